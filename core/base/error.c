@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void tn_error_reset(struct tn_error_info *error)
+{
+	if (!error)
+		return;
+	memset(error, 0, sizeof(*error));
+	error->struct_size = sizeof(*error);
+}
+
+tn_status tn_fail_v(struct tn_error_info *error, tn_status status, const char *operation,
+		    const char *format, va_list arguments)
+{
+	if (!error)
+		return status;
+	tn_error_reset(error);
+	error->status = status;
+	snprintf(error->operation, sizeof(error->operation), "%s", operation);
+	vsnprintf(error->text, sizeof(error->text), format, arguments);
+	return status;
+}
+
+tn_status tn_fail(struct tn_error_info *error, tn_status status, const char *operation,
+		  const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	tn_fail_v(error, status, operation, format, arguments);
+	va_end(arguments);
+	return status;
+}

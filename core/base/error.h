@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * How errors travel inside the library: a function that can fail takes a struct tn_error_info (it
+ * may be NULL) and returns a status.  Who first decides the error writes the message; callers
+ * forward it.
+ */
+#ifndef TN_BASE_ERROR_H
+#define TN_BASE_ERROR_H
+
+#include <stdarg.h>
+#include <tenon/backend.h>
+#include <tenon/status.h>
+
+/* An empty error: status TN_OK, no text. */
+void tn_error_reset(struct tn_error_info *error);
+
+/* Writes status, operation and printf-formatted text (truncated to fit) and returns status. */
+tn_status tn_fail(struct tn_error_info *error, tn_status status, const char *operation,
+		  const char *format, ...) __attribute__((format(printf, 4, 5)));
+tn_status tn_fail_v(struct tn_error_info *error, tn_status status, const char *operation,
+		    const char *format, va_list arguments);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const char *const level_names[] = {"off", "error", "warning", "notice", "info", "debug"};
+
+void tn_logger_init(struct tn_logger *logger)
+{
+	memset(logger, 0, sizeof(*logger));
+	logger->level = TN_LOG_NOTICE;
+}
+
+/* The level that text[0..length) names, or -1. */
+static int level_of(const char *text, size_t length)
+{
+	for (int i = 0; i < (int)(sizeof(level_names) / sizeof(level_names[0])); i++) {
+		if (strlen(level_names[i]) == length && !memcmp(level_names[i], text, length))
+			return i;
+	}
+	return -1;
+}
+
+/* One item: `level` or `subsystem=level`. */
+static tn_status configure_item(struct tn_logger *logger, const char *item, size_t length,
+				size_t column, struct tn_error_info *error)
+{
+	const char *equals = memchr(item, '=', length);
+	const char *name = equals ? equals + 1 : item;
+	int level = level_of(name, (size_t)(item + length - name));
+	if (level < 0)
+		return tn_fail(error, TN_FORMAT, "TENON_LOG",
+			       "column %zu: expected off, error, warning, notice, info or debug, "
+			       "found '%.*s'",
+			       column + (size_t)(name - item) + 1, (int)(item + length - name),
+			       name);
+	if (!equals) {
+		logger->level = level;
+		return TN_OK;
+	}
+	struct tn_log_rule *rule = &logger->rules[logger->n_rules];
+	size_t size = (size_t)(equals - item);
+	if (size == 0 || size >= sizeof(rule->subsystem))
+		return tn_fail(error, TN_FORMAT, "TENON_LOG",
+			       "column %zu: expected a subsystem of 1 to %zu letters", column + 1,
+			       sizeof(rule->subsystem) - 1);
+	if (logger->n_rules == TN_LOG_MAX_RULES)
+		return tn_fail(error, TN_LIMIT, "TENON_LOG", "column %zu: more than %d subsystems",
+			       column + 1, TN_LOG_MAX_RULES);
+	memcpy(rule->subsystem, item, size);
+	rule->subsystem[size] = '\0';
+	rule->level = level;
+	logger->n_rules++;
+	return TN_OK;
+}
+
+tn_status tn_logger_configure(struct tn_logger *logger, const char *text,
+			      struct tn_error_info *error)
+{
+	const char *item = text;
+	while (*item) {
+		size_t length = strcspn(item, ",");
+		tn_status status =
+			configure_item(logger, item, length, (size_t)(item - text), error);
+		if (status)
+			return status;
+		item += length;
+		item += *item == ',';
+	}
+	return TN_OK;
+}
+
+int tn_log_wanted(const struct tn_logger *logger, int level, const char *subsystem)
+{
+	if (!logger)
+		return 0;
+	for (size_t i = 0; i < logger->n_rules; i++) {
+		if (!strcmp(logger->rules[i].subsystem, subsystem))
+			return level <= logger->rules[i].level;
+	}
+	return level <= logger->level;
+}
+
+void tn_log_text(const struct tn_logger *logger, int level, const char *subsystem, const char *text,
+		 size_t length)
+{
+	if (!tn_log_wanted(logger, level, subsystem))
+		return;
+	if (logger->callback)
+		logger->callback(logger->user, level, subsystem, text, length);
+	else
+		fprintf(stderr, "tenon: %s: %.*s\n", subsystem, (int)length, text);
+}
+
+void tn_log(const struct tn_logger *logger, int level, const char *subsystem, const char *format,
+	    ...)
+{
+	if (!tn_log_wanted(logger, level, subsystem))
+		return;
+	char line[1024];
+	va_list arguments;
+	va_start(arguments, format);
+	int length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		return;
+	if ((size_t)length >= sizeof(line))
+		length = sizeof(line) - 1;
+	tn_log_text(logger, level, subsystem, line, (size_t)length);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "base/parameter.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/memory.h"
+
+int tn_process_privileged(void)
+{
+	return getauxval(AT_SECURE) != 0;
+}
+
+void tn_parameters_init(struct tn_parameters *parameters)
+{
+	memset(parameters, 0, sizeof(*parameters));
+	parameters->privileged = -1;
+}
+
+void tn_parameters_release(struct tn_parameters *parameters)
+{
+	for (size_t i = 0; i < parameters->n; i++) {
+		tn_mem_free(parameters->list[i].name);
+		tn_mem_free(parameters->list[i].help);
+		tn_mem_free(parameters->list[i].value);
+	}
+	tn_mem_free(parameters->list);
+	parameters->list = NULL;
+	parameters->n = 0;
+}
+
+/* Fills a row; 0 when memory ran out. */
+static int fill(struct tn_parameters *parameters, struct tn_parameter *row, const char *name,
+		const char *help)
+{
+	if (parameters->privileged < 0)
+		parameters->privileged = tn_process_privileged();
+	/* getenv only tells that a variable is there; its value is never used when privileged. */
+	row->ignored = parameters->privileged && getenv(name) != NULL;
+	const char *value = parameters->privileged ? NULL : secure_getenv(name);
+	row->name = tn_mem_copy_string(name);
+	row->help = tn_mem_copy_string(help);
+	row->value = tn_mem_copy_string(value);
+	if (row->name && row->help && (row->value || !value))
+		return 1;
+	tn_mem_free(row->name);
+	tn_mem_free(row->help);
+	tn_mem_free(row->value);
+	return 0;
+}
+
+const char *tn_parameter_read(struct tn_parameters *parameters, const char *name, const char *help)
+{
+	for (size_t i = 0; i < parameters->n; i++) {
+		if (!strcmp(parameters->list[i].name, name))
+			return parameters->list[i].value;
+	}
+	struct tn_parameter *list =
+		tn_mem_realloc(parameters->list, parameters->n + 1, sizeof(*list));
+	if (!list)
+		return NULL;
+	parameters->list = list;
+	if (!fill(parameters, &list[parameters->n], name, help))
+		return NULL;
+	return list[parameters->n++].value;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Environment variables: the one way to read them.  In a privileged process (setuid and the like)
+ * every variable is ignored, which is remembered.  Each read declares its help text, and the list
+ * of all declarations is what `tenon info --env` prints.
+ */
+#ifndef TN_BASE_PARAMETER_H
+#define TN_BASE_PARAMETER_H
+
+#include <stddef.h>
+
+struct tn_parameter {
+	char *name;
+	char *help;
+	char *value; /* NULL: not set, or ignored */
+	int ignored; /* set, and ignored because the process is privileged */
+};
+
+struct tn_parameters {
+	struct tn_parameter *list;
+	size_t n;
+	int privileged; /* -1: ask the system; tests set 0 or 1 */
+};
+
+void tn_parameters_init(struct tn_parameters *parameters);
+void tn_parameters_release(struct tn_parameters *parameters);
+/* Declares and reads a variable.  The first read fixes the value; later ones answer the same.  NULL:
+ * not set, ignored, or out of memory.  Borrowed, valid until release.  One thread at a time. */
+const char *tn_parameter_read(struct tn_parameters *parameters, const char *name, const char *help);
+/* Is this process privileged (AT_SECURE)? */
+int tn_process_privileged(void);
+
+#endif

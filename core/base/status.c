@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <tenon/status.h>
+
+#include "config.h"
+
+/* One row a status: its name and what it means. */
+static const struct {
+	tn_status status;
+	const char *name;
+	const char *text;
+} rows[] = {
+	{TN_OK, "OK", "done"},
+	{TN_INVALID_ARGUMENT, "INVALID_ARGUMENT", "an argument is outside what its page allows"},
+	{TN_SHAPE, "SHAPE", "shapes do not fit each other or the operation"},
+	{TN_DTYPE, "DTYPE", "an element type does not fit the operation"},
+	{TN_DEVICE, "DEVICE", "operands live on different devices or contexts"},
+	{TN_UNSUPPORTED, "UNSUPPORTED", "legal, but not done here"},
+	{TN_OUT_OF_MEMORY, "OUT_OF_MEMORY", "memory ran out"},
+	{TN_IO, "IO", "the system refused a file operation"},
+	{TN_FORMAT, "FORMAT", "a file or a text is not what it claims to be"},
+	{TN_NOT_FOUND, "NOT_FOUND", "a name, file or key does not exist"},
+	{TN_LIMIT, "LIMIT", "larger than a stated limit"},
+	{TN_STATE, "STATE", "not legal in this state"},
+	{TN_MODIFIED, "MODIFIED", "something saved for backward was changed in place"},
+	{TN_PENDING_ERROR, "PENDING_ERROR", "the context keeps an earlier error"},
+	{TN_CANCELLED, "CANCELLED", "a callback asked to stop"},
+	{TN_FORKED, "FORKED", "called in a forked child of the process that opened the backend"},
+	{TN_NOT_CAPTURABLE, "NOT_CAPTURABLE", "not possible while a step is being captured"},
+	{TN_BACKEND_FAILURE, "BACKEND_FAILURE", "the backend failed"},
+	{TN_DEVICE_LOST, "DEVICE_LOST", "the device and its arrays are gone"},
+	{TN_INTERNAL, "INTERNAL", "a broken promise inside the library"},
+	{TN_NO_PLUGIN, "NO_PLUGIN", "no plugin file of that name in the search path"},
+	{TN_BAD_PLUGIN, "BAD_PLUGIN", "the file is not a usable plugin"},
+	{TN_ABI_MISMATCH, "ABI_MISMATCH", "made for another version of the backend interface"},
+	{TN_MISSING_LIBRARY, "MISSING_LIBRARY", "a library that the backend needs is not there"},
+	{TN_NO_DRIVER, "NO_DRIVER", "the device's driver is not installed"},
+	{TN_DRIVER_TOO_OLD, "DRIVER_TOO_OLD", "the device's driver is too old"},
+	{TN_NO_DEVICE, "NO_DEVICE", "there is no such device in this machine"},
+	{TN_PROBE_FAILED, "PROBE_FAILED",
+	 "the backend crashed, hung or failed while being started"},
+	{TN_REFUSED, "REFUSED", "ownership or privilege forbids loading it"},
+	{TN_EXCLUDED, "EXCLUDED", "excluded by name"},
+};
+
+static const char *const dtype_names[] = {
+	[TN_BOOL] = "bool", [TN_I8] = "i8",   [TN_I16] = "i16",   [TN_I32] = "i32",
+	[TN_I64] = "i64",   [TN_U8] = "u8",   [TN_U16] = "u16",   [TN_U32] = "u32",
+	[TN_U64] = "u64",   [TN_F16] = "f16", [TN_BF16] = "bf16", [TN_F32] = "f32",
+	[TN_F64] = "f64",   [TN_C64] = "c64", [TN_C128] = "c128",
+};
+
+const char *tn_status_name(tn_status status)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].status == status)
+			return rows[i].name;
+	}
+	return "UNKNOWN";
+}
+
+const char *tn_status_text(tn_status status)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].status == status)
+			return rows[i].text;
+	}
+	return "an unknown status";
+}
+
+const char *tn_dtype_name(tn_dtype dtype)
+{
+	if (dtype < 1 || (size_t)dtype >= sizeof(dtype_names) / sizeof(dtype_names[0]))
+		return "unknown";
+	return dtype_names[dtype];
+}
+
+const char *tn_version(void)
+{
+	return PACKAGE_VERSION;
+}

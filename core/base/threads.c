@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A job is a range handed out in pieces by an atomic counter.  The caller publishes the job, works
+ * on it like everybody else, then closes it: a worker that arrives late finds it closed and is not
+ * waited for.  `joined` counts workers inside the job; the caller waits only for those, and each of
+ * them has begun a piece.
+ *
+ * state (64 bits): generation of the job << 16 | workers inside << 1 | open.  Joining and closing
+ * are compare-and-swaps on it, so that "closed and nobody inside" is seen in one load.
+ */
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/fork.h"
+#include "base/memory.h"
+
+#define OPEN UINT64_C(1)
+#define INSIDE UINT64_C(2)
+#define INSIDE_MASK UINT64_C(0xfffe)
+#define GENERATION UINT64_C(0x10000)
+#define MAX_THREADS 1024
+#define SPIN_NANOSECONDS 30000
+
+struct tn_threads {
+	unsigned n;
+	unsigned started; /* workers running; guarded by `turn` */
+	uint64_t fork_generation;
+	pthread_t *workers;
+	pthread_mutex_t turn; /* one parallel_for at a time */
+
+	pthread_mutex_t mutex; /* guards sleeping */
+	pthread_cond_t wake;
+	unsigned sleeping;
+	_Atomic unsigned sleepers; /* a copy of `sleeping` that may be read without the mutex */
+	atomic_int stop;
+
+	_Alignas(64) _Atomic uint64_t state;
+	/* The job; written only while closed and empty. */
+	uint64_t n_items, grain;
+	void (*body)(void *, uint64_t, uint64_t);
+	void *argument;
+	_Alignas(64) _Atomic uint64_t next;
+};
+
+/* The pool that this thread works for, so that a nested call runs serially. */
+static _Thread_local const struct tn_threads *inside;
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void serial(uint64_t n, uint64_t grain, void (*body)(void *, uint64_t, uint64_t),
+		   void *argument)
+{
+	for (uint64_t begin = 0; begin < n; begin += grain)
+		body(argument, begin, n - begin < grain ? n : begin + grain);
+}
+
+static void work(struct tn_threads *threads)
+{
+	uint64_t grain = threads->grain, n = threads->n_items;
+	for (;;) {
+		uint64_t begin =
+			atomic_fetch_add_explicit(&threads->next, grain, memory_order_relaxed);
+		if (begin >= n)
+			return;
+		threads->body(threads->argument, begin, n - begin < grain ? n : begin + grain);
+	}
+}
+
+/* Joins the open job, if there is one: 1 when inside. */
+static int join(struct tn_threads *threads, uint64_t *seen)
+{
+	uint64_t state = atomic_load(&threads->state);
+	while ((state & OPEN) && state / GENERATION != *seen) {
+		if (atomic_compare_exchange_weak(&threads->state, &state, state + INSIDE)) {
+			*seen = state / GENERATION;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Is there something that a worker which has seen job `seen` should do? */
+static int called(struct tn_threads *threads, uint64_t seen)
+{
+	uint64_t state = atomic_load(&threads->state);
+	return atomic_load(&threads->stop) || ((state & OPEN) && state / GENERATION != seen);
+}
+
+static void sleep_until_called(struct tn_threads *threads, uint64_t seen)
+{
+	uint64_t start = now();
+	while (now() - start < SPIN_NANOSECONDS) {
+		for (int i = 0; i < 50; i++) {
+			if (called(threads, seen))
+				return;
+			pause_briefly();
+		}
+	}
+	pthread_mutex_lock(&threads->mutex);
+	threads->sleeping++;
+	atomic_store(&threads->sleepers, threads->sleeping);
+	while (!called(threads, seen))
+		pthread_cond_wait(&threads->wake, &threads->mutex);
+	threads->sleeping--;
+	atomic_store(&threads->sleepers, threads->sleeping);
+	pthread_mutex_unlock(&threads->mutex);
+}
+
+static void *worker(void *argument)
+{
+	struct tn_threads *threads = argument;
+	uint64_t seen = 0;
+	inside = threads;
+	while (!atomic_load(&threads->stop)) {
+		if (join(threads, &seen)) {
+			work(threads);
+			atomic_fetch_sub(&threads->state, INSIDE);
+		} else {
+			sleep_until_called(threads, seen);
+		}
+	}
+	return NULL;
+}
+
+static unsigned processors(void)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	return (unsigned)CPU_COUNT(&set);
+}
+
+struct tn_threads *tn_threads_create(unsigned n)
+{
+	struct tn_threads *threads = tn_mem_aligned(sizeof(*threads), 64);
+	if (!threads)
+		return NULL;
+	*threads = (struct tn_threads){.fork_generation = tn_fork_generation()};
+	threads->n = n ? n : processors();
+	if (threads->n > MAX_THREADS)
+		threads->n = MAX_THREADS;
+	threads->workers = tn_mem_zeroed(threads->n, sizeof(*threads->workers));
+	if (!threads->workers) {
+		tn_mem_free(threads);
+		return NULL;
+	}
+	pthread_mutex_init(&threads->turn, NULL);
+	pthread_mutex_init(&threads->mutex, NULL);
+	pthread_cond_init(&threads->wake, NULL);
+	return threads;
+}
+
+static int forked(const struct tn_threads *threads)
+{
+	return threads->fork_generation != tn_fork_generation();
+}
+
+void tn_threads_destroy(struct tn_threads *threads)
+{
+	if (!threads)
+		return;
+	if (!forked(threads)) {
+		atomic_store(&threads->stop, 1);
+		pthread_mutex_lock(&threads->mutex);
+		pthread_cond_broadcast(&threads->wake);
+		pthread_mutex_unlock(&threads->mutex);
+		for (unsigned i = 0; i < threads->started; i++)
+			pthread_join(threads->workers[i], NULL);
+		pthread_cond_destroy(&threads->wake);
+		pthread_mutex_destroy(&threads->mutex);
+		pthread_mutex_destroy(&threads->turn);
+	}
+	tn_mem_free(threads->workers);
+	tn_mem_free(threads);
+}
+
+unsigned tn_threads_count(const struct tn_threads *threads)
+{
+	return threads ? threads->n : 1;
+}
+
+/* Starts the workers that are missing; fewer when the system refuses. */
+static void start(struct tn_threads *threads)
+{
+	while (threads->started + 1 < threads->n) {
+		if (pthread_create(&threads->workers[threads->started], NULL, worker, threads))
+			return;
+		threads->started++;
+	}
+}
+
+static void open_job(struct tn_threads *threads, uint64_t n, uint64_t grain,
+		     void (*body)(void *, uint64_t, uint64_t), void *argument)
+{
+	threads->n_items = n;
+	threads->grain = grain;
+	threads->body = body;
+	threads->argument = argument;
+	atomic_store_explicit(&threads->next, 0, memory_order_relaxed);
+	/* Closed and empty: the generation moves and the job opens in one step. */
+	atomic_store(&threads->state,
+		     (atomic_load(&threads->state) / GENERATION + 1) * GENERATION | OPEN);
+	if (atomic_load(&threads->sleepers)) {
+		pthread_mutex_lock(&threads->mutex);
+		pthread_cond_broadcast(&threads->wake);
+		pthread_mutex_unlock(&threads->mutex);
+	}
+}
+
+static void close_job(struct tn_threads *threads)
+{
+	atomic_fetch_and(&threads->state, ~OPEN);
+	for (unsigned spins = 0; atomic_load(&threads->state) & INSIDE_MASK; spins++) {
+		if (spins < 20000)
+			pause_briefly();
+		else
+			sched_yield();
+	}
+}
+
+void tn_parallel_for(struct tn_threads *threads, uint64_t n, uint64_t grain,
+		     void (*body)(void *, uint64_t, uint64_t), void *argument)
+{
+	if (grain == 0)
+		grain = 1;
+	if (!threads || threads->n == 1 || n <= grain || inside == threads || forked(threads)) {
+		serial(n, grain, body, argument);
+		return;
+	}
+	const struct tn_threads *outer = inside;
+	pthread_mutex_lock(&threads->turn);
+	inside = threads;
+	start(threads);
+	open_job(threads, n, grain, body, argument);
+	work(threads);
+	close_job(threads);
+	inside = outer;
+	pthread_mutex_unlock(&threads->turn);
+}

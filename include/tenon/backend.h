@@ -1,0 +1,860 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The interface between Tenon and a compute backend: all that a plugin includes.
+ *
+ * A plugin is a file `backend_NAME.so` that exports one symbol, `tenon_backend`, and carries an ELF
+ * note with its version; TN_BACKEND_PLUGIN emits both.  The host reads the note before it opens the
+ * file, negotiates, calls `create`, asks `query` for tables by name, and from then on calls through
+ * its own copy of the tables.  A plugin calls back through the services in struct tn_host and links
+ * to nothing of Tenon.
+ *
+ * Life:   create -> query -> device_count, describe -> open -> (alloc, upload, map, ...) -> close
+ *         -> destroy.  Any number of instances may live; create after destroy is legal.  The file
+ *         stays mapped until the process ends.
+ *
+ * Rules for every entry:
+ *   - It returns a status from <tenon/types.h>, fills `error` (when given) on failure, and never
+ *     aborts, exits, throws, jumps out, changes signal handlers or writes to stdout and stderr.
+ *   - An entry that answers TN_UNSUPPORTED has had no side effect.  A failure found before the work
+ *     starts leaves outputs untouched.
+ *   - Pointers in arguments are borrowed until the entry returns, even when its work is not done.
+ *   - Strings that a plugin hands out live as long as the instance.
+ *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined.
+ *
+ * Structs: `struct_size` comes first and is filled with sizeof.  A struct only ever grows at its
+ * end.  Three rules keep old and new together:
+ *   arguments of a call        the callee reads min(theirs, own), zero for the rest; a larger one is
+ *                              taken when its unknown tail is zero (tn_arguments_fit), else
+ *                              TN_UNSUPPORTED;
+ *   tables and descriptors     the reader copies min(theirs, own) and ignores the tail;
+ *   structs the callee fills   the callee writes min(caller's, own).
+ * Structs of fixed layout (tn_operand, tn_scalar, tn_instruction), which stand in arrays, never
+ * grow; a wider one would be a new type.
+ *
+ * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
+ * [instance] one thread at a time per instance; [once] by the thread that made the instance.
+ *
+ * Strides are in elements, sizes and offsets in bytes.  This version is for 64-bit hosts.
+ */
+#ifndef TENON_BACKEND_H
+#define TENON_BACKEND_H
+
+#include <tenon/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Version ---------------------------------------------------------------------------------
+ *
+ * Equal majors or nothing.  While the major is 0 the minors must be equal too.  From major 1 on the
+ * effective minor is the lower of both, and each side refuses a peer older than it accepts.
+ */
+#define TN_ABI_MAJOR 0u
+#define TN_ABI_MINOR 1u
+#define TN_ABI_OLDEST_HOST                                                                         \
+	1u /* the oldest host minor that a plugin built from this header accepts */
+
+#define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
+#define TN_BACKEND_SYMBOL "tenon_backend"
+#define TN_BACKEND_NOTE_OWNER "Tenon"
+#define TN_BACKEND_NOTE_TYPE 1u
+
+/* ---- Errors ----------------------------------------------------------------------------------*/
+
+/* Filled by the callee.  `operation` names the entry ("matmul"); `text` says what was expected and
+ * what was found, or holds the native library's own words. */
+struct tn_error_info {
+	uint32_t struct_size;
+	tn_status status;
+	int64_t native_code; /* the vendor library's code, 0 if none */
+	char operation[48];
+	char text[512];
+};
+
+/* ---- Calls and operands ----------------------------------------------------------------------*/
+
+enum {
+	TN_DRY_RUN =
+		1u
+		<< 0, /* answer whether the call would be done, and its workspace; touch nothing */
+	TN_ASYNC =
+		1u << 1, /* upload, download: may return before the host memory is free or filled */
+	TN_DETERMINISTIC =
+		1u << 2, /* same bits from run to run; TN_UNSUPPORTED if that cannot be kept */
+	TN_ACCUMULATE = 1u << 3, /* gradients: add to the output instead of writing it */
+};
+
+/* Scratch memory, made by the host on the same device.  A dry run writes `minimum` and `preferred`;
+ * a call finds at least `minimum` bytes at {buffer, offset}, aligned to 256. */
+struct tn_workspace {
+	uint32_t struct_size;
+	uint32_t reserved;
+	uint64_t buffer;
+	uint64_t offset;
+	uint64_t size;
+	uint64_t minimum;
+	uint64_t preferred;
+};
+
+/* How every call begins.  `struct_size` is that of the whole argument struct. */
+struct tn_call {
+	uint32_t struct_size;
+	uint32_t flags;
+	void *stream;                   /* NULL: the device's ordinary in-order stream */
+	struct tn_error_info *error;    /* may be NULL */
+	struct tn_workspace *workspace; /* may be NULL: none to be had, minimum must be 0 */
+};
+
+/* A view of a buffer.  Element (i0, i1, ...) is at byte
+ *     offset + (i0 * strides[0] + i1 * strides[1] + ...) * size of dtype
+ * from the buffer's start.  For host memory the buffer handle is the address.  Input strides may be
+ * 0 or negative.  Inputs may overlap anything but outputs; an output addresses each element once,
+ * and is an input's exact view or shares no byte with any input.  Entries beyond rank are
+ * unspecified.  No axis has length 0: the host answers for empty arrays itself. */
+struct tn_operand {
+	uint64_t buffer;
+	uint64_t offset;
+	tn_dtype dtype;
+	uint32_t rank;
+	int64_t shape[TN_MAX_RANK];
+	int64_t strides[TN_MAX_RANK];
+};
+
+/* A scalar of a program: by value, or an element on the device, read when the work runs. */
+struct tn_scalar {
+	tn_dtype dtype;
+	uint32_t on_device; /* 0: bits hold the value; 1: {buffer, offset} say where it is */
+	uint64_t bits;      /* the value's bit pattern, in the low bytes */
+	uint64_t buffer;
+	uint64_t offset;
+};
+
+/* ---- Element programs ------------------------------------------------------------------------
+ *
+ * A program is a straight line of typed instructions.  Instruction i makes value i and refers to
+ * earlier values by number in a, b, c.  tenon-program(7) is normative for every opcode.  A backend
+ * keeps no pointer to a program past the call.
+ *
+ * Programs compute in TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32 and, where claimed, TN_F64.  An input
+ * is converted to its instruction's dtype when loaded, an output from its value's dtype to the
+ * operand's when stored, both by the rules of the cast.
+ */
+#define TN_PROGRAM_MAX_INSTRUCTIONS 256
+#define TN_PROGRAM_MAX_CONSTANTS 64
+#define TN_PROGRAM_MAX_SCALARS 16
+#define TN_PROGRAM_MAX_INPUTS 8
+#define TN_PROGRAM_MAX_OUTPUTS 4
+
+enum {
+	/* Sources.  `a` is a number, not a value. */
+	TN_OP_INPUT = 1,    /* input a */
+	TN_OP_SCALAR = 2,   /* scalar a */
+	TN_OP_CONSTANT = 3, /* constant a, its bits in the low bytes */
+	TN_OP_INDEX = 4, /* i64: the index along axis a; the host then keeps all axes as they are */
+	TN_OP_ELEMENT = 5, /* i64: the row-major number of the element in the operands' shape */
+
+	/* Arithmetic: a and b have the result's dtype. */
+	TN_OP_ADD = 16,
+	TN_OP_SUB = 17,
+	TN_OP_MUL = 18,
+	TN_OP_DIV = 19, /* integers: toward zero; by zero gives 0 */
+	TN_OP_REM = 20, /* sign of a (C's fmod and %); integers by zero give 0 */
+	TN_OP_NEG = 21,
+	TN_OP_ABS = 22,
+	TN_OP_MIN = 23, /* NaN if either is NaN */
+	TN_OP_MAX = 24,
+	TN_OP_FMA = 25, /* a * b + c, rounded once (floating) */
+	TN_OP_POW = 26,
+	TN_OP_SQRT = 27,
+	TN_OP_RSQRT = 28,
+	TN_OP_FLOOR = 29,
+	TN_OP_CEIL = 30,
+	TN_OP_ROUND = 31, /* half to even */
+	TN_OP_TRUNC = 32,
+	TN_OP_SIGN = 33, /* -1, 0 or 1; NaN stays */
+
+	/* Functions of floating values. */
+	TN_OP_EXP = 48,
+	TN_OP_EXP2 = 49,
+	TN_OP_EXPM1 = 50,
+	TN_OP_LOG = 51,
+	TN_OP_LOG2 = 52,
+	TN_OP_LOG1P = 53,
+	TN_OP_SIN = 54,
+	TN_OP_COS = 55,
+	TN_OP_TAN = 56,
+	TN_OP_ASIN = 57,
+	TN_OP_ACOS = 58,
+	TN_OP_ATAN = 59,
+	TN_OP_ATAN2 = 60, /* atan2(a, b) */
+	TN_OP_SINH = 61,
+	TN_OP_COSH = 62,
+	TN_OP_TANH = 63,
+	TN_OP_ERF = 64,
+	TN_OP_SIGMOID = 65, /* 1 / (1 + exp(-a)) */
+
+	/* Comparison: a and b of one dtype, the result is TN_BOOL. */
+	TN_OP_EQ = 80,
+	TN_OP_NE = 81,
+	TN_OP_LT = 82,
+	TN_OP_LE = 83,
+	TN_OP_GT = 84,
+	TN_OP_GE = 85,
+
+	/* Bits: integers; AND, OR, XOR and NOT of TN_BOOL too. */
+	TN_OP_AND = 96,
+	TN_OP_OR = 97,
+	TN_OP_XOR = 98,
+	TN_OP_NOT = 99,
+	TN_OP_SHL = 100, /* the count is taken modulo the width */
+	TN_OP_SHR = 101, /* arithmetic for signed types */
+
+	/* Choice and conversion. */
+	TN_OP_SELECT = 112, /* a ? b : c, a is TN_BOOL */
+	TN_OP_CAST = 113, /* a to the result's dtype; floating to integer saturates, NaN gives 0 */
+	TN_OP_BITCAST = 114, /* between 4-byte types */
+
+	/* Random numbers, the same bits on every backend. */
+	TN_OP_RANDOM =
+		128, /* u32: word c mod 4 of Philox4x32-10, counter {c / 4, b}, key a; a, b, c i64 */
+	TN_OP_NORMAL = 129, /* f32: the standard normal quantile of the u32 word a, by table */
+
+	TN_OP_COUNT = 130,
+	TN_OP_VENDOR = 0x8000,
+};
+
+struct tn_instruction {
+	uint16_t op;
+	uint16_t dtype; /* of the value that it makes */
+	uint16_t a, b, c;
+	uint16_t reserved;
+};
+
+/* `bytes` is the canonical form {counts, constants, outputs, instructions}; two programs are the
+ * same when their bytes are, and `hash` is made of them.  The other pointers point into it. */
+struct tn_program {
+	uint32_t struct_size;
+	uint32_t n_inputs;
+	uint32_t n_outputs;
+	uint32_t n_scalars;
+	uint32_t n_constants;
+	uint32_t n_instructions;
+	uint64_t hash[2];
+	const struct tn_instruction *instructions;
+	const uint64_t *constants;
+	const uint16_t *outputs; /* value numbers */
+	const void *bytes;
+	uint64_t n_bytes;
+};
+
+/* ---- Table "tenon.device/1": mandatory -------------------------------------------------------*/
+
+enum {
+	TN_DEVICE_DISCRETE_GPU = 1,
+	TN_DEVICE_INTEGRATED_GPU = 2,
+	TN_DEVICE_ACCELERATOR = 3,
+	TN_DEVICE_CPU = 4,
+	TN_DEVICE_REFERENCE = 5,
+};
+
+enum {
+	TN_MEMORY_DEVICE = 0,  /* the device's own; every device has it */
+	TN_MEMORY_PINNED = 1,  /* host memory that the device can reach */
+	TN_MEMORY_MANAGED = 2, /* moves by itself */
+};
+
+enum {
+	/* Handles are addresses that the host may read and write after `sync`. */
+	TN_DEVICE_HOST_MEMORY = 1u << 0,
+	/* Work is done when the entry returns; streams are one. */
+	TN_DEVICE_SYNCHRONOUS = 1u << 1,
+};
+
+enum { TN_LAYOUT_NCHW = 1, TN_LAYOUT_NHWC = 2 };
+enum { TN_IDENTITY_NONE = 0, TN_IDENTITY_PCI = 1, TN_IDENTITY_UUID = 2 };
+
+/* Families, for accuracy and determinism: one byte each in the description. */
+enum {
+	TN_FAMILY_MAP = 0,
+	TN_FAMILY_REDUCE = 1,
+	TN_FAMILY_MATMUL = 2,
+	TN_FAMILY_CONV = 3,
+	TN_FAMILY_POOL = 4,
+	TN_FAMILY_NORM = 5,
+	TN_FAMILY_SOFTMAX = 6,
+	TN_FAMILY_COPY = 7,
+};
+enum {
+	TN_ACCURACY_IEEE = 1,    /* operations in the stated types, any order of summation */
+	TN_ACCURACY_REDUCED = 2, /* narrower products than the stated types (TF32) */
+};
+enum {
+	TN_DETERMINISM_ALWAYS = 1,     /* the same bits from run to run */
+	TN_DETERMINISM_ON_REQUEST = 2, /* with TN_DETERMINISTIC */
+	TN_DETERMINISM_NEVER = 3,
+};
+
+/* What device_count found.  `status` says why there are none (TN_NO_DEVICE, TN_NO_DRIVER, ...). */
+struct tn_device_count {
+	uint32_t struct_size;
+	uint32_t count;
+	tn_status status;
+	uint32_t reserved;
+	char text[256];
+};
+
+/* Sets of dtypes are bit masks: bit d stands for dtype d. */
+struct tn_device_description {
+	uint32_t struct_size;
+	uint32_t kind;
+	char name[128];
+	uint32_t flags;
+	uint32_t memory_kinds; /* bit k: kind k can be allocated */
+	uint64_t storage_dtypes;
+	uint64_t program_dtypes;
+	uint64_t matmul_dtypes;
+	uint64_t memory_bytes; /* 0: unknown */
+	uint64_t max_alloc_bytes;
+	uint32_t alignment; /* of every allocation, at least 256 */
+	uint32_t preferred_layout;
+	int32_t score; /* among devices of one kind: higher is better */
+	uint32_t identity_type;
+	uint8_t identity[16]; /* of the physical device, so that two backends on it can be paired */
+	uint8_t accuracy[8];
+	uint8_t determinism[8];
+	char note[256]; /* what is missing or special, in one sentence; may be empty */
+};
+
+struct tn_open_args {
+	struct tn_call call;
+	uint32_t index;
+	uint32_t reserved;
+};
+
+struct tn_alloc_args {
+	struct tn_call call;
+	uint64_t size;
+	uint64_t alignment; /* a power of two; 0 means 256 */
+	uint32_t memory_kind;
+	uint32_t reserved;
+};
+
+struct tn_free_args {
+	struct tn_call call;
+	uint64_t buffer;
+};
+
+struct tn_transfer_args {
+	struct tn_call call;
+	uint64_t buffer;
+	uint64_t offset;
+	uint64_t size;
+	void *host; /* upload reads it, download writes it */
+};
+
+struct tn_sync_args {
+	struct tn_call call;
+};
+
+struct tn_device_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+
+	/* How many devices there are.  0 is a valid answer with its reason in `out`.  Cheap (under
+	 * 50 ms), makes no context, takes no device memory, leaves fork possible.  [instance] */
+	tn_status (*device_count)(void *instance, struct tn_device_count *out);
+
+	/* Fills `out` for device `index`.  TN_INVALID_ARGUMENT: no such device.  [instance] */
+	tn_status (*describe)(void *instance, uint32_t index, struct tn_device_description *out);
+
+	/* Opens device args->index and gives its handle.  [instance] */
+	tn_status (*open)(void *instance, const struct tn_open_args *args, void **device);
+
+	/* Waits for the device's work and closes it.  The host has freed its buffers.  [device] */
+	void (*close)(void *device);
+
+	/* Gives a handle to `size` > 0 bytes.  0 is never a handle.  TN_OUT_OF_MEMORY is recoverable.
+	 * [device] */
+	tn_status (*alloc)(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
+
+	/* Takes the handle back.  The host frees only buffers whose work is done.  [device] */
+	tn_status (*free)(void *device, const struct tn_free_args *args);
+
+	/* Copies `size` bytes from host memory, in stream order; without TN_ASYNC it returns when the
+	 * source may be reused.  [device] */
+	tn_status (*upload)(void *device, const struct tn_transfer_args *args);
+
+	/* Copies `size` bytes to host memory, in stream order; without TN_ASYNC it returns when the
+	 * data is there.  [device] */
+	tn_status (*download)(void *device, const struct tn_transfer_args *args);
+
+	/* Waits for all work of call.stream and answers its first asynchronous error.  [device] */
+	tn_status (*sync)(void *device, const struct tn_sync_args *args);
+
+	/* Fetches and clears the first asynchronous error of `stream` without waiting; TN_OK: none.
+	 * `out` names the operation that failed.  [device] */
+	tn_status (*async_error)(void *device, void *stream, struct tn_error_info *out);
+};
+
+/* ---- Table "tenon.compute/1": mandatory ------------------------------------------------------*/
+
+enum {
+	TN_REDUCE_SUM = 1,
+	TN_REDUCE_PRODUCT = 2,
+	TN_REDUCE_MAX = 3, /* NaN if there is one */
+	TN_REDUCE_MIN = 4,
+	TN_REDUCE_ARGMAX =
+		5, /* i64: row-major number within the reduced axes; the first NaN wins, */
+	TN_REDUCE_ARGMIN = 6, /*      else the lowest number of equals */
+};
+
+/* outputs[j][i] := program(inputs[0][i], ..., scalars) for every index i.  All operands have one
+ * rank and shape (inputs are broadcast by stride 0). */
+struct tn_map_args {
+	struct tn_call call;
+	const struct tn_program *program;
+	const struct tn_operand *inputs;  /* program->n_inputs */
+	const struct tn_operand *outputs; /* program->n_outputs */
+	const struct tn_scalar *scalars;  /* program->n_scalars */
+};
+
+/* For every index i of the kept axes:
+ *     acc[v]        := combiner v over the reduced axes r of prologue(inputs[i, r])[v]
+ *     outputs[j][i] := epilogue(acc[0], ..., acc[n_values-1], epilogue_inputs[0][i], ...)[j]
+ * The last n_reduced axes of `inputs` are the reduced ones, in the order that gives the index its
+ * row-major number.  Outputs and epilogue inputs have the kept axes only.  The prologue has
+ * n_values outputs; without an epilogue outputs[v] := acc[v].  Accumulators: f32 for f32, f64 for
+ * f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index. */
+struct tn_reduce_args {
+	struct tn_call call;
+	const struct tn_program *prologue;
+	const struct tn_program *epilogue;        /* may be NULL */
+	const struct tn_operand *inputs;          /* prologue->n_inputs */
+	const struct tn_operand *epilogue_inputs; /* epilogue->n_inputs - n_values */
+	const struct tn_operand *outputs;         /* epilogue ? epilogue->n_outputs : n_values */
+	const struct tn_scalar *scalars;          /* prologue->n_scalars */
+	const struct tn_scalar *epilogue_scalars;
+	uint32_t n_reduced;
+	uint32_t n_values; /* 1 to 4 */
+	uint32_t combiners[4];
+};
+
+/* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
+ * Rank 2 to 6: up to 4 batch axes of one shape (stride 0 legal on A and B).  Each inner matrix has a
+ * stride of 1 along one of its two axes, and the other stride is at least that axis's length (or
+ * the length is 1).  beta = 0 never reads C.  f16 and bf16 accumulate in f32. */
+struct tn_matmul_args {
+	struct tn_call call;
+	struct tn_operand a;
+	struct tn_operand b;
+	struct tn_operand c;
+	double alpha;
+	double beta;
+};
+
+struct tn_compute_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+	tn_status (*map)(void *device, const struct tn_map_args *args);       /* [device] */
+	tn_status (*reduce)(void *device, const struct tn_reduce_args *args); /* [device] */
+	tn_status (*matmul)(void *device, const struct tn_matmul_args *args); /* [device] */
+};
+
+/* ---- Table "tenon.copy/1": optional; composed unless said otherwise --------------------------*/
+
+/* output[i] := value, for every i. */
+struct tn_fill_args {
+	struct tn_call call;
+	struct tn_operand output;
+	struct tn_scalar value; /* of the output's dtype, by value or on the device */
+};
+
+/* output[i] := input[i]; one shape, one dtype; bits are kept. */
+struct tn_copy_args {
+	struct tn_call call;
+	struct tn_operand input;
+	struct tn_operand output;
+};
+
+/* Gather:       output[i, j, k] := input[i, indices[j], k]
+ * Scatter-add:  output[i, indices[j], k] += input[i, j, k], equal indices adding up
+ * with i over the axes before `axis`, k over those after.  indices is i32 or i64, of rank 1;
+ * negative ones count from the end.  An index out of range reads as zero (gather) or adds nothing
+ * (scatter-add); the host checks indices where it can read them. */
+struct tn_gather_args {
+	struct tn_call call;
+	struct tn_operand input;
+	struct tn_operand indices;
+	struct tn_operand output;
+	uint32_t axis;
+	uint32_t reserved;
+};
+
+struct tn_copy_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+	tn_status (*fill)(void *device, const struct tn_fill_args *args);     /* [device] */
+	tn_status (*copy)(void *device, const struct tn_copy_args *args);     /* [device] */
+	tn_status (*gather)(void *device, const struct tn_gather_args *args); /* [device], host */
+	tn_status (*scatter_add)(void *device,
+				 const struct tn_gather_args *args); /* [device], host */
+};
+
+/* ---- Table "tenon.memory/1": optional; absent ------------------------------------------------*/
+
+struct tn_memory_information {
+	uint32_t struct_size;
+	uint32_t reserved;
+	uint64_t total_bytes;
+	uint64_t free_bytes;
+};
+
+struct tn_memory_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+	/* How much memory of that kind the device has, and has free.  [device] */
+	tn_status (*information)(void *device, uint32_t memory_kind,
+				 struct tn_memory_information *out);
+};
+
+/* ---- Table "tenon.nn/1": optional; composed unless said otherwise ----------------------------
+ *
+ * Shapes are logical NCHW and OIHW, whatever the strides say.  With TN_ACCUMULATE a gradient is
+ * added to what the output holds.
+ */
+
+/* With x = (N, C, H, W), w = (O, C / groups, R, S), y = (N, O, P, Q), C and O multiples of groups:
+ *
+ *   y[n,o,p,q] = bias[o] + sum over c,r,s of
+ *       x[n, g C/groups + c, p stride0 + r dilation0 - pad_top, q stride1 + s dilation1 - pad_left]
+ *       w[o,c,r,s],   g = o / (O / groups),   x read as 0 outside its plane.
+ *
+ *   P = (H + pad_top + pad_bottom - dilation0 (R - 1) - 1) / stride0 + 1, Q likewise.
+ *
+ * Forward reads x, w, bias and writes y.  Input gradient reads w, dy (in `y`) and writes dx (in
+ * `x`).  Weight gradient reads x, dy (in `y`) and writes dw (in `w`).  TN_SHAPE: they do not fit. */
+struct tn_conv2d_args {
+	struct tn_call call;
+	struct tn_operand x;
+	struct tn_operand w;
+	struct tn_operand y;
+	struct tn_operand bias; /* (O), forward only; used when has_bias is 1 */
+	uint32_t has_bias;
+	uint32_t groups;
+	int64_t stride[2];
+	int64_t dilation[2];
+	int64_t padding[4]; /* top, left, bottom, right */
+};
+
+enum { TN_POOL_MAX = 1, TN_POOL_AVERAGE = 2 };
+
+/* With x = (N, C, H, W), y and index = (N, C, P, Q):
+ *   max:      y = the largest x of the window (a NaN wins), index = h W + w of the first such one;
+ *             padding is never chosen;
+ *   average:  y = sum over the window / (count_padding ? kernel0 kernel1 : cells inside the plane).
+ * Backward reads dy (in `y`) and, for max, index; it writes dx (in `x`): each dy goes to its
+ * index, or in equal parts to its window. */
+struct tn_pool2d_args {
+	struct tn_call call;
+	struct tn_operand x;
+	struct tn_operand y;
+	struct tn_operand index; /* i32; used when has_index is 1 */
+	uint32_t kind;
+	uint32_t has_index; /* forward: write it; backward of max: always 1 */
+	uint32_t count_padding;
+	uint32_t reserved;
+	int64_t kernel[2];
+	int64_t stride[2];
+	int64_t padding[4]; /* top, left, bottom, right; each at most kernel / 2 */
+};
+
+/* Batch norm of x = (N, C, ...), with statistics over all axes but C; layer norm of x = (rows, C),
+ * with statistics over C:
+ *
+ *   y = (x - mean) rstd w + b,   rstd = 1 / sqrt(var + epsilon),   var = mean of (x - mean)^2
+ *
+ * w and b have C elements (used when has_affine is 1).  mean and rstd are f32, of C elements (batch)
+ * or one a row (layer).  Forward with use_statistics 0 writes mean and rstd, with 1 (batch norm at
+ * inference) reads them.  Backward reads x, mean, rstd, w and dy (in `y`) and writes
+ * dx, dw = sum of dy (x - mean) rstd and db = sum of dy, as far as `wants` says. */
+struct tn_norm_args {
+	struct tn_call call;
+	struct tn_operand x;
+	struct tn_operand y;
+	struct tn_operand w;
+	struct tn_operand b;
+	struct tn_operand mean;
+	struct tn_operand rstd;
+	struct tn_operand dx; /* backward only, like dw and db */
+	struct tn_operand dw;
+	struct tn_operand db;
+	uint32_t has_affine;
+	uint32_t use_statistics;
+	uint32_t wants; /* backward: bit 0 dx, bit 1 dw and db */
+	uint32_t reserved;
+	double epsilon;
+};
+
+/* Along `axis`:  forward       y = exp(x - max x) / sum exp(x - max x)     (log: its logarithm)
+ *                backward      dx = y (dy - sum y dy)            (log: dx = dy - exp(y) sum dy) */
+struct tn_softmax_args {
+	struct tn_call call;
+	struct tn_operand x; /* forward only */
+	struct tn_operand y;
+	struct tn_operand dy; /* backward only, like dx */
+	struct tn_operand dx;
+	uint32_t axis;
+	uint32_t logarithm;
+};
+
+/* x = (N, C) logits, labels = (N) i32, loss and lse = (N) f32 (f64 for f64):
+ *   forward    lse = log sum_c exp(x[n,c]),   loss[n] = lse[n] - x[n, label]
+ *   backward   dx[n,c] = (exp(x[n,c] - lse[n]) - (c == label)) dloss[n]
+ * A row whose label is ignore_label has loss 0 and gradient 0; a label outside 0..C-1 otherwise
+ * gives NaN for its row. */
+struct tn_cross_entropy_args {
+	struct tn_call call;
+	struct tn_operand x;
+	struct tn_operand labels;
+	struct tn_operand lse;  /* forward writes, backward reads */
+	struct tn_operand loss; /* forward: loss; backward: dloss, stride 0 legal */
+	struct tn_operand dx;   /* backward only */
+	int32_t ignore_label;
+	uint32_t reserved;
+};
+
+/* Every entry is [device].  A slot that is NULL is composed by the host, but for the norms and the
+ * softmax backward, which the host then runs itself. */
+struct tn_nn_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+	tn_status (*conv2d_forward)(void *device, const struct tn_conv2d_args *args);
+	tn_status (*conv2d_input_gradient)(void *device, const struct tn_conv2d_args *args);
+	tn_status (*conv2d_weight_gradient)(void *device, const struct tn_conv2d_args *args);
+	tn_status (*pool2d_forward)(void *device, const struct tn_pool2d_args *args);
+	tn_status (*pool2d_backward)(void *device, const struct tn_pool2d_args *args);
+	tn_status (*batch_norm_forward)(void *device, const struct tn_norm_args *args);
+	tn_status (*batch_norm_backward)(void *device, const struct tn_norm_args *args);
+	tn_status (*layer_norm_forward)(void *device, const struct tn_norm_args *args);
+	tn_status (*layer_norm_backward)(void *device, const struct tn_norm_args *args);
+	tn_status (*softmax_forward)(void *device, const struct tn_softmax_args *args);
+	tn_status (*softmax_backward)(void *device, const struct tn_softmax_args *args);
+	tn_status (*cross_entropy_forward)(void *device, const struct tn_cross_entropy_args *args);
+	tn_status (*cross_entropy_backward)(void *device, const struct tn_cross_entropy_args *args);
+};
+
+#define TN_TABLE_DEVICE "tenon.device/1"
+#define TN_TABLE_COMPUTE "tenon.compute/1"
+#define TN_TABLE_COPY "tenon.copy/1"
+#define TN_TABLE_MEMORY "tenon.memory/1"
+#define TN_TABLE_NN "tenon.nn/1"
+/* Reserved: tenon.stream/1 (streams, events), tenon.program/1 (prepare, release), tenon.pack/1
+ * (prepack), tenon.epilogue/1 (matmul epilogue), tenon.peer/1, tenon.sort/1, tenon.scan/1,
+ * tenon.capture/1, tenon.compile/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1.  A vendor's own
+ * table is named in reverse DNS: com.example.table/1. */
+
+/* ---- Services of the host --------------------------------------------------------------------*/
+
+enum { TN_LOG_ERROR = 1, TN_LOG_WARNING = 2, TN_LOG_NOTICE = 3, TN_LOG_INFO = 4, TN_LOG_DEBUG = 5 };
+
+/* dst[i] := op(a[i], b[i], c[i]) for i < n; all compact, unused sources NULL; dst may equal a source
+ * and otherwise overlaps none.  Booleans are bytes 0 or 1. */
+typedef void (*tn_block_fn)(void *dst, const void *a, const void *b, const void *c, size_t n);
+
+/* *acc := combiner over src[0..n-1] and *acc; src and acc are of one dtype. */
+typedef void (*tn_fold_fn)(void *acc, const void *src, size_t n);
+
+/* Columns of a table of block kernels. */
+enum {
+	TN_COLUMN_BOOL = 0,
+	TN_COLUMN_I32 = 1,
+	TN_COLUMN_U32 = 2,
+	TN_COLUMN_I64 = 3,
+	TN_COLUMN_F32 = 4,
+	TN_COLUMN_F64 = 5,
+	TN_COLUMNS = 6,
+};
+
+/* A plugin's own kernels for the host's interpreter, in rows by number; a NULL row or entry is the
+ * host's.  The column is that of the operands' dtype (for a comparison: of a; for SELECT: of b). */
+struct tn_block_kernels {
+	uint32_t struct_size;
+	uint32_t n_operations;         /* rows of `operations`, at most TN_OP_COUNT */
+	const tn_block_fn *operations; /* [n_operations][TN_COLUMNS], by opcode */
+	const tn_block_fn *casts; /* [16][16], from dtype, to dtype: storage types too; or NULL */
+	const tn_fold_fn *folds;  /* [8][TN_COLUMNS], by combiner (sum to min); or NULL */
+	/* Copies n bytes past the caches, for outputs larger than them; or NULL. */
+	void (*stream_copy)(void *dst, const void *src, size_t n);
+};
+
+/* How to print a program as source for a C-like compiler. */
+enum { TN_DIALECT_C = 1, TN_DIALECT_CUDA = 2, TN_DIALECT_OPENCL = 3 };
+
+struct tn_print_args {
+	uint32_t struct_size;
+	uint32_t dialect;
+	/* Printed before each identifier, so that two programs fit in one kernel; may be NULL. */
+	const char *prefix;
+};
+
+/* What a plugin may ask of the host.  Valid as long as the instance.  All are [any] but parallel_for
+ * and the interpreter, which a device calls inside one of its own entries. */
+struct tn_host {
+	uint32_t struct_size;
+	uint32_t abi_minor; /* the effective one */
+	void *context;      /* the first argument of every service */
+
+	/* Would a message of that level be read?  Ask before formatting. */
+	int32_t (*log_enabled)(void *context, int32_t level, const char *subsystem);
+	/* One message, without newline. */
+	void (*log)(void *context, int32_t level, const char *subsystem, const char *text,
+		    size_t length);
+
+	/* Host memory; alignment is a power of two, 0 means that of malloc.  NULL: none left. */
+	void *(*alloc)(void *context, size_t size, size_t alignment);
+	void (*free)(void *context, void *memory);
+
+	/* Threads that parallel_for uses, the caller included. */
+	uint32_t (*thread_count)(void *context);
+	/* Calls body(argument, begin, end) until [0, n) is done, in pieces that begin at multiples of
+	 * `grain` and are at most `grain` long (the last is shorter), on any thread of the pool and in
+	 * any order; returns when all are done.  A body may not call parallel_for. */
+	void (*parallel_for)(void *context, uint64_t n, uint64_t grain,
+			     void (*body)(void *argument, uint64_t begin, uint64_t end),
+			     void *argument);
+
+	/* The value of an environment variable, or NULL; `help` is what `tenon info --env` prints.
+	 * In a privileged process the answer is always NULL. */
+	const char *(*parameter)(void *context, const char *name, const char *help);
+	/* The plugin's own file, as it was opened. */
+	const char *(*plugin_path)(void *context);
+
+	/* map and reduce over host memory, on the pool of threads; `kernels` may be NULL.  The
+	 * arguments are taken as they came to the plugin, TN_DRY_RUN included. */
+	tn_status (*interpret_map)(void *context, const struct tn_map_args *args,
+				   const struct tn_block_kernels *kernels);
+	tn_status (*interpret_reduce)(void *context, const struct tn_reduce_args *args,
+				      const struct tn_block_kernels *kernels);
+
+	/* Prints helper functions that printed programs use (print_prelude), or a program's statements:
+	 * `in0`, `in1`, ... and `s0`, `s1`, ... are read, `i0`, `i1`, ... are indices (i64), `element`
+	 * the element's number, `out0`, ... are declared and written, all with the prefix.  Writes at
+	 * most `size` bytes with the NUL and returns the length that the whole text has. */
+	size_t (*print_prelude)(void *context, const struct tn_print_args *args, char *buffer,
+				size_t size);
+	size_t (*print_program)(void *context, const struct tn_program *program,
+				const struct tn_print_args *args, char *buffer, size_t size);
+};
+
+/* ---- The descriptor and its note -------------------------------------------------------------*/
+
+struct tn_backend_descriptor {
+	uint32_t struct_size;
+	uint32_t magic;
+	uint32_t abi_major;
+	uint32_t abi_minor;
+	uint32_t oldest_host;
+	uint32_t reserved;
+	uint64_t flags; /* none defined yet: 0 */
+	uint8_t uuid[16];
+	const char *name; /* the NAME of backend_NAME.so: a-z, 0-9, '_', at most 31 */
+	const char *version;
+	const char *licence; /* an SPDX expression */
+
+	/* Makes an instance.  Answers the name of an absence (TN_MISSING_LIBRARY, TN_NO_DRIVER, ...)
+	 * with `error` filled when the backend cannot work here.  `host` is valid until destroy. */
+	tn_status (*create)(const struct tn_host *host, struct tn_error_info *error,
+			    void **instance);
+	/* The host has closed the instance's devices.  [once] */
+	void (*destroy)(void *instance);
+	/* The table of that id, or NULL.  It stays valid and unchanged until destroy. */
+	const void *(*query)(void *instance, const char *table);
+};
+
+/* The note's description; its owner is "Tenon", its type 1. */
+struct tn_backend_note {
+	uint32_t magic;
+	uint32_t abi_major;
+	uint32_t abi_minor;
+	uint32_t oldest_host;
+	uint8_t uuid[16];
+	uint64_t flags;
+};
+
+struct tn_backend_note_section {
+	uint32_t name_size;
+	uint32_t description_size;
+	uint32_t type;
+	char owner[8];
+	/* Not tn_backend_note itself: a note is aligned to 4. */
+	uint32_t magic, abi_major, abi_minor, oldest_host;
+	uint8_t uuid[16];
+	uint32_t flags[2];
+};
+
+#ifdef __cplusplus
+#define TN_EXTERN_C extern "C"
+#else
+#define TN_EXTERN_C extern
+#endif
+
+/* Emits the note and the descriptor; once in a plugin, at file scope.  UUID is a macro of 16 bytes
+ * with commas between them, made anew for each plugin (uuidgen). */
+#define TN_BACKEND_PLUGIN(UUID, NAME, VERSION, LICENCE, CREATE, DESTROY, QUERY)                    \
+	__attribute__((section(".note.tenon"), used,                                               \
+		       aligned(4))) static const struct tn_backend_note_section                    \
+		tn_backend_note_section_ = {6,                                                     \
+					    40,                                                    \
+					    TN_BACKEND_NOTE_TYPE,                                  \
+					    TN_BACKEND_NOTE_OWNER,                                 \
+					    TN_BACKEND_MAGIC,                                      \
+					    TN_ABI_MAJOR,                                          \
+					    TN_ABI_MINOR,                                          \
+					    TN_ABI_OLDEST_HOST,                                    \
+					    {UUID},                                                \
+					    {0, 0}};                                               \
+	TN_EXTERN_C __attribute__((visibility("default")))                                         \
+	const struct tn_backend_descriptor tenon_backend;                                          \
+	const struct tn_backend_descriptor tenon_backend = {sizeof(struct tn_backend_descriptor),  \
+							    TN_BACKEND_MAGIC,                      \
+							    TN_ABI_MAJOR,                          \
+							    TN_ABI_MINOR,                          \
+							    TN_ABI_OLDEST_HOST,                    \
+							    0,                                     \
+							    0,                                     \
+							    {UUID},                                \
+							    NAME,                                  \
+							    VERSION,                               \
+							    LICENCE,                               \
+							    CREATE,                                \
+							    DESTROY,                               \
+							    QUERY}
+
+/* ---- Small helpers ---------------------------------------------------------------------------*/
+
+/* May a callee that knows `own_size` bytes take arguments of `their_size`?  1 when the part that it
+ * does not know is zero. */
+static inline int tn_arguments_fit(const void *arguments, size_t own_size)
+{
+	const unsigned char *bytes = (const unsigned char *)arguments;
+	size_t their_size = ((const struct tn_call *)arguments)->struct_size;
+	for (size_t i = own_size; i < their_size; i++) {
+		if (bytes[i])
+			return 0;
+	}
+	return 1;
+}
+
+/* The size of one element in bytes; 0 for an unknown dtype. */
+static inline size_t tn_dtype_size(tn_dtype dtype)
+{
+	static const unsigned char size[16] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+	return dtype > 0 && dtype < 16 ? size[dtype] : 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

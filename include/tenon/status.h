@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Names of status codes and element types.
+ */
+#ifndef TENON_STATUS_H
+#define TENON_STATUS_H
+
+#include <tenon/export.h>
+#include <tenon/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The name of a status without its prefix: "OK", "SHAPE", "NO_DRIVER"; "UNKNOWN" for other numbers.
+ * Borrowed, valid for ever.  [thread: any | since 0.1] */
+TN_API const char *tn_status_name(tn_status status);
+
+/* One sentence on what a status means.  Borrowed, valid for ever.  [thread: any | since 0.1] */
+TN_API const char *tn_status_text(tn_status status);
+
+/* The name of an element type: "f32", "i64", "bool"; "unknown" for other numbers.  Borrowed, valid
+ * for ever.  [thread: any | since 0.1] */
+TN_API const char *tn_dtype_name(tn_dtype dtype);
+
+/* The version of the library at run time, as "0.1.0".  Borrowed.  [thread: any | since 0.1] */
+TN_API const char *tn_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The words that programs, the library and the backends share: status codes, element types and
+ * limits.  Numbers are explicit, are never reused, and are only appended to.
+ */
+#ifndef TENON_TYPES_H
+#define TENON_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a function answers.  0 is success; every other value has a name (tn_status_name). */
+typedef int32_t tn_status;
+
+enum {
+	TN_OK = 0,
+	TN_INVALID_ARGUMENT = 1, /* an argument is outside what its page allows */
+	TN_SHAPE = 2,            /* shapes do not fit each other or the operation */
+	TN_DTYPE = 3,            /* an element type does not fit the operation */
+	TN_DEVICE = 4,           /* operands live on different devices or contexts */
+	TN_UNSUPPORTED = 5,      /* legal, but not done here; without side effect */
+	TN_OUT_OF_MEMORY = 6,    /* host or device memory ran out; recoverable */
+	TN_IO = 7,               /* the system refused a file operation */
+	TN_FORMAT = 8,           /* a file or a text is not what it claims to be */
+	TN_NOT_FOUND = 9,        /* a name, file or key does not exist */
+	TN_LIMIT = 10,           /* larger than a stated limit */
+	TN_STATE = 11,           /* not legal now (sealed, closed, no tape, ...) */
+	TN_MODIFIED = 12,        /* something saved for backward was changed in place */
+	TN_PENDING_ERROR = 13,   /* the context keeps an earlier error; nothing was done */
+	TN_CANCELLED = 14,       /* a callback asked to stop */
+	TN_FORKED = 15,          /* called in a child of the process that opened the backend */
+	TN_NOT_CAPTURABLE = 16,  /* not possible while a step is being captured */
+	TN_BACKEND_FAILURE = 17, /* the backend's own error; see its native code and text */
+	TN_DEVICE_LOST = 18,     /* the device and its arrays are gone */
+	TN_INTERNAL = 19,        /* a broken promise inside the library */
+
+	/* Why a backend is absent: what a load report says, and what `create` may answer. */
+	TN_NO_PLUGIN = 32,       /* no file of that name in the search path */
+	TN_BAD_PLUGIN = 33,      /* the file is not a usable plugin */
+	TN_ABI_MISMATCH = 34,    /* made for another version of the interface */
+	TN_MISSING_LIBRARY = 35, /* a library that the backend needs is not there */
+	TN_NO_DRIVER = 36,
+	TN_DRIVER_TOO_OLD = 37,
+	TN_NO_DEVICE = 38,    /* the backend works, and there is nothing for it to drive */
+	TN_PROBE_FAILED = 39, /* it crashed, hung or failed while being started */
+	TN_REFUSED = 40,      /* ownership or privilege forbids loading it */
+	TN_EXCLUDED = 41,     /* the selection excludes it by name */
+};
+
+/* Element types.  The numbers are part of the backend interface and of file formats. */
+typedef int32_t tn_dtype;
+
+enum {
+	TN_BOOL = 1, /* one byte, 0 or 1 */
+	TN_I8 = 2,
+	TN_I16 = 3,
+	TN_I32 = 4,
+	TN_I64 = 5,
+	TN_U8 = 6,
+	TN_U16 = 7,
+	TN_U32 = 8,
+	TN_U64 = 9,
+	TN_F16 = 10,
+	TN_BF16 = 11,
+	TN_F32 = 12,
+	TN_F64 = 13,
+	TN_C64 = 14,              /* two f32: real, imaginary */
+	TN_C128 = 15,             /* two f64 */
+	TN_DTYPE_VENDOR = 0x8000, /* from here on: a vendor's own */
+};
+
+/* The highest number of axes of an array. */
+#define TN_MAX_RANK 16
+
+#ifdef __cplusplus
+}
+#endif
+#endif

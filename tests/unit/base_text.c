@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers */
+#include "base/text.h"
+
+#include "base/memory.h"
+#include "base/parameter.h"
+#include "check.h"
+
+static void a_text_grows_and_is_taken_over(void **state)
+{
+	(void)state;
+	struct tn_text text;
+	tn_text_init(&text);
+	for (int i = 0; i < 1000; i++)
+		tn_text_format(&text, "%03d,", i);
+	tn_text_add(&text, "end");
+	char *data = tn_text_take(&text);
+	assert_int_equal(strlen(data), 4003);
+	assert_memory_equal(data + 3996, "999,end", 8);
+	assert_null(text.data);
+	tn_mem_free(data);
+}
+
+static void an_empty_text_is_an_empty_string(void **state)
+{
+	(void)state;
+	struct tn_text text;
+	tn_text_init(&text);
+	char *data = tn_text_take(&text);
+	assert_string_equal(data, "");
+	tn_mem_free(data);
+}
+
+static void sizes_that_overflow_give_no_memory(void **state)
+{
+	(void)state;
+	assert_null(tn_mem_zeroed(SIZE_MAX / 2, 3));
+	assert_null(tn_mem_realloc(NULL, SIZE_MAX / 2, 3));
+}
+
+static void a_parameter_keeps_its_first_value_and_its_help(void **state)
+{
+	(void)state;
+	struct tn_parameters parameters;
+	tn_parameters_init(&parameters);
+	setenv("TENON_TEST_VARIABLE", "one", 1);
+	const char *value = tn_parameter_read(&parameters, "TENON_TEST_VARIABLE", "a test");
+	assert_string_equal(value, "one");
+	setenv("TENON_TEST_VARIABLE", "two", 1);
+	assert_string_equal(tn_parameter_read(&parameters, "TENON_TEST_VARIABLE", "a test"), "one");
+	assert_int_equal(parameters.n, 1);
+	assert_string_equal(parameters.list[0].help, "a test");
+	tn_parameters_release(&parameters);
+}
+
+static void a_privileged_process_ignores_variables_and_says_so(void **state)
+{
+	(void)state;
+	struct tn_parameters parameters;
+	tn_parameters_init(&parameters);
+	parameters.privileged = 1;
+	setenv("TENON_TEST_VARIABLE", "one", 1);
+	assert_null(tn_parameter_read(&parameters, "TENON_TEST_VARIABLE", "a test"));
+	assert_true(parameters.list[0].ignored);
+	tn_parameters_release(&parameters);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_text_grows_and_is_taken_over),
+		cmocka_unit_test(an_empty_text_is_an_empty_string),
+		cmocka_unit_test(sizes_that_overflow_give_no_memory),
+		cmocka_unit_test(a_parameter_keeps_its_first_value_and_its_help),
+		cmocka_unit_test(a_privileged_process_ignores_variables_and_says_so),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
