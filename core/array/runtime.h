@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The part of a context that arrays work with.  It is the first member of struct tn_context, so that
+ * the array layer, which is below the context layer, finds it by a cast (tn_runtime_of).
+ */
+#ifndef TN_ARRAY_RUNTIME_H
+#define TN_ARRAY_RUNTIME_H
+
+#include <tenon/context.h>
+
+#include "base/log.h"
+#include "base/threads.h"
+#include "device/device.h"
+
+struct tn_program_cache;
+struct tn_ledger;
+struct tn_scope;
+struct tn_record;
+
+/* Who listens to operations that have a derivative (the tape, in core/autograd). */
+struct tn_recorder {
+	/* Called after an operation succeeded whose inputs are tracked; a failure is latched and the
+	 * operation's outputs are destroyed. */
+	tn_status (*record)(void *user, const struct tn_record *record,
+			    struct tn_error_info *error);
+	void *user;
+};
+
+struct tn_runtime {
+	const struct tn_logger *logger;
+	struct tn_threads *threads;
+	struct tn_device *device; /* the current one; open */
+	struct tn_device
+		*reference; /* the built-in backend's device; open; the route's last resort */
+	struct tn_device **lenders; /* open host-memory devices of other backends, best first */
+	size_t n_lenders;
+	uint32_t fallback;   /* TN_FALLBACK_..., never DEFAULT */
+	uint32_t call_flags; /* TN_DETERMINISTIC or 0: goes into every call */
+	int ledger_time;
+	struct tn_random_state random;
+	struct tn_error_info error; /* the first error; status TN_OK: none */
+	struct tn_scope *scope;     /* the innermost open one */
+	struct tn_ledger *ledger;
+	struct tn_program_cache *programs;
+	const struct tn_recorder *recorder; /* NULL: nobody listens */
+};
+
+static inline struct tn_runtime *tn_runtime_of(const tn_context *context)
+{
+	return (struct tn_runtime *)(uintptr_t)context;
+}
+
+/* Sets up scope stack, ledger and program cache of a zeroed runtime whose other fields the caller
+ * fills.  TN_OUT_OF_MEMORY. */
+tn_status tn_runtime_init(struct tn_runtime *runtime);
+/* Frees all arrays and what init made. */
+void tn_runtime_release(struct tn_runtime *runtime);
+
+/* Keeps `error` as the first error if none is kept; returns its status. */
+tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info *error);
+/* Makes and keeps an error; returns status. */
+tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const char *operation,
+			  const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* TN_PENDING_ERROR while an error is kept, else TN_OK. */
+static inline tn_status tn_runtime_ready(const struct tn_runtime *runtime)
+{
+	return runtime->error.status ? TN_PENDING_ERROR : TN_OK;
+}
+
+#endif

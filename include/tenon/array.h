@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Arrays: NumPy's names and rules, on the device of their context.
+ *
+ * Shapes have up to 16 axes; strides are in elements.  Broadcasting is NumPy's.  Where two dtypes meet,
+ * the promotion of element programs applies (tenon-program(7)).  An array that a function makes
+ * belongs to the innermost open scope of its context (counted: tn_keep, tn_array_destroy).  Arrays
+ * passed in are borrowed.  On failure a function returns NULL and the context keeps the error:
+ *   TN_SHAPE   shapes do not fit       TN_DTYPE    dtypes do not fit
+ *   TN_DEVICE  operands live on different devices or contexts
+ *   TN_OUT_OF_MEMORY, TN_UNSUPPORTED (TENON_FALLBACK forbids the only route), TN_BACKEND_FAILURE,
+ *   TN_DEVICE_LOST, TN_FORKED.
+ * All functions: [thread: one per context | may return before the result is ready | since 0.1].
+ */
+#ifndef TENON_ARRAY_H
+#define TENON_ARRAY_H
+
+#include <tenon/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Making arrays ---------------------------------------------------------------------------*/
+
+/* Uninitialised, zeros, ones, or `value` converted to dtype, on the current device.  shape has `rank`
+ * lengths of 0 or more; rank 0 is a single element. */
+TN_API tn_array *tn_empty(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape);
+TN_API tn_array *tn_zeros(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape);
+TN_API tn_array *tn_ones(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape);
+TN_API tn_array *tn_full(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape,
+			 double value);
+/* 0-d, of dtype f32. */
+TN_API tn_array *tn_scalar_f32(tn_context *context, float value);
+/* start, start + step, ... below stop (above, for a negative step): ceil((stop - start) / step). */
+TN_API tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double stop,
+			   double step);
+/* A copy of compact row-major host data. */
+TN_API tn_array *tn_from_host(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape,
+			      const void *data);
+
+/* f32 from the context's random state: uniform in [low, high), normal with mean and deviation.  The
+ * same bits on every backend.  Each call uses the next stream. */
+TN_API tn_array *tn_random_uniform(tn_context *context, int rank, const int64_t *shape, double low,
+				   double high);
+TN_API tn_array *tn_random_normal(tn_context *context, int rank, const int64_t *shape, double mean,
+				  double deviation);
+
+/* Gives a reference back: the array is freed when none is left; inside a scope it leaves the scope.
+ * Takes NULL. */
+TN_API void tn_array_destroy(tn_array *array);
+
+/* ---- Asking ----------------------------------------------------------------------------------
+ * These work while an error is kept.  NULL gives 0 or NULL. */
+
+TN_API int tn_array_rank(const tn_array *array);
+TN_API const int64_t *tn_array_shape(const tn_array *array);   /* borrowed, valid like the array */
+TN_API const int64_t *tn_array_strides(const tn_array *array); /* borrowed, valid like the array */
+TN_API int64_t tn_array_size(const tn_array *array);           /* elements */
+TN_API tn_dtype tn_array_dtype(const tn_array *array);
+TN_API tn_device *tn_array_device(const tn_array *array);
+TN_API tn_context *tn_array_context(const tn_array *array);
+
+/* ---- Between host and device -----------------------------------------------------------------*/
+
+/* Writes all elements, compact and row-major, to `data` of exactly `size_bytes`; returns when they
+ * are there.  TN_INVALID_ARGUMENT: another size.  Kept as the context's error, like all below. */
+TN_API TN_CHECKED tn_status tn_to_host(const tn_array *array, void *data, size_t size_bytes);
+/* Overwrites all elements from compact row-major host data. */
+TN_API tn_status tn_assign_host(tn_array *array, const void *data, size_t size_bytes);
+/* The value of a one-element array as double.  TN_SHAPE: more or fewer elements. */
+TN_API TN_CHECKED tn_status tn_item(const tn_array *array, double *value);
+/* The array on another device of the same context (itself, referenced, when it is there already). */
+TN_API tn_array *tn_to(const tn_array *array, tn_device *device);
+
+/* ---- Copies and conversions ------------------------------------------------------------------*/
+
+/* A compact copy. */
+TN_API tn_array *tn_copy(const tn_array *a);
+/* Converted by the rules of the cast (tenon-program(7)); a copy even when dtype is equal. */
+TN_API tn_array *tn_astype(const tn_array *a, tn_dtype dtype);
+/* out[...] = a, broadcast and converted.  `out` may be a view. */
+TN_API tn_status tn_assign(tn_array *out, const tn_array *a);
+/* out[...] = value */
+TN_API tn_status tn_fill(tn_array *out, double value);
+
+/* ---- Views: they share the storage -----------------------------------------------------------*/
+
+/* One length may be -1.  A copy where the strides do not allow a view. */
+TN_API tn_array *tn_reshape(const tn_array *a, int rank, const int64_t *shape);
+/* Axis i of the result is axis axes[i] of a; axes NULL reverses them. */
+TN_API tn_array *tn_transpose(const tn_array *a, const int *axes);
+/* a[start:stop:step] along one axis, with Python's rules for negative and open ends (INT64_MIN). */
+TN_API tn_array *tn_slice(const tn_array *a, int axis, int64_t start, int64_t stop, int64_t step);
+TN_API tn_array *tn_broadcast_to(const tn_array *a, int rank, const int64_t *shape);
+TN_API tn_array *tn_expand_dims(const tn_array *a, int axis);
+TN_API tn_array *tn_squeeze(const tn_array *a, int axis); /* TN_SHAPE: its length is not 1 */
+/* NumPy's: windows of `window[i]` along axes[i], appended as new last axes. */
+TN_API tn_array *tn_sliding_window_view(const tn_array *a, int n, const int64_t *window,
+					const int *axes);
+
+/* ---- Element by element ----------------------------------------------------------------------
+ * Each is one element program.  The _into forms write to an existing array of the broadcast shape. */
+
+TN_API tn_array *tn_add(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_subtract(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_multiply(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_divide(const tn_array *a, const tn_array *b); /* integers give f32 */
+TN_API tn_array *tn_power(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_maximum(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_minimum(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_equal(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_not_equal(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_less(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_less_equal(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_greater(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_greater_equal(const tn_array *a, const tn_array *b);
+TN_API tn_array *tn_where(const tn_array *condition, const tn_array *a, const tn_array *b);
+
+TN_API tn_status tn_add_into(tn_array *out, const tn_array *a, const tn_array *b);
+TN_API tn_status tn_subtract_into(tn_array *out, const tn_array *a, const tn_array *b);
+TN_API tn_status tn_multiply_into(tn_array *out, const tn_array *a, const tn_array *b);
+
+TN_API tn_array *tn_negative(const tn_array *a);
+TN_API tn_array *tn_abs(const tn_array *a);
+TN_API tn_array *tn_sign(const tn_array *a);
+TN_API tn_array *tn_square(const tn_array *a);
+TN_API tn_array *tn_sqrt(const tn_array *a);
+TN_API tn_array *tn_exp(const tn_array *a);
+TN_API tn_array *tn_log(const tn_array *a);
+TN_API tn_array *tn_sin(const tn_array *a);
+TN_API tn_array *tn_cos(const tn_array *a);
+TN_API tn_array *tn_tanh(const tn_array *a);
+TN_API tn_array *tn_erf(const tn_array *a);
+TN_API tn_array *tn_sigmoid(const tn_array *a);
+TN_API tn_array *tn_relu(const tn_array *a);
+TN_API tn_array *tn_floor(const tn_array *a);
+TN_API tn_array *tn_ceil(const tn_array *a);
+TN_API tn_array *tn_round(const tn_array *a);
+/* alpha * a + beta */
+TN_API tn_array *tn_affine(const tn_array *a, double alpha, double beta);
+
+/* A user's element program over n inputs: one output, of the inputs' broadcast shape.  The names of
+ * the inputs and scalars are given in order; the output is the name assigned last.  For example
+ * tn_map("z = a*x + y", 2, (const char *[]){"x", "y"}, (const tn_array *[]){x, y}, 1,
+ *        (const char *[]){"a"}, (double[]){2.0}).
+ * TN_FORMAT: the text is no program; the error says line, column and what was expected. */
+TN_API tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
+			const tn_array *const *inputs, int n_scalars,
+			const char *const *scalar_names, const double *scalars);
+
+/* ---- Reductions ------------------------------------------------------------------------------
+ * Over the n axes in `axes` (negative ones count from the end); n = 0 with axes NULL means all.  With
+ * keepdims the reduced axes stay with length 1.  An empty sum is 0, an empty product 1; an empty
+ * max, min or mean is TN_SHAPE (mean: NaN, as NumPy). */
+
+TN_API tn_array *tn_sum(const tn_array *a, int n, const int *axes, int keepdims);
+TN_API tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims);
+TN_API tn_array *tn_prod(const tn_array *a, int n, const int *axes, int keepdims);
+TN_API tn_array *tn_max(const tn_array *a, int n, const int *axes, int keepdims);
+TN_API tn_array *tn_min(const tn_array *a, int n, const int *axes, int keepdims);
+/* i64; along one axis, which goes away. */
+TN_API tn_array *tn_argmax(const tn_array *a, int axis);
+TN_API tn_array *tn_argmin(const tn_array *a, int axis);
+/* log sum exp, without overflow. */
+TN_API tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims);
+
+/* ---- Products, indexing ----------------------------------------------------------------------*/
+
+/* NumPy's matmul: the last two axes are matrices, the others broadcast; one-dimensional operands are
+ * a row (a) and a column (b) whose axis goes away.  f32 or f64. */
+TN_API tn_array *tn_matmul(const tn_array *a, const tn_array *b);
+/* c := alpha op(a) op(b) + beta c, op transposing the last two axes when its flag is 1. */
+TN_API tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
+				int transpose_b, double alpha, double beta);
+/* a taken at `indices` (i32 or i64, any shape) along one axis.  TN_INVALID_ARGUMENT: out of range. */
+TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis);
+TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

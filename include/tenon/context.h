@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A context owns everything that a program makes with Tenon: the backends that were loaded and the
+ * report on them, the open devices, arrays and their scopes, the random state, the ledger of what
+ * ran where, and the first error.  A context is used by one thread at a time; any number may live;
+ * only host memory crosses between them.
+ *
+ *     tn_context *ctx;
+ *     struct tn_error_info error;
+ *     if (tn_context_open(NULL, &ctx, &error))
+ *             fprintf(stderr, "%s\n", error.text);
+ *
+ * Functions that make arrays return NULL on failure, and NULL in gives NULL out.  The context keeps
+ * the first error until tn_error_clear.  While one is kept, functions that make arrays return NULL
+ * and functions that change arrays, files or devices return TN_PENDING_ERROR and do nothing;
+ * destroying, asking and error functions work.
+ */
+#ifndef TENON_CONTEXT_H
+#define TENON_CONTEXT_H
+
+#include <tenon/backend.h>
+#include <tenon/export.h>
+#include <tenon/log.h>
+#include <tenon/report.h>
+#include <tenon/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tn_context tn_context;
+typedef struct tn_device tn_device;
+typedef struct tn_array tn_array;
+
+/* What may run where: the values of TENON_FALLBACK. */
+enum {
+	TN_FALLBACK_DEFAULT = 0, /* as TENON_FALLBACK says, else allow */
+	TN_FALLBACK_ALLOW = 1,   /* every route */
+	TN_FALLBACK_WARN =
+		2, /* every route, with one warning per operation that runs on the host */
+	TN_FALLBACK_ERROR = 3,  /* no host runs: TN_UNSUPPORTED */
+	TN_FALLBACK_NATIVE = 4, /* no host runs and no compositions */
+};
+
+/* How to open a context.  Fill struct_size with sizeof; zero means the default everywhere. */
+struct tn_context_options {
+	size_t struct_size;
+	const char *backend; /* a selection as in TENON_BACKEND; NULL: that variable, else auto */
+	const char *const *plugin_paths; /* absolute folders or files, searched first */
+	size_t n_plugin_paths;
+	tn_log_callback log; /* NULL: notices and warnings go to stderr, one line each */
+	void *log_user;
+	uint32_t n_threads;     /* 0: TENON_THREADS, else one per processor */
+	uint32_t fallback;      /* TN_FALLBACK_... */
+	uint64_t memory_limit;  /* bytes per device; 0: TENON_MEMORY_LIMIT, else none */
+	uint64_t seed;          /* 0: TENON_SEED, else 0 */
+	uint32_t deterministic; /* 1: as TENON_DETERMINISTIC=1 */
+	uint32_t
+		ledger_time; /* 1: time every operation for the ledger, not only fallen-back ones */
+};
+
+/* Loads backends, picks one and opens its device.  `options` may be NULL.  Never fails for want of a
+ * plugin: the built-in backend is the last resort, unless the selection ends in `!`.
+ * Errors: TN_FORMAT (a malformed selection or variable), TN_OUT_OF_MEMORY, or the named reason why
+ * a required backend is absent; `error` may be NULL.  The context is owned (tn_context_close).
+ * [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_context_open(const struct tn_context_options *options,
+					    tn_context **context, struct tn_error_info *error);
+
+/* Destroys every array of the context, closes its devices and backends.  Takes NULL.
+ * [thread: one per context | since 0.1] */
+TN_API void tn_context_close(tn_context *context);
+
+/* What was found, loaded and refused, and why.  Borrowed, valid until close.
+ * [thread: one per context | since 0.1] */
+TN_API const struct tn_load_report *tn_context_report(const tn_context *context);
+
+/* 1 when a backend that was asked for is not the one in use.  [thread: one per context] */
+TN_API int tn_context_fell_back(const tn_context *context);
+
+/* ---- Devices ---------------------------------------------------------------------------------*/
+
+/* The devices that the selection allows, the preferred one first; each is opened when first used.
+ * Borrowed, valid until close.  NULL: no such index.  [thread: one per context | since 0.1] */
+TN_API size_t tn_device_count(const tn_context *context);
+TN_API tn_device *tn_device_at(tn_context *context, size_t index);
+
+/* The device on which new arrays are made.  [thread: one per context | since 0.1] */
+TN_API tn_device *tn_device_current(const tn_context *context);
+/* TN_DEVICE: of another context.  Any failure to open it.  Kept as the context's error. */
+TN_API tn_status tn_device_set_current(tn_context *context, tn_device *device);
+
+/* "cpu:0": the backend's name and the index within it.  Borrowed, valid until close. */
+TN_API const char *tn_device_name(const tn_device *device);
+/* The backend's description of it.  Borrowed, valid until close. */
+TN_API const struct tn_device_description *tn_device_describe(const tn_device *device);
+
+/* Bytes that the device's pool has handed out, keeps for reuse, and had handed out at most. */
+struct tn_memory_use {
+	uint64_t used;
+	uint64_t cached;
+	uint64_t peak;
+};
+TN_API void tn_device_memory(const tn_device *device, struct tn_memory_use *use);
+
+/* Waits for the device's work and answers its first asynchronous error, which the context keeps.
+ * [thread: one per context | since 0.1] */
+TN_API tn_status tn_sync(tn_context *context);
+
+/* ---- Errors ----------------------------------------------------------------------------------*/
+
+/* The first error since the last clear, or NULL.  Borrowed, valid until the next clear.
+ * [thread: one per context | since 0.1] */
+TN_API const struct tn_error_info *tn_error(const tn_context *context);
+TN_API void tn_error_clear(tn_context *context);
+
+/* ---- Scopes ----------------------------------------------------------------------------------
+ *
+ * Every new array belongs to the innermost open scope of its context and is freed with it.  There is
+ * always a root scope, freed by tn_context_close.
+ */
+
+/* Opens a scope.  TN_OUT_OF_MEMORY (kept).  [thread: one per context | since 0.1] */
+TN_API tn_status tn_scope_begin(tn_context *context);
+/* Frees the arrays of the innermost scope but `result` (may be NULL), which moves to the parent
+ * scope and is returned.  Works while an error is kept.  Without an open scope it returns `result`
+ * and does nothing.  [thread: one per context | since 0.1] */
+TN_API tn_array *tn_scope_end(tn_context *context, tn_array *result);
+/* Takes a reference: the array outlives its scopes until tn_array_destroy.  Returns `array`.
+ * [thread: one per context | since 0.1] */
+TN_API tn_array *tn_keep(tn_array *array);
+
+/* ---- Random state ----------------------------------------------------------------------------*/
+
+/* The seed from which every random number of the context follows, and the number of the next random
+ * stream.  Setting them repeats a sequence.  [thread: one per context | since 0.1] */
+struct tn_random_state {
+	uint64_t seed;
+	uint64_t stream;
+};
+TN_API struct tn_random_state tn_random_state_get(const tn_context *context);
+TN_API void tn_random_state_set(tn_context *context, struct tn_random_state state);
+
+/* ---- The ledger ------------------------------------------------------------------------------*/
+
+/* What happened to one operation: how often it ran in the backend's own slot, was lent to another
+ * backend, was composed by the core, or ran on the host with copies. */
+struct tn_ledger_row {
+	const char *operation; /* borrowed, valid until close */
+	uint64_t native;
+	uint64_t lent;
+	uint64_t composed;
+	uint64_t host;
+	uint64_t bytes_moved; /* between host and device, for host runs */
+	double seconds;       /* of lent, composed and host runs; of all with ledger_time */
+};
+TN_API size_t tn_ledger_count(const tn_context *context);
+/* TN_INVALID_ARGUMENT: no such row. */
+TN_API tn_status tn_ledger_get(const tn_context *context, size_t index, struct tn_ledger_row *row);
+TN_API void tn_ledger_reset(tn_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
