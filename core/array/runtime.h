@@ -44,6 +44,10 @@ struct tn_runtime {
 	struct tn_ledger *ledger;
 	struct tn_program_cache *programs;
 	const struct tn_recorder *recorder; /* NULL: nobody listens */
+	/* What a higher layer keeps for the life of the context (the tape's cache of derivatives);
+	 * tn_runtime_release calls release(attachment) first when it is set. */
+	void *attachment;
+	void (*release_attachment)(void *attachment);
 };
 
 static inline struct tn_runtime *tn_runtime_of(const tn_context *context)
