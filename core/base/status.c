@@ -42,6 +42,7 @@ static const struct {
 	 "the backend crashed, hung or failed while being started"},
 	{TN_REFUSED, "REFUSED", "ownership or privilege forbids loading it"},
 	{TN_EXCLUDED, "EXCLUDED", "excluded by name"},
+	{TN_DUPLICATE, "DUPLICATE", "the same backend was found earlier in the search"},
 };
 
 static const char *const dtype_names[] = {

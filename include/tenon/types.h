@@ -50,6 +50,7 @@ enum {
 	TN_PROBE_FAILED = 39, /* it crashed, hung or failed while being started */
 	TN_REFUSED = 40,      /* ownership or privilege forbids loading it */
 	TN_EXCLUDED = 41,     /* the selection excludes it by name */
+	TN_DUPLICATE = 42,    /* the same backend was found earlier in the search */
 };
 
 /* Element types.  The numbers are part of the backend interface and of file formats. */
