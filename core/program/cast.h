@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Element types as programs see them, and the normative conversion between any two of them.
+ */
+#ifndef TN_PROGRAM_CAST_H
+#define TN_PROGRAM_CAST_H
+
+#include <string.h>
+#include <tenon/types.h>
+
+/* The dtype in which programs compute what is stored as `storage`; 0 when they do not (complex). */
+tn_dtype tn_compute_dtype(tn_dtype storage);
+
+/* One of bool, i32, u32, i64, f32, f64? */
+int tn_is_compute_dtype(tn_dtype dtype);
+int tn_is_floating(tn_dtype dtype); /* f16, bf16, f32, f64 */
+int tn_is_integer(tn_dtype dtype);  /* i8 to i64, u8 to u64; bool is none */
+
+/* Converts a value's bit pattern (low bytes; the rest is ignored) from one dtype to another; the
+ * upper bytes of the result are 0.  All but complex dtypes:
+ *   to bool                x != 0 (NaN gives 1)          from bool   0 or 1
+ *   integer to integer     modulo 2^width
+ *   integer to floating    to nearest, ties to even
+ *   floating to integer    toward zero; saturates; NaN gives 0
+ *   floating to floating   to nearest, ties to even; a NaN stays a NaN
+ *   to f16 and bf16        by way of f32: rounded to f32 first
+ * Complex or unknown dtypes give 0. */
+uint64_t tn_cast_bits(tn_dtype from, tn_dtype to, uint64_t bits);
+
+/* Between bit patterns and C's types. */
+static inline float tn_f32_of_bits(uint64_t bits)
+{
+	uint32_t word = (uint32_t)bits;
+	float value;
+	memcpy(&value, &word, sizeof(value));
+	return value;
+}
+
+static inline uint64_t tn_bits_of_f32(float value)
+{
+	uint32_t word;
+	memcpy(&word, &value, sizeof(word));
+	return word;
+}
+
+static inline double tn_f64_of_bits(uint64_t bits)
+{
+	double value;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static inline uint64_t tn_bits_of_f64(double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+/* f16 and bf16: exact to f32, to nearest with ties to even from it. */
+float tn_f32_of_f16(uint16_t half);
+uint16_t tn_f16_of_f32(float value);
+float tn_f32_of_bf16(uint16_t brain);
+uint16_t tn_bf16_of_f32(float value);
+
+#endif
