@@ -57,3 +57,34 @@ AC_DEFUN([TN_OPENBLAS], [
 	])
 	AM_CONDITIONAL([HAVE_OPENBLAS], [test "$have_openblas" = yes])
 ])
+
+# TN_CPU_LEVELS: the flags for the levels of the processor that the CPU backend's kernels are built for.
+AC_DEFUN([TN_CPU_LEVELS], [
+	CPU_V2_CFLAGS="-msse4.2 -mpopcnt"
+	CPU_V3_CFLAGS="$CPU_V2_CFLAGS -mavx2 -mfma -mf16c -mbmi -mbmi2"
+	CPU_V4_CFLAGS="$CPU_V3_CFLAGS -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512"
+	AC_MSG_CHECKING([whether $CC builds for the levels of x86-64])
+	tn_saved="$CFLAGS"
+	CFLAGS="$CFLAGS -Werror $CPU_V4_CFLAGS"
+	AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#ifndef __x86_64__
+#error another processor
+#endif
+int main(void) { return __builtin_cpu_supports("avx512vl"); }]])], [CPU_X86_LEVELS=1], [CPU_X86_LEVELS=0])
+	CFLAGS="$tn_saved"
+	AS_IF([test "$CPU_X86_LEVELS" = 1],
+		[AC_MSG_RESULT([yes]); CPU_VARIANTS="libcpu_v2.la libcpu_v3.la libcpu_v4.la"],
+		[AC_MSG_RESULT([no]); CPU_VARIANTS="libcpu_portable.la"])
+	CPU_SIMD_CFLAGS=
+	TN_APPEND_FLAG([CPU_SIMD_CFLAGS], [-fopenmp-simd])
+	AS_IF([test -z "$CPU_SIMD_CFLAGS"], [CPU_SIMD_CFLAGS="-Wno-unknown-pragmas"])
+	AS_IF([test "$have_openblas" = yes], [CPU_OPENBLAS_CPPFLAGS="-DCPU_HAVE_CBLAS=1 $OPENBLAS_CFLAGS"],
+		[CPU_OPENBLAS_CPPFLAGS="-DCPU_HAVE_CBLAS=0"])
+	AC_SUBST([CPU_V2_CFLAGS])
+	AC_SUBST([CPU_V3_CFLAGS])
+	AC_SUBST([CPU_V4_CFLAGS])
+	AC_SUBST([CPU_X86_LEVELS])
+	AC_SUBST([CPU_VARIANTS])
+	AC_SUBST([CPU_SIMD_CFLAGS])
+	AC_SUBST([CPU_OPENBLAS_CPPFLAGS])
+])

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The pthread build of OpenBLAS keeps one count of threads for the process.  While it is 1, calls
+ * from several threads are safe and run side by side (OpenBLAS wiki, "How can I use OpenBLAS in
+ * multi-threaded applications?").  The count is shared by all users in the process, other instances
+ * of this plugin included, so the first to enter saves it and the last to leave puts it back: that
+ * needs the one object here that does not hang on an instance.
+ */
+#include "blas.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin.h"
+
+#if CPU_HAVE_CBLAS
+#include <cblas.h>
+_Static_assert((int)CblasRowMajor == BLAS_ROW_MAJOR && (int)CblasNoTrans == BLAS_NO_TRANS &&
+		       (int)CblasTrans == BLAS_TRANS,
+	       "OpenBLAS numbers its constants otherwise");
+#endif
+
+/* One row for each library that is open: in practice one, known by its function's address. */
+struct count {
+	void (*set_num_threads)(int);
+	unsigned users;
+	int saved;
+};
+
+static struct {
+	pthread_mutex_t mutex;
+	struct count rows[4];
+} process_counts = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+struct name {
+	const char *text;
+	size_t offset;
+};
+
+static const struct name needed[] = {
+	{"cblas_sgemm", offsetof(struct cpu_blas, sgemm)},
+	{"cblas_dgemm", offsetof(struct cpu_blas, dgemm)},
+	{"cblas_sgemv", offsetof(struct cpu_blas, sgemv)},
+	{"cblas_dgemv", offsetof(struct cpu_blas, dgemv)},
+	{"openblas_set_num_threads", offsetof(struct cpu_blas, set_num_threads)},
+	{"openblas_get_num_threads", offsetof(struct cpu_blas, get_num_threads)},
+	{"openblas_get_parallel", offsetof(struct cpu_blas, get_parallel)},
+	{"openblas_get_config", offsetof(struct cpu_blas, get_config)},
+	{"openblas_get_corename", offsetof(struct cpu_blas, get_corename)},
+};
+/* The OpenMP build alone. */
+static const struct name needed_openmp[] = {
+	{"omp_set_num_threads", offsetof(struct cpu_blas, omp_set_num_threads)},
+	{"omp_get_max_threads", offsetof(struct cpu_blas, omp_get_max_threads)},
+};
+
+/* Fetches all names; the first missing one, or NULL. */
+static const char *fetch(struct cpu_blas *blas, const struct name *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		void *address = dlsym(blas->handle, names[i].text);
+		if (!address)
+			return names[i].text;
+		memcpy((char *)blas + names[i].offset, &address, sizeof(address));
+	}
+	return NULL;
+}
+
+/* Opens one file: 1 when it has everything; else `note` says what is wrong. */
+static int try_library(struct cpu_blas *blas, const char *file)
+{
+	memset(blas, 0, sizeof(*blas));
+	blas->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	if (!blas->handle) {
+		snprintf(blas->note, sizeof(blas->note), "OpenBLAS missing: %.200s", dlerror());
+		return 0;
+	}
+	const char *missing = fetch(blas, needed, sizeof(needed) / sizeof(*needed));
+	if (!missing) {
+		/* 0: serial, 1: pthread, 2: OpenMP. */
+		blas->openmp = blas->get_parallel() == 2;
+		if (blas->openmp)
+			missing = fetch(blas, needed_openmp,
+					sizeof(needed_openmp) / sizeof(*needed_openmp));
+	}
+	if (!missing && strstr(blas->get_config(), "USE64BITINT"))
+		missing = "32-bit integers";
+	if (!missing)
+		return 1;
+	dlclose(blas->handle);
+	blas->handle = NULL;
+	snprintf(blas->note, sizeof(blas->note), "OpenBLAS not usable: %.120s has no %s", file,
+		 missing);
+	return 0;
+}
+
+static void say_found(struct cpu_blas *blas, const struct tn_host *host)
+{
+	static const char *const threads[] = {"serial", "pthread", "OpenMP"};
+	int parallel = blas->get_parallel();
+	snprintf(blas->note, sizeof(blas->note), "%.100s, core %.40s, %s", blas->get_config(),
+		 blas->get_corename(), threads[parallel >= 0 && parallel < 3 ? parallel : 0]);
+	cpu_log(host, TN_LOG_INFO, "matmul by %s", blas->note);
+}
+
+static void say_missing(struct cpu_blas *blas, const struct tn_host *host, const char *why)
+{
+	if (why != blas->note)
+		snprintf(blas->note, sizeof(blas->note), "%s", why);
+	cpu_log(host, TN_LOG_WARNING, "%s; matmul runs on the plugin's own kernels", blas->note);
+}
+
+void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host)
+{
+	/* The soname, the development name, and Fedora's names for the threaded builds. */
+	static const char *const files[] = {"libopenblas.so.0", "libopenblas.so",
+					    "libopenblasp.so.0", "libopenblaso.so.0"};
+	const char *file = host->parameter(host->context, "TENON_CPU_OPENBLAS",
+					   "cpu: file name or path of the OpenBLAS library to use");
+	if (!CPU_HAVE_CBLAS) {
+		say_missing(blas, host, "built without OpenBLAS: cblas.h was not there");
+		return;
+	}
+	char first[sizeof(blas->note)];
+	if (file && *file) {
+		if (try_library(blas, file)) {
+			say_found(blas, host);
+			return;
+		}
+	} else {
+		for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+			if (try_library(blas, files[i])) {
+				say_found(blas, host);
+				return;
+			}
+			if (i == 0)
+				memcpy(first, blas->note, sizeof(first));
+		}
+		memcpy(blas->note, first, sizeof(first));
+	}
+	say_missing(blas, host, blas->note);
+}
+
+void cpu_blas_close(struct cpu_blas *blas)
+{
+	/* Its threads outlive this instance: the library stays mapped. */
+	blas->handle = NULL;
+}
+
+/* The library's row, or a free one; NULL when all are taken.  The mutex is held. */
+static struct count *row_of(const struct cpu_blas *blas)
+{
+	struct count *unused = NULL;
+	for (size_t i = 0; i < sizeof(process_counts.rows) / sizeof(*process_counts.rows); i++) {
+		struct count *row = &process_counts.rows[i];
+		if (row->users && row->set_num_threads == blas->set_num_threads)
+			return row;
+		if (!row->users)
+			unused = row;
+	}
+	return unused;
+}
+
+void cpu_blas_enter(const struct cpu_blas *blas)
+{
+	if (blas->openmp)
+		return;
+	pthread_mutex_lock(&process_counts.mutex);
+	struct count *row = row_of(blas);
+	if (row && row->users++ == 0) {
+		row->set_num_threads = blas->set_num_threads;
+		row->saved = blas->get_num_threads();
+		if (row->saved != 1)
+			blas->set_num_threads(1);
+	}
+	pthread_mutex_unlock(&process_counts.mutex);
+}
+
+void cpu_blas_leave(const struct cpu_blas *blas)
+{
+	if (blas->openmp)
+		return;
+	pthread_mutex_lock(&process_counts.mutex);
+	struct count *row = row_of(blas);
+	if (row && row->users && --row->users == 0 && row->saved != 1)
+		blas->set_num_threads(row->saved);
+	pthread_mutex_unlock(&process_counts.mutex);
+}
+
+int cpu_blas_thread_enter(const struct cpu_blas *blas)
+{
+	if (!blas->openmp)
+		return 0;
+	int count = blas->omp_get_max_threads();
+	if (count != 1)
+		blas->omp_set_num_threads(1);
+	return count;
+}
+
+void cpu_blas_thread_leave(const struct cpu_blas *blas, int count)
+{
+	if (blas->openmp && count != 1)
+		blas->omp_set_num_threads(count);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * OpenBLAS, opened inside the plugin and called through addresses from its own handle.
+ *
+ * The plugin's threads are the host's; OpenBLAS is to compute on the thread that calls it.  Its count
+ * of threads is one number for the process (pthread build) or for each thread (OpenMP build), so it
+ * is set to 1 for the time of a product and put back afterwards.
+ */
+#ifndef CPU_BLAS_H
+#define CPU_BLAS_H
+
+#include <stdint.h>
+#include <tenon/backend.h>
+
+/* The numbers of CBLAS, an interface that is the same everywhere. */
+enum { BLAS_ROW_MAJOR = 101, BLAS_NO_TRANS = 111, BLAS_TRANS = 112 };
+
+typedef void (*blas_sgemm_fn)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+			      const float *a, int lda, const float *b, int ldb, float beta,
+			      float *c, int ldc);
+typedef void (*blas_dgemm_fn)(int order, int trans_a, int trans_b, int m, int n, int k,
+			      double alpha, const double *a, int lda, const double *b, int ldb,
+			      double beta, double *c, int ldc);
+typedef void (*blas_sgemv_fn)(int order, int trans, int m, int n, float alpha, const float *a,
+			      int lda, const float *x, int incx, float beta, float *y, int incy);
+typedef void (*blas_dgemv_fn)(int order, int trans, int m, int n, double alpha, const double *a,
+			      int lda, const double *x, int incx, double beta, double *y, int incy);
+
+struct cpu_blas {
+	void *handle; /* NULL: no usable library, `note` says why */
+	int openmp;   /* the count of threads belongs to each thread */
+	blas_sgemm_fn sgemm;
+	blas_dgemm_fn dgemm;
+	blas_sgemv_fn sgemv;
+	blas_dgemv_fn dgemv;
+	void (*set_num_threads)(int);
+	int (*get_num_threads)(void);
+	int (*get_parallel)(void);
+	char *(*get_config)(void);
+	char *(*get_corename)(void);
+	void (*omp_set_num_threads)(int); /* OpenMP build only */
+	int (*omp_get_max_threads)(void);
+	char note[256]; /* what was found, or what is missing */
+};
+
+/* Looks for the library; `blas->handle` stays NULL where there is none, which is logged. */
+void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host);
+void cpu_blas_close(struct cpu_blas *blas);
+
+/* Around every use in a call of the plugin: from enter to leave OpenBLAS starts no threads. */
+void cpu_blas_enter(const struct cpu_blas *blas);
+void cpu_blas_leave(const struct cpu_blas *blas);
+
+/* Around every use on a thread of the pool: gives what thread_leave puts back. */
+int cpu_blas_thread_enter(const struct cpu_blas *blas);
+void cpu_blas_thread_leave(const struct cpu_blas *blas, int count);
+
+#endif

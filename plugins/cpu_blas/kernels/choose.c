@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Which level this processor runs.  Compiled without flags for any level.
+ */
+#include <string.h>
+
+#include "kernels.h"
+
+#if defined(__x86_64__) && CPU_X86_LEVELS
+#include <cpuid.h>
+
+extern const struct cpu_kernels cpu_kernels_v2, cpu_kernels_v3, cpu_kernels_v4;
+
+/* The compilers' cpu_supports does not know F16C everywhere. */
+static int has_f16c(void)
+{
+	unsigned a, b, c, d;
+	return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+static int runs_v2(void)
+{
+	return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") &&
+	       __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+}
+
+/* cpu_supports answers for AVX only when the system keeps its registers. */
+static int runs_v3(void)
+{
+	return runs_v2() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+	       __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_f16c();
+}
+
+static int runs_v4(void)
+{
+	return runs_v3() && __builtin_cpu_supports("avx512f") &&
+	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+	       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+const struct cpu_kernels *cpu_kernels_variant(unsigned i)
+{
+	const struct cpu_kernels *list[4];
+	unsigned n = 0;
+	__builtin_cpu_init();
+	if (runs_v4())
+		list[n++] = &cpu_kernels_v4;
+	if (runs_v3())
+		list[n++] = &cpu_kernels_v3;
+	if (runs_v2())
+		list[n++] = &cpu_kernels_v2;
+	return i < n ? list[i] : NULL;
+}
+
+#else
+
+extern const struct cpu_kernels cpu_kernels_portable;
+
+const struct cpu_kernels *cpu_kernels_variant(unsigned i)
+{
+	return i == 0 ? &cpu_kernels_portable : NULL;
+}
+
+#endif
+
+static int ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+	return tail && tail <= length && !strcmp(text + length - tail, end);
+}
+
+const struct cpu_kernels *cpu_kernels_choose(const char *limit)
+{
+	const struct cpu_kernels *kernels;
+	for (unsigned i = 0; limit && (kernels = cpu_kernels_variant(i)); i++) {
+		if (ends_with(kernels->name, limit))
+			return kernels;
+	}
+	return cpu_kernels_variant(0);
+}

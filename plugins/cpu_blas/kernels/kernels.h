@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The plugin's kernels.  The same sources are compiled once for each level of the processor (for
+ * x86-64: v2, v3 with AVX2 and FMA, v4 with AVX-512; elsewhere once, as "portable"), with names that
+ * end in the level; a table of each level is chosen from at run time.
+ */
+#ifndef CPU_KERNELS_H
+#define CPU_KERNELS_H
+
+#include <tenon/backend.h>
+
+/* C[i, j] := alpha sum_k A[i, k] B[k, j] + beta C[i, j] for m x n elements of C, whose columns have
+ * stride 1; the other strides are free.  beta = 0 does not read C. */
+struct cpu_gemm {
+	int64_t m, n, k;
+	double alpha, beta;
+	const void *a, *b;
+	void *c;
+	int64_t a_down, a_across, b_down, b_across, c_down;
+};
+
+struct cpu_kernels {
+	const char *name;
+	struct tn_block_kernels block;
+	void (*sgemm)(const struct cpu_gemm *g);
+	void (*dgemm)(const struct cpu_gemm *g);
+	/* n elements of `size` bytes := value. */
+	void (*fill)(void *out, const void *value, size_t size, size_t n);
+	/* n elements of `size` bytes, strides in elements. */
+	void (*copy_strided)(char *out, int64_t to, const char *in, int64_t from, size_t size,
+			     size_t n);
+	/* A band of `rows` x `columns` elements, strides in elements down and across. */
+	void (*copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
+			  int64_t in_down, int64_t in_across, size_t size, size_t rows,
+			  size_t columns);
+};
+
+/* Variant number i of those that were built and that this processor runs, best first; NULL after the
+ * last. */
+const struct cpu_kernels *cpu_kernels_variant(unsigned i);
+
+/* The best variant, or the one of that name ("v2" will do for "x86-64-v2").  NULL: this processor
+ * runs none that was built.  `limit` may be NULL, and a name that is not there chooses the best. */
+const struct cpu_kernels *cpu_kernels_choose(const char *limit);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Moving elements by their size: fill, strided rows, and bands of a transposed copy.
+ */
+#include <string.h>
+
+#include "variant.h"
+
+/* Elements of 16 bytes. */
+struct wide {
+	uint64_t part[2];
+};
+
+#define T uint8_t
+#define NAME(function) function##_8
+#include "move_type.h"
+#define T uint16_t
+#define NAME(function) function##_16
+#include "move_type.h"
+#define T uint32_t
+#define NAME(function) function##_32
+#include "move_type.h"
+#define T uint64_t
+#define NAME(function) function##_64
+#include "move_type.h"
+#define T struct wide
+#define NAME(function) function##_128
+#include "move_type.h"
+
+void VARIANT(cpu_fill)(void *out, const void *value, size_t size, size_t n)
+{
+	switch (size) {
+	case 1:
+		memset(out, *(const uint8_t *)value, n);
+		return;
+	case 2:
+		fill_16(out, value, n);
+		return;
+	case 4:
+		fill_32(out, value, n);
+		return;
+	case 8:
+		fill_64(out, value, n);
+		return;
+	default:
+		fill_128(out, value, n);
+	}
+}
+
+void VARIANT(cpu_copy_strided)(char *out, int64_t to, const char *in, int64_t from, size_t size,
+			       size_t n)
+{
+	switch (size) {
+	case 1:
+		strided_8(out, to, in, from, n);
+		return;
+	case 2:
+		strided_16(out, to, in, from, n);
+		return;
+	case 4:
+		strided_32(out, to, in, from, n);
+		return;
+	case 8:
+		strided_64(out, to, in, from, n);
+		return;
+	default:
+		strided_128(out, to, in, from, n);
+	}
+}
+
+void VARIANT(cpu_copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
+			    int64_t in_down, int64_t in_across, size_t size, size_t rows,
+			    size_t columns)
+{
+	switch (size) {
+	case 1:
+		band_8(out, out_down, out_across, in, in_down, in_across, rows, columns);
+		return;
+	case 2:
+		band_16(out, out_down, out_across, in, in_down, in_across, rows, columns);
+		return;
+	case 4:
+		band_32(out, out_down, out_across, in, in_down, in_across, rows, columns);
+		return;
+	case 8:
+		band_64(out, out_down, out_across, in, in_down, in_across, rows, columns);
+		return;
+	default:
+		band_128(out, out_down, out_across, in, in_down, in_across, rows, columns);
+	}
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What the files that are compiled once for each level include.  CPU_VARIANT is the level's suffix;
+ * VARIANT(name) is the name with it.
+ */
+#ifndef CPU_VARIANT_H
+#define CPU_VARIANT_H
+
+#include "kernels.h"
+
+#define VARIANT_PASTE(name, suffix) name##_##suffix
+#define VARIANT_EXPAND(name, suffix) VARIANT_PASTE(name, suffix)
+#define VARIANT(name) VARIANT_EXPAND(name, CPU_VARIANT)
+
+#define VARIANT_STRING_(suffix) #suffix
+#define VARIANT_STRING(suffix) VARIANT_STRING_(suffix)
+
+extern const struct cpu_kernels VARIANT(cpu_kernels);
+
+void VARIANT(cpu_sgemm)(const struct cpu_gemm *g);
+void VARIANT(cpu_dgemm)(const struct cpu_gemm *g);
+void VARIANT(cpu_fill)(void *out, const void *value, size_t size, size_t n);
+void VARIANT(cpu_copy_strided)(char *out, int64_t to, const char *in, int64_t from, size_t size,
+			       size_t n);
+void VARIANT(cpu_copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
+			    int64_t in_down, int64_t in_across, size_t size, size_t rows,
+			    size_t columns);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * C := alpha A B + beta C, batched.
+ *
+ * The product is brought to a row-major C (a column-major one is the transposed product), cut into
+ * rectangles of C by its shape alone, and each rectangle is computed whole by one thread: so the
+ * bits do not depend on the number of threads.  OpenBLAS does a rectangle, by gemv where it is one
+ * row or one column (gemm is six times slower there); without OpenBLAS, and where a length does not
+ * fit its 32-bit integers, the plugin's own kernel does.
+ */
+#include "matmul.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "plugin.h"
+
+#define BATCH_AXES 4
+/* A piece of work worth handing to another thread: about 10 us on one core. */
+#define PIECE_FLOPS 1e6
+#define MOST_PIECES 16
+/* Rectangles begin at multiples of this: a multiple of every kernel's tile. */
+#define TILE 48
+
+/* One factor as BLAS sees it: row-major with leading dimension `ld`, read transposed or not. */
+struct factor {
+	uint64_t address;
+	int transposed;
+	int64_t ld;
+	int64_t batch_strides[BATCH_AXES]; /* in elements */
+};
+
+struct product {
+	const struct cpu_instance *cpu;
+	tn_dtype dtype;
+	size_t size; /* of an element */
+	int64_t m, n, k;
+	double alpha, beta;
+	struct factor a, b, c;
+	uint32_t n_batch_axes;
+	int64_t batch_shape[BATCH_AXES];
+	uint64_t n_batches;
+	int64_t tile_m, tile_n; /* size of a rectangle */
+	uint64_t tiles_m, tiles_n;
+	int fits_blas;
+};
+
+static tn_status check_types(const struct tn_matmul_args *args)
+{
+	tn_dtype dtype = args->c.dtype;
+	if (args->a.dtype == dtype && args->b.dtype == dtype &&
+	    (dtype == TN_F32 || dtype == TN_F64))
+		return TN_OK;
+	return cpu_fail(args->call.error, TN_UNSUPPORTED, "matmul",
+			"dtypes %d, %d, %d: only f32 and f64, all equal", args->a.dtype,
+			args->b.dtype, dtype);
+}
+
+static tn_status check_shapes(const struct tn_matmul_args *args)
+{
+	const struct tn_operand *a = &args->a, *b = &args->b, *c = &args->c;
+	struct tn_error_info *error = args->call.error;
+	uint32_t rank = c->rank;
+	if (a->rank != rank || b->rank != rank || rank < 2 || rank > 2 + BATCH_AXES)
+		return cpu_fail(error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE, "matmul",
+				"ranks %u, %u, %u: expected one rank from 2 to 6", a->rank, b->rank,
+				rank);
+	for (uint32_t i = 0; i + 2 < rank; i++) {
+		if (a->shape[i] != c->shape[i] || b->shape[i] != c->shape[i])
+			return cpu_fail(error, TN_SHAPE, "matmul",
+					"batch axis %u has lengths %lld, %lld, %lld", i,
+					(long long)a->shape[i], (long long)b->shape[i],
+					(long long)c->shape[i]);
+	}
+	uint32_t i = rank - 2, j = rank - 1;
+	if (a->shape[i] == c->shape[i] && a->shape[j] == b->shape[i] && b->shape[j] == c->shape[j])
+		return TN_OK;
+	return cpu_fail(error, TN_SHAPE, "matmul",
+			"(%lld, %lld) times (%lld, %lld) does not give (%lld, %lld)",
+			(long long)a->shape[i], (long long)a->shape[j], (long long)b->shape[i],
+			(long long)b->shape[j], (long long)c->shape[i], (long long)c->shape[j]);
+}
+
+/* Finds how to read the operand's inner matrices; 0: neither axis has stride 1. */
+static int make_factor(struct factor *factor, const struct tn_operand *operand)
+{
+	uint32_t n_batch_axes = operand->rank - 2;
+	int64_t rows = operand->shape[n_batch_axes], columns = operand->shape[n_batch_axes + 1];
+	int64_t down = operand->strides[n_batch_axes], across = operand->strides[n_batch_axes + 1];
+	factor->address = operand->buffer + operand->offset;
+	memcpy(factor->batch_strides, operand->strides, n_batch_axes * sizeof(int64_t));
+	if ((across == 1 || columns == 1) && (down >= columns || rows == 1)) {
+		factor->transposed = 0;
+		factor->ld = rows == 1 ? columns : down;
+		return 1;
+	}
+	if ((down == 1 || rows == 1) && (across >= rows || columns == 1)) {
+		factor->transposed = 1;
+		factor->ld = columns == 1 ? rows : across;
+		return 1;
+	}
+	return 0;
+}
+
+/* C^T = B^T A^T: the same product with row-major C. */
+static void transpose(struct product *p)
+{
+	struct factor a = p->a;
+	int64_t m = p->m;
+	p->a = p->b;
+	p->b = a;
+	p->m = p->n;
+	p->n = m;
+	p->a.transposed = !p->a.transposed;
+	p->b.transposed = !p->b.transposed;
+	p->c.transposed = 0;
+}
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+static int64_t round_up(int64_t a, int64_t b)
+{
+	return divide_up(a, b) * b;
+}
+
+/* Cuts C so that a piece is worth a thread's while, along its longer side first. */
+static void cut(struct product *p)
+{
+	double pieces = 2.0 * (double)p->m * (double)p->n * (double)p->k / PIECE_FLOPS;
+	int64_t wanted = pieces < MOST_PIECES ? (int64_t)pieces : MOST_PIECES;
+	p->tile_m = p->m;
+	p->tile_n = p->n;
+	for (int64_t have = 1; 2 * have <= wanted; have *= 2) {
+		int64_t *longer = p->tile_m > p->tile_n ? &p->tile_m : &p->tile_n;
+		if (*longer < 2 * TILE)
+			break;
+		*longer = round_up(divide_up(*longer, 2), TILE);
+	}
+	p->tiles_m = (uint64_t)divide_up(p->m, p->tile_m);
+	p->tiles_n = (uint64_t)divide_up(p->n, p->tile_n);
+}
+
+static int fits(const struct product *p)
+{
+	return p->cpu->blas.handle && p->m <= INT_MAX && p->n <= INT_MAX && p->k <= INT_MAX &&
+	       p->a.ld <= INT_MAX && p->b.ld <= INT_MAX && p->c.ld <= INT_MAX;
+}
+
+static tn_status plan(struct product *p, const struct tn_matmul_args *args)
+{
+	uint32_t i = args->c.rank - 2;
+	p->dtype = args->c.dtype;
+	p->size = p->dtype == TN_F32 ? sizeof(float) : sizeof(double);
+	p->m = args->c.shape[i];
+	p->n = args->c.shape[i + 1];
+	p->k = args->a.shape[i + 1];
+	p->alpha = args->alpha;
+	p->beta = args->beta;
+	p->n_batch_axes = i;
+	p->n_batches = 1;
+	for (uint32_t axis = 0; axis < i; axis++) {
+		p->batch_shape[axis] = args->c.shape[axis];
+		p->n_batches *= (uint64_t)args->c.shape[axis];
+	}
+	if (!make_factor(&p->a, &args->a) || !make_factor(&p->b, &args->b) ||
+	    !make_factor(&p->c, &args->c))
+		return cpu_fail(args->call.error, TN_UNSUPPORTED, "matmul",
+				"an inner matrix has no axis of stride 1, or its rows overlap");
+	if (p->c.transposed)
+		transpose(p);
+	cut(p);
+	p->fits_blas = fits(p);
+	return TN_OK;
+}
+
+/* A rectangle of one product: m x n at row i, column j. */
+struct rectangle {
+	int64_t i, j, m, n;
+	char *a, *b, *c; /* its first row of A, first column of B, first element */
+};
+
+static char *element(const struct product *p, const struct factor *factor, uint64_t base,
+		     int64_t row, int64_t column)
+{
+	int64_t at = factor->transposed ? column * factor->ld + row : row * factor->ld + column;
+	return (char *)(uintptr_t)(base + (uint64_t)at * p->size);
+}
+
+static uint64_t batch_base(const struct product *p, const struct factor *factor, uint64_t batch)
+{
+	uint64_t base = factor->address;
+	for (uint32_t axis = p->n_batch_axes; axis-- > 0;) {
+		uint64_t length = (uint64_t)p->batch_shape[axis];
+		base += (batch % length) * (uint64_t)factor->batch_strides[axis] * p->size;
+		batch /= length;
+	}
+	return base;
+}
+
+static struct rectangle piece(const struct product *p, uint64_t number)
+{
+	uint64_t column = number % p->tiles_n, rest = number / p->tiles_n;
+	uint64_t row = rest % p->tiles_m, batch = rest / p->tiles_m;
+	struct rectangle r = {.i = (int64_t)row * p->tile_m, .j = (int64_t)column * p->tile_n};
+	r.m = p->m - r.i < p->tile_m ? p->m - r.i : p->tile_m;
+	r.n = p->n - r.j < p->tile_n ? p->n - r.j : p->tile_n;
+	r.a = element(p, &p->a, batch_base(p, &p->a, batch), r.i, 0);
+	r.b = element(p, &p->b, batch_base(p, &p->b, batch), 0, r.j);
+	r.c = element(p, &p->c, batch_base(p, &p->c, batch), r.i, r.j);
+	return r;
+}
+
+static int trans(const struct factor *factor)
+{
+	return factor->transposed ? BLAS_TRANS : BLAS_NO_TRANS;
+}
+
+/* y := alpha op(M) x + beta y, M stored as rows x columns.  With beta = 0 y is cleared here, so that
+ * no version of the library multiplies what was in it. */
+static void gemv(const struct product *p, int op, int64_t rows, int64_t columns, const char *matrix,
+		 int64_t ld, const char *x, int64_t step_x, char *y, int64_t n_y, int64_t step_y)
+{
+	const struct cpu_blas *blas = &p->cpu->blas;
+	double beta = p->beta;
+	if (beta == 0) {
+		for (int64_t i = 0; i < n_y; i++)
+			memset(y + (size_t)(i * step_y) * p->size, 0, p->size);
+		beta = 1;
+	}
+	if (p->dtype == TN_F32)
+		blas->sgemv(BLAS_ROW_MAJOR, op, (int)rows, (int)columns, (float)p->alpha,
+			    (const float *)matrix, (int)ld, (const float *)x, (int)step_x,
+			    (float)beta, (float *)y, (int)step_y);
+	else
+		blas->dgemv(BLAS_ROW_MAJOR, op, (int)rows, (int)columns, p->alpha,
+			    (const double *)matrix, (int)ld, (const double *)x, (int)step_x, beta,
+			    (double *)y, (int)step_y);
+}
+
+/* One row: c^T = op(B)^T a^T.  B is stored k x n, or n x k when transposed. */
+static void row(const struct product *p, const struct rectangle *r)
+{
+	int64_t step = p->a.transposed ? p->a.ld : 1;
+	if (p->b.transposed)
+		gemv(p, BLAS_NO_TRANS, r->n, p->k, r->b, p->b.ld, r->a, step, r->c, r->n, 1);
+	else
+		gemv(p, BLAS_TRANS, p->k, r->n, r->b, p->b.ld, r->a, step, r->c, r->n, 1);
+}
+
+/* One column: c = op(A) b. */
+static void column(const struct product *p, const struct rectangle *r)
+{
+	int64_t step = p->b.transposed ? 1 : p->b.ld;
+	if (p->a.transposed)
+		gemv(p, BLAS_TRANS, p->k, r->m, r->a, p->a.ld, r->b, step, r->c, r->m, p->c.ld);
+	else
+		gemv(p, BLAS_NO_TRANS, r->m, p->k, r->a, p->a.ld, r->b, step, r->c, r->m, p->c.ld);
+}
+
+static void gemm(const struct product *p, const struct rectangle *r)
+{
+	const struct cpu_blas *blas = &p->cpu->blas;
+	int m = (int)r->m, n = (int)r->n, k = (int)p->k;
+	if (p->dtype == TN_F32)
+		blas->sgemm(BLAS_ROW_MAJOR, trans(&p->a), trans(&p->b), m, n, k, (float)p->alpha,
+			    (const float *)r->a, (int)p->a.ld, (const float *)r->b, (int)p->b.ld,
+			    (float)p->beta, (float *)r->c, (int)p->c.ld);
+	else
+		blas->dgemm(BLAS_ROW_MAJOR, trans(&p->a), trans(&p->b), m, n, k, p->alpha,
+			    (const double *)r->a, (int)p->a.ld, (const double *)r->b, (int)p->b.ld,
+			    p->beta, (double *)r->c, (int)p->c.ld);
+}
+
+static void own(const struct product *p, const struct rectangle *r)
+{
+	struct cpu_gemm g = {.m = r->m, .n = r->n, .k = p->k, .alpha = p->alpha, .beta = p->beta};
+	g.a = r->a;
+	g.b = r->b;
+	g.c = r->c;
+	g.a_down = p->a.transposed ? 1 : p->a.ld;
+	g.a_across = p->a.transposed ? p->a.ld : 1;
+	g.b_down = p->b.transposed ? 1 : p->b.ld;
+	g.b_across = p->b.transposed ? p->b.ld : 1;
+	g.c_down = p->c.ld;
+	if (p->dtype == TN_F32)
+		p->cpu->kernels->sgemm(&g);
+	else
+		p->cpu->kernels->dgemm(&g);
+}
+
+static void run_pieces(void *argument, uint64_t begin, uint64_t end)
+{
+	const struct product *p = argument;
+	int count = p->fits_blas ? cpu_blas_thread_enter(&p->cpu->blas) : 0;
+	for (uint64_t i = begin; i < end; i++) {
+		struct rectangle r = piece(p, i);
+		if (!p->fits_blas)
+			own(p, &r);
+		else if (p->m == 1)
+			row(p, &r);
+		else if (p->n == 1)
+			column(p, &r);
+		else
+			gemm(p, &r);
+	}
+	if (p->fits_blas)
+		cpu_blas_thread_leave(&p->cpu->blas, count);
+}
+
+/* Pieces that are handed out together: several when each is small. */
+static uint64_t grain(const struct product *p)
+{
+	double flops = 2.0 * (double)p->tile_m * (double)p->tile_n * (double)p->k;
+	return flops >= PIECE_FLOPS ? 1 : (uint64_t)(PIECE_FLOPS / flops) + 1;
+}
+
+tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
+{
+	struct cpu_device *cpu = device;
+	struct tn_matmul_args taken;
+	struct product p = {.cpu = cpu->instance};
+	tn_status status =
+		cpu_take(&taken, sizeof(taken), args, TN_DRY_RUN | TN_DETERMINISTIC, "matmul");
+	if (!status)
+		status = check_types(&taken);
+	if (!status)
+		status = check_shapes(&taken);
+	if (!status)
+		status = plan(&p, &taken);
+	if (status)
+		return status;
+	if (taken.call.flags & TN_DRY_RUN)
+		return cpu_dry(&taken.call);
+	if (p.fits_blas)
+		cpu_blas_enter(&p.cpu->blas);
+	cpu_parallel(cpu, p.n_batches * p.tiles_m * p.tiles_n, grain(&p), run_pieces, &p);
+	if (p.fits_blas)
+		cpu_blas_leave(&p.cpu->blas);
+	return TN_OK;
+}
