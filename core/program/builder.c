@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Values are hash-consed: two that are equal have one number, so an op over equal operands is found
+ * by its five fields.  The finished program lists what the outputs need in the order in which a walk
+ * from the outputs, operands first, completes them.  That order depends on what is computed and not
+ * on how the text was arranged; it also keeps the life of intermediate values short.
+ */
+#include "program/builder.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "program/cast.h"
+#include "program/evaluate.h"
+#include "program/opcode.h"
+#include "program/program.h"
+
+#define N_SLOTS (2 * TN_BUILDER_MAX_VALUES)
+
+tn_status tn_builder_init(struct tn_builder *builder, struct tn_error_info *error)
+{
+	memset(builder, 0, sizeof(*builder));
+	size_t bits = sizeof(uint64_t) * TN_BUILDER_MAX_VALUES;
+	size_t values = sizeof(struct tn_instruction) * TN_BUILDER_MAX_VALUES;
+	size_t slots = sizeof(uint16_t) * N_SLOTS;
+	char *memory = tn_mem_alloc(bits + values + slots);
+	if (!memory)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "program",
+			       "no memory for the builder (%zu bytes)", bits + values + slots);
+	builder->memory = memory;
+	builder->bits = (uint64_t *)memory;
+	builder->values = (struct tn_instruction *)(memory + bits);
+	builder->slots = (uint16_t *)(memory + bits + values);
+	memset(builder->slots, 0, slots);
+	return TN_OK;
+}
+
+void tn_builder_release(struct tn_builder *builder)
+{
+	tn_mem_free(builder->memory);
+	memset(builder, 0, sizeof(*builder));
+}
+
+static uint32_t slot_of(const struct tn_instruction *value, uint64_t bits)
+{
+	uint64_t operands = (uint64_t)value->a << 32 | (uint64_t)value->b << 16 | value->c;
+	uint64_t h = operands ^ (uint64_t)value->op << 48 ^ (uint64_t)value->dtype << 56;
+	h = (h ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+	h ^= h >> 29;
+	return (uint32_t)(h * UINT64_C(0xbf58476d1ce4e5b9) >> 32) % N_SLOTS;
+}
+
+/* The number of the value with these fields, made if it is new. */
+static tn_value intern(struct tn_builder *builder, struct tn_instruction value, uint64_t bits)
+{
+	if (builder->status)
+		return 0;
+	uint32_t slot = slot_of(&value, bits);
+	for (; builder->slots[slot]; slot = (slot + 1) % N_SLOTS) {
+		tn_value found = builder->slots[slot] - 1;
+		if (!memcmp(&builder->values[found], &value, sizeof(value)) &&
+		    builder->bits[found] == bits)
+			return found;
+	}
+	if (builder->n_values == TN_BUILDER_MAX_VALUES) {
+		builder->status = TN_LIMIT;
+		return 0;
+	}
+	tn_value number = (tn_value)builder->n_values++;
+	builder->values[number] = value;
+	builder->bits[number] = bits;
+	builder->slots[slot] = (uint16_t)(number + 1);
+	return number;
+}
+
+tn_value tn_build_source(struct tn_builder *builder, uint16_t op, tn_dtype dtype, uint32_t number)
+{
+	struct tn_instruction value = {.op = op, .dtype = (uint16_t)dtype, .a = (uint16_t)number};
+	return intern(builder, value, 0);
+}
+
+/* One NaN stands for all: payloads are not part of a program's meaning. */
+static uint64_t canonical(tn_dtype dtype, uint64_t bits)
+{
+	if (dtype == TN_F32 && (bits & 0x7fffffff) > 0x7f800000)
+		return 0x7fc00000;
+	if (dtype == TN_F64 && (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000))
+		return UINT64_C(0x7ff8000000000000);
+	return bits;
+}
+
+tn_value tn_build_constant(struct tn_builder *builder, tn_dtype dtype, uint64_t bits)
+{
+	struct tn_instruction value = {.op = TN_OP_CONSTANT, .dtype = (uint16_t)dtype};
+	return intern(builder, value, canonical(dtype, bits));
+}
+
+tn_value tn_build_number(struct tn_builder *builder, tn_dtype dtype, double number)
+{
+	return tn_build_constant(builder, dtype,
+				 tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(number)));
+}
+
+int tn_build_is_constant(const struct tn_builder *builder, tn_value value, uint64_t *bits)
+{
+	if (builder->values[value].op != TN_OP_CONSTANT)
+		return 0;
+	if (bits)
+		*bits = builder->bits[value];
+	return 1;
+}
+
+static int all_constant(const struct tn_builder *builder, int arity, const tn_value *operands)
+{
+	for (int i = 0; i < arity; i++) {
+		if (!tn_build_is_constant(builder, operands[i], NULL))
+			return 0;
+	}
+	return 1;
+}
+
+static tn_value fold(struct tn_builder *builder, uint16_t op, tn_dtype dtype,
+		     const tn_value *operands)
+{
+	const uint64_t *bits = builder->bits;
+	tn_dtype typed = tn_build_dtype(builder, operands[tn_op_typed_operand(op)]);
+	return tn_build_constant(builder, dtype,
+				 tn_evaluate(op, dtype, typed, bits[operands[0]], bits[operands[1]],
+					     bits[operands[2]]));
+}
+
+/* Constants go to the right, else the older value to the left. */
+static int in_order(const struct tn_builder *builder, tn_value a, tn_value b)
+{
+	int a_constant = tn_build_is_constant(builder, a, NULL);
+	int b_constant = tn_build_is_constant(builder, b, NULL);
+	return a_constant == b_constant ? a <= b : b_constant;
+}
+
+tn_value tn_build_op(struct tn_builder *builder, uint16_t op, tn_dtype dtype, tn_value a,
+		     tn_value b, tn_value c)
+{
+	const struct tn_op_info *information = tn_op_information(op);
+	tn_value result;
+	if (builder->status)
+		return 0;
+	if ((information->flags & TN_COMMUTES) && !in_order(builder, a, b)) {
+		tn_value swap = a;
+		a = b;
+		b = swap;
+	}
+	if (all_constant(builder, information->arity, (const tn_value[]){a, b, c}))
+		return fold(builder, op, dtype, (const tn_value[]){a, b, c});
+	if (tn_simplify(builder, op, dtype, a, b, c, &result))
+		return result;
+	struct tn_instruction value = {.op = op, .dtype = (uint16_t)dtype, .a = a, .b = b, .c = c};
+	return intern(builder, value, 0);
+}
+
+tn_value tn_build_cast(struct tn_builder *builder, tn_dtype dtype, tn_value a)
+{
+	if (builder->status || tn_build_dtype(builder, a) == dtype)
+		return a;
+	return tn_build_op(builder, TN_OP_CAST, dtype, a, 0, 0);
+}
+
+/* The walk from the outputs.  `number` has a value's place in the program + 1. */
+struct walk {
+	const struct tn_builder *builder;
+	uint16_t number[TN_BUILDER_MAX_VALUES];
+	tn_value order[TN_BUILDER_MAX_VALUES];
+	uint32_t n_ordered;
+	tn_value stack[TN_BUILDER_MAX_VALUES];
+};
+
+/* The first operand that has no place yet, or -1. */
+static int missing_operand(const struct walk *walk, tn_value number)
+{
+	const struct tn_instruction *value = &walk->builder->values[number];
+	const tn_value operands[] = {value->a, value->b, value->c};
+	for (int i = 0; i < tn_op_information(value->op)->arity; i++) {
+		if (!walk->number[operands[i]])
+			return operands[i];
+	}
+	return -1;
+}
+
+/* Operands are older than their user, so a path is never longer than the number of values. */
+static void visit(struct walk *walk, tn_value root)
+{
+	uint32_t depth = 0;
+	if (walk->number[root])
+		return;
+	walk->stack[depth++] = root;
+	while (depth) {
+		tn_value top = walk->stack[depth - 1];
+		int operand = missing_operand(walk, top);
+		if (operand >= 0) {
+			walk->stack[depth++] = (tn_value)operand;
+			continue;
+		}
+		depth--;
+		walk->order[walk->n_ordered++] = top;
+		walk->number[top] = (uint16_t)walk->n_ordered;
+	}
+}
+
+/* The constant's place in the pool of distinct bit patterns. */
+static uint32_t pooled(uint64_t *pool, uint32_t *n_pooled, uint64_t bits)
+{
+	uint32_t i = 0;
+	while (i < *n_pooled && pool[i] != bits)
+		i++;
+	if (i == *n_pooled && i < TN_PROGRAM_MAX_CONSTANTS)
+		pool[i] = bits;
+	if (i == *n_pooled)
+		++*n_pooled;
+	return i;
+}
+
+/* Fills parts->instructions and parts->constants; counts may exceed the limits, contents do not. */
+static void emit(const struct walk *walk, struct tn_program_parts *parts)
+{
+	const struct tn_builder *builder = walk->builder;
+	parts->n_instructions = walk->n_ordered;
+	for (uint32_t i = 0; i < walk->n_ordered && i < TN_PROGRAM_MAX_INSTRUCTIONS; i++) {
+		struct tn_instruction value = builder->values[walk->order[i]];
+		int arity = tn_op_information(value.op)->arity;
+		if (value.op == TN_OP_CONSTANT)
+			value.a = (uint16_t)pooled(parts->constants, &parts->n_constants,
+						   builder->bits[walk->order[i]]);
+		if (arity > 0)
+			value.a = (uint16_t)(walk->number[value.a] - 1);
+		if (arity > 1)
+			value.b = (uint16_t)(walk->number[value.b] - 1);
+		if (arity > 2)
+			value.c = (uint16_t)(walk->number[value.c] - 1);
+		parts->instructions[i] = value;
+	}
+}
+
+static tn_status check_limits(const struct tn_program_parts *parts, struct tn_error_info *error)
+{
+	if (parts->n_instructions > TN_PROGRAM_MAX_INSTRUCTIONS)
+		return tn_fail(error, TN_LIMIT, "program",
+			       "%u instructions are left after simplification, at most %d are "
+			       "possible",
+			       parts->n_instructions, TN_PROGRAM_MAX_INSTRUCTIONS);
+	if (parts->n_constants > TN_PROGRAM_MAX_CONSTANTS)
+		return tn_fail(error, TN_LIMIT, "program",
+			       "more than %d different constants are needed",
+			       TN_PROGRAM_MAX_CONSTANTS);
+	return TN_OK;
+}
+
+tn_status tn_builder_finish(struct tn_builder *builder, uint32_t n_inputs, uint32_t n_scalars,
+			    uint32_t n_outputs, const tn_value *outputs,
+			    struct tn_program **program, struct tn_error_info *error)
+{
+	if (builder->status)
+		return tn_fail(error, builder->status, "program",
+			       "more than %d values before simplification", TN_BUILDER_MAX_VALUES);
+	struct walk *walk = tn_mem_zeroed(1, sizeof(*walk));
+	if (!walk)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "program", "no memory (%zu bytes)",
+			       sizeof(*walk));
+	struct tn_program_parts parts = {
+		.n_inputs = n_inputs, .n_scalars = n_scalars, .n_outputs = n_outputs};
+	walk->builder = builder;
+	for (uint32_t j = 0; j < n_outputs; j++) {
+		visit(walk, outputs[j]);
+		parts.outputs[j] = (uint16_t)(walk->number[outputs[j]] - 1);
+	}
+	emit(walk, &parts);
+	tn_status status = check_limits(&parts, error);
+	if (!status)
+		status = tn_program_create(&parts, program, error);
+	tn_mem_free(walk);
+	return status;
+}

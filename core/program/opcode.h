@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What every opcode is called, takes and allows, in one table.
+ */
+#ifndef TN_PROGRAM_OPCODE_H
+#define TN_PROGRAM_OPCODE_H
+
+#include <tenon/backend.h>
+
+enum {
+	TN_TAKES_BOOL = 1u << 0,
+	TN_TAKES_INTEGERS = 1u << 1, /* i32, u32, i64 */
+	TN_TAKES_FLOATS = 1u << 2,   /* f32, f64 */
+	TN_COMMUTES = 1u << 3,       /* op(a, b) = op(b, a), bit for bit but for a NaN's payload */
+	TN_GIVES_BOOL = 1u << 4,     /* the result is TN_BOOL, whatever the operands are */
+};
+
+struct tn_op_info {
+	const char *name; /* NULL: no such opcode */
+	uint8_t arity;    /* operands that are values; 0 for sources */
+	uint8_t flags;
+};
+
+/* Never NULL; an unknown number has a NULL name and arity 0. */
+const struct tn_op_info *tn_op_information(uint16_t op);
+
+/* Is it INPUT, SCALAR, CONSTANT, INDEX or ELEMENT? */
+int tn_op_is_source(uint16_t op);
+
+/* The operand (0, 1 or 2) whose dtype chooses the kernel: that of `a`, and of `b` for SELECT. */
+static inline int tn_op_typed_operand(uint16_t op)
+{
+	return op == TN_OP_SELECT;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Packs the parts of a program into the one block that the interface shows.
+ */
+#ifndef TN_PROGRAM_PROGRAM_H
+#define TN_PROGRAM_PROGRAM_H
+
+#include <tenon/program.h>
+
+struct tn_program_parts {
+	uint32_t n_inputs;
+	uint32_t n_scalars;
+	uint32_t n_outputs;
+	uint32_t n_constants;
+	uint32_t n_instructions;
+	uint16_t outputs[TN_PROGRAM_MAX_OUTPUTS];
+	uint64_t constants[TN_PROGRAM_MAX_CONSTANTS];
+	struct tn_instruction instructions[TN_PROGRAM_MAX_INSTRUCTIONS];
+};
+
+/* Makes a program of parts that are within their limits.  Unused fields of instructions must be 0:
+ * they are part of the canonical bytes.  TN_OUT_OF_MEMORY. */
+tn_status tn_program_create(const struct tn_program_parts *parts, struct tn_program **program,
+			    struct tn_error_info *error);
+
+/* Is the program well formed: counts within limits, every operand an earlier value of a type that
+ * its opcode takes, every source in range?  What the parser and the differentiator make always is;
+ * tests and fuzzers ask.  TN_FORMAT names the instruction. */
+tn_status tn_program_check(const struct tn_program *program, struct tn_error_info *error);
+
+#endif

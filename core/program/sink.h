@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Text into a caller's buffer that may be too small: what does not fit is counted and left out, so the
+ * caller learns the length that the whole has.  Allocates nothing.
+ */
+#ifndef TN_PROGRAM_SINK_H
+#define TN_PROGRAM_SINK_H
+
+#include <stddef.h>
+#include <tenon/types.h>
+
+struct tn_sink {
+	char *buffer;
+	size_t size;
+	size_t length;
+};
+
+/* buffer may be NULL when size is 0. */
+void tn_sink_init(struct tn_sink *sink, char *buffer, size_t size);
+void tn_sink_add(struct tn_sink *sink, const char *text);
+/* At most 255 bytes a call. */
+void tn_sink_format(struct tn_sink *sink, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A value of a compute dtype in the fewest digits that give it back, with '.' in every locale: 1.5,
+ * -0.0, 1e-45, inf, nan, true, -7. */
+void tn_sink_number(struct tn_sink *sink, tn_dtype dtype, uint64_t bits);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A program as text for people: one instruction a line, in order.
+ */
+#include <tenon/program.h>
+#include <tenon/status.h>
+
+#include "program/opcode.h"
+#include "program/sink.h"
+
+static void add_operands(struct tn_sink *sink, const struct tn_program *program,
+			 const struct tn_instruction *value)
+{
+	const unsigned operands[] = {value->a, value->b, value->c};
+	switch (value->op) {
+	case TN_OP_CONSTANT:
+		tn_sink_add(sink, " ");
+		tn_sink_number(sink, (tn_dtype)value->dtype, program->constants[value->a]);
+		return;
+	case TN_OP_INPUT:
+	case TN_OP_SCALAR:
+	case TN_OP_INDEX:
+		tn_sink_format(sink, " %u", operands[0]);
+		return;
+	default:
+		for (int k = 0; k < tn_op_information(value->op)->arity; k++)
+			tn_sink_format(sink, " v%u", operands[k]);
+	}
+}
+
+size_t tn_program_text(const tn_program *program, char *buffer, size_t size)
+{
+	struct tn_sink sink;
+	tn_sink_init(&sink, buffer, size);
+	for (uint32_t i = 0; i < program->n_instructions; i++) {
+		const struct tn_instruction *value = &program->instructions[i];
+		size_t start = sink.length;
+		tn_sink_format(&sink, "v%u = %s", i, tn_op_name(value->op));
+		add_operands(&sink, program, value);
+		while (sink.length < start + 26)
+			tn_sink_add(&sink, " ");
+		tn_sink_format(&sink, ": %s\n", tn_dtype_name((tn_dtype)value->dtype));
+	}
+	for (uint32_t j = 0; j < program->n_outputs; j++)
+		tn_sink_format(&sink, "output %u = v%u\n", j, program->outputs[j]);
+	return sink.length;
+}
