@@ -19,6 +19,7 @@
  *   - An entry that answers TN_UNSUPPORTED has had no side effect.  A failure found before the work
  *     starts leaves outputs untouched.
  *   - Pointers in arguments are borrowed until the entry returns, even when its work is not done.
+ *   - A dry run looks at everything but buffer handles, which may then be 0.
  *   - Strings that a plugin hands out live as long as the instance.
  *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined.
  *
@@ -554,6 +555,8 @@ enum { TN_POOL_MAX = 1, TN_POOL_AVERAGE = 2 };
  *   max:      y = the largest x of the window (a NaN wins), index = h W + w of the first such one;
  *             padding is never chosen;
  *   average:  y = sum over the window / (count_padding ? kernel0 kernel1 : cells inside the plane).
+ * Window (p, q) begins at row p stride0 - pad_top, column q stride1 - pad_left, and
+ *   P = (H + pad_top + pad_bottom - kernel0) / stride0 + 1, Q likewise.
  * Backward reads dy (in `y`) and, for max, index; it writes dx (in `x`): each dy goes to its
  * index, or in equal parts to its window. */
 struct tn_pool2d_args {
@@ -575,10 +578,14 @@ struct tn_pool2d_args {
  *
  *   y = (x - mean) rstd w + b,   rstd = 1 / sqrt(var + epsilon),   var = mean of (x - mean)^2
  *
- * w and b have C elements (used when has_affine is 1).  mean and rstd are f32, of C elements (batch)
- * or one a row (layer).  Forward with use_statistics 0 writes mean and rstd, with 1 (batch norm at
- * inference) reads them.  Backward reads x, mean, rstd, w and dy (in `y`) and writes
- * dx, dw = sum of dy (x - mean) rstd and db = sum of dy, as far as `wants` says. */
+ * w and b have C elements (used when has_affine is 1).  mean and rstd are f32 (f64 for f64), of C
+ * elements (batch) or one a row (layer).  Forward with use_statistics 0 writes mean and rstd, with 1
+ * (batch norm at inference) reads them.  Backward reads x, mean, rstd, w and dy (in `y`) and writes,
+ * as far as `wants` says, dw = sum of dy (x - mean) rstd, db = sum of dy, and with g = dy w and means
+ * over what shares a mean:
+ *
+ *   dx = rstd (g - mean of g - (x - mean) rstd mean of (g (x - mean) rstd)),
+ *   dx = rstd g   when use_statistics is 1: the statistics are constants. */
 struct tn_norm_args {
 	struct tn_call call;
 	struct tn_operand x;
