@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See call.h.
+ */
+#include "reference/call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void tn_reference_give(void *theirs, const void *own, size_t own_size)
+{
+	uint32_t size;
+	memcpy(&size, theirs, sizeof(size));
+	if (size <= sizeof(size))
+		return;
+	size_t n = size < own_size ? size : own_size;
+	memcpy((char *)theirs + sizeof(size), (const char *)own + sizeof(size), n - sizeof(size));
+}
+
+static tn_status explain(struct tn_error_info *error, tn_status status, const char *operation,
+			 const char *format, va_list arguments)
+{
+	struct tn_error_info own = {.struct_size = sizeof(own), .status = status};
+	if (!error)
+		return status;
+	snprintf(own.operation, sizeof(own.operation), "%s", operation);
+	vsnprintf(own.text, sizeof(own.text), format, arguments);
+	tn_reference_give(error, &own, sizeof(own));
+	return status;
+}
+
+tn_status tn_reference_explain(struct tn_error_info *error, tn_status status, const char *operation,
+			       const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	explain(error, status, operation, format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+tn_status tn_reference_fail(const struct tn_call *call, tn_status status, const char *operation,
+			    const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	explain(call->error, status, operation, format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+tn_status tn_reference_no_memory(const struct tn_call *call, const char *operation)
+{
+	return tn_reference_fail(call, TN_OUT_OF_MEMORY, operation,
+				 "the host has no memory left for the loop's own numbers");
+}
+
+tn_status tn_reference_take(void *own, size_t own_size, const void *theirs, uint32_t flags,
+			    const char *operation)
+{
+	struct tn_call *call = own;
+	size_t size = ((const struct tn_call *)theirs)->struct_size;
+	if (size < sizeof(*call))
+		return TN_INVALID_ARGUMENT;
+	memset(own, 0, own_size);
+	memcpy(own, theirs, size < own_size ? size : own_size);
+	flags |= TN_DRY_RUN | TN_DETERMINISTIC;
+	if (!tn_arguments_fit(theirs, own_size))
+		return tn_reference_fail(
+			call, TN_UNSUPPORTED, operation,
+			"the arguments (%zu bytes) use fields that came after this "
+			"backend (%zu bytes)",
+			size, own_size);
+	if (call->flags & ~flags)
+		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
+					 "flags 0x%x are not known here", call->flags & ~flags);
+	if (call->stream)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
+					 "stream: expected NULL, this device has no others");
+	return TN_OK;
+}
+
+int tn_reference_is_dry(const struct tn_call *call)
+{
+	struct tn_workspace none;
+	if (!(call->flags & TN_DRY_RUN))
+		return 0;
+	if (call->workspace) {
+		memset(&none, 0, sizeof(none));
+		memcpy(&none, call->workspace,
+		       call->workspace->struct_size < sizeof(none) ? call->workspace->struct_size
+								   : sizeof(none));
+		none.minimum = none.preferred = 0;
+		tn_reference_give(call->workspace, &none, sizeof(none));
+	}
+	return 1;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * How an entry of the reference backend begins and fails.  Every entry has one shape:
+ *
+ *	struct tn_map_args args;
+ *	tn_status status = tn_reference_take(&args, sizeof(args), theirs, FLAGS, "map");
+ *	if (status == TN_OK)
+ *		status = check(&args);
+ *	if (status != TN_OK || tn_reference_is_dry(&args.call))
+ *		return status;
+ *	... the work, which can fail only for want of memory, before it writes anything ...
+ *
+ * so that a dry run and the call answer by the same code.
+ */
+#ifndef TN_REFERENCE_CALL_H
+#define TN_REFERENCE_CALL_H
+
+#include "reference/entries.h"
+
+/* Copies the caller's arguments, of an older or newer size, to `own`.  TN_UNSUPPORTED: they ask for
+ * something that this version does not know, or have a flag that is not in `flags` (a dry run and
+ * determinism are always had).  TN_INVALID_ARGUMENT: a stream, where there are none. */
+tn_status tn_reference_take(void *own, size_t own_size, const void *theirs, uint32_t flags,
+			    const char *operation);
+
+/* Is this a dry run?  If so its answer is written: no workspace is needed. */
+int tn_reference_is_dry(const struct tn_call *call);
+
+/* Fills the call's error, when it has one, and returns `status`. */
+tn_status tn_reference_fail(const struct tn_call *call, tn_status status, const char *operation,
+			    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Fills an error that came without a call. */
+tn_status tn_reference_explain(struct tn_error_info *error, tn_status status, const char *operation,
+			       const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* TN_OUT_OF_MEMORY for scratch memory. */
+tn_status tn_reference_no_memory(const struct tn_call *call, const char *operation);
+
+/* Copies min(their size, own_size) bytes of a struct that the callee fills; their struct_size, which
+ * comes first, stays. */
+void tn_reference_give(void *theirs, const void *own, size_t own_size);
+
+#endif

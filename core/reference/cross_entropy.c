@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Softmax cross-entropy of logits against labels, one loss a row, and its gradient.  With
+ * p = softmax(x[n]):  loss = -log p[label],  d loss / d x[c] = p[c] - (c == label).
+ */
+#include <math.h>
+
+#include "reference/view.h"
+
+static tn_status check_row_numbers(const struct tn_cross_entropy_args *args, const char *operation,
+				   tn_dtype dtype, const int64_t *n, int is_forward)
+{
+	const struct tn_operand *operands[] = {&args->lse, &args->loss};
+	static const char *const names[] = {"lse", "loss"};
+	const struct tn_call *call = &args->call;
+	tn_status status = TN_OK;
+	for (int i = 0; i < 2 && status == TN_OK; i++) {
+		status = tn_reference_check_real(call, operation, names[i], operands[i], dtype,
+						 is_forward ? WRITE : READ);
+		if (status == TN_OK)
+			status = tn_reference_check_shape(call, operation, names[i], operands[i], 1,
+							  n);
+	}
+	return status;
+}
+
+static tn_status check(const struct tn_cross_entropy_args *args, const char *operation,
+		       int is_forward)
+{
+	const struct tn_call *call = &args->call;
+	const struct tn_operand *x = &args->x, *labels = &args->labels;
+	tn_status status = tn_reference_check_real(call, operation, "x", x, x->dtype, READ);
+	if (status == TN_OK && x->rank != 2)
+		status = tn_reference_fail(call, TN_SHAPE, operation, "x: rank %u, expected 2",
+					   x->rank);
+	if (status == TN_OK)
+		status = tn_reference_check(call, operation, "labels", labels, READ);
+	if (status == TN_OK && labels->dtype != TN_I32)
+		status = tn_reference_fail(call, TN_DTYPE, operation,
+					   "labels: expected i32, found dtype %d", labels->dtype);
+	if (status == TN_OK)
+		status = tn_reference_check_shape(call, operation, "labels", labels, 1, x->shape);
+	if (status == TN_OK)
+		status = check_row_numbers(args, operation, x->dtype, x->shape, is_forward);
+	if (status == TN_OK && !is_forward)
+		status = tn_reference_check_real(call, operation, "dx", &args->dx, x->dtype, WRITE);
+	if (status == TN_OK && !is_forward)
+		status = tn_reference_check_shape(call, operation, "dx", &args->dx, 2, x->shape);
+	return status;
+}
+
+/* lse := log sum_c exp(x[c]), by way of the largest x so that nothing overflows */
+static double log_sum_exp(const double *x, int64_t n_classes)
+{
+	double largest = x[0], sum = 0;
+	for (int64_t c = 1; c < n_classes; c++)
+		if (x[c] > largest)
+			largest = x[c];
+	for (int64_t c = 0; c < n_classes; c++)
+		sum += exp(x[c] - largest);
+	return largest + log(sum);
+}
+
+/* loss[n] := lse[n] - x[n, label] */
+static void forward(const struct tn_cross_entropy_args *args, const double *x, double *lse,
+		    double *loss)
+{
+	int64_t n_classes = args->x.shape[1];
+	struct cursor labels;
+	tn_reference_cursor(&labels, &args->labels);
+	for (int64_t n = 0; n < args->x.shape[0]; n++, x += n_classes, cursor_next(&labels)) {
+		int32_t label = (int32_t)bits_load(labels.at, sizeof(label));
+		lse[n] = log_sum_exp(x, n_classes);
+		if (label == args->ignore_label)
+			loss[n] = 0;
+		else if (label < 0 || label >= n_classes)
+			loss[n] = NAN;
+		else
+			loss[n] = lse[n] - x[label];
+	}
+}
+
+tn_status tn_reference_cross_entropy_forward(void *device,
+					     const struct tn_cross_entropy_args *theirs)
+{
+	struct tn_cross_entropy_args args;
+	double *x, *lse, *loss;
+	uint64_t n;
+	tn_status status =
+		tn_reference_take(&args, sizeof(args), theirs, 0, "cross_entropy_forward");
+	if (status == TN_OK)
+		status = check(&args, "cross_entropy_forward", 1);
+	if (status != TN_OK || tn_reference_is_dry(&args.call))
+		return status;
+	n = (uint64_t)args.x.shape[0];
+	x = tn_reference_unpack(device, &args.x);
+	lse = tn_reference_numbers(device, n);
+	loss = tn_reference_numbers(device, n);
+	if (x && lse && loss) {
+		forward(&args, x, lse, loss);
+		tn_reference_write(&args.lse, lse, 0);
+		tn_reference_write(&args.loss, loss, 0);
+	} else {
+		status = tn_reference_no_memory(&args.call, "cross_entropy_forward");
+	}
+	tn_reference_release(device, x);
+	tn_reference_release(device, lse);
+	tn_reference_release(device, loss);
+	return status;
+}
+
+/* dx[c] := (exp(x[c] - lse) - (c == label)) dloss, in place of x */
+static void backward_row(double *x, int64_t n_classes, int64_t label, double lse, double dloss)
+{
+	for (int64_t c = 0; c < n_classes; c++)
+		x[c] = (exp(x[c] - lse) - (c == label)) * dloss;
+}
+
+static void set_row(double *x, int64_t n_classes, double value)
+{
+	for (int64_t c = 0; c < n_classes; c++)
+		x[c] = value;
+}
+
+static void backward(const struct tn_cross_entropy_args *args, double *x, const double *lse,
+		     const double *dloss)
+{
+	int64_t n_classes = args->x.shape[1];
+	struct cursor labels;
+	tn_reference_cursor(&labels, &args->labels);
+	for (int64_t n = 0; n < args->x.shape[0]; n++, x += n_classes, cursor_next(&labels)) {
+		int32_t label = (int32_t)bits_load(labels.at, sizeof(label));
+		if (label == args->ignore_label)
+			set_row(x, n_classes, 0);
+		else if (label < 0 || label >= n_classes)
+			set_row(x, n_classes, NAN);
+		else
+			backward_row(x, n_classes, label, lse[n], dloss[n]);
+	}
+}
+
+tn_status tn_reference_cross_entropy_backward(void *device,
+					      const struct tn_cross_entropy_args *theirs)
+{
+	struct tn_cross_entropy_args args;
+	double *x, *lse, *dloss;
+	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
+					     "cross_entropy_backward");
+	if (status == TN_OK)
+		status = check(&args, "cross_entropy_backward", 0);
+	if (status != TN_OK || tn_reference_is_dry(&args.call))
+		return status;
+	x = tn_reference_unpack(device, &args.x);
+	lse = tn_reference_unpack(device, &args.lse);
+	dloss = tn_reference_unpack(device, &args.loss);
+	if (x && lse && dloss) {
+		backward(&args, x, lse, dloss);
+		tn_reference_write(&args.dx, x, (args.call.flags & TN_ACCUMULATE) != 0);
+	} else {
+		status = tn_reference_no_memory(&args.call, "cross_entropy_backward");
+	}
+	tn_reference_release(device, x);
+	tn_reference_release(device, lse);
+	tn_reference_release(device, dloss);
+	return status;
+}

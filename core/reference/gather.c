@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Gather and scatter-add: rows chosen by an array of indices.  Both walk the three parts of an index
+ * (i before the axis, j along it, k after it) in row-major order.
+ */
+#include "program/cast.h"
+#include "reference/view.h"
+
+/* The number that indices[j] stands for in an axis of that length; -1 when it is out of range. */
+static int64_t index_at(const struct tn_operand *indices, int64_t j, int64_t length)
+{
+	size_t size = tn_dtype_size(indices->dtype);
+	const char *at = (const char *)(uintptr_t)indices->buffer + indices->offset +
+			 j * indices->strides[0] * (int64_t)size;
+	uint64_t bits = bits_load(at, size);
+	int64_t index = indices->dtype == TN_I32 ? (int32_t)bits : (int64_t)bits;
+	if (index < 0)
+		index += length;
+	return index >= 0 && index < length ? index : -1;
+}
+
+/* `chosen` is the operand whose axis the indices name; `listed` has an element for each index. */
+static tn_status check(const struct tn_gather_args *args, const char *operation,
+		       const struct tn_operand *chosen, const struct tn_operand *listed)
+{
+	const struct tn_operand *indices = &args->indices;
+	const struct tn_call *call = &args->call;
+	int64_t shape[TN_MAX_RANK];
+	tn_status status = tn_reference_check(call, operation, "input", &args->input, READ);
+	if (status == TN_OK)
+		status = tn_reference_check(call, operation, "output", &args->output, WRITE);
+	if (status == TN_OK)
+		status = tn_reference_check(call, operation, "indices", indices, READ);
+	if (status != TN_OK)
+		return status;
+	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
+		return tn_reference_fail(call, TN_DTYPE, operation,
+					 "indices: expected i32 or i64, found dtype %d",
+					 indices->dtype);
+	if (args->input.dtype != args->output.dtype)
+		return tn_reference_fail(call, TN_DTYPE, operation,
+					 "output: expected the input's dtype %d, found %d",
+					 args->input.dtype, args->output.dtype);
+	if (indices->rank != 1 || args->axis >= chosen->rank)
+		return tn_reference_fail(call, TN_SHAPE, operation,
+					 "axis %u of rank %u, indices of rank %u (expected 1)",
+					 args->axis, chosen->rank, indices->rank);
+	memcpy(shape, chosen->shape, sizeof(shape));
+	shape[args->axis] = indices->shape[0];
+	return tn_reference_check_shape(call, operation,
+					listed == &args->input ? "input" : "output", listed,
+					chosen->rank, shape);
+}
+
+/* The byte offset, from the element with index 0 along the axis, of the one with that index. */
+static int64_t along_axis(const struct tn_operand *operand, uint32_t axis, int64_t index)
+{
+	return index * operand->strides[axis] * (int64_t)tn_dtype_size(operand->dtype);
+}
+
+/* A view of `chosen` with the listed operand's shape that stays at index 0 of the axis. */
+static struct tn_operand at_zero(const struct tn_operand *chosen, const struct tn_operand *listed,
+				 uint32_t axis)
+{
+	struct tn_operand view = *chosen;
+	view.shape[axis] = listed->shape[axis];
+	view.strides[axis] = 0;
+	return view;
+}
+
+/* output[i, j, k] := input[i, indices[j], k], or zero where indices[j] is out of range */
+tn_status tn_reference_gather(void *device, const struct tn_gather_args *theirs)
+{
+	struct tn_gather_args args;
+	struct tn_operand chosen;
+	struct cursor from, to;
+	uint64_t n;
+	size_t size;
+	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "gather");
+	(void)device;
+	if (status == TN_OK)
+		status = check(&args, "gather", &args.input, &args.output);
+	if (status != TN_OK || tn_reference_is_dry(&args.call))
+		return status;
+	size = tn_dtype_size(args.output.dtype);
+	n = tn_reference_count(&args.output);
+	chosen = at_zero(&args.input, &args.output, args.axis);
+	tn_reference_cursor(&from, &chosen);
+	tn_reference_cursor(&to, &args.output);
+	for (uint64_t e = 0; e < n; e++, cursor_next(&from), cursor_next(&to)) {
+		int64_t index =
+			index_at(&args.indices, to.index[args.axis], args.input.shape[args.axis]);
+		if (index < 0)
+			memset(to.at, 0, size);
+		else
+			memcpy(to.at, from.at + along_axis(&args.input, args.axis, index), size);
+	}
+	return TN_OK;
+}
+
+/* The dtype in which elements of a storage dtype are added; 0 where there is no sum. */
+static tn_dtype sum_dtype(tn_dtype dtype)
+{
+	switch (dtype) {
+	case TN_I8:
+	case TN_I16:
+	case TN_I32:
+	case TN_I64:
+	case TN_U8:
+	case TN_U16:
+	case TN_U32:
+	case TN_U64:
+		return TN_I64; /* by wrap: the low bytes of the sum are right for all of them */
+	case TN_F16:
+	case TN_BF16:
+	case TN_F32:
+		return TN_F32;
+	case TN_F64:
+		return TN_F64;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t sum(tn_dtype dtype, uint64_t a, uint64_t b)
+{
+	tn_dtype wide = sum_dtype(dtype);
+	if (wide == TN_I64)
+		return a + b;
+	a = tn_cast_bits(dtype, wide, a);
+	b = tn_cast_bits(dtype, wide, b);
+	if (wide == TN_F32)
+		a = tn_bits_of_f32(tn_f32_of_bits(a) + tn_f32_of_bits(b));
+	else
+		a = tn_bits_of_f64(tn_f64_of_bits(a) + tn_f64_of_bits(b));
+	return tn_cast_bits(wide, dtype, a);
+}
+
+static tn_status check_scatter(const struct tn_gather_args *args)
+{
+	tn_status status = check(args, "scatter_add", &args->output, &args->input);
+	if (status == TN_OK && !sum_dtype(args->input.dtype))
+		status = tn_reference_fail(&args->call, TN_UNSUPPORTED, "scatter_add",
+					   "dtype %d has no sum here", args->input.dtype);
+	return status;
+}
+
+/* output[i, indices[j], k] += input[i, j, k], in the order of i, j, k; nothing where indices[j] is out of
+ * range */
+tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *theirs)
+{
+	struct tn_gather_args args;
+	struct tn_operand chosen;
+	struct cursor from, to;
+	uint64_t n;
+	size_t size;
+	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "scatter_add");
+	(void)device;
+	if (status == TN_OK)
+		status = check_scatter(&args);
+	if (status != TN_OK || tn_reference_is_dry(&args.call))
+		return status;
+	size = tn_dtype_size(args.input.dtype);
+	n = tn_reference_count(&args.input);
+	chosen = at_zero(&args.output, &args.input, args.axis);
+	tn_reference_cursor(&from, &args.input);
+	tn_reference_cursor(&to, &chosen);
+	for (uint64_t e = 0; e < n; e++, cursor_next(&from), cursor_next(&to)) {
+		int64_t index = index_at(&args.indices, from.index[args.axis],
+					 args.output.shape[args.axis]);
+		char *at = to.at + along_axis(&args.output, args.axis, index);
+		if (index >= 0)
+			bits_store(at, size,
+				   sum(args.input.dtype, bits_load(at, size),
+				       bits_load(from.at, size)));
+	}
+	return TN_OK;
+}

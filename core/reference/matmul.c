@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The matrix product.
+ */
+#include "reference/view.h"
+
+enum { LOWEST_RANK = 2, HIGHEST_RANK = 6 };
+
+static tn_status check(const struct tn_matmul_args *args)
+{
+	const struct tn_operand *a = &args->a, *b = &args->b, *c = &args->c;
+	const struct tn_call *call = &args->call;
+	int64_t shape[TN_MAX_RANK];
+	uint32_t rank = a->rank;
+	tn_status status = tn_reference_check_real(call, "matmul", "a", a, a->dtype, READ);
+	if (status == TN_OK)
+		status = tn_reference_check_real(call, "matmul", "b", b, a->dtype, READ);
+	if (status == TN_OK)
+		status = tn_reference_check_real(call, "matmul", "c", c, a->dtype, WRITE);
+	if (status != TN_OK)
+		return status;
+	if (rank < LOWEST_RANK || rank > HIGHEST_RANK)
+		return tn_reference_fail(call, TN_SHAPE, "matmul",
+					 "a: rank %u, expected 2 to 6 (4 batch axes)", rank);
+	memcpy(shape, a->shape, rank * sizeof(*shape));
+	shape[rank - 2] = a->shape[rank - 1];
+	shape[rank - 1] = b->rank == rank ? b->shape[rank - 1] : 0;
+	status = tn_reference_check_shape(call, "matmul", "b", b, rank, shape);
+	shape[rank - 2] = a->shape[rank - 2];
+	if (status == TN_OK)
+		status = tn_reference_check_shape(call, "matmul", "c", c, rank, shape);
+	return status;
+}
+
+/* The inner matrix at a place of the batch, as an operand. */
+static struct tn_operand inner(const struct tn_operand *all, const char *at)
+{
+	struct tn_operand matrix = {
+		.buffer = (uint64_t)(uintptr_t)at, .dtype = all->dtype, .rank = 2};
+	memcpy(matrix.shape, all->shape + all->rank - 2, 2 * sizeof(int64_t));
+	memcpy(matrix.strides, all->strides + all->rank - 2, 2 * sizeof(int64_t));
+	return matrix;
+}
+
+/* row[j] := sum_k a[k] b[k, j], in f64.  The inner loop runs along rows of b and of the result. */
+static void product_row(double *row, const double *a, const double *b, int64_t n_k, int64_t n_j)
+{
+	for (int64_t j = 0; j < n_j; j++)
+		row[j] = 0;
+	for (int64_t k = 0; k < n_k; k++) {
+		for (int64_t j = 0; j < n_j; j++)
+			row[j] += a[k] * b[k * n_j + j];
+	}
+}
+
+/* C[i, j] := alpha sum_k A[i, k] B[k, j] + beta C[i, j]; beta = 0 never reads C.  A is m x k, B is
+ * k x n; `row` has room for 2 n numbers. */
+static void product(const struct tn_matmul_args *args, const double *a, const double *b,
+		    const struct tn_operand *c, int64_t n_k, double *row)
+{
+	struct tn_operand c_row = *c;
+	int64_t n_j = c->shape[1];
+	double *old = row + n_j;
+	c_row.shape[0] = 1;
+	for (int64_t i = 0; i < c->shape[0]; i++) {
+		product_row(row, a + i * n_k, b, n_k, n_j);
+		if (args->beta != 0)
+			tn_reference_read(old, &c_row);
+		for (int64_t j = 0; j < n_j; j++) {
+			row[j] *= args->alpha;
+			if (args->beta != 0)
+				row[j] += args->beta * old[j];
+		}
+		tn_reference_write(&c_row, row, 0);
+		c_row.offset += (uint64_t)(c->strides[0] * (int64_t)tn_dtype_size(c->dtype));
+	}
+}
+
+/* One product for every index of the batch axes. */
+static void batch(const struct tn_matmul_args *args, double *a, double *b, double *row)
+{
+	struct tn_operand leading[3] = {args->a, args->b, args->c}, matrix[3];
+	struct cursor at[3];
+	uint64_t n;
+	for (int i = 0; i < 3; i++) {
+		leading[i].rank -= 2;
+		tn_reference_cursor(&at[i], &leading[i]);
+	}
+	n = tn_reference_count(&leading[2]);
+	for (uint64_t i = 0; i < n; i++) {
+		matrix[0] = inner(&args->a, at[0].at);
+		matrix[1] = inner(&args->b, at[1].at);
+		matrix[2] = inner(&args->c, at[2].at);
+		tn_reference_read(a, &matrix[0]);
+		tn_reference_read(b, &matrix[1]);
+		product(args, a, b, &matrix[2], matrix[0].shape[1], row);
+		for (int operand = 0; operand < 3; operand++)
+			cursor_next(&at[operand]);
+	}
+}
+
+tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
+{
+	struct tn_matmul_args args;
+	double *a, *b, *row;
+	uint64_t m, n, k;
+	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "matmul");
+	if (status == TN_OK)
+		status = check(&args);
+	if (status != TN_OK || tn_reference_is_dry(&args.call))
+		return status;
+	m = (uint64_t)args.c.shape[args.c.rank - 2];
+	n = (uint64_t)args.c.shape[args.c.rank - 1];
+	k = (uint64_t)args.a.shape[args.a.rank - 1];
+	a = tn_reference_numbers(device, m * k);
+	b = tn_reference_numbers(device, k * n);
+	row = tn_reference_numbers(device, 2 * n);
+	if (a && b && row)
+		batch(&args, a, b, row);
+	else
+		status = tn_reference_no_memory(&args.call, "matmul");
+	tn_reference_release(device, a);
+	tn_reference_release(device, b);
+	tn_reference_release(device, row);
+	return status;
+}

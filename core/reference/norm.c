@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Batch and layer norm.  Both are the norm of groups of m elements: a channel of all samples (batch),
+ * a row (layer).  With t numbering a group's elements and xhat = (x - mean) rstd:
+ *
+ *   forward     mean = sum_t x / m,  var = sum_t (x - mean)^2 / m,  rstd = 1 / sqrt(var + epsilon)
+ *               y = xhat w + b
+ *   backward    g  = dy w
+ *               dx = rstd (g - sum_t g / m - xhat sum_t (g xhat) / m)
+ *               dx = rstd g                        where the statistics are given (use_statistics)
+ *               dw = sum dy xhat,  db = sum dy     over all elements that share w
+ *
+ * dx follows from d xhat[u] / d x[t] = rstd ((t == u) - 1 / m - xhat[t] xhat[u] / m).
+ *
+ * The mean and rstd that are stored are what xhat is made with in both directions.
+ */
+#include <math.h>
+
+#include "reference/view.h"
+
+enum kind { BATCH, LAYER };
+
+enum { WANTS_DX = 1, WANTS_DW_DB = 2 };
+
+/* x as (n_outer, n_channels, n_inner), compact: batch norm's groups are the channels, and w is theirs;
+ * layer norm has n_inner 1, its groups are the outer rows, and w runs along the row. */
+struct extent {
+	int64_t n_outer;
+	int64_t n_channels;
+	int64_t n_inner;
+	int64_t n_groups;
+	int64_t group_size;
+};
+
+static struct extent extent_of(const struct tn_norm_args *args, enum kind kind)
+{
+	struct extent e = {
+		.n_outer = args->x.shape[0], .n_channels = args->x.shape[1], .n_inner = 1};
+	for (uint32_t axis = 2; axis < args->x.rank; axis++)
+		e.n_inner *= args->x.shape[axis];
+	e.n_groups = kind == BATCH ? e.n_channels : e.n_outer;
+	e.group_size = e.n_outer * e.n_channels * e.n_inner / e.n_groups;
+	return e;
+}
+
+/* Where element t of a group is. */
+static int64_t place(const struct extent *e, enum kind kind, int64_t group, int64_t t)
+{
+	if (kind == LAYER)
+		return group * e->n_channels + t;
+	return (t / e->n_inner * e->n_channels + group) * e->n_inner + t % e->n_inner;
+}
+
+/* Which w and b it has. */
+static int64_t channel(enum kind kind, int64_t group, int64_t t)
+{
+	return kind == LAYER ? t : group;
+}
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+struct rule {
+	const char *name;
+	const struct tn_operand *operand;
+	int is_used;
+	int access;
+	uint32_t rank;
+	const int64_t *shape;
+};
+
+static tn_status check_rules(const struct tn_norm_args *args, const char *operation,
+			     const struct rule *rules, size_t n_rules)
+{
+	tn_status status = TN_OK;
+	for (size_t i = 0; i < n_rules && status == TN_OK; i++) {
+		if (!rules[i].is_used)
+			continue;
+		status = tn_reference_check_real(&args->call, operation, rules[i].name,
+						 rules[i].operand, args->x.dtype, rules[i].access);
+		if (status == TN_OK)
+			status = tn_reference_check_shape(&args->call, operation, rules[i].name,
+							  rules[i].operand, rules[i].rank,
+							  rules[i].shape);
+	}
+	return status;
+}
+
+static tn_status check_settings(const struct tn_norm_args *args, const char *operation,
+				enum kind kind)
+{
+	const struct tn_call *call = &args->call;
+	uint32_t rank = args->x.rank;
+	if (rank < 2 || (kind == LAYER && rank > 2))
+		return tn_reference_fail(call, TN_SHAPE, operation, "x: rank %u, expected %s", rank,
+					 kind == LAYER ? "2" : "at least 2");
+	if (args->has_affine > 1 || args->use_statistics > 1)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
+					 "has_affine %u, use_statistics %u: expected 0 or 1",
+					 args->has_affine, args->use_statistics);
+	if (args->wants > (WANTS_DX | WANTS_DW_DB))
+		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
+					 "wants 0x%x: only bits 0 and 1 are known", args->wants);
+	if (!(args->epsilon >= 0))
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
+					 "epsilon %g: expected at least 0", args->epsilon);
+	return TN_OK;
+}
+
+static tn_status check(const struct tn_norm_args *args, const char *operation, enum kind kind,
+		       int is_forward)
+{
+	const struct tn_operand *x = &args->x;
+	const int64_t *channels = &x->shape[1], *groups = &x->shape[kind == BATCH ? 1 : 0];
+	int wants_dx = !is_forward && args->wants & WANTS_DX;
+	int wants_dw = !is_forward && args->wants & WANTS_DW_DB;
+	int statistics = is_forward && !args->use_statistics ? WRITE : READ;
+	const struct rule rules[] = {
+		{"x", x, 1, READ, x->rank, x->shape},
+		{"y", &args->y, 1, is_forward ? WRITE : READ, x->rank, x->shape},
+		{"w", &args->w, args->has_affine != 0, READ, 1, channels},
+		{"b", &args->b, args->has_affine && is_forward, READ, 1, channels},
+		{"mean", &args->mean, 1, statistics, 1, groups},
+		{"rstd", &args->rstd, 1, statistics, 1, groups},
+		{"dx", &args->dx, wants_dx, WRITE, x->rank, x->shape},
+		{"dw", &args->dw, wants_dw, WRITE, 1, channels},
+		{"db", &args->db, wants_dw, WRITE, 1, channels},
+	};
+	tn_status status = check_rules(args, operation, rules, 1);
+	if (status == TN_OK)
+		status = check_settings(args, operation, kind);
+	if (status == TN_OK)
+		status = check_rules(args, operation, rules, sizeof(rules) / sizeof(rules[0]));
+	return status;
+}
+
+/* ---- Copies ----------------------------------------------------------------------------------*/
+
+/* Everything in f64 and compact. */
+struct copies {
+	double *x, *y, *w, *b, *mean, *rstd, *dx, *dw, *db;
+};
+
+static double *ones(void *device, int64_t n)
+{
+	double *numbers = tn_reference_numbers(device, (uint64_t)n);
+	for (int64_t i = 0; numbers && i < n; i++)
+		numbers[i] = 1;
+	return numbers;
+}
+
+static double *zeros(void *device, int64_t n)
+{
+	double *numbers = tn_reference_numbers(device, (uint64_t)n);
+	if (numbers)
+		memset(numbers, 0, (size_t)n * sizeof(*numbers));
+	return numbers;
+}
+
+static void release_copies(void *device, struct copies *c)
+{
+	double *all[] = {c->x, c->y, c->w, c->b, c->mean, c->rstd, c->dx, c->dw, c->db};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		tn_reference_release(device, all[i]);
+}
+
+static tn_status make_copies(void *device, const struct tn_norm_args *args, const struct extent *e,
+			     int is_forward, struct copies *c)
+{
+	int writes_statistics = is_forward && !args->use_statistics;
+	int64_t n = e->n_outer * e->n_channels * e->n_inner;
+	c->x = tn_reference_unpack(device, &args->x);
+	c->y = is_forward ? zeros(device, n) : tn_reference_unpack(device, &args->y);
+	c->w = args->has_affine ? tn_reference_unpack(device, &args->w)
+				: ones(device, e->n_channels);
+	c->b = args->has_affine && is_forward ? tn_reference_unpack(device, &args->b)
+					      : zeros(device, e->n_channels);
+	c->mean = writes_statistics ? zeros(device, e->n_groups)
+				    : tn_reference_unpack(device, &args->mean);
+	c->rstd = writes_statistics ? zeros(device, e->n_groups)
+				    : tn_reference_unpack(device, &args->rstd);
+	c->dx = zeros(device, is_forward ? 1 : n);
+	c->dw = zeros(device, e->n_channels);
+	c->db = zeros(device, e->n_channels);
+	return c->x && c->y && c->w && c->b && c->mean && c->rstd && c->dx && c->dw && c->db
+		       ? TN_OK
+		       : TN_OUT_OF_MEMORY;
+}
+
+/* ---- Forward ---------------------------------------------------------------------------------*/
+
+/* mean := sum_t x / m,  rstd := 1 / sqrt(sum_t (x - mean)^2 / m + epsilon), in two passes */
+static void group_statistics(const struct extent *e, enum kind kind, double epsilon,
+			     struct copies *c, int64_t group)
+{
+	double mean = 0, variance = 0;
+	for (int64_t t = 0; t < e->group_size; t++)
+		mean += c->x[place(e, kind, group, t)];
+	mean /= (double)e->group_size;
+	for (int64_t t = 0; t < e->group_size; t++) {
+		double distance = c->x[place(e, kind, group, t)] - mean;
+		variance += distance * distance;
+	}
+	variance /= (double)e->group_size;
+	c->mean[group] = mean;
+	c->rstd[group] = 1 / sqrt(variance + epsilon);
+}
+
+/* y := (x - mean) rstd w + b */
+static void group_forward(const struct extent *e, enum kind kind, struct copies *c, int64_t group)
+{
+	for (int64_t t = 0; t < e->group_size; t++) {
+		int64_t i = place(e, kind, group, t), k = channel(kind, group, t);
+		c->y[i] = (c->x[i] - c->mean[group]) * c->rstd[group] * c->w[k] + c->b[k];
+	}
+}
+
+static tn_status forward(void *device, const struct tn_norm_args *theirs, const char *operation,
+			 enum kind kind)
+{
+	struct copies copies = {0};
+	struct tn_norm_args args;
+	struct extent e;
+	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, operation);
+	if (status == TN_OK)
+		status = check(&args, operation, kind, 1);
+	if (status != TN_OK || tn_reference_is_dry(&args.call))
+		return status;
+	e = extent_of(&args, kind);
+	status = make_copies(device, &args, &e, 1, &copies);
+	if (status == TN_OK) {
+		for (int64_t group = 0; group < e.n_groups; group++) {
+			if (!args.use_statistics)
+				group_statistics(&e, kind, args.epsilon, &copies, group);
+			group_forward(&e, kind, &copies, group);
+		}
+		tn_reference_write(&args.y, copies.y, 0);
+		if (!args.use_statistics) {
+			tn_reference_write(&args.mean, copies.mean, 0);
+			tn_reference_write(&args.rstd, copies.rstd, 0);
+		}
+	} else {
+		status = tn_reference_no_memory(&args.call, operation);
+	}
+	release_copies(device, &copies);
+	return status;
+}
+
+/* ---- Backward --------------------------------------------------------------------------------*/
+
+/* dw += dy xhat, db += dy, and the group's means of g and of g xhat */
+static void group_sums(const struct extent *e, enum kind kind, struct copies *c, int64_t group,
+		       double *mean_g, double *mean_g_xhat)
+{
+	*mean_g = *mean_g_xhat = 0;
+	for (int64_t t = 0; t < e->group_size; t++) {
+		int64_t i = place(e, kind, group, t), k = channel(kind, group, t);
+		double xhat = (c->x[i] - c->mean[group]) * c->rstd[group];
+		c->dw[k] += c->y[i] * xhat;
+		c->db[k] += c->y[i];
+		*mean_g += c->y[i] * c->w[k];
+		*mean_g_xhat += c->y[i] * c->w[k] * xhat;
+	}
+	*mean_g /= (double)e->group_size;
+	*mean_g_xhat /= (double)e->group_size;
+}
+
+/* dx := rstd (g - mean_g - xhat mean_g_xhat); where the statistics are given, rstd g */
+static void group_backward(const struct extent *e, enum kind kind, int use_statistics,
+			   struct copies *c, int64_t group)
+{
+	double mean_g, mean_g_xhat;
+	group_sums(e, kind, c, group, &mean_g, &mean_g_xhat);
+	if (use_statistics)
+		mean_g = mean_g_xhat = 0;
+	for (int64_t t = 0; t < e->group_size; t++) {
+		int64_t i = place(e, kind, group, t), k = channel(kind, group, t);
+		double xhat = (c->x[i] - c->mean[group]) * c->rstd[group];
+		c->dx[i] = c->rstd[group] * (c->y[i] * c->w[k] - mean_g - xhat * mean_g_xhat);
+	}
+}
+
+static tn_status backward(void *device, const struct tn_norm_args *theirs, const char *operation,
+			  enum kind kind)
+{
+	struct copies copies = {0};
+	struct tn_norm_args args;
+	struct extent e;
+	int accumulate;
+	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE, operation);
+	if (status == TN_OK)
+		status = check(&args, operation, kind, 0);
+	if (status != TN_OK || tn_reference_is_dry(&args.call))
+		return status;
+	accumulate = (args.call.flags & TN_ACCUMULATE) != 0;
+	e = extent_of(&args, kind);
+	status = make_copies(device, &args, &e, 0, &copies);
+	if (status == TN_OK) {
+		for (int64_t group = 0; group < e.n_groups; group++)
+			group_backward(&e, kind, (int)args.use_statistics, &copies, group);
+		if (args.wants & WANTS_DX)
+			tn_reference_write(&args.dx, copies.dx, accumulate);
+		if (args.wants & WANTS_DW_DB) {
+			tn_reference_write(&args.dw, copies.dw, accumulate);
+			tn_reference_write(&args.db, copies.db, accumulate);
+		}
+	} else {
+		status = tn_reference_no_memory(&args.call, operation);
+	}
+	release_copies(device, &copies);
+	return status;
+}
+
+/* ---- Entries ---------------------------------------------------------------------------------*/
+
+tn_status tn_reference_batch_norm_forward(void *device, const struct tn_norm_args *args)
+{
+	return forward(device, args, "batch_norm_forward", BATCH);
+}
+
+tn_status tn_reference_batch_norm_backward(void *device, const struct tn_norm_args *args)
+{
+	return backward(device, args, "batch_norm_backward", BATCH);
+}
+
+tn_status tn_reference_layer_norm_forward(void *device, const struct tn_norm_args *args)
+{
+	return forward(device, args, "layer_norm_forward", LAYER);
+}
+
+tn_status tn_reference_layer_norm_backward(void *device, const struct tn_norm_args *args)
+{
+	return backward(device, args, "layer_norm_backward", LAYER);
+}

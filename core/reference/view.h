@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Operands: their checks, a walk over their elements in row-major order, and copies of floating
+ * ones to compact arrays of double and back.  The loops of the layers run on such copies, so they know
+ * neither strides nor element types, and an output that is its input's own view harms nothing.
+ */
+#ifndef TN_REFERENCE_VIEW_H
+#define TN_REFERENCE_VIEW_H
+
+#include <string.h>
+
+#include "reference/call.h"
+
+enum { READ = 0, WRITE = 1 };
+
+/* Is it an operand that an entry may read, or write?  TN_UNSUPPORTED: an unknown dtype.  TN_SHAPE: a
+ * length below 1, or too many elements.  TN_INVALID_ARGUMENT: the rank is too high, an element of an
+ * output stands for several, or the buffer is 0 (which a dry run does not look at). */
+tn_status tn_reference_check(const struct tn_call *call, const char *operation, const char *name,
+			     const struct tn_operand *operand, int access);
+
+/* The same, and TN_DTYPE or TN_UNSUPPORTED unless the dtype is f32 or f64 (of all, the same). */
+tn_status tn_reference_check_real(const struct tn_call *call, const char *operation,
+				  const char *name, const struct tn_operand *operand,
+				  tn_dtype dtype, int access);
+
+/* TN_SHAPE unless the operand has exactly the given shape. */
+tn_status tn_reference_check_shape(const struct tn_call *call, const char *operation,
+				   const char *name, const struct tn_operand *operand,
+				   uint32_t rank, const int64_t *shape);
+
+/* Writes "(2, 3)" for messages; returns `text`, of at least SHAPE_TEXT bytes. */
+enum { SHAPE_TEXT = 128 };
+const char *tn_reference_shape_text(uint32_t rank, const int64_t *shape, char *text);
+
+/* How many elements a checked operand has. */
+uint64_t tn_reference_count(const struct tn_operand *operand);
+
+/* A place in an operand, that steps through it in row-major order. */
+struct cursor {
+	const struct tn_operand *operand;
+	char *at;
+	int64_t step[TN_MAX_RANK]; /* bytes from one index to the next, by axis */
+	int64_t index[TN_MAX_RANK];
+};
+
+void tn_reference_cursor(struct cursor *cursor, const struct tn_operand *operand);
+
+static inline void cursor_next(struct cursor *cursor)
+{
+	for (uint32_t axis = cursor->operand->rank; axis-- > 0;) {
+		cursor->at += cursor->step[axis];
+		if (++cursor->index[axis] < cursor->operand->shape[axis])
+			return;
+		cursor->at -= cursor->step[axis] * cursor->operand->shape[axis];
+		cursor->index[axis] = 0;
+	}
+}
+
+/* A value's bits at any address, in the low bytes; `size` is 1, 2, 4 or 8. */
+static inline uint64_t bits_load(const void *at, size_t size)
+{
+	uint8_t b1;
+	uint16_t b2;
+	uint32_t b4;
+	uint64_t b8;
+	switch (size) {
+	case 1:
+		memcpy(&b1, at, 1);
+		return b1;
+	case 2:
+		memcpy(&b2, at, 2);
+		return b2;
+	case 4:
+		memcpy(&b4, at, 4);
+		return b4;
+	default:
+		memcpy(&b8, at, 8);
+		return b8;
+	}
+}
+
+static inline void bits_store(void *at, size_t size, uint64_t bits)
+{
+	uint8_t b1 = (uint8_t)bits;
+	uint16_t b2 = (uint16_t)bits;
+	uint32_t b4 = (uint32_t)bits;
+	switch (size) {
+	case 1:
+		memcpy(at, &b1, 1);
+		return;
+	case 2:
+		memcpy(at, &b2, 2);
+		return;
+	case 4:
+		memcpy(at, &b4, 4);
+		return;
+	default:
+		memcpy(at, &bits, 8);
+	}
+}
+
+/* The device's scratch memory for n doubles; NULL when there is none left. */
+double *tn_reference_numbers(void *device, uint64_t n);
+void tn_reference_release(void *device, void *numbers); /* takes NULL */
+
+/* dst[i] := element i of an f32 or f64 operand, in row-major order. */
+void tn_reference_read(double *dst, const struct tn_operand *operand);
+
+/* Scratch with a copy of the operand; NULL when memory ran out. */
+double *tn_reference_unpack(void *device, const struct tn_operand *operand);
+
+/* Element i := src[i], or += src[i] with `accumulate`; rounded once to the operand's dtype. */
+void tn_reference_write(const struct tn_operand *operand, const double *src, int accumulate);
+
+#endif
