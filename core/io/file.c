@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reading.  Guarantees: a read gives every byte asked for or an error; a FIFO or a device is refused
+ * instead of blocking.
+ */
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* Longest path in an error text; the text has room for 512 bytes in all. */
+#define LABEL_LENGTH 160
+
+const char *tn_file_label(const char *path)
+{
+	size_t length = strlen(path);
+	return length > LABEL_LENGTH ? path + length - LABEL_LENGTH : path;
+}
+
+/* Sees to it that fd is a regular file, and takes its size. */
+static tn_status check_regular(struct tn_file *file, const char *path, struct tn_error_info *error)
+{
+	struct stat status;
+	if (fstat(file->fd, &status) < 0)
+		return tn_fail(error, TN_IO, file->operation, "%s: %s", tn_file_label(path),
+			       strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return tn_fail(error, TN_IO, file->operation,
+			       "%s: expected a regular file, found a %s", tn_file_label(path),
+			       S_ISDIR(status.st_mode) ? "folder" : "pipe, socket or device");
+	file->size = (uint64_t)status.st_size;
+	return TN_OK;
+}
+
+tn_status tn_file_open(struct tn_file *file, const char *path, const char *operation,
+		       struct tn_error_info *error)
+{
+	memset(file, 0, sizeof(*file));
+	file->operation = operation;
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (file->fd < 0)
+		return tn_fail(error, errno == ENOENT ? TN_NOT_FOUND : TN_IO, operation, "%s: %s",
+			       tn_file_label(path), strerror(errno));
+	tn_status status = check_regular(file, path, error);
+	if (status == TN_OK) {
+		file->path = tn_mem_copy_string(path);
+		if (!file->path)
+			status = tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
+					 tn_file_label(path));
+	}
+	if (status != TN_OK)
+		tn_file_close(file);
+	return status;
+}
+
+void tn_file_close(struct tn_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	tn_mem_free(file->path);
+	file->path = NULL;
+}
+
+tn_status tn_file_read(const struct tn_file *file, uint64_t offset, void *buffer, size_t size,
+		       struct tn_error_info *error)
+{
+	unsigned char *to = buffer;
+	for (size_t done = 0; done < size;) {
+		ssize_t got = pread(file->fd, to + done, size - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return tn_fail(error, TN_IO, file->operation, "%s: offset %llu: %s",
+				       tn_file_label(file->path),
+				       (unsigned long long)(offset + done), strerror(errno));
+		if (got == 0)
+			return tn_fail(error, TN_FORMAT, file->operation,
+				       "%s: offset %llu: expected %zu more bytes, found the end of "
+				       "the file",
+				       tn_file_label(file->path),
+				       (unsigned long long)(offset + done), size - done);
+		done += (size_t)got;
+	}
+	return TN_OK;
+}
+
+tn_status tn_file_read_whole(const struct tn_file *file, uint64_t limit, unsigned char **out,
+			     struct tn_error_info *error)
+{
+	if (file->size > limit)
+		return tn_fail(error, TN_LIMIT, file->operation,
+			       "%s: expected at most %llu bytes, found %llu",
+			       tn_file_label(file->path), (unsigned long long)limit,
+			       (unsigned long long)file->size);
+	unsigned char *data = tn_mem_alloc((size_t)file->size);
+	if (!data)
+		return tn_fail(error, TN_OUT_OF_MEMORY, file->operation,
+			       "%s: no memory for %llu bytes", tn_file_label(file->path),
+			       (unsigned long long)file->size);
+	tn_status status = tn_file_read(file, 0, data, (size_t)file->size, error);
+	if (status != TN_OK) {
+		tn_mem_free(data);
+		return status;
+	}
+	*out = data;
+	return TN_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Regular files: exact reads at an offset, and new files that appear whole or not at all.
+ * `operation` is the reader's or writer's name in error texts ("safetensors", "IDX"); borrowed.
+ */
+#ifndef TN_IO_FILE_H
+#define TN_IO_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tenon/backend.h>
+
+/* An open file to be read. */
+struct tn_file {
+	int fd;
+	uint64_t size; /* when it was opened */
+	char *path;
+	const char *operation;
+};
+
+/* What an error text calls a file: its path, or the end of a long one. */
+const char *tn_file_label(const char *path);
+
+/* TN_NOT_FOUND, TN_IO (not a regular file; the system refused), TN_OUT_OF_MEMORY. */
+tn_status tn_file_open(struct tn_file *file, const char *path, const char *operation,
+		       struct tn_error_info *error);
+void tn_file_close(struct tn_file *file);
+
+/* Reads exactly [offset, offset + size).  TN_FORMAT: the file ends before. */
+tn_status tn_file_read(const struct tn_file *file, uint64_t offset, void *buffer, size_t size,
+		       struct tn_error_info *error);
+
+/* Reads the whole file, at most `limit` bytes (else TN_LIMIT), to a new block. */
+tn_status tn_file_read_whole(const struct tn_file *file, uint64_t limit, unsigned char **out,
+			     struct tn_error_info *error);
+
+/* A file being written under a temporary name in the folder of `path`. */
+struct tn_new_file {
+	int fd;
+	char *path;
+	char *temporary;
+	const char *operation;
+};
+
+/* Takes the mode of a file that it will replace.  TN_IO: no such folder, not writable, `path` is a
+ * folder or a device. */
+tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const char *operation,
+			    struct tn_error_info *error);
+tn_status tn_new_file_write(struct tn_new_file *file, const void *data, size_t size,
+			    struct tn_error_info *error);
+/* Syncs, renames, syncs the folder, and releases `file`, also on failure; a failure before the
+ * rename removes the temporary file. */
+tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *error);
+/* Removes the temporary file and releases `file`. */
+void tn_new_file_abandon(struct tn_new_file *file);
+
+#endif

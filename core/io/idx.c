@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * IDX, the format of the MNIST family (Y. LeCun, "The MNIST database"): bytes 0, 0, type, number of
+ * axes; each axis's length as big-endian u32; the elements, big-endian, row-major.  Guarantees: the
+ * header accounts for every byte, and no more memory is taken than the file can fill.
+ */
+#include <string.h>
+#include <tenon/io.h>
+#include <tenon/status.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "io/bytes.h"
+#include "io/file.h"
+#include "io/stream.h"
+
+#define OPERATION "IDX"
+#define MAX_AXES 8
+
+/* The element type of a type byte; 0: there is none. */
+static tn_dtype dtype_of(unsigned char type)
+{
+	switch (type) {
+	case 0x08:
+		return TN_U8;
+	case 0x09:
+		return TN_I8;
+	case 0x0b:
+		return TN_I16;
+	case 0x0c:
+		return TN_I32;
+	case 0x0d:
+		return TN_F32;
+	case 0x0e:
+		return TN_F64;
+	}
+	return 0;
+}
+
+/* Reads exactly `size` bytes that stand at `offset` of the content. */
+static tn_status read_exactly(struct tn_stream *stream, uint64_t offset, void *buffer, size_t size,
+			      const char *what, struct tn_error_info *error)
+{
+	size_t got = 0;
+	tn_status status = tn_stream_read(stream, buffer, size, &got, error);
+	if (status != TN_OK || got == size)
+		return status;
+	return tn_fail(
+		error, TN_FORMAT, OPERATION, "%s: offset %llu: expected %zu bytes of %s, found %zu",
+		tn_file_label(tn_stream_path(stream)), (unsigned long long)offset, size, what, got);
+}
+
+/* The first four bytes. */
+static tn_status read_magic(struct tn_stream *stream, struct tn_host_array *array,
+			    struct tn_error_info *error)
+{
+	const char *path = tn_file_label(tn_stream_path(stream));
+	unsigned char magic[4];
+	tn_status status = read_exactly(stream, 0, magic, 4, "header", error);
+	if (status != TN_OK)
+		return status;
+	if (magic[0] || magic[1])
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset 0: expected the bytes 00 00, found %02x %02x", path,
+			       magic[0], magic[1]);
+	array->dtype = dtype_of(magic[2]);
+	if (!array->dtype)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset 2: expected a type 08, 09, 0b, 0c, 0d or 0e, found %02x",
+			       path, magic[2]);
+	if (magic[3] < 1 || magic[3] > MAX_AXES)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset 3: expected 1 to %d axes, found %d", path, MAX_AXES,
+			       magic[3]);
+	array->rank = magic[3];
+	return TN_OK;
+}
+
+/* The axes' lengths, and what they say about the size. */
+static tn_status read_shape(struct tn_stream *stream, struct tn_host_array *array,
+			    struct tn_error_info *error)
+{
+	unsigned char lengths[4 * MAX_AXES];
+	tn_status status =
+		read_exactly(stream, 4, lengths, 4 * (size_t)array->rank, "axis lengths", error);
+	if (status != TN_OK)
+		return status;
+	for (uint32_t i = 0; i < array->rank; i++)
+		array->shape[i] = tn_load_u32_be(lengths + 4 * i);
+	char shape[128];
+	tn_shape_text(array->shape, array->rank, shape, sizeof(shape));
+	if (!tn_shape_bytes(array->shape, array->rank, tn_dtype_size(array->dtype),
+			    &array->size_bytes) ||
+	    array->size_bytes > TN_HOST_ARRAY_MAX_BYTES)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: offset 4: expected at most %llu bytes, found shape %s of %s",
+			       tn_file_label(tn_stream_path(stream)),
+			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES, shape,
+			       tn_dtype_name(array->dtype));
+	if (array->size_bytes > tn_stream_most(stream))
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset %u: expected %llu bytes for shape %s of %s, found at "
+			       "most %llu",
+			       tn_file_label(tn_stream_path(stream)), 4 + 4 * array->rank,
+			       (unsigned long long)array->size_bytes, shape,
+			       tn_dtype_name(array->dtype),
+			       (unsigned long long)tn_stream_most(stream));
+	return TN_OK;
+}
+
+/* The content must end here. */
+static tn_status expect_end(struct tn_stream *stream, uint64_t offset, struct tn_error_info *error)
+{
+	unsigned char extra;
+	size_t got = 0;
+	tn_status status = tn_stream_read(stream, &extra, 1, &got, error);
+	if (status != TN_OK || got == 0)
+		return status;
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: offset %llu: expected the end of the content, found more bytes",
+		       tn_file_label(tn_stream_path(stream)), (unsigned long long)offset);
+}
+
+static tn_status read_elements(struct tn_stream *stream, struct tn_host_array *array,
+			       struct tn_error_info *error)
+{
+	array->data = tn_mem_alloc((size_t)array->size_bytes);
+	if (!array->data)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for %llu bytes",
+			       tn_file_label(tn_stream_path(stream)),
+			       (unsigned long long)array->size_bytes);
+	uint64_t offset = 4 + 4 * (uint64_t)array->rank;
+	tn_status status = read_exactly(stream, offset, array->data, (size_t)array->size_bytes,
+					"elements", error);
+	if (status == TN_OK)
+		status = expect_end(stream, offset + array->size_bytes, error);
+	size_t size = tn_dtype_size(array->dtype);
+	if (status == TN_OK && size > 1 && tn_host_is_little_endian())
+		tn_reverse_words(array->data, (size_t)array->size_bytes / size, size);
+	return status;
+}
+
+tn_status tn_idx_read(const char *path, struct tn_host_array *out, struct tn_error_info *error)
+{
+	struct tn_host_array array;
+	struct tn_stream *stream = NULL;
+	memset(&array, 0, sizeof(array));
+	tn_status status = tn_stream_open(path, OPERATION, &stream, error);
+	if (status == TN_OK)
+		status = read_magic(stream, &array, error);
+	if (status == TN_OK)
+		status = read_shape(stream, &array, error);
+	if (status == TN_OK)
+		status = read_elements(stream, &array, error);
+	tn_stream_close(stream);
+	if (status == TN_OK)
+		*out = array;
+	else
+		tn_host_array_release(&array);
+	return status;
+}

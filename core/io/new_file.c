@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Writing.  Guarantees: under the final name there is what was there before or the whole new file,
+ * also when the process or the machine stops in between; a failure leaves no temporary file.
+ */
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+/* How often another temporary name is tried when one is taken. */
+#define ATTEMPTS 16
+
+static tn_status system_error(const struct tn_new_file *file, const char *what,
+			      struct tn_error_info *error)
+{
+	return tn_fail(error, TN_IO, file->operation, "%s: %s: %s", tn_file_label(file->path), what,
+		       strerror(errno));
+}
+
+static void release(struct tn_new_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	tn_mem_free(file->path);
+	tn_mem_free(file->temporary);
+	file->path = NULL;
+	file->temporary = NULL;
+}
+
+/* `path` with 16 random hexadecimal digits; NULL: out of memory. */
+static char *temporary_name(const char *path)
+{
+	unsigned long long random = 0;
+	/* On failure the name is less random; O_EXCL decides whether it is free. */
+	if (getrandom(&random, sizeof(random), 0) < 0)
+		random = (unsigned long long)getpid();
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_format(&text, "%s.%016llx.tmp", path, random);
+	return tn_text_take(&text);
+}
+
+/* Opens a temporary file that no one else has. */
+static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn_error_info *error)
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		tn_mem_free(file->temporary);
+		file->temporary = temporary_name(file->path);
+		if (!file->temporary)
+			return tn_fail(error, TN_OUT_OF_MEMORY, file->operation, "%s: no memory",
+				       tn_file_label(file->path));
+		file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (file->fd >= 0)
+			return TN_OK;
+		if (errno != EEXIST)
+			break;
+	}
+	return system_error(file, "making a temporary file beside it", error);
+}
+
+tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const char *operation,
+			    struct tn_error_info *error)
+{
+	struct stat old;
+	memset(file, 0, sizeof(*file));
+	file->fd = -1;
+	file->operation = operation;
+	int exists = stat(path, &old) == 0;
+	if (exists && !S_ISREG(old.st_mode))
+		return tn_fail(error, TN_IO, operation,
+			       "%s: expected a regular file or a free name, found a %s",
+			       tn_file_label(path),
+			       S_ISDIR(old.st_mode) ? "folder" : "pipe, socket or device");
+	file->path = tn_mem_copy_string(path);
+	if (!file->path)
+		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
+			       tn_file_label(path));
+	tn_status status = open_temporary(file, 0666, error);
+	if (status == TN_OK && exists && fchmod(file->fd, old.st_mode & 0777) < 0)
+		status = system_error(file, "keeping its mode", error);
+	if (status != TN_OK) {
+		if (file->fd >= 0)
+			unlink(file->temporary);
+		release(file);
+	}
+	return status;
+}
+
+tn_status tn_new_file_write(struct tn_new_file *file, const void *data, size_t size,
+			    struct tn_error_info *error)
+{
+	const unsigned char *from = data;
+	while (size > 0) {
+		ssize_t done = write(file->fd, from, size);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return system_error(file, "writing", error);
+		from += done;
+		size -= (size_t)done;
+	}
+	return TN_OK;
+}
+
+/* Makes the rename durable.  Some file systems do not sync folders (EINVAL): nothing more to do. */
+static tn_status sync_folder(const struct tn_new_file *file, struct tn_error_info *error)
+{
+	const char *slash = strrchr(file->path, '/');
+	struct tn_text text;
+	tn_text_init(&text);
+	if (slash)
+		tn_text_append(&text, file->path, (size_t)(slash - file->path) + 1);
+	else
+		tn_text_add(&text, ".");
+	char *folder = tn_text_take(&text);
+	if (!folder)
+		return tn_fail(error, TN_OUT_OF_MEMORY, file->operation,
+			       "%s: written, folder not synced: no memory",
+			       tn_file_label(file->path));
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tn_mem_free(folder);
+	int failed = fd < 0 || (fsync(fd) < 0 && errno != EINVAL);
+	tn_status status = TN_OK;
+	if (failed)
+		status = system_error(file, "written, but syncing its folder", error);
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+/* Syncs and closes the temporary file and gives it its name. */
+static tn_status finish(struct tn_new_file *file, struct tn_error_info *error)
+{
+	if (fsync(file->fd) < 0)
+		return system_error(file, "syncing", error);
+	int fd = file->fd;
+	file->fd = -1;
+	if (close(fd) < 0)
+		return system_error(file, "closing", error);
+	if (rename(file->temporary, file->path) < 0)
+		return system_error(file, "renaming the temporary file to it", error);
+	return TN_OK;
+}
+
+tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *error)
+{
+	tn_status status = finish(file, error);
+	if (status != TN_OK) {
+		tn_new_file_abandon(file);
+		return status;
+	}
+	status = sync_folder(file, error);
+	release(file);
+	return status;
+}
+
+void tn_new_file_abandon(struct tn_new_file *file)
+{
+	if (file->temporary)
+		unlink(file->temporary);
+	release(file);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * PNG through libpng's simplified interface, which keeps its error handling to itself.  Guarantees:
+ * the header's size is checked against the limits before memory is taken; a damaged or truncated
+ * file is an error with libpng's words.
+ */
+#include "config.h"
+#include "io/image.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#define OPERATION TN_IMAGE_OPERATION
+
+#ifdef HAVE_LIBPNG
+
+#include <png.h>
+
+/* libpng's own limit for one chunk is 8 MB; this one is for the file. */
+#define MAX_FILE ((uint64_t)1 << 29)
+
+static tn_status refuse(const char *path, const png_image *png, struct tn_error_info *error)
+{
+	return tn_fail(error, TN_FORMAT, OPERATION, "%s: expected a PNG image, found: %s",
+		       tn_file_label(path), png->message);
+}
+
+/* Decodes `size` bytes at `data`. */
+static tn_status decode(const char *path, const unsigned char *data, size_t size,
+			struct tn_image *out, struct tn_error_info *error)
+{
+	png_image png;
+	memset(&png, 0, sizeof(png));
+	png.version = PNG_IMAGE_VERSION;
+	if (!png_image_begin_read_from_memory(&png, data, size))
+		return refuse(path, &png, error);
+	/* Of the file's format, keep colour and alpha; palettes and 16 bits become 8-bit values. */
+	png.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
+	struct tn_image image;
+	tn_status status = tn_image_allocate(&image, png.width, png.height,
+					     PNG_IMAGE_SAMPLE_CHANNELS(png.format),
+					     tn_file_label(path), error);
+	if (status == TN_OK && !png_image_finish_read(&png, NULL, image.data, 0, NULL))
+		status = refuse(path, &png, error);
+	png_image_free(&png);
+	if (status == TN_OK)
+		*out = image;
+	else
+		tn_image_release(&image);
+	return status;
+}
+
+tn_status tn_png_read(const struct tn_file *file, struct tn_image *out, struct tn_error_info *error)
+{
+	unsigned char *data = NULL;
+	tn_status status = tn_file_read_whole(file, MAX_FILE, &data, error);
+	if (status != TN_OK)
+		return status;
+	status = decode(file->path, data, (size_t)file->size, out, error);
+	tn_mem_free(data);
+	return status;
+}
+
+tn_status tn_png_write(struct tn_new_file *file, const struct tn_image *image,
+		       struct tn_error_info *error)
+{
+	static const png_uint_32 formats[] = {0, PNG_FORMAT_GRAY, PNG_FORMAT_GA, PNG_FORMAT_RGB,
+					      PNG_FORMAT_RGBA};
+	png_image png;
+	memset(&png, 0, sizeof(png));
+	png.version = PNG_IMAGE_VERSION;
+	png.width = image->width;
+	png.height = image->height;
+	png.format = formats[image->channels];
+	png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
+	void *data = tn_mem_alloc(size);
+	if (!data)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for %zu bytes",
+			       tn_file_label(file->path), (size_t)size);
+	tn_status status;
+	if (png_image_write_to_memory(&png, data, &size, 0, image->data, 0, NULL))
+		status = tn_new_file_write(file, data, size, error);
+	else
+		status = tn_fail(error, TN_INTERNAL, OPERATION, "%s: libpng: %s",
+				 tn_file_label(file->path), png.message);
+	png_image_free(&png);
+	tn_mem_free(data);
+	return status;
+}
+
+#else
+
+static tn_status absent(const char *path, struct tn_error_info *error)
+{
+	return tn_fail(error, TN_UNSUPPORTED, OPERATION,
+		       "%s: a PNG image, and this build of Tenon has no libpng (use PGM or PPM, or "
+		       "build with libpng; Debian: libpng-dev)",
+		       tn_file_label(path));
+}
+
+tn_status tn_png_read(const struct tn_file *file, struct tn_image *out, struct tn_error_info *error)
+{
+	(void)out;
+	return absent(file->path, error);
+}
+
+tn_status tn_png_write(struct tn_new_file *file, const struct tn_image *image,
+		       struct tn_error_info *error)
+{
+	(void)image;
+	return absent(file->path, error);
+}
+
+#endif

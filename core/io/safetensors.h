@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * safetensors, inside: the types of the format, and an open file.
+ *
+ *     u64 LE N | N bytes of JSON | data
+ *     {"__metadata__": {string: string}, NAME: {"dtype", "shape", "data_offsets": [begin, end]}}
+ *
+ * Source: github.com/huggingface/safetensors, README and safetensors/src/tensor.rs.
+ */
+#ifndef TN_IO_SAFETENSORS_H
+#define TN_IO_SAFETENSORS_H
+
+#include <jansson.h>
+#include <tenon/io.h>
+
+#include "io/file.h"
+
+#define TN_SAFETENSORS_OPERATION "safetensors"
+#define TN_SAFETENSORS_METADATA "__metadata__"
+
+struct tn_safetensors_type {
+	const char *name;
+	unsigned bits;  /* of one element */
+	tn_dtype dtype; /* 0: listed, but not readable as elements */
+};
+
+/* The type of that name, or of that dtype; NULL: none. */
+const struct tn_safetensors_type *tn_safetensors_type_named(const char *name);
+const struct tn_safetensors_type *tn_safetensors_type_of(tn_dtype dtype);
+
+struct tn_safetensors_entry {
+	const char *name; /* in `root` */
+	const struct tn_safetensors_type *type;
+	uint32_t rank;
+	int64_t shape[TN_MAX_RANK];
+	uint64_t begin; /* from the start of the data */
+	uint64_t end;
+};
+
+struct tn_safetensors {
+	struct tn_file file;
+	uint64_t data_start;
+	json_t *root;                         /* owns all names, keys and values */
+	struct tn_safetensors_entry *entries; /* in order of begin */
+	size_t *by_name;                      /* numbers of entries, in order of name */
+	size_t n;
+	struct tn_metadata_entry *metadata; /* in order of key */
+	size_t n_metadata;
+};
+
+/* Fills everything but `file`, which must be open; on failure what was made stays for
+ * tn_safetensors_close to free. */
+tn_status tn_safetensors_read_header(struct tn_safetensors *file, struct tn_error_info *error);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * An open safetensors file.  Guarantees: no tensor is given before the whole header was accepted;
+ * data is copied by plain reads, so a file that shrinks meanwhile is an error.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "io/bytes.h"
+#include "io/safetensors.h"
+
+#define OPERATION TN_SAFETENSORS_OPERATION
+
+tn_status tn_safetensors_open(const char *path, tn_safetensors **out, struct tn_error_info *error)
+{
+	struct tn_safetensors *file = tn_mem_zeroed(1, sizeof(*file));
+	if (!file)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
+			       tn_file_label(path));
+	tn_status status = tn_file_open(&file->file, path, OPERATION, error);
+	if (status == TN_OK)
+		status = tn_safetensors_read_header(file, error);
+	if (status == TN_OK)
+		*out = file;
+	else
+		tn_safetensors_close(file);
+	return status;
+}
+
+void tn_safetensors_close(tn_safetensors *file)
+{
+	if (!file)
+		return;
+	json_decref(file->root);
+	tn_mem_free(file->entries);
+	tn_mem_free(file->by_name);
+	tn_mem_free(file->metadata);
+	tn_file_close(&file->file);
+	tn_mem_free(file);
+}
+
+size_t tn_safetensors_count(const tn_safetensors *file)
+{
+	return file->n;
+}
+
+tn_status tn_safetensors_info(const tn_safetensors *file, size_t index, struct tn_tensor_info *info)
+{
+	if (index >= file->n || info->struct_size < sizeof(info->struct_size))
+		return TN_INVALID_ARGUMENT;
+	const struct tn_safetensors_entry *entry = &file->entries[index];
+	struct tn_tensor_info own = {
+		.struct_size = info->struct_size,
+		.rank = entry->rank,
+		.name = entry->name,
+		.type = entry->type->name,
+		.dtype = entry->type->dtype,
+		.size_bytes = entry->end - entry->begin,
+	};
+	memcpy(own.shape, entry->shape, sizeof(own.shape));
+	memcpy(info, &own, info->struct_size < sizeof(own) ? info->struct_size : sizeof(own));
+	return TN_OK;
+}
+
+tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size_t *index,
+			      struct tn_error_info *error)
+{
+	size_t low = 0, high = file->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(name, file->entries[file->by_name[middle]].name);
+		if (order == 0) {
+			*index = file->by_name[middle];
+			return TN_OK;
+		}
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return tn_fail(error, TN_NOT_FOUND, OPERATION,
+		       "%s: expected a tensor \"%.100s\", found none among %zu",
+		       tn_file_label(file->file.path), name, file->n);
+}
+
+static tn_status check_read(const tn_safetensors *file, size_t index, size_t size,
+			    struct tn_error_info *error)
+{
+	const char *path = tn_file_label(file->file.path);
+	if (index >= file->n)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: expected a tensor's number below %zu, found %zu", path, file->n,
+			       index);
+	const struct tn_safetensors_entry *entry = &file->entries[index];
+	if (!entry->type->dtype)
+		return tn_fail(error, TN_DTYPE, OPERATION,
+			       "%s: tensor \"%.100s\": elements of type %s cannot be read", path,
+			       entry->name, entry->type->name);
+	if (size != entry->end - entry->begin)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: tensor \"%.100s\": expected a buffer of %llu bytes, found %zu",
+			       path, entry->name, (unsigned long long)(entry->end - entry->begin),
+			       size);
+	return TN_OK;
+}
+
+static tn_status check_bools(const tn_safetensors *file, const struct tn_safetensors_entry *entry,
+			     const unsigned char *bytes, size_t size, struct tn_error_info *error)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i] > 1)
+			return tn_fail(
+				error, TN_FORMAT, OPERATION,
+				"%s: offset %llu: tensor \"%.100s\": expected a bool, 0 or 1, "
+				"found %u",
+				tn_file_label(file->file.path),
+				(unsigned long long)(file->data_start + entry->begin + i),
+				entry->name, bytes[i]);
+	}
+	return TN_OK;
+}
+
+tn_status tn_safetensors_read(const tn_safetensors *file, size_t index, void *buffer, size_t size,
+			      struct tn_error_info *error)
+{
+	tn_status status = check_read(file, index, size, error);
+	if (status != TN_OK)
+		return status;
+	const struct tn_safetensors_entry *entry = &file->entries[index];
+	status = tn_file_read(&file->file, file->data_start + entry->begin, buffer, size, error);
+	if (status != TN_OK)
+		return status;
+	if (entry->type->dtype == TN_BOOL)
+		return check_bools(file, entry, buffer, size, error);
+	size_t word = tn_dtype_word_size(entry->type->dtype);
+	if (!tn_host_is_little_endian())
+		tn_reverse_words(buffer, size / word, word);
+	return TN_OK;
+}
+
+const char *tn_safetensors_metadata(const tn_safetensors *file, const char *key)
+{
+	for (size_t i = 0; i < file->n_metadata; i++) {
+		if (!strcmp(file->metadata[i].key, key))
+			return file->metadata[i].value;
+	}
+	return NULL;
+}
+
+size_t tn_safetensors_metadata_count(const tn_safetensors *file)
+{
+	return file->n_metadata;
+}
+
+const char *tn_safetensors_metadata_key(const tn_safetensors *file, size_t index)
+{
+	return index < file->n_metadata ? file->metadata[index].key : NULL;
+}
+
+const char *tn_safetensors_metadata_value(const tn_safetensors *file, size_t index)
+{
+	return index < file->n_metadata ? file->metadata[index].value : NULL;
+}

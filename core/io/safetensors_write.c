@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Writing safetensors.  Guarantees: everything that can be wrong with the arguments is found before
+ * a file is made; the bytes depend on the set of arguments, not on their order; the reader of this
+ * library and the reference implementation's accept what is written.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tenon/status.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/bytes.h"
+#include "io/safetensors.h"
+
+#define OPERATION TN_SAFETENSORS_OPERATION
+
+/* Bytes that are fetched at a time; a multiple of every element's size. */
+#define PIECE ((size_t)1 << 20)
+
+/* A tensor with its place. */
+struct item {
+	const struct tn_tensor_source *source;
+	const struct tn_safetensors_type *type;
+	uint64_t begin;
+	uint64_t size;
+};
+
+/* All of one call. */
+struct plan {
+	const char *path;
+	struct item *items; /* in the order of the file */
+	size_t n_items;
+	const struct tn_metadata_entry **metadata; /* in order of key */
+	size_t n_metadata;
+	struct tn_text header;
+};
+
+static tn_status check_tensor(const struct plan *plan, const struct tn_tensor_source *source,
+			      struct item *item, struct tn_error_info *error)
+{
+	const char *path = tn_file_label(plan->path);
+	if (!source->name || !source->name[0] || !strcmp(source->name, TN_SAFETENSORS_METADATA))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: expected a tensor's name, found %s", path,
+			       source->name && source->name[0]
+				       ? "the reserved " TN_SAFETENSORS_METADATA
+				       : "an empty one");
+	item->source = source;
+	item->type = tn_safetensors_type_of(source->dtype);
+	if (!item->type)
+		return tn_fail(error, TN_DTYPE, OPERATION,
+			       "%s: tensor \"%.100s\": the format has no type for %s", path,
+			       source->name, tn_dtype_name(source->dtype));
+	if (source->rank > TN_MAX_RANK ||
+	    !tn_shape_bytes(source->shape, source->rank, item->type->bits / 8, &item->size) ||
+	    item->size > INT64_MAX)
+		return tn_fail(
+			error, TN_INVALID_ARGUMENT, OPERATION,
+			"%s: tensor \"%.100s\": a rank above %d, a negative length or a size "
+			"that overflows",
+			path, source->name, TN_MAX_RANK);
+	if (item->size && !source->data && !source->fetch)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: tensor \"%.100s\": expected data or fetch, found neither", path,
+			       source->name);
+	return TN_OK;
+}
+
+/* Wide elements first, so that each tensor is aligned to its elements. */
+static int compare_items(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	if (x->type->bits != y->type->bits)
+		return x->type->bits > y->type->bits ? -1 : 1;
+	return strcmp(x->source->name, y->source->name);
+}
+
+static int compare_item_names(const void *a, const void *b)
+{
+	return strcmp((*(const struct item *const *)a)->source->name,
+		      (*(const struct item *const *)b)->source->name);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return strcmp((*(const struct tn_metadata_entry *const *)a)->key,
+		      (*(const struct tn_metadata_entry *const *)b)->key);
+}
+
+/* No name twice. */
+static tn_status check_names(const struct plan *plan, struct tn_error_info *error)
+{
+	tn_status status = TN_OK;
+	const struct item **sorted = tn_mem_zeroed(plan->n_items, sizeof(*sorted));
+	if (!sorted)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
+			       tn_file_label(plan->path));
+	for (size_t i = 0; i < plan->n_items; i++)
+		sorted[i] = &plan->items[i];
+	qsort(sorted, plan->n_items, sizeof(*sorted), compare_item_names);
+	for (size_t i = 1; i < plan->n_items && status == TN_OK; i++) {
+		if (!strcmp(sorted[i]->source->name, sorted[i - 1]->source->name))
+			status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+					 "%s: tensor \"%.100s\" is there twice",
+					 tn_file_label(plan->path), sorted[i]->source->name);
+	}
+	tn_mem_free(sorted);
+	return status;
+}
+
+static tn_status plan_tensors(struct plan *plan, const struct tn_tensor_source *tensors, size_t n,
+			      struct tn_error_info *error)
+{
+	if (n > TN_SAFETENSORS_MAX_TENSORS)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: expected at most %u tensors, found %zu",
+			       tn_file_label(plan->path), TN_SAFETENSORS_MAX_TENSORS, n);
+	plan->items = tn_mem_zeroed(n, sizeof(*plan->items));
+	if (!plan->items)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
+			       tn_file_label(plan->path));
+	for (size_t i = 0; i < n; i++) {
+		tn_status status = check_tensor(plan, &tensors[i], &plan->items[i], error);
+		if (status != TN_OK)
+			return status;
+	}
+	plan->n_items = n;
+	qsort(plan->items, n, sizeof(*plan->items), compare_items);
+	uint64_t next = 0;
+	for (size_t i = 0; i < n; i++) {
+		plan->items[i].begin = next;
+		next += plan->items[i].size;
+		if (next > INT64_MAX)
+			return tn_fail(error, TN_LIMIT, OPERATION, "%s: the file's size overflows",
+				       tn_file_label(plan->path));
+	}
+	return check_names(plan, error);
+}
+
+static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry *metadata,
+			       size_t n, struct tn_error_info *error)
+{
+	const char *path = tn_file_label(plan->path);
+	plan->metadata = tn_mem_zeroed(n, sizeof(*plan->metadata));
+	if (!plan->metadata)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", path);
+	for (size_t i = 0; i < n; i++) {
+		if (!metadata[i].key || !metadata[i].value)
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "%s: metadata %zu: expected a key and a value, found NULL",
+				       path, i);
+		plan->metadata[i] = &metadata[i];
+	}
+	plan->n_metadata = n;
+	qsort(plan->metadata, n, sizeof(*plan->metadata), compare_keys);
+	for (size_t i = 1; i < n; i++) {
+		if (!strcmp(plan->metadata[i]->key, plan->metadata[i - 1]->key))
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "%s: metadata \"%.100s\" is there twice", path,
+				       plan->metadata[i]->key);
+	}
+	return TN_OK;
+}
+
+/* Appends `string` as JSON. */
+static tn_status add_string(struct plan *plan, const char *string, struct tn_error_info *error)
+{
+	json_t *value = json_string(string);
+	if (!value) {
+		/* Only the checked form minds what is not UTF-8. */
+		value = json_string_nocheck(string);
+		int invalid = value != NULL;
+		json_decref(value);
+		return tn_fail(error, invalid ? TN_INVALID_ARGUMENT : TN_OUT_OF_MEMORY, OPERATION,
+			       "%s: \"%.100s\": %s", tn_file_label(plan->path), string,
+			       invalid ? "expected UTF-8" : "no memory");
+	}
+	size_t size = json_dumpb(value, NULL, 0, JSON_ENCODE_ANY);
+	char *text = tn_mem_alloc(size);
+	if (text) {
+		json_dumpb(value, text, size, JSON_ENCODE_ANY);
+		tn_text_append(&plan->header, text, size);
+	}
+	plan->header.failed |= !text;
+	tn_mem_free(text);
+	json_decref(value);
+	return TN_OK;
+}
+
+static tn_status add_metadata(struct plan *plan, struct tn_error_info *error)
+{
+	tn_text_add(&plan->header, "\"" TN_SAFETENSORS_METADATA "\":{");
+	for (size_t i = 0; i < plan->n_metadata; i++) {
+		tn_text_add(&plan->header, i ? "," : "");
+		tn_status status = add_string(plan, plan->metadata[i]->key, error);
+		tn_text_add(&plan->header, ":");
+		if (status == TN_OK)
+			status = add_string(plan, plan->metadata[i]->value, error);
+		if (status != TN_OK)
+			return status;
+	}
+	tn_text_add(&plan->header, "}");
+	return TN_OK;
+}
+
+static tn_status add_item(struct plan *plan, const struct item *item, struct tn_error_info *error)
+{
+	tn_status status = add_string(plan, item->source->name, error);
+	if (status != TN_OK)
+		return status;
+	tn_text_format(&plan->header, ":{\"dtype\":\"%s\",\"shape\":[", item->type->name);
+	for (uint32_t i = 0; i < item->source->rank; i++)
+		tn_text_format(&plan->header, "%s%lld", i ? "," : "",
+			       (long long)item->source->shape[i]);
+	tn_text_format(&plan->header, "],\"data_offsets\":[%llu,%llu]}",
+		       (unsigned long long)item->begin,
+		       (unsigned long long)(item->begin + item->size));
+	return TN_OK;
+}
+
+/* The header, padded with spaces so that the data begins at a multiple of 8. */
+static tn_status make_header(struct plan *plan, struct tn_error_info *error)
+{
+	tn_status status = TN_OK;
+	tn_text_add(&plan->header, "{");
+	if (plan->n_metadata)
+		status = add_metadata(plan, error);
+	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++) {
+		tn_text_add(&plan->header, i || plan->n_metadata ? "," : "");
+		status = add_item(plan, &plan->items[i], error);
+	}
+	if (status != TN_OK)
+		return status;
+	tn_text_add(&plan->header, "}");
+	while (plan->header.length % 8 && !plan->header.failed)
+		tn_text_add(&plan->header, " ");
+	if (plan->header.failed)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for the header",
+			       tn_file_label(plan->path));
+	if (plan->header.length > TN_SAFETENSORS_MAX_HEADER)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: expected a header of at most %u bytes, found %zu",
+			       tn_file_label(plan->path), TN_SAFETENSORS_MAX_HEADER,
+			       plan->header.length);
+	return TN_OK;
+}
+
+/* Brings bytes [offset, offset + size) of a tensor to `piece`, in the file's byte order. */
+static tn_status get_piece(const struct item *item, uint64_t offset, unsigned char *piece,
+			   size_t size, struct tn_error_info *error)
+{
+	const struct tn_tensor_source *source = item->source;
+	tn_status status = TN_OK;
+	if (source->data)
+		memcpy(piece, (const unsigned char *)source->data + offset, size);
+	else
+		status = source->fetch(source->user, offset, piece, size, error);
+	if (status == TN_OK && !tn_host_is_little_endian()) {
+		size_t word = tn_dtype_word_size(source->dtype);
+		tn_reverse_words(piece, size / word, word);
+	}
+	return status;
+}
+
+static tn_status write_item(struct tn_new_file *file, const struct item *item, unsigned char *piece,
+			    struct tn_error_info *error)
+{
+	if (item->source->data && tn_host_is_little_endian())
+		return tn_new_file_write(file, item->source->data, (size_t)item->size, error);
+	for (uint64_t offset = 0; offset < item->size; offset += PIECE) {
+		uint64_t left = item->size - offset;
+		size_t size = left < PIECE ? (size_t)left : PIECE;
+		tn_status status = get_piece(item, offset, piece, size, error);
+		if (status == TN_OK)
+			status = tn_new_file_write(file, piece, size, error);
+		if (status != TN_OK)
+			return status;
+	}
+	return TN_OK;
+}
+
+static tn_status write_content(struct tn_new_file *file, const struct plan *plan,
+			       struct tn_error_info *error)
+{
+	unsigned char length[8];
+	unsigned char *piece = tn_mem_alloc(PIECE);
+	if (!piece)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
+			       tn_file_label(plan->path));
+	tn_store_u64_le(length, plan->header.length);
+	tn_status status = tn_new_file_write(file, length, 8, error);
+	if (status == TN_OK)
+		status = tn_new_file_write(file, plan->header.data, plan->header.length, error);
+	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++)
+		status = write_item(file, &plan->items[i], piece, error);
+	tn_mem_free(piece);
+	return status;
+}
+
+static tn_status write_file(const struct plan *plan, struct tn_error_info *error)
+{
+	struct tn_new_file file;
+	tn_status status = tn_new_file_begin(&file, plan->path, OPERATION, error);
+	if (status != TN_OK)
+		return status;
+	status = write_content(&file, plan, error);
+	if (status != TN_OK) {
+		tn_new_file_abandon(&file);
+		return status;
+	}
+	return tn_new_file_commit(&file, error);
+}
+
+tn_status tn_safetensors_write(const char *path, const struct tn_tensor_source *tensors,
+			       size_t n_tensors, const struct tn_metadata_entry *metadata,
+			       size_t n_metadata, struct tn_error_info *error)
+{
+	struct plan plan = {.path = path};
+	tn_text_init(&plan.header);
+	tn_status status = plan_tensors(&plan, tensors, n_tensors, error);
+	if (status == TN_OK)
+		status = plan_metadata(&plan, metadata, n_metadata, error);
+	if (status == TN_OK)
+		status = make_header(&plan, error);
+	if (status == TN_OK)
+		status = write_file(&plan, error);
+	tn_mem_free(plan.items);
+	tn_mem_free(plan.metadata);
+	tn_text_release(&plan.header);
+	return status;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Plain and gzipped content.  Guarantees: what is handed out of a gzipped file has passed deflate,
+ * and the end is only reported after the last member's checksum and length were right (RFC 1952);
+ * memory is bounded by the caller's buffer and one window.
+ */
+#include "config.h"
+#include "io/stream.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "io/file.h"
+
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+#define CHUNK 65536
+
+/* Deflate's best: 258 bytes for 2 bits, so 1032 for 1 (zlib's technical notes). */
+#define MOST_EXPANSION 1032
+
+struct tn_stream {
+	struct tn_file file;
+	uint64_t next; /* the first byte of the file that was not read yet */
+	int gzipped;
+#ifdef HAVE_ZLIB
+	int inflating; /* inflateInit2 was done */
+	int in_member; /* between a member's first byte and its last */
+	z_stream zlib;
+	unsigned char input[CHUNK];
+#endif
+};
+
+static tn_status read_plain(struct tn_stream *stream, unsigned char *buffer, size_t size,
+			    size_t *got, struct tn_error_info *error)
+{
+	uint64_t left = stream->file.size - stream->next;
+	if (size > left)
+		size = (size_t)left;
+	tn_status status = tn_file_read(&stream->file, stream->next, buffer, size, error);
+	if (status != TN_OK)
+		return status;
+	stream->next += size;
+	*got = size;
+	return TN_OK;
+}
+
+#ifdef HAVE_ZLIB
+
+static void *zlib_alloc(void *unused, unsigned int count, unsigned int size)
+{
+	(void)unused;
+	return tn_mem_zeroed(count, size);
+}
+
+static void zlib_free(void *unused, void *memory)
+{
+	(void)unused;
+	tn_mem_free(memory);
+}
+
+static tn_status start_inflating(struct tn_stream *stream, struct tn_error_info *error)
+{
+	stream->zlib.zalloc = zlib_alloc;
+	stream->zlib.zfree = zlib_free;
+	/* 15: the largest window; + 16: a gzip header and trailer, nothing else. */
+	if (inflateInit2(&stream->zlib, 15 + 16) != Z_OK)
+		return tn_fail(error, TN_OUT_OF_MEMORY, stream->file.operation,
+			       "%s: no memory for zlib", tn_file_label(stream->file.path));
+	stream->inflating = 1;
+	stream->in_member = 1;
+	return TN_OK;
+}
+
+/* The first compressed byte that zlib has not taken. */
+static uint64_t compressed_offset(const struct tn_stream *stream)
+{
+	return stream->next - stream->zlib.avail_in;
+}
+
+static tn_status refill(struct tn_stream *stream, struct tn_error_info *error)
+{
+	uint64_t left = stream->file.size - stream->next;
+	size_t size = left < CHUNK ? (size_t)left : CHUNK;
+	tn_status status = tn_file_read(&stream->file, stream->next, stream->input, size, error);
+	if (status != TN_OK)
+		return status;
+	stream->next += size;
+	stream->zlib.next_in = stream->input;
+	stream->zlib.avail_in = (unsigned int)size;
+	return TN_OK;
+}
+
+static tn_status damaged(const struct tn_stream *stream, int code, struct tn_error_info *error)
+{
+	if (code == Z_MEM_ERROR)
+		return tn_fail(error, TN_OUT_OF_MEMORY, stream->file.operation,
+			       "%s: no memory for zlib", tn_file_label(stream->file.path));
+	return tn_fail(error, TN_FORMAT, stream->file.operation,
+		       "%s: offset %llu (compressed): expected gzip data, found: %s",
+		       tn_file_label(stream->file.path),
+		       (unsigned long long)compressed_offset(stream),
+		       stream->zlib.msg ? stream->zlib.msg : "damaged data");
+}
+
+/* One call of inflate.  *ended: no input is left and the last member is complete. */
+static tn_status inflate_step(struct tn_stream *stream, int *ended, struct tn_error_info *error)
+{
+	if (stream->zlib.avail_in == 0) {
+		tn_status status = refill(stream, error);
+		if (status != TN_OK)
+			return status;
+		*ended = stream->zlib.avail_in == 0 && !stream->in_member;
+		if (stream->zlib.avail_in == 0 && stream->in_member)
+			return tn_fail(error, TN_FORMAT, stream->file.operation,
+				       "%s: offset %llu: expected more gzip data, found the end of "
+				       "the file (truncated?)",
+				       tn_file_label(stream->file.path),
+				       (unsigned long long)stream->file.size);
+		if (*ended)
+			return TN_OK;
+	}
+	if (!stream->in_member && inflateReset(&stream->zlib) != Z_OK)
+		return damaged(stream, Z_DATA_ERROR, error);
+	stream->in_member = 1;
+	int code = inflate(&stream->zlib, Z_NO_FLUSH);
+	if (code == Z_STREAM_END)
+		stream->in_member = 0;
+	else if (code != Z_OK && code != Z_BUF_ERROR)
+		return damaged(stream, code, error);
+	return TN_OK;
+}
+
+static tn_status read_gzipped(struct tn_stream *stream, unsigned char *buffer, size_t size,
+			      size_t *got, struct tn_error_info *error)
+{
+	size_t done = 0;
+	for (int ended = 0; done < size && !ended;) {
+		/* avail_out is 32 bits wide. */
+		unsigned int room = size - done < 1u << 30 ? (unsigned int)(size - done) : 1u << 30;
+		stream->zlib.next_out = buffer + done;
+		stream->zlib.avail_out = room;
+		tn_status status = inflate_step(stream, &ended, error);
+		if (status != TN_OK)
+			return status;
+		done += room - stream->zlib.avail_out;
+	}
+	*got = done;
+	return TN_OK;
+}
+
+static void stop_inflating(struct tn_stream *stream)
+{
+	if (stream->inflating)
+		inflateEnd(&stream->zlib);
+}
+
+#else
+
+static tn_status start_inflating(struct tn_stream *stream, struct tn_error_info *error)
+{
+	return tn_fail(
+		error, TN_UNSUPPORTED, stream->file.operation,
+		"%s: gzipped, and this build of Tenon has no zlib (gunzip the file, or build "
+		"with zlib; Debian: zlib1g-dev)",
+		tn_file_label(stream->file.path));
+}
+
+static tn_status read_gzipped(struct tn_stream *stream, unsigned char *buffer, size_t size,
+			      size_t *got, struct tn_error_info *error)
+{
+	(void)buffer;
+	(void)size;
+	(void)got;
+	return start_inflating(stream, error);
+}
+
+static void stop_inflating(struct tn_stream *stream)
+{
+	(void)stream;
+}
+
+#endif
+
+/* Looks at the first bytes. */
+static tn_status tell_kind(struct tn_stream *stream, struct tn_error_info *error)
+{
+	unsigned char magic[2];
+	if (stream->file.size < 2)
+		return TN_OK;
+	tn_status status = tn_file_read(&stream->file, 0, magic, 2, error);
+	if (status != TN_OK)
+		return status;
+	stream->gzipped = magic[0] == 0x1f && magic[1] == 0x8b;
+	return stream->gzipped ? start_inflating(stream, error) : TN_OK;
+}
+
+tn_status tn_stream_open(const char *path, const char *operation, struct tn_stream **out,
+			 struct tn_error_info *error)
+{
+	struct tn_stream *stream = tn_mem_zeroed(1, sizeof(*stream));
+	if (!stream)
+		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
+			       tn_file_label(path));
+	tn_status status = tn_file_open(&stream->file, path, operation, error);
+	if (status == TN_OK)
+		status = tell_kind(stream, error);
+	if (status != TN_OK) {
+		tn_stream_close(stream);
+		return status;
+	}
+	*out = stream;
+	return TN_OK;
+}
+
+void tn_stream_close(struct tn_stream *stream)
+{
+	if (!stream)
+		return;
+	stop_inflating(stream);
+	tn_file_close(&stream->file);
+	tn_mem_free(stream);
+}
+
+tn_status tn_stream_read(struct tn_stream *stream, void *buffer, size_t size, size_t *got,
+			 struct tn_error_info *error)
+{
+	return stream->gzipped ? read_gzipped(stream, buffer, size, got, error)
+			       : read_plain(stream, buffer, size, got, error);
+}
+
+uint64_t tn_stream_most(const struct tn_stream *stream)
+{
+	if (!stream->gzipped)
+		return stream->file.size - stream->next;
+	return stream->file.size > UINT64_MAX / MOST_EXPANSION ? UINT64_MAX
+							       : stream->file.size * MOST_EXPANSION;
+}
+
+int tn_stream_is_gzipped(const struct tn_stream *stream)
+{
+	return stream->gzipped;
+}
+
+const char *tn_stream_path(const struct tn_stream *stream)
+{
+	return stream->file.path;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The content of a file that may be gzipped, from front to back.  Whether it is gzipped is told by
+ * its first two bytes.
+ */
+#ifndef TN_IO_STREAM_H
+#define TN_IO_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tenon/backend.h>
+
+struct tn_stream;
+
+/* TN_UNSUPPORTED: gzipped, and built without zlib; else as tn_file_open. */
+tn_status tn_stream_open(const char *path, const char *operation, struct tn_stream **out,
+			 struct tn_error_info *error);
+void tn_stream_close(struct tn_stream *stream); /* takes NULL */
+
+/* Fills `buffer`; *got below `size` means that the content ended there.
+ * TN_FORMAT: damaged or truncated compression, bytes after the last gzip member. */
+tn_status tn_stream_read(struct tn_stream *stream, void *buffer, size_t size, size_t *got,
+			 struct tn_error_info *error);
+
+/* No more than so many bytes can still come: exact for a plain file; for a gzipped one what deflate
+ * can expand the rest of the file to.  So a reader need not believe a length that a file claims. */
+uint64_t tn_stream_most(const struct tn_stream *stream);
+
+int tn_stream_is_gzipped(const struct tn_stream *stream);
+const char *tn_stream_path(const struct tn_stream *stream);
+
+#endif
