@@ -58,6 +58,27 @@ static int is_unsigned(tn_dtype dtype)
 	return dtype >= TN_U8 && dtype <= TN_U64;
 }
 
+/* Integers of both signs; the narrowest signed type above the unsigned one, at most i64. */
+static tn_dtype mixed(tn_dtype is_signed, tn_dtype is_not)
+{
+	tn_dtype above = is_not == TN_U64 ? TN_I64 : is_not - TN_U8 + TN_I16;
+	return above > is_signed ? above : is_signed;
+}
+
+tn_dtype tn_promote(tn_dtype a, tn_dtype b)
+{
+	if (!tn_compute_dtype(a) || !tn_compute_dtype(b))
+		return 0;
+	tn_dtype low = a < b ? a : b, high = a < b ? b : a;
+	if (low == TN_BOOL || low == high)
+		return high;
+	if (low == TN_F16 && high == TN_BF16)
+		return TN_F32;
+	if (tn_is_integer(high) && is_unsigned(low) != is_unsigned(high))
+		return mixed(low, high);
+	return high;
+}
+
 /* The low bytes that a value of that dtype has. */
 static uint64_t mask_of(tn_dtype dtype)
 {

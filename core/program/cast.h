@@ -17,6 +17,13 @@ int tn_is_compute_dtype(tn_dtype dtype);
 int tn_is_floating(tn_dtype dtype); /* f16, bf16, f32, f64 */
 int tn_is_integer(tn_dtype dtype);  /* i8 to i64, u8 to u64; bool is none */
 
+/* The dtype in which two meet, for programs and arrays alike (NumPy's and PyTorch's rules):
+ *   bool with x is x; signed with signed, unsigned with unsigned, floating with floating: the wider;
+ *   signed with unsigned: the narrowest signed type that holds both, i64 where none does;
+ *   integer with floating: the floating one; f16 with bf16: f32.
+ * 0 when one is complex or unknown. */
+tn_dtype tn_promote(tn_dtype a, tn_dtype b);
+
 /* Converts a value's bit pattern (low bytes; the rest is ignored) from one dtype to another; the
  * upper bytes of the result are 0.  All but complex dtypes:
  *   to bool                x != 0 (NaN gives 1)          from bool   0 or 1

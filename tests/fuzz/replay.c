@@ -43,7 +43,7 @@ static int replay_folder(const char *folder)
 	if (!entries)
 		return 0;
 	for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
-		char path[4096];
+		char path[8192];
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);

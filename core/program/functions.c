@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Calls: functions that are one opcode, casts, sources, and functions that are formulas over other
+ * functions, which are parsed like the program itself with the arguments in place of the names.
+ */
+#include <string.h>
+
+#include <tenon/status.h>
+
+#include "program/cast.h"
+#include "program/opcode.h"
+#include "program/parser.h"
+
+#define MAX_ARGUMENTS 5
+
+enum kind {
+	FLOATING, /* all arguments become one floating type; the result has it */
+	NUMBER,   /* all become one type of number */
+	ROUNDING, /* of integers: they are whole already */
+	FUSED,    /* fma: of integers a * b + c */
+	POWER,
+	CHOICE,
+	CAST,
+	BITCAST,
+	INDEX,
+	ELEMENT,
+	RANDOM,
+	NORMAL,   /* the normal number of (seed, stream, i) */
+	QUANTILE, /* that of a u32 */
+	FORMULA,
+};
+
+struct function {
+	const char *name;
+	uint8_t n_arguments;
+	uint8_t kind;
+	uint16_t op; /* or the dtype of a cast */
+	const char *parameters[MAX_ARGUMENTS];
+	const char *formula;
+};
+
+static const struct function functions[] = {
+	{"abs", 1, NUMBER, TN_OP_ABS, {0}, 0},
+	{"acos", 1, FLOATING, TN_OP_ACOS, {0}, 0},
+	{"asin", 1, FLOATING, TN_OP_ASIN, {0}, 0},
+	{"atan", 1, FLOATING, TN_OP_ATAN, {0}, 0},
+	{"atan2", 2, FLOATING, TN_OP_ATAN2, {0}, 0},
+	{"bitcast_f32", 1, BITCAST, TN_F32, {0}, 0},
+	{"bitcast_i32", 1, BITCAST, TN_I32, {0}, 0},
+	{"bitcast_u32", 1, BITCAST, TN_U32, {0}, 0},
+	{"bool", 1, CAST, TN_BOOL, {0}, 0},
+	{"ceil", 1, ROUNDING, TN_OP_CEIL, {0}, 0},
+	{"cos", 1, FLOATING, TN_OP_COS, {0}, 0},
+	{"cosh", 1, FLOATING, TN_OP_COSH, {0}, 0},
+	{"element", 0, ELEMENT, 0, {0}, 0},
+	{"erf", 1, FLOATING, TN_OP_ERF, {0}, 0},
+	{"exp", 1, FLOATING, TN_OP_EXP, {0}, 0},
+	{"exp2", 1, FLOATING, TN_OP_EXP2, {0}, 0},
+	{"expm1", 1, FLOATING, TN_OP_EXPM1, {0}, 0},
+	{"f32", 1, CAST, TN_F32, {0}, 0},
+	{"f64", 1, CAST, TN_F64, {0}, 0},
+	{"floor", 1, ROUNDING, TN_OP_FLOOR, {0}, 0},
+	{"fma", 3, FUSED, TN_OP_FMA, {0}, 0},
+	{"i32", 1, CAST, TN_I32, {0}, 0},
+	{"i64", 1, CAST, TN_I64, {0}, 0},
+	{"index", 1, INDEX, 0, {0}, 0},
+	{"log", 1, FLOATING, TN_OP_LOG, {0}, 0},
+	{"log1p", 1, FLOATING, TN_OP_LOG1P, {0}, 0},
+	{"log2", 1, FLOATING, TN_OP_LOG2, {0}, 0},
+	{"max", 2, NUMBER, TN_OP_MAX, {0}, 0},
+	{"min", 2, NUMBER, TN_OP_MIN, {0}, 0},
+	{"normal", 3, NORMAL, TN_OP_NORMAL, {0}, 0},
+	{"normal_quantile", 1, QUANTILE, TN_OP_NORMAL, {0}, 0},
+	{"pow", 2, POWER, TN_OP_POW, {0}, 0},
+	{"random", 3, RANDOM, TN_OP_RANDOM, {0}, 0},
+	{"rem", 2, NUMBER, TN_OP_REM, {0}, 0},
+	{"round", 1, ROUNDING, TN_OP_ROUND, {0}, 0},
+	{"rsqrt", 1, FLOATING, TN_OP_RSQRT, {0}, 0},
+	{"select", 3, CHOICE, TN_OP_SELECT, {0}, 0},
+	{"sigmoid", 1, FLOATING, TN_OP_SIGMOID, {0}, 0},
+	{"sign", 1, NUMBER, TN_OP_SIGN, {0}, 0},
+	{"sin", 1, FLOATING, TN_OP_SIN, {0}, 0},
+	{"sinh", 1, FLOATING, TN_OP_SINH, {0}, 0},
+	{"sqrt", 1, FLOATING, TN_OP_SQRT, {0}, 0},
+	{"tan", 1, FLOATING, TN_OP_TAN, {0}, 0},
+	{"tanh", 1, FLOATING, TN_OP_TANH, {0}, 0},
+	{"trunc", 1, ROUNDING, TN_OP_TRUNC, {0}, 0},
+	{"u32", 1, CAST, TN_U32, {0}, 0},
+	{"where", 3, CHOICE, TN_OP_SELECT, {0}, 0},
+
+	/* Where a branch of a choice is not taken, the other one's derivative must still be finite: 0
+	 * times infinity would be NaN.  Hence the inner choice of elu. */
+	{"clamp",
+	 3,
+	 FORMULA,
+	 0,
+	 {"x", "low", "high"},
+	 "(x < low ? low : x) > high ? high : (x < low ? low : x)"},
+	{"elu", 2, FORMULA, 0, {"x", "alpha"}, "x > 0 ? x : alpha * expm1(x > 0 ? 0 : x)"},
+	{"gelu", 1, FORMULA, 0, {"x"}, "0.5 * x * (1 + erf(x * 0.70710678118654752))"},
+	{"gelu_tanh",
+	 1,
+	 FORMULA,
+	 0,
+	 {"x"},
+	 "0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)))"},
+	{"isfinite", 1, FORMULA, 0, {"x"}, "abs(x) < inf"},
+	{"isinf", 1, FORMULA, 0, {"x"}, "abs(x) == inf"},
+	{"isnan", 1, FORMULA, 0, {"x"}, "x != x"},
+	{"leaky_relu", 2, FORMULA, 0, {"x", "slope"}, "x > 0 ? x : slope * x"},
+	{"lerp", 3, FORMULA, 0, {"a", "b", "t"}, "a + t * (b - a)"},
+	{"log_sigmoid", 1, FORMULA, 0, {"x"}, "min(x, 0) - log1p(exp(-abs(x)))"},
+	{"mish", 1, FORMULA, 0, {"x"}, "x * tanh(softplus(x))"},
+	{"normal",
+	 5,
+	 FORMULA,
+	 0,
+	 {"seed", "stream", "i", "mean", "deviation"},
+	 "mean + deviation * normal(seed, stream, i)"},
+	{"reciprocal", 1, FORMULA, 0, {"x"}, "1.0 / x"},
+	{"relu", 1, FORMULA, 0, {"x"}, "x <= 0 ? 0 : x"},
+	{"silu", 1, FORMULA, 0, {"x"}, "x * sigmoid(x)"},
+	{"softplus", 1, FORMULA, 0, {"x"}, "max(x, 0) + log1p(exp(-abs(x)))"},
+	{"square", 1, FORMULA, 0, {"x"}, "x * x"},
+	{"uniform",
+	 3,
+	 FORMULA,
+	 0,
+	 {"seed", "stream", "i"},
+	 "f32(random(seed, stream, i) >> 8) * 0x1p-24"},
+	{"uniform",
+	 5,
+	 FORMULA,
+	 0,
+	 {"seed", "stream", "i", "low", "high"},
+	 "low + (high - low) * uniform(seed, stream, i)"},
+};
+
+#define N_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+
+const char *tn_function_name(size_t k)
+{
+	return k < N_FUNCTIONS ? functions[k].name : NULL;
+}
+
+/* The function of that name and number of arguments; *named: one of that name. */
+static const struct function *find_function(const struct tn_token *name, int n_arguments,
+					    const struct function **named)
+{
+	*named = NULL;
+	for (size_t k = 0; k < N_FUNCTIONS; k++) {
+		const struct function *function = &functions[k];
+		if (strlen(function->name) != name->length ||
+		    memcmp(function->name, name->start, name->length))
+			continue;
+		*named = function;
+		if (function->n_arguments == n_arguments)
+			return function;
+	}
+	return NULL;
+}
+
+/* From '(' past ')'; the number of arguments. */
+static int parse_arguments(struct tn_parser *parser, struct tn_term *arguments)
+{
+	int n = 0;
+	parser->parentheses++;
+	tn_parse_advance(parser);
+	while (!parser->status && !(n == 0 && tn_parse_sees(parser, ')'))) {
+		if (n == MAX_ARGUMENTS) {
+			tn_parse_fail(parser, &parser->token, TN_FORMAT,
+				      "no function takes more than %d arguments", MAX_ARGUMENTS);
+			return n;
+		}
+		arguments[n++] = tn_parse_expression(parser);
+		if (!tn_parse_sees(parser, ','))
+			break;
+		tn_parse_advance(parser);
+	}
+	if (!tn_parse_sees(parser, ')'))
+		tn_parse_expected(parser, "',', ')' or an operator");
+	parser->parentheses--;
+	tn_parse_advance(parser);
+	return n;
+}
+
+/* Parses the formula with its parameters bound to the arguments, then goes on in the text. */
+static struct tn_term call_formula(struct tn_parser *parser, const struct tn_token *name,
+				   const struct function *function, const struct tn_term *arguments)
+{
+	const struct tn_parser outer = *parser;
+	struct tn_binding bindings[MAX_ARGUMENTS];
+	for (int i = 0; i < function->n_arguments; i++)
+		bindings[i] = (struct tn_binding){function->parameters[i],
+						  strlen(function->parameters[i]), TN_BINDING_INPUT,
+						  1, arguments[i]};
+	parser->scope = (struct tn_scope){bindings, function->n_arguments};
+	parser->parentheses = 0;
+	if (!parser->call)
+		parser->call = name;
+	tn_lexer_init(&parser->lexer, function->formula, outer.lexer.locale);
+	tn_parse_advance(parser);
+	struct tn_term term = tn_parse_expression(parser);
+	parser->scope = outer.scope;
+	parser->parentheses = outer.parentheses;
+	parser->call = outer.call;
+	parser->lexer = outer.lexer;
+	if (!parser->status)
+		parser->token = outer.token;
+	return term;
+}
+
+static struct tn_term call_index(struct tn_parser *parser, const struct tn_token *name,
+				 struct tn_term axis)
+{
+	uint64_t number;
+	if (!axis.is_literal || tn_term_dtype(parser, axis) != TN_I64 ||
+	    !tn_build_is_constant(&parser->builder, axis.value, &number) || number >= TN_MAX_RANK)
+		return tn_parse_fail(parser, name, TN_FORMAT,
+				     "index() takes the number of an axis, 0 to %d, as a literal",
+				     TN_MAX_RANK - 1);
+	tn_value value = tn_build_source(&parser->builder, TN_OP_INDEX, TN_I64, (uint32_t)number);
+	return (struct tn_term){value, 0};
+}
+
+static struct tn_term call_bitcast(struct tn_parser *parser, const struct tn_token *name,
+				   tn_dtype dtype, struct tn_term a)
+{
+	/* A literal is taken as what it would be in its own right; hexadecimal may fill 32 bits. */
+	uint64_t bits;
+	if (a.is_literal && tn_build_is_constant(&parser->builder, a.value, &bits) &&
+	    tn_term_dtype(parser, a) == TN_I64 && bits <= UINT32_MAX)
+		a = (struct tn_term){tn_build_constant(&parser->builder, TN_U32, bits), 0};
+	a = tn_term_settle(parser, a);
+	tn_dtype from = tn_term_dtype(parser, a);
+	if (from == TN_BOOL || tn_dtype_size(from) != 4)
+		return tn_parse_fail(parser, name, TN_DTYPE,
+				     "a bitcast takes i32, u32 or f32, found %s",
+				     tn_dtype_name(from));
+	return (struct tn_term){tn_build_op(&parser->builder, TN_OP_BITCAST, dtype, a.value, 0, 0),
+				0};
+}
+
+/* Seed, stream and number are i64; reals are refused. */
+static struct tn_term call_random(struct tn_parser *parser, const struct tn_token *name,
+				  const struct tn_term *arguments)
+{
+	tn_value values[3];
+	for (int i = 0; i < 3; i++) {
+		tn_dtype dtype = tn_term_dtype(parser, arguments[i]);
+		if (!tn_is_integer(dtype))
+			return tn_parse_fail(parser, name, TN_DTYPE,
+					     "seed, stream and number are integers, found %s",
+					     tn_term_type(parser, arguments[i]));
+		values[i] = tn_term_cast(parser, arguments[i], TN_I64);
+	}
+	tn_value word = tn_build_op(&parser->builder, TN_OP_RANDOM, TN_U32, values[0], values[1],
+				    values[2]);
+	return (struct tn_term){word, 0};
+}
+
+static struct tn_term call_quantile(struct tn_parser *parser, const struct tn_token *name,
+				    struct tn_term word)
+{
+	tn_dtype dtype = tn_term_dtype(parser, word);
+	if (parser->status)
+		return word;
+	if (!tn_is_integer(dtype))
+		return tn_parse_fail(parser, name, TN_DTYPE, "the word is an integer, found %s",
+				     tn_term_type(parser, word));
+	tn_value value = tn_term_cast(parser, word, TN_U32);
+	return (struct tn_term){tn_build_op(&parser->builder, TN_OP_NORMAL, TN_F32, value, 0, 0),
+				0};
+}
+
+/* min, max, rem, abs, sign: as the operators, booleans count as 0 and 1. */
+static struct tn_term call_number(struct tn_parser *parser, const struct tn_token *name,
+				  const struct function *function, struct tn_term *arguments)
+{
+	if (function->n_arguments == 2)
+		return tn_type_binary(parser, name, function->op, arguments[0], arguments[1]);
+	return tn_type_unary(parser, name, function->op, arguments[0]);
+}
+
+static struct tn_term call_floating(struct tn_parser *parser, const struct tn_token *name,
+				    const struct function *function, struct tn_term *arguments)
+{
+	tn_terms_unify_floating(parser, name, function->n_arguments, arguments);
+	return tn_term_apply(parser, function->op, function->n_arguments, arguments);
+}
+
+static struct tn_term call_fused(struct tn_parser *parser, const struct tn_token *name,
+				 const struct function *function, struct tn_term *arguments)
+{
+	if (tn_is_floating(tn_terms_unify(parser, name, 3, arguments)))
+		return call_floating(parser, name, function, arguments);
+	struct tn_term product =
+		tn_type_binary(parser, name, TN_OP_MUL, arguments[0], arguments[1]);
+	return tn_type_binary(parser, name, TN_OP_ADD, product, arguments[2]);
+}
+
+static struct tn_term call(struct tn_parser *parser, const struct tn_token *name,
+			   const struct function *function, struct tn_term *arguments)
+{
+	struct tn_builder *builder = &parser->builder;
+	switch ((enum kind)function->kind) {
+	case FLOATING:
+		return call_floating(parser, name, function, arguments);
+	case NUMBER:
+		return call_number(parser, name, function, arguments);
+	case ROUNDING:
+		if (!tn_is_floating(tn_term_dtype(parser, arguments[0])))
+			return arguments[0];
+		return call_floating(parser, name, function, arguments);
+	case FUSED:
+		return call_fused(parser, name, function, arguments);
+	case POWER:
+		return tn_type_power(parser, name, arguments[0], arguments[1]);
+	case CHOICE:
+		return tn_type_select(parser, name, arguments[0], arguments[1], arguments[2]);
+	case CAST:
+		return (struct tn_term){tn_term_cast(parser, arguments[0], function->op), 0};
+	case BITCAST:
+		return call_bitcast(parser, name, function->op, arguments[0]);
+	case INDEX:
+		return call_index(parser, name, arguments[0]);
+	case ELEMENT:
+		return (struct tn_term){tn_build_source(builder, TN_OP_ELEMENT, TN_I64, 0), 0};
+	case RANDOM:
+		return call_random(parser, name, arguments);
+	case NORMAL:
+		return call_quantile(parser, name, call_random(parser, name, arguments));
+	case QUANTILE:
+		return call_quantile(parser, name, arguments[0]);
+	default:
+		return call_formula(parser, name, function, arguments);
+	}
+}
+
+struct tn_term tn_parse_call(struct tn_parser *parser, const struct tn_token *name)
+{
+	struct tn_term arguments[MAX_ARGUMENTS] = {{0}};
+	const struct function *named;
+	char text[80], hint[80];
+	tn_token_text(name, text, sizeof(text));
+	find_function(name, -1, &named);
+	if (!named)
+		return tn_parse_fail(parser, name, TN_NOT_FOUND, "no function is called %s%s", text,
+				     tn_suggest(parser, name, hint, sizeof(hint)));
+	int n = parse_arguments(parser, arguments);
+	if (parser->status)
+		return (struct tn_term){0};
+	const struct function *function = find_function(name, n, &named);
+	if (!function)
+		return tn_parse_fail(parser, name, TN_FORMAT, "%s takes %d arguments, found %d",
+				     text, named->n_arguments, n);
+	return call(parser, name, function, arguments);
+}
