@@ -74,10 +74,24 @@ TN_API void tn_context_close(tn_context *context);
 
 /* What was found, loaded and refused, and why.  Borrowed, valid until close.
  * [thread: one per context | since 0.1] */
-TN_API const struct tn_load_report *tn_context_report(const tn_context *context);
+TN_API tn_load_report *tn_context_report(const tn_context *context);
 
 /* 1 when a backend that was asked for is not the one in use.  [thread: one per context] */
 TN_API int tn_context_fell_back(const tn_context *context);
+
+/* An environment variable that the context, its backends or their devices asked for. */
+struct tn_variable {
+	uint32_t struct_size;
+	uint32_t reserved;
+	const char *name;   /* borrowed, like the rest, valid until close */
+	const char *help;   /* one sentence */
+	const char *value;  /* NULL: not set, or ignored */
+	const char *origin; /* "environment", "not set", or "ignored: the process is privileged" */
+};
+/* Variable `index`, in the order in which they were asked for.  TN_INVALID_ARGUMENT: no such index.
+ * [thread: one per context | since 0.1] */
+TN_API tn_status tn_variable_at(const tn_context *context, size_t index,
+				struct tn_variable *variable);
 
 /* ---- Devices ---------------------------------------------------------------------------------*/
 
