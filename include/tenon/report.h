@@ -93,8 +93,8 @@ TN_API const char *tn_load_report_notice(const tn_load_report *report, size_t i)
 /* The report as a table in plain text, or as JSON (one object: selection, fell_back, notices,
  * backends).  Made on the first call.  NULL: out of memory.
  * [thread: one per report | since 0.1] */
-TN_API const char *tn_load_report_text(tn_load_report *report);
-TN_API const char *tn_load_report_json(tn_load_report *report);
+TN_API const char *tn_load_report_text(const tn_load_report *report);
+TN_API const char *tn_load_report_json(const tn_load_report *report);
 
 /* Takes NULL.  [thread: one per report | since 0.1] */
 TN_API void tn_load_report_destroy(tn_load_report *report);
