@@ -18,6 +18,7 @@ void tn_parameters_init(struct tn_parameters *parameters)
 {
 	memset(parameters, 0, sizeof(*parameters));
 	parameters->privileged = -1;
+	pthread_mutex_init(&parameters->mutex, NULL);
 }
 
 void tn_parameters_release(struct tn_parameters *parameters)
@@ -30,6 +31,7 @@ void tn_parameters_release(struct tn_parameters *parameters)
 	tn_mem_free(parameters->list);
 	parameters->list = NULL;
 	parameters->n = 0;
+	pthread_mutex_destroy(&parameters->mutex);
 }
 
 /* Fills a row; 0 when memory ran out. */
@@ -52,7 +54,8 @@ static int fill(struct tn_parameters *parameters, struct tn_parameter *row, cons
 	return 0;
 }
 
-const char *tn_parameter_read(struct tn_parameters *parameters, const char *name, const char *help)
+static const char *read_locked(struct tn_parameters *parameters, const char *name,
+			       const char *help)
 {
 	for (size_t i = 0; i < parameters->n; i++) {
 		if (!strcmp(parameters->list[i].name, name))
@@ -66,4 +69,12 @@ const char *tn_parameter_read(struct tn_parameters *parameters, const char *name
 	if (!fill(parameters, &list[parameters->n], name, help))
 		return NULL;
 	return list[parameters->n++].value;
+}
+
+const char *tn_parameter_read(struct tn_parameters *parameters, const char *name, const char *help)
+{
+	pthread_mutex_lock(&parameters->mutex);
+	const char *value = read_locked(parameters, name, help);
+	pthread_mutex_unlock(&parameters->mutex);
+	return value;
 }

@@ -8,6 +8,7 @@
 #ifndef TN_BASE_PARAMETER_H
 #define TN_BASE_PARAMETER_H
 
+#include <pthread.h>
 #include <stddef.h>
 
 struct tn_parameter {
@@ -21,12 +22,14 @@ struct tn_parameters {
 	struct tn_parameter *list;
 	size_t n;
 	int privileged; /* -1: ask the system; tests set 0 or 1 */
+	pthread_mutex_t mutex;
 };
 
 void tn_parameters_init(struct tn_parameters *parameters);
 void tn_parameters_release(struct tn_parameters *parameters);
 /* Declares and reads a variable.  The first read fixes the value; later ones answer the same.  NULL:
- * not set, ignored, or out of memory.  Borrowed, valid until release.  One thread at a time. */
+ * not set, ignored, or out of memory.  Borrowed, valid until release.  From any thread: plugins read
+ * parameters too. */
 const char *tn_parameter_read(struct tn_parameters *parameters, const char *name, const char *help);
 /* Is this process privileged (AT_SECURE)? */
 int tn_process_privileged(void);
