@@ -26,10 +26,10 @@
  * Structs: `struct_size` comes first and is filled with sizeof.  A struct only ever grows at its
  * end.  Three rules keep old and new together:
  *   arguments of a call        the callee reads min(theirs, own), zero for the rest; a larger one is
- *                              taken when its unknown tail is zero (tn_arguments_fit), else
- *                              TN_UNSUPPORTED;
+ *                              taken when its unknown tail is zero, else TN_UNSUPPORTED
+ *                              (tn_arguments_fit, tn_arguments_take);
  *   tables and descriptors     the reader copies min(theirs, own) and ignores the tail;
- *   structs the callee fills   the callee writes min(caller's, own).
+ *   structs the callee fills   the callee writes min(caller's, own) (tn_struct_answer).
  * Structs of fixed layout (tn_operand, tn_scalar, tn_instruction), which stand in arrays, never
  * grow; a wider one would be a new type.
  *
@@ -853,6 +853,34 @@ static inline int tn_arguments_fit(const void *arguments, size_t own_size)
 	}
 	return 1;
 }
+
+/* Arguments of a call, by the first rule: copies what both sides know into `own`, zero for the rest.
+ * TN_UNSUPPORTED: they are larger, and the unknown tail is not zero; `own` is filled all the same, so
+ * that its call.error can be written. */
+static inline tn_status tn_arguments_take(void *own, size_t own_size, const void *arguments)
+{
+	unsigned char *to = (unsigned char *)own;
+	const unsigned char *from = (const unsigned char *)arguments;
+	size_t their_size = ((const struct tn_call *)arguments)->struct_size;
+	for (size_t i = 0; i < own_size; i++)
+		to[i] = i < their_size ? from[i] : 0;
+	return tn_arguments_fit(arguments, own_size) ? TN_OK : TN_UNSUPPORTED;
+}
+
+/* A struct that the callee fills, by the third rule: writes min(caller's, own) bytes of `own` to `out`
+ * and leaves the caller's struct_size as it is. */
+static inline void tn_struct_answer(void *out, const void *own, size_t own_size)
+{
+	unsigned char *to = (unsigned char *)out;
+	const unsigned char *from = (const unsigned char *)own;
+	size_t their_size = *(const uint32_t *)out;
+	for (size_t i = sizeof(uint32_t); i < own_size && i < their_size; i++)
+		to[i] = from[i];
+}
+
+/* Is a field within the struct_size of the struct (a table, struct tn_host) that it stands in? */
+#define TN_HAS_FIELD(type, pointer, field)                                                         \
+	((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
 
 /* The size of one element in bytes; 0 for an unknown dtype. */
 static inline size_t tn_dtype_size(tn_dtype dtype)
