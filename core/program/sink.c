@@ -21,9 +21,8 @@ void tn_sink_init(struct tn_sink *sink, char *buffer, size_t size)
 		buffer[0] = '\0';
 }
 
-void tn_sink_add(struct tn_sink *sink, const char *text)
+void tn_sink_append(struct tn_sink *sink, const char *text, size_t length)
 {
-	size_t length = strlen(text);
 	if (sink->length + 1 < sink->size) {
 		size_t room = sink->size - 1 - sink->length;
 		size_t taken = length < room ? length : room;
@@ -31,6 +30,11 @@ void tn_sink_add(struct tn_sink *sink, const char *text)
 		sink->buffer[sink->length + taken] = '\0';
 	}
 	sink->length += length;
+}
+
+void tn_sink_add(struct tn_sink *sink, const char *text)
+{
+	tn_sink_append(sink, text, strlen(text));
 }
 
 void tn_sink_format(struct tn_sink *sink, const char *format, ...)

@@ -19,6 +19,7 @@ struct tn_sink {
 /* buffer may be NULL when size is 0. */
 void tn_sink_init(struct tn_sink *sink, char *buffer, size_t size);
 void tn_sink_add(struct tn_sink *sink, const char *text);
+void tn_sink_append(struct tn_sink *sink, const char *text, size_t length);
 /* At most 255 bytes a call. */
 void tn_sink_format(struct tn_sink *sink, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Every opcode in every dtype is printed as C, compiled by the system's compiler and run over special
+ * values beside the evaluator.  Skipped where there is no compiler.
+ */
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "program/opcode.h"
+#include "program/printer.h"
+#include "unit/program_fixture.h"
+
+#define MAX_KERNELS 400
+
+struct kernel {
+	tn_program *program;
+	uint16_t op;
+	tn_dtype operands[3];
+	int arity;
+};
+
+static struct kernel kernels[MAX_KERNELS];
+static int n_kernels;
+static void *library;
+
+static const tn_dtype compute_dtypes[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
+
+static const struct tn_print_args c_dialect = {.struct_size = sizeof(c_dialect),
+					       .dialect = TN_DIALECT_C};
+
+static void add_kernel(uint16_t op, tn_dtype dtype, const tn_dtype *operands, int arity)
+{
+	struct tn_program_parts parts = {.n_inputs = (uint32_t)arity,
+					 .n_outputs = 1,
+					 .n_instructions = (uint32_t)arity + 1,
+					 .outputs = {(uint16_t)arity}};
+	struct kernel *kernel = &kernels[n_kernels++];
+	struct tn_error_info error;
+	assert_true(n_kernels <= MAX_KERNELS);
+	for (int k = 0; k < arity; k++) {
+		parts.instructions[k] = (struct tn_instruction){
+			.op = TN_OP_INPUT, .dtype = (uint16_t)operands[k], .a = (uint16_t)k};
+		kernel->operands[k] = operands[k];
+	}
+	parts.instructions[arity] = (struct tn_instruction){
+		.op = op, .dtype = (uint16_t)dtype, .b = arity > 1, .c = arity > 2 ? 2 : 0};
+	kernel->op = op;
+	kernel->arity = arity;
+	assert_ok(tn_program_create(&parts, &kernel->program, NULL));
+	if (tn_program_check(kernel->program, &error))
+		fail_msg("%s: %s", tn_op_name(op), error.text);
+}
+
+static int takes(uint16_t op, tn_dtype dtype)
+{
+	unsigned flags = tn_op_information(op)->flags;
+	unsigned needed = dtype == TN_BOOL        ? TN_TAKES_BOOL
+			  : tn_is_floating(dtype) ? TN_TAKES_FLOATS
+						  : TN_TAKES_INTEGERS;
+	return (flags & needed) != 0;
+}
+
+static void add_conversions(void)
+{
+	for (int i = 0; i < 6; i++) {
+		for (int j = 0; j < 6; j++) {
+			tn_dtype from = compute_dtypes[i], to = compute_dtypes[j];
+			add_kernel(TN_OP_CAST, to, &from, 1);
+			if (from != TN_BOOL && tn_dtype_size(from) == 4 && tn_dtype_size(to) == 4)
+				add_kernel(TN_OP_BITCAST, to, &from, 1);
+		}
+	}
+}
+
+static void add_ordinary(uint16_t op)
+{
+	const struct tn_op_info *information = tn_op_information(op);
+	for (int i = 0; i < 6; i++) {
+		tn_dtype dtype = compute_dtypes[i];
+		const tn_dtype same[] = {dtype, dtype, dtype};
+		const tn_dtype choice[] = {TN_BOOL, dtype, dtype};
+		if (!takes(op, dtype))
+			continue;
+		add_kernel(op, information->flags & TN_GIVES_BOOL ? TN_BOOL : dtype,
+			   op == TN_OP_SELECT ? choice : same, information->arity);
+	}
+}
+
+static void add_all_kernels(void)
+{
+	static const tn_dtype numbers[] = {TN_I64, TN_I64, TN_I64}, word = TN_U32;
+	for (uint16_t op = TN_OP_ADD; op < TN_OP_RANDOM; op++) {
+		if (op != TN_OP_CAST && op != TN_OP_BITCAST)
+			add_ordinary(op);
+	}
+	add_conversions();
+	add_kernel(TN_OP_RANDOM, TN_U32, numbers, 3);
+	add_kernel(TN_OP_NORMAL, TN_F32, &word, 1);
+}
+
+/* ---- The source ------------------------------------------------------------------------------*/
+
+static void add_print(struct tn_text *source, const tn_program *program,
+		      const struct tn_print_args *args)
+{
+	size_t length = program ? tn_print_program(program, args, NULL, 0)
+				: tn_print_prelude(args, NULL, 0);
+	char *text = malloc(length + 1);
+	size_t again = program ? tn_print_program(program, args, text, length + 1)
+			       : tn_print_prelude(args, text, length + 1);
+	assert_int_equal(length, again);
+	assert_int_equal(strlen(text), length);
+	tn_text_add(source, text);
+	free(text);
+}
+
+static void add_load(struct tn_text *source, const char *name, tn_dtype dtype, int k)
+{
+	const char *type = tn_dtype_name(dtype);
+	if (dtype == TN_F32 || dtype == TN_F64)
+		tn_text_format(source, "const tn_%s %s%d = tn_%s_of_bits((tn_u%s)x[%d]);\n", type,
+			       name, k, type, type + 1, k);
+	else
+		tn_text_format(source, "const tn_%s %s%d = (tn_%s)x[%d];\n", type, name, k, type,
+			       k);
+}
+
+static void add_store(struct tn_text *source, const char *name, tn_dtype dtype)
+{
+	if (dtype == TN_F64)
+		tn_text_format(source, "memcpy(z, &%s, 8);\n", name);
+	else if (dtype == TN_F32)
+		tn_text_format(source, "*z = tn_bits_of_f32(%s);\n", name);
+	else
+		tn_text_format(source, "*z = %s%s;\n", dtype == TN_I64 ? "" : "(uint32_t)", name);
+}
+
+static void add_kernel_source(struct tn_text *source, int number)
+{
+	const struct kernel *kernel = &kernels[number];
+	tn_text_format(source, "void kernel_%d(const uint64_t *x, uint64_t *z);\n", number);
+	tn_text_format(source, "void kernel_%d(const uint64_t *x, uint64_t *z)\n{\n", number);
+	for (int k = 0; k < kernel->arity; k++)
+		add_load(source, "in", kernel->operands[k], k);
+	add_print(source, kernel->program, &c_dialect);
+	add_store(source, "out0", tn_program_output_dtype(kernel->program, 0));
+	tn_text_add(source, "}\n");
+}
+
+/* One program over everything a printed program may read, under a prefix. */
+static const char everything[] =
+	"t = a * x + y\n"
+	"n = normal(s, 7, element(), 0.5, 2) + uniform(s, 8, index(1))\n"
+	"z = b ? t / 3 + n : f32(i / j) + f32(d) * 1e-40 - inf + f32(l ^ 0x7FFFFFFFFFFFFFFF >> 3)";
+
+static void add_everything(struct tn_text *source)
+{
+	const struct tn_print_args prefixed = {
+		.struct_size = sizeof(prefixed), .dialect = TN_DIALECT_C, .prefix = "my_"};
+	tn_program *program = fixture_program(everything);
+	tn_text_add(source, "void everything(const uint64_t *x, const uint64_t *y, uint64_t *z);\n"
+			    "void everything(const uint64_t *x, const uint64_t *y, uint64_t *z)\n"
+			    "{\n");
+	for (int k = 0; k < 8; k++)
+		add_load(source, "my_in", fixture_dtypes[k], k);
+	tn_text_add(source, "const tn_f32 my_s0 = tn_f32_of_bits((tn_u32)y[0]);\n"
+			    "const tn_i64 my_s1 = (tn_i64)y[1];\n"
+			    "const tn_i64 my_i1 = 5, my_element = 42;\n"
+			    "(void)my_in5;\n");
+	add_print(source, program, &prefixed);
+	add_store(source, "my_out0", TN_F32);
+	tn_text_add(source, "}\n");
+	tn_program_destroy(program);
+}
+
+/* A compiler is needed; the folder for its output is made here and emptied at the end. */
+static int compile(char *source)
+{
+	char folder[] = "/tmp/tenon-print-XXXXXX", path[64], command[256];
+	if (!mkdtemp(folder))
+		return 0;
+	snprintf(path, sizeof(path), "%s/p.c", folder);
+	FILE *file = fopen(path, "w");
+	fputs(source, file);
+	fclose(file);
+	snprintf(command, sizeof(command),
+		 "cc -O1 -std=gnu11 -Wall -Wextra -Werror -shared -fPIC -o %s/p.so %s -lm", folder,
+		 path);
+	int failed = system(command);
+	snprintf(path, sizeof(path), "%s/p.so", folder);
+	library = failed ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/p.c", folder);
+	unlink(path);
+	rmdir(folder);
+	return library != NULL;
+}
+
+static int set_up(void **state)
+{
+	struct tn_text source;
+	(void)state;
+	add_all_kernels();
+	tn_text_init(&source);
+	add_print(&source, NULL, &c_dialect);
+	for (int k = 0; k < n_kernels; k++)
+		add_kernel_source(&source, k);
+	add_everything(&source);
+	char *text = tn_text_take(&source);
+	int compiled = compile(text);
+	free(text);
+	return compiled ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	for (int k = 0; k < n_kernels; k++)
+		tn_program_destroy(kernels[k].program);
+	return 0;
+}
+
+/* ---- The comparison --------------------------------------------------------------------------*/
+
+static const double specials[] = {
+	0,
+	-0.0,
+	1,
+	-1,
+	2,
+	-2,
+	0.5,
+	-0.5,
+	1.5,
+	2.5,
+	-2.5,
+	3,
+	7,
+	31,
+	32,
+	33,
+	-33,
+	1e-3,
+	88,
+	-104,
+	1e10,
+	-1e10,
+	1e20,
+	-1e20,
+	1e-40,
+	INFINITY,
+	-INFINITY,
+	NAN,
+	2147483647,
+	-2147483648.0,
+	4294967295.0,
+	9.3e18,
+	-9.3e18,
+	0.999999,
+	16777217,
+};
+
+static uint64_t special(tn_dtype dtype, int k)
+{
+	return bits_of_number(dtype, specials[k]);
+}
+
+/* Functions of the mathematics library need not have the evaluator's last bits. */
+static int is_library_function(uint16_t op)
+{
+	return (op >= TN_OP_EXP && op <= TN_OP_SIGMOID) || op == TN_OP_POW || op == TN_OP_RSQRT;
+}
+
+/* Bit for bit, any NaN for a NaN; library functions to 4 units in the last place. */
+static int agrees(uint16_t op, tn_dtype dtype, uint64_t found, uint64_t expected)
+{
+	double a = number_of_bits(dtype, found), b = number_of_bits(dtype, expected);
+	if (found == expected || (tn_is_floating(dtype) && isnan(a) && isnan(b)))
+		return 1;
+	if (!is_library_function(op))
+		return 0;
+	double epsilon = dtype == TN_F32 ? 0x1p-23 : 0x1p-52;
+	double least = dtype == TN_F32 ? 0x1p-149 : 0x1p-1074;
+	return fabs(a - b) <= 4 * epsilon * fabs(b) + 4 * least;
+}
+
+static void compare(int number, const uint64_t *inputs)
+{
+	char name[32];
+	uint64_t found = 0, expected = 0;
+	const struct kernel *kernel = &kernels[number];
+	snprintf(name, sizeof(name), "kernel_%d", number);
+	void (*run)(const uint64_t *, uint64_t *);
+	*(void **)&run = dlsym(library, name);
+	run(inputs, &found);
+	tn_evaluate_program(kernel->program, inputs, NULL, NULL, 0, &expected);
+	tn_dtype dtype = tn_program_output_dtype(kernel->program, 0);
+	if (agrees(kernel->op, dtype, found, expected))
+		return;
+	print_error("%s %s -> %s of %llx %llx %llx: printed %llx, evaluated %llx\n",
+		    tn_op_name(kernel->op), tn_dtype_name(kernel->operands[0]),
+		    tn_dtype_name(dtype), (unsigned long long)inputs[0],
+		    (unsigned long long)inputs[1], (unsigned long long)inputs[2],
+		    (unsigned long long)found, (unsigned long long)expected);
+	fail();
+}
+
+static void printed_c_gives_what_is_evaluated(void **state)
+{
+	(void)state;
+	const int n = sizeof(specials) / sizeof(specials[0]);
+	for (int number = 0; number < n_kernels; number++) {
+		const struct kernel *kernel = &kernels[number];
+		for (int i = 0; i < n; i++) {
+			for (int j = 0; j < (kernel->arity > 1 ? n : 1); j++) {
+				for (int k = 0; k < (kernel->arity > 2 ? n : 1); k++) {
+					const uint64_t inputs[] = {special(kernel->operands[0], i),
+								   special(kernel->operands[1], j),
+								   special(kernel->operands[2], k)};
+					compare(number, inputs);
+				}
+			}
+		}
+	}
+}
+
+static void prefixes_constants_and_sources_are_printed(void **state)
+{
+	(void)state;
+	const double numbers[] = {1.5, -2, 0.25, 7, -2, 9, 1e15, 0};
+	const uint64_t scalars[] = {tn_bits_of_f32(3), 99};
+	const int64_t index[] = {3, 5, 7};
+	uint64_t inputs[8], found = 0, expected = 0;
+	tn_program *program = fixture_program(everything);
+	void (*run)(const uint64_t *, const uint64_t *, uint64_t *);
+	*(void **)&run = dlsym(library, "everything");
+	for (int b = 0; b < 2; b++) {
+		for (int k = 0; k < 8; k++)
+			inputs[k] = bits_of_number(fixture_dtypes[k], k == 7 ? b : numbers[k]);
+		run(inputs, scalars, &found);
+		tn_evaluate_program(program, inputs, scalars, index, 42, &expected);
+		assert_true(agrees(TN_OP_ADD, TN_F32, found, expected));
+	}
+	tn_program_destroy(program);
+}
+
+/* What CUDA and OpenCL programs call is in their preludes. */
+static void every_dialect_defines_what_it_calls(void **state)
+{
+	(void)state;
+	for (uint32_t dialect = TN_DIALECT_C; dialect <= TN_DIALECT_OPENCL; dialect++) {
+		const struct tn_print_args args = {.struct_size = sizeof(args), .dialect = dialect};
+		char text[4096], name[64];
+		struct tn_text prelude;
+		tn_text_init(&prelude);
+		add_print(&prelude, NULL, &args);
+		for (int number = 0; number < n_kernels; number++) {
+			tn_print_program(kernels[number].program, &args, text, sizeof(text));
+			char *call = strstr(text, " = tn_");
+			if (!call)
+				continue;
+			call += 2;
+			snprintf(name, sizeof(name), "%.*s(", (int)strcspn(call, "("), call);
+			assert_contains(prelude.data, name);
+		}
+		tn_text_release(&prelude);
+	}
+}
+
+static void an_unknown_dialect_prints_nothing(void **state)
+{
+	(void)state;
+	const struct tn_print_args args = {.struct_size = sizeof(args), .dialect = 77};
+	char text[8] = "before";
+	assert_int_equal(tn_print_prelude(&args, text, sizeof(text)), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(tn_print_program(kernels[0].program, &args, text, sizeof(text)), 0);
+}
+
+static void a_small_buffer_gets_the_beginning(void **state)
+{
+	(void)state;
+	char whole[4096], part[20];
+	size_t length = tn_print_program(kernels[0].program, &c_dialect, whole, sizeof(whole));
+	assert_int_equal(tn_print_program(kernels[0].program, &c_dialect, part, sizeof(part)),
+			 length);
+	assert_int_equal(strlen(part), sizeof(part) - 1);
+	assert_memory_equal(part, whole, sizeof(part) - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(printed_c_gives_what_is_evaluated),
+		cmocka_unit_test(prefixes_constants_and_sources_are_printed),
+		cmocka_unit_test(every_dialect_defines_what_it_calls),
+		cmocka_unit_test(an_unknown_dialect_prints_nothing),
+		cmocka_unit_test(a_small_buffer_gets_the_beginning),
+	};
+	if (system("cc --version >/dev/null 2>&1"))
+		return TEST_SKIPPED;
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
