@@ -29,7 +29,12 @@ AC_DEFUN([TN_FLAGS], [
 			#endif
 		], [TN_LDFLAGS=""])
 	])
+	# For files of short loops: vectorise at -O2 too, as gcc does at -O3 (clang does so anyway).
+	TN_VECTOR_CFLAGS=
+	TN_APPEND_FLAG([TN_VECTOR_CFLAGS], [-ftree-vectorize])
+	TN_APPEND_FLAG([TN_VECTOR_CFLAGS], [-fvect-cost-model=dynamic])
 	AC_SUBST([TN_CFLAGS])
+	AC_SUBST([TN_VECTOR_CFLAGS])
 	AC_SUBST([TN_LDFLAGS])
 	AM_CONDITIONAL([FUZZING], [test "$enable_fuzzing" = yes])
 ])
