@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Folds of one column: LANES partial results side by side, joined in pairs.  A sum of n terms so has
+ * chains of n / LANES additions.  The including file defines T, A (in which sums and products are
+ * made: T, or the unsigned type), LANES, NAME(x), IS_NAN(x), and LOWEST and HIGHEST of T.
+ */
+/* *acc := f(*acc, src[0], ..., src[n-1]) for the f that `join` applies to two values. */
+static inline T NAME(fold)(T start, const T *src, size_t n, T identity, T (*join)(T, T))
+{
+	T lane[LANES];
+	size_t i = 0;
+	for (int j = 0; j < LANES; j++)
+		lane[j] = identity;
+	for (; i + LANES <= n; i += LANES) {
+		for (int j = 0; j < LANES; j++)
+			lane[j] = join(lane[j], src[i + (size_t)j]);
+	}
+	for (; i < n; i++)
+		lane[i % LANES] = join(lane[i % LANES], src[i]);
+	for (int half = LANES / 2; half > 0; half /= 2) {
+		for (int j = 0; j < half; j++)
+			lane[j] = join(lane[j], lane[j + half]);
+	}
+	return join(start, lane[0]);
+}
+
+static inline T NAME(plus)(T x, T y)
+{
+	return (T)((A)x + (A)y);
+}
+
+static inline T NAME(times)(T x, T y)
+{
+	return (T)((A)x * (A)y);
+}
+
+/* NaN if there is one. */
+static inline T NAME(larger)(T x, T y)
+{
+	return ((y > x) | IS_NAN(y)) ? y : x;
+}
+
+static inline T NAME(smaller)(T x, T y)
+{
+	return ((y < x) | IS_NAN(y)) ? y : x;
+}
+
+static void NAME(sum)(void *acc, const void *src, size_t n)
+{
+	T *result = acc;
+	*result = NAME(fold)(*result, src, n, 0, NAME(plus));
+}
+
+static void NAME(product)(void *acc, const void *src, size_t n)
+{
+	T *result = acc;
+	*result = NAME(fold)(*result, src, n, 1, NAME(times));
+}
+
+static void NAME(max)(void *acc, const void *src, size_t n)
+{
+	T *result = acc;
+	*result = NAME(fold)(*result, src, n, LOWEST, NAME(larger));
+}
+
+static void NAME(min)(void *acc, const void *src, size_t n)
+{
+	T *result = acc;
+	*result = NAME(fold)(*result, src, n, HIGHEST, NAME(smaller));
+}
