@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * map: one walk over the tiles of the outputs' shape.
+ */
+#include "program/interpret.h"
+
+#include "base/threads.h"
+#include "program/interpret_plan.h"
+
+/* Work is measured in additions of one element.  A piece for a thread has at least PIECE of it; less
+ * than two pieces stay with the caller. */
+#define PIECE 65536
+/* At most so many pieces, so that what each begins with is seldom done. */
+#define MOST_PIECES 256
+/* From so many bytes of operands on, outputs are larger than the caches. */
+#define STREAM_BYTES (UINT64_C(48) << 20)
+
+struct plan {
+	struct tn_nest nest;
+	struct tn_tile tile;
+	struct tn_walk walk;
+	struct tn_code code;
+};
+
+static const char operation[] = "map";
+
+static tn_status check(const struct tn_map_args *args)
+{
+	const struct tn_call *call = &args->call;
+	const struct tn_program *program = args->program;
+	tn_status status = tn_check_program(program, call, operation);
+	if (status)
+		return status;
+	if (!args->outputs || (program->n_inputs && !args->inputs))
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation, "no operands");
+	for (uint32_t k = 0; k < program->n_inputs + program->n_outputs; k++) {
+		int is_output = k >= program->n_inputs;
+		uint32_t number = is_output ? k - program->n_inputs : k;
+		const char *role = is_output ? "output" : "input";
+		const struct tn_operand *operand =
+			is_output ? &args->outputs[number] : &args->inputs[number];
+		status = tn_check_operand(operand, role, number, is_output, call, operation);
+		if (status)
+			return status;
+		if (operand->rank != args->outputs[0].rank)
+			return tn_fail(call->error, TN_SHAPE, operation,
+				       "%s %u has rank %u, output 0 has rank %u", role, number,
+				       operand->rank, args->outputs[0].rank);
+		status = tn_check_shape(operand, args->outputs, operand->rank, role, number, call,
+					operation);
+		if (status)
+			return status;
+	}
+	return tn_check_scalars(args->scalars, program->n_scalars, call, operation);
+}
+
+static void make_nest(struct plan *plan, const struct tn_map_args *args)
+{
+	const struct tn_program *program = args->program;
+	struct tn_nest *nest = &plan->nest;
+	struct tn_code *code = &plan->code;
+	unsigned rank = args->outputs[0].rank;
+	nest->rank = nest->n_kept = rank;
+	nest->n_views = 0;
+	for (unsigned d = 0; d < rank; d++)
+		nest->length[d] = args->outputs[0].shape[d];
+	for (unsigned j = 0; j < program->n_outputs; j++)
+		code->output_view[j] = (uint8_t)tn_nest_add_operand(nest, &args->outputs[j]);
+	for (unsigned k = 0; k < program->n_inputs; k++)
+		code->input_view[k] = (uint8_t)tn_nest_add_operand(nest, &args->inputs[k]);
+	tn_code_add_indices(code, nest, rank);
+	/* The first output decides the order: writes cost more than reads. */
+	tn_nest_simplify(nest, 0, 1, 1);
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* An axis other than x along which an input that is strided along x is contiguous; -1: none. */
+static int transposed_axis(const struct tn_nest *nest, int x)
+{
+	for (unsigned v = 0; v < nest->n_views; v++) {
+		const struct tn_view *view = &nest->view[v];
+		if (!view->dtype || view->stride[x] == (int64_t)view->size || !view->stride[x])
+			continue;
+		for (int d = 0; d < x; d++) {
+			if (view->stride[d] == (int64_t)view->size && nest->length[d] >= 4)
+				return d;
+		}
+	}
+	return -1;
+}
+
+/* Tiles are long rows; short rows come several at a time, and where an input is transposed tiles are
+ * about square. */
+static void choose_tile(struct tn_tile *tile, const struct tn_nest *nest, int64_t block)
+{
+	*tile = (struct tn_tile){.x = (int)nest->rank - 1, .y = -1};
+	tile->length_x = tile->length_y = tile->tx = tile->ty = 1;
+	if (tile->x < 0)
+		return;
+	tile->length_x = nest->length[tile->x];
+	tile->tx = smaller(tile->length_x, block);
+	int transposed = nest->rank > 1 ? transposed_axis(nest, tile->x) : -1;
+	if (transposed >= 0) {
+		tile->y = transposed;
+		tile->tx = smaller(tile->length_x, block < 256 ? 8 : 32);
+	} else if (nest->rank > 1 && tile->length_x <= block / 2) {
+		tile->y = tile->x - 1;
+	}
+	if (tile->y >= 0) {
+		tile->length_y = nest->length[tile->y];
+		tile->ty = smaller(tile->length_y, block / tile->tx);
+	}
+}
+
+static void make_walk(struct tn_walk *walk, const struct tn_nest *nest, const struct tn_tile *tile)
+{
+	walk->n_levels = 0;
+	walk->n_views = nest->n_views;
+	tn_walk_add(walk, nest, (uint64_t)((tile->length_x + tile->tx - 1) / tile->tx), tile->x,
+		    tile->tx);
+	tn_walk_add(walk, nest, (uint64_t)((tile->length_y + tile->ty - 1) / tile->ty), tile->y,
+		    tile->ty);
+	for (int d = (int)nest->rank - 1; d >= 0; d--) {
+		if (d != tile->x && d != tile->y)
+			tn_walk_add(walk, nest, (uint64_t)nest->length[d], d, 1);
+	}
+}
+
+/* The elements of a block: as many as keep all registers in the first cache. */
+static int64_t block_of(const struct tn_code *code)
+{
+	int64_t n = TN_ARENA_BYTES / (int64_t)(code->n_live * code->width) & ~15;
+	return n < 16 ? 16 : n > TN_MAX_BLOCK ? TN_MAX_BLOCK : n;
+}
+
+static int should_stream(const struct plan *plan)
+{
+	uint64_t bytes = 0, n = tn_nest_count(&plan->nest, 0, plan->nest.rank);
+	for (unsigned v = 0; v < plan->nest.n_views; v++) {
+		if (plan->nest.view[v].dtype)
+			bytes += n * plan->nest.view[v].size;
+	}
+	return bytes >= STREAM_BYTES;
+}
+
+static void run_tiles(void *argument, uint64_t begin, uint64_t end)
+{
+	const struct plan *plan = argument;
+	const struct tn_tile *tile = &plan->tile;
+	_Alignas(64) unsigned char arena[TN_ARENA_LIMIT];
+	uint64_t position[TN_MAX_RANK + 2];
+	struct tn_machine machine;
+	uint64_t *address = tn_machine_address(&machine);
+	for (unsigned v = 0; v < plan->nest.n_views; v++)
+		address[v] = plan->nest.view[v].start;
+	tn_walk_seek(&plan->walk, begin, position, address);
+	tn_machine_init(&machine, &plan->code, arena, (size_t)(tile->tx * tile->ty));
+	tn_machine_prepare(&machine, (size_t)tile->tx, (size_t)tile->ty);
+	for (uint64_t t = begin; t < end; t++) {
+		if (t > begin)
+			tn_walk_advance(&plan->walk, position, address);
+		int64_t nx = smaller(tile->tx, tile->length_x - (int64_t)position[0] * tile->tx);
+		int64_t ny = smaller(tile->ty, tile->length_y - (int64_t)position[1] * tile->ty);
+		tn_machine_run(&machine, (size_t)nx, (size_t)ny);
+	}
+}
+
+static void run(struct tn_threads *threads, struct plan *plan)
+{
+	uint64_t tiles = tn_walk_total(&plan->walk);
+	uint64_t work = (uint64_t)(plan->tile.tx * plan->tile.ty) * plan->code.cost;
+	uint64_t grain = (PIECE + work - 1) / work;
+	if (grain < tiles / MOST_PIECES)
+		grain = tiles / MOST_PIECES;
+	if (tiles < 2 * grain)
+		run_tiles(plan, 0, tiles);
+	else
+		tn_parallel_for(threads, tiles, grain, run_tiles, plan);
+}
+
+tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args *theirs,
+			   const struct tn_block_kernels *kernels)
+{
+	struct tn_map_args args;
+	struct plan plan;
+	tn_status status = tn_check_call(theirs, &args, sizeof(args), operation);
+	if (!status)
+		status = check(&args);
+	if (!status)
+		status = tn_code_scan(&plan.code, args.program, args.scalars, kernels,
+				      args.outputs[0].rank, &args.call, operation);
+	if (status || args.call.flags & TN_DRY_RUN)
+		return status;
+	make_nest(&plan, &args);
+	tn_code_analyse(&plan.code, &plan.nest);
+	choose_tile(&plan.tile, &plan.nest, block_of(&plan.code));
+	make_walk(&plan.walk, &plan.nest, &plan.tile);
+	tn_code_emit(&plan.code,
+		     &(struct tn_emit){&plan.nest, &plan.tile, &plan.walk, should_stream(&plan)});
+	tn_code_evaluate(&plan.code, &plan.nest);
+	run(threads, &plan);
+	return TN_OK;
+}
