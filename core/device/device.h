@@ -16,6 +16,7 @@
 #include "loader/backend.h"
 
 struct tn_pool;
+struct tn_piece;
 
 struct tn_device {
 	tn_context *context; /* whose device it is */
@@ -25,10 +26,14 @@ struct tn_device {
 	struct tn_device_description description;
 	void *handle; /* NULL until opened */
 	int host_memory;
+	int synchronous; /* work is done when an entry returns */
 	uint64_t fork_generation;
 	tn_status lost; /* TN_OK, or TN_DEVICE_LOST for good */
 	struct tn_pool *pool;
 	const struct tn_logger *logger;
+	/* An asynchronous error that surfaced while the pool waited for the device and could not be
+	 * answered there; the next sync or transfer answers it.  Status TN_OK: none. */
+	struct tn_error_info deferred;
 };
 
 /* A piece of device memory, aligned to 256 bytes.  `address` is the host's view of it, NULL where the
@@ -36,17 +41,20 @@ struct tn_device {
 struct tn_block {
 	uint64_t buffer;
 	uint64_t offset;
-	uint64_t size;
+	uint64_t size; /* as it was asked for */
 	void *address;
+	struct tn_piece *piece; /* the pool's own */
 };
 
-/* Describes device `index` without opening it.  memory_limit: bytes, 0 none. */
+/* Describes device `index` without opening it.  memory_limit: bytes taken from the backend, 0 none.
+ * TN_NOT_FOUND: the backend has fewer devices. */
 tn_status tn_device_create(tn_context *context, const struct tn_backend *backend, uint32_t index,
 			   uint64_t memory_limit, const struct tn_logger *logger,
 			   struct tn_device **device, struct tn_error_info *error);
 /* Opens it, when it is not open.  TN_FORKED, TN_DEVICE_LOST, or the backend's status. */
 tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error);
-/* Frees the pool, closes and frees.  Takes NULL.  All blocks must have been given back. */
+/* Frees the pool, closes and frees; in a forked child it leaves the backend alone.  Takes NULL.  All
+ * blocks must have been given back. */
 void tn_device_destroy(struct tn_device *device);
 
 /* May calls be made?  TN_OK, TN_FORKED or TN_DEVICE_LOST; costs two loads. */
@@ -55,20 +63,23 @@ tn_status tn_device_ready(const struct tn_device *device, struct tn_error_info *
  * lost device.  Returns the status. */
 tn_status tn_device_answer(struct tn_device *device, tn_status status, struct tn_error_info *error);
 
-/* At least `size` bytes (0 counts as 1).  TN_OUT_OF_MEMORY: the text has requested, used and cached
- * bytes and the limit. */
+/* At least `size` bytes (0 counts as 1); opens the device when it is not open.  TN_OUT_OF_MEMORY: the
+ * text has requested, used and cached bytes and the limit.  What tn_device_open answers. */
 tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
 			struct tn_error_info *error);
+/* The device may still be working on it: who takes it next does so in the same stream. */
 void tn_block_give(struct tn_device *device, const struct tn_block *block);
-/* Gives all cached memory back to the backend. */
+/* Gives all cached memory that is not mixed with used blocks back to the backend. */
 void tn_pool_trim(struct tn_device *device);
 
-/* Synchronous copies at a byte offset from the block's start. */
+/* Synchronous copies at a byte offset from the block's start.  They open the device when it is not
+ * open.  TN_INVALID_ARGUMENT: outside the block. */
 tn_status tn_device_upload(struct tn_device *device, const struct tn_block *block, uint64_t offset,
 			   const void *host, uint64_t size, struct tn_error_info *error);
 tn_status tn_device_download(struct tn_device *device, const struct tn_block *block,
 			     uint64_t offset, void *host, uint64_t size,
 			     struct tn_error_info *error);
+/* Waits for the device's work and answers its first asynchronous error. */
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error);
 
 #endif

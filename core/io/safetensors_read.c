@@ -52,7 +52,6 @@ tn_status tn_safetensors_info(const tn_safetensors *file, size_t index, struct t
 		return TN_INVALID_ARGUMENT;
 	const struct tn_safetensors_entry *entry = &file->entries[index];
 	struct tn_tensor_info own = {
-		.struct_size = info->struct_size,
 		.rank = entry->rank,
 		.name = entry->name,
 		.type = entry->type->name,
@@ -60,7 +59,7 @@ tn_status tn_safetensors_info(const tn_safetensors *file, size_t index, struct t
 		.size_bytes = entry->end - entry->begin,
 	};
 	memcpy(own.shape, entry->shape, sizeof(own.shape));
-	memcpy(info, &own, info->struct_size < sizeof(own) ? info->struct_size : sizeof(own));
+	tn_struct_answer(info, &own, sizeof(own));
 	return TN_OK;
 }
 

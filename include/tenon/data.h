@@ -61,11 +61,12 @@ TN_API void tn_data_text_free(char *text); /* takes NULL */
 TN_API TN_CHECKED tn_status tn_input_format_parse(const char *text, struct tn_input_format *format,
 						  struct tn_error_info *error);
 
-/* Turns any picture (0 to 255) into one input: channels as the format says (alpha over black),
- * brought to source size and then zoomed and bordered when it has that size or there is no zoom and
- * border, else resized to height x width; 255 - v when `invert` is not 0 (for black on white);
- * normalised.  `out` takes channels * height * width numbers, (channels, height, width).
- * TN_OUT_OF_MEMORY.  [thread: any | since 0.1] */
+/* Turns any picture (0 to 255) into one input.  Its channels become the format's, alpha composed over
+ * black; with `invert` not 0 (dark on light) over white, and every value v then becomes 255 - v.  A
+ * picture of source size is zoomed and bordered as the training data was; any other is resized to
+ * height x width.  Then (v / 255 - mean) / deviation.  `out` takes channels * height * width numbers,
+ * (channels, height, width), written only on success.
+ * TN_UNSUPPORTED: a format of other than 1 or 3 channels.  TN_OUT_OF_MEMORY.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_input_format_apply(const struct tn_input_format *format,
 						  const struct tn_image *image, int invert,
 						  float *out, struct tn_error_info *error);
@@ -161,6 +162,13 @@ TN_API uint64_t tn_dataset_count(const tn_dataset *dataset, int part);
 TN_API const uint8_t *tn_dataset_image(const tn_dataset *dataset, int part, uint64_t index,
 				       int32_t *label);
 
+/* The same image as a picture to be looked at or saved: fed size, values brought to 0..255
+ * (round(v * 255 / scale)), (height, width, channels).  *out is owned
+ * (tn_image_release), written only on success.
+ * TN_INVALID_ARGUMENT: no such image.  TN_OUT_OF_MEMORY.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_dataset_picture(const tn_dataset *dataset, int part, uint64_t index,
+					       struct tn_image *out, struct tn_error_info *error);
+
 /* ---- Batches ----------------------------------------------------------------------------------*/
 
 /* Walks over one part of a data set. */
@@ -206,7 +214,7 @@ TN_API TN_CHECKED tn_status tn_data_loader_next(tn_data_loader *loader, float *i
 
 /* The number within the part (as in tn_dataset_image) of image `index` of the current epoch's
  * order; UINT64_MAX when there is no such image.  [thread: one per loader | since 0.1] */
-TN_API uint64_t tn_data_loader_image(const tn_data_loader *loader, uint64_t index);
+TN_API uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index);
 
 /* Reads and sets the position.  Seeking to index 0 of any epoch, or to a multiple of batch_size,
  * continues exactly as an uninterrupted loader would.

@@ -10,13 +10,13 @@
 static tn_status map(void *device, const struct tn_map_args *args)
 {
 	const struct cpu_instance *cpu = ((struct cpu_device *)device)->instance;
-	return cpu->host->interpret_map(cpu->host->context, args, &cpu->kernels->block);
+	return cpu->host->interpret_map(cpu->host->context, args, &cpu->blocks.block);
 }
 
 static tn_status reduce(void *device, const struct tn_reduce_args *args)
 {
 	const struct cpu_instance *cpu = ((struct cpu_device *)device)->instance;
-	return cpu->host->interpret_reduce(cpu->host->context, args, &cpu->kernels->block);
+	return cpu->host->interpret_reduce(cpu->host->context, args, &cpu->blocks.block);
 }
 
 const struct tn_compute_table cpu_compute_table = {

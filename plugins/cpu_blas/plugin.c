@@ -99,6 +99,7 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 	memset(own, 0, sizeof(*own));
 	own->host = host;
 	own->kernels = kernels;
+	cpu_block_table_fill(&own->blocks, kernels);
 	cpu_processor_name(own->name, sizeof(own->name));
 	cpu_blas_open(&own->blas, host);
 	*instance = own;

@@ -15,6 +15,7 @@
 struct cpu_instance {
 	const struct tn_host *host;
 	const struct cpu_kernels *kernels; /* for this processor */
+	struct cpu_block_table blocks;     /* the same, as the host's interpreter takes them */
 	struct cpu_blas blas;
 	char name[128]; /* the processor's own name */
 };

@@ -62,6 +62,36 @@ static inline int files_count(const char *folder)
 	return n;
 }
 
+/* Writes `size` (below 65536) bytes as a gzip file with one stored block (RFC 1951, 1952), and no help
+ * from zlib. */
+static inline void files_write_gzipped(const char *path, const void *data, size_t size)
+{
+	static const unsigned char header[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
+	const unsigned char *bytes = data;
+	unsigned char *file = malloc(size + 23);
+	uint32_t crc = 0xffffffffu;
+	assert_non_null(file);
+	for (size_t i = 0; i < size; i++) {
+		crc ^= bytes[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	crc = ~crc;
+	memcpy(file, header, 10);
+	file[10] = 1;
+	for (int i = 0; i < 2; i++) {
+		file[11 + i] = (unsigned char)(size >> 8 * i);
+		file[13 + i] = (unsigned char)(~size >> 8 * i);
+	}
+	memcpy(file + 15, data, size);
+	for (int i = 0; i < 4; i++) {
+		file[15 + size + i] = (unsigned char)(crc >> 8 * i);
+		file[19 + size + i] = (unsigned char)(size >> 8 * i);
+	}
+	files_write(path, file, size + 23);
+	free(file);
+}
+
 /* Removes the folder and the files in it (no folders). */
 static inline void files_remove(const char *folder)
 {

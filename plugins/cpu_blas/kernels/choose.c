@@ -70,12 +70,31 @@ static int ends_with(const char *text, const char *end)
 	return tail && tail <= length && !strcmp(text + length - tail, end);
 }
 
-const struct cpu_kernels *cpu_kernels_choose(const char *limit)
+const struct cpu_kernels *cpu_kernels_choose(const char *name)
 {
 	const struct cpu_kernels *kernels;
-	for (unsigned i = 0; limit && (kernels = cpu_kernels_variant(i)); i++) {
-		if (ends_with(kernels->name, limit))
+	for (unsigned i = 0; name && (kernels = cpu_kernels_variant(i)); i++) {
+		if (ends_with(kernels->name, name))
 			return kernels;
 	}
 	return cpu_kernels_variant(0);
+}
+
+void cpu_block_table_fill(struct cpu_block_table *table, const struct cpu_kernels *kernels)
+{
+	memset(table, 0, sizeof(*table));
+	for (const struct cpu_row *const *list = kernels->rows; *list; list++) {
+		for (const struct cpu_row *row = *list; row->op; row++)
+			table->operations[row->op][row->column] = row->fn;
+	}
+	for (const struct cpu_cast_row *row = kernels->casts; row->from; row++)
+		table->casts[row->from][row->to] = row->fn;
+	for (const struct cpu_fold_row *row = kernels->folds; row->combiner; row++)
+		table->folds[row->combiner][row->column] = row->fn;
+	table->block = (struct tn_block_kernels){.struct_size = sizeof(table->block),
+						 .n_operations = TN_OP_COUNT,
+						 .operations = table->operations[0],
+						 .casts = table->casts[0],
+						 .folds = table->folds[0],
+						 .stream_copy = kernels->stream_copy};
 }

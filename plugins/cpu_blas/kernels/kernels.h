@@ -4,11 +4,32 @@
  * The plugin's kernels.  The same sources are compiled once for each level of the processor (for
  * x86-64: v2, v3 with AVX2 and FMA, v4 with AVX-512; elsewhere once, as "portable"), with names that
  * end in the level; a table of each level is chosen from at run time.
+ *
+ * Each file of block kernels has a list of rows that says where its kernels stand in the table that
+ * the host's interpreter is given.  What no list names is the host's own.
  */
 #ifndef CPU_KERNELS_H
 #define CPU_KERNELS_H
 
 #include <tenon/backend.h>
+
+struct cpu_row {
+	uint16_t op; /* 0 ends a list */
+	uint16_t column;
+	tn_block_fn fn;
+};
+
+struct cpu_cast_row {
+	uint16_t from; /* 0 ends a list */
+	uint16_t to;
+	tn_block_fn fn;
+};
+
+struct cpu_fold_row {
+	uint16_t combiner; /* 0 ends a list */
+	uint16_t column;
+	tn_fold_fn fn;
+};
 
 /* C[i, j] := alpha sum_k A[i, k] B[k, j] + beta C[i, j] for m x n elements of C, whose columns have
  * stride 1; the other strides are free.  beta = 0 does not read C. */
@@ -22,7 +43,10 @@ struct cpu_gemm {
 
 struct cpu_kernels {
 	const char *name;
-	struct tn_block_kernels block;
+	const struct cpu_row *const *rows; /* lists; NULL ends */
+	const struct cpu_cast_row *casts;
+	const struct cpu_fold_row *folds;
+	void (*stream_copy)(void *dst, const void *src, size_t n);
 	void (*sgemm)(const struct cpu_gemm *g);
 	void (*dgemm)(const struct cpu_gemm *g);
 	/* n elements of `size` bytes := value. */
@@ -36,12 +60,22 @@ struct cpu_kernels {
 			  size_t columns);
 };
 
+/* The lists of one variant, laid out as the interpreter wants them. */
+struct cpu_block_table {
+	struct tn_block_kernels block; /* points into the rest */
+	tn_block_fn operations[TN_OP_COUNT][TN_COLUMNS];
+	tn_block_fn casts[16][16];
+	tn_fold_fn folds[8][TN_COLUMNS];
+};
+
+void cpu_block_table_fill(struct cpu_block_table *table, const struct cpu_kernels *kernels);
+
 /* Variant number i of those that were built and that this processor runs, best first; NULL after the
  * last. */
 const struct cpu_kernels *cpu_kernels_variant(unsigned i);
 
 /* The best variant, or the one of that name ("v2" will do for "x86-64-v2").  NULL: this processor
- * runs none that was built.  `limit` may be NULL, and a name that is not there chooses the best. */
-const struct cpu_kernels *cpu_kernels_choose(const char *limit);
+ * runs none that was built.  `name` may be NULL, and one that is not there chooses the best. */
+const struct cpu_kernels *cpu_kernels_choose(const char *name);
 
 #endif

@@ -5,9 +5,26 @@
  */
 #include "variant.h"
 
+static const struct cpu_row *const lists[] = {
+	VARIANT(cpu_rows_boolean),
+	VARIANT(cpu_rows_circular),
+	VARIANT(cpu_rows_error_function),
+	VARIANT(cpu_rows_exponential),
+	VARIANT(cpu_rows_floating),
+	VARIANT(cpu_rows_hyperbolic),
+	VARIANT(cpu_rows_integer),
+	VARIANT(cpu_rows_logarithm),
+	VARIANT(cpu_rows_power),
+	VARIANT(cpu_rows_random),
+	NULL,
+};
+
 const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.name = CPU_VARIANT_NAME,
-	.block = {.struct_size = sizeof(struct tn_block_kernels)},
+	.rows = lists,
+	.casts = VARIANT(cpu_casts),
+	.folds = VARIANT(cpu_folds),
+	.stream_copy = VARIANT(cpu_stream_copy),
 	.sgemm = VARIANT(cpu_sgemm),
 	.dgemm = VARIANT(cpu_dgemm),
 	.fill = VARIANT(cpu_fill),

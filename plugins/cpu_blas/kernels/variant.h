@@ -13,11 +13,22 @@
 #define VARIANT_EXPAND(name, suffix) VARIANT_PASTE(name, suffix)
 #define VARIANT(name) VARIANT_EXPAND(name, CPU_VARIANT)
 
-#define VARIANT_STRING_(suffix) #suffix
-#define VARIANT_STRING(suffix) VARIANT_STRING_(suffix)
-
 extern const struct cpu_kernels VARIANT(cpu_kernels);
 
+extern const struct cpu_row VARIANT(cpu_rows_boolean)[];
+extern const struct cpu_row VARIANT(cpu_rows_circular)[];
+extern const struct cpu_row VARIANT(cpu_rows_error_function)[];
+extern const struct cpu_row VARIANT(cpu_rows_exponential)[];
+extern const struct cpu_row VARIANT(cpu_rows_floating)[];
+extern const struct cpu_row VARIANT(cpu_rows_hyperbolic)[];
+extern const struct cpu_row VARIANT(cpu_rows_integer)[];
+extern const struct cpu_row VARIANT(cpu_rows_logarithm)[];
+extern const struct cpu_row VARIANT(cpu_rows_power)[];
+extern const struct cpu_row VARIANT(cpu_rows_random)[];
+extern const struct cpu_cast_row VARIANT(cpu_casts)[];
+extern const struct cpu_fold_row VARIANT(cpu_folds)[];
+
+void VARIANT(cpu_stream_copy)(void *dst, const void *src, size_t n);
 void VARIANT(cpu_sgemm)(const struct cpu_gemm *g);
 void VARIANT(cpu_dgemm)(const struct cpu_gemm *g);
 void VARIANT(cpu_fill)(void *out, const void *value, size_t size, size_t n);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A data set, inside, and what its readers hand over to make one.
+ */
+#ifndef TN_DATA_DATASET_H
+#define TN_DATA_DATASET_H
+
+#include <tenon/data.h>
+
+struct tn_dataset {
+	char *name;
+	char *path;
+	const char *origin;
+	const char *const *class_names; /* NULL: numbers, in number_names */
+	char (*number_names)[12];
+	char **own_class_names; /* a copy of the caller's */
+	struct tn_input_format format;
+	uint64_t n;        /* images in all */
+	size_t image_size; /* bytes of one, as fed */
+	uint8_t *images;
+	int32_t *labels;
+	uint32_t *index[TN_N_PARTS]; /* numbers of the part's images */
+	uint64_t count[TN_N_PARTS];
+};
+
+/* Images and labels as a reader found them. */
+struct tn_dataset_raw {
+	struct tn_input_format format; /* all but mean and deviation */
+	uint64_t n;
+	uint64_t n_test;    /* the last so many are the test part; 0: test_permille says */
+	uint8_t *images;    /* as fed, owned */
+	int32_t *labels;    /* owned */
+	const char *origin; /* lives for ever; NULL: "" */
+	const char *const *class_names; /* live for ever, or NULL */
+	uint32_t test_permille;
+	uint32_t validation_permille;
+};
+
+/* Frees what a reader made. */
+void tn_dataset_raw_release(struct tn_dataset_raw *raw);
+
+/* Makes the data set; takes over images and labels on success.  Checks labels and permilles. */
+tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const char *path,
+			   tn_dataset **out, struct tn_error_info *error);
+
+/* Fills index and count of the three parts. */
+tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw,
+			   struct tn_error_info *error);
+
+/* Fills mean and deviation of the format from the training part. */
+void tn_dataset_normalise(tn_dataset *dataset);
+
+/* The readers; each fills *raw only on success. */
+tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw *raw,
+			 struct tn_error_info *error);
+tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *raw,
+			     struct tn_error_info *error);
+/* Are the four files of tn_idx_folder_read, or some of them, there? */
+int tn_idx_folder_is(const char *folder);
+
+/* source_height x source_width pixels of one plane to height x width: each repeated zoom times
+ * both ways, `border` zeros round them. */
+void tn_enlarge_plane(const struct tn_input_format *format, const uint8_t *from, uint8_t *to);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A folder with the four IDX files of the MNIST family.  Guarantees: images and labels agree in
+ * number, train and test in size; the training images are not copied.
+ */
+#include <string.h>
+#include <tenon/status.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/dataset.h"
+#include "io/file.h"
+
+#define OPERATION "dataset"
+
+/* Spelling i of a file's name, in the order they are tried: -idx3-ubyte, the same with .gz, and both
+ * with a dot before "idx".  NULL: out of memory. */
+#define N_SPELLINGS 4
+
+static char *spell(int i, const char *folder, const char *part, const char *what, int rank)
+{
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_format(&text, "%s/%s-%s%cidx%d-ubyte%s", folder, part, what, i < 2 ? '-' : '.',
+		       rank, i % 2 ? ".gz" : "");
+	return tn_text_take(&text);
+}
+
+/* The path of the first spelling that is there; NULL in *path: none. */
+static tn_status locate(const char *folder, const char *part, const char *what, int rank,
+			char **path, struct tn_error_info *error)
+{
+	*path = NULL;
+	for (int i = 0; i < N_SPELLINGS; i++) {
+		char *candidate = spell(i, folder, part, what, rank);
+		if (!candidate)
+			return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
+				       tn_file_label(folder));
+		if (access(candidate, F_OK) == 0) {
+			*path = candidate;
+			return TN_OK;
+		}
+		tn_mem_free(candidate);
+	}
+	return TN_OK;
+}
+
+/* Reads train or t10k, images (rank 3) or labels (rank 1), u8. */
+static tn_status read_part(const char *folder, const char *part, const char *what, uint32_t rank,
+			   struct tn_host_array *array, struct tn_error_info *error)
+{
+	char *path;
+	tn_status status = locate(folder, part, what, (int)rank, &path, error);
+	if (status != TN_OK)
+		return status;
+	if (!path)
+		return tn_fail(error, TN_NOT_FOUND, OPERATION,
+			       "%s: expected a file %s-%s-idx%u-ubyte or "
+			       "%s-%s-idx%u-ubyte.gz, found none",
+			       tn_file_label(folder), part, what, rank, part, what, rank);
+	status = tn_idx_read(path, array, error);
+	if (status == TN_OK && (array->dtype != TN_U8 || array->rank != rank)) {
+		status = tn_fail(error, TN_SHAPE, OPERATION,
+				 "%s: expected %u axes of u8, found %u of %s", tn_file_label(path),
+				 rank, array->rank, tn_dtype_name(array->dtype));
+		tn_host_array_release(array);
+	}
+	tn_mem_free(path);
+	return status;
+}
+
+/* Images and labels of one part must agree, and images must have pixels. */
+static tn_status check_part(const char *folder, const char *part,
+			    const struct tn_host_array *images, const struct tn_host_array *labels,
+			    struct tn_error_info *error)
+{
+	if (images->shape[0] != labels->shape[0])
+		return tn_fail(error, TN_SHAPE, OPERATION,
+			       "%s: %s: expected as many labels as images, found %lld labels and "
+			       "%lld images",
+			       tn_file_label(folder), part, (long long)labels->shape[0],
+			       (long long)images->shape[0]);
+	if (images->size_bytes == 0)
+		return tn_fail(error, TN_SHAPE, OPERATION,
+			       "%s: %s: expected images, found %lld of %lld x %lld",
+			       tn_file_label(folder), part, (long long)images->shape[0],
+			       (long long)images->shape[1], (long long)images->shape[2]);
+	return TN_OK;
+}
+
+/* The four arrays: images and labels of train, then of t10k. */
+struct four {
+	struct tn_host_array images[2];
+	struct tn_host_array labels[2];
+};
+
+static tn_status read_four(const char *folder, struct four *four, struct tn_error_info *error)
+{
+	static const char *const parts[] = {"train", "t10k"};
+	for (int i = 0; i < 2; i++) {
+		tn_status status =
+			read_part(folder, parts[i], "labels", 1, &four->labels[i], error);
+		if (status == TN_OK)
+			status = read_part(folder, parts[i], "images", 3, &four->images[i], error);
+		if (status == TN_OK)
+			status = check_part(folder, parts[i], &four->images[i], &four->labels[i],
+					    error);
+		if (status != TN_OK)
+			return status;
+	}
+	const int64_t *a = four->images[0].shape, *b = four->images[1].shape;
+	if (a[1] != b[1] || a[2] != b[2])
+		return tn_fail(error, TN_SHAPE, OPERATION,
+			       "%s: expected t10k images of %lld x %lld, as train, found %lld x "
+			       "%lld",
+			       tn_file_label(folder), (long long)a[1], (long long)a[2],
+			       (long long)b[1], (long long)b[2]);
+	if (a[1] > TN_IMAGE_MAX_SIDE || a[2] > TN_IMAGE_MAX_SIDE)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: expected sides of at most %u, found %lld x %lld",
+			       tn_file_label(folder), TN_IMAGE_MAX_SIDE, (long long)a[1],
+			       (long long)a[2]);
+	return TN_OK;
+}
+
+/* Labels as i32; the number of classes is one more than the largest. */
+static tn_status join_labels(const struct four *four, struct tn_dataset_raw *raw,
+			     struct tn_error_info *error)
+{
+	raw->labels = tn_mem_zeroed((size_t)raw->n, sizeof(*raw->labels));
+	if (!raw->labels)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu labels",
+			       (unsigned long long)raw->n);
+	int32_t largest = 0;
+	uint64_t next = 0;
+	for (int i = 0; i < 2; i++) {
+		const uint8_t *labels = four->labels[i].data;
+		for (int64_t j = 0; j < four->labels[i].shape[0]; j++) {
+			largest = labels[j] > largest ? labels[j] : largest;
+			raw->labels[next++] = labels[j];
+		}
+	}
+	raw->format.n_classes = (uint32_t)largest + 1;
+	return TN_OK;
+}
+
+/* Puts the test images behind the training images, whose memory is taken over. */
+static tn_status join_images(struct four *four, struct tn_dataset_raw *raw,
+			     struct tn_error_info *error)
+{
+	size_t train = (size_t)four->images[0].size_bytes;
+	size_t test = (size_t)four->images[1].size_bytes;
+	uint8_t *images = tn_mem_realloc(four->images[0].data, train + test, 1);
+	if (!images)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %zu bytes",
+			       train + test);
+	four->images[0].data = NULL;
+	memcpy(images + train, four->images[1].data, test);
+	raw->images = images;
+	return TN_OK;
+}
+
+static void set_format(const struct four *four, struct tn_dataset_raw *raw)
+{
+	uint32_t height = (uint32_t)four->images[0].shape[1];
+	uint32_t width = (uint32_t)four->images[0].shape[2];
+	raw->format = (struct tn_input_format){
+		.channels = 1,
+		.height = height,
+		.width = width,
+		.source_height = height,
+		.source_width = width,
+		.zoom = 1,
+		.scale = 255,
+	};
+	raw->n_test = (uint64_t)four->images[1].shape[0];
+	raw->n = (uint64_t)four->images[0].shape[0] + raw->n_test;
+}
+
+tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *out,
+			     struct tn_error_info *error)
+{
+	struct four four;
+	struct tn_dataset_raw raw = {0};
+	memset(&four, 0, sizeof(four));
+	tn_status status = read_four(folder, &four, error);
+	if (status == TN_OK) {
+		set_format(&four, &raw);
+		status = join_labels(&four, &raw, error);
+	}
+	if (status == TN_OK)
+		status = join_images(&four, &raw, error);
+	for (int i = 0; i < 2; i++) {
+		tn_host_array_release(&four.images[i]);
+		tn_host_array_release(&four.labels[i]);
+	}
+	if (status == TN_OK)
+		*out = raw;
+	else
+		tn_dataset_raw_release(&raw);
+	return status;
+}
+
+int tn_idx_folder_is(const char *folder)
+{
+	char *path = NULL;
+	if (locate(folder, "train", "images", 3, &path, NULL) == TN_OK && !path)
+		(void)locate(folder, "train", "labels", 1, &path, NULL);
+	int found = path != NULL;
+	tn_mem_free(path);
+	return found;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * From a folder to a data set: which reader it is for, and what is known of it by name.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parameter.h"
+#include "base/text.h"
+#include "data/dataset.h"
+#include "data/options.h"
+#include "data/search.h"
+#include "io/file.h"
+
+#define OPERATION "dataset"
+
+/* FOLDER/NAME when it is there, else NULL. */
+static char *file_in(const char *folder, const char *name)
+{
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_format(&text, "%s/%s", folder, name);
+	char *path = tn_text_take(&text);
+	if (path && access(path, F_OK) == 0)
+		return path;
+	tn_mem_free(path);
+	return NULL;
+}
+
+static tn_status read_folder(const char *folder, const struct tn_dataset_options *options,
+			     struct tn_dataset_raw *raw, struct tn_error_info *error)
+{
+	char *digits = file_in(folder, "digits.csv.gz");
+	if (!digits)
+		digits = file_in(folder, "digits.csv");
+	if (digits) {
+		tn_status status =
+			tn_digits_read(digits, options->digits_as_stored != 0, raw, error);
+		tn_mem_free(digits);
+		return status;
+	}
+	if (tn_idx_folder_is(folder))
+		return tn_idx_folder_read(folder, raw, error);
+	return tn_fail(error, TN_NOT_FOUND, OPERATION,
+		       "%s: expected digits.csv.gz, or train-images-idx3-ubyte, "
+		       "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+		       "t10k-labels-idx1-ubyte (plain or with .gz), found none of them",
+		       tn_file_label(folder));
+}
+
+/* Origin and class names of data sets that are known by the name of their folder. */
+static tn_status add_known(const char *folder, struct tn_dataset_raw *raw,
+			   struct tn_error_info *error)
+{
+	char *name = tn_path_name(folder);
+	if (!name)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
+			       tn_file_label(folder));
+	const struct tn_known_dataset *entry = tn_known_dataset(name);
+	if (entry && raw->format.n_classes == 10) {
+		raw->origin = entry->origin;
+		raw->class_names = entry->class_names;
+	}
+	tn_mem_free(name);
+	return TN_OK;
+}
+
+static tn_status load_folder(const char *name, const char *folder,
+			     const struct tn_dataset_options *options, tn_dataset **out,
+			     struct tn_error_info *error)
+{
+	struct tn_dataset_raw raw = {0};
+	tn_status status = read_folder(folder, options, &raw, error);
+	if (status != TN_OK)
+		return status;
+	raw.validation_permille = options->validation_permille;
+	if (!raw.class_names)
+		status = add_known(folder, &raw, error);
+	if (status == TN_OK)
+		status = tn_dataset_build(&raw, name, folder, out, error);
+	tn_dataset_raw_release(&raw);
+	return status;
+}
+
+tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *given,
+			  const char *data_dir, tn_dataset **out, struct tn_error_info *error)
+{
+	struct tn_dataset_options options;
+	char *folder = NULL;
+	tn_status status = tn_take_options(&options, sizeof(options), given, OPERATION, error);
+	if (status == TN_OK)
+		status = tn_dataset_find(name, data_dir, &folder, error);
+	if (status == TN_OK)
+		status = load_folder(name, folder, &options, out, error);
+	tn_mem_free(folder);
+	return status;
+}
+
+tn_status tn_dataset_open(const char *name, const struct tn_dataset_options *options,
+			  tn_dataset **out, struct tn_error_info *error)
+{
+	struct tn_parameters parameters;
+	tn_parameters_init(&parameters);
+	const char *data_dir =
+		tn_parameter_read(&parameters, TN_DATA_DIR_VARIABLE, TN_DATA_DIR_HELP);
+	tn_status status = tn_dataset_load(name, options, data_dir, out, error);
+	tn_parameters_release(&parameters);
+	return status;
+}

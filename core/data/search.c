@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * From a name to a folder.  A name that is not found is answered with every place that was looked at
+ * and with the package that brings it.
+ */
+#include "data/search.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/file.h"
+
+#define OPERATION "dataset"
+#define SYSTEM_FOLDER "/usr/share/datasets"
+
+static const char *const digit_names[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+static const char *const clothes[] = {"T-shirt/top", "trouser", "pullover", "dress", "coat",
+				      "sandal",      "shirt",   "sneaker",  "bag",   "ankle boot"};
+
+static const struct tn_known_dataset known[] = {
+	{"digits", NULL,
+	 "E. Alpaydin and C. Kaynak (1998): Optical Recognition of Handwritten Digits, UCI Machine "
+	 "Learning Repository, doi:10.24432/C50P49, CC BY 4.0",
+	 digit_names},
+	{"fashion-mnist", "dataset-fashion-mnist",
+	 "H. Xiao, K. Rasul, R. Vollgraf (2017): Fashion-MNIST, Zalando SE, MIT licence", clothes},
+	{"mnist", NULL, "Y. LeCun, C. Cortes, C. Burges: The MNIST database of handwritten digits",
+	 digit_names},
+};
+
+const struct tn_known_dataset *tn_known_dataset(const char *name)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!strcmp(known[i].name, name))
+			return &known[i];
+	}
+	return NULL;
+}
+
+char *tn_path_name(const char *path)
+{
+	size_t end = strlen(path);
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	size_t begin = end;
+	while (begin > 0 && path[begin - 1] != '/')
+		begin--;
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_append(&text, path + begin, end - begin);
+	return tn_text_take(&text);
+}
+
+static int is_folder(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Place i of a name, in order; NULL: out of memory. */
+#define N_PLACES 3
+
+static char *place(int i, const char *name, const char *data_dir)
+{
+	struct tn_text text;
+	tn_text_init(&text);
+	switch (i) {
+	case 0:
+		tn_text_format(&text, "%s/data/%s", data_dir ? data_dir : TN_INSTALLED_DATA, name);
+		break;
+	case 1:
+		tn_text_format(&text, SYSTEM_FOLDER "/%s", name);
+		break;
+	default:
+		tn_text_format(&text, "./%s", name);
+		break;
+	}
+	return tn_text_take(&text);
+}
+
+static tn_status no_memory(const char *name, struct tn_error_info *error)
+{
+	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", tn_file_label(name));
+}
+
+/* Names every place, and how to get it. */
+static tn_status not_found(const char *name, const char *data_dir, struct tn_error_info *error)
+{
+	struct tn_text places;
+	tn_text_init(&places);
+	for (int i = 0; i < N_PLACES; i++) {
+		char *path = place(i, name, data_dir);
+		tn_text_format(&places, "%s%s", i ? ", " : "", path ? tn_file_label(path) : "?");
+		tn_mem_free(path);
+	}
+	const struct tn_known_dataset *entry = tn_known_dataset(name);
+	const char *text = places.data ? places.data : "?";
+	tn_status status;
+	if (entry && entry->package)
+		status = tn_fail(
+			error, TN_NOT_FOUND, OPERATION,
+			"%s: not found (Debian package %s has it); looked for the folders %s", name,
+			entry->package, text);
+	else
+		status = tn_fail(error, TN_NOT_FOUND, OPERATION,
+				 "%.100s: not found; looked for the folders %s", name, text);
+	tn_text_release(&places);
+	return status;
+}
+
+static tn_status find_named(const char *name, const char *data_dir, char **folder,
+			    struct tn_error_info *error)
+{
+	for (int i = 0; i < N_PLACES; i++) {
+		char *path = place(i, name, data_dir);
+		if (!path)
+			return no_memory(name, error);
+		if (is_folder(path)) {
+			*folder = path;
+			return TN_OK;
+		}
+		tn_mem_free(path);
+	}
+	return not_found(name, data_dir, error);
+}
+
+tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
+			  struct tn_error_info *error)
+{
+	if (name[0] == '\0')
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a data set's name or folder, found an empty text");
+	if (!strchr(name, '/') && strcmp(name, ".") && strcmp(name, ".."))
+		return find_named(name, data_dir, folder, error);
+	if (!is_folder(name))
+		return tn_fail(error, TN_NOT_FOUND, OPERATION, "%s: expected a folder, found none",
+			       tn_file_label(name));
+	*folder = tn_mem_copy_string(name);
+	return *folder ? TN_OK : no_memory(name, error);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Where data sets are, and what is known of some by name.
+ */
+#ifndef TN_DATA_SEARCH_H
+#define TN_DATA_SEARCH_H
+
+#include <tenon/data.h>
+
+#define TN_DATA_DIR_VARIABLE "TENON_DATA_DIR"
+#define TN_DATA_DIR_HELP                                                                           \
+	"folder of Tenon's data files, in place of the installed one; data sets are in data/NAME"
+
+struct tn_known_dataset {
+	const char *name;
+	const char *package; /* Debian's, NULL: none */
+	const char *origin;
+	const char *const *class_names; /* 10 */
+};
+
+/* NULL: not known. */
+const struct tn_known_dataset *tn_known_dataset(const char *name);
+
+/* The last part of a path, without the slashes after it; owned, NULL: out of memory. */
+char *tn_path_name(const char *path);
+
+/* The folder of that name: see tn_dataset_open.  `data_dir` is the variable's value, or NULL.  *folder
+ * is owned (tn_mem_free). */
+tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
+			  struct tn_error_info *error);
+
+/* tn_dataset_open with the variable's value given. */
+tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *options,
+			  const char *data_dir, tn_dataset **out, struct tn_error_info *error);
+
+#endif

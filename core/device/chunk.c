@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Chunks: what the pool takes from the backend and gives back.
+ *
+ * A piece that is in no bin comes, in this order, from the current chunk; from a chunk that has no
+ * used piece and is cut anew; from a new chunk; from any larger free piece; and, after all empty
+ * chunks were given back, from a new chunk again.  Small pieces share chunks of 2 to 32 MiB that grow
+ * with the pool; a large one has a chunk for itself.  Sizes are multiples of 2 MiB while memory
+ * allows, so that host memory comes in huge pages.
+ *
+ * On an asynchronous device a chunk goes back only after a sync: its pieces may be in use by work
+ * that was queued before they were freed.
+ */
+#include <inttypes.h>
+#include <sys/mman.h>
+
+#include "base/fork.h"
+#include "base/memory.h"
+#include "device/pool.h"
+
+#define HUGE_PAGE (UINT64_C(2) << 20)
+#define LARGE (UINT64_C(8) << 20)
+#define MAX_SHARED (UINT64_C(32) << 20)
+/* Where host memory would never say that it ran out, the pool keeps at most twice what was in use at
+ * the peak, and this much. */
+#define SLACK (UINT64_C(64) << 20)
+
+static uint64_t round_up(uint64_t size, uint64_t unit)
+{
+	return (size + unit - 1) / unit * unit;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- Records ---------------------------------------------------------------------------------*/
+
+static struct tn_piece *record_take(struct tn_pool *pool)
+{
+	if (!pool->records) {
+		struct tn_piece_batch *batch = tn_mem_alloc(sizeof(*batch));
+		if (!batch)
+			return NULL;
+		batch->next = pool->batches;
+		pool->batches = batch;
+		for (int i = 0; i < 64; i++) {
+			batch->pieces[i].next = pool->records;
+			pool->records = &batch->pieces[i];
+		}
+	}
+	struct tn_piece *record = pool->records;
+	pool->records = record->next;
+	return record;
+}
+
+static void record_give(struct tn_pool *pool, struct tn_piece *record)
+{
+	record->next = pool->records;
+	pool->records = record;
+}
+
+/* ---- Cutting ---------------------------------------------------------------------------------*/
+
+static uint64_t room(const struct tn_chunk *chunk)
+{
+	return chunk ? chunk->size - chunk->cut : 0;
+}
+
+/* Cuts the next piece of a chunk that has room for it.  NULL: no host memory for its record. */
+static struct tn_piece *cut(struct tn_pool *pool, struct tn_chunk *chunk, uint32_t class)
+{
+	struct tn_piece *piece = record_take(pool);
+	if (!piece)
+		return NULL;
+	*piece = (struct tn_piece){.sibling = chunk->pieces,
+				   .chunk = chunk,
+				   .offset = chunk->cut,
+				   .size = tn_class_size(class),
+				   .class = class};
+	chunk->pieces = piece;
+	chunk->cut += piece->size;
+	return piece;
+}
+
+/* Cuts what is left of a chunk into free pieces.  Without memory for records the rest lies idle
+ * until the chunk is empty. */
+static void cut_rest(struct tn_pool *pool, struct tn_chunk *chunk)
+{
+	while (room(chunk) >= TN_POOL_UNIT) {
+		struct tn_piece *piece = cut(pool, chunk, tn_size_class_within(room(chunk)));
+		if (!piece)
+			return;
+		tn_bin_push(pool, piece);
+	}
+}
+
+/* Makes an empty chunk whole again. */
+static void dissolve(struct tn_pool *pool, struct tn_chunk *chunk)
+{
+	while (chunk->pieces) {
+		struct tn_piece *piece = chunk->pieces;
+		chunk->pieces = piece->sibling;
+		tn_bin_remove(pool, piece);
+		record_give(pool, piece);
+	}
+	chunk->cut = 0;
+}
+
+/* ---- To and from the backend -----------------------------------------------------------------*/
+
+static void link_chunk(struct tn_pool *pool, struct tn_chunk *chunk)
+{
+	chunk->next = pool->chunks;
+	if (pool->chunks)
+		pool->chunks->previous = chunk;
+	else
+		pool->last = chunk;
+	pool->chunks = chunk;
+	pool->reserved += chunk->size;
+}
+
+static void unlink_chunk(struct tn_pool *pool, struct tn_chunk *chunk)
+{
+	if (chunk->next)
+		chunk->next->previous = chunk->previous;
+	else
+		pool->last = chunk->previous;
+	if (chunk->previous)
+		chunk->previous->next = chunk->next;
+	else
+		pool->chunks = chunk->next;
+	if (pool->current == chunk)
+		pool->current = NULL;
+	pool->reserved -= chunk->size;
+}
+
+/* Asks for huge pages; a kernel that has none loses nothing. */
+static void advise(const struct tn_device *device, const struct tn_chunk *chunk)
+{
+#ifdef MADV_HUGEPAGE
+	if (device->host_memory && chunk->buffer % HUGE_PAGE == 0 && chunk->size % HUGE_PAGE == 0)
+		madvise((void *)(uintptr_t)chunk->buffer, chunk->size, MADV_HUGEPAGE);
+#else
+	(void)device;
+	(void)chunk;
+#endif
+}
+
+static tn_status allocate(struct tn_device *device, uint64_t size, uint64_t *buffer,
+			  struct tn_error_info *error)
+{
+	struct tn_alloc_args args = {
+		.call = {.struct_size = sizeof(args), .error = error},
+		.size = size,
+		.alignment = device->host_memory && size % HUGE_PAGE == 0 ? HUGE_PAGE : 0,
+	};
+	tn_status status = device->backend->device.alloc(device->handle, &args, buffer);
+	return tn_device_answer(device, status, error);
+}
+
+/* A new chunk of exactly `size` bytes. */
+static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_chunk **out,
+			   struct tn_error_info *error)
+{
+	struct tn_pool *pool = device->pool;
+	uint64_t largest = device->description.max_alloc_bytes;
+	if (largest && size > largest)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
+			       "the device gives at most %" PRIu64 " bytes at once", largest);
+	if (pool->limit && (size > pool->limit || pool->reserved > pool->limit - size))
+		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate", "the limit is reached");
+	struct tn_chunk *chunk = tn_mem_zeroed(1, sizeof(*chunk));
+	if (!chunk)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
+			       "no host memory for the pool's own records");
+	tn_status status = allocate(device, size, &chunk->buffer, error);
+	if (status) {
+		tn_mem_free(chunk);
+		return status;
+	}
+	chunk->size = size;
+	advise(device, chunk);
+	link_chunk(pool, chunk);
+	tn_log(device->logger, TN_LOG_DEBUG, "pool", "%s: %" PRIu64 " bytes taken, %" PRIu64 " now",
+	       device->name, size, pool->reserved);
+	*out = chunk;
+	return TN_OK;
+}
+
+/* A failure to free is the backend's loss: it is logged and the chunk is forgotten. */
+static void put_chunk(struct tn_device *device, struct tn_chunk *chunk)
+{
+	struct tn_error_info error;
+	struct tn_free_args args = {.call = {.struct_size = sizeof(args), .error = &error},
+				    .buffer = chunk->buffer};
+	tn_error_reset(&error);
+	if (device->host_memory)
+		tn_pool_unpoison((void *)(uintptr_t)chunk->buffer, chunk->size);
+	tn_status status = device->backend->device.free(device->handle, &args);
+	if (tn_device_answer(device, status, &error))
+		tn_log(device->logger, TN_LOG_WARNING, "pool", "%s", error.text);
+	dissolve(device->pool, chunk);
+	unlink_chunk(device->pool, chunk);
+	tn_mem_free(chunk);
+}
+
+/* Waits until the device's queued work is done.  Its asynchronous error, if there is one, is kept
+ * for the caller who asks next. */
+static void settle(struct tn_device *device)
+{
+	struct tn_error_info error;
+	if (device->synchronous || device->lost)
+		return;
+	tn_error_reset(&error);
+	if (tn_device_sync(device, &error) && !device->deferred.status)
+		device->deferred = error;
+}
+
+void tn_chunk_release(struct tn_device *device, uint64_t keep)
+{
+	struct tn_pool *pool = device->pool;
+	int settled = 0;
+	for (struct tn_chunk *chunk = pool->last; chunk && pool->reserved > keep;) {
+		struct tn_chunk *newer = chunk->previous;
+		if (!chunk->used_pieces) {
+			if (!settled)
+				settle(device);
+			settled = 1;
+			put_chunk(device, chunk);
+		}
+		chunk = newer;
+	}
+}
+
+void tn_pool_trim(struct tn_device *device)
+{
+	if (!tn_device_ready(device, NULL))
+		tn_chunk_release(device, 0);
+}
+
+/* In a forked child the backend's handles are the parent's: only the records are freed. */
+static void forget_chunk(struct tn_pool *pool, struct tn_chunk *chunk)
+{
+	unlink_chunk(pool, chunk);
+	tn_mem_free(chunk);
+}
+
+void tn_pool_destroy(struct tn_device *device)
+{
+	struct tn_pool *pool = device->pool;
+	if (!pool)
+		return;
+	int forked = device->fork_generation != tn_fork_generation();
+	if (!forked)
+		tn_chunk_release(device, 0);
+	if (pool->used)
+		tn_log(device->logger, TN_LOG_ERROR, "pool",
+		       "%s: %" PRIu64 " bytes were never given back", device->name, pool->used);
+	while (pool->chunks)
+		forget_chunk(pool, pool->chunks);
+	while (pool->batches) {
+		struct tn_piece_batch *batch = pool->batches;
+		pool->batches = batch->next;
+		tn_mem_free(batch);
+	}
+	tn_mem_free(pool);
+	device->pool = NULL;
+}
+
+/* ---- Where a piece comes from ----------------------------------------------------------------*/
+
+/* The smallest empty chunk of at least `need` bytes that is not out of proportion: a large chunk is
+ * kept for the large array that will come back for it. */
+static struct tn_chunk *empty_chunk(struct tn_pool *pool, uint64_t need)
+{
+	uint64_t most = need > LARGE ? 2 * need : MAX_SHARED;
+	struct tn_chunk *best = NULL;
+	for (struct tn_chunk *chunk = pool->chunks; chunk; chunk = chunk->next) {
+		if (!chunk->used_pieces && chunk->size >= need && chunk->size <= most &&
+		    (!best || chunk->size < best->size))
+			best = chunk;
+	}
+	return best;
+}
+
+/* Cuts from a whole chunk.  Of it and the current chunk the one with more room is the current one
+ * from now on; what is left of the other goes to the bins. */
+static struct tn_piece *begin_chunk(struct tn_pool *pool, struct tn_chunk *chunk, uint32_t class)
+{
+	struct tn_piece *piece = cut(pool, chunk, class);
+	if (!piece || chunk == pool->current)
+		return piece;
+	struct tn_chunk *other = chunk;
+	if (room(chunk) > room(pool->current)) {
+		other = pool->current;
+		pool->current = chunk;
+	}
+	cut_rest(pool, other);
+	return piece;
+}
+
+/* What a new chunk for `need` bytes should have. */
+static uint64_t chunk_size(const struct tn_device *device, uint64_t need)
+{
+	const struct tn_pool *pool = device->pool;
+	uint64_t largest = device->description.max_alloc_bytes;
+	uint64_t shared = smaller(MAX_SHARED, larger(HUGE_PAGE, pool->reserved / 4));
+	uint64_t size = round_up(need > LARGE ? need : larger(need, shared), HUGE_PAGE);
+	if (largest && size > largest)
+		size = need;
+	if (pool->limit && pool->limit < pool->reserved + size)
+		size = need;
+	return size;
+}
+
+/* Keeps the cache of host memory in proportion before it grows by `size`. */
+static void bound_cache(struct tn_device *device, uint64_t size)
+{
+	struct tn_pool *pool = device->pool;
+	uint64_t most = 2 * larger(pool->peak, pool->used + size) + SLACK;
+	if (device->synchronous && pool->reserved + size > most)
+		tn_chunk_release(device, most > size ? most - size : 0);
+}
+
+/* A new chunk: of the size that serves best, else of what is needed. */
+static tn_status grow(struct tn_device *device, uint64_t need, struct tn_chunk **chunk,
+		      struct tn_error_info *error)
+{
+	uint64_t size = chunk_size(device, need);
+	bound_cache(device, size);
+	tn_status status = get_chunk(device, size, chunk, error);
+	if (status == TN_OUT_OF_MEMORY && size > need)
+		status = get_chunk(device, need, chunk, error);
+	return status;
+}
+
+/* When nothing else is left: any free piece that is large enough, then a chunk in place of all empty
+ * ones. */
+static tn_status scrape(struct tn_device *device, uint32_t class, struct tn_piece **piece,
+			struct tn_chunk **chunk, struct tn_error_info *error)
+{
+	struct tn_pool *pool = device->pool;
+	*piece = tn_bin_find(pool, class, TN_POOL_CLASSES);
+	if (*piece) {
+		tn_bin_remove(pool, *piece);
+		return TN_OK;
+	}
+	tn_chunk_release(device, 0);
+	tn_status status = tn_device_ready(device, error);
+	if (status)
+		return status;
+	return get_chunk(device, tn_class_size(class), chunk, error);
+}
+
+tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece **piece,
+		       struct tn_error_info *error)
+{
+	struct tn_pool *pool = device->pool;
+	uint64_t need = tn_class_size(class);
+	struct tn_chunk *chunk = NULL;
+	tn_status status = TN_OK;
+	*piece = NULL;
+	if (room(pool->current) >= need) {
+		*piece = cut(pool, pool->current, class);
+		goto done;
+	}
+	chunk = empty_chunk(pool, need);
+	if (chunk)
+		dissolve(pool, chunk);
+	else
+		status = grow(device, need, &chunk, error);
+	if (status == TN_OUT_OF_MEMORY)
+		status = scrape(device, class, piece, &chunk, error);
+	if (status)
+		return status;
+	if (!*piece)
+		*piece = begin_chunk(pool, chunk, class);
+done:
+	if (*piece)
+		return TN_OK;
+	return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
+		       "no host memory for the pool's own records");
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The pool's steady state: taking a block pops a bin and giving it back pushes it, without a system
+ * call, a lock or a touched page.
+ *
+ * A block is handed out again at once, while the device may still be working on what it held: with
+ * one in-order stream the next use comes after that.  Only what goes back to the backend waits
+ * (chunk.c).  Under AddressSanitizer free pieces of host memory are poisoned, so that a use after
+ * free is seen although the memory stays mapped.
+ */
+#include "device/pool.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fork.h"
+#include "base/memory.h"
+
+/* A free piece serves a request that is up to this many classes smaller: a quarter is wasted. */
+#define NEIGHBOURS 4
+
+struct tn_pool *tn_pool_create(uint64_t limit)
+{
+	struct tn_pool *pool = tn_mem_zeroed(1, sizeof(*pool));
+	if (pool)
+		pool->limit = limit;
+	return pool;
+}
+
+void tn_bin_push(struct tn_pool *pool, struct tn_piece *piece)
+{
+	struct tn_piece *head = pool->bins[piece->class];
+	piece->next = head;
+	piece->previous = NULL;
+	if (head)
+		head->previous = piece;
+	pool->bins[piece->class] = piece;
+	pool->filled[piece->class / 64] |= UINT64_C(1) << piece->class % 64;
+}
+
+void tn_bin_remove(struct tn_pool *pool, struct tn_piece *piece)
+{
+	if (piece->next)
+		piece->next->previous = piece->previous;
+	if (piece->previous)
+		piece->previous->next = piece->next;
+	else
+		pool->bins[piece->class] = piece->next;
+	if (!pool->bins[piece->class])
+		pool->filled[piece->class / 64] &= ~(UINT64_C(1) << piece->class % 64);
+}
+
+struct tn_piece *tn_bin_find(struct tn_pool *pool, uint32_t class, uint32_t end)
+{
+	uint32_t word = class / 64;
+	uint64_t bits = pool->filled[word] & (UINT64_MAX << class % 64);
+	while (!bits && (word + 1) * 64 < end)
+		bits = pool->filled[++word];
+	if (!bits)
+		return NULL;
+	uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(bits);
+	return found < end ? pool->bins[found] : NULL;
+}
+
+/* What TN_OUT_OF_MEMORY says; `cause` is what the backend or the limit said. */
+static tn_status out_of_memory(struct tn_device *device, uint64_t size,
+			       const struct tn_error_info *cause, struct tn_error_info *error)
+{
+	const struct tn_pool *pool = device->pool;
+	char limit[64] = "no limit", available[64] = "";
+	struct tn_memory_information memory = {.struct_size = sizeof(memory)};
+	if (pool->limit)
+		snprintf(limit, sizeof(limit), "limit %" PRIu64, pool->limit);
+	if (device->handle && tn_backend_has(device->backend, TN_SLOT_MEMORY_INFORMATION) &&
+	    !device->backend->memory.information(device->handle, TN_MEMORY_DEVICE, &memory))
+		snprintf(available, sizeof(available), ", %" PRIu64 " free on the device",
+			 memory.free_bytes);
+	tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
+		"%s: %" PRIu64 " bytes requested, %" PRIu64 " used, %" PRIu64 " cached%s, %s: %s",
+		device->name, size, pool->used, pool->reserved - pool->used, available, limit,
+		cause->text);
+	if (error)
+		error->native_code = cause->native_code;
+	return TN_OUT_OF_MEMORY;
+}
+
+/* Finds a piece when the bin of its class is empty. */
+static tn_status find_piece(struct tn_device *device, uint64_t size, uint32_t class,
+			    struct tn_piece **piece, struct tn_error_info *error)
+{
+	struct tn_pool *pool = device->pool;
+	tn_status status = tn_device_open(device, error);
+	if (status)
+		return status;
+	uint32_t end = class + NEIGHBOURS + 1;
+	*piece = tn_bin_find(pool, class, end < TN_POOL_CLASSES ? end : TN_POOL_CLASSES);
+	if (*piece) {
+		tn_bin_remove(pool, *piece);
+		return TN_OK;
+	}
+	struct tn_error_info cause;
+	tn_error_reset(&cause);
+	status = tn_chunk_cut(device, class, piece, &cause);
+	if (status == TN_OUT_OF_MEMORY)
+		return out_of_memory(device, size, &cause, error);
+	if (status && error)
+		*error = cause;
+	return status;
+}
+
+static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t class,
+			     struct tn_piece **piece, struct tn_error_info *error)
+{
+	tn_status status = tn_device_ready(device, error);
+	if (status)
+		return status;
+	if (size > TN_POOL_MAX_SIZE) {
+		struct tn_error_info cause;
+		tn_fail(&cause, TN_OUT_OF_MEMORY, "allocate", "no device has that much");
+		return out_of_memory(device, size, &cause, error);
+	}
+	return find_piece(device, size, class, piece, error);
+}
+
+tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
+			struct tn_error_info *error)
+{
+	struct tn_pool *pool = device->pool;
+	size += size == 0;
+	uint32_t class = size <= TN_POOL_MAX_SIZE ? tn_size_class(size) : TN_POOL_CLASSES - 1;
+	struct tn_piece *piece = pool->bins[class];
+	if (piece && size <= TN_POOL_MAX_SIZE && !tn_device_ready(device, NULL)) {
+		tn_bin_remove(pool, piece);
+	} else {
+		tn_status status = take_slowly(device, size, class, &piece, error);
+		if (status)
+			return status;
+	}
+	piece->used = 1;
+	piece->chunk->used_pieces++;
+	pool->used += piece->size;
+	if (pool->used > pool->peak)
+		pool->peak = pool->used;
+	block->buffer = piece->chunk->buffer;
+	block->offset = piece->offset;
+	block->size = size;
+	block->address = NULL;
+	if (device->host_memory) {
+		block->address = (void *)(uintptr_t)(block->buffer + block->offset);
+		tn_pool_unpoison(block->address, size);
+	}
+	block->piece = piece;
+	return TN_OK;
+}
+
+void tn_block_give(struct tn_device *device, const struct tn_block *block)
+{
+	struct tn_pool *pool = device->pool;
+	struct tn_piece *piece = block->piece;
+	if (!piece->used) {
+		tn_log(device->logger, TN_LOG_ERROR, "pool", "%s: a block was given back twice",
+		       device->name);
+		return;
+	}
+	piece->used = 0;
+	piece->chunk->used_pieces--;
+	pool->used -= piece->size;
+	if (block->address)
+		tn_pool_poison(block->address, piece->size);
+	tn_bin_push(pool, piece);
+}
+
+void tn_device_memory(const struct tn_device *device, struct tn_memory_use *use)
+{
+	const struct tn_pool *pool = device->pool;
+	*use = (struct tn_memory_use){
+		.used = pool->used, .cached = pool->reserved - pool->used, .peak = pool->peak};
+}

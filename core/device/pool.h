@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Inside the pool.
+ *
+ *	chunk   one allocation of the backend, cut from its start into pieces
+ *	piece   a range of a chunk, of one size class; used, or free in the bin of its class
+ *	bin     the free pieces of one class, the last freed first
+ *
+ * pool.c takes from and gives to the bins, which is all that happens in the steady state; chunk.c
+ * gets chunks, cuts them and gives them back.
+ */
+#ifndef TN_DEVICE_POOL_H
+#define TN_DEVICE_POOL_H
+
+#include "device/device.h"
+#include "device/size_class.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TN_POOL_POISONS 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define TN_POOL_POISONS 1
+#endif
+#ifdef TN_POOL_POISONS
+#include <sanitizer/asan_interface.h>
+#endif
+
+struct tn_chunk;
+
+struct tn_piece {
+	struct tn_piece *next, *previous; /* in the bin, while free */
+	struct tn_piece *sibling;         /* the next piece of the chunk */
+	struct tn_chunk *chunk;
+	uint64_t offset;
+	uint64_t size; /* of the class */
+	uint32_t class;
+	int used;
+};
+
+struct tn_chunk {
+	struct tn_chunk *next, *previous; /* the newest first */
+	struct tn_piece *pieces;
+	uint64_t buffer;
+	uint64_t size;
+	uint64_t cut; /* bytes cut into pieces so far */
+	uint64_t used_pieces;
+};
+
+/* Piece records come in batches, so that taking one costs no allocation. */
+struct tn_piece_batch {
+	struct tn_piece_batch *next;
+	struct tn_piece pieces[64];
+};
+
+struct tn_pool {
+	uint64_t used;
+	uint64_t peak;
+	uint64_t reserved; /* bytes of all chunks */
+	uint64_t limit;    /* of `reserved`; 0: none */
+	struct tn_chunk *chunks;
+	struct tn_chunk *last;
+	struct tn_chunk *current; /* where small pieces are cut; NULL: nowhere */
+	struct tn_piece *records; /* unused ones, by `next` */
+	struct tn_piece_batch *batches;
+	uint64_t filled[TN_POOL_CLASSES / 64]; /* bit c: bin c has a piece */
+	struct tn_piece *bins[TN_POOL_CLASSES];
+};
+
+struct tn_pool *tn_pool_create(uint64_t limit);
+/* Gives every chunk back (not in a forked child) and frees the pool.  Takes NULL. */
+void tn_pool_destroy(struct tn_device *device);
+
+void tn_bin_push(struct tn_pool *pool, struct tn_piece *piece);
+void tn_bin_remove(struct tn_pool *pool, struct tn_piece *piece);
+/* The first piece of the lowest filled bin in [class, end), or NULL. */
+struct tn_piece *tn_bin_find(struct tn_pool *pool, uint32_t class, uint32_t end);
+
+/* A piece of that class cut from the current chunk, from an empty one or from a new one; it is
+ * neither used nor in a bin. */
+tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece **piece,
+		       struct tn_error_info *error);
+/* Gives empty chunks back, the oldest first, until at most `keep` bytes are reserved. */
+void tn_chunk_release(struct tn_device *device, uint64_t keep);
+
+/* Marks host memory as not to be touched, where AddressSanitizer watches. */
+static inline void tn_pool_poison(void *address, uint64_t size)
+{
+	(void)address;
+	(void)size;
+#ifdef TN_POOL_POISONS
+	__asan_poison_memory_region(address, size);
+#endif
+}
+
+static inline void tn_pool_unpoison(void *address, uint64_t size)
+{
+	(void)address;
+	(void)size;
+#ifdef TN_POOL_POISONS
+	__asan_unpoison_memory_region(address, size);
+#endif
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Copies between host and device, and waiting.  An asynchronous error that surfaced earlier, where
+ * it could not be answered, is answered here first; it names the operation that failed.
+ */
+#include <inttypes.h>
+
+#include "device/device.h"
+
+/* The device is open and nothing is waiting to be said. */
+static tn_status begin(struct tn_device *device, struct tn_error_info *error)
+{
+	tn_status status = tn_device_open(device, error);
+	if (status || !device->deferred.status)
+		return status;
+	status = device->deferred.status;
+	if (error)
+		*error = device->deferred;
+	tn_error_reset(&device->deferred);
+	return status;
+}
+
+typedef tn_status transfer_fn(void *device, const struct tn_transfer_args *args);
+
+static tn_status transfer(struct tn_device *device, transfer_fn *entry, const char *operation,
+			  const struct tn_block *block, uint64_t offset, void *host, uint64_t size,
+			  struct tn_error_info *error)
+{
+	if (offset > block->size || size > block->size - offset)
+		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
+			       "%s: %" PRIu64 " bytes at %" PRIu64
+			       " are outside the block of %" PRIu64,
+			       device->name, size, offset, block->size);
+	tn_status status = begin(device, error);
+	if (status || size == 0)
+		return status;
+	struct tn_transfer_args args = {
+		.call = {.struct_size = sizeof(args), .error = error},
+		.buffer = block->buffer,
+		.offset = block->offset + offset,
+		.size = size,
+		.host = host,
+	};
+	return tn_device_answer(device, entry(device->handle, &args), error);
+}
+
+tn_status tn_device_upload(struct tn_device *device, const struct tn_block *block, uint64_t offset,
+			   const void *host, uint64_t size, struct tn_error_info *error)
+{
+	/* The entry only reads it. */
+	return transfer(device, device->backend->device.upload, "upload", block, offset,
+			(void *)(uintptr_t)host, size, error);
+}
+
+tn_status tn_device_download(struct tn_device *device, const struct tn_block *block,
+			     uint64_t offset, void *host, uint64_t size,
+			     struct tn_error_info *error)
+{
+	return transfer(device, device->backend->device.download, "download", block, offset, host,
+			size, error);
+}
+
+tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error)
+{
+	tn_status status = begin(device, error);
+	if (status)
+		return status;
+	struct tn_sync_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	return tn_device_answer(device, device->backend->device.sync(device->handle, &args), error);
+}

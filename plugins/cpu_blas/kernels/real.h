@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Small words for branch-free arithmetic on f32.  Everything is written so that compilers turn a
+ * loop over it into vector instructions: no branches, no tables, a choice is a `?:` of two values
+ * that are both computed.  Expressions may be contracted to fused multiply-adds or not: both are
+ * right.  Nothing here is right under -ffast-math.
+ */
+#ifndef CPU_REAL_H
+#define CPU_REAL_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__FAST_MATH__)
+#error "the kernels need exact floating-point arithmetic"
+#endif
+
+static inline uint32_t bits_of(float x)
+{
+	uint32_t bits;
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+static inline float from_bits(uint32_t bits)
+{
+	float x;
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+static inline uint64_t bits_of_double(double x)
+{
+	uint64_t bits;
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+static inline double double_from_bits(uint64_t bits)
+{
+	double x;
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+static inline float magnitude(float x)
+{
+	return from_bits(bits_of(x) & 0x7fffffffu);
+}
+
+/* |x| with the sign of y. */
+static inline float with_sign(float x, float y)
+{
+	return from_bits((bits_of(x) & 0x7fffffffu) | (bits_of(y) & 0x80000000u));
+}
+
+/* x within [-limit, limit]; a NaN stays. */
+static inline float clamp(float x, float limit)
+{
+	float a = magnitude(x);
+	return with_sign(limit < a ? limit : a, x);
+}
+
+/* Added to |x| < 2^22 it leaves the nearest integer to x in the low bits of the sum. */
+#define ROUND_F32 0x1.8p23f
+
+/* p 2^k for -252 <= k <= 254, rounded once: two factors, each a normal number. */
+static inline float scale(float p, int32_t k)
+{
+	int32_t half = k >> 1;
+	float first = from_bits((uint32_t)(half + 127) << 23);
+	float second = from_bits((uint32_t)(k - half + 127) << 23);
+	return p * first * second;
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A copy past the caches: whole lines are written to memory without being read first, which saves a
+ * third of the traffic of a large output.
+ */
+#include <string.h>
+
+#include "variant.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+
+static inline void stream_line(char *out, const char *in)
+{
+#if defined(__AVX512F__)
+	_mm512_stream_si512((void *)out, _mm512_loadu_si512((const void *)in));
+#elif defined(__AVX__)
+	_mm256_stream_si256((__m256i *)(void *)out,
+			    _mm256_loadu_si256((const __m256i *)(const void *)in));
+	_mm256_stream_si256((__m256i *)(void *)(out + 32),
+			    _mm256_loadu_si256((const __m256i *)(const void *)(in + 32)));
+#else
+	for (int i = 0; i < 64; i += 16)
+		_mm_stream_si128((__m128i *)(void *)(out + i),
+				 _mm_loadu_si128((const __m128i *)(const void *)(in + i)));
+#endif
+}
+
+void VARIANT(cpu_stream_copy)(void *dst, const void *src, size_t n)
+{
+	char *out = dst;
+	const char *in = src;
+	size_t head = (size_t)(-(uintptr_t)out & 63);
+	head = head < n ? head : n;
+	memcpy(out, in, head);
+	out += head;
+	in += head;
+	n -= head;
+	for (; n >= 64; n -= 64, out += 64, in += 64)
+		stream_line(out, in);
+	memcpy(out, in, n);
+	_mm_sfence(); /* what comes after, on another thread too, sees the lines */
+}
+
+#else
+
+void VARIANT(cpu_stream_copy)(void *dst, const void *src, size_t n)
+{
+	memcpy(dst, src, n);
+}
+
+#endif

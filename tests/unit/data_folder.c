@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers */
+#include "config.h"
+
+#include "base/error.h"
+#include "data/search.h"
+#include "io_files.h"
+
+static const char *folder;
+
+static const char *const names[4] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+				     "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+
+/* Four images of 1 x 2 to train, two to test. */
+static const struct {
+	const char *bytes;
+	size_t size;
+} contents[4] = {
+	{"\0\0\x08\3\0\0\0\4\0\0\0\1\0\0\0\2\0\1\2\3\4\5\6\7", 24},
+	{"\0\0\x08\1\0\0\0\4\0\1\2\1", 12},
+	{"\0\0\x08\3\0\0\0\2\0\0\0\1\0\0\0\2\x0a\x0b\x0c\x0d", 20},
+	{"\0\0\x08\1\0\0\0\2\2\0", 10},
+};
+
+static void clear(void)
+{
+	for (int i = 0; i < 4; i++) {
+		char name[64];
+		unlink(files_path(folder, names[i]));
+		snprintf(name, sizeof(name), "%s.gz", names[i]);
+		unlink(files_path(folder, name));
+	}
+}
+
+static void write_all(void)
+{
+	clear();
+	for (int i = 0; i < 4; i++)
+		files_write(files_path(folder, names[i]), contents[i].bytes, contents[i].size);
+}
+
+static void check_small(const tn_dataset *dataset)
+{
+	int32_t label;
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 4);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 2);
+	assert_int_equal(tn_dataset_format(dataset)->n_classes, 3);
+	assert_int_equal(tn_dataset_format(dataset)->height, 1);
+	assert_int_equal(tn_dataset_format(dataset)->width, 2);
+	assert_memory_equal(tn_dataset_image(dataset, TN_PART_TRAIN, 2, &label), "\4\5", 2);
+	assert_int_equal(label, 2);
+	assert_memory_equal(tn_dataset_image(dataset, TN_PART_TEST, 1, &label), "\x0c\x0d", 2);
+	assert_int_equal(label, 0);
+	assert_string_equal(tn_dataset_class_name(dataset, 2), "2");
+	/* 0 .. 7: mean 3.5, variance 5.25. */
+	assert_close(tn_dataset_format(dataset)->mean[0], 3.5 / 255, 1e-8);
+	assert_close(tn_dataset_format(dataset)->deviation[0], sqrt(5.25) / 255, 1e-8);
+}
+
+static void four_idx_files_are_a_data_set(void **state)
+{
+	(void)state;
+	tn_dataset *dataset;
+	write_all();
+	assert_ok(tn_dataset_open(folder, NULL, &dataset, NULL));
+	check_small(dataset);
+	tn_dataset_destroy(dataset);
+}
+
+static void each_file_may_be_gzipped_or_spelt_with_a_dot(void **state)
+{
+	(void)state;
+	tn_dataset *dataset;
+	write_all();
+	unlink(files_path(folder, names[1]));
+	files_write(files_path(folder, "train-labels.idx1-ubyte"), contents[1].bytes,
+		    contents[1].size);
+#ifdef HAVE_ZLIB
+	unlink(files_path(folder, names[2]));
+	files_write_gzipped(files_path(folder, "t10k-images-idx3-ubyte.gz"), contents[2].bytes,
+			    contents[2].size);
+#endif
+	assert_ok(tn_dataset_open(folder, NULL, &dataset, NULL));
+	check_small(dataset);
+	tn_dataset_destroy(dataset);
+	unlink(files_path(folder, "train-labels.idx1-ubyte"));
+}
+
+static void files_that_do_not_fit_each_other_are_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		int file;
+		const char *bytes;
+		size_t size;
+		tn_status status;
+		const char *part;
+	} cases[] = {
+		{1, "\0\0\x08\1\0\0\0\3\0\1\2", 11, TN_SHAPE,
+		 "train: expected as many labels as "
+		 "images, found 3 labels and 4 images"},
+		{2, "\0\0\x08\3\0\0\0\2\0\0\0\2\0\0\0\1abcd", 20, TN_SHAPE,
+		 "expected t10k images of 1 x 2, as train, found 2 x 1"},
+		{0, "\0\0\x08\1\0\0\0\4abcd", 12, TN_SHAPE, "expected 3 axes of u8, found 1 of u8"},
+		{1, "\0\0\x09\1\0\0\0\4\0\0\0\0", 12, TN_SHAPE,
+		 "expected 1 axes of u8, found 1 of i8"},
+		{0, "\0\0\x08\3\0\0\0\4\0\0\0\0\0\0\0\2", 16, TN_SHAPE, "expected images, found"},
+		{3, "\0\0\x08\1\0\0\0\2\2", 9, TN_FORMAT, "t10k-labels-idx1-ubyte: offset 8"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_error_info error;
+		tn_dataset *dataset;
+		write_all();
+		tn_error_reset(&error);
+		files_write(files_path(folder, names[cases[i].file]), cases[i].bytes,
+			    cases[i].size);
+		assert_status(tn_dataset_open(folder, NULL, &dataset, &error), cases[i].status);
+		assert_contains(error.text, cases[i].part);
+	}
+}
+
+static void what_is_missing_is_named(void **state)
+{
+	(void)state;
+	struct tn_error_info error;
+	tn_dataset *dataset;
+	for (int i = 0; i < 4; i++) {
+		write_all();
+		unlink(files_path(folder, names[i]));
+		assert_status(tn_dataset_open(folder, NULL, &dataset, &error), TN_NOT_FOUND);
+		assert_contains(error.text, names[i]);
+	}
+	clear();
+	assert_status(tn_dataset_open(folder, NULL, &dataset, &error), TN_NOT_FOUND);
+	assert_contains(error.text, "expected digits.csv.gz, or train-images-idx3-ubyte");
+	assert_status(tn_dataset_open("/no/such/folder", NULL, &dataset, &error), TN_NOT_FOUND);
+	assert_status(tn_dataset_open("", NULL, &dataset, &error), TN_INVALID_ARGUMENT);
+}
+
+static void an_unknown_name_lists_the_places_and_the_package(void **state)
+{
+	(void)state;
+	struct tn_error_info error;
+	char *found = NULL;
+	assert_status(tn_dataset_find("no-such-set", "/some/where", &found, &error), TN_NOT_FOUND);
+	assert_contains(error.text, "no-such-set: not found");
+	assert_contains(error.text, "/some/where/data/no-such-set, "
+				    "/usr/share/datasets/no-such-set, ./no-such-set");
+	assert_null(strstr(error.text, "package"));
+	if (access("/usr/share/datasets/fashion-mnist", F_OK) != 0) {
+		assert_status(tn_dataset_find("fashion-mnist", "/some/where", &found, &error),
+			      TN_NOT_FOUND);
+		assert_contains(error.text, "Debian package dataset-fashion-mnist");
+	}
+}
+
+static void a_name_is_looked_for_in_the_data_folder_first(void **state)
+{
+	(void)state;
+	char *found = NULL;
+	char data[128], set[256];
+	snprintf(data, sizeof(data), "%.100s/data", folder);
+	snprintf(set, sizeof(set), "%s/fashion-mnist", data);
+	assert_int_equal(mkdir(data, 0700), 0);
+	assert_int_equal(mkdir(set, 0700), 0);
+	tn_status status = tn_dataset_find("fashion-mnist", folder, &found, NULL);
+	rmdir(set);
+	rmdir(data);
+	assert_ok(status);
+	assert_string_equal(found, set);
+	free(found);
+}
+
+static void options_of_a_later_version_are_refused_when_set(void **state)
+{
+	(void)state;
+	struct {
+		struct tn_dataset_options known;
+		uint32_t later;
+	} options = {.known = {.struct_size = sizeof(options)}};
+	struct tn_error_info error;
+	tn_dataset *dataset;
+	write_all();
+	assert_ok(tn_dataset_open(folder, &options.known, &dataset, NULL));
+	tn_dataset_destroy(dataset);
+	options.later = 1;
+	assert_status(tn_dataset_open(folder, &options.known, &dataset, &error), TN_UNSUPPORTED);
+	options.known.struct_size = sizeof(options.known);
+	options.known.validation_permille = 1001;
+	assert_status(tn_dataset_open(folder, &options.known, &dataset, &error),
+		      TN_INVALID_ARGUMENT);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	folder = files_folder();
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	files_remove(folder);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(four_idx_files_are_a_data_set),
+		cmocka_unit_test(each_file_may_be_gzipped_or_spelt_with_a_dot),
+		cmocka_unit_test(files_that_do_not_fit_each_other_are_refused),
+		cmocka_unit_test(what_is_missing_is_named),
+		cmocka_unit_test(an_unknown_name_lists_the_places_and_the_package),
+		cmocka_unit_test(a_name_is_looked_for_in_the_data_folder_first),
+		cmocka_unit_test(options_of_a_later_version_are_refused_when_set),
+	};
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

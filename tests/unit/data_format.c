@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers */
+#include <tenon/data.h>
+
+#include "base/error.h"
+#include "check.h"
+
+static const struct tn_input_format digits = {.struct_size = sizeof(digits),
+					      .channels = 1,
+					      .height = 28,
+					      .width = 28,
+					      .source_height = 8,
+					      .source_width = 8,
+					      .zoom = 3,
+					      .border = 2,
+					      .scale = 16,
+					      .mean = {0.22437f},
+					      .deviation = {0.349183f},
+					      .n_classes = 10};
+
+static void a_format_is_read_back_to_the_bit(void **state)
+{
+	(void)state;
+	struct tn_input_format format = digits, back;
+	for (int i = 0; i < 1000; i++) {
+		format.mean[0] = 1.0f / (float)(3 + i);
+		format.deviation[0] = 0.1f * (float)(1 + i) / 7.0f;
+		char *text = tn_input_format_text(&format);
+		assert_non_null(text);
+		assert_ok(tn_input_format_parse(text, &back, NULL));
+		assert_memory_equal(&format, &back, sizeof(format));
+		tn_data_text_free(text);
+	}
+}
+
+#define NUMBERS(channels, height, zoom, border)                                                    \
+	"{\"channels\":" channels ",\"height\":" height ",\"width\":28,\"source_height\":8,"       \
+	"\"source_width\":8,\"zoom\":" zoom ",\"border\":" border ",\"n_classes\":10,"
+#define GOOD NUMBERS("1", "28", "3", "2")
+
+static void texts_that_are_not_a_format_are_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		const char *part;
+	} cases[] = {
+		{"", "expected '{'"},
+		{"[1]", "expected '{'"},
+		{"{", "expected JSON"},
+		{"{}", "key \"channels\": expected a number from 1 to 4, found none"},
+		{NUMBERS("0", "28", "3", "2") "\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"channels\""},
+		{NUMBERS("5", "28", "3", "2") "\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"channels\""},
+		{NUMBERS("1", "28.5", "3", "2") "\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"height\""},
+		{NUMBERS("1", "27", "3", "2") "\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "expected source size x zoom + 2 border = 28 x 28"},
+		{NUMBERS("1", "28", "4294967296",
+			 "2") "\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"zoom\""},
+		{NUMBERS("1", "28", "3", "-2") "\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"border\""},
+		{GOOD "\"scale\":0,\"mean\":[0],\"deviation\":[1]}", "key \"scale\": expected a "
+								     "positive"},
+		{GOOD "\"scale\":1e99,\"mean\":[0],\"deviation\":[1]}", "key \"scale\""},
+		{GOOD "\"scale\":1,\"mean\":0,\"deviation\":[1]}",
+		 "key \"mean\": expected an array "
+		 "of 1"},
+		{GOOD "\"scale\":1,\"mean\":[0,0],\"deviation\":[1]}", "key \"mean\""},
+		{GOOD "\"scale\":1,\"mean\":[\"0\"],\"deviation\":[1]}", "key \"mean\""},
+		{GOOD "\"scale\":1,\"mean\":[0],\"deviation\":[0]}",
+		 "key \"deviation\": expected a "
+		 "positive"},
+		{GOOD "\"scale\":1,\"scale\":1,\"mean\":[0],\"deviation\":[1]}", "duplicate"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_error_info error;
+		struct tn_input_format format = {.zoom = 77};
+		tn_error_reset(&error);
+		assert_status(tn_input_format_parse(cases[i].text, &format, &error), TN_FORMAT);
+		assert_contains(error.text, cases[i].part);
+		assert_int_equal(format.zoom, 77);
+	}
+}
+
+static void a_picture_of_source_size_is_fed_as_in_training(void **state)
+{
+	(void)state;
+	uint8_t pixels[64];
+	float out[28 * 28];
+	for (int i = 0; i < 64; i++)
+		pixels[i] = (uint8_t)(4 * i);
+	struct tn_image image = {.width = 8, .height = 8, .channels = 1, .data = pixels};
+	assert_ok(tn_input_format_apply(&digits, &image, 0, out, NULL));
+	for (int y = 0; y < 28; y++) {
+		for (int x = 0; x < 28; x++) {
+			int outside = y < 2 || y >= 26 || x < 2 || x >= 26;
+			float v = outside ? 0 : pixels[(y - 2) / 3 * 8 + (x - 2) / 3];
+			/* Two roundings of values below 3. */
+			assert_close(out[y * 28 + x], (v / 255 - 0.22437f) / 0.349183f, 1e-6);
+		}
+	}
+}
+
+static void a_picture_of_another_size_is_resized_and_inverted_when_asked(void **state)
+{
+	(void)state;
+	uint8_t pixels[56 * 56];
+	float out[28 * 28];
+	for (int i = 0; i < 56 * 56; i++)
+		pixels[i] = i % 2 ? 100 : 200; /* the mean of every 2 x 2 is 150 */
+	struct tn_image image = {.width = 56, .height = 56, .channels = 1, .data = pixels};
+	assert_ok(tn_input_format_apply(&digits, &image, 1, out, NULL));
+	for (int i = 0; i < 28 * 28; i++)
+		assert_close(out[i], (105.0f / 255 - 0.22437f) / 0.349183f, 1e-6);
+}
+
+static void colour_and_alpha_become_grey(void **state)
+{
+	(void)state;
+	uint8_t pixels[28 * 28 * 4];
+	float out[28 * 28];
+	for (int i = 0; i < 28 * 28; i++)
+		memcpy(pixels + 4 * i, i % 2 ? "\xff\0\0\xff" : "\xff\xff\xff\0", 4);
+	struct tn_image image = {.width = 28, .height = 28, .channels = 4, .data = pixels};
+	/* Red is 76 of 255; what is transparent shows black, or white when dark is on light. */
+	assert_ok(tn_input_format_apply(&digits, &image, 0, out, NULL));
+	assert_close(out[0], (0 - 0.22437f) / 0.349183f, 1e-6);
+	assert_close(out[1], (76.0f / 255 - 0.22437f) / 0.349183f, 1e-6);
+	assert_ok(tn_input_format_apply(&digits, &image, 1, out, NULL));
+	assert_close(out[0], (0 - 0.22437f) / 0.349183f, 1e-6);
+	assert_close(out[1], (179.0f / 255 - 0.22437f) / 0.349183f, 1e-6);
+}
+
+static void channels_become_planes(void **state)
+{
+	(void)state;
+	uint8_t pixels[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+	float out[12];
+	struct tn_input_format format = {.struct_size = sizeof(format),
+					 .channels = 3,
+					 .height = 2,
+					 .width = 2,
+					 .source_height = 2,
+					 .source_width = 2,
+					 .zoom = 1,
+					 .scale = 255,
+					 .mean = {0, 0, 0},
+					 .deviation = {1, 1, 1},
+					 .n_classes = 2};
+	struct tn_image image = {.width = 2, .height = 2, .channels = 3, .data = pixels};
+	assert_ok(tn_input_format_apply(&format, &image, 0, out, NULL));
+	for (int c = 0; c < 3; c++) {
+		for (int i = 0; i < 4; i++)
+			assert_close(out[4 * c + i], pixels[3 * i + c] / 255.0, 1e-7);
+	}
+	format.channels = 2;
+	assert_status(tn_input_format_apply(&format, &image, 0, out, NULL), TN_UNSUPPORTED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_format_is_read_back_to_the_bit),
+		cmocka_unit_test(texts_that_are_not_a_format_are_refused),
+		cmocka_unit_test(a_picture_of_source_size_is_fed_as_in_training),
+		cmocka_unit_test(a_picture_of_another_size_is_resized_and_inverted_when_asked),
+		cmocka_unit_test(colour_and_alpha_become_grey),
+		cmocka_unit_test(channels_become_planes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers */
+#include <tenon/data.h>
+
+#include "check.h"
+#include "data/shuffle.h"
+
+#define N 23
+#define H 3
+#define W 4
+
+/* 23 images of 3 x 4; all pixels of image i are i + 1, its label is i mod 5. */
+static tn_dataset *make_dataset(void)
+{
+	static uint8_t images[N * H * W];
+	static int32_t labels[N];
+	for (int i = 0; i < N; i++) {
+		memset(images + i * H * W, i + 1, H * W);
+		labels[i] = i % 5;
+	}
+	struct tn_dataset_source source = {.struct_size = sizeof(source),
+					   .channels = 1,
+					   .height = H,
+					   .width = W,
+					   .name = "numbered",
+					   .images = images,
+					   .labels = labels,
+					   .n_images = N,
+					   .n_classes = 5,
+					   .scale = 1};
+	tn_dataset *dataset;
+	assert_ok(tn_dataset_create(&source, &dataset, NULL));
+	return dataset;
+}
+
+static tn_data_loader *make_loader(const tn_dataset *dataset, uint32_t batch, uint64_t seed,
+				   uint32_t drop_last)
+{
+	struct tn_data_loader_options options = {.struct_size = sizeof(options),
+						 .batch_size = batch,
+						 .seed = seed,
+						 .shuffle = 1,
+						 .drop_last = drop_last};
+	tn_data_loader *loader;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
+	return loader;
+}
+
+/* The number of the image that a normalised pixel belongs to. */
+static int number_of(const tn_dataset *dataset, float pixel)
+{
+	const struct tn_input_format *format = tn_dataset_format(dataset);
+	return (int)lroundf(pixel * format->deviation[0] + format->mean[0]) - 1;
+}
+
+static void an_epoch_gives_every_image_once_and_a_short_last_batch(void **state)
+{
+	(void)state;
+	float images[5 * H * W];
+	int32_t labels[5];
+	uint32_t n;
+	int seen[N] = {0};
+	tn_dataset *dataset = make_dataset();
+	tn_data_loader *loader = make_loader(dataset, 5, 1, 0);
+	assert_int_equal(tn_data_loader_batches(loader), 5);
+	for (int batch = 0; batch < 5; batch++) {
+		assert_ok(tn_data_loader_next(loader, images, labels, &n, NULL));
+		assert_int_equal(n, batch < 4 ? 5 : 3);
+		for (uint32_t i = 0; i < n; i++) {
+			int number = number_of(dataset, images[i * H * W]);
+			assert_in_range(number, 0, N - 1);
+			assert_int_equal(number,
+					 tn_data_loader_image(loader, 5u * (uint32_t)batch + i));
+			assert_int_equal(labels[i], number % 5);
+			seen[number]++;
+		}
+	}
+	for (int i = 0; i < N; i++)
+		assert_int_equal(seen[i], 1);
+	assert_ok(tn_data_loader_next(loader, images, labels, &n, NULL));
+	assert_int_equal(n, 0);
+	assert_int_equal(tn_data_loader_position(loader).epoch, 1);
+	assert_int_equal(tn_data_loader_position(loader).index, 0);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+static void a_short_last_batch_is_dropped_when_asked(void **state)
+{
+	(void)state;
+	float images[5 * H * W];
+	int32_t labels[5];
+	uint32_t n = 1;
+	int batches = 0;
+	tn_dataset *dataset = make_dataset();
+	tn_data_loader *loader = make_loader(dataset, 5, 1, 1);
+	assert_int_equal(tn_data_loader_batches(loader), 4);
+	while (n) {
+		assert_ok(tn_data_loader_next(loader, images, labels, &n, NULL));
+		assert_true(n == 5 || n == 0);
+		batches += n != 0;
+	}
+	assert_int_equal(batches, 4);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+static void images_are_normalised(void **state)
+{
+	(void)state;
+	float images[N * H * W];
+	int32_t labels[N];
+	uint32_t n;
+	double sum = 0, squares = 0;
+	tn_dataset *dataset = make_dataset();
+	tn_data_loader *loader = make_loader(dataset, N, 1, 0);
+	assert_ok(tn_data_loader_next(loader, images, labels, &n, NULL));
+	for (int i = 0; i < N * H * W; i++) {
+		sum += (double)images[i];
+		squares += (double)images[i] * (double)images[i];
+	}
+	/* f32 values of size 1: the mean of n errors of 2^-24 each, and as many of mean and deviation. */
+	assert_close(sum / (N * H * W), 0, 1e-6);
+	assert_close(squares / (N * H * W), 1, 1e-6);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+static void orders_differ_by_epoch_and_seed_and_by_nothing_else(void **state)
+{
+	(void)state;
+	uint32_t a[100], b[100];
+	tn_shuffle(7, 3, a, 100);
+	tn_shuffle(7, 3, b, 100);
+	assert_memory_equal(a, b, sizeof(a));
+	tn_shuffle(7, 4, b, 100);
+	assert_memory_not_equal(a, b, sizeof(a));
+	tn_shuffle(8, 3, b, 100);
+	assert_memory_not_equal(a, b, sizeof(a));
+}
+
+/* Recorded once: it may never change, or saved positions would mean other batches. */
+static void the_order_of_a_seed_is_fixed_for_ever(void **state)
+{
+	(void)state;
+	static const uint32_t expected[10] = {0, 5, 7, 2, 9, 3, 8, 6, 1, 4};
+	uint32_t order[10];
+	tn_shuffle(1, 0, order, 10);
+	assert_memory_equal(order, expected, sizeof(order));
+}
+
+/* All 6 orders of 3: 1000 times each of 6000, standard deviation sqrt(6000 * 1/6 * 5/6) = 29; five of
+ * them are 145. */
+static void all_orders_are_equally_likely(void **state)
+{
+	(void)state;
+	int count[27] = {0};
+	for (uint64_t seed = 0; seed < 6000; seed++) {
+		uint32_t order[3];
+		tn_shuffle(seed, 0, order, 3);
+		count[order[0] * 9 + order[1] * 3 + order[2]]++;
+	}
+	int orders = 0;
+	for (int i = 0; i < 27; i++) {
+		if (count[i] == 0)
+			continue;
+		orders++;
+		assert_close(count[i], 1000, 145);
+	}
+	assert_int_equal(orders, 6);
+}
+
+static void a_loader_set_to_a_position_goes_on_from_it(void **state)
+{
+	(void)state;
+	float a[5 * H * W], b[5 * H * W];
+	int32_t labels_a[5], labels_b[5];
+	uint32_t n_a, n_b;
+	tn_dataset *dataset = make_dataset();
+	for (int stop = 0; stop < 14; stop++) {
+		tn_data_loader *first = make_loader(dataset, 5, 9, 0);
+		tn_data_loader *second = make_loader(dataset, 5, 9, 0);
+		for (int i = 0; i < stop; i++)
+			assert_ok(tn_data_loader_next(first, a, labels_a, &n_a, NULL));
+		assert_ok(tn_data_loader_seek(second, tn_data_loader_position(first), NULL));
+		for (int i = 0; i < 8; i++) {
+			assert_ok(tn_data_loader_next(first, a, labels_a, &n_a, NULL));
+			assert_ok(tn_data_loader_next(second, b, labels_b, &n_b, NULL));
+			assert_int_equal(n_a, n_b);
+			assert_memory_equal(a, b, n_a * H * W * sizeof(float));
+			assert_memory_equal(labels_a, labels_b, n_a * sizeof(int32_t));
+		}
+		tn_data_loader_destroy(first);
+		tn_data_loader_destroy(second);
+	}
+	tn_dataset_destroy(dataset);
+}
+
+static void a_position_beyond_the_part_is_refused(void **state)
+{
+	(void)state;
+	tn_dataset *dataset = make_dataset();
+	tn_data_loader *loader = make_loader(dataset, 5, 9, 0);
+	struct tn_data_position position = {.epoch = 0, .index = N};
+	assert_ok(tn_data_loader_seek(loader, position, NULL));
+	position.index++;
+	assert_status(tn_data_loader_seek(loader, position, NULL), TN_INVALID_ARGUMENT);
+	assert_int_equal(tn_data_loader_image(loader, N), UINT64_MAX);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+static void without_shuffling_images_come_in_file_order(void **state)
+{
+	(void)state;
+	struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 1};
+	tn_dataset *dataset = make_dataset();
+	tn_data_loader *loader;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
+	for (uint64_t i = 0; i < N; i++)
+		assert_int_equal(tn_data_loader_image(loader, i), i);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+static void an_empty_part_gives_no_batch(void **state)
+{
+	(void)state;
+	float image[H * W];
+	int32_t label;
+	uint32_t n = 1;
+	struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 1};
+	tn_dataset *dataset = make_dataset();
+	tn_data_loader *loader;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &options, &loader, NULL));
+	assert_int_equal(tn_data_loader_batches(loader), 0);
+	assert_ok(tn_data_loader_next(loader, image, &label, &n, NULL));
+	assert_int_equal(n, 0);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+static void impossible_options_are_refused(void **state)
+{
+	(void)state;
+	tn_dataset *dataset = make_dataset();
+	tn_data_loader *loader;
+	struct tn_data_loader_options options = {.struct_size = sizeof(options)};
+	assert_status(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL),
+		      TN_INVALID_ARGUMENT);
+	options.batch_size = 1;
+	assert_status(tn_data_loader_create(dataset, TN_N_PARTS, &options, &loader, NULL),
+		      TN_INVALID_ARGUMENT);
+	options.max_shift = H;
+	assert_status(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL),
+		      TN_INVALID_ARGUMENT);
+	tn_dataset_destroy(dataset);
+}
+
+static void impossible_sources_are_refused(void **state)
+{
+	(void)state;
+	uint8_t image[4] = {0};
+	int32_t label = 0;
+	tn_dataset *dataset;
+	const struct tn_dataset_source good = {.struct_size = sizeof(good),
+					       .channels = 1,
+					       .height = 2,
+					       .width = 2,
+					       .images = image,
+					       .labels = &label,
+					       .n_images = 1,
+					       .n_classes = 1};
+	struct tn_dataset_source bad[7] = {good, good, good, good, good, good, good};
+	bad[0].channels = 5;
+	bad[1].height = 0;
+	bad[2].n_images = 0;
+	bad[3].labels = NULL;
+	bad[4].n_classes = 0;
+	bad[5].test_permille = 1001;
+	bad[6].width = UINT32_MAX;
+	for (int i = 0; i < 7; i++)
+		assert_status(tn_dataset_create(&bad[i], &dataset, NULL),
+			      i < 6 ? TN_INVALID_ARGUMENT : TN_LIMIT);
+	label = 1;
+	assert_status(tn_dataset_create(&good, &dataset, NULL), TN_INVALID_ARGUMENT);
+	label = 0;
+	assert_ok(tn_dataset_create(&good, &dataset, NULL));
+	tn_dataset_destroy(dataset);
+}
+
+/* One image of 3 x 4 with pixels 1 .. 12, moved in every epoch. */
+static void a_moved_image_is_the_image_shifted_and_mirrored(void **state)
+{
+	(void)state;
+	uint8_t image[H * W];
+	int32_t label = 0;
+	int shifts[9] = {0}, mirrored[2] = {0};
+	for (int i = 0; i < H * W; i++)
+		image[i] = (uint8_t)(i + 1);
+	struct tn_dataset_source source = {.struct_size = sizeof(source),
+					   .channels = 1,
+					   .height = H,
+					   .width = W,
+					   .images = image,
+					   .labels = &label,
+					   .n_images = 1,
+					   .n_classes = 1,
+					   .scale = 1};
+	struct tn_data_loader_options options = {
+		.struct_size = sizeof(options), .batch_size = 1, .max_shift = 1, .flip = 1};
+	tn_dataset *dataset;
+	tn_data_loader *loader;
+	assert_ok(tn_dataset_create(&source, &dataset, NULL));
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
+	const struct tn_input_format *format = tn_dataset_format(dataset);
+	for (uint64_t epoch = 0; epoch < 200; epoch++) {
+		float out[H * W];
+		uint32_t n;
+		int matches = 0;
+		assert_ok(tn_data_loader_seek(loader, (struct tn_data_position){epoch, 0}, NULL));
+		assert_ok(tn_data_loader_next(loader, out, &label, &n, NULL));
+		for (int move = 0; move < 18; move++) {
+			int dy = move % 3 - 1, dx = move / 3 % 3 - 1, mirror = move / 9, equal = 1;
+			for (int y = 0; y < H; y++) {
+				for (int x = 0; x < W; x++) {
+					int inside = y - dy >= 0 && y - dy < H && x - dx >= 0 &&
+						     x - dx < W;
+					int from = mirror ? W - 1 - (x - dx) : x - dx;
+					float value = inside ? image[(y - dy) * W + from] : 0;
+					equal &= out[y * W + x] ==
+						 (value - format->mean[0]) / format->deviation[0];
+				}
+			}
+			matches += equal;
+			shifts[move % 9] += equal;
+			mirrored[mirror] += equal;
+		}
+		assert_int_equal(matches, 1);
+	}
+	for (int i = 0; i < 9; i++)
+		assert_true(shifts[i] > 0);
+	/* 100 of 200, standard deviation 7.1. */
+	assert_close(mirrored[0], 100, 36);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_epoch_gives_every_image_once_and_a_short_last_batch),
+		cmocka_unit_test(a_short_last_batch_is_dropped_when_asked),
+		cmocka_unit_test(images_are_normalised),
+		cmocka_unit_test(orders_differ_by_epoch_and_seed_and_by_nothing_else),
+		cmocka_unit_test(the_order_of_a_seed_is_fixed_for_ever),
+		cmocka_unit_test(all_orders_are_equally_likely),
+		cmocka_unit_test(a_loader_set_to_a_position_goes_on_from_it),
+		cmocka_unit_test(a_position_beyond_the_part_is_refused),
+		cmocka_unit_test(without_shuffling_images_come_in_file_order),
+		cmocka_unit_test(an_empty_part_gives_no_batch),
+		cmocka_unit_test(impossible_options_are_refused),
+		cmocka_unit_test(impossible_sources_are_refused),
+		cmocka_unit_test(a_moved_image_is_the_image_shifted_and_mirrored),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
