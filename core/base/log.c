@@ -98,8 +98,8 @@ void tn_log_text(const struct tn_logger *logger, int level, const char *subsyste
 		fprintf(stderr, "tenon: %s: %.*s\n", subsystem, (int)length, text);
 }
 
-void tn_log(const struct tn_logger *logger, int level, const char *subsystem, const char *format,
-	    ...)
+void tn_log_format(const struct tn_logger *logger, int level, const char *subsystem,
+		   const char *format, ...)
 {
 	if (!tn_log_wanted(logger, level, subsystem))
 		return;

@@ -34,8 +34,11 @@ tn_status tn_logger_configure(struct tn_logger *logger, const char *text,
 			      struct tn_error_info *error);
 int tn_log_wanted(const struct tn_logger *logger, int level, const char *subsystem);
 /* A logger of NULL drops the message. */
-void tn_log(const struct tn_logger *logger, int level, const char *subsystem, const char *format,
-	    ...) __attribute__((format(printf, 4, 5)));
+void tn_log_format(const struct tn_logger *logger, int level, const char *subsystem,
+		   const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The old name, which <tenon/array.h> has for the logarithm: for callers that include no arrays, until
+ * they have moved. */
+#define tn_log(logger, level, ...) tn_log_format(logger, level, __VA_ARGS__)
 void tn_log_text(const struct tn_logger *logger, int level, const char *subsystem, const char *text,
 		 size_t length);
 

@@ -55,17 +55,17 @@ static void a_callback_gets_the_wanted_messages_and_long_ones_are_cut(void **sta
 	tn_logger_init(&logger);
 	logger.callback = remember;
 	logger.user = &seen;
-	tn_log(&logger, TN_LOG_INFO, "pool", "not wanted");
+	tn_log_format(&logger, TN_LOG_INFO, "pool", "not wanted");
 	assert_int_equal(seen.n, 0);
-	tn_log(&logger, TN_LOG_WARNING, "pool", "%d blocks", 3);
+	tn_log_format(&logger, TN_LOG_WARNING, "pool", "%d blocks", 3);
 	assert_string_equal(seen.text, "3 blocks");
 	char *big = malloc(5000);
 	memset(big, 'x', 4999);
 	big[4999] = '\0';
-	tn_log(&logger, TN_LOG_WARNING, "pool", "%s", big);
+	tn_log_format(&logger, TN_LOG_WARNING, "pool", "%s", big);
 	assert_int_equal(strlen(seen.text), 1023);
 	free(big);
-	tn_log(NULL, TN_LOG_ERROR, "pool", "nobody");
+	tn_log_format(NULL, TN_LOG_ERROR, "pool", "nobody");
 	assert_int_equal(seen.n, 2);
 }
 
