@@ -219,8 +219,7 @@ static void settle(struct tn_device *device)
 	struct tn_error_info error;
 	if (device->synchronous || device->lost)
 		return;
-	tn_error_reset(&error);
-	if (tn_device_sync(device, &error) && !device->deferred.status)
+	if (tn_device_wait(device, &error) && !device->deferred.status)
 		device->deferred = error;
 }
 

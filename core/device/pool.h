@@ -84,6 +84,9 @@ tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece
 /* Gives empty chunks back, the oldest first, until at most `keep` bytes are reserved. */
 void tn_chunk_release(struct tn_device *device, uint64_t keep);
 
+/* Waits for the work of an open device, whatever error is still to be said. */
+tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error);
+
 /* Marks host memory as not to be touched, where AddressSanitizer watches. */
 static inline void tn_pool_poison(void *address, uint64_t size)
 {

@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
+#include "device/pool.h"
 
 /* The device is open and nothing is waiting to be said. */
 static tn_status begin(struct tn_device *device, struct tn_error_info *error)
@@ -35,6 +35,7 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 	tn_status status = begin(device, error);
 	if (status || size == 0)
 		return status;
+	tn_error_reset(error);
 	struct tn_transfer_args args = {
 		.call = {.struct_size = sizeof(args), .error = error},
 		.buffer = block->buffer,
@@ -61,11 +62,15 @@ tn_status tn_device_download(struct tn_device *device, const struct tn_block *bl
 			size, error);
 }
 
+tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error)
+{
+	tn_error_reset(error);
+	struct tn_sync_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	return tn_device_answer(device, device->backend->device.sync(device->handle, &args), error);
+}
+
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error)
 {
 	tn_status status = begin(device, error);
-	if (status)
-		return status;
-	struct tn_sync_args args = {.call = {.struct_size = sizeof(args), .error = error}};
-	return tn_device_answer(device, device->backend->device.sync(device->handle, &args), error);
+	return status ? status : tn_device_wait(device, error);
 }
