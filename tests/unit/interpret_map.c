@@ -149,6 +149,7 @@ static void run_sample(tn_dtype storage, unsigned s, enum layout lx, enum layout
 							 .on_device = s % 3 == 0,
 							 .bits = tn_bits_of_f64(scalar),
 							 .buffer = (uint64_t)&scalar},
+			  .kernels = (s + lx) % 2 ? &fused_kernels : NULL,
 			  .ulps = tn_is_floating(storage) ? 1 : 0});
 	check_sentinels(&x);
 	check_sentinels(&z);
@@ -267,7 +268,8 @@ static void random_numbers_keep_their_bits(void **state)
 		struct tensor w = tensor_make(TN_U32, 2, shape, CONTIGUOUS);
 		run(&(struct job){.threads = four,
 				  .program = &t.program,
-				  .outputs = (struct tn_operand[]){y.operand, w.operand}});
+				  .outputs = (struct tn_operand[]){y.operand, w.operand},
+				  .kernels = &fused_kernels});
 		tensor_free(&y);
 		tensor_free(&w);
 	}

@@ -211,7 +211,8 @@ static void run_case(tn_dtype storage, unsigned s, unsigned mask, enum layout la
 			  .outputs = (struct tn_operand[]){y[0].operand, y[1].operand},
 			  .n_reduced = shapes[s].rank - n_kept,
 			  .n_values = 2,
-			  .combiners = {combiners[0], combiners[1]}};
+			  .combiners = {combiners[0], combiners[1]},
+			  .kernels = s % 2 ? &fused_kernels : NULL};
 	struct tn_error_info error;
 	assert_ok(call(&job, TN_DRY_RUN, &error));
 	assert_ok(call(&job, 0, &error));
@@ -392,7 +393,8 @@ static void windows_are_reduced(int64_t stride, int64_t width)
 			  .outputs = (struct tn_operand[]){y.operand, z.operand, k.operand},
 			  .n_reduced = 2,
 			  .n_values = 3,
-			  .combiners = {TN_REDUCE_SUM, TN_REDUCE_MAX, TN_REDUCE_ARGMAX}};
+			  .combiners = {TN_REDUCE_SUM, TN_REDUCE_MAX, TN_REDUCE_ARGMAX},
+			  .kernels = stride == 1 ? &fused_kernels : NULL};
 	assert_ok(call(&job, 0, NULL));
 	check_all(&job);
 	check_sentinels(&y);
@@ -594,6 +596,42 @@ static void large_sums_are_accurate_and_repeat(void **state)
 			tensor_free(&z);
 		}
 	}
+}
+
+/* Many kept elements, each of 8000 terms that a running sum would lose a part of one by one: above 4096
+ * an ulp is 2^-11, and adding 1 + 2^-13 adds 1, which after 8000 terms is 1000 half ulps off.  Enough
+ * groups that none is cut into chunks, so that all levels of the sum are used.  The kept axis has
+ * stride 0 to save memory. */
+static void sums_of_rows_have_three_levels(void **state)
+{
+	enum { KEPT = 40 * 1024, TERMS = 8000, APART = 16 };
+	static float x[TERMS * APART], y[KEPT];
+	struct text t;
+	double sum = 0;
+	(void)state;
+	for (int i = 0; i < TERMS; i++) {
+		x[i * APART] = 1 + 0x1p-13f;
+		sum += 1 + 0x1p-13;
+	}
+	struct tn_operand in = {.buffer = (uint64_t)x,
+				.dtype = TN_F32,
+				.rank = 2,
+				.shape = {KEPT, TERMS},
+				.strides = {0, APART}};
+	struct tn_operand out = {
+		.buffer = (uint64_t)y, .dtype = TN_F32, .rank = 1, .shape = {KEPT}, .strides = {1}};
+	text_init(&t, 1, 0);
+	text_output(&t, text_op(&t, TN_OP_INPUT, TN_F32, 0, 0, 0));
+	struct job job = {.threads = four,
+			  .prologue = &t.program,
+			  .inputs = &in,
+			  .outputs = &out,
+			  .n_reduced = 1,
+			  .n_values = 1,
+			  .combiners = {TN_REDUCE_SUM}};
+	assert_ok(call(&job, 0, NULL));
+	for (int i = 0; i < KEPT; i++)
+		assert_close(y[i], sum, 300 * 0x1p-24 * sum);
 }
 
 /* ---- Refusals ---- */
@@ -814,6 +852,7 @@ int main(void)
 		cmocka_unit_test(epilogues_see_accumulators_and_inputs),
 		cmocka_unit_test(indices_and_scalars_reach_the_prologue),
 		cmocka_unit_test(large_sums_are_accurate_and_repeat),
+		cmocka_unit_test(sums_of_rows_have_three_levels),
 		cmocka_unit_test(bad_calls_are_refused_and_touch_nothing),
 		cmocka_unit_test(memory_may_run_out),
 	};
