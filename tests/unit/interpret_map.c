@@ -231,7 +231,8 @@ static void indices_follow_the_shape(void **state)
 			text_init(&t, 0, 0);
 			uint16_t sum = text_op(&t, TN_OP_ELEMENT, TN_I64, 0, 0, 0);
 			for (unsigned axis = 0; axis < shapes[s].rank; axis++) {
-				uint16_t weight = text_constant(&t, TN_I64, 10007u << (8 * axis));
+				uint16_t weight =
+					text_constant(&t, TN_I64, UINT64_C(10007) << (8 * axis));
 				uint16_t index = text_op(&t, TN_OP_INDEX, TN_I64, axis, 0, 0);
 				index = text_op(&t, TN_OP_MUL, TN_I64, index, weight, 0);
 				sum = text_op(&t, TN_OP_ADD, TN_I64, sum, index, 0);
