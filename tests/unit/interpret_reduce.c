@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * reduce against a loop over tn_evaluate, for every set of reduced axes.
+ * reduce against a loop over tn_op_evaluate, for every set of reduced axes.
  */
 #include "interpret_fixture.h"
 
@@ -82,7 +82,7 @@ static void join(struct oracle *o, uint32_t combiner, tn_dtype dtype, uint64_t b
 	else
 		o->sum = combiner == TN_REDUCE_SUM ? o->sum + x : o->sum * x;
 	bits = tn_cast_bits(dtype, acc, bits);
-	o->acc = first ? bits : tn_evaluate(opcode[combiner], acc, acc, o->acc, bits, 0);
+	o->acc = first ? bits : tn_op_evaluate(opcode[combiner], acc, acc, o->acc, bits, 0);
 }
 
 static uint64_t result_of(const struct oracle *o, uint32_t combiner, tn_dtype dtype)
