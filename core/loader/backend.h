@@ -80,6 +80,7 @@ struct tn_backend {
 	/* The loader's own. */
 	struct tn_backend_descriptor descriptor;
 	struct tn_host_services *services;
+	int created; /* there is an instance to destroy */
 };
 
 static inline int tn_backend_has(const struct tn_backend *backend, enum tn_slot slot)

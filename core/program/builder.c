@@ -19,7 +19,8 @@
 
 #define N_SLOTS (2 * TN_BUILDER_MAX_VALUES)
 
-tn_status tn_builder_init(struct tn_builder *builder, struct tn_error_info *error)
+tn_status tn_builder_init(struct tn_builder *builder, const char *operation,
+			  struct tn_error_info *error)
 {
 	memset(builder, 0, sizeof(*builder));
 	size_t bits = sizeof(uint64_t) * TN_BUILDER_MAX_VALUES;
@@ -27,9 +28,10 @@ tn_status tn_builder_init(struct tn_builder *builder, struct tn_error_info *erro
 	size_t slots = sizeof(uint16_t) * N_SLOTS;
 	char *memory = tn_mem_alloc(bits + values + slots);
 	if (!memory)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "program",
+		return tn_fail(error, TN_OUT_OF_MEMORY, operation,
 			       "no memory for the builder (%zu bytes)", bits + values + slots);
 	builder->memory = memory;
+	builder->operation = operation;
 	builder->bits = (uint64_t *)memory;
 	builder->values = (struct tn_instruction *)(memory + bits);
 	builder->slots = (uint16_t *)(memory + bits + values);
@@ -127,8 +129,8 @@ static tn_value fold(struct tn_builder *builder, uint16_t op, tn_dtype dtype,
 	const uint64_t *bits = builder->bits;
 	tn_dtype typed = tn_build_dtype(builder, operands[tn_op_typed_operand(op)]);
 	return tn_build_constant(builder, dtype,
-				 tn_op_evaluate(op, dtype, typed, bits[operands[0]],
-						bits[operands[1]], bits[operands[2]]));
+				 tn_evaluate(op, dtype, typed, bits[operands[0]], bits[operands[1]],
+					     bits[operands[2]]));
 }
 
 /* Constants go to the right, else the older value to the left. */
@@ -241,15 +243,16 @@ static void emit(const struct walk *walk, struct tn_program_parts *parts)
 	}
 }
 
-static tn_status check_limits(const struct tn_program_parts *parts, struct tn_error_info *error)
+static tn_status check_limits(const struct tn_program_parts *parts, const char *operation,
+			      struct tn_error_info *error)
 {
 	if (parts->n_instructions > TN_PROGRAM_MAX_INSTRUCTIONS)
-		return tn_fail(error, TN_LIMIT, "program",
+		return tn_fail(error, TN_LIMIT, operation,
 			       "%u instructions are left after simplification, at most %d are "
 			       "possible",
 			       parts->n_instructions, TN_PROGRAM_MAX_INSTRUCTIONS);
 	if (parts->n_constants > TN_PROGRAM_MAX_CONSTANTS)
-		return tn_fail(error, TN_LIMIT, "program",
+		return tn_fail(error, TN_LIMIT, operation,
 			       "more than %d different constants are needed",
 			       TN_PROGRAM_MAX_CONSTANTS);
 	return TN_OK;
@@ -260,23 +263,25 @@ tn_status tn_builder_finish(struct tn_builder *builder, uint32_t n_inputs, uint3
 			    struct tn_program **program, struct tn_error_info *error)
 {
 	if (builder->status)
-		return tn_fail(error, builder->status, "program",
+		return tn_fail(error, builder->status, builder->operation,
 			       "more than %d values before simplification", TN_BUILDER_MAX_VALUES);
-	struct walk *walk = tn_mem_zeroed(1, sizeof(*walk));
+	struct walk *walk = tn_mem_alloc(sizeof(*walk));
 	if (!walk)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "program", "no memory (%zu bytes)",
+		return tn_fail(error, TN_OUT_OF_MEMORY, builder->operation, "no memory (%zu bytes)",
 			       sizeof(*walk));
 	struct tn_program_parts parts = {
 		.n_inputs = n_inputs, .n_scalars = n_scalars, .n_outputs = n_outputs};
 	walk->builder = builder;
+	walk->n_ordered = 0;
+	memset(walk->number, 0, sizeof(walk->number));
 	for (uint32_t j = 0; j < n_outputs; j++) {
 		visit(walk, outputs[j]);
 		parts.outputs[j] = (uint16_t)(walk->number[outputs[j]] - 1);
 	}
 	emit(walk, &parts);
-	tn_status status = check_limits(&parts, error);
+	tn_status status = check_limits(&parts, builder->operation, error);
 	if (!status)
-		status = tn_program_create(&parts, program, error);
+		status = tn_program_create(&parts, builder->operation, program, error);
 	tn_mem_free(walk);
 	return status;
 }

@@ -25,12 +25,15 @@ struct tn_builder {
 	uint16_t *slots; /* hash table of values + 1 */
 	uint32_t n_values;
 	tn_status status;
+	const char *operation; /* what its errors name */
 	void *memory;
 };
 
 typedef uint16_t tn_value;
 
-tn_status tn_builder_init(struct tn_builder *builder, struct tn_error_info *error);
+/* `operation` is named by errors and outlives the builder.  TN_OUT_OF_MEMORY. */
+tn_status tn_builder_init(struct tn_builder *builder, const char *operation,
+			  struct tn_error_info *error);
 void tn_builder_release(struct tn_builder *builder);
 
 /* op: TN_OP_INPUT, TN_OP_SCALAR, TN_OP_INDEX (number: the axis) or TN_OP_ELEMENT. */

@@ -442,7 +442,7 @@ tn_status tn_program_differentiate(const tn_program *program, const struct tn_pr
 	if (status)
 		return status;
 	struct tape tape = {.program = program};
-	status = tn_builder_init(&tape.builder, error);
+	status = tn_builder_init(&tape.builder, OPERATION, error);
 	if (status)
 		return status;
 	rebuild(&tape);

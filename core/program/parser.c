@@ -597,7 +597,7 @@ static tn_status parse_text(const char *text, const struct tn_program_names *nam
 			    tn_program **program, struct tn_error_info *error)
 {
 	struct tn_parser parser = {.error = error};
-	tn_status status = tn_builder_init(&parser.builder, error);
+	tn_status status = tn_builder_init(&parser.builder, OPERATION, error);
 	if (status)
 		return status;
 	parser.scope.bindings = tn_mem_alloc(TN_MAX_BINDINGS * sizeof(struct tn_binding));

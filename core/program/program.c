@@ -21,8 +21,8 @@
 #define COUNTS_SIZE (6 * sizeof(uint32_t))
 #define OUTPUTS_SIZE (TN_PROGRAM_MAX_OUTPUTS * sizeof(uint16_t))
 
-tn_status tn_program_create(const struct tn_program_parts *parts, struct tn_program **program,
-			    struct tn_error_info *error)
+tn_status tn_program_create(const struct tn_program_parts *parts, const char *operation,
+			    struct tn_program **program, struct tn_error_info *error)
 {
 	const uint32_t counts[6] = {parts->n_inputs, parts->n_outputs, parts->n_scalars,
 				    parts->n_constants, parts->n_instructions};
@@ -31,7 +31,7 @@ tn_status tn_program_create(const struct tn_program_parts *parts, struct tn_prog
 	size_t n_bytes = COUNTS_SIZE + constants_size + OUTPUTS_SIZE + instructions_size;
 	struct tn_program *made = tn_mem_alloc(sizeof(*made) + n_bytes);
 	if (!made)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "program", "no memory (%zu bytes)",
+		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "no memory (%zu bytes)",
 			       sizeof(*made) + n_bytes);
 	char *bytes = (char *)(made + 1);
 	char *constants = bytes + COUNTS_SIZE;

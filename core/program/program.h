@@ -20,9 +20,9 @@ struct tn_program_parts {
 };
 
 /* Makes a program of parts that are within their limits.  Unused fields of instructions must be 0:
- * they are part of the canonical bytes.  TN_OUT_OF_MEMORY. */
-tn_status tn_program_create(const struct tn_program_parts *parts, struct tn_program **program,
-			    struct tn_error_info *error);
+ * they are part of the canonical bytes.  TN_OUT_OF_MEMORY, naming the operation. */
+tn_status tn_program_create(const struct tn_program_parts *parts, const char *operation,
+			    struct tn_program **program, struct tn_error_info *error);
 
 /* Is the program well formed: counts within limits, every operand an earlier value of a type that
  * its opcode takes, every source in range?  What the parser and the differentiator make always is;

@@ -7,17 +7,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-void tn_reference_give(void *theirs, const void *own, size_t own_size)
-{
-	uint32_t size;
-	memcpy(&size, theirs, sizeof(size));
-	if (size <= sizeof(size))
-		return;
-	size_t n = size < own_size ? size : own_size;
-	memcpy((char *)theirs + sizeof(size), (const char *)own + sizeof(size), n - sizeof(size));
-}
 
 static tn_status explain(struct tn_error_info *error, tn_status status, const char *operation,
 			 const char *format, va_list arguments)
@@ -27,7 +16,7 @@ static tn_status explain(struct tn_error_info *error, tn_status status, const ch
 		return status;
 	snprintf(own.operation, sizeof(own.operation), "%s", operation);
 	vsnprintf(own.text, sizeof(own.text), format, arguments);
-	tn_reference_give(error, &own, sizeof(own));
+	tn_struct_answer(error, &own, sizeof(own));
 	return status;
 }
 
@@ -64,10 +53,8 @@ tn_status tn_reference_take(void *own, size_t own_size, const void *theirs, uint
 	size_t size = ((const struct tn_call *)theirs)->struct_size;
 	if (size < sizeof(*call))
 		return TN_INVALID_ARGUMENT;
-	memset(own, 0, own_size);
-	memcpy(own, theirs, size < own_size ? size : own_size);
 	flags |= TN_DRY_RUN | TN_DETERMINISTIC;
-	if (!tn_arguments_fit(theirs, own_size))
+	if (tn_arguments_take(own, own_size, theirs) != TN_OK)
 		return tn_reference_fail(
 			call, TN_UNSUPPORTED, operation,
 			"the arguments (%zu bytes) use fields that came after this "
@@ -84,16 +71,10 @@ tn_status tn_reference_take(void *own, size_t own_size, const void *theirs, uint
 
 int tn_reference_is_dry(const struct tn_call *call)
 {
-	struct tn_workspace none;
+	struct tn_workspace *asked = call->workspace;
 	if (!(call->flags & TN_DRY_RUN))
 		return 0;
-	if (call->workspace) {
-		memset(&none, 0, sizeof(none));
-		memcpy(&none, call->workspace,
-		       call->workspace->struct_size < sizeof(none) ? call->workspace->struct_size
-								   : sizeof(none));
-		none.minimum = none.preferred = 0;
-		tn_reference_give(call->workspace, &none, sizeof(none));
-	}
+	if (asked && TN_HAS_FIELD(struct tn_workspace, asked, preferred))
+		asked->minimum = asked->preferred = 0;
 	return 1;
 }

@@ -38,8 +38,4 @@ tn_status tn_reference_explain(struct tn_error_info *error, tn_status status, co
 /* TN_OUT_OF_MEMORY for scratch memory. */
 tn_status tn_reference_no_memory(const struct tn_call *call, const char *operation);
 
-/* Copies min(their size, own_size) bytes of a struct that the callee fills; their struct_size, which
- * comes first, stays. */
-void tn_reference_give(void *theirs, const void *own, size_t own_size);
-
 #endif

@@ -53,11 +53,12 @@ static tn_status check(const struct tn_cross_entropy_args *args, const char *ope
 /* lse := log sum_c exp(x[c]), by way of the largest x so that nothing overflows */
 static double log_sum_exp(const double *x, int64_t n_classes)
 {
-	double largest = x[0], sum = 0;
+	double largest = x[0], sum;
 	for (int64_t c = 1; c < n_classes; c++)
 		if (x[c] > largest)
 			largest = x[c];
-	for (int64_t c = 0; c < n_classes; c++)
+	sum = exp(x[0] - largest);
+	for (int64_t c = 1; c < n_classes; c++)
 		sum += exp(x[c] - largest);
 	return largest + log(sum);
 }

@@ -26,7 +26,7 @@ tn_status tn_reference_device_count(void *instance, struct tn_device_count *out)
 {
 	struct tn_device_count own = {.count = 1, .status = TN_OK};
 	(void)instance;
-	tn_reference_give(out, &own, sizeof(own));
+	tn_struct_answer(out, &own, sizeof(own));
 	return TN_OK;
 }
 
@@ -52,7 +52,7 @@ tn_status tn_reference_describe(void *instance, uint32_t index, struct tn_device
 		return TN_INVALID_ARGUMENT;
 	memset(own.accuracy, TN_ACCURACY_IEEE, sizeof(own.accuracy));
 	memset(own.determinism, TN_DETERMINISM_ALWAYS, sizeof(own.determinism));
-	tn_reference_give(out, &own, sizeof(own));
+	tn_struct_answer(out, &own, sizeof(own));
 	return TN_OK;
 }
 
@@ -203,6 +203,6 @@ tn_status tn_reference_information(void *device, uint32_t memory_kind,
 	(void)device;
 	if (memory_kind != TN_MEMORY_DEVICE)
 		return TN_UNSUPPORTED;
-	tn_reference_give(out, &own, sizeof(own));
+	tn_struct_answer(out, &own, sizeof(own));
 	return TN_OK;
 }

@@ -7,48 +7,9 @@
 
 #include "program/cast.h"
 #include "program/evaluate.h"
+#include "program/opcode.h"
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
-
-/* How many values an opcode reads; -1 for an unknown one. */
-static int arity(uint16_t op)
-{
-	switch (op) {
-	case TN_OP_INPUT:
-	case TN_OP_SCALAR:
-	case TN_OP_CONSTANT:
-	case TN_OP_INDEX:
-	case TN_OP_ELEMENT:
-		return 0;
-	case TN_OP_FMA:
-	case TN_OP_SELECT:
-	case TN_OP_RANDOM:
-		return 3;
-	case TN_OP_ADD:
-	case TN_OP_SUB:
-	case TN_OP_MUL:
-	case TN_OP_DIV:
-	case TN_OP_REM:
-	case TN_OP_MIN:
-	case TN_OP_MAX:
-	case TN_OP_POW:
-	case TN_OP_ATAN2:
-	case TN_OP_AND:
-	case TN_OP_OR:
-	case TN_OP_XOR:
-	case TN_OP_SHL:
-	case TN_OP_SHR:
-		return 2;
-	default:
-		if (op >= TN_OP_EQ && op <= TN_OP_GE)
-			return 2;
-		if ((op >= TN_OP_NEG && op <= TN_OP_SIGN) ||
-		    (op >= TN_OP_EXP && op <= TN_OP_SIGMOID) || op == TN_OP_NOT ||
-		    op == TN_OP_CAST || op == TN_OP_BITCAST || op == TN_OP_NORMAL)
-			return 1;
-		return -1;
-	}
-}
 
 /* How many things the number `a` of a source may name; values for the other opcodes. */
 static uint32_t range_of_a(const struct tn_program *program, uint16_t op, uint32_t rank,
@@ -74,8 +35,8 @@ static tn_status check_instruction(const struct tn_call *call, const char *opera
 				   const struct tn_program *program, uint32_t number, uint32_t rank)
 {
 	const struct tn_instruction *instruction = &program->instructions[number];
-	int n = arity(instruction->op);
-	if (n < 0)
+	const struct tn_op_info *op = tn_op_information(instruction->op);
+	if (!op->name)
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
 					 "instruction %u: opcode %u is not known", number,
 					 instruction->op);
@@ -84,7 +45,8 @@ static tn_status check_instruction(const struct tn_call *call, const char *opera
 					 "instruction %u: programs do not compute in dtype %u",
 					 number, instruction->dtype);
 	if (instruction->a >= range_of_a(program, instruction->op, rank, number) ||
-	    (n > 1 && instruction->b >= number) || (n > 2 && instruction->c >= number))
+	    (op->arity > 1 && instruction->b >= number) ||
+	    (op->arity > 2 && instruction->c >= number))
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					 "instruction %u reads what is not there (%u, %u, %u)",
 					 number, instruction->a, instruction->b, instruction->c);
@@ -215,20 +177,20 @@ static void run_index(const struct runner *runner, uint32_t axis, uint64_t first
 		value[e] = (first + e) / below % (uint64_t)runner->shape[axis];
 }
 
-/* value[e] := op(a[e], b[e], c[e]) */
+/* value[e] := op(a[e], b[e], c[e]); operands that the op does not have are value 0, and not looked at */
 static void run_operation(struct runner *runner, uint32_t number, size_t n)
 {
 	const struct tn_instruction *instruction = &runner->program->instructions[number];
-	int reads = arity(instruction->op);
-	const uint64_t *a = runner->values[instruction->a];
-	const uint64_t *b = runner->values[reads > 1 ? instruction->b : instruction->a];
-	const uint64_t *c = runner->values[reads > 2 ? instruction->c : instruction->a];
-	uint16_t typed = instruction->op == TN_OP_SELECT ? instruction->b : instruction->a;
+	int arity = tn_op_information(instruction->op)->arity;
+	uint16_t typed = tn_op_typed_operand(instruction->op) ? instruction->b : instruction->a;
 	tn_dtype operand_dtype = runner->program->instructions[typed].dtype;
+	const uint64_t *a = runner->values[instruction->a];
+	const uint64_t *b = runner->values[arity > 1 ? instruction->b : 0];
+	const uint64_t *c = runner->values[arity > 2 ? instruction->c : 0];
 	uint64_t *value = runner->values[number];
 	for (size_t e = 0; e < n; e++)
-		value[e] = tn_op_evaluate(instruction->op, instruction->dtype, operand_dtype, a[e],
-					  b[e], c[e]);
+		value[e] = tn_evaluate(instruction->op, instruction->dtype, operand_dtype, a[e],
+				       b[e], c[e]);
 }
 
 static void run_instruction(struct runner *runner, uint32_t number, uint64_t first, size_t n)

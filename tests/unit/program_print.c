@@ -48,7 +48,7 @@ static void add_kernel(uint16_t op, tn_dtype dtype, const tn_dtype *operands, in
 		.op = op, .dtype = (uint16_t)dtype, .b = arity > 1, .c = arity > 2 ? 2 : 0};
 	kernel->op = op;
 	kernel->arity = arity;
-	assert_ok(tn_program_create(&parts, &kernel->program, NULL));
+	assert_ok(tn_program_create(&parts, "test", &kernel->program, NULL));
 	if (tn_program_check(kernel->program, &error))
 		fail_msg("%s: %s", tn_op_name(op), error.text);
 }

@@ -75,7 +75,7 @@ static void accumulates_integers_in_64_bits(void **state)
 	static const struct tn_program prologue = PROGRAM(1, load_i32, twice);
 	struct fixture *f = *state;
 	const int32_t x[3] = {INT32_MAX, INT32_MAX, 3};
-	int64_t sum, product;
+	int64_t sum = 0, product = 0;
 	struct tn_operand in = operand(TN_I32, x, SHAPE(3));
 	struct tn_operand out[2] = {operand(TN_I64, &sum, 0, NULL),
 				    operand(TN_I64, &product, 0, NULL)};

@@ -7,6 +7,8 @@
 #ifndef TN_TESTS_REFERENCE_FIXTURE_H
 #define TN_TESTS_REFERENCE_FIXTURE_H
 
+#include <limits.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "check.h"
@@ -22,17 +24,22 @@ struct fixture {
 	const struct tn_memory_table *memory;
 	const struct tn_nn_table *nn;
 	struct tn_error_info error;
+	int allocations_left; /* that succeed, when below INT_MAX */
+	int outstanding;      /* allocations that have not been freed */
 };
 
 static inline void *fixture_alloc(void *context, size_t size, size_t alignment)
 {
-	(void)context;
+	struct fixture *f = context;
+	if (f->allocations_left < INT_MAX && f->allocations_left-- <= 0)
+		return NULL;
+	f->outstanding++;
 	return alignment ? tn_mem_aligned(size, alignment) : tn_mem_alloc(size);
 }
 
 static inline void fixture_free(void *context, void *memory)
 {
-	(void)context;
+	((struct fixture *)context)->outstanding--;
 	tn_mem_free(memory);
 }
 
@@ -48,8 +55,10 @@ static inline int fixture_open(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	f->host.struct_size = sizeof(f->host);
 	f->host.abi_minor = TN_ABI_MINOR;
+	f->host.context = f;
 	f->host.alloc = fixture_alloc;
 	f->host.free = fixture_free;
+	f->allocations_left = INT_MAX;
 	tn_error_reset(&f->error);
 	assert_ok(backend->create(&f->host, &f->error, &f->instance));
 	f->devices = backend->query(f->instance, TN_TABLE_DEVICE);
@@ -68,6 +77,7 @@ static inline int fixture_close(void **state)
 	struct fixture *f = *state;
 	f->devices->close(f->device);
 	tn_reference_backend.destroy(f->instance);
+	assert_int_equal(f->outstanding, 0);
 	free(f);
 	return 0;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The dictionary at the head of an NPY file (source: numpy/lib/format.py):
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+ */
+#ifndef TN_IO_NPY_HEADER_H
+#define TN_IO_NPY_HEADER_H
+
+#include <tenon/io.h>
+
+#define TN_NPY_OPERATION "NPY"
+
+/* What NumPy reads at most. */
+#define TN_NPY_MAX_HEADER 10000
+
+struct tn_npy_header {
+	tn_dtype dtype;
+	int reversed;     /* the elements are in the other byte order */
+	int column_major; /* 'fortran_order': True */
+	uint32_t rank;
+	int64_t shape[TN_MAX_RANK];
+};
+
+/* Parses `size` bytes that stand at offset `base` of the file `label`. */
+tn_status tn_npy_parse_header(const char *text, size_t size, const char *label, uint64_t base,
+			      struct tn_npy_header *header, struct tn_error_info *error);
+
+/* The descr of a dtype in the host's byte order, without it: "f4"; NULL: NumPy has none. */
+const char *tn_npy_type_name(tn_dtype dtype);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The program headers (not the sections, which strip may remove) lead to the note segments, and the
+ * notes in them are walked one by one.  Every offset is checked against the file's size with
+ * arithmetic that cannot wrap; at most MAX_HEADERS headers and MAX_NOTES bytes of a segment are read.
+ *
+ * Source: System V ABI, chapters 4 and 5 ("Note Section"); the padding of notes as in binutils: name
+ * and description are padded to the segment's alignment, 4, or 8 where the segment says 8.
+ */
+#include "loader/elf.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#define MAX_HEADERS 512
+#define MAX_NOTES 65536u
+
+#if defined(__x86_64__)
+#define HOST_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define HOST_MACHINE EM_AARCH64
+#elif defined(__riscv)
+#define HOST_MACHINE EM_RISCV
+#elif defined(__powerpc64__)
+#define HOST_MACHINE EM_PPC64
+#elif defined(__s390x__)
+#define HOST_MACHINE EM_S390
+#elif defined(__loongarch__)
+#define HOST_MACHINE 258
+#else
+#error "name this machine's e_machine here"
+#endif
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define HOST_ORDER ELFDATA2LSB
+#else
+#define HOST_ORDER ELFDATA2MSB
+#endif
+
+struct file {
+	int fd;
+	uint64_t size;
+	struct tn_error_info *error;
+};
+
+static tn_status bad(const struct file *file, const char *text)
+{
+	return tn_fail(file->error, TN_BAD_PLUGIN, "inspect", "%s", text);
+}
+
+/* Reads [offset, offset + size), which must lie within the file. */
+static tn_status read_at(const struct file *file, uint64_t offset, void *data, size_t size,
+			 const char *what)
+{
+	if (offset > file->size || size > file->size - offset)
+		return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+			       "truncated: %s at offset %llu needs %zu bytes, the file has %llu",
+			       what, (unsigned long long)offset, size,
+			       (unsigned long long)file->size);
+	for (size_t done = 0; done < size;) {
+		ssize_t n =
+			pread(file->fd, (char *)data + done, size - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+				       "%s at offset %llu cannot be read: %s", what,
+				       (unsigned long long)offset,
+				       n ? strerror(errno) : "the file became shorter");
+		done += (size_t)n;
+	}
+	return TN_OK;
+}
+
+static tn_status check_header(const struct file *file, Elf64_Ehdr *header)
+{
+	unsigned char *ident = header->e_ident;
+	if (file->size < EI_NIDENT)
+		return bad(file, "not an ELF file: shorter than its header");
+	tn_status status = read_at(file, 0, ident, EI_NIDENT, "the ELF identification");
+	if (status)
+		return status;
+	if (memcmp(ident, ELFMAG, SELFMAG))
+		return bad(file, "not an ELF file");
+	if (ident[EI_CLASS] != ELFCLASS64)
+		return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+			       "an ELF file of class %s: expected 64-bit",
+			       ident[EI_CLASS] == ELFCLASS32 ? "32-bit" : "unknown");
+	if (ident[EI_DATA] != HOST_ORDER)
+		return bad(file, "an ELF file of the other byte order");
+	status = read_at(file, 0, header, sizeof(*header), "the ELF header");
+	if (status)
+		return status;
+	if (header->e_machine != HOST_MACHINE)
+		return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+			       "made for another machine: ELF machine %u, expected %u",
+			       header->e_machine, (unsigned)HOST_MACHINE);
+	if (header->e_type != ET_DYN)
+		return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+			       "ELF type %u: not a shared object", header->e_type);
+	if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum > MAX_HEADERS)
+		return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+			       "%u program headers of %u bytes: expected at most %u of %zu",
+			       header->e_phnum, header->e_phentsize, MAX_HEADERS,
+			       sizeof(Elf64_Phdr));
+	return TN_OK;
+}
+
+/* Every byte of a loaded segment must be there: dlopen maps them without looking, and a missing page
+ * is a SIGBUS later. */
+static tn_status check_load(const struct file *file, const Elf64_Phdr *segment)
+{
+	if (segment->p_offset <= file->size && segment->p_filesz <= file->size - segment->p_offset)
+		return TN_OK;
+	return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+		       "truncated: a segment at offset %llu has %llu bytes, the file has %llu",
+		       (unsigned long long)segment->p_offset, (unsigned long long)segment->p_filesz,
+		       (unsigned long long)file->size);
+}
+
+static uint64_t padded(uint64_t size, uint64_t alignment)
+{
+	return (size + alignment - 1) & ~(alignment - 1);
+}
+
+static int is_ours(const Elf64_Nhdr *header, const unsigned char *owner)
+{
+	return header->n_type == TN_BACKEND_NOTE_TYPE &&
+	       header->n_namesz == sizeof(TN_BACKEND_NOTE_OWNER) &&
+	       !memcmp(owner, TN_BACKEND_NOTE_OWNER, sizeof(TN_BACKEND_NOTE_OWNER));
+}
+
+/* Looks through the notes in data[0..size); 1 when ours is there, -1 when it is malformed. */
+static int find_note(const unsigned char *data, uint64_t size, uint64_t alignment,
+		     struct tn_backend_note *note)
+{
+	uint64_t at = 0;
+	while (size - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr header;
+		memcpy(&header, data + at, sizeof(header));
+		/* 32-bit sizes: the sums of 64 bits cannot wrap. */
+		uint64_t owner = at + sizeof(header);
+		uint64_t description = padded(owner + header.n_namesz, alignment);
+		if (description > size || header.n_descsz > size - description)
+			return 0;
+		if (is_ours(&header, data + owner)) {
+			if (header.n_descsz < sizeof(*note))
+				return -1;
+			memcpy(note, data + description, sizeof(*note));
+			return note->magic == TN_BACKEND_MAGIC ? 1 : -1;
+		}
+		at = padded(description + header.n_descsz, alignment);
+		if (at > size)
+			return 0;
+	}
+	return 0;
+}
+
+/* *found: 1 when the segment holds our note. */
+static tn_status read_segment(const struct file *file, const Elf64_Phdr *segment,
+			      struct tn_backend_note *note, int *found)
+{
+	uint64_t size = segment->p_filesz < MAX_NOTES ? segment->p_filesz : MAX_NOTES;
+	unsigned char *data = tn_mem_alloc(size);
+	if (!data)
+		return tn_fail(file->error, TN_OUT_OF_MEMORY, "inspect", "no memory for the notes");
+	tn_status status = read_at(file, segment->p_offset, data, size, "a note segment");
+	if (!status) {
+		int result = find_note(data, size, segment->p_align == 8 ? 8 : 4, note);
+		*found = result > 0;
+		if (result < 0)
+			status = bad(file,
+				     "its Tenon note is malformed (TN_BACKEND_PLUGIN makes it)");
+	}
+	tn_mem_free(data);
+	return status;
+}
+
+tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error_info *error)
+{
+	struct stat information;
+	struct file file = {fd, 0, error};
+	if (fstat(fd, &information))
+		return bad(&file, strerror(errno));
+	file.size = (uint64_t)information.st_size;
+	Elf64_Ehdr header;
+	tn_status status = check_header(&file, &header);
+	int found = 0;
+	for (unsigned i = 0; !status && i < header.e_phnum; i++) {
+		Elf64_Phdr segment;
+		/* read_at refuses an offset beyond the file: e_phoff is anything. */
+		uint64_t offset = header.e_phoff > file.size ? file.size
+							     : header.e_phoff + i * sizeof(segment);
+		status = read_at(&file, offset, &segment, sizeof(segment), "a program header");
+		if (!status && segment.p_type == PT_LOAD)
+			status = check_load(&file, &segment);
+		else if (!status && segment.p_type == PT_NOTE && !found)
+			status = read_segment(&file, &segment, note, &found);
+	}
+	if (!status && !found)
+		status = bad(&file, "it has no Tenon note: not a backend of Tenon");
+	return status;
+}

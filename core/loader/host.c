@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Thin: each service hands its arguments to the layer that does the work.  A plugin's messages carry
+ * its name as subsystem whatever it says itself, so that TENON_LOG=NAME=off silences it.
+ */
+#include "loader/host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "program/interpret.h"
+#include "program/printer.h"
+
+static int32_t log_enabled(void *context, int32_t level, const char *subsystem)
+{
+	const struct tn_host_services *services = context;
+	(void)subsystem;
+	return tn_log_wanted(services->logger, level, services->name);
+}
+
+static void log_text(void *context, int32_t level, const char *subsystem, const char *text,
+		     size_t length)
+{
+	const struct tn_host_services *services = context;
+	if (!subsystem || !*subsystem || !strcmp(subsystem, services->name))
+		tn_log_text(services->logger, level, services->name, text, length);
+	else
+		tn_log(services->logger, level, services->name, "%s: %.*s", subsystem,
+		       length > 1000 ? 1000 : (int)length, text);
+}
+
+static void *alloc(void *context, size_t size, size_t alignment)
+{
+	(void)context;
+	return alignment ? tn_mem_aligned(size, alignment) : tn_mem_alloc(size);
+}
+
+static void free_memory(void *context, void *memory)
+{
+	(void)context;
+	tn_mem_free(memory);
+}
+
+static uint32_t thread_count(void *context)
+{
+	const struct tn_host_services *services = context;
+	return tn_threads_count(services->threads);
+}
+
+static void parallel_for(void *context, uint64_t n, uint64_t grain,
+			 void (*body)(void *argument, uint64_t begin, uint64_t end), void *argument)
+{
+	struct tn_host_services *services = context;
+	tn_parallel_for(services->threads, n, grain, body, argument);
+}
+
+static const char *parameter(void *context, const char *name, const char *help)
+{
+	struct tn_host_services *services = context;
+	return tn_parameter_read(services->parameters, name, help);
+}
+
+static const char *plugin_path(void *context)
+{
+	const struct tn_host_services *services = context;
+	return services->path;
+}
+
+static tn_status interpret_map(void *context, const struct tn_map_args *args,
+			       const struct tn_block_kernels *kernels)
+{
+	struct tn_host_services *services = context;
+	return tn_interpret_map(services->threads, args, kernels);
+}
+
+static tn_status interpret_reduce(void *context, const struct tn_reduce_args *args,
+				  const struct tn_block_kernels *kernels)
+{
+	struct tn_host_services *services = context;
+	return tn_interpret_reduce(services->threads, args, kernels);
+}
+
+static size_t print_prelude(void *context, const struct tn_print_args *args, char *buffer,
+			    size_t size)
+{
+	(void)context;
+	return tn_print_prelude(args, buffer, size);
+}
+
+static size_t print_program(void *context, const struct tn_program *program,
+			    const struct tn_print_args *args, char *buffer, size_t size)
+{
+	(void)context;
+	return tn_print_program(program, args, buffer, size);
+}
+
+struct tn_host_services *tn_host_create(const struct tn_logger *logger,
+					struct tn_parameters *parameters,
+					struct tn_threads *threads, const char *name,
+					const char *path, uint32_t effective_minor)
+{
+	struct tn_host_services *services = tn_mem_zeroed(1, sizeof(*services));
+	if (!services)
+		return NULL;
+	services->path = tn_mem_copy_string(path);
+	if (path && !services->path) {
+		tn_mem_free(services);
+		return NULL;
+	}
+	services->logger = logger;
+	services->parameters = parameters;
+	services->threads = threads;
+	snprintf(services->name, sizeof(services->name), "%s", name);
+	services->host = (struct tn_host){
+		.struct_size = sizeof(struct tn_host),
+		.abi_minor = effective_minor,
+		.context = services,
+		.log_enabled = log_enabled,
+		.log = log_text,
+		.alloc = alloc,
+		.free = free_memory,
+		.thread_count = thread_count,
+		.parallel_for = parallel_for,
+		.parameter = parameter,
+		.plugin_path = plugin_path,
+		.interpret_map = interpret_map,
+		.interpret_reduce = interpret_reduce,
+		.print_prelude = print_prelude,
+		.print_program = print_program,
+	};
+	return services;
+}
+
+void tn_host_destroy(struct tn_host_services *services)
+{
+	if (!services)
+		return;
+	tn_mem_free(services->path);
+	tn_mem_free(services);
+}

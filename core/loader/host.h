@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The services that an instance gets from the host: struct tn_host and what stands behind it.
+ */
+#ifndef TN_LOADER_HOST_H
+#define TN_LOADER_HOST_H
+
+#include "base/log.h"
+#include "base/parameter.h"
+#include "base/threads.h"
+
+struct tn_host_services {
+	struct tn_host host; /* host.context points to the whole */
+	const struct tn_logger *logger;
+	struct tn_parameters *parameters;
+	struct tn_threads *threads;
+	char name[32]; /* the backend's: the subsystem of its messages */
+	char *path;
+};
+
+/* Owned: tn_host_destroy.  logger and threads may be NULL (no messages; one thread), path too.
+ * NULL: out of memory. */
+struct tn_host_services *tn_host_create(const struct tn_logger *logger,
+					struct tn_parameters *parameters,
+					struct tn_threads *threads, const char *name,
+					const char *path, uint32_t effective_minor);
+void tn_host_destroy(struct tn_host_services *services); /* takes NULL */
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A sign is looked for as its line is read; nothing else is kept of it.  Lines longer than a buffer,
+ * names that are none and files without a name are refused, with file and line.
+ */
+#include "loader/known.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "loader/search.h"
+
+#define SUFFIX ".backend"
+#define MAX_LINES 200
+
+/* Does the file below begin with `text`?  sysfs files hold one short line. */
+static int begins_with(const char *path, const char *text)
+{
+	char line[64] = "";
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return 0;
+	int got = fgets(line, sizeof(line), file) != NULL;
+	fclose(file);
+	return got && !strncmp(line, text, strlen(text));
+}
+
+/* Is there a PCI device of that vendor whose class begins with those digits? */
+static int pci_seen(const char *root, const char *vendor, const char *class)
+{
+	char path[512], want_vendor[24], want_class[24];
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", root);
+	snprintf(want_vendor, sizeof(want_vendor), "0x%s", vendor);
+	snprintf(want_class, sizeof(want_class), "0x%s", class);
+	DIR *folder = opendir(path);
+	if (!folder)
+		return 0;
+	int seen = 0;
+	const struct dirent *entry;
+	while (!seen && (entry = readdir(folder))) {
+		snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/%.64s/vendor", root,
+			 entry->d_name);
+		if (!begins_with(path, want_vendor))
+			continue;
+		snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/%.64s/class", root,
+			 entry->d_name);
+		seen = begins_with(path, want_class);
+	}
+	closedir(folder);
+	return seen;
+}
+
+static int path_seen(const char *root, const char *pattern)
+{
+	char path[512];
+	glob_t matches;
+	if (snprintf(path, sizeof(path), "%s%s", root, pattern) >= (int)sizeof(path))
+		return 0;
+	int seen = !glob(path, GLOB_NOSORT, NULL, &matches);
+	globfree(&matches);
+	return seen;
+}
+
+static int sign_seen(const char *root, const char *sign)
+{
+	char vendor[16], class[16];
+	if (sscanf(sign, "pci %15s %15s", vendor, class) == 2)
+		return pci_seen(root, vendor, class);
+	return sign[0] == '/' && path_seen(root, sign);
+}
+
+/* Cuts blanks off both ends. */
+static char *trimmed(char *text)
+{
+	text += strspn(text, " \t");
+	size_t length = strlen(text);
+	while (length && strchr(" \t\r\n", text[length - 1]))
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+static uint32_t kind_of(const char *word)
+{
+	static const char *const words[] = {
+		[TN_DEVICE_DISCRETE_GPU] = "gpu",
+		[TN_DEVICE_INTEGRATED_GPU] = "integrated-gpu",
+		[TN_DEVICE_ACCELERATOR] = "accelerator",
+		[TN_DEVICE_CPU] = "cpu",
+	};
+	for (uint32_t i = TN_DEVICE_DISCRETE_GPU; i <= TN_DEVICE_CPU; i++) {
+		if (!strcmp(words[i], word))
+			return i;
+	}
+	return 0;
+}
+
+/* One line; NULL, or what was expected instead. */
+static const char *read_line(struct tn_known *entry, char *line, const char *root)
+{
+	char *key = trimmed(line);
+	if (!*key || *key == '#')
+		return NULL;
+	char *equals = strchr(key, '=');
+	if (!equals)
+		return "expected 'key = value'";
+	*equals = '\0';
+	char *value = trimmed(equals + 1);
+	key = trimmed(key);
+	if (!strcmp(key, "name")) {
+		if (!tn_search_is_name(value, strlen(value)))
+			return "expected a name of a-z, 0-9 and '_', at most 31 letters";
+		snprintf(entry->name, sizeof(entry->name), "%s", value);
+	} else if (!strcmp(key, "hardware")) {
+		snprintf(entry->hardware, sizeof(entry->hardware), "%s", value);
+	} else if (!strcmp(key, "packages")) {
+		snprintf(entry->packages, sizeof(entry->packages), "%s", value);
+	} else if (!strcmp(key, "kind")) {
+		entry->kind = kind_of(value);
+		if (!entry->kind)
+			return "expected gpu, integrated-gpu, accelerator or cpu";
+	} else if (!strcmp(key, "sign")) {
+		entry->n_signs++;
+		entry->seen = entry->seen || sign_seen(root, value);
+	}
+	return NULL;
+}
+
+/* 1: *entry is filled. */
+static int read_file(const char *path, const char *root, const struct tn_logger *logger,
+		     struct tn_known *entry)
+{
+	char line[512];
+	const char *problem = NULL;
+	int number = 0;
+	memset(entry, 0, sizeof(*entry));
+	FILE *file = fopen(path, "re");
+	if (!file) {
+		tn_log(logger, TN_LOG_WARNING, "loader", "%s: %s", path, strerror(errno));
+		return 0;
+	}
+	while (!problem && fgets(line, sizeof(line), file)) {
+		number++;
+		if (strlen(line) == sizeof(line) - 1 || number > MAX_LINES)
+			problem = "the line is too long, or the file has too many";
+		else
+			problem = read_line(entry, line, root);
+	}
+	fclose(file);
+	if (!problem && !entry->name[0])
+		problem = "expected a line 'name = ...'";
+	if (problem)
+		tn_log(logger, TN_LOG_WARNING, "loader", "%s:%d: %s", path, number, problem);
+	entry->seen = entry->seen || entry->n_signs == 0;
+	return !problem;
+}
+
+static tn_status append(struct tn_known_list *known, const struct tn_known *entry)
+{
+	if (tn_known_find(known, entry->name))
+		return TN_OK;
+	struct tn_known *list = tn_mem_realloc(known->list, known->n + 1, sizeof(*list));
+	if (!list)
+		return TN_OUT_OF_MEMORY;
+	known->list = list;
+	list[known->n++] = *entry;
+	return TN_OK;
+}
+
+tn_status tn_known_read(const char *folder, const char *root, const struct tn_logger *logger,
+			struct tn_known_list *known)
+{
+	struct tn_names names;
+	*known = (struct tn_known_list){0};
+	tn_status status = tn_names_read(folder, SUFFIX, &names);
+	if (status == TN_OUT_OF_MEMORY)
+		return status;
+	status = TN_OK;
+	for (size_t i = 0; !status && i < names.n; i++) {
+		struct tn_known entry;
+		char path[4096];
+		snprintf(path, sizeof(path), "%s/%s", folder, names.list[i]);
+		if (read_file(path, root, logger, &entry))
+			status = append(known, &entry);
+	}
+	tn_names_release(&names);
+	if (status)
+		tn_known_release(known);
+	return status;
+}
+
+void tn_known_release(struct tn_known_list *known)
+{
+	tn_mem_free(known->list);
+	*known = (struct tn_known_list){0};
+}
+
+const struct tn_known *tn_known_find(const struct tn_known_list *known, const char *name)
+{
+	for (size_t i = 0; i < known->n; i++) {
+		if (!strcmp(known->list[i].name, name))
+			return &known->list[i];
+	}
+	return NULL;
+}

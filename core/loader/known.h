@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Backends that are known by data files, whether or not they are installed.
+ *
+ * A file NAME.backend in $datadir/tenon/backends.d (in TENON_DATA_DIR/backends.d where that is set)
+ * holds lines `key = value`, blank lines and lines that begin with '#':
+ *
+ *	name      the backend's name; needed
+ *	hardware  what it drives, in words: "NVIDIA GPU"
+ *	kind      what kind of device that is: gpu, integrated-gpu, accelerator, cpu
+ *	sign      any number: a path (a pattern of glob(7) too) that is there when the hardware is, or
+ *	          `pci VENDOR CLASS`, hexadecimal, CLASS a prefix: "pci 10de 03"; without any, the
+ *	          hardware is always there
+ *	packages  what to install
+ *
+ * Unknown keys are left alone, for later versions.
+ */
+#ifndef TN_LOADER_KNOWN_H
+#define TN_LOADER_KNOWN_H
+
+#include <stddef.h>
+
+#include "base/log.h"
+
+struct tn_known {
+	char name[32];
+	char hardware[128];
+	char packages[256];
+	uint32_t kind; /* TN_DEVICE_..., 0: not said */
+	int n_signs;
+	int seen; /* one of its signs is there, or it has none */
+};
+
+struct tn_known_list {
+	struct tn_known *list;
+	size_t n;
+};
+
+/* Reads all files of a folder, in order of their names; a missing folder is an empty one, a malformed
+ * file a warning.  Signs are looked for below `root` ("" in earnest).  TN_OUT_OF_MEMORY. */
+tn_status tn_known_read(const char *folder, const char *root, const struct tn_logger *logger,
+			struct tn_known_list *known);
+void tn_known_release(struct tn_known_list *known);
+const struct tn_known *tn_known_find(const struct tn_known_list *known, const char *name);
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The stages of one backend, in order; each either passes or gives a status and a text, which become
+ * the row of the report.  No byte of a plugin runs before its note was read and negotiated.
+ *
+ * The file is opened once and inspected through that descriptor, but dlopen gets its real path:
+ * glibc knows objects by name, and /proc/self/fd/N names another file as soon as N is used again, so
+ * that every descriptor would have to stay open for ever (and $ORIGIN, debuggers and sanitizers would
+ * see that name).  Instead the path must lead to the inspected file (device, inode, size, time)
+ * before and after dlopen.  Somebody who may write the folder could still swap the file in between,
+ * but gains nothing that the loading user had not given them; in a privileged process nobody else may
+ * write it or any folder above (trust.c).
+ */
+#include "loader/load.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "loader/elf.h"
+#include "loader/host.h"
+#include "loader/report.h"
+#include "loader/tables.h"
+#include "loader/trust.h"
+
+#define MAX_DEVICES 1024u
+
+static uint64_t microseconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+static void enter(const struct tn_loading *loading, const struct tn_candidate *candidate,
+		  uint32_t stage)
+{
+	candidate->row->stage = stage;
+	if (loading->options->progress)
+		loading->options->progress(loading->options->user, candidate->path, stage);
+}
+
+/* ---- search ----------------------------------------------------------------------------------*/
+
+static tn_status open_file(struct tn_candidate *candidate, struct tn_error_info *error)
+{
+	struct stat information;
+	/* Not blocking: the name may be a pipe's. */
+	candidate->fd = open(candidate->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (candidate->fd < 0 || fstat(candidate->fd, &information)) {
+		int problem = errno;
+		tn_status status =
+			problem == EACCES || problem == EPERM ? TN_REFUSED : TN_BAD_PLUGIN;
+		/* Not even a link without end: a path to nothing, given to the API. */
+		if (problem == ENOENT && lstat(candidate->path, &information))
+			status = TN_NO_PLUGIN;
+		return tn_fail(error, status, "search", "the file cannot be opened: %s",
+			       strerror(problem));
+	}
+	if (!S_ISREG(information.st_mode))
+		return tn_fail(error, TN_BAD_PLUGIN, "search", "not a regular file");
+	candidate->device = information.st_dev;
+	candidate->inode = information.st_ino;
+	candidate->identified = 1;
+	candidate->real_path = realpath(candidate->path, NULL);
+	if (!candidate->real_path)
+		return tn_fail(error, errno == ENOMEM ? TN_OUT_OF_MEMORY : TN_BAD_PLUGIN, "search",
+			       "its real path cannot be found: %s", strerror(errno));
+	return TN_OK;
+}
+
+static tn_status check_same_file(const struct tn_loading *loading, size_t i,
+				 struct tn_error_info *error)
+{
+	const struct tn_candidate *list = loading->candidates.list;
+	for (size_t j = 0; j < i; j++) {
+		if (list[j].identified && list[j].device == list[i].device &&
+		    list[j].inode == list[i].inode)
+			return tn_fail(error, TN_DUPLICATE, "search", "the same file as %s",
+				       list[j].path);
+	}
+	return TN_OK;
+}
+
+static tn_status search(const struct tn_loading *loading, size_t i, struct tn_error_info *error)
+{
+	struct tn_candidate *candidate = &loading->candidates.list[i];
+	enter(loading, candidate, TN_STAGE_SEARCH);
+	if (tn_selection_excludes(&loading->selection, candidate->name))
+		return tn_fail(error, TN_EXCLUDED, "search", "excluded by '^%s'", candidate->name);
+	tn_status fault = tn_simulation_of(&loading->simulation, candidate->name);
+	if (fault)
+		return tn_fail(error, fault, "search", "pretended by TENON_SIMULATE");
+	if (candidate->built_in)
+		return TN_OK;
+	const char *slash = strrchr(candidate->path, '/');
+	char expected[64] = "backend_";
+	strcat(strcat(expected, candidate->name), ".so");
+	if (!slash || strcmp(slash + 1, expected) ||
+	    !tn_search_is_name(candidate->name, strlen(candidate->name)))
+		return tn_fail(
+			error, TN_BAD_PLUGIN, "search",
+			"a plugin's file is called backend_NAME.so, NAME of a-z, 0-9 and '_'");
+	tn_status status = open_file(candidate, error);
+	return status ? status : check_same_file(loading, i, error);
+}
+
+/* ---- inspect, negotiate ----------------------------------------------------------------------*/
+
+static tn_status inspect(const struct tn_loading *loading, struct tn_candidate *candidate,
+			 struct tn_error_info *error)
+{
+	enter(loading, candidate, TN_STAGE_INSPECT);
+	if (loading->options->parameters->privileged > 0) {
+		tn_status status = tn_trust_check(candidate->real_path, error);
+		if (status)
+			return status;
+	}
+	return tn_elf_read_note(candidate->fd, &candidate->note, error);
+}
+
+/* A built-in backend has no file and so no note. */
+static void note_of_descriptor(const struct tn_backend_descriptor *descriptor,
+			       struct tn_backend_note *note)
+{
+	note->magic = descriptor->magic;
+	note->abi_major = descriptor->abi_major;
+	note->abi_minor = descriptor->abi_minor;
+	note->oldest_host = descriptor->oldest_host;
+	note->flags = descriptor->flags;
+	memcpy(note->uuid, descriptor->uuid, sizeof(note->uuid));
+}
+
+static tn_status check_uuid(const struct tn_loading *loading, size_t i, struct tn_error_info *error)
+{
+	static const uint8_t none[16];
+	const struct tn_candidate *list = loading->candidates.list;
+	if (!memcmp(list[i].note.uuid, none, sizeof(none)))
+		return tn_fail(error, TN_BAD_PLUGIN, "negotiate",
+			       "its UUID is all zero: make one with uuidgen");
+	for (size_t j = 0; j < i; j++) {
+		if (list[j].accepted && !memcmp(list[j].note.uuid, list[i].note.uuid, sizeof(none)))
+			return tn_fail(error, TN_DUPLICATE, "negotiate", "the same UUID as %s",
+				       list[j].path ? list[j].path : list[j].name);
+		if (list[j].row && list[j].row->status == TN_OK &&
+		    !strcmp(list[j].name, list[i].name))
+			return tn_fail(error, TN_DUPLICATE, "negotiate",
+				       "%s of the same name was found first",
+				       list[j].path ? list[j].path : "the built-in backend");
+	}
+	return TN_OK;
+}
+
+static tn_status negotiate(const struct tn_loading *loading, size_t i, uint32_t *effective,
+			   struct tn_error_info *error)
+{
+	struct tn_candidate *candidate = &loading->candidates.list[i];
+	const struct tn_backend_note *note = &candidate->note;
+	struct tn_abi_version plugin = {note->abi_major, note->abi_minor, note->oldest_host};
+	enter(loading, candidate, TN_STAGE_NEGOTIATE);
+	candidate->row->abi_major = note->abi_major;
+	candidate->row->abi_minor = note->abi_minor;
+	tn_status status = tn_abi_negotiate(&loading->host, &plugin, effective, error);
+	if (status)
+		return status;
+	if (note->flags)
+		return tn_fail(error, TN_ABI_MISMATCH, "negotiate",
+			       "flags %#" PRIx64 ": this library knows none", note->flags);
+	status = check_uuid(loading, i, error);
+	if (status)
+		return status;
+	candidate->row->abi_effective = *effective;
+	candidate->accepted = 1;
+	return TN_OK;
+}
+
+/* ---- open, describe --------------------------------------------------------------------------*/
+
+/* Does the path still lead to the file that was inspected? */
+static tn_status check_unchanged(const struct tn_candidate *candidate, struct tn_error_info *error)
+{
+	struct stat by_path, by_fd;
+	if (!stat(candidate->real_path, &by_path) && !fstat(candidate->fd, &by_fd) &&
+	    by_path.st_dev == candidate->device && by_path.st_ino == candidate->inode &&
+	    by_path.st_size == by_fd.st_size && by_path.st_mtim.tv_sec == by_fd.st_mtim.tv_sec &&
+	    by_path.st_mtim.tv_nsec == by_fd.st_mtim.tv_nsec)
+		return TN_OK;
+	return tn_fail(error, TN_BAD_PLUGIN, "open", "the file was replaced while it was loaded");
+}
+
+/* dlerror's text begins with the file that is to blame: another one than the plugin is a library
+ * that it needs. */
+static tn_status say_why_not(const struct tn_candidate *candidate, struct tn_error_info *error)
+{
+	const char *text = dlerror();
+	if (!text)
+		text = "dlopen failed";
+	size_t length = strlen(candidate->real_path);
+	int itself = !strncmp(text, candidate->real_path, length);
+	return tn_fail(error, itself ? TN_BAD_PLUGIN : TN_MISSING_LIBRARY, "open", "%s", text);
+}
+
+static tn_status open_library(const struct tn_loading *loading,
+			      const struct tn_candidate *candidate,
+			      const struct tn_backend_descriptor **descriptor,
+			      struct tn_error_info *error)
+{
+	enter(loading, candidate, TN_STAGE_OPEN);
+	tn_status status = check_unchanged(candidate, error);
+	if (status)
+		return status;
+	/* The handle is never closed: threads of vendor libraries outlive an instance. */
+	void *handle = dlopen(candidate->real_path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!handle)
+		return say_why_not(candidate, error);
+	status = check_unchanged(candidate, error);
+	if (status)
+		return status;
+	*descriptor = dlsym(handle, TN_BACKEND_SYMBOL);
+	if (!*descriptor)
+		return tn_fail(error, TN_BAD_PLUGIN, "open", "it does not export '%s'",
+			       TN_BACKEND_SYMBOL);
+	return TN_OK;
+}
+
+/* The descriptor repeats the note: a plugin linked from parts of two others shows here. */
+static tn_status check_descriptor(const struct tn_candidate *candidate,
+				  const struct tn_backend_descriptor *descriptor,
+				  struct tn_error_info *error)
+{
+	struct tn_backend_note again = {0};
+	note_of_descriptor(descriptor, &again);
+	if (again.magic != TN_BACKEND_MAGIC)
+		return tn_fail(error, TN_BAD_PLUGIN, "describe",
+			       "the descriptor's magic is %#x, expected %#x", again.magic,
+			       TN_BACKEND_MAGIC);
+	if (memcmp(&again, &candidate->note, sizeof(again)))
+		return tn_fail(error, TN_BAD_PLUGIN, "describe",
+			       "the descriptor (interface %u.%u) and the note (%u.%u) disagree in "
+			       "version, UUID or flags",
+			       again.abi_major, again.abi_minor, candidate->note.abi_major,
+			       candidate->note.abi_minor);
+	if (!descriptor->name || strcmp(descriptor->name, candidate->name))
+		return tn_fail(error, TN_BAD_PLUGIN, "describe",
+			       "the descriptor's name is '%.64s', the file's '%s'",
+			       descriptor->name ? descriptor->name : "", candidate->name);
+	if (!descriptor->version || !descriptor->licence)
+		return tn_fail(error, TN_BAD_PLUGIN, "describe", "the descriptor has no %s",
+			       descriptor->version ? "licence" : "version");
+	if (!descriptor->create || !descriptor->destroy || !descriptor->query)
+		return tn_fail(error, TN_BAD_PLUGIN, "describe", "the descriptor has no %s",
+			       !descriptor->create    ? "create"
+			       : !descriptor->destroy ? "destroy"
+						      : "query");
+	return TN_OK;
+}
+
+/* Copies what both sides know of the descriptor. */
+static tn_status describe(const struct tn_loading *loading, const struct tn_candidate *candidate,
+			  const struct tn_backend_descriptor *theirs, struct tn_backend *backend,
+			  struct tn_error_info *error)
+{
+	struct tn_backend_descriptor *own = &backend->descriptor;
+	enter(loading, candidate, TN_STAGE_DESCRIBE);
+	size_t size = theirs->struct_size < sizeof(*own) ? theirs->struct_size : sizeof(*own);
+	memcpy(own, theirs, size);
+	tn_status status = check_descriptor(candidate, own, error);
+	if (status)
+		return status;
+	memcpy(backend->name, candidate->name, sizeof(backend->name));
+	memcpy(backend->uuid, own->uuid, sizeof(backend->uuid));
+	backend->version = own->version;
+	return tn_report_set(&candidate->row->version, own->version) ? TN_OK : TN_OUT_OF_MEMORY;
+}
+
+/* ---- create, query, devices ------------------------------------------------------------------*/
+
+static int is_absence(tn_status status)
+{
+	return status >= TN_NO_PLUGIN && status <= TN_REFUSED;
+}
+
+/* An answer that is not the name of an absence means that the start failed. */
+static tn_status as_absence(tn_status status, const char *entry, struct tn_error_info *error)
+{
+	if (is_absence(status))
+		return status;
+	char text[sizeof(error->text)];
+	memcpy(text, error->text, sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	int64_t native_code = error->native_code;
+	tn_fail(error, TN_PROBE_FAILED, entry, "%s answered %s%s%s", entry, tn_status_name(status),
+		text[0] ? ": " : "", text);
+	error->native_code = native_code;
+	return TN_PROBE_FAILED;
+}
+
+static tn_status create(const struct tn_loading *loading, const struct tn_candidate *candidate,
+			struct tn_backend *backend, struct tn_error_info *error)
+{
+	const struct tn_registry_options *options = loading->options;
+	enter(loading, candidate, TN_STAGE_CREATE);
+	backend->services =
+		tn_host_create(options->logger, options->parameters, options->threads,
+			       candidate->name, candidate->real_path, backend->abi_minor);
+	if (!backend->services)
+		return TN_OUT_OF_MEMORY;
+	backend->path = backend->services->path;
+	void *instance = NULL;
+	tn_status status = backend->descriptor.create(&backend->services->host, error, &instance);
+	if (status)
+		return as_absence(status, "create", error);
+	backend->instance = instance;
+	backend->created = 1;
+	return TN_OK;
+}
+
+static tn_status count_devices(struct tn_backend *backend, struct tn_error_info *error)
+{
+	struct tn_device_count count = {.struct_size = sizeof(count)};
+	tn_status status = backend->device.device_count(backend->instance, &count);
+	count.text[sizeof(count.text) - 1] = '\0';
+	if (status) {
+		tn_fail(error, status, "device_count", "%s", count.text);
+		return as_absence(status, "device_count", error);
+	}
+	if (count.count > MAX_DEVICES)
+		return tn_fail(error, TN_BAD_PLUGIN, "device_count",
+			       "%u devices: more than %u cannot be", count.count, MAX_DEVICES);
+	if (!count.count)
+		return tn_fail(error, is_absence(count.status) ? count.status : TN_NO_DEVICE,
+			       "device_count", "%s",
+			       count.text[0] ? count.text : "it found no device");
+	backend->n_devices = count.count;
+	return TN_OK;
+}
+
+static tn_status find_devices(const struct tn_loading *loading,
+			      const struct tn_candidate *candidate, struct tn_backend *backend,
+			      struct tn_error_info *error)
+{
+	enter(loading, candidate, TN_STAGE_DEVICES);
+	tn_status status = count_devices(backend, error);
+	if (status)
+		return status;
+	backend->devices = tn_mem_zeroed(backend->n_devices, sizeof(*backend->devices));
+	if (!backend->devices)
+		return TN_OUT_OF_MEMORY;
+	for (uint32_t i = 0; i < backend->n_devices; i++) {
+		struct tn_device_description *device = &backend->devices[i];
+		device->struct_size = sizeof(*device);
+		status = backend->device.describe(backend->instance, i, device);
+		device->name[sizeof(device->name) - 1] = '\0';
+		device->note[sizeof(device->note) - 1] = '\0';
+		if (status)
+			return tn_fail(error, TN_PROBE_FAILED, "describe",
+				       "describe of device %u answered %s", i,
+				       tn_status_name(status));
+	}
+	return tn_report_set_devices(candidate->row, backend->devices, backend->n_devices)
+		       ? TN_OK
+		       : TN_OUT_OF_MEMORY;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------*/
+
+static tn_status start(struct tn_loading *loading, size_t i, struct tn_backend *backend,
+		       struct tn_error_info *error)
+{
+	struct tn_candidate *candidate = &loading->candidates.list[i];
+	const struct tn_backend_descriptor *descriptor = candidate->built_in;
+	tn_status status = search(loading, i, error);
+	if (!status && descriptor)
+		note_of_descriptor(descriptor, &candidate->note);
+	else if (!status)
+		status = inspect(loading, candidate, error);
+	if (!status)
+		status = negotiate(loading, i, &backend->abi_minor, error);
+	if (!status && !descriptor)
+		status = open_library(loading, candidate, &descriptor, error);
+	if (!status)
+		status = describe(loading, candidate, descriptor, backend, error);
+	if (!status)
+		status = create(loading, candidate, backend, error);
+	if (!status) {
+		enter(loading, candidate, TN_STAGE_QUERY);
+		status = tn_tables_take(backend, error);
+	}
+	if (!status)
+		status = find_devices(loading, candidate, backend, error);
+	if (!status)
+		enter(loading, candidate, TN_STAGE_READY);
+	if (candidate->fd >= 0)
+		close(candidate->fd);
+	candidate->fd = -1;
+	return status;
+}
+
+tn_status tn_load(struct tn_loading *loading, size_t i, struct tn_backend **backend)
+{
+	struct tn_load_row *row = loading->candidates.list[i].row;
+	uint64_t begin = microseconds();
+	struct tn_error_info error;
+	struct tn_backend *made = tn_mem_zeroed(1, sizeof(*made));
+	*backend = NULL;
+	if (!made)
+		return TN_OUT_OF_MEMORY;
+	tn_error_reset(&error);
+	tn_status status = start(loading, i, made, &error);
+	error.text[sizeof(error.text) - 1] = '\0';
+	row->status = status;
+	row->microseconds = microseconds() - begin;
+	tn_log(loading->options->logger, TN_LOG_DEBUG, "loader", "%s: %s at stage %s%s%s",
+	       loading->candidates.list[i].path ? loading->candidates.list[i].path : row->name,
+	       tn_status_name(status), tn_stage_name(row->stage), error.text[0] ? ": " : "",
+	       status ? error.text : "");
+	if (!status) {
+		*backend = made;
+		return TN_OK;
+	}
+	tn_backend_destroy(made, 1);
+	row->native_code = error.native_code;
+	if (status == TN_OUT_OF_MEMORY || !tn_report_set(&row->text, error.text))
+		return TN_OUT_OF_MEMORY;
+	return TN_OK;
+}
+
+void tn_backend_destroy(struct tn_backend *backend, int destroy_instance)
+{
+	if (!backend)
+		return;
+	if (backend->created && destroy_instance)
+		backend->descriptor.destroy(backend->instance);
+	tn_host_destroy(backend->services);
+	tn_mem_free(backend->devices);
+	tn_mem_free(backend);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Loading one candidate.
+ */
+#ifndef TN_LOADER_LOAD_H
+#define TN_LOADER_LOAD_H
+
+#include "loader/search.h"
+#include "loader/selection.h"
+
+/* What all candidates of one opening share. */
+struct tn_loading {
+	const struct tn_registry_options *options;
+	struct tn_abi_version host;
+	struct tn_selection selection;
+	struct tn_simulation simulation;
+	struct tn_candidates candidates;
+	struct tn_load_report *report;
+};
+
+/* Takes candidate number i through the stages as far as it comes and writes its row, which is there.
+ * *backend: the loaded backend, owned (tn_backend_destroy), or NULL where the row says why not.
+ * TN_OUT_OF_MEMORY: the host's own memory ran out. */
+tn_status tn_load(struct tn_loading *loading, size_t i, struct tn_backend **backend);
+
+/* destroy_instance 0: leaves the plugin's instance alone (in a forked child).  Takes NULL. */
+void tn_backend_destroy(struct tn_backend *backend, int destroy_instance);
+
+#endif

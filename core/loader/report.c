@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The report owns every string in it, and every string is printable UTF-8: plugins and file names
+ * cannot upset a terminal or a JSON reader through it.
+ */
+#include "loader/report.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static const char empty[] = "";
+
+static const char *const found_names[] = {
+	[TN_FOUND_NOWHERE] = "nowhere",
+	[TN_FOUND_BUILT_IN] = "built-in",
+	[TN_FOUND_API] = "api",
+	[TN_FOUND_VARIABLE] = "variable",
+	[TN_FOUND_INSTALLED] = "installed",
+};
+
+static const char *const stage_names[] = {
+	[TN_STAGE_SEARCH] = "search",       [TN_STAGE_INSPECT] = "inspect",
+	[TN_STAGE_NEGOTIATE] = "negotiate", [TN_STAGE_OPEN] = "open",
+	[TN_STAGE_DESCRIBE] = "describe",   [TN_STAGE_CREATE] = "create",
+	[TN_STAGE_QUERY] = "query",         [TN_STAGE_DEVICES] = "devices",
+	[TN_STAGE_READY] = "ready",
+};
+
+const char *tn_found_name(uint32_t found)
+{
+	return found < sizeof(found_names) / sizeof(found_names[0]) ? found_names[found]
+								    : "unknown";
+}
+
+const char *tn_stage_name(uint32_t stage)
+{
+	return stage < sizeof(stage_names) / sizeof(stage_names[0]) ? stage_names[stage]
+								    : "unknown";
+}
+
+struct tn_load_report *tn_report_create(const char *selection)
+{
+	struct tn_load_report *report = tn_mem_zeroed(1, sizeof(*report));
+	if (!report)
+		return NULL;
+	report->selection = tn_mem_copy_string(selection);
+	if (!report->selection) {
+		tn_mem_free(report);
+		return NULL;
+	}
+	return report;
+}
+
+static void release(const char *string)
+{
+	if (string != empty)
+		tn_mem_free((char *)string);
+}
+
+static void destroy_row(struct tn_load_row *row)
+{
+	release(row->name);
+	release(row->path);
+	release(row->text);
+	release(row->version);
+	release(row->hardware);
+	release(row->packages);
+	tn_mem_free((void *)row->devices);
+	tn_mem_free(row);
+}
+
+void tn_load_report_destroy(tn_load_report *report)
+{
+	if (!report)
+		return;
+	for (size_t i = 0; i < report->n_rows; i++)
+		destroy_row(report->rows[i]);
+	for (size_t i = 0; i < report->n_notices; i++)
+		tn_mem_free(report->notices[i]);
+	tn_mem_free(report->rows);
+	tn_mem_free(report->notices);
+	tn_mem_free(report->selection);
+	tn_mem_free(report->text);
+	tn_mem_free(report->json);
+	tn_mem_free(report);
+}
+
+struct tn_load_row *tn_report_add(struct tn_load_report *report, const char *name)
+{
+	struct tn_load_row **rows =
+		tn_mem_realloc(report->rows, report->n_rows + 1, sizeof(struct tn_load_row *));
+	if (!rows)
+		return NULL;
+	report->rows = rows;
+	struct tn_load_row *row = tn_mem_alloc(sizeof(*row));
+	if (!row)
+		return NULL;
+	*row = (struct tn_load_row){
+		.struct_size = sizeof(*row),
+		.status = TN_NO_PLUGIN,
+		.name = empty,
+		.text = empty,
+		.version = empty,
+		.hardware = empty,
+		.packages = empty,
+	};
+	if (!tn_report_set(&row->name, name)) {
+		tn_mem_free(row);
+		return NULL;
+	}
+	rows[report->n_rows++] = row;
+	return row;
+}
+
+/* The length of the UTF-8 sequence at s when it is a whole, printable character, else 0.
+ * Source: RFC 3629, section 4. */
+static size_t printable(const unsigned char *s)
+{
+	if (s[0] < 0x80)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	size_t length = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	if (s[0] < 0xc2 || !length)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	/* U+0080 to U+009F are control characters. */
+	return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : length;
+}
+
+/* Newlines become spaces: a text is one line. */
+static void make_printable(char *text)
+{
+	unsigned char *s = (unsigned char *)text;
+	while (*s) {
+		size_t length = printable(s);
+		if (!length) {
+			*s = *s == '\n' || *s == '\t' ? ' ' : '?';
+			length = 1;
+		}
+		s += length;
+	}
+}
+
+int tn_report_set(const char **field, const char *text)
+{
+	char *copy = tn_mem_copy_string(text);
+	if (text && !copy)
+		return 0;
+	if (copy)
+		make_printable(copy);
+	release(*field);
+	*field = copy ? copy : empty;
+	return 1;
+}
+
+int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_description *devices,
+			  uint32_t n)
+{
+	struct tn_device_description *copy = NULL;
+	if (n) {
+		copy = tn_mem_zeroed(n, sizeof(*copy));
+		if (!copy)
+			return 0;
+		memcpy(copy, devices, n * sizeof(*copy));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		make_printable(copy[i].name);
+		make_printable(copy[i].note);
+	}
+	tn_mem_free((void *)row->devices);
+	row->devices = copy;
+	row->n_devices = n;
+	return 1;
+}
+
+int tn_report_add_notice(struct tn_load_report *report, const char *text)
+{
+	char **notices = tn_mem_realloc(report->notices, report->n_notices + 1, sizeof(char *));
+	if (!notices)
+		return 0;
+	report->notices = notices;
+	const char *copy = empty;
+	if (!tn_report_set(&copy, text))
+		return 0;
+	notices[report->n_notices++] = (char *)copy;
+	return 1;
+}
+
+size_t tn_load_report_count(const tn_load_report *report)
+{
+	return report ? report->n_rows : 0;
+}
+
+const struct tn_load_row *tn_load_report_row(const tn_load_report *report, size_t i)
+{
+	return report && i < report->n_rows ? report->rows[i] : NULL;
+}
+
+/* Is a better than b as the row that stands for a name? */
+static int further(const struct tn_load_row *a, const struct tn_load_row *b)
+{
+	if ((a->status == TN_OK) != (b->status == TN_OK))
+		return a->status == TN_OK;
+	if ((a->status == TN_DUPLICATE) != (b->status == TN_DUPLICATE))
+		return b->status == TN_DUPLICATE;
+	return a->stage > b->stage;
+}
+
+const struct tn_load_row *tn_load_report_find(const tn_load_report *report, const char *name)
+{
+	const struct tn_load_row *best = NULL;
+	for (size_t i = 0; i < tn_load_report_count(report); i++) {
+		const struct tn_load_row *row = report->rows[i];
+		if (!strcmp(row->name, name) && (!best || further(row, best)))
+			best = row;
+	}
+	return best;
+}
+
+int tn_load_report_fell_back(const tn_load_report *report)
+{
+	return report ? report->fell_back : 0;
+}
+
+const char *tn_load_report_selection(const tn_load_report *report)
+{
+	return report ? report->selection : "";
+}
+
+size_t tn_load_report_notice_count(const tn_load_report *report)
+{
+	return report ? report->n_notices : 0;
+}
+
+const char *tn_load_report_notice(const tn_load_report *report, size_t i)
+{
+	return report && i < report->n_notices ? report->notices[i] : NULL;
+}

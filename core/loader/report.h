@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * How the loader writes the load report.
+ */
+#ifndef TN_LOADER_REPORT_H
+#define TN_LOADER_REPORT_H
+
+#include <tenon/report.h>
+
+struct tn_load_report {
+	struct tn_load_row **rows; /* one allocation each: a row never moves */
+	size_t n_rows;
+	char **notices;
+	size_t n_notices;
+	char *selection;
+	int fell_back;
+	/* Made when asked for. */
+	char *text;
+	char *json;
+};
+
+/* NULL: out of memory, as for all that follow. */
+struct tn_load_report *tn_report_create(const char *selection);
+/* A new last row: TN_NO_PLUGIN, found nowhere, stage search. */
+struct tn_load_row *tn_report_add(struct tn_load_report *report, const char *name);
+/* Replaces a string of a row by a copy of `text` (NULL: "") in which bytes that are not printable
+ * UTF-8 have become '?'.  0 when memory ran out; the string is then as it was. */
+int tn_report_set(const char **field, const char *text);
+/* Gives the row a copy of n descriptions. */
+int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_description *devices,
+			  uint32_t n);
+int tn_report_add_notice(struct tn_load_report *report, const char *text);
+
+/* Reads what tn_load_report_json wrote.  NULL: malformed, or out of memory. */
+struct tn_load_report *tn_report_from_json(const char *text, size_t length);
+
+#endif

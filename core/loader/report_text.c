@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The load report as plain text: a line per backend, with its devices or its reason below, and the
+ * notices at the end.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <tenon/status.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "loader/report.h"
+
+static const char *kind_name(uint32_t kind)
+{
+	static const char *const names[] = {
+		[TN_DEVICE_DISCRETE_GPU] = "GPU",
+		[TN_DEVICE_INTEGRATED_GPU] = "integrated GPU",
+		[TN_DEVICE_ACCELERATOR] = "accelerator",
+		[TN_DEVICE_CPU] = "CPU",
+		[TN_DEVICE_REFERENCE] = "reference",
+	};
+	if (kind < TN_DEVICE_DISCRETE_GPU || kind > TN_DEVICE_REFERENCE)
+		return "device";
+	return names[kind];
+}
+
+static int longest_name(const tn_load_report *report)
+{
+	size_t longest = 7;
+	for (size_t i = 0; i < report->n_rows; i++) {
+		size_t length = strlen(report->rows[i]->name);
+		longest = length > longest ? length : longest;
+	}
+	return (int)longest;
+}
+
+static void add_device(struct tn_text *text, const struct tn_load_row *row, uint32_t i, int indent)
+{
+	const struct tn_device_description *device = &row->devices[i];
+	tn_text_format(text, "%*s%s:%" PRIu32 "  %s, %s", indent, "", row->name, i, device->name,
+		       kind_name(device->kind));
+	if (device->memory_bytes)
+		tn_text_format(text, ", %.1f GiB",
+			       (double)device->memory_bytes / (1024.0 * 1024.0 * 1024.0));
+	if (device->note[0])
+		tn_text_format(text, " (%s)", device->note);
+	tn_text_add(text, "\n");
+}
+
+static void add_row(struct tn_text *text, const struct tn_load_row *row, int width)
+{
+	int indent = width + 4;
+	tn_text_format(text, "%c %-*s  %-15s", row->selected ? '*' : ' ', width, row->name,
+		       row->status == TN_OK ? "ready" : tn_status_name(row->status));
+	if (row->version[0])
+		tn_text_format(text, " %s", row->version);
+	if (row->found)
+		tn_text_format(text, " %s", row->path ? row->path : tn_found_name(row->found));
+	if (row->found > TN_FOUND_BUILT_IN)
+		tn_text_format(text, " (%s)", tn_found_name(row->found));
+	if (row->microseconds)
+		tn_text_format(text, " %.1f ms", (double)row->microseconds / 1000.0);
+	tn_text_add(text, "\n");
+	for (uint32_t i = 0; i < row->n_devices; i++)
+		add_device(text, row, i, indent);
+	if (row->text[0])
+		tn_text_format(text, "%*s%s\n", indent, "", row->text);
+}
+
+const char *tn_load_report_text(const tn_load_report *constant)
+{
+	/* The object was made by this library, on the heap: only the reader sees it constant. */
+	tn_load_report *report = (tn_load_report *)constant;
+	if (!report || report->text)
+		return report ? report->text : NULL;
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_format(&text, "selection: %s%s\n", report->selection,
+		       report->fell_back ? " (fell back)" : "");
+	for (size_t i = 0; i < report->n_rows; i++)
+		add_row(&text, report->rows[i], longest_name(report));
+	for (size_t i = 0; i < report->n_notices; i++)
+		tn_text_format(&text, "notice: %s\n", report->notices[i]);
+	report->text = tn_text_take(&text);
+	return report->text;
+}

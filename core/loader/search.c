@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Makes the list of candidates and opens none of them.  File names are matched whole: a folder's
+ * other files (backend_x.so.bak, libbackend_x.so) are passed over in silence, but a file given by its
+ * path becomes a candidate whatever its name, so that its row can say what is wrong.
+ */
+#include "loader/search.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+#define PREFIX "backend_"
+#define SUFFIX ".so"
+
+/* The name in the file name of `path`: its start and length; 0 when it is no plugin's. */
+static size_t name_in(const char *path, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+	const char *file = slash ? slash + 1 : path;
+	size_t length = strlen(file), around = strlen(PREFIX SUFFIX);
+	*name = file;
+	if (length <= around || strncmp(file, PREFIX, strlen(PREFIX)) ||
+	    strcmp(file + length - strlen(SUFFIX), SUFFIX))
+		return 0;
+	*name = file + strlen(PREFIX);
+	return tn_search_is_name(*name, length - around) ? length - around : 0;
+}
+
+static tn_status add(struct tn_candidates *candidates, const char *name, size_t length,
+		     const char *path, uint32_t found)
+{
+	struct tn_candidate *list =
+		tn_mem_realloc(candidates->list, candidates->n + 1, sizeof(*list));
+	if (!list)
+		return TN_OUT_OF_MEMORY;
+	candidates->list = list;
+	struct tn_candidate *candidate = &list[candidates->n];
+	*candidate = (struct tn_candidate){.found = found, .fd = -1};
+	if (length >= sizeof(candidate->name))
+		length = sizeof(candidate->name) - 1;
+	memcpy(candidate->name, name, length);
+	candidate->path = tn_mem_copy_string(path);
+	if (path && !candidate->path)
+		return TN_OUT_OF_MEMORY;
+	candidates->n++;
+	return TN_OK;
+}
+
+static tn_status add_file(struct tn_candidates *candidates, const char *path, uint32_t found)
+{
+	const char *name;
+	size_t length = name_in(path, &name);
+	return add(candidates, name, length ? length : strlen(name), path, found);
+}
+
+static tn_status add_folder(struct tn_candidates *candidates, const char *folder, uint32_t found,
+			    const struct tn_logger *logger)
+{
+	struct tn_names names;
+	tn_status status = tn_names_read(folder, SUFFIX, &names);
+	if (status == TN_IO) {
+		/* An installed folder may be absent: no plugin was ever installed. */
+		tn_log(logger, found == TN_FOUND_INSTALLED ? TN_LOG_DEBUG : TN_LOG_WARNING,
+		       "loader", "%s: %s", folder, strerror(errno));
+		return TN_OK;
+	}
+	for (size_t i = 0; !status && i < names.n; i++) {
+		const char *name;
+		struct tn_text path;
+		if (!name_in(names.list[i], &name))
+			continue;
+		tn_text_init(&path);
+		tn_text_format(&path, "%s/%s", folder, names.list[i]);
+		status = path.failed ? TN_OUT_OF_MEMORY : add_file(candidates, path.data, found);
+		tn_text_release(&path);
+	}
+	tn_names_release(&names);
+	return status;
+}
+
+/* A folder or a file. */
+static tn_status add_path(struct tn_candidates *candidates, const char *path, uint32_t found,
+			  const struct tn_logger *logger)
+{
+	struct stat information;
+	const char *name;
+	if (!strchr(path, '/')) {
+		tn_log(logger, TN_LOG_WARNING, "loader",
+		       "plugin path '%s' is ignored: it has no '/' (the working directory is "
+		       "never searched)",
+		       path);
+		return TN_OK;
+	}
+	int there = !stat(path, &information);
+	if ((there && !S_ISDIR(information.st_mode)) || (!there && name_in(path, &name)))
+		return add_file(candidates, path, found);
+	return add_folder(candidates, path, found, logger);
+}
+
+static tn_status add_variable(struct tn_candidates *candidates, const char *value,
+			      const struct tn_logger *logger)
+{
+	tn_status status = TN_OK;
+	while (!status && value && *value) {
+		size_t length = strcspn(value, ":");
+		char *path = tn_mem_alloc(length + 1);
+		if (!path)
+			return TN_OUT_OF_MEMORY;
+		memcpy(path, value, length);
+		path[length] = '\0';
+		if (path[0] == '/')
+			status = add_path(candidates, path, TN_FOUND_VARIABLE, logger);
+		else if (length)
+			tn_log(logger, TN_LOG_WARNING, "loader",
+			       "TENON_PLUGIN_PATH: '%s' is ignored: not an absolute path", path);
+		tn_mem_free(path);
+		value += length;
+		value += *value == ':';
+	}
+	return status;
+}
+
+static tn_status add_ordinary(const struct tn_registry_options *options,
+			      struct tn_candidates *candidates)
+{
+	const char *path =
+		tn_parameter_read(options->parameters, "TENON_PLUGIN_PATH",
+				  "folders to search for plugins, absolute, with ':' between them");
+	const char *only = tn_parameter_read(options->parameters, "TENON_PLUGIN_PATH_ONLY",
+					     "1: do not search the folder of installed plugins");
+	tn_status status = add_variable(candidates, path, options->logger);
+	if (!status && !(only && !strcmp(only, "1")))
+		status = add_folder(candidates, TN_PLUGIN_DIR, TN_FOUND_INSTALLED, options->logger);
+	return status;
+}
+
+tn_status tn_search(const struct tn_registry_options *options, struct tn_candidates *candidates)
+{
+	tn_status status = TN_OK;
+	*candidates = (struct tn_candidates){0};
+	for (size_t i = 0; !status && i < options->n_built_in; i++) {
+		const char *name = options->built_in[i]->name;
+		status = add(candidates, name, strlen(name), NULL, TN_FOUND_BUILT_IN);
+		if (!status)
+			candidates->list[i].built_in = options->built_in[i];
+	}
+	for (size_t i = 0; !status && i < options->n_paths; i++)
+		status = add_path(candidates, options->paths[i], TN_FOUND_API, options->logger);
+	if (!status && !options->paths_only)
+		status = add_ordinary(options, candidates);
+	if (status)
+		tn_candidates_release(candidates);
+	return status;
+}
+
+void tn_candidates_release(struct tn_candidates *candidates)
+{
+	for (size_t i = 0; i < candidates->n; i++) {
+		struct tn_candidate *candidate = &candidates->list[i];
+		if (candidate->fd >= 0)
+			close(candidate->fd);
+		tn_mem_free(candidate->path);
+		tn_mem_free(candidate->real_path);
+	}
+	tn_mem_free(candidates->list);
+	*candidates = (struct tn_candidates){0};
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Which files may be plugins, in the order in which they count: paths given to the API, then
+ * TENON_PLUGIN_PATH, then the folder of installed plugins; within a folder by name.  Nothing is
+ * looked for in the working directory, beside the program or in the system's library path.
+ */
+#ifndef TN_LOADER_SEARCH_H
+#define TN_LOADER_SEARCH_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "loader/backend.h"
+
+struct tn_candidate {
+	char name[32]; /* NAME of backend_NAME.so; of a file that is called otherwise: its start */
+	char *path;    /* as it was found */
+	uint32_t found;
+	const struct tn_backend_descriptor *built_in; /* then there is no path */
+	/* Set as loading goes on. */
+	int fd; /* -1: not open */
+	char *real_path;
+	dev_t device;
+	ino_t inode;
+	int identified;              /* device and inode hold */
+	struct tn_backend_note note; /* or the descriptor's numbers */
+	int accepted;                /* the note was negotiated: its UUID counts */
+	struct tn_load_row *row;
+};
+
+struct tn_candidates {
+	struct tn_candidate *list;
+	size_t n;
+};
+
+/* Built-in backends, then files.  What cannot be searched is logged.  TN_OUT_OF_MEMORY. */
+tn_status tn_search(const struct tn_registry_options *options, struct tn_candidates *candidates);
+void tn_candidates_release(struct tn_candidates *candidates);
+
+/* Is text[0..length) a backend's name: a-z, 0-9, '_', 1 to 31 of them? */
+int tn_search_is_name(const char *text, size_t length);
+
+/* The names in a folder that end in `suffix`, sorted by bytes. */
+struct tn_names {
+	char **list;
+	size_t n;
+};
+
+/* TN_IO: it cannot be read (errno says why); the list is then empty.  TN_OUT_OF_MEMORY. */
+tn_status tn_names_read(const char *folder, const char *suffix, struct tn_names *names);
+void tn_names_release(struct tn_names *names);
+
+#endif

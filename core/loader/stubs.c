@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A stub per argument struct would leave the operation without a name; so there is one per slot.
+ * Each touches nothing but the error.
+ */
+#include "loader/stubs.h"
+
+#include "base/error.h"
+
+static tn_status absent(struct tn_error_info *error, const char *operation)
+{
+	return tn_fail(error, TN_UNSUPPORTED, operation, "the backend leaves this slot empty");
+}
+
+static tn_status no_fill(void *device, const struct tn_fill_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "fill");
+}
+
+static tn_status no_copy(void *device, const struct tn_copy_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "copy");
+}
+
+static tn_status no_gather(void *device, const struct tn_gather_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "gather");
+}
+
+static tn_status no_scatter_add(void *device, const struct tn_gather_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "scatter_add");
+}
+
+const struct tn_copy_table tn_copy_stubs = {
+	.struct_size = sizeof(struct tn_copy_table),
+	.fill = no_fill,
+	.copy = no_copy,
+	.gather = no_gather,
+	.scatter_add = no_scatter_add,
+};
+
+static tn_status no_information(void *device, uint32_t memory_kind,
+				struct tn_memory_information *out)
+{
+	(void)device;
+	(void)memory_kind;
+	(void)out;
+	return TN_UNSUPPORTED;
+}
+
+const struct tn_memory_table tn_memory_stubs = {
+	.struct_size = sizeof(struct tn_memory_table),
+	.information = no_information,
+};
+
+static tn_status no_conv2d_forward(void *device, const struct tn_conv2d_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "conv2d_forward");
+}
+
+static tn_status no_conv2d_input_gradient(void *device, const struct tn_conv2d_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "conv2d_input_gradient");
+}
+
+static tn_status no_conv2d_weight_gradient(void *device, const struct tn_conv2d_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "conv2d_weight_gradient");
+}
+
+static tn_status no_pool2d_forward(void *device, const struct tn_pool2d_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "pool2d_forward");
+}
+
+static tn_status no_pool2d_backward(void *device, const struct tn_pool2d_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "pool2d_backward");
+}
+
+static tn_status no_batch_norm_forward(void *device, const struct tn_norm_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "batch_norm_forward");
+}
+
+static tn_status no_batch_norm_backward(void *device, const struct tn_norm_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "batch_norm_backward");
+}
+
+static tn_status no_layer_norm_forward(void *device, const struct tn_norm_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "layer_norm_forward");
+}
+
+static tn_status no_layer_norm_backward(void *device, const struct tn_norm_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "layer_norm_backward");
+}
+
+static tn_status no_softmax_forward(void *device, const struct tn_softmax_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "softmax_forward");
+}
+
+static tn_status no_softmax_backward(void *device, const struct tn_softmax_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "softmax_backward");
+}
+
+static tn_status no_cross_entropy_forward(void *device, const struct tn_cross_entropy_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "cross_entropy_forward");
+}
+
+static tn_status no_cross_entropy_backward(void *device, const struct tn_cross_entropy_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "cross_entropy_backward");
+}
+
+const struct tn_nn_table tn_nn_stubs = {
+	.struct_size = sizeof(struct tn_nn_table),
+	.conv2d_forward = no_conv2d_forward,
+	.conv2d_input_gradient = no_conv2d_input_gradient,
+	.conv2d_weight_gradient = no_conv2d_weight_gradient,
+	.pool2d_forward = no_pool2d_forward,
+	.pool2d_backward = no_pool2d_backward,
+	.batch_norm_forward = no_batch_norm_forward,
+	.batch_norm_backward = no_batch_norm_backward,
+	.layer_norm_forward = no_layer_norm_forward,
+	.layer_norm_backward = no_layer_norm_backward,
+	.softmax_forward = no_softmax_forward,
+	.softmax_backward = no_softmax_backward,
+	.cross_entropy_forward = no_cross_entropy_forward,
+	.cross_entropy_backward = no_cross_entropy_backward,
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What stands in empty optional slots: functions that answer TN_UNSUPPORTED and do nothing.
+ */
+#ifndef TN_LOADER_STUBS_H
+#define TN_LOADER_STUBS_H
+
+#include <tenon/backend.h>
+
+extern const struct tn_copy_table tn_copy_stubs;
+extern const struct tn_memory_table tn_memory_stubs;
+extern const struct tn_nn_table tn_nn_stubs;
+
+#endif

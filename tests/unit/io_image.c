@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers */
+#include "config.h"
+
+#include <tenon/io.h>
+
+#include "base/error.h"
+#include "io_files.h"
+
+static const char *folder;
+
+static void refused(const char *path, tn_status expected, const char *part)
+{
+	struct tn_error_info error;
+	struct tn_image image = {.width = 77};
+	tn_error_reset(&error);
+	assert_status(tn_image_read(path, &image, &error), expected);
+	assert_int_equal(image.width, 77);
+	assert_contains(error.text, strrchr(path, '/') + 1);
+	assert_contains(error.text, part);
+}
+
+static void read_as(const char *bytes, size_t size, uint32_t width, uint32_t height,
+		    uint32_t channels, const char *pixels)
+{
+	struct tn_image image;
+	const char *path = files_path(folder, "image.pnm");
+	files_write(path, bytes, size);
+	assert_ok(tn_image_read(path, &image, NULL));
+	assert_int_equal(image.width, width);
+	assert_int_equal(image.height, height);
+	assert_int_equal(image.channels, channels);
+	assert_memory_equal(image.data, pixels, (size_t)width * height * channels);
+	tn_image_release(&image);
+	assert_null(image.data);
+}
+
+#define READ(text, width, height, channels, pixels)                                                \
+	read_as(text, sizeof(text) - 1, width, height, channels, pixels)
+
+static void grey_and_colour_plain_and_raw_are_read(void **state)
+{
+	(void)state;
+	READ("P5\n2 1\n255\n\x01\xff", 2, 1, 1, "\x01\xff");
+	READ("P6 1 2 255\nabcdef", 1, 2, 3, "abcdef");
+	READ("P2 2 2 255 0 1 2 255\n", 2, 2, 1, "\0\1\2\xff");
+	READ("P3\n# a comment\n1 1 # and another\n255\n7 8 9", 1, 1, 3, "\7\x08\x09");
+	READ("P5 2 1 15\n\0\x0f", 2, 1, 1, "\0\xff");
+	READ("P5 3 1 65535\n\0\0\x80\0\xff\xff", 3, 1, 1, "\0\x80\xff");
+	READ("P2 3 1 16 0 8 16", 3, 1, 1, "\0\x80\xff");
+}
+
+static void malformed_pnm_is_refused_by_name(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *bytes;
+		size_t size;
+		tn_status status;
+		const char *part;
+	} cases[] = {
+		{"", 0, TN_FORMAT, "offset 0: expected 2 more bytes"},
+		{"GIF", 3, TN_FORMAT,
+		 "offset 0: expected a PNG, PGM or PPM image, found the bytes "
+		 "47 49"},
+		{"P7 ", 3, TN_FORMAT, "offset 1: expected P2, P3, P5 or P6, found byte 37"},
+		{"P5", 2, TN_FORMAT, "offset 2: expected white space"},
+		{"P55 1 1", 7, TN_FORMAT, "offset 2: expected white space, found byte 35"},
+		{"P5 ", 3, TN_FORMAT, "offset 3: expected a width, found the end of the file"},
+		{"P5 x", 4, TN_FORMAT, "offset 3: expected a width, found byte 78"},
+		{"P5 1 -1 255\nx", 13, TN_FORMAT, "offset 5: expected a height, found byte 2d"},
+		{"P5 1 1 65536\nx", 14, TN_FORMAT, "a largest value of at most 65535"},
+		{"P5 1 1 0\nx", 10, TN_FORMAT, "from 1 to 65535, found 0"},
+		{"P5 1 1 255", 10, TN_FORMAT, "offset 10: expected white space"},
+		{"P5 0 1 255\n", 11, TN_FORMAT, "expected sides of at least 1, found 0 x 1"},
+		{"P5 2 1 255\nx", 12, TN_FORMAT, "offset 11: expected 2 bytes of samples, found 1"},
+		{"P5 1 1 255\nxy", 13, TN_FORMAT, "offset 12: expected the end of the file"},
+		{"P5 1 1 7\n\x08", 10, TN_FORMAT, "expected a sample of at most 7, found 8"},
+		{"P2 1 1 7 8", 10, TN_FORMAT, "offset 9: expected a sample of at most 7"},
+		{"P2 2 1 7 1 ", 11, TN_FORMAT, "expected at least 3 bytes of samples, found 2"},
+		{"P2 1 1 7 1 1", 12, TN_FORMAT, "offset 11: expected the end of the file"},
+		{"P5 99999999 99999999 255\n", 25, TN_FORMAT, "bytes of samples, found 0"},
+		{"P5 999999999 1 255\n", 19, TN_FORMAT, "a width of at most 99999999"},
+	};
+	const char *path = files_path(folder, "bad.pnm");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		files_write(path, cases[i].bytes, cases[i].size);
+		refused(path, cases[i].status, cases[i].part);
+	}
+}
+
+static void an_image_above_the_limits_is_refused(void **state)
+{
+	(void)state;
+	size_t size = 32769 + 17;
+	char *bytes = calloc(size, 1);
+	const char *path = files_path(folder, "wide.pnm");
+	memcpy(bytes, "P5 32769 1 255\n", 15);
+	files_write(path, bytes, 15 + 32769);
+	free(bytes);
+	refused(path, TN_LIMIT, "found 32769 x 1");
+}
+
+#ifdef HAVE_LIBPNG
+
+static void every_kind_of_image_is_written_and_read_back(void **state)
+{
+	(void)state;
+	uint8_t pixels[3 * 2 * 4];
+	const char *path = files_path(folder, "written.png");
+	for (size_t i = 0; i < sizeof(pixels); i++)
+		pixels[i] = (uint8_t)(i * 37 + 11);
+	for (uint32_t channels = 1; channels <= 4; channels++) {
+		struct tn_image back,
+			image = {.width = 3, .height = 2, .channels = channels, .data = pixels};
+		assert_ok(tn_image_write(path, &image, NULL));
+		assert_ok(tn_image_read(path, &back, NULL));
+		assert_int_equal(back.width, 3);
+		assert_int_equal(back.height, 2);
+		assert_int_equal(back.channels, channels);
+		assert_memory_equal(back.data, pixels, 6 * channels);
+		tn_image_release(&back);
+	}
+	struct tn_image none = {.width = 0};
+	assert_status(tn_image_write(path, &none, NULL), TN_INVALID_ARGUMENT);
+}
+
+static const char *write_png(size_t *size, unsigned char **bytes)
+{
+	uint8_t pixels[64] = {1, 2, 3};
+	struct tn_image image = {.width = 8, .height = 8, .channels = 1, .data = pixels};
+	const char *path = files_path(folder, "whole.png");
+	assert_ok(tn_image_write(path, &image, NULL));
+	*bytes = files_read(path, size);
+	return path;
+}
+
+static void every_truncation_of_a_png_is_refused(void **state)
+{
+	(void)state;
+	size_t size;
+	unsigned char *bytes;
+	const char *path = write_png(&size, &bytes);
+	/* The last chunk, IEND, is 12 bytes: libpng reads the picture without it. */
+	for (size_t n = 2; n < size - 12; n++) {
+		files_write(path, bytes, n);
+		refused(path, TN_FORMAT, "expected a PNG image, found: ");
+	}
+	free(bytes);
+}
+
+static void damage_in_a_png_is_refused(void **state)
+{
+	(void)state;
+	size_t size;
+	unsigned char *bytes;
+	const char *path = write_png(&size, &bytes);
+	bytes[18] ^= 1; /* the width */
+	files_write(path, bytes, size);
+	refused(path, TN_FORMAT, "CRC error");
+	free(bytes);
+}
+
+/* A header of 65535 x 65535 with its right CRC. */
+static void a_png_above_the_limits_is_refused_before_memory_is_taken(void **state)
+{
+	(void)state;
+	static const unsigned char head[] =
+		"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\xff\xff\0\0\xff\xff\x08\6\0\0\0";
+	static const unsigned char data[] = "\0\0\0\0IDAT\x35\xaf\6\x1e";
+	unsigned char file[64];
+	uint32_t crc = 0xffffffffu;
+	for (int i = 12; i < 29; i++) {
+		crc ^= head[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	memcpy(file, head, 29);
+	for (int i = 0; i < 4; i++)
+		file[29 + i] = (unsigned char)(~crc >> (24 - 8 * i));
+	memcpy(file + 33, data, 12);
+	const char *path = files_path(folder, "huge.png");
+	files_write(path, file, 45);
+	refused(path, TN_LIMIT, "found 65535 x 65535");
+}
+
+#else
+
+static void without_libpng_a_png_is_unsupported_and_says_so(void **state)
+{
+	(void)state;
+	const char *path = files_path(folder, "no.png");
+	files_write(path, "\x89PNG\r\n\x1a\n", 8);
+	refused(path, TN_UNSUPPORTED, "no libpng");
+}
+
+#endif
+
+static void channels_are_converted(void **state)
+{
+	(void)state;
+	struct tn_image out;
+	uint8_t rgba[8] = {255, 0, 0, 255, 10, 20, 30, 0};
+	struct tn_image image = {.width = 2, .height = 1, .channels = 4, .data = rgba};
+	assert_ok(tn_image_convert(&image, 1, 200, &out, NULL));
+	assert_int_equal(out.data[0], 76);
+	assert_int_equal(out.data[1], 200);
+	tn_image_release(&out);
+	assert_ok(tn_image_convert(&image, 3, 0, &out, NULL));
+	assert_memory_equal(out.data, "\xff\0\0\0\0\0", 6);
+	tn_image_release(&out);
+	uint8_t grey[2] = {9, 250};
+	struct tn_image plain = {.width = 2, .height = 1, .channels = 1, .data = grey};
+	assert_ok(tn_image_convert(&plain, 3, 0, &out, NULL));
+	assert_memory_equal(out.data, "\x09\x09\x09\xfa\xfa\xfa", 6);
+	tn_image_release(&out);
+	assert_status(tn_image_convert(&plain, 2, 0, &out, NULL), TN_INVALID_ARGUMENT);
+}
+
+static void sizes_are_changed_by_areas(void **state)
+{
+	(void)state;
+	struct tn_image out;
+	uint8_t pixels[12] = {0, 4, 8, 12, 2, 6, 10, 14, 100, 100, 100, 101};
+	struct tn_image image = {.width = 4, .height = 3, .channels = 1, .data = pixels};
+	assert_ok(tn_image_resize(&image, 2, 1, &out, NULL));
+	/* (0 + 4 + 2 + 6 + 100 + 100) / 6 = 35.33, (8 + 12 + 10 + 14 + 100 + 101) / 6 = 40.83 */
+	assert_int_equal(out.data[0], 35);
+	assert_int_equal(out.data[1], 41);
+	tn_image_release(&out);
+	assert_ok(tn_image_resize(&image, 8, 6, &out, NULL));
+	for (int y = 0; y < 6; y++) {
+		for (int x = 0; x < 8; x++)
+			assert_int_equal(out.data[y * 8 + x], pixels[y / 2 * 4 + x / 2]);
+	}
+	tn_image_release(&out);
+	assert_status(tn_image_resize(&image, 0, 1, &out, NULL), TN_INVALID_ARGUMENT);
+	assert_status(tn_image_resize(&image, 100000, 1, &out, NULL), TN_LIMIT);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	folder = files_folder();
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	files_remove(folder);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(grey_and_colour_plain_and_raw_are_read),
+		cmocka_unit_test(malformed_pnm_is_refused_by_name),
+		cmocka_unit_test(an_image_above_the_limits_is_refused),
+#ifdef HAVE_LIBPNG
+		cmocka_unit_test(every_kind_of_image_is_written_and_read_back),
+		cmocka_unit_test(every_truncation_of_a_png_is_refused),
+		cmocka_unit_test(damage_in_a_png_is_refused),
+		cmocka_unit_test(a_png_above_the_limits_is_refused_before_memory_is_taken),
+#else
+		cmocka_unit_test(without_libpng_a_png_is_unsupported_and_says_so),
+#endif
+		cmocka_unit_test(channels_are_converted),
+		cmocka_unit_test(sizes_are_changed_by_areas),
+	};
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * One broken plugin for each way to fail, loaded in earnest: each has its own named reason, at its own
+ * stage, and stops nothing.
+ */
+#include "loader_fixture.h"
+
+/* Opens the folder, in which one plugin and the good one are, and looks at the one's row. */
+static void check_row(const char *name, tn_status status, uint32_t stage, const char *text)
+{
+	struct opened opened;
+	assert_ok(open_selected(&opened, NULL));
+	const struct tn_load_row *row = row_of(&opened, name);
+	if (row->status != status || row->stage != stage || !strstr(row->text, text))
+		print_error("%s: %s at %s: %s\n", name, tn_status_name(row->status),
+			    tn_stage_name(row->stage), row->text);
+	assert_int_equal(row->status, status);
+	assert_int_equal(row->stage, stage);
+	assert_contains(row->text, text);
+	assert_int_equal(row->found, TN_FOUND_API);
+	/* One broken plugin stops no other. */
+	assert_non_null(tn_registry_find(opened.registry, "ok"));
+	assert_null(tn_registry_find(opened.registry, name));
+	assert_int_equal(row_of(&opened, "ok")->selected, 1);
+	release(&opened);
+}
+
+static void each_broken_plugin_gives_its_own_reason(void **state)
+{
+	static const struct {
+		const char *name;
+		tn_status status;
+		uint32_t stage;
+		const char *text;
+	} cases[] = {
+		{"no_note", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "no Tenon note"},
+		{"no_symbol", TN_BAD_PLUGIN, TN_STAGE_OPEN, "does not export 'tenon_backend'"},
+		{"old_minor", TN_ABI_MISMATCH, TN_STAGE_NEGOTIATE, "made for interface 0.0"},
+		{"new_minor", TN_ABI_MISMATCH, TN_STAGE_NEGOTIATE, "made for interface 0.99"},
+		{"wrong_major", TN_ABI_MISMATCH, TN_STAGE_NEGOTIATE, "the majors differ"},
+		{"disagrees", TN_BAD_PLUGIN, TN_STAGE_DESCRIBE, "disagree"},
+		{"other_name", TN_BAD_PLUGIN, TN_STAGE_DESCRIBE, "name is 'wrong'"},
+		{"short_table", TN_BAD_PLUGIN, TN_STAGE_QUERY,
+		 "tenon.compute/1 is short: it has 24 bytes, matmul is at 24"},
+		{"null_slot", TN_BAD_PLUGIN, TN_STAGE_QUERY,
+		 "tenon.compute/1: reduce is mandatory"},
+		{"no_table", TN_BAD_PLUGIN, TN_STAGE_QUERY, "no table tenon.compute/1"},
+		{"zero_devices", TN_NO_DEVICE, TN_STAGE_DEVICES, "imaginary bus"},
+		{"twin", TN_DUPLICATE, TN_STAGE_NEGOTIATE, "the same UUID as"},
+	};
+	(void)state;
+	put("ok");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char file[64];
+		put(cases[i].name);
+		check_row(cases[i].name, cases[i].status, cases[i].stage, cases[i].text);
+		snprintf(file, sizeof(file), "backend_%s.so", cases[i].name);
+		remove(in_folder(file));
+	}
+}
+
+static void create_may_answer_every_name_of_an_absence(void **state)
+{
+	static const tn_status absences[] = {TN_NO_PLUGIN,       TN_BAD_PLUGIN,   TN_ABI_MISMATCH,
+					     TN_MISSING_LIBRARY, TN_NO_DRIVER,    TN_DRIVER_TOO_OLD,
+					     TN_NO_DEVICE,       TN_PROBE_FAILED, TN_REFUSED};
+	(void)state;
+	put("ok");
+	put("fails");
+	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++) {
+		char number[16];
+		snprintf(number, sizeof(number), "%d", (int)absences[i]);
+		setenv("TENON_TEST_STATUS", number, 1);
+		check_row("fails", absences[i], TN_STAGE_CREATE, "as the test wanted");
+	}
+	/* Any other answer means that the start failed. */
+	setenv("TENON_TEST_STATUS", "6", 1);
+	check_row("fails", TN_PROBE_FAILED, TN_STAGE_CREATE,
+		  "create answered OUT_OF_MEMORY: as the test wanted");
+	unsetenv("TENON_TEST_STATUS");
+}
+
+/* Writes backend_spoilt.so: the good plugin with `size` bytes at `offset` replaced. */
+static void spoil(size_t offset, const void *bytes, size_t n)
+{
+	size_t size;
+	char *data = read_fixture("ok", &size);
+	memcpy(data + offset, bytes, n);
+	write_file("backend_spoilt.so", data, size);
+	free(data);
+}
+
+static void foreign_and_damaged_files_are_never_opened(void **state)
+{
+	size_t size;
+	uint64_t far = UINT64_MAX - 8;
+	uint16_t arm = 40, executable = 2, many = 0xffff;
+	(void)state;
+	put("ok");
+	char *data = read_fixture("ok", &size);
+
+	write_file("backend_spoilt.so", "#!/bin/sh\necho not a library\n", 30);
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "not an ELF file");
+	write_file("backend_spoilt.so", "", 0);
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "shorter than its header");
+	write_file("backend_spoilt.so", data, 4096);
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "truncated");
+	write_file("backend_spoilt.so", data, 40);
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "truncated: the ELF header");
+	spoil(4, "\1", 1);
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "class 32-bit");
+	spoil(5, "\2", 1);
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "the other byte order");
+	spoil(18, &arm, 2);
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "another machine: ELF machine 40");
+	spoil(16, &executable, 2);
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "not a shared object");
+	spoil(32, &far, 8); /* e_phoff */
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "truncated: a program header");
+	spoil(56, &many, 2); /* e_phnum */
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "65535 program headers");
+	free(data);
+}
+
+static void a_file_of_another_kind_or_name_is_refused(void **state)
+{
+	(void)state;
+	put("ok");
+	assert_int_equal(mkfifo(in_folder("backend_pipe.so"), 0600), 0);
+	check_row("pipe", TN_BAD_PLUGIN, TN_STAGE_SEARCH, "not a regular file");
+	assert_int_equal(symlink("/nonexistent", in_folder("backend_dangling.so")), 0);
+	check_row("dangling", TN_BAD_PLUGIN, TN_STAGE_SEARCH, "No such file");
+	/* The whole good file under another name. */
+	spoil(0, "\177ELF", 4);
+	check_row("spoilt", TN_DUPLICATE, TN_STAGE_NEGOTIATE, "the same UUID");
+}
+
+static void a_missing_library_is_named(void **state)
+{
+	size_t size;
+	(void)state;
+	put("ok");
+	put("two_devices");
+	/* Another plugin that needs the C library by a name that nobody has. */
+	char *data = read_fixture("two_devices", &size);
+	char *needed = memmem(data, size, "libc.so.6", 9);
+	assert_non_null(needed);
+	memcpy(needed, "libq.so.6", 9);
+	write_file("backend_two_devices.so", data, size);
+	free(data);
+	check_row("two_devices", TN_MISSING_LIBRARY, TN_STAGE_OPEN, "libq.so.6");
+}
+
+static void a_link_to_the_same_file_is_a_duplicate(void **state)
+{
+	(void)state;
+	put("ok");
+	assert_int_equal(symlink("backend_ok.so", in_folder("backend_same.so")), 0);
+	check_row("same", TN_DUPLICATE, TN_STAGE_SEARCH, "the same file as");
+	assert_int_equal(link(in_folder("backend_ok.so"), in_folder("backend_too.so")), 0);
+	check_row("too", TN_DUPLICATE, TN_STAGE_SEARCH, "the same file as");
+}
+
+static void a_privileged_process_refuses_what_others_may_write(void **state)
+{
+	struct opened opened;
+	(void)state;
+	put("ok");
+	chmod(in_folder("backend_ok.so"), 0666);
+	prepare(&opened);
+	opened.parameters.privileged = 1;
+	assert_status(open_prepared(&opened), TN_NO_DEVICE);
+	assert_int_equal(row_of(&opened, "ok")->status, TN_REFUSED);
+	assert_int_equal(row_of(&opened, "ok")->stage, TN_STAGE_INSPECT);
+	assert_contains(row_of(&opened, "ok")->text, "writable by others");
+	release(&opened);
+
+	chmod(in_folder("backend_ok.so"), 0664);
+	prepare(&opened);
+	opened.parameters.privileged = 1;
+	assert_status(open_prepared(&opened), TN_NO_DEVICE);
+	assert_contains(row_of(&opened, "ok")->text, "writable by its group");
+	release(&opened);
+
+	chmod(in_folder("backend_ok.so"), 0644);
+	chmod(folder, 0777);
+	prepare(&opened);
+	opened.parameters.privileged = 1;
+	assert_status(open_prepared(&opened), TN_NO_DEVICE);
+	assert_int_equal(row_of(&opened, "ok")->status, TN_REFUSED);
+	assert_contains(row_of(&opened, "ok")->text, "mode 0777");
+	release(&opened);
+	chmod(folder, 0700);
+
+	/* An ordinary process does not mind. */
+	chmod(in_folder("backend_ok.so"), 0666);
+	assert_ok(open_selected(&opened, NULL));
+	release(&opened);
+}
+
+static void a_privileged_process_takes_what_root_alone_may_write(void **state)
+{
+	struct stat information;
+	struct opened opened;
+	(void)state;
+	if (geteuid() != 0 || stat("/tmp", &information) || information.st_uid != 0)
+		skip();
+	put("ok");
+	chmod(in_folder("backend_ok.so"), 0644);
+	prepare(&opened);
+	opened.parameters.privileged = 1;
+	assert_ok(open_prepared(&opened));
+	assert_int_equal(row_of(&opened, "ok")->status, TN_OK);
+	/* The environment counted for nothing, and that was said. */
+	assert_contains(opened.messages, "ignored in a privileged process");
+	assert_contains(opened.messages, "TENON_PLUGIN_PATH_ONLY");
+	release(&opened);
+	assert_int_equal(chown(in_folder("backend_ok.so"), 12345, 0), 0);
+	prepare(&opened);
+	opened.parameters.privileged = 1;
+	assert_status(open_prepared(&opened), TN_NO_DEVICE);
+	assert_contains(row_of(&opened, "ok")->text, "belongs to user 12345");
+	release(&opened);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(each_broken_plugin_gives_its_own_reason),
+		test(create_may_answer_every_name_of_an_absence),
+		test(foreign_and_damaged_files_are_never_opened),
+		test(a_file_of_another_kind_or_name_is_refused),
+		test(a_missing_library_is_named),
+		test(a_link_to_the_same_file_is_a_duplicate),
+		test(a_privileged_process_refuses_what_others_may_write),
+		test(a_privileged_process_takes_what_root_alone_may_write),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The services as a plugin sees them: through struct tn_host alone.
+ */
+#include "loader/host.h"
+#include "loader_fixture.h"
+
+#include <stdatomic.h>
+
+static struct opened log_of;
+static struct tn_threads *threads;
+static struct tn_host_services *services;
+static const struct tn_host *host;
+
+static int start(void **state)
+{
+	(void)state;
+	prepare(&log_of);
+	threads = tn_threads_create(3);
+	services = tn_host_create(&log_of.logger, &log_of.parameters, threads, "acme",
+				  "/x/backend_acme.so", 1);
+	host = services ? &services->host : NULL;
+	return host == NULL;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	tn_host_destroy(services);
+	tn_threads_destroy(threads);
+	tn_parameters_release(&log_of.parameters);
+	return 0;
+}
+
+static void every_service_is_there(void **state)
+{
+	const void *const *slot = (const void *const *)&host->log_enabled;
+	(void)state;
+	while ((const char *)slot < (const char *)(host + 1))
+		assert_non_null(*slot++);
+	assert_int_equal(host->struct_size, sizeof(*host));
+	assert_int_equal(host->abi_minor, 1);
+	assert_string_equal(host->plugin_path(host->context), "/x/backend_acme.so");
+}
+
+static void messages_carry_the_backends_name(void **state)
+{
+	(void)state;
+	host->log(host->context, TN_LOG_WARNING, "acme", "one, two", 3);
+	assert_string_equal(log_of.messages, "2 acme: one\n");
+	log_of.messages[0] = '\0';
+	host->log(host->context, TN_LOG_WARNING, "loader", "not yours", 9);
+	assert_string_equal(log_of.messages, "2 acme: loader: not yours\n");
+	log_of.messages[0] = '\0';
+	host->log(host->context, TN_LOG_WARNING, NULL, "text", 4);
+	assert_string_equal(log_of.messages, "2 acme: text\n");
+	assert_ok(tn_logger_configure(&log_of.logger, "acme=off", NULL));
+	assert_false(host->log_enabled(host->context, TN_LOG_ERROR, "other"));
+	host->log(host->context, TN_LOG_ERROR, "other", "text", 4);
+	assert_int_equal(log_of.n_messages, 3);
+}
+
+static void memory_is_aligned_as_asked(void **state)
+{
+	(void)state;
+	for (size_t alignment = 0; alignment <= 4096; alignment = alignment ? alignment * 2 : 1) {
+		char *memory = host->alloc(host->context, 100, alignment);
+		assert_non_null(memory);
+		assert_int_equal((uintptr_t)memory & (alignment ? alignment - 1 : 0), 0);
+		memset(memory, 1, 100);
+		host->free(host->context, memory);
+	}
+	host->free(host->context, NULL);
+}
+
+static void count(void *argument, uint64_t begin, uint64_t end)
+{
+	atomic_fetch_add((_Atomic uint64_t *)argument, end - begin);
+}
+
+static void the_pool_does_the_whole_range(void **state)
+{
+	_Atomic uint64_t done = 0;
+	(void)state;
+	assert_int_equal(host->thread_count(host->context), 3);
+	host->parallel_for(host->context, 1000, 7, count, &done);
+	assert_int_equal(done, 1000);
+}
+
+static void a_parameter_is_declared_with_its_help(void **state)
+{
+	(void)state;
+	setenv("TENON_ACME_SPEED", "9", 1);
+	assert_string_equal(host->parameter(host->context, "TENON_ACME_SPEED", "how fast"), "9");
+	assert_null(host->parameter(host->context, "TENON_ACME_NONE", "not set"));
+	assert_int_equal(log_of.parameters.n, 2);
+	assert_string_equal(log_of.parameters.list[0].help, "how fast");
+	unsetenv("TENON_ACME_SPEED");
+}
+
+static void the_interpreter_is_reached(void **state)
+{
+	/* out = -in, by the program that a plugin would get. */
+	static const struct tn_instruction instructions[] = {{.op = TN_OP_INPUT, .dtype = TN_F32},
+							     {.op = TN_OP_NEG, .dtype = TN_F32}};
+	static const uint16_t outputs[] = {1};
+	float in[5] = {1, 2, 3, 4, 5}, out[5] = {0};
+	const struct tn_program program = {
+		.struct_size = sizeof(program),
+		.n_inputs = 1,
+		.n_outputs = 1,
+		.n_instructions = 2,
+		.instructions = instructions,
+		.outputs = outputs,
+	};
+	struct tn_operand from = {.buffer = (uint64_t)(uintptr_t)in,
+				  .dtype = TN_F32,
+				  .rank = 1,
+				  .shape = {5},
+				  .strides = {1}};
+	struct tn_operand to = from;
+	to.buffer = (uint64_t)(uintptr_t)out;
+	struct tn_map_args args = {.call.struct_size = sizeof(args),
+				   .program = &program,
+				   .inputs = &from,
+				   .outputs = &to};
+	(void)state;
+	assert_ok(host->interpret_map(host->context, &args, NULL));
+	for (int i = 0; i < 5; i++)
+		assert_close(out[i], -in[i], 0);
+}
+
+static void a_program_is_printed(void **state)
+{
+	const struct tn_print_args args = {.struct_size = sizeof(args), .dialect = TN_DIALECT_C};
+	char text[64];
+	(void)state;
+	/* The length is that of the whole text, however little fits. */
+	assert_true(host->print_prelude(host->context, &args, text, sizeof(text)) > sizeof(text));
+	assert_int_equal(strlen(text), sizeof(text) - 1);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(every_service_is_there),
+		test(messages_carry_the_backends_name),
+		test(memory_is_aligned_as_asked),
+		test(the_pool_does_the_whole_range),
+		test(a_parameter_is_declared_with_its_help),
+		test(the_interpreter_is_reached),
+		test(a_program_is_printed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

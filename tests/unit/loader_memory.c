@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The Nth allocation of the host fails, for every N: opening a registry is refused in order, or works
+ * (where a plugin was the one to be refused); nothing leaks, as the sanitizers see.
+ */
+#include "loader_fixture.h"
+
+#include "loader/report.h"
+
+void *__real_tn_mem_alloc(size_t size);
+void *__wrap_tn_mem_alloc(size_t size);
+void *__real_tn_mem_realloc(void *memory, size_t count, size_t size);
+void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size);
+
+static long left = -1; /* allocations until one fails; negative: none does */
+
+static int fails_now(void)
+{
+	return left >= 0 && left-- == 0;
+}
+
+void *__wrap_tn_mem_alloc(size_t size)
+{
+	return fails_now() ? NULL : __real_tn_mem_alloc(size);
+}
+
+void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size)
+{
+	return fails_now() ? NULL : __real_tn_mem_realloc(memory, count, size);
+}
+
+/* 1 when the Nth allocation failed, 0 when there are not that many. */
+static int open_with_failure(long n)
+{
+	struct opened opened;
+	prepare(&opened);
+	opened.options.selection = "absent,ok";
+	left = n;
+	tn_status status = open_prepared(&opened);
+	int failed = left < 0;
+	left = -1;
+	if (status)
+		assert_null(opened.registry);
+	else
+		assert_non_null(opened.registry);
+	if (status)
+		assert_true(status == TN_OUT_OF_MEMORY || status == TN_NO_DEVICE ||
+			    status == TN_NO_PLUGIN);
+	release(&opened);
+	return failed;
+}
+
+static void opening_survives_the_loss_of_any_allocation(void **state)
+{
+	long n = 0;
+	(void)state;
+	put("ok");
+	put("zero_devices");
+	assert_int_equal(mkdir(in_folder("backends.d"), 0700), 0);
+	write_file("backends.d/npu.backend", "name = npu\nhardware = NPU\n", 26);
+	while (open_with_failure(n))
+		n++;
+	assert_true(n > 30);
+	remove(in_folder("backends.d/npu.backend"));
+	rmdir(in_folder("backends.d"));
+}
+
+static void a_report_survives_the_loss_of_any_allocation(void **state)
+{
+	struct opened opened;
+	(void)state;
+	put("two_devices");
+	assert_ok(open_selected(&opened, NULL));
+	char *json = strdup(tn_load_report_json(opened.report));
+	long n = 0;
+	for (;;) {
+		left = n++;
+		struct tn_load_report *report = tn_report_from_json(json, strlen(json));
+		const char *text = tn_load_report_text(report);
+		int failed = left < 0;
+		left = -1;
+		assert_true(failed || (report && text));
+		tn_load_report_destroy(report);
+		if (!failed)
+			break;
+	}
+	free(json);
+	release(&opened);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(opening_survives_the_loss_of_any_allocation),
+		test(a_report_survives_the_loss_of_any_allocation),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
