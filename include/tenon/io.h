@@ -160,7 +160,7 @@ TN_API TN_CHECKED tn_status tn_idx_read(const char *path, struct tn_host_array *
 TN_API TN_CHECKED tn_status tn_npy_read(const char *path, struct tn_host_array *out,
 					struct tn_error_info *error);
 
-/* Writes an NPY file, version 1, little-endian, row-major.
+/* Writes an NPY file, version 1, in the host's byte order, row-major.
  * TN_DTYPE: bf16 or a vendor's type, which NumPy does not have.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_npy_write(const char *path, tn_dtype dtype, uint32_t rank,
 					 const int64_t *shape, const void *data,

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The layout of every struct of the backend interface, written down once more.  A line that fails means
+ * that plugins already built would misread the struct: at major 0, raise TN_ABI_MINOR in the same
+ * commit; from 1.0 on, put the field at the end instead.
+ *
+ * Padding that nobody sets is refused by tests/abi/headers-alone (-Wpadded).
+ */
+#include <tenon/backend.h>
+
+#define SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), "size of " #type)
+#define OFFSET(type, field, bytes)                                                                 \
+	_Static_assert(offsetof(struct type, field) == (bytes), "offset of " #type "." #field)
+
+SIZE(tn_error_info, 576);
+OFFSET(tn_error_info, struct_size, 0);
+OFFSET(tn_error_info, status, 4);
+OFFSET(tn_error_info, native_code, 8);
+OFFSET(tn_error_info, operation, 16);
+OFFSET(tn_error_info, text, 64);
+
+SIZE(tn_workspace, 48);
+OFFSET(tn_workspace, struct_size, 0);
+OFFSET(tn_workspace, reserved, 4);
+OFFSET(tn_workspace, buffer, 8);
+OFFSET(tn_workspace, offset, 16);
+OFFSET(tn_workspace, size, 24);
+OFFSET(tn_workspace, minimum, 32);
+OFFSET(tn_workspace, preferred, 40);
+
+SIZE(tn_call, 32);
+OFFSET(tn_call, struct_size, 0);
+OFFSET(tn_call, flags, 4);
+OFFSET(tn_call, stream, 8);
+OFFSET(tn_call, error, 16);
+OFFSET(tn_call, workspace, 24);
+
+SIZE(tn_operand, 280);
+OFFSET(tn_operand, buffer, 0);
+OFFSET(tn_operand, offset, 8);
+OFFSET(tn_operand, dtype, 16);
+OFFSET(tn_operand, rank, 20);
+OFFSET(tn_operand, shape, 24);
+OFFSET(tn_operand, strides, 152);
+
+SIZE(tn_scalar, 32);
+OFFSET(tn_scalar, dtype, 0);
+OFFSET(tn_scalar, on_device, 4);
+OFFSET(tn_scalar, bits, 8);
+OFFSET(tn_scalar, buffer, 16);
+OFFSET(tn_scalar, offset, 24);
+
+SIZE(tn_instruction, 12);
+OFFSET(tn_instruction, op, 0);
+OFFSET(tn_instruction, dtype, 2);
+OFFSET(tn_instruction, a, 4);
+OFFSET(tn_instruction, b, 6);
+OFFSET(tn_instruction, c, 8);
+OFFSET(tn_instruction, reserved, 10);
+
+SIZE(tn_program, 80);
+OFFSET(tn_program, struct_size, 0);
+OFFSET(tn_program, n_inputs, 4);
+OFFSET(tn_program, n_outputs, 8);
+OFFSET(tn_program, n_scalars, 12);
+OFFSET(tn_program, n_constants, 16);
+OFFSET(tn_program, n_instructions, 20);
+OFFSET(tn_program, hash, 24);
+OFFSET(tn_program, instructions, 40);
+OFFSET(tn_program, constants, 48);
+OFFSET(tn_program, outputs, 56);
+OFFSET(tn_program, bytes, 64);
+OFFSET(tn_program, n_bytes, 72);
+
+SIZE(tn_device_count, 272);
+OFFSET(tn_device_count, struct_size, 0);
+OFFSET(tn_device_count, count, 4);
+OFFSET(tn_device_count, status, 8);
+OFFSET(tn_device_count, reserved, 12);
+OFFSET(tn_device_count, text, 16);
+
+SIZE(tn_device_description, 488);
+OFFSET(tn_device_description, struct_size, 0);
+OFFSET(tn_device_description, kind, 4);
+OFFSET(tn_device_description, name, 8);
+OFFSET(tn_device_description, flags, 136);
+OFFSET(tn_device_description, memory_kinds, 140);
+OFFSET(tn_device_description, storage_dtypes, 144);
+OFFSET(tn_device_description, program_dtypes, 152);
+OFFSET(tn_device_description, matmul_dtypes, 160);
+OFFSET(tn_device_description, memory_bytes, 168);
+OFFSET(tn_device_description, max_alloc_bytes, 176);
+OFFSET(tn_device_description, alignment, 184);
+OFFSET(tn_device_description, preferred_layout, 188);
+OFFSET(tn_device_description, score, 192);
+OFFSET(tn_device_description, identity_type, 196);
+OFFSET(tn_device_description, identity, 200);
+OFFSET(tn_device_description, accuracy, 216);
+OFFSET(tn_device_description, determinism, 224);
+OFFSET(tn_device_description, note, 232);
+
+SIZE(tn_open_args, 40);
+OFFSET(tn_open_args, call, 0);
+OFFSET(tn_open_args, index, 32);
+OFFSET(tn_open_args, reserved, 36);
+
+SIZE(tn_alloc_args, 56);
+OFFSET(tn_alloc_args, call, 0);
+OFFSET(tn_alloc_args, size, 32);
+OFFSET(tn_alloc_args, alignment, 40);
+OFFSET(tn_alloc_args, memory_kind, 48);
+OFFSET(tn_alloc_args, reserved, 52);
+
+SIZE(tn_free_args, 40);
+OFFSET(tn_free_args, call, 0);
+OFFSET(tn_free_args, buffer, 32);
+
+SIZE(tn_transfer_args, 64);
+OFFSET(tn_transfer_args, call, 0);
+OFFSET(tn_transfer_args, buffer, 32);
+OFFSET(tn_transfer_args, offset, 40);
+OFFSET(tn_transfer_args, size, 48);
+OFFSET(tn_transfer_args, host, 56);
+
+SIZE(tn_sync_args, 32);
+OFFSET(tn_sync_args, call, 0);
+
+SIZE(tn_device_table, 88);
+OFFSET(tn_device_table, struct_size, 0);
+OFFSET(tn_device_table, reserved, 4);
+OFFSET(tn_device_table, device_count, 8);
+OFFSET(tn_device_table, describe, 16);
+OFFSET(tn_device_table, open, 24);
+OFFSET(tn_device_table, close, 32);
+OFFSET(tn_device_table, alloc, 40);
+OFFSET(tn_device_table, free, 48);
+OFFSET(tn_device_table, upload, 56);
+OFFSET(tn_device_table, download, 64);
+OFFSET(tn_device_table, sync, 72);
+OFFSET(tn_device_table, async_error, 80);
+
+SIZE(tn_map_args, 64);
+OFFSET(tn_map_args, call, 0);
+OFFSET(tn_map_args, program, 32);
+OFFSET(tn_map_args, inputs, 40);
+OFFSET(tn_map_args, outputs, 48);
+OFFSET(tn_map_args, scalars, 56);
+
+SIZE(tn_reduce_args, 112);
+OFFSET(tn_reduce_args, call, 0);
+OFFSET(tn_reduce_args, prologue, 32);
+OFFSET(tn_reduce_args, epilogue, 40);
+OFFSET(tn_reduce_args, inputs, 48);
+OFFSET(tn_reduce_args, epilogue_inputs, 56);
+OFFSET(tn_reduce_args, outputs, 64);
+OFFSET(tn_reduce_args, scalars, 72);
+OFFSET(tn_reduce_args, epilogue_scalars, 80);
+OFFSET(tn_reduce_args, n_reduced, 88);
+OFFSET(tn_reduce_args, n_values, 92);
+OFFSET(tn_reduce_args, combiners, 96);
+
+SIZE(tn_matmul_args, 888);
+OFFSET(tn_matmul_args, call, 0);
+OFFSET(tn_matmul_args, a, 32);
+OFFSET(tn_matmul_args, b, 312);
+OFFSET(tn_matmul_args, c, 592);
+OFFSET(tn_matmul_args, alpha, 872);
+OFFSET(tn_matmul_args, beta, 880);
+
+SIZE(tn_compute_table, 32);
+OFFSET(tn_compute_table, struct_size, 0);
+OFFSET(tn_compute_table, reserved, 4);
+OFFSET(tn_compute_table, map, 8);
+OFFSET(tn_compute_table, reduce, 16);
+OFFSET(tn_compute_table, matmul, 24);
+
+SIZE(tn_fill_args, 344);
+OFFSET(tn_fill_args, call, 0);
+OFFSET(tn_fill_args, output, 32);
+OFFSET(tn_fill_args, value, 312);
+
+SIZE(tn_copy_args, 592);
+OFFSET(tn_copy_args, call, 0);
+OFFSET(tn_copy_args, input, 32);
+OFFSET(tn_copy_args, output, 312);
+
+SIZE(tn_gather_args, 880);
+OFFSET(tn_gather_args, call, 0);
+OFFSET(tn_gather_args, input, 32);
+OFFSET(tn_gather_args, indices, 312);
+OFFSET(tn_gather_args, output, 592);
+OFFSET(tn_gather_args, axis, 872);
+OFFSET(tn_gather_args, reserved, 876);
+
+SIZE(tn_copy_table, 40);
+OFFSET(tn_copy_table, struct_size, 0);
+OFFSET(tn_copy_table, reserved, 4);
+OFFSET(tn_copy_table, fill, 8);
+OFFSET(tn_copy_table, copy, 16);
+OFFSET(tn_copy_table, gather, 24);
+OFFSET(tn_copy_table, scatter_add, 32);
+
+SIZE(tn_memory_information, 24);
+OFFSET(tn_memory_information, struct_size, 0);
+OFFSET(tn_memory_information, reserved, 4);
+OFFSET(tn_memory_information, total_bytes, 8);
+OFFSET(tn_memory_information, free_bytes, 16);
+
+SIZE(tn_memory_table, 16);
+OFFSET(tn_memory_table, struct_size, 0);
+OFFSET(tn_memory_table, reserved, 4);
+OFFSET(tn_memory_table, information, 8);
+
+SIZE(tn_conv2d_args, 1224);
+OFFSET(tn_conv2d_args, call, 0);
+OFFSET(tn_conv2d_args, x, 32);
+OFFSET(tn_conv2d_args, w, 312);
+OFFSET(tn_conv2d_args, y, 592);
+OFFSET(tn_conv2d_args, bias, 872);
+OFFSET(tn_conv2d_args, has_bias, 1152);
+OFFSET(tn_conv2d_args, groups, 1156);
+OFFSET(tn_conv2d_args, stride, 1160);
+OFFSET(tn_conv2d_args, dilation, 1176);
+OFFSET(tn_conv2d_args, padding, 1192);
+
+SIZE(tn_pool2d_args, 952);
+OFFSET(tn_pool2d_args, call, 0);
+OFFSET(tn_pool2d_args, x, 32);
+OFFSET(tn_pool2d_args, y, 312);
+OFFSET(tn_pool2d_args, index, 592);
+OFFSET(tn_pool2d_args, kind, 872);
+OFFSET(tn_pool2d_args, has_index, 876);
+OFFSET(tn_pool2d_args, count_padding, 880);
+OFFSET(tn_pool2d_args, reserved, 884);
+OFFSET(tn_pool2d_args, kernel, 888);
+OFFSET(tn_pool2d_args, stride, 904);
+OFFSET(tn_pool2d_args, padding, 920);
+
+SIZE(tn_norm_args, 2576);
+OFFSET(tn_norm_args, call, 0);
+OFFSET(tn_norm_args, x, 32);
+OFFSET(tn_norm_args, y, 312);
+OFFSET(tn_norm_args, w, 592);
+OFFSET(tn_norm_args, b, 872);
+OFFSET(tn_norm_args, mean, 1152);
+OFFSET(tn_norm_args, rstd, 1432);
+OFFSET(tn_norm_args, dx, 1712);
+OFFSET(tn_norm_args, dw, 1992);
+OFFSET(tn_norm_args, db, 2272);
+OFFSET(tn_norm_args, has_affine, 2552);
+OFFSET(tn_norm_args, use_statistics, 2556);
+OFFSET(tn_norm_args, wants, 2560);
+OFFSET(tn_norm_args, reserved, 2564);
+OFFSET(tn_norm_args, epsilon, 2568);
+
+SIZE(tn_softmax_args, 1160);
+OFFSET(tn_softmax_args, call, 0);
+OFFSET(tn_softmax_args, x, 32);
+OFFSET(tn_softmax_args, y, 312);
+OFFSET(tn_softmax_args, dy, 592);
+OFFSET(tn_softmax_args, dx, 872);
+OFFSET(tn_softmax_args, axis, 1152);
+OFFSET(tn_softmax_args, logarithm, 1156);
+
+SIZE(tn_cross_entropy_args, 1440);
+OFFSET(tn_cross_entropy_args, call, 0);
+OFFSET(tn_cross_entropy_args, x, 32);
+OFFSET(tn_cross_entropy_args, labels, 312);
+OFFSET(tn_cross_entropy_args, lse, 592);
+OFFSET(tn_cross_entropy_args, loss, 872);
+OFFSET(tn_cross_entropy_args, dx, 1152);
+OFFSET(tn_cross_entropy_args, ignore_label, 1432);
+OFFSET(tn_cross_entropy_args, reserved, 1436);
+
+SIZE(tn_nn_table, 112);
+OFFSET(tn_nn_table, struct_size, 0);
+OFFSET(tn_nn_table, reserved, 4);
+OFFSET(tn_nn_table, conv2d_forward, 8);
+OFFSET(tn_nn_table, conv2d_input_gradient, 16);
+OFFSET(tn_nn_table, conv2d_weight_gradient, 24);
+OFFSET(tn_nn_table, pool2d_forward, 32);
+OFFSET(tn_nn_table, pool2d_backward, 40);
+OFFSET(tn_nn_table, batch_norm_forward, 48);
+OFFSET(tn_nn_table, batch_norm_backward, 56);
+OFFSET(tn_nn_table, layer_norm_forward, 64);
+OFFSET(tn_nn_table, layer_norm_backward, 72);
+OFFSET(tn_nn_table, softmax_forward, 80);
+OFFSET(tn_nn_table, softmax_backward, 88);
+OFFSET(tn_nn_table, cross_entropy_forward, 96);
+OFFSET(tn_nn_table, cross_entropy_backward, 104);
+
+SIZE(tn_block_kernels, 40);
+OFFSET(tn_block_kernels, struct_size, 0);
+OFFSET(tn_block_kernels, n_operations, 4);
+OFFSET(tn_block_kernels, operations, 8);
+OFFSET(tn_block_kernels, casts, 16);
+OFFSET(tn_block_kernels, folds, 24);
+OFFSET(tn_block_kernels, stream_copy, 32);
+
+SIZE(tn_print_args, 16);
+OFFSET(tn_print_args, struct_size, 0);
+OFFSET(tn_print_args, dialect, 4);
+OFFSET(tn_print_args, prefix, 8);
+
+SIZE(tn_host, 112);
+OFFSET(tn_host, struct_size, 0);
+OFFSET(tn_host, abi_minor, 4);
+OFFSET(tn_host, context, 8);
+OFFSET(tn_host, log_enabled, 16);
+OFFSET(tn_host, log, 24);
+OFFSET(tn_host, alloc, 32);
+OFFSET(tn_host, free, 40);
+OFFSET(tn_host, thread_count, 48);
+OFFSET(tn_host, parallel_for, 56);
+OFFSET(tn_host, parameter, 64);
+OFFSET(tn_host, plugin_path, 72);
+OFFSET(tn_host, interpret_map, 80);
+OFFSET(tn_host, interpret_reduce, 88);
+OFFSET(tn_host, print_prelude, 96);
+OFFSET(tn_host, print_program, 104);
+
+SIZE(tn_backend_descriptor, 96);
+OFFSET(tn_backend_descriptor, struct_size, 0);
+OFFSET(tn_backend_descriptor, magic, 4);
+OFFSET(tn_backend_descriptor, abi_major, 8);
+OFFSET(tn_backend_descriptor, abi_minor, 12);
+OFFSET(tn_backend_descriptor, oldest_host, 16);
+OFFSET(tn_backend_descriptor, reserved, 20);
+OFFSET(tn_backend_descriptor, flags, 24);
+OFFSET(tn_backend_descriptor, uuid, 32);
+OFFSET(tn_backend_descriptor, name, 48);
+OFFSET(tn_backend_descriptor, version, 56);
+OFFSET(tn_backend_descriptor, licence, 64);
+OFFSET(tn_backend_descriptor, create, 72);
+OFFSET(tn_backend_descriptor, destroy, 80);
+OFFSET(tn_backend_descriptor, query, 88);
+
+SIZE(tn_backend_note, 40);
+OFFSET(tn_backend_note, magic, 0);
+OFFSET(tn_backend_note, abi_major, 4);
+OFFSET(tn_backend_note, abi_minor, 8);
+OFFSET(tn_backend_note, oldest_host, 12);
+OFFSET(tn_backend_note, uuid, 16);
+OFFSET(tn_backend_note, flags, 32);
+
+SIZE(tn_backend_note_section, 60);
+OFFSET(tn_backend_note_section, name_size, 0);
+OFFSET(tn_backend_note_section, description_size, 4);
+OFFSET(tn_backend_note_section, type, 8);
+OFFSET(tn_backend_note_section, owner, 12);
+OFFSET(tn_backend_note_section, magic, 20);
+OFFSET(tn_backend_note_section, abi_major, 24);
+OFFSET(tn_backend_note_section, abi_minor, 28);
+OFFSET(tn_backend_note_section, oldest_host, 32);
+OFFSET(tn_backend_note_section, uuid, 36);
+OFFSET(tn_backend_note_section, flags, 52);
+
+/* Numbers that stand in files and in plugins already built. */
+_Static_assert(TN_OK == 0 && TN_UNSUPPORTED == 5 && TN_INTERNAL == 19, "status codes");
+_Static_assert(TN_NO_PLUGIN == 32 && TN_EXCLUDED == 41 && TN_DUPLICATE == 42, "absences");
+_Static_assert(TN_BOOL == 1 && TN_I32 == 4 && TN_F32 == 12 && TN_C128 == 15, "dtypes");
+_Static_assert(TN_OP_INPUT == 1 && TN_OP_ADD == 16 && TN_OP_EXP == 48 && TN_OP_EQ == 80, "opcodes");
+_Static_assert(TN_OP_AND == 96 && TN_OP_SELECT == 112 && TN_OP_RANDOM == 128, "opcodes");
+_Static_assert(TN_OP_COUNT == 130 && TN_OP_VENDOR == 0x8000, "opcodes");
+_Static_assert(TN_REDUCE_SUM == 1 && TN_REDUCE_ARGMIN == 6, "combiners");
+_Static_assert(TN_MAX_RANK == 16, "operands");
+
+int main(void)
+{
+	return 0;
+}

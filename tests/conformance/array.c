@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Arrays on the device, with an image on the host that says what every byte of the buffer must hold.
+ */
+#include "conformance.h"
+
+#include <stdio.h>
+
+#include "program/cast.h"
+
+enum { SENTINEL = 0xa5, GUARD = 64 };
+
+const char *const layout_names[LAYOUTS] = {
+	"compact", "reversed", "spaced", "shifted", "backward", "broadcast", "overlapped",
+};
+
+uint64_t shape_count(uint32_t rank, const int64_t *shape)
+{
+	uint64_t n = 1;
+	for (uint32_t axis = 0; axis < rank; axis++)
+		n *= (uint64_t)shape[axis];
+	return n;
+}
+
+void shape_index(uint32_t rank, const int64_t *shape, uint64_t i, int64_t *index)
+{
+	for (uint32_t axis = rank; axis-- > 0;) {
+		index[axis] = (int64_t)(i % (uint64_t)shape[axis]);
+		i /= (uint64_t)shape[axis];
+	}
+}
+
+/* Strides that grow from the last axis to the first, or the other way round. */
+static void nested_strides(struct tn_operand *o, int64_t innermost, int64_t gap, int reversed)
+{
+	int64_t stride = innermost;
+	for (uint32_t i = 0; i < o->rank; i++) {
+		uint32_t axis = reversed ? i : o->rank - 1 - i;
+		o->strides[axis] = stride;
+		stride = stride * o->shape[axis] + gap;
+	}
+}
+
+static void set_strides(struct tn_operand *o, enum layout layout)
+{
+	nested_strides(o, layout == SPACED ? 3 : 1, layout == SPACED ? 5 : 0, layout == REVERSED);
+	for (uint32_t axis = 0; axis < o->rank; axis++) {
+		if (layout == BACKWARD)
+			o->strides[axis] = -o->strides[axis];
+		else if (layout == BROADCAST && (o->rank - axis) % 2)
+			o->strides[axis] = 0;
+		else if (layout == OVERLAPPED)
+			o->strides[axis] = 1;
+	}
+}
+
+/* How many elements lie before and after the one with index 0. */
+static void reach(const struct tn_operand *o, int64_t *before, int64_t *after)
+{
+	*before = *after = 0;
+	for (uint32_t axis = 0; axis < o->rank; axis++) {
+		int64_t distance = (o->shape[axis] - 1) * o->strides[axis];
+		if (distance < 0)
+			*before -= distance;
+		else
+			*after += distance;
+	}
+}
+
+static void *checked(void *memory)
+{
+	if (memory)
+		return memory;
+	fprintf(stderr, "the kit has no memory left\n");
+	exit(1);
+}
+
+double *numbers(size_t n)
+{
+	return checked(calloc(n ? n : 1, sizeof(double)));
+}
+
+static void allocate(struct array *array)
+{
+	struct kit *kit = array->kit;
+	struct tn_alloc_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				     .size = array->size};
+	tn_status status = kit->backend->device.alloc(kit->device, &args, &array->operand.buffer);
+	if (status == TN_OK)
+		return;
+	fprintf(stderr, "alloc of %zu bytes: %s: %s\n", array->size, tn_status_name(status),
+		kit->error.text);
+	exit(1);
+}
+
+void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype dtype, uint32_t rank,
+		const int64_t *shape, enum layout layout)
+{
+	struct tn_operand *o = &array->operand;
+	size_t size = tn_dtype_size(dtype);
+	int64_t before, after;
+	memset(array, 0, sizeof(*array));
+	array->kit = kit;
+	array->role = role;
+	o->dtype = dtype;
+	o->rank = rank;
+	if (rank)
+		memcpy(o->shape, shape, rank * sizeof(*shape));
+	set_strides(o, layout);
+	reach(o, &before, &after);
+	o->offset = GUARD + (uint64_t)before * size + (layout == SHIFTED ? size : 0);
+	array->size = (size_t)o->offset + (size_t)(after + 1) * size + GUARD;
+	array->count = shape_count(rank, shape);
+	array->image = checked(malloc(array->size));
+	array->element = checked(calloc(array->size, 1));
+	memset(array->image, SENTINEL, array->size);
+	for (uint64_t i = 0; i < array->count; i++)
+		memset(array->element + (array_at(array, i) - array->image), 1, size);
+	allocate(array);
+}
+
+void array_free(struct array *array)
+{
+	struct kit *kit = array->kit;
+	struct tn_free_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				    .buffer = array->operand.buffer};
+	if (kit->backend->device.free(kit->device, &args) != TN_OK)
+		kit_fail(kit, "free: %s", kit->error.text);
+	free(array->image);
+	free(array->element);
+}
+
+unsigned char *array_at(const struct array *array, uint64_t i)
+{
+	const struct tn_operand *o = &array->operand;
+	int64_t at = 0;
+	for (uint32_t axis = o->rank; axis-- > 0;) {
+		at += (int64_t)(i % (uint64_t)o->shape[axis]) * o->strides[axis];
+		i /= (uint64_t)o->shape[axis];
+	}
+	return array->image + (int64_t)o->offset + at * (int64_t)tn_dtype_size(o->dtype);
+}
+
+uint64_t array_bits(const struct array *array, uint64_t i)
+{
+	uint64_t bits = 0;
+	memcpy(&bits, array_at(array, i), tn_dtype_size(array->operand.dtype));
+	return bits;
+}
+
+void array_set_bits(struct array *array, uint64_t i, uint64_t bits)
+{
+	memcpy(array_at(array, i), &bits, tn_dtype_size(array->operand.dtype));
+}
+
+double array_number(const struct array *array, uint64_t i)
+{
+	return tn_f64_of_bits(tn_cast_bits(array->operand.dtype, TN_F64, array_bits(array, i)));
+}
+
+void array_set_number(struct array *array, uint64_t i, double number)
+{
+	array_set_bits(array, i,
+		       tn_cast_bits(TN_F64, array->operand.dtype, tn_bits_of_f64(number)));
+}
+
+void array_randomise(struct array *array, double low, double high)
+{
+	tn_dtype dtype = array->operand.dtype;
+	for (uint64_t i = 0; i < array->count; i++) {
+		unsigned char *at = array_at(array, i);
+		if (tn_is_floating(dtype)) {
+			array_set_number(array, i, kit_uniform(array->kit, low, high));
+			continue;
+		}
+		for (size_t byte = 0; byte < tn_dtype_size(dtype); byte++)
+			at[byte] = (unsigned char)kit_random(array->kit);
+		if (dtype == TN_BOOL)
+			at[0] &= 1;
+	}
+}
+
+double *array_numbers(const struct array *array)
+{
+	double *all = numbers(array->count);
+	for (uint64_t i = 0; i < array->count; i++)
+		all[i] = array_number(array, i);
+	return all;
+}
+
+void array_compare(const struct array *array, const double *expected, const double *tolerance)
+{
+	for (uint64_t i = 0; i < array->count; i++) {
+		double found = array_number(array, i);
+		if ((isnan(found) && isnan(expected[i])) || found == expected[i] ||
+		    fabs(found - expected[i]) <= tolerance[i])
+			continue;
+		kit_fail(array->kit, "element %llu: expected %.17g within %.3g, found %.17g",
+			 (unsigned long long)i, expected[i], tolerance[i], found);
+		return;
+	}
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The conformance kit: does a backend keep the promises of <tenon/backend.h>?
+ *
+ * A family of slots is a file with one function, that makes cases out of tables of shapes, layouts
+ * and settings.  A case
+ *     1. names itself (kit_case),
+ *     2. makes arrays on the device, sentinels round them and in their gaps (array_make),
+ *     3. calls the slot (kit_run), which also checks that a dry run gives the same answer, that inputs
+ *        and sentinels are as they were, and that a refused call touched nothing,
+ *     4. compares with an oracle of its own, a formula evaluated in double on the host, within a
+ *        tolerance that it derives.
+ * No oracle uses the reference backend, which is under test as every other.
+ */
+#ifndef TN_TESTS_CONFORMANCE_H
+#define TN_TESTS_CONFORMANCE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tenon/status.h>
+
+#include "base/error.h"
+#include "loader/backend.h"
+
+/* ---- The backend under test (kit.c) ----------------------------------------------------------*/
+
+/* What happened to one slot. */
+struct tally {
+	unsigned done;
+	unsigned unsupported;
+	unsigned failed;
+};
+
+struct kit {
+	const struct tn_backend *backend;
+	struct tn_device_description description;
+	void *device;
+	struct tn_error_info error;
+	enum tn_slot slot;
+	char case_name[160];
+	int case_failed;
+	struct tally tallies[TN_SLOT_COUNT];
+	uint64_t random;
+};
+
+/* Opens the device; TN_OK or the backend's answer. */
+tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t index);
+void kit_close(struct kit *kit);
+
+/* Begins a case of a slot. */
+void kit_case(struct kit *kit, enum tn_slot slot, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Counts a failure of the case, once, and prints why. */
+void kit_fail(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Must the backend answer TN_OK to a map or reduce of that dtype? */
+int kit_claims_program(const struct kit *kit, tn_dtype dtype);
+int kit_claims_storage(const struct kit *kit, tn_dtype dtype);
+int kit_claims_matmul(const struct kit *kit, tn_dtype dtype);
+
+/* Half the distance between 1 and the next number of a dtype: the error of one rounding. */
+double kit_epsilon(tn_dtype dtype);
+/* The same, wider where the family's products are (TN_ACCURACY_REDUCED). */
+double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype);
+
+/* Random numbers of the kit's own, the same in every run. */
+uint64_t kit_random(struct kit *kit);
+double kit_uniform(struct kit *kit, double low, double high);
+
+/* ---- Arrays on the device (array.c) ----------------------------------------------------------*/
+
+enum layout {
+	COMPACT,
+	REVERSED,   /* axes in reverse order in memory */
+	SPACED,     /* every third element, and gaps between rows */
+	SHIFTED,    /* compact, beginning at an odd element of the buffer */
+	BACKWARD,   /* inputs only: all strides negative */
+	BROADCAST,  /* inputs only: stride 0 along every other axis, the last one included */
+	OVERLAPPED, /* inputs only: windows that overlap, every stride 1 */
+	LAYOUTS,
+	OUTPUT_LAYOUTS = BACKWARD,
+};
+extern const char *const layout_names[LAYOUTS];
+
+enum role { INPUT, OUTPUT };
+
+struct array {
+	struct kit *kit;
+	enum role role;
+	struct tn_operand operand;
+	uint64_t count;
+	size_t size;            /* of the buffer */
+	unsigned char *image;   /* what the buffer holds, as the host knows it */
+	unsigned char *element; /* 1 for each byte of the buffer that belongs to an element */
+};
+
+/* A buffer on the device with an operand in it.  Ends the program when memory runs out. */
+void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype dtype, uint32_t rank,
+		const int64_t *shape, enum layout layout);
+void array_free(struct array *array);
+
+/* Element i in row-major order, on the host: its place, bits and value. */
+unsigned char *array_at(const struct array *array, uint64_t i);
+uint64_t array_bits(const struct array *array, uint64_t i);
+void array_set_bits(struct array *array, uint64_t i, uint64_t bits);
+double array_number(const struct array *array, uint64_t i);            /* f32, f64, i32, i64 */
+void array_set_number(struct array *array, uint64_t i, double number); /* rounded to the dtype */
+
+/* Random elements; the values of floating dtypes in [low, high], of others all bits (bool: 0, 1). */
+void array_randomise(struct array *array, double low, double high);
+
+/* All elements as doubles, row-major; the caller frees. */
+double *array_numbers(const struct array *array);
+
+/* Compares every element with expected[i] within tolerance[i]; equal infinities and NaNs are equal.
+ * Fails the case at the first that differs. */
+void array_compare(const struct array *array, const double *expected, const double *tolerance);
+
+/* The row-major indices of element i of a shape. */
+void shape_index(uint32_t rank, const int64_t *shape, uint64_t i, int64_t *index);
+uint64_t shape_count(uint32_t rank, const int64_t *shape);
+
+/* ---- Calls (call.c) --------------------------------------------------------------------------*/
+
+/* Uploads the arrays, dry-runs and calls the case's slot, with the workspace it asks for, and fetches
+ * the arrays.  Returns the call's status.  The case fails when the two answers differ, when the
+ * status is neither TN_OK nor TN_UNSUPPORTED, and when a byte has changed that may not.
+ * `args` is the slot's argument struct, its call filled by CALL. */
+tn_status kit_run(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays);
+
+/* The same where TN_OK is due: the dtype is claimed, or nothing of the kind is. */
+int kit_run_ok(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays);
+
+/* The same where the call must be refused: with `status`, or with any when it is TN_OK. */
+void kit_run_refused(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays,
+		     tn_status status);
+
+#define CALL(type)                                                                                 \
+	{                                                                                          \
+		.struct_size = sizeof(type)                                                        \
+	}
+
+/* ---- Shapes as data (shapes.c) ---------------------------------------------------------------*/
+
+struct shape {
+	uint32_t rank;
+	int64_t lengths[TN_MAX_RANK];
+};
+extern const struct shape shapes[];
+extern const size_t n_shapes;
+
+/* ---- Gradients (differences.c) ---------------------------------------------------------------*/
+
+/* y := f(x) on compact arrays; `setting` is the layer's. */
+typedef void (*layer_function)(const void *setting, const double *x, double *y);
+
+/* gradient[i] := sum_j dy[j] (f(x + h e_i)[j] - f(x - h e_i)[j]) / 2 h.  x is left as it was. */
+void differences(layer_function f, const void *setting, double *x, size_t n_x, const double *dy,
+		 size_t n_y, double h, double *gradient);
+
+/* Memory for n doubles, zero; ends the program when there is none. */
+double *numbers(size_t n);
+
+/* ---- Families --------------------------------------------------------------------------------*/
+
+void check_device(struct kit *kit);
+void check_map(struct kit *kit);
+void check_opcodes(struct kit *kit);
+void check_random(struct kit *kit);
+void check_reduce(struct kit *kit);
+void check_matmul(struct kit *kit);
+void check_copy(struct kit *kit);
+void check_gather(struct kit *kit);
+void check_conv2d(struct kit *kit);
+void check_pool2d(struct kit *kit);
+void check_norm(struct kit *kit);
+void check_softmax(struct kit *kit);
+void check_cross_entropy(struct kit *kit);
+void check_arguments(struct kit *kit);
+
+#endif

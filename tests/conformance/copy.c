@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * fill and copy: every dtype, between all layouts, bit for bit.
+ */
+#include "conformance.h"
+
+enum { N_DTYPES = 15 }; /* TN_BOOL to TN_C128 */
+
+/* A NaN with a payload, and other bits that arithmetic would not keep. */
+static const uint64_t pattern = 0x7ff8a5c37fa5c301;
+
+static void compare(const struct array *out, uint64_t i, const void *expected)
+{
+	if (memcmp(array_at(out, i), expected, tn_dtype_size(out->operand.dtype)) != 0)
+		kit_fail(out->kit, "element %llu has other bits", (unsigned long long)i);
+}
+
+static void fills(struct kit *kit, tn_dtype dtype, const struct shape *shape, enum layout layout,
+		  int on_device)
+{
+	uint64_t bits = dtype == TN_BOOL ? 1 : pattern;
+	struct array value, out, *all[2] = {&out, &value};
+	kit_case(kit, TN_SLOT_FILL, "fill: %s, rank %u, %s, %s", tn_dtype_name(dtype), shape->rank,
+		 layout_names[layout], on_device ? "on the device" : "by value");
+	array_make(kit, &out, OUTPUT, dtype, shape->rank, shape->lengths, layout);
+	array_make(kit, &value, INPUT, dtype, 0, NULL, SHIFTED);
+	memcpy(array_at(&value, 0), &bits, tn_dtype_size(dtype) < 8 ? tn_dtype_size(dtype) : 8);
+	struct tn_fill_args args = {.call = CALL(struct tn_fill_args),
+				    .output = out.operand,
+				    .value = {.dtype = dtype,
+					      .on_device = (uint32_t)on_device,
+					      .bits = on_device ? 0 : bits,
+					      .buffer = on_device ? value.operand.buffer : 0,
+					      .offset = on_device ? value.operand.offset : 0}};
+	if (kit_run(kit, &args, all, 2) == TN_OK)
+		for (uint64_t i = 0; i < out.count; i++)
+			compare(&out, i, array_at(&value, 0));
+	array_free(&out);
+	array_free(&value);
+}
+
+static void copies(struct kit *kit, tn_dtype dtype, const struct shape *shape, enum layout from,
+		   enum layout to)
+{
+	struct array in, out, *all[2] = {&in, &out};
+	kit_case(kit, TN_SLOT_COPY, "copy: %s, rank %u, %llu elements, %s to %s",
+		 tn_dtype_name(dtype), shape->rank,
+		 (unsigned long long)shape_count(shape->rank, shape->lengths), layout_names[from],
+		 layout_names[to]);
+	array_make(kit, &in, INPUT, dtype, shape->rank, shape->lengths, from);
+	array_make(kit, &out, OUTPUT, dtype, shape->rank, shape->lengths, to);
+	for (uint64_t i = 0; i < in.count; i++)
+		for (size_t byte = 0; byte < tn_dtype_size(dtype); byte++)
+			array_at(&in, i)[byte] =
+				(unsigned char)(kit_random(kit) & (dtype == TN_BOOL ? 1 : 255));
+	struct tn_copy_args args = {
+		.call = CALL(struct tn_copy_args), .input = in.operand, .output = out.operand};
+	if (kit_run(kit, &args, all, 2) == TN_OK)
+		for (uint64_t i = 0; i < out.count; i++)
+			compare(&out, i, array_at(&in, i));
+	array_free(&in);
+	array_free(&out);
+}
+
+void check_copy(struct kit *kit)
+{
+	for (tn_dtype dtype = TN_BOOL; dtype < TN_BOOL + N_DTYPES; dtype++) {
+		if (!kit_claims_storage(kit, dtype))
+			continue;
+		for (size_t s = 0; s < n_shapes; s++) {
+			if (tn_backend_has(kit->backend, TN_SLOT_FILL))
+				for (int on_device = 0; on_device < 2; on_device++)
+					fills(kit, dtype, &shapes[s],
+					      (enum layout)((s + (size_t)dtype) % OUTPUT_LAYOUTS),
+					      on_device);
+			if (!tn_backend_has(kit->backend, TN_SLOT_COPY))
+				continue;
+			for (int from = 0; from < LAYOUTS; from++)
+				copies(kit, dtype, &shapes[s], (enum layout)from,
+				       (enum layout)((s + (size_t)from) % OUTPUT_LAYOUTS));
+		}
+	}
+}

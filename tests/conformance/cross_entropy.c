@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Cross-entropy with labels in range, ignored and out of range; the backward against central differences
+ * of the forward.
+ */
+#include "conformance.h"
+
+enum { IGNORED = -100 };
+
+static const int64_t sizes[][2] = {{1, 1}, {1, 10}, {7, 3}, {13, 10}, {2, 70}, {33, 300}};
+enum { N_SIZES = sizeof(sizes) / sizeof(sizes[0]), MOST_DIFFERENCES = 150 };
+
+struct rows {
+	int64_t n, n_classes;
+	const double *labels;
+};
+
+static double log_sum_exp(const double *x, int64_t n)
+{
+	double largest = x[0], sum = 0;
+	for (int64_t c = 1; c < n; c++)
+		largest = fmax(largest, x[c]);
+	for (int64_t c = 0; c < n; c++)
+		sum += exp(x[c] - largest);
+	return sum > 0 ? largest + log(sum) : -INFINITY;
+}
+
+static void forward(const void *setting, const double *x, double *loss)
+{
+	const struct rows *r = setting;
+	for (int64_t n = 0; n < r->n; n++, x += r->n_classes) {
+		int64_t label = (int64_t)r->labels[n];
+		if (label == IGNORED)
+			loss[n] = 0;
+		else if (label < 0 || label >= r->n_classes)
+			loss[n] = NAN;
+		else
+			loss[n] = log_sum_exp(x, r->n_classes) - x[label];
+	}
+}
+
+/* Some labels are ignored; with `wrong` some are outside. */
+static void set_labels(struct array *labels, int64_t n_classes, int wrong)
+{
+	for (uint64_t n = 0; n < labels->count; n++) {
+		int64_t label = (int64_t)(kit_random(labels->kit) % (uint64_t)n_classes);
+		if (n % 5 == 2)
+			label = IGNORED;
+		if (wrong && n % 7 == 3)
+			label = n_classes;
+		if (wrong && n % 7 == 4)
+			label = -1;
+		array_set_bits(labels, n, (uint64_t)label);
+	}
+}
+
+struct trial {
+	struct array x, labels, lse, loss, dx;
+	struct array *all[5];
+	struct tn_cross_entropy_args args;
+};
+
+static void begin(struct kit *kit, struct trial *t, tn_dtype dtype, const int64_t *size,
+		  int is_forward, unsigned layout)
+{
+	*t = (struct trial){.all = {&t->x, &t->labels, &t->lse, &t->loss, &t->dx}};
+	array_make(kit, &t->x, INPUT, dtype, 2, size, (enum layout)layout);
+	array_make(kit, &t->labels, INPUT, TN_I32, 1, size,
+		   layout == BROADCAST ? COMPACT : (enum layout)layout);
+	array_make(kit, &t->lse, is_forward ? OUTPUT : INPUT, dtype, 1, size, SPACED);
+	array_make(kit, &t->loss, is_forward ? OUTPUT : INPUT, dtype, 1, size,
+		   is_forward ? SHIFTED : (enum layout)layout);
+	array_make(kit, &t->dx, is_forward ? INPUT : OUTPUT, dtype, 2, size,
+		   (enum layout)((layout + 1) % OUTPUT_LAYOUTS));
+	array_randomise(&t->x, -4, 4);
+	array_randomise(&t->loss, -1, 1);
+	array_randomise(&t->dx, -1, 1);
+	t->args = (struct tn_cross_entropy_args){.call = CALL(struct tn_cross_entropy_args),
+						 .x = t->x.operand,
+						 .labels = t->labels.operand,
+						 .lse = t->lse.operand,
+						 .loss = t->loss.operand,
+						 .dx = t->dx.operand,
+						 .ignore_label = IGNORED};
+}
+
+static void end(struct trial *t)
+{
+	for (int i = 0; i < 5; i++)
+		array_free(t->all[i]);
+}
+
+static void compare(const struct array *array, const double *expected, double error)
+{
+	double *tolerance = numbers(array->count);
+	for (uint64_t i = 0; i < array->count; i++)
+		tolerance[i] = error * (1 + fabs(expected[i]));
+	array_compare(array, expected, tolerance);
+	free(tolerance);
+}
+
+static void runs_forward(struct kit *kit, tn_dtype dtype, const int64_t *size, unsigned layout)
+{
+	struct trial t;
+	kit_case(kit, TN_SLOT_CROSS_ENTROPY_FORWARD, "cross entropy forward: %s, %lld x %lld, %s",
+		 tn_dtype_name(dtype), (long long)size[0], (long long)size[1],
+		 layout_names[layout]);
+	begin(kit, &t, dtype, size, 1, layout);
+	set_labels(&t.labels, size[1], 1);
+	if (kit_run(kit, &t.args, t.all, 4) == TN_OK) {
+		double *x = array_numbers(&t.x), *labels = array_numbers(&t.labels);
+		double *loss = numbers(t.loss.count), *lse = numbers(t.lse.count);
+		struct rows rows = {size[0], size[1], labels};
+		/* a sum of C exponentials, a logarithm, and differences of numbers below 16 */
+		double error = ((double)size[1] + 32) * kit_epsilon(dtype);
+		forward(&rows, x, loss);
+		for (int64_t n = 0; n < size[0]; n++)
+			lse[n] = log_sum_exp(x + n * size[1], size[1]);
+		compare(&t.lse, lse, error);
+		compare(&t.loss, loss, error);
+		free(x);
+		free(labels);
+		free(loss);
+		free(lse);
+	}
+	end(&t);
+}
+
+static void runs_backward(struct kit *kit, tn_dtype dtype, const int64_t *size, unsigned layout)
+{
+	int accumulate = layout % 2;
+	struct trial t;
+	kit_case(kit, TN_SLOT_CROSS_ENTROPY_BACKWARD,
+		 "cross entropy backward: %s, %lld x %lld, %s%s", tn_dtype_name(dtype),
+		 (long long)size[0], (long long)size[1], layout_names[layout],
+		 accumulate ? ", accumulated" : "");
+	begin(kit, &t, dtype, size, 0, layout);
+	set_labels(&t.labels, size[1], 0);
+	double *x = array_numbers(&t.x), *labels = array_numbers(&t.labels);
+	double *dloss = array_numbers(&t.loss), *expected = numbers(t.dx.count);
+	double *old = accumulate ? array_numbers(&t.dx) : numbers(t.dx.count);
+	struct rows rows = {size[0], size[1], labels};
+	for (int64_t n = 0; n < size[0]; n++)
+		array_set_number(&t.lse, (uint64_t)n, log_sum_exp(x + n * size[1], size[1]));
+	t.args.call.flags = accumulate ? TN_ACCUMULATE : 0;
+	if (kit_run(kit, &t.args, t.all, 5) == TN_OK) {
+		differences(forward, &rows, x, t.dx.count, dloss, (size_t)size[0], 1e-4, expected);
+		for (uint64_t i = 0; i < t.dx.count; i++)
+			expected[i] += old[i];
+		/* exp of a difference of numbers below 16, rounded; h^2 and 1e-15 / h for the
+		 * differences */
+		compare(&t.dx, expected, 40 * kit_epsilon(dtype) + 2e-8);
+	}
+	free(x);
+	free(labels);
+	free(dloss);
+	free(expected);
+	free(old);
+	end(&t);
+}
+
+/* A row whose label is out of range is NaN, the others are as ever. */
+static void marks_wrong_labels(struct kit *kit, tn_dtype dtype)
+{
+	static const int64_t size[2] = {14, 4};
+	struct trial t;
+	kit_case(kit, TN_SLOT_CROSS_ENTROPY_BACKWARD, "cross entropy backward: %s, wrong labels",
+		 tn_dtype_name(dtype));
+	begin(kit, &t, dtype, size, 0, COMPACT);
+	set_labels(&t.labels, size[1], 1);
+	for (uint64_t n = 0; n < t.lse.count; n++)
+		array_set_number(&t.lse, n, 2);
+	if (kit_run(kit, &t.args, t.all, 5) == TN_OK) {
+		for (uint64_t i = 0; i < t.dx.count; i++) {
+			double label = array_number(&t.labels, i / (uint64_t)size[1]);
+			int is_wrong = label != IGNORED && (label < 0 || label >= (double)size[1]);
+			if (is_wrong != isnan(array_number(&t.dx, i)))
+				kit_fail(kit, "label %g gave %g", label, array_number(&t.dx, i));
+		}
+	}
+	end(&t);
+}
+
+void check_cross_entropy(struct kit *kit)
+{
+	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+	for (int d = 0; d < 2; d++) {
+		if (!kit_claims_storage(kit, dtypes[d]))
+			continue;
+		for (int i = 0; i < N_SIZES * LAYOUTS; i++) {
+			const int64_t *size = sizes[i / LAYOUTS];
+			unsigned layout = (unsigned)i % LAYOUTS;
+			if (tn_backend_has(kit->backend, TN_SLOT_CROSS_ENTROPY_FORWARD))
+				runs_forward(kit, dtypes[d], size, layout);
+			if (tn_backend_has(kit->backend, TN_SLOT_CROSS_ENTROPY_BACKWARD) &&
+			    size[0] * size[1] <= MOST_DIFFERENCES)
+				runs_backward(kit, dtypes[d], size, layout);
+		}
+		if (tn_backend_has(kit->backend, TN_SLOT_CROSS_ENTROPY_BACKWARD))
+			marks_wrong_labels(kit, dtypes[d]);
+	}
+}

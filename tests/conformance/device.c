@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Memory and transfers, and what a device says of itself.
+ */
+#include "conformance.h"
+
+static const tn_dtype needed_storage[] = {TN_BOOL, TN_U8, TN_I32, TN_I64, TN_F32};
+static const tn_dtype needed_programs[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32};
+
+static void describes_itself(struct kit *kit)
+{
+	const struct tn_device_description *d = &kit->description;
+	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device 0");
+	if (d->kind < TN_DEVICE_DISCRETE_GPU || d->kind > TN_DEVICE_REFERENCE)
+		kit_fail(kit, "kind %u is not known", d->kind);
+	if (!d->name[0] || !memchr(d->name, 0, sizeof(d->name)))
+		kit_fail(kit, "the name is empty or has no end");
+	if (!(d->memory_kinds >> TN_MEMORY_DEVICE & 1))
+		kit_fail(kit, "the device's own memory is not among its kinds");
+	if (d->alignment < 256 || d->alignment & (d->alignment - 1))
+		kit_fail(kit, "alignment %u: expected a power of two, at least 256", d->alignment);
+	for (size_t i = 0; i < sizeof(needed_storage) / sizeof(needed_storage[0]); i++)
+		if (!kit_claims_storage(kit, needed_storage[i]))
+			kit_fail(kit, "dtype %s is not stored", tn_dtype_name(needed_storage[i]));
+	for (size_t i = 0; i < sizeof(needed_programs) / sizeof(needed_programs[0]); i++)
+		if (d->program_dtypes && !kit_claims_program(kit, needed_programs[i]))
+			kit_fail(kit, "programs do not compute in %s",
+				 tn_dtype_name(needed_programs[i]));
+	if (d->matmul_dtypes && !kit_claims_matmul(kit, TN_F32))
+		kit_fail(kit, "there is a matmul, but not in f32");
+	kit->tallies[TN_SLOT_DESCRIBE].done++;
+}
+
+static void refuses_a_device_that_is_not_there(struct kit *kit)
+{
+	const struct tn_backend *b = kit->backend;
+	struct tn_device_description d = {.struct_size = sizeof(d)};
+	struct tn_device_count count = {.struct_size = sizeof(count)};
+	kit_case(kit, TN_SLOT_DEVICE_COUNT, "device_count");
+	if (b->device.device_count(b->instance, &count) != TN_OK || count.count == 0)
+		kit_fail(kit, "%u devices, though one is open", count.count);
+	kit->tallies[TN_SLOT_DEVICE_COUNT].done++;
+	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device %u of %u", count.count, count.count);
+	if (b->device.describe(b->instance, count.count, &d) != TN_INVALID_ARGUMENT)
+		kit_fail(kit, "expected INVALID_ARGUMENT");
+	kit->tallies[TN_SLOT_DESCRIBE].done++;
+}
+
+/* A caller of an older version has a shorter struct: nothing is written past its end. */
+static void writes_no_more_than_an_older_caller_has(struct kit *kit)
+{
+	const struct tn_backend *b = kit->backend;
+	struct tn_device_description d;
+	const size_t old_size = offsetof(struct tn_device_description, name);
+	kit_case(kit, TN_SLOT_DESCRIBE, "describe: into a struct of %zu bytes", old_size);
+	memset(&d, 0x5a, sizeof(d));
+	d.struct_size = (uint32_t)old_size;
+	b->device.describe(b->instance, 0, &d);
+	if (d.kind != kit->description.kind)
+		kit_fail(kit, "kind is %u, was %u", d.kind, kit->description.kind);
+	for (size_t i = old_size; i < sizeof(d); i++)
+		if (((unsigned char *)&d)[i] != 0x5a)
+			kit_fail(kit, "byte %zu was written", i);
+	kit->tallies[TN_SLOT_DESCRIBE].done++;
+}
+
+static void honours_alignments(struct kit *kit)
+{
+	static const uint64_t sizes[] = {1, 255, 4096, 1000003}, alignments[] = {0, 16, 256, 4096};
+	const struct tn_backend *b = kit->backend;
+	for (int i = 0; i < 16; i++) {
+		struct tn_alloc_args alloc = {
+			.call = {.struct_size = sizeof(alloc), .error = &kit->error},
+			.size = sizes[i / 4],
+			.alignment = alignments[i % 4]};
+		struct tn_free_args release = {.call = CALL(struct tn_free_args)};
+		uint64_t least = alloc.alignment > 256 ? alloc.alignment : 256, buffer = 0;
+		kit_case(kit, TN_SLOT_ALLOC, "alloc: %llu bytes aligned to %llu",
+			 (unsigned long long)alloc.size, (unsigned long long)alloc.alignment);
+		tn_status status = b->device.alloc(kit->device, &alloc, &buffer);
+		if (status != TN_OK || !buffer) {
+			kit_fail(kit, "%s, handle %llu", tn_status_name(status),
+				 (unsigned long long)buffer);
+			continue;
+		}
+		if (kit->description.flags & TN_DEVICE_HOST_MEMORY && buffer % least)
+			kit_fail(kit, "address %llx", (unsigned long long)buffer);
+		release.buffer = buffer;
+		if (b->device.free(kit->device, &release) != TN_OK)
+			kit_fail(kit, "free failed");
+		kit->tallies[TN_SLOT_ALLOC].done++;
+		kit->tallies[TN_SLOT_FREE].done++;
+	}
+}
+
+static void refuses_impossible_allocations(struct kit *kit)
+{
+	static const struct {
+		uint64_t size, alignment;
+		uint32_t kind;
+	} wrong[] = {{64, 0, 31}, {UINT64_MAX / 2, 0, 0}};
+	const struct tn_backend *b = kit->backend;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct tn_alloc_args args = {
+			.call = {.struct_size = sizeof(args), .error = &kit->error},
+			.size = wrong[i].size,
+			.alignment = wrong[i].alignment,
+			.memory_kind = wrong[i].kind};
+		uint64_t buffer = 77;
+		kit_case(kit, TN_SLOT_ALLOC, "alloc: %llu bytes aligned to %llu of kind %u",
+			 (unsigned long long)args.size, (unsigned long long)args.alignment,
+			 args.memory_kind);
+		if (b->device.alloc(kit->device, &args, &buffer) == TN_OK)
+			kit_fail(kit, "it was given");
+		if (buffer != 77)
+			kit_fail(kit, "the handle was written all the same");
+		kit->tallies[TN_SLOT_ALLOC].done++;
+	}
+}
+
+/* Writes pieces at odd places and reads the whole back. */
+static void transfers_at_any_offset(struct kit *kit)
+{
+	static const struct {
+		uint64_t offset, size;
+	} pieces[] = {{0, 1}, {1, 3}, {17, 64}, {255, 513}, {4095, 1}};
+	const struct tn_backend *b = kit->backend;
+	unsigned char expected[4096], found[4096], piece[1024];
+	struct tn_alloc_args alloc = {.call = CALL(struct tn_alloc_args), .size = 4096};
+	struct tn_free_args release = {.call = CALL(struct tn_free_args)};
+	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+					.size = 4096,
+					.host = expected};
+	kit_case(kit, TN_SLOT_UPLOAD, "upload: pieces of a buffer");
+	memset(expected, 0x11, sizeof(expected));
+	if (b->device.alloc(kit->device, &alloc, &args.buffer) != TN_OK)
+		return kit_fail(kit, "alloc failed");
+	if (b->device.upload(kit->device, &args) != TN_OK)
+		kit_fail(kit, "%s", kit->error.text);
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		memset(piece, (int)(0x20 + i), sizeof(piece));
+		memcpy(expected + pieces[i].offset, piece, pieces[i].size);
+		args.offset = pieces[i].offset;
+		args.size = pieces[i].size;
+		args.host = piece;
+		if (b->device.upload(kit->device, &args) != TN_OK)
+			kit_fail(kit, "%s", kit->error.text);
+		memset(piece, 0xee, sizeof(piece)); /* the source may be reused */
+	}
+	args.offset = 0;
+	args.size = 4096;
+	args.host = found;
+	if (b->device.download(kit->device, &args) != TN_OK ||
+	    memcmp(expected, found, sizeof(found)) != 0)
+		kit_fail(kit, "what came back is not what was sent");
+	release.buffer = args.buffer;
+	b->device.free(kit->device, &release);
+	kit->tallies[TN_SLOT_UPLOAD].done++;
+	kit->tallies[TN_SLOT_DOWNLOAD].done++;
+}
+
+static void has_no_error_when_all_is_well(struct kit *kit)
+{
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	struct tn_sync_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
+	kit_case(kit, TN_SLOT_SYNC, "sync and async_error");
+	if (kit->backend->device.sync(kit->device, &args) != TN_OK)
+		kit_fail(kit, "sync: %s", kit->error.text);
+	if (kit->backend->device.async_error(kit->device, NULL, &error) != TN_OK)
+		kit_fail(kit, "async_error: %s", error.text);
+	kit->tallies[TN_SLOT_SYNC].done++;
+	kit->tallies[TN_SLOT_ASYNC_ERROR].done++;
+}
+
+static void says_how_much_memory_there_is(struct kit *kit)
+{
+	struct tn_memory_information information = {.struct_size = sizeof(information)};
+	kit_case(kit, TN_SLOT_MEMORY_INFORMATION, "memory information");
+	if (!tn_backend_has(kit->backend, TN_SLOT_MEMORY_INFORMATION))
+		return;
+	tn_status status =
+		kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE, &information);
+	if (status == TN_UNSUPPORTED) {
+		kit->tallies[TN_SLOT_MEMORY_INFORMATION].unsupported++;
+		return;
+	}
+	if (status != TN_OK || !information.total_bytes ||
+	    information.free_bytes > information.total_bytes)
+		kit_fail(kit, "%s: %llu bytes free of %llu", tn_status_name(status),
+			 (unsigned long long)information.free_bytes,
+			 (unsigned long long)information.total_bytes);
+	kit->tallies[TN_SLOT_MEMORY_INFORMATION].done++;
+}
+
+void check_device(struct kit *kit)
+{
+	describes_itself(kit);
+	refuses_a_device_that_is_not_there(kit);
+	writes_no_more_than_an_older_caller_has(kit);
+	honours_alignments(kit);
+	refuses_impossible_allocations(kit);
+	transfers_at_any_offset(kit);
+	has_no_error_when_all_is_well(kit);
+	says_how_much_memory_there_is(kit);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * gather and scatter_add: along each axis, with indices from both ends, out of range and repeated.
+ */
+#include "conformance.h"
+
+#include "program/cast.h"
+
+static const struct shape tables[] = {
+	{1, {9}}, {2, {12, 5}}, {2, {3, 300}}, {3, {2, 7, 4}}, {4, {2, 3, 5, 2}},
+};
+enum { N_TABLES = sizeof(tables) / sizeof(tables[0]), N_INDICES = 23 };
+
+/* Indices in range, negative and outside by one and by far. */
+static void set_indices(struct array *indices, int64_t length)
+{
+	for (uint64_t j = 0; j < indices->count; j++) {
+		int64_t index =
+			(int64_t)(kit_random(indices->kit) % (uint64_t)(2 * length)) - length;
+		if (j % 7 == 3)
+			index = length;
+		if (j % 11 == 5)
+			index = -length - 1;
+		if (j == 0)
+			index = INT32_MIN;
+		array_set_bits(indices, j, (uint64_t)index);
+	}
+}
+
+/* The element number, of the operand with the axis of that length, that indices[j] chooses; -1: none. */
+static int64_t chosen(const struct array *indices, const struct array *listed,
+		      const struct array *table, uint32_t axis, uint64_t i)
+{
+	int64_t index[TN_MAX_RANK], at = 0, length = table->operand.shape[axis];
+	shape_index(listed->operand.rank, listed->operand.shape, i, index);
+	index[axis] = (int64_t)tn_cast_bits(indices->operand.dtype, TN_I64,
+					    array_bits(indices, (uint64_t)index[axis]));
+	if (index[axis] < 0)
+		index[axis] += length;
+	if (index[axis] < 0 || index[axis] >= length)
+		return -1;
+	for (uint32_t k = 0; k < table->operand.rank; k++)
+		at = at * table->operand.shape[k] + index[k];
+	return at;
+}
+
+static void check_gathered(const struct array *in, const struct array *indices,
+			   const struct array *out, uint32_t axis)
+{
+	static const unsigned char zero[16];
+	for (uint64_t i = 0; i < out->count; i++) {
+		int64_t at = chosen(indices, out, in, axis, i);
+		const unsigned char *expected = at < 0 ? zero : array_at(in, (uint64_t)at);
+		if (memcmp(array_at(out, i), expected, tn_dtype_size(in->operand.dtype)) != 0)
+			kit_fail(in->kit, "element %llu: is not element %lld of the input",
+				 (unsigned long long)i, (long long)at);
+	}
+}
+
+/* Each element within (n + 1) epsilon of the n + 1 magnitudes that meet there; integers by wrap. */
+static void check_scattered(const struct array *in, const struct array *indices,
+			    const struct array *out, const double *before, uint32_t axis)
+{
+	double *expected = numbers(out->count), *tolerance = numbers(out->count);
+	double *magnitude = numbers(out->count);
+	for (uint64_t i = 0; i < out->count; i++) {
+		expected[i] = before[i];
+		magnitude[i] = fabs(before[i]);
+	}
+	for (uint64_t i = 0; i < in->count; i++) {
+		int64_t at = chosen(indices, in, out, axis, i);
+		if (at < 0)
+			continue;
+		expected[at] += array_number(in, i);
+		magnitude[at] += fabs(array_number(in, i));
+	}
+	for (uint64_t i = 0; i < out->count; i++)
+		tolerance[i] =
+			tn_is_floating(out->operand.dtype)
+				? (N_INDICES + 1) * kit_epsilon(out->operand.dtype) * magnitude[i]
+				: 0;
+	array_compare(out, expected, tolerance);
+	free(expected);
+	free(tolerance);
+	free(magnitude);
+}
+
+struct choice {
+	tn_dtype dtype, index_dtype;
+	const struct shape *table;
+	uint32_t axis;
+	enum layout table_layout, listed_layout;
+};
+
+static void chooses(struct kit *kit, enum tn_slot slot, const struct choice *c)
+{
+	static const int64_t n_indices[] = {N_INDICES};
+	int is_gather = slot == TN_SLOT_GATHER;
+	int64_t listed_shape[TN_MAX_RANK];
+	struct array table, listed, indices, *all[3] = {&table, &listed, &indices};
+	kit_case(kit, slot, "%s: %s by %s, rank %u, axis %u, %s and %s",
+		 is_gather ? "gather" : "scatter_add", tn_dtype_name(c->dtype),
+		 tn_dtype_name(c->index_dtype), c->table->rank, c->axis,
+		 layout_names[c->table_layout], layout_names[c->listed_layout]);
+	memcpy(listed_shape, c->table->lengths, sizeof(listed_shape));
+	listed_shape[c->axis] = N_INDICES;
+	array_make(kit, &table, is_gather ? INPUT : OUTPUT, c->dtype, c->table->rank,
+		   c->table->lengths, c->table_layout);
+	array_make(kit, &listed, is_gather ? OUTPUT : INPUT, c->dtype, c->table->rank, listed_shape,
+		   c->listed_layout);
+	array_make(kit, &indices, INPUT, c->index_dtype, 1, n_indices, SPACED);
+	array_randomise(&table, -2, 2);
+	array_randomise(&listed, -2, 2);
+	set_indices(&indices, c->table->lengths[c->axis]);
+	if (!is_gather && !tn_is_floating(c->dtype)) {
+		for (uint64_t i = 0; i < table.count; i++)
+			array_set_bits(&table, i, i);
+		for (uint64_t i = 0; i < listed.count; i++)
+			array_set_bits(&listed, i, (uint64_t)(50 - (int64_t)i % 100));
+	}
+	double *before = array_numbers(&table);
+	struct tn_gather_args args = {.call = CALL(struct tn_gather_args),
+				      .input = is_gather ? table.operand : listed.operand,
+				      .output = is_gather ? listed.operand : table.operand,
+				      .indices = indices.operand,
+				      .axis = c->axis};
+	if (kit_run(kit, &args, all, 3) == TN_OK) {
+		if (is_gather)
+			check_gathered(&table, &indices, &listed, c->axis);
+		else
+			check_scattered(&listed, &indices, &table, before, c->axis);
+	}
+	free(before);
+	for (int i = 0; i < 3; i++)
+		array_free(all[i]);
+}
+
+static void chooses_along_every_axis(struct kit *kit, enum tn_slot slot, tn_dtype dtype)
+{
+	unsigned turn = (unsigned)dtype;
+	if (!kit_claims_storage(kit, dtype) || !tn_backend_has(kit->backend, slot))
+		return;
+	for (int t = 0; t < N_TABLES; t++) {
+		for (uint32_t axis = 0; axis < tables[t].rank; axis++, turn++) {
+			struct choice c = {dtype,
+					   turn % 2 ? TN_I32 : TN_I64,
+					   &tables[t],
+					   axis,
+					   (enum layout)(turn % OUTPUT_LAYOUTS),
+					   (enum layout)((turn + 1) % OUTPUT_LAYOUTS)};
+			chooses(kit, slot, &c);
+		}
+	}
+}
+
+void check_gather(struct kit *kit)
+{
+	static const tn_dtype sums[] = {TN_F32, TN_F64, TN_I32, TN_I64};
+	for (tn_dtype dtype = TN_BOOL; dtype <= TN_C128; dtype++)
+		chooses_along_every_axis(kit, TN_SLOT_GATHER, dtype);
+	for (int i = 0; i < 4; i++)
+		chooses_along_every_axis(kit, TN_SLOT_SCATTER_ADD, sums[i]);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * map over views of every kind.  The programs here are of operations that round once, so their results
+ * are known to the bit; opcodes.c has the others.
+ */
+#include "conformance.h"
+
+#include "program/cast.h"
+#include "programs.h"
+
+/* out0 = in0 - in1, out1 = in0 < in1 */
+static struct tn_program *two_outputs(void)
+{
+	tn_value x, y, out[2];
+	struct tn_builder b;
+	begin_program(&b);
+	x = tn_build_source(&b, TN_OP_INPUT, TN_F32, 0);
+	y = tn_build_source(&b, TN_OP_INPUT, TN_F32, 1);
+	out[0] = tn_build_op(&b, TN_OP_SUB, TN_F32, x, y, 0);
+	out[1] = tn_build_op(&b, TN_OP_LT, TN_BOOL, x, y, 0);
+	return finish_program(&b, 2, 0, 2, out);
+}
+
+static void expect_bits(const struct array *array, uint64_t i, uint64_t expected)
+{
+	uint64_t found = array_bits(array, i);
+	if (found != expected)
+		kit_fail(array->kit, "element %llu: expected bits %llx, found %llx",
+			 (unsigned long long)i, (unsigned long long)expected,
+			 (unsigned long long)found);
+}
+
+/* One shape, with a layout for each operand. */
+static void runs_on_layouts(struct kit *kit, const struct tn_program *program,
+			    const struct shape *shape, const enum layout layout[4])
+{
+	struct array in[2], out[2], *all[4] = {&in[0], &in[1], &out[0], &out[1]};
+	kit_case(kit, TN_SLOT_MAP, "map: rank %u, %llu elements, %s and %s to %s and %s",
+		 shape->rank, (unsigned long long)shape_count(shape->rank, shape->lengths),
+		 layout_names[layout[0]], layout_names[layout[1]], layout_names[layout[2]],
+		 layout_names[layout[3]]);
+	for (int i = 0; i < 2; i++) {
+		array_make(kit, &in[i], INPUT, TN_F32, shape->rank, shape->lengths, layout[i]);
+		array_randomise(&in[i], -2, 2);
+		array_make(kit, &out[i], OUTPUT, i ? TN_BOOL : TN_F32, shape->rank, shape->lengths,
+			   layout[2 + i]);
+	}
+	struct tn_operand inputs[2] = {in[0].operand, in[1].operand};
+	struct tn_operand outputs[2] = {out[0].operand, out[1].operand};
+	struct tn_map_args args = {.call = CALL(struct tn_map_args),
+				   .program = program,
+				   .inputs = inputs,
+				   .outputs = outputs};
+	if (kit_run_ok(kit, &args, all, 4)) {
+		for (uint64_t i = 0; i < in[0].count; i++) {
+			float x = tn_f32_of_bits(array_bits(&in[0], i));
+			float y = tn_f32_of_bits(array_bits(&in[1], i));
+			expect_bits(&out[0], i, tn_bits_of_f32(x - y));
+			expect_bits(&out[1], i, x < y);
+		}
+	}
+	for (int i = 0; i < 4; i++)
+		array_free(all[i]);
+}
+
+static void runs_on_every_layout(struct kit *kit)
+{
+	struct tn_program *program = two_outputs();
+	for (size_t s = 0; s < n_shapes; s++) {
+		for (int first = 0; first < LAYOUTS; first++) {
+			const enum layout layout[4] = {(enum layout)first,
+						       (enum layout)((first + 3) % LAYOUTS),
+						       (enum layout)((first + s) % OUTPUT_LAYOUTS),
+						       (enum layout)((first + 1) % OUTPUT_LAYOUTS)};
+			runs_on_layouts(kit, program, &shapes[s], layout);
+		}
+	}
+	tn_program_destroy(program);
+}
+
+/* The output is the first input's own view. */
+static void writes_in_place(struct kit *kit)
+{
+	static const int64_t lengths[] = {37, 61};
+	struct tn_program *program = operation_program(TN_OP_SUB, 2, TN_F32, TN_F32);
+	for (int layout = 0; layout < OUTPUT_LAYOUTS; layout++) {
+		struct array x, y, *all[2] = {&x, &y};
+		kit_case(kit, TN_SLOT_MAP, "map: in place, %s", layout_names[layout]);
+		array_make(kit, &x, OUTPUT, TN_F32, 2, lengths, (enum layout)layout);
+		array_make(kit, &y, INPUT, TN_F32, 2, lengths, REVERSED);
+		array_randomise(&x, -2, 2);
+		array_randomise(&y, -2, 2);
+		double *before = array_numbers(&x);
+		struct tn_operand inputs[2] = {x.operand, y.operand};
+		struct tn_map_args args = {.call = CALL(struct tn_map_args),
+					   .program = program,
+					   .inputs = inputs,
+					   .outputs = &x.operand};
+		if (kit_run_ok(kit, &args, all, 2))
+			for (uint64_t i = 0; i < x.count; i++)
+				expect_bits(&x, i,
+					    tn_bits_of_f32((float)before[i] -
+							   (float)array_number(&y, i)));
+		free(before);
+		array_free(&x);
+		array_free(&y);
+	}
+	tn_program_destroy(program);
+}
+
+/* out0 = element, out1 = index 0, out2 = index 1, out3 = index 2 */
+static void counts_elements_and_axes(struct kit *kit)
+{
+	static const int64_t lengths[] = {3, 50, 7};
+	tn_value out[4];
+	struct array array[4], *all[4] = {&array[0], &array[1], &array[2], &array[3]};
+	struct tn_operand outputs[4];
+	struct tn_builder b;
+	begin_program(&b);
+	out[0] = tn_build_source(&b, TN_OP_ELEMENT, TN_I64, 0);
+	for (uint32_t axis = 0; axis < 3; axis++)
+		out[1 + axis] = tn_build_source(&b, TN_OP_INDEX, TN_I64, axis);
+	struct tn_program *program = finish_program(&b, 0, 0, 4, out);
+	kit_case(kit, TN_SLOT_MAP, "map: element numbers and indices");
+	for (int j = 0; j < 4; j++) {
+		array_make(kit, &array[j], OUTPUT, j == 1 ? TN_I32 : TN_I64, 3, lengths,
+			   (enum layout)(j % OUTPUT_LAYOUTS));
+		outputs[j] = array[j].operand;
+	}
+	struct tn_map_args args = {
+		.call = CALL(struct tn_map_args), .program = program, .outputs = outputs};
+	if (kit_run_ok(kit, &args, all, 4)) {
+		for (uint64_t i = 0; i < array[0].count; i++) {
+			int64_t index[3];
+			shape_index(3, lengths, i, index);
+			expect_bits(&array[0], i, i);
+			for (int axis = 0; axis < 3; axis++)
+				expect_bits(&array[1 + axis], i, (uint64_t)index[axis]);
+		}
+	}
+	for (int j = 0; j < 4; j++)
+		array_free(&array[j]);
+	tn_program_destroy(program);
+}
+
+/* out = (s0 + s1) - 0.5: a scalar by value, of another dtype than it is read in, one on the device,
+ * and a constant. */
+static void reads_scalars(struct kit *kit)
+{
+	static const int64_t length[] = {130};
+	tn_value v[3];
+	struct array device_scalar, out, *all[2] = {&device_scalar, &out};
+	struct tn_builder b;
+	begin_program(&b);
+	v[0] = tn_build_source(&b, TN_OP_SCALAR, TN_F32, 0);
+	v[1] = tn_build_source(&b, TN_OP_SCALAR, TN_F32, 1);
+	v[2] = tn_build_op(&b, TN_OP_ADD, TN_F32, v[0], v[1], 0);
+	v[2] = tn_build_op(&b, TN_OP_SUB, TN_F32, v[2], tn_build_number(&b, TN_F32, 0.5), 0);
+	struct tn_program *program = finish_program(&b, 0, 2, 1, &v[2]);
+	kit_case(kit, TN_SLOT_MAP, "map: scalars by value and on the device");
+	array_make(kit, &device_scalar, INPUT, TN_I32, 0, NULL, SHIFTED);
+	array_make(kit, &out, OUTPUT, TN_F32, 1, length, COMPACT);
+	array_set_bits(&device_scalar, 0, 40);
+	struct tn_scalar scalars[2] = {
+		{.dtype = TN_I64, .bits = (uint64_t)-3},
+		{.dtype = TN_I32,
+		 .on_device = 1,
+		 .buffer = device_scalar.operand.buffer,
+		 .offset = device_scalar.operand.offset},
+	};
+	struct tn_map_args args = {.call = CALL(struct tn_map_args),
+				   .program = program,
+				   .outputs = &out.operand,
+				   .scalars = scalars};
+	if (kit_run_ok(kit, &args, all, 2))
+		for (uint64_t i = 0; i < out.count; i++)
+			expect_bits(&out, i, tn_bits_of_f32(36.5f));
+	array_free(&device_scalar);
+	array_free(&out);
+	tn_program_destroy(program);
+}
+
+/* As many inputs, outputs and instructions as there may be: out[j] = in0 - in1 - ... - in7 - j, and
+ * so on round the inputs until the program is long. */
+static void takes_the_largest_program(struct kit *kit)
+{
+	enum { STEPS = 200, N_IN = TN_PROGRAM_MAX_INPUTS, N_OUT = TN_PROGRAM_MAX_OUTPUTS };
+	static const int64_t lengths[] = {9, 31};
+	struct array array[N_IN + N_OUT], *all[N_IN + N_OUT];
+	struct tn_operand operands[N_IN + N_OUT];
+	tn_value in[N_IN], out[N_OUT], value;
+	struct tn_builder b;
+	begin_program(&b);
+	for (uint32_t i = 0; i < N_IN; i++)
+		in[i] = tn_build_source(&b, TN_OP_INPUT, TN_I32, i);
+	value = in[0];
+	for (int step = 1; step < STEPS; step++) {
+		value = tn_build_op(&b, step % 3 ? TN_OP_SUB : TN_OP_MUL, TN_I32, value,
+				    in[step % N_IN], 0);
+		out[step % N_OUT] = value;
+	}
+	struct tn_program *program = finish_program(&b, N_IN, 0, N_OUT, out);
+	kit_case(kit, TN_SLOT_MAP, "map: %d inputs, %d outputs, %u instructions", N_IN, N_OUT,
+		 program->n_instructions);
+	for (int i = 0; i < N_IN + N_OUT; i++) {
+		array_make(kit, &array[i], i < N_IN ? INPUT : OUTPUT, TN_I32, 2, lengths,
+			   (enum layout)(i % OUTPUT_LAYOUTS));
+		array_randomise(&array[i], 0, 0);
+		all[i] = &array[i];
+		operands[i] = array[i].operand;
+	}
+	struct tn_map_args args = {.call = CALL(struct tn_map_args),
+				   .program = program,
+				   .inputs = operands,
+				   .outputs = operands + N_IN};
+	if (kit_run_ok(kit, &args, all, N_IN + N_OUT)) {
+		for (uint64_t i = 0; i < array[0].count; i++) {
+			uint32_t expected[N_OUT], x = (uint32_t)array_bits(&array[0], i);
+			for (int step = 1; step < STEPS; step++) {
+				uint32_t y = (uint32_t)array_bits(&array[step % N_IN], i);
+				x = step % 3 ? x - y : x * y;
+				expected[step % N_OUT] = x;
+			}
+			for (int j = 0; j < N_OUT; j++)
+				expect_bits(&array[N_IN + j], i, expected[j]);
+		}
+	}
+	for (int i = 0; i < N_IN + N_OUT; i++)
+		array_free(&array[i]);
+	tn_program_destroy(program);
+}
+
+void check_map(struct kit *kit)
+{
+	writes_in_place(kit);
+	if (!kit->description.program_dtypes)
+		return;
+	runs_on_every_layout(kit);
+	counts_elements_and_axes(kit);
+	reads_scalars(kit);
+	takes_the_largest_program(kit);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * matmul: sizes, transpositions, row gaps, batches and scales.  The oracle sums each element's products in
+ * double.
+ */
+#include "conformance.h"
+
+/* m, n, k and batch axes. */
+struct product {
+	int64_t m, n, k;
+	uint32_t n_batch;
+	int64_t batch[4];
+};
+
+static const struct product products[] = {
+	{1, 1, 1, 0, {0}},    {1, 7, 5, 0, {0}},          {7, 1, 5, 0, {0}},
+	{5, 7, 1, 0, {0}},    {1, 1, 300, 0, {0}},        {3, 4, 5, 0, {0}},
+	{17, 33, 65, 0, {0}}, {64, 64, 64, 0, {0}},       {5, 3, 10007, 0, {0}},
+	{130, 1, 70, 0, {0}}, {1, 260, 90, 0, {0}},       {100, 70, 40, 0, {0}},
+	{4, 6, 8, 1, {3}},    {1, 5, 9, 1, {7}},          {9, 1, 5, 1, {4}},
+	{3, 5, 7, 2, {2, 3}}, {2, 3, 4, 4, {2, 1, 3, 2}},
+};
+enum { N_PRODUCTS = sizeof(products) / sizeof(products[0]) };
+
+/* What varies besides the sizes: bit 0, 1, 2 transpose a, b, c in memory; bit 3 gives each row a gap;
+ * `shared` gives a (1) or b (2) one matrix for all of the batch. */
+struct form {
+	unsigned transposed;
+	int gap;
+	int shared;
+	double alpha, beta;
+};
+
+static const double scales[][2] = {{1, 0}, {-0.5, 0}, {1, 1}, {2, -0.75}};
+
+/* An array whose inner matrices have one unit stride, the other as long as the rows or longer. */
+static void make_matrix(struct kit *kit, struct array *array, enum role role, tn_dtype dtype,
+			const struct product *p, int64_t rows, int64_t columns, int transposed,
+			int gap, int shared)
+{
+	/* An array of the stored shape, gap included; the operand is a view of it. */
+	uint32_t rank = p->n_batch + 2;
+	int64_t stored[TN_MAX_RANK];
+	memcpy(stored, p->batch, p->n_batch * sizeof(*stored));
+	stored[rank - 2] = transposed ? columns : rows;
+	stored[rank - 1] = (transposed ? rows : columns) + (gap ? 3 : 0);
+	for (uint32_t axis = 0; shared && axis < p->n_batch; axis++)
+		stored[axis] = 1;
+	array_make(kit, array, role, dtype, rank, stored, gap ? SHIFTED : COMPACT);
+	struct tn_operand *o = &array->operand;
+	if (transposed) {
+		int64_t stride = o->strides[rank - 2];
+		o->strides[rank - 2] = 1;
+		o->strides[rank - 1] = stride;
+	}
+	o->shape[rank - 2] = rows;
+	o->shape[rank - 1] = columns;
+	for (uint32_t axis = 0; axis < p->n_batch; axis++) {
+		o->shape[axis] = p->batch[axis];
+		if (shared)
+			o->strides[axis] = 0;
+	}
+	array->count = shape_count(rank, o->shape);
+	memset(array->element, 0, array->size);
+	for (uint64_t i = 0; i < array->count; i++)
+		memset(array->element + (array_at(array, i) - array->image), 1,
+		       tn_dtype_size(dtype));
+	memset(array->image, 0xa5, array->size);
+}
+
+/* Expected values and tolerances of one inner product of n_k terms: each product and sum rounds once
+ * (k + 1 roundings of at most the sum of magnitudes), then two scales and a sum. */
+static void oracle(const struct product *p, const struct form *f, double epsilon, const double *a,
+		   const double *b, const double *c, double *expected, double *tolerance)
+{
+	uint64_t n_batch = shape_count(p->n_batch, p->batch);
+	for (uint64_t i = 0; i < n_batch * (uint64_t)(p->m * p->n); i++) {
+		uint64_t batch = i / (uint64_t)(p->m * p->n);
+		const double *row = a + ((int64_t)batch * p->m + (int64_t)i / p->n % p->m) * p->k;
+		const double *column = b + (int64_t)batch * p->k * p->n + (int64_t)i % p->n;
+		double sum = 0, magnitude = 0, old = f->beta != 0 ? f->beta * c[i] : 0;
+		for (int64_t k = 0; k < p->k; k++) {
+			sum += row[k] * column[k * p->n];
+			magnitude += fabs(row[k] * column[k * p->n]);
+		}
+		expected[i] = f->alpha * sum + old;
+		tolerance[i] =
+			epsilon * ((double)(p->k + 4) * fabs(f->alpha) * magnitude + 4 * fabs(old));
+	}
+}
+
+static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
+		       const struct form *f)
+{
+	struct array a, b, c, *all[3] = {&a, &b, &c};
+	kit_case(kit, TN_SLOT_MATMUL,
+		 "matmul: %s, %lld x %lld x %lld, batch %llu, transposed %u, gap %d, shared %d, "
+		 "alpha %g, beta %g",
+		 tn_dtype_name(dtype), (long long)p->m, (long long)p->n, (long long)p->k,
+		 (unsigned long long)shape_count(p->n_batch, p->batch), f->transposed, f->gap,
+		 f->shared, f->alpha, f->beta);
+	make_matrix(kit, &a, INPUT, dtype, p, p->m, p->k, f->transposed & 1, f->gap,
+		    f->shared == 1);
+	make_matrix(kit, &b, INPUT, dtype, p, p->k, p->n, f->transposed & 2, f->gap,
+		    f->shared == 2);
+	make_matrix(kit, &c, OUTPUT, dtype, p, p->m, p->n, f->transposed & 4, f->gap, 0);
+	array_randomise(&a, -1, 1);
+	array_randomise(&b, -1, 1);
+	array_randomise(&c, -1, 1);
+	for (uint64_t i = 0; f->beta == 0 && i < c.count; i++)
+		array_set_number(&c, i, NAN); /* which must not be read */
+	double *a_numbers = array_numbers(&a), *b_numbers = array_numbers(&b),
+	       *c_numbers = array_numbers(&c);
+	double *expected = numbers(c.count), *tolerance = numbers(c.count);
+	struct tn_matmul_args args = {.call = CALL(struct tn_matmul_args),
+				      .a = a.operand,
+				      .b = b.operand,
+				      .c = c.operand,
+				      .alpha = f->alpha,
+				      .beta = f->beta};
+	if (kit_run_ok(kit, &args, all, 3)) {
+		oracle(p, f, kit_family_epsilon(kit, TN_FAMILY_MATMUL, dtype), a_numbers, b_numbers,
+		       c_numbers, expected, tolerance);
+		array_compare(&c, expected, tolerance);
+	}
+	free(a_numbers);
+	free(b_numbers);
+	free(c_numbers);
+	free(expected);
+	free(tolerance);
+	for (int i = 0; i < 3; i++)
+		array_free(all[i]);
+}
+
+void check_matmul(struct kit *kit)
+{
+	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+	static const struct form plain = {.alpha = 1};
+	multiplies(kit, TN_F32, &products[0], &plain);
+	for (int d = 0; d < 2; d++) {
+		if (!kit_claims_matmul(kit, dtypes[d]))
+			continue;
+		for (unsigned i = 0; i < N_PRODUCTS; i++) {
+			for (unsigned turn = 0; turn < 16; turn++) {
+				unsigned s = (turn + i) % 4;
+				struct form form = {.transposed = turn % 8,
+						    .gap = turn >= 8,
+						    .shared = (int)((turn + i) % 3),
+						    .alpha = scales[s][0],
+						    .beta = scales[s][1]};
+				multiplies(kit, dtypes[d], &products[i], &form);
+			}
+		}
+	}
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Every opcode in every dtype on the values where operations go wrong, and every conversion.  The oracle
+ * is tn_evaluate, which defines what an opcode means.
+ */
+#include "conformance.h"
+
+#include <float.h>
+
+#include "program/cast.h"
+#include "program/evaluate.h"
+#include "program/opcode.h"
+#include "programs.h"
+
+static const double reals[] = {
+	0.0,    -0.0,   1.0,        -1.0,    0.5,      -0.5,      1.5,       2.5,      -2.5,
+	3.0,    -7.0,   10.0,       0.1,     -0.3,     1e-3,      -1e-5,     1e-20,    20.25,
+	-20.25, 88.0,   -87.0,      100.7,   -103.5,   1e5,       -123456.7, 1e10,     -3e9,
+	3e9,    1.0e30, 3.14159265, FLT_MAX, -FLT_MAX, FLT_MIN,   1e-40,     -1.5e-45, 0.9999,
+	1.0001, 2.0,    16777217,   0.7071,  INFINITY, -INFINITY, NAN,
+};
+static const int64_t integers[] = {
+	0,
+	1,
+	-1,
+	2,
+	-2,
+	3,
+	-7,
+	31,
+	32,
+	33,
+	63,
+	64,
+	255,
+	-128,
+	32768,
+	12345,
+	INT32_MAX,
+	INT32_MIN,
+	INT32_MIN + 1,
+	UINT32_MAX,
+	INT64_MAX,
+	INT64_MIN,
+	INT64_MIN + 1,
+	4294967296,
+};
+/* f16 and bf16: zeros, subnormals, ones, the largest, infinities, a NaN. */
+static const uint16_t halves[] = {0,      0x8000, 1,      0x83ff, 0x3c00,
+				  0xbc01, 0x7bff, 0x7c00, 0xfc00, 0x7e01};
+static const uint16_t brains[] = {0,      0x8000, 1,      0x807f, 0x3f80,
+				  0xbf81, 0x7f7f, 0x7f80, 0xff80, 0x7fc1};
+
+static const tn_dtype compute_dtypes[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
+static const tn_dtype storage_dtypes[] = {TN_BOOL, TN_I8,  TN_I16, TN_I32,  TN_I64, TN_U8, TN_U16,
+					  TN_U32,  TN_U64, TN_F16, TN_BF16, TN_F32, TN_F64};
+enum { N_COMPUTE = 6, N_STORAGE = 13 };
+
+static size_t n_values(tn_dtype dtype)
+{
+	if (dtype == TN_BOOL)
+		return 2;
+	if (dtype == TN_F16 || dtype == TN_BF16)
+		return sizeof(halves) / sizeof(halves[0]);
+	return tn_is_floating(dtype) ? sizeof(reals) / sizeof(reals[0])
+				     : sizeof(integers) / sizeof(integers[0]);
+}
+
+/* The bits of test value number i. */
+static uint64_t value_bits(tn_dtype dtype, size_t i)
+{
+	if (dtype == TN_BOOL)
+		return i;
+	if (dtype == TN_F16)
+		return halves[i];
+	if (dtype == TN_BF16)
+		return brains[i];
+	return tn_is_floating(dtype) ? tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(reals[i]))
+				     : tn_cast_bits(TN_I64, dtype, (uint64_t)integers[i]);
+}
+
+/* How far a result may be from the exact one, in units in the last place.  Operations that IEEE 754
+ * defines round once; functions keep to 4, as the pages say. */
+static double allowed_ulps(uint16_t op)
+{
+	if (op >= TN_OP_EXP && op <= TN_OP_SIGMOID)
+		return 4;
+	return op == TN_OP_POW || op == TN_OP_RSQRT ? 4 : 0;
+}
+
+/* One unit in the last place of a number. */
+static double ulp(tn_dtype dtype, double number)
+{
+	int exponent, digits = dtype == TN_F32 ? FLT_MANT_DIG : DBL_MANT_DIG;
+	int least = dtype == TN_F32 ? FLT_MIN_EXP : DBL_MIN_EXP;
+	frexp(number, &exponent);
+	return ldexp(1, (exponent < least ? least : exponent) - digits);
+}
+
+/* The same value?  A NaN is like any other; of a minimum or maximum, and within a tolerance, zeros are
+ * alike too. */
+static int is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t found)
+{
+	double e = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, expected));
+	double f = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, found));
+	if (expected == found)
+		return 1;
+	if (dtype != TN_F32 && dtype != TN_F64)
+		return tn_is_floating(dtype) && isnan(e) && isnan(f);
+	if (isnan(e) || isnan(f))
+		return isnan(e) && isnan(f);
+	if (e == 0 && f == 0)
+		return op == TN_OP_MIN || op == TN_OP_MAX || allowed_ulps(op) > 0;
+	return isfinite(e) && fabs(e - f) <= allowed_ulps(op) * ulp(dtype, e);
+}
+
+static double as_number(tn_dtype dtype, uint64_t bits)
+{
+	return tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, bits));
+}
+
+/* Every combination of values for the operands of one opcode. */
+static void runs_opcode(struct kit *kit, uint16_t op, tn_dtype dtype)
+{
+	const struct tn_op_info *info = tn_op_information(op);
+	tn_dtype result = info->flags & TN_GIVES_BOOL ? TN_BOOL : dtype;
+	struct tn_program *program = operation_program(op, info->arity, dtype, result);
+	struct array in[3], out, *all[4] = {&in[0], &in[1], &in[2], &in[2]};
+	struct tn_operand inputs[3];
+	int64_t count = 1;
+	kit_case(kit, TN_SLOT_MAP, "map: %s of %s", info->name, tn_dtype_name(dtype));
+	for (int i = 0; i < info->arity; i++)
+		count *= (int64_t)n_values(op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype);
+	for (int64_t i = 0, below = 1; i < info->arity; i++) {
+		tn_dtype own = op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype;
+		array_make(kit, &in[i], INPUT, own, 1, &count, COMPACT);
+		for (int64_t e = 0; e < count; e++)
+			array_set_bits(&in[i], (uint64_t)e,
+				       value_bits(own, (size_t)(e / below) % n_values(own)));
+		below *= (int64_t)n_values(own);
+		inputs[i] = in[i].operand;
+	}
+	array_make(kit, &out, OUTPUT, result, 1, &count, COMPACT);
+	all[info->arity] = &out;
+	struct tn_map_args args = {.call = CALL(struct tn_map_args),
+				   .program = program,
+				   .inputs = inputs,
+				   .outputs = &out.operand};
+	if (kit_run_ok(kit, &args, all, info->arity + 1u)) {
+		for (uint64_t e = 0; e < out.count; e++) {
+			uint64_t v[3] = {0, 0, 0}, expected;
+			for (int i = 0; i < info->arity; i++)
+				v[i] = array_bits(&in[i], e);
+			expected = tn_evaluate(op, result, dtype, v[0], v[1], v[2]);
+			if (!is_close(op, result, expected, array_bits(&out, e)))
+				kit_fail(kit,
+					 "of %.9g (%llx), %.9g, %.9g: expected %.9g, found %.9g",
+					 as_number(in[0].operand.dtype, v[0]),
+					 (unsigned long long)v[0], as_number(dtype, v[1]),
+					 as_number(dtype, v[2]), as_number(result, expected),
+					 as_number(result, array_bits(&out, e)));
+		}
+	}
+	for (int i = 0; i < info->arity; i++)
+		array_free(&in[i]);
+	array_free(&out);
+	tn_program_destroy(program);
+}
+
+static int takes(const struct tn_op_info *info, tn_dtype dtype)
+{
+	if (dtype == TN_BOOL)
+		return (info->flags & TN_TAKES_BOOL) != 0;
+	return (info->flags & (tn_is_integer(dtype) ? TN_TAKES_INTEGERS : TN_TAKES_FLOATS)) != 0;
+}
+
+static void runs_every_opcode(struct kit *kit)
+{
+	for (uint16_t op = 0; op < TN_OP_COUNT; op++) {
+		const struct tn_op_info *info = tn_op_information(op);
+		if (!info->name || tn_op_is_source(op) || op == TN_OP_CAST || op == TN_OP_BITCAST ||
+		    op == TN_OP_RANDOM || op == TN_OP_NORMAL)
+			continue;
+		for (int d = 0; d < N_COMPUTE; d++)
+			if (takes(info, compute_dtypes[d]) &&
+			    kit_claims_program(kit, compute_dtypes[d]))
+				runs_opcode(kit, op, compute_dtypes[d]);
+	}
+}
+
+/* out := in, stored as `from` and `to`, with a program that does `op` (CAST, BITCAST), or nothing (0),
+ * from `read` to `written`. */
+static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read, tn_dtype written,
+		     tn_dtype to)
+{
+	int64_t count = (int64_t)n_values(from);
+	struct array in, out, *all[2] = {&in, &out};
+	struct tn_program *program =
+		op ? operation_program(op, 1, read, written) : identity_program(read, 1);
+	kit_case(kit, TN_SLOT_MAP, "map: %s stored, read as %s, %s to %s, stored as %s",
+		 tn_dtype_name(from), tn_dtype_name(read), op == TN_OP_BITCAST ? "bitcast" : "cast",
+		 tn_dtype_name(written), tn_dtype_name(to));
+	array_make(kit, &in, INPUT, from, 1, &count, COMPACT);
+	array_make(kit, &out, OUTPUT, to, 1, &count, COMPACT);
+	for (uint64_t i = 0; i < in.count; i++)
+		array_set_bits(&in, i, value_bits(from, i));
+	struct tn_map_args args = {.call = CALL(struct tn_map_args),
+				   .program = program,
+				   .inputs = &in.operand,
+				   .outputs = &out.operand};
+	if (kit_run_ok(kit, &args, all, 2)) {
+		for (uint64_t i = 0; i < in.count; i++) {
+			uint64_t bits = tn_cast_bits(from, read, array_bits(&in, i));
+			if (op)
+				bits = tn_evaluate(op, written, read, bits, 0, 0);
+			bits = tn_cast_bits(written, to, bits);
+			if (!is_close(op, to, bits, array_bits(&out, i)))
+				kit_fail(kit, "bits %llx gave %llx, expected %llx",
+					 (unsigned long long)array_bits(&in, i),
+					 (unsigned long long)array_bits(&out, i),
+					 (unsigned long long)bits);
+		}
+	}
+	array_free(&in);
+	array_free(&out);
+	tn_program_destroy(program);
+}
+
+static void converts_every_pair(struct kit *kit)
+{
+	for (int c = 0; c < N_COMPUTE; c++) {
+		tn_dtype compute = compute_dtypes[c];
+		if (!kit_claims_program(kit, compute))
+			continue;
+		for (int s = 0; s < N_STORAGE; s++) {
+			tn_dtype storage = storage_dtypes[s];
+			if (!kit_claims_storage(kit, storage))
+				continue;
+			converts(kit, 0, storage, compute, compute, compute);
+			converts(kit, 0, compute, compute, compute, storage);
+			if (tn_is_compute_dtype(storage) && kit_claims_program(kit, storage))
+				converts(kit, TN_OP_CAST, storage, storage, compute, compute);
+			if (tn_dtype_size(storage) == 4 && tn_dtype_size(compute) == 4)
+				converts(kit, TN_OP_BITCAST, storage, storage, compute, compute);
+		}
+	}
+}
+
+void check_opcodes(struct kit *kit)
+{
+	if (!kit->description.program_dtypes)
+		return;
+	runs_every_opcode(kit);
+	converts_every_pair(kit);
+}

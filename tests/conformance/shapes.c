@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The shapes that elementwise operations and copies are tried on, and gradients by differences.
+ */
+#include "conformance.h"
+
+const struct shape shapes[] = {
+	{0, {0}},
+	{1, {1}},
+	{1, {7}},
+	{1, {1023}},
+	{1, {70001}},
+	{2, {1, 9}},
+	{2, {9, 1}},
+	{2, {31, 17}},
+	{2, {257, 130}},
+	{3, {2, 3, 4}},
+	{3, {5, 1, 33}},
+	{4, {3, 4, 5, 6}},
+	{6, {2, 3, 2, 3, 2, 3}},
+	{16, {1, 2, 1, 2, 1, 2, 1, 3, 1, 2, 1, 1, 2, 1, 1, 2}},
+};
+const size_t n_shapes = sizeof(shapes) / sizeof(shapes[0]);
+
+void differences(layer_function f, const void *setting, double *x, size_t n_x, const double *dy,
+		 size_t n_y, double h, double *gradient)
+{
+	double *above = numbers(n_y), *below = numbers(n_y);
+	for (size_t i = 0; i < n_x; i++) {
+		double kept = x[i];
+		x[i] = kept + h;
+		f(setting, x, above);
+		x[i] = kept - h;
+		f(setting, x, below);
+		x[i] = kept;
+		gradient[i] = 0;
+		for (size_t j = 0; j < n_y; j++)
+			gradient[i] += dy[j] * (above[j] - below[j]) / (2 * h);
+	}
+	free(above);
+	free(below);
+}

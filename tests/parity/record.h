@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads the cases that the scripts beside this file have recorded (their format: record_layers.py).
+ */
+#ifndef TN_TESTS_PARITY_RECORD_H
+#define TN_TESTS_PARITY_RECORD_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <tenon/types.h>
+
+enum { RECORD_NAME = 32, RECORD_INTS = 8, RECORD_ITEMS = 16 };
+
+struct record_int {
+	char name[RECORD_NAME];
+	int n;
+	int64_t values[RECORD_INTS];
+};
+
+struct record_array {
+	char name[RECORD_NAME];
+	uint32_t rank;
+	int64_t shape[TN_MAX_RANK];
+	size_t count;
+	double *values;
+};
+
+struct record {
+	char layer[RECORD_NAME];
+	int n_ints;
+	int n_arrays;
+	struct record_int ints[RECORD_ITEMS];
+	struct record_array arrays[RECORD_ITEMS];
+};
+
+/* Opens $TENON_SOURCE/tests/parity/NAME, or NAME in this folder; ends the program without it. */
+FILE *record_open(const char *name);
+
+/* The next case: 1, or 0 at the end.  Ends the program when the file is malformed. */
+int record_read(FILE *file, struct record *record);
+void record_free(struct record *record);
+
+/* What a case has by that name; NULL when it has not. */
+const int64_t *record_ints(const struct record *record, const char *name);
+const struct record_array *record_array(const struct record *record, const char *name);
+
+#endif
