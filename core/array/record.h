@@ -17,13 +17,13 @@ enum tn_record_kind {
 	TN_RECORD_LOGSUMEXP, /* axes, keepdims */
 	TN_RECORD_MATMUL,    /* inputs a, b */
 	/* Views, one kind each, so that the gradient needs no look at strides: */
-	TN_RECORD_RESHAPE,   /* reshape, expand_dims, squeeze: the same elements in the same order */
+	TN_RECORD_RESHAPE, /* reshape, expand_dims, squeeze: the same elements in the same order */
 	TN_RECORD_TRANSPOSE, /* permutation[i]: which axis of the input axis i of the output is */
 	TN_RECORD_SLICE,     /* axis, start, step (as applied: start is the first element taken) */
 	TN_RECORD_BROADCAST, /* broadcast_to */
 	TN_RECORD_WINDOW,    /* sliding_window_view: n_axes, permutation[0..n_axes) = its axes */
-	TN_RECORD_COPY, /* same elements, perhaps another floating dtype, device or shape */
-	TN_RECORD_TAKE, /* inputs a, indices; axis */
+	TN_RECORD_COPY,      /* same elements, perhaps another floating dtype, device or shape */
+	TN_RECORD_TAKE,      /* inputs a, indices; axis */
 	TN_RECORD_CONCATENATE, /* inputs; axis */
 };
 

@@ -9,9 +9,12 @@
 
 #include <tenon/context.h>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
 #include "device/device.h"
+
+#undef tn_log /* here it is the logarithm */
 
 struct tn_program_cache;
 struct tn_ledger;
@@ -39,8 +42,11 @@ struct tn_runtime {
 	uint32_t call_flags; /* TN_DETERMINISTIC or 0: goes into every call */
 	int ledger_time;
 	struct tn_random_state random;
-	struct tn_error_info error; /* the first error; status TN_OK: none */
-	struct tn_scope *scope;     /* the innermost open one */
+	struct tn_error_info error;  /* the first error; status TN_OK: none */
+	struct tn_error_info report; /* where calls put an error before it is kept */
+	struct tn_scope *scope;      /* the innermost open one */
+	struct tn_array *loose;      /* arrays that no scope owns, linked like a scope's */
+	uint32_t depth;              /* of compositions: what runs inside one is not counted */
 	struct tn_ledger *ledger;
 	struct tn_program_cache *programs;
 	const struct tn_recorder *recorder; /* NULL: nobody listens */

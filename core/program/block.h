@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The portable block kernels: plain C, one function per opcode and column, that agree with
- * tn_evaluate.  Rows that an opcode does not have for a column are NULL, so the table also says what
+ * tn_op_evaluate.  Rows that an opcode does not have for a column are NULL, so the table also says what
  * programs may do.
  */
 #ifndef TN_PROGRAM_BLOCK_H

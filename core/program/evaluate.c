@@ -237,7 +237,7 @@ static uint64_t boolean(uint16_t op, int a, int b)
 	}
 }
 
-uint64_t tn_evaluate(uint16_t op, tn_dtype dtype, tn_dtype operand_dtype, uint64_t a, uint64_t b,
+uint64_t tn_op_evaluate(uint16_t op, tn_dtype dtype, tn_dtype operand_dtype, uint64_t a, uint64_t b,
 		     uint64_t c)
 {
 	if (op >= TN_OP_EQ && op <= TN_OP_GE)
@@ -292,7 +292,7 @@ void tn_evaluate_program(const struct tn_program *program, const uint64_t *input
 		default: {
 			/* Operands that an opcode does not have are 0, which is a value too. */
 			uint16_t typed = in->op == TN_OP_SELECT ? in->b : in->a;
-			value[i] = tn_evaluate(in->op, (tn_dtype)in->dtype,
+			value[i] = tn_op_evaluate(in->op, (tn_dtype)in->dtype,
 					       (tn_dtype)program->instructions[typed].dtype,
 					       value[in->a], value[in->b], value[in->c]);
 		}

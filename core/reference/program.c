@@ -189,7 +189,7 @@ static void run_operation(struct runner *runner, uint32_t number, size_t n)
 	const uint64_t *c = runner->values[arity > 2 ? instruction->c : 0];
 	uint64_t *value = runner->values[number];
 	for (size_t e = 0; e < n; e++)
-		value[e] = tn_evaluate(instruction->op, instruction->dtype, operand_dtype, a[e],
+		value[e] = tn_op_evaluate(instruction->op, instruction->dtype, operand_dtype, a[e],
 				       b[e], c[e]);
 }
 

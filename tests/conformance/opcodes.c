@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Every opcode in every dtype on the values where operations go wrong, and every conversion.  The oracle
- * is tn_evaluate, which defines what an opcode means.
+ * is tn_op_evaluate, which defines what an opcode means.
  */
 #include "conformance.h"
 
@@ -152,7 +152,7 @@ static void runs_opcode(struct kit *kit, uint16_t op, tn_dtype dtype)
 			uint64_t v[3] = {0, 0, 0}, expected;
 			for (int i = 0; i < info->arity; i++)
 				v[i] = array_bits(&in[i], e);
-			expected = tn_evaluate(op, result, dtype, v[0], v[1], v[2]);
+			expected = tn_op_evaluate(op, result, dtype, v[0], v[1], v[2]);
 			if (!is_close(op, result, expected, array_bits(&out, e)))
 				kit_fail(kit,
 					 "of %.9g (%llx), %.9g, %.9g: expected %.9g, found %.9g",
@@ -213,7 +213,7 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 		for (uint64_t i = 0; i < in.count; i++) {
 			uint64_t bits = tn_cast_bits(from, read, array_bits(&in, i));
 			if (op)
-				bits = tn_evaluate(op, written, read, bits, 0, 0);
+				bits = tn_op_evaluate(op, written, read, bits, 0, 0);
 			bits = tn_cast_bits(written, to, bits);
 			if (!is_close(op, to, bits, array_bits(&out, i)))
 				kit_fail(kit, "bits %llx gave %llx, expected %llx",

@@ -107,7 +107,7 @@ static void check_row(const struct cpu_kernels *kernels, const struct cpu_row *r
 	for (size_t i = 0; i < N; i++) {
 		uint64_t x = element(a, first, i), y = element(b, operand, i),
 			 z = element(c, operand, i), bits = element(found, result, i);
-		uint64_t expected = tn_evaluate(row->op, result, operand, x, y, z);
+		uint64_t expected = tn_op_evaluate(row->op, result, operand, x, y, z);
 		if (!agree(result, bits, expected))
 			fail_msg("%s: opcode %u of dtype %d of %llx, %llx, %llx: %llx, expected "
 				 "%llx",

@@ -139,7 +139,7 @@ static void check_kernel(uint16_t op, tn_dtype typed, tn_block_fn fn, int in_pla
 	for (size_t i = 0; i < n; i++) {
 		uint64_t x = get(old, first, i), y = arity > 1 ? get(b, typed, i) : 0;
 		uint64_t z = arity > 2 ? get(c, typed, i) : 0;
-		uint64_t expected = tn_evaluate(op, dtype, typed, x, y, z);
+		uint64_t expected = tn_op_evaluate(op, dtype, typed, x, y, z);
 		uint64_t found = get(result, dtype, i);
 		if (!values_agree(dtype, found, expected, ulps_of(op),
 				  dtype == TN_F32 ? 0x1p-126 : 0x1p-1022))
@@ -272,7 +272,7 @@ static void check_fold(uint32_t combiner, int column, size_t n, int with_nan)
 	}
 	acc = expected = value_of(dtype, 9, 0);
 	for (size_t i = 0; i < n; i++)
-		expected = tn_evaluate(opcode_of[combiner], dtype, dtype, expected,
+		expected = tn_op_evaluate(opcode_of[combiner], dtype, dtype, expected,
 				       get(block, dtype, i), 0);
 	fn(&acc, block, n);
 	double scale = combiner == TN_REDUCE_SUM ? magnitude + 9 : 0;

@@ -225,6 +225,22 @@ static inline int values_agree(tn_dtype dtype, uint64_t found, uint64_t expected
 	return fabs(x - y) <= ulps * epsilon * size;
 }
 
+/* A plugin's kernels with a fused multiply-add, so that the interpreter contracts. */
+static inline void fused_f32(void *dst, const void *a, const void *b, const void *c, size_t n)
+{
+	float *d = dst;
+	const float *x = a, *y = b, *z = c;
+	for (size_t i = 0; i < n; i++)
+		d[i] = fmaf(x[i], y[i], z[i]);
+}
+
+static const tn_block_fn fused_rows[(TN_OP_FMA + 1) * TN_COLUMNS] = {
+	[TN_OP_FMA * TN_COLUMNS + TN_COLUMN_F32] = fused_f32};
+
+static const struct tn_block_kernels fused_kernels = {.struct_size = sizeof(fused_kernels),
+						      .n_operations = TN_OP_FMA + 1,
+						      .operations = fused_rows};
+
 static inline struct tn_call plain_call(size_t size, struct tn_error_info *error)
 {
 	struct tn_call call = {.struct_size = (uint32_t)size, .error = error};

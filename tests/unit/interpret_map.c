@@ -149,6 +149,7 @@ static void run_sample(tn_dtype storage, unsigned s, enum layout lx, enum layout
 							 .on_device = s % 3 == 0,
 							 .bits = tn_bits_of_f64(scalar),
 							 .buffer = (uint64_t)&scalar},
+			  .kernels = (s + lx) % 2 ? &fused_kernels : NULL,
 			  .ulps = tn_is_floating(storage) ? 1 : 0});
 	check_sentinels(&x);
 	check_sentinels(&z);
@@ -230,7 +231,8 @@ static void indices_follow_the_shape(void **state)
 			text_init(&t, 0, 0);
 			uint16_t sum = text_op(&t, TN_OP_ELEMENT, TN_I64, 0, 0, 0);
 			for (unsigned axis = 0; axis < shapes[s].rank; axis++) {
-				uint16_t weight = text_constant(&t, TN_I64, 10007u << (8 * axis));
+				uint16_t weight =
+					text_constant(&t, TN_I64, UINT64_C(10007) << (8 * axis));
 				uint16_t index = text_op(&t, TN_OP_INDEX, TN_I64, axis, 0, 0);
 				index = text_op(&t, TN_OP_MUL, TN_I64, index, weight, 0);
 				sum = text_op(&t, TN_OP_ADD, TN_I64, sum, index, 0);
@@ -267,7 +269,8 @@ static void random_numbers_keep_their_bits(void **state)
 		struct tensor w = tensor_make(TN_U32, 2, shape, CONTIGUOUS);
 		run(&(struct job){.threads = four,
 				  .program = &t.program,
-				  .outputs = (struct tn_operand[]){y.operand, w.operand}});
+				  .outputs = (struct tn_operand[]){y.operand, w.operand},
+				  .kernels = &fused_kernels});
 		tensor_free(&y);
 		tensor_free(&w);
 	}

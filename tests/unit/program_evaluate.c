@@ -30,7 +30,7 @@ static void check_all(const struct expectation *cases, size_t n)
 		tn_dtype dtype = e->dtype;
 		tn_dtype result = tn_op_information(e->op)->flags & TN_GIVES_BOOL ? TN_BOOL : dtype;
 		uint64_t bits =
-			tn_evaluate(e->op, result, dtype, bits_of_number(dtype, e->a),
+			tn_op_evaluate(e->op, result, dtype, bits_of_number(dtype, e->a),
 				    bits_of_number(dtype, e->b), bits_of_number(dtype, e->c));
 		if (same(number_of_bits(result, bits), e->result))
 			continue;
@@ -276,28 +276,28 @@ static void choices_bitcasts_and_random_numbers(void **state)
 {
 	(void)state;
 	const uint64_t one = tn_bits_of_f32(1), nan = 0x7fc12345;
-	assert_int_equal(tn_evaluate(TN_OP_SELECT, TN_F32, TN_F32, 1, nan, one), nan);
-	assert_int_equal(tn_evaluate(TN_OP_SELECT, TN_F32, TN_F32, 0, nan, one), one);
-	assert_int_equal(tn_evaluate(TN_OP_BITCAST, TN_U32, TN_F32, nan, 0, 0), nan);
-	assert_int_equal(tn_evaluate(TN_OP_BITCAST, TN_F32, TN_I32, 0xffffffff80000000, 0, 0),
+	assert_int_equal(tn_op_evaluate(TN_OP_SELECT, TN_F32, TN_F32, 1, nan, one), nan);
+	assert_int_equal(tn_op_evaluate(TN_OP_SELECT, TN_F32, TN_F32, 0, nan, one), one);
+	assert_int_equal(tn_op_evaluate(TN_OP_BITCAST, TN_U32, TN_F32, nan, 0, 0), nan);
+	assert_int_equal(tn_op_evaluate(TN_OP_BITCAST, TN_F32, TN_I32, 0xffffffff80000000, 0, 0),
 			 0x80000000);
 	/* Philox4x32-10's published vector: counter and key 0 (Random123, kat_vectors). */
-	assert_int_equal(tn_evaluate(TN_OP_RANDOM, TN_U32, TN_I64, 0, 0, 0), 0x6627e8d5);
-	assert_int_equal(tn_evaluate(TN_OP_RANDOM, TN_U32, TN_I64, 0, 0, 1), 0xe169c58d);
-	assert_int_equal(tn_evaluate(TN_OP_RANDOM, TN_U32, TN_I64, 0, 0, 2), 0xbc57ac4c);
-	assert_int_equal(tn_evaluate(TN_OP_RANDOM, TN_U32, TN_I64, 0, 0, 3), 0x9b00dbd8);
+	assert_int_equal(tn_op_evaluate(TN_OP_RANDOM, TN_U32, TN_I64, 0, 0, 0), 0x6627e8d5);
+	assert_int_equal(tn_op_evaluate(TN_OP_RANDOM, TN_U32, TN_I64, 0, 0, 1), 0xe169c58d);
+	assert_int_equal(tn_op_evaluate(TN_OP_RANDOM, TN_U32, TN_I64, 0, 0, 2), 0xbc57ac4c);
+	assert_int_equal(tn_op_evaluate(TN_OP_RANDOM, TN_U32, TN_I64, 0, 0, 3), 0x9b00dbd8);
 	/* The quantile is odd: words w and ~w give opposite numbers. */
-	uint64_t low = tn_evaluate(TN_OP_NORMAL, TN_F32, TN_U32, 1234567, 0, 0);
-	uint64_t high = tn_evaluate(TN_OP_NORMAL, TN_F32, TN_U32, ~UINT32_C(1234567), 0, 0);
+	uint64_t low = tn_op_evaluate(TN_OP_NORMAL, TN_F32, TN_U32, 1234567, 0, 0);
+	uint64_t high = tn_op_evaluate(TN_OP_NORMAL, TN_F32, TN_U32, ~UINT32_C(1234567), 0, 0);
 	assert_int_equal(low ^ high, 0x80000000);
 }
 
 static void what_no_opcode_is_gives_zero(void **state)
 {
 	(void)state;
-	assert_int_equal(tn_evaluate(999, TN_F32, TN_F32, 1, 1, 1), 0);
-	assert_int_equal(tn_evaluate(TN_OP_ADD, TN_BOOL, TN_BOOL, 1, 1, 1), 0);
-	assert_int_equal(tn_evaluate(TN_OP_EXP, TN_I32, TN_I32, 1, 1, 1), 0);
+	assert_int_equal(tn_op_evaluate(999, TN_F32, TN_F32, 1, 1, 1), 0);
+	assert_int_equal(tn_op_evaluate(TN_OP_ADD, TN_BOOL, TN_BOOL, 1, 1, 1), 0);
+	assert_int_equal(tn_op_evaluate(TN_OP_EXP, TN_I32, TN_I32, 1, 1, 1), 0);
 	assert_string_equal(tn_op_name(999), "unknown");
 	assert_string_equal(tn_op_name(TN_OP_SELECT), "select");
 }

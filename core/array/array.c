@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Making, owning and asking arrays.  An array is in exactly one list: that of the scope that owns it,
+ * or the runtime's list of loose ones, which others keep.
+ */
+#include "array/array.h"
+
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/memory.h"
+
+/* ---- Lists -----------------------------------------------------------------------------------*/
+
+static struct tn_array **list_of(tn_array *array)
+{
+	return array->scope ? &array->scope->arrays : &array->runtime->loose;
+}
+
+static void link_array(tn_array *array, struct tn_scope *scope)
+{
+	struct tn_array **list;
+	array->scope = scope;
+	list = list_of(array);
+	array->previous = NULL;
+	array->next = *list;
+	if (array->next)
+		array->next->previous = array;
+	*list = array;
+}
+
+static void unlink_array(tn_array *array)
+{
+	if (array->previous)
+		array->previous->next = array->next;
+	else
+		*list_of(array) = array->next;
+	if (array->next)
+		array->next->previous = array->previous;
+}
+
+/* ---- Making and freeing ----------------------------------------------------------------------*/
+
+static tn_array *allocate(struct tn_runtime *runtime)
+{
+	tn_array *array = tn_mem_alloc(sizeof(*array));
+	if (!array) {
+		tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "array",
+			"the host has no memory left for %zu bytes", sizeof(*array));
+		return NULL;
+	}
+	array->runtime = runtime;
+	array->kept = array->held = 0;
+	array->tracked = NULL;
+	return array;
+}
+
+tn_array *tn_array_make(struct tn_runtime *runtime, struct tn_device *device, tn_dtype dtype,
+			int rank, const int64_t *shape)
+{
+	tn_array *array = allocate(runtime);
+	if (!array)
+		return NULL;
+	array->dtype = dtype;
+	array->rank = rank;
+	memcpy(array->shape, shape, (size_t)rank * sizeof(*shape));
+	array->size = tn_shape_compact(rank, shape, array->strides);
+	array->offset = 0;
+	array->contiguous = 1;
+	if (tn_storage_create(runtime, device, (uint64_t)array->size * tn_dtype_size(dtype),
+			      &array->storage)) {
+		tn_mem_free(array);
+		return NULL;
+	}
+	link_array(array, runtime->scope);
+	return array;
+}
+
+tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const int64_t *strides,
+			int64_t offset)
+{
+	tn_array *view = allocate(a->runtime);
+	if (!view)
+		return NULL;
+	view->dtype = a->dtype;
+	view->rank = rank;
+	view->size = 1;
+	for (int i = 0; i < rank; i++) {
+		view->shape[i] = shape[i];
+		view->strides[i] = strides[i];
+		view->size *= shape[i];
+	}
+	view->offset = offset;
+	view->contiguous = tn_shape_is_compact(rank, shape, strides);
+	view->storage = a->storage;
+	view->storage->references++;
+	link_array(view, a->runtime->scope);
+	return view;
+}
+
+static void free_array(tn_array *array)
+{
+	unlink_array(array);
+	tn_storage_release(array->storage);
+	tn_mem_free(array);
+}
+
+/* The scope gives its ownership up. */
+static void leave_scope(tn_array *array)
+{
+	if (!array->kept && !array->held) {
+		free_array(array);
+		return;
+	}
+	unlink_array(array);
+	link_array(array, NULL);
+}
+
+void tn_array_unhold(tn_array *array)
+{
+	if (!array)
+		return;
+	array->held--;
+	if (!array->held && !array->kept && !array->scope)
+		free_array(array);
+}
+
+void tn_array_discard(tn_array *array)
+{
+	if (array)
+		leave_scope(array);
+}
+
+tn_array *tn_keep(tn_array *array)
+{
+	if (array)
+		array->kept++;
+	return array;
+}
+
+void tn_array_destroy(tn_array *array)
+{
+	if (!array)
+		return;
+	if (array->kept) {
+		array->kept--;
+		if (!array->kept && !array->held && !array->scope)
+			free_array(array);
+	} else if (array->scope) {
+		leave_scope(array);
+	}
+}
+
+/* ---- Scopes ----------------------------------------------------------------------------------*/
+
+tn_status tn_scope_begin(tn_context *context)
+{
+	struct tn_runtime *runtime = tn_runtime_of(context);
+	struct tn_scope *scope = tn_mem_alloc(sizeof(*scope));
+	if (!scope)
+		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "scope_begin",
+				       "the host has no memory left for a scope");
+	scope->arrays = NULL;
+	scope->parent = runtime->scope;
+	runtime->scope = scope;
+	return TN_OK;
+}
+
+static void clear_scope(struct tn_scope *scope)
+{
+	while (scope->arrays)
+		leave_scope(scope->arrays);
+}
+
+tn_array *tn_scope_end(tn_context *context, tn_array *result)
+{
+	struct tn_runtime *runtime = tn_runtime_of(context);
+	struct tn_scope *scope = runtime->scope;
+	if (!scope->parent)
+		return result;
+	if (result && result->scope == scope) {
+		unlink_array(result);
+		link_array(result, scope->parent);
+	}
+	clear_scope(scope);
+	runtime->scope = scope->parent;
+	tn_mem_free(scope);
+	return result;
+}
+
+void tn_runtime_free_arrays(struct tn_runtime *runtime)
+{
+	while (runtime->scope && runtime->scope->parent)
+		tn_scope_end((tn_context *)runtime, NULL);
+	if (runtime->scope)
+		clear_scope(runtime->scope);
+	while (runtime->loose)
+		free_array(runtime->loose);
+	tn_mem_free(runtime->scope);
+	runtime->scope = NULL;
+}
+
+/* ---- Asking ----------------------------------------------------------------------------------*/
+
+int tn_array_rank(const tn_array *array)
+{
+	return array ? array->rank : 0;
+}
+
+const int64_t *tn_array_shape(const tn_array *array)
+{
+	return array ? array->shape : NULL;
+}
+
+const int64_t *tn_array_strides(const tn_array *array)
+{
+	return array ? array->strides : NULL;
+}
+
+int64_t tn_array_size(const tn_array *array)
+{
+	return array ? array->size : 0;
+}
+
+tn_dtype tn_array_dtype(const tn_array *array)
+{
+	return array ? array->dtype : 0;
+}
+
+tn_device *tn_array_device(const tn_array *array)
+{
+	return array ? array->storage->device : NULL;
+}
+
+tn_context *tn_array_context(const tn_array *array)
+{
+	return array ? (tn_context *)array->runtime : NULL;
+}

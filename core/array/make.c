@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The rules that all public functions share: NULL in gives NULL out, nothing is done while an error is
+ * kept, and arrays of different devices never meet.
+ */
+#include "array/make.h"
+
+#include "array/operand.h"
+
+struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const char *operation)
+{
+	struct tn_runtime *runtime;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!arrays[i])
+			return NULL;
+	}
+	runtime = arrays[0]->runtime;
+	if (tn_runtime_ready(runtime))
+		return NULL;
+	if (tn_arrays_together(runtime, operation, n, arrays)) {
+		tn_runtime_keep(runtime, &runtime->report);
+		return NULL;
+	}
+	return runtime;
+}
+
+/* A NULL operand is most often the result of something that failed: then that is the error. */
+static tn_status null_operand(uint32_t n, const tn_array *const *arrays, const char *operation,
+			      uint32_t which)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!arrays[i])
+			continue;
+		if (tn_runtime_ready(arrays[i]->runtime))
+			return TN_PENDING_ERROR;
+		return tn_runtime_fail(arrays[i]->runtime, TN_INVALID_ARGUMENT, operation,
+				       "operand %u is NULL", which);
+	}
+	return TN_INVALID_ARGUMENT;
+}
+
+tn_status tn_begin_into(uint32_t n, const tn_array *const *arrays, const char *operation)
+{
+	struct tn_runtime *runtime;
+	tn_status status;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!arrays[i])
+			return null_operand(n, arrays, operation, i);
+	}
+	runtime = arrays[0]->runtime;
+	status = tn_runtime_ready(runtime);
+	if (status)
+		return status;
+	status = tn_arrays_together(runtime, operation, n, arrays);
+	return status ? tn_runtime_keep(runtime, &runtime->report) : TN_OK;
+}
+
+tn_array *tn_end(struct tn_runtime *runtime, tn_status status, tn_array *out)
+{
+	if (!status && out)
+		return out;
+	tn_end_into(runtime, status ? status : TN_OUT_OF_MEMORY);
+	tn_array_discard(out);
+	return NULL;
+}
+
+tn_status tn_end_into(struct tn_runtime *runtime, tn_status status)
+{
+	if (!status)
+		return TN_OK;
+	if (status == TN_PENDING_ERROR || runtime->error.status)
+		return status;
+	if (runtime->report.status != status && !runtime->report.status)
+		runtime->report.status = status;
+	tn_runtime_keep(runtime, &runtime->report);
+	return status;
+}
+
+tn_status tn_record_made(struct tn_runtime *runtime, struct tn_record *record, uint32_t n,
+			 const tn_array *const *inputs, tn_array *output)
+{
+	if (!tn_wants_record(runtime, n, inputs))
+		return TN_OK;
+	record->n_inputs = n;
+	record->inputs = (tn_array *const *)inputs;
+	record->output = output;
+	runtime->report.status = TN_OK;
+	return runtime->recorder->record(runtime->recorder->user, record, &runtime->report);
+}
+
+tn_status tn_refuse_tracked(struct tn_runtime *runtime, const char *operation, uint32_t n,
+			    const tn_array *const *inputs)
+{
+	if (!tn_wants_record(runtime, n, inputs))
+		return TN_OK;
+	return tn_fail(&runtime->report, TN_STATE, operation,
+		       "a tape records and an operand has a gradient: writing into an existing "
+		       "array cannot be recorded, use the function that makes one");
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * How a public function of the array layer begins and ends.
+ *
+ *	struct tn_runtime *runtime = tn_begin(2, (const tn_array *[]){a, b}, "add");
+ *	if (!runtime)
+ *		return NULL;
+ *	...
+ *	return tn_end(runtime, status, out);
+ */
+#ifndef TN_ARRAY_MAKE_H
+#define TN_ARRAY_MAKE_H
+
+#include "array/array.h"
+#include "array/record.h"
+
+/* The runtime of the arrays, or NULL: one of them is NULL, an error is kept, or they do not live on
+ * one device (which is then kept). */
+struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const char *operation);
+/* The same for functions that return a status. */
+tn_status tn_begin_into(uint32_t n, const tn_array *const *arrays, const char *operation);
+
+/* Keeps the report of a failure, and frees `out`, which the caller has made.  Returns out or NULL. */
+tn_array *tn_end(struct tn_runtime *runtime, tn_status status, tn_array *out);
+/* Keeps the report of a failure; returns status. */
+tn_status tn_end_into(struct tn_runtime *runtime, tn_status status);
+
+/* Is somebody listening, and is one of the inputs tracked? */
+static inline int tn_wants_record(const struct tn_runtime *runtime, uint32_t n,
+				  const tn_array *const *inputs)
+{
+	if (!runtime->recorder)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (inputs[i]->tracked)
+			return 1;
+	}
+	return 0;
+}
+
+/* Tells the recorder of an operation that succeeded, when somebody listens and an input is tracked. */
+tn_status tn_record_made(struct tn_runtime *runtime, struct tn_record *record, uint32_t n,
+			 const tn_array *const *inputs, tn_array *output);
+
+/* TN_STATE when an operation in place would lose a derivative that somebody wants. */
+tn_status tn_refuse_tracked(struct tn_runtime *runtime, const char *operation, uint32_t n,
+			    const tn_array *const *inputs);
+
+#endif

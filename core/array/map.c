@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Element programs over arrays.  The way that most calls take - compact arrays of one shape - goes from
+ * the arrays to the backend's entry without allocating, hashing or looking at more than is passed.
+ */
+#include "array/map.h"
+
+#include <string.h>
+
+#include "array/ledger.h"
+#include "array/operand.h"
+#include "array/route.h"
+#include "array/shape.h"
+#include "program/cast.h"
+
+struct tn_scalar tn_scalar_of(tn_dtype dtype, double value)
+{
+	struct tn_scalar scalar = {.dtype = dtype,
+				   .bits = tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(value))};
+	return scalar;
+}
+
+void tn_scalars_of(const struct tn_program *program, const double *values,
+		   struct tn_scalar *scalars)
+{
+	for (uint32_t i = 0; i < program->n_scalars; i++) {
+		tn_dtype dtype = tn_program_scalar_dtype(program, i);
+		scalars[i] = tn_scalar_of(dtype ? dtype : TN_F32, values[i]);
+	}
+}
+
+tn_dtype tn_result_dtype(const struct tn_program *program, uint32_t output, uint32_t n,
+			 const tn_dtype *dtypes)
+{
+	tn_dtype dtype = tn_program_output_dtype(program, output);
+	for (uint32_t i = 0; i < n; i++) {
+		if (dtypes[i] != dtypes[0])
+			return dtype;
+	}
+	return n && tn_compute_dtype(dtypes[0]) == dtype ? dtypes[0] : dtype;
+}
+
+/* ---- Operands --------------------------------------------------------------------------------*/
+
+struct prepared {
+	struct tn_map_args args;
+	struct tn_operand inputs[TN_PROGRAM_MAX_INPUTS];
+	struct tn_operand outputs[TN_PROGRAM_MAX_OUTPUTS];
+};
+
+static int uses(const struct tn_program *program, uint16_t op)
+{
+	for (uint32_t i = 0; i < program->n_instructions; i++) {
+		if (program->instructions[i].op == op)
+			return 1;
+	}
+	return 0;
+}
+
+static int is_line(const tn_array *a, const tn_array *first)
+{
+	return a->contiguous && a->size == first->size && a->rank == first->rank &&
+	       a->storage->device == first->storage->device && a->runtime == first->runtime &&
+	       tn_shape_equal(a->rank, a->shape, first->rank, first->shape);
+}
+
+static int lines_overlap(const tn_array *out, const tn_array *in)
+{
+	return out->storage == in->storage &&
+	       (out->offset != in->offset || out->dtype != in->dtype) &&
+	       tn_array_overlap(out, in) != TN_OVERLAP_NONE;
+}
+
+static void line_operand(struct tn_operand *operand, const tn_array *a)
+{
+	operand->buffer = a->storage->block.buffer;
+	operand->offset = tn_array_byte_offset(a);
+	operand->dtype = a->dtype;
+	operand->rank = a->size != 1;
+	operand->shape[0] = a->size;
+	operand->strides[0] = 1;
+}
+
+/* Fills the operands when all arrays are compact and of one shape; 0 when they are not. */
+static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
+{
+	const struct tn_program *program = run->program;
+	const tn_array *first = run->outputs[0];
+	for (uint32_t j = 0; j < program->n_outputs; j++) {
+		if (!is_line(run->outputs[j], first))
+			return 0;
+		for (uint32_t k = 0; k < j; k++) {
+			if (run->outputs[k]->storage == run->outputs[j]->storage)
+				return 0;
+		}
+		line_operand(&p->outputs[j], run->outputs[j]);
+	}
+	for (uint32_t i = 0; i < program->n_inputs; i++) {
+		if (!is_line(run->inputs[i], first))
+			return 0;
+		for (uint32_t j = 0; j < program->n_outputs; j++) {
+			if (lines_overlap(run->outputs[j], run->inputs[i]))
+				return 0;
+		}
+		line_operand(&p->inputs[i], run->inputs[i]);
+	}
+	return !uses(program, TN_OP_INDEX);
+}
+
+static tn_status check_outputs(struct tn_runtime *runtime, const struct tn_map_run *run,
+			       const char *name)
+{
+	const tn_array *first = run->outputs[0];
+	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
+	for (uint32_t j = 0; j < run->program->n_outputs; j++) {
+		const tn_array *out = run->outputs[j];
+		tn_status status = tn_array_writable(runtime, name, out);
+		if (status)
+			return status;
+		if (!tn_shape_equal(out->rank, out->shape, first->rank, first->shape))
+			return tn_fail(&runtime->report, TN_SHAPE, name,
+				       "output %u has shape %s, output 0 %s", j,
+				       tn_array_text(out, found), tn_array_text(first, expected));
+		for (uint32_t k = 0; k < j; k++) {
+			if (tn_array_overlap(out, run->outputs[k]) != TN_OVERLAP_NONE)
+				return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, name,
+					       "outputs %u and %u share memory", k, j);
+		}
+	}
+	return TN_OK;
+}
+
+static tn_status check_inputs(struct tn_runtime *runtime, const struct tn_map_run *run,
+			      const char *name)
+{
+	const tn_array *first = run->outputs[0];
+	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
+	for (uint32_t i = 0; i < run->program->n_inputs; i++) {
+		const tn_array *in = run->inputs[i];
+		int64_t shape[TN_MAX_RANK];
+		int rank = first->rank;
+		memcpy(shape, first->shape, (size_t)rank * sizeof(*shape));
+		if (!tn_shape_broadcast(&rank, shape, in->rank, in->shape) ||
+		    !tn_shape_equal(rank, shape, first->rank, first->shape))
+			return tn_fail(&runtime->report, TN_SHAPE, name,
+				       "operand %u of shape %s does not broadcast to %s", i,
+				       tn_array_text(in, found), tn_array_text(first, expected));
+	}
+	return TN_OK;
+}
+
+static tn_status check_devices(struct tn_runtime *runtime, const struct tn_map_run *run,
+			       const char *name)
+{
+	const tn_array *all[TN_PROGRAM_MAX_INPUTS + TN_PROGRAM_MAX_OUTPUTS];
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < run->program->n_inputs; i++)
+		all[n++] = run->inputs[i];
+	for (uint32_t j = 0; j < run->program->n_outputs; j++)
+		all[n++] = run->outputs[j];
+	return tn_arrays_together(runtime, name, n, all);
+}
+
+static void simplify(const struct tn_map_run *run, struct prepared *p)
+{
+	const struct tn_program *program = run->program;
+	struct tn_operand *all[TN_PROGRAM_MAX_INPUTS + TN_PROGRAM_MAX_OUTPUTS];
+	uint32_t n = 0;
+	if (uses(program, TN_OP_INDEX))
+		return;
+	for (uint32_t j = 0; j < program->n_outputs; j++)
+		all[n++] = &p->outputs[j];
+	for (uint32_t i = 0; i < program->n_inputs; i++)
+		all[n++] = &p->inputs[i];
+	if (!uses(program, TN_OP_ELEMENT))
+		tn_operands_sort(all, n, 0, 0, all[0]->rank);
+	tn_operands_merge(all, n, 0, all[0]->rank);
+}
+
+/* Any arrays.  An input that shares memory with an output, but for the exact same view, is copied;
+ * the copies are in the innermost scope, which the caller has opened. */
+static tn_status prepare_views(struct tn_runtime *runtime, const struct tn_map_run *run,
+			       const char *name, struct prepared *p)
+{
+	const tn_array *first = run->outputs[0];
+	tn_status status = check_devices(runtime, run, name);
+	if (!status)
+		status = check_outputs(runtime, run, name);
+	if (!status)
+		status = check_inputs(runtime, run, name);
+	if (status || !first->size)
+		return status;
+	for (uint32_t j = 0; j < run->program->n_outputs; j++)
+		tn_operand_of(&p->outputs[j], run->outputs[j]);
+	for (uint32_t i = 0; i < run->program->n_inputs; i++) {
+		const tn_array *in = run->inputs[i];
+		for (uint32_t j = 0; j < run->program->n_outputs; j++) {
+			if (in != run->inputs[i] ||
+			    tn_array_overlap(run->outputs[j], in) != TN_OVERLAP_PARTIAL)
+				continue;
+			in = tn_array_compact(runtime, in);
+			if (!in)
+				return runtime->report.status;
+		}
+		tn_operand_broadcast(&p->inputs[i], in, first->rank, first->shape);
+	}
+	simplify(run, p);
+	return TN_OK;
+}
+
+/* ---- The call --------------------------------------------------------------------------------*/
+
+static tn_status refused(struct tn_runtime *runtime, const struct tn_map_run *run,
+			 struct prepared *p)
+{
+	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
+	struct tn_route route;
+	tn_route_init(&route, runtime, tn_array_home(run->outputs[0]), run->operation, TN_SLOT_MAP,
+		      &p->args.call);
+	for (uint32_t i = 0; i < run->program->n_inputs; i++)
+		tn_route_operand(&route, &p->inputs[i], TN_READS);
+	for (uint32_t j = 0; j < run->program->n_outputs; j++)
+		tn_route_operand(&route, &p->outputs[j], TN_WRITES);
+	if (run->program->n_scalars) {
+		memcpy(scalars, run->scalars, run->program->n_scalars * sizeof(*scalars));
+		p->args.scalars = scalars;
+		route.scalars[0].list = scalars;
+		route.scalars[0].n = run->program->n_scalars;
+	}
+	return tn_route_refused(&route);
+}
+
+/* The first call goes without asking: an entry that refuses has done nothing.  One that wants
+ * workspace refuses too, and is asked how much. */
+static tn_status call(struct tn_runtime *runtime, const struct tn_map_run *run, struct prepared *p)
+{
+	struct tn_device *device = tn_array_home(run->outputs[0]);
+	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+	tn_status status = tn_device_ready(device, &runtime->report);
+	if (status)
+		return status;
+	p->args.call = (struct tn_call){.struct_size = sizeof(p->args),
+					.flags = runtime->call_flags,
+					.error = &runtime->report};
+	p->args.program = run->program;
+	p->args.inputs = p->inputs;
+	p->args.outputs = p->outputs;
+	p->args.scalars = run->scalars;
+	runtime->report.status = TN_OK;
+	status = device->backend->compute.map(device->handle, &p->args);
+	if (!status) {
+		if (!runtime->depth)
+			tn_ledger_at(runtime->ledger, run->operation)->native++;
+		return TN_OK;
+	}
+	if (status != TN_UNSUPPORTED)
+		return tn_device_answer(device, status, &runtime->report);
+	p->args.call.flags |= TN_DRY_RUN;
+	p->args.call.error = NULL;
+	p->args.call.workspace = &workspace;
+	status = device->backend->compute.map(device->handle, &p->args);
+	p->args.call.flags &= ~(uint32_t)TN_DRY_RUN;
+	if (!status && workspace.minimum) {
+		struct tn_route route;
+		tn_route_init(&route, runtime, device, run->operation, TN_SLOT_MAP, &p->args.call);
+		return tn_route_run(&route);
+	}
+	return refused(runtime, run, p);
+}
+
+static tn_status timed_call(struct tn_runtime *runtime, const struct tn_map_run *run,
+			    struct prepared *p)
+{
+	struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, run->operation);
+	struct tn_device *device = tn_array_home(run->outputs[0]);
+	uint64_t native = row->native;
+	double start = tn_route_clock();
+	tn_status status = call(runtime, run, p);
+	row = tn_ledger_at(runtime->ledger, run->operation);
+	if (status || row->native == native)
+		return status;
+	if (!(device->description.flags & TN_DEVICE_SYNCHRONOUS))
+		status = tn_device_sync(device, &runtime->report);
+	row->seconds += tn_route_clock() - start;
+	return status;
+}
+
+static tn_status run_call(struct tn_runtime *runtime, const struct tn_map_run *run,
+			  struct prepared *p)
+{
+	tn_status status =
+		runtime->ledger_time ? timed_call(runtime, run, p) : call(runtime, run, p);
+	if (status)
+		return status;
+	for (uint32_t j = 0; j < run->program->n_outputs; j++)
+		tn_array_touch(run->outputs[j]);
+	return TN_OK;
+}
+
+/* Apart, so that the short way does not pay for its frame. */
+static __attribute__((noinline)) tn_status
+run_views(struct tn_runtime *runtime, const struct tn_map_run *run, struct prepared *p)
+{
+	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
+	tn_context *context = (tn_context *)runtime;
+	tn_status status = tn_scope_begin(context);
+	if (status)
+		return status;
+	status = prepare_views(runtime, run, name, p);
+	if (!status && run->outputs[0]->size)
+		status = run_call(runtime, run, p);
+	tn_scope_end(context, NULL);
+	return status;
+}
+
+tn_status tn_map_run(struct tn_runtime *runtime, const struct tn_map_run *run)
+{
+	struct prepared p;
+	if (!prepare_lines(run, &p))
+		return run_views(runtime, run, &p);
+	return run->outputs[0]->size ? run_call(runtime, run, &p) : TN_OK;
+}
+
+tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
+		       const struct tn_short_program *text, const tn_array *const *inputs,
+		       tn_array *const *outputs, const double *scalars)
+{
+	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0}, scalar_dtype = TN_F32;
+	struct tn_scalar values[4];
+	struct tn_map_run run = {
+		.operation = operation, .inputs = inputs, .outputs = outputs, .scalars = values};
+	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	tn_status status;
+	for (uint32_t i = 0; i < text->n_inputs; i++) {
+		dtypes[i] = inputs[i]->dtype;
+		if (dtypes[i] == TN_F64)
+			scalar_dtype = TN_F64;
+	}
+	status = tn_programs_short(runtime, name, text, dtypes, scalar_dtype, &run.program);
+	if (status)
+		return status;
+	tn_scalars_of(run.program, scalars, values);
+	return tn_map_run(runtime, &run);
+}

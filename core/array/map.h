@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Runs element programs and reductions over arrays.  This is what compositions, gradients and
+ * optimizers are made of; nothing here is recorded, and errors are left in runtime->report.
+ */
+#ifndef TN_ARRAY_MAP_H
+#define TN_ARRAY_MAP_H
+
+#include <tenon/program.h>
+
+#include "array/array.h"
+#include "array/operations.h"
+#include "array/programs.h"
+
+/* outputs[j] := program(inputs, scalars)[j].  All outputs have one shape, which the inputs broadcast
+ * to; an output may be an input.  Everything lives on one device. */
+struct tn_map_run {
+	uint32_t operation; /* enum tn_operation, or tn_operation_named */
+	const struct tn_program *program;
+	const tn_array *const *inputs;   /* program->n_inputs */
+	tn_array *const *outputs;        /* program->n_outputs */
+	const struct tn_scalar *scalars; /* program->n_scalars */
+};
+tn_status tn_map_run(struct tn_runtime *runtime, const struct tn_map_run *run);
+
+/* outputs[j] := epilogue(accumulators, epilogue_inputs)[j] over the axes of the bit set `axes`.  The
+ * inputs broadcast to {rank, shape}; outputs and epilogue inputs have the kept axes alone, the reduced
+ * ones left out or of length 1.  No reduced axis is empty. */
+struct tn_reduce_run {
+	uint32_t operation;
+	const struct tn_program *prologue;
+	const struct tn_program *epilogue;        /* may be NULL */
+	const tn_array *const *inputs;            /* prologue->n_inputs */
+	const tn_array *const *epilogue_inputs;   /* epilogue->n_inputs - n_values */
+	tn_array *const *outputs;                 /* epilogue ? epilogue->n_outputs : n_values */
+	const struct tn_scalar *scalars;          /* prologue->n_scalars */
+	const struct tn_scalar *epilogue_scalars; /* epilogue->n_scalars */
+	int rank;
+	const int64_t *shape;
+	uint32_t axes; /* bit i: axis i is reduced */
+	uint32_t n_values;
+	uint32_t combiners[4];
+};
+tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *run);
+
+/* out := m + log sum exp(a - m) over `axes`; m has the reduced axes with length 1. */
+tn_status tn_logsumexp_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+			   const tn_array *a, const tn_array *m, uint32_t axes);
+
+/* C := alpha op(A) op(B) + beta C for arrays of rank 2 and more; op transposes the last two axes.
+ * Batch axes of A and B broadcast to those of C. */
+struct tn_matmul_run {
+	uint32_t operation;
+	tn_array *c;
+	const tn_array *a;
+	const tn_array *b;
+	int transpose_a;
+	int transpose_b;
+	double alpha;
+	double beta;
+};
+tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run);
+
+/* A value as the scalar of that dtype. */
+struct tn_scalar tn_scalar_of(tn_dtype dtype, double value);
+/* The scalars of a program from doubles, each in the dtype in which the program reads it. */
+void tn_scalars_of(const struct tn_program *program, const double *values,
+		   struct tn_scalar *scalars);
+
+/* The element type of an output of `program` over inputs of those dtypes: that of the value, or the
+ * inputs' own narrow type when they all have the same one. */
+tn_dtype tn_result_dtype(const struct tn_program *program, uint32_t output, uint32_t n,
+			 const tn_dtype *dtypes);
+
+/* out[...] = a, broadcast and converted; counted as `operation`. */
+tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+		      const tn_array *a);
+tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out, double value);
+
+/* A compact copy of `a` in the innermost scope, or NULL with runtime->report filled. */
+tn_array *tn_array_compact(struct tn_runtime *runtime, const tn_array *a);
+
+/* The text of a composition on these arrays: parsed once, all inputs' dtypes from the arrays; scalars
+ * in f64 when an input is, else f32. */
+tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
+		       const struct tn_short_program *text, const tn_array *const *inputs,
+		       tn_array *const *outputs, const double *scalars);
+
+#endif

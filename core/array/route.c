@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Decides and counts.  A composition's own steps are not counted as operations of the program, but
+ * for those that leave the device.
+ */
+#include "array/route.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "array/array.h"
+#include "array/ledger.h"
+#include "array/programs.h"
+#include "array/slot.h"
+
+double tn_route_clock(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void tn_route_init(struct tn_route *route, struct tn_runtime *runtime, struct tn_device *device,
+		   uint32_t operation, enum tn_slot slot, struct tn_call *call)
+{
+	route->runtime = runtime;
+	route->device = device;
+	route->operation = operation;
+	route->slot = slot;
+	route->call = call;
+	route->n_operands = 0;
+	route->scalars[0].n = route->scalars[1].n = 0;
+	route->compose = NULL;
+	route->argument = NULL;
+	route->needs = 0;
+	route->dtype = 0;
+}
+
+static const char *name_of(const struct tn_route *route)
+{
+	return tn_ledger_at(route->runtime->ledger, route->operation)->operation;
+}
+
+/* ---- One slot --------------------------------------------------------------------------------*/
+
+/* Asks without wanting a text; when the answer is an error, asks again for its text. */
+static tn_status ask(struct tn_route *route, struct tn_device *device,
+		     struct tn_workspace *workspace)
+{
+	struct tn_call *call = route->call;
+	uint32_t flags = call->flags;
+	tn_status status;
+	call->flags |= TN_DRY_RUN;
+	call->stream = NULL;
+	call->error = NULL;
+	call->workspace = workspace;
+	status = tn_slot_call(device, route->slot, call);
+	if (status && status != TN_UNSUPPORTED) {
+		call->error = &route->runtime->report;
+		tn_error_reset(call->error);
+		status = tn_slot_call(device, route->slot, call);
+	}
+	call->flags = flags;
+	return status;
+}
+
+/* Takes the preferred workspace, capped, or the least when that is not to be had. */
+static tn_status take_workspace(struct tn_device *device, struct tn_workspace *workspace,
+				struct tn_block *block, struct tn_error_info *error)
+{
+	uint64_t size = workspace->preferred;
+	if (size > TN_WORKSPACE_CAP)
+		size = TN_WORKSPACE_CAP;
+	if (size < workspace->minimum)
+		size = workspace->minimum;
+	block->size = 0;
+	if (!size)
+		return TN_OK;
+	if (tn_block_take(device, size, block, error)) {
+		size = workspace->minimum;
+		block->size = 0;
+		if (!size)
+			return TN_OK;
+		tn_status status = tn_block_take(device, size, block, error);
+		if (status)
+			return status;
+	}
+	workspace->buffer = block->buffer;
+	workspace->offset = block->offset;
+	workspace->size = size;
+	return TN_OK;
+}
+
+tn_status tn_route_native(struct tn_route *route, struct tn_device *device)
+{
+	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+	struct tn_error_info *error = &route->runtime->report;
+	struct tn_block block;
+	tn_status status;
+	if (!tn_backend_has(device->backend, route->slot))
+		return TN_UNSUPPORTED;
+	status = ask(route, device, &workspace);
+	if (status)
+		return status == TN_UNSUPPORTED ? status : tn_device_answer(device, status, error);
+	status = take_workspace(device, &workspace, &block, error);
+	if (status)
+		return status;
+	route->call->workspace = block.size ? &workspace : NULL;
+	route->call->error = error;
+	error->status = TN_OK;
+	status = tn_slot_call(device, route->slot, route->call);
+	if (block.size)
+		tn_block_give(device, &block);
+	if (status && status != TN_UNSUPPORTED)
+		return tn_device_answer(device, status, error);
+	return status;
+}
+
+/* ---- The steps -------------------------------------------------------------------------------*/
+
+/* Host-memory devices work on each other's arrays; before another reads, the owner's work is done. */
+static tn_status settle(struct tn_route *route)
+{
+	struct tn_device *device = route->device;
+	if (device->description.flags & TN_DEVICE_SYNCHRONOUS)
+		return TN_OK;
+	return tn_device_sync(device, &route->runtime->report);
+}
+
+static tn_status run_lent(struct tn_route *route)
+{
+	struct tn_runtime *runtime = route->runtime;
+	if (!route->device->host_memory || route->device == runtime->reference)
+		return TN_UNSUPPORTED;
+	for (size_t i = 0; i < runtime->n_lenders; i++) {
+		struct tn_device *lender = runtime->lenders[i];
+		tn_status status;
+		if (lender == route->device || lender == runtime->reference ||
+		    lender->backend == route->device->backend || !lender->handle ||
+		    !tn_backend_has(lender->backend, route->slot))
+			continue;
+		status = settle(route);
+		if (!status)
+			status = tn_route_native(route, lender);
+		if (!status && !(lender->description.flags & TN_DEVICE_SYNCHRONOUS))
+			status = tn_device_sync(lender, &runtime->report);
+		if (status != TN_UNSUPPORTED)
+			return status;
+	}
+	return TN_UNSUPPORTED;
+}
+
+/* Can the device, or a lender, run that slot on a small call of that dtype? */
+static int can(struct tn_route *route, enum tn_slot slot, struct tn_call *call)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_route probe;
+	tn_route_init(&probe, runtime, route->device, route->operation, slot, call);
+	for (size_t i = 0; i <= runtime->n_lenders; i++) {
+		struct tn_device *device = i ? runtime->lenders[i - 1] : route->device;
+		struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+		if (i && (!route->device->host_memory || device == runtime->reference ||
+			  !device->handle))
+			continue;
+		if (tn_backend_has(device->backend, slot) &&
+		    ask(&probe, device, &workspace) == TN_OK)
+			return 1;
+	}
+	return 0;
+}
+
+static void small_operand(struct tn_operand *operand, tn_dtype dtype, uint32_t rank)
+{
+	memset(operand, 0, sizeof(*operand));
+	operand->dtype = dtype;
+	operand->rank = rank;
+	for (uint32_t i = 0; i < rank; i++) {
+		operand->shape[i] = 4;
+		operand->strides[i] = i + 1 == rank ? 1 : 4;
+	}
+}
+
+static int can_map(struct tn_route *route, const struct tn_program *copy)
+{
+	struct tn_operand operand;
+	struct tn_map_args args = {.call = {.struct_size = sizeof(args)},
+				   .program = copy,
+				   .inputs = &operand,
+				   .outputs = &operand};
+	small_operand(&operand, route->dtype, 1);
+	return can(route, TN_SLOT_MAP, &args.call);
+}
+
+static int can_reduce(struct tn_route *route, const struct tn_program *copy)
+{
+	struct tn_operand input, output;
+	struct tn_reduce_args args = {.call = {.struct_size = sizeof(args)},
+				      .prologue = copy,
+				      .inputs = &input,
+				      .outputs = &output,
+				      .n_reduced = 1,
+				      .n_values = 1,
+				      .combiners = {TN_REDUCE_SUM}};
+	small_operand(&input, route->dtype, 2);
+	small_operand(&output, route->dtype, 1);
+	return can(route, TN_SLOT_REDUCE, &args.call);
+}
+
+static int can_matmul(struct tn_route *route)
+{
+	struct tn_matmul_args args = {.call = {.struct_size = sizeof(args)}, .alpha = 1};
+	small_operand(&args.a, route->dtype, 2);
+	args.b = args.c = args.a;
+	return can(route, TN_SLOT_MATMUL, &args.call);
+}
+
+static int can_compose(struct tn_route *route)
+{
+	const struct tn_program *copy;
+	if (!route->compose || route->runtime->fallback == TN_FALLBACK_NATIVE)
+		return 0;
+	if (tn_programs_element(route->runtime, TN_DO_COPY, &route->dtype, &copy))
+		return 0;
+	return (!(route->needs & TN_NEEDS_MAP) || can_map(route, copy)) &&
+	       (!(route->needs & TN_NEEDS_REDUCE) || can_reduce(route, copy)) &&
+	       (!(route->needs & TN_NEEDS_MATMUL) || can_matmul(route));
+}
+
+/* An error that a step has kept becomes this operation's, and is the caller's to keep. */
+static tn_status adopt(struct tn_route *route, tn_status status)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_error_info inner = runtime->error.status ? runtime->error : runtime->report;
+	if (!inner.status)
+		inner.status = status == TN_PENDING_ERROR ? TN_INTERNAL : status;
+	tn_error_reset(&runtime->error);
+	tn_fail(&runtime->report, inner.status, name_of(route), "composed: %.40s: %.400s",
+		inner.operation, inner.text);
+	runtime->report.native_code = inner.native_code;
+	return inner.status;
+}
+
+static tn_status run_composed(struct tn_route *route)
+{
+	struct tn_runtime *runtime = route->runtime;
+	const struct tn_recorder *recorder = runtime->recorder;
+	tn_context *context = (tn_context *)runtime;
+	tn_status status;
+	tn_error_reset(&runtime->report);
+	status = tn_scope_begin(context);
+	if (status)
+		return adopt(route, status);
+	runtime->recorder = NULL;
+	runtime->depth++;
+	status = route->compose(route->argument);
+	runtime->depth--;
+	runtime->recorder = recorder;
+	if (!status && runtime->error.status)
+		status = runtime->error.status;
+	tn_scope_end(context, NULL);
+	return status ? adopt(route, status) : TN_OK;
+}
+
+static void warn(struct tn_route *route)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_ledger_entry *entry = &runtime->ledger->entries[route->operation];
+	if (runtime->fallback != TN_FALLBACK_WARN || entry->warned)
+		return;
+	entry->warned = 1;
+	tn_log_format(runtime->logger, TN_LOG_WARNING, "route",
+		      "%s runs on the host: %s cannot do it", name_of(route), route->device->name);
+}
+
+static tn_status run_host(struct tn_route *route, uint64_t *bytes_moved)
+{
+	struct tn_runtime *runtime = route->runtime;
+	const char *mode = runtime->fallback == TN_FALLBACK_NATIVE ? "native" : "error";
+	tn_status status;
+	if (runtime->fallback == TN_FALLBACK_NATIVE || runtime->fallback == TN_FALLBACK_ERROR)
+		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
+			       "%s cannot do it, and TENON_FALLBACK=%s forbids the rest of the way",
+			       route->device->name, mode);
+	if (route->device == runtime->reference)
+		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
+			       "%s, the last resort, cannot do it", route->device->name);
+	status = tn_route_host(route, bytes_moved);
+	if (status == TN_UNSUPPORTED)
+		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
+			       "neither %s nor %s can do it", route->device->name,
+			       runtime->reference->name);
+	if (!status)
+		warn(route);
+	return status;
+}
+
+tn_status tn_route_refused(struct tn_route *route)
+{
+	struct tn_ledger *ledger = route->runtime->ledger;
+	double start = tn_route_clock();
+	uint64_t bytes_moved = 0;
+	tn_status status = run_lent(route);
+	if (!status) {
+		tn_ledger_at(ledger, route->operation)->lent++;
+	} else if (status == TN_UNSUPPORTED && can_compose(route)) {
+		status = run_composed(route);
+		if (!status && !route->runtime->depth)
+			tn_ledger_at(ledger, route->operation)->composed++;
+	} else if (status == TN_UNSUPPORTED) {
+		status = run_host(route, &bytes_moved);
+		if (!status)
+			tn_ledger_at(ledger, route->operation)->host++;
+	}
+	tn_ledger_at(ledger, route->operation)->bytes_moved += bytes_moved;
+	tn_ledger_at(ledger, route->operation)->seconds += tn_route_clock() - start;
+	return status;
+}
+
+tn_status tn_route_run(struct tn_route *route)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_ledger_row *row;
+	double start = 0;
+	tn_status status = tn_device_ready(route->device, &runtime->report);
+	if (status)
+		return status;
+	route->call->flags |= runtime->call_flags;
+	if (runtime->ledger_time)
+		start = tn_route_clock();
+	status = tn_route_native(route, route->device);
+	if (status == TN_UNSUPPORTED)
+		return tn_route_refused(route);
+	if (!status && runtime->ledger_time)
+		status = settle(route);
+	if (status)
+		return status;
+	row = tn_ledger_at(runtime->ledger, route->operation);
+	if (!runtime->depth)
+		row->native++;
+	if (runtime->ledger_time)
+		row->seconds += tn_route_clock() - start;
+	return TN_OK;
+}

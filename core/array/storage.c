@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Storage: a block of a device's pool, given back when its last view goes.
+ */
+#include "array/array.h"
+#include "base/memory.h"
+
+tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
+			    struct tn_storage **result)
+{
+	tn_status status;
+	struct tn_storage *storage = tn_mem_alloc(sizeof(*storage));
+	if (!storage)
+		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "array",
+			       "the host has no memory left for %zu bytes", sizeof(*storage));
+	status = tn_block_take(device, size, &storage->block, &runtime->report);
+	if (status) {
+		tn_mem_free(storage);
+		return status;
+	}
+	storage->references = 1;
+	storage->device = device;
+	storage->version = 0;
+	*result = storage;
+	return TN_OK;
+}
+
+void tn_storage_release(struct tn_storage *storage)
+{
+	if (--storage->references)
+		return;
+	tn_block_give(storage->device, &storage->block);
+	tn_mem_free(storage);
+}
