@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads the input as an image (PNG, PGM, PPM) and makes a network's input of it.
+ */
+#include <tenon/data.h>
+
+#include "file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct tn_input_format format = {.struct_size = sizeof(format),
+						      .channels = 3,
+						      .height = 28,
+						      .width = 28,
+						      .source_height = 8,
+						      .source_width = 8,
+						      .zoom = 3,
+						      .border = 2,
+						      .scale = 255,
+						      .deviation = {1, 1, 1},
+						      .n_classes = 10};
+	static float input[3 * 28 * 28];
+	struct tn_error_info error;
+	struct tn_image image = {0};
+	tn_status status = tn_image_read(fuzz_file(data, size), &image, &error);
+	fuzz_require((status == TN_OK) == (image.data != NULL));
+	if (status != TN_OK)
+		fuzz_require(error.text[0]);
+	else if (image.width * image.height < 65536)
+		fuzz_require(tn_input_format_apply(&format, &image, 1, input, &error) == TN_OK);
+	tn_image_release(&image);
+	return 0;
+}
