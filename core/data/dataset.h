@@ -56,8 +56,8 @@ tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw 
 			 struct tn_error_info *error);
 tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *raw,
 			     struct tn_error_info *error);
-/* Are the four files of tn_idx_folder_read, or some of them, there? */
-int tn_idx_folder_is(const char *folder);
+/* *is_there := is one of the two training files of tn_idx_folder_read there? */
+tn_status tn_idx_folder_look(const char *folder, int *is_there, struct tn_error_info *error);
 
 /* source_height x source_width pixels of one plane to height x width: each repeated zoom times
  * both ways, `border` zeros round them. */

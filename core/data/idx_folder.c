@@ -204,12 +204,13 @@ tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *out,
 	return status;
 }
 
-int tn_idx_folder_is(const char *folder)
+tn_status tn_idx_folder_look(const char *folder, int *is_there, struct tn_error_info *error)
 {
 	char *path = NULL;
-	if (locate(folder, "train", "images", 3, &path, NULL) == TN_OK && !path)
-		(void)locate(folder, "train", "labels", 1, &path, NULL);
-	int found = path != NULL;
+	tn_status status = locate(folder, "train", "images", 3, &path, error);
+	if (status == TN_OK && !path)
+		status = locate(folder, "train", "labels", 1, &path, error);
+	*is_there = path != NULL;
 	tn_mem_free(path);
-	return found;
+	return status;
 }

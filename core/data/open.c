@@ -17,38 +17,54 @@
 
 #define OPERATION "dataset"
 
-/* FOLDER/NAME when it is there, else NULL. */
-static char *file_in(const char *folder, const char *name)
+/* *path := FOLDER/NAME when it is there, else NULL. */
+static tn_status file_in(const char *folder, const char *name, char **path,
+			 struct tn_error_info *error)
 {
 	struct tn_text text;
 	tn_text_init(&text);
 	tn_text_format(&text, "%s/%s", folder, name);
-	char *path = tn_text_take(&text);
-	if (path && access(path, F_OK) == 0)
-		return path;
-	tn_mem_free(path);
-	return NULL;
+	*path = tn_text_take(&text);
+	if (!*path)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
+			       tn_file_label(folder));
+	if (access(*path, F_OK) == 0)
+		return TN_OK;
+	tn_mem_free(*path);
+	*path = NULL;
+	return TN_OK;
 }
 
-static tn_status read_folder(const char *folder, const struct tn_dataset_options *options,
-			     struct tn_dataset_raw *raw, struct tn_error_info *error)
+static tn_status read_idx_folder(const char *folder, struct tn_dataset_raw *raw,
+				 struct tn_error_info *error)
 {
-	char *digits = file_in(folder, "digits.csv.gz");
-	if (!digits)
-		digits = file_in(folder, "digits.csv");
-	if (digits) {
-		tn_status status =
-			tn_digits_read(digits, options->digits_as_stored != 0, raw, error);
-		tn_mem_free(digits);
+	int is_there = 0;
+	tn_status status = tn_idx_folder_look(folder, &is_there, error);
+	if (status != TN_OK)
 		return status;
-	}
-	if (tn_idx_folder_is(folder))
+	if (is_there)
 		return tn_idx_folder_read(folder, raw, error);
 	return tn_fail(error, TN_NOT_FOUND, OPERATION,
 		       "%s: expected digits.csv.gz, or train-images-idx3-ubyte, "
 		       "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
 		       "t10k-labels-idx1-ubyte (plain or with .gz), found none of them",
 		       tn_file_label(folder));
+}
+
+static tn_status read_folder(const char *folder, const struct tn_dataset_options *options,
+			     struct tn_dataset_raw *raw, struct tn_error_info *error)
+{
+	char *digits = NULL;
+	tn_status status = file_in(folder, "digits.csv.gz", &digits, error);
+	if (status == TN_OK && !digits)
+		status = file_in(folder, "digits.csv", &digits, error);
+	if (status != TN_OK)
+		return status;
+	if (!digits)
+		return read_idx_folder(folder, raw, error);
+	status = tn_digits_read(digits, options->digits_as_stored != 0, raw, error);
+	tn_mem_free(digits);
+	return status;
 }
 
 /* Origin and class names of data sets that are known by the name of their folder. */

@@ -238,20 +238,41 @@ static int remove_folder(void **state)
 	return 0;
 }
 
+static void without_zlib_the_digits_are_unsupported_and_say_so(void **state)
+{
+	(void)state;
+	struct tn_error_info error;
+	tn_dataset *dataset;
+	assert_status(tn_dataset_load("digits", NULL, source_folder(), &dataset, &error),
+		      TN_UNSUPPORTED);
+	assert_contains(error.text, "digits.csv.gz: gzipped, and this build of Tenon has no zlib");
+}
+
+#ifdef HAVE_ZLIB
+static const int has_zlib = 1;
+#else
+static const int has_zlib = 0;
+#endif
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-#ifdef HAVE_ZLIB
+	const struct CMUnitTest tables[] = {
+		cmocka_unit_test(malformed_tables_are_refused_with_their_line),
+		cmocka_unit_test(tables_of_another_width_or_none_are_refused),
+		cmocka_unit_test(a_last_line_without_line_feed_is_read),
+	};
+	const struct CMUnitTest carried[] = {
 		cmocka_unit_test(the_digits_are_read_as_stored),
 		cmocka_unit_test(the_digits_are_shown_enlarged_and_bordered),
 		cmocka_unit_test(a_fifth_of_each_class_is_held_out),
 		cmocka_unit_test(validation_is_taken_from_training_alone),
 		cmocka_unit_test(a_picture_has_the_full_range),
 		cmocka_unit_test(the_variable_says_where_the_digits_are),
-#endif
-		cmocka_unit_test(malformed_tables_are_refused_with_their_line),
-		cmocka_unit_test(tables_of_another_width_or_none_are_refused),
-		cmocka_unit_test(a_last_line_without_line_feed_is_read),
 	};
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	const struct CMUnitTest no_zlib[] = {
+		cmocka_unit_test(without_zlib_the_digits_are_unsupported_and_say_so),
+	};
+	int failed = cmocka_run_group_tests(tables, make_folder, remove_folder);
+	return failed + (has_zlib ? cmocka_run_group_tests(carried, NULL, NULL)
+				  : cmocka_run_group_tests(no_zlib, NULL, NULL));
 }
