@@ -55,7 +55,7 @@ static const char cuda_words[] =
 	"typedef unsigned long long tn_u64;\n"
 	"typedef float tn_f32;\n"
 	"typedef double tn_f64;\n"
-	"#define TN_FN static __device__ __forceinline__\n"
+	"#define TN_FN static __device__ __forceinline__ __attribute__((unused))\n"
 	"#define TN_DATA static __device__ const\n"
 	"#define TN_M32(name) name##f\n"
 	"#define TN_M64(name) name\n"

@@ -10,6 +10,7 @@
 #include <tenon/program.h>
 
 #include "program/evaluate.h"
+#include "program/printer.h"
 #include "program/program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -41,6 +42,30 @@ static void run(const tn_program *program)
 	tn_evaluate_program(program, bits, bits, index, 5, outputs);
 	require(tn_program_text(program, text, sizeof(text)) > 0);
 	require(strlen(text) < sizeof(text));
+	for (uint32_t dialect = TN_DIALECT_C; dialect <= TN_DIALECT_OPENCL; dialect++) {
+		const struct tn_print_args args = {
+			.struct_size = sizeof(args), .dialect = dialect, .prefix = "p_"};
+		require(tn_print_program(program, &args, text, sizeof(text)) > 0);
+	}
+}
+
+/* The gradient of x, y and a: well formed, or larger than a limit. */
+static void differentiate(const tn_program *program)
+{
+	static const uint32_t first_two[] = {0, 1};
+	static const struct tn_program_wants wants = {.struct_size = sizeof(wants),
+						      .n_inputs = 2,
+						      .inputs = first_two,
+						      .n_scalars = 1,
+						      .scalars = first_two};
+	tn_program *gradient = NULL;
+	tn_status status = tn_program_differentiate(program, &wants, &gradient, NULL);
+	require(status == TN_OK || status == TN_LIMIT);
+	if (!status) {
+		require(!tn_program_check(gradient, NULL));
+		run(gradient);
+	}
+	tn_program_destroy(gradient);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -56,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!status) {
 		require(!tn_program_check(program, &error));
 		run(program);
+		differentiate(program);
 		require(!tn_program_parse(text, &names, &again, &error));
 		require(tn_program_equal(program, again));
 	} else

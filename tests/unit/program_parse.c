@@ -315,6 +315,59 @@ static void the_locale_changes_nothing(void **state)
 	tn_program_destroy(program);
 }
 
+/* The next program of the manual, from `*place` on, into text; 0 when there is none. */
+static int next_example(const char **place, char *text, size_t size)
+{
+	static const char mark[] = ".\\\" program\n.Bd -literal -offset indent\n";
+	const char *start = strstr(*place, mark), *end;
+	if (!start)
+		return 0;
+	start += strlen(mark);
+	end = strstr(start, ".Ed");
+	assert_non_null(end);
+	assert_true((size_t)(end - start) < size);
+	memcpy(text, start, (size_t)(end - start));
+	text[end - start] = '\0';
+	*place = end;
+	return 1;
+}
+
+static void the_programs_of_the_manual_are_programs(void **state)
+{
+	(void)state;
+	static const char *const inputs[] = {"x", "y", "g", "m", "v", "p"};
+	static const tn_dtype dtypes[] = {TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32};
+	static const char *const scalars[] = {"a",  "seed", "step", "keep", "scale",
+					      "b1", "b2",   "lr",   "eps",  "wd"};
+	static const tn_dtype scalar_dtypes[] = {0, TN_I64, TN_I64, TN_U32, 0, 0, 0, 0, 0, 0};
+	static char page[65536], text[1024];
+	struct tn_program_names names = {.struct_size = sizeof(names),
+					 .n_inputs = 3,
+					 .inputs = inputs,
+					 .input_dtypes = dtypes,
+					 .n_scalars = 10,
+					 .scalars = scalars,
+					 .scalar_dtypes = scalar_dtypes};
+	char path[4096];
+	int n = 0;
+	const char *source = getenv("TENON_SOURCE");
+	snprintf(path, sizeof(path), "%s/man/tenon-program.7", source ? source : ".");
+	FILE *file = fopen(path, "r");
+	if (!file)
+		skip();
+	page[fread(page, 1, sizeof(page) - 1, file)] = '\0';
+	fclose(file);
+	for (const char *place = page; next_example(&place, text, sizeof(text)); n++) {
+		/* The step of the optimizer updates three of its inputs, its outputs. */
+		int in_place = strstr(text, "sqrt(v)") != NULL;
+		names.n_inputs = in_place ? 6 : 3;
+		names.n_outputs = in_place ? 3 : 0;
+		names.outputs = inputs + 3;
+		tn_program_destroy(parse_or_fail(text, &names));
+	}
+	assert_in_range(n, 6, 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +381,7 @@ int main(void)
 		cmocka_unit_test(outputs_take_the_dtype_that_is_asked_for),
 		cmocka_unit_test(scalars_without_dtype_follow_the_inputs),
 		cmocka_unit_test(the_locale_changes_nothing),
+		cmocka_unit_test(the_programs_of_the_manual_are_programs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
