@@ -127,6 +127,7 @@ static inline struct tn_device *add_device(struct fixture *f, const char *name, 
 	memcpy(&b->device, reference->query(f->instance, TN_TABLE_DEVICE), sizeof(b->device));
 	memcpy(&b->compute, reference->query(f->instance, TN_TABLE_COMPUTE), sizeof(b->compute));
 	memcpy(&b->copy, reference->query(f->instance, TN_TABLE_COPY), sizeof(b->copy));
+	memcpy(&b->memory, reference->query(f->instance, TN_TABLE_MEMORY), sizeof(b->memory));
 	memcpy(&b->nn, reference->query(f->instance, TN_TABLE_NN), sizeof(b->nn));
 	cut(&b->compute, TN_SLOT_MAP, TN_SLOT_MATMUL, slots);
 	cut(&b->copy, TN_SLOT_FILL, TN_SLOT_SCATTER_ADD, slots);
@@ -204,7 +205,7 @@ static inline tn_array *counted(struct fixture *f, float first, int rank, const 
 	tn_array *array;
 	for (int i = 0; i < rank; i++)
 		size *= shape[i];
-	data = malloc((size_t)(size + 1) * sizeof(*data));
+	data = calloc((size_t)size + 1, sizeof(*data));
 	for (int64_t i = 0; i < size; i++)
 		data[i] = first + (float)i;
 	array = tn_from_host(context_of(f), TN_F32, rank, shape, data);
@@ -220,7 +221,7 @@ static inline tn_array *noise(struct fixture *f, unsigned seed, int rank, const 
 	tn_array *array;
 	for (int i = 0; i < rank; i++)
 		size *= shape[i];
-	data = malloc((size_t)(size + 1) * sizeof(*data));
+	data = calloc((size_t)size + 1, sizeof(*data));
 	for (int64_t i = 0; i < size; i++) {
 		seed = seed * 1664525u + 1013904223u;
 		data[i] = (float)(int32_t)seed / 2147483648.0f;
