@@ -101,6 +101,9 @@ tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const
 
 static void free_array(tn_array *array)
 {
+	/* What tracks it begins with a pointer to it. */
+	if (array->tracked)
+		*(tn_array **)array->tracked = NULL;
 	unlink_array(array);
 	tn_storage_release(array->storage);
 	tn_mem_free(array);

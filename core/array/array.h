@@ -35,7 +35,9 @@ struct tn_array {
 	uint32_t held;
 	struct tn_scope *scope; /* NULL: no scope owns it */
 	struct tn_array *previous, *next;
-	void *tracked; /* the tape's; NULL: no derivative is wanted */
+	/* The tape's; NULL: no derivative is wanted.  It begins with a pointer to the array, which the
+	 * array's end sets to NULL. */
+	void *tracked;
 	int64_t shape[TN_MAX_RANK];
 	int64_t strides[TN_MAX_RANK]; /* in elements */
 };
