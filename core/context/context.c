@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Opening and closing.  Opening goes: variables, log, threads, backends, runtime, devices; closing the
+ * other way round, and a failed opening closes what was there.
+ */
+#include "context/context.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "reference/reference.h"
+
+_Static_assert(offsetof(struct tn_context, runtime) == 0, "tn_runtime_of is a cast");
+
+/* Options of any size: what the caller does not know is zero; what we do not know must be. */
+static tn_status take_options(const struct tn_context_options *given,
+			      struct tn_context_options *options, struct tn_error_info *error)
+{
+	memset(options, 0, sizeof(*options));
+	if (!given)
+		return TN_OK;
+	size_t size = given->struct_size;
+	for (size_t i = sizeof(*options); i < size; i++) {
+		if (((const unsigned char *)given)[i])
+			return tn_fail(error, TN_UNSUPPORTED, "context_open",
+				       "byte %zu of the options is of a newer version", i);
+	}
+	if (size < sizeof(given->struct_size))
+		return tn_fail(error, TN_INVALID_ARGUMENT, "context_open",
+			       "struct_size is not set");
+	memcpy(options, given, size < sizeof(*options) ? size : sizeof(*options));
+	return TN_OK;
+}
+
+static tn_status open_log(tn_context *context, const struct tn_context_options *options,
+			  struct tn_error_info *error)
+{
+	tn_logger_init(&context->logger);
+	context->logger.callback = options->log;
+	context->logger.user = options->log_user;
+	const char *text = tn_parameter_read(
+		&context->parameters, "TENON_LOG",
+		"messages that are wanted: off, error, warning, notice, info or debug, or "
+		"subsystem=level,...");
+	return text ? tn_logger_configure(&context->logger, text, error) : TN_OK;
+}
+
+static tn_status open_registry(tn_context *context, const struct tn_context_options *options,
+			       struct tn_error_info *error)
+{
+	static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};
+	const struct tn_registry_options registry = {
+		.logger = &context->logger,
+		.parameters = &context->parameters,
+		.threads = context->threads,
+		.paths = options->plugin_paths,
+		.n_paths = options->n_plugin_paths,
+		.selection = options->backend,
+		.built_in = built_in,
+		.n_built_in = 1,
+	};
+	return tn_registry_open(&registry, &context->registry, &context->report, error);
+}
+
+static tn_status open_runtime(tn_context *context, const struct tn_context_options *options,
+			      const struct tn_settings *settings, struct tn_error_info *error)
+{
+	struct tn_runtime *rt = &context->runtime;
+	rt->logger = &context->logger;
+	rt->threads = context->threads;
+	rt->fallback = settings->fallback;
+	rt->call_flags = settings->deterministic ? TN_DETERMINISTIC : 0;
+	rt->ledger_time = options->ledger_time != 0;
+	rt->random.seed = settings->seed;
+	if (tn_runtime_init(rt))
+		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
+			       "no memory for the runtime");
+	return TN_OK;
+}
+
+static tn_status open_all(tn_context *context, const struct tn_context_options *options,
+			  struct tn_error_info *error)
+{
+	struct tn_settings settings;
+	tn_status status = open_log(context, options, error);
+	if (!status)
+		status = tn_settings_read(&context->parameters, options, &settings, error);
+	if (status)
+		return status;
+	context->threads = tn_threads_create(settings.n_threads);
+	if (!context->threads)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
+			       "no memory for the threads");
+	status = open_runtime(context, options, &settings, error);
+	if (!status)
+		status = open_registry(context, options, error);
+	if (!status)
+		status = tn_context_open_devices(context, &settings, error);
+	return status;
+}
+
+tn_status tn_context_open(const struct tn_context_options *given, tn_context **out,
+			  struct tn_error_info *error)
+{
+	struct tn_context_options options;
+	struct tn_error_info own;
+	if (!out)
+		return TN_INVALID_ARGUMENT;
+	*out = NULL;
+	if (!error)
+		error = &own;
+	tn_error_reset(error);
+	tn_status status = take_options(given, &options, error);
+	if (status)
+		return status;
+	tn_context *context = tn_mem_zeroed(1, sizeof(*context));
+	if (!context)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for a context");
+	tn_parameters_init(&context->parameters);
+	status = open_all(context, &options, error);
+	if (status) {
+		tn_context_close(context);
+		return status;
+	}
+	*out = context;
+	return TN_OK;
+}
+
+void tn_context_close(tn_context *context)
+{
+	if (!context)
+		return;
+	tn_runtime_release(&context->runtime);
+	tn_context_close_devices(context);
+	tn_registry_close(context->registry);
+	tn_load_report_destroy(context->report);
+	tn_threads_destroy(context->threads);
+	tn_parameters_release(&context->parameters);
+	tn_mem_free(context);
+}
+
+tn_load_report *tn_context_report(const tn_context *context)
+{
+	return context ? context->report : NULL;
+}
+
+int tn_context_fell_back(const tn_context *context)
+{
+	return context && (context->fell_back || context->registry->fell_back);
+}
+
+struct tn_random_state tn_random_state_get(const tn_context *context)
+{
+	return context ? context->runtime.random : (struct tn_random_state){0, 0};
+}
+
+void tn_random_state_set(tn_context *context, struct tn_random_state state)
+{
+	if (context)
+		context->runtime.random = state;
+}
+
+tn_status tn_variable_at(const tn_context *context, size_t index, struct tn_variable *variable)
+{
+	if (!context || !variable || index >= context->parameters.n)
+		return TN_INVALID_ARGUMENT;
+	const struct tn_parameter *row = &context->parameters.list[index];
+	struct tn_variable full = {
+		.struct_size = variable->struct_size,
+		.name = row->name,
+		.help = row->help,
+		.value = row->value,
+		.origin = row->ignored ? "ignored: the process is privileged"
+			  : row->value ? "environment"
+				       : "not set",
+	};
+	memcpy(variable, &full, full.struct_size < sizeof(full) ? full.struct_size : sizeof(full));
+	return TN_OK;
+}
