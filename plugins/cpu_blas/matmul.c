@@ -17,9 +17,11 @@
 #include "plugin.h"
 
 #define BATCH_AXES 4
-/* A piece of work worth handing to another thread: about 10 us on one core. */
-#define PIECE_FLOPS 1e6
-#define MOST_PIECES 16
+/* A group of small products worth handing to another thread: about 10 us on one core. */
+#define GROUP_FLOPS 1e6
+/* Up to this product of lengths OpenBLAS computes on the calling thread whatever its count says
+ * (SMP_THRESHOLD_MIN times GEMM_MULTITHREAD_THRESHOLD in its interface/gemm.c). */
+#define SERIAL_IN_BLAS 262144.0
 /* Rectangles begin at multiples of this: a multiple of every kernel's tile. */
 #define TILE 48
 
@@ -127,14 +129,24 @@ static int64_t round_up(int64_t a, int64_t b)
 	return divide_up(a, b) * b;
 }
 
-/* Cuts C so that a piece is worth a thread's while, along its longer side first. */
+/* How many rectangles: each makes BLAS pack its rows of A and its columns of B anew, so few while the
+ * product is small, and more where many threads may share a large one. */
+static int64_t pieces_of(const struct product *p)
+{
+	static const double least[] = {3e6, 2e7, 1.5e8, 4e9, 6e10, 5e11};
+	double flops = 2.0 * (double)p->m * (double)p->n * (double)p->k;
+	int64_t pieces = 1;
+	for (size_t i = 0; i < sizeof(least) / sizeof(*least) && flops >= least[i]; i++)
+		pieces *= 2;
+	return pieces;
+}
+
+/* Cuts C into rectangles that are as square as may be. */
 static void cut(struct product *p)
 {
-	double pieces = 2.0 * (double)p->m * (double)p->n * (double)p->k / PIECE_FLOPS;
-	int64_t wanted = pieces < MOST_PIECES ? (int64_t)pieces : MOST_PIECES;
 	p->tile_m = p->m;
 	p->tile_n = p->n;
-	for (int64_t have = 1; 2 * have <= wanted; have *= 2) {
+	for (int64_t pieces = pieces_of(p); pieces > 1; pieces /= 2) {
 		int64_t *longer = p->tile_m > p->tile_n ? &p->tile_m : &p->tile_n;
 		if (*longer < 2 * TILE)
 			break;
@@ -219,6 +231,16 @@ static int trans(const struct factor *factor)
 	return factor->transposed ? BLAS_TRANS : BLAS_NO_TRANS;
 }
 
+static void clear(char *y, int64_t n, int64_t step, size_t size)
+{
+	if (step == 1) {
+		memset(y, 0, (size_t)n * size);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		memset(y + (size_t)(i * step) * size, 0, size);
+}
+
 /* y := alpha op(M) x + beta y, M stored as rows x columns.  With beta = 0 y is cleared here, so that
  * no version of the library multiplies what was in it. */
 static void gemv(const struct product *p, int op, int64_t rows, int64_t columns, const char *matrix,
@@ -227,8 +249,7 @@ static void gemv(const struct product *p, int op, int64_t rows, int64_t columns,
 	const struct cpu_blas *blas = &p->cpu->blas;
 	double beta = p->beta;
 	if (beta == 0) {
-		for (int64_t i = 0; i < n_y; i++)
-			memset(y + (size_t)(i * step_y) * p->size, 0, p->size);
+		clear(y, n_y, step_y, p->size);
 		beta = 1;
 	}
 	if (p->dtype == TN_F32)
@@ -315,7 +336,13 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 static uint64_t grain(const struct product *p)
 {
 	double flops = 2.0 * (double)p->tile_m * (double)p->tile_n * (double)p->k;
-	return flops >= PIECE_FLOPS ? 1 : (uint64_t)(PIECE_FLOPS / flops) + 1;
+	return flops >= GROUP_FLOPS ? 1 : (uint64_t)(GROUP_FLOPS / flops) + 1;
+}
+
+/* Does OpenBLAS start no threads for it by itself? */
+static int is_serial(const struct product *p)
+{
+	return p->m > 1 && p->n > 1 && (double)p->m * (double)p->n * (double)p->k <= SERIAL_IN_BLAS;
 }
 
 tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
@@ -335,10 +362,11 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 		return status;
 	if (taken.call.flags & TN_DRY_RUN)
 		return cpu_dry(&taken.call);
-	if (p.fits_blas)
+	int guarded = p.fits_blas && !is_serial(&p);
+	if (guarded)
 		cpu_blas_enter(&p.cpu->blas);
 	cpu_parallel(cpu, p.n_batches * p.tiles_m * p.tiles_n, grain(&p), run_pieces, &p);
-	if (p.fits_blas)
+	if (guarded)
 		cpu_blas_leave(&p.cpu->blas);
 	return TN_OK;
 }

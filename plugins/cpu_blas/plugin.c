@@ -40,8 +40,9 @@ tn_status cpu_take(void *own, size_t own_size, const void *theirs, uint32_t flag
 {
 	const struct tn_call *call = theirs;
 	size_t size = call->struct_size;
-	memset(own, 0, own_size);
 	memcpy(own, theirs, size < own_size ? size : own_size);
+	if (size < own_size)
+		memset((char *)own + size, 0, own_size - size);
 	struct tn_error_info *error = ((struct tn_call *)own)->error;
 	if (!tn_arguments_fit(theirs, own_size))
 		return cpu_fail(error, TN_UNSUPPORTED, operation,

@@ -3,7 +3,8 @@
  *
  * The CPU plugin's functions of f32, in every variant that this processor runs, against libm in f64:
  * over a sample of all bit patterns (every STEP-th, which meets each exponent and sign thousands of
- * times) and at the special values.  `cpu_vecmath 1` looks at all 2^32, which takes minutes.
+ * times) and at the special values.  `cpu_vecmath STEP` takes another step and prints the largest errors; 1 looks at all 2^32 patterns,
+ * which takes an hour.
  */
 #include "check.h"
 #include "kernels/kernels.h"
@@ -44,7 +45,7 @@ static const struct function functions[] = {
 	{TN_OP_SINH, "sinh", sinh, NULL, 2},
 	{TN_OP_COSH, "cosh", cosh, NULL, 2},
 	{TN_OP_TANH, "tanh", tanh, NULL, 3},
-	{TN_OP_ERF, "erf", erf, NULL, 3},
+	{TN_OP_ERF, "erf", erf, NULL, 3.5},
 	{TN_OP_SIGMOID, "sigmoid", sigmoid, NULL, 2.5},
 	{TN_OP_SQRT, "sqrt", sqrt, NULL, 0.5},
 	{TN_OP_RSQRT, "rsqrt", rsqrt, NULL, 1.6},
@@ -54,6 +55,7 @@ static const struct function functions[] = {
 #define N_FUNCTIONS (sizeof(functions) / sizeof(*functions))
 
 static uint32_t step = 2003;
+static int verbose;
 
 static float float_of(uint32_t bits)
 {
@@ -99,7 +101,7 @@ static void compare(const struct function *f, const float *x, const float *y, co
 static void check_worst(const struct cpu_kernels *kernels, const struct function *f,
 			const struct worst *worst)
 {
-	if (step == 1)
+	if (verbose)
 		print_message("%s %s: %.2f ulp at %a\n", kernels->name, f->name, worst->ulp,
 			      (double)worst->x);
 	if (worst->ulp <= f->ulp)
@@ -271,8 +273,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(functions_of_two_arguments_are_within_their_bounds),
 		cmocka_unit_test(bits_depend_on_the_argument_alone_and_blocks_work_in_place),
 	};
-	if (argc > 1)
+	if (argc > 1) {
 		step = (uint32_t)strtoul(argv[1], NULL, 10);
+		verbose = 1;
+	}
 	if (!step || !cpu_kernels_variant(0))
 		return TEST_SKIPPED;
 	return cmocka_run_group_tests(tests, NULL, NULL);
