@@ -8,7 +8,6 @@
 #ifndef TN_BENCH_BENCH_H
 #define TN_BENCH_BENCH_H
 
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "loader/host.h"
 
 #define BENCH_SAMPLES 15
 
@@ -96,101 +96,23 @@ static inline void bench_interleave(struct bench_side *sides, int n_sides)
 	}
 }
 
-/* ---- A host --------------------------------------------------------------------------------- */
+/* ---- A plugin, opened as the library does ---------------------------------------------------- */
 
-struct bench_host {
-	struct tn_host host;
+struct bench_backend {
+	struct tn_logger logger;
+	struct tn_parameters parameters;
 	struct tn_threads *threads;
+	struct tn_host_services *services;
 	const struct tn_backend_descriptor *descriptor;
 	void *instance, *device;
 	const struct tn_device_table *devices;
 	const struct tn_compute_table *compute;
 };
 
-static inline int32_t bench_log_enabled(void *context, int32_t level, const char *subsystem)
-{
-	(void)context, (void)subsystem;
-	return level <= TN_LOG_NOTICE;
-}
-
-static inline void bench_log(void *context, int32_t level, const char *subsystem, const char *text,
-			     size_t length)
-{
-	(void)context, (void)level;
-	fprintf(stderr, "%s: %.*s\n", subsystem, (int)length, text);
-}
-
-static inline void *bench_alloc(void *context, size_t size, size_t alignment)
-{
-	(void)context;
-	return alignment ? tn_mem_aligned(size, alignment) : tn_mem_alloc(size);
-}
-
-static inline void bench_free(void *context, void *memory)
-{
-	(void)context;
-	tn_mem_free(memory);
-}
-
-static inline uint32_t bench_thread_count(void *context)
-{
-	return tn_threads_count(((struct bench_host *)context)->threads);
-}
-
-static inline void bench_parallel_for(void *context, uint64_t n, uint64_t grain,
-				      void (*body)(void *, uint64_t, uint64_t), void *argument)
-{
-	tn_parallel_for(((struct bench_host *)context)->threads, n, grain, body, argument);
-}
-
-static inline const char *bench_parameter(void *context, const char *name, const char *help)
-{
-	(void)context, (void)help;
-	return getenv(name);
-}
-
-/* Opens the plugin NAME of the build tree with `n_threads`; 0: it cannot, and said why.  The caller
- * has set the interpreter's entries. */
-static inline int bench_open(struct bench_host *bench, const char *name, unsigned n_threads)
-{
-	char path[4096];
-	struct tn_error_info error = {.struct_size = sizeof(error)};
-	const char *build = getenv("TENON_BUILD");
-	snprintf(path, sizeof(path), "%s/.libs/backend_%s.so", build ? build : ".", name);
-	void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	bench->descriptor = file ? dlsym(file, TN_BACKEND_SYMBOL) : NULL;
-	if (!bench->descriptor) {
-		fprintf(stderr, "%s\n", dlerror());
-		return 0;
-	}
-	bench->threads = tn_threads_create(n_threads);
-	bench->host.struct_size = sizeof(bench->host);
-	bench->host.abi_minor = TN_ABI_MINOR;
-	bench->host.context = bench;
-	bench->host.log_enabled = bench_log_enabled;
-	bench->host.log = bench_log;
-	bench->host.alloc = bench_alloc;
-	bench->host.free = bench_free;
-	bench->host.thread_count = bench_thread_count;
-	bench->host.parallel_for = bench_parallel_for;
-	bench->host.parameter = bench_parameter;
-	struct tn_open_args open = {.call = {.struct_size = sizeof(open)}};
-	if (!bench->threads ||
-	    bench->descriptor->create(&bench->host, &error, &bench->instance) != TN_OK) {
-		fprintf(stderr, "%s\n", error.text);
-		return 0;
-	}
-	bench->devices = bench->descriptor->query(bench->instance, TN_TABLE_DEVICE);
-	bench->compute = bench->descriptor->query(bench->instance, TN_TABLE_COMPUTE);
-	return bench->devices->open(bench->instance, &open, &bench->device) == TN_OK;
-}
-
-static inline void bench_close(struct bench_host *bench)
-{
-	bench->devices->close(bench->device);
-	bench->descriptor->destroy(bench->instance);
-	tn_threads_destroy(bench->threads);
-}
+/* Opens backend_NAME.so of the build tree (TENON_BUILD, else where it is run) with `n_threads`; 0: it
+ * cannot, and said why. */
+int bench_open(struct bench_backend *backend, const char *name, unsigned n_threads);
+void bench_close(struct bench_backend *backend);
 
 /* A 256-byte aligned block of floats in [-1, 1), in huge pages where it is large. */
 float *bench_floats(size_t n);

@@ -5,6 +5,7 @@
  * beside cblas_sgemv too).  Usage: bench/matmul [THREADS]; prints GFLOP/s of the best sample and the
  * ratio backend / peer by best and by median.
  */
+#include <dlfcn.h>
 #include <stdbool.h>
 
 #include "bench.h"
@@ -42,7 +43,7 @@ static const struct shape shapes[] = {
 
 struct job {
 	const struct shape *shape;
-	struct bench_host *host;
+	struct bench_backend *host;
 	sgemm_fn sgemm;
 	void (*set_num_threads)(int);
 	int threads;
@@ -105,7 +106,7 @@ static void measure(struct job *job, const struct shape *shape)
 
 int main(int argc, char **argv)
 {
-	struct bench_host host = {0};
+	struct bench_backend host = {0};
 	struct job job = {.host = &host, .threads = argc > 1 ? atoi(argv[1]) : 2};
 	void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
 	if (!library || !bench_open(&host, "cpu", (unsigned)job.threads)) {
