@@ -6,6 +6,8 @@
  */
 #include "loader_fixture.h"
 
+#include <elf.h>
+
 /* Opens the folder, in which one plugin and the good one are, and looks at the one's row. */
 static void check_row(const char *name, tn_status status, uint32_t stage, const char *text)
 {
@@ -91,6 +93,21 @@ static void spoil(size_t offset, const void *bytes, size_t n)
 	free(data);
 }
 
+/* Where the last loaded segment of an ELF file ends. */
+static size_t end_of_segments(const char *data)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	size_t end = 0;
+	memcpy(&header, data, sizeof(header));
+	for (size_t i = 0; i < header.e_phnum; i++) {
+		memcpy(&segment, data + header.e_phoff + i * sizeof(segment), sizeof(segment));
+		if (segment.p_type == PT_LOAD)
+			end = segment.p_offset + segment.p_filesz;
+	}
+	return end;
+}
+
 static void foreign_and_damaged_files_are_never_opened(void **state)
 {
 	size_t size;
@@ -104,8 +121,8 @@ static void foreign_and_damaged_files_are_never_opened(void **state)
 	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "not an ELF file");
 	write_file("backend_spoilt.so", "", 0);
 	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "shorter than its header");
-	write_file("backend_spoilt.so", data, 4096);
-	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "truncated");
+	write_file("backend_spoilt.so", data, end_of_segments(data) - 1);
+	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "truncated: a segment at offset");
 	write_file("backend_spoilt.so", data, 40);
 	check_row("spoilt", TN_BAD_PLUGIN, TN_STAGE_INSPECT, "truncated: the ELF header");
 	spoil(4, "\1", 1);
@@ -190,6 +207,14 @@ static void a_privileged_process_refuses_what_others_may_write(void **state)
 	assert_status(open_prepared(&opened), TN_NO_DEVICE);
 	assert_int_equal(row_of(&opened, "ok")->status, TN_REFUSED);
 	assert_contains(row_of(&opened, "ok")->text, "mode 0777");
+	release(&opened);
+
+	/* In a sticky folder others cannot replace the file, but add one. */
+	chmod(folder, 01777);
+	prepare(&opened);
+	opened.parameters.privileged = 1;
+	assert_status(open_prepared(&opened), TN_NO_DEVICE);
+	assert_contains(row_of(&opened, "ok")->text, "mode 1777");
 	release(&opened);
 	chmod(folder, 0700);
 

@@ -10,8 +10,12 @@
 
 void *__real_tn_mem_alloc(size_t size);
 void *__wrap_tn_mem_alloc(size_t size);
+void *__real_tn_mem_zeroed(size_t count, size_t size);
+void *__wrap_tn_mem_zeroed(size_t count, size_t size);
 void *__real_tn_mem_realloc(void *memory, size_t count, size_t size);
 void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size);
+char *__real_tn_mem_copy_string(const char *text);
+char *__wrap_tn_mem_copy_string(const char *text);
 
 static long left = -1; /* allocations until one fails; negative: none does */
 
@@ -25,9 +29,19 @@ void *__wrap_tn_mem_alloc(size_t size)
 	return fails_now() ? NULL : __real_tn_mem_alloc(size);
 }
 
+void *__wrap_tn_mem_zeroed(size_t count, size_t size)
+{
+	return fails_now() ? NULL : __real_tn_mem_zeroed(count, size);
+}
+
 void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size)
 {
 	return fails_now() ? NULL : __real_tn_mem_realloc(memory, count, size);
+}
+
+char *__wrap_tn_mem_copy_string(const char *text)
+{
+	return fails_now() ? NULL : __real_tn_mem_copy_string(text);
 }
 
 /* 1 when the Nth allocation failed, 0 when there are not that many. */

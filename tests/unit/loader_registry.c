@@ -73,6 +73,10 @@ static void auto_ranks_by_kind_then_score_then_name(void **state)
 	put("two_devices"); /* CPU, scores -100 and -99 */
 	put("copyonly");    /* an accelerator */
 	prepare_with_reference(&opened, "auto");
+	/* Found in another order than that of their names. */
+	const char *paths[] = {in_folder("backend_ok.so"), folder};
+	opened.options.paths = paths;
+	opened.options.n_paths = 2;
 	assert_ok(open_prepared(&opened));
 	static const char *const order[] = {"copyonly:0", "two_devices:1", "null:0",
 					    "ok:0",       "two_devices:0", "reference:0"};
