@@ -129,8 +129,8 @@ static tn_value fold(struct tn_builder *builder, uint16_t op, tn_dtype dtype,
 	const uint64_t *bits = builder->bits;
 	tn_dtype typed = tn_build_dtype(builder, operands[tn_op_typed_operand(op)]);
 	return tn_build_constant(builder, dtype,
-				 tn_op_evaluate(op, dtype, typed, bits[operands[0]], bits[operands[1]],
-					     bits[operands[2]]));
+				 tn_op_evaluate(op, dtype, typed, bits[operands[0]],
+						bits[operands[1]], bits[operands[2]]));
 }
 
 /* Constants go to the right, else the older value to the left. */

@@ -238,7 +238,7 @@ static uint64_t boolean(uint16_t op, int a, int b)
 }
 
 uint64_t tn_op_evaluate(uint16_t op, tn_dtype dtype, tn_dtype operand_dtype, uint64_t a, uint64_t b,
-		     uint64_t c)
+			uint64_t c)
 {
 	if (op >= TN_OP_EQ && op <= TN_OP_GE)
 		return comparison(op, operand_dtype, a, b);
@@ -271,6 +271,7 @@ void tn_evaluate_program(const struct tn_program *program, const uint64_t *input
 			 uint64_t *outputs)
 {
 	uint64_t value[TN_PROGRAM_MAX_INSTRUCTIONS];
+	value[0] = 0; /* operands that an opcode does not have name it */
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
 		const struct tn_instruction *in = &program->instructions[i];
 		switch (in->op) {
@@ -290,11 +291,10 @@ void tn_evaluate_program(const struct tn_program *program, const uint64_t *input
 			value[i] = (uint64_t)element;
 			break;
 		default: {
-			/* Operands that an opcode does not have are 0, which is a value too. */
 			uint16_t typed = in->op == TN_OP_SELECT ? in->b : in->a;
 			value[i] = tn_op_evaluate(in->op, (tn_dtype)in->dtype,
-					       (tn_dtype)program->instructions[typed].dtype,
-					       value[in->a], value[in->b], value[in->c]);
+						  (tn_dtype)program->instructions[typed].dtype,
+						  value[in->a], value[in->b], value[in->c]);
 		}
 		}
 	}

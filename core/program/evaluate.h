@@ -16,7 +16,7 @@
  *
  * Functions of f32 are computed in double and rounded, so they are within 0.5001 ulp. */
 uint64_t tn_op_evaluate(uint16_t op, tn_dtype dtype, tn_dtype operand_dtype, uint64_t a, uint64_t b,
-		     uint64_t c);
+			uint64_t c);
 
 /* Runs a program for one element.  inputs[k] and scalars[k] are values in the dtype in which the
  * program reads them (tn_program_input_dtype), index[k] is the index along axis k; each may be NULL

@@ -31,7 +31,7 @@ static void check_all(const struct expectation *cases, size_t n)
 		tn_dtype result = tn_op_information(e->op)->flags & TN_GIVES_BOOL ? TN_BOOL : dtype;
 		uint64_t bits =
 			tn_op_evaluate(e->op, result, dtype, bits_of_number(dtype, e->a),
-				    bits_of_number(dtype, e->b), bits_of_number(dtype, e->c));
+				       bits_of_number(dtype, e->b), bits_of_number(dtype, e->c));
 		if (same(number_of_bits(result, bits), e->result))
 			continue;
 		print_error("%s(%g, %g, %g) in %s: expected %.17g, found %.17g\n",

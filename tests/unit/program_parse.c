@@ -106,6 +106,7 @@ static void numbers_are_read_exactly(void **state)
 		{"z = 010", TN_I32, 10},
 		{"z = 2147483647", TN_I32, 2147483647},
 		{"z = 2147483648", TN_I64, 2147483648.0},
+		{"z = 9223372036854774784", TN_I64, 9223372036854774784.0},
 		{"z = 0xFFFFFFFFFFFFFFFF", TN_I32, -1},
 		{"z = u - 0xFFFFFFFF", TN_U32, 4000000001.0},
 		{"z = f64(0.1)", TN_F64, 0.1},
