@@ -105,7 +105,7 @@ static tn_status add_reason(struct tn_text *text, const struct tn_load_report *r
 			    const struct tn_selection_item *item)
 {
 	const struct tn_load_row *row = tn_load_report_find(report, item->name);
-	if (row->hardware_seen && row->hardware[0])
+	if (row->status != TN_OK && row->hardware_seen && row->hardware[0])
 		tn_text_format(text, "%s present, ", row->hardware);
 	tn_text_add(text, item->name);
 	if (item->index != TN_ANY_INDEX)

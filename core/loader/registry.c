@@ -118,7 +118,9 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 		tn_text_format(&text, "; install %s", row->packages);
 	if (like)
 		tn_text_format(&text, "; did you mean '%s'?", like);
-	if (tn_selection_names(&loading->selection, row->name) && !like && !fault)
+	/* Of a name that nothing knows: what there is instead. */
+	if (tn_selection_names(&loading->selection, row->name) && !like && !fault &&
+	    !row->packages[0])
 		add_loaded(&text, loading->report);
 	int done = !text.failed && tn_report_set(&row->text, text.data);
 	tn_text_release(&text);
