@@ -156,7 +156,8 @@ enum {
 	TN_OP_INDEX = 4, /* i64: the index along axis a; the host then keeps all axes as they are */
 	TN_OP_ELEMENT = 5, /* i64: the row-major number of the element in the operands' shape */
 
-	/* Arithmetic: a and b have the result's dtype. */
+	/* Arithmetic: a and b have the result's dtype, which is no TN_BOOL; FMA and POW to TRUNC are
+	 * of floating types alone. */
 	TN_OP_ADD = 16,
 	TN_OP_SUB = 17,
 	TN_OP_MUL = 18,
@@ -164,7 +165,7 @@ enum {
 	TN_OP_REM = 20, /* sign of a (C's fmod and %); integers by zero give 0 */
 	TN_OP_NEG = 21,
 	TN_OP_ABS = 22,
-	TN_OP_MIN = 23, /* NaN if either is NaN */
+	TN_OP_MIN = 23, /* NaN if either is NaN; of equal operands b, so min(-0, 0) is 0 */
 	TN_OP_MAX = 24,
 	TN_OP_FMA = 25, /* a * b + c, rounded once (floating) */
 	TN_OP_POW = 26,
