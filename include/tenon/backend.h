@@ -426,9 +426,9 @@ struct tn_map_args {
  *     acc[v]        := combiner v over the reduced axes r of prologue(inputs[i, r])[v]
  *     outputs[j][i] := epilogue(acc[0], ..., acc[n_values-1], epilogue_inputs[0][i], ...)[j]
  * The last n_reduced axes of `inputs` are the reduced ones, in the order that gives the index its
- * row-major number.  Outputs and epilogue inputs have the kept axes only.  The prologue has
- * n_values outputs; without an epilogue outputs[v] := acc[v].  Accumulators: f32 for f32, f64 for
- * f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index. */
+ * row-major number; there may be none.  Outputs and epilogue inputs have the kept axes only.  The
+ * prologue has n_values outputs; without an epilogue outputs[v] := acc[v].  Accumulators: f32 for
+ * f32, f64 for f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index. */
 struct tn_reduce_args {
 	struct tn_call call;
 	const struct tn_program *prologue;
@@ -446,7 +446,8 @@ struct tn_reduce_args {
 /* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
  * Rank 2 to 6: up to 4 batch axes of one shape (stride 0 legal on A and B).  Each inner matrix has a
  * stride of 1 along one of its two axes, and the other stride is at least that axis's length (or
- * the length is 1).  beta = 0 never reads C.  f16 and bf16 accumulate in f32. */
+ * the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
+ * accumulate in f32. */
 struct tn_matmul_args {
 	struct tn_call call;
 	struct tn_operand a;
@@ -470,7 +471,7 @@ struct tn_compute_table {
 struct tn_fill_args {
 	struct tn_call call;
 	struct tn_operand output;
-	struct tn_scalar value; /* of the output's dtype, by value or on the device */
+	struct tn_scalar value; /* of the output's dtype, by value or (c128: only) on the device */
 };
 
 /* output[i] := input[i]; one shape, one dtype; bits are kept. */
