@@ -190,7 +190,7 @@ static void run_operation(struct runner *runner, uint32_t number, size_t n)
 	uint64_t *value = runner->values[number];
 	for (size_t e = 0; e < n; e++)
 		value[e] = tn_op_evaluate(instruction->op, instruction->dtype, operand_dtype, a[e],
-				       b[e], c[e]);
+					  b[e], c[e]);
 }
 
 static void run_instruction(struct runner *runner, uint32_t number, uint64_t first, size_t n)

@@ -90,7 +90,7 @@ static void forge(struct forged *forged, const struct tn_program *from, uint32_t
 	forged->program.instructions = forged->instructions;
 	forged->program.bytes = forged->instructions;
 	forged->program.n_bytes = from->n_instructions * sizeof(*from->instructions);
-	forged->program.hash[0] ^= 0x5851f42d4c957f2d * (op + 3u * dtype);
+	forged->program.hash[0] ^= UINT64_C(0x5851f42d4c957f2d) * (op + 3u * dtype);
 }
 
 static void checks_map(struct sample *s)

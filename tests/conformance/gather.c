@@ -119,7 +119,7 @@ static void chooses(struct kit *kit, enum tn_slot slot, const struct choice *c)
 		for (uint64_t i = 0; i < listed.count; i++)
 			array_set_bits(&listed, i, (uint64_t)(50 - (int64_t)i % 100));
 	}
-	double *before = array_numbers(&table);
+	double *before = is_gather ? NULL : array_numbers(&table);
 	struct tn_gather_args args = {.call = CALL(struct tn_gather_args),
 				      .input = is_gather ? table.operand : listed.operand,
 				      .output = is_gather ? listed.operand : table.operand,

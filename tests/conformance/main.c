@@ -14,17 +14,10 @@
 
 enum { FAILED = 1, WRONG_USAGE = 2, ABSENT = 77 };
 
-static const struct {
-	const char *name;
-	void (*check)(struct kit *kit);
-} families[] = {
-	{"device", check_device},       {"map", check_map},
-	{"opcodes", check_opcodes},     {"random", check_random},
-	{"reduce", check_reduce},       {"matmul", check_matmul},
-	{"copy", check_copy},           {"gather", check_gather},
-	{"conv2d", check_conv2d},       {"pool2d", check_pool2d},
-	{"norm", check_norm},           {"softmax", check_softmax},
-	{"arguments", check_arguments}, {"cross_entropy", check_cross_entropy},
+static void (*const families[])(struct kit *kit) = {
+	check_device, check_map,     check_opcodes,       check_random,    check_reduce,
+	check_matmul, check_copy,    check_gather,        check_conv2d,    check_pool2d,
+	check_norm,   check_softmax, check_cross_entropy, check_arguments,
 };
 
 static const char *const slot_names[TN_SLOT_COUNT] = {
@@ -93,7 +86,7 @@ static int check(const struct tn_backend *backend, uint32_t index)
 	}
 	printf("%s, device %u: %s\n", backend->name, index, kit.description.name);
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		families[i].check(&kit);
+		families[i](&kit);
 	status = report(&kit);
 	kit_close(&kit);
 	return status;

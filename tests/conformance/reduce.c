@@ -204,7 +204,7 @@ static void reduces_every_split(struct kit *kit)
 		for (uint32_t combiner = TN_REDUCE_SUM; combiner <= TN_REDUCE_ARGMIN; combiner++) {
 			for (int s = 0; s < N_REDUCED_SHAPES; s++) {
 				const struct shape *shape = &reduced_shapes[s];
-				for (uint32_t n = 1; n <= shape->rank; n++, turn++) {
+				for (uint32_t n = 0; n <= shape->rank; n++, turn++) {
 					struct reduction r = {combiner,
 							      dtypes[d],
 							      shape,
@@ -313,7 +313,7 @@ void check_reduce(struct kit *kit)
 		return;
 	reduces_every_split(kit);
 	for (int s = 0; s < N_REDUCED_SHAPES; s++)
-		for (uint32_t n = 1; n <= reduced_shapes[s].rank; n++)
+		for (uint32_t n = 0; n <= reduced_shapes[s].rank; n++)
 			finishes_with_an_epilogue(kit, &reduced_shapes[s], n,
 						  (enum layout)((unsigned)s % LAYOUTS));
 }
