@@ -694,7 +694,8 @@ struct tn_block_kernels {
 	const tn_block_fn *operations; /* [n_operations][TN_COLUMNS], by opcode */
 	const tn_block_fn *casts; /* [16][16], from dtype, to dtype: storage types too; or NULL */
 	const tn_fold_fn *folds;  /* [8][TN_COLUMNS], by combiner (sum to min); or NULL */
-	/* Copies n bytes past the caches, for outputs larger than them; or NULL. */
+	/* Copies n bytes past the caches, for outputs larger than them; or NULL.  Its writes may be
+	 * weakly ordered (x86's non-temporal ones): the host fences before it is done. */
 	void (*stream_copy)(void *dst, const void *src, size_t n);
 };
 
