@@ -285,28 +285,59 @@ static int may_contract(const struct tn_code *code, unsigned i)
 	return value->op == TN_OP_MUL && value->n_uses == 1 && !(value->flags & TN_VALUE_UNIFORM);
 }
 
+/* sum := factors + addend, rounded once. */
+static void fuse(struct tn_value *sum, tn_block_fn fn, uint16_t a, uint16_t b, uint16_t addend)
+{
+	sum->fn = fn;
+	sum->op = TN_OP_FMA;
+	sum->arity = 3;
+	sum->a = a;
+	sum->b = b;
+	sum->c = addend;
+}
+
+static void contract_add(struct tn_code *code, struct tn_value *sum, tn_block_fn fn)
+{
+	int second = !may_contract(code, sum->a);
+	if (second && !may_contract(code, sum->b))
+		return;
+	struct tn_value *product = &code->value[second ? sum->b : sum->a];
+	fuse(sum, fn, product->a, product->b, second ? sum->a : sum->b);
+	product->n_uses = 0;
+}
+
+/* c - u * x with a uniform u is -u * x + c; the product's place in the program is that of -u. */
+static void contract_sub(struct tn_code *code, struct tn_value *difference, tn_block_fn fn)
+{
+	struct tn_value *product = &code->value[difference->b];
+	uint16_t factor = difference->b;
+	if (!may_contract(code, difference->b))
+		return;
+	int second = !(code->value[product->a].flags & TN_VALUE_UNIFORM);
+	if (second && !(code->value[product->b].flags & TN_VALUE_UNIFORM))
+		return;
+	fuse(difference, fn, factor, second ? product->a : product->b, difference->a);
+	if (second)
+		product->a = product->b;
+	product->op = TN_OP_NEG;
+	product->arity = 1;
+	product->fn = tn_code_operation(code->kernels, TN_OP_NEG, tn_block_column(product->dtype));
+	product->flags |= TN_VALUE_UNIFORM;
+}
+
 /* a * b + c, where nothing else uses the product, becomes one instruction.  A uniform sum has no
- * varying product, so it is never contracted, nor is a sum that no one uses. */
+ * varying product, so it is never contracted. */
 static void contract(struct tn_code *code)
 {
 	for (unsigned i = 0; i < code->n_values; i++) {
-		struct tn_value *sum = &code->value[i];
-		if (sum->op != TN_OP_ADD || !sum->n_uses)
+		struct tn_value *value = &code->value[i];
+		if (!value->n_uses || (value->op != TN_OP_ADD && value->op != TN_OP_SUB))
 			continue;
-		int second = !may_contract(code, sum->a);
-		if (second && !may_contract(code, sum->b))
-			continue;
-		struct tn_value *product = &code->value[second ? sum->b : sum->a];
-		tn_block_fn fn = tn_code_contraction(code->kernels, tn_block_column(sum->dtype));
-		if (!fn)
-			continue;
-		sum->fn = fn;
-		sum->op = TN_OP_FMA;
-		sum->arity = 3;
-		sum->c = second ? sum->a : sum->b;
-		sum->a = product->a;
-		sum->b = product->b;
-		product->n_uses = 0;
+		tn_block_fn fn = tn_code_contraction(code->kernels, tn_block_column(value->dtype));
+		if (fn && value->op == TN_OP_ADD)
+			contract_add(code, value, fn);
+		else if (fn)
+			contract_sub(code, value, fn);
 	}
 }
 

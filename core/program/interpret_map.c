@@ -5,6 +5,8 @@
  */
 #include "program/interpret.h"
 
+#include <stdatomic.h>
+
 #include "base/threads.h"
 #include "program/interpret_plan.h"
 
@@ -13,14 +15,20 @@
 #define PIECE 65536
 /* At most so many pieces, so that what each begins with is seldom done. */
 #define MOST_PIECES 256
-/* From so many bytes of operands on, outputs are larger than the caches. */
+/* From so many bytes of operands on, operands are larger than the caches. */
 #define STREAM_BYTES (UINT64_C(48) << 20)
+
+/* Blocks of operands larger than the caches, in programs of few steps and of many. */
+#define LARGE_BLOCK 512
+#define SHORT_BLOCK 128
+#define FEW_STEPS 16
 
 struct plan {
 	struct tn_nest nest;
 	struct tn_tile tile;
 	struct tn_walk walk;
 	struct tn_code code;
+	int large; /* operands are larger than the caches */
 };
 
 static const char operation[] = "map";
@@ -94,16 +102,26 @@ static int transposed_axis(const struct tn_nest *nest, int x)
 	return -1;
 }
 
+/* The length of equal parts of a row: about a block, or a whole row where there is room for it. */
+static int64_t part_of(int64_t length, int64_t block, int64_t room)
+{
+	if (length <= block || (length <= room && length < 3 * block))
+		return length;
+	int64_t parts = (length + block - 1) / block;
+	return ((length + parts - 1) / parts + 15) & ~15;
+}
+
 /* Tiles are long rows; short rows come several at a time, and where an input is transposed tiles are
  * about square. */
-static void choose_tile(struct tn_tile *tile, const struct tn_nest *nest, int64_t block)
+static void choose_tile(struct tn_tile *tile, const struct tn_nest *nest, int64_t block,
+			int64_t room)
 {
 	*tile = (struct tn_tile){.x = (int)nest->rank - 1, .y = -1};
 	tile->length_x = tile->length_y = tile->tx = tile->ty = 1;
 	if (tile->x < 0)
 		return;
 	tile->length_x = nest->length[tile->x];
-	tile->tx = smaller(tile->length_x, block);
+	tile->tx = part_of(tile->length_x, block, room);
 	int transposed = nest->rank > 1 ? transposed_axis(nest, tile->x) : -1;
 	if (transposed >= 0) {
 		tile->y = transposed;
@@ -131,14 +149,7 @@ static void make_walk(struct tn_walk *walk, const struct tn_nest *nest, const st
 	}
 }
 
-/* The elements of a block: as many as keep all registers in the first cache. */
-static int64_t block_of(const struct tn_code *code)
-{
-	int64_t n = TN_ARENA_BYTES / (int64_t)(code->n_live * code->width) & ~15;
-	return n < 16 ? 16 : n > TN_MAX_BLOCK ? TN_MAX_BLOCK : n;
-}
-
-static int should_stream(const struct plan *plan)
+static int is_large(const struct plan *plan)
 {
 	uint64_t bytes = 0, n = tn_nest_count(&plan->nest, 0, plan->nest.rank);
 	for (unsigned v = 0; v < plan->nest.n_views; v++) {
@@ -146,6 +157,30 @@ static int should_stream(const struct plan *plan)
 			bytes += n * plan->nest.view[v].size;
 	}
 	return bytes >= STREAM_BYTES;
+}
+
+/* The elements of a block that keep all registers in the first cache. */
+static int64_t room_of(const struct tn_code *code)
+{
+	int64_t n = TN_ARENA_BYTES / (int64_t)(code->n_live * code->width) & ~15;
+	return n < 16 ? 16 : smaller(n, TN_MAX_BLOCK);
+}
+
+/* The elements of a block: as many as there is room for; but operands that come from memory want short blocks where there are many steps: the processor then computes one step while the
+ * next ones wait for memory, as far as it looks ahead. */
+static int64_t block_of(const struct tn_code *code, int64_t room, int large)
+{
+	int64_t most = !large ? TN_MAX_BLOCK : code->cost < FEW_STEPS ? LARGE_BLOCK : SHORT_BLOCK;
+	return smaller(room, most);
+}
+
+/* Orders writes past the caches before whatever tells another thread that they are done. */
+static void fence(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_sfence();
+#endif
+	atomic_thread_fence(memory_order_release);
 }
 
 static void run_tiles(void *argument, uint64_t begin, uint64_t end)
@@ -168,6 +203,8 @@ static void run_tiles(void *argument, uint64_t begin, uint64_t end)
 		int64_t ny = smaller(tile->ty, tile->length_y - (int64_t)position[1] * tile->ty);
 		tn_machine_run(&machine, (size_t)nx, (size_t)ny);
 	}
+	if (plan->large)
+		fence();
 }
 
 static void run(struct tn_threads *threads, struct plan *plan)
@@ -198,10 +235,11 @@ tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args 
 		return status;
 	make_nest(&plan, &args);
 	tn_code_analyse(&plan.code, &plan.nest);
-	choose_tile(&plan.tile, &plan.nest, block_of(&plan.code));
+	plan.large = is_large(&plan);
+	int64_t room = room_of(&plan.code);
+	choose_tile(&plan.tile, &plan.nest, block_of(&plan.code, room, plan.large), room);
 	make_walk(&plan.walk, &plan.nest, &plan.tile);
-	tn_code_emit(&plan.code,
-		     &(struct tn_emit){&plan.nest, &plan.tile, &plan.walk, should_stream(&plan)});
+	tn_code_emit(&plan.code, &(struct tn_emit){&plan.nest, &plan.tile, &plan.walk, plan.large});
 	tn_code_evaluate(&plan.code, &plan.nest);
 	run(threads, &plan);
 	return TN_OK;

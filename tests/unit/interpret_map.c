@@ -115,7 +115,8 @@ static void run(const struct job *job)
 	free(expected);
 }
 
-/* z = a * x + y, w = x < y ? x : n;  a scalar, a constant, two outputs, one of them a bool's user. */
+/* z = a * x + y, w = x < y ? x : n, v = y - x * a: a scalar, a constant, three outputs, one of them a
+ * bool's user, two that may be contracted. */
 static void make_sample(struct text *t, tn_dtype dtype)
 {
 	text_init(t, 2, 1);
@@ -128,6 +129,8 @@ static void make_sample(struct text *t, tn_dtype dtype)
 	uint16_t less = text_op(t, TN_OP_LT, TN_BOOL, x, y, 0);
 	text_output(t, z);
 	text_output(t, text_op(t, TN_OP_SELECT, dtype, less, x, n));
+	product = text_op(t, TN_OP_MUL, dtype, x, a, 0);
+	text_output(t, text_op(t, TN_OP_SUB, dtype, y, product, 0));
 }
 
 static void run_sample(tn_dtype storage, unsigned s, enum layout lx, enum layout ly, enum layout lz)
@@ -138,13 +141,14 @@ static void run_sample(tn_dtype storage, unsigned s, enum layout lx, enum layout
 	struct tensor y = tensor_make(storage, shapes[s].rank, shapes[s].shape, ly);
 	struct tensor z = tensor_make(storage, shapes[s].rank, shapes[s].shape, lz);
 	struct tensor w = tensor_make(storage, shapes[s].rank, shapes[s].shape, CONTIGUOUS);
+	struct tensor v = tensor_make(storage, shapes[s].rank, shapes[s].shape, lz);
 	make_sample(&t, tn_compute_dtype(storage));
 	tensor_fill(&x, 1);
 	tensor_fill(&y, 2);
 	run(&(struct job){.threads = s % 2 ? one : four,
 			  .program = &t.program,
 			  .inputs = (struct tn_operand[]){x.operand, y.operand},
-			  .outputs = (struct tn_operand[]){z.operand, w.operand},
+			  .outputs = (struct tn_operand[]){z.operand, w.operand, v.operand},
 			  .scalars = &(struct tn_scalar){.dtype = TN_F64,
 							 .on_device = s % 3 == 0,
 							 .bits = tn_bits_of_f64(scalar),
@@ -154,10 +158,12 @@ static void run_sample(tn_dtype storage, unsigned s, enum layout lx, enum layout
 	check_sentinels(&x);
 	check_sentinels(&z);
 	check_sentinels(&w);
+	check_sentinels(&v);
 	tensor_free(&x);
 	tensor_free(&y);
 	tensor_free(&z);
 	tensor_free(&w);
+	tensor_free(&v);
 }
 
 static int may_be_written(enum layout layout)
