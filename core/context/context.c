@@ -115,12 +115,18 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 	tn_status status = take_options(given, &options, error);
 	if (status)
 		return status;
+	if (options.report_on_failure)
+		*options.report_on_failure = NULL;
 	tn_context *context = tn_mem_zeroed(1, sizeof(*context));
 	if (!context)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for a context");
 	tn_parameters_init(&context->parameters);
 	status = open_all(context, &options, error);
 	if (status) {
+		if (options.report_on_failure) {
+			*options.report_on_failure = context->report;
+			context->report = NULL;
+		}
 		tn_context_close(context);
 		return status;
 	}

@@ -123,12 +123,12 @@ void tn_context_close_devices(tn_context *context)
 
 /* ---- Public ----------------------------------------------------------------------------------*/
 
-size_t tn_device_count(const tn_context *context)
+size_t tn_context_device_count(const tn_context *context)
 {
 	return context ? context->n_devices : 0;
 }
 
-tn_device *tn_device_at(tn_context *context, size_t index)
+tn_device *tn_context_device(tn_context *context, size_t index)
 {
 	return context && index < context->n_devices ? context->devices[index] : NULL;
 }

@@ -56,8 +56,10 @@ struct tn_context_options {
 	uint64_t memory_limit;  /* bytes per device; 0: TENON_MEMORY_LIMIT, else none */
 	uint64_t seed;          /* 0: TENON_SEED, else 0 */
 	uint32_t deterministic; /* 1: as TENON_DETERMINISTIC=1 */
-	uint32_t
-		ledger_time; /* 1: time every operation for the ledger, not only fallen-back ones */
+	uint32_t ledger_time;   /* 1: the ledger has the time of every operation */
+	/* Where the load report goes when opening fails (owned: tn_load_report_destroy; NULL when there
+	 * is none), so that a program can show why.  May be NULL. */
+	tn_load_report **report_on_failure;
 };
 
 /* Loads backends, picks one and opens its device.  `options` may be NULL.  Never fails for want of a
@@ -97,8 +99,8 @@ TN_API tn_status tn_variable_at(const tn_context *context, size_t index,
 
 /* The devices that the selection allows, the preferred one first; each is opened when first used.
  * Borrowed, valid until close.  NULL: no such index.  [thread: one per context | since 0.1] */
-TN_API size_t tn_device_count(const tn_context *context);
-TN_API tn_device *tn_device_at(tn_context *context, size_t index);
+TN_API size_t tn_context_device_count(const tn_context *context);
+TN_API tn_device *tn_context_device(tn_context *context, size_t index);
 
 /* The device on which new arrays are made.  [thread: one per context | since 0.1] */
 TN_API tn_device *tn_device_current(const tn_context *context);
