@@ -194,17 +194,15 @@ struct fill {
 	double value;
 };
 
-static const struct tn_short_program fill_text = {"z = a", 0, 1, 0};
-
-/* In f64 only where the output is: i64 takes what f32 cannot hold through its own scalar. */
+/* The scalar has the output's own compute type, since an i64 holds what an f32 cannot. */
 static tn_status compose_fill(void *argument)
 {
 	const struct fill *fill = argument;
 	struct tn_scalar value = tn_scalar_of(tn_compute_dtype(fill->out->dtype), fill->value);
+	const struct tn_short_program text = {"z = a", 0, 1, 0, value.dtype};
 	struct tn_map_run run = {
 		.operation = fill->operation, .outputs = &fill->out, .scalars = &value};
-	tn_status status = tn_programs_short(fill->runtime, "fill", &fill_text, NULL, value.dtype,
-					     &run.program);
+	tn_status status = tn_programs_short(fill->runtime, "fill", &text, NULL, &run.program);
 	return status ? status : tn_map_run(fill->runtime, &run);
 }
 

@@ -10,13 +10,15 @@
 
 #include <tenon/array.h>
 
+/* Zero is the ordinary value: a convolution's strides, dilations and groups are then 1, a pooling's
+ * stride is its kernel. */
 struct tn_window {
 	int64_t kernel[2]; /* pooling */
 	int64_t stride[2];
-	int64_t dilation[2];
-	int64_t padding[4]; /* top, left, bottom, right */
-	uint32_t groups;    /* convolution */
-	uint32_t kind;      /* pooling: TN_POOL_MAX or TN_POOL_AVERAGE */
+	int64_t dilation[2]; /* convolution */
+	int64_t padding[4];  /* top, left, bottom, right */
+	uint32_t groups;     /* convolution */
+	uint32_t kind;       /* pooling: TN_POOL_MAX or TN_POOL_AVERAGE */
 	uint32_t count_padding;
 };
 
@@ -46,9 +48,10 @@ tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, c
  * use_statistics is 1 (batch norm at inference). */
 tn_array *tn_norm_forward(int kind, const tn_array *x, const tn_array *w, const tn_array *b,
 			  double epsilon, int use_statistics, tn_array **mean, tn_array **rstd);
-/* dw and db may be NULL; they are written, or added to with accumulate.  Returns dx. */
+/* dw and db may both be NULL; they are written, or added to with accumulate.  use_statistics: mean and
+ * rstd were given to the forward, and are constants.  Returns dx. */
 tn_array *tn_norm_backward(int kind, const tn_array *dy, const tn_array *x, const tn_array *w,
-			   const tn_array *mean, const tn_array *rstd, tn_array *dw, tn_array *db,
-			   int accumulate);
+			   const tn_array *mean, const tn_array *rstd, int use_statistics,
+			   tn_array *dw, tn_array *db, int accumulate);
 
 #endif

@@ -44,10 +44,6 @@ struct tn_reduce_run {
 };
 tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *run);
 
-/* out := m + log sum exp(a - m) over `axes`; m has the reduced axes with length 1. */
-tn_status tn_logsumexp_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
-			   const tn_array *a, const tn_array *m, uint32_t axes);
-
 /* C := alpha op(A) op(B) + beta C for arrays of rank 2 and more; op transposes the last two axes.
  * Batch axes of A and B broadcast to those of C. */
 struct tn_matmul_run {
@@ -81,10 +77,25 @@ tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 /* A compact copy of `a` in the innermost scope, or NULL with runtime->report filled. */
 tn_array *tn_array_compact(struct tn_runtime *runtime, const tn_array *a);
 
-/* The text of a composition on these arrays: parsed once, all inputs' dtypes from the arrays; scalars
- * in f64 when an input is, else f32. */
+/* A composition's text on these arrays. */
 tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
 		       const struct tn_short_program *text, const tn_array *const *inputs,
 		       tn_array *const *outputs, const double *scalars);
+
+/* A composition's reduction of the shape of inputs[0]: a value for each output of the prologue.  The
+ * epilogue's first inputs are the accumulators. */
+struct tn_short_reduction {
+	const struct tn_short_program *prologue;
+	const struct tn_short_program *epilogue; /* may be NULL */
+	const tn_array *const *inputs;
+	const tn_array *const *epilogue_inputs;
+	tn_array *const *outputs;
+	const double *scalars;
+	const double *epilogue_scalars;
+	uint32_t axes;
+	uint32_t combiners[4];
+};
+tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,
+			  const struct tn_short_reduction *reduction);
 
 #endif

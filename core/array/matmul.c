@@ -182,7 +182,7 @@ static tn_status call_outer(struct product *product)
 /* K = 0: the product is 0, and beta C is left. */
 static tn_status scale(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
-	static const struct tn_short_program times = {"z = a * x", 1, 1, 0};
+	static const struct tn_short_program times = {"z = a * x", 1, 1, 0, 0};
 	const tn_array *c = run->c;
 	if (run->beta == 0)
 		return tn_fill_run(runtime, run->operation, run->c, 0);

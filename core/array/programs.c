@@ -204,7 +204,7 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
 
 static const char *const input_names[TN_PROGRAM_MAX_INPUTS] = {"x", "y", "c", "d",
 							       "e", "f", "g", "h"};
-static const char *const scalar_names[] = {"a", "b", "s", "t"};
+static const char *const scalar_names[TN_SHORT_SCALARS] = {"a", "b", "s", "t", "u", "v", "p", "q"};
 static const char *const output_names[TN_PROGRAM_MAX_OUTPUTS] = {"out0", "out1", "out2", "out3"};
 
 static int is_floating(tn_dtype dtype)
@@ -262,9 +262,9 @@ tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation oper
 
 tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,
 			    const struct tn_short_program *shorthand, const tn_dtype *dtypes,
-			    tn_dtype scalar_dtype, const struct tn_program **program)
+			    const struct tn_program **program)
 {
-	const tn_dtype scalar_dtypes[] = {scalar_dtype, scalar_dtype, scalar_dtype, scalar_dtype};
+	tn_dtype scalar_dtype = shorthand->scalar_dtype, scalar_dtypes[TN_SHORT_SCALARS];
 	struct tn_program_names names = {
 		.struct_size = sizeof(names),
 		.n_inputs = shorthand->n_inputs,
@@ -276,5 +276,11 @@ tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,
 		.scalar_dtypes = scalar_dtypes,
 		.outputs = output_names,
 	};
+	for (uint32_t i = 0; i < shorthand->n_inputs && !shorthand->scalar_dtype; i++) {
+		if (dtypes[i] == TN_F64)
+			scalar_dtype = TN_F64;
+	}
+	for (uint32_t i = 0; i < shorthand->n_scalars; i++)
+		scalar_dtypes[i] = scalar_dtype ? scalar_dtype : TN_F32;
 	return tn_programs_get(runtime, operation, shorthand->text, &names, program);
 }

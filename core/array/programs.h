@@ -43,16 +43,21 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
 tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
 			      const tn_dtype *dtypes, const struct tn_program **program);
 
-/* A text over the inputs x, y, c, d, ... and f32 or f64 scalars a, b, e, ... with one or more
- * outputs: what compositions are written in.  dtypes: n_inputs; scalar_dtype: of all scalars. */
+/* A text over the inputs x, y, c, d, e, f, g, h and the scalars a, b, s, t, u, v, p, q: what
+ * compositions are written in.  Several outputs are out0, out1, ... */
 struct tn_short_program {
 	const char *text;
 	uint32_t n_inputs;
 	uint32_t n_scalars;
-	uint32_t n_outputs; /* 0: the last assigned name; else out0, out1, ... */
+	uint32_t n_outputs;    /* 0: one, the name assigned last */
+	tn_dtype scalar_dtype; /* 0: f64 when an input is f64, else f32 */
 };
+
+#define TN_SHORT_SCALARS 8
+
+/* Its program for inputs of those dtypes. */
 tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,
 			    const struct tn_short_program *shorthand, const tn_dtype *dtypes,
-			    tn_dtype scalar_dtype, const struct tn_program **program);
+			    const struct tn_program **program);
 
 #endif

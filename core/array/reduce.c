@@ -115,31 +115,16 @@ static tn_status reduce_one(const struct reduction *r, tn_array *out,
 			    const struct tn_short_program *prologue, uint32_t combiner,
 			    const struct tn_short_program *epilogue, double scalar)
 {
-	const char *name = tn_operation_names[r->operation];
-	struct tn_runtime *runtime = r->runtime;
-	struct tn_scalar value;
-	struct tn_reduce_run run = {.operation = r->operation,
-				    .inputs = &r->a,
-				    .outputs = &out,
-				    .epilogue_scalars = &value,
-				    .rank = r->a->rank,
-				    .shape = r->a->shape,
-				    .axes = r->axes,
-				    .n_values = 1,
-				    .combiners = {combiner}};
-	tn_dtype accumulator;
-	tn_status status;
+	struct tn_short_reduction reduction = {.prologue = prologue,
+					       .epilogue = epilogue,
+					       .inputs = &r->a,
+					       .outputs = &out,
+					       .epilogue_scalars = &scalar,
+					       .axes = r->axes,
+					       .combiners = {combiner}};
 	if (r->count == 0)
 		return fill_empty(r, out);
-	status = tn_programs_short(runtime, name, prologue, &r->a->dtype, TN_F32, &run.prologue);
-	if (!status && epilogue) {
-		accumulator = tn_program_output_dtype(run.prologue, 0);
-		status = tn_programs_short(runtime, name, epilogue, &accumulator, accumulator,
-					   &run.epilogue);
-		if (!status)
-			tn_scalars_of(run.epilogue, &scalar, &value);
-	}
-	return status ? status : tn_reduce_run(runtime, &run);
+	return tn_short_reduce(r->runtime, r->operation, &reduction);
 }
 
 static tn_array *make_output(const struct reduction *r, tn_dtype dtype)
@@ -160,10 +145,10 @@ static tn_array *finish(const struct reduction *r, tn_status status, tn_array *o
 	return tn_end(r->runtime, status, out);
 }
 
-static const struct tn_short_program as_is = {"z = x", 1, 0, 0};
-static const struct tn_short_program as_f32 = {"z = f32(x)", 1, 0, 0};
-static const struct tn_short_program as_i64 = {"z = i64(x)", 1, 0, 0};
-static const struct tn_short_program times = {"z = x * a", 1, 1, 0};
+static const struct tn_short_program as_is = {"z = x", 1, 0, 0, 0};
+static const struct tn_short_program as_f32 = {"z = f32(x)", 1, 0, 0, 0};
+static const struct tn_short_program as_i64 = {"z = i64(x)", 1, 0, 0, 0};
+static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
 
 /* The type of a sum or product: the array's own when it is floating, else i64 (u64 of u64). */
 static tn_dtype sum_dtype(tn_dtype dtype)
@@ -274,36 +259,27 @@ tn_array *tn_argmin(const tn_array *a, int axis)
 
 /* With m = max x, or 0 where that is infinite:  m + log sum exp(x - m).  Nothing overflows, a row of
  * -inf gives -inf, one with +inf gives +inf. */
-static const struct tn_short_program if_finite = {"z = x - x == 0 ? x : 0", 1, 0, 0};
-static const struct tn_short_program shifted = {"z = exp(x - y)", 2, 0, 0};
-static const struct tn_short_program shifted_back = {"z = log(x) + y", 2, 0, 0};
+static const struct tn_short_program if_finite = {"z = x - x == 0 ? x : 0", 1, 0, 0, 0};
+static const struct tn_short_program shifted = {"z = exp(x - y)", 2, 0, 0, 0};
+static const struct tn_short_program shifted_back = {"z = log(x) + y", 2, 0, 0, 0};
 
 static tn_status largest(const struct reduction *r, tn_array *m)
 {
 	return reduce_one(r, m, &as_is, TN_REDUCE_MAX, &if_finite, 0);
 }
 
-tn_status tn_logsumexp_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
-			   const tn_array *a, const tn_array *m, uint32_t axes)
+static tn_status run_logsumexp(struct tn_runtime *runtime, tn_array *out, const tn_array *a,
+			       const tn_array *m, uint32_t axes)
 {
 	const tn_array *inputs[] = {a, m};
-	tn_dtype dtypes[] = {a->dtype, m->dtype};
-	tn_dtype accumulators[] = {a->dtype == TN_F64 ? TN_F64 : TN_F32, m->dtype};
-	struct tn_reduce_run run = {.operation = operation,
-				    .inputs = inputs,
-				    .epilogue_inputs = &m,
-				    .outputs = &out,
-				    .rank = a->rank,
-				    .shape = a->shape,
-				    .axes = axes,
-				    .n_values = 1,
-				    .combiners = {TN_REDUCE_SUM}};
-	tn_status status =
-		tn_programs_short(runtime, "logsumexp", &shifted, dtypes, TN_F32, &run.prologue);
-	if (!status)
-		status = tn_programs_short(runtime, "logsumexp", &shifted_back, accumulators,
-					   TN_F32, &run.epilogue);
-	return status ? status : tn_reduce_run(runtime, &run);
+	struct tn_short_reduction reduction = {.prologue = &shifted,
+					       .epilogue = &shifted_back,
+					       .inputs = inputs,
+					       .epilogue_inputs = &m,
+					       .outputs = &out,
+					       .axes = axes,
+					       .combiners = {TN_REDUCE_SUM}};
+	return tn_short_reduce(runtime, TN_DO_LOGSUMEXP, &reduction);
 }
 
 tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
@@ -329,7 +305,7 @@ tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 	m = make_output(&with_axes, a->dtype);
 	status = m ? largest(&with_axes, m) : TN_OUT_OF_MEMORY;
 	if (!status)
-		status = tn_logsumexp_run(r.runtime, TN_DO_LOGSUMEXP, out, a, m, r.axes);
+		status = run_logsumexp(r.runtime, out, a, m, r.axes);
 	tn_array_discard(m);
 	return finish(&r, status, out, TN_RECORD_LOGSUMEXP, 1);
 }

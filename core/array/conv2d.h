@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * One convolution, checked: what conv2d.c hands to a backend and compose_conv2d.c builds from copies,
+ * products and maps.
+ */
+#ifndef TN_ARRAY_CONV2D_H
+#define TN_ARRAY_CONV2D_H
+
+#include "array/array.h"
+#include "array/layers.h"
+#include "array/operations.h"
+
+/* x = (N, C, H, W), w = (O, C / G, R, S), y = (N, O, P, Q).  One of x, w and y is written. */
+struct tn_conv2d {
+	struct tn_runtime *runtime;
+	enum tn_operation operation;
+	struct tn_window window;
+	tn_array *x;
+	tn_array *w;
+	tn_array *y;
+	tn_array *bias; /* may be NULL */
+	int accumulate; /* weight gradient: add to w */
+	int64_t N, C, H, W, O, R, S, P, Q, G;
+};
+
+/* Compositions of a struct tn_conv2d, none of whose arrays is empty. */
+tn_status tn_compose_conv2d(void *conv);
+tn_status tn_compose_conv2d_input_gradient(void *conv);
+tn_status tn_compose_conv2d_weight_gradient(void *conv);
+
+#endif
