@@ -64,7 +64,8 @@ tn_array *tn_array_make(struct tn_runtime *runtime, struct tn_device *device, tn
 		return NULL;
 	array->dtype = dtype;
 	array->rank = rank;
-	memcpy(array->shape, shape, (size_t)rank * sizeof(*shape));
+	if (rank)
+		memcpy(array->shape, shape, (size_t)rank * sizeof(*shape));
 	array->size = tn_shape_compact(rank, shape, array->strides);
 	array->offset = 0;
 	array->contiguous = 1;
