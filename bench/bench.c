@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+clockid_t bench_clock = CLOCK_PROCESS_CPUTIME_ID;
+
 #define HUGE_PAGE ((size_t)2 << 20)
 
 float *bench_floats(size_t n)
@@ -44,6 +46,8 @@ int bench_open(struct bench_backend *backend, const char *name, unsigned n_threa
 	const char *build = getenv("TENON_BUILD");
 	snprintf(path, sizeof(path), "%s/.libs/backend_%s.so", build ? build : ".", name);
 	memset(backend, 0, sizeof(*backend));
+	if (n_threads > 1)
+		bench_clock = CLOCK_MONOTONIC;
 	if (!find(backend, path))
 		return 0;
 	tn_logger_init(&backend->logger);
