@@ -428,8 +428,11 @@ static void bound_registers(struct tn_code *code, const struct tn_nest *nest)
 	uint8_t ends[TN_PROGRAM_MAX_INSTRUCTIONS + 1];
 	uint32_t live = 0, most = 0, stay = 1; /* one for conversions of strided operands */
 	memset(ends, 0, code->n_values + 1);
-	for (unsigned i = 0; i < code->n_values; i++)
-		ends[code->value[i].last] += code->value[i].last > i;
+	for (unsigned i = 0; i < code->n_values; i++) {
+		const struct tn_value *value = &code->value[i];
+		if (!(value->flags & TN_VALUE_UNIFORM) && value->n_uses)
+			ends[value->last] += value->last > i;
+	}
 	for (unsigned j = 0; j < code->program->n_outputs; j++) {
 		const struct tn_value *value = &code->value[code->program->outputs[j]];
 		ends[value->last] = 0; /* it and, to be brief, what dies with it live on */
