@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The gradient check: (f(x + h e) - f(x - h e)) / 2h for each tried element e, beside the tape's.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "array/array.h"
+#include "autograd/tape.h"
+#include "base/memory.h"
+
+struct check {
+	tn_context *context;
+	struct tn_runtime *rt;
+	tn_gradient_function f;
+	void *user;
+	int n_inputs;
+	tn_array *const *inputs;
+	double step;
+	double tolerance;
+	int64_t max_elements;
+	struct tn_gradient_report *report;
+};
+
+static double get(tn_dtype dtype, const void *data, int64_t i)
+{
+	return dtype == TN_F64 ? ((const double *)data)[i] : ((const float *)data)[i];
+}
+
+static void set(tn_dtype dtype, void *data, int64_t i, double value)
+{
+	if (dtype == TN_F64)
+		((double *)data)[i] = value;
+	else
+		((float *)data)[i] = (float)value;
+}
+
+/* f with element i of the input at `value`. */
+static tn_status value_at(struct check *check, tn_array *x, void *data, int64_t i, double value,
+			  double *result)
+{
+	size_t size = (size_t)tn_array_size(x) * tn_dtype_size(x->dtype);
+	double before = get(x->dtype, data, i);
+	set(x->dtype, data, i, value);
+	tn_status status = tn_assign_host(x, data, size);
+	if (!status)
+		status = tn_scope_begin(check->context);
+	if (!status) {
+		tn_array *y = check->f(check->user, check->inputs);
+		status = y ? tn_item(y, result) : tn_runtime_status(check->rt);
+		tn_scope_end(check->context, NULL);
+	}
+	set(x->dtype, data, i, before);
+	return status;
+}
+
+static void note(struct check *check, int input, int64_t element, double tape, double difference)
+{
+	double off = fabs(tape - difference) / (1.0 + fabs(difference));
+	if (isnan(off))
+		off = INFINITY;
+	if (!(off > check->report->worst))
+		return;
+	*check->report = (struct tn_gradient_report){off, input, element, tape, difference};
+}
+
+static tn_status check_elements(struct check *check, int input, void *data, const void *gradient)
+{
+	tn_array *x = check->inputs[input];
+	int64_t n = tn_array_size(x);
+	int64_t tried = check->max_elements && check->max_elements < n ? check->max_elements : n;
+	double step = check->step > 0 ? check->step : x->dtype == TN_F64 ? 1e-6 : 1e-3;
+	for (int64_t k = 0; k < tried; k++) {
+		int64_t i = tried == n ? k : (int64_t)((double)k * (double)n / (double)tried);
+		double value = get(x->dtype, data, i), above, below;
+		tn_status status = value_at(check, x, data, i, value + step, &above);
+		if (!status)
+			status = value_at(check, x, data, i, value - step, &below);
+		if (status)
+			return status;
+		note(check, input, i, gradient ? get(x->dtype, gradient, i) : 0.0,
+		     (above - below) / (2.0 * step));
+	}
+	return tn_assign_host(x, data, (size_t)n * tn_dtype_size(x->dtype));
+}
+
+static tn_status check_input(struct check *check, int input, tn_array *gradient)
+{
+	tn_array *x = check->inputs[input];
+	size_t size = (size_t)tn_array_size(x) * tn_dtype_size(x->dtype);
+	void *data = tn_mem_alloc(size), *values = gradient ? tn_mem_alloc(size) : NULL;
+	tn_status status = TN_OK;
+	if (!data || (gradient && !values))
+		status = tn_runtime_fail(check->rt, TN_OUT_OF_MEMORY, "gradient_check",
+					 "no memory for %zu bytes", size);
+	if (!status)
+		status = tn_to_host(x, data, size);
+	if (!status && gradient)
+		status = tn_to_host(gradient, values, size);
+	if (!status)
+		status = check_elements(check, input, data, values);
+	tn_mem_free(data);
+	tn_mem_free(values);
+	return status;
+}
+
+/* The tape's gradients, as arrays of the current scope. */
+static tn_status tape_gradients(struct check *check, tn_array **gradients)
+{
+	tn_tape *tape = tn_tape_begin(check->context);
+	tn_status status = tape ? TN_OK : tn_runtime_status(check->rt);
+	for (int i = 0; i < check->n_inputs && !status; i++)
+		status = tn_tape_watch(tape, check->inputs[i]);
+	if (!status) {
+		tn_array *y = check->f(check->user, check->inputs);
+		status = y ? tn_tape_backward(tape, y, NULL) : tn_runtime_status(check->rt);
+	}
+	for (int i = 0; i < check->n_inputs && !status; i++)
+		gradients[i] = tn_tape_gradient(tape, check->inputs[i]);
+	tn_tape_end(tape);
+	return status ? status : tn_runtime_status(check->rt);
+}
+
+tn_status tn_gradient_check(tn_context *context, tn_gradient_function f, void *user, int n_inputs,
+			    tn_array *const *inputs, double step, double tolerance,
+			    int64_t max_elements, struct tn_gradient_report *report)
+{
+	tn_array *gradients[TN_NODE_MAX_INPUTS] = {0};
+	struct tn_gradient_report own;
+	if (!context || !f || n_inputs < 1 || n_inputs > TN_NODE_MAX_INPUTS || !inputs)
+		return TN_INVALID_ARGUMENT;
+	struct check check = {
+		context,      tn_runtime_of(context), f, user, n_inputs, inputs, step, tolerance,
+		max_elements, report ? report : &own};
+	memset(check.report, 0, sizeof(*check.report));
+	tn_status status = tn_scope_begin(context);
+	if (status)
+		return status;
+	status = tape_gradients(&check, gradients);
+	for (int i = 0; i < n_inputs && !status; i++)
+		status = check_input(&check, i, gradients[i]);
+	tn_scope_end(context, NULL);
+	if (!status && !(check.report->worst <= tolerance))
+		status = tn_runtime_fail(
+			check.rt, TN_INTERNAL, "gradient_check",
+			"input %d, element %lld: the tape says %.9g, differences say %.9g",
+			check.report->input, (long long)check.report->element, check.report->tape,
+			check.report->difference);
+	return status;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Programs of a context live as long as it does, so that their address is their identity; a small hash
+ * table by address and wanted inputs is all that is needed.
+ */
+#include "autograd/derivatives.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#define BUCKETS 256
+
+struct derivative {
+	struct derivative *next;
+	const struct tn_program *program;
+	uint32_t wanted;
+	struct tn_program *gradient;
+};
+
+struct table {
+	struct derivative *buckets[BUCKETS];
+};
+
+static void release(void *attachment)
+{
+	struct table *table = attachment;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		while (table->buckets[i]) {
+			struct derivative *derivative = table->buckets[i];
+			table->buckets[i] = derivative->next;
+			tn_program_destroy(derivative->gradient);
+			tn_mem_free(derivative);
+		}
+	}
+	tn_mem_free(table);
+}
+
+static struct table *table_of(struct tn_runtime *rt)
+{
+	if (!rt->attachment) {
+		rt->attachment = tn_mem_zeroed(1, sizeof(struct table));
+		rt->release_attachment = release;
+	}
+	return rt->attachment;
+}
+
+static size_t bucket_of(const struct tn_program *program, uint32_t wanted)
+{
+	return (((uintptr_t)program >> 4) ^ ((uintptr_t)program >> 12) ^ wanted) % BUCKETS;
+}
+
+/* Differentiates; NULL with `error` filled. */
+static struct derivative *make(const struct tn_program *program, uint32_t wanted,
+			       struct tn_error_info *error)
+{
+	uint32_t inputs[TN_PROGRAM_MAX_INPUTS];
+	struct tn_program_wants wants = {.struct_size = sizeof(wants), .inputs = inputs};
+	for (uint32_t i = 0; i < TN_PROGRAM_MAX_INPUTS; i++) {
+		if (wanted & 1u << i)
+			inputs[wants.n_inputs++] = i;
+	}
+	struct derivative *derivative = tn_mem_zeroed(1, sizeof(*derivative));
+	if (!derivative) {
+		tn_fail(error, TN_OUT_OF_MEMORY, "differentiate", "no memory for a program");
+		return NULL;
+	}
+	derivative->program = program;
+	derivative->wanted = wanted;
+	if (!tn_program_differentiate(program, &wants, &derivative->gradient, error))
+		return derivative;
+	tn_mem_free(derivative);
+	return NULL;
+}
+
+const struct tn_program *tn_derivative_of(struct tn_runtime *rt, const char *operation,
+					  const struct tn_program *program, uint32_t wanted)
+{
+	struct tn_error_info error;
+	struct table *table = table_of(rt);
+	if (!table) {
+		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for the derivatives");
+		return NULL;
+	}
+	struct derivative **bucket = &table->buckets[bucket_of(program, wanted)];
+	for (struct derivative *d = *bucket; d; d = d->next) {
+		if (d->program == program && d->wanted == wanted)
+			return d->gradient;
+	}
+	struct derivative *derivative = make(program, wanted, &error);
+	if (!derivative) {
+		tn_runtime_keep(rt, &error);
+		return NULL;
+	}
+	derivative->next = *bucket;
+	*bucket = derivative;
+	return derivative->gradient;
+}

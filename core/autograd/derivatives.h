@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The gradient programs of a context's element programs, made once each.
+ */
+#ifndef TN_AUTOGRAD_DERIVATIVES_H
+#define TN_AUTOGRAD_DERIVATIVES_H
+
+#include <tenon/program.h>
+
+#include "array/runtime.h"
+
+/* The program that gives the gradients of the inputs whose bits are set in `wanted` (at most
+ * TN_PROGRAM_MAX_OUTPUTS), in ascending order.  `program` lives as long as the context.  Borrowed, valid
+ * as long.  NULL: the error is kept. */
+const struct tn_program *tn_derivative_of(struct tn_runtime *runtime, const char *operation,
+					  const struct tn_program *program, uint32_t wanted);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The gradient of any element program, by differentiating it:
+ *     dx[k] = sum over broadcast axes of  (d program / d x[k]) dy
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/ledger.h"
+#include "array/make.h"
+#include "array/map.h"
+#include "autograd/derivatives.h"
+#include "autograd/gradients.h"
+
+/* A gradient program with dz itself as its k-th output, as for a sum: then dy serves as it is. */
+static int is_upstream(const struct tn_program *gradient, uint32_t k, uint32_t n_inputs)
+{
+	const struct tn_instruction *last = &gradient->instructions[gradient->outputs[k]];
+	return last->op == TN_OP_INPUT && last->a == n_inputs;
+}
+
+static int all_upstream(const struct tn_program *gradient, uint32_t n_inputs)
+{
+	for (uint32_t k = 0; k < gradient->n_outputs; k++) {
+		if (!is_upstream(gradient, k, n_inputs))
+			return 0;
+	}
+	return 1;
+}
+
+/* Runs the gradient program; outputs have dy's shape and the wanted inputs' dtypes. */
+static tn_status run(struct tn_node *node, tn_array *dy, const struct tn_program *gradient,
+		     const uint32_t *wanted, tn_array **outputs)
+{
+	const struct tn_recorded *recorded = node->state;
+	struct tn_runtime *rt = tn_node_runtime(node);
+	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS];
+	uint32_t n = node->n_inputs;
+	for (uint32_t i = 0; i < n; i++)
+		inputs[i] = node->saved[i].array;
+	inputs[n] = dy;
+	for (uint32_t k = 0; k < gradient->n_outputs; k++) {
+		outputs[k] = tn_empty(tn_array_context(dy), inputs[wanted[k]]->dtype, dy->rank,
+				      dy->shape);
+		if (!outputs[k])
+			return tn_runtime_status(rt);
+	}
+	const struct tn_map_run map = {.operation = tn_operation_named(rt, node->operation),
+				       .program = gradient,
+				       .inputs = inputs,
+				       .outputs = outputs,
+				       .scalars = recorded->scalars};
+	return tn_end_into(rt, tn_map_run(rt, &map));
+}
+
+/* Gradients of up to TN_PROGRAM_MAX_OUTPUTS inputs in one pass. */
+static tn_status give_some(struct tn_node *node, tn_array *dy, const uint32_t *wanted,
+			   uint32_t count)
+{
+	const struct tn_recorded *recorded = node->state;
+	struct tn_runtime *rt = tn_node_runtime(node);
+	uint32_t mask = 0;
+	for (uint32_t k = 0; k < count; k++)
+		mask |= 1u << wanted[k];
+	const struct tn_program *gradient =
+		tn_derivative_of(rt, node->operation, recorded->record.program, mask);
+	if (!gradient)
+		return tn_runtime_status(rt);
+	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS] = {dy, dy, dy, dy};
+	tn_status status = TN_OK;
+	if (!all_upstream(gradient, node->n_inputs))
+		status = run(node, dy, gradient, wanted, outputs);
+	for (uint32_t k = 0; k < count && !status; k++) {
+		const tn_array *x = node->saved[wanted[k]].array;
+		status = tn_node_give(node, wanted[k],
+				      tn_sum_to_shape(outputs[k], x->rank, x->shape));
+	}
+	return status;
+}
+
+tn_status tn_map_backward(struct tn_node *node, tn_array *dy)
+{
+	uint32_t wanted[TN_PROGRAM_MAX_INPUTS], n = 0;
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		if (tn_node_wants(node, i))
+			wanted[n++] = i;
+	}
+	for (uint32_t first = 0; first < n; first += TN_PROGRAM_MAX_OUTPUTS) {
+		uint32_t count =
+			n - first < TN_PROGRAM_MAX_OUTPUTS ? n - first : TN_PROGRAM_MAX_OUTPUTS;
+		tn_status status = give_some(node, dy, wanted + first, count);
+		if (status)
+			return status;
+	}
+	return TN_OK;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Gradients of reductions.  dy and y are taken with the reduced axes back in place, so that they
+ * broadcast against x.
+ */
+#include "array/array.h"
+#include "autograd/gradients.h"
+
+tn_array *tn_with_reduced_axes(tn_array *a, const struct tn_recorded *recorded)
+{
+	int64_t shape[TN_MAX_RANK] = {0};
+	for (int i = 0; i < recorded->rank; i++)
+		shape[i] = recorded->record.axes & 1u << i ? 1 : recorded->shape[i];
+	return tn_reshape(a, recorded->rank, shape);
+}
+
+tn_array *tn_sum_to_shape(tn_array *g, int rank, const int64_t *shape)
+{
+	int axes[TN_MAX_RANK], n = 0;
+	int extra = tn_array_rank(g) - rank;
+	if (!g)
+		return NULL;
+	for (int i = 0; i < g->rank; i++) {
+		if (i < extra || (shape[i - extra] == 1 && g->shape[i] != 1))
+			axes[n++] = i;
+	}
+	return n ? tn_reshape(tn_sum(g, n, axes, 0), rank, shape) : g;
+}
+
+/* y = s sum x;  dx = s dy */
+tn_status tn_sum_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	double scale = recorded->record.scale;
+	tn_array *g = scale == 1.0 ? dy : tn_affine(dy, scale, 0.0);
+	g = tn_broadcast_to(tn_with_reduced_axes(g, recorded), recorded->rank, recorded->shape);
+	return tn_node_give(node, 0, g);
+}
+
+/* y = max x;  dx = dy / n where x is y, n the number of such x */
+tn_status tn_extremum_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	const tn_array *x = node->saved[0].array;
+	int axes[TN_MAX_RANK], n = 0;
+	for (int i = 0; i < recorded->rank; i++) {
+		if (recorded->record.axes & 1u << i)
+			axes[n++] = i;
+	}
+	tn_array *y = tn_with_reduced_axes(node->saved[1].array, recorded);
+	tn_array *equal = tn_astype(tn_equal(x, y), recorded->dtype);
+	tn_array *count = n ? tn_sum(equal, n, axes, 1) : equal;
+	tn_array *share = tn_divide(tn_with_reduced_axes(dy, recorded), count);
+	return tn_node_give(node, 0, tn_multiply(equal, share));
+}
+
+/* y = prod x;  dx = dy y / x without a zero; with one, dy times the others at it; with two, 0 */
+tn_status tn_product_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	const tn_array *x = node->saved[0].array;
+	int axes[TN_MAX_RANK], n = 0;
+	for (int i = 0; i < recorded->rank; i++) {
+		if (recorded->record.axes & 1u << i)
+			axes[n++] = i;
+	}
+	tn_array *zero =
+		tn_map("z = x == 0 ? 1.0 : 0.0", 1, (const char *[]){"x"}, &x, 0, NULL, NULL);
+	tn_array *zeros = n ? tn_sum(zero, n, axes, 1) : zero;
+	tn_array *filled =
+		tn_map("z = x == 0 ? 1 : x", 1, (const char *[]){"x"}, &x, 0, NULL, NULL);
+	tn_array *others = n ? tn_prod(filled, n, axes, 1) : filled;
+	const tn_array *inputs[] = {x, zeros, others, tn_with_reduced_axes(dy, recorded)};
+	tn_array *g = tn_map(
+		"g = zeros == 0 ? dy * others / x : (zeros == 1 && x == 0 ? dy * others : 0)", 4,
+		(const char *[]){"x", "zeros", "others", "dy"}, inputs, 0, NULL, NULL);
+	return tn_node_give(node, 0, g);
+}
+
+/* y = log sum exp x;  dx = dy exp(x - y) */
+tn_status tn_logsumexp_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	const tn_array *inputs[] = {node->saved[0].array,
+				    tn_with_reduced_axes(node->saved[1].array, recorded),
+				    tn_with_reduced_axes(dy, recorded)};
+	return tn_node_give(node, 0,
+			    tn_map("g = dy * exp(x - y)", 3, (const char *[]){"x", "y", "dy"},
+				   inputs, 0, NULL, NULL));
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Gradients of views and copies: the elements of dy put back where they came from.
+ */
+#include "array/array.h"
+#include "array/take.h"
+#include "autograd/gradients.h"
+
+static tn_array *zeros_like_input(const struct tn_recorded *recorded, const tn_array *dy)
+{
+	return tn_zeros(tn_array_context(dy), recorded->dtype, recorded->rank, recorded->shape);
+}
+
+tn_status tn_reshape_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	return tn_node_give(node, 0, tn_reshape(dy, recorded->rank, recorded->shape));
+}
+
+tn_status tn_transpose_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	int inverse[TN_MAX_RANK];
+	for (int i = 0; i < recorded->rank; i++)
+		inverse[recorded->record.permutation[i]] = i;
+	return tn_node_give(node, 0, tn_transpose(dy, inverse));
+}
+
+tn_status tn_slice_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	const struct tn_record *record = &recorded->record;
+	tn_array *g = zeros_like_input(recorded, dy);
+	int64_t n = dy->shape[record->axis];
+	int64_t stop = record->start + n * record->step;
+	/* A stop below 0 would count from the end. */
+	tn_array *place =
+		tn_slice(g, record->axis, record->start, stop < 0 ? INT64_MIN : stop, record->step);
+	if (!place || tn_assign(place, dy))
+		return tn_runtime_status(tn_node_runtime(node));
+	return tn_node_give(node, 0, g);
+}
+
+tn_status tn_broadcast_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	return tn_node_give(node, 0, tn_sum_to_shape(dy, recorded->rank, recorded->shape));
+}
+
+/* Windows overlap, so each place within the window is added by itself: with offset k in the window,
+ * g[i + k] += dy[i, k]. */
+static tn_status add_window_place(tn_array *g, tn_array *dy, const struct tn_record *record,
+				  const int64_t *offset)
+{
+	int first_window_axis = dy->rank - record->n_axes;
+	tn_array *part = dy, *place = g;
+	for (int i = record->n_axes - 1; i >= 0; i--) {
+		part = tn_slice(part, first_window_axis + i, offset[i], offset[i] + 1, 1);
+		part = tn_squeeze(part, first_window_axis + i);
+	}
+	for (int i = 0; i < record->n_axes; i++) {
+		int axis = record->permutation[i];
+		place = tn_slice(place, axis, offset[i], offset[i] + dy->shape[axis], 1);
+	}
+	if (!place || !part)
+		return TN_OUT_OF_MEMORY;
+	return tn_add_into(place, place, part);
+}
+
+tn_status tn_window_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	const struct tn_record *record = &recorded->record;
+	tn_array *g = zeros_like_input(recorded, dy);
+	int64_t offset[TN_MAX_RANK] = {0};
+	int first_window_axis = dy->rank - record->n_axes;
+	int axis = record->n_axes - 1;
+	if (!g)
+		return tn_runtime_status(tn_node_runtime(node));
+	while (axis >= 0) {
+		tn_status status = add_window_place(g, dy, record, offset);
+		if (status)
+			return status;
+		/* The next offset, as an odometer. */
+		for (axis = record->n_axes - 1; axis >= 0; axis--) {
+			if (++offset[axis] < dy->shape[first_window_axis + axis])
+				break;
+			offset[axis] = 0;
+		}
+	}
+	return tn_node_give(node, 0, g);
+}
+
+tn_status tn_copy_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	tn_array *g = dy->storage->device == recorded->device ? dy : tn_to(dy, recorded->device);
+	if (g && g->dtype != recorded->dtype)
+		g = tn_astype(g, recorded->dtype);
+	return tn_node_give(node, 0, tn_reshape(g, recorded->rank, recorded->shape));
+}
+
+tn_status tn_take_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	tn_array *g = zeros_like_input(recorded, dy);
+	if (!g || tn_scatter_add(g, node->saved[0].array, recorded->record.axis, dy))
+		return tn_runtime_status(tn_node_runtime(node));
+	return tn_node_give(node, 0, g);
+}
+
+tn_status tn_concatenate_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	int axis = recorded->record.axis;
+	int64_t start = 0;
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		int64_t n = node->saved[i].array->shape[axis];
+		tn_status status = TN_OK;
+		if (tn_node_wants(node, i))
+			status = tn_node_give(node, i, tn_slice(dy, axis, start, start + n, 1));
+		if (status)
+			return status;
+		start += n;
+	}
+	return TN_OK;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Convolution; the three products are the backend's slots or the core's compositions.
+ *     db = sum over n, p, q of dy
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/layers.h"
+#include "autograd/tape.h"
+
+enum { X, W, BIAS };
+
+struct conv_state {
+	struct tn_window window;
+	int64_t x_shape[4];
+};
+
+static int64_t or_default(int64_t value, int64_t otherwise)
+{
+	return value ? value : otherwise;
+}
+
+static struct tn_window window_of(const struct tn_conv2d_options *given)
+{
+	struct tn_conv2d_options o = {0};
+	if (given)
+		memcpy(&o, given, given->struct_size < sizeof(o) ? given->struct_size : sizeof(o));
+	return (struct tn_window){
+		.stride = {or_default(o.stride[0], 1), or_default(o.stride[1], 1)},
+		.dilation = {or_default(o.dilation[0], 1), or_default(o.dilation[1], 1)},
+		.padding = {o.padding[0], o.padding[1], o.padding[0], o.padding[1]},
+		.groups = (uint32_t)or_default(o.groups, 1),
+	};
+}
+
+static tn_status backward(struct tn_node *node, tn_array *dy)
+{
+	const struct conv_state *state = node->state;
+	const tn_array *x = node->saved[X].array, *w = node->saved[W].array;
+	tn_status status = TN_OK;
+	if (tn_node_wants(node, X))
+		status = tn_node_give(
+			node, X, tn_conv2d_input_gradient(dy, w, state->x_shape, &state->window));
+	if (!status && tn_node_wants(node, W)) {
+		int accumulate = 0;
+		tn_array *target = tn_node_target(node, W, &accumulate);
+		tn_array *dw = target ? target
+				      : tn_empty(tn_array_context(w), w->dtype, w->rank, w->shape);
+		status = tn_conv2d_weight_gradient(dw, x, dy, &state->window, accumulate);
+		if (!target && !status)
+			status = tn_node_give(node, W, dw);
+	}
+	if (!status && tn_node_wants(node, BIAS))
+		status = tn_node_give(node, BIAS, tn_sum(dy, 3, (const int[]){0, 2, 3}, 0));
+	return status;
+}
+
+tn_array *tn_conv2d(const tn_array *x, const tn_array *w, const tn_array *bias,
+		    const struct tn_conv2d_options *options)
+{
+	if (!x || !w)
+		return NULL;
+	struct conv_state state = {.window = window_of(options)};
+	struct tn_suspension suspension = tn_tape_suspend(x);
+	if (!suspension.runtime)
+		return NULL;
+	tn_array *y = tn_conv2d_forward(x, w, bias, &state.window);
+	if (y)
+		memcpy(state.x_shape, x->shape, sizeof(state.x_shape));
+	return tn_tape_resume(suspension, y,
+			      &(struct tn_node_request){.operation = "conv2d",
+							.backward = backward,
+							.n_inputs = 3,
+							.inputs = {x, w, bias},
+							.n_saved = 2,
+							.saved = {x, w},
+							.state = &state,
+							.state_size = sizeof(state)});
+}

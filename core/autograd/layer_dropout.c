@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Dropout by an integer threshold on the random word of (seed, stream, element): the same mask on every
+ * backend.  Backward makes the mask again, so that nothing is saved.
+ */
+#include "array/array.h"
+#include "array/ledger.h"
+#include "array/make.h"
+#include "array/map.h"
+#include "autograd/tape.h"
+
+struct dropout_state {
+	int64_t seed;
+	int64_t stream;
+	uint32_t threshold; /* keep where the word is below it */
+	double scale;
+};
+
+static tn_status mask_program(struct tn_runtime *rt, const tn_array *x,
+			      const struct tn_program **program)
+{
+	static const char *const scalars[] = {"seed", "stream", "threshold", "scale"};
+	const tn_dtype scalar_dtypes[] = {TN_I64, TN_I64, TN_U32,
+					  x->dtype == TN_F64 ? TN_F64 : TN_F32};
+	const struct tn_program_names names = {.struct_size = sizeof(names),
+					       .n_inputs = 1,
+					       .n_scalars = 4,
+					       .inputs = (const char *const[]){"x"},
+					       .input_dtypes = &x->dtype,
+					       .scalars = scalars,
+					       .scalar_dtypes = scalar_dtypes};
+	return tn_programs_get(rt, "dropout",
+			       "y = random(seed, stream, element()) < threshold ? x * scale : 0",
+			       &names, program);
+}
+
+static tn_array *masked(const tn_array *x, const struct dropout_state *state)
+{
+	struct tn_runtime *rt = x->runtime;
+	const struct tn_scalar scalars[] = {
+		{.dtype = TN_I64, .bits = (uint64_t)state->seed},
+		{.dtype = TN_I64, .bits = (uint64_t)state->stream},
+		{.dtype = TN_U32, .bits = state->threshold},
+		tn_scalar_of(x->dtype == TN_F64 ? TN_F64 : TN_F32, state->scale),
+	};
+	tn_array *y = tn_empty(tn_array_context(x), x->dtype, x->rank, x->shape);
+	if (!y)
+		return NULL;
+	struct tn_map_run map = {.operation = tn_operation_named(rt, "dropout"),
+				 .inputs = &x,
+				 .outputs = &y,
+				 .scalars = scalars};
+	tn_status status = mask_program(rt, x, &map.program);
+	if (!status)
+		status = tn_map_run(rt, &map);
+	return tn_end(rt, status, y);
+}
+
+static tn_status backward(struct tn_node *node, tn_array *dy)
+{
+	return tn_node_give(node, 0, masked(dy, node->state));
+}
+
+tn_array *tn_dropout(const tn_array *x, double p)
+{
+	struct tn_suspension suspension = tn_tape_suspend(x);
+	if (!suspension.runtime)
+		return NULL;
+	struct tn_runtime *rt = suspension.runtime;
+	if (!(p >= 0.0 && p < 1.0)) {
+		rt->recorder = suspension.recorder;
+		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "dropout",
+				"expected p in [0, 1), found %g", p);
+		return NULL;
+	}
+	double keep = (1.0 - p) * 4294967296.0;
+	struct dropout_state state = {
+		.seed = (int64_t)rt->random.seed,
+		.stream = (int64_t)rt->random.stream++,
+		.threshold = keep > 4294967295.0 ? UINT32_MAX : (uint32_t)keep,
+		.scale = 1.0 / (1.0 - p),
+	};
+	return tn_tape_resume(suspension, masked(x, &state),
+			      &(struct tn_node_request){.operation = "dropout",
+							.backward = backward,
+							.n_inputs = 1,
+							.inputs = {x},
+							.state = &state,
+							.state_size = sizeof(state)});
+}

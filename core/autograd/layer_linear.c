@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * y = x w^T + b, over the last axis of x:
+ *     dx = dy w,   dw = dy^T x,   db = sum over rows of dy
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "autograd/tape.h"
+
+enum { X, W, BIAS };
+
+/* A (..., n) array as (rows, n). */
+static tn_array *as_rows(const tn_array *a)
+{
+	if (!a)
+		return NULL;
+	return tn_reshape(a, 2, (const int64_t[]){-1, a->shape[a->rank - 1]});
+}
+
+static tn_status check(const tn_array *x, const tn_array *w, const tn_array *bias)
+{
+	struct tn_runtime *rt = x->runtime;
+	if (x->rank < 1 || w->rank != 2 || x->shape[x->rank - 1] != w->shape[1])
+		return tn_runtime_fail(
+			rt, TN_SHAPE, "linear",
+			"expected x (..., in) and w (out, in), found a last axis of %lld "
+			"and w of rank %d with a last axis of %lld",
+			(long long)(x->rank ? x->shape[x->rank - 1] : 0), w->rank,
+			(long long)(w->rank ? w->shape[w->rank - 1] : 0));
+	if (bias && (bias->rank != 1 || bias->shape[0] != w->shape[0]))
+		return tn_runtime_fail(
+			rt, TN_SHAPE, "linear",
+			"expected a bias of %lld elements, found rank %d, %lld elements",
+			(long long)w->shape[0], bias->rank, (long long)tn_array_size(bias));
+	return TN_OK;
+}
+
+static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *bias)
+{
+	int64_t shape[TN_MAX_RANK];
+	memcpy(shape, x->shape, (size_t)x->rank * sizeof(int64_t));
+	shape[x->rank - 1] = w->shape[0];
+	tn_array *rows = as_rows(x);
+	if (!rows)
+		return NULL;
+	tn_array *y = tn_empty(tn_array_context(x), x->dtype, 2,
+			       (const int64_t[]){rows->shape[0], w->shape[0]});
+	if (!y || tn_matmul_into(y, rows, 0, w, 1, 1.0, 0.0) || (bias && tn_add_into(y, y, bias)))
+		return NULL;
+	return x->rank == 2 ? y : tn_reshape(y, x->rank, shape);
+}
+
+/* dw := or += dy^T x, in its place where it has one. */
+static tn_status weight_gradient(struct tn_node *node, tn_array *dy, tn_array *x)
+{
+	int accumulate = 0;
+	tn_array *dw = tn_node_target(node, W, &accumulate);
+	if (dw)
+		return tn_matmul_into(dw, dy, 1, x, 0, 1.0, accumulate ? 1.0 : 0.0);
+	return tn_node_give(node, W, tn_matmul(tn_transpose(dy, NULL), x));
+}
+
+static tn_status backward(struct tn_node *node, tn_array *dy)
+{
+	const tn_array *x = node->saved[X].array, *w = node->saved[W].array;
+	tn_array *rows = as_rows(dy);
+	tn_status status = rows ? TN_OK : tn_runtime_status(tn_node_runtime(node));
+	if (!status && tn_node_wants(node, X)) {
+		tn_array *dx = tn_matmul(rows, w);
+		status = tn_node_give(node, X, tn_reshape(dx, x->rank, x->shape));
+	}
+	if (!status && tn_node_wants(node, W))
+		status = weight_gradient(node, rows, as_rows(x));
+	if (!status && tn_node_wants(node, BIAS))
+		status = tn_node_give(node, BIAS, tn_sum(rows, 1, (const int[]){0}, 0));
+	return status;
+}
+
+tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
+{
+	if (!x || !w || tn_runtime_ready(x->runtime) || check(x, w, bias))
+		return NULL;
+	struct tn_suspension suspension = tn_tape_suspend(x);
+	return tn_tape_resume(suspension, forward(x, w, bias),
+			      &(struct tn_node_request){.operation = "linear",
+							.backward = backward,
+							.n_inputs = 3,
+							.inputs = {x, w, bias},
+							.n_saved = 2,
+							.saved = {x, w}});
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Pools.  A max pool saves the index of each window's winner, an average pool nothing.
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/layers.h"
+#include "autograd/tape.h"
+
+struct pool_state {
+	struct tn_window window;
+	int64_t x_shape[4];
+};
+
+static struct tn_window window_of(const struct tn_pool2d_options *given, uint32_t kind)
+{
+	struct tn_pool2d_options o = {0};
+	if (given)
+		memcpy(&o, given, given->struct_size < sizeof(o) ? given->struct_size : sizeof(o));
+	return (struct tn_window){
+		.kernel = {o.kernel[0], o.kernel[1]},
+		.stride = {o.stride[0] ? o.stride[0] : o.kernel[0],
+			   o.stride[1] ? o.stride[1] : o.kernel[1]},
+		.dilation = {1, 1},
+		.padding = {o.padding[0], o.padding[1], o.padding[0], o.padding[1]},
+		.groups = 1,
+		.kind = kind,
+		.count_padding = !o.exclude_padding,
+	};
+}
+
+static tn_status backward(struct tn_node *node, tn_array *dy)
+{
+	const struct pool_state *state = node->state;
+	const tn_array *index = node->n_saved ? node->saved[0].array : NULL;
+	return tn_node_give(node, 0, tn_pool2d_backward(dy, index, state->x_shape, &state->window));
+}
+
+static tn_array *pool2d(const char *operation, const tn_array *x,
+			const struct tn_pool2d_options *options, uint32_t kind)
+{
+	if (!x)
+		return NULL;
+	struct pool_state state = {.window = window_of(options, kind)};
+	struct tn_suspension suspension = tn_tape_suspend(x);
+	if (!suspension.runtime)
+		return NULL;
+	/* The index is wanted for backward only. */
+	tn_array *index = NULL;
+	int wants_index = kind == TN_POOL_MAX && suspension.recorder;
+	tn_array *y = tn_pool2d_forward(x, &state.window, wants_index ? &index : NULL);
+	if (y)
+		memcpy(state.x_shape, x->shape, sizeof(state.x_shape));
+	y = tn_tape_resume(suspension, y,
+			   &(struct tn_node_request){.operation = operation,
+						     .backward = backward,
+						     .n_inputs = 1,
+						     .inputs = {x},
+						     .n_saved = kind == TN_POOL_MAX,
+						     .saved = {index},
+						     .state = &state,
+						     .state_size = sizeof(state)});
+	tn_array_destroy(index);
+	return y;
+}
+
+tn_array *tn_max_pool2d(const tn_array *x, const struct tn_pool2d_options *options)
+{
+	return pool2d("max_pool2d", x, options, TN_POOL_MAX);
+}
+
+tn_array *tn_avg_pool2d(const tn_array *x, const struct tn_pool2d_options *options)
+{
+	return pool2d("avg_pool2d", x, options, TN_POOL_AVERAGE);
+}
+
+tn_array *tn_flatten(const tn_array *x, int start)
+{
+	int64_t shape[TN_MAX_RANK], size = 1;
+	if (!x || tn_runtime_ready(x->runtime))
+		return NULL;
+	int from = start < 0 ? start + x->rank : start;
+	if (from < 0 || from > x->rank || from >= TN_MAX_RANK) {
+		tn_runtime_fail(x->runtime, TN_INVALID_ARGUMENT, "flatten",
+				"axis %d of an array of rank %d", start, x->rank);
+		return NULL;
+	}
+	memcpy(shape, x->shape, (size_t)from * sizeof(int64_t));
+	for (int i = from; i < x->rank; i++)
+		size *= x->shape[i];
+	shape[from] = size;
+	return tn_reshape(x, from + 1, shape);
+}
