@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Sealing a network: one arena for the values and one for the gradients, each weight a view at a
+ * multiple of 64 elements (256 bytes), the gaps between them zero for ever.
+ *
+ * Initial values: weight number k of the listing takes random stream (next stream + k) of the context;
+ * its element i is bound (2 u - 1) with u = word(seed, stream, i) / 2^32 cut to 24 bits.
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "base/memory.h"
+#include "nn/module.h"
+#include "program/random.h"
+
+#define ALIGNMENT 64
+
+/* The module's own reference; NULL stays NULL. */
+static tn_array *hold(tn_array *array)
+{
+	return array ? tn_array_hold(array) : NULL;
+}
+
+static void seal(tn_module *module)
+{
+	module->sealed = 1;
+	for (size_t i = 0; i < module->n_members; i++)
+		seal(module->members[i].module);
+}
+
+/* Gives every weight its place; returns the arena's size in elements. */
+static int64_t place(const tn_module *module)
+{
+	int64_t offset = 0;
+	for (size_t i = 0; i < module->n_listing; i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		weight->offset = offset;
+		weight->number = i;
+		offset += (weight->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	}
+	return offset;
+}
+
+static void draw(const struct tn_weight *weight, float *values, uint64_t seed, uint64_t stream)
+{
+	for (int64_t i = 0; i < weight->size; i++) {
+		double u = (tn_random(seed, stream, (uint64_t)i) >> 8) * (1.0 / 16777216.0);
+		values[i] = (float)(weight->bound > 0 ? weight->bound * (2.0 * u - 1.0)
+						      : weight->constant);
+	}
+}
+
+static tn_status fill_values(tn_module *module)
+{
+	struct tn_runtime *rt = module->runtime;
+	size_t n = (size_t)module->arena.size;
+	float *values = tn_mem_zeroed(n, sizeof(*values));
+	if (!values)
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_build",
+				       "no memory for %zu initial values", n);
+	for (size_t i = 0; i < module->n_listing; i++) {
+		const struct tn_weight *weight = module->listing[i].weight;
+		draw(weight, values + weight->offset, rt->random.seed, rt->random.stream + i);
+	}
+	tn_status status = tn_assign_host(module->arena.values, values, n * sizeof(*values));
+	tn_mem_free(values);
+	if (!status)
+		rt->random.stream += module->n_listing;
+	return status;
+}
+
+/* A weight's part of an arena in the weight's shape, kept. */
+static tn_array *view(const tn_array *flat, const struct tn_weight *weight)
+{
+	tn_array *slice = tn_slice(flat, 0, weight->offset, weight->offset + weight->size, 1);
+	return hold(tn_reshape(slice, weight->rank, weight->shape));
+}
+
+static tn_status make_views(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_listing; i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		weight->value = view(module->arena.values, weight);
+		weight->gradient = view(module->arena.gradients, weight);
+		if (!weight->value || !weight->gradient)
+			return module->runtime->error.status;
+	}
+	return TN_OK;
+}
+
+static void unmake(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_listing; i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		tn_array_unhold(weight->value);
+		tn_array_unhold(weight->gradient);
+		weight->value = weight->gradient = NULL;
+	}
+	tn_array_unhold(module->arena.values);
+	tn_array_unhold(module->arena.gradients);
+	memset(&module->arena, 0, sizeof(module->arena));
+}
+
+static tn_status make_arena(tn_module *module)
+{
+	int64_t size = place(module);
+	/* A network without parameters has an arena all the same, so that it counts as built. */
+	module->arena.size = size ? size : ALIGNMENT;
+	module->arena.values = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
+	module->arena.gradients =
+		hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
+	if (!module->arena.values || !module->arena.gradients)
+		return module->runtime->error.status;
+	tn_status status = fill_values(module);
+	return status ? status : make_views(module);
+}
+
+tn_status tn_module_build(tn_module *module)
+{
+	if (!module)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *rt = module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (status)
+		return status;
+	if (module->sealed || module->parent)
+		return tn_runtime_fail(rt, TN_STATE, "module_build",
+				       module->parent
+					       ? "the module is a member of another: build that one"
+					       : "the module has been built already");
+	status = tn_module_list(module);
+	if (!status)
+		status = tn_scope_begin(module->context);
+	if (status)
+		return status;
+	status = make_arena(module);
+	tn_scope_end(module->context, NULL);
+	if (status)
+		unmake(module);
+	else
+		seal(module);
+	return status;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Running a network.  The outermost forward watches the trainable weights where a tape records.
+ */
+#include "array/array.h"
+#include "autograd/tape.h"
+#include "nn/module.h"
+
+static tn_status watch_weights(tn_module *module)
+{
+	const struct tn_recorder *recorder = module->runtime->recorder;
+	if (!recorder || module->parent)
+		return TN_OK;
+	for (size_t i = 0; i < module->n_listing; i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		if (!weight->trainable)
+			continue;
+		tn_status status = tn_tape_watch_into(recorder->user, weight->value,
+						      weight->gradient, &weight->filled);
+		if (status)
+			return status;
+	}
+	return TN_OK;
+}
+
+tn_array *tn_module_forward(tn_module *module, const tn_array *x)
+{
+	if (!module || !x || tn_runtime_ready(module->runtime))
+		return NULL;
+	if (!tn_module_is_built(module)) {
+		tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+				"the module has not been built");
+		return NULL;
+	}
+	if (watch_weights(module))
+		return NULL;
+	return module->class_.forward(module, module->state, x);
+}
+
+void tn_module_set_training(tn_module *module, int training)
+{
+	if (!module)
+		return;
+	module->training = training != 0;
+	for (size_t i = 0; i < module->n_members; i++)
+		tn_module_set_training(module->members[i].module, training);
+}
+
+int tn_module_is_training(const tn_module *module)
+{
+	return module ? module->training : 0;
+}
+
+void tn_module_zero_gradients(tn_module *module)
+{
+	for (size_t i = 0; i < tn_module_parameter_count(module); i++)
+		module->listing[i].weight->filled = 0;
+}

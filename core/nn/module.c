@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Making modules, joining them and taking them apart.
+ */
+#include "nn/module.h"
+
+#include <string.h>
+
+#include "array/array.h"
+#include "base/memory.h"
+
+tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_, void *state)
+{
+	if (!context || !class_ || !class_->forward || !class_->name)
+		return NULL;
+	struct tn_runtime *rt = tn_runtime_of(context);
+	tn_module *module = tn_runtime_ready(rt) ? NULL : tn_mem_zeroed(1, sizeof(*module));
+	char *name = module ? tn_mem_copy_string(class_->name) : NULL;
+	if (!name) {
+		tn_mem_free(module);
+		if (!tn_runtime_ready(rt))
+			tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_create", "no memory for a %s",
+					class_->name);
+		if (class_->destroy)
+			class_->destroy(state);
+		return NULL;
+	}
+	module->context = context;
+	module->runtime = rt;
+	module->class_ = *class_;
+	module->class_name = name;
+	module->state = state;
+	return module;
+}
+
+tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class *class_,
+			      const void *state, size_t state_size)
+{
+	if (!context)
+		return NULL;
+	void *copy = tn_mem_alloc(state_size);
+	if (!copy) {
+		tn_runtime_fail(tn_runtime_of(context), TN_OUT_OF_MEMORY, class_->name,
+				"no memory for a module");
+		return NULL;
+	}
+	if (state_size)
+		memcpy(copy, state, state_size);
+	return tn_module_create(context, class_, copy);
+}
+
+static void drop_weight(struct tn_weight *weight)
+{
+	if (--weight->n_slots)
+		return;
+	tn_array_unhold(weight->value);
+	tn_array_unhold(weight->gradient);
+	tn_mem_free(weight);
+}
+
+void tn_module_destroy(tn_module *module)
+{
+	/* A member is freed by the module that owns it, which takes it out of the tree first. */
+	if (!module || module->parent)
+		return;
+	tn_module_unlist(module);
+	for (size_t i = 0; i < module->n_members; i++) {
+		module->members[i].module->parent = NULL;
+		tn_module_destroy(module->members[i].module);
+		tn_mem_free(module->members[i].name);
+	}
+	for (size_t i = 0; i < module->n_slots; i++) {
+		drop_weight(module->slots[i].weight);
+		tn_mem_free(module->slots[i].name);
+	}
+	tn_array_unhold(module->arena.values);
+	tn_array_unhold(module->arena.gradients);
+	if (module->class_.destroy)
+		module->class_.destroy(module->state);
+	tn_mem_free(module->members);
+	tn_mem_free(module->slots);
+	tn_mem_free(module->class_name);
+	tn_mem_free(module);
+}
+
+tn_status tn_module_check_name(const tn_module *module, const char *name)
+{
+	struct tn_runtime *rt = module->runtime;
+	if (!name || !*name || strchr(name, '.'))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
+				       "expected a name without dots, found '%s'",
+				       name ? name : "");
+	int taken = 0;
+	for (size_t i = 0; i < module->n_members; i++)
+		taken |= !strcmp(module->members[i].name, name);
+	for (size_t i = 0; i < module->n_slots; i++)
+		taken |= !strcmp(module->slots[i].name, name);
+	if (taken)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
+				       "the name '%s' is taken", name);
+	return TN_OK;
+}
+
+static tn_status check_member(const tn_module *module, const char *name, const tn_module *member)
+{
+	struct tn_runtime *rt = module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (status)
+		return status;
+	if (member->context != module->context)
+		return tn_runtime_fail(rt, TN_DEVICE, module->class_name,
+				       "'%s' is of another context", name);
+	if (module->sealed || member->sealed)
+		return tn_runtime_fail(rt, TN_STATE, module->class_name,
+				       "'%s' cannot be added: the %s has been built", name,
+				       module->sealed ? "module" : "member");
+	if (tn_module_root(module) == member)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
+				       "'%s' cannot be added to itself", name);
+	return tn_module_check_name(module, name);
+}
+
+tn_status tn_module_add(tn_module *module, const char *name, tn_module *member)
+{
+	if (!module || !member || member->parent) {
+		tn_module_destroy(member);
+		return TN_INVALID_ARGUMENT;
+	}
+	tn_status status = check_member(module, name, member);
+	char *copy = status ? NULL : tn_mem_copy_string(name);
+	struct tn_member *members =
+		copy ? tn_mem_realloc(module->members, module->n_members + 1, sizeof(*members))
+		     : NULL;
+	if (members) {
+		module->members = members;
+		members[module->n_members++] = (struct tn_member){copy, member};
+		member->parent = module;
+		tn_module_unlist(module);
+		return TN_OK;
+	}
+	if (!status)
+		status = tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
+					 "no memory for '%s'", name);
+	tn_mem_free(copy);
+	if (tn_module_root(module) != member)
+		tn_module_destroy(member);
+	return status;
+}
+
+const tn_module *tn_module_root(const tn_module *module)
+{
+	while (module->parent)
+		module = module->parent;
+	return module;
+}
+
+int tn_module_is_built(const tn_module *module)
+{
+	return tn_module_root(module)->arena.values != NULL;
+}

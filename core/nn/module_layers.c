@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Layers without parameters.
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "base/memory.h"
+#include "nn/module.h"
+
+static tn_array *max_pool2d_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	return tn_max_pool2d(x, state);
+}
+
+static tn_array *avg_pool2d_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	return tn_avg_pool2d(x, state);
+}
+
+static tn_array *relu_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	(void)state;
+	return tn_relu(x);
+}
+
+static tn_array *tanh_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	(void)state;
+	return tn_tanh(x);
+}
+
+static tn_array *sigmoid_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	(void)state;
+	return tn_sigmoid(x);
+}
+
+static tn_array *flatten_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	(void)state;
+	return tn_flatten(x, 1);
+}
+
+static tn_array *dropout_forward(tn_module *module, void *state, const tn_array *x)
+{
+	double p = *(const double *)state;
+	if (!module->training || p == 0.0)
+		return tn_reshape(x, x->rank, x->shape);
+	return tn_dropout(x, p);
+}
+
+static tn_module *pool(tn_context *context, const struct tn_module_class *class_,
+		       const struct tn_pool2d_options *options)
+{
+	struct tn_pool2d_options o = {0};
+	if (options)
+		memcpy(&o, options,
+		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
+	o.struct_size = sizeof(o);
+	if (o.kernel[0] > 0 && o.kernel[1] > 0)
+		return tn_module_of_class(context, class_, &o, sizeof(o));
+	if (context)
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_->name,
+				"expected a kernel of at least 1 x 1, found %lld x %lld",
+				(long long)o.kernel[0], (long long)o.kernel[1]);
+	return NULL;
+}
+
+tn_module *tn_module_max_pool2d(tn_context *context, const struct tn_pool2d_options *options)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "MaxPool2d",
+						      max_pool2d_forward, tn_mem_free};
+	return pool(context, &class_, options);
+}
+
+tn_module *tn_module_avg_pool2d(tn_context *context, const struct tn_pool2d_options *options)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "AvgPool2d",
+						      avg_pool2d_forward, tn_mem_free};
+	return pool(context, &class_, options);
+}
+
+tn_module *tn_module_relu(tn_context *context)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "ReLU", relu_forward, NULL};
+	return tn_module_create(context, &class_, NULL);
+}
+
+tn_module *tn_module_tanh(tn_context *context)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "Tanh", tanh_forward, NULL};
+	return tn_module_create(context, &class_, NULL);
+}
+
+tn_module *tn_module_sigmoid(tn_context *context)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "Sigmoid", sigmoid_forward,
+						      NULL};
+	return tn_module_create(context, &class_, NULL);
+}
+
+tn_module *tn_module_flatten(tn_context *context)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "Flatten", flatten_forward,
+						      NULL};
+	return tn_module_create(context, &class_, NULL);
+}
+
+tn_module *tn_module_dropout(tn_context *context, double p)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "Dropout", dropout_forward,
+						      tn_mem_free};
+	if (p >= 0.0 && p < 1.0)
+		return tn_module_of_class(context, &class_, &p, sizeof(p));
+	if (context)
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, "Dropout",
+				"expected p in [0, 1), found %g", p);
+	return NULL;
+}

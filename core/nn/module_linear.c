@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "nn/module.h"
+
+/* PyTorch's reset_parameters: kaiming_uniform with a = sqrt(5) is uniform in +-1 / sqrt(fan in). */
+
+static tn_array *forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)state;
+	return tn_linear(x, tn_module_own_parameter(module, "weight"),
+			 tn_module_own_parameter(module, "bias"));
+}
+
+tn_module *tn_module_linear(tn_context *context, int64_t in_features, int64_t out_features,
+			    const struct tn_module_linear_options *options)
+{
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "Linear", .forward = forward};
+	struct tn_module_linear_options o = {0};
+	if (options)
+		memcpy(&o, options,
+		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
+	tn_module *module = tn_module_create(context, &class_, NULL);
+	if (!module)
+		return NULL;
+	double bound = 1.0 / sqrt((double)in_features);
+	if (tn_module_add_parameter(module, "weight", 2,
+				    (const int64_t[]){out_features, in_features}, bound, 0.0) ||
+	    (!o.no_bias && tn_module_add_parameter(module, "bias", 1, &out_features, bound, 0.0))) {
+		tn_module_destroy(module);
+		return NULL;
+	}
+	return module;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Parameters: declaring, sharing and finding them by path.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "nn/module.h"
+
+/* Puts a weight under a name; 0 when memory ran out. */
+static int add_slot(tn_module *module, const char *name, struct tn_weight *weight)
+{
+	char *copy = tn_mem_copy_string(name);
+	struct tn_slot_entry *slots =
+		copy ? tn_mem_realloc(module->slots, module->n_slots + 1, sizeof(*slots)) : NULL;
+	if (!slots) {
+		tn_mem_free(copy);
+		return 0;
+	}
+	module->slots = slots;
+	slots[module->n_slots++] = (struct tn_slot_entry){copy, weight};
+	weight->n_slots++;
+	tn_module_unlist(module);
+	return 1;
+}
+
+/* May something be added under `name`? */
+static tn_status check_new(const tn_module *module, const char *name)
+{
+	tn_status status = tn_runtime_ready(module->runtime);
+	if (status)
+		return status;
+	if (module->sealed)
+		return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+				       "'%s' cannot be added: the module has been built", name);
+	return tn_module_check_name(module, name);
+}
+
+static tn_status no_memory(const tn_module *module, const char *name)
+{
+	return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
+			       "no memory for parameter '%s'", name);
+}
+
+/* The number of elements; negative: no such shape. */
+static int64_t count(int rank, const int64_t *shape)
+{
+	int64_t size = 1;
+	if (rank < 0 || rank > TN_MAX_RANK)
+		return -1;
+	for (int i = 0; i < rank; i++) {
+		if (shape[i] < 1 || __builtin_mul_overflow(size, shape[i], &size))
+			return -1;
+	}
+	return size <= INT64_MAX / 16 ? size : -1;
+}
+
+tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
+				  const int64_t *shape, double bound, double constant)
+{
+	if (!module)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = check_new(module, name);
+	if (status)
+		return status;
+	int64_t size = count(rank, shape);
+	if (size < 0 || !(bound >= 0.0))
+		return tn_runtime_fail(
+			module->runtime, TN_INVALID_ARGUMENT, module->class_name,
+			"parameter '%s': expected lengths of at least 1 and a bound of at "
+			"least 0",
+			name);
+	struct tn_weight *weight = tn_mem_zeroed(1, sizeof(*weight));
+	if (!weight)
+		return no_memory(module, name);
+	weight->rank = rank;
+	memcpy(weight->shape, shape, (size_t)rank * sizeof(int64_t));
+	weight->size = size;
+	weight->bound = bound;
+	weight->constant = constant;
+	weight->trainable = 1;
+	if (add_slot(module, name, weight))
+		return TN_OK;
+	tn_mem_free(weight);
+	return no_memory(module, name);
+}
+
+static struct tn_weight *own(const tn_module *module, const char *name)
+{
+	for (size_t i = 0; i < module->n_slots; i++) {
+		if (!strcmp(module->slots[i].name, name))
+			return module->slots[i].weight;
+	}
+	return NULL;
+}
+
+tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_module *other,
+				    const char *other_name)
+{
+	if (!module || !other || !other_name)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = check_new(module, name);
+	if (status)
+		return status;
+	struct tn_weight *weight = own(other, other_name);
+	if (!weight)
+		return tn_runtime_fail(module->runtime, TN_NOT_FOUND, module->class_name,
+				       "%s has no parameter '%s' of its own", other->class_name,
+				       other_name);
+	return add_slot(module, name, weight) ? TN_OK : no_memory(module, name);
+}
+
+tn_array *tn_module_own_parameter(const tn_module *module, const char *name)
+{
+	struct tn_weight *weight = module ? own(module, name) : NULL;
+	return weight ? weight->value : NULL;
+}
+
+/* ---- The listing -----------------------------------------------------------------------------*/
+
+static void free_listing(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_listing; i++)
+		tn_mem_free(module->listing[i].name);
+	tn_mem_free(module->listing);
+	module->listing = NULL;
+	module->n_listing = 0;
+	module->listed = 0;
+}
+
+void tn_module_unlist(tn_module *module)
+{
+	for (; module; module = module->parent)
+		free_listing(module);
+}
+
+static int has(const tn_module *list, const struct tn_weight *weight)
+{
+	for (size_t i = 0; i < list->n_listing; i++) {
+		if (list->listing[i].weight == weight)
+			return 1;
+	}
+	return 0;
+}
+
+/* prefix.name, or name alone; NULL: out of memory. */
+static char *join(const char *prefix, const char *name)
+{
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_format(&text, "%s%s%s", prefix, *prefix ? "." : "", name);
+	return tn_text_take(&text);
+}
+
+static int append(tn_module *list, char *name, struct tn_weight *weight)
+{
+	struct tn_named_weight *listing =
+		name ? tn_mem_realloc(list->listing, list->n_listing + 1, sizeof(*listing)) : NULL;
+	if (!listing) {
+		tn_mem_free(name);
+		return 0;
+	}
+	list->listing = listing;
+	listing[list->n_listing++] = (struct tn_named_weight){name, weight};
+	return 1;
+}
+
+/* Adds the weights of `module` and its members to the listing of `list`; 0: out of memory. */
+static int walk(tn_module *list, const tn_module *module, const char *prefix)
+{
+	for (size_t i = 0; i < module->n_slots; i++) {
+		struct tn_weight *weight = module->slots[i].weight;
+		if (!has(list, weight) &&
+		    !append(list, join(prefix, module->slots[i].name), weight))
+			return 0;
+	}
+	for (size_t i = 0; i < module->n_members; i++) {
+		char *path = join(prefix, module->members[i].name);
+		int done = path && walk(list, module->members[i].module, path);
+		tn_mem_free(path);
+		if (!done)
+			return 0;
+	}
+	return 1;
+}
+
+tn_status tn_module_list(const tn_module *module)
+{
+	tn_module *list = (tn_module *)(uintptr_t)module; /* a cache */
+	if (list->listed)
+		return TN_OK;
+	if (!walk(list, module, "")) {
+		free_listing(list);
+		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
+				       "no memory for the list of parameters");
+	}
+	list->listed = 1;
+	return TN_OK;
+}
+
+/* ---- Asking ----------------------------------------------------------------------------------*/
+
+size_t tn_module_parameter_count(const tn_module *module)
+{
+	return module && !tn_module_list(module) ? module->n_listing : 0;
+}
+
+static void view_of(const struct tn_named_weight *named, struct tn_parameter_view *view)
+{
+	const struct tn_weight *weight = named->weight;
+	*view = (struct tn_parameter_view){
+		.name = named->name,
+		.value = weight->value,
+		.gradient = weight->filled ? weight->gradient : NULL,
+		.trainable = weight->trainable,
+		.rank = weight->rank,
+		.shape = weight->shape,
+	};
+}
+
+tn_status tn_module_parameter_at(const tn_module *module, size_t index,
+				 struct tn_parameter_view *view)
+{
+	if (!module || !view || index >= tn_module_parameter_count(module))
+		return TN_INVALID_ARGUMENT;
+	view_of(&module->listing[index], view);
+	return TN_OK;
+}
+
+tn_status tn_module_parameter(const tn_module *module, const char *name,
+			      struct tn_parameter_view *view)
+{
+	if (!module || !name || !view)
+		return TN_INVALID_ARGUMENT;
+	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
+		if (!strcmp(module->listing[i].name, name)) {
+			view_of(&module->listing[i], view);
+			return TN_OK;
+		}
+	}
+	return TN_NOT_FOUND;
+}
+
+int64_t tn_module_size(const tn_module *module, int trainable_only)
+{
+	int64_t size = 0;
+	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
+		const struct tn_weight *weight = module->listing[i].weight;
+		if (weight->trainable || !trainable_only)
+			size += weight->size;
+	}
+	return size;
+}
+
+/* Is `name` the path `prefix` or under it? */
+static int is_under(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	return n == 0 || (!strncmp(name, prefix, n) && (name[n] == '\0' || name[n] == '.'));
+}
+
+tn_status tn_module_set_trainable(tn_module *module, const char *prefix, int trainable)
+{
+	int found = 0;
+	if (!module || !prefix)
+		return TN_INVALID_ARGUMENT;
+	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
+		if (!is_under(module->listing[i].name, prefix))
+			continue;
+		module->listing[i].weight->trainable = trainable != 0;
+		found = 1;
+	}
+	return found ? TN_OK : TN_NOT_FOUND;
+}

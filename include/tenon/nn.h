@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Modules: layers with parameters, under PyTorch's names.
+ *
+ *     tn_module *net = tn_sequential(ctx);
+ *     tn_sequential_add(net, "fc1", tn_module_linear(ctx, 784, 128, NULL));
+ *     tn_sequential_add(net, "relu1", tn_module_relu(ctx));
+ *     tn_sequential_add(net, "fc2", tn_module_linear(ctx, 128, 10, NULL));
+ *     tn_module_build(net);
+ *     tn_array *logits = tn_module_forward(net, x);
+ *
+ * A module is owned by the one that made it until it is added to another, which then owns it
+ * (consumed).  Building the outermost module seals it: its parameters, their gradients and what
+ * optimizers keep lie in flat arenas, each parameter aligned to 256 bytes, and get their initial
+ * values, drawn on the host from the context's random state, the same on every backend.  A parameter
+ * that two modules share is one.  Changing the structure after that is TN_STATE.
+ *
+ * A function that makes a module returns NULL on failure and NULL for a NULL argument, and the context
+ * keeps the error.  All functions: [thread: one per context | since 0.1].
+ */
+#ifndef TENON_NN_H
+#define TENON_NN_H
+
+#include <tenon/autograd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tn_module tn_module;
+
+/* ---- Layers ----------------------------------------------------------------------------------*/
+
+struct tn_module_linear_options {
+	size_t struct_size;
+	int no_bias;
+};
+/* y = x weight^T + bias.  weight (out, in) and bias (out) start uniform in +-1/sqrt(in), as in PyTorch. */
+TN_API tn_module *tn_module_linear(tn_context *context, int64_t in_features, int64_t out_features,
+				   const struct tn_module_linear_options *options);
+
+struct tn_module_conv2d_options {
+	size_t struct_size;
+	struct tn_conv2d_options window; /* its struct_size may be 0: all defaults */
+	int no_bias;
+};
+/* weight (out, in / groups, kernel_h, kernel_w) and bias (out) start uniform in +-1/sqrt(in / groups *
+ * kernel_h * kernel_w), as in PyTorch. */
+TN_API tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int64_t out_channels,
+				   int64_t kernel_h, int64_t kernel_w,
+				   const struct tn_module_conv2d_options *options);
+
+TN_API tn_module *tn_module_max_pool2d(tn_context *context,
+				       const struct tn_pool2d_options *options);
+TN_API tn_module *tn_module_avg_pool2d(tn_context *context,
+				       const struct tn_pool2d_options *options);
+TN_API tn_module *tn_module_relu(tn_context *context);
+TN_API tn_module *tn_module_tanh(tn_context *context);
+TN_API tn_module *tn_module_sigmoid(tn_context *context);
+TN_API tn_module *tn_module_flatten(tn_context *context); /* from axis 1 on */
+/* Does nothing unless the module is training. */
+TN_API tn_module *tn_module_dropout(tn_context *context, double p);
+
+/* An empty chain: forward passes x through its members in order. */
+TN_API tn_module *tn_sequential(tn_context *context);
+/* Appends `member` (consumed, on failure too) under `name`, or under its number when that is NULL.
+ * TN_STATE: sealed.  TN_INVALID_ARGUMENT: the name is taken, empty or holds a dot. */
+TN_API tn_status tn_sequential_add(tn_module *sequential, const char *name, tn_module *member);
+
+/* ---- A layer of one's own --------------------------------------------------------------------*/
+
+/* What a user's module does.  forward makes the output by recorded operations. */
+struct tn_module_class {
+	size_t struct_size;
+	const char *name; /* "MyBlock" */
+	tn_array *(*forward)(tn_module *module, void *state, const tn_array *x);
+	void (*destroy)(void *state); /* may be NULL */
+};
+/* `state` is consumed: destroy(state) is called once, on failure too. */
+TN_API tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_,
+				   void *state);
+/* Adds a member that forward may call; consumed, as with tn_sequential_add. */
+TN_API tn_status tn_module_add(tn_module *module, const char *name, tn_module *member);
+/* Declares a parameter, of f32: uniform in [-bound, bound], or with bound 0 `constant` everywhere. */
+TN_API tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
+					 const int64_t *shape, double bound, double constant);
+/* Uses `other`'s parameter under a name of one's own: the two are one. */
+TN_API tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_module *other,
+					   const char *other_name);
+/* A parameter of this very module (no path), after building.  Borrowed. */
+TN_API tn_array *tn_module_own_parameter(const tn_module *module, const char *name);
+
+/* ---- The life of a network -------------------------------------------------------------------*/
+
+/* Frees a module with its members.  Takes NULL.  A member is freed by its owner only. */
+TN_API void tn_module_destroy(tn_module *module);
+
+/* Seals the module: makes the arenas on the current device and the initial values.  TN_STATE: it is
+ * sealed already, or a member of another. */
+TN_API tn_status tn_module_build(tn_module *module);
+
+/* The module's output for x.  Where a tape records, the trainable parameters are watched.  TN_STATE:
+ * not built. */
+TN_API tn_array *tn_module_forward(tn_module *module, const tn_array *x);
+
+/* Training (1) or evaluating (0, the start); for the whole tree. */
+TN_API void tn_module_set_training(tn_module *module, int training);
+TN_API int tn_module_is_training(const tn_module *module);
+/* Drops all gradients, so that the next backward writes instead of adding. */
+TN_API void tn_module_zero_gradients(tn_module *module);
+
+/* ---- Parameters ------------------------------------------------------------------------------*/
+
+struct tn_parameter_view {
+	const char *name; /* "layer1.0.conv1.weight"; borrowed, valid like the module */
+	tn_array *value;  /* borrowed; NULL before building */
+	tn_array *
+		gradient; /* borrowed; NULL when there is none since the last tn_module_zero_gradients */
+	int trainable;
+	int rank;
+	const int64_t *shape;
+};
+TN_API size_t tn_module_parameter_count(const tn_module *module);
+/* In the order of the tree.  TN_INVALID_ARGUMENT: no such index. */
+TN_API tn_status tn_module_parameter_at(const tn_module *module, size_t index,
+					struct tn_parameter_view *view);
+/* TN_NOT_FOUND. */
+TN_API tn_status tn_module_parameter(const tn_module *module, const char *name,
+				     struct tn_parameter_view *view);
+/* Elements of all parameters (trainable_only: of those). */
+TN_API int64_t tn_module_size(const tn_module *module, int trainable_only);
+/* Whether optimizers step the parameters under the path `prefix` ("" is all).  TN_NOT_FOUND. */
+TN_API tn_status tn_module_set_trainable(tn_module *module, const char *prefix, int trainable);
+
+/* ---- Files -----------------------------------------------------------------------------------*/
+
+/* A key and its text for a file's metadata. */
+struct tn_pair {
+	const char *key;
+	const char *value;
+};
+/* Writes all parameters to a safetensors file, under their names; the file appears whole or not at
+ * all.  TN_IO. */
+TN_API tn_status tn_module_save(const tn_module *module, const char *path, size_t n_pairs,
+				const struct tn_pair *pairs);
+/* Reads all parameters from a safetensors file.  Nothing is changed unless all of them are there with
+ * their shapes (TN_NOT_FOUND, TN_SHAPE, TN_DTYPE name the tensor); a tensor too many is TN_FORMAT. */
+TN_API tn_status tn_module_load(tn_module *module, const char *path);
+
+/* A tree of names, shapes and counts, one line a module, as an owned string (tn_string_free). */
+TN_API char *tn_module_summary(const tn_module *module);
+TN_API void tn_string_free(char *string);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
