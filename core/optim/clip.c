@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Clipping by the joint norm, as torch.nn.utils.clip_grad_norm_: scale = max_norm / (norm + 1e-6),
+ * where that is below 1.
+ */
+#include <math.h>
+
+#include "array/array.h"
+#include "optim/optimizer.h"
+
+static tn_status sum_of_squares(const tn_module *module, double *sum)
+{
+	struct tn_run run;
+	size_t next = 0;
+	*sum = 0.0;
+	while (tn_optimizer_next_run(module, NULL, &next, &run)) {
+		double part;
+		tn_array *g = tn_slice(module->arena.gradients, 0, run.begin, run.end, 1);
+		tn_array *square = tn_sum(tn_square(g), 0, NULL, 0);
+		tn_status status = square ? tn_item(square, &part) : module->runtime->error.status;
+		if (status)
+			return status;
+		*sum += part;
+	}
+	return TN_OK;
+}
+
+static tn_status scale(const tn_module *module, double factor)
+{
+	struct tn_run run;
+	size_t next = 0;
+	while (tn_optimizer_next_run(module, NULL, &next, &run)) {
+		tn_array *g = tn_slice(module->arena.gradients, 0, run.begin, run.end, 1);
+		tn_array *by = tn_scalar_f32(module->context, (float)factor);
+		tn_status status = by ? tn_multiply_into(g, g, by) : module->runtime->error.status;
+		if (status)
+			return status;
+	}
+	return TN_OK;
+}
+
+tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
+{
+	double sum = 0.0;
+	if (!module || !module->arena.values || !(max_norm > 0.0))
+		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_runtime_ready(module->runtime);
+	if (!status)
+		status = tn_scope_begin(module->context);
+	if (status)
+		return status;
+	status = sum_of_squares(module, &sum);
+	double factor = max_norm / (sqrt(sum) + 1e-6);
+	if (!status && factor < 1.0)
+		status = scale(module, factor);
+	tn_scope_end(module->context, NULL);
+	if (!status && norm)
+		*norm = sqrt(sum);
+	return status;
+}

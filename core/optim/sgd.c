@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Stochastic gradient descent with momentum, as torch.optim.SGD.
+ */
+#include <string.h>
+
+#include "optim/optimizer.h"
+
+static const char plain[] = "w = w - lr * (dw + decay * w)";
+static const char *const plain_scalars[] = {"lr", "decay"};
+
+/* At a weight's first step b := g, whatever momentum and dampening are: then keep 0 and gain 1. */
+static const char momentum[] = "g = dw + decay * w; b = keep * b + gain * g; w = w - lr * b";
+static const char nesterov[] =
+	"g = dw + decay * w; b = keep * b + gain * g; w = w - lr * (g + momentum * b)";
+static const char *const momentum_scalars[] = {"lr", "decay", "keep", "gain", "momentum"};
+static const char *const states_names[] = {"b"};
+
+static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run, tn_array *w,
+			  tn_array *dw, tn_array *const *states)
+{
+	const struct tn_sgd_options *o = &optimizer->options.sgd;
+	int first = run->step == 1;
+	const double scalars[] = {optimizer->lr, o->weight_decay, first ? 0.0 : o->momentum,
+				  first ? 1.0 : 1.0 - o->dampening, o->momentum};
+	return tn_optimizer_run(optimizer, w, dw, states, scalars);
+}
+
+tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
+{
+	struct tn_sgd_options o = {0};
+	if (!module)
+		return NULL;
+	if (options)
+		memcpy(&o, options,
+		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
+	if (!(o.lr > 0.0) || !(o.momentum >= 0.0) || !(o.weight_decay >= 0.0) ||
+	    (o.nesterov && (o.momentum == 0.0 || o.dampening != 0.0))) {
+		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "sgd",
+				"expected lr > 0, momentum >= 0, weight_decay >= 0 and, for "
+				"Nesterov, momentum "
+				"without dampening; found lr %g, momentum %g, dampening %g, "
+				"weight_decay %g",
+				o.lr, o.momentum, o.dampening, o.weight_decay);
+		return NULL;
+	}
+	tn_optimizer *optimizer =
+		o.momentum == 0.0
+			? tn_optimizer_create(module, "sgd", 0, NULL, plain, 2, plain_scalars)
+			: tn_optimizer_create(module, "sgd", 1, states_names,
+					      o.nesterov ? nesterov : momentum, 5,
+					      momentum_scalars);
+	if (!optimizer)
+		return NULL;
+	optimizer->options.sgd = o;
+	optimizer->lr = o.lr;
+	optimizer->step_run = step_run;
+	return optimizer;
+}
