@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The trainer.  Nothing is read back from the device but now and then, for the progress callback, and
+ * at the end of an epoch.
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "nn/module.h"
+#include "train/batches.h"
+
+#define PROGRESS_SECONDS 0.1
+
+struct training {
+	tn_module *module;
+	tn_optimizer *optimizer;
+	const tn_dataset *dataset;
+	struct tn_train_options options;
+	tn_context *context;
+	struct tn_runtime *runtime;
+	struct tn_batches batches;
+	uint64_t epoch;
+	uint64_t step;
+	double reported; /* when progress was called last */
+};
+
+/* loss.backward() and one step; the loss's value is kept for the caller who asked for it. */
+static tn_status backward_and_step(struct training *t, tn_tape *tape, tn_array *loss)
+{
+	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : t->runtime->error.status;
+	tn_tape_end(tape);
+	if (!status)
+		status = tn_optimizer_step(t->optimizer);
+	if (!status && t->step < t->options.n_losses && t->options.losses) {
+		double value;
+		status = tn_item(loss, &value);
+		if (!status)
+			t->options.losses[t->step] = (float)value;
+	}
+	t->step++;
+	return status;
+}
+
+static tn_status train_batch(struct training *t, struct tn_sums *sums, uint32_t *n)
+{
+	tn_array *x, *labels;
+	tn_status status = tn_batches_next(&t->batches, &x, &labels, n);
+	if (status || !*n)
+		return status;
+	tn_module_zero_gradients(t->module);
+	tn_tape *tape = tn_tape_begin(t->context);
+	if (!tape)
+		return t->runtime->error.status;
+	tn_array *logits = tn_module_forward(t->module, x);
+	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
+	status = backward_and_step(t, tape, loss);
+	return status ? status : tn_sums_add(sums, loss, logits, labels, *n);
+}
+
+static tn_status report(struct training *t, const struct tn_sums *sums, int force)
+{
+	struct tn_evaluation so_far;
+	double now = tn_clock_seconds();
+	uint64_t n = tn_dataset_count(t->dataset, TN_PART_TRAIN);
+	if (!t->options.progress || (!force && now - t->reported < PROGRESS_SECONDS))
+		return TN_OK;
+	tn_status status = tn_sums_read(sums, &so_far);
+	if (status)
+		return status;
+	t->reported = now;
+	double rate = so_far.seconds > 0 ? (double)so_far.images / so_far.seconds : 0.0;
+	struct tn_progress progress = {
+		.epoch = t->epoch,
+		.n_epochs = t->options.n_epochs,
+		.image = so_far.images,
+		.n_images = n,
+		.loss = so_far.loss,
+		.accuracy = so_far.accuracy,
+		.images_per_second = rate,
+		.seconds_left = rate > 0 ? (double)(n - so_far.images) / rate : 0.0,
+	};
+	if (!t->options.progress(t->options.user, &progress))
+		return TN_OK;
+	return tn_runtime_fail(t->runtime, TN_CANCELLED, "train",
+			       "stopped by the progress callback");
+}
+
+static tn_status train_batches(struct training *t, struct tn_sums *sums)
+{
+	for (;;) {
+		uint32_t n;
+		tn_status status = tn_scope_begin(t->context);
+		if (status)
+			return status;
+		status = train_batch(t, sums, &n);
+		tn_scope_end(t->context, NULL);
+		if (status || !n)
+			return status;
+		status = report(t, sums, 0);
+		if (status)
+			return status;
+	}
+}
+
+/* Validates and tells the epoch callback. */
+static tn_status finish_epoch(struct training *t, struct tn_sums *sums)
+{
+	struct tn_epoch_metrics metrics = {.epoch = t->epoch};
+	tn_status status = tn_sums_read(sums, &metrics.train);
+	if (!status)
+		status = report(t, sums, 1);
+	metrics.seconds = metrics.train.seconds;
+	if (metrics.seconds > 0)
+		metrics.images_per_second = (double)metrics.train.images / metrics.seconds;
+	if (!status && tn_dataset_count(t->dataset, TN_PART_VALIDATION))
+		status = tn_evaluate(t->module, t->dataset, TN_PART_VALIDATION, 0,
+				     &metrics.validation, NULL);
+	if (status || !t->options.epoch || !t->options.epoch(t->options.user, &metrics))
+		return status;
+	return tn_runtime_fail(t->runtime, TN_CANCELLED, "train", "stopped by the epoch callback");
+}
+
+static tn_status train_epoch(struct training *t)
+{
+	struct tn_sums sums = {0};
+	tn_module_set_training(t->module, 1);
+	tn_status status = tn_scope_begin(t->context);
+	if (status)
+		return status;
+	status = tn_sums_begin(&sums, t->context);
+	if (!status)
+		status = train_batches(t, &sums);
+	tn_module_set_training(t->module, 0);
+	if (!status)
+		status = finish_epoch(t, &sums);
+	tn_sums_end(&sums);
+	tn_scope_end(t->context, NULL);
+	return status;
+}
+
+static tn_status check(const tn_module *module, const tn_optimizer *optimizer,
+		       const tn_dataset *dataset)
+{
+	if (!module || !optimizer || !dataset)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_runtime_ready(module->runtime);
+	if (!status && !tn_dataset_count(dataset, TN_PART_TRAIN))
+		status = tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "train",
+					 "the data set '%s' has no training part",
+					 tn_dataset_name(dataset));
+	return status;
+}
+
+tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset *dataset,
+		   const struct tn_train_options *options)
+{
+	tn_status status = check(module, optimizer, dataset);
+	if (status)
+		return status;
+	struct training t = {.module = module,
+			     .optimizer = optimizer,
+			     .dataset = dataset,
+			     .context = module->context,
+			     .runtime = module->runtime};
+	if (options)
+		memcpy(&t.options, options,
+		       options->struct_size < sizeof(t.options) ? options->struct_size
+								: sizeof(t.options));
+	if (!t.options.n_epochs)
+		t.options.n_epochs = 1;
+	struct tn_data_loader_options loader = {
+		.struct_size = sizeof(loader),
+		.batch_size = t.options.batch_size ? t.options.batch_size : 64,
+		.seed = t.options.seed,
+		.shuffle = 1,
+		.max_shift = t.options.max_shift,
+		.flip = t.options.flip,
+	};
+	status = tn_batches_open(&t.batches, t.context, dataset, TN_PART_TRAIN, &loader);
+	for (t.epoch = 1; t.epoch <= t.options.n_epochs && !status; t.epoch++)
+		status = train_epoch(&t);
+	tn_batches_close(&t.batches);
+	return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * All of Tenon for programs.
+ */
+#ifndef TENON_TENON_H
+#define TENON_TENON_H
+
+#include <tenon/array.h>
+#include <tenon/autograd.h>
+#include <tenon/context.h>
+#include <tenon/data.h>
+#include <tenon/io.h>
+#include <tenon/models.h>
+#include <tenon/nn.h>
+#include <tenon/optim.h>
+#include <tenon/program.h>
+#include <tenon/report.h>
+#include <tenon/status.h>
+#include <tenon/train.h>
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Training and evaluating a classifier on a data set.
+ * All functions: [thread: one per context | since 0.1]; errors are kept by the context.
+ */
+#ifndef TENON_TRAIN_H
+#define TENON_TRAIN_H
+
+#include <tenon/data.h>
+#include <tenon/optim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Means over images; accuracies are fractions, 0 to 1. */
+struct tn_evaluation {
+	double loss;
+	double accuracy;
+	uint64_t images;
+	double seconds;
+};
+
+/* One epoch. */
+struct tn_epoch_metrics {
+	uint64_t epoch;                  /* from 1 */
+	struct tn_evaluation train;      /* as seen while training, dropout included */
+	struct tn_evaluation validation; /* images 0: the data set has no such part */
+	double seconds;                  /* of training, without validation */
+	double images_per_second;
+};
+
+/* Where training stands; loss and accuracy are of this epoch so far. */
+struct tn_progress {
+	uint64_t epoch; /* from 1 */
+	uint64_t n_epochs;
+	uint64_t image; /* trained in this epoch */
+	uint64_t n_images;
+	double loss;
+	double accuracy;
+	double images_per_second;
+	double seconds_left; /* of this epoch */
+};
+
+struct tn_train_options {
+	size_t struct_size;
+	uint64_t n_epochs;   /* 0: 1 */
+	uint32_t batch_size; /* 0: 64 */
+	uint32_t max_shift;  /* augmentation, see struct tn_data_loader_options */
+	uint32_t flip;
+	uint32_t reserved;
+	uint64_t seed; /* of the order of images */
+	/* Called now and then (about ten times a second) and at the end of an epoch; non-zero stops
+	 * (TN_CANCELLED).  May be NULL. */
+	int (*progress)(void *user, const struct tn_progress *progress);
+	/* Called after each epoch; non-zero stops.  May be NULL. */
+	int (*epoch)(void *user, const struct tn_epoch_metrics *metrics);
+	void *user;
+	/* The losses of the first n_losses steps go here.  May be NULL. */
+	float *losses;
+	size_t n_losses;
+};
+
+/* Trains on the data set's training part by cross-entropy: per batch forward, backward, one step.
+ * The module is left evaluating.  TN_CANCELLED: a callback stopped it; what was learned stays. */
+TN_API tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset *dataset,
+			  const struct tn_train_options *options);
+
+/* Loss and accuracy on one part.  confusion (may be NULL) receives n_classes x n_classes counts, row
+ * the label, column what the network says.  batch_size 0: 256. */
+TN_API tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part,
+			     uint32_t batch_size, struct tn_evaluation *result,
+			     uint64_t *confusion);
+
+/* Probabilities (n, n_classes) of n host images that were prepared by tn_input_format_apply or a loader:
+ * (n, channels, height, width). */
+TN_API tn_status tn_predict(tn_module *module, const struct tn_input_format *format, uint32_t n,
+			    const float *images, float *probabilities);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
