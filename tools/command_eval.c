@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tool.h"
+
+static const char help[] =
+	"usage: tenon eval FILE [options]\n"
+	"\n"
+	"  --data NAME|DIR    test on this data set instead of the one it was trained on\n"
+	"  --confusion        print the confusion matrix\n"
+	"  --json             print the result as JSON\n"
+	"  --backend NAME     as TENON_BACKEND\n"
+	"  --ledger           print what ran where\n";
+
+struct eval_command {
+	struct common_options common;
+	const char *data;
+	const char *path;
+	int confusion;
+	int json;
+};
+
+static const struct option options[] = {
+	{"data", required_argument, NULL, 'd'},
+	{"confusion", no_argument, NULL, 'c'},
+	{"json", no_argument, NULL, 'j'},
+	{"backend", required_argument, NULL, 'b'},
+	{"ledger", no_argument, NULL, 'l'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static int parse_arguments(struct eval_command *c, int argc, char **argv)
+{
+	int option;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'd':
+			c->data = optarg;
+			break;
+		case 'c':
+			c->confusion = 1;
+			break;
+		case 'j':
+			c->json = 1;
+			break;
+		case 'b':
+			c->common.backend = optarg;
+			break;
+		case 'l':
+			c->common.ledger = 1;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			return usage_error("eval", "see above");
+		}
+	}
+	if (argc - optind != 1)
+		return usage_error("eval", "expected one FILE, found %d words", argc - optind);
+	c->path = argv[optind];
+	return -1;
+}
+
+static void print_confusion(const uint64_t *confusion, uint32_t n, const char *classes)
+{
+	char name[32];
+	printf("\nlabel \\ answer");
+	for (uint32_t i = 0; i < n; i++)
+		printf(" %6u", i);
+	for (uint32_t row = 0; row < n; row++) {
+		printf("\n%-14.14s", class_name(classes, row, name, sizeof(name)));
+		for (uint32_t column = 0; column < n; column++)
+			printf(" %6" PRIu64, confusion[row * n + column]);
+	}
+	printf("\n");
+}
+
+static int check_format(const struct saved_network *network, const tn_dataset *dataset)
+{
+	const struct tn_input_format *a = &network->format, *b = tn_dataset_format(dataset);
+	if (a->channels == b->channels && a->height == b->height && a->width == b->width &&
+	    a->n_classes == b->n_classes)
+		return 1;
+	fprintf(stderr,
+		"tenon eval: the network takes %u x %u x %u and %u classes, the data set '%s' has "
+		"%u x %u x %u and "
+		"%u\n",
+		a->channels, a->height, a->width, a->n_classes, tn_dataset_name(dataset),
+		b->channels, b->height, b->width, b->n_classes);
+	return 0;
+}
+
+static int evaluate(const struct eval_command *c, tn_context *context,
+		    struct saved_network *network, const tn_dataset *dataset)
+{
+	struct tn_evaluation result;
+	uint32_t n = network->format.n_classes;
+	if (!check_format(network, dataset))
+		return EXIT_FAILED;
+	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
+	if (!confusion)
+		return EXIT_FAILED;
+	if (!tn_evaluate(network->module, dataset, TN_PART_TEST, 0, &result, confusion)) {
+		if (c->json)
+			printf("{\"test_loss\": %.9g, \"test_accuracy\": %.9g, \"images\": %" PRIu64
+			       ", \"seconds\": %.3f}\n",
+			       result.loss, result.accuracy, result.images, result.seconds);
+		else
+			printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n",
+			       100.0 * result.accuracy, result.loss, result.images);
+		if (c->confusion && !c->json)
+			print_confusion(confusion, n, network->classes);
+	}
+	free(confusion);
+	return finish(context);
+}
+
+static int run(const struct eval_command *c, tn_context *context)
+{
+	struct tn_error_info error;
+	struct saved_network network;
+	tn_dataset *dataset = NULL;
+	int code = saved_network_open(context, c->path, &network);
+	if (code != EXIT_DONE)
+		return code;
+	if (tn_dataset_open(c->data ? c->data : network.data, NULL, &dataset, &error))
+		code = report_error(&error);
+	else
+		code = evaluate(c, context, &network, dataset);
+	tn_dataset_destroy(dataset);
+	saved_network_release(&network);
+	if (code == EXIT_DONE && c->common.ledger)
+		print_ledger(context);
+	return code;
+}
+
+int command_eval(int argc, char **argv)
+{
+	struct eval_command c = {.data = NULL};
+	int code = parse_arguments(&c, argc, argv);
+	if (code >= 0)
+		return code;
+	tn_context *context = open_context(&c.common, 0, &code);
+	if (context)
+		code = run(&c, context);
+	tn_context_close(context);
+	return code;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const char help[] =
+	"usage: tenon predict FILE [options] [IMAGE...]\n"
+	"\n"
+	"  IMAGE...           PNG, PGM or PPM pictures\n"
+	"  --invert           pictures are dark on light (networks here learn light on dark)\n"
+	"  --data NAME|DIR    classify test images of this data set instead\n"
+	"  --count N          how many of them (10)\n"
+	"  --show             draw each picture in text\n"
+	"  --backend NAME     as TENON_BACKEND\n";
+
+struct predict_command {
+	struct common_options common;
+	const char *path;
+	const char *data;
+	uint64_t count;
+	int invert;
+	int show;
+	int n_images;
+	char **images;
+};
+
+static const struct option options[] = {
+	{"data", required_argument, NULL, 'd'},
+	{"count", required_argument, NULL, 'n'},
+	{"invert", no_argument, NULL, 'i'},
+	{"show", no_argument, NULL, 's'},
+	{"backend", required_argument, NULL, 'b'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static int parse_arguments(struct predict_command *c, int argc, char **argv)
+{
+	int option;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'd':
+			c->data = optarg;
+			break;
+		case 'n':
+			if (!parse_count(optarg, 1, 1000000, &c->count))
+				return usage_error("predict",
+						   "--count: '%s' is not a number from 1", optarg);
+			break;
+		case 'i':
+			c->invert = 1;
+			break;
+		case 's':
+			c->show = 1;
+			break;
+		case 'b':
+			c->common.backend = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			return usage_error("predict", "see above");
+		}
+	}
+	if (argc - optind < 1)
+		return usage_error("predict", "FILE is missing");
+	c->path = argv[optind];
+	c->images = argv + optind + 1;
+	c->n_images = argc - optind - 1;
+	if (!c->data == !c->n_images)
+		return usage_error("predict", "expected pictures, or --data");
+	return -1;
+}
+
+/* The picture as the network sees it, in text, two rows of it a line. */
+static void draw(const struct tn_input_format *f, const float *x)
+{
+	static const char shades[] = " .:-=+*#%@";
+	float low = x[0], high = x[0];
+	for (uint32_t i = 0; i < f->height * f->width; i++) {
+		low = x[i] < low ? x[i] : low;
+		high = x[i] > high ? x[i] : high;
+	}
+	for (uint32_t row = 0; row < f->height; row += 2) {
+		for (uint32_t column = 0; column < f->width; column++) {
+			float v = (x[row * f->width + column] - low) /
+				  (high > low ? high - low : 1.0f);
+			putchar(shades[(int)(v * 9.0f)]);
+		}
+		putchar('\n');
+	}
+}
+
+/* Classifies one prepared input and prints the best three classes. */
+static int classify(const struct predict_command *c, tn_context *context,
+		    struct saved_network *network, const char *title, const float *x)
+{
+	char name[64];
+	uint32_t n = network->format.n_classes;
+	float *p = calloc(n, sizeof(*p));
+	if (!p || tn_predict(network->module, &network->format, 1, x, p)) {
+		free(p);
+		return finish(context) ? EXIT_FAILED : EXIT_FAILED;
+	}
+	if (c->show)
+		draw(&network->format, x);
+	printf("%s:", title);
+	for (uint32_t rank = 0; rank < 3 && rank < n; rank++) {
+		uint32_t best = 0;
+		for (uint32_t i = 1; i < n; i++)
+			best = p[i] > p[best] ? i : best;
+		printf("%s %s %.1f%%", rank ? "," : "",
+		       class_name(network->classes, best, name, sizeof(name)),
+		       100.0 * (double)p[best]);
+		p[best] = -1.0f;
+	}
+	printf("\n");
+	free(p);
+	return EXIT_DONE;
+}
+
+static int predict_file(const struct predict_command *c, tn_context *context,
+			struct saved_network *network, const char *path, float *x)
+{
+	struct tn_error_info error;
+	struct tn_image image = {0};
+	tn_status status = tn_image_read(path, &image, &error);
+	if (!status)
+		status = tn_input_format_apply(&network->format, &image, c->invert, x, &error);
+	tn_image_release(&image);
+	return status ? report_error(&error) : classify(c, context, network, path, x);
+}
+
+/* Images of the test part, spread evenly over it. */
+static int predict_data(const struct predict_command *c, tn_context *context,
+			struct saved_network *network, float *x)
+{
+	struct tn_error_info error;
+	tn_dataset *dataset = NULL;
+	tn_data_loader *loader = NULL;
+	const struct tn_data_loader_options o = {.struct_size = sizeof(o), .batch_size = 1};
+	tn_status status = tn_dataset_open(c->data, NULL, &dataset, &error);
+	if (!status)
+		status = tn_data_loader_create(dataset, TN_PART_TEST, &o, &loader, &error);
+	int code = status ? report_error(&error) : EXIT_DONE;
+	uint64_t n = code ? 0 : tn_dataset_count(dataset, TN_PART_TEST);
+	const struct tn_input_format *f = code ? NULL : tn_dataset_format(dataset);
+	if (f && (f->channels != network->format.channels || f->height != network->format.height ||
+		  f->width != network->format.width)) {
+		fprintf(stderr, "tenon predict: the network takes pictures of %u x %u x %u\n",
+			network->format.channels, network->format.height, network->format.width);
+		code = EXIT_FAILED;
+	}
+	for (uint64_t i = 0; i < c->count && i < n && code == EXIT_DONE; i++) {
+		char title[96], name[48];
+		int32_t label;
+		uint32_t got;
+		uint64_t index = i * n / (c->count < n ? c->count : n);
+		status = tn_data_loader_seek(loader, (struct tn_data_position){0, index}, &error);
+		if (!status)
+			status = tn_data_loader_next(loader, x, &label, &got, &error);
+		if (status) {
+			code = report_error(&error);
+			break;
+		}
+		snprintf(title, sizeof(title), "test image %" PRIu64 " (%s)", index,
+			 class_name(network->classes, label, name, sizeof(name)));
+		code = classify(c, context, network, title, x);
+	}
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+	return code;
+}
+
+static int run(const struct predict_command *c, tn_context *context)
+{
+	struct saved_network network;
+	int code = saved_network_open(context, c->path, &network);
+	if (code != EXIT_DONE)
+		return code;
+	const struct tn_input_format *f = &network.format;
+	float *x = calloc((size_t)f->channels * f->height * f->width, sizeof(*x));
+	if (!x)
+		code = EXIT_FAILED;
+	else if (c->data)
+		code = predict_data(c, context, &network, x);
+	for (int i = 0; i < c->n_images && code == EXIT_DONE; i++)
+		code = predict_file(c, context, &network, c->images[i], x);
+	free(x);
+	saved_network_release(&network);
+	return code;
+}
+
+int command_predict(int argc, char **argv)
+{
+	struct predict_command c = {.count = 10};
+	int code = parse_arguments(&c, argc, argv);
+	if (code >= 0)
+		return code;
+	tn_context *context = open_context(&c.common, 0, &code);
+	if (context)
+		code = run(&c, context);
+	tn_context_close(context);
+	return code;
+}

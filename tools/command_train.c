@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+struct train_command {
+	struct common_options common;
+	const char *model;
+	const char *data;
+	const char *save;
+	const char *metrics_path;
+	const char *optimizer;
+	double lr;
+	double momentum;
+	double weight_decay;
+	uint64_t epochs;
+	uint64_t batch;
+	uint64_t seed;
+	uint64_t validation; /* permille */
+	uint64_t max_shift;
+	int flip;
+	int quiet;
+	FILE *metrics;
+	struct bar bar;
+};
+
+static const char help[] =
+	"usage: tenon train MODEL --data NAME|DIR [options]\n"
+	"\n"
+	"  --data NAME|DIR       digits, fashion-mnist, or a folder with the four IDX files\n"
+	"  --epochs N            default: enough to show 40000 images, at least 3\n"
+	"  --batch N             images a step (64)\n"
+	"  --optimizer NAME      adamw (default) or sgd\n"
+	"  --lr X                learning rate (adamw 0.002, sgd 0.05)\n"
+	"  --momentum X          of sgd (0.9)\n"
+	"  --weight-decay X      (adamw 0.01, sgd 0)\n"
+	"  --validation N        thousandths of the training part kept for validation (100)\n"
+	"  --max-shift N         move each picture by up to N pixels\n"
+	"  --flip                mirror every second picture\n"
+	"  --seed N              of weights, order and masks (TENON_SEED, else 0)\n"
+	"  --save FILE           write the network as safetensors\n"
+	"  --metrics FILE        write one JSON object an epoch, and a last one for the test\n"
+	"  --backend NAME        as TENON_BACKEND\n"
+	"  --ledger[=time]       print what ran where\n"
+	"  --quiet               no progress\n";
+
+enum {
+	OPT_DATA = 256,
+	OPT_EPOCHS,
+	OPT_BATCH,
+	OPT_OPTIMIZER,
+	OPT_LR,
+	OPT_MOMENTUM,
+	OPT_DECAY,
+	OPT_VALIDATION,
+	OPT_SHIFT,
+	OPT_FLIP,
+	OPT_SEED,
+	OPT_SAVE,
+	OPT_METRICS,
+	OPT_BACKEND,
+	OPT_LEDGER,
+	OPT_QUIET,
+	OPT_HELP
+};
+
+static const struct option options[] = {
+	{"data", required_argument, NULL, OPT_DATA},
+	{"epochs", required_argument, NULL, OPT_EPOCHS},
+	{"batch", required_argument, NULL, OPT_BATCH},
+	{"optimizer", required_argument, NULL, OPT_OPTIMIZER},
+	{"lr", required_argument, NULL, OPT_LR},
+	{"momentum", required_argument, NULL, OPT_MOMENTUM},
+	{"weight-decay", required_argument, NULL, OPT_DECAY},
+	{"validation", required_argument, NULL, OPT_VALIDATION},
+	{"max-shift", required_argument, NULL, OPT_SHIFT},
+	{"flip", no_argument, NULL, OPT_FLIP},
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"save", required_argument, NULL, OPT_SAVE},
+	{"metrics", required_argument, NULL, OPT_METRICS},
+	{"backend", required_argument, NULL, OPT_BACKEND},
+	{"ledger", optional_argument, NULL, OPT_LEDGER},
+	{"quiet", no_argument, NULL, OPT_QUIET},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
+};
+
+/* One option; 0 when its value is wrong. */
+static int take_option(struct train_command *c, int option)
+{
+	switch (option) {
+	case OPT_DATA:
+		c->data = optarg;
+		return 1;
+	case OPT_EPOCHS:
+		return parse_count(optarg, 1, 1000000, &c->epochs);
+	case OPT_BATCH:
+		return parse_count(optarg, 1, 65536, &c->batch);
+	case OPT_OPTIMIZER:
+		c->optimizer = optarg;
+		return !strcmp(optarg, "adamw") || !strcmp(optarg, "sgd");
+	case OPT_LR:
+		return parse_real(optarg, &c->lr) && c->lr > 0;
+	case OPT_MOMENTUM:
+		return parse_real(optarg, &c->momentum);
+	case OPT_DECAY:
+		return parse_real(optarg, &c->weight_decay);
+	case OPT_VALIDATION:
+		return parse_count(optarg, 0, 900, &c->validation);
+	case OPT_SHIFT:
+		return parse_count(optarg, 0, 1000, &c->max_shift);
+	case OPT_FLIP:
+		c->flip = 1;
+		return 1;
+	case OPT_SEED:
+		return parse_count(optarg, 0, UINT64_MAX, &c->seed);
+	case OPT_SAVE:
+		c->save = optarg;
+		return 1;
+	case OPT_METRICS:
+		c->metrics_path = optarg;
+		return 1;
+	case OPT_BACKEND:
+		c->common.backend = optarg;
+		return 1;
+	case OPT_LEDGER:
+		c->common.ledger = optarg ? 2 : 1;
+		return !optarg || !strcmp(optarg, "time");
+	case OPT_QUIET:
+		c->quiet = 1;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* -1: go on; else the exit code. */
+static int parse_arguments(struct train_command *c, int argc, char **argv)
+{
+	int option, index = 0;
+	while ((option = getopt_long(argc, argv, "", options, &index)) != -1) {
+		if (option == OPT_HELP) {
+			fputs(help, stdout);
+			return EXIT_DONE;
+		}
+		if (option == '?')
+			return usage_error("train", "see above");
+		if (!take_option(c, option))
+			return usage_error("train", "--%s: '%s' is not a value it takes",
+					   options[index].name, optarg ? optarg : "");
+	}
+	if (argc - optind != 1)
+		return usage_error("train", "expected one MODEL, found %d words", argc - optind);
+	c->model = argv[optind];
+	return c->data ? -1 : usage_error("train", "--data is missing");
+}
+
+static void json_number(FILE *out, const char *key, double value)
+{
+	if (isfinite(value))
+		fprintf(out, "\"%s\": %.9g", key, value);
+	else
+		fprintf(out, "\"%s\": null", key);
+}
+
+static void write_epoch(FILE *out, const struct tn_epoch_metrics *m)
+{
+	fprintf(out, "{\"epoch\": %" PRIu64 ", ", m->epoch);
+	json_number(out, "train_loss", m->train.loss);
+	fputs(", ", out);
+	json_number(out, "train_accuracy", m->train.accuracy);
+	fputs(", ", out);
+	json_number(out, "val_loss", m->validation.images ? m->validation.loss : NAN);
+	fputs(", ", out);
+	json_number(out, "val_accuracy", m->validation.images ? m->validation.accuracy : NAN);
+	fputs(", ", out);
+	json_number(out, "seconds", m->seconds);
+	fputs(", ", out);
+	json_number(out, "images_per_second", m->images_per_second);
+	fputs("}\n", out);
+	fflush(out);
+}
+
+static int on_progress(void *user, const struct tn_progress *progress)
+{
+	struct train_command *c = user;
+	bar_progress(&c->bar, progress);
+	return 0;
+}
+
+static int on_epoch(void *user, const struct tn_epoch_metrics *m)
+{
+	struct train_command *c = user;
+	if (c->metrics)
+		write_epoch(c->metrics, m);
+	if (c->quiet)
+		return 0;
+	bar_clear(&c->bar);
+	fprintf(stderr, "epoch %" PRIu64 "  loss %.4f  accuracy %.2f%%", m->epoch, m->train.loss,
+		100.0 * m->train.accuracy);
+	if (m->validation.images)
+		fprintf(stderr, "  validation loss %.4f  accuracy %.2f%%", m->validation.loss,
+			100.0 * m->validation.accuracy);
+	fprintf(stderr, "  %.0f images/s\n", m->images_per_second);
+	return 0;
+}
+
+static tn_optimizer *make_optimizer(const struct train_command *c, tn_module *module)
+{
+	if (!strcmp(c->optimizer, "sgd"))
+		return tn_sgd(module,
+			      &(struct tn_sgd_options){
+				      .struct_size = sizeof(struct tn_sgd_options),
+				      .lr = c->lr > 0 ? c->lr : 0.05,
+				      .momentum = c->momentum,
+				      .weight_decay = c->weight_decay < 0 ? 0 : c->weight_decay});
+	return tn_adamw(module,
+			&(struct tn_adamw_options){.struct_size = sizeof(struct tn_adamw_options),
+						   .lr = c->lr > 0 ? c->lr : 0.002,
+						   .weight_decay = c->weight_decay});
+}
+
+/* The names of the classes, one a line; NULL: out of memory. */
+static char *class_lines(const tn_dataset *dataset)
+{
+	size_t size = 1;
+	uint32_t n = tn_dataset_format(dataset)->n_classes;
+	for (uint32_t i = 0; i < n; i++)
+		size += strlen(tn_dataset_class_name(dataset, (int32_t)i)) + 1;
+	char *lines = calloc(size, 1);
+	for (uint32_t i = 0; lines && i < n; i++) {
+		strcat(lines, tn_dataset_class_name(dataset, (int32_t)i));
+		strcat(lines, i + 1 < n ? "\n" : "");
+	}
+	return lines;
+}
+
+static void save(const struct train_command *c, const tn_module *module, const tn_dataset *dataset,
+		 const struct tn_evaluation *test)
+{
+	char seed[32], accuracy[32];
+	char *format = tn_input_format_text(tn_dataset_format(dataset)),
+	     *classes = class_lines(dataset);
+	snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
+	snprintf(accuracy, sizeof(accuracy), "%.6f", test->accuracy);
+	const struct tn_pair pairs[] = {
+		{"model", c->model},
+		{"data", c->data},
+		{"input_format", format ? format : ""},
+		{"classes", classes ? classes : ""},
+		{"seed", seed},
+		{"test_accuracy", accuracy},
+		{"tenon", tn_version()},
+	};
+	if (!tn_module_save(module, c->save, sizeof(pairs) / sizeof(pairs[0]), pairs))
+		printf("saved %s\n", c->save);
+	tn_data_text_free(format);
+	free(classes);
+}
+
+static uint64_t default_epochs(const tn_dataset *dataset)
+{
+	uint64_t n = tn_dataset_count(dataset, TN_PART_TRAIN);
+	uint64_t epochs = n ? (40000 + n - 1) / n : 1;
+	return epochs < 3 ? 3 : epochs;
+}
+
+static tn_status test(struct train_command *c, tn_module *module, const tn_dataset *dataset,
+		      struct tn_evaluation *result)
+{
+	tn_status status = tn_evaluate(module, dataset, TN_PART_TEST, 0, result, NULL);
+	if (status)
+		return status;
+	printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n", 100.0 * result->accuracy,
+	       result->loss, result->images);
+	if (!c->metrics)
+		return TN_OK;
+	fputc('{', c->metrics);
+	json_number(c->metrics, "test_loss", result->loss);
+	fputs(", ", c->metrics);
+	json_number(c->metrics, "test_accuracy", result->accuracy);
+	fputs("}\n", c->metrics);
+	return TN_OK;
+}
+
+static void train(struct train_command *c, tn_module *module, const tn_dataset *dataset)
+{
+	struct tn_evaluation result;
+	tn_optimizer *optimizer = make_optimizer(c, module);
+	if (!optimizer)
+		return;
+	const struct tn_train_options o = {
+		.struct_size = sizeof(o),
+		.n_epochs = c->epochs ? c->epochs : default_epochs(dataset),
+		.batch_size = (uint32_t)c->batch,
+		.max_shift = (uint32_t)c->max_shift,
+		.flip = (uint32_t)c->flip,
+		.seed = c->seed,
+		.progress = on_progress,
+		.epoch = on_epoch,
+		.user = c,
+	};
+	tn_status status = tn_train(module, optimizer, dataset, &o);
+	bar_clear(&c->bar);
+	if (!status)
+		status = test(c, module, dataset, &result);
+	if (!status && c->save)
+		save(c, module, dataset, &result);
+	tn_optimizer_destroy(optimizer);
+}
+
+static void introduce(const struct train_command *c, tn_context *context, const tn_dataset *dataset,
+		      const tn_module *module)
+{
+	const struct tn_input_format *f = tn_dataset_format(dataset);
+	if (c->quiet)
+		return;
+	fprintf(stderr,
+		"%s (%lld parameters) on %s: %s, %ux%u, %" PRIu64 " train, %" PRIu64
+		" validation, %" PRIu64 " test images\n",
+		c->model, (long long)tn_module_size(module, 0),
+		tn_device_name(tn_device_current(context)), tn_dataset_name(dataset), f->height,
+		f->width, tn_dataset_count(dataset, TN_PART_TRAIN),
+		tn_dataset_count(dataset, TN_PART_VALIDATION),
+		tn_dataset_count(dataset, TN_PART_TEST));
+}
+
+static int run_with_data(struct train_command *c, tn_context *context, const tn_dataset *dataset)
+{
+	const struct tn_input_format *f = tn_dataset_format(dataset);
+	const struct tn_model_shape shape = {f->channels, f->height, f->width, f->n_classes};
+	tn_module *module = tn_model_create(context, c->model, &shape);
+	if (module && !tn_module_build(module)) {
+		introduce(c, context, dataset, module);
+		train(c, module, dataset);
+	}
+	tn_module_destroy(module);
+	int code = finish(context);
+	if (code == EXIT_DONE && c->common.ledger)
+		print_ledger(context);
+	return code;
+}
+
+static int run_with_context(struct train_command *c, tn_context *context)
+{
+	struct tn_error_info error;
+	tn_dataset *dataset = NULL;
+	const struct tn_dataset_options o = {.struct_size = sizeof(o),
+					     .validation_permille = (uint32_t)c->validation};
+	c->seed = tn_random_state_get(context).seed; /* --seed, else TENON_SEED */
+	if (tn_dataset_open(c->data, &o, &dataset, &error))
+		return report_error(&error);
+	int code = run_with_data(c, context, dataset);
+	tn_dataset_destroy(dataset);
+	return code;
+}
+
+int command_train(int argc, char **argv)
+{
+	struct train_command c = {.optimizer = "adamw",
+				  .batch = 64,
+				  .momentum = 0.9,
+				  .weight_decay = -1.0,
+				  .validation = 100};
+	int code = parse_arguments(&c, argc, argv);
+	if (code >= 0)
+		return code;
+	bar_init(&c.bar, c.quiet);
+	if (c.metrics_path && !(c.metrics = fopen(c.metrics_path, "w"))) {
+		perror(c.metrics_path);
+		return EXIT_FAILED;
+	}
+	tn_context *context = open_context(&c.common, c.seed, &code);
+	if (context)
+		code = run_with_context(&c, context);
+	tn_context_close(context);
+	if (c.metrics && fclose(c.metrics) && code == EXIT_DONE) {
+		perror(c.metrics_path);
+		code = EXIT_FAILED;
+	}
+	return code;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon: the command.  See tenon(1).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const struct command commands[] = {
+	{"info", "[--why NAME] [--env] [--json] [--probe FILE]", "backends, devices and why",
+	 command_info},
+	{"train", "MODEL --data NAME|DIR [options]", "train a network", command_train},
+	{"eval", "FILE [--data NAME|DIR] [options]", "test a saved network", command_eval},
+	{"predict", "FILE [--data NAME|DIR] [IMAGE...]", "classify pictures", command_predict},
+	{"models", "", "the networks there are", command_models},
+	{"bench", "dispatch [options]", "measure", command_bench},
+};
+
+static void print_usage(FILE *out)
+{
+	fprintf(out, "usage: tenon COMMAND [options]\n\n");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		fprintf(out, "  tenon %-8s %-46s %s\n", commands[i].name, commands[i].arguments,
+			commands[i].text);
+	fprintf(out, "\n  tenon COMMAND --help   its options\n  tenon --version\n\n"
+		     "TENON_BACKEND chooses a backend: auto, cpu, cuda, cuda:1, ^cuda, cuda! (see "
+		     "tenon(7)).\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		print_usage(stdout);
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("tenon %s\n", tn_version());
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	}
+	fprintf(stderr, "tenon: no command '%s'\n", argv[1]);
+	print_usage(stderr);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "tool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int usage_error(const char *command, const char *format, ...)
+{
+	va_list arguments;
+	fprintf(stderr, "tenon %s: ", command);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "\nTry: tenon %s --help\n", command);
+	return EXIT_USAGE;
+}
+
+int report_error(const struct tn_error_info *error)
+{
+	fprintf(stderr, "tenon: %s: %s (%s)\n", error->operation[0] ? error->operation : "error",
+		error->text[0] ? error->text : tn_status_text(error->status),
+		tn_status_name(error->status));
+	return error->status >= TN_NO_PLUGIN && error->status <= TN_EXCLUDED ? EXIT_NO_BACKEND
+									     : EXIT_FAILED;
+}
+
+tn_context *open_context(const struct common_options *options, uint64_t seed, int *exit_code)
+{
+	struct tn_error_info error;
+	tn_context *context = NULL;
+	struct tn_context_options o = {.struct_size = sizeof(o),
+				       .backend = options->backend,
+				       .seed = seed,
+				       .ledger_time = options->ledger == 2};
+	*exit_code = EXIT_DONE;
+	if (!tn_context_open(&o, &context, &error))
+		return context;
+	*exit_code = report_error(&error);
+	return NULL;
+}
+
+int finish(tn_context *context)
+{
+	const struct tn_error_info *error = tn_error(context);
+	return error ? report_error(error) : EXIT_DONE;
+}
+
+void print_ledger(const tn_context *context)
+{
+	struct tn_ledger_row row;
+	printf("\n%-28s %10s %10s %10s %10s %12s %9s\n", "operation", "native", "lent", "composed",
+	       "host", "bytes moved", "seconds");
+	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++)
+		printf("%-28s %10llu %10llu %10llu %10llu %12llu %9.3f\n", row.operation,
+		       (unsigned long long)row.native, (unsigned long long)row.lent,
+		       (unsigned long long)row.composed, (unsigned long long)row.host,
+		       (unsigned long long)row.bytes_moved, row.seconds);
+}
+
+int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value)
+{
+	char *end;
+	if (*text < '0' || *text > '9')
+		return 0;
+	errno = 0;
+	unsigned long long number = strtoull(text, &end, 10);
+	if (errno || *end || number < lowest || number > highest)
+		return 0;
+	*value = number;
+	return 1;
+}
+
+int parse_real(const char *text, double *value)
+{
+	char *end;
+	double number = strtod(text, &end);
+	if (end == text || *end || !(number >= 0.0 && number < 1e30))
+		return 0;
+	*value = number;
+	return 1;
+}
