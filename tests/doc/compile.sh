@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# Compiles what the documents say: the C blocks of the README, the examples of the manual pages of
+# section 3, and their synopses as declarations beside the headers.
+set -u
+source=${TENON_SOURCE:?}
+cc=${CC:-cc}
+command -v "$cc" >/dev/null 2>&1 || exit 77
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0 compiled=0
+
+try() {
+	compiled=$((compiled + 1))
+	"$cc" -std=gnu11 -Wall -Werror -Wno-unused -I "$source/include" -fsyntax-only "$dir/$1" || {
+		echo "FAILED: $2" >&2
+		failed=1
+	}
+}
+
+# Each ```c block of the README is a program.
+awk -v dir="$dir" '/^```c$/ { n++; on = 1; next } /^```/ { on = 0 } on { print > (dir "/readme" n ".c") }' \
+	"$source/README.md"
+for file in "$dir"/readme*.c; do
+	try "$(basename "$file")" README.md
+done
+
+# .In, .Ft, .Fo, .Fa, .Fc and .Fn of a synopsis, as includes and declarations.
+synopsis() {
+	awk '
+	function unquote(s) { gsub(/"/, "", s); return s }
+	/^\.Sh / { on = /SYNOPSIS/ }
+	!on { next }
+	/^\.In / { print "#include <" $2 ">" }
+	/^\.Ft / { sub(/^\.Ft /, ""); type = unquote($0) }
+	/^\.Fo / { name = $2; arguments = "" }
+	/^\.Fa / { sub(/^\.Fa /, ""); arguments = arguments (arguments == "" ? "" : ", ") unquote($0) }
+	/^\.Fc/ { print type " " name "(" arguments ");" }
+	/^\.Fn / {
+		line = $0; sub(/^\.Fn /, "", line); name = line; sub(/ .*/, "", name)
+		rest = line; sub(/^[^ ]* */, "", rest); gsub(/" "/, ", ", rest)
+		print type " " name "(" unquote(rest) ");"
+	}' "$1"
+}
+
+# Each literal display of the EXAMPLES is the body of a function that has a context.
+examples() {
+	awk -v base="$2" '
+	/^\.Sh / { in_examples = /EXAMPLES/ }
+	in_examples && /^\.Bd -literal/ { n++; on = 1; next }
+	/^\.Ed/ { on = 0 }
+	on { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > (base n ".body") }' "$1"
+}
+
+for page in "$source"/man/*.3; do
+	[ -f "$page" ] || continue
+	name=$(basename "$page" .3)
+	synopsis "$page" >"$dir/$name.c"
+	try "$name.c" "$page: SYNOPSIS"
+	examples "$page" "$dir/$name-"
+	for body in "$dir/$name"-*.body; do
+		[ -f "$body" ] || continue
+		{
+			printf '#include <stdio.h>\n#include <tenon/tenon.h>\nint example(tn_context *ctx);\n'
+			printf 'int example(tn_context *ctx)\n{\n'
+			cat "$body"
+			printf 'return ctx != NULL;\n}\n'
+		} >"$body.c"
+		try "$(basename "$body.c")" "$page: EXAMPLES"
+	done
+done
+[ "$compiled" -gt 0 ] || { echo "nothing was compiled" >&2; exit 1; }
+echo "$compiled pieces compiled"
+exit $failed

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Every recorded operation's gradient against central differences in double, on the built-in backend
+ * and on the preferred one in f32.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+static tn_context *context;
+
+/* What is tried: a function of up to two arrays, and their shapes. */
+struct row {
+	const char *name;
+	tn_array *(*f)(void *user, tn_array *const *x);
+	int n_inputs;
+	int rank[3];
+	int64_t shape[3][4];
+	int positive; /* inputs in (0.5, 1.5) instead of (-1, 1) */
+};
+
+static tn_array *total(tn_array *a)
+{
+	/* Weights that differ from element to element, so that a misplaced gradient is seen. */
+	return tn_sum(tn_multiply(a, tn_sin(tn_affine(a, 0.3, 0.7))), 0, NULL, 0);
+}
+
+static tn_array *f_add(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_add(x[0], x[1]));
+}
+static tn_array *f_subtract(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_subtract(x[0], x[1]));
+}
+static tn_array *f_multiply(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_multiply(x[0], x[1]));
+}
+static tn_array *f_divide(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_divide(x[0], x[1]));
+}
+static tn_array *f_power(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_power(x[0], x[1]));
+}
+static tn_array *f_maximum(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_maximum(x[0], x[1]));
+}
+static tn_array *f_where(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_where(tn_less(x[0], x[1]), x[0], tn_square(x[1])));
+}
+static tn_array *f_exp(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_exp(x[0]));
+}
+static tn_array *f_log(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_log(x[0]));
+}
+static tn_array *f_sqrt(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_sqrt(x[0]));
+}
+static tn_array *f_tanh(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_tanh(x[0]));
+}
+static tn_array *f_erf(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_erf(x[0]));
+}
+static tn_array *f_sigmoid(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_sigmoid(x[0]));
+}
+static tn_array *f_relu(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_relu(x[0]));
+}
+static tn_array *f_cos(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_cos(x[0]));
+}
+static tn_array *f_abs(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_abs(x[0]));
+}
+static tn_array *f_map(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_map("d = x - y; z = k * d * d / (1 + exp(-x))", 2,
+			    (const char *[]){"x", "y"}, (const tn_array *[]){x[0], x[1]}, 1,
+			    (const char *[]){"k"}, (double[]){1.5}));
+}
+static tn_array *f_sum(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_sum(x[0], 1, (int[]){1}, 0));
+}
+static tn_array *f_mean(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_mean(x[0], 2, (int[]){0, 2}, 1));
+}
+static tn_array *f_max(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_max(x[0], 1, (int[]){-1}, 0));
+}
+static tn_array *f_prod(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_prod(x[0], 1, (int[]){0}, 0));
+}
+static tn_array *f_logsumexp(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_logsumexp(x[0], 1, (int[]){1}, 0));
+}
+static tn_array *f_matmul(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_matmul(x[0], x[1]));
+}
+static tn_array *f_reshape(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_reshape(x[0], 2, (int64_t[]){-1, 4}));
+}
+static tn_array *f_transpose(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_matmul(tn_transpose(x[0], (int[]){2, 0, 1}),
+			       tn_transpose(x[0], (int[]){2, 1, 0})));
+}
+static tn_array *f_slice(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_slice(tn_slice(x[0], 2, 1, INT64_MIN, 2), 1, INT64_MIN, INT64_MIN, -2));
+}
+static tn_array *f_broadcast(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_broadcast_to(x[0], 3, (int64_t[]){2, 3, 4}));
+}
+static tn_array *f_window(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_sliding_window_view(x[0], 2, (int64_t[]){2, 3}, (int[]){1, 2}));
+}
+static tn_array *f_take(void *u, tn_array *const *x)
+{
+	static const int32_t indices[] = {2, 0, 2, 1};
+	(void)u;
+	return total(tn_take(x[0], tn_from_host(context, TN_I32, 1, (int64_t[]){4}, indices), 1));
+}
+static tn_array *f_concatenate(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_concatenate(2, (const tn_array *[]){x[0], x[1]}, 1));
+}
+static tn_array *f_copy(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_copy(tn_transpose(x[0], NULL)));
+}
+static tn_array *f_twice(void *u, tn_array *const *x)
+{
+	(void)u;
+	/* One array used three times: its gradients add up. */
+	return total(tn_add(tn_multiply(x[0], x[0]), x[0]));
+}
+static tn_array *f_linear(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_linear(x[0], x[1], x[2]));
+}
+static tn_array *f_conv2d(void *u, tn_array *const *x)
+{
+	const struct tn_conv2d_options o = {
+		.struct_size = sizeof(o), .stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}};
+	(void)u;
+	return total(tn_conv2d(x[0], x[1], x[2], &o));
+}
+static tn_array *f_conv2d_groups(void *u, tn_array *const *x)
+{
+	const struct tn_conv2d_options o = {
+		.struct_size = sizeof(o), .groups = 2, .padding = {1, 1}};
+	(void)u;
+	return total(tn_conv2d(x[0], x[1], NULL, &o));
+}
+static tn_array *f_max_pool(void *u, tn_array *const *x)
+{
+	const struct tn_pool2d_options o = {
+		.struct_size = sizeof(o), .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 1}};
+	(void)u;
+	return total(tn_max_pool2d(x[0], &o));
+}
+static tn_array *f_avg_pool(void *u, tn_array *const *x)
+{
+	const struct tn_pool2d_options o = {.struct_size = sizeof(o),
+					    .kernel = {3, 2},
+					    .stride = {2, 2},
+					    .padding = {1, 1},
+					    .exclude_padding = 1};
+	(void)u;
+	return total(tn_avg_pool2d(x[0], &o));
+}
+static tn_array *f_softmax(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_softmax(x[0], 1));
+}
+static tn_array *f_log_softmax(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_log_softmax(x[0], -1));
+}
+static tn_array *f_cross_entropy(void *u, tn_array *const *x)
+{
+	static const int32_t labels[] = {2, 0, 9, 1};
+	(void)u;
+	return tn_cross_entropy(x[0], tn_from_host(context, TN_I32, 1, (int64_t[]){4}, labels), 9);
+}
+static tn_array *f_dropout(void *u, tn_array *const *x)
+{
+	(void)u;
+	tn_random_state_set(context, (struct tn_random_state){5, 7}); /* the same mask each time */
+	return total(tn_dropout(x[0], 0.4));
+}
+static tn_array *f_flatten(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_flatten(x[0], 1));
+}
+
+static const struct row rows[] = {
+	{"add, broadcast", f_add, 2, {3, 2}, {{2, 3, 4}, {3, 1}}, 0},
+	{"subtract", f_subtract, 2, {2, 2}, {{3, 4}, {1, 4}}, 0},
+	{"multiply", f_multiply, 2, {2, 1}, {{3, 4}, {4}}, 0},
+	{"divide", f_divide, 2, {2, 2}, {{3, 4}, {3, 4}}, 1},
+	{"power", f_power, 2, {2, 2}, {{3, 4}, {3, 4}}, 1},
+	{"maximum", f_maximum, 2, {2, 2}, {{3, 4}, {3, 4}}, 0},
+	{"where", f_where, 2, {2, 2}, {{3, 4}, {3, 4}}, 0},
+	{"exp", f_exp, 1, {2}, {{3, 4}}, 0},
+	{"log", f_log, 1, {2}, {{3, 4}}, 1},
+	{"sqrt", f_sqrt, 1, {2}, {{3, 4}}, 1},
+	{"tanh", f_tanh, 1, {2}, {{3, 4}}, 0},
+	{"erf", f_erf, 1, {2}, {{3, 4}}, 0},
+	{"sigmoid", f_sigmoid, 1, {2}, {{3, 4}}, 0},
+	{"relu", f_relu, 1, {2}, {{3, 4}}, 0},
+	{"cos", f_cos, 1, {2}, {{3, 4}}, 0},
+	{"abs", f_abs, 1, {2}, {{3, 4}}, 0},
+	{"a user's program", f_map, 2, {2, 1}, {{3, 4}, {4}}, 0},
+	{"sum", f_sum, 1, {3}, {{2, 3, 4}}, 0},
+	{"mean", f_mean, 1, {3}, {{2, 3, 4}}, 0},
+	{"max", f_max, 1, {3}, {{2, 3, 4}}, 0},
+	{"prod", f_prod, 1, {2}, {{3, 4}}, 0},
+	{"logsumexp", f_logsumexp, 1, {2}, {{3, 4}}, 0},
+	{"matmul", f_matmul, 2, {2, 2}, {{3, 4}, {4, 5}}, 0},
+	{"matmul, batch and broadcast", f_matmul, 2, {3, 2}, {{2, 3, 4}, {4, 5}}, 0},
+	{"matmul, vectors", f_matmul, 2, {1, 1}, {{4}, {4}}, 0},
+	{"matmul, matrix by vector", f_matmul, 2, {2, 1}, {{3, 4}, {4}}, 0},
+	{"reshape", f_reshape, 1, {3}, {{2, 3, 4}}, 0},
+	{"transpose", f_transpose, 1, {3}, {{3, 3, 4}}, 0},
+	{"slice", f_slice, 1, {3}, {{2, 3, 5}}, 0},
+	{"broadcast_to", f_broadcast, 1, {2}, {{3, 1}}, 0},
+	{"sliding_window_view", f_window, 1, {3}, {{2, 4, 5}}, 0},
+	{"take", f_take, 1, {2}, {{3, 4}}, 0},
+	{"concatenate", f_concatenate, 2, {2, 2}, {{3, 2}, {3, 4}}, 0},
+	{"copy of a transpose", f_copy, 1, {2}, {{3, 4}}, 0},
+	{"one array used thrice", f_twice, 1, {2}, {{3, 4}}, 0},
+	{"linear", f_linear, 3, {3, 2, 1}, {{2, 3, 4}, {5, 4}, {5}}, 0},
+	{"conv2d", f_conv2d, 3, {4, 4, 1}, {{2, 3, 5, 6}, {4, 3, 3, 2}, {4}}, 0},
+	{"conv2d, groups", f_conv2d_groups, 2, {4, 4}, {{2, 4, 4, 5}, {6, 2, 3, 3}}, 0},
+	{"max_pool2d", f_max_pool, 1, {4}, {{2, 2, 6, 5}}, 0},
+	{"avg_pool2d", f_avg_pool, 1, {4}, {{2, 2, 6, 5}}, 0},
+	{"softmax", f_softmax, 1, {3}, {{2, 3, 4}}, 0},
+	{"log_softmax", f_log_softmax, 1, {2}, {{3, 4}}, 0},
+	{"cross_entropy", f_cross_entropy, 1, {2}, {{4, 3}}, 0},
+	{"dropout", f_dropout, 1, {2}, {{5, 6}}, 0},
+	{"flatten", f_flatten, 1, {3}, {{2, 3, 4}}, 0},
+};
+
+/* Numbers without ties: a low-discrepancy sequence. */
+static tn_array *input(const struct row *row, int i, tn_dtype dtype)
+{
+	double doubles[512];
+	float floats[512];
+	int64_t n = 1;
+	for (int axis = 0; axis < row->rank[i]; axis++)
+		n *= row->shape[i][axis];
+	for (int64_t k = 0; k < n; k++) {
+		double u = fmod(0.5 + 0.6180339887498949 * (double)(k + 1) + 0.31 * i, 1.0);
+		doubles[k] = row->positive ? 0.5 + u : 2.0 * u - 1.0;
+		floats[k] = (float)doubles[k];
+	}
+	return tn_from_host(context, dtype, row->rank[i], row->shape[i],
+			    dtype == TN_F64 ? (void *)doubles : (void *)floats);
+}
+
+static void check_row(const struct row *row, tn_dtype dtype, double step, double tolerance)
+{
+	tn_array *x[3];
+	struct tn_gradient_report report;
+	assert_ok(tn_scope_begin(context));
+	for (int i = 0; i < row->n_inputs; i++)
+		x[i] = input(row, i, dtype);
+	tn_status status = tn_gradient_check(context, row->f, NULL, row->n_inputs, x, step,
+					     tolerance, 0, &report);
+	if (status)
+		print_error("%s, %s: %s\n", row->name, tn_dtype_name(dtype),
+			    tn_error(context)->text);
+	assert_ok(status);
+	tn_scope_end(context, NULL);
+}
+
+static void open_context(const char *backend)
+{
+	struct tn_error_info error;
+	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	assert_ok(tn_context_open(&options, &context, &error));
+}
+
+/* Differences with step h err by h^2 f''' / 6, and by eps |f| / h from rounding: 1e-12 + 1e-10 here. */
+static void every_gradient_is_right_in_double(void **state)
+{
+	(void)state;
+	open_context("reference!");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check_row(&rows[i], TN_F64, 1e-6, 1e-7);
+	tn_context_close(context);
+}
+
+/* In f32 with step 1e-2: h^2 = 1e-4, eps |f| / h = 1e-7 * 10 / 1e-2 = 1e-4. */
+static void every_gradient_is_right_in_f32_on_the_preferred_backend(void **state)
+{
+	(void)state;
+	open_context("auto");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check_row(&rows[i], TN_F32, 1e-2, 2e-2);
+	tn_context_close(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_gradient_is_right_in_double),
+		cmocka_unit_test(every_gradient_is_right_in_f32_on_the_preferred_backend),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The life of a tape: what is watched, what is refused, what is freed.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+static tn_context *context;
+
+static int setup(void **state)
+{
+	struct tn_error_info error;
+	(void)state;
+	return tn_context_open(NULL, &context, &error);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tn_context_close(context);
+	return 0;
+}
+
+static tn_array *vector(float a, float b)
+{
+	return tn_from_host(context, TN_F32, 1, (int64_t[]){2}, (float[]){a, b});
+}
+
+static void expect_error(tn_status status, const char *part)
+{
+	assert_non_null(tn_error(context));
+	assert_status(tn_error(context)->status, status);
+	assert_contains(tn_error(context)->text, part);
+	tn_error_clear(context);
+}
+
+static void the_gradient_of_a_square_is_twice_the_value(void **state)
+{
+	float g[2];
+	(void)state;
+	tn_array *x = vector(3, -4);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	assert_ok(tn_tape_backward(tape, tn_sum(tn_square(x), 0, NULL, 0), NULL));
+	tn_array *gradient = tn_tape_gradient(tape, x);
+	tn_tape_end(tape);
+	assert_ok(tn_to_host(gradient, g, sizeof(g)));
+	assert_close(g[0], 6, 0);
+	assert_close(g[1], -8, 0);
+}
+
+static void only_one_tape_records_at_a_time(void **state)
+{
+	(void)state;
+	tn_tape *tape = tn_tape_begin(context);
+	assert_null(tn_tape_begin(context));
+	expect_error(TN_STATE, "tape already");
+	tn_tape_end(tape);
+	tape = tn_tape_begin(context);
+	assert_non_null(tape);
+	tn_tape_end(tape);
+	tn_tape_end(NULL);
+}
+
+static void what_nobody_watches_has_no_gradient(void **state)
+{
+	(void)state;
+	tn_array *x = vector(1, 2), *y = vector(3, 4);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *unrelated = tn_sum(y, 0, NULL, 0);
+	assert_status(tn_tape_backward(tape, unrelated, NULL), TN_STATE);
+	expect_error(TN_STATE, "watched");
+	assert_ok(tn_tape_watch(tape, y));
+	assert_ok(tn_tape_backward(tape, tn_sum(tn_exp(x), 0, NULL, 0), NULL));
+	assert_null(tn_tape_gradient(tape, y)); /* watched, but the output does not depend on it */
+	assert_null(tn_error(context));
+	tn_tape_end(tape);
+}
+
+static void a_change_in_place_of_what_was_saved_is_refused(void **state)
+{
+	(void)state;
+	tn_array *x = vector(1, 2), *y = vector(3, 4);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *loss = tn_sum(tn_multiply(x, y), 0, NULL, 0);
+	assert_ok(tn_fill(y, 0.0));
+	assert_status(tn_tape_backward(tape, loss, NULL), TN_MODIFIED);
+	expect_error(TN_MODIFIED, "multiply");
+	tn_tape_end(tape);
+}
+
+static void a_change_of_what_is_not_read_again_is_allowed(void **state)
+{
+	float g[2];
+	(void)state;
+	tn_array *x = vector(1, 2), *y = vector(3, 4);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *loss = tn_sum(tn_add(x, y), 0, NULL, 0);
+	assert_ok(tn_fill(y, 0.0));
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	tn_array *gradient = tn_tape_gradient(tape, x);
+	tn_tape_end(tape);
+	assert_ok(tn_to_host(gradient, g, sizeof(g)));
+	assert_close(g[0] + g[1], 2, 0);
+}
+
+static void an_output_of_many_elements_needs_a_gradient_to_start_from(void **state)
+{
+	float g[2];
+	(void)state;
+	tn_array *x = vector(1, 2);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *y = tn_affine(x, 3, 0);
+	assert_status(tn_tape_backward(tape, y, NULL), TN_SHAPE);
+	tn_error_clear(context);
+	tn_tape_end(tape);
+	tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	y = tn_affine(x, 3, 0);
+	assert_ok(tn_tape_backward(tape, y, vector(1, 10)));
+	tn_array *gradient = tn_tape_gradient(tape, x);
+	tn_tape_end(tape);
+	assert_ok(tn_to_host(gradient, g, sizeof(g)));
+	assert_close(g[0], 3, 0);
+	assert_close(g[1], 30, 0);
+}
+
+static void backward_runs_once(void **state)
+{
+	(void)state;
+	tn_array *x = vector(1, 2);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *loss = tn_sum(tn_square(x), 0, NULL, 0);
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	assert_status(tn_tape_backward(tape, loss, NULL), TN_STATE);
+	expect_error(TN_STATE, "has run");
+	tn_tape_end(tape);
+}
+
+static void integers_have_no_gradient(void **state)
+{
+	(void)state;
+	tn_array *x = tn_arange(context, TN_I32, 0, 3, 1);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_status(tn_tape_watch(tape, x), TN_DTYPE);
+	expect_error(TN_DTYPE, "i32");
+	tn_tape_end(tape);
+}
+
+static void gradients_go_where_they_are_wanted_and_add_up(void **state)
+{
+	float g[2];
+	int filled = 0;
+	(void)state;
+	tn_array *x = vector(1, 2), *place = vector(99, 99);
+	for (int round = 0; round < 2; round++) {
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch_into(tape, x, place, &filled));
+		assert_ok(tn_tape_backward(tape, tn_sum(tn_square(x), 0, NULL, 0), NULL));
+		tn_tape_end(tape);
+		assert_int_equal(filled, 1);
+	}
+	assert_ok(tn_to_host(place, g, sizeof(g)));
+	assert_close(g[0], 4, 0);
+	assert_close(g[1], 8, 0);
+}
+
+static void a_tape_may_end_without_backward_and_arrays_go_on(void **state)
+{
+	(void)state;
+	struct tn_memory_use before, after;
+	tn_array *x = vector(1, 2);
+	tn_device_memory(tn_device_current(context), &before);
+	for (int i = 0; i < 10; i++) {
+		assert_ok(tn_scope_begin(context));
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch(tape, x));
+		assert_non_null(tn_exp(tn_square(x)));
+		tn_tape_end(tape);
+		assert_non_null(tn_exp(x)); /* x is not tracked by the ended tape */
+		tn_scope_end(context, NULL);
+	}
+	tn_device_memory(tn_device_current(context), &after);
+	assert_int_equal(before.used, after.used);
+}
+
+static void intermediate_arrays_may_be_destroyed_before_backward(void **state)
+{
+	float g[2];
+	(void)state;
+	tn_array *x = vector(0.5f, 1);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *a = tn_exp(x), *b = tn_square(a), *loss = tn_sum(b, 0, NULL, 0);
+	tn_array_destroy(a);
+	tn_array_destroy(b);
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	tn_array *gradient = tn_tape_gradient(tape, x);
+	tn_tape_end(tape);
+	assert_ok(tn_to_host(gradient, g, sizeof(g)));
+	assert_close(g[0], 2 * exp(1.0), 1e-5);
+}
+
+static tn_array *wrong(void *user, tn_array *const *x)
+{
+	(void)user;
+	/* The tape sees a constant where there is none: a gradient that is wrong on purpose. */
+	double value;
+	if (tn_item(tn_sum(x[0], 0, NULL, 0), &value))
+		return NULL;
+	return tn_sum(tn_affine(x[0], value, 0), 0, NULL, 0);
+}
+
+static void the_gradient_check_finds_a_wrong_gradient(void **state)
+{
+	struct tn_gradient_report report;
+	(void)state;
+	tn_array *x = vector(1, 2);
+	assert_status(tn_gradient_check(context, wrong, NULL, 1, &x, 0, 1e-2, 0, &report),
+		      TN_INTERNAL);
+	assert_close(report.tape, 3, 1e-5);
+	assert_close(report.difference, 6, 1e-1);
+	tn_error_clear(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_gradient_of_a_square_is_twice_the_value),
+		cmocka_unit_test(only_one_tape_records_at_a_time),
+		cmocka_unit_test(what_nobody_watches_has_no_gradient),
+		cmocka_unit_test(a_change_in_place_of_what_was_saved_is_refused),
+		cmocka_unit_test(a_change_of_what_is_not_read_again_is_allowed),
+		cmocka_unit_test(an_output_of_many_elements_needs_a_gradient_to_start_from),
+		cmocka_unit_test(backward_runs_once),
+		cmocka_unit_test(integers_have_no_gradient),
+		cmocka_unit_test(gradients_go_where_they_are_wanted_and_add_up),
+		cmocka_unit_test(a_tape_may_end_without_backward_and_arrays_go_on),
+		cmocka_unit_test(intermediate_arrays_may_be_destroyed_before_backward),
+		cmocka_unit_test(the_gradient_check_finds_a_wrong_gradient),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Training on a small data set made here, on every backend there is: what is learned, what the callbacks
+ * are told, and that backends begin alike and stay together.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+#define N 240
+#define N_LOSSES 20
+
+/* Pictures of 12 x 12: class k is a bright bar in column band k, with noise. */
+static tn_dataset *make_dataset(void)
+{
+	static uint8_t images[N][12][12];
+	static int32_t labels[N];
+	struct tn_error_info error;
+	tn_dataset *dataset = NULL;
+	uint32_t noise = 12345;
+	for (int i = 0; i < N; i++) {
+		labels[i] = i % 4;
+		for (int y = 0; y < 12; y++) {
+			for (int x = 0; x < 12; x++) {
+				noise = noise * 1664525u + 1013904223u;
+				images[i][y][x] =
+					(uint8_t)((x / 3 == i % 4 ? 150 : 0) + (noise >> 24) / 3);
+			}
+		}
+	}
+	const struct tn_dataset_source source = {.struct_size = sizeof(source),
+						 .channels = 1,
+						 .height = 12,
+						 .width = 12,
+						 .name = "bars",
+						 .images = &images[0][0][0],
+						 .labels = labels,
+						 .n_images = N,
+						 .n_classes = 4,
+						 .test_permille = 200,
+						 .validation_permille = 100};
+	assert_ok(tn_dataset_create(&source, &dataset, &error));
+	return dataset;
+}
+
+struct heard {
+	int epochs;
+	int progress;
+	int stop_at;
+	struct tn_epoch_metrics last;
+};
+
+static int on_epoch(void *user, const struct tn_epoch_metrics *metrics)
+{
+	struct heard *heard = user;
+	heard->epochs++;
+	heard->last = *metrics;
+	return heard->stop_at == heard->epochs;
+}
+
+static int on_progress(void *user, const struct tn_progress *progress)
+{
+	struct heard *heard = user;
+	heard->progress++;
+	return progress->image > progress->n_images;
+}
+
+/* A network with convolution, pool and dropout. */
+static tn_module *make_net(tn_context *context)
+{
+	static const struct tn_pool2d_options pool = {.struct_size = sizeof(pool),
+						      .kernel = {2, 2}};
+	tn_module *net = tn_sequential(context);
+	tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, 4, 3, 3, NULL));
+	tn_sequential_add(net, "relu", tn_module_relu(context));
+	tn_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool));
+	tn_sequential_add(net, "flatten", tn_module_flatten(context));
+	tn_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
+	tn_sequential_add(net, "fc", tn_module_linear(context, 100, 4, NULL));
+	assert_ok(tn_module_build(net));
+	return net;
+}
+
+static void train_on(const char *backend, uint64_t n_epochs, struct heard *heard, float *losses,
+		     struct tn_evaluation *test, tn_status expected)
+{
+	struct tn_error_info error;
+	tn_context *context;
+	tn_dataset *dataset = make_dataset();
+	const struct tn_context_options o = {
+		.struct_size = sizeof(o), .backend = backend, .seed = 7};
+	assert_ok(tn_context_open(&o, &context, &error));
+	tn_module *net = make_net(context);
+	tn_optimizer *adamw =
+		tn_adamw(net, &(struct tn_adamw_options){
+				      .struct_size = sizeof(struct tn_adamw_options), .lr = 0.01});
+	const struct tn_train_options options = {.struct_size = sizeof(options),
+						 .n_epochs = n_epochs,
+						 .batch_size = 16,
+						 .seed = 7,
+						 .progress = on_progress,
+						 .epoch = on_epoch,
+						 .user = heard,
+						 .losses = losses,
+						 .n_losses = N_LOSSES};
+	assert_status(tn_train(net, adamw, dataset, &options), expected);
+	tn_error_clear(context);
+	assert_ok(tn_evaluate(net, dataset, TN_PART_TEST, 7, test, NULL));
+	tn_optimizer_destroy(adamw);
+	tn_module_destroy(net);
+	tn_context_close(context);
+	tn_dataset_destroy(dataset);
+}
+
+static void it_learns_and_says_so(void **state)
+{
+	struct heard heard = {0};
+	struct tn_evaluation test;
+	(void)state;
+	train_on(NULL, 8, &heard, NULL, &test, TN_OK);
+	assert_int_equal(heard.epochs, 8);
+	assert_true(heard.progress >= 8);
+	assert_int_equal(heard.last.epoch, 8);
+	assert_int_equal(heard.last.train.images,
+			 172); /* 4 classes of 60: 12 test each; 5 or so validation */
+	assert_true(heard.last.validation.images > 0);
+	assert_true(test.accuracy > 0.95);
+	assert_int_equal(test.images, 48);
+}
+
+static void a_callback_stops_it(void **state)
+{
+	struct heard heard = {.stop_at = 2};
+	struct tn_evaluation test;
+	(void)state;
+	train_on(NULL, 8, &heard, NULL, &test, TN_CANCELLED);
+	assert_int_equal(heard.epochs, 2);
+}
+
+/* Same weights, order and masks to the bit; then sums in another order, so 1e-4 relative. */
+static void backends_begin_alike_and_their_first_losses_agree(void **state)
+{
+	struct heard heard = {0};
+	struct tn_evaluation a, b;
+	float reference[N_LOSSES], other[N_LOSSES];
+	(void)state;
+	train_on("reference!", 2, &heard, reference, &a, TN_OK);
+	train_on("auto", 2, &heard, other, &b, TN_OK);
+	for (int i = 0; i < N_LOSSES; i++)
+		assert_close(other[i], reference[i], 1e-4 * fabs((double)reference[i]));
+	assert_close(a.accuracy, b.accuracy, 0.05);
+}
+
+static void the_confusion_matrix_counts_every_image(void **state)
+{
+	struct tn_error_info error;
+	tn_context *context;
+	uint64_t confusion[16], sum = 0, right = 0;
+	struct tn_evaluation result;
+	(void)state;
+	tn_dataset *dataset = make_dataset();
+	assert_ok(tn_context_open(NULL, &context, &error));
+	tn_module *net = make_net(context);
+	assert_ok(tn_evaluate(net, dataset, TN_PART_TEST, 0, &result, confusion));
+	for (int i = 0; i < 16; i++) {
+		sum += confusion[i];
+		right += i / 4 == i % 4 ? confusion[i] : 0;
+	}
+	assert_int_equal(sum, 48);
+	assert_close((double)right / 48, result.accuracy, 1e-6);
+	tn_module_destroy(net);
+	tn_context_close(context);
+	tn_dataset_destroy(dataset);
+}
+
+static void prediction_gives_probabilities(void **state)
+{
+	struct tn_error_info error;
+	tn_context *context;
+	float image[2 * 144] = {0}, p[8];
+	(void)state;
+	tn_dataset *dataset = make_dataset();
+	assert_ok(tn_context_open(NULL, &context, &error));
+	tn_module *net = make_net(context);
+	assert_ok(tn_predict(net, tn_dataset_format(dataset), 2, image, p));
+	assert_close(p[0] + p[1] + p[2] + p[3], 1, 1e-6);
+	assert_close(p[4], p[0], 0);
+	tn_module_destroy(net);
+	tn_context_close(context);
+	tn_dataset_destroy(dataset);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_learns_and_says_so),
+		cmocka_unit_test(a_callback_stops_it),
+		cmocka_unit_test(backends_begin_alike_and_their_first_losses_agree),
+		cmocka_unit_test(the_confusion_matrix_counts_every_image),
+		cmocka_unit_test(prediction_gives_probabilities),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
