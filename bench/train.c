@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Training steps on random data: forward, cross-entropy, backward, plain SGD, on one batch.
+ *
+ *     bench/train MODEL BATCH            measures eleven windows of a quarter second
+ *     bench/train MODEL BATCH --on-demand   measures one window for each line on stdin, so that
+ *                                        bench/train.py can take turns with PyTorch
+ *
+ * Each window prints images per second; --on-demand prints the peak memory in KiB at the end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <tenon/tenon.h>
+
+#define WINDOWS 11
+#define WINDOW_SECONDS 0.25
+
+struct bench {
+	tn_context *context;
+	tn_module *net;
+	tn_optimizer *optimizer;
+	tn_array *x;
+	tn_array *labels;
+	int64_t batch;
+};
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int step(struct bench *b)
+{
+	if (tn_scope_begin(b->context))
+		return 0;
+	tn_module_zero_gradients(b->net);
+	tn_tape *tape = tn_tape_begin(b->context);
+	tn_array *loss = tn_cross_entropy(tn_module_forward(b->net, b->x), b->labels, TN_NO_LABEL);
+	tn_status status = tn_tape_backward(tape, loss, NULL);
+	tn_tape_end(tape);
+	if (!status)
+		status = tn_optimizer_step(b->optimizer);
+	tn_scope_end(b->context, NULL);
+	return !status;
+}
+
+/* Images per second over one window; 0: an error, which the context keeps. */
+static double window(struct bench *b)
+{
+	double start = now(), seconds;
+	int64_t steps = 0;
+	do {
+		if (!step(b))
+			return 0.0;
+		steps++;
+		seconds = now() - start;
+	} while (seconds < WINDOW_SECONDS);
+	if (tn_sync(b->context))
+		return 0.0;
+	return (double)(steps * b->batch) / (now() - start);
+}
+
+static int prepare(struct bench *b, const char *model)
+{
+	const struct tn_model_shape shape = {1, 28, 28, 10};
+	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 1e-3};
+	struct tn_error_info error;
+	if (tn_context_open(NULL, &b->context, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		return 0;
+	}
+	b->net = tn_model_create(b->context, model, &shape);
+	if (!b->net || tn_module_build(b->net))
+		return 0;
+	tn_module_set_training(b->net, 1);
+	b->optimizer = tn_sgd(b->net, &sgd);
+	b->x = tn_random_normal(b->context, 4, (int64_t[]){b->batch, 1, 28, 28}, 0, 1);
+	b->labels = tn_astype(tn_random_uniform(b->context, 1, &b->batch, 0, 10), TN_I32);
+	return b->optimizer && b->labels;
+}
+
+/* The largest resident size so far in KiB.  Not ru_maxrss, which a program inherits from the one that
+ * started it. */
+static long peak_memory(void)
+{
+	char line[128];
+	long peak = 0;
+	FILE *status = fopen("/proc/self/status", "r");
+	while (status && fgets(line, sizeof(line), status)) {
+		if (!strncmp(line, "VmHWM:", 6))
+			peak = atol(line + 6);
+	}
+	if (status)
+		fclose(status);
+	return peak;
+}
+
+static int run(struct bench *b, int on_demand)
+{
+	char line[64];
+	window(b); /* warm */
+	for (int i = 0; on_demand ? fgets(line, sizeof(line), stdin) != NULL : i < WINDOWS; i++) {
+		double rate = window(b);
+		if (rate == 0.0)
+			return 0;
+		printf("%.1f\n", rate);
+		fflush(stdout);
+	}
+	if (on_demand)
+		printf("%ld\n", peak_memory());
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3) {
+		fprintf(stderr, "usage: bench/train MODEL BATCH [--on-demand]\n");
+		return 2;
+	}
+	struct bench b = {.batch = atoll(argv[2])};
+	int done = b.batch > 0 && prepare(&b, argv[1]) &&
+		   run(&b, argc > 3 && !strcmp(argv[3], "--on-demand"));
+	if (!done && b.context && tn_error(b.context))
+		fprintf(stderr, "%s: %s\n", tn_error(b.context)->operation,
+			tn_error(b.context)->text);
+	tn_optimizer_destroy(b.optimizer);
+	tn_module_destroy(b.net);
+	tn_context_close(b.context);
+	return !done;
+}
