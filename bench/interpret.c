@@ -351,6 +351,10 @@ int main(int argc, char **argv)
 		for (int i = 0; i < N; i++)
 			memory[k][i] = (float)(i % 1000 + 1) * 0.001f;
 	}
+	if (argc > 3) {
+		small_calls();
+		return 0;
+	}
 	struct work *works[] = {
 		new_copy("copy by memcpy", run_plain),
 		new_copy("copy past the caches", run_streamed),

@@ -243,7 +243,7 @@ static int is_uniform(const struct tn_code *code, const struct tn_nest *nest,
 	if (value->op == TN_OP_SCALAR || value->op == TN_OP_CONSTANT)
 		return 1;
 	if (value->arity == 0)
-		return view_is_uniform(nest, view_of(code, value));
+		return nest && view_is_uniform(nest, view_of(code, value));
 	return (code->value[value->a].flags & TN_VALUE_UNIFORM) &&
 	       (value->arity < 2 || code->value[value->b].flags & TN_VALUE_UNIFORM) &&
 	       (value->arity < 3 || code->value[value->c].flags & TN_VALUE_UNIFORM);
@@ -460,6 +460,8 @@ void tn_code_analyse(struct tn_code *code, const struct tn_nest *nest)
 		contract_summed(code);
 	}
 	find_last_uses(code);
+	if (!nest)
+		return;
 	find_width(code, nest);
 	bound_registers(code, nest);
 }

@@ -233,6 +233,8 @@ tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args 
 				      args.outputs[0].rank, &args.call, operation);
 	if (status || args.call.flags & TN_DRY_RUN)
 		return status;
+	if (tn_small_map(&plan.code, &args))
+		return TN_OK;
 	make_nest(&plan, &args);
 	tn_code_analyse(&plan.code, &plan.nest);
 	plan.large = is_large(&plan);

@@ -200,10 +200,14 @@ tn_status tn_code_scan(struct tn_code *code, const struct tn_program *program,
 		       unsigned rank, const struct tn_call *call, const char *operation);
 /* Adds the views of the indices that the program uses. */
 void tn_code_add_indices(struct tn_code *code, struct tn_nest *nest, unsigned rank);
-/* Finds uniform values, contractions and the number of registers. */
+/* Finds uniform values, contractions and the number of registers.  Without a nest: inputs are taken as
+ * varying, and no registers are counted. */
 void tn_code_analyse(struct tn_code *code, const struct tn_nest *nest);
 /* Reads scalars and uniform inputs and computes all uniform values. */
 void tn_code_evaluate(struct tn_code *code, const struct tn_nest *nest);
+
+/* Does the whole call when it is small and its operands are compact: 1 when it did. */
+int tn_small_map(struct tn_code *code, const struct tn_map_args *args);
 
 struct tn_emit {
 	const struct tn_nest *nest;
