@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * bench/interpret [THREADS [VARIANT]]: the host's interpreter with the CPU backend's kernels
+ * bench/interpret [THREADS [VARIANT [NAME]]]: the host's interpreter with the CPU backend's kernels
  * ("none": with the portable ones), against the plain copy of memory, measured in turns in one run.
  * Best of the rounds; GB/s count every operand once; the ratio is to the better of two copies: by memcpy
- * in cache-sized pieces and by the non-temporal copy.
+ * in cache-sized pieces and by the non-temporal copy.  NAME: only cases whose name has it, or "small".
  */
 #include <math.h>
 #include <stdio.h>
@@ -351,10 +351,6 @@ int main(int argc, char **argv)
 		for (int i = 0; i < N; i++)
 			memory[k][i] = (float)(i % 1000 + 1) * 0.001f;
 	}
-	if (argc > 3) {
-		small_calls();
-		return 0;
-	}
 	struct work *works[] = {
 		new_copy("copy by memcpy", run_plain),
 		new_copy("copy past the caches", run_streamed),
@@ -378,7 +374,12 @@ int main(int argc, char **argv)
 		new_depthwise("depthwise 3x3, 8x96x32x32", 3, 32),
 		new_depthwise("depthwise 7x7, 8x96x16x16", 7, 16),
 	};
-	int n = (int)(sizeof(works) / sizeof(*works));
+	const char *only = argc > 3 ? argv[3] : "";
+	int n = 2;
+	for (int i = 2; i < (int)(sizeof(works) / sizeof(*works)); i++) {
+		if (strstr(works[i]->name, only))
+			works[n++] = works[i];
+	}
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < n; i++)
 			run(works[i]);
@@ -390,6 +391,7 @@ int main(int argc, char **argv)
 		printf("%-36s %8.3f ms %7.1f GB/s  %5.2f of copy\n", works[i]->name,
 		       1e3 * works[i]->best, 1e-9 * works[i]->bytes / works[i]->best,
 		       works[i]->bytes / works[i]->best / copy);
-	small_calls();
+	if (!*only || !strcmp(only, "small"))
+		small_calls();
 	return 0;
 }

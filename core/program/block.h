@@ -35,6 +35,12 @@ tn_block_fn tn_block_copy(size_t size);
 /* The fold of a combiner, sum to min, for a column; NULL for others. */
 tn_fold_fn tn_block_fold(uint32_t combiner, int column);
 
+/* acc[r] := combiner over src[r * length ... (r + 1) * length - 1] and acc[r], one by one in order. */
+typedef void (*tn_fold_rows_fn)(void *acc, const void *src, size_t rows, size_t length);
+
+/* The fold of many short rows; NULL where tn_block_fold is. */
+tn_fold_rows_fn tn_block_fold_rows(uint32_t combiner, int column);
+
 /* The column of a dtype that programs compute in; -1 for others. */
 int tn_block_column(uint32_t dtype);
 
@@ -50,6 +56,7 @@ extern const tn_block_fn tn_block_i64[TN_OP_COUNT];
 extern const tn_block_fn tn_block_f32[TN_OP_COUNT];
 extern const tn_block_fn tn_block_f64[TN_OP_COUNT];
 extern const tn_fold_fn tn_block_folds[8][TN_COLUMNS];
+extern const tn_fold_rows_fn tn_block_row_folds[8][TN_COLUMNS];
 
 /* RANDOM and NORMAL. */
 void tn_block_random(void *dst, const void *a, const void *b, const void *c, size_t n);

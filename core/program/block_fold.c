@@ -92,3 +92,10 @@ const tn_fold_fn tn_block_folds[8][TN_COLUMNS] = {
 	[TN_REDUCE_MAX] = ROW(max),
 	[TN_REDUCE_MIN] = ROW(min),
 };
+
+const tn_fold_rows_fn tn_block_row_folds[8][TN_COLUMNS] = {
+	[TN_REDUCE_SUM] = ROW(rows_sum),
+	[TN_REDUCE_PRODUCT] = ROW(rows_product),
+	[TN_REDUCE_MAX] = ROW(rows_max),
+	[TN_REDUCE_MIN] = ROW(rows_min),
+};

@@ -25,6 +25,30 @@ static inline T NAME(fold)(T start, const T *src, size_t n, T identity, T (*join
 	return join(start, lane[0]);
 }
 
+/* acc[r] := f(acc[r], src[r][0], ..., src[r][length-1]) for short rows: ROWS of them side by side, each
+ * in order. */
+static inline void NAME(fold_rows)(T *acc, const T *src, size_t rows, size_t length,
+				   T (*join)(T, T))
+{
+	enum { ROWS = 8 };
+	size_t r = 0;
+	for (; r + ROWS <= rows; r += ROWS, src += ROWS * length) {
+		T lane[ROWS];
+		for (size_t k = 0; k < ROWS; k++)
+			lane[k] = acc[r + k];
+		for (size_t j = 0; j < length; j++) {
+			for (size_t k = 0; k < ROWS; k++)
+				lane[k] = join(lane[k], src[k * length + j]);
+		}
+		for (size_t k = 0; k < ROWS; k++)
+			acc[r + k] = lane[k];
+	}
+	for (; r < rows; r++, src += length) {
+		for (size_t j = 0; j < length; j++)
+			acc[r] = join(acc[r], src[j]);
+	}
+}
+
 static inline T NAME(plus)(T x, T y)
 {
 	return (T)((A)x + (A)y);
@@ -68,4 +92,24 @@ static void NAME(min)(void *acc, const void *src, size_t n)
 {
 	T *result = acc;
 	*result = NAME(fold)(*result, src, n, HIGHEST, NAME(smaller));
+}
+
+static void NAME(rows_sum)(void *acc, const void *src, size_t rows, size_t length)
+{
+	NAME(fold_rows)(acc, src, rows, length, NAME(plus));
+}
+
+static void NAME(rows_product)(void *acc, const void *src, size_t rows, size_t length)
+{
+	NAME(fold_rows)(acc, src, rows, length, NAME(times));
+}
+
+static void NAME(rows_max)(void *acc, const void *src, size_t rows, size_t length)
+{
+	NAME(fold_rows)(acc, src, rows, length, NAME(larger));
+}
+
+static void NAME(rows_min)(void *acc, const void *src, size_t rows, size_t length)
+{
+	NAME(fold_rows)(acc, src, rows, length, NAME(smaller));
 }

@@ -62,6 +62,13 @@ tn_fold_fn tn_block_fold(uint32_t combiner, int column)
 	return tn_block_folds[combiner][column];
 }
 
+tn_fold_rows_fn tn_block_fold_rows(uint32_t combiner, int column)
+{
+	if (combiner >= 8 || column < 0 || column >= TN_COLUMNS)
+		return NULL;
+	return tn_block_row_folds[combiner][column];
+}
+
 int tn_block_column(uint32_t dtype)
 {
 	switch (dtype) {

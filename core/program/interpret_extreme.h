@@ -29,6 +29,22 @@ static void NAME(step)(void *best, int64_t *index, const void *value, int64_t nu
 	}
 }
 
+/* The first place of a value that is there, or of a NaN for a NaN. */
+static inline size_t NAME(place)(const T *x, size_t n, T found)
+{
+	size_t i = 0;
+	for (; !IS_NAN(found) && i + 16 <= n; i += 16) {
+		int hits = 0;
+		for (size_t j = 0; j < 16; j++)
+			hits |= x[i + j] == found;
+		if (hits)
+			break;
+	}
+	while (i + 1 < n && !(IS_NAN(found) ? IS_NAN(x[i]) : x[i] == found))
+		i++;
+	return i;
+}
+
 /* The fold finds the block's best value quickly; only where that replaces the best so far is its place
  * looked for. */
 static void NAME(fold)(void *best, int64_t *index, const void *value, int64_t number, size_t n,
@@ -43,9 +59,7 @@ static void NAME(fold)(void *best, int64_t *index, const void *value, int64_t nu
 		found = BEATS(x[i], found) ? x[i] : found;
 	if (!first && !NAME(replaces)(found, *top))
 		return;
-	size_t i = 0;
-	while (i + 1 < n && !(IS_NAN(found) ? IS_NAN(x[i]) : x[i] == found))
-		i++;
+	size_t i = NAME(place)(x, n, found);
 	*top = x[i];
 	*index = number + (int64_t)i;
 }

@@ -41,13 +41,38 @@ void tn_move_fill(void *dst, const void *element, size_t size, size_t n)
 	}
 }
 
+/* Rows of a tile are too short for a call of memcpy: 16 bytes at a time, the last ones overlapping. */
+static inline void copy_row(char *dst, const char *src, size_t n)
+{
+	if (n >= 16) {
+		for (size_t i = 0; i + 16 < n; i += 16)
+			memcpy(dst + i, src + i, 16);
+		memcpy(dst + n - 16, src + n - 16, 16);
+	} else if (n >= 8) {
+		memcpy(dst, src, 8);
+		memcpy(dst + n - 8, src + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(dst, src, 4);
+		memcpy(dst + n - 4, src + n - 4, 4);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			dst[i] = src[i];
+	}
+}
+
 static void copy_rows(void *dst, int64_t dst_stride, const void *src, int64_t src_stride,
 		      size_t row_bytes, size_t ny)
 {
 	char *d = dst;
 	const char *s = src;
-	for (size_t y = 0; y < ny; y++)
-		memcpy(d + (int64_t)y * dst_stride, s + (int64_t)y * src_stride, row_bytes);
+	for (size_t y = 0; y < ny; y++) {
+		if (row_bytes <= 256)
+			copy_row(d, s, row_bytes);
+		else
+			memcpy(d, s, row_bytes);
+		d += dst_stride;
+		s += src_stride;
+	}
 }
 
 void tn_move_gather(void *dst, const void *src, size_t size, int64_t stride_x, int64_t stride_y,

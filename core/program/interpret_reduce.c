@@ -29,6 +29,8 @@
 #define MAX_VALUES 4
 #define LEVELS 3
 #define RUN 64
+/* Rows of at most so many elements are folded many at a time. */
+#define SHORT_ROW 48
 /* The most steps of a chunk. */
 #define MOST_STEPS ((uint64_t)RUN * RUN * RUN)
 /* As in map: work in additions of one element; a piece for a thread has at least so much. */
@@ -45,7 +47,8 @@ struct accumulator {
 	tn_block_fn widen;                  /* the value to the accumulator's dtype, or NULL */
 	tn_block_fn combine;                /* accumulators element by element */
 	tn_block_fn multiply, multiply_add; /* for a contracted product */
-	tn_fold_fn fold; /* of the accumulator's dtype; for extremes of the value's */
+	tn_fold_fn fold;           /* of the accumulator's dtype; for extremes of the value's */
+	tn_fold_rows_fn fold_rows; /* the same for many short rows */
 	const struct tn_extreme *extreme;
 };
 
@@ -229,6 +232,7 @@ static void make_accumulator(struct plan *plan, unsigned v, const struct tn_bloc
 	acc->widen = tn_code_cast(kernels, value, dtype);
 	acc->combine = tn_code_operation(kernels, opcode[acc->combiner], acc->column);
 	acc->fold = tn_code_fold(kernels, acc->combiner, acc->column);
+	acc->fold_rows = tn_block_fold_rows(acc->combiner, acc->column);
 	acc->multiply = tn_code_operation(kernels, TN_OP_MUL, acc->column);
 	acc->multiply_add = tn_code_contraction(kernels, acc->column);
 }
@@ -330,7 +334,7 @@ static double price(const struct plan *plan, int x, int64_t block)
 	double tx = (double)smaller(nest->length[x], block);
 	double ty = y < 0 ? 1 : (double)smaller(nest->length[y], (int64_t)((double)block / tx));
 	double calls = 8 + 4.0 * plan->prologue.n_values;
-	double price = kept ? 0.1 * plan->n_values : 8.0 / tx * plan->n_values;
+	double price = (kept ? 0.1 : tx <= SHORT_ROW ? 0.4 : 8.0 / tx) * plan->n_values;
 	for (unsigned v = 0; v < plan->n_prologue_views; v++) {
 		int64_t size = nest->view[v].size, stride = nest->view[v].stride[x];
 		int64_t distance = stride < 0 ? -(stride + 1) : stride;
@@ -340,6 +344,9 @@ static double price(const struct plan *plan, int x, int64_t block)
 			price += 0.2;
 		else
 			price += distance < 64 ? 1 : 3;
+		/* Rows that are not a block in memory are copied one by one. */
+		if (ty > 1 && nest->view[v].stride[y] != (int64_t)tx * size)
+			price += 4 / tx;
 	}
 	return price + (calls + (kept ? 4.0 * plan->n_values : 0)) / (tx * ty);
 }
@@ -376,13 +383,21 @@ static int64_t choose_group(const struct plan *plan, int64_t block)
 	return larger(rows / tile->ty * tile->ty, tile->ty);
 }
 
+static uint64_t pieces(int64_t length, int64_t piece)
+{
+	return (uint64_t)((length + piece - 1) / piece);
+}
+
 static void choose_tile(struct plan *plan, int64_t block)
 {
 	const struct tn_nest *nest = &plan->nest;
 	struct tn_tile *tile = &plan->tile;
 	tile->length_x = tile->x < 0 ? 1 : nest->length[tile->x];
 	tile->length_y = tile->y < 0 ? 1 : nest->length[tile->y];
-	tile->tx = smaller(tile->length_x, block);
+	uint64_t parts = pieces(tile->length_x, block);
+	tile->tx = tile->length_x;
+	if (parts > 1)
+		tile->tx = ((int64_t)pieces(tile->length_x, (int64_t)parts) + 15) & ~15;
 	tile->ty = smaller(tile->length_y, block / tile->tx);
 	if (!plan->folds) {
 		plan->result = *tile;
@@ -397,11 +412,6 @@ static void choose_tile(struct plan *plan, int64_t block)
 	plan->result.x = tile->y;
 	plan->result.length_x = tile->length_y;
 	plan->result.tx = plan->group;
-}
-
-static uint64_t pieces(int64_t length, int64_t piece)
-{
-	return (uint64_t)((length + piece - 1) / piece);
 }
 
 /* Levels 0 and 1 of `kept` are the group's, of `reduced` the tile's. */
@@ -452,16 +462,20 @@ static void choose_chunks(struct plan *plan)
 	plan->n_chunks = (plan->n_steps + plan->chunk_steps - 1) / plan->chunk_steps;
 }
 
+/* The elements of a block that keep registers and the accumulators of the first level in the first
+ * cache.  The epilogue's registers and the other levels are seldom touched. */
 static int64_t block_of(const struct plan *plan)
 {
 	const struct tn_code *prologue = &plan->prologue, *epilogue = &plan->epilogue;
-	int64_t bytes = (int64_t)(prologue->n_live * prologue->width) +
-			(int64_t)(epilogue->n_live * epilogue->width) + 8;
+	int64_t bytes = (int64_t)(prologue->n_live * prologue->width);
+	int64_t all = bytes + (int64_t)(epilogue->n_live * epilogue->width);
 	for (uint32_t v = 0; v < plan->n_values; v++) {
 		const struct accumulator *acc = &plan->accumulator[v];
-		bytes += acc->extreme ? 16 : acc->levels * (int64_t)acc->size;
+		bytes += acc->extreme ? 16 : acc->size;
+		all += 16 + acc->levels * (int64_t)acc->size;
 	}
-	return smaller(larger(TN_ARENA_BYTES / bytes & ~15, 16), TN_MAX_BLOCK);
+	all = TN_ARENA_LIMIT / (all + 8);
+	return smaller(larger(smaller(TN_ARENA_BYTES / bytes, all) & ~15, 16), TN_MAX_BLOCK);
 }
 
 /* ---- One thread ------------------------------------------------------------------------------*/
@@ -601,6 +615,10 @@ static void join_folds(struct state *state, unsigned v, uint64_t step, const str
 		acc->widen(state->wide, value, NULL, NULL, (size_t)span->n * length);
 		value = (const char *)state->wide;
 		size = acc->size;
+	}
+	if (span->n > 1 && length <= SHORT_ROW) {
+		acc->fold_rows(top, value, (size_t)span->n, length);
+		return;
 	}
 	for (int64_t y = 0; y < span->n; y++, value += length * size)
 		acc->fold(top + y * acc->size, value, length);
