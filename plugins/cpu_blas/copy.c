@@ -155,18 +155,53 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 
 /* ---- copy ------------------------------------------------------------------------------------*/
 
+/* A place in the rows of a copy, moved on without a division: rows may be a few elements long, as
+ * those of a convolution's columns are. */
+struct place {
+	int64_t index[TN_MAX_RANK];
+	char *out;
+	const char *in;
+};
+
+static void find_place(const struct walk *w, struct place *place, uint64_t row)
+{
+	place->out = row_address(&w->output, w->size, row);
+	place->in = row_address(&w->input, w->size, row);
+	for (uint32_t axis = w->output.rank ? w->output.rank - 1 : 0; axis-- > 0;) {
+		uint64_t length = (uint64_t)w->output.shape[axis];
+		place->index[axis] = (int64_t)(row % length);
+		row /= length;
+	}
+}
+
+static void next_place(const struct walk *w, struct place *place)
+{
+	int64_t size = (int64_t)w->size;
+	for (uint32_t axis = w->output.rank ? w->output.rank - 1 : 0; axis-- > 0;) {
+		int64_t to = w->output.strides[axis] * size, from = w->input.strides[axis] * size;
+		place->out += to;
+		place->in += from;
+		if (++place->index[axis] < w->output.shape[axis])
+			return;
+		place->index[axis] = 0;
+		place->out -= to * w->output.shape[axis];
+		place->in -= from * w->output.shape[axis];
+	}
+}
+
 static void copy_rows(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct walk *w = argument;
 	int64_t length = row_length(&w->output), to = row_stride(&w->output),
 		from = row_stride(&w->input);
-	for (uint64_t row = begin; row < end; row++) {
-		char *out = row_address(&w->output, w->size, row);
-		const char *in = row_address(&w->input, w->size, row);
+	struct place place;
+	find_place(w, &place, begin);
+	for (uint64_t row = begin; row < end; row++, next_place(w, &place)) {
 		if (to == 1 && from == 1)
-			memcpy(out, in, (size_t)length * w->size);
+			memcpy(place.out, place.in, (size_t)length * w->size);
 		else
-			w->cpu->kernels->copy_strided(out, to, in, from, w->size, (size_t)length);
+			w->cpu->kernels->copy_strided(place.out, to, place.in, from, w->size,
+						      (size_t)length);
 	}
 }
 
