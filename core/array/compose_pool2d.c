@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pooling from reductions over a window view, and its gradient from one map for each cell of the
- * window, whose elements never share memory.  In the epilogues index(2) is p and index(3) is q.
+ * Pooling.  A large window is a reduction over the window view.  A small one is a map with an input for
+ * each of its cells, which reads along rows of the output; a map takes eight inputs, so several follow
+ * each other where there are more cells.  The gradient is a map with an output for each cell, where
+ * windows do not overlap, else one map for each cell; elements never share memory in either.
+ *
+ * In all programs index(2) is p and index(3) is q.
  */
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "array/map.h"
 #include "array/pool2d.h"
@@ -73,7 +80,7 @@ static tn_array *padded_windows(const struct tn_pool2d *pool, double value)
 	return windows(pool, padded);
 }
 
-/* ---- Forward ---------------------------------------------------------------------------------*/
+/* ---- Forward, a large window ---------------------------------------------------------------------------------*/
 
 enum { KERNEL_AXES = 1u << 4 | 1u << 5 };
 
@@ -89,12 +96,20 @@ static const struct tn_short_program place = {"out0 = x\n"
 					      "out1 = i32(max(r, 0) * v + max(q1, 0))",
 					      2, 6, 2, TN_I64};
 
-static tn_status forward_max(const struct tn_pool2d *pool, const tn_array *xw)
+static void place_scalars(const struct tn_pool2d *pool, double scalars[6])
 {
 	const struct tn_window *window = &pool->window;
-	const double scalars[] = {(double)window->kernel[1],  (double)window->stride[0],
-				  (double)window->stride[1],  (double)window->padding[0],
-				  (double)window->padding[1], (double)pool->W};
+	scalars[0] = (double)window->kernel[1];
+	scalars[1] = (double)window->stride[0];
+	scalars[2] = (double)window->stride[1];
+	scalars[3] = (double)window->padding[0];
+	scalars[4] = (double)window->padding[1];
+	scalars[5] = (double)pool->W;
+}
+
+static tn_status forward_max(const struct tn_pool2d *pool, const tn_array *xw)
+{
+	double scalars[6];
 	tn_array *const outputs[] = {pool->y, pool->index};
 	struct tn_short_reduction reduction = {.prologue = &one,
 					       .inputs = &xw,
@@ -102,6 +117,7 @@ static tn_status forward_max(const struct tn_pool2d *pool, const tn_array *xw)
 					       .epilogue_scalars = scalars,
 					       .axes = KERNEL_AXES,
 					       .combiners = {TN_REDUCE_MAX, TN_REDUCE_ARGMAX}};
+	place_scalars(pool, scalars);
 	if (pool->index) {
 		reduction.prologue = &two;
 		reduction.epilogue = &place;
@@ -160,6 +176,143 @@ static tn_status forward_average(const struct tn_pool2d *pool, const tn_array *x
 	return tn_short_reduce(pool->runtime, TN_DO_SUM, &reduction);
 }
 
+/* ---- Forward, a small window ------------------------------------------------------------------*/
+
+enum { MOST_TEXT = 2048 };
+
+static const char input_letters[] = "xycdefgh";
+
+/* A program's text while it is written. */
+struct text {
+	char data[MOST_TEXT];
+	size_t length;
+};
+
+static void write_text(struct text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void write_text(struct text *text, const char *format, ...)
+{
+	va_list arguments;
+	int n;
+	va_start(arguments, format);
+	n = vsnprintf(text->data + text->length, MOST_TEXT - text->length, format, arguments);
+	va_end(arguments);
+	if (n > 0 && text->length + (size_t)n < MOST_TEXT)
+		text->length += (size_t)n;
+}
+
+/* The cells [first, first + n) of a window, of which there are `all`. */
+struct cells {
+	int first, n, all;
+};
+
+static int is_last(const struct cells *cells)
+{
+	return cells->first + cells->n == cells->all;
+}
+
+/* m is the largest so far and k its number: a NaN is larger than all but an earlier one. */
+static void write_max(struct text *text, const struct cells *cells, int wants_index)
+{
+	int n_before = cells->first ? 1 + wants_index : 1;
+	write_text(text, "m0 = x\n");
+	if (wants_index)
+		write_text(text, cells->first ? "k0 = y\n" : "k0 = i32(0)\n");
+	for (int i = cells->first ? 0 : 1, step = 0; i < cells->n; i++, step++) {
+		char v = input_letters[cells->first ? n_before + i : i];
+		write_text(text, "t%d = !(%c <= m%d) && m%d == m%d\nm%d = t%d ? %c : m%d\n", step,
+			   v, step, step, step, step + 1, step, v, step);
+		if (wants_index)
+			write_text(text, "k%d = t%d ? i32(%d) : k%d\n", step + 1, step,
+				   cells->first + i, step);
+	}
+	int last = cells->first ? cells->n : cells->n - 1;
+	write_text(text, "out0 = m%d\n", last);
+	if (!wants_index)
+		return;
+	if (is_last(cells))
+		write_text(text,
+			   "l = i64(k%d)\nr = index(2) * b - t + l / a\n"
+			   "q1 = index(3) * s - u + rem(l, a)\n"
+			   "out1 = i32(max(r, 0) * v + max(q1, 0))",
+			   last);
+	else
+		write_text(text, "out1 = k%d", last);
+}
+
+static void write_sum(struct text *text, const struct cells *cells, int one_count)
+{
+	int n_inputs = cells->n + (cells->first != 0);
+	write_text(text, "m = x");
+	for (int i = 1; i < n_inputs; i++)
+		write_text(text, " + %c", input_letters[i]);
+	if (!is_last(cells))
+		write_text(text, "\nout0 = m");
+	else if (one_count)
+		write_text(text, "\nout0 = m * a");
+	else
+		write_text(text,
+			   "\nn = (min(index(2) * s - u + a, p) - max(index(2) * s - u, 0)) * "
+			   "(min(index(3) * t - v + b, q) - max(index(3) * t - v, 0))\n"
+			   "out0 = m / n");
+}
+
+static tn_array *cell_of(const tn_array *windows, int64_t r, int64_t s)
+{
+	return tn_array_view(windows, 4, windows->shape, windows->strides,
+			     windows->offset + r * windows->strides[4] + s * windows->strides[5]);
+}
+
+static tn_status map_cells(const struct tn_pool2d *pool, const tn_array *xw,
+			   const struct cells *cells)
+{
+	int is_max = pool->window.kind == TN_POOL_MAX, wants_index = pool->index != NULL;
+	int64_t width = pool->window.kernel[1];
+	struct text text = {.length = 0};
+	struct tn_short_program program = {text.data, 0, 8, 1u + (uint32_t)wants_index, TN_I64};
+	tn_array *const outputs[] = {pool->y, pool->index};
+	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS];
+	double scalars[8] = {0};
+	if (cells->first) {
+		inputs[program.n_inputs++] = pool->y;
+		if (wants_index)
+			inputs[program.n_inputs++] = pool->index;
+	}
+	for (int i = cells->first; i < cells->first + cells->n; i++) {
+		inputs[program.n_inputs] = cell_of(xw, i / width, i % width);
+		if (!inputs[program.n_inputs++])
+			return failed(pool);
+	}
+	if (is_max) {
+		write_max(&text, cells, wants_index);
+		place_scalars(pool, scalars);
+	} else {
+		write_sum(&text, cells, has_one_count(pool));
+		count_scalars(pool, scalars);
+		if (has_one_count(pool)) {
+			program.scalar_dtype = 0;
+			scalars[0] = one_part(pool);
+		}
+	}
+	return tn_short_map(pool->runtime, pool->operation, &program, inputs, outputs, scalars);
+}
+
+static tn_status forward_small(const struct tn_pool2d *pool, const tn_array *xw)
+{
+	struct cells cells = {.all = (int)(pool->window.kernel[0] * pool->window.kernel[1])};
+	int room = TN_PROGRAM_MAX_INPUTS;
+	tn_status status;
+	do {
+		int left = cells.all - cells.first;
+		cells.n = left < room ? left : room;
+		status = map_cells(pool, xw, &cells);
+		cells.first += cells.n;
+		room = TN_PROGRAM_MAX_INPUTS - (pool->index ? 2 : 1);
+	} while (!status && cells.first < cells.all);
+	return status;
+}
+
 tn_status tn_compose_pool2d(void *argument)
 {
 	const struct tn_pool2d *pool = argument;
@@ -167,6 +320,8 @@ tn_status tn_compose_pool2d(void *argument)
 	tn_array *xw = padded_windows(pool, is_max ? -INFINITY : 0);
 	if (!xw)
 		return failed(pool);
+	if (tn_pool2d_is_small(pool))
+		return forward_small(pool, xw);
 	return is_max ? forward_max(pool, xw) : forward_average(pool, xw);
 }
 
@@ -202,28 +357,87 @@ static tn_status add_cell(const struct tn_pool2d *pool, tn_array *to, int64_t r,
 	return tn_short_map(pool->runtime, TN_DO_ADD, &add_by_count, inputs, &to, scalars);
 }
 
-tn_status tn_compose_pool2d_backward(void *argument)
+/* No element belongs to two windows. */
+static int is_apart(const struct tn_window *window)
 {
-	const struct tn_pool2d *pool = argument;
+	return window->stride[0] >= window->kernel[0] && window->stride[1] >= window->kernel[1];
+}
+
+/* Every element belongs to a window. */
+static int is_covering(const struct tn_pool2d *pool)
+{
 	const struct tn_window *window = &pool->window;
-	tn_array *padded = pool->x, *all, *room;
+	return !has_padding(pool) && window->stride[0] <= window->kernel[0] &&
+	       window->stride[1] <= window->kernel[1] &&
+	       (pool->P - 1) * window->stride[0] + window->kernel[0] == pool->H &&
+	       (pool->Q - 1) * window->stride[1] + window->kernel[1] == pool->W;
+}
+
+/* Cells [first, first + n), n <= 4, of a maximum's windows that lie apart.  Inputs: x = dy, y = index;
+ * scalars: a = stride0 W, b = stride1, then each cell's place in the first window. */
+static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windows,
+			     const struct cells *cells)
+{
+	const struct tn_window *window = &pool->window;
+	const tn_array *inputs[] = {pool->y, pool->index};
+	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS];
+	struct text text = {.length = 0};
+	struct tn_short_program program = {text.data, 2, 6, (uint32_t)cells->n, TN_I64};
+	double scalars[6] = {(double)(window->stride[0] * pool->W), (double)window->stride[1]};
+	write_text(&text, "l = i64(y) - (index(2) * a + index(3) * b)\n");
+	for (int i = 0; i < cells->n; i++) {
+		int64_t r = (cells->first + i) / window->kernel[1];
+		int64_t s = (cells->first + i) % window->kernel[1];
+		outputs[i] = cell_of(windows, r, s);
+		if (!outputs[i])
+			return failed(pool);
+		scalars[2 + i] =
+			(double)((r - window->padding[0]) * pool->W + s - window->padding[1]);
+		write_text(&text, "out%d = l == %c ? x : 0\n", i, "stuv"[i]);
+	}
+	return tn_short_map_apart(pool->runtime, pool->operation, &program, inputs, outputs,
+				  scalars);
+}
+
+static tn_status write_all(const struct tn_pool2d *pool, const tn_array *windows)
+{
+	struct cells cells = {.all = (int)(pool->window.kernel[0] * pool->window.kernel[1])};
 	tn_status status = TN_OK;
-	if (has_padding(pool))
-		padded = make_padded(pool, 0);
-	else
-		status = tn_fill_run(pool->runtime, TN_DO_FILL, pool->x, 0);
-	all = padded && !status ? windows(pool, padded) : NULL;
-	if (!all)
-		return failed(pool);
-	for (int64_t r = 0; r < window->kernel[0] && !status; r++) {
-		for (int64_t s = 0; s < window->kernel[1] && !status; s++) {
-			tn_array *cell = tn_array_view(all, 4, all->shape, all->strides,
-						       all->offset + r * all->strides[4] +
-							       s * all->strides[5]);
+	for (; cells.first < cells.all && !status; cells.first += cells.n) {
+		int left = cells.all - cells.first;
+		cells.n = left < TN_PROGRAM_MAX_OUTPUTS ? left : TN_PROGRAM_MAX_OUTPUTS;
+		status = write_cells(pool, windows, &cells);
+	}
+	return status;
+}
+
+static tn_status add_all(const struct tn_pool2d *pool, const tn_array *windows)
+{
+	tn_status status = TN_OK;
+	for (int64_t r = 0; r < pool->window.kernel[0] && !status; r++) {
+		for (int64_t s = 0; s < pool->window.kernel[1] && !status; s++) {
+			tn_array *cell = cell_of(windows, r, s);
 			status = cell ? add_cell(pool, cell, r, s) : failed(pool);
 			tn_array_discard(cell);
 		}
 	}
+	return status;
+}
+
+tn_status tn_compose_pool2d_backward(void *argument)
+{
+	const struct tn_pool2d *pool = argument;
+	int writes = pool->index && is_apart(&pool->window) && tn_pool2d_is_small(pool);
+	tn_array *padded = pool->x, *all, *room;
+	tn_status status = TN_OK;
+	if (has_padding(pool))
+		padded = make_padded(pool, 0);
+	else if (!writes || !is_covering(pool))
+		status = tn_fill_run(pool->runtime, TN_DO_FILL, pool->x, 0);
+	all = padded && !status ? windows(pool, padded) : NULL;
+	if (!all)
+		return failed(pool);
+	status = writes ? write_all(pool, all) : add_all(pool, all);
 	if (status || padded == pool->x)
 		return status;
 	room = inside(pool, padded);

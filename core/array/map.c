@@ -123,7 +123,8 @@ static tn_status check_outputs(struct tn_runtime *runtime, const struct tn_map_r
 				       "output %u has shape %s, output 0 %s", j,
 				       tn_array_text(out, found), tn_array_text(first, expected));
 		for (uint32_t k = 0; k < j; k++) {
-			if (tn_array_overlap(out, run->outputs[k]) != TN_OVERLAP_NONE)
+			if (!run->are_apart &&
+			    tn_array_overlap(out, run->outputs[k]) != TN_OVERLAP_NONE)
 				return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, name,
 					       "outputs %u and %u share memory", k, j);
 		}
@@ -328,14 +329,17 @@ static void dtypes_of(uint32_t n, const tn_array *const *arrays, tn_dtype *dtype
 		dtypes[i] = arrays[i]->dtype;
 }
 
-tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
-		       const struct tn_short_program *text, const tn_array *const *inputs,
-		       tn_array *const *outputs, const double *scalars)
+static tn_status short_map(struct tn_runtime *runtime, uint32_t operation,
+			   const struct tn_short_program *text, const tn_array *const *inputs,
+			   tn_array *const *outputs, const double *scalars, int are_apart)
 {
 	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0};
 	struct tn_scalar values[TN_SHORT_SCALARS];
-	struct tn_map_run run = {
-		.operation = operation, .inputs = inputs, .outputs = outputs, .scalars = values};
+	struct tn_map_run run = {.operation = operation,
+				 .inputs = inputs,
+				 .outputs = outputs,
+				 .scalars = values,
+				 .are_apart = are_apart};
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
 	tn_status status;
 	dtypes_of(text->n_inputs, inputs, dtypes);
@@ -344,6 +348,20 @@ tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
 		return status;
 	tn_scalars_of(run.program, scalars, values);
 	return tn_map_run(runtime, &run);
+}
+
+tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
+		       const struct tn_short_program *text, const tn_array *const *inputs,
+		       tn_array *const *outputs, const double *scalars)
+{
+	return short_map(runtime, operation, text, inputs, outputs, scalars, 0);
+}
+
+tn_status tn_short_map_apart(struct tn_runtime *runtime, uint32_t operation,
+			     const struct tn_short_program *text, const tn_array *const *inputs,
+			     tn_array *const *outputs, const double *scalars)
+{
+	return short_map(runtime, operation, text, inputs, outputs, scalars, 1);
 }
 
 tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,

@@ -21,6 +21,7 @@ struct tn_map_run {
 	const tn_array *const *inputs;   /* program->n_inputs */
 	tn_array *const *outputs;        /* program->n_outputs */
 	const struct tn_scalar *scalars; /* program->n_scalars */
+	int are_apart;                   /* the caller knows that no two outputs share an element */
 };
 tn_status tn_map_run(struct tn_runtime *runtime, const struct tn_map_run *run);
 
@@ -81,6 +82,11 @@ tn_array *tn_array_compact(struct tn_runtime *runtime, const tn_array *a);
 tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
 		       const struct tn_short_program *text, const tn_array *const *inputs,
 		       tn_array *const *outputs, const double *scalars);
+
+/* The same, where the caller knows that no two outputs share an element, though they may interleave. */
+tn_status tn_short_map_apart(struct tn_runtime *runtime, uint32_t operation,
+			     const struct tn_short_program *text, const tn_array *const *inputs,
+			     tn_array *const *outputs, const double *scalars);
 
 /* A composition's reduction of the shape of inputs[0]: a value for each output of the prologue.  The
  * epilogue's first inputs are the accumulators. */

@@ -120,7 +120,9 @@ static tn_status run(struct tn_pool2d *pool, int is_forward)
 	}
 	route.compose = is_forward ? tn_compose_pool2d : tn_compose_pool2d_backward;
 	route.argument = pool;
-	route.needs = is_forward ? TN_NEEDS_MAP | TN_NEEDS_REDUCE : TN_NEEDS_MAP;
+	route.needs = TN_NEEDS_MAP;
+	if (is_forward && !tn_pool2d_is_small(pool))
+		route.needs |= TN_NEEDS_REDUCE;
 	route.dtype = out->dtype;
 	status = tn_route_run(&route);
 	if (!status)

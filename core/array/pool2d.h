@@ -21,6 +21,13 @@ struct tn_pool2d {
 	int64_t N, C, H, W, P, Q;
 };
 
+/* Is the window so small that its cells are read one by one? */
+static inline int tn_pool2d_is_small(const struct tn_pool2d *pool)
+{
+	return pool->window.kernel[0] <= 16 && pool->window.kernel[1] <= 16 &&
+	       pool->window.kernel[0] * pool->window.kernel[1] <= 16;
+}
+
 /* Compositions of a struct tn_pool2d, none of whose arrays is empty. */
 tn_status tn_compose_pool2d(void *pool);
 tn_status tn_compose_pool2d_backward(void *pool);

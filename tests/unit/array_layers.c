@@ -185,6 +185,9 @@ static const struct {
 	{1, 2, 6, 7, {.kernel = {3, 2}, .stride = {1, 1}, .padding = {0, 1, 1, 0}}},
 	{2, 1, 6, 7, {.kernel = {4, 3}, .stride = {1, 2}, .padding = {2, 1, 1, 1}}},
 	{1, 3, 4, 4, {.kernel = {4, 4}}},
+	{2, 2, 11, 12, {.kernel = {5, 4}, .stride = {2, 3}, .padding = {2, 1, 1, 2}}},
+	{1, 2, 10, 10, {.kernel = {5, 5}}},
+	{1, 2, 7, 9, {.kernel = {3, 3}, .padding = {1, 1, 1, 0}}},
 	{1, 1, 6, 6, {.kernel = {1, 2}, .stride = {3, 3}}},
 };
 
