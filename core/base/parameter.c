@@ -3,6 +3,7 @@
  */
 #include "base/parameter.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -54,8 +55,7 @@ static int fill(struct tn_parameters *parameters, struct tn_parameter *row, cons
 	return 0;
 }
 
-static const char *read_locked(struct tn_parameters *parameters, const char *name,
-			       const char *help)
+static const char *read_locked(struct tn_parameters *parameters, const char *name, const char *help)
 {
 	for (size_t i = 0; i < parameters->n; i++) {
 		if (!strcmp(parameters->list[i].name, name))
@@ -63,11 +63,12 @@ static const char *read_locked(struct tn_parameters *parameters, const char *nam
 	}
 	struct tn_parameter *list =
 		tn_mem_realloc(parameters->list, parameters->n + 1, sizeof(*list));
-	if (!list)
+	if (list)
+		parameters->list = list;
+	if (!list || !fill(parameters, &list[parameters->n], name, help)) {
+		parameters->failed = 1;
 		return NULL;
-	parameters->list = list;
-	if (!fill(parameters, &list[parameters->n], name, help))
-		return NULL;
+	}
 	return list[parameters->n++].value;
 }
 
@@ -77,4 +78,16 @@ const char *tn_parameter_read(struct tn_parameters *parameters, const char *name
 	const char *value = read_locked(parameters, name, help);
 	pthread_mutex_unlock(&parameters->mutex);
 	return value;
+}
+
+int tn_parameter_at(const struct tn_parameters *parameters, size_t index, struct tn_parameter *row)
+{
+	/* The lock is not part of what a reader sees. */
+	pthread_mutex_t *mutex = (pthread_mutex_t *)(uintptr_t)&parameters->mutex;
+	pthread_mutex_lock(mutex);
+	int found = index < parameters->n;
+	if (found)
+		*row = parameters->list[index];
+	pthread_mutex_unlock(mutex);
+	return found;
 }

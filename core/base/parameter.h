@@ -22,6 +22,7 @@ struct tn_parameters {
 	struct tn_parameter *list;
 	size_t n;
 	int privileged; /* -1: ask the system; tests set 0 or 1 */
+	int failed;     /* a read found no memory and answered NULL */
 	pthread_mutex_t mutex;
 };
 
@@ -31,6 +32,9 @@ void tn_parameters_release(struct tn_parameters *parameters);
  * not set, ignored, or out of memory.  Borrowed, valid until release.  From any thread: plugins read
  * parameters too. */
 const char *tn_parameter_read(struct tn_parameters *parameters, const char *name, const char *help);
+/* Copies row `index`, in the order of the first reads: 1, or 0 when there is none.  Its strings are
+ * borrowed, valid until release.  From any thread. */
+int tn_parameter_at(const struct tn_parameters *parameters, size_t index, struct tn_parameter *row);
 /* Is this process privileged (AT_SECURE)? */
 int tn_process_privileged(void);
 
