@@ -36,7 +36,7 @@ struct tn_runtime {
 	struct tn_device *device; /* the current one; open */
 	struct tn_device
 		*reference; /* the built-in backend's device; open; the route's last resort */
-	struct tn_device **lenders; /* open host-memory devices of other backends, best first */
+	struct tn_device **lenders; /* open host-memory devices, best first, the current one too */
 	size_t n_lenders;
 	uint32_t fallback;   /* TN_FALLBACK_..., never DEFAULT */
 	uint32_t call_flags; /* TN_DETERMINISTIC or 0: goes into every call */

@@ -34,6 +34,22 @@ static tn_status take_options(const struct tn_context_options *given,
 	return TN_OK;
 }
 
+static tn_status check_paths(const struct tn_context_options *options, struct tn_error_info *error)
+{
+	if (options->n_plugin_paths && !options->plugin_paths)
+		return tn_fail(error, TN_INVALID_ARGUMENT, "context_open",
+			       "plugin_paths is NULL and n_plugin_paths is %zu",
+			       options->n_plugin_paths);
+	for (size_t i = 0; i < options->n_plugin_paths; i++) {
+		const char *path = options->plugin_paths[i];
+		if (!path || path[0] != '/')
+			return tn_fail(error, TN_INVALID_ARGUMENT, "context_open",
+				       "plugin_paths[%zu]: expected an absolute path, found '%s'",
+				       i, path ? path : "(null)");
+	}
+	return TN_OK;
+}
+
 static tn_status open_log(tn_context *context, const struct tn_context_options *options,
 			  struct tn_error_info *error)
 {
@@ -98,6 +114,9 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 		status = open_registry(context, options, error);
 	if (!status)
 		status = tn_context_open_devices(context, &settings, error);
+	if (!status && context->parameters.failed)
+		status = tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
+				 "no memory for the environment's variables");
 	return status;
 }
 
@@ -113,10 +132,12 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 		error = &own;
 	tn_error_reset(error);
 	tn_status status = take_options(given, &options, error);
+	if (!status && options.report_on_failure)
+		*options.report_on_failure = NULL;
+	if (!status)
+		status = check_paths(&options, error);
 	if (status)
 		return status;
-	if (options.report_on_failure)
-		*options.report_on_failure = NULL;
 	tn_context *context = tn_mem_zeroed(1, sizeof(*context));
 	if (!context)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for a context");
@@ -140,6 +161,7 @@ void tn_context_close(tn_context *context)
 		return;
 	tn_runtime_release(&context->runtime);
 	tn_context_close_devices(context);
+	tn_registry_close(context->last_resort);
 	tn_registry_close(context->registry);
 	tn_load_report_destroy(context->report);
 	tn_threads_destroy(context->threads);
@@ -154,7 +176,7 @@ tn_load_report *tn_context_report(const tn_context *context)
 
 int tn_context_fell_back(const tn_context *context)
 {
-	return context && (context->fell_back || context->registry->fell_back);
+	return context && tn_load_report_fell_back(context->report);
 }
 
 struct tn_random_state tn_random_state_get(const tn_context *context)
@@ -170,18 +192,19 @@ void tn_random_state_set(tn_context *context, struct tn_random_state state)
 
 tn_status tn_variable_at(const tn_context *context, size_t index, struct tn_variable *variable)
 {
-	if (!context || !variable || index >= context->parameters.n)
+	struct tn_parameter row;
+	if (!context || !variable || variable->struct_size < sizeof(variable->struct_size) ||
+	    !tn_parameter_at(&context->parameters, index, &row))
 		return TN_INVALID_ARGUMENT;
-	const struct tn_parameter *row = &context->parameters.list[index];
-	struct tn_variable full = {
-		.struct_size = variable->struct_size,
-		.name = row->name,
-		.help = row->help,
-		.value = row->value,
-		.origin = row->ignored ? "ignored: the process is privileged"
-			  : row->value ? "environment"
-				       : "not set",
+	const struct tn_variable full = {
+		.struct_size = sizeof(full),
+		.name = row.name,
+		.help = row.help,
+		.value = row.value,
+		.origin = row.ignored ? "ignored: the process is privileged"
+			  : row.value ? "environment"
+				      : "not set",
 	};
-	memcpy(variable, &full, full.struct_size < sizeof(full) ? full.struct_size : sizeof(full));
+	tn_struct_answer(variable, &full, sizeof(full));
 	return TN_OK;
 }

@@ -23,8 +23,10 @@ struct tn_context {
 	tn_load_report *report;
 	struct tn_device **devices; /* one a choice of the registry, in its order */
 	size_t n_devices;
-	struct tn_device *reference; /* when it is none of the choices */
-	int fell_back;
+	/* The built-in backend's device when it is none of the choices, and its registry when the
+	 * selection excludes it. */
+	struct tn_device *reference;
+	struct tn_registry *last_resort;
 };
 
 /* What the options and the variables come to. */

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The devices of a context.  The first choice that opens is the current one; a choice that does not
- * open is passed over with a notice, unless the selection forbids to fall back.
+ * The devices of a context.  The first choice that opens is the current one.  A choice that does not
+ * open is passed over: its row of the load report says why, and one notice does.  Only when no choice
+ * opens (a selection may forbid to fall back) does the opening fail, with the first choice's reason.
  */
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "context/context.h"
+#include "loader/report.h"
+#include "reference/reference.h"
 
-static int is_reference(const struct tn_device *device)
+static int is_built_in(const struct tn_backend *backend)
 {
-	return device->description.kind == TN_DEVICE_REFERENCE;
+	return !backend->path;
 }
 
 static tn_status make_devices(tn_context *context, const struct tn_settings *settings,
@@ -36,24 +40,148 @@ static tn_status make_devices(tn_context *context, const struct tn_settings *set
 	return TN_OK;
 }
 
-/* Opens the choices in order until one does. */
-static tn_status open_first(tn_context *context, struct tn_error_info *error)
+/* ---- Passing over ----------------------------------------------------------------------------*/
+
+static struct tn_load_row *row_of(tn_context *context, const struct tn_device *device)
 {
-	tn_status status = TN_NO_DEVICE;
+	const struct tn_load_row *found =
+		tn_load_report_find(context->report, device->backend->name);
+	for (size_t i = 0; i < context->report->n_rows; i++) {
+		if (context->report->rows[i] == found)
+			return context->report->rows[i];
+	}
+	return NULL;
+}
+
+/* The backend's row says why its device is not used. */
+static tn_status amend_failed(tn_context *context, const struct tn_device *device,
+			      const struct tn_error_info *reason)
+{
+	struct tn_load_row *row = row_of(context, device);
+	if (!row)
+		return TN_OK;
+	row->status = reason->status;
+	row->stage = TN_STAGE_DEVICES;
+	row->native_code = reason->native_code;
+	row->selected = 0;
+	return tn_report_set(&row->text, reason->text) ? TN_OK : TN_OUT_OF_MEMORY;
+}
+
+/* A later device of a backend may open although an earlier one did not. */
+static tn_status amend_opened(tn_context *context, const struct tn_device *device)
+{
+	struct tn_load_row *row = row_of(context, device);
+	if (!row)
+		return TN_OK;
+	row->status = TN_OK;
+	row->stage = TN_STAGE_READY;
+	row->native_code = 0;
+	row->selected = 1;
+	row->selected_device = device->index;
+	return tn_report_set(&row->text, "") ? TN_OK : TN_OUT_OF_MEMORY;
+}
+
+/* "cuda:0 not used: NO_DRIVER: ...; " */
+static void add_reason(struct tn_text *notice, const struct tn_device *device,
+		       const struct tn_error_info *reason)
+{
+	size_t prefix = strlen(device->name) + 2; /* the text begins with the name and ": " */
+	tn_text_format(notice, "%s not used: %s: %s; ", device->name,
+		       tn_status_name(reason->status),
+		       strlen(reason->text) > prefix ? reason->text + prefix : reason->text);
+}
+
+static tn_status say(tn_context *context, const struct tn_device *device, struct tn_text *notice)
+{
+	context->report->fell_back = 1;
+	tn_text_format(notice, "using %s%s", device->name,
+		       is_built_in(device->backend) ? ", which is built in and slow" : "");
+	if (notice->failed || !tn_report_add_notice(context->report, notice->data))
+		return TN_OUT_OF_MEMORY;
+	tn_log_format(&context->logger, TN_LOG_NOTICE, "context", "%s", notice->data);
+	return amend_opened(context, device);
+}
+
+/* Opens the choices in order until one does; what was passed over is added to `notice`. */
+static tn_status try_all(tn_context *context, struct tn_text *notice, struct tn_error_info *error)
+{
+	struct tn_error_info reason;
 	for (size_t i = 0; i < context->n_devices; i++) {
 		struct tn_device *device = context->devices[i];
-		status = tn_device_open(device, error);
-		if (!status) {
+		if (!tn_device_open(device, &reason)) {
 			context->runtime.device = device;
 			return TN_OK;
 		}
-		context->fell_back = 1;
-		if (i + 1 < context->n_devices)
-			tn_log_format(&context->logger, TN_LOG_NOTICE, "context",
-				      "%s cannot be opened: %s; trying %s", device->name,
-				      error->text, context->devices[i + 1]->name);
+		if (i == 0)
+			*error = reason;
+		add_reason(notice, device, &reason);
+		if (amend_failed(context, device, &reason))
+			return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
+				       "no memory for the load report");
 	}
+	return error->status;
+}
+
+static tn_status open_first(tn_context *context, struct tn_error_info *error)
+{
+	struct tn_text notice;
+	tn_text_init(&notice);
+	tn_status status = try_all(context, &notice, error);
+	if (!status && notice.length)
+		status = say(context, context->runtime.device, &notice);
+	if (!status && notice.failed)
+		status = TN_OUT_OF_MEMORY;
+	if (status == TN_OUT_OF_MEMORY && error->status != status)
+		tn_fail(error, status, "context_open", "no memory for the load report");
+	tn_text_release(&notice);
 	return status;
+}
+
+/* ---- The reference and the lenders -----------------------------------------------------------*/
+
+/* The built-in backend when the selection excludes it: no choice then, but still the last resort of
+ * the route. */
+static tn_status open_last_resort(tn_context *context, struct tn_error_info *error)
+{
+	static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};
+	const struct tn_registry_options options = {
+		.parameters = &context->parameters,
+		.threads = context->threads,
+		.paths_only = 1,
+		.built_in = built_in,
+		.n_built_in = 1,
+	};
+	tn_load_report *report = NULL;
+	tn_status status = tn_registry_open(&options, &context->last_resort, &report, error);
+	const struct tn_load_row *row = tn_load_report_row(report, 0);
+	if (status == TN_NO_DEVICE && row && row->status)
+		status = tn_fail(error, row->status, "context_open", "the built-in backend: %s",
+				 row->text);
+	tn_load_report_destroy(report);
+	return status;
+}
+
+static const struct tn_backend *built_in_of(const struct tn_registry *registry)
+{
+	for (size_t i = 0; registry && i < registry->n_backends; i++) {
+		if (is_built_in(registry->backends[i]))
+			return registry->backends[i];
+	}
+	return NULL;
+}
+
+static tn_status make_reference(tn_context *context, const struct tn_settings *settings,
+				struct tn_error_info *error)
+{
+	const struct tn_backend *backend = built_in_of(context->registry);
+	if (!backend) {
+		tn_status status = open_last_resort(context, error);
+		if (status)
+			return status;
+		backend = built_in_of(context->last_resort);
+	}
+	return tn_device_create(context, backend, 0, settings->memory_limit, &context->logger,
+				&context->reference, error);
 }
 
 /* The built-in backend's device: one of the choices, or one of its own. */
@@ -61,16 +189,11 @@ static tn_status find_reference(tn_context *context, const struct tn_settings *s
 				struct tn_error_info *error)
 {
 	for (size_t i = 0; i < context->n_devices && !context->runtime.reference; i++) {
-		if (is_reference(context->devices[i]))
+		if (is_built_in(context->devices[i]->backend))
 			context->runtime.reference = context->devices[i];
 	}
 	if (!context->runtime.reference) {
-		const struct tn_backend *backend = tn_registry_find(context->registry, "reference");
-		if (!backend)
-			return tn_fail(error, TN_INTERNAL, "context_open",
-				       "there is no reference backend");
-		tn_status status = tn_device_create(context, backend, 0, settings->memory_limit,
-						    &context->logger, &context->reference, error);
+		tn_status status = make_reference(context, settings, error);
 		if (status)
 			return status;
 		context->runtime.reference = context->reference;
@@ -78,7 +201,8 @@ static tn_status find_reference(tn_context *context, const struct tn_settings *s
 	return tn_device_open(context->runtime.reference, error);
 }
 
-/* The route lends operations to other backends whose memory is the host's, in the order of choice. */
+/* The route lends operations to the choices whose memory is the host's, in their order.  The current
+ * device is among them, because it need not stay the current one. */
 static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 {
 	struct tn_runtime *rt = &context->runtime;
@@ -87,12 +211,12 @@ static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for lenders");
 	for (size_t i = 0; i < context->n_devices; i++) {
 		struct tn_device *device = context->devices[i];
-		if (device == rt->device || !device->host_memory || is_reference(device))
+		struct tn_error_info reason;
+		if (!device->host_memory || is_built_in(device->backend))
 			continue;
-		struct tn_error_info ignored;
-		if (tn_device_open(device, &ignored))
+		if (tn_device_open(device, &reason))
 			tn_log_format(&context->logger, TN_LOG_INFO, "context",
-				      "%s cannot lend: %s", device->name, ignored.text);
+				      "%s cannot lend: %s", device->name, reason.text);
 		else
 			rt->lenders[rt->n_lenders++] = device;
 	}
@@ -156,14 +280,19 @@ tn_status tn_device_set_current(tn_context *context, tn_device *device)
 	return TN_OK;
 }
 
+/* Every open device is waited for, whatever the others answer. */
 tn_status tn_sync(tn_context *context)
 {
-	struct tn_error_info error;
+	struct tn_error_info error, first = {.status = TN_OK};
 	if (!context)
 		return TN_INVALID_ARGUMENT;
 	tn_status status = tn_runtime_ready(&context->runtime);
 	if (status)
 		return status;
-	status = tn_device_sync(context->runtime.device, &error);
-	return status ? tn_runtime_keep(&context->runtime, &error) : TN_OK;
+	for (size_t i = 0; i < context->n_devices; i++) {
+		struct tn_device *device = context->devices[i];
+		if (device->handle && tn_device_sync(device, &error) && !first.status)
+			first = error;
+	}
+	return first.status ? tn_runtime_keep(&context->runtime, &first) : TN_OK;
 }

@@ -74,8 +74,8 @@ static tn_status read_fallback(struct tn_parameters *parameters, uint32_t *fallb
 	const char *text = tn_parameter_read(
 		parameters, "TENON_FALLBACK",
 		"what an operation may do that its backend lacks: allow, warn (once per operation "
-		"that "
-		"runs on the host), error (no host runs), native (no compositions either)");
+		"on "
+		"the host), error (no host runs), native (no compositions either)");
 	if (!text || !*text)
 		return TN_OK;
 	for (uint32_t i = TN_FALLBACK_ALLOW; i <= TN_FALLBACK_NATIVE; i++) {

@@ -9,7 +9,7 @@
  *     tn_context *ctx;
  *     struct tn_error_info error;
  *     if (tn_context_open(NULL, &ctx, &error))
- *             fprintf(stderr, "%s\n", error.text);
+ *             fprintf(stderr, "%s: %s\n", error.operation, error.text);
  *
  * Functions that make arrays return NULL on failure, and NULL in gives NULL out.  The context keeps
  * the first error until tn_error_clear.  While one is kept, functions that make arrays return NULL
@@ -64,8 +64,9 @@ struct tn_context_options {
 
 /* Loads backends, picks one and opens its device.  `options` may be NULL.  Never fails for want of a
  * plugin: the built-in backend is the last resort, unless the selection ends in `!`.
- * Errors: TN_FORMAT (a malformed selection or variable), TN_OUT_OF_MEMORY, or the named reason why
- * a required backend is absent; `error` may be NULL.  The context is owned (tn_context_close).
+ * Errors: TN_FORMAT (a malformed selection or variable), TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT (an
+ * option out of range, a plugin path that is not absolute), TN_UNSUPPORTED (options of a newer
+ * version), or the named reason why a required backend is absent; `error` may be NULL.  The context is owned (tn_context_close).
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_context_open(const struct tn_context_options *options,
 					    tn_context **context, struct tn_error_info *error);
@@ -120,7 +121,8 @@ struct tn_memory_use {
 };
 TN_API void tn_device_memory(const tn_device *device, struct tn_memory_use *use);
 
-/* Waits for the device's work and answers its first asynchronous error, which the context keeps.
+/* Waits for the work of every open device and answers the first asynchronous error, which the
+ * context keeps.  TN_PENDING_ERROR: it keeps one already, and nothing was waited for.
  * [thread: one per context | since 0.1] */
 TN_API tn_status tn_sync(tn_context *context);
 
