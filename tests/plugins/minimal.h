@@ -3,7 +3,8 @@
  *
  * A whole backend in a page: one device whose memory is the host's, and which does no work at all but
  * says that it did.  Each fixture includes it and breaks one thing; it may put functions of its own
- * in the place of some by defining their names (MINIMAL_DEVICE_COUNT, MINIMAL_DESCRIBE) before.
+ * in the place of some by defining their names (MINIMAL_DEVICE_COUNT, MINIMAL_DESCRIBE, MINIMAL_OPEN,
+ * MINIMAL_SYNC) before.
  */
 #ifndef TN_TESTS_MINIMAL_H
 #define TN_TESTS_MINIMAL_H
@@ -17,6 +18,12 @@
 #endif
 #ifndef MINIMAL_DESCRIBE
 #define MINIMAL_DESCRIBE minimal_describe
+#endif
+#ifndef MINIMAL_OPEN
+#define MINIMAL_OPEN minimal_open
+#endif
+#ifndef MINIMAL_SYNC
+#define MINIMAL_SYNC minimal_sync
 #endif
 
 struct minimal {
@@ -164,13 +171,13 @@ static const struct tn_device_table minimal_device_table = {
 	.struct_size = sizeof(minimal_device_table),
 	.device_count = MINIMAL_DEVICE_COUNT,
 	.describe = MINIMAL_DESCRIBE,
-	.open = minimal_open,
+	.open = MINIMAL_OPEN,
 	.close = minimal_close,
 	.alloc = minimal_alloc,
 	.free = minimal_free,
 	.upload = minimal_upload,
 	.download = minimal_download,
-	.sync = minimal_sync,
+	.sync = MINIMAL_SYNC,
 	.async_error = minimal_async_error,
 };
 

@@ -23,6 +23,15 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	return status;
 }
 
+static tn_status open_device(void *instance, const struct tn_open_args *args, void **device)
+{
+	if (args->index > 1)
+		return TN_INVALID_ARGUMENT;
+	*device = instance;
+	return TN_OK;
+}
+
+#define MINIMAL_OPEN open_device
 #define MINIMAL_DEVICE_COUNT device_count
 #define MINIMAL_DESCRIBE describe
 #include "minimal.h"
