@@ -23,12 +23,17 @@
 #define SHORT_BLOCK 128
 #define FEW_STEPS 16
 
+/* Of tiles that read columns: few columns, for each lies on a page of its own. */
+#define TRANSPOSED_WIDTH 8
+
 struct plan {
 	struct tn_nest nest;
 	struct tn_tile tile;
 	struct tn_walk walk;
 	struct tn_code code;
-	int large; /* operands are larger than the caches */
+	int transposed;            /* an input is contiguous along the tile's y axis */
+	unsigned level_x, level_y; /* of the walk: where the tile is along its axes */
+	int large;                 /* operands are larger than the caches */
 };
 
 static const char operation[] = "map";
@@ -112,20 +117,24 @@ static int64_t part_of(int64_t length, int64_t block, int64_t room)
 }
 
 /* Tiles are long rows; short rows come several at a time, and where an input is transposed tiles are
- * about square. */
-static void choose_tile(struct tn_tile *tile, const struct tn_nest *nest, int64_t block,
-			int64_t room)
+ * narrow and high. */
+static void choose_tile(struct plan *plan, int64_t block, int64_t room)
 {
+	const struct tn_nest *nest = &plan->nest;
+	struct tn_tile *tile = &plan->tile;
 	*tile = (struct tn_tile){.x = (int)nest->rank - 1, .y = -1};
 	tile->length_x = tile->length_y = tile->tx = tile->ty = 1;
+	plan->transposed = 0;
 	if (tile->x < 0)
 		return;
 	tile->length_x = nest->length[tile->x];
 	tile->tx = part_of(tile->length_x, block, room);
-	int transposed = nest->rank > 1 ? transposed_axis(nest, tile->x) : -1;
-	if (transposed >= 0) {
-		tile->y = transposed;
-		tile->tx = smaller(tile->length_x, block < 256 ? 8 : 32);
+	int across = nest->rank > 1 ? transposed_axis(nest, tile->x) : -1;
+	if (across >= 0) {
+		plan->transposed = 1;
+		tile->y = across;
+		tile->tx = smaller(tile->length_x, TRANSPOSED_WIDTH);
+		block = room;
 	} else if (nest->rank > 1 && tile->length_x <= block / 2) {
 		tile->y = tile->x - 1;
 	}
@@ -135,14 +144,23 @@ static void choose_tile(struct tn_tile *tile, const struct tn_nest *nest, int64_
 	}
 }
 
-static void make_walk(struct tn_walk *walk, const struct tn_nest *nest, const struct tn_tile *tile)
+/* Tiles that read columns go along those first, so that they stay on the pages that are at hand. */
+static void make_walk(struct plan *plan)
 {
+	const struct tn_nest *nest = &plan->nest;
+	const struct tn_tile *tile = &plan->tile;
+	struct tn_walk *walk = &plan->walk;
+	uint64_t across = (uint64_t)((tile->length_x + tile->tx - 1) / tile->tx);
+	uint64_t down = (uint64_t)((tile->length_y + tile->ty - 1) / tile->ty);
 	walk->n_levels = 0;
 	walk->n_views = nest->n_views;
-	tn_walk_add(walk, nest, (uint64_t)((tile->length_x + tile->tx - 1) / tile->tx), tile->x,
-		    tile->tx);
-	tn_walk_add(walk, nest, (uint64_t)((tile->length_y + tile->ty - 1) / tile->ty), tile->y,
-		    tile->ty);
+	plan->level_x = plan->transposed;
+	plan->level_y = !plan->transposed;
+	if (plan->transposed)
+		tn_walk_add(walk, nest, down, tile->y, tile->ty);
+	tn_walk_add(walk, nest, across, tile->x, tile->tx);
+	if (!plan->transposed)
+		tn_walk_add(walk, nest, down, tile->y, tile->ty);
 	for (int d = (int)nest->rank - 1; d >= 0; d--) {
 		if (d != tile->x && d != tile->y)
 			tn_walk_add(walk, nest, (uint64_t)nest->length[d], d, 1);
@@ -199,8 +217,10 @@ static void run_tiles(void *argument, uint64_t begin, uint64_t end)
 	for (uint64_t t = begin; t < end; t++) {
 		if (t > begin)
 			tn_walk_advance(&plan->walk, position, address);
-		int64_t nx = smaller(tile->tx, tile->length_x - (int64_t)position[0] * tile->tx);
-		int64_t ny = smaller(tile->ty, tile->length_y - (int64_t)position[1] * tile->ty);
+		int64_t nx = smaller(tile->tx,
+				     tile->length_x - (int64_t)position[plan->level_x] * tile->tx);
+		int64_t ny = smaller(tile->ty,
+				     tile->length_y - (int64_t)position[plan->level_y] * tile->ty);
 		tn_machine_run(&machine, (size_t)nx, (size_t)ny);
 	}
 	if (plan->large)
@@ -239,8 +259,8 @@ tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args 
 	tn_code_analyse(&plan.code, &plan.nest);
 	plan.large = is_large(&plan);
 	int64_t room = room_of(&plan.code);
-	choose_tile(&plan.tile, &plan.nest, block_of(&plan.code, room, plan.large), room);
-	make_walk(&plan.walk, &plan.nest, &plan.tile);
+	choose_tile(&plan, block_of(&plan.code, room, plan.large), room);
+	make_walk(&plan);
 	tn_code_emit(&plan.code, &(struct tn_emit){&plan.nest, &plan.tile, &plan.walk, plan.large});
 	tn_code_evaluate(&plan.code, &plan.nest);
 	run(threads, &plan);

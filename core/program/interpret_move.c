@@ -8,20 +8,70 @@
 
 #include <string.h>
 
+typedef uint32_t quad __attribute__((vector_size(16)));
+
+static inline void square_1(uint8_t *dst, int64_t dst_stride, const uint8_t *src,
+			    int64_t src_stride)
+{
+	*dst = *src;
+	(void)dst_stride, (void)src_stride;
+}
+
 #define T uint8_t
 #define NAME(x) x##_1
+#define SQUARE 1
 #include "program/interpret_move.h"
+
+static inline void square_2(uint16_t *dst, int64_t dst_stride, const uint16_t *src,
+			    int64_t src_stride)
+{
+	*dst = *src;
+	(void)dst_stride, (void)src_stride;
+}
 
 #define T uint16_t
 #define NAME(x) x##_2
+#define SQUARE 1
 #include "program/interpret_move.h"
+
+/* Four rows of four in registers: pairs are interleaved twice. */
+static inline void square_4(uint32_t *dst, int64_t dst_stride, const uint32_t *src,
+			    int64_t src_stride)
+{
+	quad r0, r1, r2, r3;
+	memcpy(&r0, src, sizeof(r0));
+	memcpy(&r1, src + src_stride, sizeof(r1));
+	memcpy(&r2, src + 2 * src_stride, sizeof(r2));
+	memcpy(&r3, src + 3 * src_stride, sizeof(r3));
+	quad low02 = __builtin_shufflevector(r0, r2, 0, 4, 1, 5);
+	quad high02 = __builtin_shufflevector(r0, r2, 2, 6, 3, 7);
+	quad low13 = __builtin_shufflevector(r1, r3, 0, 4, 1, 5);
+	quad high13 = __builtin_shufflevector(r1, r3, 2, 6, 3, 7);
+	r0 = __builtin_shufflevector(low02, low13, 0, 4, 1, 5);
+	r1 = __builtin_shufflevector(low02, low13, 2, 6, 3, 7);
+	r2 = __builtin_shufflevector(high02, high13, 0, 4, 1, 5);
+	r3 = __builtin_shufflevector(high02, high13, 2, 6, 3, 7);
+	memcpy(dst, &r0, sizeof(r0));
+	memcpy(dst + dst_stride, &r1, sizeof(r1));
+	memcpy(dst + 2 * dst_stride, &r2, sizeof(r2));
+	memcpy(dst + 3 * dst_stride, &r3, sizeof(r3));
+}
 
 #define T uint32_t
 #define NAME(x) x##_4
+#define SQUARE 4
 #include "program/interpret_move.h"
+
+static inline void square_8(uint64_t *dst, int64_t dst_stride, const uint64_t *src,
+			    int64_t src_stride)
+{
+	*dst = *src;
+	(void)dst_stride, (void)src_stride;
+}
 
 #define T uint64_t
 #define NAME(x) x##_8
+#define SQUARE 1
 #include "program/interpret_move.h"
 
 void tn_move_fill(void *dst, const void *element, size_t size, size_t n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Strided moves of elements of one size.  The including file defines T and NAME(x).  Strides here are
- * in elements; addresses are aligned to T.
+ * Strided moves of elements of one size.  The including file defines T, NAME(x) and NAME(square), which
+ * transposes SQUARE by SQUARE elements.  Strides here are in elements; addresses are aligned to T.
  */
 static void NAME(fill)(T *dst, T value, size_t n)
 {
@@ -27,19 +27,30 @@ static void NAME(scatter_row)(T *dst, int64_t stride, const T *src, size_t n)
 		dst[(int64_t)i * stride] = src[i];
 }
 
-/* dst[y][x] := src[x][y], in squares that fit the first cache's lines. */
+/* dst[y][x] := src[x][y] for the part [x0, nx) x [y0, ny), element by element. */
+static void NAME(transpose_rest)(T *dst, int64_t dst_stride, const T *src, int64_t src_stride,
+				 size_t x0, size_t nx, size_t y0, size_t ny)
+{
+	for (size_t y = y0; y < ny; y++) {
+		for (size_t x = x0; x < nx; x++)
+			dst[(int64_t)y * dst_stride + (int64_t)x] =
+				src[(int64_t)x * src_stride + (int64_t)y];
+	}
+}
+
+/* dst[y][x] := src[x][y], in squares, and the edges. */
 static void NAME(transpose)(T *dst, int64_t dst_stride, const T *src, int64_t src_stride, size_t nx,
 			    size_t ny)
 {
-	enum { SIDE = 8 };
-	for (size_t y0 = 0; y0 < ny; y0 += SIDE) {
-		size_t y1 = ny - y0 < SIDE ? ny : y0 + SIDE;
-		for (size_t x = 0; x < nx; x++) {
-			const T *row = src + (int64_t)x * src_stride;
-			for (size_t y = y0; y < y1; y++)
-				dst[(int64_t)y * dst_stride + (int64_t)x] = row[y];
-		}
+	size_t x_end = nx / SQUARE * SQUARE, y_end = ny / SQUARE * SQUARE;
+	for (size_t x = 0; x < x_end; x += SQUARE) {
+		for (size_t y = 0; y < y_end; y += SQUARE)
+			NAME(square)
+			(dst + (int64_t)y * dst_stride + (int64_t)x, dst_stride,
+			 src + (int64_t)x * src_stride + (int64_t)y, src_stride);
 	}
+	NAME(transpose_rest)(dst, dst_stride, src, src_stride, x_end, nx, 0, y_end);
+	NAME(transpose_rest)(dst, dst_stride, src, src_stride, 0, nx, y_end, ny);
 }
 
 static void NAME(gather)(T *dst, const T *src, int64_t sx, int64_t sy, size_t nx, size_t ny)
@@ -70,3 +81,4 @@ static void NAME(scatter)(T *dst, int64_t dx, int64_t dy, const T *src, size_t n
 
 #undef T
 #undef NAME
+#undef SQUARE
