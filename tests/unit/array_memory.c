@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Host and device memory that runs out at every place in turn: each operation then fails by name, leaks
+ * nothing, and works again once there is memory.
+ */
+#include "array_fixture.h"
+
+static int left = -1; /* allocations that still succeed; -1: all */
+
+void *__real_tn_mem_alloc(size_t size);
+void *__wrap_tn_mem_alloc(size_t size);
+void *__real_tn_mem_zeroed(size_t count, size_t size);
+void *__wrap_tn_mem_zeroed(size_t count, size_t size);
+void *__real_tn_mem_realloc(void *memory, size_t count, size_t size);
+void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size);
+void *__real_tn_mem_aligned(size_t size, size_t alignment);
+void *__wrap_tn_mem_aligned(size_t size, size_t alignment);
+
+static int is_out(void)
+{
+	if (left < 0)
+		return 0;
+	if (left == 0)
+		return 1;
+	left--;
+	return 0;
+}
+
+void *__wrap_tn_mem_alloc(size_t size)
+{
+	return is_out() ? NULL : __real_tn_mem_alloc(size);
+}
+
+void *__wrap_tn_mem_zeroed(size_t count, size_t size)
+{
+	return is_out() ? NULL : __real_tn_mem_zeroed(count, size);
+}
+
+void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size)
+{
+	return is_out() ? NULL : __real_tn_mem_realloc(memory, count, size);
+}
+
+void *__wrap_tn_mem_aligned(size_t size, size_t alignment)
+{
+	return is_out() ? NULL : __real_tn_mem_aligned(size, alignment);
+}
+
+/* A bit of everything on the current device; 0 when something failed. */
+static int work(struct fixture *f)
+{
+	const struct tn_window window = {.padding = {1, 1, 1, 1}};
+	const struct tn_window pooling = {.kernel = {2, 2}, .kind = TN_POOL_MAX};
+	static const float data[18] = {1, 2, 3};
+	float back[8];
+	tn_context *context = context_of(f);
+	tn_array *x = tn_from_host(context, TN_F32, SHAPE(1, 2, 3, 3), data);
+	tn_array *w = tn_random_normal(context, SHAPE(2, 2, 3, 3), 0, 1);
+	tn_array *y = tn_conv2d_forward(x, w, NULL, &window), *index = NULL;
+	tn_array *pooled = tn_pool2d_forward(y, &pooling, &index);
+	tn_array *dy = tn_pool2d_backward(pooled, index, y ? y->shape : NULL, &pooling);
+	if (!dy || tn_conv2d_weight_gradient(w, x, dy, &window, 1))
+		return 0;
+	tn_array *z = tn_transpose(tn_softmax_forward(dy, 1, 0), NULL);
+	tn_array *turned = tn_transpose(z, (const int[]){0, 1, 3, 2});
+	if (!tn_matmul(tn_slice(z, 0, 0, 3, 2), tn_slice(turned, 0, 0, 3, 2)))
+		return 0;
+	tn_array *flat = tn_reshape(z, SHAPE(-1));
+	const tn_array *parts[] = {tn_logsumexp(flat, 0, NULL, 1), flat};
+	tn_array *joined = parts[0] ? tn_concatenate(2, parts, 0) : NULL;
+	if (!joined || tn_add_into(tn_slice(joined, 0, 1, 5, 1), tn_slice(joined, 0, 0, 4, 1),
+				   tn_slice(joined, 0, 2, 6, 1)))
+		return 0;
+	tn_array *mapped = tn_map("z = x * a", 1, (const char *[]){"x"},
+				  (const tn_array *[]){tn_slice(joined, 0, 0, 8, 1)}, 1,
+				  (const char *[]){"a"}, (double[]){3});
+	return mapped && tn_to_host(mapped, back, sizeof(back)) == TN_OK;
+}
+
+static void fail_everywhere(struct fixture *f)
+{
+	int n = 0, worked = 0;
+	for (; !worked && n < 100000; n++) {
+		assert_ok(tn_scope_begin(context_of(f)));
+		left = n;
+		worked = work(f);
+		left = -1;
+		if (!worked) {
+			const struct tn_error_info *error = tn_error(context_of(f));
+			/* A NULL operand stands for an error that is kept. */
+			assert_non_null(error);
+			assert_int_equal(error->status, TN_OUT_OF_MEMORY);
+			assert_true(error->operation[0] && error->text[0]);
+		}
+		tn_error_clear(context_of(f));
+		while (f->runtime.scope->parent && f->runtime.scope->parent->parent)
+			fail_msg("a scope was left open");
+		tn_scope_end(context_of(f), NULL);
+		assert_int_equal(f->runtime.depth, 0);
+		/* The caches of memory and programs would make the next round easier. */
+		tn_pool_trim(f->runtime.device);
+	}
+	assert_true(worked && n > 10);
+	assert_ok(tn_scope_begin(context_of(f)));
+	assert_true(work(f));
+	tn_scope_end(context_of(f), NULL);
+}
+
+static void memory_runs_out_on_a_backend_that_does_all(void **state)
+{
+	fail_everywhere(*state);
+}
+
+static void memory_runs_out_in_compositions(void **state)
+{
+	struct fixture *f = *state;
+	f->runtime.device = add_device(f, "small", MANDATORY, 0);
+	fail_everywhere(f);
+}
+
+static void memory_runs_out_on_the_way_to_the_host(void **state)
+{
+	struct fixture *f = *state;
+	f->runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
+	fail_everywhere(f);
+}
+
+static void a_runtime_without_memory_is_none(void **state)
+{
+	struct fixture *f = *state;
+	for (int n = 0; n < 5; n++) {
+		struct tn_runtime runtime = {.device = f->runtime.device};
+		left = n;
+		assert_status(tn_runtime_init(&runtime), TN_OUT_OF_MEMORY);
+		left = -1;
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
+	const struct CMUnitTest tests[] = {
+		TEST(memory_runs_out_on_a_backend_that_does_all),
+		TEST(memory_runs_out_in_compositions),
+		TEST(memory_runs_out_on_the_way_to_the_host),
+		TEST(a_runtime_without_memory_is_none),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
