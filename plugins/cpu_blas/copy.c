@@ -155,53 +155,100 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 
 /* ---- copy ------------------------------------------------------------------------------------*/
 
-/* A place in the rows of a copy, moved on without a division: rows may be a few elements long, as
- * those of a convolution's columns are. */
-struct place {
-	int64_t index[TN_MAX_RANK];
-	char *out;
-	const char *in;
+/* The two inner axes as a plane; an operand of one axis is a plane of one row. */
+struct plane {
+	uint64_t rows;
+	int64_t out_down, in_down; /* in bytes */
 };
 
-static void find_place(const struct walk *w, struct place *place, uint64_t row)
+static struct plane plane_of(const struct walk *w)
 {
-	place->out = row_address(&w->output, w->size, row);
-	place->in = row_address(&w->input, w->size, row);
-	for (uint32_t axis = w->output.rank ? w->output.rank - 1 : 0; axis-- > 0;) {
+	uint32_t rank = w->output.rank;
+	struct plane plane = {.rows = 1};
+	if (rank < 2)
+		return plane;
+	plane.rows = (uint64_t)w->output.shape[rank - 2];
+	plane.out_down = w->output.strides[rank - 2] * (int64_t)w->size;
+	plane.in_down = w->input.strides[rank - 2] * (int64_t)w->size;
+	return plane;
+}
+
+static void copy_strided_rows(const struct walk *w, const struct plane *plane, char *out,
+			      const char *in, uint64_t n)
+{
+	int64_t length = row_length(&w->output), to = row_stride(&w->output),
+		from = row_stride(&w->input);
+	for (; n > 0; n--, out += plane->out_down, in += plane->in_down)
+		w->cpu->kernels->copy_strided(out, to, in, from, w->size, (size_t)length);
+}
+
+/* A place in the walk over planes. */
+struct cursor {
+	uint64_t position[TN_MAX_RANK]; /* along the axes above the plane's */
+	int64_t out, in;                /* elements from the start */
+};
+
+static void seek(struct cursor *cursor, const struct walk *w, uint64_t plane)
+{
+	cursor->out = cursor->in = 0;
+	for (uint32_t axis = w->output.rank - 2; axis-- > 0;) {
 		uint64_t length = (uint64_t)w->output.shape[axis];
-		place->index[axis] = (int64_t)(row % length);
-		row /= length;
+		int64_t at = (int64_t)(plane % length);
+		cursor->position[axis] = (uint64_t)at;
+		cursor->out += at * w->output.strides[axis];
+		cursor->in += at * w->input.strides[axis];
+		plane /= length;
 	}
 }
 
-static void next_place(const struct walk *w, struct place *place)
+static void advance(struct cursor *cursor, const struct walk *w)
 {
-	int64_t size = (int64_t)w->size;
-	for (uint32_t axis = w->output.rank ? w->output.rank - 1 : 0; axis-- > 0;) {
-		int64_t to = w->output.strides[axis] * size, from = w->input.strides[axis] * size;
-		place->out += to;
-		place->in += from;
-		if (++place->index[axis] < w->output.shape[axis])
+	for (uint32_t axis = w->output.rank - 2; axis-- > 0;) {
+		int64_t length = w->output.shape[axis];
+		cursor->out += w->output.strides[axis];
+		cursor->in += w->input.strides[axis];
+		if (++cursor->position[axis] < (uint64_t)length)
 			return;
-		place->index[axis] = 0;
-		place->out -= to * w->output.shape[axis];
-		place->in -= from * w->output.shape[axis];
+		cursor->position[axis] = 0;
+		cursor->out -= length * w->output.strides[axis];
+		cursor->in -= length * w->input.strides[axis];
 	}
 }
 
+static char *start_of(const struct tn_operand *operand)
+{
+	return (char *)(uintptr_t)(operand->buffer + operand->offset);
+}
+
+static void copy_part(const struct walk *w, const struct plane *plane, char *out, const char *in,
+		      uint64_t n)
+{
+	size_t bytes = (size_t)row_length(&w->output) * w->size;
+	if (row_stride(&w->output) == 1 && row_stride(&w->input) == 1)
+		w->cpu->kernels->copy_rows(out, plane->out_down, in, plane->in_down, bytes, n);
+	else
+		copy_strided_rows(w, plane, out, in, n);
+}
+
+/* Rows [begin, end), plane by plane. */
 static void copy_rows(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct walk *w = argument;
-	int64_t length = row_length(&w->output), to = row_stride(&w->output),
-		from = row_stride(&w->input);
-	struct place place;
-	find_place(w, &place, begin);
-	for (uint64_t row = begin; row < end; row++, next_place(w, &place)) {
-		if (to == 1 && from == 1)
-			memcpy(place.out, place.in, (size_t)length * w->size);
-		else
-			w->cpu->kernels->copy_strided(place.out, to, place.in, from, w->size,
-						      (size_t)length);
+	struct plane plane = plane_of(w);
+	struct cursor cursor = {.out = 0};
+	char *out = start_of(&w->output);
+	const char *in = start_of(&w->input);
+	int64_t size = (int64_t)w->size;
+	if (w->output.rank > 2)
+		seek(&cursor, w, begin / plane.rows);
+	for (uint64_t row = begin, n; row < end; row += n) {
+		int64_t skip = (int64_t)(row % plane.rows);
+		n = plane.rows - (uint64_t)skip;
+		n = n < end - row ? n : end - row;
+		copy_part(w, &plane, out + cursor.out * size + skip * plane.out_down,
+			  in + cursor.in * size + skip * plane.in_down, n);
+		if (w->output.rank > 2)
+			advance(&cursor, w);
 	}
 }
 

@@ -54,6 +54,9 @@ struct cpu_kernels {
 	/* n elements of `size` bytes, strides in elements. */
 	void (*copy_strided)(char *out, int64_t to, const char *in, int64_t from, size_t size,
 			     size_t n);
+	/* n compact rows of `bytes`, their starts `out_down` and `in_down` bytes apart. */
+	void (*copy_rows)(char *out, int64_t out_down, const char *in, int64_t in_down,
+			  size_t bytes, size_t n);
 	/* A band of `rows` x `columns` elements, strides in elements down and across. */
 	void (*copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
 			  int64_t in_down, int64_t in_across, size_t size, size_t rows,

@@ -69,6 +69,64 @@ void VARIANT(cpu_copy_strided)(char *out, int64_t to, const char *in, int64_t fr
 	}
 }
 
+/* A block of 32 bytes, which compilers move in one or two instructions. */
+struct block {
+	unsigned char bytes[32];
+};
+
+static inline void copy_block(char *out, const char *in)
+{
+	struct block block;
+	memcpy(&block, in, sizeof(block));
+	memcpy(out, &block, sizeof(block));
+}
+
+/* Rows of 32 to 512 bytes, inline: the last block overlaps the one before it. */
+static inline void copy_short_row(char *out, const char *in, size_t bytes)
+{
+	size_t i = 0;
+	for (; i + sizeof(struct block) <= bytes; i += sizeof(struct block))
+		copy_block(out + i, in + i);
+	if (i < bytes)
+		copy_block(out + bytes - sizeof(struct block), in + bytes - sizeof(struct block));
+}
+
+/* Rows of fewer than 32 bytes, by words that overlap. */
+static inline void copy_tiny_row(char *out, const char *in, size_t bytes)
+{
+	uint64_t first, last;
+	uint32_t small;
+	if (bytes >= 8) {
+		for (size_t i = 8; i < bytes; i += 8) {
+			memcpy(&first, in + i - 8, 8);
+			memcpy(out + i - 8, &first, 8);
+		}
+		memcpy(&last, in + bytes - 8, 8);
+		memcpy(out + bytes - 8, &last, 8);
+	} else if (bytes == 4) {
+		memcpy(&small, in, 4);
+		memcpy(out, &small, 4);
+	} else {
+		for (size_t i = 0; i < bytes; i++)
+			out[i] = in[i];
+	}
+}
+
+void VARIANT(cpu_copy_rows)(char *out, int64_t out_down, const char *in, int64_t in_down,
+			    size_t bytes, size_t n)
+{
+	if (out == in) /* the exact view of the input */
+		return;
+	for (; n > 0; n--, out += out_down, in += in_down) {
+		if (bytes > 512)
+			memcpy(out, in, bytes);
+		else if (bytes >= sizeof(struct block))
+			copy_short_row(out, in, bytes);
+		else
+			copy_tiny_row(out, in, bytes);
+	}
+}
+
 void VARIANT(cpu_copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
 			    int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			    size_t columns)

@@ -29,5 +29,6 @@ const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.dgemm = VARIANT(cpu_dgemm),
 	.fill = VARIANT(cpu_fill),
 	.copy_strided = VARIANT(cpu_copy_strided),
+	.copy_rows = VARIANT(cpu_copy_rows),
 	.copy_band = VARIANT(cpu_copy_band),
 };

@@ -34,6 +34,8 @@ void VARIANT(cpu_dgemm)(const struct cpu_gemm *g);
 void VARIANT(cpu_fill)(void *out, const void *value, size_t size, size_t n);
 void VARIANT(cpu_copy_strided)(char *out, int64_t to, const char *in, int64_t from, size_t size,
 			       size_t n);
+void VARIANT(cpu_copy_rows)(char *out, int64_t out_down, const char *in, int64_t in_down,
+			    size_t bytes, size_t n);
 void VARIANT(cpu_copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
 			    int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			    size_t columns);
