@@ -155,9 +155,18 @@ int command_info(int argc, char **argv)
 		return code;
 	if (c.probe)
 		return probe(&c);
+	tn_load_report *failed = NULL;
+	c.common.report_on_failure = &failed;
 	tn_context *context = open_context(&c.common, 0, &code);
-	if (!context)
+	if (!context) {
+		/* The report says more than the error: it is what was asked for. */
+		if (failed && c.why)
+			print_why(failed, c.why);
+		else if (failed)
+			print_report(failed, c.json);
+		tn_load_report_destroy(failed);
 		return code;
+	}
 	tn_load_report *report = tn_context_report(context);
 	if (c.env)
 		print_variables(context);

@@ -13,8 +13,9 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_BACKEND = 3 };
 
 /* Options that every command with a context takes. */
 struct common_options {
-	const char *backend; /* --backend */
-	int ledger;          /* --ledger: 1, --ledger=time: 2 */
+	const char *backend;                /* --backend */
+	int ledger;                         /* --ledger: 1, --ledger=time: 2 */
+	tn_load_report **report_on_failure; /* as in struct tn_context_options */
 };
 
 /* One subcommand: runs with its own argc and argv, argv[0] being its name; returns an exit code. */

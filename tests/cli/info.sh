@@ -13,8 +13,9 @@ err_lines 0
 TENON_BACKEND=cuda run 0 info
 err_lines 1
 err_has cuda
-TENON_BACKEND='cuda!' run 3 info
+TENON_BACKEND='cuda!' run 3 info --json
 err_has cuda
+out_has '"backends"'
 TENON_SIMULATE=cpu:missing-library TENON_BACKEND='cpu!' run 3 info
 err_has MISSING_LIBRARY
 TENON_SIMULATE=cpu:no-device TENON_BACKEND=cpu run 0 info

@@ -152,6 +152,38 @@ static void backends_begin_alike_and_their_first_losses_agree(void **state)
 	assert_close(a.accuracy, b.accuracy, 0.05);
 }
 
+/* Initial weights and a dropout mask of one backend, as bits. */
+static void draw(const char *backend, float *weights, float *mask)
+{
+	struct tn_error_info error;
+	tn_context *context;
+	struct tn_parameter_view view;
+	const struct tn_context_options o = {
+		.struct_size = sizeof(o), .backend = backend, .seed = 99};
+	assert_ok(tn_context_open(&o, &context, &error));
+	tn_module *net = make_net(context);
+	assert_ok(tn_module_parameter(net, "fc.weight", &view));
+	assert_ok(tn_to_host(view.value, weights, 400 * sizeof(*weights)));
+	tn_array *ones = tn_ones(context, TN_F32, 2, (int64_t[]){30, 40});
+	assert_ok(tn_to_host(tn_dropout(ones, 0.3), mask, 1200 * sizeof(*mask)));
+	tn_module_destroy(net);
+	tn_context_close(context);
+}
+
+static void weights_and_masks_are_the_same_bits_on_every_backend(void **state)
+{
+	static float weights[2][400], masks[2][1200];
+	int kept = 0;
+	(void)state;
+	draw("reference!", weights[0], masks[0]);
+	draw("auto", weights[1], masks[1]);
+	assert_memory_equal(weights[0], weights[1], sizeof(weights[0]));
+	assert_memory_equal(masks[0], masks[1], sizeof(masks[0]));
+	for (int i = 0; i < 1200; i++)
+		kept += masks[0][i] != 0.0f;
+	assert_true(kept > 780 && kept < 900); /* 840 within four deviations of 16 */
+}
+
 static void the_confusion_matrix_counts_every_image(void **state)
 {
 	struct tn_error_info error;
@@ -197,6 +229,7 @@ int main(void)
 		cmocka_unit_test(it_learns_and_says_so),
 		cmocka_unit_test(a_callback_stops_it),
 		cmocka_unit_test(backends_begin_alike_and_their_first_losses_agree),
+		cmocka_unit_test(weights_and_masks_are_the_same_bits_on_every_backend),
 		cmocka_unit_test(the_confusion_matrix_counts_every_image),
 		cmocka_unit_test(prediction_gives_probabilities),
 	};
