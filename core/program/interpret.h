@@ -15,7 +15,7 @@
  * promised.
  *
  * Sums in f32 and f64 are blocked.  With u the unit roundoff, n terms and S the sum of their
- * magnitudes, the error is at most (300 + n / 2^24) u S, and usually far less.
+ * magnitudes, the error is at most (300 + n / 2^18) u S, and usually far less.
  *
  * TN_UNSUPPORTED: an unknown opcode, dtype, combiner or flag, or a complex operand.
  * TN_INVALID_ARGUMENT, TN_SHAPE: arguments that break the rules of backend.h, as far as can be seen.
