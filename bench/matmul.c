@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * matmul of the CPU backend beside a direct cblas_sgemm with the same number of threads (for one row
- * beside cblas_sgemv too).  Usage: bench/matmul [THREADS]; prints GFLOP/s of the best sample and the
+ * beside cblas_sgemv too).  Usage: bench/matmul [THREADS [WORD]]; prints GFLOP/s of the best sample and the
  * ratio backend / peer by best and by median.
  */
 #include <dlfcn.h>
@@ -35,6 +35,9 @@ static const struct shape shapes[] = {
 	{"MLP NT", 128, 256, 784, 0, 1},     {"MLP TN", 256, 784, 128, 1, 0},
 	{"MLP NN", 128, 784, 256, 0, 0},     {"MLP NT", 128, 128, 256, 0, 1},
 	{"MLP NT", 128, 10, 128, 0, 1},      {"LeNet NT", 128, 120, 400, 0, 1},
+	{"LeNet TN", 120, 400, 128, 1, 0},   {"LeNet c1", 6, 83104, 25, 0, 0},
+	{"LeNet c1", 6, 25, 83104, 0, 1},    {"LeNet c2", 16, 12800, 150, 0, 0},
+	{"LeNet c2", 16, 150, 12800, 0, 1},  {"LeNet c2", 150, 12800, 16, 1, 0},
 	{"1x1", 96, 8192, 16, 0, 0},         {"1x1", 24, 2048, 96, 0, 0},
 	{"ConvNeXt", 384, 2048, 96, 0, 0},   {"ConvNeXt", 96, 2048, 384, 0, 0},
 	{"ConvNeXt", 3072, 32, 768, 0, 0},   {"one row", 1, 256, 784, 0, 1},
@@ -117,8 +120,10 @@ int main(int argc, char **argv)
 	*(void **)&job.set_num_threads = dlsym(library, "openblas_set_num_threads");
 	printf("%d threads; GFLOP/s\n%-32s  backend    sgemm   ratio of best, of medians\n",
 	       job.threads, "");
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
-		measure(&job, &shapes[i]);
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		if (argc < 3 || strstr(shapes[i].what, argv[2]))
+			measure(&job, &shapes[i]);
+	}
 	bench_close(&host);
 	return 0;
 }

@@ -22,8 +22,8 @@
 /* Up to this product of lengths OpenBLAS computes on the calling thread whatever its count says
  * (SMP_THRESHOLD_MIN times GEMM_MULTITHREAD_THRESHOLD in its interface/gemm.c). */
 #define SERIAL_IN_BLAS 262144.0
-/* Rectangles begin at multiples of this: a multiple of every kernel's tile. */
-#define TILE 48
+/* Rectangles begin at multiples of this. */
+#define TILE 16
 
 /* One factor as BLAS sees it: row-major with leading dimension `ld`, read transposed or not. */
 struct factor {
@@ -141,17 +141,18 @@ static int64_t pieces_of(const struct product *p)
 	return pieces;
 }
 
-/* Cuts C into rectangles that are as square as may be. */
+/* Cuts C into rectangles of about one size that are as square as may be. */
 static void cut(struct product *p)
 {
-	p->tile_m = p->m;
-	p->tile_n = p->n;
+	int64_t across = 1, down = 1;
 	for (int64_t pieces = pieces_of(p); pieces > 1; pieces /= 2) {
-		int64_t *longer = p->tile_m > p->tile_n ? &p->tile_m : &p->tile_n;
-		if (*longer < 2 * TILE)
+		int64_t *parts = p->m / down > p->n / across ? &down : &across;
+		if ((parts == &down ? p->m : p->n) / *parts < 2 * TILE)
 			break;
-		*longer = round_up(divide_up(*longer, 2), TILE);
+		*parts *= 2;
 	}
+	p->tile_m = down == 1 ? p->m : round_up(divide_up(p->m, down), TILE);
+	p->tile_n = across == 1 ? p->n : round_up(divide_up(p->n, across), TILE);
 	p->tiles_m = (uint64_t)divide_up(p->m, p->tile_m);
 	p->tiles_n = (uint64_t)divide_up(p->n, p->tile_n);
 }
