@@ -12,6 +12,11 @@
  *   TN_OUT_OF_MEMORY, TN_UNSUPPORTED (TENON_FALLBACK forbids the only route), TN_BACKEND_FAILURE,
  *   TN_DEVICE_LOST, TN_FORKED.
  * All functions: [thread: one per context | may return before the result is ready | since 0.1].
+ *
+ * In place: an output may overlap inputs in any way, the result is as if they had been read before.  It
+ * may not address an element twice, as a broadcast view does (TN_INVALID_ARGUMENT).  While a tape
+ * records, what writes into an existing array refuses inputs whose derivative is wanted (TN_STATE),
+ * since it could not be recorded; that a saved array was changed is found by its storage's version.
  */
 #ifndef TENON_ARRAY_H
 #define TENON_ARRAY_H
@@ -41,7 +46,7 @@ TN_API tn_array *tn_from_host(tn_context *context, tn_dtype dtype, int rank, con
 			      const void *data);
 
 /* f32 from the context's random state: uniform in [low, high), normal with mean and deviation.  The
- * same bits on every backend.  Each call uses the next stream. */
+ * same bits on every backend.  Each call uses the next stream.  Parameters are rounded to f32. */
 TN_API tn_array *tn_random_uniform(tn_context *context, int rank, const int64_t *shape, double low,
 				   double high);
 TN_API tn_array *tn_random_normal(tn_context *context, int rank, const int64_t *shape, double mean,
@@ -118,6 +123,7 @@ TN_API tn_array *tn_greater(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_greater_equal(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_where(const tn_array *condition, const tn_array *a, const tn_array *b);
 
+/* out := a op b.  TN_SHAPE: the broadcast shape of a and b is not that of out. */
 TN_API tn_status tn_add_into(tn_array *out, const tn_array *a, const tn_array *b);
 TN_API tn_status tn_subtract_into(tn_array *out, const tn_array *a, const tn_array *b);
 TN_API tn_status tn_multiply_into(tn_array *out, const tn_array *a, const tn_array *b);
@@ -152,15 +158,16 @@ TN_API tn_array *tn_map(const char *text, int n_inputs, const char *const *names
 
 /* ---- Reductions ------------------------------------------------------------------------------
  * Over the n axes in `axes` (negative ones count from the end); n = 0 with axes NULL means all.  With
- * keepdims the reduced axes stay with length 1.  An empty sum is 0, an empty product 1; an empty
- * max, min or mean is TN_SHAPE (mean: NaN, as NumPy). */
+ * keepdims the reduced axes stay with length 1.  Sums and products of integers and bools are i64 (u64
+ * of u64), their mean is f32; everything else has a's dtype.  max and min are NaN where there is one.
+ * An empty sum is 0, product 1, mean NaN, logsumexp -inf; an empty max, min or place is TN_SHAPE. */
 
 TN_API tn_array *tn_sum(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_prod(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_max(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_min(const tn_array *a, int n, const int *axes, int keepdims);
-/* i64; along one axis, which goes away. */
+/* i64: the first of equals, the first NaN before all; along one axis, which goes away. */
 TN_API tn_array *tn_argmax(const tn_array *a, int axis);
 TN_API tn_array *tn_argmin(const tn_array *a, int axis);
 /* log sum exp, without overflow. */
@@ -174,8 +181,11 @@ TN_API tn_array *tn_matmul(const tn_array *a, const tn_array *b);
 /* c := alpha op(a) op(b) + beta c, op transposing the last two axes when its flag is 1. */
 TN_API tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
 				int transpose_b, double alpha, double beta);
-/* a taken at `indices` (i32 or i64, any shape) along one axis.  TN_INVALID_ARGUMENT: out of range. */
+/* a taken at `indices` (i32 or i64, any shape; negative ones count from the end) along one axis, in whose
+ * place the indices' axes stand.  TN_INVALID_ARGUMENT: one is out of range, where the host can read
+ * them; elsewhere such an element reads as zero. */
 TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis);
+/* n >= 1 arrays of one dtype, one after the other along an axis that exists. */
 TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);
 
 #ifdef __cplusplus

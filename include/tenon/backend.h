@@ -634,8 +634,8 @@ struct tn_cross_entropy_args {
 	uint32_t reserved;
 };
 
-/* Every entry is [device].  A slot that is NULL is composed by the host, but for the norms and the
- * softmax backward, which the host then runs itself. */
+/* Every entry is [device].  A slot that is NULL is composed by the host of map, reduce and matmul; where
+ * the device has not got those either, the operation runs on the host as a whole. */
 struct tn_nn_table {
 	uint32_t struct_size;
 	uint32_t reserved;
