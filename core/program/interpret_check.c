@@ -33,6 +33,16 @@ tn_status tn_check_call(const void *theirs, void *own, size_t own_size, const ch
 	return TN_OK;
 }
 
+const struct tn_block_kernels *tn_check_kernels(const struct tn_block_kernels *theirs,
+						struct tn_block_kernels *own)
+{
+	if (!theirs || theirs->struct_size >= sizeof(*own))
+		return theirs;
+	memset(own, 0, sizeof(*own));
+	memcpy(own, theirs, theirs->struct_size);
+	return own;
+}
+
 tn_status tn_check_program(const struct tn_program *program, const struct tn_call *call,
 			   const char *operation)
 {

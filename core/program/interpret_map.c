@@ -241,10 +241,12 @@ static void run(struct tn_threads *threads, struct plan *plan)
 }
 
 tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args *theirs,
-			   const struct tn_block_kernels *kernels)
+			   const struct tn_block_kernels *their_kernels)
 {
 	struct tn_map_args args;
+	struct tn_block_kernels table;
 	struct plan plan;
+	const struct tn_block_kernels *kernels = tn_check_kernels(their_kernels, &table);
 	tn_status status = tn_check_call(theirs, &args, sizeof(args), operation);
 	if (!status)
 		status = check(&args);

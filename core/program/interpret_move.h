@@ -46,8 +46,8 @@ static void NAME(transpose)(T *dst, int64_t dst_stride, const T *src, int64_t sr
 	for (size_t x = 0; x < x_end; x += SQUARE) {
 		for (size_t y = 0; y < y_end; y += SQUARE)
 			NAME(square)
-			(dst + (int64_t)y * dst_stride + (int64_t)x, dst_stride,
-			 src + (int64_t)x * src_stride + (int64_t)y, src_stride);
+		(dst + (int64_t)y * dst_stride + (int64_t)x, dst_stride,
+		 src + (int64_t)x * src_stride + (int64_t)y, src_stride);
 	}
 	NAME(transpose_rest)(dst, dst_stride, src, src_stride, x_end, nx, 0, y_end);
 	NAME(transpose_rest)(dst, dst_stride, src, src_stride, 0, nx, y_end, ny);

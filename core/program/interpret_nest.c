@@ -6,8 +6,6 @@
  */
 #include "program/interpret_plan.h"
 
-#include <string.h>
-
 static struct tn_view *add(struct tn_nest *nest)
 {
 	struct tn_view *view = &nest->view[nest->n_views++];
@@ -88,7 +86,8 @@ static void permute(int64_t *values, const unsigned *order, unsigned n)
 	int64_t old[TN_MAX_RANK];
 	for (unsigned i = 0; i < n; i++)
 		old[i] = values[order[i]];
-	memcpy(values, old, n * sizeof(*values));
+	for (unsigned i = 0; i < n; i++)
+		values[i] = old[i];
 }
 
 static int may_merge(const struct tn_nest *nest, unsigned outer, unsigned inner)

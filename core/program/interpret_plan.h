@@ -98,6 +98,9 @@ void tn_walk_advance(const struct tn_walk *walk, uint64_t *position, uint64_t *a
 
 /* Copies arguments of any accepted size into *own (zero where theirs end). */
 tn_status tn_check_call(const void *theirs, void *own, size_t own_size, const char *operation);
+/* A plugin's table as this version knows it: theirs, or their shorter one extended in *own. */
+const struct tn_block_kernels *tn_check_kernels(const struct tn_block_kernels *theirs,
+						struct tn_block_kernels *own);
 /* Counts within limits and arrays there. */
 tn_status tn_check_program(const struct tn_program *program, const struct tn_call *call,
 			   const char *operation);

@@ -853,10 +853,12 @@ static void prepare(struct plan *plan, const struct tn_reduce_args *args,
 }
 
 tn_status tn_interpret_reduce(struct tn_threads *threads, const struct tn_reduce_args *theirs,
-			      const struct tn_block_kernels *kernels)
+			      const struct tn_block_kernels *their_kernels)
 {
 	struct tn_reduce_args args;
+	struct tn_block_kernels table;
 	struct plan plan;
+	const struct tn_block_kernels *kernels = tn_check_kernels(their_kernels, &table);
 	tn_status status = tn_check_call(theirs, &args, sizeof(args), operation);
 	if (!status)
 		status = check(&args);
