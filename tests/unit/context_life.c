@@ -3,6 +3,7 @@
  *
  * Contexts come and go, several at once, with arrays alive and in forked children; and any host
  * allocation of an opening may fail. */
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,6 +58,41 @@ static void two_contexts_know_nothing_of_each_other(void **state)
 	assert_ok(tn_item(tn_sum(b, 0, NULL, 0), &sum));
 	assert_close(sum, 70, 0);
 	tn_context_close(two);
+}
+
+/* Opens, computes and closes, a few times; NULL when all went well. */
+static void *work(void *argument)
+{
+	struct tn_context_options options = {.struct_size = sizeof(options),
+					     .backend = "reference",
+					     .plugin_paths = argument,
+					     .n_plugin_paths = 1,
+					     .n_threads = 2};
+	for (int i = 0; i < 5; i++) {
+		tn_context *context;
+		double sum = 0;
+		if (tn_context_open(&options, &context, NULL))
+			return argument;
+		if (tn_item(tn_sum(make_some(context), 0, NULL, 0), &sum) || sum != 70)
+			return argument;
+		tn_context_close(context);
+	}
+	return NULL;
+}
+
+static void each_thread_may_have_a_context_of_its_own(void **state)
+{
+	(void)state;
+	const char *path = fixture("ok");
+	pthread_t threads[3];
+	setenv("TENON_LOG", "off", 1);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &path), 0);
+	for (int i = 0; i < 3; i++) {
+		void *failed;
+		assert_int_equal(pthread_join(threads[i], &failed), 0);
+		assert_null(failed);
+	}
 }
 
 /* The child's calls answer TN_FORKED; it may close, and may open a context of its own. */
@@ -186,6 +222,7 @@ int main(void)
 		CASE(a_context_opens_and_closes_again_and_again),
 		CASE(closing_frees_the_arrays_that_are_alive),
 		CASE(two_contexts_know_nothing_of_each_other),
+		CASE(each_thread_may_have_a_context_of_its_own),
 		CASE(a_forked_child_is_refused_and_may_open_its_own),
 		CASE(opening_survives_the_loss_of_any_allocation),
 	};
