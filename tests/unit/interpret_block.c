@@ -273,7 +273,7 @@ static void check_fold(uint32_t combiner, int column, size_t n, int with_nan)
 	acc = expected = value_of(dtype, 9, 0);
 	for (size_t i = 0; i < n; i++)
 		expected = tn_op_evaluate(opcode_of[combiner], dtype, dtype, expected,
-				       get(block, dtype, i), 0);
+					  get(block, dtype, i), 0);
 	fn(&acc, block, n);
 	double scale = combiner == TN_REDUCE_SUM ? magnitude + 9 : 0;
 	double ulps = combiner > TN_REDUCE_PRODUCT ? 0 : (double)(n + 16);
