@@ -291,17 +291,12 @@ static tn_status result_shape(struct tn_runtime *runtime, const tn_array *a, con
 	return tn_shape_check(runtime, "matmul", a->dtype, *rank, shape, &size);
 }
 
-static tn_array *drop_axis(tn_array *c, int axis)
+static void drop_axis(tn_array *c, int axis)
 {
-	int64_t shape[TN_MAX_RANK];
-	for (int i = 0, to = 0; i < c->rank; i++) {
-		if (i != axis)
-			shape[to++] = c->shape[i];
-	}
-	memcpy(c->shape, shape, sizeof(shape));
 	c->rank--;
+	for (int i = axis; i < c->rank; i++)
+		c->shape[i] = c->shape[i + 1];
 	tn_shape_compact(c->rank, c->shape, c->strides);
-	return c;
 }
 
 static tn_array *product_of(struct tn_runtime *runtime, const tn_array *a, const tn_array *b,
