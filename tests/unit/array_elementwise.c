@@ -162,6 +162,12 @@ static void an_output_may_overlap_its_input_in_any_way(void **state)
 	tn_array *b = counted(f, 0, SHAPE(4));
 	assert_ok(tn_subtract_into(b, b, tn_slice(b, 0, INT64_MIN, INT64_MIN, -1)));
 	assert_elements(b, -3, -1, 1, 3);
+	/* Longer than what a backend takes in before it writes: out[i] = old[i] + old[i - 1]. */
+	tn_array *c = tn_ones(context_of(f), TN_F32, SHAPE(10000));
+	front = tn_slice(c, 0, 0, 9999, 1);
+	back = tn_slice(c, 0, 1, 10000, 1);
+	assert_ok(tn_add_into(back, front, back));
+	assert_elements(tn_max(c, 0, NULL, 0), 2);
 }
 
 static void a_users_program_takes_inputs_and_scalars(void **state)
