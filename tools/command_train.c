@@ -17,6 +17,7 @@ struct train_command {
 	const char *save;
 	const char *metrics_path;
 	const char *optimizer;
+	const char *schedule;
 	double lr;
 	double momentum;
 	double weight_decay;
@@ -39,6 +40,7 @@ static const char help[] =
 	"  --batch N             images a step (64)\n"
 	"  --optimizer NAME      adamw (default) or sgd\n"
 	"  --lr X                learning rate (adamw 0.002, sgd 0.05)\n"
+	"  --schedule NAME       of the learning rate: cosine (default) or constant\n"
 	"  --momentum X          of sgd (0.9)\n"
 	"  --weight-decay X      (adamw 0.01, sgd 0)\n"
 	"  --validation N        thousandths of the training part kept for validation (100)\n"
@@ -57,6 +59,7 @@ enum {
 	OPT_BATCH,
 	OPT_OPTIMIZER,
 	OPT_LR,
+	OPT_SCHEDULE,
 	OPT_MOMENTUM,
 	OPT_DECAY,
 	OPT_VALIDATION,
@@ -77,6 +80,7 @@ static const struct option options[] = {
 	{"batch", required_argument, NULL, OPT_BATCH},
 	{"optimizer", required_argument, NULL, OPT_OPTIMIZER},
 	{"lr", required_argument, NULL, OPT_LR},
+	{"schedule", required_argument, NULL, OPT_SCHEDULE},
 	{"momentum", required_argument, NULL, OPT_MOMENTUM},
 	{"weight-decay", required_argument, NULL, OPT_DECAY},
 	{"validation", required_argument, NULL, OPT_VALIDATION},
@@ -108,6 +112,9 @@ static int take_option(struct train_command *c, int option)
 		return !strcmp(optarg, "adamw") || !strcmp(optarg, "sgd");
 	case OPT_LR:
 		return parse_real(optarg, &c->lr) && c->lr > 0;
+	case OPT_SCHEDULE:
+		c->schedule = optarg;
+		return !strcmp(optarg, "cosine") || !strcmp(optarg, "constant");
 	case OPT_MOMENTUM:
 		return parse_real(optarg, &c->momentum);
 	case OPT_DECAY:
@@ -302,6 +309,8 @@ static void train(struct train_command *c, tn_module *module, const tn_dataset *
 		.batch_size = (uint32_t)c->batch,
 		.max_shift = (uint32_t)c->max_shift,
 		.flip = (uint32_t)c->flip,
+		.schedule =
+			strcmp(c->schedule, "constant") ? TN_SCHEDULE_COSINE : TN_SCHEDULE_CONSTANT,
 		.seed = c->seed,
 		.progress = on_progress,
 		.epoch = on_epoch,
@@ -365,6 +374,7 @@ static int run_with_context(struct train_command *c, tn_context *context)
 int command_train(int argc, char **argv)
 {
 	struct train_command c = {.optimizer = "adamw",
+				  .schedule = "cosine",
 				  .batch = 64,
 				  .momentum = 0.9,
 				  .weight_decay = -1.0,

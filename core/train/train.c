@@ -4,6 +4,7 @@
  * The trainer.  Nothing is read back from the device but now and then, for the progress callback, and
  * at the end of an epoch.
  */
+#include <math.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -22,8 +23,17 @@ struct training {
 	struct tn_batches batches;
 	uint64_t epoch;
 	uint64_t step;
+	uint64_t n_steps;
+	double lr;       /* the optimizer's, before the schedule */
 	double reported; /* when progress was called last */
 };
+
+static void set_rate(struct training *t)
+{
+	double done = (double)t->step / (double)t->n_steps;
+	if (t->options.schedule == TN_SCHEDULE_COSINE)
+		tn_optimizer_set_lr(t->optimizer, t->lr * 0.5 * (1.0 + cos(M_PI * done)));
+}
 
 /* loss.backward() and one step; the loss's value is kept for the caller who asked for it. */
 static tn_status backward_and_step(struct training *t, tn_tape *tape, tn_array *loss)
@@ -48,6 +58,7 @@ static tn_status train_batch(struct training *t, struct tn_sums *sums, uint32_t 
 	tn_status status = tn_batches_next(&t->batches, &x, &labels, n);
 	if (status || !*n)
 		return status;
+	set_rate(t);
 	tn_module_zero_gradients(t->module);
 	tn_tape *tape = tn_tape_begin(t->context);
 	if (!tape)
@@ -169,6 +180,9 @@ tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset 
 								: sizeof(t.options));
 	if (!t.options.n_epochs)
 		t.options.n_epochs = 1;
+	if (t.options.schedule > TN_SCHEDULE_COSINE)
+		return tn_runtime_fail(t.runtime, TN_INVALID_ARGUMENT, "train",
+				       "there is no schedule %u", t.options.schedule);
 	struct tn_data_loader_options loader = {
 		.struct_size = sizeof(loader),
 		.batch_size = t.options.batch_size ? t.options.batch_size : 64,
@@ -178,8 +192,13 @@ tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset 
 		.flip = t.options.flip,
 	};
 	status = tn_batches_open(&t.batches, t.context, dataset, TN_PART_TRAIN, &loader);
+	if (status)
+		return status;
+	t.n_steps = tn_data_loader_batches(t.batches.loader) * t.options.n_epochs;
+	t.lr = tn_optimizer_lr(optimizer);
 	for (t.epoch = 1; t.epoch <= t.options.n_epochs && !status; t.epoch++)
 		status = train_epoch(&t);
+	tn_optimizer_set_lr(optimizer, t.lr);
 	tn_batches_close(&t.batches);
 	return status;
 }

@@ -43,13 +43,19 @@ struct tn_progress {
 	double seconds_left; /* of this epoch */
 };
 
+/* How the learning rate goes over a training of n steps, at step t = 0, 1, ...:
+ *   constant   lr
+ *   cosine     lr (1 + cos(pi t / n)) / 2   (Loshchilov and Hutter, "SGDR", ICLR 2017, one cycle) */
+enum { TN_SCHEDULE_CONSTANT = 0, TN_SCHEDULE_COSINE = 1 };
+
 struct tn_train_options {
 	size_t struct_size;
 	uint64_t n_epochs;   /* 0: 1 */
 	uint32_t batch_size; /* 0: 64 */
 	uint32_t max_shift;  /* augmentation, see struct tn_data_loader_options */
 	uint32_t flip;
-	uint32_t reserved;
+	uint32_t
+		schedule; /* TN_SCHEDULE_... of the optimizer's learning rate, which is put back at the end */
 	uint64_t seed; /* of the order of images */
 	/* Called now and then (about ten times a second) and at the end of an epoch; non-zero stops
 	 * (TN_CANCELLED).  May be NULL. */
