@@ -108,8 +108,7 @@ static tn_status make_arena(tn_module *module)
 	/* A network without parameters has an arena all the same, so that it counts as built. */
 	module->arena.size = size ? size : ALIGNMENT;
 	module->arena.values = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
-	module->arena.gradients =
-		hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
+	module->arena.gradients = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
 	if (!module->arena.values || !module->arena.gradients)
 		return module->runtime->error.status;
 	tn_status status = fill_values(module);

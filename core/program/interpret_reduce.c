@@ -262,9 +262,11 @@ static int64_t larger(int64_t a, int64_t b)
 static const struct tn_program *make_identity(struct plan *plan)
 {
 	struct tn_program *program = &plan->identity;
-	for (uint16_t v = 0; v < plan->n_values; v++) {
-		plan->identity_code[v] = (struct tn_instruction){
-			.op = TN_OP_INPUT, .dtype = (uint16_t)accumulator_dtype(plan, v), .a = v};
+	for (uint32_t v = 0; v < plan->n_values; v++) {
+		plan->identity_code[v] =
+			(struct tn_instruction){.op = TN_OP_INPUT,
+						.dtype = (uint16_t)accumulator_dtype(plan, v),
+						.a = (uint16_t)v};
 		plan->identity_outputs[v] = v;
 	}
 	*program = (struct tn_program){.n_inputs = plan->n_values,

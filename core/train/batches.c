@@ -69,7 +69,8 @@ tn_status tn_batches_next(struct tn_batches *batches, tn_array **x, tn_array **l
 tn_status tn_sums_begin(struct tn_sums *sums, tn_context *context)
 {
 	memset(sums, 0, sizeof(*sums));
-	tn_array *loss = tn_zeros(context, TN_F32, 0, NULL), *right = tn_zeros(context, TN_F32, 0, NULL);
+	tn_array *loss = tn_zeros(context, TN_F32, 0, NULL),
+		 *right = tn_zeros(context, TN_F32, 0, NULL);
 	if (!loss || !right)
 		return tn_runtime_of(context)->error.status;
 	sums->loss = tn_array_hold(loss);

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Written by tests/parity/networks.py with PyTorch 1.13.0a0: do not edit. */
+/* clang-format off */
 #define PARITY_BATCH 8
 #define PARITY_STEPS 6
 

@@ -57,6 +57,7 @@ print("""/* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Written by tests/parity/networks.py with PyTorch %s: do not edit. */
+/* clang-format off */
 #define PARITY_BATCH %d
 #define PARITY_STEPS %d
 

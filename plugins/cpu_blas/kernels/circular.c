@@ -150,7 +150,7 @@ static inline float asin_polynomial(float x, float t)
 }
 
 #define HALF_PI 0x1.921fb6p0f
-#define HALF_PI_REST -0x1.777a5cp-25f
+#define HALF_PI_REST (-0x1.777a5cp-25f)
 
 /* Above 1/2: asin x = pi/2 - 2 asin(sqrt((1 - x) / 2)).  Above 1 that root is a NaN. */
 static inline float asin_one(float x)
