@@ -20,7 +20,7 @@
 #include "base/threads.h"
 #include "loader/host.h"
 
-#define BENCH_SAMPLES 15
+#define BENCH_SAMPLES 41
 
 struct bench_samples {
 	double seconds[BENCH_SAMPLES];
@@ -87,7 +87,7 @@ static inline void bench_interleave(struct bench_side *sides, int n_sides)
 	for (int i = 0; i < n_sides; i++) {
 		double once = bench_time(&sides[i], 1);
 		once = bench_time(&sides[i], 1);
-		repeats[i] = once < 0.004 ? (int)(0.004 / once) + 1 : 1;
+		repeats[i] = once < 0.001 ? (int)(0.001 / once) + 1 : 1;
 		sides[i].samples.n = 0;
 	}
 	for (int sample = 0; sample < BENCH_SAMPLES; sample++) {

@@ -4,6 +4,8 @@
  * The CPU plugin's matmul against plain loops in long double: shapes, layouts, batches, alpha and
  * beta as data; sentinels round the output; the same bits for every number of threads.
  */
+#include <pthread.h>
+
 #include "cpu_fixture.h"
 
 enum layout { ROWS, COLUMNS, PADDED_ROWS, PADDED_COLUMNS };
@@ -336,6 +338,43 @@ static void the_count_of_openblas_threads_is_put_back(void **unused)
 	fixture_close(&f);
 }
 
+static void *multiply_many(void *argument)
+{
+	struct fixture *f = argument;
+	struct matrix a = make(TN_F32, 1, 150, 150, ROWS), b = make(TN_F32, 1, 150, 150, COLUMNS);
+	struct matrix c = make(TN_F32, 1, 150, 150, ROWS);
+	struct run run = {.alpha = 1};
+	for (int64_t i = 0; i < 150; i++)
+		for (int64_t j = 0; j < 150; j++) {
+			set(&a, at(&a, 0, i, j), (double)((i + j) % 3));
+			set(&b, at(&b, 0, i, j), i == j);
+		}
+	for (int i = 0; i < 50; i++)
+		assert_ok(multiply(f, &a, &b, &c, &run, 0));
+	for (int64_t i = 0; i < 150; i++)
+		for (int64_t j = 0; j < 150; j++)
+			assert_close(get(&c, at(&c, 0, i, j)), (i + j) % 3, 0);
+	tn_mem_free(a.memory);
+	tn_mem_free(b.memory);
+	tn_mem_free(c.memory);
+	return NULL;
+}
+
+/* They share OpenBLAS and its count of threads. */
+static void two_instances_multiply_side_by_side(void **unused)
+{
+	(void)unused;
+	struct fixture one = {0}, other = {0};
+	pthread_t thread;
+	fixture_open(&one, 2);
+	fixture_open(&other, 2);
+	assert_int_equal(pthread_create(&thread, NULL, multiply_many, &other), 0);
+	multiply_many(&one);
+	pthread_join(thread, NULL);
+	fixture_close(&one);
+	fixture_close(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +384,7 @@ int main(void)
 		cmocka_unit_test(bits_do_not_depend_on_the_number_of_threads),
 		cmocka_unit_test(what_cannot_be_done_is_refused_before_the_output_changes),
 		cmocka_unit_test(the_count_of_openblas_threads_is_put_back),
+		cmocka_unit_test(two_instances_multiply_side_by_side),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
