@@ -4,7 +4,7 @@
  * Milliseconds of LeNet's layers at batch 128, forward and backward, and by which route they ran: what
  * the core's compositions cost on a backend.
  *
- *     TENON_BUILD=$PWD bench/layers [BACKEND]
+ *     TENON_BUILD=$PWD bench/layers [BACKEND [PART OF A NAME]]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "array/layers.h"
 
-enum { BATCH = 128, ROUNDS = 15 };
+enum { BATCH = 128, ROUNDS = 50 };
 
 static double now(void)
 {
@@ -21,6 +21,8 @@ static double now(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
+
+static const char *wanted = "";
 
 struct layer {
 	tn_array *x, *w, *bias, *dw, *y, *dy, *index, *labels, *loss, *lse;
@@ -72,6 +74,8 @@ static void time_it(tn_context *context, const char *name, void (*step)(const st
 	double best = 1e30;
 	struct tn_ledger_row row;
 	const char *route = "native";
+	if (!strstr(name, wanted))
+		return;
 	tn_ledger_reset(context);
 	for (int i = 0; i < ROUNDS; i++) {
 		if (tn_scope_begin(context))
@@ -154,6 +158,8 @@ int main(int argc, char **argv)
 					     .n_plugin_paths = 1};
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	tn_context *context;
+	if (argc > 2)
+		wanted = argv[2];
 	snprintf(path, sizeof(path), "%s/.libs/backend_cpu.so", build ? build : ".");
 	if (tn_context_open(&options, &context, &error)) {
 		fprintf(stderr, "%s\n", error.text);

@@ -212,8 +212,9 @@ static int is_last(const struct cells *cells)
 	return cells->first + cells->n == cells->all;
 }
 
-/* m is the largest so far and k its number: a NaN is larger than all but an earlier one. */
-static void write_max(struct text *text, const struct cells *cells, int wants_index)
+/* m is the largest so far and k = 256 r + s its cell: a NaN is larger than all but an earlier one.
+ * Places are i32, which vectors multiply; no division. */
+static void write_max(struct text *text, const struct cells *cells, int width, int wants_index)
 {
 	int n_before = cells->first ? 1 + wants_index : 1;
 	write_text(text, "m0 = x\n");
@@ -225,7 +226,8 @@ static void write_max(struct text *text, const struct cells *cells, int wants_in
 			   v, step, step, step, step + 1, step, v, step);
 		if (wants_index)
 			write_text(text, "k%d = t%d ? i32(%d) : k%d\n", step + 1, step,
-				   cells->first + i, step);
+				   (cells->first + i) / width * 256 + (cells->first + i) % width,
+				   step);
 	}
 	int last = cells->first ? cells->n : cells->n - 1;
 	write_text(text, "out0 = m%d\n", last);
@@ -233,10 +235,10 @@ static void write_max(struct text *text, const struct cells *cells, int wants_in
 		return;
 	if (is_last(cells))
 		write_text(text,
-			   "l = i64(k%d)\nr = index(2) * b - t + l / a\n"
-			   "q1 = index(3) * s - u + rem(l, a)\n"
-			   "out1 = i32(max(r, 0) * v + max(q1, 0))",
-			   last);
+			   "r = i32(index(2)) * b - t + (k%d >> 8)\n"
+			   "q1 = i32(index(3)) * s - u + (k%d & 255)\n"
+			   "out1 = max(r, 0) * v + max(q1, 0)",
+			   last, last);
 	else
 		write_text(text, "out1 = k%d", last);
 }
@@ -285,8 +287,9 @@ static tn_status map_cells(const struct tn_pool2d *pool, const tn_array *xw,
 			return failed(pool);
 	}
 	if (is_max) {
-		write_max(&text, cells, wants_index);
+		write_max(&text, cells, (int)width, wants_index);
 		place_scalars(pool, scalars);
+		program.scalar_dtype = TN_I32;
 	} else {
 		write_sum(&text, cells, has_one_count(pool));
 		count_scalars(pool, scalars);
@@ -329,7 +332,7 @@ tn_status tn_compose_pool2d(void *argument)
 
 /* Inputs: x = the gradient so far, y = dy, c = index. */
 static const struct tn_short_program add_chosen = {
-	"z = x + (i64(c) == index(2) * a + index(3) * b + s ? y : 0)", 3, 3, 0, TN_I64};
+	"z = x + (c - i32(index(2)) * a - i32(index(3)) * b == s ? y : 0)", 3, 3, 0, TN_I32};
 static const struct tn_short_program add_scaled = {"z = x + y * a", 2, 1, 0, 0};
 static const struct tn_short_program add_by_count = {
 	"h = min(index(2) * s - u + a, p) - max(index(2) * s - u, 0)\n"
@@ -382,9 +385,9 @@ static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windo
 	const tn_array *inputs[] = {pool->y, pool->index};
 	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS];
 	struct text text = {.length = 0};
-	struct tn_short_program program = {text.data, 2, 6, (uint32_t)cells->n, TN_I64};
+	struct tn_short_program program = {text.data, 2, 6, (uint32_t)cells->n, TN_I32};
 	double scalars[6] = {(double)(window->stride[0] * pool->W), (double)window->stride[1]};
-	write_text(&text, "l = i64(y) - (index(2) * a + index(3) * b)\n");
+	write_text(&text, "l = y - i32(index(2)) * a - i32(index(3)) * b\n");
 	for (int i = 0; i < cells->n; i++) {
 		int64_t r = (cells->first + i) / window->kernel[1];
 		int64_t s = (cells->first + i) % window->kernel[1];
