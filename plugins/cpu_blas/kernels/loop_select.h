@@ -3,16 +3,26 @@
  *
  * Included once for each type T: static void NAME(dst, a, b, c, n):  dst[i] := a[i] ? b[i] : c[i],
  * where a holds booleans.  NAME is undefined at the end.
+ *
+ * By masks: a `?:` becomes a jump in the part that is not a whole vector, and one that nobody predicts
+ * where the choice is as good as random.
  */
 static void NAME(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
+	typedef __typeof__(_Generic((T)0, float
+				    : (uint32_t)0, double
+				    : (uint64_t)0, default
+				    : (T)0)) U;
 	T *out = dst;
 	const uint8_t *choice = a;
 	const T *x = b, *y = c;
 #pragma omp simd
 	for (size_t i = 0; i < n; i++) {
-		T yes = x[i], no = y[i];
-		out[i] = choice[i] ? yes : no;
+		U yes, no, mask = (U)(0 - (U)choice[i]);
+		__builtin_memcpy(&yes, &x[i], sizeof(yes));
+		__builtin_memcpy(&no, &y[i], sizeof(no));
+		yes = (U)((yes & mask) | (no & (U)~mask));
+		__builtin_memcpy(&out[i], &yes, sizeof(yes));
 	}
 }
 
