@@ -12,16 +12,16 @@ static void NAME(void *dst, const void *a, const void *b, const void *c, size_t 
 	typedef __typeof__(_Generic((T)0, float
 				    : (uint32_t)0, double
 				    : (uint64_t)0, default
-				    : (T)0)) U;
+				    : (T)0)) word;
 	T *out = dst;
 	const uint8_t *choice = a;
 	const T *x = b, *y = c;
 #pragma omp simd
 	for (size_t i = 0; i < n; i++) {
-		U yes, no, mask = (U)(0 - (U)choice[i]);
+		word yes, no, mask = (word)(0 - (word)choice[i]);
 		__builtin_memcpy(&yes, &x[i], sizeof(yes));
 		__builtin_memcpy(&no, &y[i], sizeof(no));
-		yes = (U)((yes & mask) | (no & (U)~mask));
+		yes = (word)((yes & mask) | (no & (word)~mask));
 		__builtin_memcpy(&out[i], &yes, sizeof(yes));
 	}
 }
