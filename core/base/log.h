@@ -36,9 +36,6 @@ int tn_log_wanted(const struct tn_logger *logger, int level, const char *subsyst
 /* A logger of NULL drops the message. */
 void tn_log_format(const struct tn_logger *logger, int level, const char *subsystem,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The old name, which <tenon/array.h> has for the logarithm: for callers that include no arrays, until
- * they have moved. */
-#define tn_log(logger, level, ...) tn_log_format(logger, level, __VA_ARGS__)
 void tn_log_text(const struct tn_logger *logger, int level, const char *subsystem, const char *text,
 		 size_t length);
 

@@ -189,8 +189,9 @@ static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_ch
 	chunk->size = size;
 	advise(device, chunk);
 	link_chunk(pool, chunk);
-	tn_log(device->logger, TN_LOG_DEBUG, "pool", "%s: %" PRIu64 " bytes taken, %" PRIu64 " now",
-	       device->name, size, pool->reserved);
+	tn_log_format(device->logger, TN_LOG_DEBUG, "pool",
+		      "%s: %" PRIu64 " bytes taken, %" PRIu64 " now", device->name, size,
+		      pool->reserved);
 	*out = chunk;
 	return TN_OK;
 }
@@ -206,7 +207,7 @@ static void put_chunk(struct tn_device *device, struct tn_chunk *chunk)
 		tn_pool_unpoison((void *)(uintptr_t)chunk->buffer, chunk->size);
 	tn_status status = device->backend->device.free(device->handle, &args);
 	if (tn_device_answer(device, status, &error))
-		tn_log(device->logger, TN_LOG_WARNING, "pool", "%s", error.text);
+		tn_log_format(device->logger, TN_LOG_WARNING, "pool", "%s", error.text);
 	dissolve(device->pool, chunk);
 	unlink_chunk(device->pool, chunk);
 	tn_mem_free(chunk);
@@ -261,8 +262,9 @@ void tn_pool_destroy(struct tn_device *device)
 	if (!forked)
 		tn_chunk_release(device, 0);
 	if (pool->used)
-		tn_log(device->logger, TN_LOG_ERROR, "pool",
-		       "%s: %" PRIu64 " bytes were never given back", device->name, pool->used);
+		tn_log_format(device->logger, TN_LOG_ERROR, "pool",
+			      "%s: %" PRIu64 " bytes were never given back", device->name,
+			      pool->used);
 	while (pool->chunks)
 		forget_chunk(pool, pool->chunks);
 	while (pool->batches) {

@@ -62,8 +62,8 @@ tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 		status = tn_fail(error, TN_BACKEND_FAILURE, "open", "it gave no handle");
 	if (status == TN_OK) {
 		device->handle = handle;
-		tn_log(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)", device->name,
-		       device->description.name);
+		tn_log_format(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)",
+			      device->name, device->description.name);
 	}
 	/* A device that is lost while it is opened may come back: nothing of it was in use. */
 	status = tn_device_answer(device, status, error);

@@ -160,8 +160,8 @@ void tn_block_give(struct tn_device *device, const struct tn_block *block)
 	struct tn_pool *pool = device->pool;
 	struct tn_piece *piece = block->piece;
 	if (!piece->used) {
-		tn_log(device->logger, TN_LOG_ERROR, "pool", "%s: a block was given back twice",
-		       device->name);
+		tn_log_format(device->logger, TN_LOG_ERROR, "pool",
+			      "%s: a block was given back twice", device->name);
 		return;
 	}
 	piece->used = 0;

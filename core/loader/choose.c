@@ -151,8 +151,8 @@ static tn_status say(const struct tn_loading *loading, const struct tn_choice *c
 		       last_resort ? ", which is built in and slow" : "");
 	if (text->failed || !tn_report_add_notice(loading->report, text->data))
 		return TN_OUT_OF_MEMORY;
-	tn_log(loading->options->logger, TN_LOG_NOTICE, "loader", "%s",
-	       loading->report->notices[loading->report->n_notices - 1]);
+	tn_log_format(loading->options->logger, TN_LOG_NOTICE, "loader", "%s",
+		      loading->report->notices[loading->report->n_notices - 1]);
 	return TN_OK;
 }
 
@@ -221,8 +221,9 @@ static void warn_of_broken(const struct tn_loading *loading)
 			     row->status == TN_REFUSED || row->status == TN_PROBE_FAILED;
 		if (broken && row->path && !is_mentioned(loading->report, row->text) &&
 		    !tn_simulation_of(&loading->simulation, row->name))
-			tn_log(loading->options->logger, TN_LOG_WARNING, "loader", "%s: %s: %s",
-			       row->path, tn_status_name(row->status), row->text);
+			tn_log_format(loading->options->logger, TN_LOG_WARNING, "loader",
+				      "%s: %s: %s", row->path, tn_status_name(row->status),
+				      row->text);
 	}
 }
 

@@ -27,8 +27,8 @@ static void log_text(void *context, int32_t level, const char *subsystem, const 
 	if (!subsystem || !*subsystem || !strcmp(subsystem, services->name))
 		tn_log_text(services->logger, level, services->name, text, length);
 	else
-		tn_log(services->logger, level, services->name, "%s: %.*s", subsystem,
-		       length > 1000 ? 1000 : (int)length, text);
+		tn_log_format(services->logger, level, services->name, "%s: %.*s", subsystem,
+			      length > 1000 ? 1000 : (int)length, text);
 }
 
 static void *alloc(void *context, size_t size, size_t alignment)

@@ -143,7 +143,7 @@ static int read_file(const char *path, const char *root, const struct tn_logger 
 	memset(entry, 0, sizeof(*entry));
 	FILE *file = fopen(path, "re");
 	if (!file) {
-		tn_log(logger, TN_LOG_WARNING, "loader", "%s: %s", path, strerror(errno));
+		tn_log_format(logger, TN_LOG_WARNING, "loader", "%s: %s", path, strerror(errno));
 		return 0;
 	}
 	while (!problem && fgets(line, sizeof(line), file)) {
@@ -157,7 +157,7 @@ static int read_file(const char *path, const char *root, const struct tn_logger 
 	if (!problem && !entry->name[0])
 		problem = "expected a line 'name = ...'";
 	if (problem)
-		tn_log(logger, TN_LOG_WARNING, "loader", "%s:%d: %s", path, number, problem);
+		tn_log_format(logger, TN_LOG_WARNING, "loader", "%s:%d: %s", path, number, problem);
 	entry->seen = entry->seen || entry->n_signs == 0;
 	return !problem;
 }

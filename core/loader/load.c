@@ -419,10 +419,11 @@ tn_status tn_load(struct tn_loading *loading, size_t i, struct tn_backend **back
 	error.text[sizeof(error.text) - 1] = '\0';
 	row->status = status;
 	row->microseconds = microseconds() - begin;
-	tn_log(loading->options->logger, TN_LOG_DEBUG, "loader", "%s: %s at stage %s%s%s",
-	       loading->candidates.list[i].path ? loading->candidates.list[i].path : row->name,
-	       tn_status_name(status), tn_stage_name(row->stage), error.text[0] ? ": " : "",
-	       status ? error.text : "");
+	tn_log_format(loading->options->logger, TN_LOG_DEBUG, "loader", "%s: %s at stage %s%s%s",
+		      loading->candidates.list[i].path ? loading->candidates.list[i].path
+						       : row->name,
+		      tn_status_name(status), tn_stage_name(row->stage), error.text[0] ? ": " : "",
+		      status ? error.text : "");
 	if (!status) {
 		*backend = made;
 		return TN_OK;

@@ -195,8 +195,8 @@ static void say_ignored(const struct tn_registry_options *options)
 			tn_text_format(&text, " %s", options->parameters->list[i].name);
 	}
 	if (text.length && !text.failed)
-		tn_log(options->logger, TN_LOG_WARNING, "loader",
-		       "ignored in a privileged process:%s", text.data);
+		tn_log_format(options->logger, TN_LOG_WARNING, "loader",
+			      "ignored in a privileged process:%s", text.data);
 	tn_text_release(&text);
 }
 

@@ -67,8 +67,8 @@ static tn_status add_folder(struct tn_candidates *candidates, const char *folder
 	tn_status status = tn_names_read(folder, SUFFIX, &names);
 	if (status == TN_IO) {
 		/* An installed folder may be absent: no plugin was ever installed. */
-		tn_log(logger, found == TN_FOUND_INSTALLED ? TN_LOG_DEBUG : TN_LOG_WARNING,
-		       "loader", "%s: %s", folder, strerror(errno));
+		tn_log_format(logger, found == TN_FOUND_INSTALLED ? TN_LOG_DEBUG : TN_LOG_WARNING,
+			      "loader", "%s: %s", folder, strerror(errno));
 		return TN_OK;
 	}
 	for (size_t i = 0; !status && i < names.n; i++) {
@@ -92,10 +92,11 @@ static tn_status add_path(struct tn_candidates *candidates, const char *path, ui
 	struct stat information;
 	const char *name;
 	if (!strchr(path, '/')) {
-		tn_log(logger, TN_LOG_WARNING, "loader",
-		       "plugin path '%s' is ignored: it has no '/' (the working directory is "
-		       "never searched)",
-		       path);
+		tn_log_format(
+			logger, TN_LOG_WARNING, "loader",
+			"plugin path '%s' is ignored: it has no '/' (the working directory is "
+			"never searched)",
+			path);
 		return TN_OK;
 	}
 	int there = !stat(path, &information);
@@ -118,8 +119,9 @@ static tn_status add_variable(struct tn_candidates *candidates, const char *valu
 		if (path[0] == '/')
 			status = add_path(candidates, path, TN_FOUND_VARIABLE, logger);
 		else if (length)
-			tn_log(logger, TN_LOG_WARNING, "loader",
-			       "TENON_PLUGIN_PATH: '%s' is ignored: not an absolute path", path);
+			tn_log_format(logger, TN_LOG_WARNING, "loader",
+				      "TENON_PLUGIN_PATH: '%s' is ignored: not an absolute path",
+				      path);
 		tn_mem_free(path);
 		value += length;
 		value += *value == ':';
