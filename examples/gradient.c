@@ -16,7 +16,7 @@ int main(void)
 		return 1;
 	}
 
-	float data[] = {0, 1, 2};
+	float data[] = {0.5f, 1, 2};
 	tn_array *x = tn_from_host(ctx, TN_F32, 1, (int64_t[]){3}, data);
 	tn_tape *tape = tn_tape_begin(ctx);
 	tn_tape_watch(tape, x);
