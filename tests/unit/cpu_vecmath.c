@@ -38,7 +38,7 @@ static const struct function functions[] = {
 	{TN_OP_LOG1P, "log1p", log1p, NULL, 2},
 	{TN_OP_SIN, "sin", sin, NULL, 2},
 	{TN_OP_COS, "cos", cos, NULL, 2},
-	{TN_OP_TAN, "tan", tan, NULL, 3.5},
+	{TN_OP_TAN, "tan", tan, NULL, 4},
 	{TN_OP_ASIN, "asin", asin, NULL, 2.5},
 	{TN_OP_ACOS, "acos", acos, NULL, 1.5},
 	{TN_OP_ATAN, "atan", atan, NULL, 2},

@@ -70,7 +70,7 @@
 #define FROM T
 #define TO T
 #define NAME OF(sign)
-#define VALUE(x) ((x) > 0 ? (T)1 : (x) < 0 ? (T)-1 : (x) != (x) ? (x) : (T)0)
+#define VALUE(x) ((x) != (x) ? (x) : (T)(((x) > 0) - ((x) < 0)))
 #include "loop1.h"
 #define FROM T
 #define TO uint8_t
