@@ -3,6 +3,7 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -107,7 +108,13 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
 	if (!confusion)
 		return EXIT_FAILED;
-	if (!tn_evaluate(network->module, dataset, TN_PART_TEST, 0, &result, confusion)) {
+	if (!tn_evaluate(network->module, dataset, TN_PART_TEST, 0, &result, confusion) &&
+	    !isfinite(result.loss)) {
+		fprintf(stderr, "tenon eval: the loss is not a finite number\n");
+		free(confusion);
+		return EXIT_FAILED;
+	}
+	if (!tn_error(context)) {
 		if (c->json)
 			printf("{\"test_loss\": %.9g, \"test_accuracy\": %.9g, \"images\": %" PRIu64
 			       ", \"seconds\": %.3f}\n",

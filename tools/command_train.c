@@ -24,6 +24,8 @@ struct train_command {
 	uint64_t epochs;
 	uint64_t batch;
 	uint64_t seed;
+	int seeded;          /* --seed was given: it wins over TENON_SEED, 0 too */
+	int failed;          /* for a reason that the context does not keep */
 	uint64_t validation; /* permille */
 	uint64_t max_shift;
 	int flip;
@@ -127,6 +129,7 @@ static int take_option(struct train_command *c, int option)
 		c->flip = 1;
 		return 1;
 	case OPT_SEED:
+		c->seeded = 1;
 		return parse_count(optarg, 0, UINT64_MAX, &c->seed);
 	case OPT_SAVE:
 		c->save = optarg;
@@ -320,7 +323,13 @@ static void train(struct train_command *c, tn_module *module, const tn_dataset *
 	bar_clear(&c->bar);
 	if (!status)
 		status = test(c, module, dataset, &result);
-	if (!status && c->save)
+	if (!status && !isfinite(result.loss)) {
+		fprintf(stderr,
+			"tenon train: the loss is not a finite number: nothing was learned%s\n",
+			c->save ? ", nothing is saved" : "");
+		c->failed = 1;
+	}
+	if (!status && !c->failed && c->save)
 		save(c, module, dataset, &result);
 	tn_optimizer_destroy(optimizer);
 }
@@ -352,6 +361,8 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	}
 	tn_module_destroy(module);
 	int code = finish(context);
+	if (code == EXIT_DONE && c->failed)
+		code = EXIT_FAILED;
 	if (code == EXIT_DONE && c->common.ledger)
 		print_ledger(context);
 	return code;
@@ -363,7 +374,9 @@ static int run_with_context(struct train_command *c, tn_context *context)
 	tn_dataset *dataset = NULL;
 	const struct tn_dataset_options o = {.struct_size = sizeof(o),
 					     .validation_permille = (uint32_t)c->validation};
-	c->seed = tn_random_state_get(context).seed; /* --seed, else TENON_SEED */
+	if (c->seeded)
+		tn_random_state_set(context, (struct tn_random_state){c->seed, 0});
+	c->seed = tn_random_state_get(context).seed;
 	if (tn_dataset_open(c->data, &o, &dataset, &error))
 		return report_error(&error);
 	int code = run_with_data(c, context, dataset);

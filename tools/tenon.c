@@ -29,6 +29,16 @@ static void print_usage(FILE *out)
 		     "tenon(7)).\n");
 }
 
+/* What could not be written has failed. */
+static int flushed(int code)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		perror("tenon: standard output");
+		return code == EXIT_DONE ? EXIT_FAILED : code;
+	}
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -45,7 +55,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return flushed(commands[i].run(argc - 1, argv + 1));
 	}
 	fprintf(stderr, "tenon: no command '%s'\n", argv[1]);
 	print_usage(stderr);

@@ -104,7 +104,7 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 		return status;
 	runtime = out->runtime;
 	if (runtime->recorder) {
-		status = tn_refuse_tracked(runtime, name, 2, inputs);
+		status = tn_refuse_tracked(runtime, name, 3, inputs);
 		if (status)
 			return tn_end_into(runtime, status);
 	}

@@ -166,6 +166,10 @@ tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, 
 tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, const tn_array *out)
 {
 	char text[TN_SHAPE_TEXT];
+	if (runtime->recorder && out->tracked)
+		return tn_fail(&runtime->report, TN_STATE, operation,
+			       "out: a tape records and this array has a gradient: writing into it "
+			       "cannot be recorded");
 	if (out->contiguous || tn_shape_is_injective(out->rank, out->shape, out->strides))
 		return TN_OK;
 	return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,

@@ -50,6 +50,7 @@ struct tn_runtime {
 	struct tn_ledger *ledger;
 	struct tn_program_cache *programs;
 	const struct tn_recorder *recorder; /* NULL: nobody listens */
+	void *tape; /* the one that has begun and not ended, though it may no longer record */
 	/* What a higher layer keeps for the life of the context (the tape's cache of derivatives);
 	 * tn_runtime_release calls release(attachment) first when it is set. */
 	void *attachment;

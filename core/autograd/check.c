@@ -128,7 +128,8 @@ tn_status tn_gradient_check(tn_context *context, tn_gradient_function f, void *u
 {
 	tn_array *gradients[TN_NODE_MAX_INPUTS] = {0};
 	struct tn_gradient_report own;
-	if (!context || !f || n_inputs < 1 || n_inputs > TN_NODE_MAX_INPUTS || !inputs)
+	if (!context || !f || max_elements < 0 || n_inputs < 1 || n_inputs > TN_NODE_MAX_INPUTS ||
+	    !inputs)
 		return TN_INVALID_ARGUMENT;
 	struct check check = {
 		context,      tn_runtime_of(context), f, user, n_inputs, inputs, step, tolerance,

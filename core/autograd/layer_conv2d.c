@@ -49,7 +49,9 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 		tn_array *dw = target ? target
 				      : tn_empty(tn_array_context(w), w->dtype, w->rank, w->shape);
 		status = tn_conv2d_weight_gradient(dw, x, dy, &state->window, accumulate);
-		if (!target && !status)
+		if (target)
+			status = tn_node_wrote(node, W, status);
+		else if (!status)
 			status = tn_node_give(node, W, dw);
 	}
 	if (!status && tn_node_wants(node, BIAS))

@@ -74,6 +74,10 @@ tn_array *tn_dropout(const tn_array *x, double p)
 				"expected p in [0, 1), found %g", p);
 		return NULL;
 	}
+	if (p == 0.0) {
+		rt->recorder = suspension.recorder;
+		return tn_reshape(x, x->rank, x->shape);
+	}
 	double keep = (1.0 - p) * 4294967296.0;
 	struct dropout_state state = {
 		.seed = (int64_t)rt->random.seed,

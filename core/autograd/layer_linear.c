@@ -58,7 +58,8 @@ static tn_status weight_gradient(struct tn_node *node, tn_array *dy, tn_array *x
 	int accumulate = 0;
 	tn_array *dw = tn_node_target(node, W, &accumulate);
 	if (dw)
-		return tn_matmul_into(dw, dy, 1, x, 0, 1.0, accumulate ? 1.0 : 0.0);
+		return tn_node_wrote(node, W,
+				     tn_matmul_into(dw, dy, 1, x, 0, 1.0, accumulate ? 1.0 : 0.0));
 	return tn_node_give(node, W, tn_matmul(tn_transpose(dy, NULL), x));
 }
 

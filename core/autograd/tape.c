@@ -51,7 +51,7 @@ tn_tape *tn_tape_begin(tn_context *context)
 	struct tn_runtime *rt = tn_runtime_of(context);
 	if (tn_runtime_ready(rt))
 		return NULL;
-	if (rt->recorder) {
+	if (rt->tape) {
 		tn_runtime_fail(rt, TN_STATE, "tape_begin", "the context has a tape already");
 		return NULL;
 	}
@@ -63,6 +63,7 @@ tn_tape *tn_tape_begin(tn_context *context)
 	tape->runtime = rt;
 	tape->recorder = (struct tn_recorder){.record = tn_tape_record, .user = tape};
 	rt->recorder = &tape->recorder;
+	rt->tape = tape;
 	return tape;
 }
 
@@ -90,6 +91,7 @@ void tn_tape_end(tn_tape *tape)
 		return;
 	if (tape->runtime->recorder == &tape->recorder)
 		tape->runtime->recorder = NULL;
+	tape->runtime->tape = NULL;
 	for (struct tn_node *node = tape->last; node; node = node->previous)
 		drop_saved(node);
 	for (struct tn_entry *entry = tape->entries; entry; entry = entry->next)
@@ -303,8 +305,14 @@ tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate)
 	if (!entry || !entry->target)
 		return NULL;
 	*accumulate = *entry->filled;
-	*entry->filled = 1;
 	return entry->target;
+}
+
+tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status)
+{
+	if (!status)
+		*node->inputs[i]->filled = 1;
+	return status;
 }
 
 static tn_status check_saved(const struct tn_node *node)

@@ -96,8 +96,10 @@ static inline int tn_node_wants(const struct tn_node *node, uint32_t i)
  * failure that the context keeps. */
 tn_status tn_node_give(struct tn_node *node, uint32_t i, tn_array *g);
 /* The array that the gradient of input i may be written to directly, with *accumulate 1 when it holds
- * something to add to; NULL when there is none: then tn_node_give.  Writing must follow. */
+ * something to add to; NULL when there is none: then tn_node_give.  tn_node_wrote follows. */
 tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate);
+/* Says how writing to the target of input i ended; returns status. */
+tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status);
 
 /* The status of the error that the runtime keeps: what a backward returns after array functions. */
 static inline tn_status tn_runtime_status(const struct tn_runtime *runtime)

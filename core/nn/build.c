@@ -129,6 +129,13 @@ tn_status tn_module_build(tn_module *module)
 					       ? "the module is a member of another: build that one"
 					       : "the module has been built already");
 	status = tn_module_list(module);
+	for (size_t i = 0; i < module->n_listing && !status; i++) {
+		/* Shared with a network that has been built: it lies in that one's arena. */
+		if (module->listing[i].weight->value)
+			status = tn_runtime_fail(rt, TN_STATE, "module_build",
+						 "'%s' belongs to a network that has been built",
+						 module->listing[i].name);
+	}
 	if (!status)
 		status = tn_scope_begin(module->context);
 	if (status)

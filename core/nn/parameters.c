@@ -104,6 +104,11 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 	tn_status status = check_new(module, name);
 	if (status)
 		return status;
+	if (other->context != module->context || other->sealed)
+		return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+				       "'%s' cannot be shared: %s has been built, or is of another "
+				       "context",
+				       name, other->class_name);
 	struct tn_weight *weight = own(other, other_name);
 	if (!weight)
 		return tn_runtime_fail(module->runtime, TN_NOT_FOUND, module->class_name,

@@ -24,8 +24,7 @@ err_has NO_DEVICE
 
 # A near miss is named.
 TENON_BACKEND=cppu run 0 info
-err_has "cpu"
-err_has "cppu"
+err_has "did you mean 'cpu'"
 TENON_BACKEND='cpu:0x' run 1 info
 err_has 'column'
 

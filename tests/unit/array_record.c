@@ -132,8 +132,9 @@ static void writing_into_an_array_is_refused_where_a_gradient_would_be_lost(void
 	assert_kept(f, TN_STATE, "cannot be recorded");
 	assert_status(tn_assign(out, x), TN_STATE);
 	assert_kept(f, TN_STATE, "cannot be recorded");
-	/* A tracked array may be written: its version says so to whoever saved it. */
-	assert_ok(tn_assign(x, out));
+	/* Nor may a tracked array itself be written. */
+	assert_status(tn_assign(x, out), TN_STATE);
+	assert_kept(f, TN_STATE, "cannot be recorded");
 	f->runtime.recorder = NULL;
 	assert_ok(tn_add_into(out, x, x));
 }

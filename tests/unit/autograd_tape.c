@@ -36,6 +36,38 @@ static void expect_error(tn_status status, const char *part)
 	tn_error_clear(context);
 }
 
+static void writing_into_an_array_with_a_gradient_is_refused(void **state)
+{
+	float data[2] = {7, 7};
+	(void)state;
+	tn_array *x = vector(1, 2), *c = vector(3, 4);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *y = tn_square(x);
+	assert_status(tn_fill(y, 0), TN_STATE);
+	tn_error_clear(context);
+	assert_status(tn_assign(y, c), TN_STATE);
+	tn_error_clear(context);
+	assert_status(tn_add_into(y, c, c), TN_STATE);
+	tn_error_clear(context);
+	assert_status(tn_assign_host(y, data, sizeof(data)), TN_STATE);
+	tn_error_clear(context);
+	tn_tape_end(tape);
+	assert_ok(tn_fill(y, 0));
+}
+
+static void a_second_tape_waits_for_the_end_of_the_first(void **state)
+{
+	(void)state;
+	tn_array *x = vector(1, 2);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	assert_ok(tn_tape_backward(tape, tn_sum(tn_square(x), 0, NULL, 0), NULL));
+	assert_null(tn_tape_begin(context)); /* backward has run, but the tape has not ended */
+	tn_error_clear(context);
+	tn_tape_end(tape);
+}
+
 static void the_gradient_of_a_square_is_twice_the_value(void **state)
 {
 	float g[2];
@@ -233,6 +265,8 @@ static void the_gradient_check_finds_a_wrong_gradient(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writing_into_an_array_with_a_gradient_is_refused),
+		cmocka_unit_test(a_second_tape_waits_for_the_end_of_the_first),
 		cmocka_unit_test(the_gradient_of_a_square_is_twice_the_value),
 		cmocka_unit_test(only_one_tape_records_at_a_time),
 		cmocka_unit_test(what_nobody_watches_has_no_gradient),

@@ -147,6 +147,24 @@ static void a_shared_parameter_is_one(void **state)
 	tn_module_destroy(net);
 }
 
+static void a_parameter_of_a_built_network_is_not_shared_with_another(void **state)
+{
+	static const struct tn_module_linear_options no_bias = {sizeof(no_bias), 1};
+	(void)state;
+	tn_module *a = tn_module_linear(context, 4, 4, &no_bias);
+	tn_module *b = tn_module_linear(context, 4, 4, &no_bias);
+	assert_ok(tn_module_share_parameter(b, "tied", a, "weight"));
+	assert_ok(tn_module_build(a));
+	assert_status(tn_module_build(b), TN_STATE);
+	expect_error(TN_STATE, "belongs to a network");
+	tn_module *c = tn_module_linear(context, 4, 4, &no_bias);
+	assert_status(tn_module_share_parameter(c, "tied", a, "weight"), TN_STATE);
+	expect_error(TN_STATE, "built");
+	tn_module_destroy(a);
+	tn_module_destroy(b);
+	tn_module_destroy(c);
+}
+
 static void dropout_works_only_in_training(void **state)
 {
 	float out[64];
@@ -271,6 +289,7 @@ int main(void)
 		cmocka_unit_test(a_module_that_is_not_built_does_not_run),
 		cmocka_unit_test(bad_sizes_are_refused_with_a_reason),
 		cmocka_unit_test(a_shared_parameter_is_one),
+		cmocka_unit_test(a_parameter_of_a_built_network_is_not_shared_with_another),
 		cmocka_unit_test(dropout_works_only_in_training),
 		cmocka_unit_test(a_saved_network_is_read_back_to_the_bit),
 		cmocka_unit_test(a_file_of_another_network_changes_nothing),
