@@ -107,7 +107,8 @@ static int classify(const struct predict_command *c, tn_context *context,
 	float *p = calloc(n, sizeof(*p));
 	if (!p || tn_predict(network->module, &network->format, 1, x, p)) {
 		free(p);
-		return finish(context) ? EXIT_FAILED : EXIT_FAILED;
+		finish(context);
+		return EXIT_FAILED;
 	}
 	if (c->show)
 		draw(&network->format, x);

@@ -11,7 +11,8 @@
  *     tn_array *dw = tn_tape_gradient(tape, w);
  *     tn_tape_end(tape);
  *
- * Every function of <tenon/array.h> with a derivative is recorded, user programs (tn_map) included;
+ * Every function of <tenon/array.h> with a derivative is recorded, user programs (tn_map) of up to 7
+ * inputs included; writing into an array that has a gradient is TN_STATE while the tape records;
  * comparisons, argmax, rounding and integer results are constants.  One tape at a time per context.
  * Backward refuses (TN_MODIFIED, naming the operation) when an array that an operation saved was
  * changed in place since.
