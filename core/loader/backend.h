@@ -54,6 +54,15 @@ enum tn_slot {
 	TN_SLOT_SOFTMAX_BACKWARD,
 	TN_SLOT_CROSS_ENTROPY_FORWARD,
 	TN_SLOT_CROSS_ENTROPY_BACKWARD,
+	TN_SLOT_STREAM_CREATE,
+	TN_SLOT_STREAM_DESTROY,
+	TN_SLOT_EVENT_CREATE,
+	TN_SLOT_EVENT_DESTROY,
+	TN_SLOT_EVENT_RECORD,
+	TN_SLOT_EVENT_WAIT,
+	TN_SLOT_EVENT_SYNC,
+	TN_SLOT_EVENT_QUERY,
+	TN_SLOT_EVENT_ELAPSED,
 	TN_SLOT_COUNT,
 };
 
@@ -76,6 +85,7 @@ struct tn_backend {
 	struct tn_copy_table copy;
 	struct tn_memory_table memory;
 	struct tn_nn_table nn;
+	struct tn_stream_table stream;
 
 	/* The loader's own. */
 	struct tn_backend_descriptor descriptor;

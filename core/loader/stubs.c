@@ -153,3 +153,74 @@ const struct tn_nn_table tn_nn_stubs = {
 	.cross_entropy_forward = no_cross_entropy_forward,
 	.cross_entropy_backward = no_cross_entropy_backward,
 };
+
+static tn_status no_stream_create(void *device, const struct tn_stream_args *args, void **stream)
+{
+	(void)device;
+	(void)stream;
+	return absent(args->call.error, "stream_create");
+}
+
+static tn_status no_stream_destroy(void *device, const struct tn_stream_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "stream_destroy");
+}
+
+static tn_status no_event_create(void *device, const struct tn_event_args *args, void **event)
+{
+	(void)device;
+	(void)event;
+	return absent(args->call.error, "event_create");
+}
+
+static tn_status no_event_destroy(void *device, const struct tn_event_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "event_destroy");
+}
+
+static tn_status no_event_record(void *device, const struct tn_event_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "event_record");
+}
+
+static tn_status no_event_wait(void *device, const struct tn_event_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "event_wait");
+}
+
+static tn_status no_event_sync(void *device, const struct tn_event_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "event_sync");
+}
+
+static tn_status no_event_query(void *device, const struct tn_event_args *args, uint32_t *reached)
+{
+	(void)device;
+	(void)reached;
+	return absent(args->call.error, "event_query");
+}
+
+static tn_status no_event_elapsed(void *device, const struct tn_elapsed_args *args, double *seconds)
+{
+	(void)device;
+	(void)seconds;
+	return absent(args->call.error, "event_elapsed");
+}
+
+const struct tn_stream_table tn_stream_stubs = {
+	.struct_size = sizeof(struct tn_stream_table),
+	.stream_create = no_stream_create,
+	.stream_destroy = no_stream_destroy,
+	.event_create = no_event_create,
+	.event_destroy = no_event_destroy,
+	.event_record = no_event_record,
+	.event_wait = no_event_wait,
+	.event_sync = no_event_sync,
+	.event_query = no_event_query,
+	.event_elapsed = no_event_elapsed,
+};

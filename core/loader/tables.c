@@ -14,7 +14,7 @@
 
 typedef void (*function)(void);
 
-enum { DEVICE, COMPUTE, COPY, MEMORY, NN, TABLES };
+enum { DEVICE, COMPUTE, COPY, MEMORY, NN, STREAM, TABLES };
 
 static const struct {
 	const char *id;
@@ -33,6 +33,8 @@ static const struct {
 		    offsetof(struct tn_backend, memory), 0, &tn_memory_stubs},
 	[NN] = {TN_TABLE_NN, sizeof(struct tn_nn_table), offsetof(struct tn_backend, nn), 0,
 		&tn_nn_stubs},
+	[STREAM] = {TN_TABLE_STREAM, sizeof(struct tn_stream_table),
+		    offsetof(struct tn_backend, stream), 0, &tn_stream_stubs},
 };
 
 static const struct {
@@ -89,6 +91,22 @@ static const struct {
 	[TN_SLOT_CROSS_ENTROPY_BACKWARD] = {"cross_entropy_backward",
 					    offsetof(struct tn_nn_table, cross_entropy_backward),
 					    NN},
+	[TN_SLOT_STREAM_CREATE] = {"stream_create", offsetof(struct tn_stream_table, stream_create),
+				   STREAM},
+	[TN_SLOT_STREAM_DESTROY] = {"stream_destroy",
+				    offsetof(struct tn_stream_table, stream_destroy), STREAM},
+	[TN_SLOT_EVENT_CREATE] = {"event_create", offsetof(struct tn_stream_table, event_create),
+				  STREAM},
+	[TN_SLOT_EVENT_DESTROY] = {"event_destroy", offsetof(struct tn_stream_table, event_destroy),
+				   STREAM},
+	[TN_SLOT_EVENT_RECORD] = {"event_record", offsetof(struct tn_stream_table, event_record),
+				  STREAM},
+	[TN_SLOT_EVENT_WAIT] = {"event_wait", offsetof(struct tn_stream_table, event_wait), STREAM},
+	[TN_SLOT_EVENT_SYNC] = {"event_sync", offsetof(struct tn_stream_table, event_sync), STREAM},
+	[TN_SLOT_EVENT_QUERY] = {"event_query", offsetof(struct tn_stream_table, event_query),
+				 STREAM},
+	[TN_SLOT_EVENT_ELAPSED] = {"event_elapsed", offsetof(struct tn_stream_table, event_elapsed),
+				   STREAM},
 };
 
 _Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");

@@ -53,9 +53,9 @@ extern "C" {
  * effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 1u
+#define TN_ABI_MINOR 2u
 #define TN_ABI_OLDEST_HOST                                                                         \
-	1u /* the oldest host minor that a plugin built from this header accepts */
+	2u /* the oldest host minor that a plugin built from this header accepts */
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
 #define TN_BACKEND_SYMBOL "tenon_backend"
@@ -522,6 +522,68 @@ struct tn_memory_table {
 				 struct tn_memory_information *out);
 };
 
+/* ---- Table "tenon.stream/1": optional; absent ------------------------------------------------
+ *
+ * Streams of work, each in order, and events that mark a place in one.  Work of different streams has
+ * no order but what events give it; the NULL stream is one more such stream.  A plugin that has one
+ * of these slots has them all.  A device that is TN_DEVICE_SYNCHRONOUS needs none: its streams are
+ * one, and the host makes do without.
+ */
+struct tn_stream_args {
+	struct tn_call call; /* destroy: call.stream is the stream */
+	int32_t priority;    /* create: 0 is ordinary, lower runs first; a hint */
+	uint32_t reserved;
+};
+
+struct tn_event_args {
+	struct tn_call call;
+	void *event;
+};
+
+struct tn_elapsed_args {
+	struct tn_call call;
+	void *start;
+	void *end;
+};
+
+struct tn_stream_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+
+	/* Gives a stream.  NULL is never one.  [device] */
+	tn_status (*stream_create)(void *device, const struct tn_stream_args *args, void **stream);
+
+	/* Waits for the stream's work, and takes it back.  TN_INVALID_ARGUMENT: the NULL stream.
+	 * [device] */
+	tn_status (*stream_destroy)(void *device, const struct tn_stream_args *args);
+
+	/* Gives an event, which counts as reached until it is recorded.  [device] */
+	tn_status (*event_create)(void *device, const struct tn_event_args *args, void **event);
+
+	/* Takes it back; whoever waits for it goes on waiting for what it marked.  [device] */
+	tn_status (*event_destroy)(void *device, const struct tn_event_args *args);
+
+	/* Marks the place that call.stream has come to; recorded again, it marks that place alone.
+	 * [device] */
+	tn_status (*event_record)(void *device, const struct tn_event_args *args);
+
+	/* Work given to call.stream from now on waits until the event is reached, as it was recorded
+	 * when this was called.  Returns at once.  [device] */
+	tn_status (*event_wait)(void *device, const struct tn_event_args *args);
+
+	/* Waits, on the host, until the event is reached, and answers the first asynchronous error of
+	 * the stream that it was recorded in, which then is fetched.  [device] */
+	tn_status (*event_sync)(void *device, const struct tn_event_args *args);
+
+	/* *reached := 1 or 0, without waiting.  [device] */
+	tn_status (*event_query)(void *device, const struct tn_event_args *args, uint32_t *reached);
+
+	/* The time from one event to another, in seconds.  TN_INVALID_ARGUMENT: one was not recorded,
+	 * or is not reached.  [device] */
+	tn_status (*event_elapsed)(void *device, const struct tn_elapsed_args *args,
+				   double *seconds);
+};
+
 /* ---- Table "tenon.nn/1": optional; composed unless said otherwise ----------------------------
  *
  * Shapes are logical NCHW and OIHW, whatever the strides say.  With TN_ACCUMULATE a gradient is
@@ -658,8 +720,9 @@ struct tn_nn_table {
 #define TN_TABLE_COMPUTE "tenon.compute/1"
 #define TN_TABLE_COPY "tenon.copy/1"
 #define TN_TABLE_MEMORY "tenon.memory/1"
+#define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
-/* Reserved: tenon.stream/1 (streams, events), tenon.program/1 (prepare, release), tenon.pack/1
+/* Reserved: tenon.program/1 (prepare, release), tenon.pack/1
  * (prepack), tenon.epilogue/1 (matmul epilogue), tenon.peer/1, tenon.sort/1, tenon.scan/1,
  * tenon.capture/1, tenon.compile/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1.  A vendor's own
  * table is named in reverse DNS: com.example.table/1. */

@@ -212,6 +212,33 @@ OFFSET(tn_memory_table, struct_size, 0);
 OFFSET(tn_memory_table, reserved, 4);
 OFFSET(tn_memory_table, information, 8);
 
+SIZE(tn_stream_args, 40);
+OFFSET(tn_stream_args, call, 0);
+OFFSET(tn_stream_args, priority, 32);
+OFFSET(tn_stream_args, reserved, 36);
+
+SIZE(tn_event_args, 40);
+OFFSET(tn_event_args, call, 0);
+OFFSET(tn_event_args, event, 32);
+
+SIZE(tn_elapsed_args, 48);
+OFFSET(tn_elapsed_args, call, 0);
+OFFSET(tn_elapsed_args, start, 32);
+OFFSET(tn_elapsed_args, end, 40);
+
+SIZE(tn_stream_table, 80);
+OFFSET(tn_stream_table, struct_size, 0);
+OFFSET(tn_stream_table, reserved, 4);
+OFFSET(tn_stream_table, stream_create, 8);
+OFFSET(tn_stream_table, stream_destroy, 16);
+OFFSET(tn_stream_table, event_create, 24);
+OFFSET(tn_stream_table, event_destroy, 32);
+OFFSET(tn_stream_table, event_record, 40);
+OFFSET(tn_stream_table, event_wait, 48);
+OFFSET(tn_stream_table, event_sync, 56);
+OFFSET(tn_stream_table, event_query, 64);
+OFFSET(tn_stream_table, event_elapsed, 72);
+
 SIZE(tn_conv2d_args, 1224);
 OFFSET(tn_conv2d_args, call, 0);
 OFFSET(tn_conv2d_args, x, 32);

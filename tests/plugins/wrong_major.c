@@ -9,6 +9,8 @@
 #define TN_ABI_MAJOR 1u
 #undef TN_ABI_MINOR
 #define TN_ABI_MINOR 2u
+#undef TN_ABI_OLDEST_HOST
+#define TN_ABI_OLDEST_HOST 1u
 
 #define UUID                                                                                       \
 	0xde, 0xb2, 0x9e, 0x7d, 0x34, 0x6b, 0x4d, 0x1b, 0x88, 0x7a, 0x11, 0x25, 0x95, 0xc6, 0xd4,  \
