@@ -4,7 +4,7 @@
  * matmul: sizes, transpositions, row gaps, batches and scales.  The oracle sums each element's products in
  * double.
  */
-#include "conformance.h"
+#include "conform.h"
 
 /* m, n, k and batch axes. */
 struct product {

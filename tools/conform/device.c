@@ -3,12 +3,12 @@
  *
  * Memory and transfers, and what a device says of itself.
  */
-#include "conformance.h"
+#include "conform.h"
 
 static const tn_dtype needed_storage[] = {TN_BOOL, TN_U8, TN_I32, TN_I64, TN_F32};
 static const tn_dtype needed_programs[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32};
 
-static void describes_itself(struct kit *kit)
+void check_describe(struct kit *kit)
 {
 	const struct tn_device_description *d = &kit->description;
 	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device 0");
@@ -32,7 +32,7 @@ static void describes_itself(struct kit *kit)
 	kit->tallies[TN_SLOT_DESCRIBE].done++;
 }
 
-static void refuses_a_device_that_is_not_there(struct kit *kit)
+void check_describe_absent(struct kit *kit)
 {
 	const struct tn_backend *b = kit->backend;
 	struct tn_device_description d = {.struct_size = sizeof(d)};
@@ -48,7 +48,7 @@ static void refuses_a_device_that_is_not_there(struct kit *kit)
 }
 
 /* A caller of an older version has a shorter struct: nothing is written past its end. */
-static void writes_no_more_than_an_older_caller_has(struct kit *kit)
+void check_describe_older_caller(struct kit *kit)
 {
 	const struct tn_backend *b = kit->backend;
 	struct tn_device_description d;
@@ -65,7 +65,7 @@ static void writes_no_more_than_an_older_caller_has(struct kit *kit)
 	kit->tallies[TN_SLOT_DESCRIBE].done++;
 }
 
-static void honours_alignments(struct kit *kit)
+void check_alloc_alignment(struct kit *kit)
 {
 	static const uint64_t sizes[] = {1, 255, 4096, 1000003}, alignments[] = {0, 16, 256, 4096};
 	const struct tn_backend *b = kit->backend;
@@ -94,7 +94,7 @@ static void honours_alignments(struct kit *kit)
 	}
 }
 
-static void refuses_impossible_allocations(struct kit *kit)
+void check_alloc_impossible(struct kit *kit)
 {
 	static const struct {
 		uint64_t size, alignment;
@@ -120,7 +120,7 @@ static void refuses_impossible_allocations(struct kit *kit)
 }
 
 /* Writes pieces at odd places and reads the whole back. */
-static void transfers_at_any_offset(struct kit *kit)
+void check_transfer_offsets(struct kit *kit)
 {
 	static const struct {
 		uint64_t offset, size;
@@ -160,7 +160,7 @@ static void transfers_at_any_offset(struct kit *kit)
 	kit->tallies[TN_SLOT_DOWNLOAD].done++;
 }
 
-static void has_no_error_when_all_is_well(struct kit *kit)
+void check_sync(struct kit *kit)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	struct tn_sync_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
@@ -173,7 +173,7 @@ static void has_no_error_when_all_is_well(struct kit *kit)
 	kit->tallies[TN_SLOT_ASYNC_ERROR].done++;
 }
 
-static void says_how_much_memory_there_is(struct kit *kit)
+void check_memory_information(struct kit *kit)
 {
 	struct tn_memory_information information = {.struct_size = sizeof(information)};
 	kit_case(kit, TN_SLOT_MEMORY_INFORMATION, "memory information");
@@ -191,16 +191,4 @@ static void says_how_much_memory_there_is(struct kit *kit)
 			 (unsigned long long)information.free_bytes,
 			 (unsigned long long)information.total_bytes);
 	kit->tallies[TN_SLOT_MEMORY_INFORMATION].done++;
-}
-
-void check_device(struct kit *kit)
-{
-	describes_itself(kit);
-	refuses_a_device_that_is_not_there(kit);
-	writes_no_more_than_an_older_caller_has(kit);
-	honours_alignments(kit);
-	refuses_impossible_allocations(kit);
-	transfers_at_any_offset(kit);
-	has_no_error_when_all_is_well(kit);
-	says_how_much_memory_there_is(kit);
 }

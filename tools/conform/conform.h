@@ -3,8 +3,9 @@
  *
  * The conformance kit: does a backend keep the promises of <tenon/backend.h>?
  *
- * A family of slots is a file with one function, that makes cases out of tables of shapes, layouts
- * and settings.  A case
+ * A check is one promise: a row of the tables in level0.c to level5.c, with the id that
+ * tenon-backend(7) cites, and a function that makes cases out of tables of shapes, layouts and
+ * settings.  A case that calls a slot
  *     1. names itself (kit_case),
  *     2. makes arrays on the device, sentinels round them and in their gaps (array_make),
  *     3. calls the slot (kit_run), which also checks that a dry run gives the same answer, that inputs
@@ -13,8 +14,8 @@
  *        tolerance that it derives.
  * No oracle uses the reference backend, which is under test as every other.
  */
-#ifndef TN_TESTS_CONFORMANCE_H
-#define TN_TESTS_CONFORMANCE_H
+#ifndef TN_TOOLS_CONFORM_H
+#define TN_TOOLS_CONFORM_H
 
 #include <math.h>
 #include <stdint.h>
@@ -27,6 +28,24 @@
 
 /* ---- The backend under test (kit.c) ----------------------------------------------------------*/
 
+struct kit;
+
+/* One promise. */
+struct check {
+	const char *id;      /* family and word: "map.layouts" */
+	uint32_t level;      /* 0 to 5 */
+	const char *promise; /* what holds of a backend that passes, in one sentence */
+	void (*run)(struct kit *kit);
+};
+
+/* The checks of each level in the order in which they run; a row without id ends each table. */
+extern const struct check level0_checks[];
+extern const struct check level1_checks[];
+extern const struct check level2_checks[];
+extern const struct check level3_checks[];
+extern const struct check level4_checks[];
+extern const struct check level5_checks[];
+
 /* What happened to one slot. */
 struct tally {
 	unsigned done;
@@ -36,6 +55,8 @@ struct tally {
 
 struct kit {
 	const struct tn_backend *backend;
+	const struct check *check; /* that is running */
+	uint64_t seed;             /* of random shapes and data */
 	struct tn_device_description description;
 	void *device;
 	struct tn_error_info error;
@@ -165,9 +186,19 @@ void differences(layer_function f, const void *setting, double *x, size_t n_x, c
 /* Memory for n doubles, zero; ends the program when there is none. */
 double *numbers(size_t n);
 
-/* ---- Families --------------------------------------------------------------------------------*/
+/* ---- Checks ----------------------------------------------------------------------------------*/
 
-void check_device(struct kit *kit);
+/* Level 1: device.c. */
+void check_describe(struct kit *kit);
+void check_describe_absent(struct kit *kit);
+void check_describe_older_caller(struct kit *kit);
+void check_alloc_alignment(struct kit *kit);
+void check_alloc_impossible(struct kit *kit);
+void check_transfer_offsets(struct kit *kit);
+void check_sync(struct kit *kit);
+void check_memory_information(struct kit *kit);
+
+/* Level 2. */
 void check_map(struct kit *kit);
 void check_opcodes(struct kit *kit);
 void check_random(struct kit *kit);
@@ -175,11 +206,20 @@ void check_reduce(struct kit *kit);
 void check_matmul(struct kit *kit);
 void check_copy(struct kit *kit);
 void check_gather(struct kit *kit);
-void check_conv2d(struct kit *kit);
-void check_pool2d(struct kit *kit);
-void check_norm(struct kit *kit);
-void check_softmax(struct kit *kit);
-void check_cross_entropy(struct kit *kit);
+
+/* Levels 3 (forward) and 4 (backward): native slots; empty ones are passed over. */
+void check_conv2d_forward(struct kit *kit);
+void check_conv2d_backward(struct kit *kit);
+void check_pool2d_forward(struct kit *kit);
+void check_pool2d_backward(struct kit *kit);
+void check_norm_forward(struct kit *kit);
+void check_norm_backward(struct kit *kit);
+void check_softmax_forward(struct kit *kit);
+void check_softmax_backward(struct kit *kit);
+void check_cross_entropy_forward(struct kit *kit);
+void check_cross_entropy_backward(struct kit *kit);
+
+/* Level 5. */
 void check_arguments(struct kit *kit);
 
 #endif

@@ -4,7 +4,7 @@
  * Every opcode in every dtype on the values where operations go wrong, and every conversion.  The oracle
  * is tn_op_evaluate, which defines what an opcode means.
  */
-#include "conformance.h"
+#include "conform.h"
 
 #include <float.h>
 

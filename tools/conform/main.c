@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * usage: conformance BACKEND|FILE.so [DEVICE]
+ * usage: tenon-conform BACKEND|FILE.so [DEVICE]
  *
  * Runs the conformance kit on a device of a backend, found by name as every program finds it, or in a
  * plugin file (an argument with a '/').  Exit status: 0 when all cases passed and some were executed, 1
@@ -9,49 +9,14 @@
  */
 #include <stdio.h>
 
-#include "conformance.h"
+#include "conform.h"
+#include "loader/tables.h"
 #include "reference/reference.h"
 
 enum { FAILED = 1, WRONG_USAGE = 2, ABSENT = 77 };
 
-static void (*const families[])(struct kit *kit) = {
-	check_device, check_map,     check_opcodes,       check_random,    check_reduce,
-	check_matmul, check_copy,    check_gather,        check_conv2d,    check_pool2d,
-	check_norm,   check_softmax, check_cross_entropy, check_arguments,
-};
-
-static const char *const slot_names[TN_SLOT_COUNT] = {
-	"device_count",
-	"describe",
-	"open",
-	"close",
-	"alloc",
-	"free",
-	"upload",
-	"download",
-	"sync",
-	"async_error",
-	"map",
-	"reduce",
-	"matmul",
-	"fill",
-	"copy",
-	"gather",
-	"scatter_add",
-	"memory information",
-	"conv2d_forward",
-	"conv2d_input_gradient",
-	"conv2d_weight_gradient",
-	"pool2d_forward",
-	"pool2d_backward",
-	"batch_norm_forward",
-	"batch_norm_backward",
-	"layer_norm_forward",
-	"layer_norm_backward",
-	"softmax_forward",
-	"softmax_backward",
-	"cross_entropy_forward",
-	"cross_entropy_backward",
+static const struct check *const levels[] = {
+	level0_checks, level1_checks, level2_checks, level3_checks, level4_checks, level5_checks,
 };
 
 /* Prints the tally; the exit status. */
@@ -62,7 +27,7 @@ static int report(const struct kit *kit)
 	for (int slot = 0; slot < TN_SLOT_COUNT; slot++) {
 		const struct tally *tally = &kit->tallies[slot];
 		int is_native = tn_backend_has(kit->backend, (enum tn_slot)slot);
-		printf("%-24s %-8s %8u %12u %8u\n", slot_names[slot],
+		printf("%-24s %-8s %8u %12u %8u\n", tn_slot_name((enum tn_slot)slot),
 		       is_native ? "native" : "absent", tally->done, tally->unsupported,
 		       tally->failed);
 		done += tally->done;
@@ -85,8 +50,9 @@ static int check(const struct tn_backend *backend, uint32_t index)
 		return opened == TN_NO_DEVICE || opened == TN_INVALID_ARGUMENT ? ABSENT : FAILED;
 	}
 	printf("%s, device %u: %s\n", backend->name, index, kit.description.name);
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		families[i](&kit);
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		for (kit.check = levels[i]; kit.check->id; kit.check++)
+			kit.check->run(&kit);
 	status = report(&kit);
 	kit_close(&kit);
 	return status;

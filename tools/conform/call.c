@@ -3,7 +3,7 @@
  *
  * One call of a slot, with all that must hold of any call.
  */
-#include "conformance.h"
+#include "conform.h"
 
 /* One line a slot: the only place that knows their types. */
 static tn_status enter(const struct kit *kit, const void *args)

@@ -3,7 +3,7 @@
  *
  * The backend under test, its cases and its tally.
  */
-#include "conformance.h"
+#include "conform.h"
 
 #include <float.h>
 #include <stdarg.h>

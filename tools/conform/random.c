@@ -3,7 +3,7 @@
  *
  * Random numbers: the same bits on every backend.
  */
-#include "conformance.h"
+#include "conform.h"
 
 #include "program/cast.h"
 #include "program/random.h"

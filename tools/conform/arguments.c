@@ -4,7 +4,7 @@
  * What every entry must refuse: unknown numbers and flags, fields of a later version, shapes that do
  * not fit.  kit_run_refused checks that nothing was touched.
  */
-#include "conformance.h"
+#include "conform.h"
 
 #include "programs.h"
 

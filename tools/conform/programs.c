@@ -16,7 +16,7 @@ static void give_up(const char *what)
 
 void begin_program(struct tn_builder *builder)
 {
-	if (tn_builder_init(builder, "conformance", NULL) != TN_OK)
+	if (tn_builder_init(builder, "tenon-conform", NULL) != TN_OK)
 		give_up("no memory");
 }
 

@@ -3,7 +3,7 @@
  *
  * The shapes that elementwise operations and copies are tried on, and gradients by differences.
  */
-#include "conformance.h"
+#include "conform.h"
 
 const struct shape shapes[] = {
 	{0, {0}},

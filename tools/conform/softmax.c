@@ -4,7 +4,7 @@
  * Softmax along every axis: the forward against its definition, the backward against central
  * differences.
  */
-#include "conformance.h"
+#include "conform.h"
 
 static const struct shape cases[] = {
 	{1, {1}},      {1, {10}},      {2, {5, 7}},       {2, {2, 37}},
@@ -131,26 +131,42 @@ static void runs_backward(struct kit *kit, tn_dtype dtype, const struct line *l,
 		array_free(all[i]);
 }
 
-void check_softmax(struct kit *kit)
+/* Calls `run` for both forms, every shape, axis, dtype and layout. */
+static void for_each_line(struct kit *kit, enum tn_slot slot,
+			  void (*run)(struct kit *kit, tn_dtype dtype, const struct line *l,
+				      unsigned layout))
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
 	for (int i = 0; i < 2 * N_CASES * 2; i++) {
 		struct line l = {.shape = &cases[i / 2 % N_CASES],
 				 .logarithm = (uint32_t)(i / 2 / N_CASES)};
 		tn_dtype dtype = dtypes[i % 2];
-		if (!kit_claims_storage(kit, dtype))
+		if (!tn_backend_has(kit->backend, slot) || !kit_claims_storage(kit, dtype))
 			continue;
-		for (l.axis = 0; l.axis < l.shape->rank; l.axis++) {
-			for (unsigned layout = 0; layout < LAYOUTS; layout++) {
-				if (tn_backend_has(kit->backend, TN_SLOT_SOFTMAX_FORWARD)) {
-					runs_forward(kit, dtype, &l, layout, 3);
-					runs_forward(kit, dtype, &l, layout, 1000);
-				}
-				if (tn_backend_has(kit->backend, TN_SLOT_SOFTMAX_BACKWARD) &&
-				    shape_count(l.shape->rank, l.shape->lengths) <=
-					    MOST_DIFFERENCES)
-					runs_backward(kit, dtype, &l, layout);
-			}
-		}
+		for (l.axis = 0; l.axis < l.shape->rank; l.axis++)
+			for (unsigned layout = 0; layout < LAYOUTS; layout++)
+				run(kit, dtype, &l, layout);
 	}
+}
+
+static void forward_of(struct kit *kit, tn_dtype dtype, const struct line *l, unsigned layout)
+{
+	runs_forward(kit, dtype, l, layout, 3);
+	runs_forward(kit, dtype, l, layout, 1000);
+}
+
+static void backward_of(struct kit *kit, tn_dtype dtype, const struct line *l, unsigned layout)
+{
+	if (shape_count(l->shape->rank, l->shape->lengths) <= MOST_DIFFERENCES)
+		runs_backward(kit, dtype, l, layout);
+}
+
+void check_softmax_forward(struct kit *kit)
+{
+	for_each_line(kit, TN_SLOT_SOFTMAX_FORWARD, forward_of);
+}
+
+void check_softmax_backward(struct kit *kit)
+{
+	for_each_line(kit, TN_SLOT_SOFTMAX_BACKWARD, backward_of);
 }

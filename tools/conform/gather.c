@@ -3,7 +3,7 @@
  *
  * gather and scatter_add: along each axis, with indices from both ends, out of range and repeated.
  */
-#include "conformance.h"
+#include "conform.h"
 
 #include "program/cast.h"
 

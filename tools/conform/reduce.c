@@ -4,7 +4,7 @@
  * reduce: every combiner in every dtype, over every number of trailing axes.  The oracle walks the reduced
  * elements of one output at a time, in double or in 64-bit integers.
  */
-#include "conformance.h"
+#include "conform.h"
 
 #include "program/cast.h"
 #include "programs.h"

@@ -3,7 +3,7 @@
  *
  * Arrays on the device, with an image on the host that says what every byte of the buffer must hold.
  */
-#include "conformance.h"
+#include "conform.h"
 
 #include <stdio.h>
 

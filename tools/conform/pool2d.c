@@ -4,7 +4,7 @@
  * pool2d.  The oracle of the forward is the definition, cell by cell of each window; that of the backward
  * looks, for every element of dx, at all windows that may give to it.
  */
-#include "conformance.h"
+#include "conform.h"
 
 struct setting {
 	int64_t n, c, h, w;
@@ -247,21 +247,29 @@ static void gives_back(struct kit *kit, tn_dtype dtype, int number, const struct
 		array_free(all[i]);
 }
 
-void check_pool2d(struct kit *kit)
+void check_pool2d_forward(struct kit *kit)
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
 	for (int i = 0; i < 2 * N_SETTINGS * N_VARIANTS; i++) {
-		tn_dtype dtype = dtypes[i % 2];
-		int number = i / 2 % N_SETTINGS;
 		const struct variant *v = &variants[i / 2 / N_SETTINGS];
-		if (!kit_claims_storage(kit, dtype))
+		if (!tn_backend_has(kit->backend, TN_SLOT_POOL2D_FORWARD) || v->accumulate ||
+		    !kit_claims_storage(kit, dtypes[i % 2]))
 			continue;
-		for (unsigned layout = 0; layout < LAYOUTS; layout++) {
-			if (tn_backend_has(kit->backend, TN_SLOT_POOL2D_FORWARD) && !v->accumulate)
-				pools(kit, dtype, number, v, layout);
-			if (tn_backend_has(kit->backend, TN_SLOT_POOL2D_BACKWARD) &&
-			    (v->kind == TN_POOL_AVERAGE || v->has_index))
-				gives_back(kit, dtype, number, v, layout);
-		}
+		for (unsigned layout = 0; layout < LAYOUTS; layout++)
+			pools(kit, dtypes[i % 2], i / 2 % N_SETTINGS, v, layout);
+	}
+}
+
+void check_pool2d_backward(struct kit *kit)
+{
+	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+	for (int i = 0; i < 2 * N_SETTINGS * N_VARIANTS; i++) {
+		const struct variant *v = &variants[i / 2 / N_SETTINGS];
+		if (!tn_backend_has(kit->backend, TN_SLOT_POOL2D_BACKWARD) ||
+		    !(v->kind == TN_POOL_AVERAGE || v->has_index) ||
+		    !kit_claims_storage(kit, dtypes[i % 2]))
+			continue;
+		for (unsigned layout = 0; layout < LAYOUTS; layout++)
+			gives_back(kit, dtypes[i % 2], i / 2 % N_SETTINGS, v, layout);
 	}
 }

@@ -4,7 +4,7 @@
  * map over views of every kind.  The programs here are of operations that round once, so their results
  * are known to the bit; opcodes.c has the others.
  */
-#include "conformance.h"
+#include "conform.h"
 
 #include "program/cast.h"
 #include "programs.h"

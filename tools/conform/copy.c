@@ -3,7 +3,7 @@
  *
  * fill and copy: every dtype, between all layouts, bit for bit.
  */
-#include "conformance.h"
+#include "conform.h"
 
 enum { N_DTYPES = 15 }; /* TN_BOOL to TN_C128 */
 
