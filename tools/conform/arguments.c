@@ -49,7 +49,7 @@ static void refuses_the_unknown(struct sample *s, const void *args, size_t size)
 		struct later later;
 		struct tn_call call;
 	} u;
-	enum tn_slot slot = kit->slot;
+	int slot = kit->slot;
 	char name[64];
 	memcpy(name, kit->case_name, sizeof(name));
 	name[sizeof(name) - 1] = 0;

@@ -87,11 +87,9 @@ static void allocate(struct array *array)
 	struct tn_alloc_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				     .size = array->size};
 	tn_status status = kit->backend->device.alloc(kit->device, &args, &array->operand.buffer);
-	if (status == TN_OK)
-		return;
-	fprintf(stderr, "alloc of %zu bytes: %s: %s\n", array->size, tn_status_name(status),
-		kit->error.text);
-	exit(1);
+	if (status != TN_OK)
+		kit_give_up(kit, "alloc of %zu bytes: %s: %s", array->size, tn_status_name(status),
+			    kit->error.text);
 }
 
 void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype dtype, uint32_t rank,

@@ -189,5 +189,5 @@ void kit_run_refused(struct kit *kit, void *args, struct array *const *arrays, s
 		kit_fail(kit, "refused by %s, expected %s: %s", tn_status_name(found),
 			 tn_status_name(status), kit->error.text);
 	else
-		kit->tallies[kit->slot].done++;
+		kit->tallies[kit->slot].refused++;
 }

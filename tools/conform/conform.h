@@ -35,35 +35,72 @@ struct check {
 	const char *id;      /* family and word: "map.layouts" */
 	uint32_t level;      /* 0 to 5 */
 	const char *promise; /* what holds of a backend that passes, in one sentence */
+	/* NULL: the parent process sees by itself whether it is kept. */
 	void (*run)(struct kit *kit);
 };
 
-/* The checks of each level in the order in which they run; a row without id ends each table. */
+/* The checks of each level in the order in which they run; a row without id ends each table.  Those
+ * of level 0 and of process_checks (level 5) run in a process of their own each, in which nothing is
+ * loaded: kit->backend and kit->device are NULL.  All others share a process until one of them ends
+ * it, with the backend loaded and the device open. */
 extern const struct check level0_checks[];
 extern const struct check level1_checks[];
 extern const struct check level2_checks[];
 extern const struct check level3_checks[];
 extern const struct check level4_checks[];
 extern const struct check level5_checks[];
+extern const struct check process_checks[];
 
-/* What happened to one slot. */
+/* What happened to the cases of one slot. */
 struct tally {
-	unsigned done;
-	unsigned unsupported;
+	unsigned done;        /* on the device, by the slot itself */
+	unsigned refused;     /* as they must be: wrong arguments */
+	unsigned unsupported; /* by TN_UNSUPPORTED: the host takes another route */
 	unsigned failed;
+};
+
+/* Tallies that belong to no slot. */
+enum {
+	KIT_FILE = TN_SLOT_COUNT, /* the plugin file (level 0) */
+	KIT_PROCESS,              /* what it does to its process */
+	KIT_CONTEXT,              /* what runs through a context: kit_cover says who did it */
+	KIT_TALLIES,
+};
+
+/* Who did an operation of a case. */
+enum route {
+	NATIVE,   /* the backend's own slot */
+	LENT,     /* the CPU backend, in this device's memory and without a copy */
+	COMPOSED, /* slots of this device */
+	HOST,     /* the host, with copies */
+	ROUTES,
+};
+extern const char *const route_names[ROUTES];
+
+enum { KIT_OPERATIONS = 96 };
+
+/* How often an operation went each way, beyond what the tallies say. */
+struct coverage {
+	char operation[32];
+	unsigned by[ROUTES];
 };
 
 struct kit {
 	const struct tn_backend *backend;
 	const struct check *check; /* that is running */
+	const char *which;         /* the backend's name, or its file (has a '/') */
+	uint32_t index;            /* of the device */
 	uint64_t seed;             /* of random shapes and data */
 	struct tn_device_description description;
 	void *device;
 	struct tn_error_info error;
-	enum tn_slot slot;
+	int slot; /* of the case: enum tn_slot, or KIT_FILE, ... */
 	char case_name[160];
 	int case_failed;
-	struct tally tallies[TN_SLOT_COUNT];
+	struct tally tallies[KIT_TALLIES];
+	struct coverage coverage[KIT_OPERATIONS];
+	size_t n_coverage;
+	char skipped[160]; /* why the check does not apply; "": it does */
 	uint64_t random;
 };
 
@@ -71,12 +108,32 @@ struct kit {
 tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t index);
 void kit_close(struct kit *kit);
 
-/* Begins a case of a slot. */
-void kit_case(struct kit *kit, enum tn_slot slot, const char *format, ...)
+/* Begins a case of a slot (enum tn_slot, or KIT_FILE, KIT_PROCESS, KIT_CONTEXT). */
+void kit_case(struct kit *kit, int slot, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Counts a failure of the case, once, and prints why. */
 void kit_fail(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The case has run, and ran on the device (kit_run counts by itself).  A KIT_CONTEXT case counts as
+ * run; where it ran is said by kit_cover. */
+void kit_pass(struct kit *kit);
+
+/* The device has no way to do this case, and need not have. */
+void kit_unsupported(struct kit *kit);
+
+/* n runs of an operation ("conv2d", as the ledger calls it) went that way. */
+void kit_cover(struct kit *kit, const char *operation, enum route route, unsigned n);
+
+/* The check does not apply to this backend, for that reason: call it and return. */
+void kit_skip(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Something that is no failure but that the author should know. */
+void kit_remark(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Ends the check, and the process, where no case can go on: memory ran out, the device is lost. */
+void kit_give_up(struct kit *kit, const char *format, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
 
 /* Must the backend answer TN_OK to a map or reduce of that dtype? */
 int kit_claims_program(const struct kit *kit, tn_dtype dtype);
@@ -88,7 +145,8 @@ double kit_epsilon(tn_dtype dtype);
 /* The same, wider where the family's products are (TN_ACCURACY_REDUCED). */
 double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype);
 
-/* Random numbers of the kit's own, the same in every run. */
+/* Random numbers of the kit's own: each case begins anew from kit->seed, and draws the same in every
+ * run with that seed. */
 uint64_t kit_random(struct kit *kit);
 double kit_uniform(struct kit *kit, double low, double high);
 

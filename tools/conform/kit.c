@@ -11,13 +11,15 @@
 
 enum { MOST_MESSAGES = 40 }; /* of one slot */
 
+const char *const route_names[ROUTES] = {"native", "lent", "composed", "host"};
+
 tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t index)
 {
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				    .index = index};
-	memset(kit, 0, sizeof(*kit));
 	tn_error_reset(&kit->error);
 	kit->backend = backend;
+	kit->index = index;
 	kit->description.struct_size = sizeof(kit->description);
 	tn_status status = backend->device.describe(backend->instance, index, &kit->description);
 	return status == TN_OK ? backend->device.open(backend->instance, &args, &kit->device)
@@ -27,9 +29,10 @@ tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t i
 void kit_close(struct kit *kit)
 {
 	kit->backend->device.close(kit->device);
+	kit->device = NULL;
 }
 
-void kit_case(struct kit *kit, enum tn_slot slot, const char *format, ...)
+void kit_case(struct kit *kit, int slot, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -37,7 +40,7 @@ void kit_case(struct kit *kit, enum tn_slot slot, const char *format, ...)
 	va_end(arguments);
 	kit->slot = slot;
 	kit->case_failed = 0;
-	kit->random = 0x9e3779b97f4a7c15;
+	kit->random = (kit->seed + 1) * 0x9e3779b97f4a7c15;
 	tn_error_reset(&kit->error);
 }
 
@@ -49,11 +52,66 @@ void kit_fail(struct kit *kit, const char *format, ...)
 	kit->case_failed = 1;
 	if (++kit->tallies[kit->slot].failed > MOST_MESSAGES)
 		return;
-	fprintf(stderr, "FAILED  %s: ", kit->case_name);
+	fprintf(stderr, "FAILED  L%u %s: %s: ", kit->check->level, kit->check->id, kit->case_name);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
 	fprintf(stderr, "\n");
+}
+
+void kit_pass(struct kit *kit)
+{
+	kit->tallies[kit->slot].done++;
+}
+
+void kit_unsupported(struct kit *kit)
+{
+	kit->tallies[kit->slot].unsupported++;
+}
+
+void kit_cover(struct kit *kit, const char *operation, enum route route, unsigned n)
+{
+	size_t i = 0;
+	while (i < kit->n_coverage && strcmp(kit->coverage[i].operation, operation) != 0)
+		i++;
+	if (i == KIT_OPERATIONS)
+		kit_give_up(kit, "more than %d operations are covered", KIT_OPERATIONS);
+	if (i == kit->n_coverage) {
+		memset(&kit->coverage[i], 0, sizeof(kit->coverage[i]));
+		snprintf(kit->coverage[i].operation, sizeof(kit->coverage[i].operation), "%s",
+			 operation);
+		kit->n_coverage++;
+	}
+	kit->coverage[i].by[route] += n;
+}
+
+void kit_skip(struct kit *kit, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(kit->skipped, sizeof(kit->skipped), format, arguments);
+	va_end(arguments);
+}
+
+void kit_remark(struct kit *kit, const char *format, ...)
+{
+	va_list arguments;
+	fprintf(stderr, "remark  L%u %s: ", kit->check->level, kit->check->id);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "\n");
+}
+
+void kit_give_up(struct kit *kit, const char *format, ...)
+{
+	va_list arguments;
+	fprintf(stderr, "FAILED  L%u %s: %s: ", kit->check->level, kit->check->id, kit->case_name);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "\n");
+	exit(1);
 }
 
 int kit_claims_program(const struct kit *kit, tn_dtype dtype)

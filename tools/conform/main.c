@@ -28,9 +28,9 @@ static int report(const struct kit *kit)
 		const struct tally *tally = &kit->tallies[slot];
 		int is_native = tn_backend_has(kit->backend, (enum tn_slot)slot);
 		printf("%-24s %-8s %8u %12u %8u\n", tn_slot_name((enum tn_slot)slot),
-		       is_native ? "native" : "absent", tally->done, tally->unsupported,
-		       tally->failed);
-		done += tally->done;
+		       is_native ? "native" : "absent", tally->done + tally->refused,
+		       tally->unsupported, tally->failed);
+		done += tally->done + tally->refused;
 		failed += tally->failed;
 		native += is_native != 0;
 	}
@@ -49,6 +49,7 @@ static int check(const struct tn_backend *backend, uint32_t index)
 			tn_status_name(opened), kit.error.text);
 		return opened == TN_NO_DEVICE || opened == TN_INVALID_ARGUMENT ? ABSENT : FAILED;
 	}
+	kit.which = backend->path ? backend->path : backend->name;
 	printf("%s, device %u: %s\n", backend->name, index, kit.description.name);
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
 		for (kit.check = levels[i]; kit.check->id; kit.check++)
