@@ -363,8 +363,9 @@ static tn_status find_devices(const struct tn_loading *loading,
 		device->note[sizeof(device->note) - 1] = '\0';
 		if (status)
 			return tn_fail(error, TN_PROBE_FAILED, "describe",
-				       "describe of device %u answered %s", i,
-				       tn_status_name(status));
+				       "describe of device %u answered %s%s%s", i,
+				       tn_status_name(status), device->note[0] ? ": " : "",
+				       device->note);
 	}
 	return tn_report_set_devices(candidate->row, backend->devices, backend->n_devices)
 		       ? TN_OK

@@ -18,8 +18,9 @@
 
 tn_block_fn tn_code_operation(const struct tn_block_kernels *kernels, uint32_t op, int column)
 {
-	if (kernels && kernels->operations && op < kernels->n_operations && op < TN_OP_COUNT) {
-		tn_block_fn fn = kernels->operations[op * TN_COLUMNS + (unsigned)column];
+	if (kernels && kernels->operations && op < kernels->n_operations && op < TN_OP_COUNT &&
+	    (uint32_t)column < kernels->n_columns) {
+		tn_block_fn fn = kernels->operations[op * kernels->n_columns + (uint32_t)column];
 		if (fn)
 			return fn;
 	}
@@ -30,15 +31,19 @@ tn_block_fn tn_code_cast(const struct tn_block_kernels *kernels, uint32_t from, 
 {
 	if (from == to)
 		return NULL;
-	if (kernels && kernels->casts && from < 16 && to < 16 && kernels->casts[from * 16 + to])
-		return kernels->casts[from * 16 + to];
+	if (kernels && kernels->casts && from < kernels->n_dtypes && to < kernels->n_dtypes) {
+		tn_block_fn fn = kernels->casts[from * kernels->n_dtypes + to];
+		if (fn)
+			return fn;
+	}
 	return tn_block_cast(from, to);
 }
 
 tn_fold_fn tn_code_fold(const struct tn_block_kernels *kernels, uint32_t combiner, int column)
 {
-	if (kernels && kernels->folds && combiner < 8) {
-		tn_fold_fn fn = kernels->folds[combiner * TN_COLUMNS + (unsigned)column];
+	if (kernels && kernels->folds && combiner < kernels->n_combiners &&
+	    (uint32_t)column < kernels->n_columns) {
+		tn_fold_fn fn = kernels->folds[combiner * kernels->n_columns + (uint32_t)column];
 		if (fn)
 			return fn;
 	}

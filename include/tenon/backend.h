@@ -19,9 +19,12 @@
  *   - An entry that answers TN_UNSUPPORTED has had no side effect.  A failure found before the work
  *     starts leaves outputs untouched.
  *   - Pointers in arguments are borrowed until the entry returns, even when its work is not done.
+ *     One exception: the host memory of a transfer with TN_ASYNC, until its work is done.
  *   - A dry run looks at everything but buffer handles, which may then be 0.
  *   - Strings that a plugin hands out live as long as the instance.
- *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined.
+ *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined.  What
+ *     is unknown in a plugin's answer (a kind, an identity, a status) the host takes for the least
+ *     that it can mean, and never for an error of its own.
  *
  * Structs: `struct_size` comes first and is filled with sizeof.  A struct only ever grows at its
  * end.  Three rules keep old and new together:
@@ -29,9 +32,12 @@
  *                              taken when its unknown tail is zero, else TN_UNSUPPORTED
  *                              (tn_arguments_fit, tn_arguments_take);
  *   tables and descriptors     the reader copies min(theirs, own) and ignores the tail;
- *   structs the callee fills   the callee writes min(caller's, own) (tn_struct_answer).
- * Structs of fixed layout (tn_operand, tn_scalar, tn_instruction), which stand in arrays, never
- * grow; a wider one would be a new type.
+ *   structs the callee fills   the caller clears it, the callee writes min(caller's, own) and leaves
+ *                              struct_size as it is (tn_struct_answer).
+ * What an argument points to (tn_program, tn_workspace, tn_print_args, tn_block_kernels) is read like a
+ * table.  Structs that stand in arrays or in other structs (tn_operand, tn_scalar, tn_instruction,
+ * tn_call) never grow; a wider one would be a new type.  A field called `reserved` is 0 and is not
+ * read; should one get a meaning, a new flag or number that comes with it says so.
  *
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
  * [instance] one thread at a time per instance; [once] by the thread that made the instance.
@@ -53,9 +59,11 @@ extern "C" {
  * effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 2u
-#define TN_ABI_OLDEST_HOST                                                                         \
-	2u /* the oldest host minor that a plugin built from this header accepts */
+#define TN_ABI_MINOR 3u
+/* The oldest host minor that a plugin accepts; one that needs what came later defines it before. */
+#ifndef TN_ABI_OLDEST_HOST
+#define TN_ABI_OLDEST_HOST 3u
+#endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
 #define TN_BACKEND_SYMBOL "tenon_backend"
@@ -106,6 +114,7 @@ struct tn_call {
 	void *stream;                   /* NULL: the device's ordinary in-order stream */
 	struct tn_error_info *error;    /* may be NULL */
 	struct tn_workspace *workspace; /* may be NULL: none to be had, minimum must be 0 */
+	uint64_t reserved;
 };
 
 /* A view of a buffer.  Element (i0, i1, ...) is at byte
@@ -277,7 +286,7 @@ enum {
 enum { TN_LAYOUT_NCHW = 1, TN_LAYOUT_NHWC = 2 };
 enum { TN_IDENTITY_NONE = 0, TN_IDENTITY_PCI = 1, TN_IDENTITY_UUID = 2 };
 
-/* Families, for accuracy and determinism: one byte each in the description. */
+/* Families, for accuracy and determinism: one byte each in the description, which has 16. */
 enum {
 	TN_FAMILY_MAP = 0,
 	TN_FAMILY_REDUCE = 1,
@@ -307,7 +316,8 @@ struct tn_device_count {
 	char text[256];
 };
 
-/* Sets of dtypes are bit masks: bit d stands for dtype d. */
+/* Sets of dtypes are bit masks: bit d stands for dtype d, of which there will be no more than 63; a
+ * vendor's dtype stands in none. */
 struct tn_device_description {
 	uint32_t struct_size;
 	uint32_t kind;
@@ -324,9 +334,9 @@ struct tn_device_description {
 	int32_t score; /* among devices of one kind: higher is better */
 	uint32_t identity_type;
 	uint8_t identity[16]; /* of the physical device, so that two backends on it can be paired */
-	uint8_t accuracy[8];
-	uint8_t determinism[8];
-	char note[256]; /* what is missing or special, in one sentence; may be empty */
+	uint8_t accuracy[16]; /* by family; 0: nothing is said */
+	uint8_t determinism[16]; /* by family; 0: nothing is said */
+	char note[256];          /* what is missing or special, in one sentence; may be empty */
 };
 
 struct tn_open_args {
@@ -368,7 +378,8 @@ struct tn_device_table {
 	 * 50 ms), makes no context, takes no device memory, leaves fork possible.  [instance] */
 	tn_status (*device_count)(void *instance, struct tn_device_count *out);
 
-	/* Fills `out` for device `index`.  TN_INVALID_ARGUMENT: no such device.  [instance] */
+	/* Fills `out` for device `index`.  TN_INVALID_ARGUMENT: no such device.  Where it fails
+	 * otherwise, `note` says why.  [instance] */
 	tn_status (*describe)(void *instance, uint32_t index, struct tn_device_description *out);
 
 	/* Opens device args->index and gives its handle.  [instance] */
@@ -749,14 +760,22 @@ enum {
 	TN_COLUMNS = 6,
 };
 
-/* A plugin's own kernels for the host's interpreter, in rows by number; a NULL row or entry is the
- * host's.  The column is that of the operands' dtype (for a comparison: of a; for SELECT: of b). */
+/* Rows of the tables of casts and folds. */
+enum { TN_DTYPES = 16, TN_COMBINERS = 8 };
+
+/* A plugin's own kernels for the host's interpreter, in tables by number, with the sizes that their
+ * author knew; what is beyond them, and a NULL, is the host's.  The column is that of the operands'
+ * dtype (for a comparison: of a; for SELECT: of b). */
 struct tn_block_kernels {
 	uint32_t struct_size;
-	uint32_t n_operations;         /* rows of `operations`, at most TN_OP_COUNT */
-	const tn_block_fn *operations; /* [n_operations][TN_COLUMNS], by opcode */
-	const tn_block_fn *casts; /* [16][16], from dtype, to dtype: storage types too; or NULL */
-	const tn_fold_fn *folds;  /* [8][TN_COLUMNS], by combiner (sum to min); or NULL */
+	uint32_t n_operations; /* TN_OP_COUNT, or less */
+	uint32_t n_columns;    /* TN_COLUMNS */
+	uint32_t n_dtypes;     /* TN_DTYPES */
+	uint32_t n_combiners;  /* TN_COMBINERS */
+	uint32_t reserved;
+	const tn_block_fn *operations; /* [n_operations][n_columns], by opcode */
+	const tn_block_fn *casts; /* [n_dtypes][n_dtypes]: from, to; storage types too; or NULL */
+	const tn_fold_fn *folds;  /* [n_combiners][n_columns], by combiner (sum to min); or NULL */
 	/* Copies n bytes past the caches, for outputs larger than them; or NULL.  Its writes may be
 	 * weakly ordered (x86's non-temporal ones): the host fences before it is done. */
 	void (*stream_copy)(void *dst, const void *src, size_t n);
@@ -798,8 +817,8 @@ struct tn_host {
 			     void (*body)(void *argument, uint64_t begin, uint64_t end),
 			     void *argument);
 
-	/* The value of an environment variable, or NULL; `help` is what `tenon info --env` prints.
-	 * In a privileged process the answer is always NULL. */
+	/* The value of an environment variable, which stays valid until destroy, or NULL; `help` is what
+	 * `tenon info --env` prints.  In a privileged process the answer is always NULL. */
 	const char *(*parameter)(void *context, const char *name, const char *help);
 	/* The plugin's own file, as it was opened. */
 	const char *(*plugin_path)(void *context);
@@ -837,12 +856,13 @@ struct tn_backend_descriptor {
 	const char *licence; /* an SPDX expression */
 
 	/* Makes an instance.  Answers the name of an absence (TN_MISSING_LIBRARY, TN_NO_DRIVER, ...)
-	 * with `error` filled when the backend cannot work here.  `host` is valid until destroy. */
+	 * with `error` filled when the backend cannot work here.  `host` is valid until destroy.
+	 * [any] */
 	tn_status (*create)(const struct tn_host *host, struct tn_error_info *error,
 			    void **instance);
 	/* The host has closed the instance's devices.  [once] */
 	void (*destroy)(void *instance);
-	/* The table of that id, or NULL.  It stays valid and unchanged until destroy. */
+	/* The table of that id, or NULL.  It stays valid and unchanged until destroy.  [once] */
 	const void *(*query)(void *instance, const char *table);
 };
 

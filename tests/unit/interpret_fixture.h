@@ -239,6 +239,7 @@ static const tn_block_fn fused_rows[(TN_OP_FMA + 1) * TN_COLUMNS] = {
 
 static const struct tn_block_kernels fused_kernels = {.struct_size = sizeof(fused_kernels),
 						      .n_operations = TN_OP_FMA + 1,
+						      .n_columns = TN_COLUMNS,
 						      .operations = fused_rows};
 
 static inline struct tn_call plain_call(size_t size, struct tn_error_info *error)

@@ -385,6 +385,7 @@ static void a_plugins_kernels_are_used(void **state)
 		[TN_OP_ADD * TN_COLUMNS + TN_COLUMN_F32] = slow_add};
 	struct tn_block_kernels kernels = {.struct_size = sizeof(kernels),
 					   .n_operations = TN_OP_ADD + 1,
+					   .n_columns = TN_COLUMNS,
 					   .operations = operations};
 	struct text t;
 	(void)state;

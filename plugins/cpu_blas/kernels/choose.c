@@ -93,6 +93,9 @@ void cpu_block_table_fill(struct cpu_block_table *table, const struct cpu_kernel
 		table->folds[row->combiner][row->column] = row->fn;
 	table->block = (struct tn_block_kernels){.struct_size = sizeof(table->block),
 						 .n_operations = TN_OP_COUNT,
+						 .n_columns = TN_COLUMNS,
+						 .n_dtypes = TN_DTYPES,
+						 .n_combiners = TN_COMBINERS,
 						 .operations = table->operations[0],
 						 .casts = table->casts[0],
 						 .folds = table->folds[0],

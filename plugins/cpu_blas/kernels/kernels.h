@@ -67,8 +67,8 @@ struct cpu_kernels {
 struct cpu_block_table {
 	struct tn_block_kernels block; /* points into the rest */
 	tn_block_fn operations[TN_OP_COUNT][TN_COLUMNS];
-	tn_block_fn casts[16][16];
-	tn_fold_fn folds[8][TN_COLUMNS];
+	tn_block_fn casts[TN_DTYPES][TN_DTYPES];
+	tn_fold_fn folds[TN_COMBINERS][TN_COLUMNS];
 };
 
 void cpu_block_table_fill(struct cpu_block_table *table, const struct cpu_kernels *kernels);
