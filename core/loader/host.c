@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "program/interpret.h"
 #include "program/printer.h"
@@ -68,18 +69,56 @@ static const char *plugin_path(void *context)
 	return services->path;
 }
 
+/* A plugin's own error struct is of the size that its header has: the interpreter, which writes this
+ * library's, must not see it. */
+static int has_other_error(const struct tn_call *call)
+{
+	return call->struct_size >= sizeof(*call) && call->error &&
+	       call->error->struct_size != sizeof(struct tn_error_info);
+}
+
+/* A status that came without words is of arguments that did not fit. */
+static tn_status give_error(const struct tn_call *call, struct tn_error_info *error,
+			    tn_status status, const char *operation)
+{
+	if (status && !error->status)
+		tn_fail(error, status, operation,
+			"the arguments have fields that this version does not know");
+	if (status)
+		tn_struct_answer(call->error, error, sizeof(*error));
+	return status;
+}
+
 static tn_status interpret_map(void *context, const struct tn_map_args *args,
 			       const struct tn_block_kernels *kernels)
 {
 	struct tn_host_services *services = context;
-	return tn_interpret_map(services->threads, args, kernels);
+	struct tn_map_args own;
+	struct tn_error_info error;
+	if (!has_other_error(&args->call))
+		return tn_interpret_map(services->threads, args, kernels);
+	tn_error_reset(&error);
+	tn_status status = tn_arguments_take(&own, sizeof(own), args);
+	own.call.error = &error;
+	if (!status)
+		status = tn_interpret_map(services->threads, &own, kernels);
+	return give_error(&args->call, &error, status, "map");
 }
 
 static tn_status interpret_reduce(void *context, const struct tn_reduce_args *args,
 				  const struct tn_block_kernels *kernels)
 {
 	struct tn_host_services *services = context;
-	return tn_interpret_reduce(services->threads, args, kernels);
+	struct tn_reduce_args own;
+	struct tn_error_info error;
+	if (!has_other_error(&args->call))
+		return tn_interpret_reduce(services->threads, args, kernels);
+	tn_error_reset(&error);
+	tn_status status = tn_arguments_take(&own, sizeof(own), args);
+	own.call.error = &error;
+	if (!status)
+		status = tn_interpret_reduce(services->threads, &own, kernels);
+	return give_error(&args->call, &error, status, "reduce");
 }
 
 static size_t print_prelude(void *context, const struct tn_print_args *args, char *buffer,

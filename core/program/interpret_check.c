@@ -26,7 +26,7 @@ tn_status tn_check_call(const void *theirs, void *own, size_t own_size, const ch
 		return tn_fail(call->error, TN_UNSUPPORTED, operation,
 			       "flags 0x%x: only dry run, async and deterministic are known here",
 			       (unsigned)call->flags);
-	if (call->workspace) {
+	if (call->workspace && TN_HAS_FIELD(struct tn_workspace, call->workspace, preferred)) {
 		call->workspace->minimum = 0;
 		call->workspace->preferred = 0;
 	}
