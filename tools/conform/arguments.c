@@ -4,9 +4,8 @@
  * What every entry must refuse: unknown numbers and flags, fields of a later version, shapes that do
  * not fit.  kit_run_refused checks that nothing was touched.
  */
-#include "conform.h"
-
 #include "programs.h"
+#include "slots.h"
 
 /* A small call of each family, right in every respect; cases then break one thing in it. */
 struct sample {

@@ -11,8 +11,8 @@
 
 enum { SENTINEL = 0xa5, GUARD = 64 };
 
-const char *const layout_names[LAYOUTS] = {
-	"compact", "reversed", "spaced", "shifted", "backward", "broadcast", "overlapped",
+const char *const layout_names[ALL_LAYOUTS] = {
+	"compact", "reversed", "spaced", "shifted", "backward", "broadcast", "overlapped", "random",
 };
 
 uint64_t shape_count(uint32_t rank, const int64_t *shape)
@@ -42,8 +42,35 @@ static void nested_strides(struct tn_operand *o, int64_t innermost, int64_t gap,
 	}
 }
 
-static void set_strides(struct tn_operand *o, enum layout layout)
+/* Axes nested in any order, with gaps.  Of an input some then go backwards, some stand still, and some
+ * windows overlap. */
+static void random_strides(struct kit *kit, struct tn_operand *o, enum role role)
 {
+	uint32_t order[TN_MAX_RANK];
+	int64_t stride = kit_random(kit) % 3 ? 1 : 3;
+	for (uint32_t i = 0; i < o->rank; i++) {
+		uint32_t j = (uint32_t)(kit_random(kit) % (i + 1));
+		order[i] = order[j];
+		order[j] = i;
+	}
+	for (uint32_t i = 0; i < o->rank; i++) {
+		uint32_t axis = order[i];
+		unsigned kind = (unsigned)(kit_random(kit) % 8);
+		o->strides[axis] = stride;
+		if (role == INPUT && kind == 0)
+			o->strides[axis] = 0;
+		else if (role == INPUT && kind == 1)
+			o->strides[axis] = 1;
+		else if (role == INPUT && kind < 4)
+			o->strides[axis] = -stride;
+		stride = stride * o->shape[axis] + (kind == 5 ? 2 : 0);
+	}
+}
+
+static void set_strides(struct kit *kit, struct tn_operand *o, enum role role, enum layout layout)
+{
+	if (layout == RANDOM)
+		return random_strides(kit, o, role);
 	nested_strides(o, layout == SPACED ? 3 : 1, layout == SPACED ? 5 : 0, layout == REVERSED);
 	for (uint32_t axis = 0; axis < o->rank; axis++) {
 		if (layout == BACKWARD)
@@ -105,9 +132,11 @@ void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype d
 	o->rank = rank;
 	if (rank)
 		memcpy(o->shape, shape, rank * sizeof(*shape));
-	set_strides(o, layout);
+	set_strides(kit, o, role, layout);
 	reach(o, &before, &after);
-	o->offset = GUARD + (uint64_t)before * size + (layout == SHIFTED ? size : 0);
+	o->offset = GUARD + (uint64_t)before * size;
+	if (layout == SHIFTED || (layout == RANDOM && kit_random(kit) % 2))
+		o->offset += size;
 	array->size = (size_t)o->offset + (size_t)(after + 1) * size + GUARD;
 	array->count = shape_count(rank, shape);
 	array->image = checked(malloc(array->size));

@@ -12,7 +12,7 @@
  *        and sentinels are as they were, and that a refused call touched nothing,
  *     4. compares with an oracle of its own, a formula evaluated in double on the host, within a
  *        tolerance that it derives.
- * No oracle uses the reference backend, which is under test as every other.
+ * No oracle but that of random programs uses the reference backend, which is under test as every other.
  */
 #ifndef TN_TOOLS_CONFORM_H
 #define TN_TOOLS_CONFORM_H
@@ -149,6 +149,8 @@ double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype);
  * run with that seed. */
 uint64_t kit_random(struct kit *kit);
 double kit_uniform(struct kit *kit, double low, double high);
+/* Draws other numbers from here on: number n of a case's variants. */
+void kit_vary(struct kit *kit, uint64_t n);
 
 /* ---- Arrays on the device (array.c) ----------------------------------------------------------*/
 
@@ -162,8 +164,10 @@ enum layout {
 	OVERLAPPED, /* inputs only: windows that overlap, every stride 1 */
 	LAYOUTS,
 	OUTPUT_LAYOUTS = BACKWARD,
+	RANDOM = LAYOUTS, /* axes in any order in memory, with gaps; inputs also 0 and negative */
+	ALL_LAYOUTS,
 };
-extern const char *const layout_names[LAYOUTS];
+extern const char *const layout_names[ALL_LAYOUTS];
 
 enum role { INPUT, OUTPUT };
 
@@ -232,6 +236,9 @@ struct shape {
 extern const struct shape shapes[];
 extern const size_t n_shapes;
 
+/* A shape of any rank up to `most_rank`, of at most `most` elements; lengths of 1 and odd ones abound. */
+void shape_random(struct kit *kit, struct shape *shape, uint32_t most_rank, uint64_t most);
+
 /* ---- Gradients (differences.c) ---------------------------------------------------------------*/
 
 /* y := f(x) on compact arrays; `setting` is the layer's. */
@@ -246,24 +253,7 @@ double *numbers(size_t n);
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-/* Level 1: device.c. */
-void check_describe(struct kit *kit);
-void check_describe_absent(struct kit *kit);
-void check_describe_older_caller(struct kit *kit);
-void check_alloc_alignment(struct kit *kit);
-void check_alloc_impossible(struct kit *kit);
-void check_transfer_offsets(struct kit *kit);
-void check_sync(struct kit *kit);
-void check_memory_information(struct kit *kit);
-
-/* Level 2. */
-void check_map(struct kit *kit);
-void check_opcodes(struct kit *kit);
-void check_random(struct kit *kit);
-void check_reduce(struct kit *kit);
-void check_matmul(struct kit *kit);
-void check_copy(struct kit *kit);
-void check_gather(struct kit *kit);
+/* Levels 1 and 2, and those of level 5 that look at single slots: slots.h. */
 
 /* Levels 3 (forward) and 4 (backward): native slots; empty ones are passed over. */
 void check_conv2d_forward(struct kit *kit);
@@ -276,8 +266,5 @@ void check_softmax_forward(struct kit *kit);
 void check_softmax_backward(struct kit *kit);
 void check_cross_entropy_forward(struct kit *kit);
 void check_cross_entropy_backward(struct kit *kit);
-
-/* Level 5. */
-void check_arguments(struct kit *kit);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * fill and copy: every dtype, between all layouts, bit for bit.
  */
-#include "conform.h"
+#include "slots.h"
 
 enum { N_DTYPES = 15 }; /* TN_BOOL to TN_C128 */
 
@@ -41,13 +41,14 @@ static void fills(struct kit *kit, tn_dtype dtype, const struct shape *shape, en
 }
 
 static void copies(struct kit *kit, tn_dtype dtype, const struct shape *shape, enum layout from,
-		   enum layout to)
+		   enum layout to, uint64_t n)
 {
 	struct array in, out, *all[2] = {&in, &out};
-	kit_case(kit, TN_SLOT_COPY, "copy: %s, rank %u, %llu elements, %s to %s",
+	kit_case(kit, TN_SLOT_COPY, "copy: %s, rank %u, %llu elements, %s to %s, number %llu",
 		 tn_dtype_name(dtype), shape->rank,
 		 (unsigned long long)shape_count(shape->rank, shape->lengths), layout_names[from],
-		 layout_names[to]);
+		 layout_names[to], (unsigned long long)n);
+	kit_vary(kit, n);
 	array_make(kit, &in, INPUT, dtype, shape->rank, shape->lengths, from);
 	array_make(kit, &out, OUTPUT, dtype, shape->rank, shape->lengths, to);
 	for (uint64_t i = 0; i < in.count; i++)
@@ -63,22 +64,33 @@ static void copies(struct kit *kit, tn_dtype dtype, const struct shape *shape, e
 	array_free(&out);
 }
 
-void check_copy(struct kit *kit)
+void check_copy_fill(struct kit *kit)
 {
-	for (tn_dtype dtype = TN_BOOL; dtype < TN_BOOL + N_DTYPES; dtype++) {
-		if (!kit_claims_storage(kit, dtype))
-			continue;
-		for (size_t s = 0; s < n_shapes; s++) {
-			if (tn_backend_has(kit->backend, TN_SLOT_FILL))
-				for (int on_device = 0; on_device < 2; on_device++)
-					fills(kit, dtype, &shapes[s],
-					      (enum layout)((s + (size_t)dtype) % OUTPUT_LAYOUTS),
-					      on_device);
-			if (!tn_backend_has(kit->backend, TN_SLOT_COPY))
-				continue;
+	if (!tn_backend_has(kit->backend, TN_SLOT_FILL))
+		return kit_skip(kit, "the slot is empty");
+	for (tn_dtype dtype = TN_BOOL; dtype < TN_BOOL + N_DTYPES; dtype++)
+		for (size_t s = 0; s < n_shapes && kit_claims_storage(kit, dtype); s++)
+			for (int on_device = 0; on_device < 2; on_device++)
+				fills(kit, dtype, &shapes[s],
+				      (enum layout)((s + (size_t)dtype) % OUTPUT_LAYOUTS),
+				      on_device);
+}
+
+void check_copy_layouts(struct kit *kit)
+{
+	enum { ANYHOW = 24 };
+	if (!tn_backend_has(kit->backend, TN_SLOT_COPY))
+		return kit_skip(kit, "the slot is empty");
+	for (tn_dtype dtype = TN_BOOL; dtype < TN_BOOL + N_DTYPES; dtype++)
+		for (size_t s = 0; s < n_shapes && kit_claims_storage(kit, dtype); s++)
 			for (int from = 0; from < LAYOUTS; from++)
 				copies(kit, dtype, &shapes[s], (enum layout)from,
-				       (enum layout)((s + (size_t)from) % OUTPUT_LAYOUTS));
-		}
+				       (enum layout)((s + (size_t)from) % OUTPUT_LAYOUTS), 0);
+	for (uint64_t n = 1; n <= ANYHOW; n++) {
+		struct shape shape;
+		kit_case(kit, TN_SLOT_COPY, "copy: a random shape");
+		kit_vary(kit, n);
+		shape_random(kit, &shape, TN_MAX_RANK, 5000);
+		copies(kit, n % 2 ? TN_F32 : TN_U8, &shape, RANDOM, RANDOM, n);
 	}
 }

@@ -3,7 +3,7 @@
  *
  * Memory and transfers, and what a device says of itself.
  */
-#include "conform.h"
+#include "slots.h"
 
 static const tn_dtype needed_storage[] = {TN_BOOL, TN_U8, TN_I32, TN_I64, TN_F32};
 static const tn_dtype needed_programs[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32};

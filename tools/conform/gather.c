@@ -3,9 +3,8 @@
  *
  * gather and scatter_add: along each axis, with indices from both ends, out of range and repeated.
  */
-#include "conform.h"
-
 #include "program/cast.h"
+#include "slots.h"
 
 static const struct shape tables[] = {
 	{1, {9}}, {2, {12, 5}}, {2, {3, 300}}, {3, {2, 7, 4}}, {4, {2, 3, 5, 2}},
@@ -139,7 +138,7 @@ static void chooses(struct kit *kit, enum tn_slot slot, const struct choice *c)
 static void chooses_along_every_axis(struct kit *kit, enum tn_slot slot, tn_dtype dtype)
 {
 	unsigned turn = (unsigned)dtype;
-	if (!kit_claims_storage(kit, dtype) || !tn_backend_has(kit->backend, slot))
+	if (!kit_claims_storage(kit, dtype))
 		return;
 	for (int t = 0; t < N_TABLES; t++) {
 		for (uint32_t axis = 0; axis < tables[t].rank; axis++, turn++) {
@@ -154,11 +153,19 @@ static void chooses_along_every_axis(struct kit *kit, enum tn_slot slot, tn_dtyp
 	}
 }
 
-void check_gather(struct kit *kit)
+void check_copy_gather(struct kit *kit)
 {
-	static const tn_dtype sums[] = {TN_F32, TN_F64, TN_I32, TN_I64};
+	if (!tn_backend_has(kit->backend, TN_SLOT_GATHER))
+		return kit_skip(kit, "the slot is empty");
 	for (tn_dtype dtype = TN_BOOL; dtype <= TN_C128; dtype++)
 		chooses_along_every_axis(kit, TN_SLOT_GATHER, dtype);
+}
+
+void check_copy_scatter_add(struct kit *kit)
+{
+	static const tn_dtype sums[] = {TN_F32, TN_F64, TN_I32, TN_I64};
+	if (!tn_backend_has(kit->backend, TN_SLOT_SCATTER_ADD))
+		return kit_skip(kit, "the slot is empty");
 	for (int i = 0; i < 4; i++)
 		chooses_along_every_axis(kit, TN_SLOT_SCATTER_ADD, sums[i]);
 }

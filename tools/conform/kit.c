@@ -151,6 +151,12 @@ uint64_t kit_random(struct kit *kit)
 	return z ^ (z >> 31);
 }
 
+void kit_vary(struct kit *kit, uint64_t n)
+{
+	kit->random += (n + 1) * 0xd1342543de82ef95;
+	kit->random = kit_random(kit);
+}
+
 double kit_uniform(struct kit *kit, double low, double high)
 {
 	return low + (high - low) * (double)(kit_random(kit) >> 11) * 0x1p-53;

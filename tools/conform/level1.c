@@ -3,7 +3,7 @@
  *
  * Level 1: memory, copies, streams and events.
  */
-#include "conform.h"
+#include "slots.h"
 
 const struct check level1_checks[] = {
 	{"device.describe", 1,

@@ -3,7 +3,7 @@
  *
  * Level 5: asynchrony, threads, faults and life.
  */
-#include "conform.h"
+#include "slots.h"
 
 const struct check level5_checks[] = {
 	{"call.unknown", 5,

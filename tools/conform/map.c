@@ -4,10 +4,9 @@
  * map over views of every kind.  The programs here are of operations that round once, so their results
  * are known to the bit; opcodes.c has the others.
  */
-#include "conform.h"
-
 #include "program/cast.h"
 #include "programs.h"
+#include "slots.h"
 
 /* out0 = in0 - in1, out1 = in0 < in1 */
 static struct tn_program *two_outputs(void)
@@ -31,15 +30,17 @@ static void expect_bits(const struct array *array, uint64_t i, uint64_t expected
 			 (unsigned long long)found);
 }
 
-/* One shape, with a layout for each operand. */
+/* One shape, with a layout for each operand; number `n` of the random ones. */
 static void runs_on_layouts(struct kit *kit, const struct tn_program *program,
-			    const struct shape *shape, const enum layout layout[4])
+			    const struct shape *shape, const enum layout layout[4], uint64_t n)
 {
 	struct array in[2], out[2], *all[4] = {&in[0], &in[1], &out[0], &out[1]};
-	kit_case(kit, TN_SLOT_MAP, "map: rank %u, %llu elements, %s and %s to %s and %s",
-		 shape->rank, (unsigned long long)shape_count(shape->rank, shape->lengths),
+	kit_case(kit, TN_SLOT_MAP,
+		 "map: rank %u, %llu elements, %s and %s to %s and %s, number %llu", shape->rank,
+		 (unsigned long long)shape_count(shape->rank, shape->lengths),
 		 layout_names[layout[0]], layout_names[layout[1]], layout_names[layout[2]],
-		 layout_names[layout[3]]);
+		 layout_names[layout[3]], (unsigned long long)n);
+	kit_vary(kit, n);
 	for (int i = 0; i < 2; i++) {
 		array_make(kit, &in[i], INPUT, TN_F32, shape->rank, shape->lengths, layout[i]);
 		array_randomise(&in[i], -2, 2);
@@ -64,8 +65,9 @@ static void runs_on_layouts(struct kit *kit, const struct tn_program *program,
 		array_free(all[i]);
 }
 
-static void runs_on_every_layout(struct kit *kit)
+void check_map_layouts(struct kit *kit)
 {
+	enum { ANYHOW = 24 };
 	struct tn_program *program = two_outputs();
 	for (size_t s = 0; s < n_shapes; s++) {
 		for (int first = 0; first < LAYOUTS; first++) {
@@ -73,14 +75,35 @@ static void runs_on_every_layout(struct kit *kit)
 						       (enum layout)((first + 3) % LAYOUTS),
 						       (enum layout)((first + s) % OUTPUT_LAYOUTS),
 						       (enum layout)((first + 1) % OUTPUT_LAYOUTS)};
-			runs_on_layouts(kit, program, &shapes[s], layout);
+			runs_on_layouts(kit, program, &shapes[s], layout, 0);
 		}
+	}
+	for (uint64_t n = 1; n <= ANYHOW; n++) {
+		static const enum layout layout[4] = {RANDOM, RANDOM, RANDOM, RANDOM};
+		struct shape shape;
+		kit_case(kit, TN_SLOT_MAP, "map: a random shape");
+		kit_vary(kit, n);
+		shape_random(kit, &shape, TN_MAX_RANK, 5000);
+		runs_on_layouts(kit, program, &shape, layout, n);
 	}
 	tn_program_destroy(program);
 }
 
+/* Several MB, of a length that no power of two divides. */
+void check_map_long(struct kit *kit)
+{
+	static const struct shape shape = {1, {1500007}};
+	static const enum layout layout[4] = {COMPACT, COMPACT, COMPACT, SHIFTED};
+	struct tn_program *program;
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it claims no programs");
+	program = two_outputs();
+	runs_on_layouts(kit, program, &shape, layout, 0);
+	tn_program_destroy(program);
+}
+
 /* The output is the first input's own view. */
-static void writes_in_place(struct kit *kit)
+void check_map_in_place(struct kit *kit)
 {
 	static const int64_t lengths[] = {37, 61};
 	struct tn_program *program = operation_program(TN_OP_SUB, 2, TN_F32, TN_F32);
@@ -110,13 +133,15 @@ static void writes_in_place(struct kit *kit)
 }
 
 /* out0 = element, out1 = index 0, out2 = index 1, out3 = index 2 */
-static void counts_elements_and_axes(struct kit *kit)
+void check_map_index(struct kit *kit)
 {
 	static const int64_t lengths[] = {3, 50, 7};
 	tn_value out[4];
 	struct array array[4], *all[4] = {&array[0], &array[1], &array[2], &array[3]};
 	struct tn_operand outputs[4];
 	struct tn_builder b;
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it claims no programs");
 	begin_program(&b);
 	out[0] = tn_build_source(&b, TN_OP_ELEMENT, TN_I64, 0);
 	for (uint32_t axis = 0; axis < 3; axis++)
@@ -146,12 +171,14 @@ static void counts_elements_and_axes(struct kit *kit)
 
 /* out = (s0 + s1) - 0.5: a scalar by value, of another dtype than it is read in, one on the device,
  * and a constant. */
-static void reads_scalars(struct kit *kit)
+void check_map_scalars(struct kit *kit)
 {
 	static const int64_t length[] = {130};
 	tn_value v[3];
 	struct array device_scalar, out, *all[2] = {&device_scalar, &out};
 	struct tn_builder b;
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it claims no programs");
 	begin_program(&b);
 	v[0] = tn_build_source(&b, TN_OP_SCALAR, TN_F32, 0);
 	v[1] = tn_build_source(&b, TN_OP_SCALAR, TN_F32, 1);
@@ -183,7 +210,7 @@ static void reads_scalars(struct kit *kit)
 
 /* As many inputs, outputs and instructions as there may be: out[j] = in0 - in1 - ... - in7 - j, and
  * so on round the inputs until the program is long. */
-static void takes_the_largest_program(struct kit *kit)
+void check_map_largest(struct kit *kit)
 {
 	enum { STEPS = 200, N_IN = TN_PROGRAM_MAX_INPUTS, N_OUT = TN_PROGRAM_MAX_OUTPUTS };
 	static const int64_t lengths[] = {9, 31};
@@ -191,6 +218,8 @@ static void takes_the_largest_program(struct kit *kit)
 	struct tn_operand operands[N_IN + N_OUT];
 	tn_value in[N_IN], out[N_OUT], value;
 	struct tn_builder b;
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it claims no programs");
 	begin_program(&b);
 	for (uint32_t i = 0; i < N_IN; i++)
 		in[i] = tn_build_source(&b, TN_OP_INPUT, TN_I32, i);
@@ -229,15 +258,4 @@ static void takes_the_largest_program(struct kit *kit)
 	for (int i = 0; i < N_IN + N_OUT; i++)
 		array_free(&array[i]);
 	tn_program_destroy(program);
-}
-
-void check_map(struct kit *kit)
-{
-	writes_in_place(kit);
-	if (!kit->description.program_dtypes)
-		return;
-	runs_on_every_layout(kit);
-	counts_elements_and_axes(kit);
-	reads_scalars(kit);
-	takes_the_largest_program(kit);
 }

@@ -4,7 +4,7 @@
  * matmul: sizes, transpositions, row gaps, batches and scales.  The oracle sums each element's products in
  * double.
  */
-#include "conform.h"
+#include "slots.h"
 
 /* m, n, k and batch axes. */
 struct product {
@@ -14,14 +14,18 @@ struct product {
 };
 
 static const struct product products[] = {
-	{1, 1, 1, 0, {0}},    {1, 7, 5, 0, {0}},          {7, 1, 5, 0, {0}},
-	{5, 7, 1, 0, {0}},    {1, 1, 300, 0, {0}},        {3, 4, 5, 0, {0}},
-	{17, 33, 65, 0, {0}}, {64, 64, 64, 0, {0}},       {5, 3, 10007, 0, {0}},
-	{130, 1, 70, 0, {0}}, {1, 260, 90, 0, {0}},       {100, 70, 40, 0, {0}},
-	{4, 6, 8, 1, {3}},    {1, 5, 9, 1, {7}},          {9, 1, 5, 1, {4}},
-	{3, 5, 7, 2, {2, 3}}, {2, 3, 4, 4, {2, 1, 3, 2}},
+	{1, 1, 1, 0, {0}},       {1, 7, 5, 0, {0}},    {7, 1, 5, 0, {0}},    {5, 7, 1, 0, {0}},
+	{1, 1, 300, 0, {0}},     {3, 4, 5, 0, {0}},    {17, 33, 65, 0, {0}}, {64, 64, 64, 0, {0}},
+	{5, 3, 10007, 0, {0}},   {130, 1, 70, 0, {0}}, {1, 260, 90, 0, {0}}, {100, 70, 40, 0, {0}},
+	{300, 200, 100, 0, {0}},
 };
 enum { N_PRODUCTS = sizeof(products) / sizeof(products[0]) };
+
+static const struct product batches[] = {
+	{4, 6, 8, 1, {3}},    {1, 5, 9, 1, {7}},          {9, 1, 5, 1, {4}},
+	{3, 5, 7, 2, {2, 3}}, {2, 3, 4, 4, {2, 1, 3, 2}}, {16, 16, 16, 1, {33}},
+};
+enum { N_BATCHES = sizeof(batches) / sizeof(batches[0]) };
 
 /* What varies besides the sizes: bit 0, 1, 2 transpose a, b, c in memory; bit 3 gives each row a gap;
  * `shared` gives a (1) or b (2) one matrix for all of the batch. */
@@ -30,9 +34,8 @@ struct form {
 	int gap;
 	int shared;
 	double alpha, beta;
+	int whole; /* small whole numbers, all of whose sums are exact: no term may be left out */
 };
-
-static const double scales[][2] = {{1, 0}, {-0.5, 0}, {1, 1}, {2, -0.75}};
 
 /* An array whose inner matrices have one unit stride, the other as long as the rows or longer. */
 static void make_matrix(struct kit *kit, struct array *array, enum role role, tn_dtype dtype,
@@ -87,7 +90,26 @@ static void oracle(const struct product *p, const struct form *f, double epsilon
 		expected[i] = f->alpha * sum + old;
 		tolerance[i] =
 			epsilon * ((double)(p->k + 4) * fabs(f->alpha) * magnitude + 4 * fabs(old));
+		if (f->whole)
+			tolerance[i] = 0;
 	}
+}
+
+/* What storing a result in f16 or bf16 adds: half a unit in the last of its 11 or 8 digits, and of the
+ * least number. */
+static void add_narrowing(tn_dtype dtype, const double *expected, double *tolerance, uint64_t n)
+{
+	double half_unit = dtype == TN_F16 ? 0x1p-11 : 0x1p-8;
+	if (dtype != TN_F16 && dtype != TN_BF16)
+		return;
+	for (uint64_t i = 0; i < n; i++)
+		tolerance[i] += half_unit * (fabs(expected[i]) + tolerance[i]) + 0x1p-25;
+}
+
+static void set_whole(struct array *array)
+{
+	for (uint64_t i = 0; i < array->count; i++)
+		array_set_number(array, i, (double)(kit_random(array->kit) % 7) - 3);
 }
 
 static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
@@ -108,6 +130,11 @@ static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
 	array_randomise(&a, -1, 1);
 	array_randomise(&b, -1, 1);
 	array_randomise(&c, -1, 1);
+	if (f->whole) {
+		set_whole(&a);
+		set_whole(&b);
+		set_whole(&c);
+	}
 	for (uint64_t i = 0; f->beta == 0 && i < c.count; i++)
 		array_set_number(&c, i, NAN); /* which must not be read */
 	double *a_numbers = array_numbers(&a), *b_numbers = array_numbers(&b),
@@ -122,6 +149,7 @@ static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
 	if (kit_run_ok(kit, &args, all, 3)) {
 		oracle(p, f, kit_family_epsilon(kit, TN_FAMILY_MATMUL, dtype), a_numbers, b_numbers,
 		       c_numbers, expected, tolerance);
+		add_narrowing(dtype, expected, tolerance, c.count);
 		array_compare(&c, expected, tolerance);
 	}
 	free(a_numbers);
@@ -133,24 +161,88 @@ static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
 		array_free(all[i]);
 }
 
-void check_matmul(struct kit *kit)
+static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+
+/* Every size, compact; a product longer than 1000 in whole numbers, for the error that its length allows
+ * would hide a term. */
+void check_matmul_shapes(struct kit *kit)
 {
-	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
-	static const struct form plain = {.alpha = 1};
+	static const struct form plain = {.alpha = 1}, whole = {.alpha = 1, .whole = 1};
 	multiplies(kit, TN_F32, &products[0], &plain);
+	for (int d = 0; d < 2; d++)
+		for (unsigned i = 0; i < N_PRODUCTS && kit_claims_matmul(kit, dtypes[d]); i++) {
+			multiplies(kit, dtypes[d], &products[i],
+				   products[i].k < 1000 ? &plain : &whole);
+			if (products[i].k < 1000)
+				multiplies(kit, dtypes[d], &products[i], &whole);
+		}
+}
+
+/* Every way in which the three matrices may lie, with rows that are next to one another or not. */
+void check_matmul_strides(struct kit *kit)
+{
+	static const unsigned chosen[] = {1, 2, 3, 5, 6, 9, 10};
+	if (!kit->description.matmul_dtypes)
+		return kit_skip(kit, "it claims no matmul");
 	for (int d = 0; d < 2; d++) {
-		if (!kit_claims_matmul(kit, dtypes[d]))
-			continue;
-		for (unsigned i = 0; i < N_PRODUCTS; i++) {
+		for (unsigned i = 0; i < 7 && kit_claims_matmul(kit, dtypes[d]); i++) {
 			for (unsigned turn = 0; turn < 16; turn++) {
-				unsigned s = (turn + i) % 4;
 				struct form form = {.transposed = turn % 8,
 						    .gap = turn >= 8,
-						    .shared = (int)((turn + i) % 3),
-						    .alpha = scales[s][0],
-						    .beta = scales[s][1]};
-				multiplies(kit, dtypes[d], &products[i], &form);
+						    .alpha = 1,
+						    .beta = turn % 3 == 1};
+				multiplies(kit, dtypes[d], &products[chosen[i]], &form);
 			}
+		}
+	}
+}
+
+void check_matmul_batch(struct kit *kit)
+{
+	if (!kit->description.matmul_dtypes)
+		return kit_skip(kit, "it claims no matmul");
+	for (int d = 0; d < 2; d++) {
+		for (unsigned i = 0; i < N_BATCHES && kit_claims_matmul(kit, dtypes[d]); i++) {
+			for (unsigned turn = 0; turn < 12; turn++) {
+				struct form form = {.transposed = (turn + i) % 8,
+						    .gap = turn % 2 == 1,
+						    .shared = (int)(turn % 3),
+						    .alpha = 1,
+						    .beta = turn >= 6};
+				multiplies(kit, dtypes[d], &batches[i], &form);
+			}
+		}
+	}
+}
+
+/* With beta = 0 the output holds NaN before, which must not be read. */
+void check_matmul_scale(struct kit *kit)
+{
+	static const double scales[][2] = {{1, 0}, {-0.5, 0}, {1, 1}, {2, -0.75}, {0, 0}, {0, 0.5}};
+	static const unsigned chosen[] = {0, 1, 2, 6, 9, 10};
+	if (!kit->description.matmul_dtypes)
+		return kit_skip(kit, "it claims no matmul");
+	for (int d = 0; d < 2; d++) {
+		for (unsigned i = 0; i < 36 && kit_claims_matmul(kit, dtypes[d]); i++) {
+			struct form form = {.transposed = i % 8,
+					    .alpha = scales[i % 6][0],
+					    .beta = scales[i % 6][1]};
+			multiplies(kit, dtypes[d], &products[chosen[i / 6]], &form);
+			multiplies(kit, dtypes[d], &batches[i / 6], &form);
+		}
+	}
+}
+
+void check_matmul_narrow(struct kit *kit)
+{
+	static const tn_dtype narrow[] = {TN_F16, TN_BF16};
+	if (!kit_claims_matmul(kit, TN_F16) && !kit_claims_matmul(kit, TN_BF16))
+		return kit_skip(kit, "it claims no matmul of f16 or bf16");
+	for (int d = 0; d < 2; d++) {
+		for (unsigned i = 0; i < N_PRODUCTS && kit_claims_matmul(kit, narrow[d]); i++) {
+			struct form form = {
+				.transposed = i % 8, .alpha = 1, .beta = i % 2 ? 0.5 : 0};
+			multiplies(kit, narrow[d], &products[i], &form);
 		}
 	}
 }

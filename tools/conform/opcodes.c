@@ -4,14 +4,13 @@
  * Every opcode in every dtype on the values where operations go wrong, and every conversion.  The oracle
  * is tn_op_evaluate, which defines what an opcode means.
  */
-#include "conform.h"
-
 #include <float.h>
 
 #include "program/cast.h"
 #include "program/evaluate.h"
 #include "program/opcode.h"
 #include "programs.h"
+#include "slots.h"
 
 static const double reals[] = {
 	0.0,    -0.0,   1.0,        -1.0,    0.5,      -0.5,      1.5,       2.5,      -2.5,
@@ -175,8 +174,10 @@ static int takes(const struct tn_op_info *info, tn_dtype dtype)
 	return (info->flags & (tn_is_integer(dtype) ? TN_TAKES_INTEGERS : TN_TAKES_FLOATS)) != 0;
 }
 
-static void runs_every_opcode(struct kit *kit)
+void check_map_opcodes(struct kit *kit)
 {
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it claims no programs");
 	for (uint16_t op = 0; op < TN_OP_COUNT; op++) {
 		const struct tn_op_info *info = tn_op_information(op);
 		if (!info->name || tn_op_is_source(op) || op == TN_OP_CAST || op == TN_OP_BITCAST ||
@@ -227,30 +228,37 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 	tn_program_destroy(program);
 }
 
-static void converts_every_pair(struct kit *kit)
+/* Loads and stores: every dtype that is stored, in and out of every one that programs compute in. */
+void check_map_dtypes(struct kit *kit)
 {
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it claims no programs");
 	for (int c = 0; c < N_COMPUTE; c++) {
 		tn_dtype compute = compute_dtypes[c];
-		if (!kit_claims_program(kit, compute))
-			continue;
-		for (int s = 0; s < N_STORAGE; s++) {
+		for (int s = 0; s < N_STORAGE && kit_claims_program(kit, compute); s++) {
 			tn_dtype storage = storage_dtypes[s];
 			if (!kit_claims_storage(kit, storage))
 				continue;
 			converts(kit, 0, storage, compute, compute, compute);
 			converts(kit, 0, compute, compute, compute, storage);
-			if (tn_is_compute_dtype(storage) && kit_claims_program(kit, storage))
-				converts(kit, TN_OP_CAST, storage, storage, compute, compute);
-			if (tn_dtype_size(storage) == 4 && tn_dtype_size(compute) == 4)
-				converts(kit, TN_OP_BITCAST, storage, storage, compute, compute);
 		}
 	}
 }
 
-void check_opcodes(struct kit *kit)
+/* The instructions CAST and BITCAST. */
+void check_map_casts(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)
-		return;
-	runs_every_opcode(kit);
-	converts_every_pair(kit);
+		return kit_skip(kit, "it claims no programs");
+	for (int f = 0; f < N_COMPUTE; f++) {
+		for (int t = 0; t < N_COMPUTE; t++) {
+			tn_dtype from = compute_dtypes[f], to = compute_dtypes[t];
+			if (!kit_claims_program(kit, from) || !kit_claims_program(kit, to) ||
+			    !kit_claims_storage(kit, from) || !kit_claims_storage(kit, to))
+				continue;
+			converts(kit, TN_OP_CAST, from, from, to, to);
+			if (tn_dtype_size(from) == 4 && tn_dtype_size(to) == 4)
+				converts(kit, TN_OP_BITCAST, from, from, to, to);
+		}
+	}
 }

@@ -3,11 +3,10 @@
  *
  * Random numbers: the same bits on every backend.
  */
-#include "conform.h"
-
 #include "program/cast.h"
 #include "program/random.h"
 #include "programs.h"
+#include "slots.h"
 
 /* out0 = random(seed, stream, element + first), out1 = normal of it, out2 = the 24-bit uniform */
 static struct tn_program *draw(uint64_t stream, uint64_t first)
@@ -99,10 +98,10 @@ static void knows_the_whole_table(struct kit *kit)
 	tn_program_destroy(program);
 }
 
-void check_random(struct kit *kit)
+void check_map_random(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)
-		return;
+		return kit_skip(kit, "it claims no programs");
 	draws(kit, 0, 0, 0, 1);
 	draws(kit, 1, 0, 0, 100003);
 	draws(kit, 0xfedcba9876543210, 0x123456789abcdef0, 3, 1001);

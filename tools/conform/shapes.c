@@ -23,6 +23,21 @@ const struct shape shapes[] = {
 };
 const size_t n_shapes = sizeof(shapes) / sizeof(shapes[0]);
 
+void shape_random(struct kit *kit, struct shape *shape, uint32_t most_rank, uint64_t most)
+{
+	static const int64_t likely[] = {1, 1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 64, 65, 127, 1000};
+	uint64_t count = 1;
+	shape->rank = (uint32_t)(kit_random(kit) % (most_rank + 1));
+	for (uint32_t axis = 0; axis < shape->rank; axis++) {
+		uint64_t room = most / count;
+		uint64_t length = (uint64_t)likely[kit_random(kit) % 15];
+		if (length > room)
+			length = room > 2 ? kit_random(kit) % room + 1 : 1;
+		shape->lengths[axis] = (int64_t)length;
+		count *= length;
+	}
+}
+
 void differences(layer_function f, const void *setting, double *x, size_t n_x, const double *dy,
 		 size_t n_y, double h, double *gradient)
 {

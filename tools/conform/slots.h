@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The checks that call slots one at a time: memory, streams, map, reduce, matmul and copies (levels 1
+ * and 2), and what holds of any call (level 5).
+ */
+#ifndef TN_TOOLS_CONFORM_SLOTS_H
+#define TN_TOOLS_CONFORM_SLOTS_H
+
+#include "conform.h"
+
+/* ---- Level 1 ---------------------------------------------------------------------------------*/
+
+/* device.c */
+void check_describe(struct kit *kit);
+void check_describe_absent(struct kit *kit);
+void check_describe_older_caller(struct kit *kit);
+
+/* memory.c */
+void check_alloc_alignment(struct kit *kit);
+void check_alloc_impossible(struct kit *kit);
+void check_transfer_offsets(struct kit *kit);
+void check_sync(struct kit *kit);
+void check_memory_information(struct kit *kit);
+
+/* ---- Level 2 ---------------------------------------------------------------------------------*/
+
+/* map.c */
+void check_map_layouts(struct kit *kit);
+void check_map_in_place(struct kit *kit);
+void check_map_index(struct kit *kit);
+void check_map_scalars(struct kit *kit);
+void check_map_largest(struct kit *kit);
+void check_map_long(struct kit *kit);
+
+/* opcodes.c, random.c */
+void check_map_dtypes(struct kit *kit);
+void check_map_opcodes(struct kit *kit);
+void check_map_casts(struct kit *kit);
+void check_map_random(struct kit *kit);
+
+/* reduce.c, reduce_epilogue.c */
+void check_reduce_shapes(struct kit *kit);
+void check_reduce_combiners(struct kit *kit);
+void check_reduce_nan(struct kit *kit);
+void check_reduce_arg(struct kit *kit);
+void check_reduce_dtypes(struct kit *kit);
+void check_reduce_long(struct kit *kit);
+void check_reduce_epilogue(struct kit *kit);
+
+/* matmul.c */
+void check_matmul_shapes(struct kit *kit);
+void check_matmul_strides(struct kit *kit);
+void check_matmul_batch(struct kit *kit);
+void check_matmul_scale(struct kit *kit);
+void check_matmul_narrow(struct kit *kit);
+
+/* copy.c, gather.c */
+void check_copy_fill(struct kit *kit);
+void check_copy_layouts(struct kit *kit);
+void check_copy_gather(struct kit *kit);
+void check_copy_scatter_add(struct kit *kit);
+
+/* ---- Level 5 ---------------------------------------------------------------------------------*/
+
+/* arguments.c */
+void check_arguments(struct kit *kit);
+
+#endif
