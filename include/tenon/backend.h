@@ -941,8 +941,9 @@ static inline int tn_arguments_fit(const void *arguments, size_t own_size)
 }
 
 /* Arguments of a call, by the first rule: copies what both sides know into `own`, zero for the rest.
- * TN_UNSUPPORTED: they are larger, and the unknown tail is not zero; `own` is filled all the same, so
- * that its call.error can be written. */
+ * own's struct_size becomes own_size, so that `own` may be handed on.  TN_UNSUPPORTED: they are larger,
+ * and the unknown tail is not zero; `own` is filled all the same, so that its call.error can be
+ * written. */
 static inline tn_status tn_arguments_take(void *own, size_t own_size, const void *arguments)
 {
 	unsigned char *to = (unsigned char *)own;
@@ -950,6 +951,7 @@ static inline tn_status tn_arguments_take(void *own, size_t own_size, const void
 	size_t their_size = ((const struct tn_call *)arguments)->struct_size;
 	for (size_t i = 0; i < own_size; i++)
 		to[i] = i < their_size ? from[i] : 0;
+	*(uint32_t *)own = (uint32_t)own_size;
 	return tn_arguments_fit(arguments, own_size) ? TN_OK : TN_UNSUPPORTED;
 }
 

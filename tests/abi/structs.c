@@ -38,6 +38,7 @@ static void an_old_caller_means_zero_for_what_it_does_not_know(void **state)
 	assert_int_equal(own.call.flags, TN_ASYNC);
 	assert_int_equal(own.size, 5);
 	assert_int_equal(own.hint, 0);
+	assert_int_equal(own.call.struct_size, sizeof(own));
 }
 
 static void a_new_caller_is_taken_when_its_unknown_tail_is_zero(void **state)
@@ -48,6 +49,8 @@ static void a_new_caller_is_taken_when_its_unknown_tail_is_zero(void **state)
 	assert_ok(take(&own, sizeof(own), &caller));
 	assert_int_equal(own.size, 5);
 	assert_true(tn_arguments_fit(&caller, sizeof(own)));
+	/* What was taken may be handed on: it is as long as it says. */
+	assert_int_equal(own.call.struct_size, sizeof(own));
 }
 
 static void a_new_caller_with_an_unknown_wish_is_unsupported(void **state)
