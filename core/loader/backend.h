@@ -126,6 +126,9 @@ struct tn_registry_options {
 	int required;
 	/* 1: look at `paths` alone, and at no variable or installed folder (the isolated probe). */
 	int paths_only;
+	/* Not 0: each file is loaded in a process of its own and given so many milliseconds; the
+	 * report says what came of it, and nothing is loaded or chosen here. */
+	uint32_t probe_ms;
 	/* Backends without a file; they come first in the list of backends. */
 	const struct tn_backend_descriptor *const *built_in;
 	size_t n_built_in;

@@ -26,7 +26,6 @@
 #include "base/text.h"
 #include "loader/report.h"
 
-#define DEFAULT_TIMEOUT_MS 10000u
 #define MAX_OUTPUT (1u << 20)
 /* How long to sleep before asking again whether the helper lives, while something holds its pipe. */
 #define SLICE_MS 50
@@ -293,7 +292,7 @@ static tn_status check_path(const char *path, struct tn_error_info *error)
 tn_status tn_probe_file(struct tn_parameters *parameters, const char *path, uint32_t timeout_ms,
 			tn_load_report **report, struct tn_error_info *error)
 {
-	struct probe probe = {.timeout_ms = timeout_ms ? timeout_ms : DEFAULT_TIMEOUT_MS};
+	struct probe probe = {.timeout_ms = timeout_ms ? timeout_ms : TN_PROBE_DEFAULT_MS};
 	tn_error_reset(error);
 	tn_status status = check_path(path, error);
 	if (!status)

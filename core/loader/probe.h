@@ -14,6 +14,7 @@
 #include "base/parameter.h"
 
 #define TN_PROBE_FD 3
+#define TN_PROBE_DEFAULT_MS 10000u
 
 /* As tn_probe, which see; the helper's path is TENON_PROBE_HELPER, else the installed one. */
 tn_status tn_probe_file(struct tn_parameters *parameters, const char *path, uint32_t timeout_ms,

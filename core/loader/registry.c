@@ -15,6 +15,7 @@
 #include "loader/choose.h"
 #include "loader/known.h"
 #include "loader/load.h"
+#include "loader/probe.h"
 #include "loader/report.h"
 
 static tn_status parse(struct tn_loading *loading, struct tn_error_info *error)
@@ -71,6 +72,26 @@ static tn_status load_candidates(struct tn_loading *loading, struct tn_registry 
 			return status;
 		if (backend)
 			registry->backends[registry->n_backends++] = backend;
+	}
+	return TN_OK;
+}
+
+/* Each file's row as a process of its own made it. */
+static tn_status probe_candidates(struct tn_loading *loading, struct tn_error_info *error)
+{
+	const struct tn_registry_options *options = loading->options;
+	for (size_t i = 0; i < loading->candidates.n; i++) {
+		const struct tn_candidate *candidate = &loading->candidates.list[i];
+		tn_load_report *probed = NULL;
+		if (!candidate->path)
+			continue;
+		tn_status status = tn_probe_file(options->parameters, candidate->path,
+						 options->probe_ms, &probed, error);
+		if (status)
+			return status;
+		if (probed->n_rows)
+			tn_report_move(candidate->row, probed->rows[0]);
+		tn_load_report_destroy(probed);
 	}
 	return TN_OK;
 }
@@ -207,7 +228,9 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 	tn_status status = parse(loading, error);
 	if (!status)
 		status = add_candidates(loading);
-	if (!status)
+	if (!status && loading->options->probe_ms)
+		status = probe_candidates(loading, error);
+	else if (!status)
 		status = load_candidates(loading, registry);
 	if (!status && !loading->options->paths_only)
 		status = read_known(loading->options, &known);
@@ -217,7 +240,7 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 		status = add_all_asked(loading);
 	if (!status)
 		say_ignored(loading->options);
-	if (!status)
+	if (!status && !loading->options->probe_ms)
 		status = tn_choose(loading, &known, registry, error);
 	tn_known_release(&known);
 	return status;

@@ -114,6 +114,15 @@ struct tn_load_row *tn_report_add(struct tn_load_report *report, const char *nam
 	return row;
 }
 
+void tn_report_move(struct tn_load_row *row, struct tn_load_row *from)
+{
+	struct tn_load_row emptied = *row;
+	uint32_t found = row->found;
+	*row = *from;
+	row->found = found;
+	*from = emptied;
+}
+
 /* The length of the UTF-8 sequence at s when it is a whole, printable character, else 0.
  * Source: RFC 3629, section 4. */
 static size_t printable(const unsigned char *s)

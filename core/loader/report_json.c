@@ -33,9 +33,24 @@ static json_int_t clamped(uint64_t value)
 	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
 }
 
-static json_t *device_to_json(const struct tn_device_description *device)
+/* ["cuda:0"]: what else is this device. */
+static json_t *pairs_to_json(const tn_load_report *report, const struct tn_load_row *row,
+			     uint32_t device)
 {
-	return json_pack("{s:I, s:o, s:I, s:i, s:I, s:I, s:i, s:I, s:o, s:o}", "kind",
+	struct tn_pair pairs[TN_MOST_PAIRS];
+	size_t n = tn_report_pairs(report, row, device, pairs, TN_MOST_PAIRS);
+	json_t *names = json_array();
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(names,
+				      json_sprintf("%s:%u", pairs[i].row->name, pairs[i].device));
+	return names;
+}
+
+static json_t *device_to_json(const tn_load_report *report, const struct tn_load_row *row,
+			      uint32_t i)
+{
+	const struct tn_device_description *device = &row->devices[i];
+	return json_pack("{s:I, s:o, s:I, s:i, s:I, s:I, s:i, s:I, s:o, s:o, s:o}", "kind",
 			 (json_int_t)device->kind, "name", string(device->name), "flags",
 			 (json_int_t)device->flags, "score", (int)device->score, "memory_bytes",
 			 clamped(device->memory_bytes), "max_alloc_bytes",
@@ -43,14 +58,14 @@ static json_t *device_to_json(const struct tn_device_description *device)
 			 (int)device->identity_type, "storage_dtypes",
 			 clamped(device->storage_dtypes), "identity",
 			 hexadecimal(device->identity, sizeof(device->identity)), "note",
-			 string(device->note));
+			 string(device->note), "same_device_as", pairs_to_json(report, row, i));
 }
 
-static json_t *row_to_json(const struct tn_load_row *row)
+static json_t *row_to_json(const tn_load_report *report, const struct tn_load_row *row)
 {
 	json_t *devices = json_array();
 	for (uint32_t i = 0; i < row->n_devices; i++)
-		json_array_append_new(devices, device_to_json(&row->devices[i]));
+		json_array_append_new(devices, device_to_json(report, row, i));
 	return json_pack(
 		"{s:o, s:s, s:i, s:s, s:s, s:o, s:o, s:I, s:o, s:[I,I], s:I, s:I, s:o, s:o, s:o, "
 		"s:b, "
@@ -71,7 +86,7 @@ static json_t *report_to_json(const tn_load_report *report)
 	json_t *rows = json_array();
 	json_t *notices = json_array();
 	for (size_t i = 0; i < report->n_rows; i++)
-		json_array_append_new(rows, row_to_json(report->rows[i]));
+		json_array_append_new(rows, row_to_json(report, report->rows[i]));
 	for (size_t i = 0; i < report->n_notices; i++)
 		json_array_append_new(notices, string(report->notices[i]));
 	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "version", tn_version(), "selection",

@@ -37,7 +37,18 @@ static int longest_name(const tn_load_report *report)
 	return (int)longest;
 }
 
-static void add_device(struct tn_text *text, const struct tn_load_row *row, uint32_t i, int indent)
+static void add_pairs(struct tn_text *text, const tn_load_report *report,
+		      const struct tn_load_row *row, uint32_t device)
+{
+	struct tn_pair pairs[TN_MOST_PAIRS];
+	size_t n = tn_report_pairs(report, row, device, pairs, TN_MOST_PAIRS);
+	for (size_t i = 0; i < n; i++)
+		tn_text_format(text, "%s%s:%" PRIu32, i ? ", " : ", the same device as ",
+			       pairs[i].row->name, pairs[i].device);
+}
+
+static void add_device(struct tn_text *text, const tn_load_report *report,
+		       const struct tn_load_row *row, uint32_t i, int indent)
 {
 	const struct tn_device_description *device = &row->devices[i];
 	tn_text_format(text, "%*s%s:%" PRIu32 "  %s, %s", indent, "", row->name, i, device->name,
@@ -45,12 +56,14 @@ static void add_device(struct tn_text *text, const struct tn_load_row *row, uint
 	if (device->memory_bytes)
 		tn_text_format(text, ", %.1f GiB",
 			       (double)device->memory_bytes / (1024.0 * 1024.0 * 1024.0));
+	add_pairs(text, report, row, i);
 	if (device->note[0])
 		tn_text_format(text, " (%s)", device->note);
 	tn_text_add(text, "\n");
 }
 
-static void add_row(struct tn_text *text, const struct tn_load_row *row, int width)
+static void add_row(struct tn_text *text, const tn_load_report *report,
+		    const struct tn_load_row *row, int width)
 {
 	int indent = width + 4;
 	tn_text_format(text, "%c %-*s  %-15s", row->selected ? '*' : ' ', width, row->name,
@@ -65,7 +78,7 @@ static void add_row(struct tn_text *text, const struct tn_load_row *row, int wid
 		tn_text_format(text, " %.1f ms", (double)row->microseconds / 1000.0);
 	tn_text_add(text, "\n");
 	for (uint32_t i = 0; i < row->n_devices; i++)
-		add_device(text, row, i, indent);
+		add_device(text, report, row, i, indent);
 	if (row->text[0])
 		tn_text_format(text, "%*s%s\n", indent, "", row->text);
 }
@@ -81,7 +94,7 @@ const char *tn_load_report_text(const tn_load_report *constant)
 	tn_text_format(&text, "selection: %s%s\n", report->selection,
 		       report->fell_back ? " (fell back)" : "");
 	for (size_t i = 0; i < report->n_rows; i++)
-		add_row(&text, report->rows[i], longest_name(report));
+		add_row(&text, report, report->rows[i], longest_name(report));
 	for (size_t i = 0; i < report->n_notices; i++)
 		tn_text_format(&text, "notice: %s\n", report->notices[i]);
 	report->text = tn_text_take(&text);

@@ -284,7 +284,14 @@ enum {
 };
 
 enum { TN_LAYOUT_NCHW = 1, TN_LAYOUT_NHWC = 2 };
-enum { TN_IDENTITY_NONE = 0, TN_IDENTITY_PCI = 1, TN_IDENTITY_UUID = 2 };
+/* What the 16 bytes of a device's identity hold; those that are not named are 0. */
+enum {
+	TN_IDENTITY_NONE = 0,
+	/* Bytes 0 to 3 the PCI domain, the low byte first; then bus, device and function. */
+	TN_IDENTITY_PCI = 1,
+	/* The UUID that the driver gives the device, in the order in which it is written. */
+	TN_IDENTITY_UUID = 2,
+};
 
 /* Families, for accuracy and determinism: one byte each in the description, which has 16. */
 enum {

@@ -96,6 +96,13 @@ TN_API const char *tn_load_report_notice(const tn_load_report *report, size_t i)
 TN_API const char *tn_load_report_text(const tn_load_report *report);
 TN_API const char *tn_load_report_json(const tn_load_report *report);
 
+/* 1: the two descriptions are of one physical device, as two backends see it: they have an identity,
+ * and it is the same.  Devices without an identity are never the same.  Either may be NULL: 0.  Both
+ * stay in the report and can be used; what shows them says that they are one.
+ * [thread: any | since 0.1] */
+TN_API int tn_device_same(const struct tn_device_description *a,
+			  const struct tn_device_description *b);
+
 /* Takes NULL.  [thread: one per report | since 0.1] */
 TN_API void tn_load_report_destroy(tn_load_report *report);
 
@@ -112,6 +119,13 @@ TN_API const char *tn_stage_name(uint32_t stage);
  * error may be NULL.  [thread: any | since 0.1] */
 TN_API tn_status tn_probe(const char *path, uint32_t timeout_ms, tn_load_report **report,
 			  struct tn_error_info *error);
+
+/* The same for every file that a context would look at: `paths` (n_paths, may be 0; absolute), then
+ * TENON_PLUGIN_PATH, then the installed ones, each in a process of its own and given timeout_ms.  The
+ * report (owned) has a row a file, in the order of the search, then what is known and has no file;
+ * nothing is selected in it.  Errors as above.  error may be NULL.  [thread: any | since 0.1] */
+TN_API tn_status tn_probe_all(const char *const *paths, size_t n_paths, uint32_t timeout_ms,
+			      tn_load_report **report, struct tn_error_info *error);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Two devices, the second with the higher score.
+ * Two devices, the second with the higher score and with an identity: PCI 0000:01:00.0.
  */
 #include <tenon/backend.h>
 
@@ -20,6 +20,10 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 {
 	tn_status status = minimal_describe(instance, 0, out);
 	out->score += (int32_t)index;
+	if (index) {
+		out->identity_type = TN_IDENTITY_PCI;
+		out->identity[4] = 1;
+	}
 	return status;
 }
 

@@ -113,6 +113,39 @@ static void a_probe_that_cannot_start_is_an_error(void **state)
 	assert_null(none);
 }
 
+/* Those of a folder in their order, a crash among them; and nothing of it happened here. */
+static void all_files_are_probed_and_none_is_loaded(void **state)
+{
+	static const char *const names[] = {"crashes", "null_slot", "ok", "two_devices"};
+	static const tn_status expected[] = {TN_PROBE_FAILED, TN_BAD_PLUGIN, TN_OK, TN_OK};
+	struct tn_error_info error;
+	tn_load_report *all = NULL;
+	(void)state;
+	assert_int_equal(make_folder(NULL), 0);
+	for (size_t i = 0; i < 4; i++)
+		put(names[i]);
+	setenv("TENON_PLUGIN_PATH_ONLY", "1", 1);
+	setenv("TENON_DATA_DIR", folder, 1);
+	unsetenv("TENON_PLUGIN_PATH");
+	assert_ok(tn_probe_all(&folder_path, 1, 0, &all, &error));
+	assert_int_equal(tn_load_report_count(all), 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct tn_load_row *row = tn_load_report_row(all, i);
+		assert_string_equal(row->name, names[i]);
+		assert_int_equal(row->status, expected[i]);
+		assert_int_equal(row->found, TN_FOUND_API);
+	}
+	assert_int_equal(tn_load_report_row(all, 3)->n_devices, 2);
+	tn_load_report_destroy(all);
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[1024];
+	while (maps && fgets(line, sizeof(line), maps))
+		assert_null(strstr(line, folder));
+	if (maps)
+		fclose(maps);
+	assert_int_equal(remove_folder(NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +155,7 @@ int main(void)
 		cmocka_unit_test(a_hang_is_cut_short),
 		cmocka_unit_test(an_exit_inside_the_plugin_is_a_failure),
 		cmocka_unit_test(what_a_plugin_prints_does_not_reach_the_report),
+		cmocka_unit_test(all_files_are_probed_and_none_is_loaded),
 		cmocka_unit_test(a_probe_that_cannot_start_is_an_error),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The probe of all files that a context would look at: a registry that loads nothing itself.
+ */
+#include "loader/backend.h"
+#include "loader/probe.h"
+
+tn_status tn_probe_all(const char *const *paths, size_t n_paths, uint32_t timeout_ms,
+		       tn_load_report **report, struct tn_error_info *error)
+{
+	struct tn_logger logger;
+	struct tn_parameters parameters;
+	struct tn_registry *registry = NULL;
+	tn_load_report *made = NULL;
+	struct tn_registry_options options = {
+		.logger = &logger,
+		.parameters = &parameters,
+		.paths = paths,
+		.n_paths = n_paths,
+		.selection = "auto",
+		.probe_ms = timeout_ms ? timeout_ms : TN_PROBE_DEFAULT_MS,
+	};
+	tn_logger_init(&logger);
+	tn_parameters_init(&parameters);
+	tn_status status = tn_registry_open(&options, &registry, &made, error);
+	tn_registry_close(registry);
+	tn_parameters_release(&parameters);
+	if (status)
+		tn_load_report_destroy(made);
+	else
+		*report = made;
+	return status;
+}

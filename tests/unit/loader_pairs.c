@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * One physical device that two backends see: paired, and never hidden.
+ */
+#include "loader_fixture.h"
+
+static void the_identity_tells(void **state)
+{
+	struct tn_device_description a = {.identity_type = TN_IDENTITY_PCI}, b = a;
+	(void)state;
+	assert_int_equal(tn_device_same(&a, &b), 1);
+	b.identity[4] = 2;
+	assert_int_equal(tn_device_same(&a, &b), 0);
+	b = a;
+	b.identity_type = TN_IDENTITY_UUID;
+	assert_int_equal(tn_device_same(&a, &b), 0);
+	/* Two devices without identity are not known to be one. */
+	a.identity_type = b.identity_type = TN_IDENTITY_NONE;
+	assert_int_equal(tn_device_same(&a, &b), 0);
+	assert_int_equal(tn_device_same(NULL, &b), 0);
+}
+
+static void both_backends_keep_the_device_and_the_report_pairs_them(void **state)
+{
+	struct opened opened;
+	(void)state;
+	put("paired");
+	put("two_devices");
+	assert_ok(open_selected(&opened, "two_devices:1"));
+	assert_int_equal(opened.registry->n_choices, 3);
+	assert_string_equal(opened.registry->choices[0].backend->name, "two_devices");
+	const char *text = tn_load_report_text(opened.report);
+	assert_contains(text, "paired:0  a device that does nothing, CPU, "
+			      "the same device as two_devices:1");
+	assert_contains(text, "two_devices:1  a device that does nothing, CPU, "
+			      "the same device as paired:0");
+	assert_contains(text, "two_devices:0  a device that does nothing, CPU\n");
+	const char *json = tn_load_report_json(opened.report);
+	assert_contains(json, "\"paired:0\"");
+	assert_contains(json, "\"same_device_as\": []");
+	release(&opened);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_identity_tells),
+		cmocka_unit_test_setup_teardown(
+			both_backends_keep_the_device_and_the_report_pairs_them, make_folder,
+			remove_folder),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
