@@ -5,30 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool.h"
+#include "info.h"
 
 static const char help[] =
 	"usage: tenon info [options]\n"
 	"\n"
-	"  --why NAME       what became of one backend\n"
+	"  --why NAME       what became of one backend, and what to do\n"
 	"  --env            the variables that are read, their values and where they are from\n"
-	"  --json           the load report as JSON\n"
-	"  --probe FILE     load a plugin file in a process of its own, and report\n"
-	"  --timeout MS     how long a probe may take (10000)\n"
+	"  --probe [FILE]   load a plugin file, or all there are, each in a process of its own\n"
+	"  --timeout MS     how long the probe of a file may take (10000)\n"
+	"  --json           any of these as JSON\n"
 	"  --backend NAME   as TENON_BACKEND\n";
 
 struct info_command {
 	struct common_options common;
 	const char *why;
-	const char *probe;
+	const char *probe; /* NULL with `probes`: all files */
 	uint64_t timeout;
+	int probes;
 	int env;
 	int json;
 };
 
 static const struct option options[] = {
 	{"why", required_argument, NULL, 'w'},     {"env", no_argument, NULL, 'e'},
-	{"json", no_argument, NULL, 'j'},          {"probe", required_argument, NULL, 'p'},
+	{"json", no_argument, NULL, 'j'},          {"probe", optional_argument, NULL, 'p'},
 	{"timeout", required_argument, NULL, 't'}, {"backend", required_argument, NULL, 'b'},
 	{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
 };
@@ -48,6 +49,7 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 			c->json = 1;
 			break;
 		case 'p':
+			c->probes = 1;
 			c->probe = optarg;
 			break;
 		case 't':
@@ -65,6 +67,8 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 			return usage_error("info", "see above");
 		}
 	}
+	if (c->probes && !c->probe && optind < argc)
+		c->probe = argv[optind++];
 	if (optind < argc)
 		return usage_error("info", "unexpected '%s'", argv[optind]);
 	return -1;
@@ -83,56 +87,28 @@ static int print_report(tn_load_report *report, int json)
 	return EXIT_DONE;
 }
 
-static void print_device(const struct tn_device_description *d, uint32_t index)
+/* Is every file that was found usable?  One that is excluded or a duplicate harms nobody. */
+static int all_usable(const tn_load_report *report)
 {
-	printf("  device %u: %s", index, d->name);
-	if (d->memory_bytes)
-		printf(", %.1f GiB", (double)d->memory_bytes / 1073741824.0);
-	printf("\n");
-	if (d->note[0])
-		printf("    %s\n", d->note);
-}
-
-/* Everything that the report knows of one backend. */
-static int print_why(const tn_load_report *report, const char *name)
-{
-	const struct tn_load_row *row = tn_load_report_find(report, name);
-	if (!row) {
-		fprintf(stderr, "tenon info: nothing is known of a backend '%s'\n", name);
-		return EXIT_FAILED;
+	const struct tn_load_row *row;
+	for (size_t i = 0; (row = tn_load_report_row(report, i)); i++) {
+		if (row->status && row->path)
+			return 0;
 	}
-	printf("%s: %s\n", row->name, row->status ? tn_status_name(row->status) : "usable");
-	if (row->status)
-		printf("  %s\n  meaning: %s\n", row->text, tn_status_text(row->status));
-	printf("  found: %s\n", tn_found_name(row->found));
-	if (row->path)
-		printf("  file: %s\n", row->path);
-	printf("  stage reached: %s, in %.1f ms\n", tn_stage_name(row->stage),
-	       (double)row->microseconds / 1000.0);
-	if (row->version[0])
-		printf("  version: %s, interface %u.%u\n", row->version, row->abi_major,
-		       row->abi_minor);
-	if (row->native_code)
-		printf("  native code: %lld\n", (long long)row->native_code);
-	if (row->hardware[0])
-		printf("  hardware: %s, %s\n", row->hardware,
-		       row->hardware_seen ? "present" : "not seen");
-	if (row->packages[0])
-		printf("  packages that bring it: %s\n", row->packages);
-	for (uint32_t i = 0; i < row->n_devices; i++)
-		print_device(&row->devices[i], i);
-	return EXIT_DONE;
+	return 1;
 }
 
 static int probe(const struct info_command *c)
 {
 	struct tn_error_info error;
 	tn_load_report *report = NULL;
-	if (tn_probe(c->probe, (uint32_t)c->timeout, &report, &error))
+	uint32_t timeout = (uint32_t)c->timeout;
+	tn_status status = c->probe ? tn_probe(c->probe, timeout, &report, &error)
+				    : tn_probe_all(NULL, 0, timeout, &report, &error);
+	if (status)
 		return report_error(&error);
-	const struct tn_load_row *row = tn_load_report_row(report, 0);
-	int code = print_report(report, c->json);
-	if (code == EXIT_DONE && row && row->status)
+	int code = c->why ? info_why(report, c->why, c->json) : print_report(report, c->json);
+	if (code == EXIT_DONE && !all_usable(report))
 		code = EXIT_NO_BACKEND;
 	tn_load_report_destroy(report);
 	return code;
@@ -147,13 +123,40 @@ static void print_variables(const tn_context *context)
 	}
 }
 
+/* An array of objects: name, value (null: not set, or ignored), origin, help. */
+static int print_variables_json(const tn_context *context)
+{
+	struct tn_variable v = {.struct_size = sizeof(v)};
+	json_t *list = json_array();
+	for (size_t i = 0; !tn_variable_at(context, i, &v); i++)
+		json_array_append_new(list, json_pack("{s:s, s:o, s:s, s:s}", "name", v.name,
+						      "value", printable_json(v.value), "origin",
+						      v.origin, "help", v.help));
+	return print_json(list);
+}
+
+/* What the options ask to know of a context that is open. */
+static int print_context(const struct info_command *c, const tn_context *context)
+{
+	tn_load_report *report = tn_context_report(context);
+	if (c->env && c->json)
+		return print_variables_json(context);
+	if (c->env)
+		print_variables(context);
+	else if (c->why)
+		return info_why(report, c->why, c->json);
+	else
+		return print_report(report, c->json);
+	return EXIT_DONE;
+}
+
 int command_info(int argc, char **argv)
 {
 	struct info_command c = {.why = NULL};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;
-	if (c.probe)
+	if (c.probes)
 		return probe(&c);
 	tn_load_report *failed = NULL;
 	c.common.report_on_failure = &failed;
@@ -161,19 +164,13 @@ int command_info(int argc, char **argv)
 	if (!context) {
 		/* The report says more than the error: it is what was asked for. */
 		if (failed && c.why)
-			print_why(failed, c.why);
+			info_why(failed, c.why, c.json);
 		else if (failed)
 			print_report(failed, c.json);
 		tn_load_report_destroy(failed);
 		return code;
 	}
-	tn_load_report *report = tn_context_report(context);
-	if (c.env)
-		print_variables(context);
-	else if (c.why)
-		code = print_why(report, c.why);
-	else
-		code = print_report(report, c.json);
+	code = print_context(&c, context);
 	tn_context_close(context);
 	return code;
 }

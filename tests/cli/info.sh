@@ -39,10 +39,47 @@ out_has '"fell_back"'
 
 run 0 info --why cuda
 out_has 'packages'
+out_has 'what to do: install the package'
 run 1 info --why nothing-like-this
+run 0 info --why cuda --json
+out_has '"what_to_do": "install the package'
+run 0 info --why reference --json
+out_has '"selected_device"'
 run 0 info --env
 out_has TENON_BACKEND
 out_has TENON_FALLBACK
+TENON_LOG="$(printf 'off\351')" run 1 info --env
+TENON_CPU_OPENBLAS="$(printf '/no\351ne')" TENON_LOG=off run 0 info --env --json
+out_has '"name": "TENON_BACKEND"'
+out_has '"value": "/no?ne"'
+out_has '"value": null'
+
+# The probe: one file, and all that there are, a crashing one among them.
+fixtures=$TENON_BUILD/tests/plugins/.libs
+run 0 info --probe "$fixtures/backend_ok.so"
+out_has 'ok .*ready'
+run 0 info --probe="$fixtures/backend_ok.so" --json
+out_has '"status": "OK"'
+run 3 info --probe "$fixtures/backend_crashes.so"
+out_has PROBE_FAILED
+mkdir "$dir/plugins"
+cp "$fixtures/backend_ok.so" "$fixtures/backend_exits.so" "$dir/plugins"
+TENON_PLUGIN_PATH=$dir/plugins run 3 info --probe
+out_has '  ok  .*ready'
+out_has 'exits .*PROBE_FAILED'
+out_has "it ended the process at stage 'create'"
+TENON_PLUGIN_PATH=$dir/plugins run 3 info --probe --why exits
+out_has 'what to do: load it apart'
+rm "$dir/plugins/backend_exits.so"
+TENON_PLUGIN_PATH=$dir/plugins run 0 info --probe
+
+# One device that two backends see is shown as one, and both keep it.
+cp "$fixtures/backend_two_devices.so" "$fixtures/backend_paired.so" "$dir/plugins"
+TENON_PLUGIN_PATH=$dir/plugins run 0 info
+out_has 'paired:0 .*the same device as two_devices:1'
+out_has 'two_devices:1 .*the same device as paired:0'
+TENON_PLUGIN_PATH=$dir/plugins run 0 info --why paired
+out_has '    the same device as two_devices:1'
 
 # Wrong usage.
 run 2 info --nonsense

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "info.h"
+
+int print_json(json_t *value)
+{
+	int failed = !value || json_dumpf(value, stdout, JSON_INDENT(2));
+	json_decref(value);
+	if (failed) {
+		fprintf(stderr, "tenon: JSON could not be written\n");
+		return EXIT_FAILED;
+	}
+	putchar('\n');
+	return EXIT_DONE;
+}
+
+json_t *printable_json(const char *text)
+{
+	json_t *value = text ? json_string(text) : json_null();
+	if (value)
+		return value;
+	/* The environment may hold any bytes; JSON only UTF-8. */
+	char *copy = strdup(text);
+	for (char *p = copy; p && *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	value = copy ? json_string(copy) : NULL;
+	free(copy);
+	return value;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What became of one backend, and what to do about it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "info.h"
+
+/* What to do, by the name of the absence; tenon-troubleshooting(7) has an example of each. */
+static const struct {
+	tn_status status;
+	const char *text;
+} remedies[] = {
+	{TN_NO_PLUGIN, "install the package that brings it, or name the folder of its file in "
+		       "TENON_PLUGIN_PATH"},
+	{TN_BAD_PLUGIN, "replace the file; its author can see with tenon-conform what is wrong"},
+	{TN_ABI_MISMATCH, "install the build of the plugin for this version of Tenon"},
+	{TN_MISSING_LIBRARY, "install the library that is named above"},
+	{TN_NO_DRIVER, "install the device's driver; in a container, pass the device in"},
+	{TN_DRIVER_TOO_OLD, "update the device's driver, or use an older build of the plugin"},
+	{TN_NO_DEVICE, "nothing, where there is no such device; else look whether this user may "
+		       "use it, and whether a variable hides it"},
+	{TN_PROBE_FAILED, "load it apart from everything else and look: tenon info --probe FILE"},
+	{TN_REFUSED, "give the file and its folders to root, writable by nobody else, or run "
+		     "without privilege"},
+	{TN_EXCLUDED, "take its ^NAME out of the selection"},
+	{TN_DUPLICATE, "nothing: another file of this backend was found earlier"},
+};
+
+static const char *remedy(tn_status status)
+{
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++) {
+		if (remedies[i].status == status)
+			return remedies[i].text;
+	}
+	return "see tenon-troubleshooting(7)";
+}
+
+/* The other devices of the report that are this one. */
+static void print_pairs(const tn_load_report *report, const struct tn_device_description *d)
+{
+	const struct tn_load_row *row;
+	for (size_t i = 0; (row = tn_load_report_row(report, i)); i++) {
+		for (uint32_t j = 0; j < row->n_devices; j++) {
+			if (&row->devices[j] != d && tn_device_same(&row->devices[j], d))
+				printf("    the same device as %s:%" PRIu32 "\n", row->name, j);
+		}
+	}
+}
+
+static void print_device(const tn_load_report *report, const struct tn_load_row *row,
+			 uint32_t index)
+{
+	const struct tn_device_description *d = &row->devices[index];
+	printf("  device %" PRIu32 ": %s", index, d->name);
+	if (d->memory_bytes)
+		printf(", %.1f GiB", (double)d->memory_bytes / 1073741824.0);
+	if (row->selected && row->selected_device == index)
+		printf(" (selected)");
+	printf("\n");
+	if (d->note[0])
+		printf("    %s\n", d->note);
+	print_pairs(report, d);
+}
+
+static void print_absence(const struct tn_load_row *row)
+{
+	if (!row->status)
+		return;
+	if (row->text[0])
+		printf("  %s\n", row->text);
+	printf("  meaning: %s\n", tn_status_text(row->status));
+	printf("  what to do: %s\n", remedy(row->status));
+}
+
+static void print_row(const tn_load_report *report, const struct tn_load_row *row)
+{
+	printf("%s: %s\n", row->name, row->status ? tn_status_name(row->status) : "usable");
+	print_absence(row);
+	printf("  found: %s\n", tn_found_name(row->found));
+	if (row->path)
+		printf("  file: %s\n", row->path);
+	printf("  stage reached: %s, in %.1f ms\n", tn_stage_name(row->stage),
+	       (double)row->microseconds / 1000.0);
+	if (row->version[0])
+		printf("  version: %s\n", row->version);
+	if (row->abi_major || row->abi_minor)
+		printf("  interface: %" PRIu32 ".%" PRIu32 "\n", row->abi_major, row->abi_minor);
+	if (row->native_code)
+		printf("  native code: %" PRId64 "\n", row->native_code);
+	if (row->hardware[0])
+		printf("  hardware: %s, %s\n", row->hardware,
+		       row->hardware_seen ? "present" : "not seen");
+	if (row->packages[0])
+		printf("  packages that bring it: %s\n", row->packages);
+	for (uint32_t i = 0; i < row->n_devices; i++)
+		print_device(report, row, i);
+}
+
+/* The backend's object of the report, with its remedy. */
+static int print_row_json(const tn_load_report *report, const struct tn_load_row *wanted)
+{
+	const char *text = tn_load_report_json(report);
+	json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+	json_t *found = NULL;
+	for (size_t i = 0; root && i < tn_load_report_count(report); i++) {
+		if (tn_load_report_row(report, i) == wanted)
+			found = json_incref(json_array_get(json_object_get(root, "backends"), i));
+	}
+	if (found && wanted->status)
+		json_object_set_new(found, "what_to_do", json_string(remedy(wanted->status)));
+	json_decref(root);
+	return print_json(found);
+}
+
+int info_why(const tn_load_report *report, const char *name, int json)
+{
+	const struct tn_load_row *row = tn_load_report_find(report, name);
+	if (!row) {
+		fprintf(stderr, "tenon info: nothing is known of a backend '%s'\n", name);
+		return EXIT_FAILED;
+	}
+	if (json)
+		return print_row_json(report, row);
+	print_row(report, row);
+	return EXIT_DONE;
+}
