@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# From today's backend.h to the header of a version that never was: `major` and `minor` are what it
+# states, `kind` is short (structs and tables end earlier), same, or long (they have grown).  Every rule
+# of sizes has a struct here: arguments, tables, the descriptor, structs that the callee fills, and
+# what arguments point to.  The macro TN_SYNTHETIC_SHORT or _LONG says which it is.
+
+BEGIN {
+	cut["tn_error_info"] = "char text"
+	cut["tn_device_description"] = "char note"
+	cut["tn_memory_information"] = "uint64_t free_bytes"
+	cut["tn_matmul_args"] = "double beta"
+	cut["tn_copy_table"] = "(*gather)"
+	cut["tn_block_kernels"] = "(*stream_copy)"
+	cut["tn_host"] = "(*print_program)"
+
+	grow["tn_error_info"] = "uint64_t hint;"
+	grow["tn_workspace"] = "uint64_t granted;"
+	grow["tn_device_count"] = "uint64_t seen;"
+	grow["tn_device_description"] = "uint64_t cores;"
+	grow["tn_memory_information"] = "uint64_t largest_bytes;"
+	grow["tn_matmul_args"] = "double gamma; /* added to every element */"
+	grow["tn_copy_table"] = "tn_status (*negate)(void *device, const struct tn_copy_args *args);"
+	grow["tn_block_kernels"] = "uint64_t wish;"
+	grow["tn_print_args"] = "uint64_t wish;"
+	grow["tn_program"] = "uint64_t wish;"
+	grow["tn_host"] = "uint32_t (*cores)(void *context);"
+	grow["tn_backend_descriptor"] = "const char *homepage;"
+}
+
+/^#define TN_ABI_MAJOR / { $0 = "#define TN_ABI_MAJOR " major "u" }
+/^#define TN_ABI_MINOR / { $0 = "#define TN_ABI_MINOR " minor "u" }
+/^#define TN_ABI_OLDEST_HOST / { $0 = "#define TN_ABI_OLDEST_HOST 0u" }
+
+/^#define TENON_BACKEND_H/ && kind != "same" {
+	print
+	print "#define TN_SYNTHETIC_" toupper(kind)
+	next
+}
+
+# The end of TN_BACKEND_PLUGIN, which fills the descriptor.
+kind == "long" { sub(/QUERY}$/, "QUERY, 0}") }
+
+/^struct [a-z_0-9]+ \{/ { name = $2 }
+
+kind == "short" && name in cut && index($0, cut[name]) {
+	left_out = 1
+	done[name] = 1
+}
+
+/^};/ {
+	if (kind == "long" && name in grow) {
+		print "\t" grow[name]
+		done[name] = 1
+	}
+	left_out = 0
+	name = ""
+}
+
+!left_out { print }
+
+END {
+	if (kind == "short")
+		for (name in cut)
+			missed += !(name in done)
+	if (kind == "long")
+		for (name in grow)
+			missed += !(name in done)
+	if (missed)
+		exit 1
+}
