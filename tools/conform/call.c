@@ -3,10 +3,13 @@
  *
  * One call of a slot, with all that must hold of any call.
  */
-#include "conform.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "borrow.h"
 
 /* One line a slot: the only place that knows their types. */
-static tn_status enter(const struct kit *kit, const void *args)
+tn_status kit_enter(const struct kit *kit, const void *args)
 {
 	const struct tn_backend *b = kit->backend;
 	void *device = kit->device;
@@ -56,12 +59,41 @@ static tn_status enter(const struct kit *kit, const void *args)
 	}
 }
 
-/* Copies a buffer's bytes: `host` to the device, or back. */
-static void transfer(struct kit *kit, const struct array *array, int to_device, void *host)
+static const struct check *check_of(const struct kit *kit, const char *id)
 {
-	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
-					.buffer = array->operand.buffer,
-					.size = array->size,
+	for (const struct check *check = level5_checks; check->id; check++)
+		if (!strcmp(check->id, id))
+			return check;
+	return kit->check;
+}
+
+void kit_fail_as(struct kit *kit, const char *id, const char *format, ...)
+{
+	const struct check *running = kit->check;
+	char text[400];
+	va_list arguments;
+	if (kit->case_failed)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	kit->check = check_of(kit, id);
+	kit_fail(kit, "%s", text);
+	if (kit->check == running)
+		return;
+	kit->check = running;
+	kit->case_failed = 0;
+	kit_fail(kit, "breaks %s", id);
+}
+
+/* Copies `size` bytes of a buffer: `host` to the device, or back. */
+static void move(struct kit *kit, uint64_t buffer, size_t size, int to_device, void *host)
+{
+	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args),
+						 .stream = kit->options.stream,
+						 .error = &kit->error},
+					.buffer = buffer,
+					.size = size,
 					.host = host};
 	tn_status status = to_device ? kit->backend->device.upload(kit->device, &args)
 				     : kit->backend->device.download(kit->device, &args);
@@ -77,16 +109,17 @@ static void fetch(struct kit *kit, struct array *array, tn_status status)
 	int may_write = status == TN_OK && array->role == OUTPUT;
 	unsigned char *found = malloc(array->size);
 	if (!found)
-		return kit_fail(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit has no memory left");
 	memset(found, 0, array->size);
-	transfer(kit, array, 0, found);
+	move(kit, array->operand.buffer, array->size, 0, found);
 	for (size_t i = 0; i < array->size; i++) {
 		if (found[i] == array->image[i] || (may_write && array->element[i]))
 			continue;
-		kit_fail(kit, "%s changed byte %zu of %s of %zu bytes (%s)",
-			 status == TN_OK ? "the call" : "a refused call", i,
-			 array->role == OUTPUT ? "an output" : "an input", array->size,
-			 array->element[i] ? "an element" : "outside the elements");
+		kit_fail_as(kit, status == TN_OK ? "call.bounds" : "call.untouched",
+			    "%s changed byte %zu of %s of %zu bytes (%s)",
+			    status == TN_OK ? "the call" : "a refused call", i,
+			    array->role == OUTPUT ? "an output" : "an input", array->size,
+			    array->element[i] ? "an element" : "outside the elements");
 		break;
 	}
 	memcpy(array->image, found, array->size);
@@ -99,39 +132,122 @@ static tn_status dry_run(struct kit *kit, void *args, struct tn_workspace *works
 	tn_status status;
 	*workspace = (struct tn_workspace){.struct_size = sizeof(*workspace)};
 	call->error = &kit->error;
+	call->stream = kit->options.stream;
 	call->workspace = workspace;
 	call->flags |= TN_DRY_RUN;
-	status = enter(kit, args);
+	status = kit_enter(kit, args);
 	call->flags &= ~(uint32_t)TN_DRY_RUN;
 	return status;
 }
 
-/* The call, with the least workspace that it asked for. */
-static tn_status real_run(struct kit *kit, void *args, struct tn_workspace *workspace)
+/* A host asks before it has buffers: all handles are 0. */
+static void dry_run_without_buffers(struct kit *kit, const void *args, tn_status expected,
+				    const struct tn_workspace *same)
 {
-	struct tn_alloc_args alloc = {.call = CALL(struct tn_alloc_args),
-				      .size = workspace->minimum};
+	struct tn_workspace workspace;
+	struct borrowed borrowed;
+	tn_status status;
+	if (!borrow(&borrowed, kit->slot, args))
+		kit_give_up(kit, "the kit has no memory left");
+	borrow_clear_handles(&borrowed, kit->slot);
+	status = dry_run(kit, &borrowed.args, &workspace);
+	borrow_end(&borrowed);
+	if (status != expected)
+		kit_fail_as(kit, "call.dry_run", "with handles of 0 a dry run answers %s, else %s",
+			    tn_status_name(status), tn_status_name(expected));
+	else if (status == TN_OK && workspace.minimum != same->minimum)
+		kit_fail_as(kit, "call.dry_run",
+			    "with handles of 0 a dry run asks for %llu bytes, else for %llu",
+			    (unsigned long long)workspace.minimum,
+			    (unsigned long long)same->minimum);
+}
+
+/* The call, its arguments spoilt when it has returned where the check wants that. */
+static tn_status enter_once(struct kit *kit, void *args)
+{
+	struct borrowed borrowed;
+	tn_status status;
+	tn_error_reset(&kit->error);
+	if (!kit->options.spoils)
+		return kit_enter(kit, args);
+	if (!borrow(&borrowed, kit->slot, args))
+		kit_give_up(kit, "the kit has no memory left");
+	status = kit_enter(kit, &borrowed.args);
+	borrow_spoil(&borrowed);
+	borrow_end(&borrowed);
+	return status;
+}
+
+enum { WORKSPACE_GUARD = 256 };
+
+/* The call with a workspace of `size` bytes full of rubbish, between two guards. */
+static tn_status enter_with_workspace(struct kit *kit, void *args, struct tn_workspace *workspace,
+				      uint64_t size)
+{
+	size_t whole = (size_t)size + 2 * WORKSPACE_GUARD;
+	unsigned char *before = malloc(whole), *after = malloc(whole);
+	struct tn_alloc_args alloc = {.call = CALL(struct tn_alloc_args), .size = whole};
 	struct tn_free_args release = {.call = CALL(struct tn_free_args)};
 	tn_status status;
-	workspace->size = workspace->minimum;
-	if (workspace->minimum) {
-		status = kit->backend->device.alloc(kit->device, &alloc, &workspace->buffer);
-		if (status != TN_OK)
-			return status;
-	}
-	status = enter(kit, args);
-	release.buffer = workspace->buffer;
-	if (workspace->minimum)
+	if (!before || !after)
+		kit_give_up(kit, "the kit has no memory left");
+	for (size_t i = 0; i < whole; i++)
+		before[i] = (unsigned char)(0xff - i % 7);
+	status = kit->backend->device.alloc(kit->device, &alloc, &workspace->buffer);
+	if (status == TN_OK) {
+		workspace->offset = WORKSPACE_GUARD;
+		workspace->size = size;
+		move(kit, workspace->buffer, whole, 1, before);
+		status = enter_once(kit, args);
+		move(kit, workspace->buffer, whole, 0, after);
+		memcpy(before + WORKSPACE_GUARD, after + WORKSPACE_GUARD, (size_t)size);
+		if (memcmp(before, after, whole) != 0)
+			kit_fail_as(kit, "call.workspace",
+				    "it wrote outside its workspace of %llu bytes",
+				    (unsigned long long)size);
+		release.buffer = workspace->buffer;
 		kit->backend->device.free(kit->device, &release);
+	}
+	free(before);
+	free(after);
 	return status;
+}
+
+/* The call, with the least workspace that it asked for; with none when that is nothing. */
+static tn_status real_run(struct kit *kit, void *args, struct tn_workspace *workspace)
+{
+	struct tn_call *call = args;
+	uint64_t size = kit->options.prefers ? workspace->preferred : workspace->minimum;
+	if (size < workspace->minimum)
+		size = workspace->minimum;
+	if (size)
+		return enter_with_workspace(kit, args, workspace, size);
+	call->workspace = NULL;
+	return enter_once(kit, args);
 }
 
 static void synchronise(struct kit *kit)
 {
-	struct tn_sync_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
+	struct tn_sync_args args = {.call = {.struct_size = sizeof(args),
+					     .stream = kit->options.stream,
+					     .error = &kit->error}};
 	tn_status status = kit->backend->device.sync(kit->device, &args);
 	if (status != TN_OK)
 		kit_fail(kit, "sync: %s: %s", tn_status_name(status), kit->error.text);
+}
+
+/* What the error must say when a call has failed. */
+static void check_error(struct kit *kit, tn_status status)
+{
+	const struct tn_error_info *error = &kit->error;
+	if (status == TN_OK || status == TN_UNSUPPORTED)
+		return;
+	if (error->status != status)
+		kit_fail_as(kit, "call.error", "it returns %s, and its error says %s",
+			    tn_status_name(status), tn_status_name(error->status));
+	else if (!error->operation[0] || !error->text[0])
+		kit_fail_as(kit, "call.error", "its error of %s has no %s", tn_status_name(status),
+			    error->text[0] ? "operation" : "text");
 }
 
 static tn_status run(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays)
@@ -139,15 +255,18 @@ static tn_status run(struct kit *kit, void *args, struct array *const *arrays, s
 	struct tn_workspace workspace;
 	tn_status dry, real;
 	for (size_t i = 0; i < n_arrays; i++)
-		transfer(kit, arrays[i], 1, arrays[i]->image);
+		move(kit, arrays[i]->operand.buffer, arrays[i]->size, 1, arrays[i]->image);
 	dry = dry_run(kit, args, &workspace);
-	real = dry == TN_OK ? real_run(kit, args, &workspace) : enter(kit, args);
+	dry_run_without_buffers(kit, args, dry, &workspace);
+	((struct tn_call *)args)->workspace = &workspace;
+	real = dry == TN_OK ? real_run(kit, args, &workspace) : enter_once(kit, args);
+	check_error(kit, real);
 	synchronise(kit);
 	for (size_t i = 0; i < n_arrays; i++)
 		fetch(kit, arrays[i], real);
 	if (dry != real)
-		kit_fail(kit, "the dry run answers %s, the call %s: %s", tn_status_name(dry),
-			 tn_status_name(real), kit->error.text);
+		kit_fail_as(kit, "call.dry_run", "the dry run answers %s, the call %s: %s",
+			    tn_status_name(dry), tn_status_name(real), kit->error.text);
 	return real;
 }
 

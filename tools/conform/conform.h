@@ -85,6 +85,13 @@ struct coverage {
 	unsigned by[ROUTES];
 };
 
+/* How kit_run makes its calls. */
+struct call_options {
+	void *stream;
+	int spoils;  /* overwrites the arguments when the entry has returned */
+	int prefers; /* gives the preferred workspace instead of the least */
+};
+
 struct kit {
 	const struct tn_backend *backend;
 	const struct check *check; /* that is running */
@@ -100,6 +107,7 @@ struct kit {
 	struct tally tallies[KIT_TALLIES];
 	struct coverage coverage[KIT_OPERATIONS];
 	size_t n_coverage;
+	struct call_options options;
 	char skipped[160]; /* why the check does not apply; "": it does */
 	uint64_t random;
 };
@@ -114,6 +122,11 @@ void kit_case(struct kit *kit, int slot, const char *format, ...)
 
 /* Counts a failure of the case, once, and prints why. */
 void kit_fail(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same where what is broken is a promise of level 5 about any call: both the check of that id and the
+ * one that is running have failed. */
+void kit_fail_as(struct kit *kit, const char *id, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The case has run, and ran on the device (kit_run counts by itself).  A KIT_CONTEXT case counts as
  * run; where it ran is said by kit_cover. */
@@ -221,6 +234,9 @@ int kit_run_ok(struct kit *kit, void *args, struct array *const *arrays, size_t 
 /* The same where the call must be refused: with `status`, or with any when it is TN_OK. */
 void kit_run_refused(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays,
 		     tn_status status);
+
+/* The case's slot, called as it is: for cases that look at the call itself. */
+tn_status kit_enter(const struct kit *kit, const void *args);
 
 #define CALL(type)                                                                                 \
 	{                                                                                          \

@@ -66,4 +66,13 @@ void check_copy_scatter_add(struct kit *kit);
 /* arguments.c */
 void check_arguments(struct kit *kit);
 
+/* rules.c */
+void check_call_dry_run(struct kit *kit);
+void check_call_untouched(struct kit *kit);
+void check_call_bounds(struct kit *kit);
+void check_call_workspace(struct kit *kit);
+void check_call_borrowed(struct kit *kit);
+void check_call_error(struct kit *kit);
+void check_call_deterministic(struct kit *kit);
+
 #endif

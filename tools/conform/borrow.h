@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A copy of a call with all that it points to, which can be changed and spoilt without touching the
+ * caller's.
+ */
+#ifndef TN_TOOLS_CONFORM_BORROW_H
+#define TN_TOOLS_CONFORM_BORROW_H
+
+#include "samples.h"
+
+struct borrowed_program {
+	struct tn_program program;
+	unsigned char *bytes; /* owned */
+};
+
+struct borrowed {
+	union call_args args;
+	struct borrowed_program program[2];
+	struct tn_operand inputs[TN_PROGRAM_MAX_INPUTS];
+	struct tn_operand epilogue_inputs[TN_PROGRAM_MAX_INPUTS];
+	struct tn_operand outputs[TN_PROGRAM_MAX_OUTPUTS];
+	struct tn_scalar scalars[2][TN_PROGRAM_MAX_SCALARS];
+};
+
+/* 0: no memory. */
+int borrow(struct borrowed *borrowed, int slot, const void *args);
+void borrow_end(struct borrowed *borrowed);
+
+/* Every handle 0, as in the dry run of a host that has no buffers yet. */
+void borrow_clear_handles(struct borrowed *borrowed, int slot);
+
+/* Overwrites all that the entry was lent, down to the bytes of the programs. */
+void borrow_spoil(struct borrowed *borrowed);
+
+#endif

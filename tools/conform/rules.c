@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What holds of every call, on a sample of every slot.  kit_run looks at most of it in every other case
+ * too, and reports it by the names of these checks.
+ */
+#include "samples.h"
+#include "slots.h"
+
+enum { UNKNOWN_FLAG = 1 << 29 };
+
+/* Runs every sample, and says when there is none. */
+static void on_every_sample(struct kit *kit, const char *what, void (*run)(struct sample *sample))
+{
+	int n = 0;
+	for (int slot = sample_next(kit, -1); slot >= 0; slot = sample_next(kit, slot), n++) {
+		struct sample sample;
+		sample_make(kit, &sample, slot, what);
+		run(&sample);
+		sample_free(&sample);
+	}
+	if (!n)
+		kit_skip(kit, "no slot of it computes");
+}
+
+static void runs(struct sample *sample)
+{
+	(void)sample_run(sample);
+}
+
+void check_call_bounds(struct kit *kit)
+{
+	on_every_sample(kit, "writes its outputs alone", runs);
+}
+
+/* Gradients may be asked to add to what is there, and every call to be deterministic. */
+static int is_gradient(int slot)
+{
+	switch (slot) {
+	case TN_SLOT_CONV2D_INPUT_GRADIENT:
+	case TN_SLOT_CONV2D_WEIGHT_GRADIENT:
+	case TN_SLOT_POOL2D_BACKWARD:
+	case TN_SLOT_BATCH_NORM_BACKWARD:
+	case TN_SLOT_LAYER_NORM_BACKWARD:
+	case TN_SLOT_SOFTMAX_BACKWARD:
+	case TN_SLOT_CROSS_ENTROPY_BACKWARD:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static void agrees(struct sample *sample)
+{
+	(void)sample_run(sample);
+	sample->args.call.flags = TN_DETERMINISTIC;
+	(void)sample_run(sample);
+	sample->args.call.flags = TN_ACCUMULATE;
+	if (is_gradient(sample->slot))
+		(void)sample_run(sample);
+}
+
+void check_call_dry_run(struct kit *kit)
+{
+	on_every_sample(kit, "a dry run and the call", agrees);
+}
+
+static void is_refused(struct sample *sample)
+{
+	sample->args.call.flags = UNKNOWN_FLAG;
+	kit_run_refused(sample->kit, &sample->args, sample->all, sample->n, TN_UNSUPPORTED);
+}
+
+void check_call_untouched(struct kit *kit)
+{
+	on_every_sample(kit, "refused for an unknown flag", is_refused);
+}
+
+/* Results do not depend on what the workspace held, nor much on how large it was. */
+static void keeps_to_its_workspace(struct sample *sample)
+{
+	size_t size;
+	unsigned char *result;
+	if (sample_run(sample) != TN_OK)
+		return;
+	result = sample_result(sample, &size);
+	sample->kit->options.prefers = 1;
+	if (sample_run(sample) == TN_OK)
+		sample_expect_close(sample, result, "call.workspace");
+	sample->kit->options.prefers = 0;
+	free(result);
+}
+
+void check_call_workspace(struct kit *kit)
+{
+	on_every_sample(kit, "its workspace", keeps_to_its_workspace);
+}
+
+static void keeps_no_argument(struct sample *sample)
+{
+	size_t size;
+	unsigned char *result;
+	if (sample_run(sample) != TN_OK)
+		return;
+	result = sample_result(sample, &size);
+	sample->kit->options.spoils = 1;
+	if (sample_run(sample) == TN_OK)
+		sample_expect_close(sample, result, "call.borrowed");
+	sample->kit->options.spoils = 0;
+	free(result);
+}
+
+void check_call_borrowed(struct kit *kit)
+{
+	on_every_sample(kit, "arguments spoilt after the return", keeps_no_argument);
+}
+
+/* A caller of an older version has a shorter error; another has none. */
+static void fills_errors(struct sample *sample)
+{
+	struct kit *kit = sample->kit;
+	unsigned char *end = (unsigned char *)(&kit->error + 1);
+	const size_t old_size = offsetof(struct tn_error_info, text);
+	is_refused(sample);
+	sample->args.call.workspace = NULL;
+	sample->args.call.error = NULL;
+	if (kit_enter(kit, &sample->args) != TN_UNSUPPORTED)
+		kit_fail(kit, "without an error struct it is not refused");
+	memset(&kit->error, 0x5a, sizeof(kit->error));
+	kit->error.struct_size = (uint32_t)old_size;
+	sample->args.call.error = &kit->error;
+	(void)kit_enter(kit, &sample->args);
+	for (unsigned char *at = (unsigned char *)&kit->error + old_size; at < end; at++)
+		if (*at != 0x5a)
+			kit_fail(kit, "it wrote past the end of an error of %zu bytes", old_size);
+	tn_error_reset(&kit->error);
+}
+
+void check_call_error(struct kit *kit)
+{
+	on_every_sample(kit, "the error of a refused call", fills_errors);
+}
+
+static void repeats(struct sample *sample)
+{
+	const struct kit *kit = sample->kit;
+	int promise = kit->description.determinism[sample_family(sample->slot)];
+	size_t size;
+	unsigned char *result;
+	sample->args.call.flags = promise == TN_DETERMINISM_ALWAYS ? 0 : TN_DETERMINISTIC;
+	if (promise == TN_DETERMINISM_NEVER || sample_run(sample) != TN_OK)
+		return;
+	result = sample_result(sample, &size);
+	for (int again = 0; again < 3; again++)
+		if (sample_run(sample) == TN_OK)
+			sample_expect_bits(sample, result, "call.deterministic");
+	free(result);
+}
+
+void check_call_deterministic(struct kit *kit)
+{
+	on_every_sample(kit, "run again", repeats);
+}

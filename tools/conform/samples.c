@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See samples.h.  Planes are 6 x 5, channels 4, samples 2: small, and no length stands for another.
+ */
+#include "samples.h"
+
+#include "loader/tables.h"
+#include "programs.h"
+
+static const int64_t plane[4] = {2, 4, 6, 5}, filter[4] = {3, 4, 3, 3}, folded[4] = {2, 3, 6, 5};
+static const int64_t pooled[4] = {2, 4, 3, 2}, channels[1] = {4}, filters[1] = {3};
+static const int64_t table[2] = {7, 5}, listed[2] = {9, 5}, indices[1] = {9}, rows[1] = {7};
+
+static struct array *add(struct sample *s, enum role role, tn_dtype dtype, uint32_t rank,
+			 const int64_t *shape)
+{
+	struct array *array = &s->array[s->n];
+	array_make(s->kit, array, role, dtype, rank, shape, COMPACT);
+	array_randomise(array, -1, 1);
+	s->all[s->n++] = array;
+	return array;
+}
+
+static struct tn_operand in(struct sample *s, uint32_t rank, const int64_t *shape)
+{
+	return add(s, INPUT, TN_F32, rank, shape)->operand;
+}
+
+static struct tn_operand out(struct sample *s, uint32_t rank, const int64_t *shape)
+{
+	return add(s, OUTPUT, TN_F32, rank, shape)->operand;
+}
+
+/* Whole numbers from 0 to n - 1. */
+static struct tn_operand numbers_below(struct sample *s, uint32_t rank, const int64_t *shape,
+				       uint64_t n)
+{
+	struct array *array = add(s, INPUT, TN_I32, rank, shape);
+	for (uint64_t i = 0; i < array->count; i++)
+		array_set_bits(array, i, kit_random(s->kit) % n);
+	return array->operand;
+}
+
+/* As 1 / sqrt(variance + epsilon) is. */
+static struct tn_operand positive(struct sample *s, uint32_t rank, const int64_t *shape)
+{
+	struct array *array = add(s, INPUT, TN_F32, rank, shape);
+	array_randomise(array, 0.5, 2);
+	return array->operand;
+}
+
+/* ---- Level 2 ---------------------------------------------------------------------------------*/
+
+static size_t make_map(struct sample *s)
+{
+	struct tn_map_args *args = &s->args.map;
+	s->program = operation_program(TN_OP_SUB, 2, TN_F32, TN_F32);
+	s->inputs[0] = in(s, 4, plane);
+	s->inputs[1] = in(s, 4, plane);
+	out(s, 4, plane);
+	args->program = s->program;
+	args->inputs = s->inputs;
+	args->outputs = &s->array[2].operand;
+	return sizeof(*args);
+}
+
+static size_t make_reduce(struct sample *s)
+{
+	struct tn_reduce_args *args = &s->args.reduce;
+	s->program = identity_program(TN_F32, 1);
+	s->inputs[0] = in(s, 4, plane);
+	out(s, 2, plane);
+	args->prologue = s->program;
+	args->inputs = s->inputs;
+	args->outputs = &s->array[1].operand;
+	args->n_reduced = 2;
+	args->n_values = 1;
+	args->combiners[0] = TN_REDUCE_SUM;
+	return sizeof(*args);
+}
+
+static size_t make_matmul(struct sample *s)
+{
+	static const int64_t a[2] = {13, 17}, b[2] = {17, 19}, c[2] = {13, 19};
+	struct tn_matmul_args *args = &s->args.matmul;
+	args->a = in(s, 2, a);
+	args->b = in(s, 2, b);
+	args->c = out(s, 2, c);
+	args->alpha = 1;
+	return sizeof(*args);
+}
+
+static size_t make_fill(struct sample *s)
+{
+	struct tn_fill_args *args = &s->args.fill;
+	args->output = out(s, 4, plane);
+	args->value = (struct tn_scalar){.dtype = TN_F32, .bits = 0x3f800000};
+	return sizeof(*args);
+}
+
+static size_t make_copy(struct sample *s)
+{
+	struct tn_copy_args *args = &s->args.copy;
+	args->input = in(s, 4, plane);
+	args->output = out(s, 4, plane);
+	return sizeof(*args);
+}
+
+static size_t make_gather(struct sample *s)
+{
+	struct tn_gather_args *args = &s->args.gather;
+	int scatters = s->slot == TN_SLOT_SCATTER_ADD;
+	args->input = in(s, 2, scatters ? listed : table);
+	args->indices = numbers_below(s, 1, indices, 7);
+	args->output = out(s, 2, scatters ? table : listed);
+	return sizeof(*args);
+}
+
+/* ---- Layers ----------------------------------------------------------------------------------*/
+
+static struct tn_operand as(struct sample *s, int written, uint32_t rank, const int64_t *shape)
+{
+	return written ? out(s, rank, shape) : in(s, rank, shape);
+}
+
+static size_t make_conv2d(struct sample *s)
+{
+	struct tn_conv2d_args *args = &s->args.conv2d;
+	args->x = as(s, s->slot == TN_SLOT_CONV2D_INPUT_GRADIENT, 4, plane);
+	args->w = as(s, s->slot == TN_SLOT_CONV2D_WEIGHT_GRADIENT, 4, filter);
+	args->y = as(s, s->slot == TN_SLOT_CONV2D_FORWARD, 4, folded);
+	if (s->slot == TN_SLOT_CONV2D_FORWARD) {
+		args->bias = in(s, 1, filters);
+		args->has_bias = 1;
+	}
+	args->groups = 1;
+	for (int i = 0; i < 2; i++)
+		args->stride[i] = args->dilation[i] = 1;
+	for (int i = 0; i < 4; i++)
+		args->padding[i] = 1;
+	return sizeof(*args);
+}
+
+static size_t make_pool2d(struct sample *s)
+{
+	struct tn_pool2d_args *args = &s->args.pool2d;
+	int is_forward = s->slot == TN_SLOT_POOL2D_FORWARD;
+	args->x = as(s, !is_forward, 4, plane);
+	args->y = as(s, is_forward, 4, pooled);
+	args->kind = TN_POOL_MAX;
+	args->has_index = 1;
+	args->index = is_forward ? add(s, OUTPUT, TN_I32, 4, pooled)->operand
+				 : numbers_below(s, 4, pooled, 30);
+	for (int i = 0; i < 2; i++)
+		args->kernel[i] = args->stride[i] = 2;
+	return sizeof(*args);
+}
+
+static size_t make_norm(struct sample *s)
+{
+	struct tn_norm_args *args = &s->args.norm;
+	int is_batch =
+		s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_BATCH_NORM_BACKWARD;
+	int is_forward =
+		s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_LAYER_NORM_FORWARD;
+	uint32_t rank = is_batch ? 4 : 2;
+	const int64_t *shape = is_batch ? plane : table, *statistics = is_batch ? channels : rows;
+	const int64_t *weights = is_batch ? channels : table + 1;
+	args->x = in(s, rank, shape);
+	args->y = as(s, is_forward, rank, shape);
+	args->w = in(s, 1, weights);
+	args->has_affine = 1;
+	args->epsilon = 1e-5;
+	args->mean = as(s, is_forward, 1, statistics);
+	args->rstd = is_forward ? out(s, 1, statistics) : positive(s, 1, statistics);
+	if (is_forward) {
+		args->b = in(s, 1, weights);
+		return sizeof(*args);
+	}
+	args->dx = out(s, rank, shape);
+	args->dw = out(s, 1, weights);
+	args->db = out(s, 1, weights);
+	args->wants = 3;
+	return sizeof(*args);
+}
+
+static size_t make_softmax(struct sample *s)
+{
+	struct tn_softmax_args *args = &s->args.softmax;
+	if (s->slot == TN_SLOT_SOFTMAX_FORWARD) {
+		args->x = in(s, 2, table);
+		args->y = out(s, 2, table);
+	} else {
+		args->y = in(s, 2, table);
+		args->dy = in(s, 2, table);
+		args->dx = out(s, 2, table);
+	}
+	args->axis = 1;
+	return sizeof(*args);
+}
+
+static size_t make_cross_entropy(struct sample *s)
+{
+	struct tn_cross_entropy_args *args = &s->args.cross_entropy;
+	int is_forward = s->slot == TN_SLOT_CROSS_ENTROPY_FORWARD;
+	args->x = in(s, 2, table);
+	args->labels = numbers_below(s, 1, rows, 5);
+	args->lse = is_forward ? out(s, 1, rows) : positive(s, 1, rows);
+	args->loss = as(s, is_forward, 1, rows);
+	if (!is_forward)
+		args->dx = out(s, 2, table);
+	args->ignore_label = -1;
+	return sizeof(*args);
+}
+
+/* ---- All of them -----------------------------------------------------------------------------*/
+
+static const struct {
+	int slot;
+	int family;
+	size_t (*make)(struct sample *sample); /* the size of the arguments */
+} samples[] = {
+	{TN_SLOT_MAP, TN_FAMILY_MAP, make_map},
+	{TN_SLOT_REDUCE, TN_FAMILY_REDUCE, make_reduce},
+	{TN_SLOT_MATMUL, TN_FAMILY_MATMUL, make_matmul},
+	{TN_SLOT_FILL, TN_FAMILY_COPY, make_fill},
+	{TN_SLOT_COPY, TN_FAMILY_COPY, make_copy},
+	{TN_SLOT_GATHER, TN_FAMILY_COPY, make_gather},
+	{TN_SLOT_SCATTER_ADD, TN_FAMILY_COPY, make_gather},
+	{TN_SLOT_CONV2D_FORWARD, TN_FAMILY_CONV, make_conv2d},
+	{TN_SLOT_CONV2D_INPUT_GRADIENT, TN_FAMILY_CONV, make_conv2d},
+	{TN_SLOT_CONV2D_WEIGHT_GRADIENT, TN_FAMILY_CONV, make_conv2d},
+	{TN_SLOT_POOL2D_FORWARD, TN_FAMILY_POOL, make_pool2d},
+	{TN_SLOT_POOL2D_BACKWARD, TN_FAMILY_POOL, make_pool2d},
+	{TN_SLOT_BATCH_NORM_FORWARD, TN_FAMILY_NORM, make_norm},
+	{TN_SLOT_BATCH_NORM_BACKWARD, TN_FAMILY_NORM, make_norm},
+	{TN_SLOT_LAYER_NORM_FORWARD, TN_FAMILY_NORM, make_norm},
+	{TN_SLOT_LAYER_NORM_BACKWARD, TN_FAMILY_NORM, make_norm},
+	{TN_SLOT_SOFTMAX_FORWARD, TN_FAMILY_SOFTMAX, make_softmax},
+	{TN_SLOT_SOFTMAX_BACKWARD, TN_FAMILY_SOFTMAX, make_softmax},
+	{TN_SLOT_CROSS_ENTROPY_FORWARD, TN_FAMILY_SOFTMAX, make_cross_entropy},
+	{TN_SLOT_CROSS_ENTROPY_BACKWARD, TN_FAMILY_SOFTMAX, make_cross_entropy},
+};
+enum { N_SAMPLES = sizeof(samples) / sizeof(samples[0]) };
+
+static int find(int slot)
+{
+	for (int i = 0; i < N_SAMPLES; i++)
+		if (samples[i].slot == slot)
+			return i;
+	return -1;
+}
+
+int sample_family(int slot)
+{
+	return samples[find(slot)].family;
+}
+
+int sample_next(const struct kit *kit, int slot)
+{
+	for (int i = find(slot) + 1; i < N_SAMPLES; i++) {
+		int next = samples[i].slot;
+		uint64_t claimed = next == TN_SLOT_MATMUL ? kit->description.matmul_dtypes
+							  : kit->description.program_dtypes;
+		if (tn_backend_has(kit->backend, (enum tn_slot)next) &&
+		    (next > TN_SLOT_MATMUL || claimed))
+			return next;
+	}
+	return -1;
+}
+
+static void *copied(const void *from, size_t size)
+{
+	void *to = malloc(size ? size : 1);
+	if (to)
+		memcpy(to, from, size);
+	return to;
+}
+
+void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what)
+{
+	memset(sample, 0, sizeof(*sample));
+	sample->kit = kit;
+	sample->slot = slot;
+	kit_case(kit, slot, "%s: %s", tn_slot_name((enum tn_slot)slot), what);
+	sample->args_size = samples[find(slot)].make(sample);
+	sample->args.call.struct_size = (uint32_t)sample->args_size;
+	for (size_t i = 0; i < sample->n; i++) {
+		sample->before[i] = copied(sample->array[i].image, sample->array[i].size);
+		if (!sample->before[i])
+			kit_give_up(kit, "the kit has no memory left");
+	}
+}
+
+void sample_free(struct sample *sample)
+{
+	for (size_t i = 0; i < sample->n; i++) {
+		array_free(&sample->array[i]);
+		free(sample->before[i]);
+	}
+	tn_program_destroy(sample->program);
+}
+
+void sample_restore(struct sample *sample)
+{
+	for (size_t i = 0; i < sample->n; i++)
+		memcpy(sample->array[i].image, sample->before[i], sample->array[i].size);
+}
+
+tn_status sample_run(struct sample *sample)
+{
+	sample_restore(sample);
+	return kit_run(sample->kit, &sample->args, sample->all, sample->n);
+}
+
+unsigned char *sample_result(const struct sample *sample, size_t *size)
+{
+	unsigned char *result;
+	size_t at = 0;
+	*size = 0;
+	for (size_t i = 0; i < sample->n; i++)
+		*size += sample->array[i].role == OUTPUT ? sample->array[i].size : 0;
+	result = malloc(*size + 1);
+	if (!result)
+		kit_give_up(sample->kit, "the kit has no memory left");
+	for (size_t i = 0; i < sample->n; i++) {
+		if (sample->array[i].role != OUTPUT)
+			continue;
+		memcpy(result + at, sample->array[i].image, sample->array[i].size);
+		at += sample->array[i].size;
+	}
+	return result;
+}
+
+void sample_expect_bits(const struct sample *sample, const unsigned char *result, const char *id)
+{
+	for (size_t i = 0; i < sample->n; i++) {
+		const struct array *array = &sample->array[i];
+		if (array->role != OUTPUT)
+			continue;
+		for (size_t byte = 0; byte < array->size; byte++)
+			if (array->image[byte] != result[byte])
+				kit_fail_as(sample->kit, id, "byte %zu of %zu is %02x, was %02x",
+					    byte, array->size, array->image[byte], result[byte]);
+		result += array->size;
+	}
+}
+
+void sample_expect_close(const struct sample *sample, const unsigned char *result, const char *id)
+{
+	for (size_t i = 0; i < sample->n; i++) {
+		struct array then = sample->array[i];
+		if (then.role != OUTPUT)
+			continue;
+		then.image = (unsigned char *)result;
+		for (uint64_t e = 0; e < then.count; e++) {
+			double a = array_number(&then, e), b = array_number(&sample->array[i], e);
+			if (!(fabs(a - b) <= 1e-3 * (1 + fabs(a))))
+				kit_fail_as(sample->kit, id, "element %llu is %.9g, was %.9g",
+					    (unsigned long long)e, b, a);
+		}
+		result += then.size;
+	}
+}

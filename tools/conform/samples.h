@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A small call of every slot that computes, right in every respect: what the checks of level 5 run, and
+ * break one thing in.
+ */
+#ifndef TN_TOOLS_CONFORM_SAMPLES_H
+#define TN_TOOLS_CONFORM_SAMPLES_H
+
+#include "conform.h"
+
+union call_args {
+	struct tn_call call;
+	struct tn_map_args map;
+	struct tn_reduce_args reduce;
+	struct tn_matmul_args matmul;
+	struct tn_fill_args fill;
+	struct tn_copy_args copy;
+	struct tn_gather_args gather;
+	struct tn_conv2d_args conv2d;
+	struct tn_pool2d_args pool2d;
+	struct tn_norm_args norm;
+	struct tn_softmax_args softmax;
+	struct tn_cross_entropy_args cross_entropy;
+	unsigned char room[4096]; /* for the fields of a later version */
+};
+
+enum { SAMPLE_ARRAYS = 10 };
+
+struct sample {
+	struct kit *kit;
+	int slot;
+	union call_args args;
+	size_t args_size;
+	struct array array[SAMPLE_ARRAYS];
+	struct array *all[SAMPLE_ARRAYS];
+	size_t n;
+	unsigned char *before[SAMPLE_ARRAYS]; /* the images as they were made */
+	struct tn_operand inputs[2];
+	struct tn_program *program;
+};
+
+/* The slots that have samples, in order; the next after `slot` that this backend fills and claims a dtype
+ * for, or -1.  Begin with -1. */
+int sample_next(const struct kit *kit, int slot);
+/* The family of a slot, for accuracy and determinism. */
+int sample_family(int slot);
+
+/* Begins a case of the slot and makes the call; `what` is in the case's name. */
+void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what);
+void sample_free(struct sample *sample);
+
+/* Gives the arrays the elements with which they were made. */
+void sample_restore(struct sample *sample);
+
+/* Runs it on the elements with which it was made. */
+tn_status sample_run(struct sample *sample);
+
+/* What all outputs hold, one after the other: owned (free). */
+unsigned char *sample_result(const struct sample *sample, size_t *size);
+/* Do the outputs hold the same bits as then?  Or the same numbers, within a thousandth?  Fails the case by
+ * the id otherwise. */
+void sample_expect_bits(const struct sample *sample, const unsigned char *result, const char *id);
+void sample_expect_close(const struct sample *sample, const unsigned char *result, const char *id);
+
+#endif
