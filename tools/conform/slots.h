@@ -66,7 +66,7 @@ void check_copy_scatter_add(struct kit *kit);
 /* arguments.c */
 void check_arguments(struct kit *kit);
 
-/* rules.c */
+/* any_call.c */
 void check_call_dry_run(struct kit *kit);
 void check_call_untouched(struct kit *kit);
 void check_call_bounds(struct kit *kit);
