@@ -15,13 +15,28 @@
 void check_describe(struct kit *kit);
 void check_describe_absent(struct kit *kit);
 void check_describe_older_caller(struct kit *kit);
-
-/* memory.c */
 void check_alloc_alignment(struct kit *kit);
 void check_alloc_impossible(struct kit *kit);
 void check_transfer_offsets(struct kit *kit);
 void check_sync(struct kit *kit);
 void check_memory_information(struct kit *kit);
+
+/* memory.c */
+void check_memory_many(struct kit *kit);
+void check_memory_kinds(struct kit *kit);
+void check_memory_limit(struct kit *kit);
+void check_transfer_unaligned(struct kit *kit);
+void check_transfer_large(struct kit *kit);
+void check_transfer_order(struct kit *kit);
+
+/* streams.c */
+void check_stream_table(struct kit *kit);
+void check_stream_order(struct kit *kit);
+void check_stream_life(struct kit *kit);
+void check_stream_compute(struct kit *kit);
+void check_event_state(struct kit *kit);
+void check_event_order(struct kit *kit);
+void check_event_elapsed(struct kit *kit);
 
 /* ---- Level 2 ---------------------------------------------------------------------------------*/
 

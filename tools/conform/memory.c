@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Buffers that live together, kinds of memory and limits, and transfers from any address, of any size, in
+ * stream order.
+ */
+#include "slots.h"
+
+static tn_status allocate(struct kit *kit, uint64_t size, uint32_t kind, uint64_t *buffer)
+{
+	struct tn_alloc_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				     .size = size,
+				     .memory_kind = kind};
+	return kit->backend->device.alloc(kit->device, &args, buffer);
+}
+
+static void release(struct kit *kit, uint64_t buffer)
+{
+	struct tn_free_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				    .buffer = buffer};
+	if (kit->backend->device.free(kit->device, &args) != TN_OK)
+		kit_fail(kit, "free: %s", kit->error.text);
+}
+
+/* `host` to the device, or back; flags: TN_ASYNC or 0. */
+static void transfer(struct kit *kit, int to_device, uint64_t buffer, uint64_t offset,
+		     uint64_t size, void *host, uint32_t flags)
+{
+	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args),
+						 .flags = flags,
+						 .stream = kit->options.stream,
+						 .error = &kit->error},
+					.buffer = buffer,
+					.offset = offset,
+					.size = size,
+					.host = host};
+	tn_status status = to_device ? kit->backend->device.upload(kit->device, &args)
+				     : kit->backend->device.download(kit->device, &args);
+	if (status != TN_OK)
+		kit_fail(kit, "%s of %llu bytes at %llu: %s: %s", to_device ? "upload" : "download",
+			 (unsigned long long)size, (unsigned long long)offset,
+			 tn_status_name(status), kit->error.text);
+}
+
+static void wait(struct kit *kit)
+{
+	struct tn_sync_args args = {.call = {.struct_size = sizeof(args),
+					     .stream = kit->options.stream,
+					     .error = &kit->error}};
+	if (kit->backend->device.sync(kit->device, &args) != TN_OK)
+		kit_fail(kit, "sync: %s", kit->error.text);
+}
+
+static void *memory(struct kit *kit, size_t size)
+{
+	void *memory = malloc(size);
+	if (!memory)
+		kit_give_up(kit, "the kit has no memory left");
+	return memory;
+}
+
+/* ---- Buffers ---------------------------------------------------------------------------------*/
+
+enum { N_BUFFERS = 96 };
+
+struct buffers {
+	struct kit *kit;
+	uint64_t handle[N_BUFFERS];
+	uint64_t size[N_BUFFERS];
+	unsigned char stamp[N_BUFFERS];
+	unsigned char *host; /* room for the largest */
+};
+
+static void make_buffer(struct buffers *b, int i, unsigned char stamp)
+{
+	struct kit *kit = b->kit;
+	b->size[i] = kit_random(kit) % (i % 8 ? 3000 : 300000) + 1;
+	b->stamp[i] = stamp;
+	if (allocate(kit, b->size[i], TN_MEMORY_DEVICE, &b->handle[i]) != TN_OK || !b->handle[i])
+		kit_give_up(kit, "alloc of %llu bytes: %s", (unsigned long long)b->size[i],
+			    kit->error.text);
+	for (int j = 0; j < N_BUFFERS; j++)
+		if (j != i && b->handle[j] == b->handle[i])
+			kit_fail(kit, "two buffers have the handle %llx",
+				 (unsigned long long)b->handle[i]);
+	memset(b->host, stamp, (size_t)b->size[i]);
+	transfer(kit, 1, b->handle[i], 0, b->size[i], b->host, 0);
+}
+
+static void check_buffer(struct buffers *b, int i)
+{
+	memset(b->host, 0, (size_t)b->size[i]);
+	transfer(b->kit, 0, b->handle[i], 0, b->size[i], b->host, 0);
+	for (uint64_t byte = 0; byte < b->size[i]; byte++)
+		if (b->host[byte] != b->stamp[i])
+			kit_fail(b->kit, "byte %llu of a buffer of %llu is %02x, was %02x",
+				 (unsigned long long)byte, (unsigned long long)b->size[i],
+				 b->host[byte], b->stamp[i]);
+}
+
+/* Every third is freed and made again while the others live. */
+void check_memory_many(struct kit *kit)
+{
+	struct buffers b = {.kit = kit};
+	kit_case(kit, TN_SLOT_ALLOC, "alloc: %d buffers at once", N_BUFFERS);
+	b.host = memory(kit, 300001);
+	for (int i = 0; i < N_BUFFERS; i++)
+		make_buffer(&b, i, (unsigned char)(i + 1));
+	for (int i = 0; i < N_BUFFERS; i += 3) {
+		release(kit, b.handle[i]);
+		b.handle[i] = 0;
+	}
+	for (int i = 0; i < N_BUFFERS; i += 3)
+		make_buffer(&b, i, (unsigned char)(i + 100));
+	for (int i = 0; i < N_BUFFERS; i++) {
+		check_buffer(&b, i);
+		release(kit, b.handle[i]);
+	}
+	free(b.host);
+	kit_pass(kit);
+}
+
+static void keeps_bytes(struct kit *kit, uint64_t buffer, size_t size)
+{
+	unsigned char *sent = memory(kit, size), *found = memory(kit, size);
+	for (size_t i = 0; i < size; i++)
+		sent[i] = (unsigned char)kit_random(kit);
+	memset(found, 0, size);
+	transfer(kit, 1, buffer, 0, size, sent, 0);
+	transfer(kit, 0, buffer, 0, size, found, 0);
+	if (memcmp(sent, found, size) != 0)
+		kit_fail(kit, "what came back is not what was sent");
+	free(sent);
+	free(found);
+}
+
+void check_memory_kinds(struct kit *kit)
+{
+	for (uint32_t kind = 0; kind < 8; kind++) {
+		int claimed = (int)(kit->description.memory_kinds >> kind & 1);
+		uint64_t buffer = 0;
+		kit_case(kit, TN_SLOT_ALLOC, "alloc: memory of kind %u", kind);
+		tn_status status = allocate(kit, 5000, kind, &buffer);
+		if (status == TN_OK && claimed)
+			keeps_bytes(kit, buffer, 5000);
+		if (claimed ? status != TN_OK || !buffer : status != TN_UNSUPPORTED)
+			kit_fail(kit, "%s, though the description has it %sclaimed: %s",
+				 tn_status_name(status), claimed ? "" : "un", kit->error.text);
+		if (status == TN_OK && buffer)
+			release(kit, buffer);
+		kit_pass(kit);
+	}
+}
+
+/* More than there may be is refused, and what is small can be had all the same. */
+void check_memory_limit(struct kit *kit)
+{
+	uint64_t most = kit->description.max_alloc_bytes, buffer = 77;
+	kit_case(kit, TN_SLOT_ALLOC, "alloc: more than max_alloc_bytes");
+	if (!most)
+		kit_fail(kit, "max_alloc_bytes is 0");
+	if (most < UINT64_MAX / 2 && allocate(kit, most + 1, TN_MEMORY_DEVICE, &buffer) == TN_OK)
+		kit_fail(kit, "%llu bytes were given, max_alloc_bytes is %llu",
+			 (unsigned long long)most + 1, (unsigned long long)most);
+	if (buffer != 77)
+		kit_fail(kit, "the handle was written all the same");
+	if (allocate(kit, UINT64_MAX / 2, TN_MEMORY_DEVICE, &buffer) != TN_OUT_OF_MEMORY)
+		kit_fail(kit, "2^63 bytes are not OUT_OF_MEMORY");
+	kit_pass(kit);
+	kit_case(kit, TN_SLOT_ALLOC, "alloc: small, after one that cannot be had");
+	if (allocate(kit, 4096, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+		return kit_fail(kit, "%s", kit->error.text);
+	keeps_bytes(kit, buffer, 4096);
+	release(kit, buffer);
+	kit_pass(kit);
+}
+
+/* ---- Transfers -------------------------------------------------------------------------------*/
+
+/* From and to host memory at every odd address. */
+void check_transfer_unaligned(struct kit *kit)
+{
+	enum { SIZE = 1000 };
+	unsigned char sent[SIZE + 16], found[SIZE + 16];
+	uint64_t buffer;
+	kit_case(kit, TN_SLOT_UPLOAD, "upload and download: host memory at odd addresses");
+	if (allocate(kit, SIZE + 64, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+		return kit_fail(kit, "alloc: %s", kit->error.text);
+	for (uint64_t shift = 1; shift < 16; shift += 2) {
+		for (size_t i = 0; i < sizeof(sent); i++)
+			sent[i] = (unsigned char)kit_random(kit);
+		memset(found, 0xa5, sizeof(found));
+		transfer(kit, 1, buffer, 3 * shift, SIZE, sent + shift, 0);
+		transfer(kit, 0, buffer, 3 * shift, SIZE, found + 16 - shift, 0);
+		if (memcmp(sent + shift, found + 16 - shift, SIZE) != 0)
+			kit_fail(kit, "at an address off by %llu other bytes came back",
+				 (unsigned long long)shift);
+		for (size_t i = 0; i < 16 - shift; i++)
+			if (found[i] != 0xa5)
+				kit_fail(kit, "a download wrote before its destination");
+		for (size_t i = 16 - shift + SIZE; i < sizeof(found); i++)
+			if (found[i] != 0xa5)
+				kit_fail(kit, "a download wrote past its destination");
+	}
+	release(kit, buffer);
+	kit_pass(kit);
+}
+
+void check_transfer_large(struct kit *kit)
+{
+	const size_t size = (16 << 20) + 5;
+	uint64_t buffer;
+	kit_case(kit, TN_SLOT_UPLOAD, "upload and download: %zu bytes", size);
+	if (allocate(kit, size, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+		return kit_fail(kit, "alloc: %s", kit->error.text);
+	keeps_bytes(kit, buffer, size);
+	release(kit, buffer);
+	kit_pass(kit);
+}
+
+/* Many uploads to one place, one after the other, and a download behind them; the host's memory stays as
+ * it is until the stream was waited for, as TN_ASYNC needs. */
+void check_transfer_order(struct kit *kit)
+{
+	enum { SIZE = 100000, TIMES = 20 };
+	for (int is_async = 0; is_async < 2; is_async++) {
+		uint32_t flags = is_async ? TN_ASYNC : 0;
+		unsigned char *sent = memory(kit, (size_t)SIZE * TIMES), *found = memory(kit, SIZE);
+		uint64_t buffer;
+		kit_case(kit, TN_SLOT_UPLOAD, "upload: %d to one place%s", TIMES,
+			 is_async ? ", asynchronous" : "");
+		if (allocate(kit, SIZE, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+			kit_give_up(kit, "alloc: %s", kit->error.text);
+		memset(found, 0, SIZE);
+		for (int i = 0; i < TIMES; i++) {
+			memset(sent + (size_t)i * SIZE, i + 1, SIZE);
+			transfer(kit, 1, buffer, 0, SIZE, sent + (size_t)i * SIZE, flags);
+		}
+		transfer(kit, 0, buffer, 0, SIZE, found, flags);
+		if (is_async)
+			wait(kit);
+		for (int i = 0; i < SIZE; i++)
+			if (found[i] != TIMES)
+				kit_fail(kit, "byte %d is of upload %d of %d", i, found[i], TIMES);
+		release(kit, buffer);
+		free(sent);
+		free(found);
+		kit_pass(kit);
+	}
+}

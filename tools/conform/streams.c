@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Streams and events: order within a stream, and between two by an event alone.
+ *
+ * Work that shows an order must last: a chain of maps over a large array, each adding 1 in place, so that
+ * whoever does not wait sees fewer.
+ */
+#include "loader/tables.h"
+#include "programs.h"
+#include "samples.h"
+#include "slots.h"
+
+static int has_streams(struct kit *kit)
+{
+	if (tn_backend_has(kit->backend, TN_SLOT_STREAM_CREATE))
+		return 1;
+	kit_skip(kit, "it has no streams");
+	return 0;
+}
+
+void check_stream_table(struct kit *kit)
+{
+	unsigned n = 0;
+	for (int slot = TN_SLOT_STREAM_CREATE; slot <= TN_SLOT_EVENT_ELAPSED; slot++)
+		n += tn_backend_has(kit->backend, (enum tn_slot)slot) != 0;
+	if (!n)
+		return kit_skip(kit, "it has no streams");
+	kit_case(kit, TN_SLOT_STREAM_CREATE, "tenon.stream/1");
+	for (int slot = TN_SLOT_STREAM_CREATE; slot <= TN_SLOT_EVENT_ELAPSED; slot++)
+		if (!tn_backend_has(kit->backend, (enum tn_slot)slot))
+			kit_fail(kit, "%s is empty, though others are there",
+				 tn_slot_name((enum tn_slot)slot));
+	kit_pass(kit);
+}
+
+/* ---- Calls -----------------------------------------------------------------------------------*/
+
+static void *make_stream(struct kit *kit, int32_t priority)
+{
+	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				      .priority = priority};
+	void *stream = NULL;
+	if (kit->backend->stream.stream_create(kit->device, &args, &stream) != TN_OK || !stream)
+		kit_give_up(kit, "stream_create: %s", kit->error.text);
+	return stream;
+}
+
+static tn_status end_stream(struct kit *kit, void *stream)
+{
+	struct tn_stream_args args = {
+		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error}};
+	return kit->backend->stream.stream_destroy(kit->device, &args);
+}
+
+typedef tn_status (*event_entry)(void *device, const struct tn_event_args *args);
+
+static void *make_event(struct kit *kit)
+{
+	struct tn_event_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
+	void *event = NULL;
+	if (kit->backend->stream.event_create(kit->device, &args, &event) != TN_OK || !event)
+		kit_give_up(kit, "event_create: %s", kit->error.text);
+	return event;
+}
+
+static void on_event(struct kit *kit, event_entry entry, const char *name, void *stream,
+		     void *event)
+{
+	struct tn_event_args args = {
+		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error},
+		.event = event};
+	tn_status status = entry(kit->device, &args);
+	if (status != TN_OK)
+		kit_fail(kit, "%s: %s: %s", name, tn_status_name(status), kit->error.text);
+}
+
+static void record(struct kit *kit, void *stream, void *event)
+{
+	on_event(kit, kit->backend->stream.event_record, "event_record", stream, event);
+}
+
+static void await(struct kit *kit, void *stream, void *event)
+{
+	on_event(kit, kit->backend->stream.event_wait, "event_wait", stream, event);
+}
+
+static void sync_event(struct kit *kit, void *event)
+{
+	on_event(kit, kit->backend->stream.event_sync, "event_sync", NULL, event);
+}
+
+static void end_event(struct kit *kit, void *event)
+{
+	on_event(kit, kit->backend->stream.event_destroy, "event_destroy", NULL, event);
+}
+
+static uint32_t is_reached(struct kit *kit, void *event)
+{
+	struct tn_event_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				     .event = event};
+	uint32_t reached = 9;
+	if (kit->backend->stream.event_query(kit->device, &args, &reached) != TN_OK || reached > 1)
+		kit_fail(kit, "event_query gives %u: %s", reached, kit->error.text);
+	return reached;
+}
+
+static tn_status elapsed(struct kit *kit, void *start, void *end, double *seconds)
+{
+	struct tn_elapsed_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				       .start = start,
+				       .end = end};
+	return kit->backend->stream.event_elapsed(kit->device, &args, seconds);
+}
+
+/* ---- Work that lasts -------------------------------------------------------------------------*/
+
+enum { STEPS = 30, LENGTH = 400000 };
+
+struct work {
+	struct kit *kit;
+	struct tn_program *add_one, *identity;
+	struct array x, y;
+};
+
+static void begin_work(struct kit *kit, struct work *w)
+{
+	static const int64_t length[] = {LENGTH};
+	tn_value v;
+	struct tn_builder b;
+	begin_program(&b);
+	v = tn_build_source(&b, TN_OP_INPUT, TN_F32, 0);
+	v = tn_build_op(&b, TN_OP_ADD, TN_F32, v, tn_build_number(&b, TN_F32, 1), 0);
+	w->kit = kit;
+	w->add_one = finish_program(&b, 1, 0, 1, &v);
+	w->identity = identity_program(TN_F32, 1);
+	array_make(kit, &w->x, OUTPUT, TN_F32, 1, length, COMPACT);
+	array_make(kit, &w->y, OUTPUT, TN_F32, 1, length, COMPACT);
+}
+
+static void end_work(struct work *w)
+{
+	array_free(&w->x);
+	array_free(&w->y);
+	tn_program_destroy(w->add_one);
+	tn_program_destroy(w->identity);
+}
+
+static void map(struct work *w, void *stream, const struct tn_program *program,
+		const struct array *from, const struct array *to)
+{
+	struct kit *kit = w->kit;
+	struct tn_map_args args = {
+		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error},
+		.program = program,
+		.inputs = &from->operand,
+		.outputs = &to->operand};
+	tn_status status = kit->backend->compute.map(kit->device, &args);
+	if (status != TN_OK)
+		kit_fail(kit, "map: %s: %s", tn_status_name(status), kit->error.text);
+}
+
+static void move(struct work *w, void *stream, struct array *array, int to_device)
+{
+	struct kit *kit = w->kit;
+	struct tn_transfer_args args = {
+		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error},
+		.buffer = array->operand.buffer,
+		.size = array->size,
+		.host = array->image};
+	tn_status status = to_device ? kit->backend->device.upload(kit->device, &args)
+				     : kit->backend->device.download(kit->device, &args);
+	if (status != TN_OK)
+		kit_fail(kit, "%s: %s", to_device ? "upload" : "download", kit->error.text);
+}
+
+/* x := 0, then 1 is added STEPS times; all in the stream, and nothing is waited for. */
+static void count_up(struct work *w, void *stream)
+{
+	for (uint64_t i = 0; i < w->x.count; i++)
+		array_set_number(&w->x, i, 0);
+	move(w, stream, &w->x, 1);
+	for (int step = 0; step < STEPS; step++)
+		map(w, stream, w->add_one, &w->x, &w->x);
+}
+
+static void expect_steps(struct work *w, struct array *array)
+{
+	for (uint64_t i = 0; i < array->count; i++)
+		if (array_number(array, i) != STEPS)
+			kit_fail(w->kit, "element %llu has seen %g of %d steps",
+				 (unsigned long long)i, array_number(array, i), STEPS);
+}
+
+static void is_in_order(struct work *w, void *stream)
+{
+	count_up(w, stream);
+	map(w, stream, w->identity, &w->x, &w->y);
+	move(w, stream, &w->y, 0);
+	expect_steps(w, &w->y);
+	kit_pass(w->kit);
+}
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+void check_stream_order(struct kit *kit)
+{
+	struct work w;
+	void *stream;
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it claims no programs");
+	begin_work(kit, &w);
+	kit_case(kit, TN_SLOT_MAP, "map: %d steps in the NULL stream", STEPS);
+	is_in_order(&w, NULL);
+	if (tn_backend_has(kit->backend, TN_SLOT_STREAM_CREATE)) {
+		kit_case(kit, TN_SLOT_STREAM_CREATE, "map: %d steps in a stream", STEPS);
+		stream = make_stream(kit, 0);
+		is_in_order(&w, stream);
+		if (end_stream(kit, stream) != TN_OK)
+			kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	}
+	end_work(&w);
+}
+
+/* Destroying waits for the work. */
+static void waits_for_its_work(struct kit *kit)
+{
+	struct work w;
+	void *stream = make_stream(kit, -1);
+	begin_work(kit, &w);
+	count_up(&w, stream);
+	if (end_stream(kit, stream) != TN_OK)
+		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	move(&w, NULL, &w.x, 0);
+	expect_steps(&w, &w.x);
+	end_work(&w);
+}
+
+void check_stream_life(struct kit *kit)
+{
+	enum { MANY = 8 };
+	void *streams[MANY];
+	if (!has_streams(kit))
+		return;
+	kit_case(kit, TN_SLOT_STREAM_CREATE, "stream_create: %d at once", MANY);
+	for (int i = 0; i < MANY; i++) {
+		streams[i] = make_stream(kit, i - 4);
+		for (int j = 0; j < i; j++)
+			if (streams[i] == streams[j])
+				kit_fail(kit, "two streams are one");
+	}
+	for (int i = 0; i < MANY; i++)
+		if (end_stream(kit, streams[i]) != TN_OK)
+			kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	kit_pass(kit);
+	kit_case(kit, TN_SLOT_STREAM_DESTROY, "stream_destroy: the NULL stream");
+	if (end_stream(kit, NULL) != TN_INVALID_ARGUMENT)
+		kit_fail(kit, "expected INVALID_ARGUMENT");
+	kit_pass(kit);
+	kit_case(kit, TN_SLOT_STREAM_DESTROY, "stream_destroy: a stream with work");
+	if (kit->description.program_dtypes)
+		waits_for_its_work(kit);
+	kit_pass(kit);
+}
+
+/* Every slot does its work in the stream that it is given. */
+void check_stream_compute(struct kit *kit)
+{
+	if (!has_streams(kit))
+		return;
+	for (int slot = sample_next(kit, -1); slot >= 0; slot = sample_next(kit, slot)) {
+		struct sample sample;
+		size_t size;
+		unsigned char *result;
+		sample_make(kit, &sample, slot, "in a stream");
+		if (sample_run(&sample) == TN_OK) {
+			result = sample_result(&sample, &size);
+			kit->options.stream = make_stream(kit, 0);
+			if (sample_run(&sample) == TN_OK)
+				sample_expect_close(&sample, result, kit->check->id);
+			if (end_stream(kit, kit->options.stream) != TN_OK)
+				kit_fail(kit, "stream_destroy: %s", kit->error.text);
+			kit->options.stream = NULL;
+			free(result);
+		}
+		sample_free(&sample);
+	}
+}
+
+/* An event that was never recorded holds nobody up; one that was is reached after the work before it. */
+void check_event_state(struct kit *kit)
+{
+	void *event, *stream;
+	struct work w;
+	if (!has_streams(kit))
+		return;
+	kit_case(kit, TN_SLOT_EVENT_QUERY, "an event that was not recorded");
+	event = make_event(kit);
+	stream = make_stream(kit, 0);
+	if (is_reached(kit, event) != 1)
+		kit_fail(kit, "it does not count as reached");
+	await(kit, stream, event);
+	sync_event(kit, event);
+	kit_pass(kit);
+	kit_case(kit, TN_SLOT_EVENT_SYNC, "an event behind work");
+	if (kit->description.program_dtypes) {
+		begin_work(kit, &w);
+		count_up(&w, stream);
+		record(kit, stream, event);
+		sync_event(kit, event);
+		if (is_reached(kit, event) != 1)
+			kit_fail(kit, "it is not reached after event_sync");
+		move(&w, NULL, &w.x, 0);
+		expect_steps(&w, &w.x);
+		end_work(&w);
+	}
+	kit_pass(kit);
+	end_event(kit, event);
+	if (end_stream(kit, stream) != TN_OK)
+		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+}
+
+/* One stream counts, another waits for the event behind it; and the other way round with the event
+ * recorded anew, and destroyed while it is waited for. */
+static void orders(struct work *w, void *first, void *second)
+{
+	struct kit *kit = w->kit;
+	void *event = make_event(kit);
+	record(kit, first, event);
+	count_up(w, first);
+	record(kit, first, event);
+	await(kit, second, event);
+	map(w, second, w->identity, &w->x, &w->y);
+	end_event(kit, event);
+	move(w, second, &w->y, 0);
+	expect_steps(w, &w->y);
+	kit_pass(kit);
+}
+
+void check_event_order(struct kit *kit)
+{
+	struct work w;
+	void *one, *other;
+	if (!has_streams(kit))
+		return;
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it claims no programs");
+	kit_case(kit, TN_SLOT_EVENT_WAIT, "work behind that of another stream");
+	begin_work(kit, &w);
+	one = make_stream(kit, 0);
+	other = make_stream(kit, 0);
+	orders(&w, one, other);
+	kit_case(kit, TN_SLOT_EVENT_WAIT, "work behind that of the NULL stream");
+	orders(&w, NULL, other);
+	kit_case(kit, TN_SLOT_EVENT_WAIT, "work of the NULL stream behind that of a stream");
+	orders(&w, one, NULL);
+	if (end_stream(kit, one) != TN_OK || end_stream(kit, other) != TN_OK)
+		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	end_work(&w);
+}
+
+void check_event_elapsed(struct kit *kit)
+{
+	void *start, *end, *stream;
+	double seconds = -77;
+	if (!has_streams(kit))
+		return;
+	kit_case(kit, TN_SLOT_EVENT_ELAPSED, "event_elapsed: one was not recorded");
+	start = make_event(kit);
+	end = make_event(kit);
+	stream = make_stream(kit, 0);
+	if (elapsed(kit, start, end, &seconds) != TN_INVALID_ARGUMENT)
+		kit_fail(kit, "expected INVALID_ARGUMENT");
+	record(kit, stream, start);
+	if (elapsed(kit, start, end, &seconds) != TN_INVALID_ARGUMENT || seconds != -77)
+		kit_fail(kit, "expected INVALID_ARGUMENT, and the seconds as they were");
+	kit_pass(kit);
+	kit_case(kit, TN_SLOT_EVENT_ELAPSED, "event_elapsed");
+	record(kit, stream, end);
+	sync_event(kit, end);
+	if (elapsed(kit, start, end, &seconds) != TN_OK || !(seconds >= 0 && seconds < 600))
+		kit_fail(kit, "%g seconds: %s", seconds, kit->error.text);
+	kit_pass(kit);
+	end_event(kit, start);
+	end_event(kit, end);
+	if (end_stream(kit, stream) != TN_OK)
+		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+}
