@@ -3,7 +3,7 @@
  *
  * The backend under test, its cases and its tally.
  */
-#include "conform.h"
+#include "context.h"
 
 #include <float.h>
 #include <stdarg.h>
@@ -28,6 +28,7 @@ tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t i
 
 void kit_close(struct kit *kit)
 {
+	kit_contexts_close();
 	kit->backend->device.close(kit->device);
 	kit->device = NULL;
 }

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Contexts on the device under test, and what they did.  See context.h.
+ */
+#include "context.h"
+
+#include <stdio.h>
+
+#include "array/array.h"
+#include "array/ledger.h"
+#include "program/cast.h"
+
+/* A context with what route_force hides of its device's backend. */
+struct opened {
+	tn_context *context;
+	struct tn_backend *backend;
+	uint64_t native;
+	struct tn_compute_table compute;
+	size_t n_lenders;
+};
+
+static struct opened alone, lending, reference;
+
+/* ---- Opening ---------------------------------------------------------------------------------*/
+
+static void ignore(void *user, int level, const char *subsystem, const char *text, size_t length)
+{
+	(void)user, (void)level, (void)subsystem, (void)text, (void)length;
+}
+
+static void set_variable(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+static void open_context(struct kit *kit, struct opened *opened, const char *selection,
+			 const char *path)
+{
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = selection,
+						   .plugin_paths = path ? &path : NULL,
+						   .n_plugin_paths = path != NULL,
+						   .log = ignore,
+						   .fallback = TN_FALLBACK_ALLOW,
+						   .seed = kit->seed + 1};
+	struct tn_runtime *rt;
+	tn_status status = tn_context_open(&options, &opened->context, &error);
+	if (status)
+		kit_give_up(kit, "a context on '%s': %s: %s", selection, tn_status_name(status),
+			    error.text);
+	rt = tn_runtime_of(opened->context);
+	opened->backend = (struct tn_backend *)(uintptr_t)rt->device->backend;
+	opened->native = opened->backend->native;
+	opened->compute = opened->backend->compute;
+	opened->n_lenders = rt->n_lenders;
+}
+
+/* What other plugins do in the process when they are loaded is no business of this one's. */
+static void open_without_others(struct kit *kit, struct opened *opened, const char *selection,
+				const char *path)
+{
+	static const char *const names[] = {"TENON_PLUGIN_PATH", "TENON_PLUGIN_PATH_ONLY"};
+	char *kept[2];
+	for (int i = 0; i < 2; i++) {
+		const char *value = getenv(names[i]);
+		kept[i] = value ? strdup(value) : NULL;
+	}
+	unsetenv(names[0]);
+	setenv(names[1], "1", 1);
+	open_context(kit, opened, selection, path);
+	for (int i = 0; i < 2; i++) {
+		set_variable(names[i], kept[i]);
+		free(kept[i]);
+	}
+}
+
+static void open_device(struct kit *kit, struct opened *opened, int may_lend)
+{
+	const struct tn_backend *backend = kit->backend;
+	char *path = backend->path ? realpath(backend->path, NULL) : NULL;
+	char selection[64];
+	snprintf(selection, sizeof(selection), "%s:%u%s", backend->name, kit->index,
+		 may_lend ? "" : "!");
+	if (may_lend)
+		open_context(kit, opened, selection, path);
+	else
+		open_without_others(kit, opened, selection, path);
+	free(path);
+	if (memcmp(opened->backend->uuid, backend->uuid, sizeof(backend->uuid)) != 0)
+		kit_give_up(kit, "a context on '%s' uses %s", selection, opened->backend->name);
+}
+
+tn_context *kit_context(struct kit *kit)
+{
+	if (!alone.context)
+		open_device(kit, &alone, 0);
+	return alone.context;
+}
+
+tn_context *kit_lending_context(struct kit *kit)
+{
+	if (!lending.context)
+		open_device(kit, &lending, 1);
+	return lending.context;
+}
+
+tn_context *kit_reference_context(struct kit *kit)
+{
+	if (!reference.context)
+		open_without_others(kit, &reference, "reference!", NULL);
+	return reference.context;
+}
+
+void kit_contexts_close(void)
+{
+	struct opened *const all[] = {&alone, &lending, &reference};
+	for (int i = 0; i < 3; i++) {
+		tn_context_close(all[i]->context);
+		all[i]->context = NULL;
+	}
+}
+
+/* ---- Routes ----------------------------------------------------------------------------------*/
+
+static struct opened *opened_of(const tn_context *context)
+{
+	return context == alone.context     ? &alone
+	       : context == lending.context ? &lending
+					    : &reference;
+}
+
+static tn_status refuse_map(void *device, const struct tn_map_args *args)
+{
+	(void)device, (void)args;
+	return TN_UNSUPPORTED;
+}
+
+void route_force(tn_context *context, uint64_t slots, enum route route)
+{
+	struct opened *opened = opened_of(context);
+	struct tn_runtime *rt = tn_runtime_of(context);
+	uint64_t hidden = route == NATIVE ? 0 : slots;
+	if (route == HOST)
+		hidden |=
+			SLOT_BIT(TN_SLOT_MAP) | SLOT_BIT(TN_SLOT_REDUCE) | SLOT_BIT(TN_SLOT_MATMUL);
+	opened->backend->native = opened->native & ~hidden;
+	opened->backend->compute = opened->compute;
+	/* The array layer calls it without looking at the bit. */
+	if (hidden & SLOT_BIT(TN_SLOT_MAP))
+		opened->backend->compute.map = refuse_map;
+	rt->n_lenders = route == COMPOSED || route == HOST ? 0 : opened->n_lenders;
+}
+
+static int has_lenders(const tn_context *context)
+{
+	const struct tn_runtime *rt = tn_runtime_of(context);
+	const struct opened *opened = opened_of(context);
+	for (size_t i = 0; rt->device->host_memory && i < opened->n_lenders; i++) {
+		const struct tn_device *lender = rt->lenders[i];
+		if (lender->backend != rt->device->backend && lender != rt->reference)
+			return 1;
+	}
+	return 0;
+}
+
+int kit_has_lenders(struct kit *kit)
+{
+	return kit->description.flags & TN_DEVICE_HOST_MEMORY &&
+	       has_lenders(kit_lending_context(kit));
+}
+
+enum route route_taken(tn_context *context, const char *operation)
+{
+	struct tn_ledger_row row;
+	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
+		const uint64_t by[ROUTES] = {row.native, row.lent, row.composed, row.host};
+		for (int route = ROUTES; strcmp(row.operation, operation) == 0 && route-- > 0;) {
+			if (by[route])
+				return (enum route)route;
+		}
+	}
+	return ROUTES;
+}
+
+int route_exists(tn_context *context, uint64_t slots, enum route route)
+{
+	const struct tn_runtime *rt = tn_runtime_of(context);
+	if (route == NATIVE)
+		return (rt->device->backend->native & slots) != 0;
+	if (route == LENT)
+		return has_lenders(context);
+	return route == COMPOSED || rt->device != rt->reference;
+}
+
+int route_took(struct kit *kit, tn_context *context, const char *operation, enum route forced)
+{
+	enum route taken = route_taken(context, operation);
+	if (taken == forced)
+		return 1;
+	if (taken == ROUTES)
+		kit_fail(kit, "%s is not in the ledger", operation);
+	else if (taken < forced || (forced == HOST && taken != HOST))
+		kit_fail(kit, "%s: expected a %s route, the ledger says %s", operation,
+			 route_names[forced], route_names[taken]);
+	return 0;
+}
+
+void kit_take_ledger(struct kit *kit, tn_context *context, char text[ROUTES_TEXT])
+{
+	struct tn_ledger_row row;
+	size_t used = 0;
+	text[0] = 0;
+	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
+		const uint64_t by[ROUTES] = {row.native, row.lent, row.composed, row.host};
+		for (int route = 0; route < ROUTES; route++) {
+			if (!by[route])
+				continue;
+			kit_cover(kit, row.operation, (enum route)route, (unsigned)by[route]);
+			if (used < ROUTES_TEXT)
+				used += (size_t)snprintf(text + used, ROUTES_TEXT - used, "%s%s %s",
+							 used ? ", " : "", row.operation,
+							 route_names[route]);
+		}
+	}
+	tn_ledger_reset(context);
+}
+
+/* ---- Numbers ---------------------------------------------------------------------------------*/
+
+void kit_fail_context(struct kit *kit, tn_context *context, const char *what)
+{
+	const struct tn_error_info *error = tn_error(context);
+	kit_fail(kit, "%s%s: %s: %s: %s",
+		 opened_of(context) == &reference ? "the built-in backend: " : "", what,
+		 error ? error->operation : "", tn_status_name(error ? error->status : TN_OK),
+		 error ? error->text : "no error is kept");
+	tn_error_clear(context);
+}
+
+void values_round(tn_dtype dtype, double *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		values[i] = tn_f64_of_bits(tn_cast_bits(
+			dtype, TN_F64, tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(values[i]))));
+}
+
+tn_array *values_upload(struct kit *kit, tn_context *context, tn_dtype dtype, int rank,
+			const int64_t *shape, const double *values)
+{
+	size_t n = shape_count((uint32_t)rank, shape), size = tn_dtype_size(dtype);
+	unsigned char *bytes = malloc(n * size + 1);
+	tn_array *array;
+	if (!bytes)
+		kit_give_up(kit, "the kit has no memory left");
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bits = tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(values[i]));
+		memcpy(bytes + i * size, &bits, size);
+	}
+	array = tn_from_host(context, dtype, rank, shape, bytes);
+	free(bytes);
+	if (!array)
+		kit_fail_context(kit, context, "an input");
+	return array;
+}
+
+double *values_of(struct kit *kit, const tn_array *array)
+{
+	size_t n = (size_t)tn_array_size(array), size = tn_dtype_size(tn_array_dtype(array));
+	unsigned char *bytes = malloc(n * size + 1);
+	double *values = numbers(n);
+	if (!bytes)
+		kit_give_up(kit, "the kit has no memory left");
+	if (!array || tn_to_host(array, bytes, n * size)) {
+		if (array)
+			kit_fail_context(kit, tn_array_context(array), "to the host");
+		free(bytes);
+		free(values);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bits = 0;
+		memcpy(&bits, bytes + i * size, size);
+		values[i] = tn_f64_of_bits(tn_cast_bits(tn_array_dtype(array), TN_F64, bits));
+	}
+	free(bytes);
+	return values;
+}
+
+/* "[1, 0, 3]" */
+static void print_index(char *text, size_t size, int rank, const int64_t *shape, uint64_t i)
+{
+	int64_t index[TN_MAX_RANK];
+	size_t used = (size_t)snprintf(text, size, "[");
+	shape_index((uint32_t)rank, shape, i, index);
+	for (int axis = 0; axis < rank && used < size; axis++)
+		used += (size_t)snprintf(text + used, size - used, "%s%lld", axis ? ", " : "",
+					 (long long)index[axis]);
+	if (used < size)
+		snprintf(text + used, size - used, "]");
+}
+
+void values_compare(struct kit *kit, const char *what, int rank, const int64_t *shape,
+		    const double *found, const double *expected, const double *tolerance,
+		    const char *routes)
+{
+	uint64_t n = shape_count((uint32_t)rank, shape);
+	for (uint64_t i = 0; i < n; i++) {
+		double allowed = tolerance ? tolerance[i] : 0;
+		char index[96];
+		if ((isnan(found[i]) && isnan(expected[i])) || found[i] == expected[i] ||
+		    fabs(found[i] - expected[i]) <= allowed)
+			continue;
+		print_index(index, sizeof(index), rank, shape, i);
+		kit_fail(kit, "%s%s: expected %.9g within %.3g, found %.9g (%s)", what, index,
+			 expected[i], allowed, found[i], routes);
+		return;
+	}
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Layers as a program runs them: each is a function of arrays by public functions alone, with the shapes
+ * and ranges of its inputs.  layers.c has the table, layer_run.c runs a row on a context and compares
+ * it with the built-in backend in f64.
+ */
+#ifndef TN_TOOLS_CONFORM_LAYERS_H
+#define TN_TOOLS_CONFORM_LAYERS_H
+
+#include "context.h"
+
+enum { LAYER_INPUTS = 5, LAYER_RANK = 5, LAYER_NUMBERS = 8 };
+
+/* How far a result may be off, with e the error of one rounding:
+ *   CHOSEN   not at all: it is an element of an input, or a place.  Gradients are sums of at most
+ *            `terms` numbers of [-1, 1]: (terms + 4) e terms;
+ *   LINEAR   a sum of at most `terms` products of inputs: (terms + 4) e sum of |product|, since each
+ *            product and each addition rounds once; the sum of magnitudes comes from the same layer on
+ *            the inputs' magnitudes;
+ *   SMOOTH   functions and sums of at most `terms` of them, of inputs in [-2, 2], whose values,
+ *            derivatives and condition are below 8: (terms + 16) e (8 + |expected|), 16 for the
+ *            functions' own errors. */
+enum bound { CHOSEN, LINEAR, SMOOTH };
+
+enum content {
+	NUMBERS, /* uniform in [low, high], or [-1, 1] where both are 0 */
+	LABELS,  /* i32 below `high`, every fifth one IGNORED */
+	PLACES,  /* i32 in [-high, high) */
+};
+enum { IGNORED = -100 };
+
+struct layer_input {
+	enum content content;
+	int rank;
+	int64_t shape[LAYER_RANK];
+	double low, high;
+};
+
+struct layer {
+	const char *group; /* "conv2d": of the checks layers.conv2d and gradients.conv2d */
+	const char *name;
+	/* NULL: failure, which the context keeps. */
+	tn_array *(*run)(const struct layer *layer, tn_array *const *inputs);
+	tn_array *(*unary)(const tn_array *x); /* for run = unary */
+	tn_array *(*binary)(const tn_array *x, const tn_array *y);
+	enum bound bound;
+	int family; /* TN_FAMILY_...: whose accuracy class counts */
+	double terms;
+	int has_no_gradient;
+	uint32_t n_inputs;
+	struct layer_input inputs[LAYER_INPUTS];
+	int64_t numbers[LAYER_NUMBERS]; /* settings, as `run` reads them */
+};
+
+extern const struct layer layers[];
+extern const size_t n_layers;
+
+/* ---- Running one (layer_run.c) ---------------------------------------------------------------*/
+
+/* The inputs of a layer, drawn and rounded to dtype; the caller frees with layer_values_free. */
+void layer_values_make(struct kit *kit, uint32_t n, const struct layer_input *inputs,
+		       tn_dtype dtype, double **values);
+void layer_values_free(uint32_t n, double **values);
+/* The magnitudes of the inputs that are numbers. */
+void layer_values_magnitude(uint32_t n, const struct layer_input *inputs, double *const *values,
+			    double **magnitudes);
+/* The inputs as arrays; 0: the case has failed. */
+int layer_values_upload(struct kit *kit, tn_context *context, uint32_t n,
+			const struct layer_input *inputs, tn_dtype dtype, double *const *values,
+			tn_array **arrays);
+
+/* How far n results may be off.  `magnitude` is needed for LINEAR alone. */
+double *bound_tolerance(struct kit *kit, enum bound bound, int family, tn_dtype dtype, double terms,
+			size_t n, const double *expected, const double *magnitude, int is_gradient);
+
+enum layer_step { BEFORE_FORWARD, BEFORE_BACKWARD, AFTER_ALL };
+
+/* The layer's case: forward, and with `gradient` backward by the tape.  `step` (may be NULL) is called
+ * between the parts, to force routes and to look at the ledger. */
+struct layer_case {
+	const struct layer *layer;
+	tn_dtype dtype;
+	tn_context *context;
+	int gradient;
+	void (*step)(struct kit *kit, const struct layer_case *c, enum layer_step step);
+	const void *user;
+};
+/* Runs it on both sides and compares; fills `routes`.  The caller has named the case, and counts it. */
+void layer_try(struct kit *kit, const struct layer_case *c, char routes[ROUTES_TEXT]);
+
+/* Does the device claim all that the layer computes with in that dtype? */
+int layer_is_claimed(const struct kit *kit, const struct layer *layer, tn_dtype dtype);
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+/* Of the layers or crossings that bear the name of the running check. */
+void check_layers(struct kit *kit);
+void check_gradients(struct kit *kit);
+void check_lending(struct kit *kit);
+void check_cross(struct kit *kit);      /* cross.c: operations with slots for both halves */
+void check_cross_tape(struct kit *kit); /* cross_tape.c: the others */
+void check_optimizers(struct kit *kit);
+void check_train(struct kit *kit);
+void check_repeatable(struct kit *kit);
+
+#endif
