@@ -15,6 +15,7 @@ static const struct command commands[] = {
 	{"eval", "FILE [--data NAME|DIR] [options]", "test a saved network", command_eval},
 	{"predict", "FILE [--data NAME|DIR] [IMAGE...]", "classify pictures", command_predict},
 	{"models", "", "the networks there are", command_models},
+	{"plugin", "new NAME [--directory DIR]", "begin a backend of one's own", command_plugin},
 	{"bench", "dispatch [options]", "measure", command_bench},
 };
 

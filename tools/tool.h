@@ -31,6 +31,7 @@ int command_train(int argc, char **argv);
 int command_eval(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_models(int argc, char **argv);
+int command_plugin(int argc, char **argv);
 int command_bench(int argc, char **argv);
 
 /* Says what is wrong with the command line, and where help is; returns EXIT_USAGE. */

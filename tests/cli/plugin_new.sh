@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+# The way of tenon-plugin(7): a new project builds as it is, passes level 1 and trains through host
+# runs; its next step computes, and nothing runs on the host any more.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+command -v make >/dev/null 2>&1 || exit 77
+command -v pkg-config >/dev/null 2>&1 || exit 77
+needs_digits
+unset MAKEFLAGS MFLAGS MAKELEVEL
+export PKG_CONFIG_PATH="$TENON_BUILD"
+export ASAN_OPTIONS="allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+project=$dir/'a folder of projects'/tenon-backend-acme
+mkdir "$dir/a folder of projects"
+
+# make_in ARGUMENTS...: in the project, with the compiler of the build tree
+make_in() {
+	make -C "$project" CONFORM="$TENON_BUILD/tenon-conform" "CC=${CC:-cc}" "$@" >"$dir/log" 2>&1 || {
+		cat "$dir/log" >&2
+		fail "make $*"
+	}
+}
+# host_runs FILE: the sum of the ledger's column
+host_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $5 } END { print n + 0 }' "$1"; }
+native_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $2 } END { print n + 0 }' "$1"; }
+
+run 0 plugin new acme --directory "$project"
+out_has 'backend_acme.so'
+grep -rl '@[A-Z]*@' "$project" && fail "marks are left in the project"
+
+# Without a warning, by the strict standard and from the headers alone.
+make_in all WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Werror'
+nm -D "$project/backend_acme.so" | grep -q ' tenon_backend$' || fail "tenon_backend is not exported"
+[ "$(nm -D --defined-only "$project/backend_acme.so" | grep -c -v -e asan -e ubsan)" -eq 1 ] ||
+	fail "more than tenon_backend is exported"
+! readelf -d "$project/backend_acme.so" | grep NEEDED | grep tenon || fail "it is linked to Tenon"
+make_in check
+
+# It is found, loaded in a process of its own, and trains: all of it on the host.
+run 0 info --probe "$project/backend_acme.so"
+out_has 'acme:0'
+export TENON_PLUGIN_PATH="$project"
+run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger --metrics "$dir/a"
+err_has 'acme:0'
+[ "$(native_runs "$dir/out")" -eq 0 ] || fail "something ran natively in a backend that computes nothing"
+[ "$(host_runs "$dir/out")" -gt 0 ] || { cat "$dir/out" >&2; fail "expected host runs"; }
+at_least "$(metric test_accuracy "$dir/a")" 0.8
+
+# The next step: nothing runs on the host, and the numbers are the same to rounding.
+cp "$project/steps/compute_host.c" "$project/compute.c"
+make_in all WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Werror'
+make_in check LEVEL=L4
+run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger --metrics "$dir/b"
+[ "$(host_runs "$dir/out")" -eq 0 ] || { cat "$dir/out" >&2; fail "something still runs on the host"; }
+[ "$(native_runs "$dir/out")" -gt 0 ] || { cat "$dir/out" >&2; fail "expected native runs"; }
+at_least "$(metric test_accuracy "$dir/b")" 0.8
+TENON_FALLBACK=error run 0 train lenet --data digits --epochs 1 --batch 256 --backend 'acme!' --quiet
+
+# The pieces of the page build in the project, and the slot that it adds is used.
+piece() {
+	sed -n "/^\.\\\\\" file $1/,/^\.\\\\\" end of file/{
+		/^\./d
+		s/\\\\e/\\\\/g
+		p
+	}" "${TENON_SOURCE:?}/man/tenon-plugin.7" >"$project/$1"
+	[ -s "$project/$1" ] || fail "$1 is not in tenon-plugin(7)"
+}
+piece program_text.c
+piece copy.c
+sed 's/^#endif$/extern const struct tn_copy_table copy_table;\n&/' "$project/plugin.h" >"$dir/plugin.h"
+sed 's/^	return NULL;$/	if (!strcmp(table, TN_TABLE_COPY))\n		return \&copy_table;\n&/' \
+	"$project/plugin.c" >"$dir/plugin.c"
+cp "$dir/plugin.h" "$dir/plugin.c" "$project/"
+make_in all OBJECTS='plugin.o call.o device.o buffers.o compute.o copy.o program_text.o' \
+	WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Werror'
+make_in check LEVEL=L4
+run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger
+awk '$1 == "fill" && $2 > 0 { found = 1 } END { exit !found }' "$dir/out" || {
+	cat "$dir/out" >&2
+	fail "expected native runs of fill"
+}
+
+# Two projects are two backends.
+run 0 plugin new acme2 --directory "$dir/second"
+sed -n '/define UUID/,/^$/p' "$project/plugin.c" >"$dir/uuid1"
+sed -n '/define UUID/,/^$/p' "$dir/second/plugin.c" >"$dir/uuid2"
+grep -q 0x "$dir/uuid1" || fail "no UUID in plugin.c"
+! cmp -s "$dir/uuid1" "$dir/uuid2" || fail "two projects have one UUID"
+
+# Installed where the .pc file says, and removed by clean.
+make_in install DESTDIR="$dir/root"
+find "$dir/root" -name backend_acme.so | grep -q . || fail "backend_acme.so was not installed"
+find "$dir/root" -name acme.backend | grep -q . || fail "acme.backend was not installed"
+make_in clean
+[ ! -f "$project/backend_acme.so" ] || fail "make clean leaves the plugin"

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scaffold.h"
+#include "tool.h"
+
+#define LONGEST_NAME 31
+
+static const char help[] = "usage: tenon plugin new NAME [options]\n"
+			   "\n"
+			   "Writes the project of a backend of one's own, backend_NAME.so: "
+			   "sources, Makefile and README.\n"
+			   "It builds as it is and passes level 1 of tenon-conform; "
+			   "tenon-plugin(7) goes on from there.\n"
+			   "NAME is of a-z, 0-9 and '_', at most 31 letters.\n"
+			   "\n"
+			   "  --directory DIR   where to; tenon-backend-NAME if not given.  It "
+			   "must be new or empty.\n";
+
+/* Names that a selection of backends cannot mean, or that are the library's own. */
+static int is_reserved(const char *name)
+{
+	return !strcmp(name, "auto") || !strcmp(name, "reference");
+}
+
+/* 0, or EXIT_USAGE after saying what is wrong with the name. */
+static int check_name(const char *name)
+{
+	size_t length = strlen(name);
+	if (!length || length > LONGEST_NAME ||
+	    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != length)
+		return usage_error("plugin",
+				   "'%s': expected a name of a-z, 0-9 and '_', at most "
+				   "%d letters",
+				   name, LONGEST_NAME);
+	if (is_reserved(name))
+		return usage_error("plugin", "'%s' is taken by Tenon itself", name);
+	return 0;
+}
+
+static int new_project(const char *name, const char *directory)
+{
+	char own[64];
+	if (check_name(name))
+		return EXIT_USAGE;
+	snprintf(own, sizeof(own), "tenon-backend-%s", name);
+	if (!directory)
+		directory = own;
+	if (!*directory)
+		return usage_error("plugin", "--directory: the name is empty");
+	int code = scaffold_write(directory, name);
+	if (!code)
+		printf("%s: the project of backend_%s.so\n"
+		       "There, `make check` builds and proves it; README.md and tenon-plugin(7) go "
+		       "on.\n",
+		       directory, name);
+	return code;
+}
+
+int command_plugin(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"directory", required_argument, NULL, 'd'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	const char *directory = NULL;
+	int option;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'd':
+			directory = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			return usage_error("plugin", "see above");
+		}
+	}
+	if (argc - optind != 2 || strcmp(argv[optind], "new") != 0)
+		return usage_error("plugin", "expected 'new NAME'");
+	return new_project(argv[optind + 1], directory);
+}

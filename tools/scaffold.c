@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Every file is made new (O_EXCL) in a folder that was found empty, so nothing is ever overwritten; at
+ * the first failure those that were made are removed again.
+ */
+#include "scaffold.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+#define STEPS "steps"
+
+struct scaffold {
+	const char *path; /* of the folder, as it was given */
+	const char *name;
+	char uuid[256]; /* as C text: 0x12, 0x34, ... */
+	int folder;
+	int made_folder;
+	int made_steps;
+	size_t n_made; /* files */
+};
+
+/* Says what failed; `file` may be NULL. */
+static int failed(const struct scaffold *scaffold, const char *file, const char *reason)
+{
+	fprintf(stderr, "tenon plugin: %s%s%s: %s\n", scaffold->path, file ? "/" : "",
+		file ? file : "", reason);
+	return EXIT_FAILED;
+}
+
+/* A random UUID (version 4) as C text, in two lines of a macro. */
+static int make_uuid(struct scaffold *scaffold)
+{
+	unsigned char uuid[16];
+	size_t length = 0;
+	if (getrandom(uuid, sizeof(uuid), 0) != (ssize_t)sizeof(uuid))
+		return failed(scaffold, NULL, "the system gives no random numbers for a UUID");
+	uuid[6] = (unsigned char)((uuid[6] & 0x0f) | 0x40);
+	uuid[8] = (unsigned char)((uuid[8] & 0x3f) | 0x80);
+	for (size_t i = 0; i < sizeof(uuid); i++)
+		length += (size_t)snprintf(scaffold->uuid + length, sizeof(scaffold->uuid) - length,
+					   "%s0x%02x%s", i % 8 ? " " : "\\\n\t", uuid[i],
+					   i == 15  ? ""
+					   : i == 7 ? ", "
+						    : ",");
+	return EXIT_DONE;
+}
+
+/* ---- Text with marks in it ----*/
+
+static void put(FILE *out, const struct scaffold *scaffold, const char *text)
+{
+	const char *mark;
+	while ((mark = strchr(text, '@'))) {
+		fwrite(text, 1, (size_t)(mark - text), out);
+		if (!strncmp(mark, "@NAME@", 6)) {
+			fputs(scaffold->name, out);
+			text = mark + 6;
+		} else if (!strncmp(mark, "@UUID@", 6)) {
+			fputs(scaffold->uuid, out);
+			text = mark + 6;
+		} else {
+			fputc('@', out);
+			text = mark + 1;
+		}
+	}
+	fputs(text, out);
+}
+
+/* The path of a file in the project. */
+static void file_path(const struct scaffold *scaffold, size_t i, char *path, size_t size)
+{
+	const char *pattern = scaffold_files[i].path, *mark = strstr(pattern, "@NAME@");
+	if (mark)
+		snprintf(path, size, "%.*s%s%s", (int)(mark - pattern), pattern, scaffold->name,
+			 mark + 6);
+	else
+		snprintf(path, size, "%s", pattern);
+}
+
+/* ---- The folder ----*/
+
+/* Refuses a folder that has something in it, and says what. */
+static int check_empty(struct scaffold *scaffold)
+{
+	char found[256];
+	size_t n = 0;
+	const struct dirent *entry;
+	DIR *stream = opendir(scaffold->path);
+	if (!stream)
+		return failed(scaffold, NULL, strerror(errno));
+	while ((entry = readdir(stream))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (n++ == 0)
+			snprintf(found, sizeof(found), "%s", entry->d_name);
+	}
+	closedir(stream);
+	if (!n)
+		return EXIT_DONE;
+	fprintf(stderr,
+		"tenon plugin: %s: is there, with '%s'%s in it: expected a new or an empty "
+		"folder\n",
+		scaffold->path, found, n > 1 ? " and more" : "");
+	return EXIT_FAILED;
+}
+
+static int open_folder(struct scaffold *scaffold)
+{
+	if (!mkdir(scaffold->path, 0777))
+		scaffold->made_folder = 1;
+	else if (errno != EEXIST)
+		return failed(scaffold, NULL, strerror(errno));
+	else if (check_empty(scaffold))
+		return EXIT_FAILED;
+	scaffold->folder = open(scaffold->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return scaffold->folder < 0 ? failed(scaffold, NULL, strerror(errno)) : EXIT_DONE;
+}
+
+/* ---- The files ----*/
+
+static int write_file(struct scaffold *scaffold, size_t i)
+{
+	char path[128];
+	file_path(scaffold, i, path, sizeof(path));
+	int descriptor =
+		openat(scaffold->folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (descriptor < 0)
+		return failed(scaffold, path, strerror(errno));
+	scaffold->n_made = i + 1;
+	FILE *out = fdopen(descriptor, "w");
+	if (!out) {
+		close(descriptor);
+		return failed(scaffold, path, strerror(errno));
+	}
+	for (const char *const *line = scaffold_files[i].lines; *line; line++)
+		put(out, scaffold, *line);
+	/* A write that failed leaves its reason in errno only until the next one. */
+	int bad = fflush(out) || ferror(out) || fsync(descriptor);
+	int reason = errno;
+	if (fclose(out) && !bad) {
+		bad = 1;
+		reason = errno;
+	}
+	return bad ? failed(scaffold, path, strerror(reason)) : EXIT_DONE;
+}
+
+static int write_all(struct scaffold *scaffold)
+{
+	if (mkdirat(scaffold->folder, STEPS, 0777))
+		return failed(scaffold, STEPS, strerror(errno));
+	scaffold->made_steps = 1;
+	for (size_t i = 0; scaffold_files[i].path; i++) {
+		if (write_file(scaffold, i))
+			return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
+/* Takes back what was made. */
+static void remove_all(const struct scaffold *scaffold)
+{
+	char path[128];
+	for (size_t i = 0; i < scaffold->n_made; i++) {
+		file_path(scaffold, i, path, sizeof(path));
+		unlinkat(scaffold->folder, path, 0);
+	}
+	if (scaffold->made_steps)
+		unlinkat(scaffold->folder, STEPS, AT_REMOVEDIR);
+	if (scaffold->made_folder)
+		rmdir(scaffold->path);
+}
+
+int scaffold_write(const char *folder, const char *name)
+{
+	struct scaffold scaffold = {.path = folder, .name = name, .folder = -1};
+	int code = make_uuid(&scaffold);
+	if (!code)
+		code = open_folder(&scaffold);
+	if (!code)
+		code = write_all(&scaffold);
+	if (code)
+		remove_all(&scaffold);
+	if (scaffold.folder >= 0)
+		close(scaffold.folder);
+	return code;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The project that `tenon plugin new` writes.  Its files are templates in tools/scaffold/, which
+ * tools/scaffold/embed makes part of the command; @NAME@ and @UUID@ in them are replaced.
+ */
+#ifndef TENON_TOOLS_SCAFFOLD_H
+#define TENON_TOOLS_SCAFFOLD_H
+
+#include <stddef.h>
+
+struct scaffold_file {
+	const char *path;         /* in the project; may have @NAME@ in it; NULL ends the list */
+	const char *const *lines; /* up to a NULL */
+};
+
+extern const struct scaffold_file scaffold_files[];
+
+/* Writes the project for the backend `name` into `folder`, which is made when it is not there and must
+ * be empty when it is.  All files or none.  Prints a failure and returns its exit code. */
+int scaffold_write(const char *folder, const char *name);
+
+#endif
