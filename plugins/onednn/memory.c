@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Buffers are the host's memory, and their handles its addresses.  Large ones ask the kernel for huge
+ * pages: a first touch then costs one fault in 512.
+ */
+#include "memory.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "plan.h"
+#include "plugin.h"
+
+#define HUGE_PAGE (UINT64_C(2) << 20)
+
+static tn_status check(const struct tn_alloc_args *args)
+{
+	struct tn_error_info *error = args->call.error;
+	if (args->memory_kind != TN_MEMORY_DEVICE)
+		return onednn_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
+				   args->memory_kind);
+	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
+		return onednn_fail(error, TN_INVALID_ARGUMENT, "alloc",
+				   "%" PRIu64 " bytes aligned to %" PRIu64
+				   ": not a size and a power of two",
+				   args->size, args->alignment);
+	return TN_OK;
+}
+
+static void *take_memory(const struct tn_host *host, uint64_t size, uint64_t wanted)
+{
+	uint64_t alignment = size >= 2 * HUGE_PAGE ? HUGE_PAGE : ONEDNN_ALIGNMENT;
+	if (wanted > alignment)
+		alignment = wanted;
+	if (size > SIZE_MAX - alignment)
+		return NULL;
+	void *memory = host->alloc(host->context, size, alignment);
+	/* The request may be refused without harm. */
+	if (memory && size >= 2 * HUGE_PAGE)
+		(void)madvise(memory, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+	return memory;
+}
+
+tn_status onednn_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
+{
+	const struct tn_host *host = ((struct onednn_device *)device)->instance->host;
+	struct tn_alloc_args own;
+	tn_status status = onednn_take(&own, sizeof(own), args, TN_DRY_RUN, "alloc");
+	if (!status)
+		status = check(&own);
+	if (status)
+		return status;
+	if (own.call.flags & TN_DRY_RUN)
+		return onednn_dry(&own.call);
+	void *memory = take_memory(host, own.size, own.alignment);
+	if (!memory)
+		return onednn_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
+				   "%" PRIu64 " bytes of host memory are not to be had", own.size);
+	*buffer = (uint64_t)(uintptr_t)memory;
+	return TN_OK;
+}
+
+tn_status onednn_free_buffer(void *device, const struct tn_free_args *args)
+{
+	const struct tn_host *host = ((struct onednn_device *)device)->instance->host;
+	struct tn_free_args own;
+	tn_status status = onednn_take(&own, sizeof(own), args, 0, "free");
+	if (!status)
+		host->free(host->context, (void *)(uintptr_t)own.buffer);
+	return status;
+}
+
+/* Takes the arguments of a transfer; `inside` is NULL for a dry run. */
+static tn_status take_transfer(struct tn_transfer_args *own, const struct tn_transfer_args *args,
+			       const char *operation, void **inside)
+{
+	tn_status status = onednn_take(own, sizeof(*own), args,
+				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
+	*inside = NULL;
+	if (status)
+		return status;
+	if (own->call.flags & TN_DRY_RUN)
+		return onednn_dry(&own->call);
+	*inside = (void *)(uintptr_t)(own->buffer + own->offset);
+	return TN_OK;
+}
+
+tn_status onednn_upload(void *device, const struct tn_transfer_args *args)
+{
+	struct tn_transfer_args own;
+	void *inside;
+	tn_status status = take_transfer(&own, args, "upload", &inside);
+	(void)device;
+	if (inside)
+		memcpy(inside, own.host, own.size);
+	return status;
+}
+
+tn_status onednn_download(void *device, const struct tn_transfer_args *args)
+{
+	struct tn_transfer_args own;
+	void *inside;
+	tn_status status = take_transfer(&own, args, "download", &inside);
+	(void)device;
+	if (inside)
+		memcpy(own.host, inside, own.size);
+	return status;
+}
