@@ -8,5 +8,5 @@
 # program.
 ASAN_OPTIONS=allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export ASAN_OPTIONS
-exec "$TENON_BUILD/tenon-conform" \
+exec "$TENON_BUILD/tenon-conform" --require=L1 \
 	"$TENON_BUILD/tests/plugins/.libs/backend_copyonly.so"

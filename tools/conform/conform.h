@@ -108,7 +108,6 @@ struct kit {
 	struct coverage coverage[KIT_OPERATIONS];
 	size_t n_coverage;
 	struct call_options options;
-	char skipped[160]; /* why the check does not apply; "": it does */
 	uint64_t random;
 };
 
@@ -120,7 +119,7 @@ void kit_close(struct kit *kit);
 void kit_case(struct kit *kit, int slot, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Counts a failure of the case, once, and prints why. */
+/* Counts a failure of the case, once, and reports why. */
 void kit_fail(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same where what is broken is a promise of level 5 about any call: both the check of that id and the

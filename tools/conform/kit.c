@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The backend under test, its cases and its tally.
+ * The backend under test, its cases and its tally.  What checks say goes to the parent: child.c.
  */
 #include "context.h"
 
 #include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-enum { MOST_MESSAGES = 40 }; /* of one slot */
 
 const char *const route_names[ROUTES] = {"native", "lent", "composed", "host"};
 
@@ -45,21 +43,6 @@ void kit_case(struct kit *kit, int slot, const char *format, ...)
 	tn_error_reset(&kit->error);
 }
 
-void kit_fail(struct kit *kit, const char *format, ...)
-{
-	va_list arguments;
-	if (kit->case_failed)
-		return;
-	kit->case_failed = 1;
-	if (++kit->tallies[kit->slot].failed > MOST_MESSAGES)
-		return;
-	fprintf(stderr, "FAILED  L%u %s: %s: ", kit->check->level, kit->check->id, kit->case_name);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fprintf(stderr, "\n");
-}
-
 void kit_pass(struct kit *kit)
 {
 	kit->tallies[kit->slot].done++;
@@ -84,35 +67,6 @@ void kit_cover(struct kit *kit, const char *operation, enum route route, unsigne
 		kit->n_coverage++;
 	}
 	kit->coverage[i].by[route] += n;
-}
-
-void kit_skip(struct kit *kit, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(kit->skipped, sizeof(kit->skipped), format, arguments);
-	va_end(arguments);
-}
-
-void kit_remark(struct kit *kit, const char *format, ...)
-{
-	va_list arguments;
-	fprintf(stderr, "remark  L%u %s: ", kit->check->level, kit->check->id);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fprintf(stderr, "\n");
-}
-
-void kit_give_up(struct kit *kit, const char *format, ...)
-{
-	va_list arguments;
-	fprintf(stderr, "FAILED  L%u %s: %s: ", kit->check->level, kit->check->id, kit->case_name);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fprintf(stderr, "\n");
-	exit(1);
 }
 
 int kit_claims_program(const struct kit *kit, tn_dtype dtype)

@@ -6,5 +6,6 @@
 #include "conform.h"
 
 const struct check level0_checks[] = {
+	{"file.loads", 0, "the plugin loads, makes an instance, and opens its device", NULL},
 	{NULL, 0, NULL, NULL},
 };

@@ -26,7 +26,3 @@ const struct check level5_checks[] = {
 	 check_call_deterministic},
 	{NULL, 0, NULL, NULL},
 };
-
-const struct check process_checks[] = {
-	{NULL, 0, NULL, NULL},
-};

@@ -1,106 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * usage: tenon-conform BACKEND|FILE.so [DEVICE]
- *
- * Runs the conformance kit on a device of a backend, found by name as every program finds it, or in a
- * plugin file (an argument with a '/').  Exit status: 0 when all cases passed and some were executed, 1
- * when one failed or none was, 77 when the backend or the device is not there, 2 for wrong usage.
+ * tenon-conform: runs the conformance checks on a backend; tenon-conform(1).
  */
-#include <stdio.h>
+#include <limits.h>
 
-#include "conform.h"
-#include "loader/tables.h"
-#include "reference/reference.h"
+#include "frame.h"
 
-enum { FAILED = 1, WRONG_USAGE = 2, ABSENT = 77 };
-
-static const struct check *const levels[] = {
-	level0_checks, level1_checks, level2_checks, level3_checks, level4_checks, level5_checks,
-};
-
-/* Prints the tally; the exit status. */
-static int report(const struct kit *kit)
+static int test(const struct options *options)
 {
-	unsigned done = 0, failed = 0, native = 0;
-	printf("%-24s %-8s %8s %12s %8s\n", "slot", "", "done", "unsupported", "failed");
-	for (int slot = 0; slot < TN_SLOT_COUNT; slot++) {
-		const struct tally *tally = &kit->tallies[slot];
-		int is_native = tn_backend_has(kit->backend, (enum tn_slot)slot);
-		printf("%-24s %-8s %8u %12u %8u\n", tn_slot_name((enum tn_slot)slot),
-		       is_native ? "native" : "absent", tally->done + tally->refused,
-		       tally->unsupported, tally->failed);
-		done += tally->done + tally->refused;
-		failed += tally->failed;
-		native += is_native != 0;
-	}
-	printf("%s: %u of %d slots native, %u cases done, %u failed\n", kit->backend->name, native,
-	       TN_SLOT_COUNT, done, failed);
-	return failed || !done ? FAILED : 0;
-}
-
-static int check(const struct tn_backend *backend, uint32_t index)
-{
-	static struct kit kit;
+	struct run run;
 	int status;
-	tn_status opened = kit_open(&kit, backend, index);
-	if (opened != TN_OK) {
-		fprintf(stderr, "%s: device %u: %s: %s\n", backend->name, index,
-			tn_status_name(opened), kit.error.text);
-		return opened == TN_NO_DEVICE || opened == TN_INVALID_ARGUMENT ? ABSENT : FAILED;
+	if (!run_init(&run, options)) {
+		fputs("tenon-conform: out of memory\n", stderr);
+		return EXIT_FAILED;
 	}
-	kit.which = backend->path ? backend->path : backend->name;
-	printf("%s, device %u: %s\n", backend->name, index, kit.description.name);
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
-		for (kit.check = levels[i]; kit.check->id; kit.check++)
-			kit.check->run(&kit);
-	status = report(&kit);
-	kit_close(&kit);
+	if (!options->json)
+		report_text_begin(&run);
+	supervise(&run);
+	if (options->json)
+		report_json(&run);
+	else
+		report_text_end(&run);
+	status = run_exit_status(&run);
+	run_release(&run);
 	return status;
 }
 
-/* The backend of that name, or the one in that file; NULL after saying why there is none. */
-static const struct tn_backend *find(const char *which, struct tn_registry_options *options,
-				     struct tn_registry **registry)
+/* A name becomes the file that it stands for. */
+static int resolve(struct options *options)
 {
-	struct tn_error_info error = {.struct_size = sizeof(error)};
-	int is_file = strchr(which, '/') != NULL;
-	options->selection = is_file ? "auto" : which;
-	options->paths = is_file ? &which : NULL;
-	options->n_paths = (size_t)is_file;
-	options->paths_only = is_file;
-	if (tn_registry_open(options, registry, NULL, &error) != TN_OK) {
-		fprintf(stderr, "%s: %s\n", which, error.text);
-		return NULL;
+	static char path[PATH_MAX];
+	if (strchr(options->which, '/') || target_is_built_in(options->which))
+		return 1;
+	if (!target_find(options->which, path, sizeof(path))) {
+		fprintf(stderr,
+			"tenon-conform: %s: no backend_%s.so was found (TENON_PLUGIN_PATH, or a "
+			"path with a '/')\n",
+			options->which, options->which);
+		return 0;
 	}
-	if (!is_file && tn_registry_find(*registry, which))
-		return tn_registry_find(*registry, which);
-	for (size_t i = 0; is_file && i < (*registry)->n_backends; i++)
-		if ((*registry)->backends[i]->path)
-			return (*registry)->backends[i];
-	fprintf(stderr, "%s: is not here\n", which);
-	return NULL;
+	options->which = path;
+	return 1;
 }
 
 int main(int argc, char **argv)
 {
-	const struct tn_backend_descriptor *built_in[] = {&tn_reference_backend};
-	struct tn_registry_options options = {.built_in = built_in, .n_built_in = 1};
-	struct tn_registry *registry = NULL;
-	const struct tn_backend *backend;
-	struct tn_parameters parameters;
-	int status;
-	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: %s BACKEND|FILE.so [DEVICE]\n", argv[0]);
-		return WRONG_USAGE;
+	struct options options;
+	int status = options_read(&options, argc, argv);
+	if (status < 0 && options.mode == MODE_LIST) {
+		report_list();
+		status = EXIT_PASSED;
+	} else if (status < 0) {
+		status = resolve(&options) ? test(&options) : EXIT_USAGE;
 	}
-	tn_parameters_init(&parameters);
-	options.parameters = &parameters;
-	options.threads = tn_threads_create(0);
-	backend = find(argv[1], &options, &registry);
-	status = backend ? check(backend, argc > 2 ? (uint32_t)atoi(argv[2]) : 0) : ABSENT;
-	tn_registry_close(registry);
-	tn_threads_destroy(options.threads);
-	tn_parameters_release(&parameters);
+	options_release(&options);
 	return status;
 }

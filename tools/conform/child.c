@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What a child process does: it loads the backend, runs checks one after another, and tells its parent
+ * by records.  Its standard output and error are a file that the parent reads; whatever the kit has
+ * to say itself goes into records.
+ *
+ *	opened NAME VERSION DEVICE      the device is open
+ *	absent STATUS STAGE TEXT        it could not be
+ *	begin INDEX                     result number INDEX begins
+ *	fail CHECK CASE TEXT, remark TEXT, skip TEXT
+ *	tally SLOT DONE REFUSED UNSUPPORTED FAILED
+ *	cover OPERATION NATIVE LENT COMPOSED HOST
+ *	end FROM TO                     it has ended; what it printed stands in [FROM, TO)
+ *	closing                         the checks are over, the device will be closed
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "frame.h"
+
+enum { MOST_MESSAGES = 100 }; /* of one check */
+
+static int records_fd = -1;
+static const struct check *running;
+static unsigned n_messages; /* of it */
+
+static uint64_t printed_bytes(void)
+{
+	fflush(stdout);
+	off_t size = lseek(STDOUT_FILENO, 0, SEEK_END);
+	return size > 0 ? (uint64_t)size : 0;
+}
+
+/* ---- What checks say (conform.h) -------------------------------------------------------------*/
+
+void kit_fail(struct kit *kit, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+	if (kit->case_failed)
+		return;
+	kit->case_failed = 1;
+	/* A promise of level 5 may be found broken by any check: kit_fail_as. */
+	kit->tallies[kit->slot].failed += kit->check == running;
+	if (n_messages++ >= MOST_MESSAGES)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	record_send(records_fd, "fail\t%s\t%s\t%s", kit->check->id, kit->case_name, text);
+}
+
+void kit_skip(struct kit *kit, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+	(void)kit;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	record_send(records_fd, "skip\t%s", text);
+}
+
+void kit_remark(struct kit *kit, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+	(void)kit;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	record_send(records_fd, "remark\t%s", text);
+}
+
+static void send_counts(const struct kit *kit)
+{
+	for (int slot = 0; slot < KIT_TALLIES; slot++) {
+		const struct tally *t = &kit->tallies[slot];
+		if (t->done || t->refused || t->unsupported || t->failed)
+			record_send(records_fd, "tally\t%d\t%u\t%u\t%u\t%u", slot, t->done,
+				    t->refused, t->unsupported, t->failed);
+	}
+	for (size_t i = 0; i < kit->n_coverage; i++) {
+		const struct coverage *c = &kit->coverage[i];
+		record_send(records_fd, "cover\t%s\t%u\t%u\t%u\t%u", c->operation, c->by[NATIVE],
+			    c->by[LENT], c->by[COMPOSED], c->by[HOST]);
+	}
+}
+
+void kit_give_up(struct kit *kit, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	kit->tallies[kit->slot].failed++;
+	record_send(records_fd, "fail\t%s\t%s\t%s", kit->check->id, kit->case_name, text);
+	send_counts(kit);
+	record_send(records_fd, "end\t0\t0");
+	_exit(EXIT_FAILED);
+}
+
+/* ---- Running ---------------------------------------------------------------------------------*/
+
+static void run_check(struct run *run, size_t index)
+{
+	struct kit *kit = run->kit;
+	uint64_t from = printed_bytes();
+	memset(kit->tallies, 0, sizeof(kit->tallies));
+	kit->n_coverage = 0;
+	running = kit->check = run->results[index].check;
+	kit->slot = KIT_PROCESS;
+	kit->case_name[0] = '\0';
+	n_messages = 0;
+	record_send(records_fd, "begin\t%zu", index);
+	kit->check->run(kit);
+	send_counts(kit);
+	record_send(records_fd, "end\t%llu\t%llu", (unsigned long long)from,
+		    (unsigned long long)printed_bytes());
+}
+
+static void __attribute__((noreturn))
+say_absent(tn_status status, const char *stage, const char *text)
+{
+	record_send(records_fd, "absent\t%d\t%s\t%s", status, stage, text);
+	_exit(EXIT_ABSENT);
+}
+
+static void open_device(struct run *run, struct target *target)
+{
+	struct kit *kit = run->kit;
+	target_load(target, kit, NULL);
+	if (!target->backend)
+		say_absent(target->status, tn_stage_name(target->stage), target->text);
+	kit_case(kit, KIT_FILE, "open");
+	tn_status status = kit_open(kit, target->backend, run->options->device);
+	if (status != TN_OK)
+		say_absent(status == TN_INVALID_ARGUMENT ? TN_NO_DEVICE : status, "open",
+			   kit->error.text[0] ? kit->error.text : "there is no such device");
+	record_send(records_fd, "opened\t%s\t%s\t%s", target->backend->name,
+		    target->backend->version, kit->description.name);
+}
+
+/* A group of its own, so that what it starts dies with it; no input, no core, no messages of the
+ * library's; and it does not outlive its parent. */
+static void settle_in(pid_t parent, int output)
+{
+	struct rlimit none = {0, 0};
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILED);
+	setpgid(0, 0);
+	setrlimit(RLIMIT_CORE, &none);
+	setenv("TENON_LOG", "off", 1);
+	dup2(null, STDIN_FILENO);
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+	close(null);
+	setvbuf(stdout, NULL, _IONBF, 0);
+}
+
+void child_main(struct run *run, size_t first, size_t last, int records, int output)
+{
+	static struct target target;
+	records_fd = records;
+	settle_in(run->parent, output);
+	int with_device = run->results[first].place == WITH_DEVICE;
+	if (with_device)
+		open_device(run, &target);
+	for (size_t i = first; i < last; i++) {
+		if (result_is_due(&run->results[i]))
+			run_check(run, i);
+	}
+	record_send(records_fd, "closing");
+	if (with_device) {
+		kit_case(run->kit, KIT_PROCESS, "close");
+		kit_close(run->kit);
+		kit_case(run->kit, KIT_PROCESS, "destroy");
+		target_unload(&target);
+		kit_case(run->kit, KIT_PROCESS, "exit");
+	}
+	exit(EXIT_PASSED);
+}

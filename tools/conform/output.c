@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What a child printed, of which the report quotes one line.
+ */
+#include <unistd.h>
+
+#include "frame.h"
+
+enum { MOST_READ = 65536 };
+
+/* The first line that holds `word`, or NULL. */
+static const char *line_with(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+	while (at && at > text && at[-1] != '\n')
+		at--;
+	return at;
+}
+
+static char *copy_line(const char *line)
+{
+	char cut[200];
+	snprintf(cut, sizeof(cut), "%.*s", (int)strcspn(line, "\n"), line);
+	return text_copy(cut);
+}
+
+char *output_quote(int output, uint64_t from, uint64_t to, int *sanitizer)
+{
+	static char text[MOST_READ + 1];
+	uint64_t size = to > from ? to - from : 0;
+	ssize_t n = pread(output, text, size < MOST_READ ? size : MOST_READ, (off_t)from);
+	*sanitizer = 0;
+	if (n <= 0)
+		return NULL;
+	for (ssize_t i = 0; i < n; i++) {
+		if (!text[i])
+			text[i] = '?';
+	}
+	text[n] = '\0';
+	const char *line = line_with(text, "SUMMARY: ");
+	if (!line)
+		line = line_with(text, "Sanitizer:");
+	*sanitizer = line != NULL;
+	if (!line)
+		line = text + strspn(text, "\n");
+	return copy_line(line);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The report as text: a line a check as it ends, a line a failure, and tables at the end.  Lines that
+ * begin with FAILED have the form `FAILED  LEVEL CHECK: CASE: WHY`, for ever.
+ */
+#include "frame.h"
+
+void report_text_begin(const struct run *run)
+{
+	printf("tenon-conform %s, device %u, seed %llu\n", run->options->which,
+	       run->options->device, (unsigned long long)run->options->seed);
+}
+
+static void print_failure(const struct result *result, size_t i)
+{
+	printf("FAILED  L%u %s: %s: %s\n", result->check->level, result->check->id,
+	       result->failures[i].where, result->failures[i].why);
+}
+
+void report_text_late(const struct result *result)
+{
+	if (result->n_failures)
+		print_failure(result, result->n_failures - 1);
+}
+
+static void print_failures(const struct result *result)
+{
+	unsigned more = result_failures(result) - (unsigned)result->n_failures;
+	for (size_t i = 0; i < result->n_failures; i++)
+		print_failure(result, i);
+	if (more)
+		printf("        and %u more of %s\n", more, result->check->id);
+}
+
+void report_text_result(const struct result *result)
+{
+	const struct check *check = result->check;
+	printf("L%u  %-26s %-9s", check->level, check->id, state_names[result->state]);
+	if (result->state == EXCLUDED)
+		printf(" since %s: %s", result->exclusion->date, result->exclusion->reason);
+	else if (result->reason && result->state != PASSED && result->state != FAILED)
+		printf(" %s", result->reason);
+	else if (result->state == EMPTY)
+		printf(" nothing of it ran on the device (%u unsupported)",
+		       result_unsupported(result));
+	else if (result->state != NOT_RUN)
+		printf(" %7u cases %8.2f s", result_cases(result), result->seconds);
+	printf("\n");
+	print_failures(result);
+	for (size_t i = 0; i < result->n_remarks; i++)
+		printf("remark  L%u %s: %s\n", check->level, check->id, result->remarks[i]);
+	fflush(stdout);
+}
+
+static void print_levels(const struct run *run)
+{
+	struct level_summary s;
+	printf("\n%-6s%-9s%7s%7s%8s%9s%9s%9s%9s%9s%10s\n", "level", "state", "checks", "failed",
+	       "skipped", "cases", "native", "lent", "composed", "host", "seconds");
+	for (int level = 0; level < LEVELS; level++) {
+		level_summarise(run, level, &s);
+		if (s.checks)
+			printf("L%-5d%-9s%7u%7u%8u%9u%9u%9u%9u%9u%10.2f\n", level,
+			       s.state == PASSED  ? "PASSED"
+			       : s.state == EMPTY ? "EMPTY"
+						  : state_names[s.state],
+			       s.checks, s.failed, s.skipped + s.excluded, s.cases, s.by[NATIVE],
+			       s.by[LENT], s.by[COMPOSED], s.by[HOST], s.seconds);
+	}
+}
+
+static void print_operations(const struct run *run)
+{
+	struct coverage rows[KIT_TALLIES + KIT_OPERATIONS];
+	size_t n = 0, most = sizeof(rows) / sizeof(rows[0]);
+	for (size_t i = 0; i < run->n_results; i++)
+		n = result_coverage(&run->results[i], rows, n, most);
+	printf("\n%-28s%9s%9s%9s%9s\n", "operation", "native", "lent", "composed", "host");
+	for (size_t i = 0; i < n; i++)
+		printf("%-28s%9u%9u%9u%9u\n", rows[i].operation, rows[i].by[NATIVE],
+		       rows[i].by[LENT], rows[i].by[COMPOSED], rows[i].by[HOST]);
+}
+
+/* What the whole comes to, in one line. */
+static void print_conclusion(const struct run *run)
+{
+	int reached = level_reached(run);
+	unsigned excluded = 0;
+	for (size_t i = 0; i < run->n_results; i++)
+		excluded += run->results[i].state == EXCLUDED;
+	printf("\n%s: ", run->backend[0] ? run->backend : run->options->which);
+	if (run->absent != TN_OK && !run_failures(run))
+		printf("%s: %s; ", tn_status_name(run->absent), run->absent_text);
+	if (!run_executed(run))
+		printf("nothing was executed; ");
+	if (run->options->filter || run->options->first_level)
+		printf("not all levels were asked for");
+	else if (reached == NO_LEVEL)
+		printf("reaches no level");
+	else
+		printf("reaches L%d", reached);
+	if (run->options->require > reached)
+		printf(", and L%d is required", run->options->require);
+	printf("; %u cases, %u checks failed", run_executed(run), run_failures(run));
+	if (excluded)
+		printf(", %u excluded", excluded);
+	printf(", %.1f s\n", run->seconds);
+}
+
+void report_text_end(const struct run *run)
+{
+	for (size_t i = 0; i < run->n_results; i++) {
+		const struct result *result = &run->results[i];
+		if (result->place == BY_PARENT || result->state == NOT_RUN ||
+		    result->state == EXCLUDED)
+			report_text_result(result);
+	}
+	print_levels(run);
+	if (run_executed(run))
+		print_operations(run);
+	print_conclusion(run);
+}
+
+void report_list(void)
+{
+	enum place place;
+	const struct check *check;
+	char rules[160];
+	for (size_t n = 0; (check = check_at(n, &place)); n++) {
+		rules_of(check->id, rules, sizeof(rules));
+		printf("L%u  %-26s %s [%s]\n", check->level, check->id, check->promise, rules);
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Loads the backend under test alone: what other plugins do to the process is not its doing.
+ */
+#include <limits.h>
+
+#include "frame.h"
+#include "loader/search.h"
+#include "reference/reference.h"
+
+static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};
+
+/* The file of that name as every program finds it, without loading any; 0 when there is none. */
+int target_find(const char *name, char *path, size_t size)
+{
+	struct tn_parameters parameters;
+	struct tn_candidates candidates = {NULL, 0};
+	struct tn_registry_options options = {.parameters = &parameters};
+	tn_parameters_init(&parameters);
+	path[0] = '\0';
+	tn_search(&options, &candidates);
+	for (size_t i = candidates.n; i-- > 0;) {
+		if (candidates.list[i].path && !strcmp(candidates.list[i].name, name))
+			snprintf(path, size, "%s", candidates.list[i].path);
+	}
+	tn_candidates_release(&candidates);
+	tn_parameters_release(&parameters);
+	return path[0] != '\0';
+}
+
+int target_is_built_in(const char *which)
+{
+	return !strcmp(which, tn_reference_backend.name);
+}
+
+static void name_stage(void *user, const char *path, uint32_t stage)
+{
+	if (path)
+		kit_case(user, KIT_FILE, "%s", tn_stage_name(stage));
+}
+
+static int is_target(const struct tn_load_row *row, const char *which)
+{
+	return target_is_built_in(which) ? !strcmp(row->name, which) : row->found == TN_FOUND_API;
+}
+
+static const struct tn_backend *find(const struct tn_registry *registry, const char *which)
+{
+	for (size_t i = 0; i < registry->n_backends; i++) {
+		const struct tn_backend *backend = registry->backends[i];
+		if (target_is_built_in(which) ? !backend->path : backend->path != NULL)
+			return backend;
+	}
+	return NULL;
+}
+
+void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host)
+{
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	struct tn_registry_options options = {.built_in = built_in,
+					      .n_built_in = 1,
+					      .selection = "auto",
+					      .paths = &kit->which,
+					      .n_paths = !target_is_built_in(kit->which),
+					      .paths_only = 1,
+					      .progress = name_stage,
+					      .user = kit};
+	memset(target, 0, sizeof(*target));
+	tn_parameters_init(&target->parameters);
+	target->threads = tn_threads_create(0);
+	options.parameters = &target->parameters;
+	options.threads = target->threads;
+	if (host)
+		options.host = *host;
+	tn_registry_open(&options, &target->registry, &target->report, &error);
+	if (target->registry)
+		target->backend = find(target->registry, kit->which);
+	target->status = target->backend ? TN_OK : TN_NO_PLUGIN;
+	target->text = "";
+	for (size_t i = 0; i < tn_load_report_count(target->report); i++) {
+		const struct tn_load_row *row = tn_load_report_row(target->report, i);
+		if (target->backend || !is_target(row, kit->which))
+			continue;
+		target->status = row->status;
+		target->text = row->text;
+		target->stage = row->stage;
+	}
+}
+
+void target_unload(struct target *target)
+{
+	tn_registry_close(target->registry);
+	tn_load_report_destroy(target->report);
+	tn_threads_destroy(target->threads);
+	tn_parameters_release(&target->parameters);
+	memset(target, 0, sizeof(*target));
+}
