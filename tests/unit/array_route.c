@@ -99,6 +99,91 @@ static void a_host_memory_device_lends_its_slot(void **state)
 	assert_int_equal(ledger_row(f, "matmul").host, 1);
 }
 
+/* Host memory with products and convolutions alone, as a library of fast kernels has them. */
+static void what_a_device_refuses_is_lent_without_a_copy(void **state)
+{
+	struct fixture *f = *state;
+	f->runtime.device = add_device(f, "kernels", SLOT(MATMUL), 0);
+	f->lenders[f->runtime.n_lenders++] = f->runtime.device;
+	f->lenders[f->runtime.n_lenders++] = add_device(f, "rich", ALL_SLOTS, 0);
+	tn_array *a = noise(f, 1, SHAPE(4, 6));
+	assert_non_null(tn_add(a, tn_slice(a, 1, INT64_MIN, INT64_MIN, -1)));
+	assert_non_null(tn_sum(a, 1, (const int[]){0}, 0));
+	assert_non_null(tn_copy(tn_transpose(a, NULL)));
+	assert_non_null(tn_random_uniform(context_of(f), SHAPE(3), 0, 1));
+	assert_non_null(tn_softmax_forward(a, 1, 0));
+	assert_ok(tn_fill(a, 1));
+	tn_array *product = tn_matmul(tn_transpose(a, NULL), tn_slice(a, 1, 0, 1, 1));
+			4);
+			assert_int_equal(ledger_row(f, "matmul").native, 1);
+			for (size_t i = 0; i < tn_ledger_count(context_of(f)); i++) {
+				struct tn_ledger_row row;
+				assert_ok(tn_ledger_get(context_of(f), i, &row));
+				if (strcmp(row.operation, "matmul") == 0)
+					continue;
+				assert_int_equal(row.lent, 1);
+				assert_int_equal(
+					row.native + row.composed + row.host + row.bytes_moved, 0);
+			}
+			assert_int_equal(tn_ledger_count(context_of(f)), 7);
+			assert_elements(product, 4, 4, 4, 4, 4, 4);
+}
+
+/* The lender has the steps, but not the operation. */
+static void a_composition_is_made_of_lent_steps(void **state)
+{
+	struct fixture *f = *state;
+	f->runtime.device = add_device(f, "kernels", SLOT(CONV2D_FORWARD), 0);
+	f->lenders[f->runtime.n_lenders++] = add_device(f, "plain", MANDATORY, 0);
+	tn_array *x = noise(f, 1, SHAPE(5, 7));
+	tn_array *y = tn_softmax_forward(x, 1, 0);
+	assert_int_equal(ledger_row(f, "softmax").composed, 1);
+	assert_int_equal(ledger_row(f, "softmax").host, 0);
+	/* What leaves the device is counted, inside a composition too. */
+	assert_int_equal(ledger_row(f, "max").lent, 1);
+	assert_int_equal(ledger_row(f, "sum").lent, 1);
+	f->runtime.device = f->runtime.reference;
+	assert_arrays_close(y, tn_softmax_forward(noise(f, 1, SHAPE(5, 7)), 1, 0), 1e-6);
+}
+
+static void a_lender_is_asked_before_the_host_and_after_the_device(void **state)
+{
+	struct fixture *f = *state;
+	f->runtime.device = add_device(f, "kernels", SLOT(MATMUL), 0);
+	f->lenders[f->runtime.n_lenders++] = add_device(f, "poor", SLOT(MAP), 0);
+	f->lenders[f->runtime.n_lenders++] = add_device(f, "rich", SLOT(REDUCE) | SLOT(MAP), 0);
+	tn_array *a = counted(f, 1, SHAPE(2, 2));
+	assert_elements(tn_sum(a, 0, NULL, 0), 10); /* the first lender has none */
+	assert_int_equal(ledger_row(f, "sum").lent, 1);
+	f->runtime.fallback = TN_FALLBACK_NATIVE; /* lending is neither host nor composition */
+	assert_non_null(tn_add(a, a));
+	assert_int_equal(ledger_row(f, "add").lent, 1);
+	f->runtime.n_lenders = 0;
+	assert_null(tn_add(a, a));
+	assert_kept(f, TN_UNSUPPORTED, "TENON_FALLBACK=native");
+}
+
+static tn_status broken_map(void *device, const struct tn_map_args *args)
+{
+	(void)device;
+	if (args->call.flags & TN_DRY_RUN)
+		return TN_OK;
+	tn_fail(args->call.error, TN_BACKEND_FAILURE, "map", "it smokes");
+	return TN_BACKEND_FAILURE;
+}
+
+static void a_failure_of_a_lender_names_the_lender(void **state)
+{
+	struct fixture *f = *state;
+	f->runtime.device = add_device(f, "kernels", SLOT(MATMUL), 0);
+	f->lenders[f->runtime.n_lenders++] = add_device(f, "broken", MANDATORY, 0);
+	f->backends[2].compute.map = broken_map;
+	tn_array *a = counted(f, 1, SHAPE(2));
+	assert_null(tn_add(a, a));
+	assert_kept(f, TN_BACKEND_FAILURE, "broken:0");
+	assert_int_equal(ledger_row(f, "add").lent + ledger_row(f, "add").host, 0);
+}
+
 static void a_copy_and_a_fill_are_composed_of_a_map(void **state)
 {
 	struct fixture *f = *state;
@@ -209,6 +294,10 @@ int main(void)
 		TEST(a_slot_of_the_device_is_native),
 		TEST(all_operations_are_timed_when_asked),
 		TEST(a_host_memory_device_lends_its_slot),
+		TEST(what_a_device_refuses_is_lent_without_a_copy),
+		TEST(a_composition_is_made_of_lent_steps),
+		TEST(a_lender_is_asked_before_the_host_and_after_the_device),
+		TEST(a_failure_of_a_lender_names_the_lender),
 		TEST(a_copy_and_a_fill_are_composed_of_a_map),
 		TEST(host_runs_count_the_bytes_that_move),
 		TEST(a_host_memory_device_moves_nothing),
