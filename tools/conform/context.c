@@ -159,6 +159,8 @@ void route_force(tn_context *context, uint64_t slots, enum route route)
 static int has_lenders(const tn_context *context)
 {
 	const struct tn_runtime *rt = tn_runtime_of(context);
+	if (rt->device == rt->reference) /* nothing is lent to the last resort */
+		return 0;
 	const struct opened *opened = opened_of(context);
 	for (size_t i = 0; rt->device->host_memory && i < opened->n_lenders; i++) {
 		const struct tn_device *lender = rt->lenders[i];
