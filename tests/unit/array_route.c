@@ -114,19 +114,17 @@ static void what_a_device_refuses_is_lent_without_a_copy(void **state)
 	assert_non_null(tn_softmax_forward(a, 1, 0));
 	assert_ok(tn_fill(a, 1));
 	tn_array *product = tn_matmul(tn_transpose(a, NULL), tn_slice(a, 1, 0, 1, 1));
-			4);
-			assert_int_equal(ledger_row(f, "matmul").native, 1);
-			for (size_t i = 0; i < tn_ledger_count(context_of(f)); i++) {
-				struct tn_ledger_row row;
-				assert_ok(tn_ledger_get(context_of(f), i, &row));
-				if (strcmp(row.operation, "matmul") == 0)
-					continue;
-				assert_int_equal(row.lent, 1);
-				assert_int_equal(
-					row.native + row.composed + row.host + row.bytes_moved, 0);
-			}
-			assert_int_equal(tn_ledger_count(context_of(f)), 7);
-			assert_elements(product, 4, 4, 4, 4, 4, 4);
+	assert_int_equal(ledger_row(f, "matmul").native, 1);
+	for (size_t i = 0; i < tn_ledger_count(context_of(f)); i++) {
+		struct tn_ledger_row row;
+		assert_ok(tn_ledger_get(context_of(f), i, &row));
+		if (strcmp(row.operation, "matmul") == 0)
+			continue;
+		assert_int_equal(row.lent, 1);
+		assert_int_equal(row.native + row.composed + row.host + row.bytes_moved, 0);
+	}
+	assert_int_equal(tn_ledger_count(context_of(f)), 7);
+	assert_elements(product, 4, 4, 4, 4, 4, 4);
 }
 
 /* The lender has the steps, but not the operation. */
