@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# usage: check.sh PREFIX
+#
+# The plugin beside this script, under the Tenon that is installed in PREFIX: the conformance kit to level
+# 4, then LeNet on the digits that come with Tenon.  Exit status: 77 where there is no OpenCL device.
+set -eu
+cd "$(dirname "$0")"
+PATH=$1/bin:$PATH
+TENON_PLUGIN_PATH=$PWD
+TENON_BACKEND='opencl!'
+unset TENON_PLUGIN_PATH_ONLY
+export PATH TENON_PLUGIN_PATH TENON_BACKEND
+
+status=0
+tenon-conform --require L4 ./backend_opencl.so || status=$?
+[ "$status" -eq 0 ] || exit "$status"
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+tenon train lenet --data digits --epochs 4 --seed 1 --ledger | tee "$log"
+awk '
+	/^test accuracy/ { accuracy = $3 + 0 }
+	ledger && NF { host += $5 }
+	/^operation/ { ledger = 1 }
+	END {
+		if (accuracy < 85 || !ledger || host > 0) {
+			print "check: accuracy " accuracy "% (at least 85), host runs " host + 0 " (none)"
+			exit 1
+		}
+	}' "$log"

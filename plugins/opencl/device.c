@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Table tenon.device/1: what is cheap here, what costs (the context, the queue) in open.
+ */
+#include "plugin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "memory.h"
+#include "stream.h"
+
+static tn_status device_count(void *instance, struct tn_device_count *out)
+{
+	const struct opencl_instance *own = instance;
+	struct tn_device_count count = {.count = own->n_devices, .status = own->absence};
+	if (!own->n_devices)
+		snprintf(count.text, sizeof(count.text), "%s", own->reason);
+	tn_struct_answer(out, &count, sizeof(count));
+	return TN_OK;
+}
+
+static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
+{
+	const struct opencl_instance *own = instance;
+	struct tn_device_description description;
+	if (index >= own->n_devices)
+		return TN_INVALID_ARGUMENT;
+	opencl_describe(&own->devices[index], &description);
+	tn_struct_answer(out, &description, sizeof(description));
+	return TN_OK;
+}
+
+static void close_device(void *device)
+{
+	struct opencl_device *own = device;
+	opencl_streams_close(own);
+	opencl_cache_close(own);
+	opencl_buffers_close(own);
+	if (own->context)
+		own->cl->clReleaseContext(own->context);
+	opencl_free(own->host, own);
+}
+
+/* Context, queue, tables; what there is after a failure, close_device takes back. */
+static tn_status make(struct opencl_device *device, struct tn_error_info *error)
+{
+	const cl_context_properties properties[] = {
+		CL_CONTEXT_PLATFORM, (cl_context_properties)device->facts->platform, 0};
+	cl_int code;
+	device->context =
+		device->cl->clCreateContext(properties, 1, &device->facts->id, NULL, NULL, &code);
+	if (!device->context)
+		return opencl_fail_code(error, code, "open", "clCreateContext");
+	tn_status status = opencl_streams_open(device, error);
+	if (!status)
+		status = opencl_buffers_open(device, error);
+	if (!status)
+		status = opencl_cache_open(device, error);
+	return status;
+}
+
+static tn_status open_device(void *instance, const struct tn_open_args *args, void **device)
+{
+	struct opencl_instance *own = instance;
+	struct tn_open_args taken;
+	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "open");
+	if (status)
+		return status;
+	struct tn_error_info *error = taken.call.error;
+	if (taken.index >= own->n_devices)
+		return opencl_fail(error, TN_INVALID_ARGUMENT, "open", "device %u, there are %u",
+				   taken.index, own->n_devices);
+	struct opencl_device *made = opencl_alloc(own->host, sizeof(*made));
+	if (!made)
+		return opencl_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");
+	made->host = own->host;
+	made->cl = &own->cl;
+	made->facts = &own->devices[taken.index];
+	status = make(made, error);
+	if (status) {
+		close_device(made);
+		return status;
+	}
+	*device = made;
+	return TN_OK;
+}
+
+const struct tn_device_table opencl_device_table = {
+	.struct_size = sizeof(opencl_device_table),
+	.device_count = device_count,
+	.describe = describe,
+	.open = open_device,
+	.close = close_device,
+	.alloc = opencl_memory_alloc,
+	.free = opencl_memory_free,
+	.upload = opencl_upload,
+	.download = opencl_download,
+	.sync = opencl_sync,
+	.async_error = opencl_async_error,
+};

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A kernel is known by a key: the bytes of its programs, the dtypes, the ranks; never a shape.  The cache
+ * compares keys by hash and by bytes, and is bounded: the kernel that was not used for longest goes.
+ */
+#include "kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "memory.h"
+#include "program.h"
+
+#define MAX_KERNELS 1024
+#define BUCKETS 1024
+
+struct opencl_kernel {
+	struct opencl_kernel *next;
+	uint64_t hash;
+	uint64_t last_use;
+	size_t key_length;
+	cl_program program;
+	cl_kernel kernel;
+	size_t max_group;
+	char key[];
+};
+
+struct opencl_cache {
+	struct opencl_text prelude, key, source;
+	struct opencl_kernel *bucket[BUCKETS];
+	uint32_t n;
+	uint64_t uses;
+};
+
+/* ---- Life ------------------------------------------------------------------------------------*/
+
+tn_status opencl_cache_open(struct opencl_device *device, struct tn_error_info *error)
+{
+	struct opencl_cache *cache = opencl_alloc(device->host, sizeof(*cache));
+	if (!cache)
+		return opencl_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a cache");
+	cache->prelude.host = cache->key.host = cache->source.host = device->host;
+	device->cache = cache;
+	return TN_OK;
+}
+
+static void destroy_kernel(struct opencl_device *device, struct opencl_kernel *kernel)
+{
+	if (kernel->kernel)
+		device->cl->clReleaseKernel(kernel->kernel);
+	if (kernel->program)
+		device->cl->clReleaseProgram(kernel->program);
+	opencl_free(device->host, kernel);
+}
+
+void opencl_cache_close(struct opencl_device *device)
+{
+	struct opencl_cache *cache = device->cache;
+	if (!cache)
+		return;
+	for (int b = 0; b < BUCKETS; b++) {
+		while (cache->bucket[b]) {
+			struct opencl_kernel *kernel = cache->bucket[b];
+			cache->bucket[b] = kernel->next;
+			destroy_kernel(device, kernel);
+		}
+	}
+	opencl_text_free(&cache->prelude);
+	opencl_text_free(&cache->key);
+	opencl_text_free(&cache->source);
+	opencl_free(device->host, cache);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------*/
+
+tn_status opencl_job_begin(struct opencl_job *job, struct opencl_device *device,
+			   const struct tn_call *call, const char *operation)
+{
+	job->device = device;
+	job->call = call;
+	job->operation = operation;
+	job->nest.rank = job->nest.n_kept = job->nest.n_views = 0;
+	job->n_numbers = job->n_scalars = 0;
+	job->scratch = NULL;
+	job->has_scratch = job->spills = 0;
+	job->stream = opencl_stream_find(device, call->stream);
+	if (!job->stream)
+		return opencl_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				   "the stream is none of this device");
+	return TN_OK;
+}
+
+void opencl_job_number(struct opencl_job *job, int64_t number)
+{
+	job->number[job->n_numbers++] = number;
+}
+
+void opencl_job_scalars(struct opencl_job *job, const struct tn_scalar *scalars, uint32_t n)
+{
+	for (uint32_t s = 0; s < n; s++)
+		job->scalar[job->n_scalars++] = &scalars[s];
+}
+
+/* The axes whose strides a view has among the words. */
+static uint32_t axes_of(const struct opencl_nest *nest, const struct opencl_view *view)
+{
+	return view->kept_only ? nest->n_kept : nest->rank;
+}
+
+static uint32_t count_words(const struct opencl_job *job)
+{
+	const struct opencl_nest *nest = &job->nest;
+	uint32_t n = job->n_numbers + nest->rank + nest->n_views + job->n_scalars;
+	for (uint32_t k = 0; k < nest->n_views; k++)
+		n += axes_of(nest, &nest->view[k]);
+	return n;
+}
+
+uint64_t opencl_job_spill(struct opencl_job *job)
+{
+	uint64_t words = 8u * count_words(job);
+	uint64_t pointers = 8u * (job->nest.n_views + job->n_scalars + 2);
+	job->spills = words + pointers > job->device->facts->max_parameter_bytes;
+	return job->spills ? (words + 255) / 256 * 256 : 0;
+}
+
+tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int *goes_on)
+{
+	const struct tn_call *call = job->call;
+	const struct tn_workspace *workspace = call->workspace;
+	*goes_on = !(call->flags & TN_DRY_RUN);
+	if (!*goes_on || !bytes) {
+		opencl_say_workspace(call, bytes);
+		return TN_OK;
+	}
+	if (!workspace || workspace->size < bytes)
+		return opencl_fail(call->error, TN_UNSUPPORTED, job->operation,
+				   "%llu bytes of workspace are needed, %llu were given",
+				   (unsigned long long)bytes,
+				   (unsigned long long)(workspace ? workspace->size : 0));
+	const struct tn_operand place = {.buffer = workspace->buffer,
+					 .offset = workspace->offset,
+					 .dtype = TN_U64,
+					 .rank = 1,
+					 .shape = {(int64_t)(bytes / 8)},
+					 .strides = {1}};
+	return opencl_check_operand(job->device, call, job->operation, "workspace", 0, &place,
+				    OPENCL_WRITES);
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------*/
+
+void opencl_key_number(struct opencl_text *key, uint64_t number)
+{
+	opencl_text_append(key, &number, sizeof(number));
+}
+
+void opencl_key_program(struct opencl_text *key, const struct tn_program *program)
+{
+	opencl_text_append(key, program->hash, sizeof(program->hash));
+	opencl_key_number(key, program->n_bytes);
+	opencl_text_append(key, program->bytes, program->n_bytes);
+}
+
+struct opencl_text *opencl_key_begin(struct opencl_job *job, const char *kind)
+{
+	struct opencl_text *key = &job->device->cache->key;
+	const struct opencl_nest *nest = &job->nest;
+	opencl_text_clear(key);
+	opencl_text_append(key, kind, strlen(kind) + 1);
+	opencl_key_number(key,
+			  nest->rank | (uint64_t)nest->n_kept << 8 | (uint64_t)nest->n_views << 16 |
+				  (uint64_t)job->n_scalars << 24 | (uint64_t)job->spills << 32 |
+				  (uint64_t)job->n_numbers << 40);
+	for (uint32_t k = 0; k < nest->n_views; k++)
+		opencl_key_number(key, (uint64_t)nest->view[k].dtype |
+					       (uint64_t)nest->view[k].kept_only << 32);
+	for (uint32_t s = 0; s < job->n_scalars; s++)
+		opencl_key_number(key, (uint64_t)job->scalar[s]->dtype |
+					       (uint64_t)job->scalar[s]->on_device << 32);
+	return key;
+}
+
+/* FNV-1a over words. */
+static uint64_t hash_of(const char *data, size_t length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325), word;
+	for (size_t i = 0; i < length; i += sizeof(word)) {
+		size_t left = length - i;
+		word = 0;
+		memcpy(&word, data + i, left < sizeof(word) ? left : sizeof(word));
+		hash = (hash ^ word) * UINT64_C(0x100000001b3);
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+/* ---- Printing --------------------------------------------------------------------------------*/
+
+static void print_struct(struct opencl_text *text, const struct opencl_job *job)
+{
+	const struct opencl_nest *nest = &job->nest;
+	opencl_text_add(text, "struct geometry {\n");
+	for (uint32_t k = 0; k < job->n_numbers; k++)
+		opencl_text_format(text, "\tlong n%u;\n", k);
+	if (nest->rank)
+		opencl_text_format(text, "\tlong length[%u];\n", nest->rank);
+	for (uint32_t k = 0; k < nest->n_views; k++) {
+		uint32_t axes = axes_of(nest, &nest->view[k]);
+		opencl_text_format(text, "\tlong o%u;\n", k);
+		if (axes)
+			opencl_text_format(text, "\tlong t%u[%u];\n", k, axes);
+	}
+	for (uint32_t s = 0; s < job->n_scalars; s++)
+		opencl_text_format(text, "\tlong x%u;\n", s);
+	opencl_text_add(text, "};\n");
+}
+
+static void print_parameter(struct opencl_text *text, const char *type, const char *name,
+			    uint32_t number)
+{
+	opencl_text_format(text, ", global %s *%s%u", type, name, number);
+}
+
+void opencl_print_header(struct opencl_text *text, const struct opencl_job *job)
+{
+	print_struct(text, job);
+	if (job->spills)
+		opencl_text_add(text, "#define g (*(global const struct geometry *)(spilled + "
+				      "spilled_at))\n"
+				      "kernel void run(global const ulong *spilled, ulong "
+				      "spilled_at");
+	else
+		opencl_text_add(text, "kernel void run(const struct geometry g");
+	for (uint32_t k = 0; k < job->nest.n_views; k++)
+		print_parameter(text, opencl_type(job->nest.view[k].dtype), "b", k);
+	for (uint32_t s = 0; s < job->n_scalars; s++)
+		if (job->scalar[s]->on_device)
+			print_parameter(text, opencl_type(job->scalar[s]->dtype), "d", s);
+	if (job->has_scratch)
+		opencl_text_add(text, ", global ulong *scratch");
+	opencl_text_add(text, ")\n");
+}
+
+void opencl_print_steps(struct opencl_text *text, const struct opencl_job *job, uint32_t view,
+			const char *prefix, uint32_t first, uint32_t end)
+{
+	uint32_t axes = axes_of(&job->nest, &job->nest.view[view]);
+	for (uint32_t d = first; d < end && d < axes; d++)
+		opencl_text_format(text, " + %s%u * g.t%u[%u]", prefix, d, view, d);
+}
+
+/* The bits of a value as what they mean. */
+static const char *bits_as(tn_dtype dtype)
+{
+	switch (dtype) {
+	case TN_F32:
+		return "as_float((uint)g.x%u)";
+	case TN_F64:
+		return "as_double(g.x%u)";
+	case TN_BOOL:
+		return "(uchar)(g.x%u & 0xff)";
+	case TN_F16:
+	case TN_BF16:
+		return "(ushort)g.x%u";
+	default:
+		return "g.x%u";
+	}
+}
+
+void opencl_print_scalar(struct opencl_text *text, const struct opencl_job *job, uint32_t number,
+			 tn_dtype to)
+{
+	char value[64], narrow[96];
+	tn_dtype from = job->scalar[number]->dtype;
+	if (job->scalar[number]->on_device)
+		(void)snprintf(narrow, sizeof(narrow), "d%u[g.x%u]", number, number);
+	else {
+		const char *format = bits_as(from);
+		int is_integer = format[0] == 'g';
+		(void)snprintf(value, sizeof(value), format, number);
+		(void)snprintf(narrow, sizeof(narrow), is_integer ? "((%s)%s)" : "(%.0s%s)",
+			       opencl_type(from), value);
+	}
+	opencl_print_conversion(text, from, to, narrow);
+}
+
+void opencl_print_program_scalars(struct opencl_text *text, const struct opencl_job *job,
+				  const struct tn_program *program, const char *prefix,
+				  uint32_t first)
+{
+	for (uint32_t s = 0; s < program->n_scalars; s++) {
+		tn_dtype dtype = opencl_source_dtype(program, TN_OP_SCALAR, s);
+		if (!dtype)
+			continue;
+		opencl_text_format(text, "\tconst %s %ss%u = ", opencl_type(dtype), prefix, s);
+		opencl_print_scalar(text, job, first + s, dtype);
+		opencl_text_add(text, ";\n");
+	}
+}
+
+/* ---- Building --------------------------------------------------------------------------------*/
+
+/* The first lines of a build log in the error, all of it in the log. */
+static tn_status report_build(struct opencl_job *job, cl_program program, cl_int code)
+{
+	struct opencl_device *device = job->device;
+	struct opencl_text log = {.host = device->host};
+	size_t size = 0;
+	(void)device->cl->clGetProgramBuildInfo(program, device->facts->id, CL_PROGRAM_BUILD_LOG, 0,
+						NULL, &size);
+	char *to = opencl_text_reserve(&log, size);
+	if (to && size &&
+	    device->cl->clGetProgramBuildInfo(program, device->facts->id, CL_PROGRAM_BUILD_LOG,
+					      size, to, NULL) == CL_SUCCESS)
+		log.length = strnlen(to, size);
+	if (log.length)
+		opencl_log(device->host, TN_LOG_WARNING, log.data, log.length);
+	opencl_log(device->host, TN_LOG_DEBUG, device->cache->source.data,
+		   device->cache->source.length);
+	tn_status status = opencl_error_status(code) == TN_OUT_OF_MEMORY ? TN_OUT_OF_MEMORY
+									 : TN_BACKEND_FAILURE;
+	struct tn_error_info own = {.status = status, .native_code = code};
+	snprintf(own.operation, sizeof(own.operation), "%s", job->operation);
+	snprintf(own.text, sizeof(own.text), "clBuildProgram: %s (%d): %.400s",
+		 opencl_error_name(code), (int)code, log.length ? log.data : "no log");
+	if (job->call->error)
+		tn_struct_answer(job->call->error, &own, sizeof(own));
+	opencl_text_free(&log);
+	return status;
+}
+
+static tn_status build(struct opencl_job *job, struct opencl_kernel *made)
+{
+	struct opencl_device *device = job->device;
+	struct opencl_cache *cache = device->cache;
+	const struct opencl_library *cl = device->cl;
+	const char *options = device->facts->divides_exactly
+				      ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
+				      : "-cl-std=CL1.2";
+	const char *sources[] = {cache->prelude.data, opencl_conversions(), cache->source.data};
+	struct tn_error_info *error = job->call->error;
+	cl_int code;
+	made->program = cl->clCreateProgramWithSource(device->context, 3, sources, NULL, &code);
+	if (!made->program)
+		return opencl_fail_code(error, code, job->operation, "clCreateProgramWithSource");
+	code = cl->clBuildProgram(made->program, 1, &device->facts->id, options, NULL, NULL);
+	if (code)
+		return report_build(job, made->program, code);
+	made->kernel = cl->clCreateKernel(made->program, "run", &code);
+	if (!made->kernel)
+		return opencl_fail_code(error, code, job->operation, "clCreateKernel");
+	code = cl->clGetKernelWorkGroupInfo(made->kernel, device->facts->id,
+					    CL_KERNEL_WORK_GROUP_SIZE, sizeof(made->max_group),
+					    &made->max_group, NULL);
+	if (code)
+		return opencl_fail_code(error, code, job->operation, "clGetKernelWorkGroupInfo");
+	return TN_OK;
+}
+
+/* ---- The cache -------------------------------------------------------------------------------*/
+
+static void drop_oldest(struct opencl_device *device)
+{
+	struct opencl_cache *cache = device->cache;
+	struct opencl_kernel **oldest = NULL;
+	for (int b = 0; b < BUCKETS; b++)
+		for (struct opencl_kernel **k = &cache->bucket[b]; *k; k = &(*k)->next)
+			if (!oldest || (*k)->last_use < (*oldest)->last_use)
+				oldest = k;
+	if (!oldest)
+		return;
+	struct opencl_kernel *gone = *oldest;
+	*oldest = gone->next;
+	destroy_kernel(device, gone);
+	cache->n--;
+}
+
+static struct opencl_kernel *find(const struct opencl_cache *cache, uint64_t hash)
+{
+	const struct opencl_text *key = &cache->key;
+	struct opencl_kernel *k = cache->bucket[hash % BUCKETS];
+	while (k && (k->hash != hash || k->key_length != key->length ||
+		     memcmp(k->key, key->data, key->length) != 0))
+		k = k->next;
+	return k;
+}
+
+static tn_status make(struct opencl_job *job, uint64_t hash, struct opencl_kernel **made)
+{
+	struct opencl_device *device = job->device;
+	struct opencl_cache *cache = device->cache;
+	struct opencl_kernel *kernel =
+		opencl_alloc(device->host, sizeof(*kernel) + cache->key.length);
+	if (!kernel)
+		return opencl_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				   "no memory for a kernel");
+	tn_status status = build(job, kernel);
+	if (status) {
+		destroy_kernel(device, kernel);
+		return status;
+	}
+	kernel->hash = hash;
+	kernel->key_length = cache->key.length;
+	memcpy(kernel->key, cache->key.data, cache->key.length);
+	if (cache->n >= MAX_KERNELS)
+		drop_oldest(device);
+	kernel->next = cache->bucket[hash % BUCKETS];
+	cache->bucket[hash % BUCKETS] = kernel;
+	cache->n++;
+	*made = kernel;
+	return TN_OK;
+}
+
+tn_status opencl_kernel_get(struct opencl_job *job,
+			    void (*print)(struct opencl_text *text, const struct opencl_job *job,
+					  const void *argument),
+			    const void *argument, struct opencl_kernel **kernel)
+{
+	struct opencl_cache *cache = job->device->cache;
+	tn_status status = TN_OK;
+	if (cache->key.failed)
+		return opencl_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				   "no memory for a kernel's key");
+	uint64_t hash = hash_of(cache->key.data, cache->key.length);
+	*kernel = find(cache, hash);
+	if (!*kernel) {
+		if (!cache->prelude.length)
+			opencl_print_prelude(&cache->prelude);
+		opencl_text_clear(&cache->source);
+		print(&cache->source, job, argument);
+		if (cache->prelude.failed || cache->source.failed) {
+			opencl_text_clear(&cache->prelude);
+			return opencl_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+					   "no memory for a kernel's source");
+		}
+		status = make(job, hash, kernel);
+	}
+	if (!status)
+		(*kernel)->last_use = ++cache->uses;
+	return status;
+}
+
+/* ---- Starting --------------------------------------------------------------------------------*/
+
+static uint32_t fill_words(const struct opencl_job *job, int64_t *words)
+{
+	const struct opencl_nest *nest = &job->nest;
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < job->n_numbers; k++)
+		words[n++] = job->number[k];
+	for (uint32_t d = 0; d < nest->rank; d++)
+		words[n++] = nest->length[d];
+	for (uint32_t k = 0; k < nest->n_views; k++) {
+		words[n++] = nest->view[k].offset;
+		for (uint32_t d = 0; d < axes_of(nest, &nest->view[k]); d++)
+			words[n++] = nest->view[k].stride[d];
+	}
+	for (uint32_t s = 0; s < job->n_scalars; s++) {
+		const struct tn_scalar *scalar = job->scalar[s];
+		words[n++] = scalar->on_device
+				     ? (int64_t)(scalar->offset / tn_dtype_size(scalar->dtype))
+				     : (int64_t)scalar->bits;
+	}
+	return n;
+}
+
+/* The words behind the workspace's beginning, by a copy that lives until they are there. */
+static cl_int spill(struct opencl_job *job, cl_mem memory, const int64_t *words, uint32_t n)
+{
+	struct opencl_device *device = job->device;
+	cl_event event = NULL;
+	size_t size = n * sizeof(*words);
+	void *copy = device->host->alloc(device->host->context, size, 0);
+	if (!copy)
+		return CL_OUT_OF_HOST_MEMORY;
+	memcpy(copy, words, size);
+	cl_int code = device->cl->clEnqueueWriteBuffer(opencl_stream_queue(job->stream), memory,
+						       CL_FALSE, job->call->workspace->offset, size,
+						       copy, 0, NULL, &event);
+	if (code)
+		opencl_free(device->host, copy);
+	else
+		opencl_stream_push(device, job->stream, event, job->operation, copy);
+	return code;
+}
+
+static cl_int set_words(struct opencl_job *job, cl_kernel kernel, cl_uint *n)
+{
+	int64_t words[OPENCL_MAX_WORDS];
+	const struct opencl_library *cl = job->device->cl;
+	uint32_t n_words = fill_words(job, words);
+	if (!job->spills)
+		return cl->clSetKernelArg(kernel, (*n)++, n_words * sizeof(*words), words);
+	cl_mem memory = opencl_buffer_memory(job->device, job->call->workspace->buffer);
+	cl_ulong at = job->call->workspace->offset / sizeof(cl_ulong);
+	cl_int code = spill(job, memory, words, n_words);
+	if (!code)
+		code = cl->clSetKernelArg(kernel, (*n)++, sizeof(memory), &memory);
+	if (!code)
+		code = cl->clSetKernelArg(kernel, (*n)++, sizeof(at), &at);
+	return code;
+}
+
+static cl_int set_buffer(const struct opencl_job *job, cl_kernel kernel, cl_uint *n, cl_mem memory)
+{
+	return job->device->cl->clSetKernelArg(kernel, (*n)++, sizeof(memory), &memory);
+}
+
+static cl_int set_arguments(struct opencl_job *job, cl_kernel kernel)
+{
+	cl_uint n = 0;
+	cl_int code = set_words(job, kernel, &n);
+	for (uint32_t k = 0; k < job->nest.n_views && !code; k++)
+		code = set_buffer(job, kernel, &n, job->nest.view[k].memory);
+	for (uint32_t s = 0; s < job->n_scalars && !code; s++)
+		if (job->scalar[s]->on_device)
+			code = set_buffer(
+				job, kernel, &n,
+				opencl_buffer_memory(job->device, job->scalar[s]->buffer));
+	if (job->has_scratch && !code)
+		code = set_buffer(job, kernel, &n, job->scratch);
+	return code;
+}
+
+size_t opencl_group(const struct opencl_device *device, size_t wanted)
+{
+	while (wanted > device->facts->max_group)
+		wanted /= 2;
+	return wanted ? wanted : 1;
+}
+
+tn_status opencl_kernel_run(struct opencl_job *job, struct opencl_kernel *kernel, uint64_t items,
+			    size_t group)
+{
+	enum { USUAL_GROUP = 128 };
+	const struct opencl_library *cl = job->device->cl;
+	struct tn_error_info *error = job->call->error;
+	cl_event event = NULL;
+	cl_int code = set_arguments(job, kernel->kernel);
+	if (code)
+		return opencl_fail_code(error, code, job->operation, "clSetKernelArg");
+	size_t local = group ? group : USUAL_GROUP;
+	while (!group && local > kernel->max_group)
+		local /= 2;
+	size_t global = (size_t)((items + local - 1) / local * local);
+	code = cl->clEnqueueNDRangeKernel(opencl_stream_queue(job->stream), kernel->kernel, 1, NULL,
+					  &global, &local, 0, NULL, &event);
+	if (code)
+		return opencl_fail_code(error, code, job->operation, "clEnqueueNDRangeKernel");
+	opencl_stream_push(job->device, job->stream, event, job->operation, NULL);
+	return TN_OK;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Kernels: how one is found or built, what it is given, how it is started.
+ *
+ * A job is one call of one kernel: a nest of views, a few numbers, scalars.  The same job prints the
+ * kernel's parameters and fills them.  What changes from call to call (lengths, strides, offsets, values)
+ * is one struct of 64-bit words, passed by value, so that a new shape needs no new kernel; where the words
+ * exceed what the device takes as parameters they go through the call's workspace.
+ *
+ * In a kernel's source:
+ *     g.n0, g.n1, ...      the job's numbers
+ *     g.length[d]          the nest's lengths
+ *     b0, b1, ...          the views' memory; g.o0 the offset and g.t0[d] the strides of view 0
+ *     the scalars through opencl_print_scalar
+ */
+#ifndef OPENCL_KERNEL_H
+#define OPENCL_KERNEL_H
+
+#include "operand.h"
+#include "stream.h"
+#include "text.h"
+
+enum {
+	OPENCL_MAX_NUMBERS = 24,
+	OPENCL_MAX_JOB_SCALARS = 2 * TN_PROGRAM_MAX_SCALARS,
+	OPENCL_MAX_WORDS = 512,
+};
+
+struct opencl_job {
+	struct opencl_device *device;
+	const struct tn_call *call;
+	const char *operation; /* a literal */
+	struct opencl_stream *stream;
+	struct opencl_nest nest;
+	uint32_t n_numbers;
+	int64_t number[OPENCL_MAX_NUMBERS];
+	uint32_t n_scalars;
+	const struct tn_scalar *scalar[OPENCL_MAX_JOB_SCALARS];
+	cl_mem scratch; /* one more buffer, of ulong, behind the scalars; NULL: none */
+	int has_scratch;
+	int spills; /* the words go through the workspace */
+};
+
+struct opencl_kernel;
+
+tn_status opencl_cache_open(struct opencl_device *device, struct tn_error_info *error);
+void opencl_cache_close(struct opencl_device *device);
+
+/* Begins a job for the arguments of a call; the stream is looked up. */
+tn_status opencl_job_begin(struct opencl_job *job, struct opencl_device *device,
+			   const struct tn_call *call, const char *operation);
+void opencl_job_number(struct opencl_job *job, int64_t number);
+void opencl_job_scalars(struct opencl_job *job, const struct tn_scalar *scalars, uint32_t n);
+/* Bytes of workspace for the words: 0 where they fit the parameters.  Settles `spills`. */
+uint64_t opencl_job_spill(struct opencl_job *job);
+/* Is the call a dry run?  If not, has it that much workspace?  *goes_on: there is work to do now. */
+tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int *goes_on);
+
+/* ---- What tells kernels apart ----*/
+
+/* Begins a key with its kind, which names the family ("map"), and the job's views and scalars. */
+struct opencl_text *opencl_key_begin(struct opencl_job *job, const char *kind);
+void opencl_key_number(struct opencl_text *key, uint64_t number);
+void opencl_key_program(struct opencl_text *key, const struct tn_program *program);
+
+/* ---- Printing ----*/
+
+/* "kernel void run(...)" with its parameters, without a body. */
+void opencl_print_header(struct opencl_text *text, const struct opencl_job *job);
+/* " + index0 * g.t5[0] + ..." over the axes from `first` to `end`, whose indices are named prefix0, ... */
+void opencl_print_steps(struct opencl_text *text, const struct opencl_job *job, uint32_t view,
+			const char *prefix, uint32_t first, uint32_t end);
+/* Scalar number `number`, converted to `to`. */
+void opencl_print_scalar(struct opencl_text *text, const struct opencl_job *job, uint32_t number,
+			 tn_dtype to);
+/* "const tn_f32 PREFIXs0 = ...;" for each scalar that the program reads; the first is job scalar `first`. */
+void opencl_print_program_scalars(struct opencl_text *text, const struct opencl_job *job,
+				  const struct tn_program *program, const char *prefix,
+				  uint32_t first);
+
+/* ---- Running ----*/
+
+/* Finds the kernel of the key that was begun last, or has `print` print its source and builds it. */
+tn_status opencl_kernel_get(struct opencl_job *job,
+			    void (*print)(struct opencl_text *text, const struct opencl_job *job,
+					  const void *argument),
+			    const void *argument, struct opencl_kernel **kernel);
+/* Starts it with so many items; a group of 0 is the usual size. */
+tn_status opencl_kernel_run(struct opencl_job *job, struct opencl_kernel *kernel, uint64_t items,
+			    size_t group);
+/* So many items in a group, where a kernel needs to know. */
+size_t opencl_group(const struct opencl_device *device, size_t wanted);
+
+#endif

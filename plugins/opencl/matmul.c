@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * matmul: a group of items makes one tile of C.  It loads a tile of A and one of B into local memory, as
+ * columns of A and rows of B, so that each item then multiplies ROWS numbers of A with a vector of B and
+ * adds to ROWS vectors that it keeps.  Strides do every transposition; what lies outside a matrix is loaded
+ * as 0.  The sum over k runs in one order, so the bits are the same from run to run.
+ *
+ * The job's nest has six axes: up to four of batches, the rows and the columns of C.  Its views are A (whose
+ * last two axes are i and k), B (k and j) and C.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "program.h"
+
+enum { AXES = 6, ROW = 4, COLUMN = 5 };
+
+/* A group has width * height items, a tile height * rows by width * vector elements. */
+struct shape {
+	uint32_t width, height, rows, vector, depth;
+};
+
+static const struct shape large = {8, 8, 8, 8, 16}, small = {4, 8, 2, 4, 32};
+
+static const char operation[] = "matmul";
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static int is_multiplied(const struct opencl_device *device, tn_dtype dtype)
+{
+	return dtype == TN_F16 || dtype == TN_BF16 || dtype == TN_F32 ||
+	       (dtype == TN_F64 && device->facts->has_f64);
+}
+
+static tn_status check(const struct opencl_device *device, const struct tn_matmul_args *args)
+{
+	const struct tn_call *call = &args->call;
+	const struct tn_operand *operands[] = {&args->a, &args->b, &args->c};
+	const uint32_t rank = args->c.rank;
+	for (unsigned k = 0; k < 3; k++)
+		if (!is_multiplied(device, operands[k]->dtype) ||
+		    operands[k]->dtype != args->c.dtype)
+			return opencl_fail(call->error, TN_UNSUPPORTED, operation,
+					   "dtypes %d, %d and %d: one of f16, bf16, f32 and, where "
+					   "it is there, f64 for all three is done here",
+					   (int)args->a.dtype, (int)args->b.dtype,
+					   (int)args->c.dtype);
+	if (rank < 2 || rank > AXES)
+		return opencl_fail(call->error, TN_SHAPE, operation, "rank %u: expected 2 to 6",
+				   rank);
+	int64_t a[AXES], b[AXES];
+	memcpy(a, args->c.shape, sizeof(a));
+	memcpy(b, args->c.shape, sizeof(b));
+	a[rank - 1] = b[rank - 2] = args->a.rank == rank ? args->a.shape[rank - 1] : 0;
+	for (unsigned k = 0; k < 3; k++) {
+		tn_status status =
+			opencl_check_operand(device, call, operation, "operand", k, operands[k],
+					     k == 2 ? OPENCL_WRITES : OPENCL_READS);
+		if (!status && k < 2)
+			status = opencl_check_shape(call, operation, "operand", k, operands[k],
+						    rank, k ? b : a);
+		if (status)
+			return status;
+	}
+	return TN_OK;
+}
+
+/* ---- The source ------------------------------------------------------------------------------*/
+
+static const char source[] =
+	"#define LANES (WIDTH * HEIGHT)\n"
+	"#define TILE_M (HEIGHT * ROWS)\n"
+	"#define TILE_N (WIDTH * VECTOR)\n"
+	"{\n"
+	"\tlocal tn_sum tile_a[DEPTH * TILE_M], tile_b[DEPTH * TILE_N];\n"
+	"\tconst uint lane = (uint)get_local_id(0), x = lane % WIDTH, y = lane / WIDTH;\n"
+	"\tulong group = get_group_id(0);\n"
+	"\tconst long first_j = (long)(group % (ulong)g.n1) * TILE_N;\n"
+	"\tgroup /= (ulong)g.n1;\n"
+	"\tconst long first_i = (long)(group % (ulong)g.n2) * TILE_M;\n"
+	"\tgroup /= (ulong)g.n2;\n"
+	"\tlong at_a = g.o0, at_b = g.o1, at_c = g.o2;\n"
+	"\tfor (int d = 3; d >= 0; d--) {\n"
+	"\t\tconst long c = (long)(group % (ulong)g.length[d]);\n"
+	"\t\tgroup /= (ulong)g.length[d];\n"
+	"\t\tat_a += c * g.t0[d];\n"
+	"\t\tat_b += c * g.t1[d];\n"
+	"\t\tat_c += c * g.t2[d];\n"
+	"\t}\n"
+	"\tconst long m = g.length[4], n = g.length[5], depth = g.n0;\n"
+	"\ttn_vector sum[ROWS];\n"
+	"\tfor (uint r = 0; r < ROWS; r++)\n"
+	"\t\tsum[r] = (tn_vector)0;\n"
+	"\tfor (long first_k = 0; first_k < depth; first_k += DEPTH) {\n"
+	/* Neighbours load neighbours, along whichever axis is dense. */
+	"\t\tconst int a_by_k = g.t0[5] == 1, b_by_k = g.t1[4] == 1;\n"
+	"\t\tfor (uint u = lane; u < TILE_M * DEPTH; u += LANES) {\n"
+	"\t\t\tconst uint i = a_by_k ? u / DEPTH : u % TILE_M;\n"
+	"\t\t\tconst uint k = a_by_k ? u % DEPTH : u / TILE_M;\n"
+	"\t\t\tconst long ai = first_i + i, ak = first_k + k;\n"
+	"\t\t\ttile_a[k * TILE_M + i] = ai < m && ak < depth ?\n"
+	"\t\t\t\tLOAD(b0[at_a + ai * g.t0[4] + ak * g.t0[5]]) : 0;\n"
+	"\t\t}\n"
+	"\t\tfor (uint u = lane; u < TILE_N * DEPTH; u += LANES) {\n"
+	"\t\t\tconst uint j = b_by_k ? u / DEPTH : u % TILE_N;\n"
+	"\t\t\tconst uint k = b_by_k ? u % DEPTH : u / TILE_N;\n"
+	"\t\t\tconst long bj = first_j + j, bk = first_k + k;\n"
+	"\t\t\ttile_b[k * TILE_N + j] = bj < n && bk < depth ?\n"
+	"\t\t\t\tLOAD(b1[at_b + bk * g.t1[4] + bj * g.t1[5]]) : 0;\n"
+	"\t\t}\n"
+	"\t\tbarrier(CLK_LOCAL_MEM_FENCE);\n"
+	"\t\tfor (uint k = 0; k < DEPTH; k++) {\n"
+	"\t\t\tconst tn_vector row = LOAD_VECTOR(x, tile_b + k * TILE_N);\n"
+	"\t\t\tfor (uint r = 0; r < ROWS; r++)\n"
+	"\t\t\t\tsum[r] = MULTIPLY_ADD((tn_vector)tile_a[k * TILE_M + y * ROWS + r],\n"
+	"\t\t\t\t\t\t      row, sum[r]);\n"
+	"\t\t}\n"
+	"\t\tbarrier(CLK_LOCAL_MEM_FENCE);\n"
+	"\t}\n"
+	"\tconst tn_sum alpha = NUMBER(g.n3), beta = NUMBER(g.n4);\n"
+	"\tfor (uint r = 0; r < ROWS; r++) {\n"
+	"\t\ttn_sum value[VECTOR];\n"
+	"\t\tconst long i = first_i + y * ROWS + r;\n"
+	"\t\tSTORE_VECTOR(sum[r], 0, value);\n"
+	"\t\tfor (uint v = 0; v < VECTOR && i < m; v++) {\n"
+	"\t\t\tconst long j = first_j + x * VECTOR + v;\n"
+	"\t\t\tif (j >= n)\n"
+	"\t\t\t\tbreak;\n"
+	"\t\t\tconst long at = at_c + i * g.t2[4] + j * g.t2[5];\n"
+	"\t\t\ttn_sum c = alpha * value[v];\n"
+	"\t\t\tif (beta != 0)\n"
+	"\t\t\t\tc += beta * LOAD(b2[at]);\n"
+	"\t\t\tb2[at] = STORE(c);\n"
+	"\t\t}\n"
+	"\t}\n"
+	"}\n";
+
+static tn_dtype sum_dtype(tn_dtype dtype)
+{
+	return dtype == TN_F64 ? TN_F64 : TN_F32;
+}
+
+static void print_macro(struct opencl_text *text, const char *name, tn_dtype from, tn_dtype to)
+{
+	opencl_text_format(text, "#define %s(number) (", name);
+	opencl_print_conversion(text, from, to, "(number)");
+	opencl_text_add(text, ")\n");
+}
+
+static void print(struct opencl_text *text, const struct opencl_job *job, const void *argument)
+{
+	const struct shape *s = argument;
+	tn_dtype dtype = job->nest.view[2].dtype, sum = sum_dtype(dtype);
+	const char *type = opencl_type(sum);
+	opencl_text_format(text,
+			   "#define WIDTH %u\n#define HEIGHT %u\n#define ROWS %u\n"
+			   "#define VECTOR %u\n#define DEPTH %u\n"
+			   "typedef %s tn_sum;\ntypedef %s%u tn_vector;\n"
+			   "#define LOAD_VECTOR vload%u\n#define STORE_VECTOR vstore%u\n",
+			   s->width, s->height, s->rows, s->vector, s->depth, type, type, s->vector,
+			   s->vector, s->vector);
+	opencl_text_format(text,
+			   "#ifdef %s\n#define MULTIPLY_ADD(a, b, c) fma(a, b, c)\n#else\n"
+			   "#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))\n#endif\n"
+			   "#define NUMBER(bits) %s\n",
+			   sum == TN_F64 ? "FP_FAST_FMA" : "FP_FAST_FMAF",
+			   sum == TN_F64 ? "as_double(bits)" : "as_float((uint)(bits))");
+	print_macro(text, "LOAD", dtype, sum);
+	print_macro(text, "STORE", sum, dtype);
+	opencl_print_header(text, job);
+	opencl_text_add(text, source);
+}
+
+/* ---- The entry -------------------------------------------------------------------------------*/
+
+static int64_t bits_of(double number, tn_dtype dtype)
+{
+	float narrow = (float)number;
+	int64_t bits = 0;
+	if (dtype == TN_F64)
+		memcpy(&bits, &number, sizeof(number));
+	else
+		memcpy(&bits, &narrow, sizeof(narrow));
+	return bits;
+}
+
+static int64_t tiles(int64_t length, uint32_t tile)
+{
+	return (length + tile - 1) / tile;
+}
+
+static int64_t count_tiles(const struct opencl_nest *nest, const struct shape *s)
+{
+	return (int64_t)opencl_count(nest->length, ROW) *
+	       tiles(nest->length[ROW], s->height * s->rows) *
+	       tiles(nest->length[COLUMN], s->width * s->vector);
+}
+
+/* Large tiles reuse more of what they load, where there are enough of them for all units. */
+static const struct shape *choose(const struct opencl_job *job)
+{
+	const struct opencl_nest *nest = &job->nest;
+	const struct opencl_facts *facts = job->device->facts;
+	if (facts->max_group < large.width * large.height || nest->length[ROW] <= 32 ||
+	    nest->length[COLUMN] <= 32 || count_tiles(nest, &large) < facts->compute_units)
+		return &small;
+	return &large;
+}
+
+static void fill_job(struct opencl_job *job, const struct tn_matmul_args *args)
+{
+	struct opencl_nest *nest = &job->nest;
+	nest->rank = nest->n_kept = args->c.rank;
+	for (uint32_t d = 0; d < nest->rank; d++)
+		nest->length[d] = args->c.shape[d];
+	opencl_nest_add(job->device, nest, &args->a, 0);
+	opencl_nest_add(job->device, nest, &args->b, 0);
+	opencl_nest_add(job->device, nest, &args->c, 0);
+	opencl_nest_pad(nest, AXES, 0);
+}
+
+static tn_status run(struct opencl_job *job, const struct tn_matmul_args *args)
+{
+	const struct opencl_nest *nest = &job->nest;
+	const struct shape *s = choose(job);
+	struct opencl_kernel *kernel;
+	job->number[0] = args->a.shape[args->a.rank - 1];
+	job->number[1] = tiles(nest->length[COLUMN], s->width * s->vector);
+	job->number[2] = tiles(nest->length[ROW], s->height * s->rows);
+	job->number[3] = bits_of(args->alpha, sum_dtype(args->c.dtype));
+	job->number[4] = bits_of(args->beta, sum_dtype(args->c.dtype));
+	struct opencl_text *key = opencl_key_begin(job, operation);
+	opencl_key_number(key, s == &large);
+	tn_status status = opencl_kernel_get(job, print, s, &kernel);
+	if (status)
+		return status;
+	size_t group = (size_t)s->width * s->height;
+	return opencl_kernel_run(job, kernel, (uint64_t)count_tiles(nest, s) * group, group);
+}
+
+tn_status opencl_matmul(void *device, const struct tn_matmul_args *args)
+{
+	struct tn_matmul_args own;
+	struct opencl_job job;
+	int goes_on;
+	tn_status status = opencl_take(&own, sizeof(own), args,
+				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
+	if (!status)
+		status = opencl_job_begin(&job, device, &own.call, operation);
+	if (!status)
+		status = check(device, &own);
+	if (status)
+		return status;
+	fill_job(&job, &own);
+	for (int i = 0; i < 5; i++)
+		opencl_job_number(&job, 0);
+	status = opencl_job_workspace(&job, opencl_job_spill(&job), &goes_on);
+	return status || !goes_on ? status : run(&job, &own);
+}

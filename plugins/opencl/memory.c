@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Buffers and transfers.  A driver may make a buffer's memory only when it is first used, where a
+ * failure would come too late to be recovered from; so a new buffer is moved to the device at once, on
+ * a queue of its own that waits for nobody's work.  Small uploads are copied, so that the entry
+ * can return before earlier work is done.
+ */
+#include "memory.h"
+
+#include <string.h>
+
+#include "stream.h"
+
+#define STAGED_BYTES ((uint64_t)1 << 18)
+
+struct opencl_buffers {
+	cl_command_queue queue; /* for new buffers alone */
+	struct opencl_buffer *list;
+	uint64_t n, capacity;
+	uint64_t first_free; /* a handle, or 0 */
+	uint64_t used_bytes;
+};
+
+tn_status opencl_buffers_open(struct opencl_device *device, struct tn_error_info *error)
+{
+	cl_int code;
+	struct opencl_buffers *buffers = opencl_alloc(device->host, sizeof(*buffers));
+	if (!buffers)
+		return opencl_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a table");
+	device->buffers = buffers;
+	buffers->queue =
+		device->cl->clCreateCommandQueue(device->context, device->facts->id, 0, &code);
+	if (!buffers->queue)
+		return opencl_fail_code(error, code, "open", "clCreateCommandQueue");
+	return TN_OK;
+}
+
+void opencl_buffers_close(struct opencl_device *device)
+{
+	struct opencl_buffers *buffers = device->buffers;
+	if (!buffers)
+		return;
+	for (uint64_t i = 0; i < buffers->n; i++)
+		if (buffers->list[i].memory)
+			device->cl->clReleaseMemObject(buffers->list[i].memory);
+	if (buffers->queue)
+		device->cl->clReleaseCommandQueue(buffers->queue);
+	opencl_free(device->host, buffers->list);
+	opencl_free(device->host, buffers);
+}
+
+const struct opencl_buffer *opencl_buffer_find(const struct opencl_device *device, uint64_t handle)
+{
+	const struct opencl_buffers *buffers = device->buffers;
+	if (handle == 0 || handle > buffers->n || !buffers->list[handle - 1].memory)
+		return NULL;
+	return &buffers->list[handle - 1];
+}
+
+cl_mem opencl_buffer_memory(const struct opencl_device *device, uint64_t handle)
+{
+	const struct opencl_buffer *buffer = opencl_buffer_find(device, handle);
+	return buffer ? buffer->memory : NULL;
+}
+
+/* ---- alloc and free --------------------------------------------------------------------------*/
+
+static int grow(struct opencl_device *device)
+{
+	struct opencl_buffers *buffers = device->buffers;
+	uint64_t capacity = buffers->capacity ? 2 * buffers->capacity : 64;
+	struct opencl_buffer *list = opencl_alloc(device->host, capacity * sizeof(*list));
+	if (!list)
+		return 0;
+	if (buffers->n)
+		memcpy(list, buffers->list, buffers->n * sizeof(*list));
+	opencl_free(device->host, buffers->list);
+	buffers->list = list;
+	buffers->capacity = capacity;
+	return 1;
+}
+
+/* A free place, as a handle; 0: no host memory. */
+static uint64_t take_place(struct opencl_device *device)
+{
+	struct opencl_buffers *buffers = device->buffers;
+	uint64_t handle = buffers->first_free;
+	if (handle) {
+		buffers->first_free = buffers->list[handle - 1].next_free;
+		return handle;
+	}
+	if (buffers->n == buffers->capacity && !grow(device))
+		return 0;
+	return ++buffers->n;
+}
+
+static void give_place(struct opencl_buffers *buffers, uint64_t handle)
+{
+	buffers->list[handle - 1] = (struct opencl_buffer){.next_free = buffers->first_free};
+	buffers->first_free = handle;
+}
+
+static tn_status check_alloc(const struct opencl_device *device, const struct tn_alloc_args *args)
+{
+	struct tn_error_info *error = args->call.error;
+	if (args->memory_kind != TN_MEMORY_DEVICE)
+		return opencl_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
+				   args->memory_kind);
+	if (args->size == 0 || args->alignment & (args->alignment - 1))
+		return opencl_fail(error, TN_INVALID_ARGUMENT, "alloc",
+				   "%llu bytes aligned to %llu: not a size and a power of two",
+				   (unsigned long long)args->size,
+				   (unsigned long long)args->alignment);
+	if (args->size > device->facts->max_alloc_bytes)
+		return opencl_fail(error, TN_OUT_OF_MEMORY, "alloc",
+				   "%llu bytes: the device's largest buffer has %llu",
+				   (unsigned long long)args->size,
+				   (unsigned long long)device->facts->max_alloc_bytes);
+	return TN_OK;
+}
+
+/* What a driver gives is what clCreateBuffer promised only when the device has it. */
+static cl_int settle(const struct opencl_device *device, cl_mem memory)
+{
+	cl_command_queue queue = device->buffers->queue;
+	cl_int code = device->cl->clEnqueueMigrateMemObjects(
+		queue, 1, &memory, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL, NULL);
+	return code ? code : device->cl->clFinish(queue);
+}
+
+/* Any failure to get memory is recoverable, whatever a driver calls it. */
+static tn_status fail_alloc(const struct tn_alloc_args *args, cl_int code, const char *function)
+{
+	return opencl_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc", "%llu bytes: %s: %s (%d)",
+			   (unsigned long long)args->size, function, opencl_error_name(code),
+			   (int)code);
+}
+
+static tn_status make_buffer(struct opencl_device *device, const struct tn_alloc_args *args,
+			     struct opencl_buffer *made)
+{
+	cl_int code;
+	made->size = args->size;
+	made->memory = device->cl->clCreateBuffer(device->context, CL_MEM_READ_WRITE, args->size,
+						  NULL, &code);
+	if (!made->memory)
+		return fail_alloc(args, code, "clCreateBuffer");
+	code = settle(device, made->memory);
+	if (!code)
+		return TN_OK;
+	device->cl->clReleaseMemObject(made->memory);
+	return fail_alloc(args, code, "clEnqueueMigrateMemObjects");
+}
+
+/* An alignment beyond the device's own cannot be asked for: but offsets begin at 0 of each buffer, and
+ * a kernel has no other address. */
+tn_status opencl_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
+{
+	struct opencl_device *own = device;
+	struct opencl_buffer made = {0};
+	struct tn_alloc_args taken;
+	tn_status status = opencl_take(&taken, sizeof(taken), args, TN_DRY_RUN, "alloc");
+	if (!status)
+		status = check_alloc(own, &taken);
+	if (status)
+		return status;
+	if (taken.call.flags & TN_DRY_RUN) {
+		opencl_say_workspace(&taken.call, 0);
+		return TN_OK;
+	}
+	uint64_t handle = take_place(own);
+	if (!handle)
+		return opencl_fail(taken.call.error, TN_OUT_OF_MEMORY, "alloc",
+				   "no host memory for the table of buffers");
+	status = make_buffer(own, &taken, &made);
+	if (status) {
+		give_place(own->buffers, handle);
+		return status;
+	}
+	own->buffers->list[handle - 1] = made;
+	own->buffers->used_bytes += made.size;
+	*buffer = handle;
+	return TN_OK;
+}
+
+tn_status opencl_memory_free(void *device, const struct tn_free_args *args)
+{
+	struct opencl_device *own = device;
+	struct tn_free_args taken;
+	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "free");
+	if (status)
+		return status;
+	const struct opencl_buffer *buffer = opencl_buffer_find(own, taken.buffer);
+	if (!buffer)
+		return opencl_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
+				   "%llu is no buffer of this device",
+				   (unsigned long long)taken.buffer);
+	cl_int code = own->cl->clReleaseMemObject(buffer->memory);
+	own->buffers->used_bytes -= buffer->size;
+	give_place(own->buffers, taken.buffer);
+	if (code)
+		return opencl_fail_code(taken.call.error, code, "free", "clReleaseMemObject");
+	return TN_OK;
+}
+
+/* ---- Transfers -------------------------------------------------------------------------------*/
+
+struct transfer {
+	struct tn_transfer_args args;
+	struct opencl_stream *stream;
+	cl_mem memory;
+};
+
+static tn_status take_transfer(struct opencl_device *device, const struct tn_transfer_args *args,
+			       const char *operation, struct transfer *transfer)
+{
+	struct tn_transfer_args *own = &transfer->args;
+	tn_status status = opencl_take(own, sizeof(*own), args,
+				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
+	if (status)
+		return status;
+	opencl_say_workspace(&own->call, 0);
+	transfer->stream = opencl_stream_find(device, own->call.stream);
+	if (!transfer->stream)
+		return opencl_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				   "the stream is none of this device");
+	if (own->call.flags & TN_DRY_RUN)
+		return TN_OK;
+	const struct opencl_buffer *buffer = opencl_buffer_find(device, own->buffer);
+	if (!buffer || own->offset > buffer->size || own->size > buffer->size - own->offset)
+		return opencl_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				   "%llu bytes at %llu of buffer %llu: it has %llu",
+				   (unsigned long long)own->size, (unsigned long long)own->offset,
+				   (unsigned long long)own->buffer,
+				   (unsigned long long)(buffer ? buffer->size : 0));
+	if (own->size && !own->host)
+		return opencl_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				   "no host memory was given");
+	transfer->memory = buffer->memory;
+	return TN_OK;
+}
+
+/* Nothing to do: a dry run, or no bytes. */
+static int is_idle(const struct transfer *transfer)
+{
+	return transfer->args.call.flags & TN_DRY_RUN || transfer->args.size == 0;
+}
+
+tn_status opencl_upload(void *device, const struct tn_transfer_args *args)
+{
+	struct opencl_device *own = device;
+	struct transfer t;
+	cl_event event = NULL;
+	void *copy = NULL;
+	tn_status status = take_transfer(own, args, "upload", &t);
+	if (status || is_idle(&t))
+		return status;
+	const void *source = t.args.host;
+	int waits = !(t.args.call.flags & TN_ASYNC);
+	if (waits && t.args.size <= STAGED_BYTES)
+		copy = own->host->alloc(own->host->context, t.args.size, 0);
+	if (copy) {
+		source = memcpy(copy, source, t.args.size);
+		waits = 0;
+	}
+	cl_int code = own->cl->clEnqueueWriteBuffer(opencl_stream_queue(t.stream), t.memory,
+						    waits ? CL_TRUE : CL_FALSE, t.args.offset,
+						    t.args.size, source, 0, NULL, &event);
+	if (code) {
+		opencl_free(own->host, copy);
+		return opencl_fail_code(t.args.call.error, code, "upload", "clEnqueueWriteBuffer");
+	}
+	opencl_stream_push(own, t.stream, event, "upload", copy);
+	return TN_OK;
+}
+
+tn_status opencl_download(void *device, const struct tn_transfer_args *args)
+{
+	struct opencl_device *own = device;
+	struct transfer t;
+	cl_event event = NULL;
+	tn_status status = take_transfer(own, args, "download", &t);
+	if (status || is_idle(&t))
+		return status;
+	int waits = !(t.args.call.flags & TN_ASYNC);
+	cl_int code = own->cl->clEnqueueReadBuffer(opencl_stream_queue(t.stream), t.memory,
+						   waits ? CL_TRUE : CL_FALSE, t.args.offset,
+						   t.args.size, t.args.host, 0, NULL, &event);
+	if (code && !waits)
+		return opencl_fail_code(t.args.call.error, code, "download", "clEnqueueReadBuffer");
+	if (!code)
+		opencl_stream_push(own, t.stream, event, "download", NULL);
+	if (!waits)
+		return TN_OK;
+	/* What failed before it is the better answer. */
+	status = opencl_stream_fetch(own, t.stream, t.args.call.error);
+	if (!status && code)
+		return opencl_fail_code(t.args.call.error, code, "download", "clEnqueueReadBuffer");
+	return status;
+}
+
+/* ---- Table tenon.memory/1 --------------------------------------------------------------------*/
+
+static tn_status information(void *device, uint32_t memory_kind, struct tn_memory_information *out)
+{
+	enum { FREE_MEMORY_AMD = 0x4039 };
+	const struct opencl_device *own = device;
+	struct tn_memory_information answer = {.total_bytes = own->facts->global_bytes};
+	size_t free_kib[2] = {0, 0}; /* all of it, the largest block */
+	if (memory_kind != TN_MEMORY_DEVICE)
+		return TN_UNSUPPORTED;
+	/* OpenCL itself does not say how much is free; only one vendor's extension does. */
+	if (!own->facts->knows_free_memory ||
+	    own->cl->clGetDeviceInfo(own->facts->id, FREE_MEMORY_AMD, sizeof(free_kib), free_kib,
+				     NULL) != CL_SUCCESS)
+		return TN_UNSUPPORTED;
+	answer.free_bytes = (uint64_t)free_kib[0] << 10;
+	tn_struct_answer(out, &answer, sizeof(answer));
+	return TN_OK;
+}
+
+const struct tn_memory_table opencl_memory_table = {
+	.struct_size = sizeof(opencl_memory_table),
+	.information = information,
+};

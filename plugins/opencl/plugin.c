@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * backend_opencl.so: any device of OpenCL 1.2.  An instance holds the host's services, libOpenCL and
+ * the devices as they were found; everything else hangs on an open device.
+ */
+#include "plugin.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+tn_status opencl_fail(struct tn_error_info *error, tn_status status, const char *operation,
+		      const char *format, ...)
+{
+	struct tn_error_info own = {.status = status};
+	va_list list;
+	if (!error)
+		return status;
+	va_start(list, format);
+	vsnprintf(own.text, sizeof(own.text), format, list);
+	va_end(list);
+	snprintf(own.operation, sizeof(own.operation), "%s", operation);
+	tn_struct_answer(error, &own, sizeof(own));
+	return status;
+}
+
+tn_status opencl_fail_code(struct tn_error_info *error, cl_int code, const char *operation,
+			   const char *function)
+{
+	struct tn_error_info own = {.status = opencl_error_status(code), .native_code = code};
+	if (!error)
+		return own.status;
+	snprintf(own.operation, sizeof(own.operation), "%s", operation);
+	snprintf(own.text, sizeof(own.text), "%s: %s (%d)", function, opencl_error_name(code),
+		 (int)code);
+	tn_struct_answer(error, &own, sizeof(own));
+	return own.status;
+}
+
+tn_status opencl_take(void *own, size_t own_size, const void *theirs, uint32_t flags,
+		      const char *operation)
+{
+	tn_status status = tn_arguments_take(own, own_size, theirs);
+	const struct tn_call *call = own;
+	if (status)
+		return opencl_fail(call->error, status, operation,
+				   "the arguments have fields that this version does not know");
+	if (call->flags & ~flags)
+		return opencl_fail(call->error, TN_UNSUPPORTED, operation,
+				   "flags 0x%x are not known here", call->flags & ~flags);
+	return TN_OK;
+}
+
+void opencl_say_workspace(const struct tn_call *call, uint64_t bytes)
+{
+	if (!call->workspace)
+		return;
+	call->workspace->minimum = bytes;
+	call->workspace->preferred = bytes;
+}
+
+void opencl_log(const struct tn_host *host, int32_t level, const char *text, size_t length)
+{
+	if (host->log_enabled(host->context, level, "opencl"))
+		host->log(host->context, level, "opencl", text, length);
+}
+
+void *opencl_alloc(const struct tn_host *host, size_t size)
+{
+	void *memory = host->alloc(host->context, size, 0);
+	if (memory)
+		memset(memory, 0, size);
+	return memory;
+}
+
+void opencl_free(const struct tn_host *host, void *memory)
+{
+	if (memory)
+		host->free(host->context, memory);
+}
+
+static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
+{
+	char text[256];
+	struct opencl_instance *own = opencl_alloc(host, sizeof(*own));
+	if (!own)
+		return opencl_fail(error, TN_OUT_OF_MEMORY, "create", "no memory for an instance");
+	own->host = host;
+	tn_status status = opencl_library_open(&own->cl, text, sizeof(text));
+	if (status) {
+		opencl_free(host, own);
+		return opencl_fail(error, status, "create", "%s", text);
+	}
+	opencl_discover(own);
+	*instance = own;
+	return TN_OK;
+}
+
+static void destroy(void *instance)
+{
+	struct opencl_instance *own = instance;
+	opencl_library_close(&own->cl);
+	opencl_free(own->host, own);
+}
+
+static const struct tn_compute_table compute_table = {
+	.struct_size = sizeof(compute_table),
+	.map = opencl_map,
+	.reduce = opencl_reduce,
+	.matmul = opencl_matmul,
+};
+
+static const void *query(void *instance, const char *table)
+{
+	static const struct {
+		const char *id;
+		const void *table;
+	} tables[] = {
+		{TN_TABLE_DEVICE, &opencl_device_table}, {TN_TABLE_COMPUTE, &compute_table},
+		{TN_TABLE_COPY, &opencl_copy_table},     {TN_TABLE_MEMORY, &opencl_memory_table},
+		{TN_TABLE_STREAM, &opencl_stream_table},
+	};
+	(void)instance;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (!strcmp(table, tables[i].id))
+			return tables[i].table;
+	return NULL;
+}
+
+#define OPENCL_UUID                                                                                \
+	0x1f, 0x8e, 0xbf, 0xb5, 0x5c, 0x7a, 0x4c, 0xa3, 0xbe, 0x88, 0x1f, 0x44, 0x31, 0xb8, 0x6c,  \
+		0x88
+
+TN_BACKEND_PLUGIN(OPENCL_UUID, "opencl", "0.1.0", "Apache-2.0", create, destroy, query);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What the files of this plugin share: an instance with its devices as they were found, an open device,
+ * errors and the log.
+ *
+ *   plugin.c     the instance: create, query, destroy
+ *   library.c    libOpenCL and the table of its functions
+ *   discover.c   platforms and devices: what there is, and what each can do
+ *   device.c     open, close, describe
+ *   memory.c     buffers and transfers
+ *   stream.c     queues, events, errors that come late
+ *   operand.c    what can be wrong with operands; views as kernels see them
+ *   text.c       a growing text
+ *   program.c    element programs: checks, and their source
+ *   kernel.c     kernels: the cache, the build, the launch
+ *   map.c  reduce.c  matmul.c  copy.c   one family each
+ */
+#ifndef OPENCL_PLUGIN_H
+#define OPENCL_PLUGIN_H
+
+#include <tenon/backend.h>
+
+#include "library.h"
+
+#define OPENCL_MAX_DEVICES 16
+#define BIT(dtype) (UINT64_C(1) << (dtype))
+
+/* A device as it was found: all that describe, and the choice of kernels, need of it. */
+struct opencl_facts {
+	cl_platform_id platform;
+	cl_device_id id;
+	cl_device_type type;
+	char name[128];
+	char platform_name[64];
+	char version[64];
+	uint64_t global_bytes;
+	uint64_t max_alloc_bytes;
+	uint64_t local_bytes;
+	size_t max_group;
+	size_t max_parameter_bytes;
+	uint32_t compute_units;
+	uint32_t identity_type;
+	uint8_t identity[16];
+	uint8_t is_unified;
+	uint8_t has_f64;
+	uint8_t divides_exactly; /* f32 division and square root are correctly rounded on request */
+	uint8_t keeps_subnormals;
+	uint8_t knows_free_memory; /* CL_DEVICE_GLOBAL_FREE_MEMORY_AMD */
+};
+
+struct opencl_instance {
+	const struct tn_host *host;
+	struct opencl_library cl;
+	uint32_t n_devices;
+	tn_status absence; /* why there are none */
+	char reason[256];
+	struct opencl_facts devices[OPENCL_MAX_DEVICES];
+};
+
+struct opencl_stream;
+struct opencl_buffers;
+struct opencl_cache;
+
+struct opencl_device {
+	const struct tn_host *host;
+	const struct opencl_library *cl;
+	const struct opencl_facts *facts;
+	cl_context context;
+	struct opencl_stream *streams; /* the first is that of NULL */
+	struct opencl_buffers *buffers;
+	struct opencl_cache *cache;
+};
+
+/* ---- plugin.c ----*/
+
+/* Fills `error`, where there is one, and answers the status. */
+tn_status opencl_fail(struct tn_error_info *error, tn_status status, const char *operation,
+		      const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same for an OpenCL function that answered `code`. */
+tn_status opencl_fail_code(struct tn_error_info *error, cl_int code, const char *operation,
+			   const char *function);
+/* Takes the arguments of a call that may have those flags. */
+tn_status opencl_take(void *own, size_t own_size, const void *theirs, uint32_t flags,
+		      const char *operation);
+/* Answers a dry run, or a call, that needs so much workspace. */
+void opencl_say_workspace(const struct tn_call *call, uint64_t bytes);
+void opencl_log(const struct tn_host *host, int32_t level, const char *text, size_t length);
+
+void *opencl_alloc(const struct tn_host *host, size_t size); /* zeroed; NULL: none left */
+void opencl_free(const struct tn_host *host, void *memory);  /* takes NULL */
+
+/* ---- discover.c ----*/
+
+/* Finds the devices.  An instance without any says why. */
+void opencl_discover(struct opencl_instance *instance);
+void opencl_describe(const struct opencl_facts *facts, struct tn_device_description *out);
+
+/* ---- The tables' entries ----*/
+
+tn_status opencl_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
+tn_status opencl_memory_free(void *device, const struct tn_free_args *args);
+tn_status opencl_upload(void *device, const struct tn_transfer_args *args);
+tn_status opencl_download(void *device, const struct tn_transfer_args *args);
+tn_status opencl_sync(void *device, const struct tn_sync_args *args);
+tn_status opencl_async_error(void *device, void *stream, struct tn_error_info *out);
+tn_status opencl_map(void *device, const struct tn_map_args *args);
+tn_status opencl_reduce(void *device, const struct tn_reduce_args *args);
+tn_status opencl_matmul(void *device, const struct tn_matmul_args *args);
+
+extern const struct tn_device_table opencl_device_table;
+extern const struct tn_memory_table opencl_memory_table;
+extern const struct tn_stream_table opencl_stream_table;
+extern const struct tn_copy_table opencl_copy_table;
+
+#endif

@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * reduce, in one of two ways, chosen by the lengths and the kind of device alone:
+ *
+ *   items    one item for each kept element walks over all that is reduced to it
+ *   groups   a group of items shares the elements of one chunk, each taking every n-th, and joins what
+ *            they have as a tree in local memory; where there are several chunks their results wait in
+ *            the workspace for a second kernel (join), with one item for each kept element
+ *
+ * Which element meets which, and in what order, does not depend on anything else, so the bits are the
+ * same from run to run.  Floating sums are added up in runs of 256 before they meet the rest, which
+ * keeps the error of long ones down.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "memory.h"
+#include "program.h"
+
+enum way { ITEMS, GROUPS, JOIN };
+enum { RUN = 256, MAX_VALUES = 4, MAX_CHUNKS = 64, CHUNK = 2048 };
+
+struct reduction {
+	const struct tn_reduce_args *args;
+	enum way way;
+	tn_dtype value[MAX_VALUES];       /* of the prologue's outputs */
+	tn_dtype accumulator[MAX_VALUES]; /* what the result of a combiner is */
+	uint32_t lanes;                   /* groups: items in a group */
+	uint64_t n_kept, n_reduced, n_chunks;
+	int is_wide;
+};
+
+static const char operation[] = "reduce";
+
+static int is_place(uint32_t combiner)
+{
+	return combiner == TN_REDUCE_ARGMAX || combiner == TN_REDUCE_ARGMIN;
+}
+
+static int is_floating(tn_dtype dtype)
+{
+	return dtype == TN_F32 || dtype == TN_F64;
+}
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static tn_status check_operands(const struct opencl_device *device,
+				const struct tn_reduce_args *args, const char *name,
+				const struct tn_operand *operands, uint32_t n, uint32_t rank)
+{
+	const struct tn_call *call = &args->call;
+	enum opencl_role role = operands == args->outputs ? OPENCL_WRITES : OPENCL_READS;
+	if (n && !operands)
+		return opencl_fail(call->error, TN_INVALID_ARGUMENT, operation, "no %ss were given",
+				   name);
+	for (uint32_t k = 0; k < n; k++) {
+		tn_status status =
+			opencl_check_operand(device, call, operation, name, k, &operands[k], role);
+		if (!status && operands[k].dtype > TN_F64)
+			status = opencl_fail(call->error, TN_UNSUPPORTED, operation,
+					     "%s %u: programs do not read or write complex numbers",
+					     name, k);
+		if (!status)
+			status = opencl_check_shape(call, operation, name, k, &operands[k], rank,
+						    args->inputs[0].shape);
+		if (status)
+			return status;
+	}
+	return TN_OK;
+}
+
+static tn_status check_values(const struct tn_reduce_args *args)
+{
+	struct tn_error_info *error = args->call.error;
+	if (args->n_values < 1 || args->n_values > MAX_VALUES ||
+	    args->prologue->n_outputs != args->n_values)
+		return opencl_fail(error, TN_INVALID_ARGUMENT, operation,
+				   "%u values of a prologue with %u outputs", args->n_values,
+				   args->prologue->n_outputs);
+	for (uint32_t v = 0; v < args->n_values; v++)
+		if (args->combiners[v] < TN_REDUCE_SUM || args->combiners[v] > TN_REDUCE_ARGMIN)
+			return opencl_fail(error, TN_UNSUPPORTED, operation,
+					   "value %u: combiner %u is not known", v,
+					   args->combiners[v]);
+	if (args->epilogue && args->epilogue->n_inputs < args->n_values)
+		return opencl_fail(error, TN_INVALID_ARGUMENT, operation,
+				   "the epilogue has %u inputs, there are %u values",
+				   args->epilogue->n_inputs, args->n_values);
+	if (args->prologue->n_inputs == 0 || !args->inputs)
+		return opencl_fail(error, TN_INVALID_ARGUMENT, operation,
+				   "no inputs: they give the reduced axes");
+	if (args->n_reduced > args->inputs[0].rank)
+		return opencl_fail(error, TN_INVALID_ARGUMENT, operation,
+				   "%u reduced axes, the inputs have %u", args->n_reduced,
+				   args->inputs[0].rank);
+	return TN_OK;
+}
+
+static uint32_t count_outputs(const struct tn_reduce_args *args)
+{
+	return args->epilogue ? args->epilogue->n_outputs : args->n_values;
+}
+
+static uint32_t count_more_inputs(const struct tn_reduce_args *args)
+{
+	return args->epilogue ? args->epilogue->n_inputs - args->n_values : 0;
+}
+
+static tn_status check(const struct opencl_device *device, const struct tn_reduce_args *args)
+{
+	const struct tn_call *call = &args->call;
+	tn_status status = opencl_check_program(device, call, operation, args->prologue);
+	if (!status && args->epilogue)
+		status = opencl_check_program(device, call, operation, args->epilogue);
+	if (!status)
+		status = check_values(args);
+	if (status)
+		return status;
+	uint32_t rank = args->inputs[0].rank, kept = rank - args->n_reduced;
+	status =
+		check_operands(device, args, "input", args->inputs, args->prologue->n_inputs, rank);
+	if (!status)
+		status = check_operands(device, args, "epilogue input", args->epilogue_inputs,
+					count_more_inputs(args), kept);
+	if (!status)
+		status = check_operands(device, args, "output", args->outputs, count_outputs(args),
+					kept);
+	if (!status)
+		status = opencl_check_scalars(device, call, operation, args->scalars,
+					      args->prologue->n_scalars);
+	if (!status && args->epilogue)
+		status = opencl_check_scalars(device, call, operation, args->epilogue_scalars,
+					      args->epilogue->n_scalars);
+	return status;
+}
+
+/* ---- The plan --------------------------------------------------------------------------------*/
+
+/* Few different ranks make few kernels.  A single reduced axis is common and needs no division. */
+static void settle_ranks(struct opencl_nest *nest)
+{
+	uint32_t reduced = nest->rank - nest->n_kept;
+	if (nest->n_kept <= 4 && reduced <= 4)
+		opencl_nest_pad(nest, 4, reduced > 1 ? 4 : 1);
+}
+
+static int is_cpu(const struct opencl_job *job)
+{
+	return (job->device->facts->type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+/* A processor wants few long walks, a GPU many short ones. */
+static void choose_way(struct reduction *r, const struct opencl_job *job)
+{
+	int cpu = is_cpu(job);
+	uint64_t enough = cpu ? 32 : 256; /* groups that keep the device busy */
+	r->lanes = (uint32_t)opencl_group(job->device, cpu ? 8 : 128);
+	r->way = r->n_reduced >= (cpu ? CHUNK : 256) && r->n_kept < (cpu ? 64 : 65536) ? GROUPS
+										       : ITEMS;
+	r->n_chunks = 1;
+	if (r->way == ITEMS || r->n_kept >= enough)
+		return;
+	r->n_chunks = (r->n_reduced + CHUNK - 1) / CHUNK;
+	if (r->n_chunks > (enough + r->n_kept - 1) / r->n_kept)
+		r->n_chunks = (enough + r->n_kept - 1) / r->n_kept;
+	if (r->n_chunks > MAX_CHUNKS)
+		r->n_chunks = MAX_CHUNKS;
+}
+
+static void fill_nest(struct opencl_job *job, const struct tn_reduce_args *args)
+{
+	struct opencl_nest *nest = &job->nest;
+	nest->rank = args->inputs[0].rank;
+	nest->n_kept = nest->rank - args->n_reduced;
+	for (uint32_t d = 0; d < nest->rank; d++)
+		nest->length[d] = args->inputs[0].shape[d];
+	for (uint32_t k = 0; k < args->prologue->n_inputs; k++)
+		opencl_nest_add(job->device, nest, &args->inputs[k], 0);
+	for (uint32_t k = 0; k < count_more_inputs(args); k++)
+		opencl_nest_add(job->device, nest, &args->epilogue_inputs[k], 1);
+	for (uint32_t j = 0; j < count_outputs(args); j++)
+		opencl_nest_add(job->device, nest, &args->outputs[j], 1);
+	if (opencl_uses_index(args->prologue) ||
+	    (args->epilogue && opencl_uses_index(args->epilogue)))
+		return;
+	opencl_nest_simplify(nest);
+	settle_ranks(nest);
+}
+
+static void plan(struct reduction *r, struct opencl_job *job, const struct tn_reduce_args *args)
+{
+	memset(r, 0, sizeof(*r));
+	r->args = args;
+	fill_nest(job, args);
+	const struct opencl_nest *nest = &job->nest;
+	r->n_kept = opencl_count(nest->length, nest->n_kept);
+	r->n_reduced = opencl_count(nest->length + nest->n_kept, nest->rank - nest->n_kept);
+	r->is_wide = r->n_kept > INT32_MAX / MAX_CHUNKS || r->n_reduced > INT32_MAX;
+	choose_way(r, job);
+	for (uint32_t v = 0; v < args->n_values; v++) {
+		r->value[v] = opencl_output_dtype(args->prologue, v);
+		r->accumulator[v] = is_floating(r->value[v]) && !is_place(args->combiners[v])
+					    ? r->value[v]
+					    : TN_I64;
+	}
+	opencl_job_number(job, (int64_t)r->n_kept);
+	opencl_job_number(job, (int64_t)r->n_reduced);
+	opencl_job_number(job, (int64_t)r->n_chunks);
+	opencl_job_number(job, (int64_t)((r->n_reduced + r->n_chunks - 1) / r->n_chunks));
+	opencl_job_number(job, 0); /* where the scratch begins, in words */
+	opencl_job_scalars(job, args->scalars, args->prologue->n_scalars);
+	if (args->epilogue)
+		opencl_job_scalars(job, args->epilogue_scalars, args->epilogue->n_scalars);
+	job->has_scratch = r->n_chunks > 1;
+}
+
+/* Two words for each value of each chunk of each kept element. */
+static uint64_t scratch_bytes(const struct reduction *r)
+{
+	return r->n_chunks > 1 ? 16 * r->n_kept * r->n_chunks * r->args->n_values : 0;
+}
+
+/* ---- Printing: accumulators ------------------------------------------------------------------*/
+
+/* What the accumulator of value v holds: acc, for a place best and place. */
+static void print_accumulators(struct opencl_text *text, const struct reduction *r)
+{
+	static const char *const integer[] = {"", "0", "1", "(-0x7fffffffffffffffL - 1)",
+					      "0x7fffffffffffffffL"};
+	static const char *const floating[] = {"", "0", "1", "-INFINITY", "INFINITY"};
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		uint32_t combiner = r->args->combiners[v];
+		const char *type = opencl_type(r->accumulator[v]);
+		if (is_place(combiner))
+			opencl_text_format(text, "\t%s best%u = 0;\n\tlong place%u = -1;\n",
+					   opencl_type(r->value[v]), v, v);
+		else
+			opencl_text_format(
+				text, "\t%s acc%u = %s;\n", type, v,
+				(is_floating(r->accumulator[v]) ? floating : integer)[combiner]);
+	}
+}
+
+static int has_runs(const struct reduction *r, uint32_t v)
+{
+	return r->args->combiners[v] == TN_REDUCE_SUM && is_floating(r->accumulator[v]);
+}
+
+/* acc v := combiner of acc v and x, of its dtype; for a place of best v and x, whose number is `index`. */
+static void print_join(struct opencl_text *text, const struct reduction *r, uint32_t v,
+		       const char *acc, const char *x, const char *index)
+{
+	uint32_t combiner = r->args->combiners[v];
+	int floating = is_floating(r->accumulator[v]);
+	if (is_place(combiner)) {
+		opencl_text_format(
+			text,
+			"\tif (%s >= 0 && (place%u < 0 || (best%u != best%u ?\n"
+			"\t    %s != %s && %s < place%u :\n"
+			"\t    %s != %s || %s %s best%u || (%s == best%u && %s < place%u)))) {\n"
+			"\t\tbest%u = %s;\n\t\tplace%u = %s;\n\t}\n",
+			index, v, v, v, x, x, index, v, x, x, x,
+			combiner == TN_REDUCE_ARGMAX ? ">" : "<", v, x, v, index, v, v, x, v,
+			index);
+		return;
+	}
+	if (combiner == TN_REDUCE_MAX || combiner == TN_REDUCE_MIN) {
+		opencl_text_format(text, "\t%s%u = %s %s %s%u%s%s%s%s ? %s : %s%u;\n", acc, v, x,
+				   combiner == TN_REDUCE_MAX ? ">" : "<", acc, v,
+				   floating ? " || " : "", floating ? x : "",
+				   floating ? " != " : "", floating ? x : "", x, acc, v);
+		return;
+	}
+	const char *sign = combiner == TN_REDUCE_SUM ? "+" : "*";
+	if (floating)
+		opencl_text_format(text, "\t%s%u = %s%u %s %s;\n", acc, v, acc, v, sign, x);
+	else
+		opencl_text_format(text, "\t%s%u = (long)((ulong)%s%u %s (ulong)%s);\n", acc, v,
+				   acc, v, sign, x);
+}
+
+/* One element's values meet the accumulators. */
+static void print_values(struct opencl_text *text, const struct reduction *r)
+{
+	char name[32], x[32];
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		(void)snprintf(name, sizeof(name), "p_out%u", v);
+		(void)snprintf(x, sizeof(x), "x%u", v);
+		tn_dtype dtype = is_place(r->args->combiners[v]) ? r->value[v] : r->accumulator[v];
+		opencl_text_format(text, "\tconst %s %s = ", opencl_type(dtype), x);
+		opencl_print_conversion(text, r->value[v], dtype, name);
+		opencl_text_add(text, ";\n");
+		print_join(text, r, v, has_runs(r, v) ? "part" : "acc", x, "(long)r");
+	}
+}
+
+static int has_any_run(const struct reduction *r)
+{
+	int any = 0;
+	for (uint32_t v = 0; v < r->args->n_values; v++)
+		any |= has_runs(r, v);
+	return any;
+}
+
+static void print_run_begin(struct opencl_text *text, const struct reduction *r)
+{
+	for (uint32_t v = 0; v < r->args->n_values; v++)
+		if (has_runs(r, v))
+			opencl_text_format(text, "\t%s part%u = 0;\n",
+					   opencl_type(r->accumulator[v]), v);
+	if (has_any_run(r))
+		opencl_text_add(text, "\tuint steps = 0;\n");
+}
+
+static void print_run_end(struct opencl_text *text, const struct reduction *r)
+{
+	for (uint32_t v = 0; v < r->args->n_values; v++)
+		if (has_runs(r, v))
+			opencl_text_format(text, "\tacc%u = acc%u + part%u;\n\tpart%u = 0;\n", v, v,
+					   v, v);
+}
+
+static void print_run_step(struct opencl_text *text, const struct reduction *r)
+{
+	if (!has_any_run(r))
+		return;
+	opencl_text_format(text, "\tif (++steps %% %d == 0) {\n", RUN);
+	print_run_end(text, r);
+	opencl_text_add(text, "\t}\n");
+}
+
+/* ---- Printing: indices, prologue, epilogue ---------------------------------------------------*/
+
+/* Indices c<first> to c<end-1> of element number `number` of those axes. */
+static void print_indices(struct opencl_text *text, const char *number, uint32_t first,
+			  uint32_t end)
+{
+	if (end > first)
+		opencl_text_format(text, "\ttn_number rest%u = %s;\n", first, number);
+	for (uint32_t d = end; d-- > first;) {
+		if (d == first)
+			opencl_text_format(text, "\tconst tn_number c%u = rest%u;\n", d, first);
+		else
+			opencl_text_format(text,
+					   "\tconst tn_number c%u = rest%u %% "
+					   "(tn_number)g.length[%u];\n"
+					   "\trest%u /= (tn_number)g.length[%u];\n",
+					   d, first, d, first, d);
+	}
+}
+
+/* Where each input begins for kept element k. */
+static void print_bases(struct opencl_text *text, const struct opencl_job *job,
+			const struct reduction *r)
+{
+	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++) {
+		opencl_text_format(text, "\tconst long base%u = g.o%u", k, k);
+		opencl_print_steps(text, job, k, "(long)c", 0, job->nest.n_kept);
+		opencl_text_add(text, ";\n");
+	}
+}
+
+static void print_axis_names(struct opencl_text *text, const char *prefix, uint32_t n)
+{
+	for (uint32_t d = 0; d < n; d++)
+		opencl_text_format(text, "\tconst long %si%u = (long)c%u;\n", prefix, d, d);
+}
+
+static void print_prologue(struct opencl_text *text, const struct opencl_job *job,
+			   const struct reduction *r)
+{
+	const struct tn_program *prologue = r->args->prologue;
+	char place[32];
+	opencl_text_add(text, "\tconst long p_element = (long)k * g.n1 + (long)r;\n");
+	if (opencl_uses_index(prologue))
+		print_axis_names(text, "p_", job->nest.rank);
+	for (uint32_t k = 0; k < prologue->n_inputs; k++) {
+		tn_dtype dtype = opencl_source_dtype(prologue, TN_OP_INPUT, k);
+		if (!dtype)
+			continue;
+		opencl_text_format(text, "\tconst long at%u = base%u", k, k);
+		opencl_print_steps(text, job, k, "(long)c", job->nest.n_kept, job->nest.rank);
+		(void)snprintf(place, sizeof(place), "b%u[at%u]", k, k);
+		opencl_text_format(text, ";\n\tconst %s p_in%u = ", opencl_type(dtype), k);
+		opencl_print_conversion(text, job->nest.view[k].dtype, dtype, place);
+		opencl_text_add(text, ";\n");
+	}
+	opencl_print_program(text, prologue, "p_");
+}
+
+/* What value v came to, by name. */
+static void name_result(const struct reduction *r, uint32_t v, char *name, size_t size)
+{
+	(void)snprintf(name, size, "%s%u", is_place(r->args->combiners[v]) ? "place" : "acc", v);
+}
+
+static void print_store(struct opencl_text *text, const struct opencl_job *job, uint32_t view,
+			tn_dtype dtype, const char *value)
+{
+	opencl_text_format(text, "\tb%u[g.o%u", view, view);
+	opencl_print_steps(text, job, view, "(long)c", 0, job->nest.n_kept);
+	opencl_text_add(text, "] = ");
+	opencl_print_conversion(text, dtype, job->nest.view[view].dtype, value);
+	opencl_text_add(text, ";\n");
+}
+
+static void print_epilogue_inputs(struct opencl_text *text, const struct opencl_job *job,
+				  const struct reduction *r)
+{
+	const struct tn_program *epilogue = r->args->epilogue;
+	char name[48];
+	for (uint32_t k = 0; k < epilogue->n_inputs; k++) {
+		tn_dtype to = opencl_source_dtype(epilogue, TN_OP_INPUT, k), from;
+		uint32_t view = r->args->prologue->n_inputs + k - r->args->n_values;
+		if (!to)
+			continue;
+		if (k < r->args->n_values) {
+			name_result(r, k, name, sizeof(name));
+			from = r->accumulator[k];
+		} else {
+			opencl_text_format(text, "\tconst long at_e%u = g.o%u", k, view);
+			opencl_print_steps(text, job, view, "(long)c", 0, job->nest.n_kept);
+			opencl_text_add(text, ";\n");
+			(void)snprintf(name, sizeof(name), "b%u[at_e%u]", view, k);
+			from = job->nest.view[view].dtype;
+		}
+		opencl_text_format(text, "\tconst %s e_in%u = ", opencl_type(to), k);
+		opencl_print_conversion(text, from, to, name);
+		opencl_text_add(text, ";\n");
+	}
+}
+
+static void print_epilogue(struct opencl_text *text, const struct opencl_job *job,
+			   const struct reduction *r)
+{
+	const struct tn_program *epilogue = r->args->epilogue;
+	uint32_t first = r->args->prologue->n_inputs + count_more_inputs(r->args);
+	char name[32];
+	if (!epilogue) {
+		for (uint32_t v = 0; v < r->args->n_values; v++) {
+			name_result(r, v, name, sizeof(name));
+			print_store(text, job, first + v, r->accumulator[v], name);
+		}
+		return;
+	}
+	opencl_text_add(text, "\tconst long e_element = (long)k;\n");
+	if (opencl_uses_index(epilogue))
+		print_axis_names(text, "e_", job->nest.n_kept);
+	opencl_print_program_scalars(text, job, epilogue, "e_", r->args->prologue->n_scalars);
+	print_epilogue_inputs(text, job, r);
+	opencl_print_program(text, epilogue, "e_");
+	for (uint32_t j = 0; j < epilogue->n_outputs; j++) {
+		(void)snprintf(name, sizeof(name), "e_out%u", j);
+		print_store(text, job, first + j, opencl_output_dtype(epilogue, j), name);
+	}
+}
+
+/* ---- Printing: the three kernels -------------------------------------------------------------*/
+
+static void print_items(struct opencl_text *text, const struct opencl_job *job,
+			const struct reduction *r)
+{
+	uint32_t kept = job->nest.n_kept, rank = job->nest.rank;
+	opencl_text_add(text, "\tconst tn_number k = (tn_number)get_global_id(0);\n"
+			      "\tif (k >= (tn_number)g.n0)\n\t\treturn;\n"
+			      "\ttn_number r = 0;\n");
+	print_indices(text, "k", 0, kept);
+	print_bases(text, job, r);
+	opencl_print_program_scalars(text, job, r->args->prologue, "p_", 0);
+	print_accumulators(text, r);
+	print_run_begin(text, r);
+	for (uint32_t d = kept; d < rank; d++)
+		opencl_text_format(text,
+				   "\tfor (tn_number c%u = 0; c%u < (tn_number)g.length[%u]; "
+				   "c%u++)\n",
+				   d, d, d, d);
+	opencl_text_add(text, "\t{\n");
+	print_prologue(text, job, r);
+	print_values(text, r);
+	print_run_step(text, r);
+	opencl_text_add(text, "\tr++;\n\t}\n");
+	print_run_end(text, r);
+	print_epilogue(text, job, r);
+}
+
+/* Lane 0 gets what all lanes have: halves of the group meet. */
+static void print_tree(struct opencl_text *text, const struct reduction *r)
+{
+	char x[48], place[48];
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		if (is_place(r->args->combiners[v]))
+			opencl_text_format(
+				text, "\ttree%u[lane] = best%u;\n\tplaces%u[lane] = place%u;\n", v,
+				v, v, v);
+		else
+			opencl_text_format(text, "\ttree%u[lane] = acc%u;\n", v, v);
+	}
+	opencl_text_add(text, "\tbarrier(CLK_LOCAL_MEM_FENCE);\n"
+			      "\tfor (uint half_way = LANES / 2; half_way > 0; half_way /= 2) {\n"
+			      "\tif (lane < half_way) {\n");
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		(void)snprintf(x, sizeof(x), "tree%u[lane + half_way]", v);
+		(void)snprintf(place, sizeof(place), "places%u[lane + half_way]", v);
+		print_join(text, r, v, "acc", x, place);
+		if (is_place(r->args->combiners[v]))
+			opencl_text_format(
+				text, "\ttree%u[lane] = best%u;\n\tplaces%u[lane] = place%u;\n", v,
+				v, v, v);
+		else
+			opencl_text_format(text, "\ttree%u[lane] = acc%u;\n", v, v);
+	}
+	opencl_text_add(text, "\t}\n\tbarrier(CLK_LOCAL_MEM_FENCE);\n\t}\n");
+}
+
+static void print_local_memory(struct opencl_text *text, const struct reduction *r)
+{
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		int place = is_place(r->args->combiners[v]);
+		opencl_text_format(text, "\tlocal %s tree%u[LANES];\n",
+				   opencl_type(place ? r->value[v] : r->accumulator[v]), v);
+		if (place)
+			opencl_text_format(text, "\tlocal long places%u[LANES];\n", v);
+	}
+}
+
+/* The bits of a value, as an unsigned number, and back. */
+static const char *to_bits(tn_dtype dtype)
+{
+	return dtype == TN_F32 ? "(ulong)as_uint(" : dtype == TN_F64 ? "as_ulong(" : "(ulong)(";
+}
+
+static const char *from_bits(tn_dtype dtype)
+{
+	switch (dtype) {
+	case TN_F32:
+		return "as_float((uint)";
+	case TN_F64:
+		return "as_double(";
+	case TN_BOOL:
+		return "(uchar)(";
+	case TN_I32:
+		return "(int)(";
+	case TN_U32:
+		return "(uint)(";
+	default:
+		return "(long)(";
+	}
+}
+
+static void print_scratch_write(struct opencl_text *text, const struct reduction *r)
+{
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		int place = is_place(r->args->combiners[v]);
+		tn_dtype dtype = place ? r->value[v] : r->accumulator[v];
+		opencl_text_format(text, "\tslot[%u] = %s%s%u);\n", 2 * v, to_bits(dtype),
+				   place ? "best" : "acc", v);
+		if (place)
+			opencl_text_format(text, "\tslot[%u] = (ulong)place%u;\n", 2 * v + 1, v);
+	}
+}
+
+static void print_groups(struct opencl_text *text, const struct opencl_job *job,
+			 const struct reduction *r)
+{
+	uint32_t kept = job->nest.n_kept, rank = job->nest.rank;
+	print_local_memory(text, r);
+	opencl_text_add(text, "\tconst uint lane = (uint)get_local_id(0);\n"
+			      "\tconst tn_number group = (tn_number)get_group_id(0);\n"
+			      "\tconst tn_number k = group / (tn_number)g.n2;\n"
+			      "\tconst long begin = (long)(group % (tn_number)g.n2) * g.n3;\n"
+			      "\tconst long end = min(begin + g.n3, g.n1);\n");
+	print_indices(text, "k", 0, kept);
+	print_bases(text, job, r);
+	opencl_print_program_scalars(text, job, r->args->prologue, "p_", 0);
+	print_accumulators(text, r);
+	print_run_begin(text, r);
+	opencl_text_add(text, "\tfor (long at = begin + lane; at < end; at += LANES) {\n"
+			      "\tconst tn_number r = (tn_number)at;\n");
+	print_indices(text, "r", kept, rank);
+	print_prologue(text, job, r);
+	print_values(text, r);
+	print_run_step(text, r);
+	opencl_text_add(text, "\t}\n");
+	print_run_end(text, r);
+	print_tree(text, r);
+	opencl_text_add(text, "\tif (lane == 0) {\n");
+	if (r->n_chunks > 1) {
+		opencl_text_format(text,
+				   "\tglobal ulong *slot = scratch + g.n4 + (long)group * %u;\n",
+				   2 * r->args->n_values);
+		print_scratch_write(text, r);
+	} else
+		print_epilogue(text, job, r);
+	opencl_text_add(text, "\t}\n");
+}
+
+static void print_joins(struct opencl_text *text, const struct opencl_job *job,
+			const struct reduction *r)
+{
+	char x[48], place[48];
+	opencl_text_add(text, "\tconst tn_number k = (tn_number)get_global_id(0);\n"
+			      "\tif (k >= (tn_number)g.n0)\n\t\treturn;\n");
+	print_indices(text, "k", 0, job->nest.n_kept);
+	print_accumulators(text, r);
+	opencl_text_format(text,
+			   "\tfor (long chunk = 0; chunk < g.n2; chunk++) {\n"
+			   "\tglobal const ulong *slot = scratch + g.n4 +\n"
+			   "\t\t((long)k * g.n2 + chunk) * %u;\n",
+			   2 * r->args->n_values);
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		int is_at = is_place(r->args->combiners[v]);
+		tn_dtype dtype = is_at ? r->value[v] : r->accumulator[v];
+		opencl_text_format(text, "\tconst %s x%u = %sslot[%u]);\n", opencl_type(dtype), v,
+				   from_bits(dtype), 2 * v);
+		(void)snprintf(x, sizeof(x), "x%u", v);
+		(void)snprintf(place, sizeof(place), "(long)slot[%u]", 2 * v + 1);
+		print_join(text, r, v, "acc", x, place);
+	}
+	opencl_text_add(text, "\t}\n");
+	print_epilogue(text, job, r);
+}
+
+static void print(struct opencl_text *text, const struct opencl_job *job, const void *argument)
+{
+	const struct reduction *r = argument;
+	opencl_text_format(text, "typedef %s tn_number;\n#define LANES %u\n",
+			   r->is_wide ? "ulong" : "uint", r->lanes);
+	opencl_print_header(text, job);
+	opencl_text_add(text, "{\n");
+	if (r->way == ITEMS)
+		print_items(text, job, r);
+	else if (r->way == GROUPS)
+		print_groups(text, job, r);
+	else
+		print_joins(text, job, r);
+	opencl_text_add(text, "}\n");
+}
+
+/* ---- The entry -------------------------------------------------------------------------------*/
+
+static tn_status get(struct opencl_job *job, const struct reduction *r,
+		     struct opencl_kernel **kernel)
+{
+	struct opencl_text *key = opencl_key_begin(job, operation);
+	uint64_t combiners = 0;
+	for (uint32_t v = 0; v < r->args->n_values; v++)
+		combiners = combiners << 8 | r->args->combiners[v];
+	opencl_key_number(key, (uint64_t)r->way | (uint64_t)r->lanes << 8 |
+				       (uint64_t)r->is_wide << 32 |
+				       (uint64_t)(r->n_chunks > 1) << 33 |
+				       (uint64_t)(r->args->epilogue != NULL) << 34 |
+				       (uint64_t)r->args->n_values << 40);
+	opencl_key_number(key, combiners);
+	opencl_key_program(key, r->args->prologue);
+	if (r->args->epilogue)
+		opencl_key_program(key, r->args->epilogue);
+	return opencl_kernel_get(job, print, r, kernel);
+}
+
+/* All kernels are there before the first is started: a failure to build has no side effect. */
+static tn_status run(struct opencl_job *job, struct reduction *r)
+{
+	struct opencl_kernel *first, *second = NULL;
+	size_t group = opencl_group(job->device, is_cpu(job) ? 16 : 128);
+	if (r->way == ITEMS) {
+		tn_status status = get(job, r, &first);
+		return status ? status : opencl_kernel_run(job, first, r->n_kept, group);
+	}
+	tn_status status = get(job, r, &first);
+	if (!status && r->n_chunks > 1) {
+		r->way = JOIN;
+		status = get(job, r, &second);
+	}
+	if (!status)
+		status =
+			opencl_kernel_run(job, first, r->n_kept * r->n_chunks * r->lanes, r->lanes);
+	if (!status && second)
+		status = opencl_kernel_run(job, second, r->n_kept, group);
+	return status;
+}
+
+tn_status opencl_reduce(void *device, const struct tn_reduce_args *args)
+{
+	struct tn_reduce_args own;
+	struct opencl_job job;
+	struct reduction r;
+	int goes_on;
+	tn_status status = opencl_take(&own, sizeof(own), args,
+				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
+	if (!status)
+		status = opencl_job_begin(&job, device, &own.call, operation);
+	if (!status)
+		status = check(device, &own);
+	if (status)
+		return status;
+	plan(&r, &job, &own);
+	uint64_t spilled = opencl_job_spill(&job);
+	status = opencl_job_workspace(&job, spilled + scratch_bytes(&r), &goes_on);
+	if (status || !goes_on)
+		return status;
+	if (job.has_scratch) {
+		job.number[4] = (int64_t)((own.call.workspace->offset + spilled) / 8);
+		job.scratch = opencl_buffer_memory(device, own.call.workspace->buffer);
+	}
+	return run(&job, &r);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Table tenon.stream/1, and the errors of all streams.  A command that fails after its entry returned
+ * says so in the status of its event.  A stream keeps the events of its last commands; the outcome of
+ * one that falls out of the ring is waited for, which also keeps the host from running ahead without
+ * bound.
+ */
+#include "stream.h"
+
+#include <string.h>
+
+#define RING 256
+
+struct pending {
+	cl_event event;
+	const char *operation;
+	void *staging;
+};
+
+struct opencl_stream {
+	struct opencl_stream *next;
+	uint64_t serial;      /* never used again, unlike an address; 0: the device's own */
+	uint64_t last_serial; /* of the device's own: the highest that was given */
+	cl_command_queue queue;
+	tn_status status; /* of the first error that was not fetched */
+	cl_int code;
+	const char *operation;
+	unsigned first, n;
+	struct pending ring[RING];
+};
+
+struct opencl_event {
+	cl_event event;  /* NULL: never recorded */
+	uint64_t serial; /* of the stream */
+};
+
+cl_command_queue opencl_stream_queue(const struct opencl_stream *stream)
+{
+	return stream->queue;
+}
+
+/* ---- What is running -------------------------------------------------------------------------*/
+
+static void keep_error(struct opencl_stream *stream, cl_int code, const char *operation)
+{
+	if (stream->status)
+		return;
+	stream->status = opencl_error_status(code);
+	stream->code = code;
+	stream->operation = operation;
+}
+
+/* The state of a command: CL_COMPLETE, above it: not done, below: failed. */
+static cl_int state_of(const struct opencl_device *device, cl_event event)
+{
+	cl_int state = CL_QUEUED;
+	cl_int code = device->cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+						 sizeof(state), &state, NULL);
+	return code ? code : state;
+}
+
+/* Takes the oldest command out of the ring, if it is done. */
+static int retire(struct opencl_device *device, struct opencl_stream *stream)
+{
+	struct pending *oldest = &stream->ring[stream->first];
+	cl_int state = state_of(device, oldest->event);
+	if (state > CL_COMPLETE)
+		return 0;
+	if (state < CL_COMPLETE)
+		keep_error(stream, state, oldest->operation);
+	device->cl->clReleaseEvent(oldest->event);
+	opencl_free(device->host, oldest->staging);
+	stream->first = (stream->first + 1) % RING;
+	stream->n--;
+	return 1;
+}
+
+static void retire_done(struct opencl_device *device, struct opencl_stream *stream)
+{
+	while (stream->n && retire(device, stream))
+		;
+}
+
+/* Waits for all of a stream's work. */
+static void drain(struct opencl_device *device, struct opencl_stream *stream)
+{
+	cl_int code = device->cl->clFinish(stream->queue);
+	const char *last = stream->n ? stream->ring[stream->first].operation : "sync";
+	retire_done(device, stream);
+	if (code)
+		keep_error(stream, code, last);
+}
+
+void opencl_stream_push(struct opencl_device *device, struct opencl_stream *stream, cl_event event,
+			const char *operation, void *staging)
+{
+	if (stream->n == RING) {
+		(void)device->cl->clWaitForEvents(1, &stream->ring[stream->first].event);
+		retire_done(device, stream);
+	}
+	stream->ring[(stream->first + stream->n++) % RING] =
+		(struct pending){.event = event, .operation = operation, .staging = staging};
+	(void)device->cl->clFlush(stream->queue);
+}
+
+tn_status opencl_stream_fetch(struct opencl_device *device, struct opencl_stream *stream,
+			      struct tn_error_info *error)
+{
+	retire_done(device, stream);
+	tn_status status = stream->status;
+	if (status)
+		opencl_fail_code(error, stream->code, stream->operation, "it failed on the device");
+	stream->status = TN_OK;
+	return status;
+}
+
+/* ---- A stream's life -------------------------------------------------------------------------*/
+
+static tn_status make_stream(struct opencl_device *device, const char *operation,
+			     struct tn_error_info *error, struct opencl_stream **made)
+{
+	cl_int code;
+	struct opencl_stream *stream = opencl_alloc(device->host, sizeof(*stream));
+	if (!stream)
+		return opencl_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a stream");
+	stream->queue = device->cl->clCreateCommandQueue(device->context, device->facts->id,
+							 CL_QUEUE_PROFILING_ENABLE, &code);
+	if (!stream->queue) {
+		opencl_free(device->host, stream);
+		return opencl_fail_code(error, code, operation, "clCreateCommandQueue");
+	}
+	*made = stream;
+	return TN_OK;
+}
+
+static void destroy_stream(struct opencl_device *device, struct opencl_stream *stream)
+{
+	drain(device, stream);
+	device->cl->clReleaseCommandQueue(stream->queue);
+	opencl_free(device->host, stream);
+}
+
+tn_status opencl_streams_open(struct opencl_device *device, struct tn_error_info *error)
+{
+	return make_stream(device, "open", error, &device->streams);
+}
+
+void opencl_streams_close(struct opencl_device *device)
+{
+	while (device->streams) {
+		struct opencl_stream *stream = device->streams;
+		device->streams = stream->next;
+		destroy_stream(device, stream);
+	}
+}
+
+struct opencl_stream *opencl_stream_find(struct opencl_device *device, void *handle)
+{
+	struct opencl_stream *stream = device->streams;
+	while (handle && stream && stream != handle)
+		stream = stream->next;
+	return stream;
+}
+
+static struct opencl_stream *find_serial(struct opencl_device *device, uint64_t serial)
+{
+	struct opencl_stream *stream = device->streams;
+	while (stream && stream->serial != serial)
+		stream = stream->next;
+	return stream;
+}
+
+static tn_status stream_create(void *device, const struct tn_stream_args *args, void **stream)
+{
+	struct opencl_device *own = device;
+	struct opencl_stream *made = NULL, *first = own->streams;
+	struct tn_stream_args taken;
+	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "stream_create");
+	if (!status)
+		status = make_stream(own, "stream_create", taken.call.error, &made);
+	if (status)
+		return status;
+	made->serial = ++first->last_serial;
+	made->next = first->next;
+	first->next = made;
+	*stream = made;
+	return TN_OK;
+}
+
+static tn_status no_stream(const struct tn_call *call, const char *operation)
+{
+	return opencl_fail(call->error, TN_INVALID_ARGUMENT, operation,
+			   "the stream is none that was created on this device");
+}
+
+static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
+{
+	struct opencl_device *own = device;
+	struct tn_stream_args taken;
+	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "stream_destroy");
+	if (status)
+		return status;
+	struct opencl_stream *before = own->streams;
+	while (before->next && before->next != taken.call.stream)
+		before = before->next;
+	struct opencl_stream *stream = before->next;
+	if (!stream)
+		return no_stream(&taken.call, "stream_destroy");
+	before->next = stream->next;
+	destroy_stream(own, stream);
+	return TN_OK;
+}
+
+/* ---- Waiting and errors ----------------------------------------------------------------------*/
+
+tn_status opencl_sync(void *device, const struct tn_sync_args *args)
+{
+	struct opencl_device *own = device;
+	struct tn_sync_args taken;
+	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "sync");
+	if (status)
+		return status;
+	struct opencl_stream *stream = opencl_stream_find(own, taken.call.stream);
+	if (!stream)
+		return no_stream(&taken.call, "sync");
+	drain(own, stream);
+	return opencl_stream_fetch(own, stream, taken.call.error);
+}
+
+tn_status opencl_async_error(void *device, void *stream, struct tn_error_info *out)
+{
+	struct opencl_device *own = device;
+	struct opencl_stream *found = opencl_stream_find(own, stream);
+	if (!found)
+		return opencl_fail(out, TN_INVALID_ARGUMENT, "async_error",
+				   "the stream is none of this device");
+	return opencl_stream_fetch(own, found, out);
+}
+
+/* ---- Events ----------------------------------------------------------------------------------*/
+
+static tn_status event_create(void *device, const struct tn_event_args *args, void **event)
+{
+	struct opencl_device *own = device;
+	struct tn_event_args taken;
+	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "event_create");
+	if (status)
+		return status;
+	struct opencl_event *made = opencl_alloc(own->host, sizeof(*made));
+	if (!made)
+		return opencl_fail(taken.call.error, TN_OUT_OF_MEMORY, "event_create",
+				   "no memory for an event");
+	*event = made;
+	return TN_OK;
+}
+
+/* Takes the arguments of an entry about an event; `stream` may be NULL where none is needed. */
+static tn_status take_event(struct opencl_device *device, const struct tn_event_args *args,
+			    const char *operation, struct tn_event_args *taken,
+			    struct opencl_stream **stream)
+{
+	tn_status status = opencl_take(taken, sizeof(*taken), args, 0, operation);
+	if (status)
+		return status;
+	if (!taken->event)
+		return opencl_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
+				   "no event was given");
+	if (!stream)
+		return TN_OK;
+	*stream = opencl_stream_find(device, taken->call.stream);
+	return *stream ? TN_OK : no_stream(&taken->call, operation);
+}
+
+static tn_status event_destroy(void *device, const struct tn_event_args *args)
+{
+	struct opencl_device *own = device;
+	struct tn_event_args taken;
+	tn_status status = take_event(own, args, "event_destroy", &taken, NULL);
+	if (status)
+		return status;
+	struct opencl_event *event = taken.event;
+	if (event->event)
+		own->cl->clReleaseEvent(event->event);
+	opencl_free(own->host, event);
+	return TN_OK;
+}
+
+/* The queue is flushed: a wait in another queue must not wait for what nobody has begun. */
+static tn_status event_record(void *device, const struct tn_event_args *args)
+{
+	struct opencl_device *own = device;
+	struct opencl_stream *stream;
+	struct tn_event_args taken;
+	cl_event marker = NULL;
+	tn_status status = take_event(own, args, "event_record", &taken, &stream);
+	if (status)
+		return status;
+	cl_int code = own->cl->clEnqueueMarkerWithWaitList(stream->queue, 0, NULL, &marker);
+	if (!code)
+		code = own->cl->clFlush(stream->queue);
+	if (code) {
+		if (marker)
+			own->cl->clReleaseEvent(marker);
+		return opencl_fail_code(taken.call.error, code, "event_record",
+					"clEnqueueMarkerWithWaitList");
+	}
+	struct opencl_event *event = taken.event;
+	if (event->event)
+		own->cl->clReleaseEvent(event->event);
+	event->event = marker;
+	event->serial = stream->serial;
+	return TN_OK;
+}
+
+static tn_status event_wait(void *device, const struct tn_event_args *args)
+{
+	struct opencl_device *own = device;
+	struct opencl_stream *stream;
+	struct tn_event_args taken;
+	cl_event barrier = NULL;
+	tn_status status = take_event(own, args, "event_wait", &taken, &stream);
+	if (status)
+		return status;
+	struct opencl_event *event = taken.event;
+	if (!event->event)
+		return TN_OK;
+	cl_int code =
+		own->cl->clEnqueueBarrierWithWaitList(stream->queue, 1, &event->event, &barrier);
+	if (code)
+		return opencl_fail_code(taken.call.error, code, "event_wait",
+					"clEnqueueBarrierWithWaitList");
+	opencl_stream_push(own, stream, barrier, "event_wait", NULL);
+	return TN_OK;
+}
+
+static tn_status event_sync(void *device, const struct tn_event_args *args)
+{
+	struct opencl_device *own = device;
+	struct tn_event_args taken;
+	tn_status status = take_event(own, args, "event_sync", &taken, NULL);
+	if (status)
+		return status;
+	struct opencl_event *event = taken.event;
+	if (!event->event)
+		return TN_OK;
+	cl_int code = own->cl->clWaitForEvents(1, &event->event);
+	struct opencl_stream *stream = find_serial(own, event->serial);
+	if (stream)
+		status = opencl_stream_fetch(own, stream, taken.call.error);
+	if (!status && code)
+		return opencl_fail_code(taken.call.error, code, "event_sync", "clWaitForEvents");
+	return status;
+}
+
+static int is_reached(const struct opencl_device *device, const struct opencl_event *event)
+{
+	return !event->event || state_of(device, event->event) <= CL_COMPLETE;
+}
+
+static tn_status event_query(void *device, const struct tn_event_args *args, uint32_t *reached)
+{
+	struct opencl_device *own = device;
+	struct tn_event_args taken;
+	tn_status status = take_event(own, args, "event_query", &taken, NULL);
+	if (!status)
+		*reached = (uint32_t)is_reached(own, taken.event);
+	return status;
+}
+
+/* When the marker was reached, in nanoseconds of the device's clock. */
+static cl_int time_of(const struct opencl_device *device, const struct opencl_event *event,
+		      cl_ulong *when)
+{
+	return device->cl->clGetEventProfilingInfo(event->event, CL_PROFILING_COMMAND_END,
+						   sizeof(*when), when, NULL);
+}
+
+static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args, double *seconds)
+{
+	struct opencl_device *own = device;
+	struct tn_elapsed_args taken;
+	cl_ulong begin = 0, finish = 0;
+	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "event_elapsed");
+	if (status)
+		return status;
+	const struct opencl_event *start = taken.start, *end = taken.end;
+	if (!start || !end || !start->event || !end->event || !is_reached(own, start) ||
+	    !is_reached(own, end))
+		return opencl_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
+				   "expected two events that were recorded and are reached");
+	cl_int code = time_of(own, start, &begin);
+	if (!code)
+		code = time_of(own, end, &finish);
+	if (code)
+		return opencl_fail_code(taken.call.error, code, "event_elapsed",
+					"clGetEventProfilingInfo");
+	*seconds = ((double)finish - (double)begin) * 1e-9;
+	return TN_OK;
+}
+
+const struct tn_stream_table opencl_stream_table = {
+	.struct_size = sizeof(opencl_stream_table),
+	.stream_create = stream_create,
+	.stream_destroy = stream_destroy,
+	.event_create = event_create,
+	.event_destroy = event_destroy,
+	.event_record = event_record,
+	.event_wait = event_wait,
+	.event_sync = event_sync,
+	.event_query = event_query,
+	.event_elapsed = event_elapsed,
+};

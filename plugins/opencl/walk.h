@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Kernels with one item for each element of a job's nest, whose count is the job's first number.  The
+ * items' beginning is printed here: `e` is the element's number, c0, c1, ... are its indices and, after
+ * opencl_print_place, at0, at1, ... say where it is in each view.
+ */
+#ifndef OPENCL_WALK_H
+#define OPENCL_WALK_H
+
+#include "kernel.h"
+
+/* Makes few axes of many, and few different numbers of axes. */
+void opencl_walk_simplify(struct opencl_nest *nest);
+/* Adds to a key what the printed text depends on besides. */
+void opencl_walk_key(struct opencl_text *key, const struct opencl_job *job);
+/* The kernel's head, `{`, e and the indices. */
+void opencl_print_walk(struct opencl_text *text, const struct opencl_job *job);
+void opencl_print_place(struct opencl_text *text, const struct opencl_job *job, uint32_t view);
+
+#endif
