@@ -337,8 +337,8 @@ static tn_status build(struct opencl_job *job, struct opencl_kernel *made)
 	struct opencl_cache *cache = device->cache;
 	const struct opencl_library *cl = device->cl;
 	const char *options = device->facts->divides_exactly
-				      ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-				      : "-cl-std=CL1.2";
+				      ? "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
+				      : "-w -cl-std=CL1.2";
 	const char *sources[] = {cache->prelude.data, opencl_conversions(), cache->source.data};
 	struct tn_error_info *error = job->call->error;
 	cl_int code;
