@@ -36,6 +36,7 @@ static const struct name needed[] = {
 	{"dnnl_memory_desc_equal", FIELD(memory_desc_equal)},
 	{"dnnl_memory_desc_get_size", FIELD(memory_desc_get_size)},
 	{"dnnl_memory_desc_init_by_strides", FIELD(memory_desc_init_by_strides)},
+	{"dnnl_memory_desc_init_by_tag", FIELD(memory_desc_init_by_tag)},
 	{"dnnl_memory_destroy", FIELD(memory_destroy)},
 	{"dnnl_memory_set_data_handle", FIELD(memory_set_data_handle)},
 	{"dnnl_pooling_backward_desc_init", FIELD(pooling_backward)},

@@ -28,6 +28,7 @@ struct onednn_library {
 	__typeof__(&dnnl_stream_destroy) stream_destroy;
 
 	__typeof__(&dnnl_memory_desc_init_by_strides) memory_desc_init_by_strides;
+	__typeof__(&dnnl_memory_desc_init_by_tag) memory_desc_init_by_tag;
 	__typeof__(&dnnl_memory_desc_equal) memory_desc_equal;
 	__typeof__(&dnnl_memory_desc_get_size) memory_desc_get_size;
 	__typeof__(&dnnl_memory_create) memory_create;
