@@ -280,6 +280,12 @@ tn_status tn_device_set_current(tn_context *context, tn_device *device)
 	return TN_OK;
 }
 
+/* A device whose loss has been answered is waited for no more: the context goes on without it. */
+static int has_something_to_say(const struct tn_device *device)
+{
+	return device->handle && (!device->lost || device->deferred.status);
+}
+
 /* Every open device is waited for, whatever the others answer. */
 tn_status tn_sync(tn_context *context)
 {
@@ -291,7 +297,7 @@ tn_status tn_sync(tn_context *context)
 		return status;
 	for (size_t i = 0; i < context->n_devices; i++) {
 		struct tn_device *device = context->devices[i];
-		if (device->handle && tn_device_sync(device, &error) && !first.status)
+		if (has_something_to_say(device) && tn_device_sync(device, &error) && !first.status)
 			first = error;
 	}
 	return first.status ? tn_runtime_keep(&context->runtime, &first) : TN_OK;

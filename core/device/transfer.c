@@ -6,15 +6,16 @@
  */
 #include <inttypes.h>
 
+#include "base/fork.h"
 #include "device/pool.h"
 
-/* The device is open and nothing is waiting to be said. */
+/* The device is open and nothing is waiting to be said.  That a device was lost in the meantime is said
+ * by the words that came with it. */
 static tn_status begin(struct tn_device *device, struct tn_error_info *error)
 {
-	tn_status status = tn_device_open(device, error);
-	if (status || !device->deferred.status)
-		return status;
-	status = device->deferred.status;
+	tn_status status = device->deferred.status;
+	if (!status || device->fork_generation != tn_fork_generation())
+		return tn_device_open(device, error);
 	if (error)
 		*error = device->deferred;
 	tn_error_reset(&device->deferred);

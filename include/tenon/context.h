@@ -122,7 +122,7 @@ struct tn_memory_use {
 TN_API void tn_device_memory(const tn_device *device, struct tn_memory_use *use);
 
 /* Waits for the work of every open device and answers the first asynchronous error, which the
- * context keeps.  TN_PENDING_ERROR: it keeps one already, and nothing was waited for.
+ * context keeps.  A device whose loss was answered earlier is left out.  TN_PENDING_ERROR: it keeps one already, and nothing was waited for.
  * [thread: one per context | since 0.1] */
 TN_API tn_status tn_sync(tn_context *context);
 
