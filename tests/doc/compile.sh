@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # Compiles what the documents say: the C blocks of the README, the examples of the manual pages of
-# section 3, and their synopses as declarations beside the headers.
+# section 3, their synopses as declarations beside the headers, and the C programs of a plugin's page.
 set -u
 source=${TENON_SOURCE:?}
 cc=${CC:-cc}
@@ -69,6 +69,20 @@ for page in "$source"/man/*.3; do
 			printf 'return ctx != NULL;\n}\n'
 		} >"$body.c"
 		try "$(basename "$body.c")" "$page: EXAMPLES"
+	done
+done
+# Between .\" program c and .\" end of program: a whole program.
+for page in "$source"/plugins/*/*.7; do
+	name=$(basename "$page" .7)
+	awk -v base="$dir/$name-" '
+	/^\.\\" program c/ { wanted = 1; n++ }
+	/^\.\\" end of program/ { wanted = 0 }
+	/^\.Ed/ { on = 0 }
+	on { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > (base n ".c") }
+	wanted && /^\.Bd -literal/ { on = 1 }' "$page"
+	for program in "$dir/$name"-*.c; do
+		[ -f "$program" ] || continue
+		try "$(basename "$program")" "$page: program"
 	done
 done
 [ "$compiled" -gt 0 ] || { echo "nothing was compiled" >&2; exit 1; }

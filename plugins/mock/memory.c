@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Memory that the host cannot read.  A handle is no address, and no sum of a handle and an offset is
+ * one, so that a program that uses a handle as an address ends there and then:
+ *
+ *	bits 63-48   0xa5c5.  x86-64 faults on an address whose highest bits are not all equal, with 48
+ *	             and with 57 bits of address; aarch64, which may ignore bits 63-56, on a 1 in bit 55
+ *	bits 47-0    the buffer's number times an odd constant: scattered, never given twice
+ *
+ * What is allocated holds 0xff bytes (NaN, -1), so that nobody takes it for zeros.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "mock.h"
+
+#define TAG (UINT64_C(0xa5c5) << 48)
+#define SCATTER UINT64_C(0x9e3779b97f4b)
+#define ADDRESS_BITS UINT64_C(0xffffffffffff)
+
+uint64_t mock_memory_size(const struct mock_instance *instance)
+{
+	if (instance->faults.oom_after)
+		return instance->faults.oom_after;
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static tn_status check_alloc(const struct tn_alloc_args *args)
+{
+	if (args->memory_kind != TN_MEMORY_DEVICE)
+		return mock_fail(args->call.error, TN_UNSUPPORTED, "alloc",
+				 "memory kind %u: there is only the device's own",
+				 args->memory_kind);
+	if (args->size == 0 || args->alignment & (args->alignment - 1))
+		return mock_fail(args->call.error, TN_INVALID_ARGUMENT, "alloc",
+				 "%llu bytes aligned to %llu: expected a size and a power of two",
+				 (unsigned long long)args->size,
+				 (unsigned long long)args->alignment);
+	return TN_OK;
+}
+
+/* Is there room, and does no fault forbid it? */
+static tn_status admit(struct mock_device *device, const struct tn_alloc_args *args)
+{
+	struct mock_instance *instance = device->instance;
+	uint64_t number = mock_count(&instance->n_allocations);
+	uint64_t total = mock_memory_size(instance);
+	if (number == instance->faults.oom)
+		return mock_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
+				 "allocation %llu, of %llu bytes, fails (TENON_MOCK=oom:%llu)",
+				 (unsigned long long)number, (unsigned long long)args->size,
+				 (unsigned long long)number);
+	if (args->size > total || device->used > total - args->size)
+		return mock_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
+				 "%llu bytes asked for, %llu of %llu used%s",
+				 (unsigned long long)args->size, (unsigned long long)device->used,
+				 (unsigned long long)total,
+				 instance->faults.oom_after ? " (TENON_MOCK=oom-after)" : "");
+	return TN_OK;
+}
+
+static struct mock_buffer *make_buffer(struct mock_device *device, uint64_t size,
+				       uint64_t alignment)
+{
+	const struct tn_host *host = device->instance->host;
+	struct mock_buffer *buffer = mock_host_alloc(device, sizeof(*buffer));
+	if (!buffer)
+		return NULL;
+	memset(buffer, 0, sizeof(*buffer));
+	buffer->memory = host->alloc(host->context, size, alignment < 256 ? 256 : alignment);
+	if (!buffer->memory) {
+		mock_host_free(device, buffer);
+		return NULL;
+	}
+	memset(buffer->memory, 0xff, size);
+	buffer->size = size;
+	buffer->handle = TAG | (mock_count(&device->instance->n_buffers) * SCATTER & ADDRESS_BITS);
+	return buffer;
+}
+
+tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
+{
+	struct mock_device *mock = device;
+	struct tn_alloc_args own;
+	tn_status status = mock_begin(mock, &own, sizeof(own), args, TN_DRY_RUN, "alloc");
+	if (!status)
+		status = check_alloc(&own);
+	if (status)
+		return status;
+	if (own.call.flags & TN_DRY_RUN)
+		return mock_dry(&own.call);
+	status = admit(mock, &own);
+	if (status)
+		return status;
+	struct mock_buffer *made = make_buffer(mock, own.size, own.alignment);
+	if (!made)
+		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
+				 "the host has no %llu bytes to pretend with",
+				 (unsigned long long)own.size);
+	made->next = mock->buffers;
+	mock->buffers = made;
+	mock->used += made->size;
+	*buffer = made->handle;
+	return TN_OK;
+}
+
+static void free_buffer(struct mock_device *device, struct mock_buffer *buffer)
+{
+	device->used -= buffer->size;
+	mock_host_free(device, buffer->memory);
+	mock_host_free(device, buffer);
+}
+
+/* On a lost device too: what is lost is given back all the same. */
+tn_status mock_free(void *device, const struct tn_free_args *args)
+{
+	struct mock_device *mock = device;
+	struct tn_free_args own;
+	tn_status status = mock_begin(NULL, &own, sizeof(own), args, 0, "free");
+	if (status)
+		return status;
+	struct mock_buffer **link = &mock->buffers;
+	while (*link && (*link)->handle != own.buffer)
+		link = &(*link)->next;
+	struct mock_buffer *found = *link;
+	if (!found)
+		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "free",
+				 "handle %#llx is no buffer of this device",
+				 (unsigned long long)own.buffer);
+	if (found->n_users)
+		return mock_fail(own.call.error, TN_STATE, "free",
+				 "%llu pieces of work that use the buffer have not run",
+				 (unsigned long long)found->n_users);
+	*link = found->next;
+	free_buffer(mock, found);
+	return TN_OK;
+}
+
+struct mock_buffer *mock_buffer_find(const struct mock_device *device, uint64_t handle)
+{
+	struct mock_buffer *buffer = device->buffers;
+	while (buffer && buffer->handle != handle)
+		buffer = buffer->next;
+	return buffer;
+}
+
+void mock_buffers_free(struct mock_device *device)
+{
+	while (device->buffers) {
+		struct mock_buffer *buffer = device->buffers;
+		device->buffers = buffer->next;
+		free_buffer(device, buffer);
+	}
+}
+
+static tn_status information(void *device, uint32_t memory_kind, struct tn_memory_information *out)
+{
+	const struct mock_device *mock = device;
+	struct tn_memory_information own = {.total_bytes = mock_memory_size(mock->instance)};
+	if (memory_kind != TN_MEMORY_DEVICE)
+		return TN_UNSUPPORTED;
+	if (mock->loss.status)
+		return TN_DEVICE_LOST;
+	own.free_bytes = own.total_bytes > mock->used ? own.total_bytes - mock->used : 0;
+	tn_struct_answer(out, &own, sizeof(own));
+	return TN_OK;
+}
+
+const struct tn_memory_table mock_memory_table = {
+	.struct_size = sizeof(mock_memory_table),
+	.information = information,
+};

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What the files of this plugin share.
+ *
+ *	faults.c    reads TENON_MOCK
+ *	plugin.c    the instance; how failures are told
+ *	device.c    table tenon.device/1 but for memory and transfers
+ *	memory.c    handles and the memory that they hide; tenon.memory/1
+ *	work.c      how a call becomes a piece of work: arguments are copied, operands found
+ *	queue.c     streams of work, marks in them, and running them
+ *	stream.c    table tenon.stream/1
+ *	transfer.c  upload and download
+ *	compute.c   map and reduce
+ *	matmul.c    matmul
+ *	copy.c      fill and copy
+ */
+#ifndef MOCK_H
+#define MOCK_H
+
+#include <tenon/backend.h>
+
+/* ---- Faults ----------------------------------------------------------------------------------*/
+
+enum { MOCK_MOST_DEVICES = 16 };
+
+/* What TENON_MOCK asks for.  Allocations and pieces of work are counted from 1 over all devices of an
+ * instance; 0 means none. */
+struct mock_faults {
+	tn_status absence; /* TN_OK: it is there */
+	uint32_t devices;
+	uint64_t oom;         /* the allocation that fails */
+	uint64_t oom_after;   /* bytes that a device has; 0: as many as the host */
+	uint64_t lost;        /* the piece of work with which its device is lost */
+	uint64_t async_error; /* the piece of work that fails */
+	uint64_t slow_ms;     /* how long each piece of work takes at least */
+	uint32_t identity_type;
+	uint8_t identity[16]; /* of device 0 */
+};
+
+/* Reads the variable's text; NULL is no fault.  TN_FORMAT: the text names the column. */
+tn_status mock_faults_parse(const char *text, struct mock_faults *faults,
+			    struct tn_error_info *error);
+
+/* ---- Instance and device ---------------------------------------------------------------------*/
+
+struct mock_instance {
+	const struct tn_host *host;
+	struct mock_faults faults;
+	/* Shared by the devices, which may be used by different threads. */
+	uint64_t n_buffers, n_allocations, n_pieces;
+};
+
+struct mock_buffer {
+	struct mock_buffer *next;
+	uint64_t handle;
+	unsigned char *memory;
+	uint64_t size;
+	uint64_t n_users; /* pieces of work that wait to use it */
+};
+
+/* A place in a stream's order. */
+struct mock_mark {
+	uint64_t references;
+	struct mock_stream *stream; /* counted */
+	int reached;
+	double seconds; /* when it was reached */
+};
+
+struct mock_work;
+
+struct mock_stream {
+	struct mock_stream
+		*next; /* of the device's; marks may hold it longer than the device does */
+	uint64_t references;
+	struct mock_work *first, *last;
+	uint64_t n_waiting;
+	struct tn_error_info error; /* the first asynchronous one; status TN_OK: none */
+};
+
+struct mock_event {
+	struct mock_event *next;
+	struct mock_mark *mark; /* NULL: never recorded */
+};
+
+struct mock_device {
+	struct mock_instance *instance;
+	uint32_t index;
+	uint64_t used; /* bytes */
+	struct mock_buffer *buffers;
+	struct mock_stream ordinary; /* the NULL stream */
+	struct mock_stream *streams;
+	struct mock_event *events;
+	struct tn_error_info loss; /* status TN_OK: the device is there */
+};
+
+extern const struct tn_device_table mock_device_table;
+extern const struct tn_compute_table mock_compute_table;
+extern const struct tn_copy_table mock_copy_table;
+extern const struct tn_memory_table mock_memory_table;
+extern const struct tn_stream_table mock_stream_table;
+
+/* Entries of the device table that have files of their own. */
+tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
+tn_status mock_free(void *device, const struct tn_free_args *args);
+tn_status mock_upload(void *device, const struct tn_transfer_args *args);
+tn_status mock_download(void *device, const struct tn_transfer_args *args);
+tn_status mock_matmul(void *device, const struct tn_matmul_args *args);
+
+/* Fills `error` (when given) and returns `status`. */
+tn_status mock_fail(struct tn_error_info *error, tn_status status, const char *operation,
+		    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Begins an entry: copies its arguments into `own`, zero for what the caller did not know.
+ * TN_UNSUPPORTED: they carry something unknown, a flag outside `flags` included.  TN_DEVICE_LOST.
+ * TN_INVALID_ARGUMENT: the stream is none of this device (NULL: not yet open). */
+tn_status mock_begin(struct mock_device *device, void *own, size_t own_size, const void *theirs,
+		     uint32_t flags, const char *operation);
+
+/* Ends a dry run that found the call possible: no workspace is needed. */
+tn_status mock_dry(const struct tn_call *call);
+
+/* The next number of a counter that devices share. */
+uint64_t mock_count(uint64_t *counter);
+
+void *mock_host_alloc(const struct mock_device *device, size_t size);
+void mock_host_free(const struct mock_device *device, void *memory);
+
+/* ---- Memory ----------------------------------------------------------------------------------*/
+
+/* The bytes that each device has. */
+uint64_t mock_memory_size(const struct mock_instance *instance);
+/* The buffer of a handle, or NULL. */
+struct mock_buffer *mock_buffer_find(const struct mock_device *device, uint64_t handle);
+void mock_buffers_free(struct mock_device *device);
+
+/* ---- Work ------------------------------------------------------------------------------------*/
+
+typedef tn_status mock_run(struct mock_device *device, struct mock_work *work,
+			   struct tn_error_info *error);
+
+/* A piece of work with all that it needs behind it, in one block of host memory. */
+struct mock_work {
+	struct mock_work *next;
+	const char *operation;
+	mock_run *run;          /* NULL: a mark, which is recorded or waited for */
+	const void *args;       /* what `run` reads */
+	struct mock_mark *mark; /* counted */
+	int is_wait;
+	uint32_t n_buffers;
+	struct mock_buffer **buffers;
+};
+
+/* Makes a piece of work out of a call's arguments: each mock_pack_... copies something behind it. */
+struct mock_packing {
+	struct mock_device *device;
+	struct mock_work *work;
+	char *at;
+	struct tn_error_info *error;
+	const char *operation;
+};
+
+/* The room that `size` bytes take in a block, and that of a program with all that it points to. */
+size_t mock_room(size_t size);
+size_t mock_program_room(const struct tn_program *program);
+
+/* Room for `n_buffers` operands and scalars, and `room` bytes more.  TN_OUT_OF_MEMORY. */
+tn_status mock_pack_begin(struct mock_packing *packing, uint32_t n_buffers, size_t room);
+void *mock_pack_bytes(struct mock_packing *packing, const void *from, size_t size);
+const struct tn_program *mock_pack_program(struct mock_packing *packing,
+					   const struct tn_program *program);
+/* Copies operands (scalars) and turns their handles into addresses.  TN_INVALID_ARGUMENT: there is no
+ * such buffer, or an element lies outside of it. */
+tn_status mock_pack_operands(struct mock_packing *packing, const struct tn_operand *from,
+			     uint32_t n, const char *role, const struct tn_operand **to);
+tn_status mock_pack_scalars(struct mock_packing *packing, const struct tn_scalar *from, uint32_t n,
+			    const struct tn_scalar **to);
+/* Turns {buffer, offset, size} into an address. */
+tn_status mock_pack_bytes_at(struct mock_packing *packing, const char *what, uint64_t buffer,
+			     uint64_t offset, uint64_t size, unsigned char **address);
+/* Frees a piece of work that has run, or never will. */
+void mock_work_free(struct mock_device *device, struct mock_work *work);
+/* Puts the work at the end of a stream. */
+tn_status mock_pack_end(struct mock_packing *packing, void *stream, mock_run *run);
+
+/* Looks at an operand without its buffer: dtype, rank, lengths, and whether its elements keep their
+ * alignment.  TN_UNSUPPORTED, TN_INVALID_ARGUMENT. */
+tn_status mock_operand_check(const struct tn_operand *operand, const char *role,
+			     struct tn_error_info *error, const char *operation);
+/* The bytes [low, high) that it spans, from the buffer's start; 0 when they cannot be counted. */
+int mock_operand_span(const struct tn_operand *operand, uint64_t *low, uint64_t *high);
+
+/* ---- Streams ---------------------------------------------------------------------------------*/
+
+/* The stream of a call; NULL: it is none of this device. */
+struct mock_stream *mock_stream_find(struct mock_device *device, void *stream);
+void mock_stream_release(struct mock_device *device, struct mock_stream *stream);
+void mock_mark_release(struct mock_device *device, struct mock_mark *mark);
+
+void mock_queue(struct mock_device *device, struct mock_stream *stream, struct mock_work *work);
+/* Runs the first piece of a stream, and what that waits for; 0: the stream is empty. */
+int mock_run_one(struct mock_device *device, struct mock_stream *stream);
+/* Runs a stream's work: all of it, or until the mark is reached. */
+void mock_drain(struct mock_device *device, struct mock_stream *stream,
+		const struct mock_mark *until);
+/* Runs all work of the device. */
+void mock_drain_all(struct mock_device *device);
+/* Answers, and clears, a stream's first asynchronous error; TN_DEVICE_LOST stays. */
+tn_status mock_fetch(struct mock_device *device, struct mock_stream *stream,
+		     struct tn_error_info *error);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Streams run when somebody waits for them, and no other stream runs with them but what they wait
+ * for: a host that forgot an event reads what was there before.  A wait refers to a mark that was
+ * recorded before it was given, so that running what it waits for never comes back to it.
+ *
+ * A piece of work that fails leaves its outputs as they were; what follows it runs.  A lost device
+ * runs nothing more.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "mock.h"
+
+/* A stream that has so much work runs its first piece when it is given another: queues of real
+ * devices have an end, too. */
+enum { MOST_WAITING = 1024 };
+
+struct mock_stream *mock_stream_find(struct mock_device *device, void *stream)
+{
+	if (!stream)
+		return &device->ordinary;
+	struct mock_stream *found = device->streams;
+	while (found && found != stream)
+		found = found->next;
+	return found;
+}
+
+void mock_stream_release(struct mock_device *device, struct mock_stream *stream)
+{
+	if (--stream->references == 0)
+		mock_host_free(device, stream);
+}
+
+void mock_mark_release(struct mock_device *device, struct mock_mark *mark)
+{
+	if (!mark || --mark->references)
+		return;
+	mock_stream_release(device, mark->stream);
+	mock_host_free(device, mark);
+}
+
+void mock_queue(struct mock_device *device, struct mock_stream *stream, struct mock_work *work)
+{
+	while (stream->n_waiting >= MOST_WAITING)
+		mock_run_one(device, stream);
+	work->next = NULL;
+	if (stream->last)
+		stream->last->next = work;
+	else
+		stream->first = work;
+	stream->last = work;
+	stream->n_waiting++;
+}
+
+static struct mock_work *take_first(struct mock_stream *stream)
+{
+	struct mock_work *work = stream->first;
+	if (!work)
+		return NULL;
+	stream->first = work->next;
+	if (!stream->first)
+		stream->last = NULL;
+	stream->n_waiting--;
+	return work;
+}
+
+static void reach(struct mock_mark *mark)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	mark->reached = 1;
+	mark->seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Forgets the work of a stream; who waits for a mark in it waits no longer. */
+static void abandon(struct mock_device *device, struct mock_stream *stream)
+{
+	struct mock_work *work;
+	while ((work = take_first(stream)) != NULL) {
+		if (work->mark && !work->is_wait)
+			reach(work->mark);
+		mock_work_free(device, work);
+	}
+}
+
+static tn_status lose(struct mock_device *device, const struct mock_work *work, uint64_t number)
+{
+	struct tn_error_info *loss = &device->loss;
+	loss->struct_size = sizeof(*loss);
+	mock_fail(loss, TN_DEVICE_LOST, work->operation,
+		  "the device was lost with piece of work %llu, a %s (TENON_MOCK=lost:%llu)",
+		  (unsigned long long)number, work->operation, (unsigned long long)number);
+	abandon(device, &device->ordinary);
+	for (struct mock_stream *stream = device->streams; stream; stream = stream->next)
+		abandon(device, stream);
+	return TN_DEVICE_LOST;
+}
+
+static void sleep_for(uint64_t ms)
+{
+	struct timespec time = {.tv_sec = (time_t)(ms / 1000),
+				.tv_nsec = (long)(ms % 1000) * 1000000};
+	nanosleep(&time, NULL);
+}
+
+static void run_piece(struct mock_device *device, struct mock_stream *stream,
+		      struct mock_work *work)
+{
+	const struct mock_faults *faults = &device->instance->faults;
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	uint64_t number = mock_count(&device->instance->n_pieces);
+	tn_status status;
+	if (faults->slow_ms)
+		sleep_for(faults->slow_ms);
+	if (number == faults->lost)
+		status = lose(device, work, number);
+	else if (number == faults->async_error)
+		status = mock_fail(&error, TN_BACKEND_FAILURE, work->operation,
+				   "piece of work %llu failed (TENON_MOCK=async-error:%llu)",
+				   (unsigned long long)number, (unsigned long long)number);
+	else
+		status = work->run(device, work, &error);
+	if (status && !stream->error.status)
+		stream->error = error;
+}
+
+int mock_run_one(struct mock_device *device, struct mock_stream *stream)
+{
+	struct mock_work *work = take_first(stream);
+	if (!work)
+		return 0;
+	if (work->run)
+		run_piece(device, stream, work);
+	else if (!work->is_wait)
+		reach(work->mark);
+	else if (!work->mark->reached)
+		mock_drain(device, work->mark->stream, work->mark);
+	mock_work_free(device, work);
+	return 1;
+}
+
+void mock_drain(struct mock_device *device, struct mock_stream *stream,
+		const struct mock_mark *until)
+{
+	while (!(until && until->reached) && mock_run_one(device, stream))
+		;
+}
+
+void mock_drain_all(struct mock_device *device)
+{
+	mock_drain(device, &device->ordinary, NULL);
+	for (struct mock_stream *stream = device->streams; stream; stream = stream->next)
+		mock_drain(device, stream, NULL);
+}
+
+tn_status mock_fetch(struct mock_device *device, struct mock_stream *stream,
+		     struct tn_error_info *error)
+{
+	const struct tn_error_info *found = device->loss.status ? &device->loss : &stream->error;
+	tn_status status = found->status;
+	if (!status)
+		return TN_OK;
+	if (error)
+		tn_struct_answer(error, found, sizeof(*found));
+	memset(&stream->error, 0, sizeof(stream->error));
+	return status;
+}

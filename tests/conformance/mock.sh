@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# As for the CPU backend: an allocation that cannot be had must fail, not end the program.
+ASAN_OPTIONS=allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export ASAN_OPTIONS
+unset TENON_MOCK
+exec "$TENON_BUILD/tenon-conform" --require=L5 "$TENON_BUILD/plugins/mock/.libs/backend_mock.so"

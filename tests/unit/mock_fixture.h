@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What the tests of the mock backend share: an environment with one set of faults, and the file.
+ */
+#ifndef TN_TESTS_MOCK_FIXTURE_H
+#define TN_TESTS_MOCK_FIXTURE_H
+
+#include <stdlib.h>
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+/* The faults, and nothing else of the caller's environment. */
+static inline void set_faults(const char *faults)
+{
+	unsetenv("TENON_BACKEND");
+	unsetenv("TENON_PLUGIN_PATH");
+	unsetenv("TENON_FALLBACK");
+	unsetenv("TENON_MEMORY_LIMIT");
+	unsetenv("TENON_SIMULATE");
+	setenv("TENON_PLUGIN_PATH_ONLY", "1", 1);
+	setenv("TENON_DATA_DIR", "/nonexistent", 1);
+	setenv("TENON_MOCK", faults, 1);
+}
+
+static inline const char *mock_file(void)
+{
+	static char path[4096];
+	const char *build = getenv("TENON_BUILD");
+	char relative[4096];
+	snprintf(relative, sizeof(relative), "%s/plugins/mock/.libs/backend_mock.so",
+		 build ? build : ".");
+	if (!realpath(relative, path))
+		fail_msg("%s is not there", relative);
+	return path;
+}
+
+/* Opens a context on the mock backend and the built-in one. */
+static inline tn_context *open_mock(const char *faults)
+{
+	const char *path = mock_file();
+	struct tn_context_options options = {.struct_size = sizeof(options),
+					     .backend = "mock",
+					     .plugin_paths = &path,
+					     .n_plugin_paths = 1};
+	tn_context *context = NULL;
+	set_faults(faults);
+	assert_ok(tn_context_open(&options, &context, NULL));
+	return context;
+}
+
+#endif
