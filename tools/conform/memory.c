@@ -106,6 +106,7 @@ void check_memory_many(struct kit *kit)
 	b.host = memory(kit, 300001);
 	for (int i = 0; i < N_BUFFERS; i++)
 		make_buffer(&b, i, (unsigned char)(i + 1));
+	wait(kit);
 	for (int i = 0; i < N_BUFFERS; i += 3) {
 		release(kit, b.handle[i]);
 		b.handle[i] = 0;
