@@ -74,7 +74,7 @@ static struct data *make_data(struct kit *kit)
 	if (!data)
 		kit_give_up(kit, "the kit has no memory left");
 	for (int i = 0; i < CLASSES * PIXELS; i++)
-		patterns[i / PIXELS][i % PIXELS] = kit_uniform(kit, 0, 1);
+		patterns[i / PIXELS][i % PIXELS] = kit_uniform(kit, -1, 1);
 	for (int i = 0; i < STEPS * BATCH; i++) {
 		int label = (int)(kit_random(kit) % CLASSES);
 		double *picture = data->pictures[i / BATCH] + i % BATCH * PIXELS;
@@ -97,7 +97,7 @@ static int begin(struct kit *kit, const struct course *course, tn_context *conte
 		 struct side *side)
 {
 	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.02, .momentum = 0.9};
-	const struct tn_adamw_options adamw = {.struct_size = sizeof(adamw), .lr = 1e-3};
+	const struct tn_adamw_options adamw = {.struct_size = sizeof(adamw), .lr = 3e-3};
 	*side = (struct side){.context = context};
 	if (tn_scope_begin(context))
 		kit_give_up(kit, "a scope: %s", tn_error(context)->text);
