@@ -212,8 +212,20 @@ int route_took(struct kit *kit, tn_context *context, const char *operation, enum
 	return 0;
 }
 
+/* A composition of lent steps is not the device's own work. */
+static int is_lending(tn_context *context)
+{
+	struct tn_ledger_row row;
+	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
+		if (row.lent)
+			return 1;
+	}
+	return 0;
+}
+
 void kit_take_ledger(struct kit *kit, tn_context *context, char text[ROUTES_TEXT])
 {
+	const enum route composed = is_lending(context) ? LENT : COMPOSED;
 	struct tn_ledger_row row;
 	size_t used = 0;
 	text[0] = 0;
@@ -222,7 +234,9 @@ void kit_take_ledger(struct kit *kit, tn_context *context, char text[ROUTES_TEXT
 		for (int route = 0; route < ROUTES; route++) {
 			if (!by[route])
 				continue;
-			kit_cover(kit, row.operation, (enum route)route, (unsigned)by[route]);
+			kit_cover(kit, row.operation,
+				  route == COMPOSED ? composed : (enum route)route,
+				  (unsigned)by[route]);
 			if (used < ROUTES_TEXT)
 				used += (size_t)snprintf(text + used, ROUTES_TEXT - used, "%s%s %s",
 							 used ? ", " : "", row.operation,

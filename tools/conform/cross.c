@@ -29,6 +29,7 @@ struct crossing {
 	enum bound bound;
 	int family;
 	double terms;
+	double scale;
 	uint32_t n_inputs;
 	struct layer_input inputs[LAYER_INPUTS];
 	struct tn_window window;
@@ -314,9 +315,9 @@ static void compare(struct kit *kit, struct trial *t, int is_backward, const cha
 		int i = k + (is_backward ? MOST_SAVED : 0);
 		const struct results *e = &t->expected;
 		size_t n = shape_count((uint32_t)e->rank[i], e->shape[i]);
-		double *tolerance =
-			bound_tolerance(kit, c->bound, c->family, TN_F32, c->terms, n, e->values[i],
-					t->magnitude.values[i], is_backward);
+		const struct bounds bounds = {c->bound, c->family, c->terms, c->scale};
+		double *tolerance = bound_tolerance(kit, &bounds, TN_F32, n, e->values[i],
+						    t->magnitude.values[i], is_backward);
 		values_compare(kit, names[k], e->rank[i], e->shape[i], t->found.values[i],
 			       e->values[i], tolerance, routes);
 		free(tolerance);

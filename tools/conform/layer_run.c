@@ -73,20 +73,21 @@ int layer_values_upload(struct kit *kit, tn_context *context, uint32_t n,
 
 /* ---- Bounds ----------------------------------------------------------------------------------*/
 
-double *bound_tolerance(struct kit *kit, enum bound bound, int family, tn_dtype dtype, double terms,
-			size_t n, const double *expected, const double *magnitude, int is_gradient)
+double *bound_tolerance(struct kit *kit, const struct bounds *bounds, tn_dtype dtype, size_t n,
+			const double *expected, const double *magnitude, int is_gradient)
 {
-	double epsilon = kit_family_epsilon(kit, family, dtype);
+	double epsilon = kit_family_epsilon(kit, bounds->family, dtype), terms = bounds->terms;
+	double scale = bounds->scale > 0 ? bounds->scale : 8;
 	double *tolerance = numbers(n);
 	if (dtype == TN_F64) /* what it is compared with is rounded as often */
 		epsilon *= 2;
 	for (size_t i = 0; i < n; i++) {
-		if (bound == CHOSEN)
+		if (bounds->bound == CHOSEN)
 			tolerance[i] = is_gradient ? (terms + 4) * epsilon * fmax(terms, 1) : 0;
-		else if (bound == LINEAR)
+		else if (bounds->bound == LINEAR)
 			tolerance[i] = (terms + 4) * epsilon * magnitude[i];
 		else
-			tolerance[i] = (terms + 16) * epsilon * (8 + fabs(expected[i]));
+			tolerance[i] = (terms + 16) * epsilon * (scale + fabs(expected[i]));
 	}
 	return tolerance;
 }
@@ -213,8 +214,9 @@ static void compare_one(struct kit *kit, const struct layer_case *c, const char 
 			const char *routes)
 {
 	size_t n = shape_count((uint32_t)rank, shape);
-	double *tolerance = bound_tolerance(kit, c->layer->bound, c->layer->family, c->dtype,
-					    c->layer->terms, n, of[1], of[2], is_gradient);
+	const struct bounds bounds = {c->layer->bound, c->layer->family, c->layer->terms,
+				      c->layer->scale};
+	double *tolerance = bound_tolerance(kit, &bounds, c->dtype, n, of[1], of[2], is_gradient);
 	values_compare(kit, what, rank, shape, of[0], of[1], tolerance, routes);
 	free(tolerance);
 }

@@ -19,8 +19,8 @@ enum { LAYER_INPUTS = 5, LAYER_RANK = 5, LAYER_NUMBERS = 8 };
  *            product and each addition rounds once; the sum of magnitudes comes from the same layer on
  *            the inputs' magnitudes;
  *   SMOOTH   functions and sums of at most `terms` of them, of inputs in [-2, 2], whose values,
- *            derivatives and condition are below 8: (terms + 16) e (8 + |expected|), 16 for the
- *            functions' own errors. */
+ *            derivatives and condition are below `scale` (0: 8): (terms + 16) e (scale + |expected|),
+ *            16 for the functions' own errors. */
 enum bound { CHOSEN, LINEAR, SMOOTH };
 
 enum content {
@@ -47,6 +47,7 @@ struct layer {
 	enum bound bound;
 	int family; /* TN_FAMILY_...: whose accuracy class counts */
 	double terms;
+	double scale;
 	int has_no_gradient;
 	uint32_t n_inputs;
 	struct layer_input inputs[LAYER_INPUTS];
@@ -70,9 +71,15 @@ int layer_values_upload(struct kit *kit, tn_context *context, uint32_t n,
 			const struct layer_input *inputs, tn_dtype dtype, double *const *values,
 			tn_array **arrays);
 
+struct bounds {
+	enum bound bound;
+	int family; /* TN_FAMILY_...: whose accuracy class counts */
+	double terms;
+	double scale;
+};
 /* How far n results may be off.  `magnitude` is needed for LINEAR alone. */
-double *bound_tolerance(struct kit *kit, enum bound bound, int family, tn_dtype dtype, double terms,
-			size_t n, const double *expected, const double *magnitude, int is_gradient);
+double *bound_tolerance(struct kit *kit, const struct bounds *bounds, tn_dtype dtype, size_t n,
+			const double *expected, const double *magnitude, int is_gradient);
 
 enum layer_step { BEFORE_FORWARD, BEFORE_BACKWARD, AFTER_ALL };
 
