@@ -10,7 +10,6 @@
  */
 #include "loader/elf.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "loader/elf_file.h"
 
 #define MAX_HEADERS 512
 #define MAX_NOTES 65536u
@@ -44,20 +44,13 @@
 #define HOST_ORDER ELFDATA2MSB
 #endif
 
-struct file {
-	int fd;
-	uint64_t size;
-	struct tn_error_info *error;
-};
-
-static tn_status bad(const struct file *file, const char *text)
+static tn_status bad(const struct tn_elf_file *file, const char *text)
 {
 	return tn_fail(file->error, TN_BAD_PLUGIN, "inspect", "%s", text);
 }
 
-/* Reads [offset, offset + size), which must lie within the file. */
-static tn_status read_at(const struct file *file, uint64_t offset, void *data, size_t size,
-			 const char *what)
+tn_status tn_elf_read(const struct tn_elf_file *file, uint64_t offset, void *data, size_t size,
+		      const char *what)
 {
 	if (offset > file->size || size > file->size - offset)
 		return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
@@ -79,12 +72,12 @@ static tn_status read_at(const struct file *file, uint64_t offset, void *data, s
 	return TN_OK;
 }
 
-static tn_status check_header(const struct file *file, Elf64_Ehdr *header)
+static tn_status check_header(const struct tn_elf_file *file, Elf64_Ehdr *header)
 {
 	unsigned char *ident = header->e_ident;
 	if (file->size < EI_NIDENT)
 		return bad(file, "not an ELF file: shorter than its header");
-	tn_status status = read_at(file, 0, ident, EI_NIDENT, "the ELF identification");
+	tn_status status = tn_elf_read(file, 0, ident, EI_NIDENT, "the ELF identification");
 	if (status)
 		return status;
 	if (memcmp(ident, ELFMAG, SELFMAG))
@@ -95,7 +88,7 @@ static tn_status check_header(const struct file *file, Elf64_Ehdr *header)
 			       ident[EI_CLASS] == ELFCLASS32 ? "32-bit" : "unknown");
 	if (ident[EI_DATA] != HOST_ORDER)
 		return bad(file, "an ELF file of the other byte order");
-	status = read_at(file, 0, header, sizeof(*header), "the ELF header");
+	status = tn_elf_read(file, 0, header, sizeof(*header), "the ELF header");
 	if (status)
 		return status;
 	if (header->e_machine != HOST_MACHINE)
@@ -115,7 +108,7 @@ static tn_status check_header(const struct file *file, Elf64_Ehdr *header)
 
 /* Every byte of a loaded segment must be there: dlopen maps them without looking, and a missing page
  * is a SIGBUS later. */
-static tn_status check_load(const struct file *file, const Elf64_Phdr *segment)
+static tn_status check_load(const struct tn_elf_file *file, const Elf64_Phdr *segment)
 {
 	if (segment->p_offset <= file->size && segment->p_filesz <= file->size - segment->p_offset)
 		return TN_OK;
@@ -164,14 +157,14 @@ static int find_note(const unsigned char *data, uint64_t size, uint64_t alignmen
 }
 
 /* *found: 1 when the segment holds our note. */
-static tn_status read_segment(const struct file *file, const Elf64_Phdr *segment,
+static tn_status read_segment(const struct tn_elf_file *file, const Elf64_Phdr *segment,
 			      struct tn_backend_note *note, int *found)
 {
 	uint64_t size = segment->p_filesz < MAX_NOTES ? segment->p_filesz : MAX_NOTES;
 	unsigned char *data = tn_mem_alloc(size);
 	if (!data)
 		return tn_fail(file->error, TN_OUT_OF_MEMORY, "inspect", "no memory for the notes");
-	tn_status status = read_at(file, segment->p_offset, data, size, "a note segment");
+	tn_status status = tn_elf_read(file, segment->p_offset, data, size, "a note segment");
 	if (!status) {
 		int result = find_note(data, size, segment->p_align == 8 ? 8 : 4, note);
 		*found = result > 0;
@@ -183,22 +176,33 @@ static tn_status read_segment(const struct file *file, const Elf64_Phdr *segment
 	return status;
 }
 
-tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error_info *error)
+tn_status tn_elf_open(struct tn_elf_file *file, int fd, struct tn_error_info *error)
 {
 	struct stat information;
-	struct file file = {fd, 0, error};
+	*file = (struct tn_elf_file){.fd = fd, .error = error};
 	if (fstat(fd, &information))
-		return bad(&file, strerror(errno));
-	file.size = (uint64_t)information.st_size;
-	Elf64_Ehdr header;
-	tn_status status = check_header(&file, &header);
+		return bad(file, strerror(errno));
+	file->size = (uint64_t)information.st_size;
+	return check_header(file, &file->header);
+}
+
+tn_status tn_elf_segment(const struct tn_elf_file *file, unsigned i, Elf64_Phdr *segment)
+{
+	/* tn_elf_read refuses an offset beyond the file: e_phoff is anything. */
+	uint64_t offset = file->header.e_phoff > file->size
+				  ? file->size
+				  : file->header.e_phoff + i * sizeof(*segment);
+	return tn_elf_read(file, offset, segment, sizeof(*segment), "a program header");
+}
+
+tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error_info *error)
+{
+	struct tn_elf_file file;
+	tn_status status = tn_elf_open(&file, fd, error);
 	int found = 0;
-	for (unsigned i = 0; !status && i < header.e_phnum; i++) {
+	for (unsigned i = 0; !status && i < file.header.e_phnum; i++) {
 		Elf64_Phdr segment;
-		/* read_at refuses an offset beyond the file: e_phoff is anything. */
-		uint64_t offset = header.e_phoff > file.size ? file.size
-							     : header.e_phoff + i * sizeof(segment);
-		status = read_at(&file, offset, &segment, sizeof(segment), "a program header");
+		status = tn_elf_segment(&file, i, &segment);
 		if (!status && segment.p_type == PT_LOAD)
 			status = check_load(&file, &segment);
 		else if (!status && segment.p_type == PT_NOTE && !found)

@@ -12,6 +12,23 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void take_name(void *user, enum tn_elf_name kind, const char *name)
+{
+	size_t *bytes = user;
+	*bytes += (size_t)kind + strlen(name);
+}
+
+/* What the conformance kit reads of it, beyond the note. */
+static void read_dynamic(int fd)
+{
+	struct tn_elf_dynamic dynamic;
+	struct tn_error_info error;
+	size_t bytes = 0;
+	memset(&error, 0, sizeof(error));
+	if (tn_elf_read_dynamic(fd, &dynamic, take_name, &bytes, &error) && !error.text[0])
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tn_backend_note note;
@@ -21,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memset(&error, 0, sizeof(error));
 	tn_status status = tn_elf_read_note(fd, &note, &error);
+	read_dynamic(fd);
 	close(fd);
 	if (status ? !error.text[0] : note.magic != TN_BACKEND_MAGIC)
 		abort();
