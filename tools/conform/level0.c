@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Level 0: the file and its version.
+ * Level 0: the file and its version.  Each check runs in a process of its own, in which nothing of the
+ * file has been mapped yet.
  */
-#include "conform.h"
+#include "file.h"
 
 const struct check level0_checks[] = {
+	{"file.note", 0, "the file is an ELF shared object of this machine with a whole Tenon note",
+	 check_file_note},
+	{"file.descriptor", 0, "the descriptor repeats the note, and has name, version and licence",
+	 check_file_descriptor},
+	{"file.exports", 0, "it exports tenon_backend alone", check_file_exports},
+	{"file.symbols", 0, "it needs no symbol that is not there, and none of Tenon's",
+	 check_file_symbols},
+	{"file.libraries", 0, "it needs no library of Tenon", check_file_libraries},
+	{"file.segments", 0,
+	 "no text relocations, no executable stack, no segment both writable and executable",
+	 check_file_segments},
+	{"file.tls", 0, "it has no thread-local variables of the initial-exec model",
+	 check_file_tls},
+	{"file.quiet", 0, "opening the file starts no thread and changes nothing of the process",
+	 check_file_quiet},
+	{"file.resident", 0, "it stays mapped when its last instance is gone", check_file_resident},
+	{"file.hosts", 0, "hosts of other versions take it or refuse it as the note says",
+	 check_file_hosts},
 	{"file.loads", 0, "the plugin loads, makes an instance, and opens its device", NULL},
 	{NULL, 0, NULL, NULL},
 };

@@ -1,11 +1,246 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a backend does to its process: checks that run alone, or that the parent sees (verdict.c).
+ * What a backend does to its process: checks that run alone, each in a process in which nothing is
+ * loaded yet, or that the parent sees (verdict.c).
  */
-#include "conform.h"
+#include <errno.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "frame.h"
+#include "process_state.h"
+
+enum { BYTES = 4096, WARM = 3, CYCLES = 8 };
+
+/* ---- Using a device --------------------------------------------------------------------------*/
+
+static void *open_device(struct kit *kit, const struct tn_backend *backend)
+{
+	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				    .index = kit->index};
+	void *device = NULL;
+	tn_status status = backend->device.open(backend->instance, &args, &device);
+	if (status != TN_OK) {
+		kit_fail(kit, "open: %s: %s", tn_status_name(status), kit->error.text);
+		return NULL;
+	}
+	return device;
+}
+
+/* Bytes to the device and back. */
+static void use_device(struct kit *kit, const struct tn_backend *backend, void *device)
+{
+	const struct tn_device_table *table = &backend->device;
+	unsigned char sent[BYTES], found[BYTES] = {0};
+	struct tn_alloc_args alloc = {.call = {.struct_size = sizeof(alloc), .error = &kit->error},
+				      .size = BYTES};
+	struct tn_transfer_args move = {.call = {.struct_size = sizeof(move), .error = &kit->error},
+					.size = BYTES,
+					.host = sent};
+	struct tn_free_args release = {.call = CALL(struct tn_free_args)};
+	for (size_t i = 0; i < BYTES; i++)
+		sent[i] = (unsigned char)kit_random(kit);
+	tn_status status = table->alloc(device, &alloc, &move.buffer);
+	if (status != TN_OK)
+		return kit_fail(kit, "alloc: %s: %s", tn_status_name(status), kit->error.text);
+	status = table->upload(device, &move);
+	move.host = found;
+	if (status == TN_OK)
+		status = table->download(device, &move);
+	release.buffer = move.buffer;
+	if (status != TN_OK)
+		kit_fail(kit, "transfer: %s: %s", tn_status_name(status), kit->error.text);
+	else if (memcmp(sent, found, BYTES) != 0)
+		kit_fail(kit, "what came back is not what was sent");
+	if (table->free(device, &release) != TN_OK)
+		kit_fail(kit, "free failed");
+}
+
+static void open_use_close(struct kit *kit, const struct tn_backend *backend)
+{
+	void *device = open_device(kit, backend);
+	if (!device)
+		return;
+	use_device(kit, backend, device);
+	backend->device.close(device);
+}
+
+/* Loads an instance; 0 when there is none (said once: file.loads says why). */
+static int load(struct kit *kit, struct target *target)
+{
+	target_load(target, kit, NULL);
+	if (target->backend && kit->index < target->backend->n_devices)
+		return 1;
+	kit_skip(kit, "there is no such device here");
+	target_unload(target);
+	return 0;
+}
+
+/* ---- Instances -------------------------------------------------------------------------------*/
+
+/* The life of one instance has nothing to do with another's. */
+static void check_instances(struct kit *kit)
+{
+	struct target first, second, third;
+	if (!load(kit, &first))
+		return;
+	kit_case(kit, KIT_PROCESS, "two instances at once");
+	void *device = open_device(kit, first.backend);
+	if (!device || !load(kit, &second))
+		return;
+	kit_case(kit, KIT_PROCESS, "two instances at once");
+	open_use_close(kit, second.backend);
+	use_device(kit, first.backend, device);
+	kit_pass(kit);
+	if (!load(kit, &third))
+		return;
+	kit_case(kit, KIT_PROCESS, "the second destroyed, the first and a third go on");
+	target_unload(&second);
+	use_device(kit, first.backend, device);
+	open_use_close(kit, third.backend);
+	kit_pass(kit);
+	kit_case(kit, KIT_PROCESS, "the first destroyed, the third goes on");
+	first.backend->device.close(device);
+	target_unload(&first);
+	open_use_close(kit, third.backend);
+	target_unload(&third);
+	kit_pass(kit);
+	if (!load(kit, &first))
+		return;
+	kit_case(kit, KIT_PROCESS, "create after all were destroyed");
+	open_use_close(kit, first.backend);
+	target_unload(&first);
+	kit_pass(kit);
+}
+
+static int cycle(struct kit *kit, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct target target;
+		if (!load(kit, &target))
+			return 0;
+		kit_case(kit, KIT_PROCESS, "%u times create, open, use, close, destroy", CYCLES);
+		open_use_close(kit, target.backend);
+		target_unload(&target);
+	}
+	return 1;
+}
+
+/* What the first lives leave behind (libraries, pools) may stay; every further one leaves nothing. */
+static void check_leaks(struct kit *kit)
+{
+	struct process_state before, after;
+	if (!cycle(kit, WARM))
+		return;
+	process_state_take(&before);
+	cycle(kit, CYCLES);
+	process_state_take(&after);
+	if (after.descriptors > before.descriptors)
+		kit_fail(kit, "%u descriptors more are open",
+			 after.descriptors - before.descriptors);
+	if (after.threads > before.threads)
+		kit_fail(kit, "%u threads more are running", after.threads - before.threads);
+	/* malloc maps and unmaps as it likes: one a life is a leak. */
+	if (after.mappings >= before.mappings + CYCLES)
+		kit_fail(kit, "%u mappings more", after.mappings - before.mappings);
+	kit_pass(kit);
+}
+
+static void check_state(struct kit *kit)
+{
+	struct process_state before, after;
+	struct target target;
+	process_state_take(&before);
+	if (!load(kit, &target))
+		return;
+	kit_case(kit, KIT_PROCESS, "signal handlers, locale, environment, rounding");
+	process_state_take(&after);
+	process_state_expect(kit, &before, &after, "create and device_count");
+	open_use_close(kit, target.backend);
+	process_state_take(&after);
+	process_state_expect(kit, &before, &after, "using the device");
+	target_unload(&target);
+	process_state_take(&after);
+	process_state_expect(kit, &before, &after, "the whole life");
+	kit_pass(kit);
+}
+
+/* ---- fork ------------------------------------------------------------------------------------*/
+
+/* Waits for a grandchild; what it found it has said itself. */
+static void join(struct kit *kit, pid_t pid)
+{
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	if (WIFSIGNALED(status))
+		kit_fail(kit, "the forked child died of signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		kit_fail(kit, "the forked child ended with status %d", WEXITSTATUS(status));
+}
+
+/* Counting devices leaves a child able to use them, with an instance of its own. */
+static void check_fork_before(struct kit *kit)
+{
+	struct target target, own;
+	if (!load(kit, &target))
+		return;
+	kit_case(kit, KIT_PROCESS, "fork after device_count and describe");
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (load(kit, &own)) {
+			kit_case(kit, KIT_PROCESS, "in the child forked after device_count");
+			open_use_close(kit, own.backend);
+			target_unload(&own);
+		}
+		_exit(0);
+	}
+	if (pid > 0)
+		join(kit, pid);
+	open_use_close(kit, target.backend);
+	target_unload(&target);
+	kit_pass(kit);
+}
+
+/* A child of a process that uses the device leaves it alone, and may end as any program does. */
+static void check_fork_after(struct kit *kit)
+{
+	struct target target;
+	if (!load(kit, &target))
+		return;
+	kit_case(kit, KIT_PROCESS, "fork while the device is open");
+	void *device = open_device(kit, target.backend);
+	if (!device)
+		return;
+	use_device(kit, target.backend, device);
+	pid_t pid = fork();
+	if (pid == 0) {
+		target_unload(&target);
+		exit(0);
+	}
+	if (pid > 0)
+		join(kit, pid);
+	use_device(kit, target.backend, device);
+	target.backend->device.close(device);
+	target_unload(&target);
+	kit_pass(kit);
+}
 
 const struct check process_checks[] = {
+	{"process.instances", 5, "instances live and die by themselves, and can be made again",
+	 check_instances},
+	{"process.leaks", 5, "create to destroy leaves no descriptor, thread or mapping behind",
+	 check_leaks},
+	{"process.state", 5,
+	 "signal handlers, locale, environment and floating-point mode stay as they are",
+	 check_state},
+	{"process.fork_before", 5, "after device_count and describe a forked child can use devices",
+	 check_fork_before},
+	{"process.fork_after", 5,
+	 "a child that is forked while a device is open may end, and the parent goes on",
+	 check_fork_after},
 	{"process.silence", 5, "nothing is written to standard output or error", NULL},
 	{"process.close", 5, "close, destroy and the end of the process neither crash nor hang",
 	 NULL},

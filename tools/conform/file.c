@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What a plugin's file says of itself, read and never run.
+ */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "frame.h"
+#include "loader/elf.h"
+
+/* The names of one kind that were told, as far as there is room. */
+struct names {
+	enum tn_elf_name kind;
+	unsigned n;
+	char list[64][96];
+};
+
+static void take_name(void *user, enum tn_elf_name kind, const char *name)
+{
+	struct names *names = user;
+	if (kind == names->kind && names->n < sizeof(names->list) / sizeof(names->list[0]))
+		snprintf(names->list[names->n++], sizeof(names->list[0]), "%s", name);
+}
+
+int file_is_built_in(struct kit *kit)
+{
+	if (!target_is_built_in(kit->which))
+		return 0;
+	kit_skip(kit, "it is built in: there is no file");
+	return 1;
+}
+
+static int open_file(struct kit *kit)
+{
+	int fd = open(kit->which, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		kit_fail(kit, "%s", strerror(errno));
+	return fd;
+}
+
+int file_note(struct kit *kit, struct tn_backend_note *note)
+{
+	int fd = open_file(kit);
+	tn_status status = fd < 0 ? TN_IO : tn_elf_read_note(fd, note, &kit->error);
+	if (fd >= 0)
+		close(fd);
+	if (status != TN_OK)
+		kit_fail(kit, "%s", kit->error.text);
+	return status == TN_OK;
+}
+
+/* Reads the dynamic section, with the names of a kind; 0 when it cannot (the case has failed). */
+static int read_dynamic(struct kit *kit, struct tn_elf_dynamic *dynamic, struct names *names)
+{
+	int fd = open_file(kit);
+	tn_status status =
+		fd < 0 ? TN_IO : tn_elf_read_dynamic(fd, dynamic, take_name, names, &kit->error);
+	if (fd >= 0)
+		close(fd);
+	if (status != TN_OK)
+		kit_fail(kit, "%s", kit->error.text);
+	return status == TN_OK;
+}
+
+static void check_versions(struct kit *kit, const struct tn_backend_note *note)
+{
+	static const uint8_t none[16];
+	kit_case(kit, KIT_FILE, "versions and UUID of the note");
+	if (note->abi_major != TN_ABI_MAJOR)
+		kit_fail(kit, "interface %u.%u: expected major %u", note->abi_major,
+			 note->abi_minor, TN_ABI_MAJOR);
+	if (note->oldest_host > note->abi_minor)
+		kit_fail(kit, "it was made for minor %u and takes no host below %u",
+			 note->abi_minor, note->oldest_host);
+	if (note->flags)
+		kit_fail(kit, "flags %#llx: none is defined", (unsigned long long)note->flags);
+	if (!memcmp(note->uuid, none, sizeof(none)))
+		kit_fail(kit, "the UUID is all zero");
+	kit_pass(kit);
+}
+
+void check_file_note(struct kit *kit)
+{
+	struct tn_backend_note note;
+	if (file_is_built_in(kit))
+		return;
+	kit_case(kit, KIT_FILE, "the note");
+	if (!file_note(kit, &note))
+		return;
+	kit_pass(kit);
+	check_versions(kit, &note);
+}
+
+/* What old linkers export of themselves. */
+static int is_linkers(const char *name)
+{
+	static const char *const names[] = {"_init", "_fini",       "_edata", "edata",
+					    "_end",  "__bss_start", "_etext"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(name, names[i]))
+			return 1;
+	}
+	/* Of sanitizers and coverage, where the plugin is built with them. */
+	return !strncmp(name, "__", 2);
+}
+
+void check_file_exports(struct kit *kit)
+{
+	static struct names names = {.kind = TN_ELF_EXPORTED};
+	struct tn_elf_dynamic dynamic;
+	int found = 0;
+	if (file_is_built_in(kit))
+		return;
+	kit_case(kit, KIT_FILE, "exported symbols");
+	if (!read_dynamic(kit, &dynamic, &names))
+		return;
+	for (unsigned i = 0; i < names.n; i++) {
+		if (!strcmp(names.list[i], TN_BACKEND_SYMBOL))
+			found = 1;
+		else if (!is_linkers(names.list[i]))
+			kit_fail(kit, "it exports '%s': hide it (-fvisibility=hidden)",
+				 names.list[i]);
+	}
+	if (!found)
+		kit_fail(kit, "it does not export '%s'", TN_BACKEND_SYMBOL);
+	kit_pass(kit);
+}
+
+static int begins_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+static void remark_library(struct kit *kit, const char *name)
+{
+	if (begins_with(name, "libgomp") || begins_with(name, "libomp") ||
+	    begins_with(name, "libiomp"))
+		kit_remark(kit,
+			   "it needs %s: an OpenMP pool of threads beside the host's; give work "
+			   "to parallel_for instead",
+			   name);
+	if (begins_with(name, "libstdc++") || begins_with(name, "libc++"))
+		kit_remark(kit,
+			   "it needs %s: one that is too old where it is installed is a plugin "
+			   "that does not load",
+			   name);
+}
+
+void check_file_libraries(struct kit *kit)
+{
+	static struct names names = {.kind = TN_ELF_NEEDED};
+	struct tn_elf_dynamic dynamic;
+	char list[400] = "";
+	if (file_is_built_in(kit))
+		return;
+	kit_case(kit, KIT_FILE, "libraries needed");
+	if (!read_dynamic(kit, &dynamic, &names))
+		return;
+	for (unsigned i = 0; i < names.n; i++) {
+		size_t length = strlen(list);
+		if (begins_with(names.list[i], "libtenon"))
+			kit_fail(kit, "it needs %s: services of the host come by struct tn_host",
+				 names.list[i]);
+		remark_library(kit, names.list[i]);
+		snprintf(list + length, sizeof(list) - length, " %s", names.list[i]);
+	}
+	kit_remark(kit, "it needs%s", names.n ? list : " nothing");
+	kit_pass(kit);
+}
+
+void check_file_segments(struct kit *kit)
+{
+	static struct names names = {.kind = TN_ELF_NEEDED};
+	struct tn_elf_dynamic dynamic;
+	if (file_is_built_in(kit))
+		return;
+	kit_case(kit, KIT_FILE, "text relocations");
+	if (!read_dynamic(kit, &dynamic, &names))
+		return;
+	if (dynamic.text_relocations)
+		kit_fail(kit, "it has some (DT_TEXTREL): build it with -fPIC");
+	kit_pass(kit);
+	kit_case(kit, KIT_FILE, "the stack");
+	if (dynamic.executable_stack)
+		kit_fail(kit, "it asks for an executable one: link with -Wl,-z,noexecstack");
+	kit_pass(kit);
+	kit_case(kit, KIT_FILE, "segments");
+	if (dynamic.writable_code)
+		kit_fail(kit, "one is both writable and executable");
+	kit_pass(kit);
+	if (dynamic.n_constructors > 2 || dynamic.n_destructors > 2)
+		kit_remark(
+			kit,
+			"it has %llu constructors and %llu destructors, where compilers have two "
+			"each at most",
+			(unsigned long long)dynamic.n_constructors,
+			(unsigned long long)dynamic.n_destructors);
+}
+
+void check_file_tls(struct kit *kit)
+{
+	static struct names names = {.kind = TN_ELF_NEEDED};
+	struct tn_elf_dynamic dynamic;
+	if (file_is_built_in(kit))
+		return;
+	kit_case(kit, KIT_FILE, "thread-local variables");
+	if (!read_dynamic(kit, &dynamic, &names))
+		return;
+	if (dynamic.static_tls)
+		kit_fail(kit, "DF_STATIC_TLS: they take room that a running program may not have");
+	kit_pass(kit);
+}

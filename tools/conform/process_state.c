@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See process_state.h.
+ */
+#include "process_state.h"
+
+#include <dirent.h>
+#include <fenv.h>
+#include <locale.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+extern char **environ;
+
+static uint64_t hash_environment(void)
+{
+	uint64_t hash = 14695981039346656037u; /* FNV-1a */
+	for (char **entry = environ; *entry; entry++) {
+		for (const char *c = *entry; *c; c++)
+			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+		hash = (hash ^ 0xff) * 1099511628211u;
+	}
+	return hash;
+}
+
+static unsigned count_entries(const char *folder)
+{
+	unsigned n = 0;
+	DIR *dir = opendir(folder);
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static unsigned count_lines(const char *path)
+{
+	unsigned n = 0;
+	int c;
+	FILE *file = fopen(path, "re");
+	while (file && (c = getc(file)) != EOF)
+		n += c == '\n';
+	if (file)
+		fclose(file);
+	return n;
+}
+
+/* Rounding, flush to zero and masks: not the flags of what has happened. */
+static unsigned floating_control(void)
+{
+#if defined(__SSE__)
+	return _mm_getcsr() & ~0x3fu;
+#else
+	return 0;
+#endif
+}
+
+void process_state_take(struct process_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	for (int number = 1; number < SIGNALS; number++) {
+		struct sigaction action = {.sa_flags = 0};
+		if (sigaction(number, NULL, &action))
+			continue;
+		state->handlers[number] = action.sa_handler;
+		state->flags[number] = action.sa_flags;
+	}
+	sigprocmask(SIG_SETMASK, NULL, &state->blocked);
+	snprintf(state->locale, sizeof(state->locale), "%s", setlocale(LC_ALL, NULL));
+	if (!getcwd(state->folder, sizeof(state->folder)))
+		state->folder[0] = '\0';
+	state->environment = hash_environment();
+	state->rounding = fegetround();
+	state->control = floating_control();
+	state->umask = umask(0);
+	umask((mode_t)state->umask);
+	state->threads = count_entries("/proc/self/task");
+	state->descriptors = count_entries("/proc/self/fd");
+	state->mappings = count_lines("/proc/self/maps");
+}
+
+static void expect_handlers(struct kit *kit, const struct process_state *before,
+			    const struct process_state *after, const char *what)
+{
+	for (int number = 1; number < SIGNALS; number++) {
+		if (before->handlers[number] != after->handlers[number] ||
+		    before->flags[number] != after->flags[number])
+			kit_fail(kit, "%s: the handler of signal %d has changed", what, number);
+		if (sigismember(&before->blocked, number) != sigismember(&after->blocked, number))
+			kit_fail(kit, "%s: signal %d is blocked or no more", what, number);
+	}
+}
+
+void process_state_expect(struct kit *kit, const struct process_state *before,
+			  const struct process_state *after, const char *what)
+{
+	expect_handlers(kit, before, after, what);
+	if (strcmp(before->locale, after->locale) != 0)
+		kit_fail(kit, "%s: the locale was '%s', is '%s'", what, before->locale,
+			 after->locale);
+	if (strcmp(before->folder, after->folder) != 0)
+		kit_fail(kit, "%s: the working directory has changed", what);
+	if (before->environment != after->environment)
+		kit_fail(kit, "%s: the environment has changed", what);
+	if (before->rounding != after->rounding || before->control != after->control)
+		kit_fail(kit, "%s: the floating-point mode was %#x, is %#x", what, before->control,
+			 after->control);
+	if (before->umask != after->umask)
+		kit_fail(kit, "%s: the umask has changed", what);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What a process is like, and whether it has changed: signal handlers, locale, environment, rounding,
+ * threads, descriptors, mappings.
+ */
+#ifndef TN_TOOLS_CONFORM_PROCESS_STATE_H
+#define TN_TOOLS_CONFORM_PROCESS_STATE_H
+
+#include <signal.h>
+
+#include "conform.h"
+
+enum { SIGNALS = 65 };
+
+struct process_state {
+	void (*handlers[SIGNALS])(int);
+	int flags[SIGNALS];
+	sigset_t blocked;
+	char locale[256];
+	char folder[1024];
+	uint64_t environment; /* a hash of its strings */
+	int rounding;
+	unsigned control; /* of the floating-point unit, where there is one to be read */
+	unsigned umask;
+	unsigned threads, descriptors, mappings;
+};
+
+void process_state_take(struct process_state *state);
+
+/* Fails the case when what a plugin must leave alone differs (all but the last three fields). */
+void process_state_expect(struct kit *kit, const struct process_state *before,
+			  const struct process_state *after, const char *what);
+
+#endif
