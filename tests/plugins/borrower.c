@@ -51,7 +51,7 @@ static tn_status reduce(void *device, const struct tn_reduce_args *args)
 
 static float *element(const struct tn_operand *o, int64_t batch, int64_t i, int64_t j)
 {
-	float *first = (float *)((char *)(uintptr_t)o->buffer + o->offset);
+	float *first = (float *)(uintptr_t)(o->buffer + o->offset);
 	int64_t at = i * o->strides[o->rank - 2] + j * o->strides[o->rank - 1];
 	for (uint32_t axis = o->rank - 2; axis-- > 0;) {
 		at += batch % o->shape[axis] * o->strides[axis];

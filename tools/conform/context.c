@@ -180,11 +180,10 @@ enum route route_taken(tn_context *context, const char *operation)
 {
 	struct tn_ledger_row row;
 	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
-		const uint64_t by[ROUTES] = {row.native, row.lent, row.composed, row.host};
-		for (int route = ROUTES; strcmp(row.operation, operation) == 0 && route-- > 0;) {
-			if (by[route])
-				return (enum route)route;
-		}
+		if (strcmp(row.operation, operation) != 0)
+			continue;
+		/* Steps of a composition that left the device count too: the worst one says. */
+		return row.host ? HOST : row.composed ? COMPOSED : row.lent ? LENT : NATIVE;
 	}
 	return ROUTES;
 }

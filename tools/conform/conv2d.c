@@ -195,11 +195,16 @@ static void check_slot(struct kit *kit, enum tn_slot slot)
 
 void check_conv2d_forward(struct kit *kit)
 {
+	if (!tn_backend_has(kit->backend, TN_SLOT_CONV2D_FORWARD))
+		return kit_skip(kit, "the slot is empty");
 	check_slot(kit, TN_SLOT_CONV2D_FORWARD);
 }
 
 void check_conv2d_backward(struct kit *kit)
 {
+	if (!tn_backend_has(kit->backend, TN_SLOT_CONV2D_INPUT_GRADIENT) &&
+	    !tn_backend_has(kit->backend, TN_SLOT_CONV2D_WEIGHT_GRADIENT))
+		return kit_skip(kit, "both slots are empty");
 	check_slot(kit, TN_SLOT_CONV2D_INPUT_GRADIENT);
 	check_slot(kit, TN_SLOT_CONV2D_WEIGHT_GRADIENT);
 }

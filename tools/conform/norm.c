@@ -347,12 +347,18 @@ static void check_slot(struct kit *kit, enum tn_slot slot)
 
 void check_norm_forward(struct kit *kit)
 {
+	if (!tn_backend_has(kit->backend, TN_SLOT_BATCH_NORM_FORWARD) &&
+	    !tn_backend_has(kit->backend, TN_SLOT_LAYER_NORM_FORWARD))
+		return kit_skip(kit, "both slots are empty");
 	check_slot(kit, TN_SLOT_BATCH_NORM_FORWARD);
 	check_slot(kit, TN_SLOT_LAYER_NORM_FORWARD);
 }
 
 void check_norm_backward(struct kit *kit)
 {
+	if (!tn_backend_has(kit->backend, TN_SLOT_BATCH_NORM_BACKWARD) &&
+	    !tn_backend_has(kit->backend, TN_SLOT_LAYER_NORM_BACKWARD))
+		return kit_skip(kit, "both slots are empty");
 	check_slot(kit, TN_SLOT_BATCH_NORM_BACKWARD);
 	check_slot(kit, TN_SLOT_LAYER_NORM_BACKWARD);
 }

@@ -250,6 +250,8 @@ static void gives_back(struct kit *kit, tn_dtype dtype, int number, const struct
 void check_pool2d_forward(struct kit *kit)
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+	if (!tn_backend_has(kit->backend, TN_SLOT_POOL2D_FORWARD))
+		return kit_skip(kit, "the slot is empty");
 	for (int i = 0; i < 2 * N_SETTINGS * N_VARIANTS; i++) {
 		const struct variant *v = &variants[i / 2 / N_SETTINGS];
 		if (!tn_backend_has(kit->backend, TN_SLOT_POOL2D_FORWARD) || v->accumulate ||
@@ -263,6 +265,8 @@ void check_pool2d_forward(struct kit *kit)
 void check_pool2d_backward(struct kit *kit)
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+	if (!tn_backend_has(kit->backend, TN_SLOT_POOL2D_BACKWARD))
+		return kit_skip(kit, "the slot is empty");
 	for (int i = 0; i < 2 * N_SETTINGS * N_VARIANTS; i++) {
 		const struct variant *v = &variants[i / 2 / N_SETTINGS];
 		if (!tn_backend_has(kit->backend, TN_SLOT_POOL2D_BACKWARD) ||

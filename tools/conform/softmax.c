@@ -166,10 +166,14 @@ static void backward_of(struct kit *kit, tn_dtype dtype, const struct line *l, u
 
 void check_softmax_forward(struct kit *kit)
 {
+	if (!tn_backend_has(kit->backend, TN_SLOT_SOFTMAX_FORWARD))
+		return kit_skip(kit, "the slot is empty");
 	for_each_line(kit, TN_SLOT_SOFTMAX_FORWARD, forward_of);
 }
 
 void check_softmax_backward(struct kit *kit)
 {
+	if (!tn_backend_has(kit->backend, TN_SLOT_SOFTMAX_BACKWARD))
+		return kit_skip(kit, "the slot is empty");
 	for_each_line(kit, TN_SLOT_SOFTMAX_BACKWARD, backward_of);
 }
