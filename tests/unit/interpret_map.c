@@ -404,6 +404,14 @@ static void a_plugins_kernels_are_used(void **state)
 	const float *u = (const float *)(x.memory + MARGIN), *v = (float *)(y.memory + MARGIN);
 	for (int i = 0; i < 2100; i++)
 		assert_true(v[i] == u[i] + u[i] + 1000 - u[i]);
+	/* The author knew fewer columns, so the rows are shorter; f64 is none of them. */
+	tn_block_fn narrow[(TN_OP_ADD + 1) * TN_COLUMN_F64] = {
+		[TN_OP_ADD * TN_COLUMN_F64 + TN_COLUMN_F32] = slow_add};
+	kernels.operations = narrow;
+	kernels.n_columns = TN_COLUMN_F64;
+	assert_ok(call(&job, 0, NULL));
+	for (int i = 0; i < 2100; i++)
+		assert_true(v[i] == u[i] + u[i] + 1000 - u[i]);
 	/* A table that ends before its operations has none: what lies behind is not read. */
 	kernels.struct_size = offsetof(struct tn_block_kernels, operations);
 	kernels.stream_copy = (void (*)(void *, const void *, size_t))(uintptr_t)1;
