@@ -94,6 +94,11 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 	if (!kernels)
 		return cpu_fail(error, TN_NO_DEVICE, "create",
 				"the processor is older than x86-64-v2, which the kernels need");
+	if (variant && !cpu_kernels_are(kernels, variant))
+		cpu_log(host, TN_LOG_WARNING,
+			"TENON_CPU_VARIANT: this processor has no kernels '%s': expected v2, v3 or "
+			"v4, at most its own level; using %s",
+			variant, kernels->name);
 	struct cpu_instance *own = host->alloc(host->context, sizeof(*own), 0);
 	if (!own)
 		return cpu_fail(error, TN_OUT_OF_MEMORY, "create", "no memory for an instance");

@@ -54,6 +54,12 @@ out_has '"name": "TENON_BACKEND"'
 out_has '"value": "/no?ne"'
 out_has '"value": null'
 
+# A variable whose value cannot be followed is not passed over in silence.
+if "$tenon" info 2>/dev/null | grep -q ' cpu .*ready'; then
+	TENON_CPU_VARIANT=v9 run 0 info
+	err_has "TENON_CPU_VARIANT: .*'v9'"
+fi
+
 # The probe: one file, and all that there are, a crashing one among them.
 fixtures=$TENON_BUILD/tests/plugins/.libs
 run 0 info --probe "$fixtures/backend_ok.so"

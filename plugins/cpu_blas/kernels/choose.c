@@ -64,17 +64,17 @@ const struct cpu_kernels *cpu_kernels_variant(unsigned i)
 
 #endif
 
-static int ends_with(const char *text, const char *end)
+int cpu_kernels_are(const struct cpu_kernels *kernels, const char *name)
 {
-	size_t length = strlen(text), tail = strlen(end);
-	return tail && tail <= length && !strcmp(text + length - tail, end);
+	size_t length = strlen(kernels->name), tail = strlen(name);
+	return tail && tail <= length && !strcmp(kernels->name + length - tail, name);
 }
 
 const struct cpu_kernels *cpu_kernels_choose(const char *name)
 {
 	const struct cpu_kernels *kernels;
 	for (unsigned i = 0; name && (kernels = cpu_kernels_variant(i)); i++) {
-		if (ends_with(kernels->name, name))
+		if (cpu_kernels_are(kernels, name))
 			return kernels;
 	}
 	return cpu_kernels_variant(0);

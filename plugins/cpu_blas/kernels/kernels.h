@@ -80,5 +80,7 @@ const struct cpu_kernels *cpu_kernels_variant(unsigned i);
 /* The best variant, or the one of that name ("v2" will do for "x86-64-v2").  NULL: this processor
  * runs none that was built.  `name` may be NULL, and one that is not there chooses the best. */
 const struct cpu_kernels *cpu_kernels_choose(const char *name);
+/* Are they of that level: "v3"? */
+int cpu_kernels_are(const struct cpu_kernels *kernels, const char *name);
 
 #endif
