@@ -109,6 +109,7 @@ void check_cross(struct kit *kit);      /* cross.c: operations with slots for bo
 void check_cross_tape(struct kit *kit); /* cross_tape.c: the others */
 void check_optimizers(struct kit *kit);
 void check_train(struct kit *kit);
+void check_train_lent(struct kit *kit);
 void check_repeatable(struct kit *kit);
 
 #endif

@@ -64,6 +64,8 @@ const struct check level4_checks[] = {
 	{"train.lenet", 4, "the first 20 losses of LeNet are within 1e-4", check_train},
 	{"train.dropout", 4, "the first 20 losses of a network with dropout are within 1e-4",
 	 check_train},
+	{"train.lent", 4, "the same networks train with what other backends lend",
+	 check_train_lent},
 	{"train.repeatable", 4, "training twice gives the same bits, where the device says so",
 	 check_repeatable},
 	{NULL, 0, NULL, NULL},

@@ -186,14 +186,14 @@ static void follow(struct kit *kit, struct side *device, struct side *reference,
 			 first, last);
 }
 
-static void train(struct kit *kit, const struct course *course)
+static void train(struct kit *kit, const struct course *course, tn_context *context)
 {
 	struct side device, reference;
 	struct data *data;
 	kit_case(kit, KIT_CONTEXT, "%s", course->check + strlen("train."));
 	data = make_data(kit);
 	int made = begin(kit, course, kit_reference_context(kit), &reference);
-	if (!begin(kit, course, kit_context(kit), &device) || !made)
+	if (!begin(kit, course, context, &device) || !made)
 		kit_fail_context(kit, made ? device.context : reference.context, "the network");
 	else
 		follow(kit, &device, &reference, data);
@@ -207,8 +207,18 @@ void check_train(struct kit *kit)
 {
 	for (int i = 0; i < N_COURSES; i++) {
 		if (strcmp(courses[i].check, kit->check->id) == 0)
-			train(kit, &courses[i]);
+			train(kit, &courses[i], kit_context(kit));
 	}
+}
+
+/* As a program runs it where other backends are installed. */
+void check_train_lent(struct kit *kit)
+{
+	if (!kit_has_lenders(kit))
+		return kit_skip(kit, "no other backend that was found works in this device's "
+				     "memory");
+	for (int i = 0; i < N_COURSES; i++)
+		train(kit, &courses[i], kit_lending_context(kit));
 }
 
 /* ---- Twice the same --------------------------------------------------------------------------*/
