@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "borrow.h"
+#include "instance.h"
 
 /* One line a slot: the only place that knows their types. */
 tn_status kit_enter(const struct kit *kit, const void *args)
@@ -102,11 +103,17 @@ static void move(struct kit *kit, uint64_t buffer, size_t size, int to_device, v
 			 tn_status_name(status), kit->error.text);
 }
 
+/* Memory that runs out is found when work may have begun, and after a dry run that said yes. */
+static int has_run_out(const struct kit *kit, tn_status status)
+{
+	return status == TN_OUT_OF_MEMORY && kit->options.has_failed;
+}
+
 /* Takes what the device holds.  A byte may differ only where an output has an element, and only
  * after a call that was done. */
 static void fetch(struct kit *kit, struct array *array, tn_status status)
 {
-	int may_write = status == TN_OK && array->role == OUTPUT;
+	int may_write = (status == TN_OK || has_run_out(kit, status)) && array->role == OUTPUT;
 	unsigned char *found = malloc(array->size);
 	if (!found)
 		kit_give_up(kit, "the kit has no memory left");
@@ -168,6 +175,12 @@ static tn_status enter_once(struct kit *kit, void *args)
 	struct borrowed borrowed;
 	tn_status status;
 	tn_error_reset(&kit->error);
+	if (kit->options.fails_at) {
+		host_memory_fail(kit->options.fails_at);
+		status = kit_enter(kit, args);
+		kit->options.has_failed = host_memory_has_failed();
+		return status;
+	}
 	if (!kit->options.spoils)
 		return kit_enter(kit, args);
 	if (!borrow(&borrowed, kit->slot, args))
@@ -220,6 +233,11 @@ static tn_status real_run(struct kit *kit, void *args, struct tn_workspace *work
 	uint64_t size = kit->options.prefers ? workspace->preferred : workspace->minimum;
 	if (size < workspace->minimum)
 		size = workspace->minimum;
+	if (size > kit->description.max_alloc_bytes || size > UINT32_MAX * UINT64_C(64)) {
+		kit_fail_as(kit, "call.workspace", "it asks for a workspace of %llu bytes",
+			    (unsigned long long)size);
+		return TN_OUT_OF_MEMORY;
+	}
 	if (size)
 		return enter_with_workspace(kit, args, workspace, size);
 	call->workspace = NULL;
@@ -264,7 +282,7 @@ static tn_status run(struct kit *kit, void *args, struct array *const *arrays, s
 	synchronise(kit);
 	for (size_t i = 0; i < n_arrays; i++)
 		fetch(kit, arrays[i], real);
-	if (dry != real)
+	if (dry != real && !has_run_out(kit, real))
 		kit_fail_as(kit, "call.dry_run", "the dry run answers %s, the call %s: %s",
 			    tn_status_name(dry), tn_status_name(real), kit->error.text);
 	return real;
@@ -277,6 +295,8 @@ tn_status kit_run(struct kit *kit, void *args, struct array *const *arrays, size
 		kit->tallies[kit->slot].done++;
 	else if (status == TN_UNSUPPORTED)
 		kit->tallies[kit->slot].unsupported++;
+	else if (has_run_out(kit, status))
+		kit->tallies[kit->slot].refused++;
 	else
 		kit_fail(kit, "%s: %s", tn_status_name(status), kit->error.text);
 	return status;

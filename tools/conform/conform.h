@@ -88,8 +88,10 @@ struct coverage {
 /* How kit_run makes its calls. */
 struct call_options {
 	void *stream;
-	int spoils;  /* overwrites the arguments when the entry has returned */
-	int prefers; /* gives the preferred workspace instead of the least */
+	int spoils;        /* overwrites the arguments when the entry has returned */
+	int prefers;       /* gives the preferred workspace instead of the least */
+	unsigned fails_at; /* host memory runs out at that call within the entry; 0: it does not */
+	int has_failed;    /* it did */
 };
 
 struct kit {

@@ -22,7 +22,7 @@ const struct check level1_checks[] = {
 	 check_memory_many},
 	{"memory.kinds", 1, "every kind of memory that is claimed can be had, and no other",
 	 check_memory_kinds},
-	{"memory.limit", 1, "running out of memory is recoverable, and max_alloc_bytes holds",
+	{"memory.limit", 1, "an allocation that cannot be had is OUT_OF_MEMORY, and others go on",
 	 check_memory_limit},
 	{"memory.information", 1, "free memory is at most all memory", check_memory_information},
 	{"transfer.offsets", 1, "upload and download move bytes at any offset and size",

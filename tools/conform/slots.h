@@ -90,4 +90,13 @@ void check_call_borrowed(struct kit *kit);
 void check_call_error(struct kit *kit);
 void check_call_deterministic(struct kit *kit);
 
+/* exhaustion.c */
+void check_memory_host_balance(struct kit *kit);
+void check_memory_exhausted_open(struct kit *kit);
+void check_memory_exhausted_calls(struct kit *kit);
+
+/* threads.c */
+void check_threads_instances(struct kit *kit);
+void check_threads_devices(struct kit *kit);
+
 #endif

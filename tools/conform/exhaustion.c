@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The host's memory runs out, at every place where a plugin asks for it; and what it was given comes back.
+ */
+#include "instance.h"
+#include "samples.h"
+#include "slots.h"
+
+enum { MOST_FAILURES_INJECTED = 24 };
+
+static struct instance *new_instance(struct kit *kit)
+{
+	struct instance *instance = malloc(sizeof(*instance));
+	if (!instance)
+		kit_give_up(kit, "the kit has no memory left");
+	return instance;
+}
+
+/* ---- Balance ---------------------------------------------------------------------------------*/
+
+static void use(struct instance *instance)
+{
+	struct kit *kit = &instance->kit;
+	for (int slot = sample_next(kit, -1); slot >= 0; slot = sample_next(kit, slot)) {
+		struct sample sample;
+		sample_make(kit, &sample, slot, "of another instance");
+		(void)sample_run(&sample);
+		sample_free(&sample);
+	}
+}
+
+void check_memory_host_balance(struct kit *kit)
+{
+	struct instance *instance = new_instance(kit);
+	long before = host_memory_live();
+	kit_case(kit, KIT_PROCESS, "an instance that is made, used and destroyed");
+	if (instance_open(instance, kit, kit->index) != TN_OK) {
+		kit_fail(kit, "%s: %s", instance->stage, instance->kit.error.text);
+	} else {
+		use(instance);
+		instance_close(instance);
+		instance_report(instance, kit);
+		if (host_memory_live() != before)
+			kit_fail(kit, "%ld allocations of host memory did not come back",
+				 host_memory_live() - before);
+		kit_pass(kit);
+	}
+	free(instance);
+}
+
+/* ---- create, open, alloc ---------------------------------------------------------------------*/
+
+static tn_status make_and_free(struct instance *instance)
+{
+	struct kit *kit = &instance->kit;
+	struct tn_alloc_args alloc = {.call = {.struct_size = sizeof(alloc), .error = &kit->error},
+				      .size = 4096};
+	struct tn_free_args release = {
+		.call = {.struct_size = sizeof(release), .error = &kit->error}};
+	tn_status status = kit->backend->device.alloc(kit->device, &alloc, &release.buffer);
+	if (status == TN_OK)
+		status = kit->backend->device.free(kit->device, &release);
+	if (status != TN_OK)
+		instance->stage = "alloc";
+	return status;
+}
+
+/* 0 when the backend did not ask so often. */
+static int fails_at(struct kit *kit, struct instance *instance, unsigned n)
+{
+	int came_to_it;
+	host_memory_fail(n);
+	tn_status status = instance_open(instance, kit, kit->index);
+	int is_open = status == TN_OK;
+	if (is_open)
+		status = make_and_free(instance);
+	came_to_it = host_memory_has_failed();
+	if (status != TN_OK && (status != TN_OUT_OF_MEMORY || !came_to_it))
+		kit_fail(kit, "%s answers %s: %s", instance->stage, tn_status_name(status),
+			 instance->kit.error.text);
+	if (is_open && make_and_free(instance) != TN_OK)
+		kit_fail(kit, "alloc does not work afterwards: %s", instance->kit.error.text);
+	if (is_open)
+		instance_close(instance);
+	return came_to_it;
+}
+
+void check_memory_exhausted_open(struct kit *kit)
+{
+	struct instance *instance = new_instance(kit);
+	int goes_on = 1;
+	for (unsigned n = 1; goes_on && n <= MOST_FAILURES_INJECTED; n++) {
+		long before = host_memory_live();
+		kit_case(kit, KIT_PROCESS, "create, open and alloc, host memory fails at call %u",
+			 n);
+		goes_on = fails_at(kit, instance, n);
+		if (host_memory_live() != before)
+			kit_fail(kit, "%ld allocations did not come back",
+				 host_memory_live() - before);
+		kit_pass(kit);
+	}
+	free(instance);
+}
+
+/* ---- Calls -----------------------------------------------------------------------------------*/
+
+/* The call that ran out says so or does without; the next has the result of the first. */
+static int runs_out_at(struct sample *sample, const unsigned char *result, unsigned n)
+{
+	struct kit *kit = sample->kit;
+	int came_to_it;
+	kit->options.fails_at = n;
+	tn_status status = sample_run(sample);
+	came_to_it = kit->options.has_failed;
+	kit->options.fails_at = 0;
+	kit->options.has_failed = 0;
+	if (status == TN_OK)
+		sample_expect_close(sample, result, "memory.exhausted_calls");
+	if (sample_run(sample) != TN_OK)
+		kit_fail(kit, "it does not work afterwards: %s", kit->error.text);
+	else
+		sample_expect_close(sample, result, "memory.exhausted_calls");
+	return came_to_it;
+}
+
+static void runs_out(struct kit *kit, int slot)
+{
+	struct sample sample;
+	size_t size;
+	unsigned char *result;
+	sample_make(kit, &sample, slot, "host memory runs out");
+	if (sample_run(&sample) == TN_OK) {
+		result = sample_result(&sample, &size);
+		for (unsigned n = 1; n <= MOST_FAILURES_INJECTED; n++)
+			if (!runs_out_at(&sample, result, n))
+				break;
+		free(result);
+	}
+	sample_free(&sample);
+}
+
+void check_memory_exhausted_calls(struct kit *kit)
+{
+	struct instance *instance = new_instance(kit);
+	kit_case(kit, KIT_PROCESS, "an instance whose host memory runs out");
+	if (instance_open(instance, kit, kit->index) != TN_OK) {
+		kit_fail(kit, "%s: %s", instance->stage, instance->kit.error.text);
+	} else {
+		struct kit *own = &instance->kit;
+		for (int slot = sample_next(own, -1); slot >= 0; slot = sample_next(own, slot))
+			runs_out(own, slot);
+		instance_close(instance);
+		instance_report(instance, kit);
+		kit_pass(kit);
+	}
+	free(instance);
+}

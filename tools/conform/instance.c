@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See instance.h.  Services take the host's own context, so what is counted is counted for the process.
+ */
+#include "instance.h"
+
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "loader/host.h"
+#include "loader/tables.h"
+
+static atomic_long live;
+static atomic_uint countdown;
+static atomic_int has_failed;
+
+static void *counted_alloc(void *context, size_t size, size_t alignment)
+{
+	unsigned left = atomic_load(&countdown);
+	void *memory;
+	(void)context;
+	while (left && !atomic_compare_exchange_weak(&countdown, &left, left - 1))
+		continue;
+	if (left == 1) {
+		atomic_store(&has_failed, 1);
+		return NULL;
+	}
+	memory = alignment ? tn_mem_aligned(size, alignment) : tn_mem_alloc(size);
+	if (memory)
+		atomic_fetch_add(&live, 1);
+	return memory;
+}
+
+static void counted_free(void *context, void *memory)
+{
+	(void)context;
+	if (memory)
+		atomic_fetch_sub(&live, 1);
+	tn_mem_free(memory);
+}
+
+void host_memory_fail(unsigned n)
+{
+	atomic_store(&has_failed, 0);
+	atomic_store(&countdown, n);
+}
+
+int host_memory_has_failed(void)
+{
+	atomic_store(&countdown, 0);
+	return atomic_load(&has_failed);
+}
+
+long host_memory_live(void)
+{
+	return atomic_load(&live);
+}
+
+static tn_status open_all(struct instance *instance, const struct kit *like, uint32_t index)
+{
+	struct tn_backend *backend = &instance->backend;
+	struct kit *kit = &instance->kit;
+	instance->stage = "create";
+	tn_status status =
+		backend->descriptor.create(&instance->host, &kit->error, &backend->instance);
+	if (status != TN_OK)
+		return status;
+	instance->stage = "query";
+	status = tn_tables_take(backend, &kit->error);
+	if (status == TN_OK) {
+		instance->stage = "open";
+		status = kit_open(kit, backend, index);
+	}
+	if (status != TN_OK)
+		backend->descriptor.destroy(backend->instance);
+	kit->which = like->which;
+	return status;
+}
+
+tn_status instance_open(struct instance *instance, const struct kit *like, uint32_t index)
+{
+	memset(instance, 0, sizeof(*instance));
+	instance->kit.check = like->check;
+	instance->kit.seed = like->seed;
+	instance->kit.slot = like->slot;
+	memcpy(instance->kit.case_name, like->case_name, sizeof(like->case_name));
+	tn_error_reset(&instance->kit.error);
+	instance->backend = *like->backend;
+	instance->backend.native = 0;
+	instance->backend.instance = NULL;
+	instance->host = like->backend->services->host;
+	instance->host.alloc = counted_alloc;
+	instance->host.free = counted_free;
+	tn_status status = open_all(instance, like, index);
+	if (status == TN_OK)
+		instance->stage = "";
+	return status;
+}
+
+void instance_close(struct instance *instance)
+{
+	kit_close(&instance->kit);
+	instance->backend.descriptor.destroy(instance->backend.instance);
+}
+
+void instance_report(const struct instance *instance, struct kit *kit)
+{
+	for (int slot = 0; slot < KIT_TALLIES; slot++) {
+		const struct tally *own = &instance->kit.tallies[slot];
+		kit->tallies[slot].done += own->done;
+		kit->tallies[slot].refused += own->refused;
+		kit->tallies[slot].unsupported += own->unsupported;
+		kit->tallies[slot].failed += own->failed;
+	}
+}

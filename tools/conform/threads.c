@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Several instances, and several devices of one, each used by a thread of its own: the results are those of
+ * one alone.
+ */
+#include <pthread.h>
+
+#include "instance.h"
+#include "samples.h"
+#include "slots.h"
+
+enum { THREADS = 4, ROUNDS = 12, SLOTS = 32 };
+
+struct worker {
+	pthread_t thread;
+	struct kit *like;
+	struct instance instance;
+	uint32_t index; /* of the device */
+	int shares;     /* the instance of `like`, with a device of its own */
+	int started;
+};
+
+/* Bits where those are promised; a race shows in numbers all the same. */
+static void compare(struct sample *sample, const unsigned char *result)
+{
+	const struct kit *kit = sample->kit;
+	if (kit->description.determinism[sample_family(sample->slot)] == TN_DETERMINISM_ALWAYS)
+		sample_expect_bits(sample, result, kit->check->id);
+	else
+		sample_expect_close(sample, result, kit->check->id);
+}
+
+struct first {
+	struct sample sample;
+	unsigned char *result; /* NULL: it is not done */
+};
+
+static void make_first(struct kit *kit, struct first *first, int slot)
+{
+	size_t size;
+	sample_make(kit, &first->sample, slot, "in several threads");
+	first->result = NULL;
+	if (sample_run(&first->sample) == TN_OK)
+		first->result = sample_result(&first->sample, &size);
+}
+
+static void stress(struct kit *kit)
+{
+	struct first *all = calloc(SLOTS, sizeof(*all));
+	int n = 0;
+	if (!all)
+		kit_give_up(kit, "the kit has no memory left");
+	for (int slot = sample_next(kit, -1); slot >= 0 && n < SLOTS; slot = sample_next(kit, slot))
+		make_first(kit, &all[n++], slot);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < n; i++) {
+			kit->slot = all[i].sample.slot;
+			kit->case_failed = 0;
+			if (all[i].result && sample_run(&all[i].sample) == TN_OK)
+				compare(&all[i].sample, all[i].result);
+		}
+	}
+	for (int i = 0; i < n; i++) {
+		sample_free(&all[i].sample);
+		free(all[i].result);
+	}
+	free(all);
+}
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	struct kit *kit = &worker->instance.kit;
+	if (worker->shares) {
+		stress(kit);
+		return NULL;
+	}
+	/* destroy belongs to the thread that created. */
+	if (instance_open(&worker->instance, worker->like, worker->index) != TN_OK) {
+		kit_fail(kit, "%s: %s", worker->instance.stage, kit->error.text);
+		return NULL;
+	}
+	stress(kit);
+	instance_close(&worker->instance);
+	return NULL;
+}
+
+static void run_all(struct kit *kit, struct worker *workers, int n)
+{
+	for (int i = 0; i < n; i++) {
+		workers[i].started = !pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+		if (!workers[i].started)
+			kit_fail(kit, "a thread cannot be made");
+	}
+	for (int i = 0; i < n; i++) {
+		if (!workers[i].started)
+			continue;
+		pthread_join(workers[i].thread, NULL);
+		instance_report(&workers[i].instance, kit);
+	}
+	kit_pass(kit);
+}
+
+static struct worker *make_workers(struct kit *kit, int n)
+{
+	struct worker *workers = calloc((size_t)n, sizeof(*workers));
+	if (!workers)
+		kit_give_up(kit, "the kit has no memory left");
+	return workers;
+}
+
+void check_threads_instances(struct kit *kit)
+{
+	struct worker *workers = make_workers(kit, THREADS);
+	kit_case(kit, KIT_PROCESS, "%d instances in %d threads", THREADS, THREADS);
+	for (int i = 0; i < THREADS; i++) {
+		workers[i].like = kit;
+		workers[i].index = kit->index;
+	}
+	run_all(kit, workers, THREADS);
+	free(workers);
+}
+
+/* Opening is [instance], so it is done before the threads begin. */
+static int open_device(struct kit *kit, struct worker *worker, uint32_t index)
+{
+	struct kit *own = &worker->instance.kit;
+	worker->shares = 1;
+	own->check = kit->check;
+	own->seed = kit->seed;
+	own->slot = kit->slot;
+	memcpy(own->case_name, kit->case_name, sizeof(own->case_name));
+	if (kit_open(own, kit->backend, index) == TN_OK)
+		return 1;
+	kit_fail(kit, "open of device %u: %s", index, own->error.text);
+	return 0;
+}
+
+void check_threads_devices(struct kit *kit)
+{
+	struct worker *workers;
+	uint32_t other = kit->index ? 0 : 1;
+	if (kit->backend->n_devices < 2)
+		return kit_skip(kit, "there is one device");
+	workers = make_workers(kit, 2);
+	kit_case(kit, KIT_PROCESS, "devices %u and %u in two threads", kit->index, other);
+	kit_close(kit);
+	if (open_device(kit, &workers[0], kit->index)) {
+		if (open_device(kit, &workers[1], other)) {
+			run_all(kit, workers, 2);
+			kit_close(&workers[1].instance.kit);
+		}
+		kit_close(&workers[0].instance.kit);
+	}
+	free(workers);
+	if (kit_open(kit, kit->backend, kit->index) != TN_OK)
+		kit_give_up(kit, "the device does not open again: %s", kit->error.text);
+}
