@@ -15,6 +15,7 @@ tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t i
 {
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				    .index = index};
+	memset(&kit->options, 0, sizeof(kit->options)); /* of a check that ended its process */
 	tn_error_reset(&kit->error);
 	kit->backend = backend;
 	kit->index = index;
