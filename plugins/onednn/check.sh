@@ -12,7 +12,7 @@ export PATH
 
 tenon-conform --require "$level" ./backend_onednn.so || exit
 
-TENON_PLUGIN_PATH=$PWD TENON_BACKEND=onednn! \
+TENON_PLUGIN_PATH=$PWD TENON_BACKEND=onednn \
 	tenon train lenet --data digits --epochs 2 --seed 1 --ledger >check.out || exit 1
 cat check.out
 accuracy=$(sed -n 's/^test accuracy \([0-9]*\).*/\1/p' check.out)
