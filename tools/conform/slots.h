@@ -54,6 +54,10 @@ void check_map_opcodes(struct kit *kit);
 void check_map_casts(struct kit *kit);
 void check_map_random(struct kit *kit);
 
+/* random_programs.c */
+void check_map_programs(struct kit *kit);
+void check_reduce_programs(struct kit *kit);
+
 /* reduce.c, reduce_epilogue.c */
 void check_reduce_shapes(struct kit *kit);
 void check_reduce_combiners(struct kit *kit);
