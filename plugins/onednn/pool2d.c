@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * pool2d: averages by oneDNN.  Its maxima pass over a NaN, where the interface has a NaN win, and give
- * no place in the plane but a number within the window: they are refused, and the host composes them.
+ * pool2d: averages by oneDNN; maxima are in max_pool.c.
  */
 #include <inttypes.h>
 
@@ -23,10 +22,7 @@ struct pooling {
 
 static tn_status check_window(const struct tn_pool2d_args *args, const char *name)
 {
-	if (args->kind == TN_POOL_MAX)
-		return onednn_fail(args->call.error, TN_UNSUPPORTED, name,
-				   "oneDNN's maxima pass over NaN and give no index");
-	if (args->kind != TN_POOL_AVERAGE)
+	if (args->kind != TN_POOL_MAX && args->kind != TN_POOL_AVERAGE)
 		return onednn_fail(args->call.error, TN_UNSUPPORTED, name,
 				   "kind %u is not known here", args->kind);
 	for (int i = 0; i < 4; i++) {
@@ -161,35 +157,41 @@ static tn_status take(struct pooling *p, const struct tn_pool2d_args *args)
 	tn_status status = onednn_take(&p->args, sizeof(p->args), args, flags, name);
 	if (!status)
 		status = check_window(&p->args, name);
-	if (!status)
-		status = check_shapes(&p->args, name);
-	if (!status)
-		status = onednn_view(&p->x, &p->args.x, &p->args.call, name, "x");
+	return status ? status : check_shapes(&p->args, name);
+}
+
+static tn_status average(struct onednn_device *device, struct pooling *p)
+{
+	const char *name = names[p->is_backward];
+	struct onednn_work work = {.device = device, .call = &p->args.call, .operation = name};
+	tn_status status = onednn_view(&p->x, &p->args.x, &p->args.call, name, "x");
 	if (!status)
 		status = onednn_view(&p->y, &p->args.y, &p->args.call, name, "y");
+	if (status)
+		return status;
 	take_window(p);
 	p->gradient = p->args.call.flags & TN_ACCUMULATE ? ONEDNN_ADD : ONEDNN_WRITE;
-	return status;
+	make_key(&work.key, p);
+	work.length = p->x.shape[0];
+	work.cost = (double)(p->y.shape[0] * p->y.shape[1] * p->y.shape[2] * p->y.shape[3]) *
+		    (double)(p->kernel[0] * p->kernel[1]);
+	onednn_cut(&work);
+	status = onednn_begin(&work, make, p);
+	if (status || !work.plan)
+		return status;
+	const uint64_t addresses[] = {p->x.address, p->y.address};
+	return onednn_run(&work, addresses);
 }
 
 static tn_status run(void *device, const struct tn_pool2d_args *args, int is_backward)
 {
 	struct pooling p = {.is_backward = is_backward};
-	struct onednn_work work = {
-		.device = device, .call = &p.args.call, .operation = names[is_backward]};
 	tn_status status = take(&p, args);
 	if (status)
 		return status;
-	make_key(&work.key, &p);
-	work.length = p.x.shape[0];
-	work.cost = (double)(p.y.shape[0] * p.y.shape[1] * p.y.shape[2] * p.y.shape[3]) *
-		    (double)(p.kernel[0] * p.kernel[1]);
-	onednn_cut(&work);
-	status = onednn_begin(&work, make, &p);
-	if (status || !work.plan)
-		return status;
-	const uint64_t addresses[] = {p.x.address, p.y.address};
-	return onednn_run(&work, addresses);
+	if (p.args.kind == TN_POOL_MAX)
+		return onednn_max_pool(device, &p.args, is_backward, names[is_backward]);
+	return average(device, &p);
 }
 
 tn_status onednn_pool2d_forward(void *device, const struct tn_pool2d_args *args)
