@@ -5,12 +5,15 @@
  * one alone.
  */
 #include <pthread.h>
+#include <time.h>
 
 #include "instance.h"
 #include "samples.h"
 #include "slots.h"
 
-enum { THREADS = 4, ROUNDS = 12, SLOTS = 32 };
+/* Threads meet by chance: they run for a while, and on data of their own, so that one that takes another's
+ * gets other numbers. */
+enum { THREADS = 4, LEAST_ROUNDS = 12, SLOTS = 32, LASTS_MS = 300 };
 
 struct worker {
 	pthread_t thread;
@@ -18,7 +21,9 @@ struct worker {
 	struct instance instance;
 	uint32_t index; /* of the device */
 	int shares;     /* the instance of `like`, with a device of its own */
-	int started;
+	uint64_t number;
+	int opened;
+	pthread_barrier_t *ready;
 };
 
 /* Bits where those are promised; a race shows in numbers all the same. */
@@ -45,15 +50,23 @@ static void make_first(struct kit *kit, struct first *first, int slot)
 		first->result = sample_result(&first->sample, &size);
 }
 
+static double milliseconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
 static void stress(struct kit *kit)
 {
+	const double begin = milliseconds();
 	struct first *all = calloc(SLOTS, sizeof(*all));
 	int n = 0;
 	if (!all)
 		kit_give_up(kit, "the kit has no memory left");
 	for (int slot = sample_next(kit, -1); slot >= 0 && n < SLOTS; slot = sample_next(kit, slot))
 		make_first(kit, &all[n++], slot);
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < LEAST_ROUNDS || milliseconds() - begin < LASTS_MS; round++) {
 		for (int i = 0; i < n; i++) {
 			kit->slot = all[i].sample.slot;
 			kit->case_failed = 0;
@@ -68,37 +81,42 @@ static void stress(struct kit *kit)
 	free(all);
 }
 
+/* create and destroy belong to one thread. */
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
 	struct kit *kit = &worker->instance.kit;
-	if (worker->shares) {
+	worker->opened = worker->shares ||
+			 instance_open(&worker->instance, worker->like, worker->index) == TN_OK;
+	kit->seed = worker->like->seed + 1000003 * (worker->number + 1);
+	pthread_barrier_wait(worker->ready);
+	if (worker->opened)
 		stress(kit);
-		return NULL;
-	}
-	/* destroy belongs to the thread that created. */
-	if (instance_open(&worker->instance, worker->like, worker->index) != TN_OK) {
+	else
 		kit_fail(kit, "%s: %s", worker->instance.stage, kit->error.text);
-		return NULL;
-	}
-	stress(kit);
-	instance_close(&worker->instance);
+	if (worker->opened && !worker->shares)
+		instance_close(&worker->instance);
 	return NULL;
 }
 
 static void run_all(struct kit *kit, struct worker *workers, int n)
 {
+	pthread_barrier_t ready;
+	if (pthread_barrier_init(&ready, NULL, (unsigned)n))
+		kit_give_up(kit, "there is no barrier");
 	for (int i = 0; i < n; i++) {
-		workers[i].started = !pthread_create(&workers[i].thread, NULL, work, &workers[i]);
-		if (!workers[i].started)
-			kit_fail(kit, "a thread cannot be made");
+		workers[i].ready = &ready;
+		workers[i].number = (uint64_t)i;
+		workers[i].like = kit;
+		/* Those that were made would wait for this one for ever. */
+		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
+			kit_give_up(kit, "a thread cannot be made");
 	}
 	for (int i = 0; i < n; i++) {
-		if (!workers[i].started)
-			continue;
 		pthread_join(workers[i].thread, NULL);
 		instance_report(&workers[i].instance, kit);
 	}
+	pthread_barrier_destroy(&ready);
 	kit_pass(kit);
 }
 
@@ -114,10 +132,8 @@ void check_threads_instances(struct kit *kit)
 {
 	struct worker *workers = make_workers(kit, THREADS);
 	kit_case(kit, KIT_PROCESS, "%d instances in %d threads", THREADS, THREADS);
-	for (int i = 0; i < THREADS; i++) {
-		workers[i].like = kit;
+	for (int i = 0; i < THREADS; i++)
 		workers[i].index = kit->index;
-	}
 	run_all(kit, workers, THREADS);
 	free(workers);
 }
