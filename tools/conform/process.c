@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "frame.h"
@@ -39,6 +40,7 @@ static void use_device(struct kit *kit, const struct tn_backend *backend, void *
 	struct tn_transfer_args move = {.call = {.struct_size = sizeof(move), .error = &kit->error},
 					.size = BYTES,
 					.host = sent};
+	struct tn_sync_args sync = {.call = {.struct_size = sizeof(sync), .error = &kit->error}};
 	struct tn_free_args release = {.call = CALL(struct tn_free_args)};
 	for (size_t i = 0; i < BYTES; i++)
 		sent[i] = (unsigned char)kit_random(kit);
@@ -49,6 +51,8 @@ static void use_device(struct kit *kit, const struct tn_backend *backend, void *
 	move.host = found;
 	if (status == TN_OK)
 		status = table->download(device, &move);
+	if (status == TN_OK)
+		status = table->sync(device, &sync);
 	release.buffer = move.buffer;
 	if (status != TN_OK)
 		kit_fail(kit, "transfer: %s: %s", tn_status_name(status), kit->error.text);
@@ -148,6 +152,75 @@ static void check_leaks(struct kit *kit)
 	kit_pass(kit);
 }
 
+/* What a plugin handed out: it stays as it is until destroy. */
+static void check_tables(struct kit *kit)
+{
+	static const char *const ids[] = {TN_TABLE_DEVICE, TN_TABLE_COMPUTE, TN_TABLE_COPY,
+					  TN_TABLE_MEMORY, TN_TABLE_STREAM,  TN_TABLE_NN};
+	enum { N = sizeof(ids) / sizeof(ids[0]), MOST = 4096 };
+	static unsigned char before[N][MOST];
+	const uint32_t *tables[N];
+	struct target target;
+	if (!load(kit, &target))
+		return;
+	const struct tn_backend_descriptor *d = &target.backend->descriptor;
+	void *instance = target.backend->instance;
+	kit_case(kit, KIT_PROCESS, "query of a table that nobody has");
+	if (d->query(instance, "com.example.nobody/1"))
+		kit_fail(kit, "it gave one: expected NULL");
+	kit_pass(kit);
+	for (size_t i = 0; i < N; i++) {
+		tables[i] = d->query(instance, ids[i]);
+		if (tables[i])
+			memcpy(before[i], tables[i], *tables[i] < MOST ? *tables[i] : MOST);
+	}
+	kit_case(kit, KIT_PROCESS, "tables and strings after use");
+	open_use_close(kit, target.backend);
+	for (size_t i = 0; i < N; i++) {
+		if (tables[i] != d->query(instance, ids[i]))
+			kit_fail(kit, "query of %s gives another table", ids[i]);
+		else if (tables[i] &&
+			 memcmp(before[i], tables[i], *tables[i] < MOST ? *tables[i] : MOST) != 0)
+			kit_fail(kit, "the table %s has changed", ids[i]);
+	}
+	kit_pass(kit);
+	target_unload(&target);
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The best of some calls: a machine may be busy with other things. */
+static void check_cheap(struct kit *kit)
+{
+	struct tn_device_count count = {.struct_size = sizeof(count)};
+	struct tn_device_description description = {.struct_size = sizeof(description)};
+	double best_count = 1e9, best_describe = 1e9;
+	struct target target;
+	if (!load(kit, &target))
+		return;
+	kit_case(kit, KIT_PROCESS, "device_count and describe within 50 ms");
+	for (int i = 0; i < 5; i++) {
+		double begin = seconds();
+		target.backend->device.device_count(target.backend->instance, &count);
+		double middle = seconds();
+		target.backend->device.describe(target.backend->instance, kit->index, &description);
+		double end = seconds();
+		best_count = middle - begin < best_count ? middle - begin : best_count;
+		best_describe = end - middle < best_describe ? end - middle : best_describe;
+	}
+	if (best_count > 0.05)
+		kit_fail(kit, "device_count takes %.0f ms", best_count * 1e3);
+	if (best_describe > 0.05)
+		kit_fail(kit, "describe takes %.0f ms", best_describe * 1e3);
+	kit_pass(kit);
+	target_unload(&target);
+}
+
 static void check_state(struct kit *kit)
 {
 	struct process_state before, after;
@@ -231,6 +304,9 @@ static void check_fork_after(struct kit *kit)
 const struct check process_checks[] = {
 	{"process.instances", 5, "instances live and die by themselves, and can be made again",
 	 check_instances},
+	{"process.tables", 5, "tables and strings that were handed out stay as they are",
+	 check_tables},
+	{"process.cheap", 5, "device_count and describe take less than 50 ms", check_cheap},
 	{"process.leaks", 5, "create to destroy leaves no descriptor, thread or mapping behind",
 	 check_leaks},
 	{"process.state", 5,
