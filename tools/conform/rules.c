@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which rules of tenon-backend(7) cite a check.  The table is made of that page when the kit is built.
+ * Which rules of tenon-backend(7) cite a check.  The table is made of that page when the kit is built;
+ * an id in it may end in a star.
  */
+#include <fnmatch.h>
+
 #include "frame.h"
 
 static const struct {
@@ -18,7 +21,7 @@ void rules_of(const char *id, char *text, size_t size)
 	size_t length = 0;
 	text[0] = '\0';
 	for (size_t i = 0; citations[i].rule; i++) {
-		if (!strcmp(citations[i].id, id) && length < size)
+		if (!fnmatch(citations[i].id, id, 0) && length < size)
 			length += (size_t)snprintf(text + length, size - length, "%sR%u",
 						   length ? " " : "", citations[i].rule);
 	}
