@@ -41,11 +41,6 @@ static void set_lengths(struct opencl_nest *nest, const struct tn_operand *opera
 		nest->length[d] = operand->shape[d];
 }
 
-static void count_items(struct opencl_job *job)
-{
-	opencl_job_number(job, (int64_t)opencl_count(job->nest.length, job->nest.rank));
-}
-
 /* Runs a job, or answers its dry run; `detail` is what the text depends on besides the walk. */
 static tn_status run(struct opencl_job *job, uint64_t detail,
 		     void (*print)(struct opencl_text *text, const struct opencl_job *job,
@@ -112,7 +107,7 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 	set_lengths(&job.nest, &own.output);
 	add_view(&job, &own.output, 1);
 	opencl_walk_simplify(&job.nest);
-	count_items(&job);
+	opencl_walk_count(&job);
 	own.value.dtype = unit_of(own.value.dtype);
 	opencl_job_scalars(&job, &own.value, 1);
 	return run(&job, 0, print_fill, NULL);
@@ -163,7 +158,7 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 	add_view(&job, &own.input, 1);
 	add_view(&job, &own.output, 1);
 	opencl_walk_simplify(&job.nest);
-	count_items(&job);
+	opencl_walk_count(&job);
 	return run(&job, 0, print_copy, NULL);
 }
 
@@ -221,7 +216,7 @@ static void fill_choice(struct opencl_job *job, const struct tn_gather_args *arg
 	if (!moves)
 		nest->length[axis] = 1;
 	nest->view[chosen == &args->input ? 0 : 2].stride[axis] = 0;
-	count_items(job);
+	opencl_walk_count(job);
 	opencl_job_number(job, chosen->shape[axis]);
 	opencl_job_number(job, chosen->strides[axis]);
 	opencl_job_number(job, listed->shape[axis]);

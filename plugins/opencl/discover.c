@@ -5,13 +5,17 @@
  * full profile, is little-endian and has a compiler; the reason names those that are left out.
  *
  * Some drivers (PoCL) install signal handlers when they are first asked for devices.  A plugin changes
- * none, so they are put back.
+ * none, so they are put back.  Drivers also start threads then, which a forked child does not have: its calls
+ * would wait for ever.  So the process that asked first is remembered, the one thing here that does not
+ * hang on an instance, and another one is told that there is nothing for it.
  */
 #include "plugin.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Of older extensions, whose headers are not everywhere. */
 #define DEVICE_PCI_BUS_ID_NV 0x4008
@@ -22,6 +26,8 @@
 #define DEVICE_PCI_BUS_INFO_KHR 0x410F
 
 #define MAX_PLATFORMS 16
+
+static atomic_int first_process;
 
 /* Where a device is, by one of the extensions. */
 struct pci {
@@ -207,11 +213,25 @@ static void find(struct opencl_instance *own)
 			 (unsigned)n);
 }
 
+/* Was OpenCL begun in a process that this one was forked from? */
+static int is_forked(void)
+{
+	int own = (int)getpid(), first = 0;
+	return !atomic_compare_exchange_strong(&first_process, &first, own) && first != own;
+}
+
 void opencl_discover(struct opencl_instance *instance)
 {
 	static const int signals[] = {SIGFPE, SIGUSR1, SIGUSR2, SIGSEGV, SIGBUS, SIGILL};
 	enum { N_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 	struct sigaction before[N_SIGNALS];
+	if (is_forked()) {
+		instance->absence = TN_PROBE_FAILED;
+		snprintf(instance->reason, sizeof(instance->reason),
+			 "this process was forked from one that had begun to use OpenCL, which "
+			 "drivers do not survive");
+		return;
+	}
 	for (int i = 0; i < N_SIGNALS; i++)
 		(void)sigaction(signals[i], NULL, &before[i]);
 	find(instance);

@@ -83,7 +83,7 @@ tn_status opencl_job_begin(struct opencl_job *job, struct opencl_device *device,
 	job->nest.rank = job->nest.n_kept = job->nest.n_views = 0;
 	job->n_numbers = job->n_scalars = 0;
 	job->scratch = NULL;
-	job->has_scratch = job->spills = 0;
+	job->has_scratch = job->spills = job->is_wide = job->divides = 0;
 	job->stream = opencl_stream_find(device, call->stream);
 	if (!job->stream)
 		return opencl_fail(call->error, TN_INVALID_ARGUMENT, operation,
@@ -114,7 +114,7 @@ static uint32_t count_words(const struct opencl_job *job)
 	uint32_t n = job->n_numbers + nest->rank + nest->n_views + job->n_scalars;
 	for (uint32_t k = 0; k < nest->n_views; k++)
 		n += axes_of(nest, &nest->view[k]);
-	return n;
+	return job->divides ? n + nest->rank : n;
 }
 
 uint64_t opencl_job_spill(struct opencl_job *job)
@@ -172,7 +172,8 @@ struct opencl_text *opencl_key_begin(struct opencl_job *job, const char *kind)
 	opencl_key_number(key,
 			  nest->rank | (uint64_t)nest->n_kept << 8 | (uint64_t)nest->n_views << 16 |
 				  (uint64_t)job->n_scalars << 24 | (uint64_t)job->spills << 32 |
-				  (uint64_t)job->n_numbers << 40);
+				  (uint64_t)job->n_numbers << 40 | (uint64_t)job->is_wide << 48 |
+				  (uint64_t)job->divides << 49);
 	for (uint32_t k = 0; k < nest->n_views; k++)
 		opencl_key_number(key, (uint64_t)nest->view[k].dtype |
 					       (uint64_t)nest->view[k].kept_only << 32);
@@ -214,6 +215,8 @@ static void print_struct(struct opencl_text *text, const struct opencl_job *job)
 	}
 	for (uint32_t s = 0; s < job->n_scalars; s++)
 		opencl_text_format(text, "\tlong x%u;\n", s);
+	if (job->divides && nest->rank)
+		opencl_text_format(text, "\tulong magic[%u];\n", nest->rank);
 	opencl_text_add(text, "};\n");
 }
 
@@ -249,6 +252,28 @@ void opencl_print_steps(struct opencl_text *text, const struct opencl_job *job, 
 	uint32_t axes = axes_of(&job->nest, &job->nest.view[view]);
 	for (uint32_t d = first; d < end && d < axes; d++)
 		opencl_text_format(text, " + %s%u * g.t%u[%u]", prefix, d, view, d);
+}
+
+void opencl_print_number_type(struct opencl_text *text, const struct opencl_job *job)
+{
+	opencl_text_format(text, "typedef %s tn_number;\n", job->is_wide ? "ulong" : "uint");
+}
+
+void opencl_print_division(struct opencl_text *text, const struct opencl_job *job, const char *rest,
+			   uint32_t axis)
+{
+	if (job->is_wide)
+		opencl_text_format(text, "\tconst tn_number q%u = %s / (tn_number)g.length[%u];\n",
+				   axis, rest, axis);
+	else
+		opencl_text_format(text,
+				   "\tconst tn_number q%u = (uint)(((ulong)%s * "
+				   "(g.magic[%u] & 0xffffffffu)) >> (g.magic[%u] >> 32));\n",
+				   axis, rest, axis, axis);
+	opencl_text_format(text,
+			   "\tconst tn_number c%u = %s - q%u * (tn_number)g.length[%u];\n"
+			   "\t%s = q%u;\n",
+			   axis, rest, axis, axis, rest, axis);
 }
 
 /* The bits of a value as what they mean. */
@@ -302,6 +327,16 @@ void opencl_print_program_scalars(struct opencl_text *text, const struct opencl_
 
 /* ---- Building --------------------------------------------------------------------------------*/
 
+static void log_lines(const struct tn_host *host, int32_t level, const struct opencl_text *text)
+{
+	const char *line = text->data, *end = line + text->length;
+	while (text->length && line < end) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+		opencl_log(host, level, line, (size_t)((stop ? stop : end) - line));
+		line = stop ? stop + 1 : end;
+	}
+}
+
 /* The first lines of a build log in the error, all of it in the log. */
 static tn_status report_build(struct opencl_job *job, cl_program program, cl_int code)
 {
@@ -315,10 +350,10 @@ static tn_status report_build(struct opencl_job *job, cl_program program, cl_int
 	    device->cl->clGetProgramBuildInfo(program, device->facts->id, CL_PROGRAM_BUILD_LOG,
 					      size, to, NULL) == CL_SUCCESS)
 		log.length = strnlen(to, size);
-	if (log.length)
-		opencl_log(device->host, TN_LOG_WARNING, log.data, log.length);
-	opencl_log(device->host, TN_LOG_DEBUG, device->cache->source.data,
-		   device->cache->source.length);
+	while (log.length && strchr(" \n", log.data[log.length - 1]))
+		log.data[--log.length] = 0;
+	log_lines(device->host, TN_LOG_INFO, &log);
+	log_lines(device->host, TN_LOG_DEBUG, &device->cache->source);
 	tn_status status = opencl_error_status(code) == TN_OUT_OF_MEMORY ? TN_OUT_OF_MEMORY
 									 : TN_BACKEND_FAILURE;
 	struct tn_error_info own = {.status = status, .native_code = code};
@@ -444,6 +479,18 @@ tn_status opencl_kernel_get(struct opencl_job *job,
 
 /* ---- Starting --------------------------------------------------------------------------------*/
 
+/* n / d = n m >> s for n below 2^31, with s = 31 + l, 2^(l-1) < d <= 2^l and m = 2^s / d rounded up, which is
+ * below 2^32 (Granlund and Montgomery 1994, theorem 4.2): m in the lower half, s in the upper. */
+static uint64_t magic_of(int64_t divisor)
+{
+	uint64_t d = (uint64_t)divisor, shift = 31;
+	if (d > INT32_MAX) /* the job is wide, and divides */
+		return 0;
+	while ((UINT64_C(1) << (shift - 31)) < d)
+		shift++;
+	return shift << 32 | ((UINT64_C(1) << shift) + d - 1) / d;
+}
+
 static uint32_t fill_words(const struct opencl_job *job, int64_t *words)
 {
 	const struct opencl_nest *nest = &job->nest;
@@ -463,6 +510,8 @@ static uint32_t fill_words(const struct opencl_job *job, int64_t *words)
 				     ? (int64_t)(scalar->offset / tn_dtype_size(scalar->dtype))
 				     : (int64_t)scalar->bits;
 	}
+	for (uint32_t d = 0; d < nest->rank && job->divides; d++)
+		words[n++] = (int64_t)magic_of(nest->length[d]);
 	return n;
 }
 

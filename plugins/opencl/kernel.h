@@ -39,7 +39,9 @@ struct opencl_job {
 	const struct tn_scalar *scalar[OPENCL_MAX_JOB_SCALARS];
 	cl_mem scratch; /* one more buffer, of ulong, behind the scalars; NULL: none */
 	int has_scratch;
-	int spills; /* the words go through the workspace */
+	int is_wide; /* element numbers need 64 bits */
+	int divides; /* the words hold what print_division needs */
+	int spills;  /* the words go through the workspace */
 };
 
 struct opencl_kernel;
@@ -71,6 +73,12 @@ void opencl_print_header(struct opencl_text *text, const struct opencl_job *job)
 /* " + index0 * g.t5[0] + ..." over the axes from `first` to `end`, whose indices are named prefix0, ... */
 void opencl_print_steps(struct opencl_text *text, const struct opencl_job *job, uint32_t view,
 			const char *prefix, uint32_t first, uint32_t end);
+/* Prints "c<axis> := rest modulo the axis's length, rest := the quotient" of a tn_number, for a job that
+ * divides: by a multiplication where 31 bits are enough. */
+void opencl_print_division(struct opencl_text *text, const struct opencl_job *job, const char *rest,
+			   uint32_t axis);
+/* The type tn_number. */
+void opencl_print_number_type(struct opencl_text *text, const struct opencl_job *job);
 /* Scalar number `number`, converted to `to`. */
 void opencl_print_scalar(struct opencl_text *text, const struct opencl_job *job, uint32_t number,
 			 tn_dtype to);

@@ -55,7 +55,7 @@ static void fill_job(struct opencl_job *job, const struct tn_map_args *args)
 		opencl_nest_add(job->device, nest, &args->outputs[j], 1);
 	if (!opencl_uses_index(program))
 		opencl_walk_simplify(nest);
-	opencl_job_number(job, (int64_t)opencl_count(nest->length, nest->rank));
+	opencl_walk_count(job);
 	opencl_job_scalars(job, args->scalars, program->n_scalars);
 }
 

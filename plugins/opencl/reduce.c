@@ -29,7 +29,6 @@ struct reduction {
 	tn_dtype accumulator[MAX_VALUES]; /* what the result of a combiner is */
 	uint32_t lanes;                   /* groups: items in a group */
 	uint64_t n_kept, n_reduced, n_chunks;
-	int is_wide;
 };
 
 static const char operation[] = "reduce";
@@ -197,7 +196,8 @@ static void plan(struct reduction *r, struct opencl_job *job, const struct tn_re
 	const struct opencl_nest *nest = &job->nest;
 	r->n_kept = opencl_count(nest->length, nest->n_kept);
 	r->n_reduced = opencl_count(nest->length + nest->n_kept, nest->rank - nest->n_kept);
-	r->is_wide = r->n_kept > INT32_MAX / MAX_CHUNKS || r->n_reduced > INT32_MAX;
+	job->divides = 1;
+	job->is_wide = r->n_kept > INT32_MAX / MAX_CHUNKS || r->n_reduced > INT32_MAX;
 	choose_way(r, job);
 	for (uint32_t v = 0; v < args->n_values; v++) {
 		r->value[v] = opencl_output_dtype(args->prologue, v);
@@ -334,21 +334,17 @@ static void print_run_step(struct opencl_text *text, const struct reduction *r)
 /* ---- Printing: indices, prologue, epilogue ---------------------------------------------------*/
 
 /* Indices c<first> to c<end-1> of element number `number` of those axes. */
-static void print_indices(struct opencl_text *text, const char *number, uint32_t first,
-			  uint32_t end)
+static void print_indices(struct opencl_text *text, const struct opencl_job *job,
+			  const char *number, uint32_t first, uint32_t end)
 {
+	char rest[32];
+	(void)snprintf(rest, sizeof(rest), "rest%u", first);
 	if (end > first)
-		opencl_text_format(text, "\ttn_number rest%u = %s;\n", first, number);
-	for (uint32_t d = end; d-- > first;) {
-		if (d == first)
-			opencl_text_format(text, "\tconst tn_number c%u = rest%u;\n", d, first);
-		else
-			opencl_text_format(text,
-					   "\tconst tn_number c%u = rest%u %% "
-					   "(tn_number)g.length[%u];\n"
-					   "\trest%u /= (tn_number)g.length[%u];\n",
-					   d, first, d, first, d);
-	}
+		opencl_text_format(text, "\ttn_number %s = %s;\n", rest, number);
+	for (uint32_t d = end; d-- > first + 1;)
+		opencl_print_division(text, job, rest, d);
+	if (end > first)
+		opencl_text_format(text, "\tconst tn_number c%u = %s;\n", first, rest);
 }
 
 /* Where each input begins for kept element k. */
@@ -466,7 +462,7 @@ static void print_items(struct opencl_text *text, const struct opencl_job *job,
 	opencl_text_add(text, "\tconst tn_number k = (tn_number)get_global_id(0);\n"
 			      "\tif (k >= (tn_number)g.n0)\n\t\treturn;\n"
 			      "\ttn_number r = 0;\n");
-	print_indices(text, "k", 0, kept);
+	print_indices(text, job, "k", 0, kept);
 	print_bases(text, job, r);
 	opencl_print_program_scalars(text, job, r->args->prologue, "p_", 0);
 	print_accumulators(text, r);
@@ -571,14 +567,14 @@ static void print_groups(struct opencl_text *text, const struct opencl_job *job,
 			      "\tconst tn_number k = group / (tn_number)g.n2;\n"
 			      "\tconst long begin = (long)(group % (tn_number)g.n2) * g.n3;\n"
 			      "\tconst long end = min(begin + g.n3, g.n1);\n");
-	print_indices(text, "k", 0, kept);
+	print_indices(text, job, "k", 0, kept);
 	print_bases(text, job, r);
 	opencl_print_program_scalars(text, job, r->args->prologue, "p_", 0);
 	print_accumulators(text, r);
 	print_run_begin(text, r);
 	opencl_text_add(text, "\tfor (long at = begin + lane; at < end; at += LANES) {\n"
 			      "\tconst tn_number r = (tn_number)at;\n");
-	print_indices(text, "r", kept, rank);
+	print_indices(text, job, "r", kept, rank);
 	print_prologue(text, job, r);
 	print_values(text, r);
 	print_run_step(text, r);
@@ -602,7 +598,7 @@ static void print_joins(struct opencl_text *text, const struct opencl_job *job,
 	char x[48], place[48];
 	opencl_text_add(text, "\tconst tn_number k = (tn_number)get_global_id(0);\n"
 			      "\tif (k >= (tn_number)g.n0)\n\t\treturn;\n");
-	print_indices(text, "k", 0, job->nest.n_kept);
+	print_indices(text, job, "k", 0, job->nest.n_kept);
 	print_accumulators(text, r);
 	opencl_text_format(text,
 			   "\tfor (long chunk = 0; chunk < g.n2; chunk++) {\n"
@@ -625,8 +621,8 @@ static void print_joins(struct opencl_text *text, const struct opencl_job *job,
 static void print(struct opencl_text *text, const struct opencl_job *job, const void *argument)
 {
 	const struct reduction *r = argument;
-	opencl_text_format(text, "typedef %s tn_number;\n#define LANES %u\n",
-			   r->is_wide ? "ulong" : "uint", r->lanes);
+	opencl_print_number_type(text, job);
+	opencl_text_format(text, "#define LANES %u\n", r->lanes);
 	opencl_print_header(text, job);
 	opencl_text_add(text, "{\n");
 	if (r->way == ITEMS)
@@ -648,7 +644,6 @@ static tn_status get(struct opencl_job *job, const struct reduction *r,
 	for (uint32_t v = 0; v < r->args->n_values; v++)
 		combiners = combiners << 8 | r->args->combiners[v];
 	opencl_key_number(key, (uint64_t)r->way | (uint64_t)r->lanes << 8 |
-				       (uint64_t)r->is_wide << 32 |
 				       (uint64_t)(r->n_chunks > 1) << 33 |
 				       (uint64_t)(r->args->epilogue != NULL) << 34 |
 				       (uint64_t)r->args->n_values << 40);

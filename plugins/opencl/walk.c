@@ -23,43 +23,43 @@ void opencl_walk_simplify(struct opencl_nest *nest)
 		opencl_nest_pad(nest, nest->rank + 1, 0);
 }
 
-/* Do element numbers need 64 bits?  Those of the items behind the last count too. */
-static int is_wide(const struct opencl_job *job)
+void opencl_walk_count(struct opencl_job *job)
 {
-	return job->number[0] > INT32_MAX;
+	uint64_t count = opencl_count(job->nest.length, job->nest.rank);
+	job->is_wide = count > INT32_MAX;
+	job->divides = 1;
+	opencl_job_number(job, (int64_t)count);
 }
 
 void opencl_walk_key(struct opencl_text *key, const struct opencl_job *job)
 {
-	uint64_t walks = (uint64_t)is_wide(job);
+	uint64_t walks = 0;
 	for (uint32_t k = 0; k < job->nest.n_views; k++)
 		walks = walks << 2 | walk_of(&job->nest, k);
 	opencl_key_number(key, walks);
 }
 
 /* The last axis first. */
-static void print_indices(struct opencl_text *text, uint32_t rank)
+static void print_indices(struct opencl_text *text, const struct opencl_job *job)
 {
+	uint32_t rank = job->nest.rank;
 	if (rank > 1)
 		opencl_text_add(text, "\ttn_number rest = e;\n");
 	for (uint32_t d = rank; d-- > 1;)
-		opencl_text_format(text,
-				   "\tconst tn_number c%u = rest %% (tn_number)g.length[%u];\n"
-				   "\trest /= (tn_number)g.length[%u];\n",
-				   d, d, d);
+		opencl_print_division(text, job, "rest", d);
 	if (rank > 0)
 		opencl_text_format(text, "\tconst tn_number c0 = %s;\n", rank > 1 ? "rest" : "e");
 }
 
 void opencl_print_walk(struct opencl_text *text, const struct opencl_job *job)
 {
-	opencl_text_format(text, "typedef %s tn_number;\n", is_wide(job) ? "ulong" : "uint");
+	opencl_print_number_type(text, job);
 	opencl_print_header(text, job);
 	opencl_text_add(text, "{\n"
 			      "\tconst tn_number e = (tn_number)get_global_id(0);\n"
 			      "\tif (e >= (tn_number)g.n0)\n"
 			      "\t\treturn;\n");
-	print_indices(text, job->nest.rank);
+	print_indices(text, job);
 }
 
 void opencl_print_place(struct opencl_text *text, const struct opencl_job *job, uint32_t view)

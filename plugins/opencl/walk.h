@@ -12,6 +12,8 @@
 
 /* Makes few axes of many, and few different numbers of axes. */
 void opencl_walk_simplify(struct opencl_nest *nest);
+/* Counts the elements: the job's first number. */
+void opencl_walk_count(struct opencl_job *job);
 /* Adds to a key what the printed text depends on besides. */
 void opencl_walk_key(struct opencl_text *key, const struct opencl_job *job);
 /* The kernel's head, `{`, e and the indices. */
