@@ -123,8 +123,8 @@ static void check_output(const struct run *run, uint32_t combiner, const struct 
 		 (unsigned long long)i, expected, tolerance, found);
 }
 
-/* Values with many equals among them, and NaNs where there are to be any, but not everywhere.  Those of
- * a product are near 1, so that it neither overflows nor vanishes. */
+/* Values with equals among them (of argmax and argmin: few others), and NaNs where there are to be any,
+ * but not everywhere.  Those of a product are near 1, so that it neither overflows nor vanishes. */
 static void fill(struct array *in, uint32_t combiner, int with_nan)
 {
 	array_randomise(in, -2, 2);
@@ -132,6 +132,8 @@ static void fill(struct array *in, uint32_t combiner, int with_nan)
 		if (combiner == TN_REDUCE_PRODUCT && tn_is_floating(in->operand.dtype))
 			array_set_number(in, i,
 					 (i % 3 ? 1 : -1) * kit_uniform(in->kit, 0.9999, 1.0001));
+		else if (is_arg(combiner))
+			array_set_number(in, i, (double)(kit_random(in->kit) % 5) - 2);
 		else if (kit_random(in->kit) % 4 == 0)
 			array_set_number(in, i, (double)(kit_random(in->kit) % 3));
 		if (with_nan && kit_random(in->kit) % 9 == 0)
