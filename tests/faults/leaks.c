@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Fault: a buffer that is freed is not given back to the host.
+ */
+#include "right.h"
+
+static tn_status free_buffer(void *device, const struct tn_free_args *args)
+{
+	(void)device;
+	(void)args;
+	return TN_OK;
+}
+
+static void break_it(struct right *right)
+{
+	right->device.free = free_buffer;
+}
+
+RIGHT_PLUGIN("leaks");
