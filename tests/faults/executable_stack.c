@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Fault: it asks for an executable stack.  link: -Wl,-z,execstack
+ */
+#include "right.h"
+
+static void break_it(struct right *right)
+{
+	(void)right;
+}
+
+RIGHT_PLUGIN("executable_stack");

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Fault: a symbol stays undefined, for a library to bring that may not be there.  link: -Wl,-z,undefs
+ */
+#include "right.h"
+
+extern int nobody_has_this(void);
+
+static tn_status sync_stream(void *device, const struct tn_sync_args *args)
+{
+	(void)device;
+	(void)args;
+	return nobody_has_this();
+}
+
+static void break_it(struct right *right)
+{
+	right->device.sync = sync_stream;
+}
+
+RIGHT_PLUGIN("undefined_symbol");
