@@ -82,6 +82,19 @@ static int load(struct kit *kit, struct target *target)
 	return 0;
 }
 
+/* Loads a further instance where one could be made: that there is none now is a failure. */
+static int load_again(struct kit *kit, struct target *target, const char *when)
+{
+	target_load(target, kit, NULL);
+	kit_case(kit, KIT_PROCESS, "%s", when);
+	if (target->backend && kit->index < target->backend->n_devices)
+		return 1;
+	kit_fail(kit, "no further instance with this device: %s: %s",
+		 tn_status_name(target->status), target->text);
+	target_unload(target);
+	return 0;
+}
+
 /* ---- Instances -------------------------------------------------------------------------------*/
 
 /* The life of one instance has nothing to do with another's. */
@@ -92,15 +105,13 @@ static void check_instances(struct kit *kit)
 		return;
 	kit_case(kit, KIT_PROCESS, "two instances at once");
 	void *device = open_device(kit, first.backend);
-	if (!device || !load(kit, &second))
+	if (!device || !load_again(kit, &second, "two instances at once"))
 		return;
-	kit_case(kit, KIT_PROCESS, "two instances at once");
 	open_use_close(kit, second.backend);
 	use_device(kit, first.backend, device);
 	kit_pass(kit);
-	if (!load(kit, &third))
+	if (!load_again(kit, &third, "the second destroyed, the first and a third go on"))
 		return;
-	kit_case(kit, KIT_PROCESS, "the second destroyed, the first and a third go on");
 	target_unload(&second);
 	use_device(kit, first.backend, device);
 	open_use_close(kit, third.backend);
@@ -111,9 +122,8 @@ static void check_instances(struct kit *kit)
 	open_use_close(kit, third.backend);
 	target_unload(&third);
 	kit_pass(kit);
-	if (!load(kit, &first))
+	if (!load_again(kit, &first, "create after all were destroyed"))
 		return;
-	kit_case(kit, KIT_PROCESS, "create after all were destroyed");
 	open_use_close(kit, first.backend);
 	target_unload(&first);
 	kit_pass(kit);
@@ -123,7 +133,9 @@ static int cycle(struct kit *kit, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		struct target target;
-		if (!load(kit, &target))
+		int there = i ? load_again(kit, &target, "create, open, use, close, destroy again")
+			      : load(kit, &target);
+		if (!there)
 			return 0;
 		kit_case(kit, KIT_PROCESS, "%u times create, open, use, close, destroy", CYCLES);
 		open_use_close(kit, target.backend);
@@ -263,8 +275,7 @@ static void check_fork_before(struct kit *kit)
 	kit_case(kit, KIT_PROCESS, "fork after device_count and describe");
 	pid_t pid = fork();
 	if (pid == 0) {
-		if (load(kit, &own)) {
-			kit_case(kit, KIT_PROCESS, "in the child forked after device_count");
+		if (load_again(kit, &own, "in the child forked after device_count")) {
 			open_use_close(kit, own.backend);
 			target_unload(&own);
 		}
