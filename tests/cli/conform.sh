@@ -134,3 +134,20 @@ for line in 'stream.sync' 'stream.sync 2026-11-21' 'stream.sync because' 'stream
 	err_has "$dir/exclude:1: "
 done
 run 2 --exclude="$dir/nothing" reference
+
+# The modes that decide nothing.
+run 0 --mode=perf --filter='add 16^2' "$plugins/backend_copyonly.so"
+out_has '^add 16^2  *host  *[0-9.]*  *[0-9.]* GB/s  *[0-9.]*x'
+out_lacks '^matmul'
+run 0 --mode=perf --filter='matmul 128' --json reference
+[ "$(value figures 0 route)" = '"native"' ] || fail "the route of a figure"
+[ "$(value figures 0 unit)" = '"GFLOP/s"' ] || fail "the unit of a figure"
+run 1 --mode=perf --filter='nothing' reference
+run 77 --mode=perf "$plugins/backend_zero_devices.so"
+STUMBLE=crash run 1 --mode=perf --filter='add 16^2' "$plugins/backend_stumbles.so"
+err_has 'add 16^2: it crashed (SIGSEGV, signal 11)'
+run 0 --mode=support "$plugins/backend_copyonly.so"
+out_has '^matmul .* host '
+run 0 --mode=support --filter='softmax' --json reference
+[ "$(value operations softmax f32)" = '"native"' ] || fail "the route of softmax"
+[ "$(value operations softmax i32)" = '"no"' ] || fail "softmax of integers"

@@ -6,4 +6,4 @@
 # program.
 ASAN_OPTIONS=allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export ASAN_OPTIONS
-exec "$TENON_BUILD/tenon-conform" --require=L4 reference
+exec "$TENON_BUILD/tenon-conform" --require=L5 reference

@@ -127,6 +127,8 @@ struct level_summary {
 };
 
 int run_init(struct run *run, const struct options *options); /* 0: out of memory */
+/* The same for one check that stands in no table. */
+int run_init_one(struct run *run, const struct options *options, const struct check *check);
 void run_release(struct run *run);
 
 void result_fail(struct result *result, const char *where, const char *why);

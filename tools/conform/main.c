@@ -5,7 +5,7 @@
  */
 #include <limits.h>
 
-#include "frame.h"
+#include "modes.h"
 
 static int test(const struct options *options)
 {
@@ -52,7 +52,10 @@ int main(int argc, char **argv)
 		report_list();
 		status = EXIT_PASSED;
 	} else if (status < 0) {
-		status = resolve(&options) ? test(&options) : EXIT_USAGE;
+		status = !resolve(&options)             ? EXIT_USAGE
+			 : options.mode == MODE_PERF    ? mode_perf(&options)
+			 : options.mode == MODE_SUPPORT ? mode_support(&options)
+							: test(&options);
 	}
 	options_release(&options);
 	return status;

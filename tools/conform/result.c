@@ -153,21 +153,26 @@ static int is_wanted(const struct options *options, const struct check *check)
 	       (!options->filter || !fnmatch(options->filter, check->id, 0));
 }
 
+static struct result *add_result(struct run *run, const struct check *check, enum place place)
+{
+	struct result *result;
+	run->results = checked(realloc(run->results, (run->n_results + 1) * sizeof(*result)));
+	result = &run->results[run->n_results++];
+	memset(result, 0, sizeof(*result));
+	result->check = check;
+	result->place = place;
+	return result;
+}
+
 static void plan(struct run *run)
 {
 	const struct check *check;
 	enum place place;
 	for (size_t n = 0; (check = check_at(n, &place)); n++) {
-		struct result *result;
 		int wanted = is_wanted(run->options, check);
 		if (!wanted && place != BY_PARENT)
 			continue;
-		run->results =
-			checked(realloc(run->results, (run->n_results + 1) * sizeof(*result)));
-		result = &run->results[run->n_results++];
-		memset(result, 0, sizeof(*result));
-		result->check = check;
-		result->place = place;
+		struct result *result = add_result(run, check, place);
 		result->unwanted = !wanted;
 		result->exclusion = exclusion_of(run->options, check->id);
 		if (result->exclusion)
@@ -175,7 +180,7 @@ static void plan(struct run *run)
 	}
 }
 
-int run_init(struct run *run, const struct options *options)
+static int share_kit(struct run *run, const struct options *options)
 {
 	memset(run, 0, sizeof(*run));
 	run->options = options;
@@ -187,7 +192,22 @@ int run_init(struct run *run, const struct options *options)
 	run->kit->which = options->which;
 	run->kit->index = options->device;
 	run->kit->seed = options->seed;
+	return 1;
+}
+
+int run_init(struct run *run, const struct options *options)
+{
+	if (!share_kit(run, options))
+		return 0;
 	plan(run);
+	return 1;
+}
+
+int run_init_one(struct run *run, const struct options *options, const struct check *check)
+{
+	if (!share_kit(run, options))
+		return 0;
+	add_result(run, check, WITH_DEVICE);
 	return 1;
 }
 

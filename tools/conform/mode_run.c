@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See modes.h.
+ */
+#include "modes.h"
+
+int mode_run(struct run *run, const struct options *options, const struct check *what)
+{
+	struct options quiet = *options;
+	quiet.json = 1; /* supervise tells nothing */
+	quiet.n_exclusions = 0;
+	if (!run_init_one(run, &quiet, what)) {
+		fputs("tenon-conform: out of memory\n", stderr);
+		return EXIT_FAILED;
+	}
+	supervise(run);
+	run->options = options;
+	const struct result *result = &run->results[0];
+	if (run->absent != TN_OK)
+		fprintf(stderr, "tenon-conform: %s: %s: %s\n", options->which,
+			tn_status_name(run->absent), run->absent_text);
+	else if (run->loading_failure)
+		fprintf(stderr, "tenon-conform: %s: %s: %s\n", options->which, run->loading_stage,
+			run->loading_failure);
+	for (size_t i = 0; i < result->n_failures; i++)
+		fprintf(stderr, "FAILED  %s: %s: %s\n", options->which, result->failures[i].where,
+			result->failures[i].why);
+	if (run->absent != TN_OK && !run->loading_failure)
+		return EXIT_ABSENT;
+	return run->loading_failure || result->n_failures ? EXIT_FAILED : EXIT_PASSED;
+}
+
+void mode_end(struct run *run)
+{
+	run_release(run);
+}
+
+enum route mode_route(tn_context *context)
+{
+	struct tn_ledger_row row;
+	enum route worst = NATIVE;
+	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
+		enum route route = row.host       ? HOST
+				   : row.composed ? COMPOSED
+				   : row.lent     ? LENT
+						  : NATIVE;
+		worst = route > worst ? route : worst;
+	}
+	return worst;
+}
