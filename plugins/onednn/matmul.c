@@ -60,6 +60,12 @@ static tn_status check_shapes(const struct tn_matmul_args *args)
 {
 	const int64_t *a = args->a.shape, *b = args->b.shape, *c = args->c.shape;
 	uint32_t i = args->c.rank - 2, j = i + 1;
+	for (uint32_t axis = 0; axis <= j; axis++) {
+		if (a[axis] < 1 || b[axis] < 1 || c[axis] < 1)
+			return onednn_fail(args->call.error, TN_INVALID_ARGUMENT, "matmul",
+					   "axis %u has lengths %" PRId64 ", %" PRId64 ", %" PRId64,
+					   axis, a[axis], b[axis], c[axis]);
+	}
 	for (uint32_t axis = 0; axis < i; axis++) {
 		if (a[axis] != c[axis] || b[axis] != c[axis])
 			return onednn_fail(args->call.error, TN_SHAPE, "matmul",

@@ -52,6 +52,13 @@ static tn_status check_shapes(const struct tn_pool2d_args *args, const char *nam
 		return onednn_fail(args->call.error, TN_SHAPE, name,
 				   "ranks %u, %u: expected 4 of x and y", args->x.rank,
 				   args->y.rank);
+	for (int i = 0; i < 4; i++) {
+		if (x[i] < 1 || y[i] < 1)
+			return onednn_fail(args->call.error, TN_INVALID_ARGUMENT, name,
+					   "axis %d has length %" PRId64 " in x and %" PRId64
+					   " in y",
+					   i, x[i], y[i]);
+	}
 	if (y[0] == x[0] && y[1] == x[1] && y[2] == output_length(args, 0) &&
 	    y[3] == output_length(args, 1))
 		return TN_OK;

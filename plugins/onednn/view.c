@@ -54,6 +54,12 @@ tn_status onednn_view(struct onednn_view *view, const struct tn_operand *operand
 		return onednn_fail(call->error, TN_UNSUPPORTED, operation,
 				   "%s: rank %u, oneDNN has 1 to %d", which, operand->rank,
 				   DNNL_MAX_NDIMS);
+	for (uint32_t i = 0; i < operand->rank; i++) {
+		if (operand->shape[i] < 1)
+			return onednn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+					   "%s: axis %u has length %" PRId64, which, i,
+					   operand->shape[i]);
+	}
 	view->rank = (int)operand->rank;
 	view->address = operand->buffer + operand->offset;
 	memcpy(view->shape, operand->shape, operand->rank * sizeof(int64_t));
