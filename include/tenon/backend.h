@@ -119,8 +119,8 @@ struct tn_call {
 
 /* A view of a buffer.  Element (i0, i1, ...) is at byte
  *     offset + (i0 * strides[0] + i1 * strides[1] + ...) * size of dtype
- * from the buffer's start.  For host memory the buffer handle is the address.  Input strides may be
- * 0 or negative.  Inputs may overlap anything but outputs; an output addresses each element once,
+ * from the buffer's start, where offset is a multiple of that size.  For host memory the buffer
+ * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap anything but outputs; an output addresses each element once,
  * and is an input's exact view or shares no byte with any input.  Entries beyond rank are
  * unspecified.  No axis has length 0: the host answers for empty arrays itself. */
 struct tn_operand {
@@ -148,8 +148,8 @@ struct tn_scalar {
  * keeps no pointer to a program past the call.
  *
  * Programs compute in TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32 and, where claimed, TN_F64.  An input
- * is converted to its instruction's dtype when loaded, an output from its value's dtype to the
- * operand's when stored, both by the rules of the cast.
+ * or a scalar is converted to its instruction's dtype when loaded, an output from its value's dtype
+ * to the operand's when stored, both by the rules of the cast.
  */
 #define TN_PROGRAM_MAX_INSTRUCTIONS 256
 #define TN_PROGRAM_MAX_CONSTANTS 64
@@ -839,8 +839,12 @@ struct tn_host {
 
 	/* Prints helper functions that printed programs use (print_prelude), or a program's statements:
 	 * `in0`, `in1`, ... and `s0`, `s1`, ... are read, `i0`, `i1`, ... are indices (i64), `element`
-	 * the element's number, `out0`, ... are declared and written, all with the prefix.  Writes at
-	 * most `size` bytes with the NUL and returns the length that the whole text has. */
+	 * the element's number, `out0`, ... are declared and written, all with the prefix.  The caller
+	 * declares what is read before it, in the prelude's types (tn_bool, tn_i32, ...) and the dtype
+	 * of the instruction that reads it; in a prologue indices and number are those of the inputs'
+	 * shape, in an epilogue those of the kept axes.  Compile without contraction or relaxed
+	 * mathematics, for OpenCL with -cl-fp32-correctly-rounded-divide-sqrt, or random numbers differ.
+	 * Writes at most `size` bytes with the NUL and returns the length that the whole text has. */
 	size_t (*print_prelude)(void *context, const struct tn_print_args *args, char *buffer,
 				size_t size);
 	size_t (*print_program)(void *context, const struct tn_program *program,
