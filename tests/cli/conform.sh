@@ -93,6 +93,9 @@ run 1 --level=0-1 "$plugins/backend_crashes.so"
 out_has '^FAILED  L0 file.loads: create: it crashed (SIGSEGV, signal 11)'
 out_has '^L1  device.describe  *not run'
 out_has '^L0  file.note  *passed'
+run 1 --filter=memory.alignment "$plugins/backend_prints.so"
+out_has '^FAILED  L5 process.silence: loading and closing: it printed "report"'
+out_has '^L1  memory.alignment  *passed'
 run 1 --level=0 --filter=file.hosts "$plugins/backend_prints.so"
 out_has '^FAILED  L5 process.silence: file.hosts: it printed "report"'
 

@@ -11,7 +11,8 @@
  *	fail CHECK CASE TEXT, remark TEXT, skip TEXT
  *	tally SLOT DONE REFUSED UNSUPPORTED FAILED
  *	cover OPERATION NATIVE LENT COMPOSED HOST
- *	end FROM TO                     it has ended; what it printed stands in [FROM, TO)
+ *	end [FROM TO]                   it has ended; what it printed stands in [FROM, TO)
+ *	quit                            it gives up, and ends by itself
  *	closing                         the checks are over, the device will be closed
  */
 #include <fcntl.h>
@@ -102,7 +103,8 @@ void kit_give_up(struct kit *kit, const char *format, ...)
 	kit->tallies[kit->slot].failed++;
 	record_send(records_fd, "fail\t%s\t%s\t%s", kit->check->id, kit->case_name, text);
 	send_counts(kit);
-	record_send(records_fd, "end\t0\t0");
+	record_send(records_fd, "end");
+	record_send(records_fd, "quit");
 	_exit(EXIT_FAILED);
 }
 

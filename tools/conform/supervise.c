@@ -26,7 +26,8 @@ struct child {
 	int with_device;
 	size_t current; /* result that it is at; (size_t)-1: none */
 	size_t next;    /* the first that it has not begun */
-	int opened, closing, absent;
+	int opened, closing;
+	int quits; /* by itself, having said why */
 	double since; /* when it began what it is at */
 	int hung, status;
 	uint64_t printed; /* as far as what it printed was looked at */
@@ -35,6 +36,8 @@ struct child {
 };
 
 #define NONE ((size_t)-1)
+
+static const char loading[] = "loading and closing";
 
 static double now(void)
 {
@@ -54,8 +57,10 @@ static void take_output(struct run *run, struct child *child, uint64_t from, uin
 	child->printed = to;
 	if (!line)
 		return;
-	char **place = sanitizer && strstr(line, "Thread") ? &run->races : quote;
-	if (*place) {
+	int is_race = sanitizer && (strstr(line, " race") || strstr(line, "lock-order"));
+	char **place = is_race ? &run->races : quote;
+	/* It counts at the end what it has reported before. */
+	if (*place || (sanitizer && strstr(line, "ThreadSanitizer: reported"))) {
 		free(line);
 		return;
 	}
@@ -88,11 +93,11 @@ static void take_coverage(struct result *result, char **words, size_t n)
 static void take_end(struct run *run, struct child *child, char **words, size_t n)
 {
 	struct result *result = &run->results[child->current];
-	uint64_t to = n == 3 ? strtoull(words[2], NULL, 10) : 0;
-	take_output(run, child, child->printed, child->printed, "", &result->printed);
-	if (to)
-		take_output(run, child, strtoull(words[1], NULL, 10), to, result->check->id,
-			    &result->printed);
+	if (n == 3) {
+		uint64_t from = strtoull(words[1], NULL, 10), to = strtoull(words[2], NULL, 10);
+		take_output(run, child, child->printed, from, loading, &run->printed_loading);
+		take_output(run, child, from, to, result->check->id, &result->printed);
+	}
 	result->seconds = now() - child->since;
 	result->ended = 1;
 	result_settle(result);
@@ -128,7 +133,7 @@ static void take_begin(const struct run *run, struct child *child, const char *i
 static void take_absent(struct run *run, struct child *child, char **words)
 {
 	tn_status status = (tn_status)strtol(words[1], NULL, 10);
-	child->absent = 1;
+	child->quits = 1;
 	free(run->absent_text);
 	run->absent_text = text_copy(words[3]);
 	run->absent = status;
@@ -162,6 +167,8 @@ static void take_record(struct run *run, struct child *child, char *line)
 		take_absent(run, child, words);
 	else if (!strcmp(words[0], "closing"))
 		child->closing = 1;
+	else if (!strcmp(words[0], "quit"))
+		child->quits = 1;
 	else if (result && !strcmp(words[0], "fail") && n == 4)
 		take_failure(run, result, words);
 	else if (result && !strcmp(words[0], "remark") && n == 2)
@@ -290,10 +297,10 @@ static void bury(struct run *run, struct child *child)
 {
 	char why[512], *quote = NULL;
 	off_t size = lseek(child->output, 0, SEEK_END);
-	const char *where = child->current != NONE ? run->results[child->current].check->id
-						   : "loading and closing";
+	const char *where =
+		child->current != NONE ? run->results[child->current].check->id : loading;
 	take_output(run, child, child->printed, size > 0 ? (uint64_t)size : 0, where, &quote);
-	int died = !child->absent && describe_death(run, child, why, sizeof(why));
+	int died = !child->quits && describe_death(run, child, why, sizeof(why));
 	if (died && quote) {
 		size_t length = strlen(why);
 		snprintf(why + length, sizeof(why) - length, "; it printed \"%s\"", quote);
