@@ -68,6 +68,13 @@ static tn_status check_shapes(const struct tn_matmul_args *args)
 		return cpu_fail(error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE, "matmul",
 				"ranks %u, %u, %u: expected one rank from 2 to 6", a->rank, b->rank,
 				rank);
+	for (uint32_t i = 0; i < rank; i++) {
+		if (a->shape[i] < 1 || b->shape[i] < 1 || c->shape[i] < 1)
+			return cpu_fail(error, TN_INVALID_ARGUMENT, "matmul",
+					"axis %u has lengths %lld, %lld, %lld", i,
+					(long long)a->shape[i], (long long)b->shape[i],
+					(long long)c->shape[i]);
+	}
 	for (uint32_t i = 0; i + 2 < rank; i++) {
 		if (a->shape[i] != c->shape[i] || b->shape[i] != c->shape[i])
 			return cpu_fail(error, TN_SHAPE, "matmul",
