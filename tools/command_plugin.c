@@ -22,10 +22,17 @@ static const char help[] = "usage: tenon plugin new NAME [options]\n"
 			   "  --directory DIR   where to; tenon-backend-NAME if not given.  It "
 			   "must be new or empty.\n";
 
-/* Names that a selection of backends cannot mean, or that are the library's own. */
+/* Names that a selection of backends cannot mean, or that are Tenon's own: `make install` would put the
+ * author's files in the place of theirs. */
 static int is_reserved(const char *name)
 {
-	return !strcmp(name, "auto") || !strcmp(name, "reference");
+	static const char *const names[] = {"auto",   "cpu",    "cuda",     "mock",
+					    "onednn", "opencl", "reference"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(name, names[i]))
+			return 1;
+	}
+	return 0;
 }
 
 /* 0, or EXIT_USAGE after saying what is wrong with the name. */
