@@ -92,7 +92,8 @@ static int all_usable(const tn_load_report *report)
 {
 	const struct tn_load_row *row;
 	for (size_t i = 0; (row = tn_load_report_row(report, i)); i++) {
-		if (row->status && row->path)
+		int harmless = row->status == TN_EXCLUDED || row->status == TN_DUPLICATE;
+		if (row->status && !harmless && row->path)
 			return 0;
 	}
 	return 1;
