@@ -97,11 +97,21 @@ static int ask_pci(const struct opencl_library *cl, cl_device_id id, const char 
 	return 1;
 }
 
+static int is_zero(const uint8_t *bytes, size_t n)
+{
+	uint8_t any = 0;
+	for (size_t i = 0; i < n; i++)
+		any |= bytes[i];
+	return !any;
+}
+
 static void identify(const struct opencl_library *cl, struct opencl_facts *facts,
 		     const char *extensions)
 {
 	struct pci pci;
-	if (ask_pci(cl, facts->id, extensions, &pci)) {
+	/* Drivers without hardware answer with zeros, which is where no device is. */
+	if (ask_pci(cl, facts->id, extensions, &pci) &&
+	    (pci.domain || pci.bus || pci.device || pci.function)) {
 		facts->identity_type = TN_IDENTITY_PCI;
 		for (int i = 0; i < 4; i++)
 			facts->identity[i] = (uint8_t)(pci.domain >> (8 * i));
@@ -109,7 +119,8 @@ static void identify(const struct opencl_library *cl, struct opencl_facts *facts
 		facts->identity[5] = (uint8_t)pci.device;
 		facts->identity[6] = (uint8_t)pci.function;
 	} else if (has_extension(extensions, "cl_khr_device_uuid") &&
-		   ask(cl, facts->id, DEVICE_UUID_KHR, facts->identity, sizeof(facts->identity)))
+		   ask(cl, facts->id, DEVICE_UUID_KHR, facts->identity, sizeof(facts->identity)) &&
+		   !is_zero(facts->identity, sizeof(facts->identity)))
 		facts->identity_type = TN_IDENTITY_UUID;
 }
 
