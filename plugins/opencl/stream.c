@@ -92,13 +92,25 @@ static void drain(struct opencl_device *device, struct opencl_stream *stream)
 		keep_error(stream, code, last);
 }
 
+/* A driver that will not wait has the oldest command forgotten: its event and its staging are leaked, for the
+ * device may still use them. */
+static void make_room(struct opencl_device *device, struct opencl_stream *stream)
+{
+	const struct pending *oldest = &stream->ring[stream->first];
+	cl_int code = device->cl->clWaitForEvents(1, &oldest->event);
+	retire_done(device, stream);
+	if (stream->n < RING)
+		return;
+	keep_error(stream, code ? code : CL_OUT_OF_RESOURCES, oldest->operation);
+	stream->first = (stream->first + 1) % RING;
+	stream->n--;
+}
+
 void opencl_stream_push(struct opencl_device *device, struct opencl_stream *stream, cl_event event,
 			const char *operation, void *staging)
 {
-	if (stream->n == RING) {
-		(void)device->cl->clWaitForEvents(1, &stream->ring[stream->first].event);
-		retire_done(device, stream);
-	}
+	if (stream->n == RING)
+		make_room(device, stream);
 	stream->ring[(stream->first + stream->n++) % RING] =
 		(struct pending){.event = event, .operation = operation, .staging = staging};
 	(void)device->cl->clFlush(stream->queue);
