@@ -182,7 +182,8 @@ tn_status opencl_check_scalars(const struct opencl_device *device, const struct 
 		const struct tn_scalar *scalar = &scalars[s];
 		struct tn_operand place = {
 			.buffer = scalar->buffer, .offset = scalar->offset, .dtype = scalar->dtype};
-		if (scalar->on_device > 1 || scalar->dtype < TN_BOOL || scalar->dtype > TN_F64)
+		if (scalar->on_device > 1 || scalar->dtype < TN_BOOL || scalar->dtype > TN_F64 ||
+		    (scalar->dtype == TN_F64 && !device->facts->has_f64))
 			return opencl_fail(call->error, TN_UNSUPPORTED, operation,
 					   "scalar %u: dtype %d, on_device %u", s,
 					   (int)scalar->dtype, scalar->on_device);
