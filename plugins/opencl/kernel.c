@@ -23,6 +23,7 @@ struct opencl_kernel {
 	cl_program program;
 	cl_kernel kernel;
 	size_t max_group;
+	uint32_t fixed_group; /* the job's */
 	char key[];
 };
 
@@ -83,6 +84,7 @@ tn_status opencl_job_begin(struct opencl_job *job, struct opencl_device *device,
 	job->nest.rank = job->nest.n_kept = job->nest.n_views = 0;
 	job->n_numbers = job->n_scalars = 0;
 	job->scratch = NULL;
+	job->fixed_group = 0;
 	job->has_scratch = job->spills = job->is_wide = job->divides = 0;
 	job->stream = opencl_stream_find(device, call->stream);
 	if (!job->stream)
@@ -231,11 +233,13 @@ void opencl_print_header(struct opencl_text *text, const struct opencl_job *job)
 	print_struct(text, job);
 	if (job->spills)
 		opencl_text_add(text, "#define g (*(global const struct geometry *)(spilled + "
-				      "spilled_at))\n"
-				      "kernel void run(global const ulong *spilled, ulong "
-				      "spilled_at");
-	else
-		opencl_text_add(text, "kernel void run(const struct geometry g");
+				      "spilled_at))\n");
+	opencl_text_add(text, "kernel ");
+	if (job->fixed_group)
+		opencl_text_format(text, "__attribute__((reqd_work_group_size(%u, 1, 1))) ",
+				   job->fixed_group);
+	opencl_text_add(text, job->spills ? "void run(global const ulong *spilled, ulong spilled_at"
+					  : "void run(const struct geometry g");
 	for (uint32_t k = 0; k < job->nest.n_views; k++)
 		print_parameter(text, opencl_type(job->nest.view[k].dtype), "b", k);
 	for (uint32_t s = 0; s < job->n_scalars; s++)
@@ -437,6 +441,7 @@ static tn_status make(struct opencl_job *job, uint64_t hash, struct opencl_kerne
 		return status;
 	}
 	kernel->hash = hash;
+	kernel->fixed_group = job->fixed_group;
 	kernel->key_length = cache->key.length;
 	memcpy(kernel->key, cache->key.data, cache->key.length);
 	if (cache->n >= MAX_KERNELS)
@@ -591,7 +596,8 @@ tn_status opencl_kernel_run(struct opencl_job *job, struct opencl_kernel *kernel
 	if (code)
 		return opencl_fail_code(error, code, job->operation, "clSetKernelArg");
 	size_t local = group ? group : USUAL_GROUP;
-	while (!group && local > kernel->max_group)
+	/* A kernel with many registers may take fewer items than the device does. */
+	while (!kernel->fixed_group && local > 1 && local > kernel->max_group)
 		local /= 2;
 	size_t global = (size_t)((items + local - 1) / local * local);
 	code = cl->clEnqueueNDRangeKernel(opencl_stream_queue(job->stream), kernel->kernel, 1, NULL,

@@ -39,9 +39,10 @@ struct opencl_job {
 	const struct tn_scalar *scalar[OPENCL_MAX_JOB_SCALARS];
 	cl_mem scratch; /* one more buffer, of ulong, behind the scalars; NULL: none */
 	int has_scratch;
-	int is_wide; /* element numbers need 64 bits */
-	int divides; /* the words hold what print_division needs */
-	int spills;  /* the words go through the workspace */
+	uint32_t fixed_group; /* items in a group, where the kernel's text depends on it; else 0 */
+	int is_wide;          /* element numbers need 64 bits */
+	int divides;          /* the words hold what print_division needs */
+	int spills;           /* the words go through the workspace */
 };
 
 struct opencl_kernel;
@@ -94,7 +95,8 @@ tn_status opencl_kernel_get(struct opencl_job *job,
 			    void (*print)(struct opencl_text *text, const struct opencl_job *job,
 					  const void *argument),
 			    const void *argument, struct opencl_kernel **kernel);
-/* Starts it with so many items; a group of 0 is the usual size. */
+/* Starts it with so many items; a group of 0 is the usual size.  Where the job fixes no group it may get
+ * smaller. */
 tn_status opencl_kernel_run(struct opencl_job *job, struct opencl_kernel *kernel, uint64_t items,
 			    size_t group);
 /* So many items in a group, where a kernel needs to know. */

@@ -39,6 +39,10 @@ static tn_status check(const struct opencl_device *device, const struct tn_matmu
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *operands[] = {&args->a, &args->b, &args->c};
 	const uint32_t rank = args->c.rank;
+	if (device->facts->max_group < small.width * small.height)
+		return opencl_fail(call->error, TN_UNSUPPORTED, operation,
+				   "the device has groups of at most %zu items, %u are needed",
+				   device->facts->max_group, small.width * small.height);
 	for (unsigned k = 0; k < 3; k++)
 		if (!is_multiplied(device, operands[k]->dtype) ||
 		    operands[k]->dtype != args->c.dtype)
@@ -226,6 +230,8 @@ static tn_status run(struct opencl_job *job, const struct tn_matmul_args *args)
 	const struct opencl_nest *nest = &job->nest;
 	const struct shape *s = choose(job);
 	struct opencl_kernel *kernel;
+	const uint32_t group = s->width * s->height;
+	job->fixed_group = group;
 	job->number[0] = args->a.shape[args->a.rank - 1];
 	job->number[1] = tiles(nest->length[COLUMN], s->width * s->vector);
 	job->number[2] = tiles(nest->length[ROW], s->height * s->rows);
@@ -236,7 +242,6 @@ static tn_status run(struct opencl_job *job, const struct tn_matmul_args *args)
 	tn_status status = opencl_kernel_get(job, print, s, &kernel);
 	if (status)
 		return status;
-	size_t group = (size_t)s->width * s->height;
 	return opencl_kernel_run(job, kernel, (uint64_t)count_tiles(nest, s) * group, group);
 }
 

@@ -639,6 +639,7 @@ static void print(struct opencl_text *text, const struct opencl_job *job, const 
 static tn_status get(struct opencl_job *job, const struct reduction *r,
 		     struct opencl_kernel **kernel)
 {
+	job->fixed_group = r->way == GROUPS ? r->lanes : 0;
 	struct opencl_text *key = opencl_key_begin(job, operation);
 	uint64_t combiners = 0;
 	for (uint32_t v = 0; v < r->args->n_values; v++)
