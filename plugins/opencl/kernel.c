@@ -132,10 +132,11 @@ tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int
 	const struct tn_call *call = job->call;
 	const struct tn_workspace *workspace = call->workspace;
 	*goes_on = !(call->flags & TN_DRY_RUN);
-	if (!*goes_on || !bytes) {
+	if (!bytes || (!*goes_on && workspace)) {
 		opencl_say_workspace(call, bytes);
 		return TN_OK;
 	}
+	/* Without a workspace a dry run says no, as the call would. */
 	if (!workspace || workspace->size < bytes)
 		return opencl_fail(call->error, TN_UNSUPPORTED, job->operation,
 				   "%llu bytes of workspace are needed, %llu were given",
