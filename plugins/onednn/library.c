@@ -6,8 +6,10 @@
 #include "library.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "plugin.h"
 
@@ -112,6 +114,16 @@ static void say_found(struct onednn_library *library, const struct tn_host *host
 	onednn_log(host, TN_LOG_INFO, "%s, at most %d", library->note, library->n_threads);
 }
 
+/* Was oneDNN opened in a process that this one was forked from?  OpenMP's threads do not live on there, and
+ * a region that counts on them would wait for ever.  The process that opened it first is the one thing
+ * here that does not hang on an instance. */
+static int is_forked(void)
+{
+	static atomic_int first_process;
+	int own = (int)getpid(), first = 0;
+	return !atomic_compare_exchange_strong(&first_process, &first, own) && first != own;
+}
+
 tn_status onednn_library_open(struct onednn_library *library, const struct tn_host *host,
 			      struct tn_error_info *error)
 {
@@ -128,6 +140,7 @@ tn_status onednn_library_open(struct onednn_library *library, const struct tn_ho
 		return onednn_fail(error, TN_MISSING_LIBRARY, "create",
 				   "%s has no function %s: oneDNN 2.6 is needed", file, missing);
 	library->n_threads = (int)host->thread_count(host->context);
+	library->own_threads = is_forked() ? 1 : library->n_threads;
 	say_found(library, host);
 	return TN_OK;
 }

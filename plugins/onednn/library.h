@@ -70,7 +70,8 @@ struct onednn_library {
 
 	void (*omp_set_num_threads)(int); /* NULL: not a library on OpenMP */
 	int (*omp_get_max_threads)(void);
-	int n_threads; /* those of the host */
+	int n_threads;   /* those of the host */
+	int own_threads; /* that oneDNN may have to itself */
 	char note[256];
 };
 

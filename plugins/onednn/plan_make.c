@@ -215,7 +215,9 @@ static struct onednn_plan *begin_plan(const struct onednn_work *work)
 	plan->key = work->key;
 	plan->n_pieces = work->n_pieces;
 	plan->n_lanes = threads < work->n_pieces ? threads : work->n_pieces;
-	plan->n_threads = work->n_pieces == 1 && work->cost >= OWN_THREADS_COST ? threads : 1;
+	plan->n_threads = 1;
+	if (work->n_pieces == 1 && work->cost >= OWN_THREADS_COST)
+		plan->n_threads = work->device->library->own_threads;
 	return plan;
 }
 
