@@ -27,7 +27,7 @@ struct child {
 	size_t current; /* result that it is at; (size_t)-1: none */
 	size_t next;    /* the first that it has not begun */
 	int opened, closing;
-	int quits; /* by itself, having said why */
+	int quits;    /* by itself, having said why */
 	double since; /* when it began what it is at */
 	int hung, status;
 	uint64_t printed; /* as far as what it printed was looked at */
