@@ -178,7 +178,8 @@ void check_map_opcodes(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)
 		return kit_skip(kit, "it claims no programs");
-	for (uint16_t op = 0; op < TN_OP_COUNT; op++) {
+	for (unsigned n = 0; n < TN_OP_COUNT; n++) {
+		const uint16_t op = (uint16_t)n;
 		const struct tn_op_info *info = tn_op_information(op);
 		if (!info->name || tn_op_is_source(op) || op == TN_OP_CAST || op == TN_OP_BITCAST ||
 		    op == TN_OP_RANDOM || op == TN_OP_NORMAL)
