@@ -202,7 +202,7 @@ void report_text_begin(const struct run *run);
 void report_text_result(const struct result *result);
 void report_text_late(const struct result *result); /* its last failure, after its line */
 void report_text_end(const struct run *run);
-void report_json(const struct run *run);
+int report_json(const struct run *run); /* 0: it could not be made */
 void report_list(void);
 
 #endif

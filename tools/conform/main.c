@@ -18,11 +18,11 @@ static int test(const struct options *options)
 	if (!options->json)
 		report_text_begin(&run);
 	supervise(&run);
-	if (options->json)
-		report_json(&run);
-	else
-		report_text_end(&run);
 	status = run_exit_status(&run);
+	if (!options->json)
+		report_text_end(&run);
+	else if (!report_json(&run))
+		status = EXIT_FAILED;
 	run_release(&run);
 	return status;
 }
@@ -58,5 +58,9 @@ int main(int argc, char **argv)
 							: test(&options);
 	}
 	options_release(&options);
+	if (fflush(stdout) || ferror(stdout)) {
+		fputs("tenon-conform: the report could not be written\n", stderr);
+		return EXIT_FAILED;
+	}
 	return status;
 }

@@ -132,9 +132,9 @@ static int take(struct options *options, int option, const char *text)
 		options->filter = text;
 		return -1;
 	case OPTION_SEED:
-		return read_number(text, UINT64_MAX, &options->seed)
+		return read_number(text, INT64_MAX, &options->seed)
 			       ? -1
-			       : wrong("--seed", "a number below 2^64", text);
+			       : wrong("--seed", "a number below 2^63", text);
 	case OPTION_DEVICE:
 		if (!read_number(text, 1023, &number))
 			return wrong("--device", "a number below 1024", text);

@@ -85,15 +85,19 @@ static json_t *level_or_null(int level)
 
 static json_t *backend_json(const struct run *run)
 {
-	return json_pack("{s:s, s:s*, s:s*, s:I, s:s*}", "file", run->options->which, "name",
-			 run->backend[0] ? run->backend : NULL, "version",
-			 run->backend[0] ? run->version : NULL, "device",
-			 (json_int_t)run->options->device, "device_name",
-			 run->backend[0] ? run->device_name : NULL);
+	char *file = text_copy(run->options->which);
+	json_t *backend = json_pack("{s:s, s:s*, s:s*, s:I, s:s*}", "file", file, "name",
+				    run->backend[0] ? run->backend : NULL, "version",
+				    run->backend[0] ? run->version : NULL, "device",
+				    (json_int_t)run->options->device, "device_name",
+				    run->backend[0] ? run->device_name : NULL);
+	free(file);
+	return backend;
 }
 
-void report_json(const struct run *run)
+int report_json(const struct run *run)
 {
+	int done;
 	json_t *levels = json_array(), *checks = json_array(), *whole;
 	for (int level = run->options->first_level; level <= run->options->last_level; level++)
 		json_array_append_new(levels, level_json(run, level));
@@ -107,8 +111,10 @@ void report_json(const struct run *run)
 			  (json_int_t)run_executed(run), "failed", (json_int_t)run_failures(run),
 			  "timeout", (json_int_t)run->options->timeout_s, "seconds", run->seconds,
 			  "exit_status", run_exit_status(run), "levels", levels, "checks", checks);
-	if (!whole || json_dumpf(whole, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6)))
-		fputs("tenon-conform: the report could not be written\n", stderr);
+	done = whole && !json_dumpf(whole, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+	if (!done)
+		fputs("tenon-conform: the report could not be made\n", stderr);
 	putchar('\n');
 	json_decref(whole);
+	return done;
 }
