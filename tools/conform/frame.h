@@ -123,6 +123,7 @@ struct level_summary {
 	unsigned checks, failed, skipped, excluded, not_run;
 	unsigned cases, failures;
 	unsigned by[ROUTES];
+	unsigned own; /* runs on the device itself that the level is about */
 	double seconds;
 };
 

@@ -4,7 +4,8 @@
  * What came of checks and levels.
  *
  * A level is PASSED when no check of it failed and something of it ran on the device itself, by its own
- * slots or composed of them; EMPTY when all of it was refused, or ran elsewhere.
+ * slots or composed of them; EMPTY when all of it was refused, or ran elsewhere.  Of levels 2 to 4, which
+ * are about computing, what moves numbers and makes none does not count.
  */
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -233,13 +234,26 @@ void run_release(struct run *run)
 	free(run->races);
 	free(run->loading_failure);
 	free(run->closing_failure);
+	free(run->printed_loading);
 	munmap(run->kit, sizeof(*run->kit));
 }
 
 /* ---- Levels ----------------------------------------------------------------------------------*/
 
+/* Slots, and what the ledger calls them. */
+static int only_moves(const char *operation)
+{
+	static const char *const names[] = {"fill", "copy", "gather", "take", "alloc", "upload"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(operation, names[i]))
+			return 1;
+	}
+	return 0;
+}
+
 static void add(struct level_summary *summary, const struct result *result)
 {
+	int computes = result->check->level >= 2 && result->check->level <= 4;
 	struct coverage rows[KIT_TALLIES + KIT_OPERATIONS];
 	size_t n = result_coverage(result, rows, 0, sizeof(rows) / sizeof(rows[0]));
 	summary->checks++;
@@ -253,6 +267,8 @@ static void add(struct level_summary *summary, const struct result *result)
 	for (size_t i = 0; i < n; i++) {
 		for (int route = 0; route < ROUTES; route++)
 			summary->by[route] += rows[i].by[route];
+		if (!computes || !only_moves(rows[i].operation))
+			summary->own += rows[i].by[NATIVE] + rows[i].by[COMPOSED];
 	}
 }
 
@@ -268,7 +284,7 @@ void level_summarise(const struct run *run, int level, struct level_summary *sum
 	else if (!summary->checks || summary->not_run)
 		summary->state = NOT_RUN;
 	else
-		summary->state = summary->by[NATIVE] + summary->by[COMPOSED] ? PASSED : EMPTY;
+		summary->state = summary->own ? PASSED : EMPTY;
 }
 
 int level_reached(const struct run *run)
@@ -303,7 +319,8 @@ unsigned run_failures(const struct run *run)
 
 int run_exit_status(const struct run *run)
 {
-	if (run_failures(run))
+	/* A plugin that cannot be loaded has failed, though file.loads be excluded. */
+	if (run_failures(run) || run->loading_failure)
 		return EXIT_FAILED;
 	if (run->absent != TN_OK)
 		return EXIT_ABSENT;
