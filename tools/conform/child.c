@@ -141,10 +141,12 @@ static void open_device(struct run *run, struct target *target)
 	if (!target->backend)
 		say_absent(target->status, tn_stage_name(target->stage), target->text);
 	kit_case(kit, KIT_FILE, "open");
+	if (run->options->device >= target->backend->n_devices)
+		say_absent(TN_NO_DEVICE, "open", "there is no such device");
 	tn_status status = kit_open(kit, target->backend, run->options->device);
 	if (status != TN_OK)
-		say_absent(status == TN_INVALID_ARGUMENT ? TN_NO_DEVICE : status, "open",
-			   kit->error.text[0] ? kit->error.text : "there is no such device");
+		say_absent(status, "open",
+			   kit->error.text[0] ? kit->error.text : tn_status_name(status));
 	record_send(records_fd, "opened\t%s\t%s\t%s", target->backend->name,
 		    target->backend->version, kit->description.name);
 }

@@ -92,6 +92,8 @@ static void print_conclusion(const struct run *run)
 	printf("\n%s: ", run->backend[0] ? run->backend : run->options->which);
 	if (run->absent != TN_OK && !run_failures(run))
 		printf("%s: %s; ", tn_status_name(run->absent), run->absent_text);
+	else if (run->loading_failure)
+		printf("it does not load; ");
 	if (!run_executed(run))
 		printf("nothing was executed; ");
 	if (run->options->filter || run->options->first_level)

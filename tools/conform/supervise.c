@@ -145,19 +145,43 @@ static void take_absent(struct run *run, struct child *child, char **words)
 	snprintf(run->loading_stage, sizeof(run->loading_stage), "%s", words[2]);
 }
 
+/* A plugin's own words, of which what cannot be printed becomes '?'. */
+static void take_text(char *to, size_t size, const char *from)
+{
+	char *text = text_copy(from);
+	snprintf(to, size, "%s", text);
+	free(text);
+}
+
 static void take_opened(struct run *run, struct child *child, char **words)
 {
 	child->opened = 1;
 	child->since = now();
-	snprintf(run->backend, sizeof(run->backend), "%s", words[1]);
-	snprintf(run->version, sizeof(run->version), "%s", words[2]);
-	snprintf(run->device_name, sizeof(run->device_name), "%s", words[3]);
+	take_text(run->backend, sizeof(run->backend), words[1]);
+	take_text(run->version, sizeof(run->version), words[2]);
+	take_text(run->device_name, sizeof(run->device_name), words[3]);
+}
+
+/* The last word of a record may be text of the plugin's, tabs and all. */
+static size_t words_of(const char *line)
+{
+	static const struct {
+		const char *name;
+		size_t n;
+	} records[] = {
+		{"opened\t", 4}, {"absent\t", 4}, {"fail\t", 4}, {"remark\t", 2}, {"skip\t", 2},
+	};
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+		if (!strncmp(line, records[i].name, strlen(records[i].name)))
+			return records[i].n;
+	}
+	return 7;
 }
 
 static void take_record(struct run *run, struct child *child, char *line)
 {
 	char *words[7];
-	size_t n = record_split(line, words, 7);
+	size_t n = record_split(line, words, words_of(line));
 	struct result *result = child->current == NONE ? NULL : &run->results[child->current];
 	if (!strcmp(words[0], "begin") && n == 2)
 		take_begin(run, child, words[1]);
