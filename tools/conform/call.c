@@ -199,7 +199,8 @@ static tn_status enter_with_workspace(struct kit *kit, void *args, struct tn_wor
 {
 	size_t whole = (size_t)size + 2 * WORKSPACE_GUARD;
 	unsigned char *before = malloc(whole), *after = malloc(whole);
-	struct tn_alloc_args alloc = {.call = CALL(struct tn_alloc_args), .size = whole};
+	struct tn_alloc_args alloc = {.call = {.struct_size = sizeof(alloc), .error = &kit->error},
+				      .size = whole};
 	struct tn_free_args release = {.call = CALL(struct tn_free_args)};
 	tn_status status;
 	if (!before || !after)

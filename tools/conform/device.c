@@ -11,7 +11,7 @@ static const tn_dtype needed_programs[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F
 void check_describe(struct kit *kit)
 {
 	const struct tn_device_description *d = &kit->description;
-	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device 0");
+	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device %u", kit->index);
 	if (d->kind < TN_DEVICE_DISCRETE_GPU || d->kind > TN_DEVICE_REFERENCE)
 		kit_fail(kit, "kind %u is not known", d->kind);
 	if (!d->name[0] || !memchr(d->name, 0, sizeof(d->name)))
@@ -56,7 +56,8 @@ void check_describe_older_caller(struct kit *kit)
 	kit_case(kit, TN_SLOT_DESCRIBE, "describe: into a struct of %zu bytes", old_size);
 	memset(&d, 0x5a, sizeof(d));
 	d.struct_size = (uint32_t)old_size;
-	b->device.describe(b->instance, 0, &d);
+	if (b->device.describe(b->instance, kit->index, &d) != TN_OK)
+		kit_fail(kit, "it is refused");
 	if (d.kind != kit->description.kind)
 		kit_fail(kit, "kind is %u, was %u", d.kind, kit->description.kind);
 	for (size_t i = old_size; i < sizeof(d); i++)

@@ -54,12 +54,14 @@ int file_note(struct kit *kit, struct tn_backend_note *note)
 	return status == TN_OK;
 }
 
-/* Reads the dynamic section, with the names of a kind; 0 when it cannot (the case has failed). */
-static int read_dynamic(struct kit *kit, struct tn_elf_dynamic *dynamic, struct names *names)
+/* Reads the dynamic section, and tells its names; 0 when it cannot (the case has failed). */
+static int read_dynamic(struct kit *kit, struct tn_elf_dynamic *dynamic,
+			void (*take)(void *user, enum tn_elf_name kind, const char *name),
+			void *user)
 {
 	int fd = open_file(kit);
 	tn_status status =
-		fd < 0 ? TN_IO : tn_elf_read_dynamic(fd, dynamic, take_name, names, &kit->error);
+		fd < 0 ? TN_IO : tn_elf_read_dynamic(fd, dynamic, take, user, &kit->error);
 	if (fd >= 0)
 		close(fd);
 	if (status != TN_OK)
@@ -109,24 +111,34 @@ static int is_linkers(const char *name)
 	return !strncmp(name, "__", 2);
 }
 
+struct exports {
+	int found;
+	char other[96]; /* the first that has no business there */
+};
+
+static void take_export(void *user, enum tn_elf_name kind, const char *name)
+{
+	struct exports *exports = user;
+	if (kind != TN_ELF_EXPORTED)
+		return;
+	if (!strcmp(name, TN_BACKEND_SYMBOL))
+		exports->found = 1;
+	else if (!is_linkers(name) && !exports->other[0])
+		snprintf(exports->other, sizeof(exports->other), "%s", name);
+}
+
 void check_file_exports(struct kit *kit)
 {
-	static struct names names = {.kind = TN_ELF_EXPORTED};
+	struct exports exports = {.found = 0};
 	struct tn_elf_dynamic dynamic;
-	int found = 0;
 	if (file_is_built_in(kit))
 		return;
 	kit_case(kit, KIT_FILE, "exported symbols");
-	if (!read_dynamic(kit, &dynamic, &names))
+	if (!read_dynamic(kit, &dynamic, take_export, &exports))
 		return;
-	for (unsigned i = 0; i < names.n; i++) {
-		if (!strcmp(names.list[i], TN_BACKEND_SYMBOL))
-			found = 1;
-		else if (!is_linkers(names.list[i]))
-			kit_fail(kit, "it exports '%s': hide it (-fvisibility=hidden)",
-				 names.list[i]);
-	}
-	if (!found)
+	if (exports.other[0])
+		kit_fail(kit, "it exports '%s': hide it (-fvisibility=hidden)", exports.other);
+	if (!exports.found)
 		kit_fail(kit, "it does not export '%s'", TN_BACKEND_SYMBOL);
 	kit_pass(kit);
 }
@@ -159,7 +171,7 @@ void check_file_libraries(struct kit *kit)
 	if (file_is_built_in(kit))
 		return;
 	kit_case(kit, KIT_FILE, "libraries needed");
-	if (!read_dynamic(kit, &dynamic, &names))
+	if (!read_dynamic(kit, &dynamic, take_name, &names))
 		return;
 	for (unsigned i = 0; i < names.n; i++) {
 		size_t length = strlen(list);
@@ -180,7 +192,7 @@ void check_file_segments(struct kit *kit)
 	if (file_is_built_in(kit))
 		return;
 	kit_case(kit, KIT_FILE, "text relocations");
-	if (!read_dynamic(kit, &dynamic, &names))
+	if (!read_dynamic(kit, &dynamic, take_name, &names))
 		return;
 	if (dynamic.text_relocations)
 		kit_fail(kit, "it has some (DT_TEXTREL): build it with -fPIC");
@@ -209,7 +221,7 @@ void check_file_tls(struct kit *kit)
 	if (file_is_built_in(kit))
 		return;
 	kit_case(kit, KIT_FILE, "thread-local variables");
-	if (!read_dynamic(kit, &dynamic, &names))
+	if (!read_dynamic(kit, &dynamic, take_name, &names))
 		return;
 	if (dynamic.static_tls)
 		kit_fail(kit, "DF_STATIC_TLS: they take room that a running program may not have");

@@ -4,6 +4,7 @@
  * Loads the backend under test alone: what other plugins do to the process is not its doing.
  */
 #include <limits.h>
+#include <unistd.h>
 
 #include "frame.h"
 #include "loader/search.h"
@@ -55,6 +56,13 @@ static const struct tn_backend *find(const struct tn_registry *registry, const c
 	return NULL;
 }
 
+/* Races need threads to run into each other, on a machine of one processor too. */
+static unsigned count_threads(void)
+{
+	enum { LEAST_THREADS = 4 };
+	return sysconf(_SC_NPROCESSORS_ONLN) < LEAST_THREADS ? LEAST_THREADS : 0;
+}
+
 void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
@@ -68,7 +76,7 @@ void target_load(struct target *target, struct kit *kit, const struct tn_abi_ver
 					      .user = kit};
 	memset(target, 0, sizeof(*target));
 	tn_parameters_init(&target->parameters);
-	target->threads = tn_threads_create(0);
+	target->threads = tn_threads_create(count_threads());
 	options.parameters = &target->parameters;
 	options.threads = target->threads;
 	if (host)
