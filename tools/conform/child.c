@@ -20,6 +20,7 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "frame.h"
@@ -27,6 +28,7 @@
 enum { MOST_MESSAGES = 100 }; /* of one check */
 
 static int records_fd = -1;
+static int output_fd = -1;
 static const struct check *running;
 static unsigned n_messages; /* of it */
 
@@ -110,6 +112,25 @@ void kit_give_up(struct kit *kit, const char *format, ...)
 
 /* ---- Running ---------------------------------------------------------------------------------*/
 
+/* What a plugin puts in the place of the standard files would hide what it prints. */
+static void look_after_files(void)
+{
+	static const int standard[] = {STDOUT_FILENO, STDERR_FILENO};
+	struct stat own, found;
+	fflush(stdout);
+	for (int i = 0; i < 2; i++) {
+		if (fstat(output_fd, &own) ||
+		    (!fstat(standard[i], &found) && found.st_ino == own.st_ino &&
+		     found.st_dev == own.st_dev))
+			continue;
+		record_send(records_fd,
+			    "fail\tprocess.silence\t%s\tit put another file in the "
+			    "place of standard %s",
+			    running->id, i ? "error" : "output");
+		dup2(output_fd, standard[i]);
+	}
+}
+
 static void run_check(struct run *run, size_t index)
 {
 	struct kit *kit = run->kit;
@@ -122,6 +143,7 @@ static void run_check(struct run *run, size_t index)
 	n_messages = 0;
 	record_send(records_fd, "begin\t%zu", index);
 	kit->check->run(kit);
+	look_after_files();
 	send_counts(kit);
 	record_send(records_fd, "end\t%llu\t%llu", (unsigned long long)from,
 		    (unsigned long long)printed_bytes());
@@ -174,6 +196,7 @@ void child_main(struct run *run, size_t first, size_t last, int records, int out
 {
 	static struct target target;
 	records_fd = records;
+	output_fd = output;
 	settle_in(run->parent, output);
 	int with_device = run->results[first].place == WITH_DEVICE;
 	if (with_device)
