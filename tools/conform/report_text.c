@@ -70,16 +70,45 @@ static void print_levels(const struct run *run)
 	}
 }
 
+enum { MOST_ROWS = KIT_TALLIES + KIT_OPERATIONS };
+
+static size_t coverage_of(const struct run *run, struct coverage *rows)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < run->n_results; i++)
+		n = result_coverage(&run->results[i], rows, n, MOST_ROWS);
+	return n;
+}
+
 static void print_operations(const struct run *run)
 {
-	struct coverage rows[KIT_TALLIES + KIT_OPERATIONS];
-	size_t n = 0, most = sizeof(rows) / sizeof(rows[0]);
-	for (size_t i = 0; i < run->n_results; i++)
-		n = result_coverage(&run->results[i], rows, n, most);
+	struct coverage rows[MOST_ROWS];
+	size_t n = coverage_of(run, rows);
 	printf("\n%-28s%9s%9s%9s%9s\n", "operation", "native", "lent", "composed", "host");
 	for (size_t i = 0; i < n; i++)
 		printf("%-28s%9u%9u%9u%9u\n", rows[i].operation, rows[i].by[NATIVE],
 		       rows[i].by[LENT], rows[i].by[COMPOSED], rows[i].by[HOST]);
+}
+
+/* A level may be reached by one of the three that compute: say which the device does not have. */
+static void print_missing(const struct run *run)
+{
+	static const char *const needed[] = {"map", "reduce", "matmul"};
+	const char *separator = " without ";
+	struct coverage rows[MOST_ROWS];
+	size_t n = coverage_of(run, rows);
+	for (int i = 0; i < 3; i++) {
+		unsigned native = 0;
+		for (size_t j = 0; j < n; j++)
+			if (!strcmp(rows[j].operation, needed[i]))
+				native = rows[j].by[NATIVE];
+		if (!native) {
+			printf("%s%s", separator, needed[i]);
+			separator = " and ";
+		}
+	}
+	if (strcmp(separator, " without ") != 0)
+		printf(" of its own");
 }
 
 /* What the whole comes to, in one line. */
@@ -102,6 +131,8 @@ static void print_conclusion(const struct run *run)
 		printf("reaches no level");
 	else
 		printf("reaches L%d", reached);
+	if (reached >= 2 && !run->options->filter && !run->options->first_level)
+		print_missing(run);
 	if (run->options->require > reached)
 		printf(", and L%d is required", run->options->require);
 	printf("; %u cases, %u checks failed", run_executed(run), run_failures(run));
