@@ -172,8 +172,12 @@ void record_send(int fd, const char *format, ...) __attribute__((format(printf, 
 size_t record_split(char *line, char **words, size_t most);
 
 /* The line to quote of what stands in [from, to) of a child's output, allocated; NULL: nothing does.
- * A sanitizer's summary goes before the first line, and *sanitizer tells it. */
+ * A sanitizer's summary goes before the first line, and *sanitizer tells it; that an allocation was
+ * refused, which is a case, is no line. */
 char *output_quote(int output, uint64_t from, uint64_t to, int *sanitizer);
+
+/* A forked child leaves to its parent what it copied: no leak (sanitizer.c). */
+void sanitizer_forked(void);
 
 /* ---- The backend under test (target.c) -------------------------------------------------------*/
 

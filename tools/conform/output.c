@@ -25,6 +25,17 @@ static char *copy_line(const char *line)
 	return text_copy(cut);
 }
 
+/* AddressSanitizer tells of each allocation that it refuses. */
+static void drop_refusals(char *text)
+{
+	char *line;
+	while ((line = (char *)line_with(text, "WARNING: AddressSanitizer failed to allocate"))) {
+		char *next = line + strcspn(line, "\n");
+		next += *next == '\n';
+		memmove(line, next, strlen(next) + 1);
+	}
+}
+
 char *output_quote(int output, uint64_t from, uint64_t to, int *sanitizer)
 {
 	static char text[MOST_READ + 1];
@@ -38,6 +49,9 @@ char *output_quote(int output, uint64_t from, uint64_t to, int *sanitizer)
 			text[i] = '?';
 	}
 	text[n] = '\0';
+	drop_refusals(text);
+	if (!text[0])
+		return NULL;
 	const char *line = line_with(text, "SUMMARY: ");
 	if (!line)
 		line = line_with(text, "Sanitizer:");

@@ -303,6 +303,7 @@ static void check_fork_after(struct kit *kit)
 	use_device(kit, target.backend, device);
 	pid_t pid = fork();
 	if (pid == 0) {
+		sanitizer_forked();
 		target_unload(&target);
 		exit(0);
 	}
