@@ -44,7 +44,7 @@ expect() {
 	grep -q -F -e "$text" "$dir/out" && return
 	# A sanitizer catches the signal, and a build without zlib cannot read the digits.
 	case $1 in *SIGSEGV*) grep -q 'it ended the process with status' "$dir/out" && return ;; esac
-	grep -q 'built without zlib' "$dir/out" && return
+	grep -q 'no zlib' "$dir/out" && return
 	echo "FAILED: $command"
 	echo "  expected: $1"
 	sed 's/^/  found: /' "$dir/out"
