@@ -4,16 +4,17 @@
  * Platforms and their devices, without a context.  A device is taken when it speaks OpenCL 1.2 with the
  * full profile, is little-endian and has a compiler; the reason names those that are left out.
  *
- * Some drivers (PoCL) install signal handlers when they are first asked for devices.  A plugin changes
- * none, so they are put back.  Drivers also start threads then, which a forked child does not have: its calls
+ * Some drivers (PoCL) install signal handlers when they are first asked for devices: they are put back
+ * (signals.h).  Drivers also start threads then, which a forked child does not have: its calls
  * would wait for ever.  So the process that asked first is remembered, the one thing here that does not
  * hang on an instance, and another one is told that there is nothing for it.
  */
 #include "plugin.h"
+#include "signals.h"
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -231,11 +232,24 @@ static int is_forked(void)
 	return !atomic_compare_exchange_strong(&first_process, &first, own) && first != own;
 }
 
+/* PoCL sets this variable while it looks at the processor, and leaves it so.  The environment is the
+ * program's: what stood there is put back. */
+static void find_and_tidy(struct opencl_instance *own)
+{
+	static const char name[] = "HWLOC_PLUGINS_PATH";
+	const char *value = getenv(name);
+	char *before = value ? strdup(value) : NULL;
+	find(own);
+	if (before)
+		setenv(name, before, 1);
+	else if (!value)
+		unsetenv(name);
+	free(before);
+}
+
 void opencl_discover(struct opencl_instance *instance)
 {
-	static const int signals[] = {SIGFPE, SIGUSR1, SIGUSR2, SIGSEGV, SIGBUS, SIGILL};
-	enum { N_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
-	struct sigaction before[N_SIGNALS];
+	struct opencl_signals signals;
 	if (is_forked()) {
 		instance->absence = TN_PROBE_FAILED;
 		snprintf(instance->reason, sizeof(instance->reason),
@@ -243,11 +257,9 @@ void opencl_discover(struct opencl_instance *instance)
 			 "drivers do not survive");
 		return;
 	}
-	for (int i = 0; i < N_SIGNALS; i++)
-		(void)sigaction(signals[i], NULL, &before[i]);
-	find(instance);
-	for (int i = 0; i < N_SIGNALS; i++)
-		(void)sigaction(signals[i], &before[i], NULL);
+	opencl_signals_save(&signals);
+	find_and_tidy(instance);
+	opencl_signals_restore(&signals);
 }
 
 /* ---- describe --------------------------------------------------------------------------------*/

@@ -11,6 +11,7 @@
 
 #include "memory.h"
 #include "program.h"
+#include "signals.h"
 
 #define MAX_KERNELS 1024
 #define BUCKETS 1024
@@ -381,11 +382,14 @@ static tn_status build(struct opencl_job *job, struct opencl_kernel *made)
 				      : "-w -cl-std=CL1.2";
 	const char *sources[] = {cache->prelude.data, opencl_conversions(), cache->source.data};
 	struct tn_error_info *error = job->call->error;
+	struct opencl_signals signals;
 	cl_int code;
 	made->program = cl->clCreateProgramWithSource(device->context, 3, sources, NULL, &code);
 	if (!made->program)
 		return opencl_fail_code(error, code, job->operation, "clCreateProgramWithSource");
+	opencl_signals_save(&signals);
 	code = cl->clBuildProgram(made->program, 1, &device->facts->id, options, NULL, NULL);
+	opencl_signals_restore(&signals);
 	if (code)
 		return report_build(job, made->program, code);
 	made->kernel = cl->clCreateKernel(made->program, "run", &code);

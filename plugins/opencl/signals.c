@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "signals.h"
+
+/* Of some numbers (SIGKILL, those of the C library's own) there is nothing to save or put back: the
+ * calls fail, and nothing has changed. */
+void opencl_signals_save(struct opencl_signals *signals)
+{
+	for (int number = 1; number < NSIG; number++)
+		(void)sigaction(number, NULL, &signals->before[number]);
+}
+
+void opencl_signals_restore(const struct opencl_signals *signals)
+{
+	for (int number = 1; number < NSIG; number++) {
+		struct sigaction now;
+		if (!sigaction(number, NULL, &now) &&
+		    now.sa_handler != signals->before[number].sa_handler)
+			(void)sigaction(number, &signals->before[number], NULL);
+	}
+}
