@@ -16,6 +16,9 @@
 #include <xmmintrin.h>
 #endif
 
+/* SA_RESTORER, which the C library adds of itself and the headers do not name. */
+enum { C_LIBRARY_FLAG = 0x04000000 };
+
 extern char **environ;
 
 static uint64_t hash_environment(void)
@@ -70,7 +73,7 @@ void process_state_take(struct process_state *state)
 		if (sigaction(number, NULL, &action))
 			continue;
 		state->handlers[number] = action.sa_handler;
-		state->flags[number] = action.sa_flags;
+		state->flags[number] = action.sa_flags & ~C_LIBRARY_FLAG;
 	}
 	sigprocmask(SIG_SETMASK, NULL, &state->blocked);
 	snprintf(state->locale, sizeof(state->locale), "%s", setlocale(LC_ALL, NULL));
