@@ -13,10 +13,6 @@ plugins=$TENON_BUILD/tests/plugins/.libs
 out_lacks() { ! grep -q -e "$1" "$dir/out" || { cat "$dir/out" >&2; fail "did not expect '$1'"; }; }
 value() { "$json" "$@" <"$dir/out" || fail "no value $* in the JSON"; }
 
-# An allocation that cannot be had is one of the cases: under a sanitizer it must fail.
-ASAN_OPTIONS=allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}
-export ASAN_OPTIONS
-
 # Wrong usage is 2, and says what was expected.
 run 2
 err_has 'expected one BACKEND or FILE.so'

@@ -10,7 +10,6 @@ command -v pkg-config >/dev/null 2>&1 || exit 77
 needs_digits
 unset MAKEFLAGS MFLAGS MAKELEVEL
 export PKG_CONFIG_PATH="$TENON_BUILD"
-export ASAN_OPTIONS="allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 project=$dir/'a folder of projects'/tenon-backend-acme
 mkdir "$dir/a folder of projects"
 
