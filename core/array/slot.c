@@ -35,6 +35,10 @@ static tn_status call_nn(const struct tn_nn_table *nn, void *handle, enum tn_slo
 		return nn->cross_entropy_forward(handle, args);
 	case TN_SLOT_CROSS_ENTROPY_BACKWARD:
 		return nn->cross_entropy_backward(handle, args);
+	case TN_SLOT_GROUP_NORM_FORWARD:
+		return nn->group_norm_forward(handle, args);
+	case TN_SLOT_GROUP_NORM_BACKWARD:
+		return nn->group_norm_backward(handle, args);
 	default:
 		return TN_UNSUPPORTED;
 	}

@@ -137,6 +137,25 @@ static tn_status no_cross_entropy_backward(void *device, const struct tn_cross_e
 	return absent(args->call.error, "cross_entropy_backward");
 }
 
+static tn_status no_group_norm_forward(void *device, const struct tn_norm_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "group_norm_forward");
+}
+
+static tn_status no_group_norm_backward(void *device, const struct tn_norm_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "group_norm_backward");
+}
+
+static tn_status no_conv2d_prepack(void *device, const struct tn_conv2d_args *args, uint64_t *size)
+{
+	(void)device;
+	(void)size;
+	return absent(args->call.error, "conv2d_prepack");
+}
+
 const struct tn_nn_table tn_nn_stubs = {
 	.struct_size = sizeof(struct tn_nn_table),
 	.conv2d_forward = no_conv2d_forward,
@@ -152,6 +171,9 @@ const struct tn_nn_table tn_nn_stubs = {
 	.softmax_backward = no_softmax_backward,
 	.cross_entropy_forward = no_cross_entropy_forward,
 	.cross_entropy_backward = no_cross_entropy_backward,
+	.group_norm_forward = no_group_norm_forward,
+	.group_norm_backward = no_group_norm_backward,
+	.conv2d_prepack = no_conv2d_prepack,
 };
 
 static tn_status no_stream_create(void *device, const struct tn_stream_args *args, void **stream)

@@ -59,10 +59,10 @@ extern "C" {
  * effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 3u
+#define TN_ABI_MINOR 4u
 /* The oldest host minor that a plugin accepts; one that needs what came later defines it before. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 3u
+#define TN_ABI_OLDEST_HOST 4u
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
@@ -430,6 +430,17 @@ enum {
 	TN_REDUCE_ARGMIN = 6, /*      else the lowest number of equals */
 };
 
+/* What matmul, convolutions and norms may apply to a result before they store it. */
+enum {
+	TN_ACTIVATION_NONE = 0,
+	TN_ACTIVATION_RELU = 1,  /* x > 0 ? x : 0; NaN stays */
+	TN_ACTIVATION_RELU6 = 2, /* min(max(x, 0), 6); NaN stays */
+	TN_ACTIVATION_SIGMOID = 3,
+	TN_ACTIVATION_TANH = 4,
+	TN_ACTIVATION_SILU = 5, /* x sigmoid(x) */
+	TN_ACTIVATION_GELU = 6, /* x (1 + erf(x / sqrt 2)) / 2 */
+};
+
 /* outputs[j][i] := program(inputs[0][i], ..., scalars) for every index i.  All operands have one
  * rank and shape (inputs are broadcast by stride 0). */
 struct tn_map_args {
@@ -465,7 +476,9 @@ struct tn_reduce_args {
  * Rank 2 to 6: up to 4 batch axes of one shape (stride 0 legal on A and B).  Each inner matrix has a
  * stride of 1 along one of its two axes, and the other stride is at least that axis's length (or
  * the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
- * accumulate in f32. */
+ * accumulate in f32.  With has_bias or an activation the result is
+ *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
+ * A backend that has no such epilogue answers TN_UNSUPPORTED, and the host takes two steps. */
 struct tn_matmul_args {
 	struct tn_call call;
 	struct tn_operand a;
@@ -473,6 +486,9 @@ struct tn_matmul_args {
 	struct tn_operand c;
 	double alpha;
 	double beta;
+	struct tn_operand bias; /* of N elements; used when has_bias is 1 */
+	uint32_t has_bias;
+	uint32_t activation; /* TN_ACTIVATION_... */
 };
 
 struct tn_compute_table {
@@ -608,6 +624,13 @@ struct tn_stream_table {
  * added to what the output holds.
  */
 
+/* Memory of the device with weights in the backend's own form; size 0: there is none. */
+struct tn_packed {
+	uint64_t buffer;
+	uint64_t offset;
+	uint64_t size;
+};
+
 /* With x = (N, C, H, W), w = (O, C / groups, R, S), y = (N, O, P, Q), C and O multiples of groups:
  *
  *   y[n,o,p,q] = bias[o] + sum over c,r,s of
@@ -617,7 +640,14 @@ struct tn_stream_table {
  *   P = (H + pad_top + pad_bottom - dilation0 (R - 1) - 1) / stride0 + 1, Q likewise.
  *
  * Forward reads x, w, bias and writes y.  Input gradient reads w, dy (in `y`) and writes dx (in
- * `x`).  Weight gradient reads x, dy (in `y`) and writes dw (in `w`).  TN_SHAPE: they do not fit. */
+ * `x`).  Weight gradient reads x, dy (in `y`) and writes dw (in `w`).  TN_SHAPE: they do not fit.
+ *
+ * Forward may go on:  y := activation(the sum + bias + residual).
+ *
+ * Prepack (an optional slot) brings w into the form that forward reads fastest, for calls with the
+ * same shapes, strides, window and flags: a dry run writes to *size the bytes that it takes (0: it
+ * would gain nothing), a call writes args->packed, which has at least as many, aligned to 256.
+ * Forward given `packed` may read it in place of w; the host drops it when w changes. */
 struct tn_conv2d_args {
 	struct tn_call call;
 	struct tn_operand x;
@@ -628,7 +658,11 @@ struct tn_conv2d_args {
 	uint32_t groups;
 	int64_t stride[2];
 	int64_t dilation[2];
-	int64_t padding[4]; /* top, left, bottom, right */
+	int64_t padding[4];         /* top, left, bottom, right */
+	struct tn_operand residual; /* like y, forward only; used when has_residual is 1 */
+	struct tn_packed packed;    /* w as conv2d_prepack made it; forward only */
+	uint32_t has_residual;
+	uint32_t activation; /* TN_ACTIVATION_..., forward only */
 };
 
 enum { TN_POOL_MAX = 1, TN_POOL_AVERAGE = 2 };
@@ -656,18 +690,23 @@ struct tn_pool2d_args {
 };
 
 /* Batch norm of x = (N, C, ...), with statistics over all axes but C; layer norm of x = (rows, C),
- * with statistics over C:
+ * with statistics over C; group norm of x = (N, C, ...), with statistics over each of `groups` equal
+ * parts of a picture's channels and all that follows:
  *
  *   y = (x - mean) rstd w + b,   rstd = 1 / sqrt(var + epsilon),   var = mean of (x - mean)^2
  *
  * w and b have C elements (used when has_affine is 1).  mean and rstd are f32 (f64 for f64), of C
- * elements (batch) or one a row (layer).  Forward with use_statistics 0 writes mean and rstd, with 1
+ * elements (batch), one a row (layer) or N groups (group).  Forward with use_statistics 0 writes mean and rstd, with 1
  * (batch norm at inference) reads them.  Backward reads x, mean, rstd, w and dy (in `y`) and writes,
  * as far as `wants` says, dw = sum of dy (x - mean) rstd, db = sum of dy, and with g = dy w and means
  * over what shares a mean:
  *
  *   dx = rstd (g - mean of g - (x - mean) rstd mean of (g (x - mean) rstd)),
- *   dx = rstd g   when use_statistics is 1: the statistics are constants. */
+ *   dx = rstd g   when use_statistics is 1: the statistics are constants.
+ *
+ * Forward may go on:  y := activation(y + residual).  Backward then takes in place of dy, everywhere
+ * above, dresidual = dy activation'(result): dy where result > 0 (RELU; RELU6: and below 6), else 0,
+ * and writes it where `wants` has bit 2.  A TN_ACCUMULATE adds to dw and db alone. */
 struct tn_norm_args {
 	struct tn_call call;
 	struct tn_operand x;
@@ -681,9 +720,14 @@ struct tn_norm_args {
 	struct tn_operand db;
 	uint32_t has_affine;
 	uint32_t use_statistics;
-	uint32_t wants; /* backward: bit 0 dx, bit 1 dw and db */
-	uint32_t reserved;
+	uint32_t wants;  /* backward: bit 0 dx, bit 1 dw and db, bit 2 dresidual */
+	uint32_t groups; /* group norm only */
 	double epsilon;
+	struct tn_operand residual;  /* like y, forward; used when has_residual is 1 */
+	struct tn_operand result;    /* the forward's y; backward reads it with an activation */
+	struct tn_operand dresidual; /* like y, backward only */
+	uint32_t has_residual;
+	uint32_t activation; /* TN_ACTIVATION_NONE, RELU or RELU6 */
 };
 
 /* Along `axis`:  forward       y = exp(x - max x) / sum exp(x - max x)     (log: its logarithm)
@@ -732,6 +776,11 @@ struct tn_nn_table {
 	tn_status (*softmax_backward)(void *device, const struct tn_softmax_args *args);
 	tn_status (*cross_entropy_forward)(void *device, const struct tn_cross_entropy_args *args);
 	tn_status (*cross_entropy_backward)(void *device, const struct tn_cross_entropy_args *args);
+	tn_status (*group_norm_forward)(void *device, const struct tn_norm_args *args);
+	tn_status (*group_norm_backward)(void *device, const struct tn_norm_args *args);
+	/* Absent: nothing is packed. */
+	tn_status (*conv2d_prepack)(void *device, const struct tn_conv2d_args *args,
+				    uint64_t *size);
 };
 
 #define TN_TABLE_DEVICE "tenon.device/1"
@@ -740,8 +789,7 @@ struct tn_nn_table {
 #define TN_TABLE_MEMORY "tenon.memory/1"
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
-/* Reserved: tenon.program/1 (prepare, release), tenon.pack/1
- * (prepack), tenon.epilogue/1 (matmul epilogue), tenon.peer/1, tenon.sort/1, tenon.scan/1,
+/* Reserved: tenon.program/1 (prepare, release), tenon.peer/1, tenon.sort/1, tenon.scan/1,
  * tenon.capture/1, tenon.compile/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1.  A vendor's own
  * table is named in reverse DNS: com.example.table/1. */
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nn.h"
 #include "processor.h"
 
 static void fill_text(struct tn_error_info *error, const struct tn_error_info *own)
@@ -130,6 +131,8 @@ static const void *query(void *instance, const char *table)
 		return &cpu_copy_table;
 	if (!strcmp(table, TN_TABLE_MEMORY))
 		return &cpu_memory_table;
+	if (!strcmp(table, TN_TABLE_NN))
+		return &cpu_nn_table;
 	return NULL;
 }
 

@@ -161,13 +161,16 @@ OFFSET(tn_reduce_args, n_reduced, 96);
 OFFSET(tn_reduce_args, n_values, 100);
 OFFSET(tn_reduce_args, combiners, 104);
 
-SIZE(tn_matmul_args, 896);
+SIZE(tn_matmul_args, 1184);
 OFFSET(tn_matmul_args, call, 0);
 OFFSET(tn_matmul_args, a, 40);
 OFFSET(tn_matmul_args, b, 320);
 OFFSET(tn_matmul_args, c, 600);
 OFFSET(tn_matmul_args, alpha, 880);
 OFFSET(tn_matmul_args, beta, 888);
+OFFSET(tn_matmul_args, bias, 896);
+OFFSET(tn_matmul_args, has_bias, 1176);
+OFFSET(tn_matmul_args, activation, 1180);
 
 SIZE(tn_compute_table, 32);
 OFFSET(tn_compute_table, struct_size, 0);
@@ -240,7 +243,12 @@ OFFSET(tn_stream_table, event_sync, 56);
 OFFSET(tn_stream_table, event_query, 64);
 OFFSET(tn_stream_table, event_elapsed, 72);
 
-SIZE(tn_conv2d_args, 1232);
+SIZE(tn_packed, 24);
+OFFSET(tn_packed, buffer, 0);
+OFFSET(tn_packed, offset, 8);
+OFFSET(tn_packed, size, 16);
+
+SIZE(tn_conv2d_args, 1544);
 OFFSET(tn_conv2d_args, call, 0);
 OFFSET(tn_conv2d_args, x, 40);
 OFFSET(tn_conv2d_args, w, 320);
@@ -251,6 +259,10 @@ OFFSET(tn_conv2d_args, groups, 1164);
 OFFSET(tn_conv2d_args, stride, 1168);
 OFFSET(tn_conv2d_args, dilation, 1184);
 OFFSET(tn_conv2d_args, padding, 1200);
+OFFSET(tn_conv2d_args, residual, 1232);
+OFFSET(tn_conv2d_args, packed, 1512);
+OFFSET(tn_conv2d_args, has_residual, 1536);
+OFFSET(tn_conv2d_args, activation, 1540);
 
 SIZE(tn_pool2d_args, 960);
 OFFSET(tn_pool2d_args, call, 0);
@@ -265,7 +277,7 @@ OFFSET(tn_pool2d_args, kernel, 896);
 OFFSET(tn_pool2d_args, stride, 912);
 OFFSET(tn_pool2d_args, padding, 928);
 
-SIZE(tn_norm_args, 2584);
+SIZE(tn_norm_args, 3432);
 OFFSET(tn_norm_args, call, 0);
 OFFSET(tn_norm_args, x, 40);
 OFFSET(tn_norm_args, y, 320);
@@ -279,8 +291,13 @@ OFFSET(tn_norm_args, db, 2280);
 OFFSET(tn_norm_args, has_affine, 2560);
 OFFSET(tn_norm_args, use_statistics, 2564);
 OFFSET(tn_norm_args, wants, 2568);
-OFFSET(tn_norm_args, reserved, 2572);
 OFFSET(tn_norm_args, epsilon, 2576);
+OFFSET(tn_norm_args, groups, 2572);
+OFFSET(tn_norm_args, residual, 2584);
+OFFSET(tn_norm_args, result, 2864);
+OFFSET(tn_norm_args, dresidual, 3144);
+OFFSET(tn_norm_args, has_residual, 3424);
+OFFSET(tn_norm_args, activation, 3428);
 
 SIZE(tn_softmax_args, 1168);
 OFFSET(tn_softmax_args, call, 0);
@@ -301,7 +318,7 @@ OFFSET(tn_cross_entropy_args, dx, 1160);
 OFFSET(tn_cross_entropy_args, ignore_label, 1440);
 OFFSET(tn_cross_entropy_args, reserved, 1444);
 
-SIZE(tn_nn_table, 112);
+SIZE(tn_nn_table, 136);
 OFFSET(tn_nn_table, struct_size, 0);
 OFFSET(tn_nn_table, reserved, 4);
 OFFSET(tn_nn_table, conv2d_forward, 8);
@@ -317,6 +334,9 @@ OFFSET(tn_nn_table, softmax_forward, 80);
 OFFSET(tn_nn_table, softmax_backward, 88);
 OFFSET(tn_nn_table, cross_entropy_forward, 96);
 OFFSET(tn_nn_table, cross_entropy_backward, 104);
+OFFSET(tn_nn_table, group_norm_forward, 112);
+OFFSET(tn_nn_table, group_norm_backward, 120);
+OFFSET(tn_nn_table, conv2d_prepack, 128);
 
 SIZE(tn_block_kernels, 56);
 OFFSET(tn_block_kernels, struct_size, 0);
