@@ -16,14 +16,14 @@
 
 #include <tenon/backend.h>
 
+#include "line.h"
+
 #include "base/memory.h"
 #include "base/threads.h"
 #include "loader/host.h"
 
-#define BENCH_SAMPLES 41
-
 struct bench_samples {
-	double seconds[BENCH_SAMPLES];
+	double seconds[BENCH_MOST_SAMPLES];
 	int n;
 };
 
@@ -80,23 +80,32 @@ static inline void bench_settle(const struct bench_side *side)
 	side->run(side->argument);
 }
 
-/* Runs all sides in turn, each sample long enough to be measured and no less than one call. */
-static inline void bench_interleave(struct bench_side *sides, int n_sides)
+#define BENCH_SAMPLES 41
+#define BENCH_MOST_SIDES 8
+
+/* Runs all sides in turn, `n_samples` times, each sample long enough to be measured and no less than one
+ * call. */
+static inline void bench_interleave_n(struct bench_side *sides, int n_sides, int n_samples)
 {
-	int repeats[8];
+	int repeats[BENCH_MOST_SIDES];
 	for (int i = 0; i < n_sides; i++) {
 		double once = bench_time(&sides[i], 1);
 		once = bench_time(&sides[i], 1);
 		repeats[i] = once < 0.001 ? (int)(0.001 / once) + 1 : 1;
 		sides[i].samples.n = 0;
 	}
-	for (int sample = 0; sample < BENCH_SAMPLES; sample++) {
+	for (int sample = 0; sample < n_samples; sample++) {
 		for (int i = 0; i < n_sides; i++) {
 			bench_settle(&sides[i]);
 			sides[i].samples.seconds[sides[i].samples.n++] =
 				bench_time(&sides[i], repeats[i]);
 		}
 	}
+}
+
+static inline void bench_interleave(struct bench_side *sides, int n_sides)
+{
+	bench_interleave_n(sides, n_sides, BENCH_SAMPLES);
 }
 
 /* ---- A plugin, opened as the library does ---------------------------------------------------- */
