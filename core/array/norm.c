@@ -303,7 +303,7 @@ static tn_status run(struct norm *n)
 	add_operand(&route, &args.b, n->b, TN_READS);
 	add_operand(&route, &args.mean, n->mean, statistics);
 	add_operand(&route, &args.rstd, n->rstd, statistics);
-	add_operand(&route, &args.dx, n->dx, gradients);
+	add_operand(&route, &args.dx, n->dx, TN_WRITES);
 	add_operand(&route, &args.dw, n->dw, gradients);
 	add_operand(&route, &args.db, n->db, gradients);
 	if (is_backward)
@@ -432,8 +432,6 @@ tn_array *tn_norm_backward(int kind, const tn_array *dy, const tn_array *x, cons
 		n.dx = tn_array_make(n.runtime, tn_array_home(x), x->dtype, x->rank, x->shape);
 		status = n.dx ? TN_OK : failed(&n);
 	}
-	if (!status && n.accumulate)
-		status = tn_fill_run(n.runtime, TN_DO_FILL, n.dx, 0);
 	if (!status)
 		status = x->size ? run(&n) : gradients_of_nothing(&n);
 	if (!status && dw) {

@@ -59,6 +59,8 @@ static const struct tn_nn_table nn_table = {
 	.softmax_backward = tn_reference_softmax_backward,
 	.cross_entropy_forward = tn_reference_cross_entropy_forward,
 	.cross_entropy_backward = tn_reference_cross_entropy_backward,
+	.group_norm_forward = tn_reference_group_norm_forward,
+	.group_norm_backward = tn_reference_group_norm_backward,
 };
 
 static const struct {

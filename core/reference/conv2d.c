@@ -6,9 +6,10 @@
  *
  *     h = p stride0 + r dilation0 - pad_top,    v = q stride1 + s dilation1 - pad_left
  *
- * and where (h, v) is inside x's plane the product is added to y, to dx or to dw.
+ * and where (h, v) is inside x's plane the product is added to y, to dx or to dw.  Forward goes on with
+ * the residual and the activation.  Weights are never packed: `packed` is not read.
  */
-#include "reference/view.h"
+#include "reference/activation.h"
 
 enum { N = 0, C = 1, H = 2, W = 3 };               /* axes of x */
 enum { O = 0, R = 2, S = 3 };                      /* axes of w; its axis 1 is C / groups */
@@ -75,6 +76,29 @@ static tn_status check_shapes(const struct tn_conv2d_args *args, const char *ope
 	return tn_reference_check_shape(call, operation, "y", &args->y, 4, shape);
 }
 
+/* What forward alone reads: bias, residual and activation. */
+static tn_status check_forward(const struct tn_conv2d_args *args, const char *operation)
+{
+	const struct tn_call *call = &args->call;
+	tn_dtype dtype = args->x.dtype;
+	tn_status status = tn_reference_check_activation(call, operation, args->activation);
+	if (status == TN_OK && args->has_residual > 1)
+		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
+					   "has_residual %u: expected 0 or 1", args->has_residual);
+	if (status == TN_OK && args->has_bias)
+		status = tn_reference_check_real(call, operation, "bias", &args->bias, dtype, READ);
+	if (status == TN_OK && args->has_bias)
+		status = tn_reference_check_shape(call, operation, "bias", &args->bias, 1,
+						  &args->w.shape[O]);
+	if (status == TN_OK && args->has_residual)
+		status = tn_reference_check_real(call, operation, "residual", &args->residual,
+						 dtype, READ);
+	if (status == TN_OK && args->has_residual)
+		status = tn_reference_check_shape(call, operation, "residual", &args->residual, 4,
+						  args->y.shape);
+	return status;
+}
+
 /* `written` is the operand that the entry writes. */
 static tn_status check(const struct tn_conv2d_args *args, const char *operation,
 		       const struct tn_operand *written)
@@ -90,13 +114,8 @@ static tn_status check(const struct tn_conv2d_args *args, const char *operation,
 		status = check_settings(args, operation);
 	if (status == TN_OK)
 		status = check_shapes(args, operation);
-	if (status == TN_OK && args->has_bias && written == &args->y) {
-		status = tn_reference_check_real(&args->call, operation, "bias", &args->bias,
-						 args->x.dtype, READ);
-		if (status == TN_OK)
-			status = tn_reference_check_shape(&args->call, operation, "bias",
-							  &args->bias, 1, &args->w.shape[O]);
-	}
+	if (status == TN_OK && written == &args->y)
+		status = check_forward(args, operation);
 	return status;
 }
 
@@ -203,8 +222,10 @@ static tn_status run(void *device, const struct tn_conv2d_args *args, const char
 		     const struct tn_operand *written, row_function function)
 {
 	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
-	double *data[3], *bias = NULL, *result = NULL;
-	int has_bias = args->has_bias && written == &args->y;
+	double *data[3], *bias = NULL, *residual = NULL, *result = NULL;
+	int is_forward = written == &args->y;
+	int has_bias = args->has_bias && is_forward;
+	int has_residual = args->has_residual && is_forward;
 	tn_status status = TN_OK;
 	for (int i = 0; i < 3; i++) {
 		uint64_t n = tn_reference_count(operands[i]);
@@ -218,17 +239,23 @@ static tn_status run(void *device, const struct tn_conv2d_args *args, const char
 	}
 	if (has_bias)
 		bias = tn_reference_unpack(device, &args->bias);
-	if (status != TN_OK || (has_bias && !bias)) {
+	if (has_residual)
+		residual = tn_reference_unpack(device, &args->residual);
+	if (status != TN_OK || (has_bias && !bias) || (has_residual && !residual)) {
 		status = tn_reference_no_memory(&args->call, operation);
 	} else {
 		if (bias)
 			begin_with_bias(args, result, bias);
 		each_weight(args, data[0], data[1], data[2], function);
+		if (is_forward)
+			tn_reference_finish(args->activation, result, residual,
+					    tn_reference_count(&args->y));
 		tn_reference_write(written, result, (args->call.flags & TN_ACCUMULATE) != 0);
 	}
 	for (int i = 0; i < 3; i++)
 		tn_reference_release(device, data[i]);
 	tn_reference_release(device, bias);
+	tn_reference_release(device, residual);
 	return status;
 }
 

@@ -56,6 +56,8 @@ tn_status tn_reference_batch_norm_forward(void *device, const struct tn_norm_arg
 tn_status tn_reference_batch_norm_backward(void *device, const struct tn_norm_args *args);
 tn_status tn_reference_layer_norm_forward(void *device, const struct tn_norm_args *args);
 tn_status tn_reference_layer_norm_backward(void *device, const struct tn_norm_args *args);
+tn_status tn_reference_group_norm_forward(void *device, const struct tn_norm_args *args);
+tn_status tn_reference_group_norm_backward(void *device, const struct tn_norm_args *args);
 
 /* softmax.c, cross_entropy.c */
 tn_status tn_reference_softmax_forward(void *device, const struct tn_softmax_args *args);

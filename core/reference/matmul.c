@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The matrix product.
+ * The matrix product, with its bias and activation.
  */
-#include "reference/view.h"
+#include "reference/activation.h"
 
 enum { LOWEST_RANK = 2, HIGHEST_RANK = 6 };
+
+static tn_status check_epilogue(const struct tn_matmul_args *args)
+{
+	const struct tn_operand *c = &args->c;
+	tn_status status = tn_reference_check_activation(&args->call, "matmul", args->activation);
+	if (status == TN_OK && args->has_bias > 1)
+		status = tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "matmul",
+					   "has_bias %u: expected 0 or 1", args->has_bias);
+	if (status != TN_OK || !args->has_bias)
+		return status;
+	status =
+		tn_reference_check_real(&args->call, "matmul", "bias", &args->bias, c->dtype, READ);
+	if (status != TN_OK)
+		return status;
+	return tn_reference_check_shape(&args->call, "matmul", "bias", &args->bias, 1,
+					&c->shape[c->rank - 1]);
+}
 
 static tn_status check(const struct tn_matmul_args *args)
 {
@@ -30,7 +47,7 @@ static tn_status check(const struct tn_matmul_args *args)
 	shape[rank - 2] = a->shape[rank - 2];
 	if (status == TN_OK)
 		status = tn_reference_check_shape(call, "matmul", "c", c, rank, shape);
-	return status;
+	return status == TN_OK ? check_epilogue(args) : status;
 }
 
 /* The inner matrix at a place of the batch, as an operand. */
@@ -54,31 +71,36 @@ static void product_row(double *row, const double *a, const double *b, int64_t n
 	}
 }
 
-/* C[i, j] := alpha sum_k A[i, k] B[k, j] + beta C[i, j]; beta = 0 never reads C.  A is m x k, B is
- * k x n; `row` has room for 2 n numbers. */
-static void product(const struct tn_matmul_args *args, const double *a, const double *b,
-		    const struct tn_operand *c, int64_t n_k, double *row)
+/* Scratch: the inner matrices A (m x k) and B (k x n), a row of the result and of what C held, and the
+ * bias, NULL where there is none. */
+struct scratch {
+	double *a, *b, *row, *old, *bias;
+};
+
+/* C[i, j] := activation(alpha sum_k A[i, k] B[k, j] + beta C[i, j] + bias[j]); beta = 0 never reads C. */
+static void product(const struct tn_matmul_args *args, const struct scratch *s,
+		    const struct tn_operand *c, int64_t n_k)
 {
 	struct tn_operand c_row = *c;
 	int64_t n_j = c->shape[1];
-	double *old = row + n_j;
 	c_row.shape[0] = 1;
 	for (int64_t i = 0; i < c->shape[0]; i++) {
-		product_row(row, a + i * n_k, b, n_k, n_j);
+		product_row(s->row, s->a + i * n_k, s->b, n_k, n_j);
 		if (args->beta != 0)
-			tn_reference_read(old, &c_row);
+			tn_reference_read(s->old, &c_row);
 		for (int64_t j = 0; j < n_j; j++) {
-			row[j] *= args->alpha;
+			s->row[j] *= args->alpha;
 			if (args->beta != 0)
-				row[j] += args->beta * old[j];
+				s->row[j] += args->beta * s->old[j];
 		}
-		tn_reference_write(&c_row, row, 0);
+		tn_reference_finish(args->activation, s->row, s->bias, (uint64_t)n_j);
+		tn_reference_write(&c_row, s->row, 0);
 		c_row.offset += (uint64_t)(c->strides[0] * (int64_t)tn_dtype_size(c->dtype));
 	}
 }
 
 /* One product for every index of the batch axes. */
-static void batch(const struct tn_matmul_args *args, double *a, double *b, double *row)
+static void batch(const struct tn_matmul_args *args, const struct scratch *s)
 {
 	struct tn_operand leading[3] = {args->a, args->b, args->c}, matrix[3];
 	struct cursor at[3];
@@ -92,36 +114,49 @@ static void batch(const struct tn_matmul_args *args, double *a, double *b, doubl
 		matrix[0] = inner(&args->a, at[0].at);
 		matrix[1] = inner(&args->b, at[1].at);
 		matrix[2] = inner(&args->c, at[2].at);
-		tn_reference_read(a, &matrix[0]);
-		tn_reference_read(b, &matrix[1]);
-		product(args, a, b, &matrix[2], matrix[0].shape[1], row);
+		tn_reference_read(s->a, &matrix[0]);
+		tn_reference_read(s->b, &matrix[1]);
+		product(args, s, &matrix[2], matrix[0].shape[1]);
 		for (int operand = 0; operand < 3; operand++)
 			cursor_next(&at[operand]);
 	}
 }
 
+static tn_status make_scratch(void *device, const struct tn_matmul_args *args, struct scratch *s)
+{
+	uint64_t m = (uint64_t)args->c.shape[args->c.rank - 2];
+	uint64_t n = (uint64_t)args->c.shape[args->c.rank - 1];
+	uint64_t k = (uint64_t)args->a.shape[args->a.rank - 1];
+	s->a = tn_reference_numbers(device, m * k);
+	s->b = tn_reference_numbers(device, k * n);
+	s->row = tn_reference_numbers(device, n);
+	s->old = tn_reference_numbers(device, n);
+	if (args->has_bias)
+		s->bias = tn_reference_unpack(device, &args->bias);
+	return s->a && s->b && s->row && s->old && (s->bias || !args->has_bias)
+		       ? TN_OK
+		       : tn_reference_no_memory(&args->call, "matmul");
+}
+
+static void release_scratch(void *device, struct scratch *s)
+{
+	double *all[] = {s->a, s->b, s->row, s->old, s->bias};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		tn_reference_release(device, all[i]);
+}
+
 tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
 {
+	struct scratch scratch = {0};
 	struct tn_matmul_args args;
-	double *a, *b, *row;
-	uint64_t m, n, k;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "matmul");
 	if (status == TN_OK)
 		status = check(&args);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	m = (uint64_t)args.c.shape[args.c.rank - 2];
-	n = (uint64_t)args.c.shape[args.c.rank - 1];
-	k = (uint64_t)args.a.shape[args.a.rank - 1];
-	a = tn_reference_numbers(device, m * k);
-	b = tn_reference_numbers(device, k * n);
-	row = tn_reference_numbers(device, 2 * n);
-	if (a && b && row)
-		batch(&args, a, b, row);
-	else
-		status = tn_reference_no_memory(&args.call, "matmul");
-	tn_reference_release(device, a);
-	tn_reference_release(device, b);
-	tn_reference_release(device, row);
+	status = make_scratch(device, &args, &scratch);
+	if (status == TN_OK)
+		batch(&args, &scratch);
+	release_scratch(device, &scratch);
 	return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch and layer norm.  Both are the norm of groups of m elements: a channel of all samples (batch),
- * a row (layer).  With t numbering a group's elements and xhat = (x - mean) rstd:
+ * Batch, layer and group norm.  All are the norm of groups of m elements: a channel of all samples
+ * (batch), a row (layer), some channels of a sample (group).  With t numbering a group's elements and xhat = (x - mean) rstd:
  *
  *   forward     mean = sum_t x / m,  var = sum_t (x - mean)^2 / m,  rstd = 1 / sqrt(var + epsilon)
  *               y = xhat w + b
@@ -11,27 +11,39 @@
  *               dx = rstd g                        where the statistics are given (use_statistics)
  *               dw = sum dy xhat,  db = sum dy     over all elements that share w
  *
+ * With an activation and a residual, forward writes activation(y + residual), and backward takes
+ * dresidual, which is dy where the activation let it pass, in the place of dy.
+ *
  * dx follows from d xhat[u] / d x[t] = rstd ((t == u) - 1 / m - xhat[t] xhat[u] / m).
  *
  * The mean and rstd that are stored are what xhat is made with in both directions.
  */
 #include <math.h>
 
-#include "reference/view.h"
+#include "reference/activation.h"
 
-enum kind { BATCH, LAYER };
+enum kind { BATCH, LAYER, GROUP };
 
-enum { WANTS_DX = 1, WANTS_DW_DB = 2 };
+enum { WANTS_DX = 1, WANTS_DW_DB = 2, WANTS_DRESIDUAL = 4 };
 
 /* x as (n_outer, n_channels, n_inner), compact: batch norm's groups are the channels, and w is theirs;
- * layer norm has n_inner 1, its groups are the outer rows, and w runs along the row. */
+ * layer norm has n_inner 1, its groups are the outer rows, and w runs along the row; group norm's groups
+ * are of n_shared channels each. */
 struct extent {
 	int64_t n_outer;
 	int64_t n_channels;
 	int64_t n_inner;
+	int64_t n_shared;
 	int64_t n_groups;
 	int64_t group_size;
 };
+
+static int64_t count_groups(const struct tn_norm_args *args, enum kind kind)
+{
+	if (kind == GROUP)
+		return args->x.shape[0] * args->groups;
+	return args->x.shape[kind == BATCH ? 1 : 0];
+}
 
 static struct extent extent_of(const struct tn_norm_args *args, enum kind kind)
 {
@@ -39,7 +51,8 @@ static struct extent extent_of(const struct tn_norm_args *args, enum kind kind)
 		.n_outer = args->x.shape[0], .n_channels = args->x.shape[1], .n_inner = 1};
 	for (uint32_t axis = 2; axis < args->x.rank; axis++)
 		e.n_inner *= args->x.shape[axis];
-	e.n_groups = kind == BATCH ? e.n_channels : e.n_outer;
+	e.n_shared = kind == GROUP ? e.n_channels / args->groups : 1;
+	e.n_groups = count_groups(args, kind);
 	e.group_size = e.n_outer * e.n_channels * e.n_inner / e.n_groups;
 	return e;
 }
@@ -47,14 +60,16 @@ static struct extent extent_of(const struct tn_norm_args *args, enum kind kind)
 /* Where element t of a group is. */
 static int64_t place(const struct extent *e, enum kind kind, int64_t group, int64_t t)
 {
-	if (kind == LAYER)
-		return group * e->n_channels + t;
+	if (kind != BATCH)
+		return group * e->group_size + t;
 	return (t / e->n_inner * e->n_channels + group) * e->n_inner + t % e->n_inner;
 }
 
 /* Which w and b it has. */
-static int64_t channel(enum kind kind, int64_t group, int64_t t)
+static int64_t channel(const struct extent *e, enum kind kind, int64_t group, int64_t t)
 {
+	if (kind == GROUP)
+		return group * e->n_shared % e->n_channels + t / e->n_inner;
 	return kind == LAYER ? t : group;
 }
 
@@ -94,13 +109,23 @@ static tn_status check_settings(const struct tn_norm_args *args, const char *ope
 	if (rank < 2 || (kind == LAYER && rank > 2))
 		return tn_reference_fail(call, TN_SHAPE, operation, "x: rank %u, expected %s", rank,
 					 kind == LAYER ? "2" : "at least 2");
-	if (args->has_affine > 1 || args->use_statistics > 1)
+	if (args->has_affine > 1 || args->use_statistics > 1 || args->has_residual > 1)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					 "has_affine %u, use_statistics %u: expected 0 or 1",
-					 args->has_affine, args->use_statistics);
-	if (args->wants > (WANTS_DX | WANTS_DW_DB))
+					 "has_affine %u, use_statistics %u, has_residual %u: "
+					 "expected 0 or 1",
+					 args->has_affine, args->use_statistics,
+					 args->has_residual);
+	if (kind == GROUP && (args->groups < 1 || args->x.shape[1] % args->groups))
+		return tn_reference_fail(call, TN_SHAPE, operation,
+					 "%lld channels in %u groups: expected a whole number each",
+					 (long long)args->x.shape[1], args->groups);
+	if (args->wants > (WANTS_DX | WANTS_DW_DB | WANTS_DRESIDUAL))
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-					 "wants 0x%x: only bits 0 and 1 are known", args->wants);
+					 "wants 0x%x: only bits 0 to 2 are known", args->wants);
+	if (args->activation > TN_ACTIVATION_RELU6)
+		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
+					 "activation %u: a norm has none, RELU or RELU6",
+					 args->activation);
 	if (!(args->epsilon >= 0))
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					 "epsilon %g: expected at least 0", args->epsilon);
@@ -111,7 +136,8 @@ static tn_status check(const struct tn_norm_args *args, const char *operation, e
 		       int is_forward)
 {
 	const struct tn_operand *x = &args->x;
-	const int64_t *channels = &x->shape[1], *groups = &x->shape[kind == BATCH ? 1 : 0];
+	const int64_t *channels = &x->shape[1];
+	const int64_t n_groups = x->rank < 2 ? 0 : count_groups(args, kind), *groups = &n_groups;
 	int wants_dx = !is_forward && args->wants & WANTS_DX;
 	int wants_dw = !is_forward && args->wants & WANTS_DW_DB;
 	int statistics = is_forward && !args->use_statistics ? WRITE : READ;
@@ -125,6 +151,11 @@ static tn_status check(const struct tn_norm_args *args, const char *operation, e
 		{"dx", &args->dx, wants_dx, WRITE, x->rank, x->shape},
 		{"dw", &args->dw, wants_dw, WRITE, 1, channels},
 		{"db", &args->db, wants_dw, WRITE, 1, channels},
+		{"residual", &args->residual, is_forward && args->has_residual, READ, x->rank,
+		 x->shape},
+		{"result", &args->result, !is_forward && args->activation, READ, x->rank, x->shape},
+		{"dresidual", &args->dresidual, !is_forward && args->wants & WANTS_DRESIDUAL, WRITE,
+		 x->rank, x->shape},
 	};
 	tn_status status = check_rules(args, operation, rules, 1);
 	if (status == TN_OK)
@@ -139,6 +170,8 @@ static tn_status check(const struct tn_norm_args *args, const char *operation, e
 /* Everything in f64 and compact. */
 struct copies {
 	double *x, *y, *w, *b, *mean, *rstd, *dx, *dw, *db;
+	double *residual; /* forward's, or NULL */
+	double *result;   /* backward's where there is an activation, or NULL */
 };
 
 static double *ones(void *device, int64_t n)
@@ -159,9 +192,23 @@ static double *zeros(void *device, int64_t n)
 
 static void release_copies(void *device, struct copies *c)
 {
-	double *all[] = {c->x, c->y, c->w, c->b, c->mean, c->rstd, c->dx, c->dw, c->db};
+	double *all[] = {c->x,  c->y,  c->w,  c->b,        c->mean,  c->rstd,
+			 c->dx, c->dw, c->db, c->residual, c->result};
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		tn_reference_release(device, all[i]);
+}
+
+static tn_status make_extra_copies(void *device, const struct tn_norm_args *args, int is_forward,
+				   struct copies *c)
+{
+	int has_residual = is_forward && args->has_residual;
+	int has_result = !is_forward && args->activation;
+	if (has_residual)
+		c->residual = tn_reference_unpack(device, &args->residual);
+	if (has_result)
+		c->result = tn_reference_unpack(device, &args->result);
+	return (c->residual || !has_residual) && (c->result || !has_result) ? TN_OK
+									    : TN_OUT_OF_MEMORY;
 }
 
 static tn_status make_copies(void *device, const struct tn_norm_args *args, const struct extent *e,
@@ -183,7 +230,7 @@ static tn_status make_copies(void *device, const struct tn_norm_args *args, cons
 	c->dw = zeros(device, e->n_channels);
 	c->db = zeros(device, e->n_channels);
 	return c->x && c->y && c->w && c->b && c->mean && c->rstd && c->dx && c->dw && c->db
-		       ? TN_OK
+		       ? make_extra_copies(device, args, is_forward, c)
 		       : TN_OUT_OF_MEMORY;
 }
 
@@ -210,7 +257,7 @@ static void group_statistics(const struct extent *e, enum kind kind, double epsi
 static void group_forward(const struct extent *e, enum kind kind, struct copies *c, int64_t group)
 {
 	for (int64_t t = 0; t < e->group_size; t++) {
-		int64_t i = place(e, kind, group, t), k = channel(kind, group, t);
+		int64_t i = place(e, kind, group, t), k = channel(e, kind, group, t);
 		c->y[i] = (c->x[i] - c->mean[group]) * c->rstd[group] * c->w[k] + c->b[k];
 	}
 }
@@ -234,6 +281,8 @@ static tn_status forward(void *device, const struct tn_norm_args *theirs, const 
 				group_statistics(&e, kind, args.epsilon, &copies, group);
 			group_forward(&e, kind, &copies, group);
 		}
+		tn_reference_finish(args.activation, copies.y, copies.residual,
+				    tn_reference_count(&args.y));
 		tn_reference_write(&args.y, copies.y, 0);
 		if (!args.use_statistics) {
 			tn_reference_write(&args.mean, copies.mean, 0);
@@ -254,7 +303,7 @@ static void group_sums(const struct extent *e, enum kind kind, struct copies *c,
 {
 	*mean_g = *mean_g_xhat = 0;
 	for (int64_t t = 0; t < e->group_size; t++) {
-		int64_t i = place(e, kind, group, t), k = channel(kind, group, t);
+		int64_t i = place(e, kind, group, t), k = channel(e, kind, group, t);
 		double xhat = (c->x[i] - c->mean[group]) * c->rstd[group];
 		c->dw[k] += c->y[i] * xhat;
 		c->db[k] += c->y[i];
@@ -274,10 +323,33 @@ static void group_backward(const struct extent *e, enum kind kind, int use_stati
 	if (use_statistics)
 		mean_g = mean_g_xhat = 0;
 	for (int64_t t = 0; t < e->group_size; t++) {
-		int64_t i = place(e, kind, group, t), k = channel(kind, group, t);
+		int64_t i = place(e, kind, group, t), k = channel(e, kind, group, t);
 		double xhat = (c->x[i] - c->mean[group]) * c->rstd[group];
 		c->dx[i] = c->rstd[group] * (c->y[i] * c->w[k] - mean_g - xhat * mean_g_xhat);
 	}
+}
+
+/* dy := dresidual */
+static void pass_activation(const struct tn_norm_args *args, struct copies *c)
+{
+	uint64_t n = tn_reference_count(&args->y);
+	for (uint64_t i = 0; c->result && i < n; i++) {
+		if (!tn_reference_passes(args->activation, c->result[i]))
+			c->y[i] = 0;
+	}
+}
+
+static void write_gradients(const struct tn_norm_args *args, const struct copies *c)
+{
+	int accumulate = (args->call.flags & TN_ACCUMULATE) != 0;
+	if (args->wants & WANTS_DX)
+		tn_reference_write(&args->dx, c->dx, 0);
+	if (args->wants & WANTS_DW_DB) {
+		tn_reference_write(&args->dw, c->dw, accumulate);
+		tn_reference_write(&args->db, c->db, accumulate);
+	}
+	if (args->wants & WANTS_DRESIDUAL)
+		tn_reference_write(&args->dresidual, c->y, 0);
 }
 
 static tn_status backward(void *device, const struct tn_norm_args *theirs, const char *operation,
@@ -286,24 +358,18 @@ static tn_status backward(void *device, const struct tn_norm_args *theirs, const
 	struct copies copies = {0};
 	struct tn_norm_args args;
 	struct extent e;
-	int accumulate;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE, operation);
 	if (status == TN_OK)
 		status = check(&args, operation, kind, 0);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	accumulate = (args.call.flags & TN_ACCUMULATE) != 0;
 	e = extent_of(&args, kind);
 	status = make_copies(device, &args, &e, 0, &copies);
 	if (status == TN_OK) {
+		pass_activation(&args, &copies);
 		for (int64_t group = 0; group < e.n_groups; group++)
 			group_backward(&e, kind, (int)args.use_statistics, &copies, group);
-		if (args.wants & WANTS_DX)
-			tn_reference_write(&args.dx, copies.dx, accumulate);
-		if (args.wants & WANTS_DW_DB) {
-			tn_reference_write(&args.dw, copies.dw, accumulate);
-			tn_reference_write(&args.db, copies.db, accumulate);
-		}
+		write_gradients(&args, &copies);
 	} else {
 		status = tn_reference_no_memory(&args.call, operation);
 	}
@@ -331,4 +397,14 @@ tn_status tn_reference_layer_norm_forward(void *device, const struct tn_norm_arg
 tn_status tn_reference_layer_norm_backward(void *device, const struct tn_norm_args *args)
 {
 	return backward(device, args, "layer_norm_backward", LAYER);
+}
+
+tn_status tn_reference_group_norm_forward(void *device, const struct tn_norm_args *args)
+{
+	return forward(device, args, "group_norm_forward", GROUP);
+}
+
+tn_status tn_reference_group_norm_backward(void *device, const struct tn_norm_args *args)
+{
+	return backward(device, args, "group_norm_backward", GROUP);
 }

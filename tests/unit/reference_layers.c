@@ -284,6 +284,49 @@ static void run_layer_norm(struct gradient_case *g)
 	assert_ok(g->f->nn->layer_norm_forward(g->f->device, g->args));
 }
 
+static void run_group_norm(struct gradient_case *g)
+{
+	assert_ok(g->f->nn->group_norm_forward(g->f->device, g->args));
+}
+
+static void differentiates_group_norm(void **state)
+{
+	struct fixture *f = *state;
+	double x[24], w[6], b[6], y[24], mean[4], rstd[4], dy[24], dx[24], dw[6], db[6];
+	struct tn_norm_args forward = {.call = CALL(struct tn_norm_args, f),
+				       .x = operand(TN_F64, x, SHAPE(2, 6, 2)),
+				       .y = operand(TN_F64, y, SHAPE(2, 6, 2)),
+				       .w = operand(TN_F64, w, SHAPE(6)),
+				       .b = operand(TN_F64, b, SHAPE(6)),
+				       .mean = operand(TN_F64, mean, SHAPE(4)),
+				       .rstd = operand(TN_F64, rstd, SHAPE(4)),
+				       .has_affine = 1,
+				       .groups = 2,
+				       .epsilon = 0.1};
+	struct tn_norm_args backward = forward;
+	struct gradient_case g = {
+		.f = f, .y = y, .dy = dy, .n_y = 24, .args = &forward, .forward = run_group_norm};
+	fill(x, 24, 0.6);
+	fill(w, 6, 0.7);
+	fill(b, 6, 0.8);
+	fill(dy, 24, 0.9);
+	run_group_norm(&g);
+	backward.y = operand(TN_F64, dy, SHAPE(2, 6, 2));
+	backward.dx = operand(TN_F64, dx, SHAPE(2, 6, 2));
+	backward.dw = operand(TN_F64, dw, SHAPE(6));
+	backward.db = operand(TN_F64, db, SHAPE(6));
+	backward.wants = 3;
+	assert_ok(f->nn->group_norm_backward(f->device, &backward));
+	g.variable = x;
+	g.n_variables = 24;
+	expect_gradient(&g, dx);
+	g.n_variables = 6;
+	g.variable = w;
+	expect_gradient(&g, dw);
+	g.variable = b;
+	expect_gradient(&g, db);
+}
+
 static void differentiates_norms(void **state)
 {
 	struct fixture *f = *state;
@@ -415,6 +458,7 @@ int main(void)
 		cmocka_unit_test(differentiates_convolutions),
 		cmocka_unit_test(differentiates_pools),
 		cmocka_unit_test(differentiates_norms),
+		cmocka_unit_test(differentiates_group_norm),
 		cmocka_unit_test(differentiates_softmax_and_adds_to_what_is_there),
 		cmocka_unit_test(differentiates_cross_entropy),
 	};

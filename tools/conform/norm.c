@@ -314,7 +314,7 @@ static void differentiates(struct kit *kit, enum tn_slot slot, tn_dtype dtype, i
 	}
 	if (kit_run(kit, &t.args, t.all, OPERANDS) == TN_OK) {
 		if (wants & 1)
-			check_gradient(&t, X, DX, accumulate);
+			check_gradient(&t, X, DX, 0);
 		if (wants & 2) {
 			check_gradient(&t, SCALE, DW, accumulate);
 			check_gradient(&t, SHIFT, DB, accumulate);
