@@ -51,6 +51,9 @@ struct product {
 static tn_status check_types(const struct tn_matmul_args *args)
 {
 	tn_dtype dtype = args->c.dtype;
+	if (args->has_bias || args->activation)
+		return cpu_fail(args->call.error, TN_UNSUPPORTED, "matmul",
+				"a bias or an activation in the product is not done here");
 	if (args->a.dtype == dtype && args->b.dtype == dtype &&
 	    (dtype == TN_F32 || dtype == TN_F64))
 		return TN_OK;

@@ -118,6 +118,9 @@ static tn_status check_shapes(const struct tn_matmul_args *own)
 static tn_status check(const struct tn_matmul_args *own)
 {
 	struct tn_error_info *error = own->call.error;
+	if (own->has_bias || own->activation)
+		return mock_fail(error, TN_UNSUPPORTED, "matmul",
+				 "the mock has no bias and no activation");
 	tn_status status = mock_operand_check(&own->a, "A", error, "matmul");
 	if (!status)
 		status = mock_operand_check(&own->b, "B", error, "matmul");

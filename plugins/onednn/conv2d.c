@@ -271,6 +271,9 @@ static tn_status take(struct convolution *c, const struct tn_conv2d_args *args)
 	tn_status status = onednn_take(&c->args, sizeof(c->args), args, flags, name);
 	if (c->which != FORWARD)
 		c->args.has_bias = 0;
+	if (!status && c->which == FORWARD && (c->args.has_residual || c->args.activation))
+		status = onednn_fail(c->args.call.error, TN_UNSUPPORTED, name,
+				     "a residual or an activation is not done here");
 	if (!status)
 		status = check_window(&c->args, name);
 	if (!status)

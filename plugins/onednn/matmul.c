@@ -39,6 +39,9 @@ struct product {
 
 static tn_status check_types(const struct tn_matmul_args *args)
 {
+	if (args->has_bias || args->activation)
+		return onednn_fail(args->call.error, TN_UNSUPPORTED, "matmul",
+				   "a bias or an activation in the product is not done here");
 	if (args->a.dtype == TN_F32 && args->b.dtype == TN_F32 && args->c.dtype == TN_F32)
 		return TN_OK;
 	return onednn_fail(args->call.error, TN_UNSUPPORTED, "matmul",

@@ -59,6 +59,9 @@ static tn_status check(const struct norm *n)
 	const struct tn_norm_args *args = &n->args;
 	int64_t channels = args->x.shape[1], groups = args->x.shape[n->is_layer ? 0 : 1];
 	tn_status status = check_x(n);
+	if (!status && (args->has_residual || args->activation || args->wants > 3))
+		status = onednn_fail(args->call.error, TN_UNSUPPORTED, n->name,
+				     "a residual or an activation is not done here");
 	if (!status && n->is_layer && args->use_statistics)
 		status = onednn_fail(args->call.error, TN_UNSUPPORTED, n->name,
 				     "layer norm with given statistics");
@@ -238,9 +241,8 @@ static int list_backward(struct norm *n, struct operand *list)
 	list[count++] = (struct operand){DNNL_ARG_SRC, ONEDNN_READ, &n->x, ROWS};
 	list[count++] = (struct operand){DNNL_ARG_DIFF_DST, ONEDNN_READ, &n->y, ROWS};
 	/* It is always written; unwanted, it stays in the workspace. */
-	list[count++] =
-		(struct operand){DNNL_ARG_DIFF_SRC, n->wants_dx ? n->gradient : ONEDNN_WRITE,
-				 n->wants_dx ? &n->dx : NULL, ROWS};
+	list[count++] = (struct operand){DNNL_ARG_DIFF_SRC, ONEDNN_WRITE,
+					 n->wants_dx ? &n->dx : NULL, ROWS};
 	if (n->wants_parameters) {
 		/* It asks for the shift, and does not read it. */
 		list[count++] = (struct operand){DNNL_ARG_SHIFT, ONEDNN_READ, NULL, WHOLE};

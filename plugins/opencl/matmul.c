@@ -43,6 +43,9 @@ static tn_status check(const struct opencl_device *device, const struct tn_matmu
 		return opencl_fail(call->error, TN_UNSUPPORTED, operation,
 				   "the device has groups of at most %zu items, %u are needed",
 				   device->facts->max_group, small.width * small.height);
+	if (args->has_bias || args->activation)
+		return opencl_fail(call->error, TN_UNSUPPORTED, operation,
+				   "a bias or an activation in the product is not done here");
 	for (unsigned k = 0; k < 3; k++)
 		if (!is_multiplied(device, operands[k]->dtype) ||
 		    operands[k]->dtype != args->c.dtype)
