@@ -16,6 +16,7 @@ struct derivative {
 	const struct tn_program *program;
 	uint32_t wanted;
 	struct tn_program *gradient;
+	uint32_t reads;
 };
 
 struct table {
@@ -67,10 +68,32 @@ static struct derivative *make(const struct tn_program *program, uint32_t wanted
 	}
 	derivative->program = program;
 	derivative->wanted = wanted;
-	if (!tn_program_differentiate(program, &wants, &derivative->gradient, error))
-		return derivative;
-	tn_mem_free(derivative);
-	return NULL;
+	if (tn_program_differentiate(program, &wants, &derivative->gradient, error)) {
+		tn_mem_free(derivative);
+		return NULL;
+	}
+	const struct tn_program *gradient = derivative->gradient;
+	for (uint32_t i = 0; i < gradient->n_instructions; i++) {
+		if (gradient->instructions[i].op == TN_OP_INPUT)
+			derivative->reads |= 1u << gradient->instructions[i].a;
+	}
+	return derivative;
+}
+
+static const struct derivative *find(struct table *table, const struct tn_program *program,
+				     uint32_t wanted, struct tn_error_info *error)
+{
+	struct derivative **bucket = &table->buckets[bucket_of(program, wanted)];
+	for (struct derivative *d = *bucket; d; d = d->next) {
+		if (d->program == program && d->wanted == wanted)
+			return d;
+	}
+	struct derivative *derivative = make(program, wanted, error);
+	if (!derivative)
+		return NULL;
+	derivative->next = *bucket;
+	*bucket = derivative;
+	return derivative;
 }
 
 const struct tn_program *tn_derivative_of(struct tn_runtime *rt, const char *operation,
@@ -82,17 +105,18 @@ const struct tn_program *tn_derivative_of(struct tn_runtime *rt, const char *ope
 		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for the derivatives");
 		return NULL;
 	}
-	struct derivative **bucket = &table->buckets[bucket_of(program, wanted)];
-	for (struct derivative *d = *bucket; d; d = d->next) {
-		if (d->program == program && d->wanted == wanted)
-			return d->gradient;
-	}
-	struct derivative *derivative = make(program, wanted, &error);
-	if (!derivative) {
-		tn_runtime_keep(rt, &error);
-		return NULL;
-	}
-	derivative->next = *bucket;
-	*bucket = derivative;
-	return derivative->gradient;
+	const struct derivative *derivative = find(table, program, wanted, &error);
+	if (derivative)
+		return derivative->gradient;
+	tn_runtime_keep(rt, &error);
+	return NULL;
+}
+
+uint32_t tn_derivative_reads(struct tn_runtime *rt, const struct tn_program *program,
+			     uint32_t wanted)
+{
+	struct tn_error_info error;
+	struct table *table = table_of(rt);
+	const struct derivative *derivative = table ? find(table, program, wanted, &error) : NULL;
+	return derivative ? derivative->reads : UINT32_MAX;
 }

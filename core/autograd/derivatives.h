@@ -16,4 +16,9 @@
 const struct tn_program *tn_derivative_of(struct tn_runtime *runtime, const char *operation,
 					  const struct tn_program *program, uint32_t wanted);
 
+/* The inputs that this gradient program reads, a bit each (bit n_inputs: the output's gradient).  All
+ * bits where there is none: tn_derivative_of says why. */
+uint32_t tn_derivative_reads(struct tn_runtime *runtime, const struct tn_program *program,
+			     uint32_t wanted);
+
 #endif

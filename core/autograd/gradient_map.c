@@ -29,20 +29,31 @@ static int all_upstream(const struct tn_program *gradient, uint32_t n_inputs)
 	return 1;
 }
 
-/* Runs the gradient program; outputs have dy's shape and the wanted inputs' dtypes. */
+/* Where the k-th gradient goes: over dy, which is read for the last time here, or into a new array. */
+static tn_array *place_of(tn_array *dy, tn_dtype dtype, int may_overwrite)
+{
+	if (may_overwrite && dtype == dy->dtype && tn_gradient_is_free(dy))
+		return dy;
+	return tn_empty(tn_array_context(dy), dtype, dy->rank, dy->shape);
+}
+
+/* Runs the gradient program; outputs have dy's shape and the wanted inputs' dtypes.  `last`: nothing
+ * reads dy after it. */
 static tn_status run(struct tn_node *node, tn_array *dy, const struct tn_program *gradient,
-		     const uint32_t *wanted, tn_array **outputs)
+		     const uint32_t *wanted, int last, tn_array **outputs)
 {
 	const struct tn_recorded *recorded = node->state;
 	struct tn_runtime *rt = tn_node_runtime(node);
 	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS];
 	uint32_t n = node->n_inputs;
-	for (uint32_t i = 0; i < n; i++)
-		inputs[i] = node->saved[i].array;
+	/* What was not saved is not read: dy stands in for it. */
+	for (uint32_t i = 0; i < n; i++) {
+		int is_saved = i < node->n_saved && node->saved[i].array;
+		inputs[i] = is_saved ? node->saved[i].array : dy;
+	}
 	inputs[n] = dy;
 	for (uint32_t k = 0; k < gradient->n_outputs; k++) {
-		outputs[k] = tn_empty(tn_array_context(dy), inputs[wanted[k]]->dtype, dy->rank,
-				      dy->shape);
+		outputs[k] = place_of(dy, recorded->inputs[wanted[k]].dtype, last && k == 0);
 		if (!outputs[k])
 			return tn_runtime_status(rt);
 	}
@@ -56,7 +67,7 @@ static tn_status run(struct tn_node *node, tn_array *dy, const struct tn_program
 
 /* Gradients of up to TN_PROGRAM_MAX_OUTPUTS inputs in one pass. */
 static tn_status give_some(struct tn_node *node, tn_array *dy, const uint32_t *wanted,
-			   uint32_t count)
+			   uint32_t count, int last)
 {
 	const struct tn_recorded *recorded = node->state;
 	struct tn_runtime *rt = tn_node_runtime(node);
@@ -70,9 +81,9 @@ static tn_status give_some(struct tn_node *node, tn_array *dy, const uint32_t *w
 	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS] = {dy, dy, dy, dy};
 	tn_status status = TN_OK;
 	if (!all_upstream(gradient, node->n_inputs))
-		status = run(node, dy, gradient, wanted, outputs);
+		status = run(node, dy, gradient, wanted, last, outputs);
 	for (uint32_t k = 0; k < count && !status; k++) {
-		const tn_array *x = node->saved[wanted[k]].array;
+		const struct tn_recorded_input *x = &recorded->inputs[wanted[k]];
 		status = tn_node_give(node, wanted[k],
 				      tn_sum_to_shape(outputs[k], x->rank, x->shape));
 	}
@@ -89,7 +100,7 @@ tn_status tn_map_backward(struct tn_node *node, tn_array *dy)
 	for (uint32_t first = 0; first < n; first += TN_PROGRAM_MAX_OUTPUTS) {
 		uint32_t count =
 			n - first < TN_PROGRAM_MAX_OUTPUTS ? n - first : TN_PROGRAM_MAX_OUTPUTS;
-		tn_status status = give_some(node, dy, wanted + first, count);
+		tn_status status = give_some(node, dy, wanted + first, count, first + count == n);
 		if (status)
 			return status;
 	}

@@ -116,7 +116,7 @@ tn_status tn_concatenate_backward(struct tn_node *node, tn_array *dy)
 	int axis = recorded->record.axis;
 	int64_t start = 0;
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
-		int64_t n = node->saved[i].array->shape[axis];
+		int64_t n = recorded->inputs[i].shape[axis];
 		tn_status status = TN_OK;
 		if (tn_node_wants(node, i))
 			status = tn_node_give(node, i, tn_slice(dy, axis, start, start + n, 1));

@@ -5,18 +5,20 @@
  */
 #include "autograd/gradients.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "array/array.h"
+#include "autograd/derivatives.h"
 
-/* What each kind saves. */
-enum { SAVE_INPUTS = 1, SAVE_OUTPUT = 2, SAVE_SECOND = 4 };
+/* What each kind saves; a map saves the inputs that its derivative reads. */
+enum { SAVE_INPUTS = 1, SAVE_OUTPUT = 2, SAVE_SECOND = 4, SAVE_READ = 8 };
 
 static const struct {
 	tn_status (*backward)(struct tn_node *node, tn_array *dy);
 	int saves;
 } kinds[] = {
-	[TN_RECORD_MAP] = {tn_map_backward, SAVE_INPUTS},
+	[TN_RECORD_MAP] = {tn_map_backward, SAVE_READ},
 	[TN_RECORD_SUM] = {tn_sum_backward, 0},
 	[TN_RECORD_EXTREMUM] = {tn_extremum_backward, SAVE_INPUTS | SAVE_OUTPUT},
 	[TN_RECORD_PRODUCT] = {tn_product_backward, SAVE_INPUTS | SAVE_OUTPUT},
@@ -29,26 +31,13 @@ static const struct {
 	[TN_RECORD_WINDOW] = {tn_window_backward, 0},
 	[TN_RECORD_COPY] = {tn_copy_backward, 0},
 	[TN_RECORD_TAKE] = {tn_take_backward, SAVE_SECOND},
-	[TN_RECORD_CONCATENATE] = {tn_concatenate_backward, SAVE_INPUTS},
+	[TN_RECORD_CONCATENATE] = {tn_concatenate_backward, 0},
 };
-
-/* Do the gradients of this program read its inputs?  Those of a sum do not. */
-static int reads_inputs(const struct tn_recorded *recorded)
-{
-	const struct tn_program *program = recorded->record.program;
-	for (uint32_t i = 0; i < program->n_instructions; i++) {
-		uint16_t op = program->instructions[i].op;
-		if (op != TN_OP_INPUT && op != TN_OP_SCALAR && op != TN_OP_CONSTANT &&
-		    op != TN_OP_ADD && op != TN_OP_SUB && op != TN_OP_NEG)
-			return 1;
-	}
-	return 0;
-}
 
 static void fill(struct tn_recorded *recorded, const struct tn_record *record)
 {
 	const tn_array *x = record->inputs[0];
-	memset(recorded, 0, sizeof(*recorded));
+	memset(recorded, 0, offsetof(struct tn_recorded, inputs));
 	recorded->record = *record;
 	if (record->kind == TN_RECORD_MAP && record->program->n_scalars)
 		memcpy(recorded->scalars, record->scalars,
@@ -57,18 +46,40 @@ static void fill(struct tn_recorded *recorded, const struct tn_record *record)
 	memcpy(recorded->shape, x->shape, (size_t)x->rank * sizeof(int64_t));
 	recorded->dtype = x->dtype;
 	recorded->device = x->storage->device;
+	for (uint32_t i = 0; i < record->n_inputs; i++) {
+		const tn_array *input = record->inputs[i];
+		struct tn_recorded_input *own = &recorded->inputs[i];
+		own->rank = input->rank;
+		own->dtype = input->dtype;
+		memcpy(own->shape, input->shape, (size_t)input->rank * sizeof(int64_t));
+	}
 }
 
-static void choose_saved(struct tn_node_request *request, const struct tn_recorded *recorded)
+/* The inputs whose elements the gradients of a map read: those of x * y, not those of x + y.  What has
+ * no derivative says so in backward; then all are saved. */
+static uint32_t inputs_read(struct tn_runtime *rt, const struct tn_record *record)
 {
-	const struct tn_record *record = &recorded->record;
-	int saves = kinds[record->kind].saves;
-	/* Shapes are read from saved inputs, so a map saves them even when their elements are not read;
-	 * then a later change in place does no harm (saved_for_shape). */
-	if (saves & SAVE_INPUTS) {
-		for (uint32_t i = 0; i < record->n_inputs; i++)
-			request->saved[request->n_saved++] = record->inputs[i];
+	uint32_t read = 0, wanted = 0, n = 0;
+	for (uint32_t i = 0; i < record->n_inputs; i++) {
+		if (!record->inputs[i]->tracked)
+			continue;
+		wanted |= 1u << i;
+		if (++n % TN_PROGRAM_MAX_OUTPUTS)
+			continue;
+		read |= tn_derivative_reads(rt, record->program, wanted);
+		wanted = 0;
 	}
+	return wanted ? read | tn_derivative_reads(rt, record->program, wanted) : read;
+}
+
+static void choose_saved(struct tn_node_request *request, const struct tn_record *record)
+{
+	int saves = kinds[record->kind].saves;
+	uint32_t inputs = saves & SAVE_INPUTS ? UINT32_MAX : 0;
+	if (saves & SAVE_READ)
+		inputs = inputs_read(record->output->runtime, record);
+	for (uint32_t i = 0; inputs && i < record->n_inputs; i++)
+		request->saved[request->n_saved++] = inputs >> i & 1 ? record->inputs[i] : NULL;
 	if (saves & SAVE_SECOND)
 		request->saved[request->n_saved++] = record->inputs[1];
 	if (saves & SAVE_OUTPUT)
@@ -78,13 +89,13 @@ static void choose_saved(struct tn_node_request *request, const struct tn_record
 tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_error_info *error)
 {
 	struct tn_recorded recorded;
-	fill(&recorded, record);
 	struct tn_node_request request = {
 		.operation = record->operation,
 		.backward = kinds[record->kind].backward,
 		.n_inputs = record->n_inputs,
 		.state = &recorded,
-		.state_size = sizeof(recorded),
+		.state_size = offsetof(struct tn_recorded, inputs) +
+			      record->n_inputs * sizeof(recorded.inputs[0]),
 	};
 	if (record->n_inputs > TN_NODE_MAX_INPUTS)
 		return tn_fail(
@@ -93,8 +104,7 @@ tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_e
 			record->n_inputs, TN_NODE_MAX_INPUTS);
 	for (uint32_t i = 0; i < record->n_inputs; i++)
 		request.inputs[i] = record->inputs[i];
-	choose_saved(&request, &recorded);
-	request.saved_for_shape = record->kind == TN_RECORD_CONCATENATE ||
-				  (record->kind == TN_RECORD_MAP && !reads_inputs(&recorded));
+	fill(&recorded, record);
+	choose_saved(&request, record);
 	return tn_tape_add(tape, record->output, &request, error);
 }

@@ -8,6 +8,13 @@
 
 #include "autograd/tape.h"
 
+/* What an input looked like: a gradient needs it, and not the array, where it reads no elements. */
+struct tn_recorded_input {
+	int rank;
+	tn_dtype dtype;
+	int64_t shape[TN_MAX_RANK];
+};
+
 /* What a node keeps of its record: everything but the arrays. */
 struct tn_recorded {
 	struct tn_record record; /* inputs, output and scalars are not valid */
@@ -16,6 +23,7 @@ struct tn_recorded {
 	int64_t shape[TN_MAX_RANK];
 	tn_dtype dtype;
 	tn_device *device;
+	struct tn_recorded_input inputs[TN_NODE_MAX_INPUTS]; /* as many as the node has */
 };
 
 tn_status tn_map_backward(struct tn_node *node, tn_array *dy);

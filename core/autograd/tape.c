@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Guarantees: backward visits nodes newest first and each once; a node whose output got no gradient is
- * passed over; whatever backward made is freed but the gradients of leaves; ending the tape frees all
- * it holds and leaves no array marked as tracked.
+ * passed over; what a node saved, and the gradient of its output, are freed when backward has passed
+ * it; whatever backward made is freed but the gradients of leaves; ending the tape frees all it holds
+ * and leaves no array marked as tracked.
  */
 #include "autograd/tape.h"
 
@@ -194,7 +195,6 @@ static int any_tracked(const struct tn_node_request *request)
 static void save(struct tn_node *node, const struct tn_node_request *request)
 {
 	node->n_saved = request->n_saved;
-	node->saved_for_shape = request->saved_for_shape;
 	for (uint32_t i = 0; i < request->n_saved; i++) {
 		tn_array *array = (tn_array *)(uintptr_t)request->saved[i];
 		if (!array)
@@ -263,6 +263,20 @@ tn_array *tn_tape_resume(struct tn_suspension suspension, tn_array *output,
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
+int tn_gradient_is_free(const tn_array *g)
+{
+	if (g->held != 1 || g->kept || g->scope || g->storage->references != 1)
+		return 0;
+	/* Dense in some order of its axes: no element stands for two. */
+	int64_t span = 1;
+	for (int i = 0; i < g->rank; i++) {
+		if (g->shape[i] > 1 && g->strides[i] <= 0)
+			return 0;
+		span += (g->shape[i] - 1) * g->strides[i];
+	}
+	return span == g->size;
+}
+
 /* target := or += g */
 static tn_status give_target(struct tn_entry *entry, tn_array *g)
 {
@@ -281,14 +295,13 @@ static tn_status give(struct tn_entry *entry, tn_array *g)
 		entry->gradient = tn_array_hold(g);
 		return TN_OK;
 	}
-	if (entry->gradient_is_sum)
+	if (tn_gradient_is_free(entry->gradient))
 		return tn_add_into(entry->gradient, entry->gradient, g);
 	tn_array *sum = tn_add(entry->gradient, g);
 	if (!sum)
 		return g->runtime->error.status;
 	tn_array_unhold(entry->gradient);
 	entry->gradient = tn_array_hold(sum);
-	entry->gradient_is_sum = 1;
 	return TN_OK;
 }
 
@@ -317,7 +330,7 @@ tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status)
 
 static tn_status check_saved(const struct tn_node *node)
 {
-	for (uint32_t i = 0; i < node->n_saved && !node->saved_for_shape; i++) {
+	for (uint32_t i = 0; i < node->n_saved; i++) {
 		const tn_array *array = node->saved[i].array;
 		if (array && array->storage->version != node->saved[i].version)
 			return tn_runtime_fail(node->tape->runtime, TN_MODIFIED, node->operation,
@@ -330,20 +343,25 @@ static tn_status check_saved(const struct tn_node *node)
 	return TN_OK;
 }
 
-static tn_status run_node(struct tn_node *node, tn_context *context)
+static tn_status run_backward(struct tn_node *node, tn_context *context)
 {
-	struct tn_entry *output = node->output;
-	if (!output->gradient)
-		return TN_OK;
 	tn_status status = check_saved(node);
 	if (!status)
 		status = tn_scope_begin(context);
 	if (status)
 		return status;
-	status = node->backward(node, output->gradient);
+	status = node->backward(node, node->output->gradient);
 	if (!status)
 		status = tn_runtime_status(node->tape->runtime);
 	tn_scope_end(context, NULL);
+	return status;
+}
+
+/* Runs the node where its output got a gradient, and lets go of what it held. */
+static tn_status pass_node(struct tn_node *node, tn_context *context)
+{
+	struct tn_entry *output = node->output;
+	tn_status status = output->gradient ? run_backward(node, context) : TN_OK;
 	tn_array_unhold(output->gradient);
 	output->gradient = NULL;
 	drop_saved(node);
@@ -391,7 +409,7 @@ tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *outp
 	tn_array *first = first_gradient(tape, output, output_gradient);
 	status = first ? give(entry, first) : rt->error.status;
 	for (struct tn_node *node = tape->last; node && !status; node = node->previous)
-		status = run_node(node, context);
+		status = pass_node(node, context);
 	tn_scope_end(context, NULL);
 	return status;
 }

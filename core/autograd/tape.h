@@ -36,9 +36,8 @@ struct tn_entry {
 	tn_array *array;
 	struct tn_entry *next; /* all entries of the tape */
 	int is_leaf;           /* watched, and held; others are results */
-	tn_array *gradient;    /* kept; NULL until something arrives */
-	int gradient_is_sum;   /* the tape made it and may add to it in place */
-	tn_array *target;      /* a leaf whose gradient has a place, kept */
+	tn_array *gradient;    /* held; NULL until something arrives */
+	tn_array *target;      /* a leaf whose gradient has a place, held */
 	int *filled;
 };
 
@@ -57,7 +56,6 @@ struct tn_node {
 	struct tn_entry *output;
 	uint32_t n_saved;
 	struct tn_saved saved[TN_NODE_MAX_SAVED];
-	int saved_for_shape;
 	void *state; /* a copy of the request's state, in the arena */
 };
 
@@ -68,7 +66,6 @@ struct tn_node_request {
 	const tn_array *inputs[TN_NODE_MAX_INPUTS]; /* may hold NULL */
 	uint32_t n_saved;
 	const tn_array *saved[TN_NODE_MAX_SAVED]; /* what backward reads; may hold NULL */
-	int saved_for_shape; /* 1: backward reads no elements of them, so they may change */
 	const void *state;
 	size_t state_size;
 };
@@ -92,6 +89,9 @@ static inline int tn_node_wants(const struct tn_node *node, uint32_t i)
 {
 	return node->inputs[i] != NULL;
 }
+/* May a gradient that the tape holds be written over?  Nobody else sees it or its memory, and no
+ * element stands for two: a backward that has read dy may put an input's gradient in its place. */
+int tn_gradient_is_free(const tn_array *g);
 /* Adds g (a new array of the current scope, or dy itself) to the gradient of input i.  NULL is the
  * failure that the context keeps. */
 tn_status tn_node_give(struct tn_node *node, uint32_t i, tn_array *g);

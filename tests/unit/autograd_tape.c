@@ -262,6 +262,137 @@ static void the_gradient_check_finds_a_wrong_gradient(void **state)
 	tn_error_clear(context);
 }
 
+#define BIG INT64_C(65536) /* floats: a size that pools do not round */
+#define BIG_BYTES (UINT64_C(4) * 65536)
+
+static struct tn_memory_use memory(void)
+{
+	struct tn_memory_use use;
+	tn_device_memory(tn_device_current(context), &use);
+	return use;
+}
+
+static void a_sum_keeps_none_of_its_terms(void **state)
+{
+	(void)state;
+	tn_array *x = tn_ones(context, TN_F32, 1, &(int64_t){BIG});
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *a = tn_exp(x), *b = tn_sqrt(x), *c = tn_subtract(a, b);
+	uint64_t before = memory().used;
+	tn_array_destroy(a); /* exp's and sqrt's own nodes keep x alone */
+	tn_array_destroy(b);
+	assert_int_equal(before - memory().used, 2 * BIG_BYTES);
+	assert_ok(tn_tape_backward(tape, tn_sum(c, 0, NULL, 0), NULL));
+	tn_array *gradient = tn_tape_gradient(tape, x);
+	tn_tape_end(tape);
+	double total;
+	assert_ok(tn_item(tn_sum(gradient, 0, NULL, 0), &total));
+	assert_close(total / (double)BIG, exp(1.0) - 0.5, 1e-5);
+	tn_array_destroy(gradient);
+	tn_array_destroy(c);
+	tn_array_destroy(x);
+}
+
+static void a_product_keeps_what_its_gradients_read(void **state)
+{
+	(void)state;
+	tn_array *x = tn_ones(context, TN_F32, 1, &(int64_t){BIG});
+	tn_array *y = tn_ones(context, TN_F32, 1, &(int64_t){BIG});
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *a = tn_exp(x), *c = tn_multiply(a, y); /* y has no gradient: a is not read */
+	uint64_t before = memory().used;
+	tn_array_destroy(y);
+	assert_int_equal(memory().used, before);
+	tn_array_destroy(a);
+	assert_int_equal(before - memory().used, BIG_BYTES);
+	tn_tape_end(tape);
+	assert_int_equal(before - memory().used, 2 * BIG_BYTES);
+	tn_array_destroy(c);
+	tn_array_destroy(x);
+}
+
+/* Ten steps keep what each reads; backward lets go of one after the other and needs a gradient and a
+ * step's own temporaries at a time. */
+static void backward_gives_memory_back_as_it_goes(void **state)
+{
+	enum { STEPS = 10 };
+	(void)state;
+	tn_array *x = tn_ones(context, TN_F32, 1, &(int64_t){BIG});
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	uint64_t before = memory().used;
+	tn_array *y = tn_tanh(x);
+	for (int i = 1; i < STEPS; i++) {
+		tn_array *next = tn_tanh(y);
+		tn_array_destroy(y);
+		y = next;
+	}
+	tn_array *loss = tn_sum(y, 0, NULL, 0);
+	tn_array_destroy(y);
+	uint64_t kept = memory().used, peak = memory().peak;
+	assert_in_range(kept - before, (STEPS - 1) * BIG_BYTES, STEPS * BIG_BYTES);
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	/* The loss's gradient is a number; the chain's is written over itself from the second on. */
+	assert_in_range(memory().peak, peak, kept + BIG_BYTES + 4096);
+	assert_in_range(memory().used - before, BIG_BYTES, BIG_BYTES + 4096); /* that of x */
+	tn_tape_end(tape);
+	tn_array_destroy(loss);
+	assert_int_equal(memory().used, before);
+	tn_array_destroy(x);
+}
+
+static void what_got_no_gradient_is_let_go_too(void **state)
+{
+	(void)state;
+	tn_array *x = tn_ones(context, TN_F32, 1, &(int64_t){BIG});
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *aside = tn_exp(x), *more = tn_exp(aside), *loss = tn_sum(x, 0, NULL, 0);
+	tn_array_destroy(more);
+	tn_array_destroy(aside);
+	uint64_t before = memory().used;
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	/* That of x, which is one number for all its elements, came; `aside` went. */
+	assert_in_range(before - memory().used, BIG_BYTES - 4096, BIG_BYTES);
+	tn_tape_end(tape);
+	tn_array_destroy(loss);
+	tn_array_destroy(x);
+}
+
+/* y = x + x and z = y + x: the gradients of all are one array until something adds to them. */
+static void gradients_that_share_memory_are_not_written_over(void **state)
+{
+	float g[2];
+	(void)state;
+	tn_array *x = vector(3, 5), *weight = vector(1, 10);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *y = tn_add(x, x), *z = tn_add(y, tn_square(x));
+	tn_array *w = tn_add(tn_multiply(z, weight), tn_multiply(x, weight));
+	assert_ok(tn_tape_backward(tape, tn_sum(w, 0, NULL, 0), NULL));
+	tn_array *gradient = tn_tape_gradient(tape, x);
+	tn_tape_end(tape);
+	assert_ok(tn_to_host(gradient, g, sizeof(g)));
+	assert_close(g[0], 1 * (2 + 2 * 3 + 1), 0);
+	assert_close(g[1], 10 * (2 + 2 * 5 + 1), 0);
+}
+
+static void a_gradient_that_the_caller_gave_is_not_written_over(void **state)
+{
+	float g[2];
+	(void)state;
+	tn_array *x = vector(3, 5), *given = vector(1, 10);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	assert_ok(tn_tape_backward(tape, tn_square(tn_square(x)), given));
+	tn_tape_end(tape);
+	assert_ok(tn_to_host(given, g, sizeof(g)));
+	assert_close(g[0], 1, 0);
+	assert_close(g[1], 10, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +410,12 @@ int main(void)
 		cmocka_unit_test(a_tape_may_end_without_backward_and_arrays_go_on),
 		cmocka_unit_test(intermediate_arrays_may_be_destroyed_before_backward),
 		cmocka_unit_test(the_gradient_check_finds_a_wrong_gradient),
+		cmocka_unit_test(a_sum_keeps_none_of_its_terms),
+		cmocka_unit_test(a_product_keeps_what_its_gradients_read),
+		cmocka_unit_test(backward_gives_memory_back_as_it_goes),
+		cmocka_unit_test(what_got_no_gradient_is_let_go_too),
+		cmocka_unit_test(gradients_that_share_memory_are_not_written_over),
+		cmocka_unit_test(a_gradient_that_the_caller_gave_is_not_written_over),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
