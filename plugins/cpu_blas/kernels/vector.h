@@ -16,6 +16,7 @@
 #define VECTOR_BYTES 64
 #define VECTOR_REGISTERS 32
 #elif defined(__AVX2__)
+#include <immintrin.h>
 #define VECTOR_BYTES 32
 #define VECTOR_REGISTERS 16
 #elif defined(__aarch64__)
@@ -46,11 +47,52 @@ static inline vf vf_set(float x)
 	return x - (vf){0};
 }
 
+/* p[0], p[2], p[4], ...: reads nothing after the last. */
+static inline vf vf_load_alternate(const float *p)
+{
+	vf low = vf_load(p), high = vf_load(p + LANES - 1);
+#if defined(__AVX512F__)
+	const __m512i places =
+		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);
+	return (vf)_mm512_permutex2var_ps((__m512)low, places, (__m512)high);
+#else
+	vf x;
+	for (int64_t i = 0; i < LANES / 2; i++) {
+		x[i] = low[2 * i];
+		x[LANES / 2 + i] = high[2 * i + 1];
+	}
+	return x;
+#endif
+}
+
+static inline vi vi_set(int32_t x)
+{
+	return x + (vi){0};
+}
+
+/* 0, 1, 2, ... */
+static inline vi vi_ramp(void)
+{
+	static const int32_t numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+	return *(const vi *)numbers;
+}
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* All bits of the first n lanes. */
+static inline __m256i vector_first(int64_t n)
+{
+	static const int32_t bits[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+	return _mm256_loadu_si256((const __m256i *)(bits + 8 - n));
+}
+#endif
+
 /* The first n < LANES elements, 0 in the other lanes. */
 static inline vf vf_load_first(const float *p, int64_t n)
 {
 #if defined(__AVX512F__)
 	return (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#elif defined(__AVX2__)
+	return (vf)_mm256_maskload_ps(p, vector_first(n));
 #else
 	vf x = {0};
 	memcpy(&x, p, (size_t)n * sizeof(float));
@@ -62,6 +104,8 @@ static inline void vf_store_first(float *p, vf x, int64_t n)
 {
 #if defined(__AVX512F__)
 	_mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+#elif defined(__AVX2__)
+	_mm256_maskstore_ps(p, vector_first(n), (__m256)x);
 #else
 	memcpy(p, &x, (size_t)n * sizeof(float));
 #endif
@@ -80,5 +124,77 @@ static inline float vf_sum(vf x)
 		total += x[i];
 	return total;
 }
+
+/* ---- Masks: what a comparison gives, in the processor's own form ----------------------------- */
+
+#if defined(__AVX512F__)
+typedef __mmask16 vm;
+
+static inline vm vf_equal(vf a, vf b)
+{
+	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_EQ_OQ);
+}
+
+/* a > b, or either is NaN. */
+static inline vm vf_not_at_most(vf a, vf b)
+{
+	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_NLE_UQ);
+}
+
+static inline vm vi_equal(vi a, vi b)
+{
+	return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b);
+}
+
+static inline vm vm_and(vm a, vm b)
+{
+	return a & b;
+}
+
+/* mask ? a : b */
+static inline vf vf_pick(vm mask, vf a, vf b)
+{
+	return (vf)_mm512_mask_blend_ps(mask, (__m512)b, (__m512)a);
+}
+
+static inline vi vi_pick(vm mask, vi a, vi b)
+{
+	return (vi)_mm512_mask_blend_epi32(mask, (__m512i)b, (__m512i)a);
+}
+#else
+typedef vi vm;
+
+static inline vm vf_equal(vf a, vf b)
+{
+	return a == b;
+}
+
+/* a > b, or either is NaN. */
+static inline vm vf_not_at_most(vf a, vf b)
+{
+	return ~(a <= b);
+}
+
+static inline vm vi_equal(vi a, vi b)
+{
+	return a == b;
+}
+
+static inline vm vm_and(vm a, vm b)
+{
+	return a & b;
+}
+
+/* mask ? a : b */
+static inline vf vf_pick(vm mask, vf a, vf b)
+{
+	return vf_select(mask, a, b);
+}
+
+static inline vi vi_pick(vm mask, vi a, vi b)
+{
+	return (mask & a) | (~mask & b);
+}
+#endif
 
 #endif
