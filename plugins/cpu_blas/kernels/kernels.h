@@ -61,6 +61,7 @@ struct cpu_kernels {
 	void (*copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
 			  int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			  size_t columns);
+	const struct cpu_pool_kernels *pool; /* pool.h */
 };
 
 /* The lists of one variant, laid out as the interpreter wants them. */

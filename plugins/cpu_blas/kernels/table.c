@@ -31,4 +31,5 @@ const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.copy_strided = VARIANT(cpu_copy_strided),
 	.copy_rows = VARIANT(cpu_copy_rows),
 	.copy_band = VARIANT(cpu_copy_band),
+	.pool = &VARIANT(cpu_pool),
 };

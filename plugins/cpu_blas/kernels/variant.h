@@ -8,12 +8,14 @@
 #define CPU_VARIANT_H
 
 #include "kernels.h"
+#include "pool.h"
 
 #define VARIANT_PASTE(name, suffix) name##_##suffix
 #define VARIANT_EXPAND(name, suffix) VARIANT_PASTE(name, suffix)
 #define VARIANT(name) VARIANT_EXPAND(name, CPU_VARIANT)
 
 extern const struct cpu_kernels VARIANT(cpu_kernels);
+extern const struct cpu_pool_kernels VARIANT(cpu_pool);
 
 extern const struct cpu_row VARIANT(cpu_rows_boolean)[];
 extern const struct cpu_row VARIANT(cpu_rows_circular)[];
@@ -39,5 +41,7 @@ void VARIANT(cpu_copy_rows)(char *out, int64_t out_down, const char *in, int64_t
 void VARIANT(cpu_copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
 			    int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			    size_t columns);
+void VARIANT(cpu_average_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+void VARIANT(cpu_max_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
 
 #endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Pooling over windows of planes, in any layout.  Axes are N, C, H, W; strides are in elements.
+ */
+#ifndef CPU_POOL_H
+#define CPU_POOL_H
+
+#include <stdint.h>
+
+struct cpu_pool {
+	int64_t n, c, h, w; /* of x */
+	int64_t p, q;       /* rows and columns of y */
+	int64_t kernel[2], stride[2];
+	int64_t padding[2]; /* top, left */
+	float *x, *y;
+	int32_t *index; /* NULL: none */
+	int64_t x_stride[4], y_stride[4], index_stride[4];
+	int by_channel; /* C > 1 and the channels of x, y and index are neighbours */
+	int count_padding;
+	int accumulate; /* backward */
+};
+
+/* Each call does the units begin..end-1: forward n p rows of y; backward n h rows of x by channel,
+ * else n c planes of x. */
+struct cpu_pool_kernels {
+	void (*max)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+	void (*average)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+	void (*max_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+	void (*average_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+};
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Pooling of f32 in any layout; kernels/pool.c has the loops.  Rows and planes are shared among
+ * threads by shape alone, and no sum is split.
+ */
+#include "pool2d.h"
+
+#include <string.h>
+
+#include "kernels/pool.h"
+#include "plugin.h"
+
+enum { N = 0, C = 1, H = 2, W = 3 };
+enum { P = 2, Q = 3 };
+
+/* Elements of x and y that are worth handing to another thread: about 10 us. */
+#define GRAIN_ELEMENTS 16384
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static tn_status check_type(const struct tn_pool2d_args *args, const char *operation)
+{
+	struct tn_error_info *error = args->call.error;
+	if (args->x.dtype != TN_F32 || args->y.dtype != TN_F32)
+		return cpu_fail(error, TN_UNSUPPORTED, operation,
+				"x and y: expected f32, found dtypes %d and %d", args->x.dtype,
+				args->y.dtype);
+	if (args->kind != TN_POOL_MAX && args->kind != TN_POOL_AVERAGE)
+		return cpu_fail(error, TN_UNSUPPORTED, operation, "kind %u is not known",
+				args->kind);
+	if (args->has_index > 1 || args->count_padding > 1)
+		return cpu_fail(error, TN_INVALID_ARGUMENT, operation,
+				"has_index %u, count_padding %u: expected 0 or 1", args->has_index,
+				args->count_padding);
+	return TN_OK;
+}
+
+static tn_status check_window(const struct tn_pool2d_args *args, const char *operation)
+{
+	for (int i = 0; i < 4; i++) {
+		int64_t kernel = args->kernel[i % 2], stride = args->stride[i % 2];
+		int64_t padding = args->padding[i];
+		if (kernel < 1 || stride < 1 || padding < 0 || padding > kernel / 2)
+			return cpu_fail(args->call.error, TN_INVALID_ARGUMENT, operation,
+					"kernel %lld, stride %lld, padding %lld: expected at least "
+					"1, 1, and 0 to kernel / 2",
+					(long long)kernel, (long long)stride, (long long)padding);
+	}
+	return TN_OK;
+}
+
+static tn_status check_operand(const struct tn_pool2d_args *args, const char *operation,
+			       const char *name, const struct tn_operand *operand,
+			       const int64_t expected[4])
+{
+	if (operand->rank == 4 && !memcmp(operand->shape, expected, 4 * sizeof(int64_t)))
+		return TN_OK;
+	const int64_t *shape = operand->shape;
+	return cpu_fail(args->call.error, TN_SHAPE, operation,
+			"%s: expected (%lld, %lld, %lld, %lld), found rank %u, (%lld, %lld, %lld, "
+			"%lld)",
+			name, (long long)expected[N], (long long)expected[C],
+			(long long)expected[H], (long long)expected[W], operand->rank,
+			(long long)shape[N], (long long)shape[C], (long long)shape[H],
+			(long long)shape[W]);
+}
+
+/* How many windows fit; 0 when there is none.  (padding <= kernel: no sum overflows.) */
+static int64_t windows(const struct tn_pool2d_args *args, int axis)
+{
+	int64_t cut = args->kernel[axis] - args->padding[axis] - args->padding[axis + 2];
+	int64_t room = args->x.shape[H + axis] - cut;
+	return room < 0 ? 0 : room / args->stride[axis] + 1;
+}
+
+static tn_status check_index(const struct tn_pool2d_args *args, const char *operation)
+{
+	struct tn_error_info *error = args->call.error;
+	if (args->index.dtype != TN_I32)
+		return cpu_fail(error, TN_DTYPE, operation, "index: expected i32, found dtype %d",
+				args->index.dtype);
+	if (args->x.shape[H] > INT32_MAX / args->x.shape[W])
+		return cpu_fail(error, TN_SHAPE, operation,
+				"x: a plane of %lld x %lld is more than i32 numbers",
+				(long long)args->x.shape[H], (long long)args->x.shape[W]);
+	return check_operand(args, operation, "index", &args->index, args->y.shape);
+}
+
+static tn_status check(const struct tn_pool2d_args *args, const char *operation, int is_forward)
+{
+	struct tn_error_info *error = args->call.error;
+	const int64_t *x = args->x.shape;
+	tn_status status = check_type(args, operation);
+	if (status == TN_OK)
+		status = check_window(args, operation);
+	if (status != TN_OK)
+		return status;
+	if (args->x.rank != 4)
+		return cpu_fail(error, TN_SHAPE, operation, "x: expected rank 4, found %u",
+				args->x.rank);
+	int64_t expected[4] = {x[N], x[C], windows(args, 0), windows(args, 1)};
+	status = check_operand(args, operation, "y", &args->y, expected);
+	if (status != TN_OK || args->kind != TN_POOL_MAX)
+		return status;
+	if (args->has_index)
+		return check_index(args, operation);
+	if (is_forward)
+		return TN_OK;
+	return cpu_fail(error, TN_INVALID_ARGUMENT, operation,
+			"has_index: the gradient of a maximum needs its index");
+}
+
+/* ---- Plan ------------------------------------------------------------------------------------ */
+
+static void *address(const struct tn_operand *operand)
+{
+	return (void *)(uintptr_t)(operand->buffer + operand->offset);
+}
+
+static struct cpu_pool plan(const struct tn_pool2d_args *args)
+{
+	const int64_t *x = args->x.shape;
+	int with_index = args->kind == TN_POOL_MAX && args->has_index;
+	struct cpu_pool pool = {.n = x[N],
+				.c = x[C],
+				.h = x[H],
+				.w = x[W],
+				.p = args->y.shape[P],
+				.q = args->y.shape[Q],
+				.kernel = {args->kernel[0], args->kernel[1]},
+				.stride = {args->stride[0], args->stride[1]},
+				.padding = {args->padding[0], args->padding[1]},
+				.x = address(&args->x),
+				.y = address(&args->y),
+				.index = with_index ? address(&args->index) : NULL,
+				.count_padding = args->count_padding != 0,
+				.accumulate = (args->call.flags & TN_ACCUMULATE) != 0};
+	memcpy(pool.x_stride, args->x.strides, sizeof(pool.x_stride));
+	memcpy(pool.y_stride, args->y.strides, sizeof(pool.y_stride));
+	if (with_index)
+		memcpy(pool.index_stride, args->index.strides, sizeof(pool.index_stride));
+	pool.by_channel = pool.c > 1 && pool.x_stride[C] == 1 && pool.y_stride[C] == 1 &&
+			  (!with_index || pool.index_stride[C] == 1);
+	return pool;
+}
+
+struct job {
+	const struct cpu_pool *pool;
+	void (*run)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+};
+
+static void some(void *argument, uint64_t begin, uint64_t end)
+{
+	const struct job *job = argument;
+	job->run(job->pool, (int64_t)begin, (int64_t)end);
+}
+
+/* `units` share the elements of x and y evenly. */
+static void run(const struct cpu_device *device, struct job *job, int64_t units)
+{
+	const struct cpu_pool *pool = job->pool;
+	int64_t elements = pool->n * pool->c * (pool->h * pool->w + pool->p * pool->q) / units;
+	uint64_t grain = 1 + (uint64_t)(GRAIN_ELEMENTS / (elements + 1));
+	cpu_parallel(device, (uint64_t)units, grain, some, job);
+}
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+tn_status cpu_pool2d_forward(void *device, const struct tn_pool2d_args *theirs)
+{
+	const struct cpu_device *cpu = device;
+	const struct cpu_pool_kernels *kernels = cpu->instance->kernels->pool;
+	struct tn_pool2d_args args;
+	tn_status status = cpu_take(&args, sizeof(args), theirs, TN_DRY_RUN | TN_DETERMINISTIC,
+				    "pool2d_forward");
+	if (status == TN_OK)
+		status = check(&args, "pool2d_forward", 1);
+	if (status != TN_OK)
+		return status;
+	if (args.call.flags & TN_DRY_RUN)
+		return cpu_dry(&args.call);
+	struct cpu_pool pool = plan(&args);
+	struct job job = {&pool, args.kind == TN_POOL_MAX ? kernels->max : kernels->average};
+	run(cpu, &job, pool.n * pool.p);
+	return TN_OK;
+}
+
+tn_status cpu_pool2d_backward(void *device, const struct tn_pool2d_args *theirs)
+{
+	const struct cpu_device *cpu = device;
+	const struct cpu_pool_kernels *kernels = cpu->instance->kernels->pool;
+	struct tn_pool2d_args args;
+	tn_status status =
+		cpu_take(&args, sizeof(args), theirs, TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE,
+			 "pool2d_backward");
+	if (status == TN_OK)
+		status = check(&args, "pool2d_backward", 0);
+	if (status != TN_OK)
+		return status;
+	if (args.call.flags & TN_DRY_RUN)
+		return cpu_dry(&args.call);
+	struct cpu_pool pool = plan(&args);
+	struct job job = {&pool, args.kind == TN_POOL_MAX ? kernels->max_backward
+							  : kernels->average_backward};
+	run(cpu, &job, pool.n * (pool.by_channel ? pool.h : pool.c));
+	return TN_OK;
+}
