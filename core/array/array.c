@@ -68,7 +68,7 @@ tn_array *tn_array_make(struct tn_runtime *runtime, struct tn_device *device, tn
 		memcpy(array->shape, shape, (size_t)rank * sizeof(*shape));
 	array->size = tn_shape_compact(rank, shape, array->strides);
 	array->offset = 0;
-	array->contiguous = 1;
+	array->contiguous = array->dense = 1;
 	if (tn_storage_create(runtime, device, (uint64_t)array->size * tn_dtype_size(dtype),
 			      &array->storage)) {
 		tn_mem_free(array);
@@ -94,6 +94,7 @@ tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const
 	}
 	view->offset = offset;
 	view->contiguous = tn_shape_is_compact(rank, shape, strides);
+	view->dense = view->contiguous || tn_shape_is_dense(rank, shape, strides);
 	view->storage = a->storage;
 	view->storage->references++;
 	link_array(view, a->runtime->scope);

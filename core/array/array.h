@@ -29,6 +29,7 @@ struct tn_array {
 	tn_dtype dtype;
 	int rank;
 	int contiguous; /* row-major without gaps; so are all arrays of one element or none */
+	int dense;      /* without gaps, in some order of axes */
 	int64_t size;   /* elements */
 	int64_t offset; /* elements from the block's start */
 	uint32_t kept;

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "array/conv2d.h"
+#include "array/layout.h"
 #include "array/map.h"
 #include "array/route.h"
 
@@ -273,9 +274,33 @@ static tn_array *read_planes(const struct tn_conv2d *conv, const tn_array *image
 	return images ? planes(conv, images) : NULL;
 }
 
-/* to[n, g] = op(w[g]) from[n, g] for all images at once. */
-static tn_status pointwise(const struct tn_conv2d *conv, const tn_array *from, tn_array *to,
-			   int transpose)
+/* Images with their channels last as (N H W, C). */
+static tn_array *pixels(const tn_array *images)
+{
+	int64_t channels = images->shape[1];
+	const int64_t shape[] = {images->size / channels, channels}, strides[] = {channels, 1};
+	return tn_array_view(images, 2, shape, strides, images->offset);
+}
+
+/* One product of pixels and weights; `transpose` is that of `pointwise`. */
+static tn_status pointwise_pixels(const struct tn_conv2d *conv, const tn_array *from, tn_array *to,
+				  int transpose)
+{
+	tn_array *w = weights(conv, conv->w);
+	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
+				    .a = pixels(from),
+				    .c = pixels(to),
+				    .transpose_b = !transpose,
+				    .alpha = 1};
+	run.b = w ? tn_array_view(w, 2, w->shape + 1, w->strides + 1, w->offset) : NULL;
+	if (!run.a || !run.b || !run.c)
+		return failed(conv);
+	return tn_matmul_run(conv->runtime, &run);
+}
+
+/* to[n, g] = op(w[g]) from[n, g] for all images at once, by way of planes where `to` has none. */
+static tn_status pointwise_planes(const struct tn_conv2d *conv, const tn_array *from, tn_array *to,
+				  int transpose)
 {
 	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
 				    .a = weights(conv, conv->w),
@@ -283,9 +308,24 @@ static tn_status pointwise(const struct tn_conv2d *conv, const tn_array *from, t
 				    .c = planes(conv, to),
 				    .transpose_a = transpose,
 				    .alpha = 1};
+	tn_array *apart = run.c ? NULL : make(conv, 4, to->shape);
+	tn_status status;
+	if (apart)
+		run.c = planes(conv, apart);
 	if (!run.a || !run.b || !run.c)
 		return failed(conv);
-	return tn_matmul_run(conv->runtime, &run);
+	status = tn_matmul_run(conv->runtime, &run);
+	if (!status && apart)
+		status = tn_copy_run(conv->runtime, TN_DO_COPY, to, apart);
+	return status;
+}
+
+static tn_status pointwise(const struct tn_conv2d *conv, const tn_array *from, tn_array *to,
+			   int transpose)
+{
+	int are_pixels = conv->G == 1 && tn_layout_has_channels_last(from) &&
+			 tn_layout_has_channels_last(to);
+	return (are_pixels ? pointwise_pixels : pointwise_planes)(conv, from, to, transpose);
 }
 
 /* ---- Forward ---------------------------------------------------------------------------------*/

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "array/layout.h"
 #include "array/make.h"
 #include "array/map.h"
 #include "array/operand.h"
@@ -144,6 +145,15 @@ static tn_status run(struct tn_conv2d *conv, enum tn_slot slot, tn_array *out,
 	return status;
 }
 
+/* A result in the layout that the device prefers. */
+static tn_array *make_images(const struct tn_conv2d *conv, const tn_array *from,
+			     const int64_t *shape)
+{
+	struct tn_device *device = tn_array_home(from);
+	return tn_array_make_images(conv->runtime, device, from->dtype, shape,
+				    tn_layout_prefers_channels_last(device));
+}
+
 /* Only inputs are const to the caller; a convolution writes one of three arrays. */
 static tn_array *mutable(const tn_array *array)
 {
@@ -178,7 +188,7 @@ tn_array *tn_conv2d_forward(const tn_array *x, const tn_array *w, const tn_array
 		int64_t size;
 		status = tn_shape_check(conv.runtime, "conv2d", x->dtype, 4, shape, &size);
 		if (!status)
-			conv.y = tn_array_make(conv.runtime, tn_array_home(x), x->dtype, 4, shape);
+			conv.y = make_images(&conv, x, shape);
 		if (!conv.y)
 			status = conv.runtime->report.status;
 	}
@@ -209,7 +219,7 @@ tn_array *tn_conv2d_input_gradient(const tn_array *dy, const tn_array *w, const 
 	if (!status)
 		status = check_y(&conv, dy);
 	if (!status) {
-		conv.x = tn_array_make(conv.runtime, tn_array_home(dy), dy->dtype, 4, x_shape);
+		conv.x = make_images(&conv, dy, x_shape);
 		status = conv.x ? TN_OK : conv.runtime->report.status;
 	}
 	if (!status && conv.x->size && !dy->size)

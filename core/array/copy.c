@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "array/layout.h"
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
@@ -237,30 +238,35 @@ tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 
 /* ---- Public functions ------------------------------------------------------------------------*/
 
+tn_array *tn_array_copied(const tn_array *a, tn_array *out, const char *operation)
+{
+	struct tn_runtime *runtime = a->runtime;
+	struct tn_record record = {.kind = TN_RECORD_COPY, .operation = operation};
+	tn_status status = out ? tn_copy_run(runtime, TN_DO_COPY, out, a) : runtime->report.status;
+	if (!status && out->dtype >= TN_F16 && out->dtype <= TN_F64)
+		status = tn_record_made(runtime, &record, 1, &a, out);
+	return tn_end(runtime, status, out);
+}
+
 tn_array *tn_astype(const tn_array *a, tn_dtype dtype)
 {
 	struct tn_runtime *runtime = tn_begin(1, &a, "astype");
-	struct tn_record record = {.kind = TN_RECORD_COPY, .operation = "astype"};
-	tn_array *out;
-	tn_status status;
 	if (!runtime)
 		return NULL;
 	if (!tn_dtype_size(dtype)) {
 		tn_runtime_fail(runtime, TN_DTYPE, "astype", "dtype: %d is no element type", dtype);
 		return NULL;
 	}
-	out = tn_array_make(runtime, tn_array_home(a), dtype, a->rank, a->shape);
-	if (!out)
-		return tn_end(runtime, TN_OUT_OF_MEMORY, NULL);
-	status = tn_copy_run(runtime, TN_DO_COPY, out, a);
-	if (!status && dtype >= TN_F16 && dtype <= TN_F64)
-		status = tn_record_made(runtime, &record, 1, &a, out);
-	return tn_end(runtime, status, out);
+	return tn_array_copied(a, tn_array_make_like(a, dtype), "astype");
 }
 
 tn_array *tn_copy(const tn_array *a)
 {
-	return a ? tn_astype(a, a->dtype) : NULL;
+	struct tn_runtime *runtime = tn_begin(1, &a, "copy");
+	if (!runtime)
+		return NULL;
+	return tn_array_copied(
+		a, tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape), "copy");
 }
 
 tn_status tn_assign(tn_array *out, const tn_array *a)

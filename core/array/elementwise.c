@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "array/layout.h"
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
@@ -13,12 +14,27 @@
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
 
+/* In the order that the inputs which are not broadcast have in common. */
+static tn_array *make_in_order(struct tn_runtime *runtime, tn_dtype dtype, int rank,
+			       const int64_t *shape, uint32_t n, const tn_array *const *inputs)
+{
+	const tn_array *whole[MOST_INPUTS];
+	uint32_t n_whole = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (tn_shape_equal(inputs[i]->rank, inputs[i]->shape, rank, shape))
+			whole[n_whole++] = inputs[i];
+	}
+	if (!n_whole)
+		return tn_array_make(runtime, tn_array_home(inputs[0]), dtype, rank, shape);
+	return tn_array_make_common(runtime, dtype, rank, shape, n_whole, whole);
+}
+
 /* The output of a program over inputs: their broadcast shape, the result's type. */
 static tn_array *make_output(struct tn_runtime *runtime, const char *name,
 			     const struct tn_program *program, uint32_t n,
 			     const tn_array *const *inputs, int typed_from)
 {
-	tn_dtype dtypes[MOST_INPUTS];
+	tn_dtype dtypes[MOST_INPUTS] = {0};
 	int64_t shape[TN_MAX_RANK], size;
 	int rank = inputs[0]->rank;
 	char so_far[TN_SHAPE_TEXT], next[TN_SHAPE_TEXT];
@@ -40,7 +56,7 @@ static tn_array *make_output(struct tn_runtime *runtime, const char *name,
 	dtype = tn_result_dtype(program, 0, n - (uint32_t)typed_from, dtypes + typed_from);
 	if (tn_shape_check(runtime, name, dtype, rank, shape, &size))
 		return NULL;
-	return tn_array_make(runtime, tn_array_home(inputs[0]), dtype, rank, shape);
+	return make_in_order(runtime, dtype, rank, shape, n, inputs);
 }
 
 static tn_array *element(enum tn_operation operation, const tn_array *const *inputs,

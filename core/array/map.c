@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "array/layout.h"
 #include "array/ledger.h"
 #include "array/operand.h"
 #include "array/route.h"
@@ -60,9 +61,10 @@ static int uses(const struct tn_program *program, uint16_t op)
 
 static int is_line(const tn_array *a, const tn_array *first)
 {
-	return a->contiguous && a->size == first->size && a->rank == first->rank &&
+	return a->size == first->size && a->rank == first->rank &&
 	       a->storage->device == first->storage->device && a->runtime == first->runtime &&
-	       tn_shape_equal(a->rank, a->shape, first->rank, first->shape);
+	       tn_shape_equal(a->rank, a->shape, first->rank, first->shape) &&
+	       tn_array_lie_alike(a, first);
 }
 
 static int lines_overlap(const tn_array *out, const tn_array *in)
@@ -82,7 +84,8 @@ static void line_operand(struct tn_operand *operand, const tn_array *a)
 	operand->strides[0] = 1;
 }
 
-/* Fills the operands when all arrays are compact and of one shape; 0 when they are not. */
+/* Fills the operands when all arrays have one shape and lie without gaps in one order; 0 when they do
+ * not. */
 static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 {
 	const struct tn_program *program = run->program;
@@ -105,7 +108,7 @@ static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 		}
 		line_operand(&p->inputs[i], run->inputs[i]);
 	}
-	return !uses(program, TN_OP_INDEX);
+	return !uses(program, TN_OP_INDEX) && (first->contiguous || !uses(program, TN_OP_ELEMENT));
 }
 
 static tn_status check_outputs(struct tn_runtime *runtime, const struct tn_map_run *run,

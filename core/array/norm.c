@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "array/layout.h"
 #include "array/layers.h"
 #include "array/make.h"
 #include "array/map.h"
@@ -360,7 +361,7 @@ tn_array *tn_norm_forward(int kind, const tn_array *x, const tn_array *w, const 
 		n.rstd = make_statistics(&n);
 	}
 	if (!status)
-		n.y = tn_array_make(n.runtime, tn_array_home(x), x->dtype, x->rank, x->shape);
+		n.y = tn_array_make_like(x, x->dtype);
 	if (!status && (!n.mean || !n.rstd || !n.y))
 		status = failed(&n);
 	if (!status && !x->size && !n.use_statistics && n.mean->size)
@@ -429,7 +430,7 @@ tn_array *tn_norm_backward(int kind, const tn_array *dy, const tn_array *x, cons
 		status = tn_fail(&n.runtime->report, TN_SHAPE, name_of(&n),
 				 "dy: expected x's shape and type");
 	if (!status) {
-		n.dx = tn_array_make(n.runtime, tn_array_home(x), x->dtype, x->rank, x->shape);
+		n.dx = tn_array_make_like(x, x->dtype);
 		status = n.dx ? TN_OK : failed(&n);
 	}
 	if (!status)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "array/layout.h"
 #include "array/make.h"
 #include "array/map.h"
 #include "array/operand.h"
@@ -144,9 +145,11 @@ tn_array *tn_pool2d_forward(const tn_array *x, const struct tn_window *window, t
 		const int64_t shape[] = {pool.N, pool.C, pool.P, pool.Q};
 		struct tn_device *device = tn_array_home(x);
 		int wants_index = index && pool.window.kind == TN_POOL_MAX;
-		pool.y = tn_array_make(pool.runtime, device, x->dtype, 4, shape);
+		int last = tn_layout_is_channels_last(x);
+		pool.y = tn_array_make_images(pool.runtime, device, x->dtype, shape, last);
 		if (pool.y && wants_index)
-			pool.index = tn_array_make(pool.runtime, device, TN_I32, 4, shape);
+			pool.index =
+				tn_array_make_images(pool.runtime, device, TN_I32, shape, last);
 		if (!pool.y || (wants_index && !pool.index))
 			status = pool.runtime->report.status;
 	}
@@ -159,6 +162,17 @@ tn_array *tn_pool2d_forward(const tn_array *x, const struct tn_window *window, t
 	if (index)
 		*index = pool.index;
 	return pool.y;
+}
+
+/* x's layout is the index's.  Without an index it is not known: a dy with its channels last has it from
+ * x; one of 1 x 1, or one that was reshaped, says nothing, and the device's preference counts. */
+static int wants_channels_last(const tn_array *dy, const tn_array *index)
+{
+	const tn_array *like = index ? index : dy;
+	if (tn_layout_is_channels_last(like))
+		return 1;
+	return !(index && index->shape[2] * index->shape[3] > 1) &&
+	       tn_layout_prefers_channels_last(tn_array_home(dy));
 }
 
 tn_array *tn_pool2d_backward(const tn_array *dy, const tn_array *index, const int64_t x_shape[4],
@@ -185,7 +199,8 @@ tn_array *tn_pool2d_backward(const tn_array *dy, const tn_array *index, const in
 	else if (!status)
 		status = check_y(&pool, "index", index, TN_I32);
 	if (!status) {
-		pool.x = tn_array_make(pool.runtime, tn_array_home(dy), dy->dtype, 4, x_shape);
+		pool.x = tn_array_make_images(pool.runtime, tn_array_home(dy), dy->dtype, x_shape,
+					      wants_channels_last(dy, pool.index));
 		status = pool.x ? TN_OK : pool.runtime->report.status;
 	}
 	if (!status && pool.x->size)

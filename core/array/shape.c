@@ -94,6 +94,23 @@ int tn_shape_is_compact(int rank, const int64_t *shape, const int64_t *strides)
 	return 1;
 }
 
+int tn_shape_is_dense(int rank, const int64_t *shape, const int64_t *strides)
+{
+	int64_t step = 1, size = 1;
+	for (int i = 0; i < rank; i++)
+		size *= shape[i];
+	/* Each round finds the axis that steps over all that was found so far. */
+	while (step < size) {
+		int axis = 0;
+		while (axis < rank && (shape[axis] == 1 || strides[axis] != step))
+			axis++;
+		if (axis == rank)
+			return 0;
+		step *= shape[axis];
+	}
+	return 1;
+}
+
 int tn_shape_equal(int rank_a, const int64_t *a, int rank_b, const int64_t *b)
 {
 	if (rank_a != rank_b)

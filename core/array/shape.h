@@ -26,6 +26,8 @@ tn_status tn_shape_check(struct tn_runtime *runtime, const char *operation, tn_d
 /* The strides of a compact row-major array; returns how many elements it has. */
 int64_t tn_shape_compact(int rank, const int64_t *shape, int64_t *strides);
 int tn_shape_is_compact(int rank, const int64_t *shape, const int64_t *strides);
+/* Do the elements fill one run of memory, in some order of axes that all step forward? */
+int tn_shape_is_dense(int rank, const int64_t *shape, const int64_t *strides);
 int tn_shape_equal(int rank_a, const int64_t *a, int rank_b, const int64_t *b);
 
 /* Widens {rank, shape} by another shape by NumPy's rule; 0 when they do not fit. */

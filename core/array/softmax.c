@@ -4,6 +4,7 @@
  * Softmax and its logarithm along an axis: the route, and compositions of two reductions and a map
  * (forward), one of each (backward).
  */
+#include "array/layout.h"
 #include "array/layers.h"
 #include "array/make.h"
 #include "array/map.h"
@@ -156,7 +157,7 @@ tn_array *tn_softmax_forward(const tn_array *x, int axis, int is_logarithm)
 		return NULL;
 	status = check(&s, "softmax", x);
 	if (!status) {
-		s.y = tn_array_make(s.runtime, tn_array_home(x), x->dtype, x->rank, x->shape);
+		s.y = tn_array_make_like(x, x->dtype);
 		status = s.y ? TN_OK : failed(&s);
 	}
 	if (!status && s.y->size)
@@ -184,7 +185,7 @@ tn_array *tn_softmax_backward(const tn_array *y, const tn_array *dy, int axis, i
 				 tn_dtype_name(y->dtype), tn_array_text(y, expected),
 				 tn_dtype_name(dy->dtype), tn_array_text(dy, found));
 	if (!status) {
-		s.dx = tn_array_make(s.runtime, tn_array_home(y), y->dtype, y->rank, y->shape);
+		s.dx = tn_array_make_like(y, y->dtype);
 		status = s.dx ? TN_OK : failed(&s);
 	}
 	if (!status && s.dx->size)

@@ -3,6 +3,7 @@
  *
  * Elements chosen by indices, and arrays put side by side.
  */
+#include "array/layout.h"
 #include "array/take.h"
 
 #include <inttypes.h>
@@ -263,8 +264,8 @@ tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis)
 		return NULL;
 	status = joined_shape(runtime, n, arrays, &axis, shape);
 	if (!status) {
-		out = tn_array_make(runtime, tn_array_home(arrays[0]), arrays[0]->dtype,
-				    arrays[0]->rank, shape);
+		out = tn_array_make_common(runtime, arrays[0]->dtype, arrays[0]->rank, shape,
+					   (uint32_t)n, arrays);
 		status = out ? join(runtime, n, arrays, axis, out) : runtime->report.status;
 	}
 	record.axis = axis;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "array/layout.h"
 #include "array/make.h"
 #include "array/map.h"
 #include "array/operand.h"
@@ -30,7 +31,7 @@ static tn_status check_size(const tn_array *array, const char *operation, const 
 		       size_bytes, data ? "" : " at NULL");
 }
 
-/* The bytes of a compact array. */
+/* The bytes of a dense array, as they lie. */
 static tn_status download(const tn_array *array, void *data)
 {
 	uint64_t offset = (uint64_t)array->offset * tn_dtype_size(array->dtype);
@@ -173,12 +174,12 @@ tn_array *tn_to(const tn_array *array, tn_device *device)
 	}
 	if (device == tn_array_home(array))
 		return tn_keep((tn_array *)(uintptr_t)array);
-	if (!array->contiguous) {
+	if (!array->dense) {
 		compact = tn_array_compact(runtime, array);
 		if (!compact)
 			return tn_end(runtime, runtime->report.status, NULL);
 	}
-	out = tn_array_make(runtime, device, array->dtype, array->rank, array->shape);
+	out = tn_array_make_on(device, compact ? compact : array);
 	status = out ? across(compact ? compact : array, out) : runtime->report.status;
 	tn_array_discard(compact);
 	if (!status && array->dtype >= TN_F16 && array->dtype <= TN_F64)

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/layout.h"
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
+#include "array/shape.h"
 #include "autograd/derivatives.h"
 #include "autograd/gradients.h"
 
@@ -29,12 +31,19 @@ static int all_upstream(const struct tn_program *gradient, uint32_t n_inputs)
 	return 1;
 }
 
-/* Where the k-th gradient goes: over dy, which is read for the last time here, or into a new array. */
-static tn_array *place_of(tn_array *dy, tn_dtype dtype, int may_overwrite)
+/* A gradient lies as what it is the gradient of, where that was saved and is not broadcast. */
+static const tn_array *order_of(const tn_array *x, const tn_array *dy)
 {
-	if (may_overwrite && dtype == dy->dtype && tn_gradient_is_free(dy))
+	return tn_shape_equal(x->rank, x->shape, dy->rank, dy->shape) ? x : dy;
+}
+
+/* Where the k-th gradient goes: over dy, which is read for the last time here, or into a new array. */
+static tn_array *place_of(tn_array *dy, const tn_array *like, tn_dtype dtype, int may_overwrite)
+{
+	if (may_overwrite && dtype == dy->dtype && tn_array_lie_alike(dy, like) &&
+	    tn_gradient_is_free(dy))
 		return dy;
-	return tn_empty(tn_array_context(dy), dtype, dy->rank, dy->shape);
+	return tn_array_make_like(like, dtype);
 }
 
 /* Runs the gradient program; outputs have dy's shape and the wanted inputs' dtypes.  `last`: nothing
@@ -53,9 +62,10 @@ static tn_status run(struct tn_node *node, tn_array *dy, const struct tn_program
 	}
 	inputs[n] = dy;
 	for (uint32_t k = 0; k < gradient->n_outputs; k++) {
-		outputs[k] = place_of(dy, recorded->inputs[wanted[k]].dtype, last && k == 0);
+		outputs[k] = place_of(dy, order_of(inputs[wanted[0]], dy),
+				      recorded->inputs[wanted[k]].dtype, last && k == 0);
 		if (!outputs[k])
-			return tn_runtime_status(rt);
+			return tn_end_into(rt, rt->report.status);
 	}
 	const struct tn_map_run map = {.operation = tn_operation_named(rt, node->operation),
 				       .program = gradient,

@@ -5,6 +5,7 @@
  * backend.  Backward makes the mask again, so that nothing is saved.
  */
 #include "array/array.h"
+#include "array/layout.h"
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
@@ -44,9 +45,9 @@ static tn_array *masked(const tn_array *x, const struct dropout_state *state)
 		{.dtype = TN_U32, .bits = state->threshold},
 		tn_scalar_of(x->dtype == TN_F64 ? TN_F64 : TN_F32, state->scale),
 	};
-	tn_array *y = tn_empty(tn_array_context(x), x->dtype, x->rank, x->shape);
+	tn_array *y = tn_array_make_like(x, x->dtype);
 	if (!y)
-		return NULL;
+		return tn_end(rt, rt->report.status, NULL);
 	struct tn_map_run map = {.operation = tn_operation_named(rt, "dropout"),
 				 .inputs = &x,
 				 .outputs = &y,

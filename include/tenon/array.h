@@ -81,8 +81,13 @@ TN_API tn_array *tn_to(const tn_array *array, tn_device *device);
 
 /* ---- Copies and conversions ------------------------------------------------------------------*/
 
-/* A compact copy. */
+/* A compact, row-major copy. */
 TN_API tn_array *tn_copy(const tn_array *a);
+/* The array itself, referenced, where it is row-major without gaps; else a copy that is. */
+TN_API tn_array *tn_contiguous(const tn_array *a);
+/* The same for images (N, C, H, W) whose channels lie next to each other in memory; the shape stays.
+ * TN_SHAPE: the rank is not 4. */
+TN_API tn_array *tn_channels_last(const tn_array *a);
 /* Converted by the rules of the cast (tenon-program(7)); a copy even when dtype is equal. */
 TN_API tn_array *tn_astype(const tn_array *a, tn_dtype dtype);
 /* out[...] = a, broadcast and converted.  `out` may be a view. */
