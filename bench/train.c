@@ -5,7 +5,7 @@
  *
  *     bench/train MODEL BATCH            measures eleven windows of a quarter second
  *     bench/train MODEL BATCH --on-demand   measures one window for each line on stdin, so that
- *                                        bench/train.py can take turns with PyTorch
+ *                                        bench/compare can take turns with PyTorch
  *
  * Each window prints images per second; --on-demand prints the peak memory in KiB at the end.
  */

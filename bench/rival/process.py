@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+"""Processes that measure on demand, and the environment that serves PyTorch best."""
+import glob
+import os
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SETTLE = 0.03  # seconds in which the threads of the one measured before fall asleep
+
+
+def rival_environment(threads):
+    """PyTorch's best here: the OpenMP build of OpenBLAS (that with threads of its own fights with OpenMP's),
+    huge pages, and an allocator that gives nothing back between steps."""
+    environment = dict(os.environ)
+    for name in [n for n in environment if n.startswith(("OMP_", "OPENBLAS_", "GOMP_", "TENON_"))]:
+        del environment[name]
+    folders = glob.glob("/usr/lib/*/openblas-openmp")
+    if folders:
+        environment["LD_LIBRARY_PATH"] = folders[0]
+    environment.update({
+        "TENON_BENCH_THREADS": str(threads),
+        "OMP_NUM_THREADS": str(threads),
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+        "MALLOC_MMAP_THRESHOLD_": "4294967296",
+        "MALLOC_TRIM_THRESHOLD_": "17179869184",
+        "MALLOC_TOP_PAD_": "67108864",
+    })
+    return environment
+
+
+class Side:
+    """One that is measured in turns with others: `go` measures a window, `end` gives its peak memory in MiB."""
+
+    def __init__(self, name, command, environment):
+        self.name, self.rates = name, []
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, env=environment)
+
+    def go(self):
+        time.sleep(SETTLE)
+        try:
+            self.process.stdin.write("go\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise RuntimeError("%s: %s" % (self.name, self.process.stderr.read().strip() or "ended"))
+        self.rates.append(float(line))
+
+    def end(self):
+        return int(self.process.communicate()[0].split()[-1]) / 1024
+
+
+def rival(what, model, batch, threads, *options):
+    """PyTorch on one network; `options` are those of network.py."""
+    name = " ".join(["PyTorch"] + [o.lstrip("-") for o in options])
+    command = [sys.executable, os.path.join(HERE, "network.py"), what, model, str(batch)] + list(options)
+    return Side(name, command, rival_environment(threads))
+
+
+def rival_ways(what):
+    """The configurations that are tried; the best one is the rival."""
+    if what == "train":
+        return [(), ("--channels-last",)]
+    return [("--frozen",), ("--frozen", "--channels-last")]
+
+
+class Peaks:
+    """bench/peaks: a round of the machine's peaks whenever `go` is called."""
+
+    def __init__(self, build):
+        self.values = {}
+        self.process = subprocess.Popen([os.path.join(build, "bench/peaks"), "--on-demand"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def go(self):
+        time.sleep(SETTLE)
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        for line in iter(self.process.stdout.readline, "\n"):
+            if not line:
+                raise RuntimeError("bench/peaks ended")
+            name, unit, value = line.rstrip("\n").split("\t")
+            self.values.setdefault((name, unit), []).append(float(value))
+
+    def end(self):
+        self.process.communicate()
+
+
+def tenon_environment(threads):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "OPENBLAS_", "GOMP_"))}
+    environment["TENON_THREADS"] = str(threads)
+    return environment
+
+
+def tenon(build, what, model, batch, threads):
+    command = [os.path.join(build, "tests/with-plugins"), os.path.join(build, "bench", what), model, str(batch),
+               "--on-demand"]
+    return Side("Tenon", command, tenon_environment(threads))
