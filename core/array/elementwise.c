@@ -285,6 +285,31 @@ tn_array *tn_relu(const tn_array *a)
 	return unary(TN_DO_RELU, a);
 }
 
+tn_array *tn_relu6(const tn_array *a)
+{
+	return unary(TN_DO_RELU6, a);
+}
+
+tn_array *tn_silu(const tn_array *a)
+{
+	return unary(TN_DO_SILU, a);
+}
+
+tn_array *tn_hardswish(const tn_array *a)
+{
+	return unary(TN_DO_HARDSWISH, a);
+}
+
+tn_array *tn_gelu(const tn_array *a)
+{
+	return unary(TN_DO_GELU, a);
+}
+
+tn_array *tn_gelu_tanh(const tn_array *a)
+{
+	return unary(TN_DO_GELU_TANH, a);
+}
+
 tn_array *tn_floor(const tn_array *a)
 {
 	return unary(TN_DO_FLOOR, a);

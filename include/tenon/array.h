@@ -146,6 +146,12 @@ TN_API tn_array *tn_tanh(const tn_array *a);
 TN_API tn_array *tn_erf(const tn_array *a);
 TN_API tn_array *tn_sigmoid(const tn_array *a);
 TN_API tn_array *tn_relu(const tn_array *a);
+TN_API tn_array *tn_relu6(const tn_array *a);     /* min(max(a, 0), 6) */
+TN_API tn_array *tn_silu(const tn_array *a);      /* a sigmoid(a) */
+TN_API tn_array *tn_hardswish(const tn_array *a); /* a relu6(a + 3) / 6 */
+TN_API tn_array *tn_gelu(const tn_array *a);      /* a (1 + erf(a / sqrt 2)) / 2 */
+/* a (1 + tanh(sqrt(2 / pi) (a + 0.044715 a^3))) / 2 */
+TN_API tn_array *tn_gelu_tanh(const tn_array *a);
 TN_API tn_array *tn_floor(const tn_array *a);
 TN_API tn_array *tn_ceil(const tn_array *a);
 TN_API tn_array *tn_round(const tn_array *a);

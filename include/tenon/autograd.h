@@ -82,8 +82,48 @@ struct tn_pool2d_options {
 TN_API tn_array *tn_max_pool2d(const tn_array *x, const struct tn_pool2d_options *options);
 TN_API tn_array *tn_avg_pool2d(const tn_array *x, const struct tn_pool2d_options *options);
 
+/* Averages of an x (N, C, H, W) of any height and width over output_h x output_w parts, (N, C,
+ * output_h, output_w): part i of n covers the cells from floor(i H / n) to ceil((i + 1) H / n) - 1, as
+ * torch.nn.AdaptiveAvgPool2d.  TN_SHAPE: x is no (N, C, H, W); TN_INVALID_ARGUMENT: an output below 1.
+ * Where the output does not divide the input the parts overlap, and it is two products on the tape. */
+TN_API tn_array *tn_adaptive_avg_pool2d(const tn_array *x, int64_t output_h, int64_t output_w);
+/* The mean over height and width: x (N, C, H, W) gives (N, C). */
+TN_API tn_array *tn_global_avg_pool(const tn_array *x);
+
 /* All axes from `start` on become one. */
 TN_API tn_array *tn_flatten(const tn_array *x, int start);
+
+/* Batch normalisation (Ioffe and Szegedy 2015) as torch.nn.functional.batch_norm.  For x (N, C, ...),
+ * with statistics over all axes but the second:
+ *
+ *     y = activation((x - mean) / sqrt(var + epsilon) w + b + residual),   var = mean of (x - mean)^2.
+ *
+ * Training takes the batch's statistics, which carry gradient, and where running ones are given
+ *     running_mean := (1 - momentum) running_mean + momentum mean,
+ *     running_var  := (1 - momentum) running_var + momentum var n / (n - 1),   n = elements a channel;
+ * otherwise the running statistics are taken, as constants. */
+struct tn_batch_norm_options {
+	size_t struct_size;
+	int training;
+	uint32_t activation;      /* TN_ACTIVATION_NONE, RELU or RELU6 */
+	tn_array *running_mean;   /* (C), f32 (f64 for f64); both or none */
+	tn_array *running_var;    /* needed unless training */
+	const tn_array *residual; /* like y; NULL: 0 */
+	double momentum;          /* 0: PyTorch's 0.1 */
+	double epsilon;           /* 0: PyTorch's 1e-5 */
+};
+/* w and b (C), both or none (NULL: 1 and 0).  TN_SHAPE, also when training has one element a channel;
+ * TN_DTYPE; TN_INVALID_ARGUMENT: evaluation without running statistics, one without the other, another
+ * activation. */
+TN_API tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
+			       const struct tn_batch_norm_options *options);
+
+/* Layer normalisation (Ba, Kiros and Hinton 2016), statistics over the last n_axes axes, as
+ * torch.nn.functional.layer_norm:   y = (x - mean) / sqrt(var + epsilon) w + b.
+ * w and b have the shape of those axes, both or none.  epsilon 0: PyTorch's 1e-5.  TN_SHAPE, TN_DTYPE;
+ * TN_INVALID_ARGUMENT: n_axes is not in 1..rank. */
+TN_API tn_array *tn_layer_norm(const tn_array *x, const tn_array *w, const tn_array *b, int n_axes,
+			       double epsilon);
 
 TN_API tn_array *tn_softmax(const tn_array *x, int axis);
 TN_API tn_array *tn_log_softmax(const tn_array *x, int axis);

@@ -430,17 +430,6 @@ enum {
 	TN_REDUCE_ARGMIN = 6, /*      else the lowest number of equals */
 };
 
-/* What matmul, convolutions and norms may apply to a result before they store it. */
-enum {
-	TN_ACTIVATION_NONE = 0,
-	TN_ACTIVATION_RELU = 1,  /* x > 0 ? x : 0; NaN stays */
-	TN_ACTIVATION_RELU6 = 2, /* min(max(x, 0), 6); NaN stays */
-	TN_ACTIVATION_SIGMOID = 3,
-	TN_ACTIVATION_TANH = 4,
-	TN_ACTIVATION_SILU = 5, /* x sigmoid(x) */
-	TN_ACTIVATION_GELU = 6, /* x (1 + erf(x / sqrt 2)) / 2 */
-};
-
 /* outputs[j][i] := program(inputs[0][i], ..., scalars) for every index i.  All operands have one
  * rank and shape (inputs are broadcast by stride 0). */
 struct tn_map_args {

@@ -75,6 +75,18 @@ enum {
 	TN_DTYPE_VENDOR = 0x8000, /* from here on: a vendor's own */
 };
 
+/* What an operation may apply to its result before it stores it.  The numbers are part of the backend
+ * interface. */
+enum {
+	TN_ACTIVATION_NONE = 0,
+	TN_ACTIVATION_RELU = 1,  /* x > 0 ? x : 0; NaN stays */
+	TN_ACTIVATION_RELU6 = 2, /* min(max(x, 0), 6); NaN stays */
+	TN_ACTIVATION_SIGMOID = 3,
+	TN_ACTIVATION_TANH = 4,
+	TN_ACTIVATION_SILU = 5, /* x sigmoid(x) */
+	TN_ACTIVATION_GELU = 6, /* x (1 + erf(x / sqrt 2)) / 2 */
+};
+
 /* The highest number of axes of an array. */
 #define TN_MAX_RANK 16
 

@@ -254,6 +254,78 @@ static tn_array *f_flatten(void *u, tn_array *const *x)
 	(void)u;
 	return total(tn_flatten(x[0], 1));
 }
+static tn_array *f_relu6(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_relu6(tn_affine(x[0], 9.1, 2.0)));
+}
+static tn_array *f_hardswish(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_hardswish(tn_affine(x[0], 4.2, 0.0)));
+}
+static tn_array *f_silu(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_silu(x[0]));
+}
+static tn_array *f_gelu(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_gelu(x[0]));
+}
+static tn_array *f_gelu_tanh(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_gelu_tanh(x[0]));
+}
+static tn_array *f_batch_norm(void *u, tn_array *const *x)
+{
+	const struct tn_batch_norm_options o = {.struct_size = sizeof(o), .training = 1};
+	(void)u;
+	return total(tn_batch_norm(x[0], x[1], x[2], &o));
+}
+static tn_array *f_batch_norm_fused(void *u, tn_array *const *x)
+{
+	/* The residual depends on x too: both ways add up. */
+	const struct tn_batch_norm_options o = {.struct_size = sizeof(o),
+						.training = 1,
+						.activation = TN_ACTIVATION_RELU6,
+						.residual = tn_affine(x[0], 3.0, 0.4)};
+	(void)u;
+	return total(tn_batch_norm(x[0], x[1], x[2], &o));
+}
+static tn_array *f_batch_norm_running(void *u, tn_array *const *x)
+{
+	tn_dtype dtype = tn_array_dtype(x[0]);
+	const struct tn_batch_norm_options o = {
+		.struct_size = sizeof(o),
+		.activation = TN_ACTIVATION_RELU,
+		.running_mean = tn_full(context, dtype, 1, (int64_t[]){3}, 0.1),
+		.running_var = tn_full(context, dtype, 1, (int64_t[]){3}, 0.7)};
+	(void)u;
+	return total(tn_batch_norm(x[0], x[1], x[2], &o));
+}
+static tn_array *f_layer_norm(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_layer_norm(x[0], x[1], x[2], tn_array_rank(x[1]), 0));
+}
+static tn_array *f_layer_norm_plain(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_layer_norm(tn_transpose(x[0], (int[]){0, 2, 1}), NULL, NULL, 1, 1e-3));
+}
+static tn_array *f_adaptive_pool(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_adaptive_avg_pool2d(x[0], 3, 2));
+}
+static tn_array *f_global_pool(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_global_avg_pool(x[0]));
+}
 
 static const struct row rows[] = {
 	{"add, broadcast", f_add, 2, {3, 2}, {{2, 3, 4}, {3, 1}}, 0},
@@ -300,6 +372,31 @@ static const struct row rows[] = {
 	{"log_softmax", f_log_softmax, 1, {2}, {{3, 4}}, 0},
 	{"cross_entropy", f_cross_entropy, 1, {2}, {{4, 3}}, 0},
 	{"dropout", f_dropout, 1, {2}, {{5, 6}}, 0},
+	{"relu6", f_relu6, 1, {2}, {{3, 4}}, 0},
+	{"hardswish", f_hardswish, 1, {2}, {{3, 4}}, 0},
+	{"silu", f_silu, 1, {2}, {{3, 4}}, 0},
+	{"gelu", f_gelu, 1, {2}, {{3, 4}}, 0},
+	{"gelu_tanh", f_gelu_tanh, 1, {2}, {{3, 4}}, 0},
+	{"batch_norm", f_batch_norm, 3, {4, 1, 1}, {{3, 3, 2, 3}, {3}, {3}}, 0},
+	{"batch_norm of rows", f_batch_norm, 3, {2, 1, 1}, {{7, 3}, {3}, {3}}, 0},
+	{"batch_norm, residual, relu6",
+	 f_batch_norm_fused,
+	 3,
+	 {4, 1, 1},
+	 {{3, 3, 2, 3}, {3}, {3}},
+	 0},
+	{"batch_norm, running, relu",
+	 f_batch_norm_running,
+	 3,
+	 {4, 1, 1},
+	 {{3, 3, 2, 3}, {3}, {3}},
+	 0},
+	{"layer_norm", f_layer_norm, 3, {3, 1, 1}, {{2, 3, 5}, {5}, {5}}, 0},
+	{"layer_norm, two axes", f_layer_norm, 3, {3, 2, 2}, {{2, 3, 5}, {3, 5}, {3, 5}}, 0},
+	{"layer_norm, transposed", f_layer_norm_plain, 1, {3}, {{2, 5, 3}}, 0},
+	{"adaptive_avg_pool2d", f_adaptive_pool, 1, {4}, {{2, 2, 5, 6}}, 0},
+	{"adaptive_avg_pool2d, equal parts", f_adaptive_pool, 1, {4}, {{2, 2, 6, 4}}, 0},
+	{"global_avg_pool", f_global_pool, 1, {4}, {{2, 3, 5, 6}}, 0},
 	{"flatten", f_flatten, 1, {3}, {{2, 3, 4}}, 0},
 };
 

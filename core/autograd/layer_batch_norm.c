@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Batch norm.  In training the batch's statistics carry gradient and the running ones follow them;
+ * otherwise the running ones are constants.
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/layers.h"
+#include "array/ledger.h"
+#include "array/make.h"
+#include "array/map.h"
+#include "autograd/norm.h"
+
+enum { BATCH = 0 };
+
+static tn_status check(const tn_array *x, const struct tn_batch_norm_options *o)
+{
+	struct tn_runtime *rt = x->runtime;
+	if (x->rank < 2)
+		return tn_runtime_fail(rt, TN_SHAPE, "batch_norm",
+				       "x: expected (N, C, ...), found rank %d", x->rank);
+	if (o->activation > TN_ACTIVATION_RELU6)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "batch_norm",
+				       "expected no activation, RELU or RELU6, found %u",
+				       o->activation);
+	if (!o->running_mean != !o->running_var || (!o->training && !o->running_mean))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "batch_norm",
+				       "expected running_mean and running_var%s",
+				       o->training ? ", or none" : " to evaluate with");
+	if (o->training && x->shape[1] && x->size == x->shape[1])
+		return tn_runtime_fail(rt, TN_SHAPE, "batch_norm",
+				       "expected more than one element a channel in training");
+	return TN_OK;
+}
+
+static tn_status check_running(const tn_array *x, const char *which, const tn_array *values)
+{
+	tn_dtype dtype = x->dtype == TN_F64 ? TN_F64 : TN_F32;
+	if (!values ||
+	    (values->rank == 1 && values->shape[0] == x->shape[1] && values->dtype == dtype &&
+	     values->runtime == x->runtime && tn_array_home(values) == tn_array_home(x)))
+		return TN_OK;
+	return tn_runtime_fail(x->runtime, TN_SHAPE, "batch_norm",
+			       "%s: expected %lld of %s beside x, found rank %d, %lld of %s", which,
+			       (long long)x->shape[1], tn_dtype_name(dtype), values->rank,
+			       (long long)values->size, tn_dtype_name(values->dtype));
+}
+
+/* running := (1 - a) running + a new; var = 1 / rstd^2 - epsilon (b), by n / (n - 1) (s). */
+static tn_status follow(const tn_array *x, const struct tn_batch_norm_options *o,
+			const tn_array *mean, const tn_array *rstd)
+{
+	static const struct tn_short_program program = {
+		"out0 = x + a * (c - x)\nout1 = y + a * (max(1 / (d * d) - b, 0) * s - y)", 4, 3, 2,
+		0};
+	struct tn_runtime *rt = x->runtime;
+	double n = (double)x->size / (double)x->shape[1];
+	const tn_array *inputs[] = {o->running_mean, o->running_var, mean, rstd};
+	tn_array *const outputs[] = {o->running_mean, o->running_var};
+	const double scalars[] = {o->momentum, o->epsilon, n / (n - 1)};
+	return tn_end_into(rt, tn_short_map(rt, tn_operation_named(rt, "batch_norm_statistics"),
+					    &program, inputs, outputs, scalars));
+}
+
+/* 1 / sqrt(running_var + epsilon): a new array. */
+static tn_array *running_rstd(const tn_array *x, const struct tn_batch_norm_options *o)
+{
+	static const struct tn_short_program program = {"z = 1 / sqrt(x + a)", 1, 1, 0, 0};
+	struct tn_runtime *rt = x->runtime;
+	const tn_array *var = o->running_var;
+	tn_array *rstd = tn_empty(tn_array_context(x), var->dtype, 1, var->shape);
+	if (!rstd)
+		return NULL;
+	return tn_end(rt,
+		      tn_short_map(rt, tn_operation_named(rt, "batch_norm_statistics"), &program,
+				   &var, &rstd, &o->epsilon),
+		      rstd);
+}
+
+static tn_status backward(struct tn_node *node, tn_array *dy)
+{
+	const int *is_training = node->state;
+	return tn_norm_node_backward(node, BATCH, dy, !*is_training);
+}
+
+static tn_array *normalise(const tn_array *x, const tn_array *w, const tn_array *b,
+			   const struct tn_batch_norm_options *o)
+{
+	struct tn_suspension suspension = tn_tape_suspend(x);
+	if (!suspension.runtime)
+		return NULL;
+	tn_array *mean = NULL, *rstd = NULL, *y = NULL;
+	if (!o->training) {
+		mean = o->running_mean;
+		rstd = running_rstd(x, o);
+	}
+	if (o->training || rstd)
+		y = tn_norm_forward(BATCH, x, w, b, o->epsilon, !o->training, &mean, &rstd);
+	if (y && o->training && o->running_mean && follow(x, o, mean, rstd)) {
+		tn_array_destroy(y);
+		y = NULL;
+	}
+	y = tn_tape_resume(suspension, y,
+			   &(struct tn_node_request){.operation = "batch_norm",
+						     .backward = backward,
+						     .n_inputs = 3,
+						     .inputs = {x, w, b},
+						     .n_saved = 4,
+						     .saved = {x, w, mean, rstd},
+						     .state = &o->training,
+						     .state_size = sizeof(o->training)});
+	if (o->training)
+		tn_array_destroy(mean);
+	tn_array_destroy(rstd);
+	return y;
+}
+
+tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
+			const struct tn_batch_norm_options *options)
+{
+	struct tn_batch_norm_options o = {0};
+	if (!x || tn_runtime_ready(x->runtime))
+		return NULL;
+	if (options)
+		memcpy(&o, options,
+		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
+	o.momentum = o.momentum != 0 ? o.momentum : 0.1;
+	o.epsilon = o.epsilon != 0 ? o.epsilon : 1e-5;
+	if (check(x, &o) || check_running(x, "running_mean", o.running_mean) ||
+	    check_running(x, "running_var", o.running_var))
+		return NULL;
+	return tn_finish(normalise(x, w, b, &o), o.residual, o.activation);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Layer norm: x is seen as rows, of the elements that share their statistics.
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/layers.h"
+#include "autograd/norm.h"
+
+enum { LAYER = 1 };
+
+static tn_status check_parameter(const tn_array *x, const char *which, const tn_array *w,
+				 int n_axes)
+{
+	const int64_t *shape = x->shape + x->rank - n_axes;
+	if (!w || (w->rank == n_axes && !memcmp(w->shape, shape, (size_t)n_axes * sizeof(*shape))))
+		return TN_OK;
+	return tn_runtime_fail(
+		x->runtime, TN_SHAPE, "layer_norm",
+		"%s: expected the shape of x's last %d axes (%lld elements), found rank "
+		"%d, %lld elements",
+		which, n_axes, (long long)shape[0], w->rank, (long long)w->size);
+}
+
+static tn_status check(const tn_array *x, const tn_array *w, const tn_array *b, int n_axes)
+{
+	if (n_axes < 1 || n_axes > x->rank)
+		return tn_runtime_fail(x->runtime, TN_INVALID_ARGUMENT, "layer_norm",
+				       "expected 1 to %d axes, found %d", x->rank, n_axes);
+	tn_status status = check_parameter(x, "w", w, n_axes);
+	return status ? status : check_parameter(x, "b", b, n_axes);
+}
+
+static tn_status backward(struct tn_node *node, tn_array *dy)
+{
+	return tn_norm_node_backward(node, LAYER, dy, 0);
+}
+
+/* (..., the normalised axes) as (rows, C). */
+static tn_array *as_rows(const tn_array *x, int n_axes)
+{
+	int64_t shape[2] = {1, 1};
+	for (int i = 0; i < x->rank; i++)
+		shape[i >= x->rank - n_axes] *= x->shape[i];
+	return tn_reshape(x, 2, shape);
+}
+
+static tn_array *flat(const tn_array *w)
+{
+	return w ? tn_reshape(w, 1, (const int64_t[]){-1}) : NULL;
+}
+
+tn_array *tn_layer_norm(const tn_array *x, const tn_array *w, const tn_array *b, int n_axes,
+			double epsilon)
+{
+	if (!x || tn_runtime_ready(x->runtime) || check(x, w, b, n_axes))
+		return NULL;
+	struct tn_suspension suspension = tn_tape_suspend(x);
+	tn_array *rows = as_rows(x, n_axes), *flat_w = flat(w), *flat_b = flat(b);
+	tn_array *mean = NULL, *rstd = NULL;
+	tn_array *normal = tn_norm_forward(LAYER, rows, flat_w, flat_b,
+					   epsilon != 0 ? epsilon : 1e-5, 0, &mean, &rstd);
+	tn_array *y = tn_reshape(normal, x->rank, x->shape);
+	y = tn_tape_resume(suspension, y,
+			   &(struct tn_node_request){.operation = "layer_norm",
+						     .backward = backward,
+						     .n_inputs = 3,
+						     .inputs = {x, w, b},
+						     .n_saved = 4,
+						     .saved = {rows, w, mean, rstd}});
+	tn_array *const temporaries[] = {rows, flat_w, flat_b, normal, mean, rstd};
+	for (size_t i = 0; i < sizeof(temporaries) / sizeof(temporaries[0]); i++)
+		tn_array_destroy(temporaries[i]);
+	return y;
+}
