@@ -99,6 +99,7 @@ static void unmake(tn_module *module)
 	}
 	tn_array_unhold(module->arena.values);
 	tn_array_unhold(module->arena.gradients);
+	tn_buffers_unmake(module);
 	memset(&module->arena, 0, sizeof(module->arena));
 }
 
@@ -112,7 +113,9 @@ static tn_status make_arena(tn_module *module)
 	if (!module->arena.values || !module->arena.gradients)
 		return module->runtime->error.status;
 	tn_status status = fill_values(module);
-	return status ? status : make_views(module);
+	if (!status)
+		status = make_views(module);
+	return status ? status : tn_buffers_make(module);
 }
 
 tn_status tn_module_build(tn_module *module)

@@ -74,6 +74,7 @@ void tn_module_destroy(tn_module *module)
 		drop_weight(module->slots[i].weight);
 		tn_mem_free(module->slots[i].name);
 	}
+	tn_buffers_free(module);
 	tn_array_unhold(module->arena.values);
 	tn_array_unhold(module->arena.gradients);
 	if (module->class_.destroy)
@@ -96,6 +97,8 @@ tn_status tn_module_check_name(const tn_module *module, const char *name)
 		taken |= !strcmp(module->members[i].name, name);
 	for (size_t i = 0; i < module->n_slots; i++)
 		taken |= !strcmp(module->slots[i].name, name);
+	for (size_t i = 0; i < module->n_buffers; i++)
+		taken |= !strcmp(module->buffers[i]->name, name);
 	if (taken)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
 				       "the name '%s' is taken", name);

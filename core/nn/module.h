@@ -33,6 +33,17 @@ struct tn_slot_entry {
 	struct tn_weight *weight;
 };
 
+/* State that is neither trained nor counted: one module holds it. */
+struct tn_buffer {
+	char *name;
+	tn_dtype dtype;
+	int rank;
+	int64_t shape[TN_MAX_RANK];
+	int64_t size;
+	double initial;
+	tn_array *value; /* after building; kept */
+};
+
 struct tn_member {
 	char *name;
 	tn_module *module;
@@ -44,10 +55,21 @@ struct tn_named_weight {
 	struct tn_weight *weight;
 };
 
+struct tn_named_buffer {
+	char *name;
+	struct tn_buffer *buffer;
+};
+
 struct tn_arena_arrays {
 	tn_array *values;
 	tn_array *gradients;
 	int64_t size; /* elements, padding included */
+};
+
+/* How a layer's result goes on: activation(y + residual). */
+struct tn_then {
+	const tn_array *residual; /* NULL: nothing is added */
+	uint32_t activation;      /* TN_ACTIVATION_... */
 };
 
 struct tn_module {
@@ -59,16 +81,42 @@ struct tn_module {
 	tn_module *parent; /* NULL: outermost */
 	struct tn_member *members;
 	size_t n_members;
+	/* What chains look for.  forward_then: forward that goes on in one step; NULL: it cannot.
+	 * activation: this is a plain activation.  shortcut: the member of a residual block that is
+	 * not in its chain. */
+	tn_array *(*forward_then)(tn_module *module, const tn_array *x, const struct tn_then *then);
+	uint32_t activation;
+	int is_max_pool;
+	tn_module *shortcut;
 	struct tn_slot_entry *slots;
 	size_t n_slots;
+	struct tn_buffer **buffers;
+	size_t n_buffers;
 	int training;
 	int sealed;
 	/* Every weight of the tree once, with its first name; made when first asked for. */
 	struct tn_named_weight *listing;
 	size_t n_listing;
+	struct tn_named_buffer *buffer_listing; /* every buffer of the tree */
+	size_t n_buffer_listing;
 	int listed;
 	struct tn_arena_arrays arena; /* of the outermost module, after building */
 };
+
+/* May a parameter or a buffer of that name be added?  TN_STATE, TN_INVALID_ARGUMENT (kept). */
+tn_status tn_module_check_new(const tn_module *module, const char *name);
+/* The number of elements; negative: no such shape. */
+int64_t tn_module_elements(int rank, const int64_t *shape);
+/* prefix.name, or name alone; NULL: out of memory. */
+char *tn_module_join(const char *prefix, const char *name);
+
+/* Adds the buffers of this very module to the listing of `list`; 0: out of memory. */
+int tn_buffers_append(tn_module *list, const tn_module *module, const char *prefix);
+/* Makes the arrays of a listing, or frees them. */
+tn_status tn_buffers_make(tn_module *module);
+void tn_buffers_unmake(tn_module *module);
+void tn_buffers_free(tn_module *module); /* the module's own */
+void tn_buffers_unlist(tn_module *module);
 
 /* Makes the listing if need be.  TN_OUT_OF_MEMORY (kept). */
 tn_status tn_module_list(const tn_module *module);
@@ -78,6 +126,10 @@ tn_status tn_module_check_name(const tn_module *module, const char *name);
 /* A module whose state is allocated by the caller; `state` is freed on failure. */
 tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class *class_,
 			      const void *state, size_t state_size);
+/* activation(module(x) + residual), in one step where the module can. */
+tn_array *tn_module_forward_then(tn_module *module, const tn_array *x, const struct tn_then *then);
+/* activation(y + residual); y is consumed, and may be NULL. */
+tn_array *tn_then_finish(tn_array *y, const struct tn_then *then);
 /* Did the outermost module get its arena? */
 int tn_module_is_built(const tn_module *module);
 const tn_module *tn_module_root(const tn_module *module);

@@ -21,25 +21,18 @@ static tn_array *avg_pool2d_forward(tn_module *module, void *state, const tn_arr
 	return tn_avg_pool2d(x, state);
 }
 
-static tn_array *relu_forward(tn_module *module, void *state, const tn_array *x)
+static tn_array *adaptive_avg_pool2d_forward(tn_module *module, void *state, const tn_array *x)
 {
+	const int64_t *output = state;
 	(void)module;
-	(void)state;
-	return tn_relu(x);
+	return tn_adaptive_avg_pool2d(x, output[0], output[1]);
 }
 
-static tn_array *tanh_forward(tn_module *module, void *state, const tn_array *x)
+static tn_array *identity_forward(tn_module *module, void *state, const tn_array *x)
 {
 	(void)module;
 	(void)state;
-	return tn_tanh(x);
-}
-
-static tn_array *sigmoid_forward(tn_module *module, void *state, const tn_array *x)
-{
-	(void)module;
-	(void)state;
-	return tn_sigmoid(x);
+	return tn_reshape(x, x->rank, x->shape);
 }
 
 static tn_array *flatten_forward(tn_module *module, void *state, const tn_array *x)
@@ -78,7 +71,10 @@ tn_module *tn_module_max_pool2d(tn_context *context, const struct tn_pool2d_opti
 {
 	static const struct tn_module_class class_ = {sizeof(class_), "MaxPool2d",
 						      max_pool2d_forward, tn_mem_free};
-	return pool(context, &class_, options);
+	tn_module *module = pool(context, &class_, options);
+	if (module)
+		module->is_max_pool = 1;
+	return module;
 }
 
 tn_module *tn_module_avg_pool2d(tn_context *context, const struct tn_pool2d_options *options)
@@ -88,21 +84,23 @@ tn_module *tn_module_avg_pool2d(tn_context *context, const struct tn_pool2d_opti
 	return pool(context, &class_, options);
 }
 
-tn_module *tn_module_relu(tn_context *context)
+tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t output_h, int64_t output_w)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "ReLU", relu_forward, NULL};
-	return tn_module_create(context, &class_, NULL);
+	static const struct tn_module_class class_ = {sizeof(class_), "AdaptiveAvgPool2d",
+						      adaptive_avg_pool2d_forward, tn_mem_free};
+	const int64_t output[] = {output_h, output_w};
+	if (output_h > 0 && output_w > 0)
+		return tn_module_of_class(context, &class_, output, sizeof(output));
+	if (context)
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
+				"expected an output of at least 1 x 1, found %lld x %lld",
+				(long long)output_h, (long long)output_w);
+	return NULL;
 }
 
-tn_module *tn_module_tanh(tn_context *context)
+tn_module *tn_module_identity(tn_context *context)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "Tanh", tanh_forward, NULL};
-	return tn_module_create(context, &class_, NULL);
-}
-
-tn_module *tn_module_sigmoid(tn_context *context)
-{
-	static const struct tn_module_class class_ = {sizeof(class_), "Sigmoid", sigmoid_forward,
+	static const struct tn_module_class class_ = {sizeof(class_), "Identity", identity_forward,
 						      NULL};
 	return tn_module_create(context, &class_, NULL);
 }

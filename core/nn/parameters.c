@@ -26,8 +26,7 @@ static int add_slot(tn_module *module, const char *name, struct tn_weight *weigh
 	return 1;
 }
 
-/* May something be added under `name`? */
-static tn_status check_new(const tn_module *module, const char *name)
+tn_status tn_module_check_new(const tn_module *module, const char *name)
 {
 	tn_status status = tn_runtime_ready(module->runtime);
 	if (status)
@@ -44,8 +43,7 @@ static tn_status no_memory(const tn_module *module, const char *name)
 			       "no memory for parameter '%s'", name);
 }
 
-/* The number of elements; negative: no such shape. */
-static int64_t count(int rank, const int64_t *shape)
+int64_t tn_module_elements(int rank, const int64_t *shape)
 {
 	int64_t size = 1;
 	if (rank < 0 || rank > TN_MAX_RANK)
@@ -62,10 +60,10 @@ tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 {
 	if (!module)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = check_new(module, name);
+	tn_status status = tn_module_check_new(module, name);
 	if (status)
 		return status;
-	int64_t size = count(rank, shape);
+	int64_t size = tn_module_elements(rank, shape);
 	if (size < 0 || !(bound >= 0.0))
 		return tn_runtime_fail(
 			module->runtime, TN_INVALID_ARGUMENT, module->class_name,
@@ -101,7 +99,7 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 {
 	if (!module || !other || !other_name)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = check_new(module, name);
+	tn_status status = tn_module_check_new(module, name);
 	if (status)
 		return status;
 	if (other->context != module->context || other->sealed)
@@ -132,6 +130,7 @@ static void free_listing(tn_module *module)
 	tn_mem_free(module->listing);
 	module->listing = NULL;
 	module->n_listing = 0;
+	tn_buffers_unlist(module);
 	module->listed = 0;
 }
 
@@ -150,8 +149,7 @@ static int has(const tn_module *list, const struct tn_weight *weight)
 	return 0;
 }
 
-/* prefix.name, or name alone; NULL: out of memory. */
-static char *join(const char *prefix, const char *name)
+char *tn_module_join(const char *prefix, const char *name)
 {
 	struct tn_text text;
 	tn_text_init(&text);
@@ -172,17 +170,19 @@ static int append(tn_module *list, char *name, struct tn_weight *weight)
 	return 1;
 }
 
-/* Adds the weights of `module` and its members to the listing of `list`; 0: out of memory. */
+/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0: out of memory. */
 static int walk(tn_module *list, const tn_module *module, const char *prefix)
 {
 	for (size_t i = 0; i < module->n_slots; i++) {
 		struct tn_weight *weight = module->slots[i].weight;
 		if (!has(list, weight) &&
-		    !append(list, join(prefix, module->slots[i].name), weight))
+		    !append(list, tn_module_join(prefix, module->slots[i].name), weight))
 			return 0;
 	}
+	if (!tn_buffers_append(list, module, prefix))
+		return 0;
 	for (size_t i = 0; i < module->n_members; i++) {
-		char *path = join(prefix, module->members[i].name);
+		char *path = tn_module_join(prefix, module->members[i].name);
 		int done = path && walk(list, module->members[i].module, path);
 		tn_mem_free(path);
 		if (!done)

@@ -19,11 +19,24 @@ static void add_weights(struct tn_text *text, const tn_module *module)
 	}
 }
 
+static void add_buffers(struct tn_text *text, const tn_module *module)
+{
+	for (size_t i = 0; i < module->n_buffers; i++) {
+		const struct tn_buffer *buffer = module->buffers[i];
+		tn_text_format(text, "%s%s (", i || module->n_slots ? ", " : "  ", buffer->name);
+		for (int axis = 0; axis < buffer->rank; axis++)
+			tn_text_format(text, axis ? ", %lld" : "%lld",
+				       (long long)buffer->shape[axis]);
+		tn_text_add(text, buffer->rank ? ", buffer)" : "buffer)");
+	}
+}
+
 static void add_module(struct tn_text *text, const tn_module *module, const char *name, int depth)
 {
 	tn_text_format(text, "%*s%s%s%s", 2 * depth, "", name, *name ? ": " : "",
 		       module->class_name);
 	add_weights(text, module);
+	add_buffers(text, module);
 	tn_text_add(text, "\n");
 	for (size_t i = 0; i < module->n_members; i++)
 		add_module(text, module->members[i].module, module->members[i].name, depth + 1);

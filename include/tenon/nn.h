@@ -55,9 +55,35 @@ TN_API tn_module *tn_module_max_pool2d(tn_context *context,
 				       const struct tn_pool2d_options *options);
 TN_API tn_module *tn_module_avg_pool2d(tn_context *context,
 				       const struct tn_pool2d_options *options);
+/* tn_adaptive_avg_pool2d.  TN_INVALID_ARGUMENT: an output below 1. */
+TN_API tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t output_h,
+						int64_t output_w);
+
+struct tn_module_norm_options {
+	size_t struct_size;
+	double epsilon;  /* 0: 1e-5 */
+	double momentum; /* of batch norm; 0: 0.1 */
+	int no_affine;   /* 1: no weight and bias */
+};
+/* tn_batch_norm of (N, C, H, W).  weight (C) starts as 1, bias (C) as 0; the buffers running_mean and
+ * running_var (C) and num_batches_tracked (i64, 0-d) start as 0, 1 and 0, and change in training. */
+TN_API tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
+					 const struct tn_module_norm_options *options);
+/* tn_layer_norm over the last n_axes axes, which have that shape, as weight and bias do. */
+TN_API tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *shape,
+				       const struct tn_module_norm_options *options);
+/* Layer norm over the channels of (N, C, H, W), as torchvision's LayerNorm2d. */
+TN_API tn_module *tn_module_layer_norm2d(tn_context *context, int64_t channels,
+					 const struct tn_module_norm_options *options);
+
 TN_API tn_module *tn_module_relu(tn_context *context);
+TN_API tn_module *tn_module_relu6(tn_context *context);
 TN_API tn_module *tn_module_tanh(tn_context *context);
 TN_API tn_module *tn_module_sigmoid(tn_context *context);
+TN_API tn_module *tn_module_silu(tn_context *context);
+TN_API tn_module *tn_module_hardswish(tn_context *context);
+TN_API tn_module *tn_module_gelu(tn_context *context, int tanh_form); /* 1: tn_gelu_tanh */
+TN_API tn_module *tn_module_identity(tn_context *context);
 TN_API tn_module *tn_module_flatten(tn_context *context); /* from axis 1 on */
 /* Does nothing unless the module is training. */
 TN_API tn_module *tn_module_dropout(tn_context *context, double p);
@@ -65,8 +91,24 @@ TN_API tn_module *tn_module_dropout(tn_context *context, double p);
 /* An empty chain: forward passes x through its members in order. */
 TN_API tn_module *tn_sequential(tn_context *context);
 /* Appends `member` (consumed, on failure too) under `name`, or under its number when that is NULL.
- * TN_STATE: sealed.  TN_INVALID_ARGUMENT: the name is taken, empty or holds a dot. */
+ * TN_STATE: sealed.  TN_INVALID_ARGUMENT: the name is taken, empty or holds a dot, or the module is
+ * neither a chain nor a residual block. */
 TN_API tn_status tn_sequential_add(tn_module *sequential, const char *name, tn_module *member);
+
+/* A residual block (He et al. 2016): activation(chain(x) + shortcut(x)).  The chain is filled by
+ * tn_sequential_add, so that its members have their own names in the block ("layer1.0.conv1").
+ * activation: TN_ACTIVATION_NONE, RELU or RELU6. */
+TN_API tn_module *tn_module_residual(tn_context *context, uint32_t activation);
+/* Makes `member` (consumed, on failure too) the shortcut, under `name`; without one it is x itself.
+ * TN_STATE: there is one already.  Otherwise as tn_sequential_add. */
+TN_API tn_status tn_module_residual_shortcut(tn_module *residual, const char *name,
+					     tn_module *member);
+
+/* Squeeze-and-excitation (Hu, Shen and Sun 2018), torchvision's SqueezeExcitation:
+ *     x sigmoid(fc2(activation(fc1(mean of x over height and width)))),
+ * fc1 and fc2 convolutions 1 x 1.  activation: TN_ACTIVATION_RELU or SILU. */
+TN_API tn_module *tn_module_squeeze_excitation(tn_context *context, int64_t channels,
+					       int64_t squeezed, uint32_t activation);
 
 /* ---- A layer of one's own --------------------------------------------------------------------*/
 
@@ -90,6 +132,27 @@ TN_API tn_status tn_module_share_parameter(tn_module *module, const char *name, 
 					   const char *other_name);
 /* A parameter of this very module (no path), after building.  Borrowed. */
 TN_API tn_array *tn_module_own_parameter(const tn_module *module, const char *name);
+
+/* ---- Buffers: saved and loaded like parameters, but neither trained nor counted as such -----------*/
+
+/* Declares a buffer whose elements start as `value`.  TN_STATE: built.  TN_INVALID_ARGUMENT: the name,
+ * the shape, or a dtype that is none of f32, f64, i32 and i64. */
+TN_API tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dtype, int rank,
+				      const int64_t *shape, double value);
+/* A buffer of this very module (no path), after building.  Borrowed. */
+TN_API tn_array *tn_module_own_buffer(const tn_module *module, const char *name);
+
+struct tn_buffer_view {
+	const char *name; /* "layer1.0.bn1.running_mean"; borrowed, valid like the module */
+	tn_array *value;  /* borrowed; NULL before building */
+	tn_dtype dtype;
+	int rank;
+	const int64_t *shape;
+};
+TN_API size_t tn_module_buffer_count(const tn_module *module);
+/* In the order of the tree.  TN_INVALID_ARGUMENT: no such index. */
+TN_API tn_status tn_module_buffer_at(const tn_module *module, size_t index,
+				     struct tn_buffer_view *view);
 
 /* ---- The life of a network -------------------------------------------------------------------*/
 
@@ -140,11 +203,11 @@ struct tn_pair {
 	const char *key;
 	const char *value;
 };
-/* Writes all parameters to a safetensors file, under their names; the file appears whole or not at
+/* Writes all parameters and buffers to a safetensors file, under their names; the file appears whole or not at
  * all.  TN_IO. */
 TN_API tn_status tn_module_save(const tn_module *module, const char *path, size_t n_pairs,
 				const struct tn_pair *pairs);
-/* Reads all parameters from a safetensors file.  Nothing is changed unless all of them are there with
+/* Reads all parameters and buffers from a safetensors file.  Nothing is changed unless all of them are there with
  * their shapes (TN_NOT_FOUND, TN_SHAPE, TN_DTYPE name the tensor); a tensor too many is TN_FORMAT. */
 TN_API tn_status tn_module_load(tn_module *module, const char *path);
 

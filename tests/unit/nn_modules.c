@@ -266,6 +266,249 @@ static void the_summary_shows_the_tree(void **state)
 	tn_module_destroy(net);
 }
 
+static tn_module *normed_net(void)
+{
+	tn_module *net = tn_sequential(context);
+	assert_ok(tn_sequential_add(net, "conv", tn_module_conv2d(context, 2, 3, 1, 1, NULL)));
+	assert_ok(tn_sequential_add(net, "bn", tn_module_batch_norm2d(context, 3, NULL)));
+	return net;
+}
+
+static void buffers_are_no_parameters_and_have_their_paths(void **state)
+{
+	static const char *const names[] = {"bn.running_mean", "bn.running_var",
+					    "bn.num_batches_tracked"};
+	struct tn_buffer_view view;
+	(void)state;
+	tn_module *net = normed_net();
+	assert_int_equal(tn_module_parameter_count(net), 4);
+	assert_int_equal(tn_module_size(net, 0), 2 * 3 + 3 + 3 + 3);
+	assert_int_equal(tn_module_buffer_count(net), 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_ok(tn_module_buffer_at(net, i, &view));
+		assert_string_equal(view.name, names[i]);
+		assert_null(view.value);
+	}
+	assert_int_equal(view.dtype, TN_I64);
+	assert_int_equal(view.rank, 0);
+	assert_status(tn_module_buffer_at(net, 3, &view), TN_INVALID_ARGUMENT);
+	char *summary = tn_module_summary(net);
+	assert_contains(summary, "bn: BatchNorm2d  weight (3), bias (3), running_mean (3, buffer)");
+	assert_contains(summary, "num_batches_tracked (buffer)");
+	assert_contains(summary, "15 parameters");
+	tn_string_free(summary);
+	tn_module_destroy(net);
+}
+
+static void bad_buffers_are_refused(void **state)
+{
+	(void)state;
+	tn_module *net = normed_net();
+	assert_status(tn_module_add_buffer(net, "a.b", TN_F32, 0, NULL, 0), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "dots");
+	assert_status(tn_module_add_buffer(net, "b", TN_BOOL, 0, NULL, 0), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "bool");
+	assert_ok(tn_module_add_buffer(net, "b", TN_F64, 1, (int64_t[]){2}, 0.5));
+	assert_status(tn_module_add_parameter(net, "b", 1, (int64_t[]){2}, 0, 0),
+		      TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "taken");
+	assert_ok(tn_module_build(net));
+	double values[2];
+	assert_ok(tn_to_host(tn_module_own_buffer(net, "b"), values, sizeof(values)));
+	assert_true(values[0] == 0.5 && values[1] == 0.5);
+	assert_status(tn_module_add_buffer(net, "c", TN_F32, 0, NULL, 0), TN_STATE);
+	expect_error(TN_STATE, "built");
+	tn_module_destroy(net);
+}
+
+/* Of 1, 2, ..., 6: mean 3.5, unbiased variance 3.5. */
+static tn_array *one_to_six(void)
+{
+	return tn_reshape(tn_arange(context, TN_F32, 1, 7, 1), 4, (int64_t[]){3, 1, 2, 1});
+}
+
+static void batch_norm_follows_its_batches_only_in_training(void **state)
+{
+	double mean, var, count;
+	(void)state;
+	tn_module *bn = tn_module_batch_norm2d(
+		context, 1,
+		&(struct tn_module_norm_options){sizeof(struct tn_module_norm_options),
+						 .momentum = 0.5});
+	assert_ok(tn_module_build(bn));
+	for (int training = 0; training < 2; training++) {
+		tn_module_set_training(bn, training);
+		assert_non_null(tn_module_forward(bn, one_to_six()));
+		assert_ok(tn_item(tn_module_own_buffer(bn, "running_mean"), &mean));
+		assert_ok(tn_item(tn_module_own_buffer(bn, "running_var"), &var));
+		assert_ok(tn_item(tn_module_own_buffer(bn, "num_batches_tracked"), &count));
+		assert_close(mean, training ? 1.75 : 0, 1e-6);
+		assert_close(var, training ? 0.5 + 1.75 : 1, 1e-5);
+		assert_close(count, training, 0);
+	}
+	tn_module_destroy(bn);
+}
+
+static void batch_norm_evaluates_with_its_running_statistics(void **state)
+{
+	float y[6];
+	(void)state;
+	tn_module *bn = tn_module_batch_norm2d(context, 1, NULL);
+	assert_ok(tn_module_build(bn));
+	assert_ok(tn_fill(tn_module_own_buffer(bn, "running_mean"), 2));
+	assert_ok(tn_fill(tn_module_own_buffer(bn, "running_var"), 4 - 1e-5));
+	assert_ok(tn_to_host(tn_module_forward(bn, one_to_six()), y, sizeof(y)));
+	for (int i = 0; i < 6; i++)
+		assert_close(y[i], (i + 1 - 2) / 2.0, 1e-6);
+	tn_module_set_training(bn, 1);
+	assert_null(tn_module_forward(bn, tn_ones(context, TN_F32, 4, (int64_t[]){1, 1, 1, 1})));
+	expect_error(TN_SHAPE, "more than one element");
+	tn_module_destroy(bn);
+}
+
+static void buffers_are_saved_and_read_back(void **state)
+{
+	double value;
+	(void)state;
+	tn_module *net = normed_net(), *other = normed_net();
+	assert_ok(tn_module_build(net));
+	assert_ok(tn_module_build(other));
+	struct tn_buffer_view view;
+	for (size_t i = 0; i < 3; i++) {
+		assert_ok(tn_module_buffer_at(net, i, &view));
+		assert_ok(tn_fill(view.value, 7.0 + (double)i));
+	}
+	assert_ok(tn_module_save(net, path(), 0, NULL));
+	assert_ok(tn_module_load(other, path()));
+	for (size_t i = 0; i < 3; i++) {
+		assert_ok(tn_module_buffer_at(other, i, &view));
+		assert_ok(tn_item(tn_sum(view.value, 0, NULL, 0), &value));
+		assert_close(value, i < 2 ? 3 * (7.0 + (double)i) : 9, 0);
+	}
+	tn_module_destroy(net);
+	tn_module_destroy(other);
+	unlink(path());
+}
+
+/* The chain's members one after the other, for comparison. */
+static void members_by_hand_and_chain_agree(tn_module *net, tn_module *const *members, size_t n,
+					    const tn_array *x)
+{
+	float chained[64], single[64];
+	tn_array *y = tn_module_forward(net, x);
+	size_t size = (size_t)tn_array_size(y) * sizeof(float);
+	assert_true(size <= sizeof(chained));
+	assert_ok(tn_to_host(y, chained, size));
+	y = tn_reshape(x, tn_array_rank(x), tn_array_shape(x));
+	for (size_t i = 0; i < n; i++)
+		y = tn_module_forward(members[i], y);
+	assert_ok(tn_to_host(y, single, size));
+	for (size_t i = 0; i < size / sizeof(float); i++)
+		assert_close(chained[i], single[i], 1e-6);
+}
+
+static void a_chain_gives_what_its_members_give(void **state)
+{
+	const struct tn_pool2d_options pool = {.struct_size = sizeof(pool), .kernel = {2, 2}};
+	(void)state;
+	tn_module *members[] = {tn_module_batch_norm2d(context, 2, NULL), tn_module_relu6(context),
+				tn_module_identity(context), tn_module_relu(context),
+				tn_module_max_pool2d(context, &pool)};
+	tn_module *net = tn_sequential(context);
+	for (int i = 0; i < 5; i++)
+		assert_ok(tn_sequential_add(net, NULL, members[i]));
+	assert_ok(tn_module_build(net));
+	tn_array *x = tn_random_normal(context, 4, (int64_t[]){2, 2, 4, 4}, -1, 4);
+	members_by_hand_and_chain_agree(net, members, 5, x);
+	tn_module_set_training(net, 1);
+	members_by_hand_and_chain_agree(net, members, 5, x);
+	tn_module_destroy(net);
+}
+
+static void a_residual_block_adds_its_shortcut(void **state)
+{
+	float y[8], plain[8], with[8];
+	(void)state;
+	tn_module *block = tn_module_residual(context, TN_ACTIVATION_RELU);
+	tn_module *conv = tn_module_conv2d(context, 2, 2, 1, 1, NULL);
+	tn_module *shortcut = tn_module_conv2d(context, 2, 2, 1, 1, NULL);
+	assert_ok(tn_sequential_add(block, "conv1", conv));
+	assert_ok(tn_module_residual_shortcut(block, "downsample", shortcut));
+	assert_ok(tn_sequential_add(block, "bn1", tn_module_batch_norm2d(context, 2, NULL)));
+	assert_status(tn_module_residual_shortcut(block, "again", tn_module_identity(context)),
+		      TN_STATE);
+	expect_error(TN_STATE, "already");
+	assert_ok(tn_module_build(block));
+	struct tn_parameter_view view;
+	assert_ok(tn_module_parameter(block, "downsample.weight", &view));
+	tn_array *x = tn_random_normal(context, 4, (int64_t[]){1, 2, 2, 2}, 0, 1);
+	assert_ok(tn_to_host(tn_module_forward(block, x), y, sizeof(y)));
+	assert_ok(tn_to_host(tn_module_forward(conv, x), plain, sizeof(plain)));
+	assert_ok(tn_to_host(tn_module_forward(shortcut, x), with, sizeof(with)));
+	for (int i = 0; i < 8; i++)
+		assert_close(y[i], fmaxf(0, plain[i] / sqrtf(1 + 1e-5f) + with[i]), 1e-6);
+	tn_module_destroy(block);
+	assert_null(tn_module_residual(context, TN_ACTIVATION_GELU));
+	expect_error(TN_INVALID_ARGUMENT, "RELU");
+}
+
+static void a_residual_block_without_shortcut_adds_its_input(void **state)
+{
+	float y[4];
+	(void)state;
+	tn_module *block = tn_module_residual(context, TN_ACTIVATION_NONE);
+	assert_ok(tn_sequential_add(block, NULL, tn_module_relu(context)));
+	assert_ok(tn_module_build(block));
+	tn_array *x = tn_arange(context, TN_F32, -2, 2, 1);
+	assert_ok(tn_to_host(tn_module_forward(block, x), y, sizeof(y)));
+	assert_true(y[0] == -2 && y[1] == -1 && y[2] == 0 && y[3] == 2);
+	tn_module_destroy(block);
+}
+
+static void squeeze_and_excitation_scales_its_channels(void **state)
+{
+	float y[8], x[8];
+	(void)state;
+	tn_module *se = tn_module_squeeze_excitation(context, 2, 1, TN_ACTIVATION_SILU);
+	struct tn_parameter_view view;
+	assert_ok(tn_module_parameter(se, "fc2.weight", &view));
+	assert_ok(tn_module_build(se));
+	tn_array *input = tn_random_normal(context, 4, (int64_t[]){1, 2, 2, 2}, 0, 1);
+	assert_ok(tn_to_host(input, x, sizeof(x)));
+	assert_ok(tn_to_host(tn_module_forward(se, input), y, sizeof(y)));
+	for (int channel = 0; channel < 2; channel++) {
+		float scale = y[4 * channel] / x[4 * channel];
+		assert_true(scale > 0 && scale < 1);
+		for (int i = 0; i < 4; i++)
+			assert_close(y[4 * channel + i], scale * x[4 * channel + i], 1e-6);
+	}
+	tn_module_destroy(se);
+	assert_null(tn_module_squeeze_excitation(context, 2, 1, TN_ACTIVATION_TANH));
+	expect_error(TN_INVALID_ARGUMENT, "SILU");
+}
+
+static void layer_norm2d_is_layer_norm_over_channels(void **state)
+{
+	float over_channels[24], turned[24];
+	(void)state;
+	tn_module *two = tn_module_layer_norm2d(context, 3, NULL);
+	tn_module *one = tn_module_layer_norm(context, 1, (int64_t[]){3}, NULL);
+	assert_ok(tn_module_build(two));
+	assert_ok(tn_module_build(one));
+	tn_array *x = tn_random_normal(context, 4, (int64_t[]){2, 3, 2, 2}, 1, 2);
+	assert_ok(tn_to_host(tn_module_forward(two, x), over_channels, sizeof(over_channels)));
+	tn_array *y = tn_module_forward(one, tn_transpose(x, (int[]){0, 2, 3, 1}));
+	assert_ok(tn_to_host(tn_transpose(y, (int[]){0, 3, 1, 2}), turned, sizeof(turned)));
+	for (int i = 0; i < 24; i++)
+		assert_close(over_channels[i], turned[i], 0);
+	assert_null(tn_module_forward(two, tn_ones(context, TN_F32, 2, (int64_t[]){2, 3})));
+	expect_error(TN_SHAPE, "(N, C, H, W)");
+	assert_null(tn_module_layer_norm(context, 0, NULL, NULL));
+	expect_error(TN_INVALID_ARGUMENT, "axes");
+	tn_module_destroy(two);
+	tn_module_destroy(one);
+}
+
 static void unknown_models_are_answered_with_the_list(void **state)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10}, tiny = {1, 8, 8, 10};
@@ -295,6 +538,16 @@ int main(void)
 		cmocka_unit_test(a_file_of_another_network_changes_nothing),
 		cmocka_unit_test(a_tensor_of_another_shape_is_named),
 		cmocka_unit_test(the_summary_shows_the_tree),
+		cmocka_unit_test(buffers_are_no_parameters_and_have_their_paths),
+		cmocka_unit_test(bad_buffers_are_refused),
+		cmocka_unit_test(batch_norm_follows_its_batches_only_in_training),
+		cmocka_unit_test(batch_norm_evaluates_with_its_running_statistics),
+		cmocka_unit_test(buffers_are_saved_and_read_back),
+		cmocka_unit_test(a_chain_gives_what_its_members_give),
+		cmocka_unit_test(a_residual_block_adds_its_shortcut),
+		cmocka_unit_test(a_residual_block_without_shortcut_adds_its_input),
+		cmocka_unit_test(squeeze_and_excitation_scales_its_channels),
+		cmocka_unit_test(layer_norm2d_is_layer_norm_over_channels),
 		cmocka_unit_test(unknown_models_are_answered_with_the_list),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Buffers: state of a module that is not trained, such as running statistics.
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "base/memory.h"
+#include "nn/module.h"
+
+/* ---- Declaring and finding -------------------------------------------------------------------*/
+
+static void free_buffer(struct tn_buffer *buffer)
+{
+	tn_array_unhold(buffer->value);
+	tn_mem_free(buffer->name);
+	tn_mem_free(buffer);
+}
+
+void tn_buffers_free(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_buffers; i++)
+		free_buffer(module->buffers[i]);
+	tn_mem_free(module->buffers);
+}
+
+static int add(tn_module *module, struct tn_buffer *buffer)
+{
+	struct tn_buffer **buffers =
+		tn_mem_realloc(module->buffers, module->n_buffers + 1, sizeof(*buffers));
+	if (!buffers)
+		return 0;
+	module->buffers = buffers;
+	buffers[module->n_buffers++] = buffer;
+	tn_module_unlist(module);
+	return 1;
+}
+
+static int is_stored(tn_dtype dtype)
+{
+	return dtype == TN_F32 || dtype == TN_F64 || dtype == TN_I32 || dtype == TN_I64;
+}
+
+tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dtype, int rank,
+			       const int64_t *shape, double value)
+{
+	if (!module)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_module_check_new(module, name);
+	if (status)
+		return status;
+	int64_t size = tn_module_elements(rank, shape);
+	if (size < 0 || !is_stored(dtype))
+		return tn_runtime_fail(
+			module->runtime, TN_INVALID_ARGUMENT, module->class_name,
+			"buffer '%s': expected lengths of at least 1 and f32, f64, i32 or i64, "
+			"found %s",
+			name, size < 0 ? "another shape" : tn_dtype_name(dtype));
+	struct tn_buffer *buffer = tn_mem_zeroed(1, sizeof(*buffer));
+	char *copy = buffer ? tn_mem_copy_string(name) : NULL;
+	if (copy) {
+		buffer->name = copy;
+		buffer->dtype = dtype;
+		buffer->rank = rank;
+		if (rank)
+			memcpy(buffer->shape, shape, (size_t)rank * sizeof(*shape));
+		buffer->size = size;
+		buffer->initial = value;
+		if (add(module, buffer))
+			return TN_OK;
+	}
+	if (buffer)
+		free_buffer(buffer);
+	return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
+			       "no memory for buffer '%s'", name);
+}
+
+tn_array *tn_module_own_buffer(const tn_module *module, const char *name)
+{
+	for (size_t i = 0; module && i < module->n_buffers; i++) {
+		if (!strcmp(module->buffers[i]->name, name))
+			return module->buffers[i]->value;
+	}
+	return NULL;
+}
+
+/* ---- The listing of a tree -------------------------------------------------------------------*/
+
+void tn_buffers_unlist(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_buffer_listing; i++)
+		tn_mem_free(module->buffer_listing[i].name);
+	tn_mem_free(module->buffer_listing);
+	module->buffer_listing = NULL;
+	module->n_buffer_listing = 0;
+}
+
+int tn_buffers_append(tn_module *list, const tn_module *module, const char *prefix)
+{
+	for (size_t i = 0; i < module->n_buffers; i++) {
+		char *name = tn_module_join(prefix, module->buffers[i]->name);
+		struct tn_named_buffer *listing =
+			name ? tn_mem_realloc(list->buffer_listing, list->n_buffer_listing + 1,
+					      sizeof(*listing))
+			     : NULL;
+		if (!listing) {
+			tn_mem_free(name);
+			return 0;
+		}
+		list->buffer_listing = listing;
+		listing[list->n_buffer_listing++] =
+			(struct tn_named_buffer){name, module->buffers[i]};
+	}
+	return 1;
+}
+
+size_t tn_module_buffer_count(const tn_module *module)
+{
+	return module && !tn_module_list(module) ? module->n_buffer_listing : 0;
+}
+
+tn_status tn_module_buffer_at(const tn_module *module, size_t index, struct tn_buffer_view *view)
+{
+	if (!module || !view || index >= tn_module_buffer_count(module))
+		return TN_INVALID_ARGUMENT;
+	const struct tn_buffer *buffer = module->buffer_listing[index].buffer;
+	*view = (struct tn_buffer_view){
+		.name = module->buffer_listing[index].name,
+		.value = buffer->value,
+		.dtype = buffer->dtype,
+		.rank = buffer->rank,
+		.shape = buffer->shape,
+	};
+	return TN_OK;
+}
+
+/* ---- Building --------------------------------------------------------------------------------*/
+
+tn_status tn_buffers_make(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_buffer_listing; i++) {
+		struct tn_buffer *buffer = module->buffer_listing[i].buffer;
+		tn_array *value = tn_full(module->context, buffer->dtype, buffer->rank,
+					  buffer->shape, buffer->initial);
+		if (!value)
+			return module->runtime->error.status;
+		buffer->value = tn_array_hold(value);
+	}
+	return TN_OK;
+}
+
+void tn_buffers_unmake(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_buffer_listing; i++) {
+		struct tn_buffer *buffer = module->buffer_listing[i].buffer;
+		tn_array_unhold(buffer->value);
+		buffer->value = NULL;
+	}
+}

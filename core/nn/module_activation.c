@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Activations: by themselves, and at the end of another layer.
+ */
+#include "array/array.h"
+#include "base/memory.h"
+#include "nn/module.h"
+
+typedef tn_array *(*function)(const tn_array *x);
+
+static const struct {
+	const char *name;
+	function f;
+	uint32_t activation; /* TN_ACTIVATION_NONE: layers do not know it */
+} kinds[] = {
+	{"GELU", tn_gelu, TN_ACTIVATION_GELU},           {"GELU", tn_gelu_tanh, TN_ACTIVATION_NONE},
+	{"Hardswish", tn_hardswish, TN_ACTIVATION_NONE}, {"ReLU", tn_relu, TN_ACTIVATION_RELU},
+	{"ReLU6", tn_relu6, TN_ACTIVATION_RELU6},        {"SiLU", tn_silu, TN_ACTIVATION_SILU},
+	{"Sigmoid", tn_sigmoid, TN_ACTIVATION_SIGMOID},  {"Tanh", tn_tanh, TN_ACTIVATION_TANH},
+};
+
+enum { GELU, GELU_TANH, HARDSWISH, RELU, RELU6, SILU, SIGMOID, TANH, N_KINDS };
+
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == N_KINDS, "one row a kind");
+
+static tn_array *forward(tn_module *module, void *state, const tn_array *x)
+{
+	const size_t *kind = state;
+	(void)module;
+	return kinds[*kind].f(x);
+}
+
+static tn_module *create(tn_context *context, size_t kind)
+{
+	const struct tn_module_class class_ = {sizeof(class_), kinds[kind].name, forward,
+					       tn_mem_free};
+	tn_module *module = tn_module_of_class(context, &class_, &kind, sizeof(kind));
+	if (module)
+		module->activation = kinds[kind].activation;
+	return module;
+}
+
+tn_module *tn_module_relu(tn_context *context)
+{
+	return create(context, RELU);
+}
+
+tn_module *tn_module_relu6(tn_context *context)
+{
+	return create(context, RELU6);
+}
+
+tn_module *tn_module_tanh(tn_context *context)
+{
+	return create(context, TANH);
+}
+
+tn_module *tn_module_sigmoid(tn_context *context)
+{
+	return create(context, SIGMOID);
+}
+
+tn_module *tn_module_silu(tn_context *context)
+{
+	return create(context, SILU);
+}
+
+tn_module *tn_module_hardswish(tn_context *context)
+{
+	return create(context, HARDSWISH);
+}
+
+tn_module *tn_module_gelu(tn_context *context, int tanh_form)
+{
+	return create(context, tanh_form ? GELU_TANH : GELU);
+}
+
+/* ---- At the end of a layer -------------------------------------------------------------------*/
+
+static tn_array *activate(tn_array *y, uint32_t activation)
+{
+	for (size_t i = 0; i < N_KINDS; i++) {
+		if (kinds[i].activation == activation)
+			return kinds[i].f(y);
+	}
+	return NULL;
+}
+
+tn_array *tn_then_finish(tn_array *y, const struct tn_then *then)
+{
+	if (y && then->residual) {
+		tn_array *sum = tn_add(y, then->residual);
+		tn_array_destroy(y);
+		y = sum;
+	}
+	if (!y || !then->activation)
+		return y;
+	tn_array *z = activate(y, then->activation);
+	tn_array_destroy(y);
+	return z;
+}
+
+tn_array *tn_module_forward_then(tn_module *module, const tn_array *x, const struct tn_then *then)
+{
+	if (module->forward_then)
+		return module->forward_then(module, x, then);
+	return tn_then_finish(tn_module_forward(module, x), then);
+}

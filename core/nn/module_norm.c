@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Norms.  A batch norm can go on with a residual and an activation (struct tn_then).
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/make.h"
+#include "array/map.h"
+#include "base/memory.h"
+#include "nn/module.h"
+
+struct norm_state {
+	double epsilon;
+	double momentum;
+	int n_axes;
+};
+
+static struct tn_module_norm_options options_of(const struct tn_module_norm_options *given)
+{
+	struct tn_module_norm_options o = {0};
+	if (given)
+		memcpy(&o, given, given->struct_size < sizeof(o) ? given->struct_size : sizeof(o));
+	return o;
+}
+
+/* A module with weight and bias of that shape; NULL: the error is kept. */
+static tn_module *create(tn_context *context, const struct tn_module_class *class_, int n_axes,
+			 const int64_t *shape, const struct tn_module_norm_options *options)
+{
+	const struct norm_state state = {options->epsilon, options->momentum, n_axes};
+	tn_module *module = tn_module_of_class(context, class_, &state, sizeof(state));
+	if (!module || options->no_affine)
+		return module;
+	if (!tn_module_add_parameter(module, "weight", n_axes, shape, 0.0, 1.0) &&
+	    !tn_module_add_parameter(module, "bias", n_axes, shape, 0.0, 0.0))
+		return module;
+	tn_module_destroy(module);
+	return NULL;
+}
+
+/* ---- Batch norm ------------------------------------------------------------------------------*/
+
+/* num_batches_tracked + 1 */
+static tn_status count_batch(tn_module *module)
+{
+	static const struct tn_short_program next = {"z = x + 1", 1, 0, 0, 0};
+	struct tn_runtime *rt = module->runtime;
+	tn_array *count = tn_module_own_buffer(module, "num_batches_tracked");
+	const tn_array *input = count;
+	return tn_end_into(rt, tn_short_map(rt, TN_DO_ADD, &next, &input, &count, NULL));
+}
+
+static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct tn_then *then)
+{
+	const struct norm_state *state = module->state;
+	const struct tn_batch_norm_options options = {
+		.struct_size = sizeof(options),
+		.training = module->training,
+		.activation = then->activation,
+		.running_mean = tn_module_own_buffer(module, "running_mean"),
+		.running_var = tn_module_own_buffer(module, "running_var"),
+		.residual = then->residual,
+		.momentum = state->momentum,
+		.epsilon = state->epsilon,
+	};
+	if (x->rank != 4) {
+		tn_runtime_fail(module->runtime, TN_SHAPE, module->class_name,
+				"x: expected (N, C, H, W), found rank %d", x->rank);
+		return NULL;
+	}
+	tn_array *y = tn_batch_norm(x, tn_module_own_parameter(module, "weight"),
+				    tn_module_own_parameter(module, "bias"), &options);
+	if (y && module->training && count_batch(module)) {
+		tn_array_destroy(y);
+		return NULL;
+	}
+	return y;
+}
+
+static tn_array *batch_norm_then(tn_module *module, const tn_array *x, const struct tn_then *then)
+{
+	if (then->activation <= TN_ACTIVATION_RELU6)
+		return batch_norm(module, x, then);
+	tn_array *sum = batch_norm(module, x, &(struct tn_then){.residual = then->residual});
+	return tn_then_finish(sum, &(struct tn_then){.activation = then->activation});
+}
+
+static tn_array *batch_norm_forward(tn_module *module, void *state, const tn_array *x)
+{
+	static const struct tn_then nothing = {0};
+	(void)state;
+	return batch_norm_then(module, x, &nothing);
+}
+
+tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
+				  const struct tn_module_norm_options *options)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "BatchNorm2d",
+						      batch_norm_forward, tn_mem_free};
+	struct tn_module_norm_options o = options_of(options);
+	tn_module *module = create(context, &class_, 1, &channels, &o);
+	if (!module)
+		return NULL;
+	module->forward_then = batch_norm_then;
+	if (!tn_module_add_buffer(module, "running_mean", TN_F32, 1, &channels, 0) &&
+	    !tn_module_add_buffer(module, "running_var", TN_F32, 1, &channels, 1) &&
+	    !tn_module_add_buffer(module, "num_batches_tracked", TN_I64, 0, NULL, 0))
+		return module;
+	tn_module_destroy(module);
+	return NULL;
+}
+
+/* ---- Layer norm ------------------------------------------------------------------------------*/
+
+static tn_array *layer_norm_forward(tn_module *module, void *state, const tn_array *x)
+{
+	const struct norm_state *norm = state;
+	return tn_layer_norm(x, tn_module_own_parameter(module, "weight"),
+			     tn_module_own_parameter(module, "bias"), norm->n_axes, norm->epsilon);
+}
+
+tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *shape,
+				const struct tn_module_norm_options *options)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "LayerNorm",
+						      layer_norm_forward, tn_mem_free};
+	struct tn_module_norm_options o = options_of(options);
+	if (n_axes >= 1 && n_axes <= TN_MAX_RANK && shape)
+		return create(context, &class_, n_axes, shape, &o);
+	if (context)
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
+				"expected the lengths of 1 to %d axes, found %d", TN_MAX_RANK,
+				n_axes);
+	return NULL;
+}
+
+/* Channels go last and come back. */
+static tn_array *layer_norm2d_forward(tn_module *module, void *state, const tn_array *x)
+{
+	if (x->rank != 4) {
+		tn_runtime_fail(module->runtime, TN_SHAPE, module->class_name,
+				"x: expected (N, C, H, W), found rank %d", x->rank);
+		return NULL;
+	}
+	tn_array *last = tn_transpose(x, (const int[]){0, 2, 3, 1});
+	tn_array *normal = last ? layer_norm_forward(module, state, last) : NULL;
+	tn_array *y = normal ? tn_transpose(normal, (const int[]){0, 3, 1, 2}) : NULL;
+	tn_array_destroy(last);
+	tn_array_destroy(normal);
+	return y;
+}
+
+tn_module *tn_module_layer_norm2d(tn_context *context, int64_t channels,
+				  const struct tn_module_norm_options *options)
+{
+	static const struct tn_module_class class_ = {sizeof(class_), "LayerNorm2d",
+						      layer_norm2d_forward, tn_mem_free};
+	struct tn_module_norm_options o = options_of(options);
+	return create(context, &class_, 1, &channels, &o);
+}
