@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Training steps on random data: forward, cross-entropy, backward, plain SGD, on one batch.
+ * Training steps on random data: forward, cross-entropy, backward, SGD (with momentum 0.9 but for the
+ * first two), on one batch.  MODEL: mlp, lenet, resnet18, effnet, convnext.
  *
  *     bench/train MODEL BATCH            measures eleven windows of a quarter second
  *     bench/train MODEL BATCH --on-demand   measures one window for each line on stdin, so that
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <time.h>
 #include <tenon/tenon.h>
+
+#include "networks/networks.h"
 
 #define WINDOWS 11
 #define WINDOW_SECONDS 0.25
@@ -67,20 +70,29 @@ static double window(struct bench *b)
 
 static int prepare(struct bench *b, const char *model)
 {
-	const struct tn_model_shape shape = {1, 28, 28, 10};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 1e-3};
+	const struct network *network = network_find(model);
 	struct tn_error_info error;
+	if (!network) {
+		fprintf(stderr, "there is no network '%s'\n", model);
+		return 0;
+	}
+	const struct tn_model_shape *shape = &network->shape;
+	const struct tn_sgd_options sgd = {
+		.struct_size = sizeof(sgd), .lr = 1e-3, .momentum = network->momentum};
 	if (tn_context_open(NULL, &b->context, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return 0;
 	}
-	b->net = tn_model_create(b->context, model, &shape);
+	b->net = network_create(b->context, network);
 	if (!b->net || tn_module_build(b->net))
 		return 0;
 	tn_module_set_training(b->net, 1);
 	b->optimizer = tn_sgd(b->net, &sgd);
-	b->x = tn_random_normal(b->context, 4, (int64_t[]){b->batch, 1, 28, 28}, 0, 1);
-	b->labels = tn_astype(tn_random_uniform(b->context, 1, &b->batch, 0, 10), TN_I32);
+	b->x = tn_random_normal(b->context, 4,
+				(int64_t[]){b->batch, shape->channels, shape->height, shape->width},
+				0, 1);
+	b->labels = tn_astype(
+		tn_random_uniform(b->context, 1, &b->batch, 0, (double)shape->n_classes), TN_I32);
 	return b->optimizer && b->labels;
 }
 
