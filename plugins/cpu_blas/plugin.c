@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conv2d.h"
 #include "nn.h"
 #include "processor.h"
 
@@ -109,6 +110,7 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 	cpu_block_table_fill(&own->blocks, kernels);
 	cpu_processor_name(own->name, sizeof(own->name));
 	cpu_blas_open(&own->blas, host);
+	own->convolution = cpu_conv_choose(host);
 	*instance = own;
 	return TN_OK;
 }

@@ -17,6 +17,7 @@ struct cpu_instance {
 	const struct cpu_kernels *kernels; /* for this processor */
 	struct cpu_block_table blocks;     /* the same, as the host's interpreter takes them */
 	struct cpu_blas blas;
+	uint32_t convolution; /* what cpu_conv_choose answered */
 	char name[128]; /* the processor's own name */
 };
 

@@ -19,12 +19,14 @@ struct fixture {
 	struct tn_threads *threads;
 	const char *openblas; /* what TENON_CPU_OPENBLAS answers */
 	const char *variant;  /* what TENON_CPU_VARIANT answers */
+	const char *convolution; /* what TENON_CPU_CONV answers */
 	char log[1024];
 	const struct tn_backend_descriptor *descriptor;
 	void *instance, *device;
 	const struct tn_device_table *devices;
 	const struct tn_compute_table *compute;
 	const struct tn_copy_table *copy;
+	const struct tn_nn_table *nn;
 	struct tn_device_description description;
 };
 
@@ -74,6 +76,8 @@ static inline const char *fixture_parameter(void *context, const char *name, con
 		return f->openblas;
 	if (!strcmp(name, "TENON_CPU_VARIANT"))
 		return f->variant;
+	if (!strcmp(name, "TENON_CPU_CONV"))
+		return f->convolution;
 	return NULL;
 }
 
@@ -126,6 +130,7 @@ static inline void fixture_open(struct fixture *f, unsigned n_threads)
 	f->devices = f->descriptor->query(f->instance, TN_TABLE_DEVICE);
 	f->compute = f->descriptor->query(f->instance, TN_TABLE_COMPUTE);
 	f->copy = f->descriptor->query(f->instance, TN_TABLE_COPY);
+	f->nn = f->descriptor->query(f->instance, TN_TABLE_NN);
 	f->description = (struct tn_device_description){.struct_size = sizeof(f->description)};
 	assert_ok(f->devices->describe(f->instance, 0, &f->description));
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args)}};

@@ -13,6 +13,8 @@
 
 #include <tenon/backend.h>
 
+#include "conv.h"
+
 struct cpu_row {
 	uint16_t op; /* 0 ends a list */
 	uint16_t column;
@@ -61,6 +63,7 @@ struct cpu_kernels {
 	void (*copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
 			  int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			  size_t columns);
+	const struct cpu_conv_kernels *conv; /* conv.h */
 	const struct cpu_pool_kernels *pool; /* pool.h */
 };
 

@@ -31,5 +31,6 @@ const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.copy_strided = VARIANT(cpu_copy_strided),
 	.copy_rows = VARIANT(cpu_copy_rows),
 	.copy_band = VARIANT(cpu_copy_band),
+	.conv = &VARIANT(cpu_conv),
 	.pool = &VARIANT(cpu_pool),
 };

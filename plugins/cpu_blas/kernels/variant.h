@@ -43,5 +43,13 @@ void VARIANT(cpu_copy_band)(char *out, int64_t out_down, int64_t out_across, con
 			    size_t columns);
 void VARIANT(cpu_average_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
 void VARIANT(cpu_max_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+extern const struct cpu_conv_kernels VARIANT(cpu_conv);
+void VARIANT(cpu_conv_taps)(const struct cpu_taps *t, int64_t first, int64_t last, int64_t begin,
+			    int64_t end);
+void VARIANT(cpu_conv_gradient)(const struct cpu_taps *t, int64_t first, int64_t last,
+				int64_t panel, float *sums);
+void VARIANT(cpu_conv_pack)(const struct cpu_weights *w, int64_t panel, float *rows);
+void VARIANT(cpu_conv_unpack)(const struct cpu_weights *w, int64_t panel, const float *rows,
+			      int64_t n, int64_t step, int64_t begin, int64_t end, int accumulate);
 
 #endif
