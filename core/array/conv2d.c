@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "array/epilogue.h"
 #include "array/layout.h"
 #include "array/make.h"
 #include "array/map.h"
@@ -110,31 +111,43 @@ static tn_status check_y(struct tn_conv2d *conv, const tn_array *y)
 
 /* ---- The route -------------------------------------------------------------------------------*/
 
+void tn_conv2d_args_of(struct tn_conv2d_args *args, const struct tn_conv2d *conv)
+{
+	*args = (struct tn_conv2d_args){.call = {.struct_size = sizeof(*args)},
+					.has_bias = conv->bias != NULL,
+					.groups = (uint32_t)conv->G};
+	if (conv->accumulate)
+		args->call.flags = TN_ACCUMULATE;
+	memcpy(args->stride, conv->window.stride, sizeof(args->stride));
+	memcpy(args->dilation, conv->window.dilation, sizeof(args->dilation));
+	memcpy(args->padding, conv->window.padding, sizeof(args->padding));
+	tn_operand_of(&args->x, conv->x);
+	tn_operand_of(&args->w, conv->w);
+	tn_operand_of(&args->y, conv->y);
+	if (conv->bias)
+		tn_operand_of(&args->bias, conv->bias);
+}
+
+static void set_route(struct tn_route *route, struct tn_conv2d *conv, struct tn_conv2d_args *args,
+		      enum tn_slot slot, const tn_array *out)
+{
+	uint32_t writes = conv->accumulate ? TN_READS | TN_WRITES : TN_WRITES;
+	tn_conv2d_args_of(args, conv);
+	tn_route_init(route, conv->runtime, tn_array_home(out), conv->operation, slot, &args->call);
+	tn_route_operand(route, &args->x, conv->x == out ? writes : TN_READS);
+	tn_route_operand(route, &args->w, conv->w == out ? writes : TN_READS);
+	tn_route_operand(route, &args->y, conv->y == out ? writes : TN_READS);
+	if (conv->bias)
+		tn_route_operand(route, &args->bias, TN_READS);
+}
+
 static tn_status run(struct tn_conv2d *conv, enum tn_slot slot, tn_array *out,
 		     tn_status (*compose)(void *conv))
 {
-	struct tn_conv2d_args args = {.call = {.struct_size = sizeof(args)},
-				      .has_bias = conv->bias != NULL,
-				      .groups = (uint32_t)conv->G};
-	uint32_t writes = conv->accumulate ? TN_READS | TN_WRITES : TN_WRITES;
+	struct tn_conv2d_args args;
 	struct tn_route route;
 	tn_status status;
-	if (conv->accumulate)
-		args.call.flags = TN_ACCUMULATE;
-	memcpy(args.stride, conv->window.stride, sizeof(args.stride));
-	memcpy(args.dilation, conv->window.dilation, sizeof(args.dilation));
-	memcpy(args.padding, conv->window.padding, sizeof(args.padding));
-	tn_operand_of(&args.x, conv->x);
-	tn_operand_of(&args.w, conv->w);
-	tn_operand_of(&args.y, conv->y);
-	tn_route_init(&route, conv->runtime, tn_array_home(out), conv->operation, slot, &args.call);
-	tn_route_operand(&route, &args.x, conv->x == out ? writes : TN_READS);
-	tn_route_operand(&route, &args.w, conv->w == out ? writes : TN_READS);
-	tn_route_operand(&route, &args.y, conv->y == out ? writes : TN_READS);
-	if (conv->bias) {
-		tn_operand_of(&args.bias, conv->bias);
-		tn_route_operand(&route, &args.bias, TN_READS);
-	}
+	set_route(&route, conv, &args, slot, out);
 	route.compose = compose;
 	route.argument = conv;
 	route.needs = TN_NEEDS_MAP | TN_NEEDS_MATMUL;
@@ -143,6 +156,43 @@ static tn_status run(struct tn_conv2d *conv, enum tn_slot slot, tn_array *out,
 	if (!status)
 		tn_array_touch(out);
 	return status;
+}
+
+/* All in one call, with packed weights: of the device's own backend alone, which made them. */
+static tn_status run_finished(struct tn_conv2d *conv)
+{
+	struct tn_conv2d_args args;
+	struct tn_route route;
+	tn_status status;
+	set_route(&route, conv, &args, TN_SLOT_CONV2D_FORWARD, conv->y);
+	args.activation = conv->activation;
+	args.has_residual = conv->residual != NULL;
+	if (conv->residual) {
+		tn_operand_of(&args.residual, conv->residual);
+		tn_route_operand(&route, &args.residual, TN_READS);
+	}
+	if (conv->packed)
+		args.packed = (struct tn_packed){conv->packed->storage->block.buffer,
+						 tn_array_byte_offset(conv->packed),
+						 (uint64_t)conv->packed->size};
+	status = tn_route_try(&route);
+	if (!status)
+		tn_array_touch(conv->y);
+	return status;
+}
+
+/* In one call, or the convolution and then a step with the rest. */
+static tn_status run_forward(struct tn_conv2d *conv)
+{
+	tn_status status = TN_UNSUPPORTED;
+	if (conv->residual || conv->activation || conv->packed)
+		status = run_finished(conv);
+	if (status != TN_UNSUPPORTED)
+		return status;
+	status = run(conv, TN_SLOT_CONV2D_FORWARD, conv->y, tn_compose_conv2d);
+	if (status)
+		return status;
+	return tn_epilogue_run(conv->runtime, conv->y, NULL, conv->residual, conv->activation);
 }
 
 /* A result in the layout that the device prefers. */
@@ -160,43 +210,95 @@ static tn_array *mutable(const tn_array *array)
 	return (tn_array *)(uintptr_t)array;
 }
 
+static tn_status check_bias(struct tn_conv2d *conv)
+{
+	const tn_array *bias = conv->bias;
+	tn_status status = bias ? check_array(conv, "bias", bias, 1, conv->x->dtype) : TN_OK;
+	if (status || !bias || bias->shape[0] == conv->O)
+		return status;
+	return tn_fail(&conv->runtime->report, TN_SHAPE, "conv2d",
+		       "bias: expected %" PRId64 " elements, found %" PRId64, conv->O,
+		       bias->shape[0]);
+}
+
+static tn_status check_residual(struct tn_conv2d *conv)
+{
+	const int64_t shape[] = {conv->N, conv->O, conv->P, conv->Q};
+	const tn_array *residual = conv->residual;
+	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
+	tn_status status =
+		tn_activation_check(conv->runtime, "conv2d", conv->activation, TN_ACTIVATION_GELU);
+	if (!status && residual)
+		status = check_array(conv, "residual", residual, 4, conv->x->dtype);
+	if (status || !residual || tn_shape_equal(4, residual->shape, 4, shape))
+		return status;
+	return tn_fail(&conv->runtime->report, TN_SHAPE, "conv2d",
+		       "residual: expected shape %s, found %s", tn_shape_print(4, shape, expected),
+		       tn_array_text(residual, found));
+}
+
+tn_status tn_conv2d_begin(struct tn_conv2d *conv, const struct tn_window *window)
+{
+	const tn_array *x = conv->x;
+	int64_t size;
+	tn_status status = check_window(conv, window);
+	if (!status)
+		status = check_array(conv, "x", x, 4, x->dtype);
+	if (!status)
+		status = check_array(conv, "w", conv->w, 4, x->dtype);
+	if (!status)
+		status = check_shapes(conv, x->shape, conv->w->shape);
+	if (!status)
+		status = check_bias(conv);
+	if (!status)
+		status = check_residual(conv);
+	const int64_t shape[] = {conv->N, conv->O, conv->P, conv->Q};
+	if (!status)
+		status = tn_shape_check(conv->runtime, "conv2d", x->dtype, 4, shape, &size);
+	if (!status)
+		conv->y = make_images(conv, x, shape);
+	return status || conv->y ? status : conv->runtime->report.status;
+}
+
+tn_array *tn_conv2d_forward_finished(const tn_array *x, const tn_array *w, const tn_array *bias,
+				     const struct tn_window *window,
+				     const struct tn_conv2d_finish *finish)
+{
+	const tn_array *inputs[5] = {x, w};
+	struct tn_conv2d conv = {.operation = TN_DO_CONV2D,
+				 .x = mutable(x),
+				 .w = mutable(w),
+				 .bias = mutable(bias),
+				 .residual = mutable(finish->residual),
+				 .packed = mutable(finish->packed),
+				 .activation = finish->activation};
+	uint32_t n_inputs = 2;
+	tn_status status;
+	if (bias)
+		inputs[n_inputs++] = bias;
+	if (finish->residual)
+		inputs[n_inputs++] = finish->residual;
+	if (finish->packed)
+		inputs[n_inputs++] = finish->packed;
+	conv.runtime = tn_begin(n_inputs, inputs, "conv2d");
+	if (!conv.runtime)
+		return NULL;
+	status = tn_conv2d_begin(&conv, window);
+	if (!status && conv.y->size && !conv.C) {
+		status = tn_fill_run(conv.runtime, TN_DO_CONV2D, conv.y, 0);
+		if (!status)
+			status = tn_epilogue_run(conv.runtime, conv.y, NULL, conv.residual,
+						 conv.activation);
+	} else if (!status && conv.y->size) {
+		status = run_forward(&conv);
+	}
+	return tn_end(conv.runtime, status, conv.y);
+}
+
 tn_array *tn_conv2d_forward(const tn_array *x, const tn_array *w, const tn_array *bias,
 			    const struct tn_window *window)
 {
-	const tn_array *inputs[] = {x, w, bias};
-	struct tn_conv2d conv = {
-		.operation = TN_DO_CONV2D, .x = mutable(x), .w = mutable(w), .bias = mutable(bias)};
-	tn_status status;
-	conv.runtime = tn_begin(bias ? 3 : 2, inputs, "conv2d");
-	if (!conv.runtime)
-		return NULL;
-	status = check_window(&conv, window);
-	if (!status)
-		status = check_array(&conv, "x", x, 4, x->dtype);
-	if (!status)
-		status = check_array(&conv, "w", w, 4, x->dtype);
-	if (!status && bias)
-		status = check_array(&conv, "bias", bias, 1, x->dtype);
-	if (!status)
-		status = check_shapes(&conv, x->shape, w->shape);
-	if (!status && bias && bias->shape[0] != conv.O)
-		status = tn_fail(&conv.runtime->report, TN_SHAPE, "conv2d",
-				 "bias: expected %" PRId64 " elements, found %" PRId64, conv.O,
-				 bias->shape[0]);
-	if (!status) {
-		const int64_t shape[] = {conv.N, conv.O, conv.P, conv.Q};
-		int64_t size;
-		status = tn_shape_check(conv.runtime, "conv2d", x->dtype, 4, shape, &size);
-		if (!status)
-			conv.y = make_images(&conv, x, shape);
-		if (!conv.y)
-			status = conv.runtime->report.status;
-	}
-	if (!status && conv.y->size && !conv.C)
-		status = tn_fill_run(conv.runtime, TN_DO_CONV2D, conv.y, 0);
-	else if (!status && conv.y->size)
-		status = run(&conv, TN_SLOT_CONV2D_FORWARD, conv.y, tn_compose_conv2d);
-	return tn_end(conv.runtime, status, conv.y);
+	return tn_conv2d_forward_finished(x, w, bias, window, &(struct tn_conv2d_finish){0});
 }
 
 tn_array *tn_conv2d_input_gradient(const tn_array *dy, const tn_array *w, const int64_t x_shape[4],

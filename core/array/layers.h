@@ -24,11 +24,31 @@ struct tn_window {
 
 tn_array *tn_conv2d_forward(const tn_array *x, const tn_array *w, const tn_array *bias,
 			    const struct tn_window *window);
+/* What a convolution goes on with; zeros: nothing.  Where the backend does not do it in its call, a
+ * step of its own does. */
+struct tn_conv2d_finish {
+	const tn_array *residual; /* like y */
+	uint32_t activation;      /* TN_ACTIVATION_..., of (the sum + bias + residual) */
+	const tn_array *packed;   /* w, as tn_conv2d_prepack made it for such a call */
+};
+tn_array *tn_conv2d_forward_finished(const tn_array *x, const tn_array *w, const tn_array *bias,
+				     const struct tn_window *window,
+				     const struct tn_conv2d_finish *finish);
+/* Weights in the form that the device's own backend reads fastest, for forwards with an x of that shape
+ * and those strides: an array of bytes, or NULL in *packed where the backend has none.  It is the
+ * caller's to drop it when w changes. */
+tn_status tn_conv2d_prepack(const tn_array *x, const tn_array *w, const tn_array *bias,
+			    const struct tn_window *window, const struct tn_conv2d_finish *finish,
+			    tn_array **packed);
 tn_array *tn_conv2d_input_gradient(const tn_array *dy, const tn_array *w, const int64_t x_shape[4],
 				   const struct tn_window *window);
 /* dw := or += (accumulate) */
 tn_status tn_conv2d_weight_gradient(tn_array *dw, const tn_array *x, const tn_array *dy,
 				    const struct tn_window *window, int accumulate);
+
+/* c := activation(op(a) op(b) + bias); bias may be NULL, else it has as many elements as c's last axis. */
+tn_status tn_matmul_epilogue(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
+			     int transpose_b, const tn_array *bias, uint32_t activation);
 
 /* `index` may be NULL (not wanted); for max it receives an i32 array. */
 tn_array *tn_pool2d_forward(const tn_array *x, const struct tn_window *window, tn_array **index);
@@ -44,12 +64,38 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, const tn_array *lse,
 				    const tn_array *dloss, int32_t ignore_label);
 
-/* kind: 0 batch norm, 1 layer norm.  w and b may both be NULL.  Statistics are made, unless
- * use_statistics is 1 (batch norm at inference). */
+enum { TN_NORM_BATCH = 0, TN_NORM_LAYER = 1, TN_NORM_GROUP = 2 };
+
+/* A norm with all that it may go on with.  Pointers that are not used are NULL.  w and b may both be
+ * NULL. */
+struct tn_norm_call {
+	int kind;
+	int64_t groups; /* of group norm */
+	double epsilon;
+	int use_statistics;  /* mean and rstd are given, and constants */
+	uint32_t activation; /* TN_ACTIVATION_NONE, RELU or RELU6 */
+	const tn_array *x;
+	const tn_array *w;
+	const tn_array *b;
+	tn_array *mean; /* forward makes them unless they are given */
+	tn_array *rstd;
+	const tn_array *residual; /* forward: y = activation(norm + residual) */
+	/* Backward: */
+	const tn_array *dy;
+	const tn_array *result; /* the forward's y; needed with an activation */
+	tn_array *dw;           /* both or none: written, or added to with accumulate */
+	tn_array *db;
+	int accumulate;
+	int wants_dresidual;
+	tn_array *dresidual; /* made: what flows on to the residual */
+};
+tn_array *tn_norm_call_forward(struct tn_norm_call *call);  /* y */
+tn_array *tn_norm_call_backward(struct tn_norm_call *call); /* dx */
+
+/* The same without residual and activation.  Statistics are made, unless use_statistics is 1 (batch
+ * norm at inference). */
 tn_array *tn_norm_forward(int kind, const tn_array *x, const tn_array *w, const tn_array *b,
 			  double epsilon, int use_statistics, tn_array **mean, tn_array **rstd);
-/* dw and db may both be NULL; they are written, or added to with accumulate.  use_statistics: mean and
- * rstd were given to the forward, and are constants.  Returns dx. */
 tn_array *tn_norm_backward(int kind, const tn_array *dy, const tn_array *x, const tn_array *w,
 			   const tn_array *mean, const tn_array *rstd, int use_statistics,
 			   tn_array *dw, tn_array *db, int accumulate);

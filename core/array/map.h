@@ -45,8 +45,9 @@ struct tn_reduce_run {
 };
 tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *run);
 
-/* C := alpha op(A) op(B) + beta C for arrays of rank 2 and more; op transposes the last two axes.
- * Batch axes of A and B broadcast to those of C. */
+/* C := activation(alpha op(A) op(B) + beta C + bias) for arrays of rank 2 and more; op transposes the last
+ * two axes.  Batch axes of A and B broadcast to those of C; the bias, which may be NULL, has as many
+ * elements as C's last axis. */
 struct tn_matmul_run {
 	uint32_t operation;
 	tn_array *c;
@@ -56,6 +57,8 @@ struct tn_matmul_run {
 	int transpose_b;
 	double alpha;
 	double beta;
+	const tn_array *bias;
+	uint32_t activation; /* TN_ACTIVATION_... */
 };
 tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run);
 

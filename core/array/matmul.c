@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "array/epilogue.h"
+#include "array/layers.h"
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
@@ -56,6 +58,7 @@ struct product {
 	const struct tn_matmul_run *run;
 	struct tn_matmul_args args;
 	tn_array *c_apart; /* a compact stand-in for C */
+	int is_finished;   /* the backend has done bias and activation too */
 };
 
 /* The operand of a matrix of A or B: batch axes broadcast to C's, the rest its own. */
@@ -132,20 +135,53 @@ static void merge_batch(struct tn_matmul_args *args)
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
-static tn_status call(struct product *product)
+static void set_route(struct product *product, struct tn_route *route)
 {
 	struct tn_matmul_args *args = &product->args;
-	struct tn_route route;
 	args->call = (struct tn_call){.struct_size = sizeof(*args)};
 	args->alpha = product->run->alpha;
 	args->beta = product->run->beta;
-	tn_route_init(&route, product->runtime, tn_array_home(product->run->c),
+	tn_route_init(route, product->runtime, tn_array_home(product->run->c),
 		      product->run->operation, TN_SLOT_MATMUL, &args->call);
-	tn_route_operand(&route, &args->a, TN_READS);
-	tn_route_operand(&route, &args->b, TN_READS);
-	tn_route_operand(&route, &args->c,
+	tn_route_operand(route, &args->a, TN_READS);
+	tn_route_operand(route, &args->b, TN_READS);
+	tn_route_operand(route, &args->c,
 			 product->run->beta == 0 ? TN_WRITES : TN_READS | TN_WRITES);
+}
+
+static tn_status call(struct product *product)
+{
+	struct tn_route route;
+	set_route(product, &route);
 	return tn_route_run(&route);
+}
+
+static int has_epilogue(const struct tn_matmul_run *run)
+{
+	return run->bias || run->activation;
+}
+
+/* The whole in one call, where the backend does that: TN_UNSUPPORTED, and it is for two steps. */
+static tn_status call_finished(struct product *product)
+{
+	const struct tn_matmul_run *run = product->run;
+	struct tn_matmul_args plain = product->args, *args = &product->args;
+	struct tn_route route;
+	tn_status status;
+	if (args->c.rank > 2 + MOST_BATCH_AXES)
+		return TN_UNSUPPORTED;
+	set_route(product, &route);
+	args->has_bias = run->bias != NULL;
+	args->activation = run->activation;
+	if (run->bias) {
+		tn_operand_of(&args->bias, run->bias);
+		tn_route_operand(&route, &args->bias, TN_READS);
+	}
+	status = tn_route_try(&route);
+	if (status)
+		*args = plain;
+	product->is_finished = !status;
+	return status;
 }
 
 /* More batch axes than a backend takes: one call for each index of the first ones. */
@@ -196,6 +232,7 @@ static tn_status check(struct tn_runtime *runtime, const struct tn_matmul_run *r
 	int ta = run->transpose_a != 0, tb = run->transpose_b != 0, rank;
 	char text[3][TN_SHAPE_TEXT];
 	int64_t batch[TN_MAX_RANK];
+	tn_status status;
 	if (a->rank < 2 || b->rank < 2 || c->rank < 2)
 		goto misfit;
 	rank = c->rank - 2;
@@ -212,7 +249,14 @@ static tn_status check(struct tn_runtime *runtime, const struct tn_matmul_run *r
 			       "expected one floating type, found %s, %s and %s",
 			       tn_dtype_name(a->dtype), tn_dtype_name(b->dtype),
 			       tn_dtype_name(c->dtype));
-	return tn_array_writable(runtime, name, c);
+	if (run->bias && (run->bias->rank != 1 || run->bias->shape[0] != c->shape[rank + 1] ||
+			  run->bias->dtype != c->dtype))
+		return tn_fail(&runtime->report, TN_SHAPE, name,
+			       "bias: expected %" PRId64 " of %s, found %s of %s",
+			       c->shape[rank + 1], tn_dtype_name(c->dtype),
+			       tn_array_text(run->bias, text[0]), tn_dtype_name(run->bias->dtype));
+	status = tn_activation_check(runtime, name, run->activation, TN_ACTIVATION_GELU);
+	return status ? status : tn_array_writable(runtime, name, c);
 misfit:
 	return tn_fail(&runtime->report, TN_SHAPE, name,
 		       "%s%s times %s%s does not give a matrix of shape %s",
@@ -231,7 +275,9 @@ static tn_status multiply(struct product *product)
 	if (status)
 		return status;
 	merge_batch(&product->args);
-	status = call_outer(product);
+	status = has_epilogue(run) ? call_finished(product) : TN_UNSUPPORTED;
+	if (status == TN_UNSUPPORTED)
+		status = call_outer(product);
 	if (!status && product->c_apart)
 		status = tn_copy_run(product->runtime, TN_DO_COPY, run->c, product->c_apart);
 	return status;
@@ -246,12 +292,12 @@ tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *
 	status = check(runtime, run, &k);
 	if (status || !run->c->size)
 		return status;
-	if (!k)
-		return scale(runtime, run);
 	status = tn_scope_begin(context);
 	if (status)
 		return status;
-	status = multiply(&product);
+	status = k ? multiply(&product) : scale(runtime, run);
+	if (!status && !product.is_finished)
+		status = tn_epilogue_run(runtime, run->c, run->bias, NULL, run->activation);
 	if (!status)
 		tn_array_touch(run->c);
 	tn_scope_end(context, NULL);
@@ -365,4 +411,21 @@ tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const 
 	if (!status)
 		status = tn_matmul_run(c->runtime, &run);
 	return tn_end_into(c->runtime, status);
+}
+
+tn_status tn_matmul_epilogue(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
+			     int transpose_b, const tn_array *bias, uint32_t activation)
+{
+	const tn_array *all[] = {a, b, c, bias};
+	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
+				    .c = c,
+				    .a = a,
+				    .b = b,
+				    .transpose_a = transpose_a,
+				    .transpose_b = transpose_b,
+				    .alpha = 1,
+				    .bias = bias,
+				    .activation = activation};
+	tn_status status = tn_begin_into(bias ? 4 : 3, all, "matmul");
+	return status ? status : tn_end_into(c->runtime, tn_matmul_run(c->runtime, &run));
 }

@@ -318,7 +318,7 @@ tn_status tn_route_refused(struct tn_route *route)
 	return status;
 }
 
-tn_status tn_route_run(struct tn_route *route)
+tn_status tn_route_try(struct tn_route *route)
 {
 	struct tn_runtime *runtime = route->runtime;
 	struct tn_ledger_row *row;
@@ -330,8 +330,6 @@ tn_status tn_route_run(struct tn_route *route)
 	if (runtime->ledger_time)
 		start = tn_route_clock();
 	status = tn_route_native(route, route->device);
-	if (status == TN_UNSUPPORTED)
-		return tn_route_refused(route);
 	if (!status && runtime->ledger_time)
 		status = settle(route);
 	if (status)
@@ -342,4 +340,10 @@ tn_status tn_route_run(struct tn_route *route)
 	if (runtime->ledger_time)
 		row->seconds += tn_route_clock() - start;
 	return TN_OK;
+}
+
+tn_status tn_route_run(struct tn_route *route)
+{
+	tn_status status = tn_route_try(route);
+	return status == TN_UNSUPPORTED ? tn_route_refused(route) : status;
 }

@@ -59,6 +59,8 @@ static inline void tn_route_operand(struct tn_route *route, struct tn_operand *o
 	route->operands[route->n_operands++].access = access;
 }
 
+/* The native slot or nothing: TN_UNSUPPORTED when that refuses, for callers who can ask for less. */
+tn_status tn_route_try(struct tn_route *route);
 /* Runs it.  On failure runtime->report is filled. */
 tn_status tn_route_run(struct tn_route *route);
 /* Does the rest after the native slot was called and answered TN_UNSUPPORTED. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/layers.h"
 #include "autograd/tape.h"
 
 enum { X, W, BIAS };
@@ -47,7 +48,7 @@ static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *b
 		return NULL;
 	tn_array *y = tn_empty(tn_array_context(x), x->dtype, 2,
 			       (const int64_t[]){rows->shape[0], w->shape[0]});
-	if (!y || tn_matmul_into(y, rows, 0, w, 1, 1.0, 0.0) || (bias && tn_add_into(y, y, bias)))
+	if (!y || tn_matmul_epilogue(y, rows, 0, w, 1, bias, TN_ACTIVATION_NONE))
 		return NULL;
 	return x->rank == 2 ? y : tn_reshape(y, x->rank, shape);
 }
