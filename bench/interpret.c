@@ -252,6 +252,63 @@ static struct work *new_bias(void)
 	return w;
 }
 
+/* A batch of 32 pictures of `side` by `side`, whose logical axes are N, C, H, W; in memory the channels
+ * come last, or first. */
+static struct tn_operand pictures(float *at, int64_t channels, int64_t side, int channels_last)
+{
+	const int64_t plane = side * side, picture = plane * channels;
+	const int64_t shape[] = {32, channels, side, side};
+	const int64_t last[] = {picture, 1, side * channels, channels};
+	return operand(at, 4, shape, channels_last ? last : NULL);
+}
+
+/* The sum for each channel: the gradient of a bias. */
+static struct work *new_channel_sum(const char *name, int64_t channels, int64_t side,
+				    int channels_last)
+{
+	const int64_t n = 32 * channels * side * side;
+	struct work *w = new_reduce(name, identity(), TN_REDUCE_SUM, 3, 4.0 * (double)n);
+	struct tn_operand x = pictures(memory[0], channels, side, channels_last);
+	const int order[] = {1, 0, 2, 3};
+	w->inputs[0] = x;
+	for (int d = 0; d < 4; d++) {
+		w->inputs[0].shape[d] = x.shape[order[d]];
+		w->inputs[0].strides[d] = x.strides[order[d]];
+	}
+	w->outputs[0] = operand(memory[1], 1, &channels, NULL);
+	return w;
+}
+
+/* y = a x + b with a and b for each channel. */
+static struct work *new_channel_scale(const char *name, int64_t channels, int64_t side,
+				      int channels_last)
+{
+	static const char *const inputs[] = {"x", "a", "b"};
+	const int64_t n = 32 * channels * side * side;
+	const int64_t shape[] = {32, channels, side, side};
+	struct work *w =
+		new_map(name, parse("y = a*x + b", 3, inputs, 0, NULL, 1, (const char *[]){"y"}),
+			8.0 * (double)n);
+	w->inputs[0] = pictures(memory[0], channels, side, channels_last);
+	w->inputs[1] = operand(memory[2], 4, shape, (const int64_t[]){0, 1, 0, 0});
+	w->inputs[2] = operand(memory[3], 4, shape, (const int64_t[]){0, 1, 0, 0});
+	w->outputs[0] = pictures(memory[1], channels, side, channels_last);
+	return w;
+}
+
+/* z = x + y with all operands in one order that is not the row-major one, or y in another one. */
+static struct work *new_sum_of_pictures(const char *name, int second_channels_last)
+{
+	struct work *w = new_map(name,
+				 parse("z = x + y", 2, (const char *[]){"x", "y"}, 0, NULL, 1,
+				       (const char *[]){"z"}),
+				 12.0 * 32 * 64 * 32 * 32);
+	w->inputs[0] = pictures(memory[0], 64, 32, 1);
+	w->inputs[1] = pictures(memory[2], 64, 32, second_channels_last);
+	w->outputs[0] = pictures(memory[1], 64, 32, 1);
+	return w;
+}
+
 /* Largest of 2 by 2 windows of 128 x 6 planes of 28 x 28. */
 static struct work *new_pool(void)
 {
@@ -370,6 +427,19 @@ int main(int argc, char **argv)
 		new_rows("max of rows, 10000x1000", TN_REDUCE_MAX, 0, 10000, 1000),
 		new_rows("argmax of rows, 10000x1000", TN_REDUCE_ARGMAX, 0, 10000, 1000),
 		new_rows("argmax of columns, 10000x1000", TN_REDUCE_ARGMAX, 1, 10000, 1000),
+		new_rows("max of columns, 10000x1000", TN_REDUCE_MAX, 1, 10000, 1000),
+		new_channel_sum("sum of channels, NHWC 32x64x32x32", 64, 32, 1),
+		new_channel_sum("sum of channels, NHWC 32x512x4x4", 512, 4, 1),
+		new_channel_sum("sum of channels, NHWC 32x6x112x112", 6, 112, 1),
+		new_channel_sum("sum of channels, NCHW 32x64x32x32", 64, 32, 0),
+		new_channel_sum("sum of channels, NCHW 32x512x4x4", 512, 4, 0),
+		new_channel_scale("scale of channels, NHWC 32x64x32x32", 64, 32, 1),
+		new_channel_scale("scale of channels, NHWC 32x512x4x4", 512, 4, 1),
+		new_channel_scale("scale of channels, NHWC 32x6x112x112", 6, 112, 1),
+		new_channel_scale("scale of channels, NCHW 32x64x32x32", 64, 32, 0),
+		new_channel_scale("scale of channels, NCHW 32x512x4x4", 512, 4, 0),
+		new_sum_of_pictures("NHWC + NHWC, 32x64x32x32", 1),
+		new_sum_of_pictures("NHWC + NCHW, 32x64x32x32", 0),
 		new_pool(),
 		new_depthwise("depthwise 3x3, 8x96x32x32", 3, 32),
 		new_depthwise("depthwise 7x7, 8x96x16x16", 7, 16),

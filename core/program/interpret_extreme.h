@@ -11,21 +11,21 @@ static inline int NAME(replaces)(T x, T best)
 	return (BEATS(x, best) | IS_NAN(x)) & !IS_NAN(best);
 }
 
-static void NAME(step)(void *best, int64_t *index, const void *value, int64_t number, size_t n,
+static void NAME(step)(void *best, int32_t *at, const void *value, int32_t step, size_t n,
 		       int first)
 {
 	T *top = best;
 	const T *x = value;
 	if (first) {
 		memcpy(best, value, n * sizeof(T));
-		tn_move_fill(index, &number, sizeof(number), n);
+		tn_move_fill(at, &step, sizeof(step), n);
 		return;
 	}
 	TN_BLOCK_LOOP
 	for (size_t i = 0; i < n; i++) {
 		int won = NAME(replaces)(x[i], top[i]);
 		top[i] = won ? x[i] : top[i];
-		index[i] = won ? number : index[i];
+		at[i] = won ? step : at[i];
 	}
 }
 

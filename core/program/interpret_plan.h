@@ -255,8 +255,8 @@ void tn_move_scatter(void *dst, int64_t stride_x, int64_t stride_y, const void *
 
 /* ---- Largest and smallest with their number ---------------------------------------------------*/
 
-/* For each i: if value[i] beats best[i] (or `first`), best[i] := value[i] and index[i] := number. */
-typedef void (*tn_extreme_step_fn)(void *best, int64_t *index, const void *value, int64_t number,
+/* For each i: if value[i] beats best[i] (or `first`), best[i] := value[i] and at[i] := step. */
+typedef void (*tn_extreme_step_fn)(void *best, int32_t *at, const void *value, int32_t step,
 				   size_t n, int first);
 /* The same for one best and n values with the numbers number, number + 1, ... */
 typedef void (*tn_extreme_fold_fn)(void *best, int64_t *index, const void *value, int64_t number,

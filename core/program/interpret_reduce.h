@@ -4,7 +4,9 @@
  * reduce, in one of two ways:
  *
  *   rows    a tile lies along kept axes; for every index of the reduced axes the prologue runs on it
- *           and its values are joined, element by element, to a tile of accumulators
+ *           and its values are joined, element by element, to a tile of accumulators; short rows are
+ *           taken several indices of a reduced axis at a time, each with accumulators of its own (the
+ *           layers of a pile), which are joined in pairs at the end
  *   folds   a tile's rows lie along a reduced axis, one kept element each (or the whole tile is of one
  *           kept element); the prologue runs on the tile and each row is folded into its accumulator
  *
@@ -49,11 +51,12 @@ struct tn_accumulator {
 struct tn_reduce_plan {
 	struct tn_nest nest;
 	unsigned n_prologue_views;
-	int folds;     /* the second way */
-	int y_reduced; /* folds: the tile's y axis is a reduced one, so a tile has one element */
+	int folds; /* the second way */
+	int y_reduced; /* the tile's y axis is a reduced one: folds have one element a tile, rows a pile */
 	struct tn_tile tile;
 	struct tn_tile result; /* the epilogue's tile: the group */
 	int64_t group;         /* the most kept elements of a group */
+	int64_t pile;          /* the layers of accumulators: 1, or the tile's rows */
 	struct tn_walk kept, reduced;
 	uint64_t n_groups, n_steps, n_chunks, chunk_steps;
 	uint32_t n_values;

@@ -13,6 +13,7 @@ struct state {
 	unsigned char *wide;                      /* a tile of widened values */
 	unsigned char *level[MAX_VALUES][LEVELS]; /* accumulators; the first holds the result */
 	unsigned char *best[MAX_VALUES];          /* the values of extremes */
+	int32_t *number[MAX_VALUES];              /* rows: the steps at which they were found */
 	uint64_t kept[TN_MAX_RANK + 2], reduced[TN_MAX_RANK + 2];
 	uint64_t address[TN_MAX_VIEWS];
 	int64_t nx, ny, n; /* of the group: its tile, its elements */
@@ -34,9 +35,14 @@ static void init(struct state *state, const struct tn_reduce_plan *plan, unsigne
 	for (uint32_t v = 0; v < plan->n_values; v++) {
 		const struct tn_accumulator *acc = &plan->accumulator[v];
 		for (int l = 0; l < acc->levels; l++)
-			arena = lay_out(&state->level[v][l], arena, group * acc->size);
-		if (acc->extreme)
-			arena = lay_out(&state->best[v], arena, group * acc->value_size);
+			arena = lay_out(&state->level[v][l], arena,
+					group * (size_t)plan->pile * acc->size);
+		if (!acc->extreme)
+			continue;
+		arena = lay_out(&state->best[v], arena, group * acc->value_size);
+		unsigned char *number;
+		arena = lay_out(&number, arena, group * sizeof(int32_t));
+		state->number[v] = (int32_t *)(void *)number;
 	}
 	uint64_t *address = tn_machine_address(&state->epilogue);
 	for (unsigned v = 0; v < plan->nest.n_views; v++)
@@ -76,8 +82,10 @@ struct span {
 	int first, first_of_run;
 };
 
-/* acc[0] := acc[0] joined with the tile, element by element. */
-static void join_rows(struct state *state, unsigned v, uint64_t step, const struct span *span)
+/* acc[0] := acc[0] joined with the tile's n elements; `step` counts from the span's first one.  A last
+ * tile that is lower than the pile leaves the layers above it as they are. */
+static void join_rows(struct state *state, unsigned v, uint64_t step, const struct span *span,
+		      size_t n)
 {
 	const struct tn_reduce_plan *plan = state->plan;
 	const struct tn_accumulator *acc = &plan->accumulator[v];
@@ -85,10 +93,11 @@ static void join_rows(struct state *state, unsigned v, uint64_t step, const stru
 	void *const *place = state->prologue.place;
 	unsigned char *top = state->level[v][0];
 	const void *value = place[code->out_place[v]];
-	size_t n = (size_t)span->n;
 	int first = acc->levels > 1 ? span->first_of_run : span->first;
+	if (first && n < (size_t)span->n)
+		tn_move_fill(top + n * acc->size, &acc->identity, acc->size, (size_t)span->n - n);
 	if (acc->extreme) {
-		acc->extreme->step(state->best[v], (int64_t *)top, value, (int64_t)step, n,
+		acc->extreme->step(state->best[v], state->number[v], value, (int32_t)step, n,
 				   span->first);
 	} else if (code->contracted >> v & 1) {
 		const void *a = place[code->value[code->factor_a[v]].place];
@@ -190,6 +199,32 @@ static void carry_runs(struct state *state, struct span *span, uint64_t done, in
 		carry(state, span, 2, 0, 0);
 }
 
+/* Joins the layers of the pile, the upper half to the lower one until one is left. */
+static void join_pile(struct state *state)
+{
+	const struct tn_reduce_plan *plan = state->plan;
+	for (int64_t layers = plan->pile; layers > 1; layers = (layers + 1) / 2) {
+		int64_t half = (layers + 1) / 2;
+		for (uint32_t v = 0; v < plan->n_values; v++) {
+			const struct tn_accumulator *acc = &plan->accumulator[v];
+			unsigned char *low = state->level[v][0];
+			acc->combine(low, low, low + half * state->n * acc->size, NULL,
+				     (size_t)((layers - half) * state->n));
+		}
+	}
+}
+
+/* The number of a step is that of the element, for rows of extremes. */
+static void number_rows(struct state *state, uint64_t begin)
+{
+	const struct tn_reduce_plan *plan = state->plan;
+	for (uint32_t v = 0; v < plan->n_values; v++) {
+		int64_t *index = (int64_t *)(void *)state->level[v][0];
+		for (int64_t i = 0; plan->accumulator[v].extreme && i < state->n; i++)
+			index[i] = (int64_t)begin + state->number[v][i];
+	}
+}
+
 /* Runs the steps [begin, end) for the accumulators of `span`; ny rows a tile, unless y is reduced. */
 static void reduce_span(struct state *state, struct span *span, uint64_t begin, uint64_t end)
 {
@@ -199,8 +234,10 @@ static void reduce_span(struct state *state, struct span *span, uint64_t begin, 
 	go_to_step(state, begin, span->row && plan->folds ? span->row : 0);
 	if (plan->folds) {
 		nx = tile->tx;
-		ny = plan->y_reduced ? tile->ty : span->n;
+		ny = span->n;
 	}
+	if (plan->y_reduced)
+		ny = tile->ty;
 	tn_machine_prepare(&state->prologue, (size_t)nx, (size_t)ny);
 	for (uint64_t step = begin; step < end; step++) {
 		if (step > begin)
@@ -211,13 +248,14 @@ static void reduce_span(struct state *state, struct span *span, uint64_t begin, 
 				     tile->length_x - (int64_t)state->reduced[0] * tile->tx);
 		if (plan->y_reduced)
 			ny = smaller(tile->ty,
-				     tile->length_y - (int64_t)state->reduced[1] * tile->ty);
+				     tile->length_y -
+					     (int64_t)state->reduced[plan->folds] * tile->ty);
 		tn_machine_run(&state->prologue, (size_t)nx, (size_t)ny);
 		for (uint32_t v = 0; v < plan->n_values; v++) {
 			if (plan->folds)
 				join_folds(state, v, step, span, plan->y_reduced ? nx * ny : nx);
 			else
-				join_rows(state, v, step, span);
+				join_rows(state, v, step - begin, span, (size_t)(nx * ny));
 		}
 		span->first = 0;
 		carry_runs(state, span, step + 1 - begin, step + 1 == end);
@@ -227,9 +265,14 @@ static void reduce_span(struct state *state, struct span *span, uint64_t begin, 
 static void reduce_group(struct state *state, uint64_t begin, uint64_t end)
 {
 	const struct tn_reduce_plan *plan = state->plan;
-	int64_t rows = plan->folds ? plan->tile.ty : state->n;
-	if (plan->y_reduced)
-		rows = 1;
+	if (!plan->folds) {
+		struct span span = {0, state->n * plan->pile, 1, 1};
+		reduce_span(state, &span, begin, end);
+		join_pile(state);
+		number_rows(state, begin);
+		return;
+	}
+	int64_t rows = plan->y_reduced ? 1 : plan->tile.ty;
 	for (int64_t row = 0; row < state->n; row += rows) {
 		struct span span = {row, smaller(rows, state->n - row), 1, 1};
 		reduce_span(state, &span, begin, end);

@@ -38,19 +38,33 @@ void tn_reduce_make_nest(struct tn_reduce_plan *plan, const struct tn_reduce_arg
 	}
 }
 
+/* Do the rows of all views follow one another in memory along y? */
+static int rows_follow(const struct tn_reduce_plan *plan, int x, int y)
+{
+	const struct tn_nest *nest = &plan->nest;
+	for (unsigned v = 0; v < plan->n_prologue_views; v++) {
+		const int64_t *stride = nest->view[v].stride;
+		if (stride[y] != stride[x] * nest->length[x])
+			return 0;
+	}
+	return 1;
+}
+
 /* Picks the tile's second axis for rows along x; -1: none.  The more of the block it fills the
- * better; a kept axis is worth more than a reduced one, because its results share an epilogue. */
+ * better; a kept axis is worth more than a reduced one, because its results share an epilogue, and rows
+ * along a kept axis are worth piling where they lie one after the other. */
 static int second_axis(const struct tn_reduce_plan *plan, int x, int64_t block)
 {
 	const struct tn_nest *nest = &plan->nest;
 	int x_is_kept = x < (int)nest->n_kept, best = -1;
 	int64_t room = block / smaller(nest->length[x], block), most = 0;
-	int last = x_is_kept || tn_reduce_has_extremes(plan) ? (int)nest->n_kept : (int)nest->rank;
+	int last = tn_reduce_has_extremes(plan) ? (int)nest->n_kept : (int)nest->rank;
 	for (int d = 0; d < last; d++) {
-		if (d == x)
+		int is_kept = d < (int)nest->n_kept;
+		if (d == x || (x_is_kept && !is_kept && !rows_follow(plan, x, d)))
 			continue;
 		int64_t score = smaller(nest->length[d], room);
-		if (d < (int)nest->n_kept)
+		if (is_kept || x_is_kept)
 			score *= 2;
 		if (score >= most) {
 			most = score;
@@ -124,6 +138,22 @@ static uint64_t pieces(int64_t length, int64_t piece)
 	return (uint64_t)((length + piece - 1) / piece);
 }
 
+/* The y axis of rows is a reduced one: the group has one row.  Only whole rows are piled. */
+static void pile_up(struct tn_reduce_plan *plan)
+{
+	struct tn_tile *tile = &plan->tile, *result = &plan->result;
+	if (tile->tx < tile->length_x) {
+		tile->y = -1;
+		tile->ty = tile->length_y = 1;
+		plan->y_reduced = 0;
+	}
+	*result = *tile;
+	result->y = -1;
+	result->ty = result->length_y = 1;
+	plan->group = tile->tx;
+	plan->pile = tile->ty;
+}
+
 static void choose_tile(struct tn_reduce_plan *plan, int64_t block)
 {
 	const struct tn_nest *nest = &plan->nest;
@@ -135,9 +165,12 @@ static void choose_tile(struct tn_reduce_plan *plan, int64_t block)
 	if (parts > 1)
 		tile->tx = ((int64_t)pieces(tile->length_x, (int64_t)parts) + 15) & ~15;
 	tile->ty = smaller(tile->length_y, block / tile->tx);
+	plan->pile = 1;
 	if (!plan->folds) {
 		plan->result = *tile;
 		plan->group = tile->tx * tile->ty;
+		if (plan->y_reduced)
+			pile_up(plan);
 		return;
 	}
 	plan->result = (struct tn_tile){-1, -1, 1, 1, 1, 1};

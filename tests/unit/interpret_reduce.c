@@ -634,6 +634,47 @@ static void sums_of_rows_have_three_levels(void **state)
 		assert_close(y[i], sum, 300 * 0x1p-24 * sum);
 }
 
+/* Rows of three elements are taken many at a time: with numbers of rows round those at which the last
+ * tile is a low one, and at which a run of additions begins with it.  All sums are exact. */
+static void short_rows_are_added_in_piles(void **state)
+{
+	enum { GROUPS = 40, MOST = 43660, ROW = 3 };
+	static const int64_t rows[] = {1,     5,     340,   341,   342,   689,
+				       21823, 21824, 21829, 43647, 43648, 43653};
+	static float x[MOST * ROW], y[GROUPS * ROW];
+	struct text t;
+	(void)state;
+	for (int i = 0; i < MOST * ROW; i++)
+		x[i] = (float)(i % ROW + 1) * (i % 2 ? 1 : 3);
+	text_init(&t, 1, 0);
+	text_output(&t, text_op(&t, TN_OP_INPUT, TN_F32, 0, 0, 0));
+	for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+		double sum[ROW] = {0};
+		for (int64_t i = 0; i < rows[k] * ROW; i++)
+			sum[i % ROW] += (double)x[i];
+		struct tn_operand in = {.buffer = (uint64_t)x,
+					.dtype = TN_F32,
+					.rank = 3,
+					.shape = {GROUPS, ROW, rows[k]},
+					.strides = {0, 1, ROW}};
+		struct tn_operand out = {.buffer = (uint64_t)y,
+					 .dtype = TN_F32,
+					 .rank = 2,
+					 .shape = {GROUPS, ROW},
+					 .strides = {ROW, 1}};
+		struct job job = {.threads = four,
+				  .prologue = &t.program,
+				  .inputs = &in,
+				  .outputs = &out,
+				  .n_reduced = 1,
+				  .n_values = 1,
+				  .combiners = {TN_REDUCE_SUM}};
+		assert_ok(call(&job, 0, NULL));
+		for (int i = 0; i < GROUPS * ROW; i++)
+			assert_close(y[i], sum[i % ROW], 0);
+	}
+}
+
 /* ---- Refusals ---- */
 
 enum fault {
@@ -853,6 +894,7 @@ int main(void)
 		cmocka_unit_test(indices_and_scalars_reach_the_prologue),
 		cmocka_unit_test(large_sums_are_accurate_and_repeat),
 		cmocka_unit_test(sums_of_rows_have_three_levels),
+		cmocka_unit_test(short_rows_are_added_in_piles),
 		cmocka_unit_test(bad_calls_are_refused_and_touch_nothing),
 		cmocka_unit_test(memory_may_run_out),
 	};
