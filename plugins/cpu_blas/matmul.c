@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * C := alpha A B + beta C, batched.
+ * C := activation(alpha A B + beta C + bias), batched.
  *
  * The product is brought to a row-major C (a column-major one is the transposed product), cut into
  * rectangles of C by its shape alone, and each rectangle is computed whole by one thread: so the
  * bits do not depend on the number of threads.  OpenBLAS does a rectangle, by gemv where it is one
  * row or one column (gemm is six times slower there); without OpenBLAS, and where a length does not
- * fit its 32-bit integers, the plugin's own kernel does.
+ * fit its 32-bit integers, the plugin's own kernel does.  Bias and activation follow at once, on the
+ * same thread, while the rectangle or its end is in a cache.
  */
 #include "matmul.h"
 
 #include <limits.h>
 #include <string.h>
 
+#include "conv2d.h"
 #include "plugin.h"
 
 #define BATCH_AXES 4
@@ -46,20 +48,45 @@ struct product {
 	int64_t tile_m, tile_n; /* size of a rectangle */
 	uint64_t tiles_m, tiles_n;
 	int fits_blas;
+	const float *bias; /* of columns, or of rows where C was turned; NULL: none */
+	int bias_is_down;
+	uint32_t activation;
 };
 
 static tn_status check_types(const struct tn_matmul_args *args)
 {
 	tn_dtype dtype = args->c.dtype;
-	if (args->has_bias || args->activation)
-		return cpu_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-				"a bias or an activation in the product is not done here");
 	if (args->a.dtype == dtype && args->b.dtype == dtype &&
 	    (dtype == TN_F32 || dtype == TN_F64))
 		return TN_OK;
 	return cpu_fail(args->call.error, TN_UNSUPPORTED, "matmul",
 			"dtypes %d, %d, %d: only f32 and f64, all equal", args->a.dtype,
 			args->b.dtype, dtype);
+}
+
+/* Bias and activation are done in f32. */
+static tn_status check_epilogue(const struct tn_matmul_args *args)
+{
+	const struct tn_operand *bias = &args->bias, *c = &args->c;
+	struct tn_error_info *error = args->call.error;
+	if (!args->has_bias && !args->activation)
+		return TN_OK;
+	if (args->activation > TN_ACTIVATION_GELU || c->dtype != TN_F32 ||
+	    (args->has_bias && bias->dtype != TN_F32))
+		return cpu_fail(error, TN_UNSUPPORTED, "matmul",
+				"activation %u, C of dtype %d: only 0 to %d, and f32",
+				args->activation, c->dtype, TN_ACTIVATION_GELU);
+	if (!args->has_bias)
+		return TN_OK;
+	if (bias->rank != 1 || bias->shape[0] != c->shape[c->rank - 1])
+		return cpu_fail(error, TN_SHAPE, "matmul",
+				"bias: expected one axis of %lld elements",
+				(long long)c->shape[c->rank - 1]);
+	if (bias->strides[0] != 1 && bias->shape[0] > 1)
+		return cpu_fail(error, TN_UNSUPPORTED, "matmul",
+				"bias: stride %lld, only 1 is done here",
+				(long long)bias->strides[0]);
+	return TN_OK;
 }
 
 static tn_status check_shapes(const struct tn_matmul_args *args)
@@ -193,6 +220,10 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 	    !make_factor(&p->c, &args->c))
 		return cpu_fail(args->call.error, TN_UNSUPPORTED, "matmul",
 				"an inner matrix has no axis of stride 1, or its rows overlap");
+	p->activation = args->activation;
+	if (args->has_bias)
+		p->bias = (const float *)(uintptr_t)(args->bias.buffer + args->bias.offset);
+	p->bias_is_down = p->c.transposed;
 	if (p->c.transposed)
 		transpose(p);
 	cut(p);
@@ -324,6 +355,28 @@ static void own(const struct product *p, const struct rectangle *r)
 		p->cpu->kernels->dgemm(&g);
 }
 
+static void add_scalar(float *row, float value, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		row[i] += value;
+}
+
+/* Bias and activation of a rectangle. */
+static void finish(const struct product *p, const struct rectangle *r)
+{
+	tn_block_fn add = p->cpu->blocks.operations[TN_OP_ADD][TN_COLUMN_F32];
+	if (!p->bias && !p->activation)
+		return;
+	for (int64_t i = 0; i < r->m; i++) {
+		float *row = (float *)(void *)r->c + i * p->c.ld;
+		if (p->bias && p->bias_is_down)
+			add_scalar(row, p->bias[r->i + i], r->n);
+		else if (p->bias)
+			add(row, row, p->bias + r->j, NULL, (size_t)r->n);
+		cpu_activate(p->cpu, p->activation, row, r->n);
+	}
+}
+
 static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct product *p = argument;
@@ -338,6 +391,7 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 			column(p, &r);
 		else
 			gemm(p, &r);
+		finish(p, &r);
 	}
 	if (p->fits_blas)
 		cpu_blas_thread_leave(&p->cpu->blas, count);
@@ -367,6 +421,8 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 		status = check_types(&taken);
 	if (!status)
 		status = check_shapes(&taken);
+	if (!status)
+		status = check_epilogue(&taken);
 	if (!status)
 		status = plan(&p, &taken);
 	if (status)

@@ -213,6 +213,107 @@ static void check_all(struct fixture *f, tn_dtype dtype)
 		}
 }
 
+/* ---- Bias and activation ---------------------------------------------------------------------*/
+
+static double activated(uint32_t activation, double x)
+{
+	switch (activation) {
+	case TN_ACTIVATION_RELU:
+		return x > 0 ? x : 0;
+	case TN_ACTIVATION_RELU6:
+		return fmin(fmax(x, 0), 6);
+	case TN_ACTIVATION_SIGMOID:
+		return 1 / (1 + exp(-x));
+	case TN_ACTIVATION_TANH:
+		return tanh(x);
+	case TN_ACTIVATION_SILU:
+		return x / (1 + exp(-x));
+	case TN_ACTIVATION_GELU:
+		return x * erfc(-x / sqrt(2)) / 2;
+	default:
+		return x;
+	}
+}
+
+static tn_status finish(struct fixture *f, struct matrix m[3], struct matrix *bias,
+			uint32_t activation)
+{
+	struct tn_matmul_args args = {.call = {.struct_size = sizeof(args)},
+				      .a = m[0].operand,
+				      .b = m[1].operand,
+				      .c = m[2].operand,
+				      .alpha = 0.25,
+				      .bias = {.buffer = bias->operand.buffer,
+					       .offset = bias->operand.offset,
+					       .dtype = bias->operand.dtype,
+					       .rank = 1,
+					       .shape = {m[2].operand.shape[2]},
+					       .strides = {1}},
+				      .has_bias = 1,
+				      .activation = activation};
+	return f->compute->matmul(f->device, &args);
+}
+
+/* No activation is steeper than 1.13 (gelu), and each has an error of a few units of its result, so
+ * (k + 12) epsilon of the sum's magnitude is ample. */
+static void check_finished(struct fixture *f, struct shape shape, enum layout layout,
+			   uint32_t activation)
+{
+	struct matrix m[] = {make(TN_F32, 2, shape.m, shape.k, ROWS),
+			     make(TN_F32, 2, shape.k, shape.n, COLUMNS),
+			     make(TN_F32, 2, shape.m, shape.n, layout)};
+	struct matrix bias = make(TN_F32, 1, 1, shape.n, ROWS);
+	randomise(&m[0]);
+	randomise(&m[1]);
+	randomise(&bias);
+	assert_ok(finish(f, m, &bias, activation));
+	for (int64_t n = 0; n < 2; n++)
+		for (int64_t i = 0; i < shape.m; i++)
+			for (int64_t j = 0; j < shape.n; j++) {
+				struct sum sum = expected(&m[0], &m[1], n, i, j);
+				double b = get(&bias, at(&bias, 0, 0, j));
+				double magnitude = 0.25 * (double)sum.magnitude + fabs(b) + 0.1;
+				assert_close(get(&m[2], at(&m[2], n, i, j)),
+					     activated(activation, 0.25 * (double)sum.value + b),
+					     (double)(shape.k + 12) * 0x1p-24 * magnitude);
+			}
+	check_sentinels(&m[2]);
+	for (int i = 0; i < 3; i++)
+		tn_mem_free(m[i].memory);
+	tn_mem_free(bias.memory);
+}
+
+static void bias_and_activation_follow_the_product(void **unused)
+{
+	struct fixture f = {0};
+	(void)unused;
+	fixture_open(&f, 2);
+	state = 11;
+	for (size_t s = 0; s < sizeof(shapes) / sizeof(*shapes); s++)
+		for (uint32_t activation = 0; activation <= TN_ACTIVATION_GELU; activation++)
+			check_finished(&f, shapes[s], s % 2 ? PADDED_ROWS : PADDED_COLUMNS,
+				       activation);
+	fixture_close(&f);
+}
+
+static void epilogues_that_are_not_done_are_refused(void **unused)
+{
+	struct fixture f = {0};
+	(void)unused;
+	fixture_open(&f, 1);
+	struct matrix m[] = {make(TN_F32, 1, 2, 2, ROWS), make(TN_F32, 1, 2, 2, ROWS),
+			     make(TN_F32, 1, 2, 2, ROWS)};
+	struct matrix wide = make(TN_F64, 1, 1, 2, ROWS);
+	assert_status(finish(&f, m, &wide, 0), TN_UNSUPPORTED);
+	assert_status(finish(&f, m, &m[0], TN_ACTIVATION_GELU + 1), TN_UNSUPPORTED);
+	for (size_t i = 0; i < m[2].bytes; i++)
+		assert_int_equal((unsigned char)m[2].memory[i], 0xa5);
+	for (int i = 0; i < 3; i++)
+		tn_mem_free(m[i].memory);
+	tn_mem_free(wide.memory);
+	fixture_close(&f);
+}
+
 static void products_agree_with_plain_loops(void **unused)
 {
 	(void)unused;
@@ -378,6 +479,8 @@ static void two_instances_multiply_side_by_side(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bias_and_activation_follow_the_product),
+		cmocka_unit_test(epilogues_that_are_not_done_are_refused),
 		cmocka_unit_test(products_agree_with_plain_loops),
 		cmocka_unit_test(without_the_library_its_name_is_said_and_products_are_right),
 		cmocka_unit_test(a_library_without_the_names_is_not_used),
