@@ -33,7 +33,7 @@ static void describe_numbers(struct tn_device_description *own)
 		BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) | BIT(TN_F32) | BIT(TN_F64);
 	own->matmul_dtypes = BIT(TN_F32) | BIT(TN_F64);
 	own->alignment = SMALLEST_ALIGNMENT;
-	own->preferred_layout = TN_LAYOUT_NCHW;
+	own->preferred_layout = TN_LAYOUT_NHWC;
 	own->identity_type = TN_IDENTITY_NONE;
 	own->score = 100;
 	uint64_t available;
