@@ -6,9 +6,9 @@
  * The product is brought to a row-major C (a column-major one is the transposed product), cut into
  * rectangles of C by its shape alone, and each rectangle is computed whole by one thread: so the
  * bits do not depend on the number of threads.  OpenBLAS does a rectangle, by gemv where it is one
- * row or one column (gemm is six times slower there); without OpenBLAS, and where a length does not
- * fit its 32-bit integers, the plugin's own kernel does.  Bias and activation follow at once, on the
- * same thread, while the rectangle or its end is in a cache.
+ * row or one column (gemm is six times slower there); without OpenBLAS, where a length does not
+ * fit its 32-bit integers, and where it is the faster one, the plugin's own kernel does.  Bias and
+ * activation follow at once, on the same thread, while the rectangle or its end is in a cache.
  */
 #include "matmul.h"
 
@@ -25,7 +25,7 @@
  * (SMP_THRESHOLD_MIN times GEMM_MULTITHREAD_THRESHOLD in its interface/gemm.c). */
 #define SERIAL_IN_BLAS 262144.0
 /* Rectangles begin at multiples of this. */
-#define TILE 16
+#define TILE 32
 
 /* One factor as BLAS sees it: row-major with leading dimension `ld`, read transposed or not. */
 struct factor {
@@ -47,7 +47,7 @@ struct product {
 	uint64_t n_batches;
 	int64_t tile_m, tile_n; /* size of a rectangle */
 	uint64_t tiles_m, tiles_n;
-	int fits_blas;
+	int by_blas;
 	const float *bias; /* of columns, or of rows where C was turned; NULL: none */
 	int bias_is_down;
 	uint32_t activation;
@@ -194,6 +194,13 @@ static void cut(struct product *p)
 	p->tiles_n = (uint64_t)divide_up(p->n, p->tile_n);
 }
 
+/* Where B is read along its columns the plugin's own kernel may do better, as it packs them once. */
+static int own_leads(const struct product *p)
+{
+	return p->cpu->kernels->sgemm_leads && p->dtype == TN_F32 && p->b.transposed &&
+	       !p->a.transposed && p->m >= 16 && p->m <= 1024 && p->n >= 32 && p->k <= 1024;
+}
+
 static int fits(const struct product *p)
 {
 	return p->cpu->blas.handle && p->m <= INT_MAX && p->n <= INT_MAX && p->k <= INT_MAX &&
@@ -227,7 +234,7 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 	if (p->c.transposed)
 		transpose(p);
 	cut(p);
-	p->fits_blas = fits(p);
+	p->by_blas = fits(p) && !own_leads(p);
 	return TN_OK;
 }
 
@@ -380,10 +387,10 @@ static void finish(const struct product *p, const struct rectangle *r)
 static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct product *p = argument;
-	int count = p->fits_blas ? cpu_blas_thread_enter(&p->cpu->blas) : 0;
+	int count = p->by_blas ? cpu_blas_thread_enter(&p->cpu->blas) : 0;
 	for (uint64_t i = begin; i < end; i++) {
 		struct rectangle r = piece(p, i);
-		if (!p->fits_blas)
+		if (!p->by_blas)
 			own(p, &r);
 		else if (p->m == 1)
 			row(p, &r);
@@ -393,7 +400,7 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 			gemm(p, &r);
 		finish(p, &r);
 	}
-	if (p->fits_blas)
+	if (p->by_blas)
 		cpu_blas_thread_leave(&p->cpu->blas, count);
 }
 
@@ -429,7 +436,7 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 		return status;
 	if (taken.call.flags & TN_DRY_RUN)
 		return cpu_dry(&taken.call);
-	int guarded = p.fits_blas && !is_serial(&p);
+	int guarded = p.by_blas && !is_serial(&p);
 	if (guarded)
 		cpu_blas_enter(&p.cpu->blas);
 	cpu_parallel(cpu, p.n_batches * p.tiles_m * p.tiles_n, grain(&p), run_pieces, &p);

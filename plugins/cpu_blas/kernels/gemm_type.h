@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Included once for each type: T is the element, NAME(name) a name for it.  Both are undefined at
- * the end.
+ * Included once for each type: T is the element, NAME(name) a name for it, LOW(a, b) and HIGH(a, b)
+ * interleave the lower and the upper halves of two vectors.  All are undefined at the end.
  */
 
 typedef T NAME(vector) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
@@ -10,96 +10,203 @@ typedef T NAME(vector) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(
 #define WIDTH ((int64_t)(VECTOR_BYTES / sizeof(T)))
 #define NR (2 * WIDTH)
 
+/* Transposes WIDTH x WIDTH elements in registers: a perfect shuffle of all of them, as many times as
+ * a number below WIDTH has bits. */
+static inline void NAME(transpose)(NAME(vector) r[WIDTH])
+{
+	for (int64_t step = 1; step < WIDTH; step *= 2) {
+		NAME(vector) s[WIDTH];
+#pragma GCC unroll 8
+		for (int i = 0; i < WIDTH / 2; i++) {
+			s[2 * i] = LOW(r[i], r[i + WIDTH / 2]);
+			s[2 * i + 1] = HIGH(r[i], r[i + WIDTH / 2]);
+		}
+		memcpy(r, s, sizeof(s));
+	}
+}
+
+/* The square at b, whose columns are `across` elements apart, to rows of NR. */
+static inline void NAME(pack_square)(T *panel, const T *b, int64_t across)
+{
+	NAME(vector) r[WIDTH];
+#pragma GCC unroll 16
+	for (int i = 0; i < WIDTH; i++)
+		r[i] = *(const NAME(vector) *)(b + i * across);
+	NAME(transpose)(r);
+#pragma GCC unroll 16
+	for (int i = 0; i < WIDTH; i++)
+		*(NAME(vector) *)(panel + i * NR) = r[i];
+}
+
+/* kc elements of n columns, whose strides are free. */
+static void NAME(pack_columns)(T *panel, const T *b, int64_t down, int64_t across, int64_t n,
+			       int64_t kc)
+{
+	for (int64_t k = 0; k < kc; k++) {
+		for (int64_t j = 0; j < n; j++)
+			panel[k * NR + j] = b[k * down + j * across];
+	}
+}
+
+/* Columns of stride 1 down: square by square, the rest one by one. */
+static void NAME(pack_transposed)(T *panel, const T *b, int64_t across, int64_t n, int64_t kc)
+{
+	int64_t squares = kc / WIDTH * WIDTH, j = 0;
+	for (; j + WIDTH <= n; j += WIDTH) {
+		for (int64_t k = 0; k < squares; k += WIDTH)
+			NAME(pack_square)(panel + k * NR + j, b + j * across + k, across);
+		NAME(pack_columns)
+		(panel + squares * NR + j, b + j * across + squares, 1, across, WIDTH,
+		 kc - squares);
+	}
+	NAME(pack_columns)(panel + j, b + j * across, 1, across, n - j, kc);
+}
+
 /* Rows k0..k0+kc-1 of B, columns j..j+n-1, as rows of NR with zeros after n. */
 static void NAME(pack)(T *panel, const struct cpu_gemm *g, int64_t j, int64_t n, int64_t k0,
 		       int64_t kc)
 {
 	const T *b = (const T *)g->b + k0 * g->b_down + j * g->b_across;
-	for (int64_t k = 0; k < kc; k++) {
-		T *row = panel + k * NR;
-		const T *from = b + k * g->b_down;
-		if (n == NR && g->b_across == 1) {
-			memcpy(row, from, sizeof(T) * NR);
-			continue;
-		}
-		for (int64_t c = 0; c < n; c++)
-			row[c] = from[c * g->b_across];
-		for (int64_t c = n; c < NR; c++)
-			row[c] = 0;
+	if (n < NR)
+		memset(panel, 0, sizeof(T) * (size_t)(kc * NR));
+	if (g->b_down == 1 && g->b_across != 1) {
+		NAME(pack_transposed)(panel, b, g->b_across, n, kc);
+	} else if (n == NR && g->b_across == 1) {
+		for (int64_t k = 0; k < kc; k++)
+			memcpy(panel + k * NR, b + k * g->b_down, sizeof(T) * NR);
+	} else {
+		NAME(pack_columns)(panel, b, g->b_down, g->b_across, n, kc);
 	}
 }
 
-/* sum[r] := sum over k of a[r, k] panel[k], for MR rows. */
-static void NAME(tile)(T sum[MR][NR], const T *a, int64_t down, int64_t across, const T *panel,
-		       int64_t kc)
+struct NAME(tile) {
+	const T *a; /* its first row, first k */
+	const T *panel;
+	T *c;
+	int64_t down, across, c_down; /* of a and c */
+	int64_t n, kc;
+	T alpha, beta; /* `beta` is 1 from the second block of k on */
+};
+
+/* A row of the tile: c := alpha sum + beta c. */
+static inline __attribute__((always_inline)) void NAME(store)(T *c, const struct NAME(tile) * t,
+							      NAME(vector) low, NAME(vector) high)
 {
+	T sum[NR];
+	low *= t->alpha;
+	high *= t->alpha;
+	if (t->n == NR && t->beta != 0) {
+		low += t->beta * *(const NAME(vector) *)c;
+		high += t->beta * *(const NAME(vector) *)(c + WIDTH);
+	}
+	if (t->n == NR) {
+		*(NAME(vector) *)c = low;
+		*(NAME(vector) *)(c + WIDTH) = high;
+		return;
+	}
+	memcpy(sum, &low, sizeof(low));
+	memcpy(sum + WIDTH, &high, sizeof(high));
+	for (int64_t j = 0; j < t->n; j++)
+		c[j] = t->beta == 0 ? sum[j] : sum[j] + t->beta * c[j];
+}
+
+/* The tile's rows, a number known to the compiler, so that their sums stay in registers. */
+static inline __attribute__((always_inline)) void NAME(sum_rows)(int rows,
+								 const struct NAME(tile) * given)
+{
+	const struct NAME(tile) t = *given;
 	NAME(vector) low[MR], high[MR];
-#pragma GCC unroll 12
-	for (int r = 0; r < MR; r++)
+	const T *panel = t.panel, *a = t.a;
+#pragma GCC unroll 16
+	for (int r = 0; r < rows; r++)
 		low[r] = high[r] = (NAME(vector)){0};
-	for (int64_t k = 0; k < kc; k++) {
-		NAME(vector) b0 = *(const NAME(vector) *)(panel + k * NR);
-		NAME(vector) b1 = *(const NAME(vector) *)(panel + k * NR + WIDTH);
-#pragma GCC unroll 12
-		for (int r = 0; r < MR; r++) {
-			T x = a[r * down + k * across];
+	for (int64_t k = 0; k < t.kc; k++, panel += NR, a += t.across) {
+		NAME(vector) b0 = *(const NAME(vector) *)panel;
+		NAME(vector) b1 = *(const NAME(vector) *)(panel + WIDTH);
+#pragma GCC unroll 16
+		for (int r = 0; r < rows; r++) {
+			T x = a[r * t.down];
 			low[r] += x * b0;
 			high[r] += x * b1;
 		}
 	}
-#pragma GCC unroll 12
-	for (int r = 0; r < MR; r++) {
-		*(NAME(vector) *)&sum[r][0] = low[r];
-		*(NAME(vector) *)&sum[r][WIDTH] = high[r];
-	}
+#pragma GCC unroll 16
+	for (int r = 0; r < rows; r++)
+		NAME(store)(t.c + r * t.c_down, &t, low[r], high[r]);
 }
 
-/* The rows that are left, fewer than MR: each as a tile does it. */
-static void NAME(rest)(T sum[MR][NR], const T *a, int64_t rows, int64_t down, int64_t across,
-		       const T *panel, int64_t kc)
+static void NAME(sum_tile)(int64_t rows, const struct NAME(tile) * t)
 {
-	for (int64_t r = 0; r < rows; r++) {
-		NAME(vector) low = {0}, high = {0};
-		for (int64_t k = 0; k < kc; k++) {
-			T x = a[r * down + k * across];
-			low += x * *(const NAME(vector) *)(panel + k * NR);
-			high += x * *(const NAME(vector) *)(panel + k * NR + WIDTH);
-		}
-		*(NAME(vector) *)&sum[r][0] = low;
-		*(NAME(vector) *)&sum[r][WIDTH] = high;
+	switch (rows) {
+	case 1:
+		NAME(sum_rows)(1, t);
+		break;
+	case 2:
+		NAME(sum_rows)(2, t);
+		break;
+	case 3:
+		NAME(sum_rows)(3, t);
+		break;
+	case 4:
+		NAME(sum_rows)(4, t);
+		break;
+	case 5:
+		NAME(sum_rows)(5, t);
+		break;
+	case 6:
+		NAME(sum_rows)(6, t);
+		break;
+#if MR > 6
+	case 7:
+		NAME(sum_rows)(7, t);
+		break;
+	case 8:
+		NAME(sum_rows)(8, t);
+		break;
+	case 9:
+		NAME(sum_rows)(9, t);
+		break;
+	case 10:
+		NAME(sum_rows)(10, t);
+		break;
+	case 11:
+		NAME(sum_rows)(11, t);
+		break;
+	case 12:
+		NAME(sum_rows)(12, t);
+		break;
+	case 13:
+		NAME(sum_rows)(13, t);
+		break;
+	case 14:
+		NAME(sum_rows)(14, t);
+		break;
+#endif
+	default:
+		break;
 	}
 }
 
-/* c := alpha sum + beta c; `beta` is 1 from the second block of k on. */
-static void NAME(store)(T *c, int64_t down, T sum[MR][NR], int64_t rows, int64_t n, T alpha, T beta)
-{
-	for (int64_t r = 0; r < rows; r++) {
-		T *row = c + r * down;
-		if (beta == 0) {
-			for (int64_t j = 0; j < n; j++)
-				row[j] = alpha * sum[r][j];
-		} else {
-			for (int64_t j = 0; j < n; j++)
-				row[j] = beta * row[j] + alpha * sum[r][j];
-		}
-	}
-}
-
+/* All rows of C below a packed panel, in tiles of equal height but for one row. */
 static void NAME(panel)(const struct cpu_gemm *g, int64_t j, int64_t k0, int64_t kc)
 {
-	T panel[KC * NR], sum[MR][NR];
-	int64_t n = g->n - j < NR ? g->n - j : NR;
-	T beta = k0 ? (T)1 : (T)g->beta;
-	NAME(pack)(panel, g, j, n, k0, kc);
-	for (int64_t i = 0; i < g->m; i += MR) {
-		int64_t rows = g->m - i < MR ? g->m - i : MR;
-		const T *a = (const T *)g->a + i * g->a_down + k0 * g->a_across;
-		if (rows == MR)
-			NAME(tile)(sum, a, g->a_down, g->a_across, panel, kc);
-		else
-			NAME(rest)(sum, a, rows, g->a_down, g->a_across, panel, kc);
-		NAME(store)
-		((T *)g->c + i * g->c_down + j, g->c_down, sum, rows, n, (T)g->alpha, beta);
+	T panel[KC * NR] __attribute__((aligned(VECTOR_BYTES)));
+	struct NAME(tile) t = {.panel = panel,
+			       .down = g->a_down,
+			       .across = g->a_across,
+			       .c_down = g->c_down,
+			       .n = g->n - j < NR ? g->n - j : NR,
+			       .kc = kc,
+			       .alpha = (T)g->alpha,
+			       .beta = k0 ? (T)1 : (T)g->beta};
+	int64_t tiles = (g->m + MR - 1) / MR, height = g->m / tiles, higher = g->m % tiles;
+	NAME(pack)(panel, g, j, t.n, k0, kc);
+	for (int64_t i = 0, row = 0; i < tiles; i++) {
+		int64_t rows = height + (i < higher);
+		t.a = (const T *)g->a + row * g->a_down + k0 * g->a_across;
+		t.c = (T *)g->c + row * g->c_down + j;
+		NAME(sum_tile)(rows, &t);
+		row += rows;
 	}
 }
 
@@ -115,3 +222,5 @@ static void NAME(product)(const struct cpu_gemm *g)
 #undef NR
 #undef T
 #undef NAME
+#undef LOW
+#undef HIGH

@@ -49,6 +49,7 @@ struct cpu_kernels {
 	const struct cpu_cast_row *casts;
 	const struct cpu_fold_row *folds;
 	void (*stream_copy)(void *dst, const void *src, size_t n);
+	int sgemm_leads; /* sgemm is faster than OpenBLAS where B has stride 1 down */
 	void (*sgemm)(const struct cpu_gemm *g);
 	void (*dgemm)(const struct cpu_gemm *g);
 	/* n elements of `size` bytes := value. */

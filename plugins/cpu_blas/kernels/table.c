@@ -25,6 +25,9 @@ const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.casts = VARIANT(cpu_casts),
 	.folds = VARIANT(cpu_folds),
 	.stream_copy = VARIANT(cpu_stream_copy),
+#ifdef __AVX512F__
+	.sgemm_leads = 1,
+#endif
 	.sgemm = VARIANT(cpu_sgemm),
 	.dgemm = VARIANT(cpu_dgemm),
 	.fill = VARIANT(cpu_fill),
