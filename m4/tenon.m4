@@ -80,6 +80,11 @@ int main(void) { return __builtin_cpu_supports("avx512vl"); }]])], [CPU_X86_LEVE
 	AS_IF([test "$CPU_X86_LEVELS" = 1],
 		[AC_MSG_RESULT([yes]); CPU_VARIANTS="libcpu_v2.la libcpu_v3.la libcpu_v4.la"],
 		[AC_MSG_RESULT([no]); CPU_VARIANTS="libcpu_portable.la"])
+	AC_MSG_CHECKING([whether $CC builds for NEON])
+	AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#if !defined(__aarch64__) || !defined(__ARM_NEON)
+#error another processor
+#endif]])], [AC_MSG_RESULT([yes]); CPU_VARIANTS="libcpu_neon.la"], [AC_MSG_RESULT([no])])
 	CPU_SIMD_CFLAGS=
 	TN_APPEND_FLAG([CPU_SIMD_CFLAGS], [-fopenmp-simd])
 	AS_IF([test -z "$CPU_SIMD_CFLAGS"], [CPU_SIMD_CFLAGS="-Wno-unknown-pragmas"])

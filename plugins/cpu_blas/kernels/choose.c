@@ -53,6 +53,16 @@ const struct cpu_kernels *cpu_kernels_variant(unsigned i)
 	return i < n ? list[i] : NULL;
 }
 
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+
+extern const struct cpu_kernels cpu_kernels_neon;
+
+/* Every processor of this architecture has NEON. */
+const struct cpu_kernels *cpu_kernels_variant(unsigned i)
+{
+	return i == 0 ? &cpu_kernels_neon : NULL;
+}
+
 #else
 
 extern const struct cpu_kernels cpu_kernels_portable;

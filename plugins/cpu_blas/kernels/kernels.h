@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The plugin's kernels.  The same sources are compiled once for each level of the processor (for
- * x86-64: v2, v3 with AVX2 and FMA, v4 with AVX-512; elsewhere once, as "portable"), with names that
- * end in the level; a table of each level is chosen from at run time.
+ * x86-64: v2, v3 with AVX2 and FMA, v4 with AVX-512; for aarch64: neon; elsewhere once, as
+ * "portable"), with names that end in the level; a table of each level is chosen from at run time.
  *
  * Each file of block kernels has a list of rows that says where its kernels stand in the table that
  * the host's interpreter is given.  What no list names is the host's own.
