@@ -28,18 +28,18 @@
 #define PEAK_LANES 8
 #define PEAK_NAME(name) name##_avx2
 #define PEAK_TARGET __attribute__((target("avx2,fma")))
-#include "peaks_type.h"
+#include "../tools/peaks_type.h"
 
 #define PEAK_LANES 16
 #define PEAK_NAME(name) name##_avx512
 #define PEAK_TARGET __attribute__((target("avx512f")))
-#include "peaks_type.h"
+#include "../tools/peaks_type.h"
 #endif
 
 #define PEAK_LANES 4
 #define PEAK_NAME(name) name##_base
 #define PEAK_TARGET
-#include "peaks_type.h"
+#include "../tools/peaks_type.h"
 
 static struct tn_threads *pools[3]; /* by the number of threads */
 static char *from, *to;

@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "tool.h"
+#include "bench.h"
 
-static const char help[] = "usage: tenon bench dispatch [options]\n"
-			   "\n"
-			   "  Nanoseconds from a call to the backend's kernel and back, for one "
-			   "small addition: into an\n"
-			   "  existing array, and into a new one that is freed again.\n"
-			   "\n"
-			   "  --elements N       length of the arrays (1)\n"
-			   "  --backend NAME     as TENON_BACKEND\n";
+static const char help[] =
+	"usage: tenon bench dispatch|ops|train [options]\n"
+	"\n"
+	"  dispatch           what one small operation costs from the call to the kernel and back\n"
+	"  ops [NAME ...]     operations, beside what the processor can do\n"
+	"  train MODEL        training steps: images per second, memory, page faults\n"
+	"\n"
+	"  Each has its --help.\n";
 
-#define ROUNDS 21
-#define CALLS 20000
-
-static double now(void)
+double bench_seconds(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static int compare(const void *a, const void *b)
@@ -34,87 +30,24 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Prints best and median of the rounds. */
-static void print_times(const char *what, double *nanoseconds)
+void bench_sort(struct bench_times *times)
 {
-	qsort(nanoseconds, ROUNDS, sizeof(*nanoseconds), compare);
-	printf("%-28s best %7.1f ns  median %7.1f ns\n", what, nanoseconds[0],
-	       nanoseconds[ROUNDS / 2]);
-}
-
-static void bench_into(tn_array *c, const tn_array *a, const tn_array *b)
-{
-	double times[ROUNDS];
-	for (int round = 0; round < ROUNDS; round++) {
-		double start = now();
-		for (int i = 0; i < CALLS; i++)
-			tn_add_into(c, a, b);
-		times[round] = (now() - start) / CALLS;
-	}
-	print_times("add into an existing array", times);
-}
-
-static void bench_new(const tn_array *a, const tn_array *b)
-{
-	double times[ROUNDS];
-	for (int round = 0; round < ROUNDS; round++) {
-		double start = now();
-		for (int i = 0; i < CALLS; i++)
-			tn_array_destroy(tn_add(a, b));
-		times[round] = (now() - start) / CALLS;
-	}
-	print_times("add into a new array", times);
-}
-
-static int dispatch(const struct common_options *common, int64_t elements)
-{
-	int code;
-	tn_context *context = open_context(common, 0, &code);
-	if (!context)
-		return code;
-	tn_array *a = tn_ones(context, TN_F32, 1, &elements),
-		 *b = tn_ones(context, TN_F32, 1, &elements);
-	tn_array *c = tn_zeros(context, TN_F32, 1, &elements);
-	if (c) {
-		printf("%s, %lld elements\n", tn_device_name(tn_device_current(context)),
-		       (long long)elements);
-		bench_into(c, a, b);
-		bench_new(a, b);
-	}
-	code = finish(context);
-	tn_context_close(context);
-	return code;
+	qsort(times->seconds, (size_t)times->n, sizeof(*times->seconds), compare);
 }
 
 int command_bench(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"elements", required_argument, NULL, 'n'},
-		{"backend", required_argument, NULL, 'b'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	struct common_options common = {0};
-	uint64_t elements = 1;
-	int option;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'n':
-			if (!parse_count(optarg, 1, 1u << 30, &elements))
-				return usage_error("bench", "--elements: '%s' is not a length",
-						   optarg);
-			break;
-		case 'b':
-			common.backend = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return usage_error("bench", "see above");
-		}
+	static const struct {
+		const char *name;
+		int (*run)(int argc, char **argv);
+	} parts[] = {{"dispatch", bench_dispatch}, {"ops", bench_ops}, {"train", bench_train}};
+	if (argc > 1 && !strcmp(argv[1], "--help")) {
+		fputs(help, stdout);
+		return EXIT_DONE;
 	}
-	if (argc - optind != 1 || strcmp(argv[optind], "dispatch") != 0)
-		return usage_error("bench", "expected 'dispatch'");
-	return dispatch(&common, (int64_t)elements);
+	for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!strcmp(argv[1], parts[i].name))
+			return parts[i].run(argc - 1, argv + 1);
+	}
+	return usage_error("bench", "expected 'dispatch', 'ops' or 'train'");
 }

@@ -16,7 +16,7 @@ static const struct command commands[] = {
 	{"predict", "FILE [--data NAME|DIR] [IMAGE...]", "classify pictures", command_predict},
 	{"models", "", "the networks there are", command_models},
 	{"plugin", "new NAME [--directory DIR]", "begin a backend of one's own", command_plugin},
-	{"bench", "dispatch [options]", "measure", command_bench},
+	{"bench", "dispatch|ops|train [options]", "measure", command_bench},
 };
 
 static void print_usage(FILE *out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Multiply-adds in registers, on vectors of PEAK_LANES floats; bench/peaks.c includes it once a level, with
- * PEAK_LANES, PEAK_NAME and PEAK_TARGET (the function's attribute).
+ * ROUNDS times ten independent multiply-adds in registers, on vectors of PEAK_LANES floats.  Included once
+ * a level, with PEAK_LANES, PEAK_NAME and PEAK_TARGET (the function's attribute).
  */
 typedef float PEAK_NAME(lanes) __attribute__((vector_size(PEAK_LANES * sizeof(float))));
 
@@ -10,10 +10,8 @@ typedef float PEAK_NAME(lanes) __attribute__((vector_size(PEAK_LANES * sizeof(fl
 PEAK_TARGET static void PEAK_NAME(run)(void *argument, uint64_t begin, uint64_t end)
 {
 	PEAK_NAME(lanes) zero = {0}, f = zero + 0.5f, t = zero + 0.25f;
-	PEAK_NAME(lanes)
-	a = f,
-	b = a + t, c = b + t, d = c + t, e = d + t, g = e + t, h = g + t, k = h + t, l = k + t,
-	m = l + t;
+	PEAK_NAME(lanes) a = f, b = a + t, c = b + t, d = c + t, e = d + t, g = e + t;
+	PEAK_NAME(lanes) h = g + t, k = h + t, l = k + t, m = l + t;
 	for (uint64_t i = begin * ROUNDS; i < end * ROUNDS; i++) {
 		a = a * f + t;
 		b = b * f + t;

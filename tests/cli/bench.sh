@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+# tenon bench: that it measures, what it prints, and what it refuses.  No test of speed.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+value() { "${TENON_BUILD:?}/tests/cli/json_value" "$@" <"$dir/out"; }
+is() {
+	expected=$1
+	shift
+	found=$(value "$@")
+	[ "$found" = "$expected" ] || fail "expected $expected at $*, found $found"
+}
+
+run 0 bench ops --list
+for name in add softmax matmul conv2d batch-norm; do
+	out_has "^$name "
+done
+
+# Every operation, on small shapes, beside the reference.
+run 0 bench ops --backend cpu --samples 1 --threads 1 --tiers --shape 20x30
+out_has '^the processor, 1 thread: '
+out_has '^add  *20x30  *[0-9.]*  *[0-9.]*  *[0-9.]* GB/s .* %'
+run 0 bench ops --backend reference --samples 1 --shape 2x3x9x9
+out_has '^conv2d  *2x3x9x9 .* GFLOP/s'
+out_has '^max-pool '
+
+run 0 bench ops matmul --backend cpu --samples 1 --shape 8x9x10 --json --tiers
+is '"matmul"' operations 0 operation
+is '"8x9x10"' operations 0 shape
+is '"GFLOP/s"' operations 0 unit
+at_least "$(value operations 0 rate)" 0.000001
+at_least "$(value operations 0 reference_seconds)" 0.0000000001
+at_least "$(value peak_gflops)" 0.01
+at_least "$(value peak_gbytes)" 0.01
+
+run 0 bench train mlp --backend cpu --batch 4 --samples 1
+out_has '^images/s '
+out_has '^peak memory  [1-9]'
+out_has '^page faults '
+run 0 bench train mlp --backend cpu --batch 4 --samples 1 --json
+is '"mlp"' model
+is 4 batch
+at_least "$(value images_per_second)" 0.1
+at_least "$(value peak_memory_mib)" 1
+
+run 2 bench
+run 2 bench nothing
+run 2 bench ops nothing
+err_has "no operation 'nothing'"
+run 2 bench ops --shape 3xx4
+run 2 bench ops --shape 0x4
+run 2 bench ops --shape 5
+err_has 'has 1 axes'
+run 2 bench ops add --shape 1x2x3
+run 2 bench ops --samples 0
+run 2 bench ops --threads 0
+run 2 bench train
+run 1 bench train nothing
+err_has 'nothing'
+run 2 bench train mlp --batch x
+run 2 bench dispatch more
+run 3 bench ops --backend 'absent!'
+run 0 bench dispatch --backend reference --elements 3
+out_has 'add into a new array'

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+static const char help[] = "usage: tenon bench dispatch [options]\n"
+			   "\n"
+			   "  Nanoseconds from a call to the backend's kernel and back, for one "
+			   "small addition: into an\n"
+			   "  existing array, and into a new one that is freed again.\n"
+			   "\n"
+			   "  --elements N       length of the arrays (1)\n"
+			   "  --backend NAME     as TENON_BACKEND\n";
+
+#define ROUNDS 21
+#define CALLS 20000
+
+/* Prints best and median of the rounds. */
+static void print_times(const char *what, struct bench_times *times)
+{
+	bench_sort(times);
+	printf("%-28s best %7.1f ns  median %7.1f ns\n", what, 1e9 * times->seconds[0],
+	       1e9 * times->seconds[ROUNDS / 2]);
+}
+
+static void bench_into(tn_array *c, const tn_array *a, const tn_array *b)
+{
+	struct bench_times times = {.n = ROUNDS};
+	for (int round = 0; round < ROUNDS; round++) {
+		double start = bench_seconds();
+		for (int i = 0; i < CALLS; i++)
+			tn_add_into(c, a, b);
+		times.seconds[round] = (bench_seconds() - start) / CALLS;
+	}
+	print_times("add into an existing array", &times);
+}
+
+static void bench_new(const tn_array *a, const tn_array *b)
+{
+	struct bench_times times = {.n = ROUNDS};
+	for (int round = 0; round < ROUNDS; round++) {
+		double start = bench_seconds();
+		for (int i = 0; i < CALLS; i++)
+			tn_array_destroy(tn_add(a, b));
+		times.seconds[round] = (bench_seconds() - start) / CALLS;
+	}
+	print_times("add into a new array", &times);
+}
+
+static int dispatch(const struct common_options *common, int64_t elements)
+{
+	int code;
+	tn_context *context = open_context(common, 0, &code);
+	if (!context)
+		return code;
+	tn_array *a = tn_ones(context, TN_F32, 1, &elements),
+		 *b = tn_ones(context, TN_F32, 1, &elements);
+	tn_array *c = tn_zeros(context, TN_F32, 1, &elements);
+	if (c) {
+		printf("%s, %lld elements\n", tn_device_name(tn_device_current(context)),
+		       (long long)elements);
+		bench_into(c, a, b);
+		bench_new(a, b);
+	}
+	code = finish(context);
+	tn_context_close(context);
+	return code;
+}
+
+int bench_dispatch(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"elements", required_argument, NULL, 'n'},
+		{"backend", required_argument, NULL, 'b'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	struct common_options common = {0};
+	uint64_t elements = 1;
+	int option;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case 'n':
+			if (!parse_count(optarg, 1, 1u << 30, &elements))
+				return usage_error("bench dispatch",
+						   "--elements: '%s' is not a length", optarg);
+			break;
+		case 'b':
+			common.backend = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return EXIT_DONE;
+		default:
+			return usage_error("bench dispatch", "see above");
+		}
+	}
+	if (argc != optind)
+		return usage_error("bench dispatch", "unexpected '%s'", argv[optind]);
+	return dispatch(&common, (int64_t)elements);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The operations that `tenon bench ops` knows, with what each must compute or move.
+ */
+#include "bench.h"
+
+static int matrix(struct bench_case *c, tn_context *context)
+{
+	c->x = tn_random_normal(context, 2, c->shape, 0, 1);
+	c->y = tn_random_normal(context, 2, c->shape, 0, 1);
+	return c->y != NULL;
+}
+
+static int product(struct bench_case *c, tn_context *context)
+{
+	c->x = tn_random_normal(context, 2, (int64_t[]){c->shape[0], c->shape[2]}, 0, 1);
+	c->y = tn_random_normal(context, 2, (int64_t[]){c->shape[2], c->shape[1]}, 0, 1);
+	return c->y != NULL;
+}
+
+static int images(struct bench_case *c, tn_context *context, int64_t per_group, int64_t kernel)
+{
+	int64_t channels = c->shape[1];
+	c->x = tn_random_normal(context, 4, c->shape, 0, 1);
+	c->y = tn_random_normal(context, 4, (int64_t[]){channels, per_group, kernel, kernel}, 0, 1);
+	return c->y != NULL;
+}
+
+static int images3(struct bench_case *c, tn_context *context)
+{
+	return images(c, context, c->shape[1], 3);
+}
+
+static int images7(struct bench_case *c, tn_context *context)
+{
+	return images(c, context, 1, 7);
+}
+
+static tn_array *run_copy(const struct bench_case *c)
+{
+	return tn_copy(c->x);
+}
+
+static tn_array *run_add(const struct bench_case *c)
+{
+	return tn_add(c->x, c->y);
+}
+
+static tn_array *run_relu(const struct bench_case *c)
+{
+	return tn_relu(c->x);
+}
+
+static tn_array *run_exp(const struct bench_case *c)
+{
+	return tn_exp(c->x);
+}
+
+static tn_array *run_tanh(const struct bench_case *c)
+{
+	return tn_tanh(c->x);
+}
+
+static tn_array *run_gelu(const struct bench_case *c)
+{
+	return tn_gelu(c->x);
+}
+
+static tn_array *run_sum(const struct bench_case *c)
+{
+	return tn_sum(c->x, 0, NULL, 0);
+}
+
+static tn_array *run_sum_down(const struct bench_case *c)
+{
+	return tn_sum(c->x, 1, (int[]){0}, 0);
+}
+
+static tn_array *run_sum_across(const struct bench_case *c)
+{
+	return tn_sum(c->x, 1, (int[]){1}, 0);
+}
+
+static tn_array *run_argmax(const struct bench_case *c)
+{
+	return tn_argmax(c->x, 1);
+}
+
+static tn_array *run_softmax(const struct bench_case *c)
+{
+	return tn_softmax(c->x, 1);
+}
+
+static tn_array *run_transpose(const struct bench_case *c)
+{
+	tn_array *view = tn_transpose(c->x, (int[]){1, 0});
+	tn_array *turned = tn_contiguous(view);
+	tn_array_destroy(view);
+	return turned;
+}
+
+static tn_array *run_matmul(const struct bench_case *c)
+{
+	return tn_matmul(c->x, c->y);
+}
+
+static tn_array *convolve(const struct bench_case *c, int64_t padding, int64_t groups)
+{
+	const struct tn_conv2d_options options = {
+		.struct_size = sizeof(options), .padding = {padding, padding}, .groups = groups};
+	return tn_conv2d(c->x, c->y, NULL, &options);
+}
+
+static tn_array *run_conv2d(const struct bench_case *c)
+{
+	return convolve(c, 1, 1);
+}
+
+static tn_array *run_depthwise(const struct bench_case *c)
+{
+	return convolve(c, 3, c->shape[1]);
+}
+
+static tn_array *run_batch_norm(const struct bench_case *c)
+{
+	const struct tn_batch_norm_options options = {.struct_size = sizeof(options),
+						      .training = 1};
+	return tn_batch_norm(c->x, NULL, NULL, &options);
+}
+
+static tn_array *run_max_pool2d(const struct bench_case *c)
+{
+	const struct tn_pool2d_options options = {.struct_size = sizeof(options), .kernel = {2, 2}};
+	return tn_max_pool2d(c->x, &options);
+}
+
+static double elements(const struct bench_case *c)
+{
+	double n = 1;
+	for (int i = 0; i < c->operation->rank; i++)
+		n *= (double)c->shape[i];
+	return n;
+}
+
+static double once(const struct bench_case *c)
+{
+	return 4 * elements(c);
+}
+
+static double once_and_quarter(const struct bench_case *c)
+{
+	return 5 * elements(c);
+}
+
+static double twice(const struct bench_case *c)
+{
+	return 8 * elements(c);
+}
+
+static double three_times(const struct bench_case *c)
+{
+	return 12 * elements(c);
+}
+
+static double product_flops(const struct bench_case *c)
+{
+	return 2 * elements(c); /* M, N, K */
+}
+
+static double conv2d_flops(const struct bench_case *c)
+{
+	return 2 * elements(c) * (double)c->shape[1] * 9;
+}
+
+static double depthwise_flops(const struct bench_case *c)
+{
+	return 2 * elements(c) * 49;
+}
+
+static const struct bench_operation operations[] = {
+	{"copy", "a copy", 2, {2000, 2000}, matrix, run_copy, NULL, twice},
+	{"add", "x + y", 2, {2000, 2000}, matrix, run_add, NULL, three_times},
+	{"relu", "max(x, 0)", 2, {2000, 2000}, matrix, run_relu, NULL, twice},
+	{"exp", "exp x", 2, {2000, 2000}, matrix, run_exp, NULL, twice},
+	{"tanh", "tanh x", 2, {2000, 2000}, matrix, run_tanh, NULL, twice},
+	{"gelu", "GELU, with erf", 2, {2000, 2000}, matrix, run_gelu, NULL, twice},
+	{"sum", "over all", 2, {2000, 2000}, matrix, run_sum, NULL, once},
+	{"sum-down", "over axis 0", 2, {2000, 2000}, matrix, run_sum_down, NULL, once},
+	{"sum-across", "over axis 1", 2, {2000, 2000}, matrix, run_sum_across, NULL, once},
+	{"argmax", "over axis 1", 2, {2000, 2000}, matrix, run_argmax, NULL, once},
+	{"softmax", "over axis 1", 2, {2000, 2000}, matrix, run_softmax, NULL, twice},
+	{"transpose", "and copy", 2, {2000, 2000}, matrix, run_transpose, NULL, twice},
+	{"matmul", "M x N x K", 3, {512, 512, 512}, product, run_matmul, product_flops, NULL},
+	{"conv2d", "3 x 3", 4, {8, 64, 32, 32}, images3, run_conv2d, conv2d_flops, NULL},
+	{"depthwise", "7 x 7", 4, {8, 96, 16, 16}, images7, run_depthwise, depthwise_flops, NULL},
+	{"batch-norm", "training", 4, {32, 64, 32, 32}, images7, run_batch_norm, NULL, twice},
+	{"max-pool", "2 x 2", 4, {32, 64, 32, 32}, images7, run_max_pool2d, NULL, once_and_quarter},
+};
+
+const struct bench_operation *bench_operation_at(size_t index)
+{
+	return index < sizeof(operations) / sizeof(operations[0]) ? &operations[index] : NULL;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "info.h"
+
+static const char help[] = "usage: tenon bench ops [NAME ...] [options]\n"
+			   "\n"
+			   "  Times operations on single precision, into new arrays, and shows "
+			   "GFLOP/s or GB/s (bytes that\n"
+			   "  must be read and written) and how much that is of what the processor "
+			   "can do, measured here.\n"
+			   "\n"
+			   "  --shape AxBx...    of those whose shape has as many axes\n"
+			   "  --tiers            on the reference backend too, with the ratio\n"
+			   "  --samples N        of a fiftieth of a second each (9)\n"
+			   "  --threads N        as TENON_THREADS\n"
+			   "  --backend NAME     as TENON_BACKEND\n"
+			   "  --list             the operations and the axes of their shapes\n"
+			   "  --json             the same as JSON\n";
+
+#define WINDOW 0.02
+
+struct command_line {
+	struct common_options common;
+	int64_t shape[BENCH_MOST_AXES];
+	int rank; /* of the shape; 0: none was given */
+	uint64_t samples;
+	int tiers, list, json;
+	char **names;
+	int n_names;
+};
+
+/* What is measured of one operation. */
+struct figures {
+	double best, median; /* seconds a call */
+	double amount;       /* operations or bytes of one */
+	int is_arithmetic;
+	double reference; /* median on the reference backend; 0: not measured */
+};
+
+struct peaks {
+	int threads;
+	double gflops, gbytes;
+};
+
+/* "8x64x32x32" */
+static int parse_shape(const char *text, struct command_line *line)
+{
+	for (line->rank = 0; line->rank < BENCH_MOST_AXES; text++) {
+		char *end;
+		long long length = *text >= '1' && *text <= '9' ? strtoll(text, &end, 10) : 0;
+		if (length < 1 || length > 1 << 24)
+			return 0;
+		line->shape[line->rank++] = length;
+		text = end;
+		if (*text != 'x')
+			return *text == 0;
+	}
+	return 0;
+}
+
+static int run_window(const struct bench_case *c, tn_context *context, int calls)
+{
+	for (int i = 0; i < calls; i++) {
+		tn_array *result = c->operation->run(c);
+		if (!result)
+			return 0;
+		tn_array_destroy(result);
+	}
+	return !tn_sync(context);
+}
+
+/* Windows of as many calls as fill one; the first is not counted. */
+static int time_case(const struct bench_case *c, tn_context *context, int samples,
+		     struct bench_times *times)
+{
+	double start = bench_seconds();
+	if (!run_window(c, context, 1) || !run_window(c, context, 1))
+		return 0;
+	double once = (bench_seconds() - start) / 2;
+	int calls = once < WINDOW ? (int)(WINDOW / once) + 1 : 1;
+	for (times->n = -1; times->n < samples; times->n++) {
+		start = bench_seconds();
+		if (!run_window(c, context, calls))
+			return 0;
+		if (times->n >= 0)
+			times->seconds[times->n] = (bench_seconds() - start) / calls;
+	}
+	bench_sort(times);
+	return 1;
+}
+
+static int measure(const struct command_line *line, const struct bench_operation *operation,
+		   tn_context *context, struct bench_case *c, struct figures *figures)
+{
+	struct bench_times times;
+	*c = (struct bench_case){.operation = operation};
+	memcpy(c->shape, line->rank == operation->rank ? line->shape : operation->shape,
+	       sizeof(c->shape));
+	int done =
+		operation->prepare(c, context) && time_case(c, context, (int)line->samples, &times);
+	if (done) {
+		figures->best = times.seconds[0];
+		figures->median = times.seconds[times.n / 2];
+		figures->is_arithmetic = operation->operations != NULL;
+		figures->amount =
+			figures->is_arithmetic ? operation->operations(c) : operation->bytes(c);
+	}
+	tn_array_destroy(c->x);
+	tn_array_destroy(c->y);
+	return done;
+}
+
+static int wanted(const struct command_line *line, const struct bench_operation *operation)
+{
+	if (line->rank && line->rank != operation->rank)
+		return 0;
+	for (int i = 0; i < line->n_names; i++) {
+		if (!strcmp(line->names[i], operation->name))
+			return 1;
+	}
+	return !line->n_names;
+}
+
+static const char *shape_text(const struct bench_case *c, char *text, size_t size)
+{
+	size_t used = 0;
+	for (int i = 0; i < c->operation->rank; i++)
+		used += (size_t)snprintf(text + used, size - used, i ? "x%lld" : "%lld",
+					 (long long)c->shape[i]);
+	return text;
+}
+
+static double rate_of(const struct figures *figures)
+{
+	return 1e-9 * figures->amount / figures->median;
+}
+
+static double part_of_peak(const struct figures *figures, const struct peaks *peaks)
+{
+	double peak = figures->is_arithmetic ? peaks->gflops : peaks->gbytes;
+	return peak > 0 ? rate_of(figures) / peak : 0;
+}
+
+static void print_row(const struct bench_case *c, const struct figures *figures,
+		      const struct peaks *peaks)
+{
+	char text[96], ratio[32] = "";
+	if (figures->reference > 0)
+		snprintf(ratio, sizeof(ratio), "%9.1f", figures->reference / figures->median);
+	printf("%-11s %-15s %10.1f %10.1f %9.2f %-7s %6.1f %%%s\n", c->operation->name,
+	       shape_text(c, text, sizeof(text)), 1e6 * figures->best, 1e6 * figures->median,
+	       rate_of(figures), figures->is_arithmetic ? "GFLOP/s" : "GB/s",
+	       100 * part_of_peak(figures, peaks), ratio);
+	fflush(stdout);
+}
+
+static json_t *json_row(const struct bench_case *c, const struct figures *figures,
+			const struct peaks *peaks)
+{
+	char text[96];
+	json_t *row =
+		json_pack("{s:s, s:s, s:f, s:f, s:f, s:s, s:f}", "operation", c->operation->name,
+			  "shape", shape_text(c, text, sizeof(text)), "best_seconds", figures->best,
+			  "median_seconds", figures->median, "rate", rate_of(figures), "unit",
+			  figures->is_arithmetic ? "GFLOP/s" : "GB/s", "of_peak",
+			  part_of_peak(figures, peaks));
+	if (figures->reference > 0)
+		json_object_set_new(row, "reference_seconds", json_real(figures->reference));
+	return row;
+}
+
+static void print_head(tn_context *context, const struct peaks *peaks, int tiers)
+{
+	printf("%s\n", tn_device_name(tn_device_current(context)));
+	printf("the processor, %d thread%s: %.1f GFLOP/s, copies %.1f GB/s\n\n", peaks->threads,
+	       peaks->threads == 1 ? "" : "s", peaks->gflops, peaks->gbytes);
+	printf("%-11s %-15s %10s %10s %17s %8s%s\n", "operation", "shape", "best us", "median us",
+	       "rate", "of peak", tiers ? "  reference / it" : "");
+}
+
+/* All operations that are wanted; `slow` is a context of the reference backend, or NULL. */
+static int measure_all(const struct command_line *line, tn_context *context, tn_context *slow,
+		       const struct peaks *peaks, json_t *rows)
+{
+	const struct bench_operation *operation;
+	for (size_t i = 0; (operation = bench_operation_at(i)) != NULL; i++) {
+		struct bench_case c;
+		struct figures figures = {0}, reference = {0};
+		if (!wanted(line, operation))
+			continue;
+		if (slow && !measure(line, operation, slow, &c, &reference))
+			return finish(slow);
+		if (!measure(line, operation, context, &c, &figures))
+			return finish(context);
+		figures.reference = reference.median;
+		if (line->json)
+			json_array_append_new(rows, json_row(&c, &figures, peaks));
+		else
+			print_row(&c, &figures, peaks);
+	}
+	return EXIT_DONE;
+}
+
+static int run(const struct command_line *line, tn_context *context, tn_context *slow)
+{
+	int threads = bench_threads();
+	const struct peaks peaks = {threads, bench_peak_gflops(threads),
+				    bench_peak_gbytes(threads)};
+	json_t *rows = json_array();
+	if (!line->json)
+		print_head(context, &peaks, line->tiers);
+	int code = measure_all(line, context, slow, &peaks, rows);
+	if (line->json && !code)
+		return print_json(
+			json_pack("{s:o, s:i, s:f, s:f, s:o}", "device",
+				  printable_json(tn_device_name(tn_device_current(context))),
+				  "threads", threads, "peak_gflops", peaks.gflops, "peak_gbytes",
+				  peaks.gbytes, "operations", rows));
+	json_decref(rows);
+	return code;
+}
+
+static int open_and_run(const struct command_line *line)
+{
+	const struct common_options reference = {.backend = "reference"};
+	tn_context *slow = NULL;
+	int code;
+	tn_context *context = open_context(&line->common, 0, &code);
+	if (context && line->tiers)
+		slow = open_context(&reference, 0, &code);
+	if (context && !code)
+		code = run(line, context, slow);
+	tn_context_close(slow);
+	tn_context_close(context);
+	return code;
+}
+
+static int list(void)
+{
+	static const char *const axes[] = {"", "", "rows x columns", "M x N x K", "N x C x H x W"};
+	const struct bench_operation *operation;
+	for (size_t i = 0; (operation = bench_operation_at(i)) != NULL; i++)
+		printf("%-12s %-16s %s\n", operation->name, axes[operation->rank], operation->text);
+	return EXIT_DONE;
+}
+
+/* Every name is an operation's, and the shape fits one of them at least. */
+static int check(const struct command_line *line)
+{
+	const struct bench_operation *operation;
+	int n_wanted = 0;
+	for (int name = 0; name < line->n_names; name++) {
+		size_t i = 0;
+		while ((operation = bench_operation_at(i)) &&
+		       strcmp(line->names[name], operation->name) != 0)
+			i++;
+		if (!operation)
+			return usage_error("bench ops", "no operation '%s'; --list names them",
+					   line->names[name]);
+	}
+	for (size_t i = 0; (operation = bench_operation_at(i)) != NULL; i++)
+		n_wanted += wanted(line, operation);
+	return n_wanted ? EXIT_DONE
+			: usage_error("bench ops",
+				      "--shape: none of these operations has %d axes; --list "
+				      "names them",
+				      line->rank);
+}
+
+static const struct option options[] = {
+	{"shape", required_argument, NULL, 's'},
+	{"tiers", no_argument, NULL, 't'},
+	{"samples", required_argument, NULL, 'n'},
+	{"threads", required_argument, NULL, 'j'},
+	{"backend", required_argument, NULL, 'b'},
+	{"list", no_argument, NULL, 'l'},
+	{"json", no_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* One option; -1: go on, otherwise leave with this exit code. */
+static int take(int option, struct command_line *line)
+{
+	uint64_t threads;
+	switch (option) {
+	case 's':
+		return parse_shape(optarg, line)
+			       ? -1
+			       : usage_error("bench ops", "--shape: '%s' is not 2 to %d lengths",
+					     optarg, BENCH_MOST_AXES);
+	case 'n':
+		return parse_count(optarg, 1, BENCH_MOST_SAMPLES, &line->samples)
+			       ? -1
+			       : usage_error("bench ops", "--samples: '%s' is not in 1..%d", optarg,
+					     BENCH_MOST_SAMPLES);
+	case 'j':
+		return parse_count(optarg, 1, 256, &threads) && !setenv("TENON_THREADS", optarg, 1)
+			       ? -1
+			       : usage_error("bench ops", "--threads: '%s' is not in 1..256",
+					     optarg);
+	case 'b':
+		line->common.backend = optarg;
+		return -1;
+	case 't':
+		return line->tiers = 1, -1;
+	case 'l':
+		return line->list = 1, -1;
+	case 'o':
+		return line->json = 1, -1;
+	case 'h':
+		fputs(help, stdout);
+		return EXIT_DONE;
+	default:
+		return usage_error("bench ops", "see above");
+	}
+}
+
+int bench_ops(int argc, char **argv)
+{
+	struct command_line line = {.samples = 9};
+	int option, code;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		code = take(option, &line);
+		if (code >= 0)
+			return code;
+	}
+	line.names = argv + optind;
+	line.n_names = argc - optind;
+	if (line.list)
+		return list();
+	code = check(&line);
+	return code ? code : open_and_run(&line);
+}

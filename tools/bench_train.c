@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench.h"
+#include "info.h"
+
+static const char help[] =
+	"usage: tenon bench train MODEL [options]\n"
+	"\n"
+	"  Training steps on one batch of random 28 x 28 pictures in 10 classes: forward, "
+	"cross-entropy,\n"
+	"  backward and SGD.  Images per second and milliseconds a step (best and median), the "
+	"largest\n"
+	"  memory of the process so far, and the page faults of a step after the first ones.\n"
+	"\n"
+	"  --batch N          images a step (128)\n"
+	"  --samples N        of a quarter second each (9)\n"
+	"  --threads N        as TENON_THREADS\n"
+	"  --backend NAME     as TENON_BACKEND\n"
+	"  --ledger[=time]    which operations ran where, and with =time their seconds\n"
+	"  --json             the same as JSON\n";
+
+#define WINDOW 0.25
+#define WARM_STEPS 3
+
+struct training {
+	tn_context *context;
+	tn_module *net;
+	tn_optimizer *optimizer;
+	tn_array *x, *labels;
+	int64_t batch;
+};
+
+struct figures {
+	struct bench_times step; /* seconds, a window each */
+	long steps, faults;      /* of all windows */
+};
+
+struct command_line {
+	struct common_options common;
+	const char *model;
+	uint64_t batch, samples;
+	int json;
+};
+
+static int step(const struct training *t)
+{
+	if (tn_scope_begin(t->context))
+		return 0;
+	tn_module_zero_gradients(t->net);
+	tn_tape *tape = tn_tape_begin(t->context);
+	tn_array *loss = tn_cross_entropy(tn_module_forward(t->net, t->x), t->labels, TN_NO_LABEL);
+	tn_status status = tn_tape_backward(tape, loss, NULL);
+	tn_tape_end(tape);
+	if (!status)
+		status = tn_optimizer_step(t->optimizer);
+	tn_scope_end(t->context, NULL);
+	return !status;
+}
+
+static long page_faults(void)
+{
+	struct rusage usage;
+	return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_minflt + usage.ru_majflt;
+}
+
+/* The largest resident size so far in MiB: not ru_maxrss, which a program inherits from the one that
+ * started it. */
+static double peak_memory(void)
+{
+	char line[128];
+	double peak = 0;
+	FILE *status = fopen("/proc/self/status", "r");
+	while (status && fgets(line, sizeof(line), status)) {
+		if (!strncmp(line, "VmHWM:", 6))
+			peak = (double)strtol(line + 6, NULL, 10) / 1024;
+	}
+	if (status)
+		fclose(status);
+	return peak;
+}
+
+static int window(const struct training *t, struct figures *figures)
+{
+	double start = bench_seconds(), seconds;
+	long steps = 0, faults = page_faults();
+	do {
+		if (!step(t))
+			return 0;
+		steps++;
+		seconds = bench_seconds() - start;
+	} while (seconds < WINDOW);
+	if (tn_sync(t->context))
+		return 0;
+	figures->step.seconds[figures->step.n++] = (bench_seconds() - start) / (double)steps;
+	figures->steps += steps;
+	figures->faults += page_faults() - faults;
+	return 1;
+}
+
+static int measure(const struct training *t, int samples, struct figures *figures)
+{
+	for (int i = 0; i < WARM_STEPS; i++) {
+		if (!step(t))
+			return 0;
+	}
+	tn_ledger_reset(t->context);
+	for (int i = 0; i < samples; i++) {
+		if (!window(t, figures))
+			return 0;
+	}
+	bench_sort(&figures->step);
+	return 1;
+}
+
+static int prepare(struct training *t, const char *model)
+{
+	const struct tn_model_shape shape = {1, 28, 28, 10};
+	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 1e-3};
+	t->net = tn_model_create(t->context, model, &shape);
+	if (!t->net || tn_module_build(t->net))
+		return 0;
+	tn_module_set_training(t->net, 1);
+	t->optimizer = tn_sgd(t->net, &sgd);
+	t->x = tn_random_normal(t->context, 4, (int64_t[]){t->batch, 1, 28, 28}, 0, 1);
+	tn_array *numbers = tn_random_uniform(t->context, 1, &t->batch, 0, 10);
+	t->labels = tn_astype(numbers, TN_I32);
+	tn_array_destroy(numbers);
+	return t->optimizer && t->x && t->labels;
+}
+
+static void print_text(const struct training *t, const struct command_line *line,
+		       const struct figures *figures)
+{
+	double best = figures->step.seconds[0], median = figures->step.seconds[figures->step.n / 2];
+	printf("%s, batch %lld, %s\n", line->model, (long long)t->batch,
+	       tn_device_name(tn_device_current(t->context)));
+	printf("images/s     best %10.0f   median %10.0f\n", (double)t->batch / best,
+	       (double)t->batch / median);
+	printf("ms a step    best %10.3f   median %10.3f\n", 1e3 * best, 1e3 * median);
+	printf("peak memory  %.1f MiB\n", peak_memory());
+	printf("page faults  %.2f a step\n", (double)figures->faults / (double)figures->steps);
+	if (line->common.ledger)
+		print_ledger(t->context);
+}
+
+static int print_figures(const struct training *t, const struct command_line *line,
+			 const struct figures *figures)
+{
+	double best = figures->step.seconds[0], median = figures->step.seconds[figures->step.n / 2];
+	if (!line->json) {
+		print_text(t, line, figures);
+		return EXIT_DONE;
+	}
+	return print_json(json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:f, s:f}", "model",
+				    line->model, "batch", (json_int_t)t->batch, "device",
+				    printable_json(tn_device_name(tn_device_current(t->context))),
+				    "images_per_second", (double)t->batch / median,
+				    "best_step_seconds", best, "median_step_seconds", median,
+				    "peak_memory_mib", peak_memory(), "page_faults_per_step",
+				    (double)figures->faults / (double)figures->steps));
+}
+
+static int run(const struct command_line *line)
+{
+	struct training t = {.batch = (int64_t)line->batch};
+	struct figures figures = {0};
+	int code;
+	t.context = open_context(&line->common, 0, &code);
+	if (!t.context)
+		return code;
+	if (prepare(&t, line->model) && measure(&t, (int)line->samples, &figures))
+		code = print_figures(&t, line, &figures);
+	else
+		code = finish(t.context);
+	tn_array_destroy(t.x);
+	tn_array_destroy(t.labels);
+	tn_optimizer_destroy(t.optimizer);
+	tn_module_destroy(t.net);
+	tn_context_close(t.context);
+	return code;
+}
+
+static const struct option options[] = {
+	{"batch", required_argument, NULL, 'n'},   {"samples", required_argument, NULL, 's'},
+	{"threads", required_argument, NULL, 'j'}, {"backend", required_argument, NULL, 'b'},
+	{"ledger", optional_argument, NULL, 'l'},  {"json", no_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+};
+
+/* One option; -1: go on, otherwise leave with this exit code. */
+static int take(int option, struct command_line *line)
+{
+	uint64_t threads;
+	switch (option) {
+	case 'n':
+		return parse_count(optarg, 1, 1 << 20, &line->batch)
+			       ? -1
+			       : usage_error("bench train",
+					     "--batch: '%s' is not a number of images", optarg);
+	case 's':
+		return parse_count(optarg, 1, BENCH_MOST_SAMPLES, &line->samples)
+			       ? -1
+			       : usage_error("bench train", "--samples: '%s' is not in 1..%d",
+					     optarg, BENCH_MOST_SAMPLES);
+	case 'j':
+		return parse_count(optarg, 1, 256, &threads) && !setenv("TENON_THREADS", optarg, 1)
+			       ? -1
+			       : usage_error("bench train", "--threads: '%s' is not in 1..256",
+					     optarg);
+	case 'l':
+		line->common.ledger = optarg && !strcmp(optarg, "time") ? 2 : 1;
+		return -1;
+	case 'b':
+		line->common.backend = optarg;
+		return -1;
+	case 'o':
+		return line->json = 1, -1;
+	case 'h':
+		fputs(help, stdout);
+		return EXIT_DONE;
+	default:
+		return usage_error("bench train", "see above");
+	}
+}
+
+int bench_train(int argc, char **argv)
+{
+	struct command_line line = {.batch = 128, .samples = 9};
+	int option, code;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		code = take(option, &line);
+		if (code >= 0)
+			return code;
+	}
+	if (argc - optind != 1)
+		return usage_error("bench train", "expected one model; tenon models lists them");
+	line.model = argv[optind];
+	return run(&line);
+}
