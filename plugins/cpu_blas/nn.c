@@ -6,14 +6,21 @@
 #include "nn.h"
 
 #include "conv2d.h"
+#include "norm.h"
 #include "pool2d.h"
 
 const struct tn_nn_table cpu_nn_table = {
 	.struct_size = sizeof(cpu_nn_table),
+	.batch_norm_backward = cpu_batch_norm_backward,
+	.batch_norm_forward = cpu_batch_norm_forward,
 	.conv2d_forward = cpu_conv2d_forward,
 	.conv2d_input_gradient = cpu_conv2d_input_gradient,
 	.conv2d_prepack = cpu_conv2d_prepack,
 	.conv2d_weight_gradient = cpu_conv2d_weight_gradient,
+	.group_norm_backward = cpu_group_norm_backward,
+	.group_norm_forward = cpu_group_norm_forward,
+	.layer_norm_backward = cpu_layer_norm_backward,
+	.layer_norm_forward = cpu_layer_norm_forward,
 	.pool2d_backward = cpu_pool2d_backward,
 	.pool2d_forward = cpu_pool2d_forward,
 };
