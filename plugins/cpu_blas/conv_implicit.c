@@ -22,6 +22,8 @@
 #define BLOCK_BYTES (384 << 10)
 /* Work of a piece: some tens of microseconds on one core. */
 #define PIECE_FLOPS 4e6
+/* Pixels of whole tiles, on every level. */
+#define PIXELS 24
 /* Few channels: below this images are padded so that taps are rows. */
 #define FEW 16
 #define PADDED_BYTES (8 << 20)
@@ -374,9 +376,8 @@ static void run_taps(struct job *job, int64_t images)
 	job->block = divide_up(job->panels, job->blocks);
 	job->blocks = divide_up(job->panels, job->block);
 	flops *= (double)least(job->block * job->width, job->channels);
-	job->range = (int64_t)(PIECE_FLOPS / flops) + 1;
+	job->range = ((int64_t)(PIECE_FLOPS / flops) / PIXELS + 1) * PIXELS;
 	job->ranges = divide_up(job->pixels, job->range);
-	job->range = divide_up(job->pixels, job->ranges);
 	cpu_parallel(job->conv->device, (uint64_t)(job->conv->groups * job->blocks * job->ranges),
 		     1, run_pieces, job);
 }
@@ -397,6 +398,7 @@ static void take_epilogue(struct job *job)
 	t->bias = bias;
 	int clamps =
 		conv->activation == TN_ACTIVATION_RELU || conv->activation == TN_ACTIVATION_RELU6;
+	t->clamps = clamps;
 	t->low = clamps ? 0 : -__builtin_inff();
 	t->high = conv->activation == TN_ACTIVATION_RELU6 ? 6 : __builtin_inff();
 	t->accumulate = conv->pass == CPU_CONV_INPUT_GRADIENT && conv->accumulate;

@@ -43,6 +43,7 @@ struct cpu_taps {
 	const float *bias; /* with room for whole panels */
 	const float *residual;
 	int64_t residual_image, residual_row, residual_pixel;
+	int clamps;
 	float low, high; /* a NaN passes */
 	int accumulate;
 };

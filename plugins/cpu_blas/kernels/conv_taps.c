@@ -3,10 +3,12 @@
  *
  * Convolution: tiles of up to TILE pixels x one panel of output channels are summed in registers.
  *
- * For each element k of a tap the panel's row is loaded (two vectors) and each pixel's element is
- * broadcast to both; the pixels' addresses are kept in registers, so their places are free: a row
- * of padding reads zeros.  The input of a tile is read once for each panel and stays in L1; panels
- * stream from L2, where the caller keeps their block.
+ * The windows of a tile's pixels are copied into TILE rows of CHUNK elements, zeros for padding: they
+ * stay in L1 for all panels, and all their elements are a constant distance from one address, which
+ * leaves the compiler its registers.  For each element k the panel's row is loaded (two vectors) and
+ * each pixel's element is broadcast to both.  Panels stream from L2, where the caller keeps their
+ * block.  Windows larger than CHUNK take several rounds, between which the sums of SOME_PANELS rest
+ * in L1.
  */
 #include "conv_walk.h"
 
@@ -15,30 +17,152 @@
 #else
 #define TILE 6
 #endif
-/* Taps whose addresses are written down at a time. */
-#define SOME_TAPS 32
+#define CHUNK 256
+/* Rows begin on different lines of the cache. */
+#define PITCH (CHUNK + 16)
+#define SOME_PANELS 8
 
-typedef const float *rows_of[TILE];
+/* Part of a tap, or a whole one, in a chunk. */
+struct segment {
+	int64_t row, n; /* of panels: the first, and how many */
+};
 
-/* sum[i][..] += over the taps: rows[tap][i][k] * panel. */
-__attribute__((always_inline)) static inline void
-multiply(vf *sum, rows_of *rows, const struct cpu_tap *taps, int64_t n_taps, int64_t depth,
-	 const float *panel, const int height, const int vectors)
+struct chunk {
+	int64_t n_segments;
+	struct segment segments[CHUNK];
+	_Alignas(64) float rows[TILE * PITCH];
+};
+
+struct tile {
+	const struct cpu_taps *t;
+	int64_t n; /* pixels */
+	/* Of each: its window's first row and column, and where its window, result and residual are. */
+	int64_t row[TILE], column[TILE];
+	const float *in[TILE];
+	float *out[TILE];
+	const float *more[TILE];
+	/* Where the next chunk begins. */
+	int64_t tap, k;
+	int begun; /* sums hold something */
+	vf sums[SOME_PANELS][TILE * 2];
+	struct chunk chunk;
+	float spare[WIDE]; /* takes the results of rows that are no pixels */
+};
+
+/* ---- A chunk ---------------------------------------------------------------------------------*/
+
+/* Whole vectors are written: what follows is written later, or beyond the chunk. */
+static inline void copy(float *to, const float *from, int64_t n)
 {
+	int64_t i = 0;
+	for (; i + LANES <= n; i += LANES)
+		vf_store(to + i, vf_load(from + i));
+	if (i < n)
+		vf_store(to + i, vf_load_first(from + i, n - i));
+}
+
+static inline int is_inside(const struct tile *tile, int64_t i, const struct cpu_tap *tap)
+{
+	return (uint64_t)(tile->row[i] + tap->down) < (uint64_t)tile->t->height &&
+	       (uint64_t)(tile->column[i] + tap->across) < (uint64_t)tile->t->width;
+}
+
+/* Copies n elements of a tap, from k on, to place `at` of the rows. */
+static inline void copy_tap(struct tile *tile, const struct cpu_tap *tap, int64_t k, int64_t n,
+			    int64_t at)
+{
+	const struct cpu_taps *t = tile->t;
+	int64_t offset = tap->down * t->in_row + tap->across * t->in_pixel + k;
+	float *to = tile->chunk.rows + at;
+	for (int64_t i = 0; i < tile->n; i++, to += PITCH)
+		copy(to, is_inside(tile, i, tap) ? tile->in[i] + offset : t->zeros, n);
+}
+
+/* The next chunk; as many elements as fit. */
+static void fill(struct tile *tile)
+{
+	const struct cpu_taps *t = tile->t;
+	struct chunk *chunk = &tile->chunk;
+	chunk->n_segments = 0;
+	for (int64_t at = 0; tile->tap < t->n_taps && at < CHUNK;) {
+		const struct cpu_tap *tap = &t->taps[tile->tap];
+		int64_t n = t->depth - tile->k < CHUNK - at ? t->depth - tile->k : CHUNK - at;
+		copy_tap(tile, tap, tile->k, n, at);
+		chunk->segments[chunk->n_segments++] = (struct segment){tap->row + tile->k, n};
+		at += n;
+		tile->k += n;
+		if (tile->k == t->depth) {
+			tile->k = 0;
+			tile->tap++;
+		}
+	}
+}
+
+/* ---- Results ---------------------------------------------------------------------------------*/
+
+static inline vf finish(const struct cpu_taps *t, vf x)
+{
+	if (!t->clamps)
+		return x;
+	x = vf_select(x < t->low, vf_set(t->low), x);
+	return vf_select(x > t->high, vf_set(t->high), x);
+}
+
+static inline vf load_some(const float *p, int64_t n)
+{
+	return n >= LANES ? vf_load(p) : vf_load_first(p, n);
+}
+
+static inline void store_some(float *p, vf x, int64_t n)
+{
+	if (n >= LANES)
+		vf_store(p, x);
+	else
+		vf_store_first(p, x, n);
+}
+
+/* The n results of each pixel from its sums. */
+__attribute__((always_inline)) static inline void store(struct tile *tile, vf acc[TILE][2],
+							int64_t channel, int64_t n,
+							const int height, const int vectors)
+{
+	const struct cpu_taps *t = tile->t;
+#pragma GCC unroll 2
+	for (int j = 0; j < vectors; j++) {
+		int64_t at = channel + j * LANES, left = n - j * LANES;
+		vf bias = vf_load(t->bias + at);
+#pragma GCC unroll 12
+		for (int i = 0; i < height; i++) {
+			vf x = acc[i][j] + bias;
+			float *out = i < tile->n ? tile->out[i] + at : tile->spare;
+			if (tile->more[0] && i < tile->n)
+				x += load_some(tile->more[i] + at, left);
+			store_some(out, finish(t, x), left);
+		}
+	}
+}
+
+/* ---- Products --------------------------------------------------------------------------------*/
+
+/* sums[i][..] := (or +=) the chunk's row i times its rows of the panel. */
+__attribute__((always_inline)) static inline void multiply(struct tile *tile, const float *panel,
+							   vf *sums, int64_t channel,
+							   const int height, const int vectors)
+{
+	const struct chunk *chunk = &tile->chunk;
+	int64_t n = tile->t->channels - channel;
 	vf acc[TILE][2];
+	const float *a = chunk->rows;
 #pragma GCC unroll 12
 	for (int i = 0; i < height; i++) {
 #pragma GCC unroll 2
 		for (int j = 0; j < vectors; j++)
-			acc[i][j] = sum[i * vectors + j];
+			acc[i][j] = tile->begun ? sums[i * vectors + j] : (vf){0};
 	}
-	for (int64_t t = 0; t < n_taps; t++) {
-		const float *b = panel + taps[t].row * vectors * LANES;
-		const float *a[TILE];
-#pragma GCC unroll 12
-		for (int i = 0; i < height; i++)
-			a[i] = rows[t][i];
-		for (int64_t k = 0; k < depth; k++, b += vectors * LANES) {
+	for (int64_t s = 0; s < chunk->n_segments; s++) {
+		const float *b = panel + chunk->segments[s].row * vectors * LANES;
+		const float *end = a + chunk->segments[s].n;
+		for (; a < end; a++, b += vectors * LANES) {
 			vf w[2];
 #pragma GCC unroll 2
 			for (int j = 0; j < vectors; j++)
@@ -47,102 +171,81 @@ multiply(vf *sum, rows_of *rows, const struct cpu_tap *taps, int64_t n_taps, int
 			for (int i = 0; i < height; i++) {
 #pragma GCC unroll 2
 				for (int j = 0; j < vectors; j++)
-					acc[i][j] += a[i][k] * w[j];
+					acc[i][j] += a[i * PITCH] * w[j];
 			}
 		}
+	}
+	if (tile->tap == tile->t->n_taps) {
+		if (n >= vectors * LANES)
+			store(tile, acc, channel, vectors * LANES, height, vectors);
+		else
+			store(tile, acc, channel, n, height, vectors);
+		return;
 	}
 #pragma GCC unroll 12
 	for (int i = 0; i < height; i++) {
 #pragma GCC unroll 2
 		for (int j = 0; j < vectors; j++)
-			sum[i * vectors + j] = acc[i][j];
+			sums[i * vectors + j] = acc[i][j];
 	}
 }
 
-static void multiply_rows(vf *sum, rows_of *rows, const struct cpu_tap *taps, int64_t n_taps,
-			  int64_t depth, const float *panel, int64_t n, int64_t width)
+static void multiply_panel(struct tile *tile, int64_t panel, vf *sums)
 {
-	if (width == NARROW)
-		multiply(sum, rows, taps, n_taps, depth, panel, TILE, 1);
-	else if (n > TILE / 3 * 2)
-		multiply(sum, rows, taps, n_taps, depth, panel, TILE, 2);
-	else if (n > TILE / 3)
-		multiply(sum, rows, taps, n_taps, depth, panel, TILE / 3 * 2, 2);
-	else
-		multiply(sum, rows, taps, n_taps, depth, panel, TILE / 3, 2);
-}
-
-/* Addresses of the taps of n pixels; the tile's other rows read zeros. */
-static void address(const struct cpu_taps *t, const struct pixel *pixels, int64_t n, int64_t tap,
-		    int64_t n_taps, rows_of *rows)
-{
-	for (int64_t j = 0; j < n_taps; j++) {
-		for (int64_t i = 0; i < n; i++)
-			rows[j][i] = in_of(t, &pixels[i], &t->taps[tap + j]);
-		for (int64_t i = n; i < TILE; i++)
-			rows[j][i] = t->zeros;
-	}
-}
-
-static inline vf finish(const struct cpu_taps *t, vf x, vf bias, vf more)
-{
-	x = x + bias + more;
-	x = vf_select(x < t->low, vf_set(t->low), x);
-	return vf_select(x > t->high, vf_set(t->high), x);
-}
-
-/* One pixel's channels of a panel: n of them to out, from up to two vectors. */
-static void store(const struct cpu_taps *t, const struct pixel *p, const vf *sum, int64_t channel,
-		  int64_t n)
-{
-	float *out = out_of(t, p) + channel;
-	const float *more = t->accumulate ? out : NULL;
-	if (t->residual)
-		more = t->residual + p->image * t->residual_image + p->row * t->residual_row +
-		       p->column * t->residual_pixel + channel;
-	for (int64_t j = 0; j < n; j += LANES, sum++) {
-		vf bias = vf_load(t->bias + channel + j);
-		if (n - j >= LANES)
-			vf_store(out + j,
-				 finish(t, *sum, bias, more ? vf_load(more + j) : (vf){0}));
-		else
-			vf_store_first(out + j,
-				       finish(t, *sum, bias,
-					      more ? vf_load_first(more + j, n - j) : (vf){0}),
-				       n - j);
-	}
-}
-
-static void tile(const struct cpu_taps *t, const struct pixel *pixels, int64_t n, int64_t panel,
-		 rows_of *rows)
-{
-	vf sum[TILE * 2] = {0};
-	int64_t width = panel_width(t->channels, panel), channel = panel * WIDE;
-	int64_t left = t->channels - channel, vectors = width / LANES;
+	const struct cpu_taps *t = tile->t;
 	const float *weights = t->panels + panel * t->panel_rows * WIDE;
-	for (int64_t tap = 0; tap < t->n_taps; tap += SOME_TAPS) {
-		int64_t some = t->n_taps - tap < SOME_TAPS ? t->n_taps - tap : SOME_TAPS;
-		if (t->n_taps > SOME_TAPS)
-			address(t, pixels, n, tap, some, rows);
-		multiply_rows(sum, rows, t->taps + tap, some, t->depth, weights, n, width);
+	int64_t channel = panel * WIDE;
+	if (panel_width(t->channels, panel) == NARROW)
+		multiply(tile, weights, sums, channel, TILE, 1);
+	else if (tile->n > TILE / 3 * 2)
+		multiply(tile, weights, sums, channel, TILE, 2);
+	else if (tile->n > TILE / 3)
+		multiply(tile, weights, sums, channel, TILE / 3 * 2, 2);
+	else
+		multiply(tile, weights, sums, channel, TILE / 3, 2);
+}
+
+static void run_tile(struct tile *tile, int64_t begin, int64_t end)
+{
+	const struct cpu_taps *t = tile->t;
+	int64_t some = t->n_taps * t->depth <= CHUNK ? end - begin : SOME_PANELS;
+	for (int64_t panel = begin; panel < end; panel += some) {
+		tile->tap = tile->k = 0;
+		tile->begun = 0;
+		do {
+			fill(tile);
+			for (int64_t i = 0; i < some && panel + i < end; i++)
+				multiply_panel(tile, panel + i, tile->sums[i % SOME_PANELS]);
+			tile->begun = 1;
+		} while (tile->tap < t->n_taps);
 	}
-	for (int64_t i = 0; i < n; i++)
-		store(t, &pixels[i], sum + i * vectors, channel, left < width ? left : width);
+}
+
+static void take_pixel(struct tile *tile, int64_t i, const struct pixel *p)
+{
+	const struct cpu_taps *t = tile->t;
+	tile->row[i] = p->row * t->step[0];
+	tile->column[i] = p->column * t->step[1];
+	tile->in[i] = t->in + p->image * t->in_image + tile->row[i] * t->in_row +
+		      tile->column[i] * t->in_pixel;
+	tile->out[i] = out_of(t, p);
+	tile->more[i] = t->accumulate ? tile->out[i] : NULL;
+	if (t->residual)
+		tile->more[i] = t->residual + p->image * t->residual_image +
+				p->row * t->residual_row + p->column * t->residual_pixel;
 }
 
 void VARIANT(cpu_conv_taps)(const struct cpu_taps *t, int64_t first, int64_t last, int64_t begin,
 			    int64_t end)
 {
-	struct pixel pixels[TILE], next = pixel_at(t, first);
-	rows_of rows[SOME_TAPS];
-	int64_t tiles = (last - first + TILE - 1) / TILE;
-	for (int64_t i = first, n; i < last; i += n, tiles--) {
-		n = (last - i + tiles - 1) / tiles;
-		for (int64_t j = 0; j < n; j++, pixel_next(t, &next))
-			pixels[j] = next;
-		if (t->n_taps <= SOME_TAPS)
-			address(t, pixels, n, 0, t->n_taps, rows);
-		for (int64_t panel = begin; panel < end; panel++)
-			tile(t, pixels, n, panel, rows);
+	struct tile tile;
+	struct pixel next = pixel_at(t, first);
+	tile.t = t;
+	memset(tile.chunk.rows, 0, sizeof(tile.chunk.rows));
+	for (int64_t i = first; i < last; i += tile.n) {
+		tile.n = last - i < TILE ? last - i : TILE;
+		for (int64_t j = 0; j < tile.n; j++, pixel_next(t, &next))
+			take_pixel(&tile, j, &next);
+		run_tile(&tile, begin, end);
 	}
 }
