@@ -3,7 +3,7 @@
  *
  * The operations that `tenon bench ops` knows, with what each must compute or move.
  */
-#include "bench.h"
+#include "bench_parts.h"
 
 static int matrix(struct bench_case *c, tn_context *context)
 {

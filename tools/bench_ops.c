@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench_parts.h"
 #include "info.h"
 
 static const char help[] = "usage: tenon bench ops [NAME ...] [options]\n"

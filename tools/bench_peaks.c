@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench_parts.h"
 
 #define ROUNDS 1000000
 #define CHAINS 10

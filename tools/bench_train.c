@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "bench.h"
+#include "bench_parts.h"
 #include "info.h"
 
 static const char help[] =

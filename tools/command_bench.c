@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench.h"
+#include "bench_parts.h"
 
 static const char help[] =
 	"usage: tenon bench dispatch|ops|train [options]\n"

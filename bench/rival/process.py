@@ -39,17 +39,21 @@ class Side:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, env=environment)
 
-    def go(self):
+    def ask(self, what):
+        """The answer to one line."""
         time.sleep(SETTLE)
         try:
-            self.process.stdin.write("go\n")
+            self.process.stdin.write(what + "\n")
             self.process.stdin.flush()
             line = self.process.stdout.readline()
         except BrokenPipeError:
             line = ""
         if not line:
             raise RuntimeError("%s: %s" % (self.name, self.process.stderr.read().strip() or "ended"))
-        self.rates.append(float(line))
+        return line.strip()
+
+    def go(self):
+        self.rates.append(float(self.ask("go")))
 
     def end(self):
         return int(self.process.communicate()[0].split()[-1]) / 1024

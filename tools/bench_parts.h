@@ -3,8 +3,8 @@
  *
  * What the parts of `tenon bench` share.
  */
-#ifndef TENON_TOOLS_BENCH_H
-#define TENON_TOOLS_BENCH_H
+#ifndef TENON_TOOLS_BENCH_PARTS_H
+#define TENON_TOOLS_BENCH_PARTS_H
 
 #include "tool.h"
 
