@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * matmul of the CPU backend beside a direct cblas_sgemm with the same number of threads (for one row
- * beside cblas_sgemv too).  Usage: bench/matmul [THREADS [WORD]]; prints GFLOP/s of the best sample and the
- * ratio backend / peer by best and by median.
+ * beside cblas_sgemv too).  Prints lines of GFLOP/s, medians.
+ *
+ *     TENON_BUILD=$PWD bench/matmul [--threads N] [--filter TEXT] [--samples N]
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -86,22 +87,25 @@ static void run_backend(void *argument)
 		fprintf(stderr, "matmul failed\n");
 }
 
-static void measure(struct job *job, const struct shape *shape)
+static void measure(struct job *job, const struct shape *shape, const struct bench_options *options)
 {
+	char name[64];
 	size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
-	double flops = 2.0 * (double)m * (double)n * (double)k;
+	double gflop = 2e-9 * (double)m * (double)n * (double)k;
 	struct bench_side sides[2] = {{.run = run_backend, .argument = job},
 				      {.run = run_peer, .argument = job}};
+	snprintf(name, sizeof(name), "matmul %s %dx%dx%d", shape->what, shape->m, shape->n,
+		 shape->k);
+	if (!bench_wanted(options, name))
+		return;
 	job->shape = shape;
 	job->a = bench_floats(m * k);
 	job->b = bench_floats(k * n);
 	job->c = bench_floats(m * n);
 	job->set_num_threads(job->threads);
-	bench_interleave(sides, 2);
-	double own = bench_best(&sides[0].samples), peer = bench_best(&sides[1].samples);
-	printf("%-10s %5d x %5d x %5d  %7.1f  %7.1f   %5.2f  %5.2f\n", shape->what, shape->m,
-	       shape->n, shape->k, flops / own / 1e9, flops / peer / 1e9, peer / own,
-	       bench_median(&sides[1].samples) / bench_median(&sides[0].samples));
+	bench_interleave_n(sides, 2, options->samples);
+	bench_line(name, "GFLOP/s", gflop / bench_median(&sides[0].samples),
+		   gflop / bench_median(&sides[1].samples), "OpenBLAS");
 	tn_mem_free(job->a);
 	tn_mem_free(job->b);
 	tn_mem_free(job->c);
@@ -109,21 +113,18 @@ static void measure(struct job *job, const struct shape *shape)
 
 int main(int argc, char **argv)
 {
+	struct bench_options options = bench_parse(argc, argv);
 	struct bench_backend host = {0};
-	struct job job = {.host = &host, .threads = argc > 1 ? atoi(argv[1]) : 2};
+	struct job job = {.host = &host, .threads = options.threads};
 	void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
 	if (!library || !bench_open(&host, "cpu", (unsigned)job.threads)) {
-		fprintf(stderr, "needs libopenblas.so.0 and the plugin (TENON_BUILD)\n");
+		printf("# matmul needs libopenblas.so.0 and the plugin (TENON_BUILD)\n");
 		return 77;
 	}
 	*(void **)&job.sgemm = dlsym(library, "cblas_sgemm");
 	*(void **)&job.set_num_threads = dlsym(library, "openblas_set_num_threads");
-	printf("%d threads; GFLOP/s\n%-32s  backend    sgemm   ratio of best, of medians\n",
-	       job.threads, "");
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
-		if (argc < 3 || strstr(shapes[i].what, argv[2]))
-			measure(&job, &shapes[i]);
-	}
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
+		measure(&job, &shapes[i], &options);
 	bench_close(&host);
 	return 0;
 }

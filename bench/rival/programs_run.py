@@ -8,7 +8,7 @@ import process
 
 # Program, and the cases that --quick takes.
 PROGRAMS = [
-    ("matmul", ["512 x   512"]),
+    ("matmul", ["square 512"]),
     ("conv", ["conv forward 3x3", "conv dgrad 3x3", "conv wgrad 3x3"]),
     ("depthwise", ["7x7"]),
     ("pool", None),
