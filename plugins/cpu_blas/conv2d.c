@@ -15,6 +15,7 @@
 
 /* The last suits everything. */
 static const struct cpu_conv_algorithm *const algorithms[] = {
+	&cpu_conv_depthwise,
 	&cpu_conv_implicit,
 };
 #define N_ALGORITHMS (sizeof(algorithms) / sizeof(*algorithms))

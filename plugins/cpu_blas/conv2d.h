@@ -58,6 +58,7 @@ struct cpu_conv_algorithm {
 };
 
 /* In the order in which they are asked; the last suits everything. */
+extern const struct cpu_conv_algorithm cpu_conv_depthwise;
 extern const struct cpu_conv_algorithm cpu_conv_implicit;
 
 /* The number of the algorithm that TENON_CPU_CONV names, or one that means each shape's own. */

@@ -64,9 +64,10 @@ struct cpu_kernels {
 	void (*copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
 			  int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			  size_t columns);
-	const struct cpu_conv_kernels *conv; /* conv.h */
-	const struct cpu_norm_kernels *norm; /* norm.h */
-	const struct cpu_pool_kernels *pool; /* pool.h */
+	const struct cpu_conv_kernels *conv;           /* conv.h */
+	const struct cpu_depthwise_kernels *depthwise; /* depthwise.h */
+	const struct cpu_norm_kernels *norm;           /* norm.h */
+	const struct cpu_pool_kernels *pool;           /* pool.h */
 };
 
 /* The lists of one variant, laid out as the interpreter wants them. */

@@ -7,6 +7,7 @@
 #ifndef CPU_VARIANT_H
 #define CPU_VARIANT_H
 
+#include "depthwise.h"
 #include "kernels.h"
 #include "norm.h"
 #include "pool.h"
@@ -15,6 +16,7 @@
 #define VARIANT_EXPAND(name, suffix) VARIANT_PASTE(name, suffix)
 #define VARIANT(name) VARIANT_EXPAND(name, CPU_VARIANT)
 
+extern const struct cpu_depthwise_kernels VARIANT(cpu_depthwise);
 extern const struct cpu_kernels VARIANT(cpu_kernels);
 extern const struct cpu_norm_form VARIANT(cpu_norm_columns);
 extern const struct cpu_norm_form VARIANT(cpu_norm_plane);
@@ -46,6 +48,10 @@ void VARIANT(cpu_copy_band)(char *out, int64_t out_down, int64_t out_across, con
 			    int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			    size_t columns);
 void VARIANT(cpu_average_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+void VARIANT(cpu_depthwise_input_gradient)(const struct cpu_depthwise *d,
+					   const struct cpu_depthwise_box *box);
+void VARIANT(cpu_depthwise_weight_gradient)(const struct cpu_depthwise *d,
+					    const struct cpu_depthwise_box *box);
 void VARIANT(cpu_max_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
 extern const struct cpu_conv_kernels VARIANT(cpu_conv);
 void VARIANT(cpu_conv_taps)(const struct cpu_taps *t, int64_t first, int64_t last, int64_t begin,

@@ -111,6 +111,19 @@ static inline void vf_store_first(float *p, vf x, int64_t n)
 #endif
 }
 
+/* All lanes but the first n < LANES. */
+static inline void vf_store_last(float *p, vf x, int64_t n)
+{
+#if defined(__AVX512F__)
+	_mm512_mask_storeu_ps(p, (__mmask16)(0xffffu << n), (__m512)x);
+#elif defined(__AVX2__)
+	_mm256_maskstore_ps(p, ~vector_first(n), (__m256)x);
+#else
+	memcpy(p + n, (const char *)&x + n * (int64_t)sizeof(float),
+	       (size_t)(LANES - n) * sizeof(float));
+#endif
+}
+
 /* mask ? a : b, with masks from comparisons. */
 static inline vf vf_select(vi mask, vf a, vf b)
 {
