@@ -12,7 +12,8 @@
 enum { SENTINEL = 0xa5, GUARD = 64 };
 
 const char *const layout_names[ALL_LAYOUTS] = {
-	"compact", "reversed", "spaced", "shifted", "backward", "broadcast", "overlapped", "random",
+	"compact",   "reversed",   "spaced", "shifted",       "backward",
+	"broadcast", "overlapped", "random", "channels last",
 };
 
 uint64_t shape_count(uint32_t rank, const int64_t *shape)
@@ -67,10 +68,24 @@ static void random_strides(struct kit *kit, struct tn_operand *o, enum role role
 	}
 }
 
+static void channels_last_strides(struct tn_operand *o)
+{
+	int64_t stride = o->shape[1];
+	o->strides[1] = 1;
+	for (uint32_t axis = o->rank; axis-- > 0;) {
+		if (axis == 1)
+			continue;
+		o->strides[axis] = stride;
+		stride *= o->shape[axis];
+	}
+}
+
 static void set_strides(struct kit *kit, struct tn_operand *o, enum role role, enum layout layout)
 {
 	if (layout == RANDOM)
 		return random_strides(kit, o, role);
+	if (layout == CHANNELS_LAST && o->rank > 2)
+		return channels_last_strides(o);
 	nested_strides(o, layout == SPACED ? 3 : 1, layout == SPACED ? 5 : 0, layout == REVERSED);
 	for (uint32_t axis = 0; axis < o->rank; axis++) {
 		if (layout == BACKWARD)

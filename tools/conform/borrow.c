@@ -6,9 +6,9 @@
 #include "borrow.h"
 
 /* The operands that stand in the arguments of each slot; a list ends with 0, where the call is. */
-static const size_t in_matmul[] = {offsetof(struct tn_matmul_args, a),
-				   offsetof(struct tn_matmul_args, b),
-				   offsetof(struct tn_matmul_args, c), 0};
+static const size_t in_matmul[] = {
+	offsetof(struct tn_matmul_args, a), offsetof(struct tn_matmul_args, b),
+	offsetof(struct tn_matmul_args, c), offsetof(struct tn_matmul_args, bias), 0};
 static const size_t in_fill[] = {offsetof(struct tn_fill_args, output), 0};
 static const size_t in_copy[] = {offsetof(struct tn_copy_args, input),
 				 offsetof(struct tn_copy_args, output), 0};
@@ -16,17 +16,25 @@ static const size_t in_gather[] = {offsetof(struct tn_gather_args, input),
 				   offsetof(struct tn_gather_args, indices),
 				   offsetof(struct tn_gather_args, output), 0};
 static const size_t in_conv2d[] = {
-	offsetof(struct tn_conv2d_args, x), offsetof(struct tn_conv2d_args, w),
-	offsetof(struct tn_conv2d_args, y), offsetof(struct tn_conv2d_args, bias), 0};
+	offsetof(struct tn_conv2d_args, x),        offsetof(struct tn_conv2d_args, w),
+	offsetof(struct tn_conv2d_args, y),        offsetof(struct tn_conv2d_args, bias),
+	offsetof(struct tn_conv2d_args, residual), 0};
 static const size_t in_pool2d[] = {offsetof(struct tn_pool2d_args, x),
 				   offsetof(struct tn_pool2d_args, y),
 				   offsetof(struct tn_pool2d_args, index), 0};
-static const size_t in_norm[] = {
-	offsetof(struct tn_norm_args, x),    offsetof(struct tn_norm_args, y),
-	offsetof(struct tn_norm_args, w),    offsetof(struct tn_norm_args, b),
-	offsetof(struct tn_norm_args, mean), offsetof(struct tn_norm_args, rstd),
-	offsetof(struct tn_norm_args, dx),   offsetof(struct tn_norm_args, dw),
-	offsetof(struct tn_norm_args, db),   0};
+static const size_t in_norm[] = {offsetof(struct tn_norm_args, x),
+				 offsetof(struct tn_norm_args, y),
+				 offsetof(struct tn_norm_args, w),
+				 offsetof(struct tn_norm_args, b),
+				 offsetof(struct tn_norm_args, mean),
+				 offsetof(struct tn_norm_args, rstd),
+				 offsetof(struct tn_norm_args, dx),
+				 offsetof(struct tn_norm_args, dw),
+				 offsetof(struct tn_norm_args, db),
+				 offsetof(struct tn_norm_args, residual),
+				 offsetof(struct tn_norm_args, result),
+				 offsetof(struct tn_norm_args, dresidual),
+				 0};
 static const size_t in_softmax[] = {
 	offsetof(struct tn_softmax_args, x), offsetof(struct tn_softmax_args, y),
 	offsetof(struct tn_softmax_args, dy), offsetof(struct tn_softmax_args, dx), 0};
@@ -58,6 +66,8 @@ static const size_t *operands_in(int slot)
 	case TN_SLOT_BATCH_NORM_BACKWARD:
 	case TN_SLOT_LAYER_NORM_FORWARD:
 	case TN_SLOT_LAYER_NORM_BACKWARD:
+	case TN_SLOT_GROUP_NORM_FORWARD:
+	case TN_SLOT_GROUP_NORM_BACKWARD:
 		return in_norm;
 	case TN_SLOT_SOFTMAX_FORWARD:
 	case TN_SLOT_SOFTMAX_BACKWARD:

@@ -55,6 +55,10 @@ tn_status kit_enter(const struct kit *kit, const void *args)
 		return b->nn.cross_entropy_forward(device, args);
 	case TN_SLOT_CROSS_ENTROPY_BACKWARD:
 		return b->nn.cross_entropy_backward(device, args);
+	case TN_SLOT_GROUP_NORM_FORWARD:
+		return b->nn.group_norm_forward(device, args);
+	case TN_SLOT_GROUP_NORM_BACKWARD:
+		return b->nn.group_norm_backward(device, args);
 	default:
 		return TN_INTERNAL;
 	}

@@ -179,6 +179,7 @@ enum layout {
 	LAYOUTS,
 	OUTPUT_LAYOUTS = BACKWARD,
 	RANDOM = LAYOUTS, /* axes in any order in memory, with gaps; inputs also 0 and negative */
+	CHANNELS_LAST,    /* axis 1 innermost, the others in their order; compact below rank 3 */
 	ALL_LAYOUTS,
 };
 extern const char *const layout_names[ALL_LAYOUTS];
@@ -272,6 +273,9 @@ double *numbers(size_t n);
 
 /* Levels 1 and 2, and those of level 5 that look at single slots: slots.h. */
 
+/* Of a value in double, for oracles (epilogue.c). */
+double kit_activate(uint32_t activation, double x);
+
 /* Levels 3 (forward) and 4 (backward): native slots; empty ones are passed over. */
 void check_conv2d_forward(struct kit *kit);
 void check_conv2d_backward(struct kit *kit);
@@ -279,6 +283,10 @@ void check_pool2d_forward(struct kit *kit);
 void check_pool2d_backward(struct kit *kit);
 void check_norm_forward(struct kit *kit);
 void check_norm_backward(struct kit *kit);
+void check_norm_epilogue(struct kit *kit);
+void check_norm_dresidual(struct kit *kit);
+void check_conv2d_epilogue(struct kit *kit);
+void check_conv2d_prepack(struct kit *kit);
 void check_softmax_forward(struct kit *kit);
 void check_softmax_backward(struct kit *kit);
 void check_cross_entropy_forward(struct kit *kit);

@@ -148,9 +148,11 @@ static void convolves(struct kit *kit, enum tn_slot slot, tn_dtype dtype, int nu
 	double *host[3], *begin;
 	static const char *const names[] = {"input gradient", "weight gradient", "forward"};
 	kit_case(kit, slot, "conv2d %s: %s, setting %d, %s%s", names[written], tn_dtype_name(dtype),
-		 number, layout_names[layout % LAYOUTS], accumulate ? ", accumulated" : "");
+		 number, layout_names[layout], accumulate ? ", accumulated" : "");
 	for (int i = 0; i < 3; i++) {
 		unsigned own = (layout + (unsigned)i) % (i == written ? OUTPUT_LAYOUTS : LAYOUTS);
+		if (layout == CHANNELS_LAST)
+			own = i == 1 ? COMPACT : CHANNELS_LAST;
 		array_make(kit, &data[i], i == written ? OUTPUT : INPUT, dtype, 4, shape[i],
 			   (enum layout)own);
 		array_randomise(&data[i], -1, 1);
@@ -190,6 +192,7 @@ static void check_slot(struct kit *kit, enum tn_slot slot)
 		for (unsigned layout = 0; layout < LAYOUTS; layout++)
 			convolves(kit, slot, dtype, number, layout,
 				  slot != TN_SLOT_CONV2D_FORWARD && layout % 2);
+		convolves(kit, slot, dtype, number, CHANNELS_LAST, 0);
 	}
 }
 

@@ -79,15 +79,29 @@ static void pool2d_backward(const struct crossing *c, struct pass *p)
 
 static void norm_forward(const struct crossing *c, struct pass *p)
 {
-	p->saved[0] = tn_norm_forward(c->number, p->inputs[0], p->inputs[1], p->inputs[2], 1e-5, 0,
-				      &p->saved[1], &p->saved[2]);
+	struct tn_norm_call call = {.kind = c->number,
+				    .groups = c->window.groups,
+				    .epsilon = 1e-5,
+				    .x = p->inputs[0],
+				    .w = p->inputs[1],
+				    .b = p->inputs[2]};
+	p->saved[0] = tn_norm_call_forward(&call);
+	p->saved[1] = call.mean;
+	p->saved[2] = call.rstd;
 }
 
 static void norm_backward(const struct crossing *c, struct pass *p)
 {
 	tn_array *dw = zeros_like(p->inputs[1]), *db = zeros_like(p->inputs[2]);
-	p->gradients[0] = tn_norm_backward(c->number, p->dy, p->inputs[0], p->inputs[1],
-					   p->saved[1], p->saved[2], 0, dw, db, 0);
+	p->gradients[0] = tn_norm_call_backward(&(struct tn_norm_call){.kind = c->number,
+								       .groups = c->window.groups,
+								       .x = p->inputs[0],
+								       .w = p->inputs[1],
+								       .mean = p->saved[1],
+								       .rstd = p->saved[2],
+								       .dy = p->dy,
+								       .dw = dw,
+								       .db = db});
 	p->gradients[1] = dw;
 	p->gradients[2] = db;
 }
@@ -181,6 +195,10 @@ static const struct crossing crossings[] = {
 	 .inputs = {WITHIN_2(5, 40), X(40), X(40)}, .number = 1,
 	 .operations = {"layer_norm", "layer_norm_backward"},
 	 .slots = {SLOT_BIT(TN_SLOT_LAYER_NORM_FORWARD), SLOT_BIT(TN_SLOT_LAYER_NORM_BACKWARD)}},
+	{NORM, .check = "cross.group_norm", .name = "group_norm", .terms = 42, .n_inputs = 3,
+	 .inputs = {WITHIN_2(4, 6, 3, 7), X(6), X(6)}, .number = 2, .window = {.groups = 3},
+	 .operations = {"group_norm", "group_norm_backward"},
+	 .slots = {SLOT_BIT(TN_SLOT_GROUP_NORM_FORWARD), SLOT_BIT(TN_SLOT_GROUP_NORM_BACKWARD)}},
 	{SOFTMAX, .name = "softmax", .terms = 37, .n_inputs = 1, .inputs = {WITHIN_2(6, 37)},
 	 .number = 0},
 	{SOFTMAX, .name = "log_softmax", .terms = 37, .n_inputs = 1, .inputs = {WITHIN_2(6, 37)},

@@ -49,6 +49,8 @@ const struct check level2_checks[] = {
 	{"matmul.scale", 2, "matmul scales by alpha and beta, and never reads C when beta is 0",
 	 check_matmul_scale},
 	{"matmul.narrow", 2, "products of f16 and bf16 accumulate in f32", check_matmul_narrow},
+	{"matmul.epilogue", 2, "matmul adds its bias and applies every activation that it takes",
+	 check_matmul_epilogue},
 	{"copy.fill", 2, "fill sets every element to the value's bits", check_copy_fill},
 	{"copy.layouts", 2, "copy keeps the bits of every dtype between all layouts",
 	 check_copy_layouts},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch and layer norm.  The forward's oracle is the definition in double; the gradients' are central
+ * Batch, layer and group norm, with what they may go on with.  The forward's oracle is the definition in double; the gradients' are central
  * differences of it, so no derivation is shared with what is tested.
  */
 #include "conform.h"
@@ -24,24 +24,44 @@ static const struct setting settings[] = {
 };
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
+enum kind { BATCH, LAYER, GROUP, KINDS };
+
+static const char *const kind_names[KINDS] = {"batch", "layer", "group"};
+static const enum tn_slot forward_slots[KINDS] = {
+	TN_SLOT_BATCH_NORM_FORWARD, TN_SLOT_LAYER_NORM_FORWARD, TN_SLOT_GROUP_NORM_FORWARD};
+static const enum tn_slot backward_slots[KINDS] = {
+	TN_SLOT_BATCH_NORM_BACKWARD, TN_SLOT_LAYER_NORM_BACKWARD, TN_SLOT_GROUP_NORM_BACKWARD};
+
 /* The norm as a function of one of x, w, b, the others fixed. */
 struct layer {
 	const struct setting *setting;
-	int is_batch;
+	enum kind kind;
 	const double *x, *w, *b;   /* NULL: the variable one */
 	const double *mean, *rstd; /* NULL: from x */
 	int64_t n_outer, n_channels, n_inner;
+	int64_t groups; /* of group norm */
 };
 
-static struct layer layer_of(const struct setting *setting, int is_batch)
+/* The smallest number of parts, above 1, that leaves more than one element in a group; else 1. */
+static int64_t groups_of(const struct layer *l)
+{
+	for (int64_t groups = 2; groups <= l->n_channels; groups++) {
+		if (l->n_channels % groups == 0 && l->n_channels / groups * l->n_inner > 1)
+			return groups;
+	}
+	return 1;
+}
+
+static struct layer layer_of(const struct setting *setting, enum kind kind)
 {
 	struct layer layer = {.setting = setting,
-			      .is_batch = is_batch,
+			      .kind = kind,
 			      .n_outer = setting->shape.lengths[0],
 			      .n_channels = setting->shape.lengths[1],
 			      .n_inner = 1};
 	for (uint32_t axis = 2; axis < setting->shape.rank; axis++)
 		layer.n_inner *= setting->shape.lengths[axis];
+	layer.groups = groups_of(&layer);
 	return layer;
 }
 
@@ -53,7 +73,11 @@ static int64_t count_of(const struct layer *l)
 /* Which mean and rstd element i has, and which w and b. */
 static int64_t group_of(const struct layer *l, int64_t i)
 {
-	return l->is_batch ? i / l->n_inner % l->n_channels : i / (l->n_channels * l->n_inner);
+	if (l->kind == BATCH)
+		return i / l->n_inner % l->n_channels;
+	if (l->kind == LAYER)
+		return i / (l->n_channels * l->n_inner);
+	return i / (l->n_channels / l->groups * l->n_inner);
 }
 
 static int64_t channel_of(const struct layer *l, int64_t i)
@@ -63,7 +87,9 @@ static int64_t channel_of(const struct layer *l, int64_t i)
 
 static int64_t n_groups(const struct layer *l)
 {
-	return l->is_batch ? l->n_channels : l->n_outer;
+	if (l->kind == BATCH)
+		return l->n_channels;
+	return l->kind == LAYER ? l->n_outer : l->n_outer * l->groups;
 }
 
 static void statistics(const struct layer *l, const double *x, double *mean, double *rstd)
@@ -99,7 +125,8 @@ static void forward(const void *setting, const double *variable, double *y)
 	free(own);
 }
 
-enum operand { X, Y, SCALE, SHIFT, MEAN, RSTD, DX, DW, DB, OPERANDS };
+/* Those after DB are used where a norm goes on with a residual and an activation. */
+enum operand { X, Y, SCALE, SHIFT, MEAN, RSTD, DX, DW, DB, RESIDUAL, RESULT, DRESIDUAL, OPERANDS };
 
 struct trial {
 	struct kit *kit;
@@ -117,7 +144,7 @@ static void make(struct trial *t, enum operand which, enum role role, enum layou
 	const struct shape *shape = &t->setting->shape;
 	int64_t groups = n_groups(&t->layer), *channels = &t->layer.n_channels;
 	struct array *array = &t->array[which];
-	if (which == X || which == Y || which == DX)
+	if (which == X || which == Y || which == DX || which >= RESIDUAL)
 		array_make(t->kit, array, role, t->dtype, shape->rank, shape->lengths, layout);
 	else
 		array_make(t->kit, array, role, t->dtype, 1,
@@ -130,12 +157,13 @@ static void begin(struct trial *t, int is_forward, unsigned layout)
 {
 	int writes_statistics = is_forward && !t->setting->use_statistics;
 	for (int i = 0; i < OPERANDS; i++) {
-		int is_output = i >= DX || (i == Y && is_forward) ||
+		int is_output = (i >= DX && i <= DB) || i == DRESIDUAL || (i == Y && is_forward) ||
 				((i == MEAN || i == RSTD) && writes_statistics);
 		/* Statistics are one a group: no two may share an element. */
 		int is_own = is_output || i == MEAN || i == RSTD;
+		unsigned own = (layout + (unsigned)i) % (is_own ? OUTPUT_LAYOUTS : LAYOUTS);
 		make(t, (enum operand)i, is_output ? OUTPUT : INPUT,
-		     (enum layout)((layout + (unsigned)i) % (is_own ? OUTPUT_LAYOUTS : LAYOUTS)));
+		     layout == CHANNELS_LAST ? CHANNELS_LAST : (enum layout)own);
 	}
 	for (uint64_t i = 0; i < t->array[X].count; i++)
 		array_set_number(&t->array[X], i,
@@ -174,7 +202,12 @@ static void fill_arguments(struct trial *t, uint32_t wants)
 					.has_affine = t->setting->has_affine,
 					.use_statistics = t->setting->use_statistics,
 					.wants = wants,
-					.epsilon = t->setting->epsilon};
+					.groups = t->layer.kind == GROUP ? (uint32_t)t->layer.groups
+									 : 0,
+					.epsilon = t->setting->epsilon,
+					.residual = t->array[RESIDUAL].operand,
+					.result = t->array[RESULT].operand,
+					.dresidual = t->array[DRESIDUAL].operand};
 }
 
 static double largest(const double *values, uint64_t n)
@@ -222,7 +255,11 @@ static void checks_forward(struct trial *t)
 	}
 	forward(&t->layer, NULL, y);
 	tolerance = forward_tolerance(t, rstd);
-	compare(t, Y, y, tolerance);
+	for (uint64_t i = 0; i < t->array[Y].count; i++)
+		y[i] = kit_activate(t->args.activation,
+				    y[i] + (t->args.has_residual ? t->host[RESIDUAL][i] : 0));
+	/* The residual is below 1, and rounds once more. */
+	compare(t, Y, y, tolerance * (t->args.has_residual ? 2 : 1));
 	if (!t->setting->use_statistics) {
 		compare(t, MEAN, mean, tolerance);
 		compare(t, RSTD, rstd, tolerance * largest(rstd, t->array[RSTD].count));
@@ -231,18 +268,21 @@ static void checks_forward(struct trial *t)
 	free(own);
 }
 
-static void normalises(struct kit *kit, enum tn_slot slot, tn_dtype dtype, int number,
-		       unsigned layout)
+static void normalises(struct kit *kit, enum kind kind, tn_dtype dtype, int number, unsigned layout,
+		       uint32_t activation, int has_residual)
 {
-	int is_batch = slot == TN_SLOT_BATCH_NORM_FORWARD;
 	struct trial t = {.kit = kit, .setting = &settings[number], .dtype = dtype};
-	kit_case(kit, slot, "%s norm forward: %s, setting %d, %s", is_batch ? "batch" : "layer",
-		 tn_dtype_name(dtype), number, layout_names[layout]);
-	t.layer = layer_of(t.setting, is_batch);
+	kit_case(kit, forward_slots[kind], "%s norm forward: %s, setting %d, %s, activation %u%s",
+		 kind_names[kind], tn_dtype_name(dtype), number, layout_names[layout], activation,
+		 has_residual ? ", residual" : "");
+	t.layer = layer_of(t.setting, kind);
 	begin(&t, 1, layout);
 	fill_arguments(&t, 0);
-	/* The last three are for the backward. */
-	if (kit_run(kit, &t.args, t.all, DX) == TN_OK)
+	t.args.activation = activation;
+	t.args.has_residual = (uint32_t)has_residual;
+	for (int i = DX; i < OPERANDS; i++)
+		t.array[i].role = INPUT;
+	if (kit_run(kit, &t.args, t.all, OPERANDS) == TN_OK)
 		checks_forward(&t);
 	end(&t);
 }
@@ -283,82 +323,167 @@ static void check_gradient(struct trial *t, enum operand of, enum operand gradie
 	free(expected);
 }
 
-static void differentiates(struct kit *kit, enum tn_slot slot, tn_dtype dtype, int number,
-			   unsigned layout, uint32_t wants)
+/* What of dy the activation lets pass, by the results that are given: at random some below, at and
+ * above the ends of RELU6. */
+static void pass_activation(struct trial *t)
 {
-	int is_batch = slot == TN_SLOT_BATCH_NORM_BACKWARD, accumulate = layout % 2;
-	struct trial t = {.kit = kit, .setting = &settings[number], .dtype = dtype};
-	kit_case(kit, slot, "%s norm backward: %s, setting %d, %s, wants %u%s",
-		 is_batch ? "batch" : "layer", tn_dtype_name(dtype), number, layout_names[layout],
-		 wants, accumulate ? ", accumulated" : "");
-	t.layer = layer_of(t.setting, is_batch);
-	begin(&t, 0, layout);
-	if (!t.setting->use_statistics)
-		store_statistics(&t);
-	for (int i = MEAN; i <= RSTD; i++) {
-		free(t.host[i]);
-		t.host[i] = array_numbers(&t.array[i]);
+	struct array *result = &t->array[RESULT];
+	for (uint64_t i = 0; i < result->count; i++)
+		array_set_number(result, i, fmin(fmax(floor(kit_uniform(t->kit, -6, 13)), 0), 6));
+	/* Elements may share memory: what counts is what is there in the end. */
+	for (uint64_t i = 0; i < result->count; i++) {
+		double r = array_number(result, i);
+		if (r <= 0 || (t->args.activation == TN_ACTIVATION_RELU6 && r >= 6))
+			t->host[Y][i] = 0;
 	}
+}
+
+/* dresidual is dy or 0: bits are kept. */
+static void check_dresidual(struct trial *t)
+{
+	compare(t, DRESIDUAL, t->host[Y], 0);
+}
+
+static void check_gradients_of(struct trial *t, uint32_t wants, int accumulate)
+{
+	if (wants & 1)
+		check_gradient(t, X, DX, 0);
+	if (wants & 2) {
+		check_gradient(t, SCALE, DW, accumulate);
+		check_gradient(t, SHIFT, DB, accumulate);
+	}
+	if (wants & 4)
+		check_dresidual(t);
+}
+
+static void prepare_statistics(struct trial *t)
+{
+	if (!t->setting->use_statistics)
+		store_statistics(t);
+	for (int i = MEAN; i <= RSTD; i++) {
+		free(t->host[i]);
+		t->host[i] = array_numbers(&t->array[i]);
+	}
+	t->layer.x = t->host[X];
+	t->layer.w = t->host[SCALE];
+	t->layer.b = t->host[SHIFT];
+	if (t->setting->use_statistics) {
+		t->layer.mean = t->host[MEAN];
+		t->layer.rstd = t->host[RSTD];
+	}
+}
+
+static void differentiates(struct kit *kit, enum kind kind, tn_dtype dtype, int number,
+			   unsigned layout, uint32_t wants, uint32_t activation)
+{
+	int accumulate = layout % 2;
+	struct trial t = {.kit = kit, .setting = &settings[number], .dtype = dtype};
+	kit_case(kit, backward_slots[kind],
+		 "%s norm backward: %s, setting %d, %s, wants %u, activation %u%s",
+		 kind_names[kind], tn_dtype_name(dtype), number, layout_names[layout], wants,
+		 activation, accumulate ? ", accumulated" : "");
+	t.layer = layer_of(t.setting, kind);
+	begin(&t, 0, layout);
+	prepare_statistics(&t);
 	fill_arguments(&t, wants);
 	t.args.call.flags = accumulate ? TN_ACCUMULATE : 0;
+	t.args.activation = activation;
+	if (activation)
+		pass_activation(&t);
 	if (!(wants & 1))
 		t.array[DX].role = INPUT;
 	if (!(wants & 2))
 		t.array[DW].role = t.array[DB].role = INPUT;
-	t.layer.x = t.host[X];
-	t.layer.w = t.host[SCALE];
-	t.layer.b = t.host[SHIFT];
-	if (t.setting->use_statistics) {
-		t.layer.mean = t.host[MEAN];
-		t.layer.rstd = t.host[RSTD];
-	}
-	if (kit_run(kit, &t.args, t.all, OPERANDS) == TN_OK) {
-		if (wants & 1)
-			check_gradient(&t, X, DX, 0);
-		if (wants & 2) {
-			check_gradient(&t, SCALE, DW, accumulate);
-			check_gradient(&t, SHIFT, DB, accumulate);
-		}
-	}
+	if (!(wants & 4))
+		t.array[DRESIDUAL].role = INPUT;
+	if (kit_run(kit, &t.args, t.all, OPERANDS) == TN_OK)
+		check_gradients_of(&t, wants, accumulate);
 	end(&t);
 }
 
-static void check_slot(struct kit *kit, enum tn_slot slot)
+/* Does the kind take this setting? */
+static int suits(enum kind kind, const struct setting *setting)
+{
+	return kind == BATCH ||
+	       (!setting->use_statistics && (kind == GROUP || setting->shape.rank == 2));
+}
+
+/* One setting in one layout. */
+typedef void (*setting_function)(struct kit *kit, enum kind kind, tn_dtype dtype, int number,
+				 unsigned layout);
+
+static void each_setting(struct kit *kit, const enum tn_slot *slots, setting_function function)
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
-	int is_layer = slot == TN_SLOT_LAYER_NORM_FORWARD || slot == TN_SLOT_LAYER_NORM_BACKWARD;
-	int is_forward = slot == TN_SLOT_BATCH_NORM_FORWARD || slot == TN_SLOT_LAYER_NORM_FORWARD;
-	for (int i = 0; i < 2 * N_SETTINGS; i++) {
+	for (int i = 0; i < 2 * N_SETTINGS * KINDS; i++) {
 		tn_dtype dtype = dtypes[i % 2];
-		int number = i / 2;
-		if (!tn_backend_has(kit->backend, slot) || !kit_claims_storage(kit, dtype))
+		int number = i / 2 % N_SETTINGS;
+		enum kind kind = (enum kind)(i / 2 / N_SETTINGS);
+		if (!tn_backend_has(kit->backend, slots[kind]) || !kit_claims_storage(kit, dtype) ||
+		    !suits(kind, &settings[number]))
 			continue;
-		if (is_layer &&
-		    (settings[number].shape.rank != 2 || settings[number].use_statistics))
-			continue;
-		for (unsigned layout = 0; layout < LAYOUTS; layout++) {
-			if (is_forward)
-				normalises(kit, slot, dtype, number, layout);
-			else
-				differentiates(kit, slot, dtype, number, layout, layout % 3 + 1);
-		}
+		for (unsigned layout = 0; layout < LAYOUTS; layout++)
+			function(kit, kind, dtype, number, layout);
+		function(kit, kind, dtype, number, CHANNELS_LAST);
 	}
+}
+
+static int has_any(struct kit *kit, const enum tn_slot *slots)
+{
+	for (int kind = 0; kind < KINDS; kind++) {
+		if (tn_backend_has(kit->backend, slots[kind]))
+			return 1;
+	}
+	kit_skip(kit, "its slots are empty");
+	return 0;
+}
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static void plain_forward(struct kit *kit, enum kind kind, tn_dtype dtype, int number,
+			  unsigned layout)
+{
+	normalises(kit, kind, dtype, number, layout, TN_ACTIVATION_NONE, 0);
+}
+
+static void whole_forward(struct kit *kit, enum kind kind, tn_dtype dtype, int number,
+			  unsigned layout)
+{
+	normalises(kit, kind, dtype, number, layout, layout % 3, layout % 3 == 0 || layout % 2);
+}
+
+static void plain_backward(struct kit *kit, enum kind kind, tn_dtype dtype, int number,
+			   unsigned layout)
+{
+	differentiates(kit, kind, dtype, number, layout, layout % 3 + 1, TN_ACTIVATION_NONE);
+}
+
+static void whole_backward(struct kit *kit, enum kind kind, tn_dtype dtype, int number,
+			   unsigned layout)
+{
+	differentiates(kit, kind, dtype, number, layout, 7 - layout % 4, layout % 2 + 1);
 }
 
 void check_norm_forward(struct kit *kit)
 {
-	if (!tn_backend_has(kit->backend, TN_SLOT_BATCH_NORM_FORWARD) &&
-	    !tn_backend_has(kit->backend, TN_SLOT_LAYER_NORM_FORWARD))
-		return kit_skip(kit, "both slots are empty");
-	check_slot(kit, TN_SLOT_BATCH_NORM_FORWARD);
-	check_slot(kit, TN_SLOT_LAYER_NORM_FORWARD);
+	if (has_any(kit, forward_slots))
+		each_setting(kit, forward_slots, plain_forward);
+}
+
+void check_norm_epilogue(struct kit *kit)
+{
+	if (has_any(kit, forward_slots))
+		each_setting(kit, forward_slots, whole_forward);
 }
 
 void check_norm_backward(struct kit *kit)
 {
-	if (!tn_backend_has(kit->backend, TN_SLOT_BATCH_NORM_BACKWARD) &&
-	    !tn_backend_has(kit->backend, TN_SLOT_LAYER_NORM_BACKWARD))
-		return kit_skip(kit, "both slots are empty");
-	check_slot(kit, TN_SLOT_BATCH_NORM_BACKWARD);
-	check_slot(kit, TN_SLOT_LAYER_NORM_BACKWARD);
+	if (has_any(kit, backward_slots))
+		each_setting(kit, backward_slots, plain_backward);
+}
+
+void check_norm_dresidual(struct kit *kit)
+{
+	if (has_any(kit, backward_slots))
+		each_setting(kit, backward_slots, whole_backward);
 }

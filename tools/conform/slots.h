@@ -74,6 +74,9 @@ void check_matmul_batch(struct kit *kit);
 void check_matmul_scale(struct kit *kit);
 void check_matmul_narrow(struct kit *kit);
 
+/* epilogue.c */
+void check_matmul_epilogue(struct kit *kit);
+
 /* copy.c, gather.c */
 void check_copy_fill(struct kit *kit);
 void check_copy_layouts(struct kit *kit);

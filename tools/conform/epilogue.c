@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What matmul and conv2d go on with - bias, residual, activation - and packed weights.  The oracles are
+ * the formulas in double.  A backend may refuse all of it; what it takes it must do.
+ */
+#include "slots.h"
+
+double kit_activate(uint32_t activation, double x)
+{
+	switch (activation) {
+	case TN_ACTIVATION_RELU:
+		return x > 0 ? x : 0;
+	case TN_ACTIVATION_RELU6:
+		return fmin(fmax(x, 0), 6);
+	case TN_ACTIVATION_SIGMOID:
+		return 1 / (1 + exp(-x));
+	case TN_ACTIVATION_TANH:
+		return tanh(x);
+	case TN_ACTIVATION_SILU:
+		return x / (1 + exp(-x));
+	case TN_ACTIVATION_GELU:
+		return x * erfc(-x / sqrt(2)) / 2;
+	default:
+		return x;
+	}
+}
+
+/* No activation is steeper than 1.13; its own error is a few roundings of its result and argument. */
+static void activate(uint32_t activation, double epsilon, double *value, double *tolerance)
+{
+	double x = *value;
+	*value = kit_activate(activation, x);
+	if (activation > TN_ACTIVATION_RELU6)
+		*tolerance = 1.2 * *tolerance + 16 * epsilon * (1 + fabs(x));
+}
+
+/* ---- Products --------------------------------------------------------------------------------*/
+
+struct product {
+	int64_t batch, m, n, k;
+};
+
+static const struct product products[] = {
+	{1, 1, 1, 1}, {1, 5, 7, 3}, {1, 1, 33, 20}, {1, 40, 1, 9}, {3, 6, 5, 4}, {1, 65, 70, 31},
+};
+
+enum { A, B, C, BIAS, OPERANDS };
+
+static void compare_product(const struct product *p, const struct tn_matmul_args *args,
+			    struct array *const *arrays, double *const *host)
+{
+	uint64_t n = arrays[C]->count;
+	double *expected = numbers(n), *tolerance = numbers(n);
+	double epsilon = kit_family_epsilon(arrays[C]->kit, TN_FAMILY_MATMUL, args->c.dtype);
+	for (uint64_t i = 0; i < n; i++) {
+		int64_t j = (int64_t)i % p->n, row = (int64_t)i / p->n, batch = row / p->m;
+		double sum = 0, magnitude = 0, bias = args->has_bias ? host[BIAS][j] : 0;
+		double old = args->beta != 0 ? args->beta * host[C][i] : 0;
+		for (int64_t k = 0; k < p->k; k++) {
+			double term =
+				host[A][row * p->k + k] * host[B][(batch * p->k + k) * p->n + j];
+			sum += term;
+			magnitude += fabs(term);
+		}
+		expected[i] = args->alpha * sum + old + bias;
+		tolerance[i] = epsilon * ((double)(p->k + 4) * fabs(args->alpha) * magnitude +
+					  4 * (fabs(old) + fabs(bias)));
+		activate(args->activation, epsilon, &expected[i], &tolerance[i]);
+	}
+	array_compare(arrays[C], expected, tolerance);
+	free(expected);
+	free(tolerance);
+}
+
+static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p, unsigned turn,
+		       uint32_t activation)
+{
+	const int64_t lengths[][3] = {
+		{p->batch, p->m, p->k}, {p->batch, p->k, p->n}, {p->batch, p->m, p->n}};
+	struct array data[OPERANDS], *all[OPERANDS];
+	double *host[OPERANDS];
+	kit_case(kit, TN_SLOT_MATMUL,
+		 "matmul: %s, batch %lld, %lld x %lld x %lld, activation %u, form %u",
+		 tn_dtype_name(dtype), (long long)p->batch, (long long)p->m, (long long)p->n,
+		 (long long)p->k, activation, turn);
+	for (int i = 0; i < OPERANDS; i++) {
+		all[i] = &data[i];
+		if (i == BIAS)
+			array_make(kit, &data[i], INPUT, dtype, 1, &p->n,
+				   turn % 3 ? SHIFTED : SPACED);
+		else
+			array_make(kit, &data[i], i == C ? OUTPUT : INPUT, dtype, 3, lengths[i],
+				   SHIFTED);
+		array_randomise(&data[i], i == BIAS ? -3 : -1, i == BIAS ? 7 : 1);
+		host[i] = array_numbers(&data[i]);
+	}
+	struct tn_matmul_args args = {.call = CALL(struct tn_matmul_args),
+				      .a = data[A].operand,
+				      .b = data[B].operand,
+				      .c = data[C].operand,
+				      .alpha = turn % 2 ? 1 : -0.5,
+				      .beta = turn == 2 ? 0.75 : 0,
+				      .bias = data[BIAS].operand,
+				      .has_bias = turn != 3,
+				      .activation = activation};
+	if (kit_run(kit, &args, all, OPERANDS) == TN_OK)
+		compare_product(p, &args, all, host);
+	for (int i = 0; i < OPERANDS; i++) {
+		free(host[i]);
+		array_free(&data[i]);
+	}
+}
+
+void check_matmul_epilogue(struct kit *kit)
+{
+	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+	if (!kit->description.matmul_dtypes)
+		return kit_skip(kit, "it claims no matmul");
+	for (int d = 0; d < 2; d++) {
+		for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
+			for (unsigned turn = 0; turn < 28 && kit_claims_matmul(kit, dtypes[d]);
+			     turn++)
+				multiplies(kit, dtypes[d], &products[i], turn % 4, turn / 4);
+		}
+	}
+}
+
+/* ---- Convolutions ----------------------------------------------------------------------------*/
+
+struct setting {
+	int64_t x[4], w[4];
+	uint32_t groups;
+	int64_t stride[2], padding[4];
+};
+
+static const struct setting settings[] = {
+	{{2, 3, 6, 5}, {4, 3, 3, 3}, 1, {1, 1}, {1, 1, 1, 1}},
+	{{1, 1, 7, 9}, {6, 1, 5, 5}, 1, {1, 1}, {2, 2, 2, 2}},
+	{{2, 4, 6, 7}, {6, 2, 3, 3}, 2, {2, 1}, {1, 0, 0, 1}},
+	{{1, 8, 4, 4}, {8, 1, 3, 3}, 8, {1, 1}, {1, 1, 1, 1}},
+	{{3, 16, 3, 3}, {33, 16, 1, 1}, 1, {1, 1}, {0, 0, 0, 0}},
+	{{1, 32, 8, 8}, {32, 32, 3, 3}, 1, {1, 1}, {1, 1, 1, 1}},
+};
+enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
+
+enum { X, W, Y, SHIFT, RESIDUAL, CONV_OPERANDS };
+
+struct trial {
+	struct kit *kit;
+	const struct setting *t;
+	tn_dtype dtype;
+	struct array data[CONV_OPERANDS], *all[CONV_OPERANDS];
+	double *host[CONV_OPERANDS];
+	struct tn_conv2d_args args;
+};
+
+static int64_t n_windows(const struct setting *t, int axis)
+{
+	return (t->x[2 + axis] + t->padding[axis] + t->padding[2 + axis] - t->w[2 + axis]) /
+		       t->stride[axis] +
+	       1;
+}
+
+/* The sum of element (n, o, p, q) of y, its terms' magnitude and number. */
+static double sum_at(const struct trial *v, const int64_t *at, double *magnitude, double *n_terms)
+{
+	const struct setting *t = v->t;
+	const int64_t *x = t->x, *w = t->w;
+	int64_t first = at[1] / (w[0] / t->groups) * w[1];
+	double sum = 0;
+	*magnitude = *n_terms = 0;
+	for (int64_t k = 0; k < w[1] * w[2] * w[3]; k++) {
+		int64_t c = k / w[3] / w[2], r = k / w[3] % w[2], s = k % w[3];
+		int64_t h = at[2] * t->stride[0] + r - t->padding[0];
+		int64_t u = at[3] * t->stride[1] + s - t->padding[1];
+		if (h < 0 || h >= x[2] || u < 0 || u >= x[3])
+			continue;
+		double term = v->host[X][((at[0] * x[1] + first + c) * x[2] + h) * x[3] + u] *
+			      v->host[W][at[1] * w[1] * w[2] * w[3] + k];
+		sum += term;
+		*magnitude += fabs(term);
+		*n_terms += 1;
+	}
+	return sum;
+}
+
+static void compare_convolution(struct trial *v)
+{
+	const struct array *y = &v->data[Y];
+	double *expected = numbers(y->count), *tolerance = numbers(y->count);
+	double epsilon = kit_family_epsilon(v->kit, TN_FAMILY_CONV, v->dtype);
+	for (uint64_t i = 0; i < y->count; i++) {
+		int64_t at[4];
+		double magnitude, n_terms;
+		shape_index(4, y->operand.shape, i, at);
+		double bias = v->args.has_bias ? v->host[SHIFT][at[1]] : 0;
+		double residual = v->args.has_residual ? v->host[RESIDUAL][i] : 0;
+		expected[i] = sum_at(v, at, &magnitude, &n_terms) + bias + residual;
+		tolerance[i] = (n_terms + 5) * epsilon * (magnitude + fabs(bias) + fabs(residual));
+		activate(v->args.activation, epsilon, &expected[i], &tolerance[i]);
+	}
+	array_compare(y, expected, tolerance);
+	free(expected);
+	free(tolerance);
+}
+
+/* All images lie in one layout, as a network has them. */
+static void begin(struct trial *v, enum layout layout)
+{
+	const struct setting *t = v->t;
+	const int64_t y[] = {t->x[0], t->w[0], n_windows(t, 0), n_windows(t, 1)};
+	const int64_t *const lengths[] = {t->x, t->w, y, &t->w[0], y};
+	for (int i = 0; i < CONV_OPERANDS; i++) {
+		enum layout own = i == W || i == SHIFT ? COMPACT : layout;
+		array_make(v->kit, &v->data[i], i == Y ? OUTPUT : INPUT, v->dtype,
+			   i == SHIFT ? 1 : 4, lengths[i], own);
+		array_randomise(&v->data[i], i == RESIDUAL ? -4 : -1, i == RESIDUAL ? 4 : 1);
+		v->host[i] = array_numbers(&v->data[i]);
+		v->all[i] = &v->data[i];
+	}
+	v->args = (struct tn_conv2d_args){.call = CALL(struct tn_conv2d_args),
+					  .x = v->data[X].operand,
+					  .w = v->data[W].operand,
+					  .y = v->data[Y].operand,
+					  .bias = v->data[SHIFT].operand,
+					  .residual = v->data[RESIDUAL].operand,
+					  .groups = t->groups,
+					  .dilation = {1, 1}};
+	memcpy(v->args.stride, t->stride, sizeof(t->stride));
+	memcpy(v->args.padding, t->padding, sizeof(t->padding));
+}
+
+static void end(struct trial *v)
+{
+	for (int i = 0; i < CONV_OPERANDS; i++) {
+		free(v->host[i]);
+		array_free(&v->data[i]);
+	}
+}
+
+static const enum layout image_layouts[] = {COMPACT, CHANNELS_LAST, SPACED};
+enum { IMAGE_LAYOUTS = sizeof(image_layouts) / sizeof(image_layouts[0]) };
+
+static void goes_on(struct kit *kit, tn_dtype dtype, int number, enum layout layout,
+		    uint32_t activation, int has_residual)
+{
+	struct trial v = {.kit = kit, .t = &settings[number], .dtype = dtype};
+	kit_case(kit, TN_SLOT_CONV2D_FORWARD, "conv2d: %s, setting %d, %s, activation %u%s",
+		 tn_dtype_name(dtype), number, layout_names[layout], activation,
+		 has_residual ? ", residual" : "");
+	begin(&v, layout);
+	v.args.has_bias = activation % 2;
+	v.args.has_residual = (uint32_t)has_residual;
+	v.args.activation = activation;
+	if (kit_run(kit, &v.args, v.all, CONV_OPERANDS) == TN_OK)
+		compare_convolution(&v);
+	end(&v);
+}
+
+void check_conv2d_epilogue(struct kit *kit)
+{
+	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+	if (!tn_backend_has(kit->backend, TN_SLOT_CONV2D_FORWARD))
+		return kit_skip(kit, "the slot is empty");
+	for (int i = 0; i < N_SETTINGS * IMAGE_LAYOUTS * (TN_ACTIVATION_GELU + 1); i++) {
+		int number = i % N_SETTINGS, rest = i / N_SETTINGS;
+		enum layout layout = image_layouts[rest % IMAGE_LAYOUTS];
+		uint32_t activation = (uint32_t)(rest / IMAGE_LAYOUTS);
+		tn_dtype dtype = dtypes[rest % 2];
+		if (kit_claims_storage(kit, dtype))
+			goes_on(kit, dtype, number, layout, activation, i % 4 != 1);
+	}
+}
+
+/* ---- Packed weights --------------------------------------------------------------------------*/
+
+enum { GUARD = 256 };
+
+static tn_status prepack(struct trial *v, uint64_t *size)
+{
+	tn_error_reset(&v->kit->error);
+	v->args.call.error = &v->kit->error;
+	return v->kit->backend->nn.conv2d_prepack(v->kit->device, &v->args, size);
+}
+
+/* Bytes on the device, or back. */
+static void move(struct kit *kit, uint64_t buffer, void *host, size_t size, int to_device)
+{
+	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+					.buffer = buffer,
+					.size = size,
+					.host = host};
+	if (to_device ? kit->backend->device.upload(kit->device, &args)
+		      : kit->backend->device.download(kit->device, &args))
+		kit_give_up(kit, "a transfer of %zu bytes: %s", size, kit->error.text);
+}
+
+static uint64_t take(struct kit *kit, uint64_t size)
+{
+	struct tn_alloc_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				     .size = size};
+	uint64_t buffer = 0;
+	if (kit->backend->device.alloc(kit->device, &args, &buffer))
+		kit_give_up(kit, "alloc of %llu bytes: %s", (unsigned long long)size,
+			    kit->error.text);
+	return buffer;
+}
+
+static void give(struct kit *kit, uint64_t buffer)
+{
+	struct tn_free_args args = {.call = CALL(struct tn_free_args), .buffer = buffer};
+	if (buffer)
+		kit->backend->device.free(kit->device, &args);
+}
+
+static void fill_guards(unsigned char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (unsigned char)(0xc3 + i % 11);
+}
+
+/* Packs w into `size` bytes between two guards. */
+static void pack(struct trial *v, uint64_t size, uint64_t workspace_size)
+{
+	size_t whole = (size_t)size + 2 * GUARD;
+	unsigned char *before = malloc(whole), *after = malloc(whole);
+	uint64_t packed = v->args.packed.buffer,
+		 room = workspace_size ? take(v->kit, workspace_size) : 0;
+	struct tn_workspace workspace = {
+		.struct_size = sizeof(workspace), .buffer = room, .size = workspace_size};
+	if (!before || !after)
+		kit_give_up(v->kit, "the kit has no memory left");
+	fill_guards(before, whole);
+	move(v->kit, packed, before, whole, 1);
+	move(v->kit, v->data[W].operand.buffer, v->data[W].image, v->data[W].size, 1);
+	v->args.call.workspace = room ? &workspace : NULL;
+	if (prepack(v, &size))
+		kit_fail(v->kit, "the dry run says %llu bytes, the call refuses: %s",
+			 (unsigned long long)size, v->kit->error.text);
+	struct tn_sync_args sync = {.call = CALL(struct tn_sync_args)};
+	v->kit->backend->device.sync(v->kit->device, &sync);
+	move(v->kit, packed, after, whole, 0);
+	if (memcmp(before, after, GUARD) != 0 ||
+	    memcmp(before + whole - GUARD, after + whole - GUARD, GUARD) != 0)
+		kit_fail(v->kit, "it wrote outside of the %llu bytes that it asked for",
+			 (unsigned long long)(whole - 2 * GUARD));
+	give(v->kit, room);
+	free(before);
+	free(after);
+}
+
+/* Two rounds: weights that have changed are packed anew, into the same bytes. */
+static void runs_packed(struct trial *v, uint64_t size, uint64_t workspace_size)
+{
+	struct kit *kit = v->kit;
+	v->args.packed = (struct tn_packed){take(kit, size + 2 * GUARD), GUARD, size};
+	for (int round = 0; round < 2 && !kit->case_failed; round++) {
+		kit->slot = TN_SLOT_CONV2D_PREPACK;
+		array_randomise(&v->data[W], -1, 1);
+		free(v->host[W]);
+		v->host[W] = array_numbers(&v->data[W]);
+		pack(v, size, workspace_size);
+		kit->slot = TN_SLOT_CONV2D_FORWARD;
+		if (!kit->case_failed && kit_run(kit, &v->args, v->all, CONV_OPERANDS) == TN_OK)
+			compare_convolution(v);
+	}
+	kit->slot = TN_SLOT_CONV2D_PREPACK;
+	if (!kit->case_failed)
+		kit->tallies[TN_SLOT_CONV2D_PREPACK].done++;
+	give(kit, v->args.packed.buffer);
+}
+
+static void packs(struct kit *kit, int number, enum layout layout)
+{
+	struct trial v = {.kit = kit, .t = &settings[number], .dtype = TN_F32};
+	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+	uint64_t size = 0;
+	tn_status status;
+	kit_case(kit, TN_SLOT_CONV2D_PREPACK, "conv2d, packed: f32, setting %d, %s", number,
+		 layout_names[layout]);
+	begin(&v, layout);
+	v.args.has_bias = 1;
+	v.args.call.workspace = &workspace;
+	v.args.call.flags = TN_DRY_RUN;
+	status = prepack(&v, &size);
+	v.args.call.flags = 0;
+	if (status && status != TN_UNSUPPORTED)
+		kit_fail(kit, "%s: %s", tn_status_name(status), kit->error.text);
+	else if (status || !size)
+		kit_unsupported(kit);
+	else
+		runs_packed(&v, size, workspace.minimum);
+	end(&v);
+}
+
+void check_conv2d_prepack(struct kit *kit)
+{
+	if (!tn_backend_has(kit->backend, TN_SLOT_CONV2D_PREPACK))
+		return kit_skip(kit, "the slot is empty");
+	for (int i = 0; i < N_SETTINGS * IMAGE_LAYOUTS; i++)
+		packs(kit, i % N_SETTINGS, image_layouts[i / N_SETTINGS]);
+}
