@@ -8,11 +8,14 @@
  *     bench/train MODEL BATCH --on-demand   measures one window for each line on stdin, so that
  *                                        bench/compare can take turns with PyTorch
  *
- * Each window prints images per second; --on-demand prints the peak memory in KiB at the end.
+ * Each window prints images per second.  At the end --on-demand prints the peak memory in KiB; the other
+ * way prints a line about memory: the most that the pool handed out, what it has of the system, the
+ * process's peak, and the page faults of a warm step.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <tenon/tenon.h>
 
@@ -28,6 +31,7 @@ struct bench {
 	tn_array *x;
 	tn_array *labels;
 	int64_t batch;
+	int64_t steps; /* so far */
 };
 
 static double now(void)
@@ -49,6 +53,7 @@ static int step(struct bench *b)
 	if (!status)
 		status = tn_optimizer_step(b->optimizer);
 	tn_scope_end(b->context, NULL);
+	b->steps++;
 	return !status;
 }
 
@@ -112,10 +117,29 @@ static long peak_memory(void)
 	return peak;
 }
 
+static long page_faults(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+static void tell_memory(const struct bench *b, double faults_a_step)
+{
+	struct tn_memory_use use;
+	tn_device_memory(tn_device_current(b->context), &use);
+	printf("# MiB: arrays at most %.1f, pool %.1f, process at most %.1f; %.2f page faults a "
+	       "step\n",
+	       (double)use.peak / 0x1p20, (double)(use.used + use.cached) / 0x1p20,
+	       (double)peak_memory() / 1024, faults_a_step);
+}
+
 static int run(struct bench *b, int on_demand)
 {
 	char line[64];
 	window(b); /* warm */
+	long faults = page_faults();
+	int64_t steps = b->steps;
 	for (int i = 0; on_demand ? fgets(line, sizeof(line), stdin) != NULL : i < WINDOWS; i++) {
 		double rate = window(b);
 		if (rate == 0.0)
@@ -125,6 +149,8 @@ static int run(struct bench *b, int on_demand)
 	}
 	if (on_demand)
 		printf("%ld\n", peak_memory());
+	else
+		tell_memory(b, (double)(page_faults() - faults) / (double)(b->steps - steps));
 	return 1;
 }
 

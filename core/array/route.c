@@ -78,12 +78,12 @@ static tn_status take_workspace(struct tn_device *device, struct tn_workspace *w
 	block->size = 0;
 	if (!size)
 		return TN_OK;
-	if (tn_block_take(device, size, block, error)) {
+	if (tn_scratch_take(device, size, block, error)) {
 		size = workspace->minimum;
 		block->size = 0;
 		if (!size)
 			return TN_OK;
-		tn_status status = tn_block_take(device, size, block, error);
+		tn_status status = tn_scratch_take(device, size, block, error);
 		if (status)
 			return status;
 	}
@@ -112,7 +112,7 @@ tn_status tn_route_native(struct tn_route *route, struct tn_device *device)
 	error->status = TN_OK;
 	status = tn_slot_call(device, route->slot, route->call);
 	if (block.size)
-		tn_block_give(device, &block);
+		tn_scratch_give(device, &block);
 	if (status && status != TN_UNSUPPORTED)
 		return tn_device_answer(device, status, error);
 	return status;

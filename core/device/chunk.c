@@ -4,10 +4,10 @@
  * Chunks: what the pool takes from the backend and gives back.
  *
  * A piece that is in no bin comes, in this order, from the current chunk; from a chunk that has no
- * used piece and is cut anew; from a new chunk; from any larger free piece; and, after all empty
- * chunks were given back, from a new chunk again.  Small pieces share chunks of 2 to 32 MiB that grow
- * with the pool; a large one has a chunk for itself.  Sizes are multiples of 2 MiB while memory
- * allows, so that host memory comes in huge pages.
+ * used piece and is cut anew; from a larger free piece that is split (split.c); from a new chunk; from
+ * any larger free piece; and, after all empty chunks were given back, from a new chunk again.  Small
+ * pieces share chunks of 2 to 32 MiB that grow with the pool; a large one has a chunk for itself.
+ * Sizes are multiples of 2 MiB while memory allows, so that host memory comes in huge pages.
  *
  * On an asynchronous device a chunk goes back only after a sync: its pieces may be in use by work
  * that was queued before they were freed.
@@ -22,6 +22,8 @@
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define LARGE (UINT64_C(8) << 20)
 #define MAX_SHARED (UINT64_C(32) << 20)
+/* Smaller scratch memory is a piece like others. */
+#define SMALLEST_SCRATCH (UINT64_C(1) << 20)
 /* Where host memory would never say that it ran out, the pool keeps at most twice what was in use at
  * the peak, and this much. */
 #define SLACK (UINT64_C(64) << 20)
@@ -43,7 +45,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 /* ---- Records ---------------------------------------------------------------------------------*/
 
-static struct tn_piece *record_take(struct tn_pool *pool)
+struct tn_piece *tn_record_take(struct tn_pool *pool)
 {
 	if (!pool->records) {
 		struct tn_piece_batch *batch = tn_mem_alloc(sizeof(*batch));
@@ -61,7 +63,7 @@ static struct tn_piece *record_take(struct tn_pool *pool)
 	return record;
 }
 
-static void record_give(struct tn_pool *pool, struct tn_piece *record)
+void tn_record_give(struct tn_pool *pool, struct tn_piece *record)
 {
 	record->next = pool->records;
 	pool->records = record;
@@ -77,7 +79,7 @@ static uint64_t room(const struct tn_chunk *chunk)
 /* Cuts the next piece of a chunk that has room for it.  NULL: no host memory for its record. */
 static struct tn_piece *cut(struct tn_pool *pool, struct tn_chunk *chunk, uint32_t class)
 {
-	struct tn_piece *piece = record_take(pool);
+	struct tn_piece *piece = tn_record_take(pool);
 	if (!piece)
 		return NULL;
 	*piece = (struct tn_piece){.sibling = chunk->pieces,
@@ -109,7 +111,7 @@ static void dissolve(struct tn_pool *pool, struct tn_chunk *chunk)
 		struct tn_piece *piece = chunk->pieces;
 		chunk->pieces = piece->sibling;
 		tn_bin_remove(pool, piece);
-		record_give(pool, piece);
+		tn_record_give(pool, piece);
 	}
 	chunk->cut = 0;
 }
@@ -224,6 +226,8 @@ static void settle(struct tn_device *device)
 		device->deferred = error;
 }
 
+static void put_scratch(struct tn_device *device);
+
 void tn_chunk_release(struct tn_device *device, uint64_t keep)
 {
 	struct tn_pool *pool = device->pool;
@@ -238,6 +242,8 @@ void tn_chunk_release(struct tn_device *device, uint64_t keep)
 		}
 		chunk = newer;
 	}
+	if (pool->reserved > keep)
+		put_scratch(device);
 }
 
 void tn_pool_trim(struct tn_device *device)
@@ -274,6 +280,65 @@ void tn_pool_destroy(struct tn_device *device)
 	}
 	tn_mem_free(pool);
 	device->pool = NULL;
+}
+
+/* ---- Scratch ---------------------------------------------------------------------------------*/
+
+/* The scratch chunk has no pieces and counts as used, so that nothing else is cut from it. */
+static void put_scratch(struct tn_device *device)
+{
+	struct tn_pool *pool = device->pool;
+	struct tn_chunk *chunk = pool->scratch;
+	if (!chunk || pool->scratch_is_taken)
+		return;
+	settle(device);
+	pool->scratch = NULL;
+	put_chunk(device, chunk);
+}
+
+static tn_status get_scratch(struct tn_device *device, uint64_t size, struct tn_error_info *error)
+{
+	struct tn_pool *pool = device->pool;
+	struct tn_chunk *chunk;
+	put_scratch(device);
+	tn_status status = tn_device_ready(device, error);
+	if (!status)
+		status = get_chunk(device, round_up(size, HUGE_PAGE), &chunk, error);
+	if (status)
+		return status;
+	chunk->cut = chunk->size;
+	chunk->used_pieces = 1;
+	pool->scratch = chunk;
+	return TN_OK;
+}
+
+tn_status tn_scratch_take(struct tn_device *device, uint64_t size, struct tn_block *block,
+			  struct tn_error_info *error)
+{
+	struct tn_pool *pool = device->pool;
+	struct tn_error_info ignored;
+	if (size < SMALLEST_SCRATCH || size > TN_POOL_MAX_SIZE || pool->scratch_is_taken ||
+	    tn_device_open(device, NULL))
+		return tn_block_take(device, size, block, error);
+	if ((!pool->scratch || pool->scratch->size < size) && get_scratch(device, size, &ignored))
+		return tn_block_take(device, size, block, error);
+	*block = (struct tn_block){.buffer = pool->scratch->buffer, .size = size};
+	if (device->host_memory)
+		block->address = (void *)(uintptr_t)block->buffer;
+	pool->scratch_is_taken = 1;
+	tn_pool_count(pool, pool->scratch->size);
+	return TN_OK;
+}
+
+void tn_scratch_give(struct tn_device *device, const struct tn_block *block)
+{
+	struct tn_pool *pool = device->pool;
+	if (block->piece) {
+		tn_block_give(device, block);
+		return;
+	}
+	pool->scratch_is_taken = 0;
+	pool->used -= pool->scratch->size;
 }
 
 /* ---- Where a piece comes from ----------------------------------------------------------------*/
@@ -374,10 +439,14 @@ tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece
 		goto done;
 	}
 	chunk = empty_chunk(pool, need);
-	if (chunk)
+	if (chunk) {
 		dissolve(pool, chunk);
-	else
+	} else {
+		*piece = tn_piece_split(pool, class);
+		if (*piece)
+			return TN_OK;
 		status = grow(device, need, &chunk, error);
+	}
 	if (status == TN_OUT_OF_MEMORY)
 		status = scrape(device, class, piece, &chunk, error);
 	if (status)

@@ -69,6 +69,11 @@ tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block
 			struct tn_error_info *error);
 /* The device may still be working on it: who takes it next does so in the same stream. */
 void tn_block_give(struct tn_device *device, const struct tn_block *block);
+/* The same for memory that a call needs while it runs: a large block is one that stays, apart from those
+ * of arrays, which would else be cut from it and make the next call ask for more. */
+tn_status tn_scratch_take(struct tn_device *device, uint64_t size, struct tn_block *block,
+			  struct tn_error_info *error);
+void tn_scratch_give(struct tn_device *device, const struct tn_block *block);
 /* Gives all cached memory that is not mixed with used blocks back to the backend. */
 void tn_pool_trim(struct tn_device *device);
 

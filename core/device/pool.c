@@ -140,9 +140,7 @@ tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block
 	}
 	piece->used = 1;
 	piece->chunk->used_pieces++;
-	pool->used += piece->size;
-	if (pool->used > pool->peak)
-		pool->peak = pool->used;
+	tn_pool_count(pool, piece->size);
 	block->buffer = piece->chunk->buffer;
 	block->offset = piece->offset;
 	block->size = size;

@@ -8,7 +8,8 @@
  *	bin     the free pieces of one class, the last freed first
  *
  * pool.c takes from and gives to the bins, which is all that happens in the steady state; chunk.c
- * gets chunks, cuts them and gives them back.
+ * gets chunks, cuts them and gives them back; split.c makes do with what is free before a chunk is
+ * asked for.
  */
 #ifndef TN_DEVICE_POOL_H
 #define TN_DEVICE_POOL_H
@@ -31,17 +32,17 @@ struct tn_chunk;
 
 struct tn_piece {
 	struct tn_piece *next, *previous; /* in the bin, while free */
-	struct tn_piece *sibling;         /* the next piece of the chunk */
+	struct tn_piece *sibling; /* the piece of the chunk that ends where this one begins */
 	struct tn_chunk *chunk;
 	uint64_t offset;
-	uint64_t size; /* of the class */
+	uint64_t size; /* at least that of the class */
 	uint32_t class;
 	int used;
 };
 
 struct tn_chunk {
 	struct tn_chunk *next, *previous; /* the newest first */
-	struct tn_piece *pieces;
+	struct tn_piece *pieces;          /* the last one first */
 	uint64_t buffer;
 	uint64_t size;
 	uint64_t cut; /* bytes cut into pieces so far */
@@ -62,6 +63,8 @@ struct tn_pool {
 	struct tn_chunk *chunks;
 	struct tn_chunk *last;
 	struct tn_chunk *current; /* where small pieces are cut; NULL: nowhere */
+	struct tn_chunk *scratch; /* one block that calls use in turn; NULL: none yet */
+	int scratch_is_taken;
 	struct tn_piece *records; /* unused ones, by `next` */
 	struct tn_piece_batch *batches;
 	uint64_t filled[TN_POOL_CLASSES / 64]; /* bit c: bin c has a piece */
@@ -84,8 +87,24 @@ tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece
 /* Gives empty chunks back, the oldest first, until at most `keep` bytes are reserved. */
 void tn_chunk_release(struct tn_device *device, uint64_t keep);
 
+/* A piece of that class from a free one that is larger; neighbours that are free are joined when there
+ * is none.  Neither used nor in a bin; NULL: there is none that is worth it. */
+struct tn_piece *tn_piece_split(struct tn_pool *pool, uint32_t class);
+
+/* A record for a piece, NULL: no host memory; and back. */
+struct tn_piece *tn_record_take(struct tn_pool *pool);
+void tn_record_give(struct tn_pool *pool, struct tn_piece *record);
+
 /* Waits for the work of an open device, whatever error is still to be said. */
 tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error);
+
+/* So many bytes more are handed out. */
+static inline void tn_pool_count(struct tn_pool *pool, uint64_t size)
+{
+	pool->used += size;
+	if (pool->used > pool->peak)
+		pool->peak = pool->used;
+}
 
 /* Marks host memory as not to be touched, where AddressSanitizer watches. */
 static inline void tn_pool_poison(void *address, uint64_t size)

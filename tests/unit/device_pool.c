@@ -104,22 +104,105 @@ static void a_freed_block_is_the_next_of_its_size(void **state)
 	fake_finish(&fake, device);
 }
 
-static void a_large_block_is_reused_by_one_of_nearly_its_size_only(void **state)
+static void a_large_block_is_reused_or_split_before_more_is_asked_for(void **state)
 {
 	(void)state;
 	struct fake fake;
 	fake_init(&fake, FAKE_HOST);
 	struct tn_device *device = fake_device(&fake, 0);
-	struct tn_block big, nearly, half;
+	struct tn_block big, nearly, part, rest;
 	assert_ok(tn_block_take(device, 100 * MIB, &big, NULL));
 	tn_block_give(device, &big);
 	assert_ok(tn_block_take(device, 90 * MIB, &nearly, NULL));
 	assert_ptr_equal(nearly.address, big.address);
 	tn_block_give(device, &nearly);
 	int before = fake.allocs;
-	assert_ok(tn_block_take(device, 20 * MIB, &half, NULL));
-	assert_int_equal(fake.allocs, before + 1);
-	tn_block_give(device, &half);
+	assert_ok(tn_block_take(device, 20 * MIB, &part, NULL));
+	assert_ok(tn_block_take(device, 60 * MIB, &rest, NULL));
+	assert_int_equal(fake.allocs, before);
+	memset(part.address, 1, part.size);
+	memset(rest.address, 2, rest.size);
+	assert_int_equal(((char *)part.address)[20 * MIB - 1], 1);
+	tn_block_give(device, &part);
+	tn_block_give(device, &rest);
+	fake_finish(&fake, device);
+}
+
+static void free_neighbours_are_joined_before_more_is_asked_for(void **state)
+{
+	(void)state;
+	struct fake fake;
+	fake_init(&fake, FAKE_HOST);
+	struct tn_device *device = fake_device(&fake, 0);
+	struct tn_block whole, part[4], most;
+	assert_ok(tn_block_take(device, 64 * MIB, &whole, NULL));
+	tn_block_give(device, &whole);
+	for (int i = 0; i < 4; i++)
+		assert_ok(tn_block_take(device, 15 * MIB, &part[i], NULL));
+	for (int i = 0; i < 3; i++)
+		tn_block_give(device, &part[i]);
+	int before = fake.allocs;
+	assert_ok(tn_block_take(device, 44 * MIB, &most, NULL));
+	assert_int_equal(fake.allocs, before);
+	memset(most.address, 1, most.size);
+	tn_block_give(device, &most);
+	tn_block_give(device, &part[3]);
+	tn_pool_trim(device);
+	assert_int_equal(fake.held, 0);
+	fake_finish(&fake, device);
+}
+
+static void scratch_memory_stays_apart_from_arrays(void **state)
+{
+	(void)state;
+	struct fake fake;
+	fake_init(&fake, FAKE_HOST);
+	struct tn_device *device = fake_device(&fake, 0);
+	struct tn_block scratch, array, again, second, larger;
+	struct tn_memory_use use;
+	assert_ok(tn_scratch_take(device, 10 * MIB, &scratch, NULL));
+	memset(scratch.address, 1, scratch.size);
+	tn_scratch_give(device, &scratch);
+	assert_ok(tn_block_take(device, 10 * MIB, &array, NULL));
+	assert_ptr_not_equal(array.address, scratch.address);
+	int before = fake.allocs;
+	assert_ok(tn_scratch_take(device, 9 * MIB, &again, NULL));
+	assert_ptr_equal(again.address, scratch.address);
+	assert_int_equal(fake.allocs, before);
+	/* A call within a call gets memory of its own. */
+	assert_ok(tn_scratch_take(device, 2 * MIB, &second, NULL));
+	assert_ptr_not_equal(second.address, scratch.address);
+	tn_scratch_give(device, &second);
+	tn_scratch_give(device, &again);
+	/* The larger one takes the place of the smaller one. */
+	uint64_t held = fake.held;
+	assert_ok(tn_scratch_take(device, 30 * MIB, &larger, NULL));
+	assert_int_equal(fake.held, held + 20 * MIB);
+	tn_scratch_give(device, &larger);
+	tn_block_give(device, &array);
+	tn_device_memory(device, &use);
+	assert_int_equal(use.used, 0);
+	tn_pool_trim(device);
+	assert_int_equal(fake.held, 0);
+	fake_finish(&fake, device);
+}
+
+static void idle_scratch_memory_goes_back_before_memory_runs_out(void **state)
+{
+	(void)state;
+	struct fake fake;
+	fake_init(&fake, FAKE_HOST);
+	fake.capacity = 40 * MIB;
+	struct tn_device *device = fake_device(&fake, 0);
+	struct tn_block scratch, array, other;
+	assert_ok(tn_scratch_take(device, 30 * MIB, &scratch, NULL));
+	assert_status(tn_block_take(device, 30 * MIB, &array, NULL), TN_OUT_OF_MEMORY);
+	tn_scratch_give(device, &scratch);
+	assert_ok(tn_block_take(device, 30 * MIB, &array, NULL));
+	assert_status(tn_scratch_take(device, 30 * MIB, &other, NULL), TN_OUT_OF_MEMORY);
+	tn_block_give(device, &array);
+	assert_ok(tn_scratch_take(device, 30 * MIB, &other, NULL));
+	tn_scratch_give(device, &other);
 	fake_finish(&fake, device);
 }
 
@@ -359,7 +442,10 @@ int main(void)
 		cmocka_unit_test(no_bytes_are_one_block),
 		cmocka_unit_test(the_steady_state_asks_the_backend_for_nothing),
 		cmocka_unit_test(a_freed_block_is_the_next_of_its_size),
-		cmocka_unit_test(a_large_block_is_reused_by_one_of_nearly_its_size_only),
+		cmocka_unit_test(a_large_block_is_reused_or_split_before_more_is_asked_for),
+		cmocka_unit_test(free_neighbours_are_joined_before_more_is_asked_for),
+		cmocka_unit_test(scratch_memory_stays_apart_from_arrays),
+		cmocka_unit_test(idle_scratch_memory_goes_back_before_memory_runs_out),
 		cmocka_unit_test(host_memory_comes_in_whole_huge_pages),
 		cmocka_unit_test(statistics_follow),
 		cmocka_unit_test(a_full_device_gets_its_cache_back_and_is_asked_again),

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Large requests that no free piece fits: before the pool grows, a larger free piece is split, and free
+ * neighbours are joined.  What forward held for backward so serves the gradients and the workspace of
+ * smaller layers, whose sizes are others.  Nothing is joined earlier, because the next step wants the
+ * same sizes again; small requests are left to the shared chunks.
+ */
+#include "device/pool.h"
+
+/* The smallest request that splits, and what must be left of a piece to be one of its own. */
+#define SMALLEST (UINT64_C(256) << 10)
+#define REST (UINT64_C(64) << 10)
+
+static void file(struct tn_pool *pool, struct tn_piece *piece)
+{
+	piece->class = tn_size_class_within(piece->size);
+	tn_bin_push(pool, piece);
+}
+
+/* The lower part of the piece, of `need` bytes; the upper one goes to its bin. */
+static struct tn_piece *split(struct tn_pool *pool, struct tn_piece *piece, uint32_t class)
+{
+	uint64_t need = tn_class_size(class);
+	struct tn_piece *lower = piece->size - need < REST ? NULL : tn_record_take(pool);
+	tn_bin_remove(pool, piece);
+	if (!lower)
+		return piece;
+	*lower = (struct tn_piece){.sibling = piece->sibling,
+				   .chunk = piece->chunk,
+				   .offset = piece->offset,
+				   .size = need,
+				   .class = class};
+	piece->sibling = lower;
+	piece->offset += need;
+	piece->size -= need;
+	file(pool, piece);
+	return lower;
+}
+
+/* Joins neighbours that are free; returns how many. */
+static int join(struct tn_pool *pool, struct tn_chunk *chunk)
+{
+	int joined = 0;
+	for (struct tn_piece *piece = chunk->pieces; piece;) {
+		struct tn_piece *lower = piece->sibling;
+		if (!lower || piece->used || lower->used) {
+			piece = lower;
+			continue;
+		}
+		tn_bin_remove(pool, piece);
+		tn_bin_remove(pool, lower);
+		piece->offset = lower->offset;
+		piece->size += lower->size;
+		piece->sibling = lower->sibling;
+		tn_record_give(pool, lower);
+		file(pool, piece);
+		joined++;
+	}
+	return joined;
+}
+
+struct tn_piece *tn_piece_split(struct tn_pool *pool, uint32_t class)
+{
+	if (tn_class_size(class) < SMALLEST)
+		return NULL;
+	struct tn_piece *piece = tn_bin_find(pool, class, TN_POOL_CLASSES);
+	if (!piece) {
+		int joined = 0;
+		for (struct tn_chunk *chunk = pool->chunks; chunk; chunk = chunk->next)
+			joined += join(pool, chunk);
+		if (joined)
+			piece = tn_bin_find(pool, class, TN_POOL_CLASSES);
+	}
+	return piece ? split(pool, piece, class) : NULL;
+}
