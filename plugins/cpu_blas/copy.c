@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "plugin.h"
+#include "gather.h"
 
 /* Bytes that are worth handing to another thread. */
 #define PIECE_BYTES 262144
@@ -348,4 +348,6 @@ const struct tn_copy_table cpu_copy_table = {
 	.struct_size = sizeof(cpu_copy_table),
 	.fill = fill,
 	.copy = copy,
+	.gather = cpu_gather,
+	.scatter_add = cpu_scatter_add,
 };
