@@ -5,8 +5,7 @@
  *
  *     k = nearest integer to x / ln 2,  r = x - k ln 2,  |r| <= ln 2 / 2,  e^x = 2^k e^r
  *
- * ln 2 is taken in two parts, the first of so few bits that its product with k is exact.  The
- * polynomials are minimax fits with f32 coefficients (Sollya's fpminimax).
+ * The polynomials are minimax fits with f32 coefficients (Sollya's fpminimax).
  */
 #ifndef CPU_EXP_H
 #define CPU_EXP_H
@@ -14,8 +13,6 @@
 #include "real.h"
 
 #define LOG2_E 0x1.715476p0f
-#define LN2_HIGH 0x1.62e4p-1f
-#define LN2_LOW 0x1.7f7d1cp-20f
 
 struct exp_parts {
 	float r;

@@ -62,6 +62,10 @@ static inline float clamp(float x, float limit)
 	return with_sign(limit < a ? limit : a, x);
 }
 
+/* ln 2 in two parts, the first of so few bits that its product with a power of two is exact. */
+#define LN2_HIGH 0x1.62e4p-1f
+#define LN2_LOW 0x1.7f7d1cp-20f
+
 /* Added to |x| < 2^22 it leaves the nearest integer to x in the low bits of the sum. */
 #define ROUND_F32 0x1.8p23f
 
