@@ -38,4 +38,5 @@ const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.depthwise = &VARIANT(cpu_depthwise),
 	.norm = &VARIANT(cpu_norm),
 	.pool = &VARIANT(cpu_pool),
+	.softmax = &VARIANT(cpu_softmax),
 };

@@ -11,6 +11,7 @@
 #include "kernels.h"
 #include "norm.h"
 #include "pool.h"
+#include "softmax.h"
 
 #define VARIANT_PASTE(name, suffix) name##_##suffix
 #define VARIANT_EXPAND(name, suffix) VARIANT_PASTE(name, suffix)
@@ -22,6 +23,7 @@ extern const struct cpu_norm_form VARIANT(cpu_norm_columns);
 extern const struct cpu_norm_form VARIANT(cpu_norm_plane);
 extern const struct cpu_norm_kernels VARIANT(cpu_norm);
 extern const struct cpu_pool_kernels VARIANT(cpu_pool);
+extern const struct cpu_softmax_kernels VARIANT(cpu_softmax);
 
 extern const struct cpu_row VARIANT(cpu_rows_boolean)[];
 extern const struct cpu_row VARIANT(cpu_rows_circular)[];
@@ -61,6 +63,8 @@ void VARIANT(cpu_conv_gradient)(const struct cpu_taps *t, int64_t first, int64_t
 void VARIANT(cpu_conv_pack)(const struct cpu_weights *w, int64_t panel, float *rows);
 void VARIANT(cpu_conv_unpack)(const struct cpu_weights *w, int64_t panel, const float *rows,
 			      int64_t n, int64_t step, int64_t begin, int64_t end, int accumulate);
+void VARIANT(cpu_cross_entropy_backward)(const struct cpu_cross_entropy *c);
+void VARIANT(cpu_cross_entropy_forward)(const struct cpu_cross_entropy *c);
 void VARIANT(cpu_norm_rows_backward)(const struct cpu_norm_rows *n);
 void VARIANT(cpu_norm_rows_forward)(const struct cpu_norm_rows *n);
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Softmax cross-entropy of rows whose logits are neighbours.
+ */
+#include <inttypes.h>
+
+#include "kernels/softmax.h"
+#include "plugin.h"
+#include "softmax.h"
+
+#define PIECE 8192 /* elements: about 10 us of work */
+
+struct job {
+	const struct cpu_device *device;
+	const char *name;
+	int is_backward;
+	struct tn_cross_entropy_args args;
+	struct cpu_cross_entropy rows; /* all of them */
+	int64_t piece;                 /* rows */
+};
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static tn_status check_rows(const struct job *job, const char *which, const struct tn_operand *o)
+{
+	const struct tn_operand *x = &job->args.x;
+	struct tn_error_info *error = job->args.call.error;
+	if (o->dtype != TN_F32)
+		return cpu_fail(error, TN_UNSUPPORTED, job->name, "%s: dtype %d, only f32 is known",
+				which, o->dtype);
+	if (o->rank != 2 || o->shape[0] < 1 || o->shape[1] < 1 || o->shape[0] != x->shape[0] ||
+	    o->shape[1] != x->shape[1])
+		return cpu_fail(error, TN_SHAPE, job->name,
+				"%s: expected (N, C), as x, neither of them 0", which);
+	if (o->shape[1] > 1 && o->strides[1] != 1)
+		return cpu_fail(error, TN_UNSUPPORTED, job->name,
+				"%s: stride %" PRId64 " along C, expected neighbours", which,
+				o->strides[1]);
+	return TN_OK;
+}
+
+static tn_status check_values(const struct job *job, const char *which, const struct tn_operand *o,
+			      tn_dtype dtype)
+{
+	struct tn_error_info *error = job->args.call.error;
+	if (o->dtype != dtype)
+		return cpu_fail(error, TN_UNSUPPORTED, job->name,
+				"%s: dtype %d, only %d goes with f32", which, o->dtype, dtype);
+	if (o->rank != 1 || o->shape[0] != job->args.x.shape[0])
+		return cpu_fail(error, TN_SHAPE, job->name,
+				"%s: expected %" PRId64 " elements in one axis", which,
+				job->args.x.shape[0]);
+	return TN_OK;
+}
+
+static tn_status check(const struct job *job)
+{
+	tn_status status = check_rows(job, "x", &job->args.x);
+	if (!status)
+		status = check_values(job, "labels", &job->args.labels, TN_I32);
+	if (!status)
+		status = check_values(job, "lse", &job->args.lse, TN_F32);
+	if (!status)
+		status = check_values(job, job->is_backward ? "dloss" : "loss", &job->args.loss,
+				      TN_F32);
+	if (!status && job->is_backward)
+		status = check_rows(job, "dx", &job->args.dx);
+	return status;
+}
+
+/* ---- Work ------------------------------------------------------------------------------------*/
+
+static void *address(const struct tn_operand *o)
+{
+	return (void *)(uintptr_t)(o->buffer + o->offset);
+}
+
+static void fill_rows(struct job *job)
+{
+	const struct tn_cross_entropy_args *a = &job->args;
+	job->rows = (struct cpu_cross_entropy){
+		.rows = a->x.shape[0],
+		.classes = a->x.shape[1],
+		.x = address(&a->x),
+		.labels = address(&a->labels),
+		.lse = address(&a->lse),
+		.loss = address(&a->loss),
+		.dx = job->is_backward ? address(&a->dx) : NULL,
+		.x_row = a->x.strides[0],
+		.label_step = a->labels.strides[0],
+		.lse_step = a->lse.strides[0],
+		.loss_step = a->loss.strides[0],
+		.dx_row = job->is_backward ? a->dx.strides[0] : 0,
+		.ignored = a->ignore_label,
+		.accumulate = (a->call.flags & TN_ACCUMULATE) != 0,
+	};
+	job->piece = PIECE / job->rows.classes + 1;
+}
+
+static void run_rows(void *argument, uint64_t begin, uint64_t end)
+{
+	const struct job *job = argument;
+	const struct cpu_softmax_kernels *kernels = job->device->instance->kernels->softmax;
+	struct cpu_cross_entropy rows = job->rows;
+	int64_t first = (int64_t)begin;
+	rows.rows = (int64_t)(end - begin);
+	rows.x += first * rows.x_row;
+	rows.labels += first * rows.label_step;
+	rows.lse += first * rows.lse_step;
+	rows.loss += first * rows.loss_step;
+	if (!job->is_backward) {
+		kernels->cross_entropy_forward(&rows);
+		return;
+	}
+	rows.dx += first * rows.dx_row;
+	kernels->cross_entropy_backward(&rows);
+}
+
+static tn_status run(struct job *job)
+{
+	tn_status status = check(job);
+	if (status)
+		return status;
+	if (job->args.call.flags & TN_DRY_RUN)
+		return cpu_dry(&job->args.call);
+	fill_rows(job);
+	cpu_parallel(job->device, (uint64_t)job->rows.rows, (uint64_t)job->piece, run_rows, job);
+	return TN_OK;
+}
+
+tn_status cpu_cross_entropy_forward(void *device, const struct tn_cross_entropy_args *args)
+{
+	struct job job = {.device = device, .name = "cross_entropy_forward"};
+	tn_status status = cpu_take(&job.args, sizeof(job.args), args,
+				    TN_DRY_RUN | TN_DETERMINISTIC, job.name);
+	return status ? status : run(&job);
+}
+
+tn_status cpu_cross_entropy_backward(void *device, const struct tn_cross_entropy_args *args)
+{
+	struct job job = {.device = device, .name = "cross_entropy_backward", .is_backward = 1};
+	tn_status status = cpu_take(&job.args, sizeof(job.args), args,
+				    TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, job.name);
+	return status ? status : run(&job);
+}
