@@ -18,7 +18,7 @@ struct cpu_instance {
 	struct cpu_block_table blocks;     /* the same, as the host's interpreter takes them */
 	struct cpu_blas blas;
 	uint32_t convolution; /* what cpu_conv_choose answered */
-	char name[128]; /* the processor's own name */
+	char name[128];       /* the processor's own name */
 };
 
 struct cpu_device {

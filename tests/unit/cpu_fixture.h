@@ -17,8 +17,8 @@
 struct fixture {
 	struct tn_host host;
 	struct tn_threads *threads;
-	const char *openblas; /* what TENON_CPU_OPENBLAS answers */
-	const char *variant;  /* what TENON_CPU_VARIANT answers */
+	const char *openblas;    /* what TENON_CPU_OPENBLAS answers */
+	const char *variant;     /* what TENON_CPU_VARIANT answers */
 	const char *convolution; /* what TENON_CPU_CONV answers */
 	char log[1024];
 	const struct tn_backend_descriptor *descriptor;
