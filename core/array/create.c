@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array/make.h"
+#include "array/replay.h"
 #include "array/map.h"
 #include "array/shape.h"
 #include "base/memory.h"
@@ -61,6 +62,7 @@ static tn_status upload(struct tn_runtime *runtime, tn_array *array, const void 
 	uint64_t size = (uint64_t)array->size * tn_dtype_size(array->dtype);
 	if (!size)
 		return TN_OK;
+	tn_replay_spoil(runtime);
 	return tn_device_upload(tn_array_home(array), &array->storage->block, 0, data, size,
 				&runtime->report);
 }

@@ -9,6 +9,7 @@
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
+#include "array/replay.h"
 #include "array/operand.h"
 #include "array/shape.h"
 
@@ -445,6 +446,8 @@ tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 		out = run_users(runtime, program, (uint32_t)n_inputs, inputs, scalars);
 		status = out ? TN_OK : runtime->report.status;
 	}
+	if (temporary && runtime->writing)
+		tn_replay_spoil(runtime);
 	tn_program_destroy(temporary);
 	return tn_end(runtime, status, out);
 }

@@ -11,6 +11,7 @@
 #include "array/layout.h"
 #include "array/ledger.h"
 #include "array/operand.h"
+#include "array/replay.h"
 #include "array/route.h"
 #include "array/shape.h"
 #include "program/cast.h"
@@ -256,6 +257,8 @@ static tn_status call(struct tn_runtime *runtime, const struct tn_map_run *run, 
 	if (!status) {
 		if (!runtime->depth)
 			tn_ledger_at(runtime->ledger, run->operation)->native++;
+		if (runtime->writing)
+			tn_replay_note(runtime, run->operation, TN_SLOT_MAP, device, &p->args.call);
 		return TN_OK;
 	}
 	if (status != TN_UNSUPPORTED)

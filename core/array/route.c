@@ -13,6 +13,7 @@
 #include "array/array.h"
 #include "array/ledger.h"
 #include "array/programs.h"
+#include "array/replay.h"
 #include "array/slot.h"
 
 double tn_route_clock(void)
@@ -66,9 +67,28 @@ static tn_status ask(struct tn_route *route, struct tn_device *device,
 	return status;
 }
 
+/* Calls that are written down keep their workspace. */
+static tn_status take_scratch(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
+			      struct tn_block *block, struct tn_error_info *error)
+{
+	if (runtime->writing)
+		return tn_replay_take(runtime, device, size, block, error);
+	return tn_scratch_take(device, size, block, error);
+}
+
+static void give_scratch(struct tn_runtime *runtime, struct tn_device *device,
+			 const struct tn_block *block)
+{
+	if (runtime->writing)
+		tn_replay_give(device, block);
+	else
+		tn_scratch_give(device, block);
+}
+
 /* Takes the preferred workspace, capped, or the least when that is not to be had. */
-static tn_status take_workspace(struct tn_device *device, struct tn_workspace *workspace,
-				struct tn_block *block, struct tn_error_info *error)
+static tn_status take_workspace(struct tn_runtime *runtime, struct tn_device *device,
+				struct tn_workspace *workspace, struct tn_block *block,
+				struct tn_error_info *error)
 {
 	uint64_t size = workspace->preferred;
 	if (size > TN_WORKSPACE_CAP)
@@ -78,12 +98,12 @@ static tn_status take_workspace(struct tn_device *device, struct tn_workspace *w
 	block->size = 0;
 	if (!size)
 		return TN_OK;
-	if (tn_scratch_take(device, size, block, error)) {
+	if (take_scratch(runtime, device, size, block, error)) {
 		size = workspace->minimum;
 		block->size = 0;
 		if (!size)
 			return TN_OK;
-		tn_status status = tn_scratch_take(device, size, block, error);
+		tn_status status = take_scratch(runtime, device, size, block, error);
 		if (status)
 			return status;
 	}
@@ -104,15 +124,17 @@ tn_status tn_route_native(struct tn_route *route, struct tn_device *device)
 	status = ask(route, device, &workspace);
 	if (status)
 		return status == TN_UNSUPPORTED ? status : tn_device_answer(device, status, error);
-	status = take_workspace(device, &workspace, &block, error);
+	status = take_workspace(route->runtime, device, &workspace, &block, error);
 	if (status)
 		return status;
 	route->call->workspace = block.size ? &workspace : NULL;
 	route->call->error = error;
 	error->status = TN_OK;
 	status = tn_slot_call(device, route->slot, route->call);
+	if (!status && route->runtime->writing)
+		tn_replay_note(route->runtime, route->operation, route->slot, device, route->call);
 	if (block.size)
-		tn_scratch_give(device, &block);
+		give_scratch(route->runtime, device, &block);
 	if (status && status != TN_UNSUPPORTED)
 		return tn_device_answer(device, status, error);
 	return status;
@@ -306,9 +328,13 @@ tn_status tn_route_refused(struct tn_route *route)
 		tn_ledger_at(ledger, route->operation)->lent++;
 	} else if (status == TN_UNSUPPORTED && can_compose(route)) {
 		status = run_composed(route);
-		if (!status && !route->runtime->depth)
+		if (!status && !route->runtime->depth) {
 			tn_ledger_at(ledger, route->operation)->composed++;
+			if (route->runtime->writing)
+				tn_replay_note_composed(route->runtime, route->operation);
+		}
 	} else if (status == TN_UNSUPPORTED) {
+		tn_replay_spoil(route->runtime);
 		status = run_host(route, &bytes_moved);
 		if (!status)
 			tn_ledger_at(ledger, route->operation)->host++;

@@ -4,6 +4,7 @@
  * Storage: a block of a device's pool, given back when its last view goes.
  */
 #include "array/array.h"
+#include "array/replay.h"
 #include "base/memory.h"
 
 tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
@@ -14,7 +15,7 @@ tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device
 	if (!storage)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "array",
 			       "the host has no memory left for %zu bytes", sizeof(*storage));
-	status = tn_block_take(device, size, &storage->block, &runtime->report);
+	status = tn_replay_take(runtime, device, size, &storage->block, &runtime->report);
 	if (status) {
 		tn_mem_free(storage);
 		return status;
@@ -30,6 +31,6 @@ void tn_storage_release(struct tn_storage *storage)
 {
 	if (--storage->references)
 		return;
-	tn_block_give(storage->device, &storage->block);
+	tn_replay_give(storage->device, &storage->block);
 	tn_mem_free(storage);
 }

@@ -8,6 +8,7 @@
 
 #include "array/layout.h"
 #include "array/make.h"
+#include "array/replay.h"
 #include "array/map.h"
 #include "array/operand.h"
 #include "array/shape.h"
@@ -37,6 +38,7 @@ static tn_status download(const tn_array *array, void *data)
 	uint64_t offset = (uint64_t)array->offset * tn_dtype_size(array->dtype);
 	if (!array->size)
 		return TN_OK;
+	tn_replay_spoil(array->runtime);
 	return tn_device_download(tn_array_home(array), &array->storage->block, offset, data,
 				  bytes_of(array), &array->runtime->report);
 }
@@ -76,6 +78,7 @@ static tn_status write_all(tn_array *array, const void *data)
 	tn_status status;
 	if (!array->size)
 		return TN_OK;
+	tn_replay_spoil(runtime);
 	if (array->contiguous) {
 		status = tn_device_upload(device, &array->storage->block, offset, data,
 					  bytes_of(array), &runtime->report);

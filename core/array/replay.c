@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A step is a copy of one call's arguments, with the arrays that they point to.  Operands in x's or y's
+ * block are found by their address at the end and listed, so that a run sets those and calls.
+ */
+#include "array/replay.h"
+
+#include <string.h>
+
+#include "array/ledger.h"
+#include "array/slot.h"
+#include "base/memory.h"
+
+/* ---- Where operands are in the arguments -----------------------------------------------------*/
+
+enum { MOST_OPERANDS = 8 };
+
+/* The offsets of a slot's operands; `written` has a bit for each output. */
+struct form {
+	uint32_t size;
+	uint32_t n;
+	uint32_t written;
+	uint32_t offsets[MOST_OPERANDS];
+};
+
+#define AT(type, member) offsetof(struct type, member)
+
+/* Slots of forward layers; what is not here spoils a replay. */
+static const struct form forms[] = {
+	[TN_SLOT_MATMUL] = {sizeof(struct tn_matmul_args),
+			    4,
+			    4,
+			    {AT(tn_matmul_args, a), AT(tn_matmul_args, b), AT(tn_matmul_args, c),
+			     AT(tn_matmul_args, bias)}},
+	[TN_SLOT_FILL] = {sizeof(struct tn_fill_args), 1, 1, {AT(tn_fill_args, output)}},
+	[TN_SLOT_COPY] = {sizeof(struct tn_copy_args),
+			  2,
+			  2,
+			  {AT(tn_copy_args, input), AT(tn_copy_args, output)}},
+	[TN_SLOT_GATHER] = {sizeof(struct tn_gather_args),
+			    3,
+			    4,
+			    {AT(tn_gather_args, input), AT(tn_gather_args, indices),
+			     AT(tn_gather_args, output)}},
+	[TN_SLOT_CONV2D_FORWARD] = {sizeof(struct tn_conv2d_args),
+				    5,
+				    4,
+				    {AT(tn_conv2d_args, x), AT(tn_conv2d_args, w),
+				     AT(tn_conv2d_args, y), AT(tn_conv2d_args, bias),
+				     AT(tn_conv2d_args, residual)}},
+	[TN_SLOT_POOL2D_FORWARD] = {sizeof(struct tn_pool2d_args),
+				    3,
+				    6,
+				    {AT(tn_pool2d_args, x), AT(tn_pool2d_args, y),
+				     AT(tn_pool2d_args, index)}},
+	[TN_SLOT_BATCH_NORM_FORWARD] = {sizeof(struct tn_norm_args),
+					7,
+					2,
+					{AT(tn_norm_args, x), AT(tn_norm_args, y),
+					 AT(tn_norm_args, w), AT(tn_norm_args, b),
+					 AT(tn_norm_args, mean), AT(tn_norm_args, rstd),
+					 AT(tn_norm_args, residual)}},
+	[TN_SLOT_LAYER_NORM_FORWARD] = {sizeof(struct tn_norm_args),
+					7,
+					2 | 16 | 32,
+					{AT(tn_norm_args, x), AT(tn_norm_args, y),
+					 AT(tn_norm_args, w), AT(tn_norm_args, b),
+					 AT(tn_norm_args, mean), AT(tn_norm_args, rstd),
+					 AT(tn_norm_args, residual)}},
+	[TN_SLOT_GROUP_NORM_FORWARD] = {sizeof(struct tn_norm_args),
+					7,
+					2 | 16 | 32,
+					{AT(tn_norm_args, x), AT(tn_norm_args, y),
+					 AT(tn_norm_args, w), AT(tn_norm_args, b),
+					 AT(tn_norm_args, mean), AT(tn_norm_args, rstd),
+					 AT(tn_norm_args, residual)}},
+	[TN_SLOT_SOFTMAX_FORWARD] = {sizeof(struct tn_softmax_args),
+				     2,
+				     2,
+				     {AT(tn_softmax_args, x), AT(tn_softmax_args, y)}},
+};
+
+#undef AT
+
+static const struct form *form_of(enum tn_slot slot)
+{
+	return slot < sizeof(forms) / sizeof(forms[0]) && forms[slot].size ? &forms[slot] : NULL;
+}
+
+/* ---- A replay --------------------------------------------------------------------------------*/
+
+/* What the ledger counts. */
+enum counted { NOT_COUNTED, NATIVE, LENT, COMPOSED };
+
+struct step {
+	struct tn_device *device;
+	enum tn_slot slot;
+	uint32_t operation;
+	enum counted counted;
+	struct tn_call *args; /* the whole of them; NULL: nothing but a count */
+	struct tn_workspace workspace;
+};
+
+/* An operand in x's or y's block. */
+struct patch {
+	struct tn_operand *operand;
+	uint64_t distance; /* from the block's start */
+	int is_y;
+};
+
+/* What an array was like. */
+struct likeness {
+	struct tn_device *device;
+	struct tn_block block;
+	tn_dtype dtype;
+	int rank;
+	int contiguous, dense;
+	int64_t size;
+	int64_t offset;
+	int64_t shape[TN_MAX_RANK];
+	int64_t strides[TN_MAX_RANK];
+};
+
+struct tn_replay {
+	struct tn_runtime *runtime;
+	struct likeness x;
+	struct likeness y;
+	struct step *steps;
+	size_t n_steps, room_for_steps;
+	struct patch *patches;
+	size_t n_patches;
+	/* The store: blocks that are not in use while writing, all of them afterwards. */
+	struct owned {
+		struct tn_device *device;
+		struct tn_block block;
+	} * store;
+	size_t n_store, room_in_store;
+	uint64_t random; /* the random state's stream when writing began */
+	int is_spoilt;
+};
+
+static struct likeness likeness_of(const tn_array *a)
+{
+	struct likeness l = {.device = tn_array_home(a),
+			     .block = a->storage->block,
+			     .dtype = a->dtype,
+			     .rank = a->rank,
+			     .contiguous = a->contiguous,
+			     .dense = a->dense,
+			     .size = a->size,
+			     .offset = a->offset};
+	memcpy(l.shape, a->shape, sizeof(l.shape[0]) * (size_t)a->rank);
+	memcpy(l.strides, a->strides, sizeof(l.strides[0]) * (size_t)a->rank);
+	return l;
+}
+
+int tn_replay_fits(const struct tn_replay *replay, const tn_array *x)
+{
+	const struct likeness *l = &replay->x;
+	size_t n = sizeof(l->shape[0]) * (size_t)l->rank;
+	return x->runtime == replay->runtime && tn_array_home(x) == l->device &&
+	       x->dtype == l->dtype && x->rank == l->rank && !memcmp(x->shape, l->shape, n) &&
+	       !memcmp(x->strides, l->strides, n);
+}
+
+void tn_replay_destroy(struct tn_replay *replay)
+{
+	if (!replay)
+		return;
+	for (size_t i = 0; i < replay->n_steps; i++)
+		tn_mem_free(replay->steps[i].args);
+	for (size_t i = 0; i < replay->n_store; i++)
+		tn_block_give(replay->store[i].device, &replay->store[i].block);
+	tn_mem_free(replay->steps);
+	tn_mem_free(replay->patches);
+	tn_mem_free(replay->store);
+	tn_mem_free(replay);
+}
+
+void tn_replay_spoil(struct tn_runtime *runtime)
+{
+	if (runtime->writing)
+		runtime->writing->is_spoilt = 1;
+}
+
+/* Room for one more of n things of that size; 0: out of memory. */
+static int grow(void **things, size_t n, size_t *room, size_t size)
+{
+	if (n < *room)
+		return 1;
+	size_t more = *room ? 2 * *room : 16;
+	void *moved = tn_mem_realloc(*things, more, size);
+	if (!moved)
+		return 0;
+	*things = moved;
+	*room = more;
+	return 1;
+}
+
+/* ---- The store -------------------------------------------------------------------------------*/
+
+tn_status tn_replay_take(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
+			 struct tn_block *block, struct tn_error_info *error)
+{
+	struct tn_replay *replay = runtime->writing;
+	for (size_t i = replay ? replay->n_store : 0; i-- > 0;) {
+		struct owned *owned = &replay->store[i];
+		if (owned->device != device || owned->block.size < size ||
+		    owned->block.size / 2 > size)
+			continue;
+		*block = owned->block;
+		*owned = replay->store[--replay->n_store];
+		return TN_OK;
+	}
+	return tn_block_take(device, size, block, error);
+}
+
+void tn_replay_give(struct tn_device *device, const struct tn_block *block)
+{
+	struct tn_replay *replay = device->context ? tn_runtime_of(device->context)->writing : NULL;
+	if (replay && grow((void **)&replay->store, replay->n_store, &replay->room_in_store,
+			   sizeof(*replay->store))) {
+		replay->store[replay->n_store++] = (struct owned){device, *block};
+		return;
+	}
+	if (replay) /* its calls would find another's data there */
+		replay->is_spoilt = 1;
+	tn_block_give(device, block);
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------*/
+
+tn_status tn_replay_begin(struct tn_runtime *runtime, const tn_array *x)
+{
+	if (runtime->writing || runtime->recorder)
+		return tn_runtime_fail(runtime, TN_STATE, "replay",
+				       "a tape records, or calls are being written down already");
+	struct tn_replay *replay = tn_mem_zeroed(1, sizeof(*replay));
+	if (!replay)
+		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "replay",
+				       "no memory for a list of calls");
+	replay->runtime = runtime;
+	replay->x = likeness_of(x);
+	replay->random = runtime->random.stream;
+	runtime->writing = replay;
+	return TN_OK;
+}
+
+/* The arguments and n more pieces of memory in one allocation; *pieces get their places. */
+struct piece {
+	const void *from;
+	size_t size;
+};
+
+static char *copy_pieces(const void *args, size_t size, const struct piece *pieces, size_t n,
+			 char **places)
+{
+	size_t total = (size + 15) / 16 * 16;
+	for (size_t i = 0; i < n; i++)
+		total += (pieces[i].size + 15) / 16 * 16;
+	char *copy = tn_mem_zeroed(1, total);
+	if (!copy)
+		return NULL;
+	memcpy(copy, args, size);
+	char *at = copy + (size + 15) / 16 * 16;
+	for (size_t i = 0; i < n; i++) {
+		if (pieces[i].size)
+			memcpy(at, pieces[i].from, pieces[i].size);
+		places[i] = at;
+		at += (pieces[i].size + 15) / 16 * 16;
+	}
+	return copy;
+}
+
+static struct tn_call *copy_map(const struct tn_map_args *args)
+{
+	const struct tn_program *program = args->program;
+	const struct piece pieces[] = {
+		{args->inputs, program->n_inputs * sizeof(struct tn_operand)},
+		{args->outputs, program->n_outputs * sizeof(struct tn_operand)},
+		{args->scalars, program->n_scalars * sizeof(struct tn_scalar)}};
+	char *places[3];
+	struct tn_map_args *copy = (void *)copy_pieces(args, sizeof(*args), pieces, 3, places);
+	if (!copy)
+		return NULL;
+	copy->inputs = (void *)places[0];
+	copy->outputs = (void *)places[1];
+	copy->scalars = (void *)places[2];
+	return &copy->call;
+}
+
+static uint32_t reduce_outputs(const struct tn_reduce_args *args)
+{
+	return args->epilogue ? args->epilogue->n_outputs : args->n_values;
+}
+
+static uint32_t reduce_extras(const struct tn_reduce_args *args)
+{
+	return args->epilogue ? args->epilogue->n_inputs - args->n_values : 0;
+}
+
+static struct tn_call *copy_reduce(const struct tn_reduce_args *args)
+{
+	uint32_t n_epilogue_scalars = args->epilogue ? args->epilogue->n_scalars : 0;
+	const struct piece pieces[] = {
+		{args->inputs, args->prologue->n_inputs * sizeof(struct tn_operand)},
+		{args->epilogue_inputs, reduce_extras(args) * sizeof(struct tn_operand)},
+		{args->outputs, reduce_outputs(args) * sizeof(struct tn_operand)},
+		{args->scalars, args->prologue->n_scalars * sizeof(struct tn_scalar)},
+		{args->epilogue_scalars, n_epilogue_scalars * sizeof(struct tn_scalar)}};
+	char *places[5];
+	struct tn_reduce_args *copy = (void *)copy_pieces(args, sizeof(*args), pieces, 5, places);
+	if (!copy)
+		return NULL;
+	copy->inputs = (void *)places[0];
+	copy->epilogue_inputs = (void *)places[1];
+	copy->outputs = (void *)places[2];
+	copy->scalars = (void *)places[3];
+	copy->epilogue_scalars = (void *)places[4];
+	return &copy->call;
+}
+
+static struct tn_call *copy_call(enum tn_slot slot, const struct tn_call *args)
+{
+	const struct form *form = form_of(slot);
+	if (slot == TN_SLOT_MAP)
+		return copy_map((const struct tn_map_args *)(const void *)args);
+	if (slot == TN_SLOT_REDUCE)
+		return copy_reduce((const struct tn_reduce_args *)(const void *)args);
+	if (!form || form->size != args->struct_size)
+		return NULL;
+	return (void *)copy_pieces(args, form->size, NULL, 0, NULL);
+}
+
+/* NULL: out of memory, and spoilt. */
+static struct step *add_step(struct tn_replay *replay)
+{
+	if (grow((void **)&replay->steps, replay->n_steps, &replay->room_for_steps,
+		 sizeof(*replay->steps)))
+		return &replay->steps[replay->n_steps++];
+	replay->is_spoilt = 1;
+	return NULL;
+}
+
+void tn_replay_note(struct tn_runtime *runtime, uint32_t operation, enum tn_slot slot,
+		    struct tn_device *device, const struct tn_call *args)
+{
+	struct tn_replay *replay = runtime->writing;
+	if (!(device->description.flags & TN_DEVICE_SYNCHRONOUS))
+		replay->is_spoilt = 1;
+	struct tn_call *copy = replay->is_spoilt ? NULL : copy_call(slot, args);
+	struct step *step = copy ? add_step(replay) : NULL;
+	if (!step) {
+		tn_mem_free(copy);
+		replay->is_spoilt = 1;
+		return;
+	}
+	*step = (struct step){.device = device, .slot = slot, .operation = operation, .args = copy};
+	if (device != replay->x.device)
+		step->counted = LENT;
+	else if (!runtime->depth)
+		step->counted = NATIVE;
+	if (args->workspace)
+		step->workspace = *args->workspace;
+}
+
+void tn_replay_note_composed(struct tn_runtime *runtime, uint32_t operation)
+{
+	struct step *step = add_step(runtime->writing);
+	if (step)
+		*step = (struct step){.operation = operation, .counted = COMPOSED};
+}
+
+/* ---- The end of writing ----------------------------------------------------------------------*/
+
+static int lies_in(const struct tn_operand *operand, const struct tn_block *block)
+{
+	return operand->buffer == block->buffer && operand->offset >= block->offset &&
+	       operand->offset - block->offset < block->size;
+}
+
+static int is_in_store(const struct tn_replay *replay, const struct tn_operand *operand)
+{
+	for (size_t i = 0; i < replay->n_store; i++) {
+		if (lies_in(operand, &replay->store[i].block))
+			return 1;
+	}
+	return 0;
+}
+
+/* Looks at an operand, with room for its patch; 0: it spoils the replay. */
+static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_written)
+{
+	struct patch *patch = &replay->patches[replay->n_patches];
+	int is_x = lies_in(operand, &replay->x.block), is_y = lies_in(operand, &replay->y.block);
+	if (!operand->dtype) /* unused */
+		return 1;
+	if (is_written && !is_y && !is_in_store(replay, operand))
+		return 0;
+	if (!is_x && !is_y)
+		return 1;
+	const struct tn_block *block = is_x ? &replay->x.block : &replay->y.block;
+	*patch = (struct patch){operand, operand->offset - block->offset, is_y};
+	replay->n_patches++;
+	return 1;
+}
+
+static int look_at_all(struct tn_replay *replay, const struct tn_operand *operands, uint32_t n,
+		       int are_written)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!look_at(replay, (struct tn_operand *)(uintptr_t)&operands[i], are_written))
+			return 0;
+	}
+	return 1;
+}
+
+static int look_at_scalars(const struct tn_scalar *scalars, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (scalars[i].on_device)
+			return 0;
+	}
+	return 1;
+}
+
+static int look_at_map(struct tn_replay *replay, const struct tn_map_args *args)
+{
+	const struct tn_program *program = args->program;
+	return look_at_all(replay, args->inputs, program->n_inputs, 0) &&
+	       look_at_all(replay, args->outputs, program->n_outputs, 1) &&
+	       look_at_scalars(args->scalars, program->n_scalars);
+}
+
+static int look_at_reduce(struct tn_replay *replay, const struct tn_reduce_args *args)
+{
+	return look_at_all(replay, args->inputs, args->prologue->n_inputs, 0) &&
+	       look_at_all(replay, args->epilogue_inputs, reduce_extras(args), 0) &&
+	       look_at_all(replay, args->outputs, reduce_outputs(args), 1) &&
+	       look_at_scalars(args->scalars, args->prologue->n_scalars) &&
+	       (!args->epilogue ||
+		look_at_scalars(args->epilogue_scalars, args->epilogue->n_scalars));
+}
+
+static int look_at_step(struct tn_replay *replay, struct step *step)
+{
+	const struct form *form = form_of(step->slot);
+	char *args = (char *)step->args;
+	if (!args)
+		return 1;
+	/* Now that no step moves any more. */
+	if (step->args->workspace)
+		step->args->workspace = &step->workspace;
+	if (step->slot == TN_SLOT_MAP)
+		return look_at_map(replay, (const struct tn_map_args *)(void *)args);
+	if (step->slot == TN_SLOT_REDUCE)
+		return look_at_reduce(replay, (const struct tn_reduce_args *)(void *)args);
+	for (uint32_t i = 0; i < form->n; i++) {
+		struct tn_operand *operand = (void *)(args + form->offsets[i]);
+		if (!look_at(replay, operand, (int)(form->written >> i & 1)))
+			return 0;
+	}
+	return 1;
+}
+
+static size_t operands_of(const struct step *step)
+{
+	if (step->slot == TN_SLOT_MAP || step->slot == TN_SLOT_REDUCE)
+		return 3 * TN_PROGRAM_MAX_INPUTS;
+	return MOST_OPERANDS;
+}
+
+static int finish(struct tn_replay *replay, const tn_array *y)
+{
+	size_t most = 1;
+	if (!y || replay->is_spoilt || replay->runtime->random.stream != replay->random ||
+	    !replay->n_steps)
+		return 0;
+	replay->y = likeness_of(y);
+	/* x itself, or something that was there before. */
+	if (y->storage->version == 0 || replay->y.device != replay->x.device ||
+	    replay->y.block.buffer + replay->y.block.offset ==
+		    replay->x.block.buffer + replay->x.block.offset)
+		return 0;
+	for (size_t i = 0; i < replay->n_steps; i++)
+		most += operands_of(&replay->steps[i]);
+	replay->patches = tn_mem_zeroed(most, sizeof(*replay->patches));
+	if (!replay->patches)
+		return 0;
+	for (size_t i = 0; i < replay->n_steps; i++) {
+		if (!look_at_step(replay, &replay->steps[i]))
+			return 0;
+	}
+	return 1;
+}
+
+static int writes_y(const struct tn_replay *replay)
+{
+	for (size_t i = 0; i < replay->n_patches; i++) {
+		if (replay->patches[i].is_y)
+			return 1;
+	}
+	return 0;
+}
+
+struct tn_replay *tn_replay_end(struct tn_runtime *runtime, const tn_array *y)
+{
+	struct tn_replay *replay = runtime->writing;
+	runtime->writing = NULL;
+	if (finish(replay, y) && writes_y(replay))
+		return replay;
+	tn_replay_destroy(replay);
+	return NULL;
+}
+
+/* ---- Running ---------------------------------------------------------------------------------*/
+
+/* An array like the y that was written, in new memory. */
+static tn_array *make_y(const struct tn_replay *replay)
+{
+	const struct likeness *l = &replay->y;
+	const int64_t bytes = (int64_t)l->block.size;
+	tn_array *y = tn_array_make(replay->runtime, l->device, TN_U8, 1, &bytes);
+	if (!y)
+		return NULL;
+	y->dtype = l->dtype;
+	y->rank = l->rank;
+	y->contiguous = l->contiguous;
+	y->dense = l->dense;
+	y->size = l->size;
+	y->offset = l->offset;
+	memcpy(y->shape, l->shape, sizeof(l->shape[0]) * (size_t)l->rank);
+	memcpy(y->strides, l->strides, sizeof(l->strides[0]) * (size_t)l->rank);
+	return y;
+}
+
+static void apply_patches(struct tn_replay *replay, const tn_array *x, const tn_array *y)
+{
+	for (size_t i = 0; i < replay->n_patches; i++) {
+		const struct patch *patch = &replay->patches[i];
+		const struct tn_array *home = patch->is_y ? y : x;
+		const struct tn_block *block = &home->storage->block;
+		uint64_t shift = 0;
+		/* x may be another view of its block than it was. */
+		if (!patch->is_y)
+			shift = (uint64_t)(x->offset - replay->x.offset) * tn_dtype_size(x->dtype);
+		patch->operand->buffer = block->buffer;
+		patch->operand->offset = block->offset + patch->distance + shift;
+	}
+}
+
+static void count(struct tn_runtime *runtime, const struct step *step)
+{
+	struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, step->operation);
+	row->native += step->counted == NATIVE;
+	row->lent += step->counted == LENT;
+	row->composed += step->counted == COMPOSED;
+}
+
+static tn_status run_steps(struct tn_replay *replay)
+{
+	struct tn_runtime *runtime = replay->runtime;
+	struct tn_device *device = replay->x.device;
+	tn_status status = tn_device_ready(device, &runtime->report);
+	for (size_t i = 0; i < replay->n_steps && !status; i++) {
+		const struct step *step = &replay->steps[i];
+		count(runtime, step);
+		if (!step->args)
+			continue;
+		runtime->report.status = TN_OK;
+		step->args->error = &runtime->report;
+		status = tn_slot_call(step->device, step->slot, step->args);
+		if (status)
+			return tn_device_answer(step->device, status, &runtime->report);
+	}
+	return status;
+}
+
+tn_array *tn_replay_run(struct tn_replay *replay, const tn_array *x)
+{
+	struct tn_runtime *runtime = replay->runtime;
+	if (tn_runtime_ready(runtime))
+		return NULL;
+	tn_array *y = make_y(replay);
+	tn_status status = runtime->report.status;
+	if (y) {
+		apply_patches(replay, x, y);
+		status = run_steps(replay);
+	}
+	if (!status && y)
+		return y;
+	tn_runtime_keep(runtime, &runtime->report);
+	tn_array_discard(y);
+	return NULL;
+}
