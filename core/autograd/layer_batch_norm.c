@@ -7,13 +7,10 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/layers.h"
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
 #include "autograd/norm.h"
-
-enum { BATCH = 0 };
 
 static tn_status check(const tn_array *x, const struct tn_batch_norm_options *o)
 {
@@ -79,41 +76,35 @@ static tn_array *running_rstd(const tn_array *x, const struct tn_batch_norm_opti
 		      rstd);
 }
 
-static tn_status backward(struct tn_node *node, tn_array *dy)
-{
-	const int *is_training = node->state;
-	return tn_norm_node_backward(node, BATCH, dy, !*is_training);
-}
-
 static tn_array *normalise(const tn_array *x, const tn_array *w, const tn_array *b,
 			   const struct tn_batch_norm_options *o)
 {
+	struct tn_norm_call call = {.kind = TN_NORM_BATCH,
+				    .epsilon = o->epsilon,
+				    .use_statistics = !o->training,
+				    .activation = o->activation,
+				    .x = x,
+				    .w = w,
+				    .b = b,
+				    .residual = o->residual};
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	if (!suspension.runtime)
 		return NULL;
-	tn_array *mean = NULL, *rstd = NULL, *y = NULL;
+	tn_array *y = NULL;
 	if (!o->training) {
-		mean = o->running_mean;
-		rstd = running_rstd(x, o);
+		call.mean = o->running_mean;
+		call.rstd = running_rstd(x, o);
 	}
-	if (o->training || rstd)
-		y = tn_norm_forward(BATCH, x, w, b, o->epsilon, !o->training, &mean, &rstd);
-	if (y && o->training && o->running_mean && follow(x, o, mean, rstd)) {
+	if (o->training || call.rstd)
+		y = tn_norm_call_forward(&call);
+	if (y && o->training && o->running_mean && follow(x, o, call.mean, call.rstd)) {
 		tn_array_destroy(y);
 		y = NULL;
 	}
-	y = tn_tape_resume(suspension, y,
-			   &(struct tn_node_request){.operation = "batch_norm",
-						     .backward = backward,
-						     .n_inputs = 3,
-						     .inputs = {x, w, b},
-						     .n_saved = 4,
-						     .saved = {x, w, mean, rstd},
-						     .state = &o->training,
-						     .state_size = sizeof(o->training)});
+	y = tn_norm_record(suspension, "batch_norm", &call, &(struct tn_norm_inputs){x, w, b}, y);
 	if (o->training)
-		tn_array_destroy(mean);
-	tn_array_destroy(rstd);
+		tn_array_destroy(call.mean);
+	tn_array_destroy(call.rstd);
 	return y;
 }
 
@@ -131,5 +122,5 @@ tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 	if (check(x, &o) || check_running(x, "running_mean", o.running_mean) ||
 	    check_running(x, "running_var", o.running_var))
 		return NULL;
-	return tn_finish(normalise(x, w, b, &o), o.residual, o.activation);
+	return normalise(x, w, b, &o);
 }

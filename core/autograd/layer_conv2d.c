@@ -9,6 +9,7 @@
 #include "array/array.h"
 #include "array/layers.h"
 #include "autograd/tape.h"
+#include "autograd/window.h"
 
 enum { X, W, BIAS };
 
@@ -22,7 +23,7 @@ static int64_t or_default(int64_t value, int64_t otherwise)
 	return value ? value : otherwise;
 }
 
-static struct tn_window window_of(const struct tn_conv2d_options *given)
+struct tn_window tn_conv2d_window(const struct tn_conv2d_options *given)
 {
 	struct tn_conv2d_options o = {0};
 	if (given)
@@ -64,7 +65,7 @@ tn_array *tn_conv2d(const tn_array *x, const tn_array *w, const tn_array *bias,
 {
 	if (!x || !w)
 		return NULL;
-	struct conv_state state = {.window = window_of(options)};
+	struct conv_state state = {.window = tn_conv2d_window(options)};
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	if (!suspension.runtime)
 		return NULL;

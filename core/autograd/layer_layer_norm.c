@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/layers.h"
 #include "autograd/norm.h"
-
-enum { LAYER = 1 };
 
 static tn_status check_parameter(const tn_array *x, const char *which, const tn_array *w,
 				 int n_axes)
@@ -33,11 +30,6 @@ static tn_status check(const tn_array *x, const tn_array *w, const tn_array *b, 
 	return status ? status : check_parameter(x, "b", b, n_axes);
 }
 
-static tn_status backward(struct tn_node *node, tn_array *dy)
-{
-	return tn_norm_node_backward(node, LAYER, dy, 0);
-}
-
 /* (..., the normalised axes) as (rows, C). */
 static tn_array *as_rows(const tn_array *x, int n_axes)
 {
@@ -59,18 +51,16 @@ tn_array *tn_layer_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 		return NULL;
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	tn_array *rows = as_rows(x, n_axes), *flat_w = flat(w), *flat_b = flat(b);
-	tn_array *mean = NULL, *rstd = NULL;
-	tn_array *normal = tn_norm_forward(LAYER, rows, flat_w, flat_b,
-					   epsilon != 0 ? epsilon : 1e-5, 0, &mean, &rstd);
-	tn_array *y = tn_reshape(normal, x->rank, x->shape);
-	y = tn_tape_resume(suspension, y,
-			   &(struct tn_node_request){.operation = "layer_norm",
-						     .backward = backward,
-						     .n_inputs = 3,
-						     .inputs = {x, w, b},
-						     .n_saved = 4,
-						     .saved = {rows, w, mean, rstd}});
-	tn_array *const temporaries[] = {rows, flat_w, flat_b, normal, mean, rstd};
+	struct tn_norm_call call = {.kind = TN_NORM_LAYER,
+				    .epsilon = epsilon != 0 ? epsilon : 1e-5,
+				    .x = rows,
+				    .w = flat_w,
+				    .b = flat_b};
+	int is_ready = rows && !flat_w == !w && !flat_b == !b;
+	tn_array *normal = is_ready ? tn_norm_call_forward(&call) : NULL;
+	tn_array *y = normal ? tn_reshape(normal, x->rank, x->shape) : NULL;
+	y = tn_norm_record(suspension, "layer_norm", &call, &(struct tn_norm_inputs){x, w, b}, y);
+	tn_array *const temporaries[] = {rows, flat_w, flat_b, normal, call.mean, call.rstd};
 	for (size_t i = 0; i < sizeof(temporaries) / sizeof(temporaries[0]); i++)
 		tn_array_destroy(temporaries[i]);
 	return y;

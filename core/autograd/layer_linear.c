@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "array/layers.h"
+#include "autograd/linear.h"
 #include "autograd/tape.h"
 
 enum { X, W, BIAS };
@@ -38,7 +39,8 @@ static tn_status check(const tn_array *x, const tn_array *w, const tn_array *bia
 	return TN_OK;
 }
 
-static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *bias)
+static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *bias,
+			 uint32_t activation)
 {
 	int64_t shape[TN_MAX_RANK];
 	memcpy(shape, x->shape, (size_t)x->rank * sizeof(int64_t));
@@ -48,9 +50,14 @@ static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *b
 		return NULL;
 	tn_array *y = tn_empty(tn_array_context(x), x->dtype, 2,
 			       (const int64_t[]){rows->shape[0], w->shape[0]});
-	if (!y || tn_matmul_epilogue(y, rows, 0, w, 1, bias, TN_ACTIVATION_NONE))
+	if (!y || tn_matmul_epilogue(y, rows, 0, w, 1, bias, activation))
 		return NULL;
-	return x->rank == 2 ? y : tn_reshape(y, x->rank, shape);
+	tn_array_destroy(rows);
+	if (x->rank == 2)
+		return y;
+	tn_array *shaped = tn_reshape(y, x->rank, shape);
+	tn_array_destroy(y);
+	return shaped;
 }
 
 /* dw := or += dy^T x, in its place where it has one. */
@@ -85,11 +92,19 @@ tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 	if (!x || !w || tn_runtime_ready(x->runtime) || check(x, w, bias))
 		return NULL;
 	struct tn_suspension suspension = tn_tape_suspend(x);
-	return tn_tape_resume(suspension, forward(x, w, bias),
+	return tn_tape_resume(suspension, forward(x, w, bias, TN_ACTIVATION_NONE),
 			      &(struct tn_node_request){.operation = "linear",
 							.backward = backward,
 							.n_inputs = 3,
 							.inputs = {x, w, bias},
 							.n_saved = 2,
 							.saved = {x, w}});
+}
+
+tn_array *tn_linear_activated(const tn_array *x, const tn_array *w, const tn_array *bias,
+			      uint32_t activation)
+{
+	if (!x || !w || tn_runtime_ready(x->runtime) || check(x, w, bias))
+		return NULL;
+	return forward(x, w, bias, activation);
 }

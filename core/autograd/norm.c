@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The backward of the norms.  The gradients of w and b come together: both are written to their places
+ * The node of the norms.  The gradients of w and b come together: both are written to their places
  * where they have some and agree on whether to add, and go the way of all gradients otherwise.
  */
 #include "autograd/norm.h"
 
 #include "array/array.h"
-#include "array/layers.h"
 
-enum { X, W, B };
-enum { SAVED_X, SAVED_W, SAVED_MEAN, SAVED_RSTD };
+enum { X, W, B, RESIDUAL, N_INPUTS };
+enum { SAVED_X, SAVED_W, SAVED_MEAN, SAVED_RSTD, SAVED_RESULT, N_SAVED };
+
+struct norm_state {
+	int kind;
+	int use_statistics;
+	uint32_t activation;
+	int64_t groups;
+};
 
 struct parameters {
 	tn_array *dw; /* NULL: nobody wants them */
@@ -54,32 +60,56 @@ static tn_status give_parameters(struct tn_node *node, const tn_array *w,
 	return status ? status : tn_node_give(node, B, tn_reshape(p->db, w->rank, w->shape));
 }
 
-tn_status tn_norm_node_backward(struct tn_node *node, int kind, tn_array *dy, int use_statistics)
+static tn_status backward(struct tn_node *node, tn_array *dy)
 {
+	const struct norm_state *state = node->state;
 	const tn_array *x = node->saved[SAVED_X].array;
 	tn_array *w = node->saved[SAVED_W].array;
 	struct parameters p;
 	tn_status status = find_parameters(node, w, &p);
-	tn_array *rows = tn_reshape(dy, x->rank, x->shape);
-	if (status || !rows)
+	struct tn_norm_call call = {.kind = state->kind,
+				    .groups = state->groups,
+				    .use_statistics = state->use_statistics,
+				    .activation = state->activation,
+				    .x = x,
+				    .w = flat(w),
+				    .mean = node->saved[SAVED_MEAN].array,
+				    .rstd = node->saved[SAVED_RSTD].array,
+				    .dy = tn_reshape(dy, x->rank, x->shape),
+				    .result = node->saved[SAVED_RESULT].array,
+				    .dw = p.dw,
+				    .db = p.db,
+				    .accumulate = p.accumulate,
+				    .wants_dresidual =
+					    state->activation && tn_node_wants(node, RESIDUAL)};
+	if (status || !call.dy)
 		return tn_runtime_status(tn_node_runtime(node));
-	tn_array *dx = tn_norm_backward(kind, rows, x, flat(w), node->saved[SAVED_MEAN].array,
-					node->saved[SAVED_RSTD].array, use_statistics, p.dw, p.db,
-					p.accumulate);
-	status = tn_node_give(node, X, tn_reshape(dx, dy->rank, dy->shape));
+	tn_array *dx = tn_norm_call_backward(&call);
+	if (!dx)
+		return tn_runtime_status(tn_node_runtime(node));
+	/* Without an activation what arrives flows on. */
+	if (tn_node_wants(node, RESIDUAL))
+		status = tn_node_give(node, RESIDUAL, state->activation ? call.dresidual : dy);
+	if (!status)
+		status = tn_node_give(node, X, tn_reshape(dx, dy->rank, dy->shape));
 	return status ? status : give_parameters(node, w, &p);
 }
 
-tn_array *tn_finish(tn_array *y, const tn_array *residual, uint32_t activation)
+tn_array *tn_norm_record(struct tn_suspension suspension, const char *operation,
+			 const struct tn_norm_call *call, const struct tn_norm_inputs *inputs,
+			 tn_array *y)
 {
-	if (y && residual) {
-		tn_array *sum = tn_add(y, residual);
-		tn_array_destroy(y);
-		y = sum;
-	}
-	if (!y || !activation)
-		return y;
-	tn_array *z = activation == TN_ACTIVATION_RELU ? tn_relu(y) : tn_relu6(y);
-	tn_array_destroy(y);
-	return z;
+	const struct norm_state state = {call->kind, call->use_statistics, call->activation,
+					 call->groups};
+	return tn_tape_resume(suspension, y,
+			      &(struct tn_node_request){
+				      .operation = operation,
+				      .backward = backward,
+				      .n_inputs = N_INPUTS,
+				      .inputs = {inputs->x, inputs->w, inputs->b, call->residual},
+				      .n_saved = N_SAVED,
+				      .saved = {call->x, inputs->w, call->mean, call->rstd,
+						call->activation ? y : NULL},
+				      .state = &state,
+				      .state_size = sizeof(state)});
 }

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the norms share.
+ * What the norms share: their node.
  */
 #ifndef TN_AUTOGRAD_NORM_H
 #define TN_AUTOGRAD_NORM_H
 
+#include "array/layers.h"
 #include "autograd/tape.h"
 
-/* The backward of a node with the inputs x, w, b and the saved x, w, mean, rstd; kind as in
- * tn_norm_forward.  dy may have another shape
- * than the saved x; dx gets dy's. */
-tn_status tn_norm_node_backward(struct tn_node *node, int kind, tn_array *dy, int use_statistics);
+/* The inputs of a norm as the tape knows them: the call's x, w and b may be views of them. */
+struct tn_norm_inputs {
+	const tn_array *x;
+	const tn_array *w;
+	const tn_array *b;
+};
 
-/* activation(y + residual), recorded; y is consumed.  `residual` may be NULL. */
-tn_array *tn_finish(tn_array *y, const tn_array *residual, uint32_t activation);
+/* Adds the node of a forward that ran while recording was suspended; y has inputs->x's shape. */
+tn_array *tn_norm_record(struct tn_suspension suspension, const char *operation,
+			 const struct tn_norm_call *call, const struct tn_norm_inputs *inputs,
+			 tn_array *y);
 
 #endif

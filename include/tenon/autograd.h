@@ -124,6 +124,10 @@ TN_API tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_ar
  * TN_INVALID_ARGUMENT: n_axes is not in 1..rank. */
 TN_API tn_array *tn_layer_norm(const tn_array *x, const tn_array *w, const tn_array *b, int n_axes,
 			       double epsilon);
+/* Group normalisation (Wu and He 2018): the same for x (N, C, ...) with statistics over each of `groups`
+ * equal parts of the channels of a picture, w and b (C).  TN_SHAPE: groups does not divide C. */
+TN_API tn_array *tn_group_norm(const tn_array *x, const tn_array *w, const tn_array *b,
+			       int64_t groups, double epsilon);
 
 TN_API tn_array *tn_softmax(const tn_array *x, int axis);
 TN_API tn_array *tn_log_softmax(const tn_array *x, int axis);

@@ -316,6 +316,11 @@ static tn_array *f_layer_norm_plain(void *u, tn_array *const *x)
 	(void)u;
 	return total(tn_layer_norm(tn_transpose(x[0], (int[]){0, 2, 1}), NULL, NULL, 1, 1e-3));
 }
+static tn_array *f_group_norm(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_group_norm(x[0], x[1], x[2], 2, 1e-3));
+}
 static tn_array *f_adaptive_pool(void *u, tn_array *const *x)
 {
 	(void)u;
@@ -394,6 +399,7 @@ static const struct row rows[] = {
 	{"layer_norm", f_layer_norm, 3, {3, 1, 1}, {{2, 3, 5}, {5}, {5}}, 0},
 	{"layer_norm, two axes", f_layer_norm, 3, {3, 2, 2}, {{2, 3, 5}, {3, 5}, {3, 5}}, 0},
 	{"layer_norm, transposed", f_layer_norm_plain, 1, {3}, {{2, 5, 3}}, 0},
+	{"group_norm", f_group_norm, 3, {4, 1, 1}, {{2, 4, 2, 3}, {4}, {4}}, 0},
 	{"adaptive_avg_pool2d", f_adaptive_pool, 1, {4}, {{2, 2, 5, 6}}, 0},
 	{"adaptive_avg_pool2d, equal parts", f_adaptive_pool, 1, {4}, {{2, 2, 6, 4}}, 0},
 	{"global_avg_pool", f_global_pool, 1, {4}, {{2, 3, 5, 6}}, 0},

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * From the public options of a convolution to the array layer's.
+ */
+#ifndef TN_AUTOGRAD_WINDOW_H
+#define TN_AUTOGRAD_WINDOW_H
+
+#include <tenon/autograd.h>
+
+#include "array/layers.h"
+
+/* Defaults for what is 0; `options` may be NULL. */
+struct tn_window tn_conv2d_window(const struct tn_conv2d_options *options);
+
+#endif
