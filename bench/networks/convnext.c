@@ -66,8 +66,11 @@ static tn_status add_members(tn_module *module, const struct block *b)
 
 static tn_module *block(tn_context *context, int64_t width)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "ConvNeXtBlock", forward,
-						      free_block};
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "ConvNeXtBlock",
+						      .forward = forward,
+						      .destroy = free_block,
+						      .is_repeatable = 1};
 	const struct tn_module_conv2d_options depthwise = {
 		.struct_size = sizeof(depthwise),
 		.window = {.struct_size = sizeof(depthwise.window),

@@ -33,6 +33,8 @@ tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 				"the module has not been built");
 		return NULL;
 	}
+	if (module->frozen)
+		return tn_frozen_forward(module, x);
 	if (watch_weights(module))
 		return NULL;
 	return module->class_.forward(module, module->state, x);

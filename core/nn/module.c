@@ -10,7 +10,7 @@
 #include "array/array.h"
 #include "base/memory.h"
 
-tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_, void *state)
+tn_module *tn_module_make(tn_context *context, const struct tn_module_class *class_, void *state)
 {
 	if (!context || !class_ || !class_->forward || !class_->name)
 		return NULL;
@@ -31,6 +31,26 @@ tn_module *tn_module_create(tn_context *context, const struct tn_module_class *c
 	module->class_ = *class_;
 	module->class_name = name;
 	module->state = state;
+	module->is_repeatable = 1;
+	return module;
+}
+
+/* What the caller knows of a class. */
+static struct tn_module_class class_of(const struct tn_module_class *given)
+{
+	struct tn_module_class own = {0};
+	memcpy(&own, given, given->struct_size < sizeof(own) ? given->struct_size : sizeof(own));
+	return own;
+}
+
+tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_, void *state)
+{
+	if (!class_)
+		return NULL;
+	const struct tn_module_class own = class_of(class_);
+	tn_module *module = tn_module_make(context, &own, state);
+	if (module)
+		module->is_repeatable = own.is_repeatable;
 	return module;
 }
 
@@ -47,7 +67,7 @@ tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class 
 	}
 	if (state_size)
 		memcpy(copy, state, state_size);
-	return tn_module_create(context, class_, copy);
+	return tn_module_make(context, class_, copy);
 }
 
 static void drop_weight(struct tn_weight *weight)
@@ -64,6 +84,7 @@ void tn_module_destroy(tn_module *module)
 	/* A member is freed by the module that owns it, which takes it out of the tree first. */
 	if (!module || module->parent)
 		return;
+	tn_module_unfreeze(module);
 	tn_module_unlist(module);
 	for (size_t i = 0; i < module->n_members; i++) {
 		module->members[i].module->parent = NULL;

@@ -70,6 +70,16 @@ struct tn_arena_arrays {
 struct tn_then {
 	const tn_array *residual; /* NULL: nothing is added */
 	uint32_t activation;      /* TN_ACTIVATION_... */
+	int is_folded;            /* a frozen convolution does the batch norm behind it too */
+};
+
+struct tn_frozen;
+
+/* A convolution with the batch norm behind it, while frozen; the arrays are kept. */
+struct tn_fold {
+	tn_module *norm;
+	tn_array *w;
+	tn_array *b;
 };
 
 struct tn_module {
@@ -88,6 +98,10 @@ struct tn_module {
 	uint32_t activation;
 	int is_max_pool;
 	tn_module *shortcut;
+	int is_repeatable;
+	/* While frozen: of the outermost module; of a convolution, or NULL. */
+	struct tn_frozen *frozen;
+	struct tn_fold *fold;
 	struct tn_slot_entry *slots;
 	size_t n_slots;
 	struct tn_buffer **buffers;
@@ -126,6 +140,26 @@ tn_status tn_module_check_name(const tn_module *module, const char *name);
 /* A module whose state is allocated by the caller; `state` is freed on failure. */
 tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class *class_,
 			      const void *state, size_t state_size);
+/* A module of the library's own class: its forward can be repeated. */
+tn_module *tn_module_make(tn_context *context, const struct tn_module_class *class_, void *state);
+
+/* The next member of a chain at or after number i, or NULL; *i becomes its number. */
+tn_module *tn_chain_member(const tn_module *chain, size_t *i);
+int tn_is_chain(const tn_module *module); /* or a residual block */
+int tn_is_conv2d(const tn_module *module);
+int tn_is_batch_norm2d(const tn_module *module);
+int tn_is_linear(const tn_module *module);
+/* What frozen layers do: activation(layer(x) + residual) in as few calls as can be. */
+tn_array *tn_conv2d_frozen(tn_module *module, const tn_array *x, const struct tn_then *then);
+tn_array *tn_linear_frozen(tn_module *module, const tn_array *x, const struct tn_then *then);
+/* The epsilon of a batch norm. */
+double tn_batch_norm_epsilon(const tn_module *module);
+
+/* Forward of a frozen outermost module. */
+tn_array *tn_frozen_forward(tn_module *module, const tn_array *x);
+/* Keeps an array of the forward that is being written down as long as its replay; 0: none is. */
+int tn_frozen_keep(tn_module *module, tn_array *array);
+
 /* activation(module(x) + residual), in one step where the module can. */
 tn_array *tn_module_forward_then(tn_module *module, const tn_array *x, const struct tn_then *then);
 /* activation(y + residual); y is consumed, and may be NULL. */

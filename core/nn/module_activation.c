@@ -33,8 +33,10 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 
 static tn_module *create(tn_context *context, size_t kind)
 {
-	const struct tn_module_class class_ = {sizeof(class_), kinds[kind].name, forward,
-					       tn_mem_free};
+	const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+					       .name = kinds[kind].name,
+					       .forward = forward,
+					       .destroy = tn_mem_free};
 	tn_module *module = tn_module_of_class(context, &class_, &kind, sizeof(kind));
 	if (module)
 		module->activation = kinds[kind].activation;

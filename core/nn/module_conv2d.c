@@ -4,13 +4,58 @@
 #include <math.h>
 #include <string.h>
 
+#include "array/layers.h"
+#include "array/array.h"
+#include "autograd/window.h"
 #include "base/memory.h"
 #include "nn/module.h"
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
+	static const struct tn_then nothing = {0};
+	if (module->forward_then) /* while frozen */
+		return module->forward_then(module, x, &nothing);
 	return tn_conv2d(x, tn_module_own_parameter(module, "weight"),
 			 tn_module_own_parameter(module, "bias"), state);
+}
+
+int tn_is_conv2d(const tn_module *module)
+{
+	return module->class_.forward == forward;
+}
+
+/* Packed weights are for one shape of x, as is the replay that keeps them.  They outlive the forward, so
+ * their memory is not the replay's, which its calls write again. */
+static tn_array *packed_for(tn_module *module, const tn_array *x, const tn_array *w,
+			    const tn_array *bias, const struct tn_window *window,
+			    const struct tn_conv2d_finish *finish)
+{
+	struct tn_runtime *rt = module->runtime;
+	struct tn_replay *writing = rt->writing;
+	tn_array *packed = NULL;
+	if (!writing)
+		return NULL;
+	rt->writing = NULL;
+	tn_status status = tn_conv2d_prepack(x, w, bias, window, finish, &packed);
+	rt->writing = writing;
+	if (status || !packed || tn_frozen_keep(module, packed))
+		return packed;
+	tn_array_destroy(packed);
+	return NULL;
+}
+
+tn_array *tn_conv2d_frozen(tn_module *module, const tn_array *x, const struct tn_then *then)
+{
+	const struct tn_fold *fold = then->is_folded ? module->fold : NULL;
+	const tn_array *w = fold ? fold->w : tn_module_own_parameter(module, "weight");
+	const tn_array *bias = fold ? fold->b : tn_module_own_parameter(module, "bias");
+	const struct tn_window window = tn_conv2d_window(module->state);
+	struct tn_conv2d_finish finish = {.residual = then->residual,
+					  .activation = then->activation};
+	if (tn_runtime_ready(module->runtime))
+		return NULL;
+	finish.packed = packed_for(module, x, w, bias, &window, &finish);
+	return tn_conv2d_forward_finished(x, w, bias, &window, &finish);
 }
 
 tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int64_t out_channels,

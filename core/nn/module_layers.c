@@ -69,8 +69,10 @@ static tn_module *pool(tn_context *context, const struct tn_module_class *class_
 
 tn_module *tn_module_max_pool2d(tn_context *context, const struct tn_pool2d_options *options)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "MaxPool2d",
-						      max_pool2d_forward, tn_mem_free};
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "MaxPool2d",
+						      .forward = max_pool2d_forward,
+						      .destroy = tn_mem_free};
 	tn_module *module = pool(context, &class_, options);
 	if (module)
 		module->is_max_pool = 1;
@@ -79,15 +81,19 @@ tn_module *tn_module_max_pool2d(tn_context *context, const struct tn_pool2d_opti
 
 tn_module *tn_module_avg_pool2d(tn_context *context, const struct tn_pool2d_options *options)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "AvgPool2d",
-						      avg_pool2d_forward, tn_mem_free};
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "AvgPool2d",
+						      .forward = avg_pool2d_forward,
+						      .destroy = tn_mem_free};
 	return pool(context, &class_, options);
 }
 
 tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t output_h, int64_t output_w)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "AdaptiveAvgPool2d",
-						      adaptive_avg_pool2d_forward, tn_mem_free};
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "AdaptiveAvgPool2d",
+						      .forward = adaptive_avg_pool2d_forward,
+						      .destroy = tn_mem_free};
 	const int64_t output[] = {output_h, output_w};
 	if (output_h > 0 && output_w > 0)
 		return tn_module_of_class(context, &class_, output, sizeof(output));
@@ -100,22 +106,24 @@ tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t output_h, 
 
 tn_module *tn_module_identity(tn_context *context)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "Identity", identity_forward,
-						      NULL};
-	return tn_module_create(context, &class_, NULL);
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "Identity", .forward = identity_forward};
+	return tn_module_make(context, &class_, NULL);
 }
 
 tn_module *tn_module_flatten(tn_context *context)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "Flatten", flatten_forward,
-						      NULL};
-	return tn_module_create(context, &class_, NULL);
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "Flatten", .forward = flatten_forward};
+	return tn_module_make(context, &class_, NULL);
 }
 
 tn_module *tn_module_dropout(tn_context *context, double p)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "Dropout", dropout_forward,
-						      tn_mem_free};
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "Dropout",
+						      .forward = dropout_forward,
+						      .destroy = tn_mem_free};
 	if (p >= 0.0 && p < 1.0)
 		return tn_module_of_class(context, &class_, &p, sizeof(p));
 	if (context)

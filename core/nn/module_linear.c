@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "autograd/linear.h"
 #include "base/memory.h"
 #include "nn/module.h"
 
@@ -12,8 +13,27 @@
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
 	(void)state;
+	static const struct tn_then nothing = {0};
+	if (module->forward_then) /* while frozen */
+		return module->forward_then(module, x, &nothing);
 	return tn_linear(x, tn_module_own_parameter(module, "weight"),
 			 tn_module_own_parameter(module, "bias"));
+}
+
+int tn_is_linear(const tn_module *module)
+{
+	return module->class_.forward == forward;
+}
+
+/* The product with bias and activation in one call, where nothing comes in between. */
+tn_array *tn_linear_frozen(tn_module *module, const tn_array *x, const struct tn_then *then)
+{
+	const struct tn_then residual = {.residual = then->residual,
+					 .activation = then->activation};
+	uint32_t activation = then->residual ? TN_ACTIVATION_NONE : then->activation;
+	tn_array *y = tn_linear_activated(x, tn_module_own_parameter(module, "weight"),
+					  tn_module_own_parameter(module, "bias"), activation);
+	return then->residual ? tn_then_finish(y, &residual) : y;
 }
 
 tn_module *tn_module_linear(tn_context *context, int64_t in_features, int64_t out_features,
@@ -25,7 +45,7 @@ tn_module *tn_module_linear(tn_context *context, int64_t in_features, int64_t ou
 	if (options)
 		memcpy(&o, options,
 		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
-	tn_module *module = tn_module_create(context, &class_, NULL);
+	tn_module *module = tn_module_make(context, &class_, NULL);
 	if (!module)
 		return NULL;
 	double bound = 1.0 / sqrt((double)in_features);

@@ -15,6 +15,7 @@ struct norm_state {
 	double epsilon;
 	double momentum;
 	int n_axes;
+	int64_t groups;
 };
 
 static struct tn_module_norm_options options_of(const struct tn_module_norm_options *given)
@@ -27,9 +28,10 @@ static struct tn_module_norm_options options_of(const struct tn_module_norm_opti
 
 /* A module with weight and bias of that shape; NULL: the error is kept. */
 static tn_module *create(tn_context *context, const struct tn_module_class *class_, int n_axes,
-			 const int64_t *shape, const struct tn_module_norm_options *options)
+			 const int64_t *shape, int64_t groups,
+			 const struct tn_module_norm_options *options)
 {
-	const struct norm_state state = {options->epsilon, options->momentum, n_axes};
+	const struct norm_state state = {options->epsilon, options->momentum, n_axes, groups};
 	tn_module *module = tn_module_of_class(context, class_, &state, sizeof(state));
 	if (!module || options->no_affine)
 		return module;
@@ -97,10 +99,12 @@ static tn_array *batch_norm_forward(tn_module *module, void *state, const tn_arr
 tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
 				  const struct tn_module_norm_options *options)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "BatchNorm2d",
-						      batch_norm_forward, tn_mem_free};
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "BatchNorm2d",
+						      .forward = batch_norm_forward,
+						      .destroy = tn_mem_free};
 	struct tn_module_norm_options o = options_of(options);
-	tn_module *module = create(context, &class_, 1, &channels, &o);
+	tn_module *module = create(context, &class_, 1, &channels, 1, &o);
 	if (!module)
 		return NULL;
 	module->forward_then = batch_norm_then;
@@ -110,6 +114,17 @@ tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
 		return module;
 	tn_module_destroy(module);
 	return NULL;
+}
+
+int tn_is_batch_norm2d(const tn_module *module)
+{
+	return module->class_.forward == batch_norm_forward;
+}
+
+double tn_batch_norm_epsilon(const tn_module *module)
+{
+	const struct norm_state *state = module->state;
+	return state->epsilon != 0 ? state->epsilon : 1e-5;
 }
 
 /* ---- Layer norm ------------------------------------------------------------------------------*/
@@ -124,11 +139,13 @@ static tn_array *layer_norm_forward(tn_module *module, void *state, const tn_arr
 tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *shape,
 				const struct tn_module_norm_options *options)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "LayerNorm",
-						      layer_norm_forward, tn_mem_free};
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "LayerNorm",
+						      .forward = layer_norm_forward,
+						      .destroy = tn_mem_free};
 	struct tn_module_norm_options o = options_of(options);
 	if (n_axes >= 1 && n_axes <= TN_MAX_RANK && shape)
-		return create(context, &class_, n_axes, shape, &o);
+		return create(context, &class_, n_axes, shape, 1, &o);
 	if (context)
 		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
 				"expected the lengths of 1 to %d axes, found %d", TN_MAX_RANK,
@@ -155,8 +172,36 @@ static tn_array *layer_norm2d_forward(tn_module *module, void *state, const tn_a
 tn_module *tn_module_layer_norm2d(tn_context *context, int64_t channels,
 				  const struct tn_module_norm_options *options)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "LayerNorm2d",
-						      layer_norm2d_forward, tn_mem_free};
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "LayerNorm2d",
+						      .forward = layer_norm2d_forward,
+						      .destroy = tn_mem_free};
 	struct tn_module_norm_options o = options_of(options);
-	return create(context, &class_, 1, &channels, &o);
+	return create(context, &class_, 1, &channels, 1, &o);
+}
+
+/* ---- Group norm ------------------------------------------------------------------------------*/
+
+static tn_array *group_norm_forward(tn_module *module, void *state, const tn_array *x)
+{
+	const struct norm_state *norm = state;
+	return tn_group_norm(x, tn_module_own_parameter(module, "weight"),
+			     tn_module_own_parameter(module, "bias"), norm->groups, norm->epsilon);
+}
+
+tn_module *tn_module_group_norm(tn_context *context, int64_t groups, int64_t channels,
+				const struct tn_module_norm_options *options)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "GroupNorm",
+						      .forward = group_norm_forward,
+						      .destroy = tn_mem_free};
+	struct tn_module_norm_options o = options_of(options);
+	if (groups >= 1 && channels % groups == 0)
+		return create(context, &class_, 1, &channels, groups, &o);
+	if (context)
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
+				"expected channels that %lld groups divide, found %lld",
+				(long long)groups, (long long)channels);
+	return NULL;
 }

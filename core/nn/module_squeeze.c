@@ -33,7 +33,7 @@ tn_module *tn_module_squeeze_excitation(tn_context *context, int64_t channels, i
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "SqueezeExcitation", .forward = forward};
-	tn_module *module = tn_module_create(context, &class_, NULL);
+	tn_module *module = tn_module_make(context, &class_, NULL);
 	if (module && activation != TN_ACTIVATION_RELU && activation != TN_ACTIVATION_SILU) {
 		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, class_.name,
 				"expected the activation RELU or SILU, found %u", activation);

@@ -15,17 +15,11 @@
 #include "base/memory.h"
 #include "nn/module.h"
 
-/* The first member at or after i that is in the chain. */
-static size_t in_chain(const tn_module *chain, size_t i)
+tn_module *tn_chain_member(const tn_module *chain, size_t *i)
 {
-	while (i < chain->n_members && chain->members[i].module == chain->shortcut)
-		i++;
-	return i;
-}
-
-static tn_module *member_at(const tn_module *chain, size_t i)
-{
-	return i < chain->n_members ? chain->members[i].module : NULL;
+	while (*i < chain->n_members && chain->members[*i].module == chain->shortcut)
+		++*i;
+	return *i < chain->n_members ? chain->members[*i].module : NULL;
 }
 
 static int keeps_order(const tn_module *module)
@@ -34,37 +28,46 @@ static int keeps_order(const tn_module *module)
 	       module->activation == TN_ACTIVATION_RELU6;
 }
 
-/* Runs member i, and those behind it that go with it; returns the number of the next. */
-static size_t run_some(const tn_module *chain, size_t i, const tn_array *x, struct tn_then *then,
-		       tn_array **y)
+/* Takes the next member, when it is the batch norm that the frozen member has folded. */
+static int takes_norm(const tn_module *chain, const tn_module *member, size_t *next)
 {
-	static const struct tn_then nothing = {0};
-	tn_module *member = member_at(chain, i);
-	size_t after = in_chain(chain, i + 1);
-	tn_module *next = member_at(chain, after);
-	if (next && keeps_order(member) && next->is_max_pool) {
-		*y = tn_then_finish(tn_module_forward(next, x),
-				    &(struct tn_then){.activation = member->activation});
-		return in_chain(chain, after + 1);
+	if (!member->fold || tn_chain_member(chain, next) != member->fold->norm)
+		return 0;
+	++*next;
+	return 1;
+}
+
+/* Runs the member before number *next, and those behind it that go with it, which *next passes. */
+static tn_array *run_some(const tn_module *chain, tn_module *member, size_t *next,
+			  const tn_array *x, struct tn_then *then)
+{
+	struct tn_then own = {.is_folded = takes_norm(chain, member, next)};
+	tn_module *behind = tn_chain_member(chain, next);
+	if (behind && keeps_order(member) && behind->is_max_pool) {
+		own.activation = member->activation;
+		++*next;
+		return tn_then_finish(tn_module_forward(behind, x), &own);
 	}
-	if (next && member->forward_then && next->activation) {
-		*y = tn_module_forward_then(member, x,
-					    &(struct tn_then){.activation = next->activation});
-		return in_chain(chain, after + 1);
+	if (behind && member->forward_then && behind->activation) {
+		own.activation = behind->activation;
+		++*next;
+	} else if (!behind) {
+		own.residual = then->residual;
+		own.activation = then->activation;
+		*then = (struct tn_then){0};
 	}
-	*y = tn_module_forward_then(member, x, next ? &nothing : then);
-	if (!next)
-		*then = nothing;
-	return after;
+	return tn_module_forward_then(member, x, &own);
 }
 
 static tn_array *chain_then(tn_module *chain, const tn_array *x, const struct tn_then *given)
 {
 	struct tn_then then = *given;
+	size_t i = 0;
 	/* A view, so that the result is a new array. */
-	tn_array *y = tn_reshape(x, x->rank, x->shape), *next;
-	for (size_t i = in_chain(chain, 0); i < chain->n_members && y;) {
-		i = run_some(chain, i, y, &then, &next);
+	tn_array *y = tn_reshape(x, x->rank, x->shape);
+	for (tn_module *member; y && (member = tn_chain_member(chain, &i));) {
+		i++;
+		tn_array *next = run_some(chain, member, &i, y, &then);
 		if (next != y)
 			tn_array_destroy(y);
 		y = next;
@@ -83,7 +86,7 @@ tn_module *tn_sequential(tn_context *context)
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Sequential", .forward = forward};
-	tn_module *module = tn_module_create(context, &class_, NULL);
+	tn_module *module = tn_module_make(context, &class_, NULL);
 	if (module)
 		module->forward_then = chain_then;
 	return module;
@@ -106,8 +109,10 @@ static tn_array *residual_forward(tn_module *module, void *state, const tn_array
 
 tn_module *tn_module_residual(tn_context *context, uint32_t activation)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "Residual", residual_forward,
-						      tn_mem_free};
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "Residual",
+						      .forward = residual_forward,
+						      .destroy = tn_mem_free};
 	if (activation <= TN_ACTIVATION_RELU6)
 		return tn_module_of_class(context, &class_, &activation, sizeof(activation));
 	if (context)
@@ -119,6 +124,11 @@ tn_module *tn_module_residual(tn_context *context, uint32_t activation)
 static int is_residual(const tn_module *module)
 {
 	return module->class_.forward == residual_forward;
+}
+
+int tn_is_chain(const tn_module *module)
+{
+	return module->class_.forward == forward || is_residual(module);
 }
 
 tn_status tn_module_residual_shortcut(tn_module *residual, const char *name, tn_module *member)
@@ -142,7 +152,7 @@ tn_status tn_module_residual_shortcut(tn_module *residual, const char *name, tn_
 tn_status tn_sequential_add(tn_module *sequential, const char *name, tn_module *member)
 {
 	char number[24];
-	if (!sequential || (sequential->class_.forward != forward && !is_residual(sequential))) {
+	if (!sequential || !tn_is_chain(sequential)) {
 		tn_module_destroy(member);
 		return TN_INVALID_ARGUMENT;
 	}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Frozen networks.  Folding makes copies of a convolution's weights with the batch norm's scale:
+ *
+ *     w' = w gamma / sqrt(var + epsilon),   b' = (b - mean) gamma / sqrt(var + epsilon) + beta,
+ *
+ * chains then pass over the norm, and layers do what follows them in their own calls.  The first forward
+ * for an x of some shape is written down (array/replay.h) with the packed weights that it made; later
+ * ones repeat it.  Copies, packed weights and replays are for one state of parameters and buffers,
+ * which the versions of their storages tell.
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/ledger.h"
+#include "array/make.h"
+#include "array/map.h"
+#include "array/replay.h"
+#include "base/memory.h"
+#include "nn/module.h"
+
+enum { MOST_REPLAYS = 8 };
+
+/* A forward for one shape. */
+struct repeat {
+	struct tn_replay *replay;
+	tn_array **kept; /* packed weights */
+	size_t n_kept;
+};
+
+struct tn_frozen {
+	uint64_t version; /* of what the copies were made from */
+	int is_repeatable;
+	struct repeat repeats[MOST_REPLAYS];
+	size_t n_repeats;
+	size_t oldest;
+	struct repeat *writing; /* NULL: none is being written */
+};
+
+/* ---- Folding ---------------------------------------------------------------------------------*/
+
+/* Values of a channel, to broadcast over the weights; `otherwise` where the layer has none. */
+static tn_array *over_channels(const tn_array *values, const tn_array *b, double otherwise)
+{
+	int64_t n = b->shape[0];
+	const int64_t shape[] = {n, 1, 1, 1};
+	tn_array *full = values ? NULL : tn_full(tn_array_context(b), b->dtype, 1, &n, otherwise);
+	return tn_reshape(values ? values : full, 4, shape);
+}
+
+/* Writes the fold's arrays, in a scope of the caller. */
+static tn_status compute_fold(const tn_module *conv)
+{
+	static const struct tn_short_program weights = {"z = x * (y / sqrt(c + a))", 3, 1, 0, 0};
+	static const struct tn_short_program biases = {"z = (x - d) * (y / sqrt(c + a)) + e", 5, 1,
+						       0, 0};
+	const struct tn_fold *fold = conv->fold;
+	const tn_module *norm = fold->norm;
+	struct tn_runtime *rt = conv->runtime;
+	uint32_t operation = tn_operation_named(rt, "fold");
+	double epsilon = tn_batch_norm_epsilon(norm);
+	tn_array *gamma = over_channels(tn_module_own_parameter(norm, "weight"), fold->b, 1);
+	tn_array *beta = over_channels(tn_module_own_parameter(norm, "bias"), fold->b, 0);
+	tn_array *mean = over_channels(tn_module_own_buffer(norm, "running_mean"), fold->b, 0);
+	tn_array *var = over_channels(tn_module_own_buffer(norm, "running_var"), fold->b, 1);
+	tn_array *bias = over_channels(tn_module_own_parameter(conv, "bias"), fold->b, 0);
+	tn_array *w = fold->w, *b = over_channels(fold->b, fold->b, 0);
+	if (!gamma || !beta || !mean || !var || !bias || !b)
+		return rt->error.status;
+	const tn_array *of_w[] = {tn_module_own_parameter(conv, "weight"), gamma, var};
+	const tn_array *of_b[] = {bias, gamma, var, mean, beta};
+	tn_status status = tn_short_map(rt, operation, &weights, of_w, &w, &epsilon);
+	if (!status)
+		status = tn_short_map(rt, operation, &biases, of_b, &b, &epsilon);
+	return tn_end_into(rt, status);
+}
+
+static tn_array *hold(tn_array *array)
+{
+	return array ? tn_array_hold(array) : NULL;
+}
+
+static tn_status add_fold(tn_module *conv, tn_module *norm)
+{
+	const tn_array *w = tn_module_own_parameter(conv, "weight");
+	conv->fold = tn_mem_zeroed(1, sizeof(*conv->fold));
+	if (!conv->fold)
+		return tn_runtime_fail(conv->runtime, TN_OUT_OF_MEMORY, "module_freeze",
+				       "no memory for folded weights");
+	conv->fold->norm = norm;
+	conv->fold->w = hold(tn_empty(conv->context, w->dtype, w->rank, w->shape));
+	conv->fold->b = hold(tn_empty(conv->context, w->dtype, 1, w->shape));
+	return conv->fold->w && conv->fold->b ? TN_OK : conv->runtime->error.status;
+}
+
+static int can_fold(const tn_module *conv, const tn_module *norm)
+{
+	if (!norm || !tn_is_conv2d(conv) || !tn_is_batch_norm2d(norm))
+		return 0;
+	return tn_module_own_parameter(conv, "weight")->shape[0] ==
+	       tn_module_own_buffer(norm, "running_mean")->shape[0];
+}
+
+static tn_status fold_chain(tn_module *chain)
+{
+	size_t i = 0;
+	tn_status status = TN_OK;
+	for (tn_module *member; !status && (member = tn_chain_member(chain, &i));) {
+		i++;
+		tn_module *behind = tn_chain_member(chain, &i);
+		if (can_fold(member, behind))
+			status = add_fold(member, behind);
+	}
+	return status;
+}
+
+/* ---- The tree --------------------------------------------------------------------------------*/
+
+static tn_status freeze_tree(tn_module *module)
+{
+	tn_status status = tn_is_chain(module) ? fold_chain(module) : TN_OK;
+	if (tn_is_conv2d(module))
+		module->forward_then = tn_conv2d_frozen;
+	if (tn_is_linear(module))
+		module->forward_then = tn_linear_frozen;
+	for (size_t i = 0; i < module->n_members && !status; i++)
+		status = freeze_tree(module->members[i].module);
+	return status;
+}
+
+static void unfreeze_tree(tn_module *module)
+{
+	if (tn_is_conv2d(module) || tn_is_linear(module))
+		module->forward_then = NULL;
+	if (module->fold) {
+		tn_array_unhold(module->fold->w);
+		tn_array_unhold(module->fold->b);
+		tn_mem_free(module->fold);
+		module->fold = NULL;
+	}
+	for (size_t i = 0; i < module->n_members; i++)
+		unfreeze_tree(module->members[i].module);
+}
+
+static tn_status compute_folds(tn_module *module)
+{
+	tn_status status = module->fold ? compute_fold(module) : TN_OK;
+	for (size_t i = 0; i < module->n_members && !status; i++)
+		status = compute_folds(module->members[i].module);
+	return status;
+}
+
+static int is_repeatable(const tn_module *module)
+{
+	for (size_t i = 0; i < module->n_members; i++) {
+		if (!is_repeatable(module->members[i].module))
+			return 0;
+	}
+	return module->is_repeatable;
+}
+
+/* Grows with every change of a parameter or a buffer. */
+static uint64_t version_of(const tn_module *module)
+{
+	uint64_t version = module->arena.values->storage->version;
+	for (size_t i = 0; i < module->n_buffer_listing; i++)
+		version += module->buffer_listing[i].buffer->value->storage->version;
+	return version;
+}
+
+/* ---- Freezing --------------------------------------------------------------------------------*/
+
+static void drop_repeat(struct repeat *repeat)
+{
+	tn_replay_destroy(repeat->replay);
+	for (size_t i = 0; i < repeat->n_kept; i++)
+		tn_array_unhold(repeat->kept[i]);
+	tn_mem_free(repeat->kept);
+	*repeat = (struct repeat){0};
+}
+
+static void drop_repeats(struct tn_frozen *frozen)
+{
+	for (size_t i = 0; i < frozen->n_repeats; i++)
+		drop_repeat(&frozen->repeats[i]);
+	frozen->n_repeats = frozen->oldest = 0;
+}
+
+/* Makes the copies anew. */
+static tn_status follow(tn_module *module)
+{
+	tn_status status = tn_scope_begin(module->context);
+	if (status)
+		return status;
+	drop_repeats(module->frozen);
+	status = compute_folds(module);
+	tn_scope_end(module->context, NULL);
+	if (!status)
+		module->frozen->version = version_of(module);
+	return status;
+}
+
+static tn_status check(const tn_module *module)
+{
+	struct tn_runtime *rt = module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (status)
+		return status;
+	if (module->parent || !module->arena.values)
+		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
+				       module->parent ? "the module is a member of another: freeze "
+							"that one"
+						      : "the module has not been built");
+	if (module->frozen || module->training)
+		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
+				       module->frozen ? "the module is frozen already"
+						      : "the module is training");
+	return tn_module_list(module);
+}
+
+static tn_status freeze(tn_module *module)
+{
+	tn_status status = tn_scope_begin(module->context);
+	if (status)
+		return status;
+	status = freeze_tree(module);
+	tn_scope_end(module->context, NULL);
+	return status ? status : follow(module);
+}
+
+tn_status tn_module_freeze(tn_module *module)
+{
+	if (!module)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = check(module);
+	if (status)
+		return status;
+	module->frozen = tn_mem_zeroed(1, sizeof(*module->frozen));
+	if (!module->frozen)
+		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_freeze",
+				       "no memory for a frozen network");
+	module->frozen->is_repeatable = is_repeatable(module);
+	status = freeze(module);
+	if (status)
+		tn_module_unfreeze(module);
+	return status;
+}
+
+void tn_module_unfreeze(tn_module *module)
+{
+	if (!module || !module->frozen)
+		return;
+	drop_repeats(module->frozen);
+	tn_mem_free(module->frozen);
+	module->frozen = NULL;
+	unfreeze_tree(module);
+}
+
+int tn_module_is_frozen(const tn_module *module)
+{
+	return module && tn_module_root(module)->frozen != NULL;
+}
+
+/* ---- Forward ---------------------------------------------------------------------------------*/
+
+int tn_frozen_keep(tn_module *module, tn_array *array)
+{
+	struct tn_frozen *frozen = tn_module_root(module)->frozen;
+	struct repeat *repeat = frozen ? frozen->writing : NULL;
+	tn_array **kept =
+		repeat ? tn_mem_realloc(repeat->kept, repeat->n_kept + 1, sizeof(*kept)) : NULL;
+	if (!kept)
+		return 0;
+	repeat->kept = kept;
+	kept[repeat->n_kept++] = tn_array_hold(array);
+	return 1;
+}
+
+static tn_array *plain_forward(tn_module *module, const tn_array *x)
+{
+	return module->class_.forward(module, module->state, x);
+}
+
+/* A forward that is written down, in the place of the oldest. */
+static tn_array *first_forward(tn_module *module, const tn_array *x)
+{
+	struct tn_frozen *frozen = module->frozen;
+	struct tn_runtime *rt = module->runtime;
+	struct repeat repeat = {0};
+	if (tn_replay_begin(rt, x))
+		return NULL;
+	frozen->writing = &repeat;
+	tn_array *y = NULL;
+	if (!tn_scope_begin(module->context))
+		y = tn_scope_end(module->context, plain_forward(module, x));
+	frozen->writing = NULL;
+	repeat.replay = tn_replay_end(rt, y);
+	if (!repeat.replay) {
+		frozen->is_repeatable = 0;
+		drop_repeat(&repeat);
+		return y;
+	}
+	if (frozen->n_repeats < MOST_REPLAYS) {
+		frozen->repeats[frozen->n_repeats++] = repeat;
+		return y;
+	}
+	drop_repeat(&frozen->repeats[frozen->oldest]);
+	frozen->repeats[frozen->oldest] = repeat;
+	frozen->oldest = (frozen->oldest + 1) % MOST_REPLAYS;
+	return y;
+}
+
+static tn_array *repeated_forward(tn_module *module, const tn_array *x)
+{
+	struct tn_frozen *frozen = module->frozen;
+	if (!frozen->is_repeatable || module->runtime->ledger_time || module->runtime->writing)
+		return plain_forward(module, x);
+	for (size_t i = 0; i < frozen->n_repeats; i++) {
+		if (tn_replay_fits(frozen->repeats[i].replay, x))
+			return tn_replay_run(frozen->repeats[i].replay, x);
+	}
+	return first_forward(module, x);
+}
+
+tn_array *tn_frozen_forward(tn_module *module, const tn_array *x)
+{
+	struct tn_runtime *rt = module->runtime;
+	const struct tn_recorder *recorder = rt->recorder;
+	if (module->training || (recorder && x->tracked)) {
+		tn_runtime_fail(rt, TN_STATE, module->class_name,
+				"the network is frozen: unfreeze it to train, or for gradients");
+		return NULL;
+	}
+	rt->recorder = NULL;
+	tn_status status = TN_OK;
+	if (module->frozen->version != version_of(module))
+		status = follow(module);
+	tn_array *y = status ? NULL : repeated_forward(module, x);
+	rt->recorder = recorder;
+	return y;
+}
