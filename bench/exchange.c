@@ -98,6 +98,17 @@ static int train(tn_module *net, tn_context *context, const struct tn_model_shap
 	return done;
 }
 
+/* The second forward of a frozen network repeats the first one's calls. */
+static int freeze(tn_module *net, const tn_array *x, struct results *results)
+{
+	if (tn_module_freeze(net))
+		return 0;
+	tn_array_destroy(tn_module_forward(net, x));
+	int done = keep(results, "frozen", "", tn_module_forward(net, x));
+	tn_module_unfreeze(net);
+	return done;
+}
+
 static int run(tn_context *context, tn_module *net, const struct network *network, int64_t batch,
 	       char **files)
 {
@@ -107,7 +118,7 @@ static int run(tn_context *context, tn_module *net, const struct network *networ
 		return 0;
 	tn_array *x = pictures(context, &network->shape, batch);
 	int done = keep(&results, "evaluated", "", tn_module_forward(net, x)) &&
-		   train(net, context, &network->shape, x, &results);
+		   freeze(net, x, &results) && train(net, context, &network->shape, x, &results);
 	if (done && tn_safetensors_write(files[1], results.tensors, results.n, NULL, 0, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		done = 0;

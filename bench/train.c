@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Training steps on random data: forward, cross-entropy, backward, SGD (with momentum 0.9 but for the
- * first two), on one batch.  MODEL: mlp, lenet, resnet18, effnet, convnext.
+ * first two), on one batch.  MODEL: mlp, lenet, resnet18, efficientnet, convnext.
  *
  *     bench/train MODEL BATCH            measures eleven windows of a quarter second
  *     bench/train MODEL BATCH --on-demand   measures one window for each line on stdin, so that
@@ -101,22 +101,6 @@ static int prepare(struct bench *b, const char *model)
 	return b->optimizer && b->labels;
 }
 
-/* The largest resident size so far in KiB.  Not ru_maxrss, which a program inherits from the one that
- * started it. */
-static long peak_memory(void)
-{
-	char line[128];
-	long peak = 0;
-	FILE *status = fopen("/proc/self/status", "r");
-	while (status && fgets(line, sizeof(line), status)) {
-		if (!strncmp(line, "VmHWM:", 6))
-			peak = atol(line + 6);
-	}
-	if (status)
-		fclose(status);
-	return peak;
-}
-
 static long page_faults(void)
 {
 	struct rusage usage;
@@ -131,7 +115,7 @@ static void tell_memory(const struct bench *b, double faults_a_step)
 	printf("# MiB: arrays at most %.1f, pool %.1f, process at most %.1f; %.2f page faults a "
 	       "step\n",
 	       (double)use.peak / 0x1p20, (double)(use.used + use.cached) / 0x1p20,
-	       (double)peak_memory() / 1024, faults_a_step);
+	       (double)network_peak_memory() / 1024, faults_a_step);
 }
 
 static int run(struct bench *b, int on_demand)
@@ -148,7 +132,7 @@ static int run(struct bench *b, int on_demand)
 		fflush(stdout);
 	}
 	if (on_demand)
-		printf("%ld\n", peak_memory());
+		printf("%ld\n", network_peak_memory());
 	else
 		tell_memory(b, (double)(page_faults() - faults) / (double)(b->steps - steps));
 	return 1;

@@ -36,4 +36,7 @@ struct network {
 const struct network *network_find(const char *name);
 tn_module *network_create(tn_context *context, const struct network *network);
 
+/* The largest resident size of the program so far, in KiB. */
+long network_peak_memory(void);
+
 #endif

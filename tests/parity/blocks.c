@@ -53,7 +53,7 @@ static tn_module *make_network(tn_context *context, size_t row)
 {
 	if (!strcmp(blocks[row].network, "resnet18"))
 		return network_resnet18(context, blocks[row].width, BLOCKS_CLASSES);
-	if (!strcmp(blocks[row].network, "effnet"))
+	if (!strcmp(blocks[row].network, "efficientnet"))
 		return network_effnet(context, blocks[row].width, BLOCKS_CLASSES);
 	return network_convnext(context, blocks[row].width, BLOCKS_CLASSES);
 }

@@ -132,7 +132,7 @@ class ConvNeXt(nn.Module):
 
 # Network and side of its pictures; width, side and learning rate of the small one.  The small EfficientNet
 # is chaotic: with ten times the rate, f32 and f64 are far apart after four steps.
-NETWORKS = {"resnet18": (ResNet18, 32, 8, 16, 1e-3), "effnet": (EffNet, 64, 8, 64, 1e-4),
+NETWORKS = {"resnet18": (ResNet18, 32, 8, 16, 1e-3), "efficientnet": (EffNet, 64, 8, 64, 1e-4),
             "convnext": (ConvNeXt, 64, 8, 32, 1e-3)}
 
 
@@ -272,7 +272,7 @@ def exchange(build, name, batch):
         results = read_safetensors(found)
     model.eval()
     x, y = pictures(batch, side), labels(batch, classes)
-    expected = {"evaluated": model(x)}
+    expected = {"evaluated": model(x), "frozen": model(x)}
     model.train()
     out = model(x)
     loss = F.cross_entropy(out, y)
