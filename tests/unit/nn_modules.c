@@ -509,6 +509,27 @@ static void layer_norm2d_is_layer_norm_over_channels(void **state)
 	tn_module_destroy(one);
 }
 
+static void group_norm_of_one_group_is_layer_norm_of_the_picture(void **state)
+{
+	static const struct tn_module_norm_options plain = {.struct_size = sizeof(plain),
+							    .no_affine = 1};
+	float by_group[24], by_layer[24];
+	(void)state;
+	tn_module *group = tn_module_group_norm(context, 1, 3, &plain);
+	tn_module *layer = tn_module_layer_norm(context, 3, (int64_t[]){3, 2, 2}, &plain);
+	assert_ok(tn_module_build(group));
+	assert_ok(tn_module_build(layer));
+	tn_array *x = tn_random_normal(context, 4, (int64_t[]){2, 3, 2, 2}, 1, 2);
+	assert_ok(tn_to_host(tn_module_forward(group, x), by_group, sizeof(by_group)));
+	assert_ok(tn_to_host(tn_module_forward(layer, x), by_layer, sizeof(by_layer)));
+	for (int i = 0; i < 24; i++)
+		assert_close(by_group[i], by_layer[i], 1e-6);
+	assert_null(tn_module_group_norm(context, 2, 3, NULL));
+	expect_error(TN_INVALID_ARGUMENT, "2 groups divide, found 3");
+	tn_module_destroy(group);
+	tn_module_destroy(layer);
+}
+
 static void unknown_models_are_answered_with_the_list(void **state)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10}, tiny = {1, 8, 8, 10};
@@ -548,6 +569,7 @@ int main(void)
 		cmocka_unit_test(a_residual_block_without_shortcut_adds_its_input),
 		cmocka_unit_test(squeeze_and_excitation_scales_its_channels),
 		cmocka_unit_test(layer_norm2d_is_layer_norm_over_channels),
+		cmocka_unit_test(group_norm_of_one_group_is_layer_norm_of_the_picture),
 		cmocka_unit_test(unknown_models_are_answered_with_the_list),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
