@@ -29,10 +29,22 @@ struct row {
 	const float *residual, *bias;
 };
 
+/* Columns begin..end-1 under a block are inside the plane. */
+struct reach {
+	int begin, end;
+};
+
+INLINE struct reach reach_of(int64_t first, int64_t length, int columns)
+{
+	int64_t end = length - first;
+	return (struct reach){first < 0 ? (int)(-first < columns ? -first : columns) : 0,
+			      end < columns ? (int)(end > 0 ? end : 0) : columns};
+}
+
 /* sums[v][i] += row of the window times columns from `first` of x.  The weights stay in registers where
  * there are so many. */
 INLINE void add_row(vf sums[][WIDEST], const struct row *row, int64_t r, int64_t first, int S,
-		    int stride, int columns, int vectors, int inside)
+		    int stride, int columns, int vectors, struct reach reach)
 {
 	const struct cpu_depthwise *d = row->d;
 	const float *x = row->x + r * d->dilation[0] * d->x_row;
@@ -48,7 +60,7 @@ INLINE void add_row(vf sums[][WIDEST], const struct row *row, int64_t r, int64_t
 	}
 #pragma GCC unroll 32
 	for (int j = 0; j < (columns - 1) * stride + S; j++, at += d->x_pixel) {
-		if (!inside && (uint64_t)(first + j) >= (uint64_t)d->w)
+		if (j < reach.begin || j >= reach.end)
 			continue;
 #pragma GCC unroll 4
 		for (int v = 0; v < vectors; v++) {
@@ -99,13 +111,19 @@ INLINE void block(const struct row *row, int64_t q, int64_t skip, int64_t lane, 
 	const struct cpu_depthwise *d = row->d;
 	vf sums[4][WIDEST] = {{{0}}};
 	int64_t first = q * stride - d->padding[1];
-	int inside = first >= 0 && first + (columns - 1) * stride + S <= d->w;
-	if (inside && columns == WIDEST) {
+	int span = (columns - 1) * stride + S;
+	struct reach reach = reach_of(first, d->w, span), whole = {0, span};
+	struct reach middle = {S / 2, S / 2 + columns}; /* the whole of a small plane */
+	if (columns == WIDEST && reach.begin == 0 && reach.end == span) {
 		for (int64_t r = 0; r < row->rows; r++)
-			add_row(sums, row, r, first, S, stride, columns, vectors, 1);
+			add_row(sums, row, r, first, S, stride, columns, vectors, whole);
+	} else if (columns < WIDEST && stride == 1 && reach.begin == middle.begin &&
+		   reach.end == middle.end) {
+		for (int64_t r = 0; r < row->rows; r++)
+			add_row(sums, row, r, first, S, stride, columns, vectors, middle);
 	} else {
 		for (int64_t r = 0; r < row->rows; r++)
-			add_row(sums, row, r, first, S, stride, columns, vectors, 0);
+			add_row(sums, row, r, first, S, stride, columns, vectors, reach);
 	}
 #pragma GCC unroll 8
 	for (int i = 0; i < columns; i++) {
