@@ -21,14 +21,16 @@
 
 struct block {
 	int64_t n;
-	struct pixel pixels[BLOCK];
-	const float *in[BLOCK]; /* of the tap at hand */
+	/* Of each: its window's first row and column, where it is, and the elements at hand. */
+	int64_t row[BLOCK], column[BLOCK];
+	const float *window[BLOCK];
+	const float *in[BLOCK];
 	_Alignas(64) float out[BLOCK * WIDE];
 };
 
-/* sums[i] += over the block's pixels: in[pixel][k + i] * out[pixel]. */
-__attribute__((always_inline)) static inline void
-accumulate(float *sums, const struct block *block, int64_t k, const int height, const int vectors)
+/* sums[i] += over the block's pixels: in[pixel][i] * out[pixel]. */
+__attribute__((always_inline)) static inline void accumulate(float *sums, const struct block *block,
+							     const int height, const int vectors)
 {
 	vf acc[TILE][2];
 	const float *out = block->out;
@@ -39,7 +41,7 @@ accumulate(float *sums, const struct block *block, int64_t k, const int height, 
 			acc[i][j] = vf_load(sums + (i * vectors + j) * LANES);
 	}
 	for (int64_t p = 0; p < block->n; p++, out += vectors * LANES) {
-		const float *in = block->in[p] + k;
+		const float *in = block->in[p];
 		vf d[2];
 #pragma GCC unroll 2
 		for (int j = 0; j < vectors; j++)
@@ -59,48 +61,48 @@ accumulate(float *sums, const struct block *block, int64_t k, const int height, 
 	}
 }
 
-/* Elements k .. k + n - 1 of the tap, n at most TILE. */
+/* The n elements at hand, at most TILE. */
 __attribute__((always_inline)) static inline void
-accumulate_rows(float *sums, const struct block *block, int64_t k, int64_t n, const int vectors)
+accumulate_rows(float *sums, const struct block *block, int64_t n, const int vectors)
 {
 	switch (n) {
 #if TILE == 12
 	case 12:
-		accumulate(sums, block, k, 12, vectors);
+		accumulate(sums, block, 12, vectors);
 		break;
 	case 11:
-		accumulate(sums, block, k, 11, vectors);
+		accumulate(sums, block, 11, vectors);
 		break;
 	case 10:
-		accumulate(sums, block, k, 10, vectors);
+		accumulate(sums, block, 10, vectors);
 		break;
 	case 9:
-		accumulate(sums, block, k, 9, vectors);
+		accumulate(sums, block, 9, vectors);
 		break;
 	case 8:
-		accumulate(sums, block, k, 8, vectors);
+		accumulate(sums, block, 8, vectors);
 		break;
 	case 7:
-		accumulate(sums, block, k, 7, vectors);
+		accumulate(sums, block, 7, vectors);
 		break;
 #endif
 	case 6:
-		accumulate(sums, block, k, 6, vectors);
+		accumulate(sums, block, 6, vectors);
 		break;
 	case 5:
-		accumulate(sums, block, k, 5, vectors);
+		accumulate(sums, block, 5, vectors);
 		break;
 	case 4:
-		accumulate(sums, block, k, 4, vectors);
+		accumulate(sums, block, 4, vectors);
 		break;
 	case 3:
-		accumulate(sums, block, k, 3, vectors);
+		accumulate(sums, block, 3, vectors);
 		break;
 	case 2:
-		accumulate(sums, block, k, 2, vectors);
+		accumulate(sums, block, 2, vectors);
 		break;
 	default:
-		accumulate(sums, block, k, 1, vectors);
+		accumulate(sums, block, 1, vectors);
 	}
 }
 
@@ -113,11 +115,25 @@ static void fill(struct block *block, const struct cpu_taps *t, struct pixel *ne
 	for (int64_t p = 0; p < n; p++, pixel_next(t, next)) {
 		const float *from = out_of(t, next) + channel;
 		float *to = block->out + p * width;
-		block->pixels[p] = *next;
+		block->row[p] = next->row * t->step[0];
+		block->column[p] = next->column * t->step[1];
+		block->window[p] = t->in + next->image * t->in_image + block->row[p] * t->in_row +
+				   block->column[p] * t->in_pixel;
 		for (int64_t j = 0; j < width; j += LANES)
 			vf_store(to + j, left - j >= LANES ? vf_load(from + j)
 					 : left > j        ? vf_load_first(from + j, left - j)
 							   : (vf){0});
+	}
+}
+
+/* Where the tap of each pixel is. */
+static void find(const struct cpu_taps *t, struct block *block, const struct cpu_tap *tap)
+{
+	int64_t offset = tap->down * t->in_row + tap->across * t->in_pixel;
+	for (int64_t p = 0; p < block->n; p++) {
+		int inside = (uint64_t)(block->row[p] + tap->down) < (uint64_t)t->height &&
+			     (uint64_t)(block->column[p] + tap->across) < (uint64_t)t->width;
+		block->in[p] = inside ? block->window[p] + offset : t->zeros;
 	}
 }
 
@@ -126,15 +142,16 @@ static void add_tap(const struct cpu_taps *t, struct block *block, const struct 
 {
 	/* Tiles of about one height. */
 	int64_t tiles = (t->depth + TILE - 1) / TILE;
-	for (int64_t p = 0; p < block->n; p++)
-		block->in[p] = in_of(t, &block->pixels[p], tap);
+	find(t, block, tap);
 	for (int64_t k = 0, n; k < t->depth; k += n, tiles--) {
 		n = (t->depth - k + tiles - 1) / tiles;
 		float *to = sums + (tap->row + k) * width;
 		if (width == WIDE)
-			accumulate_rows(to, block, k, n, 2);
+			accumulate_rows(to, block, n, 2);
 		else
-			accumulate_rows(to, block, k, n, 1);
+			accumulate_rows(to, block, n, 1);
+		for (int64_t p = 0; p < block->n; p++)
+			block->in[p] += n;
 	}
 }
 

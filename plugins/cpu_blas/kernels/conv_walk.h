@@ -41,16 +41,6 @@ static inline float *out_of(const struct cpu_taps *t, const struct pixel *p)
 	return t->out + p->image * t->out_image + p->row * t->out_row + p->column * t->out_pixel;
 }
 
-static inline const float *in_of(const struct cpu_taps *t, const struct pixel *p,
-				 const struct cpu_tap *tap)
-{
-	int64_t row = p->row * t->step[0] + tap->down;
-	int64_t column = p->column * t->step[1] + tap->across;
-	if ((uint64_t)row >= (uint64_t)t->height || (uint64_t)column >= (uint64_t)t->width)
-		return t->zeros;
-	return t->in + p->image * t->in_image + row * t->in_row + column * t->in_pixel;
-}
-
 /* Panel number i begins at row i * panel_rows of WIDE floats. */
 static inline int64_t panel_width(int64_t channels, int64_t panel)
 {

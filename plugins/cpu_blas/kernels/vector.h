@@ -124,6 +124,53 @@ static inline void vf_store_last(float *p, vf x, int64_t n)
 #endif
 }
 
+/* Lanes of a and b in turn, from the lower halves: a0, b0, a1, b1, ...; and from the higher ones. */
+static inline vf vf_weave_low(vf a, vf b)
+{
+#if VECTOR_BYTES == 64
+	const vi places = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
+	return (vf)_mm512_permutex2var_ps((__m512)a, (__m512i)places, (__m512)b);
+#elif defined(__clang__) && VECTOR_BYTES == 32
+	return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+#elif defined(__clang__)
+	return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+#elif VECTOR_BYTES == 32
+	return __builtin_shuffle(a, b, (vi){0, 8, 1, 9, 2, 10, 3, 11});
+#else
+	return __builtin_shuffle(a, b, (vi){0, 4, 1, 5});
+#endif
+}
+
+static inline vf vf_weave_high(vf a, vf b)
+{
+#if VECTOR_BYTES == 64
+	const vi places = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+	return (vf)_mm512_permutex2var_ps((__m512)a, (__m512i)places, (__m512)b);
+#elif defined(__clang__) && VECTOR_BYTES == 32
+	return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#elif defined(__clang__)
+	return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#elif VECTOR_BYTES == 32
+	return __builtin_shuffle(a, b, (vi){4, 12, 5, 13, 6, 14, 7, 15});
+#else
+	return __builtin_shuffle(a, b, (vi){2, 6, 3, 7});
+#endif
+}
+
+/* Rows become columns: each round weaves row i with row i + LANES / 2. */
+static inline void vf_transpose(vf x[VECTOR_BYTES / 4])
+{
+	vf y[VECTOR_BYTES / 4];
+	for (int64_t step = 1; step < LANES; step *= 2) {
+#pragma GCC unroll 8
+		for (int64_t i = 0; i < LANES / 2; i++) {
+			y[2 * i] = vf_weave_low(x[i], x[i + LANES / 2]);
+			y[2 * i + 1] = vf_weave_high(x[i], x[i + LANES / 2]);
+		}
+		memcpy(x, y, sizeof(y));
+	}
+}
+
 /* mask ? a : b, with masks from comparisons. */
 static inline vf vf_select(vi mask, vf a, vf b)
 {
