@@ -63,6 +63,16 @@ AC_DEFUN([TN_OPENBLAS], [
 	AM_CONDITIONAL([HAVE_OPENBLAS], [test "$have_openblas" = yes])
 ])
 
+# TN_DNNL: is oneDNN there, for benchmarks beside it?  It has no pkg-config file.
+AC_DEFUN([TN_DNNL], [
+	have_dnnl=no
+	DNNL_LIBS=
+	AC_CHECK_HEADER([dnnl.h], [
+		AC_CHECK_LIB([dnnl], [dnnl_primitive_execute], [have_dnnl=yes; DNNL_LIBS=-ldnnl])])
+	AC_SUBST([DNNL_LIBS])
+	AM_CONDITIONAL([HAVE_DNNL], [test "$have_dnnl" = yes])
+])
+
 # TN_CPU_LEVELS: the flags for the levels of the processor that the CPU backend's kernels are built for.
 AC_DEFUN([TN_CPU_LEVELS], [
 	CPU_V2_CFLAGS="-msse4.2 -mpopcnt"
