@@ -16,6 +16,7 @@
 /* The last suits everything. */
 static const struct cpu_conv_algorithm *const algorithms[] = {
 	&cpu_conv_depthwise,
+	&cpu_conv_winograd,
 	&cpu_conv_implicit,
 };
 #define N_ALGORITHMS (sizeof(algorithms) / sizeof(*algorithms))
@@ -74,7 +75,8 @@ static const struct cpu_conv_algorithm *choose(const struct plan *plan)
 	if (asked < N_ALGORITHMS && algorithms[asked]->suits(&plan->conv))
 		return algorithms[asked];
 	size_t i = 0;
-	while (i + 1 < N_ALGORITHMS && !algorithms[i]->suits(&plan->conv))
+	while (i + 1 < N_ALGORITHMS && (!algorithms[i]->suits(&plan->conv) ||
+					(algorithms[i]->pays && !algorithms[i]->pays(&plan->conv))))
 		i++;
 	return algorithms[i];
 }

@@ -45,9 +45,11 @@ struct cpu_conv {
 
 struct cpu_conv_algorithm {
 	const char *name;
-	/* Does it do this pass of this shape, and is it the one to take?  Here, and in the two that
-	 * ask for sizes, there are no pointers yet, and n counts all images. */
+	/* Does it do this pass of this shape?  Here, in the next, and in the two that ask for sizes,
+	 * there are no pointers yet, and n counts all images. */
 	int (*suits)(const struct cpu_conv *conv);
+	/* If so, is it the one to take where none is asked for?  NULL: yes. */
+	int (*pays)(const struct cpu_conv *conv);
 	/* Bytes of scratch; not less for more images. */
 	uint64_t (*workspace)(const struct cpu_conv *conv);
 	void (*run)(const struct cpu_conv *conv);
@@ -60,6 +62,7 @@ struct cpu_conv_algorithm {
 /* In the order in which they are asked; the last suits everything. */
 extern const struct cpu_conv_algorithm cpu_conv_depthwise;
 extern const struct cpu_conv_algorithm cpu_conv_implicit;
+extern const struct cpu_conv_algorithm cpu_conv_winograd;
 
 /* The number of the algorithm that TENON_CPU_CONV names, or one that means each shape's own. */
 uint32_t cpu_conv_choose(const struct tn_host *host);

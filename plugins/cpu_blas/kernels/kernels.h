@@ -69,6 +69,7 @@ struct cpu_kernels {
 	const struct cpu_norm_kernels *norm;           /* norm.h */
 	const struct cpu_pool_kernels *pool;           /* pool.h */
 	const struct cpu_softmax_kernels *softmax;     /* softmax.h */
+	const struct cpu_winograd *winograd;           /* winograd.h */
 };
 
 /* The lists of one variant, laid out as the interpreter wants them. */

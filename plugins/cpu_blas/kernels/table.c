@@ -39,4 +39,5 @@ const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.norm = &VARIANT(cpu_norm),
 	.pool = &VARIANT(cpu_pool),
 	.softmax = &VARIANT(cpu_softmax),
+	.winograd = &VARIANT(cpu_winograd),
 };

@@ -24,6 +24,7 @@ extern const struct cpu_norm_form VARIANT(cpu_norm_plane);
 extern const struct cpu_norm_kernels VARIANT(cpu_norm);
 extern const struct cpu_pool_kernels VARIANT(cpu_pool);
 extern const struct cpu_softmax_kernels VARIANT(cpu_softmax);
+extern const struct cpu_winograd VARIANT(cpu_winograd);
 
 extern const struct cpu_row VARIANT(cpu_rows_boolean)[];
 extern const struct cpu_row VARIANT(cpu_rows_circular)[];

@@ -11,8 +11,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
 #define VECTOR_BYTES 64
 #define VECTOR_REGISTERS 32
 #elif defined(__AVX2__)
@@ -175,6 +178,32 @@ static inline void vf_transpose(vf x[VECTOR_BYTES / 4])
 static inline vf vf_select(vi mask, vf a, vf b)
 {
 	return (vf)((mask & (vi)a) | (~mask & (vi)b));
+}
+
+/* low where x is less, high where it is more; a NaN stays. */
+static inline vf vf_clamp(vf x, vf low, vf high)
+{
+#if defined(__AVX512F__)
+	return (vf)_mm512_min_ps((__m512)high, _mm512_max_ps((__m512)low, (__m512)x));
+#elif defined(__AVX2__)
+	return (vf)_mm256_min_ps((__m256)high, _mm256_max_ps((__m256)low, (__m256)x));
+#else
+	x = vf_select(x < low, low, x);
+	return vf_select(x > high, high, x);
+#endif
+}
+
+/* Lane i is element at[i] of a followed by b. */
+static inline vf vf_shuffle(vf a, vf b, vi at)
+{
+#if defined(__clang__)
+	vf x = a;
+	for (int i = 0; i < LANES; i++)
+		x[i] = at[i] < LANES ? a[at[i]] : b[at[i] - LANES];
+	return x;
+#else
+	return __builtin_shuffle(a, b, at);
+#endif
 }
 
 static inline float vf_sum(vf x)
