@@ -195,14 +195,14 @@ struct span {
 };
 
 /* The part of a window at `start` that is inside an axis. */
-static struct span clip(int64_t start, int64_t kernel, int64_t length)
+INLINE struct span clip(int64_t start, int64_t kernel, int64_t length)
 {
 	return (struct span){start > 0 ? start : 0,
 			     start + kernel < length ? start + kernel : length};
 }
 
 /* Outputs begin..end-1 along W have whole windows. */
-static struct span whole(const struct cpu_pool *pool)
+INLINE struct span whole(const struct cpu_pool *pool)
 {
 	int64_t left = pool->padding[1], stride = pool->stride[1];
 	int64_t room = pool->w + left - pool->kernel[1];
@@ -224,7 +224,7 @@ INLINE void edge(const struct band *band, enum kind kind, int64_t q)
 }
 
 /* Pixels that hold a vector; more than there are where rows have gaps. */
-static int64_t room(const struct cpu_pool *pool)
+INLINE int64_t room(const struct cpu_pool *pool)
 {
 	int64_t c = pool->c;
 	if (pool->x_stride[3] != c || pool->y_stride[3] != c ||
@@ -233,7 +233,7 @@ static int64_t room(const struct cpu_pool *pool)
 	return (LANES + c - 1) / c;
 }
 
-static struct band band_of(const struct cpu_pool *pool, int64_t unit)
+INLINE struct band band_of(const struct cpu_pool *pool, int64_t unit)
 {
 	int64_t n = unit / pool->p, p = unit % pool->p;
 	struct span rows = clip(p * pool->stride[0] - pool->padding[0], pool->kernel[0], pool->h);
@@ -249,8 +249,11 @@ static struct band band_of(const struct cpu_pool *pool, int64_t unit)
 	return band;
 }
 
-INLINE void rows(const struct cpu_pool *pool, enum kind kind, int64_t begin, int64_t end)
+/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would have
+ * all its numbers read again. */
+INLINE void rows(const struct cpu_pool *shared, enum kind kind, int64_t begin, int64_t end)
 {
+	const struct cpu_pool own = *shared, *pool = &own;
 	struct span inner = whole(pool);
 	struct run run = {inner.begin, inner.end, 0, pool->kernel[1]};
 	for (int64_t unit = begin; unit < end; unit++) {

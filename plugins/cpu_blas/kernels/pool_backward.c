@@ -21,19 +21,19 @@ struct span {
 	int64_t begin, end;
 };
 
-static struct span clip(int64_t start, int64_t kernel, int64_t length)
+INLINE struct span clip(int64_t start, int64_t kernel, int64_t length)
 {
 	return (struct span){start > 0 ? start : 0,
 			     start + kernel < length ? start + kernel : length};
 }
 
-static int64_t length(struct span span)
+INLINE int64_t length(struct span span)
 {
 	return span.end - span.begin;
 }
 
 /* What each cell of window (p, q) gets of an average. */
-static float part_of(const struct cpu_pool *pool, int64_t p, int64_t q)
+INLINE float part_of(const struct cpu_pool *pool, int64_t p, int64_t q)
 {
 	if (pool->count_padding)
 		return 1.0f / ((float)pool->kernel[0] * (float)pool->kernel[1]);
@@ -69,13 +69,13 @@ INLINE struct span over(struct span windows, int64_t at, int64_t kernel, int64_t
 
 /* Lanes c..c+n-1 of the element w of the row. */
 INLINE vf gather(const struct band *band, enum kind kind, int64_t w, int64_t c, int64_t n,
-		 struct span columns)
+		 struct span rows, struct span columns)
 {
 	const struct cpu_pool *pool = band->pool;
 	const int64_t *stride = pool->y_stride, *index_stride = pool->index_stride;
 	vi place = vi_set(band->place + (int32_t)w);
 	vf sum = {0};
-	for (int64_t p = band->p.begin; p < band->p.end; p++) {
+	for (int64_t p = rows.begin; p < rows.end; p++) {
 		for (int64_t q = columns.begin; q < columns.end; q++) {
 			const float *dy = band->dy + p * stride[2] + q * stride[3] + c;
 			vf part = n == LANES ? vf_load(dy) : vf_load_first(dy, n);
@@ -92,14 +92,15 @@ INLINE vf gather(const struct band *band, enum kind kind, int64_t w, int64_t c, 
 	return sum;
 }
 
-INLINE void pixel(const struct band *band, enum kind kind, int64_t w, struct span columns)
+INLINE void pixel(const struct band *band, enum kind kind, int64_t w, struct span rows,
+		  struct span columns)
 {
 	const struct cpu_pool *pool = band->pool;
 	float *dx = band->dx + w * pool->x_stride[3];
 	int wide = w + band->room <= pool->w && columns.end - 1 + band->room <= pool->q;
 	for (int64_t c = 0; c < pool->c; c += LANES) {
 		int64_t n = wide || pool->c - c >= LANES ? LANES : pool->c - c;
-		vf sum = gather(band, kind, w, c, n, columns);
+		vf sum = gather(band, kind, w, c, n, rows, columns);
 		if (pool->accumulate)
 			sum += n == LANES ? vf_load(dx + c) : vf_load_first(dx + c, n);
 		if (n == LANES)
@@ -109,7 +110,18 @@ INLINE void pixel(const struct band *band, enum kind kind, int64_t w, struct spa
 	}
 }
 
-static int64_t room(const struct cpu_pool *pool)
+/* One window over the pixel, as most have, is compiled by itself. */
+INLINE void any_pixel(const struct band *band, enum kind kind, int64_t w, struct span columns)
+{
+	struct span p = {band->p.begin, band->p.begin + 1};
+	struct span q = {columns.begin, columns.begin + 1};
+	if (length(band->p) == 1 && length(columns) == 1)
+		pixel(band, kind, w, p, q);
+	else
+		pixel(band, kind, w, band->p, columns);
+}
+
+INLINE int64_t room(const struct cpu_pool *pool)
 {
 	int64_t c = pool->c;
 	if (pool->accumulate || pool->x_stride[3] != c || pool->y_stride[3] != c ||
@@ -119,7 +131,7 @@ static int64_t room(const struct cpu_pool *pool)
 }
 
 /* All windows are whole, or count as if they were. */
-static int uniform(const struct cpu_pool *pool)
+INLINE int uniform(const struct cpu_pool *pool)
 {
 	const int64_t *padding = pool->padding, *stride = pool->stride, *kernel = pool->kernel;
 	if (pool->count_padding)
@@ -128,8 +140,11 @@ static int uniform(const struct cpu_pool *pool)
 	       (pool->q - 1) * stride[1] + kernel[1] <= pool->w;
 }
 
-INLINE void row(const struct cpu_pool *pool, enum kind kind, int64_t unit)
+/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would have
+ * all its numbers read again. */
+INLINE void row(const struct cpu_pool *shared, enum kind kind, int64_t unit)
 {
+	const struct cpu_pool own = *shared, *pool = &own;
 	int64_t n = unit / pool->h, h = unit % pool->h;
 	struct band band = {.pool = pool,
 			    .dx = pool->x + n * pool->x_stride[0] + h * pool->x_stride[2],
@@ -145,7 +160,7 @@ INLINE void row(const struct cpu_pool *pool, enum kind kind, int64_t unit)
 	for (int64_t w = 0; w < pool->w; w++) {
 		columns = over(columns, w + pool->padding[1], pool->kernel[1], pool->stride[1],
 			       pool->q);
-		pixel(&band, kind, w, columns);
+		any_pixel(&band, kind, w, columns);
 	}
 }
 
