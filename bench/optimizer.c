@@ -94,7 +94,8 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 
 static int prepare(struct bench *b)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "Weights", forward, NULL};
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "Weights", .forward = forward};
 	struct tn_error_info error;
 	if (tn_context_open(NULL, &b->context, &error)) {
 		fprintf(stderr, "%s\n", error.text);
