@@ -36,6 +36,13 @@ static const struct bench_conv convs[] = {
 	{"4x4 stride 4 3-96 64x64 b8", 8, 3, 64, 64, 96, 4, 4, 1, 4, 0},
 	{"2x2 stride 2 96-192 16x16 b8", 8, 96, 16, 16, 192, 2, 2, 1, 2, 0},
 	{"2x2 stride 2 384-768 4x4 b8", 8, 384, 4, 4, 768, 2, 2, 1, 2, 0},
+	{"7x7 96 16x16 b8", 8, 96, 16, 16, 96, 7, 7, 96, 1, 3},
+	{"7x7 192 8x8 b8", 8, 192, 8, 8, 192, 7, 7, 192, 1, 3},
+	{"7x7 384 4x4 b8", 8, 384, 4, 4, 384, 7, 7, 384, 1, 3},
+	{"7x7 768 2x2 b8", 8, 768, 2, 2, 768, 7, 7, 768, 1, 3},
+	{"5x5 240 8x8 b8", 8, 240, 8, 8, 240, 5, 5, 240, 1, 2},
+	{"3x3 96 32x32 b8", 8, 96, 32, 32, 96, 3, 3, 96, 1, 1},
+	{"3x3 144 16x16 b8", 8, 144, 16, 16, 144, 3, 3, 144, 1, 1},
 };
 
 static const char *const passes[] = {"forward", "dgrad", "wgrad"};
@@ -167,7 +174,9 @@ int main(int argc, char **argv)
 	set_threads(options.threads);
 	for (size_t i = 0; i < sizeof(convs) / sizeof(*convs); i++) {
 		for (int pass = 0; pass < 3; pass++) {
-			snprintf(name, sizeof(name), "conv %s %s", passes[pass], convs[i].name);
+			snprintf(name, sizeof(name), "%s %s %s",
+				 convs[i].groups > 1 ? "depthwise" : "conv", passes[pass],
+				 convs[i].name);
 			if (bench_wanted(&options, name))
 				measure(&host, &convs[i], pass, name, options.samples);
 		}

@@ -70,7 +70,7 @@ class InvertedResidual(nn.Module):
         return x + y if self.residual else y
 
 
-def effnet():
+def efficientnet():
     layers, inputs = convolution(3, 32, 3, 2, activation=nn.ReLU6), 32
     for expansion, outputs, count, stride, kernel in (
             (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5),
@@ -117,6 +117,6 @@ def lookup(name):
         "mlp": (mlp, (1, 28, 28), 10, 0.0),
         "lenet": (lenet, (1, 28, 28), 10, 0.0),
         "resnet18": (resnet18, (3, 32, 32), 10, 0.9),
-        "effnet": (effnet, (3, 64, 64), 1000, 0.9),
+        "efficientnet": (efficientnet, (3, 64, 64), 1000, 0.9),
         "convnext": (convnext, (3, 64, 64), 1000, 0.9),
     }[name]

@@ -6,9 +6,9 @@ import statistics
 
 import process
 
-TRAIN = [("mlp", 128), ("lenet", 128), ("resnet18", 32), ("effnet", 8), ("convnext", 8)]
-INFER = [("lenet", 1), ("resnet18", 1), ("mlp", 1), ("lenet", 32), ("resnet18", 32), ("effnet", 1),
-         ("effnet", 32), ("convnext", 1), ("convnext", 32)]
+TRAIN = [("mlp", 128), ("lenet", 128), ("resnet18", 32), ("efficientnet", 8), ("convnext", 8)]
+INFER = [("lenet", 1), ("resnet18", 1), ("mlp", 1), ("lenet", 32), ("resnet18", 32), ("efficientnet", 1),
+         ("efficientnet", 32), ("convnext", 1), ("convnext", 32)]
 QUICK_INFER = 2  # of the list above
 
 

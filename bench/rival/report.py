@@ -16,7 +16,7 @@ ASKED = [
     ("train MLP", r"train mlp b128$", 1.3, 2.0),
     ("train LeNet", r"train lenet b128$", 1.5, 3.0),
     ("train ResNet-18", r"train resnet18 b32$", 1.2, 1.6),
-    ("train EfficientNet-like", r"train effnet b8$", 1.3, 2.0),
+    ("train EfficientNet-like", r"train efficientnet b8$", 1.3, 2.0),
     ("train ConvNeXt-like", r"train convnext b8$", 1.2, 1.5),
     ("infer LeNet, batch 1", r"infer lenet b1$", 3.0, 8.0),
     ("infer ResNet-18, batch 1", r"infer resnet18 b1$", 1.1, 1.3),
