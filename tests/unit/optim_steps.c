@@ -37,7 +37,8 @@ static tn_array *pair_forward(tn_module *module, void *state, const tn_array *x)
 
 static tn_module *make_pair(struct pair_state *state)
 {
-	static const struct tn_module_class class_ = {sizeof(class_), "Pair", pair_forward, NULL};
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "Pair", .forward = pair_forward};
 	tn_module *module = tn_module_create(context, &class_, state);
 	assert_ok(tn_module_add_parameter(module, "a", 1, (int64_t[]){1}, 0, 1.0));
 	assert_ok(tn_module_add_parameter(module, "b", 1, (int64_t[]){1}, 0, 2.0));
