@@ -9,6 +9,8 @@
  *
  * Few channels do not fill a vector.  Where rows have no gaps a whole vector is moved all the same:
  * the lanes too many are the next pixels, which are written after it.
+ *
+ * pool_pairs.c has the largest of windows side by side.
  */
 #include "pool.h"
 #include "variant.h"
@@ -268,7 +270,10 @@ INLINE void rows(const struct cpu_pool *shared, enum kind kind, int64_t begin, i
 
 static void max_rows(const struct cpu_pool *pool, int64_t begin, int64_t end)
 {
-	rows(pool, MAX, begin, end);
+	if (cpu_pool_is_pairs(pool))
+		VARIANT(cpu_max_pool_pairs)(pool, begin, end);
+	else
+		rows(pool, MAX, begin, end);
 }
 
 static void average_rows(const struct cpu_pool *pool, int64_t begin, int64_t end)

@@ -30,4 +30,14 @@ struct cpu_pool_kernels {
 	void (*average_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
 };
 
+/* Windows of 2x2 side by side, all whole, and rows of x, y and index without gaps. */
+static inline int cpu_pool_is_pairs(const struct cpu_pool *pool)
+{
+	int64_t c = pool->by_channel ? pool->c : 1;
+	return pool->kernel[0] == 2 && pool->kernel[1] == 2 && pool->stride[0] == 2 &&
+	       pool->stride[1] == 2 && !pool->padding[0] && !pool->padding[1] &&
+	       2 * pool->p <= pool->h && 2 * pool->q <= pool->w && pool->x_stride[3] == c &&
+	       pool->y_stride[3] == c && (!pool->index || pool->index_stride[3] == c);
+}
+
 #endif

@@ -8,6 +8,8 @@
  * but not where dx is added to: the lanes too many would be added twice.
  *
  * Otherwise each window gives to its cells, one plane at a time.
+ *
+ * pool_pairs.c has the largest of windows side by side.
  */
 #include "pool.h"
 #include "variant.h"
@@ -234,6 +236,10 @@ static void one_plane(const struct cpu_pool *pool, enum kind kind, int64_t unit)
 
 void VARIANT(cpu_max_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end)
 {
+	if (cpu_pool_is_pairs(pool)) {
+		VARIANT(cpu_max_pool_pairs_backward)(pool, begin, end);
+		return;
+	}
 	for (int64_t unit = begin; unit < end; unit++) {
 		if (pool->by_channel)
 			row(pool, MAX, unit);

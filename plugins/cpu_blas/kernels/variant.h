@@ -56,6 +56,8 @@ void VARIANT(cpu_depthwise_input_gradient)(const struct cpu_depthwise *d,
 void VARIANT(cpu_depthwise_weight_gradient)(const struct cpu_depthwise *d,
 					    const struct cpu_depthwise_box *box);
 void VARIANT(cpu_max_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+void VARIANT(cpu_max_pool_pairs)(const struct cpu_pool *pool, int64_t begin, int64_t end);
+void VARIANT(cpu_max_pool_pairs_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
 extern const struct cpu_conv_kernels VARIANT(cpu_conv);
 void VARIANT(cpu_conv_taps)(const struct cpu_taps *t, int64_t first, int64_t last, int64_t begin,
 			    int64_t end);
