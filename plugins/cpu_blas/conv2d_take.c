@@ -36,6 +36,10 @@ static tn_status check_settings(const struct tn_conv2d_args *args, const char *n
 	return TN_OK;
 }
 
+/* Broadcast operands may have any number of elements.  Up to this many, sizes of workspace do not
+ * overflow. */
+#define MOST_ELEMENTS 0x1p48
+
 static tn_status check_operand(const struct tn_operand *operand, uint32_t rank, const char *what,
 			       const struct tn_conv2d_args *args, const char *name)
 {
@@ -46,12 +50,17 @@ static tn_status check_operand(const struct tn_operand *operand, uint32_t rank, 
 	if (operand->rank != rank)
 		return cpu_fail(args->call.error, TN_SHAPE, name, "%s: expected rank %u, found %u",
 				what, rank, operand->rank);
+	double elements = 1;
 	for (uint32_t i = 0; i < rank; i++) {
 		if (operand->shape[i] < 1)
 			return cpu_fail(args->call.error, TN_INVALID_ARGUMENT, name,
 					"%s: axis %u has length %lld", what, i,
 					(long long)operand->shape[i]);
+		elements *= (double)operand->shape[i];
 	}
+	if (elements > MOST_ELEMENTS)
+		return cpu_fail(args->call.error, TN_UNSUPPORTED, name,
+				"%s: expected at most 2^48 elements, found %g", what, elements);
 	return TN_OK;
 }
 

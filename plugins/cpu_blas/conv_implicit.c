@@ -77,6 +77,15 @@ static int64_t padded_floats(const struct cpu_conv *conv)
 	       (conv->w + conv->padding[1] + conv->padding[3]) * conv->c;
 }
 
+/* Is the copy with padding worth its memory?  Padding may be as large as any int32. */
+static int pads_little(const struct cpu_conv *conv)
+{
+	double own = (double)conv->h * (double)conv->w * (double)conv->c;
+	double padded = (double)(conv->h + conv->padding[0] + conv->padding[2]) *
+			(double)(conv->w + conv->padding[1] + conv->padding[3]) * (double)conv->c;
+	return padded <= 4 * own || padded <= PADDED_BYTES / FLOAT_BYTES;
+}
+
 /* May a row of the window be one tap?  Where pixels do not lie close, or there is padding, in a copy. */
 static void plan_input(struct job *job)
 {
@@ -85,7 +94,7 @@ static void plan_input(struct job *job)
 	if (conv->pass == CPU_CONV_INPUT_GRADIENT || conv->groups > 1 || conv->dilation[1] > 1 ||
 	    conv->s == 1)
 		return;
-	job->padded = conv->c < FEW && has_padding(conv);
+	job->padded = conv->c < FEW && has_padding(conv) && pads_little(conv);
 	job->merged = job->padded || (!has_padding(conv) && conv->x.pixel == conv->c);
 	if (job->padded)
 		job->images =

@@ -10,6 +10,9 @@
 
 #include "cpu_conv2d.h"
 
+/* A plane with as much padding has more elements than memory could hold. */
+#define FAR ((1 << 30) - 1)
+
 static const struct conv_shape shapes[] = {
 	{"one element", 1, 1, 1, 1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0}},
 	{"1x1", 2, 5, 3, 4, 7, 1, 1, 1, {1, 1}, {1, 1}, {0}},
@@ -35,6 +38,7 @@ static const struct conv_shape shapes[] = {
 	{"a long window", 1, 2, 40, 9, 3, 36, 1, 1, {1, 1}, {1, 1}, {3, 0, 3, 0}},
 	{"many taps", 1, 17, 8, 8, 18, 7, 7, 1, {1, 1}, {1, 1}, {3, 3, 3, 3}},
 	{"deep, small plane", 1, 160, 4, 4, 130, 3, 3, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+	{"far padding", 2, 3, 2, 3, 5, 2, 2, 1, {FAR, FAR}, {1, 1}, {FAR, FAR, FAR, FAR}},
 	{"many pixels", 4, 16, 33, 32, 32, 3, 3, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}},
 };
 
@@ -114,7 +118,7 @@ static void the_number_of_threads_does_not_change_a_bit(void **state)
 	(void)state;
 	for (int pass = 0; pass < 3; pass++) {
 		struct conv_case c = {
-			.shape = &shapes[24], .pass = pass, .layout = 1, .fractions = 1};
+			.shape = &shapes[25], .pass = pass, .layout = 1, .fractions = 1};
 		float *one = conv_result(1, &c), *three = conv_result(3, &c);
 		assert_memory_equal(one, three, conv_result_bytes(&c));
 		tn_mem_free(one);
@@ -151,6 +155,11 @@ static void what_does_not_fit_is_refused(void **state)
 	args = conv_dry(&c);
 	args.call.flags |= TN_ACCUMULATE;
 	assert_int_equal(f.nn->conv2d_forward(f.device, &args), TN_UNSUPPORTED);
+	args = conv_dry(&c);
+	args.w.shape[0] = args.y.shape[1] = INT64_C(1) << 50; /* as a broadcast view has */
+	args.call.error = &error;
+	assert_int_equal(f.nn->conv2d_forward(f.device, &args), TN_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "w: expected at most 2^48 elements"));
 	fixture_close(&f);
 }
 
