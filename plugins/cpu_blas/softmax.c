@@ -55,14 +55,14 @@ static tn_status check(const struct job *job)
 {
 	struct tn_error_info *error = job->args.call.error;
 	uint32_t rank = job->operands[OUT]->rank;
+	if (rank > TN_MAX_RANK || job->args.axis >= rank)
+		return cpu_fail(error, TN_SHAPE, job->name, "axis %u of rank %u", job->args.axis,
+				rank);
 	tn_status status = TN_OK;
 	for (int i = 0; i < OPERANDS && !status; i++)
 		status = check_operand(job, job->operands[i]);
 	if (status)
 		return status;
-	if (rank > TN_MAX_RANK || job->args.axis >= rank)
-		return cpu_fail(error, TN_SHAPE, job->name, "axis %u of rank %u", job->args.axis,
-				rank);
 	if (job->args.logarithm > 1)
 		return cpu_fail(error, TN_INVALID_ARGUMENT, job->name,
 				"logarithm is %u, expected 0 or 1", job->args.logarithm);
