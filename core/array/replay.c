@@ -130,6 +130,7 @@ struct tn_replay {
 	size_t n_steps, room_for_steps;
 	struct patch *patches;
 	size_t n_patches;
+	int writes_y;
 	/* The store: blocks that are not in use while writing, all of them afterwards. */
 	struct owned {
 		struct tn_device *device;
@@ -400,6 +401,7 @@ static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_
 		return 0;
 	if (!is_x && !is_y)
 		return 1;
+	replay->writes_y |= is_written && is_y;
 	const struct tn_block *block = is_x ? &replay->x.block : &replay->y.block;
 	*patch = (struct patch){operand, operand->offset - block->offset, is_y};
 	replay->n_patches++;
@@ -478,8 +480,8 @@ static int finish(struct tn_replay *replay, const tn_array *y)
 	    !replay->n_steps)
 		return 0;
 	replay->y = likeness_of(y);
-	/* x itself, or something that was there before. */
-	if (y->storage->version == 0 || replay->y.device != replay->x.device ||
+	/* x itself, or a view of it. */
+	if (replay->y.device != replay->x.device ||
 	    replay->y.block.buffer + replay->y.block.offset ==
 		    replay->x.block.buffer + replay->x.block.offset)
 		return 0;
@@ -492,23 +494,15 @@ static int finish(struct tn_replay *replay, const tn_array *y)
 		if (!look_at_step(replay, &replay->steps[i]))
 			return 0;
 	}
-	return 1;
-}
-
-static int writes_y(const struct tn_replay *replay)
-{
-	for (size_t i = 0; i < replay->n_patches; i++) {
-		if (replay->patches[i].is_y)
-			return 1;
-	}
-	return 0;
+	/* Else y is something that was there before. */
+	return replay->writes_y;
 }
 
 struct tn_replay *tn_replay_end(struct tn_runtime *runtime, const tn_array *y)
 {
 	struct tn_replay *replay = runtime->writing;
 	runtime->writing = NULL;
-	if (finish(replay, y) && writes_y(replay))
+	if (finish(replay, y))
 		return replay;
 	tn_replay_destroy(replay);
 	return NULL;

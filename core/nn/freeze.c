@@ -297,7 +297,9 @@ static tn_array *first_forward(tn_module *module, const tn_array *x)
 	frozen->writing = NULL;
 	repeat.replay = tn_replay_end(rt, y);
 	if (!repeat.replay) {
-		frozen->is_repeatable = 0;
+		/* An error, or an x without elements, says nothing about others. */
+		if (y && x->size)
+			frozen->is_repeatable = 0;
 		drop_repeat(&repeat);
 		return y;
 	}

@@ -337,6 +337,56 @@ static void only_layers_that_say_so_are_repeated(void **state)
 	assert_int_equal(calls_of(&own, 1), 1);
 }
 
+/* What a norm writes is as new as what any other layer writes. */
+static void a_network_that_ends_with_a_norm_is_repeated(void **state)
+{
+	(void)state;
+	struct own own = {0};
+	const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+					       .name = "Own",
+					       .forward = own_forward,
+					       .is_repeatable = 1};
+	tn_module *net = tn_sequential(context);
+	add(net, NULL, tn_module_create(context, &class_, &own));
+	add(net, NULL, tn_module_layer_norm(context, 1, (int64_t[]){8}, NULL));
+	assert_ok(tn_module_build(net));
+	tn_array *x = tn_random_normal(context, 2, (int64_t[]){3, 8}, 0, 1);
+	float expected[MOST];
+	read_values(tn_module_forward(net, x), expected);
+	assert_ok(tn_module_freeze(net));
+	own.calls = 0;
+	for (int i = 0; i < 4; i++)
+		expect_same(tn_module_forward(net, x), expected);
+	assert_int_equal(own.calls, 1);
+	tn_module_destroy(net);
+}
+
+/* An error of one x, or an x without elements, is no reason to ask anew for others. */
+static void after_an_error_calls_are_repeated(void **state)
+{
+	(void)state;
+	struct own own = {0};
+	const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+					       .name = "Own",
+					       .forward = own_forward,
+					       .is_repeatable = 1};
+	tn_module *net = tn_sequential(context);
+	add(net, NULL, tn_module_create(context, &class_, &own));
+	add(net, NULL, tn_module_linear(context, 8, 2, NULL));
+	assert_ok(tn_module_build(net));
+	assert_ok(tn_module_freeze(net));
+	assert_null(tn_module_forward(net, tn_zeros(context, TN_F32, 2, (int64_t[]){3, 7})));
+	assert_status(tn_error(context)->status, TN_SHAPE);
+	tn_error_clear(context);
+	assert_non_null(tn_module_forward(net, tn_zeros(context, TN_F32, 2, (int64_t[]){0, 8})));
+	own.calls = 0;
+	for (int i = 0; i < 4; i++)
+		assert_non_null(
+			tn_module_forward(net, tn_zeros(context, TN_F32, 2, (int64_t[]){3, 8})));
+	assert_int_equal(own.calls, 1);
+	tn_module_destroy(net);
+}
+
 static void what_cannot_be_repeated_is_done_each_time(void **state)
 {
 	(void)state;
@@ -412,6 +462,8 @@ int main(void)
 		cmocka_unit_test(an_unfrozen_network_trains_again),
 		cmocka_unit_test(what_cannot_be_frozen_says_why),
 		cmocka_unit_test(only_layers_that_say_so_are_repeated),
+		cmocka_unit_test(a_network_that_ends_with_a_norm_is_repeated),
+		cmocka_unit_test(after_an_error_calls_are_repeated),
 		cmocka_unit_test(what_cannot_be_repeated_is_done_each_time),
 		cmocka_unit_test(chains_of_convolutions_are_repeated),
 		cmocka_unit_test(repeated_calls_are_counted_too),
