@@ -17,6 +17,7 @@
 static const struct cpu_conv_algorithm *const algorithms[] = {
 	&cpu_conv_depthwise,
 	&cpu_conv_winograd,
+	&cpu_conv_few,
 	&cpu_conv_implicit,
 };
 #define N_ALGORITHMS (sizeof(algorithms) / sizeof(*algorithms))

@@ -61,6 +61,7 @@ struct cpu_conv_algorithm {
 
 /* In the order in which they are asked; the last suits everything. */
 extern const struct cpu_conv_algorithm cpu_conv_depthwise;
+extern const struct cpu_conv_algorithm cpu_conv_few;
 extern const struct cpu_conv_algorithm cpu_conv_implicit;
 extern const struct cpu_conv_algorithm cpu_conv_winograd;
 

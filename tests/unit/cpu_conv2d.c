@@ -42,6 +42,25 @@ static const struct conv_shape shapes[] = {
 	{"many pixels", 4, 16, 33, 32, 32, 3, 3, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}},
 };
 
+/* What the algorithm for few channels does, and its edges. */
+static const struct conv_shape few[] = {
+	{"one element", 1, 1, 1, 1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0}},
+	{"LeNet 1", 3, 1, 28, 28, 6, 5, 5, 1, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+	{"LeNet 2", 3, 6, 14, 14, 16, 5, 5, 1, {1, 1}, {1, 1}, {0}},
+	{"pieces", 7, 6, 14, 14, 16, 5, 5, 1, {1, 1}, {1, 1}, {0}},
+	{"2 to 1", 2, 2, 5, 9, 1, 3, 2, 1, {1, 1}, {1, 1}, {1, 0, 2, 1}},
+	{"3 to 2", 2, 3, 7, 17, 2, 1, 7, 1, {1, 1}, {1, 1}, {0, 6, 0, 0}},
+	{"4 to 3", 2, 4, 9, 16, 3, 7, 7, 1, {1, 1}, {1, 1}, {3, 3, 3, 3}},
+	{"5 to 4", 1, 5, 6, 3, 4, 3, 3, 1, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+	{"7 to 5", 1, 7, 8, 33, 5, 4, 3, 1, {1, 1}, {1, 1}, {0, 2, 3, 0}},
+	{"8 to 7", 2, 8, 5, 6, 7, 2, 2, 1, {1, 1}, {1, 1}, {0, 0, 1, 1}},
+	{"9 to 8", 2, 9, 4, 15, 8, 3, 3, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+	{"16 to 9", 1, 16, 7, 5, 9, 7, 1, 1, {1, 1}, {1, 1}, {3, 0, 3, 0}},
+	{"10 to 15", 1, 10, 6, 12, 15, 1, 1, 1, {1, 1}, {1, 1}, {0}},
+	{"13 to 12", 1, 13, 7, 7, 12, 5, 3, 1, {1, 1}, {1, 1}, {4, 2, 4, 2}},
+	{"window larger than the plane", 1, 4, 2, 2, 5, 5, 5, 1, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+};
+
 static void check_shape(struct fixture *f, const struct conv_shape *shape)
 {
 	for (int pass = 0; pass < 3; pass++) {
@@ -66,6 +85,28 @@ static void every_pass_gives_the_definition(void **state)
 		fixture_open(&f, 2);
 		for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
 			check_shape(&f, &shapes[i]);
+		fixture_close(&f);
+	}
+}
+
+static void few_channels_give_the_definition(void **state)
+{
+	(void)state;
+	for (unsigned level = 0; conv_levels(level); level++) {
+		struct fixture f = {.variant = conv_levels(level), .convolution = "few"};
+		fixture_open(&f, 2);
+		for (size_t i = 0; i < sizeof(few) / sizeof(*few); i++) {
+			struct conv_case packed = {.shape = &few[i], .layout = 1, .packed = 1};
+			check_shape(&f, &few[i]);
+			conv_check(&f, &packed, 0);
+		}
+		for (uint32_t a = 0; a <= TN_ACTIVATION_GELU; a++) {
+			struct conv_case c = {.shape = &few[2], .has_bias = 1, .activation = a};
+			/* As for the others. */
+			conv_check(&f, &c, 4e-6);
+			c.layout = 2;
+			conv_check(&f, &c, 4e-6);
+		}
 		fixture_close(&f);
 	}
 }
@@ -123,6 +164,12 @@ static void the_number_of_threads_does_not_change_a_bit(void **state)
 		assert_memory_equal(one, three, conv_result_bytes(&c));
 		tn_mem_free(one);
 		tn_mem_free(three);
+		c.shape = &few[3];
+		one = conv_result(1, &c);
+		three = conv_result(3, &c);
+		assert_memory_equal(one, three, conv_result_bytes(&c));
+		tn_mem_free(one);
+		tn_mem_free(three);
 	}
 }
 
@@ -167,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_pass_gives_the_definition),
+		cmocka_unit_test(few_channels_give_the_definition),
 		cmocka_unit_test(every_activation_is_applied),
 		cmocka_unit_test(packed_weights_give_the_same),
 		cmocka_unit_test(packed_weights_of_another_call_are_not_taken),

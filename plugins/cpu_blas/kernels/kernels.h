@@ -65,6 +65,7 @@ struct cpu_kernels {
 			  int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			  size_t columns);
 	const struct cpu_conv_kernels *conv;           /* conv.h */
+	const struct cpu_few_kernels *conv_few;        /* conv_few.h */
 	const struct cpu_depthwise_kernels *depthwise; /* depthwise.h */
 	const struct cpu_norm_kernels *norm;           /* norm.h */
 	const struct cpu_pool_kernels *pool;           /* pool.h */

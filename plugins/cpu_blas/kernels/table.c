@@ -35,6 +35,7 @@ const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.copy_rows = VARIANT(cpu_copy_rows),
 	.copy_band = VARIANT(cpu_copy_band),
 	.conv = &VARIANT(cpu_conv),
+	.conv_few = &VARIANT(cpu_few),
 	.depthwise = &VARIANT(cpu_depthwise),
 	.norm = &VARIANT(cpu_norm),
 	.pool = &VARIANT(cpu_pool),

@@ -7,6 +7,7 @@
 #ifndef CPU_VARIANT_H
 #define CPU_VARIANT_H
 
+#include "conv_few.h"
 #include "depthwise.h"
 #include "kernels.h"
 #include "norm.h"
@@ -66,6 +67,11 @@ void VARIANT(cpu_conv_gradient)(const struct cpu_taps *t, int64_t first, int64_t
 void VARIANT(cpu_conv_pack)(const struct cpu_weights *w, int64_t panel, float *rows);
 void VARIANT(cpu_conv_unpack)(const struct cpu_weights *w, int64_t panel, const float *rows,
 			      int64_t n, int64_t step, int64_t begin, int64_t end, int accumulate);
+extern const struct cpu_few_kernels VARIANT(cpu_few);
+int64_t VARIANT(cpu_few_sums)(const struct cpu_few *f);
+void VARIANT(cpu_few_fold)(const struct cpu_few *f, const float *sums, float *gradient);
+void VARIANT(cpu_few_gradient)(const struct cpu_few *f, const float *in, const float *out,
+			       float *sums);
 void VARIANT(cpu_cross_entropy_backward)(const struct cpu_cross_entropy *c);
 void VARIANT(cpu_cross_entropy_forward)(const struct cpu_cross_entropy *c);
 void VARIANT(cpu_norm_rows_backward)(const struct cpu_norm_rows *n);
