@@ -41,7 +41,7 @@ struct job {
 	int64_t depth;        /* of input, in a group */
 	int64_t panels, panel_rows, width;
 	int64_t in_by_group, out_by_group; /* elements */
-	int padded, merged;
+	int padded, merged, accumulate;
 	int64_t images;                                             /* of a round */
 	int64_t zeros, bias, list_at, images_at, weights_at, bytes; /* offsets */
 	int64_t block, blocks;                                      /* panels together */
@@ -526,28 +526,29 @@ static void unpack_pieces(void *argument, uint64_t begin, uint64_t end)
 		job->conv->kernels->conv->unpack(&w, number % job->panels, sums_of(job, number, 0),
 						 job->ranges, job->panel_rows * job->width, first,
 						 least(first + UNPACKED, job->panel_rows),
-						 job->conv->accumulate);
+						 job->accumulate);
 	}
 }
 
 static void run_weight_gradient(struct job *job)
 {
-	struct cpu_conv conv = *job->conv;
-	int64_t panels = conv.groups * job->panels;
-	job->conv = &conv;
+	const struct cpu_conv *conv = job->conv;
+	int64_t panels = conv->groups * job->panels;
+	job->accumulate = conv->accumulate;
 	forward_taps(job);
-	job->taps.rows = conv.p;
-	job->taps.columns = conv.q;
-	for (int64_t first = 0; first < conv.n; first += job->images) {
-		int64_t n = least(job->images, conv.n - first);
+	job->taps.rows = conv->p;
+	job->taps.columns = conv->q;
+	for (int64_t first = 0; first < conv->n; first += job->images) {
+		int64_t n = least(job->images, conv->n - first);
 		take_input(job, first, n);
-		take_output(job, &conv.y, first);
-		job->pixels = n * conv.p * conv.q;
+		take_output(job, &conv->y, first);
+		job->pixels = n * conv->p * conv->q;
 		job->ranges = divide_up(job->pixels, job->range);
-		cpu_parallel(conv.device, (uint64_t)(panels * job->ranges), 1, sum_pieces, job);
-		cpu_parallel(conv.device, (uint64_t)(panels * divide_up(job->panel_rows, UNPACKED)),
-			     8, unpack_pieces, job);
-		conv.accumulate = 1;
+		cpu_parallel(conv->device, (uint64_t)(panels * job->ranges), 1, sum_pieces, job);
+		cpu_parallel(conv->device,
+			     (uint64_t)(panels * divide_up(job->panel_rows, UNPACKED)), 8,
+			     unpack_pieces, job);
+		job->accumulate = 1;
 	}
 }
 

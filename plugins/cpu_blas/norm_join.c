@@ -41,7 +41,8 @@ static struct cpu_norm_parts parts_of(const struct cpu_norm_job *job, int64_t se
 static double group_size(const struct cpu_norm_job *job)
 {
 	const struct cpu_norm *n = &job->norm;
-	return (double)(n->samples / job->sets * n->rows) * (double)(n->channels / n->groups);
+	int64_t pixels = n->samples / job->sets * n->rows, channels = n->channels / n->groups;
+	return (double)pixels * (double)channels;
 }
 
 static float weight(const struct cpu_norm *n, int64_t channel)

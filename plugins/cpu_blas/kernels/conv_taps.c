@@ -241,6 +241,7 @@ void VARIANT(cpu_conv_taps)(const struct cpu_taps *t, int64_t first, int64_t las
 	struct tile tile;
 	struct pixel next = pixel_at(t, first);
 	tile.t = t;
+	/* cppcheck-suppress uninitvar */
 	memset(tile.chunk.rows, 0, sizeof(tile.chunk.rows));
 	for (int64_t i = first; i < last; i += tile.n) {
 		tile.n = last - i < TILE ? last - i : TILE;
