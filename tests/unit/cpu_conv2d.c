@@ -61,10 +61,12 @@ static const struct conv_shape few[] = {
 	{"window larger than the plane", 1, 4, 2, 2, 5, 5, 5, 1, {1, 1}, {1, 1}, {2, 2, 2, 2}},
 };
 
-static void check_shape(struct fixture *f, const struct conv_shape *shape)
+/* How images lie is no affair of a level's kernels: the best one has all layouts, the others two. */
+static void check_shape(struct fixture *f, const struct conv_shape *shape, unsigned level)
 {
+	int layouts = level == 0 ? CONV_LAYOUTS : 2;
 	for (int pass = 0; pass < 3; pass++) {
-		for (int layout = 0; layout < CONV_LAYOUTS; layout++) {
+		for (int layout = 0; layout < layouts; layout++) {
 			struct conv_case c = {.shape = shape, .pass = pass, .layout = layout};
 			conv_check(f, &c, 0);
 			c.accumulate = pass != 0;
@@ -84,7 +86,7 @@ static void every_pass_gives_the_definition(void **state)
 		struct fixture f = {.variant = conv_levels(level), .convolution = "implicit"};
 		fixture_open(&f, 2);
 		for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
-			check_shape(&f, &shapes[i]);
+			check_shape(&f, &shapes[i], level);
 		fixture_close(&f);
 	}
 }
@@ -97,7 +99,7 @@ static void few_channels_give_the_definition(void **state)
 		fixture_open(&f, 2);
 		for (size_t i = 0; i < sizeof(few) / sizeof(*few); i++) {
 			struct conv_case packed = {.shape = &few[i], .layout = 1, .packed = 1};
-			check_shape(&f, &few[i]);
+			check_shape(&f, &few[i], level);
 			conv_check(&f, &packed, 0);
 		}
 		for (uint32_t a = 0; a <= TN_ACTIVATION_GELU; a++) {

@@ -82,10 +82,12 @@ static double check(struct fixture *f, const struct conv_case *c, double slack)
 	return largest;
 }
 
-static void check_shape(struct fixture *f, const struct conv_shape *shape)
+/* How images lie is no affair of a level's kernels: the best one has all layouts, the others two. */
+static void check_shape(struct fixture *f, const struct conv_shape *shape, unsigned level)
 {
+	int layouts = level == 0 ? CONV_LAYOUTS : 2;
 	for (int pass = 0; pass < 3; pass++) {
-		for (int layout = 0; layout < CONV_LAYOUTS; layout++) {
+		for (int layout = 0; layout < layouts; layout++) {
 			struct conv_case c = {
 				.shape = shape, .pass = pass, .layout = layout, .fractions = 1};
 			check(f, &c, 1);
@@ -106,7 +108,7 @@ static void every_pass_gives_the_definition(void **state)
 		struct fixture f = {.variant = conv_levels(level), .convolution = "winograd"};
 		fixture_open(&f, 2);
 		for (size_t i = 0; i < N_SHAPES; i++)
-			check_shape(&f, &shapes[i]);
+			check_shape(&f, &shapes[i], level);
 		fixture_close(&f);
 	}
 }
