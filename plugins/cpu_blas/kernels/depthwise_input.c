@@ -50,9 +50,9 @@ INLINE void add_row(vf sums[][WIDEST], const struct row *row, int64_t r, int64_t
 		for (int s = 0; s < S; s++)
 			kept[v][s] = vf_load(weights + s * d->weights_row + v * LANES);
 	}
-	int before = (S - 1) / stride;
+	int before = (S - 1) / stride, last = before + (columns - 1) / stride;
 #pragma GCC unroll 32
-	for (int j = 0; j <= before + (columns - 1) / stride; j++, at += d->y_pixel) {
+	for (int j = 0; j <= last; j++, at += d->y_pixel) {
 		if (j < reach.begin || j >= reach.end)
 			continue;
 #pragma GCC unroll 4
