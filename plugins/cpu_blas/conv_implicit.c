@@ -83,7 +83,7 @@ static int pads_little(const struct cpu_conv *conv)
 	double own = (double)conv->h * (double)conv->w * (double)conv->c;
 	double padded = (double)(conv->h + conv->padding[0] + conv->padding[2]) *
 			(double)(conv->w + conv->padding[1] + conv->padding[3]) * (double)conv->c;
-	return padded <= 4 * own || padded <= PADDED_BYTES / FLOAT_BYTES;
+	return padded <= 4 * own || padded * (double)FLOAT_BYTES <= PADDED_BYTES;
 }
 
 /* May a row of the window be one tap?  Where pixels do not lie close, or there is padding, in a copy. */

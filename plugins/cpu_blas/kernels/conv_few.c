@@ -68,6 +68,7 @@ __attribute__((always_inline)) static inline void weave(vf *x, const int n)
 			y[2 * i] = vf_weave_low(x[i], x[i + n / 2]);
 			y[2 * i + 1] = vf_weave_high(x[i], x[i + n / 2]);
 		}
+		/* cppcheck-suppress uninitvar ; the first n are written */
 		memcpy(x, y, (size_t)n * sizeof(*x));
 	}
 }
