@@ -24,34 +24,28 @@
 #endif
 #define KC 256
 
-#if VECTOR_BYTES == 64
-#define LOW(a, b)                                                                                  \
-	__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#define HIGH(a, b)                                                                                 \
-	__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-#elif VECTOR_BYTES == 32
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-#else
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
-#endif
-#define T float
-#define NAME(name) name##_f32
-#include "gemm_type.h"
+typedef double vd __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 
-#if VECTOR_BYTES == 64
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-#elif VECTOR_BYTES == 32
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
-#else
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 2)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 1, 3)
-#endif
+/* Plainly: only where there is no BLAS do products of doubles come here. */
+static inline void vd_transpose(vd x[VECTOR_BYTES / 8])
+{
+	vd y[VECTOR_BYTES / 8];
+	for (int i = 0; i < VECTOR_BYTES / 8; i++) {
+		for (int j = 0; j < VECTOR_BYTES / 8; j++)
+			y[i][j] = x[j][i];
+	}
+	memcpy(x, y, sizeof(y));
+}
+
+#define T float
+#define VECTOR vf
+#define NAME(name) name##_f32
+#define TRANSPOSE vf_transpose
+#include "gemm_type.h"
 #define T double
+#define VECTOR vd
 #define NAME(name) name##_f64
+#define TRANSPOSE vd_transpose
 #include "gemm_type.h"
 
 void VARIANT(cpu_sgemm)(const struct cpu_gemm *g)

@@ -1,41 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Included once for each type: T is the element, NAME(name) a name for it, LOW(a, b) and HIGH(a, b)
- * interleave the lower and the upper halves of two vectors.  All are undefined at the end.
+ * Included once for each type: T is the element, VECTOR a register full of it, NAME(name) a name for
+ * it, TRANSPOSE what turns a square of elements in registers round.  All are undefined at the end.
  */
-
-typedef T NAME(vector) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
 
 #define WIDTH ((int64_t)(VECTOR_BYTES / sizeof(T)))
 #define NR (2 * WIDTH)
 
-/* Transposes WIDTH x WIDTH elements in registers: a perfect shuffle of all of them, as many times as
- * a number below WIDTH has bits. */
-static inline void NAME(transpose)(NAME(vector) r[WIDTH])
-{
-	for (int64_t step = 1; step < WIDTH; step *= 2) {
-		NAME(vector) s[WIDTH];
-#pragma GCC unroll 8
-		for (int i = 0; i < WIDTH / 2; i++) {
-			s[2 * i] = LOW(r[i], r[i + WIDTH / 2]);
-			s[2 * i + 1] = HIGH(r[i], r[i + WIDTH / 2]);
-		}
-		memcpy(r, s, sizeof(s));
-	}
-}
-
 /* The square at b, whose columns are `across` elements apart, to rows of NR. */
 static inline void NAME(pack_square)(T *panel, const T *b, int64_t across)
 {
-	NAME(vector) r[WIDTH];
+	VECTOR r[WIDTH];
 #pragma GCC unroll 16
 	for (int i = 0; i < WIDTH; i++)
-		r[i] = *(const NAME(vector) *)(b + i * across);
-	NAME(transpose)(r);
+		r[i] = *(const VECTOR *)(b + i * across);
+	TRANSPOSE(r);
 #pragma GCC unroll 16
 	for (int i = 0; i < WIDTH; i++)
-		*(NAME(vector) *)(panel + i * NR) = r[i];
+		*(VECTOR *)(panel + i * NR) = r[i];
 }
 
 /* kc elements of n columns, whose strides are free. */
@@ -90,18 +73,18 @@ struct NAME(tile) {
 
 /* A row of the tile: c := alpha sum + beta c. */
 static inline __attribute__((always_inline)) void NAME(store)(T *c, const struct NAME(tile) * t,
-							      NAME(vector) low, NAME(vector) high)
+							      VECTOR low, VECTOR high)
 {
 	T sum[NR];
 	low *= t->alpha;
 	high *= t->alpha;
 	if (t->n == NR && t->beta != 0) {
-		low += t->beta * *(const NAME(vector) *)c;
-		high += t->beta * *(const NAME(vector) *)(c + WIDTH);
+		low += t->beta * *(const VECTOR *)c;
+		high += t->beta * *(const VECTOR *)(c + WIDTH);
 	}
 	if (t->n == NR) {
-		*(NAME(vector) *)c = low;
-		*(NAME(vector) *)(c + WIDTH) = high;
+		*(VECTOR *)c = low;
+		*(VECTOR *)(c + WIDTH) = high;
 		return;
 	}
 	memcpy(sum, &low, sizeof(low));
@@ -115,14 +98,14 @@ static inline __attribute__((always_inline)) void NAME(sum_rows)(int rows,
 								 const struct NAME(tile) * given)
 {
 	const struct NAME(tile) t = *given;
-	NAME(vector) low[MR], high[MR];
+	VECTOR low[MR], high[MR];
 	const T *panel = t.panel, *a = t.a;
 #pragma GCC unroll 16
 	for (int r = 0; r < rows; r++)
-		low[r] = high[r] = (NAME(vector)){0};
+		low[r] = high[r] = (VECTOR){0};
 	for (int64_t k = 0; k < t.kc; k++, panel += NR, a += t.across) {
-		NAME(vector) b0 = *(const NAME(vector) *)panel;
-		NAME(vector) b1 = *(const NAME(vector) *)(panel + WIDTH);
+		VECTOR b0 = *(const VECTOR *)panel;
+		VECTOR b1 = *(const VECTOR *)(panel + WIDTH);
 #pragma GCC unroll 16
 		for (int r = 0; r < rows; r++) {
 			T x = a[r * t.down];
@@ -222,5 +205,5 @@ static void NAME(product)(const struct cpu_gemm *g)
 #undef NR
 #undef T
 #undef NAME
-#undef LOW
-#undef HIGH
+#undef TRANSPOSE
+#undef VECTOR
