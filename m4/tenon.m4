@@ -108,3 +108,40 @@ int main(void) { return __builtin_cpu_supports("avx512vl"); }]])], [CPU_X86_LEVE
 	AC_SUBST([CPU_SIMD_CFLAGS])
 	AC_SUBST([CPU_OPENBLAS_CPPFLAGS])
 ])
+
+# TN_CUDA: the headers of the CUDA toolkit, version 13, and the folder of its libraries, which the tests
+# need (NVRTC).  Nothing is linked to them: the backend opens its libraries at run time.
+AC_DEFUN([TN_CUDA], [
+	have_cuda=no
+	CUDA_CPPFLAGS=
+	CUDA_LIBDIR=
+	AS_CASE([$with_cuda],
+		[no], [tn_places=],
+		[auto|yes], [tn_places="$CUDA_HOME /usr/local/cuda"],
+		[tn_places="$with_cuda"])
+	AC_MSG_CHECKING([for the headers of the CUDA toolkit])
+	tn_saved="$CPPFLAGS"
+	for tn_place in $tn_places; do
+		CPPFLAGS="$tn_saved -isystem $tn_place/include"
+		AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#include <cuda_runtime_api.h>
+#include <cublas_v2.h>
+#include <cublasLt.h>
+#include <nvrtc.h>
+#if CUDART_VERSION < 13000
+#error too old
+#endif]])], [have_cuda=yes; CUDA_CPPFLAGS="-isystem $tn_place/include"; break])
+	done
+	CPPFLAGS="$tn_saved"
+	AC_MSG_RESULT([$have_cuda])
+	AS_IF([test "$have_cuda" = yes], [
+		for tn_folder in lib64 lib targets/$host_cpu-linux/lib; do
+			AS_IF([test -f "$tn_place/$tn_folder/libnvrtc.so.13"],
+				[CUDA_LIBDIR="$tn_place/$tn_folder"; break])
+		done])
+	AS_CASE([$have_cuda:$with_cuda], [yes:*|no:auto|no:no], [],
+		[AC_MSG_ERROR([no headers of CUDA 13 in $tn_places])])
+	AC_SUBST([CUDA_CPPFLAGS])
+	AC_SUBST([CUDA_LIBDIR])
+	AM_CONDITIONAL([HAVE_CUDA], [test "$have_cuda" = yes])
+])
