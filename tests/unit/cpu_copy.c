@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's memory, fill and copy: every element size, strides of both signs and 0,
- * transposes, sentinels round the output.
+ * transposes, sentinels round the output, on every level that this machine runs.
  */
 #include "cpu_fixture.h"
 
@@ -28,6 +28,8 @@ static const struct layout layouts[] = {
 	{2, {33, 50}, {60, 1}, {1, 40}, 3, 2400},
 	{2, {33, 50}, {1, 33}, {50, 1}, 0, 1650},
 	{2, {300, 310}, {310, 1}, {1, 300}, 0, 93000},
+	{2, {64, 48}, {48, 1}, {1, 64}, 0, 3072},
+	{2, {15, 17}, {20, 1}, {1, 18}, 5, 400},
 	{3, {5, 33, 18}, {594, 18, 1}, {18, 90, 1}, 0, 2970},
 	{3, {5, 33, 18}, {594, 18, 1}, {1, 90, 5}, 0, 2970},
 	{4, {2, 3, 4, 5}, {60, 20, 5, 1}, {60, 1, 15, 3}, 0, 120},
@@ -126,17 +128,25 @@ static void check_fill(struct fixture *f, const struct layout *layout, tn_dtype 
 	tn_mem_free(out);
 }
 
+static void every_layout(struct fixture *f)
+{
+	for (size_t d = 0; d < sizeof(dtypes) / sizeof(*dtypes); d++)
+		for (size_t l = 0; l < sizeof(layouts) / sizeof(*layouts); l++) {
+			check_copy(f, &layouts[l], dtypes[d]);
+			check_fill(f, &layouts[l], dtypes[d]);
+		}
+}
+
 static void every_layout_is_copied_and_filled(void **unused)
 {
 	(void)unused;
-	struct fixture f = {0};
-	fixture_open(&f, 2);
-	for (size_t d = 0; d < sizeof(dtypes) / sizeof(*dtypes); d++)
-		for (size_t l = 0; l < sizeof(layouts) / sizeof(*layouts); l++) {
-			check_copy(&f, &layouts[l], dtypes[d]);
-			check_fill(&f, &layouts[l], dtypes[d]);
-		}
-	fixture_close(&f);
+	static const char *const levels[] = {"v2", "v3", "v4"};
+	for (size_t level = 0; level < 3; level++) {
+		struct fixture f = {.variant = levels[level]};
+		fixture_open(&f, 2);
+		every_layout(&f);
+		fixture_close(&f);
+	}
 }
 
 static void buffers_are_aligned_and_transfers_arrive(void **unused)

@@ -131,6 +131,11 @@ void VARIANT(cpu_copy_band)(char *out, int64_t out_down, int64_t out_across, con
 			    int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			    size_t columns)
 {
+	if (size == 4 && out_across == 1 && in_down == 1) {
+		VARIANT(cpu_turn_band)
+		(out, out_down, in, in_across, (int64_t)rows, (int64_t)columns);
+		return;
+	}
 	switch (size) {
 	case 1:
 		band_8(out, out_down, out_across, in, in_down, in_across, rows, columns);
