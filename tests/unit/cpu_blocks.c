@@ -238,6 +238,41 @@ static void random_numbers_have_the_bits_of_the_core(void **unused)
 	}
 }
 
+enum jump { NOWHERE, OF_SEED, OF_STREAM, OF_INDEX };
+
+/* n numbers, one run but for what jumps at the last. */
+static void check_run(tn_block_fn random, uint64_t start, size_t n, enum jump jump)
+{
+	enum { MOST = 300 };
+	uint64_t seed[MOST], stream[MOST], index[MOST];
+	uint32_t found[MOST];
+	for (size_t i = 0; i < n; i++) {
+		int is_last = i + 1 == n;
+		seed[i] = UINT64_C(0xfedcba9876543210) - (is_last && jump == OF_SEED);
+		stream[i] = UINT64_C(0x8000000000000003) + (is_last && jump == OF_STREAM);
+		index[i] = start + i + (is_last && jump == OF_INDEX);
+	}
+	random(found, seed, stream, index, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(found[i], tn_random(seed[i], stream[i], index[i]));
+}
+
+static void a_run_of_random_numbers_may_break_off_at_its_end(void **unused)
+{
+	(void)unused;
+	const uint64_t starts[] = {0, 1, 3, 0x3fffffff0u, UINT64_MAX - 70};
+	const struct cpu_kernels *kernels;
+	for (unsigned v = 0; (kernels = cpu_kernels_variant(v)); v++) {
+		static struct cpu_block_table table;
+		cpu_block_table_fill(&table, kernels);
+		tn_block_fn random = table.operations[TN_OP_RANDOM][TN_COLUMN_I64];
+		for (size_t s = 0; s < sizeof(starts) / sizeof(*starts); s++)
+			for (size_t n = 1; n <= 300; n += n < 20 ? 1 : 35)
+				for (int jump = NOWHERE; jump <= OF_INDEX; jump++)
+					check_run(random, starts[s], n, (enum jump)jump);
+	}
+}
+
 static void the_streaming_copy_copies(void **unused)
 {
 	(void)unused;
@@ -264,6 +299,7 @@ int main(void)
 		cmocka_unit_test(sums_and_extremes_are_exact_on_integers),
 		cmocka_unit_test(one_nan_anywhere_is_the_extreme),
 		cmocka_unit_test(random_numbers_have_the_bits_of_the_core),
+		cmocka_unit_test(a_run_of_random_numbers_may_break_off_at_its_end),
 		cmocka_unit_test(the_streaming_copy_copies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
