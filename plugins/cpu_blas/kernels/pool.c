@@ -235,9 +235,8 @@ INLINE int64_t room(const struct cpu_pool *pool)
 	return (LANES + c - 1) / c;
 }
 
-INLINE struct band band_of(const struct cpu_pool *pool, int64_t unit)
+INLINE struct band band_of(const struct cpu_pool *pool, int64_t n, int64_t p)
 {
-	int64_t n = unit / pool->p, p = unit % pool->p;
 	struct span rows = clip(p * pool->stride[0] - pool->padding[0], pool->kernel[0], pool->h);
 	struct band band = {.pool = pool,
 			    .x = pool->x + n * pool->x_stride[0] + rows.begin * pool->x_stride[2],
@@ -258,13 +257,19 @@ INLINE void rows(const struct cpu_pool *shared, enum kind kind, int64_t begin, i
 	const struct cpu_pool own = *shared, *pool = &own;
 	struct span inner = whole(pool);
 	struct run run = {inner.begin, inner.end, 0, pool->kernel[1]};
+	int64_t n = begin / pool->p,
+		p = begin % pool->p; /* a division costs as much as a short row */
 	for (int64_t unit = begin; unit < end; unit++) {
-		struct band band = band_of(pool, unit);
+		struct band band = band_of(pool, n, p);
 		for (int64_t q = 0; q < inner.begin; q++)
 			edge(&band, kind, q);
 		any_windows(&band, kind, run);
 		for (int64_t q = inner.end; q < pool->q; q++)
 			edge(&band, kind, q);
+		if (++p == pool->p) {
+			p = 0;
+			n++;
+		}
 	}
 }
 

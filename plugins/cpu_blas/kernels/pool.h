@@ -40,4 +40,14 @@ static inline int cpu_pool_is_pairs(const struct cpu_pool *pool)
 	       pool->y_stride[3] == c && (!pool->index || pool->index_stride[3] == c);
 }
 
+/* Channels last, and whole windows that do not overlap. */
+static inline int cpu_pool_is_apart(const struct cpu_pool *pool)
+{
+	const int64_t *kernel = pool->kernel, *stride = pool->stride;
+	return pool->by_channel && stride[0] >= kernel[0] && stride[1] >= kernel[1] &&
+	       !pool->padding[0] && !pool->padding[1] &&
+	       (pool->p - 1) * stride[0] + kernel[0] <= pool->h &&
+	       (pool->q - 1) * stride[1] + kernel[1] <= pool->w;
+}
+
 #endif

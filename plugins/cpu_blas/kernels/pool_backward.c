@@ -9,7 +9,7 @@
  *
  * Otherwise each window gives to its cells, one plane at a time.
  *
- * pool_pairs.c has the largest of windows side by side.
+ * pool_pairs.c has the largest of windows side by side, pool_apart.c averages of windows apart.
  */
 #include "pool.h"
 #include "variant.h"
@@ -142,27 +142,41 @@ INLINE int uniform(const struct cpu_pool *pool)
 	       (pool->q - 1) * stride[1] + kernel[1] <= pool->w;
 }
 
-/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would have
- * all its numbers read again. */
-INLINE void row(const struct cpu_pool *shared, enum kind kind, int64_t unit)
+/* Row h of picture n, under windows `p` along H. */
+INLINE void row(struct band band, enum kind kind, int64_t n, int64_t h, struct span p)
 {
-	const struct cpu_pool own = *shared, *pool = &own;
-	int64_t n = unit / pool->h, h = unit % pool->h;
-	struct band band = {.pool = pool,
-			    .dx = pool->x + n * pool->x_stride[0] + h * pool->x_stride[2],
-			    .dy = pool->y + n * pool->y_stride[0],
-			    .place = (int32_t)(h * pool->w),
-			    .room = room(pool),
-			    .part = uniform(pool) ? part_of(pool, 0, 0) : 0};
+	const struct cpu_pool *pool = band.pool;
+	band.dx = pool->x + n * pool->x_stride[0] + h * pool->x_stride[2];
+	band.dy = pool->y + n * pool->y_stride[0];
+	band.place = (int32_t)(h * pool->w);
+	band.p = p;
 	if (kind == MAX)
 		band.index = pool->index + n * pool->index_stride[0];
-	band.p = over((struct span){0, 0}, h + pool->padding[0], pool->kernel[0], pool->stride[0],
-		      pool->p);
 	struct span columns = {0, 0};
 	for (int64_t w = 0; w < pool->w; w++) {
 		columns = over(columns, w + pool->padding[1], pool->kernel[1], pool->stride[1],
 			       pool->q);
 		any_pixel(&band, kind, w, columns);
+	}
+}
+
+/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would have
+ * all its numbers read again. */
+INLINE void rows(const struct cpu_pool *shared, enum kind kind, int64_t begin, int64_t end)
+{
+	const struct cpu_pool own = *shared, *pool = &own;
+	const struct band band = {
+		.pool = pool, .room = room(pool), .part = uniform(pool) ? part_of(pool, 0, 0) : 0};
+	int64_t n = begin / pool->h, h = begin % pool->h;
+	struct span p = {0, 0};
+	for (int64_t unit = begin; unit < end; unit++) {
+		p = over(p, h + pool->padding[0], pool->kernel[0], pool->stride[0], pool->p);
+		row(band, kind, n, h, p);
+		if (++h == pool->h) {
+			p = (struct span){0, 0};
+			h = 0;
+			n++;
+		}
 	}
 }
 
@@ -234,26 +248,28 @@ static void one_plane(const struct cpu_pool *pool, enum kind kind, int64_t unit)
 	}
 }
 
-void VARIANT(cpu_max_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end)
+INLINE void backward(const struct cpu_pool *pool, enum kind kind, int64_t begin, int64_t end)
 {
-	if (cpu_pool_is_pairs(pool)) {
-		VARIANT(cpu_max_pool_pairs_backward)(pool, begin, end);
+	if (pool->by_channel) {
+		rows(pool, kind, begin, end);
 		return;
 	}
-	for (int64_t unit = begin; unit < end; unit++) {
-		if (pool->by_channel)
-			row(pool, MAX, unit);
-		else
-			one_plane(pool, MAX, unit);
-	}
+	for (int64_t unit = begin; unit < end; unit++)
+		one_plane(pool, kind, unit);
+}
+
+void VARIANT(cpu_max_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end)
+{
+	if (cpu_pool_is_pairs(pool))
+		VARIANT(cpu_max_pool_pairs_backward)(pool, begin, end);
+	else
+		backward(pool, MAX, begin, end);
 }
 
 void VARIANT(cpu_average_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end)
 {
-	for (int64_t unit = begin; unit < end; unit++) {
-		if (pool->by_channel)
-			row(pool, AVERAGE, unit);
-		else
-			one_plane(pool, AVERAGE, unit);
-	}
+	if (cpu_pool_is_apart(pool))
+		VARIANT(cpu_average_pool_apart_backward)(pool, begin, end);
+	else
+		backward(pool, AVERAGE, begin, end);
 }

@@ -134,10 +134,9 @@ INLINE void largest_shallow(struct rows rows, const struct parting *parting, int
 		largest_group(&rows, parting, place, at, q * c - at);
 }
 
-INLINE void one_row(const struct cpu_pool *pool, const struct parting *parting, int64_t unit,
-		    int64_t plane, int64_t c)
+INLINE void one_row(const struct cpu_pool *pool, const struct parting *parting, int64_t n,
+		    int64_t p, int64_t plane, int64_t c)
 {
-	int64_t n = unit / pool->p, p = unit % pool->p;
 	const int64_t *x = pool->x_stride, *y = pool->y_stride, *index = pool->index_stride;
 	const float *top = pool->x + n * x[0] + plane * x[1] + 2 * p * x[2];
 	struct rows rows = {.top = top,
@@ -158,9 +157,16 @@ void VARIANT(cpu_max_pool_pairs)(const struct cpu_pool *shared, int64_t begin, i
 	const struct cpu_pool own = *shared, *pool = &own;
 	int64_t c = pool->by_channel ? pool->c : 1, planes = pool->by_channel ? 1 : pool->c;
 	const struct parting parting = parting_of(c);
-	for (int64_t unit = begin; unit < end; unit++)
+	int64_t n = begin / pool->p,
+		p = begin % pool->p; /* a division costs as much as a short row */
+	for (int64_t unit = begin; unit < end; unit++) {
 		for (int64_t plane = 0; plane < planes; plane++)
-			one_row(pool, &parting, unit, plane, c);
+			one_row(pool, &parting, n, p, plane, c);
+		if (++p == pool->p) {
+			p = 0;
+			n++;
+		}
+	}
 }
 
 /* ---- Backward --------------------------------------------------------------------------------- */
@@ -274,10 +280,15 @@ void VARIANT(cpu_max_pool_pairs_backward)(const struct cpu_pool *shared, int64_t
 	const struct cpu_pool own = *shared, *pool = &own;
 	int64_t c = pool->by_channel ? pool->c : 1;
 	const struct spread spread = spread_of(c);
-	for (int64_t unit = begin; unit < end; unit++) {
-		if (pool->by_channel)
-			one_row_backward(pool, &spread, unit / pool->h, 0, unit % pool->h, c);
-		for (int64_t h = 0; h < pool->h && !pool->by_channel; h++)
-			one_row_backward(pool, &spread, unit / pool->c, unit % pool->c, h, c);
+	int64_t n = begin / pool->h, h = begin % pool->h;
+	for (int64_t unit = begin; unit < end && pool->by_channel; unit++) {
+		one_row_backward(pool, &spread, n, 0, h, c);
+		if (++h == pool->h) {
+			h = 0;
+			n++;
+		}
 	}
+	for (int64_t unit = begin; unit < end && !pool->by_channel; unit++)
+		for (h = 0; h < pool->h; h++)
+			one_row_backward(pool, &spread, unit / pool->c, unit % pool->c, h, c);
 }

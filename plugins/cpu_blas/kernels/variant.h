@@ -53,6 +53,8 @@ void VARIANT(cpu_copy_band)(char *out, int64_t out_down, int64_t out_across, con
 			    size_t columns);
 void VARIANT(cpu_turn_band)(void *to, int64_t out_down, const void *from, int64_t in_across,
 			    int64_t rows, int64_t columns);
+void VARIANT(cpu_average_pool_apart_backward)(const struct cpu_pool *pool, int64_t begin,
+					      int64_t end);
 void VARIANT(cpu_average_pool_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
 void VARIANT(cpu_depthwise_input_gradient)(const struct cpu_depthwise *d,
 					   const struct cpu_depthwise_box *box);
