@@ -90,7 +90,8 @@ static tn_array *element(enum tn_operation operation, const tn_array *const *inp
 		struct tn_record record = {.kind = TN_RECORD_MAP,
 					   .operation = name,
 					   .program = run.program,
-					   .scalars = scalars};
+					   .scalars = scalars,
+					   .output_serves = row->differentiable == TN_BY_OUTPUT};
 		status = tn_record_made(runtime, &record, row->n_inputs, inputs, out);
 	}
 	return tn_end(runtime, status, out);

@@ -87,6 +87,9 @@ enum tn_operation {
 /* "add", "conv2d_input_gradient": for ever valid. */
 extern const char *const tn_operation_names[TN_OPERATIONS];
 
+/* Differentiable with f'(f(x)) = f'(x): the gradient may read the output instead of the input. */
+#define TN_BY_OUTPUT 2
+
 /* An element operation's program over the inputs x, y, c (where: x is the condition) and the scalars
  * a, b; `on_integers` is used when no input is floating, unless it is NULL. */
 struct tn_element_operation {
@@ -94,8 +97,8 @@ struct tn_element_operation {
 	const char *on_integers;
 	uint32_t n_inputs;
 	uint32_t n_scalars;
-	int typed_from; /* the input from which the result's dtype follows: 1 for where */
-	int differentiable;
+	int typed_from;     /* the input from which the result's dtype follows: 1 for where */
+	int differentiable; /* 0, 1, or TN_BY_OUTPUT */
 };
 
 extern const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS];

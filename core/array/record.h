@@ -35,7 +35,8 @@ struct tn_record {
 	tn_array *output;
 	const struct tn_program *program; /* MAP: lives as long as the context */
 	const struct tn_scalar *scalars;  /* MAP: by value */
-	uint32_t axes;                    /* bit i: axis i */
+	int output_serves; /* MAP of one input: its gradient may read the output instead */
+	uint32_t axes;     /* bit i: axis i */
 	int axis;
 	int n_axes;
 	int permutation[TN_MAX_RANK];

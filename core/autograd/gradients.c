@@ -11,7 +11,8 @@
 #include "array/array.h"
 #include "autograd/derivatives.h"
 
-/* What each kind saves; a map saves the inputs that its derivative reads. */
+/* What each kind saves; a map saves the inputs that its derivative reads, or the output where that
+ * serves: the next layer mostly keeps it too, and the input can go. */
 enum { SAVE_INPUTS = 1, SAVE_OUTPUT = 2, SAVE_SECOND = 4, SAVE_READ = 8 };
 
 static const struct {
@@ -78,8 +79,10 @@ static void choose_saved(struct tn_node_request *request, const struct tn_record
 	uint32_t inputs = saves & SAVE_INPUTS ? UINT32_MAX : 0;
 	if (saves & SAVE_READ)
 		inputs = inputs_read(record->output->runtime, record);
-	for (uint32_t i = 0; inputs && i < record->n_inputs; i++)
-		request->saved[request->n_saved++] = inputs >> i & 1 ? record->inputs[i] : NULL;
+	for (uint32_t i = 0; inputs && i < record->n_inputs; i++) {
+		const tn_array *serves = record->output_serves ? record->output : record->inputs[i];
+		request->saved[request->n_saved++] = inputs >> i & 1 ? serves : NULL;
+	}
 	if (saves & SAVE_SECOND)
 		request->saved[request->n_saved++] = record->inputs[1];
 	if (saves & SAVE_OUTPUT)

@@ -75,6 +75,12 @@ static void drop_saved(struct tn_node *node)
 	node->n_saved = 0;
 }
 
+void tn_node_drop(struct tn_node *node, uint32_t i)
+{
+	tn_array_unhold(node->saved[i].array);
+	node->saved[i].array = NULL;
+}
+
 static void drop_entry(struct tn_entry *entry)
 {
 	tn_array *array = entry->array;
@@ -374,7 +380,7 @@ static tn_array *first_gradient(struct tn_tape *tape, const tn_array *output, co
 	struct tn_runtime *rt = tape->runtime;
 	if (given && given->rank == output->rank &&
 	    !memcmp(given->shape, output->shape, (size_t)output->rank * sizeof(int64_t)))
-		return tn_copy(given);
+		return tn_astype(given, given->dtype); /* a copy that lies as it does */
 	if (!given && tn_array_size(output) == 1) {
 		tn_array *one = tn_empty(tn_array_context(output), output->dtype, output->rank,
 					 output->shape);

@@ -101,6 +101,10 @@ tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate);
 /* Says how writing to the target of input i ended; returns status. */
 tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status);
 
+/* Lets go of what the node saved as number i, which its backward reads no more: memory that the tape
+ * alone held serves what comes after it. */
+void tn_node_drop(struct tn_node *node, uint32_t i);
+
 /* The status of the error that the runtime keeps: what a backward returns after array functions. */
 static inline tn_status tn_runtime_status(const struct tn_runtime *runtime)
 {

@@ -313,6 +313,66 @@ static void a_product_keeps_what_its_gradients_read(void **state)
 	tn_array_destroy(x);
 }
 
+/* Its sign says as much as the input's. */
+static void a_relu_keeps_its_output(void **state)
+{
+	static tn_array *(*const functions[])(const tn_array *) = {tn_relu, tn_relu6};
+	const float edges[6] = {-1, 0, 0.5f, 6, 7, 5};
+	const float expected[2][6] = {{0, 0, 1, 1, 1, 1}, {0, 0, 1, 0, 0, 1}};
+	(void)state;
+	for (int f = 0; f < 2; f++) {
+		float found[6];
+		tn_array *x = tn_zeros(context, TN_F32, 1, &(int64_t){BIG});
+		tn_array *head = tn_slice(x, 0, 0, 6, 1);
+		assert_ok(tn_assign_host(head, edges, sizeof(edges)));
+		tn_array_destroy(head);
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch(tape, x));
+		tn_array *opposite = tn_negative(x), *a = tn_negative(opposite);
+		tn_array_destroy(opposite);
+		tn_array *y = functions[f](a);
+		uint64_t before = memory().used;
+		tn_array_destroy(a);
+		assert_int_equal(before - memory().used, BIG_BYTES);
+		assert_ok(tn_tape_backward(tape, tn_sum(y, 0, NULL, 0), NULL));
+		tn_array *gradient = tn_tape_gradient(tape, x);
+		tn_tape_end(tape);
+		head = tn_copy(tn_slice(gradient, 0, 0, 6, 1));
+		assert_ok(tn_to_host(head, found, sizeof(found)));
+		assert_memory_equal(found, expected[f], sizeof(found));
+		tn_array_destroy(gradient);
+		tn_array_destroy(y);
+		tn_array_destroy(x);
+	}
+}
+
+/* x goes before its gradient comes, which then takes its place.  A context of its own, for the peak. */
+static void a_convolution_lets_go_of_its_input_first(void **state)
+{
+	const int64_t x_shape[4] = {1, 4, 128, 128}, w_shape[4] = {1, 4, 1, 1};
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = "reference!"};
+	tn_context *shared = context;
+	assert_ok(tn_context_open(&options, &context, NULL));
+	tn_array *x = tn_ones(context, TN_F32, 4, x_shape);
+	tn_array *w = tn_ones(context, TN_F32, 4, w_shape);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	assert_ok(tn_tape_watch(tape, w));
+	tn_array *a = tn_negative(x), *y = tn_conv2d(a, w, NULL, NULL);
+	tn_array_destroy(a);
+	tn_array *loss = tn_sum(y, 0, NULL, 0);
+	tn_array_destroy(y);
+	uint64_t before = memory().used;
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	/* a is gone and dx is there. */
+	assert_in_range(memory().used, before - 4096, before + 4096);
+	assert_in_range(memory().peak, before, before + BIG_BYTES / 2);
+	tn_tape_end(tape);
+	teardown(state);
+	context = shared;
+}
+
 /* Ten steps keep what each reads; backward lets go of one after the other and needs a gradient and a
  * step's own temporaries at a time. */
 static void backward_gives_memory_back_as_it_goes(void **state)
@@ -412,6 +472,8 @@ int main(void)
 		cmocka_unit_test(the_gradient_check_finds_a_wrong_gradient),
 		cmocka_unit_test(a_sum_keeps_none_of_its_terms),
 		cmocka_unit_test(a_product_keeps_what_its_gradients_read),
+		cmocka_unit_test(a_relu_keeps_its_output),
+		cmocka_unit_test(a_convolution_lets_go_of_its_input_first),
 		cmocka_unit_test(backward_gives_memory_back_as_it_goes),
 		cmocka_unit_test(what_got_no_gradient_is_let_go_too),
 		cmocka_unit_test(gradients_that_share_memory_are_not_written_over),
