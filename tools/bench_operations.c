@@ -135,6 +135,86 @@ static tn_array *run_max_pool2d(const struct bench_case *c)
 	return tn_max_pool2d(c->x, &options);
 }
 
+static tn_array *run_avg_pool2d(const struct bench_case *c)
+{
+	const struct tn_pool2d_options options = {.struct_size = sizeof(options), .kernel = {2, 2}};
+	return tn_avg_pool2d(c->x, &options);
+}
+
+static tn_array *run_dropout(const struct bench_case *c)
+{
+	return tn_dropout(c->x, 0.5);
+}
+
+/* x, and y for its gradient. */
+static int pair(struct bench_case *c, tn_context *context)
+{
+	c->x = tn_random_normal(context, c->operation->rank, c->shape, 0, 1);
+	c->y = tn_random_normal(context, c->operation->rank, c->shape, 0, 1);
+	return c->y != NULL;
+}
+
+static tn_array *last(tn_context *context, const int64_t shape[4])
+{
+	const int64_t order[4] = {shape[0], shape[2], shape[3], shape[1]};
+	tn_array *x = tn_random_normal(context, 4, order, 0, 1);
+	tn_array *view = tn_transpose(x, (int[]){0, 3, 1, 2});
+	tn_array_destroy(x);
+	return view;
+}
+
+/* The same with channels last, as networks have them here. */
+static int pair_last(struct bench_case *c, tn_context *context)
+{
+	c->x = last(context, c->shape);
+	c->y = last(context, c->shape);
+	return c->y != NULL;
+}
+
+/* Moves the channels to the end, and back. */
+static tn_array *run_to_last(const struct bench_case *c)
+{
+	tn_array *view = tn_transpose(c->x, (int[]){0, 2, 3, 1});
+	tn_array *turned = tn_contiguous(view);
+	tn_array_destroy(view);
+	return turned;
+}
+
+static tn_array *run_to_first(const struct bench_case *c)
+{
+	return tn_contiguous(c->x);
+}
+
+static tn_array *run_layer_norm(const struct bench_case *c)
+{
+	return tn_layer_norm(c->x, NULL, NULL, 1, 0);
+}
+
+/* Forward and backward, as in the middle of a network: the gradient is made, and not asked for.  Backward
+ * copies what it starts from, which a network does not. */
+static tn_array *both(const struct bench_case *c, tn_array *(*forward)(const struct bench_case *c))
+{
+	tn_tape *tape = tn_tape_begin(tn_array_context(c->x));
+	tn_status status = tn_tape_watch(tape, c->x);
+	tn_array *z = status ? NULL : forward(c);
+	if (z && tn_tape_backward(tape, z, c->y)) {
+		tn_array_destroy(z);
+		z = NULL;
+	}
+	tn_tape_end(tape);
+	return z;
+}
+
+static tn_array *run_batch_norm_both(const struct bench_case *c)
+{
+	return both(c, run_batch_norm);
+}
+
+static tn_array *run_layer_norm_both(const struct bench_case *c)
+{
+	return both(c, run_layer_norm);
+}
+
 static double elements(const struct bench_case *c)
 {
 	double n = 1;
@@ -161,6 +241,11 @@ static double twice(const struct bench_case *c)
 static double three_times(const struct bench_case *c)
 {
 	return 12 * elements(c);
+}
+
+static double five_times(const struct bench_case *c)
+{
+	return 20 * elements(c);
 }
 
 static double product_flops(const struct bench_case *c)
@@ -196,6 +281,27 @@ static const struct bench_operation operations[] = {
 	{"depthwise", "7 x 7", 4, {8, 96, 16, 16}, images7, run_depthwise, depthwise_flops, NULL},
 	{"batch-norm", "training", 4, {32, 64, 32, 32}, images7, run_batch_norm, NULL, twice},
 	{"max-pool", "2 x 2", 4, {32, 64, 32, 32}, images7, run_max_pool2d, NULL, once_and_quarter},
+	{"avg-pool", "2 x 2", 4, {32, 64, 32, 32}, images7, run_avg_pool2d, NULL, once_and_quarter},
+	{"dropout", "of a half", 2, {2000, 2000}, matrix, run_dropout, NULL, twice},
+	{"to-last", "NCHW to NHWC", 4, {32, 64, 32, 32}, pair, run_to_last, NULL, twice},
+	{"to-first", "NHWC to NCHW", 4, {32, 64, 32, 32}, pair_last, run_to_first, NULL, twice},
+	{"layer-norm", "over axis 1", 2, {2048, 384}, pair, run_layer_norm, NULL, twice},
+	{"layer-norm-both",
+	 "and backward",
+	 2,
+	 {2048, 384},
+	 pair,
+	 run_layer_norm_both,
+	 NULL,
+	 five_times},
+	{"batch-norm-both",
+	 "and backward",
+	 4,
+	 {32, 64, 32, 32},
+	 pair_last,
+	 run_batch_norm_both,
+	 NULL,
+	 five_times},
 };
 
 const struct bench_operation *bench_operation_at(size_t index)

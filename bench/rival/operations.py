@@ -28,24 +28,45 @@ def numpy_operations(shape):
     }
 
 
+def both(forward, x, gradient):
+    """Forward and backward; gradients of x alone, as Tenon's side."""
+    import torch
+    x = x.detach().requires_grad_()
+
+    def run():
+        with torch.enable_grad():
+            return torch.autograd.grad(forward(x), x, gradient)
+    return run
+
+
 def torch_operations(shape, channels_last):
     import torch
     F = torch.nn.functional
     x, y = torch.randn(*shape), torch.randn(*shape)
     if len(shape) == 4:
         if channels_last:
-            x = x.contiguous(memory_format=torch.channels_last)
+            x, y = (z.contiguous(memory_format=torch.channels_last) for z in (x, y))
+        first, last = torch.randn(*shape), torch.randn(*shape).contiguous(memory_format=torch.channels_last)
+
+        def norm(z):
+            return F.batch_norm(z, None, None, training=True)
         c = shape[1]
         w3, w7 = torch.randn(c, c, 3, 3), torch.randn(c, 1, 7, 7)
         return {
             "conv2d": lambda: F.conv2d(x, w3, padding=1), "depthwise": lambda: F.conv2d(x, w7, padding=3, groups=c),
-            "batch-norm": lambda: F.batch_norm(x, None, None, training=True), "max-pool": lambda: F.max_pool2d(x, 2),
+            "batch-norm": lambda: norm(x), "max-pool": lambda: F.max_pool2d(x, 2), "avg-pool": lambda: F.avg_pool2d(x, 2),
+            "batch-norm-both": both(norm, x, y),
+            "to-last": lambda: first.contiguous(memory_format=torch.channels_last), "to-first": last.contiguous,
         }
+
+    def row_norm(z):
+        return F.layer_norm(z, shape[1:])
     return {
         "copy": x.clone, "add": lambda: x + y, "relu": lambda: torch.relu(x), "exp": lambda: torch.exp(x),
         "tanh": lambda: torch.tanh(x), "gelu": lambda: F.gelu(x), "sum": x.sum, "sum-down": lambda: x.sum(0),
         "sum-across": lambda: x.sum(1), "argmax": lambda: x.argmax(1), "softmax": lambda: torch.softmax(x, 1),
-        "transpose": lambda: x.t().contiguous(),
+        "transpose": lambda: x.t().contiguous(), "dropout": lambda: F.dropout(x, 0.5),
+        "layer-norm": lambda: row_norm(x), "layer-norm-both": both(row_norm, x, y),
     }
 
 

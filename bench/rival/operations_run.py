@@ -13,6 +13,8 @@ CASES = [
     "argmax 4000x2500", "softmax 100x1000", "softmax 4000x2500", "transpose 4000x2500", "copy 4000x2500",
     "matmul 128x128x128", "matmul 512x512x512", "matmul 1024x1024x1024", "conv2d 32x64x32x32",
     "depthwise 8x96x16x16", "batch-norm 32x64x32x32", "max-pool 128x6x28x28",
+    "max-pool 128x16x10x10", "avg-pool 32x64x32x32", "dropout 4000x2500", "to-last 32x64x32x32",
+    "to-first 32x64x32x32", "layer-norm 2048x384", "layer-norm-both 2048x384", "batch-norm-both 32x64x32x32",
 ]
 QUICK = ["add 100x1000", "exp 4000x2500", "softmax 4000x2500", "matmul 512x512x512"]
 
