@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "compile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "status.h"
+
+enum { MAX_OPTIONS = 40, MAX_ARCHITECTURES = 64 };
+
+static tn_status fail_nvrtc(const struct cuda_device *device, struct tn_error_info *error,
+			    nvrtcResult code, const char *operation, const char *function)
+{
+	tn_status status =
+		code == NVRTC_ERROR_OUT_OF_MEMORY ? TN_OUT_OF_MEMORY : TN_BACKEND_FAILURE;
+	cuda_fail(error, status, operation, "%s: %s (%d)", function,
+		  device->compiler.nvrtcGetErrorString(code), (int)code);
+	if (error)
+		error->native_code = code;
+	return status;
+}
+
+/* ---- The target ------------------------------------------------------------------------------*/
+
+/* The device's own architecture; where the compiler is older than the device, the newest that it knows,
+ * whose PTX the driver compiles. */
+static nvrtcResult settle(struct cuda_device *device, struct cuda_target *target)
+{
+	const struct cuda_compiler *nvrtc = &device->compiler;
+	int known[MAX_ARCHITECTURES], n = 0, best = 0;
+	nvrtcResult code = nvrtc->nvrtcGetNumSupportedArchs(&n);
+	if (code == NVRTC_SUCCESS && n > MAX_ARCHITECTURES)
+		code = NVRTC_ERROR_INTERNAL_ERROR;
+	if (code == NVRTC_SUCCESS)
+		code = nvrtc->nvrtcGetSupportedArchs(known);
+	if (code != NVRTC_SUCCESS)
+		return code;
+	for (int i = 0; i < n; i++)
+		if (known[i] > best && known[i] <= (int)device->architecture)
+			best = known[i];
+	target->is_ptx = best != (int)device->architecture;
+	snprintf(target->architecture, sizeof(target->architecture), "--gpu-architecture=%s_%d",
+		 target->is_ptx ? "compute" : "sm", best);
+	return nvrtc->nvrtcVersion(&target->version[0], &target->version[1]);
+}
+
+tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *target,
+			      struct tn_error_info *error, const char *operation)
+{
+	char text[256];
+	if (target->version[0])
+		return TN_OK;
+	tn_status status = cuda_compiler_open(&device->compiler, text, sizeof(text));
+	if (status)
+		return cuda_fail(error, status, operation, "%s", text);
+	nvrtcResult code = settle(device, target);
+	if (code == NVRTC_SUCCESS)
+		return TN_OK;
+	target->version[0] = 0;
+	return fail_nvrtc(device, error, code, operation, "nvrtcGetSupportedArchs");
+}
+
+/* ---- Compiling -------------------------------------------------------------------------------*/
+
+/* Splits the words of `text`, which is changed. */
+static int split(char *text, const char *options[MAX_OPTIONS], int n)
+{
+	char *rest = NULL;
+	for (char *word = strtok_r(text, " ", &rest); word && n < MAX_OPTIONS;
+	     word = strtok_r(NULL, " ", &rest))
+		options[n++] = word;
+	return n;
+}
+
+static void log_lines(const struct cuda_device *device, int32_t level, const char *text)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		cuda_log(device->host, level, "%.*s", (int)length, text);
+		text += length + (text[length] == '\n');
+	}
+}
+
+static tn_status report(const struct cuda_device *device, nvrtcProgram program,
+			const struct cuda_text *source, struct tn_error_info *error,
+			nvrtcResult code, const char *operation)
+{
+	const struct cuda_compiler *nvrtc = &device->compiler;
+	struct cuda_text log = {.host = device->host};
+	size_t size = 0;
+	char *to = NULL;
+	if (nvrtc->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size)
+		to = cuda_text_reserve(&log, size);
+	if (to && nvrtc->nvrtcGetProgramLog(program, to) == NVRTC_SUCCESS)
+		log.length = strnlen(to, size);
+	if (to)
+		to[log.length] = 0;
+	if (log.length) {
+		log_lines(device, TN_LOG_INFO, log.data);
+		log_lines(device, TN_LOG_DEBUG, source->data);
+	}
+	tn_status status =
+		code == NVRTC_ERROR_OUT_OF_MEMORY ? TN_OUT_OF_MEMORY : TN_BACKEND_FAILURE;
+	cuda_fail(error, status, operation, "nvrtcCompileProgram: %s (%d): %.400s",
+		  nvrtc->nvrtcGetErrorString(code), (int)code, log.length ? log.data : "no log");
+	if (error)
+		error->native_code = code;
+	cuda_text_free(&log);
+	return status;
+}
+
+static tn_status fetch(struct cuda_device *device, const struct cuda_target *target,
+		       nvrtcProgram program, struct cuda_text *binary, struct tn_error_info *error,
+		       const char *operation)
+{
+	const struct cuda_compiler *nvrtc = &device->compiler;
+	size_t size = 0;
+	nvrtcResult code = target->is_ptx ? nvrtc->nvrtcGetPTXSize(program, &size)
+					  : nvrtc->nvrtcGetCUBINSize(program, &size);
+	if (code != NVRTC_SUCCESS)
+		return fail_nvrtc(device, error, code, operation, "nvrtcGetCUBINSize");
+	cuda_text_clear(binary);
+	char *to = cuda_text_reserve(binary, size);
+	if (!to)
+		return cuda_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a kernel");
+	code = target->is_ptx ? nvrtc->nvrtcGetPTX(program, to) : nvrtc->nvrtcGetCUBIN(program, to);
+	if (code != NVRTC_SUCCESS)
+		return fail_nvrtc(device, error, code, operation, "nvrtcGetCUBIN");
+	to[size] = 0;
+	binary->length = size;
+	return TN_OK;
+}
+
+tn_status cuda_compile(struct cuda_device *device, const struct cuda_target *target,
+		       const struct cuda_text *source, const char *options,
+		       struct cuda_text *binary, struct tn_error_info *error, const char *operation)
+{
+	const struct cuda_compiler *nvrtc = &device->compiler;
+	const char *words[MAX_OPTIONS] = {target->architecture, "--std=c++17"};
+	struct cuda_text own = {.host = device->host};
+	nvrtcProgram program = NULL;
+	cuda_text_add(&own, options);
+	if (own.failed)
+		return cuda_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for options");
+	int n = own.length ? split(own.data, words, 2) : 2;
+	nvrtcResult code =
+		nvrtc->nvrtcCreateProgram(&program, source->data, "tenon.cu", 0, NULL, NULL);
+	tn_status status;
+	if (code != NVRTC_SUCCESS)
+		status = fail_nvrtc(device, error, code, operation, "nvrtcCreateProgram");
+	else if ((code = nvrtc->nvrtcCompileProgram(program, n, words)) != NVRTC_SUCCESS)
+		status = report(device, program, source, error, code, operation);
+	else
+		status = fetch(device, target, program, binary, error, operation);
+	if (program)
+		(void)nvrtc->nvrtcDestroyProgram(&program);
+	cuda_text_free(&own);
+	return status;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Table tenon.copy/1: fill and copy.  What only moves is told apart by the size of a unit, which is made as
+ * wide as lengths, strides and addresses allow.  Where input and output are dense along different axes,
+ * tiles are turned round in shared memory, so that both sides are read and written in whole lines.
+ */
+#include <string.h>
+
+#include "kernel.h"
+#include "memory.h"
+#include "operand.h"
+#include "status.h"
+#include "stream.h"
+
+enum { BLOCK = 256, TILE = 32, TILE_ROWS = 8 };
+
+/* As kernels/copy.cu has it.  Addresses in bytes, strides in units. */
+struct walk {
+	uint64_t from, to;
+	uint64_t n;        /* units; in a transposition, tiles */
+	uint64_t value[2]; /* of a fill: a unit */
+	uint64_t length[TN_MAX_RANK];
+	int64_t in[TN_MAX_RANK];
+	int64_t out[TN_MAX_RANK];
+};
+
+struct movement {
+	struct cuda_nest
+		nest;  /* view 0 is the input, of a fill the output; the last is the output */
+	uint32_t size; /* of a unit */
+	uint64_t value[2];
+	int is_fill;
+};
+
+/* ---- Units -----------------------------------------------------------------------------------*/
+
+static struct cuda_view *output_of(struct movement *m)
+{
+	return &m->nest.view[m->nest.n_views - 1];
+}
+
+/* May two neighbours along the last axis be one unit? */
+static int can_widen(const struct movement *m)
+{
+	const struct cuda_nest *nest = &m->nest;
+	uint32_t last = nest->rank - 1;
+	if (m->size == 16 || nest->length[last] % 2)
+		return 0;
+	for (uint32_t k = 0; k < nest->n_views; k++) {
+		const struct cuda_view *view = &nest->view[k];
+		if (view->stride[last] != 1 || view->address % (2 * m->size))
+			return 0;
+		for (uint32_t d = 0; d < last; d++)
+			if (view->stride[d] % 2)
+				return 0;
+	}
+	return 1;
+}
+
+static void widen(struct movement *m)
+{
+	struct cuda_nest *nest = &m->nest;
+	uint32_t last = nest->rank - 1;
+	while (can_widen(m)) {
+		nest->length[last] /= 2;
+		for (uint32_t k = 0; k < nest->n_views; k++)
+			for (uint32_t d = 0; d < last; d++)
+				nest->view[k].stride[d] /= 2;
+		m->size *= 2;
+	}
+}
+
+/* The value repeated through 16 bytes. */
+static void repeat_value(struct movement *m, uint64_t bits)
+{
+	if (m->size < 8)
+		bits &= (UINT64_C(1) << (8 * m->size)) - 1;
+	for (uint32_t bytes = m->size; bytes < 8; bytes *= 2)
+		bits |= bits << (8 * bytes);
+	m->value[0] = m->value[1] = bits;
+}
+
+static uint64_t magnitude(int64_t stride)
+{
+	return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
+/* The axes in the order in which they lie in the output, the densest last. */
+static void sort_axes(struct movement *m)
+{
+	struct cuda_nest *nest = &m->nest;
+	const int64_t *stride = output_of(m)->stride;
+	for (uint32_t i = 1; i < nest->rank; i++)
+		for (uint32_t d = i; d > 0 && magnitude(stride[d - 1]) < magnitude(stride[d]);
+		     d--) {
+			int64_t length = nest->length[d];
+			nest->length[d] = nest->length[d - 1];
+			nest->length[d - 1] = length;
+			for (uint32_t k = 0; k < nest->n_views; k++) {
+				int64_t *s = nest->view[k].stride, kept = s[d];
+				s[d] = s[d - 1];
+				s[d - 1] = kept;
+			}
+		}
+}
+
+static void prepare(struct movement *m)
+{
+	cuda_nest_simplify(&m->nest);
+	sort_axes(m);
+	cuda_nest_simplify(&m->nest);
+	cuda_nest_pad(&m->nest, 1, 0);
+	widen(m);
+}
+
+/* ---- Kernels ---------------------------------------------------------------------------------*/
+
+static void fill_walk(const struct movement *m, struct walk *walk)
+{
+	const struct cuda_nest *nest = &m->nest;
+	const struct cuda_view *in = &nest->view[0], *out = &nest->view[nest->n_views - 1];
+	memset(walk, 0, sizeof(*walk));
+	walk->from = in->address;
+	walk->to = out->address;
+	walk->n = cuda_product(nest->length, nest->rank);
+	memcpy(walk->value, m->value, sizeof(walk->value));
+	for (uint32_t d = 0; d < nest->rank; d++) {
+		walk->length[d] = (uint64_t)nest->length[d];
+		walk->in[d] = in->stride[d];
+		walk->out[d] = out->stride[d];
+	}
+}
+
+static tn_status run_walk(struct cuda_job *job, struct movement *m)
+{
+	const struct cuda_define defines[] = {
+		{"SIZE", m->size}, {"RANK", m->nest.rank}, {"WIDE", cuda_nest_is_wide(&m->nest)}};
+	struct cuda_kernel *kernel;
+	struct walk walk;
+	void *arguments[] = {&walk};
+	tn_status status = cuda_kernel_get(job, "copy", m->is_fill ? "copy_fill" : "copy_walk",
+					   defines, 3, &kernel);
+	if (status)
+		return status;
+	fill_walk(m, &walk);
+	const struct cuda_grid grid = {
+		cuda_blocks(job->device, walk.n, BLOCK), 1, 1, BLOCK, 1, 1, 0};
+	return cuda_kernel_launch(job, kernel, grid, arguments);
+}
+
+/* The axis along which the input is dense, where that is another than the output's, which is the last, and
+ * both are long enough for tiles; else -1. */
+static int turned_axis(const struct movement *m)
+{
+	const struct cuda_nest *nest = &m->nest;
+	uint32_t last = nest->rank - 1;
+	const int64_t *in = nest->view[0].stride, *out = nest->view[nest->n_views - 1].stride;
+	if (m->is_fill || m->size > 8 || out[last] != 1 || in[last] == 1 || in[last] == 0 ||
+	    nest->length[last] < TILE / 2)
+		return -1;
+	for (uint32_t d = 0; d < last; d++)
+		if (in[d] == 1 && nest->length[d] >= TILE / 2)
+			return (int)d;
+	return -1;
+}
+
+/* Axis `turned` becomes the one before the last. */
+static void move_axis(struct walk *walk, uint32_t turned, uint32_t rank)
+{
+	for (uint32_t d = turned; d + 2 < rank; d++) {
+		uint64_t length = walk->length[d];
+		int64_t in = walk->in[d], out = walk->out[d];
+		walk->length[d] = walk->length[d + 1];
+		walk->in[d] = walk->in[d + 1];
+		walk->out[d] = walk->out[d + 1];
+		walk->length[d + 1] = length;
+		walk->in[d + 1] = in;
+		walk->out[d + 1] = out;
+	}
+}
+
+static tn_status run_turn(struct cuda_job *job, struct movement *m, uint32_t turned)
+{
+	const uint32_t rank = m->nest.rank;
+	const struct cuda_define defines[] = {{"SIZE", m->size}, {"RANK", rank}, {"WIDE", 1}};
+	struct cuda_kernel *kernel;
+	struct walk walk;
+	void *arguments[] = {&walk};
+	tn_status status = cuda_kernel_get(job, "copy", "copy_turn", defines, 3, &kernel);
+	if (status)
+		return status;
+	fill_walk(m, &walk);
+	move_axis(&walk, turned, rank);
+	walk.n = (walk.length[rank - 1] + TILE - 1) / TILE;
+	walk.n *= (walk.length[rank - 2] + TILE - 1) / TILE;
+	for (uint32_t d = 0; d + 2 < rank; d++)
+		walk.n *= walk.length[d];
+	const struct cuda_grid grid = {
+		cuda_blocks(job->device, walk.n, 1), 1, 1, TILE, TILE_ROWS, 1, 0};
+	return cuda_kernel_launch(job, kernel, grid, arguments);
+}
+
+static tn_status run(struct cuda_job *job, struct movement *m)
+{
+	int turned = turned_axis(m);
+	return turned >= 0 ? run_turn(job, m, (uint32_t)turned) : run_walk(job, m);
+}
+
+/* ---- fill ------------------------------------------------------------------------------------*/
+
+static tn_status check_fill(const struct tn_fill_args *args)
+{
+	const struct tn_scalar *value = &args->value;
+	const struct tn_operand place = {
+		.buffer = value->buffer, .offset = value->offset, .dtype = value->dtype};
+	tn_status status =
+		cuda_check_operand(&args->call, "fill", "output", 0, &args->output, CUDA_WRITES);
+	if (status)
+		return status;
+	if (value->dtype != args->output.dtype || value->on_device > 1 ||
+	    (value->dtype == TN_C128 && !value->on_device))
+		return cuda_fail(args->call.error, TN_UNSUPPORTED, "fill",
+				 "a value of dtype %d (on_device %u) for an output of dtype %d",
+				 (int)value->dtype, value->on_device, (int)args->output.dtype);
+	if (!value->on_device)
+		return TN_OK;
+	return cuda_check_operand(&args->call, "fill", "value", 0, &place, CUDA_READS);
+}
+
+/* One value through all of it: the input is a view without strides. */
+static void plan_fill(struct movement *m, const struct tn_fill_args *args)
+{
+	struct tn_operand input = args->output;
+	cuda_nest_begin(&m->nest, args->output.rank, args->output.rank, args->output.shape);
+	m->size = (uint32_t)tn_dtype_size(args->output.dtype);
+	m->is_fill = !args->value.on_device;
+	if (m->is_fill)
+		repeat_value(m, args->value.bits);
+	else {
+		input.buffer = args->value.buffer;
+		input.offset = args->value.offset;
+		memset(input.strides, 0, sizeof(input.strides));
+		cuda_nest_add(&m->nest, &input, 1);
+	}
+	cuda_nest_add(&m->nest, &args->output, 1);
+	prepare(m);
+}
+
+static tn_status fill(void *device, const struct tn_fill_args *args)
+{
+	struct tn_fill_args own;
+	struct cuda_job job;
+	struct movement m = {.is_fill = 0};
+	int goes_on = 0;
+	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "fill");
+	if (!status)
+		status = check_fill(&own);
+	if (!status)
+		status = cuda_workspace(&own.call, "fill", 0, &goes_on);
+	if (status || !goes_on)
+		return status;
+	plan_fill(&m, &own);
+	return run(&job, &m);
+}
+
+/* ---- copy ------------------------------------------------------------------------------------*/
+
+static tn_status check_copy(const struct tn_copy_args *args)
+{
+	const struct tn_call *call = &args->call;
+	tn_status status = cuda_check_operand(call, "copy", "input", 0, &args->input, CUDA_READS);
+	if (!status)
+		status = cuda_check_operand(call, "copy", "output", 0, &args->output, CUDA_WRITES);
+	if (!status && args->input.dtype != args->output.dtype)
+		status = cuda_fail(call->error, TN_DTYPE, "copy",
+				   "from dtype %d to %d: expected one dtype",
+				   (int)args->input.dtype, (int)args->output.dtype);
+	if (!status)
+		status = cuda_check_shape(call, "copy", "input", 0, &args->input, args->output.rank,
+					  args->output.shape);
+	return status;
+}
+
+static int is_dense(const struct movement *m)
+{
+	return m->nest.rank == 1 && m->nest.view[0].stride[0] == 1 &&
+	       m->nest.view[1].stride[0] == 1;
+}
+
+/* One run of bytes: the runtime's own copy. */
+static tn_status run_dense(struct cuda_job *job, const struct movement *m)
+{
+	cuda_stream_note(job->stream, job->operation);
+	cudaError_t code = job->device->rt->cudaMemcpyAsync(
+		cuda_pointer(m->nest.view[1].address), cuda_pointer(m->nest.view[0].address),
+		(size_t)m->nest.length[0] * m->size, cudaMemcpyDeviceToDevice,
+		cuda_stream_handle(job->stream));
+	if (code != cudaSuccess)
+		return cuda_stream_fail(job->device, job->stream, job->call->error, code, "copy",
+					"cudaMemcpyAsync");
+	return TN_OK;
+}
+
+static tn_status copy(void *device, const struct tn_copy_args *args)
+{
+	struct tn_copy_args own;
+	struct cuda_job job;
+	struct movement m = {.is_fill = 0};
+	int goes_on = 0;
+	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "copy");
+	if (!status)
+		status = check_copy(&own);
+	if (!status)
+		status = cuda_workspace(&own.call, "copy", 0, &goes_on);
+	if (status || !goes_on)
+		return status;
+	m.size = (uint32_t)tn_dtype_size(own.output.dtype);
+	cuda_nest_begin(&m.nest, own.output.rank, own.output.rank, own.output.shape);
+	cuda_nest_add(&m.nest, &own.input, 1);
+	cuda_nest_add(&m.nest, &own.output, 1);
+	prepare(&m);
+	if (m.nest.view[0].address == m.nest.view[1].address && is_dense(&m))
+		return TN_OK; /* onto itself */
+	return is_dense(&m) ? run_dense(&job, &m) : run(&job, &m);
+}
+
+const struct tn_copy_table cuda_copy_table = {
+	.struct_size = sizeof(cuda_copy_table),
+	.fill = fill,
+	.copy = copy,
+};

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Which devices there are.  The CUDA runtime and the driver behind it do not survive a fork once they were
+ * called, so they are not asked: NVIDIA's management library is, or the files that the driver shows
+ * in /proc.  Both list the devices in the order of the bus, to which CUDA_VISIBLE_DEVICES is applied as
+ * the runtime will do it.
+ */
+#include "plugin.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROC "/proc/driver/nvidia"
+
+/* Where devices were looked for, before the variable chooses among them. */
+struct search {
+	struct cuda_instance *instance;
+	uint32_t n;
+	struct cuda_facts found[CUDA_MAX_DEVICES];
+};
+
+static void set_absence(struct cuda_instance *instance, tn_status status, const char *text)
+{
+	instance->absence = status;
+	snprintf(instance->reason, sizeof(instance->reason), "%s", text);
+}
+
+/* ---- Identity --------------------------------------------------------------------------------*/
+
+static void identify(struct cuda_facts *facts)
+{
+	unsigned domain, bus, device, function;
+	if (sscanf(facts->pci, "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
+		return;
+	facts->identity_type = TN_IDENTITY_PCI;
+	for (int i = 0; i < 4; i++)
+		facts->identity[i] = (uint8_t)(domain >> (8 * i));
+	facts->identity[4] = (uint8_t)bus;
+	facts->identity[5] = (uint8_t)device;
+	facts->identity[6] = (uint8_t)function;
+}
+
+/* ---- The management library ------------------------------------------------------------------*/
+
+static void ask_device(const struct cuda_management *nvml, nvmlDevice_t handle,
+		       struct cuda_facts *facts)
+{
+	nvmlMemory_t memory = {0, 0, 0};
+	nvmlPciInfo_t pci;
+	int major = 0, minor = 0;
+	memset(&pci, 0, sizeof(pci));
+	if (nvml->nvmlDeviceGetName(handle, facts->name, sizeof(facts->name)))
+		snprintf(facts->name, sizeof(facts->name), "NVIDIA GPU");
+	if (nvml->nvmlDeviceGetUUID(handle, facts->uuid, sizeof(facts->uuid)))
+		facts->uuid[0] = 0;
+	if (!nvml->nvmlDeviceGetMemoryInfo(handle, &memory))
+		facts->memory_bytes = memory.total;
+	if (!nvml->nvmlDeviceGetPciInfo_v3(handle, &pci))
+		snprintf(facts->pci, sizeof(facts->pci), "%.*s", (int)sizeof(pci.busId) - 1,
+			 pci.busId);
+	if (!nvml->nvmlDeviceGetCudaComputeCapability(handle, &major, &minor))
+		facts->architecture = (uint32_t)(10 * major + minor);
+	identify(facts);
+}
+
+/* The driver must know the major version of CUDA that the runtime was made for. */
+static void ask_driver(const struct cuda_management *nvml, struct cuda_instance *instance)
+{
+	char version[48] = "";
+	int cuda = 0;
+	if (nvml->nvmlSystemGetDriverVersion(version, sizeof(version)))
+		version[0] = 0;
+	if (nvml->nvmlSystemGetCudaDriverVersion_v2(&cuda) || cuda <= 0)
+		return;
+	snprintf(instance->driver, sizeof(instance->driver), "driver %.40s, CUDA %d.%d", version,
+		 cuda / 1000, cuda % 1000 / 10);
+	if (cuda / 1000 >= CUDART_VERSION / 1000)
+		return;
+	instance->absence = TN_DRIVER_TOO_OLD;
+	snprintf(instance->reason, sizeof(instance->reason),
+		 "the NVIDIA driver %.40s knows CUDA %d.%d, CUDA %d is needed", version,
+		 cuda / 1000, cuda % 1000 / 10, CUDART_VERSION / 1000);
+}
+
+static void ask_all(const struct cuda_management *nvml, struct search *search)
+{
+	unsigned int n = 0;
+	nvmlReturn_t code = nvml->nvmlDeviceGetCount_v2(&n);
+	ask_driver(nvml, search->instance);
+	for (unsigned int i = 0; !code && i < n && search->n < CUDA_MAX_DEVICES; i++) {
+		nvmlDevice_t handle = NULL;
+		memset(&search->found[search->n], 0, sizeof(search->found[0]));
+		/* The runtime does not see a device that fell off the bus either. */
+		if (!nvml->nvmlDeviceGetHandleByIndex_v2(i, &handle))
+			ask_device(nvml, handle, &search->found[search->n++]);
+	}
+}
+
+/* 0: the library is not there or does not start, and the instance says why. */
+static int search_management(struct search *search)
+{
+	struct cuda_management nvml = {.handle = NULL};
+	struct cuda_instance *instance = search->instance;
+	char text[192];
+	if (cuda_management_open(&nvml, text, sizeof(text))) {
+		instance->absence = TN_NO_DRIVER;
+		snprintf(instance->reason, sizeof(instance->reason),
+			 "no NVIDIA driver is installed: %s", text);
+		return 0;
+	}
+	nvmlReturn_t code = nvml.nvmlInit_v2();
+	if (code) {
+		instance->absence =
+			code == NVML_ERROR_DRIVER_NOT_LOADED ? TN_NO_DRIVER : TN_PROBE_FAILED;
+		snprintf(instance->reason, sizeof(instance->reason),
+			 "the NVIDIA driver does not answer: %.160s (NVML %d)",
+			 nvml.nvmlErrorString(code), code);
+	} else {
+		ask_all(&nvml, search);
+		(void)nvml.nvmlShutdown();
+	}
+	cuda_library_close(&nvml.handle);
+	return code == NVML_SUCCESS;
+}
+
+/* ---- /proc -----------------------------------------------------------------------------------*/
+
+/* "Model: \t NVIDIA H200" */
+static void read_line(const char *line, const char *key, char *value, size_t size)
+{
+	size_t length = strlen(key);
+	if (strncmp(line, key, length) != 0 || line[length] != ':')
+		return;
+	line += length + 1;
+	line += strspn(line, " \t");
+	snprintf(value, size, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+/* A container may show all devices of its host in /proc and have the nodes of some. */
+static int has_node(const char *minor)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/dev/nvidia%.8s", minor);
+	return !minor[0] || access(path, F_OK) == 0;
+}
+
+static int read_gpu(const char *folder, struct cuda_facts *facts)
+{
+	char path[sizeof(PROC) + 300], line[256], minor[16] = "";
+	memset(facts, 0, sizeof(*facts));
+	snprintf(path, sizeof(path), PROC "/gpus/%s/information", folder);
+	FILE *stream = fopen(path, "re");
+	if (!stream)
+		return 0;
+	while (fgets(line, sizeof(line), stream)) {
+		read_line(line, "Model", facts->name, sizeof(facts->name));
+		read_line(line, "GPU UUID", facts->uuid, sizeof(facts->uuid));
+		read_line(line, "Bus Location", facts->pci, sizeof(facts->pci));
+		read_line(line, "Device Minor", minor, sizeof(minor));
+	}
+	(void)fclose(stream);
+	identify(facts);
+	return has_node(minor);
+}
+
+static int is_entry(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static void search_files(struct search *search)
+{
+	struct dirent **list = NULL;
+	int n = scandir(PROC "/gpus", &list, is_entry, alphasort);
+	for (int i = 0; i < n; i++) {
+		if (search->n < CUDA_MAX_DEVICES &&
+		    read_gpu(list[i]->d_name, &search->found[search->n]))
+			search->n++;
+		free(list[i]);
+	}
+	free(list);
+}
+
+/* ---- CUDA_VISIBLE_DEVICES --------------------------------------------------------------------*/
+
+static int is_same(const struct cuda_facts *a, const struct cuda_facts *b)
+{
+	return !strcmp(a->pci, b->pci) && !strcmp(a->uuid, b->uuid);
+}
+
+/* The device whose UUID begins so, if there is one alone; else -1. */
+static int find_uuid(const struct search *search, const char *text, size_t length)
+{
+	int found = -1;
+	for (uint32_t i = 0; i < search->n; i++) {
+		if (strncmp(search->found[i].uuid, text, length) != 0)
+			continue;
+		if (found >= 0)
+			return -1;
+		found = (int)i;
+	}
+	return found;
+}
+
+/* A slice of a device is known to the runtime alone. */
+static void add_slice(struct cuda_instance *instance)
+{
+	struct cuda_facts *facts = &instance->devices[instance->n_devices++];
+	memset(facts, 0, sizeof(*facts));
+	snprintf(facts->name, sizeof(facts->name), "NVIDIA MIG device");
+}
+
+/* Takes one entry of the list; 0: it is not valid, and ends the list. */
+static int add_entry(const struct search *search, const char *text, size_t length)
+{
+	struct cuda_instance *instance = search->instance;
+	char word[80], *end;
+	if (length == 0 || length >= sizeof(word) || instance->n_devices == CUDA_MAX_DEVICES)
+		return 0;
+	memcpy(word, text, length);
+	word[length] = 0;
+	if (!strncmp(word, "MIG-", 4)) {
+		add_slice(instance);
+		return 0; /* a process can use one */
+	}
+	long index = isdigit((unsigned char)word[0]) ? strtol(word, &end, 10)
+		     : strncmp(word, "GPU-", 4)      ? -1
+						     : find_uuid(search, word, length);
+	if (index < 0 || index >= (long)search->n)
+		return 0;
+	for (uint32_t i = 0; i < instance->n_devices; i++) {
+		if (is_same(&instance->devices[i], &search->found[index])) {
+			instance->n_devices = 0; /* named twice: the runtime then shows none */
+			return 0;
+		}
+	}
+	instance->devices[instance->n_devices++] = search->found[index];
+	return 1;
+}
+
+static void choose_visible(const struct search *search, const char *list)
+{
+	struct cuda_instance *instance = search->instance;
+	if (!list) {
+		memcpy(instance->devices, search->found, search->n * sizeof(search->found[0]));
+		instance->n_devices = search->n;
+		return;
+	}
+	for (;;) {
+		list += strspn(list, " \t");
+		size_t length = strcspn(list, ",");
+		size_t word = length;
+		while (word && isspace((unsigned char)list[word - 1]))
+			word--;
+		if (!add_entry(search, list, word) || !list[length])
+			return;
+		list += length + 1;
+	}
+}
+
+/* ---- All of it -------------------------------------------------------------------------------*/
+
+/* Devices without the libraries to drive them. */
+static void check_libraries(struct cuda_instance *instance)
+{
+	char text[sizeof(instance->reason)];
+	tn_status status = cuda_runtime_open(&instance->rt, text, sizeof(text));
+	if (!status)
+		return;
+	instance->n_devices = 0;
+	set_absence(instance, status, text);
+}
+
+static void find(struct search *search)
+{
+	struct cuda_instance *instance = search->instance;
+	const struct tn_host *host = instance->host;
+	const char *visible = host->parameter(host->context, "CUDA_VISIBLE_DEVICES",
+					      "which GPUs the cuda backend sees: numbers or UUIDs");
+	int has_driver = search_management(search);
+	if (!search->n && instance->absence != TN_DRIVER_TOO_OLD)
+		search_files(search);
+	if (instance->absence == TN_DRIVER_TOO_OLD || (!search->n && !has_driver))
+		return;
+	if (!search->n) {
+		set_absence(instance, TN_NO_DEVICE, "the NVIDIA driver shows no GPU");
+		return;
+	}
+	choose_visible(search, visible);
+	if (instance->n_devices)
+		return;
+	instance->absence = TN_NO_DEVICE;
+	snprintf(instance->reason, sizeof(instance->reason),
+		 "CUDA_VISIBLE_DEVICES=%.100s leaves none of %u GPUs", visible ? visible : "",
+		 search->n);
+}
+
+void cuda_count(struct cuda_instance *instance)
+{
+	struct search *search;
+	if (instance->is_counted)
+		return;
+	search = cuda_alloc(instance->host, sizeof(*search));
+	if (!search) {
+		set_absence(instance, TN_PROBE_FAILED, "no memory to look for devices");
+		return;
+	}
+	instance->is_counted = 1;
+	search->instance = instance;
+	find(search);
+	cuda_free(instance->host, search);
+	if (instance->n_devices)
+		check_libraries(instance);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "memory.h"
+#include "status.h"
+#include "stream.h"
+
+#define TF32_VARIABLE "TENON_CUDA_TF32"
+
+static tn_status device_count(void *instance, struct tn_device_count *out)
+{
+	struct cuda_instance *own = instance;
+	cuda_count(own);
+	struct tn_device_count count = {.count = own->n_devices};
+	if (!own->n_devices) {
+		count.status = own->absence;
+		snprintf(count.text, sizeof(count.text), "%s", own->reason);
+	}
+	tn_struct_answer(out, &count, sizeof(count));
+	return TN_OK;
+}
+
+/* ---- describe --------------------------------------------------------------------------------*/
+
+static int asks_for_tf32(const struct tn_host *host)
+{
+	const char *value = host->parameter(
+		host->context, TF32_VARIABLE,
+		"1: the cuda backend multiplies f32 matrices with products of 10 bits (TF32)");
+	return value && !strcmp(value, "1");
+}
+
+/* Newer devices first, among equals the one with more memory. */
+static int32_t score_of(const struct cuda_facts *facts)
+{
+	uint64_t gib = facts->memory_bytes >> 30;
+	return (int32_t)(1000 * facts->architecture + (gib < 1000 ? gib : 999));
+}
+
+static void describe_facts(const struct cuda_instance *own, const struct cuda_facts *facts,
+			   struct tn_device_description *out)
+{
+	int tf32 = asks_for_tf32(own->host);
+	memset(out, 0, sizeof(*out));
+	out->kind = TN_DEVICE_DISCRETE_GPU;
+	out->memory_kinds = 1u << TN_MEMORY_DEVICE | 1u << TN_MEMORY_PINNED;
+	out->storage_dtypes = 0xfffe; /* all numbers from 1 to 15 */
+	out->program_dtypes =
+		BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) | BIT(TN_F32) | BIT(TN_F64);
+	out->matmul_dtypes = BIT(TN_F16) | BIT(TN_F32) | BIT(TN_F64);
+	if (facts->architecture >= 80)
+		out->matmul_dtypes |= BIT(TN_BF16);
+	out->memory_bytes = out->max_alloc_bytes = facts->memory_bytes;
+	out->alignment = 256;
+	out->preferred_layout = TN_LAYOUT_NCHW;
+	out->score = score_of(facts);
+	out->identity_type = facts->identity_type;
+	memcpy(out->identity, facts->identity, sizeof(out->identity));
+	memset(out->accuracy, TN_ACCURACY_IEEE, sizeof(out->accuracy));
+	memset(out->determinism, TN_DETERMINISM_ALWAYS, sizeof(out->determinism));
+	if (tf32)
+		out->accuracy[TN_FAMILY_MATMUL] = TN_ACCURACY_REDUCED;
+	snprintf(out->name, sizeof(out->name), "%s", facts->name);
+	snprintf(out->note, sizeof(out->note), "%s%s%s", own->driver,
+		 own->driver[0] && tf32 ? "; " : "",
+		 tf32 ? "f32 matrices are multiplied in TF32 (" TF32_VARIABLE ")" : "");
+}
+
+static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
+{
+	struct cuda_instance *own = instance;
+	struct tn_device_description description;
+	cuda_count(own);
+	if (index >= own->n_devices)
+		return TN_INVALID_ARGUMENT;
+	describe_facts(own, &own->devices[index], &description);
+	tn_struct_answer(out, &description, sizeof(description));
+	return TN_OK;
+}
+
+/* ---- open ------------------------------------------------------------------------------------*/
+
+static void close_device(void *device)
+{
+	struct cuda_device *own = device;
+	if (!own->loss.status)
+		(void)own->rt->cudaSetDevice(own->ordinal);
+	cuda_streams_close(own);
+	cuda_matmul_close(own);
+	cuda_kernels_close(own);
+	cuda_buffers_close(own);
+	cuda_library_close(&own->blas.handle);
+	cuda_library_close(&own->compiler.handle);
+	cuda_free(own->host, own);
+}
+
+/* What stops a device from being opened is an absence with a name. */
+static tn_status fail_open(const struct cuda_device *device, struct tn_error_info *error,
+			   cudaError_t code, const char *function)
+{
+	const struct cuda_runtime *rt = device->rt;
+	int driver = 0, runtime = 0;
+	tn_status status = cuda_absence_of(rt, code);
+	(void)rt->cudaDriverGetVersion(&driver);
+	(void)rt->cudaRuntimeGetVersion(&runtime);
+	(void)rt->cudaGetLastError();
+	cuda_fail(error, status, "open",
+		  "%s: %s (%s, %d); the driver knows CUDA %d.%d, the runtime is %d.%d", function,
+		  rt->cudaGetErrorString(code), rt->cudaGetErrorName(code), (int)code,
+		  driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+	if (error)
+		error->native_code = code;
+	return status;
+}
+
+/* The runtime orders devices by speed unless CUDA_DEVICE_ORDER says otherwise: the one that was described
+ * is found by its place. */
+static cudaError_t find_ordinal(struct cuda_device *device, uint32_t index)
+{
+	const struct cuda_runtime *rt = device->rt;
+	int n = 0;
+	cudaError_t code = rt->cudaGetDeviceCount(&n);
+	if (code != cudaSuccess)
+		return code;
+	if (index >= (uint32_t)n)
+		return cudaErrorNoDevice;
+	device->ordinal = (int)index;
+	if (!device->facts.pci[0])
+		return cudaSuccess;
+	int ordinal = -1;
+	code = rt->cudaDeviceGetByPCIBusId(&ordinal, device->facts.pci);
+	if (code == cudaSuccess && ordinal >= 0 && ordinal < n) {
+		device->ordinal = ordinal;
+		return cudaSuccess;
+	}
+	(void)rt->cudaGetLastError();
+	cuda_log(device->host, TN_LOG_WARNING,
+		 "%s (%s) is not what CUDA shows as device %u, which is opened: set "
+		 "CUDA_DEVICE_ORDER=PCI_BUS_ID to number devices by their place",
+		 device->facts.name, device->facts.pci, index);
+	return cudaSuccess;
+}
+
+static cudaError_t ask_attributes(struct cuda_device *device)
+{
+	const struct cuda_runtime *rt = device->rt;
+	int major = 0, minor = 0, processors = 0, pools = 0;
+	size_t free_bytes = 0, total = 0;
+	int ordinal = device->ordinal;
+	cudaError_t code =
+		rt->cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal);
+	if (code == cudaSuccess)
+		code = rt->cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor,
+						  ordinal);
+	if (code == cudaSuccess)
+		code = rt->cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
+						  ordinal);
+	if (code == cudaSuccess)
+		code = rt->cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, ordinal);
+	if (code == cudaSuccess)
+		code = rt->cudaMemGetInfo(&free_bytes, &total);
+	device->architecture = (uint32_t)(10 * major + minor);
+	device->processors = processors > 0 ? (uint32_t)processors : 1;
+	device->has_pools = pools;
+	device->memory_bytes = total;
+	return code;
+}
+
+/* Device, libraries, tables; what there is after a failure, close_device takes back. */
+static tn_status make(struct cuda_device *device, uint32_t index, struct tn_error_info *error)
+{
+	char text[256];
+	cudaError_t code = find_ordinal(device, index);
+	if (code != cudaSuccess)
+		return fail_open(device, error, code, "cudaGetDeviceCount");
+	code = device->rt->cudaSetDevice(device->ordinal);
+	if (code != cudaSuccess)
+		return fail_open(device, error, code, "cudaSetDevice");
+	tn_status status = cuda_libraries_present(device->rt, text, sizeof(text));
+	if (status)
+		return cuda_fail(error, status, "open", "%s", text);
+	code = ask_attributes(device);
+	if (code != cudaSuccess)
+		return fail_open(device, error, code, "cudaDeviceGetAttribute");
+	if (device->architecture < 75)
+		return cuda_fail(error, TN_NO_DEVICE, "open",
+				 "%s has compute capability %u.%u, 7.5 is needed",
+				 device->facts.name, device->architecture / 10,
+				 device->architecture % 10);
+	status = cuda_streams_open(device, error);
+	if (!status)
+		status = cuda_buffers_open(device, error);
+	if (!status)
+		status = cuda_kernels_open(device, error);
+	return status;
+}
+
+static tn_status open_device(void *instance, const struct tn_open_args *args, void **device)
+{
+	struct cuda_instance *own = instance;
+	struct tn_open_args taken;
+	tn_status status = tn_arguments_take(&taken, sizeof(taken), args);
+	struct tn_error_info *error = taken.call.error;
+	if (status || taken.call.flags)
+		return cuda_fail(error, TN_UNSUPPORTED, "open",
+				 "flags 0x%x, or fields that this version does not know",
+				 taken.call.flags);
+	cuda_count(own);
+	if (taken.index >= own->n_devices)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, "open", "device %u, there are %u",
+				 taken.index, own->n_devices);
+	struct cuda_device *made = cuda_alloc(own->host, sizeof(*made));
+	if (!made)
+		return cuda_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");
+	made->host = own->host;
+	made->rt = &own->rt;
+	made->facts = own->devices[taken.index];
+	made->uses_tf32 = asks_for_tf32(own->host);
+	status = make(made, taken.index, error);
+	if (status) {
+		close_device(made);
+		return status;
+	}
+	*device = made;
+	return TN_OK;
+}
+
+const struct tn_device_table cuda_device_table = {
+	.struct_size = sizeof(cuda_device_table),
+	.device_count = device_count,
+	.describe = describe,
+	.open = open_device,
+	.close = close_device,
+	.alloc = cuda_memory_alloc,
+	.free = cuda_memory_free,
+	.upload = cuda_upload,
+	.download = cuda_download,
+	.sync = cuda_sync,
+	.async_error = cuda_async_error,
+};

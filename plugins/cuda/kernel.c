@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A kernel is looked for in memory by its key, then on disk by its whole source, then compiled.  The table in
+ * memory is bounded: the kernel that was not used for longest goes.
+ */
+#include "kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cache.h"
+#include "compile.h"
+#include "kernel_sources.h"
+#include "status.h"
+#include "stream.h"
+
+#define MAX_KERNELS 4096u
+#define BUCKETS 1024u
+#define NO_OPTIONS ""
+
+struct cuda_kernel {
+	struct cuda_kernel *next;
+	uint64_t hash;
+	uint64_t last_use;
+	cudaLibrary_t library;
+	cudaKernel_t handle;
+	size_t key_length;
+	char key[];
+};
+
+struct cuda_kernels {
+	struct cuda_target target;
+	struct cuda_text key, source, options, whole, binary;
+	int folder; /* of the cache on disk; -1: none */
+	int is_folder_open;
+	struct cuda_kernel *bucket[BUCKETS];
+	uint32_t n;
+	uint64_t uses;
+};
+
+/* ---- Life ------------------------------------------------------------------------------------*/
+
+tn_status cuda_kernels_open(struct cuda_device *device, struct tn_error_info *error)
+{
+	struct cuda_kernels *kernels = cuda_alloc(device->host, sizeof(*kernels));
+	if (!kernels)
+		return cuda_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for kernels");
+	kernels->key.host = kernels->source.host = kernels->options.host = device->host;
+	kernels->whole.host = kernels->binary.host = device->host;
+	kernels->folder = -1;
+	device->kernels = kernels;
+	return TN_OK;
+}
+
+static void destroy_kernel(struct cuda_device *device, struct cuda_kernel *kernel)
+{
+	if (kernel->library && !device->loss.status)
+		(void)device->rt->cudaLibraryUnload(kernel->library);
+	cuda_free(device->host, kernel);
+}
+
+void cuda_kernels_close(struct cuda_device *device)
+{
+	struct cuda_kernels *kernels = device->kernels;
+	if (!kernels)
+		return;
+	for (uint32_t b = 0; b < BUCKETS; b++) {
+		while (kernels->bucket[b]) {
+			struct cuda_kernel *kernel = kernels->bucket[b];
+			kernels->bucket[b] = kernel->next;
+			destroy_kernel(device, kernel);
+		}
+	}
+	cuda_cache_close(kernels->folder);
+	cuda_text_free(&kernels->key);
+	cuda_text_free(&kernels->source);
+	cuda_text_free(&kernels->options);
+	cuda_text_free(&kernels->whole);
+	cuda_text_free(&kernels->binary);
+	cuda_free(device->host, kernels);
+	device->kernels = NULL;
+}
+
+tn_status cuda_job_begin(struct cuda_job *job, void *device, void *own, size_t own_size,
+			 const void *args, const char *operation)
+{
+	job->device = device;
+	job->call = own;
+	job->operation = operation;
+	tn_status status = cuda_take(device, own, own_size, args, CUDA_COMPUTE_FLAGS, operation);
+	return status ? status : cuda_stream_of(device, job->call, operation, &job->stream);
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------*/
+
+struct cuda_text *cuda_key_begin(struct cuda_device *device, const char *kind)
+{
+	struct cuda_text *key = &device->kernels->key;
+	cuda_text_clear(key);
+	cuda_text_append(key, kind, strlen(kind) + 1);
+	return key;
+}
+
+void cuda_key_number(struct cuda_text *key, uint64_t number)
+{
+	cuda_text_append(key, &number, sizeof(number));
+}
+
+void cuda_key_program(struct cuda_text *key, const struct tn_program *program)
+{
+	cuda_text_append(key, program->hash, sizeof(program->hash));
+	cuda_key_number(key, program->n_bytes);
+	cuda_text_append(key, program->bytes, program->n_bytes);
+}
+
+static struct cuda_kernel *find(const struct cuda_kernels *kernels, uint64_t hash)
+{
+	const struct cuda_text *key = &kernels->key;
+	struct cuda_kernel *kernel = kernels->bucket[hash % BUCKETS];
+	while (kernel && (kernel->hash != hash || kernel->key_length != key->length ||
+			  memcmp(kernel->key, key->data, key->length) != 0))
+		kernel = kernel->next;
+	return kernel;
+}
+
+/* ---- Making ----------------------------------------------------------------------------------*/
+
+static void drop_oldest(struct cuda_device *device)
+{
+	struct cuda_kernels *kernels = device->kernels;
+	struct cuda_kernel **oldest = NULL;
+	for (uint32_t b = 0; b < BUCKETS; b++)
+		for (struct cuda_kernel **k = &kernels->bucket[b]; *k; k = &(*k)->next)
+			if (!oldest || (*k)->last_use < (*oldest)->last_use)
+				oldest = k;
+	if (!oldest)
+		return;
+	struct cuda_kernel *gone = *oldest;
+	*oldest = gone->next;
+	destroy_kernel(device, gone);
+	kernels->n--;
+}
+
+/* What the binary depends on, as one text: the key on disk. */
+static void print_whole(struct cuda_kernels *kernels)
+{
+	const struct cuda_target *target = &kernels->target;
+	cuda_text_clear(&kernels->whole);
+	cuda_text_format(&kernels->whole, "NVRTC %d.%d %s\n", target->version[0],
+			 target->version[1], target->architecture);
+	cuda_text_append(&kernels->whole, kernels->options.data, kernels->options.length);
+	cuda_text_add(&kernels->whole, "\n");
+	cuda_text_append(&kernels->whole, kernels->source.data, kernels->source.length);
+}
+
+/* The binary of the source and the options: from disk, or from the compiler. */
+static tn_status get_binary(struct cuda_job *job)
+{
+	struct cuda_device *device = job->device;
+	struct cuda_kernels *kernels = device->kernels;
+	struct tn_error_info *error = job->call->error;
+	tn_status status = cuda_compiler_begin(device, &kernels->target, error, job->operation);
+	if (status)
+		return status;
+	if (!kernels->is_folder_open)
+		kernels->folder = cuda_cache_open(device->host);
+	kernels->is_folder_open = 1;
+	cuda_text_clear(&kernels->binary);
+	print_whole(kernels);
+	if (kernels->source.failed || kernels->options.failed || kernels->whole.failed)
+		return cuda_fail(error, TN_OUT_OF_MEMORY, job->operation,
+				 "no memory for a kernel's source");
+	if (cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary))
+		return TN_OK;
+	status = cuda_compile(device, &kernels->target, &kernels->source,
+			      kernels->options.length ? kernels->options.data : NO_OPTIONS,
+			      &kernels->binary, error, job->operation);
+	if (!status)
+		cuda_cache_write(device->host, kernels->folder, &kernels->whole, &kernels->binary);
+	return status;
+}
+
+static tn_status load(struct cuda_job *job, struct cuda_kernel *made, const char *name)
+{
+	struct cuda_device *device = job->device;
+	const struct cuda_runtime *rt = device->rt;
+	const char *function = "cudaLibraryLoadData";
+	cudaError_t code = rt->cudaLibraryLoadData(&made->library, device->kernels->binary.data,
+						   NULL, NULL, 0, NULL, NULL, 0);
+	if (code != cudaSuccess)
+		made->library = NULL;
+	if (code == cudaSuccess) {
+		function = "cudaLibraryGetKernel";
+		code = rt->cudaLibraryGetKernel(&made->handle, made->library, name);
+	}
+	if (code == cudaSuccess)
+		return TN_OK;
+	return cuda_stream_fail(device, job->stream, job->call->error, code, job->operation,
+				function);
+}
+
+static tn_status make(struct cuda_job *job, uint64_t hash, const char *name,
+		      struct cuda_kernel **made)
+{
+	struct cuda_device *device = job->device;
+	struct cuda_kernels *kernels = device->kernels;
+	struct cuda_kernel *kernel =
+		cuda_alloc(device->host, sizeof(*kernel) + kernels->key.length);
+	if (!kernel)
+		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				 "no memory for a kernel");
+	tn_status status = get_binary(job);
+	if (!status)
+		status = load(job, kernel, name);
+	if (status) {
+		destroy_kernel(device, kernel);
+		return status;
+	}
+	kernel->hash = hash;
+	kernel->key_length = kernels->key.length;
+	memcpy(kernel->key, kernels->key.data, kernels->key.length);
+	if (kernels->n >= MAX_KERNELS)
+		drop_oldest(device);
+	kernel->next = kernels->bucket[hash % BUCKETS];
+	kernels->bucket[hash % BUCKETS] = kernel;
+	kernels->n++;
+	*made = kernel;
+	return TN_OK;
+}
+
+/* The kernel of the key, or NULL and its hash. */
+static tn_status look_up(struct cuda_job *job, uint64_t *hash, struct cuda_kernel **kernel)
+{
+	struct cuda_kernels *kernels = job->device->kernels;
+	uint64_t sums[2];
+	if (kernels->key.failed)
+		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				 "no memory for a kernel's key");
+	cuda_hash(kernels->key.data, kernels->key.length, sums);
+	*hash = sums[0] ^ sums[1];
+	*kernel = find(kernels, *hash);
+	if (*kernel)
+		(*kernel)->last_use = ++kernels->uses;
+	return TN_OK;
+}
+
+/* ---- Kernels of a file -----------------------------------------------------------------------*/
+
+static void print_defines(struct cuda_text *options, const struct cuda_define *defines, uint32_t n)
+{
+	cuda_text_clear(options);
+	for (uint32_t k = 0; k < n; k++)
+		cuda_text_format(options, "-D%s=%lld ", defines[k].name,
+				 (long long)defines[k].value);
+}
+
+tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *name,
+			  const struct cuda_define *defines, uint32_t n_defines,
+			  struct cuda_kernel **kernel)
+{
+	struct cuda_kernels *kernels = job->device->kernels;
+	struct cuda_text *key = cuda_key_begin(job->device, file);
+	uint64_t hash;
+	cuda_text_append(key, name, strlen(name) + 1);
+	for (uint32_t k = 0; k < n_defines; k++) {
+		cuda_text_append(key, defines[k].name, strlen(defines[k].name) + 1);
+		cuda_key_number(key, (uint64_t)defines[k].value);
+	}
+	tn_status status = look_up(job, &hash, kernel);
+	if (status || *kernel)
+		return status;
+	cuda_text_clear(&kernels->source);
+	print_defines(&kernels->options, defines, n_defines);
+	if (!cuda_source_add(&kernels->source, "prelude") ||
+	    !cuda_source_add(&kernels->source, file))
+		return cuda_fail(job->call->error, TN_INTERNAL, job->operation,
+				 "there is no %s.cu in this build", file);
+	status = make(job, hash, name, kernel);
+	if (!status)
+		(*kernel)->last_use = ++kernels->uses;
+	return status;
+}
+
+/* ---- Printed kernels -------------------------------------------------------------------------*/
+
+static void print_host_prelude(struct cuda_text *text)
+{
+	const struct tn_host *host = text->host;
+	const struct tn_print_args args = {.struct_size = sizeof(args), .dialect = TN_DIALECT_CUDA};
+	size_t length = host->print_prelude(host->context, &args, NULL, 0);
+	char *to = cuda_text_reserve(text, length);
+	if (to)
+		text->length += host->print_prelude(host->context, &args, to, length + 1);
+}
+
+tn_status cuda_kernel_print(struct cuda_job *job, const char *file,
+			    void (*print)(struct cuda_text *text, const void *argument),
+			    const void *argument, struct cuda_kernel **kernel)
+{
+	struct cuda_kernels *kernels = job->device->kernels;
+	uint64_t hash;
+	tn_status status = look_up(job, &hash, kernel);
+	if (status || *kernel)
+		return status;
+	cuda_text_clear(&kernels->source);
+	cuda_text_clear(&kernels->options);
+	print_host_prelude(&kernels->source);
+	if (!cuda_source_add(&kernels->source, "prelude") ||
+	    (file && !cuda_source_add(&kernels->source, file)))
+		return cuda_fail(job->call->error, TN_INTERNAL, job->operation,
+				 "there is no %s.cu in this build", file ? file : "prelude");
+	print(&kernels->source, argument);
+	status = make(job, hash, "run", kernel);
+	if (!status)
+		(*kernel)->last_use = ++kernels->uses;
+	return status;
+}
+
+/* ---- Starting --------------------------------------------------------------------------------*/
+
+tn_status cuda_kernel_launch(struct cuda_job *job, const struct cuda_kernel *kernel,
+			     struct cuda_grid grid, void **arguments)
+{
+	const dim3 blocks = {grid.x, grid.y, grid.z};
+	const dim3 threads = {grid.block_x, grid.block_y, grid.block_z};
+	cuda_stream_note(job->stream, job->operation);
+	cudaError_t code = job->device->rt->cudaLaunchKernel((const void *)kernel->handle, blocks,
+							     threads, arguments, grid.shared,
+							     cuda_stream_handle(job->stream));
+	if (code != cudaSuccess)
+		return cuda_stream_fail(job->device, job->stream, job->call->error, code,
+					job->operation, "cudaLaunchKernel");
+	return TN_OK;
+}
+
+/* Enough to fill the device several times over, so that it is full to the end. */
+uint32_t cuda_blocks(const struct cuda_device *device, uint64_t n, uint32_t items)
+{
+	uint64_t needed = (n + items - 1) / items, most = (uint64_t)device->processors * 32;
+	return (uint32_t)(needed < most ? needed : most);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Device code that is a file of kernels/.
+ */
+#ifndef CUDA_KERNEL_SOURCES_H
+#define CUDA_KERNEL_SOURCES_H
+
+#include "text.h"
+
+/* Adds the text of kernels/NAME.cu; 0: there is none of that name. */
+int cuda_source_add(struct cuda_text *text, const char *name);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * One list of names for each library, all or nothing.  No name is looked up anywhere else.
+ */
+#include "library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+struct name {
+	const char *text;
+	size_t offset;
+};
+
+struct library {
+	const char *file;
+	const char *purpose;
+	const struct name *names;
+	size_t n_names;
+};
+
+#define RUNTIME(function)                                                                          \
+	{                                                                                          \
+#function, offsetof(struct cuda_runtime, function)                                 \
+	}
+#define BLAS(function)                                                                             \
+	{                                                                                          \
+#function, offsetof(struct cuda_blas, function)                                    \
+	}
+#define COMPILER(function)                                                                         \
+	{                                                                                          \
+#function, offsetof(struct cuda_compiler, function)                                \
+	}
+#define MANAGEMENT(function)                                                                       \
+	{                                                                                          \
+#function, offsetof(struct cuda_management, function)                              \
+	}
+
+static const struct name runtime_names[] = {
+	RUNTIME(cudaGetErrorName),
+	RUNTIME(cudaGetErrorString),
+	RUNTIME(cudaGetLastError),
+	RUNTIME(cudaDriverGetVersion),
+	RUNTIME(cudaRuntimeGetVersion),
+	RUNTIME(cudaGetDeviceCount),
+	RUNTIME(cudaDeviceGetByPCIBusId),
+	RUNTIME(cudaGetDeviceProperties),
+	RUNTIME(cudaDeviceGetAttribute),
+	RUNTIME(cudaGetDevice),
+	RUNTIME(cudaSetDevice),
+	RUNTIME(cudaMalloc),
+	RUNTIME(cudaFree),
+	RUNTIME(cudaMallocAsync),
+	RUNTIME(cudaFreeAsync),
+	RUNTIME(cudaHostAlloc),
+	RUNTIME(cudaFreeHost),
+	RUNTIME(cudaMemGetInfo),
+	RUNTIME(cudaPointerGetAttributes),
+	RUNTIME(cudaMemcpyAsync),
+	RUNTIME(cudaMemsetAsync),
+	RUNTIME(cudaStreamCreateWithPriority),
+	RUNTIME(cudaStreamDestroy),
+	RUNTIME(cudaStreamSynchronize),
+	RUNTIME(cudaStreamQuery),
+	RUNTIME(cudaStreamWaitEvent),
+	RUNTIME(cudaEventCreateWithFlags),
+	RUNTIME(cudaEventDestroy),
+	RUNTIME(cudaEventRecord),
+	RUNTIME(cudaEventSynchronize),
+	RUNTIME(cudaEventQuery),
+	RUNTIME(cudaEventElapsedTime),
+	RUNTIME(cudaLibraryLoadData),
+	RUNTIME(cudaLibraryGetKernel),
+	RUNTIME(cudaLibraryUnload),
+	RUNTIME(cudaLaunchKernel),
+};
+
+static const struct name blas_names[] = {
+	BLAS(cublasCreate_v2),       BLAS(cublasDestroy_v2),
+	BLAS(cublasGetStatusString), BLAS(cublasGemmStridedBatchedEx),
+	BLAS(cublasSetMathMode),     BLAS(cublasSetStream_v2),
+	BLAS(cublasSetWorkspace_v2),
+};
+
+static const struct name compiler_names[] = {
+	COMPILER(nvrtcGetErrorString),
+	COMPILER(nvrtcVersion),
+	COMPILER(nvrtcGetNumSupportedArchs),
+	COMPILER(nvrtcGetSupportedArchs),
+	COMPILER(nvrtcCreateProgram),
+	COMPILER(nvrtcDestroyProgram),
+	COMPILER(nvrtcCompileProgram),
+	COMPILER(nvrtcGetProgramLogSize),
+	COMPILER(nvrtcGetProgramLog),
+	COMPILER(nvrtcGetCUBINSize),
+	COMPILER(nvrtcGetCUBIN),
+	COMPILER(nvrtcGetPTXSize),
+	COMPILER(nvrtcGetPTX),
+};
+
+static const struct name management_names[] = {
+	MANAGEMENT(nvmlInit_v2),
+	MANAGEMENT(nvmlShutdown),
+	MANAGEMENT(nvmlErrorString),
+	MANAGEMENT(nvmlSystemGetDriverVersion),
+	MANAGEMENT(nvmlSystemGetCudaDriverVersion_v2),
+	MANAGEMENT(nvmlDeviceGetCount_v2),
+	MANAGEMENT(nvmlDeviceGetHandleByIndex_v2),
+	MANAGEMENT(nvmlDeviceGetName),
+	MANAGEMENT(nvmlDeviceGetUUID),
+	MANAGEMENT(nvmlDeviceGetMemoryInfo),
+	MANAGEMENT(nvmlDeviceGetPciInfo_v3),
+	MANAGEMENT(nvmlDeviceGetCudaComputeCapability),
+};
+
+#define COUNT(names) (sizeof(names) / sizeof((names)[0]))
+
+static const struct library runtime = {"libcudart.so.13", "the CUDA runtime", runtime_names,
+				       COUNT(runtime_names)};
+static const struct library blas = {"libcublas.so.13", "cuBLAS", blas_names, COUNT(blas_names)};
+static const struct library compiler = {"libnvrtc.so.13", "the CUDA compiler", compiler_names,
+					COUNT(compiler_names)};
+static const struct library management = {"libnvidia-ml.so.1", "NVIDIA's management library",
+					  management_names, COUNT(management_names)};
+
+/* `table` begins with the handle. */
+static tn_status open_library(const struct library *library, void *table, char *text, size_t size)
+{
+	void **handle = table;
+	if (*handle)
+		return TN_OK;
+	*handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!*handle) {
+		const char *why = dlerror();
+		snprintf(text, size, "%s (%s) cannot be opened: %s", library->file,
+			 library->purpose, why ? why : "no reason was given");
+		return TN_MISSING_LIBRARY;
+	}
+	for (size_t i = 0; i < library->n_names; i++) {
+		void *address = dlsym(*handle, library->names[i].text);
+		if (!address) {
+			snprintf(text, size, "%s (%s) has no %s: another version is needed",
+				 library->file, library->purpose, library->names[i].text);
+			cuda_library_close(handle);
+			return TN_MISSING_LIBRARY;
+		}
+		memcpy((char *)table + library->names[i].offset, &address, sizeof(address));
+	}
+	return TN_OK;
+}
+
+tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size)
+{
+	return open_library(&runtime, rt, text, size);
+}
+
+tn_status cuda_blas_open(struct cuda_blas *cublas, char *text, size_t size)
+{
+	return open_library(&blas, cublas, text, size);
+}
+
+tn_status cuda_compiler_open(struct cuda_compiler *nvrtc, char *text, size_t size)
+{
+	return open_library(&compiler, nvrtc, text, size);
+}
+
+tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size)
+{
+	return open_library(&management, nvml, text, size);
+}
+
+void cuda_library_close(void **handle)
+{
+	if (*handle)
+		dlclose(*handle);
+	*handle = NULL;
+}
+
+/* ---- Presence --------------------------------------------------------------------------------*/
+
+enum found { NOT_SEEN, SEEN, DAMAGED };
+
+/* Is there a file of that name in the folder, and does it begin as a library does? */
+static enum found look(const char *folder, size_t length, const char *file)
+{
+	char path[4096], magic[4];
+	int n = snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, file);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return NOT_SEEN;
+	FILE *stream = fopen(path, "rbe");
+	if (!stream)
+		return NOT_SEEN;
+	size_t got = fread(magic, 1, sizeof(magic), stream);
+	(void)fclose(stream);
+	return got == sizeof(magic) && !memcmp(magic, "\177ELF", sizeof(magic)) ? SEEN : DAMAGED;
+}
+
+/* The folders that dlopen searches for the runtime's own needs, in their order. */
+static enum found look_in_path(void *handle, const char *file)
+{
+	Dl_serinfo size;
+	enum found found = NOT_SEEN;
+	union {
+		Dl_serinfo info;
+		char room[16384];
+	} path;
+	if (dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) || size.dls_size > sizeof(path))
+		return NOT_SEEN;
+	path.info.dls_size = size.dls_size;
+	path.info.dls_cnt = size.dls_cnt;
+	if (dlinfo(handle, RTLD_DI_SERINFO, &path.info))
+		return NOT_SEEN;
+	for (unsigned i = 0; i < path.info.dls_cnt && found == NOT_SEEN; i++)
+		found = look(path.info.dls_serpath[i].dls_name,
+			     strlen(path.info.dls_serpath[i].dls_name), file);
+	return found;
+}
+
+static enum found look_beside(const void *address, const char *file)
+{
+	Dl_info info;
+	const char *end;
+	if (!dladdr(address, &info) || !info.dli_fname || !(end = strrchr(info.dli_fname, '/')))
+		return NOT_SEEN;
+	return look(info.dli_fname, (size_t)(end - info.dli_fname), file);
+}
+
+/* What is seen is believed; what is not, the system's own search decides. */
+static tn_status check_presence(const struct cuda_runtime *rt, const struct library *library,
+				char *text, size_t size)
+{
+	void *table[64] = {NULL};
+	const void *known;
+	memcpy(&known, &rt->cudaGetLastError, sizeof(known));
+	enum found found = look_in_path(rt->handle, library->file);
+	if (found == NOT_SEEN)
+		found = look_beside(known, library->file);
+	if (found == SEEN)
+		return TN_OK;
+	tn_status status = open_library(library, table, text, size);
+	cuda_library_close(&table[0]);
+	return status;
+}
+
+tn_status cuda_libraries_present(const struct cuda_runtime *rt, char *text, size_t size)
+{
+	_Static_assert(sizeof(struct cuda_blas) <= 64 * sizeof(void *), "room in check_presence");
+	_Static_assert(sizeof(struct cuda_compiler) <= 64 * sizeof(void *),
+		       "room in check_presence");
+	tn_status status = check_presence(rt, &blas, text, size);
+	return status ? status : check_presence(rt, &compiler, text, size);
+}

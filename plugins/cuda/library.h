@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * NVIDIA's libraries, opened at run time.  The fields have the names that the libraries export, which are
+ * not always those that their headers give to functions: cublasSgemm of the header is cublasSgemm_v2 in the
+ * file, and another cublasSgemm stands beside it.  A call reads as in any CUDA program:
+ * rt->cudaMallocAsync(...).
+ */
+#ifndef CUDA_LIBRARY_H
+#define CUDA_LIBRARY_H
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <nvrtc.h>
+
+#include <tenon/backend.h>
+
+#include "nvml.h"
+
+struct cuda_runtime {
+	void *handle;
+	__typeof__(&cudaGetErrorName) cudaGetErrorName;
+	__typeof__(&cudaGetErrorString) cudaGetErrorString;
+	__typeof__(&cudaGetLastError) cudaGetLastError;
+	__typeof__(&cudaDriverGetVersion) cudaDriverGetVersion;
+	__typeof__(&cudaRuntimeGetVersion) cudaRuntimeGetVersion;
+	__typeof__(&cudaGetDeviceCount) cudaGetDeviceCount;
+	__typeof__(&cudaDeviceGetByPCIBusId) cudaDeviceGetByPCIBusId;
+	__typeof__(&cudaGetDeviceProperties) cudaGetDeviceProperties;
+	__typeof__(&cudaDeviceGetAttribute) cudaDeviceGetAttribute;
+	__typeof__(&cudaGetDevice) cudaGetDevice;
+	__typeof__(&cudaSetDevice) cudaSetDevice;
+	__typeof__(&cudaMalloc) cudaMalloc;
+	__typeof__(&cudaFree) cudaFree;
+	__typeof__(&cudaMallocAsync) cudaMallocAsync;
+	__typeof__(&cudaFreeAsync) cudaFreeAsync;
+	__typeof__(&cudaHostAlloc) cudaHostAlloc;
+	__typeof__(&cudaFreeHost) cudaFreeHost;
+	__typeof__(&cudaMemGetInfo) cudaMemGetInfo;
+	__typeof__(&cudaPointerGetAttributes) cudaPointerGetAttributes;
+	__typeof__(&cudaMemcpyAsync) cudaMemcpyAsync;
+	__typeof__(&cudaMemsetAsync) cudaMemsetAsync;
+	__typeof__(&cudaStreamCreateWithPriority) cudaStreamCreateWithPriority;
+	__typeof__(&cudaStreamDestroy) cudaStreamDestroy;
+	__typeof__(&cudaStreamSynchronize) cudaStreamSynchronize;
+	__typeof__(&cudaStreamQuery) cudaStreamQuery;
+	__typeof__(&cudaStreamWaitEvent) cudaStreamWaitEvent;
+	__typeof__(&cudaEventCreateWithFlags) cudaEventCreateWithFlags;
+	__typeof__(&cudaEventDestroy) cudaEventDestroy;
+	__typeof__(&cudaEventRecord) cudaEventRecord;
+	__typeof__(&cudaEventSynchronize) cudaEventSynchronize;
+	__typeof__(&cudaEventQuery) cudaEventQuery;
+	__typeof__(&cudaEventElapsedTime) cudaEventElapsedTime;
+	__typeof__(&cudaLibraryLoadData) cudaLibraryLoadData;
+	__typeof__(&cudaLibraryGetKernel) cudaLibraryGetKernel;
+	__typeof__(&cudaLibraryUnload) cudaLibraryUnload;
+	__typeof__(&cudaLaunchKernel) cudaLaunchKernel;
+};
+
+struct cuda_blas {
+	void *handle;
+	__typeof__(&cublasCreate_v2) cublasCreate_v2;
+	__typeof__(&cublasDestroy_v2) cublasDestroy_v2;
+	__typeof__(&cublasGetStatusString) cublasGetStatusString;
+	__typeof__(&cublasGemmStridedBatchedEx) cublasGemmStridedBatchedEx;
+	__typeof__(&cublasSetMathMode) cublasSetMathMode;
+	__typeof__(&cublasSetStream_v2) cublasSetStream_v2;
+	__typeof__(&cublasSetWorkspace_v2) cublasSetWorkspace_v2;
+};
+
+struct cuda_compiler {
+	void *handle;
+	__typeof__(&nvrtcGetErrorString) nvrtcGetErrorString;
+	__typeof__(&nvrtcVersion) nvrtcVersion;
+	__typeof__(&nvrtcGetNumSupportedArchs) nvrtcGetNumSupportedArchs;
+	__typeof__(&nvrtcGetSupportedArchs) nvrtcGetSupportedArchs;
+	__typeof__(&nvrtcCreateProgram) nvrtcCreateProgram;
+	__typeof__(&nvrtcDestroyProgram) nvrtcDestroyProgram;
+	__typeof__(&nvrtcCompileProgram) nvrtcCompileProgram;
+	__typeof__(&nvrtcGetProgramLogSize) nvrtcGetProgramLogSize;
+	__typeof__(&nvrtcGetProgramLog) nvrtcGetProgramLog;
+	__typeof__(&nvrtcGetCUBINSize) nvrtcGetCUBINSize;
+	__typeof__(&nvrtcGetCUBIN) nvrtcGetCUBIN;
+	__typeof__(&nvrtcGetPTXSize) nvrtcGetPTXSize;
+	__typeof__(&nvrtcGetPTX) nvrtcGetPTX;
+};
+
+/* The management library comes with the driver, not with the toolkit: nvml.h has its types. */
+struct cuda_management {
+	void *handle;
+	nvmlReturn_t (*nvmlInit_v2)(void);
+	nvmlReturn_t (*nvmlShutdown)(void);
+	const char *(*nvmlErrorString)(nvmlReturn_t result);
+	nvmlReturn_t (*nvmlSystemGetDriverVersion)(char *version, unsigned int length);
+	nvmlReturn_t (*nvmlSystemGetCudaDriverVersion_v2)(int *version);
+	nvmlReturn_t (*nvmlDeviceGetCount_v2)(unsigned int *count);
+	nvmlReturn_t (*nvmlDeviceGetHandleByIndex_v2)(unsigned int index, nvmlDevice_t *device);
+	nvmlReturn_t (*nvmlDeviceGetName)(nvmlDevice_t device, char *name, unsigned int length);
+	nvmlReturn_t (*nvmlDeviceGetUUID)(nvmlDevice_t device, char *uuid, unsigned int length);
+	nvmlReturn_t (*nvmlDeviceGetMemoryInfo)(nvmlDevice_t device, nvmlMemory_t *memory);
+	nvmlReturn_t (*nvmlDeviceGetPciInfo_v3)(nvmlDevice_t device, nvmlPciInfo_t *pci);
+	nvmlReturn_t (*nvmlDeviceGetCudaComputeCapability)(nvmlDevice_t device, int *major,
+							   int *minor);
+};
+
+/* Each opens its library and fetches every function, or nothing.  TN_MISSING_LIBRARY: `text` names the
+ * file, or the function that it lacks.  Opened again they do nothing. */
+tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size);
+tn_status cuda_blas_open(struct cuda_blas *blas, char *text, size_t size);
+tn_status cuda_compiler_open(struct cuda_compiler *compiler, char *text, size_t size);
+tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size);
+
+/* Whether cuBLAS and NVRTC are there, without the time and the memory that opening cuBLAS takes where their
+ * files can be seen: beside the runtime, or in a folder that dlopen searches.  TN_MISSING_LIBRARY: `text`
+ * names the one that is not. */
+tn_status cuda_libraries_present(const struct cuda_runtime *rt, char *text, size_t size);
+
+/* Takes a library's handle back; the file stays mapped, for its threads outlive every instance. */
+void cuda_library_close(void **handle);
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * matmul through cuBLAS, which counts matrices by columns: what is dense by rows is the transpose of one that
+ * is dense by columns, and C = A B is C^T = B^T A^T.  One strided axis of batches goes into one call, the
+ * others into a loop.  Bias and activation are a kernel behind the product.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "memory.h"
+#include "operand.h"
+#include "status.h"
+#include "stream.h"
+
+enum { MAX_BATCH_AXES = 4, BLOCK = 256 };
+
+static const char operation[] = "matmul";
+
+/* A matrix in memory as cuBLAS counts it. */
+struct matrix {
+	uint64_t address;
+	int64_t leading;
+	int by_rows;
+};
+
+struct product {
+	const struct tn_matmul_args *args;
+	int64_t m, n, k;
+	struct matrix a, b, c;
+	struct cuda_nest batch; /* views 0 to 2 are A, B and C; the last axis goes into the call */
+};
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static int is_multiplied(const struct cuda_device *device, tn_dtype dtype)
+{
+	return dtype == TN_F16 || dtype == TN_F32 || dtype == TN_F64 ||
+	       (dtype == TN_BF16 && device->architecture >= 80);
+}
+
+static tn_status check_epilogue(const struct tn_matmul_args *args)
+{
+	const struct tn_call *call = &args->call;
+	const int64_t *n = &args->c.shape[args->c.rank - 1];
+	if (args->activation > TN_ACTIVATION_GELU)
+		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
+				 "activation %u is not known here", args->activation);
+	if (!args->has_bias)
+		return TN_OK;
+	tn_status status = cuda_check_operand(call, operation, "bias", 0, &args->bias, CUDA_READS);
+	if (!status && args->bias.dtype != args->c.dtype)
+		status = cuda_fail(call->error, TN_UNSUPPORTED, operation,
+				   "a bias of dtype %d for a product of dtype %d",
+				   (int)args->bias.dtype, (int)args->c.dtype);
+	return status ? status : cuda_check_shape(call, operation, "bias", 0, &args->bias, 1, n);
+}
+
+static tn_status check(const struct cuda_device *device, const struct tn_matmul_args *args)
+{
+	const struct tn_call *call = &args->call;
+	const struct tn_operand *operands[] = {&args->a, &args->b, &args->c};
+	const uint32_t rank = args->c.rank;
+	int64_t shapes[3][MAX_BATCH_AXES + 2];
+	for (unsigned k = 0; k < 3; k++)
+		if (!is_multiplied(device, operands[k]->dtype) ||
+		    operands[k]->dtype != args->c.dtype)
+			return cuda_fail(
+				call->error, TN_UNSUPPORTED, operation,
+				"dtypes %d, %d and %d: one of f16, bf16 (from compute "
+				"capability 8.0 on), f32 and f64 for all three is done here",
+				(int)args->a.dtype, (int)args->b.dtype, (int)args->c.dtype);
+	if (rank < 2 || rank > MAX_BATCH_AXES + 2 || args->a.rank != rank)
+		return cuda_fail(call->error, TN_SHAPE, operation,
+				 "ranks %u and %u: expected one of 2 to 6", args->a.rank, rank);
+	for (unsigned k = 0; k < 3; k++)
+		memcpy(shapes[k], args->c.shape, rank * sizeof(shapes[k][0]));
+	shapes[0][rank - 1] = shapes[1][rank - 2] = args->a.shape[rank - 1];
+	for (unsigned k = 0; k < 3; k++) {
+		tn_status status = cuda_check_operand(call, operation, "operand", k, operands[k],
+						      k == 2 ? CUDA_WRITES : CUDA_READS);
+		if (!status)
+			status = cuda_check_shape(call, operation, "operand", k, operands[k], rank,
+						  shapes[k]);
+		if (status)
+			return status;
+	}
+	return check_epilogue(args);
+}
+
+/* ---- The plan --------------------------------------------------------------------------------*/
+
+/* 0: neither axis is dense. */
+static int read_matrix(const struct tn_operand *operand, struct matrix *matrix)
+{
+	const int64_t *shape = &operand->shape[operand->rank - 2];
+	const int64_t *stride = &operand->strides[operand->rank - 2];
+	matrix->address = cuda_address(operand);
+	matrix->by_rows =
+		(stride[1] == 1 || shape[1] == 1) && (stride[0] >= shape[1] || shape[0] == 1);
+	if (matrix->by_rows) {
+		matrix->leading = shape[0] == 1 ? shape[1] : stride[0];
+		return 1;
+	}
+	matrix->leading = shape[1] == 1 ? shape[0] : stride[1];
+	return (stride[0] == 1 || shape[0] == 1) && (stride[1] >= shape[0] || shape[1] == 1);
+}
+
+static tn_status plan(struct product *p, const struct tn_matmul_args *args)
+{
+	uint32_t rank = args->c.rank;
+	const struct tn_operand *operands[] = {&args->a, &args->b, &args->c};
+	struct matrix *matrices[] = {&p->a, &p->b, &p->c};
+	p->args = args;
+	p->m = args->c.shape[rank - 2];
+	p->n = args->c.shape[rank - 1];
+	p->k = args->a.shape[rank - 1];
+	cuda_nest_begin(&p->batch, rank - 2, rank - 2, args->c.shape);
+	for (unsigned k = 0; k < 3; k++) {
+		if (!read_matrix(operands[k], matrices[k]))
+			return cuda_fail(args->call.error, TN_UNSUPPORTED, operation,
+					 "operand %u is dense along neither axis", k);
+		if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX ||
+		    matrices[k]->leading > INT_MAX)
+			return cuda_fail(args->call.error, TN_UNSUPPORTED, operation,
+					 "operand %u is larger than cuBLAS counts", k);
+		uint32_t view = cuda_nest_add(&p->batch, operands[k], 1);
+		memset(p->batch.view[view].stride + rank - 2, 0, 2 * sizeof(int64_t));
+	}
+	cuda_nest_simplify(&p->batch);
+	cuda_nest_pad(&p->batch, 1, 0);
+	return p->batch.length[p->batch.rank - 1] <= INT_MAX
+		       ? TN_OK
+		       : cuda_fail(args->call.error, TN_UNSUPPORTED, operation,
+				   "more matrices than cuBLAS counts");
+}
+
+/* What cuBLAS may write to besides: by shape and architecture alone, so that the same product is computed in
+ * the same way each time.  16 KiB is the least that every routine works with. */
+static uint64_t workspace_bytes(const struct cuda_device *device, const struct product *p)
+{
+	uint64_t work = (uint64_t)p->m * (uint64_t)p->n * (uint64_t)p->k *
+			cuda_product(p->batch.length, p->batch.rank);
+	if (work < UINT64_C(1) << 22)
+		return UINT64_C(64) << 10;
+	return device->architecture >= 90 ? UINT64_C(32) << 20 : UINT64_C(8) << 20;
+}
+
+/* ---- cuBLAS ----------------------------------------------------------------------------------*/
+
+static tn_status fail_blas(struct cuda_job *job, cublasStatus_t code, const char *function)
+{
+	struct cuda_device *device = job->device;
+	struct tn_error_info *error = job->call->error;
+	/* cuBLAS has one code for whatever the device says. */
+	cudaError_t state = device->rt->cudaStreamQuery(cuda_stream_handle(job->stream));
+	if (cuda_status_of(state) == TN_DEVICE_LOST)
+		return cuda_stream_fail(device, job->stream, error, state, operation, function);
+	tn_status status =
+		code == CUBLAS_STATUS_ALLOC_FAILED ? TN_OUT_OF_MEMORY : TN_BACKEND_FAILURE;
+	(void)device->rt->cudaGetLastError();
+	cuda_fail(error, status, operation, "%s: %s (%d)", function,
+		  device->blas.cublasGetStatusString(code), (int)code);
+	if (error)
+		error->native_code = code;
+	return status;
+}
+
+static tn_status open_blas(struct cuda_job *job)
+{
+	struct cuda_device *device = job->device;
+	char text[256];
+	if (device->blas_handle)
+		return TN_OK;
+	tn_status status = cuda_blas_open(&device->blas, text, sizeof(text));
+	if (status)
+		return cuda_fail(job->call->error, status, operation, "%s", text);
+	cublasStatus_t code = device->blas.cublasCreate_v2(&device->blas_handle);
+	if (code != CUBLAS_STATUS_SUCCESS) {
+		device->blas_handle = NULL;
+		return fail_blas(job, code, "cublasCreate");
+	}
+	/* Sums of f16 stay in f32 from end to end. */
+	code = device->blas.cublasSetMathMode(device->blas_handle,
+					      CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+	device->blas_stream = NULL;
+	return code == CUBLAS_STATUS_SUCCESS ? TN_OK : fail_blas(job, code, "cublasSetMathMode");
+}
+
+void cuda_matmul_close(struct cuda_device *device)
+{
+	if (device->blas_handle && !device->loss.status)
+		(void)device->blas.cublasDestroy_v2(device->blas_handle);
+	device->blas_handle = NULL;
+}
+
+/* A new stream makes the handle forget its workspace. */
+static tn_status set_stream(struct cuda_job *job, uint64_t bytes)
+{
+	struct cuda_device *device = job->device;
+	cudaStream_t stream = cuda_stream_handle(job->stream);
+	if (device->blas_stream != stream) {
+		cublasStatus_t code = device->blas.cublasSetStream_v2(device->blas_handle, stream);
+		if (code != CUBLAS_STATUS_SUCCESS)
+			return fail_blas(job, code, "cublasSetStream");
+		device->blas_stream = stream;
+	}
+	cublasStatus_t code = device->blas.cublasSetWorkspace_v2(
+		device->blas_handle, cuda_workspace_at(job->call), bytes);
+	return code == CUBLAS_STATUS_SUCCESS ? TN_OK : fail_blas(job, code, "cublasSetWorkspace");
+}
+
+static cudaDataType data_type(tn_dtype dtype)
+{
+	return dtype == TN_F16    ? CUDA_R_16F
+	       : dtype == TN_BF16 ? CUDA_R_16BF
+	       : dtype == TN_F32  ? CUDA_R_32F
+				  : CUDA_R_64F;
+}
+
+static cublasComputeType_t compute_type(const struct cuda_device *device, tn_dtype dtype)
+{
+	if (dtype == TN_F64)
+		return CUBLAS_COMPUTE_64F;
+	return dtype == TN_F32 && device->uses_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+						    : CUBLAS_COMPUTE_32F;
+}
+
+/* One call: the last axis of batches, from element offsets on in A, B and C. */
+static cublasStatus_t multiply(struct cuda_job *job, const struct product *p,
+			       const int64_t offset[3])
+{
+	const struct cuda_device *device = job->device;
+	const struct tn_matmul_args *args = p->args;
+	const cudaDataType type = data_type(args->c.dtype);
+	const size_t size = tn_dtype_size(args->c.dtype);
+	const uint32_t last = p->batch.rank - 1;
+	const float narrow[2] = {(float)args->alpha, (float)args->beta};
+	const double wide[2] = {args->alpha, args->beta};
+	const int is_wide = args->c.dtype == TN_F64, swaps = p->c.by_rows;
+	const struct matrix *x = swaps ? &p->b : &p->a, *y = swaps ? &p->a : &p->b;
+	const int ix = swaps, iy = !swaps;
+	/* C^T takes B^T and A^T, which are what lies there by columns when those lie by rows. */
+	return device->blas.cublasGemmStridedBatchedEx(
+		device->blas_handle, x->by_rows == swaps ? CUBLAS_OP_N : CUBLAS_OP_T,
+		y->by_rows == swaps ? CUBLAS_OP_N : CUBLAS_OP_T, (int)(swaps ? p->n : p->m),
+		(int)(swaps ? p->m : p->n), (int)p->k,
+		is_wide ? (const void *)&wide[0] : (const void *)&narrow[0],
+		cuda_pointer(x->address + (uint64_t)offset[ix] * size), type, (int)x->leading,
+		p->batch.view[ix].stride[last],
+		cuda_pointer(y->address + (uint64_t)offset[iy] * size), type, (int)y->leading,
+		p->batch.view[iy].stride[last],
+		is_wide ? (const void *)&wide[1] : (const void *)&narrow[1],
+		cuda_pointer(p->c.address + (uint64_t)offset[2] * size), type, (int)p->c.leading,
+		p->batch.view[2].stride[last], (int)p->batch.length[last],
+		compute_type(device, args->c.dtype), CUBLAS_GEMM_DEFAULT);
+}
+
+static tn_status multiply_all(struct cuda_job *job, const struct product *p)
+{
+	const struct cuda_nest *batch = &p->batch;
+	uint64_t calls = cuda_product(batch->length, batch->rank - 1);
+	for (uint64_t call = 0; call < calls; call++) {
+		int64_t offset[3] = {0, 0, 0};
+		uint64_t rest = call;
+		for (uint32_t d = batch->rank - 1; d-- > 0;) {
+			int64_t index = (int64_t)(rest % (uint64_t)batch->length[d]);
+			rest /= (uint64_t)batch->length[d];
+			for (unsigned k = 0; k < 3; k++)
+				offset[k] += index * batch->view[k].stride[d];
+		}
+		cublasStatus_t code = multiply(job, p, offset);
+		if (code != CUBLAS_STATUS_SUCCESS)
+			return fail_blas(job, code, "cublasGemmStridedBatchedEx");
+	}
+	return TN_OK;
+}
+
+/* ---- Bias and activation ---------------------------------------------------------------------*/
+
+/* As kernels/matmul.cu has it. */
+struct epilogue {
+	uint64_t c, bias;
+	int64_t bias_stride;
+	uint64_t n_elements;
+	uint64_t length[MAX_BATCH_AXES + 2];
+	int64_t stride[MAX_BATCH_AXES + 2];
+};
+
+static tn_status get_epilogue(struct cuda_job *job, const struct tn_matmul_args *args,
+			      struct cuda_kernel **kernel)
+{
+	const struct cuda_define defines[] = {{"DTYPE", args->c.dtype},
+					      {"ACTIVATION", args->activation},
+					      {"HAS_BIAS", args->has_bias}};
+	return cuda_kernel_get(job, "matmul", "matmul_epilogue", defines, 3, kernel);
+}
+
+static tn_status run_epilogue(struct cuda_job *job, const struct tn_matmul_args *args,
+			      const struct cuda_kernel *kernel)
+{
+	const uint32_t rank = args->c.rank, pad = MAX_BATCH_AXES + 2 - rank;
+	struct epilogue e = {.c = cuda_address(&args->c),
+			     .bias = args->has_bias ? cuda_address(&args->bias) : 0,
+			     .bias_stride = args->has_bias ? args->bias.strides[0] : 0,
+			     .n_elements = cuda_product(args->c.shape, rank)};
+	void *arguments[] = {&e};
+	for (uint32_t d = 0; d < MAX_BATCH_AXES + 2; d++) {
+		e.length[d] = d < pad ? 1 : (uint64_t)args->c.shape[d - pad];
+		e.stride[d] = d < pad ? 0 : args->c.strides[d - pad];
+	}
+	const struct cuda_grid grid = {
+		cuda_blocks(job->device, e.n_elements, BLOCK), 1, 1, BLOCK, 1, 1, 0};
+	return cuda_kernel_launch(job, kernel, grid, arguments);
+}
+
+/* ---- The entry -------------------------------------------------------------------------------*/
+
+/* Everything that can fail to be made is made before anything is written. */
+static tn_status run(struct cuda_job *job, const struct product *p, uint64_t bytes)
+{
+	const struct tn_matmul_args *args = p->args;
+	int goes_on = args->has_bias || args->activation;
+	struct cuda_kernel *kernel = NULL;
+	tn_status status = open_blas(job);
+	if (!status && goes_on)
+		status = get_epilogue(job, args, &kernel);
+	if (!status)
+		status = set_stream(job, bytes);
+	if (status)
+		return status;
+	cuda_stream_note(job->stream, operation);
+	status = multiply_all(job, p);
+	return status || !goes_on ? status : run_epilogue(job, args, kernel);
+}
+
+tn_status cuda_matmul(void *device, const struct tn_matmul_args *args)
+{
+	struct tn_matmul_args own;
+	struct cuda_job job;
+	struct product p;
+	int goes_on = 0;
+	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, operation);
+	if (!status)
+		status = check(device, &own);
+	if (!status)
+		status = plan(&p, &own);
+	if (status)
+		return status;
+	uint64_t bytes = workspace_bytes(device, &p);
+	status = cuda_workspace(&own.call, operation, bytes, &goes_on);
+	return status || !goes_on ? status : run(&job, &p, bytes);
+}

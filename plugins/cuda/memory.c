@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The core has the pool, and asks here for large pieces, which it frees when no work uses them.  Where the
+ * device has memory pools they come from its own, in the order of a stream that has no other work: the
+ * memory is there when the entry returns, and neither taking nor freeing it waits for the work of others,
+ * as cudaFree does.
+ */
+#include "memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "status.h"
+
+#define USUAL_ALIGNMENT 256u
+
+struct buffer {
+	uint64_t address;
+	void *memory; /* as the runtime gave it: at or below the address */
+	uint32_t kind;
+};
+
+struct cuda_buffers {
+	cudaStream_t stream;
+	struct buffer *list;
+	size_t n, capacity;
+};
+
+tn_status cuda_buffers_open(struct cuda_device *device, struct tn_error_info *error)
+{
+	struct cuda_buffers *buffers = cuda_alloc(device->host, sizeof(*buffers));
+	if (!buffers)
+		return cuda_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a table");
+	device->buffers = buffers;
+	cudaError_t code = device->rt->cudaStreamCreateWithPriority(&buffers->stream,
+								    cudaStreamNonBlocking, 0);
+	if (code != cudaSuccess)
+		return cuda_fail_code(device, error, code, "open", "cudaStreamCreateWithPriority");
+	return TN_OK;
+}
+
+static cudaError_t give_back(struct cuda_device *device, const struct buffer *buffer)
+{
+	const struct cuda_runtime *rt = device->rt;
+	if (buffer->kind == TN_MEMORY_PINNED)
+		return rt->cudaFreeHost(buffer->memory);
+	if (!device->has_pools)
+		return rt->cudaFree(buffer->memory);
+	return rt->cudaFreeAsync(buffer->memory, device->buffers->stream);
+}
+
+void cuda_buffers_close(struct cuda_device *device)
+{
+	struct cuda_buffers *buffers = device->buffers;
+	if (!buffers)
+		return;
+	for (size_t i = 0; i < buffers->n && !device->loss.status; i++)
+		(void)give_back(device, &buffers->list[i]);
+	if (buffers->stream && !device->loss.status) {
+		(void)device->rt->cudaStreamSynchronize(buffers->stream);
+		(void)device->rt->cudaStreamDestroy(buffers->stream);
+	}
+	cuda_free(device->host, buffers->list);
+	cuda_free(device->host, buffers);
+	device->buffers = NULL;
+}
+
+/* ---- alloc -----------------------------------------------------------------------------------*/
+
+static int reserve(struct cuda_device *device)
+{
+	struct cuda_buffers *buffers = device->buffers;
+	if (buffers->n < buffers->capacity)
+		return 1;
+	size_t capacity = buffers->capacity ? 2 * buffers->capacity : 64;
+	struct buffer *list = cuda_alloc(device->host, capacity * sizeof(*list));
+	if (!list)
+		return 0;
+	if (buffers->n)
+		memcpy(list, buffers->list, buffers->n * sizeof(*list));
+	cuda_free(device->host, buffers->list);
+	buffers->list = list;
+	buffers->capacity = capacity;
+	return 1;
+}
+
+static cudaError_t get_memory(struct cuda_device *device, uint32_t kind, uint64_t size,
+			      void **memory)
+{
+	const struct cuda_runtime *rt = device->rt;
+	cudaStream_t stream = device->buffers->stream;
+	*memory = NULL;
+	if (kind == TN_MEMORY_PINNED)
+		return rt->cudaHostAlloc(memory, size, cudaHostAllocPortable | cudaHostAllocMapped);
+	if (!device->has_pools)
+		return rt->cudaMalloc(memory, size);
+	cudaError_t code = rt->cudaMallocAsync(memory, size, stream);
+	return code == cudaSuccess ? rt->cudaStreamSynchronize(stream) : code;
+}
+
+static tn_status fail_memory(struct cuda_device *device, const struct tn_alloc_args *args,
+			     cudaError_t code)
+{
+	size_t free_bytes = 0, total = 0;
+	if (code != cudaErrorMemoryAllocation)
+		return cuda_fail_code(device, args->call.error, code, "alloc", "cudaMallocAsync");
+	(void)device->rt->cudaGetLastError();
+	(void)device->rt->cudaMemGetInfo(&free_bytes, &total);
+	return cuda_fail(
+		args->call.error, TN_OUT_OF_MEMORY, "alloc",
+		"%llu bytes of %s memory are not to be had; the device has %zu of %zu free",
+		(unsigned long long)args->size,
+		args->memory_kind == TN_MEMORY_PINNED ? "pinned" : "device", free_bytes, total);
+}
+
+static tn_status check(const struct tn_alloc_args *args)
+{
+	struct tn_error_info *error = args->call.error;
+	if (args->memory_kind != TN_MEMORY_DEVICE && args->memory_kind != TN_MEMORY_PINNED)
+		return cuda_fail(error, TN_UNSUPPORTED, "alloc",
+				 "memory of kind %u is not known here", args->memory_kind);
+	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
+		return cuda_fail(error, TN_INVALID_ARGUMENT, "alloc",
+				 "%llu bytes aligned to %llu: expected some, and a power of two",
+				 (unsigned long long)args->size,
+				 (unsigned long long)args->alignment);
+	return TN_OK;
+}
+
+tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
+{
+	struct cuda_device *own = device;
+	struct tn_alloc_args taken;
+	struct buffer made = {.memory = NULL};
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, TN_ASYNC, "alloc");
+	if (!status)
+		status = check(&taken);
+	if (status)
+		return status;
+	/* The runtime aligns to 256 at least; more is cut out of more. */
+	uint64_t slack = taken.alignment > USUAL_ALIGNMENT ? taken.alignment : 0, size;
+	if (__builtin_add_overflow(taken.size, slack, &size) ||
+	    (taken.memory_kind == TN_MEMORY_DEVICE && size > own->memory_bytes))
+		return fail_memory(own, &taken, cudaErrorMemoryAllocation);
+	if (!reserve(own))
+		return cuda_fail(taken.call.error, TN_OUT_OF_MEMORY, "alloc",
+				 "no host memory for a table");
+	made.kind = taken.memory_kind;
+	cudaError_t code = get_memory(own, made.kind, size, &made.memory);
+	if (code != cudaSuccess)
+		return fail_memory(own, &taken, code);
+	made.address = (uint64_t)(uintptr_t)made.memory;
+	if (slack)
+		made.address = (made.address + slack - 1) & ~(slack - 1);
+	own->buffers->list[own->buffers->n++] = made;
+	*buffer = made.address;
+	return TN_OK;
+}
+
+/* ---- free ------------------------------------------------------------------------------------*/
+
+tn_status cuda_memory_free(void *device, const struct tn_free_args *args)
+{
+	struct cuda_device *own = device;
+	struct cuda_buffers *buffers = own->buffers;
+	struct tn_free_args taken;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, TN_ASYNC, "free");
+	if (status)
+		return status;
+	size_t i = buffers->n;
+	while (i > 0 && buffers->list[i - 1].address != taken.buffer)
+		i--;
+	if (i == 0)
+		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
+				 "%llu is no buffer of this device",
+				 (unsigned long long)taken.buffer);
+	cudaError_t code = give_back(own, &buffers->list[i - 1]);
+	buffers->list[i - 1] = buffers->list[--buffers->n];
+	if (code != cudaSuccess)
+		return cuda_fail_code(own, taken.call.error, code, "free", "cudaFreeAsync");
+	return TN_OK;
+}
+
+/* ---- Table tenon.memory/1 --------------------------------------------------------------------*/
+
+static tn_status information(void *device, uint32_t memory_kind, struct tn_memory_information *out)
+{
+	struct cuda_device *own = device;
+	size_t free_bytes = 0, total = 0;
+	if (memory_kind != TN_MEMORY_DEVICE)
+		return TN_UNSUPPORTED;
+	if (own->loss.status)
+		return TN_DEVICE_LOST;
+	cudaError_t code = own->rt->cudaSetDevice(own->ordinal);
+	if (code == cudaSuccess)
+		code = own->rt->cudaMemGetInfo(&free_bytes, &total);
+	if (code != cudaSuccess)
+		return cuda_fail_code(own, NULL, code, "information", "cudaMemGetInfo");
+	struct tn_memory_information answer = {.total_bytes = total, .free_bytes = free_bytes};
+	tn_struct_answer(out, &answer, sizeof(answer));
+	return TN_OK;
+}
+
+const struct tn_memory_table cuda_memory_table = {
+	.struct_size = sizeof(cuda_memory_table),
+	.information = information,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Buffers.  A handle is the address, on the device and, of pinned memory, on the host.
+ */
+#ifndef CUDA_MEMORY_H
+#define CUDA_MEMORY_H
+
+#include "plugin.h"
+
+tn_status cuda_buffers_open(struct cuda_device *device, struct tn_error_info *error);
+void cuda_buffers_close(struct cuda_device *device);
+
+tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
+tn_status cuda_memory_free(void *device, const struct tn_free_args *args);
+
+static inline void *cuda_pointer(uint64_t address)
+{
+	return (void *)(uintptr_t)address; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+#endif

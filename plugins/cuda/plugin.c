@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * backend_cuda.so: NVIDIA's GPUs.  An instance holds the host's services, the runtime's functions and the
+ * devices as they were found; everything else hangs on an open device.
+ */
+#include "plugin.h"
+
+#include <string.h>
+
+#include "status.h"
+
+/* What is absent is said by device_count, which knows whether there is hardware at all. */
+static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
+{
+	struct cuda_instance *own = cuda_alloc(host, sizeof(*own));
+	if (!own)
+		return cuda_fail(error, TN_OUT_OF_MEMORY, "create", "no memory for an instance");
+	own->host = host;
+	*instance = own;
+	return TN_OK;
+}
+
+static void destroy(void *instance)
+{
+	struct cuda_instance *own = instance;
+	cuda_library_close(&own->rt.handle);
+	cuda_free(own->host, own);
+}
+
+static const struct tn_compute_table compute_table = {
+	.struct_size = sizeof(compute_table),
+	.map = cuda_map,
+	.reduce = cuda_reduce,
+	.matmul = cuda_matmul,
+};
+
+static const void *query(void *instance, const char *table)
+{
+	static const struct {
+		const char *id;
+		const void *table;
+	} tables[] = {
+		{TN_TABLE_DEVICE, &cuda_device_table}, {TN_TABLE_COMPUTE, &compute_table},
+		{TN_TABLE_COPY, &cuda_copy_table},     {TN_TABLE_MEMORY, &cuda_memory_table},
+		{TN_TABLE_STREAM, &cuda_stream_table},
+	};
+	(void)instance;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (!strcmp(table, tables[i].id))
+			return tables[i].table;
+	return NULL;
+}
+
+#define CUDA_UUID                                                                                  \
+	0x5e, 0x0b, 0x42, 0x9d, 0x71, 0xc6, 0x4f, 0x0e, 0x9a, 0x13, 0x6d, 0x88, 0x2f, 0xb7, 0x30,  \
+		0xc4
+
+TN_BACKEND_PLUGIN(CUDA_UUID, "cuda", "0.1.0", "Apache-2.0", create, destroy, query);

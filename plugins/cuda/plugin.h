@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What the files of this plugin share: an instance with its devices as they were found, an open device,
+ * and the entries of its tables.
+ *
+ *   plugin.c     the instance: create, query, destroy
+ *   host.c       the host's services: memory, log
+ *   library.c    NVIDIA's libraries and the tables of their functions
+ *   count.c      which devices there are, asked of neither the runtime nor the driver
+ *   device.c     open, close, describe
+ *   memory.c     buffers         transfer.c  copies between host and device
+ *   stream.c     streams, events, errors that come late
+ *   status.c     errors: what NVIDIA's codes mean, arguments, a lost device
+ *   operand.c    what can be wrong with operands; loops over several of them
+ *   geometry.c   what a printed kernel is told of them
+ *   text.c       a growing text
+ *   program.c    element programs: checks, and their source
+ *   compile.c    NVRTC           cache.c     compiled kernels on disk
+ *   kernel.c     kernels by key, and their launch; kernel_sources.c: the files of kernels/
+ *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c   one family each
+ */
+#ifndef CUDA_PLUGIN_H
+#define CUDA_PLUGIN_H
+
+#include <tenon/backend.h>
+
+#include "library.h"
+
+#define CUDA_MAX_DEVICES 64
+#define BIT(dtype) (UINT64_C(1) << (dtype))
+
+/* A device as it was found, without the runtime. */
+struct cuda_facts {
+	char name[96];
+	char pci[32];  /* "00000000:17:00.0"; empty: not known */
+	char uuid[64]; /* "GPU-..."; empty: not known */
+	uint32_t identity_type;
+	uint8_t identity[16];
+	uint64_t memory_bytes; /* 0: not known */
+	uint32_t architecture; /* 90 for compute capability 9.0; 0: not known */
+};
+
+struct cuda_instance {
+	const struct tn_host *host;
+	struct cuda_runtime rt;
+	int is_counted;
+	uint32_t n_devices;
+	tn_status absence; /* why there are none */
+	char reason[256];
+	char driver[80]; /* the driver's version and the CUDA that it knows; may be empty */
+	struct cuda_facts devices[CUDA_MAX_DEVICES];
+};
+
+struct cuda_stream;
+struct cuda_buffers;
+struct cuda_kernels;
+
+/* All of a device's entries are called by one thread at a time, so what is opened late hangs here. */
+struct cuda_device {
+	const struct tn_host *host;
+	const struct cuda_runtime *rt;
+	struct cuda_facts facts;
+	int ordinal;           /* the runtime's number of the device */
+	uint32_t architecture; /* 90 for compute capability 9.0 */
+	uint32_t processors;   /* multiprocessors */
+	uint64_t memory_bytes;
+	int has_pools;
+	int uses_tf32;
+	struct cuda_stream *streams; /* the first is that of NULL */
+	struct cuda_buffers *buffers;
+	struct cuda_kernels *kernels;
+	struct cuda_blas blas;         /* opened by the first product */
+	struct cuda_compiler compiler; /* opened by the first kernel that is not in the cache */
+	cublasHandle_t blas_handle;
+	cudaStream_t blas_stream;  /* that the handle was given last */
+	struct tn_error_info loss; /* status TN_OK: the device is there */
+};
+
+/* Which devices there are, into the instance; done once. */
+void cuda_count(struct cuda_instance *instance);
+
+void *cuda_alloc(const struct tn_host *host, size_t size); /* zeroed; NULL: none left */
+void cuda_free(const struct tn_host *host, void *memory);  /* takes NULL */
+void cuda_log(const struct tn_host *host, int32_t level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+tn_status cuda_map(void *device, const struct tn_map_args *args);
+tn_status cuda_reduce(void *device, const struct tn_reduce_args *args);
+tn_status cuda_matmul(void *device, const struct tn_matmul_args *args);
+/* Takes back the handle of cuBLAS. */
+void cuda_matmul_close(struct cuda_device *device);
+
+tn_status cuda_upload(void *device, const struct tn_transfer_args *args);
+tn_status cuda_download(void *device, const struct tn_transfer_args *args);
+
+extern const struct tn_device_table cuda_device_table;
+extern const struct tn_memory_table cuda_memory_table;
+extern const struct tn_stream_table cuda_stream_table;
+extern const struct tn_copy_table cuda_copy_table;
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * reduce: blocks of LX x LY threads, LY for each of LX results.  Where the reduced axes are the dense ones, the
+ * threads of one result are neighbours and load several elements at once (rows); else those of
+ * neighbouring results are (columns).  Where there are too few results to fill the device, each is
+ * cut into chunks, whose accumulators wait in the workspace for a second kernel.  All of it is chosen by shapes,
+ * strides and the kind of device, so the bits are the same from run to run.
+ */
+#include <string.h>
+
+#include "geometry.h"
+#include "kernel.h"
+#include "program.h"
+#include "reduce.h"
+#include "status.h"
+
+static const char operation[] = "reduce";
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static tn_status check_operands(const struct tn_reduce_args *args, const char *name,
+				const struct tn_operand *operands, uint32_t n, uint32_t rank)
+{
+	const struct tn_call *call = &args->call;
+	enum cuda_role role = operands == args->outputs ? CUDA_WRITES : CUDA_READS;
+	if (n && !operands)
+		return cuda_fail(call->error, TN_INVALID_ARGUMENT, operation, "no %ss were given",
+				 name);
+	for (uint32_t k = 0; k < n; k++) {
+		tn_status status = cuda_check_operand(call, operation, name, k, &operands[k], role);
+		if (!status && operands[k].dtype > TN_F64)
+			status = cuda_fail(call->error, TN_UNSUPPORTED, operation,
+					   "%s %u: programs do not read or write complex numbers",
+					   name, k);
+		if (!status)
+			status = cuda_check_shape(call, operation, name, k, &operands[k], rank,
+						  args->inputs[0].shape);
+		if (status)
+			return status;
+	}
+	return TN_OK;
+}
+
+static tn_status check_values(const struct tn_reduce_args *args)
+{
+	struct tn_error_info *error = args->call.error;
+	if (args->n_values < 1 || args->n_values > CUDA_MAX_VALUES ||
+	    args->prologue->n_outputs != args->n_values)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
+				 "%u values of a prologue with %u outputs", args->n_values,
+				 args->prologue->n_outputs);
+	for (uint32_t v = 0; v < args->n_values; v++)
+		if (args->combiners[v] < TN_REDUCE_SUM || args->combiners[v] > TN_REDUCE_ARGMIN)
+			return cuda_fail(error, TN_UNSUPPORTED, operation,
+					 "value %u: combiner %u is not known", v,
+					 args->combiners[v]);
+	if (args->epilogue && args->epilogue->n_inputs < args->n_values)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
+				 "the epilogue has %u inputs, there are %u values",
+				 args->epilogue->n_inputs, args->n_values);
+	if (args->prologue->n_inputs == 0 || !args->inputs)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
+				 "no inputs: they give the reduced axes");
+	if (args->n_reduced > args->inputs[0].rank)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
+				 "%u reduced axes, the inputs have %u", args->n_reduced,
+				 args->inputs[0].rank);
+	return TN_OK;
+}
+
+static tn_status check(const struct tn_reduce_args *args)
+{
+	const struct tn_call *call = &args->call;
+	tn_status status = cuda_check_program(call, operation, args->prologue);
+	if (!status && args->epilogue)
+		status = cuda_check_program(call, operation, args->epilogue);
+	if (!status)
+		status = check_values(args);
+	if (status)
+		return status;
+	uint32_t rank = args->inputs[0].rank, kept = rank - args->n_reduced;
+	status = check_operands(args, "input", args->inputs, args->prologue->n_inputs, rank);
+	if (!status)
+		status = check_operands(args, "epilogue input", args->epilogue_inputs,
+					cuda_reduce_more_inputs(args), kept);
+	if (!status)
+		status = check_operands(args, "output", args->outputs, cuda_reduce_outputs(args),
+					kept);
+	if (!status)
+		status = cuda_check_scalars(call, operation, args->scalars,
+					    args->prologue->n_scalars);
+	if (!status && args->epilogue)
+		status = cuda_check_scalars(call, operation, args->epilogue_scalars,
+					    args->epilogue->n_scalars);
+	return status;
+}
+
+/* ---- The nest --------------------------------------------------------------------------------*/
+
+static int asks_for_place(const struct tn_program *program)
+{
+	for (uint32_t i = 0; program && i < program->n_instructions; i++)
+		if (program->instructions[i].op == TN_OP_INDEX ||
+		    program->instructions[i].op == TN_OP_ELEMENT)
+			return 1;
+	return 0;
+}
+
+static int has_place_combiner(const struct tn_reduce_args *args)
+{
+	int any = 0;
+	for (uint32_t v = 0; v < args->n_values; v++)
+		any |= cuda_is_place(args->combiners[v]);
+	return any;
+}
+
+static uint64_t magnitude(int64_t stride)
+{
+	return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+}
+
+static void swap_axes(struct cuda_nest *nest, uint32_t a, uint32_t b)
+{
+	int64_t length = nest->length[a];
+	nest->length[a] = nest->length[b];
+	nest->length[b] = length;
+	for (uint32_t k = 0; k < nest->n_views; k++) {
+		int64_t *stride = nest->view[k].stride, kept = stride[a];
+		stride[a] = stride[b];
+		stride[b] = kept;
+	}
+}
+
+/* The axes from first to end in the order in which they lie in the first input, the densest last. */
+static void sort_axes(struct cuda_nest *nest, uint32_t first, uint32_t end)
+{
+	const int64_t *stride = nest->view[0].stride;
+	for (uint32_t i = first + 1; i < end; i++)
+		for (uint32_t d = i; d > first && magnitude(stride[d - 1]) < magnitude(stride[d]);
+		     d--)
+			swap_axes(nest, d - 1, d);
+}
+
+/* Few different numbers of axes make few kernels. */
+static uint32_t rank_class(uint32_t rank)
+{
+	uint32_t class = 1;
+	while (class < rank)
+		class *= 2;
+	return class;
+}
+
+static void fill_nest(struct cuda_reduction *r, const struct tn_reduce_args *args)
+{
+	struct cuda_nest *nest = &r->nest;
+	uint32_t rank = args->inputs[0].rank, kept = rank - args->n_reduced;
+	cuda_nest_begin(nest, rank, kept, args->inputs[0].shape);
+	for (uint32_t k = 0; k < args->prologue->n_inputs; k++)
+		cuda_nest_add(nest, &args->inputs[k], 0);
+	for (uint32_t k = 0; k < cuda_reduce_more_inputs(args); k++)
+		cuda_nest_add(nest, &args->epilogue_inputs[k], 1);
+	for (uint32_t j = 0; j < cuda_reduce_outputs(args); j++)
+		cuda_nest_add(nest, &args->outputs[j], 1);
+	if (asks_for_place(args->prologue) || asks_for_place(args->epilogue)) {
+		r->first_axis = kept == 0;
+		r->n_named = rank;
+		cuda_nest_pad(nest, kept ? kept : 1, args->n_reduced ? args->n_reduced : 1);
+		return;
+	}
+	cuda_nest_simplify(nest);
+	sort_axes(nest, 0, nest->n_kept);
+	if (!has_place_combiner(args))
+		sort_axes(nest, nest->n_kept, nest->rank);
+	cuda_nest_simplify(nest);
+	cuda_nest_pad(nest, rank_class(nest->n_kept), rank_class(nest->rank - nest->n_kept));
+}
+
+/* ---- The plan --------------------------------------------------------------------------------*/
+
+/* The shortest step between neighbours along some axes, over all inputs: 0 where there is none. */
+static uint64_t shortest(const struct cuda_reduction *r, uint32_t first, uint32_t end)
+{
+	uint64_t least = UINT64_MAX;
+	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++)
+		for (uint32_t d = first; d < end; d++) {
+			uint64_t stride = magnitude(r->nest.view[k].stride[d]);
+			if (r->nest.length[d] > 1 && stride && stride < least)
+				least = stride;
+		}
+	return least;
+}
+
+static int is_aligned(const struct cuda_nest *nest, const struct cuda_view *view, uint32_t n)
+{
+	uint32_t last = nest->rank - 1;
+	if (view->stride[last] != 1 || view->address % (n * tn_dtype_size(view->dtype)))
+		return 0;
+	for (uint32_t d = 0; d < last; d++)
+		if (view->stride[d] % n && nest->length[d] > 1)
+			return 0;
+	return 1;
+}
+
+static uint32_t choose_vector(const struct cuda_reduction *r)
+{
+	const struct cuda_nest *nest = &r->nest;
+	uint32_t last = nest->rank - 1, vector = 8, n_aligned = 0;
+	uint64_t before = cuda_product(nest->length + nest->n_kept, last - nest->n_kept);
+	if (!r->is_rows)
+		return 1;
+	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++) {
+		uint32_t fits = (uint32_t)(16 / tn_dtype_size(nest->view[k].dtype));
+		if (nest->view[k].stride[last] == 1 && fits < vector)
+			vector = fits;
+	}
+	while (before > 1 && nest->length[last] % vector)
+		vector /= 2;
+	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++)
+		n_aligned += (uint32_t)is_aligned(nest, &nest->view[k], vector);
+	return n_aligned && nest->length[last] >= vector ? vector : 1;
+}
+
+/* The last axis from here on counts groups of `vector` elements. */
+static void group(struct cuda_reduction *r)
+{
+	struct cuda_nest *nest = &r->nest;
+	uint32_t last = nest->rank - 1;
+	r->vector = choose_vector(r);
+	r->n_last = nest->length[last];
+	r->n_elements = cuda_product(nest->length + nest->n_kept, nest->rank - nest->n_kept);
+	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++) {
+		struct cuda_view *view = &nest->view[k];
+		r->step[k] = view->stride[last];
+		r->walk[k] = r->step[k] == 0                     ? CUDA_CONSTANT
+			     : is_aligned(nest, view, r->vector) ? CUDA_DENSE
+								 : CUDA_STEPS;
+		view->stride[last] *= r->vector;
+	}
+	r->has_tail = r->n_last % r->vector != 0;
+	nest->length[last] = (r->n_last + r->vector - 1) / r->vector;
+}
+
+static uint32_t power_of_two(uint64_t least, uint32_t most)
+{
+	uint32_t power = 1;
+	while (power < least && power < most)
+		power *= 2;
+	return power;
+}
+
+/* Threads for each result. */
+static void choose_lanes(struct cuda_reduction *r, uint32_t processors)
+{
+	uint64_t enough = (uint64_t)processors * 8 * CUDA_REDUCE_BLOCK; /* threads */
+	if (r->is_rows) {
+		/* Several steps a thread where there are results for all. */
+		uint64_t wanted =
+			r->n_kept * r->n_groups / 4 > enough ? r->n_groups / 4 : r->n_groups;
+		r->ly = power_of_two(wanted, CUDA_REDUCE_BLOCK);
+		r->lx = CUDA_REDUCE_BLOCK / r->ly;
+		return;
+	}
+	r->lx = power_of_two(r->n_kept,
+			     r->n_groups <= 8 || r->n_kept > enough ? CUDA_REDUCE_BLOCK : 32);
+	r->ly = CUDA_REDUCE_BLOCK / r->lx;
+}
+
+/* Chunks for each result: so many that the device is full, unless they get short. */
+static void choose_chunks(struct cuda_reduction *r, uint32_t processors)
+{
+	uint64_t blocks = (r->n_kept + r->lx - 1) / r->lx, enough = (uint64_t)processors * 4;
+	uint64_t most = r->n_groups / ((uint64_t)r->ly * 8);
+	r->n_chunks = 1;
+	r->chunk = r->n_groups;
+	if (blocks >= enough / 2 || most < 2)
+		return;
+	uint64_t wanted = (enough + blocks - 1) / blocks;
+	wanted = wanted < most ? wanted : most;
+	wanted = wanted < 1024 ? wanted : 1024;
+	r->chunk = (r->n_groups + wanted - 1) / wanted;
+	r->chunk = (r->chunk + r->ly - 1) / r->ly * r->ly;
+	r->n_chunks = (r->n_groups + r->chunk - 1) / r->chunk;
+}
+
+static void plan(struct cuda_reduction *r, const struct cuda_device *device,
+		 const struct tn_reduce_args *args)
+{
+	memset(r, 0, offsetof(struct cuda_reduction, nest));
+	r->args = args;
+	fill_nest(r, args);
+	r->is_wide = cuda_nest_is_wide(&r->nest);
+	r->is_rows = shortest(r, r->nest.n_kept, r->nest.rank) <= shortest(r, 0, r->nest.n_kept);
+	group(r);
+	r->n_kept = cuda_product(r->nest.length, r->nest.n_kept);
+	r->n_groups = cuda_product(r->nest.length + r->nest.n_kept, r->nest.rank - r->nest.n_kept);
+	choose_lanes(r, device->processors);
+	choose_chunks(r, device->processors);
+	for (uint32_t v = 0; v < args->n_values; v++)
+		r->value[v] = cuda_output_dtype(args->prologue, v);
+}
+
+/* ---- The entry -------------------------------------------------------------------------------*/
+
+static tn_status get(struct cuda_job *job, const struct cuda_reduction *r,
+		     struct cuda_kernel **kernel)
+{
+	struct cuda_text *key = cuda_key_begin(job->device, operation);
+	uint64_t walks = 0, combiners = 0;
+	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++)
+		walks = walks << 2 | (uint64_t)r->walk[k];
+	for (uint32_t v = 0; v < r->args->n_values; v++)
+		combiners = combiners << 4 | r->args->combiners[v];
+	cuda_key_nest(key, &r->nest);
+	cuda_key_number(key, walks | combiners << 32 | (uint64_t)r->args->n_values << 48);
+	cuda_key_number(key, (uint64_t)r->stage | (uint64_t)r->lx << 8 | (uint64_t)r->ly << 20 |
+				     (uint64_t)r->vector << 32 | (uint64_t)r->is_rows << 40 |
+				     (uint64_t)r->is_wide << 41 | (uint64_t)r->has_tail << 42 |
+				     (uint64_t)(r->args->epilogue != NULL) << 43 |
+				     (uint64_t)r->first_axis << 44 | (uint64_t)r->n_named << 45);
+	cuda_key_scalars(key, r->args->scalars, r->args->prologue->n_scalars);
+	cuda_key_program(key, r->args->prologue);
+	if (r->args->epilogue) {
+		cuda_key_scalars(key, r->args->epilogue_scalars, r->args->epilogue->n_scalars);
+		cuda_key_program(key, r->args->epilogue);
+	}
+	return cuda_kernel_print(job, "reduce", cuda_reduce_print, r, kernel);
+}
+
+static tn_status launch(struct cuda_job *job, const struct cuda_reduction *r,
+			const struct cuda_kernel *kernel)
+{
+	struct cuda_words words;
+	uint64_t blocks = (r->n_kept + r->lx - 1) / r->lx;
+	void *arguments[] = {words.word};
+	words.text = NULL;
+	words.n = 0;
+	cuda_reduce_words(&words, r);
+	if (blocks > INT32_MAX)
+		return cuda_fail(job->call->error, TN_UNSUPPORTED, operation,
+				 "%llu results are more than one launch takes",
+				 (unsigned long long)r->n_kept);
+	const struct cuda_grid grid = {
+		.x = (uint32_t)blocks,
+		.y = r->stage == CUDA_PART ? (uint32_t)r->n_chunks : 1,
+		.z = 1,
+		.block_x = CUDA_REDUCE_BLOCK,
+		.block_y = 1,
+		.block_z = 1,
+	};
+	return cuda_kernel_launch(job, kernel, grid, arguments);
+}
+
+/* The second stage: the chunks of each result are its elements. */
+static void turn_to_join(struct cuda_reduction *r)
+{
+	r->stage = CUDA_JOIN;
+	r->is_rows = 1;
+	r->ly = power_of_two(r->n_chunks, CUDA_REDUCE_BLOCK);
+	r->lx = CUDA_REDUCE_BLOCK / r->ly;
+}
+
+/* Both kernels are there before the first is started: a failure to build has no side effect. */
+static tn_status run_two(struct cuda_job *job, struct cuda_reduction *r)
+{
+	struct cuda_kernel *first = NULL, *second = NULL;
+	struct cuda_reduction join = *r;
+	r->stage = CUDA_PART;
+	turn_to_join(&join);
+	tn_status status = get(job, r, &first);
+	if (!status)
+		status = get(job, &join, &second);
+	if (!status)
+		status = launch(job, r, first);
+	return status ? status : launch(job, &join, second);
+}
+
+tn_status cuda_reduce(void *device, const struct tn_reduce_args *args)
+{
+	struct tn_reduce_args own;
+	struct cuda_reduction r;
+	struct cuda_job job;
+	struct cuda_kernel *kernel;
+	int goes_on = 0;
+	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, operation);
+	if (!status)
+		status = check(&own);
+	if (status)
+		return status;
+	plan(&r, device, &own);
+	uint64_t bytes =
+		r.n_chunks > 1 ? CUDA_ACCUMULATOR * r.n_kept * r.n_chunks * own.n_values : 0;
+	status = cuda_workspace(&own.call, operation, bytes, &goes_on);
+	if (status || !goes_on)
+		return status;
+	if (r.n_chunks > 1) {
+		r.scratch = own.call.workspace->buffer + own.call.workspace->offset;
+		return run_two(&job, &r);
+	}
+	r.stage = CUDA_WHOLE;
+	status = get(&job, &r, &kernel);
+	return status ? status : launch(&job, &r, kernel);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A reduction as it is planned (reduce.c) and printed (reduce_print.c).
+ */
+#ifndef CUDA_REDUCE_H
+#define CUDA_REDUCE_H
+
+#include "geometry.h"
+
+enum { CUDA_REDUCE_BLOCK = 256, CUDA_MAX_VALUES = 4 };
+#define CUDA_ACCUMULATOR UINT64_C(16) /* bytes of the largest */
+
+/* All of it; the accumulators of chunks; what becomes of those. */
+enum cuda_stage { CUDA_WHOLE, CUDA_PART, CUDA_JOIN };
+/* How an input lies along the last axis. */
+enum cuda_walk { CUDA_STEPS, CUDA_CONSTANT, CUDA_DENSE };
+
+struct cuda_reduction {
+	const struct tn_reduce_args *args;
+	enum cuda_stage stage;
+	int is_rows;
+	int is_wide;
+	int has_tail;    /* the last group may be short: one reduced axis alone */
+	uint32_t vector; /* elements in a group */
+	uint32_t lx, ly; /* results in a block, threads for each */
+	uint32_t
+		first_axis; /* of the axes that programs may name: behind one that was put in front */
+	uint32_t n_named;   /* how many they may name */
+	uint64_t n_kept, n_groups, n_elements;
+	uint64_t n_chunks, chunk; /* chunks for each result, groups in one */
+	int64_t n_last;           /* elements along the last axis */
+	uint64_t scratch;
+	tn_dtype value[CUDA_MAX_VALUES]; /* of the prologue's outputs */
+	enum cuda_walk walk[TN_PROGRAM_MAX_INPUTS];
+	int64_t step[TN_PROGRAM_MAX_INPUTS];
+	struct cuda_nest nest; /* last: it is not cleared */
+};
+
+static inline int cuda_is_place(uint32_t combiner)
+{
+	return combiner == TN_REDUCE_ARGMAX || combiner == TN_REDUCE_ARGMIN;
+}
+
+static inline uint32_t cuda_reduce_outputs(const struct tn_reduce_args *args)
+{
+	return args->epilogue ? args->epilogue->n_outputs : args->n_values;
+}
+
+static inline uint32_t cuda_reduce_more_inputs(const struct tn_reduce_args *args)
+{
+	return args->epilogue ? args->epilogue->n_inputs - args->n_values : 0;
+}
+
+void cuda_reduce_words(struct cuda_words *words, const struct cuda_reduction *r);
+/* `argument` is the reduction. */
+void cuda_reduce_print(struct cuda_text *text, const void *argument);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Errors.  A code of the runtime is recoverable (no memory), a failure of one call, or the end of the
+ * device: after a fault in a kernel every call in this process answers with that fault, so the device is
+ * lost, and each later entry says so.
+ */
+#ifndef CUDA_STATUS_H
+#define CUDA_STATUS_H
+
+#include "plugin.h"
+
+/* Fills `error`, where there is one, and answers the status. */
+tn_status cuda_fail(struct tn_error_info *error, tn_status status, const char *operation,
+		    const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same for a function of the runtime that answered `code`.  Remembers a lost device. */
+tn_status cuda_fail_code(struct cuda_device *device, struct tn_error_info *error, cudaError_t code,
+			 const char *operation, const char *function);
+
+/* What a code means; TN_DEVICE_LOST: no call of this process will succeed any more. */
+tn_status cuda_status_of(cudaError_t code);
+/* The same for what stops a device from being opened: the name of an absence. */
+tn_status cuda_absence_of(const struct cuda_runtime *rt, cudaError_t code);
+
+/* Begins an entry: takes its arguments, which may have those flags, answers for a device that is lost, and
+ * makes it the current one of this thread. */
+tn_status cuda_take(struct cuda_device *device, void *own, size_t own_size, const void *theirs,
+		    uint32_t flags, const char *operation);
+#define CUDA_COMPUTE_FLAGS (TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC)
+
+/* Says that a call needs so much workspace.  *goes_on := 1 where there is work to do now: no dry run, and
+ * the workspace is there.  TN_UNSUPPORTED: it is not, in a dry run either. */
+tn_status cuda_workspace(const struct tn_call *call, const char *operation, uint64_t bytes,
+			 int *goes_on);
+/* The address of the workspace that a call has. */
+void *cuda_workspace_at(const struct tn_call *call);
+
+#endif

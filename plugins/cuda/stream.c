@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "stream.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "status.h"
+
+#define RECENT 16u
+
+struct cuda_stream {
+	struct cuda_stream *next;
+	uint64_t serial;      /* never used again, unlike an address; 0: the device's own */
+	uint64_t last_serial; /* of the device's own: the highest that was given */
+	cudaStream_t handle;
+	const char *recent[RECENT];
+	uint64_t n_recent; /* operations since it was last seen to be done */
+};
+
+struct event {
+	cudaEvent_t handle;
+	uint64_t serial; /* of the stream */
+	int is_recorded;
+};
+
+cudaStream_t cuda_stream_handle(const struct cuda_stream *stream)
+{
+	return stream->handle;
+}
+
+void cuda_stream_note(struct cuda_stream *stream, const char *operation)
+{
+	stream->recent[stream->n_recent++ % RECENT] = operation;
+}
+
+/* ---- Errors ----------------------------------------------------------------------------------*/
+
+/* The names of the last operations, each once, the oldest first: "map, reduce". */
+static unsigned name_recent(const struct cuda_stream *stream, const char *names[RECENT])
+{
+	uint64_t first = stream->n_recent > RECENT ? stream->n_recent - RECENT : 0;
+	unsigned n = 0;
+	for (uint64_t i = first; i < stream->n_recent; i++) {
+		const char *name = stream->recent[i % RECENT];
+		unsigned k = 0;
+		while (k < n && strcmp(names[k], name) != 0)
+			k++;
+		if (k == n)
+			names[n++] = name;
+	}
+	return n;
+}
+
+static void list_recent(const struct cuda_stream *stream, char *text, size_t size)
+{
+	const char *names[RECENT];
+	unsigned n = name_recent(stream, names);
+	size_t at = 0;
+	text[0] = 0;
+	for (unsigned k = 0; k < n && at < size; k++) {
+		int length = snprintf(text + at, size - at, "%s%s", k ? ", " : "", names[k]);
+		at += length > 0 ? (size_t)length : 0;
+	}
+}
+
+tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream *stream,
+			   struct tn_error_info *error, cudaError_t code, const char *operation,
+			   const char *function)
+{
+	const char *names[RECENT];
+	char list[200], text[260];
+	if (cuda_status_of(code) != TN_DEVICE_LOST || !stream->n_recent)
+		return cuda_fail_code(device, error, code, operation, function);
+	unsigned n = name_recent(stream, names);
+	if (n > 1) {
+		list_recent(stream, list, sizeof(list));
+		snprintf(text, sizeof(text), "one of the %llu operations before (%s) failed",
+			 (unsigned long long)stream->n_recent, list);
+		function = text;
+	}
+	return cuda_fail_code(device, error, code, names[0],
+			      n > 1 ? function : "it failed on the device");
+}
+
+tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
+			   struct tn_error_info *error, const char *operation)
+{
+	cudaError_t code = device->rt->cudaStreamSynchronize(stream->handle);
+	if (code != cudaSuccess)
+		return cuda_stream_fail(device, stream, error, code, operation,
+					"cudaStreamSynchronize");
+	stream->n_recent = 0;
+	return TN_OK;
+}
+
+/* ---- A stream's life -------------------------------------------------------------------------*/
+
+static tn_status make_stream(struct cuda_device *device, const char *operation, int priority,
+			     struct tn_error_info *error, struct cuda_stream **made)
+{
+	struct cuda_stream *stream = cuda_alloc(device->host, sizeof(*stream));
+	if (!stream)
+		return cuda_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a stream");
+	cudaError_t code = device->rt->cudaStreamCreateWithPriority(
+		&stream->handle, cudaStreamNonBlocking, priority);
+	if (code != cudaSuccess) {
+		cuda_free(device->host, stream);
+		return cuda_fail_code(device, error, code, operation,
+				      "cudaStreamCreateWithPriority");
+	}
+	*made = stream;
+	return TN_OK;
+}
+
+/* Waits for its work. */
+static cudaError_t destroy_stream(struct cuda_device *device, struct cuda_stream *stream)
+{
+	cudaError_t code = cudaSuccess, second = cudaSuccess;
+	if (!device->loss.status) {
+		code = device->rt->cudaStreamSynchronize(stream->handle);
+		second = device->rt->cudaStreamDestroy(stream->handle);
+	}
+	if (device->blas_stream == stream->handle)
+		device->blas_stream = NULL;
+	cuda_free(device->host, stream);
+	return code != cudaSuccess ? code : second;
+}
+
+tn_status cuda_streams_open(struct cuda_device *device, struct tn_error_info *error)
+{
+	return make_stream(device, "open", 0, error, &device->streams);
+}
+
+void cuda_streams_close(struct cuda_device *device)
+{
+	while (device->streams) {
+		struct cuda_stream *stream = device->streams;
+		device->streams = stream->next;
+		(void)destroy_stream(device, stream);
+	}
+}
+
+static struct cuda_stream *find(const struct cuda_device *device, const void *handle)
+{
+	struct cuda_stream *stream = device->streams;
+	while (handle && stream && stream != handle)
+		stream = stream->next;
+	return stream;
+}
+
+tn_status cuda_stream_of(struct cuda_device *device, const struct tn_call *call,
+			 const char *operation, struct cuda_stream **stream)
+{
+	*stream = find(device, call->stream);
+	if (!*stream)
+		return cuda_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				 "the stream is none of this device");
+	return TN_OK;
+}
+
+static tn_status stream_create(void *device, const struct tn_stream_args *args, void **stream)
+{
+	struct cuda_device *own = device;
+	struct tn_stream_args taken;
+	struct cuda_stream *made = NULL;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "stream_create");
+	if (!status)
+		status = make_stream(own, "stream_create", taken.priority, taken.call.error, &made);
+	if (status)
+		return status;
+	struct cuda_stream *first = own->streams;
+	made->serial = ++first->last_serial;
+	made->next = first->next;
+	first->next = made;
+	*stream = made;
+	return TN_OK;
+}
+
+static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
+{
+	struct cuda_device *own = device;
+	struct tn_stream_args taken;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "stream_destroy");
+	if (status)
+		return status;
+	struct cuda_stream *before = own->streams;
+	while (before->next && before->next != taken.call.stream)
+		before = before->next;
+	struct cuda_stream *gone = before->next;
+	if (!gone)
+		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
+				 "the stream is none that was created on this device");
+	before->next = gone->next;
+	cudaError_t code = destroy_stream(own, gone);
+	if (code != cudaSuccess)
+		return cuda_fail_code(own, taken.call.error, code, "stream_destroy",
+				      "cudaStreamSynchronize");
+	return TN_OK;
+}
+
+/* ---- Waiting ---------------------------------------------------------------------------------*/
+
+tn_status cuda_sync(void *device, const struct tn_sync_args *args)
+{
+	struct cuda_device *own = device;
+	struct tn_sync_args taken;
+	struct cuda_stream *stream;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "sync");
+	if (!status)
+		status = cuda_stream_of(own, &taken.call, "sync", &stream);
+	return status ? status : cuda_stream_wait(own, stream, taken.call.error, "sync");
+}
+
+tn_status cuda_async_error(void *device, void *stream, struct tn_error_info *out)
+{
+	struct cuda_device *own = device;
+	const struct tn_call call = {.struct_size = sizeof(call), .stream = stream, .error = out};
+	struct tn_call taken;
+	struct cuda_stream *found;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), &call, 0, "async_error");
+	if (!status)
+		status = cuda_stream_of(own, &taken, "async_error", &found);
+	if (status)
+		return status;
+	cudaError_t code = own->rt->cudaStreamQuery(found->handle);
+	if (code == cudaSuccess)
+		found->n_recent = 0;
+	if (code == cudaSuccess || code == cudaErrorNotReady)
+		return TN_OK;
+	return cuda_stream_fail(own, found, out, code, "async_error", "cudaStreamQuery");
+}
+
+/* ---- Events ----------------------------------------------------------------------------------*/
+
+static tn_status event_create(void *device, const struct tn_event_args *args, void **event)
+{
+	struct cuda_device *own = device;
+	struct tn_event_args taken;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "event_create");
+	if (status)
+		return status;
+	struct event *made = cuda_alloc(own->host, sizeof(*made));
+	if (!made)
+		return cuda_fail(taken.call.error, TN_OUT_OF_MEMORY, "event_create",
+				 "no memory for an event");
+	cudaError_t code = own->rt->cudaEventCreateWithFlags(&made->handle, cudaEventDefault);
+	if (code != cudaSuccess) {
+		cuda_free(own->host, made);
+		return cuda_fail_code(own, taken.call.error, code, "event_create",
+				      "cudaEventCreateWithFlags");
+	}
+	*event = made;
+	return TN_OK;
+}
+
+/* Takes the arguments of an entry about an event; `stream` may be NULL where none is needed. */
+static tn_status take_event(struct cuda_device *device, const struct tn_event_args *args,
+			    const char *operation, struct tn_event_args *taken,
+			    struct cuda_stream **stream)
+{
+	tn_status status = cuda_take(device, taken, sizeof(*taken), args, 0, operation);
+	if (status)
+		return status;
+	if (!taken->event)
+		return cuda_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
+				 "no event was given");
+	return stream ? cuda_stream_of(device, &taken->call, operation, stream) : TN_OK;
+}
+
+static tn_status event_destroy(void *device, const struct tn_event_args *args)
+{
+	struct cuda_device *own = device;
+	struct tn_event_args taken;
+	tn_status status = take_event(own, args, "event_destroy", &taken, NULL);
+	struct event *event = taken.event;
+	if (status == TN_DEVICE_LOST)
+		cuda_free(own->host, event);
+	if (status)
+		return status;
+	cudaError_t code = own->rt->cudaEventDestroy(event->handle);
+	cuda_free(own->host, event);
+	if (code != cudaSuccess)
+		return cuda_fail_code(own, taken.call.error, code, "event_destroy",
+				      "cudaEventDestroy");
+	return TN_OK;
+}
+
+static tn_status event_record(void *device, const struct tn_event_args *args)
+{
+	struct cuda_device *own = device;
+	struct cuda_stream *stream;
+	struct tn_event_args taken;
+	tn_status status = take_event(own, args, "event_record", &taken, &stream);
+	if (status)
+		return status;
+	struct event *event = taken.event;
+	cudaError_t code = own->rt->cudaEventRecord(event->handle, stream->handle);
+	if (code != cudaSuccess)
+		return cuda_stream_fail(own, stream, taken.call.error, code, "event_record",
+					"cudaEventRecord");
+	event->serial = stream->serial;
+	event->is_recorded = 1;
+	return TN_OK;
+}
+
+static tn_status event_wait(void *device, const struct tn_event_args *args)
+{
+	struct cuda_device *own = device;
+	struct cuda_stream *stream;
+	struct tn_event_args taken;
+	tn_status status = take_event(own, args, "event_wait", &taken, &stream);
+	if (status)
+		return status;
+	const struct event *event = taken.event;
+	if (!event->is_recorded)
+		return TN_OK;
+	cudaError_t code = own->rt->cudaStreamWaitEvent(stream->handle, event->handle, 0);
+	if (code != cudaSuccess)
+		return cuda_stream_fail(own, stream, taken.call.error, code, "event_wait",
+					"cudaStreamWaitEvent");
+	return TN_OK;
+}
+
+/* What failed before the event is named by the stream in which it was recorded, while that lives. */
+static tn_status fail_event(struct cuda_device *device, const struct event *event,
+			    struct tn_error_info *error, cudaError_t code, const char *operation,
+			    const char *function)
+{
+	const struct cuda_stream *stream = device->streams;
+	while (stream && stream->serial != event->serial)
+		stream = stream->next;
+	if (!stream)
+		return cuda_fail_code(device, error, code, operation, function);
+	return cuda_stream_fail(device, stream, error, code, operation, function);
+}
+
+static tn_status event_sync(void *device, const struct tn_event_args *args)
+{
+	struct cuda_device *own = device;
+	struct tn_event_args taken;
+	tn_status status = take_event(own, args, "event_sync", &taken, NULL);
+	if (status)
+		return status;
+	const struct event *event = taken.event;
+	if (!event->is_recorded)
+		return TN_OK;
+	cudaError_t code = own->rt->cudaEventSynchronize(event->handle);
+	if (code != cudaSuccess)
+		return fail_event(own, event, taken.call.error, code, "event_sync",
+				  "cudaEventSynchronize");
+	return TN_OK;
+}
+
+static tn_status event_query(void *device, const struct tn_event_args *args, uint32_t *reached)
+{
+	struct cuda_device *own = device;
+	struct tn_event_args taken;
+	tn_status status = take_event(own, args, "event_query", &taken, NULL);
+	if (status)
+		return status;
+	const struct event *event = taken.event;
+	cudaError_t code =
+		event->is_recorded ? own->rt->cudaEventQuery(event->handle) : cudaSuccess;
+	if (code != cudaSuccess && code != cudaErrorNotReady)
+		return fail_event(own, event, taken.call.error, code, "event_query",
+				  "cudaEventQuery");
+	*reached = code == cudaSuccess;
+	return TN_OK;
+}
+
+static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args, double *seconds)
+{
+	struct cuda_device *own = device;
+	struct tn_elapsed_args taken;
+	float milliseconds = 0;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "event_elapsed");
+	if (status)
+		return status;
+	const struct event *start = taken.start, *end = taken.end;
+	if (!start || !end || !start->is_recorded || !end->is_recorded)
+		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
+				 "one of the events was not recorded");
+	cudaError_t code = own->rt->cudaEventElapsedTime(&milliseconds, start->handle, end->handle);
+	if (code == cudaErrorNotReady) {
+		(void)own->rt->cudaGetLastError();
+		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
+				 "one of the events is not reached");
+	}
+	if (code != cudaSuccess)
+		return fail_event(own, end, taken.call.error, code, "event_elapsed",
+				  "cudaEventElapsedTime");
+	*seconds = (double)milliseconds / 1000;
+	return TN_OK;
+}
+
+const struct tn_stream_table cuda_stream_table = {
+	.struct_size = sizeof(cuda_stream_table),
+	.stream_create = stream_create,
+	.stream_destroy = stream_destroy,
+	.event_create = event_create,
+	.event_destroy = event_destroy,
+	.event_record = event_record,
+	.event_wait = event_wait,
+	.event_sync = event_sync,
+	.event_query = event_query,
+	.event_elapsed = event_elapsed,
+};

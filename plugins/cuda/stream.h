@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Streams, and the errors that come late.  A fault on the device ends all of it, and the runtime says so in
+ * whichever call is next, without saying what failed; so each stream keeps the names of the
+ * operations that were given to it since it was last seen to be done.
+ */
+#ifndef CUDA_STREAM_H
+#define CUDA_STREAM_H
+
+#include "plugin.h"
+
+tn_status cuda_streams_open(struct cuda_device *device, struct tn_error_info *error);
+void cuda_streams_close(struct cuda_device *device);
+
+/* The stream of a call.  TN_INVALID_ARGUMENT: it is none of this device. */
+tn_status cuda_stream_of(struct cuda_device *device, const struct tn_call *call,
+			 const char *operation, struct cuda_stream **stream);
+cudaStream_t cuda_stream_handle(const struct cuda_stream *stream);
+
+/* Work of that operation is about to be given to the stream.  The name is kept: a literal. */
+void cuda_stream_note(struct cuda_stream *stream, const char *operation);
+/* Waits for its work. */
+tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
+			   struct tn_error_info *error, const char *operation);
+/* A function answered `code`.  Where the device is lost by it, the error names what may have failed. */
+tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream *stream,
+			   struct tn_error_info *error, cudaError_t code, const char *operation,
+			   const char *function);
+
+tn_status cuda_sync(void *device, const struct tn_sync_args *args);
+tn_status cuda_async_error(void *device, void *stream, struct tn_error_info *out);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Copies between host and device.  From ordinary host memory the runtime returns when it has taken the
+ * source's bytes; from pinned memory it returns at once, and an upload that is not asynchronous waits.
+ */
+#include "memory.h"
+#include "status.h"
+#include "stream.h"
+
+struct transfer {
+	struct tn_transfer_args args;
+	struct cuda_stream *stream;
+	int is_idle; /* nothing to do: a dry run, or no bytes */
+};
+
+static tn_status take(struct cuda_device *device, const struct tn_transfer_args *args,
+		      const char *operation, struct transfer *transfer)
+{
+	struct tn_transfer_args *own = &transfer->args;
+	int goes_on = 0;
+	tn_status status =
+		cuda_take(device, own, sizeof(*own), args, CUDA_COMPUTE_FLAGS, operation);
+	if (!status)
+		status = cuda_stream_of(device, &own->call, operation, &transfer->stream);
+	if (!status)
+		status = cuda_workspace(&own->call, operation, 0, &goes_on);
+	if (status)
+		return status;
+	transfer->is_idle = !goes_on || own->size == 0;
+	if (!transfer->is_idle && (!own->host || !own->buffer))
+		return cuda_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				 "no host memory or no buffer was given");
+	return TN_OK;
+}
+
+/* Is it memory that the device reads while the host goes on? */
+static int is_pinned(const struct cuda_runtime *rt, const void *host)
+{
+	struct cudaPointerAttributes attributes = {.type = cudaMemoryTypeUnregistered};
+	if (rt->cudaPointerGetAttributes(&attributes, host) != cudaSuccess) {
+		(void)rt->cudaGetLastError();
+		return 0;
+	}
+	return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+tn_status cuda_upload(void *device, const struct tn_transfer_args *args)
+{
+	struct cuda_device *own = device;
+	struct transfer t;
+	tn_status status = take(own, args, "upload", &t);
+	if (status || t.is_idle)
+		return status;
+	cuda_stream_note(t.stream, "upload");
+	cudaError_t code = own->rt->cudaMemcpyAsync(
+		cuda_pointer(t.args.buffer + t.args.offset), t.args.host, t.args.size,
+		cudaMemcpyHostToDevice, cuda_stream_handle(t.stream));
+	if (code != cudaSuccess)
+		return cuda_stream_fail(own, t.stream, t.args.call.error, code, "upload",
+					"cudaMemcpyAsync");
+	if (t.args.call.flags & TN_ASYNC || !is_pinned(own->rt, t.args.host))
+		return TN_OK;
+	return cuda_stream_wait(own, t.stream, t.args.call.error, "upload");
+}
+
+tn_status cuda_download(void *device, const struct tn_transfer_args *args)
+{
+	struct cuda_device *own = device;
+	struct transfer t;
+	tn_status status = take(own, args, "download", &t);
+	if (status || t.is_idle)
+		return status;
+	cuda_stream_note(t.stream, "download");
+	cudaError_t code = own->rt->cudaMemcpyAsync(
+		t.args.host, cuda_pointer(t.args.buffer + t.args.offset), t.args.size,
+		cudaMemcpyDeviceToHost, cuda_stream_handle(t.stream));
+	if (code != cudaSuccess)
+		return cuda_stream_fail(own, t.stream, t.args.call.error, code, "download",
+					"cudaMemcpyAsync");
+	if (t.args.call.flags & TN_ASYNC)
+		return TN_OK;
+	return cuda_stream_wait(own, t.stream, t.args.call.error, "download");
+}
