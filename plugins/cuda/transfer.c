@@ -3,6 +3,7 @@
  *
  * Copies between host and device.  From ordinary host memory the runtime returns when it has taken the
  * source's bytes; from pinned memory it returns at once, and an upload that is not asynchronous waits.
+ * A buffer may be pinned memory too, so the runtime is left to see which side is what.
  */
 #include "memory.h"
 #include "status.h"
@@ -53,9 +54,9 @@ tn_status cuda_upload(void *device, const struct tn_transfer_args *args)
 	if (status || t.is_idle)
 		return status;
 	cuda_stream_note(t.stream, "upload");
-	cudaError_t code = own->rt->cudaMemcpyAsync(
-		cuda_pointer(t.args.buffer + t.args.offset), t.args.host, t.args.size,
-		cudaMemcpyHostToDevice, cuda_stream_handle(t.stream));
+	cudaError_t code = own->rt->cudaMemcpyAsync(cuda_pointer(t.args.buffer + t.args.offset),
+						    t.args.host, t.args.size, cudaMemcpyDefault,
+						    cuda_stream_handle(t.stream));
 	if (code != cudaSuccess)
 		return cuda_stream_fail(own, t.stream, t.args.call.error, code, "upload",
 					"cudaMemcpyAsync");
@@ -74,7 +75,7 @@ tn_status cuda_download(void *device, const struct tn_transfer_args *args)
 	cuda_stream_note(t.stream, "download");
 	cudaError_t code = own->rt->cudaMemcpyAsync(
 		t.args.host, cuda_pointer(t.args.buffer + t.args.offset), t.args.size,
-		cudaMemcpyDeviceToHost, cuda_stream_handle(t.stream));
+		cudaMemcpyDefault, cuda_stream_handle(t.stream));
 	if (code != cudaSuccess)
 		return cuda_stream_fail(own, t.stream, t.args.call.error, code, "download",
 					"cudaMemcpyAsync");
