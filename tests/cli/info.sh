@@ -37,11 +37,11 @@ fi
 out_has '"selection"'
 out_has '"fell_back"'
 
-run 0 info --why cuda
+run 0 info --why opencl
 out_has 'packages'
 out_has 'what to do: install the package'
 run 1 info --why nothing-like-this
-run 0 info --why cuda --json
+run 0 info --why opencl --json
 out_has '"what_to_do": "install the package'
 run 0 info --why reference --json
 out_has '"selected_device"'
