@@ -30,6 +30,26 @@ struct fixture {
 	struct tn_device_description description;
 };
 
+/* The levels that TENON_CPU_VARIANT names here; where there is but one, it needs no name. */
+#ifdef __x86_64__
+enum { FIXTURE_LEVELS = 3 };
+#else
+enum { FIXTURE_LEVELS = 1 };
+#endif
+
+static inline const char *fixture_level(size_t i)
+{
+	static const char *const names[] = {"v2", "v3", "v4"};
+	return FIXTURE_LEVELS == 1 ? NULL : names[i % FIXTURE_LEVELS];
+}
+
+/* An emulator is slow: TENON_TEST_WORK is the most products that a case may have there. */
+static inline int fixture_takes(double products)
+{
+	const char *most = getenv("TENON_TEST_WORK");
+	return !most || products <= atof(most);
+}
+
 static inline int32_t fixture_log_enabled(void *context, int32_t level, const char *subsystem)
 {
 	(void)context, (void)level, (void)subsystem;

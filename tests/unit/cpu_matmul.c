@@ -107,8 +107,21 @@ struct sum {
 	long double value, magnitude;
 };
 
-static struct sum expected(const struct matrix *a, const struct matrix *b, int64_t batch, int64_t i,
-			   int64_t j)
+/* Products of f32 are exact in double, whose own roundings are far below those of f32. */
+static struct sum expected_f32(const struct matrix *a, const struct matrix *b, int64_t batch,
+			       int64_t i, int64_t j)
+{
+	double value = 0, magnitude = 0;
+	for (int64_t k = 0; k < a->operand.shape[2]; k++) {
+		double product = get(a, at(a, batch, i, k)) * get(b, at(b, batch, k, j));
+		value += product;
+		magnitude += fabs(product);
+	}
+	return (struct sum){value, magnitude};
+}
+
+static struct sum expected_f64(const struct matrix *a, const struct matrix *b, int64_t batch,
+			       int64_t i, int64_t j)
 {
 	struct sum sum = {0, 0};
 	for (int64_t k = 0; k < a->operand.shape[2]; k++) {
@@ -118,6 +131,13 @@ static struct sum expected(const struct matrix *a, const struct matrix *b, int64
 		sum.magnitude += fabsl(product);
 	}
 	return sum;
+}
+
+static struct sum expected(const struct matrix *a, const struct matrix *b, int64_t batch, int64_t i,
+			   int64_t j)
+{
+	return a->operand.dtype == TN_F32 ? expected_f32(a, b, batch, i, j)
+					  : expected_f64(a, b, batch, i, j);
 }
 
 /* |error| <= (k + 3) epsilon sum |a b| |alpha| + |beta c|: each of k products and sums rounds once,
@@ -194,6 +214,12 @@ static void check_product(struct fixture *f, struct shape shape, struct run run)
 	tn_mem_free(before.memory);
 }
 
+/* An emulated processor may leave large ones out. */
+static int is_taken(struct shape shape)
+{
+	return fixture_takes((double)(shape.m * shape.n * shape.k));
+}
+
 static void check_all(struct fixture *f, tn_dtype dtype)
 {
 	static const struct run runs[] = {
@@ -206,7 +232,7 @@ static void check_all(struct fixture *f, tn_dtype dtype)
 	};
 	state = 7;
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(*shapes); s++)
-		for (size_t r = 0; r < sizeof(runs) / sizeof(*runs); r++) {
+		for (size_t r = 0; is_taken(shapes[s]) && r < sizeof(runs) / sizeof(*runs); r++) {
 			struct run run = runs[r];
 			run.dtype = dtype;
 			check_product(f, shapes[s], run);
@@ -290,7 +316,8 @@ static void bias_and_activation_follow_the_product(void **unused)
 	fixture_open(&f, 2);
 	state = 11;
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(*shapes); s++)
-		for (uint32_t activation = 0; activation <= TN_ACTIVATION_GELU; activation++)
+		for (uint32_t activation = 0;
+		     is_taken(shapes[s]) && activation <= TN_ACTIVATION_GELU; activation++)
 			check_finished(&f, shapes[s], s % 2 ? PADDED_ROWS : PADDED_COLUMNS,
 				       activation);
 	fixture_close(&f);
@@ -327,10 +354,9 @@ static void products_agree_with_plain_loops(void **unused)
 static void without_the_library_its_name_is_said_and_products_are_right(void **unused)
 {
 	(void)unused;
-	static const char *const variants[] = {"v2", "v3", "v4"};
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < FIXTURE_LEVELS; i++) {
 		struct fixture f = {.openblas = "/nowhere/libopenblas.so.0",
-				    .variant = variants[i]};
+				    .variant = fixture_level(i)};
 		fixture_open(&f, 2);
 		if (!strstr(f.log, "built without OpenBLAS")) {
 			assert_contains(f.log, "/nowhere/libopenblas.so.0");

@@ -400,8 +400,6 @@ static void check_backward(const struct fixture *f, const struct call *c)
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
-static const char *const levels[] = {"v2", "v3", "v4"};
-
 static int is_known(const struct setting *s, const struct variant *v)
 {
 	return s->kind != LAYER || !v->use_statistics;
@@ -424,8 +422,8 @@ static void check_level(const struct fixture *f, enum kind kind)
 
 static void agrees_with_plain_loops(enum kind kind)
 {
-	for (size_t i = 0; i < 3; i++) {
-		struct fixture f = {.variant = levels[i]};
+	for (size_t i = 0; i < FIXTURE_LEVELS; i++) {
+		struct fixture f = {.variant = fixture_level(i)};
 		fixture_open(&f, 2);
 		check_level(&f, kind);
 		fixture_close(&f);
@@ -458,10 +456,10 @@ static void statistics_are_right_with_a_far_mean_and_a_far_first_row(void **unus
 	(void)unused;
 	static const struct setting far = {BATCH, {6, 20, 30, 31}, 1, 0.1, 100};
 	static const enum layout layouts[] = {LAYOUT_NHWC, LAYOUT_NCHW};
-	for (size_t i = 0; i < 6; i++) {
-		struct fixture f = {.variant = levels[i % 3]};
+	for (size_t i = 0; i < 2 * FIXTURE_LEVELS; i++) {
+		struct fixture f = {.variant = fixture_level(i)};
 		fixture_open(&f, 2);
-		struct call c = make(&far, &variants[0], layouts[i / 3]);
+		struct call c = make(&far, &variants[0], layouts[i / FIXTURE_LEVELS]);
 		for (int64_t k = 0; k < c.channels; k++)
 			*(float *)tensor_at(&c.t[X], 0, k, 0, 0) = 110;
 		struct tn_norm_args args = arguments(&c, 0);

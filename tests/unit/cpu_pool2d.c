@@ -262,9 +262,8 @@ static void check_case(const struct fixture *f, const struct setting *s, const s
 static void agrees_with_plain_loops_on_every_level(void **unused)
 {
 	(void)unused;
-	static const char *const levels[] = {"v2", "v3", "v4"};
-	for (size_t level = 0; level < 3; level++) {
-		struct fixture f = {.variant = levels[level]};
+	for (size_t level = 0; level < FIXTURE_LEVELS; level++) {
+		struct fixture f = {.variant = fixture_level(level)};
 		fixture_open(&f, 2);
 		for (size_t s = 0; s < sizeof(settings) / sizeof(*settings); s++)
 			for (size_t v = 0; v < sizeof(variants) / sizeof(*variants); v++)

@@ -10,8 +10,6 @@
 
 #define EPSILON 0x1p-24
 
-static const char *const levels[] = {"v2", "v3", "v4"};
-
 static const struct tn_nn_table *nn_of(const struct fixture *f)
 {
 	return f->descriptor->query(f->instance, TN_TABLE_NN);
@@ -168,8 +166,8 @@ static tn_status check_softmax(const struct fixture *f, const int64_t shape[4], 
 static void softmax_agrees_with_plain_loops_along_every_axis(void **unused)
 {
 	(void)unused;
-	for (size_t level = 0; level < 3; level++) {
-		struct fixture f = {.variant = levels[level]};
+	for (size_t level = 0; level < FIXTURE_LEVELS; level++) {
+		struct fixture f = {.variant = fixture_level(level)};
 		fixture_open(&f, 2);
 		for (size_t i = 0; i < N_SHAPES * LAYOUTS * 16; i++) {
 			enum layout layout = (enum layout)(i / 16 % LAYOUTS);
@@ -192,9 +190,9 @@ static void infinities_and_nan_are_as_pytorch_has_them(void **unused)
 		{1, NAN, -INFINITY}, {-INFINITY, 5, -INFINITY},
 		{1e38, -1e38, 0},    {0, -90, -100},
 	};
-	for (size_t i = 0; i < 3 * 4; i++) {
-		struct fixture f = {.variant = levels[i % 3]};
-		int across = (int)i / 3 % 2, logarithm = (int)i / 6;
+	for (size_t i = 0; i < FIXTURE_LEVELS * 4; i++) {
+		struct fixture f = {.variant = fixture_level(i)};
+		int across = (int)i / FIXTURE_LEVELS % 2, logarithm = (int)i / FIXTURE_LEVELS / 2;
 		fixture_open(&f, 1);
 		/* Many a register wide, so that a line meets its neighbours. */
 		const int64_t shape[4] = {1, across ? 3 : 40, across ? 40 : 3, 1};
@@ -336,11 +334,12 @@ static void check_entropy(const struct fixture *f, const int64_t size[2], enum l
 static void cross_entropy_agrees_with_plain_loops(void **unused)
 {
 	(void)unused;
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes) * 12; i++) {
-		struct fixture f = {.variant = levels[i % 3]};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes) * 4 * FIXTURE_LEVELS; i++) {
+		struct fixture f = {.variant = fixture_level(i)};
+		size_t way = i / FIXTURE_LEVELS;
 		fixture_open(&f, 2);
-		check_entropy(&f, sizes[i / 12], i / 3 % 2 ? LAYOUT_NHWC_GAPS : LAYOUT_NCHW,
-			      (int)i / 6 % 2);
+		check_entropy(&f, sizes[way / 4], way % 2 ? LAYOUT_NHWC_GAPS : LAYOUT_NCHW,
+			      (int)way / 2 % 2);
 		fixture_close(&f);
 	}
 }
