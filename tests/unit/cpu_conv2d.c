@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "cpu_conv2d.h"
+#include "cpu_conv_walk.h"
 
 /* A plane with as much padding has more elements than memory could hold. */
 #define FAR ((1 << 30) - 1)
@@ -41,6 +41,7 @@ static const struct conv_shape shapes[] = {
 	{"far padding", 2, 3, 2, 3, 5, 2, 2, 1, {FAR, FAR}, {1, 1}, {FAR, FAR, FAR, FAR}},
 	{"many pixels", 4, 16, 33, 32, 32, 3, 3, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}},
 };
+#define N_SHAPES (sizeof(shapes) / sizeof(*shapes))
 
 /* What the algorithm for few channels does, and its edges. */
 static const struct conv_shape few[] = {
@@ -61,56 +62,35 @@ static const struct conv_shape few[] = {
 	{"window larger than the plane", 1, 4, 2, 2, 5, 5, 5, 1, {1, 1}, {1, 1}, {2, 2, 2, 2}},
 };
 
-/* How images lie is no affair of a level's kernels: the best one has all layouts, the others two. */
-static void check_shape(struct fixture *f, const struct conv_shape *shape, unsigned level)
+#define N_FEW (sizeof(few) / sizeof(*few))
+
+static void check_exactly(struct fixture *f, const struct conv_case *c)
 {
-	int layouts = level == 0 ? CONV_LAYOUTS : 2;
-	for (int pass = 0; pass < 3; pass++) {
-		for (int layout = 0; layout < layouts; layout++) {
-			struct conv_case c = {.shape = shape, .pass = pass, .layout = layout};
-			conv_check(f, &c, 0);
-			c.accumulate = pass != 0;
-			c.has_bias = c.has_residual = pass == 0;
-			c.activation =
-				pass == 0 ? (layout % 2 ? TN_ACTIVATION_RELU : TN_ACTIVATION_RELU6)
-					  : 0;
-			conv_check(f, &c, 0);
-		}
-	}
+	conv_check(f, c, 0);
 }
 
 static void every_pass_gives_the_definition(void **state)
 {
 	(void)state;
-	for (unsigned level = 0; conv_levels(level); level++) {
-		struct fixture f = {.variant = conv_levels(level), .convolution = "implicit"};
-		fixture_open(&f, 2);
-		for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
-			check_shape(&f, &shapes[i], level);
-		fixture_close(&f);
-	}
+	conv_walk(&(struct conv_walk){"implicit", shapes, N_SHAPES, N_SHAPES, check_exactly});
 }
 
 static void few_channels_give_the_definition(void **state)
 {
 	(void)state;
-	for (unsigned level = 0; conv_levels(level); level++) {
-		struct fixture f = {.variant = conv_levels(level), .convolution = "few"};
-		fixture_open(&f, 2);
-		for (size_t i = 0; i < sizeof(few) / sizeof(*few); i++) {
-			struct conv_case packed = {.shape = &few[i], .layout = 1, .packed = 1};
-			check_shape(&f, &few[i], level);
-			conv_check(&f, &packed, 0);
-		}
-		for (uint32_t a = 0; a <= TN_ACTIVATION_GELU; a++) {
-			struct conv_case c = {.shape = &few[2], .has_bias = 1, .activation = a};
-			/* As for the others. */
-			conv_check(&f, &c, 4e-6);
-			c.layout = 2;
-			conv_check(&f, &c, 4e-6);
-		}
-		fixture_close(&f);
-	}
+	conv_walk(&(struct conv_walk){"few", few, N_FEW, N_FEW, check_exactly});
+}
+
+/* Sums up to some tens; the kernels' functions err by 4 ulp. */
+static void check_activation(struct fixture *f, const struct conv_shape *shape, uint32_t activation)
+{
+	struct conv_case c = {.shape = shape, .has_bias = 1, .activation = activation};
+	conv_check(f, &c, 4e-6);
+	c.layout = 1;
+	c.has_residual = 1;
+	conv_check(f, &c, 4e-6);
+	c.layout = 2;
+	conv_check(f, &c, 4e-6);
 }
 
 static void every_activation_is_applied(void **state)
@@ -119,28 +99,13 @@ static void every_activation_is_applied(void **state)
 	for (unsigned level = 0; conv_levels(level); level++) {
 		struct fixture f = {.variant = conv_levels(level), .convolution = "implicit"};
 		fixture_open(&f, 2);
-		for (uint32_t a = 0; a <= TN_ACTIVATION_GELU; a++) {
-			struct conv_case c = {.shape = &shapes[4], .has_bias = 1, .activation = a};
-			/* Sums up to some tens; the kernels' functions err by 4 ulp. */
-			conv_check(&f, &c, 4e-6);
-			c.layout = 1;
-			c.has_residual = 1;
-			conv_check(&f, &c, 4e-6);
-		}
+		for (uint32_t a = 0; a <= TN_ACTIVATION_GELU; a++)
+			check_activation(&f, &shapes[4], a);
 		fixture_close(&f);
-	}
-}
-
-static void packed_weights_give_the_same(void **state)
-{
-	(void)state;
-	for (unsigned level = 0; conv_levels(level); level++) {
-		struct fixture f = {.variant = conv_levels(level), .convolution = "implicit"};
+		f = (struct fixture){.variant = conv_levels(level), .convolution = "few"};
 		fixture_open(&f, 2);
-		for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
-			struct conv_case c = {.shape = &shapes[i], .layout = 1, .packed = 1};
-			conv_check(&f, &c, 0);
-		}
+		for (uint32_t a = 0; a <= TN_ACTIVATION_GELU; a++)
+			check_activation(&f, &few[2], a);
 		fixture_close(&f);
 	}
 }
@@ -159,20 +124,8 @@ static void packed_weights_of_another_call_are_not_taken(void **state)
 static void the_number_of_threads_does_not_change_a_bit(void **state)
 {
 	(void)state;
-	for (int pass = 0; pass < 3; pass++) {
-		struct conv_case c = {
-			.shape = &shapes[25], .pass = pass, .layout = 1, .fractions = 1};
-		float *one = conv_result(1, &c), *three = conv_result(3, &c);
-		assert_memory_equal(one, three, conv_result_bytes(&c));
-		tn_mem_free(one);
-		tn_mem_free(three);
-		c.shape = &few[3];
-		one = conv_result(1, &c);
-		three = conv_result(3, &c);
-		assert_memory_equal(one, three, conv_result_bytes(&c));
-		tn_mem_free(one);
-		tn_mem_free(three);
-	}
+	conv_walk_threads(&shapes[25]);
+	conv_walk_threads(&few[3]);
 }
 
 static void what_does_not_fit_is_refused(void **state)
@@ -218,7 +171,6 @@ int main(void)
 		cmocka_unit_test(every_pass_gives_the_definition),
 		cmocka_unit_test(few_channels_give_the_definition),
 		cmocka_unit_test(every_activation_is_applied),
-		cmocka_unit_test(packed_weights_give_the_same),
 		cmocka_unit_test(packed_weights_of_another_call_are_not_taken),
 		cmocka_unit_test(the_number_of_threads_does_not_change_a_bit),
 		cmocka_unit_test(what_does_not_fit_is_refused),
