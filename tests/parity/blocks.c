@@ -9,22 +9,13 @@
  * deviations of norms over 16 elements, make of that what is allowed below; PyTorch in f32 differs from
  * what was recorded, in f64, by about a tenth of it.
  */
-#include <tenon/tenon.h>
-
 #include "blocks.h"
-#include "check.h"
 #include "networks/networks.h"
+#include "training.h"
 
 #define N_ROWS (sizeof(blocks) / sizeof(blocks[0]))
 
 enum { MAX_PIXELS = BLOCKS_BATCH * 3 * 64 * 64 };
-
-struct run {
-	tn_context *context;
-	tn_module *net;
-	tn_array *x;
-	tn_array *labels;
-};
 
 /* The hash of blocks.py, in [-1, 1). */
 static double noise(uint32_t k, uint32_t i)
@@ -35,18 +26,14 @@ static double noise(uint32_t k, uint32_t i)
 	return (h >> 8) / 8388608.0 - 1.0;
 }
 
-static void fill_parameter(uint32_t k, const struct tn_parameter_view *view)
+static void fill(size_t k, const struct tn_parameter_view *view, float *values, int64_t n)
 {
-	int64_t size = tn_array_size(view->value);
-	double scale = view->rank > 1 ? sqrt(3.0 / (double)(size / view->shape[0])) : 0.1;
+	double scale = view->rank > 1 ? sqrt(3.0 / (double)(n / view->shape[0])) : 0.1;
 	size_t length = strlen(view->name);
 	int is_weight = length >= 6 && !strcmp(view->name + length - 6, "weight");
 	double shift = view->rank == 1 && is_weight ? 1.0 : 0.0;
-	float *values = malloc((size_t)size * sizeof(*values));
-	for (int64_t i = 0; i < size; i++)
-		values[i] = (float)(scale * noise(k, (uint32_t)i) + shift);
-	assert_ok(tn_assign_host(view->value, values, (size_t)size * sizeof(*values)));
-	free(values);
+	for (int64_t i = 0; i < n; i++)
+		values[i] = (float)(scale * noise((uint32_t)k, (uint32_t)i) + shift);
 }
 
 static tn_module *make_network(tn_context *context, size_t row)
@@ -61,32 +48,19 @@ static tn_module *make_network(tn_context *context, size_t row)
 static void begin(struct run *run, const char *backend, size_t row)
 {
 	static float pictures[MAX_PIXELS];
-	static int32_t labels[BLOCKS_BATCH];
-	struct tn_error_info error;
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	const struct tn_sgd_options sgd = {
+		.struct_size = sizeof(sgd), .lr = blocks[row].rate, .momentum = 0.9};
 	int64_t side = blocks[row].side;
 	for (uint32_t i = 0; i < BLOCKS_BATCH * 3 * side * side; i++)
 		pictures[i] = (float)noise(1000, i);
-	for (int i = 0; i < BLOCKS_BATCH; i++)
-		labels[i] = 3 * i % BLOCKS_CLASSES;
-	assert_ok(tn_context_open(&options, &run->context, &error));
+	run_open(run, backend);
 	run->net = make_network(run->context, row);
 	assert_ok(tn_module_build(run->net));
-	for (size_t k = 0; k < tn_module_parameter_count(run->net); k++) {
-		struct tn_parameter_view view;
-		assert_ok(tn_module_parameter_at(run->net, k, &view));
-		fill_parameter((uint32_t)k, &view);
-	}
-	run->x = tn_from_host(run->context, TN_F32, 4, (int64_t[]){BLOCKS_BATCH, 3, side, side},
-			      pictures);
-	run->labels = tn_from_host(run->context, TN_I32, 1, (int64_t[]){BLOCKS_BATCH}, labels);
-}
-
-static void end(struct run *run)
-{
-	assert_null(tn_error(run->context));
-	tn_module_destroy(run->net);
-	tn_context_close(run->context);
+	run_fill(run, fill);
+	run_feed(run, (int64_t[]){BLOCKS_BATCH, 3, side, side}, pictures, BLOCKS_CLASSES);
+	tn_module_set_training(run->net, 1);
+	run->optimizer = tn_sgd(run->net, &sgd);
+	assert_non_null(run->optimizer);
 }
 
 static double squares(const tn_array *array)
@@ -108,8 +82,7 @@ static void expect_gradients(const struct run *run, size_t row)
 {
 	double sum = 0, first = 0;
 	for (size_t k = 0; k < tn_module_parameter_count(run->net); k++) {
-		struct tn_parameter_view view;
-		assert_ok(tn_module_parameter_at(run->net, k, &view));
+		struct tn_parameter_view view = run_parameter(run, k);
 		assert_non_null(view.gradient);
 		double square = squares(view.gradient);
 		first = k ? first : sqrt(square);
@@ -119,26 +92,10 @@ static void expect_gradients(const struct run *run, size_t row)
 	assert_close(sqrt(sum), blocks[row].gradient, 1e-3 * blocks[row].gradient);
 }
 
-static void step(struct run *run, tn_optimizer *optimizer, size_t row, int number)
+static void check_first_step(const struct run *run, size_t row, const tn_array *logits)
 {
-	double value;
-	assert_ok(tn_scope_begin(run->context));
-	tn_module_zero_gradients(run->net);
-	tn_tape *tape = tn_tape_begin(run->context);
-	tn_array *logits = tn_module_forward(run->net, run->x);
-	tn_array *loss = tn_cross_entropy(logits, run->labels, TN_NO_LABEL);
-	assert_non_null(loss);
-	assert_ok(tn_tape_backward(tape, loss, NULL));
-	tn_tape_end(tape);
-	if (number == 0) {
-		expect_logits(logits, blocks[row].logits, 2e-4);
-		expect_gradients(run, row);
-	}
-	assert_ok(tn_item(loss, &value));
-	assert_close(value, blocks[row].losses[number],
-		     (number + 1) * 1e-3 * (double)blocks[row].losses[number]);
-	assert_ok(tn_optimizer_step(optimizer));
-	tn_scope_end(run->context, NULL);
+	expect_logits(logits, blocks[row].logits, 2e-4);
+	expect_gradients(run, row);
 }
 
 static void expect_afterwards(struct run *run, size_t row)
@@ -147,8 +104,7 @@ static void expect_afterwards(struct run *run, size_t row)
 	tn_module_set_training(run->net, 0);
 	expect_logits(tn_module_forward(run->net, run->x), blocks[row].evaluated, 5e-3);
 	for (size_t k = 0; k < tn_module_parameter_count(run->net); k++) {
-		struct tn_parameter_view view;
-		assert_ok(tn_module_parameter_at(run->net, k, &view));
+		struct tn_parameter_view view = run_parameter(run, k);
 		weights += squares(view.value);
 	}
 	for (size_t k = 0; k < tn_module_buffer_count(run->net); k++) {
@@ -163,18 +119,15 @@ static void expect_afterwards(struct run *run, size_t row)
 
 static void check_row(const char *backend, size_t row)
 {
-	const struct tn_sgd_options sgd = {
-		.struct_size = sizeof(sgd), .lr = blocks[row].rate, .momentum = 0.9};
 	struct run run;
 	begin(&run, backend, row);
-	tn_module_set_training(run.net, 1);
-	tn_optimizer *optimizer = tn_sgd(run.net, &sgd);
-	assert_non_null(optimizer);
-	for (int number = 0; number < BLOCKS_STEPS; number++)
-		step(&run, optimizer, row, number);
-	tn_optimizer_destroy(optimizer);
+	for (int number = 0; number < BLOCKS_STEPS; number++) {
+		double loss = run_step(&run, row, number ? NULL : check_first_step);
+		double expected = (double)blocks[row].losses[number];
+		assert_close(loss, expected, (number + 1) * 1e-3 * expected);
+	}
 	expect_afterwards(&run, row);
-	end(&run);
+	run_close(&run);
 }
 
 static void the_reference_trains_blocks_as_pytorch_does(void **state)

@@ -7,37 +7,20 @@
  * Tolerances: a logit sums up to 784 products in f32, so that two orders of summation differ by about
  * sqrt(784) eps = 3e-6 relative to the sum of magnitudes; each of six steps multiplies what went before.
  */
-#include <tenon/tenon.h>
-
-#include "check.h"
 #include "networks.h"
+#include "training.h"
 
 #define N_ROWS (sizeof(parity) / sizeof(parity[0]))
 
-struct run {
-	tn_context *context;
-	tn_module *net;
-	tn_optimizer *optimizer;
-	tn_array *x;
-	tn_array *labels;
-};
-
-static void fill_parameters(tn_module *net)
+/* A bias has the bound of the weight before it. */
+static void fill(size_t k, const struct tn_parameter_view *view, float *values, int64_t n)
 {
-	double bound = 1.0;
-	for (size_t k = 0; k < tn_module_parameter_count(net); k++) {
-		struct tn_parameter_view view;
-		assert_ok(tn_module_parameter_at(net, k, &view));
-		int64_t size = tn_array_size(view.value),
-			fan_in = view.rank > 1 ? size / view.shape[0] : 0;
-		if (fan_in)
-			bound = 1.0 / sqrt((double)fan_in);
-		float *values = malloc((size_t)size * sizeof(*values));
-		for (int64_t i = 0; i < size; i++)
-			values[i] = (float)(bound * sin(0.37 * (double)i + (double)k));
-		assert_ok(tn_assign_host(view.value, values, (size_t)size * sizeof(*values)));
-		free(values);
-	}
+	static double bound = 1.0;
+	int64_t fan_in = view->rank > 1 ? n / view->shape[0] : 0;
+	if (fan_in)
+		bound = 1.0 / sqrt((double)fan_in);
+	for (int64_t i = 0; i < n; i++)
+		values[i] = (float)(bound * sin(0.37 * (double)i + (double)k));
 }
 
 static tn_optimizer *make_optimizer(tn_module *net, const char *name)
@@ -62,32 +45,17 @@ static tn_optimizer *make_optimizer(tn_module *net, const char *name)
 static void begin(struct run *run, const char *backend, size_t row)
 {
 	static float pictures[PARITY_BATCH * 784];
-	static int32_t labels[PARITY_BATCH];
-	struct tn_error_info error;
 	const struct tn_model_shape shape = {1, 28, 28, 10};
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
 	for (int i = 0; i < PARITY_BATCH * 784; i++)
 		pictures[i] = (float)cos(0.11 * (double)i);
-	for (int i = 0; i < PARITY_BATCH; i++)
-		labels[i] = 3 * i % 10;
-	assert_ok(tn_context_open(&options, &run->context, &error));
+	run_open(run, backend);
 	run->net = tn_model_create(run->context, parity[row].model, &shape);
 	assert_ok(tn_module_build(run->net));
-	fill_parameters(run->net);
+	run_fill(run, fill);
 	tn_module_set_training(run->net, 1);
 	run->optimizer = make_optimizer(run->net, parity[row].optimizer);
 	assert_non_null(run->optimizer);
-	run->x = tn_from_host(run->context, TN_F32, 4, (int64_t[]){PARITY_BATCH, 1, 28, 28},
-			      pictures);
-	run->labels = tn_from_host(run->context, TN_I32, 1, (int64_t[]){PARITY_BATCH}, labels);
-}
-
-static void end(struct run *run)
-{
-	assert_null(tn_error(run->context));
-	tn_optimizer_destroy(run->optimizer);
-	tn_module_destroy(run->net);
-	tn_context_close(run->context);
+	run_feed(run, (int64_t[]){PARITY_BATCH, 1, 28, 28}, pictures, 10);
 }
 
 static double sum_of(const tn_array *array, int squares)
@@ -102,54 +70,35 @@ static double sum_of(const tn_array *array, int squares)
 	return squares ? sqrt(sum) : sum;
 }
 
-static void check_first_step(struct run *run, size_t row, const tn_array *logits)
+static void check_first_step(const struct run *run, size_t row, const tn_array *logits)
 {
 	float first[PARITY_BATCH * 10];
 	assert_ok(tn_to_host(logits, first, sizeof(first)));
 	for (int i = 0; i < 10; i++)
 		assert_close(first[i], parity[row].logits[i], 2e-5);
 	for (size_t k = 0; k < tn_module_parameter_count(run->net); k++) {
-		struct tn_parameter_view view;
-		assert_ok(tn_module_parameter_at(run->net, k, &view));
+		struct tn_parameter_view view = run_parameter(run, k);
 		assert_non_null(view.gradient);
 		assert_close(sum_of(view.gradient, 1), parity[row].gradient_norms[k],
 			     1e-4 * parity[row].gradient_norms[k] + 1e-6);
 	}
 }
 
-static void step(struct run *run, size_t row, int number)
-{
-	double value;
-	assert_ok(tn_scope_begin(run->context));
-	tn_module_zero_gradients(run->net);
-	tn_tape *tape = tn_tape_begin(run->context);
-	tn_array *logits = tn_module_forward(run->net, run->x);
-	tn_array *loss = tn_cross_entropy(logits, run->labels, TN_NO_LABEL);
-	assert_non_null(loss);
-	assert_ok(tn_tape_backward(tape, loss, NULL));
-	tn_tape_end(tape);
-	if (number == 0)
-		check_first_step(run, row, logits);
-	assert_ok(tn_item(loss, &value));
-	assert_close(value, parity[row].losses[number],
-		     2e-4 * fabs((double)parity[row].losses[number]) + 2e-5);
-	assert_ok(tn_optimizer_step(run->optimizer));
-	tn_scope_end(run->context, NULL);
-}
-
 static void check_row(const char *backend, size_t row)
 {
 	struct run run;
 	begin(&run, backend, row);
-	for (int number = 0; number < PARITY_STEPS; number++)
-		step(&run, row, number);
+	for (int number = 0; number < PARITY_STEPS; number++) {
+		double loss = run_step(&run, row, number ? NULL : check_first_step);
+		double expected = (double)parity[row].losses[number];
+		assert_close(loss, expected, 2e-4 * fabs(expected) + 2e-5);
+	}
 	for (size_t k = 0; k < tn_module_parameter_count(run.net); k++) {
-		struct tn_parameter_view view;
-		assert_ok(tn_module_parameter_at(run.net, k, &view));
+		struct tn_parameter_view view = run_parameter(&run, k);
 		assert_close(sum_of(view.value, 0), parity[row].weight_sums[k],
 			     3e-4 * parity[row].weight_sums[k]);
 	}
-	end(&run);
+	run_close(&run);
 }
 
 static void the_reference_computes_what_pytorch_does(void **state)
