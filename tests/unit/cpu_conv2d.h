@@ -222,7 +222,7 @@ static inline struct conv_set conv_make(const struct conv_case *c)
 	return set;
 }
 
-static inline void conv_expect(struct conv_set *set, const struct conv_case *c)
+static inline void conv_meet_all(struct conv_set *set, const struct conv_case *c)
 {
 	const int64_t *shape = set->y.operand.shape;
 	for (int64_t i = 0; i < shape[0]; i++)
@@ -230,6 +230,41 @@ static inline void conv_expect(struct conv_set *set, const struct conv_case *c)
 			for (int64_t k = 0; k < shape[2]; k++)
 				for (int64_t l = 0; l < shape[3]; l++)
 					conv_meet(set, c, i, j, k, l);
+}
+
+/* Sums of the shape and pass that came last: neither layouts nor epilogues change a product. */
+struct conv_known {
+	struct conv_shape shape;
+	int pass, fractions;
+	double *sums, *sizes;
+};
+
+static inline int conv_is_known(const struct conv_known *known, const struct conv_case *c)
+{
+	return known->sums && known->pass == c->pass && known->fractions == c->fractions &&
+	       !memcmp(&known->shape, c->shape, sizeof(known->shape));
+}
+
+static inline void conv_learn(struct conv_known *known, struct conv_set *set,
+			      const struct conv_case *c, size_t bytes)
+{
+	conv_meet_all(set, c);
+	tn_mem_free(known->sums);
+	tn_mem_free(known->sizes);
+	*known = (struct conv_known){*c->shape, c->pass, c->fractions, tn_mem_alloc(bytes),
+				     tn_mem_alloc(bytes)};
+	memcpy(known->sums, set->sums, bytes);
+	memcpy(known->sizes, set->sizes, bytes);
+}
+
+static inline void conv_expect(struct conv_set *set, const struct conv_case *c)
+{
+	static struct conv_known known;
+	size_t bytes = (size_t)conv_count(conv_written(set, c->pass)) * sizeof(double);
+	if (!conv_is_known(&known, c))
+		conv_learn(&known, set, c, bytes);
+	memcpy(set->sums, known.sums, bytes);
+	memcpy(set->sizes, known.sizes, bytes);
 	conv_finish(set, c);
 }
 
