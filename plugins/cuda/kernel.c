@@ -32,7 +32,8 @@ struct cuda_kernel {
 struct cuda_kernels {
 	struct cuda_target target;
 	struct cuda_text key, source, options, whole, binary;
-	int folder; /* of the cache on disk; -1: none */
+	size_t common; /* bytes of the source that are the same for all kernels of a kind */
+	int folder;    /* of the cache on disk; -1: none */
 	int is_folder_open;
 	struct cuda_kernel *bucket[BUCKETS];
 	uint32_t n;
@@ -142,16 +143,24 @@ static void drop_oldest(struct cuda_device *device)
 	kernels->n--;
 }
 
-/* What the binary depends on, as one text: the key on disk. */
+/* What the binary depends on, as one text: the key on disk.  Of the preludes, which are longer than the
+ * rest and not made of anybody's input, it has the sum. */
 static void print_whole(struct cuda_kernels *kernels)
 {
 	const struct cuda_target *target = &kernels->target;
+	const struct cuda_text *source = &kernels->source;
+	uint64_t sum[2];
 	cuda_text_clear(&kernels->whole);
-	cuda_text_format(&kernels->whole, "NVRTC %d.%d %s\n", target->version[0],
-			 target->version[1], target->architecture);
+	if (source->failed)
+		return;
+	cuda_hash(source->data, kernels->common, sum);
+	cuda_text_format(&kernels->whole, "NVRTC %d.%d %s\nprelude %016llx%016llx %zu\n",
+			 target->version[0], target->version[1], target->architecture,
+			 (unsigned long long)sum[0], (unsigned long long)sum[1], kernels->common);
 	cuda_text_append(&kernels->whole, kernels->options.data, kernels->options.length);
 	cuda_text_add(&kernels->whole, "\n");
-	cuda_text_append(&kernels->whole, kernels->source.data, kernels->source.length);
+	cuda_text_append(&kernels->whole, source->data + kernels->common,
+			 source->length - kernels->common);
 }
 
 /* The binary of the source and the options: from disk, or from the compiler. */
@@ -272,8 +281,9 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 		return status;
 	cuda_text_clear(&kernels->source);
 	print_defines(&kernels->options, defines, n_defines);
-	if (!cuda_source_add(&kernels->source, "prelude") ||
-	    !cuda_source_add(&kernels->source, file))
+	int found = cuda_source_add(&kernels->source, "prelude");
+	kernels->common = kernels->source.length;
+	if (!found || !cuda_source_add(&kernels->source, file))
 		return cuda_fail(job->call->error, TN_INTERNAL, job->operation,
 				 "there is no %s.cu in this build", file);
 	status = make(job, hash, name, kernel);
@@ -294,23 +304,34 @@ static void print_host_prelude(struct cuda_text *text)
 		text->length += host->print_prelude(host->context, &args, to, length + 1);
 }
 
-tn_status cuda_kernel_print(struct cuda_job *job, const char *file,
-			    void (*print)(struct cuda_text *text, const void *argument),
-			    const void *argument, struct cuda_kernel **kernel)
+/* Everything before what is printed. */
+static int add_preludes(struct cuda_kernels *kernels, const struct cuda_printer *printer)
+{
+	struct cuda_text *source = &kernels->source;
+	cuda_text_clear(source);
+	cuda_text_clear(&kernels->options);
+	if (!printer->has_normal)
+		cuda_text_add(source, "#define TN_NO_NORMAL\n");
+	print_host_prelude(source);
+	int found = cuda_source_add(source, "prelude") &&
+		    (!printer->file || cuda_source_add(source, printer->file));
+	kernels->common = source->length;
+	return found;
+}
+
+tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *printer,
+			    struct cuda_kernel **kernel)
 {
 	struct cuda_kernels *kernels = job->device->kernels;
 	uint64_t hash;
 	tn_status status = look_up(job, &hash, kernel);
 	if (status || *kernel)
 		return status;
-	cuda_text_clear(&kernels->source);
-	cuda_text_clear(&kernels->options);
-	print_host_prelude(&kernels->source);
-	if (!cuda_source_add(&kernels->source, "prelude") ||
-	    (file && !cuda_source_add(&kernels->source, file)))
+	if (!add_preludes(kernels, printer))
 		return cuda_fail(job->call->error, TN_INTERNAL, job->operation,
-				 "there is no %s.cu in this build", file ? file : "prelude");
-	print(&kernels->source, argument);
+				 "there is no %s.cu in this build",
+				 printer->file ? printer->file : "prelude");
+	printer->print(&kernels->source, printer->argument);
 	status = make(job, hash, "run", kernel);
 	if (!status)
 		(*kernel)->last_use = ++kernels->uses;

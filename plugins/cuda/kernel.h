@@ -59,11 +59,17 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 struct cuda_text *cuda_key_begin(struct cuda_device *device, const char *kind);
 void cuda_key_number(struct cuda_text *key, uint64_t number);
 void cuda_key_program(struct cuda_text *key, const struct tn_program *program);
-/* The kernel `run` of the key that was begun last, or the one that `print` prints.  Behind it stand the host's
- * prelude, kernels/prelude.cu and, unless `file` is NULL, kernels/FILE.cu. */
-tn_status cuda_kernel_print(struct cuda_job *job, const char *file,
-			    void (*print)(struct cuda_text *text, const void *argument),
-			    const void *argument, struct cuda_kernel **kernel);
+/* How a kernel `run` gets its source: behind the host's prelude, kernels/prelude.cu and kernels/FILE.cu. */
+struct cuda_printer {
+	const char *file; /* NULL: the preludes alone */
+	void (*print)(struct cuda_text *text, const void *argument);
+	const void *argument;
+	int has_normal; /* a program has TN_OP_NORMAL */
+};
+
+/* The kernel of the key that was begun last, or the one that is printed. */
+tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *printer,
+			    struct cuda_kernel **kernel);
 
 /* Starts it on the call's stream; arguments[i] points to argument i. */
 tn_status cuda_kernel_launch(struct cuda_job *job, const struct cuda_kernel *kernel,

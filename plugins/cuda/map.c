@@ -126,7 +126,7 @@ static void plan(struct map *map, const struct tn_map_args *args)
 		cuda_nest_add(nest, &args->inputs[k], 1);
 	for (uint32_t j = 0; j < program->n_outputs; j++)
 		cuda_nest_add(nest, &args->outputs[j], 1);
-	if (!cuda_uses_index(program)) {
+	if (!cuda_program_uses(program, TN_OP_INDEX)) {
 		cuda_nest_simplify(nest);
 		if (nest->rank == 0 || nest->rank == 3 || (nest->rank > 4 && nest->rank < 8))
 			cuda_nest_pad(nest, nest->rank < 4 ? nest->rank + 1 : 8, 0);
@@ -296,7 +296,12 @@ static tn_status get(struct cuda_job *job, const struct map *map, struct cuda_ke
 				     (uint64_t)(map->args->outputs[0].rank > 0) << 58);
 	cuda_key_scalars(key, map->args->scalars, map->args->program->n_scalars);
 	cuda_key_program(key, map->args->program);
-	return cuda_kernel_print(job, NULL, print, map, kernel);
+	const struct cuda_printer printer = {
+		.print = print,
+		.argument = map,
+		.has_normal = cuda_program_uses(map->args->program, TN_OP_NORMAL),
+	};
+	return cuda_kernel_print(job, &printer, kernel);
 }
 
 tn_status cuda_map(void *device, const struct tn_map_args *args)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "status.h"
+#include "stream.h"
 
 #define USUAL_ALIGNMENT 256u
 
@@ -104,7 +105,8 @@ static tn_status fail_memory(struct cuda_device *device, const struct tn_alloc_a
 {
 	size_t free_bytes = 0, total = 0;
 	if (code != cudaErrorMemoryAllocation)
-		return cuda_fail_code(device, args->call.error, code, "alloc", "cudaMallocAsync");
+		return cuda_stream_fail(device, NULL, args->call.error, code, "alloc",
+					"cudaMallocAsync");
 	(void)device->rt->cudaGetLastError();
 	(void)device->rt->cudaMemGetInfo(&free_bytes, &total);
 	return cuda_fail(
@@ -178,7 +180,7 @@ tn_status cuda_memory_free(void *device, const struct tn_free_args *args)
 	cudaError_t code = give_back(own, &buffers->list[i - 1]);
 	buffers->list[i - 1] = buffers->list[--buffers->n];
 	if (code != cudaSuccess)
-		return cuda_fail_code(own, taken.call.error, code, "free", "cudaFreeAsync");
+		return cuda_stream_fail(own, NULL, taken.call.error, code, "free", "cudaFreeAsync");
 	return TN_OK;
 }
 

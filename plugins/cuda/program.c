@@ -204,10 +204,10 @@ tn_dtype cuda_output_dtype(const struct tn_program *program, uint32_t number)
 	return (tn_dtype)program->instructions[program->outputs[number]].dtype;
 }
 
-int cuda_uses_index(const struct tn_program *program)
+int cuda_program_uses(const struct tn_program *program, uint16_t op)
 {
 	for (uint32_t i = 0; i < program->n_instructions; i++)
-		if (program->instructions[i].op == TN_OP_INDEX)
+		if (program->instructions[i].op == op)
 			return 1;
 	return 0;
 }

@@ -18,8 +18,8 @@ tn_status cuda_check_scalars(const struct tn_call *call, const char *operation,
 /* In which dtype the program reads source number `number` (TN_OP_INPUT, TN_OP_SCALAR); 0: it does not. */
 tn_dtype cuda_source_dtype(const struct tn_program *program, uint16_t op, uint32_t number);
 tn_dtype cuda_output_dtype(const struct tn_program *program, uint32_t number);
-/* Does it ask for the index along an axis? */
-int cuda_uses_index(const struct tn_program *program);
+/* Does it have such an instruction? */
+int cuda_program_uses(const struct tn_program *program, uint16_t op);
 
 /* The dtype as programs compute with it ("cu_f32"; "bool"), and as it is in memory ("cu_bool"). */
 const char *cuda_value_type(tn_dtype dtype);

@@ -98,13 +98,10 @@ static tn_status check(const struct tn_reduce_args *args)
 
 /* ---- The nest --------------------------------------------------------------------------------*/
 
-static int asks_for_place(const struct tn_program *program)
+static int asks_for(const struct tn_reduce_args *args, uint16_t op)
 {
-	for (uint32_t i = 0; program && i < program->n_instructions; i++)
-		if (program->instructions[i].op == TN_OP_INDEX ||
-		    program->instructions[i].op == TN_OP_ELEMENT)
-			return 1;
-	return 0;
+	return cuda_program_uses(args->prologue, op) ||
+	       (args->epilogue && cuda_program_uses(args->epilogue, op));
 }
 
 static int has_place_combiner(const struct tn_reduce_args *args)
@@ -162,7 +159,7 @@ static void fill_nest(struct cuda_reduction *r, const struct tn_reduce_args *arg
 		cuda_nest_add(nest, &args->epilogue_inputs[k], 1);
 	for (uint32_t j = 0; j < cuda_reduce_outputs(args); j++)
 		cuda_nest_add(nest, &args->outputs[j], 1);
-	if (asks_for_place(args->prologue) || asks_for_place(args->epilogue)) {
+	if (asks_for(args, TN_OP_INDEX) || asks_for(args, TN_OP_ELEMENT)) {
 		r->first_axis = kept == 0;
 		r->n_named = rank;
 		cuda_nest_pad(nest, kept ? kept : 1, args->n_reduced ? args->n_reduced : 1);
@@ -324,7 +321,13 @@ static tn_status get(struct cuda_job *job, const struct cuda_reduction *r,
 		cuda_key_scalars(key, r->args->epilogue_scalars, r->args->epilogue->n_scalars);
 		cuda_key_program(key, r->args->epilogue);
 	}
-	return cuda_kernel_print(job, "reduce", cuda_reduce_print, r, kernel);
+	const struct cuda_printer printer = {
+		.file = "reduce",
+		.print = cuda_reduce_print,
+		.argument = r,
+		.has_normal = asks_for(r->args, TN_OP_NORMAL),
+	};
+	return cuda_kernel_print(job, &printer, kernel);
 }
 
 static tn_status launch(struct cuda_job *job, const struct cuda_reduction *r,

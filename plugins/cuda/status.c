@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stream.h"
+
 tn_status cuda_fail(struct tn_error_info *error, tn_status status, const char *operation,
 		    const char *format, ...)
 {
@@ -131,7 +133,8 @@ tn_status cuda_take(struct cuda_device *device, void *own, size_t own_size, cons
 		return fail_lost(device, call->error, operation);
 	cudaError_t code = device->rt->cudaSetDevice(device->ordinal);
 	if (code != cudaSuccess)
-		return cuda_fail_code(device, call->error, code, operation, "cudaSetDevice");
+		return cuda_stream_fail(device, NULL, call->error, code, operation,
+					"cudaSetDevice");
 	return TN_OK;
 }
 

@@ -37,30 +37,39 @@ void cuda_stream_note(struct cuda_stream *stream, const char *operation)
 
 /* ---- Errors ----------------------------------------------------------------------------------*/
 
-/* The names of the last operations, each once, the oldest first: "map, reduce". */
-static unsigned name_recent(const struct cuda_stream *stream, const char *names[RECENT])
+/* The names of operations that may be under way, each once. */
+struct suspects {
+	const char *names[RECENT];
+	unsigned n;
+	uint64_t operations;
+};
+
+static void add_suspect(struct suspects *suspects, const char *name)
 {
-	uint64_t first = stream->n_recent > RECENT ? stream->n_recent - RECENT : 0;
-	unsigned n = 0;
-	for (uint64_t i = first; i < stream->n_recent; i++) {
-		const char *name = stream->recent[i % RECENT];
-		unsigned k = 0;
-		while (k < n && strcmp(names[k], name) != 0)
-			k++;
-		if (k == n)
-			names[n++] = name;
-	}
-	return n;
+	unsigned k = 0;
+	while (k < suspects->n && strcmp(suspects->names[k], name) != 0)
+		k++;
+	if (k == suspects->n && k < RECENT)
+		suspects->names[suspects->n++] = name;
 }
 
-static void list_recent(const struct cuda_stream *stream, char *text, size_t size)
+/* The oldest first. */
+static void suspect_stream(struct suspects *suspects, const struct cuda_stream *stream)
 {
-	const char *names[RECENT];
-	unsigned n = name_recent(stream, names);
+	uint64_t first = stream->n_recent > RECENT ? stream->n_recent - RECENT : 0;
+	for (uint64_t i = first; i < stream->n_recent; i++)
+		add_suspect(suspects, stream->recent[i % RECENT]);
+	suspects->operations += stream->n_recent;
+}
+
+/* "map, reduce" */
+static void list_suspects(const struct suspects *suspects, char *text, size_t size)
+{
 	size_t at = 0;
 	text[0] = 0;
-	for (unsigned k = 0; k < n && at < size; k++) {
-		int length = snprintf(text + at, size - at, "%s%s", k ? ", " : "", names[k]);
+	for (unsigned k = 0; k < suspects->n && at < size; k++) {
+		int length =
+			snprintf(text + at, size - at, "%s%s", k ? ", " : "", suspects->names[k]);
 		at += length > 0 ? (size_t)length : 0;
 	}
 }
@@ -69,19 +78,25 @@ tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream 
 			   struct tn_error_info *error, cudaError_t code, const char *operation,
 			   const char *function)
 {
-	const char *names[RECENT];
-	char list[200], text[260];
-	if (cuda_status_of(code) != TN_DEVICE_LOST || !stream->n_recent)
+	struct suspects suspects = {.n = 0};
+	char list[200], text[300];
+	if (cuda_status_of(code) != TN_DEVICE_LOST)
 		return cuda_fail_code(device, error, code, operation, function);
-	unsigned n = name_recent(stream, names);
-	if (n > 1) {
-		list_recent(stream, list, sizeof(list));
-		snprintf(text, sizeof(text), "one of the %llu operations before (%s) failed",
-			 (unsigned long long)stream->n_recent, list);
-		function = text;
-	}
-	return cuda_fail_code(device, error, code, names[0],
-			      n > 1 ? function : "it failed on the device");
+	/* It may have been any stream's work, though the one that was asked is likeliest. */
+	if (stream)
+		suspect_stream(&suspects, stream);
+	for (const struct cuda_stream *other = device->streams; other; other = other->next)
+		if (other != stream)
+			suspect_stream(&suspects, other);
+	if (!suspects.n)
+		return cuda_fail_code(device, error, code, operation, function);
+	if (suspects.n == 1)
+		return cuda_fail_code(device, error, code, suspects.names[0],
+				      "it failed on the device");
+	list_suspects(&suspects, list, sizeof(list));
+	snprintf(text, sizeof(text), "one of the %llu operations under way (%s) failed",
+		 (unsigned long long)suspects.operations, list);
+	return cuda_fail_code(device, error, code, suspects.names[0], text);
 }
 
 tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
@@ -331,8 +346,6 @@ static tn_status fail_event(struct cuda_device *device, const struct event *even
 	const struct cuda_stream *stream = device->streams;
 	while (stream && stream->serial != event->serial)
 		stream = stream->next;
-	if (!stream)
-		return cuda_fail_code(device, error, code, operation, function);
 	return cuda_stream_fail(device, stream, error, code, operation, function);
 }
 

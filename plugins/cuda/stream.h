@@ -23,7 +23,8 @@ void cuda_stream_note(struct cuda_stream *stream, const char *operation);
 /* Waits for its work. */
 tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
 			   struct tn_error_info *error, const char *operation);
-/* A function answered `code`.  Where the device is lost by it, the error names what may have failed. */
+/* A function answered `code`.  Where the device is lost by it, the error names what may have failed.  `stream`
+ * may be NULL. */
 tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream *stream,
 			   struct tn_error_info *error, cudaError_t code, const char *operation,
 			   const char *function);
