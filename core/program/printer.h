@@ -14,6 +14,9 @@
  *     in0, in1, ...   s0, s1, ...   i0, i1, ... (tn_i64)   element (tn_i64)
  * and finds the results in out0, out1, ...; values in between are called v0, v1, ...
  *
+ * Who defines TN_NO_NORMAL before the prelude gets no tn_normal, nor its table, which every kernel would
+ * carry along.
+ *
  * Sums and products must not be contracted, or random numbers would differ: the prelude says so in
  * each dialect (C: pragmas of gcc and clang, give -ffp-contract=off to others; CUDA: intrinsics that
  * round each operation; OpenCL: its pragma).  No fast-math option may be given; OpenCL needs

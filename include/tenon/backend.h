@@ -879,7 +879,8 @@ struct tn_host {
 	 * the element's number, `out0`, ... are declared and written, all with the prefix.  The caller
 	 * declares what is read before it, in the prelude's types (tn_bool, tn_i32, ...) and the dtype
 	 * of the instruction that reads it; in a prologue indices and number are those of the inputs'
-	 * shape, in an epilogue those of the kept axes.  Compile without contraction or relaxed
+	 * shape, in an epilogue those of the kept axes.  A program without TN_OP_NORMAL may have
+	 * TN_NO_NORMAL defined before the prelude, which then is half as long.  Compile without contraction or relaxed
 	 * mathematics, for OpenCL with -cl-fp32-correctly-rounded-divide-sqrt, or random numbers differ.
 	 * Writes at most `size` bytes with the NUL and returns the length that the whole text has. */
 	size_t (*print_prelude)(void *context, const struct tn_print_args *args, char *buffer,
