@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# The CUDA backend says what is absent, by name, and which devices are visible.  Runs on the simulated CUDA.
+simulated=${TENON_BUILD:?}/tests/with-simcuda
+if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
+	[ -x "$simulated" ] && [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] || exit 77
+	TENON_TEST_SIMULATED=1 exec "$simulated" sh "$0"
+fi
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+unset CUDA_VISIBLE_DEVICES
+TENON_BACKEND='^cuda' needs_digits
+
+# A library that is installed elsewhere too is hidden by an empty file in front of it.
+mkdir "$dir/front"
+libraries=$LD_LIBRARY_PATH
+hide() {
+	rm -f "$dir/front"/*
+	: >"$dir/front/$1"
+	LD_LIBRARY_PATH=$dir/front:$libraries
+}
+
+run 0 info
+out_has 'cuda:0'
+for library in libcudart.so.13 libcublas.so.13 libnvrtc.so.13; do
+	hide "$library"
+	TENON_BACKEND='cuda!' run 3 train mlp --data digits --epochs 1
+	err_has "MISSING_LIBRARY"
+	err_has "$library"
+done
+TENON_BACKEND=cuda run 0 train mlp --data digits --epochs 1
+err_has "cuda:0.*$library"
+hide libnvidia-ml.so.1
+if [ ! -e /proc/driver/nvidia ]; then
+	TENON_BACKEND='cuda!' run 3 info
+	err_has NO_DRIVER
+fi
+LD_LIBRARY_PATH=$libraries
+
+# devices VISIBLE EXPECTED: how many of four are left
+devices() {
+	SIMCUDA_DEVICES=4 CUDA_VISIBLE_DEVICES=$1 run 0 info
+	found=$(grep -c 'cuda:[0-9]' "$dir/out")
+	[ "$found" -eq "$2" ] || fail "CUDA_VISIBLE_DEVICES='$1': expected $2 devices, found $found"
+}
+SIMCUDA_DEVICES=4 run 0 info
+out_has 'cuda:3'
+devices 0,1,2,3 4
+devices 3,1 2
+devices 0,9,1 1
+devices 0,-1,1 1
+devices 0,x,1 1
+devices 2,2 0
+devices '' 0
+devices GPU-none-such 0
+SIMCUDA_DEVICES=4 CUDA_VISIBLE_DEVICES='' TENON_BACKEND='cuda!' run 3 info
+err_has NO_DEVICE
+err_has CUDA_VISIBLE_DEVICES
