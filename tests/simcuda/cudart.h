@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ * 
+ * What the files of the simulated libcudart share.  One lock is held in every call; what is said to
+ * be under it needs no other.
+ */
+#ifndef TN_TESTS_SIMCUDA_CUDART_H
+#define TN_TESTS_SIMCUDA_CUDART_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda_runtime_api.h>
+
+#include "settings.h"
+
+extern struct sim_settings sim_settings;
+
+/* ---- Calls (cudart_call.c) -------------------------------------------------------------------*/
+
+/* Begins a call: takes the lock, unless it answers an error, which the caller hands on.  _bare is for
+ * what works without a driver, _light for what works on a lost device. */
+cudaError_t sim_enter(const char *name);
+cudaError_t sim_enter_bare(const char *name);
+cudaError_t sim_enter_light(const char *name);
+/* Ends it: gives the lock back and keeps the error as the thread's last. */
+cudaError_t sim_leave(cudaError_t error);
+/* Says what is wrong, for simcudaMessage; returns `error`. */
+cudaError_t sim_say(cudaError_t error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Work runs, or a host function: the calls that it may not make are refused. */
+void sim_in_work(int inside);
+
+/* ---- Devices (cudart_device.c) ---------------------------------------------------------------*/
+
+struct sim_device {
+	int physical;       /* the number before CUDA_VISIBLE_DEVICES */
+	cudaError_t sticky; /* what lost it */
+	unsigned peers;     /* bits of the devices that it may reach */
+	unsigned flags;
+	size_t limits[16];
+};
+
+int sim_device_count(void);
+int sim_device_current(void);
+struct sim_device *sim_device(int index);
+void sim_devices_restart(void);
+/* What the device is like (cudart_properties.c). */
+void sim_properties(struct cudaDeviceProp *properties, int device);
+/* Is there a device, and is the driver new enough? */
+cudaError_t sim_driver_state(void);
+
+/* ---- The arena (cudart_arena.c) --------------------------------------------------------------*/
+
+enum { SIM_ALIGNMENT = 512 };
+
+/* The addresses of a device's memory; 0 when the host has none to give. */
+uint64_t sim_arena_base(int device);
+uint64_t sim_arena_end(int device);
+/* The device an address belongs to, or -1. */
+int sim_arena_device(uint64_t address);
+/* Host access for this thread, nested.  Outside of it a touch is a SIGSEGV. */
+void sim_arena_open(void);
+void sim_arena_close(void);
+/* A block begins or ends there: its pages are counted, and given back with the last block. */
+void sim_arena_take(uint64_t address, size_t size);
+void sim_arena_give(uint64_t address, size_t size);
+void sim_arena_restart(void);
+
+/* ---- Memory (cudart_block.c) -----------------------------------------------------------------*/
+
+enum sim_state { SIM_PENDING, SIM_LIVE, SIM_FREEING, SIM_FREED };
+
+struct sim_pool;
+struct sim_block {
+	uint64_t address, number;
+	size_t size;
+	int device;
+	enum sim_state state;
+	int kept;              /* a graph may bring it back */
+	struct sim_pool *pool; /* NULL for cudaMalloc */
+};
+
+/* A new block, LIVE or PENDING; NULL when the device has no room. */
+struct sim_block *sim_block_make(int device, size_t size, enum sim_state state);
+/* The last block, freed ones too, that begins at or before the address; NULL when none does. */
+struct sim_block *sim_block_find(uint64_t address);
+void sim_block_live(struct sim_block *block);
+void sim_block_free(struct sim_block *block);
+size_t sim_block_used(int device);
+size_t sim_blocks_live(char *report, size_t capacity);
+void sim_blocks_drop(int device); /* -1: of all */
+/* Why work on `device` may not touch the bytes; NULL when it may.  The text lasts until the next
+ * call. */
+const char *sim_touch(int device, uint64_t address, size_t size, int write);
+
+/* ---- The host's memory (cudart_host.c) -------------------------------------------------------*/
+
+struct sim_pinned {
+	struct sim_pinned *next;
+	uint64_t address;
+	size_t size;
+	int device, registered;
+	unsigned flags;
+};
+
+struct sim_pinned *sim_pinned_find(uint64_t address);
+size_t sim_pinned_live(char *report, size_t capacity);
+void sim_pinned_drop(void);
+
+/* ---- Pools (cudart_pool.c) -------------------------------------------------------------------*/
+
+/* The bytes that a pool has handed out changed. */
+void sim_pool_count(struct sim_pool *pool, size_t more, size_t less);
+void sim_pools_drop(int device);
+size_t sim_pools_live(char *report, size_t capacity);
+
+/* ---- Streams (cudart_queue.c) ----------------------------------------------------------------*/
+
+/* What is done in a stream, perhaps more than once (graphs).  `data` belongs to it. */
+struct sim_work {
+	unsigned references;
+	const char *name;
+	cudaError_t (*run)(void *data);
+	void (*drop)(void *data); /* NULL when there is nothing to release */
+	_Alignas(16) unsigned char data[];
+};
+
+struct sim_capture;
+struct sim_item;
+struct sim_stream {
+	struct sim_stream *next;
+	uint64_t id, queued, done;
+	int device, priority, destroyed;
+	unsigned flags;
+	int is_null;
+	struct sim_item *first, *last;
+	struct sim_capture *capture;
+	unsigned member; /* its number in the capture, and what is known to be before it there */
+	uint32_t *seen;
+};
+
+/* A place in a stream that can be waited for. */
+struct sim_place {
+	uint64_t stream, until;
+};
+
+/* With a copy of `data`; NULL when the host has no memory. */
+struct sim_work *sim_work_make(const char *name, cudaError_t (*run)(void *data), const void *data,
+			       size_t size);
+struct sim_work *sim_work_keep(struct sim_work *work);
+void sim_work_drop(struct sim_work *work);
+
+/* Puts work at the end of a stream, or into the graph that it captures; takes the reference, also
+ * when it fails. */
+cudaError_t sim_enqueue(struct sim_stream *stream, struct sim_work *work);
+/* The same after a place elsewhere; never captured. */
+cudaError_t sim_enqueue_after(struct sim_stream *stream, struct sim_work *work,
+			      struct sim_place place);
+struct sim_place sim_place_now(const struct sim_stream *stream);
+int sim_is_reached(struct sim_place place);
+/* Runs until the place is reached. */
+void sim_run_until(struct sim_place place);
+void sim_run_stream(struct sim_stream *stream);
+void sim_run_device(int device); /* -1: all */
+/* Runs something of what waits, if anything does. */
+void sim_run_some(void);
+/* The device that the work that runs now belongs to. */
+int sim_running_device(void);
+
+/* The stream that a handle stands for; NULL, and why in `error`, when it is none. */
+struct sim_stream *sim_stream_find(cudaStream_t handle, cudaError_t *error);
+struct sim_stream *sim_stream_null(int device);
+struct sim_stream *sim_stream_make(int device, unsigned flags, int priority);
+void sim_stream_destroy(struct sim_stream *stream);
+struct sim_stream *sim_streams(void);
+size_t sim_streams_live(char *report, size_t capacity);
+void sim_streams_drop(int device);
+
+/* ---- Events (cudart_event.c) -----------------------------------------------------------------*/
+
+size_t sim_events_live(char *report, size_t capacity);
+void sim_events_drop(int device);
+
+/* ---- Capture and graphs (cudart_capture.c, cudart_graph.c) -----------------------------------*/
+
+enum { SIM_MEMBERS = 32 }; /* streams in one capture */
+
+struct sim_graph {
+	struct sim_graph *next;
+	struct sim_work **works;
+	size_t n, capacity;
+};
+
+struct sim_graph *sim_graph_make(void);
+void sim_graph_destroy(struct sim_graph *graph);
+cudaError_t sim_graph_add(struct sim_graph *graph, struct sim_work *work);
+size_t sim_graphs_live(char *report, size_t capacity);
+void sim_graphs_drop(void);
+
+/* Adds work to the capture of a stream; takes the reference. */
+cudaError_t sim_capture_add(struct sim_stream *stream, struct sim_work *work);
+/* What a captured event knows, and a stream that waits for it. */
+struct sim_mark {
+	uint64_t capture; /* its number, 0 for none */
+	uint32_t seen[SIM_MEMBERS];
+};
+void sim_capture_mark(struct sim_stream *stream, struct sim_mark *mark);
+cudaError_t sim_capture_join(struct sim_stream *stream, const struct sim_mark *mark);
+/* A call that no capture stands: 0, or the error after the capture was invalidated. */
+cudaError_t sim_capture_unsafe(void);
+/* A call on this stream that it does not stand while it captures. */
+cudaError_t sim_capture_refuse(struct sim_stream *stream);
+/* Work on the legacy stream while a blocking stream of the device captures. */
+cudaError_t sim_capture_implicit(int device);
+int sim_capture_is_invalid(const struct sim_stream *stream);
+void sim_captures_drop(void);
+
+/* ---- Kernels (cudart_library.c) --------------------------------------------------------------*/
+
+/* Is it all in a variable of a library's? */
+int sim_is_variable(uint64_t address, size_t size);
+size_t sim_libraries_live(char *report, size_t capacity);
+void sim_libraries_drop(void);
+void sim_counts_restart(void);
+
+#endif

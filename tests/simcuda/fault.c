@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ * 
+ * Faults on demand.
+ */
+#include "fault.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NAMES = 512, MAX_FAULTS = 64, MAX_NAME = 64 };
+
+struct count {
+	const char *name; /* a literal of the caller's */
+	unsigned long calls;
+};
+
+struct fault {
+	char name[MAX_NAME];
+	unsigned left; /* calls until it strikes; 0 when it has */
+	int code, sticky;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct count counts[MAX_NAMES];
+static size_t n_counts;
+static struct fault faults[MAX_FAULTS];
+static size_t n_faults;
+static int is_read;
+
+static int is_meant(const char *pattern, const char *name)
+{
+	size_t length = strlen(pattern);
+	if (length > 0 && pattern[length - 1] == '*')
+		return strncmp(pattern, name, length - 1) == 0;
+	return strcmp(pattern, name) == 0;
+}
+
+static void add(const char *name, unsigned n, int code, int sticky)
+{
+	size_t i = 0;
+	while (i < n_faults && faults[i].left > 0)
+		i++;
+	if (i == MAX_FAULTS)
+		return;
+	if (i == n_faults)
+		n_faults++;
+	struct fault *fault = &faults[i];
+	snprintf(fault->name, sizeof(fault->name), "%s", name);
+	fault->left = n;
+	fault->code = code;
+	fault->sticky = sticky;
+}
+
+/* One of NAME:N=CODE[:sticky]. */
+static void read_one(char *text)
+{
+	char *colon = strchr(text, ':');
+	char *equals = colon ? strchr(colon, '=') : NULL;
+	if (!equals) {
+		fprintf(stderr, "SIMCUDA_FAIL: expected NAME:N=CODE[:sticky], found \"%s\"\n",
+			text);
+		return;
+	}
+	*colon = '\0';
+	add(text, (unsigned)strtoul(colon + 1, NULL, 10), (int)strtol(equals + 1, NULL, 10),
+	    strstr(equals, ":sticky") != NULL);
+}
+
+static void read_environment(void)
+{
+	const char *text = getenv("SIMCUDA_FAIL");
+	char *copy = text ? strdup(text) : NULL, *rest = NULL;
+	for (char *part = copy ? strtok_r(copy, ",", &rest) : NULL; part;
+	     part = strtok_r(NULL, ",", &rest))
+		read_one(part);
+	free(copy);
+	is_read = 1;
+}
+
+static void count(const char *name)
+{
+	size_t i = 0;
+	while (i < n_counts && strcmp(counts[i].name, name) != 0)
+		i++;
+	if (i == MAX_NAMES)
+		return;
+	if (i == n_counts) {
+		counts[n_counts++].name = name;
+		counts[i].calls = 0;
+	}
+	counts[i].calls++;
+}
+
+int sim_fault_next(const char *name, int *sticky)
+{
+	int code = 0;
+	pthread_mutex_lock(&lock);
+	if (!is_read)
+		read_environment();
+	count(name);
+	for (size_t i = 0; i < n_faults; i++) {
+		struct fault *fault = &faults[i];
+		if (fault->left > 0 && is_meant(fault->name, name) && --fault->left == 0) {
+			code = fault->code;
+			*sticky = fault->sticky;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return code;
+}
+
+void sim_fault_add(const char *name, unsigned n, int code, int sticky)
+{
+	pthread_mutex_lock(&lock);
+	if (!is_read)
+		read_environment();
+	if (n == 0)
+		n_faults = 0;
+	else
+		add(name, n, code, sticky);
+	pthread_mutex_unlock(&lock);
+}
+
+unsigned long sim_fault_calls(const char *name)
+{
+	unsigned long calls = 0;
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < n_counts; i++)
+		if (is_meant(name, counts[i].name))
+			calls += counts[i].calls;
+	pthread_mutex_unlock(&lock);
+	return calls;
+}
+
+void sim_fault_forget_calls(void)
+{
+	pthread_mutex_lock(&lock);
+	n_counts = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+void sim_fault_restart(void)
+{
+	pthread_mutex_lock(&lock);
+	n_counts = 0;
+	n_faults = 0;
+	is_read = 0;
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ * 
+ * Faults on demand: counts calls by name and fails the nth of them.  Each simulated library has its
+ * own count; SIMCUDA_FAIL=NAME:N=CODE[:sticky][,...] is read by all.
+ */
+#ifndef TN_TESTS_SIMCUDA_FAULT_H
+#define TN_TESTS_SIMCUDA_FAULT_H
+
+/* Counts a call; the code that it has to answer, 0 for none. */
+int sim_fault_next(const char *name, int *sticky);
+/* n = 0 forgets all faults. */
+void sim_fault_add(const char *name, unsigned n, int code, int sticky);
+unsigned long sim_fault_calls(const char *name);
+void sim_fault_forget_calls(void);
+/* Forgets all and reads the environment again. */
+void sim_fault_restart(void);
+
+#endif
