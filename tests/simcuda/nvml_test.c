@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The simulated management library, opened as a report about devices opens the real one.
+ */
+#include <dlfcn.h>
+
+#include "check.h"
+
+static void *library;
+
+static void *find(const char *name)
+{
+	void *function = dlsym(library, name);
+	if (!function)
+		fail_msg("there is no %s", name);
+	return function;
+}
+
+/* Functions by their shape: of nothing, of a number that is written, of a handle. */
+static int call(const char *name)
+{
+	int (*function)(void) = NULL;
+	*(void **)&function = find(name);
+	return function();
+}
+
+static int count_devices(unsigned *count)
+{
+	int (*function)(unsigned *) = NULL;
+	*(void **)&function = find("nvmlDeviceGetCount_v2");
+	return function(count);
+}
+
+static int handle_of(unsigned index, void **device)
+{
+	int (*function)(unsigned, void **) = NULL;
+	*(void **)&function = find("nvmlDeviceGetHandleByIndex_v2");
+	return function(index, device);
+}
+
+static int text_of(const char *name, void *device, char *text, unsigned size)
+{
+	int (*function)(void *, char *, unsigned) = NULL;
+	*(void **)&function = find(name);
+	return function(device, text, size);
+}
+
+static void devices_are_counted_and_named(void **state)
+{
+	unsigned count = 0;
+	void *device = NULL;
+	char text[96] = "";
+	(void)state;
+	setenv("SIMCUDA_DEVICES", "2", 1);
+	setenv("CUDA_VISIBLE_DEVICES", "1", 1);
+	assert_int_equal(count_devices(&count), 1); /* uninitialised */
+	assert_int_equal(call("nvmlInit_v2"), 0);
+	assert_int_equal(count_devices(&count), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(handle_of(2, &device), 2);
+	assert_int_equal(handle_of(1, &device), 0);
+	assert_int_equal(text_of("nvmlDeviceGetName", device, text, sizeof(text)), 0);
+	assert_string_equal(text, "Simulated CUDA device sm_90");
+	assert_int_equal(text_of("nvmlDeviceGetUUID", device, text, sizeof(text)), 0);
+	assert_string_equal(text, "GPU-73696d75-6c61-7465-6420-435544412301");
+	assert_int_equal(text_of("nvmlDeviceGetUUID", device, text, 10), 7);
+	assert_int_equal(text_of("nvmlDeviceGetName", text, text, sizeof(text)), 2);
+	assert_int_equal(call("nvmlShutdown"), 0);
+	assert_int_equal(call("nvmlShutdown"), 1);
+}
+
+static void without_a_driver_it_does_not_start(void **state)
+{
+	(void)state;
+	setenv("SIMCUDA_DRIVER", "0", 1);
+	assert_int_equal(call("nvmlInit_v2"), 9);
+	unsetenv("SIMCUDA_DRIVER");
+}
+
+static void calls_fail_on_demand(void **state)
+{
+	void (*inject)(const char *, unsigned, int) = NULL;
+	(void)state;
+	*(void **)&inject = find("simcudaNvmlInject");
+	inject("nvmlInit_v2", 1, 999);
+	assert_int_equal(call("nvmlInit_v2"), 999);
+	assert_int_equal(call("nvmlInit_v2"), 0);
+	assert_int_equal(call("nvmlShutdown"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(devices_are_counted_and_named),
+		cmocka_unit_test(without_a_driver_it_does_not_start),
+		cmocka_unit_test(calls_fail_on_demand),
+	};
+	char path[4096];
+	const char *build = getenv("TENON_BUILD");
+	snprintf(path, sizeof(path), "%s/tests/simcuda/.libs/libnvidia-ml.so.1",
+		 build ? build : ".");
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		print_error("%s\n", dlerror());
+		return 1;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
