@@ -302,18 +302,11 @@ static void find(struct search *search)
 
 void cuda_count(struct cuda_instance *instance)
 {
-	struct search *search;
+	struct search search = {.instance = instance};
 	if (instance->is_counted)
 		return;
-	search = cuda_alloc(instance->host, sizeof(*search));
-	if (!search) {
-		set_absence(instance, TN_PROBE_FAILED, "no memory to look for devices");
-		return;
-	}
 	instance->is_counted = 1;
-	search->instance = instance;
-	find(search);
-	cuda_free(instance->host, search);
+	find(&search);
 	if (instance->n_devices)
 		check_libraries(instance);
 }
