@@ -37,6 +37,9 @@ static void identify(struct cuda_facts *facts)
 	unsigned domain, bus, device, function;
 	if (sscanf(facts->pci, "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
 		return;
+	/* As the runtime writes it: NVML gives the domain eight digits. */
+	snprintf(facts->pci, sizeof(facts->pci), "%04x:%02x:%02x.%x", domain, bus, device,
+		 function);
 	facts->identity_type = TN_IDENTITY_PCI;
 	for (int i = 0; i < 4; i++)
 		facts->identity[i] = (uint8_t)(domain >> (8 * i));

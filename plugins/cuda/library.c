@@ -78,10 +78,9 @@ static const struct name runtime_names[] = {
 };
 
 static const struct name blas_names[] = {
-	BLAS(cublasCreate_v2),       BLAS(cublasDestroy_v2),
-	BLAS(cublasGetStatusString), BLAS(cublasGemmStridedBatchedEx),
-	BLAS(cublasSetMathMode),     BLAS(cublasSetStream_v2),
-	BLAS(cublasSetWorkspace_v2),
+	BLAS(cublasCreate_v2),    BLAS(cublasDestroy_v2),           BLAS(cublasGetStatusString),
+	BLAS(cublasGemmEx),       BLAS(cublasGemmStridedBatchedEx), BLAS(cublasSetMathMode),
+	BLAS(cublasSetStream_v2), BLAS(cublasSetWorkspace_v2),
 };
 
 static const struct name compiler_names[] = {
@@ -116,6 +115,13 @@ static const struct name management_names[] = {
 };
 
 #define COUNT(names) (sizeof(names) / sizeof((names)[0]))
+
+/* Every function of a table has its name here: the handle is the one field without. */
+#define IS_WHOLE(table, names) (sizeof(struct table) == (COUNT(names) + 1) * sizeof(void *))
+_Static_assert(IS_WHOLE(cuda_runtime, runtime_names), "names of the runtime");
+_Static_assert(IS_WHOLE(cuda_blas, blas_names), "names of cuBLAS");
+_Static_assert(IS_WHOLE(cuda_compiler, compiler_names), "names of NVRTC");
+_Static_assert(IS_WHOLE(cuda_management, management_names), "names of NVML");
 
 static const struct library runtime = {"libcudart.so.13", "the CUDA runtime", runtime_names,
 				       COUNT(runtime_names)};

@@ -62,6 +62,7 @@ struct cuda_blas {
 	__typeof__(&cublasCreate_v2) cublasCreate_v2;
 	__typeof__(&cublasDestroy_v2) cublasDestroy_v2;
 	__typeof__(&cublasGetStatusString) cublasGetStatusString;
+	__typeof__(&cublasGemmEx) cublasGemmEx;
 	__typeof__(&cublasGemmStridedBatchedEx) cublasGemmStridedBatchedEx;
 	__typeof__(&cublasSetMathMode) cublasSetMathMode;
 	__typeof__(&cublasSetStream_v2) cublasSetStream_v2;

@@ -234,27 +234,33 @@ static cublasStatus_t multiply(struct cuda_job *job, const struct product *p,
 	const struct cuda_device *device = job->device;
 	const struct tn_matmul_args *args = p->args;
 	const cudaDataType type = data_type(args->c.dtype);
+	const cublasComputeType_t compute = compute_type(device, args->c.dtype);
 	const size_t size = tn_dtype_size(args->c.dtype);
 	const uint32_t last = p->batch.rank - 1;
 	const float narrow[2] = {(float)args->alpha, (float)args->beta};
 	const double wide[2] = {args->alpha, args->beta};
 	const int is_wide = args->c.dtype == TN_F64, swaps = p->c.by_rows;
-	const struct matrix *x = swaps ? &p->b : &p->a, *y = swaps ? &p->a : &p->b;
-	const int ix = swaps, iy = !swaps;
+	const void *alpha = is_wide ? (const void *)&wide[0] : (const void *)&narrow[0];
+	const void *beta = is_wide ? (const void *)&wide[1] : (const void *)&narrow[1];
 	/* C^T takes B^T and A^T, which are what lies there by columns when those lie by rows. */
+	const struct matrix *x = swaps ? &p->b : &p->a, *y = swaps ? &p->a : &p->b;
+	const int ix = swaps, iy = !swaps, n_batches = (int)p->batch.length[last];
+	const cublasOperation_t tx = x->by_rows == swaps ? CUBLAS_OP_N : CUBLAS_OP_T;
+	const cublasOperation_t ty = y->by_rows == swaps ? CUBLAS_OP_N : CUBLAS_OP_T;
+	const int rows = (int)(swaps ? p->n : p->m), columns = (int)(swaps ? p->m : p->n);
+	const void *at_x = cuda_pointer(x->address + (uint64_t)offset[ix] * size);
+	const void *at_y = cuda_pointer(y->address + (uint64_t)offset[iy] * size);
+	void *at_c = cuda_pointer(p->c.address + (uint64_t)offset[2] * size);
+	if (n_batches == 1)
+		return device->blas.cublasGemmEx(device->blas_handle, tx, ty, rows, columns,
+						 (int)p->k, alpha, at_x, type, (int)x->leading,
+						 at_y, type, (int)y->leading, beta, at_c, type,
+						 (int)p->c.leading, compute, CUBLAS_GEMM_DEFAULT);
 	return device->blas.cublasGemmStridedBatchedEx(
-		device->blas_handle, x->by_rows == swaps ? CUBLAS_OP_N : CUBLAS_OP_T,
-		y->by_rows == swaps ? CUBLAS_OP_N : CUBLAS_OP_T, (int)(swaps ? p->n : p->m),
-		(int)(swaps ? p->m : p->n), (int)p->k,
-		is_wide ? (const void *)&wide[0] : (const void *)&narrow[0],
-		cuda_pointer(x->address + (uint64_t)offset[ix] * size), type, (int)x->leading,
-		p->batch.view[ix].stride[last],
-		cuda_pointer(y->address + (uint64_t)offset[iy] * size), type, (int)y->leading,
-		p->batch.view[iy].stride[last],
-		is_wide ? (const void *)&wide[1] : (const void *)&narrow[1],
-		cuda_pointer(p->c.address + (uint64_t)offset[2] * size), type, (int)p->c.leading,
-		p->batch.view[2].stride[last], (int)p->batch.length[last],
-		compute_type(device, args->c.dtype), CUBLAS_GEMM_DEFAULT);
+		device->blas_handle, tx, ty, rows, columns, (int)p->k, alpha, at_x, type,
+		(int)x->leading, p->batch.view[ix].stride[last], at_y, type, (int)y->leading,
+		p->batch.view[iy].stride[last], beta, at_c, type, (int)p->c.leading,
+		p->batch.view[2].stride[last], n_batches, compute, CUBLAS_GEMM_DEFAULT);
 }
 
 static tn_status multiply_all(struct cuda_job *job, const struct product *p)
@@ -272,7 +278,7 @@ static tn_status multiply_all(struct cuda_job *job, const struct product *p)
 		}
 		cublasStatus_t code = multiply(job, p, offset);
 		if (code != CUBLAS_STATUS_SUCCESS)
-			return fail_blas(job, code, "cublasGemmStridedBatchedEx");
+			return fail_blas(job, code, "cublasGemmEx");
 	}
 	return TN_OK;
 }

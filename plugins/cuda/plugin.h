@@ -33,7 +33,7 @@
 /* A device as it was found, without the runtime. */
 struct cuda_facts {
 	char name[96];
-	char pci[32];  /* "00000000:17:00.0"; empty: not known */
+	char pci[32];  /* "0000:17:00.0"; empty: not known */
 	char uuid[64]; /* "GPU-..."; empty: not known */
 	uint32_t identity_type;
 	uint8_t identity[16];
