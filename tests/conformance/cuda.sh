@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# The CUDA backend on the simulated CUDA; then two devices, and the lower levels with work that is deferred and
+# streams that overtake each other.
+simulated=${TENON_BUILD:?}/tests/with-simcuda
+plugin=$TENON_BUILD/.libs/backend_cuda.so
+[ -x "$simulated" ] && [ -f "$plugin" ] || exit 77
+conform() { "$simulated" "$TENON_BUILD/tenon-conform" "$@" "$plugin"; }
+
+conform --require=L5 || exit
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+SIMCUDA_DEVICES=2 conform --filter='threads.*' >"$out" || {
+	cat "$out"
+	exit 1
+}
+cat "$out"
+grep -q 'threads.devices.*passed' "$out" || exit 1
+for seed in 1 2; do
+	SIMCUDA_DEFER=1 SIMCUDA_SEED=$seed conform --level=1 || exit 1
+done
