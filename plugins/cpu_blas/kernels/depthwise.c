@@ -12,12 +12,7 @@
  * Rows and channels that do not divide into blocks end with a block that begins earlier and stores
  * only what is new.
  */
-#include "depthwise.h"
-#include "variant.h"
-#include "vector.h"
-
-#define INLINE static inline __attribute__((always_inline))
-#define WIDEST 8 /* columns of a block */
+#include "depthwise_block.h"
 
 /* A row of y and what it reads, at the first channel of a block. */
 struct row {
@@ -28,18 +23,6 @@ struct row {
 	float *y;     /* column 0 */
 	const float *residual, *bias;
 };
-
-/* Columns begin..end-1 under a block are inside the plane. */
-struct reach {
-	int begin, end;
-};
-
-INLINE struct reach reach_of(int64_t first, int64_t length, int columns)
-{
-	int64_t end = length - first;
-	return (struct reach){first < 0 ? (int)(-first < columns ? -first : columns) : 0,
-			      end < columns ? (int)(end > 0 ? end : 0) : columns};
-}
 
 /* sums[v][i] += row of the window times columns from `first` of x.  The weights stay in registers where
  * there are so many. */
@@ -87,15 +70,17 @@ INLINE vf finish(const struct row *row, vf sum, vf bias, vf residual)
 	return vf_select(sum > high, high, sum);
 }
 
-/* Stores lanes from `lane` on. */
+/* Lanes from `lane` on: a residual may lie where y does, and those before it be another thread's. */
 INLINE void put(const struct row *row, vf sum, int64_t q, int v, int64_t lane)
 {
 	float *y = row->y + q * row->d->y_pixel + v * LANES;
 	vf bias = {0}, residual = {0};
 	if (row->bias)
 		bias = vf_load(row->bias + v * LANES);
-	if (row->residual)
-		residual = vf_load(row->residual + q * row->d->residual_pixel + v * LANES);
+	if (row->residual) {
+		const float *from = row->residual + q * row->d->residual_pixel + v * LANES;
+		residual = lane ? vf_load_last(from, lane) : vf_load(from);
+	}
 	sum = finish(row, sum, bias, residual);
 	if (lane)
 		vf_store_last(y, sum, lane);
@@ -226,11 +211,6 @@ INLINE void sized(const struct cpu_depthwise *d, const struct cpu_depthwise_box 
 }
 
 /* ---- Any window ------------------------------------------------------------------------------- */
-
-static vf load(const float *x, int64_t n)
-{
-	return n == LANES ? vf_load(x) : vf_load_first(x, n);
-}
 
 /* One vector of n channels of one output. */
 static void any_vector(const struct row *row, int64_t q, int64_t c, int64_t n)

@@ -8,12 +8,7 @@
  * computed from.  Columns are counted with the padding, and blocks begin at multiples of the stride,
  * so that what a column of dy gives to is known when this is compiled.
  */
-#include "depthwise.h"
-#include "variant.h"
-#include "vector.h"
-
-#define INLINE static inline __attribute__((always_inline))
-#define WIDEST 8 /* columns of a block */
+#include "depthwise_block.h"
 
 /* A row of dx, and the rows of dy and of the window that meet in it. */
 struct row {
@@ -22,18 +17,6 @@ struct row {
 	const float *dy, *weights;
 	int64_t rows, dy_step, weights_step;
 };
-
-/* Columns begin..end-1 of dy over a block are inside the plane. */
-struct reach {
-	int begin, end;
-};
-
-INLINE struct reach reach_of(int64_t first, int64_t length, int columns)
-{
-	int64_t end = length - first;
-	return (struct reach){first < 0 ? (int)(-first < columns ? -first : columns) : 0,
-			      end < columns ? (int)(end > 0 ? end : 0) : columns};
-}
 
 INLINE void add_row(vf sums[][WIDEST], const struct row *row, int64_t r, int64_t first, int S,
 		    int stride, int columns, int vectors, struct reach reach)
@@ -72,11 +55,11 @@ INLINE void add_row(vf sums[][WIDEST], const struct row *row, int64_t r, int64_t
 	}
 }
 
-/* Lanes from `lane` on. */
+/* Lanes from `lane` on: those before it may be another thread's. */
 INLINE void put(const struct cpu_depthwise *d, float *dx, vf sum, int64_t lane)
 {
 	if (d->accumulate)
-		sum += vf_load(dx);
+		sum += lane ? vf_load_last(dx, lane) : vf_load(dx);
 	if (lane)
 		vf_store_last(dx, sum, lane);
 	else
@@ -199,11 +182,6 @@ INLINE void sized(const struct cpu_depthwise *d, const struct cpu_depthwise_box 
 }
 
 /* ---- Any window ------------------------------------------------------------------------------- */
-
-static vf load(const float *x, int64_t n)
-{
-	return n == LANES ? vf_load(x) : vf_load_first(x, n);
-}
 
 /* n channels of column w of dx. */
 static void any_vector(const struct row *row, int64_t w, int64_t c, int64_t n)

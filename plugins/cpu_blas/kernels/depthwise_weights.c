@@ -8,12 +8,7 @@
  * loaded once each.  Rows of dy are the outer loop, so that x and dy come from memory once; where
  * rows are short the images of a box follow each other inside, before the sums are put away.
  */
-#include "depthwise.h"
-#include "variant.h"
-#include "vector.h"
-
-#define INLINE static inline __attribute__((always_inline))
-#define WIDEST 8 /* columns of a block */
+#include "depthwise_block.h"
 
 /* sums[s] += x of columns first + i stride + s times dy[i]. */
 INLINE void add_block(vf *sums, const struct cpu_depthwise *d, const float *x, const float *dy,
@@ -86,11 +81,6 @@ INLINE void box_of(const struct cpu_depthwise *d, const struct cpu_depthwise_box
 }
 
 /* ---- Any window, and the channels that do not fill a vector ----------------------------------- */
-
-static vf load(const float *x, int64_t n)
-{
-	return n == LANES ? vf_load(x) : vf_load_first(x, n);
-}
 
 /* One tap for n channels, over one image's rows of the box. */
 static vf any_tap(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int64_t image,

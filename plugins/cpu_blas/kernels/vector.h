@@ -103,6 +103,20 @@ static inline vf vf_load_first(const float *p, int64_t n)
 #endif
 }
 
+/* All elements but the first n < LANES, 0 in their lanes. */
+static inline vf vf_load_last(const float *p, int64_t n)
+{
+#if defined(__AVX512F__)
+	return (vf)_mm512_maskz_loadu_ps((__mmask16)(0xffffu << n), p);
+#elif defined(__AVX2__)
+	return (vf)_mm256_maskload_ps(p, ~vector_first(n));
+#else
+	vf x = {0};
+	memcpy((char *)&x + n * (int64_t)sizeof(float), p + n, (size_t)(LANES - n) * sizeof(float));
+	return x;
+#endif
+}
+
 static inline void vf_store_first(float *p, vf x, int64_t n)
 {
 #if defined(__AVX512F__)
