@@ -158,19 +158,14 @@ static inline struct tn_operand reduced_last(const struct tn_operand *o, unsigne
 					     int64_t *kept, unsigned *n_kept)
 {
 	struct tn_operand view = *o;
-	unsigned k = 0;
-	for (unsigned pass = 0; pass < 2; pass++) {
-		for (unsigned d = 0; d < o->rank; d++) {
-			if ((mask >> d & 1) != pass)
-				continue;
-			view.shape[k] = o->shape[d];
-			view.strides[k] = o->strides[d];
-			if (pass == 0)
-				kept[k] = o->shape[d];
-			k++;
-		}
-		if (pass == 0)
-			*n_kept = k;
+	unsigned first = 0, last = o->rank - (unsigned)__builtin_popcount(mask);
+	*n_kept = last;
+	for (unsigned d = 0; d < o->rank; d++) {
+		unsigned reduced = mask >> d & 1, to = reduced ? last++ : first;
+		if (!reduced)
+			kept[first++] = o->shape[d];
+		view.shape[to] = o->shape[d];
+		view.strides[to] = o->strides[d];
 	}
 	return view;
 }
