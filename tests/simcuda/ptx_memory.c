@@ -174,12 +174,56 @@ static void find_addresses(struct ptx_warp *warp, const struct ptx_access *acces
 			spot->address[l] = offset;
 }
 
-int ptx_locate(struct ptx_warp *warp, const struct ptx_step *step, const struct ptx_access *access,
-	       uint32_t mask, size_t bytes, int write, struct ptx_spot *spot)
+/* Do all 32 lanes stand side by side? */
+static int side_by_side(const uint64_t *address, size_t bytes)
+{
+	uint64_t differs = 0, first = address[0];
+	for (unsigned l = 0; l < PTX_LANES; l++)
+		differs |= address[l] ^ (first + l * bytes);
+	return !differs;
+}
+
+/* The usual access of a kernel, told by its opcode and its addresses: 1 where it is done. */
+static int locate_side_by_side(struct ptx_warp *warp, const struct ptx_access *access, size_t bytes,
+			       int write, struct ptx_spot *spot)
+{
+	uint64_t low = spot->address[0], high = low + bytes * PTX_LANES;
+	struct ptx_span *span = (write ? warp->run->writes : warp->run->reads) + access->span;
+	if (low & (bytes - 1) || low < span->low || high > span->high || high < low)
+		return 0;
+	for (unsigned l = 0; l < PTX_LANES; l++)
+		spot->pointer[l] = (unsigned char *)(uintptr_t)spot->address[l];
+	spot->shared = 0;
+	warp->run->counts.sectors += (high - 1) / 32 - low / 32 + 1;
+	return 1;
+}
+
+/* Shared memory named by the opcode: one look at the highest offset. */
+static int locate_shared(struct ptx_warp *warp, uint32_t mask, size_t bytes, struct ptx_spot *spot)
+{
+	uint64_t high = 0, bits = 0;
+	for (unsigned l = 0; l < PTX_LANES; l++) {
+		uint64_t offset = mask >> l & 1 ? spot->address[l] & UINT32_MAX : 0;
+		bits |= offset;
+		high = offset > high ? offset : high;
+	}
+	if (bits & (bytes - 1) || high + bytes > warp->block->shared_bytes)
+		return 0;
+	for (unsigned l = 0; l < PTX_LANES; l++) {
+		spot->address[l] &= UINT32_MAX;
+		spot->pointer[l] = warp->block->shared + spot->address[l];
+	}
+	spot->shared = mask;
+	return 1;
+}
+
+/* Any access, slowly, and the fault where there is one. */
+static int locate_any(struct ptx_warp *warp, const struct ptx_step *step,
+		      const struct ptx_access *access, uint32_t mask, size_t bytes, int write,
+		      struct ptx_spot *spot)
 {
 	uint32_t global = 0;
 	uint64_t bits = 0;
-	find_addresses(warp, access, spot);
 	spot->shared = 0;
 	for (unsigned l = 0; l < PTX_LANES; l++) {
 		spot->space[l] = (uint8_t)window(access->space, spot->address[l]);
@@ -206,6 +250,19 @@ int ptx_locate(struct ptx_warp *warp, const struct ptx_step *step, const struct 
 	return 1;
 }
 
+int ptx_locate(struct ptx_warp *warp, const struct ptx_step *step, const struct ptx_access *access,
+	       uint32_t mask, size_t bytes, int write, struct ptx_spot *spot)
+{
+	find_addresses(warp, access, spot);
+	if (access->space == PTX_SHARED && locate_shared(warp, mask, bytes, spot))
+		return 1;
+	if (mask == UINT32_MAX && (access->space == PTX_GLOBAL || access->space == PTX_GENERIC) &&
+	    side_by_side(spot->address, bytes) &&
+	    locate_side_by_side(warp, access, bytes, write, spot))
+		return 1;
+	return locate_any(warp, step, access, mask, bytes, write, spot);
+}
+
 static void load_lane(void *to, const unsigned char *from, size_t size, size_t width, int sign)
 {
 	uint64_t value = 0;
@@ -225,7 +282,11 @@ static void load_lane(void *to, const unsigned char *from, size_t size, size_t w
 static void load_element(uint32_t mask, unsigned char *const *pointer, size_t at, void *to,
 			 size_t size, size_t width, int sign)
 {
-	if (size == 4 && width == 4) {
+	if (size == 4 && width == 4 && mask == UINT32_MAX) {
+		uint32_t *d = to;
+		for (unsigned l = 0; l < PTX_LANES; l++)
+			memcpy(&d[l], pointer[l] + at, 4);
+	} else if (size == 4 && width == 4) {
 		uint32_t *d = to;
 		for (unsigned l = 0; l < PTX_LANES; l++)
 			if (mask >> l & 1)
@@ -241,17 +302,6 @@ static void load_element(uint32_t mask, unsigned char *const *pointer, size_t at
 				load_lane((char *)to + l * width, pointer[l] + at, size, width,
 					  sign);
 	}
-}
-
-static int watch_reads(struct ptx_warp *warp, const struct ptx_step *step,
-		       const struct ptx_access *access, const struct ptx_spot *spot, size_t bytes)
-{
-	enum ptx_touch touch = access->strong ? PTX_ATOMIC : PTX_READ;
-	for (unsigned l = 0; l < PTX_LANES; l++)
-		if ((spot->shared >> l & 1) &&
-		    !ptx_watch(warp, step, l, (uint32_t)spot->address[l], bytes, touch, NULL))
-			return 0;
-	return 1;
 }
 
 /* Parameters, mostly: the same bytes for all lanes. */
@@ -282,7 +332,8 @@ enum ptx_next ptx_load(struct ptx_warp *warp, const struct ptx_step *step, uint3
 		return load_parameter(warp, step, access, mask);
 	if (!ptx_locate(warp, step, access, mask, bytes, 0, &spot))
 		return PTX_FAILED;
-	if (spot.shared && warp->block->shadow && !watch_reads(warp, step, access, &spot, bytes))
+	if (spot.shared && warp->block->shadow &&
+	    !ptx_watch_reads(warp, step, &spot, bytes, access->strong ? PTX_ATOMIC : PTX_READ))
 		return PTX_FAILED;
 	for (unsigned i = 0; i < access->count; i++)
 		if (access->place[i])

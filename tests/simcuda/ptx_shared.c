@@ -22,6 +22,12 @@
 #define EPOCH_BITS 26
 #define GENERATION_SHIFT (EPOCH_SHIFT + EPOCH_BITS)
 
+/* Grains are 1, 2 or 4 bytes: a shift by 0, 1 or 2. */
+static inline struct ptx_shadow *word_of(const struct ptx_warp *warp, size_t offset)
+{
+	return &warp->block->shadow[offset >> (warp->run->module->grain >> 1)];
+}
+
 static uint64_t record(const struct ptx_warp *warp, unsigned lane, enum ptx_touch touch)
 {
 	return (uint64_t)warp->block->generation << GENERATION_SHIFT |
@@ -35,7 +41,7 @@ static unsigned thread_of(uint64_t past)
 }
 
 /* Did what `past` records surely happen before what the lane does now? */
-static int ordered(const struct ptx_warp *warp, uint64_t past, uint64_t now)
+static inline int ordered(const struct ptx_warp *warp, uint64_t past, uint64_t now)
 {
 	if (past >> GENERATION_SHIFT != now >> GENERATION_SHIFT)
 		return 1;
@@ -65,7 +71,8 @@ static int race(struct ptx_warp *warp, const struct ptx_step *step, unsigned lan
 	return 0;
 }
 
-static void remember_reader(const struct ptx_warp *warp, struct ptx_shadow *shadow, uint64_t now)
+static inline void remember_reader(const struct ptx_warp *warp, struct ptx_shadow *shadow,
+				   uint64_t now)
 {
 	if (thread_of(shadow->reader) == thread_of(now) || ordered(warp, shadow->reader, now))
 		shadow->reader = now;
@@ -76,7 +83,7 @@ static void remember_reader(const struct ptx_warp *warp, struct ptx_shadow *shad
 static int watch_word(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane,
 		      uint32_t offset, uint64_t now, enum ptx_touch touch, int same)
 {
-	struct ptx_shadow *shadow = &warp->block->shadow[offset / warp->run->module->grain];
+	struct ptx_shadow *shadow = word_of(warp, offset);
 	if (conflicts(warp, shadow->writer, now) && !same)
 		return race(warp, step, lane, offset,
 			    touch == PTX_READ ? "read, but was written by"
@@ -96,6 +103,12 @@ static int watch_word(struct ptx_warp *warp, const struct ptx_step *step, unsign
 	return 1;
 }
 
+/* From before the last barrier of the whole block: the usual case. */
+static inline int is_past(uint64_t past, uint64_t now)
+{
+	return (past ^ now) >> GENERATION_SHIFT != 0;
+}
+
 int ptx_watch(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane, uint32_t offset,
 	      size_t size, enum ptx_touch touch, const void *value)
 {
@@ -105,9 +118,53 @@ int ptx_watch(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane,
 	size_t grain = warp->run->module->grain;
 	const unsigned char *there = warp->block->shared + offset;
 	for (size_t i = 0; i < size; i += grain) {
+		struct ptx_shadow *shadow = word_of(warp, offset + i);
+		if (touch != PTX_READ && is_past(shadow->writer, now) &&
+		    is_past(shadow->reader, now) && is_past(shadow->other_reader, now)) {
+			shadow->writer = now;
+			continue;
+		}
 		int same = touch == PTX_WRITE &&
 			   memcmp(there + i, (const char *)value + i, grain) == 0;
 		if (!watch_word(warp, step, lane, offset + (uint32_t)i, now, touch, same))
+			return 0;
+	}
+	return 1;
+}
+
+/* Words of one lane that nobody else touched since the last barrier take a short way. */
+static int read_lane(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane,
+		     uint32_t offset, size_t bytes, uint64_t now)
+{
+	size_t grain = warp->run->module->grain;
+	for (size_t i = 0; i < bytes; i += grain) {
+		struct ptx_shadow *shadow = word_of(warp, offset + i);
+		if (is_past(shadow->writer, now) && is_past(shadow->reader, now))
+			shadow->reader = now;
+		else if (is_past(shadow->writer, now))
+			remember_reader(warp, shadow, now);
+		else if (!watch_word(warp, step, lane, offset + (uint32_t)i, now, PTX_READ, 0))
+			return 0;
+	}
+	return 1;
+}
+
+int ptx_watch_reads(struct ptx_warp *warp, const struct ptx_step *step, const struct ptx_spot *spot,
+		    size_t bytes, enum ptx_touch touch)
+{
+	uint64_t now = record(warp, 0, touch), before = UINT64_MAX;
+	unsigned run = 0;
+	for (uint32_t lanes = spot->shared; lanes; lanes &= lanes - 1) {
+		unsigned l = (unsigned)__builtin_ctz(lanes);
+		/* Of neighbours that read the same word, two stand for all. */
+		run = spot->address[l] == before ? run + 1 : 0;
+		before = spot->address[l];
+		if (run > 1)
+			continue;
+		if (touch == PTX_READ
+			    ? !read_lane(warp, step, l, (uint32_t)spot->address[l], bytes, now + l)
+			    : !ptx_watch(warp, step, l, (uint32_t)spot->address[l], bytes, touch,
+					 NULL))
 			return 0;
 	}
 	return 1;

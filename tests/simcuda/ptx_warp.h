@@ -130,14 +130,19 @@ enum ptx_touch { PTX_READ, PTX_WRITE, PTX_ATOMIC };
 int ptx_watch(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane, uint32_t offset,
 	      size_t size, enum ptx_touch touch, const void *value);
 
-/* ptx_memory.c: where the lanes' addresses lead; 0 after a fault. */
+/* Where the lanes' addresses lead. */
 struct ptx_spot {
 	uint64_t address[PTX_LANES];
 	unsigned char *pointer[PTX_LANES];
 	uint8_t space[PTX_LANES]; /* enum ptx_space */
 	uint32_t shared;          /* lanes that lead to shared memory */
 };
+/* ptx_memory.c: 0 after a fault. */
 int ptx_locate(struct ptx_warp *warp, const struct ptx_step *step, const struct ptx_access *access,
 	       uint32_t mask, size_t bytes, int write, struct ptx_spot *spot);
+
+/* ptx_shared.c: ptx_watch for what all lanes of a load read. */
+int ptx_watch_reads(struct ptx_warp *warp, const struct ptx_step *step, const struct ptx_spot *spot,
+		    size_t bytes, enum ptx_touch touch);
 
 #endif
