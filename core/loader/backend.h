@@ -57,6 +57,7 @@ enum tn_slot {
 	TN_SLOT_GROUP_NORM_FORWARD,
 	TN_SLOT_GROUP_NORM_BACKWARD,
 	TN_SLOT_CONV2D_PREPACK,
+	TN_SLOT_REPORT_LINE,
 	TN_SLOT_STREAM_CREATE,
 	TN_SLOT_STREAM_DESTROY,
 	TN_SLOT_EVENT_CREATE,
@@ -88,6 +89,7 @@ struct tn_backend {
 	struct tn_copy_table copy;
 	struct tn_memory_table memory;
 	struct tn_nn_table nn;
+	struct tn_report_table report;
 	struct tn_stream_table stream;
 
 	/* The loader's own. */

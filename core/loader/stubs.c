@@ -59,6 +59,19 @@ const struct tn_memory_table tn_memory_stubs = {
 	.information = no_information,
 };
 
+static tn_status no_line(void *device, uint32_t index, struct tn_report_line *out)
+{
+	(void)device;
+	(void)index;
+	(void)out;
+	return TN_UNSUPPORTED;
+}
+
+const struct tn_report_table tn_report_stubs = {
+	.struct_size = sizeof(struct tn_report_table),
+	.line = no_line,
+};
+
 static tn_status no_conv2d_forward(void *device, const struct tn_conv2d_args *args)
 {
 	(void)device;

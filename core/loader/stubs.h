@@ -10,6 +10,7 @@
 
 extern const struct tn_copy_table tn_copy_stubs;
 extern const struct tn_memory_table tn_memory_stubs;
+extern const struct tn_report_table tn_report_stubs;
 extern const struct tn_nn_table tn_nn_stubs;
 extern const struct tn_stream_table tn_stream_stubs;
 

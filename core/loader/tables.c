@@ -14,7 +14,7 @@
 
 typedef void (*function)(void);
 
-enum { DEVICE, COMPUTE, COPY, MEMORY, NN, STREAM, TABLES };
+enum { DEVICE, COMPUTE, COPY, MEMORY, NN, REPORT, STREAM, TABLES };
 
 static const struct {
 	const char *id;
@@ -33,6 +33,8 @@ static const struct {
 		    offsetof(struct tn_backend, memory), 0, &tn_memory_stubs},
 	[NN] = {TN_TABLE_NN, sizeof(struct tn_nn_table), offsetof(struct tn_backend, nn), 0,
 		&tn_nn_stubs},
+	[REPORT] = {TN_TABLE_REPORT, sizeof(struct tn_report_table),
+		    offsetof(struct tn_backend, report), 0, &tn_report_stubs},
 	[STREAM] = {TN_TABLE_STREAM, sizeof(struct tn_stream_table),
 		    offsetof(struct tn_backend, stream), 0, &tn_stream_stubs},
 };
@@ -97,6 +99,7 @@ static const struct {
 					 offsetof(struct tn_nn_table, group_norm_backward), NN},
 	[TN_SLOT_CONV2D_PREPACK] = {"conv2d_prepack", offsetof(struct tn_nn_table, conv2d_prepack),
 				    NN},
+	[TN_SLOT_REPORT_LINE] = {"report_line", offsetof(struct tn_report_table, line), REPORT},
 	[TN_SLOT_STREAM_CREATE] = {"stream_create", offsetof(struct tn_stream_table, stream_create),
 				   STREAM},
 	[TN_SLOT_STREAM_DESTROY] = {"stream_destroy",

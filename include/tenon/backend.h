@@ -59,10 +59,10 @@ extern "C" {
  * effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 4u
+#define TN_ABI_MINOR 5u
 /* The oldest host minor that a plugin accepts; one that needs what came later defines it before. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 4u
+#define TN_ABI_OLDEST_HOST 5u
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
@@ -545,6 +545,32 @@ struct tn_memory_table {
 				 struct tn_memory_information *out);
 };
 
+/* ---- Table "tenon.report/1": optional; absent ------------------------------------------------
+ *
+ * What an open device says of itself beyond its description, for people to read: versions of driver,
+ * runtime and libraries, and what changes while it works (clocks, temperature, power).
+ */
+struct tn_report_line {
+	uint32_t struct_size;
+	uint32_t reserved;
+	char key[32];   /* a-z, 0-9, '_' and '.': "driver", "library.blas", "clock.memory" */
+	char text[216]; /* one line of UTF-8, with its unit: "580.65.06", "1980 MHz"; not empty */
+};
+
+/* No device says more. */
+#define TN_REPORT_MOST_LINES 64
+
+struct tn_report_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+	/* Fills `out` with line `index`, from 0 on, as it is now.  TN_NOT_FOUND: there are no more
+	 * lines; `out` is left alone.  While the device is open a line keeps its key; one that cannot
+	 * be read at the moment has the text "unknown".  At most
+	 * TN_REPORT_MOST_LINES lines, all of them together in
+	 * under 50 ms; it waits for no work of the device.  [device] */
+	tn_status (*line)(void *device, uint32_t index, struct tn_report_line *out);
+};
+
 /* ---- Table "tenon.stream/1": optional; absent ------------------------------------------------
  *
  * Streams of work, each in order, and events that mark a place in one.  Work of different streams has
@@ -776,6 +802,7 @@ struct tn_nn_table {
 #define TN_TABLE_COMPUTE "tenon.compute/1"
 #define TN_TABLE_COPY "tenon.copy/1"
 #define TN_TABLE_MEMORY "tenon.memory/1"
+#define TN_TABLE_REPORT "tenon.report/1"
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
 /* Reserved: tenon.program/1 (prepare, release), tenon.peer/1, tenon.sort/1, tenon.scan/1,

@@ -121,6 +121,18 @@ struct tn_memory_use {
 };
 TN_API void tn_device_memory(const tn_device *device, struct tn_memory_use *use);
 
+/* What the device has in all and has free, as its backend says; opens it when it is not open.
+ * TN_UNSUPPORTED: the backend does not know.  Any failure to open it.  Not kept.
+ * [thread: one per context | since 0.1] */
+TN_API TN_CHECKED tn_status tn_device_memory_information(tn_device *device,
+							 struct tn_memory_information *information);
+
+/* Line `index`, from 0 on, of what the device says of itself now: a key ("driver", "temperature") and
+ * its text; opens the device when it is not open.  TN_NOT_FOUND: there are no more lines.  Any failure
+ * to open it.  Not kept.  [thread: one per context | since 0.1] */
+TN_API TN_CHECKED tn_status tn_device_report_line(tn_device *device, size_t index,
+						  struct tn_report_line *line);
+
 /* Waits for the work of every open device and answers the first asynchronous error, which the
  * context keeps.  A device whose loss was answered earlier is left out.  TN_PENDING_ERROR: it keeps one already, and nothing was waited for.
  * [thread: one per context | since 0.1] */

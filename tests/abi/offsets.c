@@ -216,6 +216,17 @@ OFFSET(tn_memory_table, struct_size, 0);
 OFFSET(tn_memory_table, reserved, 4);
 OFFSET(tn_memory_table, information, 8);
 
+SIZE(tn_report_line, 256);
+OFFSET(tn_report_line, struct_size, 0);
+OFFSET(tn_report_line, reserved, 4);
+OFFSET(tn_report_line, key, 8);
+OFFSET(tn_report_line, text, 40);
+
+SIZE(tn_report_table, 16);
+OFFSET(tn_report_table, struct_size, 0);
+OFFSET(tn_report_table, reserved, 4);
+OFFSET(tn_report_table, line, 8);
+
 SIZE(tn_stream_args, 48);
 OFFSET(tn_stream_args, call, 0);
 OFFSET(tn_stream_args, priority, 40);

@@ -18,6 +18,7 @@ struct right {
 	struct tn_compute_table compute;
 	struct tn_copy_table copy;
 	struct tn_nn_table nn;
+	struct tn_report_table report;
 	uint32_t device_flags;
 };
 
@@ -264,6 +265,18 @@ static inline tn_status right_copy(void *device, const struct tn_copy_args *args
 	return TN_OK;
 }
 
+/* ---- tenon.report/1 --------------------------------------------------------------------------*/
+
+static inline tn_status right_line(void *device, uint32_t index, struct tn_report_line *out)
+{
+	const struct tn_report_line own = {.key = "library.right", .text = "1"};
+	(void)device;
+	if (index > 0)
+		return TN_NOT_FOUND;
+	tn_struct_answer(out, &own, sizeof(own));
+	return TN_OK;
+}
+
 /* ---- The plugin ------------------------------------------------------------------------------*/
 
 static const struct tn_device_table right_device_table = {
@@ -305,6 +318,8 @@ static inline tn_status right_create(const struct tn_host *host, struct tn_error
 	right->compute = right_compute_table;
 	right->copy = right_copy_table;
 	right->nn.struct_size = sizeof(right->nn);
+	right->report.struct_size = sizeof(right->report);
+	right->report.line = right_line;
 	right->device_flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS;
 	break_it(right);
 	*instance = right;
@@ -328,6 +343,8 @@ static inline const void *right_query(void *instance, const char *table)
 		return &right->copy;
 	if (!strcmp(table, TN_TABLE_NN))
 		return &right->nn;
+	if (!strcmp(table, TN_TABLE_REPORT))
+		return &right->report;
 	return NULL;
 }
 

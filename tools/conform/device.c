@@ -193,3 +193,69 @@ void check_memory_information(struct kit *kit)
 			 (unsigned long long)information.total_bytes);
 	kit->tallies[TN_SLOT_MEMORY_INFORMATION].done++;
 }
+
+/* ---- tenon.report/1 --------------------------------------------------------------------------*/
+
+static int is_key(const char *key, size_t size)
+{
+	size_t length = strnlen(key, size);
+	return length > 0 && length < size &&
+	       strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.") == length;
+}
+
+static int is_text(const char *text, size_t size)
+{
+	size_t length = strnlen(text, size);
+	for (size_t i = 0; i < length; i++) {
+		if ((unsigned char)text[i] < ' ')
+			return 0;
+	}
+	return length > 0 && length < size;
+}
+
+/* Line `index`, and the same into an older caller's struct, which has the key alone. */
+static tn_status look_at_line(struct kit *kit, uint32_t index, struct tn_report_line *line)
+{
+	const struct tn_report_table *table = &kit->backend->report;
+	const size_t old_size = offsetof(struct tn_report_line, text);
+	struct tn_report_line old;
+	memset(line, 0, sizeof(*line));
+	line->struct_size = sizeof(*line);
+	tn_status status = table->line(kit->device, index, line);
+	if (status)
+		return status;
+	if (!is_key(line->key, sizeof(line->key)))
+		kit_fail(kit, "the key is empty, has no end or other letters: %.31s", line->key);
+	if (!is_text(line->text, sizeof(line->text)))
+		kit_fail(kit, "%.31s: the text is empty, has no end or a control letter",
+			 line->key);
+	memset(&old, 0x5a, sizeof(old));
+	old.struct_size = (uint32_t)old_size;
+	if (table->line(kit->device, index, &old) || strcmp(old.key, line->key) != 0)
+		kit_fail(kit, "%.31s: its key is another when asked for again", line->key);
+	for (size_t i = 0; i < sizeof(old.text); i++) {
+		if (old.text[i] != 0x5a)
+			return kit_fail(kit, "byte %zu was written past an older caller's struct",
+					old_size + i),
+			       TN_OK;
+	}
+	return TN_OK;
+}
+
+void check_report_lines(struct kit *kit)
+{
+	struct tn_report_line line;
+	uint32_t n = 0;
+	tn_status status = TN_OK;
+	kit_case(kit, TN_SLOT_REPORT_LINE, "lines of the report");
+	if (!tn_backend_has(kit->backend, TN_SLOT_REPORT_LINE))
+		return;
+	while (n <= TN_REPORT_MOST_LINES && !(status = look_at_line(kit, n, &line)))
+		n++;
+	if (status != TN_NOT_FOUND)
+		kit_fail(kit, "line %u: %s: expected a line, or NOT_FOUND after at most %d", n,
+			 tn_status_name(status), TN_REPORT_MOST_LINES);
+	else if (line.key[0] || line.text[0])
+		kit_fail(kit, "line %u is NOT_FOUND, and was written all the same", n);
+	kit->tallies[TN_SLOT_REPORT_LINE].done++;
+}

@@ -25,6 +25,8 @@ const struct check level1_checks[] = {
 	{"memory.limit", 1, "an allocation that cannot be had is OUT_OF_MEMORY, and others go on",
 	 check_memory_limit},
 	{"memory.information", 1, "free memory is at most all memory", check_memory_information},
+	{"report.lines", 1, "what a device says of itself has keys and texts, and an end",
+	 check_report_lines},
 	{"transfer.offsets", 1, "upload and download move bytes at any offset and size",
 	 check_transfer_offsets},
 	{"transfer.unaligned", 1, "host memory of a transfer may lie at any address",

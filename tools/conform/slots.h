@@ -20,6 +20,7 @@ void check_alloc_impossible(struct kit *kit);
 void check_transfer_offsets(struct kit *kit);
 void check_sync(struct kit *kit);
 void check_memory_information(struct kit *kit);
+void check_report_lines(struct kit *kit);
 
 /* memory.c */
 void check_memory_many(struct kit *kit);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What an open device says of itself: its memory, and the lines of its report.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "device/device.h"
+
+tn_status tn_device_memory_information(tn_device *device, struct tn_memory_information *information)
+{
+	if (!device || !information)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_device_open(device, NULL);
+	if (status)
+		return status;
+	*information = (struct tn_memory_information){.struct_size = sizeof(*information)};
+	return tn_device_answer(
+		device,
+		device->backend->memory.information(device->handle, TN_MEMORY_DEVICE, information),
+		NULL);
+}
+
+/* A plugin's text is not trusted to end. */
+static void terminate(struct tn_report_line *line)
+{
+	line->struct_size = sizeof(*line);
+	line->key[sizeof(line->key) - 1] = '\0';
+	line->text[sizeof(line->text) - 1] = '\0';
+}
+
+tn_status tn_device_report_line(tn_device *device, size_t index, struct tn_report_line *line)
+{
+	if (!device || !line)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_device_open(device, NULL);
+	if (status)
+		return status;
+	if (index >= TN_REPORT_MOST_LINES)
+		return TN_NOT_FOUND;
+	*line = (struct tn_report_line){.struct_size = sizeof(*line)};
+	status = tn_device_answer(
+		device, device->backend->report.line(device->handle, (uint32_t)index, line), NULL);
+	terminate(line);
+	/* A backend without the table has no lines. */
+	return status == TN_UNSUPPORTED ? TN_NOT_FOUND : status;
+}
