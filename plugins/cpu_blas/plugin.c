@@ -133,6 +133,8 @@ static const void *query(void *instance, const char *table)
 		return &cpu_copy_table;
 	if (!strcmp(table, TN_TABLE_MEMORY))
 		return &cpu_memory_table;
+	if (!strcmp(table, TN_TABLE_REPORT))
+		return &cpu_report_table;
 	if (!strcmp(table, TN_TABLE_NN))
 		return &cpu_nn_table;
 	return NULL;

@@ -8,6 +8,7 @@
  *	device.c    table tenon.device/1 but for memory and transfers
  *	memory.c    handles and the memory that they hide; tenon.memory/1
  *	work.c      how a call becomes a piece of work: arguments are copied, operands found
+ *	report.c    tenon.report/1
  *	queue.c     streams of work, marks in them, and running them
  *	stream.c    table tenon.stream/1
  *	transfer.c  upload and download
@@ -98,6 +99,7 @@ extern const struct tn_device_table mock_device_table;
 extern const struct tn_compute_table mock_compute_table;
 extern const struct tn_copy_table mock_copy_table;
 extern const struct tn_memory_table mock_memory_table;
+extern const struct tn_report_table mock_report_table;
 extern const struct tn_stream_table mock_stream_table;
 
 /* Entries of the device table that have files of their own. */

@@ -133,7 +133,7 @@ static const void *query(void *instance, const char *table)
 	} tables[] = {
 		{TN_TABLE_DEVICE, &mock_device_table}, {TN_TABLE_COMPUTE, &mock_compute_table},
 		{TN_TABLE_COPY, &mock_copy_table},     {TN_TABLE_MEMORY, &mock_memory_table},
-		{TN_TABLE_STREAM, &mock_stream_table},
+		{TN_TABLE_REPORT, &mock_report_table}, {TN_TABLE_STREAM, &mock_stream_table},
 	};
 	(void)instance;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

@@ -264,6 +264,35 @@ static void the_first_device_states_the_identity_that_was_asked_for(void **state
 	tn_context_close(context);
 }
 
+static void a_device_says_what_it_is_and_what_has_run(void **state)
+{
+	static const char *const keys[] = {"driver", "library.mock", "temperature", "work"};
+	struct tn_memory_information memory;
+	struct tn_report_line line, later;
+	tn_context *context = open_mock("oom-after:8M,devices:2");
+	/* Not the current one: it is opened by the question. */
+	tn_device *device = tn_context_device(context, 1);
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		assert_ok(tn_device_report_line(device, i, &line));
+		assert_string_equal(line.key, keys[i]);
+		assert_true(line.text[0] != 0);
+	}
+	assert_int_equal(tn_device_report_line(device, 4, &later), TN_NOT_FOUND);
+	assert_int_equal(tn_device_report_line(device, SIZE_MAX, &later), TN_NOT_FOUND);
+	assert_ok(tn_device_memory_information(device, &memory));
+	assert_int_equal(memory.total_bytes, 8 << 20);
+	assert_ok(tn_device_set_current(context, device));
+	assert_true(first_of(ones(context)) == 1);
+	assert_ok(tn_device_report_line(device, 3, &later));
+	assert_string_not_equal(later.text, line.text);
+	/* The built-in backend has no lines, which is no error. */
+	assert_int_equal(tn_device_report_line(tn_context_device(context, 2), 0, &line),
+			 TN_NOT_FOUND);
+	assert_null(tn_error(context));
+	tn_context_close(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +307,7 @@ int main(void)
 		cmocka_unit_test(the_pool_gives_its_cache_back_before_memory_is_out),
 		cmocka_unit_test(a_text_that_is_not_understood_is_named_by_its_column),
 		cmocka_unit_test(the_first_device_states_the_identity_that_was_asked_for),
+		cmocka_unit_test(a_device_says_what_it_is_and_what_has_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
