@@ -11,6 +11,7 @@
 static const struct command commands[] = {
 	{"info", "[--why NAME] [--env] [--json] [--probe FILE]", "backends, devices and why",
 	 command_info},
+	{"doctor", "[--device NAME] [--json] [options]", "is a device well?", command_doctor},
 	{"train", "MODEL --data NAME|DIR [options]", "train a network", command_train},
 	{"eval", "FILE [--data NAME|DIR] [options]", "test a saved network", command_eval},
 	{"predict", "FILE [--data NAME|DIR] [IMAGE...]", "classify pictures", command_predict},

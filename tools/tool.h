@@ -26,6 +26,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
+int command_doctor(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_train(int argc, char **argv);
 int command_eval(int argc, char **argv);

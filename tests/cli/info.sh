@@ -94,7 +94,7 @@ run 2
 run 2 nonsense
 run 0 --version
 run 0 --help
-for command in info train eval predict models bench; do
+for command in info doctor train eval predict models bench; do
 	run 0 "$command" --help
 	out_has usage
 done

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor.h"
+#include "info.h"
+
+static const char help[] =
+	"usage: tenon doctor [options]\n"
+	"\n"
+	"  Looks at every device: what it says of itself, every family of operations beside the\n"
+	"  built-in backend, copies, memory, training, and products under load, each verified.\n"
+	"\n"
+	"  --device NAME        that backend alone, or with :INDEX that device\n"
+	"  --backend NAME       as TENON_BACKEND; what is named must be there\n"
+	"  --only PATTERN       the checks whose names fit, as products.*\n"
+	"  --stress-seconds N   how long products are repeated (1; 0: not at all)\n"
+	"  --stress-size N      their length (as large as takes 20 ms, at most 4096)\n"
+	"  --memory PERCENT     of the free memory to fill (10, and at most 256 MiB)\n"
+	"  --list               the checks\n"
+	"  --json               everything as JSON\n";
+
+static const struct option options[] = {
+	{"device", required_argument, NULL, 'd'},
+	{"backend", required_argument, NULL, 'b'},
+	{"only", required_argument, NULL, 'o'},
+	{"stress-seconds", required_argument, NULL, 's'},
+	{"stress-size", required_argument, NULL, 'n'},
+	{"memory", required_argument, NULL, 'm'},
+	{"list", no_argument, NULL, 'l'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* One option; -1: go on, otherwise leave with this exit code. */
+static int take(int option, struct doctor_options *o)
+{
+	switch (option) {
+	case 'd':
+		o->device = optarg;
+		return -1;
+	case 'b':
+		o->common.backend = optarg;
+		return -1;
+	case 'o':
+		o->only = optarg;
+		return -1;
+	case 's':
+		return parse_real(optarg, &o->stress_seconds) && o->stress_seconds <= 1e6
+			       ? -1
+			       : usage_error("doctor", "--stress-seconds: '%s' is not 0 to 1000000",
+					     optarg);
+	case 'n':
+		return parse_count(optarg, 1, 65536, &o->stress_size)
+			       ? -1
+			       : usage_error("doctor", "--stress-size: '%s' is not 1 to 65536",
+					     optarg);
+	case 'm':
+		return parse_count(optarg, 1, 95, &o->memory_percent)
+			       ? -1
+			       : usage_error("doctor", "--memory: '%s' is not 1 to 95", optarg);
+	case 'l':
+		return o->list = 1, -1;
+	case 'j':
+		return o->json = 1, -1;
+	case 'h':
+		fputs(help, stdout);
+		return EXIT_DONE;
+	default:
+		return usage_error("doctor", "see above");
+	}
+}
+
+static int list(void)
+{
+	const struct doctor_check *check;
+	for (size_t i = 0; (check = doctor_check_at(i)); i++)
+		printf("%-20s %s\n", check->name, check->text);
+	return EXIT_DONE;
+}
+
+/* Does it name a backend, and not only exclude some? */
+static int names_something(const char *selection)
+{
+	while (*selection) {
+		size_t length = strcspn(selection, ",");
+		if (length && *selection != '^' && strncmp(selection, "auto", length) != 0)
+			return 1;
+		selection += length + (selection[length] == ',');
+	}
+	return 0;
+}
+
+/* The selection, in which what is named is required: another device's health is not what was asked. */
+static char *selection_of(const struct doctor_options *o, int *is_named)
+{
+	const char *given = o->device ? o->device : o->common.backend;
+	if (!given)
+		given = getenv("TENON_BACKEND");
+	if (!given)
+		given = "auto";
+	size_t length = strlen(given);
+	char *selection = malloc(length + 2);
+	*is_named = names_something(given);
+	if (!selection)
+		return NULL;
+	memcpy(selection, given, length + 1);
+	if (*is_named && given[length - 1] != '!')
+		memcpy(selection + length, "!", 2);
+	return selection;
+}
+
+/* The names of the devices to look at, the built-in backend left out where nobody named it and there is
+ * another: it is what they are compared with. */
+static char (*names_of(tn_context *context, int is_named, size_t *n))[48]
+{
+	size_t count = tn_context_device_count(context);
+	char(*names)[48] = calloc(count ? count : 1, sizeof(*names));
+	*n = 0;
+	for (size_t i = 0; names && i < count; i++) {
+		const tn_device *device = tn_context_device(context, i);
+		if (!is_named && count > 1 &&
+		    tn_device_describe(device)->kind == TN_DEVICE_REFERENCE)
+			continue;
+		snprintf(names[(*n)++], sizeof(*names), "%s", tn_device_name(device));
+	}
+	return names;
+}
+
+/* Failed before absent, absent before done. */
+static int worse(int a, int b)
+{
+	if (a == EXIT_FAILED || b == EXIT_FAILED)
+		return EXIT_FAILED;
+	return a > b ? a : b;
+}
+
+static int all(const struct doctor_options *o, size_t n, char (*names)[48])
+{
+	json_t *devices = o->json ? json_array() : NULL;
+	int code = EXIT_DONE;
+	for (size_t i = 0; i < n; i++) {
+		if (i && !o->json)
+			putchar('\n');
+		code = worse(code, doctor_device(names[i], o, devices));
+	}
+	if (!o->json)
+		return code;
+	int written = print_json(
+		json_pack("{s:b, s:o}", "passed", code == EXIT_DONE, "devices", devices));
+	return written ? written : code;
+}
+
+static int look(struct doctor_options *o)
+{
+	int code, is_named;
+	size_t n;
+	char *selection = selection_of(o, &is_named);
+	o->common.backend = selection;
+	tn_context *context = selection ? open_context(&o->common, 0, &code) : NULL;
+	if (!context) {
+		free(selection);
+		return selection ? code : EXIT_FAILED;
+	}
+	char(*names)[48] = names_of(context, is_named, &n);
+	tn_context_close(context);
+	code = names ? all(o, n, names) : EXIT_FAILED;
+	free(names);
+	free(selection);
+	return code;
+}
+
+/* To look at nothing is not to find that all is well. */
+static int wants_any(const struct doctor_options *o)
+{
+	const struct doctor_check *check;
+	for (size_t i = 0; (check = doctor_check_at(i)); i++) {
+		if (doctor_wants(o, check))
+			return 1;
+	}
+	return 0;
+}
+
+int command_doctor(int argc, char **argv)
+{
+	struct doctor_options o = {.stress_seconds = 1};
+	int option, code;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		code = take(option, &o);
+		if (code >= 0)
+			return code;
+	}
+	if (optind < argc)
+		return usage_error("doctor", "unexpected '%s'", argv[optind]);
+	if (o.device && o.common.backend)
+		return usage_error("doctor", "--device and --backend: expected one of them");
+	if (!wants_any(&o))
+		return usage_error("doctor", "--only: no check fits '%s'; --list names them",
+				   o.only);
+	return o.list ? list() : look(&o);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Values of two sides.  What is wrong is said so that one can go and look: the operation, its shape, the
+ * first wrong element, what was expected and found, and how many there are.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor.h"
+
+void doctor_fail(struct doctor_result *result, const char *format, ...)
+{
+	va_list arguments;
+	if (result->state == DOCTOR_FAILED)
+		return;
+	result->state = DOCTOR_FAILED;
+	va_start(arguments, format);
+	vsnprintf(result->reason, sizeof(result->reason), format, arguments);
+	va_end(arguments);
+}
+
+static double of_half(uint16_t bits)
+{
+	int exponent = bits >> 10 & 31;
+	double fraction = bits & 1023, value;
+	if (exponent == 31)
+		value = fraction != 0 ? NAN : INFINITY;
+	else
+		value = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+	return bits >> 15 ? -value : value;
+}
+
+static double of_bfloat(uint16_t bits)
+{
+	uint32_t wide = (uint32_t)bits << 16;
+	float value;
+	memcpy(&value, &wide, sizeof(value));
+	return value;
+}
+
+/* Integers of 64 bits lose low bits here: they are compared as bits and printed by print_element. */
+static double element(const struct doctor_values *v, size_t i)
+{
+	union {
+		uint8_t u8;
+		int8_t i8;
+		uint16_t u16;
+		int16_t i16;
+		uint32_t u32;
+		int32_t i32;
+		uint64_t u64;
+		int64_t i64;
+		float f32;
+		double f64;
+	} x = {.u64 = 0};
+	size_t size = tn_dtype_size(v->dtype);
+	memcpy(&x, (const char *)v->data + i * size, size < sizeof(x) ? size : sizeof(x));
+	switch (v->dtype) {
+	case TN_BOOL:
+	case TN_U8:
+		return x.u8;
+	case TN_I8:
+		return x.i8;
+	case TN_I16:
+		return x.i16;
+	case TN_U16:
+		return x.u16;
+	case TN_I32:
+		return x.i32;
+	case TN_U32:
+		return x.u32;
+	case TN_I64:
+		return (double)x.i64;
+	case TN_U64:
+		return (double)x.u64;
+	case TN_F16:
+		return of_half(x.u16);
+	case TN_BF16:
+		return of_bfloat(x.u16);
+	case TN_F64:
+		return x.f64;
+	default:
+		return (double)x.f32;
+	}
+}
+
+static void print_element(const struct doctor_values *v, size_t i, char *text, size_t size)
+{
+	uint64_t word = 0;
+	if (tn_dtype_size(v->dtype) == 8)
+		memcpy(&word, (const char *)v->data + i * 8, 8);
+	if (v->dtype == TN_I64)
+		snprintf(text, size, "%" PRId64, (int64_t)word);
+	else if (v->dtype == TN_U64)
+		snprintf(text, size, "%" PRIu64, word);
+	else
+		snprintf(text, size, v->dtype == TN_F32 ? "%.9g" : "%.17g", element(v, i));
+}
+
+/* "(3, 4)" of an index or a shape. */
+static void print_tuple(int n, const int64_t *numbers, char *text, size_t size)
+{
+	size_t at = (size_t)snprintf(text, size, "(");
+	for (int i = 0; i < n && at < size; i++)
+		at += (size_t)snprintf(text + at, size - at, i ? ", %" PRId64 : "%" PRId64,
+				       numbers[i]);
+	if (at < size)
+		snprintf(text + at, size - at, ")");
+}
+
+static void index_of(const struct doctor_values *v, size_t i, int64_t *index)
+{
+	for (int axis = v->rank; axis-- > 0;) {
+		index[axis] = (int64_t)(i % (size_t)v->shape[axis]);
+		i /= (size_t)v->shape[axis];
+	}
+}
+
+static double half_unit(tn_dtype dtype, int is_reduced)
+{
+	double own = dtype == TN_F64    ? 0x1p-53
+		     : dtype == TN_F16  ? 0x1p-11
+		     : dtype == TN_BF16 ? 0x1p-8
+					: 0x1p-24;
+	return is_reduced && own < 0x1p-11 ? 0x1p-11 : own;
+}
+
+static double largest(const struct doctor_values *v)
+{
+	double most = 0;
+	for (size_t i = 0; i < v->count; i++) {
+		double size = fabs(element(v, i));
+		most = isfinite(size) && size > most ? size : most;
+	}
+	return most;
+}
+
+/* What the bound of an element is multiplied with. */
+static double scale_of(const struct doctor_values *expected, const struct doctor_values *magnitude,
+		       double most, size_t i)
+{
+	if (expected->bound == DOCTOR_OF_MAGNITUDE)
+		return magnitude ? fabs(element(magnitude, i)) : 0;
+	if (expected->bound == DOCTOR_OF_LARGEST)
+		return most + 0x1p-6;
+	return fabs(element(expected, i)) + 0x1p-6;
+}
+
+static int same_bits(const struct doctor_values *a, const struct doctor_values *b, size_t i)
+{
+	size_t size = tn_dtype_size(a->dtype);
+	return !memcmp((const char *)a->data + i * size, (const char *)b->data + i * size, size);
+}
+
+/* The difference as a share of what is allowed: more than 1 is wrong. */
+static double share_of(double found, double expected, double allowed)
+{
+	if ((isnan(found) && isnan(expected)) || found == expected)
+		return 0;
+	if (!isfinite(found) || !isfinite(expected))
+		return INFINITY;
+	double difference = fabs(found - expected);
+	return difference <= allowed ? difference / allowed : INFINITY;
+}
+
+struct wrong {
+	size_t count, first;
+	double allowed; /* of the first */
+};
+
+static void look(struct doctor_result *result, const struct doctor_values *found,
+		 const struct doctor_values *expected, const struct doctor_values *magnitude,
+		 int is_reduced, struct wrong *wrong)
+{
+	double most = expected->bound == DOCTOR_OF_LARGEST ? largest(expected) : 0;
+	double unit = half_unit(expected->dtype, is_reduced) * expected->roundings;
+	for (size_t i = 0; i < expected->count; i++) {
+		double x = element(found, i), y = element(expected, i), allowed = 0, share;
+		if (expected->bound == DOCTOR_EXACT) {
+			share = same_bits(found, expected, i) || (isnan(x) && isnan(y)) ? 0
+											: INFINITY;
+		} else {
+			allowed = unit * scale_of(expected, magnitude, most, i);
+			share = share_of(x, y, allowed);
+		}
+		if (share <= 1 && share > result->worst)
+			result->worst = share;
+		if (share <= 1 || wrong->count++)
+			continue;
+		wrong->first = i;
+		wrong->allowed = allowed;
+	}
+}
+
+static void say(struct doctor_result *result, const struct doctor_values *found,
+		const struct doctor_values *expected, const struct wrong *wrong)
+{
+	char shape[128], at[128], is[40], should_be[40], allowed[48] = "";
+	const char *type = tn_dtype_name(expected->dtype);
+	int64_t index[TN_MAX_RANK];
+	index_of(expected, wrong->first, index);
+	print_tuple(expected->rank, expected->shape, shape, sizeof(shape));
+	print_tuple(expected->rank, index, at, sizeof(at));
+	print_element(expected, wrong->first, should_be, sizeof(should_be));
+	print_element(found, wrong->first, is, sizeof(is));
+	if (expected->bound != DOCTOR_EXACT)
+		snprintf(allowed, sizeof(allowed), " within %.3g", wrong->allowed);
+	if (expected->rank == 0) {
+		doctor_fail(result, "%s: one %s: expected %s%s, found %s", expected->what, type,
+			    should_be, allowed, is);
+		return;
+	}
+	doctor_fail(result,
+		    "%s: result %s of %s: element %s: expected %s%s, found %s; %zu of %zu wrong",
+		    expected->what, shape, type, at, should_be, allowed, is, wrong->count,
+		    expected->count);
+}
+
+void doctor_compare(struct doctor_result *result, const struct doctor_values *found,
+		    const struct doctor_values *expected, const struct doctor_values *magnitude,
+		    int is_reduced)
+{
+	struct wrong wrong = {0, 0, 0};
+	if (found->dtype != expected->dtype || found->rank != expected->rank ||
+	    memcmp(found->shape, expected->shape,
+		   (size_t)expected->rank * sizeof(*expected->shape)) != 0) {
+		doctor_fail(result, "%s: the result has another dtype or shape", expected->what);
+		return;
+	}
+	if (!found->data || !expected->data)
+		return;
+	look(result, found, expected, magnitude, is_reduced, &wrong);
+	result->cases++;
+	if (wrong.count)
+		say(result, found, expected, &wrong);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Memory: a share of what is free is filled, block by block, and all blocks are read back when the last
+ * one is written, so that blocks which share bytes are seen; then it is released, and taken again.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "doctor.h"
+
+#define BLOCK ((uint64_t)16 << 20)
+#define WORDS (BLOCK / sizeof(uint64_t))
+
+struct blocks {
+	tn_array **arrays;
+	size_t n;
+	uint64_t *words; /* of the host, one block */
+};
+
+static uint64_t word_at(size_t block, size_t i)
+{
+	return ((uint64_t)block * WORDS + i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t free_bytes(const struct doctor_device *device)
+{
+	struct tn_memory_information memory;
+	if (!tn_device_memory_information(device->device, &memory))
+		return memory.free_bytes;
+	return device->description->memory_bytes;
+}
+
+static uint64_t budget_of(const struct doctor_device *device)
+{
+	uint64_t available = free_bytes(device), percent = device->options->memory_percent;
+	uint64_t budget = available / 100 * (percent ? percent : 10);
+	if (!available || (!percent && budget > DOCTOR_MOST_MEMORY))
+		budget = DOCTOR_MOST_MEMORY;
+	return budget > BLOCK ? budget : BLOCK;
+}
+
+static int take_block(struct doctor_device *device, struct doctor_result *result,
+		      struct blocks *blocks, size_t n)
+{
+	const int64_t words = (int64_t)WORDS;
+	tn_array *array = tn_empty(device->context, TN_U64, 1, &words);
+	const struct tn_error_info *error = tn_error(device->context);
+	if (array) {
+		blocks->arrays[blocks->n++] = array;
+		return 1;
+	}
+	if (error && error->status == TN_OUT_OF_MEMORY) {
+		doctor_fail(result,
+			    "block %zu of %zu, 16 MiB each, cannot be had, though the device said "
+			    "that there is room: %s (OUT_OF_MEMORY)",
+			    blocks->n + 1, n, error->text);
+		tn_error_clear(device->context);
+	}
+	return 0;
+}
+
+static int write_block(struct blocks *blocks, size_t block)
+{
+	for (size_t i = 0; i < WORDS; i++)
+		blocks->words[i] = word_at(block, i);
+	return !tn_assign_host(blocks->arrays[block], blocks->words, BLOCK);
+}
+
+static int read_block(struct doctor_result *result, struct blocks *blocks, size_t block)
+{
+	if (tn_to_host(blocks->arrays[block], blocks->words, BLOCK))
+		return 0;
+	for (size_t i = 0; i < WORDS; i++) {
+		if (blocks->words[i] == word_at(block, i))
+			continue;
+		doctor_fail(result,
+			    "block %zu of %zu, byte %zu: expected 0x%016" PRIx64
+			    ", found 0x%016" PRIx64,
+			    block + 1, blocks->n, i * sizeof(uint64_t), word_at(block, i),
+			    blocks->words[i]);
+		return 0;
+	}
+	result->cases++;
+	return 1;
+}
+
+static int write_and_read(struct doctor_result *result, struct blocks *blocks)
+{
+	for (size_t i = 0; i < blocks->n; i++) {
+		if (!write_block(blocks, i))
+			return 0;
+	}
+	for (size_t i = 0; i < blocks->n; i++) {
+		if (!read_block(result, blocks, i))
+			return 0;
+	}
+	return 1;
+}
+
+static void release(struct blocks *blocks)
+{
+	while (blocks->n)
+		tn_array_destroy(blocks->arrays[--blocks->n]);
+}
+
+/* What was released is not counted as used any more, and can be had again. */
+static void take_again(struct doctor_device *device, struct doctor_result *result,
+		       struct blocks *blocks, size_t n, uint64_t used)
+{
+	struct tn_memory_use use;
+	tn_device_memory(device->device, &use);
+	if (use.used > used)
+		doctor_fail(result,
+			    "%" PRIu64 " bytes are in use after all was released, %" PRIu64
+			    " were before",
+			    use.used, used);
+	while (blocks->n < n && take_block(device, result, blocks, n))
+		;
+}
+
+static void fill(struct doctor_device *device, struct doctor_result *result, struct blocks *blocks,
+		 size_t n)
+{
+	struct tn_memory_use use;
+	tn_device_memory(device->device, &use);
+	while (blocks->n < n && take_block(device, result, blocks, n))
+		;
+	if (blocks->n < n || !write_and_read(result, blocks))
+		return;
+	release(blocks);
+	take_again(device, result, blocks, n, use.used);
+}
+
+void doctor_memory_pattern(struct doctor_device *device, struct doctor_result *result)
+{
+	size_t n = (size_t)(budget_of(device) / BLOCK);
+	struct blocks blocks = {.arrays = calloc(n, sizeof(*blocks.arrays)),
+				.words = malloc(BLOCK)};
+	if (blocks.arrays && blocks.words) {
+		fill(device, result, &blocks, n);
+		release(&blocks);
+		result->rate = (double)(n * (BLOCK >> 20));
+		result->unit = "MiB";
+	} else {
+		doctor_fail(result, "the host has no memory for a block");
+	}
+	free(blocks.arrays);
+	free(blocks.words);
+}
+
+/* 2 x 3 = 6, eight times over. */
+static void compute(struct doctor_device *device, struct doctor_result *result)
+{
+	const int64_t n = 8;
+	double sum = 0;
+	if (tn_scope_begin(device->context))
+		return;
+	tn_array *product = tn_multiply(tn_full(device->context, TN_F32, 1, &n, 2),
+					tn_full(device->context, TN_F32, 1, &n, 3));
+	if (!tn_item(tn_sum(product, 0, NULL, 0), &sum)) {
+		if (sum != 48)
+			doctor_fail(result, "after memory ran out 8 times 2 x 3 is %g: expected 48",
+				    sum);
+		result->cases++;
+	}
+	tn_scope_end(device->context, NULL);
+}
+
+void doctor_memory_limit(struct doctor_device *device, struct doctor_result *result)
+{
+	const int64_t n = INT64_C(1) << 59;
+	tn_array *array = tn_empty(device->context, TN_F32, 1, &n);
+	const struct tn_error_info *error = tn_error(device->context);
+	if (array)
+		doctor_fail(result, "2^61 bytes were asked for, and given: expected OUT_OF_MEMORY");
+	tn_array_destroy(array);
+	if (error && error->status == TN_OUT_OF_MEMORY) {
+		tn_error_clear(device->context);
+		result->cases++;
+		compute(device, result);
+	}
+}
