@@ -5,7 +5,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 page=${TENON_SOURCE:?}/man/tenon.1
-commands="info train eval predict plugin bench bench:dispatch bench:ops bench:train"
+commands="info doctor train eval predict plugin bench bench:dispatch bench:ops bench:train"
 # The words of a command, and what it says of its options.
 help_of() {
 	# shellcheck disable=SC2046
