@@ -20,7 +20,9 @@ static inline f32 from_bits(u32 bits)
  * the last place, and a loop of it becomes vector instructions, unlike one of exp2f. */
 static inline f32 power_of_two(f32 x)
 {
-	f32 limited = x > 130 ? 130 : x < -160 ? -160 : x;
+	/* NaN, which no integer is, becomes the lower end here. */
+	f32 limited = x >= -160 ? x : -160;
+	limited = limited > 130 ? 130 : limited;
 	f32 whole = rintf(limited);
 	f64 t = (f64)(limited - whole) * 0.693147180559945309417;
 	f64 p = 1.0 / 40320;
