@@ -89,7 +89,8 @@ static int names_something(const char *selection)
 {
 	while (*selection) {
 		size_t length = strcspn(selection, ",");
-		if (length && *selection != '^' && strncmp(selection, "auto", length) != 0)
+		int is_auto = length == 4 && memcmp(selection, "auto", 4) == 0;
+		if (length && *selection != '^' && !is_auto)
 			return 1;
 		selection += length + (selection[length] == ',');
 	}

@@ -77,6 +77,7 @@ grep -q '"reason": ".*OUT_OF_MEMORY' "$dir/out" || fail "the reason is not in th
 # Nothing takes the place of what was asked for.
 TENON_MOCK=no-driver run 3 doctor --device mock
 err_has NO_DRIVER
+run 3 doctor --device au --only random.bits
 run 3 doctor --device absent
 run 3 doctor --device cpu:7
 TENON_BACKEND=absent run 3 doctor
