@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * The simulated cuBLAS: handles and what is set on them.
  */
 #include "cublas.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * What the files of the simulated libcublas share.
  */
 #ifndef TN_TESTS_SIMCUDA_CUBLAS_H

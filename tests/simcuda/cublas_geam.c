@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * The simulated cuBLAS: sums of two matrices, which may be transposed.
  */
 #include "cublas.h"

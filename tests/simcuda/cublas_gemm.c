@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * The simulated cuBLAS: products of matrices, and of a matrix with a vector.
  */
 #include "cublas.h"

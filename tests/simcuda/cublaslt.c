@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * The simulated cuBLASLt: a product with a bias and an activation behind it.
  */
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * What the files of the simulated libcudart share.  One lock is held in every call; what is said to
  * be under it needs no other.
  */

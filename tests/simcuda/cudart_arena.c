@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * The addresses of the devices' memory, which the host may not touch: under a memory protection key
  * where the processor has them, by mprotect where not (slow when much is in use).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Blocks of device memory.  Addresses run on: a freed block is remembered, so that a use after its
  * end is found and named, and there is a gap behind each.  New memory is all NaN.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Copies, and which memory an address belongs to.
  */
 #ifndef TN_TESTS_SIMCUDA_CUDART_COPY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Events: places in streams, and when they were reached.
  */
 #include "cudart.h"

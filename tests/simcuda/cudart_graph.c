@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Graphs: lists of work in the order of its capture, and what is made of them to be launched.
  */
 #include "cudart.h"

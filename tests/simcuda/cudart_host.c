@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * The host's memory that a device may reach: allocated pinned, or registered.
  */
 #include "cudart.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Launches: checked and with a copy of the arguments at the call, run by the interpreter when the
  * stream gets there.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Libraries: PTX that is parsed when it is loaded, its kernels and variables.
  */
 #include "cudart_library.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Libraries of kernels, between their own file, launches and what is asked of functions.
  */
 #ifndef TN_TESTS_SIMCUDA_CUDART_LIBRARY_H

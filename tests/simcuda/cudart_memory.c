@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Allocation of device memory, without a stream and in the order of one.
  */
 #include "cudart.h"

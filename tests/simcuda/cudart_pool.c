@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Memory pools: what they have handed out is counted; they keep nothing, as memory costs nothing
  * here.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Memory pools, between their own file and allocation.
  */
 #ifndef TN_TESTS_SIMCUDA_CUDART_POOL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Memory set to a byte.
  */
 #include "cudart_copy.h"

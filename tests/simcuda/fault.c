@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Faults on demand.
  */
 #include "fault.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Faults on demand: counts calls by name and fails the nth of them.  Each simulated library has its
  * own count; SIMCUDA_FAIL=NAME:N=CODE[:sticky][,...] is read by all.
  */

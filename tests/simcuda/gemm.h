@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * Products of matrices in plain loops, behind the simulated cuBLAS and cuBLASLt.
  */
 #ifndef TN_TESTS_SIMCUDA_GEMM_H

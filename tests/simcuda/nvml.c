@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * The simulated management library: what a report about devices asks.  Its devices are those of
  * SIMCUDA_DEVICES; CUDA_VISIBLE_DEVICES does not matter to it.  The toolkit may lack its header, so
  * the types stand here.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * The environment variables of the simulated CUDA.
  */
 #ifndef TN_TESTS_SIMCUDA_SETTINGS_H

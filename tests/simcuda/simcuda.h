@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
- * 
+ *
  * What a test asks of the simulated CUDA beside CUDA's own functions.  These names exist in the
  * simulated libraries only; a test that also runs elsewhere finds them by dlsym.
  */

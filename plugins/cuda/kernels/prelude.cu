@@ -229,4 +229,3 @@ template <class T> CU_FN T cu_warp_max(T x)
 	}
 	return x;
 }
-

@@ -177,4 +177,3 @@ template <int LX, int LY, class A> CU_FN void cu_join_columns(A &acc, A *shared,
 		}
 	}
 }
-
