@@ -6,6 +6,7 @@
 
 #include "kernel.h"
 #include "memory.h"
+#include "report.h"
 #include "status.h"
 #include "stream.h"
 
@@ -93,6 +94,7 @@ static void close_device(void *device)
 	cuda_matmul_close(own);
 	cuda_kernels_close(own);
 	cuda_buffers_close(own);
+	cuda_report_close(own);
 	cuda_library_close(&own->blas.handle);
 	cuda_library_close(&own->compiler.handle);
 	cuda_free(own->host, own);

@@ -80,7 +80,7 @@ static const struct name runtime_names[] = {
 static const struct name blas_names[] = {
 	BLAS(cublasCreate_v2),    BLAS(cublasDestroy_v2),           BLAS(cublasGetStatusString),
 	BLAS(cublasGemmEx),       BLAS(cublasGemmStridedBatchedEx), BLAS(cublasSetMathMode),
-	BLAS(cublasSetStream_v2), BLAS(cublasSetWorkspace_v2),
+	BLAS(cublasSetStream_v2), BLAS(cublasSetWorkspace_v2),      BLAS(cublasGetProperty),
 };
 
 static const struct name compiler_names[] = {
@@ -112,6 +112,10 @@ static const struct name management_names[] = {
 	MANAGEMENT(nvmlDeviceGetMemoryInfo),
 	MANAGEMENT(nvmlDeviceGetPciInfo_v3),
 	MANAGEMENT(nvmlDeviceGetCudaComputeCapability),
+	MANAGEMENT(nvmlDeviceGetHandleByPciBusId_v2),
+	MANAGEMENT(nvmlDeviceGetClockInfo),
+	MANAGEMENT(nvmlDeviceGetTemperature),
+	MANAGEMENT(nvmlDeviceGetPowerUsage),
 };
 
 #define COUNT(names) (sizeof(names) / sizeof((names)[0]))

@@ -62,6 +62,7 @@ struct cuda_blas {
 	__typeof__(&cublasCreate_v2) cublasCreate_v2;
 	__typeof__(&cublasDestroy_v2) cublasDestroy_v2;
 	__typeof__(&cublasGetStatusString) cublasGetStatusString;
+	__typeof__(&cublasGetProperty) cublasGetProperty;
 	__typeof__(&cublasGemmEx) cublasGemmEx;
 	__typeof__(&cublasGemmStridedBatchedEx) cublasGemmStridedBatchedEx;
 	__typeof__(&cublasSetMathMode) cublasSetMathMode;
@@ -102,6 +103,12 @@ struct cuda_management {
 	nvmlReturn_t (*nvmlDeviceGetPciInfo_v3)(nvmlDevice_t device, nvmlPciInfo_t *pci);
 	nvmlReturn_t (*nvmlDeviceGetCudaComputeCapability)(nvmlDevice_t device, int *major,
 							   int *minor);
+	nvmlReturn_t (*nvmlDeviceGetHandleByPciBusId_v2)(const char *bus, nvmlDevice_t *device);
+	nvmlReturn_t (*nvmlDeviceGetClockInfo)(nvmlDevice_t device, unsigned int type,
+					       unsigned int *megahertz);
+	nvmlReturn_t (*nvmlDeviceGetTemperature)(nvmlDevice_t device, unsigned int sensor,
+						 unsigned int *degrees);
+	nvmlReturn_t (*nvmlDeviceGetPowerUsage)(nvmlDevice_t device, unsigned int *milliwatts);
 };
 
 /* Each opens its library and fetches every function, or nothing.  TN_MISSING_LIBRARY: `text` names the

@@ -10,6 +10,7 @@
  *   count.c      which devices there are, asked of neither the runtime nor the driver
  *   device.c     open, close, describe
  *   memory.c     buffers         transfer.c  copies between host and device
+ *   report.c     versions, clocks, temperature, power
  *   stream.c     streams, events, errors that come late
  *   status.c     errors: what NVIDIA's codes mean, arguments, a lost device
  *   operand.c    what can be wrong with operands; loops over several of them
@@ -52,6 +53,7 @@ struct cuda_instance {
 	struct cuda_facts devices[CUDA_MAX_DEVICES];
 };
 
+struct cuda_sensors;
 struct cuda_stream;
 struct cuda_buffers;
 struct cuda_kernels;
@@ -73,8 +75,9 @@ struct cuda_device {
 	struct cuda_blas blas;         /* opened by the first product */
 	struct cuda_compiler compiler; /* opened by the first kernel that is not in the cache */
 	cublasHandle_t blas_handle;
-	cudaStream_t blas_stream;  /* that the handle was given last */
-	struct tn_error_info loss; /* status TN_OK: the device is there */
+	cudaStream_t blas_stream;     /* that the handle was given last */
+	struct cuda_sensors *sensors; /* opened by the first report */
+	struct tn_error_info loss;    /* status TN_OK: the device is there */
 };
 
 /* Which devices there are, into the instance; done once. */
