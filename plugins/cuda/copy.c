@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "gather.h"
 #include "kernel.h"
 #include "memory.h"
 #include "operand.h"
@@ -329,4 +330,6 @@ const struct tn_copy_table cuda_copy_table = {
 	.struct_size = sizeof(cuda_copy_table),
 	.fill = fill,
 	.copy = copy,
+	.gather = cuda_gather,
+	.scatter_add = cuda_scatter_add,
 };

@@ -19,7 +19,7 @@
  *   program.c    element programs: checks, and their source
  *   compile.c    NVRTC           cache.c     compiled kernels on disk
  *   kernel.c     kernels by key, and their launch; kernel_sources.c: the files of kernels/
- *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c   one family each
+ *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
  */
 #ifndef CUDA_PLUGIN_H
 #define CUDA_PLUGIN_H

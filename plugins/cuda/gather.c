@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Gather and scatter_add.  Sums go in the order of the indices, which are sorted for it: merge sort, a kernel
+ * for each doubling of the runs.
+ */
+#include "gather.h"
+
+#include <string.h>
+
+#include "kernel.h"
+#include "operand.h"
+#include "status.h"
+
+enum { BLOCK = 256, DEFINES = 4 };
+
+/* As kernels/gather.cu has it. */
+struct choice {
+	uint64_t table, listed, indices, keys;
+	int64_t n_rows, n_indices;
+	int64_t table_step, listed_step, indices_step;
+	uint64_t n_others;
+	uint64_t length[TN_MAX_RANK];
+	int64_t table_stride[TN_MAX_RANK], listed_stride[TN_MAX_RANK];
+};
+
+/* The operand whose rows the indices name, and the one that has a row for each index. */
+struct pair {
+	const struct tn_operand *table, *listed;
+	const char *listed_name;
+};
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static tn_status check_indices(const struct tn_gather_args *args, const char *operation,
+			       const struct pair *pair)
+{
+	const struct tn_operand *indices = &args->indices;
+	struct tn_error_info *error = args->call.error;
+	tn_status status =
+		cuda_check_operand(&args->call, operation, "indices", 0, indices, CUDA_READS);
+	if (status)
+		return status;
+	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
+		return cuda_fail(error, TN_DTYPE, operation,
+				 "indices: expected i32 or i64, found dtype %d",
+				 (int)indices->dtype);
+	if (indices->rank != 1 || args->axis >= pair->table->rank)
+		return cuda_fail(error, TN_SHAPE, operation,
+				 "axis %u of rank %u, indices of rank %u (expected 1)", args->axis,
+				 pair->table->rank, indices->rank);
+	return TN_OK;
+}
+
+static tn_status check(const struct tn_gather_args *args, const char *operation,
+		       const struct pair *pair)
+{
+	const struct tn_call *call = &args->call;
+	int64_t shape[TN_MAX_RANK];
+	tn_status status =
+		cuda_check_operand(call, operation, "input", 0, &args->input, CUDA_READS);
+	if (!status)
+		status = cuda_check_operand(call, operation, "output", 0, &args->output,
+					    CUDA_WRITES);
+	if (!status && args->input.dtype != args->output.dtype)
+		status = cuda_fail(call->error, TN_DTYPE, operation,
+				   "output: expected the input's dtype %d, found %d",
+				   (int)args->input.dtype, (int)args->output.dtype);
+	if (!status)
+		status = check_indices(args, operation, pair);
+	if (status)
+		return status;
+	memcpy(shape, pair->table->shape, sizeof(shape));
+	shape[args->axis] = args->indices.shape[0];
+	return cuda_check_shape(call, operation, pair->listed_name, 0, pair->listed,
+				pair->table->rank, shape);
+}
+
+/* Keys have 32 bits for the row, and as many for the number of the index. */
+static tn_status check_sum(const struct tn_gather_args *args)
+{
+	const tn_dtype dtype = args->input.dtype;
+	if (dtype < TN_I8 || dtype > TN_F64)
+		return cuda_fail(args->call.error, TN_UNSUPPORTED, "scatter_add",
+				 "dtype %d has no sum here", (int)dtype);
+	if (args->indices.shape[0] > INT32_MAX || args->output.shape[args->axis] > INT32_MAX)
+		return cuda_fail(args->call.error, TN_UNSUPPORTED, "scatter_add",
+				 "%lld indices into %lld rows: at most %d of each are sorted here",
+				 (long long)args->indices.shape[0],
+				 (long long)args->output.shape[args->axis], INT32_MAX);
+	return TN_OK;
+}
+
+/* ---- Plan ------------------------------------------------------------------------------------*/
+
+static struct tn_operand without_axis(const struct tn_operand *operand, uint32_t axis)
+{
+	struct tn_operand rest = *operand;
+	rest.rank--;
+	for (uint32_t d = axis; d < rest.rank; d++) {
+		rest.shape[d] = operand->shape[d + 1];
+		rest.strides[d] = operand->strides[d + 1];
+	}
+	return rest;
+}
+
+/* Gives the rank of what is left beside the axis. */
+static uint32_t plan(struct choice *c, const struct tn_gather_args *args, const struct pair *pair)
+{
+	const uint32_t axis = args->axis;
+	struct tn_operand table = without_axis(pair->table, axis);
+	struct tn_operand listed = without_axis(pair->listed, axis);
+	struct cuda_nest nest;
+	cuda_nest_begin(&nest, table.rank, table.rank, table.shape);
+	cuda_nest_add(&nest, &table, 1);
+	cuda_nest_add(&nest, &listed, 1);
+	cuda_nest_simplify(&nest);
+	cuda_nest_pad(&nest, 1, 0);
+	memset(c, 0, sizeof(*c));
+	c->table = cuda_address(pair->table);
+	c->listed = cuda_address(pair->listed);
+	c->indices = cuda_address(&args->indices);
+	c->n_rows = pair->table->shape[axis];
+	c->n_indices = args->indices.shape[0];
+	c->table_step = pair->table->strides[axis];
+	c->listed_step = pair->listed->strides[axis];
+	c->indices_step = args->indices.strides[0];
+	c->n_others = cuda_product(nest.length, nest.rank);
+	for (uint32_t d = 0; d < nest.rank; d++) {
+		c->length[d] = (uint64_t)nest.length[d];
+		c->table_stride[d] = nest.view[0].stride[d];
+		c->listed_stride[d] = nest.view[1].stride[d];
+	}
+	return nest.rank;
+}
+
+static void define(struct cuda_define defines[DEFINES], const struct tn_gather_args *args,
+		   const struct choice *c, uint32_t rank)
+{
+	const struct cuda_define all[DEFINES] = {
+		{"DTYPE", args->input.dtype},
+		{"RANK", rank},
+		{"BY_AXIS", c->listed_step == 1 && c->listed_stride[rank - 1] != 1},
+		{"WIDE_INDEX", args->indices.dtype == TN_I64}};
+	memcpy(defines, all, sizeof(all));
+}
+
+static struct cuda_grid grid_for(const struct cuda_job *job, uint64_t n)
+{
+	return (struct cuda_grid){cuda_blocks(job->device, n, BLOCK), 1, 1, BLOCK, 1, 1, 0};
+}
+
+/* ---- gather ----------------------------------------------------------------------------------*/
+
+tn_status cuda_gather(void *device, const struct tn_gather_args *args)
+{
+	struct tn_gather_args own;
+	struct cuda_job job;
+	struct cuda_define defines[DEFINES];
+	struct cuda_kernel *kernel;
+	struct choice c;
+	const struct pair pair = {&own.input, &own.output, "output"};
+	void *arguments[] = {&c};
+	int goes_on = 0;
+	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "gather");
+	if (!status)
+		status = check(&own, "gather", &pair);
+	if (!status)
+		status = cuda_workspace(&own.call, "gather", 0, &goes_on);
+	if (status || !goes_on)
+		return status;
+	define(defines, &own, &c, plan(&c, &own, &pair));
+	status = cuda_kernel_get(&job, "gather", "gather_rows", defines, DEFINES, &kernel);
+	return status ? status
+		      : cuda_kernel_launch(&job, kernel,
+					   grid_for(&job, (uint64_t)c.n_indices * c.n_others),
+					   arguments);
+}
+
+/* ---- scatter_add -----------------------------------------------------------------------------*/
+
+struct kernels {
+	struct cuda_kernel *keys, *merge, *sum;
+};
+
+static tn_status get_kernels(struct cuda_job *job, const struct cuda_define defines[DEFINES],
+			     struct kernels *k)
+{
+	tn_status status =
+		cuda_kernel_get(job, "gather", "scatter_keys", defines, DEFINES, &k->keys);
+	if (!status)
+		status = cuda_kernel_get(job, "gather", "scatter_merge", defines, DEFINES,
+					 &k->merge);
+	if (!status)
+		status = cuda_kernel_get(job, "gather", "scatter_sum", defines, DEFINES, &k->sum);
+	return status;
+}
+
+/* c->keys := the keys, sorted, in one of the two halves of the workspace. */
+static tn_status sort(struct cuda_job *job, const struct kernels *k, struct choice *c)
+{
+	uint64_t n = (uint64_t)c->n_indices, from = c->keys, to = from + n * sizeof(uint64_t);
+	void *keys_arguments[] = {c};
+	tn_status status = cuda_kernel_launch(job, k->keys, grid_for(job, n), keys_arguments);
+	for (uint64_t run = 1; run < n && !status; run *= 2) {
+		void *arguments[] = {&from, &to, &n, &run};
+		uint64_t sorted = to;
+		status = cuda_kernel_launch(job, k->merge, grid_for(job, n), arguments);
+		to = from;
+		from = sorted;
+	}
+	c->keys = from;
+	return status;
+}
+
+static tn_status run_scatter(struct cuda_job *job, const struct tn_gather_args *args,
+			     const struct pair *pair)
+{
+	struct cuda_define defines[DEFINES];
+	struct kernels kernels;
+	struct choice c;
+	void *arguments[] = {&c};
+	define(defines, args, &c, plan(&c, args, pair));
+	c.keys = (uint64_t)(uintptr_t)cuda_workspace_at(&args->call);
+	tn_status status = get_kernels(job, defines, &kernels);
+	if (!status)
+		status = sort(job, &kernels, &c);
+	return status ? status
+		      : cuda_kernel_launch(job, kernels.sum,
+					   grid_for(job, (uint64_t)c.n_indices * c.n_others),
+					   arguments);
+}
+
+tn_status cuda_scatter_add(void *device, const struct tn_gather_args *args)
+{
+	struct tn_gather_args own;
+	struct cuda_job job;
+	const struct pair pair = {&own.output, &own.input, "input"};
+	int goes_on = 0;
+	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "scatter_add");
+	if (!status)
+		status = check(&own, "scatter_add", &pair);
+	if (!status)
+		status = check_sum(&own);
+	if (!status)
+		status = cuda_workspace(&own.call, "scatter_add",
+					2 * sizeof(uint64_t) * (uint64_t)own.indices.shape[0],
+					&goes_on);
+	return status || !goes_on ? status : run_scatter(&job, &own, &pair);
+}
