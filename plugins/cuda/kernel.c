@@ -83,14 +83,27 @@ void cuda_kernels_close(struct cuda_device *device)
 	device->kernels = NULL;
 }
 
-tn_status cuda_job_begin(struct cuda_job *job, void *device, void *own, size_t own_size,
-			 const void *args, const char *operation)
+static tn_status begin(struct cuda_job *job, void *device, void *own, size_t own_size,
+		       const void *args, uint32_t flags, const char *operation)
 {
 	job->device = device;
 	job->call = own;
 	job->operation = operation;
-	tn_status status = cuda_take(device, own, own_size, args, CUDA_COMPUTE_FLAGS, operation);
+	tn_status status = cuda_take(device, own, own_size, args, flags, operation);
 	return status ? status : cuda_stream_of(device, job->call, operation, &job->stream);
+}
+
+tn_status cuda_job_begin(struct cuda_job *job, void *device, void *own, size_t own_size,
+			 const void *args, const char *operation)
+{
+	return begin(job, device, own, own_size, args, CUDA_COMPUTE_FLAGS, operation);
+}
+
+tn_status cuda_job_begin_adding(struct cuda_job *job, void *device, void *own, size_t own_size,
+				const void *args, const char *operation)
+{
+	return begin(job, device, own, own_size, args, CUDA_COMPUTE_FLAGS | TN_ACCUMULATE,
+		     operation);
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------*/

@@ -49,6 +49,9 @@ void cuda_kernels_close(struct cuda_device *device);
  * the job. */
 tn_status cuda_job_begin(struct cuda_job *job, void *device, void *own, size_t own_size,
 			 const void *args, const char *operation);
+/* The same for an entry that may add to its outputs (TN_ACCUMULATE). */
+tn_status cuda_job_begin_adding(struct cuda_job *job, void *device, void *own, size_t own_size,
+				const void *args, const char *operation);
 
 /* The kernel `name` of kernels/FILE.cu, compiled with those definitions. */
 tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *name,

@@ -6,6 +6,7 @@
 // none.  Compute capability 7.5 and later.
 
 #define CU_FN static __device__ __forceinline__ __attribute__((unused))
+#define CU_MEMBER __device__ __forceinline__
 #define CU_INFINITY __int_as_float(0x7f800000)
 #define CU_NAN __int_as_float(0x7fffffff)
 
@@ -229,3 +230,64 @@ template <class T> CU_FN T cu_warp_max(T x)
 	}
 	return x;
 }
+
+// ---- Teams --------------------------------------------------------------------------------------
+
+// A block of 256 threads as n_lines teams of n_members, each with a line of numbers.  `columns`: neighbouring threads
+// have neighbouring lines, else neighbouring numbers of one line.
+template <int n_lines, int n_members, bool columns> struct cu_team {
+	static CU_MEMBER int line()
+	{
+		return columns ? threadIdx.x % n_lines : threadIdx.x / n_members;
+	}
+	static CU_MEMBER int member()
+	{
+		return columns ? threadIdx.x / n_lines : threadIdx.x % n_members;
+	}
+
+	// What join makes of the x of all members, in each of them.  All threads of the block take part;
+	// `shared` has 256 elements.  Who meets whom depends on these numbers alone.
+	template <class T, class Join> static CU_MEMBER T meet(T x, T *shared, Join join)
+	{
+		if constexpr (columns && n_members > 1) {
+			shared[threadIdx.x] = x;
+			__syncthreads();
+#pragma unroll
+			for (int half = n_members / 2; half > 0; half /= 2) {
+				if (member() < half)
+					shared[threadIdx.x] = join(shared[threadIdx.x],
+								   shared[threadIdx.x + half * n_lines]);
+				__syncthreads();
+			}
+			x = shared[line()];
+			__syncthreads();
+		} else if constexpr (!columns) {
+			constexpr int width = n_members < 32 ? n_members : 32;
+#pragma unroll
+			for (int distance = width / 2; distance > 0; distance /= 2)
+				x = join(x, __shfl_xor_sync(0xffffffffu, x, distance));
+			if constexpr (n_members > 32) {
+				if (threadIdx.x % 32 == 0)
+					shared[threadIdx.x / 32] = x;
+				__syncthreads();
+				x = shared[line() * (n_members / 32)];
+#pragma unroll
+				for (int warp = 1; warp < n_members / 32; warp++)
+					x = join(x, shared[line() * (n_members / 32) + warp]);
+				__syncthreads();
+			}
+		}
+		return x;
+	}
+
+	template <class T> static CU_MEMBER T sum(T x, T *shared)
+	{
+		return meet(x, shared, [](T a, T b) { return a + b; });
+	}
+
+	// Of numbers without NaN.
+	template <class T> static CU_MEMBER T largest(T x, T *shared)
+	{
+		return meet(x, shared, [](T a, T b) { return a > b ? a : b; });
+	}
+};

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Softmax cross-entropy of logits against labels, and its gradient.
+ */
+#include "kernel.h"
+#include "layer.h"
+#include "nn.h"
+#include "status.h"
+
+/* As kernels/cross_entropy.cu has it. */
+struct rows {
+	int64_t n_rows, n_classes;
+	uint64_t x, dx, labels, lse, loss;
+	int64_t x_stride[2], dx_stride[2];
+	int64_t labels_stride, lse_stride, loss_stride;
+	int64_t ignored;
+};
+
+static tn_status check_labels(const struct tn_cross_entropy_args *args, const char *operation)
+{
+	const struct tn_call *call = &args->call;
+	tn_status status =
+		cuda_check_operand(call, operation, "labels", 0, &args->labels, CUDA_READS);
+	if (!status && args->labels.dtype != TN_I32)
+		status = cuda_fail(call->error, TN_DTYPE, operation,
+				   "labels: expected i32, found dtype %d", (int)args->labels.dtype);
+	return status ? status
+		      : cuda_check_shape(call, operation, "labels", 0, &args->labels, 1,
+					 args->x.shape);
+}
+
+static tn_status check(const struct tn_cross_entropy_args *args, const char *operation,
+		       int is_forward)
+{
+	const struct tn_call *call = &args->call;
+	const struct tn_operand *x = &args->x;
+	const enum cuda_role role = is_forward ? CUDA_WRITES : CUDA_READS;
+	tn_status status =
+		cuda_check_real(call, operation, "x", x, x->dtype, CUDA_READS, x->rank, x->shape);
+	if (!status && x->rank != 2)
+		status = cuda_fail(call->error, TN_SHAPE, operation, "x: rank %u, expected 2",
+				   x->rank);
+	if (!status)
+		status = check_labels(args, operation);
+	if (!status)
+		status = cuda_check_real(call, operation, "lse", &args->lse, x->dtype, role, 1,
+					 x->shape);
+	if (!status)
+		status = cuda_check_real(call, operation, "loss", &args->loss, x->dtype, role, 1,
+					 x->shape);
+	if (!status && !is_forward)
+		status = cuda_check_real(call, operation, "dx", &args->dx, x->dtype, CUDA_WRITES, 2,
+					 x->shape);
+	return status;
+}
+
+static struct rows rows_of(const struct tn_cross_entropy_args *args, int is_forward)
+{
+	struct rows rows = {.n_rows = args->x.shape[0],
+			    .n_classes = args->x.shape[1],
+			    .x = cuda_address(&args->x),
+			    .labels = cuda_address(&args->labels),
+			    .lse = cuda_address(&args->lse),
+			    .loss = cuda_address(&args->loss),
+			    .x_stride = {args->x.strides[0], args->x.strides[1]},
+			    .labels_stride = args->labels.strides[0],
+			    .lse_stride = args->lse.strides[0],
+			    .loss_stride = args->loss.strides[0],
+			    .ignored = args->ignore_label};
+	if (is_forward)
+		return rows;
+	rows.dx = cuda_address(&args->dx);
+	rows.dx_stride[0] = args->dx.strides[0];
+	rows.dx_stride[1] = args->dx.strides[1];
+	return rows;
+}
+
+static tn_status run(struct cuda_job *job, const struct tn_cross_entropy_args *args, int is_forward)
+{
+	struct rows rows = rows_of(args, is_forward);
+	struct cuda_kernel *kernel;
+	void *arguments[] = {&rows};
+	const struct cuda_team team =
+		cuda_team_of(rows.n_classes, rows.x_stride[1] != 1 && rows.x_stride[0] == 1);
+	const struct cuda_define defines[] = {{"DTYPE", args->x.dtype},
+					      {"LX", team.lx},
+					      {"LY", team.ly},
+					      {"COLUMNS", team.columns},
+					      {"ADDS", (args->call.flags & TN_ACCUMULATE) != 0}};
+	tn_status status =
+		cuda_kernel_get(job, "cross_entropy", job->operation, defines, 5, &kernel);
+	if (status)
+		return status;
+	const struct cuda_grid grid = {cuda_blocks(job->device, (uint64_t)rows.n_rows, team.lx),
+				       1,
+				       1,
+				       CUDA_TEAM_BLOCK,
+				       1,
+				       1,
+				       0};
+	return cuda_kernel_launch(job, kernel, grid, arguments);
+}
+
+static tn_status go_on(struct cuda_job *job, const struct tn_cross_entropy_args *args,
+		       int is_forward)
+{
+	int goes_on = 0;
+	tn_status status = check(args, job->operation, is_forward);
+	if (!status)
+		status = cuda_workspace(&args->call, job->operation, 0, &goes_on);
+	return status || !goes_on ? status : run(job, args, is_forward);
+}
+
+tn_status cuda_cross_entropy_forward(void *device, const struct tn_cross_entropy_args *args)
+{
+	struct tn_cross_entropy_args own;
+	struct cuda_job job;
+	tn_status status =
+		cuda_job_begin(&job, device, &own, sizeof(own), args, "cross_entropy_forward");
+	return status ? status : go_on(&job, &own, 1);
+}
+
+tn_status cuda_cross_entropy_backward(void *device, const struct tn_cross_entropy_args *args)
+{
+	struct tn_cross_entropy_args own;
+	struct cuda_job job;
+	tn_status status = cuda_job_begin_adding(&job, device, &own, sizeof(own), args,
+						 "cross_entropy_backward");
+	return status ? status : go_on(&job, &own, 0);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "layer.h"
+
+#include "status.h"
+
+struct cuda_team cuda_team_of(int64_t n, int columns)
+{
+	struct cuda_team team = {.ly = 8, .columns = columns};
+	if (!columns && n > 32)
+		team.ly = n > 256 ? 256 : 32;
+	team.lx = CUDA_TEAM_BLOCK / team.ly;
+	return team;
+}
+
+tn_status cuda_check_real(const struct tn_call *call, const char *operation, const char *name,
+			  const struct tn_operand *operand, tn_dtype dtype, enum cuda_role role,
+			  uint32_t rank, const int64_t *shape)
+{
+	tn_status status = cuda_check_operand(call, operation, name, 0, operand, role);
+	if (status)
+		return status;
+	if (operand->dtype != TN_F32 && operand->dtype != TN_F64)
+		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
+				 "%s: dtype %d, expected f32 or f64", name, (int)operand->dtype);
+	if (operand->dtype != dtype)
+		return cuda_fail(call->error, TN_DTYPE, operation,
+				 "%s: expected dtype %d, found %d", name, (int)dtype,
+				 (int)operand->dtype);
+	return cuda_check_shape(call, operation, name, 0, operand, rank, shape);
+}

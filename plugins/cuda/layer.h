@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What the families of layers share: the check of an operand, and teams of threads.
+ */
+#ifndef CUDA_LAYER_H
+#define CUDA_LAYER_H
+
+#include "operand.h"
+
+enum { CUDA_TEAM_BLOCK = 256 };
+
+/* A block of CUDA_TEAM_BLOCK threads as lx teams of ly, each with a line of numbers (cu_team of kernels/prelude.cu). */
+struct cuda_team {
+	uint32_t lx, ly;
+	int columns; /* neighbouring threads have neighbouring lines */
+};
+
+/* For lines of n numbers. */
+struct cuda_team cuda_team_of(int64_t n, int columns);
+
+/* cuda_check_operand, the shape, and that the dtype is the one of x: f32 or f64. */
+tn_status cuda_check_real(const struct tn_call *call, const char *operation, const char *name,
+			  const struct tn_operand *operand, tn_dtype dtype, enum cuda_role role,
+			  uint32_t rank, const int64_t *shape);
+
+#endif

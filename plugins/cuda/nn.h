@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Table tenon.nn/1 and its entries.
+ */
+#ifndef CUDA_NN_H
+#define CUDA_NN_H
+
+#include "plugin.h"
+
+tn_status cuda_cross_entropy_backward(void *device, const struct tn_cross_entropy_args *args);
+tn_status cuda_cross_entropy_forward(void *device, const struct tn_cross_entropy_args *args);
+tn_status cuda_softmax_backward(void *device, const struct tn_softmax_args *args);
+tn_status cuda_softmax_forward(void *device, const struct tn_softmax_args *args);
+
+extern const struct tn_nn_table cuda_nn_table;
+
+#endif

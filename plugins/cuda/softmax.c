@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Softmax, its logarithm, and their gradients.
+ */
+#include <string.h>
+
+#include "kernel.h"
+#include "layer.h"
+#include "nn.h"
+#include "status.h"
+
+/* As kernels/softmax.cu has it. */
+struct lines {
+	uint64_t n_lines;
+	int64_t n;
+	uint64_t at[3];
+	int64_t step[3];
+	uint64_t length[TN_MAX_RANK];
+	int64_t stride[3][TN_MAX_RANK];
+};
+
+struct views {
+	uint32_t n;
+	const char *name[3];
+	const struct tn_operand *operand[3]; /* the last is written */
+};
+
+static tn_status check(const struct tn_softmax_args *args, const char *operation,
+		       const struct views *v)
+{
+	const struct tn_call *call = &args->call;
+	const struct tn_operand *model = &args->y;
+	for (uint32_t k = 0; k < v->n; k++) {
+		tn_status status = cuda_check_real(
+			call, operation, v->name[k], v->operand[k], model->dtype,
+			k + 1 == v->n ? CUDA_WRITES : CUDA_READS, model->rank, model->shape);
+		if (status)
+			return status;
+	}
+	if (args->axis >= model->rank)
+		return cuda_fail(call->error, TN_SHAPE, operation, "axis %u of rank %u", args->axis,
+				 model->rank);
+	if (args->logarithm > 1)
+		return cuda_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				 "logarithm is %u, expected 0 or 1", args->logarithm);
+	return TN_OK;
+}
+
+/* The axis goes behind the others. */
+static struct tn_operand move_axis(const struct tn_operand *operand, uint32_t axis)
+{
+	struct tn_operand moved = *operand;
+	for (uint32_t d = axis; d + 1 < operand->rank; d++) {
+		moved.shape[d] = operand->shape[d + 1];
+		moved.strides[d] = operand->strides[d + 1];
+	}
+	moved.shape[operand->rank - 1] = operand->shape[axis];
+	moved.strides[operand->rank - 1] = operand->strides[axis];
+	return moved;
+}
+
+static void plan(struct cuda_nest *nest, const struct tn_softmax_args *args, const struct views *v)
+{
+	struct tn_operand moved = move_axis(&args->y, args->axis);
+	cuda_nest_begin(nest, moved.rank, moved.rank - 1, moved.shape);
+	for (uint32_t k = 0; k < v->n; k++) {
+		moved = move_axis(v->operand[k], args->axis);
+		cuda_nest_add(nest, &moved, 0);
+	}
+	cuda_nest_simplify(nest);
+	cuda_nest_pad(nest, 1, 1);
+}
+
+static void fill_lines(struct lines *lines, const struct cuda_nest *nest)
+{
+	const uint32_t last = nest->rank - 1;
+	memset(lines, 0, sizeof(*lines));
+	lines->n_lines = cuda_product(nest->length, last);
+	lines->n = nest->length[last];
+	for (uint32_t d = 0; d < last; d++)
+		lines->length[d] = (uint64_t)nest->length[d];
+	for (uint32_t k = 0; k < nest->n_views; k++) {
+		lines->at[k] = nest->view[k].address;
+		lines->step[k] = nest->view[k].stride[last];
+		memcpy(lines->stride[k], nest->view[k].stride, last * sizeof(int64_t));
+	}
+}
+
+static tn_status run(struct cuda_job *job, const struct tn_softmax_args *args,
+		     const struct views *v)
+{
+	struct cuda_nest nest;
+	struct cuda_kernel *kernel;
+	struct lines lines;
+	void *arguments[] = {&lines};
+	plan(&nest, args, v);
+	fill_lines(&lines, &nest);
+	const uint32_t last = nest.rank - 1;
+	const int64_t *stride = nest.view[0].stride;
+	const struct cuda_team team =
+		cuda_team_of(lines.n, stride[last] != 1 && stride[last - 1] == 1);
+	const struct cuda_define defines[] = {{"DTYPE", args->y.dtype},
+					      {"RANK", last},
+					      {"LX", team.lx},
+					      {"LY", team.ly},
+					      {"COLUMNS", team.columns},
+					      {"LOGARITHM", args->logarithm},
+					      {"ADDS", (args->call.flags & TN_ACCUMULATE) != 0}};
+	tn_status status = cuda_kernel_get(job, "softmax", job->operation, defines, 7, &kernel);
+	if (status)
+		return status;
+	const struct cuda_grid grid = {
+		cuda_blocks(job->device, lines.n_lines, team.lx), 1, 1, CUDA_TEAM_BLOCK, 1, 1, 0};
+	return cuda_kernel_launch(job, kernel, grid, arguments);
+}
+
+static tn_status go_on(struct cuda_job *job, const struct tn_softmax_args *args,
+		       const struct views *v)
+{
+	int goes_on = 0;
+	tn_status status = check(args, job->operation, v);
+	if (!status)
+		status = cuda_workspace(&args->call, job->operation, 0, &goes_on);
+	return status || !goes_on ? status : run(job, args, v);
+}
+
+tn_status cuda_softmax_forward(void *device, const struct tn_softmax_args *args)
+{
+	struct tn_softmax_args own;
+	struct cuda_job job;
+	const struct views views = {2, {"x", "y"}, {&own.x, &own.y}};
+	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "softmax_forward");
+	return status ? status : go_on(&job, &own, &views);
+}
+
+tn_status cuda_softmax_backward(void *device, const struct tn_softmax_args *args)
+{
+	struct tn_softmax_args own;
+	struct cuda_job job;
+	const struct views views = {3, {"y", "dy", "dx"}, {&own.y, &own.dy, &own.dx}};
+	tn_status status =
+		cuda_job_begin_adding(&job, device, &own, sizeof(own), args, "softmax_backward");
+	return status ? status : go_on(&job, &own, &views);
+}
