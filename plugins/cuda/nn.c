@@ -7,8 +7,14 @@
 
 const struct tn_nn_table cuda_nn_table = {
 	.struct_size = sizeof(cuda_nn_table),
+	.batch_norm_backward = cuda_batch_norm_backward,
+	.batch_norm_forward = cuda_batch_norm_forward,
 	.cross_entropy_backward = cuda_cross_entropy_backward,
 	.cross_entropy_forward = cuda_cross_entropy_forward,
+	.group_norm_backward = cuda_group_norm_backward,
+	.group_norm_forward = cuda_group_norm_forward,
+	.layer_norm_backward = cuda_layer_norm_backward,
+	.layer_norm_forward = cuda_layer_norm_forward,
 	.softmax_backward = cuda_softmax_backward,
 	.softmax_forward = cuda_softmax_forward,
 };

@@ -8,8 +8,14 @@
 
 #include "plugin.h"
 
+tn_status cuda_batch_norm_backward(void *device, const struct tn_norm_args *args);
+tn_status cuda_batch_norm_forward(void *device, const struct tn_norm_args *args);
 tn_status cuda_cross_entropy_backward(void *device, const struct tn_cross_entropy_args *args);
 tn_status cuda_cross_entropy_forward(void *device, const struct tn_cross_entropy_args *args);
+tn_status cuda_group_norm_backward(void *device, const struct tn_norm_args *args);
+tn_status cuda_group_norm_forward(void *device, const struct tn_norm_args *args);
+tn_status cuda_layer_norm_backward(void *device, const struct tn_norm_args *args);
+tn_status cuda_layer_norm_forward(void *device, const struct tn_norm_args *args);
 tn_status cuda_softmax_backward(void *device, const struct tn_softmax_args *args);
 tn_status cuda_softmax_forward(void *device, const struct tn_softmax_args *args);
 

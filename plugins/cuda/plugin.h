@@ -20,7 +20,7 @@
  *   compile.c    NVRTC           cache.c     compiled kernels on disk
  *   kernel.c     kernels by key, and their launch; kernel_sources.c: the files of kernels/
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
- *   nn.c         layers: softmax.c  cross_entropy.c; layer.c: what they share
+ *   nn.c         layers: norm.c, norm_check.c  softmax.c  cross_entropy.c; layer.c: what they share
  */
 #ifndef CUDA_PLUGIN_H
 #define CUDA_PLUGIN_H
