@@ -67,6 +67,9 @@ enum tn_slot {
 	TN_SLOT_EVENT_SYNC,
 	TN_SLOT_EVENT_QUERY,
 	TN_SLOT_EVENT_ELAPSED,
+	TN_SLOT_COMPILE,
+	TN_SLOT_LAUNCH,
+	TN_SLOT_KERNEL_RELEASE,
 	TN_SLOT_COUNT,
 };
 
@@ -91,6 +94,7 @@ struct tn_backend {
 	struct tn_nn_table nn;
 	struct tn_report_table report;
 	struct tn_stream_table stream;
+	struct tn_compile_table compile;
 
 	/* The loader's own. */
 	struct tn_backend_descriptor descriptor;

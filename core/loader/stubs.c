@@ -259,3 +259,32 @@ const struct tn_stream_table tn_stream_stubs = {
 	.event_query = no_event_query,
 	.event_elapsed = no_event_elapsed,
 };
+
+/* Nothing can be launched or released where nothing was compiled. */
+static tn_status no_compile(void *device, const struct tn_compile_args *args, void **kernel)
+{
+	(void)device;
+	(void)kernel;
+	return tn_fail(args->call.error, TN_UNSUPPORTED, "compile",
+		       "the backend has no compiler for kernels from source (" TN_TABLE_COMPILE
+		       ")");
+}
+
+static tn_status no_launch(void *device, const struct tn_launch_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "launch");
+}
+
+static tn_status no_kernel_release(void *device, const struct tn_kernel_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "kernel_release");
+}
+
+const struct tn_compile_table tn_compile_stubs = {
+	.struct_size = sizeof(struct tn_compile_table),
+	.compile = no_compile,
+	.launch = no_launch,
+	.kernel_release = no_kernel_release,
+};

@@ -14,7 +14,7 @@
 
 typedef void (*function)(void);
 
-enum { DEVICE, COMPUTE, COPY, MEMORY, NN, REPORT, STREAM, TABLES };
+enum { DEVICE, COMPILE, COMPUTE, COPY, MEMORY, NN, REPORT, STREAM, TABLES };
 
 static const struct {
 	const char *id;
@@ -25,6 +25,8 @@ static const struct {
 } tables[TABLES] = {
 	[DEVICE] = {TN_TABLE_DEVICE, sizeof(struct tn_device_table),
 		    offsetof(struct tn_backend, device), 1, NULL},
+	[COMPILE] = {TN_TABLE_COMPILE, sizeof(struct tn_compile_table),
+		     offsetof(struct tn_backend, compile), 0, &tn_compile_stubs},
 	[COMPUTE] = {TN_TABLE_COMPUTE, sizeof(struct tn_compute_table),
 		     offsetof(struct tn_backend, compute), 1, NULL},
 	[COPY] = {TN_TABLE_COPY, sizeof(struct tn_copy_table), offsetof(struct tn_backend, copy), 0,
@@ -116,6 +118,10 @@ static const struct {
 				 STREAM},
 	[TN_SLOT_EVENT_ELAPSED] = {"event_elapsed", offsetof(struct tn_stream_table, event_elapsed),
 				   STREAM},
+	[TN_SLOT_COMPILE] = {"compile", offsetof(struct tn_compile_table, compile), COMPILE},
+	[TN_SLOT_LAUNCH] = {"launch", offsetof(struct tn_compile_table, launch), COMPILE},
+	[TN_SLOT_KERNEL_RELEASE] = {"kernel_release",
+				    offsetof(struct tn_compile_table, kernel_release), COMPILE},
 };
 
 _Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");

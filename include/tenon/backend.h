@@ -59,10 +59,10 @@ extern "C" {
  * effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 5u
+#define TN_ABI_MINOR 6u
 /* The oldest host minor that a plugin accepts; one that needs what came later defines it before. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 5u
+#define TN_ABI_OLDEST_HOST 6u
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
@@ -633,6 +633,76 @@ struct tn_stream_table {
 				   double *seconds);
 };
 
+/* ---- Table "tenon.compile/1": optional; absent -----------------------------------------------
+ *
+ * Kernels that a program brings as source, in a language of the device's own.  The host looks neither
+ * into the source nor at what a kernel does: it hands arrays and values on, in order.  A plugin that
+ * has one of these slots has them all.
+ */
+
+/* The compiler's words.  The callee writes them to `text`, as far as they fit and with a NUL at the end,
+ * and how many bytes they are without it to `length`. */
+struct tn_compile_log {
+	uint32_t struct_size;
+	uint32_t reserved;
+	char *text;    /* room for `size` bytes; NULL: none */
+	uint64_t size; /* of the room, the NUL included */
+	uint64_t length;
+};
+
+struct tn_compile_args {
+	struct tn_call call;
+	const char *format; /* the language: "cuda-c", or a vendor's own in reverse DNS */
+	const char *source;
+	const char *name;           /* of the kernel in the source */
+	const char *options;        /* for the compiler, with blanks between them; NULL: none */
+	struct tn_compile_log *log; /* may be NULL */
+};
+
+/* What a kernel is given: the address of {buffer, offset} on the device, or `size` bytes by value. */
+struct tn_launch_argument {
+	uint32_t is_buffer;
+	uint32_t size;
+	uint64_t buffer;
+	uint64_t offset;
+	const void *value;
+};
+
+struct tn_launch_args {
+	struct tn_call call;
+	void *kernel;
+	uint32_t grid[3];      /* blocks */
+	uint32_t block[3];     /* threads in a block */
+	uint32_t shared_bytes; /* memory that a block shares, beyond what the kernel declares */
+	uint32_t n_arguments;
+	const struct tn_launch_argument *arguments;
+};
+
+struct tn_kernel_args {
+	struct tn_call call;
+	void *kernel;
+};
+
+struct tn_compile_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+
+	/* Compiles the kernel and gives a handle, which is never NULL.  The log is filled when the
+	 * source compiles and when it does not.  TN_UNSUPPORTED: that language is not known.
+	 * TN_FORMAT: the source does not compile; the error has what the compiler said first.
+	 * TN_NOT_FOUND: it has no kernel of that name.  [device] */
+	tn_status (*compile)(void *device, const struct tn_compile_args *args, void **kernel);
+
+	/* Starts it in call.stream.  TN_INVALID_ARGUMENT: number or sizes of the arguments are not those
+	 * of the kernel, or grid, block or shared memory are 0 or more than the device can; the shared
+	 * memory may be 0.  `operation` of an error that comes of its work has the kernel's name.
+	 * [device] */
+	tn_status (*launch)(void *device, const struct tn_launch_args *args);
+
+	/* Takes it back.  The host releases only kernels whose work is done.  [device] */
+	tn_status (*kernel_release)(void *device, const struct tn_kernel_args *args);
+};
+
 /* ---- Table "tenon.nn/1": optional; composed unless said otherwise ----------------------------
  *
  * Shapes are logical NCHW and OIHW, whatever the strides say.  With TN_ACCUMULATE a gradient is
@@ -799,6 +869,7 @@ struct tn_nn_table {
 };
 
 #define TN_TABLE_DEVICE "tenon.device/1"
+#define TN_TABLE_COMPILE "tenon.compile/1"
 #define TN_TABLE_COMPUTE "tenon.compute/1"
 #define TN_TABLE_COPY "tenon.copy/1"
 #define TN_TABLE_MEMORY "tenon.memory/1"
@@ -806,7 +877,7 @@ struct tn_nn_table {
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
 /* Reserved: tenon.program/1 (prepare, release), tenon.peer/1, tenon.sort/1, tenon.scan/1,
- * tenon.capture/1, tenon.compile/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1.  A vendor's own
+ * tenon.capture/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1.  A vendor's own
  * table is named in reverse DNS: com.example.table/1. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/

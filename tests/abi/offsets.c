@@ -254,6 +254,48 @@ OFFSET(tn_stream_table, event_sync, 56);
 OFFSET(tn_stream_table, event_query, 64);
 OFFSET(tn_stream_table, event_elapsed, 72);
 
+SIZE(tn_compile_log, 32);
+OFFSET(tn_compile_log, struct_size, 0);
+OFFSET(tn_compile_log, reserved, 4);
+OFFSET(tn_compile_log, text, 8);
+OFFSET(tn_compile_log, size, 16);
+OFFSET(tn_compile_log, length, 24);
+
+SIZE(tn_compile_args, 80);
+OFFSET(tn_compile_args, call, 0);
+OFFSET(tn_compile_args, format, 40);
+OFFSET(tn_compile_args, source, 48);
+OFFSET(tn_compile_args, name, 56);
+OFFSET(tn_compile_args, options, 64);
+OFFSET(tn_compile_args, log, 72);
+
+SIZE(tn_launch_argument, 32);
+OFFSET(tn_launch_argument, is_buffer, 0);
+OFFSET(tn_launch_argument, size, 4);
+OFFSET(tn_launch_argument, buffer, 8);
+OFFSET(tn_launch_argument, offset, 16);
+OFFSET(tn_launch_argument, value, 24);
+
+SIZE(tn_launch_args, 88);
+OFFSET(tn_launch_args, call, 0);
+OFFSET(tn_launch_args, kernel, 40);
+OFFSET(tn_launch_args, grid, 48);
+OFFSET(tn_launch_args, block, 60);
+OFFSET(tn_launch_args, shared_bytes, 72);
+OFFSET(tn_launch_args, n_arguments, 76);
+OFFSET(tn_launch_args, arguments, 80);
+
+SIZE(tn_kernel_args, 48);
+OFFSET(tn_kernel_args, call, 0);
+OFFSET(tn_kernel_args, kernel, 40);
+
+SIZE(tn_compile_table, 32);
+OFFSET(tn_compile_table, struct_size, 0);
+OFFSET(tn_compile_table, reserved, 4);
+OFFSET(tn_compile_table, compile, 8);
+OFFSET(tn_compile_table, launch, 16);
+OFFSET(tn_compile_table, kernel_release, 24);
+
 SIZE(tn_packed, 24);
 OFFSET(tn_packed, buffer, 0);
 OFFSET(tn_packed, offset, 8);

@@ -19,6 +19,7 @@ struct right {
 	struct tn_copy_table copy;
 	struct tn_nn_table nn;
 	struct tn_report_table report;
+	struct tn_compile_table compile; /* no slot of it is filled */
 	uint32_t device_flags;
 };
 
@@ -320,6 +321,7 @@ static inline tn_status right_create(const struct tn_host *host, struct tn_error
 	right->nn.struct_size = sizeof(right->nn);
 	right->report.struct_size = sizeof(right->report);
 	right->report.line = right_line;
+	right->compile.struct_size = sizeof(right->compile);
 	right->device_flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS;
 	break_it(right);
 	*instance = right;
@@ -345,6 +347,8 @@ static inline const void *right_query(void *instance, const char *table)
 		return &right->nn;
 	if (!strcmp(table, TN_TABLE_REPORT))
 		return &right->report;
+	if (!strcmp(table, TN_TABLE_COMPILE))
+		return &right->compile;
 	return NULL;
 }
 

@@ -49,5 +49,12 @@ const struct check level1_checks[] = {
 	 check_event_order},
 	{"event.elapsed", 1, "the time between two events is there when both were reached",
 	 check_event_elapsed},
+	{"compile.table", 1, "a backend with one slot of tenon.compile/1 has them all",
+	 check_compile_table},
+	{"compile.kernel", 1,
+	 "a kernel from source computes what its text says, and takes its own arguments alone",
+	 check_compile_kernel},
+	{"compile.refused", 1, "a source that is none is refused, with the compiler's words",
+	 check_compile_refused},
 	{NULL, 0, NULL, NULL},
 };
