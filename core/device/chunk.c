@@ -215,9 +215,7 @@ static void put_chunk(struct tn_device *device, struct tn_chunk *chunk)
 	tn_mem_free(chunk);
 }
 
-/* Waits until the device's queued work is done.  Its asynchronous error, if there is one, is kept
- * for the caller who asks next. */
-static void settle(struct tn_device *device)
+void tn_device_settle(struct tn_device *device)
 {
 	struct tn_error_info error;
 	if (device->synchronous || device->lost)
@@ -236,7 +234,7 @@ void tn_chunk_release(struct tn_device *device, uint64_t keep)
 		struct tn_chunk *newer = chunk->previous;
 		if (!chunk->used_pieces) {
 			if (!settled)
-				settle(device);
+				tn_device_settle(device);
 			settled = 1;
 			put_chunk(device, chunk);
 		}
@@ -291,7 +289,7 @@ static void put_scratch(struct tn_device *device)
 	struct tn_chunk *chunk = pool->scratch;
 	if (!chunk || pool->scratch_is_taken)
 		return;
-	settle(device);
+	tn_device_settle(device);
 	pool->scratch = NULL;
 	put_chunk(device, chunk);
 }

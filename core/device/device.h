@@ -86,5 +86,7 @@ tn_status tn_device_download(struct tn_device *device, const struct tn_block *bl
 			     struct tn_error_info *error);
 /* Waits for the device's work and answers its first asynchronous error. */
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error);
+/* The same where no error can be answered: it is kept for the caller who asks next. */
+void tn_device_settle(struct tn_device *device);
 
 #endif

@@ -11,6 +11,7 @@
 #include <tenon/context.h>
 #include <tenon/data.h>
 #include <tenon/io.h>
+#include <tenon/kernel.h>
 #include <tenon/models.h>
 #include <tenon/nn.h>
 #include <tenon/optim.h>
