@@ -64,13 +64,15 @@ tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *ta
 
 /* ---- Compiling -------------------------------------------------------------------------------*/
 
-/* Splits the words of `text`, which is changed. */
+/* Splits the words of `text`, which is changed; -1: there are too many. */
 static int split(char *text, const char *options[MAX_OPTIONS], int n)
 {
 	char *rest = NULL;
-	for (char *word = strtok_r(text, " ", &rest); word && n < MAX_OPTIONS;
-	     word = strtok_r(NULL, " ", &rest))
+	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		if (n == MAX_OPTIONS)
+			return -1;
 		options[n++] = word;
+	}
 	return n;
 }
 
@@ -83,31 +85,46 @@ static void log_lines(const struct cuda_device *device, int32_t level, const cha
 	}
 }
 
-static tn_status report(const struct cuda_device *device, nvrtcProgram program,
-			const struct cuda_text *source, struct tn_error_info *error,
-			nvrtcResult code, const char *operation)
+/* The compiler's words; an empty text where it has none. */
+static void fetch_log(const struct cuda_device *device, nvrtcProgram program, struct cuda_text *log)
 {
 	const struct cuda_compiler *nvrtc = &device->compiler;
-	struct cuda_text log = {.host = device->host};
 	size_t size = 0;
 	char *to = NULL;
-	if (nvrtc->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size)
-		to = cuda_text_reserve(&log, size);
+	cuda_text_clear(log);
+	if (nvrtc->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1)
+		to = cuda_text_reserve(log, size);
 	if (to && nvrtc->nvrtcGetProgramLog(program, to) == NVRTC_SUCCESS)
-		log.length = strnlen(to, size);
+		log->length = strnlen(to, size);
 	if (to)
-		to[log.length] = 0;
-	if (log.length) {
-		log_lines(device, TN_LOG_INFO, log.data);
-		log_lines(device, TN_LOG_DEBUG, source->data);
+		to[log->length] = 0;
+}
+
+static tn_status status_of(const struct cuda_unit *unit, nvrtcResult code)
+{
+	if (code == NVRTC_ERROR_OUT_OF_MEMORY)
+		return TN_OUT_OF_MEMORY;
+	if (unit->log && code == NVRTC_ERROR_COMPILATION)
+		return TN_FORMAT;
+	if (unit->log && code == NVRTC_ERROR_INVALID_OPTION)
+		return TN_INVALID_ARGUMENT;
+	return TN_BACKEND_FAILURE;
+}
+
+static tn_status report(const struct cuda_device *device, const struct cuda_text *log,
+			const struct cuda_unit *unit, struct tn_error_info *error, nvrtcResult code,
+			const char *operation)
+{
+	tn_status status = status_of(unit, code);
+	if (log->length) {
+		log_lines(device, TN_LOG_INFO, log->data);
+		log_lines(device, TN_LOG_DEBUG, unit->source);
 	}
-	tn_status status =
-		code == NVRTC_ERROR_OUT_OF_MEMORY ? TN_OUT_OF_MEMORY : TN_BACKEND_FAILURE;
 	cuda_fail(error, status, operation, "nvrtcCompileProgram: %s (%d): %.400s",
-		  nvrtc->nvrtcGetErrorString(code), (int)code, log.length ? log.data : "no log");
+		  device->compiler.nvrtcGetErrorString(code), (int)code,
+		  log->length ? log->data : "no log");
 	if (error)
 		error->native_code = code;
-	cuda_text_free(&log);
 	return status;
 }
 
@@ -133,29 +150,44 @@ static tn_status fetch(struct cuda_device *device, const struct cuda_target *tar
 	return TN_OK;
 }
 
-tn_status cuda_compile(struct cuda_device *device, const struct cuda_target *target,
-		       const struct cuda_text *source, const char *options,
-		       struct cuda_text *binary, struct tn_error_info *error, const char *operation)
+/* With the options in words. */
+static tn_status compile(struct cuda_device *device, const struct cuda_target *target,
+			 const struct cuda_unit *unit, int n, const char *const *words,
+			 struct cuda_text *binary, struct tn_error_info *error,
+			 const char *operation)
 {
 	const struct cuda_compiler *nvrtc = &device->compiler;
+	struct cuda_text own = {.host = device->host}, *log = unit->log ? unit->log : &own;
+	nvrtcProgram program = NULL;
+	nvrtcResult code =
+		nvrtc->nvrtcCreateProgram(&program, unit->source, unit->file, 0, NULL, NULL);
+	if (code != NVRTC_SUCCESS)
+		return fail_nvrtc(device, error, code, operation, "nvrtcCreateProgram");
+	code = nvrtc->nvrtcCompileProgram(program, n, words);
+	if (unit->log || code != NVRTC_SUCCESS)
+		fetch_log(device, program, log);
+	tn_status status = code != NVRTC_SUCCESS
+				   ? report(device, log, unit, error, code, operation)
+				   : fetch(device, target, program, binary, error, operation);
+	(void)nvrtc->nvrtcDestroyProgram(&program);
+	cuda_text_free(&own);
+	return status;
+}
+
+tn_status cuda_compile(struct cuda_device *device, const struct cuda_target *target,
+		       const struct cuda_unit *unit, struct cuda_text *binary,
+		       struct tn_error_info *error, const char *operation)
+{
 	const char *words[MAX_OPTIONS] = {target->architecture, "--std=c++17"};
 	struct cuda_text own = {.host = device->host};
-	nvrtcProgram program = NULL;
-	cuda_text_add(&own, options);
+	cuda_text_add(&own, unit->options);
 	if (own.failed)
 		return cuda_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for options");
 	int n = own.length ? split(own.data, words, 2) : 2;
-	nvrtcResult code =
-		nvrtc->nvrtcCreateProgram(&program, source->data, "tenon.cu", 0, NULL, NULL);
-	tn_status status;
-	if (code != NVRTC_SUCCESS)
-		status = fail_nvrtc(device, error, code, operation, "nvrtcCreateProgram");
-	else if ((code = nvrtc->nvrtcCompileProgram(program, n, words)) != NVRTC_SUCCESS)
-		status = report(device, program, source, error, code, operation);
-	else
-		status = fetch(device, target, program, binary, error, operation);
-	if (program)
-		(void)nvrtc->nvrtcDestroyProgram(&program);
+	tn_status status =
+		n < 0 ? cuda_fail(error, TN_INVALID_ARGUMENT, operation, "more than %d options",
+				  MAX_OPTIONS - 2)
+		      : compile(device, target, unit, n, words, binary, error, operation);
 	cuda_text_free(&own);
 	return status;
 }

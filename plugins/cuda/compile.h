@@ -19,11 +19,18 @@ struct cuda_target {
 tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *target,
 			      struct tn_error_info *error, const char *operation);
 
-/* Compiles; `options` are words with blanks between them, `binary` takes the result.  A failure has the
- * first lines of the compiler's log in the error, and all of it in the log. */
+/* What to compile: a text of ours, or, where there is a log, one that a program brought. */
+struct cuda_unit {
+	const char *file; /* that messages name */
+	const char *source;
+	const char *options;   /* words with blanks between them */
+	struct cuda_text *log; /* takes the compiler's words; NULL: ours */
+};
+
+/* Compiles into `binary`.  A failure has the first lines of the compiler's log in the error, and all of it in
+ * the log.  Of a program's text: TN_FORMAT, or TN_INVALID_ARGUMENT where it is the options. */
 tn_status cuda_compile(struct cuda_device *device, const struct cuda_target *target,
-		       const struct cuda_text *source, const char *options,
-		       struct cuda_text *binary, struct tn_error_info *error,
-		       const char *operation);
+		       const struct cuda_unit *unit, struct cuda_text *binary,
+		       struct tn_error_info *error, const char *operation);
 
 #endif

@@ -92,6 +92,7 @@ static void close_device(void *device)
 		(void)own->rt->cudaSetDevice(own->ordinal);
 	cuda_streams_close(own);
 	cuda_matmul_close(own);
+	cuda_sources_close(own);
 	cuda_kernels_close(own);
 	cuda_buffers_close(own);
 	cuda_report_close(own);

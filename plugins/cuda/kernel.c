@@ -176,28 +176,43 @@ static void print_whole(struct cuda_kernels *kernels)
 			 source->length - kernels->common);
 }
 
-/* The binary of the source and the options: from disk, or from the compiler. */
-static tn_status get_binary(struct cuda_job *job)
+/* Settles the target and finds the folder. */
+static tn_status prepare(struct cuda_job *job)
 {
 	struct cuda_device *device = job->device;
 	struct cuda_kernels *kernels = device->kernels;
-	struct tn_error_info *error = job->call->error;
-	tn_status status = cuda_compiler_begin(device, &kernels->target, error, job->operation);
+	tn_status status =
+		cuda_compiler_begin(device, &kernels->target, job->call->error, job->operation);
 	if (status)
 		return status;
 	if (!kernels->is_folder_open)
 		kernels->folder = cuda_cache_open(device->host);
 	kernels->is_folder_open = 1;
 	cuda_text_clear(&kernels->binary);
+	return TN_OK;
+}
+
+/* The binary of the source and the options: from disk, or from the compiler. */
+static tn_status get_binary(struct cuda_job *job)
+{
+	struct cuda_device *device = job->device;
+	struct cuda_kernels *kernels = device->kernels;
+	struct tn_error_info *error = job->call->error;
+	tn_status status = prepare(job);
+	if (status)
+		return status;
 	print_whole(kernels);
 	if (kernels->source.failed || kernels->options.failed || kernels->whole.failed)
 		return cuda_fail(error, TN_OUT_OF_MEMORY, job->operation,
 				 "no memory for a kernel's source");
 	if (cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary))
 		return TN_OK;
-	status = cuda_compile(device, &kernels->target, &kernels->source,
-			      kernels->options.length ? kernels->options.data : NO_OPTIONS,
-			      &kernels->binary, error, job->operation);
+	const struct cuda_unit unit = {.file = "tenon.cu",
+				       .source = kernels->source.data,
+				       .options = kernels->options.length ? kernels->options.data
+									  : NO_OPTIONS};
+	status = cuda_compile(device, &kernels->target, &unit, &kernels->binary, error,
+			      job->operation);
 	if (!status)
 		cuda_cache_write(device->host, kernels->folder, &kernels->whole, &kernels->binary);
 	return status;
@@ -348,6 +363,98 @@ tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *pri
 	status = make(job, hash, "run", kernel);
 	if (!status)
 		(*kernel)->last_use = ++kernels->uses;
+	return status;
+}
+
+/* ---- Texts of programs -----------------------------------------------------------------------*/
+
+/* Could the text read files, on which the binary then depended as well?  Lines may be joined by a backslash
+ * within the word. */
+static int may_include(const char *text)
+{
+	static const char word[] = "include";
+	size_t matched = 0;
+	for (; *text && matched < sizeof(word) - 1; text++) {
+		if (text[0] == '\\' && text[1] == '\n')
+			text++;
+		else if (*text == word[matched])
+			matched++;
+		else
+			matched = *text == word[0];
+	}
+	return matched == sizeof(word) - 1;
+}
+
+static void print_foreign(struct cuda_kernels *kernels, const struct cuda_unit *unit)
+{
+	const struct cuda_target *target = &kernels->target;
+	cuda_text_clear(&kernels->whole);
+	cuda_text_format(&kernels->whole, "a program's own\nNVRTC %d.%d %s\n", target->version[0],
+			 target->version[1], target->architecture);
+	cuda_text_add(&kernels->whole, unit->options);
+	cuda_text_add(&kernels->whole, "\n");
+	cuda_text_add(&kernels->whole, unit->source);
+}
+
+/* On disk the compiler's words stand behind the binary, and their length behind them. */
+static void add_log(struct cuda_text *binary, const struct cuda_text *log)
+{
+	uint64_t length = log->length;
+	if (length)
+		cuda_text_append(binary, log->data, log->length);
+	cuda_text_append(binary, &length, sizeof(length));
+}
+
+static int take_log(struct cuda_text *binary, struct cuda_text *log)
+{
+	uint64_t length = 0;
+	if (binary->length < sizeof(length))
+		return 0;
+	size_t end = binary->length - sizeof(length);
+	memcpy(&length, binary->data + end, sizeof(length));
+	if (length > end)
+		return 0;
+	binary->length = end - (size_t)length;
+	cuda_text_clear(log);
+	cuda_text_append(log, binary->data + binary->length, (size_t)length);
+	binary->data[binary->length] = 0;
+	return 1;
+}
+
+static tn_status compile_foreign(struct cuda_job *job, const struct cuda_unit *unit, int is_kept)
+{
+	struct cuda_device *device = job->device;
+	struct cuda_kernels *kernels = device->kernels;
+	struct cuda_text *binary = &kernels->binary;
+	tn_status status = cuda_compile(device, &kernels->target, unit, binary, job->call->error,
+					job->operation);
+	if (status || !is_kept)
+		return status;
+	size_t length = binary->length;
+	add_log(binary, unit->log);
+	if (!binary->failed)
+		cuda_cache_write(device->host, kernels->folder, &kernels->whole, binary);
+	binary->length = length;
+	binary->data[length] = 0;
+	return TN_OK;
+}
+
+tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit,
+			      const void **binary)
+{
+	struct cuda_device *device = job->device;
+	struct cuda_kernels *kernels = device->kernels;
+	int is_kept = !may_include(unit->source) && !may_include(unit->options) &&
+		      !strstr(unit->options, "-I");
+	tn_status status = prepare(job);
+	if (status)
+		return status;
+	print_foreign(kernels, unit);
+	is_kept = is_kept && !kernels->whole.failed;
+	if (!is_kept || !cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary) ||
+	    !take_log(&kernels->binary, unit->log))
+		status = compile_foreign(job, unit, is_kept);
+	*binary = kernels->binary.data;
 	return status;
 }
 

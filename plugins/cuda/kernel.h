@@ -74,6 +74,12 @@ struct cuda_printer {
 tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *printer,
 			    struct cuda_kernel **kernel);
 
+struct cuda_unit;
+/* The binary of a text that a program brought: from disk, unless it includes files, or compiled.  It stays
+ * until the next kernel is made. */
+tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit,
+			      const void **binary);
+
 /* Starts it on the call's stream; arguments[i] points to argument i. */
 tn_status cuda_kernel_launch(struct cuda_job *job, const struct cuda_kernel *kernel,
 			     struct cuda_grid grid, void **arguments);

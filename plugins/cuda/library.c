@@ -75,6 +75,9 @@ static const struct name runtime_names[] = {
 	RUNTIME(cudaLibraryGetKernel),
 	RUNTIME(cudaLibraryUnload),
 	RUNTIME(cudaLaunchKernel),
+	RUNTIME(cudaFuncGetAttributes),
+	RUNTIME(cudaFuncGetParamInfo),
+	RUNTIME(cudaFuncSetAttribute),
 };
 
 static const struct name blas_names[] = {

@@ -55,6 +55,9 @@ struct cuda_runtime {
 	__typeof__(&cudaLibraryGetKernel) cudaLibraryGetKernel;
 	__typeof__(&cudaLibraryUnload) cudaLibraryUnload;
 	__typeof__(&cudaLaunchKernel) cudaLaunchKernel;
+	__typeof__(&cudaFuncGetAttributes) cudaFuncGetAttributes;
+	__typeof__(&cudaFuncGetParamInfo) cudaFuncGetParamInfo;
+	__typeof__(&cudaFuncSetAttribute) cudaFuncSetAttribute;
 };
 
 struct cuda_blas {

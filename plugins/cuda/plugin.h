@@ -19,6 +19,7 @@
  *   program.c    element programs: checks, and their source
  *   compile.c    NVRTC           cache.c     compiled kernels on disk
  *   kernel.c     kernels by key, and their launch; kernel_sources.c: the files of kernels/
+ *   source.c     table tenon.compile/1: kernels that programs bring
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
  *   nn.c         layers: norm.c, norm_check.c  softmax.c  cross_entropy.c; layer.c: what they share
  */
@@ -58,6 +59,7 @@ struct cuda_sensors;
 struct cuda_stream;
 struct cuda_buffers;
 struct cuda_kernels;
+struct cuda_source;
 
 /* All of a device's entries are called by one thread at a time, so what is opened late hangs here. */
 struct cuda_device {
@@ -73,6 +75,7 @@ struct cuda_device {
 	struct cuda_stream *streams; /* the first is that of NULL */
 	struct cuda_buffers *buffers;
 	struct cuda_kernels *kernels;
+	struct cuda_source *sources;   /* kernels that programs brought */
 	struct cuda_blas blas;         /* opened by the first product */
 	struct cuda_compiler compiler; /* opened by the first kernel that is not in the cache */
 	cublasHandle_t blas_handle;
@@ -94,11 +97,14 @@ tn_status cuda_reduce(void *device, const struct tn_reduce_args *args);
 tn_status cuda_matmul(void *device, const struct tn_matmul_args *args);
 /* Takes back the handle of cuBLAS. */
 void cuda_matmul_close(struct cuda_device *device);
+/* Takes back the kernels that programs brought. */
+void cuda_sources_close(struct cuda_device *device);
 
 tn_status cuda_upload(void *device, const struct tn_transfer_args *args);
 tn_status cuda_download(void *device, const struct tn_transfer_args *args);
 
 extern const struct tn_device_table cuda_device_table;
+extern const struct tn_compile_table cuda_compile_table;
 extern const struct tn_memory_table cuda_memory_table;
 extern const struct tn_stream_table cuda_stream_table;
 extern const struct tn_copy_table cuda_copy_table;

@@ -35,6 +35,14 @@ void cuda_stream_note(struct cuda_stream *stream, const char *operation)
 	stream->recent[stream->n_recent++ % RECENT] = operation;
 }
 
+void cuda_stream_forget(struct cuda_device *device, const char *operation)
+{
+	for (struct cuda_stream *stream = device->streams; stream; stream = stream->next)
+		for (unsigned k = 0; k < RECENT; k++)
+			if (stream->recent[k] == operation)
+				stream->recent[k] = "kernel";
+}
+
 /* ---- Errors ----------------------------------------------------------------------------------*/
 
 /* The names of operations that may be under way, each once. */

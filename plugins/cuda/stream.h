@@ -18,8 +18,10 @@ tn_status cuda_stream_of(struct cuda_device *device, const struct tn_call *call,
 			 const char *operation, struct cuda_stream **stream);
 cudaStream_t cuda_stream_handle(const struct cuda_stream *stream);
 
-/* Work of that operation is about to be given to the stream.  The name is kept: a literal. */
+/* Work of that operation is about to be given to the stream.  The name is kept: a literal, or one that is
+ * forgotten before it goes. */
 void cuda_stream_note(struct cuda_stream *stream, const char *operation);
+void cuda_stream_forget(struct cuda_device *device, const char *operation);
 /* Waits for its work. */
 tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
 			   struct tn_error_info *error, const char *operation);

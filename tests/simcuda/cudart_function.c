@@ -49,6 +49,34 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 	return sim_leave(error);
 }
 
+/* Parameters lie one after the other, each at a multiple of its size as far as 8. */
+static cudaError_t parameter(const struct ptx_kernel *ptx, size_t index, size_t *offset,
+			     size_t *size)
+{
+	size_t at = 0;
+	if (index >= ptx_parameters(ptx))
+		return cudaErrorInvalidValue;
+	for (size_t i = 0; i <= index; i++) {
+		size_t bytes = ptx_parameter_size(ptx, i), unit = bytes < 8 ? bytes : 8;
+		at = unit ? (at + unit - 1) / unit * unit : at;
+		*offset = at;
+		*size = bytes;
+		at += bytes;
+	}
+	return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetParamInfo(const void *function, size_t index, size_t *offset, size_t *size)
+{
+	cudaError_t error = sim_enter("cudaFuncGetParamInfo");
+	if (error)
+		return error;
+	const struct sim_kernel *kernel = sim_kernel_find(function, &error);
+	if (kernel)
+		error = parameter(kernel->ptx, index, offset, size);
+	return sim_leave(error);
+}
+
 static cudaError_t set_attribute(const void *function, enum cudaFuncAttribute attribute, int value)
 {
 	cudaError_t error = cudaSuccess;

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Table tenon.compile/1: kernels in CUDA C++ that programs bring.  The runtime reads a kernel's arguments
+ * without asking how many there are, so their number and sizes are compared with what the kernel says of
+ * itself, and grid and block with what the device can, before anything is started.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "compile.h"
+#include "kernel.h"
+#include "memory.h"
+#include "status.h"
+#include "stream.h"
+
+#define FORMAT "cuda-c"
+
+enum { FEW = 16 };
+
+struct cuda_source {
+	struct cuda_source *next;
+	cudaLibrary_t library;
+	cudaKernel_t handle;
+	char name[48]; /* for errors */
+	int most_blocks[3], most_threads_along[3];
+	uint32_t most_threads;
+	uint32_t own_shared;  /* bytes that it declares */
+	uint32_t more_shared; /* bytes that a launch may ask for beyond them */
+	size_t n_parameters;
+	size_t *sizes;
+};
+
+/* ---- Life ------------------------------------------------------------------------------------*/
+
+static void destroy(struct cuda_device *device, struct cuda_source *source)
+{
+	cuda_stream_forget(device, source->name);
+	if (source->library && !device->loss.status)
+		(void)device->rt->cudaLibraryUnload(source->library);
+	cuda_free(device->host, source->sizes);
+	cuda_free(device->host, source);
+}
+
+void cuda_sources_close(struct cuda_device *device)
+{
+	while (device->sources) {
+		struct cuda_source *source = device->sources;
+		device->sources = source->next;
+		destroy(device, source);
+	}
+}
+
+static struct cuda_source **find(struct cuda_device *device, const void *kernel)
+{
+	struct cuda_source **link = &device->sources;
+	while (*link && *link != kernel)
+		link = &(*link)->next;
+	return link;
+}
+
+/* ---- compile ---------------------------------------------------------------------------------*/
+
+static tn_status fail_load(struct cuda_job *job, cudaError_t code, const char *function)
+{
+	return cuda_stream_fail(job->device, NULL, job->call->error, code, job->operation,
+				function);
+}
+
+/* How many parameters there are is found by asking until there is none. */
+static tn_status find_parameters(struct cuda_job *job, struct cuda_source *source)
+{
+	const struct cuda_runtime *rt = job->device->rt;
+	const void *function = source->handle;
+	size_t n = 0, offset, size;
+	cudaError_t code;
+	while ((code = rt->cudaFuncGetParamInfo(function, n, &offset, &size)) == cudaSuccess)
+		n++;
+	if (code != cudaErrorInvalidValue)
+		return fail_load(job, code, "cudaFuncGetParamInfo");
+	(void)rt->cudaGetLastError();
+	source->sizes = cuda_alloc(job->device->host, (n + 1) * sizeof(*source->sizes));
+	if (!source->sizes)
+		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				 "no memory for a kernel");
+	source->n_parameters = n;
+	for (size_t i = 0; i < n; i++) {
+		code = rt->cudaFuncGetParamInfo(function, i, &offset, &source->sizes[i]);
+		if (code != cudaSuccess)
+			return fail_load(job, code, "cudaFuncGetParamInfo");
+	}
+	return TN_OK;
+}
+
+static cudaError_t find_most(const struct cuda_device *device, struct cuda_source *source)
+{
+	static const struct {
+		enum cudaDeviceAttr blocks, threads;
+	} attributes[] = {{cudaDevAttrMaxGridDimX, cudaDevAttrMaxBlockDimX},
+			  {cudaDevAttrMaxGridDimY, cudaDevAttrMaxBlockDimY},
+			  {cudaDevAttrMaxGridDimZ, cudaDevAttrMaxBlockDimZ}};
+	const struct cuda_runtime *rt = device->rt;
+	cudaError_t code = cudaSuccess;
+	for (int axis = 0; axis < 3 && code == cudaSuccess; axis++) {
+		code = rt->cudaDeviceGetAttribute(&source->most_blocks[axis],
+						  attributes[axis].blocks, device->ordinal);
+		if (code == cudaSuccess)
+			code = rt->cudaDeviceGetAttribute(&source->most_threads_along[axis],
+							  attributes[axis].threads,
+							  device->ordinal);
+	}
+	return code;
+}
+
+static tn_status find_limits(struct cuda_job *job, struct cuda_source *source)
+{
+	struct cudaFuncAttributes attributes;
+	cudaError_t code = job->device->rt->cudaFuncGetAttributes(&attributes, source->handle);
+	if (code != cudaSuccess)
+		return fail_load(job, code, "cudaFuncGetAttributes");
+	source->most_threads = (uint32_t)attributes.maxThreadsPerBlock;
+	source->own_shared = (uint32_t)attributes.sharedSizeBytes;
+	source->more_shared = (uint32_t)attributes.maxDynamicSharedSizeBytes;
+	code = find_most(job->device, source);
+	return code == cudaSuccess ? TN_OK : fail_load(job, code, "cudaDeviceGetAttribute");
+}
+
+static tn_status load(struct cuda_job *job, struct cuda_source *source, const void *binary,
+		      const char *name)
+{
+	const struct cuda_runtime *rt = job->device->rt;
+	cudaError_t code =
+		rt->cudaLibraryLoadData(&source->library, binary, NULL, NULL, 0, NULL, NULL, 0);
+	if (code != cudaSuccess) {
+		source->library = NULL;
+		return fail_load(job, code, "cudaLibraryLoadData");
+	}
+	code = rt->cudaLibraryGetKernel(&source->handle, source->library, name);
+	if (code == cudaErrorSymbolNotFound) {
+		(void)rt->cudaGetLastError();
+		return cuda_fail(job->call->error, TN_NOT_FOUND, job->operation,
+				 "the source has no kernel %s: it has to be declared extern \"C\" "
+				 "__global__",
+				 name);
+	}
+	if (code != cudaSuccess)
+		return fail_load(job, code, "cudaLibraryGetKernel");
+	tn_status status = find_parameters(job, source);
+	return status ? status : find_limits(job, source);
+}
+
+static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
+		      struct cuda_text *log, struct cuda_source **made)
+{
+	struct cuda_device *device = job->device;
+	char file[80];
+	const struct cuda_unit unit = {.file = file,
+				       .source = args->source,
+				       .options = args->options ? args->options : "",
+				       .log = log};
+	const void *binary = NULL;
+	snprintf(file, sizeof(file), "%.70s.cu", args->name);
+	tn_status status = cuda_kernel_foreign(job, &unit, &binary);
+	struct cuda_source *source = status ? NULL : cuda_alloc(device->host, sizeof(*source));
+	if (status)
+		return status;
+	if (!source)
+		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				 "no memory for a kernel");
+	snprintf(source->name, sizeof(source->name), "%s", args->name);
+	status = load(job, source, binary, args->name);
+	if (status)
+		destroy(device, source);
+	else
+		*made = source;
+	return status;
+}
+
+/* What the caller's room takes of the compiler's words. */
+static void give_log(const struct cuda_text *log, struct tn_compile_log *to)
+{
+	size_t length = log->length;
+	if (!to || !TN_HAS_FIELD(struct tn_compile_log, to, length))
+		return;
+	to->length = length;
+	if (!to->text || !to->size)
+		return;
+	if (length >= to->size)
+		length = (size_t)to->size - 1;
+	if (length)
+		memcpy(to->text, log->data, length);
+	to->text[length] = 0;
+}
+
+static tn_status compile(void *device, const struct tn_compile_args *args, void **kernel)
+{
+	struct cuda_device *own = device;
+	struct tn_compile_args taken;
+	struct cuda_text log = {.host = own->host};
+	struct cuda_source *made = NULL;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "compile");
+	if (status)
+		return status;
+	if (!taken.format || !taken.source || !taken.name)
+		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "compile",
+				 "format, source and name are needed");
+	if (strcmp(taken.format, FORMAT) != 0)
+		return cuda_fail(taken.call.error, TN_UNSUPPORTED, "compile",
+				 "the language %.40s is not known here: expected " FORMAT,
+				 taken.format);
+	struct cuda_job job = {
+		.device = own, .call = &taken.call, .operation = "compile", .stream = own->streams};
+	status = make(&job, &taken, &log, &made);
+	give_log(&log, taken.log);
+	cuda_text_free(&log);
+	if (status)
+		return status;
+	made->next = own->sources;
+	own->sources = made;
+	*kernel = made;
+	return TN_OK;
+}
+
+/* ---- launch ----------------------------------------------------------------------------------*/
+
+static tn_status check_arguments(const struct tn_launch_args *args,
+				 const struct cuda_source *source)
+{
+	struct tn_error_info *error = args->call.error;
+	if (args->n_arguments != source->n_parameters)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, source->name,
+				 "%u arguments, the kernel has %zu", args->n_arguments,
+				 source->n_parameters);
+	for (uint32_t i = 0; i < args->n_arguments; i++) {
+		const struct tn_launch_argument *argument = &args->arguments[i];
+		size_t size = argument->is_buffer ? sizeof(void *) : argument->size;
+		if (size != source->sizes[i])
+			return cuda_fail(error, TN_INVALID_ARGUMENT, source->name,
+					 "argument %u has %zu bytes%s, the kernel takes %zu", i,
+					 size, argument->is_buffer ? " (an address)" : "",
+					 source->sizes[i]);
+		if (!argument->is_buffer && !argument->value)
+			return cuda_fail(error, TN_INVALID_ARGUMENT, source->name,
+					 "argument %u has no value", i);
+	}
+	return TN_OK;
+}
+
+static tn_status check_axis(const struct tn_launch_args *args, const char *name, const char *what,
+			    int axis, uint32_t length, int most)
+{
+	if (length == 0 || length > (uint32_t)most)
+		return cuda_fail(args->call.error, TN_INVALID_ARGUMENT, name,
+				 "%u %s along axis %d, the device has 1 to %d", length, what, axis,
+				 most);
+	return TN_OK;
+}
+
+static tn_status check_grid(const struct tn_launch_args *args, const struct cuda_source *source)
+{
+	tn_status status = TN_OK;
+	uint64_t threads = 1;
+	for (int axis = 0; axis < 3 && !status; axis++) {
+		status = check_axis(args, source->name, "blocks", axis, args->grid[axis],
+				    source->most_blocks[axis]);
+		if (!status)
+			status = check_axis(args, source->name, "threads", axis, args->block[axis],
+					    source->most_threads_along[axis]);
+		threads *= args->block[axis];
+	}
+	if (!status && threads > source->most_threads)
+		return cuda_fail(args->call.error, TN_INVALID_ARGUMENT, source->name,
+				 "blocks of %llu threads, the kernel runs with at most %u",
+				 (unsigned long long)threads, source->most_threads);
+	return status;
+}
+
+/* Beyond what every kernel may have, the device has more for those that ask.  A dry run asks, too: it changes
+ * no result. */
+static tn_status check_shared(struct cuda_device *device, const struct tn_launch_args *args,
+			      struct cuda_source *source)
+{
+	const struct cuda_runtime *rt = device->rt;
+	int most = 0;
+	if (args->shared_bytes <= source->more_shared)
+		return TN_OK;
+	cudaError_t code = rt->cudaDeviceGetAttribute(
+		&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->ordinal);
+	if (code == cudaSuccess &&
+	    (uint64_t)args->shared_bytes + source->own_shared > (uint32_t)most)
+		return cuda_fail(args->call.error, TN_INVALID_ARGUMENT, source->name,
+				 "%u bytes of shared memory and %u of the kernel's own, a block "
+				 "has at most %d",
+				 args->shared_bytes, source->own_shared, most);
+	if (code == cudaSuccess)
+		code = rt->cudaFuncSetAttribute(source->handle,
+						cudaFuncAttributeMaxDynamicSharedMemorySize,
+						(int)args->shared_bytes);
+	if (code != cudaSuccess)
+		return cuda_stream_fail(device, NULL, args->call.error, code, source->name,
+					"cudaFuncSetAttribute");
+	source->more_shared = args->shared_bytes;
+	return TN_OK;
+}
+
+/* What the runtime is given: addresses of addresses and of values. */
+struct parameters {
+	uint64_t *addresses;
+	void **pointers;
+	uint64_t few_addresses[FEW];
+	void *few_pointers[FEW];
+};
+
+static int fill_parameters(const struct cuda_device *device, const struct tn_launch_args *args,
+			   struct parameters *p)
+{
+	uint32_t n = args->n_arguments;
+	p->addresses = p->few_addresses;
+	p->pointers = p->few_pointers;
+	if (n > FEW) {
+		p->addresses = cuda_alloc(device->host, n * 2 * sizeof(*p->addresses));
+		p->pointers = (void **)(p->addresses + n);
+	}
+	for (uint32_t i = 0; p->addresses && i < n; i++) {
+		const struct tn_launch_argument *argument = &args->arguments[i];
+		p->addresses[i] = argument->buffer + argument->offset;
+		p->pointers[i] = argument->is_buffer ? (void *)&p->addresses[i]
+						     : (void *)(uintptr_t)argument->value;
+	}
+	return p->addresses != NULL;
+}
+
+static tn_status start(struct cuda_job *job, const struct tn_launch_args *args,
+		       const struct cuda_source *source)
+{
+	struct cuda_device *device = job->device;
+	struct parameters p;
+	if (!fill_parameters(device, args, &p))
+		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, source->name,
+				 "no memory for %u arguments", args->n_arguments);
+	const dim3 blocks = {args->grid[0], args->grid[1], args->grid[2]};
+	const dim3 threads = {args->block[0], args->block[1], args->block[2]};
+	cuda_stream_note(job->stream, source->name);
+	cudaError_t code = device->rt->cudaLaunchKernel((const void *)source->handle, blocks,
+							threads, p.pointers, args->shared_bytes,
+							cuda_stream_handle(job->stream));
+	if (p.addresses != p.few_addresses)
+		cuda_free(device->host, p.addresses);
+	if (code != cudaSuccess)
+		return cuda_stream_fail(device, job->stream, job->call->error, code, source->name,
+					"cudaLaunchKernel");
+	return TN_OK;
+}
+
+static tn_status launch(void *device, const struct tn_launch_args *args)
+{
+	struct cuda_device *own = device;
+	struct cuda_job job;
+	struct tn_launch_args taken;
+	int goes_on = 0;
+	tn_status status = cuda_job_begin(&job, own, &taken, sizeof(taken), args, "launch");
+	if (status)
+		return status;
+	struct cuda_source *source = *find(own, taken.kernel);
+	if (!source)
+		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "launch",
+				 "the kernel is none of this device");
+	status = check_arguments(&taken, source);
+	if (!status)
+		status = check_grid(&taken, source);
+	if (!status)
+		status = check_shared(own, &taken, source);
+	if (!status)
+		status = cuda_workspace(&taken.call, source->name, 0, &goes_on);
+	return status || !goes_on ? status : start(&job, &taken, source);
+}
+
+static tn_status kernel_release(void *device, const struct tn_kernel_args *args)
+{
+	struct cuda_device *own = device;
+	struct tn_kernel_args taken;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "kernel_release");
+	if (status && status != TN_DEVICE_LOST)
+		return status;
+	struct cuda_source **link = find(own, taken.kernel), *gone = *link;
+	if (!gone)
+		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "kernel_release",
+				 "the kernel is none of this device");
+	*link = gone->next;
+	destroy(own, gone);
+	return status;
+}
+
+const struct tn_compile_table cuda_compile_table = {
+	.struct_size = sizeof(cuda_compile_table),
+	.compile = compile,
+	.launch = launch,
+	.kernel_release = kernel_release,
+};
