@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * NVRTC as it is, but for two things: calls can be made to fail, and what was compiled for a real
- * architecture (sm_90) is compiled for the virtual one (compute_90) and its PTX handed out as the
- * CUBIN, for the simulated device runs PTX.
+ * NVRTC as it is, but for three things: calls can be made to fail, sources can be recorded, and what
+ * was compiled for a real architecture (sm_90) is compiled for the virtual one (compute_90) and its PTX
+ * handed out as the CUBIN, for the simulated device runs PTX.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,6 +14,7 @@
 #include <nvrtc.h>
 
 #include "fault.h"
+#include "record.h"
 #include "simcuda.h"
 
 static struct {
@@ -191,6 +192,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int n, const char *const *
 	char **copies = calloc((size_t)n + 1, sizeof(*copies));
 	if (!copies)
 		return NVRTC_ERROR_OUT_OF_MEMORY;
+	record_compile(program, n, options);
 	result = compile(program, n, options, copies);
 	for (int i = 0; i < n; i++)
 		free(copies[i]);
@@ -228,8 +230,11 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const 
 			       const char *const *headers, const char *const *include_names)
 {
 	nvrtcResult result = enter("nvrtcCreateProgram");
-	return result ? result
-		      : real.create_program(program, source, name, n, headers, include_names);
+	if (!result)
+		result = real.create_program(program, source, name, n, headers, include_names);
+	if (!result)
+		record_create(*program, source);
+	return result;
 }
 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
@@ -238,6 +243,7 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
 	if (result)
 		return result;
 	forget(*program);
+	record_destroy(*program);
 	return real.destroy_program(program);
 }
 

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# Every kernel of the CUDA backend, for several architectures, by the real compiler.  Which sources and
+# options there are the backend says itself: what it compiles for the simulated device, in all that tenon
+# doctor asks of it, is recorded.  So a new kernel is in the matrix once doctor tries it, and this fails
+# while it does not.
+#
+#   TENON_MATRIX="75 80 86 89 90 100 120"   all of it, for these; else two, and less of element programs
+simulated=${TENON_BUILD:?}/tests/with-simcuda
+plugin=$TENON_BUILD/.libs/backend_cuda.so
+[ -x "$simulated" ] && [ -f "$plugin" ] || exit 77
+# The compiler is no slower under a sanitizer, the simulated device is; the sources are the same.
+[ -n "${TENON_MATRIX:-}" ] || ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+unset TENON_BACKEND TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG SIMCUDA_FAIL
+mkdir "$work/cache" "$work/records"
+export SIMCUDA_RECORD="$work/records"
+
+record() {
+	"$simulated" env TENON_CACHE_DIR="$work/cache" "$TENON_BUILD/tenon" doctor --device cuda \
+		--stress-seconds 0 "$@" >"$work/log" 2>&1 || {
+		cat "$work/log"
+		exit 1
+	}
+}
+if [ -n "${TENON_MATRIX:-}" ]; then
+	record
+else
+	record --only '[clp]*'
+	record --only 'reductions.[ep]*'
+fi
+# shellcheck disable=SC2086
+"$TENON_BUILD/tests/simcuda/matrix" "$work/records" ${TENON_MATRIX:-75 90} >"$work/found"
+status=$?
+cat "$work/found"
+[ $status -eq 0 ] || exit $status
+
+# Every kernel that a file defines was among them.
+for file in "$TENON_SOURCE"/plugins/cuda/kernels/*.cu; do
+	defined=$(grep -c '__global__' "$file")
+	names=$(tr '\n' ' ' <"$file" |
+		grep -oE '__global__ +void( +__launch_bounds__\([^()]*\))? +[a-zA-Z0-9_]+\(' |
+		sed 's/($//; s/.* //')
+	[ "$(printf '%s\n' "$names" | grep -c .)" -eq "$defined" ] || {
+		echo "$file: $defined kernels, whose names were not all understood: $names"
+		status=1
+	}
+	for name in $names; do
+		grep -q "^kernel $name " "$work/found" || {
+			echo "$file: $name was never compiled: nothing that tenon doctor asks for uses it"
+			status=1
+		}
+	done
+done
+exit $status
