@@ -150,8 +150,11 @@ tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint
 				 "no host memory for a table");
 	made.kind = taken.memory_kind;
 	cudaError_t code = get_memory(own, made.kind, size, &made.memory);
-	if (code != cudaSuccess)
+	if (code != cudaSuccess) {
+		if (made.memory) /* it is there, and waiting for it failed */
+			(void)give_back(own, &made);
 		return fail_memory(own, &taken, code);
+	}
 	made.address = (uint64_t)(uintptr_t)made.memory;
 	if (slack)
 		made.address = (made.address + slack - 1) & ~(slack - 1);

@@ -147,6 +147,11 @@ unsigned long simcudaCalls(const char *name)
 	return sim_fault_calls(name);
 }
 
+const char *simcudaStruck(void)
+{
+	return sim_fault_struck();
+}
+
 void simcudaForgetCalls(void)
 {
 	sim_fault_forget_calls();

@@ -28,6 +28,7 @@ static struct count counts[MAX_NAMES];
 static size_t n_counts;
 static struct fault faults[MAX_FAULTS];
 static size_t n_faults;
+static const char *struck = ""; /* a literal of the caller's */
 static int is_read;
 
 static int is_meant(const char *pattern, const char *name)
@@ -106,6 +107,7 @@ int sim_fault_next(const char *name, int *sticky)
 		if (fault->left > 0 && is_meant(fault->name, name) && --fault->left == 0) {
 			code = fault->code;
 			*sticky = fault->sticky;
+			struck = name;
 		}
 	}
 	pthread_mutex_unlock(&lock);
@@ -135,6 +137,14 @@ unsigned long sim_fault_calls(const char *name)
 	return calls;
 }
 
+const char *sim_fault_struck(void)
+{
+	pthread_mutex_lock(&lock);
+	const char *name = struck;
+	pthread_mutex_unlock(&lock);
+	return name;
+}
+
 void sim_fault_forget_calls(void)
 {
 	pthread_mutex_lock(&lock);
@@ -147,6 +157,7 @@ void sim_fault_restart(void)
 	pthread_mutex_lock(&lock);
 	n_counts = 0;
 	n_faults = 0;
+	struck = "";
 	is_read = 0;
 	pthread_mutex_unlock(&lock);
 }

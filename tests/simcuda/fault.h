@@ -12,6 +12,8 @@ int sim_fault_next(const char *name, int *sticky);
 /* n = 0 forgets all faults. */
 void sim_fault_add(const char *name, unsigned n, int code, int sticky);
 unsigned long sim_fault_calls(const char *name);
+/* The call that was last failed; "" when none was. */
+const char *sim_fault_struck(void);
 void sim_fault_forget_calls(void);
 /* Forgets all and reads the environment again. */
 void sim_fault_restart(void);

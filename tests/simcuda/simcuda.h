@@ -18,6 +18,8 @@ void simcudaInject(const char *name, unsigned n, int code, int sticky);
 /* How often `name`, or all that begin so, was called since the start or the last reset. */
 unsigned long simcudaCalls(const char *name);
 void simcudaForgetCalls(void);
+/* The call that a fault made fail, the last of them; "" when none did. */
+const char *simcudaStruck(void);
 /* How many things are live: blocks of memory, streams, events, libraries, graphs.  They are listed
  * in `report` as far as it goes; NULL is allowed. */
 size_t simcudaLive(char *report, size_t capacity);

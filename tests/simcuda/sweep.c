@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Fail call N, for every N: a short program runs on the simulated CUDA again and again, each time in a
+ * process of its own in which another call of CUDA fails.  Then
+ *   - nothing crashes or hangs, and nothing is wrong without an error;
+ *   - the error names an operation and what went wrong;
+ *   - after a failure of one call the same work succeeds when it is tried again, and in the end nothing
+ *     of the device is left;
+ *   - after the device is lost every call says so, and the program goes on on the CPU.
+ * Run by tests/simcuda/sweep.sh, which see.
+ *
+ *     sweep NAMES=CODE[:sticky] [STEP...]       sweep 'cuda*=2' map reduce
+ */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <tenon/tenon.h>
+#include <unistd.h>
+
+#include "sweep_steps.h"
+
+enum { MAX_JOBS = 16, MAX_RESULTS = 512, SECONDS = 60 };
+
+/* What the run without a fault has found, for the others to compare with. */
+struct shared {
+	size_t n_results[MAX_STEPS];
+	float results[MAX_STEPS][MAX_RESULTS];
+	unsigned long calls;
+};
+
+static struct shared *shared;
+static const struct sweep_step *steps[MAX_STEPS];
+static size_t n_steps;
+
+/* ---- In the child ----------------------------------------------------------------------------*/
+
+struct run {
+	tn_context *context;
+	unsigned n; /* which call fails; 0: none */
+	int sticky;
+	int is_lost;
+	int bad;
+};
+
+static void complain(struct run *run, const char *step, const char *what, const char *text)
+{
+	fprintf(stderr, "call %u, %s: %s%s%s\n", run->n, step, what, text ? ": " : "",
+		text ? text : "");
+	run->bad = 1;
+}
+
+/* The simulated library that is loaded already, or NULL. */
+static void *loaded(const char *name)
+{
+	return dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+}
+
+static unsigned long count_calls(const char *names)
+{
+	int is_compiler = strncmp(names, "nvrtc", 5) == 0, is_nvml = strncmp(names, "nvml", 4) == 0;
+	void *library = loaded(is_compiler ? "libnvrtc.so.13"
+			       : is_nvml   ? "libnvidia-ml.so.1"
+					   : "libcudart.so.13");
+	const char *function = is_compiler ? "simcudaNvrtcCalls"
+			       : is_nvml   ? "simcudaNvmlCalls"
+					   : "simcudaCalls";
+	unsigned long (*calls)(const char *name) = NULL;
+	if (library)
+		*(void **)&calls = dlsym(library, function);
+	return calls ? calls(names) : 0;
+}
+
+/* A call that gives something back and fails leaves that one thing where it is. */
+static int gives_back(const char *name)
+{
+	return strstr(name, "Free") || strstr(name, "Destroy") || strstr(name, "Unload");
+}
+
+static void check_live(struct run *run)
+{
+	static char report[4096];
+	void *library = loaded("libcudart.so.13");
+	size_t (*live)(char *text, size_t capacity) = NULL;
+	const char *(*struck)(void) = NULL;
+	if (library)
+		*(void **)&live = dlsym(library, "simcudaLive");
+	if (library)
+		*(void **)&struck = dlsym(library, "simcudaStruck");
+	if (!live || !struck)
+		return;
+	size_t left = live(report, sizeof(report)), allowed = gives_back(struck()) ? 1 : 0;
+	if (left > allowed)
+		complain(run, struck(), "left on the device", report);
+}
+
+static void keep_results(size_t step, const float *results, size_t n)
+{
+	shared->n_results[step] = n;
+	memcpy(shared->results[step], results, n * sizeof(*results));
+}
+
+static void compare(struct run *run, size_t step, const float *results, size_t n)
+{
+	const float *expected = shared->results[step];
+	char text[128];
+	for (size_t i = 0; i < n; i++) {
+		float most = 1e-4f * (fabsf(expected[i]) > 1 ? fabsf(expected[i]) : 1);
+		if (fabsf(results[i] - expected[i]) <= most)
+			continue;
+		snprintf(text, sizeof(text), "result %zu is %g instead of %g", i,
+			 (double)results[i], (double)expected[i]);
+		complain(run, steps[step]->name, "wrong without an error", text);
+		return;
+	}
+	if (n != shared->n_results[step])
+		complain(run, steps[step]->name, "another number of results", NULL);
+}
+
+/* Does the error say what, and what was done? */
+static void check_error(struct run *run, const char *step, const struct tn_error_info *error)
+{
+	static const char *const words[] = {"cuda", "cublas", "nvrtc", "memory", "lost", "fail"};
+	size_t i = 0;
+	while (i < sizeof(words) / sizeof(words[0]) && !strstr(error->text, words[i]))
+		i++;
+	if (!error->operation[0])
+		complain(run, step, "the error names no operation", error->text);
+	if (i == sizeof(words) / sizeof(words[0]))
+		complain(run, step, "the error does not say what went wrong", error->text);
+	if (getenv("SWEEP_VERBOSE"))
+		fprintf(stderr, "call %u, %s: %s: %s (%s)\n", run->n, step, error->operation,
+			error->text, tn_status_name(error->status));
+}
+
+/* TN_OK, or the error, which is looked at and forgotten. */
+static tn_status try_step(struct run *run, size_t step)
+{
+	static float results[MAX_RESULTS];
+	size_t n = 0;
+	(void)tn_scope_begin(run->context);
+	steps[step]->run(run->context, results, &n);
+	tn_scope_end(run->context, NULL);
+	const struct tn_error_info *error = tn_error(run->context);
+	tn_status status = error ? error->status : TN_OK;
+	if (error)
+		check_error(run, steps[step]->name, error);
+	else if (run->n == 0)
+		keep_results(step, results, n);
+	else
+		compare(run, step, results, n);
+	tn_error_clear(run->context);
+	return status;
+}
+
+static tn_device *find_cpu(tn_context *context)
+{
+	for (size_t i = 0; i < tn_context_device_count(context); i++)
+		if (strncmp(tn_device_name(tn_context_device(context, i)), "cuda", 4) != 0)
+			return tn_context_device(context, i);
+	return NULL;
+}
+
+/* The device is lost: it says so, and the CPU does the work. */
+static void go_on_elsewhere(struct run *run, size_t step)
+{
+	tn_device *cpu = find_cpu(run->context);
+	tn_status status = try_step(run, step);
+	run->is_lost = 1;
+	if (status != TN_DEVICE_LOST)
+		complain(run, steps[step]->name, "after the loss of the device a call says",
+			 tn_status_name(status));
+	if (!cpu || tn_device_set_current(run->context, cpu))
+		complain(run, steps[step]->name, "there is no other device", NULL);
+	else if (try_step(run, step))
+		complain(run, steps[step]->name, "does not go on on the CPU", NULL);
+}
+
+static void do_step(struct run *run, size_t step)
+{
+	tn_status status = try_step(run, step);
+	if (status == TN_OK)
+		return;
+	if (run->n == 0 || run->is_lost)
+		complain(run, steps[step]->name, "fails without a fault", tn_status_name(status));
+	else if (run->sticky)
+		go_on_elsewhere(run, step);
+	else if (try_step(run, step))
+		complain(run, steps[step]->name, "does not succeed when it is tried again", NULL);
+}
+
+static void take_log(void *user, int level, const char *subsystem, const char *text, size_t length)
+{
+	(void)user;
+	(void)level;
+	if (getenv("SWEEP_VERBOSE"))
+		fprintf(stderr, "%s: %.*s\n", subsystem, (int)length, text);
+}
+
+/* The first device is CUDA's, or there is a reason why not. */
+static int open_context(struct run *run)
+{
+	const struct tn_context_options options = {
+		.struct_size = sizeof(options), .backend = "cuda", .log = take_log, .n_threads = 1};
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	if (tn_context_open(&options, &run->context, &error)) {
+		complain(run, "open", "no context", error.text);
+		return 0;
+	}
+	if (strncmp(tn_device_name(tn_device_current(run->context)), "cuda", 4) == 0)
+		return 1;
+	const struct tn_load_row *row =
+		tn_load_report_find(tn_context_report(run->context), "cuda");
+	if (run->n == 0)
+		complain(run, "open", "CUDA is not there", row ? row->text : NULL);
+	else if (!tn_context_fell_back(run->context) ||
+		 !tn_load_report_notice_count(tn_context_report(run->context)))
+		complain(run, "open", "fell back without a word", NULL);
+	run->is_lost = 1;
+	return 1;
+}
+
+static int child(const char *names, const char *code, unsigned n)
+{
+	struct run run = {.n = n, .sticky = strstr(code, ":sticky") != NULL};
+	char fault[256];
+	snprintf(fault, sizeof(fault), "%s:%u=%s", names, n, code);
+	if (n)
+		(void)setenv("SIMCUDA_FAIL", fault, 1);
+	(void)alarm(SECONDS);
+	if (!open_context(&run))
+		return 1;
+	for (size_t i = 0; i < n_steps; i++)
+		do_step(&run, i);
+	tn_context_close(run.context);
+	if (!run.sticky)
+		check_live(&run);
+	if (n == 0)
+		shared->calls = count_calls(names);
+	return run.bad;
+}
+
+/* ---- In the parent ---------------------------------------------------------------------------*/
+
+static int judge(unsigned n, int status)
+{
+	if (WIFSIGNALED(status))
+		fprintf(stderr, "call %u: ended by signal %d (%s)\n", n, WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		fprintf(stderr, "call %u: exit status %d\n", n, WEXITSTATUS(status));
+	return status != 0;
+}
+
+static pid_t start(const char *names, const char *code, unsigned n)
+{
+	pid_t pid = fork();
+	if (pid == 0)
+		exit(child(names, code, n));
+	return pid;
+}
+
+/* Calls 1 to `last`, a few processes at a time; how many went wrong. */
+static unsigned sweep(const char *names, const char *code, unsigned last)
+{
+	struct {
+		pid_t pid;
+		unsigned n;
+	} running[MAX_JOBS];
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned jobs = processors < MAX_JOBS ? (unsigned)processors : MAX_JOBS, busy = 0, bad = 0;
+	for (unsigned next = 1; next <= last || busy;) {
+		if (next <= last && busy < jobs) {
+			running[busy].n = next;
+			running[busy++].pid = start(names, code, next++);
+			continue;
+		}
+		int status;
+		pid_t pid = wait(&status);
+		for (unsigned i = 0; i < busy; i++)
+			if (running[i].pid == pid) {
+				bad += (unsigned)judge(running[i].n, status);
+				running[i] = running[--busy];
+				break;
+			}
+	}
+	return bad;
+}
+
+static int take_arguments(int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++)
+		if (n_steps < MAX_STEPS && (steps[n_steps] = sweep_step(argv[i])))
+			n_steps++;
+		else
+			return 0;
+	for (size_t i = 0; argc == 2 && sweep_step_at(i); i++)
+		steps[n_steps++] = sweep_step_at(i);
+	return argc >= 2 && strchr(argv[1], '=') != NULL;
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+	if (!take_arguments(argc, argv)) {
+		fprintf(stderr, "usage: sweep NAMES=CODE[:sticky] [STEP...]\n");
+		return 2;
+	}
+	char *names = argv[1], *code = strchr(names, '=');
+	*code++ = '\0';
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
+		return 1;
+	pid_t pid = start(names, code, 0);
+	if (waitpid(pid, &status, 0) != pid || judge(0, status) || !shared->calls) {
+		fprintf(stderr, "it does not run without a fault, or makes no call of %s\n", names);
+		return 1;
+	}
+	const char *only = getenv("SWEEP_ONLY");
+	if (only)
+		return child(names, code, (unsigned)atoi(only));
+	unsigned bad = sweep(names, code, (unsigned)shared->calls);
+	printf("%s=%s: %lu calls, %u went wrong\n", names, code, shared->calls, bad);
+	return bad != 0;
+}

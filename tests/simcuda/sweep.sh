@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# Each call of CUDA fails once: for want of memory, for no reason that is known, and so that the device is lost.
+# Compiled kernels are kept from one process to the next, but where compiling is what fails.  Under a sanitizer
+# the program is shorter.
+simulated=${TENON_BUILD:?}/tests/with-simcuda
+[ -x "$simulated" ] && [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] || exit 77
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+unset TENON_BACKEND TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG SIMCUDA_FAIL
+cache=$work failed=0
+sweep() {
+	"$simulated" env TENON_CACHE_DIR="$cache" "$TENON_BUILD/tests/simcuda/sweep" "$@" || failed=1
+}
+steps=
+! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || steps='map product'
+# shellcheck disable=SC2086
+sweep 'cuda*=2' $steps             # cudaErrorMemoryAllocation
+# shellcheck disable=SC2086
+sweep 'cuda*=700:sticky' $steps    # cudaErrorIllegalAddress
+sweep 'cuda*=999' map product copy # cudaErrorUnknown
+sweep 'cublas*=3' product          # CUBLAS_STATUS_ALLOC_FAILED
+sweep 'cublas*=13' product         # CUBLAS_STATUS_EXECUTION_FAILED
+sweep 'nvml*=999' map              # NVML_ERROR_UNKNOWN
+cache=
+sweep 'nvrtc*=1' map   # NVRTC_ERROR_OUT_OF_MEMORY
+sweep 'nvrtc*=11' copy # NVRTC_ERROR_INTERNAL_ERROR
+exit $failed
