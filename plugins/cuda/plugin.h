@@ -21,7 +21,8 @@
  *   kernel.c     kernels by key, and their launch; kernel_sources.c: the files of kernels/
  *   source.c     table tenon.compile/1: kernels that programs bring
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
- *   nn.c         layers: norm.c, norm_check.c  softmax.c  cross_entropy.c; layer.c: what they share
+ *   nn.c         layers: conv2d.c, pool2d.c; image.c: what they share
+ *                norm.c, norm_check.c  softmax.c  cross_entropy.c; layer.c: what they share
  */
 #ifndef CUDA_PLUGIN_H
 #define CUDA_PLUGIN_H

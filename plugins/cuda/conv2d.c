@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Convolution and both gradients, each a product of matrices that are read where they lie
+ * (kernels/conv2d.cu).  The tile is chosen by shape: as large as leaves a device blocks enough.
+ *
+ * The floor on a GPU.  A product of m n k takes 2 m n k / (f32 rate) seconds, an H100's rate being 128 fused
+ * multiply-adds a clock in each multiprocessor.  A tile of 128 x 128 gives a thread 8 x 8 sums: 16 numbers read
+ * from shared memory, in 4 reads of 16 bytes, feed 64 multiply-adds, so the arithmetic is the limit and not
+ * shared memory.  From memory 8 (128 + 128) elements feed 8 * 128 * 128: 16 operations a byte in f32, which the
+ * second cache covers.  What remains above the floor is finding the place of each element that is brought,
+ * once for 64 multiply-adds.  Small layers and pictures of few channels stay above it: their tiles are partly
+ * empty.  A strided input gradient goes through the taps that meet no pixel, stride^2 times its floor.
+ */
+#include <string.h>
+
+#include "image.h"
+#include "kernel.h"
+#include "nn.h"
+#include "status.h"
+
+enum { N = 0, C = 1, H = 2, W = 3 };
+enum { O = 0, R = 2, S = 3 };
+enum { P = 2, Q = 3 };
+enum pass { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT };
+enum { BLOCK = 256, LANES = 32, MOST_GRID = 65535 };
+/* Tiles of D; so many blocks keep a device busy; a part of a split sum has at least so many pixels. */
+enum { SMALL = 64, LARGE = 128, BLOCKS = 256, LEAST_PART = 128, DEPTH = 8 };
+
+/* As kernels/conv2d.cu has it. */
+struct divisor {
+	uint32_t d, m, shift;
+};
+
+struct convolution {
+	uint64_t x, w, y, bias, residual, partial;
+	int64_t xs[4], ws[4], ys[4], rs[4], bias_stride;
+	struct divisor by_channels, by_window, by_columns, by_plane, by_width, by_stride[2];
+	struct divisor by_splits;
+	int32_t m, n, k;
+	int32_t height, width;
+	int32_t o, c;
+	int32_t stride[2], dilation[2], padding[2];
+	int32_t chunk;
+	int32_t groups;
+};
+
+struct plan {
+	const struct tn_conv2d_args *args;
+	enum pass pass;
+	struct convolution g;
+	int is_last, is_depthwise;
+	uint32_t rows, columns; /* of a tile */
+	uint64_t bytes;         /* of workspace */
+};
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static tn_status check_settings(const struct tn_conv2d_args *args, const char *operation)
+{
+	struct tn_error_info *error = args->call.error;
+	for (int i = 0; i < 2; i++)
+		if (args->stride[i] < 1 || args->dilation[i] < 1 || args->stride[i] > INT32_MAX ||
+		    args->dilation[i] > INT32_MAX)
+			return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
+					 "stride %lld, dilation %lld: expected 1 to 2^31-1",
+					 (long long)args->stride[i], (long long)args->dilation[i]);
+	for (int i = 0; i < 4; i++)
+		if (args->padding[i] < 0 || args->padding[i] > INT32_MAX)
+			return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
+					 "padding %lld: expected 0 to 2^31-1",
+					 (long long)args->padding[i]);
+	if (args->groups < 1 || args->has_bias > 1 || args->has_residual > 1)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
+				 "groups %u, has_bias %u, has_residual %u: expected at least 1, "
+				 "and 0 or 1",
+				 args->groups, args->has_bias, args->has_residual);
+	return TN_OK;
+}
+
+static tn_status check_shapes(const struct tn_conv2d_args *args, const char *operation)
+{
+	const struct tn_call *call = &args->call;
+	const int64_t *x = args->x.shape, *w = args->w.shape;
+	int64_t shape[4] = {x[N], w[O], 0, 0};
+	if (x[C] % args->groups || w[O] % args->groups || w[1] != x[C] / args->groups)
+		return cuda_fail(call->error, TN_SHAPE, operation,
+				 "%lld channels in %u groups, w of shape (%lld, %lld, ...)",
+				 (long long)x[C], args->groups, (long long)w[O], (long long)w[1]);
+	for (int i = 0; i < 2; i++) {
+		const int64_t padding[] = {args->padding[i], args->padding[i + 2]};
+		int64_t kernel = w[R + i] < INT32_MAX ? w[R + i] : INT32_MAX;
+		shape[P + i] = cuda_windows(x[H + i], padding, args->dilation[i] * (kernel - 1) + 1,
+					    args->stride[i]);
+	}
+	return cuda_check_shape(call, operation, "y", 0, &args->y, 4, shape);
+}
+
+static tn_status check_forward(const struct tn_conv2d_args *args, const char *operation)
+{
+	const struct tn_call *call = &args->call;
+	tn_status status = TN_OK;
+	if (args->activation > TN_ACTIVATION_GELU)
+		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
+				 "activation %u is not known here", args->activation);
+	if (args->has_bias) {
+		status = cuda_check_operand(call, operation, "bias", 0, &args->bias, CUDA_READS);
+		if (!status && args->bias.dtype != args->x.dtype)
+			status = cuda_fail(call->error, TN_UNSUPPORTED, operation,
+					   "bias: dtype %d beside x of dtype %d",
+					   (int)args->bias.dtype, (int)args->x.dtype);
+		if (!status)
+			status = cuda_check_shape(call, operation, "bias", 0, &args->bias, 1,
+						  &args->w.shape[O]);
+	}
+	if (!status && args->has_residual)
+		status = cuda_check_image(call, operation, "residual", &args->residual,
+					  args->x.dtype, CUDA_READS);
+	if (!status && args->has_residual)
+		status = cuda_check_shape(call, operation, "residual", 0, &args->residual, 4,
+					  args->y.shape);
+	return status;
+}
+
+static tn_status check(const struct tn_conv2d_args *args, enum pass pass, const char *operation)
+{
+	static const enum pass writers[] = {INPUT_GRADIENT, WEIGHT_GRADIENT, FORWARD};
+	static const char *const names[] = {"x", "w", "y"};
+	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
+	tn_status status = TN_OK;
+	for (int i = 0; i < 3 && !status; i++)
+		status = cuda_check_image(&args->call, operation, names[i], operands[i],
+					  args->x.dtype,
+					  writers[i] == pass ? CUDA_WRITES : CUDA_READS);
+	if (!status)
+		status = check_settings(args, operation);
+	if (!status)
+		status = check_shapes(args, operation);
+	return status || pass != FORWARD ? status : check_forward(args, operation);
+}
+
+/* ---- The plan --------------------------------------------------------------------------------*/
+
+static struct divisor divisor(int64_t by)
+{
+	uint32_t d = (uint32_t)by, shift = 0;
+	while (shift < 31 && (UINT32_C(1) << shift) < d)
+		shift++;
+	uint64_t m = ((((UINT64_C(1) << shift) - d) << 32) / d) + 1;
+	return (struct divisor){.d = d, .m = (uint32_t)m, .shift = shift};
+}
+
+static int64_t parts(int64_t n, int64_t each)
+{
+	return (n + each - 1) / each;
+}
+
+/* a b c, or more than kernels count. */
+static int64_t count(int64_t a, int64_t b, int64_t c)
+{
+	int64_t product;
+	if (__builtin_mul_overflow(a, b, &product) || __builtin_mul_overflow(product, c, &product))
+		return INT64_MAX;
+	return product;
+}
+
+/* Kernels count in 31 bits, and go one tile past the end. */
+static tn_status set_sizes(struct plan *plan, const char *operation)
+{
+	const struct tn_conv2d_args *args = plan->args;
+	const int64_t *x = args->x.shape, *w = args->w.shape, *y = args->y.shape;
+	const int64_t inner = plan->pass == INPUT_GRADIENT ? w[O] / args->groups : w[1];
+	const int64_t taps = count(inner, w[R], w[S]);
+	const int64_t *plane = plan->pass == INPUT_GRADIENT ? x : y;
+	const int64_t pixels = count(plane[N], plane[H], plane[W]);
+	const int64_t m = plan->pass == INPUT_GRADIENT ? w[1] : w[O] / args->groups;
+	int64_t most = pixels > taps ? pixels : taps;
+	for (int i = 0; i < 2; i++) {
+		int64_t line = x[H + i] + args->padding[i] + args->padding[i + 2];
+		most = line > most ? line : most;
+	}
+	most = x[C] > most ? x[C] : most;
+	most = w[O] > most ? w[O] : most;
+	if (most > INT32_MAX - 2 * LARGE || parts(m, 32) > MOST_GRID)
+		return cuda_fail(args->call.error, TN_UNSUPPORTED, operation,
+				 "more pixels, channels or padding than its kernel counts");
+	plan->g.m = (int32_t)m;
+	plan->g.n = (int32_t)(plan->pass == WEIGHT_GRADIENT ? taps : pixels);
+	plan->g.k = (int32_t)(plan->pass == WEIGHT_GRADIENT ? pixels : taps);
+	plan->g.by_channels = divisor(inner);
+	plan->g.by_window = divisor(w[R] * w[S]);
+	plan->g.by_columns = divisor(w[S]);
+	plan->g.by_plane = divisor(plane[H] * plane[W]);
+	plan->g.by_width = divisor(plane[W]);
+	return TN_OK;
+}
+
+static void set_operands(struct plan *plan)
+{
+	const struct tn_conv2d_args *args = plan->args;
+	struct convolution *g = &plan->g;
+	const struct tn_operand *source = plan->pass == INPUT_GRADIENT ? &args->y : &args->x;
+	const int is_forward = plan->pass == FORWARD;
+	g->x = cuda_address(&args->x);
+	g->w = cuda_address(&args->w);
+	g->y = cuda_address(&args->y);
+	memcpy(g->xs, args->x.strides, sizeof(g->xs));
+	memcpy(g->ws, args->w.strides, sizeof(g->ws));
+	memcpy(g->ys, args->y.strides, sizeof(g->ys));
+	if (is_forward && args->has_bias) {
+		g->bias = cuda_address(&args->bias);
+		g->bias_stride = args->bias.strides[0];
+	}
+	if (is_forward && args->has_residual) {
+		g->residual = cuda_address(&args->residual);
+		memcpy(g->rs, args->residual.strides, sizeof(g->rs));
+	}
+	g->groups = (int32_t)args->groups;
+	g->height = (int32_t)source->shape[H];
+	g->width = (int32_t)source->shape[W];
+	g->o = (int32_t)(args->w.shape[O] / args->groups);
+	g->c = (int32_t)args->w.shape[1];
+	for (int i = 0; i < 2; i++) {
+		g->stride[i] = (int32_t)args->stride[i];
+		g->dilation[i] = (int32_t)args->dilation[i];
+		g->padding[i] = (int32_t)args->padding[i];
+		g->by_stride[i] = divisor(args->stride[i]);
+	}
+	plan->is_last = cuda_is_channels_last(source);
+}
+
+/* Into how many parts the sums of the weight gradient go: by shape alone, so that they are the same on
+ * every device. */
+static void split(struct plan *plan)
+{
+	struct convolution *g = &plan->g;
+	int64_t n_parts = 1;
+	if (plan->pass == WEIGHT_GRADIENT) {
+		int64_t channels = (int64_t)g->groups * g->m;
+		int64_t blocks = plan->is_depthwise
+					 ? parts(channels, plan->is_last ? LANES : 1) * g->n
+					 : parts(g->m, SMALL) * parts(g->n, SMALL) * g->groups;
+		int64_t most = parts(g->k, LEAST_PART);
+		n_parts = parts(BLOCKS, blocks);
+		n_parts = n_parts < most ? n_parts : most;
+	}
+	g->chunk = (int32_t)(parts(parts(g->k, n_parts), DEPTH) * DEPTH);
+	n_parts = parts(g->k, g->chunk);
+	g->by_splits = divisor(n_parts);
+	if (plan->pass == WEIGHT_GRADIENT && (n_parts > 1 || plan->is_depthwise))
+		plan->bytes = (uint64_t)(n_parts * g->groups * g->m) * (uint64_t)g->n *
+			      (plan->args->x.dtype == TN_F64 ? 8 : 4);
+}
+
+static uint32_t tile(int32_t length, uint32_t most)
+{
+	return length <= 32 ? 32 : length <= SMALL ? SMALL : most;
+}
+
+static tn_status choose(struct plan *plan, const char *operation)
+{
+	struct convolution *g = &plan->g;
+	plan->is_depthwise = g->c == 1 && g->groups > 1;
+	split(plan);
+	int64_t depth = (int64_t)g->groups * g->by_splits.d;
+	int64_t blocks = parts(g->m, LARGE) * parts(g->n, LARGE) * depth;
+	uint32_t most = plan->args->x.dtype == TN_F64 || blocks < BLOCKS / 2 ? SMALL : LARGE;
+	plan->rows = tile(g->m, most);
+	plan->columns = tile(g->n, most);
+	if ((plan->is_depthwise ? (int64_t)g->groups * g->m : depth) > MOST_GRID)
+		return cuda_fail(plan->args->call.error, TN_UNSUPPORTED, operation,
+				 "%u groups are more than its kernel counts", plan->args->groups);
+	return TN_OK;
+}
+
+/* ---- Kernels ---------------------------------------------------------------------------------*/
+
+static tn_status get_kernel(struct cuda_job *job, const struct plan *plan, const char *name,
+			    int is_partial, struct cuda_kernel **kernel)
+{
+	const struct tn_conv2d_args *args = plan->args;
+	const int goes_on = plan->pass == FORWARD;
+	struct cuda_define defines[10] = {{"DTYPE", args->x.dtype},
+					  {"PASS", plan->pass},
+					  {"CHANNELS_LAST", plan->is_last},
+					  {"ACTIVATION", goes_on ? args->activation : 0},
+					  {"HAS_BIAS", goes_on && args->has_bias},
+					  {"HAS_RESIDUAL", goes_on && args->has_residual},
+					  {"ACCUMULATE", (args->call.flags & TN_ACCUMULATE) != 0},
+					  {"PARTIAL", is_partial}};
+	uint32_t n = 8;
+	if (!strcmp(name, "conv2d_depthwise")) {
+		defines[n++] = (struct cuda_define){"DEPTHWISE", 1};
+	} else if (!strcmp(name, "conv2d_product")) {
+		defines[n++] = (struct cuda_define){"ROWS", plan->rows};
+		defines[n++] = (struct cuda_define){"COLUMNS", plan->columns};
+	}
+	return cuda_kernel_get(job, "conv2d", name, defines, n, kernel);
+}
+
+static struct cuda_grid grid_of(const struct plan *plan)
+{
+	const struct convolution *g = &plan->g;
+	const int64_t lanes = plan->is_last ? LANES : 1;
+	struct cuda_grid grid = {.y = 1, .z = 1, .block_x = BLOCK, .block_y = 1, .block_z = 1};
+	if (plan->is_depthwise) {
+		int is_sum = plan->pass == WEIGHT_GRADIENT;
+		grid.x = (uint32_t)(is_sum ? g->n : parts(g->n, BLOCK / lanes));
+		grid.y = (uint32_t)parts((int64_t)g->groups * g->m, lanes);
+		grid.z = g->by_splits.d;
+		return grid;
+	}
+	grid.x = (uint32_t)parts(g->n, plan->columns);
+	grid.y = (uint32_t)parts(g->m, plan->rows);
+	grid.z = (uint32_t)g->groups * g->by_splits.d;
+	return grid;
+}
+
+static tn_status run(struct cuda_job *job, struct plan *plan)
+{
+	struct cuda_kernel *kernel, *sum = NULL;
+	struct convolution *g = &plan->g;
+	void *arguments[] = {g};
+	tn_status status = TN_OK;
+	/* The second first: of two kernels, the one that was made last is sure to be held. */
+	if (plan->bytes)
+		status = get_kernel(job, plan, "conv2d_sum", 0, &sum);
+	if (!status)
+		status = get_kernel(job, plan,
+				    plan->is_depthwise ? "conv2d_depthwise" : "conv2d_product",
+				    plan->bytes != 0, &kernel);
+	if (status)
+		return status;
+	if (plan->bytes)
+		g->partial = (uint64_t)(uintptr_t)cuda_workspace_at(&plan->args->call);
+	status = cuda_kernel_launch(job, kernel, grid_of(plan), arguments);
+	if (status || !plan->bytes)
+		return status;
+	uint64_t elements = (uint64_t)g->groups * (uint64_t)g->m * (uint64_t)g->n;
+	const struct cuda_grid grid = {
+		cuda_blocks(job->device, elements, BLOCK), 1, 1, BLOCK, 1, 1, 0};
+	return cuda_kernel_launch(job, sum, grid, arguments);
+}
+
+/* ---- The entries -----------------------------------------------------------------------------*/
+
+static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *args, enum pass pass)
+{
+	struct plan plan = {.args = args, .pass = pass};
+	int goes_on = 0;
+	tn_status status = check(args, pass, job->operation);
+	if (!status)
+		status = set_sizes(&plan, job->operation);
+	if (status)
+		return status;
+	set_operands(&plan);
+	status = choose(&plan, job->operation);
+	if (!status)
+		status = cuda_workspace(&args->call, job->operation, plan.bytes, &goes_on);
+	return status || !goes_on ? status : run(job, &plan);
+}
+
+tn_status cuda_conv2d_forward(void *device, const struct tn_conv2d_args *args)
+{
+	struct tn_conv2d_args own;
+	struct cuda_job job;
+	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "conv2d_forward");
+	return status ? status : convolve(&job, &own, FORWARD);
+}
+
+tn_status cuda_conv2d_input_gradient(void *device, const struct tn_conv2d_args *args)
+{
+	struct tn_conv2d_args own;
+	struct cuda_job job;
+	tn_status status = cuda_job_begin_adding(&job, device, &own, sizeof(own), args,
+						 "conv2d_input_gradient");
+	return status ? status : convolve(&job, &own, INPUT_GRADIENT);
+}
+
+tn_status cuda_conv2d_weight_gradient(void *device, const struct tn_conv2d_args *args)
+{
+	struct tn_conv2d_args own;
+	struct cuda_job job;
+	tn_status status = cuda_job_begin_adding(&job, device, &own, sizeof(own), args,
+						 "conv2d_weight_gradient");
+	return status ? status : convolve(&job, &own, WEIGHT_GRADIENT);
+}

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Tenon developers
+//
+// Convolution as a product of matrices that are never written down: D = A B for each group, where
+//
+//	PASS 0, forward          A = w (o x taps)     B = x (taps x pixels of y)       D = y
+//	PASS 1, input gradient   A = w (c x taps)     B = dy (taps x pixels of x)      D = dx
+//	PASS 2, weight gradient  A = dy (o x pixels)  B = x (pixels of y x taps)       D = dw
+//
+// A tap is a channel with a place (r, s) in the window; a pixel is a picture with a place in its plane.
+// A block of 256 threads has ROWS x COLUMNS of D, a thread a square of it in registers.  DEPTH of k at a
+// time go through shared memory, in two buffers: the next tile comes from memory while this one is used.
+// CHANNELS_LAST says which axis of the pictures is dense, so along which neighbouring threads read.
+//
+// Sums of the weight gradient are split over pixels into parts of a number that the shape alone gives;
+// conv2d_sum adds them in order.  No atomics: each run gives the same bits.
+//
+// DTYPE, PASS, ROWS, COLUMNS, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE, PARTIAL.
+
+typedef cu_type<DTYPE> element;
+typedef cu_sum<element> sum;
+
+#define THREADS 256
+#define DEPTH 8
+
+// What one divides by: q = (high(n m) + n) >> shift, for n below 2^31.
+struct divisor {
+	cu_u32 d, m, shift;
+};
+
+struct convolution {
+	cu_u64 x, w, y, bias, residual, partial;
+	cu_i64 xs[4], ws[4], ys[4], rs[4], bias_stride;
+	divisor by_channels; // of a tap: C / groups, or O / groups where dy is read
+	divisor by_window;   // R S
+	divisor by_columns;  // S
+	divisor by_plane, by_width; // of a pixel
+	divisor by_stride[2];
+	divisor by_splits;
+	cu_i32 m, n, k; // of the product, in each group
+	cu_i32 height, width; // of the plane that B is read from
+	cu_i32 o, c; // channels of a group
+	cu_i32 stride[2], dilation[2], padding[2];
+	cu_i32 chunk; // of k, in each part of a split
+	cu_i32 groups;
+};
+
+CU_FN cu_u32 divide(cu_u32 n, const divisor &by)
+{
+	return (__umulhi(n, by.m) + n) >> by.shift;
+}
+
+// Where a pixel and a tap are: the element is at the sum of the two places, if it is inside.
+struct place {
+	cu_i64 at;
+	cu_i32 h, w;
+	cu_i32 is_valid;
+};
+
+CU_FN void cut_pixel(const convolution &g, cu_u32 index, cu_u32 &image, cu_i32 &h, cu_i32 &w)
+{
+	image = divide(index, g.by_plane);
+	const cu_u32 rest = index - image * g.by_plane.d, line = divide(rest, g.by_width);
+	h = (cu_i32)line;
+	w = (cu_i32)(rest - line * g.by_width.d);
+}
+
+CU_FN place pixel_of(const convolution &g, cu_u32 index, bool is_valid)
+{
+	cu_u32 image;
+	place p;
+	cut_pixel(g, index, image, p.h, p.w);
+	p.at = (cu_i64)image * (PASS == 1 ? g.ys[0] : g.xs[0]);
+	if (PASS == 1) {
+		p.h += g.padding[0];
+		p.w += g.padding[1];
+	} else {
+		p.h = p.h * g.stride[0] - g.padding[0];
+		p.w = p.w * g.stride[1] - g.padding[1];
+	}
+	p.is_valid = is_valid;
+	return p;
+}
+
+CU_FN void cut_tap(const convolution &g, cu_u32 index, cu_i32 &channel, cu_i32 &r, cu_i32 &s)
+{
+	cu_u32 cell;
+	if (CHANNELS_LAST) {
+		cell = divide(index, g.by_channels);
+		channel = (cu_i32)(index - cell * g.by_channels.d);
+	} else {
+		channel = (cu_i32)divide(index, g.by_window);
+		cell = index - (cu_u32)channel * g.by_window.d;
+	}
+	r = (cu_i32)divide(cell, g.by_columns);
+	s = (cu_i32)(cell - (cu_u32)r * g.by_columns.d);
+}
+
+CU_FN place tap_of(const convolution &g, cu_u32 index, bool is_valid)
+{
+	cu_i32 channel, r, s;
+	place p;
+	cut_tap(g, index, channel, r, s);
+	p.at = (cu_i64)channel * (PASS == 1 ? g.ys[1] : g.xs[1]);
+	p.h = r * g.dilation[0];
+	p.w = s * g.dilation[1];
+	p.is_valid = is_valid;
+	return p;
+}
+
+CU_FN bool unstride(cu_i32 &n, const divisor &by)
+{
+	if (n < 0)
+		return false;
+	const cu_u32 quotient = divide((cu_u32)n, by);
+	const bool is_whole = quotient * by.d == (cu_u32)n;
+	n = (cu_i32)quotient;
+	return is_whole;
+}
+
+// The element of x, or in the input gradient of dy, that a pixel and a tap meet at.
+CU_FN sum gather(const convolution &g, const element *from, const place &pixel, const place &tap)
+{
+	cu_i32 h, w;
+	if (!pixel.is_valid || !tap.is_valid)
+		return 0;
+	if (PASS == 1) {
+		h = pixel.h - tap.h;
+		w = pixel.w - tap.w;
+		if (!unstride(h, g.by_stride[0]) || !unstride(w, g.by_stride[1]))
+			return 0;
+	} else {
+		h = pixel.h + tap.h;
+		w = pixel.w + tap.w;
+	}
+	if ((cu_u32)h >= (cu_u32)g.height || (cu_u32)w >= (cu_u32)g.width)
+		return 0;
+	const cu_i64 *stride = PASS == 1 ? g.ys : g.xs;
+	return cu_convert<sum>(from[pixel.at + tap.at + h * stride[2] + w * stride[3]]);
+}
+
+// A[m, k]: of w, or of dy.
+CU_FN sum left(const convolution &g, const element *from, cu_i32 m, cu_i32 k, cu_i32 end)
+{
+	cu_i32 channel, r, s;
+	if (m >= g.m || k >= end)
+		return 0;
+	if (PASS == 2) {
+		cu_u32 image;
+		cut_pixel(g, (cu_u32)k, image, r, s);
+		return cu_convert<sum>(from[image * g.ys[0] + m * g.ys[1] + r * g.ys[2] + s * g.ys[3]]);
+	}
+	cut_tap(g, (cu_u32)k, channel, r, s);
+	return cu_convert<sum>(from[(PASS == 0 ? m : channel) * g.ws[0] +
+				    (PASS == 0 ? channel : m) * g.ws[1] + r * g.ws[2] + s * g.ws[3]]);
+}
+
+// The element of D, without its group's offset.
+CU_FN cu_i64 result_place(const convolution &g, cu_i32 m, cu_i32 n, const cu_i64 *stride)
+{
+	cu_i32 h, w;
+	if (PASS == 2) {
+		cu_i32 channel;
+		cut_tap(g, (cu_u32)n, channel, h, w);
+		return m * stride[0] + channel * stride[1] + h * stride[2] + w * stride[3];
+	}
+	cu_u32 image;
+	cut_pixel(g, (cu_u32)n, image, h, w);
+	return image * stride[0] + m * stride[1] + h * stride[2] + w * stride[3];
+}
+
+CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum value)
+{
+	const cu_u64 to = PASS == 0 ? g.y : PASS == 1 ? g.x : g.w;
+	const cu_i64 *stride = PASS == 0 ? g.ys : PASS == 1 ? g.xs : g.ws;
+	const cu_i64 skip = (cu_i64)group * g.m;
+	element *at = (element *)to + skip * stride[PASS == 2 ? 0 : 1] + result_place(g, m, n, stride);
+	if (HAS_BIAS)
+		value += cu_convert<sum>(((const element *)g.bias)[(skip + m) * g.bias_stride]);
+	if (HAS_RESIDUAL)
+		value += cu_convert<sum>(((const element *)g.residual)[skip * g.rs[1] +
+								       result_place(g, m, n, g.rs)]);
+	if (ACCUMULATE)
+		value += cu_convert<sum>(*at);
+	*at = cu_convert<element>(cu_activate<ACTIVATION>(value));
+}
+
+#ifdef ROWS
+#define A_STEPS (ROWS * DEPTH / THREADS)
+#define B_STEPS (COLUMNS * DEPTH / THREADS)
+#define HIGH (ROWS / 16)    // of a thread's square
+#define BROAD (COLUMNS / 16)
+// So many of a thread's rows lie next to each other: one read of shared memory brings them.
+#define LINE(n) ((n) < 4 ? (n) : 4)
+
+struct tiles {
+	alignas(16) sum a[2][DEPTH][ROWS + 4];
+	alignas(16) sum b[2][DEPTH][COLUMNS + 4];
+};
+
+// Neighbouring threads have neighbours along the dense axis.
+#define A_ALONG_K (PASS < 2 || !CHANNELS_LAST)
+#define B_ALONG_K (PASS < 2 ? CHANNELS_LAST : !CHANNELS_LAST)
+
+CU_FN void spot(bool along_k, cu_i32 length, cu_i32 step, cu_i32 &outer, cu_i32 &k)
+{
+	const cu_i32 number = (cu_i32)threadIdx.x + step * THREADS;
+	outer = along_k ? number / DEPTH : number % length;
+	k = along_k ? number % DEPTH : number / length;
+}
+
+CU_FN place column_of(const convolution &g, cu_i32 n)
+{
+	const bool is_valid = n < g.n;
+	const cu_u32 index = is_valid ? (cu_u32)n : 0;
+	return PASS == 2 ? tap_of(g, index, is_valid) : pixel_of(g, index, is_valid);
+}
+
+CU_FN place row_of(const convolution &g, cu_i32 k, cu_i32 end)
+{
+	const bool is_valid = k < end;
+	const cu_u32 index = is_valid ? (cu_u32)k : 0;
+	return PASS == 2 ? pixel_of(g, index, is_valid) : tap_of(g, index, is_valid);
+}
+
+CU_FN void fetch(const convolution &g, const element *from_a, const element *from_b,
+		 const place (&column)[B_STEPS], cu_i32 first_m, cu_i32 first_k, cu_i32 end,
+		 sum (&a)[A_STEPS], sum (&b)[B_STEPS])
+{
+	cu_i32 outer, k;
+#pragma unroll
+	for (int i = 0; i < A_STEPS; i++) {
+		spot(A_ALONG_K, ROWS, i, outer, k);
+		a[i] = left(g, from_a, first_m + outer, first_k + k, end);
+	}
+#pragma unroll
+	for (int i = 0; i < B_STEPS; i++) {
+		spot(B_ALONG_K, COLUMNS, i, outer, k);
+		const place row = row_of(g, first_k + k, end);
+		b[i] = PASS == 2 ? gather(g, from_b, row, column[i])
+				 : gather(g, from_b, column[i], row);
+	}
+}
+
+CU_FN void keep(tiles &t, int which, const sum (&a)[A_STEPS], const sum (&b)[B_STEPS])
+{
+	cu_i32 outer, k;
+#pragma unroll
+	for (int i = 0; i < A_STEPS; i++) {
+		spot(A_ALONG_K, ROWS, i, outer, k);
+		t.a[which][k][outer] = a[i];
+	}
+#pragma unroll
+	for (int i = 0; i < B_STEPS; i++) {
+		spot(B_ALONG_K, COLUMNS, i, outer, k);
+		t.b[which][k][outer] = b[i];
+	}
+}
+
+// Item i of a thread that is number `thread` of 16 along an axis with `items` for each.
+CU_FN cu_i32 item(cu_i32 thread, int items, int i)
+{
+	const int line = LINE(items);
+	return i / line * (16 * line) + thread * line + i % line;
+}
+
+template <int n> CU_FN void read_line(sum (&to)[n], const sum *row, cu_i32 thread)
+{
+#pragma unroll
+	for (int i = 0; i < n; i++)
+		to[i] = row[item(thread, n, i)];
+}
+
+CU_FN void multiply(const tiles &t, int which, cu_i32 y, cu_i32 x, sum (&d)[HIGH][BROAD])
+{
+	sum a[HIGH], b[BROAD];
+#pragma unroll
+	for (int k = 0; k < DEPTH; k++) {
+		read_line(a, t.a[which][k], y);
+		read_line(b, t.b[which][k], x);
+#pragma unroll
+		for (int i = 0; i < HIGH; i++)
+#pragma unroll
+			for (int j = 0; j < BROAD; j++)
+				d[i][j] += a[i] * b[j];
+	}
+}
+
+CU_FN void write_down(const convolution &g, cu_i32 group, cu_u32 part, cu_i32 first_m, cu_i32 first_n,
+		      cu_i32 y, cu_i32 x, const sum (&d)[HIGH][BROAD])
+{
+#pragma unroll
+	for (int i = 0; i < HIGH; i++) {
+#pragma unroll
+		for (int j = 0; j < BROAD; j++) {
+			const cu_i32 m = first_m + item(y, HIGH, i), n = first_n + item(x, BROAD, j);
+			if (m >= g.m || n >= g.n)
+				continue;
+			if (PARTIAL)
+				((sum *)g.partial)[(((cu_u64)part * g.groups + group) * g.m + m) * g.n +
+						   n] = d[i][j];
+			else
+				finish(g, group, m, n, d[i][j]);
+		}
+	}
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) conv2d_product(const convolution g)
+{
+	__shared__ tiles t;
+	const cu_i32 group = (cu_i32)divide(blockIdx.z, g.by_splits);
+	const cu_u32 part = blockIdx.z - (cu_u32)group * g.by_splits.d;
+	const cu_i32 first_n = (cu_i32)blockIdx.x * COLUMNS, first_m = (cu_i32)blockIdx.y * ROWS;
+	const cu_i32 begin = (cu_i32)part * g.chunk;
+	const cu_i32 end = g.k - begin < g.chunk ? g.k : begin + g.chunk;
+	const cu_i32 y = CHANNELS_LAST && PASS < 2 ? threadIdx.x % 16 : threadIdx.x / 16;
+	const cu_i32 x = CHANNELS_LAST && PASS < 2 ? threadIdx.x / 16 : threadIdx.x % 16;
+	const element *from_a = PASS == 2 ? (const element *)g.y + (cu_i64)group * g.o * g.ys[1]
+					  : (const element *)g.w + (cu_i64)group * g.o * g.ws[0];
+	const element *from_b = PASS == 1 ? (const element *)g.y + (cu_i64)group * g.o * g.ys[1]
+					  : (const element *)g.x + (cu_i64)group * g.c * g.xs[1];
+	sum a[A_STEPS], b[B_STEPS], d[HIGH][BROAD] = {};
+	place column[B_STEPS];
+#pragma unroll
+	for (int i = 0; i < B_STEPS; i++) {
+		cu_i32 outer, k;
+		spot(B_ALONG_K, COLUMNS, i, outer, k);
+		column[i] = column_of(g, first_n + outer);
+	}
+	fetch(g, from_a, from_b, column, first_m, begin, end, a, b);
+	keep(t, 0, a, b);
+	__syncthreads();
+	int which = 0;
+	for (cu_i32 k = begin; k < end; k += DEPTH, which ^= 1) {
+		const bool goes_on = end - k > DEPTH;
+		if (goes_on)
+			fetch(g, from_a, from_b, column, first_m, k + DEPTH, end, a, b);
+		multiply(t, which, y, x, d);
+		if (goes_on)
+			keep(t, which ^ 1, a, b);
+		__syncthreads();
+	}
+	write_down(g, group, part, first_m, first_n, y, x, d);
+}
+#endif
+
+#if PASS == 2
+// dw is the sum of the parts, from the first to the last.
+extern "C" __global__ void __launch_bounds__(THREADS) conv2d_sum(const convolution g)
+{
+	const cu_u64 matrix = (cu_u64)g.m * g.n, count = matrix * g.groups;
+	for (cu_u64 e = (cu_u64)blockIdx.x * THREADS + threadIdx.x; e < count;
+	     e += (cu_u64)gridDim.x * THREADS) {
+		sum total = 0;
+		for (cu_u32 part = 0; part < g.by_splits.d; part++)
+			total += ((const sum *)g.partial)[part * count + e];
+		const cu_i32 group = (cu_i32)(e / matrix);
+		const cu_u64 rest = e - group * matrix;
+		finish(g, group, (cu_i32)(rest / g.n), (cu_i32)(rest % g.n), total);
+	}
+}
+#endif
+
+#ifdef DEPTHWISE
+// A group has one channel of x, so nothing is shared between channels but the window's overlap, which the
+// caches hold: a thread has one element, its neighbour the next one along the dense axis.
+#define LANES (CHANNELS_LAST ? 32 : 1)
+#define PIXELS (THREADS / LANES)
+
+#if PASS < 2
+extern "C" __global__ void __launch_bounds__(THREADS) conv2d_depthwise(const convolution g)
+{
+	const element *from = PASS == 1 ? (const element *)g.y : (const element *)g.x;
+	const cu_i32 pixel = (cu_i32)blockIdx.x * PIXELS + threadIdx.x / LANES;
+	const cu_i32 channel = (cu_i32)blockIdx.y * LANES + threadIdx.x % LANES;
+	if (pixel >= g.n || channel >= g.groups * g.m)
+		return;
+	const cu_i32 group = channel / g.m, m = channel % g.m;
+	const place at = pixel_of(g, (cu_u32)pixel, true);
+	const element *w = (const element *)g.w + (cu_i64)group * g.o * g.ws[0];
+	from += PASS == 1 ? (cu_i64)group * g.o * g.ys[1] : (cu_i64)group * g.c * g.xs[1];
+	sum total = 0;
+	for (cu_i32 k = 0; k < g.k; k++)
+		total += left(g, w, m, k, g.k) * gather(g, from, at, tap_of(g, (cu_u32)k, true));
+	finish(g, group, m, pixel, total);
+}
+#else
+// A block has one place of the window, for one channel or 32, and its part of the pixels.
+extern "C" __global__ void __launch_bounds__(THREADS) conv2d_depthwise(const convolution g)
+{
+	__shared__ sum shared[PIXELS][LANES];
+	const cu_i32 lane = threadIdx.x % LANES, row = threadIdx.x / LANES;
+	const cu_i32 channel = (cu_i32)blockIdx.y * LANES + lane, n = blockIdx.x;
+	const bool is_valid = channel < g.groups * g.m;
+	const cu_i32 group = is_valid ? channel / g.m : 0, m = is_valid ? channel % g.m : 0;
+	const element *x = (const element *)g.x + (cu_i64)group * g.c * g.xs[1];
+	const element *dy = (const element *)g.y + (cu_i64)group * g.o * g.ys[1];
+	const cu_i32 begin = (cu_i32)blockIdx.z * g.chunk;
+	const cu_i32 end = g.k - begin < g.chunk ? g.k : begin + g.chunk;
+	const place tap = tap_of(g, (cu_u32)n, is_valid);
+	sum total = 0;
+	for (cu_i32 k = begin + row; k < end; k += PIXELS)
+		total += left(g, dy, m, k, end) * gather(g, x, pixel_of(g, (cu_u32)k, true), tap);
+	shared[row][lane] = total;
+	for (int half = PIXELS / 2; half > 0; half /= 2) {
+		__syncthreads();
+		if (row < half)
+			shared[row][lane] += shared[row + half][lane];
+	}
+	if (row == 0 && is_valid)
+		((sum *)g.partial)[((cu_u64)blockIdx.z * g.groups * g.m + channel) * g.n + n] =
+			shared[0][lane];
+}
+#endif
+#endif
