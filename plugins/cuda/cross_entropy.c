@@ -15,6 +15,7 @@ struct rows {
 	int64_t x_stride[2], dx_stride[2];
 	int64_t labels_stride, lse_stride, loss_stride;
 	int64_t ignored;
+	int32_t adds;
 };
 
 static tn_status check_labels(const struct tn_cross_entropy_args *args, const char *operation)
@@ -67,7 +68,8 @@ static struct rows rows_of(const struct tn_cross_entropy_args *args, int is_forw
 			    .labels_stride = args->labels.strides[0],
 			    .lse_stride = args->lse.strides[0],
 			    .loss_stride = args->loss.strides[0],
-			    .ignored = args->ignore_label};
+			    .ignored = args->ignore_label,
+			    .adds = (args->call.flags & TN_ACCUMULATE) != 0};
 	if (is_forward)
 		return rows;
 	rows.dx = cuda_address(&args->dx);
@@ -86,10 +88,9 @@ static tn_status run(struct cuda_job *job, const struct tn_cross_entropy_args *a
 	const struct cuda_define defines[] = {{"DTYPE", args->x.dtype},
 					      {"LX", team.lx},
 					      {"LY", team.ly},
-					      {"COLUMNS", team.columns},
-					      {"ADDS", (args->call.flags & TN_ACCUMULATE) != 0}};
+					      {"COLUMNS", team.columns}};
 	tn_status status =
-		cuda_kernel_get(job, "cross_entropy", job->operation, defines, 5, &kernel);
+		cuda_kernel_get(job, "cross_entropy", job->operation, defines, 4, &kernel);
 	if (status)
 		return status;
 	const struct cuda_grid grid = {cuda_blocks(job->device, (uint64_t)rows.n_rows, team.lx),

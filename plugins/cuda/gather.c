@@ -145,6 +145,17 @@ static void define(struct cuda_define defines[DEFINES], const struct tn_gather_a
 	memcpy(defines, all, sizeof(all));
 }
 
+/* For what moves elements alone. */
+static tn_dtype bits_of(tn_dtype dtype)
+{
+	const size_t size = tn_dtype_size(dtype);
+	return size == 1   ? TN_U8
+	       : size == 2 ? TN_U16
+	       : size == 4 ? TN_U32
+	       : size == 8 ? TN_U64
+			   : dtype;
+}
+
 static struct cuda_grid grid_for(const struct cuda_job *job, uint64_t n)
 {
 	return (struct cuda_grid){cuda_blocks(job->device, n, BLOCK), 1, 1, BLOCK, 1, 1, 0};
@@ -170,6 +181,7 @@ tn_status cuda_gather(void *device, const struct tn_gather_args *args)
 	if (status || !goes_on)
 		return status;
 	define(defines, &own, &c, plan(&c, &own, &pair));
+	defines[0].value = bits_of(own.input.dtype);
 	status = cuda_kernel_get(&job, "gather", "gather_rows", defines, DEFINES, &kernel);
 	return status ? status
 		      : cuda_kernel_launch(&job, kernel,
@@ -186,11 +198,12 @@ struct kernels {
 static tn_status get_kernels(struct cuda_job *job, const struct cuda_define defines[DEFINES],
 			     struct kernels *k)
 {
-	tn_status status =
-		cuda_kernel_get(job, "gather", "scatter_keys", defines, DEFINES, &k->keys);
+	/* What sorts looks at the indices alone. */
+	const struct cuda_define keys[DEFINES] = {
+		{"DTYPE", TN_U64}, {"RANK", 1}, {"BY_AXIS", 0}, defines[3]};
+	tn_status status = cuda_kernel_get(job, "gather", "scatter_keys", keys, DEFINES, &k->keys);
 	if (!status)
-		status = cuda_kernel_get(job, "gather", "scatter_merge", defines, DEFINES,
-					 &k->merge);
+		status = cuda_kernel_get(job, "gather", "scatter_merge", keys, DEFINES, &k->merge);
 	if (!status)
 		status = cuda_kernel_get(job, "gather", "scatter_sum", defines, DEFINES, &k->sum);
 	return status;

@@ -284,9 +284,11 @@ static tn_status look_up(struct cuda_job *job, uint64_t *hash, struct cuda_kerne
 
 /* ---- Kernels of a file -----------------------------------------------------------------------*/
 
-static void print_defines(struct cuda_text *options, const struct cuda_define *defines, uint32_t n)
+static void print_defines(struct cuda_text *options, const char *name,
+			  const struct cuda_define *defines, uint32_t n)
 {
 	cuda_text_clear(options);
+	cuda_text_format(options, "-DKERNEL_%s ", name);
 	for (uint32_t k = 0; k < n; k++)
 		cuda_text_format(options, "-D%s=%lld ", defines[k].name,
 				 (long long)defines[k].value);
@@ -308,7 +310,7 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 	if (status || *kernel)
 		return status;
 	cuda_text_clear(&kernels->source);
-	print_defines(&kernels->options, defines, n_defines);
+	print_defines(&kernels->options, name, defines, n_defines);
 	int found = cuda_source_add(&kernels->source, "prelude");
 	kernels->common = kernels->source.length;
 	if (!found || !cuda_source_add(&kernels->source, file))

@@ -14,7 +14,8 @@
  *
  * The kernel is `extern "C" __global__ void softmax_rows(...)` in kernels/softmax.cu, which is compiled behind
  * kernels/prelude.cu with -DDTYPE=12 -DLOGARITHM=0: once for each set of values, then kept in memory and
- * on disk.
+ * on disk.  Compiling takes a tenth of a second or more, so a define is for what inner loops depend on; the rest goes
+ * in as arguments.  -DKERNEL_softmax_rows lets a file leave out its other kernels.
  */
 #ifndef CUDA_KERNEL_H
 #define CUDA_KERNEL_H

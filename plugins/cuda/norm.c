@@ -13,7 +13,7 @@
 #include "nn.h"
 #include "status.h"
 
-enum { DEFINES = 14, CHANNELS_OF_JOIN = 8, LEAST_STEPS = 8 };
+enum { DEFINES = 6, CHANNELS_OF_JOIN = 8, LEAST_STEPS = 8 };
 
 struct sizes {
 	struct cuda_team chunks, groups; /* of threads, for either */
@@ -108,6 +108,13 @@ static void plan(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_
 	norm->rstd = list_of(&a->rstd, 1);
 	norm->dw = list_of(&a->dw, wants_dw);
 	norm->db = list_of(&a->db, wants_dw);
+	norm->is_per_channel = n->kind == CUDA_BATCH_NORM;
+	norm->has_affine = a->has_affine != 0;
+	norm->is_fixed = a->use_statistics != 0;
+	norm->activation = (int32_t)a->activation;
+	norm->has_residual = !n->is_backward && a->has_residual;
+	norm->wants = (int32_t)a->wants;
+	norm->adds = (a->call.flags & TN_ACCUMULATE) != 0;
 	sizes->inner = fill_views(norm, n);
 	sizes->channels_last = norm->x.channel == 1 &&
 			       (norm->n_inner == 1 || norm->x.inner[sizes->inner - 1] != 1);
@@ -117,39 +124,24 @@ static void plan(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_
 
 /* ---- Kernels ---------------------------------------------------------------------------------*/
 
-/* As kernels/norm.cu has it. */
-enum part { FORWARD_SUMS, FORWARD, BACKWARD_SUMS, BACKWARD };
-
 struct step {
 	const char *name; /* NULL: not needed */
-	enum part part;
 	struct cuda_team team;
 	struct cuda_grid grid;
+	int is_join; /* it looks at sums alone, not at x */
 };
 
-/* What a part does not look at is 0, so that it is compiled once. */
 static tn_status get(struct cuda_job *job, const struct cuda_norm_call *n,
 		     const struct sizes *sizes, const struct step *step,
 		     struct cuda_kernel **kernel)
 {
-	const struct tn_norm_args *a = &n->args;
-	const enum part part = step->part;
-	const int ends = part == FORWARD || part == BACKWARD, sums = part == BACKWARD_SUMS;
 	const struct cuda_define defines[DEFINES] = {
-		{"DTYPE", a->x.dtype},
-		{"PART", part},
-		{"INNER", sizes->inner},
-		{"CHANNELS_LAST", sizes->channels_last},
+		{"DTYPE", n->args.x.dtype},
+		{"INNER", step->is_join ? 1 : sizes->inner},
+		{"CHANNELS_LAST", step->is_join ? 0 : sizes->channels_last},
 		{"LX", step->team.lx},
 		{"LY", step->team.ly},
-		{"COLUMNS", step->team.columns},
-		{"PER_CHANNEL", n->kind == CUDA_BATCH_NORM},
-		{"AFFINE", ends && a->has_affine},
-		{"FIXED", ends && a->use_statistics},
-		{"ACTIVATION", part == FORWARD_SUMS ? 0 : a->activation},
-		{"RESIDUAL", part == FORWARD && a->has_residual},
-		{"WANTS", a->wants & (sums ? CUDA_NORM_DW : CUDA_NORM_DX | CUDA_NORM_DRESIDUAL)},
-		{"ADDS", sums && (a->call.flags & TN_ACCUMULATE)}};
+		{"COLUMNS", step->team.columns}};
 	return cuda_kernel_get(job, "norm", step->name, defines, DEFINES, kernel);
 }
 
@@ -175,37 +167,37 @@ static tn_status run(struct cuda_job *job, const struct cuda_norm_call *n,
 static const struct cuda_team whole_block = {1, CUDA_TEAM_BLOCK, 0};
 
 static struct step chunk_step(const struct cuda_norm *norm, const struct sizes *sizes,
-			      const char *name, enum part part)
+			      const char *name)
 {
 	const uint64_t lx = sizes->chunks.lx;
 	const uint32_t blocks = (uint32_t)(((uint64_t)norm->n_channels + lx - 1) / lx);
 	return (struct step){name,
-			     part,
 			     sizes->chunks,
-			     {blocks, (uint32_t)norm->n_chunks, 1, CUDA_TEAM_BLOCK, 1, 1, 0}};
+			     {blocks, (uint32_t)norm->n_chunks, 1, CUDA_TEAM_BLOCK, 1, 1, 0},
+			     0};
 }
 
-static struct step join_step(const struct cuda_norm *norm, const char *name, enum part part)
+static struct step join_step(const struct cuda_norm *norm, const char *name)
 {
 	const uint32_t blocks =
 		(uint32_t)((norm->n_channels + CHANNELS_OF_JOIN - 1) / CHANNELS_OF_JOIN);
-	return (struct step){name, part, whole_block, {blocks, 1, 1, CUDA_TEAM_BLOCK, 1, 1, 0}};
+	return (struct step){name, whole_block, {blocks, 1, 1, CUDA_TEAM_BLOCK, 1, 1, 0}, 1};
 }
 
 static struct step all_step(const struct cuda_job *job, const struct cuda_norm *norm,
-			    const char *name, enum part part)
+			    const char *name)
 {
 	const uint64_t n = (uint64_t)(norm->n_samples * norm->n_channels * norm->n_inner);
 	const uint32_t blocks = cuda_blocks(job->device, n, CUDA_TEAM_BLOCK);
-	return (struct step){name, part, whole_block, {blocks, 1, 1, CUDA_TEAM_BLOCK, 1, 1, 0}};
+	return (struct step){name, whole_block, {blocks, 1, 1, CUDA_TEAM_BLOCK, 1, 1, 0}, 0};
 }
 
 static struct step group_step(const struct cuda_job *job, const struct cuda_norm *norm,
-			      const struct sizes *sizes, const char *name, enum part part)
+			      const struct sizes *sizes, const char *name)
 {
 	const uint64_t n = (uint64_t)(norm->n_samples * norm->groups);
 	const uint32_t blocks = cuda_blocks(job->device, n, sizes->groups.lx);
-	return (struct step){name, part, sizes->groups, {blocks, 1, 1, CUDA_TEAM_BLOCK, 1, 1, 0}};
+	return (struct step){name, sizes->groups, {blocks, 1, 1, CUDA_TEAM_BLOCK, 1, 1, 0}, 0};
 }
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
@@ -216,11 +208,11 @@ static tn_status run_forward(struct cuda_job *job, const struct cuda_norm_call *
 	const int is_batch = n->kind == CUDA_BATCH_NORM, is_fixed = n->args.use_statistics != 0;
 	struct step steps[3] = {{.name = NULL}};
 	if (is_batch && !is_fixed) {
-		steps[0] = chunk_step(norm, sizes, "norm_chunks", FORWARD_SUMS);
-		steps[1] = join_step(norm, "norm_join", FORWARD_SUMS);
+		steps[0] = chunk_step(norm, sizes, "norm_chunks");
+		steps[1] = join_step(norm, "norm_join");
 	}
-	steps[2] = is_batch || is_fixed ? all_step(job, norm, "norm_apply", FORWARD)
-					: group_step(job, norm, sizes, "norm_groups", FORWARD);
+	steps[2] = is_batch || is_fixed ? all_step(job, norm, "norm_apply")
+					: group_step(job, norm, sizes, "norm_groups");
 	return run(job, n, sizes, norm, steps);
 }
 
@@ -246,13 +238,13 @@ static tn_status run_backward(struct cuda_job *job, const struct cuda_norm_call 
 {
 	struct step steps[3] = {{.name = NULL}};
 	if (needs_chunks(n)) {
-		steps[0] = chunk_step(norm, sizes, "norm_chunk_gradients", BACKWARD_SUMS);
-		steps[1] = join_step(norm, "norm_join_gradients", BACKWARD_SUMS);
+		steps[0] = chunk_step(norm, sizes, "norm_chunk_gradients");
+		steps[1] = join_step(norm, "norm_join_gradients");
 	}
 	if (n->kind != CUDA_BATCH_NORM && has_sums(n))
-		steps[2] = group_step(job, norm, sizes, "norm_derive_groups", BACKWARD);
+		steps[2] = group_step(job, norm, sizes, "norm_derive_groups");
 	else if (n->args.wants & (CUDA_NORM_DX | CUDA_NORM_DRESIDUAL))
-		steps[2] = all_step(job, norm, "norm_derive", BACKWARD);
+		steps[2] = all_step(job, norm, "norm_derive");
 	return run(job, n, sizes, norm, steps);
 }
 

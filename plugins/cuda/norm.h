@@ -39,6 +39,7 @@ struct cuda_norm {
 	struct cuda_norm_list w, b, mean, rstd, dw, db;
 	uint64_t scratch;
 	double epsilon;
+	int32_t is_per_channel, has_affine, is_fixed, activation, has_residual, wants, adds;
 };
 
 /* Everything that can be wrong with the arguments; sets `extra`. */

@@ -18,6 +18,7 @@ struct lines {
 	int64_t step[3];
 	uint64_t length[TN_MAX_RANK];
 	int64_t stride[3][TN_MAX_RANK];
+	int32_t is_logarithm, adds;
 };
 
 struct views {
@@ -96,6 +97,8 @@ static tn_status run(struct cuda_job *job, const struct tn_softmax_args *args,
 	void *arguments[] = {&lines};
 	plan(&nest, args, v);
 	fill_lines(&lines, &nest);
+	lines.is_logarithm = args->logarithm != 0;
+	lines.adds = (args->call.flags & TN_ACCUMULATE) != 0;
 	const uint32_t last = nest.rank - 1;
 	const int64_t *stride = nest.view[0].stride;
 	const struct cuda_team team =
@@ -104,10 +107,8 @@ static tn_status run(struct cuda_job *job, const struct tn_softmax_args *args,
 					      {"RANK", last},
 					      {"LX", team.lx},
 					      {"LY", team.ly},
-					      {"COLUMNS", team.columns},
-					      {"LOGARITHM", args->logarithm},
-					      {"ADDS", (args->call.flags & TN_ACCUMULATE) != 0}};
-	tn_status status = cuda_kernel_get(job, "softmax", job->operation, defines, 7, &kernel);
+					      {"COLUMNS", team.columns}};
+	tn_status status = cuda_kernel_get(job, "softmax", job->operation, defines, 5, &kernel);
 	if (status)
 		return status;
 	const struct cuda_grid grid = {

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Tenon developers
 //
 // Softmax cross-entropy of rows of logits, and its gradient: a team of threads for each row.  DTYPE, LX, LY and
-// COLUMNS of the teams, ADDS (to dx).
+// COLUMNS of the teams.
 
 typedef cu_type<DTYPE> element;
 typedef cu_team<LX, LY, COLUMNS> team;
@@ -13,8 +13,10 @@ struct rows {
 	cu_i64 x_stride[2], dx_stride[2];
 	cu_i64 labels_stride, lse_stride, loss_stride;
 	cu_i64 ignored;
+	cu_i32 adds; // to dx
 };
 
+#ifdef KERNEL_cross_entropy_forward
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_forward(const rows g)
 {
 	__shared__ element shared[256];
@@ -45,7 +47,9 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_forward(const ro
 		((element *)g.loss)[row * g.loss_stride] = loss;
 	}
 }
+#endif
 
+#ifdef KERNEL_cross_entropy_backward
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_backward(const rows g)
 {
 	for (cu_i64 row = (cu_i64)blockIdx.x * LX + team::line(); row < g.n_rows;
@@ -62,9 +66,10 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_backward(const r
 						 : (element)CU_NAN;
 			if (label == g.ignored)
 				value = 0;
-			if (ADDS)
+			if (g.adds)
 				value += dx[c * g.dx_stride[1]];
 			dx[c * g.dx_stride[1]] = value;
 		}
 	}
 }
+#endif

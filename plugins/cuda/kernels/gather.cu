@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The Tenon developers
 //
 // Rows chosen by an array of indices: gather, and scatter_add.  DTYPE, RANK of the axes beside the chosen one,
-// BY_AXIS (the chosen axis is the densest of what is listed), WIDE_INDEX.
+// BY_AXIS (the chosen axis is the densest of what is listed), WIDE_INDEX.  Where elements are moved alone DTYPE is an
+// unsigned one of their size.
 //
 // scatter_add is told its order by sorting: each index becomes a key (row, number of the index), whose order
 // by size is the order of the sums, and runs of equal rows become one sum each.
@@ -46,6 +47,7 @@ CU_FN cu_i64 row_of(const choice &g, cu_i64 j)
 	return row >= 0 && row < g.n_rows ? row : -1;
 }
 
+#ifdef KERNEL_gather_rows
 extern "C" __global__ void __launch_bounds__(256) gather_rows(const choice g)
 {
 	const cu_u64 n_indices = (cu_u64)g.n_indices, n = n_indices * g.n_others;
@@ -61,11 +63,13 @@ extern "C" __global__ void __launch_bounds__(256) gather_rows(const choice g)
 		((element *)g.listed)[to + (cu_i64)j * g.listed_step] = value;
 	}
 }
+#endif
 
 // ---- scatter_add --------------------------------------------------------------------------------
 
 #define NO_ROW 0xffffffffu
 
+#ifdef KERNEL_scatter_keys
 extern "C" __global__ void __launch_bounds__(256) scatter_keys(const choice g)
 {
 	for (cu_i64 j = (cu_i64)blockIdx.x * 256 + threadIdx.x; j < g.n_indices;
@@ -74,6 +78,7 @@ extern "C" __global__ void __launch_bounds__(256) scatter_keys(const choice g)
 		((cu_u64 *)g.keys)[j] = (row < 0 ? (cu_u64)NO_ROW : (cu_u64)row) << 32 | (cu_u64)j;
 	}
 }
+#endif
 
 // How many of the n sorted keys are below `key`.
 CU_FN cu_u64 rank_of(const cu_u64 *keys, cu_u64 n, cu_u64 key)
@@ -91,6 +96,7 @@ CU_FN cu_u64 rank_of(const cu_u64 *keys, cu_u64 n, cu_u64 key)
 	return low;
 }
 
+#ifdef KERNEL_scatter_merge
 // Sorted runs of that length become runs of twice the length: a key goes behind those of its own run and of
 // the other one that are below it.  No two keys are equal.
 extern "C" __global__ void __launch_bounds__(256)
@@ -105,8 +111,9 @@ scatter_merge(const cu_u64 *from, cu_u64 *to, cu_u64 n, cu_u64 run)
 		   rank_of(from + (n_other ? other : 0), n_other, key)] = key;
 	}
 }
+#endif
 
-#if DTYPE >= 2 && DTYPE <= 13
+#ifdef KERNEL_scatter_sum
 // What elements are added in: integers by wrap.
 template <class T> struct total_of { typedef cu_u64 type; };
 template <> struct total_of<cu_f16> { typedef cu_f32 type; };

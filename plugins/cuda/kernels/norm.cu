@@ -2,10 +2,7 @@
 // SPDX-FileCopyrightText: The Tenon developers
 //
 // Batch, layer and group norm.  x has samples, channels, and INNER axes behind them; those of all arrays of a call
-// are merged alike.  DTYPE, INNER, CHANNELS_LAST, LX, LY and COLUMNS of the teams; PER_CHANNEL (batch norm: a
-// mean for each channel, else for each of `groups` parts of a sample's channels), AFFINE, FIXED (the
-// statistics are given), ACTIVATION, RESIDUAL, WANTS (backward: 1 dx, 2 dw and db, 4 dresidual), ADDS (to dw and db);
-// PART is what is compiled: 0 forward's sums of channels, 1 forward, 2 backward's sums of channels, 3 backward.
+// are merged alike.  DTYPE, INNER, CHANNELS_LAST, LX, LY and COLUMNS of the teams.
 //
 // What goes over all samples is summed in chunks (norm_chunks, norm_chunk_gradients), whose sums are joined by
 // a warp for each channel: in the order of their numbers, so the bits are the same from run to run.
@@ -38,6 +35,12 @@ struct call {
 	list w, b, mean, rstd, dw, db;
 	cu_u64 scratch;
 	double epsilon;
+	cu_i32 is_per_channel; // batch norm: a mean for each channel, else for each of `groups` parts of a sample's
+	cu_i32 has_affine;
+	cu_i32 is_fixed; // the statistics are given
+	cu_i32 activation, has_residual;
+	cu_i32 wants; // backward: 1 dx, 2 dw and db, 4 dresidual
+	cu_i32 adds;  // to dw and db
 };
 
 // ---- Places -------------------------------------------------------------------------------------
@@ -61,7 +64,7 @@ CU_FN real &at(const call &g, const view &v, const index &i)
 // Which mean and rstd it has.
 CU_FN cu_i64 group_of(const call &g, const index &i)
 {
-	if (PER_CHANNEL)
+	if (g.is_per_channel)
 		return i.channel;
 	return i.sample * g.groups + i.channel / (g.n_channels / g.groups);
 }
@@ -105,7 +108,7 @@ CU_FN index of_all(const call &g, cu_i64 e)
 
 // ---- Forward ------------------------------------------------------------------------------------
 
-#if PART == 0
+#ifdef KERNEL_norm_chunks
 // The mean of a chunk of a channel and the sum of squares of the distances from it, in two passes.
 extern "C" __global__ void __launch_bounds__(256) norm_chunks(const call g)
 {
@@ -128,7 +131,9 @@ extern "C" __global__ void __launch_bounds__(256) norm_chunks(const call g)
 	to[0] = mean;
 	to[1] = squares;
 }
+#endif
 
+#ifdef KERNEL_norm_join
 // mean and rstd of a channel from those of its chunks: a warp each.
 extern "C" __global__ void __launch_bounds__(256) norm_join(const call g)
 {
@@ -156,17 +161,19 @@ extern "C" __global__ void __launch_bounds__(256) norm_join(const call g)
 }
 #endif
 
-#if PART == 1
 CU_FN void finish(const call &g, const index &i, real mean, real rstd)
 {
 	real y = (at(g, g.x, i) - mean) * rstd;
-	if (AFFINE)
+	if (g.has_affine)
 		y = y * g.w[i.channel] + g.b[i.channel];
-	if (RESIDUAL)
+	if (g.has_residual)
 		y += at(g, g.extra, i);
-	at(g, g.y, i) = cu_activate<ACTIVATION>(y);
+	at(g, g.y, i) = g.activation == 1   ? cu_activate<1>(y)
+			: g.activation == 2 ? cu_activate<2>(y)
+					    : y;
 }
 
+#ifdef KERNEL_norm_apply
 // Where mean and rstd are there.
 extern "C" __global__ void __launch_bounds__(256) norm_apply(const call g)
 {
@@ -178,7 +185,9 @@ extern "C" __global__ void __launch_bounds__(256) norm_apply(const call g)
 		finish(g, i, g.mean[group], g.rstd[group]);
 	}
 }
+#endif
 
+#ifdef KERNEL_norm_groups
 // All of it for what has its own team: a row, or some channels of a sample.
 extern "C" __global__ void __launch_bounds__(256) norm_groups(const call g)
 {
@@ -211,24 +220,22 @@ extern "C" __global__ void __launch_bounds__(256) norm_groups(const call g)
 
 // ---- Backward -----------------------------------------------------------------------------------
 
-#if PART >= 2
 // What the activation lets pass of dy.
 CU_FN real passed(const call &g, const index &i)
 {
 	const real dy = at(g, g.y, i);
-	if (!ACTIVATION)
+	if (!g.activation)
 		return dy;
 	const real result = at(g, g.extra, i);
-	return result > 0 && (ACTIVATION == 1 || result < 6) ? dy : 0;
+	return result > 0 && (g.activation == 1 || result < 6) ? dy : 0;
 }
 
 CU_FN real normal(const call &g, const index &i, cu_i64 group)
 {
 	return (at(g, g.x, i) - g.mean[group]) * g.rstd[group];
 }
-#endif
 
-#if PART == 2
+#ifdef KERNEL_norm_chunk_gradients
 // The sums of dy and of dy xhat over a chunk of a channel.
 extern "C" __global__ void __launch_bounds__(256) norm_chunk_gradients(const call g)
 {
@@ -251,7 +258,9 @@ extern "C" __global__ void __launch_bounds__(256) norm_chunk_gradients(const cal
 	to[0] = sum;
 	to[1] = sum_x;
 }
+#endif
 
+#ifdef KERNEL_norm_join_gradients
 // dw and db of a channel from the sums of its chunks: a warp each.  The sums of all stand in the place of the
 // first chunk's afterwards.
 extern "C" __global__ void __launch_bounds__(256) norm_join_gradients(const call g)
@@ -272,30 +281,30 @@ extern "C" __global__ void __launch_bounds__(256) norm_join_gradients(const call
 		return;
 	from[0] = sum;
 	from[1] = sum_x;
-	if (!(WANTS & 2))
+	if (!(g.wants & 2))
 		return;
-	g.dw[channel] = sum_x + (ADDS ? g.dw[channel] : 0);
-	g.db[channel] = sum + (ADDS ? g.db[channel] : 0);
+	g.dw[channel] = sum_x + (g.adds ? g.dw[channel] : 0);
+	g.db[channel] = sum + (g.adds ? g.db[channel] : 0);
 }
 #endif
 
-#if PART == 3
 // dx = rstd (w dy - mean - xhat mean_x), and dresidual.
 CU_FN void derive(const call &g, const index &i, cu_i64 group, real mean, real mean_x)
 {
 	const real dy = passed(g, i);
-	real dx = AFFINE ? dy * g.w[i.channel] : dy;
-	if (WANTS & 1) {
-		if (!FIXED)
+	real dx = g.has_affine ? dy * g.w[i.channel] : dy;
+	if (g.wants & 1) {
+		if (!g.is_fixed)
 			dx -= mean + normal(g, i, group) * mean_x;
 		dx *= g.rstd[group];
 	}
-	if (WANTS & 1)
+	if (g.wants & 1)
 		at(g, g.dx, i) = dx;
-	if (WANTS & 4)
+	if (g.wants & 4)
 		at(g, g.dresidual, i) = dy;
 }
 
+#ifdef KERNEL_norm_derive
 // Where the sums of a channel are there, or none are needed.
 extern "C" __global__ void __launch_bounds__(256) norm_derive(const call g)
 {
@@ -305,16 +314,18 @@ extern "C" __global__ void __launch_bounds__(256) norm_derive(const call g)
 	     e += (cu_i64)gridDim.x * 256) {
 		const index i = of_all(g, e);
 		real mean = 0, mean_x = 0;
-		if (PER_CHANNEL && !FIXED && (WANTS & 1)) {
+		if (g.is_per_channel && !g.is_fixed && (g.wants & 1)) {
 			const real *sums = (const real *)g.scratch + 2 * i.channel * g.n_chunks;
-			const real w = (AFFINE ? g.w[i.channel] : (real)1) / m;
+			const real w = (g.has_affine ? g.w[i.channel] : (real)1) / m;
 			mean = sums[0] * w;
 			mean_x = sums[1] * w;
 		}
 		derive(g, i, group_of(g, i), mean, mean_x);
 	}
 }
+#endif
 
+#ifdef KERNEL_norm_derive_groups
 // What has its own team sums itself.
 extern "C" __global__ void __launch_bounds__(256) norm_derive_groups(const call g)
 {
@@ -328,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(256) norm_derive_groups(const call 
 		real mean = 0, mean_x = 0;
 		for (cu_i64 t = member; t < end; t += LY) {
 			const index i = of_group(g, group, t);
-			const real dxhat = passed(g, i) * (AFFINE ? g.w[i.channel] : (real)1);
+			const real dxhat = passed(g, i) * (g.has_affine ? g.w[i.channel] : (real)1);
 			mean += dxhat;
 			mean_x += dxhat * normal(g, i, group);
 		}

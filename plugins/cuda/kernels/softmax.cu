@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Tenon developers
 //
 // Softmax and its logarithm along one axis, and their gradients: a team of threads for each line.  DTYPE, RANK of
-// what tells lines apart, LX, LY and COLUMNS of the teams, LOGARITHM, ADDS (to dx).
+// what tells lines apart, LX, LY and COLUMNS of the teams.
 
 typedef cu_type<DTYPE> element;
 typedef cu_sum<element> real;
@@ -16,6 +16,8 @@ struct lines {
 	cu_i64 step[3];
 	cu_u64 length[16];
 	cu_i64 stride[3][16];
+	cu_i32 is_logarithm;
+	cu_i32 adds; // to dx
 };
 
 template <int n_views> struct places {
@@ -40,6 +42,7 @@ template <int n_views> CU_FN places<n_views> find(const lines &g, cu_u64 line)
 	return p;
 }
 
+#ifdef KERNEL_softmax_forward
 extern "C" __global__ void __launch_bounds__(256) softmax_forward(const lines g)
 {
 	__shared__ real shared[256];
@@ -58,15 +61,17 @@ extern "C" __global__ void __launch_bounds__(256) softmax_forward(const lines g)
 		for (cu_i64 j = member; j < n; j += LY)
 			sum += exp(cu_convert<real>(p.at[0][j * g.step[0]]) - largest);
 		sum = team::sum(sum, shared);
-		const real shift = LOGARITHM ? log(sum) : 0, scale = LOGARITHM ? 0 : 1 / sum;
+		const real shift = g.is_logarithm ? log(sum) : 0, scale = g.is_logarithm ? 0 : 1 / sum;
 		for (cu_i64 j = member; j < n; j += LY) {
 			const real distance = cu_convert<real>(p.at[0][j * g.step[0]]) - largest;
 			p.at[1][j * g.step[1]] = cu_convert<element>(
-				LOGARITHM ? distance - shift : exp(distance) * scale);
+				g.is_logarithm ? distance - shift : exp(distance) * scale);
 		}
 	}
 }
+#endif
 
+#ifdef KERNEL_softmax_backward
 extern "C" __global__ void __launch_bounds__(256) softmax_backward(const lines g)
 {
 	__shared__ real shared[256];
@@ -79,17 +84,18 @@ extern "C" __global__ void __launch_bounds__(256) softmax_backward(const lines g
 		real sum = 0;
 		for (cu_i64 j = member; j < n; j += LY) {
 			const real dy = cu_convert<real>(p.at[1][j * g.step[1]]);
-			sum += LOGARITHM ? dy : cu_convert<real>(p.at[0][j * g.step[0]]) * dy;
+			sum += g.is_logarithm ? dy : cu_convert<real>(p.at[0][j * g.step[0]]) * dy;
 		}
 		sum = team::sum(sum, shared);
 		for (cu_i64 j = member; j < n; j += LY) {
 			const real y = cu_convert<real>(p.at[0][j * g.step[0]]);
 			const real dy = cu_convert<real>(p.at[1][j * g.step[1]]);
 			element *dx = p.at[2] + j * g.step[2];
-			real value = LOGARITHM ? dy - exp(y) * sum : y * (dy - sum);
-			if (ADDS)
+			real value = g.is_logarithm ? dy - exp(y) * sum : y * (dy - sum);
+			if (g.adds)
 				value += cu_convert<real>(*dx);
 			*dx = cu_convert<element>(value);
 		}
 	}
 }
+#endif
