@@ -62,13 +62,15 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* Waits for the device, as the real one does. */
+/* Waits for the device, as the real one does; its stream must be there still. */
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 {
 	cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
 	struct sim_cublas *cublas = sim_cublas_enter("cublasDestroy_v2", handle, &status);
 	if (!cublas)
 		return status;
+	if (simcudaStream(cublas->stream) == cudaErrorInvalidResourceHandle)
+		return CUBLAS_STATUS_EXECUTION_FAILED;
 	cudaDeviceSynchronize();
 	pthread_mutex_lock(&lock);
 	struct sim_cublas **at = &handles;

@@ -65,7 +65,12 @@ static cublasStatus_t multiply(const struct call *c)
 		return status;
 	const int on_device = cublas->pointers == CUBLAS_POINTER_MODE_DEVICE;
 	const int scale = sim_scale_type(c->compute);
-	struct sim_gemm gemm = {.m = c->m, .n = c->n, .k = c->k, .batches = c->batches};
+	struct sim_gemm gemm = {.m = c->m,
+				.n = c->n,
+				.k = c->k,
+				.batches = c->batches,
+				.workspace = cublas->workspace,
+				.workspace_size = cublas->workspace_size};
 	gemm.a = matrix_of(c->a.data, c->a.type, c->a.ld, c->a.at, c->transa != CUBLAS_OP_N,
 			   c->is_array);
 	gemm.b = matrix_of(c->b.data, c->b.type, c->b.ld, c->b.at, c->transb != CUBLAS_OP_N,
@@ -294,7 +299,9 @@ static cublasStatus_t multiply_vector(const struct vector_call *c)
 	struct sim_gemm gemm = {.m = is_transposed ? c->n : c->m,
 				.n = 1,
 				.k = is_transposed ? c->m : c->n,
-				.batches = c->batches};
+				.batches = c->batches,
+				.workspace = cublas->workspace,
+				.workspace_size = cublas->workspace_size};
 	gemm.a = matrix_of(c->a, c->type, c->lda, c->at_a, is_transposed, 0);
 	gemm.b = matrix_of(c->x, c->type, c->incx, c->at_x, 1, 0);
 	gemm.c = matrix_of(c->y, c->type, c->incy, c->at_y, 1, 0);

@@ -275,6 +275,40 @@ static void what_lies_outside_loses_the_device(void **state)
 			 CUBLAS_STATUS_EXECUTION_FAILED);
 }
 
+static void a_workspace_is_written_to(void **state)
+{
+	const float alpha = 1, beta = 0, one = 1;
+	char words[64] = {0}, *room = upload(words, sizeof(words));
+	float *a = upload(&one, sizeof(one));
+	(void)state;
+	assert_int_equal(cublasSetWorkspace_v2(handle, room, sizeof(words)), CUBLAS_STATUS_SUCCESS);
+	assert_int_equal(cublasSgemm_v2(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &alpha, a, 1, a,
+					1, &beta, a, 1),
+			 CUBLAS_STATUS_SUCCESS);
+	download(words, room, sizeof(words));
+	assert_int_equal((unsigned char)words[63], 0xff);
+	assert_int_equal(cublasSetWorkspace_v2(handle, room, sizeof(words) + 1),
+			 CUBLAS_STATUS_SUCCESS);
+	(void)cublasSgemm_v2(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &alpha, a, 1, a, 1, &beta,
+			     a, 1);
+	assert_cuda(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+	restart_simcuda(NULL);
+}
+
+static void a_handle_outlives_no_stream(void **state)
+{
+	cublasHandle_t own = NULL;
+	cudaStream_t stream = NULL;
+	(void)state;
+	assert_int_equal(cublasCreate_v2(&own), CUBLAS_STATUS_SUCCESS);
+	assert_cuda(cudaStreamCreate(&stream), cudaSuccess);
+	assert_int_equal(cublasSetStream_v2(own, stream), CUBLAS_STATUS_SUCCESS);
+	assert_cuda(cudaStreamDestroy(stream), cudaSuccess);
+	assert_int_equal(cublasDestroy_v2(own), CUBLAS_STATUS_EXECUTION_FAILED);
+	assert_int_equal(cublasSetStream_v2(own, NULL), CUBLAS_STATUS_SUCCESS);
+	assert_int_equal(cublasDestroy_v2(own), CUBLAS_STATUS_SUCCESS);
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
 	const float one = 1;
@@ -312,6 +346,8 @@ int main(void)
 			finish),
 		cmocka_unit_test_setup_teardown(what_lies_outside_loses_the_device, restart,
 						finish),
+		cmocka_unit_test_setup_teardown(a_workspace_is_written_to, restart, finish),
+		cmocka_unit_test_setup_teardown(a_handle_outlives_no_stream, restart, finish),
 		cmocka_unit_test_setup_teardown(wrong_arguments_are_refused, restart, finish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

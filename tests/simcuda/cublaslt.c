@@ -359,7 +359,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
 	struct desc desc;
 	struct sim_gemm gemm = {0};
 	cublasStatus_t status = enter("cublasLtMatmul");
-	(void)algorithm, (void)workspace, (void)workspace_size;
+	(void)algorithm;
 	if (status)
 		return status;
 	if (!handle)
@@ -381,6 +381,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
 	const int on_device = desc.pointers == CUBLASLT_POINTER_MODE_DEVICE;
 	gemm.alpha = sim_scalar_at(alpha, (cudaDataType_t)desc.scale, on_device);
 	gemm.beta = sim_scalar_at(beta, (cudaDataType_t)desc.scale, on_device);
+	gemm.workspace = workspace;
+	gemm.workspace_size = workspace_size;
 	gemm.is_tf32 = gemm.a.type == CUDA_R_32F && desc.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
 	return simcudaEnqueue(stream, "cublasLtMatmul", sim_gemm_run, &gemm, sizeof(gemm))
 		       ? CUBLAS_STATUS_EXECUTION_FAILED

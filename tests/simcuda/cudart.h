@@ -157,6 +157,8 @@ cudaError_t sim_enqueue(struct sim_stream *stream, struct sim_work *work);
 /* The same after a place elsewhere; never captured. */
 cudaError_t sim_enqueue_after(struct sim_stream *stream, struct sim_work *work,
 			      struct sim_place place);
+/* After a launch, which with CUDA_LAUNCH_BLOCKING waits for its work and answers for it. */
+cudaError_t sim_launched(cudaStream_t handle);
 struct sim_place sim_place_now(const struct sim_stream *stream);
 int sim_is_reached(struct sim_place place);
 /* Runs until the place is reached. */

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Copies.  The sides are checked when the call is made and again when the stream gets there.  Pinned
- * memory is read and written at that time; of pageable memory what is read is taken at the call, and
- * what is written makes the call wait.
+ * memory is read and written at that time; of pageable memory what is read is taken at the call, unless
+ * the device reads such memory itself (SIMCUDA_PAGEABLE), and what is written makes the call wait.
  */
 #include "cudart_copy.h"
 
@@ -132,7 +132,7 @@ static cudaError_t enqueue(const struct sim_copy *call, struct sim_stream *strea
 {
 	struct copy_work data = {.name = call->name, .r = call->r};
 	cudaError_t error = cudaSuccess;
-	if (sim_side_of(call->r.from) == SIM_PAGEABLE && !stream->capture)
+	if (sim_side_of(call->r.from) == SIM_PAGEABLE && !sim_settings.pageable && !stream->capture)
 		error = stage(&data);
 	if (error)
 		return error;

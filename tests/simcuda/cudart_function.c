@@ -43,8 +43,10 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 	cudaError_t error = sim_enter("cudaFuncGetAttributes");
 	if (error)
 		return error;
-	const struct sim_kernel *kernel = sim_kernel_find(function, &error);
+	struct sim_kernel *kernel = sim_kernel_find(function, &error);
 	if (kernel)
+		error = sim_kernel_load(kernel);
+	if (!error)
 		describe(kernel, attributes);
 	return sim_leave(error);
 }

@@ -152,7 +152,11 @@ static cudaError_t launch_kernel(const void *function, const struct ptx_launch *
 		return sim_say(cudaErrorInvalidValue, "%s: no arguments, %zu expected",
 			       ptx_kernel_name(kernel->ptx), ptx_parameters(kernel->ptx));
 	error = check_launch(kernel, launch);
-	return error ? error : enqueue(kernel, launch, arguments, stream);
+	if (!error)
+		error = sim_kernel_load(kernel);
+	if (!error)
+		error = enqueue(kernel, launch, arguments, stream);
+	return error ? error : sim_launched(handle);
 }
 
 static struct ptx_launch shape_of(dim3 grid, dim3 block, size_t shared)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simcuda.h"
+
 struct variable {
 	struct variable *next;
 	uint64_t address;
@@ -200,6 +202,14 @@ struct sim_kernel *sim_kernel_find(const void *function, cudaError_t *error)
 	*error = sim_say(function ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction,
 			 "%p is no kernel", function);
 	return NULL;
+}
+
+cudaError_t sim_kernel_load(struct sim_kernel *kernel)
+{
+	cudaError_t error =
+		kernel->is_loaded ? cudaSuccess : (cudaError_t)simcudaFault("simcudaLoad");
+	kernel->is_loaded = !error;
+	return error;
 }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *handle, cudaLibrary_t library_handle,

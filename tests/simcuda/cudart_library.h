@@ -17,10 +17,13 @@ struct sim_kernel {
 	const struct ptx_kernel *ptx;
 	int max_dynamic; /* bytes of shared memory that a launch may add; by device, but one here */
 	int carveout;
+	int is_loaded; /* onto the device, which is put off until somebody asks or launches */
 };
 
 /* The kernel that a launch names; NULL, and why in `error`. */
 struct sim_kernel *sim_kernel_find(const void *function, cudaError_t *error);
+/* Loads its code, once; the fault simcudaLoad strikes here. */
+cudaError_t sim_kernel_load(struct sim_kernel *kernel);
 /* Work that waits keeps the library. */
 void sim_library_keep(struct sim_library *library);
 void sim_library_release(struct sim_library *library);

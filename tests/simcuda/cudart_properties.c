@@ -63,6 +63,7 @@ static void fill_memory(struct cudaDeviceProp *p)
 	p->concurrentKernels = 1;
 	p->streamPrioritiesSupported = 1;
 	p->computePreemptionSupported = 1;
+	p->pageableMemoryAccess = sim_settings.pageable;
 	p->hostNumaId = -1;
 	p->deviceNumaId = -1;
 }

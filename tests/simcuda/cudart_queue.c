@@ -354,6 +354,17 @@ cudaError_t sim_enqueue(struct sim_stream *stream, struct sim_work *work)
 	return put(stream, work, NULL);
 }
 
+cudaError_t sim_launched(cudaStream_t handle)
+{
+	cudaError_t error = cudaSuccess;
+	struct sim_stream *stream = sim_stream_find(handle, &error);
+	if (!stream || !sim_settings.blocking || stream->capture)
+		return error;
+	int device = stream->device;
+	sim_run_stream(stream);
+	return sim_device(device)->sticky;
+}
+
 /* ---- For the other libraries -----------------------------------------------------------------*/
 
 struct foreign {
@@ -394,7 +405,10 @@ int simcudaEnqueue(void *stream, const char *name, int (*run)(void *data), const
 		   size_t size)
 {
 	cudaError_t error = sim_enter("simcudaEnqueue");
-	return error ? error : sim_leave(enqueue_foreign(stream, name, run, data, size));
+	if (error)
+		return error;
+	error = enqueue_foreign(stream, name, run, data, size);
+	return sim_leave(error ? error : sim_launched(stream));
 }
 
 int simcudaRange(const void *address, size_t size, int write)

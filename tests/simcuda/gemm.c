@@ -190,6 +190,21 @@ static int run_one(struct product *p, int64_t batch, void *memory)
 	return 0;
 }
 
+/* Nobody else's bytes may be in it: both its ends become NaN, before anything is read. */
+static int use_workspace(const struct sim_gemm *g)
+{
+	const size_t most = (size_t)64 << 10, size = g->workspace_size;
+	const size_t part = size < most ? size : most;
+	if (!size)
+		return 0;
+	int error = simcudaRange(g->workspace, size, 1);
+	if (error)
+		return error;
+	memset(g->workspace, 0xff, part);
+	memset((char *)g->workspace + size - part, 0xff, part);
+	return 0;
+}
+
 int sim_gemm_run(void *data)
 {
 	const struct sim_gemm *g = data;
@@ -198,6 +213,9 @@ int sim_gemm_run(void *data)
 	if (!error)
 		error = sim_scalar_read(&g->beta, &p.beta);
 	if (error || g->m == 0 || g->n == 0)
+		return error;
+	error = use_workspace(g);
+	if (error)
 		return error;
 	void *memory = calloc((size_t)(g->m * g->k + g->k * g->n + g->m), sizeof(double));
 	if (!memory)

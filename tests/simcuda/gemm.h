@@ -35,6 +35,8 @@ struct sim_gemm {
 	int is_tf32;            /* a and b are rounded to TF32 */
 	struct sim_matrix bias; /* one for each row; no data: none */
 	enum sim_activation activation;
+	void *workspace; /* what the caller gave for it is written over, for the real one does so */
+	size_t workspace_size;
 };
 
 size_t sim_type_size(cudaDataType_t type); /* 0 for one that is not simulated */

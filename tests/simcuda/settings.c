@@ -33,6 +33,8 @@ void sim_settings_read(struct sim_settings *settings)
 	settings->peer = number("SIMCUDA_PEER", 1) != 0;
 	settings->keys = number("SIMCUDA_KEYS", 1) != 0;
 	settings->verbose = number("SIMCUDA_VERBOSE", 0) != 0;
+	settings->pageable = number("SIMCUDA_PAGEABLE", 0) != 0;
+	settings->blocking = number("CUDA_LAUNCH_BLOCKING", 0) != 0;
 	settings->seed = (unsigned)number("SIMCUDA_SEED", 1);
 	settings->order = (unsigned)number("SIMCUDA_ORDER", 0);
 	settings->memory = number("SIMCUDA_MEMORY", (size_t)1 << 30);

@@ -19,6 +19,8 @@ struct sim_settings {
 	int peer;            /* SIMCUDA_PEER, 1: devices reach each other */
 	int keys;            /* SIMCUDA_KEYS, 1: memory protection keys may be used */
 	int verbose;         /* SIMCUDA_VERBOSE, 0: what is found goes to stderr */
+	int pageable;        /* SIMCUDA_PAGEABLE, 0: devices read the host's memory as it is */
+	int blocking;        /* CUDA_LAUNCH_BLOCKING, 0 */
 	unsigned seed;       /* SIMCUDA_SEED, 1 */
 	unsigned order;      /* SIMCUDA_ORDER, 0 */
 	size_t memory;       /* SIMCUDA_MEMORY, 1 GiB for each device */
