@@ -183,7 +183,8 @@ static tn_status make(struct cuda_device *device, uint32_t index, struct tn_erro
 	code = device->rt->cudaSetDevice(device->ordinal);
 	if (code != cudaSuccess)
 		return fail_open(device, error, code, "cudaSetDevice");
-	tn_status status = cuda_libraries_present(device->rt, text, sizeof(text));
+	tn_status status =
+		cuda_libraries_present(device->rt, &device->places, text, sizeof(text));
 	if (status)
 		return cuda_fail(error, status, "open", "%s", text);
 	code = ask_attributes(device);

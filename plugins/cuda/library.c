@@ -138,13 +138,22 @@ static const struct library compiler = {"libnvrtc.so.13", "the CUDA compiler", c
 static const struct library management = {"libnvidia-ml.so.1", "NVIDIA's management library",
 					  management_names, COUNT(management_names)};
 
-/* `table` begins with the handle. */
-static tn_status open_library(const struct library *library, void *table, char *text, size_t size)
+/* One that the process has already is taken, so that there are not two of them. */
+static void *open_file(const char *file, const char *path)
+{
+	const int flags = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+	void *handle = *path ? dlopen(file, flags | RTLD_NOLOAD) : NULL;
+	return handle ? handle : dlopen(*path ? path : file, flags);
+}
+
+/* `table` begins with the handle; `path` is empty where the name alone is known. */
+static tn_status open_library(const struct library *library, const char *path, void *table,
+			      char *text, size_t size)
 {
 	void **handle = table;
 	if (*handle)
 		return TN_OK;
-	*handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	*handle = open_file(library->file, path);
 	if (!*handle) {
 		const char *why = dlerror();
 		snprintf(text, size, "%s (%s) cannot be opened: %s", library->file,
@@ -166,22 +175,24 @@ static tn_status open_library(const struct library *library, void *table, char *
 
 tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size)
 {
-	return open_library(&runtime, rt, text, size);
+	return open_library(&runtime, "", rt, text, size);
 }
 
-tn_status cuda_blas_open(struct cuda_blas *cublas, char *text, size_t size)
+tn_status cuda_blas_open(struct cuda_blas *cublas, const struct cuda_places *places, char *text,
+			 size_t size)
 {
-	return open_library(&blas, cublas, text, size);
+	return open_library(&blas, places->blas.path, cublas, text, size);
 }
 
-tn_status cuda_compiler_open(struct cuda_compiler *nvrtc, char *text, size_t size)
+tn_status cuda_compiler_open(struct cuda_compiler *nvrtc, const struct cuda_places *places,
+			     char *text, size_t size)
 {
-	return open_library(&compiler, nvrtc, text, size);
+	return open_library(&compiler, places->compiler.path, nvrtc, text, size);
 }
 
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size)
 {
-	return open_library(&management, nvml, text, size);
+	return open_library(&management, "", nvml, text, size);
 }
 
 void cuda_library_close(void **handle)
@@ -196,13 +207,14 @@ void cuda_library_close(void **handle)
 enum found { NOT_SEEN, SEEN, DAMAGED };
 
 /* Is there a file of that name in the folder, and does it begin as a library does? */
-static enum found look(const char *folder, size_t length, const char *file)
+static enum found look(const char *folder, size_t length, const char *file,
+		       struct cuda_place *place)
 {
-	char path[4096], magic[4];
-	int n = snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, file);
-	if (n < 0 || (size_t)n >= sizeof(path))
+	char magic[4];
+	int n = snprintf(place->path, sizeof(place->path), "%.*s/%s", (int)length, folder, file);
+	if (n < 0 || (size_t)n >= sizeof(place->path))
 		return NOT_SEEN;
-	FILE *stream = fopen(path, "rbe");
+	FILE *stream = fopen(place->path, "rbe");
 	if (!stream)
 		return NOT_SEEN;
 	size_t got = fread(magic, 1, sizeof(magic), stream);
@@ -211,7 +223,7 @@ static enum found look(const char *folder, size_t length, const char *file)
 }
 
 /* The folders that dlopen searches for the runtime's own needs, in their order. */
-static enum found look_in_path(void *handle, const char *file)
+static enum found look_in_path(void *handle, const char *file, struct cuda_place *place)
 {
 	Dl_serinfo size;
 	enum found found = NOT_SEEN;
@@ -227,41 +239,43 @@ static enum found look_in_path(void *handle, const char *file)
 		return NOT_SEEN;
 	for (unsigned i = 0; i < path.info.dls_cnt && found == NOT_SEEN; i++)
 		found = look(path.info.dls_serpath[i].dls_name,
-			     strlen(path.info.dls_serpath[i].dls_name), file);
+			     strlen(path.info.dls_serpath[i].dls_name), file, place);
 	return found;
 }
 
-static enum found look_beside(const void *address, const char *file)
+static enum found look_beside(const void *address, const char *file, struct cuda_place *place)
 {
 	Dl_info info;
 	const char *end;
 	if (!dladdr(address, &info) || !info.dli_fname || !(end = strrchr(info.dli_fname, '/')))
 		return NOT_SEEN;
-	return look(info.dli_fname, (size_t)(end - info.dli_fname), file);
+	return look(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
 }
 
 /* What is seen is believed; what is not, the system's own search decides. */
 static tn_status check_presence(const struct cuda_runtime *rt, const struct library *library,
-				char *text, size_t size)
+				struct cuda_place *place, char *text, size_t size)
 {
 	void *table[64] = {NULL};
 	const void *known;
 	memcpy(&known, &rt->cudaGetLastError, sizeof(known));
-	enum found found = look_in_path(rt->handle, library->file);
+	enum found found = look_in_path(rt->handle, library->file, place);
 	if (found == NOT_SEEN)
-		found = look_beside(known, library->file);
+		found = look_beside(known, library->file, place);
 	if (found == SEEN)
 		return TN_OK;
-	tn_status status = open_library(library, table, text, size);
+	place->path[0] = 0;
+	tn_status status = open_library(library, place->path, table, text, size);
 	cuda_library_close(&table[0]);
 	return status;
 }
 
-tn_status cuda_libraries_present(const struct cuda_runtime *rt, char *text, size_t size)
+tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_places *places,
+				 char *text, size_t size)
 {
 	_Static_assert(sizeof(struct cuda_blas) <= 64 * sizeof(void *), "room in check_presence");
 	_Static_assert(sizeof(struct cuda_compiler) <= 64 * sizeof(void *),
 		       "room in check_presence");
-	tn_status status = check_presence(rt, &blas, text, size);
-	return status ? status : check_presence(rt, &compiler, text, size);
+	tn_status status = check_presence(rt, &blas, &places->blas, text, size);
+	return status ? status : check_presence(rt, &compiler, &places->compiler, text, size);
 }

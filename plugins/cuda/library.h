@@ -9,6 +9,8 @@
 #ifndef CUDA_LIBRARY_H
 #define CUDA_LIBRARY_H
 
+#include <limits.h>
+
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <nvrtc.h>
@@ -114,17 +116,29 @@ struct cuda_management {
 	nvmlReturn_t (*nvmlDeviceGetPowerUsage)(nvmlDevice_t device, unsigned int *milliwatts);
 };
 
+/* Where a library was seen; empty: it is opened by its name. */
+struct cuda_place {
+	char path[PATH_MAX];
+};
+
+struct cuda_places {
+	struct cuda_place blas, compiler;
+};
+
 /* Each opens its library and fetches every function, or nothing.  TN_MISSING_LIBRARY: `text` names the
  * file, or the function that it lacks.  Opened again they do nothing. */
 tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size);
-tn_status cuda_blas_open(struct cuda_blas *blas, char *text, size_t size);
-tn_status cuda_compiler_open(struct cuda_compiler *compiler, char *text, size_t size);
+tn_status cuda_blas_open(struct cuda_blas *blas, const struct cuda_places *places, char *text,
+			 size_t size);
+tn_status cuda_compiler_open(struct cuda_compiler *compiler, const struct cuda_places *places,
+			     char *text, size_t size);
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size);
 
 /* Whether cuBLAS and NVRTC are there, without the time and the memory that opening cuBLAS takes where their
- * files can be seen: beside the runtime, or in a folder that dlopen searches.  TN_MISSING_LIBRARY: `text`
- * names the one that is not. */
-tn_status cuda_libraries_present(const struct cuda_runtime *rt, char *text, size_t size);
+ * files can be seen: beside the runtime, or in a folder that dlopen searches.  They are opened from there
+ * later on.  TN_MISSING_LIBRARY: `text` names the one that is not. */
+tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_places *places,
+				 char *text, size_t size);
 
 /* Takes a library's handle back; the file stays mapped, for its threads outlive every instance. */
 void cuda_library_close(void **handle);

@@ -77,6 +77,7 @@ struct cuda_device {
 	struct cuda_buffers *buffers;
 	struct cuda_kernels *kernels;
 	struct cuda_source *sources;   /* kernels that programs brought */
+	struct cuda_places places;     /* where the next two are opened from */
 	struct cuda_blas blas;         /* opened by the first product */
 	struct cuda_compiler compiler; /* opened by the first kernel that is not in the cache */
 	cublasHandle_t blas_handle;
