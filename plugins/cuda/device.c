@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "kernel.h"
 #include "memory.h"
@@ -85,13 +86,14 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 
 /* ---- open ------------------------------------------------------------------------------------*/
 
+/* What was not touched when it was opened is not touched now: the first call on a device makes a context. */
 static void close_device(void *device)
 {
 	struct cuda_device *own = device;
-	if (!own->loss.status)
+	if (own->has_context && !own->loss.status)
 		(void)own->rt->cudaSetDevice(own->ordinal);
+	cuda_matmul_close(own); /* before its stream goes */
 	cuda_streams_close(own);
-	cuda_matmul_close(own);
 	cuda_sources_close(own);
 	cuda_kernels_close(own);
 	cuda_buffers_close(own);
@@ -120,74 +122,74 @@ static tn_status fail_open(const struct cuda_device *device, struct tn_error_inf
 	return status;
 }
 
-/* The runtime orders devices by speed unless CUDA_DEVICE_ORDER says otherwise: the one that was described
- * is found by its place. */
-static cudaError_t find_ordinal(struct cuda_device *device, uint32_t index)
+/* Is it what the runtime has by that number?  A part of a device has the place of the whole, by which the
+ * runtime may not find it. */
+static int is_at(const struct cuda_device *device, int ordinal)
 {
 	const struct cuda_runtime *rt = device->rt;
-	int n = 0;
-	cudaError_t code = rt->cudaGetDeviceCount(&n);
-	if (code != cudaSuccess)
-		return code;
-	if (index >= (uint32_t)n)
-		return cudaErrorNoDevice;
-	device->ordinal = (int)index;
-	if (!device->facts.pci[0])
-		return cudaSuccess;
-	int ordinal = -1;
-	code = rt->cudaDeviceGetByPCIBusId(&ordinal, device->facts.pci);
-	if (code == cudaSuccess && ordinal >= 0 && ordinal < n) {
-		device->ordinal = ordinal;
-		return cudaSuccess;
-	}
+	char place[32] = "";
+	if (rt->cudaDeviceGetPCIBusId(place, sizeof(place), ordinal) == cudaSuccess)
+		return !strcasecmp(place, device->facts.pci);
 	(void)rt->cudaGetLastError();
-	cuda_log(device->host, TN_LOG_WARNING,
-		 "%s (%s) is not what CUDA shows as device %u, which is opened: set "
-		 "CUDA_DEVICE_ORDER=PCI_BUS_ID to number devices by their place",
-		 device->facts.name, device->facts.pci, index);
-	return cudaSuccess;
+	return 0;
 }
 
-static cudaError_t ask_attributes(struct cuda_device *device)
+/* The runtime orders devices by speed unless CUDA_DEVICE_ORDER says otherwise: the one that was described
+ * is found by its place. */
+static tn_status find_ordinal(struct cuda_device *device, uint32_t index,
+			      struct tn_error_info *error)
 {
 	const struct cuda_runtime *rt = device->rt;
-	int major = 0, minor = 0, processors = 0, pools = 0;
-	size_t free_bytes = 0, total = 0;
-	int ordinal = device->ordinal;
-	cudaError_t code =
-		rt->cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal);
-	if (code == cudaSuccess)
-		code = rt->cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor,
-						  ordinal);
-	if (code == cudaSuccess)
-		code = rt->cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
-						  ordinal);
-	if (code == cudaSuccess)
-		code = rt->cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, ordinal);
-	if (code == cudaSuccess)
-		code = rt->cudaMemGetInfo(&free_bytes, &total);
+	int n = 0, is_placed = device->facts.pci[0] != 0;
+	cudaError_t code = rt->cudaGetDeviceCount(&n);
+	if (code != cudaSuccess)
+		return fail_open(device, error, code, "cudaGetDeviceCount");
+	if (is_placed) {
+		code = rt->cudaDeviceGetByPCIBusId(&device->ordinal, device->facts.pci);
+		if (code == cudaSuccess)
+			return TN_OK;
+		(void)rt->cudaGetLastError();
+	}
+	device->ordinal = (int)index;
+	if (index < (uint32_t)n && (!is_placed || is_at(device, device->ordinal)))
+		return TN_OK;
+	return cuda_fail(error, TN_NO_DEVICE, "open",
+			 "%s%s%s is none of the %d devices that CUDA shows; "
+			 "CUDA_DEVICE_ORDER=PCI_BUS_ID numbers devices by their place",
+			 device->facts.name, is_placed ? " at " : "", device->facts.pci, n);
+}
+
+/* Needs no context. */
+static cudaError_t ask_attributes(struct cuda_device *device)
+{
+	int major = 0, minor = 0, processors = 0;
+	const struct {
+		enum cudaDeviceAttr attribute;
+		int *to;
+	} asked[] = {{cudaDevAttrComputeCapabilityMajor, &major},
+		     {cudaDevAttrComputeCapabilityMinor, &minor},
+		     {cudaDevAttrMultiProcessorCount, &processors},
+		     {cudaDevAttrMemoryPoolsSupported, &device->has_pools}};
+	cudaError_t code = cudaSuccess;
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]) && code == cudaSuccess; i++)
+		code = device->rt->cudaDeviceGetAttribute(asked[i].to, asked[i].attribute,
+							  device->ordinal);
 	device->architecture = (uint32_t)(10 * major + minor);
 	device->processors = processors > 0 ? (uint32_t)processors : 1;
-	device->has_pools = pools;
-	device->memory_bytes = total;
 	return code;
 }
 
-/* Device, libraries, tables; what there is after a failure, close_device takes back. */
-static tn_status make(struct cuda_device *device, uint32_t index, struct tn_error_info *error)
+/* Whether it can be used, before it is: a context takes time, and hundreds of megabytes of its memory. */
+static tn_status check(struct cuda_device *device, uint32_t index, struct tn_error_info *error)
 {
 	char text[256];
-	cudaError_t code = find_ordinal(device, index);
-	if (code != cudaSuccess)
-		return fail_open(device, error, code, "cudaGetDeviceCount");
-	code = device->rt->cudaSetDevice(device->ordinal);
-	if (code != cudaSuccess)
-		return fail_open(device, error, code, "cudaSetDevice");
-	tn_status status =
-		cuda_libraries_present(device->rt, &device->places, text, sizeof(text));
+	tn_status status = cuda_libraries_present(device->rt, &device->places, text, sizeof(text));
 	if (status)
 		return cuda_fail(error, status, "open", "%s", text);
-	code = ask_attributes(device);
+	status = find_ordinal(device, index, error);
+	if (status)
+		return status;
+	cudaError_t code = ask_attributes(device);
 	if (code != cudaSuccess)
 		return fail_open(device, error, code, "cudaDeviceGetAttribute");
 	if (device->architecture < 75)
@@ -195,7 +197,31 @@ static tn_status make(struct cuda_device *device, uint32_t index, struct tn_erro
 				 "%s has compute capability %u.%u, 7.5 is needed",
 				 device->facts.name, device->architecture / 10,
 				 device->architecture % 10);
-	status = cuda_streams_open(device, error);
+	return TN_OK;
+}
+
+static tn_status begin(struct cuda_device *device, struct tn_error_info *error)
+{
+	size_t free_bytes = 0, total = 0;
+	device->has_context = 1;
+	cudaError_t code = device->rt->cudaSetDevice(device->ordinal);
+	if (code != cudaSuccess)
+		return fail_open(device, error, code, "cudaSetDevice");
+	code = device->rt->cudaMemGetInfo(&free_bytes, &total);
+	if (code != cudaSuccess)
+		return fail_open(device, error, code, "cudaMemGetInfo");
+	device->memory_bytes = total;
+	return TN_OK;
+}
+
+/* What there is after a failure, close_device takes back. */
+static tn_status make(struct cuda_device *device, uint32_t index, struct tn_error_info *error)
+{
+	tn_status status = check(device, index, error);
+	if (!status)
+		status = begin(device, error);
+	if (!status)
+		status = cuda_streams_open(device, error);
 	if (!status)
 		status = cuda_buffers_open(device, error);
 	if (!status)

@@ -28,9 +28,8 @@ struct cuda_runtime {
 	__typeof__(&cudaRuntimeGetVersion) cudaRuntimeGetVersion;
 	__typeof__(&cudaGetDeviceCount) cudaGetDeviceCount;
 	__typeof__(&cudaDeviceGetByPCIBusId) cudaDeviceGetByPCIBusId;
-	__typeof__(&cudaGetDeviceProperties) cudaGetDeviceProperties;
+	__typeof__(&cudaDeviceGetPCIBusId) cudaDeviceGetPCIBusId;
 	__typeof__(&cudaDeviceGetAttribute) cudaDeviceGetAttribute;
-	__typeof__(&cudaGetDevice) cudaGetDevice;
 	__typeof__(&cudaSetDevice) cudaSetDevice;
 	__typeof__(&cudaMalloc) cudaMalloc;
 	__typeof__(&cudaFree) cudaFree;
@@ -41,7 +40,6 @@ struct cuda_runtime {
 	__typeof__(&cudaMemGetInfo) cudaMemGetInfo;
 	__typeof__(&cudaPointerGetAttributes) cudaPointerGetAttributes;
 	__typeof__(&cudaMemcpyAsync) cudaMemcpyAsync;
-	__typeof__(&cudaMemsetAsync) cudaMemsetAsync;
 	__typeof__(&cudaStreamCreateWithPriority) cudaStreamCreateWithPriority;
 	__typeof__(&cudaStreamDestroy) cudaStreamDestroy;
 	__typeof__(&cudaStreamSynchronize) cudaStreamSynchronize;

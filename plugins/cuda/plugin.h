@@ -68,6 +68,7 @@ struct cuda_device {
 	const struct cuda_runtime *rt;
 	struct cuda_facts facts;
 	int ordinal;           /* the runtime's number of the device */
+	int has_context;       /* it was made the current one of a thread */
 	uint32_t architecture; /* 90 for compute capability 9.0 */
 	uint32_t processors;   /* multiprocessors */
 	uint64_t memory_bytes;
