@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies between host and device.  From ordinary host memory the runtime returns when it has taken the
- * source's bytes; from pinned memory it returns at once, and an upload that is not asynchronous waits.
- * A buffer may be pinned memory too, so the runtime is left to see which side is what.
+ * Copies between host and device.  The runtime may return before it has taken the source's bytes, and not
+ * from pinned memory alone: a device that reads all of the host's memory needs no copy of them.  So whatever
+ * is not asynchronous waits.  A buffer may be pinned memory too, so the runtime is left to see which side is
+ * what.
  */
 #include "memory.h"
 #include "status.h"
@@ -35,17 +36,6 @@ static tn_status take(struct cuda_device *device, const struct tn_transfer_args 
 	return TN_OK;
 }
 
-/* Is it memory that the device reads while the host goes on? */
-static int is_pinned(const struct cuda_runtime *rt, const void *host)
-{
-	struct cudaPointerAttributes attributes = {.type = cudaMemoryTypeUnregistered};
-	if (rt->cudaPointerGetAttributes(&attributes, host) != cudaSuccess) {
-		(void)rt->cudaGetLastError();
-		return 0;
-	}
-	return attributes.type != cudaMemoryTypeUnregistered;
-}
-
 tn_status cuda_upload(void *device, const struct tn_transfer_args *args)
 {
 	struct cuda_device *own = device;
@@ -60,7 +50,7 @@ tn_status cuda_upload(void *device, const struct tn_transfer_args *args)
 	if (code != cudaSuccess)
 		return cuda_stream_fail(own, t.stream, t.args.call.error, code, "upload",
 					"cudaMemcpyAsync");
-	if (t.args.call.flags & TN_ASYNC || !is_pinned(own->rt, t.args.host))
+	if (t.args.call.flags & TN_ASYNC)
 		return TN_OK;
 	return cuda_stream_wait(own, t.stream, t.args.call.error, "upload");
 }
