@@ -4,7 +4,8 @@
  * The core has the pool, and asks here for large pieces, which it frees when no work uses them.  Where the
  * device has memory pools they come from its own, in the order of a stream that has no other work: the
  * memory is there when the entry returns, and neither taking nor freeing it waits for the work of others,
- * as cudaFree does.
+ * as cudaFree does.  What is freed leaves the device's pool when that stream is waited for, and then others
+ * can have it.
  */
 #include "memory.h"
 
@@ -41,14 +42,29 @@ tn_status cuda_buffers_open(struct cuda_device *device, struct tn_error_info *er
 	return TN_OK;
 }
 
-static cudaError_t give_back(struct cuda_device *device, const struct buffer *buffer)
+/* What a function of the runtime answered. */
+struct answer {
+	cudaError_t code;
+	const char *function;
+};
+
+static struct answer wait_for_pool(struct cuda_device *device, struct answer before)
+{
+	if (before.code != cudaSuccess)
+		return before;
+	return (struct answer){device->rt->cudaStreamSynchronize(device->buffers->stream),
+			       "cudaStreamSynchronize"};
+}
+
+static struct answer give_back(struct cuda_device *device, const struct buffer *buffer)
 {
 	const struct cuda_runtime *rt = device->rt;
 	if (buffer->kind == TN_MEMORY_PINNED)
-		return rt->cudaFreeHost(buffer->memory);
+		return (struct answer){rt->cudaFreeHost(buffer->memory), "cudaFreeHost"};
 	if (!device->has_pools)
-		return rt->cudaFree(buffer->memory);
-	return rt->cudaFreeAsync(buffer->memory, device->buffers->stream);
+		return (struct answer){rt->cudaFree(buffer->memory), "cudaFree"};
+	cudaError_t code = rt->cudaFreeAsync(buffer->memory, device->buffers->stream);
+	return wait_for_pool(device, (struct answer){code, "cudaFreeAsync"});
 }
 
 void cuda_buffers_close(struct cuda_device *device)
@@ -86,27 +102,27 @@ static int reserve(struct cuda_device *device)
 	return 1;
 }
 
-static cudaError_t get_memory(struct cuda_device *device, uint32_t kind, uint64_t size,
-			      void **memory)
+static struct answer get_memory(struct cuda_device *device, uint32_t kind, uint64_t size,
+				void **memory)
 {
 	const struct cuda_runtime *rt = device->rt;
-	cudaStream_t stream = device->buffers->stream;
+	const unsigned flags = cudaHostAllocPortable | cudaHostAllocMapped;
 	*memory = NULL;
 	if (kind == TN_MEMORY_PINNED)
-		return rt->cudaHostAlloc(memory, size, cudaHostAllocPortable | cudaHostAllocMapped);
+		return (struct answer){rt->cudaHostAlloc(memory, size, flags), "cudaHostAlloc"};
 	if (!device->has_pools)
-		return rt->cudaMalloc(memory, size);
-	cudaError_t code = rt->cudaMallocAsync(memory, size, stream);
-	return code == cudaSuccess ? rt->cudaStreamSynchronize(stream) : code;
+		return (struct answer){rt->cudaMalloc(memory, size), "cudaMalloc"};
+	cudaError_t code = rt->cudaMallocAsync(memory, size, device->buffers->stream);
+	return wait_for_pool(device, (struct answer){code, "cudaMallocAsync"});
 }
 
 static tn_status fail_memory(struct cuda_device *device, const struct tn_alloc_args *args,
-			     cudaError_t code)
+			     struct answer answer)
 {
 	size_t free_bytes = 0, total = 0;
-	if (code != cudaErrorMemoryAllocation)
-		return cuda_stream_fail(device, NULL, args->call.error, code, "alloc",
-					"cudaMallocAsync");
+	if (answer.code != cudaErrorMemoryAllocation)
+		return cuda_stream_fail(device, NULL, args->call.error, answer.code, "alloc",
+					answer.function);
 	(void)device->rt->cudaGetLastError();
 	(void)device->rt->cudaMemGetInfo(&free_bytes, &total);
 	return cuda_fail(
@@ -144,16 +160,17 @@ tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint
 	uint64_t slack = taken.alignment > USUAL_ALIGNMENT ? taken.alignment : 0, size;
 	if (__builtin_add_overflow(taken.size, slack, &size) ||
 	    (taken.memory_kind == TN_MEMORY_DEVICE && size > own->memory_bytes))
-		return fail_memory(own, &taken, cudaErrorMemoryAllocation);
+		return fail_memory(own, &taken,
+				   (struct answer){cudaErrorMemoryAllocation, "alloc"});
 	if (!reserve(own))
 		return cuda_fail(taken.call.error, TN_OUT_OF_MEMORY, "alloc",
 				 "no host memory for a table");
 	made.kind = taken.memory_kind;
-	cudaError_t code = get_memory(own, made.kind, size, &made.memory);
-	if (code != cudaSuccess) {
+	struct answer answer = get_memory(own, made.kind, size, &made.memory);
+	if (answer.code != cudaSuccess) {
 		if (made.memory) /* it is there, and waiting for it failed */
 			(void)give_back(own, &made);
-		return fail_memory(own, &taken, code);
+		return fail_memory(own, &taken, answer);
 	}
 	made.address = (uint64_t)(uintptr_t)made.memory;
 	if (slack)
@@ -180,10 +197,11 @@ tn_status cuda_memory_free(void *device, const struct tn_free_args *args)
 		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
 				 "%llu is no buffer of this device",
 				 (unsigned long long)taken.buffer);
-	cudaError_t code = give_back(own, &buffers->list[i - 1]);
+	struct answer answer = give_back(own, &buffers->list[i - 1]);
 	buffers->list[i - 1] = buffers->list[--buffers->n];
-	if (code != cudaSuccess)
-		return cuda_stream_fail(own, NULL, taken.call.error, code, "free", "cudaFreeAsync");
+	if (answer.code != cudaSuccess)
+		return cuda_stream_fail(own, NULL, taken.call.error, answer.code, "free",
+					answer.function);
 	return TN_OK;
 }
 
