@@ -474,6 +474,7 @@ tn_status cuda_kernel_launch(struct cuda_job *job, const struct cuda_kernel *ker
 	if (code != cudaSuccess)
 		return cuda_stream_fail(job->device, job->stream, job->call->error, code,
 					job->operation, "cudaLaunchKernel");
+	cuda_stream_launched(job->device, job->stream);
 	return TN_OK;
 }
 

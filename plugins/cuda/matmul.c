@@ -280,6 +280,7 @@ static tn_status multiply_all(struct cuda_job *job, const struct product *p)
 		if (code != CUBLAS_STATUS_SUCCESS)
 			return fail_blas(job, code, "cublasGemmEx");
 	}
+	cuda_stream_launched(job->device, job->stream);
 	return TN_OK;
 }
 

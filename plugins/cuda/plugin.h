@@ -74,6 +74,7 @@ struct cuda_device {
 	uint64_t memory_bytes;
 	int has_pools;
 	int uses_tf32;
+	int is_blocking;             /* CUDA_LAUNCH_BLOCKING */
 	struct cuda_stream *streams; /* the first is that of NULL */
 	struct cuda_buffers *buffers;
 	struct cuda_kernels *kernels;

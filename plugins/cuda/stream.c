@@ -4,6 +4,7 @@
 #include "stream.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "status.h"
@@ -41,6 +42,12 @@ void cuda_stream_forget(struct cuda_device *device, const char *operation)
 		for (unsigned k = 0; k < RECENT; k++)
 			if (stream->recent[k] == operation)
 				stream->recent[k] = "kernel";
+}
+
+void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *stream)
+{
+	if (device->is_blocking)
+		stream->n_recent = 0;
 }
 
 /* ---- Errors ----------------------------------------------------------------------------------*/
@@ -137,22 +144,24 @@ static tn_status make_stream(struct cuda_device *device, const char *operation, 
 	return TN_OK;
 }
 
-/* Waits for its work. */
 static cudaError_t destroy_stream(struct cuda_device *device, struct cuda_stream *stream)
 {
-	cudaError_t code = cudaSuccess, second = cudaSuccess;
-	if (!device->loss.status) {
-		code = device->rt->cudaStreamSynchronize(stream->handle);
-		second = device->rt->cudaStreamDestroy(stream->handle);
-	}
+	cudaError_t code = cudaSuccess;
+	if (!device->loss.status)
+		code = device->rt->cudaStreamDestroy(stream->handle);
 	if (device->blas_stream == stream->handle)
 		device->blas_stream = NULL;
 	cuda_free(device->host, stream);
-	return code != cudaSuccess ? code : second;
+	return code;
 }
 
 tn_status cuda_streams_open(struct cuda_device *device, struct tn_error_info *error)
 {
+	const struct tn_host *host = device->host;
+	const char *value =
+		host->parameter(host->context, "CUDA_LAUNCH_BLOCKING",
+				"1: CUDA waits for each kernel, and the one that fails is named");
+	device->is_blocking = value && atoi(value) != 0;
 	return make_stream(device, "open", 0, error, &device->streams);
 }
 
@@ -161,6 +170,8 @@ void cuda_streams_close(struct cuda_device *device)
 	while (device->streams) {
 		struct cuda_stream *stream = device->streams;
 		device->streams = stream->next;
+		if (!device->loss.status)
+			(void)device->rt->cudaStreamSynchronize(stream->handle);
 		(void)destroy_stream(device, stream);
 	}
 }
@@ -215,12 +226,14 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 	if (!gone)
 		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
 				 "the stream is none that was created on this device");
+	/* While it is in the list, the operations under way have names. */
+	status = cuda_stream_wait(own, gone, taken.call.error, "stream_destroy");
 	before->next = gone->next;
 	cudaError_t code = destroy_stream(own, gone);
-	if (code != cudaSuccess)
+	if (!status && code != cudaSuccess)
 		return cuda_fail_code(own, taken.call.error, code, "stream_destroy",
-				      "cudaStreamSynchronize");
-	return TN_OK;
+				      "cudaStreamDestroy");
+	return status;
 }
 
 /* ---- Waiting ---------------------------------------------------------------------------------*/
@@ -234,6 +247,15 @@ tn_status cuda_sync(void *device, const struct tn_sync_args *args)
 	if (!status)
 		status = cuda_stream_of(own, &taken.call, "sync", &stream);
 	return status ? status : cuda_stream_wait(own, stream, taken.call.error, "sync");
+}
+
+/* An answer, not an error; but the runtime keeps it as the thread's last error, for whoever asks next. */
+static int is_pending(const struct cuda_device *device, cudaError_t code)
+{
+	if (code != cudaErrorNotReady)
+		return 0;
+	(void)device->rt->cudaGetLastError();
+	return 1;
 }
 
 tn_status cuda_async_error(void *device, void *stream, struct tn_error_info *out)
@@ -250,7 +272,7 @@ tn_status cuda_async_error(void *device, void *stream, struct tn_error_info *out
 	cudaError_t code = own->rt->cudaStreamQuery(found->handle);
 	if (code == cudaSuccess)
 		found->n_recent = 0;
-	if (code == cudaSuccess || code == cudaErrorNotReady)
+	if (code == cudaSuccess || is_pending(own, code))
 		return TN_OK;
 	return cuda_stream_fail(own, found, out, code, "async_error", "cudaStreamQuery");
 }
@@ -384,7 +406,7 @@ static tn_status event_query(void *device, const struct tn_event_args *args, uin
 	const struct event *event = taken.event;
 	cudaError_t code =
 		event->is_recorded ? own->rt->cudaEventQuery(event->handle) : cudaSuccess;
-	if (code != cudaSuccess && code != cudaErrorNotReady)
+	if (code != cudaSuccess && !is_pending(own, code))
 		return fail_event(own, event, taken.call.error, code, "event_query",
 				  "cudaEventQuery");
 	*reached = code == cudaSuccess;
@@ -404,11 +426,9 @@ static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args,
 		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
 				 "one of the events was not recorded");
 	cudaError_t code = own->rt->cudaEventElapsedTime(&milliseconds, start->handle, end->handle);
-	if (code == cudaErrorNotReady) {
-		(void)own->rt->cudaGetLastError();
+	if (is_pending(own, code))
 		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
 				 "one of the events is not reached");
-	}
 	if (code != cudaSuccess)
 		return fail_event(own, end, taken.call.error, code, "event_elapsed",
 				  "cudaEventElapsedTime");

@@ -22,6 +22,8 @@ cudaStream_t cuda_stream_handle(const struct cuda_stream *stream);
  * forgotten before it goes. */
 void cuda_stream_note(struct cuda_stream *stream, const char *operation);
 void cuda_stream_forget(struct cuda_device *device, const char *operation);
+/* A launch came back without an error: with CUDA_LAUNCH_BLOCKING all that the stream was given is done. */
+void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *stream);
 /* Waits for its work. */
 tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
 			   struct tn_error_info *error, const char *operation);
