@@ -185,7 +185,12 @@ static tn_status open_blas(struct cuda_job *job)
 	code = device->blas.cublasSetMathMode(device->blas_handle,
 					      CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
 	device->blas_stream = NULL;
-	return code == CUBLAS_STATUS_SUCCESS ? TN_OK : fail_blas(job, code, "cublasSetMathMode");
+	if (code == CUBLAS_STATUS_SUCCESS)
+		return TN_OK;
+	/* The next product begins anew: with this handle it would be computed in another way. */
+	status = fail_blas(job, code, "cublasSetMathMode");
+	cuda_matmul_close(device);
+	return status;
 }
 
 void cuda_matmul_close(struct cuda_device *device)
@@ -193,6 +198,16 @@ void cuda_matmul_close(struct cuda_device *device)
 	if (device->blas_handle && !device->loss.status)
 		(void)device->blas.cublasDestroy_v2(device->blas_handle);
 	device->blas_handle = NULL;
+	device->blas_stream = NULL;
+}
+
+void cuda_matmul_leave(struct cuda_device *device, cudaStream_t stream)
+{
+	if (!device->blas_handle || device->blas_stream != stream)
+		return;
+	device->blas_stream = NULL;
+	if (!device->loss.status)
+		(void)device->blas.cublasSetStream_v2(device->blas_handle, NULL);
 }
 
 /* A new stream makes the handle forget its workspace. */
@@ -278,7 +293,10 @@ static tn_status multiply_all(struct cuda_job *job, const struct product *p)
 		}
 		cublasStatus_t code = multiply(job, p, offset);
 		if (code != CUBLAS_STATUS_SUCCESS)
-			return fail_blas(job, code, "cublasGemmEx");
+			return fail_blas(job, code,
+					 batch->length[batch->rank - 1] == 1
+						 ? "cublasGemmEx"
+						 : "cublasGemmStridedBatchedEx");
 	}
 	cuda_stream_launched(job->device, job->stream);
 	return TN_OK;

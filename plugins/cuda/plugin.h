@@ -99,8 +99,10 @@ void cuda_log(const struct tn_host *host, int32_t level, const char *format, ...
 tn_status cuda_map(void *device, const struct tn_map_args *args);
 tn_status cuda_reduce(void *device, const struct tn_reduce_args *args);
 tn_status cuda_matmul(void *device, const struct tn_matmul_args *args);
-/* Takes back the handle of cuBLAS. */
+/* Takes back the handle of cuBLAS, which stands on a stream: before that goes. */
 void cuda_matmul_close(struct cuda_device *device);
+/* The stream goes: the handle is given another. */
+void cuda_matmul_leave(struct cuda_device *device, cudaStream_t stream);
 /* Takes back the kernels that programs brought. */
 void cuda_sources_close(struct cuda_device *device);
 

@@ -149,8 +149,6 @@ static cudaError_t destroy_stream(struct cuda_device *device, struct cuda_stream
 	cudaError_t code = cudaSuccess;
 	if (!device->loss.status)
 		code = device->rt->cudaStreamDestroy(stream->handle);
-	if (device->blas_stream == stream->handle)
-		device->blas_stream = NULL;
 	cuda_free(device->host, stream);
 	return code;
 }
@@ -228,6 +226,7 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 				 "the stream is none that was created on this device");
 	/* While it is in the list, the operations under way have names. */
 	status = cuda_stream_wait(own, gone, taken.call.error, "stream_destroy");
+	cuda_matmul_leave(own, gone->handle);
 	before->next = gone->next;
 	cudaError_t code = destroy_stream(own, gone);
 	if (!status && code != cudaSuccess)
