@@ -26,15 +26,19 @@ static tn_status fail_nvrtc(const struct cuda_device *device, struct tn_error_in
 
 /* The device's own architecture; where the compiler is older than the device, the newest that it knows,
  * whose PTX the driver compiles. */
-static nvrtcResult settle(struct cuda_device *device, struct cuda_target *target)
+static nvrtcResult settle(struct cuda_device *device, struct cuda_target *target,
+			  const char **function)
 {
 	const struct cuda_compiler *nvrtc = &device->compiler;
 	int known[MAX_ARCHITECTURES], n = 0, best = 0;
+	*function = "nvrtcGetNumSupportedArchs";
 	nvrtcResult code = nvrtc->nvrtcGetNumSupportedArchs(&n);
 	if (code == NVRTC_SUCCESS && n > MAX_ARCHITECTURES)
 		code = NVRTC_ERROR_INTERNAL_ERROR;
-	if (code == NVRTC_SUCCESS)
-		code = nvrtc->nvrtcGetSupportedArchs(known);
+	if (code != NVRTC_SUCCESS)
+		return code;
+	*function = "nvrtcGetSupportedArchs";
+	code = nvrtc->nvrtcGetSupportedArchs(known);
 	if (code != NVRTC_SUCCESS)
 		return code;
 	for (int i = 0; i < n; i++)
@@ -43,12 +47,14 @@ static nvrtcResult settle(struct cuda_device *device, struct cuda_target *target
 	target->is_ptx = best != (int)device->architecture;
 	snprintf(target->architecture, sizeof(target->architecture), "--gpu-architecture=%s_%d",
 		 target->is_ptx ? "compute" : "sm", best);
+	*function = "nvrtcVersion";
 	return nvrtc->nvrtcVersion(&target->version[0], &target->version[1]);
 }
 
 tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *target,
 			      struct tn_error_info *error, const char *operation)
 {
+	const char *function = NULL;
 	char text[256];
 	if (target->version[0])
 		return TN_OK;
@@ -56,11 +62,11 @@ tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *ta
 		cuda_compiler_open(&device->compiler, &device->places, text, sizeof(text));
 	if (status)
 		return cuda_fail(error, status, operation, "%s", text);
-	nvrtcResult code = settle(device, target);
+	nvrtcResult code = settle(device, target, &function);
 	if (code == NVRTC_SUCCESS)
 		return TN_OK;
 	target->version[0] = 0;
-	return fail_nvrtc(device, error, code, operation, "nvrtcGetSupportedArchs");
+	return fail_nvrtc(device, error, code, operation, function);
 }
 
 /* ---- Compiling -------------------------------------------------------------------------------*/
@@ -138,14 +144,16 @@ static tn_status fetch(struct cuda_device *device, const struct cuda_target *tar
 	nvrtcResult code = target->is_ptx ? nvrtc->nvrtcGetPTXSize(program, &size)
 					  : nvrtc->nvrtcGetCUBINSize(program, &size);
 	if (code != NVRTC_SUCCESS)
-		return fail_nvrtc(device, error, code, operation, "nvrtcGetCUBINSize");
+		return fail_nvrtc(device, error, code, operation,
+				  target->is_ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize");
 	cuda_text_clear(binary);
 	char *to = cuda_text_reserve(binary, size);
 	if (!to)
 		return cuda_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a kernel");
 	code = target->is_ptx ? nvrtc->nvrtcGetPTX(program, to) : nvrtc->nvrtcGetCUBIN(program, to);
 	if (code != NVRTC_SUCCESS)
-		return fail_nvrtc(device, error, code, operation, "nvrtcGetCUBIN");
+		return fail_nvrtc(device, error, code, operation,
+				  target->is_ptx ? "nvrtcGetPTX" : "nvrtcGetCUBIN");
 	to[size] = 0;
 	binary->length = size;
 	return TN_OK;

@@ -192,44 +192,86 @@ static tn_status prepare(struct cuda_job *job)
 	return TN_OK;
 }
 
-/* The binary of the source and the options: from disk, or from the compiler. */
-static tn_status get_binary(struct cuda_job *job)
+static tn_status compile(struct cuda_job *job)
 {
 	struct cuda_device *device = job->device;
 	struct cuda_kernels *kernels = device->kernels;
-	struct tn_error_info *error = job->call->error;
-	tn_status status = prepare(job);
-	if (status)
-		return status;
-	print_whole(kernels);
-	if (kernels->source.failed || kernels->options.failed || kernels->whole.failed)
-		return cuda_fail(error, TN_OUT_OF_MEMORY, job->operation,
-				 "no memory for a kernel's source");
-	if (cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary))
-		return TN_OK;
 	const struct cuda_unit unit = {.file = "tenon.cu",
 				       .source = kernels->source.data,
 				       .options = kernels->options.length ? kernels->options.data
 									  : NO_OPTIONS};
-	status = cuda_compile(device, &kernels->target, &unit, &kernels->binary, error,
-			      job->operation);
+	tn_status status = cuda_compile(device, &kernels->target, &unit, &kernels->binary,
+					job->call->error, job->operation);
 	if (!status)
 		cuda_cache_write(device->host, kernels->folder, &kernels->whole, &kernels->binary);
 	return status;
 }
 
-static tn_status load(struct cuda_job *job, struct cuda_kernel *made, const char *name)
+/* The binary of the source and the options: from disk (*is_kept := 1), or from the compiler. */
+static tn_status get_binary(struct cuda_job *job, int *is_kept)
 {
-	struct cuda_device *device = job->device;
+	struct cuda_kernels *kernels = job->device->kernels;
+	tn_status status = prepare(job);
+	if (status)
+		return status;
+	print_whole(kernels);
+	if (kernels->source.failed || kernels->options.failed || kernels->whole.failed)
+		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				 "no memory for a kernel's source");
+	*is_kept = cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary);
+	return *is_kept ? TN_OK : compile(job);
+}
+
+/* Onto the device.  The runtime puts that off until a function is asked about or launched; but then what was
+ * to be done before is done, and what cannot be loaded is no error of the launch. */
+static cudaError_t load_binary(struct cuda_device *device, struct cuda_kernel *made,
+			       const char *name, const char **function)
+{
 	const struct cuda_runtime *rt = device->rt;
-	const char *function = "cudaLibraryLoadData";
+	struct cudaFuncAttributes attributes;
+	*function = "cudaLibraryLoadData";
 	cudaError_t code = rt->cudaLibraryLoadData(&made->library, device->kernels->binary.data,
 						   NULL, NULL, 0, NULL, NULL, 0);
-	if (code != cudaSuccess)
+	if (code != cudaSuccess) {
 		made->library = NULL;
-	if (code == cudaSuccess) {
-		function = "cudaLibraryGetKernel";
-		code = rt->cudaLibraryGetKernel(&made->handle, made->library, name);
+		return code;
+	}
+	*function = "cudaLibraryGetKernel";
+	code = rt->cudaLibraryGetKernel(&made->handle, made->library, name);
+	if (code != cudaSuccess)
+		return code;
+	*function = "cudaFuncGetAttributes";
+	return rt->cudaFuncGetAttributes(&attributes, (const void *)made->handle);
+}
+
+/* Is it the binary that is wrong? */
+static int is_refused(cudaError_t code)
+{
+	return cuda_status_of(code) == TN_BACKEND_FAILURE;
+}
+
+static void unload(struct cuda_device *device, struct cuda_kernel *kernel)
+{
+	if (kernel->library)
+		(void)device->rt->cudaLibraryUnload(kernel->library);
+	kernel->library = NULL;
+}
+
+/* A binary from disk that the device does not take is compiled again, once. */
+static tn_status load(struct cuda_job *job, struct cuda_kernel *made, const char *name, int is_kept)
+{
+	struct cuda_device *device = job->device;
+	const char *function = NULL;
+	cudaError_t code = load_binary(device, made, name, &function);
+	if (is_kept && is_refused(code)) {
+		(void)device->rt->cudaGetLastError();
+		cuda_log(device->host, TN_LOG_INFO, "a kept kernel of %s is compiled again: %s: %s",
+			 job->operation, function, device->rt->cudaGetErrorString(code));
+		unload(device, made);
+		tn_status status = compile(job);
+		if (status)
+			return status;
+		code = load_binary(device, made, name, &function);
 	}
 	if (code == cudaSuccess)
 		return TN_OK;
@@ -247,9 +289,10 @@ static tn_status make(struct cuda_job *job, uint64_t hash, const char *name,
 	if (!kernel)
 		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
 				 "no memory for a kernel");
-	tn_status status = get_binary(job);
+	int is_kept = 0;
+	tn_status status = get_binary(job, &is_kept);
 	if (!status)
-		status = load(job, kernel, name);
+		status = load(job, kernel, name, is_kept);
 	if (status) {
 		destroy_kernel(device, kernel);
 		return status;

@@ -71,8 +71,8 @@ static const struct name runtime_names[] = {
 	RUNTIME(cudaLibraryLoadData),
 	RUNTIME(cudaLibraryGetKernel),
 	RUNTIME(cudaLibraryUnload),
-	RUNTIME(cudaLaunchKernel),
 	RUNTIME(cudaFuncGetAttributes),
+	RUNTIME(cudaLaunchKernel),
 	RUNTIME(cudaFuncGetParamInfo),
 	RUNTIME(cudaFuncSetAttribute),
 };

@@ -53,8 +53,8 @@ struct cuda_runtime {
 	__typeof__(&cudaLibraryLoadData) cudaLibraryLoadData;
 	__typeof__(&cudaLibraryGetKernel) cudaLibraryGetKernel;
 	__typeof__(&cudaLibraryUnload) cudaLibraryUnload;
-	__typeof__(&cudaLaunchKernel) cudaLaunchKernel;
 	__typeof__(&cudaFuncGetAttributes) cudaFuncGetAttributes;
+	__typeof__(&cudaLaunchKernel) cudaLaunchKernel;
 	__typeof__(&cudaFuncGetParamInfo) cudaFuncGetParamInfo;
 	__typeof__(&cudaFuncSetAttribute) cudaFuncSetAttribute;
 };

@@ -9,6 +9,8 @@
 
 #include "plugin_fixture.h"
 
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 enum { N = 256, BYTES = N * sizeof(float), ROOM = 64 << 10 };
 
 /* ---- Products --------------------------------------------------------------------------------*/
@@ -74,6 +76,23 @@ static void the_way_of_adding_up_is_set_before_anything_is_multiplied(void **sta
 	plugin_close(&p);
 }
 
+/* Code that cannot be loaded is found out before the product is written. */
+static void what_follows_a_product_is_loaded_before_it(void **state)
+{
+	struct plugin p = {.device = NULL};
+	struct product product;
+	(void)state;
+	plugin_open(&p, NULL);
+	begin_product(&p, &product);
+	simcudaInject("simcudaLoad", 1, cudaErrorMemoryAllocation, 0);
+	assert_status(multiply(&p, NULL, &product, TN_ACTIVATION_RELU), TN_OUT_OF_MEMORY);
+	assert_close(first_of(&p, product.c), 7, 0);
+	assert_ok(multiply(&p, NULL, &product, TN_ACTIVATION_RELU));
+	assert_close(first_of(&p, product.c), 16, 0);
+	end_product(&p, &product);
+	plugin_close(&p);
+}
+
 static void cublas_never_has_a_stream_that_is_gone(void **state)
 {
 	struct plugin p = {.device = NULL};
@@ -91,11 +110,70 @@ static void cublas_never_has_a_stream_that_is_gone(void **state)
 	assert_string_equal(simcudaMessage(), "");
 }
 
+/* ---- Compiled kernels on disk ----------------------------------------------------------------*/
+
+static char folder[] = "/tmp/tenon-cuda-kernels-XXXXXX";
+
+static void remove_folder(void)
+{
+	char command[128];
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	assert_int_equal(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
+}
+
+static void fill_once(struct plugin *p, const char *const *settings)
+{
+	plugin_open(p, settings);
+	uint64_t buffer = plugin_take(p, TN_MEMORY_DEVICE, BYTES);
+	if (plugin_fill(p, NULL, buffer, N, 2))
+		fail_msg("fill: %s", p->error.text);
+	assert_close(first_of(p, buffer), 2, 0);
+	assert_ok(plugin_give(p, buffer));
+	plugin_close(p);
+}
+
+static void a_kept_binary_that_does_not_load_is_compiled_again(void **state)
+{
+	struct plugin p = {.cache = folder};
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	fill_once(&p, NULL);
+	unsigned long compiled = simcudaNvrtcCalls("nvrtcCompileProgram");
+	fill_once(&p, NULL);
+	assert_int_equal(simcudaNvrtcCalls("nvrtcCompileProgram"), compiled);
+	fill_once(&p, SETTINGS("SIMCUDA_FAIL=cudaLibraryLoadData:1=200"));
+	assert_int_equal(simcudaNvrtcCalls("nvrtcCompileProgram"), compiled + 1);
+	fill_once(&p, SETTINGS("SIMCUDA_FAIL=simcudaLoad:1=209"));
+	assert_int_equal(simcudaNvrtcCalls("nvrtcCompileProgram"), compiled + 2);
+	remove_folder();
+}
+
+/* One that was just compiled is not compiled again. */
+static void a_new_binary_that_does_not_load_is_an_error(void **state)
+{
+	struct plugin p = {.device = NULL};
+	(void)state;
+	plugin_open(&p, NULL);
+	uint64_t buffer = plugin_take(&p, TN_MEMORY_DEVICE, BYTES);
+	unsigned long compiled = simcudaNvrtcCalls("nvrtcCompileProgram");
+	simcudaInject("cudaLibraryLoadData", 1, cudaErrorInvalidKernelImage, 0);
+	assert_status(plugin_fill(&p, NULL, buffer, N, 1), TN_BACKEND_FAILURE);
+	assert_contains(p.error.text, "cudaLibraryLoadData");
+	assert_int_equal(simcudaNvrtcCalls("nvrtcCompileProgram"), compiled + 1);
+	assert_ok(plugin_fill(&p, NULL, buffer, N, 1));
+	assert_ok(plugin_sync(&p, NULL));
+	assert_ok(plugin_give(&p, buffer));
+	plugin_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_way_of_adding_up_is_set_before_anything_is_multiplied),
+		cmocka_unit_test(what_follows_a_product_is_loaded_before_it),
 		cmocka_unit_test(cublas_never_has_a_stream_that_is_gone),
+		cmocka_unit_test(a_kept_binary_that_does_not_load_is_compiled_again),
+		cmocka_unit_test(a_new_binary_that_does_not_load_is_an_error),
 	};
 	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
 		return TEST_SKIPPED;
