@@ -10,10 +10,10 @@ out_has reference
 err_lines 0
 
 # A backend that is asked for and absent: one line with the reason, and the program goes on.
-TENON_BACKEND=cuda run 0 info
+TENON_SIMULATE=cuda:no-driver TENON_BACKEND=cuda run 0 info
 err_lines 1
 err_has cuda
-TENON_BACKEND='cuda!' run 3 info --json
+TENON_SIMULATE=cuda:no-driver TENON_BACKEND='cuda!' run 3 info --json
 err_has cuda
 out_has '"backends"'
 TENON_SIMULATE=cpu:missing-library TENON_BACKEND='cpu!' run 3 info
@@ -29,7 +29,7 @@ TENON_BACKEND='cpu:0x' run 1 info
 err_has 'column'
 
 # The whole report as JSON.
-TENON_BACKEND=cuda run 0 info --json
+TENON_SIMULATE=cuda:no-driver TENON_BACKEND=cuda run 0 info --json
 python=$(command -v python3 || true)
 if [ -n "$python" ]; then
 	"$python" -c 'import json, sys; r = json.load(open(sys.argv[1])); assert r["fell_back"]; assert any(b["name"] == "reference" for b in r["backends"]); assert any(b["name"] == "cuda" and b["status"] != "OK" for b in r["backends"])' "$dir/out" || fail "JSON"
