@@ -52,6 +52,11 @@ static int name_folder(const struct tn_host *host, char *path, size_t size)
 	const char *home =
 		host->parameter(host->context, "HOME", ".cache/tenon/ keeps compiled kernels");
 	int n = 0;
+	if (own && own[0] && own[0] != '/')
+		cuda_log(host, TN_LOG_WARNING,
+			 "kernels are not kept: TENON_CACHE_DIR is '%s', which does not begin with "
+			 "'/'",
+			 own);
 	if (own)
 		n = own[0] == '/' ? snprintf(path, size, "%s/cuda", own) : 0;
 	else if (cache && cache[0] == '/')
@@ -91,6 +96,7 @@ int cuda_cache_open(const struct tn_host *host)
 		(void)close(folder);
 		return -1;
 	}
+	cuda_cache_trim(host, folder);
 	return folder;
 }
 
@@ -179,6 +185,8 @@ int cuda_cache_read(int folder, const struct cuda_text *key, struct cuda_text *b
 	if (file < 0)
 		return 0;
 	int found = read_file(file, key, hash, binary);
+	if (found)
+		(void)futimens(file, NULL); /* the time of its last use */
 	(void)close(file);
 	return found;
 }

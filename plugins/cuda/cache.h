@@ -12,6 +12,8 @@
 /* Opens the folder, and makes it where it is not there.  -1: there is none, or it cannot be trusted. */
 int cuda_cache_open(const struct tn_host *host);
 void cuda_cache_close(int folder);
+/* Removes what was not used for longest, where more than 256 MiB are kept. */
+void cuda_cache_trim(const struct tn_host *host, int folder);
 
 /* Reads the binary of that key; 0: there is none that is whole. */
 int cuda_cache_read(int folder, const struct cuda_text *key, struct cuda_text *binary);

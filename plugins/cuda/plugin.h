@@ -17,7 +17,7 @@
  *   geometry.c   what a printed kernel is told of them
  *   text.c       a growing text
  *   program.c    element programs: checks, and their source
- *   compile.c    NVRTC           cache.c     compiled kernels on disk
+ *   compile.c    NVRTC           cache.c, cache_trim.c: compiled kernels on disk
  *   kernel.c     kernels by key, and their launch; kernel_sources.c: the files of kernels/
  *   source.c     table tenon.compile/1: kernels that programs bring
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cache.h"
@@ -15,10 +16,19 @@ static char top[] = "/tmp/tenon-cuda-cache-XXXXXX";
 static char own_folder[256];
 static const char *cache_dir;
 
+static char logged[512]; /* the last message */
+
 static int32_t is_logged(void *context, int32_t level, const char *subsystem)
 {
 	(void)context, (void)level, (void)subsystem;
-	return 0;
+	return 1;
+}
+
+static void keep_message(void *context, int32_t level, const char *subsystem, const char *text,
+			 size_t length)
+{
+	(void)context, (void)level, (void)subsystem;
+	snprintf(logged, sizeof(logged), "%.*s", (int)length, text);
 }
 
 static void *take(void *context, size_t size, size_t alignment)
@@ -42,6 +52,7 @@ static const char *parameter(void *context, const char *name, const char *help)
 static const struct tn_host host = {
 	.struct_size = sizeof(host),
 	.log_enabled = is_logged,
+	.log = keep_message,
 	.alloc = take,
 	.free = give,
 	.parameter = parameter,
@@ -192,6 +203,69 @@ static void an_empty_name_keeps_nothing(void **state)
 				     &(struct cuda_text){.host = &host}));
 }
 
+static void a_name_that_does_not_begin_at_the_root_is_said_to_be_none(void **state)
+{
+	(void)state;
+	cache_dir = "kernels";
+	logged[0] = 0;
+	assert_int_equal(cuda_cache_open(&host), -1);
+	assert_contains(logged, "TENON_CACHE_DIR is 'kernels'");
+}
+
+static void make_file(const char *name, off_t size, time_t age)
+{
+	char path[512];
+	const struct timespec then = {.tv_sec = time(NULL) - age};
+	const struct timespec times[2] = {then, then};
+	snprintf(path, sizeof(path), "%s/%s", own_folder, name);
+	int file = open(path, O_WRONLY | O_CREAT, 0600);
+	assert_true(file >= 0);
+	assert_int_equal(ftruncate(file, size), 0);
+	assert_int_equal(futimens(file, times), 0);
+	close(file);
+}
+
+/* Is it there?  It is not, afterwards. */
+static int take_file(const char *name)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s/%s", own_folder, name);
+	return !unlink(path);
+}
+
+#define NAME(digit) "0123456789abcdef0123456789abcde" digit ".bin"
+
+static void what_was_not_used_for_longest_goes(void **state)
+{
+	struct fixture *f = *state;
+	const off_t size = (off_t)100 << 20;
+	make_file(NAME("1"), size, 1000);
+	make_file(NAME("2"), size, 3000);
+	make_file(NAME("3"), size, 2000);
+	make_file("somebody's.bin", size, 9000);
+	make_file("." NAME("4") ".99.0", 1, 9000);
+	make_file("." NAME("5") ".99.0", 1, 90000);
+	cuda_cache_close(cuda_cache_open(&host));
+	assert_true(take_file(NAME("1")));
+	assert_false(take_file(NAME("2")));
+	assert_false(take_file(NAME("3")));
+	assert_true(take_file("somebody's.bin"));
+	assert_true(take_file("." NAME("4") ".99.0"));
+	assert_false(take_file("." NAME("5") ".99.0"));
+	assert_true(cuda_cache_read(f->folder, &f->key, &f->found));
+}
+
+static void what_is_read_is_used(void **state)
+{
+	struct fixture *f = *state;
+	const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	struct stat about;
+	assert_int_equal(utimensat(AT_FDCWD, f->file, times, 0), 0);
+	assert_true(cuda_cache_read(f->folder, &f->key, &f->found));
+	assert_int_equal(stat(f->file, &about), 0);
+	assert_true(about.st_mtim.tv_sec > 1);
+}
+
 static void a_folder_that_cannot_be_made_is_none(void **state)
 {
 	(void)state;
@@ -215,6 +289,9 @@ int main(void)
 		CASE(a_folder_that_others_may_write_is_not_used),
 		CASE(an_empty_name_keeps_nothing),
 		CASE(a_folder_that_cannot_be_made_is_none),
+		CASE(a_name_that_does_not_begin_at_the_root_is_said_to_be_none),
+		CASE(what_was_not_used_for_longest_goes),
+		CASE(what_is_read_is_used),
 	};
 	if (!mkdtemp(top))
 		return 1;
