@@ -4,7 +4,8 @@
  * Which devices there are.  The CUDA runtime and the driver behind it do not survive a fork once they were
  * called, so they are not asked: NVIDIA's management library is, or the files that the driver shows
  * in /proc.  Both list the devices in the order of the bus, to which CUDA_VISIBLE_DEVICES is applied as
- * the runtime will do it.
+ * the runtime will do it.  The library knows more, but its start may wake devices that sleep: where the files
+ * show that none of them will be used, it is not started.
  */
 #include "plugin.h"
 
@@ -15,7 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROC "/proc/driver/nvidia"
+/* A test has a folder of its own. */
+#ifndef CUDA_PROC
+#define CUDA_PROC "/proc/driver/nvidia"
+#endif
 
 /* Where devices were looked for, before the variable chooses among them. */
 struct search {
@@ -154,9 +158,9 @@ static int has_node(const char *minor)
 
 static int read_gpu(const char *folder, struct cuda_facts *facts)
 {
-	char path[sizeof(PROC) + 300], line[256], minor[16] = "";
+	char path[sizeof(CUDA_PROC) + 300], line[256], minor[16] = "";
 	memset(facts, 0, sizeof(*facts));
-	snprintf(path, sizeof(path), PROC "/gpus/%s/information", folder);
+	snprintf(path, sizeof(path), CUDA_PROC "/gpus/%s/information", folder);
 	FILE *stream = fopen(path, "re");
 	if (!stream)
 		return 0;
@@ -179,7 +183,7 @@ static int is_entry(const struct dirent *entry)
 static void search_files(struct search *search)
 {
 	struct dirent **list = NULL;
-	int n = scandir(PROC "/gpus", &list, is_entry, alphasort);
+	int n = scandir(CUDA_PROC "/gpus", &list, is_entry, alphasort);
 	for (int i = 0; i < n; i++) {
 		if (search->n < CUDA_MAX_DEVICES &&
 		    read_gpu(list[i]->d_name, &search->found[search->n]))
@@ -279,28 +283,52 @@ static void check_libraries(struct cuda_instance *instance)
 	set_absence(instance, status, text);
 }
 
+/* 0: none is left, and the instance says so. */
+static int choose(const struct search *search, const char *visible)
+{
+	struct cuda_instance *instance = search->instance;
+	instance->n_devices = 0;
+	choose_visible(search, visible);
+	if (instance->n_devices)
+		return 1;
+	instance->absence = TN_NO_DEVICE;
+	snprintf(instance->reason, sizeof(instance->reason),
+		 "CUDA_VISIBLE_DEVICES=%.100s leaves none of %u GPUs", visible ? visible : "",
+		 search->n);
+	return 0;
+}
+
+/* Are there devices, and can none of them be used?  The files may not know what is named by a UUID. */
+static int is_settled_by_files(struct cuda_instance *instance, const char *visible)
+{
+	struct search search = {.instance = instance};
+	search_files(&search);
+	if (!search.n || (visible && (strstr(visible, "GPU-") || strstr(visible, "MIG-"))))
+		return 0;
+	if (!choose(&search, visible))
+		return 1;
+	check_libraries(instance);
+	return !instance->n_devices;
+}
+
 static void find(struct search *search)
 {
 	struct cuda_instance *instance = search->instance;
 	const struct tn_host *host = instance->host;
 	const char *visible = host->parameter(host->context, "CUDA_VISIBLE_DEVICES",
 					      "which GPUs the cuda backend sees: numbers or UUIDs");
+	if (is_settled_by_files(instance, visible))
+		return;
+	instance->n_devices = 0;
 	int has_driver = search_management(search);
 	if (!search->n && instance->absence != TN_DRIVER_TOO_OLD)
 		search_files(search);
 	if (instance->absence == TN_DRIVER_TOO_OLD || (!search->n && !has_driver))
 		return;
-	if (!search->n) {
+	if (search->n)
+		(void)choose(search, visible);
+	else
 		set_absence(instance, TN_NO_DEVICE, "the NVIDIA driver shows no GPU");
-		return;
-	}
-	choose_visible(search, visible);
-	if (instance->n_devices)
-		return;
-	instance->absence = TN_NO_DEVICE;
-	snprintf(instance->reason, sizeof(instance->reason),
-		 "CUDA_VISIBLE_DEVICES=%.100s leaves none of %u GPUs", visible ? visible : "",
-		 search->n);
 }
 
 void cuda_count(struct cuda_instance *instance)

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * plugins/cuda/count.c on a folder as the driver shows one, with libraries that tell whether they were opened:
+ * NVML, whose start may wake devices, is left alone where none will be used.
+ */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "plugin.h"
+
+static const char *visible;
+static int nvml_opened;
+static tn_status runtime_status;
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+	(void)context, (void)alignment;
+	return malloc(size);
+}
+
+static const char *parameter(void *context, const char *name, const char *help)
+{
+	(void)context, (void)help;
+	return strcmp(name, "CUDA_VISIBLE_DEVICES") ? NULL : visible;
+}
+
+static const struct tn_host host = {
+	.struct_size = sizeof(host), .alloc = take, .parameter = parameter};
+
+/* ---- What library.c has ----------------------------------------------------------------------*/
+
+tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size)
+{
+	(void)nvml;
+	nvml_opened++;
+	snprintf(text, size, "there is no NVML in this test");
+	return TN_MISSING_LIBRARY;
+}
+
+tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size)
+{
+	(void)rt;
+	snprintf(text, size, "the runtime of this test");
+	return runtime_status;
+}
+
+void cuda_library_close(void **handle)
+{
+	(void)handle;
+}
+
+/* ---- Cases -----------------------------------------------------------------------------------*/
+
+static struct cuda_instance instance;
+
+static void count(const char *list, tn_status runtime)
+{
+	visible = list;
+	runtime_status = runtime;
+	nvml_opened = 0;
+	instance = (struct cuda_instance){.host = &host};
+	cuda_count(&instance);
+}
+
+static void devices_that_are_hidden_are_not_woken(void **state)
+{
+	static const char *const lists[] = {"", "-1", "7", "NoDevFiles", "0,0"};
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		count(lists[i], TN_OK);
+		assert_int_equal(instance.n_devices, 0);
+		assert_int_equal(instance.absence, TN_NO_DEVICE);
+		assert_contains(instance.reason, "none of 2 GPUs");
+		assert_int_equal(nvml_opened, 0);
+	}
+}
+
+static void devices_without_a_runtime_are_not_woken(void **state)
+{
+	(void)state;
+	count(NULL, TN_MISSING_LIBRARY);
+	assert_int_equal(instance.n_devices, 0);
+	assert_int_equal(instance.absence, TN_MISSING_LIBRARY);
+	assert_int_equal(nvml_opened, 0);
+}
+
+static void devices_that_will_be_used_are_asked(void **state)
+{
+	static const struct {
+		const char *list;
+		uint32_t n;
+	} cases[] = {{NULL, 2}, {"1", 1}, {"1,0", 2}, {"GPU-22", 1}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		count(cases[i].list, TN_OK);
+		assert_int_equal(nvml_opened, 1);
+		assert_int_equal(instance.n_devices, cases[i].n);
+	}
+	assert_string_equal(instance.devices[0].name, "Test GPU 2");
+	assert_string_equal(instance.devices[0].pci, "0000:02:00.0");
+}
+
+/* ---- The folder ------------------------------------------------------------------------------*/
+
+static char top[] = "/tmp/tenon-cuda-count-XXXXXX";
+static const char *const folders[] = {"nvidia", "nvidia/gpus", "nvidia/gpus/0000:01:00.0",
+				      "nvidia/gpus/0000:02:00.0"};
+
+static int set_up(void **state)
+{
+	char path[64];
+	(void)state;
+	if (!mkdtemp(top) || chdir(top))
+		return -1;
+	for (size_t i = 0; i < 4; i++)
+		if (mkdir(folders[i], 0700))
+			return -1;
+	for (int i = 1; i <= 2; i++) {
+		snprintf(path, sizeof(path), "%s/information", folders[i + 1]);
+		FILE *stream = fopen(path, "we");
+		if (!stream)
+			return -1;
+		fprintf(stream,
+			"Model: \t\t Test GPU %d\nGPU UUID: \t GPU-%d%d\n"
+			"Bus Location: \t 0000:%02d:00.0\n",
+			i, i, i, i);
+		if (fclose(stream))
+			return -1;
+	}
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char path[64];
+	(void)state;
+	for (size_t i = 4; i-- > 0;) {
+		snprintf(path, sizeof(path), "%s/information", folders[i]);
+		unlink(path);
+		rmdir(folders[i]);
+	}
+	return chdir("/") || rmdir(top);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(devices_that_are_hidden_are_not_woken),
+		cmocka_unit_test(devices_without_a_runtime_are_not_woken),
+		cmocka_unit_test(devices_that_will_be_used_are_asked),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
