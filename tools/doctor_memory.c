@@ -167,17 +167,43 @@ static void compute(struct doctor_device *device, struct doctor_result *result)
 	tn_scope_end(device->context, NULL);
 }
 
-void doctor_memory_limit(struct doctor_device *device, struct doctor_result *result)
+/* Is it?  Where memory ran out, work goes on; another error is left for whoever runs the check. */
+static int is_given(struct doctor_device *device, struct doctor_result *result, int64_t n)
 {
-	const int64_t n = INT64_C(1) << 59;
 	tn_array *array = tn_empty(device->context, TN_F32, 1, &n);
 	const struct tn_error_info *error = tn_error(device->context);
-	if (array)
-		doctor_fail(result, "2^61 bytes were asked for, and given: expected OUT_OF_MEMORY");
+	int given = array != NULL;
 	tn_array_destroy(array);
-	if (error && error->status == TN_OUT_OF_MEMORY) {
-		tn_error_clear(device->context);
-		result->cases++;
-		compute(device, result);
-	}
+	if (given || !error || error->status != TN_OUT_OF_MEMORY)
+		return given;
+	tn_error_clear(device->context);
+	result->cases++;
+	compute(device, result);
+	return 0;
+}
+
+/* More than the largest piece is refused before the device is asked, and all that there is by a device with
+ * memory of its own, while it has something of ours. */
+static void ask_for_all(struct doctor_device *device, struct doctor_result *result)
+{
+	const struct tn_device_description *description = device->description;
+	const int64_t one = 1;
+	struct tn_memory_information memory;
+	uint64_t bytes = description->max_alloc_bytes;
+	if (description->kind != TN_DEVICE_DISCRETE_GPU || !bytes)
+		return;
+	if (!tn_device_memory_information(device->device, &memory) && memory.total_bytes < bytes)
+		bytes = memory.total_bytes;
+	tn_array *held = tn_full(device->context, TN_F32, 1, &one, 1);
+	if (held)
+		(void)is_given(device, result, (int64_t)(bytes / sizeof(float)));
+	tn_array_destroy(held);
+}
+
+void doctor_memory_limit(struct doctor_device *device, struct doctor_result *result)
+{
+	if (is_given(device, result, INT64_C(1) << 59))
+		doctor_fail(result, "2^61 bytes were asked for, and given: expected OUT_OF_MEMORY");
+	else if (result->cases)
+		ask_for_all(device, result);
 }

@@ -74,6 +74,17 @@ is false passed
 is '"failed"' devices 0 checks 0 state
 grep -q '"reason": ".*OUT_OF_MEMORY' "$dir/out" || fail "the reason is not in the JSON"
 
+# A device with memory of its own is asked for all of it: the core has no answer to that.
+simulated=$TENON_BUILD/tests/with-simcuda
+if [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true 2>/dev/null; then
+	printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$simulated" "$tenon" >"$dir/tenon"
+	chmod +x "$dir/tenon"
+	native=$tenon tenon=$dir/tenon
+	run 0 doctor --device cuda --only memory.limit --json
+	is 4 devices 0 checks 0 cases
+	tenon=$native
+fi
+
 # Nothing takes the place of what was asked for.
 TENON_MOCK=no-driver run 3 doctor --device mock
 err_has NO_DRIVER
