@@ -484,21 +484,23 @@ static tn_status compile_foreign(struct cuda_job *job, const struct cuda_unit *u
 	return TN_OK;
 }
 
-tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit,
-			      const void **binary)
+tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit, int anew,
+			      int *is_kept, const void **binary)
 {
 	struct cuda_device *device = job->device;
 	struct cuda_kernels *kernels = device->kernels;
-	int is_kept = !may_include(unit->source) && !may_include(unit->options) &&
-		      !strstr(unit->options, "-I");
+	int may_keep = !may_include(unit->source) && !may_include(unit->options) &&
+		       !strstr(unit->options, "-I");
 	tn_status status = prepare(job);
 	if (status)
 		return status;
 	print_foreign(kernels, unit);
-	is_kept = is_kept && !kernels->whole.failed;
-	if (!is_kept || !cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary) ||
-	    !take_log(&kernels->binary, unit->log))
-		status = compile_foreign(job, unit, is_kept);
+	may_keep = may_keep && !kernels->whole.failed;
+	*is_kept = may_keep && !anew &&
+		   cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary) &&
+		   take_log(&kernels->binary, unit->log);
+	if (!*is_kept)
+		status = compile_foreign(job, unit, may_keep);
 	*binary = kernels->binary.data;
 	return status;
 }

@@ -76,10 +76,10 @@ tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *pri
 			    struct cuda_kernel **kernel);
 
 struct cuda_unit;
-/* The binary of a text that a program brought: from disk, unless it includes files, or compiled.  It stays
- * until the next kernel is made. */
-tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit,
-			      const void **binary);
+/* The binary of a text that a program brought: from disk (*is_kept := 1), unless it includes files or is
+ * wanted anew, or compiled.  It stays until the next kernel is made. */
+tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit, int anew,
+			      int *is_kept, const void **binary);
 
 /* Starts it on the call's stream; arguments[i] points to argument i. */
 tn_status cuda_kernel_launch(struct cuda_job *job, const struct cuda_kernel *kernel,

@@ -33,12 +33,19 @@ struct cuda_source {
 
 /* ---- Life ------------------------------------------------------------------------------------*/
 
-static void destroy(struct cuda_device *device, struct cuda_source *source)
+static void unload(struct cuda_device *device, struct cuda_source *source)
 {
-	cuda_stream_forget(device, source->name);
 	if (source->library && !device->loss.status)
 		(void)device->rt->cudaLibraryUnload(source->library);
 	cuda_free(device->host, source->sizes);
+	source->library = NULL;
+	source->sizes = NULL;
+}
+
+static void destroy(struct cuda_device *device, struct cuda_source *source)
+{
+	cuda_stream_forget(device, source->name);
+	unload(device, source);
 	cuda_free(device->host, source);
 }
 
@@ -159,8 +166,9 @@ static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
 				       .options = args->options ? args->options : "",
 				       .log = log};
 	const void *binary = NULL;
+	int is_kept = 0;
 	snprintf(file, sizeof(file), "%.70s.cu", args->name);
-	tn_status status = cuda_kernel_foreign(job, &unit, &binary);
+	tn_status status = cuda_kernel_foreign(job, &unit, 0, &is_kept, &binary);
 	struct cuda_source *source = status ? NULL : cuda_alloc(device->host, sizeof(*source));
 	if (status)
 		return status;
@@ -169,6 +177,12 @@ static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
 				 "no memory for a kernel");
 	snprintf(source->name, sizeof(source->name), "%s", args->name);
 	status = load(job, source, binary, args->name);
+	if (status == TN_BACKEND_FAILURE && is_kept) { /* what is on disk does not load */
+		unload(device, source);
+		status = cuda_kernel_foreign(job, &unit, 1, &is_kept, &binary);
+		if (!status)
+			status = load(job, source, binary, args->name);
+	}
 	if (status)
 		destroy(device, source);
 	else
@@ -349,6 +363,7 @@ static tn_status start(struct cuda_job *job, const struct tn_launch_args *args,
 	if (code != cudaSuccess)
 		return cuda_stream_fail(device, job->stream, job->call->error, code, source->name,
 					"cudaLaunchKernel");
+	cuda_stream_launched(device, job->stream);
 	return TN_OK;
 }
 

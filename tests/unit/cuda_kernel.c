@@ -311,6 +311,23 @@ static void a_released_kernel_is_remembered_as_one(void **state)
 	tn_context_close(context);
 }
 
+static void a_kept_kernel_that_does_not_load_is_compiled_again(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(NULL);
+	tn_kernel *kernel = compile(context, text, "saxpy");
+	assert_non_null(kernel);
+	tn_kernel_destroy(kernel);
+	unsigned long compiled = simcudaNvrtcCalls("nvrtcCompileProgram");
+	simcudaInject("cudaLibraryLoadData", 1, cudaErrorNoKernelImageForDevice, 0);
+	kernel = compile(context, text, "saxpy");
+	assert_non_null(kernel);
+	assert_int_equal(simcudaNvrtcCalls("nvrtcCompileProgram"), compiled + 1);
+	tn_kernel_destroy(kernel);
+	tn_context_close(context);
+	assert_int_equal(simcudaLive(NULL, 0), 0);
+}
+
 static void no_gradient_is_lost(void **state)
 {
 	(void)state;
@@ -349,6 +366,7 @@ int main(void)
 		cmocka_unit_test(a_grid_that_is_too_large_is_refused),
 		cmocka_unit_test(a_fault_has_the_name_of_the_kernel),
 		cmocka_unit_test(a_released_kernel_is_remembered_as_one),
+		cmocka_unit_test(a_kept_kernel_that_does_not_load_is_compiled_again),
 		cmocka_unit_test(no_gradient_is_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
