@@ -154,7 +154,16 @@ int kit_claims_program(const struct kit *kit, tn_dtype dtype);
 int kit_claims_storage(const struct kit *kit, tn_dtype dtype);
 int kit_claims_matmul(const struct kit *kit, tn_dtype dtype);
 
-/* Half the distance between 1 and the next number of a dtype: the error of one rounding. */
+/* The dtypes that layers are tried in. */
+enum { LAYER_DTYPES = 4 };
+extern const tn_dtype layer_dtypes[LAYER_DTYPES];
+
+/* Is a layer tried in that dtype and layout?  The wide ones in all; f16 and bf16, which are loaded and stored otherwise
+ * and computed alike, in few. */
+int kit_is_tried(const struct kit *kit, tn_dtype dtype, unsigned layout);
+
+/* Half the distance between 1 and the next number of a dtype: the error of one rounding.  Of f16 and bf16 it is
+ * that of f32, which they are computed in. */
 double kit_epsilon(tn_dtype dtype);
 /* The same, wider where the family's products are (TN_ACCURACY_REDUCED). */
 double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype);
@@ -213,6 +222,10 @@ void array_randomise(struct array *array, double low, double high);
 
 /* All elements as doubles, row-major; the caller frees. */
 double *array_numbers(const struct array *array);
+
+/* Adds to tolerances what storing a result in f16 or bf16 does: half a unit in the last of its 11 or 8 digits, and
+ * of the least number.  Other dtypes are computed in as they are stored. */
+void array_narrow(const struct array *array, const double *expected, double *tolerance);
 
 /* Compares every element with expected[i] within tolerance[i]; equal infinities and NaNs are equal.
  * Fails the case at the first that differs. */

@@ -115,6 +115,7 @@ static void compare(struct kit *kit, const struct setting *t, const struct array
 		s.sum[i] += begin[i];
 		s.magnitude[i] = (s.n_terms[i] + 4) * epsilon * (s.magnitude[i] + fabs(begin[i]));
 	}
+	array_narrow(result, s.sum, s.magnitude);
 	array_compare(result, s.sum, s.magnitude);
 	free(s.sum);
 	free(s.magnitude);
@@ -183,15 +184,15 @@ static void convolves(struct kit *kit, enum tn_slot slot, tn_dtype dtype, int nu
 
 static void check_slot(struct kit *kit, enum tn_slot slot)
 {
-	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
-	for (int i = 0; i < 2 * N_SETTINGS; i++) {
-		tn_dtype dtype = dtypes[i % 2];
-		int number = i / 2;
+	for (int i = 0; i < LAYER_DTYPES * N_SETTINGS; i++) {
+		tn_dtype dtype = layer_dtypes[i % LAYER_DTYPES];
+		int number = i / LAYER_DTYPES;
 		if (!tn_backend_has(kit->backend, slot) || !kit_claims_storage(kit, dtype))
 			continue;
 		for (unsigned layout = 0; layout < LAYOUTS; layout++)
-			convolves(kit, slot, dtype, number, layout,
-				  slot != TN_SLOT_CONV2D_FORWARD && layout % 2);
+			if (kit_is_tried(kit, dtype, layout))
+				convolves(kit, slot, dtype, number, layout,
+					  slot != TN_SLOT_CONV2D_FORWARD && layout % 2);
 		convolves(kit, slot, dtype, number, CHANNELS_LAST, 0);
 	}
 }

@@ -86,6 +86,15 @@ int kit_claims_matmul(const struct kit *kit, tn_dtype dtype)
 	return (int)(kit->description.matmul_dtypes >> dtype & 1);
 }
 
+const tn_dtype layer_dtypes[LAYER_DTYPES] = {TN_F32, TN_F64, TN_F16, TN_BF16};
+
+int kit_is_tried(const struct kit *kit, tn_dtype dtype, unsigned layout)
+{
+	int is_wide = dtype == TN_F32 || dtype == TN_F64;
+	return kit_claims_storage(kit, dtype) &&
+	       (is_wide || layout == COMPACT || layout == SHIFTED || layout == CHANNELS_LAST);
+}
+
 double kit_epsilon(tn_dtype dtype)
 {
 	return dtype == TN_F64 ? DBL_EPSILON / 2 : FLT_EPSILON / 2;

@@ -144,11 +144,13 @@ static void make(struct trial *t, enum operand which, enum role role, enum layou
 	const struct shape *shape = &t->setting->shape;
 	int64_t groups = n_groups(&t->layer), *channels = &t->layer.n_channels;
 	struct array *array = &t->array[which];
+	int is_statistic = which == MEAN || which == RSTD;
 	if (which == X || which == Y || which == DX || which >= RESIDUAL)
 		array_make(t->kit, array, role, t->dtype, shape->rank, shape->lengths, layout);
 	else
-		array_make(t->kit, array, role, t->dtype, 1,
-			   which == MEAN || which == RSTD ? &groups : channels, layout);
+		array_make(t->kit, array, role,
+			   is_statistic && t->dtype != TN_F64 ? TN_F32 : t->dtype, 1,
+			   is_statistic ? &groups : channels, layout);
 	array_randomise(array, -1, 1);
 	t->all[which] = array;
 }
@@ -223,6 +225,8 @@ static void compare(struct trial *t, enum operand which, const double *expected,
 	double *all = numbers(t->array[which].count);
 	for (uint64_t i = 0; i < t->array[which].count; i++)
 		all[i] = tolerance;
+	if (tolerance > 0)
+		array_narrow(&t->array[which], expected, all);
 	array_compare(&t->array[which], expected, all);
 	free(all);
 }
@@ -414,16 +418,16 @@ typedef void (*setting_function)(struct kit *kit, enum kind kind, tn_dtype dtype
 
 static void each_setting(struct kit *kit, const enum tn_slot *slots, setting_function function)
 {
-	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
-	for (int i = 0; i < 2 * N_SETTINGS * KINDS; i++) {
-		tn_dtype dtype = dtypes[i % 2];
-		int number = i / 2 % N_SETTINGS;
-		enum kind kind = (enum kind)(i / 2 / N_SETTINGS);
+	for (int i = 0; i < LAYER_DTYPES * N_SETTINGS * KINDS; i++) {
+		tn_dtype dtype = layer_dtypes[i % LAYER_DTYPES];
+		int number = i / LAYER_DTYPES % N_SETTINGS;
+		enum kind kind = (enum kind)(i / LAYER_DTYPES / N_SETTINGS);
 		if (!tn_backend_has(kit->backend, slots[kind]) || !kit_claims_storage(kit, dtype) ||
 		    !suits(kind, &settings[number]))
 			continue;
 		for (unsigned layout = 0; layout < LAYOUTS; layout++)
-			function(kit, kind, dtype, number, layout);
+			if (kit_is_tried(kit, dtype, layout))
+				function(kit, kind, dtype, number, layout);
 		function(kit, kind, dtype, number, CHANNELS_LAST);
 	}
 }
