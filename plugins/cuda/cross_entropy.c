@@ -37,6 +37,7 @@ static tn_status check(const struct tn_cross_entropy_args *args, const char *ope
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *x = &args->x;
 	const enum cuda_role role = is_forward ? CUDA_WRITES : CUDA_READS;
+	const tn_dtype wide = cuda_sum_dtype(x->dtype);
 	tn_status status =
 		cuda_check_real(call, operation, "x", x, x->dtype, CUDA_READS, x->rank, x->shape);
 	if (!status && x->rank != 2)
@@ -45,10 +46,10 @@ static tn_status check(const struct tn_cross_entropy_args *args, const char *ope
 	if (!status)
 		status = check_labels(args, operation);
 	if (!status)
-		status = cuda_check_real(call, operation, "lse", &args->lse, x->dtype, role, 1,
+		status = cuda_check_real(call, operation, "lse", &args->lse, wide, role, 1,
 					 x->shape);
 	if (!status)
-		status = cuda_check_real(call, operation, "loss", &args->loss, x->dtype, role, 1,
+		status = cuda_check_real(call, operation, "loss", &args->loss, wide, role, 1,
 					 x->shape);
 	if (!status && !is_forward)
 		status = cuda_check_real(call, operation, "dx", &args->dx, x->dtype, CUDA_WRITES, 2,

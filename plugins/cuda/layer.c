@@ -14,6 +14,11 @@ struct cuda_team cuda_team_of(int64_t n, int columns)
 	return team;
 }
 
+tn_dtype cuda_sum_dtype(tn_dtype dtype)
+{
+	return dtype == TN_F64 ? TN_F64 : TN_F32;
+}
+
 tn_status cuda_check_real(const struct tn_call *call, const char *operation, const char *name,
 			  const struct tn_operand *operand, tn_dtype dtype, enum cuda_role role,
 			  uint32_t rank, const int64_t *shape)
@@ -21,9 +26,10 @@ tn_status cuda_check_real(const struct tn_call *call, const char *operation, con
 	tn_status status = cuda_check_operand(call, operation, name, 0, operand, role);
 	if (status)
 		return status;
-	if (operand->dtype != TN_F32 && operand->dtype != TN_F64)
+	if (operand->dtype < TN_F16 || operand->dtype > TN_F64)
 		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
-				 "%s: dtype %d, expected f32 or f64", name, (int)operand->dtype);
+				 "%s: dtype %d, expected f16, bf16, f32 or f64", name,
+				 (int)operand->dtype);
 	if (operand->dtype != dtype)
 		return cuda_fail(call->error, TN_DTYPE, operation,
 				 "%s: expected dtype %d, found %d", name, (int)dtype,

@@ -88,7 +88,8 @@ static void divide(struct cuda_norm *norm, struct sizes *sizes, const struct cud
 	norm->chunk = norm->chunk < least ? least : norm->chunk;
 	norm->n_chunks = (m + norm->chunk - 1) / norm->chunk;
 	sizes->chunks = team;
-	sizes->scratch = 2 * (uint64_t)(norm->n_channels * norm->n_chunks) * tn_dtype_size(dtype);
+	sizes->scratch = 2 * (uint64_t)(norm->n_channels * norm->n_chunks) *
+			 tn_dtype_size(cuda_sum_dtype(dtype));
 }
 
 static void plan(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_norm_call *n,

@@ -10,6 +10,7 @@
 struct rule {
 	const char *name;
 	const struct tn_operand *operand;
+	tn_dtype dtype;
 	int is_used;
 	enum cuda_role role;
 	uint32_t rank;
@@ -58,28 +59,29 @@ static tn_status check_operands(const struct cuda_norm_call *n, const char *oper
 	const int is_forward = !n->is_backward;
 	const int64_t *shape = a->x.shape, *channels = &shape[1], n_groups = count_groups(n);
 	const uint32_t rank = a->x.rank;
+	const tn_dtype own = a->x.dtype, wide = cuda_sum_dtype(own);
 	const enum cuda_role statistics =
 		is_forward && !a->use_statistics ? CUDA_WRITES : CUDA_READS;
 	const int wants_dw = (a->wants & CUDA_NORM_DW) != 0;
 	const struct rule rules[] = {
-		{"y", &a->y, 1, is_forward ? CUDA_WRITES : CUDA_READS, rank, shape},
-		{"w", &a->w, a->has_affine != 0, CUDA_READS, 1, channels},
-		{"b", &a->b, a->has_affine && is_forward, CUDA_READS, 1, channels},
-		{"mean", &a->mean, 1, statistics, 1, &n_groups},
-		{"rstd", &a->rstd, 1, statistics, 1, &n_groups},
-		{"dx", &a->dx, a->wants & CUDA_NORM_DX, CUDA_WRITES, rank, shape},
-		{"dw", &a->dw, wants_dw, CUDA_WRITES, 1, channels},
-		{"db", &a->db, wants_dw, CUDA_WRITES, 1, channels},
-		{is_forward ? "residual" : "result", n->extra, n->extra != NULL, CUDA_READS, rank,
-		 shape},
-		{"dresidual", &a->dresidual, a->wants & CUDA_NORM_DRESIDUAL, CUDA_WRITES, rank,
+		{"y", &a->y, own, 1, is_forward ? CUDA_WRITES : CUDA_READS, rank, shape},
+		{"w", &a->w, own, a->has_affine != 0, CUDA_READS, 1, channels},
+		{"b", &a->b, own, a->has_affine && is_forward, CUDA_READS, 1, channels},
+		{"mean", &a->mean, wide, 1, statistics, 1, &n_groups},
+		{"rstd", &a->rstd, wide, 1, statistics, 1, &n_groups},
+		{"dx", &a->dx, own, a->wants & CUDA_NORM_DX, CUDA_WRITES, rank, shape},
+		{"dw", &a->dw, own, wants_dw, CUDA_WRITES, 1, channels},
+		{"db", &a->db, own, wants_dw, CUDA_WRITES, 1, channels},
+		{is_forward ? "residual" : "result", n->extra, own, n->extra != NULL, CUDA_READS,
+		 rank, shape},
+		{"dresidual", &a->dresidual, own, a->wants & CUDA_NORM_DRESIDUAL, CUDA_WRITES, rank,
 		 shape},
 	};
 	tn_status status = TN_OK;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !status; i++)
 		if (rules[i].is_used)
 			status = cuda_check_real(&a->call, operation, rules[i].name,
-						 rules[i].operand, a->x.dtype, rules[i].role,
+						 rules[i].operand, rules[i].dtype, rules[i].role,
 						 rules[i].rank, rules[i].shape);
 	return status;
 }

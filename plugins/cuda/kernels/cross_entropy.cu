@@ -5,6 +5,7 @@
 // COLUMNS of the teams.
 
 typedef cu_type<DTYPE> element;
+typedef cu_sum<element> real;
 typedef cu_team<LX, LY, COLUMNS> team;
 
 struct rows {
@@ -19,32 +20,33 @@ struct rows {
 #ifdef KERNEL_cross_entropy_forward
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_forward(const rows g)
 {
-	__shared__ element shared[256];
+	__shared__ real shared[256];
 	const int member = team::member();
 	for (cu_i64 first = (cu_i64)blockIdx.x * LX; first < g.n_rows;
 	     first += (cu_i64)gridDim.x * LX) {
 		const cu_i64 row = first + team::line();
 		const cu_i64 n = row < g.n_rows ? g.n_classes : 0; // all threads meet below
 		const element *x = (const element *)g.x + (n ? row : first) * g.x_stride[0];
-		element largest = -CU_INFINITY, sum = 0;
+		real largest = -CU_INFINITY, sum = 0;
 		for (cu_i64 c = member; c < n; c += LY) {
-			const element value = x[c * g.x_stride[1]];
+			const real value = cu_convert<real>(x[c * g.x_stride[1]]);
 			largest = value > largest ? value : largest;
 		}
 		largest = team::largest(largest, shared);
 		for (cu_i64 c = member; c < n; c += LY)
-			sum += exp(x[c * g.x_stride[1]] - largest);
+			sum += exp(cu_convert<real>(x[c * g.x_stride[1]]) - largest);
 		sum = team::sum(sum, shared);
 		if (member || !n)
 			continue;
 		const cu_i64 label = ((const cu_i32 *)g.labels)[row * g.labels_stride];
-		const element lse = largest + log(sum);
-		element loss = 0;
+		const real lse = largest + log(sum);
+		real loss = 0;
 		if (label != g.ignored)
-			loss = label < 0 || label >= n ? (element)CU_NAN
-						       : lse - x[label * g.x_stride[1]];
-		((element *)g.lse)[row * g.lse_stride] = lse;
-		((element *)g.loss)[row * g.loss_stride] = loss;
+			loss = label < 0 || label >= n
+				       ? (real)CU_NAN
+				       : lse - cu_convert<real>(x[label * g.x_stride[1]]);
+		((real *)g.lse)[row * g.lse_stride] = lse;
+		((real *)g.loss)[row * g.loss_stride] = loss;
 	}
 }
 #endif
@@ -57,18 +59,18 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_backward(const r
 		const element *x = (const element *)g.x + row * g.x_stride[0];
 		element *dx = (element *)g.dx + row * g.dx_stride[0];
 		const cu_i64 label = ((const cu_i32 *)g.labels)[row * g.labels_stride];
-		const element lse = ((const element *)g.lse)[row * g.lse_stride];
-		const element dloss = ((const element *)g.loss)[row * g.loss_stride];
+		const real lse = ((const real *)g.lse)[row * g.lse_stride];
+		const real dloss = ((const real *)g.loss)[row * g.loss_stride];
 		const bool is_valid = label >= 0 && label < g.n_classes;
 		for (cu_i64 c = team::member(); c < g.n_classes; c += LY) {
-			element value = is_valid ? (exp(x[c * g.x_stride[1]] - lse) - (c == label)) *
-							   dloss
-						 : (element)CU_NAN;
+			element *to = dx + c * g.dx_stride[1];
+			const real p = exp(cu_convert<real>(x[c * g.x_stride[1]]) - lse);
+			real value = is_valid ? (p - (c == label)) * dloss : (real)CU_NAN;
 			if (label == g.ignored)
 				value = 0;
 			if (g.adds)
-				value += dx[c * g.dx_stride[1]];
-			dx[c * g.dx_stride[1]] = value;
+				value += cu_convert<real>(*to);
+			*to = cu_convert<element>(value);
 		}
 	}
 }

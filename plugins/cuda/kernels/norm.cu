@@ -7,7 +7,8 @@
 // What goes over all samples is summed in chunks (norm_chunks, norm_chunk_gradients), whose sums are joined by
 // a warp for each channel: in the order of their numbers, so the bits are the same from run to run.
 
-typedef cu_type<DTYPE> real;
+typedef cu_type<DTYPE> element;
+typedef cu_sum<element> real;
 typedef cu_team<LX, LY, COLUMNS> team;
 
 struct view {
@@ -17,12 +18,16 @@ struct view {
 };
 
 // A number for each channel, or each group.
-struct list {
+template <class T> struct list {
 	cu_u64 at;
 	cu_i64 step;
-	__device__ real &operator[](cu_i64 i) const
+	CU_MEMBER real get(cu_i64 i) const
 	{
-		return ((real *)at)[i * step];
+		return cu_convert<real>(((const T *)at)[i * step]);
+	}
+	CU_MEMBER void set(cu_i64 i, real x) const
+	{
+		((T *)at)[i * step] = cu_convert<T>(x);
 	}
 };
 
@@ -32,7 +37,9 @@ struct call {
 	cu_i64 n_chunks, chunk;
 	cu_i64 inner[14];
 	view x, y, extra, dx, dresidual; // y: dy in backward; extra: the residual, or the result
-	list w, b, mean, rstd, dw, db;
+	list<element> w, b;
+	list<real> mean, rstd;
+	list<element> dw, db;
 	cu_u64 scratch;
 	double epsilon;
 	cu_i32 is_per_channel; // batch norm: a mean for each channel, else for each of `groups` parts of a sample's
@@ -49,7 +56,7 @@ struct index {
 	cu_i64 sample, channel, inner;
 };
 
-CU_FN real &at(const call &g, const view &v, const index &i)
+CU_FN element *find(const call &g, const view &v, const index &i)
 {
 	cu_i64 place = i.sample * v.sample + i.channel * v.channel, rest = i.inner;
 #pragma unroll
@@ -58,7 +65,12 @@ CU_FN real &at(const call &g, const view &v, const index &i)
 		place += (rest - quotient * g.inner[d]) * v.inner[d];
 		rest = quotient;
 	}
-	return ((real *)v.at)[place];
+	return (element *)v.at + place;
+}
+
+CU_FN real at(const call &g, const view &v, const index &i)
+{
+	return cu_convert<real>(*find(g, v, i));
 }
 
 // Which mean and rstd it has.
@@ -156,8 +168,8 @@ extern "C" __global__ void __launch_bounds__(256) norm_join(const call g)
 	squares = cu_warp_sum(squares);
 	if (lane)
 		return;
-	g.mean[channel] = mean;
-	g.rstd[channel] = (real)1 / sqrt(squares / (real)m + (real)g.epsilon);
+	g.mean.set(channel, mean);
+	g.rstd.set(channel, (real)1 / sqrt(squares / (real)m + (real)g.epsilon));
 }
 #endif
 
@@ -165,12 +177,12 @@ CU_FN void finish(const call &g, const index &i, real mean, real rstd)
 {
 	real y = (at(g, g.x, i) - mean) * rstd;
 	if (g.has_affine)
-		y = y * g.w[i.channel] + g.b[i.channel];
+		y = y * g.w.get(i.channel) + g.b.get(i.channel);
 	if (g.has_residual)
 		y += at(g, g.extra, i);
-	at(g, g.y, i) = g.activation == 1   ? cu_activate<1>(y)
-			: g.activation == 2 ? cu_activate<2>(y)
-					    : y;
+	*find(g, g.y, i) = cu_convert<element>(g.activation == 1   ? cu_activate<1>(y)
+					       : g.activation == 2 ? cu_activate<2>(y)
+								   : y);
 }
 
 #ifdef KERNEL_norm_apply
@@ -182,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(256) norm_apply(const call g)
 	     e += (cu_i64)gridDim.x * 256) {
 		const index i = of_all(g, e);
 		const cu_i64 group = group_of(g, i);
-		finish(g, i, g.mean[group], g.rstd[group]);
+		finish(g, i, g.mean.get(group), g.rstd.get(group));
 	}
 }
 #endif
@@ -212,8 +224,8 @@ extern "C" __global__ void __launch_bounds__(256) norm_groups(const call g)
 			finish(g, of_group(g, group, t), mean, rstd);
 		if (member || !end)
 			continue;
-		g.mean[group] = mean;
-		g.rstd[group] = rstd;
+		g.mean.set(group, mean);
+		g.rstd.set(group, rstd);
 	}
 }
 #endif
@@ -232,7 +244,7 @@ CU_FN real passed(const call &g, const index &i)
 
 CU_FN real normal(const call &g, const index &i, cu_i64 group)
 {
-	return (at(g, g.x, i) - g.mean[group]) * g.rstd[group];
+	return (at(g, g.x, i) - g.mean.get(group)) * g.rstd.get(group);
 }
 
 #ifdef KERNEL_norm_chunk_gradients
@@ -283,8 +295,8 @@ extern "C" __global__ void __launch_bounds__(256) norm_join_gradients(const call
 	from[1] = sum_x;
 	if (!(g.wants & 2))
 		return;
-	g.dw[channel] = sum_x + (g.adds ? g.dw[channel] : 0);
-	g.db[channel] = sum + (g.adds ? g.db[channel] : 0);
+	g.dw.set(channel, sum_x + (g.adds ? g.dw.get(channel) : 0));
+	g.db.set(channel, sum + (g.adds ? g.db.get(channel) : 0));
 }
 #endif
 
@@ -292,16 +304,16 @@ extern "C" __global__ void __launch_bounds__(256) norm_join_gradients(const call
 CU_FN void derive(const call &g, const index &i, cu_i64 group, real mean, real mean_x)
 {
 	const real dy = passed(g, i);
-	real dx = g.has_affine ? dy * g.w[i.channel] : dy;
+	real dx = g.has_affine ? dy * g.w.get(i.channel) : dy;
 	if (g.wants & 1) {
 		if (!g.is_fixed)
 			dx -= mean + normal(g, i, group) * mean_x;
-		dx *= g.rstd[group];
+		dx *= g.rstd.get(group);
 	}
 	if (g.wants & 1)
-		at(g, g.dx, i) = dx;
+		*find(g, g.dx, i) = cu_convert<element>(dx);
 	if (g.wants & 4)
-		at(g, g.dresidual, i) = dy;
+		*find(g, g.dresidual, i) = cu_convert<element>(dy);
 }
 
 #ifdef KERNEL_norm_derive
@@ -316,7 +328,7 @@ extern "C" __global__ void __launch_bounds__(256) norm_derive(const call g)
 		real mean = 0, mean_x = 0;
 		if (g.is_per_channel && !g.is_fixed && (g.wants & 1)) {
 			const real *sums = (const real *)g.scratch + 2 * i.channel * g.n_chunks;
-			const real w = (g.has_affine ? g.w[i.channel] : (real)1) / m;
+			const real w = (g.has_affine ? g.w.get(i.channel) : (real)1) / m;
 			mean = sums[0] * w;
 			mean_x = sums[1] * w;
 		}
@@ -339,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(256) norm_derive_groups(const call 
 		real mean = 0, mean_x = 0;
 		for (cu_i64 t = member; t < end; t += LY) {
 			const index i = of_group(g, group, t);
-			const real dxhat = passed(g, i) * (g.has_affine ? g.w[i.channel] : (real)1);
+			const real dxhat = passed(g, i) * (g.has_affine ? g.w.get(i.channel) : (real)1);
 			mean += dxhat;
 			mean_x += dxhat * normal(g, i, group);
 		}
