@@ -289,9 +289,7 @@ static tn_status get_kernel(struct cuda_job *job, const struct plan *plan, const
 					  {"ACCUMULATE", (args->call.flags & TN_ACCUMULATE) != 0},
 					  {"PARTIAL", is_partial}};
 	uint32_t n = 8;
-	if (!strcmp(name, "conv2d_depthwise")) {
-		defines[n++] = (struct cuda_define){"DEPTHWISE", 1};
-	} else if (!strcmp(name, "conv2d_product")) {
+	if (!strcmp(name, "conv2d_product")) {
 		defines[n++] = (struct cuda_define){"ROWS", plan->rows};
 		defines[n++] = (struct cuda_define){"COLUMNS", plan->columns};
 	}

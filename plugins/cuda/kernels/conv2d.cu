@@ -185,7 +185,7 @@ CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum va
 	*at = cu_convert<element>(cu_activate<ACTIVATION>(value));
 }
 
-#ifdef ROWS
+#ifdef KERNEL_conv2d_product
 #define A_STEPS (ROWS * DEPTH / THREADS)
 #define B_STEPS (COLUMNS * DEPTH / THREADS)
 #define HIGH (ROWS / 16)    // of a thread's square
@@ -344,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv2d_product(const convo
 }
 #endif
 
-#if PASS == 2
+#ifdef KERNEL_conv2d_sum
 // dw is the sum of the parts, from the first to the last.
 extern "C" __global__ void __launch_bounds__(THREADS) conv2d_sum(const convolution g)
 {
@@ -361,7 +361,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv2d_sum(const convoluti
 }
 #endif
 
-#ifdef DEPTHWISE
+#ifdef KERNEL_conv2d_depthwise
 // A group has one channel of x, so nothing is shared between channels but the window's overlap, which the
 // caches hold: a thread has one element, its neighbour the next one along the dense axis.
 #define LANES (CHANNELS_LAST ? 32 : 1)

@@ -77,6 +77,7 @@ CU_FN sum largest(const pooling &g, const element *x, const spot &at, const wind
 	return value;
 }
 
+#ifdef KERNEL_pool2d_forward
 extern "C" __global__ void __launch_bounds__(256) pool2d_forward(const pooling g)
 {
 	const element *x = (const element *)g.x;
@@ -98,6 +99,7 @@ extern "C" __global__ void __launch_bounds__(256) pool2d_forward(const pooling g
 	if (HAS_INDEX)
 		((cu_i32 *)g.index)[place(g.is, at, at.h, at.w)] = best;
 }
+#endif
 
 // The first and the last window along an axis that have a cell, `n` being its place behind the padding.
 CU_FN cu_i32 first_window(cu_i32 n, cu_i32 kernel, cu_i32 stride)
@@ -110,6 +112,7 @@ CU_FN cu_i32 last_window(cu_i32 n, cu_i32 stride, cu_i32 count)
 	return min(n / stride, count - 1);
 }
 
+#ifdef KERNEL_pool2d_backward
 extern "C" __global__ void __launch_bounds__(256) pool2d_backward(const pooling g)
 {
 	spot at;
@@ -134,3 +137,4 @@ extern "C" __global__ void __launch_bounds__(256) pool2d_backward(const pooling 
 		total += cu_convert<sum>(*dx);
 	*dx = cu_convert<element>(total);
 }
+#endif
