@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# A LeNet learns on the simulated CUDA as it does on the CPU: the losses of the first 20 steps agree within 1e-4.
+# And one command trains whatever is taken away: it goes on elsewhere and says why, by name.
+simulated=${TENON_BUILD:?}/tests/with-simcuda
+if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
+	[ -x "$simulated" ] && [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] || exit 77
+	TENON_TEST_SIMULATED=1 exec "$simulated" sh "$0"
+fi
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+unset CUDA_VISIBLE_DEVICES
+TENON_BACKEND='^cuda' needs_digits
+
+lenet() { # BACKEND FILE
+	TENON_BACKEND=$1 "$TENON_BUILD/tests/simcuda/lenet" 20 16 >"$2" || fail "lenet on $1"
+}
+lenet 'cuda!' "$dir/cuda"
+lenet 'cpu!' "$dir/cpu"
+grep -q '^device cuda:0' "$dir/cuda" || fail "it did not run on CUDA"
+grep -q '^host 0$' "$dir/cuda" || fail "$(grep '^host' "$dir/cuda") operations ran on the host"
+[ "$(grep -c '^loss' "$dir/cuda")" -eq 20 ] || fail "expected 20 losses"
+paste "$dir/cuda" "$dir/cpu" | awk '
+	$1 == "loss" {
+		difference = ($2 > $4 ? $2 - $4 : $4 - $2) / $4
+		if (!(difference <= 1e-4)) { printf "step %d: %s, on the CPU %s\n", NR, $2, $4; bad = 1 }
+		if (difference > worst) worst = difference
+		last = $2
+		if (NR == 1) first = $2
+	}
+	END {
+		printf "the losses differ by %.1e at most\n", worst
+		if (!(last < first)) { print "it does not learn"; bad = 1 }
+		exit bad
+	}' || fail "other losses than on the CPU"
+
+# The same command, whatever is there.
+train='train lenet --data digits --epochs 1 --batch 128 --quiet'
+mkdir "$dir/front"
+libraries=$LD_LIBRARY_PATH
+for library in libnvidia-ml.so.1 libcudart.so.13 libcublas.so.13 libnvrtc.so.13; do
+	[ $library = libnvidia-ml.so.1 ] && [ -e /proc/driver/nvidia ] && continue
+	rm -f "$dir/front"/*
+	: >"$dir/front/$library" # it hides one that is installed elsewhere
+	# shellcheck disable=SC2086
+	LD_LIBRARY_PATH=$dir/front:$libraries TENON_BACKEND=cuda run 0 $train
+	case $library in
+	libnvidia-ml*) err_has 'cuda.*driver' ;; # without it there is no driver
+	*) err_has "cuda.*$library" ;;
+	esac
+	out_has 'test accuracy'
+done
+# shellcheck disable=SC2086
+CUDA_VISIBLE_DEVICES='' TENON_BACKEND=cuda run 0 $train
+err_has 'cuda.*CUDA_VISIBLE_DEVICES'
+# shellcheck disable=SC2086
+SIMCUDA_FAIL='cudaGetDeviceCount:1=35' TENON_BACKEND=cuda run 0 $train
+err_has 'cuda.*driver'

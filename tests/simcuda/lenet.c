@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Trains a LeNet on a few of the digits, on the backend that TENON_BACKEND names, and prints the losses of its
+ * steps; then the device, and how many operations the host did for it.
+ *
+ *     lenet [STEPS [BATCH]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tenon/tenon.h>
+
+enum { MAX_STEPS = 1000, MAX_BATCH = 1024 };
+
+/* The first images of the digits, as many as the steps take. */
+static tn_dataset *take_digits(uint64_t n, struct tn_error_info *error)
+{
+	tn_dataset *digits = NULL, *few = NULL;
+	if (tn_dataset_open("digits", NULL, &digits, error))
+		return NULL;
+	const struct tn_input_format *format = tn_dataset_format(digits);
+	size_t size = (size_t)format->channels * format->height * format->width;
+	uint8_t *images = malloc(n * size);
+	int32_t *labels = malloc(n * sizeof(*labels));
+	for (uint64_t i = 0; images && labels && i < n; i++)
+		memcpy(images + i * size,
+		       tn_dataset_image(digits, TN_PART_TRAIN,
+					i % tn_dataset_count(digits, TN_PART_TRAIN), &labels[i]),
+		       size);
+	const struct tn_dataset_source source = {.struct_size = sizeof(source),
+						 .channels = format->channels,
+						 .height = format->height,
+						 .width = format->width,
+						 .name = "few digits",
+						 .images = images,
+						 .labels = labels,
+						 .n_images = n,
+						 .n_classes = format->n_classes,
+						 .scale = format->scale};
+	if (!images || !labels || tn_dataset_create(&source, &few, error))
+		few = NULL;
+	free(images);
+	free(labels);
+	tn_dataset_destroy(digits);
+	return few;
+}
+
+static int train(tn_context *context, const tn_dataset *dataset, uint32_t steps, uint32_t batch)
+{
+	const struct tn_input_format *format = tn_dataset_format(dataset);
+	const struct tn_model_shape shape = {format->channels, format->height, format->width,
+					     format->n_classes};
+	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.02, .momentum = 0.9};
+	static float losses[MAX_STEPS];
+	struct tn_train_options options = {.struct_size = sizeof(options),
+					   .batch_size = batch,
+					   .losses = losses,
+					   .n_losses = steps};
+	tn_module *net = tn_model_create(context, "lenet", &shape);
+	tn_optimizer *optimizer = NULL;
+	if (net && !tn_module_build(net))
+		optimizer = tn_sgd(net, &sgd);
+	int good = optimizer && !tn_train(net, optimizer, dataset, &options);
+	for (uint32_t i = 0; good && i < steps; i++)
+		printf("loss %.9g\n", (double)losses[i]);
+	tn_optimizer_destroy(optimizer);
+	tn_module_destroy(net);
+	return good;
+}
+
+static void tell_routes(tn_context *context)
+{
+	uint64_t on_host = 0;
+	struct tn_ledger_row row;
+	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++)
+		on_host += row.host;
+	printf("device %s\nhost %llu\n", tn_device_name(tn_device_current(context)),
+	       (unsigned long long)on_host);
+}
+
+int main(int argc, char **argv)
+{
+	int steps = argc > 1 ? atoi(argv[1]) : 20, batch = argc > 2 ? atoi(argv[2]) : 16;
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	tn_context *context = NULL;
+	if (steps < 1 || steps > MAX_STEPS || batch < 1 || batch > MAX_BATCH) {
+		fprintf(stderr, "usage: lenet [STEPS [BATCH]]\n");
+		return 2;
+	}
+	tn_dataset *dataset = take_digits((uint64_t)steps * (uint64_t)batch, &error);
+	if (!dataset || tn_context_open(NULL, &context, &error)) {
+		fprintf(stderr, "%s: %s\n", error.operation, error.text);
+		tn_dataset_destroy(dataset);
+		return 1;
+	}
+	int good = train(context, dataset, (uint32_t)steps, (uint32_t)batch);
+	if (good)
+		tell_routes(context);
+	else if (tn_error(context))
+		fprintf(stderr, "%s: %s\n", tn_error(context)->operation, tn_error(context)->text);
+	tn_context_close(context);
+	tn_dataset_destroy(dataset);
+	return !good;
+}
