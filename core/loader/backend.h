@@ -70,6 +70,10 @@ enum tn_slot {
 	TN_SLOT_COMPILE,
 	TN_SLOT_LAUNCH,
 	TN_SLOT_KERNEL_RELEASE,
+	TN_SLOT_CAPTURE_BEGIN,
+	TN_SLOT_CAPTURE_END,
+	TN_SLOT_GRAPH_LAUNCH,
+	TN_SLOT_GRAPH_RELEASE,
 	TN_SLOT_COUNT,
 };
 
@@ -95,6 +99,7 @@ struct tn_backend {
 	struct tn_report_table report;
 	struct tn_stream_table stream;
 	struct tn_compile_table compile;
+	struct tn_capture_table capture;
 
 	/* The loader's own. */
 	struct tn_backend_descriptor descriptor;

@@ -288,3 +288,37 @@ const struct tn_compile_table tn_compile_stubs = {
 	.launch = no_launch,
 	.kernel_release = no_kernel_release,
 };
+
+static tn_status no_capture_begin(void *device, const struct tn_graph_args *args)
+{
+	(void)device;
+	return tn_fail(args->call.error, TN_UNSUPPORTED, "capture_begin",
+		       "the backend captures no work (" TN_TABLE_CAPTURE ")");
+}
+
+static tn_status no_capture_end(void *device, const struct tn_graph_args *args, void **graph)
+{
+	(void)device;
+	(void)graph;
+	return absent(args->call.error, "capture_end");
+}
+
+static tn_status no_graph_launch(void *device, const struct tn_graph_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "graph_launch");
+}
+
+static tn_status no_graph_release(void *device, const struct tn_graph_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "graph_release");
+}
+
+const struct tn_capture_table tn_capture_stubs = {
+	.struct_size = sizeof(struct tn_capture_table),
+	.capture_begin = no_capture_begin,
+	.capture_end = no_capture_end,
+	.graph_launch = no_graph_launch,
+	.graph_release = no_graph_release,
+};

@@ -14,5 +14,6 @@ extern const struct tn_report_table tn_report_stubs;
 extern const struct tn_nn_table tn_nn_stubs;
 extern const struct tn_stream_table tn_stream_stubs;
 extern const struct tn_compile_table tn_compile_stubs;
+extern const struct tn_capture_table tn_capture_stubs;
 
 #endif

@@ -14,7 +14,7 @@
 
 typedef void (*function)(void);
 
-enum { DEVICE, COMPILE, COMPUTE, COPY, MEMORY, NN, REPORT, STREAM, TABLES };
+enum { DEVICE, CAPTURE, COMPILE, COMPUTE, COPY, MEMORY, NN, REPORT, STREAM, TABLES };
 
 static const struct {
 	const char *id;
@@ -25,6 +25,8 @@ static const struct {
 } tables[TABLES] = {
 	[DEVICE] = {TN_TABLE_DEVICE, sizeof(struct tn_device_table),
 		    offsetof(struct tn_backend, device), 1, NULL},
+	[CAPTURE] = {TN_TABLE_CAPTURE, sizeof(struct tn_capture_table),
+		     offsetof(struct tn_backend, capture), 0, &tn_capture_stubs},
 	[COMPILE] = {TN_TABLE_COMPILE, sizeof(struct tn_compile_table),
 		     offsetof(struct tn_backend, compile), 0, &tn_compile_stubs},
 	[COMPUTE] = {TN_TABLE_COMPUTE, sizeof(struct tn_compute_table),
@@ -122,6 +124,14 @@ static const struct {
 	[TN_SLOT_LAUNCH] = {"launch", offsetof(struct tn_compile_table, launch), COMPILE},
 	[TN_SLOT_KERNEL_RELEASE] = {"kernel_release",
 				    offsetof(struct tn_compile_table, kernel_release), COMPILE},
+	[TN_SLOT_CAPTURE_BEGIN] = {"capture_begin",
+				   offsetof(struct tn_capture_table, capture_begin), CAPTURE},
+	[TN_SLOT_CAPTURE_END] = {"capture_end", offsetof(struct tn_capture_table, capture_end),
+				 CAPTURE},
+	[TN_SLOT_GRAPH_LAUNCH] = {"graph_launch", offsetof(struct tn_capture_table, graph_launch),
+				  CAPTURE},
+	[TN_SLOT_GRAPH_RELEASE] = {"graph_release",
+				   offsetof(struct tn_capture_table, graph_release), CAPTURE},
 };
 
 _Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");

@@ -703,6 +703,42 @@ struct tn_compile_table {
 	tn_status (*kernel_release)(void *device, const struct tn_kernel_args *args);
 };
 
+/* ---- Table "tenon.capture/1": optional; absent -----------------------------------------------
+ *
+ * Work that is written down instead of done, and then done any number of times with one call.  What the
+ * work uses, buffers and kernels, the host keeps until the graph is released.  A plugin that has one of
+ * these slots has them all.
+ *
+ * While a stream is captured, work that is given to it is not done.  What would wait for it (sync,
+ * event_sync, a transfer without TN_ASYNC) answers TN_NOT_CAPTURABLE, and the capture goes on.  So may
+ * alloc and free, which otherwise take no part in it, and event_record and event_wait.
+ */
+struct tn_graph_args {
+	struct tn_call call;
+	void *graph; /* launch, release */
+};
+
+struct tn_capture_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+
+	/* From here on work of call.stream is written down.  TN_STATE: a stream of the device is
+	 * captured already.  [device] */
+	tn_status (*capture_begin)(void *device, const struct tn_graph_args *args);
+
+	/* Ends the capture and gives the graph, which is never NULL and may be empty.  Scalars on the
+	 * device and operands are read when it runs, values were read before.  TN_NOT_CAPTURABLE:
+	 * something could not be written down; nothing of the work is done.  TN_STATE: call.stream is
+	 * not captured.  [device] */
+	tn_status (*capture_end)(void *device, const struct tn_graph_args *args, void **graph);
+
+	/* Does the work, in call.stream.  [device] */
+	tn_status (*graph_launch)(void *device, const struct tn_graph_args *args);
+
+	/* Takes it back.  The host releases only graphs whose work is done.  [device] */
+	tn_status (*graph_release)(void *device, const struct tn_graph_args *args);
+};
+
 /* ---- Table "tenon.nn/1": optional; composed unless said otherwise ----------------------------
  *
  * Shapes are logical NCHW and OIHW, whatever the strides say.  With TN_ACCUMULATE a gradient is
@@ -869,6 +905,7 @@ struct tn_nn_table {
 };
 
 #define TN_TABLE_DEVICE "tenon.device/1"
+#define TN_TABLE_CAPTURE "tenon.capture/1"
 #define TN_TABLE_COMPILE "tenon.compile/1"
 #define TN_TABLE_COMPUTE "tenon.compute/1"
 #define TN_TABLE_COPY "tenon.copy/1"
@@ -877,8 +914,7 @@ struct tn_nn_table {
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
 /* Reserved: tenon.program/1 (prepare, release), tenon.peer/1, tenon.sort/1, tenon.scan/1,
- * tenon.capture/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1.  A vendor's own
- * table is named in reverse DNS: com.example.table/1. */
+ * tenon.fft/1, tenon.linalg/1, tenon.collective/1.  A vendor's own table is named in reverse DNS: com.example.table/1. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/
 

@@ -95,6 +95,7 @@ static void close_device(void *device)
 	struct mock_device *mock = device;
 	mock_drain_all(mock);
 	free_events(mock);
+	mock_graphs_free(mock);
 	while (mock->streams) {
 		struct mock_stream *stream = mock->streams;
 		mock->streams = stream->next;
@@ -109,6 +110,8 @@ static tn_status sync_stream(void *device, const struct tn_sync_args *args)
 	struct mock_device *mock = device;
 	struct tn_sync_args own;
 	tn_status status = mock_begin(mock, &own, sizeof(own), args, 0, "sync");
+	if (!status)
+		status = mock_capture_refuse(mock, &own.call, "sync");
 	if (status)
 		return status;
 	struct mock_stream *stream = mock_stream_find(mock, own.call.stream);

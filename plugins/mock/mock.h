@@ -15,6 +15,7 @@
  *	compute.c   map and reduce
  *	matmul.c    matmul
  *	copy.c      fill and copy
+ *	capture.c   table tenon.capture/1
  */
 #ifndef MOCK_H
 #define MOCK_H
@@ -77,6 +78,7 @@ struct mock_stream {
 	struct mock_work *first, *last;
 	uint64_t n_waiting;
 	struct tn_error_info error; /* the first asynchronous one; status TN_OK: none */
+	struct mock_graph *graph;   /* it is captured: its work goes there; NULL: no */
 };
 
 struct mock_event {
@@ -92,9 +94,12 @@ struct mock_device {
 	struct mock_stream ordinary; /* the NULL stream */
 	struct mock_stream *streams;
 	struct mock_event *events;
-	struct tn_error_info loss; /* status TN_OK: the device is there */
+	struct mock_graph *graphs;
+	struct mock_stream *captured; /* NULL: none */
+	struct tn_error_info loss;    /* status TN_OK: the device is there */
 };
 
+extern const struct tn_capture_table mock_capture_table;
 extern const struct tn_device_table mock_device_table;
 extern const struct tn_compute_table mock_compute_table;
 extern const struct tn_copy_table mock_copy_table;
@@ -145,9 +150,10 @@ typedef tn_status mock_run(struct mock_device *device, struct mock_work *work,
 struct mock_work {
 	struct mock_work *next;
 	const char *operation;
-	mock_run *run;          /* NULL: a mark, which is recorded or waited for */
-	const void *args;       /* what `run` reads */
-	struct mock_mark *mark; /* counted */
+	mock_run *run;            /* NULL: a mark, which is recorded or waited for */
+	const void *args;         /* what `run` reads */
+	struct mock_mark *mark;   /* counted */
+	struct mock_graph *graph; /* it is a replay of; NULL: none */
 	int is_wait;
 	uint32_t n_buffers;
 	struct mock_buffer **buffers;
@@ -210,5 +216,16 @@ void mock_drain_all(struct mock_device *device);
 /* Answers, and clears, a stream's first asynchronous error; TN_DEVICE_LOST stays. */
 tn_status mock_fetch(struct mock_device *device, struct mock_stream *stream,
 		     struct tn_error_info *error);
+
+/* ---- Capture ---------------------------------------------------------------------------------*/
+
+/* The graph takes the work, which runs with each replay. */
+void mock_graph_add(struct mock_graph *graph, struct mock_work *work);
+/* TN_NOT_CAPTURABLE: the call's stream is captured. */
+tn_status mock_capture_refuse(struct mock_device *device, const struct tn_call *call,
+			      const char *operation);
+void mock_graphs_free(struct mock_device *device);
+/* A replay has run, or never will. */
+void mock_replay_end(struct mock_graph *graph);
 
 #endif

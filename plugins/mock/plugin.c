@@ -131,9 +131,10 @@ static const void *query(void *instance, const char *table)
 		const char *name;
 		const void *table;
 	} tables[] = {
-		{TN_TABLE_DEVICE, &mock_device_table}, {TN_TABLE_COMPUTE, &mock_compute_table},
-		{TN_TABLE_COPY, &mock_copy_table},     {TN_TABLE_MEMORY, &mock_memory_table},
-		{TN_TABLE_REPORT, &mock_report_table}, {TN_TABLE_STREAM, &mock_stream_table},
+		{TN_TABLE_DEVICE, &mock_device_table},   {TN_TABLE_COMPUTE, &mock_compute_table},
+		{TN_TABLE_COPY, &mock_copy_table},       {TN_TABLE_MEMORY, &mock_memory_table},
+		{TN_TABLE_REPORT, &mock_report_table},   {TN_TABLE_STREAM, &mock_stream_table},
+		{TN_TABLE_CAPTURE, &mock_capture_table},
 	};
 	(void)instance;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

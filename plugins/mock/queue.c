@@ -43,6 +43,10 @@ void mock_mark_release(struct mock_device *device, struct mock_mark *mark)
 
 void mock_queue(struct mock_device *device, struct mock_stream *stream, struct mock_work *work)
 {
+	if (stream->graph) {
+		mock_graph_add(stream->graph, work);
+		return;
+	}
 	while (stream->n_waiting >= MOST_WAITING)
 		mock_run_one(device, stream);
 	work->next = NULL;

@@ -41,6 +41,8 @@ static tn_status destroy_stream(void *device, const struct tn_stream_args *args)
 	while (*link && *link != own.call.stream)
 		link = &(*link)->next;
 	struct mock_stream *found = *link;
+	if (found && found->graph)
+		return mock_capture_refuse(mock, &own.call, "stream_destroy");
 	if (!found)
 		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
 				 own.call.stream ? "the stream is none of this device"
@@ -130,6 +132,8 @@ static tn_status record_event(void *device, const struct tn_event_args *args)
 	struct mock_device *mock = device;
 	struct tn_event_args own;
 	tn_status status = begin(mock, &own, args, "event_record");
+	if (!status)
+		status = mock_capture_refuse(mock, &own.call, "event_record");
 	if (status)
 		return status;
 	struct mock_event *event = own.event;
@@ -156,6 +160,8 @@ static tn_status wait_event(void *device, const struct tn_event_args *args)
 	struct mock_device *mock = device;
 	struct tn_event_args own;
 	tn_status status = begin(mock, &own, args, "event_wait");
+	if (!status)
+		status = mock_capture_refuse(mock, &own.call, "event_wait");
 	if (status)
 		return status;
 	struct mock_mark *mark = ((struct mock_event *)own.event)->mark;

@@ -81,6 +81,11 @@ tn_status mock_upload(void *device, const struct tn_transfer_args *args)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
 		return mock_dry(&own.call);
+	if (!(own.call.flags & TN_ASYNC)) {
+		status = mock_capture_refuse(mock, &own.call, "upload");
+		if (status)
+			return status;
+	}
 	return queue(mock, &own, !(own.call.flags & TN_ASYNC), run_upload, "upload");
 }
 
@@ -96,6 +101,9 @@ tn_status mock_download(void *device, const struct tn_transfer_args *args)
 		return mock_dry(&own.call);
 	if (own.call.flags & TN_ASYNC)
 		return queue(mock, &own, 0, run_download, "download");
+	status = mock_capture_refuse(mock, &own.call, "download");
+	if (status)
+		return status;
 	struct mock_stream *stream = mock_stream_find(mock, own.call.stream);
 	mock_drain(mock, stream, NULL);
 	status = mock_fetch(mock, stream, own.call.error);

@@ -194,5 +194,7 @@ void mock_work_free(struct mock_device *device, struct mock_work *work)
 	for (uint32_t i = 0; i < work->n_buffers; i++)
 		work->buffers[i]->n_users--;
 	mock_mark_release(device, work->mark);
+	if (work->graph)
+		mock_replay_end(work->graph);
 	mock_host_free(device, work);
 }

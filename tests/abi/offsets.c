@@ -296,6 +296,18 @@ OFFSET(tn_compile_table, compile, 8);
 OFFSET(tn_compile_table, launch, 16);
 OFFSET(tn_compile_table, kernel_release, 24);
 
+SIZE(tn_graph_args, 48);
+OFFSET(tn_graph_args, call, 0);
+OFFSET(tn_graph_args, graph, 40);
+
+SIZE(tn_capture_table, 40);
+OFFSET(tn_capture_table, struct_size, 0);
+OFFSET(tn_capture_table, reserved, 4);
+OFFSET(tn_capture_table, capture_begin, 8);
+OFFSET(tn_capture_table, capture_end, 16);
+OFFSET(tn_capture_table, graph_launch, 24);
+OFFSET(tn_capture_table, graph_release, 32);
+
 SIZE(tn_packed, 24);
 OFFSET(tn_packed, buffer, 0);
 OFFSET(tn_packed, offset, 8);

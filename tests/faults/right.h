@@ -19,7 +19,8 @@ struct right {
 	struct tn_copy_table copy;
 	struct tn_nn_table nn;
 	struct tn_report_table report;
-	struct tn_compile_table compile; /* no slot of it is filled */
+	struct tn_compile_table compile; /* no slot of it is filled, nor of the next */
+	struct tn_capture_table capture;
 	uint32_t device_flags;
 };
 
@@ -322,6 +323,7 @@ static inline tn_status right_create(const struct tn_host *host, struct tn_error
 	right->report.struct_size = sizeof(right->report);
 	right->report.line = right_line;
 	right->compile.struct_size = sizeof(right->compile);
+	right->capture.struct_size = sizeof(right->capture);
 	right->device_flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS;
 	break_it(right);
 	*instance = right;
@@ -349,6 +351,8 @@ static inline const void *right_query(void *instance, const char *table)
 		return &right->report;
 	if (!strcmp(table, TN_TABLE_COMPILE))
 		return &right->compile;
+	if (!strcmp(table, TN_TABLE_CAPTURE))
+		return &right->capture;
 	return NULL;
 }
 

@@ -39,6 +39,11 @@ void check_event_state(struct kit *kit);
 void check_event_order(struct kit *kit);
 void check_event_elapsed(struct kit *kit);
 
+/* capture.c */
+void check_capture_table(struct kit *kit);
+void check_capture_replay(struct kit *kit);
+void check_capture_refused(struct kit *kit);
+
 /* compile.c */
 void check_compile_table(struct kit *kit);
 void check_compile_kernel(struct kit *kit);

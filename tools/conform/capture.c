@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Capture and replay: x := x + s, three times in a graph, with s a scalar on the device.
+ */
+#include "programs.h"
+#include "slots.h"
+
+enum { TIMES = 3, LENGTH = 500 };
+
+struct step {
+	struct kit *kit;
+	struct tn_program *add;
+	struct array x, s;
+	void *stream;
+};
+
+void check_capture_table(struct kit *kit)
+{
+	unsigned n = 0, all = 0;
+	for (int slot = TN_SLOT_CAPTURE_BEGIN; slot <= TN_SLOT_GRAPH_RELEASE; slot++, all++)
+		n += tn_backend_has(kit->backend, (enum tn_slot)slot) != 0;
+	if (!n)
+		return kit_skip(kit, "it captures no work");
+	kit_case(kit, TN_SLOT_CAPTURE_BEGIN, TN_TABLE_CAPTURE);
+	if (n < all)
+		kit_fail(kit, "%u of its %u slots are filled: expected all or none", n, all);
+	kit_pass(kit);
+}
+
+/* ---- Calls -----------------------------------------------------------------------------------*/
+
+typedef tn_status (*graph_entry)(void *device, const struct tn_graph_args *args);
+
+static tn_status on_graph(const struct step *step, graph_entry entry, void *graph)
+{
+	struct kit *kit = step->kit;
+	struct tn_graph_args args = {
+		.call = {.struct_size = sizeof(args), .stream = step->stream, .error = &kit->error},
+		.graph = graph};
+	return entry(kit->device, &args);
+}
+
+static void expect_ok(struct kit *kit, tn_status status, const char *what)
+{
+	if (status)
+		kit_fail(kit, "%s: %s: %s", what, tn_status_name(status), kit->error.text);
+}
+
+static void begin_capture(const struct step *step)
+{
+	expect_ok(step->kit, on_graph(step, step->kit->backend->capture.capture_begin, NULL),
+		  "capture_begin");
+}
+
+static tn_status end_capture(const struct step *step, void **graph)
+{
+	struct kit *kit = step->kit;
+	struct tn_graph_args args = {.call = {.struct_size = sizeof(args),
+					      .stream = step->stream,
+					      .error = &kit->error}};
+	return kit->backend->capture.capture_end(kit->device, &args, graph);
+}
+
+static void launch(const struct step *step, void *graph)
+{
+	expect_ok(step->kit, on_graph(step, step->kit->backend->capture.graph_launch, graph),
+		  "graph_launch");
+}
+
+static void release(const struct step *step, void *graph)
+{
+	expect_ok(step->kit, on_graph(step, step->kit->backend->capture.graph_release, graph),
+		  "graph_release");
+}
+
+static tn_status transfer(const struct step *step, struct array *array, int to_device)
+{
+	struct kit *kit = step->kit;
+	struct tn_transfer_args args = {
+		.call = {.struct_size = sizeof(args), .stream = step->stream, .error = &kit->error},
+		.buffer = array->operand.buffer,
+		.size = array->size,
+		.host = array->image};
+	return to_device ? kit->backend->device.upload(kit->device, &args)
+			 : kit->backend->device.download(kit->device, &args);
+}
+
+static tn_status sync(const struct step *step)
+{
+	struct kit *kit = step->kit;
+	struct tn_sync_args args = {.call = {.struct_size = sizeof(args),
+					     .stream = step->stream,
+					     .error = &kit->error}};
+	return kit->backend->device.sync(kit->device, &args);
+}
+
+static void add_once(const struct step *step)
+{
+	struct kit *kit = step->kit;
+	const struct tn_scalar scalar = {.dtype = TN_F32,
+					 .on_device = 1,
+					 .buffer = step->s.operand.buffer,
+					 .offset = step->s.operand.offset};
+	struct tn_map_args args = {
+		.call = {.struct_size = sizeof(args), .stream = step->stream, .error = &kit->error},
+		.program = step->add,
+		.inputs = &step->x.operand,
+		.outputs = &step->x.operand,
+		.scalars = &scalar};
+	expect_ok(kit, kit->backend->compute.map(kit->device, &args), "map");
+}
+
+/* ---- A step ----------------------------------------------------------------------------------*/
+
+static void begin_step(struct kit *kit, struct step *step)
+{
+	static const int64_t length[] = {LENGTH};
+	struct tn_builder b;
+	tn_value v, s;
+	begin_program(&b);
+	v = tn_build_source(&b, TN_OP_INPUT, TN_F32, 0);
+	s = tn_build_source(&b, TN_OP_SCALAR, TN_F32, 0);
+	v = tn_build_op(&b, TN_OP_ADD, TN_F32, v, s, 0);
+	*step = (struct step){.kit = kit, .add = finish_program(&b, 1, 1, 1, &v)};
+	array_make(kit, &step->x, OUTPUT, TN_F32, 1, length, SHIFTED);
+	array_make(kit, &step->s, OUTPUT, TN_F32, 0, length, COMPACT);
+}
+
+static void end_step(struct step *step)
+{
+	array_free(&step->x);
+	array_free(&step->s);
+	tn_program_destroy(step->add);
+}
+
+static void set(struct step *step, struct array *array, double number)
+{
+	for (uint64_t i = 0; i < array->count; i++)
+		array_set_number(array, i, number);
+	expect_ok(step->kit, transfer(step, array, 1), "upload");
+}
+
+static void expect(struct step *step, double number)
+{
+	expect_ok(step->kit, transfer(step, &step->x, 0), "download");
+	for (uint64_t i = 0; i < step->x.count; i++) {
+		if (array_number(&step->x, i) != number)
+			return kit_fail(step->kit, "element %llu is %g, expected %g",
+					(unsigned long long)i, array_number(&step->x, i), number);
+	}
+}
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static int can_capture(struct kit *kit)
+{
+	if (!tn_backend_has(kit->backend, TN_SLOT_CAPTURE_BEGIN))
+		return kit_skip(kit, "it captures no work"), 0;
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it claims no programs"), 0;
+	return 1;
+}
+
+/* x := x + 3 s with each replay; the elements are those that are there then. */
+static void replays(struct step *step, void *graph)
+{
+	set(step, &step->x, 10);
+	launch(step, graph);
+	launch(step, graph);
+	expect(step, 10 + 2 * TIMES * 2);
+	set(step, &step->s, 5);
+	launch(step, graph);
+	expect(step, 10 + 2 * TIMES * 2 + TIMES * 5);
+	add_once(step);
+	expect(step, 10 + 2 * TIMES * 2 + (TIMES + 1) * 5);
+}
+
+static void captures_and_replays(struct kit *kit, void *stream)
+{
+	struct step step;
+	void *graph = NULL, *empty = NULL;
+	begin_step(kit, &step);
+	step.stream = stream;
+	set(&step, &step.s, 2);
+	set(&step, &step.x, 1);
+	begin_capture(&step);
+	for (int i = 0; i < TIMES; i++)
+		add_once(&step);
+	tn_status status = end_capture(&step, &graph);
+	if (status || !graph)
+		kit_give_up(kit, "capture_end: %s: %s", tn_status_name(status), kit->error.text);
+	expect(&step, 1);
+	begin_capture(&step);
+	expect_ok(kit, end_capture(&step, &empty), "capture_end of nothing");
+	if (!empty || empty == graph)
+		kit_fail(kit, "a second graph is none, or the first");
+	replays(&step, graph);
+	expect_ok(kit, sync(&step), "sync");
+	release(&step, empty);
+	launch(&step, graph);
+	expect_ok(kit, sync(&step), "sync");
+	release(&step, graph);
+	kit_pass(kit);
+	end_step(&step);
+}
+
+void check_capture_replay(struct kit *kit)
+{
+	if (!can_capture(kit))
+		return;
+	kit_case(kit, TN_SLOT_GRAPH_LAUNCH, "replays in the NULL stream");
+	captures_and_replays(kit, NULL);
+	if (!tn_backend_has(kit->backend, TN_SLOT_STREAM_CREATE))
+		return;
+	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
+	void *stream = NULL;
+	kit_case(kit, TN_SLOT_GRAPH_LAUNCH, "replays in a stream");
+	if (kit->backend->stream.stream_create(kit->device, &args, &stream))
+		kit_give_up(kit, "stream_create: %s", kit->error.text);
+	captures_and_replays(kit, stream);
+	args.call.stream = stream;
+	expect_ok(kit, kit->backend->stream.stream_destroy(kit->device, &args), "stream_destroy");
+}
+
+static void expect_status(struct kit *kit, tn_status found, tn_status expected, const char *what)
+{
+	if (found != expected)
+		kit_fail(kit, "%s: expected %s, found %s", what, tn_status_name(expected),
+			 tn_status_name(found));
+}
+
+void check_capture_refused(struct kit *kit)
+{
+	struct step step;
+	void *graph = kit;
+	if (!can_capture(kit))
+		return;
+	kit_case(kit, TN_SLOT_CAPTURE_END, "what would wait");
+	begin_step(kit, &step);
+	set(&step, &step.s, 1);
+	set(&step, &step.x, 0);
+	expect_status(kit, end_capture(&step, &graph), TN_STATE, "capture_end without a begin");
+	if (graph != kit)
+		kit_fail(kit, "a handle was written");
+	begin_capture(&step);
+	add_once(&step);
+	expect_status(kit, on_graph(&step, kit->backend->capture.capture_begin, NULL), TN_STATE,
+		      "a second capture_begin");
+	expect_status(kit, sync(&step), TN_NOT_CAPTURABLE, "sync");
+	expect_status(kit, transfer(&step, &step.x, 0), TN_NOT_CAPTURABLE, "download");
+	expect_status(kit, transfer(&step, &step.s, 1), TN_NOT_CAPTURABLE, "upload");
+	add_once(&step);
+	expect_ok(kit, end_capture(&step, &graph), "capture_end");
+	kit_pass(kit);
+	kit_case(kit, TN_SLOT_GRAPH_LAUNCH, "a capture in which calls were refused");
+	expect(&step, 0);
+	launch(&step, graph);
+	expect(&step, 2);
+	release(&step, graph);
+	kit_pass(kit);
+	end_step(&step);
+}
