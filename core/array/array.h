@@ -77,10 +77,17 @@ void tn_array_discard(tn_array *array);
 /* Frees all arrays and scopes of a runtime, whoever owns them. */
 void tn_runtime_free_arrays(struct tn_runtime *runtime);
 
+/* Captured work changes the storage: whenever it is done, in core/array/capture.c. */
+void tn_capture_note(struct tn_runtime *runtime, struct tn_storage *storage);
+/* Does captured work keep a storage whose last reference has gone?  It has one again, then. */
+int tn_capture_keeps(struct tn_storage *storage);
+
 /* Says that the array's elements are about to be changed in place. */
 static inline void tn_array_touch(tn_array *array)
 {
 	array->storage->version++;
+	if (array->runtime->capture)
+		tn_capture_note(array->runtime, array->storage);
 }
 
 static inline struct tn_device *tn_array_home(const tn_array *array)

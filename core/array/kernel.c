@@ -10,6 +10,7 @@
 #include <tenon/kernel.h>
 
 #include "array/array.h"
+#include "array/capture.h"
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/replay.h"
@@ -26,6 +27,7 @@ struct tn_kernel {
 	void *handle;
 	char name[128]; /* for errors */
 	int was_launched;
+	uint32_t references;
 };
 
 /* ---- Compiling -------------------------------------------------------------------------------*/
@@ -84,6 +86,7 @@ static tn_kernel *make(struct tn_runtime *runtime, const struct tn_kernel_source
 	if (kernel) {
 		kernel->runtime = runtime;
 		kernel->device = source->device;
+		kernel->references = 1;
 		strncpy(kernel->name, source->name, sizeof(kernel->name) - 1);
 		status = compile(kernel, source);
 	}
@@ -127,10 +130,22 @@ static void release(struct tn_kernel *kernel)
 			      error.text);
 }
 
+tn_kernel *tn_kernel_hold(tn_kernel *kernel)
+{
+	kernel->references++;
+	return kernel;
+}
+
 void tn_kernel_destroy(tn_kernel *kernel)
 {
-	if (!kernel)
+	if (!kernel || --kernel->references)
 		return;
+	/* Nobody can wait for it now: the captured work keeps it. */
+	if (kernel->runtime->capture) {
+		kernel->references = 0;
+		if (!tn_capture_kernel(kernel->runtime, kernel))
+			return;
+	}
 	/* In a forked child the handle is the parent's. */
 	if (kernel->device->fork_generation == tn_fork_generation())
 		release(kernel);
@@ -227,6 +242,8 @@ static tn_status run(struct tn_kernel *kernel, const struct tn_kernel_grid *grid
 			       "the host has no memory left for %zu arguments", n);
 	tn_replay_spoil(kernel->runtime);
 	tn_status status = fill_arguments(kernel, n, arguments, filled);
+	if (!status)
+		status = tn_capture_kernel(kernel->runtime, kernel);
 	if (!status)
 		status = launch(kernel, grid, n, filled);
 	if (!status)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/capture.h"
 #include "array/ledger.h"
 #include "array/programs.h"
 #include "base/memory.h"
@@ -28,6 +29,7 @@ tn_status tn_runtime_init(struct tn_runtime *runtime)
 
 void tn_runtime_release(struct tn_runtime *runtime)
 {
+	tn_capture_abandon(runtime);
 	if (runtime->release_attachment)
 		runtime->release_attachment(runtime->attachment);
 	runtime->attachment = NULL;

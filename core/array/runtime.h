@@ -21,6 +21,7 @@ struct tn_ledger;
 struct tn_scope;
 struct tn_record;
 struct tn_replay;
+struct tn_graph;
 
 /* Who listens to operations that have a derivative (the tape, in core/autograd). */
 struct tn_recorder {
@@ -52,6 +53,7 @@ struct tn_runtime {
 	struct tn_program_cache *programs;
 	const struct tn_recorder *recorder; /* NULL: nobody listens */
 	void *tape; /* the one that has begun and not ended, though it may no longer record */
+	struct tn_graph *capture;  /* work is being captured (array/capture.h); NULL: no */
 	struct tn_replay *writing; /* calls are being written down (array/replay.h); NULL: no */
 	/* What a higher layer keeps for the life of the context (the tape's cache of derivatives);
 	 * tn_runtime_release calls release(attachment) first when it is set. */

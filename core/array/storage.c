@@ -29,7 +29,7 @@ tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device
 
 void tn_storage_release(struct tn_storage *storage)
 {
-	if (--storage->references)
+	if (--storage->references || tn_capture_keeps(storage))
 		return;
 	tn_replay_give(storage->device, &storage->block);
 	tn_mem_free(storage);

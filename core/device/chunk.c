@@ -218,7 +218,7 @@ static void put_chunk(struct tn_device *device, struct tn_chunk *chunk)
 void tn_device_settle(struct tn_device *device)
 {
 	struct tn_error_info error;
-	if (device->synchronous || device->lost)
+	if (device->synchronous || device->lost || device->store)
 		return;
 	if (tn_device_wait(device, &error) && !device->deferred.status)
 		device->deferred = error;
@@ -230,6 +230,8 @@ void tn_chunk_release(struct tn_device *device, uint64_t keep)
 {
 	struct tn_pool *pool = device->pool;
 	int settled = 0;
+	if (device->store) /* nobody can wait for it now */
+		return;
 	for (struct tn_chunk *chunk = pool->last; chunk && pool->reserved > keep;) {
 		struct tn_chunk *newer = chunk->previous;
 		if (!chunk->used_pieces) {
@@ -316,7 +318,7 @@ tn_status tn_scratch_take(struct tn_device *device, uint64_t size, struct tn_blo
 	struct tn_pool *pool = device->pool;
 	struct tn_error_info ignored;
 	if (size < SMALLEST_SCRATCH || size > TN_POOL_MAX_SIZE || pool->scratch_is_taken ||
-	    tn_device_open(device, NULL))
+	    device->store || tn_device_open(device, NULL))
 		return tn_block_take(device, size, block, error);
 	if ((!pool->scratch || pool->scratch->size < size) && get_scratch(device, size, &ignored))
 		return tn_block_take(device, size, block, error);

@@ -17,6 +17,7 @@
 
 struct tn_pool;
 struct tn_piece;
+struct tn_store;
 
 struct tn_device {
 	tn_context *context; /* whose device it is */
@@ -30,6 +31,7 @@ struct tn_device {
 	uint64_t fork_generation;
 	tn_status lost; /* TN_OK, or TN_DEVICE_LOST for good */
 	struct tn_pool *pool;
+	struct tn_store *store; /* work is captured: where its memory stays; NULL: no */
 	const struct tn_logger *logger;
 	/* An asynchronous error that surfaced while the pool waited for the device and could not be
 	 * answered there; the next sync or transfer answers it.  Status TN_OK: none. */
@@ -88,5 +90,19 @@ tn_status tn_device_download(struct tn_device *device, const struct tn_block *bl
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error);
 /* The same where no error can be answered: it is kept for the caller who asks next. */
 void tn_device_settle(struct tn_device *device);
+
+/* Work on the device is written down from here on.  Memory that is taken or given back meanwhile belongs to
+ * the store, for it is used whenever the work is done again; what would wait for the device is
+ * TN_NOT_CAPTURABLE.  The backend's answer; TN_STATE: work is captured already. */
+tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info *error);
+/* Was the block taken while the work that is captured now was? */
+int tn_device_captures(const struct tn_device *device, const struct tn_block *block);
+/* Ends it; *store is owned in any case, *graph only on success. */
+tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct tn_store **store,
+				struct tn_error_info *error);
+tn_status tn_device_graph_launch(struct tn_device *device, void *graph,
+				 struct tn_error_info *error);
+/* Waits for the device, then gives back the graph (NULL: none) and the memory of the store. */
+void tn_device_graph_release(struct tn_device *device, void *graph, struct tn_store *store);
 
 #endif

@@ -124,23 +124,10 @@ static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t c
 	return find_piece(device, size, class, piece, error);
 }
 
-tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
-			struct tn_error_info *error)
+/* The block that a piece is. */
+static void fill_block(const struct tn_device *device, struct tn_piece *piece, uint64_t size,
+		       struct tn_block *block)
 {
-	struct tn_pool *pool = device->pool;
-	size += size == 0;
-	uint32_t class = size <= TN_POOL_MAX_SIZE ? tn_size_class(size) : TN_POOL_CLASSES - 1;
-	struct tn_piece *piece = pool->bins[class];
-	if (piece && size <= TN_POOL_MAX_SIZE && !tn_device_ready(device, NULL)) {
-		tn_bin_remove(pool, piece);
-	} else {
-		tn_status status = take_slowly(device, size, class, &piece, error);
-		if (status)
-			return status;
-	}
-	piece->used = 1;
-	piece->chunk->used_pieces++;
-	tn_pool_count(pool, piece->size);
 	block->buffer = piece->chunk->buffer;
 	block->offset = piece->offset;
 	block->size = size;
@@ -150,23 +137,79 @@ tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block
 		tn_pool_unpoison(block->address, size);
 	}
 	block->piece = piece;
+}
+
+static tn_status take_from_pool(struct tn_device *device, uint64_t size, struct tn_piece **taken,
+				struct tn_error_info *error)
+{
+	struct tn_pool *pool = device->pool;
+	uint32_t class = size <= TN_POOL_MAX_SIZE ? tn_size_class(size) : TN_POOL_CLASSES - 1;
+	struct tn_piece *piece = pool->bins[class];
+	if (piece && size <= TN_POOL_MAX_SIZE && !tn_device_ready(device, NULL)) {
+		tn_bin_remove(pool, piece);
+	} else {
+		tn_status status = take_slowly(device, size, class, &piece, error);
+		if (status)
+			return status;
+	}
+	piece->used = TN_PIECE_USED;
+	piece->store = NULL;
+	piece->chunk->used_pieces++;
+	tn_pool_count(pool, piece->size);
+	*taken = piece;
 	return TN_OK;
+}
+
+/* While work is captured: what it takes stays with it. */
+static tn_status take_for_capture(struct tn_device *device, uint64_t size, struct tn_piece **taken,
+				  struct tn_error_info *error)
+{
+	*taken = tn_store_take(device->store, size);
+	tn_status status = *taken ? TN_OK : take_from_pool(device, size, taken, error);
+	if (status || tn_store_adopt(device->store, *taken))
+		return status;
+	const struct tn_block block = {.piece = *taken};
+	struct tn_store *store = device->store;
+	device->store = NULL;
+	tn_block_give(device, &block);
+	device->store = store;
+	return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
+		       "no host memory for what captured work uses");
+}
+
+tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
+			struct tn_error_info *error)
+{
+	struct tn_piece *piece;
+	size += size == 0;
+	tn_status status = device->store ? take_for_capture(device, size, &piece, error)
+					 : take_from_pool(device, size, &piece, error);
+	if (!status)
+		fill_block(device, piece, size, block);
+	return status;
 }
 
 void tn_block_give(struct tn_device *device, const struct tn_block *block)
 {
 	struct tn_pool *pool = device->pool;
 	struct tn_piece *piece = block->piece;
-	if (!piece->used) {
+	if (piece->used != TN_PIECE_USED) {
 		tn_log_format(device->logger, TN_LOG_ERROR, "pool",
 			      "%s: a block was given back twice", device->name);
 		return;
 	}
-	piece->used = 0;
-	piece->chunk->used_pieces--;
-	pool->used -= piece->size;
 	if (block->address)
 		tn_pool_poison(block->address, piece->size);
+	/* What captured work has used is not for others, whoever made it. */
+	if (device->store && !piece->store && !tn_store_adopt(device->store, piece))
+		return;
+	if (piece->store) {
+		tn_store_give(piece);
+		return;
+	}
+	piece->used = TN_PIECE_FREE;
+	piece->chunk->used_pieces--;
+	pool->used -= piece->size;
 	tn_bin_push(pool, piece);
 }
 

@@ -37,7 +37,21 @@ struct tn_piece {
 	uint64_t offset;
 	uint64_t size; /* at least that of the class */
 	uint32_t class;
-	int used;
+	int used;               /* enum tn_use */
+	struct tn_store *store; /* NULL: it goes back to the pool */
+};
+
+enum tn_use {
+	TN_PIECE_FREE,
+	TN_PIECE_USED,
+	TN_PIECE_STORED, /* given back to the store, while captured work may use it again */
+};
+
+/* The memory of captured work. */
+struct tn_store {
+	struct tn_piece **pieces; /* all of them */
+	size_t n, room;
+	struct tn_piece *free; /* those that were given back, the last first */
 };
 
 struct tn_chunk {
@@ -90,6 +104,12 @@ void tn_chunk_release(struct tn_device *device, uint64_t keep);
 /* A piece of that class from a free one that is larger; neighbours that are free are joined when there
  * is none.  Neither used nor in a bin; NULL: there is none that is worth it. */
 struct tn_piece *tn_piece_split(struct tn_pool *pool, uint32_t class);
+
+/* A piece of the store for so many bytes, or NULL: it is used then, and was so for the pool all along. */
+struct tn_piece *tn_store_take(struct tn_store *store, uint64_t size);
+/* The piece is the store's from now on; 0: no host memory. */
+int tn_store_adopt(struct tn_store *store, struct tn_piece *piece);
+void tn_store_give(struct tn_piece *piece);
 
 /* A record for a piece, NULL: no host memory; and back. */
 struct tn_piece *tn_record_take(struct tn_pool *pool);

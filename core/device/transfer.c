@@ -11,9 +11,13 @@
 
 /* The device is open and nothing is waiting to be said.  That a device was lost in the meantime is said
  * by the words that came with it. */
-static tn_status begin(struct tn_device *device, struct tn_error_info *error)
+static tn_status begin(struct tn_device *device, const char *operation, struct tn_error_info *error)
 {
 	tn_status status = device->deferred.status;
+	if (device->store)
+		return tn_fail(error, TN_NOT_CAPTURABLE, operation,
+			       "%s: work is captured, and the host cannot wait for it",
+			       device->name);
 	if (!status || device->fork_generation != tn_fork_generation())
 		return tn_device_open(device, error);
 	if (error)
@@ -33,7 +37,7 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 			       "%s: %" PRIu64 " bytes at %" PRIu64
 			       " are outside the block of %" PRIu64,
 			       device->name, size, offset, block->size);
-	tn_status status = begin(device, error);
+	tn_status status = begin(device, operation, error);
 	if (status || size == 0)
 		return status;
 	tn_error_reset(error);
@@ -72,6 +76,6 @@ tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error)
 
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error)
 {
-	tn_status status = begin(device, error);
+	tn_status status = begin(device, "sync", error);
 	return status ? status : tn_device_wait(device, error);
 }

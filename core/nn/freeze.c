@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/capture.h"
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
@@ -316,7 +317,8 @@ static tn_array *first_forward(tn_module *module, const tn_array *x)
 static tn_array *repeated_forward(tn_module *module, const tn_array *x)
 {
 	struct tn_frozen *frozen = module->frozen;
-	if (!frozen->is_repeatable || module->runtime->ledger_time || module->runtime->writing)
+	if (!frozen->is_repeatable || module->runtime->ledger_time || module->runtime->writing ||
+	    module->runtime->capture)
 		return plain_forward(module, x);
 	for (size_t i = 0; i < frozen->n_repeats; i++) {
 		if (tn_replay_fits(frozen->repeats[i].replay, x))
@@ -336,8 +338,12 @@ tn_array *tn_frozen_forward(tn_module *module, const tn_array *x)
 	}
 	rt->recorder = NULL;
 	tn_status status = TN_OK;
-	if (module->frozen->version != version_of(module))
-		status = follow(module);
+	if (module->frozen->version != version_of(module)) {
+		/* What it folds stays for later forwards. */
+		status = tn_capture_refuse(rt, module->class_name, "what is folded");
+		if (!status)
+			status = follow(module);
+	}
 	tn_array *y = status ? NULL : repeated_forward(module, x);
 	rt->recorder = recorder;
 	return y;

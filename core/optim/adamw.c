@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "array/capture.h"
 #include "optim/optimizer.h"
 
 static const char text[] = "m = beta1 * m + gain1 * dw; v = beta2 * v + gain2 * dw * dw;"
@@ -21,6 +22,10 @@ static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run, tn_
 {
 	const struct tn_adamw_options *o = &optimizer->options.adamw;
 	double t = (double)run->step, lr = optimizer->lr;
+	tn_status status =
+		tn_capture_refuse(optimizer->module->runtime, "adamw", "the number of the step");
+	if (status)
+		return status;
 	const double scalars[] = {o->beta1,
 				  1.0 - o->beta1,
 				  o->beta2,

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "array/capture.h"
 #include "optim/optimizer.h"
 
 static const char plain[] = "w = w - lr * (dw + decay * w)";
@@ -22,6 +23,12 @@ static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run, tn_
 {
 	const struct tn_sgd_options *o = &optimizer->options.sgd;
 	int first = run->step == 1;
+	tn_status status = TN_OK;
+	if (first && o->momentum != 0.0)
+		status = tn_capture_refuse(optimizer->module->runtime, "sgd",
+					   "the first step of a momentum");
+	if (status)
+		return status;
 	const double scalars[] = {optimizer->lr, o->weight_decay, first ? 0.0 : o->momentum,
 				  first ? 1.0 : 1.0 - o->dampening, o->momentum};
 	return tn_optimizer_run(optimizer, w, dw, states, scalars);

@@ -8,6 +8,7 @@
 
 #include <tenon/array.h>
 #include <tenon/autograd.h>
+#include <tenon/capture.h>
 #include <tenon/context.h>
 #include <tenon/data.h>
 #include <tenon/io.h>

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * For those whose work may not be captured, or only with care.
+ */
+#ifndef TN_ARRAY_CAPTURE_H
+#define TN_ARRAY_CAPTURE_H
+
+#include "array/runtime.h"
+
+struct tn_kernel;
+
+/* TN_NOT_CAPTURABLE while work is captured (kept), else TN_OK: for what changes from step to step and goes
+ * into the work by value.  `what` says what it is. */
+tn_status tn_capture_refuse(struct tn_runtime *runtime, const char *operation, const char *what);
+
+/* Ends a capture that nobody will end. */
+void tn_capture_abandon(struct tn_runtime *runtime);
+
+/* Captured work starts the kernel, which then lives as long as the work. */
+tn_status tn_capture_kernel(struct tn_runtime *runtime, struct tn_kernel *kernel);
+struct tn_kernel *tn_kernel_hold(struct tn_kernel *kernel);
+
+#endif

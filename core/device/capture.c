@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Captured work and its memory.  Whatever the work has used is used again whenever it is done, so pieces
+ * that were taken or given back while it was captured stay with it: they serve each other, in its
+ * order, but nobody else, until it is released.
+ */
+#include "base/memory.h"
+#include "device/pool.h"
+
+/* ---- The store -------------------------------------------------------------------------------*/
+
+int tn_store_adopt(struct tn_store *store, struct tn_piece *piece)
+{
+	if (piece->store)
+		return 1;
+	if (store->n == store->room) {
+		size_t room = store->room ? 2 * store->room : 64;
+		struct tn_piece **more = tn_mem_realloc(store->pieces, room, sizeof(*more));
+		if (!more)
+			return 0;
+		store->pieces = more;
+		store->room = room;
+	}
+	store->pieces[store->n++] = piece;
+	piece->store = store;
+	return 1;
+}
+
+void tn_store_give(struct tn_piece *piece)
+{
+	piece->used = TN_PIECE_STORED;
+	piece->next = piece->store->free;
+	piece->store->free = piece;
+}
+
+struct tn_piece *tn_store_take(struct tn_store *store, uint64_t size)
+{
+	struct tn_piece **link = &store->free;
+	if (size > TN_POOL_MAX_SIZE)
+		return NULL;
+	/* No more than half is wasted. */
+	uint64_t need = tn_class_size(tn_size_class(size));
+	while (*link && ((*link)->size < size || (*link)->size / 2 > need))
+		link = &(*link)->next;
+	struct tn_piece *piece = *link;
+	if (!piece)
+		return NULL;
+	*link = piece->next;
+	piece->used = TN_PIECE_USED;
+	return piece;
+}
+
+/* Free pieces go to the pool now, those of arrays when they are given back. */
+static void destroy_store(struct tn_device *device, struct tn_store *store)
+{
+	for (size_t i = 0; i < store->n; i++) {
+		struct tn_piece *piece = store->pieces[i];
+		const struct tn_block block = {.piece = piece};
+		piece->store = NULL;
+		if (piece->used != TN_PIECE_STORED)
+			continue;
+		piece->used = TN_PIECE_USED;
+		tn_block_give(device, &block);
+	}
+	tn_mem_free(store->pieces);
+	tn_mem_free(store);
+}
+
+/* ---- Capture ---------------------------------------------------------------------------------*/
+
+tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info *error)
+{
+	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	if (device->store)
+		return tn_fail(error, TN_STATE, "capture_begin", "%s: work is captured already",
+			       device->name);
+	tn_status status = tn_device_open(device, error);
+	struct tn_store *store = status ? NULL : tn_mem_zeroed(1, sizeof(*store));
+	if (status)
+		return status;
+	if (!store)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "capture_begin",
+			       "the host has no memory left");
+	tn_error_reset(error);
+	status = device->backend->capture.capture_begin(device->handle, &args);
+	if (status)
+		tn_mem_free(store);
+	else
+		device->store = store;
+	return tn_device_answer(device, status, error);
+}
+
+int tn_device_captures(const struct tn_device *device, const struct tn_block *block)
+{
+	return device->store && block->piece && block->piece->store == device->store;
+}
+
+tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct tn_store **store,
+				struct tn_error_info *error)
+{
+	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	*store = device->store;
+	*graph = NULL;
+	device->store = NULL;
+	tn_status status = tn_device_ready(device, error);
+	if (status)
+		return status;
+	tn_error_reset(error);
+	status = device->backend->capture.capture_end(device->handle, &args, graph);
+	if (!status && !*graph)
+		status = tn_fail(error, TN_BACKEND_FAILURE, "capture_end", "it gave no handle");
+	if (status)
+		*graph = NULL;
+	return tn_device_answer(device, status, error);
+}
+
+tn_status tn_device_graph_launch(struct tn_device *device, void *graph, struct tn_error_info *error)
+{
+	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = error},
+				     .graph = graph};
+	tn_status status = tn_device_ready(device, error);
+	if (status)
+		return status;
+	tn_error_reset(error);
+	return tn_device_answer(
+		device, device->backend->capture.graph_launch(device->handle, &args), error);
+}
+
+void tn_device_graph_release(struct tn_device *device, void *graph, struct tn_store *store)
+{
+	struct tn_error_info error;
+	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = &error},
+				     .graph = graph};
+	tn_error_reset(&error);
+	if (graph) {
+		tn_device_settle(device);
+		tn_status status = device->backend->capture.graph_release(device->handle, &args);
+		if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
+			tn_log_format(device->logger, TN_LOG_WARNING, "graph", "%s", error.text);
+	}
+	if (store)
+		destroy_store(device, store);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Capture and replay: a step whose shapes repeat is written down once, and then done with one call, so that
+ * it costs the host next to nothing.
+ *
+ *     step(ctx);                            as usual, once: kernels are compiled, libraries opened
+ *     tn_capture_begin(ctx);
+ *     step(ctx);                            is written down, and not done
+ *     if (tn_capture_end(ctx, &graph)) {
+ *             tn_error_clear(ctx);          it cannot be captured: go on as usual
+ *     }
+ *     while (...) {
+ *             tn_assign_host(x, ...);
+ *             graph ? tn_graph_replay(graph) : step(ctx);
+ *     }
+ *
+ * A replay does the same work on the same memory: it reads the elements that arrays have then, and writes
+ * over those that it wrote before.  Arrays that the step makes and leaves (its loss) so have new
+ * elements after each replay.  Whatever is a number of the host's, a learning rate or the number of a
+ * step, stays as it was when the step was captured; what has to change lies in an array.
+ */
+#ifndef TENON_CAPTURE_H
+#define TENON_CAPTURE_H
+
+#include <tenon/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tn_graph tn_graph;
+
+/* Work on the current device is written down from here on.  Errors are kept:
+ *   TN_UNSUPPORTED  the device's backend captures no work
+ *   TN_STATE        work is captured already, or a tape has begun
+ * While work is captured these are TN_NOT_CAPTURABLE: reading an array or writing one from the host,
+ * tn_sync, operations that run on the host, the step of an optimizer that depends on its number (AdamW;
+ * the first one of a momentum), replaying a graph.
+ * [thread: one per context | since 0.1] */
+TN_API tn_status tn_capture_begin(tn_context *context);
+
+/* Ends it, whatever has happened.  On TN_OK *graph is owned (tn_graph_destroy), and nothing of the work has
+ * been done yet.  Otherwise *graph is NULL, nothing of it is ever done, and arrays that it made have no
+ * elements worth reading.  The error is kept: the first one since the beginning, or
+ *   TN_NOT_CAPTURABLE  the device could not write something down, random numbers were drawn, or a tape
+ *                      has begun and not ended
+ *   TN_STATE           no work is captured
+ * [thread: one per context | since 0.1] */
+TN_API tn_status tn_capture_end(tn_context *context, tn_graph **graph);
+
+/* Does the work, in order with the other operations on its device, and returns before it is done.  Arrays
+ * that it reads have to be there still; those that it writes are kept by the graph.  Errors are kept; what
+ * fails on the device is answered later, by what waits for it.
+ * [thread: one per context | may return before the result is ready | since 0.1] */
+TN_API tn_status tn_graph_replay(tn_graph *graph);
+
+/* Gives it back, with its memory; waits for its work.  To be called before its context is closed.  Takes
+ * NULL.  [thread: one per context | since 0.1] */
+TN_API void tn_graph_destroy(tn_graph *graph);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

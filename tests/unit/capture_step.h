@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A small network and a step of its training, for tests of capture on several backends.
+ */
+#ifndef TN_TESTS_CAPTURE_STEP_H
+#define TN_TESTS_CAPTURE_STEP_H
+
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+enum { STEP_BATCH = 6, STEP_IN = 5, STEP_HIDDEN = 8, STEP_OUT = 3 };
+
+struct training {
+	tn_context *context;
+	tn_module *module;
+	tn_optimizer *optimizer;
+	tn_array *x, *labels; /* what a step reads */
+	tn_array *loss;       /* of the last step; kept */
+};
+
+static inline struct training make_training(tn_context *context, int is_adamw)
+{
+	static const int64_t shape[] = {STEP_BATCH, STEP_IN};
+	struct training t = {.context = context, .module = tn_sequential(context)};
+	tn_random_state_set(context, (struct tn_random_state){.seed = 7, .stream = 1});
+	assert_ok(tn_sequential_add(t.module, "a",
+				    tn_module_linear(context, STEP_IN, STEP_HIDDEN, NULL)));
+	assert_ok(tn_sequential_add(t.module, "b", tn_module_relu(context)));
+	assert_ok(tn_sequential_add(t.module, "c",
+				    tn_module_linear(context, STEP_HIDDEN, STEP_OUT, NULL)));
+	assert_ok(tn_module_build(t.module));
+	t.optimizer =
+		is_adamw ? tn_adamw(t.module, NULL)
+			 : tn_sgd(t.module, &(struct tn_sgd_options){
+						    .struct_size = sizeof(struct tn_sgd_options),
+						    .lr = 0.1,
+						    .momentum = 0.9});
+	assert_non_null(t.optimizer);
+	t.x = tn_zeros(context, TN_F32, 2, shape);
+	t.labels = tn_zeros(context, TN_I32, 1, shape);
+	return t;
+}
+
+static inline void end_training(struct training *t)
+{
+	tn_array_destroy(t->loss);
+	tn_array_destroy(t->x);
+	tn_array_destroy(t->labels);
+	tn_optimizer_destroy(t->optimizer);
+	tn_module_destroy(t->module);
+}
+
+/* Batch number n, into the arrays that a step reads. */
+static inline void set_batch(struct training *t, int n)
+{
+	float x[STEP_BATCH * STEP_IN];
+	int32_t labels[STEP_BATCH];
+	for (int i = 0; i < STEP_BATCH * STEP_IN; i++)
+		x[i] = (float)((i * 7 + n * 13) % 11) / 5 - 1;
+	for (int i = 0; i < STEP_BATCH; i++)
+		labels[i] = (i + n) % STEP_OUT;
+	assert_ok(tn_assign_host(t->x, x, sizeof(x)));
+	assert_ok(tn_assign_host(t->labels, labels, sizeof(labels)));
+}
+
+/* Forward, backward and the optimizer's step; TN_OK or the error that is kept. */
+static inline tn_status step(struct training *t)
+{
+	tn_status status = tn_scope_begin(t->context);
+	if (status)
+		return status;
+	tn_module_zero_gradients(t->module);
+	tn_tape *tape = tn_tape_begin(t->context);
+	tn_array *loss =
+		tn_cross_entropy(tn_module_forward(t->module, t->x), t->labels, TN_NO_LABEL);
+	tn_array_destroy(t->loss);
+	t->loss = loss ? tn_keep(loss) : NULL;
+	status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;
+	tn_tape_end(tape);
+	if (!status)
+		status = tn_optimizer_step(t->optimizer);
+	tn_scope_end(t->context, NULL);
+	return status;
+}
+
+static inline float loss_of(const struct training *t)
+{
+	double value = 0;
+	assert_ok(tn_item(t->loss, &value));
+	return (float)value;
+}
+
+/* All weights, one after the other; returns how many. */
+static inline size_t weights_of(const struct training *t, float *to)
+{
+	static const char *const names[] = {"a.weight", "a.bias", "c.weight", "c.bias"};
+	struct tn_parameter_view view;
+	size_t n = 0;
+	for (int i = 0; i < 4; i++) {
+		assert_ok(tn_module_parameter(t->module, names[i], &view));
+		size_t size = (size_t)tn_array_size(view.value);
+		assert_ok(tn_to_host(view.value, to + n, size * sizeof(*to)));
+		n += size;
+	}
+	return n;
+}
+
+/* Steps that are replayed give the losses and the weights, to the bit, of steps that are not. */
+static inline void check_replayed_steps(tn_context *context)
+{
+	enum { STEPS = 6, EAGER = 2, MOST = 128 };
+	float losses[STEPS], eager[MOST], replayed[MOST];
+	tn_graph *graph = NULL;
+	struct training t = make_training(context, 0);
+	for (int i = 0; i < STEPS; i++) {
+		set_batch(&t, i);
+		assert_ok(step(&t));
+		losses[i] = loss_of(&t);
+	}
+	size_t n = weights_of(&t, eager);
+	end_training(&t);
+	t = make_training(context, 0);
+	for (int i = 0; i < EAGER; i++) {
+		set_batch(&t, i);
+		assert_ok(step(&t));
+		assert_true(loss_of(&t) == losses[i]);
+	}
+	assert_ok(tn_capture_begin(context));
+	assert_ok(step(&t));
+	assert_ok(tn_capture_end(context, &graph));
+	for (int i = EAGER; i < STEPS; i++) {
+		set_batch(&t, i);
+		/* Work between replays takes no memory of theirs. */
+		tn_array *other = tn_full(context, TN_F32, 1, (int64_t[]){1 << (i + 4)}, 9);
+		assert_ok(tn_graph_replay(graph));
+		tn_array_destroy(other);
+		if (loss_of(&t) != losses[i])
+			fail_msg("step %d: loss %g, expected %g", i, (double)loss_of(&t),
+				 (double)losses[i]);
+	}
+	assert_int_equal(weights_of(&t, replayed), n);
+	assert_memory_equal(eager, replayed, n * sizeof(*eager));
+	end_training(&t);
+	tn_graph_destroy(graph);
+}
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Capture and replay through a context, on the mock device: it holds the buffers that captured work uses, so
+ * that a host that frees one of them is caught.
+ */
+#include "capture_step.h"
+#include "mock_fixture.h"
+
+enum { N = 300 };
+
+static tn_array *numbers(tn_context *context, double value)
+{
+	return tn_full(context, TN_F32, 1, (int64_t[]){N}, value);
+}
+
+static float first_of(const tn_array *array)
+{
+	float values[N];
+	assert_ok(tn_to_host(array, values, sizeof(values)));
+	for (int i = 1; i < N; i++)
+		assert_true(values[i] == values[0]);
+	return values[0];
+}
+
+static void assert_kept(tn_context *context, tn_status status, const char *words)
+{
+	const struct tn_error_info *error = tn_error(context);
+	assert_non_null(error);
+	if (error->status != status || !strstr(error->text, words))
+		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
+			 error->text);
+	tn_error_clear(context);
+}
+
+/* ---- Cases -----------------------------------------------------------------------------------*/
+
+static void replayed_steps_are_steps(void **state)
+{
+	(void)state;
+	tn_context *context = open_mock("");
+	check_replayed_steps(context);
+	tn_context_close(context);
+}
+
+static void captured_work_is_not_done_until_it_is_replayed(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_array *x = numbers(context, 1), *sum = numbers(context, 0);
+	assert_ok(tn_capture_begin(context));
+	tn_array *twice = tn_add(x, x);
+	assert_ok(tn_add_into(sum, sum, twice));
+	assert_ok(tn_capture_end(context, &graph));
+	assert_true(first_of(sum) == 0);
+	assert_ok(tn_graph_replay(graph));
+	assert_true(first_of(sum) == 2);
+	assert_ok(tn_fill(x, 10));
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_graph_replay(graph));
+	assert_true(first_of(sum) == 42);
+	assert_true(first_of(twice) == 20);
+	tn_graph_destroy(graph);
+	assert_true(first_of(twice) == 20);
+	tn_graph_destroy(NULL);
+	tn_context_close(context);
+}
+
+/* What a step took and gave back is its own until it goes; then others have it. */
+static void a_graph_keeps_its_memory_and_gives_it_back(void **state)
+{
+	struct tn_memory_use before, kept, after;
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_array *x = numbers(context, 3);
+	/* Once as usual, so that scratch memory is there. */
+	tn_array_destroy(tn_add(x, x));
+	tn_device_memory(tn_device_current(context), &before);
+	assert_ok(tn_capture_begin(context));
+	assert_ok(tn_scope_begin(context));
+	tn_array *sum = tn_add(tn_add(x, x), tn_add(x, x));
+	sum = tn_scope_end(context, sum);
+	assert_ok(tn_capture_end(context, &graph));
+	for (int i = 0; i < 50; i++)
+		(void)numbers(context, i);
+	assert_ok(tn_graph_replay(graph));
+	assert_true(first_of(sum) == 12);
+	/* The result goes, but its memory is the graph's. */
+	tn_array_destroy(sum);
+	tn_array *others[4];
+	for (int i = 0; i < 4; i++)
+		others[i] = numbers(context, i);
+	assert_ok(tn_graph_replay(graph));
+	for (int i = 0; i < 4; i++)
+		assert_true(first_of(others[i]) == (float)i);
+	tn_device_memory(tn_device_current(context), &kept);
+	tn_graph_destroy(graph);
+	tn_device_memory(tn_device_current(context), &after);
+	assert_true(after.used < kept.used);
+	tn_context_close(context);
+}
+
+/* An array that the work writes may go before the graph. */
+static void what_is_written_lives_as_long_as_the_graph(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_array *x = numbers(context, 1), *gone = numbers(context, 0);
+	assert_ok(tn_capture_begin(context));
+	assert_ok(tn_add_into(gone, gone, x));
+	/* Given back while captured work uses it. */
+	tn_array *early = numbers(context, 4);
+	assert_ok(tn_add_into(gone, gone, early));
+	tn_array_destroy(early);
+	assert_ok(tn_capture_end(context, &graph));
+	tn_array_destroy(gone);
+	tn_array *other = numbers(context, 7);
+	assert_ok(tn_graph_replay(graph));
+	assert_true(first_of(other) == 7);
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+static void what_waits_for_the_device_is_refused(void **state)
+{
+	float values[N] = {0};
+	tn_graph *graph = (tn_graph *)values;
+	double value;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_array *x = numbers(context, 1);
+	assert_ok(tn_capture_begin(context));
+	assert_int_equal(tn_to_host(x, values, sizeof(values)), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "work is captured");
+	assert_int_equal(tn_assign_host(x, values, sizeof(values)), TN_NOT_CAPTURABLE);
+	tn_error_clear(context);
+	assert_int_equal(tn_item(tn_slice(x, 0, 0, 1, 1), &value), TN_NOT_CAPTURABLE);
+	tn_error_clear(context);
+	assert_int_equal(tn_sync(context), TN_NOT_CAPTURABLE);
+	tn_error_clear(context);
+	assert_int_equal(tn_capture_begin(context), TN_STATE);
+	assert_kept(context, TN_STATE, "captured already");
+	/* Runs on the host. */
+	const int32_t place = 3;
+	tn_array *places = tn_take(x, tn_full(context, TN_I32, 1, (int64_t[]){1}, place), 0);
+	assert_null(places);
+	/* The error is the capture's. */
+	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+	assert_null(graph);
+	assert_kept(context, TN_NOT_CAPTURABLE, "work is captured");
+	assert_true(first_of(x) == 1);
+	tn_context_close(context);
+}
+
+static void random_numbers_are_not_replayed(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	assert_ok(tn_capture_begin(context));
+	assert_non_null(tn_random_uniform(context, 1, (int64_t[]){N}, 0, 1));
+	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "random numbers");
+	assert_int_equal(tn_capture_end(context, &graph), TN_STATE);
+	assert_kept(context, TN_STATE, "no work is captured");
+	tn_context_close(context);
+}
+
+/* What depends on the number of the step would be wrong in the next. */
+static void steps_by_number_are_refused(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	for (int is_adamw = 0; is_adamw < 2; is_adamw++) {
+		struct training t = make_training(context, is_adamw);
+		set_batch(&t, 0);
+		if (is_adamw)
+			assert_ok(step(&t));
+		assert_ok(tn_capture_begin(context));
+		assert_int_equal(step(&t), TN_NOT_CAPTURABLE);
+		assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+		assert_kept(context, TN_NOT_CAPTURABLE,
+			    is_adamw ? "the number of the step" : "the first step");
+		/* It goes on as usual. */
+		assert_ok(step(&t));
+		assert_true(loss_of(&t) > 0);
+		end_training(&t);
+	}
+	tn_context_close(context);
+}
+
+static void a_tape_does_not_reach_into_a_capture(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_array *x = numbers(context, 1);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_int_equal(tn_capture_begin(context), TN_STATE);
+	assert_kept(context, TN_STATE, "a tape has begun");
+	tn_tape_end(tape);
+	assert_ok(tn_capture_begin(context));
+	assert_non_null(tn_add(x, x));
+	tape = tn_tape_begin(context);
+	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "a tape has begun");
+	tn_tape_end(tape);
+	tn_context_close(context);
+}
+
+/* A value that a tape saved is known to be another after a replay. */
+static void replays_move_versions(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_array *x = numbers(context, 1), *w = numbers(context, 2);
+	assert_ok(tn_capture_begin(context));
+	assert_ok(tn_add_into(w, w, x));
+	assert_ok(tn_capture_end(context, &graph));
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *loss = tn_sum(tn_multiply(x, w), 0, NULL, 0);
+	assert_ok(tn_graph_replay(graph));
+	assert_int_equal(tn_tape_backward(tape, loss, NULL), TN_MODIFIED);
+	tn_error_clear(context);
+	tn_tape_end(tape);
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+static void graphs_may_be_many_and_go_in_any_order(void **state)
+{
+	tn_graph *graphs[3] = {NULL};
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_array *x = numbers(context, 1), *made = NULL;
+	for (int i = 0; i < 3; i++) {
+		assert_ok(tn_capture_begin(context));
+		tn_array *next = tn_affine(x, 1, i + 1);
+		assert_ok(tn_assign(x, next));
+		/* What one graph made goes while the next is captured, and a graph, too. */
+		tn_array_destroy(made);
+		made = next;
+		if (i == 2)
+			tn_graph_destroy(graphs[0]);
+		assert_ok(tn_capture_end(context, &graphs[i]));
+	}
+	assert_ok(tn_graph_replay(graphs[2]));
+	assert_ok(tn_graph_replay(graphs[1]));
+	assert_true(first_of(x) == 6);
+	assert_ok(tn_capture_begin(context));
+	assert_int_equal(tn_graph_replay(graphs[1]), TN_NOT_CAPTURABLE);
+	tn_error_clear(context);
+	/* Nobody ends it. */
+	tn_graph_destroy(graphs[2]);
+	tn_graph_destroy(graphs[1]);
+	tn_context_close(context);
+}
+
+static void a_backend_without_capture_says_so(void **state)
+{
+	(void)state;
+	tn_context *context = open_mock("");
+	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
+	assert_int_equal(tn_capture_begin(context), TN_UNSUPPORTED);
+	assert_kept(context, TN_UNSUPPORTED, "captures no work");
+	tn_context_close(context);
+}
+
+static void a_replay_that_fails_is_answered_later(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("async-error:3");
+	tn_array *x = numbers(context, 1), *y = numbers(context, 2);
+	assert_ok(tn_sync(context));
+	assert_ok(tn_capture_begin(context));
+	assert_ok(tn_add_into(y, y, x));
+	assert_ok(tn_capture_end(context, &graph));
+	assert_ok(tn_graph_replay(graph));
+	assert_int_equal(tn_sync(context), TN_BACKEND_FAILURE);
+	assert_string_equal(tn_error(context)->operation, "replay");
+	tn_error_clear(context);
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replayed_steps_are_steps),
+		cmocka_unit_test(captured_work_is_not_done_until_it_is_replayed),
+		cmocka_unit_test(a_graph_keeps_its_memory_and_gives_it_back),
+		cmocka_unit_test(what_is_written_lives_as_long_as_the_graph),
+		cmocka_unit_test(what_waits_for_the_device_is_refused),
+		cmocka_unit_test(random_numbers_are_not_replayed),
+		cmocka_unit_test(steps_by_number_are_refused),
+		cmocka_unit_test(a_tape_does_not_reach_into_a_capture),
+		cmocka_unit_test(replays_move_versions),
+		cmocka_unit_test(graphs_may_be_many_and_go_in_any_order),
+		cmocka_unit_test(a_backend_without_capture_says_so),
+		cmocka_unit_test(a_replay_that_fails_is_answered_later),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
