@@ -92,6 +92,8 @@ static void close_device(void *device)
 	struct cuda_device *own = device;
 	if (own->has_context && !own->loss.status)
 		(void)own->rt->cudaSetDevice(own->ordinal);
+	if (own->streams)
+		cuda_graphs_close(own);
 	cuda_matmul_close(own); /* before its stream goes */
 	cuda_streams_close(own);
 	cuda_sources_close(own);

@@ -300,8 +300,8 @@ static tn_status make(struct cuda_job *job, uint64_t hash, const char *name,
 	kernel->hash = hash;
 	kernel->key_length = kernels->key.length;
 	memcpy(kernel->key, kernels->key.data, kernels->key.length);
-	if (kernels->n >= MAX_KERNELS)
-		drop_oldest(device);
+	if (kernels->n >= MAX_KERNELS && !device->graphs && !device->captured)
+		drop_oldest(device); /* graphs may use it */
 	kernel->next = kernels->bucket[hash % BUCKETS];
 	kernels->bucket[hash % BUCKETS] = kernel;
 	kernels->n++;

@@ -53,6 +53,12 @@ struct cuda_runtime {
 	__typeof__(&cudaLibraryLoadData) cudaLibraryLoadData;
 	__typeof__(&cudaLibraryGetKernel) cudaLibraryGetKernel;
 	__typeof__(&cudaLibraryUnload) cudaLibraryUnload;
+	__typeof__(&cudaStreamBeginCapture) cudaStreamBeginCapture;
+	__typeof__(&cudaStreamEndCapture) cudaStreamEndCapture;
+	__typeof__(&cudaGraphDestroy) cudaGraphDestroy;
+	__typeof__(&cudaGraphExecDestroy) cudaGraphExecDestroy;
+	__typeof__(&cudaGraphInstantiate) cudaGraphInstantiate;
+	__typeof__(&cudaGraphLaunch) cudaGraphLaunch;
 	__typeof__(&cudaFuncGetAttributes) cudaFuncGetAttributes;
 	__typeof__(&cudaLaunchKernel) cudaLaunchKernel;
 	__typeof__(&cudaFuncGetParamInfo) cudaFuncGetParamInfo;

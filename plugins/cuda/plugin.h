@@ -19,6 +19,7 @@
  *   program.c    element programs: checks, and their source
  *   compile.c    NVRTC           cache.c, cache_trim.c: compiled kernels on disk
  *   kernel.c     kernels by key, and their launch; kernel_sources.c: the files of kernels/
+ *   capture.c    table tenon.capture/1: graphs
  *   source.c     table tenon.compile/1: kernels that programs bring
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
  *   nn.c         layers: conv2d.c, pool2d.c; image.c: what they share
@@ -61,6 +62,7 @@ struct cuda_stream;
 struct cuda_buffers;
 struct cuda_kernels;
 struct cuda_source;
+struct cuda_graph;
 
 /* All of a device's entries are called by one thread at a time, so what is opened late hangs here. */
 struct cuda_device {
@@ -78,7 +80,9 @@ struct cuda_device {
 	struct cuda_stream *streams; /* the first is that of NULL */
 	struct cuda_buffers *buffers;
 	struct cuda_kernels *kernels;
-	struct cuda_source *sources;   /* kernels that programs brought */
+	struct cuda_source *sources; /* kernels that programs brought */
+	struct cuda_graph *graphs;
+	struct cuda_stream *captured;  /* NULL: none */
 	struct cuda_places places;     /* where the next two are opened from */
 	struct cuda_blas blas;         /* opened by the first product */
 	struct cuda_compiler compiler; /* opened by the first kernel that is not in the cache */
@@ -103,13 +107,15 @@ tn_status cuda_matmul(void *device, const struct tn_matmul_args *args);
 void cuda_matmul_close(struct cuda_device *device);
 /* The stream goes: the handle is given another. */
 void cuda_matmul_leave(struct cuda_device *device, cudaStream_t stream);
-/* Takes back the kernels that programs brought. */
+/* Takes back graphs, and the kernels that programs brought. */
+void cuda_graphs_close(struct cuda_device *device);
 void cuda_sources_close(struct cuda_device *device);
 
 tn_status cuda_upload(void *device, const struct tn_transfer_args *args);
 tn_status cuda_download(void *device, const struct tn_transfer_args *args);
 
 extern const struct tn_device_table cuda_device_table;
+extern const struct tn_capture_table cuda_capture_table;
 extern const struct tn_compile_table cuda_compile_table;
 extern const struct tn_memory_table cuda_memory_table;
 extern const struct tn_stream_table cuda_stream_table;

@@ -18,6 +18,9 @@ struct cuda_stream {
 	cudaStream_t handle;
 	const char *recent[RECENT];
 	uint64_t n_recent; /* operations since it was last seen to be done */
+	/* As they were when its capture began. */
+	const char *marked[RECENT];
+	uint64_t n_marked;
 };
 
 struct event {
@@ -46,7 +49,7 @@ void cuda_stream_forget(struct cuda_device *device, const char *operation)
 
 void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *stream)
 {
-	if (device->is_blocking)
+	if (device->is_blocking && device->captured != stream)
 		stream->n_recent = 0;
 }
 
@@ -114,9 +117,42 @@ tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream 
 	return cuda_fail_code(device, error, code, suspects.names[0], text);
 }
 
+void cuda_stream_mark(struct cuda_stream *stream)
+{
+	memcpy(stream->marked, stream->recent, sizeof(stream->marked));
+	stream->n_marked = stream->n_recent;
+}
+
+unsigned cuda_stream_marked(struct cuda_stream *stream, const char **names, unsigned most)
+{
+	struct suspects suspects = {.n = 0};
+	uint64_t first = stream->n_recent - stream->n_marked > RECENT ? stream->n_recent - RECENT
+								      : stream->n_marked;
+	for (uint64_t i = first; i < stream->n_recent; i++)
+		add_suspect(&suspects, stream->recent[i % RECENT]);
+	memcpy(stream->recent, stream->marked, sizeof(stream->recent));
+	stream->n_recent = stream->n_marked;
+	if (suspects.n > most)
+		suspects.n = most;
+	memcpy(names, suspects.names, suspects.n * sizeof(*names));
+	return suspects.n;
+}
+
+tn_status cuda_stream_refuse(const struct cuda_device *device, const struct cuda_stream *stream,
+			     struct tn_error_info *error, const char *operation)
+{
+	if (device->captured != stream)
+		return TN_OK;
+	return cuda_fail(error, TN_NOT_CAPTURABLE, operation,
+			 "the stream is captured, and its work is not done");
+}
+
 tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
 			   struct tn_error_info *error, const char *operation)
 {
+	tn_status refused = cuda_stream_refuse(device, stream, error, operation);
+	if (refused)
+		return refused;
 	cudaError_t code = device->rt->cudaStreamSynchronize(stream->handle);
 	if (code != cudaSuccess)
 		return cuda_stream_fail(device, stream, error, code, operation,
@@ -224,6 +260,9 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 	if (!gone)
 		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
 				 "the stream is none that was created on this device");
+	status = cuda_stream_refuse(own, gone, taken.call.error, "stream_destroy");
+	if (status)
+		return status;
 	/* While it is in the list, the operations under way have names. */
 	status = cuda_stream_wait(own, gone, taken.call.error, "stream_destroy");
 	cuda_matmul_leave(own, gone->handle);
@@ -268,6 +307,9 @@ tn_status cuda_async_error(void *device, void *stream, struct tn_error_info *out
 		status = cuda_stream_of(own, &taken, "async_error", &found);
 	if (status)
 		return status;
+	/* Nothing of a capture is done, and asking would spoil it. */
+	if (own->captured == found)
+		return TN_OK;
 	cudaError_t code = own->rt->cudaStreamQuery(found->handle);
 	if (code == cudaSuccess)
 		found->n_recent = 0;
@@ -337,6 +379,8 @@ static tn_status event_record(void *device, const struct tn_event_args *args)
 	struct cuda_stream *stream;
 	struct tn_event_args taken;
 	tn_status status = take_event(own, args, "event_record", &taken, &stream);
+	if (!status)
+		status = cuda_stream_refuse(own, stream, taken.call.error, "event_record");
 	if (status)
 		return status;
 	struct event *event = taken.event;
@@ -355,6 +399,8 @@ static tn_status event_wait(void *device, const struct tn_event_args *args)
 	struct cuda_stream *stream;
 	struct tn_event_args taken;
 	tn_status status = take_event(own, args, "event_wait", &taken, &stream);
+	if (!status)
+		status = cuda_stream_refuse(own, stream, taken.call.error, "event_wait");
 	if (status)
 		return status;
 	const struct event *event = taken.event;

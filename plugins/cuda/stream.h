@@ -24,6 +24,13 @@ void cuda_stream_note(struct cuda_stream *stream, const char *operation);
 void cuda_stream_forget(struct cuda_device *device, const char *operation);
 /* A launch came back without an error: with CUDA_LAUNCH_BLOCKING all that the stream was given is done. */
 void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *stream);
+/* Sets a mark, and gives the names that were noted since, at most so many, the last ones; they are no longer
+ * under way. */
+void cuda_stream_mark(struct cuda_stream *stream);
+unsigned cuda_stream_marked(struct cuda_stream *stream, const char **names, unsigned most);
+/* TN_NOT_CAPTURABLE: the stream is captured, and cannot be waited for. */
+tn_status cuda_stream_refuse(const struct cuda_device *device, const struct cuda_stream *stream,
+			     struct tn_error_info *error, const char *operation);
 /* Waits for its work. */
 tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
 			   struct tn_error_info *error, const char *operation);

@@ -33,6 +33,8 @@ static tn_status take(struct cuda_device *device, const struct tn_transfer_args 
 	if (!transfer->is_idle && (!own->host || !own->buffer))
 		return cuda_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
 				 "no host memory or no buffer was given");
+	if (!transfer->is_idle && !(own->call.flags & TN_ASYNC))
+		return cuda_stream_refuse(device, transfer->stream, own->call.error, operation);
 	return TN_OK;
 }
 

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Capture and replay on the CUDA backend: graphs of the simulated runtime, whose streams are deferred.
+ */
+#include "capture_step.h"
+#include "cuda_fixture.h"
+
+static void replayed_steps_are_steps(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	check_replayed_steps(context);
+	assert_true(simcudaCalls("cudaGraphLaunch") == 4);
+	tn_context_close(context);
+	assert_int_equal(simcudaLive(NULL, 0), 0);
+}
+
+/* Kernels, graphs and the memory between them are CUDA's business as little as the host's. */
+static void a_replay_is_one_call(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_cuda(NULL);
+	struct training t = make_training(context, 0);
+	set_batch(&t, 0);
+	assert_ok(step(&t));
+	assert_ok(tn_capture_begin(context));
+	assert_ok(step(&t));
+	assert_ok(tn_capture_end(context, &graph));
+	simcudaForgetCalls();
+	assert_ok(tn_graph_replay(graph));
+	assert_int_equal(simcudaCalls("cudaGraphLaunch"), 1);
+	assert_int_equal(simcudaCalls("cudaLaunchKernel"), 0);
+	assert_int_equal(simcudaCalls("cudaM*"), 0);
+	assert_ok(tn_sync(context));
+	end_training(&t);
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+static void a_kernel_of_the_program_lives_as_long_as_the_graph(void **state)
+{
+	float value = 0;
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_array *x = tn_zeros(context, TN_F32, 1, (int64_t[]){1});
+	tn_kernel *kernel = tn_kernel_compile(
+		context,
+		&(struct tn_kernel_source){
+			.struct_size = sizeof(struct tn_kernel_source),
+			.format = "cuda-c",
+			.text = "extern \"C\" __global__ void more(float *x) { x[0] += 1; }",
+			.name = "more"});
+	const struct tn_kernel_argument argument = {.array = x};
+	const struct tn_kernel_grid grid = {.threads = {1}};
+	assert_ok(tn_kernel_launch(kernel, grid, 1, &argument));
+	assert_ok(tn_capture_begin(context));
+	assert_ok(tn_kernel_launch(kernel, grid, 1, &argument));
+	assert_ok(tn_kernel_launch(kernel, grid, 1, &argument));
+	tn_kernel_destroy(kernel);
+	assert_ok(tn_capture_end(context, &graph));
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_to_host(x, &value, sizeof(value)));
+	assert_true(value == 5);
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+	assert_int_equal(simcudaLive(NULL, 0), 0);
+}
+
+/* The error of a replay names what was captured. */
+static void a_fault_names_what_was_captured(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){100});
+	tn_array *y = tn_ones(context, TN_F32, 1, (int64_t[]){100});
+	assert_ok(tn_add_into(y, y, x));
+	assert_ok(tn_sync(context));
+	assert_ok(tn_capture_begin(context));
+	assert_ok(tn_add_into(y, y, x));
+	assert_ok(tn_capture_end(context, &graph));
+	assert_ok(tn_graph_replay(graph));
+	simcudaInject("cudaStreamSynchronize", 1, cudaErrorIllegalAddress, 1);
+	assert_int_equal(tn_sync(context), TN_DEVICE_LOST);
+	assert_kept(context, TN_DEVICE_LOST, "map", "it failed on the device");
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+/* A graph that CUDA cannot make is a step that runs as usual. */
+static void what_cannot_be_captured_goes_on_as_usual(void **state)
+{
+	tn_graph *graph = NULL;
+	double sum = 0;
+	(void)state;
+	tn_context *context = open_cuda(NULL);
+	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){100});
+	static const char *const functions[] = {"cudaStreamEndCapture", "cudaGraphInstantiate"};
+	for (size_t i = 0; i < 2; i++) {
+		assert_ok(tn_capture_begin(context));
+		assert_non_null(tn_add(x, x));
+		simcudaInject(functions[i], 1, cudaErrorStreamCaptureInvalidated, 0);
+		assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+		assert_kept(context, TN_NOT_CAPTURABLE, "capture_end", functions[i]);
+		if (i == 0)
+			break;
+	}
+	tn_context_close(context);
+	context = open_cuda(NULL);
+	x = tn_ones(context, TN_F32, 1, (int64_t[]){100});
+	assert_ok(tn_capture_begin(context));
+	assert_non_null(tn_add(x, x));
+	simcudaInject("cudaGraphInstantiate", 1, cudaErrorNotSupported, 0);
+	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "capture_end", "cudaGraphInstantiate");
+	assert_ok(tn_item(tn_sum(tn_add(x, x), 0, NULL, 0), &sum));
+	assert_true(sum == 200);
+	tn_context_close(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replayed_steps_are_steps),
+		cmocka_unit_test(a_replay_is_one_call),
+		cmocka_unit_test(a_kernel_of_the_program_lives_as_long_as_the_graph),
+		cmocka_unit_test(a_fault_names_what_was_captured),
+		cmocka_unit_test(what_cannot_be_captured_goes_on_as_usual),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
