@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 clockid_t bench_clock = CLOCK_PROCESS_CPUTIME_ID;
+struct timespec bench_pause = {.tv_nsec = 50000000};
 
 #define HUGE_PAGE ((size_t)2 << 20)
 

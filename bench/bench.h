@@ -29,6 +29,8 @@ struct bench_samples {
 
 /* One thread is timed by the processor time of the process, which others do not lengthen. */
 extern clockid_t bench_clock;
+/* Before each sample; 50 ms. */
+extern struct timespec bench_pause;
 
 static inline double bench_now(void)
 {
@@ -71,13 +73,17 @@ static inline double bench_time(const struct bench_side *side, int repeats)
 	return (bench_now() - start) / repeats;
 }
 
-/* Libraries with threads of their own let them spin for up to 30 ms after a call, on the cores that
- * the other side needs: before each sample they get the time to fall asleep. */
+/* Libraries with threads of their own let them spin after a call, on the cores that the other side
+ * needs (OpenMP's for 30 ms, OpenBLAS's for 100): before each sample they get the time to fall asleep.
+ * Then this side works until its own threads are awake: the system may take 10 ms to run a thread that
+ * slept. */
 static inline void bench_settle(const struct bench_side *side)
 {
-	struct timespec pause = {.tv_nsec = 50000000};
-	nanosleep(&pause, NULL);
-	side->run(side->argument);
+	nanosleep(&bench_pause, NULL);
+	double start = bench_now();
+	do
+		side->run(side->argument);
+	while (bench_now() - start < 0.015);
 }
 
 #define BENCH_SAMPLES 41

@@ -123,6 +123,7 @@ int main(int argc, char **argv)
 	}
 	*(void **)&job.sgemm = dlsym(library, "cblas_sgemm");
 	*(void **)&job.set_num_threads = dlsym(library, "openblas_set_num_threads");
+	bench_pause.tv_nsec = 150000000;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
 		measure(&job, &shapes[i], &options);
 	bench_close(&host);
