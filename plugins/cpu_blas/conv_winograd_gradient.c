@@ -18,7 +18,7 @@ enum { PLANES = WINOGRAD_PLANES, TILE = WINOGRAD_TILE, FILTER = 9 };
 
 #define OUTPUTS 64
 #define INPUTS 64
-#define BLOCK 36 /* tiles */
+#define BLOCK 24 /* tiles */
 #define UNITS 8  /* that are enough to share out */
 
 struct job {
