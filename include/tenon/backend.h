@@ -59,10 +59,10 @@ extern "C" {
  * effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 6u
+#define TN_ABI_MINOR 7u
 /* The oldest host minor that a plugin accepts; one that needs what came later defines it before. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 6u
+#define TN_ABI_OLDEST_HOST 7u
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
