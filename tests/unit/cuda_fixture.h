@@ -40,7 +40,7 @@ static inline tn_context *open_cuda(const char *const *settings)
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	tn_context *context = NULL;
 	char cache[4096];
-	const char *build = getenv("TENON_BUILD");
+	const char *build = getenv("TENON_BUILD"), *shared = getenv("TENON_SIMCUDA_CACHE");
 	unsetenv("TENON_BACKEND");
 	unsetenv("TENON_PLUGIN_PATH");
 	unsetenv("TENON_FALLBACK");
@@ -48,7 +48,7 @@ static inline tn_context *open_cuda(const char *const *settings)
 	unsetenv("TENON_SIMULATE");
 	setenv("TENON_PLUGIN_PATH_ONLY", "1", 1);
 	snprintf(cache, sizeof(cache), "%s/tests/simcuda/cache", build ? build : ".");
-	setenv("TENON_CACHE_DIR", cache, 1);
+	setenv("TENON_CACHE_DIR", shared ? shared : cache, 1);
 	restart_simcuda(settings);
 	if (tn_context_open(&options, &context, &error))
 		fail_msg("%s: %s", error.operation, error.text);
