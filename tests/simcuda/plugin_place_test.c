@@ -25,6 +25,7 @@ static int set_up(void **state)
 	char path[4096], target[4096];
 	const char *build = getenv("TENON_BUILD");
 	(void)state;
+	unsetenv("CUDA_VISIBLE_DEVICES"); /* it chooses among the machine's own */
 	if (!mkdtemp(folder))
 		return -1;
 	for (size_t i = 0; i < N_FILES; i++) {
