@@ -10,7 +10,7 @@
 #   TENON_MATRIX="75 80 86 89 90 100 120"   all of it, for these; else two, and less of element programs
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 plugin=$TENON_BUILD/.libs/backend_cuda.so
-[ -x "$simulated" ] && [ -f "$plugin" ] || exit 77
+[ -f "$plugin" ] && "$simulated" true || exit 77
 # The compiler is no slower under a sanitizer, the simulated device is; the sources are the same.
 [ -n "${TENON_MATRIX:-}" ] || ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
 work=$(mktemp -d) || exit 1
