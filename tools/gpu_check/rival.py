@@ -11,6 +11,7 @@ import os
 import statistics
 import sys
 import time
+import traceback
 
 SAMPLES, ELEMENTS, BATCH = 15, 1 << 28, 128
 
@@ -156,14 +157,17 @@ def with_cupy(_folder):
 
 
 def main():
-    found = 0
+    found = failed = 0
     for run in (with_torch, with_cupy):
         try:
             run(os.path.abspath(sys.argv[1]))
             found = 1
         except ImportError as why:
             print("# %s" % why)
-    sys.exit(0 if found else 77)
+        except Exception:  # pylint: disable=broad-exception-caught
+            traceback.print_exc()  # and the other one is tried
+            failed = 1
+    sys.exit(1 if failed else 0 if found else 77)
 
 
 main()
