@@ -39,12 +39,19 @@ void cuda_stream_note(struct cuda_stream *stream, const char *operation)
 	stream->recent[stream->n_recent++ % RECENT] = operation;
 }
 
+static void forget(const char *names[RECENT], const char *operation)
+{
+	for (unsigned k = 0; k < RECENT; k++)
+		if (names[k] == operation)
+			names[k] = "kernel";
+}
+
 void cuda_stream_forget(struct cuda_device *device, const char *operation)
 {
-	for (struct cuda_stream *stream = device->streams; stream; stream = stream->next)
-		for (unsigned k = 0; k < RECENT; k++)
-			if (stream->recent[k] == operation)
-				stream->recent[k] = "kernel";
+	for (struct cuda_stream *stream = device->streams; stream; stream = stream->next) {
+		forget(stream->recent, operation);
+		forget(stream->marked, operation);
+	}
 }
 
 void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *stream)
