@@ -7,6 +7,7 @@
 ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77 # its limits are those of a GPU
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+export GPU_CHECK_PATIENCE=10 # other tests run beside it
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
 "${TENON_SOURCE:?}/tools/gpu-check" --simulate --build "$TENON_BUILD" --out "$work/out" >"$work/log" 2>&1 || {
