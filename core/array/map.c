@@ -296,8 +296,8 @@ static tn_status timed_call(struct tn_runtime *runtime, const struct tn_map_run 
 static tn_status run_call(struct tn_runtime *runtime, const struct tn_map_run *run,
 			  struct prepared *p)
 {
-	tn_status status =
-		runtime->ledger_time ? timed_call(runtime, run, p) : call(runtime, run, p);
+	tn_status status = runtime->ledger_time && !runtime->capture ? timed_call(runtime, run, p)
+								     : call(runtime, run, p);
 	if (status)
 		return status;
 	for (uint32_t j = 0; j < run->program->n_outputs; j++)

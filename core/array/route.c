@@ -356,7 +356,8 @@ tn_status tn_route_try(struct tn_route *route)
 	if (runtime->ledger_time)
 		start = tn_route_clock();
 	status = tn_route_native(route, route->device);
-	if (!status && runtime->ledger_time)
+	/* What is captured has not run. */
+	if (!status && runtime->ledger_time && !runtime->capture)
 		status = settle(route);
 	if (status)
 		return status;

@@ -169,6 +169,32 @@ static void random_numbers_are_not_replayed(void **state)
 	tn_context_close(context);
 }
 
+/* A ledger that times each operation waits for it, but for those that are not done. */
+static void a_timed_context_captures_too(void **state)
+{
+	const char *path = mock_file();
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = "mock",
+						   .plugin_paths = &path,
+						   .n_plugin_paths = 1,
+						   .ledger_time = 1};
+	tn_context *context = NULL;
+	tn_graph *graph = NULL;
+	(void)state;
+	set_faults("");
+	assert_ok(tn_context_open(&options, &context, NULL));
+	tn_array *x = numbers(context, 1), *y = numbers(context, 2);
+	assert_ok(tn_capture_begin(context));
+	assert_ok(tn_add_into(y, y, x));
+	assert_ok(tn_fill(x, 5));
+	assert_ok(tn_capture_end(context, &graph));
+	assert_ok(tn_graph_replay(graph));
+	assert_true(first_of(y) == 3);
+	assert_true(first_of(x) == 5);
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
 /* What depends on the number of the step would be wrong in the next. */
 static void steps_by_number_are_refused(void **state)
 {
@@ -299,6 +325,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_lives_as_long_as_the_graph),
 		cmocka_unit_test(what_waits_for_the_device_is_refused),
 		cmocka_unit_test(random_numbers_are_not_replayed),
+		cmocka_unit_test(a_timed_context_captures_too),
 		cmocka_unit_test(steps_by_number_are_refused),
 		cmocka_unit_test(a_tape_does_not_reach_into_a_capture),
 		cmocka_unit_test(replays_move_versions),
