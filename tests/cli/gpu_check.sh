@@ -4,6 +4,8 @@
 #
 # tools/gpu-check on the simulated CUDA: every step that needs no GPU passes, the table and the JSON are there.
 [ -f "${TENON_BUILD:?}/.libs/backend_cuda.so" ] && "$TENON_BUILD/tests/with-simcuda" true || exit 77
+# TENON_TEST_BRIEF: another build runs it.
+[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
 ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77 # its limits are those of a GPU
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

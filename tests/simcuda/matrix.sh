@@ -11,6 +11,8 @@
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 plugin=$TENON_BUILD/.libs/backend_cuda.so
 [ -f "$plugin" ] && "$simulated" true || exit 77
+# TENON_TEST_BRIEF: another build runs it.
+[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
 # The compiler is no slower under a sanitizer, the simulated device is; the sources are the same.
 [ -n "${TENON_MATRIX:-}" ] || ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
 work=$(mktemp -d) || exit 1

@@ -7,6 +7,8 @@
 # the program is shorter.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
+# TENON_TEST_BRIEF: another build runs it.
+[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 unset TENON_BACKEND TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG SIMCUDA_FAIL
