@@ -118,6 +118,22 @@ static void *address(const struct tn_operand *operand)
 	return (void *)(uintptr_t)(operand->buffer + operand->offset);
 }
 
+/* Planes that follow each other over all images are images of one channel: so that rows of y are done in
+ * the order in which they stand, and not from plane to plane, a page or so apart. */
+static void join_planes(struct cpu_pool *pool)
+{
+	int64_t *const strides[] = {pool->x_stride, pool->y_stride, pool->index_stride};
+	int n_operands = pool->index ? 3 : 2;
+	for (int i = 0; i < n_operands; i++) {
+		if (strides[i][N] != pool->c * strides[i][C])
+			return;
+	}
+	for (int i = 0; i < n_operands; i++)
+		strides[i][N] = strides[i][C];
+	pool->n *= pool->c;
+	pool->c = 1;
+}
+
 static struct cpu_pool plan(const struct tn_pool2d_args *args)
 {
 	const int64_t *x = args->x.shape;
@@ -142,6 +158,8 @@ static struct cpu_pool plan(const struct tn_pool2d_args *args)
 		memcpy(pool.index_stride, args->index.strides, sizeof(pool.index_stride));
 	pool.by_channel = pool.c > 1 && pool.x_stride[C] == 1 && pool.y_stride[C] == 1 &&
 			  (!with_index || pool.index_stride[C] == 1);
+	if (!pool.by_channel)
+		join_planes(&pool);
 	return pool;
 }
 
