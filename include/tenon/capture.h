@@ -50,8 +50,9 @@ TN_API tn_status tn_capture_begin(tn_context *context);
 TN_API tn_status tn_capture_end(tn_context *context, tn_graph **graph);
 
 /* Does the work, in order with the other operations on its device, and returns before it is done.  Arrays
- * that it reads have to be there still; those that it writes are kept by the graph.  Errors are kept; what
- * fails on the device is answered later, by what waits for it.
+ * that it reads have to be there still; those that it writes are kept by the graph.  A tape that has used an
+ * array which was made inside the capture is to be ended before the next replay: it does not notice that
+ * the elements change.  Errors are kept; what fails on the device is answered later, by what waits for it.
  * [thread: one per context | may return before the result is ready | since 0.1] */
 TN_API tn_status tn_graph_replay(tn_graph *graph);
 
