@@ -74,6 +74,7 @@ enum tn_slot {
 	TN_SLOT_CAPTURE_END,
 	TN_SLOT_GRAPH_LAUNCH,
 	TN_SLOT_GRAPH_RELEASE,
+	TN_SLOT_PEER_COPY,
 	TN_SLOT_COUNT,
 };
 
@@ -100,6 +101,7 @@ struct tn_backend {
 	struct tn_stream_table stream;
 	struct tn_compile_table compile;
 	struct tn_capture_table capture;
+	struct tn_peer_table peer;
 
 	/* The loader's own. */
 	struct tn_backend_descriptor descriptor;

@@ -322,3 +322,14 @@ const struct tn_capture_table tn_capture_stubs = {
 	.graph_launch = no_graph_launch,
 	.graph_release = no_graph_release,
 };
+
+static tn_status no_peer_copy(void *device, const struct tn_peer_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "peer_copy");
+}
+
+const struct tn_peer_table tn_peer_stubs = {
+	.struct_size = sizeof(struct tn_peer_table),
+	.peer_copy = no_peer_copy,
+};

@@ -15,5 +15,6 @@ extern const struct tn_nn_table tn_nn_stubs;
 extern const struct tn_stream_table tn_stream_stubs;
 extern const struct tn_compile_table tn_compile_stubs;
 extern const struct tn_capture_table tn_capture_stubs;
+extern const struct tn_peer_table tn_peer_stubs;
 
 #endif

@@ -14,7 +14,7 @@
 
 typedef void (*function)(void);
 
-enum { DEVICE, CAPTURE, COMPILE, COMPUTE, COPY, MEMORY, NN, REPORT, STREAM, TABLES };
+enum { DEVICE, CAPTURE, COMPILE, COMPUTE, COPY, MEMORY, NN, PEER, REPORT, STREAM, TABLES };
 
 static const struct {
 	const char *id;
@@ -37,6 +37,8 @@ static const struct {
 		    offsetof(struct tn_backend, memory), 0, &tn_memory_stubs},
 	[NN] = {TN_TABLE_NN, sizeof(struct tn_nn_table), offsetof(struct tn_backend, nn), 0,
 		&tn_nn_stubs},
+	[PEER] = {TN_TABLE_PEER, sizeof(struct tn_peer_table), offsetof(struct tn_backend, peer), 0,
+		  &tn_peer_stubs},
 	[REPORT] = {TN_TABLE_REPORT, sizeof(struct tn_report_table),
 		    offsetof(struct tn_backend, report), 0, &tn_report_stubs},
 	[STREAM] = {TN_TABLE_STREAM, sizeof(struct tn_stream_table),
@@ -132,6 +134,7 @@ static const struct {
 				  CAPTURE},
 	[TN_SLOT_GRAPH_RELEASE] = {"graph_release",
 				   offsetof(struct tn_capture_table, graph_release), CAPTURE},
+	[TN_SLOT_PEER_COPY] = {"peer_copy", offsetof(struct tn_peer_table, peer_copy), PEER},
 };
 
 _Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");

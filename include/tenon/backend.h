@@ -59,10 +59,10 @@ extern "C" {
  * effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 7u
+#define TN_ABI_MINOR 8u
 /* The oldest host minor that a plugin accepts; one that needs what came later defines it before. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 7u
+#define TN_ABI_OLDEST_HOST 8u
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
@@ -739,6 +739,35 @@ struct tn_capture_table {
 	tn_status (*graph_release)(void *device, const struct tn_graph_args *args);
 };
 
+/* ---- Table "tenon.peer/1": optional; absent --------------------------------------------------
+ *
+ * Bytes from one device of an instance to another, without a stop on the host.  Where it is absent, and
+ * for devices that cannot reach each other, the host downloads and uploads them.
+ */
+struct tn_peer_args {
+	struct tn_call call; /* of the device that takes */
+	void *peer;          /* the one that gives: another open device of the same instance */
+	void *peer_stream;   /* one of the peer's */
+	uint64_t buffer;
+	uint64_t offset;
+	uint64_t peer_buffer;
+	uint64_t peer_offset;
+	uint64_t size;
+};
+
+struct tn_peer_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+
+	/* Copies `size` bytes of the peer's buffer, and need not wait for it.  The copy has a place in
+	 * both streams: it comes after what either was given before, and what either is given later
+	 * comes after it.  Where work of peer_stream has failed, and nobody has fetched the error yet,
+	 * the copy fails too, as work of call.stream: TN_BACKEND_FAILURE.  TN_UNSUPPORTED, of a dry run
+	 * too: the two cannot reach each other, or the peer is lost.  TN_NOT_CAPTURABLE: one of the
+	 * streams is captured.  [device], of both */
+	tn_status (*peer_copy)(void *device, const struct tn_peer_args *args);
+};
+
 /* ---- Table "tenon.nn/1": optional; composed unless said otherwise ----------------------------
  *
  * Shapes are logical NCHW and OIHW, whatever the strides say.  With TN_ACCUMULATE a gradient is
@@ -910,11 +939,12 @@ struct tn_nn_table {
 #define TN_TABLE_COMPUTE "tenon.compute/1"
 #define TN_TABLE_COPY "tenon.copy/1"
 #define TN_TABLE_MEMORY "tenon.memory/1"
+#define TN_TABLE_PEER "tenon.peer/1"
 #define TN_TABLE_REPORT "tenon.report/1"
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
-/* Reserved: tenon.program/1 (prepare, release), tenon.peer/1, tenon.sort/1, tenon.scan/1,
- * tenon.fft/1, tenon.linalg/1, tenon.collective/1.  A vendor's own table is named in reverse DNS: com.example.table/1. */
+/* Reserved: tenon.program/1 (prepare, release), tenon.sort/1, tenon.scan/1, tenon.fft/1,
+ * tenon.linalg/1, tenon.collective/1.  A vendor's own table is named in reverse DNS: com.example.table/1. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/
 

@@ -75,7 +75,12 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	memset(opened, 0, sizeof(*opened));
 	opened->instance = mock;
 	opened->index = own.index;
-	opened->ordinary.references = 1;
+	opened->ordinary = mock_stream_make(opened);
+	if (!opened->ordinary) {
+		mock_host_free(opened, opened);
+		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "open",
+				 "no memory for a stream");
+	}
 	*device = opened;
 	return TN_OK;
 }
@@ -101,6 +106,7 @@ static void close_device(void *device)
 		mock->streams = stream->next;
 		mock_stream_release(mock, stream);
 	}
+	mock_stream_release(mock, mock->ordinary);
 	mock_buffers_free(mock);
 	mock_host_free(mock, mock);
 }

@@ -130,6 +130,7 @@ enum item {
 	ASYNC_ERROR,
 	SLOW,
 	DEVICES,
+	NO_PEERS,
 	IDENTITY,
 	PCI,
 	N_ITEMS,
@@ -151,6 +152,7 @@ static const struct {
 	[ASYNC_ERROR] = {"async-error", 1, TN_OK},
 	[SLOW] = {"slow", 2, TN_OK},
 	[DEVICES] = {"devices", 1, TN_OK},
+	[NO_PEERS] = {"no-peers", 0, TN_OK},
 	[IDENTITY] = {"identity", 1, TN_OK},
 	[PCI] = {"pci", 1, TN_OK},
 };
@@ -194,8 +196,8 @@ static tn_status read_item(const struct reader *item, struct mock_faults *faults
 {
 	static const char names[] =
 		"no-driver, no-device, driver-too-old, missing-library, old-abi, oom:N, "
-		"oom-after:BYTES, lost:N, async-error:N, slow, slow:MS, devices:N, identity:HEX "
-		"or pci:ADDRESS";
+		"oom-after:BYTES, lost:N, async-error:N, slow, slow:MS, devices:N, no-peers, "
+		"identity:HEX or pci:ADDRESS";
 	struct reader name = *item, value = *item;
 	const char *colon = memchr(item->at, ':', item->length);
 	if (colon) {
@@ -220,6 +222,8 @@ static tn_status read_item(const struct reader *item, struct mock_faults *faults
 		faults->absence = items[found].absence;
 	if (found == SLOW)
 		faults->slow_ms = 10;
+	if (found == NO_PEERS)
+		faults->no_peers = 1;
 	if (!items[found].has_value || (items[found].has_value == 2 && !colon))
 		return TN_OK;
 	if (!colon)

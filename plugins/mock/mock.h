@@ -16,6 +16,7 @@
  *	matmul.c    matmul
  *	copy.c      fill and copy
  *	capture.c   table tenon.capture/1
+ *	peer.c      table tenon.peer/1
  */
 #ifndef MOCK_H
 #define MOCK_H
@@ -36,6 +37,7 @@ struct mock_faults {
 	uint64_t lost;        /* the piece of work with which its device is lost */
 	uint64_t async_error; /* the piece of work that fails */
 	uint64_t slow_ms;     /* how long each piece of work takes at least */
+	int no_peers;         /* the devices do not reach each other */
 	uint32_t identity_type;
 	uint8_t identity[16]; /* of device 0 */
 };
@@ -74,6 +76,7 @@ struct mock_work;
 struct mock_stream {
 	struct mock_stream
 		*next; /* of the device's; marks may hold it longer than the device does */
+	struct mock_device *device; /* gone when the stream has no work and marks alone hold it */
 	uint64_t references;
 	struct mock_work *first, *last;
 	uint64_t n_waiting;
@@ -91,7 +94,7 @@ struct mock_device {
 	uint32_t index;
 	uint64_t used; /* bytes */
 	struct mock_buffer *buffers;
-	struct mock_stream ordinary; /* the NULL stream */
+	struct mock_stream *ordinary; /* the NULL stream */
 	struct mock_stream *streams;
 	struct mock_event *events;
 	struct mock_graph *graphs;
@@ -104,6 +107,7 @@ extern const struct tn_device_table mock_device_table;
 extern const struct tn_compute_table mock_compute_table;
 extern const struct tn_copy_table mock_copy_table;
 extern const struct tn_memory_table mock_memory_table;
+extern const struct tn_peer_table mock_peer_table;
 extern const struct tn_report_table mock_report_table;
 extern const struct tn_stream_table mock_stream_table;
 
@@ -200,10 +204,16 @@ int mock_operand_span(const struct tn_operand *operand, uint64_t *low, uint64_t 
 
 /* ---- Streams ---------------------------------------------------------------------------------*/
 
+struct mock_stream *mock_stream_make(struct mock_device *device); /* NULL: no memory */
 /* The stream of a call; NULL: it is none of this device. */
 struct mock_stream *mock_stream_find(struct mock_device *device, void *stream);
 void mock_stream_release(struct mock_device *device, struct mock_stream *stream);
-void mock_mark_release(struct mock_device *device, struct mock_mark *mark);
+/* A place in the stream's order, which is its end until something is queued; NULL: no memory. */
+struct mock_mark *mock_mark_make(struct mock_device *device, struct mock_stream *stream);
+void mock_mark_release(struct mock_device *device, struct mock_mark *mark); /* takes NULL */
+/* Work that reaches the mark, or waits for it; NULL after filling the error. */
+struct mock_work *mock_mark_work(struct mock_device *device, struct mock_mark *mark, int is_wait,
+				 struct tn_error_info *error, const char *operation);
 
 void mock_queue(struct mock_device *device, struct mock_stream *stream, struct mock_work *work);
 /* Runs the first piece of a stream, and what that waits for; 0: the stream is empty. */

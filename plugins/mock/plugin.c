@@ -103,7 +103,8 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 		host->context, "TENON_MOCK",
 		"mock: faults on request, with commas between: no-driver, no-device, "
 		"driver-too-old, missing-library, old-abi, oom:N, oom-after:BYTES, lost:N, "
-		"async-error:N, slow, slow:MS, devices:N, identity:HEX, pci:ADDRESS");
+		"async-error:N, slow, slow:MS, devices:N, no-peers, identity:HEX, "
+		"pci:ADDRESS");
 	tn_status status = mock_faults_parse(text, &faults, error);
 	if (!status)
 		status = check_presence(&faults, error);
@@ -134,7 +135,7 @@ static const void *query(void *instance, const char *table)
 		{TN_TABLE_DEVICE, &mock_device_table},   {TN_TABLE_COMPUTE, &mock_compute_table},
 		{TN_TABLE_COPY, &mock_copy_table},       {TN_TABLE_MEMORY, &mock_memory_table},
 		{TN_TABLE_REPORT, &mock_report_table},   {TN_TABLE_STREAM, &mock_stream_table},
-		{TN_TABLE_CAPTURE, &mock_capture_table},
+		{TN_TABLE_CAPTURE, &mock_capture_table}, {TN_TABLE_PEER, &mock_peer_table},
 	};
 	(void)instance;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

@@ -20,17 +20,52 @@ enum { MOST_WAITING = 1024 };
 struct mock_stream *mock_stream_find(struct mock_device *device, void *stream)
 {
 	if (!stream)
-		return &device->ordinary;
+		return device->ordinary;
 	struct mock_stream *found = device->streams;
 	while (found && found != stream)
 		found = found->next;
 	return found;
 }
 
+struct mock_stream *mock_stream_make(struct mock_device *device)
+{
+	struct mock_stream *made = mock_host_alloc(device, sizeof(*made));
+	if (!made)
+		return NULL;
+	memset(made, 0, sizeof(*made));
+	made->references = 1;
+	made->device = device;
+	return made;
+}
+
 void mock_stream_release(struct mock_device *device, struct mock_stream *stream)
 {
 	if (--stream->references == 0)
 		mock_host_free(device, stream);
+}
+
+struct mock_mark *mock_mark_make(struct mock_device *device, struct mock_stream *stream)
+{
+	struct mock_mark *mark = mock_host_alloc(device, sizeof(*mark));
+	if (!mark)
+		return NULL;
+	memset(mark, 0, sizeof(*mark));
+	mark->references = 1;
+	mark->stream = stream;
+	stream->references++;
+	return mark;
+}
+
+struct mock_work *mock_mark_work(struct mock_device *device, struct mock_mark *mark, int is_wait,
+				 struct tn_error_info *error, const char *operation)
+{
+	struct mock_packing packing = {.device = device, .error = error, .operation = operation};
+	if (mock_pack_begin(&packing, 0, 0))
+		return NULL;
+	packing.work->mark = mark;
+	packing.work->is_wait = is_wait;
+	mark->references++;
+	return packing.work;
 }
 
 void mock_mark_release(struct mock_device *device, struct mock_mark *mark)
@@ -78,13 +113,23 @@ static void reach(struct mock_mark *mark)
 	mark->seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Forgets the work of a stream; who waits for a mark in it waits no longer. */
+/* Runs what a wait waits for, be it another device's. */
+static void await(const struct mock_mark *mark)
+{
+	if (!mark->reached)
+		mock_drain(mark->stream->device, mark->stream, mark);
+}
+
+/* Forgets the work of a stream; who waits for a mark in it waits no longer.  What another device still does
+ * with buffers of this one is over before they go. */
 static void abandon(struct mock_device *device, struct mock_stream *stream)
 {
 	struct mock_work *work;
 	while ((work = take_first(stream)) != NULL) {
 		if (work->mark && !work->is_wait)
 			reach(work->mark);
+		else if (work->mark && work->mark->stream->device != device)
+			await(work->mark);
 		mock_work_free(device, work);
 	}
 }
@@ -96,7 +141,7 @@ static tn_status lose(struct mock_device *device, const struct mock_work *work, 
 	mock_fail(loss, TN_DEVICE_LOST, work->operation,
 		  "the device was lost with piece of work %llu, a %s (TENON_MOCK=lost:%llu)",
 		  (unsigned long long)number, work->operation, (unsigned long long)number);
-	abandon(device, &device->ordinary);
+	abandon(device, device->ordinary);
 	for (struct mock_stream *stream = device->streams; stream; stream = stream->next)
 		abandon(device, stream);
 	return TN_DEVICE_LOST;
@@ -139,8 +184,8 @@ int mock_run_one(struct mock_device *device, struct mock_stream *stream)
 		run_piece(device, stream, work);
 	else if (!work->is_wait)
 		reach(work->mark);
-	else if (!work->mark->reached)
-		mock_drain(device, work->mark->stream, work->mark);
+	else
+		await(work->mark);
 	mock_work_free(device, work);
 	return 1;
 }
@@ -154,7 +199,7 @@ void mock_drain(struct mock_device *device, struct mock_stream *stream,
 
 void mock_drain_all(struct mock_device *device)
 {
-	mock_drain(device, &device->ordinary, NULL);
+	mock_drain(device, device->ordinary, NULL);
 	for (struct mock_stream *stream = device->streams; stream; stream = stream->next)
 		mock_drain(device, stream, NULL);
 }

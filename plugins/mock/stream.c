@@ -17,12 +17,10 @@ static tn_status create_stream(void *device, const struct tn_stream_args *args, 
 	tn_status status = mock_begin(mock, &own, sizeof(own), args, 0, "stream_create");
 	if (status)
 		return status;
-	struct mock_stream *made = mock_host_alloc(mock, sizeof(*made));
+	struct mock_stream *made = mock_stream_make(mock);
 	if (!made)
 		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "stream_create",
 				 "no memory for a stream");
-	memset(made, 0, sizeof(*made));
-	made->references = 1;
 	made->next = mock->streams;
 	mock->streams = made;
 	*stream = made;
@@ -116,15 +114,11 @@ static tn_status destroy_event(void *device, const struct tn_event_args *args)
 static tn_status queue_mark(struct mock_device *device, const struct tn_event_args *own,
 			    struct mock_mark *mark, int is_wait, const char *operation)
 {
-	struct mock_packing packing = {
-		.device = device, .error = own->call.error, .operation = operation};
-	tn_status status = mock_pack_begin(&packing, 0, 0);
-	if (status)
-		return status;
-	packing.work->mark = mark;
-	packing.work->is_wait = is_wait;
-	mark->references++;
-	return mock_pack_end(&packing, own->call.stream, NULL);
+	struct mock_work *work = mock_mark_work(device, mark, is_wait, own->call.error, operation);
+	if (!work)
+		return TN_OUT_OF_MEMORY;
+	mock_queue(device, mock_stream_find(device, own->call.stream), work);
+	return TN_OK;
 }
 
 static tn_status record_event(void *device, const struct tn_event_args *args)
@@ -137,14 +131,10 @@ static tn_status record_event(void *device, const struct tn_event_args *args)
 	if (status)
 		return status;
 	struct mock_event *event = own.event;
-	struct mock_mark *mark = mock_host_alloc(mock, sizeof(*mark));
+	struct mock_mark *mark = mock_mark_make(mock, mock_stream_find(mock, own.call.stream));
 	if (!mark)
 		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "event_record",
 				 "no memory for a mark");
-	memset(mark, 0, sizeof(*mark));
-	mark->references = 1;
-	mark->stream = mock_stream_find(mock, own.call.stream);
-	mark->stream->references++;
 	status = queue_mark(mock, &own, mark, 0, "event_record");
 	if (status) {
 		mock_mark_release(mock, mark);

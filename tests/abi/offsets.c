@@ -308,6 +308,21 @@ OFFSET(tn_capture_table, capture_end, 16);
 OFFSET(tn_capture_table, graph_launch, 24);
 OFFSET(tn_capture_table, graph_release, 32);
 
+SIZE(tn_peer_args, 96);
+OFFSET(tn_peer_args, call, 0);
+OFFSET(tn_peer_args, peer, 40);
+OFFSET(tn_peer_args, peer_stream, 48);
+OFFSET(tn_peer_args, buffer, 56);
+OFFSET(tn_peer_args, offset, 64);
+OFFSET(tn_peer_args, peer_buffer, 72);
+OFFSET(tn_peer_args, peer_offset, 80);
+OFFSET(tn_peer_args, size, 88);
+
+SIZE(tn_peer_table, 16);
+OFFSET(tn_peer_table, struct_size, 0);
+OFFSET(tn_peer_table, reserved, 4);
+OFFSET(tn_peer_table, peer_copy, 8);
+
 SIZE(tn_packed, 24);
 OFFSET(tn_packed, buffer, 0);
 OFFSET(tn_packed, offset, 8);

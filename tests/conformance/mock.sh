@@ -8,9 +8,11 @@ mock=$TENON_BUILD/plugins/mock/.libs/backend_mock.so
 "$TENON_BUILD/tenon-conform" --require=L5 "$mock" || exit
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-TENON_MOCK=devices:2 "$TENON_BUILD/tenon-conform" --filter='threads.*' "$mock" >"$out" || {
-	cat "$out"
-	exit 1
-}
+for family in threads peer; do
+	TENON_MOCK=devices:2 "$TENON_BUILD/tenon-conform" --filter="$family.*" "$mock" >>"$out" || {
+		cat "$out"
+		exit 1
+	}
+done
 cat "$out"
-grep -q 'threads.devices.*passed' "$out"
+grep -q 'threads.devices.*passed' "$out" && grep -q 'peer.order.*passed' "$out"

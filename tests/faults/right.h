@@ -21,7 +21,10 @@ struct right {
 	struct tn_report_table report;
 	struct tn_compile_table compile; /* no slot of it is filled, nor of the next */
 	struct tn_capture_table capture;
+	struct tn_peer_table peer;
 	uint32_t device_flags;
+	uint32_t n_devices;
+	int is_copy; /* a device after the first: a copy of the instance */
 };
 
 /* The fixture's. */
@@ -82,8 +85,7 @@ static inline uint64_t right_count(const struct tn_operand *x)
 
 static inline tn_status right_device_count(void *instance, struct tn_device_count *out)
 {
-	const struct tn_device_count own = {.count = 1};
-	(void)instance;
+	const struct tn_device_count own = {.count = ((struct right *)instance)->n_devices};
 	tn_struct_answer(out, &own, sizeof(own));
 	return TN_OK;
 }
@@ -104,7 +106,7 @@ static inline tn_status right_describe(void *instance, uint32_t index,
 		.alignment = 256,
 		.preferred_layout = TN_LAYOUT_NCHW,
 	};
-	if (index > 0)
+	if (index >= ((struct right *)instance)->n_devices)
 		return TN_INVALID_ARGUMENT;
 	memset(own.accuracy, TN_ACCURACY_IEEE, sizeof(own.accuracy));
 	memset(own.determinism, TN_DETERMINISM_ALWAYS, sizeof(own.determinism));
@@ -114,15 +116,27 @@ static inline tn_status right_describe(void *instance, uint32_t index,
 
 static inline tn_status right_open(void *instance, const struct tn_open_args *args, void **device)
 {
-	if (args->index > 0)
-		return right_fail(&args->call, TN_INVALID_ARGUMENT, "open", "one device");
+	const struct right *right = (const struct right *)instance;
+	if (args->index >= right->n_devices)
+		return right_fail(&args->call, TN_INVALID_ARGUMENT, "open", "no such device");
 	*device = instance;
+	if (args->index == 0)
+		return TN_OK;
+	struct right *copy =
+		(struct right *)right->host->alloc(right->host->context, sizeof(*copy), 0);
+	if (!copy)
+		return right_fail(&args->call, TN_OUT_OF_MEMORY, "open", "no host memory");
+	*copy = *right;
+	copy->is_copy = 1;
+	*device = copy;
 	return TN_OK;
 }
 
 static inline void right_close(void *device)
 {
-	(void)device;
+	const struct tn_host *host = ((struct right *)device)->host;
+	if (((struct right *)device)->is_copy)
+		host->free(host->context, device);
 }
 
 static inline tn_status right_alloc(void *device, const struct tn_alloc_args *args,
@@ -279,6 +293,23 @@ static inline tn_status right_line(void *device, uint32_t index, struct tn_repor
 	return TN_OK;
 }
 
+/* ---- tenon.peer/1 ----------------------------------------------------------------------------*/
+
+static inline tn_status right_peer_copy(void *device, const struct tn_peer_args *args)
+{
+	struct tn_peer_args own;
+	tn_status status = right_take(&own, sizeof(own), args, "peer_copy");
+	if (status)
+		return status;
+	if (own.peer == device)
+		return right_fail(&own.call, TN_INVALID_ARGUMENT, "peer_copy", "one device");
+	if (right_is_dry(&own.call))
+		return TN_OK;
+	memcpy((char *)(uintptr_t)own.buffer + own.offset,
+	       (char *)(uintptr_t)own.peer_buffer + own.peer_offset, own.size);
+	return TN_OK;
+}
+
 /* ---- The plugin ------------------------------------------------------------------------------*/
 
 static const struct tn_device_table right_device_table = {
@@ -324,6 +355,9 @@ static inline tn_status right_create(const struct tn_host *host, struct tn_error
 	right->report.line = right_line;
 	right->compile.struct_size = sizeof(right->compile);
 	right->capture.struct_size = sizeof(right->capture);
+	right->peer.struct_size = sizeof(right->peer);
+	right->peer.peer_copy = right_peer_copy;
+	right->n_devices = 1;
 	right->device_flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS;
 	break_it(right);
 	*instance = right;
@@ -353,6 +387,8 @@ static inline const void *right_query(void *instance, const char *table)
 		return &right->compile;
 	if (!strcmp(table, TN_TABLE_CAPTURE))
 		return &right->capture;
+	if (!strcmp(table, TN_TABLE_PEER))
+		return &right->peer;
 	return NULL;
 }
 

@@ -64,5 +64,12 @@ const struct check level1_checks[] = {
 	 check_compile_kernel},
 	{"compile.refused", 1, "a source that is none is refused, with the compiler's words",
 	 check_compile_refused},
+	{"peer.copy", 1, "bytes of another device arrive where they belong, and no others",
+	 check_peer_copy},
+	{"peer.order", 1,
+	 "a copy from another device comes after what both were given before, and before the rest",
+	 check_peer_order},
+	{"peer.refused", 1, "a peer that is none is refused, and a dry run touches nothing",
+	 check_peer_refused},
 	{NULL, 0, NULL, NULL},
 };

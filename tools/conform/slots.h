@@ -44,6 +44,11 @@ void check_capture_table(struct kit *kit);
 void check_capture_replay(struct kit *kit);
 void check_capture_refused(struct kit *kit);
 
+/* peer.c */
+void check_peer_copy(struct kit *kit);
+void check_peer_order(struct kit *kit);
+void check_peer_refused(struct kit *kit);
+
 /* compile.c */
 void check_compile_table(struct kit *kit);
 void check_compile_kernel(struct kit *kit);
