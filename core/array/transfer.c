@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Elements between host and device, and between devices by way of the host.
+ * Elements between host and device, and between devices: from one to the other where the backend of both
+ * can, else by way of the host.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -133,15 +134,13 @@ tn_status tn_item(const tn_array *array, double *value)
 }
 
 /* A device whose memory is the host's is read in place; else the bytes make a stop on the host. */
-static tn_status across(const tn_array *from, tn_array *to)
+static tn_status by_way_of_the_host(const tn_array *from, tn_array *to)
 {
 	struct tn_runtime *runtime = from->runtime;
 	uint64_t size = bytes_of(from);
 	struct tn_block *block = &to->storage->block;
 	void *stop;
 	tn_status status;
-	if (!size)
-		return TN_OK;
 	if (tn_array_home(to)->host_memory) {
 		if (!(tn_array_home(to)->description.flags & TN_DEVICE_SYNCHRONOUS)) {
 			status = tn_device_sync(tn_array_home(to), &runtime->report);
@@ -160,6 +159,19 @@ static tn_status across(const tn_array *from, tn_array *to)
 			tn_device_upload(tn_array_home(to), block, 0, stop, size, &runtime->report);
 	tn_mem_free(stop);
 	return status;
+}
+
+static tn_status across(const tn_array *from, tn_array *to)
+{
+	struct tn_runtime *runtime = from->runtime;
+	uint64_t offset = (uint64_t)from->offset * tn_dtype_size(from->dtype);
+	if (!from->size)
+		return TN_OK;
+	tn_replay_spoil(runtime);
+	tn_status status = tn_device_copy_peer(tn_array_home(to), &to->storage->block,
+					       tn_array_home(from), &from->storage->block, offset,
+					       bytes_of(from), &runtime->report);
+	return status == TN_UNSUPPORTED ? by_way_of_the_host(from, to) : status;
 }
 
 tn_array *tn_to(const tn_array *array, tn_device *device)

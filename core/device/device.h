@@ -86,6 +86,12 @@ tn_status tn_device_upload(struct tn_device *device, const struct tn_block *bloc
 tn_status tn_device_download(struct tn_device *device, const struct tn_block *block,
 			     uint64_t offset, void *host, uint64_t size,
 			     struct tn_error_info *error);
+/* From the start of a block of one device to that of another's, without a stop on the host, where nobody
+ * waits for it: each device's work goes on in its own order, of which the copy is a part, so that either
+ * block may be given back at once.  TN_UNSUPPORTED: there is no such way between the two. */
+tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block,
+			      struct tn_device *from, const struct tn_block *source,
+			      uint64_t offset, uint64_t size, struct tn_error_info *error);
 /* Waits for the device's work and answers its first asynchronous error. */
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error);
 /* The same where no error can be answered: it is kept for the caller who asks next. */

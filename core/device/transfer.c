@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies between host and device, and waiting.  An asynchronous error that surfaced earlier, where
- * it could not be answered, is answered here first; it names the operation that failed.
+ * Copies between host and device and between devices, and waiting.  An asynchronous error that surfaced
+ * earlier, where it could not be answered, is answered here first; it names the operation that failed.
  */
 #include <inttypes.h>
 
@@ -65,6 +65,31 @@ tn_status tn_device_download(struct tn_device *device, const struct tn_block *bl
 {
 	return transfer(device, device->backend->device.download, "download", block, offset, host,
 			size, error);
+}
+
+tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block,
+			      struct tn_device *from, const struct tn_block *source,
+			      uint64_t offset, uint64_t size, struct tn_error_info *error)
+{
+	if (to->backend != from->backend || !tn_backend_has(to->backend, TN_SLOT_PEER_COPY))
+		return TN_UNSUPPORTED;
+	tn_status status = begin(from, "peer_copy", error);
+	if (!status)
+		status = begin(to, "peer_copy", error);
+	if (status)
+		return status;
+	tn_error_reset(error);
+	struct tn_peer_args args = {
+		.call = {.struct_size = sizeof(args), .error = error},
+		.peer = from->handle,
+		.buffer = block->buffer,
+		.offset = block->offset,
+		.peer_buffer = source->buffer,
+		.peer_offset = source->offset + offset,
+		.size = size,
+	};
+	status = to->backend->peer.peer_copy(to->handle, &args);
+	return status == TN_UNSUPPORTED ? status : tn_device_answer(to, status, error);
 }
 
 tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error)

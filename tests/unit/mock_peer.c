@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Arrays that go from one mock device to another: nobody waits, and nobody overtakes.
+ */
+#include "mock_fixture.h"
+
+enum { N = 5000 };
+
+static tn_array *numbers(tn_context *context, double value)
+{
+	return tn_full(context, TN_F32, 1, (int64_t[]){N}, value);
+}
+
+static float first_of(const tn_array *array)
+{
+	static float values[N];
+	assert_ok(tn_to_host(array, values, sizeof(values)));
+	for (int i = 1; i < N; i++)
+		assert_true(values[i] == values[0]);
+	return values[0];
+}
+
+/* How many pieces of work the mock devices have done. */
+static unsigned long work_done(tn_device *device)
+{
+	struct tn_report_line line = {.struct_size = sizeof(line)};
+	for (uint32_t i = 0; !tn_device_report_line(device, i, &line); i++) {
+		if (!strcmp(line.key, "work"))
+			return strtoul(line.text, NULL, 10);
+	}
+	fail();
+	return 0;
+}
+
+static void assert_kept(tn_context *context, tn_status status, const char *words)
+{
+	const struct tn_error_info *error = tn_error(context);
+	assert_non_null(error);
+	if (error->status != status || !strstr(error->text, words))
+		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
+			 error->text);
+	tn_error_clear(context);
+}
+
+/* ---- Cases -----------------------------------------------------------------------------------*/
+
+static void nobody_waits_for_a_copy_between_peers(void **state)
+{
+	(void)state;
+	static const char *const ways[] = {"devices:2", "devices:2,no-peers"};
+	for (int i = 0; i < 2; i++) {
+		tn_context *context = open_mock(ways[i]);
+		tn_device *first = tn_context_device(context, 0),
+			  *second = tn_context_device(context, 1);
+		tn_array *x = numbers(context, 3);
+		tn_array *twice = tn_add(x, x);
+		unsigned long before = work_done(first);
+		tn_array *there = tn_to(twice, second);
+		assert_int_equal(work_done(first) > before, i);
+		assert_ptr_equal(tn_array_device(there), second);
+		assert_true(first_of(there) == 6);
+		assert_true(first_of(twice) == 6);
+		tn_context_close(context);
+	}
+}
+
+/* What is given back at once is used again on both sides, before anything has run. */
+static void memory_is_given_back_while_the_copy_waits(void **state)
+{
+	enum { TIMES = 20 };
+	tn_array *there[TIMES];
+	(void)state;
+	tn_context *context = open_mock("devices:2");
+	tn_device *first = tn_context_device(context, 0), *second = tn_context_device(context, 1);
+	for (int i = 0; i < TIMES; i++) {
+		tn_array *x = numbers(context, i);
+		/* The taker's memory was used for something else before. */
+		assert_ok(tn_device_set_current(context, second));
+		tn_array_destroy(numbers(context, -1));
+		assert_ok(tn_device_set_current(context, first));
+		there[i] = tn_to(x, second);
+		tn_array_destroy(x);
+		tn_array_destroy(tn_to(there[i], first));
+		tn_array_destroy(numbers(context, -2));
+	}
+	for (int i = 0; i < TIMES; i++)
+		assert_true(first_of(there[i]) == (float)i);
+	tn_context_close(context);
+}
+
+static void chunks_go_while_the_copy_waits(void **state)
+{
+	(void)state;
+	for (int which = 0; which < 2; which++) {
+		tn_context *context = open_mock("devices:2,oom-after:6M");
+		tn_device *second = tn_context_device(context, 1);
+		const int64_t shape[] = {800, 1000};
+		tn_array *x = tn_full(context, TN_F32, 2, shape, 2);
+		tn_array *there = tn_to(x, second);
+		if (which)
+			tn_array_destroy(there);
+		else
+			tn_array_destroy(x);
+		/* Another size, for which the device has to give back what it has. */
+		assert_ok(
+			tn_device_set_current(context, tn_context_device(context, (size_t)which)));
+		assert_non_null(tn_full(context, TN_F32, 2, (int64_t[]){1300, 1000}, 1));
+		if (!which) {
+			double sum = 0;
+			assert_ok(tn_item(tn_sum(there, 0, NULL, 0), &sum));
+			assert_true(sum == 1.6e6);
+		}
+		tn_context_close(context);
+	}
+}
+
+static void views_and_other_devices_go_their_way(void **state)
+{
+	(void)state;
+	tn_context *context = open_mock("devices:3");
+	tn_array *x = tn_arange(context, TN_I32, 0, 100, 1);
+	tn_array *part = tn_slice(x, 0, 90, 20, -7);
+	for (size_t i = 0; i < 4; i++) {
+		int32_t values[10];
+		part = tn_to(part, tn_context_device(context, (5 - i) % 4));
+		assert_ok(tn_to_host(part, values, sizeof(values)));
+		for (int k = 0; k < 10; k++)
+			assert_int_equal(values[k], 90 - 7 * k);
+	}
+	tn_context_close(context);
+}
+
+/* What failed on one device is not taken for good on the other. */
+static void an_error_of_the_giver_is_one_of_the_taker(void **state)
+{
+	float values[N];
+	(void)state;
+	tn_context *context = open_mock("devices:2,async-error:2");
+	tn_array *x = numbers(context, 1);
+	tn_array *there = tn_to(tn_add(x, x), tn_context_device(context, 1));
+	assert_int_equal(tn_to_host(there, values, sizeof(values)), TN_BACKEND_FAILURE);
+	assert_kept(context, TN_BACKEND_FAILURE, "mock device 0, which gives, failed in map");
+	assert_int_equal(tn_sync(context), TN_BACKEND_FAILURE);
+	tn_error_clear(context);
+	assert_true(first_of(tn_to(x, tn_context_device(context, 1))) == 1);
+	tn_context_close(context);
+}
+
+static void a_giver_that_is_lost_takes_nobody_with_it(void **state)
+{
+	float values[N];
+	(void)state;
+	tn_context *context = open_mock("devices:2,lost:2");
+	tn_device *second = tn_context_device(context, 1);
+	tn_array *x = numbers(context, 1);
+	tn_array *there = tn_to(tn_add(x, x), second);
+	assert_int_equal(tn_to_host(there, values, sizeof(values)), TN_BACKEND_FAILURE);
+	assert_kept(context, TN_BACKEND_FAILURE, "mock device 0, which gives");
+	/* The host has not heard of it from the first device yet. */
+	assert_null(tn_to(x, second));
+	assert_kept(context, TN_DEVICE_LOST, "mock:0");
+	assert_null(tn_to(x, second));
+	assert_kept(context, TN_DEVICE_LOST, "mock:0");
+	assert_ok(tn_device_set_current(context, second));
+	assert_true(first_of(numbers(context, 4)) == 4);
+	tn_context_close(context);
+}
+
+static void a_taker_that_is_lost_takes_nobody_with_it(void **state)
+{
+	(void)state;
+	tn_context *context = open_mock("devices:2,lost:2");
+	tn_array *x = numbers(context, 1);
+	tn_array *there = tn_to(x, tn_context_device(context, 1));
+	tn_array_destroy(there);
+	assert_true(first_of(tn_add(x, x)) == 2);
+	assert_null(tn_to(x, tn_context_device(context, 1)));
+	assert_kept(context, TN_DEVICE_LOST, "mock:1");
+	assert_true(first_of(tn_add(x, x)) == 2);
+	tn_context_close(context);
+}
+
+static void captured_work_copies_from_nobody(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("devices:2");
+	tn_array *x = numbers(context, 1);
+	tn_array *there = tn_to(x, tn_context_device(context, 1));
+	assert_ok(tn_capture_begin(context));
+	assert_null(tn_to(x, tn_context_device(context, 1)));
+	assert_kept(context, TN_NOT_CAPTURABLE, "work is captured");
+	assert_null(tn_to(there, tn_context_device(context, 0)));
+	assert_kept(context, TN_NOT_CAPTURABLE, "work is captured");
+	assert_ok(tn_capture_end(context, &graph));
+	tn_graph_destroy(graph);
+	assert_true(first_of(there) == 1);
+	tn_context_close(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_waits_for_a_copy_between_peers),
+		cmocka_unit_test(memory_is_given_back_while_the_copy_waits),
+		cmocka_unit_test(chunks_go_while_the_copy_waits),
+		cmocka_unit_test(views_and_other_devices_go_their_way),
+		cmocka_unit_test(an_error_of_the_giver_is_one_of_the_taker),
+		cmocka_unit_test(a_giver_that_is_lost_takes_nobody_with_it),
+		cmocka_unit_test(a_taker_that_is_lost_takes_nobody_with_it),
+		cmocka_unit_test(captured_work_copies_from_nobody),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
