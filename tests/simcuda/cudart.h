@@ -110,6 +110,8 @@ void sim_pinned_drop(void);
 
 /* ---- Pools (cudart_pool.c) -------------------------------------------------------------------*/
 
+/* May the device reach what the pool hands out? */
+int sim_pool_reaches(const struct sim_pool *pool, int device);
 /* The bytes that a pool has handed out changed. */
 void sim_pool_count(struct sim_pool *pool, size_t more, size_t less);
 void sim_pools_drop(int device);

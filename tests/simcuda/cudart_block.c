@@ -254,6 +254,13 @@ static const char *check_host(uint64_t address, size_t size)
 	return reason;
 }
 
+/* The memory of pools has rules of its own. */
+static int reaches(int device, const struct sim_block *block)
+{
+	return block->pool ? sim_pool_reaches(block->pool, device)
+			   : (sim_device(device)->peers >> block->device & 1) != 0;
+}
+
 const char *sim_touch(int device, uint64_t address, size_t size, int write)
 {
 	int home = sim_arena_device(address);
@@ -263,7 +270,7 @@ const char *sim_touch(int device, uint64_t address, size_t size, int write)
 	const struct sim_block *block = sim_block_find(address);
 	if (!block || block->device != home || address >= block->address + block->size)
 		return no_block(home, address, block);
-	if (home != device && !(sim_device(device)->peers >> home & 1)) {
+	if (home != device && !reaches(device, block)) {
 		snprintf(reason, sizeof(reason),
 			 "%#llx is on device %d, which device %d may not reach",
 			 (unsigned long long)address, home, device);

@@ -17,6 +17,7 @@ struct sim_pool {
 	uint64_t used, used_high;         /* handed out */
 	uint64_t reserved, reserved_high; /* as a pool that keeps all up to the threshold */
 	int reuse[3];
+	unsigned peers; /* bits of the devices that may reach what it hands out */
 };
 
 static struct sim_pool *pools;
@@ -57,6 +58,11 @@ struct sim_pool *sim_pool_current(int device)
 int sim_pool_device(const struct sim_pool *pool)
 {
 	return pool->device;
+}
+
+int sim_pool_reaches(const struct sim_pool *pool, int device)
+{
+	return pool->device == device || (pool->peers >> device & 1) != 0;
 }
 
 void sim_pool_count(struct sim_pool *pool, size_t more, size_t less)
@@ -198,6 +204,55 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t keep)
 	if (pool->reserved > least)
 		pool->reserved = least;
 	return sim_leave(cudaSuccess);
+}
+
+/* ---- Peers -----------------------------------------------------------------------------------*/
+
+static int is_access(enum cudaMemAccessFlags flags)
+{
+	return flags == cudaMemAccessFlagsProtNone || flags == cudaMemAccessFlagsProtRead ||
+	       flags == cudaMemAccessFlagsProtReadWrite;
+}
+
+/* Its own device keeps its access. */
+static cudaError_t check_access(const struct sim_pool *pool, const struct cudaMemAccessDesc *access)
+{
+	int device = access->location.id;
+	if (access->location.type != cudaMemLocationTypeDevice || !is_access(access->flags))
+		return cudaErrorInvalidValue;
+	if (!is_device(device))
+		return cudaErrorInvalidDevice;
+	if (device == pool->device)
+		return access->flags == cudaMemAccessFlagsProtReadWrite ? cudaSuccess
+									: cudaErrorInvalidValue;
+	return sim_settings.peer ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+static cudaError_t set_access(struct sim_pool *pool, const struct cudaMemAccessDesc *access,
+			      size_t n)
+{
+	if (!pool || !access || !n)
+		return cudaErrorInvalidValue;
+	for (size_t i = 0; i < n; i++) {
+		cudaError_t error = check_access(pool, &access[i]);
+		if (error)
+			return error;
+	}
+	for (size_t i = 0; i < n; i++) {
+		unsigned bit = 1u << access[i].location.id;
+		if (access[i].flags == cudaMemAccessFlagsProtNone)
+			pool->peers &= ~bit;
+		else
+			pool->peers |= bit;
+	}
+	return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const struct cudaMemAccessDesc *access,
+				 size_t n)
+{
+	cudaError_t error = sim_enter("cudaMemPoolSetAccess");
+	return error ? error : sim_leave(set_access(find(handle), access, n));
 }
 
 /* The number behind an attribute: where it lies and how wide it is. */

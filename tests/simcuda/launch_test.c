@@ -212,6 +212,33 @@ static void a_peers_memory_is_out_of_reach_until_it_is_allowed(void **state)
 	assert_contains(simcudaMessage(), "is on device 0, which device 1 may not reach");
 }
 
+/* What peers may reach otherwise is no matter to it. */
+static void a_pools_memory_is_opened_by_the_pool(void **state)
+{
+	struct cudaMemAccessDesc access = {.location = {.type = cudaMemLocationTypeDevice, .id = 1},
+					   .flags = cudaMemAccessFlagsProtReadWrite};
+	cudaMemPool_t pool = NULL;
+	float *block = NULL;
+	(void)state;
+	start((const char *const[]){"SIMCUDA_DEVICES=2", NULL});
+	assert_cuda(cudaMallocAsync((void **)&block, N * sizeof(*block), NULL), cudaSuccess);
+	assert_cuda(cudaMemset(block, 0, N * sizeof(*block)), cudaSuccess);
+	assert_cuda(cudaDeviceGetMemPool(&pool, 0), cudaSuccess);
+	assert_cuda(cudaSetDevice(1), cudaSuccess);
+	assert_cuda(cudaDeviceEnablePeerAccess(0, 0), cudaSuccess);
+	assert_cuda(cudaMemPoolSetAccess(pool, &access, 1), cudaSuccess);
+	assert_cuda(launch_add(block, 1, N, NULL), cudaSuccess);
+	assert_cuda(cudaDeviceSynchronize(), cudaSuccess);
+	access.location.id = 7;
+	assert_cuda(cudaMemPoolSetAccess(pool, &access, 1), cudaErrorInvalidDevice);
+	access.location.id = 1;
+	access.flags = cudaMemAccessFlagsProtNone;
+	assert_cuda(cudaMemPoolSetAccess(pool, &access, 1), cudaSuccess);
+	assert_cuda(launch_add(block, 1, N, NULL), cudaSuccess);
+	assert_cuda(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+	assert_contains(simcudaMessage(), "is on device 0, which device 1 may not reach");
+}
+
 static void a_vector_load_has_to_be_aligned(void **state)
 {
 	(void)state;
@@ -311,6 +338,7 @@ int main(void)
 		cmocka_unit_test_setup(an_access_past_the_end_loses_the_device, restart),
 		cmocka_unit_test_setup(an_address_of_the_host_loses_it_too, restart),
 		cmocka_unit_test(a_peers_memory_is_out_of_reach_until_it_is_allowed),
+		cmocka_unit_test(a_pools_memory_is_opened_by_the_pool),
 		cmocka_unit_test_setup(a_vector_load_has_to_be_aligned, restart),
 		cmocka_unit_test(wrong_launches_are_refused),
 		cmocka_unit_test_setup(more_shared_memory_has_to_be_asked_for, restart),
