@@ -95,6 +95,7 @@ static void close_device(void *device)
 	if (own->streams)
 		cuda_graphs_close(own);
 	cuda_matmul_close(own); /* before its stream goes */
+	cuda_peer_close(own);
 	cuda_streams_close(own);
 	cuda_sources_close(own);
 	cuda_kernels_close(own);

@@ -81,6 +81,11 @@ static const struct name runtime_names[] = {
 	RUNTIME(cudaLaunchKernel),
 	RUNTIME(cudaFuncGetParamInfo),
 	RUNTIME(cudaFuncSetAttribute),
+	RUNTIME(cudaDeviceCanAccessPeer),
+	RUNTIME(cudaDeviceEnablePeerAccess),
+	RUNTIME(cudaDeviceGetMemPool),
+	RUNTIME(cudaMemPoolSetAccess),
+	RUNTIME(cudaMemcpyPeerAsync),
 };
 
 static const struct name blas_names[] = {

@@ -63,6 +63,11 @@ struct cuda_runtime {
 	__typeof__(&cudaLaunchKernel) cudaLaunchKernel;
 	__typeof__(&cudaFuncGetParamInfo) cudaFuncGetParamInfo;
 	__typeof__(&cudaFuncSetAttribute) cudaFuncSetAttribute;
+	__typeof__(&cudaDeviceCanAccessPeer) cudaDeviceCanAccessPeer;
+	__typeof__(&cudaDeviceEnablePeerAccess) cudaDeviceEnablePeerAccess;
+	__typeof__(&cudaDeviceGetMemPool) cudaDeviceGetMemPool;
+	__typeof__(&cudaMemPoolSetAccess) cudaMemPoolSetAccess;
+	__typeof__(&cudaMemcpyPeerAsync) cudaMemcpyPeerAsync;
 };
 
 struct cuda_blas {

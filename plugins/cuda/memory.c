@@ -180,6 +180,18 @@ tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint
 	return TN_OK;
 }
 
+int cuda_memory_find(const struct cuda_device *device, uint64_t buffer, uint32_t *kind)
+{
+	const struct cuda_buffers *buffers = device->buffers;
+	for (size_t i = buffers->n; i > 0; i--) {
+		if (buffers->list[i - 1].address != buffer)
+			continue;
+		*kind = buffers->list[i - 1].kind;
+		return 1;
+	}
+	return 0;
+}
+
 /* ---- free ------------------------------------------------------------------------------------*/
 
 tn_status cuda_memory_free(void *device, const struct tn_free_args *args)

@@ -14,6 +14,9 @@ void cuda_buffers_close(struct cuda_device *device);
 tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
 tn_status cuda_memory_free(void *device, const struct tn_free_args *args);
 
+/* Is it a buffer of the device's, and of which kind? */
+int cuda_memory_find(const struct cuda_device *device, uint64_t buffer, uint32_t *kind);
+
 static inline void *cuda_pointer(uint64_t address)
 {
 	return (void *)(uintptr_t)address; /* NOLINT(performance-no-int-to-ptr) */

@@ -20,6 +20,7 @@
  *   compile.c    NVRTC           cache.c, cache_trim.c: compiled kernels on disk
  *   kernel.c     kernels by key, and their launch; kernel_sources.c: the files of kernels/
  *   capture.c    table tenon.capture/1: graphs
+ *   peer.c       table tenon.peer/1: copies between devices
  *   source.c     table tenon.compile/1: kernels that programs bring
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
  *   nn.c         layers: conv2d.c, pool2d.c; image.c: what they share
@@ -90,6 +91,9 @@ struct cuda_device {
 	cudaStream_t blas_stream;     /* that the handle was given last */
 	struct cuda_sensors *sensors; /* opened by the first report */
 	struct tn_error_info loss;    /* status TN_OK: the device is there */
+	uint64_t peers_asked;         /* bit n: whether it reaches device n was asked */
+	uint64_t peers_reached;
+	cudaEvent_t peer_event; /* made by the first copy between peers */
 };
 
 /* Which devices there are, into the instance; done once. */
@@ -111,6 +115,8 @@ void cuda_matmul_leave(struct cuda_device *device, cudaStream_t stream);
 void cuda_graphs_close(struct cuda_device *device);
 void cuda_sources_close(struct cuda_device *device);
 
+void cuda_peer_close(struct cuda_device *device);
+
 tn_status cuda_upload(void *device, const struct tn_transfer_args *args);
 tn_status cuda_download(void *device, const struct tn_transfer_args *args);
 
@@ -118,6 +124,7 @@ extern const struct tn_device_table cuda_device_table;
 extern const struct tn_capture_table cuda_capture_table;
 extern const struct tn_compile_table cuda_compile_table;
 extern const struct tn_memory_table cuda_memory_table;
+extern const struct tn_peer_table cuda_peer_table;
 extern const struct tn_stream_table cuda_stream_table;
 extern const struct tn_copy_table cuda_copy_table;
 

@@ -21,6 +21,7 @@ struct cuda_stream {
 	/* As they were when its capture began. */
 	const char *marked[RECENT];
 	uint64_t n_marked;
+	uint64_t givers; /* bit n: it took bytes from device n since it was last waited for */
 };
 
 struct event {
@@ -154,6 +155,38 @@ tn_status cuda_stream_refuse(const struct cuda_device *device, const struct cuda
 			 "the stream is captured, and its work is not done");
 }
 
+void cuda_stream_take_from(struct cuda_stream *stream, int ordinal)
+{
+	stream->givers |= UINT64_C(1) << ordinal;
+}
+
+/* What came from a device that is lost is nothing, and the streams of others do not say so.  Any call on
+ * it does. */
+static tn_status check_givers(const struct cuda_device *device, struct cuda_stream *stream,
+			      struct tn_error_info *error, const char *operation)
+{
+	const struct cuda_runtime *rt = device->rt;
+	size_t free_bytes = 0, total = 0;
+	tn_status status = TN_OK;
+	for (int giver = 0; giver < CUDA_MAX_DEVICES; giver++) {
+		if (!(stream->givers >> giver & 1))
+			continue;
+		cudaError_t code = rt->cudaSetDevice(giver);
+		if (code == cudaSuccess)
+			code = rt->cudaMemGetInfo(&free_bytes, &total);
+		if (cuda_status_of(code) == TN_DEVICE_LOST)
+			status = cuda_fail(error, TN_BACKEND_FAILURE, operation,
+					   "device %d, from which bytes were taken, is lost: %s "
+					   "(%s, %d)",
+					   giver, rt->cudaGetErrorString(code),
+					   rt->cudaGetErrorName(code), (int)code);
+	}
+	stream->givers = 0;
+	(void)rt->cudaSetDevice(device->ordinal);
+	(void)rt->cudaGetLastError();
+	return status;
+}
+
 tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
 			   struct tn_error_info *error, const char *operation)
 {
@@ -165,7 +198,7 @@ tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *strea
 		return cuda_stream_fail(device, stream, error, code, operation,
 					"cudaStreamSynchronize");
 	stream->n_recent = 0;
-	return TN_OK;
+	return stream->givers ? check_givers(device, stream, error, operation) : TN_OK;
 }
 
 /* ---- A stream's life -------------------------------------------------------------------------*/

@@ -19,5 +19,10 @@ SIMCUDA_DEVICES=2 conform --filter='threads.*' >"$out" || {
 cat "$out"
 grep -q 'threads.devices.*passed' "$out" || exit 1
 for seed in 1 2; do
-	SIMCUDA_DEFER=1 SIMCUDA_SEED=$seed conform --level=1 || exit 1
+	SIMCUDA_DEFER=1 SIMCUDA_SEED=$seed SIMCUDA_DEVICES=2 conform --level=1 >"$out" || {
+		cat "$out"
+		exit 1
+	}
+	cat "$out"
+	grep -q 'peer.order.*passed' "$out" || exit 1
 done

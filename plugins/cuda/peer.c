@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Table tenon.peer/1: copies from one device to another, where CUDA says that the two reach each other;
+ * elsewhere the host makes the stop that the driver would make.  The copy is work of the taker's stream,
+ * between two events, by which it has its place in the giver's, too.
+ */
+#include <string.h>
+
+#include "memory.h"
+#include "status.h"
+#include "stream.h"
+
+struct exchange {
+	struct tn_peer_args args;
+	struct cuda_device *taker, *giver;
+	struct cuda_stream *takes, *gives;
+};
+
+/* ---- Does one reach the other? ---------------------------------------------------------------*/
+
+/* What a function of the runtime answered. */
+struct answer {
+	cudaError_t code;
+	const char *function;
+};
+
+/* Memory of a pool is not what peers may reach by the other call. */
+static struct answer open_pool(const struct exchange *x)
+{
+	const struct cuda_runtime *rt = x->taker->rt;
+	const struct cudaMemAccessDesc access = {
+		.location = {.type = cudaMemLocationTypeDevice, .id = x->taker->ordinal},
+		.flags = cudaMemAccessFlagsProtReadWrite};
+	cudaMemPool_t pool = NULL;
+	if (!x->giver->has_pools)
+		return (struct answer){cudaSuccess, NULL};
+	cudaError_t code = rt->cudaDeviceGetMemPool(&pool, x->giver->ordinal);
+	if (code != cudaSuccess)
+		return (struct answer){code, "cudaDeviceGetMemPool"};
+	return (struct answer){rt->cudaMemPoolSetAccess(pool, &access, 1), "cudaMemPoolSetAccess"};
+}
+
+/* Lets the taker, which is the current device, into the giver's memory. */
+static struct answer open_memory(const struct exchange *x)
+{
+	const struct cuda_runtime *rt = x->taker->rt;
+	cudaError_t code = rt->cudaDeviceEnablePeerAccess(x->giver->ordinal, 0);
+	if (code == cudaErrorPeerAccessAlreadyEnabled)
+		(void)rt->cudaGetLastError();
+	else if (code != cudaSuccess)
+		return (struct answer){code, "cudaDeviceEnablePeerAccess"};
+	return open_pool(x);
+}
+
+static int is_refusal(cudaError_t code)
+{
+	return code == cudaErrorPeerAccessUnsupported || code == cudaErrorTooManyPeers ||
+	       code == cudaErrorNotSupported;
+}
+
+/* Asked once. */
+static tn_status ask(const struct exchange *x)
+{
+	const struct cuda_runtime *rt = x->taker->rt;
+	int can = 0;
+	cudaError_t code = rt->cudaDeviceCanAccessPeer(&can, x->taker->ordinal, x->giver->ordinal);
+	struct answer answer = {code, "cudaDeviceCanAccessPeer"};
+	if (code == cudaSuccess && can)
+		answer = open_memory(x);
+	if (is_refusal(answer.code)) {
+		(void)rt->cudaGetLastError();
+		can = 0;
+	} else if (answer.code != cudaSuccess) {
+		return cuda_stream_fail(x->taker, x->takes, x->args.call.error, answer.code,
+					"peer_copy", answer.function);
+	}
+	x->taker->peers_asked |= UINT64_C(1) << x->giver->ordinal;
+	if (can)
+		x->taker->peers_reached |= UINT64_C(1) << x->giver->ordinal;
+	else
+		cuda_log(x->taker->host, TN_LOG_INFO,
+			 "%s (%d) does not reach %s (%d): copies make a stop on the host",
+			 x->taker->facts.name, x->taker->ordinal, x->giver->facts.name,
+			 x->giver->ordinal);
+	return TN_OK;
+}
+
+static tn_status reach(const struct exchange *x)
+{
+	tn_status status = TN_OK;
+	if (x->giver->ordinal >= CUDA_MAX_DEVICES)
+		return cuda_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
+				 "device %d is beyond the %d that are known", x->giver->ordinal,
+				 CUDA_MAX_DEVICES);
+	if (!(x->taker->peers_asked >> x->giver->ordinal & 1))
+		status = ask(x);
+	if (status || x->taker->peers_reached >> x->giver->ordinal & 1)
+		return status;
+	return cuda_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
+			 "device %d does not reach device %d", x->taker->ordinal,
+			 x->giver->ordinal);
+}
+
+/* ---- The order of both -----------------------------------------------------------------------*/
+
+/* An event of the current device, made by its first copy. */
+static struct answer make_event(struct cuda_device *device)
+{
+	if (device->peer_event)
+		return (struct answer){cudaSuccess, NULL};
+	return (struct answer){
+		device->rt->cudaEventCreateWithFlags(&device->peer_event, cudaEventDisableTiming),
+		"cudaEventCreateWithFlags"};
+}
+
+void cuda_peer_close(struct cuda_device *device)
+{
+	if (device->peer_event && !device->loss.status)
+		(void)device->rt->cudaEventDestroy(device->peer_event);
+	device->peer_event = NULL;
+}
+
+/* The giver marks its place.  Where that fails nothing was done, and the host hears of the loss of this
+ * device, if that is what it is, by its own calls. */
+static tn_status mark_giver(const struct exchange *x)
+{
+	const struct cuda_runtime *rt = x->taker->rt;
+	struct answer answer = {rt->cudaSetDevice(x->giver->ordinal), "cudaSetDevice"};
+	if (answer.code == cudaSuccess)
+		answer = make_event(x->giver);
+	if (answer.code == cudaSuccess)
+		answer = (struct answer){
+			rt->cudaEventRecord(x->giver->peer_event, cuda_stream_handle(x->gives)),
+			"cudaEventRecord"};
+	if (answer.code == cudaSuccess)
+		return TN_OK;
+	tn_status status = cuda_stream_fail(x->giver, x->gives, x->args.call.error, answer.code,
+					    "peer_copy", answer.function);
+	return status == TN_DEVICE_LOST ? TN_UNSUPPORTED : status;
+}
+
+/* The taker waits for it, and takes. */
+static struct answer take_bytes(const struct exchange *x)
+{
+	const struct cuda_runtime *rt = x->taker->rt;
+	const struct tn_peer_args *args = &x->args;
+	cudaStream_t stream = cuda_stream_handle(x->takes);
+	struct answer answer = make_event(x->taker);
+	if (answer.code != cudaSuccess)
+		return answer;
+	cudaError_t code = rt->cudaStreamWaitEvent(stream, x->giver->peer_event, 0);
+	if (code != cudaSuccess)
+		return (struct answer){code, "cudaStreamWaitEvent"};
+	code = rt->cudaMemcpyPeerAsync(cuda_pointer(args->buffer + args->offset), x->taker->ordinal,
+				       cuda_pointer(args->peer_buffer + args->peer_offset),
+				       x->giver->ordinal, args->size, stream);
+	return (struct answer){code, "cudaMemcpyPeerAsync"};
+}
+
+/* The giver goes on when that is done; where it cannot be told so, the host waits. */
+static struct answer release_giver(const struct exchange *x)
+{
+	const struct cuda_runtime *rt = x->taker->rt;
+	cudaStream_t stream = cuda_stream_handle(x->takes);
+	struct answer answer = {rt->cudaEventRecord(x->taker->peer_event, stream),
+				"cudaEventRecord"};
+	if (answer.code == cudaSuccess)
+		answer = (struct answer){rt->cudaStreamWaitEvent(cuda_stream_handle(x->gives),
+								 x->taker->peer_event, 0),
+					 "cudaStreamWaitEvent"};
+	if (answer.code != cudaSuccess)
+		(void)rt->cudaStreamSynchronize(stream);
+	return answer;
+}
+
+static tn_status run(const struct exchange *x)
+{
+	struct cuda_device *taker = x->taker;
+	tn_status status = mark_giver(x);
+	struct answer answer = {taker->rt->cudaSetDevice(taker->ordinal), "cudaSetDevice"};
+	if (status)
+		return status;
+	cuda_stream_note(x->takes, "peer_copy");
+	if (answer.code == cudaSuccess)
+		answer = take_bytes(x);
+	if (answer.code == cudaSuccess) {
+		cuda_stream_take_from(x->takes, x->giver->ordinal);
+		answer = release_giver(x);
+	}
+	if (answer.code == cudaSuccess)
+		return TN_OK;
+	return cuda_stream_fail(taker, x->takes, x->args.call.error, answer.code, "peer_copy",
+				answer.function);
+}
+
+/* ---- The entry -------------------------------------------------------------------------------*/
+
+static tn_status check_peer(const struct exchange *x)
+{
+	struct tn_error_info *error = x->args.call.error;
+	if (!x->giver || x->giver == x->taker || x->giver->rt != x->taker->rt ||
+	    x->giver->ordinal == x->taker->ordinal)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, "peer_copy",
+				 "the peer is no other device of this instance");
+	if (x->giver->loss.status)
+		return cuda_fail(error, TN_UNSUPPORTED, "peer_copy", "the peer is lost: %.400s",
+				 x->giver->loss.text);
+	return TN_OK;
+}
+
+static tn_status check_buffers(const struct exchange *x)
+{
+	const struct tn_peer_args *args = &x->args;
+	uint32_t kind = TN_MEMORY_DEVICE, peer_kind = TN_MEMORY_DEVICE;
+	if (!args->size || !cuda_memory_find(x->taker, args->buffer, &kind) ||
+	    !cuda_memory_find(x->giver, args->peer_buffer, &peer_kind))
+		return cuda_fail(args->call.error, TN_INVALID_ARGUMENT, "peer_copy",
+				 "no bytes, or what is no buffer of the device or of its peer");
+	if (kind == TN_MEMORY_DEVICE && peer_kind == TN_MEMORY_DEVICE)
+		return TN_OK;
+	return cuda_fail(args->call.error, TN_UNSUPPORTED, "peer_copy",
+			 "of pinned memory there are no copies between peers");
+}
+
+static tn_status take(struct cuda_device *device, const struct tn_peer_args *args,
+		      struct exchange *x, int *goes_on)
+{
+	struct tn_peer_args *own = &x->args;
+	tn_status status = cuda_take(device, own, sizeof(*own), args, TN_DRY_RUN | TN_DETERMINISTIC,
+				     "peer_copy");
+	if (!status)
+		status = cuda_stream_of(device, &own->call, "peer_copy", &x->takes);
+	if (status)
+		return status;
+	const struct tn_call peers = {.stream = own->peer_stream, .error = own->call.error};
+	x->taker = device;
+	x->giver = own->peer;
+	status = check_peer(x);
+	if (!status)
+		status = cuda_stream_of(x->giver, &peers, "peer_copy", &x->gives);
+	if (!status)
+		status = reach(x);
+	return status ? status : cuda_workspace(&own->call, "peer_copy", 0, goes_on);
+}
+
+static tn_status peer_copy(void *device, const struct tn_peer_args *args)
+{
+	struct exchange x = {.taker = NULL};
+	int goes_on = 0;
+	tn_status status = take(device, args, &x, &goes_on);
+	if (status || !goes_on)
+		return status;
+	status = check_buffers(&x);
+	if (!status)
+		status = cuda_stream_refuse(x.taker, x.takes, x.args.call.error, "peer_copy");
+	if (!status)
+		status = cuda_stream_refuse(x.giver, x.gives, x.args.call.error, "peer_copy");
+	return status ? status : run(&x);
+}
+
+const struct tn_peer_table cuda_peer_table = {
+	.struct_size = sizeof(cuda_peer_table),
+	.peer_copy = peer_copy,
+};

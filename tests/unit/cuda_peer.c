@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Arrays that go from one CUDA device to another: on two simulated ones, whose streams are deferred and mixed
+ * by a seed, so that what was not ordered is not in order.
+ */
+#include <unistd.h>
+
+#include "cuda_fixture.h"
+
+#define SETTINGS(...) ((const char *const[]){"SIMCUDA_DEVICES=2", __VA_ARGS__, NULL})
+
+enum { N = 3000 };
+
+static tn_array *numbers(tn_context *context, double value)
+{
+	return tn_full(context, TN_F32, 1, (int64_t[]){N}, value);
+}
+
+static float first_of(const tn_array *array)
+{
+	static float values[N];
+	assert_ok(tn_to_host(array, values, sizeof(values)));
+	for (int i = 1; i < N; i++)
+		assert_true(values[i] == values[0]);
+	return values[0];
+}
+
+static tn_array *send(tn_context *context, const tn_array *array)
+{
+	return tn_to(array, tn_context_device(context, 1));
+}
+
+static void finish(tn_context *context)
+{
+	char report[512];
+	tn_context_close(context);
+	if (simcudaLive(report, sizeof(report)))
+		fail_msg("left: %s", report);
+}
+
+/* ---- Cases -----------------------------------------------------------------------------------*/
+
+static void nobody_waits_for_a_copy_between_peers(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	tn_array *x = numbers(context, 3);
+	assert_true(first_of(send(context, x)) == 3);
+	assert_int_equal(simcudaCalls("cudaDeviceEnablePeerAccess"), 1);
+	assert_int_equal(simcudaCalls("cudaMemPoolSetAccess"), 1);
+	tn_array *twice = tn_add(x, x);
+	simcudaForgetCalls();
+	tn_array *there = send(context, twice);
+	assert_non_null(there);
+	assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 1);
+	assert_int_equal(simcudaCalls("cudaMemcpyAsync"), 0);
+	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
+	assert_int_equal(simcudaCalls("cudaDevice*"), 0);
+	assert_true(first_of(there) == 6);
+	assert_true(first_of(twice) == 6);
+	finish(context);
+}
+
+static void peers_out_of_reach_go_by_way_of_the_host(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", "SIMCUDA_PEER=0"));
+	tn_array *x = numbers(context, 3);
+	for (int i = 0; i < 3; i++) {
+		tn_array *there = send(context, tn_add(x, x));
+		assert_true(first_of(there) == 6);
+	}
+	assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 0);
+	assert_int_equal(simcudaCalls("cudaDeviceCanAccessPeer"), 1);
+	finish(context);
+}
+
+/* What is given back at once is used again on both sides. */
+static void memory_is_given_back_while_the_copy_waits(void **state)
+{
+	enum { TIMES = 12, SEEDS = 6 };
+	(void)state;
+	for (int seed = 1; seed <= SEEDS; seed++) {
+		tn_array *there[TIMES];
+		char text[32];
+		snprintf(text, sizeof(text), "SIMCUDA_SEED=%d", seed);
+		tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", text));
+		tn_device *first = tn_context_device(context, 0);
+		tn_device *second = tn_context_device(context, 1);
+		for (int i = 0; i < TIMES; i++) {
+			tn_array *x = numbers(context, i);
+			assert_ok(tn_device_set_current(context, second));
+			tn_array_destroy(numbers(context, -1));
+			assert_ok(tn_device_set_current(context, first));
+			there[i] = tn_to(x, second);
+			tn_array_destroy(x);
+			tn_array_destroy(tn_to(there[i], first));
+			tn_array_destroy(numbers(context, -2));
+		}
+		for (int i = 0; i < TIMES; i++)
+			assert_true(first_of(there[i]) == (float)i);
+		finish(context);
+	}
+}
+
+/* The other device's streams say nothing of it, and what came from there is nothing. */
+static void a_giver_that_is_lost_is_told_to_who_waits(void **state)
+{
+	float values[N];
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	tn_array *there = send(context, numbers(context, 1));
+	/* The next that is asked is the giver. */
+	simcudaInject("cudaMemGetInfo", 1, cudaErrorIllegalAddress, 1);
+	assert_int_equal(tn_to_host(there, values, sizeof(values)), TN_BACKEND_FAILURE);
+	assert_kept(context, TN_BACKEND_FAILURE, "download",
+		    "from which bytes were taken, is lost");
+	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
+	assert_true(first_of(tn_add(numbers(context, 4), numbers(context, 4))) == 8);
+	tn_context_close(context);
+	restart_simcuda(NULL);
+}
+
+/* Each call that a copy makes may fail: it is said, nothing was changed, and the next copy is made. */
+static void a_call_that_fails_spoils_one_copy(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned n;
+	} calls[] = {{"cudaDeviceCanAccessPeer", 1},  {"cudaDeviceEnablePeerAccess", 1},
+		     {"cudaDeviceGetMemPool", 1},     {"cudaMemPoolSetAccess", 1},
+		     {"cudaEventCreateWithFlags", 1}, {"cudaEventCreateWithFlags", 2},
+		     {"cudaEventRecord", 1},          {"cudaStreamWaitEvent", 1},
+		     {"cudaMemcpyPeerAsync", 1},      {"cudaEventRecord", 2},
+		     {"cudaStreamWaitEvent", 2}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+		tn_array *x = numbers(context, 5);
+		/* So that the second device is open. */
+		assert_non_null(tn_to(numbers(context, 1), tn_context_device(context, 2)));
+		assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
+		tn_array_destroy(numbers(context, -1));
+		simcudaInject(calls[i].name, calls[i].n, cudaErrorUnknown, 0);
+		assert_null(send(context, x));
+		assert_kept(context, TN_BACKEND_FAILURE, "peer_copy", calls[i].name);
+		assert_true(first_of(send(context, x)) == 5);
+		assert_true(first_of(x) == 5);
+		finish(context);
+	}
+}
+
+static void a_refusal_is_no_failure(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	simcudaInject("cudaDeviceEnablePeerAccess", 1, cudaErrorTooManyPeers, 0);
+	tn_array *x = numbers(context, 5);
+	assert_true(first_of(send(context, x)) == 5);
+	assert_true(first_of(send(context, x)) == 5);
+	assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 0);
+	finish(context);
+}
+
+/* A gradient goes back the way that its array came. */
+static void gradients_go_back(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	tn_array *x = numbers(context, 3);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	/* New arrays of the way back are made on the current device. */
+	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
+	tn_array *there = send(context, x);
+	tn_array *loss = tn_sum(tn_multiply(there, there), 0, NULL, 0);
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	tn_array *gradient = tn_tape_gradient(tape, x);
+	assert_ptr_equal(tn_array_device(gradient), tn_context_device(context, 0));
+	assert_true(first_of(gradient) == 6);
+	tn_tape_end(tape);
+	finish(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_waits_for_a_copy_between_peers),
+		cmocka_unit_test(peers_out_of_reach_go_by_way_of_the_host),
+		cmocka_unit_test(memory_is_given_back_while_the_copy_waits),
+		cmocka_unit_test(a_giver_that_is_lost_is_told_to_who_waits),
+		cmocka_unit_test(a_call_that_fails_spoils_one_copy),
+		cmocka_unit_test(a_refusal_is_no_failure),
+		cmocka_unit_test(gradients_go_back),
+	};
+	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
+		return TEST_SKIPPED;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
