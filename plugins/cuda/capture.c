@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "ranges.h"
 #include "status.h"
 #include "stream.h"
 
@@ -65,6 +66,7 @@ static tn_status take(struct cuda_device *device, const struct tn_graph_args *ar
 
 static tn_status capture_begin(void *device, const struct tn_graph_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "capture_begin");
 	struct cuda_device *own = device;
 	struct tn_graph_args taken;
 	struct cuda_stream *stream;
@@ -113,6 +115,7 @@ static tn_status make(struct cuda_device *device, const struct cuda_stream *stre
 
 static tn_status capture_end(void *device, const struct tn_graph_args *args, void **graph)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "capture_end");
 	struct cuda_device *own = device;
 	struct tn_graph_args taken;
 	struct cuda_stream *stream;
@@ -145,6 +148,7 @@ static tn_status capture_end(void *device, const struct tn_graph_args *args, voi
 
 static tn_status graph_launch(void *device, const struct tn_graph_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "graph_launch");
 	struct cuda_device *own = device;
 	struct tn_graph_args taken;
 	struct cuda_stream *stream;

@@ -17,6 +17,7 @@
 #include "image.h"
 #include "kernel.h"
 #include "nn.h"
+#include "ranges.h"
 #include "status.h"
 
 enum { N = 0, C = 1, H = 2, W = 3 };
@@ -360,6 +361,7 @@ static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *arg
 
 tn_status cuda_conv2d_forward(void *device, const struct tn_conv2d_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "conv2d_forward");
 	struct tn_conv2d_args own;
 	struct cuda_job job;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "conv2d_forward");
@@ -368,6 +370,7 @@ tn_status cuda_conv2d_forward(void *device, const struct tn_conv2d_args *args)
 
 tn_status cuda_conv2d_input_gradient(void *device, const struct tn_conv2d_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "conv2d_input_gradient");
 	struct tn_conv2d_args own;
 	struct cuda_job job;
 	tn_status status = cuda_job_begin_adding(&job, device, &own, sizeof(own), args,
@@ -377,6 +380,7 @@ tn_status cuda_conv2d_input_gradient(void *device, const struct tn_conv2d_args *
 
 tn_status cuda_conv2d_weight_gradient(void *device, const struct tn_conv2d_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "conv2d_weight_gradient");
 	struct tn_conv2d_args own;
 	struct cuda_job job;
 	tn_status status = cuda_job_begin_adding(&job, device, &own, sizeof(own), args,

@@ -11,6 +11,7 @@
 #include "kernel.h"
 #include "memory.h"
 #include "operand.h"
+#include "ranges.h"
 #include "status.h"
 #include "stream.h"
 
@@ -250,6 +251,7 @@ static void plan_fill(struct movement *m, const struct tn_fill_args *args)
 
 static tn_status fill(void *device, const struct tn_fill_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "fill");
 	struct tn_fill_args own;
 	struct cuda_job job;
 	struct movement m = {.is_fill = 0};
@@ -305,6 +307,7 @@ static tn_status run_dense(struct cuda_job *job, const struct movement *m)
 
 static tn_status copy(void *device, const struct tn_copy_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "copy");
 	struct tn_copy_args own;
 	struct cuda_job job;
 	struct movement m = {.is_fill = 0};

@@ -6,6 +6,7 @@
 #include "kernel.h"
 #include "layer.h"
 #include "nn.h"
+#include "ranges.h"
 #include "status.h"
 
 /* As kernels/cross_entropy.cu has it. */
@@ -116,6 +117,7 @@ static tn_status go_on(struct cuda_job *job, const struct tn_cross_entropy_args 
 
 tn_status cuda_cross_entropy_forward(void *device, const struct tn_cross_entropy_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "cross_entropy_forward");
 	struct tn_cross_entropy_args own;
 	struct cuda_job job;
 	tn_status status =
@@ -125,6 +127,7 @@ tn_status cuda_cross_entropy_forward(void *device, const struct tn_cross_entropy
 
 tn_status cuda_cross_entropy_backward(void *device, const struct tn_cross_entropy_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "cross_entropy_backward");
 	struct tn_cross_entropy_args own;
 	struct cuda_job job;
 	tn_status status = cuda_job_begin_adding(&job, device, &own, sizeof(own), args,

@@ -7,6 +7,7 @@
 
 #include "kernel.h"
 #include "memory.h"
+#include "ranges.h"
 #include "report.h"
 #include "status.h"
 #include "stream.h"
@@ -253,6 +254,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	made->rt = &own->rt;
 	made->facts = own->devices[taken.index];
 	made->uses_tf32 = asks_for_tf32(own->host);
+	made->has_ranges = cuda_ranges_are_asked(own->host);
 	status = make(made, taken.index, error);
 	if (status) {
 		close_device(made);

@@ -10,6 +10,7 @@
 
 #include "kernel.h"
 #include "operand.h"
+#include "ranges.h"
 #include "status.h"
 
 enum { BLOCK = 256, DEFINES = 4 };
@@ -165,6 +166,7 @@ static struct cuda_grid grid_for(const struct cuda_job *job, uint64_t n)
 
 tn_status cuda_gather(void *device, const struct tn_gather_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "gather");
 	struct tn_gather_args own;
 	struct cuda_job job;
 	struct cuda_define defines[DEFINES];
@@ -246,6 +248,7 @@ static tn_status run_scatter(struct cuda_job *job, const struct tn_gather_args *
 
 tn_status cuda_scatter_add(void *device, const struct tn_gather_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "scatter_add");
 	struct tn_gather_args own;
 	struct cuda_job job;
 	const struct pair pair = {&own.output, &own.input, "input"};

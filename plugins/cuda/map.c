@@ -10,6 +10,7 @@
 #include "geometry.h"
 #include "kernel.h"
 #include "program.h"
+#include "ranges.h"
 #include "status.h"
 
 enum { BLOCK = 256, MAX_VECTOR = 8 };
@@ -306,6 +307,7 @@ static tn_status get(struct cuda_job *job, const struct map *map, struct cuda_ke
 
 tn_status cuda_map(void *device, const struct tn_map_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "map");
 	struct tn_map_args own;
 	struct cuda_job job;
 	struct map map;

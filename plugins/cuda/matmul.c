@@ -11,6 +11,7 @@
 #include "kernel.h"
 #include "memory.h"
 #include "operand.h"
+#include "ranges.h"
 #include "status.h"
 #include "stream.h"
 
@@ -362,6 +363,7 @@ static tn_status run(struct cuda_job *job, const struct product *p, uint64_t byt
 
 tn_status cuda_matmul(void *device, const struct tn_matmul_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "matmul");
 	struct tn_matmul_args own;
 	struct cuda_job job;
 	struct product p;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ranges.h"
 #include "status.h"
 #include "stream.h"
 
@@ -148,6 +149,7 @@ static tn_status check(const struct tn_alloc_args *args)
 
 tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "alloc");
 	struct cuda_device *own = device;
 	struct tn_alloc_args taken;
 	struct buffer made = {.memory = NULL};
@@ -196,6 +198,7 @@ int cuda_memory_find(const struct cuda_device *device, uint64_t buffer, uint32_t
 
 tn_status cuda_memory_free(void *device, const struct tn_free_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "free");
 	struct cuda_device *own = device;
 	struct cuda_buffers *buffers = own->buffers;
 	struct tn_free_args taken;

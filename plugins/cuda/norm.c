@@ -11,6 +11,7 @@
 #include "kernel.h"
 #include "layer.h"
 #include "nn.h"
+#include "ranges.h"
 #include "status.h"
 
 enum { DEFINES = 6, CHANNELS_OF_JOIN = 8, LEAST_STEPS = 8 };
@@ -280,30 +281,36 @@ static tn_status enter(void *device, const struct tn_norm_args *args, enum cuda_
 
 tn_status cuda_batch_norm_forward(void *device, const struct tn_norm_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "batch_norm_forward");
 	return enter(device, args, CUDA_BATCH_NORM, 0, "batch_norm_forward");
 }
 
 tn_status cuda_batch_norm_backward(void *device, const struct tn_norm_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "batch_norm_backward");
 	return enter(device, args, CUDA_BATCH_NORM, 1, "batch_norm_backward");
 }
 
 tn_status cuda_layer_norm_forward(void *device, const struct tn_norm_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "layer_norm_forward");
 	return enter(device, args, CUDA_LAYER_NORM, 0, "layer_norm_forward");
 }
 
 tn_status cuda_layer_norm_backward(void *device, const struct tn_norm_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "layer_norm_backward");
 	return enter(device, args, CUDA_LAYER_NORM, 1, "layer_norm_backward");
 }
 
 tn_status cuda_group_norm_forward(void *device, const struct tn_norm_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "group_norm_forward");
 	return enter(device, args, CUDA_GROUP_NORM, 0, "group_norm_forward");
 }
 
 tn_status cuda_group_norm_backward(void *device, const struct tn_norm_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "group_norm_backward");
 	return enter(device, args, CUDA_GROUP_NORM, 1, "group_norm_backward");
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "ranges.h"
 #include "status.h"
 #include "stream.h"
 
@@ -246,6 +247,7 @@ static tn_status take(struct cuda_device *device, const struct tn_peer_args *arg
 
 static tn_status peer_copy(void *device, const struct tn_peer_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "peer_copy");
 	struct exchange x = {.taker = NULL};
 	int goes_on = 0;
 	tn_status status = take(device, args, &x, &goes_on);

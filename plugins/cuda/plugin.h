@@ -10,6 +10,7 @@
  *   count.c      which devices there are, asked of neither the runtime nor the driver
  *   device.c     open, close, describe
  *   memory.c     buffers         transfer.c  copies between host and device
+ *   ranges.c     NVTX: operations by name, for profilers
  *   report.c     versions, clocks, temperature, power
  *   stream.c     streams, events, errors that come late
  *   status.c     errors: what NVIDIA's codes mean, arguments, a lost device
@@ -91,6 +92,7 @@ struct cuda_device {
 	cudaStream_t blas_stream;     /* that the handle was given last */
 	struct cuda_sensors *sensors; /* opened by the first report */
 	struct tn_error_info loss;    /* status TN_OK: the device is there */
+	int has_ranges;               /* a profiler is told of operations */
 	uint64_t peers_asked;         /* bit n: whether it reaches device n was asked */
 	uint64_t peers_reached;
 	cudaEvent_t peer_event; /* made by the first copy between peers */

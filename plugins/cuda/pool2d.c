@@ -8,6 +8,7 @@
 #include "image.h"
 #include "kernel.h"
 #include "nn.h"
+#include "ranges.h"
 #include "status.h"
 
 enum { N = 0, C = 1, H = 2, W = 3 };
@@ -167,6 +168,7 @@ static tn_status run(struct cuda_job *job, const struct tn_pool2d_args *args, in
 
 tn_status cuda_pool2d_forward(void *device, const struct tn_pool2d_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "pool2d_forward");
 	static const char operation[] = "pool2d_forward";
 	struct tn_pool2d_args own;
 	struct cuda_job job;
@@ -181,6 +183,7 @@ tn_status cuda_pool2d_forward(void *device, const struct tn_pool2d_args *args)
 
 tn_status cuda_pool2d_backward(void *device, const struct tn_pool2d_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "pool2d_backward");
 	static const char operation[] = "pool2d_backward";
 	struct tn_pool2d_args own;
 	struct cuda_job job;

@@ -12,6 +12,7 @@
 #include "geometry.h"
 #include "kernel.h"
 #include "program.h"
+#include "ranges.h"
 #include "reduce.h"
 #include "status.h"
 
@@ -380,6 +381,7 @@ static tn_status run_two(struct cuda_job *job, struct cuda_reduction *r)
 
 tn_status cuda_reduce(void *device, const struct tn_reduce_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "reduce");
 	struct tn_reduce_args own;
 	struct cuda_reduction r;
 	struct cuda_job job;

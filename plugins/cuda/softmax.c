@@ -8,6 +8,7 @@
 #include "kernel.h"
 #include "layer.h"
 #include "nn.h"
+#include "ranges.h"
 #include "status.h"
 
 /* As kernels/softmax.cu has it. */
@@ -128,6 +129,7 @@ static tn_status go_on(struct cuda_job *job, const struct tn_softmax_args *args,
 
 tn_status cuda_softmax_forward(void *device, const struct tn_softmax_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "softmax_forward");
 	struct tn_softmax_args own;
 	struct cuda_job job;
 	const struct views views = {2, {"x", "y"}, {&own.x, &own.y}};
@@ -137,6 +139,7 @@ tn_status cuda_softmax_forward(void *device, const struct tn_softmax_args *args)
 
 tn_status cuda_softmax_backward(void *device, const struct tn_softmax_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "softmax_backward");
 	struct tn_softmax_args own;
 	struct cuda_job job;
 	const struct views views = {3, {"y", "dy", "dx"}, {&own.y, &own.dy, &own.dx}};

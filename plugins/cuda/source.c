@@ -11,6 +11,7 @@
 #include "compile.h"
 #include "kernel.h"
 #include "memory.h"
+#include "ranges.h"
 #include "status.h"
 #include "stream.h"
 
@@ -208,6 +209,7 @@ static void give_log(const struct cuda_text *log, struct tn_compile_log *to)
 
 static tn_status compile(void *device, const struct tn_compile_args *args, void **kernel)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "compile");
 	struct cuda_device *own = device;
 	struct tn_compile_args taken;
 	struct cuda_text log = {.host = own->host};
@@ -369,6 +371,7 @@ static tn_status start(struct cuda_job *job, const struct tn_launch_args *args,
 
 static tn_status launch(void *device, const struct tn_launch_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "launch");
 	struct cuda_device *own = device;
 	struct cuda_job job;
 	struct tn_launch_args taken;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ranges.h"
 #include "status.h"
 
 #define RECENT 16u
@@ -318,6 +319,7 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 
 tn_status cuda_sync(void *device, const struct tn_sync_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "sync");
 	struct cuda_device *own = device;
 	struct tn_sync_args taken;
 	struct cuda_stream *stream;
@@ -466,6 +468,7 @@ static tn_status fail_event(struct cuda_device *device, const struct event *even
 
 static tn_status event_sync(void *device, const struct tn_event_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "event_sync");
 	struct cuda_device *own = device;
 	struct tn_event_args taken;
 	tn_status status = take_event(own, args, "event_sync", &taken, NULL);

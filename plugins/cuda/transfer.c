@@ -7,6 +7,7 @@
  * what.
  */
 #include "memory.h"
+#include "ranges.h"
 #include "status.h"
 #include "stream.h"
 
@@ -40,6 +41,7 @@ static tn_status take(struct cuda_device *device, const struct tn_transfer_args 
 
 tn_status cuda_upload(void *device, const struct tn_transfer_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "upload");
 	struct cuda_device *own = device;
 	struct transfer t;
 	tn_status status = take(own, args, "upload", &t);
@@ -59,6 +61,7 @@ tn_status cuda_upload(void *device, const struct tn_transfer_args *args)
 
 tn_status cuda_download(void *device, const struct tn_transfer_args *args)
 {
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "download");
 	struct cuda_device *own = device;
 	struct transfer t;
 	tn_status status = take(own, args, "download", &t);

@@ -54,4 +54,10 @@ unsigned long simcudaNvrtcCalls(const char *name);
 void simcudaNvmlInject(const char *name, unsigned n, int code);
 unsigned long simcudaNvmlCalls(const char *name);
 
+/* ---- libsimnvtx.so, which stands for a profiler ----------------------------------------------*/
+
+/* "map;/;" for a range that has begun and ended. */
+const char *simcudaRanges(void);
+void simcudaForgetRanges(void);
+
 #endif
