@@ -182,6 +182,15 @@ static int is_given(struct doctor_device *device, struct doctor_result *result, 
 	return 0;
 }
 
+/* The pool rounds a size up in steps of a sixteenth: the most bytes of at most `most` that it does not. */
+static uint64_t whole_size(uint64_t most)
+{
+	uint64_t step = 1;
+	while (most / step >= 32)
+		step *= 2;
+	return most / step * step;
+}
+
 /* More than the largest piece is refused before the device is asked, and all that there is by a device with
  * memory of its own, while it has something of ours. */
 static void ask_for_all(struct doctor_device *device, struct doctor_result *result)
@@ -196,7 +205,7 @@ static void ask_for_all(struct doctor_device *device, struct doctor_result *resu
 		bytes = memory.total_bytes;
 	tn_array *held = tn_full(device->context, TN_F32, 1, &one, 1);
 	if (held)
-		(void)is_given(device, result, (int64_t)(bytes / sizeof(float)));
+		(void)is_given(device, result, (int64_t)(whole_size(bytes) / sizeof(float)));
 	tn_array_destroy(held);
 }
 
