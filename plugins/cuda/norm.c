@@ -14,7 +14,7 @@
 #include "ranges.h"
 #include "status.h"
 
-enum { DEFINES = 6, CHANNELS_OF_JOIN = 8, LEAST_STEPS = 8 };
+enum { DEFINES = 6, CHANNELS_OF_JOIN = 8, LEAST_STEPS = 8, BLOCKS = 512 };
 
 struct sizes {
 	struct cuda_team chunks, groups; /* of threads, for either */
@@ -76,14 +76,14 @@ static uint32_t fill_views(struct cuda_norm *norm, const struct cuda_norm_call *
 	return nest.rank;
 }
 
-/* Chunks enough to fill the device, but none too short for a team. */
-static void divide(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_device *device,
-		   tn_dtype dtype)
+/* Chunks enough to fill a large device, but none too short for a team: by shape alone, so that sums are the
+ * same on every device. */
+static void divide(struct cuda_norm *norm, struct sizes *sizes, tn_dtype dtype)
 {
 	const int64_t m = norm->n_samples * norm->n_inner;
 	const struct cuda_team team = cuda_team_of(m, sizes->channels_last);
 	const int64_t blocks = (norm->n_channels + team.lx - 1) / team.lx;
-	const int64_t wanted = 4 * (int64_t)device->processors / blocks;
+	const int64_t wanted = BLOCKS / blocks;
 	const int64_t least = (int64_t)team.ly * LEAST_STEPS;
 	norm->chunk = wanted > 1 ? (m + wanted - 1) / wanted : m;
 	norm->chunk = norm->chunk < least ? least : norm->chunk;
@@ -93,8 +93,7 @@ static void divide(struct cuda_norm *norm, struct sizes *sizes, const struct cud
 			 tn_dtype_size(cuda_sum_dtype(dtype));
 }
 
-static void plan(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_norm_call *n,
-		 const struct cuda_device *device)
+static void plan(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_norm_call *n)
 {
 	const struct tn_norm_args *a = &n->args;
 	const int wants_dw = (a->wants & CUDA_NORM_DW) != 0;
@@ -121,7 +120,7 @@ static void plan(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_
 	sizes->channels_last = norm->x.channel == 1 &&
 			       (norm->n_inner == 1 || norm->x.inner[sizes->inner - 1] != 1);
 	sizes->groups = cuda_team_of(norm->n_channels / norm->groups * norm->n_inner, 0);
-	divide(norm, sizes, device, a->x.dtype);
+	divide(norm, sizes, a->x.dtype);
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------*/
@@ -268,7 +267,7 @@ static tn_status enter(void *device, const struct tn_norm_args *args, enum cuda_
 		status = cuda_norm_check(&n, operation);
 	if (status)
 		return status;
-	plan(&norm, &sizes, &n, device);
+	plan(&norm, &sizes, &n);
 	const uint64_t bytes = needs_chunks(&n) ? sizes.scratch : 0;
 	status = cuda_workspace(&n.args.call, operation, bytes, &goes_on);
 	if (status || !goes_on)
