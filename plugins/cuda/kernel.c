@@ -140,6 +140,8 @@ static struct cuda_kernel *find(const struct cuda_kernels *kernels, uint64_t has
 
 /* ---- Making ----------------------------------------------------------------------------------*/
 
+/* Queued work may use it, so all of that is waited for; whoever has thousands of kernels compiles one now,
+ * which takes longer.  What fails here is kept by the stream. */
 static void drop_oldest(struct cuda_device *device)
 {
 	struct cuda_kernels *kernels = device->kernels;
@@ -152,6 +154,7 @@ static void drop_oldest(struct cuda_device *device)
 		return;
 	struct cuda_kernel *gone = *oldest;
 	*oldest = gone->next;
+	cuda_streams_wait(device);
 	destroy_kernel(device, gone);
 	kernels->n--;
 }
@@ -430,12 +433,13 @@ static int may_include(const char *text)
 	return matched == sizeof(word) - 1;
 }
 
+/* The compiler's words, which are kept with the binary, name the file. */
 static void print_foreign(struct cuda_kernels *kernels, const struct cuda_unit *unit)
 {
 	const struct cuda_target *target = &kernels->target;
 	cuda_text_clear(&kernels->whole);
-	cuda_text_format(&kernels->whole, "a program's own\nNVRTC %d.%d %s\n", target->version[0],
-			 target->version[1], target->architecture);
+	cuda_text_format(&kernels->whole, "a program's own\n%s\nNVRTC %d.%d %s\n", unit->file,
+			 target->version[0], target->version[1], target->architecture);
 	cuda_text_add(&kernels->whole, unit->options);
 	cuda_text_add(&kernels->whole, "\n");
 	cuda_text_add(&kernels->whole, unit->source);

@@ -56,6 +56,12 @@ void cuda_stream_forget(struct cuda_device *device, const char *operation)
 	}
 }
 
+void cuda_streams_wait(const struct cuda_device *device)
+{
+	for (const struct cuda_stream *stream = device->streams; stream; stream = stream->next)
+		(void)device->rt->cudaStreamSynchronize(stream->handle);
+}
+
 void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *stream)
 {
 	if (device->is_blocking && device->captured != stream)

@@ -16,6 +16,8 @@ void cuda_streams_close(struct cuda_device *device);
 /* The stream of a call.  TN_INVALID_ARGUMENT: it is none of this device. */
 tn_status cuda_stream_of(struct cuda_device *device, const struct tn_call *call,
 			 const char *operation, struct cuda_stream **stream);
+/* Waits for all that was queued; what failed is left for the next who asks. */
+void cuda_streams_wait(const struct cuda_device *device);
 cudaStream_t cuda_stream_handle(const struct cuda_stream *stream);
 
 /* Work of that operation is about to be given to the stream.  The name is kept: a literal, or one that is
