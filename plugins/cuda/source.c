@@ -247,6 +247,9 @@ static tn_status check_arguments(const struct tn_launch_args *args,
 		return cuda_fail(error, TN_INVALID_ARGUMENT, source->name,
 				 "%u arguments, the kernel has %zu", args->n_arguments,
 				 source->n_parameters);
+	if (args->n_arguments && !args->arguments)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, source->name,
+				 "%u arguments, but no list of them", args->n_arguments);
 	for (uint32_t i = 0; i < args->n_arguments; i++) {
 		const struct tn_launch_argument *argument = &args->arguments[i];
 		size_t size = argument->is_buffer ? sizeof(void *) : argument->size;
