@@ -6,6 +6,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@
 #define DAY (24 * 60 * 60)
 
 struct kept {
-	const char *name;
+	char name[96];
 	uint64_t size;
 	struct timespec used;
 };
@@ -36,11 +37,6 @@ static int is_temporary(const char *name)
 	       !strncmp(name + 33, ".bin.", 5);
 }
 
-static int is_ours(const struct dirent *entry)
-{
-	return is_binary(entry->d_name) || is_temporary(entry->d_name);
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct timespec *x = &((const struct kept *)a)->used;
@@ -54,7 +50,8 @@ static int compare(const void *a, const void *b)
 static struct kept look(int folder, const char *name)
 {
 	struct stat about;
-	struct kept kept = {.name = name};
+	struct kept kept = {.size = 0};
+	snprintf(kept.name, sizeof(kept.name), "%s", name);
 	if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW))
 		return kept;
 	kept.used = about.st_mtim;
@@ -65,29 +62,53 @@ static struct kept look(int folder, const char *name)
 	return kept;
 }
 
-static void remove_oldest(int folder, struct kept *kept, int n, uint64_t total)
+static void remove_oldest(int folder, struct kept *kept, size_t n, uint64_t total)
 {
-	qsort(kept, (size_t)n, sizeof(*kept), compare);
-	for (int i = 0; i < n && total > MOST / 4 * 3; i++) {
+	qsort(kept, n, sizeof(*kept), compare);
+	for (size_t i = 0; i < n && total > MOST / 4 * 3; i++) {
 		if (kept[i].size && !unlinkat(folder, kept[i].name, 0))
 			total -= kept[i].size;
 	}
 }
 
+/* Fills `kept`, of `room` places, where there is one; how many there are in the folder. */
+static size_t list(DIR *entries, int folder, struct kept *kept, size_t room)
+{
+	const struct dirent *entry;
+	size_t n = 0;
+	rewinddir(entries);
+	while ((entry = readdir(entries)) && (!kept || n < room)) {
+		if (!is_binary(entry->d_name) && !is_temporary(entry->d_name))
+			continue;
+		if (kept)
+			kept[n] = look(folder, entry->d_name);
+		n++;
+	}
+	return n;
+}
+
+static DIR *open_entries(int folder)
+{
+	int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = own >= 0 ? fdopendir(own) : NULL;
+	if (own >= 0 && !entries)
+		(void)close(own);
+	return entries;
+}
+
 void cuda_cache_trim(const struct tn_host *host, int folder)
 {
-	struct dirent **list = NULL;
+	DIR *entries = open_entries(folder);
+	if (!entries)
+		return;
+	size_t n = list(entries, folder, NULL, 0);
+	struct kept *kept = n ? cuda_alloc(host, n * sizeof(*kept)) : NULL;
 	uint64_t total = 0;
-	int n = scandirat(folder, ".", &list, is_ours, NULL);
-	struct kept *kept = n > 0 ? cuda_alloc(host, (size_t)n * sizeof(*kept)) : NULL;
-	for (int i = 0; kept && i < n; i++) {
-		kept[i] = look(folder, list[i]->d_name);
+	n = kept ? list(entries, folder, kept, n) : 0;
+	for (size_t i = 0; i < n; i++)
 		total += kept[i].size;
-	}
-	if (kept && total > MOST)
+	if (total > MOST)
 		remove_oldest(folder, kept, n, total);
 	cuda_free(host, kept);
-	for (int i = 0; i < n; i++)
-		free(list[i]);
-	free(list);
+	(void)closedir(entries);
 }
