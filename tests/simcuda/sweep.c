@@ -261,6 +261,10 @@ static pid_t start(const char *names, const char *code, unsigned n)
 	pid_t pid = fork();
 	if (pid == 0)
 		exit(child(names, code, n));
+	if (pid < 0) {
+		perror("sweep: fork");
+		exit(1);
+	}
 	return pid;
 }
 
