@@ -39,7 +39,10 @@ static tn_array *parts(const tn_array *x, int64_t n, int64_t length)
 
 static tn_array *overlapping_parts(const tn_array *x, int64_t h, int64_t w)
 {
+	struct tn_device *current = x->runtime->device;
+	x->runtime->device = tn_array_home(x);
 	tn_array *a = parts(x, h, x->shape[2]), *b = parts(x, w, x->shape[3]);
+	x->runtime->device = current;
 	tn_array *columns = tn_transpose(b, NULL);
 	tn_array *across = tn_matmul(x, columns);
 	tn_array *y = tn_matmul(a, across);

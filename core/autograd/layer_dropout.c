@@ -65,20 +65,17 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 
 tn_array *tn_dropout(const tn_array *x, double p)
 {
-	struct tn_suspension suspension = tn_tape_suspend(x);
-	if (!suspension.runtime)
+	if (!x || tn_runtime_ready(x->runtime))
 		return NULL;
-	struct tn_runtime *rt = suspension.runtime;
+	struct tn_runtime *rt = x->runtime;
 	if (!(p >= 0.0 && p < 1.0)) {
-		rt->recorder = suspension.recorder;
 		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "dropout",
 				"expected p in [0, 1), found %g", p);
 		return NULL;
 	}
-	if (p == 0.0) {
-		rt->recorder = suspension.recorder;
+	if (p == 0.0)
 		return tn_reshape(x, x->rank, x->shape);
-	}
+	struct tn_suspension suspension = tn_tape_suspend(x);
 	double keep = (1.0 - p) * 4294967296.0;
 	struct dropout_state state = {
 		.seed = (int64_t)rt->random.seed,

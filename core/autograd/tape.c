@@ -4,7 +4,8 @@
  * Guarantees: backward visits nodes newest first and each once; a node whose output got no gradient is
  * passed over; what a node saved, and the gradient of its output, are freed when backward has passed
  * it; whatever backward made is freed but the gradients of leaves; ending the tape frees all it holds
- * and leaves no array marked as tracked.
+ * and leaves no array marked as tracked; what a node's backward makes lies where the gradient of its
+ * output does, whichever device is the current one.
  */
 #include "autograd/tape.h"
 
@@ -167,6 +168,10 @@ tn_status tn_tape_watch_into(tn_tape *tape, tn_array *array, tn_array *gradient,
 	    memcmp(gradient->shape, array->shape, (size_t)array->rank * sizeof(int64_t)) != 0)
 		return tn_runtime_fail(tape->runtime, TN_SHAPE, "tape_watch",
 				       "the gradient's shape or dtype is not the array's");
+	if (tn_array_home(gradient) != tn_array_home(array))
+		return tn_runtime_fail(tape->runtime, TN_DEVICE, "tape_watch",
+				       "the gradient is on %s, the array on %s",
+				       tn_array_home(gradient)->name, tn_array_home(array)->name);
 	entry->target = tn_array_hold(gradient);
 	entry->filled = filled;
 	return TN_OK;
@@ -241,12 +246,14 @@ tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_no
 
 struct tn_suspension tn_tape_suspend(const tn_array *any)
 {
-	struct tn_suspension suspension = {NULL, NULL};
+	struct tn_suspension suspension = {NULL, NULL, NULL};
 	if (!any || tn_runtime_ready(any->runtime))
 		return suspension;
 	suspension.runtime = any->runtime;
 	suspension.recorder = any->runtime->recorder;
+	suspension.device = any->runtime->device;
 	any->runtime->recorder = NULL;
+	any->runtime->device = tn_array_home(any);
 	return suspension;
 }
 
@@ -257,6 +264,7 @@ tn_array *tn_tape_resume(struct tn_suspension suspension, tn_array *output,
 	if (!rt)
 		return NULL;
 	rt->recorder = suspension.recorder;
+	rt->device = suspension.device;
 	if (!output || !rt->recorder)
 		return output;
 	struct tn_error_info error;
@@ -351,14 +359,16 @@ static tn_status check_saved(const struct tn_node *node)
 
 static tn_status run_backward(struct tn_node *node, tn_context *context)
 {
+	struct tn_runtime *rt = node->tape->runtime;
 	tn_status status = check_saved(node);
 	if (!status)
 		status = tn_scope_begin(context);
 	if (status)
 		return status;
+	rt->device = tn_array_home(node->output->gradient);
 	status = node->backward(node, node->output->gradient);
 	if (!status)
-		status = tn_runtime_status(node->tape->runtime);
+		status = tn_runtime_status(rt);
 	tn_scope_end(context, NULL);
 	return status;
 }
@@ -378,6 +388,12 @@ static tn_status pass_node(struct tn_node *node, tn_context *context)
 static tn_array *first_gradient(struct tn_tape *tape, const tn_array *output, const tn_array *given)
 {
 	struct tn_runtime *rt = tape->runtime;
+	if (given && tn_array_home(given) != tn_array_home(output)) {
+		tn_runtime_fail(rt, TN_DEVICE, "tape_backward",
+				"output_gradient is on %s, the output on %s",
+				tn_array_home(given)->name, tn_array_home(output)->name);
+		return NULL;
+	}
 	if (given && given->rank == output->rank &&
 	    !memcmp(given->shape, output->shape, (size_t)output->rank * sizeof(int64_t)))
 		return tn_astype(given, given->dtype); /* a copy that lies as it does */
@@ -407,15 +423,18 @@ tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *outp
 				       tape->ran ? "backward has run on this tape"
 						 : "the output does not depend on a watched array");
 	tn_context *context = tn_array_context(output);
+	struct tn_device *current = rt->device;
 	tape->ran = 1;
 	rt->recorder = NULL;
 	status = tn_scope_begin(context);
 	if (status)
 		return status;
+	rt->device = tn_array_home(output);
 	tn_array *first = first_gradient(tape, output, output_gradient);
 	status = first ? give(entry, first) : rt->error.status;
 	for (struct tn_node *node = tape->last; node && !status; node = node->previous)
 		status = pass_node(node, context);
+	rt->device = current;
 	tn_scope_end(context, NULL);
 	return status;
 }

@@ -74,10 +74,12 @@ struct tn_node_request {
 struct tn_suspension {
 	struct tn_runtime *runtime;
 	const struct tn_recorder *recorder;
+	struct tn_device *device; /* the current one */
 };
 
-/* Stops recording until the resume.  `any` is one of the operation's arrays; NULL, or an error that is
- * kept, gives a suspension without runtime. */
+/* Stops recording until the resume, and until then the device of `any`, one of the operation's arrays, is the
+ * current one: new arrays are made there.  NULL, or an error that is kept, gives a suspension without
+ * runtime. */
 struct tn_suspension tn_tape_suspend(const tn_array *any);
 /* Records again and, where some input is tracked, adds the node.  Returns output, or NULL when output
  * is NULL or the node could not be made (the error is kept). */

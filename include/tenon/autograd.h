@@ -38,14 +38,15 @@ TN_API void tn_tape_end(tn_tape *tape);
 /* Asks for the gradient of `array`, which becomes a leaf.  Call it before the array is used.  TN_DTYPE:
  * not f32 or f64.  TN_STATE: it is a recorded result already, or backward has run. */
 TN_API tn_status tn_tape_watch(tn_tape *tape, tn_array *array);
-/* As tn_tape_watch; the gradient goes to `gradient`, of the same shape and dtype.  *filled says whether
+/* As tn_tape_watch; the gradient goes to `gradient`, of the same shape and dtype, on the same device.  *filled says whether
  * gradient holds something to add to (1) or not (0); backward sets it to 1. */
 TN_API tn_status tn_tape_watch_into(tn_tape *tape, tn_array *array, tn_array *gradient,
 				    int *filled);
 
 /* Fills the gradients of all leaves that `output` depends on, starting from `output_gradient` of its
  * shape, or from 1 when that is NULL (then output must have one element).  Once per tape.
- * TN_STATE: nothing that leads to output was watched, or backward has run.  TN_SHAPE.  TN_MODIFIED. */
+ * TN_STATE: nothing that leads to output was watched, or backward has run.  TN_SHAPE.  TN_MODIFIED.
+ * TN_DEVICE: output_gradient is on another device than output. */
 TN_API tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *output_gradient);
 
 /* The gradient of a watched array after backward; NULL, without an error, when the output does not

@@ -171,8 +171,6 @@ static void gradients_go_back(void **state)
 	tn_array *x = numbers(context, 3);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	/* New arrays of the way back are made on the current device. */
-	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
 	tn_array *there = send(context, x);
 	tn_array *loss = tn_sum(tn_multiply(there, there), 0, NULL, 0);
 	assert_ok(tn_tape_backward(tape, loss, NULL));

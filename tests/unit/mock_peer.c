@@ -181,6 +181,125 @@ static void a_taker_that_is_lost_takes_nobody_with_it(void **state)
 	tn_context_close(context);
 }
 
+/* ---- Gradients -------------------------------------------------------------------------------*/
+
+enum { N_LEAVES = 5 };
+
+struct sample {
+	tn_array *x, *w, *scale, *shift, *matrix;
+};
+
+static tn_array *part_of_a_circle(tn_context *context, int rank, const int64_t *shape, double step)
+{
+	int64_t n = 1;
+	for (int i = 0; i < rank; i++)
+		n *= shape[i];
+	return tn_reshape(tn_sin(tn_affine(tn_arange(context, TN_F32, 0, (double)n, 1), step, 0.3)),
+			  rank, shape);
+}
+
+/* On the current device. */
+static struct sample make_sample(tn_context *context)
+{
+	return (struct sample){
+		.x = part_of_a_circle(context, 4, (int64_t[]){2, 3, 6, 6}, 0.7),
+		.w = part_of_a_circle(context, 4, (int64_t[]){4, 3, 3, 3}, 1.1),
+		.scale = part_of_a_circle(context, 1, (int64_t[]){4}, 0.9),
+		.shift = part_of_a_circle(context, 1, (int64_t[]){4}, 1.3),
+		.matrix = part_of_a_circle(context, 2, (int64_t[]){5, 36}, 0.8),
+	};
+}
+
+/* What makes new arrays on the way there or back: layers, and gradients of views and choices. */
+static tn_array *loss_of(const struct sample *s, tn_device *second)
+{
+	tn_context *context = tn_array_context(s->x);
+	struct tn_conv2d_options same = {.struct_size = sizeof(same), .padding = {1, 1}};
+	struct tn_batch_norm_options norm = {.struct_size = sizeof(norm), .training = 1};
+	struct tn_pool2d_options two = {.struct_size = sizeof(two), .kernel = {2, 2}};
+	tn_array *y = tn_conv2d(s->x, s->w, s->shift, &same);
+	y = tn_batch_norm(y, s->scale, s->shift, &norm);
+	y = tn_multiply(y, tn_max(y, 1, (int[]){0}, 1));
+	y = tn_to(y, second);
+	tn_array *pooled = tn_max_pool2d(y, &two);
+	y = tn_slice(y, 2, 1, 4, 1);
+	y = tn_concatenate(2, (const tn_array *[]){tn_slice(y, 3, 5, 2, -1), pooled}, 3);
+	y = tn_slice(tn_multiply(y, tn_adaptive_avg_pool2d(y, 3, 6)), 3, 0, 3, 1);
+	y = tn_dropout(tn_reshape(y, 2, (int64_t[]){2, 36}), 0.25);
+	tn_array *matrix = tn_to(s->matrix, second);
+	tn_array *at = tn_to(tn_from_host(context, TN_I32, 1, (int64_t[]){3}, (int32_t[]){4, 0, 4}),
+			     second);
+	tn_array *labels =
+		tn_to(tn_from_host(context, TN_I32, 1, (int64_t[]){2}, (int32_t[]){2, 1}), second);
+	y = tn_linear(y, tn_take(matrix, at, 0), NULL);
+	y = tn_add(y, tn_softmax(y, 1));
+	return tn_to(tn_cross_entropy(y, labels, 1), tn_array_device(s->x));
+}
+
+/* The gradients of a sample on the first device, when the second half of the way goes over `second`, and new
+ * arrays of the caller's are made on `current`. */
+static void gradients(tn_context *context, size_t second, size_t current,
+		      float values[N_LEAVES][300])
+{
+	assert_ok(tn_device_set_current(context, tn_context_device(context, 0)));
+	struct sample s = make_sample(context);
+	tn_array *leaves[N_LEAVES] = {s.x, s.w, s.scale, s.shift, s.matrix};
+	tn_random_state_set(context, (struct tn_random_state){.seed = 5});
+	tn_tape *tape = tn_tape_begin(context);
+	for (int i = 0; i < N_LEAVES; i++)
+		assert_ok(tn_tape_watch(tape, leaves[i]));
+	assert_ok(tn_device_set_current(context, tn_context_device(context, current)));
+	assert_ok(tn_tape_backward(tape, loss_of(&s, tn_context_device(context, second)), NULL));
+	assert_ptr_equal(tn_device_current(context), tn_context_device(context, current));
+	for (int i = 0; i < N_LEAVES; i++) {
+		tn_array *gradient = tn_tape_gradient(tape, leaves[i]);
+		assert_ptr_equal(tn_array_device(gradient), tn_context_device(context, 0));
+		assert_ok(tn_to_host(gradient, values[i],
+				     (size_t)tn_array_size(gradient) * sizeof(float)));
+	}
+	tn_tape_end(tape);
+}
+
+static void backward_runs_where_arrays_lie(void **state)
+{
+	static const char *const ways[] = {"devices:2", "devices:2,no-peers"};
+	float expected[N_LEAVES][300], found[N_LEAVES][300];
+	(void)state;
+	for (int way = 0; way < 2; way++) {
+		tn_context *context = open_mock(ways[way]);
+		memset(expected, 0, sizeof(expected));
+		gradients(context, 0, 0, expected);
+		/* The built-in backend is the last. */
+		for (size_t current = 0; current < tn_context_device_count(context); current++) {
+			memset(found, 0, sizeof(found));
+			gradients(context, 1, current, found);
+			assert_memory_equal(found, expected, sizeof(found));
+		}
+		tn_context_close(context);
+	}
+}
+
+static void gradients_of_another_device_are_refused(void **state)
+{
+	(void)state;
+	tn_context *context = open_mock("devices:2");
+	tn_array *x = numbers(context, 2);
+	tn_array *there = tn_to(x, tn_context_device(context, 1));
+	int filled = 0;
+	tn_tape *tape = tn_tape_begin(context);
+	assert_int_equal(tn_tape_watch_into(tape, x, there, &filled), TN_DEVICE);
+	assert_kept(context, TN_DEVICE, "the gradient is on mock:1, the array on mock:0");
+	tn_tape_end(tape);
+	tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	assert_int_equal(tn_tape_backward(tape, tn_square(x), there), TN_DEVICE);
+	assert_kept(context, TN_DEVICE, "output_gradient is on mock:1, the output on mock:0");
+	tn_tape_end(tape);
+	tn_context_close(context);
+}
+
+/* ---- Capture ---------------------------------------------------------------------------------*/
+
 static void captured_work_copies_from_nobody(void **state)
 {
 	tn_graph *graph = NULL;
@@ -209,6 +328,8 @@ int main(void)
 		cmocka_unit_test(an_error_of_the_giver_is_one_of_the_taker),
 		cmocka_unit_test(a_giver_that_is_lost_takes_nobody_with_it),
 		cmocka_unit_test(a_taker_that_is_lost_takes_nobody_with_it),
+		cmocka_unit_test(backward_runs_where_arrays_lie),
+		cmocka_unit_test(gradients_of_another_device_are_refused),
 		cmocka_unit_test(captured_work_copies_from_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
