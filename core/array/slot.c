@@ -63,6 +63,10 @@ tn_status tn_slot_call(const struct tn_device *device, enum tn_slot slot, const 
 		return backend->copy.gather(handle, args);
 	case TN_SLOT_SCATTER_ADD:
 		return backend->copy.scatter_add(handle, args);
+	case TN_SLOT_SORT:
+		return backend->sort.sort(handle, args);
+	case TN_SLOT_SCAN:
+		return backend->scan.scan(handle, args);
 	default:
 		return call_nn(&backend->nn, handle, slot, args);
 	}

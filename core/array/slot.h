@@ -8,8 +8,8 @@
 
 #include "device/device.h"
 
-/* Calls slot MAP to CROSS_ENTROPY_BACKWARD of an open device with the slot's own arguments.  A slot
- * that the plugin left empty answers TN_UNSUPPORTED. */
+/* Calls slot MAP to CROSS_ENTROPY_BACKWARD, SORT or SCAN of an open device with the slot's own arguments.
+ * A slot that the plugin left empty answers TN_UNSUPPORTED. */
 tn_status tn_slot_call(const struct tn_device *device, enum tn_slot slot, const void *args);
 
 #endif

@@ -75,6 +75,8 @@ enum tn_slot {
 	TN_SLOT_GRAPH_LAUNCH,
 	TN_SLOT_GRAPH_RELEASE,
 	TN_SLOT_PEER_COPY,
+	TN_SLOT_SORT,
+	TN_SLOT_SCAN,
 	TN_SLOT_COUNT,
 };
 
@@ -102,6 +104,8 @@ struct tn_backend {
 	struct tn_compile_table compile;
 	struct tn_capture_table capture;
 	struct tn_peer_table peer;
+	struct tn_sort_table sort;
+	struct tn_scan_table scan;
 
 	/* The loader's own. */
 	struct tn_backend_descriptor descriptor;

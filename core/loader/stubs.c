@@ -333,3 +333,25 @@ const struct tn_peer_table tn_peer_stubs = {
 	.struct_size = sizeof(struct tn_peer_table),
 	.peer_copy = no_peer_copy,
 };
+
+static tn_status no_sort(void *device, const struct tn_sort_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "sort");
+}
+
+const struct tn_sort_table tn_sort_stubs = {
+	.struct_size = sizeof(struct tn_sort_table),
+	.sort = no_sort,
+};
+
+static tn_status no_scan(void *device, const struct tn_scan_args *args)
+{
+	(void)device;
+	return absent(args->call.error, "scan");
+}
+
+const struct tn_scan_table tn_scan_stubs = {
+	.struct_size = sizeof(struct tn_scan_table),
+	.scan = no_scan,
+};

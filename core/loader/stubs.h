@@ -16,5 +16,7 @@ extern const struct tn_stream_table tn_stream_stubs;
 extern const struct tn_compile_table tn_compile_stubs;
 extern const struct tn_capture_table tn_capture_stubs;
 extern const struct tn_peer_table tn_peer_stubs;
+extern const struct tn_sort_table tn_sort_stubs;
+extern const struct tn_scan_table tn_scan_stubs;
 
 #endif

@@ -14,7 +14,21 @@
 
 typedef void (*function)(void);
 
-enum { DEVICE, CAPTURE, COMPILE, COMPUTE, COPY, MEMORY, NN, PEER, REPORT, STREAM, TABLES };
+enum {
+	DEVICE,
+	CAPTURE,
+	COMPILE,
+	COMPUTE,
+	COPY,
+	MEMORY,
+	NN,
+	PEER,
+	REPORT,
+	SCAN,
+	SORT,
+	STREAM,
+	TABLES
+};
 
 static const struct {
 	const char *id;
@@ -41,6 +55,10 @@ static const struct {
 		  &tn_peer_stubs},
 	[REPORT] = {TN_TABLE_REPORT, sizeof(struct tn_report_table),
 		    offsetof(struct tn_backend, report), 0, &tn_report_stubs},
+	[SCAN] = {TN_TABLE_SCAN, sizeof(struct tn_scan_table), offsetof(struct tn_backend, scan), 0,
+		  &tn_scan_stubs},
+	[SORT] = {TN_TABLE_SORT, sizeof(struct tn_sort_table), offsetof(struct tn_backend, sort), 0,
+		  &tn_sort_stubs},
 	[STREAM] = {TN_TABLE_STREAM, sizeof(struct tn_stream_table),
 		    offsetof(struct tn_backend, stream), 0, &tn_stream_stubs},
 };
@@ -135,6 +153,8 @@ static const struct {
 	[TN_SLOT_GRAPH_RELEASE] = {"graph_release",
 				   offsetof(struct tn_capture_table, graph_release), CAPTURE},
 	[TN_SLOT_PEER_COPY] = {"peer_copy", offsetof(struct tn_peer_table, peer_copy), PEER},
+	[TN_SLOT_SORT] = {"sort", offsetof(struct tn_sort_table, sort), SORT},
+	[TN_SLOT_SCAN] = {"scan", offsetof(struct tn_scan_table, scan), SCAN},
 };
 
 _Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");

@@ -63,13 +63,24 @@ static const struct tn_nn_table nn_table = {
 	.group_norm_backward = tn_reference_group_norm_backward,
 };
 
+static const struct tn_scan_table scan_table = {
+	.struct_size = sizeof(scan_table),
+	.scan = tn_reference_scan,
+};
+
+static const struct tn_sort_table sort_table = {
+	.struct_size = sizeof(sort_table),
+	.sort = tn_reference_sort,
+};
+
 static const struct {
 	const char *name;
 	const void *table;
 } tables[] = {
 	{TN_TABLE_DEVICE, &device_table}, {TN_TABLE_COMPUTE, &compute_table},
 	{TN_TABLE_COPY, &copy_table},     {TN_TABLE_MEMORY, &memory_table},
-	{TN_TABLE_NN, &nn_table},
+	{TN_TABLE_NN, &nn_table},         {TN_TABLE_SCAN, &scan_table},
+	{TN_TABLE_SORT, &sort_table},
 };
 
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)

@@ -42,6 +42,10 @@ tn_status tn_reference_copy(void *device, const struct tn_copy_args *args);
 tn_status tn_reference_gather(void *device, const struct tn_gather_args *args);
 tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *args);
 
+/* scan.c, sort.c */
+tn_status tn_reference_scan(void *device, const struct tn_scan_args *args);
+tn_status tn_reference_sort(void *device, const struct tn_sort_args *args);
+
 /* conv2d.c */
 tn_status tn_reference_conv2d_forward(void *device, const struct tn_conv2d_args *args);
 tn_status tn_reference_conv2d_input_gradient(void *device, const struct tn_conv2d_args *args);

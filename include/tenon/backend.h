@@ -59,10 +59,10 @@ extern "C" {
  * effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 8u
+#define TN_ABI_MINOR 9u
 /* The oldest host minor that a plugin accepts; one that needs what came later defines it before. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 8u
+#define TN_ABI_OLDEST_HOST 9u
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
@@ -296,13 +296,13 @@ enum {
 /* Families, for accuracy and determinism: one byte each in the description, which has 16. */
 enum {
 	TN_FAMILY_MAP = 0,
-	TN_FAMILY_REDUCE = 1,
+	TN_FAMILY_REDUCE = 1, /* and scan */
 	TN_FAMILY_MATMUL = 2,
 	TN_FAMILY_CONV = 3,
 	TN_FAMILY_POOL = 4,
 	TN_FAMILY_NORM = 5,
 	TN_FAMILY_SOFTMAX = 6,
-	TN_FAMILY_COPY = 7,
+	TN_FAMILY_COPY = 7, /* and sort */
 };
 enum {
 	TN_ACCURACY_IEEE = 1,    /* operations in the stated types, any order of summation */
@@ -768,6 +768,79 @@ struct tn_peer_table {
 	tn_status (*peer_copy)(void *device, const struct tn_peer_args *args);
 };
 
+/* ---- Table "tenon.sort/1": optional; host ----------------------------------------------------
+ *
+ * Along `axis`, for each line (all other indices fixed) of x = input, with n elements:
+ *
+ *     values[j]  := x[p(j)],   indices[j] := p(j),   for j < k
+ *
+ * where p puts the line in order: stable, so that of equals the one that stands first comes first,
+ * ascending and descending alike.  -0 equals 0.  A NaN is greater than any number, ascending last and
+ * descending first, and equals every NaN.  Booleans are 0 and 1.
+ *
+ * Inputs are of bool, any integer or floating dtype.  values has the input's dtype, and keeps bits;
+ * indices is i64.  Both have the input's shape but for the axis, on which they have k elements, 1 <= k
+ * <= n: the first k in that order.  Outputs share no byte with the input or with each other.
+ * TN_SHAPE: shapes or axis do not fit.  TN_DTYPE: values or indices have another dtype.
+ * TN_INVALID_ARGUMENT: neither is wanted, or a flag is not 0 or 1. */
+struct tn_sort_args {
+	struct tn_call call;
+	struct tn_operand input;
+	struct tn_operand values;  /* used when has_values is 1 */
+	struct tn_operand indices; /* used when has_indices is 1 */
+	uint32_t axis;
+	uint32_t descending; /* 0 or 1, as the two below, of which one is 1 */
+	uint32_t has_values;
+	uint32_t has_indices;
+};
+
+struct tn_sort_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+	tn_status (*sort)(void *device, const struct tn_sort_args *args); /* [device] */
+};
+
+/* ---- Table "tenon.scan/1": optional; host ----------------------------------------------------
+ *
+ * Along `axis`, for each line of x = input, with n elements:
+ *
+ *     output[j] := combiner over i <= j of x[i]        reverse: i >= j;   exclusive: without i = j
+ *
+ * combiner is TN_REDUCE_SUM, PRODUCT, MAX or MIN.  A combiner over nothing, which exclusive begins with,
+ * is 0, 1, -inf (integers and bool: the smallest of the input's dtype) or +inf (the largest).
+ *
+ * Elements are converted to the accumulator's dtype, combined there or in a wider one, and converted to
+ * the output's, by the rules of the cast.  The accumulator is f32 for f16, bf16 and f32; f64 for f64;
+ * u64 for u64; i64 for bool and the other integers, where sums and products wrap; the output has its
+ * dtype or the input's.  From the first NaN on max and min are NaN, and which of a zero's signs they
+ * keep is free.
+ *
+ * The order of combining is free, but it follows from the arguments alone: the same call has the same
+ * bits, whatever the number of threads or multiprocessors.  No element passes through more than
+ * 1024 + n / 1024 combinations on its way to an output, so with u half a unit in the last place of 1 in
+ * the accumulator's dtype a sum is off by at most (1024 + n / 1024) u sum |x[i]|, and then rounded to the
+ * output's dtype.  Parts of a product (or sum) may over- or underflow where all of it does not.
+ * Input and output may be one view.
+ * TN_SHAPE: shapes or axis do not fit.  TN_UNSUPPORTED: another combiner, accumulator or output dtype.
+ * TN_INVALID_ARGUMENT: a flag is not 0 or 1. */
+struct tn_scan_args {
+	struct tn_call call;
+	struct tn_operand input;
+	struct tn_operand output;
+	uint32_t axis;
+	uint32_t combiner;
+	uint32_t reverse;   /* 0 or 1 */
+	uint32_t exclusive; /* 0 or 1 */
+	tn_dtype accumulator;
+	uint32_t reserved;
+};
+
+struct tn_scan_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+	tn_status (*scan)(void *device, const struct tn_scan_args *args); /* [device] */
+};
+
 /* ---- Table "tenon.nn/1": optional; composed unless said otherwise ----------------------------
  *
  * Shapes are logical NCHW and OIHW, whatever the strides say.  With TN_ACCUMULATE a gradient is
@@ -941,10 +1014,12 @@ struct tn_nn_table {
 #define TN_TABLE_MEMORY "tenon.memory/1"
 #define TN_TABLE_PEER "tenon.peer/1"
 #define TN_TABLE_REPORT "tenon.report/1"
+#define TN_TABLE_SCAN "tenon.scan/1"
+#define TN_TABLE_SORT "tenon.sort/1"
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
-/* Reserved: tenon.program/1 (prepare, release), tenon.sort/1, tenon.scan/1, tenon.fft/1,
- * tenon.linalg/1, tenon.collective/1.  A vendor's own table is named in reverse DNS: com.example.table/1. */
+/* Reserved: tenon.program/1 (prepare, release), tenon.fft/1, tenon.linalg/1, tenon.collective/1.
+ * A vendor's own table is named in reverse DNS: com.example.table/1. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/
 

@@ -323,6 +323,37 @@ OFFSET(tn_peer_table, struct_size, 0);
 OFFSET(tn_peer_table, reserved, 4);
 OFFSET(tn_peer_table, peer_copy, 8);
 
+SIZE(tn_sort_args, 896);
+OFFSET(tn_sort_args, call, 0);
+OFFSET(tn_sort_args, input, 40);
+OFFSET(tn_sort_args, values, 320);
+OFFSET(tn_sort_args, indices, 600);
+OFFSET(tn_sort_args, axis, 880);
+OFFSET(tn_sort_args, descending, 884);
+OFFSET(tn_sort_args, has_values, 888);
+OFFSET(tn_sort_args, has_indices, 892);
+
+SIZE(tn_sort_table, 16);
+OFFSET(tn_sort_table, struct_size, 0);
+OFFSET(tn_sort_table, reserved, 4);
+OFFSET(tn_sort_table, sort, 8);
+
+SIZE(tn_scan_args, 624);
+OFFSET(tn_scan_args, call, 0);
+OFFSET(tn_scan_args, input, 40);
+OFFSET(tn_scan_args, output, 320);
+OFFSET(tn_scan_args, axis, 600);
+OFFSET(tn_scan_args, combiner, 604);
+OFFSET(tn_scan_args, reverse, 608);
+OFFSET(tn_scan_args, exclusive, 612);
+OFFSET(tn_scan_args, accumulator, 616);
+OFFSET(tn_scan_args, reserved, 620);
+
+SIZE(tn_scan_table, 16);
+OFFSET(tn_scan_table, struct_size, 0);
+OFFSET(tn_scan_table, reserved, 4);
+OFFSET(tn_scan_table, scan, 8);
+
 SIZE(tn_packed, 24);
 OFFSET(tn_packed, buffer, 0);
 OFFSET(tn_packed, offset, 8);
