@@ -24,7 +24,11 @@ enum tn_record_kind {
 	TN_RECORD_WINDOW,    /* sliding_window_view: n_axes, permutation[0..n_axes) = its axes */
 	TN_RECORD_COPY,      /* same elements, perhaps another floating dtype, device or shape */
 	TN_RECORD_TAKE,      /* inputs a, indices; axis */
-	TN_RECORD_CONCATENATE, /* inputs; axis */
+	TN_RECORD_TAKE_ALONG_AXIS, /* inputs a, indices in range; axis */
+	TN_RECORD_CUMSUM,          /* axis, as the next two */
+	TN_RECORD_CUMPROD,
+	TN_RECORD_CUMULATIVE_EXTREMUM, /* running max or min */
+	TN_RECORD_CONCATENATE,         /* inputs; axis */
 };
 
 struct tn_record {

@@ -17,8 +17,7 @@
 
 /* ---- Take ------------------------------------------------------------------------------------*/
 
-/* Looks at indices that the host can read; the others are looked at by nobody, and those out of range
- * read as zero. */
+/* Looks at a line of indices that the host can read. */
 static tn_status check_indices(struct tn_runtime *runtime, const char *operation,
 			       const tn_array *indices, int64_t length)
 {
@@ -48,8 +47,7 @@ static tn_status check_indices(struct tn_runtime *runtime, const char *operation
 	return status;
 }
 
-/* The indices as a compact line; `line` is what the caller discards. */
-static tn_status make_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line)
+tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line)
 {
 	const int64_t one = 1;
 	tn_array *compact = NULL;
@@ -65,8 +63,22 @@ static tn_status make_line(struct tn_runtime *runtime, const tn_array *indices, 
 	return *line ? TN_OK : runtime->report.status;
 }
 
-static tn_status check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
-		       const tn_array *indices, int *axis)
+tn_status tn_indices_look(struct tn_runtime *runtime, const char *operation,
+			  const tn_array *indices, int64_t length)
+{
+	tn_array *line;
+	tn_status status;
+	if (!indices->size || !tn_array_home(indices)->host_memory)
+		return TN_OK;
+	status = tn_indices_line(runtime, indices, &line);
+	if (!status)
+		status = check_indices(runtime, operation, line, length);
+	tn_array_discard(line);
+	return status;
+}
+
+tn_status tn_indices_check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
+			   const tn_array *indices, int *axis)
 {
 	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
 		return tn_fail(&runtime->report, TN_DTYPE, operation,
@@ -78,9 +90,8 @@ static tn_status check(struct tn_runtime *runtime, const char *operation, const 
 	return TN_OK;
 }
 
-/* Gather and scatter-add have one kind of arguments.  `listed` has an element for each index. */
-static tn_status call(struct tn_runtime *runtime, enum tn_operation operation, enum tn_slot slot,
-		      const tn_array *input, const tn_array *line, tn_array *output, int axis)
+tn_status tn_gather_run(struct tn_runtime *runtime, enum tn_operation operation, enum tn_slot slot,
+			const tn_array *input, const tn_array *line, tn_array *output, int axis)
 {
 	struct tn_gather_args args = {.call = {.struct_size = sizeof(args)},
 				      .axis = (uint32_t)axis};
@@ -104,7 +115,7 @@ static tn_status gather(struct tn_runtime *runtime, const tn_array *a, const tn_
 	tn_status status;
 	if (!out->size)
 		return TN_OK;
-	status = make_line(runtime, indices, &line);
+	status = tn_indices_line(runtime, indices, &line);
 	if (status)
 		return status;
 	status = check_indices(runtime, "take", line, a->shape[axis]);
@@ -115,7 +126,7 @@ static tn_status gather(struct tn_runtime *runtime, const tn_array *a, const tn_
 	if (!flat && !status)
 		status = runtime->report.status;
 	if (!status)
-		status = call(runtime, TN_DO_TAKE, TN_SLOT_GATHER, a, line, flat, axis);
+		status = tn_gather_run(runtime, TN_DO_TAKE, TN_SLOT_GATHER, a, line, flat, axis);
 	tn_array_discard(flat);
 	tn_array_discard(line);
 	return status;
@@ -132,7 +143,7 @@ tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis)
 	int rank = 0;
 	if (!runtime)
 		return NULL;
-	status = check(runtime, "take", a, indices, &axis);
+	status = tn_indices_check(runtime, "take", a, indices, &axis);
 	if (status)
 		return tn_end(runtime, status, NULL);
 	for (int i = 0; i < a->rank; i++) {
@@ -164,7 +175,7 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 	if (status)
 		return status;
 	runtime = out->runtime;
-	status = check(runtime, "scatter_add", out, indices, &axis);
+	status = tn_indices_check(runtime, "scatter_add", out, indices, &axis);
 	if (!status)
 		status = tn_array_writable(runtime, "scatter_add", out);
 	if (!status && !a->contiguous) {
@@ -173,7 +184,7 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 		a = compact;
 	}
 	if (!status)
-		status = make_line(runtime, indices, &line);
+		status = tn_indices_line(runtime, indices, &line);
 	if (!status)
 		status = check_indices(runtime, "scatter_add", line, out->shape[axis]);
 	if (!status) {
@@ -187,8 +198,8 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 	}
 	if (!status && a->size) {
 		listed = tn_array_view(a, out->rank, shape, strides, a->offset);
-		status = listed ? call(runtime, TN_DO_SCATTER_ADD, TN_SLOT_SCATTER_ADD, listed,
-				       line, out, axis)
+		status = listed ? tn_gather_run(runtime, TN_DO_SCATTER_ADD, TN_SLOT_SCATTER_ADD,
+						listed, line, out, axis)
 				: runtime->report.status;
 		if (!status)
 			tn_array_touch(out);

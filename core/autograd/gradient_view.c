@@ -110,6 +110,15 @@ tn_status tn_take_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, g);
 }
 
+tn_status tn_take_along_axis_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	tn_array *g = zeros_like_input(recorded, dy);
+	if (!g || tn_scatter_add_along_axis(g, node->saved[0].array, recorded->record.axis, dy))
+		return tn_runtime_status(tn_node_runtime(node));
+	return tn_node_give(node, 0, g);
+}
+
 tn_status tn_concatenate_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;

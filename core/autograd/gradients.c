@@ -32,6 +32,11 @@ static const struct {
 	[TN_RECORD_WINDOW] = {tn_window_backward, 0},
 	[TN_RECORD_COPY] = {tn_copy_backward, 0},
 	[TN_RECORD_TAKE] = {tn_take_backward, SAVE_SECOND},
+	[TN_RECORD_TAKE_ALONG_AXIS] = {tn_take_along_axis_backward, SAVE_SECOND},
+	[TN_RECORD_CUMSUM] = {tn_cumsum_backward, 0},
+	[TN_RECORD_CUMPROD] = {tn_cumprod_backward, SAVE_INPUTS | SAVE_OUTPUT},
+	[TN_RECORD_CUMULATIVE_EXTREMUM] = {tn_cumulative_extremum_backward,
+					   SAVE_INPUTS | SAVE_OUTPUT},
 	[TN_RECORD_CONCATENATE] = {tn_concatenate_backward, 0},
 };
 

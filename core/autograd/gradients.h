@@ -39,6 +39,10 @@ tn_status tn_broadcast_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_window_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_copy_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_take_backward(struct tn_node *node, tn_array *dy);
+tn_status tn_take_along_axis_backward(struct tn_node *node, tn_array *dy);
+tn_status tn_cumsum_backward(struct tn_node *node, tn_array *dy);
+tn_status tn_cumprod_backward(struct tn_node *node, tn_array *dy);
+tn_status tn_cumulative_extremum_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_concatenate_backward(struct tn_node *node, tn_array *dy);
 
 /* g, summed over the axes along which `shape` was broadcast to g's shape. */

@@ -198,6 +198,37 @@ TN_API tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a,
 TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis);
 /* n >= 1 arrays of one dtype, one after the other along an axis that exists. */
 TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);
+/* Along the axis, an element of a for each index: for the last of three, y[i, j, k] = a[i, j,
+ * indices[i, j, k]].  indices (i32 or i64, negative ones count from the end) has a's shape but for the
+ * axis, on which it has any length (TN_SHAPE).  TN_INVALID_ARGUMENT: one is out of range, as in tn_take. */
+TN_API tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axis);
+
+/* ---- Order -----------------------------------------------------------------------------------
+ * Along one axis (negative ones count from the end), each line by itself.  The order is stable: equals
+ * stay as they stand, ascending and descending.  -0 equals 0; a NaN is greater than any number and
+ * equals any other NaN.  Derivatives go to the places that elements came from.
+ * TN_DTYPE: complex.  TN_INVALID_ARGUMENT: there is no such axis. */
+
+/* The elements, from the smallest to the largest, or with `descending` the other way. */
+TN_API tn_array *tn_sort(const tn_array *a, int axis, int descending);
+/* i64: where each of them stood; tn_take_along_axis(a, tn_argsort(a, axis, 0), axis) is sorted. */
+TN_API tn_array *tn_argsort(const tn_array *a, int axis, int descending);
+/* The k largest elements, the largest first, or with largest 0 the k smallest, the smallest first; and
+ * in *indices, unless it is NULL, where they stood (i64; NULL on failure).  TN_INVALID_ARGUMENT: k is
+ * below 0 or above the axis's length. */
+TN_API tn_array *tn_topk(const tn_array *a, int64_t k, int axis, int largest, tn_array **indices);
+
+/* ---- Running reductions ----------------------------------------------------------------------
+ * Along one axis (negative ones count from the end): y[j] is made of the elements 0 to j of its line.
+ * Sums and products have the type that tn_sum and tn_prod give them, with f32 accumulators for f16 and
+ * bf16; extremes have a's dtype, and are NaN from the first NaN on.  The same call gives the same bits
+ * whatever the number of threads.  A derivative goes to the last of equal extremes so far.
+ * TN_DTYPE: complex.  TN_INVALID_ARGUMENT: there is no such axis. */
+
+TN_API tn_array *tn_cumsum(const tn_array *a, int axis);
+TN_API tn_array *tn_cumprod(const tn_array *a, int axis);
+TN_API tn_array *tn_cummax(const tn_array *a, int axis);
+TN_API tn_array *tn_cummin(const tn_array *a, int axis);
 
 #ifdef __cplusplus
 }

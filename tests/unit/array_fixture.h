@@ -130,9 +130,13 @@ static inline struct tn_device *add_device(struct fixture *f, const char *name, 
 	memcpy(&b->copy, reference->query(f->instance, TN_TABLE_COPY), sizeof(b->copy));
 	memcpy(&b->memory, reference->query(f->instance, TN_TABLE_MEMORY), sizeof(b->memory));
 	memcpy(&b->nn, reference->query(f->instance, TN_TABLE_NN), sizeof(b->nn));
+	memcpy(&b->scan, reference->query(f->instance, TN_TABLE_SCAN), sizeof(b->scan));
+	memcpy(&b->sort, reference->query(f->instance, TN_TABLE_SORT), sizeof(b->sort));
 	cut(&b->compute, TN_SLOT_MAP, TN_SLOT_MATMUL, slots);
 	cut(&b->copy, TN_SLOT_FILL, TN_SLOT_SCATTER_ADD, slots);
 	cut(&b->nn, TN_SLOT_CONV2D_FORWARD, TN_SLOT_GROUP_NORM_BACKWARD, slots);
+	cut(&b->scan, TN_SLOT_SCAN, TN_SLOT_SCAN, slots);
+	cut(&b->sort, TN_SLOT_SORT, TN_SLOT_SORT, slots);
 	b->devices->struct_size = sizeof(*b->devices);
 	assert_ok(b->device.describe(f->instance, 0, b->devices));
 	if (is_far) {

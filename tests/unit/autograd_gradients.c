@@ -175,6 +175,39 @@ static tn_array *f_take(void *u, tn_array *const *x)
 	(void)u;
 	return total(tn_take(x[0], tn_from_host(context, TN_I32, 1, (int64_t[]){4}, indices), 1));
 }
+static tn_array *f_take_along_axis(void *u, tn_array *const *x)
+{
+	static const int32_t indices[] = {2, 0, 2, 1, -1, 1};
+	(void)u;
+	return total(tn_take_along_axis(
+		tn_transpose(x[0], NULL),
+		tn_from_host(context, TN_I32, 2, (int64_t[]){2, 3}, indices), 0));
+}
+static tn_array *f_sort(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_add(tn_sort(x[0], 1, 0), tn_sort(tn_square(x[0]), 1, 1)));
+}
+static tn_array *f_topk(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_add(total(tn_topk(x[0], 2, -1, 1, NULL)), total(tn_topk(x[0], 1, 0, 0, NULL)));
+}
+static tn_array *f_cumsum(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_add(total(tn_cumsum(x[0], 0)), total(tn_cumsum(x[0], -1)));
+}
+static tn_array *f_cumprod(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_cumprod(x[0], 1));
+}
+static tn_array *f_cummax(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_add(total(tn_cummax(x[0], 1)), total(tn_cummin(x[0], 2)));
+}
 static tn_array *f_concatenate(void *u, tn_array *const *x)
 {
 	(void)u;
@@ -365,6 +398,12 @@ static const struct row rows[] = {
 	{"broadcast_to", f_broadcast, 1, {2}, {{3, 1}}, 0},
 	{"sliding_window_view", f_window, 1, {3}, {{2, 4, 5}}, 0},
 	{"take", f_take, 1, {2}, {{3, 4}}, 0},
+	{"take_along_axis", f_take_along_axis, 1, {2}, {{3, 4}}, 0},
+	{"sort", f_sort, 1, {3}, {{2, 5, 3}}, 0},
+	{"topk", f_topk, 1, {2}, {{3, 4}}, 0},
+	{"cumsum", f_cumsum, 1, {3}, {{2, 3, 4}}, 0},
+	{"cumprod", f_cumprod, 1, {3}, {{2, 5, 3}}, 0},
+	{"cummax, cummin", f_cummax, 1, {3}, {{2, 3, 4}}, 0},
 	{"concatenate", f_concatenate, 2, {2, 2}, {{3, 2}, {3, 4}}, 0},
 	{"copy of a transpose", f_copy, 1, {2}, {{3, 4}}, 0},
 	{"one array used thrice", f_twice, 1, {2}, {{3, 4}}, 0},
@@ -466,11 +505,47 @@ static void every_gradient_is_right_in_f32_on_the_preferred_backend(void **state
 	tn_context_close(context);
 }
 
+/* The gradient of a product at a zero is that of the others. */
+static void zeros_in_a_running_product_have_their_gradients(void **state)
+{
+	static const double numbers[] = {0.5, 0, -1.2, 0.7, 0, 2, 0, 1.5, 1.1, 3, -0.4, 0.9};
+	struct tn_gradient_report report;
+	(void)state;
+	open_context("reference!");
+	assert_ok(tn_scope_begin(context));
+	tn_array *x = tn_from_host(context, TN_F64, 3, (int64_t[]){2, 6, 1}, numbers);
+	assert_ok(tn_gradient_check(context, f_cumprod, NULL, 1, &x, 1e-6, 1e-7, 0, &report));
+	tn_scope_end(context, NULL);
+	tn_context_close(context);
+}
+
+/* Zeros are counted in i64, with which narrow types become f32. */
+static void a_running_product_of_a_narrow_type_has_a_gradient(void **state)
+{
+	float found[3];
+	(void)state;
+	open_context("reference!");
+	assert_ok(tn_scope_begin(context));
+	tn_array *x = tn_arange(context, TN_F32, 2, 5, 1);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *narrow = tn_astype(x, TN_F16);
+	assert_ok(tn_tape_backward(tape, tn_sum(tn_cumprod(narrow, 0), 0, NULL, 0), NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, x), found, sizeof(found)));
+	/* 2 + 2 3 + 2 3 4 by each */
+	assert_true(found[0] == 16 && found[1] == 10 && found[2] == 6);
+	tn_tape_end(tape);
+	tn_scope_end(context, NULL);
+	tn_context_close(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_gradient_is_right_in_double),
 		cmocka_unit_test(every_gradient_is_right_in_f32_on_the_preferred_backend),
+		cmocka_unit_test(zeros_in_a_running_product_have_their_gradients),
+		cmocka_unit_test(a_running_product_of_a_narrow_type_has_a_gradient),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Gradients of running sums, products and extremes, made of scans from the other end.
+ */
+#include <stdio.h>
+
+#include <tenon/backend.h>
+
+#include "array/array.h"
+#include "array/scan.h"
+#include "array/take.h"
+#include "autograd/gradients.h"
+
+/* y = x + all before;  dx = dy + all after */
+tn_status tn_cumsum_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	return tn_node_give(node, 0, tn_scan(dy, recorded->record.axis, TN_REDUCE_SUM, 1, 0));
+}
+
+static tn_array *map(const char *text, int n, const char *const *names, tn_array *const *inputs)
+{
+	return tn_map(text, n, names, (const tn_array *const *)inputs, 0, NULL, NULL);
+}
+
+/* y = x times all before.  With z the number of zeros up to a place,
+ *     dx = (sum of dy y over what follows and has z = 0) / x      where z = 0
+ *     dx = sum of dy y' over what follows and has z = 1           at the first zero
+ *     dx = 0                                                      elsewhere
+ * with y' as y would be, were the first zero 1. */
+tn_status tn_cumprod_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	int axis = recorded->record.axis;
+	tn_array *x = node->saved[0].array, *y = node->saved[1].array;
+	tn_array *zero = map("z = i32(x == 0)", 1, (const char *[]){"x"}, &x);
+	tn_array *z = tn_scan(zero, axis, TN_REDUCE_SUM, 0, 0);
+	tn_array *before = map("t = z == 0 ? dy * y : 0", 3, (const char *[]){"z", "dy", "y"},
+			       (tn_array *[]){z, dy, y});
+	tn_array *filled = map("f = z == 1 && x == 0 ? 1 : x", 2, (const char *[]){"z", "x"},
+			       (tn_array *[]){z, x});
+	tn_array *others = tn_scan(filled, axis, TN_REDUCE_PRODUCT, 0, 0);
+	tn_array *at = map("t = z == 1 ? dy * y : 0", 3, (const char *[]){"z", "dy", "y"},
+			   (tn_array *[]){z, dy, others});
+	before = tn_scan(before, axis, TN_REDUCE_SUM, 1, 0);
+	at = tn_scan(at, axis, TN_REDUCE_SUM, 1, 0);
+	tn_array *g =
+		map("g = z == 0 ? before / x : (z == 1 && x == 0 ? at : 0)", 4,
+		    (const char *[]){"z", "before", "x", "at"}, (tn_array *[]){z, before, x, at});
+	/* The places of zeros are counted in i64, so narrow types have become f32. */
+	return tn_node_give(node, 0, tn_array_dtype(g) == x->dtype ? g : tn_astype(g, x->dtype));
+}
+
+/* y = the extremum so far;  dy goes to the last place that held it, and to the last NaN once there is
+ * one.  The places are a running maximum themselves. */
+tn_status tn_cumulative_extremum_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	int axis = recorded->record.axis;
+	char text[64];
+	tn_array *places, *g;
+	snprintf(text, sizeof(text), "p = x == y || x != x ? index(%d) : 0", axis);
+	places = map(text, 2, (const char *[]){"x", "y"},
+		     (tn_array *[]){node->saved[0].array, node->saved[1].array});
+	places = tn_scan(places, axis, TN_REDUCE_MAX, 0, 0);
+	g = tn_zeros(tn_array_context(dy), recorded->dtype, recorded->rank, recorded->shape);
+	if (!places || !g || tn_scatter_add_along_axis(g, places, axis, dy))
+		return tn_runtime_status(tn_node_runtime(node));
+	return tn_node_give(node, 0, g);
+}
