@@ -817,8 +817,8 @@ struct tn_sort_table {
  *
  * The order of combining is free, but it follows from the arguments alone: the same call has the same
  * bits, whatever the number of threads or multiprocessors.  No element passes through more than
- * 1024 + n / 1024 combinations on its way to an output, so with u half a unit in the last place of 1 in
- * the accumulator's dtype a sum is off by at most (1024 + n / 1024) u sum |x[i]|, and then rounded to the
+ * 2048 + n / 1024 combinations on its way to an output, so with u half a unit in the last place of 1 in
+ * the accumulator's dtype a sum is off by at most (2048 + n / 1024) u sum |x[i]|, and then rounded to the
  * output's dtype.  Parts of a product (or sum) may over- or underflow where all of it does not.
  * Input and output may be one view.
  * TN_SHAPE: shapes or axis do not fit.  TN_UNSUPPORTED: another combiner, accumulator or output dtype.
