@@ -11,6 +11,12 @@
  * second cache covers.  What remains above the floor is finding the place of each element that is brought,
  * once for 64 multiply-adds.  Small layers and pictures of few channels stay above it: their tiles are partly
  * empty.  A strided input gradient goes through the taps that meet no pixel, stride^2 times its floor.
+ *
+ * Tensor cores, where the type allows, take the same tile with 64 bytes of each row and column at a time.  A
+ * warp's 64 x 32 results need 20 reads of 4 matrices from shared memory for 64 multiplications of 16 x 8 x 16 in
+ * f16.  From memory 64 (128 + 128) bytes feed 32 * 128 * 128 of them: 64 operations a byte, so the second cache
+ * is the limit before tensor cores are.  What lies dense and aligned comes 16 bytes at a time, and finding its
+ * place counts for little; otherwise that is the limit.
  */
 #include <string.h>
 
@@ -26,7 +32,7 @@ enum { P = 2, Q = 3 };
 enum pass { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT };
 enum { BLOCK = 256, LANES = 32, MOST_GRID = 65535 };
 /* Tiles of D; so many blocks keep a device busy; a part of a split sum has at least so many pixels. */
-enum { SMALL = 64, LARGE = 128, BLOCKS = 256, LEAST_PART = 128, DEPTH = 8 };
+enum { SMALL = 64, LARGE = 128, BLOCKS = 256, LEAST_PART = 128, DEPTH = 32 };
 
 /* As kernels/conv2d.cu has it. */
 struct divisor {
@@ -51,6 +57,7 @@ struct plan {
 	enum pass pass;
 	struct convolution g;
 	int is_last, is_depthwise;
+	int is_matrix;          /* tensor cores multiply */
 	uint32_t rows, columns; /* of a tile */
 	uint64_t bytes;         /* of workspace */
 };
@@ -230,6 +237,15 @@ static void set_operands(struct plan *plan)
 	plan->is_last = cuda_is_channels_last(source);
 }
 
+/* The types that tensor cores multiply, f32 where its factors may be narrower. */
+static int has_matrix(const struct cuda_device *device, tn_dtype dtype)
+{
+	if (dtype == TN_F16)
+		return 1;
+	return device->architecture >= 80 &&
+	       (dtype == TN_BF16 || (dtype == TN_F32 && device->uses_tf32));
+}
+
 /* Into how many parts the sums of the weight gradient go: by shape alone, so that they are the same on
  * every device. */
 static void split(struct plan *plan)
@@ -274,14 +290,143 @@ static tn_status choose(struct plan *plan, const char *operation)
 	return TN_OK;
 }
 
+/* ---- Vectors ---------------------------------------------------------------------------------*/
+
+enum { CHANNELS = BIT(C), PLANE = BIT(H) | BIT(W), FILTER = BIT(C) | BIT(R) | BIT(S) };
+
+/* Whether elements with neighbouring places in these axes are neighbours in memory. */
+static int is_dense(const struct tn_operand *operand, uint64_t axes)
+{
+	int64_t expected = 1;
+	for (int i = 3; i >= 0; i--) {
+		if (!(axes & BIT(i)) || operand->shape[i] == 1)
+			continue;
+		if (operand->strides[i] != expected)
+			return 0;
+		expected *= operand->shape[i];
+	}
+	return 1;
+}
+
+/* Whether what starts at a multiple of so many elements along these axes is aligned to as many. */
+static int is_aligned(const struct tn_operand *operand, uint64_t axes, int64_t elements)
+{
+	for (int i = 0; i < 4; i++)
+		if (!(axes & BIT(i)) && operand->shape[i] > 1 && operand->strides[i] % elements)
+			return 0;
+	return cuda_address(operand) % ((uint64_t)elements * tn_dtype_size(operand->dtype)) == 0;
+}
+
+/* How many elements can be read as one, at most 16 bytes of them: those that start at a multiple of their number
+ * in an index of `length` over these axes.  Fewer than four are not worth a kernel of their own. */
+static int64_t vector(const struct tn_operand *operand, uint64_t axes, int64_t length)
+{
+	int64_t elements = 16 / (int64_t)tn_dtype_size(operand->dtype);
+	if (!is_dense(operand, axes))
+		return 1;
+	while (elements >= 4 && (length % elements || !is_aligned(operand, axes, elements)))
+		elements /= 2;
+	return elements >= 4 ? elements : 1;
+}
+
+static int64_t plane_of(const struct tn_operand *operand)
+{
+	return operand->shape[H] * operand->shape[W];
+}
+
+/* Every pixel meets one tap, at its own place. */
+static int is_pointwise(const struct tn_conv2d_args *args)
+{
+	return args->w.shape[R] * args->w.shape[S] == 1 && args->stride[0] == 1 &&
+	       args->stride[1] == 1 &&
+	       !(args->padding[0] | args->padding[1] | args->padding[2] | args->padding[3]);
+}
+
+/* A is w, or dy. */
+static int64_t left_vector(const struct plan *plan, int *is_along_k)
+{
+	const struct tn_conv2d_args *args = plan->args;
+	const struct tn_operand *w = &args->w, *y = &args->y;
+	const struct convolution *g = &plan->g;
+	if (plan->pass == WEIGHT_GRADIENT) {
+		*is_along_k = !cuda_is_channels_last(y);
+		return *is_along_k ? vector(y, PLANE, plane_of(y)) : vector(y, CHANNELS, g->o);
+	}
+	if (plan->pass == INPUT_GRADIENT) {
+		*is_along_k = !plan->is_last && w->strides[C] != 1;
+		return *is_along_k ? 1 : vector(w, CHANNELS, g->c);
+	}
+	*is_along_k = 1;
+	return plan->is_last ? vector(w, CHANNELS, g->c) : vector(w, FILTER, g->k);
+}
+
+/* B is x, or dy. */
+static int64_t right_vector(const struct plan *plan)
+{
+	const struct tn_operand *from =
+		plan->pass == INPUT_GRADIENT ? &plan->args->y : &plan->args->x;
+	if (plan->is_last)
+		return vector(from, CHANNELS, plan->pass == INPUT_GRADIENT ? plan->g.o : plan->g.c);
+	return is_pointwise(plan->args) ? vector(from, PLANE, plane_of(from)) : 1;
+}
+
+static int64_t picture_vector(const struct plan *plan, const struct tn_operand *operand,
+			      int is_along_m)
+{
+	return is_along_m ? vector(operand, CHANNELS, plan->g.m)
+			  : vector(operand, PLANE, plane_of(operand));
+}
+
+static int64_t result_vector(const struct plan *plan, int *is_along_m)
+{
+	const struct tn_conv2d_args *args = plan->args;
+	const struct tn_operand *to = plan->pass == FORWARD ? &args->y : &args->x;
+	*is_along_m = plan->pass != WEIGHT_GRADIENT && cuda_is_channels_last(to);
+	if (plan->bytes)
+		return plan->g.n % 4 ? 1 : 4;
+	if (plan->pass == WEIGHT_GRADIENT)
+		return plan->is_last ? vector(&args->w, CHANNELS, plan->g.c)
+				     : vector(&args->w, FILTER, plan->g.n);
+	int64_t width = picture_vector(plan, to, *is_along_m);
+	if (plan->pass == FORWARD && args->has_residual) {
+		int64_t other = picture_vector(plan, &args->residual, *is_along_m);
+		width = other < width ? other : width;
+	}
+	return width;
+}
+
+/* What of B comes one element at a time takes registers for each: of a broad tile they would not suffice. */
+static void make_narrow(struct plan *plan)
+{
+	if (plan->is_matrix && !plan->is_depthwise && plan->columns > SMALL &&
+	    right_vector(plan) == 1)
+		plan->columns = SMALL;
+}
+
 /* ---- Kernels ---------------------------------------------------------------------------------*/
+
+static uint32_t define_product(const struct plan *plan, struct cuda_define *defines)
+{
+	int is_along_k, is_along_m;
+	defines[0] = (struct cuda_define){"ROWS", plan->rows};
+	defines[1] = (struct cuda_define){"COLUMNS", plan->columns};
+	defines[2] = (struct cuda_define){"MATRIX", plan->is_matrix};
+	if (!plan->is_matrix)
+		return 3;
+	defines[3] = (struct cuda_define){"LEFT_VECTOR", left_vector(plan, &is_along_k)};
+	defines[4] = (struct cuda_define){"LEFT_ALONG_K", is_along_k};
+	defines[5] = (struct cuda_define){"RIGHT_VECTOR", right_vector(plan)};
+	defines[6] = (struct cuda_define){"RESULT_VECTOR", result_vector(plan, &is_along_m)};
+	defines[7] = (struct cuda_define){"RESULT_ALONG_M", is_along_m};
+	return 8;
+}
 
 static tn_status get_kernel(struct cuda_job *job, const struct plan *plan, const char *name,
 			    int is_partial, struct cuda_kernel **kernel)
 {
 	const struct tn_conv2d_args *args = plan->args;
 	const int goes_on = plan->pass == FORWARD;
-	struct cuda_define defines[10] = {{"DTYPE", args->x.dtype},
+	struct cuda_define defines[16] = {{"DTYPE", args->x.dtype},
 					  {"PASS", plan->pass},
 					  {"CHANNELS_LAST", plan->is_last},
 					  {"ACTIVATION", goes_on ? args->activation : 0},
@@ -290,10 +435,8 @@ static tn_status get_kernel(struct cuda_job *job, const struct plan *plan, const
 					  {"ACCUMULATE", (args->call.flags & TN_ACCUMULATE) != 0},
 					  {"PARTIAL", is_partial}};
 	uint32_t n = 8;
-	if (!strcmp(name, "conv2d_product")) {
-		defines[n++] = (struct cuda_define){"ROWS", plan->rows};
-		defines[n++] = (struct cuda_define){"COLUMNS", plan->columns};
-	}
+	if (!strcmp(name, "conv2d_product"))
+		n += define_product(plan, defines + n);
 	return cuda_kernel_get(job, "conv2d", name, defines, n, kernel);
 }
 
@@ -345,7 +488,8 @@ static tn_status run(struct cuda_job *job, struct plan *plan)
 
 static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *args, enum pass pass)
 {
-	struct plan plan = {.args = args, .pass = pass};
+	struct plan plan = {
+		.args = args, .pass = pass, .is_matrix = has_matrix(job->device, args->x.dtype)};
 	int goes_on = 0;
 	tn_status status = check(args, pass, job->operation);
 	if (!status)
@@ -354,6 +498,7 @@ static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *arg
 		return status;
 	set_operands(&plan);
 	status = choose(&plan, job->operation);
+	make_narrow(&plan);
 	if (!status)
 		status = cuda_workspace(&args->call, job->operation, plan.bytes, &goes_on);
 	return status || !goes_on ? status : run(job, &plan);

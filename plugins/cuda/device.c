@@ -33,7 +33,8 @@ static int asks_for_tf32(const struct tn_host *host)
 {
 	const char *value = host->parameter(
 		host->context, TF32_VARIABLE,
-		"1: the cuda backend multiplies f32 matrices with products of 10 bits (TF32)");
+		"1: the cuda backend multiplies f32, in matmul and conv2d, with factors of 10 bits "
+		"(TF32)");
 	return value && !strcmp(value, "1");
 }
 
@@ -66,11 +67,12 @@ static void describe_facts(const struct cuda_instance *own, const struct cuda_fa
 	memset(out->accuracy, TN_ACCURACY_IEEE, sizeof(out->accuracy));
 	memset(out->determinism, TN_DETERMINISM_ALWAYS, sizeof(out->determinism));
 	if (tf32)
-		out->accuracy[TN_FAMILY_MATMUL] = TN_ACCURACY_REDUCED;
+		out->accuracy[TN_FAMILY_MATMUL] = out->accuracy[TN_FAMILY_CONV] =
+			TN_ACCURACY_REDUCED;
 	snprintf(out->name, sizeof(out->name), "%s", facts->name);
 	snprintf(out->note, sizeof(out->note), "%s%s%s", own->driver,
 		 own->driver[0] && tf32 ? "; " : "",
-		 tf32 ? "f32 matrices are multiplied in TF32 (" TF32_VARIABLE ")" : "");
+		 tf32 ? "f32 is multiplied in TF32 (" TF32_VARIABLE ")" : "");
 }
 
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)

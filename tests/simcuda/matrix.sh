@@ -17,7 +17,7 @@ plugin=$TENON_BUILD/.libs/backend_cuda.so
 [ -n "${TENON_MATRIX:-}" ] || ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-unset TENON_BACKEND TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG SIMCUDA_FAIL
+unset TENON_BACKEND TENON_CUDA_TF32 TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG SIMCUDA_FAIL
 mkdir "$work/cache" "$work/records"
 export SIMCUDA_RECORD="$work/records"
 
@@ -28,8 +28,21 @@ record() {
 		exit 1
 	}
 }
+# What is convolved by tensor cores: doctor compares with a backend that has neither f16 nor TF32.
+record_convolutions() {
+	"$simulated" env TENON_SIMCUDA_CACHE="$work/cache" "$TENON_BUILD/tests/simcuda/plugin_conv2d_test" \
+		"$1" >"$work/log" 2>&1 || {
+		cat "$work/log"
+		exit 1
+	}
+}
 if [ -n "${TENON_MATRIX:-}" ]; then
 	record
+	if [ -x "$TENON_BUILD/tests/simcuda/plugin_conv2d_test" ]; then
+		record_convolutions 'halves*eight_deep*'
+		record_convolutions 'bfloats*'
+		record_convolutions 'tf32_is*'
+	fi
 else
 	record --only '[clp]*'
 	record --only 'reductions.[ep]*'

@@ -15,7 +15,13 @@
 // Sums of the weight gradient are split over pixels into parts of a number that the shape alone gives;
 // conv2d_sum adds them in order.  No atomics: each run gives the same bits.
 //
-// DTYPE, PASS, ROWS, COLUMNS, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE, PARTIAL.
+// With MATRIX tensor cores multiply, where the architecture has them for this type: f16, bf16, and f32 whose
+// factors are rounded to TF32.  Sums are of f32 then too, and always in the same order.
+//
+// DTYPE, PASS, ROWS, COLUMNS, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE, PARTIAL, MATRIX;
+// and for MATRIX LEFT_ALONG_K, LEFT_VECTOR, RIGHT_VECTOR, RESULT_ALONG_M, RESULT_VECTOR: along which axis of A
+// and of D so many elements lie next to each other and are there together or not at all.  Those of B lie along
+// the axis that CHANNELS_LAST says.
 
 typedef cu_type<DTYPE> element;
 typedef cu_sum<element> sum;
@@ -118,41 +124,57 @@ CU_FN bool unstride(cu_i32 &n, const divisor &by)
 	return is_whole;
 }
 
-// The element of x, or in the input gradient of dy, that a pixel and a tap meet at.
-CU_FN sum gather(const convolution &g, const element *from, const place &pixel, const place &tap)
+// Where the element of x, or in the input gradient of dy, is that a pixel and a tap meet at; false: outside.
+CU_FN bool meet(const convolution &g, const place &pixel, const place &tap, cu_i64 &at)
 {
 	cu_i32 h, w;
 	if (!pixel.is_valid || !tap.is_valid)
-		return 0;
+		return false;
 	if (PASS == 1) {
 		h = pixel.h - tap.h;
 		w = pixel.w - tap.w;
 		if (!unstride(h, g.by_stride[0]) || !unstride(w, g.by_stride[1]))
-			return 0;
+			return false;
 	} else {
 		h = pixel.h + tap.h;
 		w = pixel.w + tap.w;
 	}
 	if ((cu_u32)h >= (cu_u32)g.height || (cu_u32)w >= (cu_u32)g.width)
-		return 0;
+		return false;
 	const cu_i64 *stride = PASS == 1 ? g.ys : g.xs;
-	return cu_convert<sum>(from[pixel.at + tap.at + h * stride[2] + w * stride[3]]);
+	at = pixel.at + tap.at + h * stride[2] + w * stride[3];
+	return true;
 }
 
-// A[m, k]: of w, or of dy.
-CU_FN sum left(const convolution &g, const element *from, cu_i32 m, cu_i32 k, cu_i32 end)
+CU_FN sum gather(const convolution &g, const element *from, const place &pixel, const place &tap)
+{
+	cu_i64 at;
+	return meet(g, pixel, tap, at) ? cu_convert<sum>(from[at]) : (sum)0;
+}
+
+// Where A[m, k] is, of w or of dy: the sum of these two.
+CU_FN cu_i64 left_along_m(const convolution &g, cu_i32 m)
+{
+	return m * (PASS == 0 ? g.ws[0] : PASS == 1 ? g.ws[1] : g.ys[1]);
+}
+
+CU_FN cu_i64 left_along_k(const convolution &g, cu_i32 k)
 {
 	cu_i32 channel, r, s;
-	if (m >= g.m || k >= end)
-		return 0;
 	if (PASS == 2) {
 		cu_u32 image;
 		cut_pixel(g, (cu_u32)k, image, r, s);
-		return cu_convert<sum>(from[image * g.ys[0] + m * g.ys[1] + r * g.ys[2] + s * g.ys[3]]);
+		return image * g.ys[0] + r * g.ys[2] + s * g.ys[3];
 	}
 	cut_tap(g, (cu_u32)k, channel, r, s);
-	return cu_convert<sum>(from[(PASS == 0 ? m : channel) * g.ws[0] +
-				    (PASS == 0 ? channel : m) * g.ws[1] + r * g.ws[2] + s * g.ws[3]]);
+	return channel * (PASS == 0 ? g.ws[1] : g.ws[0]) + r * g.ws[2] + s * g.ws[3];
+}
+
+CU_FN sum left(const convolution &g, const element *from, cu_i32 m, cu_i32 k, cu_i32 end)
+{
+	if (m >= g.m || k >= end)
+		return 0;
+	return cu_convert<sum>(from[left_along_m(g, m) + left_along_k(g, k)]);
 }
 
 // The element of D, without its group's offset.
@@ -169,23 +191,380 @@ CU_FN cu_i64 result_place(const convolution &g, cu_i32 m, cu_i32 n, const cu_i64
 	return image * stride[0] + m * stride[1] + h * stride[2] + w * stride[3];
 }
 
-CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum value)
+template <int count> CU_FN void add_pack(sum (&value)[count], const element *from)
+{
+	element pack[count];
+	cu_load<count>(pack, from);
+#pragma unroll
+	for (int i = 0; i < count; i++)
+		value[i] += cu_convert<sum>(pack[i]);
+}
+
+// So many of D from [m, n] on, which lie next to each other: along m, or along n.
+template <int count, bool along_m>
+CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum (&value)[count])
 {
 	const cu_u64 to = PASS == 0 ? g.y : PASS == 1 ? g.x : g.w;
 	const cu_i64 *stride = PASS == 0 ? g.ys : PASS == 1 ? g.xs : g.ws;
 	const cu_i64 skip = (cu_i64)group * g.m;
 	element *at = (element *)to + skip * stride[PASS == 2 ? 0 : 1] + result_place(g, m, n, stride);
-	if (HAS_BIAS)
-		value += cu_convert<sum>(((const element *)g.bias)[(skip + m) * g.bias_stride]);
+	element result[count];
+	if (HAS_BIAS) {
+		const element *bias = (const element *)g.bias + (skip + m) * g.bias_stride;
+#pragma unroll
+		for (int i = 0; i < count; i++)
+			value[i] += cu_convert<sum>(bias[along_m ? i * g.bias_stride : 0]);
+	}
 	if (HAS_RESIDUAL)
-		value += cu_convert<sum>(((const element *)g.residual)[skip * g.rs[1] +
-								       result_place(g, m, n, g.rs)]);
+		add_pack(value, (const element *)g.residual + skip * g.rs[1] + result_place(g, m, n, g.rs));
 	if (ACCUMULATE)
-		value += cu_convert<sum>(*at);
-	*at = cu_convert<element>(cu_activate<ACTIVATION>(value));
+		add_pack(value, at);
+#pragma unroll
+	for (int i = 0; i < count; i++)
+		result[i] = cu_convert<element>(cu_activate<ACTIVATION>(value[i]));
+	cu_store<count>(at, result);
+}
+
+CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum value)
+{
+	sum one[1] = {value};
+	finish<1, false>(g, group, m, n, one);
 }
 
 #ifdef KERNEL_conv2d_product
+// Neighbouring threads have neighbours along the dense axis.
+#define B_ALONG_K (PASS < 2 ? CHANNELS_LAST : !CHANNELS_LAST)
+
+CU_FN place column_of(const convolution &g, cu_i32 n)
+{
+	const bool is_valid = n < g.n;
+	const cu_u32 index = is_valid ? (cu_u32)n : 0;
+	return PASS == 2 ? tap_of(g, index, is_valid) : pixel_of(g, index, is_valid);
+}
+
+CU_FN place row_of(const convolution &g, cu_i32 k, cu_i32 end)
+{
+	const bool is_valid = k < end;
+	const cu_u32 index = is_valid ? (cu_u32)k : 0;
+	return PASS == 2 ? pixel_of(g, index, is_valid) : tap_of(g, index, is_valid);
+}
+
+// A and B of a group.
+CU_FN const element *left_of(const convolution &g, cu_i32 group)
+{
+	return PASS == 2 ? (const element *)g.y + (cu_i64)group * g.o * g.ys[1]
+			 : (const element *)g.w + (cu_i64)group * g.o * g.ws[0];
+}
+
+CU_FN const element *right_of(const convolution &g, cu_i32 group)
+{
+	return PASS == 1 ? (const element *)g.y + (cu_i64)group * g.o * g.ys[1]
+			 : (const element *)g.x + (cu_i64)group * g.c * g.xs[1];
+}
+
+CU_FN sum *partial_of(const convolution &g, cu_i32 group, cu_u32 part, cu_i32 m, cu_i32 n)
+{
+	return (sum *)g.partial + (((cu_u64)part * g.groups + group) * g.m + m) * g.n + n;
+}
+
+#if MATRIX && (DTYPE == 10 || __CUDA_ARCH__ >= 800)
+// By tensor cores.  A step takes 64 bytes of k from each row of A and column of B: two instructions deep.  A
+// tile lies in shared memory along the axis that it is dense along in memory, and is turned, if need be, when
+// the registers of an instruction are read from it.
+#if DTYPE == 12
+typedef cu_u32 cell;
+#else
+typedef cu_u16 cell;
+#endif
+
+#define LONG (64 / (int)sizeof(cell)) // of k in a tile
+#define HALF (16 / (int)sizeof(cell)) // of k in 16 bytes: half of what an instruction takes
+#define WARPS_HIGH (ROWS > COLUMNS ? 4 : 2)
+#define WARPS_BROAD (8 / WARPS_HIGH)
+#define SLICE (16 * WARPS_HIGH)    // rows that the warps have at a time
+#define HIGH (ROWS / SLICE)        // 16 x 8 results of a warp
+#define BROAD (COLUMNS / WARPS_BROAD / 8)
+
+// The padding keeps what a warp reads at a time in different banks.
+template <int length, bool along_k> struct tile {
+	alignas(16) cell at[along_k ? length : LONG][along_k ? LONG + HALF : length + 8];
+};
+
+typedef tile<ROWS, LEFT_ALONG_K> left_tile;
+typedef tile<COLUMNS, B_ALONG_K> right_tile;
+
+// What all places share that have the same k.
+struct line {
+	place at;
+	cu_i64 left;
+};
+
+struct tiles {
+	left_tile a[2];
+	right_tile b[2];
+};
+
+struct storage {
+	union {
+		tiles t;
+		// The results of a slice, as they will lie in memory.
+		alignas(16) sum slice[RESULT_ALONG_M ? COLUMNS : SLICE]
+				     [RESULT_ALONG_M ? SLICE + 4 : COLUMNS + 8];
+	};
+	place column[COLUMNS];
+	line lines[2][LONG];
+};
+
+// What a thread brings of a tile: `steps` vectors, in registers until the tile before it is done with.
+template <int length, bool along_k, int vector> struct load {
+	static constexpr int count = length * LONG / vector;
+	static constexpr int steps = (count + THREADS - 1) / THREADS;
+	cu_pack<cell, vector> at[steps];
+
+	// Where the vector of a step begins; false: there is none.
+	static CU_MEMBER bool spot(int step, cu_i32 &outer, cu_i32 &k)
+	{
+		const cu_i32 number = (cu_i32)threadIdx.x + step * THREADS;
+		outer = along_k ? number / (LONG / vector) : number % (length / vector) * vector;
+		k = along_k ? number % (LONG / vector) * vector : number / (length / vector);
+		return count % THREADS == 0 || number < count;
+	}
+
+	CU_MEMBER void bring(int step, const element *from, bool is_there)
+	{
+		at[step] = {};
+		if (is_there)
+			at[step] = *reinterpret_cast<const cu_pack<cell, vector> *>(from);
+	}
+
+	CU_MEMBER void keep(tile<length, along_k> &t)
+	{
+		cu_i32 outer, k;
+#pragma unroll
+		for (int step = 0; step < steps; step++) {
+			if (!spot(step, outer, k))
+				continue;
+#if DTYPE == 12
+#pragma unroll
+			for (int i = 0; i < vector; i++)
+				asm("cvt.rna.tf32.f32 %0, %1;"
+				    : "=r"(at[step].at[i])
+				    : "f"(__uint_as_float(at[step].at[i])));
+#endif
+			*reinterpret_cast<cu_pack<cell, vector> *>(along_k ? &t.at[outer][k]
+									     : &t.at[k][outer]) = at[step];
+		}
+	}
+};
+
+typedef load<ROWS, LEFT_ALONG_K, LEFT_VECTOR> left_load;
+typedef load<COLUMNS, B_ALONG_K, RIGHT_VECTOR> right_load;
+
+CU_FN void write_lines(const convolution &g, line (&lines)[LONG], cu_i32 first_k, cu_i32 end)
+{
+	const cu_i32 k = first_k + (cu_i32)threadIdx.x;
+	if (threadIdx.x < LONG)
+		lines[threadIdx.x] = {row_of(g, k, end), left_along_k(g, k < end ? k : 0)};
+}
+
+CU_FN void fetch(const convolution &g, const storage &s, int which, const element *from_a,
+		 const element *from_b, cu_i32 first_m, left_load &a, right_load &b)
+{
+	cu_i32 outer, k;
+#pragma unroll
+	for (int i = 0; i < left_load::steps; i++) {
+		if (!left_load::spot(i, outer, k))
+			continue;
+		const line &row = s.lines[which][k];
+		const cu_i32 m = first_m + outer;
+		a.bring(i, from_a + left_along_m(g, m) + row.left, row.at.is_valid && m < g.m);
+	}
+#pragma unroll
+	for (int i = 0; i < right_load::steps; i++) {
+		if (!right_load::spot(i, outer, k))
+			continue;
+		const place &row = s.lines[which][k].at, &column = s.column[outer];
+		cu_i64 at = 0;
+		const bool is_there = PASS == 2 ? meet(g, row, column, at) : meet(g, column, row, at);
+		b.bring(i, from_b + at, is_there);
+	}
+}
+
+// Four matrices of 8 rows of 16 bytes: this lane has the address of row lane % 8 of matrix lane / 8.
+template <bool turned> CU_FN void load_four(cu_u32 (&to)[4], const cell *row)
+{
+	const cu_u32 at = (cu_u32)__cvta_generic_to_shared(row);
+	if (turned)
+		asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+			     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+			     : "r"(at)
+			     : "memory");
+	else
+		asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+			     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+			     : "r"(at)
+			     : "memory");
+}
+
+// A of one instruction: 16 rows from m on, 32 bytes of k.
+CU_FN void left_part(cu_u32 (&to)[4], const left_tile &t, cu_i32 m, cu_i32 k)
+{
+	const cu_i32 lane = threadIdx.x % 32, row = lane % 8, low = lane / 8 % 2, last = lane / 16;
+	if constexpr (LEFT_ALONG_K)
+		load_four<false>(to, &t.at[m + low * 8 + row][k + last * HALF]);
+	else if constexpr (sizeof(cell) == 2)
+		load_four<true>(to, &t.at[k + last * HALF + row][m + low * 8]);
+	else
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			to[i] = t.at[k + i / 2 * HALF + lane % 4][m + i % 2 * 8 + lane / 4];
+}
+
+// B of two: 8 columns from n on, all of k.
+CU_FN void right_part(cu_u32 (&to)[4], const right_tile &t, cu_i32 n)
+{
+	const cu_i32 lane = threadIdx.x % 32, row = lane % 8, quarter = lane / 8;
+	if constexpr (B_ALONG_K)
+		load_four<false>(to, &t.at[n + row][quarter * HALF]);
+	else if constexpr (sizeof(cell) == 2)
+		load_four<true>(to, &t.at[quarter * HALF + row][n]);
+	else
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			to[i] = t.at[i * HALF + lane % 4][n + lane / 4];
+}
+
+CU_FN void multiply_add(cu_f32 (&d)[4], const cu_u32 (&a)[4], cu_u32 b0, cu_u32 b1)
+{
+#if DTYPE == 10 && __CUDA_ARCH__ < 800
+	asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+	    "{%0, %1, %2, %3};"
+	    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+	    : "r"(a[0]), "r"(a[1]), "r"(b0));
+	asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+	    "{%0, %1, %2, %3};"
+	    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+	    : "r"(a[2]), "r"(a[3]), "r"(b1));
+#else
+#if DTYPE == 10
+	asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+#elif DTYPE == 11
+	asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+#else
+	asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+#endif
+	    "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+	    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+	    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+}
+
+// Where a warp's results are in the block's: rows of slice i, columns.
+CU_FN cu_i32 warp_row(int i)
+{
+	return i * SLICE + (cu_i32)(threadIdx.x / 32) / WARPS_BROAD * 16;
+}
+
+CU_FN cu_i32 warp_column(int j)
+{
+	return ((cu_i32)(threadIdx.x / 32) % WARPS_BROAD * BROAD + j) * 8;
+}
+
+CU_FN void multiply(const left_tile &left, const right_tile &right, cu_f32 (&d)[HIGH][BROAD][4])
+{
+	cu_u32 a[4], b[BROAD][4];
+#pragma unroll
+	for (int j = 0; j < BROAD; j++)
+		right_part(b[j], right, warp_column(j));
+#pragma unroll
+	for (int step = 0; step < 2; step++)
+#pragma unroll
+		for (int i = 0; i < HIGH; i++) {
+			left_part(a, left, warp_row(i), step * 2 * HALF);
+#pragma unroll
+			for (int j = 0; j < BROAD; j++)
+				multiply_add(d[i][j], a, b[j][2 * step], b[j][2 * step + 1]);
+		}
+}
+
+CU_FN void put_slice(storage &s, const cu_f32 (&d)[BROAD][4])
+{
+	const cu_i32 lane = threadIdx.x % 32;
+#pragma unroll
+	for (int j = 0; j < BROAD; j++)
+#pragma unroll
+		for (int i = 0; i < 4; i++) {
+			const cu_i32 m = warp_row(0) + lane / 4 + i / 2 * 8;
+			const cu_i32 n = warp_column(j) + lane % 4 * 2 + i % 2;
+			(RESULT_ALONG_M ? s.slice[n][m] : s.slice[m][n]) = d[j][i];
+		}
+}
+
+CU_FN void write_slice(const convolution &g, const storage &s, cu_i32 group, cu_u32 part, cu_i32 first_m,
+		       cu_i32 first_n)
+{
+	constexpr int each = (RESULT_ALONG_M ? SLICE : COLUMNS) / RESULT_VECTOR;
+#pragma unroll 1
+	for (cu_i32 number = threadIdx.x; number < SLICE * COLUMNS / RESULT_VECTOR; number += THREADS) {
+		const cu_i32 outer = number / each, inner = number % each * RESULT_VECTOR;
+		const cu_i32 m = first_m + (RESULT_ALONG_M ? inner : outer);
+		const cu_i32 n = first_n + (RESULT_ALONG_M ? outer : inner);
+		sum value[RESULT_VECTOR];
+		if (m >= g.m || n >= g.n)
+			continue;
+#pragma unroll
+		for (int i = 0; i < RESULT_VECTOR; i++)
+			value[i] = s.slice[outer][inner + i];
+		if (PARTIAL)
+			cu_store<RESULT_VECTOR>(partial_of(g, group, part, m, n), value);
+		else
+			finish<RESULT_VECTOR, RESULT_ALONG_M>(g, group, m, n, value);
+	}
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) conv2d_product(const convolution g)
+{
+	__shared__ storage s;
+	const cu_i32 group = (cu_i32)divide(blockIdx.z, g.by_splits);
+	const cu_u32 part = blockIdx.z - (cu_u32)group * g.by_splits.d;
+	const cu_i32 first_n = (cu_i32)blockIdx.x * COLUMNS, first_m = (cu_i32)blockIdx.y * ROWS;
+	const cu_i32 begin = (cu_i32)part * g.chunk;
+	const cu_i32 end = g.k - begin < g.chunk ? g.k : begin + g.chunk;
+	const element *from_a = left_of(g, group), *from_b = right_of(g, group);
+	cu_f32 d[HIGH][BROAD][4] = {};
+	left_load a;
+	right_load b;
+	if (threadIdx.x < COLUMNS)
+		s.column[threadIdx.x] = column_of(g, first_n + (cu_i32)threadIdx.x);
+	write_lines(g, s.lines[0], begin, end);
+	write_lines(g, s.lines[1], begin + LONG, end);
+	__syncthreads();
+	fetch(g, s, 0, from_a, from_b, first_m, a, b);
+	a.keep(s.t.a[0]);
+	b.keep(s.t.b[0]);
+	__syncthreads();
+	int which = 0;
+	for (cu_i32 k = begin; k < end; k += LONG, which ^= 1) {
+		const bool goes_on = end - k > LONG;
+		if (goes_on)
+			fetch(g, s, which ^ 1, from_a, from_b, first_m, a, b);
+		multiply(s.t.a[which], s.t.b[which], d);
+		if (goes_on) {
+			a.keep(s.t.a[which ^ 1]);
+			b.keep(s.t.b[which ^ 1]);
+		}
+		write_lines(g, s.lines[which], k + 2 * LONG, end);
+		__syncthreads();
+	}
+#pragma unroll
+	for (int i = 0; i < HIGH; i++) {
+		put_slice(s, d[i]);
+		__syncthreads();
+		write_slice(g, s, group, part, first_m + i * SLICE, first_n);
+		__syncthreads();
+	}
+}
+#else
 #define A_STEPS (ROWS * DEPTH / THREADS)
 #define B_STEPS (COLUMNS * DEPTH / THREADS)
 #define HIGH (ROWS / 16)    // of a thread's square
@@ -200,27 +579,12 @@ struct tiles {
 
 // Neighbouring threads have neighbours along the dense axis.
 #define A_ALONG_K (PASS < 2 || !CHANNELS_LAST)
-#define B_ALONG_K (PASS < 2 ? CHANNELS_LAST : !CHANNELS_LAST)
 
 CU_FN void spot(bool along_k, cu_i32 length, cu_i32 step, cu_i32 &outer, cu_i32 &k)
 {
 	const cu_i32 number = (cu_i32)threadIdx.x + step * THREADS;
 	outer = along_k ? number / DEPTH : number % length;
 	k = along_k ? number % DEPTH : number / length;
-}
-
-CU_FN place column_of(const convolution &g, cu_i32 n)
-{
-	const bool is_valid = n < g.n;
-	const cu_u32 index = is_valid ? (cu_u32)n : 0;
-	return PASS == 2 ? tap_of(g, index, is_valid) : pixel_of(g, index, is_valid);
-}
-
-CU_FN place row_of(const convolution &g, cu_i32 k, cu_i32 end)
-{
-	const bool is_valid = k < end;
-	const cu_u32 index = is_valid ? (cu_u32)k : 0;
-	return PASS == 2 ? pixel_of(g, index, is_valid) : tap_of(g, index, is_valid);
 }
 
 CU_FN void fetch(const convolution &g, const element *from_a, const element *from_b,
@@ -297,8 +661,7 @@ CU_FN void write_down(const convolution &g, cu_i32 group, cu_u32 part, cu_i32 fi
 			if (m >= g.m || n >= g.n)
 				continue;
 			if (PARTIAL)
-				((sum *)g.partial)[(((cu_u64)part * g.groups + group) * g.m + m) * g.n +
-						   n] = d[i][j];
+				*partial_of(g, group, part, m, n) = d[i][j];
 			else
 				finish(g, group, m, n, d[i][j]);
 		}
@@ -315,10 +678,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv2d_product(const convo
 	const cu_i32 end = g.k - begin < g.chunk ? g.k : begin + g.chunk;
 	const cu_i32 y = CHANNELS_LAST && PASS < 2 ? threadIdx.x % 16 : threadIdx.x / 16;
 	const cu_i32 x = CHANNELS_LAST && PASS < 2 ? threadIdx.x / 16 : threadIdx.x % 16;
-	const element *from_a = PASS == 2 ? (const element *)g.y + (cu_i64)group * g.o * g.ys[1]
-					  : (const element *)g.w + (cu_i64)group * g.o * g.ws[0];
-	const element *from_b = PASS == 1 ? (const element *)g.y + (cu_i64)group * g.o * g.ys[1]
-					  : (const element *)g.x + (cu_i64)group * g.c * g.xs[1];
+	const element *from_a = left_of(g, group), *from_b = right_of(g, group);
 	sum a[A_STEPS], b[B_STEPS], d[HIGH][BROAD] = {};
 	place column[B_STEPS];
 #pragma unroll
@@ -342,6 +702,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv2d_product(const convo
 	}
 	write_down(g, group, part, first_m, first_n, y, x, d);
 }
+#endif
 #endif
 
 #ifdef KERNEL_conv2d_sum
