@@ -3,11 +3,13 @@
  *
  * No fault: what the others are measured by.
  */
-#include "right.h"
+#include "right_lines.h"
 
 static void break_it(struct right *right)
 {
 	right->n_devices = 2;
+	right->sort.sort = right_sort;
+	right->scan.scan = right_scan;
 }
 
 RIGHT_PLUGIN("right");

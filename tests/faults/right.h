@@ -22,6 +22,8 @@ struct right {
 	struct tn_compile_table compile; /* no slot of it is filled, nor of the next */
 	struct tn_capture_table capture;
 	struct tn_peer_table peer;
+	struct tn_sort_table sort; /* empty but where right_lines.h fills it; so is the next */
+	struct tn_scan_table scan;
 	uint32_t device_flags;
 	uint32_t n_devices;
 	int is_copy; /* a device after the first: a copy of the instance */
@@ -357,6 +359,8 @@ static inline tn_status right_create(const struct tn_host *host, struct tn_error
 	right->capture.struct_size = sizeof(right->capture);
 	right->peer.struct_size = sizeof(right->peer);
 	right->peer.peer_copy = right_peer_copy;
+	right->sort.struct_size = sizeof(right->sort);
+	right->scan.struct_size = sizeof(right->scan);
 	right->n_devices = 1;
 	right->device_flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS;
 	break_it(right);
@@ -389,6 +393,10 @@ static inline const void *right_query(void *instance, const char *table)
 		return &right->capture;
 	if (!strcmp(table, TN_TABLE_PEER))
 		return &right->peer;
+	if (!strcmp(table, TN_TABLE_SORT))
+		return &right->sort;
+	if (!strcmp(table, TN_TABLE_SCAN))
+		return &right->scan;
 	return NULL;
 }
 

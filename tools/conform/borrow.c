@@ -15,6 +15,11 @@ static const size_t in_copy[] = {offsetof(struct tn_copy_args, input),
 static const size_t in_gather[] = {offsetof(struct tn_gather_args, input),
 				   offsetof(struct tn_gather_args, indices),
 				   offsetof(struct tn_gather_args, output), 0};
+static const size_t in_sort[] = {offsetof(struct tn_sort_args, input),
+				 offsetof(struct tn_sort_args, values),
+				 offsetof(struct tn_sort_args, indices), 0};
+static const size_t in_scan[] = {offsetof(struct tn_scan_args, input),
+				 offsetof(struct tn_scan_args, output), 0};
 static const size_t in_conv2d[] = {
 	offsetof(struct tn_conv2d_args, x),        offsetof(struct tn_conv2d_args, w),
 	offsetof(struct tn_conv2d_args, y),        offsetof(struct tn_conv2d_args, bias),
@@ -55,6 +60,10 @@ static const size_t *operands_in(int slot)
 	case TN_SLOT_GATHER:
 	case TN_SLOT_SCATTER_ADD:
 		return in_gather;
+	case TN_SLOT_SORT:
+		return in_sort;
+	case TN_SLOT_SCAN:
+		return in_scan;
 	case TN_SLOT_CONV2D_FORWARD:
 	case TN_SLOT_CONV2D_INPUT_GRADIENT:
 	case TN_SLOT_CONV2D_WEIGHT_GRADIENT:

@@ -29,6 +29,10 @@ tn_status kit_enter(const struct kit *kit, const void *args)
 		return b->copy.gather(device, args);
 	case TN_SLOT_SCATTER_ADD:
 		return b->copy.scatter_add(device, args);
+	case TN_SLOT_SORT:
+		return b->sort.sort(device, args);
+	case TN_SLOT_SCAN:
+		return b->scan.scan(device, args);
 	case TN_SLOT_CONV2D_FORWARD:
 		return b->nn.conv2d_forward(device, args);
 	case TN_SLOT_CONV2D_INPUT_GRADIENT:

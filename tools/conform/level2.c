@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Level 2: map, reduce, matmul and copies.
+ * Level 2: map, reduce, matmul, copies, sort and scan.
  */
 #include "slots.h"
 
@@ -57,5 +57,23 @@ const struct check level2_checks[] = {
 	{"copy.gather", 2, "gather chooses along every axis", check_copy_gather},
 	{"copy.scatter_add", 2, "scatter_add adds along every axis, equal indices adding up",
 	 check_copy_scatter_add},
+	{"sort.order", 2, "sort puts the lines of every shape, axis and dtype in order",
+	 check_sort_order},
+	{"sort.first", 2, "sort gives the first of a line, where fewer are wanted",
+	 check_sort_first},
+	{"sort.stable", 2, "equals stay as they stand, -0 equals 0, and NaN is above all numbers",
+	 check_sort_stable},
+	{"sort.long", 2, "sort takes long lines, and many short ones", check_sort_long},
+	{"sort.refused", 2, "a sort whose outputs do not fit is refused", check_sort_refused},
+	{"scan.sums", 2,
+	 "running sums and products of every shape, axis and dtype, from either end",
+	 check_scan_sums},
+	{"scan.extremes", 2, "running max and min of the same, which keep NaN",
+	 check_scan_extremes},
+	{"scan.long", 2, "scans of long lines leave nothing out", check_scan_long},
+	{"scan.error", 2,
+	 "a long running sum keeps to the error of its parts, and has the same bits each time",
+	 check_scan_error},
+	{"scan.refused", 2, "a scan that is none is refused", check_scan_refused},
 	{NULL, 0, NULL, NULL},
 };

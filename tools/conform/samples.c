@@ -117,6 +117,29 @@ static size_t make_gather(struct sample *s)
 	return sizeof(*args);
 }
 
+static size_t make_sort(struct sample *s)
+{
+	static const int64_t first[2] = {7, 3};
+	struct tn_sort_args *args = &s->args.sort;
+	args->input = in(s, 2, table);
+	args->values = out(s, 2, first);
+	args->indices = add(s, OUTPUT, TN_I64, 2, first)->operand;
+	args->axis = 1;
+	args->has_values = args->has_indices = 1;
+	return sizeof(*args);
+}
+
+static size_t make_scan(struct sample *s)
+{
+	struct tn_scan_args *args = &s->args.scan;
+	args->input = in(s, 2, table);
+	args->output = out(s, 2, table);
+	args->axis = 1;
+	args->combiner = TN_REDUCE_SUM;
+	args->accumulator = TN_F32;
+	return sizeof(*args);
+}
+
 /* ---- Layers ----------------------------------------------------------------------------------*/
 
 static struct tn_operand as(struct sample *s, int written, uint32_t rank, const int64_t *shape)
@@ -228,6 +251,8 @@ static const struct {
 	{TN_SLOT_COPY, TN_FAMILY_COPY, make_copy},
 	{TN_SLOT_GATHER, TN_FAMILY_COPY, make_gather},
 	{TN_SLOT_SCATTER_ADD, TN_FAMILY_COPY, make_gather},
+	{TN_SLOT_SORT, TN_FAMILY_COPY, make_sort},
+	{TN_SLOT_SCAN, TN_FAMILY_REDUCE, make_scan},
 	{TN_SLOT_CONV2D_FORWARD, TN_FAMILY_CONV, make_conv2d},
 	{TN_SLOT_CONV2D_INPUT_GRADIENT, TN_FAMILY_CONV, make_conv2d},
 	{TN_SLOT_CONV2D_WEIGHT_GRADIENT, TN_FAMILY_CONV, make_conv2d},

@@ -17,6 +17,8 @@ union call_args {
 	struct tn_fill_args fill;
 	struct tn_copy_args copy;
 	struct tn_gather_args gather;
+	struct tn_sort_args sort;
+	struct tn_scan_args scan;
 	struct tn_conv2d_args conv2d;
 	struct tn_pool2d_args pool2d;
 	struct tn_norm_args norm;

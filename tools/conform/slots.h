@@ -99,6 +99,20 @@ void check_copy_layouts(struct kit *kit);
 void check_copy_gather(struct kit *kit);
 void check_copy_scatter_add(struct kit *kit);
 
+/* sort.c */
+void check_sort_order(struct kit *kit);
+void check_sort_first(struct kit *kit);
+void check_sort_stable(struct kit *kit);
+void check_sort_long(struct kit *kit);
+void check_sort_refused(struct kit *kit);
+
+/* scan.c */
+void check_scan_sums(struct kit *kit);
+void check_scan_extremes(struct kit *kit);
+void check_scan_long(struct kit *kit);
+void check_scan_error(struct kit *kit);
+void check_scan_refused(struct kit *kit);
+
 /* ---- Level 5 ---------------------------------------------------------------------------------*/
 
 /* arguments.c */
