@@ -3,7 +3,7 @@
  *
  * Capture and replay.  The device keeps the memory that the work took and gave back (device/capture.c); here
  * is what it changes: storages that were there before, whose versions move with each replay, and which
- * live as long as the graph, as the kernels do.
+ * live as long as the graph, as the kernels do.  What changes from step to step is in stepped.c.
  */
 #include <tenon/capture.h>
 #include <tenon/kernel.h>
@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "array/capture.h"
 #include "array/ledger.h"
+#include "array/stepped.h"
 #include "base/fork.h"
 #include "base/memory.h"
 
@@ -25,8 +26,8 @@ struct tn_graph {
 	void *handle;
 	struct tn_store *store;
 	struct list storages, kernels;
+	struct tn_stepped stepped;
 	struct tn_graph *later; /* destroyed meanwhile: when nobody could wait for their work */
-	uint64_t random;        /* the random state's stream when it began */
 	int is_incomplete;      /* the host had no memory to note something */
 };
 
@@ -98,6 +99,11 @@ tn_status tn_capture_refuse(struct tn_runtime *runtime, const char *operation, c
 			       "%s would be the same in each replay", what);
 }
 
+struct tn_stepped *tn_capture_stepped(struct tn_runtime *runtime)
+{
+	return runtime->capture ? &runtime->capture->stepped : NULL;
+}
+
 /* ---- Capture ---------------------------------------------------------------------------------*/
 
 tn_status tn_capture_begin(tn_context *context)
@@ -117,7 +123,7 @@ tn_status tn_capture_begin(tn_context *context)
 				       "the host has no memory left");
 	graph->runtime = runtime;
 	graph->device = runtime->device;
-	graph->random = runtime->random.stream;
+	tn_stepped_begin(&graph->stepped, runtime);
 	status = tn_device_capture_begin(graph->device, &runtime->report);
 	if (status) {
 		tn_mem_free(graph);
@@ -139,9 +145,6 @@ static tn_status check_end(const struct tn_graph *graph)
 	if (graph->is_incomplete)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "capture_end",
 			       "the host has no memory left");
-	if (runtime->random.stream != graph->random)
-		return tn_fail(&runtime->report, TN_NOT_CAPTURABLE, "capture_end",
-			       "random numbers were drawn: they would be the same in each replay");
 	return TN_OK;
 }
 
@@ -176,6 +179,7 @@ tn_status tn_capture_end(tn_context *context, tn_graph **result)
 	struct tn_error_info error;
 	tn_error_reset(&error);
 	runtime->capture = NULL;
+	tn_stepped_take_back(&graph->stepped, runtime);
 	tn_status ended =
 		tn_device_capture_end(graph->device, &graph->handle, &graph->store, &error);
 	destroy_later(graph);
@@ -204,9 +208,13 @@ tn_status tn_graph_replay(tn_graph *graph)
 	if (runtime->capture)
 		return tn_runtime_fail(runtime, TN_NOT_CAPTURABLE, "graph_replay",
 				       "work is captured: a graph is no part of another");
-	status = tn_device_graph_launch(graph->device, graph->handle, &runtime->report);
-	if (status)
+	status = tn_stepped_next(&graph->stepped, runtime);
+	if (!status)
+		status = tn_device_graph_launch(graph->device, graph->handle, &runtime->report);
+	if (status) {
+		tn_stepped_take_back(&graph->stepped, runtime);
 		return tn_runtime_keep(runtime, &runtime->report);
+	}
 	for (size_t i = 0; i < graph->storages.n; i++)
 		((struct tn_storage *)graph->storages.items[i])->version++;
 	tn_ledger_at(runtime->ledger, tn_operation_named(runtime, "replay"))->native++;
@@ -226,6 +234,7 @@ void tn_graph_destroy(tn_graph *graph)
 	}
 	int is_own = graph->device->fork_generation == tn_fork_generation();
 	tn_device_graph_release(graph->device, is_own ? graph->handle : NULL, graph->store);
+	tn_stepped_release(&graph->stepped);
 	for (size_t i = 0; i < graph->storages.n; i++)
 		tn_storage_release(graph->storages.items[i]);
 	for (size_t i = 0; i < graph->kernels.n; i++)

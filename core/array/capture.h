@@ -9,10 +9,14 @@
 #include "array/runtime.h"
 
 struct tn_kernel;
+struct tn_stepped;
 
-/* TN_NOT_CAPTURABLE while work is captured (kept), else TN_OK: for what changes from step to step and goes
- * into the work by value.  `what` says what it is. */
+/* TN_NOT_CAPTURABLE while work is captured (kept), else TN_OK: for what the host does itself, and would do
+ * anew in each step.  `what` says what it is. */
 tn_status tn_capture_refuse(struct tn_runtime *runtime, const char *operation, const char *what);
+
+/* The stepped scalars (array/stepped.h) of the graph that is being captured; NULL: none is. */
+struct tn_stepped *tn_capture_stepped(struct tn_runtime *runtime);
 
 /* Ends a capture that nobody will end. */
 void tn_capture_abandon(struct tn_runtime *runtime);

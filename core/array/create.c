@@ -10,6 +10,7 @@
 #include "array/replay.h"
 #include "array/map.h"
 #include "array/shape.h"
+#include "array/stepped.h"
 #include "base/memory.h"
 #include "program/cast.h"
 
@@ -146,15 +147,13 @@ static tn_array *random_array(tn_context *context, const char *text, int rank, c
 	tn_status status;
 	if (!array)
 		return NULL;
-	scalars[0] = (struct tn_scalar){.dtype = TN_I64, .bits = runtime->random.seed};
-	scalars[1] = (struct tn_scalar){.dtype = TN_I64, .bits = runtime->random.stream};
 	for (int i = 0; i < 4; i++)
 		scalars[2 + i] = tn_scalar_of(TN_F32, (double)parameters[i]);
 	status = tn_programs_get(runtime, "random", text, &names, &run.program);
 	if (!status)
-		status = tn_map_run(runtime, &run);
+		status = tn_stepped_random(runtime, tn_array_home(array), scalars);
 	if (!status)
-		runtime->random.stream++;
+		status = tn_map_run(runtime, &run);
 	return tn_end(runtime, status, array);
 }
 

@@ -9,12 +9,12 @@
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
+#include "array/stepped.h"
 #include "autograd/tape.h"
 
 struct dropout_state {
-	int64_t seed;
-	int64_t stream;
-	uint32_t threshold; /* keep where the word is below it */
+	struct tn_scalar random[2]; /* seed and stream */
+	uint32_t threshold;         /* keep where the word is below it */
 	double scale;
 };
 
@@ -40,8 +40,8 @@ static tn_array *masked(const tn_array *x, const struct dropout_state *state)
 {
 	struct tn_runtime *rt = x->runtime;
 	const struct tn_scalar scalars[] = {
-		{.dtype = TN_I64, .bits = (uint64_t)state->seed},
-		{.dtype = TN_I64, .bits = (uint64_t)state->stream},
+		state->random[0],
+		state->random[1],
 		{.dtype = TN_U32, .bits = state->threshold},
 		tn_scalar_of(x->dtype == TN_F64 ? TN_F64 : TN_F32, state->scale),
 	};
@@ -78,12 +78,12 @@ tn_array *tn_dropout(const tn_array *x, double p)
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	double keep = (1.0 - p) * 4294967296.0;
 	struct dropout_state state = {
-		.seed = (int64_t)rt->random.seed,
-		.stream = (int64_t)rt->random.stream++,
 		.threshold = keep > 4294967295.0 ? UINT32_MAX : (uint32_t)keep,
 		.scale = 1.0 / (1.0 - p),
 	};
-	return tn_tape_resume(suspension, masked(x, &state),
+	tn_status status = tn_stepped_random(rt, tn_array_home(x), state.random);
+	tn_array *y = status ? tn_end(rt, status, NULL) : masked(x, &state);
+	return tn_tape_resume(suspension, y,
 			      &(struct tn_node_request){.operation = "dropout",
 							.backward = backward,
 							.n_inputs = 1,

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "array/capture.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "reference/reference.h"
@@ -186,7 +187,7 @@ struct tn_random_state tn_random_state_get(const tn_context *context)
 
 void tn_random_state_set(tn_context *context, struct tn_random_state state)
 {
-	if (context)
+	if (context && !tn_capture_refuse(&context->runtime, "random_state_set", "the state"))
 		context->runtime.random = state;
 }
 

@@ -69,6 +69,9 @@ tn_status tn_device_answer(struct tn_device *device, tn_status status, struct tn
  * text has requested, used and cached bytes and the limit.  What tn_device_open answers. */
 tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
 			struct tn_error_info *error);
+/* The same, but never what captured work has used and given back: for what is there before that work is done. */
+tn_status tn_block_take_apart(struct tn_device *device, uint64_t size, struct tn_block *block,
+			      struct tn_error_info *error);
 /* The device may still be working on it: who takes it next does so in the same stream. */
 void tn_block_give(struct tn_device *device, const struct tn_block *block);
 /* The same for memory that a call needs while it runs: a large block is one that stays, apart from those
@@ -83,6 +86,10 @@ void tn_pool_trim(struct tn_device *device);
  * open.  TN_INVALID_ARGUMENT: outside the block. */
 tn_status tn_device_upload(struct tn_device *device, const struct tn_block *block, uint64_t offset,
 			   const void *host, uint64_t size, struct tn_error_info *error);
+/* The same, which may return before the host's memory is free: it is, once the device has been waited for. */
+tn_status tn_device_upload_later(struct tn_device *device, const struct tn_block *block,
+				 uint64_t offset, const void *host, uint64_t size,
+				 struct tn_error_info *error);
 tn_status tn_device_download(struct tn_device *device, const struct tn_block *block,
 			     uint64_t offset, void *host, uint64_t size,
 			     struct tn_error_info *error);

@@ -189,6 +189,17 @@ tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block
 	return status;
 }
 
+tn_status tn_block_take_apart(struct tn_device *device, uint64_t size, struct tn_block *block,
+			      struct tn_error_info *error)
+{
+	struct tn_piece *piece;
+	size += size == 0;
+	tn_status status = take_from_pool(device, size, &piece, error);
+	if (!status)
+		fill_block(device, piece, size, block);
+	return status;
+}
+
 void tn_block_give(struct tn_device *device, const struct tn_block *block)
 {
 	struct tn_pool *pool = device->pool;

@@ -30,7 +30,7 @@ typedef tn_status transfer_fn(void *device, const struct tn_transfer_args *args)
 
 static tn_status transfer(struct tn_device *device, transfer_fn *entry, const char *operation,
 			  const struct tn_block *block, uint64_t offset, void *host, uint64_t size,
-			  struct tn_error_info *error)
+			  uint32_t flags, struct tn_error_info *error)
 {
 	if (offset > block->size || size > block->size - offset)
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
@@ -42,7 +42,7 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 		return status;
 	tn_error_reset(error);
 	struct tn_transfer_args args = {
-		.call = {.struct_size = sizeof(args), .error = error},
+		.call = {.struct_size = sizeof(args), .flags = flags, .error = error},
 		.buffer = block->buffer,
 		.offset = block->offset + offset,
 		.size = size,
@@ -56,7 +56,15 @@ tn_status tn_device_upload(struct tn_device *device, const struct tn_block *bloc
 {
 	/* The entry only reads it. */
 	return transfer(device, device->backend->device.upload, "upload", block, offset,
-			(void *)(uintptr_t)host, size, error);
+			(void *)(uintptr_t)host, size, 0, error);
+}
+
+tn_status tn_device_upload_later(struct tn_device *device, const struct tn_block *block,
+				 uint64_t offset, const void *host, uint64_t size,
+				 struct tn_error_info *error)
+{
+	return transfer(device, device->backend->device.upload, "upload", block, offset,
+			(void *)(uintptr_t)host, size, TN_ASYNC, error);
 }
 
 tn_status tn_device_download(struct tn_device *device, const struct tn_block *block,
@@ -64,7 +72,7 @@ tn_status tn_device_download(struct tn_device *device, const struct tn_block *bl
 			     struct tn_error_info *error)
 {
 	return transfer(device, device->backend->device.download, "download", block, offset, host,
-			size, error);
+			size, 0, error);
 }
 
 tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block,

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "array/capture.h"
 #include "optim/optimizer.h"
 
 static const char text[] = "m = beta1 * m + gain1 * dw; v = beta2 * v + gain2 * dw * dw;"
@@ -17,24 +16,18 @@ static const char *const scalar_names[] = {"beta1",  "gain1", "beta2",      "gai
 					   "shrink", "rate",  "correction", "epsilon"};
 static const char *const state_names[] = {"m", "v"};
 
-static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run, tn_array *w,
-			  tn_array *dw, tn_array *const *states)
+static void scalars_at(const tn_optimizer *optimizer, uint64_t step, double *scalars)
 {
 	const struct tn_adamw_options *o = &optimizer->options.adamw;
-	double t = (double)run->step, lr = optimizer->lr;
-	tn_status status =
-		tn_capture_refuse(optimizer->module->runtime, "adamw", "the number of the step");
-	if (status)
-		return status;
-	const double scalars[] = {o->beta1,
-				  1.0 - o->beta1,
-				  o->beta2,
-				  1.0 - o->beta2,
-				  1.0 - lr * o->weight_decay,
-				  lr / (1.0 - pow(o->beta1, t)),
-				  1.0 / sqrt(1.0 - pow(o->beta2, t)),
-				  o->epsilon};
-	return tn_optimizer_run(optimizer, w, dw, states, scalars);
+	double t = (double)step, lr = optimizer->lr;
+	scalars[0] = o->beta1;
+	scalars[1] = 1.0 - o->beta1;
+	scalars[2] = o->beta2;
+	scalars[3] = 1.0 - o->beta2;
+	scalars[4] = 1.0 - lr * o->weight_decay;
+	scalars[5] = lr / (1.0 - pow(o->beta1, t));
+	scalars[6] = 1.0 / sqrt(1.0 - pow(o->beta2, t));
+	scalars[7] = o->epsilon;
 }
 
 static double or_default(double value, double otherwise)
@@ -71,6 +64,6 @@ tn_optimizer *tn_adamw(tn_module *module, const struct tn_adamw_options *options
 		return NULL;
 	optimizer->options.adamw = o;
 	optimizer->lr = o.lr;
-	optimizer->step_run = step_run;
+	optimizer->scalars_at = scalars_at;
 	return optimizer;
 }

@@ -3,15 +3,27 @@
  *
  * Runs: consecutive weights of the arena that are trainable, have a gradient and have been stepped
  * equally often.  The gaps between weights belong to the run: they are zero and stay zero.
+ *
+ * A run that is captured is a source of stepped scalars (array/stepped.h): those of the program, all of
+ * them, for the learning rate and the number of the step.  A replay counts the step of each of its weights.
  */
 #include "optim/optimizer.h"
 
 #include "array/array.h"
+#include "array/capture.h"
 #include "array/ledger.h"
 #include "array/make.h"
 #include "array/map.h"
+#include "array/stepped.h"
 #include "base/error.h"
 #include "base/memory.h"
+
+/* A run that a graph steps. */
+struct tn_captured_run {
+	tn_optimizer *optimizer; /* NULL: destroyed meanwhile */
+	struct tn_captured_run *next;
+	struct tn_run run;
+};
 
 int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t *next,
 			  struct tn_run *run)
@@ -22,12 +34,14 @@ int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t
 		uint64_t step = steps ? steps[*next] + 1 : 0;
 		int wanted = weight->trainable && weight->filled && (!found || step == run->step);
 		if (found && !wanted)
-			return 1;
+			break;
 		if (!wanted)
 			continue;
 		if (!found)
-			*run = (struct tn_run){.begin = weight->offset, .step = step};
+			*run = (struct tn_run){
+				.begin = weight->offset, .first = *next, .step = step};
 		run->end = weight->offset + weight->size;
+		run->last = *next + 1;
 		found = 1;
 	}
 	return found;
@@ -115,6 +129,8 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 {
 	if (!optimizer)
 		return;
+	for (struct tn_captured_run *each = optimizer->captured; each; each = each->next)
+		each->optimizer = NULL;
 	for (size_t i = 0; i < optimizer->n_states; i++)
 		tn_array_unhold(optimizer->states[i]);
 	tn_program_destroy(optimizer->program);
@@ -122,53 +138,132 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 	tn_mem_free(optimizer);
 }
 
-tn_status tn_optimizer_run(tn_optimizer *optimizer, tn_array *w, tn_array *dw,
-			   tn_array *const *states, const double *scalars)
+static void scalars_of(const tn_optimizer *optimizer, uint64_t step, struct tn_scalar *scalars)
 {
-	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES] = {w, dw};
-	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES] = {w};
-	struct tn_scalar values[TN_PROGRAM_MAX_SCALARS];
-	for (size_t i = 0; i < optimizer->n_states; i++)
-		inputs[2 + i] = outputs[1 + i] = states[i];
+	double values[TN_PROGRAM_MAX_SCALARS];
+	optimizer->scalars_at(optimizer, step, values);
 	for (uint32_t i = 0; i < optimizer->program->n_scalars; i++)
-		values[i] = tn_scalar_of(TN_F32, scalars[i]);
-	struct tn_runtime *rt = optimizer->module->runtime;
-	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->name),
-				       .program = optimizer->program,
-				       .inputs = inputs,
-				       .outputs = outputs,
-				       .scalars = values};
-	return tn_end_into(rt, tn_map_run(rt, &map));
+		scalars[i] = tn_scalar_of(TN_F32, values[i]);
 }
+
+/* ---- Captured steps --------------------------------------------------------------------------*/
+
+static void count(tn_optimizer *optimizer, const struct tn_run *run, int by)
+{
+	for (size_t i = run->first; i < run->last; i++)
+		optimizer->steps[i] += (uint64_t)(int64_t)by;
+}
+
+/* The weights of a run were stepped equally often when it was captured; eager steps of some of them alone
+ * would have cut it. */
+static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_scalar *scalars)
+{
+	const struct tn_captured_run *captured = state;
+	tn_optimizer *optimizer = captured->optimizer;
+	const struct tn_run *run = &captured->run;
+	if (!optimizer)
+		return tn_fail(&rt->report, TN_STATE, "graph_replay",
+			       "the optimizer whose step was captured has been destroyed");
+	for (size_t i = run->first + 1; i < run->last; i++) {
+		if (optimizer->steps[i] != optimizer->steps[run->first])
+			return tn_fail(&rt->report, TN_STATE, "graph_replay",
+				       "%s: %s and %s, captured together, have been stepped apart",
+				       optimizer->name, optimizer->module->listing[run->first].name,
+				       optimizer->module->listing[i].name);
+	}
+	scalars_of(optimizer, optimizer->steps[run->first] + 1, scalars);
+	count(optimizer, run, 1);
+	return TN_OK;
+}
+
+static void captured_take_back(void *state)
+{
+	const struct tn_captured_run *captured = state;
+	if (captured->optimizer)
+		count(captured->optimizer, &captured->run, -1);
+}
+
+static void captured_release(void *state)
+{
+	struct tn_captured_run *captured = state;
+	struct tn_captured_run **link = captured->optimizer ? &captured->optimizer->captured : NULL;
+	while (link && *link != captured)
+		link = &(*link)->next;
+	if (link)
+		*link = captured->next;
+}
+
+static const struct tn_stepped_source captured_run = {
+	.size = sizeof(struct tn_captured_run),
+	.next = captured_next,
+	.take_back = captured_take_back,
+	.release = captured_release,
+};
+
+static void link_captured(tn_optimizer *optimizer, const struct tn_run *run,
+			  struct tn_captured_run *captured)
+{
+	*captured = (struct tn_captured_run){
+		.optimizer = optimizer, .next = optimizer->captured, .run = *run};
+	optimizer->captured = captured;
+	count(optimizer, run, 1);
+}
+
+/* ---- Steps -----------------------------------------------------------------------------------*/
 
 static tn_array *part(const tn_array *arena, const struct tn_run *run)
 {
 	return tn_slice(arena, 0, run->begin, run->end, 1);
 }
 
-static tn_status step(tn_optimizer *optimizer)
+static tn_status run_program(tn_optimizer *optimizer, const struct tn_run *run,
+			     const struct tn_scalar *scalars)
 {
 	const tn_module *module = optimizer->module;
+	struct tn_runtime *rt = module->runtime;
+	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES];
+	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
+	inputs[0] = outputs[0] = part(module->arena.values, run);
+	inputs[1] = part(module->arena.gradients, run);
+	for (size_t i = 0; i < optimizer->n_states; i++)
+		inputs[2 + i] = outputs[1 + i] = part(optimizer->states[i], run);
+	if (rt->error.status)
+		return rt->error.status;
+	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->name),
+				       .program = optimizer->program,
+				       .inputs = inputs,
+				       .outputs = outputs,
+				       .scalars = scalars};
+	return tn_end_into(rt, tn_map_run(rt, &map));
+}
+
+static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run)
+{
+	struct tn_runtime *rt = optimizer->module->runtime;
+	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
+	void *captured;
+	scalars_of(optimizer, run->step, scalars);
+	tn_status status =
+		tn_stepped_add(rt, tn_array_home(optimizer->module->arena.values), &captured_run,
+			       optimizer->program->n_scalars, scalars, &captured);
+	if (status)
+		return tn_runtime_keep(rt, &rt->report);
+	if (captured)
+		link_captured(optimizer, run, captured);
+	status = run_program(optimizer, run, scalars);
+	if (!status && !captured)
+		count(optimizer, run, 1);
+	return status;
+}
+
+static tn_status step(tn_optimizer *optimizer)
+{
 	struct tn_run run;
-	size_t next = 0, first = 0;
-	while (tn_optimizer_next_run(module, optimizer->steps, &next, &run)) {
-		tn_array *states[TN_OPTIMIZER_MAX_STATES] = {NULL};
-		for (size_t i = 0; i < optimizer->n_states; i++)
-			states[i] = part(optimizer->states[i], &run);
-		tn_array *w = part(module->arena.values, &run),
-			 *dw = part(module->arena.gradients, &run);
-		tn_status status = module->runtime->error.status;
-		if (!status)
-			status = optimizer->step_run(optimizer, &run, w, dw, states);
-		if (status)
-			return status;
-		for (; first < next; first++) {
-			const struct tn_weight *weight = module->listing[first].weight;
-			optimizer->steps[first] +=
-				weight->offset >= run.begin && weight->offset < run.end;
-		}
-	}
-	return TN_OK;
+	size_t next = 0;
+	tn_status status = TN_OK;
+	while (!status && tn_optimizer_next_run(optimizer->module, optimizer->steps, &next, &run))
+		status = step_run(optimizer, &run);
+	return status;
 }
 
 tn_status tn_optimizer_step(tn_optimizer *optimizer)
@@ -192,7 +287,8 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 
 void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr)
 {
-	if (optimizer)
+	if (optimizer &&
+	    !tn_capture_refuse(optimizer->module->runtime, "optimizer_set_lr", "the learning rate"))
 		optimizer->lr = lr;
 }
 

@@ -14,24 +14,29 @@
 
 #define TN_OPTIMIZER_MAX_STATES 2
 
-/* Consecutive weights with equal settings: elements [begin, end) of the arena. */
+/* Consecutive weights with equal settings: elements [begin, end) of the arena, numbers [first, last) of the
+ * listing. */
 struct tn_run {
 	int64_t begin;
 	int64_t end;
+	size_t first;
+	size_t last;
 	uint64_t step; /* of these weights, from 1 */
 };
+
+struct tn_captured_run;
 
 struct tn_optimizer {
 	tn_module *module;
 	const char *name;
 	double lr;
-	/* Steps one run; arrays are the run's part of values, gradients and states. */
-	tn_status (*step_run)(tn_optimizer *optimizer, const struct tn_run *run, tn_array *w,
-			      tn_array *dw, tn_array *const *states);
+	/* The program's scalars at a weight's step number `step`, from 1. */
+	void (*scalars_at)(const tn_optimizer *optimizer, uint64_t step, double *scalars);
 	tn_program *program;
 	size_t n_states;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
 	uint64_t *steps;                           /* of each weight: how often it was stepped */
+	struct tn_captured_run *captured;          /* of graphs that live */
 	union {
 		struct tn_sgd_options sgd;
 		struct tn_adamw_options adamw;
@@ -43,9 +48,6 @@ struct tn_optimizer {
 tn_optimizer *tn_optimizer_create(tn_module *module, const char *name, size_t n_states,
 				  const char *const *states, const char *text, uint32_t n_scalars,
 				  const char *const *scalars);
-/* Runs the program on one run with these scalars. */
-tn_status tn_optimizer_run(tn_optimizer *optimizer, tn_array *w, tn_array *dw,
-			   tn_array *const *states, const double *scalars);
 /* The next run of weights that are to be stepped, from weight *next on; 0: there is none. */
 int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t *next,
 			  struct tn_run *run);

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "array/capture.h"
 #include "optim/optimizer.h"
 
 static const char plain[] = "w = w - lr * (dw + decay * w)";
@@ -18,20 +17,21 @@ static const char nesterov[] =
 static const char *const momentum_scalars[] = {"lr", "decay", "keep", "gain", "momentum"};
 static const char *const states_names[] = {"b"};
 
-static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run, tn_array *w,
-			  tn_array *dw, tn_array *const *states)
+static void plain_scalars_at(const tn_optimizer *optimizer, uint64_t step, double *scalars)
+{
+	(void)step;
+	scalars[0] = optimizer->lr;
+	scalars[1] = optimizer->options.sgd.weight_decay;
+}
+
+static void momentum_scalars_at(const tn_optimizer *optimizer, uint64_t step, double *scalars)
 {
 	const struct tn_sgd_options *o = &optimizer->options.sgd;
-	int first = run->step == 1;
-	tn_status status = TN_OK;
-	if (first && o->momentum != 0.0)
-		status = tn_capture_refuse(optimizer->module->runtime, "sgd",
-					   "the first step of a momentum");
-	if (status)
-		return status;
-	const double scalars[] = {optimizer->lr, o->weight_decay, first ? 0.0 : o->momentum,
-				  first ? 1.0 : 1.0 - o->dampening, o->momentum};
-	return tn_optimizer_run(optimizer, w, dw, states, scalars);
+	scalars[0] = optimizer->lr;
+	scalars[1] = o->weight_decay;
+	scalars[2] = step == 1 ? 0.0 : o->momentum;
+	scalars[3] = step == 1 ? 1.0 : 1.0 - o->dampening;
+	scalars[4] = o->momentum;
 }
 
 tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
@@ -62,6 +62,6 @@ tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
 		return NULL;
 	optimizer->options.sgd = o;
 	optimizer->lr = o.lr;
-	optimizer->step_run = step_run;
+	optimizer->scalars_at = o.momentum == 0.0 ? plain_scalars_at : momentum_scalars_at;
 	return optimizer;
 }

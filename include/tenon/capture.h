@@ -17,8 +17,14 @@
  *
  * A replay does the same work on the same memory: it reads the elements that arrays have then, and writes
  * over those that it wrote before.  Arrays that the step makes and leaves (its loss) so have new
- * elements after each replay.  Whatever is a number of the host's, a learning rate or the number of a
- * step, stays as it was when the step was captured; what has to change lies in an array.
+ * elements after each replay.
+ *
+ * What an optimizer and random numbers (tn_dropout too) change from step to step, each replay changes as the
+ * code would have done: it counts the optimizer's step, takes the learning rate that is set then, and draws the
+ * next streams of the random state.  Steps that are replayed give the same bits as others, and the two may
+ * be mixed.  The captured step itself was not done: after tn_capture_end all counts are what they were
+ * before.  Any other number of the host's stays as it was when the step was captured, and so does which
+ * parameters have gradients and are stepped; what else has to change lies in an array.
  */
 #ifndef TENON_CAPTURE_H
 #define TENON_CAPTURE_H
@@ -35,16 +41,14 @@ typedef struct tn_graph tn_graph;
  *   TN_UNSUPPORTED  the device's backend captures no work
  *   TN_STATE        work is captured already, or a tape has begun
  * While work is captured these are TN_NOT_CAPTURABLE: reading an array or writing one from the host,
- * tn_sync, operations that run on the host, the step of an optimizer that depends on its number (AdamW;
- * the first one of a momentum), replaying a graph.
+ * tn_sync, operations that run on the host, tn_optimizer_set_lr, tn_random_state_set, replaying a graph.
  * [thread: one per context | since 0.1] */
 TN_API tn_status tn_capture_begin(tn_context *context);
 
 /* Ends it, whatever has happened.  On TN_OK *graph is owned (tn_graph_destroy), and nothing of the work has
  * been done yet.  Otherwise *graph is NULL, nothing of it is ever done, and arrays that it made have no
  * elements worth reading.  The error is kept: the first one since the beginning, or
- *   TN_NOT_CAPTURABLE  the device could not write something down, random numbers were drawn, or a tape
- *                      has begun and not ended
+ *   TN_NOT_CAPTURABLE  the device could not write something down, or a tape has begun and not ended
  *   TN_STATE           no work is captured
  * [thread: one per context | since 0.1] */
 TN_API tn_status tn_capture_end(tn_context *context, tn_graph **graph);
@@ -52,7 +56,8 @@ TN_API tn_status tn_capture_end(tn_context *context, tn_graph **graph);
 /* Does the work, in order with the other operations on its device, and returns before it is done.  Arrays
  * that it reads have to be there still; those that it writes are kept by the graph.  A tape that has used an
  * array which was made inside the capture is to be ended before the next replay: it does not notice that
- * the elements change.  Errors are kept; what fails on the device is answered later, by what waits for it.
+ * the elements change.  TN_STATE: an optimizer whose step was captured has been destroyed, or parameters that
+ * were stepped together have been stepped apart since; nothing is done or counted.  Errors are kept; what fails on the device is answered later, by what waits for it.
  * [thread: one per context | may return before the result is ready | since 0.1] */
 TN_API tn_status tn_graph_replay(tn_graph *graph);
 

@@ -155,17 +155,74 @@ static void what_waits_for_the_device_is_refused(void **state)
 	tn_context_close(context);
 }
 
-static void random_numbers_are_not_replayed(void **state)
+/* Each replay draws the streams that the code would draw now. */
+static void random_numbers_are_those_of_their_step(void **state)
 {
+	float expected[3][2][N], found[2][N];
 	tn_graph *graph = NULL;
 	(void)state;
 	tn_context *context = open_mock("");
+	const int64_t shape[] = {N};
+	tn_random_state_set(context, (struct tn_random_state){5, 100});
+	for (int i = 0; i < 6; i++) {
+		tn_array *a = i % 2 ? tn_random_normal(context, 1, shape, 0, 1)
+				    : tn_random_uniform(context, 1, shape, 0, 1);
+		assert_ok(tn_to_host(a, expected[i / 2][i % 2], sizeof(found[0])));
+	}
+	tn_random_state_set(context, (struct tn_random_state){5, 100});
 	assert_ok(tn_capture_begin(context));
-	assert_non_null(tn_random_uniform(context, 1, (int64_t[]){N}, 0, 1));
-	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
-	assert_kept(context, TN_NOT_CAPTURABLE, "random numbers");
+	tn_array *a = tn_random_uniform(context, 1, shape, 0, 1);
+	tn_array *b = tn_random_normal(context, 1, shape, 0, 1);
+	assert_ok(tn_capture_end(context, &graph));
+	/* Nothing has been drawn yet. */
+	assert_int_equal(tn_random_state_get(context).stream, 100);
+	for (int i = 0; i < 3; i++) {
+		assert_ok(tn_graph_replay(graph));
+		assert_ok(tn_to_host(a, found[0], sizeof(found[0])));
+		assert_ok(tn_to_host(b, found[1], sizeof(found[1])));
+		assert_memory_equal(found, expected[i], sizeof(found));
+	}
+	assert_int_equal(tn_random_state_get(context).stream, 106);
+	tn_random_state_set(context, (struct tn_random_state){5, 100});
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_to_host(b, found[1], sizeof(found[1])));
+	assert_memory_equal(found[1], expected[0][1], sizeof(found[1]));
+	tn_graph_destroy(graph);
 	assert_int_equal(tn_capture_end(context, &graph), TN_STATE);
 	assert_kept(context, TN_STATE, "no work is captured");
+	tn_context_close(context);
+}
+
+/* More replays than a round has wait in the queue, and each of them has its own numbers. */
+static void replays_that_wait_keep_their_numbers(void **state)
+{
+	enum { REPLAYS = 50, DRAWS = 70 };
+	float sum[REPLAYS + 1] = {0};
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_array *sums = tn_zeros(context, TN_F32, 1, (int64_t[]){1});
+	for (int i = 0; i < REPLAYS * DRAWS; i++) {
+		assert_ok(tn_scope_begin(context));
+		assert_ok(tn_add_into(sums, sums,
+				      tn_random_uniform(context, 1, (int64_t[]){1}, 0, 1)));
+		tn_scope_end(context, NULL);
+	}
+	assert_ok(tn_to_host(sums, &sum[0], sizeof(sum[0])));
+	assert_ok(tn_fill(sums, 0));
+	tn_random_state_set(context, (struct tn_random_state){0, 0});
+	assert_ok(tn_capture_begin(context));
+	assert_ok(tn_scope_begin(context));
+	for (int i = 0; i < DRAWS; i++)
+		assert_ok(tn_add_into(sums, sums,
+				      tn_random_uniform(context, 1, (int64_t[]){1}, 0, 1)));
+	tn_scope_end(context, NULL);
+	assert_ok(tn_capture_end(context, &graph));
+	for (int i = 0; i < REPLAYS; i++)
+		assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_to_host(sums, &sum[1], sizeof(sum[1])));
+	assert_true(sum[0] == sum[1]);
+	tn_graph_destroy(graph);
 	tn_context_close(context);
 }
 
@@ -195,27 +252,88 @@ static void a_timed_context_captures_too(void **state)
 	tn_context_close(context);
 }
 
-/* What depends on the number of the step would be wrong in the next. */
-static void steps_by_number_are_refused(void **state)
+/* What the host does itself it would have to do anew in each replay. */
+static void what_is_set_on_the_way_is_refused(void **state)
 {
 	tn_graph *graph = NULL;
 	(void)state;
 	tn_context *context = open_mock("");
-	for (int is_adamw = 0; is_adamw < 2; is_adamw++) {
-		struct training t = make_training(context, is_adamw);
-		set_batch(&t, 0);
-		if (is_adamw)
+	struct training t = make_training(context, 1);
+	set_batch(&t, 0);
+	assert_ok(tn_capture_begin(context));
+	tn_optimizer_set_lr(t.optimizer, 0.5);
+	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "the learning rate would be the same");
+	assert_true(tn_optimizer_lr(t.optimizer) != 0.5);
+	const struct tn_random_state before = tn_random_state_get(context);
+	assert_ok(tn_capture_begin(context));
+	tn_random_state_set(context, (struct tn_random_state){1, 1});
+	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "the state would be the same");
+	assert_int_equal(tn_random_state_get(context).seed, before.seed);
+	assert_int_equal(tn_random_state_get(context).stream, before.stream);
+	end_training(&t);
+	tn_context_close(context);
+}
+
+/* A step that was captured in vain, or whose replay failed, is as if it had not been tried. */
+static void what_failed_is_not_counted(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	struct course eager = run_course(context, 1, STEP_COUNT);
+	struct training t = make_training(context, 1), other = make_training(context, 1);
+	tn_random_state_set(context, (struct tn_random_state){7, 1 + 4});
+	for (int i = 0; i < 2; i++) {
+		set_batch(&t, i);
+		tn_optimizer_set_lr(t.optimizer, 0.05 / (i + 1));
+		if (i == 0) {
+			assert_ok(tn_capture_begin(context));
 			assert_ok(step(&t));
-		assert_ok(tn_capture_begin(context));
-		assert_int_equal(step(&t), TN_NOT_CAPTURABLE);
-		assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
-		assert_kept(context, TN_NOT_CAPTURABLE,
-			    is_adamw ? "the number of the step" : "the first step");
-		/* It goes on as usual. */
+			assert_int_equal(tn_sync(context), TN_NOT_CAPTURABLE);
+			assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+			tn_error_clear(context);
+		} else {
+			set_batch(&other, 0);
+			assert_ok(tn_capture_begin(context));
+			assert_ok(step(&t));
+			assert_ok(step(&other));
+			assert_ok(tn_capture_end(context, &graph));
+			tn_optimizer_destroy(other.optimizer);
+			other.optimizer = NULL;
+			for (int again = 0; again < 2; again++) {
+				assert_int_equal(tn_graph_replay(graph), TN_STATE);
+				assert_kept(context, TN_STATE, "has been destroyed");
+			}
+		}
 		assert_ok(step(&t));
-		assert_true(loss_of(&t) > 0);
-		end_training(&t);
+		assert_true(loss_of(&t) == eager.losses[i]);
 	}
+	end_training(&t);
+	end_training(&other);
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+/* Weights that were captured as one run are one as long as they are stepped together. */
+static void steps_apart_are_noticed(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	struct training t = make_training(context, 1);
+	set_batch(&t, 0);
+	assert_ok(tn_capture_begin(context));
+	assert_ok(step(&t));
+	assert_ok(tn_capture_end(context, &graph));
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_module_set_trainable(t.module, "a.weight", 0));
+	assert_ok(step(&t));
+	assert_int_equal(tn_graph_replay(graph), TN_STATE);
+	assert_kept(context, TN_STATE, "a.weight and a.bias");
+	tn_graph_destroy(graph);
+	end_training(&t);
 	tn_context_close(context);
 }
 
@@ -324,9 +442,12 @@ int main(void)
 		cmocka_unit_test(a_graph_keeps_its_memory_and_gives_it_back),
 		cmocka_unit_test(what_is_written_lives_as_long_as_the_graph),
 		cmocka_unit_test(what_waits_for_the_device_is_refused),
-		cmocka_unit_test(random_numbers_are_not_replayed),
+		cmocka_unit_test(random_numbers_are_those_of_their_step),
+		cmocka_unit_test(replays_that_wait_keep_their_numbers),
 		cmocka_unit_test(a_timed_context_captures_too),
-		cmocka_unit_test(steps_by_number_are_refused),
+		cmocka_unit_test(what_is_set_on_the_way_is_refused),
+		cmocka_unit_test(what_failed_is_not_counted),
+		cmocka_unit_test(steps_apart_are_noticed),
 		cmocka_unit_test(a_tape_does_not_reach_into_a_capture),
 		cmocka_unit_test(replays_move_versions),
 		cmocka_unit_test(graphs_may_be_many_and_go_in_any_order),
