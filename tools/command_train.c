@@ -18,6 +18,7 @@ struct train_command {
 	const char *metrics_path;
 	const char *optimizer;
 	const char *schedule;
+	uint32_t capture; /* TN_CAPTURE_... */
 	double lr;
 	double momentum;
 	double weight_decay;
@@ -51,6 +52,7 @@ static const char help[] =
 	"  --seed N              of weights, order and masks (TENON_SEED, else 0)\n"
 	"  --save FILE           write the network as safetensors\n"
 	"  --metrics FILE        write one JSON object an epoch, and a last one for the test\n"
+	"  --capture WHEN        replay captured steps: auto (where the device can), on or off\n"
 	"  --backend NAME        as TENON_BACKEND\n"
 	"  --ledger[=time]       print what ran where\n"
 	"  --quiet               no progress\n";
@@ -70,6 +72,7 @@ enum {
 	OPT_SEED,
 	OPT_SAVE,
 	OPT_METRICS,
+	OPT_CAPTURE,
 	OPT_BACKEND,
 	OPT_LEDGER,
 	OPT_QUIET,
@@ -91,12 +94,24 @@ static const struct option options[] = {
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"save", required_argument, NULL, OPT_SAVE},
 	{"metrics", required_argument, NULL, OPT_METRICS},
+	{"capture", required_argument, NULL, OPT_CAPTURE},
 	{"backend", required_argument, NULL, OPT_BACKEND},
 	{"ledger", optional_argument, NULL, OPT_LEDGER},
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"help", no_argument, NULL, OPT_HELP},
 	{NULL, 0, NULL, 0},
 };
+
+static int parse_capture(const char *text, uint32_t *capture)
+{
+	static const char *const words[] = {
+		[TN_CAPTURE_AUTO] = "auto", [TN_CAPTURE_ON] = "on", [TN_CAPTURE_OFF] = "off"};
+	uint32_t i = 0;
+	while (i <= TN_CAPTURE_OFF && strcmp(words[i], text) != 0)
+		i++;
+	*capture = i;
+	return i <= TN_CAPTURE_OFF;
+}
 
 /* One option; 0 when its value is wrong. */
 static int take_option(struct train_command *c, int option)
@@ -137,6 +152,8 @@ static int take_option(struct train_command *c, int option)
 	case OPT_METRICS:
 		c->metrics_path = optarg;
 		return 1;
+	case OPT_CAPTURE:
+		return parse_capture(optarg, &c->capture);
 	case OPT_BACKEND:
 		c->common.backend = optarg;
 		return 1;
@@ -315,6 +332,7 @@ static void train(struct train_command *c, tn_module *module, const tn_dataset *
 		.schedule =
 			strcmp(c->schedule, "constant") ? TN_SCHEDULE_COSINE : TN_SCHEDULE_CONSTANT,
 		.seed = c->seed,
+		.capture = c->capture,
 		.progress = on_progress,
 		.epoch = on_epoch,
 		.user = c,

@@ -49,8 +49,10 @@ tn_module *tn_module_create(tn_context *context, const struct tn_module_class *c
 		return NULL;
 	const struct tn_module_class own = class_of(class_);
 	tn_module *module = tn_module_make(context, &own, state);
-	if (module)
-		module->is_repeatable = own.is_repeatable;
+	if (!module)
+		return NULL;
+	module->is_repeatable = own.is_repeatable;
+	module->is_foreign = 1;
 	return module;
 }
 

@@ -99,6 +99,7 @@ struct tn_module {
 	int is_max_pool;
 	tn_module *shortcut;
 	int is_repeatable;
+	int is_foreign; /* of a class of the program's own */
 	/* While frozen: of the outermost module; of a convolution, or NULL. */
 	struct tn_frozen *frozen;
 	struct tn_fold *fold;

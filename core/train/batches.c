@@ -53,17 +53,47 @@ void tn_batches_close(struct tn_batches *batches)
 	batches->labels = NULL;
 }
 
-tn_status tn_batches_next(struct tn_batches *batches, tn_array **x, tn_array **labels, uint32_t *n)
+tn_status tn_batches_load(struct tn_batches *batches, uint32_t *n)
 {
 	struct tn_error_info error;
 	if (tn_data_loader_next(batches->loader, batches->images, batches->labels, n, &error))
 		return tn_runtime_keep(batches->runtime, &error);
-	if (!*n)
-		return TN_OK;
-	int64_t shape[4] = {*n, batches->shape[1], batches->shape[2], batches->shape[3]};
+	return TN_OK;
+}
+
+tn_status tn_batches_upload(struct tn_batches *batches, uint32_t n, tn_array **x, tn_array **labels)
+{
+	int64_t shape[4] = {n, batches->shape[1], batches->shape[2], batches->shape[3]};
 	*x = tn_from_host(batches->context, TN_F32, 4, shape, batches->images);
 	*labels = tn_from_host(batches->context, TN_I32, 1, shape, batches->labels);
 	return batches->runtime->error.status;
+}
+
+tn_status tn_batches_next(struct tn_batches *batches, tn_array **x, tn_array **labels, uint32_t *n)
+{
+	tn_status status = tn_batches_load(batches, n);
+	return status || !*n ? status : tn_batches_upload(batches, *n, x, labels);
+}
+
+tn_status tn_batches_make(struct tn_batches *batches, tn_array **x, tn_array **labels)
+{
+	tn_array *images = tn_zeros(batches->context, TN_F32, 4, batches->shape);
+	tn_array *numbers = tn_zeros(batches->context, TN_I32, 1, batches->shape);
+	if (!images || !numbers)
+		return batches->runtime->error.status;
+	*x = tn_array_hold(images);
+	*labels = tn_array_hold(numbers);
+	return TN_OK;
+}
+
+tn_status tn_batches_assign(const struct tn_batches *batches, tn_array *x, tn_array *labels)
+{
+	tn_status status =
+		tn_assign_host(x, batches->images, (size_t)x->size * sizeof(*batches->images));
+	if (status)
+		return status;
+	return tn_assign_host(labels, batches->labels,
+			      (size_t)labels->size * sizeof(*batches->labels));
 }
 
 tn_status tn_sums_begin(struct tn_sums *sums, tn_context *context)

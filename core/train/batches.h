@@ -26,6 +26,13 @@ tn_status tn_batches_open(struct tn_batches *batches, tn_context *context,
 void tn_batches_close(struct tn_batches *batches); /* takes a zeroed struct */
 /* The next batch as arrays of the current scope; *n = 0 at the end of an epoch. */
 tn_status tn_batches_next(struct tn_batches *batches, tn_array **x, tn_array **labels, uint32_t *n);
+/* Its parts: the next batch on the host, and arrays of it. */
+tn_status tn_batches_load(struct tn_batches *batches, uint32_t *n);
+tn_status tn_batches_upload(struct tn_batches *batches, uint32_t n, tn_array **x,
+			    tn_array **labels);
+/* Arrays for full batches, held; and the loaded one, into those. */
+tn_status tn_batches_make(struct tn_batches *batches, tn_array **x, tn_array **labels);
+tn_status tn_batches_assign(const struct tn_batches *batches, tn_array *x, tn_array *labels);
 
 /* Sums over batches: of losses times images, and of right answers; 0-d arrays on the device. */
 struct tn_sums {

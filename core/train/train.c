@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The trainer.  Nothing is read back from the device but now and then, for the progress callback, and
- * at the end of an epoch.
+ * The trainer.  Nothing is read back from the device but now and then, for the progress callback, at the
+ * end of an epoch, and where the caller asked for the losses.
  */
 #include <math.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "array/array.h"
 #include "nn/module.h"
 #include "train/batches.h"
+#include "train/steps.h"
 
 #define PROGRESS_SECONDS 0.1
 
@@ -21,6 +22,7 @@ struct training {
 	tn_context *context;
 	struct tn_runtime *runtime;
 	struct tn_batches batches;
+	struct tn_steps steps;
 	uint64_t epoch;
 	uint64_t step;
 	uint64_t n_steps;
@@ -35,38 +37,22 @@ static void set_rate(struct training *t)
 		tn_optimizer_set_lr(t->optimizer, t->lr * 0.5 * (1.0 + cos(M_PI * done)));
 }
 
-/* loss.backward() and one step; the loss's value is kept for the caller who asked for it. */
-static tn_status backward_and_step(struct training *t, tn_tape *tape, tn_array *loss)
+/* The loss's value is kept for the caller who asked for it. */
+static tn_status train_batch(struct training *t, struct tn_sums *sums, uint32_t *n)
 {
-	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : t->runtime->error.status;
-	tn_tape_end(tape);
-	if (!status)
-		status = tn_optimizer_step(t->optimizer);
+	tn_status status = tn_batches_load(&t->batches, n);
+	if (status || !*n)
+		return status;
+	set_rate(t);
+	status = tn_steps_run(&t->steps, sums, *n);
 	if (!status && t->step < t->options.n_losses && t->options.losses) {
 		double value;
-		status = tn_item(loss, &value);
+		status = tn_item(t->steps.loss, &value);
 		if (!status)
 			t->options.losses[t->step] = (float)value;
 	}
 	t->step++;
 	return status;
-}
-
-static tn_status train_batch(struct training *t, struct tn_sums *sums, uint32_t *n)
-{
-	tn_array *x, *labels;
-	tn_status status = tn_batches_next(&t->batches, &x, &labels, n);
-	if (status || !*n)
-		return status;
-	set_rate(t);
-	tn_module_zero_gradients(t->module);
-	tn_tape *tape = tn_tape_begin(t->context);
-	if (!tape)
-		return t->runtime->error.status;
-	tn_array *logits = tn_module_forward(t->module, x);
-	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
-	status = backward_and_step(t, tape, loss);
-	return status ? status : tn_sums_add(sums, loss, logits, labels, *n);
 }
 
 static tn_status report(struct training *t, const struct tn_sums *sums, int force)
@@ -142,6 +128,7 @@ static tn_status train_epoch(struct training *t)
 	status = tn_sums_begin(&sums, t->context);
 	if (!status)
 		status = train_batches(t, &sums);
+	tn_steps_end_epoch(&t->steps);
 	tn_module_set_training(t->module, 0);
 	if (!status)
 		status = finish_epoch(t, &sums);
@@ -183,6 +170,10 @@ tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset 
 	if (t.options.schedule > TN_SCHEDULE_COSINE)
 		return tn_runtime_fail(t.runtime, TN_INVALID_ARGUMENT, "train",
 				       "there is no schedule %u", t.options.schedule);
+	if (t.options.capture > TN_CAPTURE_OFF)
+		return tn_runtime_fail(t.runtime, TN_INVALID_ARGUMENT, "train",
+				       "capture: expected TN_CAPTURE_AUTO, ON or OFF, found %u",
+				       t.options.capture);
 	struct tn_data_loader_options loader = {
 		.struct_size = sizeof(loader),
 		.batch_size = t.options.batch_size ? t.options.batch_size : 64,
@@ -194,11 +185,16 @@ tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset 
 	status = tn_batches_open(&t.batches, t.context, dataset, TN_PART_TRAIN, &loader);
 	if (status)
 		return status;
+	t.steps = (struct tn_steps){.module = module,
+				    .optimizer = optimizer,
+				    .batches = &t.batches,
+				    .capture = t.options.capture};
 	t.n_steps = tn_data_loader_batches(t.batches.loader) * t.options.n_epochs;
 	t.lr = tn_optimizer_lr(optimizer);
 	for (t.epoch = 1; t.epoch <= t.options.n_epochs && !status; t.epoch++)
 		status = train_epoch(&t);
 	tn_optimizer_set_lr(optimizer, t.lr);
+	tn_steps_end(&t.steps);
 	tn_batches_close(&t.batches);
 	return status;
 }

@@ -48,6 +48,16 @@ struct tn_progress {
  *   cosine     lr (1 + cos(pi t / n)) / 2   (Loshchilov and Hutter, "SGDR", ICLR 2017, one cycle) */
 enum { TN_SCHEDULE_CONSTANT = 0, TN_SCHEDULE_COSINE = 1 };
 
+/* Are steps of full batches captured, and replayed with one call each (tenon/capture.h)?  Losses and weights
+ * are the same to the bit.
+ *   auto  where the device's backend captures work, the network is made of the library's modules alone and
+ *         the ledger takes no times; what cannot be captured is done as usual, and a message at the level
+ *         "info" says why
+ *   on    always; what cannot be captured is an error
+ *   off   never
+ * A captured step is replayed until the end of its epoch: progress must not change the network meanwhile. */
+enum { TN_CAPTURE_AUTO = 0, TN_CAPTURE_ON = 1, TN_CAPTURE_OFF = 2 };
+
 struct tn_train_options {
 	size_t struct_size;
 	uint64_t n_epochs;   /* 0: 1 */
@@ -66,6 +76,7 @@ struct tn_train_options {
 	/* The losses of the first n_losses steps go here.  May be NULL. */
 	float *losses;
 	size_t n_losses;
+	uint32_t capture; /* TN_CAPTURE_... */
 };
 
 /* Trains on the data set's training part by cross-entropy: per batch forward, backward, one step.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "capture_step.h"
+#include "capture_train.h"
 #include "cuda_fixture.h"
 
 static void replayed_steps_are_steps(void **state)
@@ -123,6 +124,33 @@ static void what_cannot_be_captured_goes_on_as_usual(void **state)
 	tn_context_close(context);
 }
 
+static void the_trainer_replays(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	check_replayed_training(context);
+	tn_context_close(context);
+	assert_int_equal(simcudaLive(NULL, 0), 0);
+}
+
+/* When CUDA cannot make the graph, the trainer goes on and learns the same. */
+static void the_trainer_goes_on_without(void **state)
+{
+	struct history with, without;
+	(void)state;
+	tn_context *context = open_cuda(NULL);
+	assert_ok(train_history(context, train_net(context), TN_CAPTURE_OFF, &without));
+	simcudaInject("cudaGraphInstantiate", 1, cudaErrorNotSupported, 0);
+	assert_ok(train_history(context, train_net(context), TN_CAPTURE_AUTO, &with));
+	assert_int_equal(with.replays, 0);
+	assert_same_history(&with, &without);
+	simcudaInject("cudaGraphInstantiate", 1, cudaErrorNotSupported, 0);
+	assert_int_equal(train_history(context, train_net(context), TN_CAPTURE_ON, &with),
+			 TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "capture_end", "cudaGraphInstantiate");
+	tn_context_close(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +159,8 @@ int main(void)
 		cmocka_unit_test(a_kernel_of_the_program_lives_as_long_as_the_graph),
 		cmocka_unit_test(a_fault_names_what_was_captured),
 		cmocka_unit_test(what_cannot_be_captured_goes_on_as_usual),
+		cmocka_unit_test(the_trainer_replays),
+		cmocka_unit_test(the_trainer_goes_on_without),
 	};
 	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
 		return TEST_SKIPPED;

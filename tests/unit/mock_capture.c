@@ -5,6 +5,7 @@
  * that a host that frees one of them is caught.
  */
 #include "capture_step.h"
+#include "capture_train.h"
 #include "mock_fixture.h"
 
 enum { N = 300 };
@@ -434,6 +435,93 @@ static void a_replay_that_fails_is_answered_later(void **state)
 	tn_context_close(context);
 }
 
+/* ---- The trainer -----------------------------------------------------------------------------*/
+
+static void the_trainer_replays(void **state)
+{
+	(void)state;
+	tn_context *context = open_mock("");
+	check_replayed_training(context);
+	tn_context_close(context);
+}
+
+struct heard {
+	int n;
+	char text[256];
+};
+
+static void hear(void *user, int level, const char *subsystem, const char *text, size_t length)
+{
+	struct heard *heard = user;
+	if (strcmp(subsystem, "train") != 0)
+		return;
+	assert_int_equal(level, 4);
+	snprintf(heard->text, sizeof(heard->text), "%.*s", (int)length, text);
+	heard->n++;
+}
+
+/* A module of the program's own may count what it does. */
+static tn_array *forward_and_count(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	++*(int *)state;
+	return tn_affine(x, 1, 0.5);
+}
+
+static tn_module *foreign_net(tn_context *context, int *n)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "Counter",
+						      .forward = forward_and_count,
+						      .is_repeatable = 1};
+	tn_module *net = train_net(context);
+	assert_ok(tn_sequential_add(net, "counter", tn_module_create(context, &class_, n)));
+	return net;
+}
+
+static void the_trainer_says_why_it_does_not(void **state)
+{
+	const char *path = mock_file();
+	struct heard heard = {0};
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = "mock",
+						   .plugin_paths = &path,
+						   .n_plugin_paths = 1,
+						   .log = hear,
+						   .log_user = &heard};
+	struct history eager, replayed;
+	tn_context *context = NULL;
+	int n = 0;
+	(void)state;
+	set_faults("");
+	setenv("TENON_LOG", "info", 1);
+	assert_ok(tn_context_open(&options, &context, NULL));
+	unsetenv("TENON_LOG");
+	assert_ok(train_history(context, foreign_net(context, &n), TN_CAPTURE_AUTO, &eager));
+	assert_int_equal(eager.replays, 0);
+	assert_int_equal(heard.n, 1);
+	assert_non_null(strstr(heard.text, "modules of the program's own"));
+	/* Whoever asks for it gets it: forward is called where no step is replayed. */
+	int called = n;
+	assert_ok(train_history(context, foreign_net(context, &n), TN_CAPTURE_ON, &replayed));
+	assert_int_equal(replayed.replays, 3 * 5 - 1);
+	assert_int_equal(2 * called - n, 3 * 5 - 1 - 3);
+	assert_same_history(&replayed, &eager);
+	/* The second device captures nothing. */
+	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
+	assert_int_equal(heard.n, 1);
+	assert_ok(train_history(context, train_net(context), TN_CAPTURE_AUTO, &eager));
+	assert_int_equal(heard.n, 2);
+	assert_non_null(strstr(heard.text, "captures no work"));
+	assert_int_equal(train_history(context, train_net(context), TN_CAPTURE_ON, &eager),
+			 TN_UNSUPPORTED);
+	assert_kept(context, TN_UNSUPPORTED, "captures no work");
+	assert_int_equal(train_history(context, train_net(context), 3, &eager),
+			 TN_INVALID_ARGUMENT);
+	assert_kept(context, TN_INVALID_ARGUMENT, "found 3");
+	tn_context_close(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +541,8 @@ int main(void)
 		cmocka_unit_test(graphs_may_be_many_and_go_in_any_order),
 		cmocka_unit_test(a_backend_without_capture_says_so),
 		cmocka_unit_test(a_replay_that_fails_is_answered_later),
+		cmocka_unit_test(the_trainer_replays),
+		cmocka_unit_test(the_trainer_says_why_it_does_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Steps, captured where they can be.
+ */
+#include "train/steps.h"
+
+#include "array/array.h"
+#include "nn/module.h"
+
+/* ---- As usual --------------------------------------------------------------------------------*/
+
+static void keep_loss(struct tn_steps *steps, tn_array *loss)
+{
+	tn_array_unhold(steps->loss);
+	steps->loss = loss ? tn_array_hold(loss) : NULL;
+}
+
+static tn_status backward(tn_tape *tape, tn_array *loss)
+{
+	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;
+	tn_tape_end(tape);
+	return status;
+}
+
+static tn_status step(struct tn_steps *steps, struct tn_sums *sums, const tn_array *x,
+		      const tn_array *labels, uint32_t n)
+{
+	struct tn_runtime *runtime = steps->module->runtime;
+	tn_module_zero_gradients(steps->module);
+	tn_tape *tape = tn_tape_begin(steps->module->context);
+	if (!tape)
+		return runtime->error.status;
+	tn_array *logits = tn_module_forward(steps->module, x);
+	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
+	keep_loss(steps, loss);
+	tn_status status = backward(tape, loss);
+	if (!status)
+		status = tn_optimizer_step(steps->optimizer);
+	if (!status)
+		status = tn_sums_add(sums, loss, logits, labels, n);
+	return status ? runtime->error.status : TN_OK;
+}
+
+/* ---- Captured --------------------------------------------------------------------------------*/
+
+/* Everything in between has a scope of its own, so that the graph has its memory back for its next arrays. */
+static tn_status capture(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+{
+	tn_context *context = steps->module->context;
+	const struct tn_sums before = *sums;
+	keep_loss(steps, NULL);
+	tn_status status = tn_capture_begin(context);
+	if (status)
+		return status;
+	if (!tn_scope_begin(context)) {
+		/* Its error is kept, and is the answer of the end. */
+		(void)step(steps, sums, steps->x, steps->labels, n);
+		tn_scope_end(context, NULL);
+	}
+	status = tn_capture_end(context, &steps->graph);
+	*sums = before;
+	return status;
+}
+
+/* Goes on without, when the error says no more than that this cannot be captured. */
+static tn_status give_up(struct tn_steps *steps, tn_status status)
+{
+	struct tn_runtime *runtime = steps->module->runtime;
+	if (steps->capture == TN_CAPTURE_ON ||
+	    (status != TN_NOT_CAPTURABLE && status != TN_UNSUPPORTED && status != TN_OUT_OF_MEMORY))
+		return status;
+	tn_log_format(runtime->logger, TN_LOG_INFO, "train", "steps are not captured: %s: %s",
+		      runtime->error.operation, runtime->error.text);
+	tn_error_clear(steps->module->context);
+	steps->capture = TN_CAPTURE_OFF;
+	return TN_OK;
+}
+
+static tn_status replay(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+{
+	tn_status status = tn_graph_replay(steps->graph);
+	if (!status)
+		sums->images += n;
+	return status;
+}
+
+static tn_status fixed_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+{
+	tn_status status = tn_batches_assign(steps->batches, steps->x, steps->labels);
+	if (status)
+		return status;
+	if (steps->is_warm && !steps->graph) {
+		status = capture(steps, sums, n);
+		if (status)
+			status = give_up(steps, status);
+		if (status)
+			return status;
+	}
+	steps->is_warm = 1;
+	return steps->graph ? replay(steps, sums, n)
+			    : step(steps, sums, steps->x, steps->labels, n);
+}
+
+/* ---- Which -----------------------------------------------------------------------------------*/
+
+/* A class of the program's own may do something else in each step. */
+static int has_foreign(const tn_module *module)
+{
+	for (size_t i = 0; i < module->n_members; i++) {
+		if (has_foreign(module->members[i].module))
+			return 1;
+	}
+	return module->is_foreign;
+}
+
+/* Why steps are not to be captured, whatever the device says; NULL: they are. */
+static const char *objection(const struct tn_steps *steps)
+{
+	const struct tn_runtime *runtime = steps->module->runtime;
+	if (!tn_backend_has(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN))
+		return "the device's backend captures no work";
+	if (runtime->ledger_time)
+		return "the ledger times every operation";
+	if (has_foreign(steps->module))
+		return "the network has modules of the program's own";
+	return NULL;
+}
+
+static tn_status begin_capture(struct tn_steps *steps)
+{
+	struct tn_runtime *runtime = steps->module->runtime;
+	const char *no = objection(steps);
+	if (no && steps->capture == TN_CAPTURE_AUTO) {
+		tn_log_format(runtime->logger, TN_LOG_INFO, "train", "steps are not captured: %s",
+			      no);
+		steps->capture = TN_CAPTURE_OFF;
+		return TN_OK;
+	}
+	if (!tn_backend_has(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN))
+		return tn_runtime_fail(runtime, TN_UNSUPPORTED, "train",
+				       "capture: the backend of %s captures no work",
+				       runtime->device->name);
+	return tn_batches_make(steps->batches, &steps->x, &steps->labels);
+}
+
+tn_status tn_steps_run(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+{
+	tn_array *x, *labels;
+	tn_status status = TN_OK;
+	int is_full = n == steps->batches->shape[0];
+	if (is_full && steps->capture != TN_CAPTURE_OFF && !steps->x)
+		status = begin_capture(steps);
+	if (status)
+		return status;
+	if (is_full && steps->capture != TN_CAPTURE_OFF)
+		return fixed_step(steps, sums, n);
+	status = tn_batches_upload(steps->batches, n, &x, &labels);
+	return status ? status : step(steps, sums, x, labels, n);
+}
+
+void tn_steps_end_epoch(struct tn_steps *steps)
+{
+	tn_graph_destroy(steps->graph);
+	steps->graph = NULL;
+}
+
+void tn_steps_end(struct tn_steps *steps)
+{
+	tn_steps_end_epoch(steps);
+	tn_array_unhold(steps->loss);
+	tn_array_unhold(steps->x);
+	tn_array_unhold(steps->labels);
+	steps->loss = steps->x = steps->labels = NULL;
+}

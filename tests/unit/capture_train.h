@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The trainer with captured steps beside the trainer without, for tests on several backends.
+ */
+#ifndef TN_TESTS_CAPTURE_TRAIN_H
+#define TN_TESTS_CAPTURE_TRAIN_H
+
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+/* 45 images for training make five batches of eight and one of five. */
+enum { TRAIN_SIDE = 6, TRAIN_IMAGES = 54, TRAIN_CLASSES = 3, TRAIN_EPOCHS = 3, TRAIN_STEPS = 18 };
+
+/* How a training went. */
+struct history {
+	float losses[TRAIN_STEPS];
+	struct tn_epoch_metrics epochs[TRAIN_EPOCHS];
+	float weights[64];
+	uint64_t replays;
+	uint64_t stream;
+};
+
+static inline tn_dataset *train_dataset(void)
+{
+	static uint8_t images[TRAIN_IMAGES][TRAIN_SIDE][TRAIN_SIDE];
+	static int32_t labels[TRAIN_IMAGES];
+	struct tn_error_info error;
+	tn_dataset *dataset = NULL;
+	for (int i = 0; i < TRAIN_IMAGES; i++) {
+		labels[i] = i % TRAIN_CLASSES;
+		for (int y = 0; y < TRAIN_SIDE; y++) {
+			for (int x = 0; x < TRAIN_SIDE; x++)
+				images[i][y][x] = (uint8_t)((x / 2 == labels[i] ? 150 : 0) +
+							    (i * 31 + y * 17 + x * 7) % 90);
+		}
+	}
+	const struct tn_dataset_source source = {.struct_size = sizeof(source),
+						 .channels = 1,
+						 .height = TRAIN_SIDE,
+						 .width = TRAIN_SIDE,
+						 .name = "bars",
+						 .images = &images[0][0][0],
+						 .labels = labels,
+						 .n_images = TRAIN_IMAGES,
+						 .n_classes = TRAIN_CLASSES,
+						 .validation_permille = 170};
+	assert_ok(tn_dataset_create(&source, &dataset, &error));
+	return dataset;
+}
+
+static inline int keep_epoch(void *user, const struct tn_epoch_metrics *metrics)
+{
+	struct history *history = user;
+	history->epochs[metrics->epoch - 1] = *metrics;
+	return 0;
+}
+
+/* Convolution, pool, dropout and a linear layer. */
+static inline tn_module *train_net(tn_context *context)
+{
+	static const struct tn_pool2d_options pool = {.struct_size = sizeof(pool),
+						      .kernel = {2, 2}};
+	tn_module *net = tn_sequential(context);
+	tn_random_state_set(context, (struct tn_random_state){.seed = 3, .stream = 0});
+	tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, 2, 3, 3, NULL));
+	tn_sequential_add(net, "relu", tn_module_relu(context));
+	tn_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool));
+	tn_sequential_add(net, "flatten", tn_module_flatten(context));
+	tn_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
+	tn_sequential_add(net, "fc", tn_module_linear(context, 8, TRAIN_CLASSES, NULL));
+	return net;
+}
+
+static inline uint64_t replays_of(const tn_context *context)
+{
+	struct tn_ledger_row row;
+	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+		if (!strcmp(row.operation, "replay"))
+			return row.native;
+	}
+	return 0;
+}
+
+/* Trains the network, which is built and consumed; the error is kept. */
+static inline tn_status train_history(tn_context *context, tn_module *net, uint32_t capture,
+				      struct history *history)
+{
+	struct tn_parameter_view view;
+	const struct tn_adamw_options adamw = {.struct_size = sizeof(adamw), .lr = 0.01};
+	const struct tn_train_options options = {.struct_size = sizeof(options),
+						 .n_epochs = TRAIN_EPOCHS,
+						 .batch_size = 8,
+						 .schedule = TN_SCHEDULE_COSINE,
+						 .epoch = keep_epoch,
+						 .user = history,
+						 .losses = history->losses,
+						 .n_losses = TRAIN_STEPS,
+						 .capture = capture};
+	tn_dataset *dataset = train_dataset();
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 45);
+	memset(history, 0, sizeof(*history));
+	uint64_t before = replays_of(context);
+	assert_ok(tn_module_build(net));
+	tn_optimizer *optimizer = tn_adamw(net, &adamw);
+	tn_status status = tn_train(net, optimizer, dataset, &options);
+	if (!status) {
+		assert_ok(tn_module_parameter(net, "fc.weight", &view));
+		assert_ok(tn_to_host(view.value, history->weights,
+				     (size_t)tn_array_size(view.value) * sizeof(float)));
+	}
+	history->replays = replays_of(context) - before;
+	history->stream = tn_random_state_get(context).stream;
+	tn_optimizer_destroy(optimizer);
+	tn_module_destroy(net);
+	tn_dataset_destroy(dataset);
+	return status;
+}
+
+static inline void assert_same_history(const struct history *a, const struct history *b)
+{
+	for (int i = 0; i < TRAIN_STEPS; i++) {
+		if (a->losses[i] != b->losses[i])
+			fail_msg("step %d: loss %.9g, expected %.9g", i, (double)a->losses[i],
+				 (double)b->losses[i]);
+	}
+	for (int i = 0; i < TRAIN_EPOCHS; i++) {
+		const struct tn_epoch_metrics *x = &a->epochs[i], *y = &b->epochs[i];
+		assert_int_equal(x->train.images, y->train.images);
+		assert_true(x->train.loss == y->train.loss);
+		assert_true(x->train.accuracy == y->train.accuracy);
+		assert_true(x->validation.loss == y->validation.loss);
+	}
+	assert_memory_equal(a->weights, b->weights, sizeof(a->weights));
+	assert_int_equal(a->stream, b->stream);
+}
+
+/* The trainer that replays does what the other one does, to the bit. */
+static inline void check_replayed_training(tn_context *context)
+{
+	struct history eager, replayed;
+	assert_ok(train_history(context, train_net(context), TN_CAPTURE_OFF, &eager));
+	assert_int_equal(eager.replays, 0);
+	assert_true(eager.losses[TRAIN_STEPS - 1] < eager.losses[0]);
+	assert_int_equal(eager.epochs[TRAIN_EPOCHS - 1].train.images, 45);
+	assert_ok(train_history(context, train_net(context), TN_CAPTURE_AUTO, &replayed));
+	/* Full batches, but for the first one. */
+	assert_int_equal(replayed.replays, 3 * 5 - 1);
+	assert_same_history(&replayed, &eager);
+}
+
+#endif
