@@ -7,6 +7,9 @@
  *     bench/train MODEL BATCH            measures eleven windows of a quarter second
  *     bench/train MODEL BATCH --on-demand   measures one window for each line on stdin, so that
  *                                        bench/compare can take turns with PyTorch
+ *     bench/train MODEL BATCH --eager    captures no step
+ *
+ * Where the device's backend captures work, steps are captured and replayed, as the trainer does it.
  *
  * Each window prints images per second.  At the end --on-demand prints the peak memory in KiB; the other
  * way prints a line about memory: the most that the pool handed out, what it has of the system, the
@@ -31,7 +34,8 @@ struct bench {
 	tn_array *x;
 	tn_array *labels;
 	int64_t batch;
-	int64_t steps; /* so far */
+	int64_t steps;   /* so far */
+	tn_graph *graph; /* of a step; NULL: steps are done as usual */
 };
 
 static double now(void)
@@ -41,7 +45,7 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int step(struct bench *b)
+static int eager_step(struct bench *b)
 {
 	if (tn_scope_begin(b->context))
 		return 0;
@@ -53,7 +57,31 @@ static int step(struct bench *b)
 	if (!status)
 		status = tn_optimizer_step(b->optimizer);
 	tn_scope_end(b->context, NULL);
+	return !status;
+}
+
+/* 0: an error, which the context keeps. */
+static int step(struct bench *b)
+{
 	b->steps++;
+	return b->graph ? !tn_graph_replay(b->graph) : eager_step(b);
+}
+
+/* From here on steps are replayed, where that can be. */
+static int capture(struct bench *b)
+{
+	tn_status status = tn_capture_begin(b->context);
+	if (!status) {
+		/* Its error is that of the end. */
+		(void)eager_step(b);
+		status = tn_capture_end(b->context, &b->graph);
+	}
+	if (status == TN_NOT_CAPTURABLE)
+		printf("# steps are not captured: %s\n", tn_error(b->context)->text);
+	if (status == TN_NOT_CAPTURABLE || status == TN_UNSUPPORTED) {
+		tn_error_clear(b->context);
+		return 1;
+	}
 	return !status;
 }
 
@@ -118,10 +146,12 @@ static void tell_memory(const struct bench *b, double faults_a_step)
 	       (double)network_peak_memory() / 1024, faults_a_step);
 }
 
-static int run(struct bench *b, int on_demand)
+static int run(struct bench *b, int on_demand, int is_eager)
 {
 	char line[64];
 	window(b); /* warm */
+	if (!is_eager && !capture(b))
+		return 0;
 	long faults = page_faults();
 	int64_t steps = b->steps;
 	for (int i = 0; on_demand ? fgets(line, sizeof(line), stdin) != NULL : i < WINDOWS; i++) {
@@ -141,15 +171,17 @@ static int run(struct bench *b, int on_demand)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: bench/train MODEL BATCH [--on-demand]\n");
+		fprintf(stderr, "usage: bench/train MODEL BATCH [--on-demand | --eager]\n");
 		return 2;
 	}
 	struct bench b = {.batch = atoll(argv[2])};
+	const char *how = argc > 3 ? argv[3] : "";
 	int done = b.batch > 0 && prepare(&b, argv[1]) &&
-		   run(&b, argc > 3 && !strcmp(argv[3], "--on-demand"));
+		   run(&b, !strcmp(how, "--on-demand"), !strcmp(how, "--eager"));
 	if (!done && b.context && tn_error(b.context))
 		fprintf(stderr, "%s: %s\n", tn_error(b.context)->operation,
 			tn_error(b.context)->text);
+	tn_graph_destroy(b.graph);
 	tn_optimizer_destroy(b.optimizer);
 	tn_module_destroy(b.net);
 	tn_context_close(b.context);
