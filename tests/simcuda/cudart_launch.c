@@ -54,6 +54,7 @@ static cudaError_t run(void *data)
 	sim_arena_close();
 	counts.instructions += more.instructions;
 	counts.sectors += more.sectors;
+	counts.written += more.written;
 	counts.launches++;
 	return code ? sim_say((cudaError_t)code, "%s", fault.text) : cudaSuccess;
 }

@@ -111,6 +111,7 @@ static void a_kernel_computes(void **state)
 	/* 8 blocks of 4 warps; 4000 bytes are read and written, 32 at a time. */
 	assert_true(simcudaCounts().instructions - before.instructions > 32 * 8);
 	assert_int_equal(simcudaCounts().sectors - before.sectors, 250);
+	assert_int_equal(simcudaCounts().written - before.written, 125);
 }
 
 static void arguments_are_read_at_the_call(void **state)

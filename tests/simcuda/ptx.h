@@ -41,6 +41,7 @@ struct ptx_fault {
 struct ptx_counts {
 	uint64_t instructions; /* of warps */
 	uint64_t sectors;      /* 32 bytes each, of global memory, counted once an instruction */
+	uint64_t written;      /* of the sectors: those of stores and atomics */
 };
 
 /* Parses `length` bytes of text.  NULL and a message (line, what) where something is unknown. */

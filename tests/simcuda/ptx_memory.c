@@ -128,6 +128,12 @@ static uint64_t count_sectors(const uint64_t *address, uint32_t mask, size_t byt
 	return count;
 }
 
+static void add_sectors(struct ptx_warp *warp, uint64_t n, int write)
+{
+	warp->run->counts.sectors += n;
+	warp->run->counts.written += write ? n : 0;
+}
+
 /* A lane's bytes in shared, local or parameter memory; 0 when they are not inside. */
 static int locate_inside(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane,
 			 size_t bytes, int write, struct ptx_spot *spot)
@@ -194,7 +200,7 @@ static int locate_side_by_side(struct ptx_warp *warp, const struct ptx_access *a
 	for (unsigned l = 0; l < PTX_LANES; l++)
 		spot->pointer[l] = (unsigned char *)(uintptr_t)spot->address[l];
 	spot->shared = 0;
-	warp->run->counts.sectors += (high - 1) / 32 - low / 32 + 1;
+	add_sectors(warp, (high - 1) / 32 - low / 32 + 1, write);
 	return 1;
 }
 
@@ -240,7 +246,7 @@ static int locate_any(struct ptx_warp *warp, const struct ptx_step *step,
 	if (global) {
 		if (!check_global(warp, step, access, global, bytes, write, spot->address))
 			return 0;
-		warp->run->counts.sectors += count_sectors(spot->address, global, bytes);
+		add_sectors(warp, count_sectors(spot->address, global, bytes), write);
 	}
 	for (unsigned l = 0; l < PTX_LANES; l++) {
 		spot->pointer[l] = (unsigned char *)(uintptr_t)spot->address[l];

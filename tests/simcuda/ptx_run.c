@@ -293,5 +293,6 @@ int ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *launch,
 	give_memory(owner, memory);
 	counts->instructions += run.counts.instructions;
 	counts->sectors += run.counts.sectors;
+	counts->written += run.counts.written;
 	return fault->code;
 }

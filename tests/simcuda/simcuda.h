@@ -28,9 +28,10 @@ const char *simcudaMessage(void);
 void simcudaForgetMessage(void);
 /* Forgets everything, as a new process would, and reads the environment anew. */
 void simcudaRestart(void);
-/* Instructions of warps and sectors of memory (32 bytes) since the start, and kernels launched. */
+/* Instructions of warps and sectors of memory (32 bytes) since the start, how many of the sectors were
+ * written, and kernels launched. */
 struct simcuda_counts {
-	uint64_t instructions, sectors, launches;
+	uint64_t instructions, sectors, written, launches;
 };
 struct simcuda_counts simcudaCounts(void);
 
