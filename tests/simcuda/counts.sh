@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# What kernels cost, without a GPU: launches, instructions, and sectors of memory read and written, as the
+# simulated device counts them, beside what counts.expected holds.  Worse fails; better fails too, and asks that
+# it be recorded, for else it could be lost again unseen.  Where the least that must be moved is known and a
+# kernel has no reason to move more, that is looked at as well, whatever is recorded.
+#
+#   make check TESTS=tests/simcuda/counts.sh                                   compares
+#   TENON_BUILD=$PWD TENON_SOURCE=.. sh ../tests/simcuda/counts.sh --record    writes counts.expected anew
+#
+# Instructions are those of PTX, and sectors are counted for each instruction, as if there were no caches: this
+# says whether a change made kernels do more, not how long they take.
+simulated=${TENON_BUILD:?}/tests/with-simcuda
+expected=${TENON_SOURCE:?}/tests/simcuda/counts.expected
+[ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
+# TENON_TEST_BRIEF: another build runs it.  The numbers are the same in all of them.
+[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
+! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
+found=$(mktemp) || exit 1
+trap 'rm -f "$found"' EXIT
+for name in $(env | sed -n 's/^\(SIMCUDA_[A-Z_]*\)=.*/\1/p'); do
+	unset "$name"
+done
+unset TENON_CUDA_TF32 TENON_FALLBACK TENON_SIMULATE TENON_LOG
+TENON_SEED=1 TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/simcuda/counts" >"$found" || exit 1
+
+if [ "${1:-}" = --record ]; then
+	{
+		sed -n '/^# NVRTC/q; p' "$expected"
+		cat "$found"
+	} >"$expected.new" && mv "$expected.new" "$expected"
+	exit
+fi
+
+# One compiler makes the same PTX of the same text, and addresses are the same in every run: what differs is the
+# backend's own doing.  Instructions may differ by 2 % all the same, so that a check before a loop needs no
+# recording; sectors by 1 %, since they change only where an access does.  Another compiler schedules, unrolls
+# and joins loads as it likes: it may take a quarter more instructions and 5 % more sectors, and what it does
+# better is not asked for.  Launches are the host's, and exact.
+awk '
+function tell(name, what, now, then, word) {
+	printf "%s: %d %s, recorded are %d: %s\n", name, now, what, then, word
+	bad = 1
+}
+function compare(name, what, now, then, band) {
+	if (now > then * (1 + band))
+		tell(name, what, now, then, "worse")
+	else if (is_same && now < then * (1 - band)) {
+		tell(name, what, now, then, "better")
+		is_better = 1
+	}
+}
+/^# NVRTC/ {
+	head[NR == FNR] = $0
+	is_same = head[0] == head[1]
+}
+/^#/ { next }
+NR == FNR { recorded[$1] = $0; next }
+!($1 in recorded) { print $1 ": it is not in the table"; bad = is_better = 1; next }
+{
+	split(recorded[$1], then)
+	delete recorded[$1]
+	compare($1, "launches", $2, then[2], 0)
+	compare($1, "instructions", $3, then[3], is_same ? 0.02 : 0.25)
+	compare($1, "sectors read", $4, then[4], is_same ? 0.01 : 0.05)
+	compare($1, "sectors written", $5, then[5], is_same ? 0.01 : 0.05)
+	if ($7 > 0 && 32 * ($4 + $5) > $6 * $7) {
+		printf "%s: it moves %d bytes, %.2f times the least; %.2f is expected\n", $1, 32 * ($4 + $5),
+			32 * ($4 + $5) / $6, $7
+		bad = 1
+	}
+	n++
+}
+END {
+	for (name in recorded) { print name ": it was not counted"; bad = 1 }
+	if (!is_same)
+		printf "%s; recorded with %s: compared by wide bands\n", substr(head[0], 3), substr(head[1], 3)
+	if (is_better)
+		print "tests/simcuda/counts.sh --record writes the table anew"
+	printf "%d operations\n", n
+	exit bad || n == 0
+}' "$expected" "$found"
