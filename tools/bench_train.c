@@ -22,6 +22,9 @@ static const char help[] =
 	"  --batch N          images a step (128)\n"
 	"  --samples N        of a quarter second each (9)\n"
 	"  --threads N        as TENON_THREADS\n"
+	"  --capture WHEN     replay a captured step: auto (where the device can, and without "
+	"--ledger),\n"
+	"                     on or off\n"
 	"  --backend NAME     as TENON_BACKEND\n"
 	"  --ledger[=time]    which operations ran where, and with =time their seconds\n"
 	"  --json             the same as JSON\n";
@@ -35,6 +38,7 @@ struct training {
 	tn_optimizer *optimizer;
 	tn_array *x, *labels;
 	int64_t batch;
+	tn_graph *graph; /* of a step; NULL: steps are done as usual */
 };
 
 struct figures {
@@ -46,10 +50,11 @@ struct command_line {
 	struct common_options common;
 	const char *model;
 	uint64_t batch, samples;
+	uint32_t capture; /* TN_CAPTURE_... */
 	int json;
 };
 
-static int step(const struct training *t)
+static int eager_step(const struct training *t)
 {
 	if (tn_scope_begin(t->context))
 		return 0;
@@ -61,6 +66,27 @@ static int step(const struct training *t)
 	if (!status)
 		status = tn_optimizer_step(t->optimizer);
 	tn_scope_end(t->context, NULL);
+	return !status;
+}
+
+static int step(const struct training *t)
+{
+	return t->graph ? !tn_graph_replay(t->graph) : eager_step(t);
+}
+
+/* From here on steps are replayed, where that can be.  0: an error, which the context keeps. */
+static int capture(struct training *t, uint32_t when)
+{
+	tn_status status = tn_capture_begin(t->context);
+	if (!status) {
+		/* Its error is that of the end. */
+		(void)eager_step(t);
+		status = tn_capture_end(t->context, &t->graph);
+	}
+	if (when == TN_CAPTURE_AUTO && (status == TN_UNSUPPORTED || status == TN_NOT_CAPTURABLE)) {
+		tn_error_clear(t->context);
+		status = TN_OK;
+	}
 	return !status;
 }
 
@@ -104,14 +130,19 @@ static int window(const struct training *t, struct figures *figures)
 	return 1;
 }
 
-static int measure(const struct training *t, int samples, struct figures *figures)
+static int measure(struct training *t, const struct command_line *line, struct figures *figures)
 {
+	uint32_t when = line->capture;
+	if (when == TN_CAPTURE_AUTO && line->common.ledger)
+		when = TN_CAPTURE_OFF;
 	for (int i = 0; i < WARM_STEPS; i++) {
 		if (!step(t))
 			return 0;
 	}
+	if (when != TN_CAPTURE_OFF && !capture(t, when))
+		return 0;
 	tn_ledger_reset(t->context);
-	for (int i = 0; i < samples; i++) {
+	for (uint64_t i = 0; i < line->samples; i++) {
 		if (!window(t, figures))
 			return 0;
 	}
@@ -139,8 +170,8 @@ static void print_text(const struct training *t, const struct command_line *line
 		       const struct figures *figures)
 {
 	double best = figures->step.seconds[0], median = figures->step.seconds[figures->step.n / 2];
-	printf("%s, batch %lld, %s\n", line->model, (long long)t->batch,
-	       tn_device_name(tn_device_current(t->context)));
+	printf("%s, batch %lld, %s%s\n", line->model, (long long)t->batch,
+	       tn_device_name(tn_device_current(t->context)), t->graph ? ", captured" : "");
 	printf("images/s     best %10.0f   median %10.0f\n", (double)t->batch / best,
 	       (double)t->batch / median);
 	printf("ms a step    best %10.3f   median %10.3f\n", 1e3 * best, 1e3 * median);
@@ -158,12 +189,13 @@ static int print_figures(const struct training *t, const struct command_line *li
 		print_text(t, line, figures);
 		return EXIT_DONE;
 	}
-	return print_json(json_pack("{s:s, s:I, s:o, s:f, s:f, s:f, s:f, s:f}", "model",
+	return print_json(json_pack("{s:s, s:I, s:o, s:b, s:f, s:f, s:f, s:f, s:f}", "model",
 				    line->model, "batch", (json_int_t)t->batch, "device",
 				    printable_json(tn_device_name(tn_device_current(t->context))),
-				    "images_per_second", (double)t->batch / median,
-				    "best_step_seconds", best, "median_step_seconds", median,
-				    "peak_memory_mib", peak_memory(), "page_faults_per_step",
+				    "captured", t->graph != NULL, "images_per_second",
+				    (double)t->batch / median, "best_step_seconds", best,
+				    "median_step_seconds", median, "peak_memory_mib", peak_memory(),
+				    "page_faults_per_step",
 				    (double)figures->faults / (double)figures->steps));
 }
 
@@ -175,10 +207,11 @@ static int run(const struct command_line *line)
 	t.context = open_context(&line->common, 0, &code);
 	if (!t.context)
 		return code;
-	if (prepare(&t, line->model) && measure(&t, (int)line->samples, &figures))
+	if (prepare(&t, line->model) && measure(&t, line, &figures))
 		code = print_figures(&t, line, &figures);
 	else
 		code = finish(t.context);
+	tn_graph_destroy(t.graph);
 	tn_array_destroy(t.x);
 	tn_array_destroy(t.labels);
 	tn_optimizer_destroy(t.optimizer);
@@ -188,10 +221,15 @@ static int run(const struct command_line *line)
 }
 
 static const struct option options[] = {
-	{"batch", required_argument, NULL, 'n'},   {"samples", required_argument, NULL, 's'},
-	{"threads", required_argument, NULL, 'j'}, {"backend", required_argument, NULL, 'b'},
-	{"ledger", optional_argument, NULL, 'l'},  {"json", no_argument, NULL, 'o'},
-	{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+	{"batch", required_argument, NULL, 'n'},
+	{"samples", required_argument, NULL, 's'},
+	{"threads", required_argument, NULL, 'j'},
+	{"backend", required_argument, NULL, 'b'},
+	{"capture", required_argument, NULL, 'c'},
+	{"ledger", optional_argument, NULL, 'l'},
+	{"json", no_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
 };
 
 /* One option; -1: go on, otherwise leave with this exit code. */
@@ -214,6 +252,11 @@ static int take(int option, struct command_line *line)
 			       ? -1
 			       : usage_error("bench train", "--threads: '%s' is not in 1..256",
 					     optarg);
+	case 'c':
+		return parse_capture(optarg, &line->capture)
+			       ? -1
+			       : usage_error("bench train",
+					     "--capture: '%s' is not auto, on or off", optarg);
 	case 'l':
 		line->common.ledger = optarg && !strcmp(optarg, "time") ? 2 : 1;
 		return -1;

@@ -102,17 +102,6 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int parse_capture(const char *text, uint32_t *capture)
-{
-	static const char *const words[] = {
-		[TN_CAPTURE_AUTO] = "auto", [TN_CAPTURE_ON] = "on", [TN_CAPTURE_OFF] = "off"};
-	uint32_t i = 0;
-	while (i <= TN_CAPTURE_OFF && strcmp(words[i], text) != 0)
-		i++;
-	*capture = i;
-	return i <= TN_CAPTURE_OFF;
-}
-
 /* One option; 0 when its value is wrong. */
 static int take_option(struct train_command *c, int option)
 {

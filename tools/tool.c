@@ -63,6 +63,17 @@ void print_ledger(const tn_context *context)
 		       (unsigned long long)row.bytes_moved, row.seconds);
 }
 
+int parse_capture(const char *text, uint32_t *capture)
+{
+	static const char *const words[] = {
+		[TN_CAPTURE_AUTO] = "auto", [TN_CAPTURE_ON] = "on", [TN_CAPTURE_OFF] = "off"};
+	uint32_t i = 0;
+	while (i <= TN_CAPTURE_OFF && strcmp(words[i], text) != 0)
+		i++;
+	*capture = i;
+	return i <= TN_CAPTURE_OFF;
+}
+
 int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value)
 {
 	char *end;

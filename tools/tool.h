@@ -48,6 +48,7 @@ void print_ledger(const tn_context *context);
 /* Numbers on the command line; 0 when the text is not one, or is out of range. */
 int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value);
 int parse_real(const char *text, double *value);
+int parse_capture(const char *text, uint32_t *capture); /* auto, on or off: TN_CAPTURE_... */
 
 /* A network read from a file that `tenon train --save` wrote. */
 struct saved_network {

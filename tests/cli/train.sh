@@ -44,10 +44,25 @@ out_has 'matmul'
 TENON_FALLBACK=error run 0 train mlp --data digits --epochs 1 --quiet
 run 3 train mlp --data digits --backend 'nothing!'
 
+# Steps that are captured learn the same, where a device can capture them.
+run 1 train mlp --data digits --epochs 1 --backend reference --capture on --quiet
+err_has 'captures no work'
+for capture in on off; do
+	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 train mlp --data digits --validation 900 --batch 16 \
+		--epochs 1 --backend 'mock!' --capture $capture --ledger --metrics "$dir/capture-$capture" --quiet
+	case $capture in
+	on) out_has '^replay  *[1-9]' ;;
+	off) grep -q '^replay' "$dir/out" && fail "it replayed all the same" ;;
+	esac
+	sed 's/"seconds".*//' "$dir/capture-$capture" >"$dir/history-$capture"
+done
+cmp "$dir/history-on" "$dir/history-off" || fail "captured steps learn something else"
+
 # Wrong words, and files that are not there or not networks.
 run 2 train mlp
 run 2 train mlp --data digits --epochs 0
 run 2 train mlp --data digits --lr fast
+run 2 train mlp --data digits --capture maybe
 run 2 train --data digits
 run 1 train nothing --data digits
 err_has 'lenet'
