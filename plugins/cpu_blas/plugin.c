@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "conv2d.h"
+#include "lines.h"
 #include "nn.h"
 #include "processor.h"
 
@@ -137,6 +138,10 @@ static const void *query(void *instance, const char *table)
 		return &cpu_report_table;
 	if (!strcmp(table, TN_TABLE_NN))
 		return &cpu_nn_table;
+	if (!strcmp(table, TN_TABLE_SCAN))
+		return &cpu_scan_table;
+	if (!strcmp(table, TN_TABLE_SORT))
+		return &cpu_sort_table;
 	return NULL;
 }
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Each block is combined by itself, from nothing on, and what comes before it joins each result; so a
+ * line has the same bits whether its blocks follow each other or stand side by side.
+ */
+#include "scan_block.h"
+
+#include <math.h>
+
+#include "scan_value.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE double combine_reals(uint32_t combiner, double a, double b)
+{
+	switch (combiner) {
+	case TN_REDUCE_SUM:
+		return a + b;
+	case TN_REDUCE_PRODUCT:
+		return a * b;
+	case TN_REDUCE_MAX:
+		return a >= b || a != a ? a : b;
+	default:
+		return a <= b || a != a ? a : b;
+	}
+}
+
+INLINE uint64_t combine_wholes(uint32_t combiner, int is_unsigned, uint64_t a, uint64_t b)
+{
+	int is_less = is_unsigned ? a < b : (int64_t)a < (int64_t)b;
+	switch (combiner) {
+	case TN_REDUCE_SUM:
+		return a + b;
+	case TN_REDUCE_PRODUCT:
+		return a * b;
+	case TN_REDUCE_MAX:
+		return is_less ? b : a;
+	default:
+		return is_less ? a : b;
+	}
+}
+
+/* The smallest or largest value of a dtype that is not floating, in 64 bits. */
+static uint64_t extreme(tn_dtype dtype, int largest)
+{
+	unsigned width = 8 * (unsigned)tn_dtype_size(dtype);
+	uint64_t most = UINT64_MAX >> (64 - width);
+	if (dtype == TN_BOOL)
+		return (uint64_t)largest;
+	if (dtype >= TN_U8 && dtype <= TN_U64)
+		return largest ? most : 0;
+	return largest ? most >> 1 : ~(most >> 1);
+}
+
+union cpu_sofar cpu_scan_nothing(const struct cpu_scan_kind *kind)
+{
+	int is_min = kind->combiner == TN_REDUCE_MIN;
+	int is_extreme = is_min || kind->combiner == TN_REDUCE_MAX;
+	union cpu_sofar sofar;
+	if (is_extreme && kind->is_real)
+		sofar.real = is_min ? INFINITY : -INFINITY;
+	else if (is_extreme)
+		sofar.whole = extreme(kind->input, is_min);
+	else if (kind->is_real)
+		sofar.real = kind->combiner == TN_REDUCE_PRODUCT;
+	else
+		sofar.whole = kind->combiner == TN_REDUCE_PRODUCT;
+	return sofar;
+}
+
+union cpu_sofar cpu_scan_combine(const struct cpu_scan_kind *kind, union cpu_sofar a,
+				 union cpu_sofar b)
+{
+	if (kind->is_real)
+		a.real = combine_reals(kind->combiner, a.real, b.real);
+	else
+		a.whole = combine_wholes(kind->combiner, kind->is_unsigned, a.whole, b.whole);
+	return a;
+}
+
+/* ---- Floating --------------------------------------------------------------------------------*/
+
+INLINE void scan_reals(struct cpu_scan_block *b, uint32_t combiner, tn_dtype input, tn_dtype output,
+		       int exclusive, uint32_t width)
+{
+	double local[CPU_SCAN_WIDTH], carry[CPU_SCAN_WIDTH];
+	for (uint32_t c = 0; c < width; c++) {
+		local[c] = cpu_scan_nothing(b->kind).real;
+		carry[c] = b->carry[c].real;
+	}
+	for (int64_t i = 0; i < b->rows; i++) {
+		for (uint32_t c = 0; c < width; c++) {
+			double before = local[c];
+			local[c] = combine_reals(combiner, before,
+						 cpu_real_at(b->in[c] + i * b->in_step, input));
+			if (b->writes)
+				cpu_real_to(b->out[c] + i * b->out_step, output,
+					    combine_reals(combiner, carry[c],
+							  exclusive ? before : local[c]));
+		}
+	}
+	for (uint32_t c = 0; c < width; c++)
+		b->carry[c].real = combine_reals(combiner, carry[c], local[c]);
+}
+
+INLINE void scan_reals_of(struct cpu_scan_block *b, uint32_t combiner, uint32_t width)
+{
+	tn_dtype input = b->kind->input, output = b->kind->output;
+	if (input == TN_F32 && output == TN_F32 && !b->kind->exclusive)
+		scan_reals(b, combiner, TN_F32, TN_F32, 0, width);
+	else if (input == TN_F64 && !b->kind->exclusive)
+		scan_reals(b, combiner, TN_F64, TN_F64, 0, width);
+	else
+		scan_reals(b, combiner, input, output, b->kind->exclusive, width);
+}
+
+INLINE void scan_reals_by(struct cpu_scan_block *b, uint32_t width)
+{
+	switch (b->kind->combiner) {
+	case TN_REDUCE_SUM:
+		return scan_reals_of(b, TN_REDUCE_SUM, width);
+	case TN_REDUCE_PRODUCT:
+		return scan_reals_of(b, TN_REDUCE_PRODUCT, width);
+	case TN_REDUCE_MAX:
+		return scan_reals_of(b, TN_REDUCE_MAX, width);
+	default:
+		return scan_reals_of(b, TN_REDUCE_MIN, width);
+	}
+}
+
+/* ---- All others ------------------------------------------------------------------------------*/
+
+INLINE void scan_wholes(struct cpu_scan_block *b, uint32_t combiner, int is_unsigned,
+			uint32_t width)
+{
+	const struct cpu_scan_kind *kind = b->kind;
+	uint64_t local[CPU_SCAN_WIDTH], carry[CPU_SCAN_WIDTH];
+	for (uint32_t c = 0; c < width; c++) {
+		local[c] = cpu_scan_nothing(kind).whole;
+		carry[c] = b->carry[c].whole;
+	}
+	for (int64_t i = 0; i < b->rows; i++) {
+		for (uint32_t c = 0; c < width; c++) {
+			uint64_t before = local[c];
+			local[c] = combine_wholes(
+				combiner, is_unsigned, before,
+				cpu_whole_at(b->in[c] + i * b->in_step, kind->input));
+			if (b->writes)
+				cpu_whole_to(b->out[c] + i * b->out_step, kind->output,
+					     combine_wholes(combiner, is_unsigned, carry[c],
+							    kind->exclusive ? before : local[c]));
+		}
+	}
+	for (uint32_t c = 0; c < width; c++)
+		b->carry[c].whole = combine_wholes(combiner, is_unsigned, carry[c], local[c]);
+}
+
+INLINE void scan_wholes_by(struct cpu_scan_block *b, uint32_t width)
+{
+	uint32_t combiner = b->kind->combiner;
+	if (combiner == TN_REDUCE_SUM)
+		scan_wholes(b, TN_REDUCE_SUM, 0, width);
+	else if (b->kind->is_unsigned)
+		scan_wholes(b, combiner, 1, width);
+	else
+		scan_wholes(b, combiner, 0, width);
+}
+
+/* ---- The block -------------------------------------------------------------------------------*/
+
+INLINE void scan_width(struct cpu_scan_block *b, uint32_t width)
+{
+	if (b->kind->is_real)
+		scan_reals_by(b, width);
+	else
+		scan_wholes_by(b, width);
+}
+
+void cpu_scan_block(struct cpu_scan_block *b)
+{
+	if (b->width == CPU_SCAN_WIDTH)
+		scan_width(b, CPU_SCAN_WIDTH);
+	else if (b->width == 1)
+		scan_width(b, 1);
+	else
+		scan_width(b, b->width);
+}

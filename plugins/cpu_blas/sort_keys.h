@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Between elements of a line and items with keys.
+ */
+#ifndef CPU_SORT_KEYS_H
+#define CPU_SORT_KEYS_H
+
+#include "radix.h"
+
+/* Has the dtype an order? */
+int cpu_sort_has_keys(tn_dtype dtype);
+
+/* Items [begin, end) of a line that begins at `line`, with keys whose order is that of the elements, or,
+ * descending, the other way. */
+void cpu_sort_load(const struct cpu_radix *radix, tn_dtype dtype, int is_descending,
+		   const char *line, int64_t step, uint64_t begin, uint64_t end);
+
+/* to[j] := the element of `line` that item j stands for, for j from begin to end. */
+void cpu_sort_values(const struct cpu_radix *radix, size_t size, const char *line, int64_t step,
+		     char *to, int64_t to_step, uint64_t begin, uint64_t end);
+/* to[j] := its place. */
+void cpu_sort_indices(const struct cpu_radix *radix, char *to, int64_t to_step, uint64_t begin,
+		      uint64_t end);
+
+#endif
