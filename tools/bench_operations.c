@@ -87,6 +87,16 @@ static tn_array *run_argmax(const struct bench_case *c)
 	return tn_argmax(c->x, 1);
 }
 
+static tn_array *run_sort(const struct bench_case *c)
+{
+	return tn_sort(c->x, 1, 0);
+}
+
+static tn_array *run_cumsum(const struct bench_case *c)
+{
+	return tn_cumsum(c->x, 1);
+}
+
 static tn_array *run_softmax(const struct bench_case *c)
 {
 	return tn_softmax(c->x, 1);
@@ -274,6 +284,8 @@ static const struct bench_operation operations[] = {
 	{"sum-down", "over axis 0", 2, {2000, 2000}, matrix, run_sum_down, NULL, once},
 	{"sum-across", "over axis 1", 2, {2000, 2000}, matrix, run_sum_across, NULL, once},
 	{"argmax", "over axis 1", 2, {2000, 2000}, matrix, run_argmax, NULL, once},
+	{"sort", "along axis 1", 2, {1000, 1000}, matrix, run_sort, NULL, twice},
+	{"cumsum", "along axis 1", 2, {2000, 2000}, matrix, run_cumsum, NULL, twice},
 	{"softmax", "over axis 1", 2, {2000, 2000}, matrix, run_softmax, NULL, twice},
 	{"transpose", "and copy", 2, {2000, 2000}, matrix, run_transpose, NULL, twice},
 	{"matmul", "M x N x K", 3, {512, 512, 512}, product, run_matmul, product_flops, NULL},

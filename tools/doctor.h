@@ -173,6 +173,8 @@ void doctor_sums(struct doctor_run *run);
 void doctor_extremes(struct doctor_run *run);
 void doctor_places(struct doctor_run *run);
 void doctor_long_reductions(struct doctor_run *run);
+void doctor_orders(struct doctor_run *run);
+void doctor_scans(struct doctor_run *run);
 void doctor_matrices(struct doctor_run *run);
 void doctor_transposes(struct doctor_run *run);
 void doctor_batches(struct doctor_run *run);
