@@ -155,6 +155,8 @@ tn_status tn_steps_run(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 		return status;
 	if (is_full && steps->capture != TN_CAPTURE_OFF)
 		return fixed_step(steps, sums, n);
+	/* The last one of the epoch can have the graph's memory. */
+	tn_steps_end_epoch(steps);
 	status = tn_batches_upload(steps->batches, n, &x, &labels);
 	return status ? status : step(steps, sums, x, labels, n);
 }
