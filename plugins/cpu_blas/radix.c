@@ -2,14 +2,14 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A pass counts the values of one byte in each chunk, says from that where each chunk's items of each
- * value go, and moves them.  A byte that all keys have in common is passed over.  Few items are inserted
- * one after the other.
+ * value go, and moves them.  A byte that all keys have in common is passed over.  Where there are few
+ * items, runs of them are inserted one after the other and merged.
  */
 #include "radix.h"
 
 #include <string.h>
 
-enum { FEW = 48 };
+enum { RUN = 12, FEW = 600 };
 
 static inline __attribute__((always_inline)) uint64_t key_at(const void *items, uint64_t i,
 							     int is_wide)
@@ -101,14 +101,48 @@ static void on_chunks(struct cpu_radix *radix, const struct cpu_device *cpu,
 /* ---- All of them -----------------------------------------------------------------------------*/
 
 /* Narrow items are all different, and in order by all of their bits. */
-static inline __attribute__((always_inline)) void insert(struct cpu_radix *radix, int is_wide)
+static inline __attribute__((always_inline)) void insert(void *items, uint64_t begin, uint64_t end,
+							 int is_wide)
 {
-	for (uint64_t i = 1; i < radix->n; i++) {
-		uint64_t j = i, key = key_at(radix->items, i, is_wide);
-		move(radix->other, 0, radix->items, i, is_wide);
-		for (; j > 0 && key_at(radix->items, j - 1, is_wide) > key; j--)
-			move(radix->items, j, radix->items, j - 1, is_wide);
-		move(radix->items, j, radix->other, 0, is_wide);
+	for (uint64_t i = begin + 1; i < end; i++) {
+		uint64_t j = i, key = key_at(items, i, is_wide);
+		struct cpu_wide_item one;
+		move(&one, 0, items, i, is_wide);
+		for (; j > begin && key_at(items, j - 1, is_wide) > key; j--)
+			move(items, j, items, j - 1, is_wide);
+		move(items, j, &one, 0, is_wide);
+	}
+}
+
+/* Runs [begin, middle) and [middle, end) become one in `to`; of equals the first run's come first. */
+static inline __attribute__((always_inline)) void merge(void *to, const void *from, uint64_t begin,
+							uint64_t middle, uint64_t end, int is_wide)
+{
+	uint64_t a = begin, b = middle, at = begin;
+	while (a < middle && b < end) {
+		int is_second = key_at(from, b, is_wide) < key_at(from, a, is_wide);
+		move(to, at++, from, is_second ? b : a, is_wide);
+		b += (uint64_t)is_second;
+		a += (uint64_t)!is_second;
+	}
+	while (a < middle)
+		move(to, at++, from, a++, is_wide);
+	while (b < end)
+		move(to, at++, from, b++, is_wide);
+}
+
+static inline __attribute__((always_inline)) void sort_few(struct cpu_radix *radix, int is_wide)
+{
+	uint64_t n = radix->n;
+	for (uint64_t i = 0; i < n; i += RUN)
+		insert(radix->items, i, n - i < RUN ? n : i + RUN, is_wide);
+	for (uint64_t run = RUN; run < n; run *= 2) {
+		void *items = radix->items;
+		for (uint64_t i = 0; i < n; i += 2 * run)
+			merge(radix->other, items, i, n - i < run ? n : i + run,
+			      n - i < 2 * run ? n : i + 2 * run, is_wide);
+		radix->items = radix->other;
+		radix->other = items;
 	}
 }
 
@@ -116,9 +150,9 @@ void cpu_radix_sort(struct cpu_radix *radix, const struct cpu_device *cpu)
 {
 	if (radix->n <= FEW) {
 		if (radix->is_wide)
-			insert(radix, 1);
+			sort_few(radix, 1);
 		else
-			insert(radix, 0);
+			sort_few(radix, 0);
 		return;
 	}
 	for (unsigned byte = 0; byte < radix->bytes; byte++) {

@@ -84,24 +84,27 @@ union cpu_sofar cpu_scan_combine(const struct cpu_scan_kind *kind, union cpu_sof
 INLINE void scan_reals(struct cpu_scan_block *b, uint32_t combiner, tn_dtype input, tn_dtype output,
 		       int exclusive, uint32_t width)
 {
-	double local[CPU_SCAN_WIDTH], carry[CPU_SCAN_WIDTH];
-	for (uint32_t c = 0; c < width; c++) {
+	/* Of its own, since what is stored may be anything to the compiler. */
+	struct cpu_scan_block own = *b;
+	double local[CPU_SCAN_WIDTH];
+	for (uint32_t c = 0; c < width; c++)
 		local[c] = cpu_scan_nothing(b->kind).real;
-		carry[c] = b->carry[c].real;
-	}
-	for (int64_t i = 0; i < b->rows; i++) {
+	for (int64_t i = 0; i < own.rows; i++) {
+#pragma GCC unroll 8
 		for (uint32_t c = 0; c < width; c++) {
 			double before = local[c];
-			local[c] = combine_reals(combiner, before,
-						 cpu_real_at(b->in[c] + i * b->in_step, input));
-			if (b->writes)
-				cpu_real_to(b->out[c] + i * b->out_step, output,
-					    combine_reals(combiner, carry[c],
-							  exclusive ? before : local[c]));
+			local[c] = combine_reals(combiner, before, cpu_real_at(own.in[c], input));
+			own.in[c] += own.in_step;
+			if (!own.writes)
+				continue;
+			cpu_real_to(own.out[c], output,
+				    combine_reals(combiner, own.carry[c].real,
+						  exclusive ? before : local[c]));
+			own.out[c] += own.out_step;
 		}
 	}
 	for (uint32_t c = 0; c < width; c++)
-		b->carry[c].real = combine_reals(combiner, carry[c], local[c]);
+		b->carry[c].real = combine_reals(combiner, own.carry[c].real, local[c]);
 }
 
 INLINE void scan_reals_of(struct cpu_scan_block *b, uint32_t combiner, uint32_t width)
@@ -134,26 +137,29 @@ INLINE void scan_reals_by(struct cpu_scan_block *b, uint32_t width)
 INLINE void scan_wholes(struct cpu_scan_block *b, uint32_t combiner, int is_unsigned,
 			uint32_t width)
 {
-	const struct cpu_scan_kind *kind = b->kind;
-	uint64_t local[CPU_SCAN_WIDTH], carry[CPU_SCAN_WIDTH];
-	for (uint32_t c = 0; c < width; c++) {
-		local[c] = cpu_scan_nothing(kind).whole;
-		carry[c] = b->carry[c].whole;
-	}
-	for (int64_t i = 0; i < b->rows; i++) {
+	struct cpu_scan_kind kind = *b->kind;
+	struct cpu_scan_block own = *b;
+	uint64_t local[CPU_SCAN_WIDTH];
+	for (uint32_t c = 0; c < width; c++)
+		local[c] = cpu_scan_nothing(&kind).whole;
+	for (int64_t i = 0; i < own.rows; i++) {
+#pragma GCC unroll 8
 		for (uint32_t c = 0; c < width; c++) {
 			uint64_t before = local[c];
-			local[c] = combine_wholes(
-				combiner, is_unsigned, before,
-				cpu_whole_at(b->in[c] + i * b->in_step, kind->input));
-			if (b->writes)
-				cpu_whole_to(b->out[c] + i * b->out_step, kind->output,
-					     combine_wholes(combiner, is_unsigned, carry[c],
-							    kind->exclusive ? before : local[c]));
+			local[c] = combine_wholes(combiner, is_unsigned, before,
+						  cpu_whole_at(own.in[c], kind.input));
+			own.in[c] += own.in_step;
+			if (!own.writes)
+				continue;
+			cpu_whole_to(own.out[c], kind.output,
+				     combine_wholes(combiner, is_unsigned, own.carry[c].whole,
+						    kind.exclusive ? before : local[c]));
+			own.out[c] += own.out_step;
 		}
 	}
 	for (uint32_t c = 0; c < width; c++)
-		b->carry[c].whole = combine_wholes(combiner, is_unsigned, carry[c], local[c]);
+		b->carry[c].whole =
+			combine_wholes(combiner, is_unsigned, own.carry[c].whole, local[c]);
 }
 
 INLINE void scan_wholes_by(struct cpu_scan_block *b, uint32_t width)

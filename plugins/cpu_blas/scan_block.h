@@ -9,8 +9,10 @@
 #include <tenon/backend.h>
 
 enum {
-	CPU_SCAN_WIDTH = 8,   /* blocks side by side */
-	CPU_SCAN_ROWS = 1024, /* elements of a block */
+	CPU_SCAN_WIDTH = 8, /* blocks side by side */
+	/* Elements of a block: a little more than a power of two, or blocks of one line would have their
+	 * elements in the same sets of the caches. */
+	CPU_SCAN_ROWS = 1040,
 };
 
 /* What has been combined so far: `real` of floating dtypes, else `whole`. */
