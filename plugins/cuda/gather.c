@@ -94,23 +94,12 @@ static tn_status check_sum(const struct tn_gather_args *args)
 
 /* ---- Plan ------------------------------------------------------------------------------------*/
 
-static struct tn_operand without_axis(const struct tn_operand *operand, uint32_t axis)
-{
-	struct tn_operand rest = *operand;
-	rest.rank--;
-	for (uint32_t d = axis; d < rest.rank; d++) {
-		rest.shape[d] = operand->shape[d + 1];
-		rest.strides[d] = operand->strides[d + 1];
-	}
-	return rest;
-}
-
 /* Gives the rank of what is left beside the axis. */
 static uint32_t plan(struct choice *c, const struct tn_gather_args *args, const struct pair *pair)
 {
 	const uint32_t axis = args->axis;
-	struct tn_operand table = without_axis(pair->table, axis);
-	struct tn_operand listed = without_axis(pair->listed, axis);
+	struct tn_operand table = cuda_without_axis(pair->table, axis);
+	struct tn_operand listed = cuda_without_axis(pair->listed, axis);
 	struct cuda_nest nest;
 	cuda_nest_begin(&nest, table.rank, table.rank, table.shape);
 	cuda_nest_add(&nest, &table, 1);
@@ -146,17 +135,6 @@ static void define(struct cuda_define defines[DEFINES], const struct tn_gather_a
 	memcpy(defines, all, sizeof(all));
 }
 
-/* For what moves elements alone. */
-static tn_dtype bits_of(tn_dtype dtype)
-{
-	const size_t size = tn_dtype_size(dtype);
-	return size == 1   ? TN_U8
-	       : size == 2 ? TN_U16
-	       : size == 4 ? TN_U32
-	       : size == 8 ? TN_U64
-			   : dtype;
-}
-
 static struct cuda_grid grid_for(const struct cuda_job *job, uint64_t n)
 {
 	return (struct cuda_grid){cuda_blocks(job->device, n, BLOCK), 1, 1, BLOCK, 1, 1, 0};
@@ -183,7 +161,7 @@ tn_status cuda_gather(void *device, const struct tn_gather_args *args)
 	if (status || !goes_on)
 		return status;
 	define(defines, &own, &c, plan(&c, &own, &pair));
-	defines[0].value = bits_of(own.input.dtype);
+	defines[0].value = cuda_bits_dtype(own.input.dtype);
 	status = cuda_kernel_get(&job, "gather", "gather_rows", defines, DEFINES, &kernel);
 	return status ? status
 		      : cuda_kernel_launch(&job, kernel,

@@ -67,6 +67,27 @@ tn_status cuda_check_shape(const struct tn_call *call, const char *operation, co
 	return TN_OK;
 }
 
+struct tn_operand cuda_without_axis(const struct tn_operand *operand, uint32_t axis)
+{
+	struct tn_operand rest = *operand;
+	rest.rank--;
+	for (uint32_t d = axis; d < rest.rank; d++) {
+		rest.shape[d] = operand->shape[d + 1];
+		rest.strides[d] = operand->strides[d + 1];
+	}
+	return rest;
+}
+
+tn_dtype cuda_bits_dtype(tn_dtype dtype)
+{
+	const size_t size = tn_dtype_size(dtype);
+	return size == 1   ? TN_U8
+	       : size == 2 ? TN_U16
+	       : size == 4 ? TN_U32
+	       : size == 8 ? TN_U64
+			   : dtype;
+}
+
 uint64_t cuda_product(const int64_t *length, uint32_t rank)
 {
 	uint64_t count = 1;

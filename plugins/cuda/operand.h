@@ -43,6 +43,11 @@ static inline uint64_t cuda_address(const struct tn_operand *operand)
 	return operand->buffer + operand->offset;
 }
 
+/* The same without an axis: what is there for each place on it. */
+struct tn_operand cuda_without_axis(const struct tn_operand *operand, uint32_t axis);
+/* The unsigned dtype of the same size, for what moves elements alone; those of 16 bytes stay. */
+tn_dtype cuda_bits_dtype(tn_dtype dtype);
+
 uint64_t cuda_product(const int64_t *length, uint32_t rank);
 
 /* A nest of those lengths, without views. */

@@ -24,6 +24,7 @@
  *   peer.c       table tenon.peer/1: copies between devices
  *   source.c     table tenon.compile/1: kernels that programs bring
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
+ *   sort.c       table tenon.sort/1   scan.c  table tenon.scan/1
  *   nn.c         layers: conv2d.c, pool2d.c; image.c: what they share
  *                norm.c, norm_check.c  softmax.c  cross_entropy.c; layer.c: what they share
  */
@@ -127,6 +128,8 @@ extern const struct tn_capture_table cuda_capture_table;
 extern const struct tn_compile_table cuda_compile_table;
 extern const struct tn_memory_table cuda_memory_table;
 extern const struct tn_peer_table cuda_peer_table;
+extern const struct tn_scan_table cuda_scan_table;
+extern const struct tn_sort_table cuda_sort_table;
 extern const struct tn_stream_table cuda_stream_table;
 extern const struct tn_copy_table cuda_copy_table;
 

@@ -44,7 +44,7 @@ if [ -n "${TENON_MATRIX:-}" ]; then
 		record_convolutions 'tf32_is*'
 	fi
 else
-	record --only '[clp]*'
+	record --only '[clop]*'
 	record --only 'reductions.[ep]*'
 fi
 # shellcheck disable=SC2086

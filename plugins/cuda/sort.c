@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Table tenon.sort/1.  Short lines are sorted by one kernel; of long ones some at a time, by three kernels for each
+ * 8 bits of a key, between one that makes the keys and one that writes what is wanted.
+ */
+#include <string.h>
+
+#include "kernel.h"
+#include "operand.h"
+#include "ranges.h"
+#include "status.h"
+
+/* The first four are those of kernels/sort.cu. */
+enum { BLOCK = 256, TILE = 2048, PART = 4096, DIGITS = 256 };
+/* So many elements of long lines, or one line, are sorted at once: they fill the device, and their room is bounded. */
+#define AT_ONCE (UINT64_C(1) << 22)
+
+/* As kernels/sort.cu has it. */
+struct sorting {
+	uint64_t first_line, n_lines;
+	uint64_t n, n_kept;
+	uint64_t from, values, indices;
+	int64_t from_step, values_step, indices_step;
+	uint64_t length[TN_MAX_RANK];
+	int64_t from_stride[TN_MAX_RANK], values_stride[TN_MAX_RANK], indices_stride[TN_MAX_RANK];
+	uint64_t infinity, sign, inverse;
+	uint64_t keys[2], places[2];
+	uint64_t counts;
+	uint64_t totals;
+	uint32_t n_parts, shift;
+	uint32_t width_bits;
+	uint32_t columns;
+	uint32_t rank;
+};
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static tn_status check_flags(const struct tn_sort_args *args)
+{
+	struct tn_error_info *error = args->call.error;
+	if (args->descending > 1 || args->has_values > 1 || args->has_indices > 1)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, "sort",
+				 "descending, has_values, has_indices: expected 0 or 1, found %u, "
+				 "%u, %u",
+				 args->descending, args->has_values, args->has_indices);
+	if (!args->has_values && !args->has_indices)
+		return cuda_fail(error, TN_INVALID_ARGUMENT, "sort",
+				 "neither values nor indices are wanted");
+	return TN_OK;
+}
+
+static tn_status check_input(const struct tn_sort_args *args)
+{
+	const struct tn_operand *input = &args->input;
+	tn_status status = cuda_check_operand(&args->call, "sort", "input", 0, input, CUDA_READS);
+	if (status)
+		return status;
+	if (input->dtype > TN_F64)
+		return cuda_fail(args->call.error, TN_UNSUPPORTED, "sort", "dtype %d has no order",
+				 (int)input->dtype);
+	if (args->axis >= input->rank)
+		return cuda_fail(args->call.error, TN_SHAPE, "sort", "axis %u of rank %u",
+				 args->axis, input->rank);
+	if (input->shape[args->axis] > INT32_MAX)
+		return cuda_fail(args->call.error, TN_UNSUPPORTED, "sort",
+				 "lines of %lld elements: at most %d are sorted here",
+				 (long long)input->shape[args->axis], INT32_MAX);
+	return TN_OK;
+}
+
+/* An output of k elements along the axis; k 0: of any number that is there. */
+static tn_status check_output(const struct tn_sort_args *args, const char *name,
+			      const struct tn_operand *output, tn_dtype dtype, int64_t k)
+{
+	const struct tn_operand *input = &args->input;
+	int64_t shape[TN_MAX_RANK];
+	tn_status status = cuda_check_operand(&args->call, "sort", name, 0, output, CUDA_WRITES);
+	if (status)
+		return status;
+	if (output->dtype != dtype)
+		return cuda_fail(args->call.error, TN_DTYPE, "sort",
+				 "%s: expected dtype %d, found %d", name, (int)dtype,
+				 (int)output->dtype);
+	memcpy(shape, input->shape, sizeof(shape));
+	if (!k && output->rank == input->rank)
+		k = output->shape[args->axis];
+	if (k && k <= shape[args->axis])
+		shape[args->axis] = k;
+	return cuda_check_shape(&args->call, "sort", name, 0, output, input->rank, shape);
+}
+
+static tn_status check(const struct tn_sort_args *args)
+{
+	int64_t k = 0;
+	tn_status status = check_flags(args);
+	if (!status)
+		status = check_input(args);
+	if (!status && args->has_values) {
+		status = check_output(args, "values", &args->values, args->input.dtype, 0);
+		k = args->values.shape[args->axis];
+	}
+	if (!status && args->has_indices)
+		status = check_output(args, "indices", &args->indices, TN_I64, k);
+	return status;
+}
+
+/* ---- Plan ------------------------------------------------------------------------------------*/
+
+/* How bits become a key. */
+static void rule(struct sorting *s, const struct tn_sort_args *args)
+{
+	static const uint64_t infinities[] = {
+		[TN_F16] = 0x7c00,
+		[TN_BF16] = 0x7f80,
+		[TN_F32] = 0x7f800000,
+		[TN_F64] = UINT64_C(0x7ff0000000000000),
+	};
+	const tn_dtype dtype = args->input.dtype;
+	const int is_floating = dtype >= TN_F16;
+	const int is_signed = is_floating || (dtype >= TN_I8 && dtype <= TN_I64);
+	s->infinity = is_floating ? infinities[dtype] : 0;
+	s->sign = is_signed ? UINT64_C(1) << (8 * tn_dtype_size(dtype) - 1) : 0;
+	s->inverse = args->descending ? UINT64_MAX : 0;
+}
+
+static void add_view(struct cuda_nest *nest, const struct tn_operand *operand, uint32_t axis)
+{
+	const struct tn_operand rest = cuda_without_axis(operand, axis);
+	(void)cuda_nest_add(nest, &rest, 0);
+}
+
+/* Where lines begin, and how far apart their elements are. */
+static void place(struct sorting *s, const struct tn_sort_args *args, const struct cuda_nest *nest)
+{
+	const uint32_t axis = args->axis;
+	uint32_t k = 0;
+	for (uint32_t d = 0; d < nest->rank; d++)
+		s->length[d] = (uint64_t)nest->length[d];
+	memcpy(s->from_stride, nest->view[k].stride, sizeof(s->from_stride));
+	s->from = nest->view[k++].address;
+	s->from_step = args->input.strides[axis];
+	if (args->has_values) {
+		memcpy(s->values_stride, nest->view[k].stride, sizeof(s->values_stride));
+		s->values = nest->view[k++].address;
+		s->values_step = args->values.strides[axis];
+	}
+	if (args->has_indices) {
+		memcpy(s->indices_stride, nest->view[k].stride, sizeof(s->indices_stride));
+		s->indices = nest->view[k].address;
+		s->indices_step = args->indices.strides[axis];
+	}
+}
+
+static void plan(struct sorting *s, const struct tn_sort_args *args)
+{
+	const uint32_t axis = args->axis;
+	const struct tn_operand rest = cuda_without_axis(&args->input, axis);
+	struct cuda_nest nest;
+	cuda_nest_begin(&nest, rest.rank, rest.rank, rest.shape);
+	add_view(&nest, &args->input, axis);
+	if (args->has_values)
+		add_view(&nest, &args->values, axis);
+	if (args->has_indices)
+		add_view(&nest, &args->indices, axis);
+	cuda_nest_simplify(&nest);
+	cuda_nest_pad(&nest, 1, 0);
+	memset(s, 0, sizeof(*s));
+	s->n_lines = cuda_product(nest.length, nest.rank);
+	s->n = (uint64_t)args->input.shape[axis];
+	s->n_kept = (uint64_t)(args->has_values ? args->values : args->indices).shape[axis];
+	place(s, args, &nest);
+	s->columns = s->from_step != 1 && s->from_stride[nest.rank - 1] == 1;
+	s->rank = nest.rank;
+	rule(s, args);
+}
+
+/* ---- Lines in shared memory ------------------------------------------------------------------*/
+
+static tn_status sort_short(struct cuda_job *job, struct sorting *s, const struct cuda_define *key)
+{
+	struct cuda_kernel *kernel;
+	void *arguments[] = {s};
+	tn_status status = cuda_kernel_get(job, "sort", "sort_short", key, 1, &kernel);
+	if (status)
+		return status;
+	while (s->n > UINT64_C(1) << s->width_bits)
+		s->width_bits++;
+	const struct cuda_grid grid = {
+		cuda_blocks(job->device, s->n_lines, TILE >> s->width_bits), 1, 1, BLOCK, 1, 1, 0};
+	return cuda_kernel_launch(job, kernel, grid, arguments);
+}
+
+/* ---- Long lines ------------------------------------------------------------------------------*/
+
+struct kernels {
+	struct cuda_kernel *load, *count, *offsets, *move, *store;
+};
+
+static tn_status get_kernels(struct cuda_job *job, const struct cuda_define *key, struct kernels *k)
+{
+	/* What adds up counts knows nothing of keys. */
+	const struct cuda_define counts = {"DTYPE", TN_U32};
+	const struct {
+		const char *name;
+		const struct cuda_define *define;
+		struct cuda_kernel **kernel;
+	} all[] = {{"sort_load", key, &k->load},
+		   {"sort_count", key, &k->count},
+		   {"sort_offsets", &counts, &k->offsets},
+		   {"sort_move", key, &k->move},
+		   {"sort_store", key, &k->store}};
+	tn_status status = TN_OK;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !status; i++)
+		status = cuda_kernel_get(job, "sort", all[i].name, all[i].define, 1, all[i].kernel);
+	return status;
+}
+
+static uint64_t lines_at_once(const struct sorting *s)
+{
+	const uint64_t most = AT_ONCE / s->n > 1 ? AT_ONCE / s->n : 1;
+	return s->n_lines < most ? s->n_lines : most;
+}
+
+/* So many numbers behind what the workspace has already. */
+static uint64_t reserve(uint64_t *at, uint64_t n, uint64_t size)
+{
+	const uint64_t found = *at;
+	*at += (n * size + 255) / 256 * 256;
+	return found;
+}
+
+/* Divides the workspace, which begins there; gives its end. */
+static uint64_t divide(struct sorting *s, size_t key_size, uint64_t at)
+{
+	const uint64_t n_lines = lines_at_once(s);
+	s->n_parts = (uint32_t)((s->n + PART - 1) / PART);
+	for (int k = 0; k < 2; k++) {
+		s->keys[k] = reserve(&at, n_lines * s->n, key_size);
+		s->places[k] = reserve(&at, n_lines * s->n, sizeof(uint32_t));
+	}
+	s->counts = reserve(&at, n_lines * DIGITS * s->n_parts, sizeof(uint32_t));
+	s->totals = reserve(&at, n_lines * DIGITS, sizeof(uint32_t));
+	return at;
+}
+
+static tn_status launch(struct cuda_job *job, const struct cuda_kernel *kernel, uint64_t blocks,
+			struct sorting *s)
+{
+	const struct cuda_grid grid = {(uint32_t)blocks, 1, 1, BLOCK, 1, 1, 0};
+	void *arguments[] = {s};
+	return cuda_kernel_launch(job, kernel, grid, arguments);
+}
+
+/* Moves all pairs by one digit, and swaps where from and where to. */
+static tn_status pass(struct cuda_job *job, const struct kernels *k, struct sorting *s)
+{
+	const uint64_t keys = s->keys[0], places = s->places[0];
+	tn_status status = launch(job, k->count, s->n_lines * s->n_parts, s);
+	if (!status)
+		status = launch(job, k->offsets, s->n_lines * DIGITS, s);
+	if (!status)
+		status = launch(job, k->move, s->n_lines * s->n_parts, s);
+	s->keys[0] = s->keys[1];
+	s->places[0] = s->places[1];
+	s->keys[1] = keys;
+	s->places[1] = places;
+	return status;
+}
+
+static tn_status sort_some(struct cuda_job *job, const struct kernels *k, struct sorting *s,
+			   size_t key_size)
+{
+	tn_status status =
+		launch(job, k->load, cuda_blocks(job->device, s->n_lines * s->n, BLOCK), s);
+	for (s->shift = 0; s->shift < 8 * key_size && !status; s->shift += 8)
+		status = pass(job, k, s);
+	return status ? status
+		      : launch(job, k->store,
+			       cuda_blocks(job->device, s->n_lines * s->n_kept, BLOCK), s);
+}
+
+static tn_status sort_long(struct cuda_job *job, const struct sorting *all,
+			   const struct cuda_define *key, size_t key_size)
+{
+	const uint64_t most = lines_at_once(all);
+	struct kernels kernels;
+	tn_status status = get_kernels(job, key, &kernels);
+	for (uint64_t line = 0; line < all->n_lines && !status; line += most) {
+		struct sorting some = *all;
+		some.first_line = line;
+		some.n_lines = all->n_lines - line < most ? all->n_lines - line : most;
+		status = sort_some(job, &kernels, &some, key_size);
+	}
+	return status;
+}
+
+/* ---- The entry -------------------------------------------------------------------------------*/
+
+static tn_status sort(void *device, const struct tn_sort_args *args)
+{
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "sort");
+	struct tn_sort_args own;
+	struct cuda_job job;
+	struct sorting s;
+	uint64_t bytes = 0;
+	int goes_on = 0;
+	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "sort");
+	if (!status)
+		status = check(&own);
+	if (status)
+		return status;
+	const size_t key_size = tn_dtype_size(own.input.dtype);
+	const struct cuda_define key = {"DTYPE", cuda_bits_dtype(own.input.dtype)};
+	plan(&s, &own);
+	if (s.n > TILE)
+		bytes = divide(&s, key_size, 0);
+	status = cuda_workspace(&own.call, "sort", bytes, &goes_on);
+	if (status || !goes_on)
+		return status;
+	if (s.n <= TILE)
+		return sort_short(&job, &s, &key);
+	(void)divide(&s, key_size, (uint64_t)(uintptr_t)cuda_workspace_at(&own.call));
+	return sort_long(&job, &s, &key, key_size);
+}
+
+const struct tn_sort_table cuda_sort_table = {
+	.struct_size = sizeof(cuda_sort_table),
+	.sort = sort,
+};
