@@ -149,3 +149,32 @@ AC_DEFUN([TN_CUDA], [
 	AC_SUBST([CUDA_LIBDIR])
 	AM_CONDITIONAL([HAVE_CUDA], [test "$have_cuda" = yes])
 ])
+
+# TN_CUDNN, after TN_CUDA: the headers of cuDNN 9, for the CUDA backend: beside the toolkit's, or where the
+# compiler looks.
+AC_DEFUN([TN_CUDNN], [
+	have_cudnn=no
+	AS_CASE([$with_cudnn:$have_cuda],
+		[no:*|*:no], [tn_places=],
+		[auto:yes|yes:yes], [tn_places="$CUDNN_HOME $tn_place /usr"],
+		[tn_places="$with_cudnn"])
+	AC_MSG_CHECKING([for the headers of cuDNN])
+	tn_saved="$CPPFLAGS"
+	for tn_folder in $tn_places; do
+		AS_CASE([$tn_folder], [/usr|"$tn_place"], [tn_flag=], [tn_flag=" -isystem $tn_folder/include"])
+		CPPFLAGS="$tn_saved$tn_flag $CUDA_CPPFLAGS"
+		AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#include <cudnn.h>
+#if CUDNN_MAJOR != 9
+#error another version
+#endif]])], [have_cudnn=yes; CUDA_CPPFLAGS="$tn_flag $CUDA_CPPFLAGS"; break])
+	done
+	CPPFLAGS="$tn_saved"
+	AC_MSG_RESULT([$have_cudnn])
+	AS_CASE([$have_cudnn:$with_cudnn], [yes:*|no:auto|no:no], [],
+		[AC_MSG_ERROR([no headers of cuDNN 9 in $tn_places (the CUDA backend: $have_cuda)])])
+	AS_CASE([$have_cuda:$have_cudnn],
+		[yes:yes], [CUDA_CPPFLAGS="$CUDA_CPPFLAGS -DCUDA_HAVE_CUDNN=1"],
+		[yes:no], [CUDA_CPPFLAGS="$CUDA_CPPFLAGS -DCUDA_HAVE_CUDNN=0"])
+	AM_CONDITIONAL([HAVE_CUDNN], [test "$have_cudnn" = yes])
+])

@@ -20,6 +20,7 @@
  */
 #include <string.h>
 
+#include "dnn.h"
 #include "image.h"
 #include "kernel.h"
 #include "nn.h"
@@ -29,7 +30,11 @@
 enum { N = 0, C = 1, H = 2, W = 3 };
 enum { O = 0, R = 2, S = 3 };
 enum { P = 2, Q = 3 };
-enum pass { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT };
+enum pass {
+	FORWARD = CUDA_DNN_FORWARD,
+	INPUT_GRADIENT = CUDA_DNN_INPUT_GRADIENT,
+	WEIGHT_GRADIENT = CUDA_DNN_WEIGHT_GRADIENT,
+};
 enum { BLOCK = 256, LANES = 32, MOST_GRID = 65535 };
 /* Tiles of D; so many blocks keep a device busy; a part of a split sum has at least so many pixels. */
 enum { SMALL = 64, LARGE = 128, BLOCKS = 256, LEAST_PART = 128, DEPTH = 32 };
@@ -458,8 +463,9 @@ static struct cuda_grid grid_of(const struct plan *plan)
 	return grid;
 }
 
-static tn_status run(struct cuda_job *job, struct plan *plan)
+static tn_status run(struct cuda_job *job, void *argument)
 {
+	struct plan *plan = argument;
 	struct cuda_kernel *kernel, *sum = NULL;
 	struct convolution *g = &plan->g;
 	void *arguments[] = {g};
@@ -501,6 +507,9 @@ static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *arg
 	make_narrow(&plan);
 	if (!status)
 		status = cuda_workspace(&args->call, job->operation, plan.bytes, &goes_on);
+	const struct cuda_dnn_rival own = {run, &plan};
+	if (!status)
+		status = cuda_dnn_convolve(job, args, (enum cuda_dnn_pass)pass, &own, &goes_on);
 	return status || !goes_on ? status : run(job, &plan);
 }
 

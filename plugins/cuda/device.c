@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "dnn.h"
 #include "kernel.h"
 #include "memory.h"
 #include "ranges.h"
@@ -66,6 +67,9 @@ static void describe_facts(const struct cuda_instance *own, const struct cuda_fa
 	memcpy(out->identity, facts->identity, sizeof(out->identity));
 	memset(out->accuracy, TN_ACCURACY_IEEE, sizeof(out->accuracy));
 	memset(out->determinism, TN_DETERMINISM_ALWAYS, sizeof(out->determinism));
+	/* Which of the two computes is a matter of time, or of the memory that there is. */
+	if (cuda_dnn_mode(own->host) != CUDA_DNN_OFF)
+		out->determinism[TN_FAMILY_CONV] = TN_DETERMINISM_ON_REQUEST;
 	if (tf32)
 		out->accuracy[TN_FAMILY_MATMUL] = out->accuracy[TN_FAMILY_CONV] =
 			TN_ACCURACY_REDUCED;
@@ -99,6 +103,7 @@ static void close_device(void *device)
 		cuda_graphs_close(own);
 	cuda_matmul_close(own); /* before its stream goes */
 	cuda_peer_close(own);
+	cuda_dnn_close(own);
 	cuda_streams_close(own);
 	cuda_sources_close(own);
 	cuda_kernels_close(own);
@@ -257,6 +262,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	made->facts = own->devices[taken.index];
 	made->uses_tf32 = asks_for_tf32(own->host);
 	made->has_ranges = cuda_ranges_are_asked(own->host);
+	made->dnn_mode = cuda_dnn_mode(own->host);
 	status = make(made, taken.index, error);
 	if (status) {
 		close_device(made);

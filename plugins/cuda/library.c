@@ -33,6 +33,10 @@ struct library {
 	{                                                                                          \
 #function, offsetof(struct cuda_compiler, function)                                \
 	}
+#define NETWORK(function)                                                                          \
+	{                                                                                          \
+#function, offsetof(struct cuda_dnn, function)                                     \
+	}
 #define MANAGEMENT(function)                                                                       \
 	{                                                                                          \
 #function, offsetof(struct cuda_management, function)                              \
@@ -110,6 +114,37 @@ static const struct name compiler_names[] = {
 	COMPILER(nvrtcGetPTX),
 };
 
+#if CUDA_HAVE_CUDNN
+static const struct name dnn_names[] = {
+	NETWORK(cudnnCreate),
+	NETWORK(cudnnDestroy),
+	NETWORK(cudnnSetStream),
+	NETWORK(cudnnGetProperty),
+	NETWORK(cudnnGetErrorString),
+	NETWORK(cudnnGetLastErrorString),
+	NETWORK(cudnnCreateTensorDescriptor),
+	NETWORK(cudnnSetTensor4dDescriptorEx),
+	NETWORK(cudnnDestroyTensorDescriptor),
+	NETWORK(cudnnCreateFilterDescriptor),
+	NETWORK(cudnnSetFilter4dDescriptor),
+	NETWORK(cudnnDestroyFilterDescriptor),
+	NETWORK(cudnnCreateConvolutionDescriptor),
+	NETWORK(cudnnSetConvolution2dDescriptor),
+	NETWORK(cudnnSetConvolutionGroupCount),
+	NETWORK(cudnnSetConvolutionMathType),
+	NETWORK(cudnnDestroyConvolutionDescriptor),
+	NETWORK(cudnnGetConvolutionForwardAlgorithm_v7),
+	NETWORK(cudnnGetConvolutionBackwardDataAlgorithm_v7),
+	NETWORK(cudnnGetConvolutionBackwardFilterAlgorithm_v7),
+	NETWORK(cudnnGetConvolutionForwardWorkspaceSize),
+	NETWORK(cudnnGetConvolutionBackwardDataWorkspaceSize),
+	NETWORK(cudnnGetConvolutionBackwardFilterWorkspaceSize),
+	NETWORK(cudnnConvolutionForward),
+	NETWORK(cudnnConvolutionBackwardData),
+	NETWORK(cudnnConvolutionBackwardFilter),
+};
+#endif
+
 static const struct name management_names[] = {
 	MANAGEMENT(nvmlInit_v2),
 	MANAGEMENT(nvmlShutdown),
@@ -138,11 +173,18 @@ _Static_assert(IS_WHOLE(cuda_blas, blas_names), "names of cuBLAS");
 _Static_assert(IS_WHOLE(cuda_compiler, compiler_names), "names of NVRTC");
 _Static_assert(IS_WHOLE(cuda_management, management_names), "names of NVML");
 
+#if CUDA_HAVE_CUDNN
+_Static_assert(IS_WHOLE(cuda_dnn, dnn_names), "names of cuDNN");
+#endif
+
 static const struct library runtime = {"libcudart.so.13", "the CUDA runtime", runtime_names,
 				       COUNT(runtime_names)};
 static const struct library blas = {"libcublas.so.13", "cuBLAS", blas_names, COUNT(blas_names)};
 static const struct library compiler = {"libnvrtc.so.13", "the CUDA compiler", compiler_names,
 					COUNT(compiler_names)};
+#if CUDA_HAVE_CUDNN
+static const struct library dnn_library = {"libcudnn.so.9", "cuDNN", dnn_names, COUNT(dnn_names)};
+#endif
 static const struct library management = {"libnvidia-ml.so.1", "NVIDIA's management library",
 					  management_names, COUNT(management_names)};
 
@@ -260,19 +302,27 @@ static enum found look_beside(const void *address, const char *file, struct cuda
 	return look(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
 }
 
-/* What is seen is believed; what is not, the system's own search decides. */
-static tn_status check_presence(const struct cuda_runtime *rt, const struct library *library,
-				struct cuda_place *place, char *text, size_t size)
+/* 1 and its path, or 0 and none. */
+static int find_place(const struct cuda_runtime *rt, const struct library *library,
+		      struct cuda_place *place)
 {
-	void *table[64] = {NULL};
 	const void *known;
 	memcpy(&known, &rt->cudaGetLastError, sizeof(known));
 	enum found found = look_in_path(rt->handle, library->file, place);
 	if (found == NOT_SEEN)
 		found = look_beside(known, library->file, place);
-	if (found == SEEN)
+	if (found != SEEN)
+		place->path[0] = 0;
+	return found == SEEN;
+}
+
+/* What is seen is believed; what is not, the system's own search decides. */
+static tn_status check_presence(const struct cuda_runtime *rt, const struct library *library,
+				struct cuda_place *place, char *text, size_t size)
+{
+	void *table[64] = {NULL};
+	if (find_place(rt, library, place))
 		return TN_OK;
-	place->path[0] = 0;
 	tn_status status = open_library(library, place->path, table, text, size);
 	cuda_library_close(&table[0]);
 	return status;
@@ -287,3 +337,15 @@ tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_plac
 	tn_status status = check_presence(rt, &blas, &places->blas, text, size);
 	return status ? status : check_presence(rt, &compiler, &places->compiler, text, size);
 }
+
+#if CUDA_HAVE_CUDNN
+tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
+			size_t size)
+{
+	struct cuda_place place;
+	if (dnn->handle)
+		return TN_OK;
+	(void)find_place(rt, &dnn_library, &place);
+	return open_library(&dnn_library, place.path, dnn, text, size);
+}
+#endif

@@ -25,6 +25,7 @@
  *   source.c     table tenon.compile/1: kernels that programs bring
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
  *   sort.c       table tenon.sort/1   scan.c  table tenon.scan/1
+ *   dnn.c        convolution through cuDNN; dnn_plan.c: one shape of it; dnn_none.c: a build without
  *   nn.c         layers: conv2d.c, pool2d.c; image.c: what they share
  *                norm.c, norm_check.c  softmax.c  cross_entropy.c; layer.c: what they share
  */
@@ -61,11 +62,16 @@ struct cuda_instance {
 };
 
 struct cuda_sensors;
+struct cuda_dnn_state;
 struct cuda_stream;
 struct cuda_buffers;
 struct cuda_kernels;
 struct cuda_source;
 struct cuda_graph;
+
+/* Whether convolutions go through cuDNN: never, where it was the faster one when both were timed, or wherever
+ * it does them. */
+enum cuda_dnn_mode { CUDA_DNN_OFF, CUDA_DNN_AUTO, CUDA_DNN_ON };
 
 /* All of a device's entries are called by one thread at a time, so what is opened late hangs here. */
 struct cuda_device {
@@ -90,7 +96,9 @@ struct cuda_device {
 	struct cuda_blas blas;         /* opened by the first product */
 	struct cuda_compiler compiler; /* opened by the first kernel that is not in the cache */
 	cublasHandle_t blas_handle;
-	cudaStream_t blas_stream;     /* that the handle was given last */
+	cudaStream_t blas_stream; /* that the handle was given last */
+	enum cuda_dnn_mode dnn_mode;
+	struct cuda_dnn_state *dnn;   /* opened by the first convolution that may go through it */
 	struct cuda_sensors *sensors; /* opened by the first report */
 	struct tn_error_info loss;    /* status TN_OK: the device is there */
 	int has_ranges;               /* a profiler is told of operations */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dnn.h"
 #include "status.h"
 
 enum { OF_PROCESSORS = 1, OF_MEMORY = 2 }; /* clocks: NVML_CLOCK_SM, NVML_CLOCK_MEM */
@@ -103,6 +104,12 @@ static int say_blas(struct cuda_device *device, char *text, size_t size)
 	return snprintf(text, size, "%d.%d.%d", version[0], version[1], version[2]) > 0;
 }
 
+static int say_dnn(struct cuda_device *device, char *text, size_t size)
+{
+	cuda_dnn_say(device, text, size);
+	return 1;
+}
+
 static int say_compiler(struct cuda_device *device, char *text, size_t size)
 {
 	int major = 0, minor = 0;
@@ -157,6 +164,7 @@ static const struct {
 	{"driver", say_driver},
 	{"runtime", say_runtime},
 	{"library.cublas", say_blas},
+	{"library.cudnn", say_dnn},
 	{"library.nvrtc", say_compiler},
 	{"clock", say_clock},
 	{"clock.memory", say_memory_clock},

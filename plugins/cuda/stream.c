@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dnn.h"
 #include "ranges.h"
 #include "status.h"
 
@@ -313,6 +314,7 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 	/* While it is in the list, the operations under way have names. */
 	status = cuda_stream_wait(own, gone, taken.call.error, "stream_destroy");
 	cuda_matmul_leave(own, gone->handle);
+	cuda_dnn_leave(own, gone->handle);
 	before->next = gone->next;
 	cudaError_t code = destroy_stream(own, gone);
 	if (!status && code != cudaSuccess)

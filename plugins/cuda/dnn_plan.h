@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * One convolution of cuDNN's: its descriptors and the algorithm that was chosen, kept by shape.
+ */
+#ifndef CUDA_DNN_PLAN_H
+#define CUDA_DNN_PLAN_H
+
+#include "dnn.h"
+
+enum { DNN_WORDS = 36, DNN_BUCKETS = 64, DNN_MOST_PLANS = 1024 };
+/* What an algorithm may take besides: no more than the host gives. */
+#define DNN_MOST_WORKSPACE (UINT64_C(64) << 20)
+
+/* Everything that a choice depends on. */
+struct dnn_key {
+	int64_t word[DNN_WORDS];
+};
+
+enum { DNN_NONE = -1 };
+
+enum dnn_verdict { DNN_UNKNOWN, DNN_FASTER, DNN_SLOWER };
+
+struct dnn_plan {
+	struct dnn_plan *next;
+	struct dnn_key key;
+	enum cuda_dnn_pass pass;
+	cudnnTensorDescriptor_t x, y;
+	cudnnFilterDescriptor_t w;
+	cudnnConvolutionDescriptor_t convolution;
+	int algorithm; /* of the pass's own enumeration */
+	size_t bytes;  /* of workspace */
+	int spare;     /* an algorithm that takes none; DNN_NONE: there is none */
+	int is_refused;
+	int is_adding_refused; /* with beta other than 0 */
+	int has_run;           /* its kernels are loaded: a capture may have it */
+	enum dnn_verdict verdict;
+};
+
+struct cuda_dnn_state {
+	struct cuda_dnn api;
+	cudnnHandle_t handle;
+	cudaStream_t stream; /* that the handle was given last */
+	cudaEvent_t first, last;
+	struct dnn_plan *plans[DNN_BUCKETS];
+	unsigned n_plans;
+	uint64_t n_calls;
+	char reason[160]; /* why it is not used any more; empty: it is */
+};
+
+/* A function of cuDNN's that answered something else than success. */
+struct dnn_failure {
+	cudnnStatus_t code;
+	const char *function;
+};
+
+/* May cuDNN be asked?  The order of the axes, from the outermost to the innermost, in which all three
+ * operands lie; NULL: no. */
+const int *dnn_order(const struct cuda_device *device, const struct tn_conv2d_args *args,
+		     enum cuda_dnn_pass pass);
+
+void dnn_key(struct dnn_key *key, const struct tn_conv2d_args *args, enum cuda_dnn_pass pass);
+struct dnn_plan *dnn_plan_find(const struct cuda_dnn_state *dnn, const struct dnn_key *key);
+/* Makes it and keeps it, refused where cuDNN does not do it; NULL and a code: something failed. */
+struct dnn_plan *dnn_plan_make(const struct cuda_device *device, const struct dnn_key *key,
+			       const struct tn_conv2d_args *args, enum cuda_dnn_pass pass,
+			       struct dnn_failure *failure);
+/* Is that code cuDNN's way to say that it does not do it? */
+int dnn_is_refusal(cudnnStatus_t code);
+/* The plan is not asked any more. */
+void dnn_plan_refuse(const struct cuda_dnn_state *dnn, struct dnn_plan *plan);
+/* All of them; is_lost: without cuDNN, which cannot be called any more. */
+void dnn_plans_drop(const struct cuda_device *device, int is_lost);
+
+/* output := the convolution + beta output; is_spare: without workspace. */
+struct dnn_failure dnn_plan_run(struct cuda_dnn_state *dnn, const struct dnn_plan *plan,
+				const struct tn_conv2d_args *args, double beta, int is_spare);
+
+#endif
