@@ -32,6 +32,13 @@ for library in libcudart.so.13 libcublas.so.13 libnvrtc.so.13; do
 done
 TENON_BACKEND=cuda run 0 train mlp --data digits --epochs 1
 err_has "cuda:0.*$library"
+# cuDNN is missed by nobody.
+if [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ]; then
+	hide libcudnn.so.9
+	TENON_CUDA_CUDNN=on TENON_BACKEND='cuda!' "$TENON_BUILD/tests/simcuda/lenet" 1 1 >"$dir/out" 2>"$dir/err" ||
+		fail 'a step of LeNet without cuDNN'
+	err_has 'cuDNN is not used: libcudnn.so.9'
+fi
 hide libnvidia-ml.so.1
 if [ ! -e /proc/driver/nvidia ]; then
 	TENON_BACKEND='cuda!' run 3 info

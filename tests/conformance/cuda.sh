@@ -15,6 +15,9 @@ if [ -n "${TENON_TEST_BRIEF:-}" ]; then
 	exit
 fi
 conform --require=L5 || exit
+# Convolutions through cuDNN, where the build knows it.
+[ ! -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ] ||
+	TENON_CUDA_CUDNN=on conform --filter='conv2d.[ef]*' || exit
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 SIMCUDA_DEVICES=2 conform --filter='threads.*' >"$out" || {

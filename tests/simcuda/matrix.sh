@@ -47,6 +47,12 @@ else
 	record --only '[clop]*'
 	record --only 'reductions.[ep]*'
 fi
+# A build without cuDNN's headers never uses what goes with it.
+unused=dnn_
+if [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ]; then
+	unused=
+	TENON_CUDA_CUDNN=on record --only 'layers.conv2d'
+fi
 # shellcheck disable=SC2086
 "$TENON_BUILD/tests/simcuda/matrix" "$work/records" ${TENON_MATRIX:-75 90} >"$work/found"
 status=$?
@@ -64,6 +70,7 @@ for file in "$TENON_SOURCE"/plugins/cuda/kernels/*.cu; do
 		status=1
 	}
 	for name in $names; do
+		case ${unused:+$name} in "${unused:-none}"*) continue ;; esac
 		grep -q "^kernel $name " "$work/found" || {
 			echo "$file: $name was never compiled: nothing that tenon doctor asks for uses it"
 			status=1

@@ -48,6 +48,11 @@ int simcudaRange(const void *address, size_t size, int write);
 /* The stream's state: 0, or the cudaError_t that makes it unusable. */
 int simcudaStream(void *stream);
 
+/* ---- libcudnn.so.9 ---------------------------------------------------------------------------*/
+
+/* Handles and descriptors that were not given back. */
+size_t simcudaDnnLive(void);
+
 /* ---- libnvrtc.so.13, libnvidia-ml.so.1 -------------------------------------------------------*/
 
 void simcudaNvrtcInject(const char *name, unsigned n, int code);

@@ -137,7 +137,8 @@ static int names_the_failure(const struct run *run, const char *text)
 		*strstr(name, "_v2") = '\0';
 	if (!run->sticky && name[0])
 		return strstr(text, name) != NULL;
-	return strstr(text, "cuda") || strstr(text, "cublas") || strstr(text, "nvrtc");
+	return strstr(text, "cuda") || strstr(text, "cublas") || strstr(text, "cudnn") ||
+	       strstr(text, "nvrtc");
 }
 
 /* Does the error say what was done, and which function failed? */

@@ -26,6 +26,12 @@ sweep 'cuda*=999' map product copy # cudaErrorUnknown
 sweep 'cublas*=3' product          # CUBLAS_STATUS_ALLOC_FAILED
 sweep 'cublas*=13' product         # CUBLAS_STATUS_EXECUTION_FAILED
 sweep 'nvml*=999' map              # NVML_ERROR_UNKNOWN
+if [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ]; then
+	export TENON_CUDA_CUDNN=on
+	sweep 'cudnn*=4003' layers # CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED
+	sweep 'cudnn*=5000' layers # CUDNN_STATUS_EXECUTION_FAILED
+	unset TENON_CUDA_CUDNN
+fi
 cache=
 sweep 'nvrtc*=1' map   # NVRTC_ERROR_OUT_OF_MEMORY
 sweep 'nvrtc*=11' copy # NVRTC_ERROR_INTERNAL_ERROR

@@ -17,7 +17,7 @@ symbols() {
 	nm -D --defined-only "$1" | sed -n 's/^[0-9a-f]* T //p' | LC_ALL=C sort
 }
 failed=0
-for name in libcudart.so.13 libcublas.so.13 libcublasLt.so.13 libnvrtc.so.13; do
+for name in libcudart.so.13 libcublas.so.13 libcublasLt.so.13 libnvrtc.so.13 libcudnn.so.9; do
 	[ -e "$simulated/$name" ] || continue
 	[ -e "$real/$name" ] || { echo "$name: the real one is not there" && continue; }
 	symbols "$simulated/$name" | grep -v '^simcuda' >"$work/simulated"
@@ -31,7 +31,7 @@ for name in libcudart.so.13 libcublas.so.13 libcublasLt.so.13 libnvrtc.so.13; do
 done
 table=$TENON_SOURCE/plugins/cuda/library.c
 if [ -e "$table" ]; then
-	grep -oE '\((cuda|cublas|nvrtc|nvml)[A-Za-z0-9_]+\)' "$table" | tr -d '()' | LC_ALL=C sort -u >"$work/table"
+	grep -oE '\((cuda|cublas|cudnn|nvrtc|nvml)[A-Za-z0-9_]+\)' "$table" | tr -d '()' | LC_ALL=C sort -u >"$work/table"
 	[ -s "$work/table" ] || { echo "no names were found in $table" && failed=1; }
 	for kind in simulated real; do
 		[ $kind = simulated ] && folder=$simulated || folder=$real
@@ -44,7 +44,11 @@ if [ -e "$table" ]; then
 	for library in cublas nvrtc; do
 		[ -e "$real/lib$library.so.13" ] || absent="$absent|^$library"
 	done
-	LC_ALL=C comm -23 "$work/table" "$work/simulated" >"$work/missing"
+	[ -e "$real/libcudnn.so.9" ] || absent="$absent|^cudnn"
+	# A build without cuDNN's headers has no simulated one.
+	unbuilt='^$'
+	[ -e "$simulated/libcudnn.so.9" ] || unbuilt='^cudnn'
+	LC_ALL=C comm -23 "$work/table" "$work/simulated" | grep -vE "$unbuilt" >"$work/missing"
 	LC_ALL=C comm -23 "$work/table" "$work/real" | grep -vE "$absent" >>"$work/missing"
 	if grep . "$work/missing"; then
 		echo 'the backend looks these up, and they are not in both the simulated and the real libraries'

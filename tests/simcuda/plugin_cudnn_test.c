@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The CUDA backend's convolutions through cuDNN: when they go there, when they do not, and that nobody can tell by
+ * the results.
+ */
+#include <math.h>
+#include <unistd.h>
+
+#include <cudnn.h>
+
+#include "plugin_fixture.h"
+
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define ON "TENON_CUDA_CUDNN=on"
+#define AUTO "TENON_CUDA_CUDNN=auto"
+
+enum { N = 2, C = 3, O = 4, H = 6, W = 5, R = 3, ROOM = 1 << 20 };
+enum {
+	X_SIZE = N * C * H * W,
+	W_SIZE = O * C * R * R,
+	Y_SIZE = N * O * H * W,
+	B_SIZE = O,
+	MOST = Y_SIZE
+};
+enum { X, WEIGHT, Y, BIAS, RESIDUAL, BUFFERS };
+
+static const int sizes[BUFFERS] = {X_SIZE, W_SIZE, Y_SIZE, B_SIZE, Y_SIZE};
+
+struct bench {
+	struct plugin p;
+	const struct tn_nn_table *nn;
+	const struct tn_report_table *report;
+	uint64_t buffer[BUFFERS], room;
+	float host[BUFFERS][MOST];
+	uint64_t room_size;
+	uint64_t preferred, minimum; /* of the last dry run */
+};
+
+static float number(int i)
+{
+	return (float)(i * 7 % 11) - 4;
+}
+
+static void refill(struct bench *b)
+{
+	for (int k = 0; k < BUFFERS; k++) {
+		for (int i = 0; i < sizes[k]; i++)
+			b->host[k][i] = number(i + k);
+		assert_ok(plugin_upload(&b->p, b->buffer[k], b->host[k],
+					(size_t)sizes[k] * sizeof(float)));
+	}
+}
+
+static void begin(struct bench *b, const char *const *settings)
+{
+	unsetenv("TENON_CUDA_CUDNN");
+	unsetenv("TENON_CUDA_TF32");
+	b->p.device = NULL;
+	plugin_open(&b->p, settings);
+	b->nn = b->p.descriptor->query(b->p.instance, TN_TABLE_NN);
+	b->report = b->p.descriptor->query(b->p.instance, TN_TABLE_REPORT);
+	for (int k = 0; k < BUFFERS; k++)
+		b->buffer[k] =
+			plugin_take(&b->p, TN_MEMORY_DEVICE, (uint64_t)sizes[k] * sizeof(float));
+	b->room = plugin_take(&b->p, TN_MEMORY_DEVICE, ROOM);
+	b->room_size = ROOM;
+	refill(b);
+	simcudaForgetCalls();
+}
+
+static void end(struct bench *b)
+{
+	for (int k = 0; k < BUFFERS; k++)
+		assert_ok(plugin_give(&b->p, b->buffer[k]));
+	assert_ok(plugin_give(&b->p, b->room));
+	plugin_close(&b->p);
+	assert_int_equal(simcudaDnnLive(), 0);
+	assert_string_equal(simcudaMessage(), "");
+}
+
+static struct tn_operand image(uint64_t buffer, int64_t n, int64_t c, int64_t h, int64_t w)
+{
+	return (struct tn_operand){.buffer = buffer,
+				   .dtype = TN_F32,
+				   .rank = 4,
+				   .shape = {n, c, h, w},
+				   .strides = {c * h * w, h * w, w, 1}};
+}
+
+static struct tn_conv2d_args arguments(struct bench *b, uint32_t flags)
+{
+	struct tn_conv2d_args args = {.call = plugin_call(&b->p, sizeof(args), NULL),
+				      .x = image(b->buffer[X], N, C, H, W),
+				      .w = image(b->buffer[WEIGHT], O, C, R, R),
+				      .y = image(b->buffer[Y], N, O, H, W),
+				      .groups = 1,
+				      .stride = {1, 1},
+				      .dilation = {1, 1},
+				      .padding = {1, 1, 1, 1}};
+	args.bias = (struct tn_operand){.buffer = b->buffer[BIAS],
+					.dtype = TN_F32,
+					.rank = 1,
+					.shape = {O},
+					.strides = {1}};
+	args.residual = image(b->buffer[RESIDUAL], N, O, H, W);
+	args.call.flags = flags;
+	return args;
+}
+
+typedef tn_status (*entry)(void *device, const struct tn_conv2d_args *args);
+
+/* As the host calls it: a dry run, then with the workspace that it preferred, if there is so much. */
+static tn_status call(struct bench *b, entry run, struct tn_conv2d_args args)
+{
+	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+	args.call.workspace = &workspace;
+	args.call.flags |= TN_DRY_RUN;
+	tn_status status = run(b->p.device, &args);
+	if (status)
+		return status;
+	b->minimum = workspace.minimum;
+	b->preferred = workspace.preferred;
+	workspace.buffer = b->room;
+	workspace.size = b->preferred <= b->room_size ? b->preferred : b->minimum;
+	args.call.flags &= ~(uint32_t)TN_DRY_RUN;
+	if (!workspace.size)
+		args.call.workspace = NULL;
+	return run(b->p.device, &args);
+}
+
+static const float *fetch(struct bench *b, int which)
+{
+	assert_ok(plugin_download(&b->p, b->buffer[which], b->host[which],
+				  (size_t)sizes[which] * sizeof(float)));
+	return b->host[which];
+}
+
+static unsigned long through_cudnn(void)
+{
+	return simcudaCalls("cudnnConvolution*");
+}
+
+static const char *line(struct bench *b)
+{
+	static struct tn_report_line found;
+	for (uint32_t i = 0; i < TN_REPORT_MOST_LINES; i++) {
+		found = (struct tn_report_line){.struct_size = sizeof(found)};
+		if (b->report->line(b->p.device, i, &found))
+			break;
+		if (!strcmp(found.key, "library.cudnn"))
+			return found.text;
+	}
+	return "no such line";
+}
+
+/* ---- What the results are --------------------------------------------------------------------*/
+
+static float y_of(int n, int o, int p, int q)
+{
+	float sum = 0;
+	for (int c = 0; c < C; c++)
+		for (int r = 0; r < R; r++)
+			for (int s = 0; s < R; s++) {
+				int h = p + r - 1, w = q + s - 1;
+				if (h >= 0 && h < H && w >= 0 && w < W)
+					sum += number(((n * C + c) * H + h) * W + w + X) *
+					       number(((o * C + c) * R + r) * R + s + WEIGHT);
+			}
+	return sum;
+}
+
+static void check_y(struct bench *b, int has_bias, int has_residual, int is_relu)
+{
+	const float *y = fetch(b, Y);
+	for (int i = 0; i < Y_SIZE; i++) {
+		int o = i / (H * W) % O;
+		float expected = y_of(i / (O * H * W), o, i / W % H, i % W);
+		expected += has_bias ? number(o + BIAS) : 0;
+		expected += has_residual ? number(i + RESIDUAL) : 0;
+		assert_close(y[i], is_relu && expected < 0 ? 0 : expected, 1e-3);
+	}
+}
+
+static void it_is_off_unless_it_is_asked_for(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, NULL);
+	assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+	check_y(&b, 0, 0, 0);
+	assert_int_equal(simcudaCalls("cudnn*"), 0);
+	assert_contains(line(&b), "TENON_CUDA_CUDNN is off");
+	end(&b);
+	begin(&b, SETTINGS("TENON_CUDA_CUDNN=yes"));
+	assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+	assert_int_equal(simcudaCalls("cudnn*"), 0);
+	assert_contains(b.p.log, "TENON_CUDA_CUDNN=yes: expected off, on or auto");
+	end(&b);
+}
+
+static void a_forward_goes_on_behind_it(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(ON));
+	assert_string_equal(line(&b), "not open yet");
+	for (int i = 0; i < 8; i++) {
+		struct tn_conv2d_args args = arguments(&b, 0);
+		args.has_bias = i & 1;
+		args.has_residual = i >> 1 & 1;
+		args.activation = i >> 2 ? TN_ACTIVATION_RELU : TN_ACTIVATION_NONE;
+		assert_ok(call(&b, b.nn->conv2d_forward, args));
+		check_y(&b, i & 1, i >> 1 & 1, i >> 2);
+		assert_int_equal(through_cudnn(), i + 1);
+	}
+	assert_true(b.preferred > b.minimum);
+	assert_contains(line(&b), "9.");
+	assert_contains(line(&b), ", on, 8 calls");
+	end(&b);
+}
+
+/* y is the residual. */
+static void a_residual_may_be_the_result(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(ON));
+	struct tn_conv2d_args args = arguments(&b, 0);
+	args.y.buffer = args.residual.buffer;
+	args.has_residual = args.has_bias = 1;
+	args.activation = TN_ACTIVATION_RELU;
+	assert_ok(call(&b, b.nn->conv2d_forward, args));
+	assert_int_equal(through_cudnn(), 1);
+	const uint64_t y = b.buffer[Y];
+	b.buffer[Y] = b.buffer[RESIDUAL];
+	check_y(&b, 1, 1, 1);
+	b.buffer[Y] = y;
+	end(&b);
+}
+
+/* dx and dw of dy. */
+static void differentiate(float *dx, float *dw)
+{
+	for (int y = 0; y < Y_SIZE; y++)
+		for (int k = 0; k < C * R * R; k++) {
+			int q = y % W, p = y / W % H, o = y / W / H % O, n = y / W / H / O;
+			int s = k % R, r = k / R % R, c = k / R / R;
+			int h = p + r - 1, w = q + s - 1;
+			if (h < 0 || h >= H || w < 0 || w >= W)
+				continue;
+			int x = ((n * C + c) * H + h) * W + w;
+			dx[x] += number(o * C * R * R + k + WEIGHT) * number(y + Y);
+			dw[o * C * R * R + k] += number(x + X) * number(y + Y);
+		}
+}
+
+static void check_gradient(struct bench *b, int which, const float *gradient, int adds)
+{
+	const float *found = fetch(b, which);
+	for (int i = 0; i < sizes[which]; i++)
+		assert_close(found[i], gradient[i] + (adds ? number(i + which) : 0), 1e-3);
+}
+
+static void gradients_are_written_or_added(void **state)
+{
+	static struct bench b;
+	static float dx[X_SIZE], dw[W_SIZE];
+	(void)state;
+	differentiate(dx, dw);
+	begin(&b, SETTINGS(ON));
+	for (int adds = 0; adds < 2; adds++) {
+		const uint32_t flags = adds ? TN_ACCUMULATE : 0;
+		refill(&b);
+		assert_ok(call(&b, b.nn->conv2d_input_gradient, arguments(&b, flags)));
+		check_gradient(&b, X, dx, adds);
+		refill(&b);
+		assert_ok(call(&b, b.nn->conv2d_weight_gradient, arguments(&b, flags)));
+		check_gradient(&b, WEIGHT, dw, adds);
+	}
+	assert_int_equal(simcudaCalls("cudnnConvolutionBackwardData"), 2);
+	assert_int_equal(simcudaCalls("cudnnConvolutionBackwardFilter"), 2);
+	end(&b);
+}
+
+/* ---- What it does not do ---------------------------------------------------------------------*/
+
+static void check_own(struct bench *b, struct tn_conv2d_args args)
+{
+	const unsigned long before = through_cudnn();
+	if (call(b, b->nn->conv2d_forward, args))
+		fail_msg("%s", b->p.error.text);
+	assert_int_equal(through_cudnn(), before);
+	assert_int_equal(b->preferred, b->minimum);
+	check_y(b, 0, 0, 0);
+}
+
+static void the_same_bits_each_time_come_from_the_own_kernels(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(ON));
+	check_own(&b, arguments(&b, TN_DETERMINISTIC));
+	end(&b);
+}
+
+/* Rows of x that are longer than they show lie between; a window that is padded on one side. */
+static void what_it_does_not_do_the_own_kernels_do(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(ON));
+	struct tn_conv2d_args args = arguments(&b, 0);
+	const struct tn_operand x = args.x;
+	args.x.buffer = args.w.buffer; /* one picture of one channel, backwards */
+	args.x.shape[0] = args.x.shape[1] = 1;
+	args.w.shape[1] = 1;
+	args.w.strides[0] = args.w.strides[1] = R * R;
+	args.y.shape[0] = 1;
+	args.x.strides[3] = -1;
+	args.x.offset = (W - 1) * sizeof(float);
+	assert_ok(call(&b, b.nn->conv2d_forward, args));
+	args = arguments(&b, 0);
+	args.x = x;
+	args.padding[0] = 0;
+	args.padding[2] = 2;
+	assert_ok(call(&b, b.nn->conv2d_forward, args));
+	args = arguments(&b, 0);
+	args.x.offset = sizeof(float); /* not aligned to 16 bytes */
+	args.x.shape[0] = 1;
+	args.y.shape[0] = 1;
+	assert_ok(call(&b, b.nn->conv2d_forward, args));
+	assert_int_equal(simcudaCalls("cudnn*"), 0);
+	end(&b);
+}
+
+/* As many windows fit with the padding of one side on both. */
+static void padding_that_no_window_meets_does_not_matter(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(ON));
+	struct tn_conv2d_args args = arguments(&b, 0);
+	args.stride[0] = 2;
+	args.padding[2] = 0;
+	args.y.shape[2] = H / 2;
+	args.y.strides[1] = H / 2 * W;
+	args.y.strides[0] = O * H / 2 * W;
+	assert_ok(call(&b, b.nn->conv2d_forward, args));
+	assert_int_equal(through_cudnn(), 1);
+	const float *y = fetch(&b, Y);
+	for (int i = 0; i < Y_SIZE / 2; i++)
+		assert_close(
+			y[i],
+			y_of(i / (O * H / 2 * W), i / (H / 2 * W) % O, i / W % (H / 2) * 2, i % W),
+			1e-3);
+	end(&b);
+}
+
+static void what_cudnn_refuses_is_asked_once(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(ON));
+	simcudaInject("cudnnGetConvolutionForwardAlgorithm_v7", 1, CUDNN_STATUS_NOT_SUPPORTED, 0);
+	check_own(&b, arguments(&b, 0));
+	check_own(&b, arguments(&b, 0));
+	assert_int_equal(simcudaCalls("cudnnGetConvolutionForwardAlgorithm_v7"), 1);
+	end(&b);
+	begin(&b, SETTINGS(ON));
+	simcudaInject("cudnnConvolutionForward", 1, CUDNN_STATUS_NOT_SUPPORTED, 0);
+	assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+	check_y(&b, 0, 0, 0);
+	check_own(&b, arguments(&b, 0));
+	end(&b);
+}
+
+/* Another algorithm, or the own kernels. */
+static void it_can_do_without_the_workspace(void **state)
+{
+	static struct bench b;
+	(void)state;
+	for (int is_auto = 0; is_auto < 2; is_auto++) {
+		begin(&b, is_auto ? SETTINGS(AUTO) : SETTINGS(ON));
+		b.room_size = 256;
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+		assert_true(b.preferred > b.room_size && b.preferred <= 64 << 20);
+		assert_int_equal(b.minimum, 0);
+		assert_int_equal(through_cudnn(), !is_auto);
+		check_y(&b, 0, 0, 0);
+		end(&b);
+	}
+}
+
+static void f32_is_multiplied_in_f32_unless_tf32_is_asked_for(void **state)
+{
+	static struct bench b;
+	static float x[X_SIZE];
+	(void)state;
+	for (int i = 0; i < X_SIZE; i++)
+		x[i] = number(i) * (1 + 0x1p-12f);
+	for (int is_narrow = 0; is_narrow < 2; is_narrow++) {
+		int differs = 0;
+		begin(&b, is_narrow ? SETTINGS(ON, "TENON_CUDA_TF32=1") : SETTINGS(ON));
+		assert_ok(plugin_upload(&b.p, b.buffer[X], x, sizeof(x)));
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+		assert_int_equal(through_cudnn(), 1);
+		const float *y = fetch(&b, Y);
+		for (int i = 0; i < Y_SIZE; i++)
+			differs |=
+				fabsf(y[i] - (1 + 0x1p-12f) * y_of(i / (O * H * W), i / (H * W) % O,
+								   i / W % H, i % W)) > 1e-3f;
+		assert_int_equal(differs, is_narrow);
+		end(&b);
+	}
+}
+
+/* ---- Measuring -------------------------------------------------------------------------------*/
+
+static void auto_times_both_once_for_a_shape(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(AUTO));
+	struct tn_conv2d_args args = arguments(&b, 0);
+	args.has_bias = 1;
+	assert_ok(call(&b, b.nn->conv2d_forward, args));
+	check_y(&b, 1, 0, 0);
+	const unsigned long timed = through_cudnn();
+	assert_in_range(timed, 2, 8);
+	assert_contains(b.p.log, "cuDNN ");
+	const unsigned long events = simcudaCalls("cudaEventRecord");
+	for (int i = 0; i < 3; i++) {
+		refill(&b);
+		assert_ok(call(&b, b.nn->conv2d_forward, args));
+		check_y(&b, 1, 0, 0);
+	}
+	assert_true(through_cudnn() == timed || through_cudnn() == timed + 3);
+	assert_int_equal(simcudaCalls("cudaEventRecord"), events);
+	end(&b);
+}
+
+/* What is added to would be added to again and again. */
+static void auto_times_nothing_that_adds(void **state)
+{
+	static struct bench b;
+	static float dx[X_SIZE], dw[W_SIZE];
+	(void)state;
+	differentiate(dx, dw);
+	begin(&b, SETTINGS(AUTO));
+	assert_ok(call(&b, b.nn->conv2d_weight_gradient, arguments(&b, TN_ACCUMULATE)));
+	check_gradient(&b, WEIGHT, dw, 1);
+	assert_int_equal(through_cudnn(), 0);
+	end(&b);
+}
+
+/* ---- Failures --------------------------------------------------------------------------------*/
+
+static void a_library_that_does_not_start_is_not_used(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(ON));
+	simcudaInject("cudnnCreate", 1, CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED, 0);
+	check_own(&b, arguments(&b, 0));
+	check_own(&b, arguments(&b, 0));
+	assert_int_equal(simcudaCalls("cudnnCreate"), 1);
+	assert_contains(line(&b), "not used: cudnnCreate: CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED");
+	assert_contains(b.p.log, "cuDNN is not used: cudnnCreate");
+	end(&b);
+}
+
+static void a_failed_call_says_what_failed(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(ON));
+	simcudaInject("cudnnConvolutionForward", 1, CUDNN_STATUS_EXECUTION_FAILED, 0);
+	assert_status(call(&b, b.nn->conv2d_forward, arguments(&b, 0)), TN_BACKEND_FAILURE);
+	assert_string_equal(b.p.error.operation, "conv2d_forward");
+	assert_contains(b.p.error.text,
+			"cudnnConvolutionForward: CUDNN_STATUS_EXECUTION_FAILED (5000)");
+	assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+	check_y(&b, 0, 0, 0);
+	simcudaInject("cudnnConvolutionForward", 1,
+		      CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, 0);
+	assert_status(call(&b, b.nn->conv2d_forward, arguments(&b, 0)), TN_OUT_OF_MEMORY);
+	end(&b);
+}
+
+static void a_stream_that_goes_is_left(void **state)
+{
+	static struct bench b;
+	(void)state;
+	begin(&b, SETTINGS(ON, "SIMCUDA_DEFER=1"));
+	for (int i = 0; i < 2; i++) {
+		void *stream = plugin_stream(&b.p);
+		struct tn_conv2d_args args = arguments(&b, 0);
+		args.call.stream = stream;
+		assert_ok(call(&b, b.nn->conv2d_forward, args));
+		assert_ok(plugin_sync(&b.p, stream));
+		check_y(&b, 0, 0, 0);
+		assert_ok(plugin_stream_end(&b.p, stream));
+	}
+	assert_int_equal(through_cudnn(), 2);
+	end(&b);
+}
+
+/* ---- Capture ---------------------------------------------------------------------------------*/
+
+static tn_status capture(struct bench *b, void *stream, void **graph)
+{
+	const struct tn_capture_table *table =
+		b->p.descriptor->query(b->p.instance, TN_TABLE_CAPTURE);
+	const struct tn_graph_args args = {.call = plugin_call(&b->p, sizeof(args), stream)};
+	struct tn_conv2d_args work = arguments(b, 0);
+	work.call.stream = stream;
+	assert_ok(table->capture_begin(b->p.device, &args));
+	tn_status status = call(b, b->nn->conv2d_forward, work);
+	assert_ok(table->capture_end(b->p.device, &args, graph));
+	return status;
+}
+
+static void replay(struct bench *b, void *stream, void *graph)
+{
+	const struct tn_capture_table *table =
+		b->p.descriptor->query(b->p.instance, TN_TABLE_CAPTURE);
+	const struct tn_graph_args args = {.call = plugin_call(&b->p, sizeof(args), stream),
+					   .graph = graph};
+	refill(b);
+	assert_ok(table->graph_launch(b->p.device, &args));
+	assert_ok(plugin_sync(&b->p, stream));
+	check_y(b, 0, 0, 0);
+	assert_ok(table->graph_release(b->p.device, &args));
+}
+
+/* What has not run before might load in a capture, or be timed: it does not go there. */
+static void a_capture_has_what_has_run(void **state)
+{
+	static const char *const modes[] = {ON, AUTO};
+	static struct bench b;
+	void *graph = NULL;
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&b, SETTINGS(modes[i]));
+		void *stream = plugin_stream(&b.p);
+		/* The own kernels are loaded before. */
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, TN_DETERMINISTIC)));
+		assert_ok(capture(&b, stream, &graph));
+		assert_int_equal(simcudaCalls("cudnn*"), 0);
+		replay(&b, stream, graph);
+		if (i == 0) {
+			assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+			assert_ok(capture(&b, stream, &graph));
+			assert_int_equal(through_cudnn(), 2);
+			replay(&b, stream, graph);
+		}
+		assert_ok(plugin_stream_end(&b.p, stream));
+		end(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_off_unless_it_is_asked_for),
+		cmocka_unit_test(a_forward_goes_on_behind_it),
+		cmocka_unit_test(a_residual_may_be_the_result),
+		cmocka_unit_test(gradients_are_written_or_added),
+		cmocka_unit_test(the_same_bits_each_time_come_from_the_own_kernels),
+		cmocka_unit_test(what_it_does_not_do_the_own_kernels_do),
+		cmocka_unit_test(padding_that_no_window_meets_does_not_matter),
+		cmocka_unit_test(what_cudnn_refuses_is_asked_once),
+		cmocka_unit_test(it_can_do_without_the_workspace),
+		cmocka_unit_test(f32_is_multiplied_in_f32_unless_tf32_is_asked_for),
+		cmocka_unit_test(auto_times_both_once_for_a_shape),
+		cmocka_unit_test(auto_times_nothing_that_adds),
+		cmocka_unit_test(a_library_that_does_not_start_is_not_used),
+		cmocka_unit_test(a_failed_call_says_what_failed),
+		cmocka_unit_test(a_stream_that_goes_is_left),
+		cmocka_unit_test(a_capture_has_what_has_run),
+	};
+	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
+		return TEST_SKIPPED;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
