@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CUDA backend beside NVIDIA's own calls on the same memory: copies, element programs and sums beside
- * cudaMemcpyAsync, products beside cuBLAS called directly.  Times are the device's, by events; samples
- * of both sides take turns.  bench/README.md says what the lines mean.
+ * cudaMemcpyAsync, products beside cuBLAS called directly, the own convolutions beside those that the backend gives
+ * to cuDNN.  Times are the device's, by events; samples of both sides take turns.  bench/README.md says what the
+ * lines mean.
  *
  *     TENON_BUILD=$PWD bench/cuda [--small] [--filter TEXT] [--samples N]
  *
@@ -94,32 +95,50 @@ struct pair {
 	void (*tenon)(void *argument);
 	void (*direct)(void *argument);
 	void *argument;
+	int is_second; /* `direct` is the second backend's, and timed there */
 };
 
-static void record(void *event)
+/* A second one on the same device, whose convolutions go through cuDNN. */
+static struct {
+	struct bench_backend backend;
+	const struct tn_nn_table *nn;
+	const struct tn_report_table *report;
+	void *begin, *end;
+} second;
+
+static void record(void *device, void *event)
 {
 	const struct tn_event_args args = {.call = CALL(struct tn_event_args), .event = event};
-	need(streams->event_record(backend.device, &args), "event_record");
+	need(streams->event_record(device, &args), "event_record");
+}
+
+static double time_backend(void *device, void *first, void *last, void (*run)(void *argument),
+			   void *argument, int repeats)
+{
+	const struct tn_event_args until = {.call = CALL(struct tn_event_args), .event = last};
+	const struct tn_elapsed_args args = {
+		.call = CALL(struct tn_elapsed_args), .start = first, .end = last};
+	double seconds = 0;
+	record(device, first);
+	for (int i = 0; i < repeats; i++)
+		run(argument);
+	record(device, last);
+	need(streams->event_sync(device, &until), "event_sync");
+	need(streams->event_elapsed(device, &args, &seconds), "event_elapsed");
+	return seconds / repeats;
 }
 
 static double time_tenon(const struct pair *pair, int repeats)
 {
-	const struct tn_event_args last = {.call = CALL(struct tn_event_args), .event = end};
-	const struct tn_elapsed_args args = {
-		.call = CALL(struct tn_elapsed_args), .start = begin, .end = end};
-	double seconds = 0;
-	record(begin);
-	for (int i = 0; i < repeats; i++)
-		pair->tenon(pair->argument);
-	record(end);
-	need(streams->event_sync(backend.device, &last), "event_sync");
-	need(streams->event_elapsed(backend.device, &args, &seconds), "event_elapsed");
-	return seconds / repeats;
+	return time_backend(backend.device, begin, end, pair->tenon, pair->argument, repeats);
 }
 
 static double time_direct(const struct pair *pair, int repeats)
 {
 	float milliseconds = 0;
+	if (pair->is_second)
+		return time_backend(second.backend.device, second.begin, second.end, pair->direct,
+				    pair->argument, repeats);
 	need_cuda(nvidia.event_record(own_begin, own_stream), "cudaEventRecord");
 	for (int i = 0; i < repeats; i++)
 		pair->direct(pair->argument);
@@ -252,7 +271,7 @@ static void measure_map(struct moving *m, const char *name, const char *text, ui
 				      .inputs = &m->x,
 				      .outputs = &m->z,
 				      .scalars = &scalar};
-	measure(name, "GB/s", &(struct pair){run_map, run_memcpy, m},
+	measure(name, "GB/s", &(struct pair){run_map, run_memcpy, m, 0},
 		1e-9 * (n_inputs + 1) * (double)m->bytes, 2e-9 * (double)m->bytes, "cudaMemcpy");
 	tn_program_destroy(program);
 }
@@ -269,7 +288,7 @@ static void measure_sum(struct moving *m)
 					    .n_reduced = 1,
 					    .n_values = 1,
 					    .combiners = {TN_REDUCE_SUM}};
-	measure("sum of all", "GB/s", &(struct pair){run_reduce, run_memcpy, m},
+	measure("sum of all", "GB/s", &(struct pair){run_reduce, run_memcpy, m, 0},
 		1e-9 * (double)m->bytes, 2e-9 * (double)m->bytes, "cudaMemcpy");
 	tn_program_destroy(program);
 }
@@ -289,7 +308,7 @@ static void measure_moving(void)
 	m.z.buffer = buffer_of(m.bytes);
 	m.copy = (struct tn_copy_args){
 		.call = CALL(struct tn_copy_args), .input = m.x, .output = m.z};
-	measure("copy", "GB/s", &(struct pair){run_copy, run_memcpy, &m}, 2e-9 * (double)m.bytes,
+	measure("copy", "GB/s", &(struct pair){run_copy, run_memcpy, &m, 0}, 2e-9 * (double)m.bytes,
 		2e-9 * (double)m.bytes, "cudaMemcpy");
 	measure_map(&m, "map z = a*x", "z = a*x", 1);
 	measure_map(&m, "map z = a*x + y", "z = a*x + y", 2);
@@ -352,7 +371,7 @@ static void measure_product(tn_dtype dtype, int m, int n, int k)
 	p.args.c = matrix(dtype, m, n);
 	double work = 2e-9 * m * (double)n * k;
 	snprintf(name, sizeof(name), "matmul %s %dx%dx%d", tn_dtype_name(dtype), m, n, k);
-	measure(name, "GFLOP/s", &(struct pair){run_matmul, run_gemm, &p}, work, work, "cuBLAS");
+	measure(name, "GFLOP/s", &(struct pair){run_matmul, run_gemm, &p, 0}, work, work, "cuBLAS");
 	free_buffer(p.args.a.buffer);
 	free_buffer(p.args.b.buffer);
 	free_buffer(p.args.c.buffer);
@@ -370,6 +389,135 @@ static void measure_products(void)
 			else
 				measure_product(dtypes[d], size[0], size[1], size[2]);
 		}
+}
+
+/* ---- Convolutions ----------------------------------------------------------------------------*/
+
+typedef tn_status (*convolution)(void *device, const struct tn_conv2d_args *args);
+
+struct convolving {
+	struct tn_conv2d_args args;
+	convolution own, through_cudnn;
+};
+
+static void run_own(void *argument)
+{
+	struct convolving *c = argument;
+	need(c->own(backend.device, &c->args), "conv2d");
+}
+
+static void run_cudnn(void *argument)
+{
+	struct convolving *c = argument;
+	need(c->through_cudnn(second.backend.device, &c->args), "conv2d through cuDNN");
+}
+
+/* What the device says of cuDNN: the version and how many calls went through it, or why none did. */
+static const char *cudnn_line(void)
+{
+	static struct tn_report_line line;
+	for (uint32_t i = 0; i < TN_REPORT_MOST_LINES; i++) {
+		line = (struct tn_report_line){.struct_size = sizeof(line)};
+		if (second.report->line(second.backend.device, i, &line))
+			break;
+		if (!strcmp(line.key, "library.cudnn"))
+			return line.text;
+	}
+	return "not known";
+}
+
+static struct tn_operand picture(tn_dtype dtype, int is_last, int64_t n, int64_t c, int64_t h,
+				 int64_t w)
+{
+	struct tn_operand operand = {
+		.buffer = buffer_of((uint64_t)(n * c * h * w) * tn_dtype_size(dtype)),
+		.dtype = dtype,
+		.rank = 4,
+		.shape = {n, c, h, w},
+		.strides = {c * h * w, h * w, w, 1}};
+	if (is_last)
+		memcpy(operand.strides, (int64_t[]){c * h * w, 1, w * c, c}, 4 * sizeof(int64_t));
+	return operand;
+}
+
+static void measure_pass(const char *pass, convolution own, convolution through_cudnn,
+			 struct convolving *c)
+{
+	const int64_t *x = c->args.x.shape, *w = c->args.w.shape;
+	const double work =
+		2e-9 * (double)(x[0] * x[2] * x[3]) * (double)(w[0] * w[1]) * (double)(w[2] * w[3]);
+	char name[96], before[216];
+	snprintf(name, sizeof(name), "conv2d %s %s %lldx%lldx%lld %lldx%lld->%lld", pass,
+		 tn_dtype_name(c->args.x.dtype), (long long)x[0], (long long)x[1], (long long)x[2],
+		 (long long)w[2], (long long)w[3], (long long)w[0]);
+	if (!bench_wanted(&options, name))
+		return;
+	c->own = own;
+	c->through_cudnn = through_cudnn;
+	snprintf(before, sizeof(before), "%s", cudnn_line());
+	run_cudnn(c);
+	if (!strcmp(before, cudnn_line()))
+		printf("# %s: cuDNN does not do it (%s)\n", name, before);
+	else
+		measure(name, "GFLOP/s", &(struct pair){run_own, run_cudnn, c, 1}, work, work,
+			"cuDNN");
+}
+
+/* Pictures of `size` pixels a side, whose size stays; f32 by channel, f16 with the channels last. */
+static void measure_convolution(tn_dtype dtype, int64_t n, int64_t channels, int64_t size,
+				int64_t outputs, int64_t window)
+{
+	const struct tn_nn_table *nn = backend.descriptor->query(backend.instance, TN_TABLE_NN);
+	const int is_last = dtype == TN_F16;
+	const int64_t pad = window / 2;
+	static struct convolving c;
+	c = (struct convolving){.args = {.call = CALL(struct tn_conv2d_args),
+					 .groups = 1,
+					 .stride = {1, 1},
+					 .dilation = {1, 1},
+					 .padding = {pad, pad, pad, pad}}};
+	c.args.x = picture(dtype, is_last, n, channels, size, size);
+	c.args.w = picture(dtype, is_last, outputs, channels, window, window);
+	c.args.y = picture(dtype, is_last, n, outputs, size, size);
+	measure_pass("forward", nn->conv2d_forward, second.nn->conv2d_forward, &c);
+	measure_pass("input gradient", nn->conv2d_input_gradient, second.nn->conv2d_input_gradient,
+		     &c);
+	measure_pass("weight gradient", nn->conv2d_weight_gradient,
+		     second.nn->conv2d_weight_gradient, &c);
+	free_buffer(c.args.x.buffer);
+	free_buffer(c.args.w.buffer);
+	free_buffer(c.args.y.buffer);
+}
+
+static int open_second(void)
+{
+	const struct tn_event_args args = {.call = CALL(struct tn_event_args)};
+	(void)setenv("TENON_CUDA_CUDNN", "on", 1);
+	if (!bench_open(&second.backend, "cuda", 1) || !second.backend.device)
+		return 0;
+	second.nn = second.backend.descriptor->query(second.backend.instance, TN_TABLE_NN);
+	second.report = second.backend.descriptor->query(second.backend.instance, TN_TABLE_REPORT);
+	need(streams->event_create(second.backend.device, &args, &second.begin), "event_create");
+	need(streams->event_create(second.backend.device, &args, &second.end), "event_create");
+	return 1;
+}
+
+static void measure_convolutions(void)
+{
+	static const tn_dtype dtypes[] = {TN_F32, TN_F16};
+	if (!open_second())
+		return;
+	for (int d = 0; d < 2; d++) {
+		if (is_small) {
+			measure_convolution(dtypes[d], 2, 8, 8, 8, 3);
+			continue;
+		}
+		measure_convolution(dtypes[d], 64, 64, 56, 64, 3);
+		measure_convolution(dtypes[d], 64, 256, 14, 256, 3);
+		measure_convolution(dtypes[d], 64, 256, 56, 64, 1);
+	}
+	printf("# library.cudnn: %s\n", cudnn_line());
+	bench_close(&second.backend);
 }
 
 /* ---- Opening ---------------------------------------------------------------------------------*/
@@ -418,6 +566,7 @@ int main(int argc, char **argv)
 	options = bench_parse(kept, argv);
 	if (!open_nvidia())
 		return 77;
+	(void)setenv("TENON_CUDA_CUDNN", "off", 1);
 	if (!bench_open(&backend, "cuda", 1) || !backend.device) {
 		printf("# there is no CUDA device, or no plugin (TENON_BUILD)\n");
 		return 77;
@@ -425,6 +574,7 @@ int main(int argc, char **argv)
 	open_sides();
 	measure_moving();
 	measure_products();
+	measure_convolutions();
 	bench_close(&backend);
 	return 0;
 }
