@@ -37,7 +37,9 @@ void doctor_orders(struct doctor_run *run)
 	orders_of(run, doctor_whole(run, TN_I32, -9, 9, 3, cube), 1, "i32");
 	orders_of(run, doctor_whole(run, TN_U8, 0, 255, 3, cube), 0, "u8");
 	orders_of(run, doctor_given(run, COUNT(with_nan), with_nan), 0, "NaN");
-	orders_of(run, doctor_reals(run, -1, 1, 1, line), 0, "a long line");
+	x = doctor_reals(run, -1, 1, 1, line);
+	doctor_give(run, tn_argsort(x, 0, 0), DOCTOR_EXACT, 0, "places in a long line");
+	doctor_give(run, tn_topk(x, 3, 0, 1, NULL), DOCTOR_EXACT, 0, "first three of a long line");
 	tn_array *real = doctor_reals(run, -1, 1, 3, cube);
 	tn_tape *tape = doctor_record(run, 1, &real);
 	tn_array *y = tn_sort(real, 1, 1);

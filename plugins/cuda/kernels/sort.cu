@@ -209,9 +209,9 @@ extern "C" __global__ void __launch_bounds__(256) sort_store(const sorting g)
 #define NO_DIGIT DIGITS
 
 // The element that row `row` of this warp's share of a part has for this thread.
-CU_FN cu_u64 element_of(cu_u32 part, cu_u32 row)
+CU_FN cu_u32 element_of(cu_u32 part, cu_u32 row)
 {
-	return (cu_u64)part * PART + threadIdx.x / 32 * (PART / WARPS) + row * 32 + threadIdx.x % 32;
+	return part * PART + threadIdx.x / 32 * (PART / WARPS) + row * 32 + threadIdx.x % 32;
 }
 
 // The digits of one row join the counts of the warp; gives how many equal ones were before this thread's.
@@ -269,11 +269,12 @@ extern "C" __global__ void __launch_bounds__(256) sort_count(const sorting g)
 	__shared__ cu_u32 counts[WARPS][DIGITS];
 	const cu_u32 part = blockIdx.x % g.n_parts, line = blockIdx.x / g.n_parts;
 	const key_type *keys = (const key_type *)g.keys[0] + line * g.n;
+	const cu_u32 n = (cu_u32)g.n;
 	clear_counts(counts);
 	for (cu_u32 row = 0; row < PART / 256; row++) {
-		const cu_u64 j = element_of(part, row);
+		const cu_u32 j = element_of(part, row);
 		count_row(counts[threadIdx.x / 32],
-			  j < g.n ? (cu_u32)(keys[j] >> g.shift) & (DIGITS - 1) : NO_DIGIT);
+			  j < n ? (cu_u32)(keys[j] >> g.shift) & (DIGITS - 1) : NO_DIGIT);
 	}
 	__syncthreads();
 	cu_u32 total = 0;
@@ -310,37 +311,41 @@ extern "C" __global__ void __launch_bounds__(256) sort_move(const sorting g)
 	const cu_u32 part = blockIdx.x % g.n_parts, line = blockIdx.x / g.n_parts;
 	const cu_u32 warp = threadIdx.x / 32;
 	const key_type *keys = (const key_type *)g.keys[0] + line * g.n;
+	const cu_u32 *places = (const cu_u32 *)g.places[0] + line * g.n;
+	key_type *keys_to = (key_type *)g.keys[1] + line * g.n;
+	cu_u32 *places_to = (cu_u32 *)g.places[1] + line * g.n;
+	const cu_u32 n = (cu_u32)g.n;
 	key_type key[PART / 256];
 	cu_u32 before[PART / 256], total;
 	clear_counts(counts);
 #pragma unroll
 	for (cu_u32 row = 0; row < PART / 256; row++) {
-		const cu_u64 j = element_of(part, row);
-		key[row] = j < g.n ? keys[j] : (key_type)0;
-		before[row] = count_row(counts[warp], j < g.n ? (cu_u32)(key[row] >> g.shift) & (DIGITS - 1)
-							      : NO_DIGIT);
+		const cu_u32 j = element_of(part, row);
+		key[row] = j < n ? keys[j] : (key_type)0;
+		before[row] = count_row(counts[warp], j < n ? (cu_u32)(key[row] >> g.shift) & (DIGITS - 1)
+							    : NO_DIGIT);
 	}
 	__syncthreads();
 	// Thread d looks after digit d: lesser digits, earlier parts, earlier warps.
 	const cu_u64 digit = (cu_u64)line * DIGITS + threadIdx.x;
-	cu_u32 to = sum_before(((const cu_u32 *)g.totals)[digit], total) +
+	cu_u32 first = sum_before(((const cu_u32 *)g.totals)[digit], total) +
 		    ((const cu_u32 *)g.counts)[digit * g.n_parts + part];
 #pragma unroll
 	for (int w = 0; w < WARPS; w++) {
 		const cu_u32 count = counts[w][threadIdx.x];
-		counts[w][threadIdx.x] = to;
-		to += count;
+		counts[w][threadIdx.x] = first;
+		first += count;
 	}
 	__syncthreads();
 #pragma unroll
 	for (cu_u32 row = 0; row < PART / 256; row++) {
-		const cu_u64 j = element_of(part, row);
-		if (j >= g.n)
+		const cu_u32 j = element_of(part, row);
+		if (j >= n)
 			continue;
-		const cu_u64 place = line * g.n + before[row] +
-				     counts[warp][(cu_u32)(key[row] >> g.shift) & (DIGITS - 1)];
-		((key_type *)g.keys[1])[place] = key[row];
-		((cu_u32 *)g.places[1])[place] = ((const cu_u32 *)g.places[0])[line * g.n + j];
+		const cu_u32 to = before[row] +
+				  counts[warp][(cu_u32)(key[row] >> g.shift) & (DIGITS - 1)];
+		keys_to[to] = key[row];
+		places_to[to] = places[j];
 	}
 }
 #endif
