@@ -271,7 +271,7 @@ void check_sort_stable(struct kit *kit)
 /* Longer than what fits one group of threads, and of no round length; and many short lines. */
 void check_sort_long(struct kit *kit)
 {
-	static const struct shape one = {1, {70001}}, few = {2, {3, 20011}}, many = {2, {2003, 17}},
+	static const struct shape one = {1, {40009}}, few = {2, {3, 20011}}, many = {2, {2003, 17}},
 				  columns = {2, {4099, 9}};
 	static const struct {
 		const struct shape *shape;
@@ -299,8 +299,10 @@ void check_sort_long(struct kit *kit)
 		if (!kit_claims_storage(kit, s.dtype))
 			continue;
 		sorts(kit, &s);
+		/* Not in each: simulated devices are slow. */
 		s.k = 100 < s.k ? 100 : s.k / 2;
-		sorts(kit, &s);
+		if (i % 2 == 0)
+			sorts(kit, &s);
 	}
 }
 
