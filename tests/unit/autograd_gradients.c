@@ -539,11 +539,71 @@ static void a_running_product_of_a_narrow_type_has_a_gradient(void **state)
 	tn_context_close(context);
 }
 
+/* The gradient of f by x, whose n numbers are given, where that of the result is 1, 10, 100, ... */
+static void gradient_of(tn_array *(*f)(const tn_array *x), int64_t n, const float *numbers,
+			float *found)
+{
+	static const float weights[] = {1, 10, 100, 1000, 10000};
+	assert_ok(tn_scope_begin(context));
+	tn_array *x = tn_from_host(context, TN_F32, 1, &n, numbers);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *y = f(x);
+	tn_array *dy = tn_from_host(context, TN_F32, 1, tn_array_shape(y), weights);
+	assert_ok(tn_tape_backward(tape, y, dy));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, x), found, (size_t)n * sizeof(*found)));
+	tn_tape_end(tape);
+	tn_scope_end(context, NULL);
+}
+
+static tn_array *cummax(const tn_array *x)
+{
+	return tn_cummax(x, 0);
+}
+static tn_array *cummin(const tn_array *x)
+{
+	return tn_cummin(x, 0);
+}
+static tn_array *descending(const tn_array *x)
+{
+	return tn_sort(x, 0, 1);
+}
+static tn_array *largest_two(const tn_array *x)
+{
+	return tn_topk(x, 2, 0, 1, NULL);
+}
+
+/* Of running extremes the last of equals has the gradient, and the last NaN; sorting keeps equals in order. */
+static void equals_and_nans_have_their_gradients(void **state)
+{
+	static const struct {
+		tn_array *(*f)(const tn_array *x);
+		float x[5], expected[5];
+	} cases[] = {
+		{cummax, {1, 1, 0, 1, 2}, {1, 110, 0, 1000, 10000}},
+		{cummax, {1, NAN, 3, NAN, 2}, {1, 110, 0, 11000, 0}},
+		{cummin, {1, 1, 2, 1, 0}, {1, 110, 0, 1000, 10000}},
+		{cummin, {1, NAN, 0, NAN, 2}, {1, 110, 0, 11000, 0}},
+		{descending, {1, 2, 1, 2, NAN}, {1000, 10, 10000, 100, 1}},
+		{largest_two, {1, 2, 2, 2, 0}, {0, 1, 10, 0, 0}},
+	};
+	float found[5];
+	(void)state;
+	open_context("auto");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		gradient_of(cases[i].f, 5, cases[i].x, found);
+		for (int k = 0; k < 5; k++)
+			assert_float_equal(found[k], cases[i].expected[k], 0);
+	}
+	tn_context_close(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_gradient_is_right_in_double),
 		cmocka_unit_test(every_gradient_is_right_in_f32_on_the_preferred_backend),
+		cmocka_unit_test(equals_and_nans_have_their_gradients),
 		cmocka_unit_test(zeros_in_a_running_product_have_their_gradients),
 		cmocka_unit_test(a_running_product_of_a_narrow_type_has_a_gradient),
 	};

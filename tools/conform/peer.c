@@ -108,18 +108,20 @@ static void end_pair(struct pair *pair)
 		free(pair->bytes[i]);
 }
 
-static void open_pair(struct kit *kit, struct pair *pair)
+/* 0: the other device does not open, which other checks are about. */
+static int open_pair(struct kit *kit, struct pair *pair)
 {
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				    .index = kit->index ? 0 : 1};
 	void *device = NULL;
+	if (kit->backend->device.open(kit->backend->instance, &args, &device))
+		return kit_skip(kit, "device %u does not open: %s", args.index, kit->error.text), 0;
 	for (size_t i = 0; i < ROUNDS + 2; i++)
 		if (!(pair->bytes[i] = malloc(BYTES)))
 			kit_give_up(kit, "the kit has no memory left");
-	if (kit->backend->device.open(kit->backend->instance, &args, &device))
-		kit_give_up(kit, "open of device %u: %s", args.index, kit->error.text);
 	begin_end(&pair->here, kit, kit->device);
 	begin_end(&pair->there, kit, device);
+	return 1;
 }
 
 /* 0: there is nothing to check. */
@@ -130,7 +132,8 @@ static int begin_pair(struct kit *kit, struct pair *pair)
 	if (kit->backend->n_devices < 2)
 		return kit_skip(kit, "there is one device"), 0;
 	kit_case(kit, TN_SLOT_PEER_COPY, "devices %u and %u", kit->index, kit->index ? 0 : 1);
-	open_pair(kit, pair);
+	if (!open_pair(kit, pair))
+		return 0;
 	struct tn_peer_args args = copy_args(&pair->here, &pair->there);
 	args.call.flags = TN_DRY_RUN;
 	tn_status status = copy(&pair->here, &args);
@@ -321,6 +324,17 @@ void check_peer_refused(struct kit *kit)
 	args.peer = pair.here.device;
 	args.peer_stream = pair.here.stream;
 	expect_refused(&pair, &args, TN_INVALID_ARGUMENT, "the device itself");
+	args = right;
+	args.peer = NULL;
+	expect_refused(&pair, &args, TN_INVALID_ARGUMENT, "no peer");
+	if (tn_backend_has(kit->backend, TN_SLOT_STREAM_CREATE)) {
+		struct end other = pair.here;
+		other.stream = make_stream(&pair.here);
+		args = right;
+		args.peer_stream = other.stream;
+		expect_refused(&pair, &args, TN_INVALID_ARGUMENT, "a peer_stream of the taker's");
+		end_stream(&other);
+	}
 	args = right;
 	args.call.flags = TN_DRY_RUN;
 	args.buffer = args.peer_buffer = 0;
