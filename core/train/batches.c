@@ -29,6 +29,7 @@ tn_status tn_batches_open(struct tn_batches *batches, tn_context *context,
 	const int64_t shape[] = {options->batch_size, format->channels, format->height,
 				 format->width};
 	memcpy(batches->shape, shape, sizeof(shape));
+	batches->n_full = tn_dataset_count(dataset, part) / options->batch_size;
 	size_t image = (size_t)(shape[1] * shape[2] * shape[3]);
 	tn_status status = tn_data_loader_create(dataset, part, options, &batches->loader, &error);
 	if (status)

@@ -18,6 +18,7 @@ struct tn_batches {
 	float *images; /* one batch, host */
 	int32_t *labels;
 	int64_t shape[4]; /* of a full batch */
+	uint64_t n_full;  /* full batches of an epoch */
 };
 
 tn_status tn_batches_open(struct tn_batches *batches, tn_context *context,

@@ -85,21 +85,30 @@ static tn_status replay(struct tn_steps *steps, struct tn_sums *sums, uint32_t n
 	return status;
 }
 
+/* Captured first where it is not yet.  A replay that fails has done nothing. */
+static tn_status captured_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+{
+	tn_status status = steps->graph ? TN_OK : capture(steps, sums, n);
+	return status ? status : replay(steps, sums, n);
+}
+
 static tn_status fixed_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
-	tn_status status = tn_batches_assign(steps->batches, steps->x, steps->labels);
-	if (status)
-		return status;
-	if (steps->is_warm && !steps->graph) {
-		status = capture(steps, sums, n);
-		if (status)
-			status = give_up(steps, status);
-		if (status)
-			return status;
+	tn_status status = TN_OK;
+	if (!steps->x)
+		status = tn_batches_make(steps->batches, &steps->x, &steps->labels);
+	if (!status)
+		status = tn_batches_assign(steps->batches, steps->x, steps->labels);
+	if (status || !steps->is_warm) {
+		steps->is_warm = 1;
+		return status ? status : step(steps, sums, steps->x, steps->labels, n);
 	}
-	steps->is_warm = 1;
-	return steps->graph ? replay(steps, sums, n)
-			    : step(steps, sums, steps->x, steps->labels, n);
+	status = captured_step(steps, sums, n);
+	if (!status)
+		return TN_OK;
+	tn_steps_end_epoch(steps);
+	status = give_up(steps, status);
+	return status ? status : step(steps, sums, steps->x, steps->labels, n);
 }
 
 /* ---- Which -----------------------------------------------------------------------------------*/
@@ -124,13 +133,17 @@ static const char *objection(const struct tn_steps *steps)
 		return "the ledger times every operation";
 	if (has_foreign(steps->module))
 		return "the network has modules of the program's own";
+	if (steps->batches->n_full < 2)
+		return "an epoch has less than two full batches";
 	return NULL;
 }
 
-static tn_status begin_capture(struct tn_steps *steps)
+/* Before the first step: are full ones to be captured? */
+static tn_status settle(struct tn_steps *steps)
 {
 	struct tn_runtime *runtime = steps->module->runtime;
 	const char *no = objection(steps);
+	steps->is_settled = 1;
 	if (no && steps->capture == TN_CAPTURE_AUTO) {
 		tn_log_format(runtime->logger, TN_LOG_INFO, "train", "steps are not captured: %s",
 			      no);
@@ -141,19 +154,22 @@ static tn_status begin_capture(struct tn_steps *steps)
 		return tn_runtime_fail(runtime, TN_UNSUPPORTED, "train",
 				       "capture: the backend of %s captures no work",
 				       runtime->device->name);
-	return tn_batches_make(steps->batches, &steps->x, &steps->labels);
+	if (!steps->batches->n_full)
+		return tn_runtime_fail(runtime, TN_NOT_CAPTURABLE, "train",
+				       "capture: there is no full batch of %lld images",
+				       (long long)steps->batches->shape[0]);
+	return TN_OK;
 }
 
 tn_status tn_steps_run(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	tn_array *x, *labels;
 	tn_status status = TN_OK;
-	int is_full = n == steps->batches->shape[0];
-	if (is_full && steps->capture != TN_CAPTURE_OFF && !steps->x)
-		status = begin_capture(steps);
+	if (steps->capture != TN_CAPTURE_OFF && !steps->is_settled)
+		status = settle(steps);
 	if (status)
 		return status;
-	if (is_full && steps->capture != TN_CAPTURE_OFF)
+	if (n == steps->batches->shape[0] && steps->capture != TN_CAPTURE_OFF)
 		return fixed_step(steps, sums, n);
 	/* The last one of the epoch can have the graph's memory. */
 	tn_steps_end_epoch(steps);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Training steps: forward, backward, the optimizer's step, and the sums.  Steps of full batches have one shape:
+ * Training steps: forward, backward, the optimizer's step, and the sums.  Steps of full batches have one
+ * shape:
  *
  *	the first of a training      is done as usual, on the arrays that a captured one will read: kernels are
  *	                             compiled, libraries opened
@@ -29,7 +30,8 @@ struct tn_steps {
 	tn_array *labels;
 	tn_array *loss; /* of the last step; held */
 	tn_graph *graph;
-	int is_warm; /* a full batch was done as usual */
+	int is_settled; /* it was asked whether full batches can be captured */
+	int is_warm;    /* a full batch was done as usual */
 };
 
 /* The step of the batch of n images that was loaded, in a scope of the caller's. */

@@ -50,10 +50,11 @@ enum { TN_SCHEDULE_CONSTANT = 0, TN_SCHEDULE_COSINE = 1 };
 
 /* Are steps of full batches captured, and replayed with one call each (tenon/capture.h)?  Losses and weights
  * are the same to the bit.
- *   auto  where the device's backend captures work, the network is made of the library's modules alone and
- *         the ledger takes no times; what cannot be captured is done as usual, and a message at the level
+ *   auto  where the device's backend captures work, the network is made of the library's modules alone, the
+ *         ledger takes no times and an epoch has two full batches or more; what cannot be captured is done as usual, and a message at the level
  *         "info" says why
- *   on    always; what cannot be captured is an error
+ *   on    always; what cannot be captured is an error: TN_UNSUPPORTED (the backend captures no work),
+ *         TN_NOT_CAPTURABLE (something in a step; there is no full batch)
  *   off   never
  * A captured step is replayed until the end of its epoch: progress must not change the network meanwhile. */
 enum { TN_CAPTURE_AUTO = 0, TN_CAPTURE_ON = 1, TN_CAPTURE_OFF = 2 };

@@ -445,6 +445,57 @@ static void the_trainer_replays(void **state)
 	tn_context_close(context);
 }
 
+/* A single full batch would be captured to be replayed once; none cannot be captured at all. */
+static void the_trainer_captures_what_comes_twice(void **state)
+{
+	struct history history;
+	(void)state;
+	tn_context *context = open_mock("");
+	assert_ok(train_batches(context, train_net(context), TN_CAPTURE_AUTO, 40, &history));
+	assert_int_equal(history.replays, 0);
+	assert_ok(train_batches(context, train_net(context), TN_CAPTURE_ON, 40, &history));
+	assert_int_equal(history.replays, 2);
+	assert_int_equal(train_batches(context, train_net(context), TN_CAPTURE_ON, 46, &history),
+			 TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "no full batch of 46");
+	tn_context_close(context);
+}
+
+static tn_status train_within(uint64_t bytes, uint32_t capture, uint64_t *replays)
+{
+	const char *path = mock_file();
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = "mock",
+						   .plugin_paths = &path,
+						   .n_plugin_paths = 1,
+						   .memory_limit = bytes};
+	struct history history;
+	tn_context *context = NULL;
+	assert_ok(tn_context_open(&options, &context, NULL));
+	tn_status status = train_batches(context, train_net(context), capture, 17, &history);
+	*replays = history.replays;
+	tn_context_close(context);
+	return status;
+}
+
+/* What has not the memory for a graph is done without: wherever steps that are not captured have enough. */
+static void the_trainer_needs_no_more_memory_than_without(void **state)
+{
+	uint64_t replays, unused;
+	int ran_out = 0, replayed = 0;
+	(void)state;
+	set_faults("");
+	for (uint64_t kib = 16; kib <= 64; kib++) {
+		tn_status without = train_within(kib << 10, TN_CAPTURE_OFF, &unused);
+		tn_status with = train_within(kib << 10, TN_CAPTURE_AUTO, &replays);
+		if (without == TN_OK && with != TN_OK)
+			fail_msg("%d KiB are enough for steps that are not captured", (int)kib);
+		ran_out += without == TN_OUT_OF_MEMORY;
+		replayed += with == TN_OK && replays == 5;
+	}
+	assert_true(ran_out > 0 && replayed > 0);
+}
+
 struct heard {
 	int n;
 	char text[256];
@@ -542,6 +593,8 @@ int main(void)
 		cmocka_unit_test(a_backend_without_capture_says_so),
 		cmocka_unit_test(a_replay_that_fails_is_answered_later),
 		cmocka_unit_test(the_trainer_replays),
+		cmocka_unit_test(the_trainer_captures_what_comes_twice),
+		cmocka_unit_test(the_trainer_needs_no_more_memory_than_without),
 		cmocka_unit_test(the_trainer_says_why_it_does_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
