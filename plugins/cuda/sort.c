@@ -12,7 +12,7 @@
 #include "status.h"
 
 /* The first four are those of kernels/sort.cu. */
-enum { BLOCK = 256, TILE = 2048, PART = 4096, DIGITS = 256 };
+enum { BLOCK = 256, WARPS = 8, TILE = 2048, PART = 4096, DIGITS = 256 };
 /* So many elements of long lines, or one line, are sorted at once: they fill the device, and their room is bounded. */
 #define AT_ONCE (UINT64_C(1) << 22)
 
@@ -258,7 +258,7 @@ static tn_status pass(struct cuda_job *job, const struct kernels *k, struct sort
 	const uint64_t keys = s->keys[0], places = s->places[0];
 	tn_status status = launch(job, k->count, s->n_lines * s->n_parts, s);
 	if (!status)
-		status = launch(job, k->offsets, s->n_lines * DIGITS, s);
+		status = launch(job, k->offsets, s->n_lines * (DIGITS / WARPS), s);
 	if (!status)
 		status = launch(job, k->move, s->n_lines * s->n_parts, s);
 	s->keys[0] = s->keys[1];

@@ -9,7 +9,7 @@
 
 #include "cuda_fixture.h"
 
-enum { MOST = 40000 };
+enum { MOST = 140000 };
 
 /* The built-in backend is the last. */
 static tn_array *to_reference(const tn_array *array)
@@ -119,6 +119,8 @@ static void every_dtype_has_its_order(void **state)
 	/* One of each size. */
 	for (tn_dtype dtype = TN_I8; dtype <= TN_I64; dtype++)
 		order(numbers(context, dtype, 2, 5000), 1, dtype % 2, 0);
+	/* More parts than a warp has threads. */
+	order(numbers(context, TN_U8, 1, 140000), 1, 1, 0);
 	assert_native(context, "sort");
 	tn_context_close(context);
 }

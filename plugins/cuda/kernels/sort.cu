@@ -286,20 +286,26 @@ extern "C" __global__ void __launch_bounds__(256) sort_count(const sorting g)
 #endif
 
 #ifdef KERNEL_sort_offsets
-// A block for each digit of each line: its counts become how many came before, and their sum.
+// A warp for each digit of each line: its counts become how many came before, and their sum.
 extern "C" __global__ void __launch_bounds__(256) sort_offsets(const sorting g)
 {
-	cu_u32 *counts = (cu_u32 *)g.counts + (cu_u64)blockIdx.x * g.n_parts;
-	cu_u32 before = 0, total;
-	for (cu_u32 first = 0; first < g.n_parts; first += 256) {
-		const cu_u32 part = first + threadIdx.x;
-		const cu_u32 offset = before + sum_before(part < g.n_parts ? counts[part] : 0, total);
+	const cu_u64 row = (cu_u64)blockIdx.x * WARPS + threadIdx.x / 32;
+	const cu_u32 lane = threadIdx.x % 32;
+	cu_u32 *counts = (cu_u32 *)g.counts + row * g.n_parts;
+	cu_u32 before = 0;
+	for (cu_u32 first = 0; first < g.n_parts; first += 32) {
+		const cu_u32 part = first + lane, count = part < g.n_parts ? counts[part] : 0;
+		cu_u32 sum = count;
+		for (cu_u32 distance = 1; distance < 32; distance *= 2) {
+			const cu_u32 other = __shfl_up_sync(~0u, sum, distance);
+			sum += lane >= distance ? other : 0;
+		}
 		if (part < g.n_parts)
-			counts[part] = offset;
-		before += total;
+			counts[part] = before + sum - count;
+		before += __shfl_sync(~0u, sum, 31);
 	}
-	if (threadIdx.x == 0)
-		((cu_u32 *)g.totals)[blockIdx.x] = before;
+	if (lane == 0)
+		((cu_u32 *)g.totals)[row] = before;
 }
 #endif
 
