@@ -10,6 +10,7 @@
 
 #include "array/array.h"
 #include "array/capture.h"
+#include "array/flags.h"
 #include "array/ledger.h"
 #include "array/stepped.h"
 #include "base/fork.h"
@@ -27,6 +28,8 @@ struct tn_graph {
 	struct tn_store *store;
 	struct list storages, kernels;
 	struct tn_stepped stepped;
+	struct tn_flags flags;
+	struct tn_graph *next;  /* of the context's */
 	struct tn_graph *later; /* destroyed meanwhile: when nobody could wait for their work */
 	int is_incomplete;      /* the host had no memory to note something */
 };
@@ -104,6 +107,33 @@ struct tn_stepped *tn_capture_stepped(struct tn_runtime *runtime)
 	return runtime->capture ? &runtime->capture->stepped : NULL;
 }
 
+void tn_capture_flag(struct tn_runtime *runtime, int *flag)
+{
+	struct tn_graph *graph = runtime->capture;
+	if (graph && !tn_flags_note(&graph->flags, flag))
+		graph->is_incomplete = 1;
+}
+
+void tn_capture_forget(struct tn_runtime *runtime, const int *flag)
+{
+	for (struct tn_graph *graph = runtime->graphs; graph; graph = graph->next)
+		tn_flags_forget(&graph->flags, flag);
+}
+
+static void link_graph(struct tn_graph *graph)
+{
+	graph->next = graph->runtime->graphs;
+	graph->runtime->graphs = graph;
+}
+
+static void unlink_graph(const struct tn_graph *graph)
+{
+	struct tn_graph **link = &graph->runtime->graphs;
+	while (*link != graph)
+		link = &(*link)->next;
+	*link = graph->next;
+}
+
 /* ---- Capture ---------------------------------------------------------------------------------*/
 
 tn_status tn_capture_begin(tn_context *context)
@@ -129,6 +159,7 @@ tn_status tn_capture_begin(tn_context *context)
 		tn_mem_free(graph);
 		return tn_runtime_keep(runtime, &runtime->report);
 	}
+	link_graph(graph);
 	runtime->capture = graph;
 	return TN_OK;
 }
@@ -180,6 +211,7 @@ tn_status tn_capture_end(tn_context *context, tn_graph **result)
 	tn_error_reset(&error);
 	runtime->capture = NULL;
 	tn_stepped_take_back(&graph->stepped, runtime);
+	tn_flags_take_back(&graph->flags);
 	tn_status ended =
 		tn_device_capture_end(graph->device, &graph->handle, &graph->store, &error);
 	destroy_later(graph);
@@ -217,6 +249,7 @@ tn_status tn_graph_replay(tn_graph *graph)
 	}
 	for (size_t i = 0; i < graph->storages.n; i++)
 		((struct tn_storage *)graph->storages.items[i])->version++;
+	tn_flags_replay(&graph->flags);
 	tn_ledger_at(runtime->ledger, tn_operation_named(runtime, "replay"))->native++;
 	return TN_OK;
 }
@@ -232,9 +265,11 @@ void tn_graph_destroy(tn_graph *graph)
 		capture->later = graph;
 		return;
 	}
+	unlink_graph(graph);
 	int is_own = graph->device->fork_generation == tn_fork_generation();
 	tn_device_graph_release(graph->device, is_own ? graph->handle : NULL, graph->store);
 	tn_stepped_release(&graph->stepped);
+	tn_flags_release(&graph->flags);
 	for (size_t i = 0; i < graph->storages.n; i++)
 		tn_storage_release(graph->storages.items[i]);
 	for (size_t i = 0; i < graph->kernels.n; i++)

@@ -53,6 +53,7 @@ struct tn_runtime {
 	struct tn_program_cache *programs;
 	const struct tn_recorder *recorder; /* NULL: nobody listens */
 	void *tape; /* the one that has begun and not ended, though it may no longer record */
+	struct tn_graph *graphs;   /* all that live, the one that is being captured too */
 	struct tn_graph *capture;  /* work is being captured (array/capture.h); NULL: no */
 	struct tn_replay *writing; /* calls are being written down (array/replay.h); NULL: no */
 	/* What a higher layer keeps for the life of the context (the tape's cache of derivatives);

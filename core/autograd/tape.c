@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/flags.h"
 #include "autograd/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -156,11 +157,10 @@ tn_status tn_tape_watch(tn_tape *tape, tn_array *array)
 	return watch(tape, array, &entry);
 }
 
-tn_status tn_tape_watch_into(tn_tape *tape, tn_array *array, tn_array *gradient, int *filled)
+static tn_status watch_into(struct tn_tape *tape, tn_array *array, tn_array *gradient, int *filled,
+			    int is_weight)
 {
 	struct tn_entry *entry;
-	if (!gradient || !filled)
-		return TN_INVALID_ARGUMENT;
 	tn_status status = watch(tape, array, &entry);
 	if (status || entry->target)
 		return status;
@@ -174,7 +174,21 @@ tn_status tn_tape_watch_into(tn_tape *tape, tn_array *array, tn_array *gradient,
 				       tn_array_home(gradient)->name, tn_array_home(array)->name);
 	entry->target = tn_array_hold(gradient);
 	entry->filled = filled;
+	entry->is_weight = is_weight;
 	return TN_OK;
+}
+
+tn_status tn_tape_watch_into(tn_tape *tape, tn_array *array, tn_array *gradient, int *filled)
+{
+	if (!gradient || !filled)
+		return TN_INVALID_ARGUMENT;
+	return watch_into(tape, array, gradient, filled, 0);
+}
+
+tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *gradient,
+			       int *filled)
+{
+	return watch_into(tape, array, gradient, filled, 1);
 }
 
 tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array)
@@ -291,14 +305,22 @@ int tn_gradient_is_free(const tn_array *g)
 	return span == g->size;
 }
 
+static tn_status wrote(struct tn_entry *entry, struct tn_runtime *runtime, tn_status status)
+{
+	if (status)
+		return status;
+	if (entry->is_weight)
+		tn_capture_flag(runtime, entry->filled);
+	*entry->filled = 1;
+	return TN_OK;
+}
+
 /* target := or += g */
 static tn_status give_target(struct tn_entry *entry, tn_array *g)
 {
 	tn_status status = *entry->filled ? tn_add_into(entry->target, entry->target, g)
 					  : tn_assign(entry->target, g);
-	if (!status)
-		*entry->filled = 1;
-	return status;
+	return wrote(entry, g->runtime, status);
 }
 
 static tn_status give(struct tn_entry *entry, tn_array *g)
@@ -337,9 +359,7 @@ tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate)
 
 tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status)
 {
-	if (!status)
-		*node->inputs[i]->filled = 1;
-	return status;
+	return wrote(node->inputs[i], tn_node_runtime(node), status);
 }
 
 static tn_status check_saved(const struct tn_node *node)

@@ -39,6 +39,7 @@ struct tn_entry {
 	tn_array *gradient;    /* held; NULL until something arrives */
 	tn_array *target;      /* a leaf whose gradient has a place, held */
 	int *filled;
+	int is_weight; /* filled is noted while work is captured (array/flags.h) */
 };
 
 struct tn_saved {
@@ -113,6 +114,11 @@ static inline tn_status tn_runtime_status(const struct tn_runtime *runtime)
 	return runtime->error.status;
 }
 struct tn_runtime *tn_node_runtime(const struct tn_node *node);
+
+/* As tn_tape_watch_into, for a module's weight: replays of captured work set *filled, too, so who frees it tells
+ * the graphs (tn_capture_forget). */
+tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *gradient,
+			       int *filled);
 
 /* The recorder of the array layer's own operations (gradients.c). */
 tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_error_info *error);

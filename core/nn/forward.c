@@ -4,6 +4,7 @@
  * Running a network.  The outermost forward watches the trainable weights where a tape records.
  */
 #include "array/array.h"
+#include "array/flags.h"
 #include "autograd/tape.h"
 #include "nn/module.h"
 
@@ -16,8 +17,8 @@ static tn_status watch_weights(tn_module *module)
 		struct tn_weight *weight = module->listing[i].weight;
 		if (!weight->trainable)
 			continue;
-		tn_status status = tn_tape_watch_into(recorder->user, weight->value,
-						      weight->gradient, &weight->filled);
+		tn_status status = tn_tape_watch_weight(recorder->user, weight->value,
+							weight->gradient, &weight->filled);
 		if (status)
 			return status;
 	}
@@ -56,6 +57,9 @@ int tn_module_is_training(const tn_module *module)
 
 void tn_module_zero_gradients(tn_module *module)
 {
-	for (size_t i = 0; i < tn_module_parameter_count(module); i++)
-		module->listing[i].weight->filled = 0;
+	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		tn_capture_flag(module->runtime, &weight->filled);
+		weight->filled = 0;
+	}
 }

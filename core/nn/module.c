@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/flags.h"
 #include "base/memory.h"
 
 tn_module *tn_module_make(tn_context *context, const struct tn_module_class *class_, void *state)
@@ -72,10 +73,11 @@ tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class 
 	return tn_module_make(context, class_, copy);
 }
 
-static void drop_weight(struct tn_weight *weight)
+static void drop_weight(struct tn_runtime *runtime, struct tn_weight *weight)
 {
 	if (--weight->n_slots)
 		return;
+	tn_capture_forget(runtime, &weight->filled);
 	tn_array_unhold(weight->value);
 	tn_array_unhold(weight->gradient);
 	tn_mem_free(weight);
@@ -94,7 +96,7 @@ void tn_module_destroy(tn_module *module)
 		tn_mem_free(module->members[i].name);
 	}
 	for (size_t i = 0; i < module->n_slots; i++) {
-		drop_weight(module->slots[i].weight);
+		drop_weight(module->runtime, module->slots[i].weight);
 		tn_mem_free(module->slots[i].name);
 	}
 	tn_buffers_free(module);

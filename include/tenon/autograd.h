@@ -38,8 +38,9 @@ TN_API void tn_tape_end(tn_tape *tape);
 /* Asks for the gradient of `array`, which becomes a leaf.  Call it before the array is used.  TN_DTYPE:
  * not f32 or f64.  TN_STATE: it is a recorded result already, or backward has run. */
 TN_API tn_status tn_tape_watch(tn_tape *tape, tn_array *array);
-/* As tn_tape_watch; the gradient goes to `gradient`, of the same shape and dtype, on the same device.  *filled says whether
- * gradient holds something to add to (1) or not (0); backward sets it to 1. */
+/* As tn_tape_watch; the gradient goes to `gradient`, of the same shape and dtype, on the same device.
+ * *filled says whether gradient holds something to add to (1) or not (0); backward sets it to 1, once: when
+ * it is captured (tenon/capture.h), and not with each replay. */
 TN_API tn_status tn_tape_watch_into(tn_tape *tape, tn_array *array, tn_array *gradient,
 				    int *filled);
 

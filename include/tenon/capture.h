@@ -23,8 +23,23 @@
  * code would have done: it counts the optimizer's step, takes the learning rate that is set then, and draws the
  * next streams of the random state.  Steps that are replayed give the same bits as others, and the two may
  * be mixed.  The captured step itself was not done: after tn_capture_end all counts are what they were
- * before.  Any other number of the host's stays as it was when the step was captured, and so does which
- * parameters have gradients and are stepped; what else has to change lies in an array.
+ * before.
+ *
+ * So it is with the gradients of a module: after tn_capture_end it has those that it had before
+ * tn_capture_begin, and after a replay those that the captured work leaves.  Forward and backward may be
+ * captured without the step, which the host can then clip (tn_clip_grad_norm reads its norm there, and is
+ * TN_NOT_CAPTURABLE):
+ *
+ *     tn_module_zero_gradients(net);        before the capture, and before each replay
+ *     tn_graph_replay(graph);
+ *     tn_clip_grad_norm(net, 1.0, NULL);
+ *     tn_optimizer_step(optimizer);
+ *
+ * Whether backward writes a gradient anew or adds to it stays as it was when it was captured: anew after
+ * tn_module_zero_gradients, which may be part of the captured work, too.
+ *
+ * Any other number of the host's stays as it was when the step was captured, and so does which parameters
+ * a captured step steps; what else has to change lies in an array.
  */
 #ifndef TENON_CAPTURE_H
 #define TENON_CAPTURE_H

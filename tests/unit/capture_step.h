@@ -72,13 +72,12 @@ static inline void set_batch(struct training *t, int n)
 	assert_ok(tn_assign_host(t->labels, labels, sizeof(labels)));
 }
 
-/* Forward, backward and the optimizer's step; TN_OK or the error that is kept. */
-static inline tn_status step(struct training *t)
+/* Forward and backward; TN_OK or the error that is kept. */
+static inline tn_status give_gradients(struct training *t)
 {
 	tn_status status = tn_scope_begin(t->context);
 	if (status)
 		return status;
-	tn_module_zero_gradients(t->module);
 	tn_tape *tape = tn_tape_begin(t->context);
 	tn_array *loss =
 		tn_cross_entropy(tn_module_forward(t->module, t->x), t->labels, TN_NO_LABEL);
@@ -86,10 +85,16 @@ static inline tn_status step(struct training *t)
 	t->loss = loss ? tn_keep(loss) : NULL;
 	status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;
 	tn_tape_end(tape);
-	if (!status)
-		status = tn_optimizer_step(t->optimizer);
 	tn_scope_end(t->context, NULL);
 	return status;
+}
+
+/* With new gradients the optimizer's step, too. */
+static inline tn_status step(struct training *t)
+{
+	tn_module_zero_gradients(t->module);
+	tn_status status = give_gradients(t);
+	return status ? status : tn_optimizer_step(t->optimizer);
 }
 
 static inline float loss_of(const struct training *t)
