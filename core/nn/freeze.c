@@ -188,15 +188,26 @@ static void drop_repeats(struct tn_frozen *frozen)
 	frozen->n_repeats = frozen->oldest = 0;
 }
 
-/* Makes the copies anew. */
-static tn_status follow(tn_module *module)
+/* Does `what` to the tree in a scope of its own, and with the module's device as the current one. */
+static tn_status at_home(tn_module *module, tn_status (*what)(tn_module *tree))
 {
+	struct tn_runtime *rt = module->runtime;
+	struct tn_device *current = rt->device;
 	tn_status status = tn_scope_begin(module->context);
 	if (status)
 		return status;
-	drop_repeats(module->frozen);
-	status = compute_folds(module);
+	rt->device = tn_array_home(module->arena.values);
+	status = what(module);
+	rt->device = current;
 	tn_scope_end(module->context, NULL);
+	return status;
+}
+
+/* Makes the copies anew. */
+static tn_status follow(tn_module *module)
+{
+	drop_repeats(module->frozen);
+	tn_status status = at_home(module, compute_folds);
 	if (!status)
 		module->frozen->version = version_of(module);
 	return status;
@@ -222,11 +233,7 @@ static tn_status check(const tn_module *module)
 
 static tn_status freeze(tn_module *module)
 {
-	tn_status status = tn_scope_begin(module->context);
-	if (status)
-		return status;
-	status = freeze_tree(module);
-	tn_scope_end(module->context, NULL);
+	tn_status status = at_home(module, freeze_tree);
 	return status ? status : follow(module);
 }
 

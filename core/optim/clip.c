@@ -40,9 +40,25 @@ static tn_status scale(const tn_module *module, double factor)
 	return TN_OK;
 }
 
+/* On the module's device, whichever is the current one. */
+static tn_status clip(const tn_module *module, double max_norm, double *norm)
+{
+	struct tn_runtime *rt = module->runtime;
+	struct tn_device *current = rt->device;
+	double sum = 0.0;
+	rt->device = tn_array_home(module->arena.values);
+	tn_status status = sum_of_squares(module, &sum);
+	double factor = max_norm / (sqrt(sum) + 1e-6);
+	if (!status && factor < 1.0)
+		status = scale(module, factor);
+	rt->device = current;
+	*norm = sqrt(sum);
+	return status;
+}
+
 tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 {
-	double sum = 0.0;
+	double found;
 	if (!module || !module->arena.values || !(max_norm > 0.0))
 		return TN_INVALID_ARGUMENT;
 	tn_status status = tn_runtime_ready(module->runtime);
@@ -50,12 +66,9 @@ tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 		status = tn_scope_begin(module->context);
 	if (status)
 		return status;
-	status = sum_of_squares(module, &sum);
-	double factor = max_norm / (sqrt(sum) + 1e-6);
-	if (!status && factor < 1.0)
-		status = scale(module, factor);
+	status = clip(module, max_norm, &found);
 	tn_scope_end(module->context, NULL);
 	if (!status && norm)
-		*norm = sqrt(sum);
+		*norm = found;
 	return status;
 }

@@ -73,6 +73,27 @@ static tn_program *parse(const char *text, size_t n_states, const char *const *s
 	return tn_program_parse(text, &names, &program, error) ? NULL : program;
 }
 
+/* Arenas on the module's device, whichever is the current one. */
+static tn_status make_states(tn_optimizer *optimizer)
+{
+	const tn_module *module = optimizer->module;
+	struct tn_runtime *rt = module->runtime;
+	struct tn_device *current = rt->device;
+	tn_status status = tn_scope_begin(module->context);
+	if (status)
+		return status;
+	rt->device = tn_array_home(module->arena.values);
+	for (size_t i = 0; i < optimizer->n_states && !status; i++) {
+		tn_array *state = tn_zeros(module->context, TN_F32, 1, &module->arena.size);
+		status = state ? TN_OK : rt->error.status;
+		if (state)
+			optimizer->states[i] = tn_array_hold(state);
+	}
+	rt->device = current;
+	tn_scope_end(module->context, NULL);
+	return status;
+}
+
 static tn_status make(tn_optimizer *optimizer, const char *const *states, const char *text,
 		      uint32_t n_scalars, const char *const *scalars)
 {
@@ -86,17 +107,7 @@ static tn_status make(tn_optimizer *optimizer, const char *const *states, const 
 	optimizer->program = parse(text, optimizer->n_states, states, n_scalars, scalars, &error);
 	if (!optimizer->program)
 		return tn_runtime_keep(rt, &error);
-	tn_status status = tn_scope_begin(module->context);
-	if (status)
-		return status;
-	for (size_t i = 0; i < optimizer->n_states && !status; i++) {
-		tn_array *state = tn_zeros(module->context, TN_F32, 1, &module->arena.size);
-		status = state ? TN_OK : rt->error.status;
-		if (state)
-			optimizer->states[i] = tn_array_hold(state);
-	}
-	tn_scope_end(module->context, NULL);
-	return status;
+	return make_states(optimizer);
 }
 
 tn_optimizer *tn_optimizer_create(tn_module *module, const char *name, size_t n_states,
