@@ -8,10 +8,13 @@
 
 #include <string.h>
 
+#include <tenon/program.h>
+
 #include "array/capture.h"
 #include "base/memory.h"
 
-enum { CELLS = 128, MOST_SCALARS = 16 };
+enum { CELLS = 128, MOST_SCALARS = TN_PROGRAM_MAX_SCALARS };
+_Static_assert((int)CELLS >= (int)MOST_SCALARS, "the scalars of one program lie in one page");
 
 struct tn_stepped_entry {
 	struct tn_stepped_entry *next;
