@@ -4,13 +4,13 @@
  * New arrays: uninitialised, filled, counted up, from the host, or random.
  */
 #include <math.h>
-#include <string.h>
 
 #include "array/make.h"
 #include "array/replay.h"
 #include "array/map.h"
 #include "array/shape.h"
 #include "array/stepped.h"
+#include "base/bits.h"
 #include "base/memory.h"
 #include "program/cast.h"
 
@@ -121,7 +121,7 @@ tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double st
 	for (int64_t i = 0; i < n; i++) {
 		double value = start + (double)i * step;
 		uint64_t bits = tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(value));
-		memcpy(data + (size_t)i * size, &bits, size);
+		bits_store(data + (size_t)i * size, size, bits);
 	}
 	array = from_host(context, "arange", dtype, 1, &n, data);
 	tn_mem_free(data);

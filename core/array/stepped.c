@@ -6,11 +6,10 @@
  */
 #include "array/stepped.h"
 
-#include <string.h>
-
 #include <tenon/program.h>
 
 #include "array/capture.h"
+#include "base/bits.h"
 #include "base/memory.h"
 
 enum { CELLS = 128, MOST_SCALARS = TN_PROGRAM_MAX_SCALARS };
@@ -165,8 +164,8 @@ static tn_status ask(struct tn_stepped_entry *entry, struct tn_runtime *runtime,
 		return status;
 	entry->is_counted = 1;
 	for (uint32_t i = 0; i < entry->n; i++)
-		memcpy(&entry->page->host[turn][entry->cell + i], &scalars[i].bits,
-		       sizeof(scalars[i].bits));
+		bits_store(&entry->page->host[turn][entry->cell + i],
+			   tn_dtype_size(scalars[i].dtype), scalars[i].bits);
 	return TN_OK;
 }
 
