@@ -147,6 +147,7 @@ static tn_array *random_array(tn_context *context, const char *text, int rank, c
 	tn_status status;
 	if (!array)
 		return NULL;
+	const struct tn_random_state before = runtime->random;
 	for (int i = 0; i < 4; i++)
 		scalars[2 + i] = tn_scalar_of(TN_F32, (double)parameters[i]);
 	status = tn_programs_get(runtime, "random", text, &names, &run.program);
@@ -154,7 +155,7 @@ static tn_array *random_array(tn_context *context, const char *text, int rank, c
 		status = tn_stepped_random(runtime, tn_array_home(array), scalars);
 	if (!status)
 		status = tn_map_run(runtime, &run);
-	return tn_end(runtime, status, array);
+	return tn_end(runtime, tn_stepped_drawn(runtime, before, status), array);
 }
 
 /* low + (high - low) u with u of 24 bits in [0, 1).  Where rounding brings that up to high, it is the

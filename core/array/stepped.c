@@ -152,6 +152,14 @@ tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device
 	return tn_stepped_add(runtime, device, &source, 2, scalars, &state);
 }
 
+tn_status tn_stepped_drawn(struct tn_runtime *runtime, struct tn_random_state before,
+			   tn_status status)
+{
+	if (status && !runtime->capture)
+		runtime->random = before;
+	return status;
+}
+
 /* ---- Replaying -------------------------------------------------------------------------------*/
 
 static tn_status ask(struct tn_stepped_entry *entry, struct tn_runtime *runtime, uint64_t turn)

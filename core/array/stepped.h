@@ -47,6 +47,11 @@ tn_status tn_stepped_add(struct tn_runtime *runtime, struct tn_device *device,
 tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
 			    struct tn_scalar scalars[2]);
 
+/* What drew from the state `before` ended with `status`, which is returned.  Where it failed nothing was drawn; a
+ * capture takes back at its end what it drew. */
+tn_status tn_stepped_drawn(struct tn_runtime *runtime, struct tn_random_state before,
+			   tn_status status);
+
 /* ---- For the graph ---------------------------------------------------------------------------*/
 
 struct tn_stepped_entry;

@@ -81,8 +81,10 @@ tn_array *tn_dropout(const tn_array *x, double p)
 		.threshold = keep > 4294967295.0 ? UINT32_MAX : (uint32_t)keep,
 		.scale = 1.0 / (1.0 - p),
 	};
+	const struct tn_random_state before = rt->random;
 	tn_status status = tn_stepped_random(rt, tn_array_home(x), state.random);
 	tn_array *y = status ? tn_end(rt, status, NULL) : masked(x, &state);
+	(void)tn_stepped_drawn(rt, before, y ? TN_OK : rt->error.status);
 	return tn_tape_resume(suspension, y,
 			      &(struct tn_node_request){.operation = "dropout",
 							.backward = backward,

@@ -263,6 +263,26 @@ static void the_mode_warn_speaks_once_an_operation(void **state)
 	assert_null(strstr(strstr(f->log, "exp") + 1, "exp"));
 }
 
+/* The next draw is what the one that failed would have been. */
+static void a_draw_that_fails_uses_up_no_stream(void **state)
+{
+	struct fixture *f = *state;
+	float expected[8], found[8];
+	f->runtime.random = (struct tn_random_state){3, 9};
+	assert_ok(tn_to_host(tn_random_uniform(context_of(f), SHAPE(8), 0, 1), expected,
+			     sizeof(expected)));
+	f->runtime.random = (struct tn_random_state){3, 9};
+	f->runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
+	f->runtime.fallback = TN_FALLBACK_ERROR;
+	assert_null(tn_random_uniform(context_of(f), SHAPE(8), 0, 1));
+	assert_kept(f, TN_UNSUPPORTED, "TENON_FALLBACK=error");
+	assert_int_equal(f->runtime.random.stream, 9);
+	f->runtime.fallback = TN_FALLBACK_ALLOW;
+	assert_ok(
+		tn_to_host(tn_random_uniform(context_of(f), SHAPE(8), 0, 1), found, sizeof(found)));
+	assert_memory_equal(found, expected, sizeof(found));
+}
+
 static tn_status fail_reduce(void *device, const struct tn_reduce_args *args)
 {
 	(void)device;
@@ -300,6 +320,7 @@ int main(void)
 		TEST(host_runs_count_the_bytes_that_move),
 		TEST(a_host_memory_device_moves_nothing),
 		TEST(the_mode_error_forbids_host_runs),
+		TEST(a_draw_that_fails_uses_up_no_stream),
 		TEST(the_mode_native_forbids_compositions_too),
 		TEST(the_mode_warn_speaks_once_an_operation),
 		TEST(a_failure_of_the_backend_is_kept_with_its_words),
