@@ -164,7 +164,8 @@ TN_API tn_array *tn_keep(tn_array *array);
 /* ---- Random state ----------------------------------------------------------------------------*/
 
 /* The seed from which every random number of the context follows, and the number of the next random
- * stream.  Setting them repeats a sequence.  [thread: one per context | since 0.1] */
+ * stream.  Setting them repeats a sequence; while work is captured (tenon/capture.h) it changes nothing, and
+ * the context keeps TN_NOT_CAPTURABLE.  [thread: one per context | since 0.1] */
 struct tn_random_state {
 	uint64_t seed;
 	uint64_t stream;
