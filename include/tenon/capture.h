@@ -72,7 +72,10 @@ TN_API tn_status tn_capture_end(tn_context *context, tn_graph **graph);
  * that it reads have to be there still; those that it writes are kept by the graph.  A tape that has used an
  * array which was made inside the capture is to be ended before the next replay: it does not notice that
  * the elements change.  TN_STATE: an optimizer whose step was captured has been destroyed, or parameters that
- * were stepped together have been stepped apart since; nothing is done or counted.  Errors are kept; what fails on the device is answered later, by what waits for it.
+ * were stepped together have been stepped apart since; nothing is done or counted.  Errors are kept; what
+ * fails on the device is answered later, by what waits for it.  Where an optimizer or random numbers change
+ * from step to step, that may be a replay: after each 16 of such a graph the next one first waits for all
+ * work of the device, and answers what has failed there; then it has not been started or counted itself.
  * [thread: one per context | may return before the result is ready | since 0.1] */
 TN_API tn_status tn_graph_replay(tn_graph *graph);
 
