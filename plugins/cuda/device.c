@@ -15,6 +15,8 @@
 
 #define TF32_VARIABLE "TENON_CUDA_TF32"
 
+enum { TF32_ARCHITECTURE = 80 };
+
 static tn_status device_count(void *instance, struct tn_device_count *out)
 {
 	struct cuda_instance *own = instance;
@@ -39,6 +41,13 @@ static int asks_for_tf32(const struct tn_host *host)
 	return value && !strcmp(value, "1");
 }
 
+/* Where the architecture is not known before the device is opened, it may have it. */
+static int may_use_tf32(const struct cuda_instance *own, const struct cuda_facts *facts)
+{
+	return (!facts->architecture || facts->architecture >= TF32_ARCHITECTURE) &&
+	       asks_for_tf32(own->host);
+}
+
 /* Newer devices first, among equals the one with more memory. */
 static int32_t score_of(const struct cuda_facts *facts)
 {
@@ -49,7 +58,7 @@ static int32_t score_of(const struct cuda_facts *facts)
 static void describe_facts(const struct cuda_instance *own, const struct cuda_facts *facts,
 			   struct tn_device_description *out)
 {
-	int tf32 = asks_for_tf32(own->host);
+	int tf32 = may_use_tf32(own, facts);
 	memset(out, 0, sizeof(*out));
 	out->kind = TN_DEVICE_DISCRETE_GPU;
 	out->memory_kinds = 1u << TN_MEMORY_DEVICE | 1u << TN_MEMORY_PINNED;
@@ -76,7 +85,9 @@ static void describe_facts(const struct cuda_instance *own, const struct cuda_fa
 	snprintf(out->name, sizeof(out->name), "%s", facts->name);
 	snprintf(out->note, sizeof(out->note), "%s%s%s", own->driver,
 		 own->driver[0] && tf32 ? "; " : "",
-		 tf32 ? "f32 is multiplied in TF32 (" TF32_VARIABLE ")" : "");
+		 !tf32                 ? ""
+		 : facts->architecture ? "f32 is multiplied in TF32 (" TF32_VARIABLE ")"
+				       : "f32 may be multiplied in TF32 (" TF32_VARIABLE ")");
 }
 
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
@@ -260,10 +271,10 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	made->host = own->host;
 	made->rt = &own->rt;
 	made->facts = own->devices[taken.index];
-	made->uses_tf32 = asks_for_tf32(own->host);
 	made->has_ranges = cuda_ranges_are_asked(own->host);
 	made->dnn_mode = cuda_dnn_mode(own->host);
 	status = make(made, taken.index, error);
+	made->uses_tf32 = made->architecture >= TF32_ARCHITECTURE && asks_for_tf32(own->host);
 	if (status) {
 		close_device(made);
 		return status;

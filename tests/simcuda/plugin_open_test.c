@@ -149,6 +149,40 @@ static void the_call_that_fails_is_named(void **state)
 	}
 }
 
+/* ---- What is described -----------------------------------------------------------------------*/
+
+static void tf32_is_said_where_the_device_has_it(void **state)
+{
+	static const struct {
+		const char *architecture, *note;
+		int is_hidden;
+	} cases[] = {
+		{"SIMCUDA_ARCH=75", NULL, 0},
+		{"SIMCUDA_ARCH=80", "f32 is multiplied in TF32", 0},
+		{"SIMCUDA_ARCH=75", "f32 may be multiplied in TF32", 1},
+	};
+	(void)state;
+	setenv("TENON_CUDA_TF32", "1", 1); /* NOLINT(concurrency-mt-unsafe) */
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_device_description found = {.struct_size = sizeof(found)};
+		struct plugin p = {.device = NULL};
+		restart_simcuda(SETTINGS(cases[i].architecture));
+		if (cases[i].is_hidden)
+			simcudaNvmlInject("nvmlDeviceGetCudaComputeCapability", 1, 3);
+		plugin_load(&p);
+		assert_ok(p.devices->describe(p.instance, 0, &found));
+		if (cases[i].note)
+			assert_contains(found.note, cases[i].note);
+		else
+			assert_null(strstr(found.note, "TF32"));
+		for (int family = TN_FAMILY_MATMUL; family <= TN_FAMILY_CONV; family++)
+			assert_int_equal(found.accuracy[family],
+					 cases[i].note ? TN_ACCURACY_REDUCED : TN_ACCURACY_IEEE);
+		plugin_close(&p);
+	}
+	unsetenv("TENON_CUDA_TF32"); /* NOLINT(concurrency-mt-unsafe) */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +193,7 @@ int main(void)
 		cmocka_unit_test(an_old_driver_has_no_devices),
 		cmocka_unit_test(an_old_driver_is_named_when_a_device_is_opened),
 		cmocka_unit_test(the_call_that_fails_is_named),
+		cmocka_unit_test(tf32_is_said_where_the_device_has_it),
 	};
 	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
 		return TEST_SKIPPED;
