@@ -26,7 +26,7 @@ struct answer {
 	const char *function;
 };
 
-/* Memory of a pool is not what peers may reach by the other call. */
+/* A pool is opened by itself; the driver's slots for peers, of which there are few, are left to others. */
 static struct answer open_pool(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
@@ -34,8 +34,6 @@ static struct answer open_pool(const struct exchange *x)
 		.location = {.type = cudaMemLocationTypeDevice, .id = x->taker->ordinal},
 		.flags = cudaMemAccessFlagsProtReadWrite};
 	cudaMemPool_t pool = NULL;
-	if (!x->giver->has_pools)
-		return (struct answer){cudaSuccess, NULL};
 	cudaError_t code = rt->cudaDeviceGetMemPool(&pool, x->giver->ordinal);
 	if (code != cudaSuccess)
 		return (struct answer){code, "cudaDeviceGetMemPool"};
@@ -46,12 +44,14 @@ static struct answer open_pool(const struct exchange *x)
 static struct answer open_memory(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
+	if (x->giver->has_pools)
+		return open_pool(x);
 	cudaError_t code = rt->cudaDeviceEnablePeerAccess(x->giver->ordinal, 0);
-	if (code == cudaErrorPeerAccessAlreadyEnabled)
+	if (code == cudaErrorPeerAccessAlreadyEnabled) {
 		(void)rt->cudaGetLastError();
-	else if (code != cudaSuccess)
-		return (struct answer){code, "cudaDeviceEnablePeerAccess"};
-	return open_pool(x);
+		code = cudaSuccess;
+	}
+	return (struct answer){code, "cudaDeviceEnablePeerAccess"};
 }
 
 static int is_refusal(cudaError_t code)
@@ -60,43 +60,51 @@ static int is_refusal(cudaError_t code)
 	       code == cudaErrorNotSupported;
 }
 
-/* Asked once. */
-static tn_status ask(const struct exchange *x)
+static void log_detour(const struct exchange *x)
+{
+	cuda_log(x->taker->host, TN_LOG_INFO,
+		 "%s (%d) does not reach %s (%d): copies make a stop on the host",
+		 x->taker->facts.name, x->taker->ordinal, x->giver->facts.name, x->giver->ordinal);
+}
+
+/* Asks, and of more than a dry run opens memory too; a refusal of that is a no.  What was answered for good is
+ * kept: that they do not reach each other, or that memory is open. */
+static tn_status ask(const struct exchange *x, int is_dry, int *can)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
-	int can = 0;
-	cudaError_t code = rt->cudaDeviceCanAccessPeer(&can, x->taker->ordinal, x->giver->ordinal);
+	const uint64_t bit = UINT64_C(1) << x->giver->ordinal;
+	cudaError_t code = rt->cudaDeviceCanAccessPeer(can, x->taker->ordinal, x->giver->ordinal);
 	struct answer answer = {code, "cudaDeviceCanAccessPeer"};
-	if (code == cudaSuccess && can)
+	if (code == cudaSuccess && *can && !is_dry)
 		answer = open_memory(x);
 	if (is_refusal(answer.code)) {
 		(void)rt->cudaGetLastError();
-		can = 0;
+		*can = 0;
 	} else if (answer.code != cudaSuccess) {
 		return cuda_stream_fail(x->taker, x->takes, x->args.call.error, answer.code,
 					"peer_copy", answer.function);
 	}
-	x->taker->peers_asked |= UINT64_C(1) << x->giver->ordinal;
-	if (can)
-		x->taker->peers_reached |= UINT64_C(1) << x->giver->ordinal;
+	if (*can && is_dry)
+		return TN_OK;
+	x->taker->peers_asked |= bit;
+	if (*can)
+		x->taker->peers_reached |= bit;
 	else
-		cuda_log(x->taker->host, TN_LOG_INFO,
-			 "%s (%d) does not reach %s (%d): copies make a stop on the host",
-			 x->taker->facts.name, x->taker->ordinal, x->giver->facts.name,
-			 x->giver->ordinal);
+		log_detour(x);
 	return TN_OK;
 }
 
-static tn_status reach(const struct exchange *x)
+static tn_status reach(const struct exchange *x, int is_dry)
 {
 	tn_status status = TN_OK;
 	if (x->giver->ordinal >= CUDA_MAX_DEVICES)
 		return cuda_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
 				 "device %d is beyond the %d that are known", x->giver->ordinal,
 				 CUDA_MAX_DEVICES);
+	int can = (x->taker->peers_reached >> x->giver->ordinal & 1) != 0;
 	if (!(x->taker->peers_asked >> x->giver->ordinal & 1))
-		status = ask(x);
-	if (status || x->taker->peers_reached >> x->giver->ordinal & 1)
+		status = ask(x, is_dry, &can);
+	if (status || can)
 		return status;
 	return cuda_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
 			 "device %d does not reach device %d", x->taker->ordinal,
@@ -241,7 +249,7 @@ static tn_status take(struct cuda_device *device, const struct tn_peer_args *arg
 	if (!status)
 		status = cuda_stream_of(x->giver, &peers, "peer_copy", &x->gives);
 	if (!status)
-		status = reach(x);
+		status = reach(x, (own->call.flags & TN_DRY_RUN) != 0);
 	return status ? status : cuda_workspace(&own->call, "peer_copy", 0, goes_on);
 }
 

@@ -255,6 +255,25 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const struct cudaMemAcces
 	return error ? error : sim_leave(set_access(find(handle), access, n));
 }
 
+static cudaError_t get_access(enum cudaMemAccessFlags *flags, const struct sim_pool *pool,
+			      const struct cudaMemLocation *location)
+{
+	if (!flags || !pool || !location || location->type != cudaMemLocationTypeDevice ||
+	    !is_device(location->id))
+		return cudaErrorInvalidValue;
+	*flags = location->id == pool->device || pool->peers >> location->id & 1
+			 ? cudaMemAccessFlagsProtReadWrite
+			 : cudaMemAccessFlagsProtNone;
+	return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t handle,
+				 struct cudaMemLocation *location)
+{
+	cudaError_t error = sim_enter("cudaMemPoolGetAccess");
+	return error ? error : sim_leave(get_access(flags, find(handle), location));
+}
+
 /* The number behind an attribute: where it lies and how wide it is. */
 static void *attribute_of(struct sim_pool *pool, enum cudaMemPoolAttr attribute, size_t *size)
 {

@@ -58,7 +58,7 @@ static void fill_memory(struct cudaDeviceProp *p)
 	p->unifiedAddressing = 1;
 	p->canUseHostPointerForRegisteredMem = 1;
 	p->hostRegisterSupported = 1;
-	p->memoryPoolsSupported = 1;
+	p->memoryPoolsSupported = sim_settings.pools;
 	p->asyncEngineCount = 3;
 	p->concurrentKernels = 1;
 	p->streamPrioritiesSupported = 1;

@@ -17,6 +17,7 @@ struct sim_settings {
 	int multiprocessors; /* SIMCUDA_MULTIPROCESSORS, 8 */
 	int defer;           /* SIMCUDA_DEFER, 0 */
 	int peer;            /* SIMCUDA_PEER, 1: devices reach each other */
+	int pools;           /* SIMCUDA_POOLS, 1: devices have memory pools */
 	int keys;            /* SIMCUDA_KEYS, 1: memory protection keys may be used */
 	int verbose;         /* SIMCUDA_VERBOSE, 0: what is found goes to stderr */
 	int pageable;        /* SIMCUDA_PAGEABLE, 0: devices read the host's memory as it is */

@@ -41,14 +41,26 @@ static void finish(tn_context *context)
 
 /* ---- Cases -----------------------------------------------------------------------------------*/
 
+/* The giver's pool alone is opened, to the taker and for as long as it is. */
+static void assert_pool_is_open(void)
+{
+	struct cudaMemLocation taker = {.type = cudaMemLocationTypeDevice, .id = 1};
+	enum cudaMemAccessFlags flags = cudaMemAccessFlagsProtNone;
+	cudaMemPool_t pool = NULL;
+	assert_cuda(cudaDeviceGetMemPool(&pool, 0), cudaSuccess);
+	assert_cuda(cudaMemPoolGetAccess(&flags, pool, &taker), cudaSuccess);
+	assert_int_equal(flags, cudaMemAccessFlagsProtReadWrite);
+	assert_int_equal(simcudaCalls("cudaMemPoolSetAccess"), 1);
+	assert_int_equal(simcudaCalls("cudaDeviceEnablePeerAccess"), 0);
+}
+
 static void nobody_waits_for_a_copy_between_peers(void **state)
 {
 	(void)state;
 	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
 	tn_array *x = numbers(context, 3);
 	assert_true(first_of(send(context, x)) == 3);
-	assert_int_equal(simcudaCalls("cudaDeviceEnablePeerAccess"), 1);
-	assert_int_equal(simcudaCalls("cudaMemPoolSetAccess"), 1);
+	assert_pool_is_open();
 	tn_array *twice = tn_add(x, x);
 	simcudaForgetCalls();
 	tn_array *there = send(context, twice);
@@ -73,6 +85,20 @@ static void peers_out_of_reach_go_by_way_of_the_host(void **state)
 	}
 	assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 0);
 	assert_int_equal(simcudaCalls("cudaDeviceCanAccessPeer"), 1);
+	finish(context);
+}
+
+/* Where memory is of no pool, the whole device's is opened. */
+static void memory_without_a_pool_is_opened_with_the_device(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", "SIMCUDA_POOLS=0"));
+	tn_array *x = numbers(context, 3);
+	for (int i = 0; i < 2; i++)
+		assert_true(first_of(send(context, x)) == 3);
+	assert_int_equal(simcudaCalls("cudaDeviceEnablePeerAccess"), 1);
+	assert_int_equal(simcudaCalls("cudaMemPoolSetAccess"), 0);
+	assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 2);
 	finish(context);
 }
 
@@ -128,15 +154,17 @@ static void a_call_that_fails_spoils_one_copy(void **state)
 	static const struct {
 		const char *name;
 		unsigned n;
-	} calls[] = {{"cudaDeviceCanAccessPeer", 1},  {"cudaDeviceEnablePeerAccess", 1},
-		     {"cudaDeviceGetMemPool", 1},     {"cudaMemPoolSetAccess", 1},
+	} calls[] = {{"cudaDeviceCanAccessPeer", 1},  {"cudaDeviceGetMemPool", 1},
+		     {"cudaMemPoolSetAccess", 1},     {"cudaDeviceEnablePeerAccess", 1},
 		     {"cudaEventCreateWithFlags", 1}, {"cudaEventCreateWithFlags", 2},
 		     {"cudaEventRecord", 1},          {"cudaStreamWaitEvent", 1},
 		     {"cudaMemcpyPeerAsync", 1},      {"cudaEventRecord", 2},
 		     {"cudaStreamWaitEvent", 2}};
 	(void)state;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+		int is_enabled = !strcmp(calls[i].name, "cudaDeviceEnablePeerAccess");
+		tn_context *context = open_cuda(SETTINGS(
+			"SIMCUDA_DEFER=1", is_enabled ? "SIMCUDA_POOLS=0" : "SIMCUDA_POOLS=1"));
 		tn_array *x = numbers(context, 5);
 		/* So that the second device is open. */
 		assert_non_null(tn_to(numbers(context, 1), tn_context_device(context, 2)));
@@ -153,14 +181,21 @@ static void a_call_that_fails_spoils_one_copy(void **state)
 
 static void a_refusal_is_no_failure(void **state)
 {
+	static const struct {
+		const char *pools, *name;
+		cudaError_t code;
+	} cases[] = {{"SIMCUDA_POOLS=1", "cudaMemPoolSetAccess", cudaErrorNotSupported},
+		     {"SIMCUDA_POOLS=0", "cudaDeviceEnablePeerAccess", cudaErrorTooManyPeers}};
 	(void)state;
-	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
-	simcudaInject("cudaDeviceEnablePeerAccess", 1, cudaErrorTooManyPeers, 0);
-	tn_array *x = numbers(context, 5);
-	assert_true(first_of(send(context, x)) == 5);
-	assert_true(first_of(send(context, x)) == 5);
-	assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 0);
-	finish(context);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", cases[i].pools));
+		simcudaInject(cases[i].name, 1, cases[i].code, 0);
+		tn_array *x = numbers(context, 5);
+		assert_true(first_of(send(context, x)) == 5);
+		assert_true(first_of(send(context, x)) == 5);
+		assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 0);
+		finish(context);
+	}
 }
 
 /* A gradient goes back the way that its array came. */
@@ -186,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_waits_for_a_copy_between_peers),
 		cmocka_unit_test(peers_out_of_reach_go_by_way_of_the_host),
+		cmocka_unit_test(memory_without_a_pool_is_opened_with_the_device),
 		cmocka_unit_test(memory_is_given_back_while_the_copy_waits),
 		cmocka_unit_test(a_giver_that_is_lost_is_told_to_who_waits),
 		cmocka_unit_test(a_call_that_fails_spoils_one_copy),
