@@ -23,7 +23,7 @@ struct cuda_stream {
 	/* As they were when its capture began. */
 	const char *marked[RECENT];
 	uint64_t n_marked;
-	uint64_t givers; /* bit n: it took bytes from device n since it was last waited for */
+	uint64_t givers; /* bit n: it took bytes from device n since it was last seen to be done */
 };
 
 struct event {
@@ -169,27 +169,32 @@ void cuda_stream_take_from(struct cuda_stream *stream, int ordinal)
 }
 
 /* What came from a device that is lost is nothing, and the streams of others do not say so.  Any call on
- * it does. */
+ * it does.  A loss is told once; with is_done, which says that all of the stream's work is, the others are
+ * not looked at again. */
 static tn_status check_givers(const struct cuda_device *device, struct cuda_stream *stream,
-			      struct tn_error_info *error, const char *operation)
+			      int is_done, struct tn_error_info *error, const char *operation)
 {
 	const struct cuda_runtime *rt = device->rt;
 	size_t free_bytes = 0, total = 0;
 	tn_status status = TN_OK;
+	if (!stream || !stream->givers)
+		return TN_OK;
 	for (int giver = 0; giver < CUDA_MAX_DEVICES; giver++) {
 		if (!(stream->givers >> giver & 1))
 			continue;
 		cudaError_t code = rt->cudaSetDevice(giver);
 		if (code == cudaSuccess)
 			code = rt->cudaMemGetInfo(&free_bytes, &total);
-		if (cuda_status_of(code) == TN_DEVICE_LOST)
+		int is_lost = cuda_status_of(code) == TN_DEVICE_LOST;
+		if (is_lost)
 			status = cuda_fail(error, TN_BACKEND_FAILURE, operation,
 					   "device %d, from which bytes were taken, is lost: %s "
 					   "(%s, %d)",
 					   giver, rt->cudaGetErrorString(code),
 					   rt->cudaGetErrorName(code), (int)code);
+		if (is_lost || is_done)
+			stream->givers &= ~(UINT64_C(1) << giver);
 	}
-	stream->givers = 0;
 	(void)rt->cudaSetDevice(device->ordinal);
 	(void)rt->cudaGetLastError();
 	return status;
@@ -206,7 +211,7 @@ tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *strea
 		return cuda_stream_fail(device, stream, error, code, operation,
 					"cudaStreamSynchronize");
 	stream->n_recent = 0;
-	return stream->givers ? check_givers(device, stream, error, operation) : TN_OK;
+	return check_givers(device, stream, 1, error, operation);
 }
 
 /* ---- A stream's life -------------------------------------------------------------------------*/
@@ -364,7 +369,7 @@ tn_status cuda_async_error(void *device, void *stream, struct tn_error_info *out
 	if (code == cudaSuccess)
 		found->n_recent = 0;
 	if (code == cudaSuccess || is_pending(own, code))
-		return TN_OK;
+		return check_givers(own, found, code == cudaSuccess, out, "async_error");
 	return cuda_stream_fail(own, found, out, code, "async_error", "cudaStreamQuery");
 }
 
@@ -463,15 +468,21 @@ static tn_status event_wait(void *device, const struct tn_event_args *args)
 	return TN_OK;
 }
 
-/* What failed before the event is named by the stream in which it was recorded, while that lives. */
+/* The stream in which it was recorded, while that lives. */
+static struct cuda_stream *stream_of(const struct cuda_device *device, const struct event *event)
+{
+	struct cuda_stream *stream = device->streams;
+	while (stream && stream->serial != event->serial)
+		stream = stream->next;
+	return stream;
+}
+
+/* What failed before the event is named by its stream. */
 static tn_status fail_event(struct cuda_device *device, const struct event *event,
 			    struct tn_error_info *error, cudaError_t code, const char *operation,
 			    const char *function)
 {
-	const struct cuda_stream *stream = device->streams;
-	while (stream && stream->serial != event->serial)
-		stream = stream->next;
-	return cuda_stream_fail(device, stream, error, code, operation, function);
+	return cuda_stream_fail(device, stream_of(device, event), error, code, operation, function);
 }
 
 static tn_status event_sync(void *device, const struct tn_event_args *args)
@@ -489,7 +500,8 @@ static tn_status event_sync(void *device, const struct tn_event_args *args)
 	if (code != cudaSuccess)
 		return fail_event(own, event, taken.call.error, code, "event_sync",
 				  "cudaEventSynchronize");
-	return TN_OK;
+	/* What the stream took after the event may not be done. */
+	return check_givers(own, stream_of(own, event), 0, taken.call.error, "event_sync");
 }
 
 static tn_status event_query(void *device, const struct tn_event_args *args, uint32_t *reached)

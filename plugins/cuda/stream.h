@@ -26,7 +26,8 @@ void cuda_stream_note(struct cuda_stream *stream, const char *operation);
 void cuda_stream_forget(struct cuda_device *device, const char *operation);
 /* A launch came back without an error: with CUDA_LAUNCH_BLOCKING all that the stream was given is done. */
 void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *stream);
-/* It takes bytes from that device of the runtime's; should that be lost, who waits for the stream is told. */
+/* It takes bytes from that device of the runtime's; should that be lost, who waits for the stream, or asks for
+ * its errors, is told. */
 void cuda_stream_take_from(struct cuda_stream *stream, int ordinal);
 /* Sets a mark, and gives the names that were noted since, at most so many, the last ones; they are no longer
  * under way. */

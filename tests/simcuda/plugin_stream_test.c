@@ -100,6 +100,107 @@ static void a_launch_that_fails_is_told_and_forgotten(void **state)
 	plugin_close(&p);
 }
 
+/* ---- Bytes from a device that is lost --------------------------------------------------------*/
+
+/* The plugin's device is the one that takes. */
+struct exchange {
+	struct plugin p;
+	void *giver, *event;
+	uint64_t from, to;
+};
+
+static tn_status exchange_copy(struct exchange *x, uint32_t flags)
+{
+	const struct tn_peer_table *peers = x->p.descriptor->query(x->p.instance, TN_TABLE_PEER);
+	struct tn_peer_args args = {.call = plugin_call(&x->p, sizeof(args), NULL),
+				    .peer = x->giver,
+				    .buffer = x->to,
+				    .peer_buffer = x->from,
+				    .size = BYTES};
+	args.call.flags = flags;
+	return peers->peer_copy(x->p.device, &args);
+}
+
+static void exchange_begin(struct exchange *x)
+{
+	struct plugin *p = &x->p;
+	memset(x, 0, sizeof(*x));
+	plugin_open(p, SETTINGS("SIMCUDA_DEFER=1", "SIMCUDA_DEVICES=2"));
+	x->giver = p->device;
+	x->from = plugin_take(p, TN_MEMORY_DEVICE, BYTES);
+	assert_ok(plugin_fill(p, NULL, x->from, N, 1));
+	assert_ok(plugin_open_device(p, 1));
+	x->to = plugin_take(p, TN_MEMORY_DEVICE, BYTES);
+	struct tn_event_args args = {.call = plugin_call(p, sizeof(args), NULL)};
+	assert_ok(p->streams->event_create(p->device, &args, &x->event));
+}
+
+static tn_status exchange_event(struct exchange *x,
+				tn_status (*entry)(void *, const struct tn_event_args *))
+{
+	const struct tn_event_args args = {.call = plugin_call(&x->p, sizeof(args), NULL),
+					   .event = x->event};
+	return entry(x->p.device, &args);
+}
+
+static void exchange_end(struct exchange *x)
+{
+	assert_ok(exchange_event(x, x->p.streams->event_destroy));
+	x->p.devices->close(x->p.device);
+	x->p.devices->close(x->giver);
+	x->p.device = NULL;
+	restart_simcuda(NULL);
+	plugin_close(&x->p);
+}
+
+enum asked { ASYNC_ERROR, EVENT_SYNC, SYNC, ASKED };
+
+static tn_status exchange_ask(struct exchange *x, enum asked asked)
+{
+	(void)plugin_call(&x->p, 0, NULL);
+	if (asked == ASYNC_ERROR)
+		return x->p.devices->async_error(x->p.device, NULL, &x->p.error);
+	if (asked == EVENT_SYNC)
+		return exchange_event(x, x->p.streams->event_sync);
+	return plugin_sync(&x->p, NULL);
+}
+
+/* Each way to ask tells it, once.  The taker's own work goes on. */
+static void a_lost_giver_is_told_by_whatever_is_asked(void **state)
+{
+	(void)state;
+	for (int asked = 0; asked < ASKED; asked++) {
+		struct exchange x;
+		exchange_begin(&x);
+		assert_ok(exchange_copy(&x, 0));
+		assert_ok(exchange_event(&x, x.p.streams->event_record));
+		/* It is not forgotten while later work may be under way. */
+		assert_ok(exchange_ask(&x, EVENT_SYNC));
+		/* The next that is asked is the giver. */
+		simcudaInject("cudaMemGetInfo", 1, cudaErrorIllegalAddress, 1);
+		assert_status(exchange_ask(&x, asked), TN_BACKEND_FAILURE);
+		assert_contains(x.p.error.text, "device 0, from which bytes were taken, is lost");
+		assert_ok(exchange_ask(&x, asked));
+		assert_ok(plugin_fill(&x.p, NULL, x.to, N, 1));
+		assert_ok(plugin_sync(&x.p, NULL));
+		exchange_end(&x);
+	}
+}
+
+static void a_dry_run_opens_no_memory(void **state)
+{
+	struct exchange x;
+	(void)state;
+	exchange_begin(&x);
+	assert_ok(exchange_copy(&x, TN_DRY_RUN));
+	assert_int_equal(simcudaCalls("cudaDeviceCanAccessPeer"), 1);
+	assert_int_equal(simcudaCalls("cudaMemPoolSetAccess"), 0);
+	assert_int_equal(simcudaCalls("cudaDeviceEnablePeerAccess"), 0);
+	assert_ok(exchange_copy(&x, 0));
+	assert_int_equal(simcudaCalls("cudaMemPoolSetAccess"), 1);
+	exchange_end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +208,8 @@ int main(void)
 		cmocka_unit_test(the_end_of_a_stream_names_what_failed),
 		cmocka_unit_test(one_at_a_time_the_culprit_is_named_alone),
 		cmocka_unit_test(a_launch_that_fails_is_told_and_forgotten),
+		cmocka_unit_test(a_lost_giver_is_told_by_whatever_is_asked),
+		cmocka_unit_test(a_dry_run_opens_no_memory),
 	};
 	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
 		return TEST_SKIPPED;
