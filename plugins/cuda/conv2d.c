@@ -251,8 +251,9 @@ static int has_matrix(const struct cuda_device *device, tn_dtype dtype)
 	       (dtype == TN_BF16 || (dtype == TN_F32 && device->uses_tf32));
 }
 
-/* Into how many parts the sums of the weight gradient go: by shape alone, so that they are the same on
- * every device. */
+/* Into how many parts the sums of the weight gradient go: by shape alone, not by how many multiprocessors there
+ * are.  What tensor cores multiply differs in its last bits from one generation of devices to another even so:
+ * 7.5 takes 8 of k at a time, 8.0 and later 16. */
 static void split(struct plan *plan)
 {
 	struct convolution *g = &plan->g;

@@ -13,10 +13,12 @@
 // CHANNELS_LAST says which axis of the pictures is dense, so along which neighbouring threads read.
 //
 // Sums of the weight gradient are split over pixels into parts of a number that the shape alone gives;
-// conv2d_sum adds them in order.  No atomics: each run gives the same bits.
+// conv2d_sum adds them in order.  No atomics: each run on a device gives the same bits.
 //
 // With MATRIX tensor cores multiply, where the architecture has them for this type: f16, bf16, and f32 whose
-// factors are rounded to TF32.  Sums are of f32 then too, and always in the same order.
+// factors are rounded to TF32.  Sums are of f32 then too.  Their order is the same from run to run, but not
+// from one generation of devices to another: 7.5 takes 8 of k at a time, 8.0 and later 16 of f16 and bf16, and how
+// one multiplication adds its products is the device's own.
 //
 // DTYPE, PASS, ROWS, COLUMNS, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE, PARTIAL, MATRIX;
 // and for MATRIX LEFT_ALONG_K, LEFT_VECTOR, RIGHT_VECTOR, RESULT_ALONG_M, RESULT_VECTOR: along which axis of A
