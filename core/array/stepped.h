@@ -36,8 +36,7 @@ struct tn_stepped_source {
 
 /* For an operation on `device`: while work is captured, registers the source and makes its n scalars such
  * as lie on the device; *state is the source's, to be filled by the caller, who also counts the step, at
- * once.  Otherwise the scalars stay as
- * they are, and *state is NULL.  TN_NOT_CAPTURABLE: work of another device is captured.  TN_OUT_OF_MEMORY.
+ * once.  Otherwise the scalars stay as they are, and *state is NULL.  TN_NOT_CAPTURABLE: work of another device is captured.  TN_OUT_OF_MEMORY.
  * Both fill runtime->report. */
 tn_status tn_stepped_add(struct tn_runtime *runtime, struct tn_device *device,
 			 const struct tn_stepped_source *source, uint32_t n,
@@ -47,8 +46,8 @@ tn_status tn_stepped_add(struct tn_runtime *runtime, struct tn_device *device,
 tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
 			    struct tn_scalar scalars[2]);
 
-/* What drew from the state `before` ended with `status`, which is returned.  Where it failed nothing was drawn; a
- * capture takes back at its end what it drew. */
+/* What drew from the state `before` ended with `status`, which is returned.  Where it failed nothing was
+ * drawn; a capture takes back at its end what it drew. */
 tn_status tn_stepped_drawn(struct tn_runtime *runtime, struct tn_random_state before,
 			   tn_status status);
 

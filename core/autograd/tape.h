@@ -115,8 +115,8 @@ static inline tn_status tn_runtime_status(const struct tn_runtime *runtime)
 }
 struct tn_runtime *tn_node_runtime(const struct tn_node *node);
 
-/* As tn_tape_watch_into, for a module's weight: replays of captured work set *filled, too, so who frees it tells
- * the graphs (tn_capture_forget). */
+/* As tn_tape_watch_into, for a module's weight: replays of captured work set *filled, too, so who frees it
+ * tells the graphs (tn_capture_forget). */
 tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *gradient,
 			       int *filled);
 

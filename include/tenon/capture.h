@@ -20,9 +20,9 @@
  * elements after each replay.
  *
  * What an optimizer and random numbers (tn_dropout too) change from step to step, each replay changes as the
- * code would have done: it counts the optimizer's step, takes the learning rate that is set then, and draws the
- * next streams of the random state.  Steps that are replayed give the same bits as others, and the two may
- * be mixed.  The captured step itself was not done: after tn_capture_end all counts are what they were
+ * code would have done: it counts the optimizer's step, takes the learning rate that is set then, and draws
+ * the next streams of the random state.  Steps that are replayed give the same bits as others, and the two
+ * may be mixed.  The captured step itself was not done: after tn_capture_end all counts are what they were
  * before.
  *
  * So it is with the gradients of a module: after tn_capture_end it has those that it had before

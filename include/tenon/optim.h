@@ -48,8 +48,8 @@ TN_API void tn_optimizer_destroy(tn_optimizer *optimizer); /* takes NULL */
 
 /* Steps every trainable parameter that has a gradient. */
 TN_API tn_status tn_optimizer_step(tn_optimizer *optimizer);
-/* While work is captured (tenon/capture.h) it changes nothing, and the context keeps TN_NOT_CAPTURABLE: set the
- * learning rate between replays. */
+/* While work is captured (tenon/capture.h) it changes nothing, and the context keeps TN_NOT_CAPTURABLE: set
+ * the learning rate between replays. */
 TN_API void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr);
 TN_API double tn_optimizer_lr(const tn_optimizer *optimizer);
 
