@@ -4,11 +4,13 @@
  * The same kernels and inputs on two devices: the simulated one and a GPU.
  *
  *     answers FILE               runs all cases on the backend of TENON_BACKEND, and keeps what they gave
+ *     answers --brief FILE       without the largest, which take the simulated device seconds
+ *     answers --tf32 FILE        only what TENON_CUDA_TF32=1 changes; may stand before --brief
  *     answers --compare A B      1: they differ
  *
  * Integers and what is only moved must agree to the bit.  Floats may differ by units in the last place of the
  * larger of the two and of the case's scale: the device's exp, sin, ... are its own, and so is the order
- * of cuBLAS's sums.
+ * of cuBLAS's sums.  With TENON_CUDA_TF32=1 products of f32 differ by more: see products_differ.
  */
 #include <math.h>
 #include <stdint.h>
@@ -17,11 +19,11 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
-enum { MOST_BYTES = 1 << 20, MOST_NAME = 64 };
+enum { MOST_BYTES = 1 << 22, MOST_NAME = 64 };
 
 static tn_context *context;
 static FILE *out;
-static int failed;
+static int failed, is_brief, is_partial;
 
 /* ---- Keeping ---------------------------------------------------------------------------------*/
 
@@ -125,14 +127,127 @@ static void reductions(void)
 	keep("logsumexp", tn_logsumexp(x, 1, (int[]){2}, 0), 16, 1);
 }
 
+/* What is allowed to sums of k products of factors below 1.
+ *
+ * Tensor cores: the simulated device adds up the products of each mma exactly, in f64, and rounds once.  A GPU's
+ * shift the products to the largest one's exponent and cut off what falls below, so that each mma may lose some
+ * units of the sum so far.  The kernels of convolutions round the factors themselves, the same on both.
+ *
+ * cuBLAS: where it leaves that to the tensor cores, they cut factors off at TF32's 10 bits, which the simulated
+ * one rounds: up to 2^-10 of each, with either sign.  So it grows with k, as its root. */
+static int is_tf32(void)
+{
+	const char *asks = getenv("TENON_CUDA_TF32");
+	return asks && !strcmp(asks, "1");
+}
+
+static double convolutions_differ(double k)
+{
+	return is_tf32() ? 16 * k : k;
+}
+
+static double products_differ(double k)
+{
+	return is_tf32() ? 0x1p14 * sqrt(k) : k;
+}
+
 static void products(void)
 {
 	tn_array *a = floats(2, (int64_t[]){37, 96}, -1, 1);
 	tn_array *b = floats(2, (int64_t[]){96, 41}, -1, 1);
 	tn_array *w = floats(2, (int64_t[]){29, 96}, -1, 1);
-	keep("matmul", tn_matmul(a, b), 96, 1);
+	keep("matmul", tn_matmul(a, b), products_differ(96), 1);
 	keep("matmul-f64", tn_matmul(tn_astype(a, TN_F64), tn_astype(b, TN_F64)), 1, 1);
-	keep("linear", tn_linear(a, w, floats(1, (int64_t[]){29}, -1, 1)), 96, 1);
+	keep("linear", tn_linear(a, w, floats(1, (int64_t[]){29}, -1, 1)), products_differ(96), 1);
+}
+
+/* Places of equals and of all others are the same everywhere. */
+static void orders(void)
+{
+	keep("argsort", tn_argsort(floats(2, (int64_t[]){3, 2049}, -4, 4), 1, 0), 0, 1);
+	keep("cumsum", tn_cumsum(floats(1, (int64_t[]){12289}, -1, 1), 0), 64, 16);
+	if (!is_brief)
+		keep("argsort-long", tn_argsort(floats(2, (int64_t[]){2, 9000}, -4, 4), 1, 1), 0,
+		     1);
+}
+
+/* ---- Convolutions ----------------------------------------------------------------------------*/
+
+struct convolution {
+	const char *name;
+	int64_t x[4], w[4], groups, stride, padding;
+	double k; /* sums of so many products, in the longest of the three */
+};
+
+static const struct convolution convolutions[] = {
+	{"packed", {2, 16, 9, 8}, {40, 16, 3, 3}, 1, 1, 1, 360},
+	{"strided", {3, 8, 9, 7}, {70, 4, 2, 3}, 2, 2, 1, 210},
+};
+
+/* Blocks enough for the largest tiles. */
+static const struct convolution largest = {"largest", {1, 5120, 8, 9}, {9216, 40, 1, 1}, 128, 1, 0,
+					   40};
+
+/* Units of f32; f16 and bf16 are summed in f32 and rounded once, and may differ by four units of theirs. */
+static double ulps_of(const struct convolution *c, tn_dtype dtype)
+{
+	return dtype == TN_F16    ? 4 * 0x1p13
+	       : dtype == TN_BF16 ? 4 * 0x1p16
+				  : convolutions_differ(c->k);
+}
+
+static tn_array *laid_out(const tn_array *array, tn_dtype dtype, int is_last)
+{
+	tn_array *own = tn_astype(array, dtype);
+	return is_last ? tn_channels_last(own) : own;
+}
+
+static void keep_convolved(const struct convolution *c, tn_dtype dtype, int is_last,
+			   const char *what, const tn_array *array)
+{
+	char name[MOST_NAME];
+	snprintf(name, sizeof(name), "conv2d-%s-%s-%s-%s", c->name, tn_dtype_name(dtype),
+		 is_last ? "nhwc" : "nchw", what);
+	keep(name, array, ulps_of(c, dtype), 16);
+}
+
+/* The result, and the gradients of x and w where they are wanted.  Gradients are of f32 arrays, so that those are
+ * what is watched, and kept; the convolution is of dtype. */
+static void convolve(const struct convolution *c, tn_dtype dtype, int is_last, int has_gradients)
+{
+	const struct tn_conv2d_options window = {.struct_size = sizeof(window),
+						 .stride = {c->stride, c->stride},
+						 .padding = {c->padding, c->padding},
+						 .groups = c->groups};
+	tn_array *x = floats(4, c->x, -1, 1), *w = floats(4, c->w, -1, 1);
+	tn_tape *tape = has_gradients ? tn_tape_begin(context) : NULL;
+	if (tape && (tn_tape_watch(tape, x) || tn_tape_watch(tape, w)))
+		failed = 1;
+	tn_array *y =
+		tn_conv2d(laid_out(x, dtype, is_last), laid_out(w, dtype, is_last), NULL, &window);
+	y = tn_astype(y, TN_F32);
+	keep_convolved(c, dtype, is_last, "y", y);
+	tn_array *dy = tape && y ? floats(4, tn_array_shape(y), -1, 1) : NULL;
+	if (dy && !tn_tape_backward(tape, y, laid_out(dy, TN_F32, is_last))) {
+		keep_convolved(c, dtype, is_last, "dx", tn_tape_gradient(tape, x));
+		keep_convolved(c, dtype, is_last, "dw", tn_tape_gradient(tape, w));
+	} else if (tape) {
+		keep_convolved(c, dtype, is_last, "dx", NULL);
+	}
+	tn_tape_end(tape);
+}
+
+static void convolution(void)
+{
+	static const tn_dtype dtypes[] = {TN_F32, TN_F16, TN_BF16, TN_F64};
+	const int n = is_partial ? 1 : is_brief ? 3 : 4;
+	for (int d = 0; d < n; d++)
+		for (int i = 0; i < 2; i++)
+			for (int is_last = 0; is_last < 2; is_last++)
+				if (!is_brief || (i + d) % 2 == is_last)
+					convolve(&convolutions[i], dtypes[d], is_last, 1);
+	if (!is_brief && !is_partial)
+		convolve(&largest, TN_F16, 1, 0);
 }
 
 static void layers(void)
@@ -145,7 +260,7 @@ static void layers(void)
 	const struct tn_batch_norm_options norm = {.struct_size = sizeof(norm), .training = 1};
 	tn_array *rows = floats(2, (int64_t[]){12, 33}, -3, 3);
 	const int32_t labels[12] = {1, 5, 32, 0, 7, 7, 8, 9, 30, 2, 2, 3};
-	keep("conv2d", tn_conv2d(x, w, NULL, &window), 64, 1);
+	keep("conv2d", tn_conv2d(x, w, NULL, &window), convolutions_differ(64), 1);
 	keep("max-pool", tn_max_pool2d(x, &pool), 0, 1);
 	keep("avg-pool", tn_avg_pool2d(x, &pool), 4, 1);
 	keep("batch-norm", tn_batch_norm(x, one, one, &norm), 64, 1);
@@ -175,7 +290,7 @@ static void training(void)
 		(void)tn_tape_backward(tape, loss, NULL);
 		tn_tape_end(tape);
 		(void)tn_optimizer_step(optimizer);
-		keep("loss", loss, 256, 1);
+		keep("loss", loss, products_differ(256), 1);
 	}
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(net);
@@ -184,14 +299,17 @@ static void training(void)
 static int run(const char *path)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
-	static void (*const cases[])(void) = {element_programs, casts,  moves,   reductions,
-					      products,         layers, training};
+	/* The last four multiply. */
+	static void (*const cases[])(void) = {element_programs, casts,  moves,
+					      reductions,       orders, products,
+					      convolution,      layers, training};
+	size_t n = sizeof(cases) / sizeof(cases[0]);
 	out = fopen(path, "wb");
 	if (!out || tn_context_open(NULL, &context, &error)) {
 		fprintf(stderr, "%s\n", out ? error.text : path);
 		return 1;
 	}
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = is_partial ? n - 4 : 0; i < n; i++) {
 		(void)tn_scope_begin(context);
 		cases[i]();
 		tn_scope_end(context, NULL);
@@ -275,10 +393,15 @@ static int compare_files(const char *first, const char *second)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2)
-		return run(argv[1]);
+	int at = 1;
+	is_partial = argc > at + 1 && !strcmp(argv[at], "--tf32");
+	at += is_partial;
+	is_brief = argc > at + 1 && !strcmp(argv[at], "--brief");
+	at += is_brief;
+	if (argc == at + 1)
+		return run(argv[at]);
 	if (argc == 4 && !strcmp(argv[1], "--compare"))
 		return compare_files(argv[2], argv[3]);
-	fprintf(stderr, "usage: answers FILE | answers --compare A B\n");
+	fprintf(stderr, "usage: answers [--tf32] [--brief] FILE | answers --compare A B\n");
 	return 2;
 }
