@@ -117,7 +117,7 @@ static tn_status fail_dnn(struct cuda_job *job, struct dnn_failure failure)
 static void give_up(const struct cuda_device *device, const char *why)
 {
 	struct cuda_dnn_state *dnn = device->dnn;
-	snprintf(dnn->reason, sizeof(dnn->reason), "%s", why);
+	snprintf(dnn->reason, sizeof(dnn->reason), "%.150s", why);
 	cuda_log(device->host, device->dnn_mode == CUDA_DNN_ON ? TN_LOG_WARNING : TN_LOG_INFO,
 		 "cuDNN is not used: %s", why);
 }

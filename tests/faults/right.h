@@ -303,8 +303,9 @@ static inline tn_status right_peer_copy(void *device, const struct tn_peer_args 
 	tn_status status = right_take(&own, sizeof(own), args, "peer_copy");
 	if (status)
 		return status;
-	if (own.peer == device)
-		return right_fail(&own.call, TN_INVALID_ARGUMENT, "peer_copy", "one device");
+	if (!own.peer || own.peer == device)
+		return right_fail(&own.call, TN_INVALID_ARGUMENT, "peer_copy",
+				  "the peer is no other device");
 	if (right_is_dry(&own.call))
 		return TN_OK;
 	memcpy((char *)(uintptr_t)own.buffer + own.offset,
