@@ -282,6 +282,17 @@ static tn_status run_epilogue(const struct turn *turn, const struct cuda_kernel 
 
 /* ---- One turn --------------------------------------------------------------------------------*/
 
+/* Only what was refused is not asked again. */
+static void note_refusal(const struct turn *turn)
+{
+	if (turn->is_spare)
+		turn->plan->spare = DNN_NONE;
+	else if (turn->beta != 0)
+		turn->plan->is_adding_refused = 1;
+	else
+		dnn_plan_refuse(turn->job->device->dnn, turn->plan);
+}
+
 /* *goes_on stays 1 where cuDNN refuses after all.  Everything that can fail to be made is made before anything is
  * written. */
 static tn_status run_dnn(const struct turn *turn, int *goes_on)
@@ -304,10 +315,7 @@ static tn_status run_dnn(const struct turn *turn, int *goes_on)
 	struct dnn_failure failure =
 		dnn_plan_run(dnn, turn->plan, turn->args, turn->beta, turn->is_spare);
 	if (failure.code && dnn_is_refusal(failure.code)) {
-		if (turn->beta != 0)
-			turn->plan->is_adding_refused = 1;
-		else
-			dnn_plan_refuse(dnn, turn->plan);
+		note_refusal(turn);
 		return TN_OK;
 	}
 	if (failure.code)

@@ -474,9 +474,8 @@ struct dnn_failure dnn_plan_run(struct cuda_dnn_state *dnn, const struct dnn_pla
 							  room, bytes, rest, plan->x, x),
 			"cudnnConvolutionBackwardData"};
 	return (struct dnn_failure){
-		api->cudnnConvolutionBackwardFilter(dnn->handle, one, plan->x, x, plan->y, y,
-						    plan->convolution,
-						    (cudnnConvolutionBwdFilterAlgo_t)algorithm,
-						    room, plan->bytes, rest, plan->w, w),
+		api->cudnnConvolutionBackwardFilter(
+			dnn->handle, one, plan->x, x, plan->y, y, plan->convolution,
+			(cudnnConvolutionBwdFilterAlgo_t)algorithm, room, bytes, rest, plan->w, w),
 		"cudnnConvolutionBackwardFilter"};
 }

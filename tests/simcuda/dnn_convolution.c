@@ -341,7 +341,7 @@ static cudnnStatus_t convolve(const struct call *c)
 		return sim_dnn_say(CUDNN_STATUS_NOT_SUPPORTED, "the algorithm");
 	size_t bytes = bytes_of(&c->shape, algorithm);
 	if (!c->alpha || !c->beta || !c->x || !c->w || !c->y || c->workspace_size < bytes ||
-	    (bytes && !c->workspace))
+	    (c->workspace_size && !c->workspace))
 		return sim_dnn_say(CUDNN_STATUS_BAD_PARAM, "no data, or too little workspace");
 	struct work work = work_of(c, bytes);
 	work.is_loose = algorithm->determinism == CUDNN_NON_DETERMINISTIC;

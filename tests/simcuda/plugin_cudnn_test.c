@@ -375,19 +375,72 @@ static void what_cudnn_refuses_is_asked_once(void **state)
 	end(&b);
 }
 
+struct pass {
+	entry run;
+	int result;
+	const char *function;
+};
+
+static void list_passes(const struct bench *b, struct pass passes[3])
+{
+	passes[0] = (struct pass){b->nn->conv2d_forward, Y, "cudnnConvolutionForward"};
+	passes[1] = (struct pass){b->nn->conv2d_input_gradient, X, "cudnnConvolutionBackwardData"};
+	passes[2] = (struct pass){b->nn->conv2d_weight_gradient, WEIGHT,
+				  "cudnnConvolutionBackwardFilter"};
+}
+
+static void check_result(struct bench *b, int which, int adds)
+{
+	static float gradient[BUFFERS][MOST];
+	if (which == Y) {
+		check_y(b, 0, 0, 0);
+		return;
+	}
+	memset(gradient, 0, sizeof(gradient));
+	differentiate(gradient[X], gradient[WEIGHT]);
+	check_gradient(b, which, gradient[which], adds);
+}
+
 /* Another algorithm, or the own kernels. */
 static void it_can_do_without_the_workspace(void **state)
 {
 	static struct bench b;
+	struct pass passes[3];
 	(void)state;
-	for (int is_auto = 0; is_auto < 2; is_auto++) {
+	for (int i = 0; i < 6; i++) {
+		const int is_auto = i / 3;
 		begin(&b, is_auto ? SETTINGS(AUTO) : SETTINGS(ON));
+		list_passes(&b, passes);
+		const struct pass *pass = &passes[i % 3];
 		b.room_size = 256;
-		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+		assert_ok(call(&b, pass->run, arguments(&b, 0)));
 		assert_true(b.preferred > b.room_size && b.preferred <= 64 << 20);
 		assert_int_equal(b.minimum, 0);
-		assert_int_equal(through_cudnn(), !is_auto);
-		check_y(&b, 0, 0, 0);
+		assert_int_equal(simcudaCalls(pass->function), !is_auto);
+		assert_contains(line(&b), is_auto ? ", auto, 0 calls" : ", on, 1 calls");
+		check_result(&b, pass->result, 0);
+		end(&b);
+	}
+}
+
+/* That the one without workspace is refused says nothing of the other. */
+static void a_refused_spare_is_no_refused_plan(void **state)
+{
+	static struct bench b;
+	struct pass passes[3];
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		begin(&b, SETTINGS(ON));
+		list_passes(&b, passes);
+		b.room_size = 256;
+		simcudaInject(passes[i].function, 1, CUDNN_STATUS_NOT_SUPPORTED, 0);
+		for (int round = 0; round < 3; round++) {
+			refill(&b);
+			assert_ok(call(&b, passes[i].run, arguments(&b, 0)));
+			check_result(&b, passes[i].result, 0);
+			assert_int_equal(simcudaCalls(passes[i].function), 1 + round / 2);
+			b.room_size = round ? ROOM : 256;
+		}
 		end(&b);
 	}
 }
@@ -574,6 +627,7 @@ int main(void)
 		cmocka_unit_test(padding_that_no_window_meets_does_not_matter),
 		cmocka_unit_test(what_cudnn_refuses_is_asked_once),
 		cmocka_unit_test(it_can_do_without_the_workspace),
+		cmocka_unit_test(a_refused_spare_is_no_refused_plan),
 		cmocka_unit_test(f32_is_multiplied_in_f32_unless_tf32_is_asked_for),
 		cmocka_unit_test(auto_times_both_once_for_a_shape),
 		cmocka_unit_test(auto_times_nothing_that_adds),
