@@ -98,15 +98,21 @@ static tn_status check_loss(struct cuda_job *job, const char *function)
 	return TN_OK;
 }
 
-static tn_status fail_dnn(struct cuda_job *job, struct dnn_failure failure)
+/* In a capture nothing ran that could have failed, and the stream may not be asked: the work can be done
+ * uncaptured, or captured without cuDNN. */
+static tn_status fail_dnn(struct cuda_job *job, struct dnn_plan *plan, struct dnn_failure failure)
 {
 	char text[448];
 	struct tn_error_info *error = job->call->error;
-	tn_status status = check_loss(job, failure.function);
+	const int is_captured = job->device->captured == job->stream;
+	tn_status status = is_captured ? TN_OK : check_loss(job, failure.function);
 	if (status)
 		return status;
+	plan->is_left_out |= is_captured;
 	print(&job->device->dnn->api, failure, text, sizeof(text));
-	status = is_short_of_memory(failure.code) ? TN_OUT_OF_MEMORY : TN_BACKEND_FAILURE;
+	status = is_captured                        ? TN_NOT_CAPTURABLE
+		 : is_short_of_memory(failure.code) ? TN_OUT_OF_MEMORY
+						    : TN_BACKEND_FAILURE;
 	cuda_fail(error, status, job->operation, "%s", text);
 	if (error)
 		error->native_code = (int32_t)failure.code;
@@ -186,7 +192,7 @@ void cuda_dnn_leave(struct cuda_device *device, cudaStream_t stream)
 		(void)dnn->api.cudnnSetStream(dnn->handle, NULL);
 }
 
-static tn_status set_stream(struct cuda_job *job)
+static tn_status set_stream(struct cuda_job *job, struct dnn_plan *plan)
 {
 	struct cuda_dnn_state *dnn = job->device->dnn;
 	cudaStream_t stream = cuda_stream_handle(job->stream);
@@ -195,7 +201,7 @@ static tn_status set_stream(struct cuda_job *job)
 	struct dnn_failure failure = {dnn->api.cudnnSetStream(dnn->handle, stream),
 				      "cudnnSetStream"};
 	if (failure.code)
-		return fail_dnn(job, failure);
+		return fail_dnn(job, plan, failure);
 	dnn->stream = stream;
 	return TN_OK;
 }
@@ -306,7 +312,7 @@ static tn_status run_dnn(const struct turn *turn, int *goes_on)
 	if (!status && goes_further(turn))
 		status = get_epilogue(turn, 0, &behind);
 	if (!status)
-		status = set_stream(job);
+		status = set_stream(job, turn->plan);
 	if (!status && before)
 		status = run_epilogue(turn, before);
 	if (status)
@@ -319,7 +325,7 @@ static tn_status run_dnn(const struct turn *turn, int *goes_on)
 		return TN_OK;
 	}
 	if (failure.code)
-		return fail_dnn(job, failure);
+		return fail_dnn(job, turn->plan, failure);
 	*goes_on = 0;
 	turn->plan->has_run = 1;
 	dnn->n_calls++;
@@ -440,7 +446,7 @@ static tn_status find_plan(struct cuda_job *job, const struct tn_conv2d_args *ar
 			return do_without(job, failure);
 	}
 	if (!plan || plan->is_refused || plan->verdict == DNN_SLOWER ||
-	    (device->captured && !plan->has_run))
+	    (device->captured && (!plan->has_run || plan->is_left_out)))
 		return TN_OK;
 	*found = plan;
 	return TN_OK;

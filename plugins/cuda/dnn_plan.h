@@ -34,6 +34,7 @@ struct dnn_plan {
 	int is_refused;
 	int is_adding_refused; /* with beta other than 0 */
 	int has_run;           /* its kernels are loaded: a capture may have it */
+	int is_left_out;       /* of captures: its call failed in one */
 	enum dnn_verdict verdict;
 };
 

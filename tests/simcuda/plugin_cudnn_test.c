@@ -35,6 +35,7 @@ struct bench {
 	float host[BUFFERS][MOST];
 	uint64_t room_size;
 	uint64_t preferred, minimum; /* of the last dry run */
+	struct tn_error_info failed; /* what a captured call said */
 };
 
 static float number(int i)
@@ -570,8 +571,18 @@ static tn_status capture(struct bench *b, void *stream, void **graph)
 	work.call.stream = stream;
 	assert_ok(table->capture_begin(b->p.device, &args));
 	tn_status status = call(b, b->nn->conv2d_forward, work);
+	b->failed = b->p.error;
 	assert_ok(table->capture_end(b->p.device, &args, graph));
 	return status;
+}
+
+static void release(struct bench *b, void *stream, void *graph)
+{
+	const struct tn_capture_table *table =
+		b->p.descriptor->query(b->p.instance, TN_TABLE_CAPTURE);
+	const struct tn_graph_args args = {.call = plugin_call(&b->p, sizeof(args), stream),
+					   .graph = graph};
+	assert_ok(table->graph_release(b->p.device, &args));
 }
 
 static void replay(struct bench *b, void *stream, void *graph)
@@ -584,7 +595,7 @@ static void replay(struct bench *b, void *stream, void *graph)
 	assert_ok(table->graph_launch(b->p.device, &args));
 	assert_ok(plugin_sync(&b->p, stream));
 	check_y(b, 0, 0, 0);
-	assert_ok(table->graph_release(b->p.device, &args));
+	release(b, stream, graph);
 }
 
 /* What has not run before might load in a capture, or be timed: it does not go there. */
@@ -615,6 +626,36 @@ static void a_capture_has_what_has_run(void **state)
 	}
 }
 
+/* Who captured goes on without a capture, or captures again and has the own kernels. */
+static void what_fails_in_a_capture_is_not_captured(void **state)
+{
+	static struct bench b;
+	void *graph = NULL;
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&b, SETTINGS(ON));
+		void *stream = plugin_stream(&b.p);
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, TN_DETERMINISTIC)));
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+		const unsigned long queries = simcudaCalls("cudaStreamQuery");
+		simcudaInject(i ? "cudnnSetStream" : "cudnnConvolutionForward", 1,
+			      CUDNN_STATUS_EXECUTION_FAILED, 0);
+		assert_status(capture(&b, stream, &graph), TN_NOT_CAPTURABLE);
+		assert_contains(b.failed.text, "CUDNN_STATUS_EXECUTION_FAILED (5000)");
+		assert_int_equal(simcudaCalls("cudaStreamQuery"), queries);
+		release(&b, stream, graph);
+		const unsigned long before = through_cudnn();
+		assert_ok(capture(&b, stream, &graph));
+		assert_int_equal(through_cudnn(), before);
+		replay(&b, stream, graph);
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+		assert_int_equal(through_cudnn(), before + 1);
+		check_y(&b, 0, 0, 0);
+		assert_ok(plugin_stream_end(&b.p, stream));
+		end(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -635,6 +676,7 @@ int main(void)
 		cmocka_unit_test(a_failed_call_says_what_failed),
 		cmocka_unit_test(a_stream_that_goes_is_left),
 		cmocka_unit_test(a_capture_has_what_has_run),
+		cmocka_unit_test(what_fails_in_a_capture_is_not_captured),
 	};
 	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
 		return TEST_SKIPPED;
