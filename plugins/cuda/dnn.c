@@ -299,7 +299,22 @@ static void note_refusal(const struct turn *turn)
 		dnn_plan_refuse(turn->job->device->dnn, turn->plan);
 }
 
-/* *goes_on stays 1 where cuDNN refuses after all.  Everything that can fail to be made is made before anything is
+/* What ran short of memory is done by the own kernels, which take none, unless what was there is a part of the
+ * result: nobody says whether it is whole still. */
+static tn_status fail_turn(const struct turn *turn, struct dnn_failure failure)
+{
+	char text[448];
+	struct cuda_job *job = turn->job;
+	const struct cuda_device *device = job->device;
+	if (turn->adds || device->captured == job->stream || !is_short_of_memory(failure.code))
+		return fail_dnn(job, turn->plan, failure);
+	print(&device->dnn->api, failure, text, sizeof(text));
+	cuda_log(device->host, TN_LOG_INFO, "%s: the own kernels compute: %s", job->operation,
+		 text);
+	return check_loss(job, failure.function);
+}
+
+/* *goes_on stays 1 where cuDNN refuses after all, or has no memory.  Everything that can fail to be made is made before anything is
  * written. */
 static tn_status run_dnn(const struct turn *turn, int *goes_on)
 {
@@ -325,7 +340,7 @@ static tn_status run_dnn(const struct turn *turn, int *goes_on)
 		return TN_OK;
 	}
 	if (failure.code)
-		return fail_dnn(job, turn->plan, failure);
+		return fail_turn(turn, failure);
 	*goes_on = 0;
 	turn->plan->has_run = 1;
 	dnn->n_calls++;

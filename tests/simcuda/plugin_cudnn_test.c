@@ -536,9 +536,38 @@ static void a_failed_call_says_what_failed(void **state)
 			"cudnnConvolutionForward: CUDNN_STATUS_EXECUTION_FAILED (5000)");
 	assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
 	check_y(&b, 0, 0, 0);
-	simcudaInject("cudnnConvolutionForward", 1,
+	end(&b);
+}
+
+/* The own kernels do it, where nothing is lost by it. */
+static void a_lack_of_memory_is_no_failure(void **state)
+{
+	static struct bench b;
+	static float dx[X_SIZE], dw[W_SIZE];
+	(void)state;
+	differentiate(dx, dw);
+	for (int is_auto = 0; is_auto < 2; is_auto++) {
+		begin(&b, is_auto ? SETTINGS(AUTO) : SETTINGS(ON));
+		simcudaInject("cudnnConvolutionForward", 1,
+			      CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED, 0);
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+		assert_int_equal(through_cudnn(), 1);
+		check_y(&b, 0, 0, 0);
+		assert_contains(b.p.log, "conv2d_forward: the own kernels compute: "
+					 "cudnnConvolutionForward: ");
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+		assert_true(through_cudnn() > 1);
+		check_y(&b, 0, 0, 0);
+		end(&b);
+	}
+	begin(&b, SETTINGS(ON));
+	simcudaInject("cudnnConvolutionBackwardData", 1,
 		      CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, 0);
-	assert_status(call(&b, b.nn->conv2d_forward, arguments(&b, 0)), TN_OUT_OF_MEMORY);
+	assert_status(call(&b, b.nn->conv2d_input_gradient, arguments(&b, TN_ACCUMULATE)),
+		      TN_OUT_OF_MEMORY);
+	assert_contains(b.p.error.text, "cudnnConvolutionBackwardData: ");
+	assert_ok(call(&b, b.nn->conv2d_input_gradient, arguments(&b, TN_ACCUMULATE)));
+	check_gradient(&b, X, dx, 1);
 	end(&b);
 }
 
@@ -674,6 +703,7 @@ int main(void)
 		cmocka_unit_test(auto_times_nothing_that_adds),
 		cmocka_unit_test(a_library_that_does_not_start_is_not_used),
 		cmocka_unit_test(a_failed_call_says_what_failed),
+		cmocka_unit_test(a_lack_of_memory_is_no_failure),
 		cmocka_unit_test(a_stream_that_goes_is_left),
 		cmocka_unit_test(a_capture_has_what_has_run),
 		cmocka_unit_test(what_fails_in_a_capture_is_not_captured),
