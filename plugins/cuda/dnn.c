@@ -246,6 +246,12 @@ static void read_turn(struct turn *turn)
 	turn->beta = turn->adds || turn->fills;
 }
 
+/* Each may have kernels of its own: either algorithm, adding or not. */
+static unsigned way(const struct turn *turn)
+{
+	return 1u << (2 * turn->is_spare + (turn->beta != 0));
+}
+
 static int goes_further(const struct turn *turn)
 {
 	return turn->has_bias || turn->has_residual || turn->activation;
@@ -342,7 +348,7 @@ static tn_status run_dnn(const struct turn *turn, int *goes_on)
 	if (failure.code)
 		return fail_turn(turn, failure);
 	*goes_on = 0;
-	turn->plan->has_run = 1;
+	turn->plan->has_run |= way(turn);
 	dnn->n_calls++;
 	cuda_stream_launched(job->device, job->stream);
 	return behind ? run_epilogue(turn, behind) : TN_OK;
@@ -495,7 +501,8 @@ tn_status cuda_dnn_convolve(struct cuda_job *job, const struct tn_conv2d_args *a
 	if (turn.is_spare && (turn.plan->spare == DNN_NONE || device->dnn_mode == CUDA_DNN_AUTO))
 		return TN_OK;
 	read_turn(&turn);
-	if (turn.beta != 0 && turn.plan->is_adding_refused)
+	if ((turn.beta != 0 && turn.plan->is_adding_refused) ||
+	    (device->captured && !(turn.plan->has_run & way(&turn))))
 		return TN_OK;
 	if (device->dnn_mode == CUDA_DNN_ON || turn.plan->verdict == DNN_FASTER)
 		return run_dnn(&turn, goes_on);

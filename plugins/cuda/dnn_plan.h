@@ -33,7 +33,7 @@ struct dnn_plan {
 	int spare;     /* an algorithm that takes none; DNN_NONE: there is none */
 	int is_refused;
 	int is_adding_refused; /* with beta other than 0 */
-	int has_run;           /* its kernels are loaded: a capture may have it */
+	unsigned has_run;      /* the ways whose kernels are loaded: a capture may have them */
 	int is_left_out;       /* of captures: its call failed in one */
 	enum dnn_verdict verdict;
 };
