@@ -184,6 +184,15 @@ static const struct library compiler = {"libnvrtc.so.13", "the CUDA compiler", c
 					COUNT(compiler_names)};
 #if CUDA_HAVE_CUDNN
 static const struct library dnn_library = {"libcudnn.so.9", "cuDNN", dnn_names, COUNT(dnn_names)};
+/* libcudnn.so.9 opens these when they are first needed, and ends the process where one cannot be opened. */
+static const struct library dnn_parts[] = {
+	{"libcudnn_graph.so.9", "a part of cuDNN", NULL, 0},
+	{"libcudnn_ops.so.9", "a part of cuDNN", NULL, 0},
+	{"libcudnn_cnn.so.9", "a part of cuDNN", NULL, 0},
+	{"libcudnn_heuristic.so.9", "a part of cuDNN", NULL, 0},
+	{"libcudnn_engines_precompiled.so.9", "a part of cuDNN", NULL, 0},
+	{"libcudnn_engines_runtime_compiled.so.9", "a part of cuDNN", NULL, 0},
+};
 #endif
 static const struct library management = {"libnvidia-ml.so.1", "NVIDIA's management library",
 					  management_names, COUNT(management_names)};
@@ -272,7 +281,7 @@ static enum found look(const char *folder, size_t length, const char *file,
 	return got == sizeof(magic) && !memcmp(magic, "\177ELF", sizeof(magic)) ? SEEN : DAMAGED;
 }
 
-/* The folders that dlopen searches for the runtime's own needs, in their order. */
+/* The folders that dlopen searches for the library's own needs, in their order. */
 static enum found look_in_path(void *handle, const char *file, struct cuda_place *place)
 {
 	Dl_serinfo size;
@@ -302,18 +311,23 @@ static enum found look_beside(const void *address, const char *file, struct cuda
 	return look(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
 }
 
-/* 1 and its path, or 0 and none. */
+/* Where another library, of which there is an address, finds this one: 1 and its path, or 0 and none. */
+static int find_as(void *handle, const void *address, const char *file, struct cuda_place *place)
+{
+	enum found found = look_in_path(handle, file, place);
+	if (found == NOT_SEEN)
+		found = look_beside(address, file, place);
+	if (found != SEEN)
+		place->path[0] = 0;
+	return found == SEEN;
+}
+
 static int find_place(const struct cuda_runtime *rt, const struct library *library,
 		      struct cuda_place *place)
 {
 	const void *known;
 	memcpy(&known, &rt->cudaGetLastError, sizeof(known));
-	enum found found = look_in_path(rt->handle, library->file, place);
-	if (found == NOT_SEEN)
-		found = look_beside(known, library->file, place);
-	if (found != SEEN)
-		place->path[0] = 0;
-	return found == SEEN;
+	return find_as(rt->handle, known, library->file, place);
 }
 
 /* What is seen is believed; what is not, the system's own search decides. */
@@ -339,6 +353,19 @@ tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_plac
 }
 
 #if CUDA_HAVE_CUDNN
+static tn_status open_part(const struct cuda_dnn *dnn, const struct library *part, char *text,
+			   size_t size)
+{
+	const void *known;
+	struct cuda_place place;
+	void *handle = NULL;
+	memcpy(&known, &dnn->cudnnCreate, sizeof(known));
+	(void)find_as(dnn->handle, known, part->file, &place);
+	tn_status status = open_library(part, place.path, &handle, text, size);
+	cuda_library_close(&handle); /* it stays mapped: cuDNN finds it by its name */
+	return status;
+}
+
 tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
 			size_t size)
 {
@@ -346,6 +373,11 @@ tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, cha
 	if (dnn->handle)
 		return TN_OK;
 	(void)find_place(rt, &dnn_library, &place);
-	return open_library(&dnn_library, place.path, dnn, text, size);
+	tn_status status = open_library(&dnn_library, place.path, dnn, text, size);
+	for (size_t i = 0; i < COUNT(dnn_parts) && !status; i++)
+		status = open_part(dnn, &dnn_parts[i], text, size);
+	if (status)
+		cuda_library_close(&dnn->handle);
+	return status;
 }
 #endif

@@ -181,7 +181,7 @@ tn_status cuda_blas_open(struct cuda_blas *blas, const struct cuda_places *place
 tn_status cuda_compiler_open(struct cuda_compiler *compiler, const struct cuda_places *places,
 			     char *text, size_t size);
 #if CUDA_HAVE_CUDNN
-/* From beside the runtime, or a folder that dlopen searches. */
+/* From beside the runtime, or a folder that dlopen searches; and the libraries that it opens itself. */
 tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
 			size_t size);
 #endif
