@@ -158,6 +158,10 @@ AC_DEFUN([TN_CUDNN], [
 		[no:*|*:no], [tn_places=],
 		[auto:yes|yes:yes], [tn_places="$CUDNN_HOME $tn_place /usr"],
 		[tn_places="$with_cudnn"])
+	# The compiler's own folders stand behind DIR, and would answer for it.
+	AS_CASE([$with_cudnn], [auto|yes|no], [],
+		[AS_IF([test ! -e "$with_cudnn/include/cudnn.h"],
+			[AC_MSG_ERROR([--with-cudnn: there is no $with_cudnn/include/cudnn.h])])])
 	AC_MSG_CHECKING([for the headers of cuDNN])
 	tn_saved="$CPPFLAGS"
 	for tn_folder in $tn_places; do
