@@ -17,7 +17,11 @@ plugin=$TENON_BUILD/.libs/backend_cuda.so
 [ -n "${TENON_MATRIX:-}" ] || ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-unset TENON_BACKEND TENON_CUDA_TF32 TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG SIMCUDA_FAIL
+for name in $(env | sed -n 's/^\(SIMCUDA_[A-Z_]*\)=.*/\1/p'); do
+	unset "$name"
+done
+unset CUDA_LAUNCH_BLOCKING NVTX_INJECTION64_PATH TENON_BACKEND TENON_CUDA_CUDNN TENON_CUDA_TF32 \
+	TENON_DETERMINISTIC TENON_FALLBACK TENON_LOG TENON_SEED TENON_SIMULATE
 mkdir "$work/cache" "$work/records"
 export SIMCUDA_RECORD="$work/records"
 

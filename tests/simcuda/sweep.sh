@@ -11,7 +11,11 @@ simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-unset TENON_BACKEND TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG SIMCUDA_FAIL
+for name in $(env | sed -n 's/^\(SIMCUDA_[A-Z_]*\)=.*/\1/p'); do
+	unset "$name"
+done
+unset CUDA_LAUNCH_BLOCKING NVTX_INJECTION64_PATH TENON_BACKEND TENON_CUDA_CUDNN TENON_CUDA_TF32 \
+	TENON_DETERMINISTIC TENON_FALLBACK TENON_LOG TENON_SEED TENON_SIMULATE
 cache=$work failed=0
 sweep() {
 	"$simulated" env TENON_CACHE_DIR="$cache" "$TENON_BUILD/tests/simcuda/sweep" "$@" || failed=1
