@@ -347,6 +347,25 @@ static int is_spectral(enum cuda_dnn_pass pass, int algorithm)
 	       algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING;
 }
 
+/* Its transforms enlarge what is rounded. */
+static int is_winograd(enum cuda_dnn_pass pass, int algorithm)
+{
+	if (pass == CUDA_DNN_FORWARD)
+		return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD ||
+		       algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED;
+	if (pass == CUDA_DNN_INPUT_GRADIENT)
+		return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD ||
+		       algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED;
+	return algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD ||
+	       algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
+}
+
+/* What is rounded to f16, bf16 or TF32 bears no enlargement, and larger windows enlarge more. */
+static int bears_winograd(const struct tn_conv2d_args *args, int is_exact)
+{
+	return is_exact && args->w.shape[H] == 3 && args->w.shape[H + 1] == 3;
+}
+
 static int is_acceptable(const struct candidate *candidate, int is_exact)
 {
 	const int multiplies_narrowly = candidate->math == CUDNN_TENSOR_OP_MATH ||
@@ -383,9 +402,11 @@ static struct dnn_failure try_candidate(const struct cuda_device *device, struct
 }
 
 static struct dnn_failure choose(const struct cuda_device *device, struct dnn_plan *plan,
-				 tn_dtype dtype)
+				 const struct tn_conv2d_args *args)
 {
+	const tn_dtype dtype = args->x.dtype;
 	const int exact = is_exact(device, dtype);
+	const int may_enlarge = bears_winograd(args, exact);
 	cudnnMathType_t math = math_type(device, dtype);
 	struct candidate list[MOST_ALGORITHMS];
 	int n;
@@ -394,7 +415,9 @@ static struct dnn_failure choose(const struct cuda_device *device, struct dnn_pl
 		return failure;
 	plan->algorithm = plan->spare = DNN_NONE;
 	for (int i = 0; i < n && i < MOST_ALGORITHMS && plan->spare == DNN_NONE; i++) {
-		if (!is_acceptable(&list[i], exact) || is_spectral(plan->pass, list[i].algorithm))
+		const int algorithm = list[i].algorithm;
+		if (!is_acceptable(&list[i], exact) || is_spectral(plan->pass, algorithm) ||
+		    (!may_enlarge && is_winograd(plan->pass, algorithm)))
 			continue;
 		if (exact) /* asked for, whatever the list says of it */
 			list[i].math = math;
@@ -431,7 +454,7 @@ struct dnn_plan *dnn_plan_make(const struct cuda_device *device, const struct dn
 	plan->pass = pass;
 	*failure = describe(device, plan, args);
 	if (!failure->code)
-		*failure = choose(device, plan, args->x.dtype);
+		*failure = choose(device, plan, args);
 	if (failure->code)
 		dnn_plan_refuse(dnn, plan);
 	if (failure->code && !dnn_is_refusal(failure->code)) {

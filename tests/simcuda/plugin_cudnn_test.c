@@ -469,6 +469,25 @@ static void f32_is_multiplied_in_f32_unless_tf32_is_asked_for(void **state)
 	}
 }
 
+/* Of the gradients the algorithms without workspace are Winograd's, which f32 bears with windows of 3 x 3. */
+static void what_is_narrow_is_not_enlarged(void **state)
+{
+	static struct bench b;
+	struct pass passes[3];
+	(void)state;
+	for (int i = 1; i < 6; i++) {
+		const int is_narrow = i / 3;
+		begin(&b, is_narrow ? SETTINGS(ON, "TENON_CUDA_TF32=1") : SETTINGS(ON));
+		list_passes(&b, passes);
+		const struct pass *pass = &passes[i % 3];
+		b.room_size = 256;
+		assert_ok(call(&b, pass->run, arguments(&b, 0)));
+		assert_int_equal(simcudaCalls(pass->function), !is_narrow || pass->result == Y);
+		check_result(&b, pass->result, 0);
+		end(&b);
+	}
+}
+
 /* ---- Measuring -------------------------------------------------------------------------------*/
 
 static void auto_times_both_once_for_a_shape(void **state)
@@ -743,6 +762,7 @@ int main(void)
 		cmocka_unit_test(it_can_do_without_the_workspace),
 		cmocka_unit_test(a_refused_spare_is_no_refused_plan),
 		cmocka_unit_test(f32_is_multiplied_in_f32_unless_tf32_is_asked_for),
+		cmocka_unit_test(what_is_narrow_is_not_enlarged),
 		cmocka_unit_test(auto_times_both_once_for_a_shape),
 		cmocka_unit_test(auto_times_nothing_that_adds),
 		cmocka_unit_test(a_library_that_does_not_start_is_not_used),
