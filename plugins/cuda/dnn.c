@@ -23,7 +23,12 @@
 
 #define VARIABLE "TENON_CUDA_CUDNN"
 
-enum { C = 1, BLOCK = 256, ROUNDS = 4 }; /* the first round is not counted: it loads */
+enum {
+	C = 1,
+	BLOCK = 256,
+	ROUNDS = 4, /* the first is not counted: it loads */
+	PAUSE = 64  /* calls */
+};
 
 static const char *const noted[] = {
 	"conv2d_forward (cuDNN)",
@@ -128,12 +133,14 @@ static void give_up(const struct cuda_device *device, const char *why)
 		 "cuDNN is not used: %s", why);
 }
 
-/* What failed before anything was computed is no error: there are the own kernels.  Memory may be there the
- * next time. */
+/* What failed before anything was computed is no error: there are the own kernels.  Memory may be there some
+ * calls later; to ask each time would cost what opening costs. */
 static tn_status do_without(struct cuda_job *job, struct dnn_failure failure)
 {
 	char text[448];
 	tn_status status = check_loss(job, failure.function);
+	if (!status && is_short_of_memory(failure.code))
+		job->device->dnn->n_left = PAUSE;
 	if (status || is_short_of_memory(failure.code))
 		return status;
 	print(&job->device->dnn->api, failure, text, sizeof(text));
@@ -150,10 +157,9 @@ static tn_status open_dnn(struct cuda_job *job)
 	if (!device->dnn)
 		device->dnn = cuda_alloc(device->host, sizeof(*device->dnn));
 	struct cuda_dnn_state *dnn = device->dnn;
-	/* A new handle takes memory of the device, which no capture should see. */
-	if (!dnn || dnn->handle || dnn->reason[0] || device->captured)
+	if (!dnn || dnn->handle || dnn->reason[0])
 		return TN_OK;
-	if (cuda_dnn_open(&dnn->api, device->rt, text, sizeof(text))) {
+	if (!dnn->api.handle && cuda_dnn_open(&dnn->api, device->rt, text, sizeof(text))) {
 		give_up(device, text);
 		return TN_OK;
 	}
@@ -448,6 +454,19 @@ static tn_status race(const struct turn *turn, int *goes_on)
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
+/* May something be made?  Not in a capture, for it takes memory; and not for a while after there was too
+ * little. */
+static int may_make(const struct cuda_device *device)
+{
+	struct cuda_dnn_state *dnn = device->dnn;
+	if (device->captured)
+		return 0;
+	if (!dnn || !dnn->n_left)
+		return 1;
+	dnn->n_left--;
+	return 0;
+}
+
 /* *found stays NULL where the own kernels are to compute. */
 static tn_status find_plan(struct cuda_job *job, const struct tn_conv2d_args *args,
 			   enum cuda_dnn_pass pass, struct dnn_plan **found)
@@ -455,13 +474,14 @@ static tn_status find_plan(struct cuda_job *job, const struct tn_conv2d_args *ar
 	struct cuda_device *device = job->device;
 	struct dnn_failure failure;
 	struct dnn_key key = {{0}};
-	tn_status status = open_dnn(job);
+	const int makes = may_make(device);
+	tn_status status = makes ? open_dnn(job) : TN_OK;
 	struct cuda_dnn_state *dnn = device->dnn;
 	if (status || !dnn || !dnn->handle || dnn->reason[0])
 		return status;
 	dnn_key(&key, args, pass);
 	struct dnn_plan *plan = dnn_plan_find(dnn, &key);
-	if (!plan && !device->captured) {
+	if (!plan && makes) {
 		plan = dnn_plan_make(device, &key, args, pass, &failure);
 		if (!plan)
 			return do_without(job, failure);

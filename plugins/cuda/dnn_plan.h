@@ -46,6 +46,7 @@ struct cuda_dnn_state {
 	struct dnn_plan *plans[DNN_BUCKETS];
 	unsigned n_plans;
 	uint64_t n_calls;
+	unsigned n_left;  /* calls until it is tried again: memory was short */
 	char reason[160]; /* why it is not used any more; empty: it is */
 };
 

@@ -305,32 +305,65 @@ static void the_same_bits_each_time_come_from_the_own_kernels(void **state)
 	end(&b);
 }
 
-/* Rows of x that are longer than they show lie between; a window that is padded on one side. */
+/* One picture of one channel, whose rows are read backwards, with each filter's first channel. */
+static void run_backwards(struct bench *b)
+{
+	struct tn_conv2d_args args = arguments(b, 0);
+	args.x.shape[0] = args.x.shape[1] = args.y.shape[0] = 1;
+	args.w.shape[1] = 1;
+	args.x.strides[3] = -1;
+	args.x.offset = (W - 1) * sizeof(float);
+	assert_ok(call(b, b->nn->conv2d_forward, args));
+	const float *y = fetch(b, Y);
+	for (int i = 0; i < O * H * W; i++) {
+		float sum = 0;
+		for (int k = 0; k < R * R; k++) {
+			int h = i / W % H + k / R - 1, w = i % W + k % R - 1;
+			if (h >= 0 && h < H && w >= 0 && w < W)
+				sum += number(h * W + W - 1 - w + X) *
+				       number(i / W / H * C * R * R + k + WEIGHT);
+		}
+		assert_close(y[i], sum, 1e-3);
+	}
+}
+
+/* Two rows of padding below, and none above: row p is row p + 1 of an even padding, and the last one reads
+ * the last row of x by its first row of weights. */
+static void run_unevenly(struct bench *b)
+{
+	struct tn_conv2d_args args = arguments(b, 0);
+	args.padding[0] = 0;
+	args.padding[2] = 2;
+	assert_ok(call(b, b->nn->conv2d_forward, args));
+	const float *y = fetch(b, Y);
+	for (int i = 0; i < Y_SIZE; i++)
+		assert_close(y[i], y_of(i / (O * H * W), i / (H * W) % O, i / W % H + 1, i % W),
+			     1e-3);
+}
+
+/* x lies one element behind what is aligned to 16 bytes, and is what it was. */
+static void run_unaligned(struct bench *b)
+{
+	struct tn_conv2d_args args = arguments(b, 0);
+	args.x.offset = sizeof(float);
+	args.x.shape[0] = args.y.shape[0] = 1;
+	for (int i = X_SIZE - 1; i > 0; i--)
+		b->host[X][i] = number(i - 1 + X);
+	assert_ok(plugin_upload(&b->p, b->buffer[X], b->host[X], X_SIZE * sizeof(float)));
+	assert_ok(call(b, b->nn->conv2d_forward, args));
+	const float *y = fetch(b, Y);
+	for (int i = 0; i < O * H * W; i++)
+		assert_close(y[i], y_of(0, i / (H * W), i / W % H, i % W), 1e-3);
+}
+
 static void what_it_does_not_do_the_own_kernels_do(void **state)
 {
 	static struct bench b;
 	(void)state;
 	begin(&b, SETTINGS(ON));
-	struct tn_conv2d_args args = arguments(&b, 0);
-	const struct tn_operand x = args.x;
-	args.x.buffer = args.w.buffer; /* one picture of one channel, backwards */
-	args.x.shape[0] = args.x.shape[1] = 1;
-	args.w.shape[1] = 1;
-	args.w.strides[0] = args.w.strides[1] = R * R;
-	args.y.shape[0] = 1;
-	args.x.strides[3] = -1;
-	args.x.offset = (W - 1) * sizeof(float);
-	assert_ok(call(&b, b.nn->conv2d_forward, args));
-	args = arguments(&b, 0);
-	args.x = x;
-	args.padding[0] = 0;
-	args.padding[2] = 2;
-	assert_ok(call(&b, b.nn->conv2d_forward, args));
-	args = arguments(&b, 0);
-	args.x.offset = sizeof(float); /* not aligned to 16 bytes */
-	args.x.shape[0] = 1;
-	args.y.shape[0] = 1;
-	assert_ok(call(&b, b.nn->conv2d_forward, args));
+	run_backwards(&b);
+	run_unevenly(&b);
+	run_unaligned(&b);
 	assert_int_equal(simcudaCalls("cudnn*"), 0);
 	end(&b);
 }
@@ -541,6 +574,39 @@ static void a_library_that_does_not_start_is_not_used(void **state)
 	assert_contains(line(&b), "not used: cudnnCreate: CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED");
 	assert_contains(b.p.log, "cuDNN is not used: cudnnCreate");
 	end(&b);
+}
+
+static void dry_run(struct bench *b)
+{
+	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+	struct tn_conv2d_args args = arguments(b, TN_DRY_RUN);
+	args.call.workspace = &workspace;
+	assert_ok(b->nn->conv2d_forward(b->p.device, &args));
+	b->preferred = workspace.preferred;
+}
+
+/* Nor asked for with every call, nor given up for good. */
+static void without_memory_it_is_tried_again_later(void **state)
+{
+	static const char *const functions[] = {"cudnnCreate", "cudnnCreateTensorDescriptor"};
+	static struct bench b;
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		int n = 0;
+		begin(&b, SETTINGS(ON));
+		simcudaInject(functions[i], 1, CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED,
+			      0);
+		check_own(&b, arguments(&b, 0));
+		for (b.preferred = 0; !b.preferred && n < 1000; n++) {
+			assert_int_equal(simcudaCalls(functions[i]), 1);
+			dry_run(&b);
+		}
+		assert_in_range(n, 10, 100);
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+		assert_int_equal(through_cudnn(), 1);
+		check_y(&b, 0, 0, 0);
+		end(&b);
+	}
 }
 
 static void a_failed_call_says_what_failed(void **state)
@@ -766,6 +832,7 @@ int main(void)
 		cmocka_unit_test(auto_times_both_once_for_a_shape),
 		cmocka_unit_test(auto_times_nothing_that_adds),
 		cmocka_unit_test(a_library_that_does_not_start_is_not_used),
+		cmocka_unit_test(without_memory_it_is_tried_again_later),
 		cmocka_unit_test(a_failed_call_says_what_failed),
 		cmocka_unit_test(a_lack_of_memory_is_no_failure),
 		cmocka_unit_test(a_stream_that_goes_is_left),
