@@ -284,6 +284,131 @@ static void gradients_are_written_or_added(void **state)
 	end(&b);
 }
 
+struct pass {
+	entry run;
+	int result;
+	const char *function;
+};
+
+static void list_passes(const struct bench *b, struct pass passes[3])
+{
+	passes[0] = (struct pass){b->nn->conv2d_forward, Y, "cudnnConvolutionForward"};
+	passes[1] = (struct pass){b->nn->conv2d_input_gradient, X, "cudnnConvolutionBackwardData"};
+	passes[2] = (struct pass){b->nn->conv2d_weight_gradient, WEIGHT,
+				  "cudnnConvolutionBackwardFilter"};
+}
+
+static void check_result(struct bench *b, int which, int adds)
+{
+	static float gradient[BUFFERS][MOST];
+	if (which == Y) {
+		check_y(b, 0, 0, 0);
+		return;
+	}
+	memset(gradient, 0, sizeof(gradient));
+	differentiate(gradient[X], gradient[WEIGHT]);
+	check_gradient(b, which, gradient[which], adds);
+}
+
+/* ---- Narrow, channels last, in groups --------------------------------------------------------*/
+
+enum { GROUPS = 2, GC = 4, PER_IN = GC / GROUPS, PER_OUT = O / GROUPS };
+
+/* Small whole numbers and their halves, as every format has them. */
+static uint16_t to_half(float value)
+{
+	int exponent = 0;
+	if (value == 0)
+		return 0;
+	const float fraction = frexpf(fabsf(value), &exponent);
+	const unsigned bits = (unsigned)lrintf(fraction * 2048);
+	return (uint16_t)((value < 0 ? 0x8000u : 0u) + (((unsigned)exponent + 13) << 10) + bits);
+}
+
+static float from_half(uint16_t bits)
+{
+	const float value = ldexpf((float)((bits & 0x3ff) | 0x400), (bits >> 10 & 31) - 25);
+	return bits & 0x7fff ? (bits & 0x8000 ? -value : value) : 0;
+}
+
+static struct tn_operand last(uint64_t buffer, int64_t n, int64_t c, int64_t h, int64_t w)
+{
+	struct tn_operand operand = image(buffer, n, c, h, w);
+	const int64_t strides[4] = {h * w * c, 1, w * c, c};
+	operand.dtype = TN_F16;
+	memcpy(operand.strides, strides, sizeof(strides));
+	return operand;
+}
+
+static struct tn_conv2d_args narrow_arguments(struct bench *b, int is_forward)
+{
+	struct tn_conv2d_args args = arguments(b, 0);
+	args.groups = GROUPS;
+	args.x = last(b->buffer[X], 1, GC, H, W);
+	args.w = last(b->buffer[WEIGHT], O, PER_IN, R, R);
+	args.y = last(b->buffer[Y], 1, O, H, W);
+	args.bias.dtype = TN_F16;
+	args.has_bias = (uint32_t)is_forward;
+	return args;
+}
+
+static void fill_narrow(struct bench *b)
+{
+	uint16_t halves[MOST];
+	for (int k = 0; k < BUFFERS; k++) {
+		for (int i = 0; i < sizes[k]; i++)
+			halves[i] = to_half(number(i + k));
+		assert_ok(plugin_upload(&b->p, b->buffer[k], halves,
+					(size_t)sizes[k] * sizeof(uint16_t)));
+	}
+}
+
+/* What each pass gives, by the place in memory. */
+static void compute_narrow(float *dx, float *dw, float *y)
+{
+	for (int i = 0; i < O * H * W; i++)
+		y[i] = number(i % O + BIAS);
+	for (int i = 0; i < O * H * W * PER_IN * R * R; i++) {
+		const int c = i % PER_IN, k = i / PER_IN % (R * R), at = i / PER_IN / (R * R);
+		const int o = at % O, p = at / O / W, q = at / O % W;
+		const int h = p + k / R - 1, w = q + k % R - 1;
+		if (h < 0 || h >= H || w < 0 || w >= W)
+			continue;
+		const int x = (h * W + w) * GC + o / PER_OUT * PER_IN + c;
+		const int weight = (o * R * R + k) * PER_IN + c;
+		y[at] += number(x + X) * number(weight + WEIGHT);
+		dx[x] += number(at + Y) * number(weight + WEIGHT);
+		dw[weight] += number(at + Y) * number(x + X);
+	}
+}
+
+/* With the workspace, and without, where Winograd's algorithms would be what is left. */
+static void halves_with_the_channels_last_in_groups(void **state)
+{
+	static const int lengths[BUFFERS] = {GC * H * W, O * PER_IN * R * R, O * H * W, 0, 0};
+	static struct bench b;
+	static float expected[BUFFERS][MOST];
+	struct pass passes[3];
+	(void)state;
+	compute_narrow(expected[X], expected[WEIGHT], expected[Y]);
+	begin(&b, SETTINGS(ON));
+	list_passes(&b, passes);
+	for (int i = 0; i < 6; i++) {
+		const struct pass *pass = &passes[i % 3];
+		uint16_t found[MOST];
+		fill_narrow(&b);
+		b.room_size = i < 3 ? ROOM : 256;
+		assert_ok(call(&b, pass->run, narrow_arguments(&b, pass->result == Y)));
+		assert_ok(plugin_download(&b.p, b.buffer[pass->result], found,
+					  (size_t)lengths[pass->result] * sizeof(uint16_t)));
+		for (int k = 0; k < lengths[pass->result]; k++)
+			assert_close(from_half(found[k]), expected[pass->result][k], 0.26);
+	}
+	assert_int_equal(through_cudnn(), 4);
+	assert_contains(line(&b), ", on, 4 calls");
+	end(&b);
+}
+
 /* ---- What it does not do ---------------------------------------------------------------------*/
 
 static void check_own(struct bench *b, struct tn_conv2d_args args)
@@ -407,32 +532,6 @@ static void what_cudnn_refuses_is_asked_once(void **state)
 	check_y(&b, 0, 0, 0);
 	check_own(&b, arguments(&b, 0));
 	end(&b);
-}
-
-struct pass {
-	entry run;
-	int result;
-	const char *function;
-};
-
-static void list_passes(const struct bench *b, struct pass passes[3])
-{
-	passes[0] = (struct pass){b->nn->conv2d_forward, Y, "cudnnConvolutionForward"};
-	passes[1] = (struct pass){b->nn->conv2d_input_gradient, X, "cudnnConvolutionBackwardData"};
-	passes[2] = (struct pass){b->nn->conv2d_weight_gradient, WEIGHT,
-				  "cudnnConvolutionBackwardFilter"};
-}
-
-static void check_result(struct bench *b, int which, int adds)
-{
-	static float gradient[BUFFERS][MOST];
-	if (which == Y) {
-		check_y(b, 0, 0, 0);
-		return;
-	}
-	memset(gradient, 0, sizeof(gradient));
-	differentiate(gradient[X], gradient[WEIGHT]);
-	check_gradient(b, which, gradient[which], adds);
 }
 
 /* Another algorithm, or the own kernels. */
@@ -821,6 +920,7 @@ int main(void)
 		cmocka_unit_test(a_forward_goes_on_behind_it),
 		cmocka_unit_test(a_residual_may_be_the_result),
 		cmocka_unit_test(gradients_are_written_or_added),
+		cmocka_unit_test(halves_with_the_channels_last_in_groups),
 		cmocka_unit_test(the_same_bits_each_time_come_from_the_own_kernels),
 		cmocka_unit_test(what_it_does_not_do_the_own_kernels_do),
 		cmocka_unit_test(padding_that_no_window_meets_does_not_matter),
