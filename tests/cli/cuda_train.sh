@@ -14,15 +14,19 @@ fi
 unset CUDA_VISIBLE_DEVICES
 TENON_BACKEND='^cuda' needs_digits
 
+# A sanitizer takes minutes for twenty steps of sixteen pictures.
+steps=20 pictures=16
+! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || steps=6 pictures=4
+
 lenet() { # BACKEND FILE
-	TENON_BACKEND=$1 "$TENON_BUILD/tests/simcuda/lenet" 20 16 >"$2" || fail "lenet on $1"
+	TENON_BACKEND=$1 "$TENON_BUILD/tests/simcuda/lenet" $steps $pictures >"$2" || fail "lenet on $1"
 }
 lenet 'cuda!' "$dir/cuda"
 lenet 'cpu!' "$dir/cpu"
 grep -q '^device cuda:0' "$dir/cuda" || fail "it did not run on CUDA"
 grep -q '^host 0$' "$dir/cuda" || fail "$(grep '^host' "$dir/cuda") operations ran on the host"
-[ "$(grep -c '^loss' "$dir/cuda")" -eq 20 ] || fail "expected 20 losses"
-paste "$dir/cuda" "$dir/cpu" | awk '
+[ "$(grep -c '^loss' "$dir/cuda")" -eq $steps ] || fail "expected $steps losses"
+paste "$dir/cuda" "$dir/cpu" | awk -v steps=$steps '
 	$1 == "loss" {
 		difference = ($2 > $4 ? $2 - $4 : $4 - $2) / $4
 		if (!(difference <= 1e-4)) { printf "step %d: %s, on the CPU %s\n", NR, $2, $4; bad = 1 }
@@ -32,7 +36,7 @@ paste "$dir/cuda" "$dir/cpu" | awk '
 	}
 	END {
 		printf "the losses differ by %.1e at most\n", worst
-		if (!(last < first)) { print "it does not learn"; bad = 1 }
+		if (steps == 20 && !(last < first)) { print "it does not learn"; bad = 1 }
 		exit bad
 	}' || fail "other losses than on the CPU"
 
