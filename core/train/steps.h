@@ -10,8 +10,9 @@
  *	the other full ones          copy their batch into those arrays and replay
  *	a smaller one, the last      is done as usual
  *
- * The graph goes at the end of an epoch, so that what the epoch's callback changes is seen.  Where work cannot
- * be captured all steps are done as usual, and a message says why.
+ * The graph goes before the smaller one, which can have its memory, and at the end of an epoch, so that what the
+ * epoch's callback changes is seen.  Where work cannot be captured, or an epoch has less than two full batches,
+ * all steps are done as usual, and a message says why.
  */
 #ifndef TN_TRAIN_STEPS_H
 #define TN_TRAIN_STEPS_H

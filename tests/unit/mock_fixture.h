@@ -50,4 +50,15 @@ static inline tn_context *open_mock(const char *faults)
 	return context;
 }
 
+/* That error is kept; it is forgotten. */
+static inline void assert_kept(tn_context *context, tn_status status, const char *words)
+{
+	const struct tn_error_info *error = tn_error(context);
+	assert_non_null(error);
+	if (error->status != status || !strstr(error->text, words))
+		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
+			 error->text);
+	tn_error_clear(context);
+}
+
 #endif

@@ -33,16 +33,6 @@ static unsigned long work_done(tn_device *device)
 	return 0;
 }
 
-static void assert_kept(tn_context *context, tn_status status, const char *words)
-{
-	const struct tn_error_info *error = tn_error(context);
-	assert_non_null(error);
-	if (error->status != status || !strstr(error->text, words))
-		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
-			 error->text);
-	tn_error_clear(context);
-}
-
 /* ---- Cases -----------------------------------------------------------------------------------*/
 
 static void nobody_waits_for_a_copy_between_peers(void **state)
