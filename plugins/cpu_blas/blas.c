@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "plugin.h"
+#include "room.h"
 
 #if CPU_HAVE_CBLAS
 #include <cblas.h>
@@ -33,6 +34,8 @@ struct count {
 static struct {
 	pthread_mutex_t mutex;
 	struct count rows[4];
+	unsigned callers; /* of all instances that have the library open */
+	unsigned taken;   /* buffers that the library has for them */
 } process_counts = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 struct name {
@@ -97,6 +100,65 @@ static int try_library(struct cpu_blas *blas, const char *file)
 	return 0;
 }
 
+/* The library's memory has no failure: what a product would take for each thread that computes is taken
+ * here and now, after cpu_room_try found that it can be had, and stays the library's.  By its own two
+ * functions, where it shows them; as many as the smallest table of a build has room for. */
+static void take_buffers(const struct cpu_blas *blas, unsigned n)
+{
+	enum { MOST = 48 };
+	void *(*take)(int) = NULL, *buffers[MOST];
+	void (*give)(void *) = NULL;
+	void *address = dlsym(blas->handle, "blas_memory_alloc");
+	memcpy(&take, &address, sizeof(take));
+	address = dlsym(blas->handle, "blas_memory_free");
+	memcpy(&give, &address, sizeof(give));
+	if (!take || !give)
+		return;
+	if (n > MOST)
+		n = MOST;
+	for (unsigned i = 0; i < n; i++)
+		buffers[i] = take(0);
+	for (unsigned i = 0; i < n; i++)
+		give(buffers[i]);
+	if (n > process_counts.taken)
+		process_counts.taken = n;
+}
+
+/* The soname, the development name, and Fedora's names for the threaded builds. */
+static const char *const files[] = {"libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0",
+				    "libopenblaso.so.0"};
+
+/* Is one of the files in the process already?  Its threads are then started. */
+static int is_open(const char *const *names, size_t n)
+{
+	void *handle = NULL;
+	for (size_t i = 0; i < n && !handle; i++)
+		handle = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+	if (handle)
+		dlclose(handle);
+	return handle != NULL;
+}
+
+/* Is there room for the library and `callers` threads that compute in it?  Else `note` says why not. */
+static int has_room(struct cpu_blas *blas, const struct tn_host *host, const char *file,
+		    unsigned callers)
+{
+	static const char *const names[] = {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS",
+					    "OMP_NUM_THREADS"};
+	const char *asked[sizeof(names) / sizeof(*names)];
+	struct cpu_room room = {.buffers = 0};
+	if (callers > process_counts.taken)
+		room.buffers = callers - process_counts.taken;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		asked[i] = host->parameter(host->context, names[i],
+					   "cpu: how many threads OpenBLAS starts when it is "
+					   "opened (they stay idle)");
+	if (!is_open(file ? &file : files, file ? 1 : sizeof(files) / sizeof(*files)))
+		room.threads = cpu_room_threads(asked, sizeof(names) / sizeof(*names));
+	room.buffers += room.threads;
+	return cpu_room_try(&room, blas->note, sizeof(blas->note));
+}
+
 static void say_found(struct cpu_blas *blas, const struct tn_host *host)
 {
 	static const char *const threads[] = {"serial", "pthread", "OpenMP"};
@@ -113,39 +175,55 @@ static void say_missing(struct cpu_blas *blas, const struct tn_host *host, const
 	cpu_log(host, TN_LOG_WARNING, "%s; matmul runs on the plugin's own kernels", blas->note);
 }
 
+/* The file that was asked for, or the first of those known; else `note` says what was wrong with it. */
+static int find(struct cpu_blas *blas, const char *file)
+{
+	char first[sizeof(blas->note)];
+	if (file)
+		return try_library(blas, file);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (try_library(blas, files[i]))
+			return 1;
+		if (i == 0)
+			memcpy(first, blas->note, sizeof(first));
+	}
+	memcpy(blas->note, first, sizeof(first));
+	return 0;
+}
+
 void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host)
 {
-	/* The soname, the development name, and Fedora's names for the threaded builds. */
-	static const char *const files[] = {"libopenblas.so.0", "libopenblas.so",
-					    "libopenblasp.so.0", "libopenblaso.so.0"};
 	const char *file = host->parameter(host->context, "TENON_CPU_OPENBLAS",
 					   "cpu: file name or path of the OpenBLAS library to use");
+	unsigned own = host->thread_count(host->context);
 	if (!CPU_HAVE_CBLAS) {
 		say_missing(blas, host, "built without OpenBLAS: cblas.h was not there");
 		return;
 	}
-	char first[sizeof(blas->note)];
-	if (file && *file) {
-		if (try_library(blas, file)) {
-			say_found(blas, host);
-			return;
-		}
-	} else {
-		for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-			if (try_library(blas, files[i])) {
-				say_found(blas, host);
-				return;
-			}
-			if (i == 0)
-				memcpy(first, blas->note, sizeof(first));
-		}
-		memcpy(blas->note, first, sizeof(first));
+	if (file && !*file)
+		file = NULL;
+	/* One instance at a time: what one finds free the next could take. */
+	pthread_mutex_lock(&process_counts.mutex);
+	unsigned callers = process_counts.callers + own;
+	int found = has_room(blas, host, file, callers) && find(blas, file);
+	if (found) {
+		take_buffers(blas, callers);
+		blas->callers = own;
+		process_counts.callers = callers;
 	}
-	say_missing(blas, host, blas->note);
+	pthread_mutex_unlock(&process_counts.mutex);
+	if (found)
+		say_found(blas, host);
+	else
+		say_missing(blas, host, blas->note);
 }
 
 void cpu_blas_close(struct cpu_blas *blas)
 {
+	pthread_mutex_lock(&process_counts.mutex);
+	process_counts.callers -= blas->callers;
+	pthread_mutex_unlock(&process_counts.mutex);
+	blas->callers = 0;
 	/* Its threads outlive this instance: the library stays mapped. */
 	blas->handle = NULL;
 }

@@ -41,7 +41,8 @@ struct cpu_blas {
 	char *(*get_corename)(void);
 	void (*omp_set_num_threads)(int); /* OpenMP build only */
 	int (*omp_get_max_threads)(void);
-	char note[256]; /* what was found, or what is missing */
+	unsigned callers; /* the host's threads, each of which may compute in it */
+	char note[256];   /* what was found, or what is missing */
 };
 
 /* Looks for the library; `blas->handle` stays NULL where there is none, which is logged. */
