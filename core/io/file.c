@@ -7,13 +7,13 @@
 #include "io/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/regular.h"
 
 /* Longest path in an error text; the text has room for 512 bytes in all. */
 #define LABEL_LENGTH 160
@@ -24,40 +24,26 @@ const char *tn_file_label(const char *path)
 	return length > LABEL_LENGTH ? path + length - LABEL_LENGTH : path;
 }
 
-/* Sees to it that fd is a regular file, and takes its size. */
-static tn_status check_regular(struct tn_file *file, const char *path, struct tn_error_info *error)
-{
-	struct stat status;
-	if (fstat(file->fd, &status) < 0)
-		return tn_fail(error, TN_IO, file->operation, "%s: %s", tn_file_label(path),
-			       strerror(errno));
-	if (!S_ISREG(status.st_mode))
-		return tn_fail(error, TN_IO, file->operation,
-			       "%s: expected a regular file, found a %s", tn_file_label(path),
-			       S_ISDIR(status.st_mode) ? "folder" : "pipe, socket or device");
-	file->size = (uint64_t)status.st_size;
-	return TN_OK;
-}
-
 tn_status tn_file_open(struct tn_file *file, const char *path, const char *operation,
 		       struct tn_error_info *error)
 {
+	struct stat information;
 	memset(file, 0, sizeof(*file));
 	file->operation = operation;
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	file->fd = tn_regular_open(path, &information);
+	if (file->fd == TN_NOT_REGULAR)
+		return tn_fail(error, TN_IO, operation, "%s: expected a regular file, found a %s",
+			       tn_file_label(path),
+			       S_ISDIR(information.st_mode) ? "folder" : "pipe, socket or device");
 	if (file->fd < 0)
 		return tn_fail(error, errno == ENOENT ? TN_NOT_FOUND : TN_IO, operation, "%s: %s",
 			       tn_file_label(path), strerror(errno));
-	tn_status status = check_regular(file, path, error);
-	if (status == TN_OK) {
-		file->path = tn_mem_copy_string(path);
-		if (!file->path)
-			status = tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
-					 tn_file_label(path));
-	}
-	if (status != TN_OK)
-		tn_file_close(file);
-	return status;
+	file->size = (uint64_t)information.st_size;
+	file->path = tn_mem_copy_string(path);
+	if (file->path)
+		return TN_OK;
+	tn_file_close(file);
+	return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory", tn_file_label(path));
 }
 
 void tn_file_close(struct tn_file *file)

@@ -12,19 +12,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/regular.h"
 #include "loader/search.h"
 
 #define SUFFIX ".backend"
 #define MAX_LINES 200
 
+/* A stream of a regular file; NULL: *problem says why not. */
+static FILE *open_stream(const char *path, const char **problem)
+{
+	struct stat information;
+	int fd = tn_regular_open(path, &information);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	*problem = fd == TN_NOT_REGULAR ? "not a regular file" : strerror(errno);
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
 /* Does the file below begin with `text`?  sysfs files hold one short line. */
 static int begins_with(const char *path, const char *text)
 {
 	char line[64] = "";
-	FILE *file = fopen(path, "re");
+	const char *problem;
+	FILE *file = open_stream(path, &problem);
 	if (!file)
 		return 0;
 	int got = fgets(line, sizeof(line), file) != NULL;
@@ -138,14 +152,15 @@ static int read_file(const char *path, const char *root, const struct tn_logger 
 		     struct tn_known *entry)
 {
 	char line[512];
-	const char *problem = NULL;
+	const char *problem;
 	int number = 0;
 	memset(entry, 0, sizeof(*entry));
-	FILE *file = fopen(path, "re");
+	FILE *file = open_stream(path, &problem);
 	if (!file) {
-		tn_log_format(logger, TN_LOG_WARNING, "loader", "%s: %s", path, strerror(errno));
+		tn_log_format(logger, TN_LOG_WARNING, "loader", "%s: %s", path, problem);
 		return 0;
 	}
+	problem = NULL;
 	while (!problem && fgets(line, sizeof(line), file)) {
 		number++;
 		if (strlen(line) == sizeof(line) - 1 || number > MAX_LINES)

@@ -16,7 +16,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/regular.h"
 #include "loader/elf.h"
 #include "loader/host.h"
 #include "loader/report.h"
@@ -54,9 +54,10 @@ static void enter(const struct tn_loading *loading, const struct tn_candidate *c
 static tn_status open_file(struct tn_candidate *candidate, struct tn_error_info *error)
 {
 	struct stat information;
-	/* Not blocking: the name may be a pipe's. */
-	candidate->fd = open(candidate->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (candidate->fd < 0 || fstat(candidate->fd, &information)) {
+	candidate->fd = tn_regular_open(candidate->path, &information);
+	if (candidate->fd == TN_NOT_REGULAR)
+		return tn_fail(error, TN_BAD_PLUGIN, "search", "not a regular file");
+	if (candidate->fd < 0) {
 		int problem = errno;
 		tn_status status =
 			problem == EACCES || problem == EPERM ? TN_REFUSED : TN_BAD_PLUGIN;
@@ -66,8 +67,6 @@ static tn_status open_file(struct tn_candidate *candidate, struct tn_error_info 
 		return tn_fail(error, status, "search", "the file cannot be opened: %s",
 			       strerror(problem));
 	}
-	if (!S_ISREG(information.st_mode))
-		return tn_fail(error, TN_BAD_PLUGIN, "search", "not a regular file");
 	candidate->device = information.st_dev;
 	candidate->inode = information.st_ino;
 	candidate->identified = 1;

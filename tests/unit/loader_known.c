@@ -69,6 +69,19 @@ static void make_folder_in(const char *name)
 	assert_int_equal(mkdir(in_folder(name), 0700), 0);
 }
 
+static void a_pipe_is_refused_and_nobody_waits_at_it(void **state)
+{
+	(void)state;
+	assert_int_equal(mkfifo(in_folder("1.backend"), 0600), 0);
+	make_folder_in("2.backend");
+	make("3.backend", "name = good\n");
+	read_all();
+	assert_int_equal(known.n, 1);
+	assert_contains(log_of.messages, "1.backend: not a regular file");
+	assert_contains(log_of.messages, "2.backend: not a regular file");
+	assert_int_equal(log_of.n_messages, 2);
+}
+
 static void hardware_is_seen_by_path_pattern_and_pci_numbers(void **state)
 {
 	static const char *const folders[] = {"sys", "sys/bus", "sys/bus/pci",
@@ -116,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		test(reads_what_a_file_says),
 		test(a_malformed_file_is_named_with_its_line_and_left_out),
+		test(a_pipe_is_refused_and_nobody_waits_at_it),
 		test(hardware_is_seen_by_path_pattern_and_pci_numbers),
 		test(a_missing_folder_is_an_empty_one),
 	};

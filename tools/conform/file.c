@@ -6,10 +6,10 @@
 #include "file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "frame.h"
 #include "loader/elf.h"
 
@@ -37,9 +37,10 @@ int file_is_built_in(struct kit *kit)
 
 static int open_file(struct kit *kit)
 {
-	int fd = open(kit->which, O_RDONLY | O_CLOEXEC);
+	struct stat information;
+	int fd = tn_regular_open(kit->which, &information);
 	if (fd < 0)
-		kit_fail(kit, "%s", strerror(errno));
+		kit_fail(kit, "%s", fd == TN_NOT_REGULAR ? "not a regular file" : strerror(errno));
 	return fd;
 }
 

@@ -4,10 +4,10 @@
  * What opening a plugin's file does, by dlopen alone and through the loader.
  */
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "file.h"
 #include "frame.h"
 #include "loader/elf.h"
@@ -87,10 +87,11 @@ static void refuse_ours(void *user, enum tn_elf_name kind, const char *name)
 void check_file_symbols(struct kit *kit)
 {
 	struct tn_elf_dynamic dynamic;
+	struct stat information;
 	if (file_is_built_in(kit))
 		return;
 	kit_case(kit, KIT_FILE, "undefined symbols");
-	int fd = open(kit->which, O_RDONLY | O_CLOEXEC);
+	int fd = tn_regular_open(kit->which, &information);
 	if (fd < 0 || tn_elf_read_dynamic(fd, &dynamic, refuse_ours, kit, &kit->error) != TN_OK)
 		kit_fail(kit, "%s", fd < 0 ? "it cannot be read" : kit->error.text);
 	if (fd >= 0)
@@ -139,6 +140,7 @@ void check_file_resident(struct kit *kit)
 {
 	struct target target;
 	struct tn_elf_dynamic dynamic;
+	struct stat information;
 	if (file_is_built_in(kit))
 		return;
 	target_load(&target, kit, NULL);
@@ -151,7 +153,7 @@ void check_file_resident(struct kit *kit)
 	target_unload(&target);
 	if (loaded && !is_mapped(kit->which))
 		kit_fail(kit, "it is gone, and with it the code of its threads");
-	int fd = open(kit->which, O_RDONLY | O_CLOEXEC);
+	int fd = tn_regular_open(kit->which, &information);
 	if (fd >= 0 &&
 	    tn_elf_read_dynamic(fd, &dynamic, take_nothing, NULL, &kit->error) == TN_OK &&
 	    !dynamic.stays)
