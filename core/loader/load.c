@@ -82,8 +82,10 @@ static tn_status check_same_file(const struct tn_loading *loading, size_t i,
 {
 	const struct tn_candidate *list = loading->candidates.list;
 	for (size_t j = 0; j < i; j++) {
+		/* Under its own name a file fails again; under another it may have failed for that. */
 		if (list[j].identified && list[j].device == list[i].device &&
-		    list[j].inode == list[i].inode)
+		    list[j].inode == list[i].inode &&
+		    (list[j].row->status == TN_OK || !strcmp(list[j].name, list[i].name)))
 			return tn_fail(error, TN_DUPLICATE, "search", "the same file as %s",
 				       list[j].path);
 	}
@@ -147,11 +149,13 @@ static tn_status check_uuid(const struct tn_loading *loading, size_t i, struct t
 		return tn_fail(error, TN_BAD_PLUGIN, "negotiate",
 			       "its UUID is all zero: make one with uuidgen");
 	for (size_t j = 0; j < i; j++) {
-		if (list[j].accepted && !memcmp(list[j].note.uuid, list[i].note.uuid, sizeof(none)))
+		/* What could not be used keeps nobody out: the next copy may be whole. */
+		if (list[j].row->status != TN_OK)
+			continue;
+		if (!memcmp(list[j].note.uuid, list[i].note.uuid, sizeof(none)))
 			return tn_fail(error, TN_DUPLICATE, "negotiate", "the same UUID as %s",
 				       list[j].path ? list[j].path : list[j].name);
-		if (list[j].row && list[j].row->status == TN_OK &&
-		    !strcmp(list[j].name, list[i].name))
+		if (!strcmp(list[j].name, list[i].name))
 			return tn_fail(error, TN_DUPLICATE, "negotiate",
 				       "%s of the same name was found first",
 				       list[j].path ? list[j].path : "the built-in backend");
@@ -178,7 +182,6 @@ static tn_status negotiate(const struct tn_loading *loading, size_t i, uint32_t 
 	if (status)
 		return status;
 	candidate->row->abi_effective = *effective;
-	candidate->accepted = 1;
 	return TN_OK;
 }
 

@@ -25,7 +25,6 @@ struct tn_candidate {
 	ino_t inode;
 	int identified;              /* device and inode hold */
 	struct tn_backend_note note; /* or the descriptor's numbers */
-	int accepted;                /* the note was negotiated: its UUID counts */
 	struct tn_load_row *row;
 };
 

@@ -179,6 +179,58 @@ static void a_link_to_the_same_file_is_a_duplicate(void **state)
 	check_row("too", TN_DUPLICATE, TN_STAGE_SEARCH, "the same file as");
 }
 
+/* Opens the folder; how "ok" and the other copy of its file fared. */
+static void check_pair(const char *other, tn_status other_status)
+{
+	struct opened opened;
+	assert_ok(open_selected(&opened, NULL));
+	assert_int_equal(row_of(&opened, other)->status, other_status);
+	assert_int_equal(row_of(&opened, "ok")->status, TN_OK);
+	assert_string_equal(opened.registry->choices[0].backend->name, "ok");
+	release(&opened);
+}
+
+static void a_copy_under_a_wrong_name_that_comes_first_hides_nothing(void **state)
+{
+	size_t size;
+	(void)state;
+	put("ok");
+	char *data = read_fixture("ok", &size);
+	write_file("backend_a.so", data, size);
+	free(data);
+	check_pair("a", TN_BAD_PLUGIN);
+	/* As a link, it is the same file too. */
+	remove(in_folder("backend_a.so"));
+	assert_int_equal(symlink("backend_ok.so", in_folder("backend_a.so")), 0);
+	check_pair("a", TN_BAD_PLUGIN);
+}
+
+static void a_first_copy_that_lacks_a_library_does_not_hide_a_whole_one(void **state)
+{
+	struct opened opened;
+	const struct tn_load_row *rows[2];
+	size_t size;
+	(void)state;
+	char *data = read_fixture("two_devices", &size);
+	char *needed = memmem(data, size, "libc.so.6", 9);
+	assert_non_null(needed);
+	memcpy(needed, "libq.so.6", 9);
+	write_file("backend_two_devices.so", data, size);
+	free(data);
+	const char *paths[] = {folder, fixture("two_devices")};
+	prepare(&opened);
+	opened.options.paths = paths;
+	opened.options.n_paths = 2;
+	assert_ok(open_prepared(&opened));
+	for (size_t i = 0; i < 2; i++)
+		assert_non_null(rows[i] = tn_load_report_row(opened.report, i));
+	assert_int_equal(rows[0]->status, TN_MISSING_LIBRARY);
+	assert_int_equal(rows[1]->status, TN_OK);
+	assert_ptr_equal(row_of(&opened, "two_devices"), rows[1]);
+	assert_int_equal(rows[1]->selected, 1);
+	release(&opened);
+}
+
 static void a_privileged_process_refuses_what_others_may_write(void **state)
 {
 	struct opened opened;
@@ -260,6 +312,8 @@ int main(void)
 		test(a_file_of_another_kind_or_name_is_refused),
 		test(a_missing_library_is_named),
 		test(a_link_to_the_same_file_is_a_duplicate),
+		test(a_copy_under_a_wrong_name_that_comes_first_hides_nothing),
+		test(a_first_copy_that_lacks_a_library_does_not_hide_a_whole_one),
 		test(a_privileged_process_refuses_what_others_may_write),
 		test(a_privileged_process_takes_what_root_alone_may_write),
 	};
