@@ -14,7 +14,7 @@
 
 void bar_init(struct bar *bar, int quiet)
 {
-	const char *term = getenv("TERM");
+	const char *term = tool_environment("TERM");
 	bar->quiet = quiet;
 	bar->terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 	bar->drawn = 0;

@@ -52,7 +52,7 @@ static multiply_add widest(int *lanes)
 
 int bench_threads(void)
 {
-	const char *asked = getenv("TENON_THREADS");
+	const char *asked = tool_environment("TENON_THREADS");
 	cpu_set_t set;
 	uint64_t n = 1;
 	if (!asked || !parse_count(asked, 1, MOST_THREADS, &n))

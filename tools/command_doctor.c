@@ -102,7 +102,7 @@ static char *selection_of(const struct doctor_options *o, int *is_named)
 {
 	const char *given = o->device ? o->device : o->common.backend;
 	if (!given)
-		given = getenv("TENON_BACKEND");
+		given = tool_environment("TENON_BACKEND");
 	if (!given)
 		given = "auto";
 	size_t length = strlen(given);

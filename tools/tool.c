@@ -29,6 +29,11 @@ int report_error(const struct tn_error_info *error)
 									     : EXIT_FAILED;
 }
 
+const char *tool_environment(const char *name)
+{
+	return secure_getenv(name);
+}
+
 tn_context *open_context(const struct common_options *options, uint64_t seed, int *exit_code)
 {
 	struct tn_error_info error;

@@ -45,6 +45,9 @@ tn_context *open_context(const struct common_options *options, uint64_t seed, in
 int finish(tn_context *context);
 void print_ledger(const tn_context *context);
 
+/* A variable of the environment, as the library reads them: NULL too in a privileged process. */
+const char *tool_environment(const char *name);
+
 /* Numbers on the command line; 0 when the text is not one, or is out of range. */
 int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value);
 int parse_real(const char *text, double *value);
