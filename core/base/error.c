@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 void tn_error_reset(struct tn_error_info *error)
 {
 	if (!error)
@@ -23,6 +25,8 @@ tn_status tn_fail_v(struct tn_error_info *error, tn_status status, const char *o
 	error->status = status;
 	snprintf(error->operation, sizeof(error->operation), "%s", operation);
 	vsnprintf(error->text, sizeof(error->text), format, arguments);
+	/* Names of files, values of variables and the like are in it. */
+	tn_text_make_printable(error->text);
 	return status;
 }
 

@@ -15,7 +15,8 @@
 /* An empty error: status TN_OK, no text. */
 void tn_error_reset(struct tn_error_info *error);
 
-/* Writes status, operation and printf-formatted text (truncated to fit) and returns status. */
+/* Writes status, operation and printf-formatted text, truncated to fit and made printable
+ * (tn_text_make_printable), and returns status. */
 tn_status tn_fail(struct tn_error_info *error, tn_status status, const char *operation,
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 tn_status tn_fail_v(struct tn_error_info *error, tn_status status, const char *operation,

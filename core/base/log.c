@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
+
+#define LINE_SIZE 1024
 
 static const char *const level_names[] = {"off", "error", "warning", "notice", "info", "debug"};
 
@@ -87,30 +90,39 @@ int tn_log_wanted(const struct tn_logger *logger, int level, const char *subsyst
 	return level <= logger->level;
 }
 
+/* Hands over a line that is the caller's own: it is made printable in place. */
+static void deliver(const struct tn_logger *logger, int level, const char *subsystem, char *line)
+{
+	tn_text_make_printable(line);
+	if (logger->callback)
+		logger->callback(logger->user, level, subsystem, line, strlen(line));
+	else
+		fprintf(stderr, "tenon: %s: %s\n", subsystem, line);
+}
+
 void tn_log_text(const struct tn_logger *logger, int level, const char *subsystem, const char *text,
 		 size_t length)
 {
+	char line[LINE_SIZE];
 	if (!tn_log_wanted(logger, level, subsystem))
 		return;
-	if (logger->callback)
-		logger->callback(logger->user, level, subsystem, text, length);
-	else
-		fprintf(stderr, "tenon: %s: %.*s\n", subsystem, (int)length, text);
+	if (length >= sizeof(line))
+		length = sizeof(line) - 1;
+	memcpy(line, text, length);
+	line[length] = '\0';
+	deliver(logger, level, subsystem, line);
 }
 
 void tn_log_format(const struct tn_logger *logger, int level, const char *subsystem,
 		   const char *format, ...)
 {
+	char line[LINE_SIZE];
 	if (!tn_log_wanted(logger, level, subsystem))
 		return;
-	char line[1024];
 	va_list arguments;
 	va_start(arguments, format);
 	int length = vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
-	if (length < 0)
-		return;
-	if ((size_t)length >= sizeof(line))
-		length = sizeof(line) - 1;
-	tn_log_text(logger, level, subsystem, line, (size_t)length);
+	if (length >= 0)
+		deliver(logger, level, subsystem, line);
 }

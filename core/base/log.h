@@ -33,7 +33,8 @@ void tn_logger_init(struct tn_logger *logger);
 tn_status tn_logger_configure(struct tn_logger *logger, const char *text,
 			      struct tn_error_info *error);
 int tn_log_wanted(const struct tn_logger *logger, int level, const char *subsystem);
-/* A logger of NULL drops the message. */
+/* Both make the text one printable line (tn_text_make_printable) of at most 1023 bytes.  A logger of
+ * NULL drops the message. */
 void tn_log_format(const struct tn_logger *logger, int level, const char *subsystem,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
 void tn_log_text(const struct tn_logger *logger, int level, const char *subsystem, const char *text,

@@ -82,3 +82,36 @@ void tn_text_release(struct tn_text *text)
 	tn_mem_free(text->data);
 	tn_text_init(text);
 }
+
+/* The length of the UTF-8 sequence at s when it is a whole, printable character, else 0.
+ * Source: RFC 3629, section 4. */
+static size_t printable(const unsigned char *s)
+{
+	if (s[0] < 0x80)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	size_t length = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	if (s[0] < 0xc2 || !length)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	/* U+0080 to U+009F are control characters. */
+	return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : length;
+}
+
+void tn_text_make_printable(char *text)
+{
+	unsigned char *s = (unsigned char *)text;
+	while (*s) {
+		size_t length = printable(s);
+		if (!length) {
+			*s = *s == '\n' || *s == '\t' ? ' ' : '?';
+			length = 1;
+		}
+		s += length;
+	}
+}

@@ -26,4 +26,8 @@ void tn_text_format(struct tn_text *text, const char *format, ...)
 char *tn_text_take(struct tn_text *text);
 void tn_text_release(struct tn_text *text);
 
+/* Makes one printable line of a text that may come from outside: what is not printable UTF-8 becomes
+ * '?', newlines and tabs become blanks.  The length stays. */
+void tn_text_make_printable(char *text);
+
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 static const char empty[] = "";
 
@@ -50,6 +51,7 @@ struct tn_load_report *tn_report_create(const char *selection)
 		tn_mem_free(report);
 		return NULL;
 	}
+	tn_text_make_printable(report->selection);
 	return report;
 }
 
@@ -123,47 +125,13 @@ void tn_report_move(struct tn_load_row *row, struct tn_load_row *from)
 	*from = emptied;
 }
 
-/* The length of the UTF-8 sequence at s when it is a whole, printable character, else 0.
- * Source: RFC 3629, section 4. */
-static size_t printable(const unsigned char *s)
-{
-	if (s[0] < 0x80)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	size_t length = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-	if (s[0] < 0xc2 || !length)
-		return 0;
-	for (size_t i = 1; i < length; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	/* U+0080 to U+009F are control characters. */
-	return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : length;
-}
-
-/* Newlines become spaces: a text is one line. */
-static void make_printable(char *text)
-{
-	unsigned char *s = (unsigned char *)text;
-	while (*s) {
-		size_t length = printable(s);
-		if (!length) {
-			*s = *s == '\n' || *s == '\t' ? ' ' : '?';
-			length = 1;
-		}
-		s += length;
-	}
-}
-
 int tn_report_set(const char **field, const char *text)
 {
 	char *copy = tn_mem_copy_string(text);
 	if (text && !copy)
 		return 0;
 	if (copy)
-		make_printable(copy);
+		tn_text_make_printable(copy);
 	release(*field);
 	*field = copy ? copy : empty;
 	return 1;
@@ -180,8 +148,8 @@ int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_descri
 		memcpy(copy, devices, n * sizeof(*copy));
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		make_printable(copy[i].name);
-		make_printable(copy[i].note);
+		tn_text_make_printable(copy[i].name);
+		tn_text_make_printable(copy[i].note);
 	}
 	tn_mem_free((void *)row->devices);
 	row->devices = copy;

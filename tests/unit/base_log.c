@@ -69,12 +69,27 @@ static void a_callback_gets_the_wanted_messages_and_long_ones_are_cut(void **sta
 	assert_int_equal(seen.n, 2);
 }
 
+static void a_message_is_one_printable_line(void **state)
+{
+	(void)state;
+	struct seen seen = {0};
+	struct tn_logger logger;
+	tn_logger_init(&logger);
+	logger.callback = remember;
+	logger.user = &seen;
+	tn_log_format(&logger, TN_LOG_WARNING, "pool", "'%s' is unknown", "\033[1m\nred");
+	assert_string_equal(seen.text, "'?[1m red' is unknown");
+	tn_log_text(&logger, TN_LOG_WARNING, "pool", "bell \a and more", 6);
+	assert_string_equal(seen.text, "bell ?");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_level_holds_for_all_and_a_rule_for_its_subsystem),
 		cmocka_unit_test(a_bad_text_names_the_column_and_what_was_expected),
 		cmocka_unit_test(a_callback_gets_the_wanted_messages_and_long_ones_are_cut),
+		cmocka_unit_test(a_message_is_one_printable_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers */
 #include "base/text.h"
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/parameter.h"
 #include "check.h"
@@ -65,12 +66,24 @@ static void a_privileged_process_ignores_variables_and_says_so(void **state)
 	tn_parameters_release(&parameters);
 }
 
+static void an_error_from_outside_is_one_printable_line(void **state)
+{
+	(void)state;
+	struct tn_error_info error;
+	char text[] = "a\033[2Jb\nc\r\xc2\x9b\x7f\xff\xc3\xa9";
+	tn_fail(&error, TN_FORMAT, "test", "found '%s'", text);
+	assert_string_equal(error.text, "found 'a?[2Jb c?????\xc3\xa9'");
+	tn_text_make_printable(text);
+	assert_string_equal(text, "a?[2Jb c?????\xc3\xa9");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_text_grows_and_is_taken_over),
 		cmocka_unit_test(an_empty_text_is_an_empty_string),
 		cmocka_unit_test(sizes_that_overflow_give_no_memory),
+		cmocka_unit_test(an_error_from_outside_is_one_printable_line),
 		cmocka_unit_test(a_parameter_keeps_its_first_value_and_its_help),
 		cmocka_unit_test(a_privileged_process_ignores_variables_and_says_so),
 	};
