@@ -140,7 +140,7 @@ struct tn_registry_options {
 	/* Folders or files to look at before TENON_PLUGIN_PATH; each has a '/' in it. */
 	const char *const *paths;
 	size_t n_paths;
-	/* What TENON_BACKEND holds otherwise. */
+	/* What TENON_BACKEND holds otherwise; errors call it "backend". */
 	const char *selection;
 	/* 1: no fall-back to what the selection does not name, as with a trailing '!'. */
 	int required;

@@ -242,8 +242,8 @@ static tn_status refuse(const struct tn_loading *loading, const struct tn_text *
 			tn_status missing, struct tn_error_info *error)
 {
 	if (reasons->length)
-		return tn_fail(error, missing, "TENON_BACKEND", "%s", reasons->data);
-	return tn_fail(error, TN_NO_DEVICE, "TENON_BACKEND",
+		return tn_fail(error, missing, loading->source, "%s", reasons->data);
+	return tn_fail(error, TN_NO_DEVICE, loading->source,
 		       "no backend has a device (selection '%s'); 'tenon info' says why",
 		       loading->report->selection);
 }

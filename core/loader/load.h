@@ -14,6 +14,7 @@ struct tn_loading {
 	const struct tn_registry_options *options;
 	struct tn_abi_version host;
 	struct tn_selection selection;
+	const char *source; /* who gave the selection, as errors name it */
 	struct tn_simulation simulation;
 	struct tn_candidates candidates;
 	struct tn_load_report *report;

@@ -31,9 +31,10 @@ static tn_status parse(struct tn_loading *loading, struct tn_error_info *error)
 		"no-device, driver-too-old, missing-library, no-plugin, bad-plugin, abi-mismatch, "
 		"probe-failed, refused)");
 	const char *text = options->selection ? options->selection : variable;
+	loading->source = options->selection ? "backend" : "TENON_BACKEND";
 	if (options->paths_only)
 		text = simulate = NULL;
-	tn_status status = tn_selection_parse(text, &loading->selection, error);
+	tn_status status = tn_selection_parse(text, loading->source, &loading->selection, error);
 	if (!status)
 		status = tn_simulation_parse(simulate, &loading->simulation, error);
 	if (status)

@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 struct reader {
-	const char *variable;
+	const char *source; /* what errors name */
 	const char *text;
 	size_t at;
 	struct tn_error_info *error;
@@ -21,10 +21,10 @@ static tn_status expected(const struct reader *reader, const char *what)
 {
 	char found = reader->text[reader->at];
 	if (!found)
-		return tn_fail(reader->error, TN_FORMAT, reader->variable,
+		return tn_fail(reader->error, TN_FORMAT, reader->source,
 			       "column %zu of '%s': expected %s, found the end", reader->at + 1,
 			       reader->text, what);
-	return tn_fail(reader->error, TN_FORMAT, reader->variable,
+	return tn_fail(reader->error, TN_FORMAT, reader->source,
 		       "column %zu of '%s': expected %s, found '%c'", reader->at + 1, reader->text,
 		       what, found);
 }
@@ -52,7 +52,7 @@ static tn_status read_name(struct reader *reader, char name[32], const char *wha
 	if (length == 0)
 		return expected(reader, what);
 	if (length > 31)
-		return tn_fail(reader->error, TN_FORMAT, reader->variable,
+		return tn_fail(reader->error, TN_FORMAT, reader->source,
 			       "column %zu of '%s': a name has at most 31 letters, found %zu",
 			       reader->at + 1, reader->text, length);
 	memcpy(name, start, length);
@@ -78,7 +78,7 @@ static tn_status read_index(struct reader *reader, int64_t *index)
 static tn_status read_item(struct reader *reader, struct tn_selection *selection)
 {
 	if (selection->n_named + selection->n_excluded == TN_SELECTION_MAX_ITEMS)
-		return tn_fail(reader->error, TN_LIMIT, reader->variable,
+		return tn_fail(reader->error, TN_LIMIT, reader->source,
 			       "column %zu of '%s': more than %d names", reader->at + 1,
 			       reader->text, TN_SELECTION_MAX_ITEMS);
 	if (take(reader, '^')) {
@@ -107,12 +107,12 @@ static tn_status read_item(struct reader *reader, struct tn_selection *selection
 static tn_status check_sense(const struct reader *reader, const struct tn_selection *selection)
 {
 	if (selection->required && !selection->n_named)
-		return tn_fail(reader->error, TN_FORMAT, reader->variable,
+		return tn_fail(reader->error, TN_FORMAT, reader->source,
 			       "column %zu of '%s': '!' needs a backend's name before it",
 			       reader->at, reader->text);
 	for (size_t i = 0; i < selection->n_named; i++) {
 		if (tn_selection_excludes(selection, selection->named[i].name))
-			return tn_fail(reader->error, TN_FORMAT, reader->variable,
+			return tn_fail(reader->error, TN_FORMAT, reader->source,
 				       "column %zu of '%s': '%s' is both named and excluded",
 				       (size_t)(strstr(reader->text, selection->named[i].name) -
 						reader->text) +
@@ -122,10 +122,10 @@ static tn_status check_sense(const struct reader *reader, const struct tn_select
 	return TN_OK;
 }
 
-tn_status tn_selection_parse(const char *text, struct tn_selection *selection,
+tn_status tn_selection_parse(const char *text, const char *source, struct tn_selection *selection,
 			     struct tn_error_info *error)
 {
-	struct reader reader = {"TENON_BACKEND", text ? text : "", 0, error};
+	struct reader reader = {source, text ? text : "", 0, error};
 	memset(selection, 0, sizeof(*selection));
 	if (!*reader.text || !strcmp(reader.text, "auto"))
 		return TN_OK;
@@ -187,7 +187,7 @@ static tn_status read_fault(struct reader *reader, tn_status *fault)
 			return TN_OK;
 		}
 	}
-	return tn_fail(reader->error, TN_FORMAT, reader->variable,
+	return tn_fail(reader->error, TN_FORMAT, reader->source,
 		       "column %zu of '%s': expected no-driver, no-device, driver-too-old, "
 		       "missing-library, no-plugin, bad-plugin, abi-mismatch, probe-failed or "
 		       "refused, found '%s'",
@@ -203,7 +203,7 @@ tn_status tn_simulation_parse(const char *text, struct tn_simulation *simulation
 		return TN_OK;
 	do {
 		if (simulation->n == TN_SELECTION_MAX_ITEMS)
-			return tn_fail(error, TN_LIMIT, reader.variable,
+			return tn_fail(error, TN_LIMIT, reader.source,
 				       "column %zu of '%s': more than %d faults", reader.at + 1,
 				       reader.text, TN_SELECTION_MAX_ITEMS);
 		tn_status status = read_name(&reader, simulation->faults[simulation->n].name,

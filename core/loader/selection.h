@@ -41,9 +41,10 @@ struct tn_simulation {
 	} faults[TN_SELECTION_MAX_ITEMS];
 };
 
-/* TN_FORMAT: malformed; the text has the column, what was expected and what was found.  TN_LIMIT: more
+/* `source` is what the text was given by, as errors name it: "TENON_BACKEND".
+ * TN_FORMAT: malformed; the text has the column, what was expected and what was found.  TN_LIMIT: more
  * than TN_SELECTION_MAX_ITEMS.  `text` may be NULL, as "". */
-tn_status tn_selection_parse(const char *text, struct tn_selection *selection,
+tn_status tn_selection_parse(const char *text, const char *source, struct tn_selection *selection,
 			     struct tn_error_info *error);
 int tn_selection_excludes(const struct tn_selection *selection, const char *name);
 int tn_selection_names(const struct tn_selection *selection, const char *name);

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	memset(&error, 0, sizeof(error));
-	if (tn_selection_parse(text, &selection, &error) && !error.text[0])
+	if (tn_selection_parse(text, "backend", &selection, &error) && !error.text[0])
 		abort();
 	memset(&error, 0, sizeof(error));
 	if (tn_simulation_parse(text, &simulation, &error) && !error.text[0])

@@ -169,6 +169,7 @@ static void a_required_backend_is_an_error_with_its_reason(void **state)
 	put("ok");
 	put("zero_devices");
 	assert_status(open_selected(&opened, "zero_devices!"), TN_NO_DEVICE);
+	assert_string_equal(opened.error.operation, "backend");
 	assert_contains(opened.error.text, "imaginary bus");
 	assert_null(opened.registry);
 	assert_int_equal(opened.n_messages, 0);
@@ -225,6 +226,12 @@ static void the_selection_comes_from_the_variable_too(void **state)
 	setenv("TENON_BACKEND", "ok,,", 1);
 	assert_status(open_prepared(&opened), TN_FORMAT);
 	assert_contains(opened.error.text, "column 4 of 'ok,,'");
+	assert_string_equal(opened.error.operation, "TENON_BACKEND");
+	release(&opened);
+	prepare(&opened);
+	setenv("TENON_BACKEND", "\033[31mred", 1);
+	assert_status(open_prepared(&opened), TN_FORMAT);
+	assert_contains(opened.error.text, "column 1 of '?[31mred': expected a backend's name");
 	release(&opened);
 	/* What the program says counts more. */
 	prepare(&opened);

@@ -3,30 +3,35 @@
 #include "check.h"
 #include "loader/selection.h"
 
+static tn_status parse(const char *text, struct tn_selection *selection)
+{
+	return tn_selection_parse(text, "backend", selection, NULL);
+}
+
 static void reads_every_form_of_a_selection(void **state)
 {
 	struct tn_selection s;
 	(void)state;
-	assert_ok(tn_selection_parse(NULL, &s, NULL));
+	assert_ok(parse(NULL, &s));
 	assert_int_equal(s.n_named + s.n_excluded, 0);
-	assert_ok(tn_selection_parse("", &s, NULL));
-	assert_ok(tn_selection_parse("auto", &s, NULL));
+	assert_ok(parse("", &s));
+	assert_ok(parse("auto", &s));
 	assert_int_equal(s.n_named + s.n_excluded, 0);
-	assert_ok(tn_selection_parse("cuda", &s, NULL));
+	assert_ok(parse("cuda", &s));
 	assert_int_equal(s.n_named, 1);
 	assert_int_equal(s.named[0].index, TN_ANY_INDEX);
 	assert_false(s.required);
-	assert_ok(tn_selection_parse("cuda:1!", &s, NULL));
+	assert_ok(parse("cuda:1!", &s));
 	assert_string_equal(s.named[0].name, "cuda");
 	assert_int_equal(s.named[0].index, 1);
 	assert_true(s.required);
-	assert_ok(tn_selection_parse("cuda:0,cuda:1,^hip,cpu", &s, NULL));
+	assert_ok(parse("cuda:0,cuda:1,^hip,cpu", &s));
 	assert_int_equal(s.n_named, 3);
 	assert_int_equal(s.n_excluded, 1);
 	assert_true(tn_selection_excludes(&s, "hip"));
 	assert_false(tn_selection_excludes(&s, "hi"));
 	assert_true(tn_selection_names(&s, "cpu"));
-	assert_ok(tn_selection_parse("automatic", &s, NULL));
+	assert_ok(parse("automatic", &s));
 	assert_int_equal(s.n_named, 1);
 }
 
@@ -58,11 +63,24 @@ static void a_malformed_selection_names_the_column(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tn_selection s;
 		struct tn_error_info error;
-		assert_status(tn_selection_parse(cases[i].text, &s, &error), TN_FORMAT);
+		assert_status(tn_selection_parse(cases[i].text, "backend", &s, &error), TN_FORMAT);
 		assert_contains(error.text, cases[i].column);
 		assert_contains(error.text, cases[i].what);
 		assert_contains(error.text, cases[i].text);
+		assert_string_equal(error.operation, "backend");
 	}
+}
+
+static void a_name_of_31_letters_is_taken_and_one_of_32_is_not(void **state)
+{
+	struct tn_selection s;
+	struct tn_error_info error;
+	(void)state;
+	assert_ok(parse("a234567890123456789012345678901", &s));
+	assert_string_equal(s.named[0].name, "a234567890123456789012345678901");
+	assert_status(tn_selection_parse("a2345678901234567890123456789012", "backend", &s, &error),
+		      TN_FORMAT);
+	assert_contains(error.text, "at most 31 letters, found 32");
 }
 
 static void too_many_names_are_a_limit_and_no_overflow(void **state)
@@ -73,7 +91,7 @@ static void too_many_names_are_a_limit_and_no_overflow(void **state)
 	(void)state;
 	for (int i = 0; i < 40; i++)
 		strcat(text, i % 2 ? ",a" : ",^b");
-	assert_status(tn_selection_parse(text, &s, &error), TN_LIMIT);
+	assert_status(tn_selection_parse(text, "backend", &s, &error), TN_LIMIT);
 	assert_contains(error.text, "more than 32");
 }
 
@@ -125,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_every_form_of_a_selection),
 		cmocka_unit_test(a_malformed_selection_names_the_column),
+		cmocka_unit_test(a_name_of_31_letters_is_taken_and_one_of_32_is_not),
 		cmocka_unit_test(too_many_names_are_a_limit_and_no_overflow),
 		cmocka_unit_test(reads_simulated_faults),
 		cmocka_unit_test(counts_slips_between_names),
