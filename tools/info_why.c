@@ -25,9 +25,12 @@ static const struct {
 		       "use it, and whether a variable hides it"},
 	{TN_PROBE_FAILED, "load it apart from everything else and look: tenon info --probe FILE"},
 	{TN_REFUSED, "give the file and its folders to root, writable by nobody else, or run "
-		     "without privilege"},
+		     "without privilege; where permission is denied, let this user read it"},
 	{TN_EXCLUDED, "take its ^NAME out of the selection"},
-	{TN_DUPLICATE, "nothing: another file of this backend was found earlier"},
+	{TN_DUPLICATE, "nothing, where it is another copy of that backend; a plugin of its own "
+		       "needs a UUID of its own (uuidgen)"},
+	{TN_DEVICE_LOST, "look at the system's log for why the device was lost, and start the "
+			 "program again; if that does not help, reset the device or restart"},
 };
 
 static const char *remedy(tn_status status)
@@ -100,6 +103,18 @@ static void print_row(const tn_load_report *report, const struct tn_load_row *ro
 		print_device(report, row, i);
 }
 
+/* Other files of the same name, which the row does not stand for. */
+static void print_others(const tn_load_report *report, const struct tn_load_row *shown)
+{
+	const struct tn_load_row *row;
+	for (size_t i = 0; (row = tn_load_report_row(report, i)); i++) {
+		if (row != shown && row->path && !strcmp(row->name, shown->name))
+			printf("  also found: %s: %s%s%s\n", row->path,
+			       row->status ? tn_status_name(row->status) : "usable",
+			       row->text[0] ? ": " : "", row->text);
+	}
+}
+
 /* The backend's object of the report, with its remedy. */
 static int print_row_json(const tn_load_report *report, const struct tn_load_row *wanted)
 {
@@ -126,5 +141,6 @@ int info_why(const tn_load_report *report, const char *name, int json)
 	if (json)
 		return print_row_json(report, row);
 	print_row(report, row);
+	print_others(report, row);
 	return EXIT_DONE;
 }

@@ -25,8 +25,8 @@ int report_error(const struct tn_error_info *error)
 	fprintf(stderr, "tenon: %s: %s (%s)\n", error->operation[0] ? error->operation : "error",
 		error->text[0] ? error->text : tn_status_text(error->status),
 		tn_status_name(error->status));
-	return error->status >= TN_NO_PLUGIN && error->status <= TN_EXCLUDED ? EXIT_NO_BACKEND
-									     : EXIT_FAILED;
+	return error->status >= TN_NO_PLUGIN && error->status <= TN_DUPLICATE ? EXIT_NO_BACKEND
+									      : EXIT_FAILED;
 }
 
 const char *tool_environment(const char *name)

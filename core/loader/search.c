@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Makes the list of candidates and opens none of them.  File names are matched whole: a folder's
- * other files (backend_x.so.bak, libbackend_x.so) are passed over in silence, but a file given by its
- * path becomes a candidate whatever its name, so that its row can say what is wrong.
+ * other files (backend_x.so.bak, libbackend_x.so) are passed over in silence.  backend_X.so, whose name
+ * has a letter that it may not have, and any file given by its path become candidates all the same, so
+ * that their rows can say what is wrong.
  */
 #include "loader/search.h"
 
@@ -19,7 +20,8 @@
 #define PREFIX "backend_"
 #define SUFFIX ".so"
 
-/* The name in the file name of `path`: its start and length; 0 when it is no plugin's. */
+/* What stands for the name in the file name of `path`: its start and length; 0 when it is no plugin's.
+ * A name of other letters than a name may have is one too: its row says so. */
 static size_t name_in(const char *path, const char **name)
 {
 	const char *slash = strrchr(path, '/');
@@ -30,7 +32,7 @@ static size_t name_in(const char *path, const char **name)
 	    strcmp(file + length - strlen(SUFFIX), SUFFIX))
 		return 0;
 	*name = file + strlen(PREFIX);
-	return tn_search_is_name(*name, length - around) ? length - around : 0;
+	return length - around;
 }
 
 static tn_status add(struct tn_candidates *candidates, const char *name, size_t length,

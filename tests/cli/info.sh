@@ -87,6 +87,26 @@ out_has 'two_devices:1 .*the same device as paired:0'
 TENON_PLUGIN_PATH=$dir/plugins run 0 info --why paired
 out_has '    the same device as two_devices:1'
 
+# A backend of which only a copy under another name is asked for.
+cp "$fixtures/backend_twin.so" "$dir/plugins"
+TENON_PLUGIN_PATH=$dir/plugins run 3 info --backend 'twin!'
+err_has '^tenon: backend: twin not used: DUPLICATE: the same UUID as'
+TENON_PLUGIN_PATH=$dir/plugins TENON_BACKEND='twin!' run 3 info --why twin
+err_has '^tenon: TENON_BACKEND: twin not used'
+out_has 'needs a UUID of its own'
+
+# Two copies of one backend that both fail are both told.
+mkdir "$dir/more"
+cp "$fixtures/backend_null_slot.so" "$dir/plugins"
+cp "$fixtures/backend_null_slot.so" "$dir/more"
+TENON_PLUGIN_PATH=$dir/plugins:$dir/more run 0 info --why null_slot
+out_has "file: $dir/plugins/backend_null_slot.so"
+out_has "also found: $dir/more/backend_null_slot.so: BAD_PLUGIN: table"
+
+# What a variable holds reaches the terminal as printable text.
+TENON_BACKEND="$(printf 'c\033[31mpu')" run 1 info
+err_has "of 'c?\\[31mpu'"
+
 # Wrong usage.
 run 2 info --nonsense
 run 2 info extra

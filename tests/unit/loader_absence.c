@@ -146,6 +146,9 @@ static void a_file_of_another_kind_or_name_is_refused(void **state)
 	put("ok");
 	assert_int_equal(mkfifo(in_folder("backend_pipe.so"), 0600), 0);
 	check_row("pipe", TN_BAD_PLUGIN, TN_STAGE_SEARCH, "not a regular file");
+	put("null");
+	assert_int_equal(rename(in_folder("backend_null.so"), in_folder("backend_Eigen.so")), 0);
+	check_row("Eigen", TN_BAD_PLUGIN, TN_STAGE_SEARCH, "NAME of a-z, 0-9 and '_'");
 	assert_int_equal(symlink("/nonexistent", in_folder("backend_dangling.so")), 0);
 	check_row("dangling", TN_BAD_PLUGIN, TN_STAGE_SEARCH, "No such file");
 	/* The whole good file under another name. */
