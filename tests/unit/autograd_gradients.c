@@ -573,8 +573,17 @@ static tn_array *largest_two(const tn_array *x)
 	return tn_topk(x, 2, 0, 1, NULL);
 }
 
-/* Of running extremes the last of equals has the gradient, and the last NaN; sorting keeps equals in order. */
-static void equals_and_nans_have_their_gradients(void **state)
+static tn_array *largest(const tn_array *x)
+{
+	return tn_max(x, 0, NULL, 1);
+}
+static tn_array *product(const tn_array *x)
+{
+	return tn_prod(x, 0, NULL, 1);
+}
+
+/* Equal extremes share the gradient; of running extremes the last of equals has the gradient, and the last NaN; sorting keeps equals in order. */
+static void equals_zeros_and_nans_have_their_gradients(void **state)
 {
 	static const struct {
 		tn_array *(*f)(const tn_array *x);
@@ -585,6 +594,11 @@ static void equals_and_nans_have_their_gradients(void **state)
 		{cummin, {1, 1, 2, 1, 0}, {1, 110, 0, 1000, 10000}},
 		{cummin, {1, NAN, 0, NAN, 2}, {1, 110, 0, 11000, 0}},
 		{descending, {1, 2, 1, 2, NAN}, {1000, 10, 10000, 100, 1}},
+		{largest, {1, 3, 0, 3, 2}, {0, 0.5f, 0, 0.5f, 0}},
+		{largest, {2, 2, 2, 2, 1}, {0.25f, 0.25f, 0.25f, 0.25f, 0}},
+		{product, {2, 5, 3, 1, 1}, {15, 6, 10, 30, 30}},
+		{product, {2, 0, 3, 1, 1}, {0, 6, 0, 0, 0}},
+		{product, {2, 0, 3, 0, 1}, {0, 0, 0, 0, 0}},
 		{largest_two, {1, 2, 2, 2, 0}, {0, 1, 10, 0, 0}},
 	};
 	float found[5];
@@ -603,7 +617,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_gradient_is_right_in_double),
 		cmocka_unit_test(every_gradient_is_right_in_f32_on_the_preferred_backend),
-		cmocka_unit_test(equals_and_nans_have_their_gradients),
+		cmocka_unit_test(equals_zeros_and_nans_have_their_gradients),
 		cmocka_unit_test(zeros_in_a_running_product_have_their_gradients),
 		cmocka_unit_test(a_running_product_of_a_narrow_type_has_a_gradient),
 	};

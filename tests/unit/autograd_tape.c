@@ -439,6 +439,24 @@ static void gradients_that_share_memory_are_not_written_over(void **state)
 	assert_close(g[1], 10 * (2 + 2 * 5 + 1), 0);
 }
 
+/* y = (a + b) + a: the gradient of b is the very array that a's begins with. */
+static void a_sum_of_gradients_does_not_change_its_terms(void **state)
+{
+	float ga[2], gb[2];
+	(void)state;
+	tn_array *a = vector(3, 5), *b = vector(7, 9), *weight = vector(1, 10);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, a));
+	assert_ok(tn_tape_watch(tape, b));
+	tn_array *y = tn_multiply(tn_add(tn_add(a, b), a), weight);
+	assert_ok(tn_tape_backward(tape, tn_sum(y, 0, NULL, 0), NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, a), ga, sizeof(ga)));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, b), gb, sizeof(gb)));
+	tn_tape_end(tape);
+	assert_true(ga[0] == 2 && ga[1] == 20);
+	assert_true(gb[0] == 1 && gb[1] == 10);
+}
+
 static void a_gradient_that_the_caller_gave_is_not_written_over(void **state)
 {
 	float g[2];
@@ -477,6 +495,7 @@ int main(void)
 		cmocka_unit_test(backward_gives_memory_back_as_it_goes),
 		cmocka_unit_test(what_got_no_gradient_is_let_go_too),
 		cmocka_unit_test(gradients_that_share_memory_are_not_written_over),
+		cmocka_unit_test(a_sum_of_gradients_does_not_change_its_terms),
 		cmocka_unit_test(a_gradient_that_the_caller_gave_is_not_written_over),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);

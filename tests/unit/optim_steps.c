@@ -125,6 +125,23 @@ static void a_frozen_parameter_is_not_stepped(void **state)
 	tn_module_destroy(module);
 }
 
+static void a_parameter_frozen_after_its_gradient_is_not_stepped(void **state)
+{
+	struct pair_state pair = {1};
+	(void)state;
+	tn_module *module = make_pair(&pair);
+	tn_optimizer *sgd = tn_sgd(
+		module,
+		&(struct tn_sgd_options){.struct_size = sizeof(struct tn_sgd_options), .lr = 0.1});
+	backward(module, 1);
+	assert_ok(tn_module_set_trainable(module, "a", 0));
+	assert_ok(tn_optimizer_step(sgd));
+	assert_close(value(module, "a"), 1, 0);
+	assert_close(value(module, "b"), 1.9, 1e-6);
+	tn_optimizer_destroy(sgd);
+	tn_module_destroy(module);
+}
+
 static void clipping_scales_all_gradients_by_their_joint_norm(void **state)
 {
 	struct pair_state pair = {1};
@@ -171,6 +188,7 @@ int main(void)
 		cmocka_unit_test(sgd_goes_down_the_gradient),
 		cmocka_unit_test(a_parameter_without_a_gradient_is_not_stepped),
 		cmocka_unit_test(a_frozen_parameter_is_not_stepped),
+		cmocka_unit_test(a_parameter_frozen_after_its_gradient_is_not_stepped),
 		cmocka_unit_test(clipping_scales_all_gradients_by_their_joint_norm),
 		cmocka_unit_test(bad_settings_are_refused),
 	};
