@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A folder with the four IDX files of the MNIST family.  Guarantees: images and labels agree in
- * number, train and test in size; the training images are not copied.
+ * number, train and test in size; every class has a training image, but for a class 0 of labels that
+ * count from 1; the training images are not copied.
  */
 #include <string.h>
 #include <tenon/status.h>
@@ -48,27 +49,37 @@ static tn_status locate(const char *folder, const char *part, const char *what, 
 	return TN_OK;
 }
 
-/* Reads train or t10k, images (rank 3) or labels (rank 1), u8. */
-static tn_status read_part(const char *folder, const char *part, const char *what, uint32_t rank,
-			   struct tn_host_array *array, struct tn_error_info *error)
-{
+/* One of the four files. */
+struct idx_file {
 	char *path;
-	tn_status status = locate(folder, part, what, (int)rank, &path, error);
+	struct tn_host_array array;
+};
+
+static void release(struct idx_file *file)
+{
+	tn_mem_free(file->path);
+	tn_host_array_release(&file->array);
+}
+
+/* Reads train or t10k, images (rank 3) or labels (rank 1), u8.  What was made on failure stays for
+ * release(). */
+static tn_status read_part(const char *folder, const char *part, const char *what, uint32_t rank,
+			   struct idx_file *file, struct tn_error_info *error)
+{
+	struct tn_host_array *array = &file->array;
+	tn_status status = locate(folder, part, what, (int)rank, &file->path, error);
 	if (status != TN_OK)
 		return status;
-	if (!path)
+	if (!file->path)
 		return tn_fail(error, TN_NOT_FOUND, OPERATION,
 			       "%s: expected a file %s-%s-idx%u-ubyte or "
 			       "%s-%s-idx%u-ubyte.gz, found none",
 			       tn_file_label(folder), part, what, rank, part, what, rank);
-	status = tn_idx_read(path, array, error);
-	if (status == TN_OK && (array->dtype != TN_U8 || array->rank != rank)) {
-		status = tn_fail(error, TN_SHAPE, OPERATION,
-				 "%s: expected %u axes of u8, found %u of %s", tn_file_label(path),
-				 rank, array->rank, tn_dtype_name(array->dtype));
-		tn_host_array_release(array);
-	}
-	tn_mem_free(path);
+	status = tn_idx_read(file->path, array, error);
+	if (status == TN_OK && (array->dtype != TN_U8 || array->rank != rank))
+		status = tn_fail(
+			error, TN_SHAPE, OPERATION, "%s: expected %u axes of u8, found %u of %s",
+			tn_file_label(file->path), rank, array->rank, tn_dtype_name(array->dtype));
 	return status;
 }
 
@@ -91,10 +102,10 @@ static tn_status check_part(const char *folder, const char *part,
 	return TN_OK;
 }
 
-/* The four arrays: images and labels of train, then of t10k. */
+/* Images and labels of train, then of t10k. */
 struct four {
-	struct tn_host_array images[2];
-	struct tn_host_array labels[2];
+	struct idx_file images[2];
+	struct idx_file labels[2];
 };
 
 static tn_status read_four(const char *folder, struct four *four, struct tn_error_info *error)
@@ -106,12 +117,12 @@ static tn_status read_four(const char *folder, struct four *four, struct tn_erro
 		if (status == TN_OK)
 			status = read_part(folder, parts[i], "images", 3, &four->images[i], error);
 		if (status == TN_OK)
-			status = check_part(folder, parts[i], &four->images[i], &four->labels[i],
-					    error);
+			status = check_part(folder, parts[i], &four->images[i].array,
+					    &four->labels[i].array, error);
 		if (status != TN_OK)
 			return status;
 	}
-	const int64_t *a = four->images[0].shape, *b = four->images[1].shape;
+	const int64_t *a = four->images[0].array.shape, *b = four->images[1].array.shape;
 	if (a[1] != b[1] || a[2] != b[2])
 		return tn_fail(error, TN_SHAPE, OPERATION,
 			       "%s: expected t10k images of %lld x %lld, as train, found %lld x "
@@ -126,24 +137,59 @@ static tn_status read_four(const char *folder, struct four *four, struct tn_erro
 	return TN_OK;
 }
 
-/* Labels as i32; the number of classes is one more than the largest. */
+/* The first label from `n_classes` on, or the first that the training part lacks, is an error. */
+static tn_status check_labels(const struct idx_file *labels, int n_classes, const uint8_t *occurs,
+			      struct tn_error_info *error)
+{
+	const uint8_t *label = labels->array.data;
+	for (int64_t i = 0; i < labels->array.shape[0]; i++) {
+		if (label[i] >= n_classes || !occurs[label[i]])
+			return tn_fail(error, TN_FORMAT, OPERATION,
+				       "%s: label %lld: expected a class from %d to %d, as the "
+				       "training labels number them without a gap, found %u",
+				       tn_file_label(labels->path), (long long)i, !occurs[0],
+				       n_classes - 1, label[i]);
+	}
+	return TN_OK;
+}
+
+/* The classes are 0 up to the first number that no training label has; 0 may be without images,
+ * where labels count from 1 as in EMNIST Letters.  A label beyond is damage, not 246 more classes. */
+static tn_status count_classes(const struct four *four, uint32_t *n, struct tn_error_info *error)
+{
+	uint8_t occurs[257] = {0};
+	const struct tn_host_array *train = &four->labels[0].array;
+	for (int64_t i = 0; i < train->shape[0]; i++)
+		occurs[((const uint8_t *)train->data)[i]] = 1;
+	if (!occurs[0] && !occurs[1])
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: expected labels that count from 0 or 1, found neither",
+			       tn_file_label(four->labels[0].path));
+	int n_classes = 1;
+	while (occurs[n_classes])
+		n_classes++;
+	*n = (uint32_t)n_classes;
+	tn_status status = check_labels(&four->labels[0], n_classes, occurs, error);
+	return status == TN_OK ? check_labels(&four->labels[1], n_classes, occurs, error) : status;
+}
+
+/* Labels as i32, those of the test behind those of the training. */
 static tn_status join_labels(const struct four *four, struct tn_dataset_raw *raw,
 			     struct tn_error_info *error)
 {
+	tn_status status = count_classes(four, &raw->format.n_classes, error);
+	if (status != TN_OK)
+		return status;
 	raw->labels = tn_mem_zeroed((size_t)raw->n, sizeof(*raw->labels));
 	if (!raw->labels)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu labels",
 			       (unsigned long long)raw->n);
-	int32_t largest = 0;
 	uint64_t next = 0;
 	for (int i = 0; i < 2; i++) {
-		const uint8_t *labels = four->labels[i].data;
-		for (int64_t j = 0; j < four->labels[i].shape[0]; j++) {
-			largest = labels[j] > largest ? labels[j] : largest;
+		const uint8_t *labels = four->labels[i].array.data;
+		for (int64_t j = 0; j < four->labels[i].array.shape[0]; j++)
 			raw->labels[next++] = labels[j];
-		}
 	}
-	raw->format.n_classes = (uint32_t)largest + 1;
 	return TN_OK;
 }
 
@@ -151,22 +197,22 @@ static tn_status join_labels(const struct four *four, struct tn_dataset_raw *raw
 static tn_status join_images(struct four *four, struct tn_dataset_raw *raw,
 			     struct tn_error_info *error)
 {
-	size_t train = (size_t)four->images[0].size_bytes;
-	size_t test = (size_t)four->images[1].size_bytes;
-	uint8_t *images = tn_mem_realloc(four->images[0].data, train + test, 1);
+	size_t train = (size_t)four->images[0].array.size_bytes;
+	size_t test = (size_t)four->images[1].array.size_bytes;
+	uint8_t *images = tn_mem_realloc(four->images[0].array.data, train + test, 1);
 	if (!images)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %zu bytes",
 			       train + test);
-	four->images[0].data = NULL;
-	memcpy(images + train, four->images[1].data, test);
+	four->images[0].array.data = NULL;
+	memcpy(images + train, four->images[1].array.data, test);
 	raw->images = images;
 	return TN_OK;
 }
 
 static void set_format(const struct four *four, struct tn_dataset_raw *raw)
 {
-	uint32_t height = (uint32_t)four->images[0].shape[1];
-	uint32_t width = (uint32_t)four->images[0].shape[2];
+	uint32_t height = (uint32_t)four->images[0].array.shape[1];
+	uint32_t width = (uint32_t)four->images[0].array.shape[2];
 	raw->format = (struct tn_input_format){
 		.channels = 1,
 		.height = height,
@@ -176,8 +222,8 @@ static void set_format(const struct four *four, struct tn_dataset_raw *raw)
 		.zoom = 1,
 		.scale = 255,
 	};
-	raw->n_test = (uint64_t)four->images[1].shape[0];
-	raw->n = (uint64_t)four->images[0].shape[0] + raw->n_test;
+	raw->n_test = (uint64_t)four->images[1].array.shape[0];
+	raw->n = (uint64_t)four->images[0].array.shape[0] + raw->n_test;
 }
 
 tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *out,
@@ -194,8 +240,8 @@ tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *out,
 	if (status == TN_OK)
 		status = join_images(&four, &raw, error);
 	for (int i = 0; i < 2; i++) {
-		tn_host_array_release(&four.images[i]);
-		tn_host_array_release(&four.labels[i]);
+		release(&four.images[i]);
+		release(&four.labels[i]);
 	}
 	if (status == TN_OK)
 		*out = raw;

@@ -102,7 +102,8 @@ struct tn_dataset_options {
  *                        of each class; or
  *   the four IDX files   train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
  *                        t10k-labels-idx1-ubyte, each plain or with .gz, with a dot or a dash
- *                        before "idx".  t10k is the test part.
+ *                        before "idx".  t10k is the test part.  The classes are those that the
+ *                        training labels number without a gap from 0 or 1.
  * A part that is split off (test of the digits, validation) takes images evenly from each class in
  * file order: image k of its class, counted from 0, when floor((k + 1) p / 1000 + 1/2) >
  * floor(k p / 1000 + 1/2), p = 200 for the digits' test.  No seed is involved.
@@ -111,7 +112,8 @@ struct tn_dataset_options {
  * *out is owned (tn_dataset_destroy), written only on success.
  * TN_NOT_FOUND: the text lists where was looked, and the Debian package that has it, if any.
  * TN_SHAPE: images and labels differ in number, or train and test in size.  TN_FORMAT: a label
- * outside 0 to 255; and the errors of tn_idx_read.  [thread: any | since 0.1] */
+ * that is none of the training part's classes; and the errors of tn_idx_read.
+ * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_open(const char *name,
 					    const struct tn_dataset_options *options,
 					    tn_dataset **out, struct tn_error_info *error);

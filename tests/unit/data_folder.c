@@ -99,6 +99,10 @@ static void files_that_do_not_fit_each_other_are_refused(void **state)
 		{1, "\0\0\x08\1\0\0\0\3\0\1\2", 11, TN_SHAPE,
 		 "train: expected as many labels as "
 		 "images, found 3 labels and 4 images"},
+		{1, "\0\0\x08\1\0\0\0\5\0\1\2\1\0", 13, TN_SHAPE,
+		 "train: expected as many labels as images, found 5 labels and 4 images"},
+		{3, "\0\0\x08\1\0\0\0\3\2\0\1", 11, TN_SHAPE,
+		 "t10k: expected as many labels as images, found 3 labels and 2 images"},
 		{2, "\0\0\x08\3\0\0\0\2\0\0\0\2\0\0\0\1abcd", 20, TN_SHAPE,
 		 "expected t10k images of 1 x 2, as train, found 2 x 1"},
 		{0, "\0\0\x08\1\0\0\0\4abcd", 12, TN_SHAPE, "expected 3 axes of u8, found 1 of u8"},
@@ -117,6 +121,55 @@ static void files_that_do_not_fit_each_other_are_refused(void **state)
 		assert_status(tn_dataset_open(folder, NULL, &dataset, &error), cases[i].status);
 		assert_contains(error.text, cases[i].part);
 	}
+}
+
+static void a_label_outside_the_classes_of_the_training_part_is_named(void **state)
+{
+	(void)state;
+	static const struct {
+		int file;
+		const char *bytes;
+		size_t size;
+		const char *part;
+	} cases[] = {
+		{1, "\0\0\x08\1\0\0\0\4\0\1\xff\1", 12,
+		 "train-labels-idx1-ubyte: label 2: expected a class from 0 to 1, as the training "
+		 "labels number them without a gap, found 255"},
+		{1, "\0\0\x08\1\0\0\0\4\3\1\0\4", 12,
+		 "train-labels-idx1-ubyte: label 0: "
+		 "expected a class from 0 to 1"},
+		{1, "\0\0\x08\1\0\0\0\4\2\2\2\2", 12,
+		 "train-labels-idx1-ubyte: expected labels that count from 0 or 1, found neither"},
+		{3, "\0\0\x08\1\0\0\0\2\2\3", 10,
+		 "t10k-labels-idx1-ubyte: label 1: expected a class from 0 to 2, as the training "
+		 "labels number them without a gap, found 3"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_error_info error;
+		tn_dataset *dataset;
+		write_all();
+		tn_error_reset(&error);
+		files_write(files_path(folder, names[cases[i].file]), cases[i].bytes,
+			    cases[i].size);
+		assert_status(tn_dataset_open(folder, NULL, &dataset, &error), TN_FORMAT);
+		assert_contains(error.text, cases[i].part);
+	}
+}
+
+static void labels_may_count_from_one(void **state)
+{
+	(void)state;
+	struct tn_error_info error;
+	tn_dataset *dataset;
+	write_all();
+	files_write(files_path(folder, names[1]), "\0\0\x08\1\0\0\0\4\1\2\2\1", 12);
+	files_write(files_path(folder, names[3]), "\0\0\x08\1\0\0\0\2\2\1", 10);
+	assert_ok(tn_dataset_open(folder, NULL, &dataset, NULL));
+	assert_int_equal(tn_dataset_format(dataset)->n_classes, 3);
+	tn_dataset_destroy(dataset);
+	files_write(files_path(folder, names[3]), "\0\0\x08\1\0\0\0\2\2\0", 10);
+	assert_status(tn_dataset_open(folder, NULL, &dataset, &error), TN_FORMAT);
+	assert_contains(error.text, "label 1: expected a class from 1 to 2");
 }
 
 static void what_is_missing_is_named(void **state)
@@ -211,6 +264,8 @@ int main(void)
 		cmocka_unit_test(four_idx_files_are_a_data_set),
 		cmocka_unit_test(each_file_may_be_gzipped_or_spelt_with_a_dot),
 		cmocka_unit_test(files_that_do_not_fit_each_other_are_refused),
+		cmocka_unit_test(a_label_outside_the_classes_of_the_training_part_is_named),
+		cmocka_unit_test(labels_may_count_from_one),
 		cmocka_unit_test(what_is_missing_is_named),
 		cmocka_unit_test(an_unknown_name_lists_the_places_and_the_package),
 		cmocka_unit_test(a_name_is_looked_for_in_the_data_folder_first),
