@@ -35,9 +35,10 @@ tn_status tn_file_read(const struct tn_file *file, uint64_t offset, void *buffer
 tn_status tn_file_read_whole(const struct tn_file *file, uint64_t limit, unsigned char **out,
 			     struct tn_error_info *error);
 
-/* A file being written under a temporary name in the folder of `path`. */
+/* A file being written as tenon-<16 hexadecimal digits>.tmp in the folder of `path`. */
 struct tn_new_file {
 	int fd;
+	int folder;
 	char *path;
 	char *temporary;
 	const char *operation;

@@ -32,14 +32,25 @@ static void release(struct tn_new_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
+	if (file->folder >= 0)
+		close(file->folder);
 	file->fd = -1;
+	file->folder = -1;
 	tn_mem_free(file->path);
 	tn_mem_free(file->temporary);
 	file->path = NULL;
 	file->temporary = NULL;
 }
 
-/* `path` with 16 random hexadecimal digits; NULL: out of memory. */
+/* The part of `path` up to its last slash, with it; 0: the working directory. */
+static size_t folder_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* A name in the folder of `path`, short whatever the length of the final name; NULL: out of
+ * memory. */
 static char *temporary_name(const char *path)
 {
 	unsigned long long random = 0;
@@ -48,8 +59,25 @@ static char *temporary_name(const char *path)
 		random = (unsigned long long)getpid();
 	struct tn_text text;
 	tn_text_init(&text);
-	tn_text_format(&text, "%s.%016llx.tmp", path, random);
+	tn_text_append(&text, path, folder_length(path));
+	tn_text_format(&text, "tenon-%016llx.tmp", random);
 	return tn_text_take(&text);
+}
+
+/* Opens the folder, so that once the file has its name nothing but syncing the folder is left. */
+static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *error)
+{
+	size_t length = folder_length(file->path);
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_append(&text, length ? file->path : ".", length ? length : 1);
+	char *folder = tn_text_take(&text);
+	if (!folder)
+		return tn_fail(error, TN_OUT_OF_MEMORY, file->operation, "%s: no memory",
+			       tn_file_label(file->path));
+	file->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tn_mem_free(folder);
+	return file->folder < 0 ? system_error(file, "opening its folder", error) : TN_OK;
 }
 
 /* Opens a temporary file that no one else has. */
@@ -76,6 +104,7 @@ tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const ch
 	struct stat old;
 	memset(file, 0, sizeof(*file));
 	file->fd = -1;
+	file->folder = -1;
 	file->operation = operation;
 	int exists = stat(path, &old) == 0;
 	if (exists && !S_ISREG(old.st_mode))
@@ -83,11 +112,17 @@ tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const ch
 			       "%s: expected a regular file or a free name, found a %s",
 			       tn_file_label(path),
 			       S_ISDIR(old.st_mode) ? "folder" : "pipe, socket or device");
+	/* The temporary name is short: nothing but the rename would find it out. */
+	if (!exists && errno == ENAMETOOLONG)
+		return tn_fail(error, TN_IO, operation, "%s: %s", tn_file_label(path),
+			       strerror(errno));
 	file->path = tn_mem_copy_string(path);
 	if (!file->path)
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
 			       tn_file_label(path));
-	tn_status status = open_temporary(file, 0666, error);
+	tn_status status = open_folder(file, error);
+	if (status == TN_OK)
+		status = open_temporary(file, 0666, error);
 	if (status == TN_OK && exists && fchmod(file->fd, old.st_mode & 0777) < 0)
 		status = system_error(file, "keeping its mode", error);
 	if (status != TN_OK) {
@@ -117,27 +152,9 @@ tn_status tn_new_file_write(struct tn_new_file *file, const void *data, size_t s
 /* Makes the rename durable.  Some file systems do not sync folders (EINVAL): nothing more to do. */
 static tn_status sync_folder(const struct tn_new_file *file, struct tn_error_info *error)
 {
-	const char *slash = strrchr(file->path, '/');
-	struct tn_text text;
-	tn_text_init(&text);
-	if (slash)
-		tn_text_append(&text, file->path, (size_t)(slash - file->path) + 1);
-	else
-		tn_text_add(&text, ".");
-	char *folder = tn_text_take(&text);
-	if (!folder)
-		return tn_fail(error, TN_OUT_OF_MEMORY, file->operation,
-			       "%s: written, folder not synced: no memory",
-			       tn_file_label(file->path));
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	tn_mem_free(folder);
-	int failed = fd < 0 || (fsync(fd) < 0 && errno != EINVAL);
-	tn_status status = TN_OK;
-	if (failed)
-		status = system_error(file, "written, but syncing its folder", error);
-	if (fd >= 0)
-		close(fd);
-	return status;
+	if (fsync(file->folder) < 0 && errno != EINVAL)
+		return system_error(file, "written, but syncing its folder", error);
+	return TN_OK;
 }
 
 /* Syncs and closes the temporary file and gives it its name. */

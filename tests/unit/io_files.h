@@ -57,7 +57,7 @@ static inline int files_count(const char *folder)
 	DIR *entries = opendir(folder);
 	assert_non_null(entries);
 	for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
-		n += entry->d_name[0] != '.';
+		n += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
 	closedir(entries);
 	return n;
 }

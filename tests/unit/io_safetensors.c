@@ -1,11 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers */
+#include <errno.h>
 #include <tenon/io.h>
 
 #include "base/error.h"
 #include "io_files.h"
 
 static const char *folder;
+
+/* What the writer asks of the system to make a file durable, in order: "file folder", wrapped by the
+ * linker. */
+static char durable[64];
+static int fail_sync; /* the next fsync */
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+
+static void note(const char *what)
+{
+	size_t used = strlen(durable);
+	snprintf(durable + used, sizeof(durable) - used, "%s ", what);
+}
+
+int __wrap_fsync(int fd)
+{
+	struct stat status;
+	assert_int_equal(fstat(fd, &status), 0);
+	note(S_ISDIR(status.st_mode) ? "folder" : "file");
+	if (fail_sync) {
+		fail_sync = 0;
+		errno = EIO;
+		return -1;
+	}
+	return __real_fsync(fd);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+	note("rename");
+	return __real_rename(from, to);
+}
 
 /* Writes a file of `header` and `data_size` bytes 0, 1, 2, ... */
 static const char *make(const char *header, size_t data_size)
@@ -482,6 +518,50 @@ static void a_place_that_cannot_be_written_is_an_error(void **state)
 	assert_status(tn_safetensors_write("/dev/null", good, 1, NULL, 0, &error), TN_IO);
 }
 
+static void a_file_is_synced_before_it_gets_its_name_and_the_folder_after(void **state)
+{
+	(void)state;
+	durable[0] = '\0';
+	assert_ok(tn_safetensors_write(files_path(folder, "d"), good, 4, NULL, 0, NULL));
+	assert_string_equal(durable, "file rename folder ");
+}
+
+static void a_file_that_cannot_be_synced_does_not_replace_the_old_one(void **state)
+{
+	(void)state;
+	struct tn_error_info error;
+	const char *path = files_path(folder, "unsynced");
+	files_write(path, "old", 3);
+	int before = files_count(folder);
+	durable[0] = '\0';
+	fail_sync = 1;
+	assert_status(tn_safetensors_write(path, good, 4, NULL, 0, &error), TN_IO);
+	assert_contains(error.text, "unsynced: syncing: ");
+	assert_string_equal(durable, "file ");
+	assert_int_equal(files_count(folder), before);
+	size_t size;
+	unsigned char *bytes = files_read(path, &size);
+	assert_int_equal(size, 3);
+	free(bytes);
+}
+
+static void a_name_may_be_as_long_as_the_system_allows(void **state)
+{
+	(void)state;
+	char name[258];
+	struct tn_error_info error;
+	memset(name, 'n', sizeof(name));
+	name[256] = '\0';
+	assert_status(tn_safetensors_write(files_path(folder, name), good, 4, NULL, 0, &error),
+		      TN_IO);
+	assert_contains(error.text, "File name too long");
+	int before = files_count(folder);
+	name[255] = '\0';
+	assert_ok(tn_safetensors_write(files_path(folder, name), good, 4, NULL, 0, &error));
+	assert_int_equal(files_count(folder), before + 1);
+	assert_int_equal(access(files_path(folder, name), F_OK), 0);
+}
+
 static void a_replaced_file_keeps_its_mode(void **state)
 {
 	(void)state;
@@ -540,6 +620,9 @@ int main(void)
 		cmocka_unit_test(a_failed_write_leaves_the_old_file_and_nothing_else),
 		cmocka_unit_test(what_the_format_cannot_say_is_not_written),
 		cmocka_unit_test(a_place_that_cannot_be_written_is_an_error),
+		cmocka_unit_test(a_file_is_synced_before_it_gets_its_name_and_the_folder_after),
+		cmocka_unit_test(a_file_that_cannot_be_synced_does_not_replace_the_old_one),
+		cmocka_unit_test(a_name_may_be_as_long_as_the_system_allows),
 		cmocka_unit_test(a_replaced_file_keeps_its_mode),
 		cmocka_unit_test(long_paths_do_not_hide_the_message),
 	};
