@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <tenon/backend.h>
 
-#define TN_CSV_MAX_VALUES ((size_t)1 << 26)
+#define TN_CSV_MAX_VALUES ((size_t)1 << 24)
 
 struct tn_csv {
 	int32_t *values; /* n_rows x n_columns, owned: tn_csv_release */

@@ -106,6 +106,13 @@ static tn_status read_shape(struct tn_stream *stream, struct tn_host_array *arra
 			       (unsigned long long)array->size_bytes, shape,
 			       tn_dtype_name(array->dtype),
 			       (unsigned long long)tn_stream_most(stream));
+	if (array->size_bytes > tn_stream_limit(stream))
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: offset 4: expected at most %llu bytes in a gzipped file of its "
+			       "size, found shape %s of %s",
+			       tn_file_label(tn_stream_path(stream)),
+			       (unsigned long long)tn_stream_limit(stream), shape,
+			       tn_dtype_name(array->dtype));
 	return TN_OK;
 }
 

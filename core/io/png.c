@@ -3,7 +3,7 @@
  *
  * PNG through libpng's simplified interface, which keeps its error handling to itself.  Guarantees:
  * the header's size is checked against the limits before memory is taken; a damaged or truncated
- * file is an error with libpng's words.
+ * file is an error with libpng's words; chunks that do not change the picture cost nothing.
  */
 #include "config.h"
 #include "io/image.h"
@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/bytes.h"
 
 #define OPERATION TN_IMAGE_OPERATION
 
@@ -22,10 +23,55 @@
 /* libpng's own limit for one chunk is 8 MB; this one is for the file. */
 #define MAX_FILE ((uint64_t)1 << 29)
 
+/* libpng and zlib tell of failed allocations in words alone: "out of memory", "insufficient memory". */
+static int is_out_of_memory(const png_image *png)
+{
+	return strstr(png->message, "emory") != NULL;
+}
+
 static tn_status refuse(const char *path, const png_image *png, struct tn_error_info *error)
 {
+	if (is_out_of_memory(png))
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: libpng: %s",
+			       tn_file_label(path), png->message);
 	return tn_fail(error, TN_FORMAT, OPERATION, "%s: expected a PNG image, found: %s",
 		       tn_file_label(path), png->message);
+}
+
+/* Does the picture depend on chunks of that type?  On all that are critical (a capital letter), on
+ * transparency and on the colour space. */
+static int is_used(const unsigned char *type)
+{
+	static const char *const used[] = {"tRNS", "gAMA", "cHRM", "sRGB", "iCCP"};
+	int found = !(type[0] & 0x20);
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+		found |= memcmp(type, used[i], 4) == 0;
+	return found;
+}
+
+/* Takes out the chunks that are not used, and all profiles (iCCP) but the first: libpng would unpack
+ * each of them, to 8 MB, before it comes to the pixels.  Returns the size that is left.  From where
+ * the file is damaged all is kept, for libpng to name. */
+static size_t drop_unused(unsigned char *data, size_t size)
+{
+	int n_profiles = 0;
+	size_t from = 8, to = 8; /* behind the signature */
+	while (from < size && size - from >= 12) {
+		uint64_t chunk = 12 + (uint64_t)tn_load_u32_be(data + from);
+		const unsigned char *type = data + from + 4;
+		if (chunk > size - from)
+			break;
+		n_profiles += memcmp(type, "iCCP", 4) == 0;
+		if (is_used(type) && (n_profiles < 2 || memcmp(type, "iCCP", 4) != 0)) {
+			memmove(data + to, data + from, (size_t)chunk);
+			to += (size_t)chunk;
+		}
+		from += (size_t)chunk;
+	}
+	if (from >= size)
+		return from > size ? size : to;
+	memmove(data + to, data + from, size - from);
+	return to + (size - from);
 }
 
 /* Decodes `size` bytes at `data`. */
@@ -59,7 +105,7 @@ tn_status tn_png_read(const struct tn_file *file, struct tn_image *out, struct t
 	tn_status status = tn_file_read_whole(file, MAX_FILE, &data, error);
 	if (status != TN_OK)
 		return status;
-	status = decode(file->path, data, (size_t)file->size, out, error);
+	status = decode(file->path, data, drop_unused(data, (size_t)file->size), out, error);
 	tn_mem_free(data);
 	return status;
 }
@@ -84,8 +130,9 @@ tn_status tn_png_write(struct tn_new_file *file, const struct tn_image *image,
 	if (png_image_write_to_memory(&png, data, &size, 0, image->data, 0, NULL))
 		status = tn_new_file_write(file, data, size, error);
 	else
-		status = tn_fail(error, TN_INTERNAL, OPERATION, "%s: libpng: %s",
-				 tn_file_label(file->path), png.message);
+		status = tn_fail(error, is_out_of_memory(&png) ? TN_OUT_OF_MEMORY : TN_INTERNAL,
+				 OPERATION, "%s: libpng: %s", tn_file_label(file->path),
+				 png.message);
 	png_image_free(&png);
 	tn_mem_free(data);
 	return status;

@@ -23,9 +23,15 @@
 /* Deflate's best: 258 bytes for 2 bits, so 1032 for 1 (zlib's technical notes). */
 #define MOST_EXPANSION 1032
 
+/* A gzipped content of more than so many bytes may be at most so many times as large as its file.
+ * Pictures and labels gain a factor of 2 to 10, sparse black and white ones of 100. */
+#define MOST_CONTENT ((uint64_t)1 << 26)
+#define MOST_RATIO 200
+
 struct tn_stream {
 	struct tn_file file;
-	uint64_t next; /* the first byte of the file that was not read yet */
+	uint64_t next;  /* the first byte of the file that was not read yet */
+	uint64_t given; /* bytes that were inflated */
 	int gzipped;
 #ifdef HAVE_ZLIB
 	int inflating; /* inflateInit2 was done */
@@ -150,6 +156,14 @@ static tn_status read_gzipped(struct tn_stream *stream, unsigned char *buffer, s
 		done += room - stream->zlib.avail_out;
 	}
 	*got = done;
+	stream->given += done;
+	if (stream->given > tn_stream_limit(stream))
+		return tn_fail(error, TN_LIMIT, stream->file.operation,
+			       "%s: expected at most %llu bytes of content in a gzipped file of "
+			       "%llu, found more",
+			       tn_file_label(stream->file.path),
+			       (unsigned long long)tn_stream_limit(stream),
+			       (unsigned long long)stream->file.size);
 	return TN_OK;
 }
 
@@ -239,6 +253,14 @@ uint64_t tn_stream_most(const struct tn_stream *stream)
 		return stream->file.size - stream->next;
 	return stream->file.size > UINT64_MAX / MOST_EXPANSION ? UINT64_MAX
 							       : stream->file.size * MOST_EXPANSION;
+}
+
+uint64_t tn_stream_limit(const struct tn_stream *stream)
+{
+	if (!stream->gzipped || stream->file.size > UINT64_MAX / MOST_RATIO)
+		return UINT64_MAX;
+	uint64_t limit = stream->file.size * MOST_RATIO;
+	return limit < MOST_CONTENT ? MOST_CONTENT : limit;
 }
 
 int tn_stream_is_gzipped(const struct tn_stream *stream)

@@ -19,13 +19,18 @@ tn_status tn_stream_open(const char *path, const char *operation, struct tn_stre
 void tn_stream_close(struct tn_stream *stream); /* takes NULL */
 
 /* Fills `buffer`; *got below `size` means that the content ended there.
- * TN_FORMAT: damaged or truncated compression, bytes after the last gzip member. */
+ * TN_FORMAT: damaged or truncated compression, bytes after the last gzip member.  TN_LIMIT: more than
+ * tn_stream_limit. */
 tn_status tn_stream_read(struct tn_stream *stream, void *buffer, size_t size, size_t *got,
 			 struct tn_error_info *error);
 
 /* No more than so many bytes can still come: exact for a plain file; for a gzipped one what deflate
  * can expand the rest of the file to.  So a reader need not believe a length that a file claims. */
 uint64_t tn_stream_most(const struct tn_stream *stream);
+
+/* The most content that is read (TN_LIMIT beyond): a gzipped file may hold 64 MiB, or 200 times its
+ * size where that is more, which no collection of pictures or numbers reaches. */
+uint64_t tn_stream_limit(const struct tn_stream *stream);
 
 int tn_stream_is_gzipped(const struct tn_stream *stream);
 const char *tn_stream_path(const struct tn_stream *stream);

@@ -149,6 +149,7 @@ TN_API void tn_host_array_release(struct tn_host_array *array);
 /* Reads an IDX file (the MNIST family), plain or gzipped; which of both is told by its first bytes,
  * not by its name.  Types u8, i8, i16, i32, f32, f64; 1 to 8 axes.  The lengths in the header must
  * account for every byte of the file.  *out is written only on success.
+ * TN_LIMIT: gzipped, and an array of more than 64 MiB and 200 times the size of the file.
  * TN_UNSUPPORTED: gzipped, and built without zlib.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_idx_read(const char *path, struct tn_host_array *out,
 					struct tn_error_info *error);

@@ -222,6 +222,19 @@ static void a_gzip_bomb_is_refused_without_unpacking_it(void **state)
 	refused(bomb(70000, 65536), TN_FORMAT, "expected 70000 bytes of elements, found 65536");
 }
 
+/* Deflate could give 67 million bytes for so many, but no pictures are so alike. */
+static void a_gzipped_file_that_grows_more_than_pictures_do_is_refused_by_its_header(void **state)
+{
+	(void)state;
+	/* 67,200,512 bytes are promised, 64 MiB are 67,108,864. */
+	static unsigned char content[65535] = "\0\0\x08\1\x04\x01\x66\0";
+	const char *path = files_path(folder, "grows.gz");
+	files_write_gzipped(path, content, sizeof(content));
+	refused(path, TN_LIMIT,
+		"offset 4: expected at most 67108864 bytes in a gzipped file of its size, found "
+		"shape (67200512,) of u8");
+}
+
 #else
 
 static void without_zlib_a_gzipped_file_is_unsupported_and_says_so(void **state)
@@ -261,6 +274,8 @@ int main(void)
 		cmocka_unit_test(damage_in_a_gzipped_file_is_named),
 		cmocka_unit_test(members_join_and_what_follows_them_is_refused),
 		cmocka_unit_test(a_gzip_bomb_is_refused_without_unpacking_it),
+		cmocka_unit_test(
+			a_gzipped_file_that_grows_more_than_pictures_do_is_refused_by_its_header),
 #else
 		cmocka_unit_test(without_zlib_a_gzipped_file_is_unsupported_and_says_so),
 #endif

@@ -74,6 +74,12 @@ static void malformed_pnm_is_refused_by_name(void **state)
 		{"P5 1 1 255", 10, TN_FORMAT, "offset 10: expected white space"},
 		{"P5 0 1 255\n", 11, TN_FORMAT, "expected sides of at least 1, found 0 x 1"},
 		{"P5 2 1 255\nx", 12, TN_FORMAT, "offset 11: expected 2 bytes of samples, found 1"},
+		{"P5 2 1 65535\n\0\1", 15, TN_FORMAT,
+		 "offset 13: expected 4 bytes of samples, found 2"},
+		{"P5 2 1 65535\n\0\1\0", 16, TN_FORMAT,
+		 "offset 13: expected 4 bytes of samples, found 3"},
+		{"P6 1 1 256\nabc", 14, TN_FORMAT,
+		 "offset 11: expected 6 bytes of samples, found 3"},
 		{"P5 1 1 255\nxy", 13, TN_FORMAT, "offset 12: expected the end of the file"},
 		{"P5 1 1 7\n\x08", 10, TN_FORMAT, "expected a sample of at most 7, found 8"},
 		{"P2 1 1 7 8", 10, TN_FORMAT, "offset 9: expected a sample of at most 7"},
@@ -158,6 +164,46 @@ static void damage_in_a_png_is_refused(void **state)
 	bytes[18] ^= 1; /* the width */
 	files_write(path, bytes, size);
 	refused(path, TN_FORMAT, "CRC error");
+	free(bytes);
+}
+
+/* Appends a chunk of `n` bytes; its CRC is not right, which libpng would warn of. */
+static size_t put_chunk(unsigned char *to, const char *type, const void *data, size_t n)
+{
+	for (int i = 0; i < 4; i++)
+		to[i] = (unsigned char)(n >> (24 - 8 * i));
+	memcpy(to + 4, type, 4);
+	memcpy(to + 8, data, n);
+	memcpy(to + 8 + n, "\1\2\3\4", 4);
+	return n + 12;
+}
+
+static void chunks_that_do_not_change_the_picture_are_passed_over(void **state)
+{
+	(void)state;
+	size_t size;
+	unsigned char *bytes;
+	const char *path = write_png(&size, &bytes);
+	unsigned char *longer = malloc(size + 1000);
+	struct tn_image image;
+	/* Behind the signature and the header. */
+	memcpy(longer, bytes, 33);
+	size_t to = 33;
+	for (int i = 0; i < 10; i++) {
+		to += put_chunk(longer + to, "zTXt", "Comment\0\0junk", 13);
+		to += put_chunk(longer + to, "abCd", "", 0);
+	}
+	memcpy(longer + to, bytes + 33, size - 33);
+	files_write(path, longer, to + size - 33);
+	assert_ok(tn_image_read(path, &image, NULL));
+	assert_memory_equal(image.data, "\1\2\3\0", 4);
+	tn_image_release(&image);
+	/* What is critical and not known is no picture. */
+	to = 33 + put_chunk(longer + 33, "ABCD", "", 0);
+	memcpy(longer + to, bytes + 33, size - 33);
+	files_write(path, longer, to + size - 33);
+	refused(path, TN_FORMAT, "expected a PNG image, found: ");
+	free(longer);
 	free(bytes);
 }
 
@@ -262,6 +308,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_image_is_written_and_read_back),
 		cmocka_unit_test(every_truncation_of_a_png_is_refused),
 		cmocka_unit_test(damage_in_a_png_is_refused),
+		cmocka_unit_test(chunks_that_do_not_change_the_picture_are_passed_over),
 		cmocka_unit_test(a_png_above_the_limits_is_refused_before_memory_is_taken),
 #else
 		cmocka_unit_test(without_libpng_a_png_is_unsupported_and_says_so),
