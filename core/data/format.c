@@ -4,15 +4,15 @@
  * How pictures become inputs, in training and in prediction; and the line of JSON that a saved
  * network carries.  Guarantees: what is parsed back equals what was printed to the bit.
  */
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "data/dataset.h"
-#include "io/json_limits.h"
+#include "io/json_reader.h"
 
 #define OPERATION "input format"
 
@@ -128,53 +128,56 @@ static const struct {
 };
 #define N_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
-static json_t *floats_to_json(const float *values, uint32_t n)
+/* Nine digits, which tell every f32 from its neighbours, with a point whatever the locale writes, a
+ * fraction or an exponent, and an exponent without zeros in front. */
+static void add_float(struct tn_text *text, float value)
 {
-	json_t *array = json_array();
-	for (uint32_t i = 0; i < n; i++) {
-		if (json_array_append_new(array, json_real(values[i]))) {
-			json_decref(array);
-			return NULL;
-		}
+	char digits[64];
+	int whole = 1;
+	text->failed |= !isfinite(value);
+	snprintf(digits, sizeof(digits), "%.9g", (double)value);
+	for (const char *from = digits; *from;) {
+		size_t point = strcspn(from, "0123456789+-e");
+		if (*from == 'e')
+			break;
+		whole &= point == 0;
+		tn_text_append(text, point ? "." : from, 1);
+		from += point ? point : 1;
 	}
-	return array;
+	const char *exponent = strchr(digits, 'e');
+	if (!exponent) {
+		tn_text_add(text, whole ? ".0" : "");
+		return;
+	}
+	tn_text_add(text, exponent[1] == '-' ? "e-" : "e");
+	tn_text_add(text, exponent + 2 + strspn(exponent + 2, "0"));
 }
 
-static json_t *to_json(const struct tn_input_format *format)
+static void add_floats(struct tn_text *text, const char *key, const float *values, uint32_t n)
 {
-	json_t *object = json_object();
-	int failed = 0;
-	for (size_t i = 0; i < N_NUMBERS; i++) {
-		uint32_t value;
-		memcpy(&value, (const char *)format + numbers[i].offset, sizeof(value));
-		failed |= json_object_set_new(object, numbers[i].key, json_integer(value));
+	tn_text_format(text, ",\"%s\":[", key);
+	for (uint32_t i = 0; i < n; i++) {
+		tn_text_add(text, i ? "," : "");
+		add_float(text, values[i]);
 	}
-	failed |= json_object_set_new(object, "scale", json_real(format->scale));
-	failed |=
-		json_object_set_new(object, "mean", floats_to_json(format->mean, format->channels));
-	failed |= json_object_set_new(object, "deviation",
-				      floats_to_json(format->deviation, format->channels));
-	if (!failed)
-		return object;
-	json_decref(object);
-	return NULL;
+	tn_text_add(text, "]");
 }
 
 char *tn_input_format_text(const struct tn_input_format *format)
 {
-	/* Nine digits tell every f32 from its neighbours. */
-	size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(9);
-	json_t *object = to_json(format);
-	if (!object)
-		return NULL;
-	size_t size = json_dumpb(object, NULL, 0, flags);
-	char *text = tn_mem_alloc(size + 1);
-	if (text) {
-		json_dumpb(object, text, size, flags);
-		text[size] = '\0';
+	struct tn_text text;
+	tn_text_init(&text);
+	for (size_t i = 0; i < N_NUMBERS; i++) {
+		uint32_t value;
+		memcpy(&value, (const char *)format + numbers[i].offset, sizeof(value));
+		tn_text_format(&text, "%c\"%s\":%u", i ? ',' : '{', numbers[i].key, value);
 	}
-	json_decref(object);
-	return text;
+	tn_text_add(&text, ",\"scale\":");
+	add_float(&text, format->scale);
+	add_floats(&text, "mean", format->mean, format->channels);
+	add_floats(&text, "deviation", format->deviation, format->channels);
+	tn_text_add(&text, "}");
+	return tn_text_take(&text);
 }
 
 void tn_data_text_free(char *text)
@@ -182,48 +185,151 @@ void tn_data_text_free(char *text)
 	tn_mem_free(text);
 }
 
-static tn_status get_numbers(const json_t *object, struct tn_input_format *format,
-			     struct tn_error_info *error)
+/* What a text says, as it is read. */
+struct reading {
+	struct tn_json_reader reader;
+	struct tn_input_format format;
+	unsigned seen;      /* bit i: numbers[i]; then those of SCALE, MEAN and DEVIATION */
+	uint32_t counts[2]; /* of mean and deviation */
+};
+
+enum { SCALE = N_NUMBERS, MEAN, DEVIATION };
+
+static tn_status take_whole(struct reading *reading, size_t i, struct tn_error_info *error)
 {
-	for (size_t i = 0; i < N_NUMBERS; i++) {
-		const json_t *item = json_object_get(object, numbers[i].key);
-		json_int_t value = json_integer_value(item);
-		if (!json_is_integer(item) || value < numbers[i].least || value > numbers[i].most)
-			return tn_fail(error, TN_FORMAT, OPERATION,
-				       "key \"%s\": expected a number from %u to %u, found %s",
-				       numbers[i].key, numbers[i].least, numbers[i].most,
-				       !item ? "none" : "something else");
-		uint32_t number = (uint32_t)value;
-		memcpy((char *)format + numbers[i].offset, &number, sizeof(number));
-	}
+	double value = -1;
+	char byte = tn_json_peek(&reading->reader);
+	int is_number = byte == '-' || (byte >= '0' && byte <= '9');
+	tn_status status = is_number ? tn_json_number(&reading->reader, &value, error) : TN_OK;
+	if (status != TN_OK)
+		return status;
+	if (!(value >= numbers[i].least && value <= numbers[i].most) || value != floor(value))
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "key \"%s\": expected a number from %u to %u, found something else",
+			       numbers[i].key, numbers[i].least, numbers[i].most);
+	uint32_t number = (uint32_t)value;
+	memcpy((char *)&reading->format + numbers[i].offset, &number, sizeof(number));
 	return TN_OK;
 }
 
 /* Finite, and positive when asked. */
-static tn_status get_float(const json_t *item, const char *key, int positive, float *value,
-			   struct tn_error_info *error)
+static tn_status take_float(struct reading *reading, const char *key, int positive, float *value,
+			    struct tn_error_info *error)
 {
-	*value = (float)json_number_value(item);
-	if (!json_is_number(item) || !isfinite(*value) || (positive && !(*value > 0)))
+	double number = NAN;
+	char byte = tn_json_peek(&reading->reader);
+	tn_status status = TN_OK;
+	if (byte == '-' || (byte >= '0' && byte <= '9'))
+		status = tn_json_number(&reading->reader, &number, error);
+	if (status != TN_OK)
+		return status;
+	*value = (float)number;
+	if (!isfinite(*value) || (positive && !(*value > 0)))
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "key \"%s\": expected a %sfinite number, found something else", key,
 			       positive ? "positive " : "");
 	return TN_OK;
 }
 
-static tn_status get_floats(const json_t *object, const char *key, uint32_t n, int positive,
-			    float *values, struct tn_error_info *error)
+/* An array of as many as there are; how many there should be is known at the end. */
+static tn_status take_floats(struct reading *reading, const char *key, int positive, float *values,
+			     uint32_t *count, struct tn_error_info *error)
 {
-	const json_t *array = json_object_get(object, key);
-	if (!json_is_array(array) || json_array_size(array) != n)
+	int more = 1;
+	if (tn_json_peek(&reading->reader) != '[')
 		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "key \"%s\": expected an array of %u numbers, found something else",
-			       key, n);
-	for (uint32_t i = 0; i < n; i++) {
-		tn_status status =
-			get_float(json_array_get(array, i), key, positive, &values[i], error);
+			       "key \"%s\": expected an array of numbers, found something else",
+			       key);
+	reading->reader.at++;
+	for (uint32_t n = 0;; n++) {
+		float value = 0;
+		tn_status status = tn_json_more(&reading->reader, ']', n, &more, error);
+		*count = n;
+		if (status == TN_OK && !more)
+			return TN_OK;
+		if (status == TN_OK && n == TN_MAX_CHANNELS)
+			return tn_fail(error, TN_FORMAT, OPERATION,
+				       "key \"%s\": expected at most %d numbers, found more", key,
+				       TN_MAX_CHANNELS);
+		if (status == TN_OK)
+			status = take_float(reading, key, positive, &value, error);
 		if (status != TN_OK)
 			return status;
+		values[n] = value;
+	}
+}
+
+/* The number of a key; -1: not one of ours. */
+static int key_number(const char *key)
+{
+	static const char *const others[] = {"scale", "mean", "deviation"};
+	for (size_t i = 0; i < N_NUMBERS; i++) {
+		if (!strcmp(key, numbers[i].key))
+			return (int)i;
+	}
+	for (size_t i = 0; i < 3; i++) {
+		if (!strcmp(key, others[i]))
+			return (int)(SCALE + i);
+	}
+	return -1;
+}
+
+/* One key and its value; one that is not known is passed over. */
+static tn_status take_item(struct reading *reading, struct tn_error_info *error)
+{
+	char *key;
+	struct tn_input_format *format = &reading->format;
+	tn_status status = tn_json_key(&reading->reader, &key, error);
+	if (status != TN_OK)
+		return status;
+	int number = key_number(key);
+	if (number < 0)
+		return tn_json_skip(&reading->reader, error);
+	if (reading->seen >> number & 1)
+		return tn_fail(error, TN_FORMAT, OPERATION, "key \"%s\" is there twice", key);
+	reading->seen |= 1u << number;
+	switch (number) {
+	case SCALE:
+		return take_float(reading, key, 1, &format->scale, error);
+	case MEAN:
+		return take_floats(reading, key, 0, format->mean, &reading->counts[0], error);
+	case DEVIATION:
+		return take_floats(reading, key, 1, format->deviation, &reading->counts[1], error);
+	}
+	return take_whole(reading, (size_t)number, error);
+}
+
+static tn_status take_all(struct reading *reading, struct tn_error_info *error)
+{
+	int more = 1;
+	tn_status status = tn_json_take(&reading->reader, '{', "'{'", error);
+	for (size_t n = 0; status == TN_OK && more; n++) {
+		status = tn_json_more(&reading->reader, '}', n, &more, error);
+		if (status == TN_OK && more)
+			status = take_item(reading, error);
+	}
+	return status == TN_OK ? tn_json_finish(&reading->reader, error) : status;
+}
+
+/* Every key is there, and mean and deviation have a number for each channel. */
+static tn_status check_complete(const struct reading *reading, struct tn_error_info *error)
+{
+	static const char *const lists[] = {"mean", "deviation"};
+	uint32_t channels = reading->format.channels;
+	for (size_t i = 0; i < N_NUMBERS; i++) {
+		if (!(reading->seen >> i & 1))
+			return tn_fail(error, TN_FORMAT, OPERATION,
+				       "key \"%s\": expected a number from %u to %u, found none",
+				       numbers[i].key, numbers[i].least, numbers[i].most);
+	}
+	if (!(reading->seen >> SCALE & 1))
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "key \"scale\": expected a positive finite number, found none");
+	for (int i = 0; i < 2; i++) {
+		if (reading->counts[i] != channels)
+			return tn_fail(error, TN_FORMAT, OPERATION,
+				       "key \"%s\": expected an array of %u numbers, found %u",
+				       lists[i], channels, reading->counts[i]);
 	}
 	return TN_OK;
 }
@@ -242,41 +348,23 @@ static tn_status check_sides(const struct tn_input_format *format, struct tn_err
 		format->width);
 }
 
-static tn_status from_json(const json_t *object, struct tn_input_format *format,
-			   struct tn_error_info *error)
-{
-	tn_status status = get_numbers(object, format, error);
-	if (status == TN_OK)
-		status = check_sides(format, error);
-	if (status == TN_OK)
-		status = get_float(json_object_get(object, "scale"), "scale", 1, &format->scale,
-				   error);
-	if (status == TN_OK)
-		status = get_floats(object, "mean", format->channels, 0, format->mean, error);
-	if (status == TN_OK)
-		status = get_floats(object, "deviation", format->channels, 1, format->deviation,
-				    error);
-	return status;
-}
-
 tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 				struct tn_error_info *error)
 {
-	static const struct tn_json_limits limits = {
-		.depth = 2, .commas = {0, 64, 64}, .innermost = 64};
-	struct tn_input_format format = {.struct_size = sizeof(format)};
-	json_error_t wrong;
-	size_t size = strlen(text);
-	tn_status status = tn_json_check(text, size, &limits, OPERATION, "text", 0, error);
-	if (status != TN_OK)
-		return status;
-	json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &wrong);
-	if (!object)
-		return tn_fail(error, TN_FORMAT, OPERATION, "offset %d: expected JSON, found: %s",
-			       wrong.position, wrong.text);
-	status = from_json(object, &format, error);
-	json_decref(object);
+	struct reading reading = {.format = {.struct_size = sizeof(reading.format)}};
+	/* The reader changes the text. */
+	char *copy = tn_mem_copy_string(text);
+	if (!copy)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for the text");
+	reading.reader = (struct tn_json_reader){
+		.text = copy, .size = strlen(copy), .operation = OPERATION, .where = "text"};
+	tn_status status = take_all(&reading, error);
 	if (status == TN_OK)
-		*out = format;
+		status = check_complete(&reading, error);
+	if (status == TN_OK)
+		status = check_sides(&reading.format, error);
+	tn_mem_free(copy);
+	if (status == TN_OK)
+		*out = reading.format;
 	return status;
 }

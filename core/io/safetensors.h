@@ -11,7 +11,6 @@
 #ifndef TN_IO_SAFETENSORS_H
 #define TN_IO_SAFETENSORS_H
 
-#include <jansson.h>
 #include <tenon/io.h>
 
 #include "io/file.h"
@@ -30,7 +29,7 @@ const struct tn_safetensors_type *tn_safetensors_type_named(const char *name);
 const struct tn_safetensors_type *tn_safetensors_type_of(tn_dtype dtype);
 
 struct tn_safetensors_entry {
-	const char *name; /* in `root` */
+	const char *name; /* in `header` */
 	const struct tn_safetensors_type *type;
 	uint32_t rank;
 	int64_t shape[TN_MAX_RANK];
@@ -41,7 +40,7 @@ struct tn_safetensors_entry {
 struct tn_safetensors {
 	struct tn_file file;
 	uint64_t data_start;
-	json_t *root;                         /* owns all names, keys and values */
+	char *header;                         /* all names, keys and values are in it */
 	struct tn_safetensors_entry *entries; /* in order of begin */
 	size_t *by_name;                      /* numbers of entries, in order of name */
 	size_t n;

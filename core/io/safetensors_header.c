@@ -3,7 +3,8 @@
  *
  * The header of a safetensors file.  Guarantees: once it was accepted, every tensor's bytes lie in
  * the file, no byte belongs to two tensors or to none, and every size is what its shape and type
- * say; the tree that is built is bounded by limits that are checked before it is built.
+ * say; the memory it takes is the header itself and a list entry for each tensor and each pair of
+ * metadata that was read.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,19 +14,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/bytes.h"
-#include "io/json_limits.h"
+#include "io/json_reader.h"
 #include "io/safetensors.h"
 
 #define OPERATION TN_SAFETENSORS_OPERATION
 
-/* The outermost object, an entry, its shape or offsets. */
-static const struct tn_json_limits limits = {
-	.depth = 3,
-	.commas = {0, TN_SAFETENSORS_MAX_TENSORS, 4 * TN_SAFETENSORS_MAX_TENSORS,
-		   (TN_MAX_RANK + 1) * TN_SAFETENSORS_MAX_TENSORS},
-	/* One more than a rank of TN_MAX_RANK has, so that a higher rank is named as such. */
-	.innermost = TN_MAX_RANK,
-};
+/* The keys of a tensor's entry, as bits of what was seen. */
+enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
 
 /* What is wrong with one tensor; the text begins with the file and the tensor's name. */
 static tn_status refuse(const struct tn_safetensors *file, const struct tn_safetensors_entry *entry,
@@ -44,8 +39,7 @@ static tn_status refuse(const struct tn_safetensors *file, const struct tn_safet
 		       tn_file_label(file->file.path), entry->name, text);
 }
 
-static tn_status read_text(struct tn_safetensors *file, char **text, uint64_t *size,
-			   struct tn_error_info *error)
+static tn_status read_text(struct tn_safetensors *file, uint64_t *size, struct tn_error_info *error)
 {
 	const char *path = tn_file_label(file->file.path);
 	unsigned char length[8];
@@ -67,113 +61,101 @@ static tn_status read_text(struct tn_safetensors *file, char **text, uint64_t *s
 			       "the file), found %llu",
 			       path, (unsigned long long)(file->file.size - 8),
 			       (unsigned long long)*size);
-	*text = tn_mem_alloc((size_t)*size);
-	if (!*text)
+	file->header = tn_mem_alloc((size_t)*size);
+	if (!file->header)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
 			       "%s: no memory for a header of %llu bytes", path,
 			       (unsigned long long)*size);
-	return tn_file_read(&file->file, 8, *text, (size_t)*size, error);
+	return tn_file_read(&file->file, 8, file->header, (size_t)*size, error);
 }
 
-static tn_status parse_text(struct tn_safetensors *file, const char *text, size_t size,
-			    struct tn_error_info *error)
+/* Item n of a list that has a place for each power of two: the list, with room for it, or NULL. */
+static void *make_room(void *list, size_t n, size_t item_size)
 {
-	json_error_t wrong;
-	const char *path = tn_file_label(file->file.path);
-	tn_status status = tn_json_check(text, size, &limits, OPERATION, path, 8, error);
-	if (status != TN_OK)
-		return status;
-	file->root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &wrong);
-	if (file->root)
+	return n & (n - 1) ? list : tn_mem_realloc(list, n ? 2 * n : 1, item_size);
+}
+
+/* The value that comes next must begin with that byte. */
+static tn_status expect_value(const struct tn_safetensors *file,
+			      const struct tn_safetensors_entry *entry,
+			      struct tn_json_reader *reader, char byte, const char *key,
+			      const char *kind, struct tn_error_info *error)
+{
+	if (tn_json_peek(reader) == byte)
 		return TN_OK;
-	if (json_error_code(&wrong) == json_error_out_of_memory)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for the header",
-			       path);
-	return tn_fail(error, TN_FORMAT, OPERATION, "%s: offset %lld: expected JSON, found: %s",
-		       path, 8 + (long long)wrong.position, wrong.text);
-}
-
-/* A key of a tensor's entry, of the given JSON type. */
-static tn_status get_field(const struct tn_safetensors *file,
-			   const struct tn_safetensors_entry *entry, const json_t *object,
-			   const char *key, json_type type, json_t **field,
-			   struct tn_error_info *error)
-{
-	*field = json_object_get(object, key);
-	if (!*field)
-		return refuse(file, entry, error, TN_FORMAT, "expected the key \"%s\", found none",
-			      key);
-	if (json_typeof(*field) != type)
-		return refuse(file, entry, error, TN_FORMAT,
-			      "key \"%s\": expected %s, found another JSON type", key,
-			      type == JSON_STRING ? "a string" : "an array");
-	return TN_OK;
-}
-
-/* Item i of array `key`, an integer that is not negative. */
-static tn_status get_number(const struct tn_safetensors *file,
-			    const struct tn_safetensors_entry *entry, const json_t *array,
-			    const char *key, size_t i, int64_t *number, struct tn_error_info *error)
-{
-	const json_t *item = json_array_get(array, i);
-	if (!json_is_integer(item))
-		return refuse(file, entry, error, TN_FORMAT,
-			      "key \"%s\", item %zu: expected an integer, found another JSON type",
-			      key, i);
-	*number = json_integer_value(item);
-	if (*number < 0)
-		return refuse(file, entry, error, TN_FORMAT,
-			      "key \"%s\", item %zu: expected at least 0, found %lld", key, i,
-			      (long long)*number);
-	return TN_OK;
+	return refuse(file, entry, error, TN_FORMAT,
+		      "key \"%s\": expected %s, found another JSON type", key, kind);
 }
 
 static tn_status read_type(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
-			   const json_t *object, struct tn_error_info *error)
+			   struct tn_json_reader *reader, struct tn_error_info *error)
 {
-	json_t *field;
-	tn_status status = get_field(file, entry, object, "dtype", JSON_STRING, &field, error);
+	char *name;
+	tn_status status = expect_value(file, entry, reader, '"', "dtype", "a string", error);
+	if (status == TN_OK)
+		status = tn_json_string(reader, &name, error);
 	if (status != TN_OK)
 		return status;
-	entry->type = tn_safetensors_type_named(json_string_value(field));
+	entry->type = tn_safetensors_type_named(name);
 	if (!entry->type)
 		return refuse(file, entry, error, TN_FORMAT,
-			      "expected a known dtype, found \"%.40s\"", json_string_value(field));
+			      "expected a known dtype, found \"%.40s\"", name);
 	return TN_OK;
 }
 
-static tn_status read_shape(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
-			    const json_t *object, struct tn_error_info *error)
+/* An array of integers that are not negative.  *n := how many; of more than `most` only the first
+ * are stored. */
+static tn_status read_integers(const struct tn_safetensors *file,
+			       const struct tn_safetensors_entry *entry,
+			       struct tn_json_reader *reader, const char *key, int64_t *numbers,
+			       size_t most, size_t *n, struct tn_error_info *error)
 {
-	json_t *field;
-	tn_status status = get_field(file, entry, object, "shape", JSON_ARRAY, &field, error);
-	if (status != TN_OK)
-		return status;
-	if (json_array_size(field) > TN_MAX_RANK)
-		return refuse(file, entry, error, TN_LIMIT, "expected at most %d axes, found more",
-			      TN_MAX_RANK);
-	entry->rank = (uint32_t)json_array_size(field);
-	for (size_t i = 0; i < entry->rank && status == TN_OK; i++)
-		status = get_number(file, entry, field, "shape", i, &entry->shape[i], error);
+	int more = 1;
+	tn_status status = expect_value(file, entry, reader, '[', key, "an array", error);
+	if (status == TN_OK)
+		status = tn_json_take(reader, '[', "an array", error);
+	for (*n = 0; status == TN_OK; ++*n) {
+		int64_t number = 0;
+		status = tn_json_more(reader, ']', *n, &more, error);
+		if (status == TN_OK && !more)
+			break;
+		if (status == TN_OK)
+			status = tn_json_integer(reader, &number, error);
+		if (status == TN_OK && number < 0)
+			return refuse(file, entry, error, TN_FORMAT,
+				      "key \"%s\", item %zu: expected at least 0, found %lld", key,
+				      *n, (long long)number);
+		if (*n < most)
+			numbers[*n] = number;
+	}
+	return status;
+}
+
+static tn_status read_shape(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
+			    struct tn_json_reader *reader, struct tn_error_info *error)
+{
+	size_t n;
+	tn_status status =
+		read_integers(file, entry, reader, "shape", entry->shape, TN_MAX_RANK, &n, error);
+	if (status == TN_OK && n > TN_MAX_RANK)
+		return refuse(file, entry, error, TN_LIMIT, "expected at most %d axes, found %zu",
+			      TN_MAX_RANK, n);
+	entry->rank = (uint32_t)n;
 	return status;
 }
 
 static tn_status read_offsets(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
-			      const json_t *object, struct tn_error_info *error)
+			      struct tn_json_reader *reader, struct tn_error_info *error)
 {
-	json_t *field;
-	int64_t offsets[2];
+	size_t n;
+	int64_t offsets[2] = {0};
 	tn_status status =
-		get_field(file, entry, object, "data_offsets", JSON_ARRAY, &field, error);
+		read_integers(file, entry, reader, "data_offsets", offsets, 2, &n, error);
 	if (status != TN_OK)
 		return status;
-	if (json_array_size(field) != 2)
+	if (n != 2)
 		return refuse(file, entry, error, TN_FORMAT, "expected 2 data_offsets, found %zu",
-			      json_array_size(field));
-	for (size_t i = 0; i < 2 && status == TN_OK; i++)
-		status = get_number(file, entry, field, "data_offsets", i, &offsets[i], error);
-	if (status != TN_OK)
-		return status;
+			      n);
 	if (offsets[0] > offsets[1])
 		return refuse(file, entry, error, TN_FORMAT,
 			      "expected data_offsets in order, found %lld, %lld",
@@ -206,22 +188,53 @@ static tn_status check_size(const struct tn_safetensors *file,
 	return TN_OK;
 }
 
-static tn_status read_entry(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
-			    const json_t *object, struct tn_error_info *error)
+/* One of the keys of an entry, and its value.  Adds its bit to *seen. */
+static tn_status read_field(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
+			    struct tn_json_reader *reader, int *seen, struct tn_error_info *error)
 {
-	if (!json_is_object(object))
+	char *key;
+	tn_status status = tn_json_key(reader, &key, error);
+	if (status != TN_OK)
+		return status;
+	int bit = !strcmp(key, "dtype")          ? DTYPE
+		  : !strcmp(key, "shape")        ? SHAPE
+		  : !strcmp(key, "data_offsets") ? OFFSETS
+						 : 0;
+	if (!bit || *seen & bit)
+		return refuse(file, entry, error, TN_FORMAT,
+			      "expected the keys dtype, shape and data_offsets, each once, found "
+			      "\"%.40s\"",
+			      key);
+	*seen |= bit;
+	if (bit == DTYPE)
+		return read_type(file, entry, reader, error);
+	return bit == SHAPE ? read_shape(file, entry, reader, error)
+			    : read_offsets(file, entry, reader, error);
+}
+
+static tn_status read_entry(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
+			    struct tn_json_reader *reader, struct tn_error_info *error)
+{
+	int more = 1, seen = 0;
+	if (tn_json_peek(reader) != '{')
 		return refuse(file, entry, error, TN_FORMAT,
 			      "expected an object, found another JSON type");
-	tn_status status = read_type(file, entry, object, error);
-	if (status == TN_OK)
-		status = read_shape(file, entry, object, error);
-	if (status == TN_OK)
-		status = read_offsets(file, entry, object, error);
-	if (status == TN_OK && json_object_size(object) != 3)
-		status = refuse(file, entry, error, TN_FORMAT,
-				"expected the keys dtype, shape and data_offsets, found %zu keys",
-				json_object_size(object));
-	return status == TN_OK ? check_size(file, entry, error) : status;
+	reader->at++;
+	for (size_t n = 0;; n++) {
+		tn_status status = tn_json_more(reader, '}', n, &more, error);
+		if (status == TN_OK && more)
+			status = read_field(file, entry, reader, &seen, error);
+		if (status != TN_OK)
+			return status;
+		if (!more)
+			break;
+	}
+	if (seen != (DTYPE | SHAPE | OFFSETS))
+		return refuse(file, entry, error, TN_FORMAT, "expected the key \"%s\", found none",
+			      !(seen & DTYPE)   ? "dtype"
+			      : !(seen & SHAPE) ? "shape"
+						: "data_offsets");
+	return check_size(file, entry, error);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -230,59 +243,118 @@ static int compare_keys(const void *a, const void *b)
 		      ((const struct tn_metadata_entry *)b)->key);
 }
 
-static tn_status read_metadata(struct tn_safetensors *file, json_t *object,
+/* One pair of metadata. */
+static tn_status read_pair(struct tn_safetensors *file, struct tn_json_reader *reader,
+			   struct tn_error_info *error)
+{
+	char *key, *value;
+	const char *path = tn_file_label(file->file.path);
+	struct tn_metadata_entry *list = make_room(file->metadata, file->n_metadata, sizeof(*list));
+	if (!list)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for metadata",
+			       path);
+	file->metadata = list;
+	tn_status status = tn_json_key(reader, &key, error);
+	if (status == TN_OK && tn_json_peek(reader) != '"')
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: metadata \"%.100s\": expected a string, found another JSON "
+			       "type",
+			       path, key);
+	if (status == TN_OK)
+		status = tn_json_string(reader, &value, error);
+	if (status != TN_OK)
+		return status;
+	file->metadata[file->n_metadata++] = (struct tn_metadata_entry){key, value};
+	return TN_OK;
+}
+
+static tn_status read_metadata(struct tn_safetensors *file, struct tn_json_reader *reader,
 			       struct tn_error_info *error)
 {
-	const char *key;
-	json_t *value;
+	int more = 1;
 	const char *path = tn_file_label(file->file.path);
-	if (!json_is_object(object))
+	if (tn_json_peek(reader) != '{')
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: key \"" TN_SAFETENSORS_METADATA "\": expected an object, found "
 			       "another JSON type",
 			       path);
-	file->metadata = tn_mem_zeroed(json_object_size(object), sizeof(*file->metadata));
-	if (!file->metadata)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for metadata",
-			       path);
-	json_object_foreach(object, key, value)
-	{
-		if (!json_is_string(value))
-			return tn_fail(error, TN_FORMAT, OPERATION,
-				       "%s: metadata \"%.100s\": expected a string, found another "
-				       "JSON type",
-				       path, key);
-		file->metadata[file->n_metadata].key = key;
-		file->metadata[file->n_metadata++].value = json_string_value(value);
-	}
-	qsort(file->metadata, file->n_metadata, sizeof(*file->metadata), compare_keys);
-	return TN_OK;
-}
-
-static tn_status read_entries(struct tn_safetensors *file, struct tn_error_info *error)
-{
-	const char *key;
-	json_t *value;
-	size_t n = json_object_size(file->root); /* bounded by limits.commas[1] */
-	file->entries = tn_mem_zeroed(n, sizeof(*file->entries));
-	file->by_name = tn_mem_zeroed(n, sizeof(*file->by_name));
-	if (!file->entries || !file->by_name)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for %zu tensors",
-			       tn_file_label(file->file.path), n);
-	json_object_foreach(file->root, key, value)
-	{
-		tn_status status;
-		if (!strcmp(key, TN_SAFETENSORS_METADATA)) {
-			status = read_metadata(file, value, error);
-		} else {
-			struct tn_safetensors_entry *entry = &file->entries[file->n++];
-			entry->name = key;
-			status = read_entry(file, entry, value, error);
-		}
+	reader->at++;
+	while (more) {
+		tn_status status = tn_json_more(reader, '}', file->n_metadata, &more, error);
+		if (status == TN_OK && more)
+			status = read_pair(file, reader, error);
 		if (status != TN_OK)
 			return status;
 	}
+	if (file->n_metadata > 0)
+		qsort(file->metadata, file->n_metadata, sizeof(*file->metadata), compare_keys);
+	for (size_t i = 1; i < file->n_metadata; i++) {
+		if (!strcmp(file->metadata[i].key, file->metadata[i - 1].key))
+			return tn_fail(error, TN_FORMAT, OPERATION,
+				       "%s: metadata \"%.100s\" is there twice", path,
+				       file->metadata[i].key);
+	}
 	return TN_OK;
+}
+
+/* The tensor of that name. */
+static tn_status read_tensor(struct tn_safetensors *file, const char *name,
+			     struct tn_json_reader *reader, struct tn_error_info *error)
+{
+	const char *path = tn_file_label(file->file.path);
+	if (file->n == TN_SAFETENSORS_MAX_TENSORS)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: expected at most %u tensors, found more", path,
+			       TN_SAFETENSORS_MAX_TENSORS);
+	struct tn_safetensors_entry *list = make_room(file->entries, file->n, sizeof(*list));
+	if (!list)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for tensor %zu",
+			       path, file->n);
+	file->entries = list;
+	struct tn_safetensors_entry *entry = &file->entries[file->n++];
+	memset(entry, 0, sizeof(*entry));
+	entry->name = name;
+	return read_entry(file, entry, reader, error);
+}
+
+/* One item of the outermost object. */
+static tn_status read_item(struct tn_safetensors *file, struct tn_json_reader *reader,
+			   int *has_metadata, struct tn_error_info *error)
+{
+	char *key;
+	tn_status status = tn_json_key(reader, &key, error);
+	if (status != TN_OK)
+		return status;
+	if (strcmp(key, TN_SAFETENSORS_METADATA) != 0)
+		return read_tensor(file, key, reader, error);
+	if (*has_metadata)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: key \"" TN_SAFETENSORS_METADATA "\" is there twice",
+			       tn_file_label(file->file.path));
+	*has_metadata = 1;
+	return read_metadata(file, reader, error);
+}
+
+static tn_status parse_header(struct tn_safetensors *file, size_t size, struct tn_error_info *error)
+{
+	int more = 1, has_metadata = 0;
+	struct tn_json_reader reader = {.text = file->header,
+					.size = size,
+					.operation = OPERATION,
+					.where = tn_file_label(file->file.path),
+					.base = 8};
+	/* The format allows no white space in front. */
+	if (size == 0 || file->header[0] != '{')
+		return tn_json_refuse(&reader, "'{'", error);
+	reader.at = 1;
+	for (size_t n = 0; more; n++) {
+		tn_status status = tn_json_more(&reader, '}', n, &more, error);
+		if (status == TN_OK && more)
+			status = read_item(file, &reader, &has_metadata, error);
+		if (status != TN_OK)
+			return status;
+	}
+	return tn_json_finish(&reader, error);
 }
 
 /* By place, empty tensors before what begins where they do; then by name, for a fixed order. */
@@ -302,12 +374,11 @@ static int compare_names(const void *a, const void *b, void *entries)
 	return strcmp(list[*(const size_t *)a].name, list[*(const size_t *)b].name);
 }
 
-/* The data must be tiled from its first byte to the file's last. */
-static tn_status check_tiling(struct tn_safetensors *file, struct tn_error_info *error)
+/* The data must be tiled from its first byte to the file's last; the entries are in order of place. */
+static tn_status check_tiling(const struct tn_safetensors *file, struct tn_error_info *error)
 {
 	uint64_t data_size = file->file.size - file->data_start;
 	uint64_t next = 0;
-	qsort(file->entries, file->n, sizeof(*file->entries), compare_places);
 	for (size_t i = 0; i < file->n; i++) {
 		const struct tn_safetensors_entry *entry = &file->entries[i];
 		if (entry->begin != next)
@@ -325,23 +396,34 @@ static tn_status check_tiling(struct tn_safetensors *file, struct tn_error_info 
 	return TN_OK;
 }
 
-tn_status tn_safetensors_read_header(struct tn_safetensors *file, struct tn_error_info *error)
+/* Fills by_name.  No name twice. */
+static tn_status sort_names(struct tn_safetensors *file, struct tn_error_info *error)
 {
-	char *text = NULL;
-	uint64_t size = 0;
-	tn_status status = read_text(file, &text, &size, error);
-	if (status == TN_OK)
-		status = parse_text(file, text, (size_t)size, error);
-	tn_mem_free(text);
-	if (status == TN_OK)
-		status = read_entries(file, error);
-	file->data_start = 8 + size;
-	if (status == TN_OK)
-		status = check_tiling(file, error);
-	if (status != TN_OK)
-		return status;
+	file->by_name = tn_mem_zeroed(file->n, sizeof(*file->by_name));
+	if (!file->by_name)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for %zu tensors",
+			       tn_file_label(file->file.path), file->n);
 	for (size_t i = 0; i < file->n; i++)
 		file->by_name[i] = i;
 	qsort_r(file->by_name, file->n, sizeof(*file->by_name), compare_names, file->entries);
+	for (size_t i = 1; i < file->n; i++) {
+		const struct tn_safetensors_entry *entry = &file->entries[file->by_name[i]];
+		if (!strcmp(entry->name, file->entries[file->by_name[i - 1]].name))
+			return refuse(file, entry, error, TN_FORMAT, "is there twice");
+	}
 	return TN_OK;
+}
+
+tn_status tn_safetensors_read_header(struct tn_safetensors *file, struct tn_error_info *error)
+{
+	uint64_t size = 0;
+	tn_status status = read_text(file, &size, error);
+	if (status == TN_OK)
+		status = parse_header(file, (size_t)size, error);
+	file->data_start = 8 + size;
+	if (status == TN_OK && file->n > 0)
+		qsort(file->entries, file->n, sizeof(*file->entries), compare_places);
+	if (status == TN_OK)
+		status = sort_names(file, error);
+	return status == TN_OK ? check_tiling(file, error) : status;
 }

@@ -33,7 +33,7 @@ void tn_safetensors_close(tn_safetensors *file)
 {
 	if (!file)
 		return;
-	json_decref(file->root);
+	tn_mem_free(file->header);
 	tn_mem_free(file->entries);
 	tn_mem_free(file->by_name);
 	tn_mem_free(file->metadata);

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "io/bytes.h"
 #include "io/safetensors.h"
+#include "io/utf8.h"
 
 #define OPERATION TN_SAFETENSORS_OPERATION
 
@@ -166,28 +167,35 @@ static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry
 	return TN_OK;
 }
 
+/* Appends the character that begins at `from`, as it stands in a JSON string. */
+static void add_character(struct tn_text *header, const char *from, size_t length)
+{
+	static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+	const char *place = strchr(special, *from);
+	if (place)
+		tn_text_format(header, "\\%c", letters[place - special]);
+	else if ((unsigned char)*from < ' ')
+		tn_text_format(header, "\\u%04X", (unsigned)*from);
+	else
+		tn_text_append(header, from, length);
+}
+
 /* Appends `string` as JSON. */
 static tn_status add_string(struct plan *plan, const char *string, struct tn_error_info *error)
 {
-	json_t *value = json_string(string);
-	if (!value) {
-		/* Only the checked form minds what is not UTF-8. */
-		value = json_string_nocheck(string);
-		int invalid = value != NULL;
-		json_decref(value);
-		return tn_fail(error, invalid ? TN_INVALID_ARGUMENT : TN_OUT_OF_MEMORY, OPERATION,
-			       "%s: \"%.100s\": %s", tn_file_label(plan->path), string,
-			       invalid ? "expected UTF-8" : "no memory");
+	size_t left = strlen(string);
+	tn_text_add(&plan->header, "\"");
+	for (const char *from = string; left > 0;) {
+		size_t length = tn_utf8_length(from, left);
+		if (length == 0)
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "%s: \"%.100s\": expected UTF-8, found byte %02x",
+				       tn_file_label(plan->path), string, (unsigned char)*from);
+		add_character(&plan->header, from, length);
+		from += length;
+		left -= length;
 	}
-	size_t size = json_dumpb(value, NULL, 0, JSON_ENCODE_ANY);
-	char *text = tn_mem_alloc(size);
-	if (text) {
-		json_dumpb(value, text, size, JSON_ENCODE_ANY);
-		tn_text_append(&plan->header, text, size);
-	}
-	plan->header.failed |= !text;
-	tn_mem_free(text);
-	json_decref(value);
+	tn_text_add(&plan->header, "\"");
 	return TN_OK;
 }
 

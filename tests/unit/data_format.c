@@ -23,7 +23,8 @@ static void a_format_is_read_back_to_the_bit(void **state)
 	(void)state;
 	struct tn_input_format format = digits, back;
 	for (int i = 0; i < 1000; i++) {
-		format.mean[0] = 1.0f / (float)(3 + i);
+		/* All sizes of f32, the subnormal too. */
+		format.mean[0] = 1.0f / (float)(3 + i) * ldexpf(1, i % 275 - 148);
 		format.deviation[0] = 0.1f * (float)(1 + i) / 7.0f;
 		char *text = tn_input_format_text(&format);
 		assert_non_null(text);
@@ -47,7 +48,7 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 	} cases[] = {
 		{"", "expected '{'"},
 		{"[1]", "expected '{'"},
-		{"{", "expected JSON"},
+		{"{", "offset 1: expected a string, found the end"},
 		{"{}", "key \"channels\": expected a number from 1 to 4, found none"},
 		{NUMBERS("0", "28", "3", "2") "\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
 		 "key \"channels\""},
@@ -67,13 +68,24 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 		{GOOD "\"scale\":1e99,\"mean\":[0],\"deviation\":[1]}", "key \"scale\""},
 		{GOOD "\"scale\":1,\"mean\":0,\"deviation\":[1]}",
 		 "key \"mean\": expected an array "
-		 "of 1"},
-		{GOOD "\"scale\":1,\"mean\":[0,0],\"deviation\":[1]}", "key \"mean\""},
+		 "of numbers"},
+		{GOOD "\"scale\":1,\"mean\":[0,0],\"deviation\":[1]}",
+		 "key \"mean\": expected an array of 1 numbers, found 2"},
+		{GOOD "\"scale\":1,\"mean\":[0,0,0,0,0],\"deviation\":[1]}",
+		 "key \"mean\": expected at most 4 numbers"},
+		{GOOD "\"scale\":1,\"deviation\":[1]}",
+		 "key \"mean\": expected an array of 1 numbers, found 0"},
+		{GOOD "\"mean\":[0],\"deviation\":[1]}",
+		 "key \"scale\": expected a positive finite"},
+		{GOOD "\"x\":[[[[[0]]]]]}", "fewer brackets in brackets"},
+		{GOOD "\"x\":nul}", "expected a value"},
+		{GOOD "\"scale\":1,\"mean\":[0],\"deviation\":[1]}}", "spaces after the closing"},
 		{GOOD "\"scale\":1,\"mean\":[\"0\"],\"deviation\":[1]}", "key \"mean\""},
 		{GOOD "\"scale\":1,\"mean\":[0],\"deviation\":[0]}",
 		 "key \"deviation\": expected a "
 		 "positive"},
-		{GOOD "\"scale\":1,\"scale\":1,\"mean\":[0],\"deviation\":[1]}", "duplicate"},
+		{GOOD "\"scale\":1,\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"scale\" is there twice"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tn_error_info error;
@@ -83,6 +95,33 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 		assert_contains(error.text, cases[i].part);
 		assert_int_equal(format.zoom, 77);
 	}
+}
+
+static void numbers_are_read_however_they_are_written(void **state)
+{
+	(void)state;
+	struct tn_input_format format;
+	assert_ok(tn_input_format_parse(
+		GOOD " \"later\" : {\"a\":[true,false,null,-1.5e3,\"\\n\"],\"b\":{}} ,\n"
+		     "\"scale\":0.00000000000000000000000000025e28,\"mean\":[-1E-1],"
+		     "\"deviation\":[123456789012345678901234567890e-29]}  ",
+		&format, NULL));
+	assert_true(format.scale == 2.5f);
+	assert_true(format.mean[0] == -0.1f);
+	assert_true(format.deviation[0] == 1.23456789f);
+}
+
+static void a_format_is_printed_in_one_way(void **state)
+{
+	(void)state;
+	struct tn_input_format format = digits;
+	format.deviation[0] = 1e-5f;
+	format.mean[0] = -1e20f;
+	char *text = tn_input_format_text(&format);
+	assert_string_equal(
+		text,
+		GOOD "\"scale\":16.0,\"mean\":[-1.00000002e20],\"deviation\":[9.99999975e-6]}");
+	tn_data_text_free(text);
 }
 
 static void a_picture_of_source_size_is_fed_as_in_training(void **state)
@@ -165,6 +204,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_format_is_read_back_to_the_bit),
 		cmocka_unit_test(texts_that_are_not_a_format_are_refused),
+		cmocka_unit_test(numbers_are_read_however_they_are_written),
+		cmocka_unit_test(a_format_is_printed_in_one_way),
 		cmocka_unit_test(a_picture_of_source_size_is_fed_as_in_training),
 		cmocka_unit_test(a_picture_of_another_size_is_resized_and_inverted_when_asked),
 		cmocka_unit_test(colour_and_alpha_become_grey),

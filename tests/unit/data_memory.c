@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every reader, writer and constructor of io and data with each of its allocations failing in turn:
- * the answer is TN_OUT_OF_MEMORY, nothing is written to the output, and (under a sanitizer) nothing
- * leaks.  The allocator's functions are wrapped by the linker. */
+ * Every reader, writer and constructor of io and data with each of its allocations failing in turn,
+ * alone and with all that follow: the answer is TN_OUT_OF_MEMORY by name, the output is as it was,
+ * under a written file's name is the old file, and (under a sanitizer) nothing leaks.  Success means
+ * that what was written reads back.
+ */
 #include "config.h"
 
 #include <tenon/data.h>
@@ -11,72 +13,70 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/search.h"
+#include "failing_memory.h"
+#include "io/csv.h"
 #include "io_files.h"
-
-/* Allocations until one fails; 0: none fails. */
-static int countdown;
-
-static int fails(void)
-{
-	return countdown > 0 && --countdown == 0;
-}
-
-void *__real_tn_mem_alloc(size_t size);
-void *__real_tn_mem_zeroed(size_t count, size_t size);
-void *__real_tn_mem_realloc(void *memory, size_t count, size_t size);
-char *__real_tn_mem_copy_string(const char *text);
-void *__wrap_tn_mem_alloc(size_t size);
-void *__wrap_tn_mem_zeroed(size_t count, size_t size);
-void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size);
-char *__wrap_tn_mem_copy_string(const char *text);
-
-void *__wrap_tn_mem_alloc(size_t size)
-{
-	return fails() ? NULL : __real_tn_mem_alloc(size);
-}
-
-void *__wrap_tn_mem_zeroed(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_tn_mem_zeroed(count, size);
-}
-
-void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size)
-{
-	return fails() ? NULL : __real_tn_mem_realloc(memory, count, size);
-}
-
-char *__wrap_tn_mem_copy_string(const char *text)
-{
-	return fails() ? NULL : __real_tn_mem_copy_string(text);
-}
 
 static const char *folder;
 
 static const float numbers[4] = {1, 2, 3, 4};
 static const int64_t shape[2] = {2, 2};
 
+/* Longer than any buffer that a writer begins with, so that it grows in the midst of it. */
+static const char remark[] = "a remark \"of some length\", as long as a path of a data set: "
+			     "/srv/data/handwritten/digits/of/the/last/century";
+
 static tn_status write_safetensors(struct tn_error_info *error)
 {
 	struct tn_tensor_source tensors[] = {
-		{.name = "b", .dtype = TN_F32, .rank = 2, .shape = shape, .data = numbers},
+		{.name = "layer1.0.conv1.weight",
+		 .dtype = TN_F32,
+		 .rank = 2,
+		 .shape = shape,
+		 .data = numbers},
 		{.name = "a", .dtype = TN_U8, .rank = 1, .shape = shape, .data = numbers}};
-	struct tn_metadata_entry metadata[] = {{"k", "v"}};
-	return tn_safetensors_write(files_path(folder, "x.safetensors"), tensors, 2, metadata, 1,
-				    error);
+	struct tn_metadata_entry metadata[] = {{"k", remark}, {"l", ""}};
+	return tn_safetensors_write(files_path(folder, "written"), tensors, 2, metadata, 2, error);
 }
 
-static tn_status open_safetensors(struct tn_error_info *error)
+static tn_status open_tensors(const char *name, struct tn_error_info *error)
 {
 	tn_safetensors *file = NULL;
-	tn_status status = tn_safetensors_open(files_path(folder, "x.safetensors"), &file, error);
+	float back[4] = {0};
+	tn_status status = tn_safetensors_open(files_path(folder, name), &file, error);
 	assert_true((status == TN_OK) == (file != NULL));
+	if (status == TN_OK) {
+		assert_string_equal(tn_safetensors_metadata(file, "k"), remark);
+		assert_int_equal(tn_safetensors_count(file), 2);
+		assert_ok(tn_safetensors_read(file, 0, back, sizeof(back), error));
+		assert_memory_equal(back, numbers, sizeof(back));
+	}
 	tn_safetensors_close(file);
 	return status;
 }
 
+static tn_status open_safetensors(struct tn_error_info *error)
+{
+	return open_tensors("x.safetensors", error);
+}
+
+static void check_safetensors(void)
+{
+	assert_ok(open_tensors("written", NULL));
+}
+
 static tn_status write_npy(struct tn_error_info *error)
 {
-	return tn_npy_write(files_path(folder, "x.npy"), TN_F32, 2, shape, numbers, error);
+	return tn_npy_write(files_path(folder, "written"), TN_F32, 2, shape, numbers, error);
+}
+
+static void check_npy(void)
+{
+	struct tn_host_array array = {0};
+	assert_ok(tn_npy_read(files_path(folder, "written"), &array, NULL));
+	assert_int_equal(array.size_bytes, sizeof(numbers));
+	assert_memory_equal(array.data, numbers, sizeof(numbers));
+	tn_host_array_release(&array);
 }
 
 static tn_status read_npy(struct tn_error_info *error)
@@ -88,14 +88,105 @@ static tn_status read_npy(struct tn_error_info *error)
 	return status;
 }
 
-static tn_status read_image(struct tn_error_info *error)
+static tn_status read_idx_named(const char *name, struct tn_error_info *error)
+{
+	struct tn_host_array array = {0};
+	tn_status status = tn_idx_read(files_path(folder, name), &array, error);
+	assert_true((status == TN_OK) == (array.data != NULL));
+	tn_host_array_release(&array);
+	return status;
+}
+
+static tn_status read_idx(struct tn_error_info *error)
+{
+	return read_idx_named("t10k-images-idx3-ubyte", error);
+}
+
+static tn_status read_csv(struct tn_error_info *error)
+{
+	struct tn_csv csv = {0};
+	tn_status status = tn_csv_read(files_path(folder, "x.csv"), &csv, error);
+	assert_true((status == TN_OK) == (csv.values != NULL));
+	tn_csv_release(&csv);
+	return status;
+}
+
+static tn_status read_picture(const char *name, struct tn_error_info *error)
 {
 	struct tn_image image = {0};
-	tn_status status = tn_image_read(files_path(folder, "x.ppm"), &image, error);
+	tn_status status = tn_image_read(files_path(folder, name), &image, error);
 	assert_true((status == TN_OK) == (image.data != NULL));
 	tn_image_release(&image);
 	return status;
 }
+
+static tn_status read_image(struct tn_error_info *error)
+{
+	return read_picture("x.ppm", error);
+}
+
+static tn_status change_image(struct tn_error_info *error)
+{
+	uint8_t pixels[4] = {1, 2, 3, 4};
+	struct tn_image grey = {.width = 2, .height = 2, .channels = 1, .data = pixels};
+	struct tn_image colour = {0}, small = {0};
+	tn_status status = tn_image_convert(&grey, 3, 0, &colour, error);
+	if (status == TN_OK)
+		status = tn_image_resize(&colour, 1, 1, &small, error);
+	assert_true((status == TN_OK) == (small.data != NULL));
+	tn_image_release(&colour);
+	tn_image_release(&small);
+	return status;
+}
+
+#ifdef HAVE_ZLIB
+static tn_status read_gzipped_idx(struct tn_error_info *error)
+{
+	return read_idx_named("images.gz", error);
+}
+#endif
+
+#ifdef HAVE_LIBPNG
+static tn_status write_png(struct tn_error_info *error)
+{
+	uint8_t pixels[4] = {1, 2, 3, 4};
+	struct tn_image image = {.width = 2, .height = 2, .channels = 1, .data = pixels};
+	return tn_image_write(files_path(folder, "written"), &image, error);
+}
+
+static void check_png(void)
+{
+	assert_ok(read_picture("written", NULL));
+}
+
+static tn_status read_png(struct tn_error_info *error)
+{
+	return read_picture("x.png", error);
+}
+
+static void texts_in_a_png_take_no_memory(void **state)
+{
+	(void)state;
+	static const unsigned char text[] = "\0\0\0\x0dzTXtComment\0\0junk\1\2\3\4";
+	unsigned char longer[4096];
+	size_t size, to = 33, each = sizeof(text) - 1;
+	unsigned char *bytes = files_read(files_path(folder, "x.png"), &size);
+	memcpy(longer, bytes, 33); /* signature and header */
+	for (int i = 0; i < 100; i++, to += each)
+		memcpy(longer + to, text, each);
+	memcpy(longer + to, bytes + 33, size - 33);
+	free(bytes);
+	files_write(files_path(folder, "texts.png"), longer, to + size - 33);
+	memory_fails_at(1000000, 0);
+	assert_ok(read_picture("x.png", NULL));
+	memory_works();
+	long plain = failing_memory.counted;
+	memory_fails_at(1000000, 0);
+	assert_ok(read_picture("texts.png", NULL));
+	memory_works();
+	assert_int_equal(failing_memory.counted, plain);
+}
+#endif
 
 static const struct tn_input_format format = {.struct_size = sizeof(format),
 					      .channels = 1,
@@ -123,6 +214,18 @@ static tn_status print_format(struct tn_error_info *error)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "text", "no memory");
 	tn_data_text_free(text);
 	return TN_OK;
+}
+
+static tn_status parse_format(struct tn_error_info *error)
+{
+	struct tn_input_format back;
+	char *text = tn_input_format_text(&format);
+	if (!text)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "text", "no memory");
+	tn_status status = tn_input_format_parse(text, &back, error);
+	assert_true(status != TN_OK || memcmp(&format, &back, sizeof(back)) == 0);
+	tn_data_text_free(text);
+	return status;
 }
 
 static tn_status open_folder(struct tn_error_info *error)
@@ -167,27 +270,47 @@ static tn_status make_loader(struct tn_error_info *error)
 	if (status == TN_OK)
 		status = tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, error);
 	assert_true((status == TN_OK) == (loader != NULL));
+	struct tn_image picture = {0};
+	float batch[1];
+	int32_t label;
+	uint32_t n;
+	if (status == TN_OK)
+		status = tn_data_loader_next(loader, batch, &label, &n, error);
+	if (status == TN_OK)
+		status = tn_dataset_picture(dataset, TN_PART_TRAIN, 0, &picture, error);
+	tn_image_release(&picture);
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
 	return status;
 }
 
+/* `check` reads back what a writer wrote to FOLDER/written. */
 static const struct {
 	const char *name;
 	tn_status (*run)(struct tn_error_info *error);
+	void (*check)(void);
 } subjects[] = {
-	{"write safetensors", write_safetensors},
-	{"open safetensors", open_safetensors},
-	{"write NPY", write_npy},
-	{"read NPY", read_npy},
-	{"read an image", read_image},
-	{"feed an image", feed_image},
-	{"print a format", print_format},
-	{"open a folder", open_folder},
+	{"write safetensors", write_safetensors, check_safetensors},
+	{"open safetensors", open_safetensors, NULL},
+	{"write NPY", write_npy, check_npy},
+	{"read NPY", read_npy, NULL},
+	{"read IDX", read_idx, NULL},
+	{"read CSV", read_csv, NULL},
+	{"read an image", read_image, NULL},
+	{"change an image", change_image, NULL},
+	{"feed an image", feed_image, NULL},
+	{"print a format", print_format, NULL},
+	{"parse a format", parse_format, NULL},
+	{"open a folder", open_folder, NULL},
 #ifdef HAVE_ZLIB
-	{"open the digits", open_digits},
+	{"read gzipped IDX", read_gzipped_idx, NULL},
+	{"open the digits", open_digits, NULL},
 #endif
-	{"make a loader", make_loader},
+#ifdef HAVE_LIBPNG
+	{"write PNG", write_png, check_png},
+	{"read PNG", read_png, NULL},
+#endif
+	{"make a loader", make_loader, NULL},
 };
 
 static void make_files(void)
@@ -210,28 +333,59 @@ static void make_files(void)
 	files_write(files_path(folder, "x.ppm"), "P6 1 1 255\nabc", 14);
 	for (int i = 0; i < 4; i++)
 		files_write(files_path(folder, idx[i].name), idx[i].bytes, idx[i].size);
+	files_write_gzipped(files_path(folder, "images.gz"), idx[0].bytes, idx[0].size);
+	files_write(files_path(folder, "x.csv"), "1,2\n3,-4\n", 9);
+	assert_ok(write_safetensors(NULL));
+	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.safetensors")),
+			 0);
+#ifdef HAVE_LIBPNG
+	assert_ok(write_png(NULL));
+	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.png")), 0);
+#endif
+}
+
+/* The file of a writer is what it was. */
+static void check_old(void)
+{
+	size_t size;
+	unsigned char *bytes = files_read(files_path(folder, "written"), &size);
+	assert_int_equal(size, 3);
+	assert_memory_equal(bytes, "old", 3);
+	free(bytes);
+}
+
+/* Allocation n fails.  0 when there are not that many. */
+static int run_with_failure(size_t subject, long n, int forever)
+{
+	struct tn_error_info error;
+	tn_error_reset(&error);
+	files_write(files_path(folder, "written"), "old", 3);
+	int files = files_count(folder);
+	memory_fails_at(n, forever);
+	tn_status status = subjects[subject].run(&error);
+	long failed = memory_works();
+	assert_int_equal(files_count(folder), files);
+	if (status != (failed ? TN_OUT_OF_MEMORY : TN_OK) ||
+	    (failed && (!error.operation[0] || !error.text[0])))
+		fail_msg("%s, allocation %ld: %s: \"%s\"", subjects[subject].name, n,
+			 tn_status_name(status), error.text);
+	if (failed)
+		check_old();
+	else if (subjects[subject].check)
+		subjects[subject].check();
+	return failed != 0;
 }
 
 static void each_allocation_may_fail(void **state)
 {
 	(void)state;
-	make_files();
 	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
-		struct tn_error_info error;
-		tn_status status = TN_OUT_OF_MEMORY;
-		int n = 0;
-		countdown = 0;
-		assert_ok(subjects[i].run(&error));
-		int files = files_count(folder);
-		while (status == TN_OUT_OF_MEMORY) {
-			tn_error_reset(&error);
-			countdown = ++n;
-			status = subjects[i].run(&error);
-			assert_int_equal(files_count(folder), files);
+		for (int forever = 0; forever < 2; forever++) {
+			long n = 0;
+			while (run_with_failure(i, n, forever))
+				n++;
+			assert_true(n > 0);
 		}
-		countdown = 0;
-		if (status != TN_OK || n < 2)
-			fail_msg("%s, allocation %d: %s", subjects[i].name, n, error.text);
 	}
 }
 
@@ -239,6 +393,7 @@ static int make_folder(void **state)
 {
 	(void)state;
 	folder = files_folder();
+	make_files();
 	return 0;
 }
 
@@ -251,6 +406,11 @@ static int remove_folder(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_may_fail)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_allocation_may_fail),
+#ifdef HAVE_LIBPNG
+		cmocka_unit_test(texts_in_a_png_take_no_memory),
+#endif
+	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -83,32 +83,52 @@ static const struct {
 	tn_status status;
 	const char *part;
 } malformed[] = {
-	{"", 0, TN_FORMAT, "offset 8: expected '{', found nothing"},
+	{"", 0, TN_FORMAT, "offset 8: expected '{', found the end of the text"},
 	{" {}", 0, TN_FORMAT, "offset 8: expected '{', found byte 20"},
 	{"[]", 0, TN_FORMAT, "offset 8: expected '{', found byte 5b"},
 	{"{}\n", 0, TN_FORMAT, "offset 10: expected spaces"},
 	{"{} {}", 0, TN_FORMAT, "offset 11: expected spaces"},
-	{"{", 0, TN_FORMAT, "expected JSON"},
-	{"{\"a\":", 0, TN_FORMAT, "expected JSON"},
-	{"{]", 0, TN_FORMAT, "expected JSON"},
-	{"{\"\xff\":1}", 0, TN_FORMAT, "expected JSON"},
-	{"{\"a\\u0000b\":1}", 0, TN_FORMAT, "expected JSON"},
-	{"{\"a\":[[[[1]]]]}", 0, TN_LIMIT, "nested too deeply"},
+	{"{", 0, TN_FORMAT, "offset 9: expected a string, found the end of the text"},
+	{"{\"a\":", 0, TN_FORMAT, "tensor \"a\": expected an object"},
+	{"{\"a\"", 0, TN_FORMAT, "offset 12: expected a colon, found the end of the text"},
+	{"{\"a", 0, TN_FORMAT, "offset 11: expected the end of a string, found the end"},
+	{"{]", 0, TN_FORMAT, "offset 9: expected a string, found byte 5d"},
+	{"{,", 0, TN_FORMAT, "offset 9: expected a string, found byte 2c"},
+	{"{\"\xff\":1}", 0, TN_FORMAT, "offset 10: expected UTF-8, found byte ff"},
+	{"{\"\xc0\x80\":1}", 0, TN_FORMAT, "offset 10: expected UTF-8, found byte c0"},
+	{"{\"\xed\xa0\x80\":1}", 0, TN_FORMAT, "offset 10: expected UTF-8, found byte ed"},
+	{"{\"\xf4\x90\x80\x80\":1}", 0, TN_FORMAT, "offset 10: expected UTF-8, found byte f4"},
+	{"{\"\xc3", 0, TN_FORMAT, "offset 10: expected UTF-8, found byte c3"},
+	{"{\"\n\":1}", 0, TN_FORMAT, "offset 10: expected an escaped control character"},
+	{"{\"a\\u0000b\":1}", 0, TN_FORMAT, "expected a character other than \\u0000"},
+	{"{\"\\ud834\":1}", 0, TN_FORMAT, "expected both halves of a surrogate pair"},
+	{"{\"\\udd1e\":1}", 0, TN_FORMAT, "expected both halves of a surrogate pair"},
+	{"{\"\\ud834\\u0041\":1}", 0, TN_FORMAT, "expected a low surrogate"},
+	{"{\"\\u00g0\":1}", 0, TN_FORMAT, "offset 14: expected a hexadecimal digit, found byte 67"},
+	{"{\"\\x\":1}", 0, TN_FORMAT, "offset 11: expected an escape character, found byte 78"},
+	{"{\"\\", 0, TN_FORMAT, "offset 11: expected an escape character, found the end"},
+	{"{\"a\":[[[[1]]]]}", 0, TN_FORMAT, "tensor \"a\": expected an object"},
 	{"{\"a\":1}", 0, TN_FORMAT, "tensor \"a\": expected an object"},
 	{"{\"a\":{}}", 0, TN_FORMAT, "tensor \"a\": expected the key \"dtype\""},
 	{"{\"a\":{\"dtype\":1}}", 0, TN_FORMAT, "key \"dtype\": expected a string"},
 	{"{\"a\":{\"dtype\":\"F32\"}}", 0, TN_FORMAT, "expected the key \"shape\""},
 	{"{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}", 4, TN_FORMAT, "the key \"data_offsets\""},
 	{"{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4],\"x\":1}}", 4, TN_FORMAT,
-	 "found 4 keys"},
+	 "each once, found \"x\""},
 	{A("F31", "[1]", "[0,4]"), 4, TN_FORMAT, "expected a known dtype, found \"F31\""},
 	{A("f32", "[1]", "[0,4]"), 4, TN_FORMAT, "expected a known dtype, found \"f32\""},
 	{A("F32", "{}", "[0,4]"), 4, TN_FORMAT, "key \"shape\": expected an array"},
 	{A("F32", "[-1]", "[0,4]"), 4, TN_FORMAT, "expected at least 0, found -1"},
-	{A("F32", "[1.0]", "[0,4]"), 4, TN_FORMAT, "expected an integer"},
-	{A("F32", "[99999999999999999999]", "[0,4]"), 4, TN_FORMAT, "expected JSON"},
+	{A("F32", "[1.0]", "[0,4]"), 4, TN_FORMAT, "offset 37: expected an integer, found byte 31"},
+	{A("F32", "[01]", "[0,4]"), 4, TN_FORMAT, "expected a number without zeros in front"},
+	{A("F32", "[1 2]", "[0,4]"), 4, TN_FORMAT, "expected a comma or ']', found byte 32"},
+	{A("F32", "[1,]", "[0,4]"), 4, TN_FORMAT, "expected a number, found byte 5d"},
+	{A("F32", "[-]", "[0,4]"), 4, TN_FORMAT, "expected a number, found byte 5d"},
+	{A("F32", "[9223372036854775808]", "[0,4]"), 4, TN_FORMAT, "an integer below 2^63"},
+	{A("F32", "[9223372036854775807]", "[0,4]"), 4, TN_FORMAT, "overflows"},
+	{A("F32", "[99999999999999999999]", "[0,4]"), 4, TN_FORMAT, "an integer below 2^63"},
 	{A("F32", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,4]"), 4, TN_LIMIT, "16 axes"},
-	{A("F32", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,4]"), 4, TN_LIMIT, "in one list"},
+	{A("F32", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,4]"), 4, TN_LIMIT, "found 18"},
 	{A("F32", "[1]", "[4]"), 4, TN_FORMAT, "expected 2 data_offsets, found 1"},
 	{A("F32", "[1]", "[0,4,4]"), 4, TN_FORMAT, "expected 2 data_offsets, found 3"},
 	{A("F32", "[1]", "[4,0]"), 4, TN_FORMAT, "in order, found 4, 0"},
@@ -126,9 +146,13 @@ static const struct {
 	 "2, found 1 (overlap)"},
 	{"{" B "[0,2]}," C "[0,2]}}", 2, TN_FORMAT, "(overlap)"},
 	{"{" B "[0,2]}," C "[3,5]}}", 5, TN_FORMAT, "(hole)"},
-	{"{" B "[0,2]}," B "[2,4]}}", 4, TN_FORMAT, "duplicate object key"},
+	{"{" B "[0,2]}," B "[2,4]}}", 4, TN_FORMAT, "tensor \"b\": is there twice"},
 	{"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0,
-	 TN_FORMAT, "duplicate object key"},
+	 TN_FORMAT, "each once, found \"dtype\""},
+	{"{\"__metadata__\":{\"k\":\"\",\"k\":\"\"}}", 0, TN_FORMAT,
+	 "metadata \"k\" is there twice"},
+	{"{\"__metadata__\":{},\"__metadata__\":{}}", 0, TN_FORMAT,
+	 "key \"__metadata__\" is there twice"},
 	{"{\"__metadata__\":[]}", 0, TN_FORMAT, "key \"__metadata__\": expected an object"},
 	{"{\"__metadata__\":{\"k\":1}}", 0, TN_FORMAT, "metadata \"k\": expected a string"},
 	{"{}", 1, TN_FORMAT, "expected 0 bytes of data, found 1"},
@@ -178,18 +202,38 @@ static void every_truncation_of_a_good_file_is_refused(void **state)
 	free(bytes);
 }
 
-static void a_header_of_too_many_tensors_is_refused_before_it_is_parsed(void **state)
+static void a_header_of_too_many_tensors_is_refused(void **state)
 {
 	(void)state;
-	size_t size = 8 + 3 * 100002;
-	unsigned char *bytes = malloc(size);
-	memset(bytes, ',', size);
+	const size_t n = TN_SAFETENSORS_MAX_TENSORS + 1, each = 60;
+	char *bytes = malloc(8 + n * each);
+	size_t size = 8;
+	for (size_t i = 0; i < n; i++)
+		size += (size_t)sprintf(bytes + size,
+					"%c\"%zu\":{\"dtype\":\"U8\",\"shape\":[0],"
+					"\"data_offsets\":[0,0]}",
+					i ? ',' : '{', i);
+	bytes[size++] = '}';
 	for (int i = 0; i < 8; i++)
-		bytes[i] = (unsigned char)((uint64_t)(size - 8) >> 8 * i);
-	bytes[8] = '{';
+		bytes[i] = (char)((uint64_t)(size - 8) >> 8 * i);
 	files_write(files_path(folder, "many.safetensors"), bytes, size);
 	free(bytes);
-	refused(files_path(folder, "many.safetensors"), TN_LIMIT, "offset 100009: too many items");
+	refused(files_path(folder, "many.safetensors"), TN_LIMIT,
+		"expected at most 100000 tensors, found more");
+}
+
+static void escapes_in_names_are_read(void **state)
+{
+	(void)state;
+	tn_safetensors *file;
+	const char *path = make("{\"__metadata__\" : { \"\\u0041\\ud834\\uDD1E\\u00e9\\u20ac\" :"
+				"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u001F\"}\r\n}",
+				0);
+	assert_ok(tn_safetensors_open(path, &file, NULL));
+	assert_string_equal(tn_safetensors_metadata_key(file, 0),
+			    "A\xf0\x9d\x84\x9e\xc3\xa9\xe2\x82\xac");
+	assert_string_equal(tn_safetensors_metadata_value(file, 0), "\"\\/\b\f\n\r\t\x1f");
+	tn_safetensors_close(file);
 }
 
 static void what_is_not_a_regular_file_is_refused_without_blocking(void **state)
@@ -300,7 +344,8 @@ static const struct tn_tensor_source good[] = {
 	{.name = "steps", .dtype = TN_I64, .rank = 1, .shape = shape_1, .data = longs},
 	{.name = "\xc3\xa9\"\\\n", .dtype = TN_F32, .rank = 0, .data = floats},
 };
-static const struct tn_metadata_entry metadata[] = {{"format", "tn"}, {"a", "\"quoted\"\t"}};
+static const struct tn_metadata_entry metadata[] = {
+	{"format", "tn"}, {"a", "\"quoted\"\t\\\b\f\n\r\x01\x7f/\xf0\x9d\x84\x9e"}};
 
 static void what_was_written_is_read_back(void **state)
 {
@@ -310,7 +355,7 @@ static void what_was_written_is_read_back(void **state)
 	assert_ok(tn_safetensors_write(path, good, 4, metadata, 2, NULL));
 	assert_ok(tn_safetensors_open(path, &file, NULL));
 	assert_int_equal(tn_safetensors_count(file), 4);
-	assert_string_equal(tn_safetensors_metadata(file, "a"), "\"quoted\"\t");
+	assert_string_equal(tn_safetensors_metadata(file, "a"), metadata[1].value);
 	static const size_t sizes[] = {24, 3, 8, 4};
 	for (size_t i = 0; i < 4; i++) {
 		unsigned char bytes[24];
@@ -340,6 +385,10 @@ static void the_bytes_do_not_depend_on_the_order_of_arguments(void **state)
 	assert_int_equal(size_a, size_b);
 	assert_memory_equal(a, b, size_a);
 	assert_int_equal((8 + a[0] + 256 * a[1]) % 8, 0);
+	/* As short as the format allows, but for what must be escaped. */
+	const char *escaped = "{\"__metadata__\":{\"a\":\"\\\"quoted\\\"\\t\\\\\\b\\f\\n\\r\\u0001"
+			      "\x7f/\xf0\x9d\x84\x9e\",";
+	assert_memory_equal(a + 8, escaped, strlen(escaped));
 	free(a);
 	free(b);
 }
@@ -608,7 +657,8 @@ int main(void)
 		cmocka_unit_test(every_malformed_header_is_refused_by_name),
 		cmocka_unit_test(short_files_and_false_lengths_are_refused),
 		cmocka_unit_test(every_truncation_of_a_good_file_is_refused),
-		cmocka_unit_test(a_header_of_too_many_tensors_is_refused_before_it_is_parsed),
+		cmocka_unit_test(a_header_of_too_many_tensors_is_refused),
+		cmocka_unit_test(escapes_in_names_are_read),
 		cmocka_unit_test(what_is_not_a_regular_file_is_refused_without_blocking),
 		cmocka_unit_test(scalars_empty_tensors_and_metadata_are_read),
 		cmocka_unit_test(a_tensor_is_read_only_by_its_number_size_and_type),
