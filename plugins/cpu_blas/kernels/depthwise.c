@@ -3,18 +3,18 @@
  *
  * Depthwise convolution, forward.
  *
- * A vector holds neighbouring channels.  A block is `columns` neighbouring outputs of a row times
- * `vectors` vectors, whose sums stay in registers.  For each row of the window the input columns
- * under the block are loaded one after another, each once, and a column is added to all outputs that
- * have it under a tap.  Columns in the padding are passed over.  The usual sizes of windows and strides
- * are constants when this is compiled, so that all of a block's loops but that over rows unroll.
+ * A vector holds neighbouring channels.  A block is `columns` neighbouring outputs of a row, whose sums
+ * stay in registers.  For each row of the window the input columns under the block are loaded one after
+ * another, each once, and a column is added to all outputs that have it under a tap.  Columns in the
+ * padding are passed over.  The usual sizes of windows and strides are constants when this is compiled,
+ * so that all of a block's loops but that over rows unroll.
  *
  * Rows and channels that do not divide into blocks end with a block that begins earlier and stores
  * only what is new.
  */
 #include "depthwise_block.h"
 
-/* A row of y and what it reads, at the first channel of a block. */
+/* A row of y and what it reads, at channel 0. */
 struct row {
 	const struct cpu_depthwise *d;
 	const float *x; /* column 0 of the row of x under the first row of the window */
@@ -24,40 +24,25 @@ struct row {
 	const float *residual, *bias;
 };
 
-/* sums[v][i] += row of the window times columns from `first` of x.  The weights stay in registers where
- * there are so many. */
-INLINE void add_row(vf sums[][WIDEST], const struct row *row, int64_t r, int64_t first, int S,
-		    int stride, int columns, int vectors, struct reach reach)
+/* sums[i] += row of the window, and columns of x: those under the block.  The weights stay in
+ * registers. */
+INLINE void add_row(vf *sums, const struct cpu_depthwise *d, const float *x, const float *weights,
+		    int S, int stride, int columns, struct reach reach)
 {
-	const struct cpu_depthwise *d = row->d;
-	const float *x = row->x + r * d->dilation[0] * d->x_row;
-	const float *weights = row->weights + r * S * d->weights_row;
-	int64_t at = first * d->x_pixel;
-	vf kept[4][7];
-	int keep = S <= 7 && vectors * (S + columns + 1) <= VECTOR_REGISTERS;
-#pragma GCC unroll 4
-	for (int v = 0; keep && v < vectors; v++) {
+	vf kept[7];
 #pragma GCC unroll 8
-		for (int s = 0; s < S; s++)
-			kept[v][s] = vf_load(weights + s * d->weights_row + v * LANES);
-	}
+	for (int s = 0; s < S; s++)
+		kept[s] = vf_load(weights + s * d->weights_row);
 #pragma GCC unroll 32
-	for (int j = 0; j < (columns - 1) * stride + S; j++, at += d->x_pixel) {
+	for (int j = 0; j < (columns - 1) * stride + S; j++) {
 		if (j < reach.begin || j >= reach.end)
 			continue;
-#pragma GCC unroll 4
-		for (int v = 0; v < vectors; v++) {
-			vf here = vf_load(x + at + v * LANES);
+		vf here = vf_load(x + j * d->x_pixel);
 #pragma GCC unroll 8
-			for (int s = j % stride; s < S; s += stride) {
-				int i = (j - s) / stride;
-				if (s > j || i >= columns)
-					continue;
-				sums[v][i] +=
-					here *
-					(keep ? kept[v][s]
-					      : vf_load(weights + s * d->weights_row + v * LANES));
-			}
+		for (int s = j % stride; s < S; s += stride) {
+			int i = (j - s) / stride;
+			if (s <= j && i < columns)
+				sums[i] += here * kept[s];
 		}
 	}
 }
@@ -65,58 +50,78 @@ INLINE void add_row(vf sums[][WIDEST], const struct row *row, int64_t r, int64_t
 INLINE vf finish(const struct row *row, vf sum, vf bias, vf residual)
 {
 	vf low = vf_set(row->d->low), high = vf_set(row->d->high);
-	sum += bias + residual;
-	sum = vf_select(sum < low, low, sum);
-	return vf_select(sum > high, high, sum);
+	return vf_clamp(sum + (bias + residual), low, high);
 }
 
-/* Lanes from `lane` on: a residual may lie where y does, and those before it be another thread's. */
-INLINE void put(const struct row *row, vf sum, int64_t q, int v, int64_t lane)
-{
-	float *y = row->y + q * row->d->y_pixel + v * LANES;
-	vf bias = {0}, residual = {0};
-	if (row->bias)
-		bias = vf_load(row->bias + v * LANES);
-	if (row->residual) {
-		const float *from = row->residual + q * row->d->residual_pixel + v * LANES;
-		residual = lane ? vf_load_last(from, lane) : vf_load(from);
-	}
-	sum = finish(row, sum, bias, residual);
-	if (lane)
-		vf_store_last(y, sum, lane);
-	else
-		vf_store(y, sum);
-}
-
-/* The block at column q; stores the outputs from `skip` on, and of each vector the lanes from `lane`
- * on. */
-INLINE void block(const struct row *row, int64_t q, int64_t skip, int64_t lane, int S, int stride,
-		  int columns, int vectors)
+/* Outputs from `skip` on, and of each the lanes from `lane` on: a residual may lie where y does, and
+ * what is before them be another thread's, or finished. */
+static __attribute__((noinline)) void put_some(const struct row *row, const vf *sums, int64_t q,
+					       int64_t c, int columns, int64_t skip, int64_t lane)
 {
 	const struct cpu_depthwise *d = row->d;
-	vf sums[4][WIDEST] = {{{0}}};
-	int64_t first = q * stride - d->padding[1];
-	int span = (columns - 1) * stride + S;
-	struct reach reach = reach_of(first, d->w, span), whole = {0, span};
-	struct reach middle = {S / 2, S / 2 + columns}; /* the whole of a small plane */
-	if (columns == WIDEST && reach.begin == 0 && reach.end == span) {
-		for (int64_t r = 0; r < row->rows; r++)
-			add_row(sums, row, r, first, S, stride, columns, vectors, whole);
-	} else if (columns < WIDEST && stride == 1 && reach.begin == middle.begin &&
-		   reach.end == middle.end) {
-		for (int64_t r = 0; r < row->rows; r++)
-			add_row(sums, row, r, first, S, stride, columns, vectors, middle);
-	} else {
-		for (int64_t r = 0; r < row->rows; r++)
-			add_row(sums, row, r, first, S, stride, columns, vectors, reach);
+	vf bias = {0}, residual = {0};
+	if (row->bias)
+		bias = vf_load(row->bias + c);
+	for (int64_t i = skip; i < columns; i++) {
+		float *y = row->y + (q + i) * d->y_pixel + c;
+		if (row->residual) {
+			const float *from = row->residual + (q + i) * d->residual_pixel + c;
+			residual = lane ? vf_load_last(from, lane) : vf_load(from);
+		}
+		if (lane)
+			vf_store_last(y, finish(row, sums[i], bias, residual), lane);
+		else
+			vf_store(y, finish(row, sums[i], bias, residual));
 	}
+}
+
+INLINE void put(const struct row *row, const vf *sums, int64_t q, int64_t c, int columns,
+		int64_t skip)
+{
+	vf bias = {0}, residual = {0};
+	if (row->bias)
+		bias = vf_load(row->bias + c);
 #pragma GCC unroll 8
 	for (int i = 0; i < columns; i++) {
 		if (i < skip)
 			continue;
-#pragma GCC unroll 4
-		for (int v = 0; v < vectors; v++)
-			put(row, sums[v][i], q + i, v, lane);
+		vf_store(row->y + (q + i) * row->d->y_pixel + c,
+			 finish(row, sums[i], bias, residual));
+	}
+}
+
+/* The block at column q and channel c, whose columns of x within `reach` are inside the plane; stores
+ * the outputs from `skip` on, and of each the lanes from `lane` on. */
+INLINE void block(const struct row *row, int64_t q, int64_t c, struct reach reach, int64_t skip,
+		  int64_t lane, int S, int stride, int columns)
+{
+	const struct cpu_depthwise *d = row->d;
+	vf sums[WIDEST];
+	const float *x = row->x + (q * stride - d->padding[1]) * d->x_pixel + c;
+	const float *weights = row->weights + c;
+	int64_t x_step = d->dilation[0] * d->x_row, weights_step = S * d->weights_row;
+	struct reach whole = {0, (columns - 1) * stride + S};
+	struct reach middle = {S / 2, S / 2 + columns}; /* the whole of a small plane */
+#pragma GCC unroll 8
+	for (int i = 0; i < columns; i++) /* one by one: an initialiser would clear memory */
+		sums[i] = vf_set(0);
+	if (reach.begin == 0 && reach.end == whole.end) {
+		for (int64_t r = 0; r < row->rows; r++, x += x_step, weights += weights_step)
+			add_row(sums, d, x, weights, S, stride, columns, whole);
+	} else if (columns < WIDEST && stride == 1 && reach.begin == middle.begin &&
+		   reach.end == middle.end) {
+		for (int64_t r = 0; r < row->rows; r++, x += x_step, weights += weights_step)
+			add_row(sums, d, x, weights, S, stride, columns, middle);
+	} else {
+		for (int64_t r = 0; r < row->rows; r++, x += x_step, weights += weights_step)
+			add_row(sums, d, x, weights, S, stride, columns, reach);
+	}
+	if (lane || row->residual) {
+		vf stored[WIDEST];
+		memcpy(stored, sums, sizeof(vf) * (size_t)columns);
+		put_some(row, stored, q, c, columns, skip, lane);
+	} else {
+		put(row, sums, q, c, columns, skip);
 	}
 }
 
@@ -155,59 +160,68 @@ static struct row row_of(const struct cpu_depthwise *d, int64_t image, int64_t p
 	return row;
 }
 
-INLINE struct row at_channel(const struct row *row, int64_t channel)
-{
-	struct row part = *row;
-	part.x += channel;
-	part.y += channel;
-	part.weights += channel;
-	if (part.bias)
-		part.bias += channel;
-	if (part.residual)
-		part.residual += channel;
-	return part;
-}
-
-/* The channels of a box for the block of columns at q. */
-INLINE void channels(const struct row *row, const struct cpu_depthwise_box *box, int64_t q,
-		     int64_t skip, int S, int stride, int columns, int vectors)
-{
-	int64_t c = box->channel, end = box->channel + box->channels, last = row->d->c - LANES;
-	for (; vectors > 1 && c + vectors * LANES <= end; c += vectors * LANES) {
-		struct row part = at_channel(row, c);
-		block(&part, q, skip, 0, S, stride, columns, vectors);
-	}
-	for (; c < end; c += LANES) {
-		int64_t at = c < last ? c : last;
-		struct row part = at_channel(row, at);
-		block(&part, q, skip, c - at, S, stride, columns, 1);
-	}
-}
-
 /* Channels are the inner loop, so that memory is read in its order. */
 INLINE void box_of(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int S,
-		   int stride, int columns, int vectors)
+		   int stride, int columns)
 {
+	int64_t end = box->channel + box->channels, last = d->c - LANES;
 	for (int64_t i = 0; i < box->images * box->rows; i++) {
 		struct row row = row_of(d, box->image + i / box->rows, box->row + i % box->rows);
 		for (int64_t q = 0; q < d->q; q += columns) {
-			int64_t at = q + columns <= d->q ? q : d->q - columns;
-			channels(&row, box, at, q - at, S, stride, columns, vectors);
+			int64_t first = q + columns <= d->q ? q : d->q - columns;
+			struct reach reach = reach_of(first * stride - d->padding[1], d->w,
+						      (columns - 1) * stride + S);
+			for (int64_t c = box->channel; c < end; c += LANES) {
+				int64_t at = c < last ? c : last;
+				block(&row, first, at, reach, q - first, c - at, S, stride,
+				      columns);
+			}
 		}
 	}
 }
 
-/* Blocks as wide as wastes little; narrow ones take more channels.  Windows of 3 x 3 do little with
- * what they read: two vectors make whole runs of cache lines. */
+/* Blocks as wide as wastes little. */
 INLINE void sized(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int S,
 		  int stride)
 {
-	if (S > 3 && d->q > 4 && (d->q + 7) / 8 * 2 <= (d->q + 3) / 4)
-		box_of(d, box, S, stride, 8, 1);
+	if (d->q > 4 && (d->q + 7) / 8 * 2 <= (d->q + 3) / 4)
+		box_of(d, box, S, stride, 8);
 	else if (d->q >= 4)
-		box_of(d, box, S, stride, 4, 2);
+		box_of(d, box, S, stride, 4);
 	else
-		box_of(d, box, S, stride, 2, 4);
+		box_of(d, box, S, stride, 2);
+}
+
+/* One function each: the compiler's time grows faster than the length of a function. */
+
+static __attribute__((noinline)) void window_3(const struct cpu_depthwise *d,
+					       const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 3, 1);
+}
+
+static __attribute__((noinline)) void window_3_by_2(const struct cpu_depthwise *d,
+						    const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 3, 2);
+}
+
+static __attribute__((noinline)) void window_5(const struct cpu_depthwise *d,
+					       const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 5, 1);
+}
+
+static __attribute__((noinline)) void window_5_by_2(const struct cpu_depthwise *d,
+						    const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 5, 2);
+}
+
+static __attribute__((noinline)) void window_7(const struct cpu_depthwise *d,
+					       const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 7, 1);
 }
 
 /* ---- Any window ------------------------------------------------------------------------------- */
@@ -256,19 +270,19 @@ static void forward(const struct cpu_depthwise *d, const struct cpu_depthwise_bo
 	int64_t size = fits && d->stride[1] <= 2 ? 10 * d->s + d->stride[1] : 0;
 	switch (size) {
 	case 31:
-		sized(d, box, 3, 1);
+		window_3(d, box);
 		return;
 	case 32:
-		sized(d, box, 3, 2);
+		window_3_by_2(d, box);
 		return;
 	case 51:
-		sized(d, box, 5, 1);
+		window_5(d, box);
 		return;
 	case 52:
-		sized(d, box, 5, 2);
+		window_5_by_2(d, box);
 		return;
 	case 71:
-		sized(d, box, 7, 1);
+		window_7(d, box);
 		return;
 	default:
 		any(d, box);

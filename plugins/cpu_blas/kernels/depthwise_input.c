@@ -18,82 +18,91 @@ struct row {
 	int64_t rows, dy_step, weights_step;
 };
 
-INLINE void add_row(vf sums[][WIDEST], const struct row *row, int64_t r, int64_t first, int S,
-		    int stride, int columns, int vectors, struct reach reach)
+/* sums[i] += row of the window, and columns of dy: those that reach the block.  The weights stay in
+ * registers. */
+INLINE void add_row(vf *sums, const struct cpu_depthwise *d, const float *dy, const float *weights,
+		    int S, int stride, int columns, struct reach reach)
 {
-	const struct cpu_depthwise *d = row->d;
-	const float *dy = row->dy + r * row->dy_step;
-	const float *weights = row->weights + r * row->weights_step;
-	int64_t at = first * d->y_pixel;
-	vf kept[4][7];
-	int keep = S <= 7 && vectors * (S + columns + 1) <= VECTOR_REGISTERS;
-#pragma GCC unroll 4
-	for (int v = 0; keep && v < vectors; v++) {
-#pragma GCC unroll 8
-		for (int s = 0; s < S; s++)
-			kept[v][s] = vf_load(weights + s * d->weights_row + v * LANES);
-	}
 	int before = (S - 1) / stride, last = before + (columns - 1) / stride;
+	vf kept[7];
+#pragma GCC unroll 8
+	for (int s = 0; s < S; s++)
+		kept[s] = vf_load(weights + s * d->weights_row);
 #pragma GCC unroll 32
-	for (int j = 0; j <= last; j++, at += d->y_pixel) {
+	for (int j = 0; j <= last; j++) {
 		if (j < reach.begin || j >= reach.end)
 			continue;
-#pragma GCC unroll 4
-		for (int v = 0; v < vectors; v++) {
-			vf here = vf_load(dy + at + v * LANES);
+		vf here = vf_load(dy + j * d->y_pixel);
 #pragma GCC unroll 8
-			for (int s = 0; s < S; s++) {
-				int i = (j - before) * stride + s;
-				if (i < 0 || i >= columns)
-					continue;
-				sums[v][i] +=
-					here *
-					(keep ? kept[v][s]
-					      : vf_load(weights + s * d->weights_row + v * LANES));
-			}
+		for (int s = 0; s < S; s++) {
+			int i = (j - before) * stride + s;
+			if (i >= 0 && i < columns)
+				sums[i] += here * kept[s];
 		}
 	}
 }
 
-/* Lanes from `lane` on: those before it may be another thread's. */
-INLINE void put(const struct cpu_depthwise *d, float *dx, vf sum, int64_t lane)
+/* Columns from w on that are inside the plane, and of each the lanes from `lane` on: those before it
+ * may be another thread's. */
+static __attribute__((noinline)) void put_last(const struct cpu_depthwise *d, float *dx,
+					       const vf *sums, int64_t w, int columns, int64_t lane)
 {
-	if (d->accumulate)
-		sum += lane ? vf_load_last(dx, lane) : vf_load(dx);
-	if (lane)
-		vf_store_last(dx, sum, lane);
-	else
-		vf_store(dx, sum);
+	for (int64_t i = w < 0 ? -w : 0; i < columns && w + i < d->w; i++) {
+		float *to = dx + (w + i) * d->x_pixel;
+		vf sum = sums[i];
+		if (d->accumulate)
+			sum += vf_load_last(to, lane);
+		vf_store_last(to, sum, lane);
+	}
 }
 
-/* The block whose first column with the padding is u. */
-INLINE void block(const struct row *row, int64_t u, int64_t lane, int S, int stride, int columns,
-		  int vectors)
+INLINE void put(const struct cpu_depthwise *d, float *dx, vf *sums, int64_t w, int columns)
 {
-	const struct cpu_depthwise *d = row->d;
-	vf sums[4][WIDEST] = {{{0}}};
-	int64_t first = u / stride - (S - 1) / stride, w = u - d->padding[1];
-	int span = (S - 1) / stride + (columns - 1) / stride + 1;
-	struct reach reach = reach_of(first, d->q, span), whole = {0, span};
-	struct reach middle = {S / 2, S / 2 + columns}; /* the whole of a small plane */
-	if (columns == WIDEST && reach.begin == 0 && reach.end == span) {
-		for (int64_t r = 0; r < row->rows; r++)
-			add_row(sums, row, r, first, S, stride, columns, vectors, whole);
-	} else if (columns < WIDEST && stride == 1 && reach.begin == middle.begin &&
-		   reach.end == middle.end) {
-		for (int64_t r = 0; r < row->rows; r++)
-			add_row(sums, row, r, first, S, stride, columns, vectors, middle);
-	} else {
-		for (int64_t r = 0; r < row->rows; r++)
-			add_row(sums, row, r, first, S, stride, columns, vectors, reach);
-	}
 #pragma GCC unroll 8
 	for (int i = 0; i < columns; i++) {
+		float *to = dx + (w + i) * d->x_pixel;
 		if (w + i < 0 || w + i >= d->w)
 			continue;
-#pragma GCC unroll 4
-		for (int v = 0; v < vectors; v++)
-			put(d, row->dx + (w + i) * d->x_pixel + v * LANES, sums[v][i], lane);
+		if (d->accumulate)
+			sums[i] += vf_load(to);
+		vf_store(to, sums[i]);
+	}
+}
+
+/* The block whose first column with the padding is u, at channel c; columns of dy within `reach` are
+ * inside the plane. */
+INLINE void block(const struct row *row, int64_t u, int64_t c, struct reach reach, int64_t lane,
+		  int S, int stride, int columns)
+{
+	const struct cpu_depthwise *d = row->d;
+	vf sums[WIDEST];
+	const float *dy = row->dy + (u / stride - (S - 1) / stride) * d->y_pixel + c;
+	const float *weights = row->weights + c;
+	struct reach whole = {0, (S - 1) / stride + (columns - 1) / stride + 1};
+	struct reach middle = {S / 2, S / 2 + columns}; /* the whole of a small plane */
+#pragma GCC unroll 8
+	for (int i = 0; i < columns; i++) /* one by one: an initialiser would clear memory */
+		sums[i] = (vf){0};
+	if (reach.begin == 0 && reach.end == whole.end) {
+		for (int64_t r = 0; r < row->rows;
+		     r++, dy += row->dy_step, weights += row->weights_step)
+			add_row(sums, d, dy, weights, S, stride, columns, whole);
+	} else if (columns < WIDEST && stride == 1 && reach.begin == middle.begin &&
+		   reach.end == middle.end) {
+		for (int64_t r = 0; r < row->rows;
+		     r++, dy += row->dy_step, weights += row->weights_step)
+			add_row(sums, d, dy, weights, S, stride, columns, middle);
+	} else {
+		for (int64_t r = 0; r < row->rows;
+		     r++, dy += row->dy_step, weights += row->weights_step)
+			add_row(sums, d, dy, weights, S, stride, columns, reach);
+	}
+	if (lane) {
+		vf stored[WIDEST];
+		memcpy(stored, sums, sizeof(vf) * (size_t)columns);
+		put_last(d, row->dx + c, stored, u - d->padding[1], columns, lane);
+	} else {
+		put(d, row->dx + c, sums, u - d->padding[1], columns);
 	}
 }
 
@@ -131,54 +140,69 @@ static struct row row_of(const struct cpu_depthwise *d, int64_t image, int64_t h
 	return row;
 }
 
-INLINE struct row at_channel(const struct row *row, int64_t channel)
-{
-	struct row part = *row;
-	part.dx += channel;
-	part.dy += channel;
-	part.weights += channel;
-	return part;
-}
-
-/* The channels of a box for the block of columns at u. */
-INLINE void channels(const struct row *row, const struct cpu_depthwise_box *box, int64_t u, int S,
-		     int stride, int columns, int vectors)
-{
-	int64_t c = box->channel, end = box->channel + box->channels, last = row->d->c - LANES;
-	for (; vectors > 1 && c + vectors * LANES <= end; c += vectors * LANES) {
-		struct row part = at_channel(row, c);
-		block(&part, u, 0, S, stride, columns, vectors);
-	}
-	for (; c < end; c += LANES) {
-		int64_t at = c < last ? c : last;
-		struct row part = at_channel(row, at);
-		block(&part, u, c - at, S, stride, columns, 1);
-	}
-}
-
 /* Channels are the inner loop, so that memory is read in its order. */
 INLINE void box_of(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int S,
-		   int stride, int columns, int vectors)
+		   int stride, int columns)
 {
-	int64_t left = d->padding[1], end = left + d->w;
+	int64_t left = d->padding[1], right = left + d->w;
+	int64_t end = box->channel + box->channels, last = d->c - LANES;
 	for (int64_t i = 0; i < box->images * box->rows; i++) {
 		struct row row = row_of(d, box->image + i / box->rows, box->row + i % box->rows);
-		for (int64_t u = left / stride * stride; u < end; u += columns)
-			channels(&row, box, u, S, stride, columns, vectors);
+		for (int64_t u = left / stride * stride; u < right; u += columns) {
+			struct reach reach =
+				reach_of(u / stride - (S - 1) / stride, d->q,
+					 (S - 1) / stride + (columns - 1) / stride + 1);
+			for (int64_t c = box->channel; c < end; c += LANES) {
+				int64_t at = c < last ? c : last;
+				block(&row, u, at, reach, c - at, S, stride, columns);
+			}
+		}
 	}
 }
 
-/* Blocks as wide as wastes little; narrow ones, and small windows, take more channels. */
+/* Blocks as wide as wastes little. */
 INLINE void sized(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int S,
 		  int stride)
 {
 	int64_t wide = d->w + d->padding[1] % stride;
-	if (S > 3 && wide > 4 && (wide + 7) / 8 * 2 <= (wide + 3) / 4)
-		box_of(d, box, S, stride, 8, 1);
+	if (wide > 4 && (wide + 7) / 8 * 2 <= (wide + 3) / 4)
+		box_of(d, box, S, stride, 8);
 	else if (wide >= 3)
-		box_of(d, box, S, stride, 4, 2);
+		box_of(d, box, S, stride, 4);
 	else
-		box_of(d, box, S, stride, 2, 4);
+		box_of(d, box, S, stride, 2);
+}
+
+/* One function each: the compiler's time grows faster than the length of a function. */
+
+static __attribute__((noinline)) void window_3(const struct cpu_depthwise *d,
+					       const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 3, 1);
+}
+
+static __attribute__((noinline)) void window_3_by_2(const struct cpu_depthwise *d,
+						    const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 3, 2);
+}
+
+static __attribute__((noinline)) void window_5(const struct cpu_depthwise *d,
+					       const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 5, 1);
+}
+
+static __attribute__((noinline)) void window_5_by_2(const struct cpu_depthwise *d,
+						    const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 5, 2);
+}
+
+static __attribute__((noinline)) void window_7(const struct cpu_depthwise *d,
+					       const struct cpu_depthwise_box *box)
+{
+	sized(d, box, 7, 1);
 }
 
 /* ---- Any window ------------------------------------------------------------------------------- */
@@ -223,19 +247,19 @@ void VARIANT(cpu_depthwise_input_gradient)(const struct cpu_depthwise *d,
 	int fits = d->c >= LANES && d->dilation[1] == 1 && d->stride[1] <= 2;
 	switch (fits ? 10 * d->s + d->stride[1] : 0) {
 	case 31:
-		sized(d, box, 3, 1);
+		window_3(d, box);
 		return;
 	case 32:
-		sized(d, box, 3, 2);
+		window_3_by_2(d, box);
 		return;
 	case 51:
-		sized(d, box, 5, 1);
+		window_5(d, box);
 		return;
 	case 52:
-		sized(d, box, 5, 2);
+		window_5_by_2(d, box);
 		return;
 	case 71:
-		sized(d, box, 7, 1);
+		window_7(d, box);
 		return;
 	default:
 		any(d, box);
