@@ -115,12 +115,23 @@ static int probe(const struct info_command *c)
 	return code;
 }
 
+/* Control characters, those of UTF-8 (U+0080 to U+009F) too, become '?'. */
+static void print_value(const char *value)
+{
+	const unsigned char *c = (const unsigned char *)value;
+	for (; *c; c++) {
+		int control = *c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
+		putchar(control ? '?' : *c);
+	}
+}
+
 static void print_variables(const tn_context *context)
 {
 	struct tn_variable variable = {.struct_size = sizeof(variable)};
 	for (size_t i = 0; !tn_variable_at(context, i, &variable); i++) {
-		printf("%-24s %s\n", variable.name, variable.value ? variable.value : "(not set)");
-		printf("  from %s; %s\n", variable.origin, variable.help);
+		printf("%-24s ", variable.name);
+		print_value(variable.value ? variable.value : "(not set)");
+		printf("\n  from %s; %s\n", variable.origin, variable.help);
 	}
 }
 

@@ -107,6 +107,9 @@ out_has "also found: $dir/more/backend_null_slot.so: BAD_PLUGIN: table"
 TENON_BACKEND="$(printf 'c\033[31mpu')" run 1 info
 err_has "of 'c?\\[31mpu'"
 
+TENON_CPU_OPENBLAS="$(printf '/none\033[31m')" TENON_LOG=off run 0 info --env
+out_has '^TENON_CPU_OPENBLAS  *'"/none?\\[31m"
+
 # Wrong usage.
 run 2 info --nonsense
 run 2 info extra
