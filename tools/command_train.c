@@ -27,7 +27,7 @@ struct train_command {
 	uint64_t seed;
 	int seeded;          /* --seed was given: it wins over TENON_SEED, 0 too */
 	int failed;          /* for a reason that the context does not keep */
-	uint64_t validation; /* permille */
+	double validation; /* the fraction */
 	uint64_t max_shift;
 	int flip;
 	int quiet;
@@ -46,7 +46,7 @@ static const char help[] =
 	"  --schedule NAME       of the learning rate: cosine (default) or constant\n"
 	"  --momentum X          of sgd (0.9)\n"
 	"  --weight-decay X      (adamw 0.01, sgd 0)\n"
-	"  --validation N        thousandths of the training part kept for validation (100)\n"
+	"  --validation X        fraction of the training part kept for validation (0.1)\n"
 	"  --max-shift N         move each picture by up to N pixels\n"
 	"  --flip                mirror every second picture\n"
 	"  --seed N              of weights, order and masks (TENON_SEED, else 0)\n"
@@ -126,7 +126,7 @@ static int take_option(struct train_command *c, int option)
 	case OPT_DECAY:
 		return parse_real(optarg, &c->weight_decay);
 	case OPT_VALIDATION:
-		return parse_count(optarg, 0, 900, &c->validation);
+		return parse_real(optarg, &c->validation) && c->validation <= 0.9;
 	case OPT_SHIFT:
 		return parse_count(optarg, 0, 1000, &c->max_shift);
 	case OPT_FLIP:
@@ -380,7 +380,7 @@ static int run_with_context(struct train_command *c, tn_context *context)
 	struct tn_error_info error;
 	tn_dataset *dataset = NULL;
 	const struct tn_dataset_options o = {.struct_size = sizeof(o),
-					     .validation_permille = (uint32_t)c->validation};
+					     .validation_fraction = c->validation};
 	if (c->seeded)
 		tn_random_state_set(context, (struct tn_random_state){c->seed, 0});
 	c->seed = tn_random_state_get(context).seed;
@@ -398,7 +398,7 @@ int command_train(int argc, char **argv)
 				  .batch = 64,
 				  .momentum = 0.9,
 				  .weight_decay = -1.0,
-				  .validation = 100};
+				  .validation = 0.1};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;

@@ -22,6 +22,12 @@ void tn_dataset_raw_release(struct tn_dataset_raw *raw)
 	memset(raw, 0, sizeof(*raw));
 }
 
+/* Not a number is outside, too. */
+static int is_fraction(double value)
+{
+	return value >= 0 && value <= 1;
+}
+
 static tn_status check(const struct tn_dataset_raw *raw, const char *name,
 		       struct tn_error_info *error)
 {
@@ -29,11 +35,16 @@ static tn_status check(const struct tn_dataset_raw *raw, const char *name,
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "%s: expected 1 to %u images, found %llu", name, UINT32_MAX,
 			       (unsigned long long)raw->n);
-	if (raw->test_permille > 1000 || raw->validation_permille > 1000)
+	if (!is_fraction(raw->test_fraction) || !is_fraction(raw->validation_fraction))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: expected permilles of at most 1000, found %u for test and %u "
-			       "for validation",
-			       name, raw->test_permille, raw->validation_permille);
+			       "%s: expected fractions from 0 to 1, found %g for test and %g for "
+			       "validation",
+			       name, raw->test_fraction, raw->validation_fraction);
+	if (raw->normalise_as && raw->normalise_as->channels != raw->format.channels)
+		return tn_fail(
+			error, TN_SHAPE, OPERATION,
+			"%s: expected pictures of %u channels, which normalise_as is for, found %u",
+			name, raw->normalise_as->channels, raw->format.channels);
 	for (uint64_t i = 0; i < raw->n; i++) {
 		if (raw->labels[i] < 0 || (uint32_t)raw->labels[i] >= raw->format.n_classes)
 			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
@@ -85,7 +96,7 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 		tn_dataset_destroy(dataset);
 		return status;
 	}
-	tn_dataset_normalise(dataset);
+	tn_dataset_normalise(dataset, raw->normalise_as);
 	raw->labels = NULL;
 	raw->images = NULL;
 	*out = dataset;
@@ -157,8 +168,8 @@ static tn_status copy_source(const struct tn_dataset_source *source, struct tn_d
 	if (status != TN_OK)
 		return status;
 	raw->n = source->n_images;
-	raw->test_permille = source->test_permille;
-	raw->validation_permille = source->validation_permille;
+	raw->test_fraction = source->test_fraction;
+	raw->validation_fraction = source->validation_fraction;
 	raw->format = (struct tn_input_format){
 		.channels = source->channels,
 		.height = source->height,

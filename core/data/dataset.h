@@ -28,19 +28,20 @@ struct tn_dataset {
 struct tn_dataset_raw {
 	struct tn_input_format format; /* all but mean and deviation */
 	uint64_t n;
-	uint64_t n_test;    /* the last so many are the test part; 0: test_permille says */
+	uint64_t n_test;    /* the last so many are the test part; 0: test_fraction says */
 	uint8_t *images;    /* as fed, owned */
 	int32_t *labels;    /* owned */
 	const char *origin; /* lives for ever; NULL: "" */
 	const char *const *class_names; /* live for ever, or NULL */
-	uint32_t test_permille;
-	uint32_t validation_permille;
+	double test_fraction;
+	double validation_fraction;
+	const struct tn_input_format *normalise_as; /* borrowed; NULL: as the training part */
 };
 
 /* Frees what a reader made. */
 void tn_dataset_raw_release(struct tn_dataset_raw *raw);
 
-/* Makes the data set; takes over images and labels on success.  Checks labels and permilles. */
+/* Makes the data set; takes over images and labels on success.  Checks labels and fractions. */
 tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const char *path,
 			   tn_dataset **out, struct tn_error_info *error);
 
@@ -48,8 +49,8 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw,
 			   struct tn_error_info *error);
 
-/* Fills mean and deviation of the format from the training part. */
-void tn_dataset_normalise(tn_dataset *dataset);
+/* Fills mean and deviation of the format from `as`, or, where that is NULL, from the training part. */
+void tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format *as);
 
 /* The readers; each fills *raw only on success. */
 tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw *raw,

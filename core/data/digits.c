@@ -17,7 +17,7 @@
 #define N_PIXELS (SIDE * SIDE)
 #define WHITE 16
 #define N_CLASSES 10
-#define TEST_PERMILLE 200
+#define TEST_FRACTION 0.2
 
 static tn_status check_row(const char *path, size_t line, const int32_t *row,
 			   struct tn_error_info *error)
@@ -88,7 +88,7 @@ tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw 
 			   .border = border,
 			   .scale = WHITE,
 			   .n_classes = N_CLASSES},
-		.test_permille = TEST_PERMILLE,
+		.test_fraction = TEST_FRACTION,
 		.origin = known->origin,
 		.class_names = known->class_names,
 	};

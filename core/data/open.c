@@ -92,7 +92,8 @@ static tn_status load_folder(const char *name, const char *folder,
 	tn_status status = read_folder(folder, options, &raw, error);
 	if (status != TN_OK)
 		return status;
-	raw.validation_permille = options->validation_permille;
+	raw.validation_fraction = options->validation_fraction;
+	raw.normalise_as = options->normalise_as;
 	if (!raw.class_names)
 		status = add_known(folder, &raw, error);
 	if (status == TN_OK)

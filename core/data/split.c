@@ -13,21 +13,28 @@
 
 #define OPERATION "dataset"
 
-/* Is item k one of those taken when p of 1000 are spread evenly?  The count taken of the first k is
- * floor(k p / 1000 + 1/2); item k is taken where that count goes up. */
-static int is_taken(uint64_t k, uint64_t permille)
+/* Fractions are counted in billionths: integers, so that 1/10 of 5 is a half on every machine. */
+#define ONE 1000000000u
+
+/* How many of the first k are taken when the fraction p = billionths / ONE is spread evenly:
+ * floor(k p + 1/2).  It cannot overflow: k < 2^32. */
+static uint64_t n_taken(uint64_t k, uint64_t billionths)
 {
-	return ((k + 1) * permille + 500) / 1000 > (k * permille + 500) / 1000;
+	return (k * billionths + ONE / 2) / ONE;
 }
 
 /* Moves the images from `from` on that are taken, class by class, to part `to`: writes `part` to
  * belongs[]. */
-static void take_evenly(const tn_dataset *dataset, uint64_t n, uint32_t permille, uint8_t part,
+static void take_evenly(const tn_dataset *dataset, uint64_t n, double fraction, uint8_t part,
 			uint64_t *seen, uint8_t *belongs)
 {
+	uint64_t billionths = (uint64_t)llround(fraction * ONE);
 	memset(seen, 0, dataset->format.n_classes * sizeof(*seen));
 	for (uint64_t i = 0; i < n; i++) {
-		if (belongs[i] == TN_PART_TRAIN && is_taken(seen[dataset->labels[i]]++, permille))
+		if (belongs[i] != TN_PART_TRAIN)
+			continue;
+		uint64_t k = seen[dataset->labels[i]]++;
+		if (n_taken(k + 1, billionths) > n_taken(k, billionths))
 			belongs[i] = part;
 	}
 }
@@ -61,9 +68,9 @@ tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw
 		uint64_t n_rest = raw->n - raw->n_test;
 		memset(belongs + n_rest, TN_PART_TEST, (size_t)raw->n_test);
 		if (raw->n_test == 0)
-			take_evenly(dataset, raw->n, raw->test_permille, TN_PART_TEST, seen,
+			take_evenly(dataset, raw->n, raw->test_fraction, TN_PART_TEST, seen,
 				    belongs);
-		take_evenly(dataset, n_rest, raw->validation_permille, TN_PART_VALIDATION, seen,
+		take_evenly(dataset, n_rest, raw->validation_fraction, TN_PART_VALIDATION, seen,
 			    belongs);
 		listed = list_parts(dataset, belongs);
 	}
@@ -110,8 +117,13 @@ static void set_statistics(struct tn_input_format *format, uint32_t c,
 		format->deviation[c] = (float)(sqrt((double)numerator) / (double)n / format->scale);
 }
 
-void tn_dataset_normalise(tn_dataset *dataset)
+void tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format *as)
 {
+	if (as) {
+		memcpy(dataset->format.mean, as->mean, sizeof(as->mean));
+		memcpy(dataset->format.deviation, as->deviation, sizeof(as->deviation));
+		return;
+	}
 	for (uint32_t c = 0; c < dataset->format.channels; c++) {
 		uint64_t histogram[256];
 		count_values(dataset, c, histogram);

@@ -86,9 +86,11 @@ enum {
 /* NULL in place of the struct, or zeros in it, mean the defaults. */
 struct tn_dataset_options {
 	uint32_t struct_size;
-	uint32_t validation_permille; /* of the training part, kept for validation; default 0 */
-	uint32_t digits_as_stored;    /* 1: digits as 8 x 8; default: shown as 28 x 28 */
-	uint32_t reserved;
+	uint32_t digits_as_stored;  /* 1: digits as 8 x 8; default: shown as 28 x 28 */
+	double validation_fraction; /* of the training part, kept for validation: 0 to 1 */
+	/* Whose mean and deviation pictures are fed with: a network's, when it is tested on a data set
+	 * that it was not trained on.  Borrowed for the call.  NULL: those of the training part. */
+	const struct tn_input_format *normalise_as;
 };
 
 /* Loads a data set by name, or from a folder.
@@ -105,13 +107,15 @@ struct tn_dataset_options {
  *                        before "idx".  t10k is the test part.  The classes are those that the
  *                        training labels number without a gap from 0 or 1.
  * A part that is split off (test of the digits, validation) takes images evenly from each class in
- * file order: image k of its class, counted from 0, when floor((k + 1) p / 1000 + 1/2) >
- * floor(k p / 1000 + 1/2), p = 200 for the digits' test.  No seed is involved.
- * Mean and deviation are those of the training part, as fed, from exact integer sums.
+ * file order: image k of its class, counted from 0, when floor((k + 1) p + 1/2) > floor(k p + 1/2),
+ * p the fraction, to the nearest billionth (1/5 for the digits' test).  No seed is involved.
+ * Mean and deviation are those of the training part, as fed, from exact integer sums, or those of
+ * normalise_as.
  *
  * *out is owned (tn_dataset_destroy), written only on success.
  * TN_NOT_FOUND: the text lists where was looked, and the Debian package that has it, if any.
- * TN_SHAPE: images and labels differ in number, or train and test in size.  TN_FORMAT: a label
+ * TN_INVALID_ARGUMENT: validation_fraction is not from 0 to 1.  TN_SHAPE: images and labels differ in
+ * number, train and test in size, or pictures and normalise_as in channels.  TN_FORMAT: a label
  * that is none of the training part's classes; and the errors of tn_idx_read.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_open(const char *name,
@@ -129,15 +133,15 @@ struct tn_dataset_source {
 	const int32_t *labels; /* n_images, each from 0 to n_classes - 1 */
 	uint64_t n_images;
 	uint32_t n_classes;
-	uint32_t test_permille; /* taken as tn_dataset_open takes its fifth */
-	uint32_t validation_permille;
 	float scale;                    /* 0: 255 */
+	double test_fraction;           /* 0 to 1; taken as tn_dataset_open takes its fifth */
+	double validation_fraction;     /* 0 to 1, of what is not the test part */
 	const char *const *class_names; /* n_classes, or NULL: "0", "1", ... */
 };
 
 /* Makes a data set of a copy of the caller's images.  *out is owned, written only on success.
- * TN_INVALID_ARGUMENT: no images, a label outside its range, more than TN_MAX_CHANNELS, permilles
- * above 1000.  [thread: any | since 0.1] */
+ * TN_INVALID_ARGUMENT: no images, a label outside its range, more than TN_MAX_CHANNELS, fractions
+ * outside 0 to 1.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_create(const struct tn_dataset_source *source,
 					      tn_dataset **out, struct tn_error_info *error);
 

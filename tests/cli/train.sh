@@ -48,7 +48,7 @@ run 3 train mlp --data digits --backend 'nothing!'
 run 1 train mlp --data digits --epochs 1 --backend reference --capture on --quiet
 err_has 'captures no work'
 for capture in on off; do
-	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 train mlp --data digits --validation 900 --batch 16 \
+	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 train mlp --data digits --validation 0.9 --batch 16 \
 		--epochs 1 --backend 'mock!' --capture $capture --ledger --metrics "$dir/capture-$capture" --quiet
 	case $capture in
 	on) out_has '^replay  *[1-9]' ;;

@@ -45,7 +45,7 @@ static inline tn_dataset *train_dataset(void)
 						 .labels = labels,
 						 .n_images = TRAIN_IMAGES,
 						 .n_classes = TRAIN_CLASSES,
-						 .validation_permille = 170};
+						 .validation_fraction = 0.17};
 	assert_ok(tn_dataset_create(&source, &dataset, &error));
 	return dataset;
 }

@@ -12,11 +12,11 @@ static const char *source_folder(void)
 	return source ? source : ".";
 }
 
-static tn_dataset *open_digits(uint32_t as_stored, uint32_t validation_permille)
+static tn_dataset *open_digits(uint32_t as_stored, double validation_fraction)
 {
 	struct tn_dataset_options options = {.struct_size = sizeof(options),
 					     .digits_as_stored = as_stored,
-					     .validation_permille = validation_permille};
+					     .validation_fraction = validation_fraction};
 	struct tn_error_info error;
 	tn_dataset *dataset;
 	tn_error_reset(&error);
@@ -105,7 +105,7 @@ static void validation_is_taken_from_training_alone(void **state)
 {
 	(void)state;
 	tn_dataset *without = open_digits(1, 0);
-	tn_dataset *with = open_digits(1, 100);
+	tn_dataset *with = open_digits(1, 0.1);
 	uint64_t n_test = tn_dataset_count(without, TN_PART_TEST);
 	assert_int_equal(tn_dataset_count(with, TN_PART_TEST), n_test);
 	for (uint64_t i = 0; i < n_test; i++)

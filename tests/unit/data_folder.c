@@ -238,10 +238,55 @@ static void options_of_a_later_version_are_refused_when_set(void **state)
 	tn_dataset_destroy(dataset);
 	options.later = 1;
 	assert_status(tn_dataset_open(folder, &options.known, &dataset, &error), TN_UNSUPPORTED);
-	options.known.struct_size = sizeof(options.known);
-	options.known.validation_permille = 1001;
-	assert_status(tn_dataset_open(folder, &options.known, &dataset, &error),
-		      TN_INVALID_ARGUMENT);
+}
+
+static void pictures_are_fed_with_the_mean_and_deviation_of_another_format(void **state)
+{
+	(void)state;
+	struct tn_input_format trained = {.channels = 1, .mean = {0.25f}, .deviation = {0.5f}};
+	const struct tn_dataset_options options = {.struct_size = sizeof(options),
+						   .normalise_as = &trained};
+	const struct tn_data_loader_options one = {.struct_size = sizeof(one), .batch_size = 1};
+	struct tn_error_info error;
+	tn_dataset *dataset;
+	tn_data_loader *loader;
+	float x[2];
+	int32_t label;
+	uint32_t n;
+	write_all();
+	assert_ok(tn_dataset_open(folder, &options, &dataset, NULL));
+	assert_true(tn_dataset_format(dataset)->mean[0] == 0.25f);
+	assert_true(tn_dataset_format(dataset)->deviation[0] == 0.5f);
+	assert_true(tn_dataset_format(dataset)->scale == 255);
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &one, &loader, NULL));
+	assert_ok(tn_data_loader_next(loader, x, &label, &n, NULL));
+	assert_close(x[0], (10 / 255.0 - 0.25) / 0.5, 1e-6);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+	trained.channels = 3;
+	assert_status(tn_dataset_open(folder, &options, &dataset, &error), TN_SHAPE);
+	assert_contains(error.text,
+			"expected pictures of 3 channels, which normalise_as is for, found 1");
+}
+
+static void a_fraction_is_from_0_to_1(void **state)
+{
+	(void)state;
+	static const double wrong[] = {-0.1, 1.001, 100, NAN};
+	struct tn_dataset_options options = {.struct_size = sizeof(options)};
+	struct tn_error_info error;
+	tn_dataset *dataset;
+	write_all();
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		options.validation_fraction = wrong[i];
+		assert_status(tn_dataset_open(folder, &options, &dataset, &error),
+			      TN_INVALID_ARGUMENT);
+		assert_contains(error.text, "expected fractions from 0 to 1");
+	}
+	options.validation_fraction = 1;
+	assert_ok(tn_dataset_open(folder, &options, &dataset, NULL));
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 4);
+	tn_dataset_destroy(dataset);
 }
 
 static int make_folder(void **state)
@@ -270,6 +315,8 @@ int main(void)
 		cmocka_unit_test(an_unknown_name_lists_the_places_and_the_package),
 		cmocka_unit_test(a_name_is_looked_for_in_the_data_folder_first),
 		cmocka_unit_test(options_of_a_later_version_are_refused_when_set),
+		cmocka_unit_test(pictures_are_fed_with_the_mean_and_deviation_of_another_format),
+		cmocka_unit_test(a_fraction_is_from_0_to_1),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

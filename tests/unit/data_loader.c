@@ -277,7 +277,7 @@ static void impossible_sources_are_refused(void **state)
 	bad[2].n_images = 0;
 	bad[3].labels = NULL;
 	bad[4].n_classes = 0;
-	bad[5].test_permille = 1001;
+	bad[5].test_fraction = 1.001;
 	bad[6].width = UINT32_MAX;
 	for (int i = 0; i < 7; i++)
 		assert_status(tn_dataset_create(&bad[i], &dataset, NULL),

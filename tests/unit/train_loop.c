@@ -38,8 +38,8 @@ static tn_dataset *make_dataset(void)
 						 .labels = labels,
 						 .n_images = N,
 						 .n_classes = 4,
-						 .test_permille = 200,
-						 .validation_permille = 100};
+						 .test_fraction = 0.2,
+						 .validation_fraction = 0.1};
 	assert_ok(tn_dataset_create(&source, &dataset, &error));
 	return dataset;
 }
