@@ -31,6 +31,7 @@ static const struct {
 	{TN_BACKEND_FAILURE, "BACKEND_FAILURE", "the backend failed"},
 	{TN_DEVICE_LOST, "DEVICE_LOST", "the device and its arrays are gone"},
 	{TN_INTERNAL, "INTERNAL", "a broken promise inside the library"},
+	{TN_NOT_FINITE, "NOT_FINITE", "a number that must be finite is not"},
 	{TN_NO_PLUGIN, "NO_PLUGIN", "no plugin file of that name in the search path"},
 	{TN_BAD_PLUGIN, "BAD_PLUGIN", "the file is not a usable plugin"},
 	{TN_ABI_MISMATCH, "ABI_MISMATCH", "made for another version of the backend interface"},

@@ -23,10 +23,11 @@ static tn_status backward(tn_tape *tape, tn_array *loss)
 	return status;
 }
 
-static tn_status step(struct tn_steps *steps, struct tn_sums *sums, const tn_array *x,
-		      const tn_array *labels, uint32_t n)
+/* The step of the batch that was fed. */
+static tn_status step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	struct tn_runtime *runtime = steps->module->runtime;
+	const tn_array *x = steps->batch[0], *labels = steps->batch[1];
 	tn_module_zero_gradients(steps->module);
 	tn_tape *tape = tn_tape_begin(steps->module->context);
 	if (!tape)
@@ -55,7 +56,7 @@ static tn_status capture(struct tn_steps *steps, struct tn_sums *sums, uint32_t 
 		return status;
 	if (!tn_scope_begin(context)) {
 		/* Its error is kept, and is the answer of the end. */
-		(void)step(steps, sums, steps->x, steps->labels, n);
+		(void)step(steps, sums, n);
 		tn_scope_end(context, NULL);
 	}
 	status = tn_capture_end(context, &steps->graph);
@@ -92,23 +93,19 @@ static tn_status captured_step(struct tn_steps *steps, struct tn_sums *sums, uin
 	return status ? status : replay(steps, sums, n);
 }
 
+/* On the arrays of full batches: the first as usual, the others captured where they can be. */
 static tn_status fixed_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
-	tn_status status = TN_OK;
-	if (!steps->x)
-		status = tn_batches_make(steps->batches, &steps->x, &steps->labels);
-	if (!status)
-		status = tn_batches_assign(steps->batches, steps->x, steps->labels);
-	if (status || !steps->is_warm) {
+	if (!steps->is_warm) {
 		steps->is_warm = 1;
-		return status ? status : step(steps, sums, steps->x, steps->labels, n);
+		return step(steps, sums, n);
 	}
-	status = captured_step(steps, sums, n);
+	tn_status status = captured_step(steps, sums, n);
 	if (!status)
 		return TN_OK;
 	tn_steps_end_epoch(steps);
 	status = give_up(steps, status);
-	return status ? status : step(steps, sums, steps->x, steps->labels, n);
+	return status ? status : step(steps, sums, n);
 }
 
 /* ---- Which -----------------------------------------------------------------------------------*/
@@ -161,20 +158,40 @@ static tn_status settle(struct tn_steps *steps)
 	return TN_OK;
 }
 
-tn_status tn_steps_run(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+static int is_fixed(const struct tn_steps *steps, uint32_t n)
 {
-	tn_array *x, *labels;
+	return n == steps->batches->shape[0] && steps->capture != TN_CAPTURE_OFF;
+}
+
+tn_status tn_steps_feed(struct tn_steps *steps, uint32_t n)
+{
 	tn_status status = TN_OK;
 	if (steps->capture != TN_CAPTURE_OFF && !steps->is_settled)
 		status = settle(steps);
 	if (status)
 		return status;
-	if (n == steps->batches->shape[0] && steps->capture != TN_CAPTURE_OFF)
-		return fixed_step(steps, sums, n);
-	/* The last one of the epoch can have the graph's memory. */
-	tn_steps_end_epoch(steps);
-	status = tn_batches_upload(steps->batches, n, &x, &labels);
-	return status ? status : step(steps, sums, x, labels, n);
+	if (!is_fixed(steps, n)) {
+		/* The last one of the epoch can have the graph's memory. */
+		tn_steps_end_epoch(steps);
+		return tn_batches_upload(steps->batches, n, &steps->batch[0], &steps->batch[1]);
+	}
+	if (!steps->x)
+		status = tn_batches_make(steps->batches, &steps->x, &steps->labels);
+	if (!status)
+		status = tn_batches_assign(steps->batches, steps->x, steps->labels);
+	steps->batch[0] = steps->x;
+	steps->batch[1] = steps->labels;
+	return status;
+}
+
+tn_status tn_steps_run(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+{
+	return is_fixed(steps, n) ? fixed_step(steps, sums, n) : step(steps, sums, n);
+}
+
+tn_status tn_steps_loss(const struct tn_steps *steps, double *loss)
+{
+	return tn_item(steps->loss, loss);
 }
 
 void tn_steps_end_epoch(struct tn_steps *steps)

@@ -29,14 +29,20 @@ struct tn_steps {
 	uint32_t capture; /* TN_CAPTURE_...; OFF once it has turned out not to be possible */
 	tn_array *x;      /* what captured steps read; held; NULL until there is a full batch */
 	tn_array *labels;
-	tn_array *loss; /* of the last step; held */
+	tn_array *batch[2]; /* pictures and labels of the step to come; borrowed */
+	tn_array *loss;     /* of the last step; held; NULL: none */
 	tn_graph *graph;
 	int is_settled; /* it was asked whether full batches can be captured */
 	int is_warm;    /* a full batch was done as usual */
 };
 
-/* The step of the batch of n images that was loaded, in a scope of the caller's. */
+/* Brings the batch of n images that was loaded to the device, in a scope of the caller's that lasts until its
+ * step is done.  The upload waits for the step before, so that its loss is read now without waiting. */
+tn_status tn_steps_feed(struct tn_steps *steps, uint32_t n);
+/* The step of that batch. */
 tn_status tn_steps_run(struct tn_steps *steps, struct tn_sums *sums, uint32_t n);
+/* The loss of the last step; waits for it. */
+tn_status tn_steps_loss(const struct tn_steps *steps, double *loss);
 /* The epoch is over: the graph goes. */
 void tn_steps_end_epoch(struct tn_steps *steps);
 /* Gives everything back. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The trainer.  Nothing is read back from the device but now and then, for the progress callback, at the
- * end of an epoch, and where the caller asked for the losses.
+ * The trainer.  What is read back from the device: each loss, to see that it is finite, once the next batch's
+ * upload has waited for it in any case; the sums, now and then for the progress callback and at the end of
+ * an epoch.
  */
 #include <math.h>
 #include <string.h>
@@ -24,10 +25,12 @@ struct training {
 	struct tn_batches batches;
 	struct tn_steps steps;
 	uint64_t epoch;
-	uint64_t step;
+	uint64_t step;   /* steps done */
+	uint64_t looked; /* those whose loss was looked at */
 	uint64_t n_steps;
-	double lr;       /* the optimizer's, before the schedule */
-	double reported; /* when progress was called last */
+	double lr;                 /* the optimizer's, before the schedule */
+	double reported;           /* when progress was called last */
+	double validation_seconds; /* what the last validation took */
 };
 
 static void set_rate(struct training *t)
@@ -37,22 +40,56 @@ static void set_rate(struct training *t)
 		tn_optimizer_set_lr(t->optimizer, t->lr * 0.5 * (1.0 + cos(M_PI * done)));
 }
 
-/* The loss's value is kept for the caller who asked for it. */
+/* Looks at the last step's loss, once: the caller may have asked for it, and where it is not finite all that
+ * follows is not either. */
+static tn_status look_at_loss(struct training *t)
+{
+	double loss;
+	if (t->looked == t->step)
+		return TN_OK;
+	tn_status status = tn_steps_loss(&t->steps, &loss);
+	if (status)
+		return status;
+	if (t->looked < t->options.n_losses && t->options.losses)
+		t->options.losses[t->looked] = (float)loss;
+	t->looked = t->step;
+	if (isfinite(loss))
+		return TN_OK;
+	return tn_runtime_fail(
+		t->runtime, TN_NOT_FINITE, "train",
+		"epoch %llu, step %llu: expected a finite loss, found %g: the network's "
+		"weights are lost; a lower learning rate than %g may help",
+		(unsigned long long)t->epoch, (unsigned long long)t->step,
+		isnan(loss) ? fabs(loss) : loss, t->lr);
+}
+
+/* *n = 0: the epoch is over, and the last step's loss was looked at, too. */
 static tn_status train_batch(struct training *t, struct tn_sums *sums, uint32_t *n)
 {
 	tn_status status = tn_batches_load(&t->batches, n);
+	if (!status && *n)
+		status = tn_steps_feed(&t->steps, *n);
+	if (!status)
+		status = look_at_loss(t);
 	if (status || !*n)
 		return status;
 	set_rate(t);
 	status = tn_steps_run(&t->steps, sums, *n);
-	if (!status && t->step < t->options.n_losses && t->options.losses) {
-		double value;
-		status = tn_item(t->steps.loss, &value);
-		if (!status)
-			t->options.losses[t->step] = (float)value;
-	}
+	if (status)
+		return status;
 	t->step++;
-	return status;
+	/* The callbacks may stop the training after this one. */
+	return t->step <= t->options.n_losses ? look_at_loss(t) : TN_OK;
+}
+
+/* Of the training, from the rate of this epoch. */
+static double seconds_left(const struct training *t, uint64_t images, double rate)
+{
+	uint64_t epochs = t->options.n_epochs - t->epoch;
+	uint64_t n = tn_dataset_count(t->dataset, TN_PART_TRAIN);
+	double left = (double)(n - images) + (double)epochs * (double)n;
+	double validations = (double)(epochs + (images < n));
+	return rate > 0 ? left / rate + validations * t->validation_seconds : 0.0;
 }
 
 static tn_status report(struct training *t, const struct tn_sums *sums, int force)
@@ -75,7 +112,7 @@ static tn_status report(struct training *t, const struct tn_sums *sums, int forc
 		.loss = so_far.loss,
 		.accuracy = so_far.accuracy,
 		.images_per_second = rate,
-		.seconds_left = rate > 0 ? (double)(n - so_far.images) / rate : 0.0,
+		.seconds_left = seconds_left(t, so_far.images, rate),
 	};
 	if (!t->options.progress(t->options.user, &progress))
 		return TN_OK;
@@ -113,6 +150,7 @@ static tn_status finish_epoch(struct training *t, struct tn_sums *sums)
 	if (!status && tn_dataset_count(t->dataset, TN_PART_VALIDATION))
 		status = tn_evaluate(t->module, t->dataset, TN_PART_VALIDATION, 0,
 				     &metrics.validation, NULL);
+	t->validation_seconds = metrics.validation.seconds;
 	if (status || !t->options.epoch || !t->options.epoch(t->options.user, &metrics))
 		return status;
 	return tn_runtime_fail(t->runtime, TN_CANCELLED, "train", "stopped by the epoch callback");

@@ -13,6 +13,11 @@
 extern "C" {
 #endif
 
+/* What the library answers, and no backend: the other statuses are in tenon/types.h. */
+enum {
+	TN_NOT_FINITE = 64, /* a number that must be finite is not, such as the loss of a step */
+};
+
 /* The name of a status without its prefix: "OK", "SHAPE", "NO_DRIVER"; "UNKNOWN" for other numbers.
  * Borrowed, valid for ever.  [thread: any | since 0.1] */
 TN_API const char *tn_status_name(tn_status status);

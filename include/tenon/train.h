@@ -9,6 +9,7 @@
 
 #include <tenon/data.h>
 #include <tenon/optim.h>
+#include <tenon/status.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,7 +41,7 @@ struct tn_progress {
 	double loss;
 	double accuracy;
 	double images_per_second;
-	double seconds_left; /* of this epoch */
+	double seconds_left; /* of the whole training, at this epoch's rate */
 };
 
 /* How the learning rate goes over a training of n steps, at step t = 0, 1, ...:
@@ -81,7 +82,9 @@ struct tn_train_options {
 };
 
 /* Trains on the data set's training part by cross-entropy: per batch forward, backward, one step.
- * The module is left evaluating.  TN_CANCELLED: a callback stopped it; what was learned stays. */
+ * The module is left evaluating.  TN_CANCELLED: a callback stopped it; what was learned stays.
+ * TN_NOT_FINITE: the loss of a step is infinite or not a number.  The training ends before the next step,
+ * the text has the epoch, the step (from 1, over all epochs) and the loss; the weights are of no use. */
 TN_API tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset *dataset,
 			  const struct tn_train_options *options);
 

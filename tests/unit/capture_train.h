@@ -144,6 +144,40 @@ static inline void assert_same_history(const struct history *a, const struct his
 	assert_int_equal(a->stream, b->stream);
 }
 
+static inline int spoil_weights(void *user, const struct tn_epoch_metrics *metrics)
+{
+	struct tn_parameter_view view;
+	(void)metrics;
+	assert_ok(tn_module_parameter(user, "fc.weight", &view));
+	assert_ok(tn_fill(view.value, NAN));
+	return 0;
+}
+
+/* The seventh step is the first replayed one of the second epoch: no other follows. */
+static inline void check_spoilt_training(tn_context *context)
+{
+	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.01};
+	tn_dataset *dataset = train_dataset();
+	tn_module *net = train_net(context);
+	assert_ok(tn_module_build(net));
+	tn_optimizer *optimizer = tn_sgd(net, &sgd);
+	const struct tn_train_options options = {.struct_size = sizeof(options),
+						 .n_epochs = TRAIN_EPOCHS,
+						 .batch_size = 8,
+						 .epoch = spoil_weights,
+						 .user = net,
+						 .capture = TN_CAPTURE_ON};
+	uint64_t before = replays_of(context);
+	assert_status(tn_train(net, optimizer, dataset, &options), TN_NOT_FINITE);
+	assert_contains(tn_error(context)->text,
+			"epoch 2, step 7: expected a finite loss, found nan");
+	assert_int_equal(replays_of(context) - before, 5 - 1 + 1);
+	tn_error_clear(context);
+	tn_optimizer_destroy(optimizer);
+	tn_module_destroy(net);
+	tn_dataset_destroy(dataset);
+}
+
 /* The trainer that replays does what the other one does, to the bit. */
 static inline void check_replayed_training(tn_context *context)
 {

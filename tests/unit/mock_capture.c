@@ -432,6 +432,7 @@ static void the_trainer_replays(void **state)
 	(void)state;
 	tn_context *context = open_mock("");
 	check_replayed_training(context);
+	check_spoilt_training(context);
 	tn_context_close(context);
 }
 

@@ -48,6 +48,7 @@ struct heard {
 	int epochs;
 	int progress;
 	int stop_at;
+	double left[8]; /* at the end of each epoch */
 	struct tn_epoch_metrics last;
 };
 
@@ -63,6 +64,8 @@ static int on_progress(void *user, const struct tn_progress *progress)
 {
 	struct heard *heard = user;
 	heard->progress++;
+	if (progress->image == progress->n_images)
+		heard->left[progress->epoch - 1] = progress->seconds_left;
 	return progress->image > progress->n_images;
 }
 
@@ -127,6 +130,10 @@ static void it_learns_and_says_so(void **state)
 	assert_true(heard.last.validation.images > 0);
 	assert_true(test.accuracy > 0.95);
 	assert_int_equal(test.images, 48);
+	/* Of the whole training. */
+	for (int i = 0; i < 7; i++)
+		assert_true(heard.left[i] > 0);
+	assert_true(heard.left[7] == 0);
 }
 
 static void a_callback_stops_it(void **state)
@@ -223,9 +230,127 @@ static void prediction_gives_probabilities(void **state)
 	tn_dataset_destroy(dataset);
 }
 
+/* A network and what trains it, in a context of its own. */
+struct bench {
+	tn_context *context;
+	tn_dataset *dataset;
+	tn_module *net;
+	tn_optimizer *sgd;
+	double rates[8]; /* the optimizer's at the end of each epoch */
+};
+
+static void open_bench(struct bench *b)
+{
+	struct tn_error_info error;
+	const struct tn_sgd_options options = {.struct_size = sizeof(options), .lr = 0.01};
+	memset(b, 0, sizeof(*b));
+	assert_ok(tn_context_open(NULL, &b->context, &error));
+	b->dataset = make_dataset();
+	b->net = make_net(b->context);
+	b->sgd = tn_sgd(b->net, &options);
+}
+
+static void close_bench(struct bench *b)
+{
+	tn_optimizer_destroy(b->sgd);
+	tn_module_destroy(b->net);
+	tn_context_close(b->context);
+	tn_dataset_destroy(b->dataset);
+}
+
+static int note_rate(void *user, const struct tn_epoch_metrics *metrics)
+{
+	struct bench *b = user;
+	b->rates[metrics->epoch - 1] = tn_optimizer_lr(b->sgd);
+	return 0;
+}
+
+/* One step an epoch, so that the epoch's callback sees the rate of each. */
+static void the_cosine_schedule_begins_at_the_rate_and_puts_it_back(void **state)
+{
+	enum { STEPS = 4 };
+	struct bench b;
+	(void)state;
+	open_bench(&b);
+	const struct tn_train_options options = {.struct_size = sizeof(options),
+						 .n_epochs = STEPS,
+						 .batch_size = N,
+						 .schedule = TN_SCHEDULE_COSINE,
+						 .epoch = note_rate,
+						 .user = &b};
+	assert_ok(tn_train(b.net, b.sgd, b.dataset, &options));
+	for (int t = 0; t < STEPS; t++)
+		assert_close(b.rates[t], 0.01 * (1 + cos(M_PI * t / STEPS)) / 2, 1e-9);
+	assert_close(tn_optimizer_lr(b.sgd), 0.01, 0);
+	close_bench(&b);
+}
+
+static int spoil(void *user, const struct tn_epoch_metrics *metrics)
+{
+	struct bench *b = user;
+	struct tn_parameter_view view;
+	assert_ok(tn_module_parameter(b->net, "fc.weight", &view));
+	if (metrics->epoch == 1)
+		assert_ok(tn_fill(view.value, NAN));
+	return 0;
+}
+
+/* 172 images: eleven steps of 16, or one of all. */
+static void a_loss_that_is_not_finite_ends_the_training_before_the_next_step(void **state)
+{
+	static const struct {
+		uint32_t batch_size;
+		const char *text;
+	} cases[] = {
+		{16, "epoch 2, step 12: expected a finite loss, found nan"},
+		{N, "epoch 2, step 2: expected a finite loss, found nan"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench b;
+		float losses[N_LOSSES] = {0};
+		open_bench(&b);
+		const struct tn_train_options options = {.struct_size = sizeof(options),
+							 .n_epochs = 3,
+							 .batch_size = cases[i].batch_size,
+							 .epoch = spoil,
+							 .user = &b,
+							 .losses = losses,
+							 .n_losses = i ? N_LOSSES : 0};
+		assert_status(tn_train(b.net, b.sgd, b.dataset, &options), TN_NOT_FINITE);
+		assert_contains(tn_error(b.context)->text, cases[i].text);
+		assert_int_equal(isnan(losses[1]) != 0, i);
+		close_bench(&b);
+	}
+}
+
+/* Dropout in a network that is training would give another loss each time. */
+static void evaluating_leaves_dropout_out_and_the_network_training(void **state)
+{
+	struct bench b;
+	struct tn_evaluation still, training;
+	const int64_t shape[] = {2, 1, 12, 12};
+	double equal;
+	(void)state;
+	open_bench(&b);
+	tn_module_set_training(b.net, 0);
+	assert_ok(tn_evaluate(b.net, b.dataset, TN_PART_TEST, 0, &still, NULL));
+	tn_module_set_training(b.net, 1);
+	assert_ok(tn_evaluate(b.net, b.dataset, TN_PART_TEST, 0, &training, NULL));
+	assert_close(training.loss, still.loss, 0);
+	tn_array *x = tn_random_uniform(b.context, 4, shape, 0, 1);
+	tn_array *same = tn_equal(tn_module_forward(b.net, x), tn_module_forward(b.net, x));
+	assert_ok(tn_item(tn_min(tn_astype(same, TN_F32), 0, NULL, 0), &equal));
+	assert_true(equal == 0);
+	close_bench(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cosine_schedule_begins_at_the_rate_and_puts_it_back),
+		cmocka_unit_test(a_loss_that_is_not_finite_ends_the_training_before_the_next_step),
+		cmocka_unit_test(evaluating_leaves_dropout_out_and_the_network_training),
 		cmocka_unit_test(it_learns_and_says_so),
 		cmocka_unit_test(a_callback_stops_it),
 		cmocka_unit_test(backends_begin_alike_and_their_first_losses_agree),
