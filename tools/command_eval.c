@@ -69,16 +69,21 @@ static int parse_arguments(struct eval_command *c, int argc, char **argv)
 	return -1;
 }
 
+/* As wide as the largest number. */
 static void print_confusion(const uint64_t *confusion, uint32_t n, const char *classes)
 {
 	char name[32];
+	uint64_t largest = n - 1;
+	for (size_t i = 0; i < (size_t)n * n; i++)
+		largest = confusion[i] > largest ? confusion[i] : largest;
+	int width = 1 + snprintf(NULL, 0, "%" PRIu64, largest);
 	printf("\nlabel \\ answer");
 	for (uint32_t i = 0; i < n; i++)
-		printf(" %6u", i);
+		printf(" %*u", width, i);
 	for (uint32_t row = 0; row < n; row++) {
 		printf("\n%-14.14s", class_name(classes, row, name, sizeof(name)));
 		for (uint32_t column = 0; column < n; column++)
-			printf(" %6" PRIu64, confusion[row * n + column]);
+			printf(" %*" PRIu64, width, confusion[row * n + column]);
 	}
 	printf("\n");
 }
@@ -137,7 +142,9 @@ static int run(const struct eval_command *c, tn_context *context)
 	int code = saved_network_open(context, c->path, &network);
 	if (code != EXIT_DONE)
 		return code;
-	if (tn_dataset_open(c->data ? c->data : network.data, NULL, &dataset, &error))
+	const struct tn_dataset_options o = {.struct_size = sizeof(o),
+					     .normalise_as = &network.format};
+	if (tn_dataset_open(c->data ? c->data : network.data, &o, &dataset, &error))
 		code = report_error(&error);
 	else
 		code = evaluate(c, context, &network, dataset);

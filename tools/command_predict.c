@@ -3,6 +3,7 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,22 @@ static void draw(const struct tn_input_format *f, const float *x)
 	}
 }
 
+/* Weights that are not finite make no prediction; the exit code. */
+static int check_answer(const struct predict_command *c, const char *title, const float *p,
+			uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (isfinite(p[i]))
+			continue;
+		fprintf(stderr,
+			"tenon predict: %s: %s: the network answers with a probability of %s: are "
+			"its weights finite?\n",
+			c->path, title, isnan(p[i]) ? "nan" : "inf");
+		return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
 /* Classifies one prepared input and prints the best three classes. */
 static int classify(const struct predict_command *c, tn_context *context,
 		    struct saved_network *network, const char *title, const float *x)
@@ -108,6 +125,10 @@ static int classify(const struct predict_command *c, tn_context *context,
 	if (!p || tn_predict(network->module, &network->format, 1, x, p)) {
 		free(p);
 		finish(context);
+		return EXIT_FAILED;
+	}
+	if (check_answer(c, title, p, n) != EXIT_DONE) {
+		free(p);
 		return EXIT_FAILED;
 	}
 	if (c->show)
@@ -127,8 +148,9 @@ static int classify(const struct predict_command *c, tn_context *context,
 	return EXIT_DONE;
 }
 
-static int predict_file(const struct predict_command *c, tn_context *context,
-			struct saved_network *network, const char *path, float *x)
+/* What the network is fed of a picture; the exit code. */
+static int prepare_file(const struct predict_command *c, const struct saved_network *network,
+			const char *path, float *x)
 {
 	struct tn_error_info error;
 	struct tn_image image = {0};
@@ -136,7 +158,21 @@ static int predict_file(const struct predict_command *c, tn_context *context,
 	if (!status)
 		status = tn_input_format_apply(&network->format, &image, c->invert, x, &error);
 	tn_image_release(&image);
-	return status ? report_error(&error) : classify(c, context, network, path, x);
+	return status ? report_error(&error) : EXIT_DONE;
+}
+
+/* A bad picture does not keep the others from being looked at; a bad network does. */
+static int predict_files(const struct predict_command *c, tn_context *context,
+			 struct saved_network *network, float *x)
+{
+	int code = EXIT_DONE;
+	for (int i = 0; i < c->n_images; i++) {
+		if (prepare_file(c, network, c->images[i], x) != EXIT_DONE)
+			code = EXIT_FAILED;
+		else if (classify(c, context, network, c->images[i], x) != EXIT_DONE)
+			return EXIT_FAILED;
+	}
+	return code;
 }
 
 /* Images of the test part, spread evenly over it. */
@@ -147,7 +183,9 @@ static int predict_data(const struct predict_command *c, tn_context *context,
 	tn_dataset *dataset = NULL;
 	tn_data_loader *loader = NULL;
 	const struct tn_data_loader_options o = {.struct_size = sizeof(o), .batch_size = 1};
-	tn_status status = tn_dataset_open(c->data, NULL, &dataset, &error);
+	const struct tn_dataset_options as_trained = {.struct_size = sizeof(as_trained),
+						      .normalise_as = &network->format};
+	tn_status status = tn_dataset_open(c->data, &as_trained, &dataset, &error);
 	if (!status)
 		status = tn_data_loader_create(dataset, TN_PART_TEST, &o, &loader, &error);
 	int code = status ? report_error(&error) : EXIT_DONE;
@@ -192,8 +230,8 @@ static int run(const struct predict_command *c, tn_context *context)
 		code = EXIT_FAILED;
 	else if (c->data)
 		code = predict_data(c, context, &network, x);
-	for (int i = 0; i < c->n_images && code == EXIT_DONE; i++)
-		code = predict_file(c, context, &network, c->images[i], x);
+	else
+		code = predict_files(c, context, &network, x);
 	free(x);
 	saved_network_release(&network);
 	return code;

@@ -348,11 +348,11 @@ static void introduce(const struct train_command *c, tn_context *context, const 
 	if (c->quiet)
 		return;
 	fprintf(stderr,
-		"%s (%lld parameters) on %s: %s, %ux%u, %" PRIu64 " train, %" PRIu64
+		"%s (%lld parameters) on %s: %s, %ux%u, %u classes, %" PRIu64 " train, %" PRIu64
 		" validation, %" PRIu64 " test images\n",
 		c->model, (long long)tn_module_size(module, 0),
 		tn_device_name(tn_device_current(context)), tn_dataset_name(dataset), f->height,
-		f->width, tn_dataset_count(dataset, TN_PART_TRAIN),
+		f->width, f->n_classes, tn_dataset_count(dataset, TN_PART_TRAIN),
 		tn_dataset_count(dataset, TN_PART_VALIDATION),
 		tn_dataset_count(dataset, TN_PART_TEST));
 }

@@ -56,18 +56,6 @@ int finish(tn_context *context)
 	return error ? report_error(error) : EXIT_DONE;
 }
 
-void print_ledger(const tn_context *context)
-{
-	struct tn_ledger_row row;
-	printf("\n%-28s %10s %10s %10s %10s %12s %9s\n", "operation", "native", "lent", "composed",
-	       "host", "bytes moved", "seconds");
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++)
-		printf("%-28s %10llu %10llu %10llu %10llu %12llu %9.3f\n", row.operation,
-		       (unsigned long long)row.native, (unsigned long long)row.lent,
-		       (unsigned long long)row.composed, (unsigned long long)row.host,
-		       (unsigned long long)row.bytes_moved, row.seconds);
-}
-
 int parse_capture(const char *text, uint32_t *capture)
 {
 	static const char *const words[] = {
