@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bar.h"
 #include "tool.h"
 
 struct train_command {
@@ -402,7 +403,7 @@ int command_train(int argc, char **argv)
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;
-	bar_init(&c.bar, c.quiet);
+	bar_init(&c.bar, tool_environment("TERM"), c.quiet);
 	if (c.metrics_path && !(c.metrics = fopen(c.metrics_path, "w"))) {
 		perror(c.metrics_path);
 		return EXIT_FAILED;

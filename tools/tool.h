@@ -66,14 +66,4 @@ void saved_network_release(struct saved_network *network);
 /* The name of a class into `buffer`: its number when it has none. */
 const char *class_name(const char *classes, int64_t label, char *buffer, size_t size);
 
-/* A progress bar on stderr: redrawn in place on a terminal, otherwise one line an epoch. */
-struct bar {
-	int quiet;
-	int terminal;
-	int drawn;
-};
-void bar_init(struct bar *bar, int quiet);
-void bar_progress(struct bar *bar, const struct tn_progress *progress);
-void bar_clear(struct bar *bar);
-
 #endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The progress bar's line at every width, and what is written to a terminal that changes its own.
+ */
+#include "bar.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static const struct tn_progress example = {.epoch = 3,
+					   .n_epochs = 60,
+					   .image = 500,
+					   .n_images = 1000,
+					   .loss = 0.12345,
+					   .accuracy = 0.9712,
+					   .images_per_second = 12345,
+					   .seconds_left = 133};
+
+static void a_line_is_shorter_than_the_terminal_is_wide(void **state)
+{
+	static const struct tn_progress others[] = {
+		{.epoch = 1, .n_epochs = 1},
+		{.epoch = 1000000,
+		 .n_epochs = 1000000,
+		 .image = 4000000000u,
+		 .n_images = 4000000000u,
+		 .loss = 1e300,
+		 .accuracy = 1,
+		 .images_per_second = 1e12,
+		 .seconds_left = 1e300},
+		{.epoch = 1, .n_epochs = 2, .loss = NAN, .seconds_left = INFINITY},
+	};
+	char line[256];
+	(void)state;
+	for (size_t columns = 1; columns <= 300; columns++) {
+		bar_text(&example, columns, line, sizeof(line));
+		assert_true(strlen(line) < (columns > 2 ? columns : 2));
+		for (size_t i = 0; i < 3; i++) {
+			bar_text(&others[i], columns, line, sizeof(line));
+			assert_true(strlen(line) < (columns > 2 ? columns : 2));
+		}
+	}
+}
+
+static void what_there_is_no_room_for_is_left_out(void **state)
+{
+	static const struct {
+		size_t columns;
+		const char *line;
+	} cases[] = {
+		{120, "epoch 3/60  [=>                            ]   4%  loss 0.1235  "
+		      "accuracy 97.12%  12345 images/s  2:13 left"},
+		{80, "epoch 3/60  [>                  ]   4%  loss 0.1235  accuracy 97.12%  "
+		     "2:13 left"},
+		{60, "epoch 3/60   4%  loss 0.1235  accuracy 97.12%  2:13 left"},
+		{40, "epoch 3/60   4%  loss 0.1235  2:13 left"},
+		{20, "  4%  2:13 left"},
+		{5, "  4%"},
+	};
+	char line[256];
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bar_text(&example, cases[i].columns, line, sizeof(line));
+		assert_string_equal(line, cases[i].line);
+	}
+}
+
+/* What came out at the terminal since it was asked last: up to a mark that is put behind it. */
+static void take(int terminal, int inside, char *text, size_t size)
+{
+	size_t n = 0;
+	assert_int_equal(write(inside, "#", 1), 1);
+	do {
+		ssize_t more = read(terminal, text + n, size - 1 - n);
+		assert_true(more > 0);
+		n += (size_t)more;
+	} while (text[n - 1] != '#');
+	text[n - 1] = '\0';
+}
+
+static void set_columns(int terminal, unsigned short columns)
+{
+	const struct winsize size = {.ws_row = 24, .ws_col = columns};
+	assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+}
+
+static void each_line_fits_the_terminal_as_it_is_then(void **state)
+{
+	struct bar bar;
+	char text[512], line[256];
+	(void)state;
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+	if (terminal < 0 || grantpt(terminal) || unlockpt(terminal))
+		skip();
+	int inside = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+	int saved = dup(STDERR_FILENO);
+	assert_true(inside >= 0 && saved >= 0);
+	set_columns(terminal, 120);
+	dup2(inside, STDERR_FILENO);
+	bar_init(&bar, "vt100", 0);
+	bar_progress(&bar, &example);
+	dup2(saved, STDERR_FILENO);
+	take(terminal, inside, text, sizeof(text));
+	bar_text(&example, 120, line, sizeof(line));
+	assert_contains(text, line);
+	/* Narrower: the terminal has made three lines of the one. */
+	set_columns(terminal, 40);
+	dup2(inside, STDERR_FILENO);
+	bar_progress(&bar, &example);
+	bar_clear(&bar);
+	dup2(saved, STDERR_FILENO);
+	take(terminal, inside, text, sizeof(text));
+	bar_text(&example, 40, line, sizeof(line));
+	assert_contains(text, "\033[2A\r\033[J");
+	assert_contains(text, line);
+	assert_null(strstr(text, "images/s"));
+	assert_string_equal(text + strlen(text) - 4, "\r\033[J");
+	/* Nobody knows how wide it is. */
+	set_columns(terminal, 0);
+	dup2(inside, STDERR_FILENO);
+	bar_progress(&bar, &example);
+	dup2(saved, STDERR_FILENO);
+	take(terminal, inside, text, sizeof(text));
+	bar_text(&example, 80, line, sizeof(line));
+	assert_contains(text, line);
+	close(inside);
+	close(saved);
+	close(terminal);
+}
+
+static void no_terminal_no_bar(void **state)
+{
+	struct bar bar;
+	int ends[2];
+	char byte;
+	(void)state;
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	int saved = dup(STDERR_FILENO);
+	dup2(ends[1], STDERR_FILENO);
+	bar_init(&bar, "vt100", 0);
+	bar_progress(&bar, &example);
+	bar_clear(&bar);
+	dup2(saved, STDERR_FILENO);
+	assert_true(read(ends[0], &byte, 1) < 0);
+	close(saved);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_is_shorter_than_the_terminal_is_wide),
+		cmocka_unit_test(what_there_is_no_room_for_is_left_out),
+		cmocka_unit_test(each_line_fits_the_terminal_as_it_is_then),
+		cmocka_unit_test(no_terminal_no_bar),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "terminal.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define UNKNOWN_WIDTH 80
+
+size_t terminal_columns(int descriptor)
+{
+	struct winsize size;
+	if (!isatty(descriptor))
+		return 0;
+	if (ioctl(descriptor, TIOCGWINSZ, &size) || !size.ws_col)
+		return UNKNOWN_WIDTH;
+	return size.ws_col;
+}
+
+int terminal_breaks(int descriptor, size_t length)
+{
+	size_t columns = terminal_columns(descriptor);
+	return columns && length > columns;
+}
+
+/* One line without its end. */
+static void write_line(FILE *out, const char *line, size_t length, size_t columns)
+{
+	size_t indent = strspn(line, " ");
+	size_t at = 0; /* columns that are written */
+	for (size_t i = 0; i < length;) {
+		size_t blanks = strspn(line + i, " ");
+		blanks = i + blanks < length ? blanks : length - i;
+		size_t word = strcspn(line + i + blanks, " \n");
+		if (at > indent + 2 && at + blanks + word > columns) {
+			at = indent + 2;
+			fprintf(out, "\n%*s", (int)at, "");
+		} else {
+			fprintf(out, "%*s", (int)blanks, "");
+			at += blanks;
+		}
+		fwrite(line + i + blanks, 1, word, out);
+		at += word;
+		i += blanks + word;
+	}
+}
+
+void write_wrapped(FILE *out, const char *text, size_t columns)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		if (columns && length > columns)
+			write_line(out, text, length, columns);
+		else
+			fwrite(text, 1, length, out);
+		text += length;
+		if (*text == '\n')
+			fputc(*text++, out);
+	}
+}
