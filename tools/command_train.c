@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "bar.h"
+#include "interrupt.h"
+#include "output.h"
 #include "tool.h"
 
 struct train_command {
@@ -26,14 +28,15 @@ struct train_command {
 	uint64_t epochs;
 	uint64_t batch;
 	uint64_t seed;
-	int seeded;          /* --seed was given: it wins over TENON_SEED, 0 too */
-	int failed;          /* for a reason that the context does not keep */
+	int seeded;        /* --seed was given: it wins over TENON_SEED, 0 too */
+	int failed;        /* for a reason that the context does not keep */
 	double validation; /* the fraction */
 	uint64_t max_shift;
 	int flip;
 	int quiet;
-	FILE *metrics;
+	struct metrics metrics;
 	struct bar bar;
+	uint64_t epoch; /* the one that is under way */
 };
 
 static const char help[] =
@@ -179,46 +182,22 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 	return c->data ? -1 : usage_error("train", "--data is missing");
 }
 
-static void json_number(FILE *out, const char *key, double value)
-{
-	if (isfinite(value))
-		fprintf(out, "\"%s\": %.9g", key, value);
-	else
-		fprintf(out, "\"%s\": null", key);
-}
-
-static void write_epoch(FILE *out, const struct tn_epoch_metrics *m)
-{
-	fprintf(out, "{\"epoch\": %" PRIu64 ", ", m->epoch);
-	json_number(out, "train_loss", m->train.loss);
-	fputs(", ", out);
-	json_number(out, "train_accuracy", m->train.accuracy);
-	fputs(", ", out);
-	json_number(out, "val_loss", m->validation.images ? m->validation.loss : NAN);
-	fputs(", ", out);
-	json_number(out, "val_accuracy", m->validation.images ? m->validation.accuracy : NAN);
-	fputs(", ", out);
-	json_number(out, "seconds", m->seconds);
-	fputs(", ", out);
-	json_number(out, "images_per_second", m->images_per_second);
-	fputs("}\n", out);
-	fflush(out);
-}
-
 static int on_progress(void *user, const struct tn_progress *progress)
 {
 	struct train_command *c = user;
+	c->epoch = progress->epoch;
+	metrics_begin(&c->metrics);
 	bar_progress(&c->bar, progress);
-	return 0;
+	return interrupt_seen();
 }
 
 static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 {
 	struct train_command *c = user;
-	if (c->metrics)
-		write_epoch(c->metrics, m);
+	c->epoch = m->epoch;
+	metrics_epoch(&c->metrics, m);
 	if (c->quiet)
-		return 0;
+		return interrupt_seen();
 	bar_clear(&c->bar);
 	fprintf(stderr, "epoch %" PRIu64 "  loss %.4f  accuracy %.2f%%", m->epoch, m->train.loss,
 		100.0 * m->train.accuracy);
@@ -226,7 +205,7 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 		fprintf(stderr, "  validation loss %.4f  accuracy %.2f%%", m->validation.loss,
 			100.0 * m->validation.accuracy);
 	fprintf(stderr, "  %.0f images/s\n", m->images_per_second);
-	return 0;
+	return interrupt_seen();
 }
 
 static tn_optimizer *make_optimizer(const struct train_command *c, tn_module *module)
@@ -297,17 +276,30 @@ static tn_status test(struct train_command *c, tn_module *module, const tn_datas
 		return status;
 	printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n", 100.0 * result->accuracy,
 	       result->loss, result->images);
-	if (!c->metrics)
-		return TN_OK;
-	fputc('{', c->metrics);
-	json_number(c->metrics, "test_loss", result->loss);
-	fputs(", ", c->metrics);
-	json_number(c->metrics, "test_accuracy", result->accuracy);
-	fputs("}\n", c->metrics);
+	metrics_test(&c->metrics, result);
 	return TN_OK;
 }
 
-static void train(struct train_command *c, tn_module *module, const tn_dataset *dataset)
+/* tn_train, which the first SIGINT ends. */
+static tn_status train_until_interrupted(struct train_command *c, tn_context *context,
+					 tn_module *module, tn_optimizer *optimizer,
+					 const tn_dataset *dataset,
+					 const struct tn_train_options *o)
+{
+	interrupt_catch();
+	tn_status status = tn_train(module, optimizer, dataset, o);
+	interrupt_release();
+	bar_clear(&c->bar);
+	if (status != TN_CANCELLED)
+		return status;
+	tn_error_clear(context);
+	fprintf(stderr, "tenon train: interrupted in epoch %" PRIu64 " of %" PRIu64 "%s\n",
+		c->epoch, o->n_epochs, c->save ? ": nothing is saved" : "");
+	return status;
+}
+
+static void train(struct train_command *c, tn_context *context, tn_module *module,
+		  const tn_dataset *dataset)
 {
 	struct tn_evaluation result;
 	tn_optimizer *optimizer = make_optimizer(c, module);
@@ -327,8 +319,7 @@ static void train(struct train_command *c, tn_module *module, const tn_dataset *
 		.epoch = on_epoch,
 		.user = c,
 	};
-	tn_status status = tn_train(module, optimizer, dataset, &o);
-	bar_clear(&c->bar);
+	tn_status status = train_until_interrupted(c, context, module, optimizer, dataset, &o);
 	if (!status)
 		status = test(c, module, dataset, &result);
 	if (!status && !isfinite(result.loss)) {
@@ -365,7 +356,10 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	tn_module *module = tn_model_create(context, c->model, &shape);
 	if (module && !tn_module_build(module)) {
 		introduce(c, context, dataset, module);
-		train(c, module, dataset);
+		if (c->metrics_path && !metrics_open(&c->metrics, c->metrics_path))
+			c->failed = 1;
+		else
+			train(c, context, module, dataset);
 	}
 	tn_module_destroy(module);
 	int code = finish(context);
@@ -392,6 +386,15 @@ static int run_with_context(struct train_command *c, tn_context *context)
 	return code;
 }
 
+/* What is written at the end, or on the way, must not be what fails then. */
+static int outputs_possible(const struct train_command *c)
+{
+	if (c->save && !output_possible("train", "--save", c->save, OUTPUT_WHOLE))
+		return 0;
+	return !c->metrics_path ||
+	       output_possible("train", "--metrics", c->metrics_path, OUTPUT_IN_PLACE);
+}
+
 int command_train(int argc, char **argv)
 {
 	struct train_command c = {.optimizer = "adamw",
@@ -403,18 +406,16 @@ int command_train(int argc, char **argv)
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;
-	bar_init(&c.bar, tool_environment("TERM"), c.quiet);
-	if (c.metrics_path && !(c.metrics = fopen(c.metrics_path, "w"))) {
-		perror(c.metrics_path);
+	if (!outputs_possible(&c))
 		return EXIT_FAILED;
-	}
+	bar_init(&c.bar, tool_environment("TERM"), c.quiet);
 	tn_context *context = open_context(&c.common, c.seed, &code);
 	if (context)
 		code = run_with_context(&c, context);
 	tn_context_close(context);
-	if (c.metrics && fclose(c.metrics) && code == EXIT_DONE) {
-		perror(c.metrics_path);
+	if (!metrics_close(&c.metrics) && code == EXIT_DONE)
 		code = EXIT_FAILED;
-	}
+	if (interrupt_seen())
+		interrupt_obey();
 	return code;
 }

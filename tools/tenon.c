@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "standard_files.h"
 #include "tool.h"
 
 static const struct command commands[] = {
@@ -43,6 +44,7 @@ static int flushed(int code)
 
 int main(int argc, char **argv)
 {
+	take_standard_files();
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_USAGE;

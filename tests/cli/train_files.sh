@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+# What train writes: tried before the first step, never lost or mixed, and whole lines.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+needs_digits
+
+# no_training WORDS...: refused for these words on standard error, before the first step.
+no_training() {
+	run 1 train mlp --data digits --epochs 1 "$@"
+	out_lines=$(wc -l <"$dir/out")
+	[ "$out_lines" -eq 0 ] || fail "$*: it was tested all the same"
+	grep -q 'epoch 1' "$dir/err" && fail "$*: it was trained all the same"
+	return 0
+}
+long=$(awk 'BEGIN { for (i = 0; i < 256; i++) printf "x" }')
+touch "$dir/file"
+for option in --save --metrics; do
+	no_training $option "$dir/no/such/x"
+	err_has "tenon train: $option $dir/no/such/x: expected a folder '$dir/no/such' that can be written to"
+	no_training $option "$dir"
+	err_has 'expected a file, found a folder'
+	no_training $option "$dir/new/"
+	err_has 'expected the name of a file'
+	no_training $option "$dir/file/x"
+	err_has 'Not a directory'
+	no_training $option "$dir/$long"
+	err_has 'File name too long'
+	no_training $option ''
+	err_has 'found none'
+done
+mkfifo "$dir/fifo"
+no_training --save "$dir/fifo"
+err_has 'expected a regular file'
+[ -p "$dir/fifo" ] || fail "the pipe is gone"
+
+# A file that is there stays as it is until a training begins.
+printf 'old\n' >"$dir/old"
+run 1 train nosuch --data digits --metrics "$dir/old" --save "$dir/old.net"
+run 1 train mlp --data nosuch --metrics "$dir/old"
+run 2 train mlp --data digits --epochs none --metrics "$dir/old"
+run 1 train mlp --data digits --max-shift 1000 --metrics "$dir/old"
+[ "$(cat "$dir/old")" = old ] || fail "a training that never began emptied the file"
+[ -e "$dir/old.net" ] && fail "a trial left a file behind"
+run 0 train mlp --data digits --epochs 1 --metrics "$dir/old" --quiet
+grep -q old "$dir/old" && fail "the lines of an earlier run stayed"
+
+# Standard error closed: its lines go nowhere.
+"$tenon" train mlp --data digits --epochs 1 --metrics "$dir/alone" 2>&- >/dev/null || fail "without standard error"
+[ "$(grep -c '^{.*}$' "$dir/alone")" -eq "$(wc -l <"$dir/alone")" ] || { cat "$dir/alone"; fail "not JSON alone"; }
+
+# One file, one run.
+if command -v flock >/dev/null 2>&1; then
+	status=0
+	flock "$dir/old" "$tenon" train mlp --data digits --epochs 1 --metrics "$dir/old" 2>"$dir/err" || status=$?
+	[ $status -eq 1 ] || fail "two runs write one file"
+	err_has "metrics $dir/old: another run is writing this file"
+fi
+# A pipe is followed, and never emptied.
+"$tenon" train mlp --data digits --epochs 1 --metrics /dev/stdout --quiet 2>"$dir/err" | cat >"$dir/out"
+out_has '^{"epoch": 1'
+
+# What cannot be written is a failure.
+if [ -c /dev/full ]; then
+	run 1 train mlp --data digits --epochs 1 --metrics /dev/full --quiet
+	err_has 'metrics /dev/full: No space left'
+fi
+
+# A loss that is not finite ends it, and what was there stays.
+printf 'old\n' >"$dir/net"
+run 1 train mlp --data digits --optimizer sgd --lr 1e25 --save "$dir/net"
+err_has 'epoch 1, step [0-9]*: expected a finite loss, found \(nan\|inf\)'
+[ "$(cat "$dir/net")" = old ] || fail "weights that are not finite were saved"
+
+# The first SIGINT ends it in order.
+(
+	until [ -s "$dir/lines" ]; do sleep 0.05; done
+	kill -INT "$(cat "$dir/pid")"
+) &
+status=0
+sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$dir/pid" "$tenon" train mlp --data digits --epochs 100000 \
+	--metrics "$dir/lines" --save "$dir/net" --quiet 2>"$dir/err" || status=$?
+wait
+[ $status -eq 130 ] || fail "expected the end by SIGINT, found $status"
+err_has 'interrupted in epoch [0-9]* of 100000: nothing is saved'
+[ "$(cat "$dir/net")" = old ] || fail "an interrupted training was saved"
