@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define UNKNOWN_WIDTH 80
+#include "terminal.h"
+
 #define FEWEST_CELLS 8
 #define MOST_CELLS 30
 
@@ -119,14 +119,6 @@ void bar_text(const struct tn_progress *progress, size_t columns, char *line, si
 
 /* ---- The terminal ----------------------------------------------------------------------------*/
 
-static size_t terminal_columns(void)
-{
-	struct winsize size;
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
-		return UNKNOWN_WIDTH;
-	return size.ws_col;
-}
-
 void bar_init(struct bar *bar, const char *term, int quiet)
 {
 	bar->quiet = quiet;
@@ -139,7 +131,8 @@ void bar_init(struct bar *bar, const char *term, int quiet)
 static void draw(struct bar *bar, const char *line)
 {
 	char up[32] = "";
-	size_t above = bar->drawn ? (bar->drawn - 1) / terminal_columns() : 0;
+	size_t columns = terminal_columns(STDERR_FILENO);
+	size_t above = bar->drawn && columns ? (bar->drawn - 1) / columns : 0;
 	if (above)
 		snprintf(up, sizeof(up), "\033[%zuA", above);
 	fprintf(stderr, "%s\r\033[J%s", up, line);
@@ -152,8 +145,13 @@ void bar_progress(struct bar *bar, const struct tn_progress *progress)
 	char line[256];
 	if (bar->quiet || !bar->terminal)
 		return;
-	bar_text(progress, terminal_columns(), line, sizeof(line));
+	bar_text(progress, terminal_columns(STDERR_FILENO), line, sizeof(line));
 	draw(bar, line);
+}
+
+void bar_echo(struct bar *bar, size_t n)
+{
+	bar->drawn += bar->drawn ? n : 0;
 }
 
 void bar_clear(struct bar *bar)

@@ -17,6 +17,8 @@ struct bar {
 /* term: the terminal's kind, TERM of the environment; NULL or "dumb": no bar. */
 void bar_init(struct bar *bar, const char *term, int quiet);
 void bar_progress(struct bar *bar, const struct tn_progress *progress);
+/* The terminal has put n characters behind the line that is there. */
+void bar_echo(struct bar *bar, size_t n);
 void bar_clear(struct bar *bar);
 
 /* The line for a terminal that is so wide, shorter by one column at least: bar, percentage and time left of

@@ -4,8 +4,10 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "info.h"
+#include "terminal.h"
 
 static const char help[] =
 	"usage: tenon info [options]\n"
@@ -81,7 +83,7 @@ static int print_report(tn_load_report *report, int json)
 		fprintf(stderr, "tenon info: out of memory\n");
 		return EXIT_FAILED;
 	}
-	fputs(text, stdout);
+	write_wrapped(stdout, text, json ? 0 : terminal_columns(STDOUT_FILENO));
 	if (json)
 		fputc('\n', stdout);
 	return EXIT_DONE;

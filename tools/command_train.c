@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bar.h"
 #include "interrupt.h"
 #include "output.h"
+#include "terminal.h"
 #include "tool.h"
 
 struct train_command {
@@ -187,8 +189,26 @@ static int on_progress(void *user, const struct tn_progress *progress)
 	struct train_command *c = user;
 	c->epoch = progress->epoch;
 	metrics_begin(&c->metrics);
-	bar_progress(&c->bar, progress);
+	if (!interrupt_seen())
+		bar_progress(&c->bar, progress);
 	return interrupt_seen();
+}
+
+/* The rate is what a narrow terminal does without. */
+static void print_epoch(const struct tn_epoch_metrics *m)
+{
+	char line[2048], rate[512]; /* a number may have 300 digits */
+	int n = snprintf(line, sizeof(line), "epoch %" PRIu64 "  loss %.4f  accuracy %.2f%%",
+			 m->epoch, m->train.loss, 100.0 * m->train.accuracy);
+	if (m->validation.images)
+		snprintf(line + n, sizeof(line) - (size_t)n,
+			 "  validation loss %.4f  accuracy %.2f%%", m->validation.loss,
+			 100.0 * m->validation.accuracy);
+	snprintf(rate, sizeof(rate), "  %.0f images/s", m->images_per_second);
+	if (!terminal_breaks(STDERR_FILENO, strlen(line) + strlen(rate)))
+		strcat(line, rate);
+	strcat(line, "\n");
+	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
 }
 
 static int on_epoch(void *user, const struct tn_epoch_metrics *m)
@@ -199,12 +219,7 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 	if (c->quiet)
 		return interrupt_seen();
 	bar_clear(&c->bar);
-	fprintf(stderr, "epoch %" PRIu64 "  loss %.4f  accuracy %.2f%%", m->epoch, m->train.loss,
-		100.0 * m->train.accuracy);
-	if (m->validation.images)
-		fprintf(stderr, "  validation loss %.4f  accuracy %.2f%%", m->validation.loss,
-			100.0 * m->validation.accuracy);
-	fprintf(stderr, "  %.0f images/s\n", m->images_per_second);
+	print_epoch(m);
 	return interrupt_seen();
 }
 
@@ -289,6 +304,8 @@ static tn_status train_until_interrupted(struct train_command *c, tn_context *co
 	interrupt_catch();
 	tn_status status = tn_train(module, optimizer, dataset, o);
 	interrupt_release();
+	if (interrupt_seen())
+		bar_echo(&c->bar, strlen("^C"));
 	bar_clear(&c->bar);
 	if (status != TN_CANCELLED)
 		return status;
@@ -339,14 +356,18 @@ static void introduce(const struct train_command *c, tn_context *context, const 
 	const struct tn_input_format *f = tn_dataset_format(dataset);
 	if (c->quiet)
 		return;
-	fprintf(stderr,
-		"%s (%lld parameters) on %s: %s, %ux%u, %u classes, %" PRIu64 " train, %" PRIu64
-		" validation, %" PRIu64 " test images\n",
-		c->model, (long long)tn_module_size(module, 0),
-		tn_device_name(tn_device_current(context)), tn_dataset_name(dataset), f->height,
-		f->width, f->n_classes, tn_dataset_count(dataset, TN_PART_TRAIN),
-		tn_dataset_count(dataset, TN_PART_VALIDATION),
-		tn_dataset_count(dataset, TN_PART_TEST));
+	char *line;
+	if (asprintf(&line,
+		     "%s (%lld parameters) on %s: %s, %ux%u, %u classes, %" PRIu64
+		     " train, %" PRIu64 " validation, %" PRIu64 " test images\n",
+		     c->model, (long long)tn_module_size(module, 0),
+		     tn_device_name(tn_device_current(context)), tn_dataset_name(dataset),
+		     f->height, f->width, f->n_classes, tn_dataset_count(dataset, TN_PART_TRAIN),
+		     tn_dataset_count(dataset, TN_PART_VALIDATION),
+		     tn_dataset_count(dataset, TN_PART_TEST)) < 0)
+		return;
+	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
+	free(line);
 }
 
 static int run_with_data(struct train_command *c, tn_context *context, const tn_dataset *dataset)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The progress bar's line at every width, and what is written to a terminal that changes its own.
+ * What fits a terminal: the progress bar's line at every width, also where the width changes, and wrapped
+ * text.
  */
 #include "bar.h"
+#include "terminal.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -151,6 +153,32 @@ static void no_terminal_no_bar(void **state)
 	close(ends[1]);
 }
 
+static void text_is_broken_at_blanks_and_goes_on_further_in(void **state)
+{
+	static const char text[] = "short\n  one two three four five\n   a-word-that-is-longer\n\n";
+	static const struct {
+		size_t columns;
+		const char *expected;
+	} cases[] = {
+		{0, text},
+		{80, text},
+		{15, "short\n  one two three\n    four five\n   a-word-that-is-longer\n\n"},
+		{1, "short\n  one\n    two\n    three\n    four\n    five\n   "
+		    "a-word-that-is-longer\n\n"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *written = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&written, &size);
+		assert_non_null(out);
+		write_wrapped(out, text, cases[i].columns);
+		assert_int_equal(fclose(out), 0);
+		assert_string_equal(written, cases[i].expected);
+		free(written);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +186,7 @@ int main(void)
 		cmocka_unit_test(what_there_is_no_room_for_is_left_out),
 		cmocka_unit_test(each_line_fits_the_terminal_as_it_is_then),
 		cmocka_unit_test(no_terminal_no_bar),
+		cmocka_unit_test(text_is_broken_at_blanks_and_goes_on_further_in),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
