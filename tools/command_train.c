@@ -3,6 +3,7 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,6 +164,15 @@ static int take_option(struct train_command *c, int option)
 	}
 }
 
+/* What a saved network says of its data is UTF-8: better now than after the last epoch. */
+static int is_utf8(const char *text)
+{
+	json_t *string = json_string(text);
+	int valid = string != NULL;
+	json_decref(string);
+	return valid;
+}
+
 /* -1: go on; else the exit code. */
 static int parse_arguments(struct train_command *c, int argc, char **argv)
 {
@@ -181,6 +191,10 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 	if (argc - optind != 1)
 		return usage_error("train", "expected one MODEL, found %d words", argc - optind);
 	c->model = argv[optind];
+	if (c->data && c->save && !is_utf8(c->data))
+		return usage_error("train",
+				   "--data: expected a path in UTF-8, which is what --save "
+				   "can store, found other bytes");
 	return c->data ? -1 : usage_error("train", "--data is missing");
 }
 
