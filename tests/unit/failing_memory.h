@@ -20,8 +20,12 @@
 #define FAILING_MALLOC 0
 #endif
 #endif
-#if !defined(FAILING_MALLOC) && defined(__GLIBC__)
+#ifndef FAILING_MALLOC
+#ifdef __GLIBC__
 #define FAILING_MALLOC 1
+#else
+#define FAILING_MALLOC 0
+#endif
 #endif
 
 static struct {
