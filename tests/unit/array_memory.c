@@ -6,46 +6,9 @@
  */
 #include "array_fixture.h"
 
-static int left = -1; /* allocations that still succeed; -1: all */
-
-void *__real_tn_mem_alloc(size_t size);
-void *__wrap_tn_mem_alloc(size_t size);
-void *__real_tn_mem_zeroed(size_t count, size_t size);
-void *__wrap_tn_mem_zeroed(size_t count, size_t size);
-void *__real_tn_mem_realloc(void *memory, size_t count, size_t size);
-void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size);
-void *__real_tn_mem_aligned(size_t size, size_t alignment);
-void *__wrap_tn_mem_aligned(size_t size, size_t alignment);
-
-static int is_out(void)
-{
-	if (left < 0)
-		return 0;
-	if (left == 0)
-		return 1;
-	left--;
-	return 0;
-}
-
-void *__wrap_tn_mem_alloc(size_t size)
-{
-	return is_out() ? NULL : __real_tn_mem_alloc(size);
-}
-
-void *__wrap_tn_mem_zeroed(size_t count, size_t size)
-{
-	return is_out() ? NULL : __real_tn_mem_zeroed(count, size);
-}
-
-void *__wrap_tn_mem_realloc(void *memory, size_t count, size_t size)
-{
-	return is_out() ? NULL : __real_tn_mem_realloc(memory, count, size);
-}
-
-void *__wrap_tn_mem_aligned(size_t size, size_t alignment)
-{
-	return is_out() ? NULL : __real_tn_mem_aligned(size, alignment);
-}
+/* The tests' own allocations do not fail. */
+#define FAILING_MALLOC 0
+#include "failing_memory.h"
 
 /* A bit of everything on the current device; 0 when something failed. */
 static int work(struct fixture *f)
@@ -86,9 +49,9 @@ static void fail_everywhere(struct fixture *f)
 	int n = 0, worked = 0;
 	for (; !worked && n < 100000; n++) {
 		assert_ok(tn_scope_begin(context_of(f)));
-		left = n;
+		memory_fails_at(n, 1);
 		worked = work(f);
-		left = -1;
+		memory_works();
 		if (!worked) {
 			const struct tn_error_info *error = tn_error(context_of(f));
 			/* A NULL operand stands for an error that is kept. */
@@ -134,9 +97,9 @@ static void a_runtime_without_memory_is_none(void **state)
 	struct fixture *f = *state;
 	for (int n = 0; n < 5; n++) {
 		struct tn_runtime runtime = {.device = f->runtime.device};
-		left = n;
+		memory_fails_at(n, 1);
 		assert_status(tn_runtime_init(&runtime), TN_OUT_OF_MEMORY);
-		left = -1;
+		memory_works();
 	}
 }
 

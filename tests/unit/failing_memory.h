@@ -3,7 +3,8 @@
  *
  * Host memory that runs out.  The program is linked with the flags FAILING_MEMORY (--wrap for each
  * function of base/memory.h).  Without a sanitizer malloc, calloc and realloc fail too, for the
- * libraries that do not go through base/memory.h; a sanitizer needs its own, and sees the leaks.
+ * libraries that do not go through base/memory.h, unless FAILING_MALLOC is defined as 0; a sanitizer
+ * needs its own, and sees the leaks.
  */
 #ifndef TN_TESTS_FAILING_MEMORY_H
 #define TN_TESTS_FAILING_MEMORY_H
@@ -12,7 +13,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FAILING_MALLOC
+/* The test's choice. */
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FAILING_MALLOC 0
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
