@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: transfers round the host's address down to a word.
+ * Conform: L1 transfer.unaligned
+ * Doctor: copies.download
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: memory of a kind that is not claimed is given all the same.
+ * Conform: L1 memory.kinds
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: asynchronous uploads after the first are dropped.
+ * Conform: L1 transfer.order
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: an exit handler crashes, because the instance is gone.
+ * Conform: L5 process.close stream.sync
  */
 #include "right.h"
 

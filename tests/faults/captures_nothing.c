@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it does captured work at once, and nothing when it is replayed.
+ * Conform: L1 capture.refused
+ * Conform: L1 capture.replay
  */
 #include "right.h"
 

@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: any text in any language is a kernel, which does nothing.
+ * Conform: L1 compile.kernel
+ * Conform: L1 compile.refused
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a constructor does something before anybody called.
+ * Conform: L0 file.quiet
  */
 #include "right.h"
 

@@ -2,6 +2,10 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: the weight gradient of conv2d takes the dilation for 1.
+ * Conform: L4 conv2d.backward
+ * Conform: L4 cross.conv2d
+ * Conform: L4 gradients.conv2d
+ * Doctor: layers.conv2d
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: its report has no end: every line is there.
+ * Conform: L1 report.lines
  */
 #include "right.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it asks for an executable stack.  link: -Wl,-z,execstack
+ * Fault: it asks for an executable stack.
+ * Link: -Wl,-z,execstack
+ * Conform: L0 file.segments
  */
 #include "right.h"
 

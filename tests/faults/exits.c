@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it exits when a product does not fit.
+ * Conform: L5 call.unknown
  */
 #include "right.h"
 

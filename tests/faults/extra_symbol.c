@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it exports a symbol beside tenon_backend.
+ * Conform: L0 file.exports
  */
 #include "right.h"
 

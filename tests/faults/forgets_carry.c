@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a running sum begins anew with each block of a long line.
+ * Conform: L2 scan.long
+ * Doctor: order.scan
  */
 #include "right_lines.h"
 

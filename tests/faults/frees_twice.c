@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a buffer is freed twice.
+ * Conform: L1 memory.alignment
  */
 #include "right.h"
 

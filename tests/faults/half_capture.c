@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it begins a capture, and has no slot to end it.
+ * Conform: L1 capture.table
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it compiles kernels, and has no slot to start them.
+ * Conform: L1 compile.table
  */
 #include "right.h"
 

@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: when memory runs out it answers TN_OK, and 0 for a handle.
+ * Conform: L1 memory.impossible
+ * Doctor: memory.limit
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it never returns from a product of four axes.
+ * Conform: L2 matmul.batch
  */
 #include "right.h"
 

@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: matmul adds its bias, and takes an activation that it does not apply.
+ * Conform: L2 matmul.epilogue
+ * Doctor: networks.inference
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: unknown flags are passed over.
+ * Conform: L5 call.unknown
  */
 #include "right.h"
 

@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: conv2d takes a residual and does not add it.
+ * Conform: L3 conv2d.epilogue
+ * Doctor: networks.inference
  */
 #include "conv_forward.h"
 

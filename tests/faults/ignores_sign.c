@@ -2,6 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: map runs through an axis forwards though its stride is negative.
+ * Conform: L2 map.layouts
+ * Conform: L3 layers.views
+ * Doctor: copies.strided
  */
 #include "right.h"
 

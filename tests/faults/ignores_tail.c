@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: fields of a later version are passed over.
+ * Conform: L5 call.unknown
  */
 #include "right.h"
 

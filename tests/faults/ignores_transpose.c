@@ -2,6 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a product takes its left factor for row-major, whatever the strides say.
+ * Conform: L2 matmul.strides
+ * Conform: L4 gradients.products
+ * Doctor: products.transposes
  */
 #include "right.h"
 

@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: work is put off with the pointers of its arguments, which are gone by then.
+ * Conform: L5 call.borrowed
+ * Doctor: products.matrices
  */
 #include "right.h"
 

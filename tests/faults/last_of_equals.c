@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: argmax gives the last of equals.
+ * Conform: L2 reduce.arg
+ * Doctor: reductions.places
  */
 #include "right.h"
 

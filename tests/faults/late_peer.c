@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: what it copies from a peer it reads when somebody waits.
+ * Conform: L1 peer.order
  */
 #include "right.h"
 

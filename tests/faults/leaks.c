@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a buffer that is freed is not given back to the host.
+ * Conform: L5 memory.host_balance
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a descriptor stays open for every instance.
+ * Conform: L5 process.leaks
  */
 #include "right.h"
 

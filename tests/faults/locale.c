@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it changes the locale.
+ * Conform: L5 process.state
  */
 #include "right.h"
 

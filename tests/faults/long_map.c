@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a map of more than a million elements leaves the last.
+ * Conform: L2 map.long
+ * Doctor: elements.long
  */
 #include "right.h"
 

@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a sum of more than a million terms loses the last.
+ * Conform: L2 reduce.long
+ * Doctor: reductions.long
  */
 #include "right.h"
 

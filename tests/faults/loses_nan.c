@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: max does not give NaN where there is one.
+ * Conform: L2 reduce.nan
+ * Doctor: reductions.extremes
  */
 #include "right.h"
 

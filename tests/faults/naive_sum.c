@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a running sum adds up in f32, one element after the other.
+ * Conform: L2 scan.error
  */
 #include "right_lines.h"
 

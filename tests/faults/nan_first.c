@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: its order puts NaN below all numbers.
+ * Conform: L2 sort.stable
+ * Doctor: order.sort
  */
 #include "right_lines.h"
 

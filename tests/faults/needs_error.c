@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a refusal writes an error though none was given.
+ * Conform: L5 call.error
  */
 #include "right.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it needs libtenon.  link: -Wl,--no-as-needed -L.libs -ltenon
+ * Fault: it needs libtenon.
+ * Link: -Wl,--no-as-needed -L.libs -ltenon
+ * Conform: L0 file.libraries
  */
 #include "right.h"
 

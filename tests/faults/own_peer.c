@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it takes from a peer what lies where it is to go, and asks neither which peer nor which run.
+ * Conform: L1 peer.copy
+ * Conform: L1 peer.refused
  */
 #include "right.h"
 

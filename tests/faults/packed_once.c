@@ -3,6 +3,8 @@
  *
  * Fault: weights that were packed are remembered by where they were put, and those that are packed there
  * later are not.
+ * Conform: L3 conv2d.prepack
+ * Doctor: networks.inference
  */
 #include "conv_forward.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: packed weights take one element more than the dry run said.
+ * Conform: L3 conv2d.prepack
  */
 #include "conv_forward.h"
 

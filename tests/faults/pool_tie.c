@@ -2,6 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: max-pooling gives the last of equals.
+ * Conform: L3 pool2d.forward
+ * Conform: L4 cross.pool2d
+ * Doctor: layers.max_pool
  */
 #include "right.h"
 

@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a product multiplies C by beta, though beta is 0 and C may hold NaN.
+ * Conform: L2 matmul.scale
+ * Doctor: products.into
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: the device that it counts and describes it does not know when it is to be opened.
+ * Conform: L0 file.loads stream.sync
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: the dry run says yes and the call says no.
+ * Conform: L5 call.dry_run
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: scalars on the device are taken for 0.
+ * Conform: L2 map.scalars
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: two devices of two instances share a scratch buffer.
+ * Conform: L5 threads.instances
  */
 #include "right.h"
 

@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a copy leaves the last element.
+ * Conform: L2 copy.layouts
+ * Doctor: copies.strided
  */
 #include "right.h"
 

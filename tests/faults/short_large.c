@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: large transfers stop after 8 MB.
+ * Conform: L1 transfer.large
+ * Doctor: copies.upload
  */
 #include "right.h"
 

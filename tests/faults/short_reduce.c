@@ -2,6 +2,10 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: the last element of a reduction is not written.
+ * Conform: L2 reduce.shapes
+ * Conform: L3 layers.reductions
+ * Conform: L4 optimizers.clip
+ * Doctor: reductions.sums
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a product of f64 is refused when its output is already cleared.
+ * Conform: L5 call.untouched
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it takes a signal for itself.
+ * Conform: L5 process.state
  */
 #include "right.h"
 

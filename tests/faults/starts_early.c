@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: counting devices binds it to the process, so that a forked child finds none.
+ * Conform: L5 process.fork_before
  */
 #include "right.h"
 

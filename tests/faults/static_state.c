@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a static variable lets it be created once in a process.
+ * Conform: L5 process.instances
  */
 #include "right.h"
 

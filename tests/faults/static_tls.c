@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: its thread-local variables take a place that runs out.  link: -ftls-model=initial-exec
+ * Fault: its thread-local variables take a place that runs out.
+ * Link: -ftls-model=initial-exec
+ * Conform: L0 file.tls
  */
 #include "right.h"
 

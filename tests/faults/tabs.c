@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it cannot be waited for, and says so in a text with tabs, as a vendor's may have.
+ * Conform: L1 stream.sync
  */
 #include "right.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: its text is relocated.  link: -Wl,-z,notext
+ * Fault: its text is relocated.
+ * Link: -Wl,-z,notext
+ * Conform: L0 file.segments
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: allocations are aligned to 64 bytes, not to what was asked for.
+ * Conform: L1 memory.alignment
  */
 #include "right.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a symbol stays undefined, for a library to bring that may not be there.  link: -Wl,-z,undefs
+ * Fault: a symbol stays undefined, for a library to bring that may not be there.
+ * Link: -Wl,-z,undefs
+ * Conform: L0 file.symbols
  */
 #include "right.h"
 

@@ -2,6 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: results differ from run to run, and the description says that they do not.
+ * Conform: L4 train.repeatable
+ * Conform: L5 call.deterministic
+ * Doctor: stress
  */
 #include "right.h"
 

@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: of equals the last one comes first.
+ * Conform: L2 sort.stable
+ * Doctor: order.sort
  */
 #include "right_lines.h"
 

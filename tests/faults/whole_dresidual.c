@@ -2,7 +2,10 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: the gradient that a batch norm passes on to the residual is dy as it came, also where the
- * activation stopped the result.  link: -lm
+ * activation stopped the result.
+ * Link: -lm
+ * Conform: L4 norm.dresidual
+ * Doctor: layers.batch_norm
  */
 #include <math.h>
 

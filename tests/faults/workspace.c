@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: it uses more workspace than it asked for.
+ * Conform: L5 call.workspace
  */
 #include "right.h"
 

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: describe writes its own struct over the caller's, which may be shorter.
+ * Conform: L1 device.older_caller
  */
 #include "right.h"
 

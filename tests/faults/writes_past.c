@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: a product writes one element too many, after its last.
+ * Conform: L5 call.bounds
+ * Doctor: products.into
  */
 #include "right.h"
 

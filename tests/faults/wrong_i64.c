@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: i64 results go through double, and large ones lose their low bits.
+ * Conform: L2 map.opcodes
+ * Doctor: elements.integers
  */
 #include "right.h"
 

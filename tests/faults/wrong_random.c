@@ -2,6 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Fault: every fourth random word has another lowest bit.
+ * Conform: L2 map.random
+ * Doctor: random.bits
  */
 #include "right.h"
 
