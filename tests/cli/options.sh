@@ -7,19 +7,14 @@
 page=${TENON_SOURCE:?}/man/tenon.1
 commands="info doctor train eval predict plugin bench bench:dispatch bench:ops bench:train"
 # The words of a command, and what it says of its options.
-help_of() {
-	# shellcheck disable=SC2046
-	"$tenon" $(echo "$1" | tr : ' ') --help
-}
 for command in $commands; do
-	help_of "$command" >"$dir/out" || fail "tenon $command --help"
-	for option in $(grep -o -e '--[a-z][a-z-]*' "$dir/out" | sort -u); do
+	# shellcheck disable=SC2046
+	"$tenon" $(echo "$command" | tr : ' ') --help >"$dir/$command.help" || fail "tenon $command --help"
+	for option in $(grep -o -e '--[a-z][a-z-]*' "$dir/$command.help" | sort -u); do
 		grep -q -e "Fl -${option#--}\b" "$page" || fail "tenon $command $option is not in tenon(1)"
 	done
 done
 for option in $(grep -o 'Fl -[a-z][a-z-]*' "$page" | sed 's/Fl -/--/' | sort -u); do
-	for command in $commands; do
-		help_of "$command"
-	done | grep -q -e "$option" || [ "$option" = --version ] || [ "$option" = --help ] ||
+	cat "$dir"/*.help | grep -q -e "$option" || [ "$option" = --version ] || [ "$option" = --help ] ||
 		fail "$option is in tenon(1) and in no --help"
 done
