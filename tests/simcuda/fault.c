@@ -5,12 +5,14 @@
  */
 #include "fault.h"
 
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAMES = 512, MAX_FAULTS = 64, MAX_NAME = 64 };
+enum { MAX_NAMES = 512, MAX_FAULTS = 64, MAX_NAME = 64, MAX_FRAMES = 64 };
 
 struct count {
 	const char *name; /* a literal of the caller's */
@@ -30,6 +32,7 @@ static struct fault faults[MAX_FAULTS];
 static size_t n_faults;
 static const char *struck = ""; /* a literal of the caller's */
 static int is_read;
+static FILE *sites; /* SIMCUDA_SITES; NULL: nobody asks */
 
 static int is_meant(const char *pattern, const char *name)
 {
@@ -78,7 +81,28 @@ static void read_environment(void)
 	     part = strtok_r(NULL, ",", &rest))
 		read_one(part);
 	free(copy);
+	const char *path = getenv("SIMCUDA_SITES");
+	if (path && *path && !sites)
+		sites = fopen(path, "ae");
 	is_read = 1;
+}
+
+/* A line for a call: its name, and from where it was called, FILE+OFFSET each, innermost first. */
+static void tell_site(const char *name)
+{
+	void *frames[MAX_FRAMES];
+	int n = backtrace(frames, MAX_FRAMES);
+	fputs(name, sites);
+	for (int i = 1; i < n; i++) {
+		Dl_info at;
+		if (!dladdr(frames[i], &at) || !at.dli_fname)
+			continue;
+		const char *slash = strrchr(at.dli_fname, '/');
+		fprintf(sites, " %s+%tx", slash ? slash + 1 : at.dli_fname,
+			(char *)frames[i] - (char *)at.dli_fbase);
+	}
+	fputc('\n', sites);
+	(void)fflush(sites);
 }
 
 static void count(const char *name)
@@ -102,6 +126,8 @@ int sim_fault_next(const char *name, int *sticky)
 	if (!is_read)
 		read_environment();
 	count(name);
+	if (sites)
+		tell_site(name);
 	for (size_t i = 0; i < n_faults; i++) {
 		struct fault *fault = &faults[i];
 		if (fault->left > 0 && is_meant(fault->name, name) && --fault->left == 0) {

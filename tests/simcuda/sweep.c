@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fail call N, for every N: a short program runs on the simulated CUDA again and again, each time in a
- * process of its own in which another call of CUDA fails.  Then
+ * Fail call N: a short program runs on the simulated CUDA again and again, each time in a process of its
+ * own in which another call of CUDA fails.  Then
  *   - nothing crashes or hangs, and nothing is wrong without an error;
  *   - the error names an operation and what went wrong;
  *   - after a failure of one call the same work succeeds when it is tried again, and in the end nothing
  *     of the device is left;
  *   - after the device is lost every call says so, and the program goes on on the CPU.
+ * With --all each call fails.  Without, a call fails if it is the first of its site in the backend (the
+ * function called and the backend's part of the stack), or if its error is the first to take its way through
+ * the library (the library's part of the stack): each site fails once, and each way is taken once.
  * Run by tests/simcuda/sweep.sh, which see.
  *
- *     sweep NAMES=CODE[:sticky] [STEP...]       sweep 'cuda*=2' map reduce
+ *     sweep [--all] NAMES=CODE[:sticky] [STEP...]       sweep 'cuda*=2' map reduce
  */
 #include <dlfcn.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +28,19 @@
 
 #include "sweep_steps.h"
 
-enum { MAX_JOBS = 16, MAX_RESULTS = 512, SECONDS = 60 };
+enum { MAX_JOBS = 16, MAX_RESULTS = 512, MAX_CALLS = 8192, SECONDS = 60 };
+
+/* Hashes: its name with the backend's part of the stack, and the library's part. */
+struct call {
+	uint64_t site, way;
+};
 
 /* What the run without a fault has found, for the others to compare with. */
 struct shared {
 	size_t n_results[MAX_STEPS];
 	float results[MAX_STEPS][MAX_RESULTS];
-	unsigned long calls;
+	struct call calls[MAX_CALLS];
+	size_t n_calls;
 };
 
 static struct shared *shared;
@@ -60,19 +70,37 @@ static void *loaded(const char *name)
 	return dlopen(name, RTLD_NOW | RTLD_NOLOAD);
 }
 
-static unsigned long count_calls(const char *names)
+static void hash(uint64_t *to, const char *word)
 {
-	int is_compiler = strncmp(names, "nvrtc", 5) == 0, is_nvml = strncmp(names, "nvml", 4) == 0;
-	void *library = loaded(is_compiler ? "libnvrtc.so.13"
-			       : is_nvml   ? "libnvidia-ml.so.1"
-					   : "libcudart.so.13");
-	const char *function = is_compiler ? "simcudaNvrtcCalls"
-			       : is_nvml   ? "simcudaNvmlCalls"
-					   : "simcudaCalls";
-	unsigned long (*calls)(const char *name) = NULL;
-	if (library)
-		*(void **)&calls = dlsym(library, function);
-	return calls ? calls(names) : 0;
+	for (; *word; word++)
+		*to = (*to ^ (unsigned char)*word) * UINT64_C(0x100000001b3);
+	*to *= UINT64_C(0x100000001b3);
+}
+
+/* A line of SIMCUDA_SITES, which is changed.  The frames of this program do not count: whichever step calls
+ * the library, it does the same. */
+static struct call read_call(char *line)
+{
+	struct call call = {1, 1};
+	char *rest = NULL;
+	for (char *word = strtok_r(line, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+		if (strncmp(word, "sweep+", 6) == 0 || strncmp(word, "lt-sweep+", 9) == 0)
+			break;
+		hash(strncmp(word, "libtenon", 8) == 0 ? &call.way : &call.site, word);
+	}
+	return call;
+}
+
+/* What the simulated libraries have written, of the calls that are meant. */
+static void keep_calls(FILE *file, const char *names)
+{
+	char *line = NULL;
+	size_t capacity = 0, length = strcspn(names, "*");
+	rewind(file);
+	while (getline(&line, &capacity, file) > 0)
+		if (strncmp(line, names, length) == 0 && shared->n_calls < MAX_CALLS)
+			shared->calls[shared->n_calls++] = read_call(line);
+	free(line);
 }
 
 /* A call that gives something back and fails leaves that one thing where it is. */
@@ -243,10 +271,15 @@ static int open_context(struct run *run)
 static int child(const char *names, const char *code, unsigned n)
 {
 	struct run run = {.n = n, .sticky = strstr(code, ":sticky") != NULL};
-	char fault[256];
-	snprintf(fault, sizeof(fault), "%s:%u=%s", names, n, code);
+	char text[256];
+	FILE *sites = n == 0 ? tmpfile() : NULL;
+	snprintf(text, sizeof(text), "%s:%u=%s", names, n, code);
 	if (n)
-		(void)setenv("SIMCUDA_FAIL", fault, 1);
+		(void)setenv("SIMCUDA_FAIL", text, 1);
+	if (sites) {
+		snprintf(text, sizeof(text), "/proc/self/fd/%d", fileno(sites));
+		(void)setenv("SIMCUDA_SITES", text, 1);
+	}
 	(void)alarm(SECONDS);
 	if (!open_context(&run))
 		return 1;
@@ -255,8 +288,8 @@ static int child(const char *names, const char *code, unsigned n)
 	tn_context_close(run.context);
 	if (!run.sticky)
 		check_live(&run);
-	if (n == 0)
-		shared->calls = count_calls(names);
+	if (sites)
+		keep_calls(sites, names);
 	return run.bad;
 }
 
@@ -284,8 +317,29 @@ static pid_t start(const char *names, const char *code, unsigned n)
 	return pid;
 }
 
-/* Calls 1 to `last`, a few processes at a time; how many went wrong. */
-static unsigned sweep(const char *names, const char *code, unsigned last)
+/* The first of its site, or of its way? */
+static int is_new(size_t i)
+{
+	int same_site = 0, same_way = 0;
+	for (size_t before = 0; before < i; before++) {
+		same_site |= shared->calls[before].site == shared->calls[i].site;
+		same_way |= shared->calls[before].way == shared->calls[i].way;
+	}
+	return !same_site || !same_way;
+}
+
+/* Which of calls 1, 2, ... are to fail; how many. */
+static unsigned choose(unsigned chosen[MAX_CALLS], int takes_all)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < shared->n_calls; i++)
+		if (takes_all || is_new(i))
+			chosen[n++] = (unsigned)i + 1;
+	return n;
+}
+
+/* The calls that were chosen, a few processes at a time; how many went wrong. */
+static unsigned sweep(const char *names, const char *code, const unsigned *chosen, unsigned n)
 {
 	struct {
 		pid_t pid;
@@ -293,10 +347,10 @@ static unsigned sweep(const char *names, const char *code, unsigned last)
 	} running[MAX_JOBS];
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned jobs = processors < MAX_JOBS ? (unsigned)processors : MAX_JOBS, busy = 0, bad = 0;
-	for (unsigned next = 1; next <= last || busy;) {
-		if (next <= last && busy < jobs) {
-			running[busy].n = next;
-			running[busy++].pid = start(names, code, next++);
+	for (unsigned next = 0; next < n || busy;) {
+		if (next < n && busy < jobs) {
+			running[busy].n = chosen[next];
+			running[busy++].pid = start(names, code, chosen[next++]);
 			continue;
 		}
 		int status;
@@ -313,38 +367,45 @@ static unsigned sweep(const char *names, const char *code, unsigned last)
 
 static int take_arguments(int argc, char **argv)
 {
-	for (int i = 2; i < argc; i++)
+	for (int i = 1; i < argc; i++)
 		if (n_steps < MAX_STEPS && (steps[n_steps] = sweep_step(argv[i])))
 			n_steps++;
 		else
 			return 0;
-	for (size_t i = 0; argc == 2 && sweep_step_at(i); i++)
+	for (size_t i = 0; argc == 1 && sweep_step_at(i); i++)
 		steps[n_steps++] = sweep_step_at(i);
-	return argc >= 2 && strchr(argv[1], '=') != NULL;
+	return argc >= 1 && strchr(argv[0], '=') != NULL;
 }
 
 int main(int argc, char **argv)
 {
-	int status;
-	if (!take_arguments(argc, argv)) {
-		fprintf(stderr, "usage: sweep NAMES=CODE[:sticky] [STEP...]\n");
+	static unsigned chosen[MAX_CALLS];
+	int status, takes_all = argc > 1 && !strcmp(argv[1], "--all");
+	argv += 1 + takes_all;
+	if (!take_arguments(argc - 1 - takes_all, argv)) {
+		fprintf(stderr, "usage: sweep [--all] NAMES=CODE[:sticky] [STEP...]\n");
 		return 2;
 	}
-	char *names = argv[1], *code = strchr(names, '=');
+	char *names = argv[0], *code = strchr(names, '=');
 	*code++ = '\0';
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	if (shared == MAP_FAILED)
 		return 1;
 	pid_t pid = start(names, code, 0);
-	if (waitpid(pid, &status, 0) != pid || judge(0, status) || !shared->calls) {
+	if (waitpid(pid, &status, 0) != pid || judge(0, status) || !shared->n_calls) {
 		fprintf(stderr, "it does not run without a fault, or makes no call of %s\n", names);
+		return 1;
+	}
+	if (shared->n_calls == MAX_CALLS) {
+		fprintf(stderr, "%s: %d calls and more: raise MAX_CALLS\n", names, MAX_CALLS);
 		return 1;
 	}
 	const char *only = getenv("SWEEP_ONLY");
 	if (only)
 		return child(names, code, (unsigned)atoi(only));
-	unsigned bad = sweep(names, code, (unsigned)shared->calls);
-	printf("%s=%s: %lu calls, %u went wrong\n", names, code, shared->calls, bad);
+	unsigned n = choose(chosen, takes_all), bad = sweep(names, code, chosen, n);
+	printf("%s=%s: %zu calls, %u failed in turn, %u went wrong\n", names, code, shared->n_calls,
+	       n, bad);
 	return bad != 0;
 }
