@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# Convolutions through cuDNN, where the build knows it.
+# shellcheck source=cuda_lib.sh
+. "$(dirname "$0")/cuda_lib.sh"
+not_when_brief
+[ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ] || exit 77
+export TENON_CUDA_CUDNN=on
+# The gradients' own check, conv2d.backward, is the longest of level 4.
+conform --filter='conv2d.[ef]*'
+check=gradients.conv2d
+conform --filter=$check
+# Each of the passes fails, and the check with it: else the own kernels computed them.
+for pass in Forward BackwardData BackwardFilter; do
+	if SIMCUDA_FAIL=cudnnConvolution$pass:1=5000 "$simulated" "$TENON_BUILD/tenon-conform" \
+		--filter=$check "$plugin" >"$out"; then
+		echo "$check does not use cudnnConvolution$pass"
+		exit 1
+	fi
+done

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+# shellcheck shell=sh
+#
+# What the tests of the CUDA backend on the simulated CUDA share.  Each is one level or two: they run beside
+# each other, and a process that has been through long arrays is slow afterwards, since the simulated device
+# takes its memory out of the host's reach page by page where the processor has no keys for that.
+set -u
+simulated=${TENON_BUILD:?}/tests/with-simcuda
+plugin=$TENON_BUILD/.libs/backend_cuda.so
+[ -x "$simulated" ] && [ -f "$plugin" ] || exit 77
+unset TENON_CUDA_CUDNN
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+
+# TENON_TEST_BRIEF: another build runs all; this one what depends on the compiler of the backend, not of kernels.
+not_when_brief() { [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77; }
+is_sanitized() { grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile"; }
+
+# conform ARGUMENTS...: shows the report, which is in $out, and ends the test when it is not good.
+conform()
+{
+	"$simulated" "$TENON_BUILD/tenon-conform" "$@" "$plugin" >"$out"
+	status=$?
+	cat "$out"
+	[ $status -eq 0 ] || exit $status
+}
+
+# level N [ARGUMENTS...]: passes, and not for want of anything to run.
+level()
+{
+	wanted=$1
+	shift
+	conform --level="$wanted" "$@"
+	grep -q "^L$wanted  *PASSED" "$out" || exit 1
+}
