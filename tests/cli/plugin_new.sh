@@ -20,6 +20,8 @@ make_in() {
 		fail "make $*"
 	}
 }
+# check_in LEVEL: its `make check`, of the levels up to that one
+check_in() { make_in check LEVEL="L$1" CONFORM="$TENON_BUILD/tenon-conform --level=0-$1"; }
 # host_runs FILE: the sum of the ledger's column
 host_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $5 } END { print n + 0 }' "$1"; }
 native_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $2 } END { print n + 0 }' "$1"; }
@@ -34,7 +36,7 @@ nm -D "$project/backend_acme.so" | grep -q ' tenon_backend$' || fail "tenon_back
 [ "$(nm -D --defined-only "$project/backend_acme.so" | grep -c -v -e asan -e ubsan)" -eq 1 ] ||
 	fail "more than tenon_backend is exported"
 ! readelf -d "$project/backend_acme.so" | grep NEEDED | grep tenon || fail "it is linked to Tenon"
-make_in check
+check_in 1
 
 # It is found, loaded in a process of its own, and trains: all of it on the host.
 run 0 info --probe "$project/backend_acme.so"
@@ -49,12 +51,13 @@ at_least "$(metric test_accuracy "$dir/a")" 0.8
 # The next step: nothing runs on the host, and the numbers are the same to rounding.
 cp "$project/steps/compute_host.c" "$project/compute.c"
 make_in all WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Werror'
-make_in check LEVEL=L4
+check_in 4
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger --metrics "$dir/b"
 [ "$(host_runs "$dir/out")" -eq 0 ] || { cat "$dir/out" >&2; fail "something still runs on the host"; }
 [ "$(native_runs "$dir/out")" -gt 0 ] || { cat "$dir/out" >&2; fail "expected native runs"; }
 at_least "$(metric test_accuracy "$dir/b")" 0.8
-TENON_FALLBACK=error run 0 train lenet --data digits --epochs 1 --batch 256 --backend 'acme!' --quiet
+TENON_FALLBACK=error run 0 train lenet --data digits --validation 900 --epochs 1 --batch 64 \
+	--backend 'acme!' --quiet
 
 # The pieces of the page build in the project, and the slot that it adds is used.
 piece() {
@@ -73,7 +76,7 @@ sed 's/^	return NULL;$/	if (!strcmp(table, TN_TABLE_COPY))\n		return \&copy_tabl
 cp "$dir/plugin.h" "$dir/plugin.c" "$project/"
 make_in all OBJECTS='plugin.o call.o device.o buffers.o compute.o copy.o program_text.o' \
 	WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Werror'
-make_in check LEVEL=L4
+check_in 2 # what copies belong to
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger
 awk '$1 == "fill" && $2 > 0 { found = 1 } END { exit !found }' "$dir/out" || {
 	cat "$dir/out" >&2
