@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# A page lists the members of every struct of options as the headers declare them:
+# .Ss "struct NAME", and below it .It Fa "DECLARATION" for each, in order.
+set -u
+cd "${TENON_SOURCE:?}" || exit 1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+awk '
+/^struct tn_[a-z0-9_]*_options \{/ { name = $2; body = ""; next }
+name == "" { next }
+{ body = body " " $0 }
+/^\};/ {
+	sub(/\};.*/, "", body)
+	gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", body)
+	n = split(body, members, ";")
+	for (i = 1; i < n; i++) {
+		gsub(/[ \t]+/, " ", members[i])
+		sub(/^ /, "", members[i])
+		gsub(/\* /, "*", members[i])
+		print name ": " members[i]
+	}
+	name = ""
+}' include/tenon/*.h >"$dir/headers"
+awk '
+/^\.S[sh] / { name = $2 == "\"struct" && $3 ~ /_options"$/ ? substr($3, 1, length($3) - 1) : "" }
+name != "" && /^\.It Fa "/ { sub(/^\.It Fa "/, ""); sub(/"$/, ""); print name ": " $0 }' \
+	man/*.3 >"$dir/pages"
+sort -s -t: -k1,1 "$dir/headers" >"$dir/headers.sorted"
+sort -s -t: -k1,1 "$dir/pages" >"$dir/pages.sorted"
+diff "$dir/headers.sorted" "$dir/pages.sorted" || {
+	echo "(< in a header and in no page, > in a page and in no header)"
+	exit 1
+}
+[ -s "$dir/headers" ] || { echo "no struct of options was found"; exit 1; }
+echo "$(cut -d: -f1 "$dir/headers" | sort -u | wc -l) structs, $(wc -l <"$dir/headers") members"
