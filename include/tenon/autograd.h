@@ -7,7 +7,7 @@
  *     tn_tape *tape = tn_tape_begin(ctx);
  *     tn_tape_watch(tape, w);
  *     tn_array *loss = tn_cross_entropy(tn_linear(x, w, b), labels, TN_NO_LABEL);
- *     tn_tape_backward(tape, loss);
+ *     tn_tape_backward(tape, loss, NULL);
  *     tn_array *dw = tn_tape_gradient(tape, w);
  *     tn_tape_end(tape);
  *

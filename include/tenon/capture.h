@@ -4,15 +4,18 @@
  * Capture and replay: a step whose shapes repeat is written down once, and then done with one call, so that
  * it costs the host next to nothing.
  *
- *     step(ctx);                            as usual, once: kernels are compiled, libraries opened
+ *     step(ctx);                              // once as usual: compiles kernels, opens libraries
  *     tn_capture_begin(ctx);
- *     step(ctx);                            is written down, and not done
- *     if (tn_capture_end(ctx, &graph)) {
- *             tn_error_clear(ctx);          it cannot be captured: go on as usual
- *     }
- *     while (...) {
- *             tn_assign_host(x, ...);
- *             graph ? tn_graph_replay(graph) : step(ctx);
+ *     step(ctx);                              // is recorded, and not done
+ *     tn_graph *graph = NULL;
+ *     if (tn_capture_end(ctx, &graph))
+ *             tn_error_clear(ctx);            // it cannot be captured: go on as usual
+ *     for (int i = 0; i < n; i++) {
+ *             tn_assign_host(x, data, size);
+ *             if (graph)
+ *                     tn_graph_replay(graph);
+ *             else
+ *                     step(ctx);
  *     }
  *
  * A replay does the same work on the same memory: it reads the elements that arrays have then, and writes
@@ -30,7 +33,7 @@
  * captured without the step, which the host can then clip (tn_clip_grad_norm reads its norm there, and is
  * TN_NOT_CAPTURABLE):
  *
- *     tn_module_zero_gradients(net);        before the capture, and before each replay
+ *     tn_module_zero_gradients(net);          // before the capture, and before each replay
  *     tn_graph_replay(graph);
  *     tn_clip_grad_norm(net, 1.0, NULL);
  *     tn_optimizer_step(optimizer);

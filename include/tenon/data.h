@@ -3,10 +3,17 @@
  *
  * Labelled images on the host, and batches of them.
  *
- *     tn_dataset_open("digits", NULL, &dataset, error)          images, labels, three parts
- *     tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, error)
- *     while (tn_data_loader_next(loader, images, labels, &n, error) == TN_OK && n > 0)
- *             ... n normalised images (n, channels, height, width) and n labels ...
+ *     tn_dataset *digits;
+ *     tn_data_loader *loader;
+ *     struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 64};
+ *     static float images[64 * 28 * 28];
+ *     int32_t labels[64];
+ *     uint32_t n;
+ *     if (tn_dataset_open("digits", NULL, &digits, &error) ||
+ *         tn_data_loader_create(digits, TN_PART_TRAIN, &options, &loader, &error))
+ *             return error.status;
+ *     while (tn_data_loader_next(loader, images, labels, &n, &error) == TN_OK && n > 0)
+ *             printf("%u images, the first of class %d\n", n, labels[0]);
  *
  * A data set is immutable once made and may be used from many threads; a loader is used by one
  * thread at a time.  Nothing here touches a device or a context.

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Compiles what the documents say: the C blocks of the README, the examples of the manual pages of
-# section 3, their synopses as declarations beside the headers, and the C programs of a plugin's page.
+# Compiles what the documents say: the C blocks of the README, the examples of the headers and of
+# the manual pages of section 3, their synopses as declarations beside the headers, and the C
+# programs of a plugin's page.
 set -u
 source=${TENON_SOURCE:?}
 cc=${CC:-cc}
@@ -71,6 +72,36 @@ for page in "$source"/man/*.3; do
 		try "$(basename "$body.c")" "$page: EXAMPLES"
 	done
 done
+
+# Each indented display in a header's comments that calls Tenon is the body of a function, whose
+# arguments are what displays take for granted.
+awk '
+function finish() {
+	if (body ~ /tn_[a-z0-9_]+\(.*;/) {
+		printf "int example%d(ARGUMENTS);\nint example%d(ARGUMENTS)\n{\n", ++n, n
+		printf "{\n#line %d \"%s\"\n%s}\nreturn 0;\n}\n", line, file, body
+	}
+	body = ""
+}
+BEGIN {
+	print "#include <stdio.h>\n#include <tenon/tenon.h>"
+	print "#define ARGUMENTS tn_context *ctx, tn_module *net, tn_optimizer *optimizer, \\"
+	print "\ttn_graph *graph, tn_array *x, tn_array *y, tn_array *w, tn_array *b, tn_array *labels, \\"
+	print "\tstruct tn_error_info error, void *data, size_t size, int n, float a"
+	print "tn_status step(tn_context *ctx);"
+}
+/^ \*     +[^ ]/ || (body != "" && /^ \*$/) {
+	if (body == "") { file = FILENAME; line = FNR }
+	body = body substr($0, 3) "\n"
+	next
+}
+{ finish() }
+END { finish(); exit n < 7 }' "$source"/include/tenon/*.h >"$dir/headers.c" || {
+	echo "FAILED: fewer examples in the headers than there were" >&2
+	failed=1
+}
+try headers.c "an example in a header"
+
 # Between .\" program c and .\" end of program: a whole program.
 for page in "$source"/plugins/*/*.7; do
 	name=$(basename "$page" .7)
