@@ -11,8 +11,10 @@
 
 #include "simcuda.h"
 
+/* One that was asked for. */
 struct variable {
 	struct variable *next;
+	const struct sim_library *library;
 	uint64_t address;
 	size_t size;
 };
@@ -23,10 +25,10 @@ struct sim_library {
 	int is_unloaded;
 	struct ptx_module *module;
 	struct sim_kernel *kernels;
-	struct variable *variables; /* those that were asked for */
 };
 
 static struct sim_library *libraries;
+static struct variable *variables; /* of all libraries: most have none, and every copy looks here */
 
 static struct sim_library *find(cudaLibrary_t handle)
 {
@@ -37,6 +39,19 @@ static struct sim_library *find(cudaLibrary_t handle)
 	return NULL;
 }
 
+static void forget_variables(const struct sim_library *library)
+{
+	for (struct variable **at = &variables; *at;) {
+		struct variable *variable = *at;
+		if (variable->library != library) {
+			at = &variable->next;
+			continue;
+		}
+		*at = variable->next;
+		free(variable);
+	}
+}
+
 static void free_parts(struct sim_library *library)
 {
 	while (library->kernels) {
@@ -44,11 +59,7 @@ static void free_parts(struct sim_library *library)
 		library->kernels = kernel->next;
 		free(kernel);
 	}
-	while (library->variables) {
-		struct variable *variable = library->variables;
-		library->variables = variable->next;
-		free(variable);
-	}
+	forget_variables(library);
 	if (library->module)
 		ptx_free(library->module);
 }
@@ -279,10 +290,9 @@ cudaError_t cudaFuncGetName(const char **name, const void *function)
 
 int sim_is_variable(uint64_t address, size_t size)
 {
-	for (const struct sim_library *library = libraries; library; library = library->next)
-		for (const struct variable *v = library->variables; v; v = v->next)
-			if (address >= v->address && address + size <= v->address + v->size)
-				return 1;
+	for (const struct variable *v = variables; v; v = v->next)
+		if (address >= v->address && address + size <= v->address + v->size)
+			return 1;
 	return 0;
 }
 
@@ -293,8 +303,8 @@ static cudaError_t remember(struct sim_library *library, const void *address, si
 	struct variable *variable = calloc(1, sizeof(*variable));
 	if (!variable)
 		return cudaErrorMemoryAllocation;
-	*variable = (struct variable){library->variables, (uint64_t)(uintptr_t)address, size};
-	library->variables = variable;
+	*variable = (struct variable){variables, library, (uint64_t)(uintptr_t)address, size};
+	variables = variable;
 	return cudaSuccess;
 }
 
