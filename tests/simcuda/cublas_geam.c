@@ -41,16 +41,18 @@ static int run(void *data)
 		error = check(s, s->b, s->ldb, s->transb, 0);
 	if (!error)
 		error = check(s, s->c, s->ldc, 0, 1);
+	const void *a = simcudaMemory(s->a), *b = simcudaMemory(s->b);
+	void *c = simcudaMemory(s->c);
 	for (int64_t j = 0; j < s->n && !error; j++)
 		for (int64_t i = 0; i < s->m; i++) {
 			double value = 0;
 			if (alpha != 0)
 				value += alpha *
-					 sim_load(s->type, s->a, place(i, j, s->lda, s->transa));
+					 sim_load(s->type, a, place(i, j, s->lda, s->transa));
 			if (beta != 0)
-				value += beta *
-					 sim_load(s->type, s->b, place(i, j, s->ldb, s->transb));
-			sim_store(s->type, s->c, place(i, j, s->ldc, 0), value);
+				value +=
+					beta * sim_load(s->type, b, place(i, j, s->ldb, s->transb));
+			sim_store(s->type, c, place(i, j, s->ldc, 0), value);
 		}
 	return error;
 }

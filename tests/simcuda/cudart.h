@@ -12,6 +12,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "ptx.h"
 #include "settings.h"
 
 extern struct sim_settings sim_settings;
@@ -59,9 +60,11 @@ uint64_t sim_arena_base(int device);
 uint64_t sim_arena_end(int device);
 /* The device an address belongs to, or -1. */
 int sim_arena_device(uint64_t address);
-/* Host access for this thread, nested.  Outside of it a touch is a SIGSEGV. */
-void sim_arena_open(void);
-void sim_arena_close(void);
+/* Where the bytes are that work names by an address: a touch of a device's address itself is a SIGSEGV.  The
+ * host's own addresses are as they are. */
+void *sim_memory(const void *address);
+/* The same for the interpreter. */
+struct ptx_window sim_arena_window(void);
 /* A block begins or ends there: its pages are counted, and given back with the last block. */
 void sim_arena_take(uint64_t address, size_t size);
 void sim_arena_give(uint64_t address, size_t size);
@@ -222,7 +225,7 @@ void sim_captures_drop(void);
 
 /* ---- Kernels (cudart_library.c) --------------------------------------------------------------*/
 
-/* Is it all in a variable of a library's? */
+/* Is it all in a variable of a library's that was asked for? */
 int sim_is_variable(uint64_t address, size_t size);
 size_t sim_libraries_live(char *report, size_t capacity);
 void sim_libraries_drop(void);

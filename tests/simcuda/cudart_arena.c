@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The addresses of the devices' memory, which the host may not touch: under a memory protection key
- * where the processor has them, by mprotect where not (slow when much is in use).
+ * The addresses of the devices' memory.  Nobody may touch them: they are mapped without access.  The bytes lie
+ * in a file in memory that is mapped a second time elsewhere, and there the simulation reads and writes them
+ * (sim_memory).  So access is never opened and closed again, which would cost more than a small kernel.
  */
 #include "cudart.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { PAGE = 4096 };
 
-struct arena {
-	char *base;
-	size_t span, high; /* bytes reserved; bytes from the base that were ever in use */
-	uint16_t *blocks;  /* how many lie in each page */
-};
-
-static struct arena arenas[SIM_MAX_DEVICES];
-static int key = -1; /* of the protection; -1 before the first, -2 for mprotect */
-static _Thread_local unsigned depth;
+/* Of all devices, one behind the other. */
+static struct {
+	char *addresses, *bytes; /* what work names, and where it is */
+	size_t span;             /* of one device */
+	size_t total;
+	uint16_t *blocks; /* how many lie in each page */
+	int file;
+} arena = {.file = -1};
 
 /* Addresses cost nothing: a block's are used again only when all have been used. */
 static size_t span_of_device(void)
@@ -28,131 +31,94 @@ static size_t span_of_device(void)
 	return wanted > least ? wanted : least;
 }
 
-static void choose_key(void)
+static char *map(int protection)
 {
-	if (key != -1)
-		return;
-	key = sim_settings.keys ? pkey_alloc(0, PKEY_DISABLE_ACCESS) : -2;
-	if (key < 0)
-		key = -2;
-}
-
-static void protect(struct arena *arena, size_t size)
-{
-	if (key >= 0)
-		pkey_mprotect(arena->base, size, PROT_READ | PROT_WRITE, key);
-	else
-		mprotect(arena->base, size, PROT_NONE);
-}
-
-static int reserve(struct arena *arena)
-{
-	size_t span = span_of_device();
-	choose_key();
-	void *base =
-		mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (base == MAP_FAILED)
-		return -1;
-	arena->blocks = calloc(span / PAGE + 1, sizeof(*arena->blocks));
-	if (!arena->blocks) {
-		munmap(base, span);
-		return -1;
-	}
-	arena->base = base;
-	arena->span = span;
-	arena->high = 0;
-	protect(arena, span);
-	return 0;
-}
-
-uint64_t sim_arena_base(int device)
-{
-	struct arena *arena = &arenas[device];
-	if (!arena->base && reserve(arena))
-		return 0;
-	return (uint64_t)(uintptr_t)arena->base;
-}
-
-uint64_t sim_arena_end(int device)
-{
-	return (uint64_t)(uintptr_t)arenas[device].base + arenas[device].span;
-}
-
-int sim_arena_device(uint64_t address)
-{
-	for (int i = 0; i < SIM_MAX_DEVICES; i++)
-		if (arenas[i].base && address >= (uint64_t)(uintptr_t)arenas[i].base &&
-		    address < sim_arena_end(i))
-			return i;
-	return -1;
-}
-
-static void change_all(int protection)
-{
-	for (int i = 0; i < SIM_MAX_DEVICES; i++)
-		if (arenas[i].base && arenas[i].high > 0)
-			mprotect(arenas[i].base, arenas[i].high, protection);
-}
-
-void sim_arena_open(void)
-{
-	if (depth++ > 0)
-		return;
-	if (key >= 0)
-		pkey_set(key, 0);
-	else if (key == -2)
-		change_all(PROT_READ | PROT_WRITE);
-}
-
-void sim_arena_close(void)
-{
-	if (--depth > 0)
-		return;
-	if (key >= 0)
-		pkey_set(key, PKEY_DISABLE_ACCESS);
-	else if (key == -2)
-		change_all(PROT_NONE);
-}
-
-void sim_arena_take(uint64_t address, size_t size)
-{
-	struct arena *arena = &arenas[sim_arena_device(address)];
-	size_t first = address - (uint64_t)(uintptr_t)arena->base, last = first + size;
-	size_t high = (last + PAGE - 1) / PAGE * PAGE;
-	for (size_t page = first / PAGE; page * PAGE < last; page++)
-		arena->blocks[page]++;
-	if (high > arena->high)
-		arena->high = high;
-}
-
-static void give_pages(struct arena *arena, size_t first, size_t end)
-{
-	if (end > first)
-		madvise(arena->base + first * PAGE, (end - first) * PAGE, MADV_DONTNEED);
-}
-
-void sim_arena_give(uint64_t address, size_t size)
-{
-	struct arena *arena = &arenas[sim_arena_device(address)];
-	size_t first = address - (uint64_t)(uintptr_t)arena->base;
-	size_t page = first / PAGE, end = (first + size + PAGE - 1) / PAGE, run = page;
-	for (; page < end; page++)
-		if (--arena->blocks[page] > 0) {
-			give_pages(arena, run, page);
-			run = page + 1;
-		}
-	give_pages(arena, run, end);
+	void *at = mmap(NULL, arena.total, protection, MAP_SHARED | MAP_NORESERVE, arena.file, 0);
+	return at == MAP_FAILED ? NULL : at;
 }
 
 void sim_arena_restart(void)
 {
-	for (int i = 0; i < SIM_MAX_DEVICES; i++) {
-		if (arenas[i].base)
-			munmap(arenas[i].base, arenas[i].span);
-		free(arenas[i].blocks);
-		arenas[i] = (struct arena){0};
+	if (arena.addresses)
+		munmap(arena.addresses, arena.total);
+	if (arena.bytes)
+		munmap(arena.bytes, arena.total);
+	if (arena.file >= 0)
+		close(arena.file);
+	free(arena.blocks);
+	memset(&arena, 0, sizeof(arena));
+	arena.file = -1;
+}
+
+static int reserve(void)
+{
+	arena.span = span_of_device();
+	arena.total = arena.span * (size_t)sim_settings.devices;
+	arena.file = memfd_create("simcuda", MFD_CLOEXEC);
+	if (arena.file < 0 || ftruncate(arena.file, (off_t)arena.total))
+		return -1;
+	arena.addresses = map(PROT_NONE);
+	arena.bytes = map(PROT_READ | PROT_WRITE);
+	arena.blocks = calloc(arena.total / PAGE + 1, sizeof(*arena.blocks));
+	return arena.addresses && arena.bytes && arena.blocks ? 0 : -1;
+}
+
+uint64_t sim_arena_base(int device)
+{
+	if (!arena.addresses && reserve()) {
+		sim_arena_restart();
+		return 0;
 	}
-	if (key >= 0)
-		pkey_free(key);
-	key = -1;
+	return (uint64_t)(uintptr_t)arena.addresses + (size_t)device * arena.span;
+}
+
+uint64_t sim_arena_end(int device)
+{
+	return sim_arena_base(device) + arena.span;
+}
+
+int sim_arena_device(uint64_t address)
+{
+	uint64_t offset = address - (uint64_t)(uintptr_t)arena.addresses;
+	return arena.addresses && offset < arena.total ? (int)(offset / arena.span) : -1;
+}
+
+struct ptx_window sim_arena_window(void)
+{
+	return (struct ptx_window){(uint64_t)(uintptr_t)arena.addresses, arena.total,
+				   (uint64_t)(uintptr_t)arena.bytes};
+}
+
+void *sim_memory(const void *address)
+{
+	uint64_t at = (uint64_t)(uintptr_t)address;
+	if (sim_arena_device(at) < 0)
+		return (void *)(uintptr_t)address;
+	return arena.bytes + (at - (uint64_t)(uintptr_t)arena.addresses);
+}
+
+void sim_arena_take(uint64_t address, size_t size)
+{
+	size_t first = address - (uint64_t)(uintptr_t)arena.addresses, last = first + size;
+	for (size_t page = first / PAGE; page * PAGE < last; page++)
+		arena.blocks[page]++;
+}
+
+static void give_pages(size_t first, size_t end)
+{
+	if (end > first)
+		(void)fallocate(arena.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				(off_t)(first * PAGE), (off_t)((end - first) * PAGE));
+}
+
+void sim_arena_give(uint64_t address, size_t size)
+{
+	size_t first = address - (uint64_t)(uintptr_t)arena.addresses;
+	size_t page = first / PAGE, end = (first + size + PAGE - 1) / PAGE, run = page;
+	for (; page < end; page++)
+		if (--arena.blocks[page] > 0) {
+			give_pages(run, page);
+			run = page + 1;
+		}
+	give_pages(run, end);
 }

@@ -110,15 +110,13 @@ static uint64_t take_address(int device, size_t room)
 
 static void poison(uint64_t address, size_t size)
 {
-	char *bytes = (char *)(uintptr_t)address;
-	sim_arena_open();
+	char *bytes = sim_memory((void *)(uintptr_t)address);
 	if (size <= 2 * MAX_POISONED) {
 		memset(bytes, 0xff, size);
 	} else {
 		memset(bytes, 0xff, MAX_POISONED);
 		memset(bytes + size - MAX_POISONED, 0xff, MAX_POISONED);
 	}
-	sim_arena_close();
 }
 
 struct sim_block *sim_block_make(int device, size_t size, enum sim_state state)

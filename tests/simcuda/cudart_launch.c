@@ -48,10 +48,9 @@ static cudaError_t run(void *data)
 			       ptx_kernel_name(work->kernel->ptx));
 	launch.check = check;
 	launch.arg = &device;
+	launch.window = sim_arena_window();
 	launch.order_seed = sim_settings.order ? sim_settings.order + (unsigned)counts.launches : 0;
-	sim_arena_open();
 	int code = ptx_run(work->kernel->ptx, &launch, &more, &fault);
-	sim_arena_close();
 	counts.instructions += more.instructions;
 	counts.sectors += more.sectors;
 	counts.written += more.written;

@@ -375,10 +375,7 @@ struct foreign {
 static cudaError_t run_foreign(void *data)
 {
 	struct foreign *foreign = data;
-	sim_arena_open();
-	cudaError_t error = (cudaError_t)foreign->run(foreign->data);
-	sim_arena_close();
-	return error;
+	return (cudaError_t)foreign->run(foreign->data);
 }
 
 static cudaError_t enqueue_foreign(cudaStream_t handle, const char *name, int (*run)(void *data),
@@ -417,6 +414,11 @@ int simcudaRange(const void *address, size_t size, int write)
 		return 0;
 	const char *why = sim_touch(running_device, (uint64_t)(uintptr_t)address, size, write);
 	return why ? sim_say(cudaErrorIllegalAddress, "%s", why) : 0;
+}
+
+void *simcudaMemory(const void *address)
+{
+	return sim_memory(address);
 }
 
 int simcudaStream(void *handle)

@@ -26,10 +26,9 @@ static cudaError_t run(void *data)
 	const char *why = sim_touch(sim_running_device(), at, extent_of(set), 1);
 	if (why)
 		return sim_say(cudaErrorIllegalAddress, "%s: %s", set->name, why);
-	sim_arena_open();
+	char *to = sim_memory(set->to);
 	for (size_t i = 0; i < set->height; i++)
-		memset((char *)set->to + i * set->pitch, set->value, set->width);
-	sim_arena_close();
+		memset(to + i * set->pitch, set->value, set->width);
 	return cudaSuccess;
 }
 

@@ -281,12 +281,16 @@ static int run(void *data)
 	if (error)
 		return error;
 	if (k->workspace_size)
-		memset(k->workspace, 0xff, k->workspace_size);
+		memset(simcudaMemory(k->workspace), 0xff, k->workspace_size);
+	struct work found = *k;
+	found.x = simcudaMemory(k->x);
+	found.w = simcudaMemory(k->w);
+	found.y = simcudaMemory(k->y);
 	for (int64_t a = 0; a < length[0]; a++)
 		for (int64_t b = 0; b < length[1]; b++)
 			for (int64_t c = 0; c < length[2]; c++)
 				for (int64_t d = 0; d < length[3]; d++)
-					one[k->pass](k, a, b, c, d);
+					one[k->pass](&found, a, b, c, d);
 	return 0;
 }
 

@@ -28,7 +28,7 @@ int sim_scalar_read(const struct sim_scalar *scalar, double *value)
 		return 0;
 	error = simcudaRange(scalar->address, sim_type_size(scalar->type), 0);
 	if (!error)
-		*value = sim_load(scalar->type, scalar->address, 0);
+		*value = sim_load(scalar->type, simcudaMemory(scalar->address), 0);
 	return error;
 }
 
@@ -160,12 +160,14 @@ static int find(const struct sim_matrix *matrix, int64_t batch, int64_t rows, in
 		error = simcudaRange(pointer, sizeof(*pointer), 0);
 		if (error)
 			return error;
-		*address = *pointer;
+		*address = *(void **)simcudaMemory(pointer);
 	} else {
 		*address = (char *)matrix->data + batch * matrix->at * (int64_t)size;
 	}
 	int64_t extent = (rows - 1) * matrix->row + (columns - 1) * matrix->column + 1;
-	return simcudaRange(*address, (size_t)extent * size, write);
+	error = simcudaRange(*address, (size_t)extent * size, write);
+	*address = simcudaMemory(*address);
+	return error;
 }
 
 static int run_one(struct product *p, int64_t batch, void *memory)
@@ -200,8 +202,9 @@ static int use_workspace(const struct sim_gemm *g)
 	int error = simcudaRange(g->workspace, size, 1);
 	if (error)
 		return error;
-	memset(g->workspace, 0xff, part);
-	memset((char *)g->workspace + size - part, 0xff, part);
+	char *bytes = simcudaMemory(g->workspace);
+	memset(bytes, 0xff, part);
+	memset(bytes + size - part, 0xff, part);
 	return 0;
 }
 

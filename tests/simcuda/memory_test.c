@@ -40,19 +40,6 @@ static void the_host_may_not_touch_it(void **state)
 	assert_int_equal(touch_in_child(block), SIGSEGV);
 }
 
-static void nor_where_there_are_no_protection_keys(void **state)
-{
-	char *block = NULL;
-	(void)state;
-	setenv("SIMCUDA_KEYS", "0", 1);
-	simcudaRestart();
-	unsetenv("SIMCUDA_KEYS");
-	assert_cuda(cudaMalloc((void **)&block, 100), cudaSuccess);
-	assert_int_equal(touch_in_child(block), SIGSEGV);
-	assert_cuda(cudaMemset(block, 1, 100), cudaSuccess);
-	assert_int_equal(touch_in_child(block), SIGSEGV);
-}
-
 static void new_memory_is_not_a_number(void **state)
 {
 	float *block = NULL, values[25] = {0};
@@ -225,7 +212,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_host_may_not_touch_it, restart),
-		cmocka_unit_test_setup(nor_where_there_are_no_protection_keys, restart),
 		cmocka_unit_test_setup(new_memory_is_not_a_number, restart),
 		cmocka_unit_test_setup(what_is_copied_there_and_back_is_the_same, restart),
 		cmocka_unit_test_setup(rows_are_copied_apart, restart),

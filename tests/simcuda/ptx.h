@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * An interpreter of PTX, the assembly that NVRTC writes.  The simulated cudart parses a module once and
- * runs its kernels on memory of this process: a global address is a host address.
+ * runs its kernels on memory of this process: a global address is a host address, but for a launch's window.
  */
 #ifndef SIMCUDA_PTX_H
 #define SIMCUDA_PTX_H
@@ -20,6 +20,11 @@ struct ptx_attributes {
 	unsigned instructions; /* of the kernel and what it may call */
 };
 
+/* Addresses that stand for others: the bytes of `first` are at `bytes`, and so on. */
+struct ptx_window {
+	uint64_t first, size, bytes;
+};
+
 struct ptx_launch {
 	unsigned grid[3], block[3];
 	size_t shared;                /* dynamic bytes */
@@ -29,8 +34,9 @@ struct ptx_launch {
 	 * what it allowed is not asked again in the same launch. */
 	const char *(*check)(void *arg, uint64_t address, size_t size, int write);
 	void *arg;
-	unsigned order_seed; /* the order of blocks, and of the warps in one; 0: ascending */
-	int no_races;        /* not 0: shared memory is not watched for races */
+	struct ptx_window window; /* a global address outside of it is that of the host */
+	unsigned order_seed;      /* the order of blocks, and of the warps in one; 0: ascending */
+	int no_races;             /* not 0: shared memory is not watched for races */
 };
 
 struct ptx_fault {

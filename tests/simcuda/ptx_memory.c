@@ -180,6 +180,17 @@ static void find_addresses(struct ptx_warp *warp, const struct ptx_access *acces
 			spot->address[l] = offset;
 }
 
+/* The bytes of global addresses. */
+static void find_bytes(const struct ptx_run *run, struct ptx_spot *spot)
+{
+	const struct ptx_window window = run->launch->window;
+	for (unsigned l = 0; l < PTX_LANES; l++) {
+		uint64_t address = spot->address[l], offset = address - window.first;
+		uint64_t at = offset < window.size ? window.bytes + offset : address;
+		spot->pointer[l] = (unsigned char *)(uintptr_t)at;
+	}
+}
+
 /* Do all 32 lanes stand side by side? */
 static int side_by_side(const uint64_t *address, size_t bytes)
 {
@@ -197,8 +208,7 @@ static int locate_side_by_side(struct ptx_warp *warp, const struct ptx_access *a
 	struct ptx_span *span = (write ? warp->run->writes : warp->run->reads) + access->span;
 	if (low & (bytes - 1) || low < span->low || high > span->high || high < low)
 		return 0;
-	for (unsigned l = 0; l < PTX_LANES; l++)
-		spot->pointer[l] = (unsigned char *)(uintptr_t)spot->address[l];
+	find_bytes(warp->run, spot);
 	spot->shared = 0;
 	add_sectors(warp, (high - 1) / 32 - low / 32 + 1, write);
 	return 1;
@@ -248,11 +258,10 @@ static int locate_any(struct ptx_warp *warp, const struct ptx_step *step,
 			return 0;
 		add_sectors(warp, count_sectors(spot->address, global, bytes), write);
 	}
-	for (unsigned l = 0; l < PTX_LANES; l++) {
-		spot->pointer[l] = (unsigned char *)(uintptr_t)spot->address[l];
+	find_bytes(warp->run, spot);
+	for (unsigned l = 0; l < PTX_LANES; l++)
 		if ((mask & ~global) >> l & 1 && !locate_inside(warp, step, l, bytes, write, spot))
 			return 0;
-	}
 	return 1;
 }
 

@@ -32,7 +32,6 @@ void sim_settings_read(struct sim_settings *settings)
 	settings->defer = number("SIMCUDA_DEFER", 0) != 0;
 	settings->peer = number("SIMCUDA_PEER", 1) != 0;
 	settings->pools = number("SIMCUDA_POOLS", 1) != 0;
-	settings->keys = number("SIMCUDA_KEYS", 1) != 0;
 	settings->verbose = number("SIMCUDA_VERBOSE", 0) != 0;
 	settings->pageable = number("SIMCUDA_PAGEABLE", 0) != 0;
 	settings->blocking = number("CUDA_LAUNCH_BLOCKING", 0) != 0;

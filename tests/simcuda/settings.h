@@ -18,7 +18,6 @@ struct sim_settings {
 	int defer;           /* SIMCUDA_DEFER, 0 */
 	int peer;            /* SIMCUDA_PEER, 1: devices reach each other */
 	int pools;           /* SIMCUDA_POOLS, 1: devices have memory pools */
-	int keys;            /* SIMCUDA_KEYS, 1: memory protection keys may be used */
 	int verbose;         /* SIMCUDA_VERBOSE, 0: what is found goes to stderr */
 	int pageable;        /* SIMCUDA_PAGEABLE, 0: devices read the host's memory as it is */
 	int blocking;        /* CUDA_LAUNCH_BLOCKING, 0 */

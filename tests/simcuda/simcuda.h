@@ -40,11 +40,13 @@ struct simcuda_counts simcudaCounts(void);
 /* Counts a call and answers the code that was injected for it, or 0. */
 int simcudaFault(const char *name);
 /* Puts work onto a stream (a cudaStream_t), with a copy of its data; `run` is called when the stream
- * gets there, with the device's memory open, and answers a cudaError_t. */
+ * gets there, and answers a cudaError_t. */
 int simcudaEnqueue(void *stream, const char *name, int (*run)(void *data), const void *data,
 		   size_t size);
 /* May the work that runs now read or write these bytes?  0, or the error it has to answer. */
 int simcudaRange(const void *address, size_t size, int write);
+/* Where work finds the bytes of an address that it may touch; the address itself is refused to everybody. */
+void *simcudaMemory(const void *address);
 /* The stream's state: 0, or the cudaError_t that makes it unusable. */
 int simcudaStream(void *stream);
 
