@@ -39,6 +39,7 @@ AC_DEFUN([TN_FLAGS], [
 	AC_SUBST([TN_VECTOR_CFLAGS])
 	AC_SUBST([TN_LDFLAGS])
 	AM_CONDITIONAL([FUZZING], [test "$enable_fuzzing" = yes])
+	AC_SUBST([FUZZ_ENGINE], [-fsanitize=fuzzer])
 ])
 
 # TN_DEPENDENCY(NAME, PKG-CONFIG MODULE, auto|yes|no): sets have_NAME, HAVE_NAME, the conditional of

@@ -6,7 +6,7 @@
  *
  *     block: x + g Linear(GELU(Linear(LayerNorm(depthwise Conv 7x7 of x)))), channels last in between
  */
-#include "networks/networks.h"
+#include "networks.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  *     block: Conv 1x1 (expand) -> BatchNorm -> ReLU6 -> depthwise Conv (stride) -> BatchNorm -> ReLU6
  *            -> Conv 1x1 -> BatchNorm, + x where the shape stays
  */
-#include "networks/networks.h"
+#include "networks.h"
 
 static const struct {
 	int64_t expand, out, n_blocks, stride, kernel;

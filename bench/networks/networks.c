@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
-#include "networks/networks.h"
+#include "networks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  *     block: Conv 3x3 (stride) -> BatchNorm -> ReLU -> Conv 3x3 -> BatchNorm, + shortcut -> ReLU
  *     shortcut: x, or Conv 1x1 (stride) -> BatchNorm where the shape changes
  */
-#include "networks/networks.h"
+#include "networks.h"
 
 static tn_module *shortcut(tn_context *context, int64_t in, int64_t out, int64_t stride)
 {

@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "loader/report.h"
+#include "paths.h"
 
 #define MAX_OUTPUT (1u << 20)
 /* How long to sleep before asking again whether the helper lives, while something holds its pipe. */

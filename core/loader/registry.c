@@ -17,6 +17,7 @@
 #include "loader/load.h"
 #include "loader/probe.h"
 #include "loader/report.h"
+#include "paths.h"
 
 static tn_status parse(struct tn_loading *loading, struct tn_error_info *error)
 {

@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "paths.h"
 
 #define PREFIX "backend_"
 #define SUFFIX ".so"

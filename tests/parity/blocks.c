@@ -10,7 +10,7 @@
  * what was recorded, in f64, by about a tenth of it.
  */
 #include "blocks.h"
-#include "networks/networks.h"
+#include "../../bench/networks/networks.h"
 #include "training.h"
 
 #define N_ROWS (sizeof(blocks) / sizeof(blocks[0]))

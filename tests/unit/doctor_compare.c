@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "doctor.h"
+#include "../../tools/doctor.h"
 
 static struct doctor_values values(tn_dtype dtype, size_t n, void *data, enum doctor_bound bound,
 				   double roundings)

@@ -4,8 +4,8 @@
  * What fits a terminal: the progress bar's line at every width, also where the width changes, and wrapped
  * text.
  */
-#include "bar.h"
-#include "terminal.h"
+#include "../../tools/bar.h"
+#include "../../tools/terminal.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
