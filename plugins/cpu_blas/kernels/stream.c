@@ -10,7 +10,11 @@
 #include "variant.h"
 
 #if defined(__SSE2__)
+#if defined(__AVX__)
 #include <immintrin.h>
+#else
+#include <emmintrin.h>
+#endif
 
 static inline void stream_line(char *out, const char *in)
 {

@@ -11,7 +11,7 @@
 #include "vector.h"
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include <xmmintrin.h>
 #endif
 
 /* a > b ? a : b; b where one is a NaN. */
@@ -20,7 +20,7 @@ static inline vf vf_max(vf a, vf b)
 #if defined(__AVX512F__)
 	return (vf)_mm512_max_ps((__m512)a, (__m512)b);
 #elif defined(__AVX2__)
-	return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+	return (vf)__builtin_ia32_maxps256((v8sf)a, (v8sf)b);
 #elif defined(__SSE2__)
 	return (vf)_mm_max_ps((__m128)a, (__m128)b);
 #else
@@ -34,7 +34,7 @@ static inline vf vf_min(vf a, vf b)
 #if defined(__AVX512F__)
 	return (vf)_mm512_min_ps((__m512)a, (__m512)b);
 #elif defined(__AVX2__)
-	return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+	return (vf)__builtin_ia32_minps256((v8sf)a, (v8sf)b);
 #elif defined(__SSE2__)
 	return (vf)_mm_min_ps((__m128)a, (__m128)b);
 #else
