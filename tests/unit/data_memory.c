@@ -223,7 +223,8 @@ static tn_status parse_format(struct tn_error_info *error)
 	if (!text)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "text", "no memory");
 	tn_status status = tn_input_format_parse(text, &back, error);
-	assert_true(status != TN_OK || memcmp(&format, &back, sizeof(back)) == 0);
+	if (status == TN_OK)
+		assert_memory_equal(&format, &back, sizeof(back));
 	tn_data_text_free(text);
 	return status;
 }
