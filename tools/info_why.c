@@ -5,9 +5,12 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "info.h"
+#include "terminal.h"
 
 /* What to do, by the name of the absence; tenon-troubleshooting(7) has an example of each. */
 static const struct {
@@ -69,14 +72,24 @@ static void print_device(const tn_load_report *report, const struct tn_load_row 
 	print_pairs(report, d);
 }
 
+/* One line, or more where the terminal is narrower. */
+static void print_line(const char *label, const char *text)
+{
+	char *line;
+	if (asprintf(&line, "  %s%s\n", label, text) < 0)
+		return;
+	write_wrapped(stdout, line, terminal_columns(STDOUT_FILENO));
+	free(line);
+}
+
 static void print_absence(const struct tn_load_row *row)
 {
 	if (!row->status)
 		return;
 	if (row->text[0])
-		printf("  %s\n", row->text);
-	printf("  meaning: %s\n", tn_status_text(row->status));
-	printf("  what to do: %s\n", remedy(row->status));
+		print_line("", row->text);
+	print_line("meaning: ", tn_status_text(row->status));
+	print_line("what to do: ", remedy(row->status));
 }
 
 static void print_row(const tn_load_report *report, const struct tn_load_row *row)
