@@ -8,14 +8,9 @@
 
 #include "bench_parts.h"
 
-static const char help[] = "usage: tenon bench dispatch [options]\n"
-			   "\n"
-			   "  Nanoseconds from a call to the backend's kernel and back, for one "
-			   "small addition: into an\n"
-			   "  existing array, and into a new one that is freed again.\n"
-			   "\n"
-			   "  --elements N       length of the arrays (1)\n"
-			   "  --backend NAME     as TENON_BACKEND\n";
+static const char about[] = "  Nanoseconds from a call to the backend's kernel and back, for one "
+			    "small addition: into an\n"
+			    "  existing array, and into a new one that is freed again.\n";
 
 #define ROUNDS 21
 #define CALLS 20000
@@ -74,32 +69,17 @@ static int dispatch(const struct common_options *common, int64_t elements)
 
 int bench_dispatch(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"elements", required_argument, NULL, 'n'},
-		{"backend", required_argument, NULL, 'b'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
 	struct common_options common = {0};
 	uint64_t elements = 1;
-	int option;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'n':
-			if (!parse_count(optarg, 1, 1u << 30, &elements))
-				return usage_error("bench dispatch",
-						   "--elements: '%s' is not a length", optarg);
-			break;
-		case 'b':
-			common.backend = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return usage_error("bench dispatch", "see above");
-		}
-	}
+	const struct option_row rows[] = {
+		{"elements", "N", "length of the arrays (1)", .count = &elements, .lowest = 1,
+		 .highest = 1u << 30},
+		{"backend", "NAME", "as TENON_BACKEND", .text = &common.backend},
+	};
+	const struct option_table table = {"tenon bench dispatch", "", about, rows, N_ROWS(rows)};
+	int code = option_table_read(&table, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
 	if (argc != optind)
 		return usage_error("bench dispatch", "unexpected '%s'", argv[optind]);
 	return dispatch(&common, (int64_t)elements);

@@ -9,20 +9,10 @@
 #include "bench_parts.h"
 #include "info.h"
 
-static const char help[] = "usage: tenon bench ops [NAME ...] [options]\n"
-			   "\n"
-			   "  Times operations on single precision, into new arrays, and shows "
-			   "GFLOP/s or GB/s (bytes that\n"
-			   "  must be read and written) and how much that is of what the processor "
-			   "can do, measured here.\n"
-			   "\n"
-			   "  --shape AxBx...    of those whose shape has as many axes\n"
-			   "  --tiers            on the reference backend too, with the ratio\n"
-			   "  --samples N        of a fiftieth of a second each (9)\n"
-			   "  --threads N        as TENON_THREADS\n"
-			   "  --backend NAME     as TENON_BACKEND\n"
-			   "  --list             the operations and the axes of their shapes\n"
-			   "  --json             the same as JSON\n";
+static const char about[] = "  Times operations on single precision, into new arrays, and shows "
+			    "GFLOP/s or GB/s (bytes that\n"
+			    "  must be read and written) and how much that is of what the "
+			    "processor can do, measured here.\n";
 
 #define WINDOW 0.02
 
@@ -50,8 +40,9 @@ struct peaks {
 };
 
 /* "8x64x32x32" */
-static int parse_shape(const char *text, struct command_line *line)
+static int take_shape(void *values, const char *text)
 {
+	struct command_line *line = values;
 	for (line->rank = 0; line->rank < BENCH_MOST_AXES; text++) {
 		char *end;
 		long long length = *text >= '1' && *text <= '9' ? strtoll(text, &end, 10) : 0;
@@ -251,19 +242,28 @@ static int list(void)
 	return EXIT_DONE;
 }
 
+static int check_name(const char *name)
+{
+	const char *names[BENCH_MOST_OPERATIONS];
+	char hint[80];
+	size_t n = 0;
+	for (; n < BENCH_MOST_OPERATIONS && bench_operation_at(n); n++) {
+		names[n] = bench_operation_at(n)->name;
+		if (!strcmp(name, names[n]))
+			return EXIT_DONE;
+	}
+	return usage_error("bench ops", "no operation '%s'%s; --list names them", name,
+			   did_you_mean(name, names, n, hint, sizeof(hint)));
+}
+
 /* Every name is an operation's, and the shape fits one of them at least. */
 static int check(const struct command_line *line)
 {
 	const struct bench_operation *operation;
 	int n_wanted = 0;
 	for (int name = 0; name < line->n_names; name++) {
-		size_t i = 0;
-		while ((operation = bench_operation_at(i)) &&
-		       strcmp(line->names[name], operation->name) != 0)
-			i++;
-		if (!operation)
-			return usage_error("bench ops", "no operation '%s'; --list names them",
-					   line->names[name]);
+		if (check_name(line->names[name]))
+			return EXIT_USAGE;
 	}
 	for (size_t i = 0; (operation = bench_operation_at(i)) != NULL; i++)
 		n_wanted += wanted(line, operation);
@@ -274,64 +274,32 @@ static int check(const struct command_line *line)
 				      line->rank);
 }
 
-static const struct option options[] = {
-	{"shape", required_argument, NULL, 's'},
-	{"tiers", no_argument, NULL, 't'},
-	{"samples", required_argument, NULL, 'n'},
-	{"threads", required_argument, NULL, 'j'},
-	{"backend", required_argument, NULL, 'b'},
-	{"list", no_argument, NULL, 'l'},
-	{"json", no_argument, NULL, 'o'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
-/* One option; -1: go on, otherwise leave with this exit code. */
-static int take(int option, struct command_line *line)
+static int read_options(struct command_line *line, int argc, char **argv)
 {
-	uint64_t threads;
-	switch (option) {
-	case 's':
-		return parse_shape(optarg, line)
-			       ? -1
-			       : usage_error("bench ops", "--shape: '%s' is not 2 to %d lengths",
-					     optarg, BENCH_MOST_AXES);
-	case 'n':
-		return parse_count(optarg, 1, BENCH_MOST_SAMPLES, &line->samples)
-			       ? -1
-			       : usage_error("bench ops", "--samples: '%s' is not in 1..%d", optarg,
-					     BENCH_MOST_SAMPLES);
-	case 'j':
-		return parse_count(optarg, 1, 256, &threads) && !setenv("TENON_THREADS", optarg, 1)
-			       ? -1
-			       : usage_error("bench ops", "--threads: '%s' is not in 1..256",
-					     optarg);
-	case 'b':
-		line->common.backend = optarg;
-		return -1;
-	case 't':
-		return line->tiers = 1, -1;
-	case 'l':
-		return line->list = 1, -1;
-	case 'o':
-		return line->json = 1, -1;
-	case 'h':
-		fputs(help, stdout);
-		return EXIT_DONE;
-	default:
-		return usage_error("bench ops", "see above");
-	}
+	const struct option_row rows[] = {
+		{"shape", "AxBx...", "of those whose shape has as many axes", .take = take_shape,
+		 .values = line, .expected = "2 to 4 lengths from 1 to 16777216, as 64x128"},
+		{"tiers", NULL, "on the reference backend too, with the ratio",
+		 .flag = &line->tiers},
+		{"samples", "N", "of a fiftieth of a second each (9)", .count = &line->samples,
+		 .lowest = 1, .highest = BENCH_MOST_SAMPLES},
+		{"threads", "N", "as TENON_THREADS", .take = bench_take_threads,
+		 .expected = BENCH_THREADS_EXPECTED},
+		{"backend", "NAME", "as TENON_BACKEND", .text = &line->common.backend},
+		{"list", NULL, "the operations and the axes of their shapes", .flag = &line->list},
+		{"json", NULL, "the same as JSON", .flag = &line->json},
+	};
+	const struct option_table table = {"tenon bench ops", "[NAME ...]", about, rows,
+					   N_ROWS(rows)};
+	return option_table_read(&table, argc, argv);
 }
 
 int bench_ops(int argc, char **argv)
 {
 	struct command_line line = {.samples = 9};
-	int option, code;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		code = take(option, &line);
-		if (code >= 0)
-			return code;
-	}
+	int code = read_options(&line, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
 	line.names = argv + optind;
 	line.n_names = argc - optind;
 	if (line.list)

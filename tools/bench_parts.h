@@ -14,6 +14,10 @@ int bench_train(int argc, char **argv);
 
 double bench_seconds(void);
 
+/* --threads: sets TENON_THREADS. */
+#define BENCH_THREADS_EXPECTED "a whole number from 1 to 256"
+int bench_take_threads(void *values, const char *argument);
+
 #define BENCH_MOST_SAMPLES 101
 
 /* Times of one thing in seconds, sorted by bench_sort. */
@@ -53,6 +57,8 @@ struct bench_operation {
 	double (*operations)(const struct bench_case *c);
 	double (*bytes)(const struct bench_case *c);
 };
+
+#define BENCH_MOST_OPERATIONS 64
 
 /* By index; NULL past the end. */
 const struct bench_operation *bench_operation_at(size_t index);

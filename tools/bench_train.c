@@ -10,24 +10,12 @@
 #include "bench_parts.h"
 #include "info.h"
 
-static const char help[] =
-	"usage: tenon bench train MODEL [options]\n"
-	"\n"
+static const char about[] =
 	"  Training steps on one batch of random 28 x 28 pictures in 10 classes: forward, "
 	"cross-entropy,\n"
 	"  backward and SGD.  Images per second and milliseconds a step (best and median), the "
 	"largest\n"
-	"  memory of the process so far, and the page faults of a step after the first ones.\n"
-	"\n"
-	"  --batch N          images a step (128)\n"
-	"  --samples N        of a quarter second each (9)\n"
-	"  --threads N        as TENON_THREADS\n"
-	"  --capture WHEN     replay a captured step: auto (where the device can, and without "
-	"--ledger),\n"
-	"                     on or off\n"
-	"  --backend NAME     as TENON_BACKEND\n"
-	"  --ledger[=time]    which operations ran where, and with =time their seconds\n"
-	"  --json             the same as JSON\n";
+	"  memory of the process so far, and the page faults of a step after the first ones.\n";
 
 #define WINDOW 0.25
 #define WARM_STEPS 3
@@ -220,68 +208,34 @@ static int run(const struct command_line *line)
 	return code;
 }
 
-static const struct option options[] = {
-	{"batch", required_argument, NULL, 'n'},
-	{"samples", required_argument, NULL, 's'},
-	{"threads", required_argument, NULL, 'j'},
-	{"backend", required_argument, NULL, 'b'},
-	{"capture", required_argument, NULL, 'c'},
-	{"ledger", optional_argument, NULL, 'l'},
-	{"json", no_argument, NULL, 'o'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
-/* One option; -1: go on, otherwise leave with this exit code. */
-static int take(int option, struct command_line *line)
+static int read_options(struct command_line *line, int argc, char **argv)
 {
-	uint64_t threads;
-	switch (option) {
-	case 'n':
-		return parse_count(optarg, 1, 1 << 20, &line->batch)
-			       ? -1
-			       : usage_error("bench train",
-					     "--batch: '%s' is not a number of images", optarg);
-	case 's':
-		return parse_count(optarg, 1, BENCH_MOST_SAMPLES, &line->samples)
-			       ? -1
-			       : usage_error("bench train", "--samples: '%s' is not in 1..%d",
-					     optarg, BENCH_MOST_SAMPLES);
-	case 'j':
-		return parse_count(optarg, 1, 256, &threads) && !setenv("TENON_THREADS", optarg, 1)
-			       ? -1
-			       : usage_error("bench train", "--threads: '%s' is not in 1..256",
-					     optarg);
-	case 'c':
-		return parse_capture(optarg, &line->capture)
-			       ? -1
-			       : usage_error("bench train",
-					     "--capture: '%s' is not auto, on or off", optarg);
-	case 'l':
-		line->common.ledger = optarg && !strcmp(optarg, "time") ? 2 : 1;
-		return -1;
-	case 'b':
-		line->common.backend = optarg;
-		return -1;
-	case 'o':
-		return line->json = 1, -1;
-	case 'h':
-		fputs(help, stdout);
-		return EXIT_DONE;
-	default:
-		return usage_error("bench train", "see above");
-	}
+	const struct option_row rows[] = {
+		{"batch", "N", "images a step (128)", .count = &line->batch, .lowest = 1,
+		 .highest = 1 << 20},
+		{"samples", "N", "of a quarter second each (9)", .count = &line->samples,
+		 .lowest = 1, .highest = BENCH_MOST_SAMPLES},
+		{"threads", "N", "as TENON_THREADS", .take = bench_take_threads,
+		 .expected = BENCH_THREADS_EXPECTED},
+		{"capture", "WHEN",
+		 "replay a captured step: auto (where the device can, and without --ledger),\n"
+		 "on or off",
+		 .choice = &line->capture, .choices = capture_words},
+		{"backend", "NAME", "as TENON_BACKEND", .text = &line->common.backend},
+		{"ledger", "[=time]", "which operations ran where, and with =time their seconds",
+		 .take = take_ledger, .values = &line->common, .expected = "time or nothing"},
+		{"json", NULL, "the same as JSON", .flag = &line->json},
+	};
+	const struct option_table table = {"tenon bench train", "MODEL", about, rows, N_ROWS(rows)};
+	return option_table_read(&table, argc, argv);
 }
 
 int bench_train(int argc, char **argv)
 {
 	struct command_line line = {.batch = 128, .samples = 9};
-	int option, code;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		code = take(option, &line);
-		if (code >= 0)
-			return code;
-	}
+	int code = read_options(&line, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
 	if (argc - optind != 1)
 		return usage_error("bench train", "expected one model; tenon models lists them");
 	line.model = argv[optind];

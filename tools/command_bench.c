@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,7 @@
 
 #include "bench_parts.h"
 
-static const char help[] =
-	"usage: tenon bench dispatch|ops|train [options]\n"
-	"\n"
+static const char about[] =
 	"  dispatch           what one small operation costs from the call to the kernel and back\n"
 	"  ops [NAME ...]     operations, beside what the processor can do\n"
 	"  train MODEL        training steps: images per second, memory, page faults\n"
@@ -22,6 +21,13 @@ double bench_seconds(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int bench_take_threads(void *values, const char *argument)
+{
+	uint64_t threads;
+	(void)values;
+	return parse_count(argument, 1, 256, &threads) && !setenv("TENON_THREADS", argument, 1);
 }
 
 static int compare(const void *a, const void *b)
@@ -41,13 +47,20 @@ int command_bench(int argc, char **argv)
 		const char *name;
 		int (*run)(int argc, char **argv);
 	} parts[] = {{"dispatch", bench_dispatch}, {"ops", bench_ops}, {"train", bench_train}};
-	if (argc > 1 && !strcmp(argv[1], "--help")) {
-		fputs(help, stdout);
-		return EXIT_DONE;
-	}
-	for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (!strcmp(argv[1], parts[i].name))
+	const struct option_table table = {
+		.command = "tenon bench", .operands = "dispatch|ops|train", .about = about};
+	const char *names[N_ROWS(parts)];
+	char hint[80];
+	for (size_t i = 0; i < N_ROWS(parts); i++) {
+		names[i] = parts[i].name;
+		if (argc > 1 && !strcmp(argv[1], parts[i].name))
 			return parts[i].run(argc - 1, argv + 1);
 	}
-	return usage_error("bench", "expected 'dispatch', 'ops' or 'train'");
+	int code = option_table_read(&table, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
+	if (optind == argc)
+		return usage_error("bench", "expected dispatch, ops or train");
+	return usage_error("bench", "expected dispatch, ops or train, found '%s'%s", argv[optind],
+			   did_you_mean(argv[optind], names, N_ROWS(parts), hint, sizeof(hint)));
 }

@@ -9,71 +9,29 @@
 #include "doctor.h"
 #include "info.h"
 
-static const char help[] =
-	"usage: tenon doctor [options]\n"
-	"\n"
+static const char about[] =
 	"  Looks at every device: what it says of itself, every family of operations beside the\n"
-	"  built-in backend, copies, memory, training, and products under load, each verified.\n"
-	"\n"
-	"  --device NAME        that backend alone, or with :INDEX that device\n"
-	"  --backend NAME       as TENON_BACKEND; what is named must be there\n"
-	"  --only PATTERN       the checks whose names fit, as products.*\n"
-	"  --stress-seconds N   how long products are repeated (1; 0: not at all)\n"
-	"  --stress-size N      their length (as large as takes 20 ms, at most 4096)\n"
-	"  --memory PERCENT     of the free memory to fill (10, and at most 256 MiB)\n"
-	"  --list               the checks\n"
-	"  --json               everything as JSON\n";
+	"  built-in backend, copies, memory, training, and products under load, each verified.\n";
 
-static const struct option options[] = {
-	{"device", required_argument, NULL, 'd'},
-	{"backend", required_argument, NULL, 'b'},
-	{"only", required_argument, NULL, 'o'},
-	{"stress-seconds", required_argument, NULL, 's'},
-	{"stress-size", required_argument, NULL, 'n'},
-	{"memory", required_argument, NULL, 'm'},
-	{"list", no_argument, NULL, 'l'},
-	{"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
-/* One option; -1: go on, otherwise leave with this exit code. */
-static int take(int option, struct doctor_options *o)
+static int read_options(struct doctor_options *o, int argc, char **argv)
 {
-	switch (option) {
-	case 'd':
-		o->device = optarg;
-		return -1;
-	case 'b':
-		o->common.backend = optarg;
-		return -1;
-	case 'o':
-		o->only = optarg;
-		return -1;
-	case 's':
-		return parse_real(optarg, &o->stress_seconds) && o->stress_seconds <= 1e6
-			       ? -1
-			       : usage_error("doctor", "--stress-seconds: '%s' is not 0 to 1000000",
-					     optarg);
-	case 'n':
-		return parse_count(optarg, 1, 65536, &o->stress_size)
-			       ? -1
-			       : usage_error("doctor", "--stress-size: '%s' is not 1 to 65536",
-					     optarg);
-	case 'm':
-		return parse_count(optarg, 1, 95, &o->memory_percent)
-			       ? -1
-			       : usage_error("doctor", "--memory: '%s' is not 1 to 95", optarg);
-	case 'l':
-		return o->list = 1, -1;
-	case 'j':
-		return o->json = 1, -1;
-	case 'h':
-		fputs(help, stdout);
-		return EXIT_DONE;
-	default:
-		return usage_error("doctor", "see above");
-	}
+	const struct option_row rows[] = {
+		{"device", "NAME", "that backend alone, or with :INDEX that device",
+		 .text = &o->device},
+		{"backend", "NAME", "as TENON_BACKEND; what is named must be there",
+		 .text = &o->common.backend},
+		{"only", "PATTERN", "the checks whose names fit, as products.*", .text = &o->only},
+		{"stress-seconds", "N", "how long products are repeated (1; 0: not at all)",
+		 .real = &o->stress_seconds, .highest = 1e6},
+		{"stress-size", "N", "their length (as large as takes 20 ms, at most 4096)",
+		 .count = &o->stress_size, .lowest = 1, .highest = 65536},
+		{"memory", "PERCENT", "of the free memory to fill (10, and at most 256 MiB)",
+		 .count = &o->memory_percent, .lowest = 1, .highest = 95},
+		{"list", NULL, "the checks", .flag = &o->list},
+		{"json", NULL, "everything as JSON", .flag = &o->json},
+	};
+	const struct option_table table = {"tenon doctor", "", about, rows, N_ROWS(rows)};
+	return option_table_read(&table, argc, argv);
 }
 
 static int list(void)
@@ -190,12 +148,9 @@ static int wants_any(const struct doctor_options *o)
 int command_doctor(int argc, char **argv)
 {
 	struct doctor_options o = {.stress_seconds = 1};
-	int option, code;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		code = take(option, &o);
-		if (code >= 0)
-			return code;
-	}
+	int code = read_options(&o, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
 	if (optind < argc)
 		return usage_error("doctor", "unexpected '%s'", argv[optind]);
 	if (o.device && o.common.backend)

@@ -9,15 +9,6 @@
 
 #include "tool.h"
 
-static const char help[] =
-	"usage: tenon eval FILE [options]\n"
-	"\n"
-	"  --data NAME|DIR    test on this data set instead of the one it was trained on\n"
-	"  --confusion        print the confusion matrix\n"
-	"  --json             print the result as JSON\n"
-	"  --backend NAME     as TENON_BACKEND\n"
-	"  --ledger           print what ran where\n";
-
 struct eval_command {
 	struct common_options common;
 	const char *data;
@@ -26,47 +17,24 @@ struct eval_command {
 	int json;
 };
 
-static const struct option options[] = {
-	{"data", required_argument, NULL, 'd'},
-	{"confusion", no_argument, NULL, 'c'},
-	{"json", no_argument, NULL, 'j'},
-	{"backend", required_argument, NULL, 'b'},
-	{"ledger", no_argument, NULL, 'l'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
 static int parse_arguments(struct eval_command *c, int argc, char **argv)
 {
-	int option;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'd':
-			c->data = optarg;
-			break;
-		case 'c':
-			c->confusion = 1;
-			break;
-		case 'j':
-			c->json = 1;
-			break;
-		case 'b':
-			c->common.backend = optarg;
-			break;
-		case 'l':
-			c->common.ledger = 1;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return usage_error("eval", "see above");
-		}
-	}
+	const struct option_row rows[] = {
+		{"data", "NAME|DIR", "test on this data set instead of the one it was trained on",
+		 .text = &c->data},
+		{"confusion", NULL, "print the confusion matrix", .flag = &c->confusion},
+		{"json", NULL, "print the result as JSON", .flag = &c->json},
+		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
+		{"ledger", NULL, "print what ran where", .flag = &c->common.ledger},
+	};
+	const struct option_table table = {"tenon eval", "FILE", NULL, rows, N_ROWS(rows)};
+	int code = option_table_read(&table, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
 	if (argc - optind != 1)
 		return usage_error("eval", "expected one FILE, found %d words", argc - optind);
 	c->path = argv[optind];
-	return -1;
+	return OPTIONS_READ;
 }
 
 /* As wide as the largest number. */

@@ -9,16 +9,6 @@
 #include "info.h"
 #include "terminal.h"
 
-static const char help[] =
-	"usage: tenon info [options]\n"
-	"\n"
-	"  --why NAME       what became of one backend, and what to do\n"
-	"  --env            the variables that are read, their values and where they are from\n"
-	"  --probe [FILE]   load a plugin file, or all there are, each in a process of its own\n"
-	"  --timeout MS     how long the probe of a file may take (10000)\n"
-	"  --json           any of these as JSON\n"
-	"  --backend NAME   as TENON_BACKEND\n";
-
 struct info_command {
 	struct common_options common;
 	const char *why;
@@ -29,51 +19,37 @@ struct info_command {
 	int json;
 };
 
-static const struct option options[] = {
-	{"why", required_argument, NULL, 'w'},     {"env", no_argument, NULL, 'e'},
-	{"json", no_argument, NULL, 'j'},          {"probe", optional_argument, NULL, 'p'},
-	{"timeout", required_argument, NULL, 't'}, {"backend", required_argument, NULL, 'b'},
-	{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
-};
+static int take_probe(void *values, const char *argument)
+{
+	struct info_command *c = values;
+	c->probes = 1;
+	c->probe = argument;
+	return 1;
+}
 
 static int parse_arguments(struct info_command *c, int argc, char **argv)
 {
-	int option;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'w':
-			c->why = optarg;
-			break;
-		case 'e':
-			c->env = 1;
-			break;
-		case 'j':
-			c->json = 1;
-			break;
-		case 'p':
-			c->probes = 1;
-			c->probe = optarg;
-			break;
-		case 't':
-			if (!parse_count(optarg, 1, 600000, &c->timeout))
-				return usage_error("info", "--timeout: '%s' is not 1 to 600000",
-						   optarg);
-			break;
-		case 'b':
-			c->common.backend = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return usage_error("info", "see above");
-		}
-	}
+	const struct option_row rows[] = {
+		{"why", "NAME", "what became of one backend, and what to do", .text = &c->why},
+		{"env", NULL, "the variables that are read, their values and where they are from",
+		 .flag = &c->env},
+		{"probe", "[FILE]",
+		 "load a plugin file, or all there are, each in a process of its own",
+		 .take = take_probe, .values = c},
+		{"timeout", "MS", "how long the probe of a file may take (10000)",
+		 .count = &c->timeout, .lowest = 1, .highest = 600000},
+		{"json", NULL, "any of these as JSON", .flag = &c->json},
+		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
+	};
+	const struct option_table table = {"tenon info", "", NULL, rows, N_ROWS(rows)};
+	int code = option_table_read(&table, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
 	if (c->probes && !c->probe && optind < argc)
 		c->probe = argv[optind++];
 	if (optind < argc)
 		return usage_error("info", "unexpected '%s'", argv[optind]);
-	return -1;
+	return OPTIONS_READ;
 }
 
 static int print_report(tn_load_report *report, int json)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
+#include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tool.h"
 
@@ -20,14 +20,17 @@ int command_models(int argc, char **argv)
 {
 	int code;
 	struct common_options options = {.backend = "reference"};
-	if (argc == 2 && !strcmp(argv[1], "--help")) {
-		printf("usage: tenon models\n\nLists the networks with their parameters for 28 x "
-		       "28 pictures and 10 "
-		       "classes.\n");
-		return EXIT_DONE;
-	}
-	if (argc > 1)
-		return usage_error("models", "unexpected '%s'", argv[1]);
+	const struct option_table table = {
+		.command = "tenon models",
+		.operands = "",
+		.about = "  Lists the networks with their parameters for 28 x 28 pictures and 10 "
+			 "classes.\n",
+	};
+	code = option_table_read(&table, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
+	if (optind < argc)
+		return usage_error("models", "unexpected '%s'", argv[optind]);
 	tn_context *context = open_context(&options, 0, &code);
 	if (!context)
 		return code;

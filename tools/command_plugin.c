@@ -11,16 +11,11 @@
 
 #define LONGEST_NAME 31
 
-static const char help[] = "usage: tenon plugin new NAME [options]\n"
-			   "\n"
-			   "Writes the project of a backend of one's own, backend_NAME.so: "
-			   "sources, Makefile and README.\n"
-			   "It builds as it is and passes level 1 of tenon-conform; "
-			   "tenon-plugin(7) goes on from there.\n"
-			   "NAME is of a-z, 0-9 and '_', at most 31 letters.\n"
-			   "\n"
-			   "  --directory DIR   where to; tenon-backend-NAME if not given.  It "
-			   "must be new or empty.\n";
+static const char about[] = "  Writes the project of a backend of one's own, backend_NAME.so: "
+			    "sources, Makefile and README.\n"
+			    "  It builds as it is and passes level 1 of tenon-conform; "
+			    "tenon-plugin(7) goes on from there.\n"
+			    "  NAME is of a-z, 0-9 and '_', at most 31 letters.\n";
 
 /* Names that a selection of backends cannot mean, or that are Tenon's own: `make install` would put the
  * author's files in the place of theirs. */
@@ -71,25 +66,16 @@ static int new_project(const char *name, const char *directory)
 
 int command_plugin(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"directory", required_argument, NULL, 'd'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
 	const char *directory = NULL;
-	int option;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'd':
-			directory = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return usage_error("plugin", "see above");
-		}
-	}
+	const struct option_row rows[] = {
+		{"directory", "DIR",
+		 "where to; tenon-backend-NAME if not given.  It must be new or empty.",
+		 .text = &directory},
+	};
+	const struct option_table table = {"tenon plugin", "new NAME", about, rows, N_ROWS(rows)};
+	int code = option_table_read(&table, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
 	if (argc - optind != 2 || strcmp(argv[optind], "new") != 0)
 		return usage_error("plugin", "expected 'new NAME'");
 	return new_project(argv[optind + 1], directory);

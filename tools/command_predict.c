@@ -10,16 +10,6 @@
 
 #include "tool.h"
 
-static const char help[] =
-	"usage: tenon predict FILE [options] [IMAGE...]\n"
-	"\n"
-	"  IMAGE...           PNG, PGM or PPM pictures\n"
-	"  --invert           pictures are dark on light (networks here learn light on dark)\n"
-	"  --data NAME|DIR    classify test images of this data set instead\n"
-	"  --count N          how many of them (10)\n"
-	"  --show             draw each picture in text\n"
-	"  --backend NAME     as TENON_BACKEND\n";
-
 struct predict_command {
 	struct common_options common;
 	const char *path;
@@ -31,45 +21,24 @@ struct predict_command {
 	char **images;
 };
 
-static const struct option options[] = {
-	{"data", required_argument, NULL, 'd'},
-	{"count", required_argument, NULL, 'n'},
-	{"invert", no_argument, NULL, 'i'},
-	{"show", no_argument, NULL, 's'},
-	{"backend", required_argument, NULL, 'b'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
 static int parse_arguments(struct predict_command *c, int argc, char **argv)
 {
-	int option;
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'd':
-			c->data = optarg;
-			break;
-		case 'n':
-			if (!parse_count(optarg, 1, 1000000, &c->count))
-				return usage_error("predict",
-						   "--count: '%s' is not a number from 1", optarg);
-			break;
-		case 'i':
-			c->invert = 1;
-			break;
-		case 's':
-			c->show = 1;
-			break;
-		case 'b':
-			c->common.backend = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return EXIT_DONE;
-		default:
-			return usage_error("predict", "see above");
-		}
-	}
+	const struct option_row rows[] = {
+		{"invert", NULL, "pictures are dark on light (networks here learn light on dark)",
+		 .flag = &c->invert},
+		{"data", "NAME|DIR", "classify test images of this data set instead",
+		 .text = &c->data},
+		{"count", "N", "how many of them (10)", .count = &c->count, .lowest = 1,
+		 .highest = 1000000},
+		{"show", NULL, "draw each picture in text", .flag = &c->show},
+		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
+	};
+	const struct option_table table = {"tenon predict", "FILE [IMAGE...]",
+					   "  IMAGE...  PNG, PGM or PPM pictures\n", rows,
+					   N_ROWS(rows)};
+	int code = option_table_read(&table, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
 	if (argc - optind < 1)
 		return usage_error("predict", "FILE is missing");
 	c->path = argv[optind];
@@ -77,7 +46,7 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 	c->n_images = argc - optind - 1;
 	if (!c->data == !c->n_images)
 		return usage_error("predict", "expected pictures, or --data");
-	return -1;
+	return OPTIONS_READ;
 }
 
 /* The picture as the network sees it, in text, two rows of it a line. */

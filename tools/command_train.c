@@ -22,9 +22,9 @@ struct train_command {
 	const char *data;
 	const char *save;
 	const char *metrics_path;
-	const char *optimizer;
-	const char *schedule;
-	uint32_t capture; /* TN_CAPTURE_... */
+	uint32_t optimizer;
+	uint32_t schedule; /* TN_SCHEDULE_... */
+	uint32_t capture;  /* TN_CAPTURE_... */
 	double lr;
 	double momentum;
 	double weight_decay;
@@ -42,126 +42,55 @@ struct train_command {
 	uint64_t epoch; /* the one that is under way */
 };
 
-static const char help[] =
-	"usage: tenon train MODEL --data NAME|DIR [options]\n"
-	"\n"
-	"  --data NAME|DIR       digits, fashion-mnist, or a folder with the four IDX files\n"
-	"  --epochs N            default: enough to show 40000 images, at least 3\n"
-	"  --batch N             images a step (64)\n"
-	"  --optimizer NAME      adamw (default) or sgd\n"
-	"  --lr X                learning rate (adamw 0.002, sgd 0.05)\n"
-	"  --schedule NAME       of the learning rate: cosine (default) or constant\n"
-	"  --momentum X          of sgd (0.9)\n"
-	"  --weight-decay X      (adamw 0.01, sgd 0)\n"
-	"  --validation X        fraction of the training part kept for validation (0.1)\n"
-	"  --max-shift N         move each picture by up to N pixels\n"
-	"  --flip                mirror every second picture\n"
-	"  --seed N              of weights, order and masks (TENON_SEED, else 0)\n"
-	"  --save FILE           write the network as safetensors\n"
-	"  --metrics FILE        write one JSON object an epoch, and a last one for the test\n"
-	"  --capture WHEN        replay captured steps: auto (where the device can), on or off\n"
-	"  --backend NAME        as TENON_BACKEND\n"
-	"  --ledger[=time]       print what ran where\n"
-	"  --quiet               no progress\n";
+enum { ADAMW, SGD };
 
-enum {
-	OPT_DATA = 256,
-	OPT_EPOCHS,
-	OPT_BATCH,
-	OPT_OPTIMIZER,
-	OPT_LR,
-	OPT_SCHEDULE,
-	OPT_MOMENTUM,
-	OPT_DECAY,
-	OPT_VALIDATION,
-	OPT_SHIFT,
-	OPT_FLIP,
-	OPT_SEED,
-	OPT_SAVE,
-	OPT_METRICS,
-	OPT_CAPTURE,
-	OPT_BACKEND,
-	OPT_LEDGER,
-	OPT_QUIET,
-	OPT_HELP
-};
-
-static const struct option options[] = {
-	{"data", required_argument, NULL, OPT_DATA},
-	{"epochs", required_argument, NULL, OPT_EPOCHS},
-	{"batch", required_argument, NULL, OPT_BATCH},
-	{"optimizer", required_argument, NULL, OPT_OPTIMIZER},
-	{"lr", required_argument, NULL, OPT_LR},
-	{"schedule", required_argument, NULL, OPT_SCHEDULE},
-	{"momentum", required_argument, NULL, OPT_MOMENTUM},
-	{"weight-decay", required_argument, NULL, OPT_DECAY},
-	{"validation", required_argument, NULL, OPT_VALIDATION},
-	{"max-shift", required_argument, NULL, OPT_SHIFT},
-	{"flip", no_argument, NULL, OPT_FLIP},
-	{"seed", required_argument, NULL, OPT_SEED},
-	{"save", required_argument, NULL, OPT_SAVE},
-	{"metrics", required_argument, NULL, OPT_METRICS},
-	{"capture", required_argument, NULL, OPT_CAPTURE},
-	{"backend", required_argument, NULL, OPT_BACKEND},
-	{"ledger", optional_argument, NULL, OPT_LEDGER},
-	{"quiet", no_argument, NULL, OPT_QUIET},
-	{"help", no_argument, NULL, OPT_HELP},
-	{NULL, 0, NULL, 0},
-};
-
-/* One option; 0 when its value is wrong. */
-static int take_option(struct train_command *c, int option)
+static int take_seed(void *values, const char *argument)
 {
-	switch (option) {
-	case OPT_DATA:
-		c->data = optarg;
-		return 1;
-	case OPT_EPOCHS:
-		return parse_count(optarg, 1, 1000000, &c->epochs);
-	case OPT_BATCH:
-		return parse_count(optarg, 1, 65536, &c->batch);
-	case OPT_OPTIMIZER:
-		c->optimizer = optarg;
-		return !strcmp(optarg, "adamw") || !strcmp(optarg, "sgd");
-	case OPT_LR:
-		return parse_real(optarg, &c->lr) && c->lr > 0;
-	case OPT_SCHEDULE:
-		c->schedule = optarg;
-		return !strcmp(optarg, "cosine") || !strcmp(optarg, "constant");
-	case OPT_MOMENTUM:
-		return parse_real(optarg, &c->momentum);
-	case OPT_DECAY:
-		return parse_real(optarg, &c->weight_decay);
-	case OPT_VALIDATION:
-		return parse_real(optarg, &c->validation) && c->validation <= 0.9;
-	case OPT_SHIFT:
-		return parse_count(optarg, 0, 1000, &c->max_shift);
-	case OPT_FLIP:
-		c->flip = 1;
-		return 1;
-	case OPT_SEED:
-		c->seeded = 1;
-		return parse_count(optarg, 0, UINT64_MAX, &c->seed);
-	case OPT_SAVE:
-		c->save = optarg;
-		return 1;
-	case OPT_METRICS:
-		c->metrics_path = optarg;
-		return 1;
-	case OPT_CAPTURE:
-		return parse_capture(optarg, &c->capture);
-	case OPT_BACKEND:
-		c->common.backend = optarg;
-		return 1;
-	case OPT_LEDGER:
-		c->common.ledger = optarg ? 2 : 1;
-		return !optarg || !strcmp(optarg, "time");
-	case OPT_QUIET:
-		c->quiet = 1;
-		return 1;
-	default:
-		return 0;
-	}
+	struct train_command *c = values;
+	c->seeded = 1;
+	return parse_count(argument, 0, UINT64_MAX, &c->seed);
+}
+
+static int read_options(struct train_command *c, int argc, char **argv)
+{
+	static const char *const optimizers[] = {[ADAMW] = "adamw", [SGD] = "sgd", NULL};
+	static const char *const schedules[] = {
+		[TN_SCHEDULE_CONSTANT] = "constant", [TN_SCHEDULE_COSINE] = "cosine", NULL};
+	const struct option_row rows[] = {
+		{"data", "NAME|DIR", "digits, fashion-mnist, or a folder with the four IDX files",
+		 .text = &c->data},
+		{"epochs", "N", "default: enough to show 40000 images, at least 3",
+		 .count = &c->epochs, .lowest = 1, .highest = 1000000},
+		{"batch", "N", "images a step (64)", .count = &c->batch, .lowest = 1,
+		 .highest = 65536},
+		{"optimizer", "NAME", "adamw (default) or sgd", .choice = &c->optimizer,
+		 .choices = optimizers},
+		{"lr", "X", "learning rate (adamw 0.002, sgd 0.05)", .real = &c->lr,
+		 .above_lowest = 1},
+		{"schedule", "NAME", "of the learning rate: cosine (default) or constant",
+		 .choice = &c->schedule, .choices = schedules},
+		{"momentum", "X", "of sgd (0.9)", .real = &c->momentum},
+		{"weight-decay", "X", "(adamw 0.01, sgd 0)", .real = &c->weight_decay},
+		{"validation", "X", "fraction of the training part kept for validation (0.1)",
+		 .real = &c->validation, .highest = 0.9},
+		{"max-shift", "N", "move each picture by up to N pixels", .count = &c->max_shift,
+		 .highest = 1000},
+		{"flip", NULL, "mirror every second picture", .flag = &c->flip},
+		{"seed", "N", "of weights, order and masks (TENON_SEED, else 0)", .take = take_seed,
+		 .values = c, .expected = "a whole number below 2^64"},
+		{"save", "FILE", "write the network as safetensors", .text = &c->save},
+		{"metrics", "FILE", "write one JSON object an epoch, and a last one for the test",
+		 .text = &c->metrics_path},
+		{"capture", "WHEN", "replay captured steps: auto (where the device can), on or off",
+		 .choice = &c->capture, .choices = capture_words},
+		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
+		{"ledger", "[=time]", "print what ran where", .take = take_ledger,
+		 .values = &c->common, .expected = "time or nothing"},
+		{"quiet", NULL, "no progress", .flag = &c->quiet},
+	};
+	const struct option_table table = {"tenon train", "MODEL --data NAME|DIR", NULL, rows,
+					   N_ROWS(rows)};
+	return option_table_read(&table, argc, argv);
 }
 
 /* What a saved network says of its data is UTF-8: better now than after the last epoch. */
@@ -176,18 +105,9 @@ static int is_utf8(const char *text)
 /* -1: go on; else the exit code. */
 static int parse_arguments(struct train_command *c, int argc, char **argv)
 {
-	int option, index = 0;
-	while ((option = getopt_long(argc, argv, "", options, &index)) != -1) {
-		if (option == OPT_HELP) {
-			fputs(help, stdout);
-			return EXIT_DONE;
-		}
-		if (option == '?')
-			return usage_error("train", "see above");
-		if (!take_option(c, option))
-			return usage_error("train", "--%s: '%s' is not a value it takes",
-					   options[index].name, optarg ? optarg : "");
-	}
+	int code = read_options(c, argc, argv);
+	if (code != OPTIONS_READ)
+		return code;
 	if (argc - optind != 1)
 		return usage_error("train", "expected one MODEL, found %d words", argc - optind);
 	c->model = argv[optind];
@@ -195,7 +115,7 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 		return usage_error("train",
 				   "--data: expected a path in UTF-8, which is what --save "
 				   "can store, found other bytes");
-	return c->data ? -1 : usage_error("train", "--data is missing");
+	return c->data ? OPTIONS_READ : usage_error("train", "--data is missing");
 }
 
 static int on_progress(void *user, const struct tn_progress *progress)
@@ -239,7 +159,7 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 
 static tn_optimizer *make_optimizer(const struct train_command *c, tn_module *module)
 {
-	if (!strcmp(c->optimizer, "sgd"))
+	if (c->optimizer == SGD)
 		return tn_sgd(module,
 			      &(struct tn_sgd_options){
 				      .struct_size = sizeof(struct tn_sgd_options),
@@ -342,8 +262,7 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 		.batch_size = (uint32_t)c->batch,
 		.max_shift = (uint32_t)c->max_shift,
 		.flip = (uint32_t)c->flip,
-		.schedule =
-			strcmp(c->schedule, "constant") ? TN_SCHEDULE_COSINE : TN_SCHEDULE_CONSTANT,
+		.schedule = c->schedule,
 		.seed = c->seed,
 		.capture = c->capture,
 		.progress = on_progress,
@@ -432,8 +351,8 @@ static int outputs_possible(const struct train_command *c)
 
 int command_train(int argc, char **argv)
 {
-	struct train_command c = {.optimizer = "adamw",
-				  .schedule = "cosine",
+	struct train_command c = {.optimizer = ADAMW,
+				  .schedule = TN_SCHEDULE_COSINE,
 				  .batch = 64,
 				  .momentum = 0.9,
 				  .weight_decay = -1.0,

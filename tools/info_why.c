@@ -144,13 +144,24 @@ static int print_row_json(const tn_load_report *report, const struct tn_load_row
 	return print_json(found);
 }
 
+static int unknown(const tn_load_report *report, const char *name)
+{
+	const struct tn_load_row *row;
+	const char *names[64];
+	char hint[80];
+	size_t n = 0;
+	for (; n < 64 && (row = tn_load_report_row(report, n)); n++)
+		names[n] = row->name;
+	fprintf(stderr, "tenon info: nothing is known of a backend '%s'%s\n", name,
+		did_you_mean(name, names, n, hint, sizeof(hint)));
+	return EXIT_FAILED;
+}
+
 int info_why(const tn_load_report *report, const char *name, int json)
 {
 	const struct tn_load_row *row = tn_load_report_find(report, name);
-	if (!row) {
-		fprintf(stderr, "tenon info: nothing is known of a backend '%s'\n", name);
-		return EXIT_FAILED;
-	}
+	if (!row)
+		return unknown(report, name);
 	if (json)
 		return print_row_json(report, row);
 	print_row(report, row);

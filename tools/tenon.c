@@ -21,10 +21,12 @@ static const struct command commands[] = {
 	{"bench", "dispatch|ops|train [options]", "measure", command_bench},
 };
 
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
 static void print_usage(FILE *out)
 {
 	fprintf(out, "usage: tenon COMMAND [options]\n\n");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  tenon %-8s %-46s %s\n", commands[i].name, commands[i].arguments,
 			commands[i].text);
 	fprintf(out, "\n  tenon COMMAND --help   its options\n  tenon --version\n\n"
@@ -42,6 +44,22 @@ static int flushed(int code)
 	return code;
 }
 
+static int unknown(const char *name)
+{
+	const char *names[N_COMMANDS];
+	char hint[80];
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		names[i] = commands[i].name;
+	fprintf(stderr, "tenon: there is no command '%s'%s\nTry: tenon --help\n", name,
+		did_you_mean(name, names, N_COMMANDS, hint, sizeof(hint)));
+	return EXIT_USAGE;
+}
+
+static int is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
 int main(int argc, char **argv)
 {
 	take_standard_files();
@@ -49,19 +67,17 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+	if (is_one_of(argv[1], "--help", "-h", "help")) {
 		print_usage(stdout);
-		return EXIT_DONE;
+		return flushed(EXIT_DONE);
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (is_one_of(argv[1], "--version", "-V", "version")) {
 		printf("tenon %s\n", tn_version());
-		return EXIT_DONE;
+		return flushed(EXIT_DONE);
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+	for (size_t i = 0; i < N_COMMANDS; i++) {
 		if (!strcmp(argv[1], commands[i].name))
 			return flushed(commands[i].run(argc - 1, argv + 1));
 	}
-	fprintf(stderr, "tenon: no command '%s'\n", argv[1]);
-	print_usage(stderr);
-	return EXIT_USAGE;
+	return unknown(argv[1]);
 }

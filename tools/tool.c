@@ -3,7 +3,6 @@
  */
 #include "tool.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,36 +55,12 @@ int finish(tn_context *context)
 	return error ? report_error(error) : EXIT_DONE;
 }
 
-int parse_capture(const char *text, uint32_t *capture)
-{
-	static const char *const words[] = {
-		[TN_CAPTURE_AUTO] = "auto", [TN_CAPTURE_ON] = "on", [TN_CAPTURE_OFF] = "off"};
-	uint32_t i = 0;
-	while (i <= TN_CAPTURE_OFF && strcmp(words[i], text) != 0)
-		i++;
-	*capture = i;
-	return i <= TN_CAPTURE_OFF;
-}
+const char *const capture_words[] = {
+	[TN_CAPTURE_AUTO] = "auto", [TN_CAPTURE_ON] = "on", [TN_CAPTURE_OFF] = "off", NULL};
 
-int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value)
+int take_ledger(void *values, const char *argument)
 {
-	char *end;
-	if (*text < '0' || *text > '9')
-		return 0;
-	errno = 0;
-	unsigned long long number = strtoull(text, &end, 10);
-	if (errno || *end || number < lowest || number > highest)
-		return 0;
-	*value = number;
-	return 1;
-}
-
-int parse_real(const char *text, double *value)
-{
-	char *end;
-	double number = strtod(text, &end);
-	if (end == text || *end || !(number >= 0.0 && number < 1e30))
-		return 0;
-	*value = number;
-	return 1;
+	struct common_options *options = values;
+	options->ledger = argument ? 2 : 1;
+	return !argument || !strcmp(argument, "time");
 }

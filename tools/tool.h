@@ -6,6 +6,8 @@
 #ifndef TENON_TOOLS_TOOL_H
 #define TENON_TOOLS_TOOL_H
 
+#include "option_table.h"
+
 #include <tenon/tenon.h>
 
 /* Exit codes. */
@@ -48,10 +50,10 @@ void print_ledger(const tn_context *context);
 /* A variable of the environment, as the library reads them: NULL too in a privileged process. */
 const char *tool_environment(const char *name);
 
-/* Numbers on the command line; 0 when the text is not one, or is out of range. */
-int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value);
-int parse_real(const char *text, double *value);
-int parse_capture(const char *text, uint32_t *capture); /* auto, on or off: TN_CAPTURE_... */
+/* Rows of option_table.h: what --capture takes, by TN_CAPTURE_..., and --ledger[=time], whose values are
+ * struct common_options. */
+extern const char *const capture_words[];
+int take_ledger(void *values, const char *argument);
 
 /* A network read from a file that `tenon train --save` wrote. */
 struct saved_network {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "io/file.h"
 #include "paths.h"
@@ -33,9 +34,11 @@ static const struct tn_known_dataset known[] = {
 	 digit_names},
 };
 
+enum { N_KNOWN = sizeof(known) / sizeof(known[0]) };
+
 const struct tn_known_dataset *tn_known_dataset(const char *name)
 {
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < N_KNOWN; i++) {
 		if (!strcmp(known[i].name, name))
 			return &known[i];
 	}
@@ -88,6 +91,15 @@ static tn_status no_memory(const char *name, struct tn_error_info *error)
 	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", tn_file_label(name));
 }
 
+/* The known name most like that one, or NULL. */
+static const char *nearest_known(const char *name)
+{
+	const char *names[N_KNOWN];
+	for (size_t i = 0; i < N_KNOWN; i++)
+		names[i] = known[i].name;
+	return tn_name_nearest(name, names, N_KNOWN);
+}
+
 /* Names every place, and how to get it. */
 static tn_status not_found(const char *name, const char *data_dir, struct tn_error_info *error)
 {
@@ -99,6 +111,7 @@ static tn_status not_found(const char *name, const char *data_dir, struct tn_err
 		tn_mem_free(path);
 	}
 	const struct tn_known_dataset *entry = tn_known_dataset(name);
+	const char *like = entry ? NULL : nearest_known(name);
 	const char *text = places.data ? places.data : "?";
 	tn_status status;
 	if (entry && entry->package)
@@ -108,7 +121,9 @@ static tn_status not_found(const char *name, const char *data_dir, struct tn_err
 			entry->package, text);
 	else
 		status = tn_fail(error, TN_NOT_FOUND, OPERATION,
-				 "%.100s: not found; looked for the folders %s", name, text);
+				 "%.100s: not found%s%s%s; looked for the folders %s", name,
+				 like ? "; did you mean '" : "", like ? like : "", like ? "'?" : "",
+				 text);
 	tn_text_release(&places);
 	return status;
 }

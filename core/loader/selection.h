@@ -54,10 +54,4 @@ tn_status tn_simulation_parse(const char *text, struct tn_simulation *simulation
 /* The fault that is simulated for that backend; TN_OK: none. */
 tn_status tn_simulation_of(const struct tn_simulation *simulation, const char *name);
 
-/* How many letters must be inserted, removed, replaced or swapped with their neighbour to make b of
- * a, whatever their case.  Names longer than 63 are as far apart as can be. */
-size_t tn_name_distance(const char *a, const char *b);
-/* The nearest of n names that is near enough to be a misspelling, or NULL. */
-const char *tn_name_nearest(const char *name, const char *const *names, size_t n);
-
 #endif

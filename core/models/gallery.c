@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "array/runtime.h"
+#include "base/name.h"
 #include "models/models.h"
 
 static const struct {
@@ -31,14 +32,17 @@ void tn_model_add(tn_module *chain, const char *name, tn_module *member, tn_stat
 
 static void fail_unknown(struct tn_runtime *rt, const char *name)
 {
+	const char *known[N_MODELS];
 	char names[256] = "";
 	for (size_t i = 0; i < N_MODELS; i++) {
+		known[i] = gallery[i].info.name;
 		if (i)
 			strncat(names, ", ", sizeof(names) - strlen(names) - 1);
-		strncat(names, gallery[i].info.name, sizeof(names) - strlen(names) - 1);
+		strncat(names, known[i], sizeof(names) - strlen(names) - 1);
 	}
-	tn_runtime_fail(rt, TN_NOT_FOUND, "model_create", "no model '%s'; there are %s", name,
-			names);
+	const char *like = tn_name_nearest(name, known, N_MODELS);
+	tn_runtime_fail(rt, TN_NOT_FOUND, "model_create", "no model '%s'; there are %s%s%s%s", name,
+			names, like ? "; did you mean '" : "", like ? like : "", like ? "'?" : "");
 }
 
 tn_module *tn_model_create(tn_context *context, const char *name,

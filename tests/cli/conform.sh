@@ -18,7 +18,7 @@ run 2
 err_has 'expected one BACKEND or FILE.so'
 run 2 reference cpu
 run 2 --level=6 reference
-err_has "--level: expected N or N-M, 0 to 5, found '6'"
+err_has "--level: expected N or N-M, 0 to 5, the lower level first, found '6'"
 run 2 --level=3-1 reference
 run 2 --require=4 reference
 err_has "expected L0 to L5, found '4'"

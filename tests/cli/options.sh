@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# The manual page and --help name the same options.
+# The manual page and --help name the same options; what is wrong with an option is answered with what is
+# right.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 page=${TENON_SOURCE:?}/man/tenon.1
@@ -18,3 +19,60 @@ for option in $(grep -o 'Fl -[a-z][a-z-]*' "$page" | sed 's/Fl -/--/' | sort -u)
 	cat "$dir"/*.help | grep -q -e "$option" || [ "$option" = --version ] || [ "$option" = --help ] ||
 		fail "$option is in tenon(1) and in no --help"
 done
+
+# -h is --help, of every command and of the kit.
+for command in $commands models; do
+	# shellcheck disable=SC2046
+	run 0 $(echo "$command" | tr : ' ') -h
+	out_has "^usage: tenon $(echo "$command" | tr : ' ')"
+done
+for word in -h help --help; do
+	run 0 "$word"
+	out_has '^usage: tenon COMMAND'
+done
+for word in -V version --version; do
+	run 0 "$word"
+	out_has '^tenon [0-9]'
+done
+
+# refused TEXT ARGUMENTS...: the error has the text, and says where help is.
+refused() {
+	text=$1
+	shift
+	run 2 "$@"
+	err_has "$text"
+	err_has '^Try: .* --help$'
+	[ ! -s "$dir/out" ] || fail "tenon $*: wrote to stdout"
+}
+refused "there is no command 'trian'; did you mean 'train'?" trian
+refused "^tenon train: there is no option '--eopchs'; did you mean --epochs?" train --eopchs 3
+refused "no option '-epochs'; did you mean --epochs?" train -epochs 3
+refused "no option '--m'; did you mean --momentum, --max-shift or --metrics?" train --m 3
+refused "no option '--unlike-any'$" train --unlike-any
+refused "^tenon train: --optimizer: expected adamw or sgd, found 'adm'$" train --optimizer adm
+refused "found 'adawm'; did you mean 'adamw'?" train --optimizer adawm
+refused "--capture: expected auto, on or off, found 'offf'; did you mean 'off'?" train --capture offf
+refused "--batch: expected a whole number from 1 to 65536, found '0'" train --batch 0
+refused "--lr: expected a number above 0, found '0'" train --lr 0
+refused "--momentum: expected a number of at least 0, found '-1'" train --momentum=-1
+refused "--seed: expected a whole number below 2^64, found '-1'" train --seed=-1
+refused "--ledger: expected time or nothing, found 'tme'" train --ledger=tme
+refused "--quiet takes no argument, found '--quiet=3'" train --quiet=3
+refused "--save: expected FILE, found the end of the command line" train --save
+refused "--epochs: expected a whole number from 1 to 1000000, found the end" train --epochs
+refused "--stress-seconds: expected a number from 0 to 1e+06, found 'x'" doctor --stress-seconds x
+refused "^tenon bench: .*, found 'dispach'; did you mean 'dispatch'?" bench dispach
+refused "no operation 'matmull'; did you mean 'matmul'?" bench ops matmull
+refused "^tenon bench ops: --shape: expected 1 to 4 lengths .*, found '8y'" bench ops --shape 8y
+run 1 info --why cuad
+err_has "a backend 'cuad'; did you mean 'cuda'?"
+run 1 train mlp --data digit
+err_has "^tenon: dataset: digit: not found; did you mean 'digits'?"
+
+tenon=$TENON_BUILD/tenon-conform
+run 0 -h
+out_has '^usage: tenon-conform '
+refused "^tenon-conform: there is no option '--levle'; did you mean --level?" --levle=3 reference
+refused "^tenon-conform: --mode: expected test, perf or support, found 'fast'" --mode=fast reference
+refused "--device: expected a whole number from 0 to 1023, found '1024'" --device=1024 reference
+refused 'expected one BACKEND or FILE.so, found none'

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/name.h"
 #include "base/parameter.h"
 #include "check.h"
 
@@ -77,6 +78,29 @@ static void an_error_from_outside_is_one_printable_line(void **state)
 	assert_string_equal(text, "a?[2Jb c?????\xc3\xa9");
 }
 
+static void counts_slips_between_names(void **state)
+{
+	(void)state;
+	assert_int_equal(tn_name_distance("cpu", "cpu"), 0);
+	assert_int_equal(tn_name_distance("CPU", "cpu"), 0);
+	assert_int_equal(tn_name_distance("cppu", "cpu"), 1);
+	assert_int_equal(tn_name_distance("cpu", "cppu"), 1);
+	assert_int_equal(tn_name_distance("cup", "cpu"), 1);
+	assert_int_equal(tn_name_distance("kitten", "sitting"), 3);
+	assert_int_equal(tn_name_distance("", "abc"), 3);
+}
+
+static void finds_the_nearest_name_and_no_far_one(void **state)
+{
+	const char *const names[] = {"reference", "cuda", "cpu"};
+	(void)state;
+	assert_string_equal(tn_name_nearest("cppu", names, 3), "cpu");
+	assert_string_equal(tn_name_nearest("CUDA", names, 3), "cuda");
+	assert_string_equal(tn_name_nearest("referense", names, 3), "reference");
+	assert_null(tn_name_nearest("vulkan", names, 3));
+	assert_null(tn_name_nearest("x", names, 3));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +110,8 @@ int main(void)
 		cmocka_unit_test(an_error_from_outside_is_one_printable_line),
 		cmocka_unit_test(a_parameter_keeps_its_first_value_and_its_help),
 		cmocka_unit_test(a_privileged_process_ignores_variables_and_says_so),
+		cmocka_unit_test(counts_slips_between_names),
+		cmocka_unit_test(finds_the_nearest_name_and_no_far_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

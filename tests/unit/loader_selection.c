@@ -115,29 +115,6 @@ static void reads_simulated_faults(void **state)
 	assert_contains(error.text, "column 13");
 }
 
-static void counts_slips_between_names(void **state)
-{
-	(void)state;
-	assert_int_equal(tn_name_distance("cpu", "cpu"), 0);
-	assert_int_equal(tn_name_distance("CPU", "cpu"), 0);
-	assert_int_equal(tn_name_distance("cppu", "cpu"), 1);
-	assert_int_equal(tn_name_distance("cpu", "cppu"), 1);
-	assert_int_equal(tn_name_distance("cup", "cpu"), 1);
-	assert_int_equal(tn_name_distance("kitten", "sitting"), 3);
-	assert_int_equal(tn_name_distance("", "abc"), 3);
-}
-
-static void finds_the_nearest_name_and_no_far_one(void **state)
-{
-	const char *const names[] = {"reference", "cuda", "cpu"};
-	(void)state;
-	assert_string_equal(tn_name_nearest("cppu", names, 3), "cpu");
-	assert_string_equal(tn_name_nearest("CUDA", names, 3), "cuda");
-	assert_string_equal(tn_name_nearest("referense", names, 3), "reference");
-	assert_null(tn_name_nearest("vulkan", names, 3));
-	assert_null(tn_name_nearest("x", names, 3));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,8 +123,6 @@ int main(void)
 		cmocka_unit_test(a_name_of_31_letters_is_taken_and_one_of_32_is_not),
 		cmocka_unit_test(too_many_names_are_a_limit_and_no_overflow),
 		cmocka_unit_test(reads_simulated_faults),
-		cmocka_unit_test(counts_slips_between_names),
-		cmocka_unit_test(finds_the_nearest_name_and_no_far_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

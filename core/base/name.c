@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "base/name.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Damerau's distance with restricted swaps ("optimal string alignment"), by rows: row i holds the
+ * distances from a[0..i) to every b[0..j). */
+size_t tn_name_distance(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	if (n > 63 || m > 63)
+		return SIZE_MAX;
+	size_t rows[3][64];
+	for (size_t i = 0; i <= n; i++) {
+		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_up = rows[(i + 1) % 3];
+		for (size_t j = 0; j <= m; j++) {
+			if (i == 0 || j == 0) {
+				row[j] = i + j;
+				continue;
+			}
+			int x = tolower((unsigned char)a[i - 1]);
+			int y = tolower((unsigned char)b[j - 1]);
+			row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (x != y));
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+			    y == tolower((unsigned char)a[i - 2]))
+				row[j] = least(row[j], two_up[j - 2] + 1);
+		}
+	}
+	return rows[n % 3][m];
+}
+
+const char *tn_name_nearest(const char *name, const char *const *names, size_t n)
+{
+	/* One slip in names of up to four letters, two in up to seven, and so on. */
+	size_t best_distance = strlen(name) < 5 ? 1 : (strlen(name) + 1) / 3;
+	const char *best = NULL;
+	for (size_t i = 0; i < n; i++) {
+		size_t distance = tn_name_distance(name, names[i]);
+		if (distance < best_distance + (best == NULL)) {
+			best_distance = distance;
+			best = names[i];
+		}
+	}
+	return best;
+}

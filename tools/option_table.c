@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "option_table.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name.h"
+
+#define MOST_ROWS 32
+#define FIRST_VALUE 256 /* of getopt_long's, above all letters */
+
+const char *did_you_mean(const char *word, const char *const *names, size_t n, char *buffer,
+			 size_t size)
+{
+	const char *like = tn_name_nearest(word, names, n);
+	buffer[0] = '\0';
+	if (like)
+		snprintf(buffer, size, "; did you mean '%s'?", like);
+	return buffer;
+}
+
+int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value)
+{
+	char *end;
+	if (*text < '0' || *text > '9')
+		return 0;
+	errno = 0;
+	unsigned long long number = strtoull(text, &end, 10);
+	if (errno || *end || number < lowest || number > highest)
+		return 0;
+	*value = number;
+	return 1;
+}
+
+int parse_real(const char *text, double *value)
+{
+	char *end;
+	double number = strtod(text, &end);
+	if (end == text || *end || !(number >= 0.0 && number < 1e30))
+		return 0;
+	*value = number;
+	return 1;
+}
+
+static int wrong(const struct option_table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int wrong(const struct option_table *table, const char *format, ...)
+{
+	va_list arguments;
+	fprintf(stderr, "%s: ", table->command);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "\nTry: %s --help\n", table->command);
+	return OPTIONS_WRONG;
+}
+
+/* ---- Help -------------------------------------------------------------------------------------*/
+
+static const char *separator_of(const char *argument)
+{
+	return argument && strncmp(argument, "[=", 2) != 0 ? " " : "";
+}
+
+static int width_of(const struct option_row *row)
+{
+	const char *argument = row->argument ? row->argument : "";
+	return (int)(strlen(row->name) + strlen(separator_of(row->argument)) + strlen(argument));
+}
+
+/* Every line of `text` below the first one begins in the column of the first. */
+static void print_row(const char *name, const char *argument, const char *text, int width)
+{
+	int used = printf("  --%s%s%s", name, separator_of(argument), argument ? argument : "");
+	for (;;) {
+		size_t length = strcspn(text, "\n");
+		printf("%*s%.*s\n", width + 6 - used, "", (int)length, text);
+		if (!text[length])
+			return;
+		text += length + 1;
+		used = 0;
+	}
+}
+
+static int print_help(const struct option_table *table)
+{
+	int width = (int)strlen("help");
+	printf("usage: %s %s%s[options]\n\n", table->command, table->operands,
+	       *table->operands ? " " : "");
+	if (table->about)
+		printf("%s\n", table->about);
+	for (size_t i = 0; i < table->n_rows; i++)
+		width = width_of(&table->rows[i]) > width ? width_of(&table->rows[i]) : width;
+	for (size_t i = 0; i < table->n_rows; i++)
+		print_row(table->rows[i].name, table->rows[i].argument, table->rows[i].help, width);
+	print_row("help", NULL, "this (-h too)", width);
+	return OPTIONS_HELPED;
+}
+
+/* ---- Values -----------------------------------------------------------------------------------*/
+
+static int take_choice(const struct option_row *row, const char *text)
+{
+	for (uint32_t i = 0; row->choices[i]; i++) {
+		if (!strcmp(row->choices[i], text)) {
+			*row->choice = i;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int take_real(const struct option_row *row, const char *text)
+{
+	double number;
+	if (!parse_real(text, &number) || number < row->lowest ||
+	    (row->highest > 0 && number > row->highest) ||
+	    (row->above_lowest && number <= row->lowest))
+		return 0;
+	*row->real = number;
+	return 1;
+}
+
+/* 0: not a value of this option. */
+static int take_value(const struct option_row *row, const char *text)
+{
+	if (row->take)
+		return row->take(row->values, text);
+	if (row->flag)
+		*row->flag = 1;
+	if (row->text)
+		*row->text = text;
+	if (row->count)
+		return parse_count(text, (uint64_t)row->lowest, (uint64_t)row->highest, row->count);
+	if (row->real)
+		return take_real(row, text);
+	return row->choice ? take_choice(row, text) : 1;
+}
+
+/* "adamw or sgd"; `prefix` goes before each. */
+static void print_list(const char *prefix, const char *const *choices, char *buffer, size_t size)
+{
+	size_t used = 0;
+	for (size_t i = 0; choices[i] && used < size; i++) {
+		const char *between = !i ? "" : choices[i + 1] ? ", " : " or ";
+		used += (size_t)snprintf(buffer + used, size - used, "%s%s%s", between, prefix,
+					 choices[i]);
+	}
+}
+
+/* What the option takes, in words. */
+static const char *expected(const struct option_row *row, char *buffer, size_t size)
+{
+	if (row->take)
+		return row->expected;
+	if (row->choice)
+		print_list("", row->choices, buffer, size);
+	else if (row->count)
+		snprintf(buffer, size, "a whole number from %.0f to %.0f", row->lowest,
+			 row->highest);
+	else if (row->highest > 0)
+		snprintf(buffer, size, "a number %s %g %s %g", row->above_lowest ? "above" : "from",
+			 row->lowest, row->above_lowest ? "and up to" : "to", row->highest);
+	else
+		snprintf(buffer, size, "a number %s %g",
+			 row->above_lowest ? "above" : "of at least", row->lowest);
+	return buffer;
+}
+
+static int wrong_value(const struct option_table *table, const struct option_row *row,
+		       const char *text)
+{
+	char words[256], hint[80] = "";
+	size_t n = 0;
+	while (row->choice && row->choices[n])
+		n++;
+	if (n && text)
+		did_you_mean(text, row->choices, n, hint, sizeof(hint));
+	return wrong(table, "--%s: expected %s, found '%s'%s", row->name,
+		     expected(row, words, sizeof(words)), text ? text : "", hint);
+}
+
+/* ---- Names ------------------------------------------------------------------------------------*/
+
+/* The options that begin so, or else the one that is most like it. */
+static size_t options_like(const struct option_table *table, const char *name, const char **like)
+{
+	const char *names[MOST_ROWS + 1], *nearest;
+	size_t n = 0, n_like = 0;
+	for (; n < table->n_rows; n++)
+		names[n] = table->rows[n].name;
+	names[n++] = "help";
+	for (size_t i = 0; i < n; i++) {
+		if (*name && !strncmp(names[i], name, strlen(name)))
+			like[n_like++] = names[i];
+	}
+	if (!n_like && (nearest = tn_name_nearest(name, names, n)))
+		like[n_like++] = nearest;
+	return n_like;
+}
+
+static int wrong_name(const struct option_table *table, const char *word)
+{
+	const char *like[MOST_ROWS + 2] = {NULL};
+	char hint[512] = "", name[64];
+	const char *begin = word + strspn(word, "-");
+	int length = (int)strcspn(word, "=");
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(begin, "="), begin);
+	if (!options_like(table, name, like))
+		return wrong(table, "there is no option '%.*s'", length, word);
+	print_list("--", like, hint, sizeof(hint));
+	return wrong(table, "there is no option '%.*s'; did you mean %s?", length, word, hint);
+}
+
+/* The word that holds the option that getopt_long has just refused: it has gone past it, unless it is one
+ * of single letters of which some are left. */
+static const char *word_refused(char **argv)
+{
+	const char *word = argv[optind];
+	int is_begun = word && optopt && word[0] == '-' && word[1] == optopt;
+	return is_begun ? word : argv[optind - 1];
+}
+
+static int refuse(const struct option_table *table, int option, char **argv)
+{
+	const struct option_row *row =
+		optopt >= FIRST_VALUE ? &table->rows[optopt - FIRST_VALUE] : NULL;
+	char words[256];
+	if (row && option == ':')
+		return wrong(table, "--%s: expected %s, found the end of the command line",
+			     row->name,
+			     row->text ? row->argument : expected(row, words, sizeof(words)));
+	if (row)
+		return wrong(table, "--%s takes no argument, found '%s'", row->name,
+			     argv[optind - 1]);
+	return wrong_name(table, word_refused(argv));
+}
+
+static void fill(const struct option_table *table, struct option *options)
+{
+	for (size_t i = 0; i < table->n_rows; i++) {
+		const char *argument = table->rows[i].argument;
+		int form = !argument          ? no_argument
+			   : *argument == '[' ? optional_argument
+					      : required_argument;
+		options[i] = (struct option){table->rows[i].name, form, NULL, FIRST_VALUE + (int)i};
+	}
+	options[table->n_rows] = (struct option){"help", no_argument, NULL, 'h'};
+}
+
+int option_table_read(const struct option_table *table, int argc, char **argv)
+{
+	struct option options[MOST_ROWS + 2] = {{NULL, 0, NULL, 0}};
+	int option;
+	if (table->n_rows > MOST_ROWS)
+		return wrong(table, "has more than %d options", MOST_ROWS);
+	fill(table, options);
+	while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (option == 'h')
+			return print_help(table);
+		if (option < FIRST_VALUE)
+			return refuse(table, option, argv);
+		const struct option_row *row = &table->rows[option - FIRST_VALUE];
+		if (!take_value(row, optarg))
+			return wrong_value(table, row, optarg);
+	}
+	return OPTIONS_READ;
+}
