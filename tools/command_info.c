@@ -108,8 +108,9 @@ static void print_variables(const tn_context *context)
 	struct tn_variable variable = {.struct_size = sizeof(variable)};
 	for (size_t i = 0; !tn_variable_at(context, i, &variable); i++) {
 		printf("%-24s ", variable.name);
-		print_value(variable.value ? variable.value : "(not set)");
-		printf("\n  from %s; %s\n", variable.origin, variable.help);
+		print_value(variable.value ? variable.value : "");
+		printf("%s(%s)\n", variable.value ? " " : "", variable.origin);
+		printf("  %s\n", variable.help);
 	}
 }
 
