@@ -11,7 +11,7 @@
 #include "tool.h"
 
 /* Prints everything that a report knows of one backend, and what to do when it is absent; the exit
- * code. */
+ * code, EXIT_NO_BACKEND where it cannot be used. */
 int info_why(const tn_load_report *report, const char *name, int json);
 
 /* Prints a value and takes it; NULL: out of memory.  The exit code. */

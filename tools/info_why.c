@@ -17,7 +17,7 @@ static const struct {
 	tn_status status;
 	const char *text;
 } remedies[] = {
-	{TN_NO_PLUGIN, "install the package that brings it, or name the folder of its file in "
+	{TN_NO_PLUGIN, "install or build it as said above, or name the folder of its file in "
 		       "TENON_PLUGIN_PATH"},
 	{TN_BAD_PLUGIN, "replace the file; its author can see with tenon-conform what is wrong"},
 	{TN_ABI_MISMATCH, "install the build of the plugin for this version of Tenon"},
@@ -42,7 +42,7 @@ static const char *remedy(tn_status status)
 		if (remedies[i].status == status)
 			return remedies[i].text;
 	}
-	return "see tenon-troubleshooting(7)";
+	return "see the reason above; tenon doctor tests the device";
 }
 
 /* The other devices of the report that are this one. */
@@ -111,7 +111,7 @@ static void print_row(const tn_load_report *report, const struct tn_load_row *ro
 		printf("  hardware: %s, %s\n", row->hardware,
 		       row->hardware_seen ? "present" : "not seen");
 	if (row->packages[0])
-		printf("  packages that bring it: %s\n", row->packages);
+		printf("  packages: %s\n", row->packages);
 	for (uint32_t i = 0; i < row->n_devices; i++)
 		print_device(report, row, i);
 }
@@ -162,9 +162,12 @@ int info_why(const tn_load_report *report, const char *name, int json)
 	const struct tn_load_row *row = tn_load_report_find(report, name);
 	if (!row)
 		return unknown(report, name);
-	if (json)
-		return print_row_json(report, row);
-	print_row(report, row);
-	print_others(report, row);
-	return EXIT_DONE;
+	int code = row->status ? EXIT_NO_BACKEND : EXIT_DONE;
+	if (!json) {
+		print_row(report, row);
+		print_others(report, row);
+	} else if (print_row_json(report, row)) {
+		code = EXIT_FAILED;
+	}
+	return code;
 }

@@ -136,6 +136,8 @@ static const char *read_line(struct tn_known *entry, char *line, const char *roo
 		snprintf(entry->hardware, sizeof(entry->hardware), "%s", value);
 	} else if (!strcmp(key, "packages")) {
 		snprintf(entry->packages, sizeof(entry->packages), "%s", value);
+	} else if (!strcmp(key, "source")) {
+		snprintf(entry->source, sizeof(entry->source), "%s", value);
 	} else if (!strcmp(key, "kind")) {
 		entry->kind = kind_of(value);
 		if (!entry->kind)

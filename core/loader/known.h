@@ -12,7 +12,8 @@
  *	sign      any number: a path (a pattern of glob(7) too) that is there when the hardware is, or
  *	          `pci VENDOR CLASS`, hexadecimal, CLASS a prefix: "pci 10de 03"; without any, the
  *	          hardware is always there
- *	packages  what to install
+ *	packages  what to install: the plugin's own package, or those of the libraries that it opens
+ *	source    what the plugin is built from, in words, where no package brings it
  *
  * Unknown keys are left alone, for later versions.
  */
@@ -27,6 +28,7 @@ struct tn_known {
 	char name[32];
 	char hardware[128];
 	char packages[256];
+	char source[256];
 	uint32_t kind; /* TN_DEVICE_..., 0: not said */
 	int n_signs;
 	int seen; /* one of its signs is there, or it has none */

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/memory.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "loader/choose.h"
 #include "loader/known.h"
@@ -123,9 +124,20 @@ static void add_loaded(struct tn_text *text, const struct tn_load_report *report
 	}
 }
 
-/* Says in a row without a file why there is none. */
+/* "; install acme-npu", or "; it is built from NAME's sources, and needs libnpu1" */
+static void add_remedy(struct tn_text *text, const struct tn_known *known)
+{
+	if (known->source[0])
+		tn_text_format(text, "; it is built from %s", known->source);
+	if (known->packages[0])
+		tn_text_format(text, known->source[0] ? ", and needs %s" : "; install %s",
+			       known->packages);
+}
+
+/* Says in a row without a file why there is none.  `known`: what a data file knows of it, or NULL;
+ * `like`: a name that may have been meant, or NULL. */
 static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *row,
-				const char *like)
+				const struct tn_known *known, const char *like)
 {
 	tn_status fault = tn_simulation_of(&loading->simulation, row->name);
 	struct tn_text text;
@@ -137,13 +149,12 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 		row->status = TN_EXCLUDED;
 	else
 		tn_text_format(&text, "no file backend_%s.so was found", row->name);
-	if (row->packages[0] && row->status == TN_NO_PLUGIN)
-		tn_text_format(&text, "; install %s", row->packages);
+	if (known && row->status == TN_NO_PLUGIN)
+		add_remedy(&text, known);
 	if (like)
 		tn_text_format(&text, "; did you mean '%s'?", like);
 	/* Of a name that nothing knows: what there is instead. */
-	if (tn_selection_names(&loading->selection, row->name) && !like && !fault &&
-	    !row->packages[0])
+	if (tn_selection_names(&loading->selection, row->name) && !like && !fault && !known)
 		add_loaded(&text, loading->report);
 	int done = !text.failed && tn_report_set(&row->text, text.data);
 	tn_text_release(&text);
@@ -168,7 +179,7 @@ static tn_status add_known(struct tn_loading *loading, const struct tn_known_lis
 			    !tn_report_set(&row->packages, entry->packages))
 				return TN_OUT_OF_MEMORY;
 			if (absent)
-				status = explain_absent(loading, row, NULL);
+				status = explain_absent(loading, row, entry, NULL);
 		}
 	}
 	return status;
@@ -181,7 +192,7 @@ static tn_status add_asked(struct tn_loading *loading, const char *name, int gue
 		return TN_OK;
 	const char *like = guess ? nearest(loading->report, name) : NULL;
 	struct tn_load_row *row = tn_report_add(loading->report, name);
-	return row ? explain_absent(loading, row, like) : TN_OUT_OF_MEMORY;
+	return row ? explain_absent(loading, row, NULL, like) : TN_OUT_OF_MEMORY;
 }
 
 static tn_status add_all_asked(struct tn_loading *loading)

@@ -37,16 +37,25 @@ fi
 out_has '"selection"'
 out_has '"fell_back"'
 
-run 0 info --why opencl
-out_has 'packages'
-out_has 'what to do: install the package'
+run 3 info --why opencl
+out_has "no file backend_opencl.so .* built from the project plugins/opencl of Tenon's source tree"
+out_has '^  packages: ocl-icd-libopencl1$'
+out_has 'what to do: install or build it as said above'
+# The packages that data files name are Debian's.
+if apt-cache show libc6 >/dev/null 2>&1; then
+	for package in $(sed -n 's/^packages = //p' "${TENON_SOURCE:?}"/plugins/*/*.backend | tr -d ,); do
+		apt-cache show "$package" >/dev/null 2>&1 || fail "Debian has no package '$package'"
+	done
+fi
 run 1 info --why nothing-like-this
-run 0 info --why opencl --json
-out_has '"what_to_do": "install the package'
+run 3 info --why opencl --json
+out_has '"what_to_do": "install or build it'
 run 0 info --why reference --json
 out_has '"selected_device"'
-run 0 info --env
-out_has TENON_BACKEND
+TENON_SEED=3 run 0 info --env
+out_has '^TENON_BACKEND  *(not set)$'
+out_has '^TENON_SEED  *3 (environment)$'
+! grep -q 'from not set' "$dir/out" || fail "'from not set'"
 out_has TENON_FALLBACK
 TENON_LOG="$(printf 'off\351')" run 1 info --env
 TENON_CPU_OPENBLAS="$(printf '/no\351ne')" TENON_LOG=off run 0 info --env --json
@@ -99,7 +108,7 @@ out_has 'needs a UUID of its own'
 mkdir "$dir/more"
 cp "$fixtures/backend_null_slot.so" "$dir/plugins"
 cp "$fixtures/backend_null_slot.so" "$dir/more"
-TENON_PLUGIN_PATH=$dir/plugins:$dir/more run 0 info --why null_slot
+TENON_PLUGIN_PATH=$dir/plugins:$dir/more run 3 info --why null_slot
 out_has "file: $dir/plugins/backend_null_slot.so"
 out_has "also found: $dir/more/backend_null_slot.so: BAD_PLUGIN: table"
 

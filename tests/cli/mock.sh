@@ -22,7 +22,7 @@ out_has TENON_MOCK
 # absent FAULT STATUS STAGE TEXT [FOLDER]: one notice and the next device; required, exit status 3.
 absent() {
 	TENON_PLUGIN_PATH="${5:-$mock}:$others"
-	TENON_MOCK=$1 TENON_BACKEND=mock run 0 info --why mock
+	TENON_MOCK=$1 TENON_BACKEND=mock run 3 info --why mock
 	out_has "mock: $2"
 	out_has "stage reached: $3"
 	err_has "mock not used: $2: $4"

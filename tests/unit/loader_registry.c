@@ -297,7 +297,8 @@ static void visible_hardware_without_its_backend_is_said_once(void **state)
 					   "kind = accelerator\nsign = /dev/nul[l]\n"
 					   "packages = acme-npu\n");
 	put_text("backends.d/gpu.backend", "name = gpu\nhardware = Acme GPU\nkind = gpu\n"
-					   "sign = /nonexistent\n");
+					   "sign = /nonexistent\npackages = libgpu1\n"
+					   "source = Acme's source tree\n");
 	put_text("backends.d/bad.backend", "name = bad\nwhat is this\n");
 	put_text("backends.d/notes.txt", "not read\n");
 	assert_ok(open_selected(&opened, NULL));
@@ -306,6 +307,9 @@ static void visible_hardware_without_its_backend_is_said_once(void **state)
 	assert_int_equal(row_of(&opened, "npu")->hardware_seen, 1);
 	assert_int_equal(row_of(&opened, "gpu")->hardware_seen, 0);
 	assert_string_equal(row_of(&opened, "npu")->packages, "acme-npu");
+	assert_string_equal(row_of(&opened, "gpu")->text,
+			    "no file backend_gpu.so was found; it is built from Acme's source "
+			    "tree, and needs libgpu1");
 	assert_int_equal(tn_load_report_notice_count(opened.report), 1);
 	assert_string_equal(tn_load_report_notice(opened.report, 0),
 			    "Acme NPU present, npu not used: NO_PLUGIN: no file backend_npu.so was "
