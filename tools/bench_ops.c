@@ -34,9 +34,10 @@ struct figures {
 	double reference; /* median on the reference backend; 0: not measured */
 };
 
-struct peaks {
-	int threads;
-	double gflops, gbytes;
+/* One operation that was measured. */
+struct row {
+	struct bench_case c;
+	struct figures figures;
 };
 
 /* "8x64x32x32" */
@@ -133,88 +134,114 @@ static double rate_of(const struct figures *figures)
 	return 1e-9 * figures->amount / figures->median;
 }
 
-static double part_of_peak(const struct figures *figures, const struct peaks *peaks)
+static double part_of_peak(const struct figures *figures, const struct bench_peaks *peaks)
 {
-	double peak = figures->is_arithmetic ? peaks->gflops : peaks->gbytes;
+	double peak = figures->is_arithmetic ? peaks->gflops.best : peaks->gbytes.best;
 	return peak > 0 ? rate_of(figures) / peak : 0;
 }
 
-static void print_row(const struct bench_case *c, const struct figures *figures,
-		      const struct peaks *peaks)
+static void print_row(const struct row *row, const struct bench_peaks *peaks)
 {
+	const struct figures *figures = &row->figures;
 	char text[96], ratio[32] = "";
 	if (figures->reference > 0)
 		snprintf(ratio, sizeof(ratio), "%9.1f", figures->reference / figures->median);
-	printf("%-11s %-15s %10.1f %10.1f %9.2f %-7s %6.1f %%%s\n", c->operation->name,
-	       shape_text(c, text, sizeof(text)), 1e6 * figures->best, 1e6 * figures->median,
+	printf("%-11s %-15s %10.1f %10.1f %9.2f %-7s %6.1f %%%s\n", row->c.operation->name,
+	       shape_text(&row->c, text, sizeof(text)), 1e6 * figures->best, 1e6 * figures->median,
 	       rate_of(figures), figures->is_arithmetic ? "GFLOP/s" : "GB/s",
 	       100 * part_of_peak(figures, peaks), ratio);
-	fflush(stdout);
 }
 
-static json_t *json_row(const struct bench_case *c, const struct figures *figures,
-			const struct peaks *peaks)
+static json_t *json_row(const struct row *row, const struct bench_peaks *peaks)
 {
+	const struct figures *figures = &row->figures;
 	char text[96];
-	json_t *row =
-		json_pack("{s:s, s:s, s:f, s:f, s:f, s:s, s:f}", "operation", c->operation->name,
-			  "shape", shape_text(c, text, sizeof(text)), "best_seconds", figures->best,
-			  "median_seconds", figures->median, "rate", rate_of(figures), "unit",
-			  figures->is_arithmetic ? "GFLOP/s" : "GB/s", "of_peak",
-			  part_of_peak(figures, peaks));
+	json_t *object =
+		json_pack("{s:s, s:s, s:f, s:f, s:f, s:s, s:f}", "operation",
+			  row->c.operation->name, "shape", shape_text(&row->c, text, sizeof(text)),
+			  "best_seconds", figures->best, "median_seconds", figures->median, "rate",
+			  rate_of(figures), "unit", figures->is_arithmetic ? "GFLOP/s" : "GB/s",
+			  "of_peak", part_of_peak(figures, peaks));
 	if (figures->reference > 0)
-		json_object_set_new(row, "reference_seconds", json_real(figures->reference));
-	return row;
+		json_object_set_new(object, "reference_seconds", json_real(figures->reference));
+	return object;
 }
 
-static void print_head(tn_context *context, const struct peaks *peaks, int tiers)
+static int is_steady(const struct bench_peaks *peaks)
 {
-	printf("%s\n", tn_device_name(tn_device_current(context)));
-	printf("the processor, %d thread%s: %.1f GFLOP/s, copies %.1f GB/s\n\n", peaks->threads,
-	       peaks->threads == 1 ? "" : "s", peaks->gflops, peaks->gbytes);
-	printf("%-11s %-15s %10s %10s %17s %8s%s\n", "operation", "shape", "best us", "median us",
-	       "rate", "of peak", tiers ? "  reference / it" : "");
+	return !bench_peak_varies(&peaks->gflops) && !bench_peak_varies(&peaks->gbytes);
 }
 
-/* All operations that are wanted; `slow` is a context of the reference backend, or NULL. */
+static void print_all(const struct row *rows, size_t n, const struct bench_peaks *peaks,
+		      const char *device, int tiers)
+{
+	printf("%s\n", device);
+	printf("the processor, %d thread%s, at its best: %.1f GFLOP/s, %.1f GB/s\n", peaks->threads,
+	       peaks->threads == 1 ? "" : "s", peaks->gflops.best, peaks->gbytes.best);
+	if (!is_steady(peaks))
+		printf("not reliable: the machine is busy, half of the time it gave less than 80 "
+		       "%% "
+		       "of that\n");
+	printf("\n%-11s %-15s %10s %10s %17s %8s%s\n", "operation", "shape", "best us", "median us",
+	       "rate", "of peak", tiers ? "  reference / it" : "");
+	for (size_t i = 0; i < n; i++)
+		print_row(&rows[i], peaks);
+}
+
+static int print_all_json(const struct row *rows, size_t n, const struct bench_peaks *peaks,
+			  const char *device)
+{
+	json_t *operations = json_array();
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(operations, json_row(&rows[i], peaks));
+	return print_json(json_pack(
+		"{s:o, s:i, s:f, s:f, s:b, s:o}", "device", printable_json(device), "threads",
+		peaks->threads, "peak_gflops", peaks->gflops.best, "peak_gbytes",
+		peaks->gbytes.best, "reliable", is_steady(peaks), "operations", operations));
+}
+
+/* All operations that are wanted, the peaks between them; `slow` is a context of the reference backend,
+ * or NULL. */
 static int measure_all(const struct command_line *line, tn_context *context, tn_context *slow,
-		       const struct peaks *peaks, json_t *rows)
+		       struct bench_peaks *peaks, struct row *rows, size_t *n)
 {
 	const struct bench_operation *operation;
 	for (size_t i = 0; (operation = bench_operation_at(i)) != NULL; i++) {
-		struct bench_case c;
-		struct figures figures = {0}, reference = {0};
+		struct row *row = &rows[*n];
+		struct figures reference = {0};
 		if (!wanted(line, operation))
 			continue;
-		if (slow && !measure(line, operation, slow, &c, &reference))
+		if (slow && !measure(line, operation, slow, &row->c, &reference))
 			return finish(slow);
-		if (!measure(line, operation, context, &c, &figures))
+		if (!measure(line, operation, context, &row->c, &row->figures))
 			return finish(context);
-		figures.reference = reference.median;
-		if (line->json)
-			json_array_append_new(rows, json_row(&c, &figures, peaks));
-		else
-			print_row(&c, &figures, peaks);
+		row->figures.reference = reference.median;
+		bench_peaks_sample(peaks);
+		struct bench_peak *peak =
+			row->figures.is_arithmetic ? &peaks->gflops : &peaks->gbytes;
+		double reached = 1e-9 * row->figures.amount / row->figures.best;
+		peak->best = reached > peak->best ? reached : peak->best;
+		(*n)++;
 	}
 	return EXIT_DONE;
 }
 
 static int run(const struct command_line *line, tn_context *context, tn_context *slow)
 {
-	int threads = bench_threads();
-	const struct peaks peaks = {threads, bench_peak_gflops(threads),
-				    bench_peak_gbytes(threads)};
-	json_t *rows = json_array();
-	if (!line->json)
-		print_head(context, &peaks, line->tiers);
-	int code = measure_all(line, context, slow, &peaks, rows);
-	if (line->json && !code)
-		return print_json(
-			json_pack("{s:o, s:i, s:f, s:f, s:o}", "device",
-				  printable_json(tn_device_name(tn_device_current(context))),
-				  "threads", threads, "peak_gflops", peaks.gflops, "peak_gbytes",
-				  peaks.gbytes, "operations", rows));
-	json_decref(rows);
+	static struct row rows[BENCH_MOST_OPERATIONS];
+	const char *device = tn_device_name(tn_device_current(context));
+	struct bench_peaks peaks;
+	size_t n = 0;
+	int code = EXIT_FAILED;
+	if (!bench_peaks_open(&peaks, bench_threads()))
+		fprintf(stderr, "tenon bench ops: out of memory\n");
+	else
+		code = measure_all(line, context, slow, &peaks, rows, &n);
+	if (!code && line->json)
+		code = print_all_json(rows, n, &peaks, device);
+	else if (!code)
+		print_all(rows, n, &peaks, device, line->tiers);
+	bench_peaks_close(&peaks);
 	return code;
 }
 
@@ -278,7 +305,7 @@ static int read_options(struct command_line *line, int argc, char **argv)
 {
 	const struct option_row rows[] = {
 		{"shape", "AxBx...", "of those whose shape has as many axes", .take = take_shape,
-		 .values = line, .expected = "2 to 4 lengths from 1 to 16777216, as 64x128"},
+		 .values = line, .expected = "1 to 4 lengths from 1 to 16777216, as 64x128"},
 		{"tiers", NULL, "on the reference backend too, with the ratio",
 		 .flag = &line->tiers},
 		{"samples", "N", "of a fiftieth of a second each (9)", .count = &line->samples,

@@ -30,10 +30,28 @@ void bench_sort(struct bench_times *times);
 /* One thread for each that the library computes on: TENON_THREADS, else the processors. */
 int bench_threads(void);
 
-/* What the processor can do with so many threads, best of a few samples: single precision multiply-adds
- * with its widest vectors, and bytes read and written by copies past the caches.  0: out of memory. */
-double bench_peak_gflops(int threads);
-double bench_peak_gbytes(int threads);
+/* The most that was seen of one thing, in 1e9 a second; what an operation reached counts too. */
+struct bench_peak {
+	double best;
+	double rates[BENCH_MOST_SAMPLES]; /* of the samples */
+	int n;
+};
+
+/* What the processor can do with so many threads: single precision multiply-adds with its widest
+ * vectors, and bytes read and written by copies past the caches. */
+struct bench_peaks {
+	int threads;
+	struct bench_peak gflops, gbytes;
+	char *from, *to;
+};
+
+/* Takes a few samples; 0: out of memory. */
+int bench_peaks_open(struct bench_peaks *peaks, int threads);
+/* One more: a machine that others use too does not give all that it can at every moment. */
+void bench_peaks_sample(struct bench_peaks *peaks);
+void bench_peaks_close(struct bench_peaks *peaks);
+/* Was half of the samples far below the best? */
+int bench_peak_varies(const struct bench_peak *peak);
 
 /* ---- Operations ------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #define ROUNDS 1000000
 #define CHAINS 10
 #define SAMPLES 7
+#define LEAST_OF_BEST 0.8
 #define MOST_THREADS 256
 #define COPY_BYTES ((size_t)64 << 20) /* of each of the two arrays; all threads together */
 
@@ -95,17 +96,7 @@ static double together(struct worker *workers, int n)
 	return bench_seconds() - start;
 }
 
-static double best_of(struct worker *workers, int n)
-{
-	double best = together(workers, n);
-	for (int i = 1; i < SAMPLES; i++) {
-		double seconds = together(workers, n);
-		best = seconds < best ? seconds : best;
-	}
-	return best;
-}
-
-double bench_peak_gflops(int threads)
+static double sample_gflops(int threads)
 {
 	static struct worker workers[MOST_THREADS];
 	int lanes;
@@ -113,26 +104,57 @@ double bench_peak_gflops(int threads)
 	memset(workers, 0, sizeof(workers));
 	for (int i = 0; i < threads; i++)
 		workers[i].run = run;
-	return 2e-9 * lanes * CHAINS * ROUNDS * threads / best_of(workers, threads);
+	return 2e-9 * lanes * CHAINS * ROUNDS * threads / together(workers, threads);
 }
 
-double bench_peak_gbytes(int threads)
+static double sample_gbytes(const struct bench_peaks *peaks)
 {
 	static struct worker workers[MOST_THREADS];
-	size_t part = COPY_BYTES / (size_t)threads;
-	char *from = malloc(COPY_BYTES), *to = malloc(COPY_BYTES);
-	double rate = 0.0;
+	size_t part = COPY_BYTES / (size_t)peaks->threads;
 	memset(workers, 0, sizeof(workers));
-	if (from && to) {
-		memset(from, 1, COPY_BYTES);
-		memset(to, 2, COPY_BYTES);
-		for (int i = 0; i < threads; i++)
-			workers[i] = (struct worker){.to = to + (size_t)i * part,
-						     .from = from + (size_t)i * part,
-						     .bytes = part};
-		rate = 2e-9 * (double)part * threads / best_of(workers, threads);
-	}
-	free(from);
-	free(to);
-	return rate;
+	for (int i = 0; i < peaks->threads; i++)
+		workers[i] = (struct worker){.to = peaks->to + (size_t)i * part,
+					     .from = peaks->from + (size_t)i * part,
+					     .bytes = part};
+	return 2e-9 * (double)part * peaks->threads / together(workers, peaks->threads);
+}
+
+static void add(struct bench_peak *peak, double rate)
+{
+	if (peak->n < BENCH_MOST_SAMPLES)
+		peak->rates[peak->n++] = rate;
+	peak->best = rate > peak->best ? rate : peak->best;
+}
+
+int bench_peaks_open(struct bench_peaks *peaks, int threads)
+{
+	*peaks = (struct bench_peaks){
+		.threads = threads, .from = malloc(COPY_BYTES), .to = malloc(COPY_BYTES)};
+	if (!peaks->from || !peaks->to)
+		return 0;
+	memset(peaks->from, 1, COPY_BYTES);
+	memset(peaks->to, 2, COPY_BYTES);
+	for (int i = 0; i < SAMPLES; i++)
+		bench_peaks_sample(peaks);
+	return 1;
+}
+
+void bench_peaks_sample(struct bench_peaks *peaks)
+{
+	add(&peaks->gflops, sample_gflops(peaks->threads));
+	add(&peaks->gbytes, sample_gbytes(peaks));
+}
+
+void bench_peaks_close(struct bench_peaks *peaks)
+{
+	free(peaks->from);
+	free(peaks->to);
+}
+
+int bench_peak_varies(const struct bench_peak *peak)
+{
+	int below = 0;
+	for (int i = 0; i < peak->n; i++)
+		below += peak->rates[i] < LEAST_OF_BEST * peak->best;
+	return 2 * below > peak->n;
 }
