@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * matmul of the CPU backend beside a direct cblas_sgemm with the same number of threads (for one row
- * beside cblas_sgemv too).  Prints lines of GFLOP/s, medians.
+ * matmul of the CPU backend beside a direct cblas_sgemm with the same number of threads each in a process
+ * of its own, where OpenBLAS's threads do not wait on the other's processors.  Prints lines of GFLOP/s,
+ * medians.
  *
  *     TENON_BUILD=$PWD bench/matmul [--threads N] [--filter TEXT] [--samples N]
  */
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "bench.h"
 
@@ -47,10 +50,8 @@ static const struct shape shapes[] = {
 
 struct job {
 	const struct shape *shape;
-	struct bench_backend *host;
-	sgemm_fn sgemm;
-	void (*set_num_threads)(int);
-	int threads;
+	struct bench_backend *host; /* of the side that is Tenon's */
+	sgemm_fn sgemm;             /* of the other */
 	float *a, *b, *c;
 };
 
@@ -87,45 +88,137 @@ static void run_backend(void *argument)
 		fprintf(stderr, "matmul failed\n");
 }
 
-static void measure(struct job *job, const struct shape *shape, const struct bench_options *options)
+/* ---- A side in a process of its own ------------------------------------------------------------- */
+
+static void take_shape(struct job *job, const struct shape *shape)
 {
-	char name[64];
 	size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
-	double gflop = 2e-9 * (double)m * (double)n * (double)k;
-	struct bench_side sides[2] = {{.run = run_backend, .argument = job},
-				      {.run = run_peer, .argument = job}};
-	snprintf(name, sizeof(name), "matmul %s %dx%dx%d", shape->what, shape->m, shape->n,
-		 shape->k);
-	if (!bench_wanted(options, name))
-		return;
+	tn_mem_free(job->a);
+	tn_mem_free(job->b);
+	tn_mem_free(job->c);
 	job->shape = shape;
 	job->a = bench_floats(m * k);
 	job->b = bench_floats(k * n);
 	job->c = bench_floats(m * n);
-	job->set_num_threads(job->threads);
-	bench_interleave_n(sides, 2, options->samples);
-	bench_line(name, "GFLOP/s", gflop / bench_median(&sides[0].samples),
-		   gflop / bench_median(&sides[1].samples), "OpenBLAS");
-	tn_mem_free(job->a);
-	tn_mem_free(job->b);
-	tn_mem_free(job->c);
+}
+
+/* For each number that comes in, a sample of that shape: seconds of a call. */
+static void serve(struct bench_side *side, int in, int out)
+{
+	struct job *job = side->argument;
+	int repeats = 1, index;
+	while (read(in, &index, sizeof(index)) == sizeof(index)) {
+		if (job->shape != &shapes[index]) {
+			take_shape(job, &shapes[index]);
+			double once = bench_time(side, 1);
+			once = bench_time(side, 1);
+			repeats = once < 0.001 ? (int)(0.001 / once) + 1 : 1;
+		}
+		bench_settle(side);
+		double seconds = bench_time(side, repeats);
+		if (write(out, &seconds, sizeof(seconds)) != sizeof(seconds))
+			return;
+	}
+}
+
+static int open_tenon(struct job *job, int threads)
+{
+	static struct bench_backend host;
+	job->host = &host;
+	return bench_open(&host, "cpu", (unsigned)threads);
+}
+
+static int open_openblas(struct job *job, int threads)
+{
+	void (*set_num_threads)(int) = NULL;
+	void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return 0;
+	*(void **)&job->sgemm = dlsym(library, "cblas_sgemm");
+	*(void **)&set_num_threads = dlsym(library, "openblas_set_num_threads");
+	if (!job->sgemm || !set_num_threads)
+		return 0;
+	set_num_threads(threads);
+	if (threads > 1)
+		bench_clock = CLOCK_MONOTONIC;
+	return 1;
+}
+
+struct process {
+	int to, from;
+};
+
+/* The child ends when its input does. */
+static int start(struct process *process, int (*open)(struct job *job, int threads),
+		 void (*run)(void *argument), int threads)
+{
+	int to[2], from[2];
+	if (pipe(to) || pipe(from))
+		return 0;
+	pid_t child = fork();
+	if (child < 0)
+		return 0;
+	if (child == 0) {
+		struct job job = {0};
+		struct bench_side side = {.run = run, .argument = &job};
+		close(to[1]);
+		close(from[0]);
+		if (open(&job, threads))
+			serve(&side, to[0], from[1]);
+		_exit(0);
+	}
+	close(to[0]);
+	close(from[1]);
+	*process = (struct process){to[1], from[0]};
+	return 1;
+}
+
+/* Seconds of a call; negative: the process has ended. */
+static double sample(const struct process *process, int index)
+{
+	double seconds;
+	if (write(process->to, &index, sizeof(index)) != sizeof(index) ||
+	    read(process->from, &seconds, sizeof(seconds)) != sizeof(seconds))
+		return -1;
+	return seconds;
+}
+
+/* ---- Both in turns ------------------------------------------------------------------------------ */
+
+static int measure(const struct process sides[2], int index, const struct bench_options *options)
+{
+	const struct shape *s = &shapes[index];
+	struct bench_samples samples[2] = {{.n = 0}, {.n = 0}};
+	double gflop = 2e-9 * s->m * s->n * s->k;
+	char name[64];
+	snprintf(name, sizeof(name), "matmul %s %dx%dx%d", s->what, s->m, s->n, s->k);
+	if (!bench_wanted(options, name))
+		return 1;
+	for (int i = 0; i < 2 * options->samples; i++) {
+		double seconds = sample(&sides[i % 2], index);
+		if (seconds < 0)
+			return 0;
+		samples[i % 2].seconds[samples[i % 2].n++] = seconds;
+	}
+	bench_line(name, "GFLOP/s", gflop / bench_median(&samples[0]),
+		   gflop / bench_median(&samples[1]), "OpenBLAS");
+	return 1;
 }
 
 int main(int argc, char **argv)
 {
 	struct bench_options options = bench_parse(argc, argv);
-	struct bench_backend host = {0};
-	struct job job = {.host = &host, .threads = options.threads};
-	void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (!library || !bench_open(&host, "cpu", (unsigned)job.threads)) {
-		printf("# matmul needs libopenblas.so.0 and the plugin (TENON_BUILD)\n");
-		return 77;
-	}
-	*(void **)&job.sgemm = dlsym(library, "cblas_sgemm");
-	*(void **)&job.set_num_threads = dlsym(library, "openblas_set_num_threads");
+	struct process sides[2];
+	signal(SIGPIPE, SIG_IGN);
 	bench_pause.tv_nsec = 150000000;
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
-		measure(&job, &shapes[i], &options);
-	bench_close(&host);
+	if (!start(&sides[0], open_tenon, run_backend, options.threads) ||
+	    !start(&sides[1], open_openblas, run_peer, options.threads))
+		return 1;
+	for (int i = 0; i < (int)(sizeof(shapes) / sizeof(*shapes)); i++) {
+		if (!measure(sides, i, &options)) {
+			printf("# matmul needs libopenblas.so.0 and the plugin (TENON_BUILD)\n");
+			return 77;
+		}
+	}
 	return 0;
 }

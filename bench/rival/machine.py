@@ -5,6 +5,7 @@ import datetime
 import os
 import platform
 import subprocess
+import sys
 
 import process
 
@@ -33,7 +34,7 @@ def package(name):
 
 
 def python_version(module):
-    return output(["/usr/bin/python3", "-c", "import %s; print(%s.__version__)" % (module, module)],
+    return output([sys.executable, "-c", "import %s; print(%s.__version__)" % (module, module)],
                   process.rival_environment(1))
 
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+import load
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETTLE = 0.03  # seconds in which the threads of the one measured before fall asleep
 
@@ -74,15 +76,16 @@ def rival_ways(what):
 
 
 class Peaks:
-    """bench/peaks: a round of the machine's peaks whenever `go` is called."""
+    """bench/peaks: a round of the machine's peaks, and a look at what others do, whenever `go` is called."""
 
     def __init__(self, build):
-        self.values = {}
+        self.values, self.others = {}, []
         self.process = subprocess.Popen([os.path.join(build, "bench/peaks"), "--on-demand"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def go(self):
         time.sleep(SETTLE)
+        self.others.append(load.others())
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
         for line in iter(self.process.stdout.readline, "\n"):

@@ -7,6 +7,8 @@ import os
 import re
 import statistics
 
+import load
+
 # What is asked: text, pattern of the rows it speaks of, at least, goal.  Of several rows the geometric mean counts.
 ASKED = [
     ("conv 3x3, 64 to 512 channels, b32: forward", r"conv forward 3x3 (\d+)-\1 .*b32$", 1.5, 2.5),
@@ -71,7 +73,7 @@ class Result:
                           "verdict": judge(mean, least, goal)})
         return table
 
-    def finish(self, peaks, folder):
+    def finish(self, peaks, others, folder):
         self.say("")
         self.say("%-46s %-24s %7s %7s %6s  %s" % ("what is asked", "", "ratio", "worst", "cases", ""))
         table = self.asked()
@@ -86,17 +88,24 @@ class Result:
         for (name, unit), values in peaks.items():
             best = min(values) if unit == "us" else max(values)
             self.say("  %-40s %8.4g %10.4g %s" % (name, best, statistics.median(values), unit))
+        doubts = load.doubts(others, peaks)
+        self.doubt(doubts)
         if folder:
-            self.keep(folder, table, peaks)
+            self.keep(folder, table, peaks, {"doubts": doubts, "others_busy": [round(n, 2) for n in others]})
 
-    def keep(self, folder, table, peaks):
+    def doubt(self, doubts):
+        """Marks the run, where something speaks against it."""
+        for reason in doubts:
+            self.say("BUSY MACHINE, these ratios prove nothing: " + reason)
+
+    def keep(self, folder, table, peaks, load_found):
         model = re.sub(r"[^a-z0-9]+", "-", self.machine["processor"].split(",")[0].lower()).strip("-")
         stem = os.path.join(folder, "%s-%s-%s" % (re.sub(r"[ :]", "-", self.machine["date"][:16]), model, self.mode))
         os.makedirs(folder, exist_ok=True)
         with open(stem + ".txt", "w", encoding="utf-8") as file:
             file.write("\n".join(self.lines) + "\n")
         with open(stem + ".json", "w", encoding="utf-8") as file:
-            json.dump({"machine": self.machine, "settings": self.settings, "rows": self.rows, "asked": table,
+            json.dump({"machine": self.machine, "settings": self.settings, "rows": self.rows, "asked": table, "load": load_found,
                        "peaks": [{"name": n, "unit": u, "values": v} for (n, u), v in peaks.items()]}, file, indent=1)
             file.write("\n")
         print("\nkept in %s.txt and .json" % stem)

@@ -75,3 +75,21 @@ run 2 bench dispatch more
 run 3 bench ops --backend 'absent!'
 run 0 bench dispatch --backend reference --elements 3
 out_has 'add into a new array'
+
+# bench/compare: the programs that it names are there, and a run on a busy machine is marked.
+bench=${TENON_SOURCE:?}/bench
+for program in $(sed -n 's/^    ("\([a-z]*\)", .*/\1/p' "$bench/rival/programs_run.py"); do
+	[ -f "$bench/$program.c" ] || fail "programs_run.py names bench/$program, which is not there"
+done
+found=$(env -u TENON_BUILD "$TENON_BUILD/tests/with-plugins" env | sed -n 's/^TENON_BUILD=//p')
+[ "$found" = "$TENON_BUILD" ] || fail "with-plugins: expected TENON_BUILD $TENON_BUILD, found '$found'"
+python=$(command -v python3) || exit 0
+cat >"$dir/marks.py" <<'END'
+import load
+flops, copies = ("multiply-add", "GFLOP/s"), ("copy", "GB/s")
+assert load.doubts([0.1, 0.0, 0.9], {flops: [100, 97, 98], copies: [10, 40]}) == []
+assert "others kept 1.5 processors busy" in load.doubts([1.5, 1.4, 1.9], {})[0]
+assert "multiply-add: the median is 50 %" in load.doubts([0.0], {flops: [100, 50, 40]})[0]
+assert load.others() >= 0
+END
+PYTHONPATH=$bench/rival "$python" -B "$dir/marks.py" || fail "load.py"
