@@ -38,6 +38,17 @@ size_t tn_name_distance(const char *a, const char *b)
 	return rows[n % 3][m];
 }
 
+/* Has `name` the letters of `word` in their order, beginning with the same, and few more?  "adm", "adamw" */
+static int is_short_for(const char *word, const char *name)
+{
+	size_t n = strlen(word), found = 0;
+	if (n < 2 || strlen(name) > 2 * n || *word != *name)
+		return 0;
+	for (; *name && found < n; name++)
+		found += *name == word[found];
+	return found == n;
+}
+
 const char *tn_name_nearest(const char *name, const char *const *names, size_t n)
 {
 	/* One slip in names of up to four letters, two in up to seven, and so on. */
@@ -50,5 +61,7 @@ const char *tn_name_nearest(const char *name, const char *const *names, size_t n
 			best = names[i];
 		}
 	}
+	for (size_t i = 0; !best && i < n; i++)
+		best = is_short_for(name, names[i]) ? names[i] : NULL;
 	return best;
 }

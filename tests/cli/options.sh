@@ -49,7 +49,7 @@ refused "^tenon train: there is no option '--eopchs'; did you mean --epochs?" tr
 refused "no option '-epochs'; did you mean --epochs?" train -epochs 3
 refused "no option '--m'; did you mean --momentum, --max-shift or --metrics?" train --m 3
 refused "no option '--unlike-any'$" train --unlike-any
-refused "^tenon train: --optimizer: expected adamw or sgd, found 'adm'$" train --optimizer adm
+refused "^tenon train: --optimizer: expected adamw or sgd, found 'adm'; did you mean 'adamw'?" train --optimizer adm
 refused "found 'adawm'; did you mean 'adamw'?" train --optimizer adawm
 refused "--capture: expected auto, on or off, found 'offf'; did you mean 'off'?" train --capture offf
 refused "--batch: expected a whole number from 1 to 65536, found '0'" train --batch 0
