@@ -42,7 +42,7 @@ paste "$dir/cuda" "$dir/cpu" | awk -v steps=$steps '
 
 # The same command, whatever is there.
 # A tenth of the pictures: what is asked is where it runs.
-train='train lenet --data digits --validation 900 --epochs 1 --batch 128 --quiet'
+train='train lenet --data digits --validation 0.9 --epochs 1 --batch 128 --quiet'
 mkdir "$dir/front"
 libraries=$LD_LIBRARY_PATH
 for library in libnvidia-ml.so.1 libcudart.so.13 libcublas.so.13 libnvrtc.so.13; do

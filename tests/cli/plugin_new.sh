@@ -56,7 +56,7 @@ run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger --m
 [ "$(host_runs "$dir/out")" -eq 0 ] || { cat "$dir/out" >&2; fail "something still runs on the host"; }
 [ "$(native_runs "$dir/out")" -gt 0 ] || { cat "$dir/out" >&2; fail "expected native runs"; }
 at_least "$(metric test_accuracy "$dir/b")" 0.8
-TENON_FALLBACK=error run 0 train lenet --data digits --validation 900 --epochs 1 --batch 64 \
+TENON_FALLBACK=error run 0 train lenet --data digits --validation 0.9 --epochs 1 --batch 64 \
 	--backend 'acme!' --quiet
 
 # The pieces of the page build in the project, and the slot that it adds is used.
