@@ -11,6 +11,7 @@
 #include "scan_value.h"
 
 #define INLINE static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 
 INLINE double combine_reals(uint32_t combiner, double a, double b)
 {
@@ -107,35 +108,59 @@ INLINE void scan_reals(struct cpu_scan_block *b, uint32_t combiner, tn_dtype inp
 		b->carry[c].real = combine_reals(combiner, own.carry[c].real, local[c]);
 }
 
-INLINE void scan_reals_of(struct cpu_scan_block *b, uint32_t combiner, uint32_t width)
-{
-	tn_dtype input = b->kind->input, output = b->kind->output;
-	if (input == TN_F32 && output == TN_F32 && !b->kind->exclusive)
-		scan_reals(b, combiner, TN_F32, TN_F32, 0, width);
-	else if (input == TN_F64 && !b->kind->exclusive)
-		scan_reals(b, combiner, TN_F64, TN_F64, 0, width);
-	else
-		scan_reals(b, combiner, input, output, b->kind->exclusive, width);
-}
-
-INLINE void scan_reals_by(struct cpu_scan_block *b, uint32_t width)
+INLINE void scan_by_combiner(struct cpu_scan_block *b, tn_dtype dtype, uint32_t width)
 {
 	switch (b->kind->combiner) {
 	case TN_REDUCE_SUM:
-		return scan_reals_of(b, TN_REDUCE_SUM, width);
+		return scan_reals(b, TN_REDUCE_SUM, dtype, dtype, 0, width);
 	case TN_REDUCE_PRODUCT:
-		return scan_reals_of(b, TN_REDUCE_PRODUCT, width);
+		return scan_reals(b, TN_REDUCE_PRODUCT, dtype, dtype, 0, width);
 	case TN_REDUCE_MAX:
-		return scan_reals_of(b, TN_REDUCE_MAX, width);
+		return scan_reals(b, TN_REDUCE_MAX, dtype, dtype, 0, width);
 	default:
-		return scan_reals_of(b, TN_REDUCE_MIN, width);
+		return scan_reals(b, TN_REDUCE_MIN, dtype, dtype, 0, width);
 	}
+}
+
+/* What is common has functions for its elements and for a whole block's width. */
+INLINE void scan_known(struct cpu_scan_block *b, tn_dtype dtype)
+{
+	if (b->width == CPU_SCAN_WIDTH)
+		scan_by_combiner(b, dtype, CPU_SCAN_WIDTH);
+	else if (b->width == 1)
+		scan_by_combiner(b, dtype, 1);
+	else
+		scan_by_combiner(b, dtype, b->width);
+}
+
+static NOINLINE void scan_f32(struct cpu_scan_block *b)
+{
+	scan_known(b, TN_F32);
+}
+
+static NOINLINE void scan_f64(struct cpu_scan_block *b)
+{
+	scan_known(b, TN_F64);
+}
+
+/* Other pairs of dtypes, and exclusive scans. */
+static NOINLINE void scan_any_reals(struct cpu_scan_block *b)
+{
+	const struct cpu_scan_kind *kind = b->kind;
+	if (kind->input == TN_F32 && kind->output == TN_F32)
+		scan_reals(b, kind->combiner, TN_F32, TN_F32, 1, b->width);
+	else if (kind->input == TN_F64)
+		scan_reals(b, kind->combiner, TN_F64, TN_F64, 1, b->width);
+	else if (kind->input == TN_F16 && kind->output == TN_F16)
+		scan_reals(b, kind->combiner, TN_F16, TN_F16, kind->exclusive, b->width);
+	else
+		scan_reals(b, kind->combiner, kind->input, kind->output, kind->exclusive, b->width);
 }
 
 /* ---- All others ------------------------------------------------------------------------------*/
 
 INLINE void scan_wholes(struct cpu_scan_block *b, uint32_t combiner, int is_unsigned,
-			uint32_t width)
+			tn_dtype input, tn_dtype output, uint32_t width)
 {
 	struct cpu_scan_kind kind = *b->kind;
 	struct cpu_scan_block own = *b;
@@ -147,11 +172,11 @@ INLINE void scan_wholes(struct cpu_scan_block *b, uint32_t combiner, int is_unsi
 		for (uint32_t c = 0; c < width; c++) {
 			uint64_t before = local[c];
 			local[c] = combine_wholes(combiner, is_unsigned, before,
-						  cpu_whole_at(own.in[c], kind.input));
+						  cpu_whole_at(own.in[c], input));
 			own.in[c] += own.in_step;
 			if (!own.writes)
 				continue;
-			cpu_whole_to(own.out[c], kind.output,
+			cpu_whole_to(own.out[c], output,
 				     combine_wholes(combiner, is_unsigned, own.carry[c].whole,
 						    kind.exclusive ? before : local[c]));
 			own.out[c] += own.out_step;
@@ -162,33 +187,51 @@ INLINE void scan_wholes(struct cpu_scan_block *b, uint32_t combiner, int is_unsi
 			combine_wholes(combiner, is_unsigned, own.carry[c].whole, local[c]);
 }
 
-INLINE void scan_wholes_by(struct cpu_scan_block *b, uint32_t width)
+INLINE void scan_wholes_of(struct cpu_scan_block *b, uint32_t combiner, int is_unsigned)
 {
-	uint32_t combiner = b->kind->combiner;
-	if (combiner == TN_REDUCE_SUM)
-		scan_wholes(b, TN_REDUCE_SUM, 0, width);
-	else if (b->kind->is_unsigned)
-		scan_wholes(b, combiner, 1, width);
+	tn_dtype input = b->kind->input, output = b->kind->output;
+	if (b->width == CPU_SCAN_WIDTH)
+		scan_wholes(b, combiner, is_unsigned, input, output, CPU_SCAN_WIDTH);
+	else if (b->width == 1)
+		scan_wholes(b, combiner, is_unsigned, input, output, 1);
 	else
-		scan_wholes(b, combiner, 0, width);
+		scan_wholes(b, combiner, is_unsigned, input, output, b->width);
+}
+
+static NOINLINE void scan_whole_sums(struct cpu_scan_block *b)
+{
+	if (b->width == CPU_SCAN_WIDTH && b->kind->input == TN_I64)
+		scan_wholes(b, TN_REDUCE_SUM, 0, TN_I64, TN_I64, CPU_SCAN_WIDTH);
+	else
+		scan_wholes_of(b, TN_REDUCE_SUM, 0);
+}
+
+static NOINLINE void scan_unsigned(struct cpu_scan_block *b)
+{
+	scan_wholes_of(b, b->kind->combiner, 1);
+}
+
+static NOINLINE void scan_signed(struct cpu_scan_block *b)
+{
+	scan_wholes_of(b, b->kind->combiner, 0);
 }
 
 /* ---- The block -------------------------------------------------------------------------------*/
 
-INLINE void scan_width(struct cpu_scan_block *b, uint32_t width)
-{
-	if (b->kind->is_real)
-		scan_reals_by(b, width);
-	else
-		scan_wholes_by(b, width);
-}
-
 void cpu_scan_block(struct cpu_scan_block *b)
 {
-	if (b->width == CPU_SCAN_WIDTH)
-		scan_width(b, CPU_SCAN_WIDTH);
-	else if (b->width == 1)
-		scan_width(b, 1);
+	const struct cpu_scan_kind *kind = b->kind;
+	int is_same = kind->input == kind->output && !kind->exclusive;
+	if (is_same && kind->input == TN_F32)
+		scan_f32(b);
+	else if (is_same && kind->input == TN_F64)
+		scan_f64(b);
+	else if (kind->is_real)
+		scan_any_reals(b);
+	else if (kind->combiner == TN_REDUCE_SUM)
+		scan_whole_sums(b);
+	else if (kind->is_unsigned)
+		scan_unsigned(b);
 	else
-		scan_width(b, b->width);
+		scan_signed(b);
 }
