@@ -19,6 +19,7 @@ AC_DEFUN([TN_FLAGS], [
 		-Wundef -Wpointer-arith -Wwrite-strings -fvisibility=hidden -fno-math-errno
 		-fno-trapping-math], [TN_APPEND_FLAG([TN_CFLAGS], tn_flag)])
 	AS_IF([test "$enable_werror" = yes], [TN_CFLAGS="$TN_CFLAGS -Werror"])
+	TN_PLAIN_CFLAGS="$TN_CFLAGS"
 	TN_LDFLAGS="-Wl,-z,defs -Wl,-z,now -Wl,-z,noexecstack"
 	AS_IF([test -n "$with_sanitizer" && test "$with_sanitizer" != no], [
 		TN_CFLAGS="$TN_CFLAGS -fsanitize=$with_sanitizer -fno-omit-frame-pointer -fno-sanitize-recover=all"
@@ -36,6 +37,7 @@ AC_DEFUN([TN_FLAGS], [
 	TN_APPEND_FLAG([TN_VECTOR_CFLAGS], [-ftree-vectorize])
 	TN_APPEND_FLAG([TN_VECTOR_CFLAGS], [-fvect-cost-model=dynamic])
 	AC_SUBST([TN_CFLAGS])
+	AC_SUBST([TN_PLAIN_CFLAGS])
 	AC_SUBST([TN_VECTOR_CFLAGS])
 	AC_SUBST([TN_LDFLAGS])
 	AM_CONDITIONAL([FUZZING], [test "$enable_fuzzing" = yes])
