@@ -71,6 +71,15 @@ struct NAME(tile) {
 	T alpha, beta; /* `beta` is 1 from the second block of k on */
 };
 
+/* The last columns of a row, fewer than NR.  Out of line: inlined for each number of rows it is most of what
+ * the compiler has to do here. */
+static __attribute__((noinline)) void NAME(store_part)(T *c, const struct NAME(tile) * t,
+						       const T *sum)
+{
+	for (int64_t j = 0; j < t->n; j++)
+		c[j] = t->beta == 0 ? sum[j] : sum[j] + t->beta * c[j];
+}
+
 /* A row of the tile: c := alpha sum + beta c. */
 static inline __attribute__((always_inline)) void NAME(store)(T *c, const struct NAME(tile) * t,
 							      VECTOR low, VECTOR high)
@@ -89,8 +98,7 @@ static inline __attribute__((always_inline)) void NAME(store)(T *c, const struct
 	}
 	memcpy(sum, &low, sizeof(low));
 	memcpy(sum + WIDTH, &high, sizeof(high));
-	for (int64_t j = 0; j < t->n; j++)
-		c[j] = t->beta == 0 ? sum[j] : sum[j] + t->beta * c[j];
+	NAME(store_part)(c, t, sum);
 }
 
 /* The tile's rows, a number known to the compiler, so that their sums stay in registers. */
