@@ -17,7 +17,9 @@
 
 #define MAX_KERNELS 4096u
 #define BUCKETS 1024u
-#define NO_OPTIONS ""
+/* The own kernels need no textures, and none of what the runtime declares for device code: a third less to
+ * compile. */
+#define OWN_OPTIONS "--minimal "
 
 struct cuda_kernel {
 	struct cuda_kernel *next;
@@ -201,8 +203,7 @@ static tn_status compile(struct cuda_job *job)
 	struct cuda_kernels *kernels = device->kernels;
 	const struct cuda_unit unit = {.file = "tenon.cu",
 				       .source = kernels->source.data,
-				       .options = kernels->options.length ? kernels->options.data
-									  : NO_OPTIONS};
+				       .options = kernels->options.data};
 	tn_status status = cuda_compile(device, &kernels->target, &unit, &kernels->binary,
 					job->call->error, job->operation);
 	if (!status)
@@ -334,7 +335,7 @@ static void print_defines(struct cuda_text *options, const char *name,
 			  const struct cuda_define *defines, uint32_t n)
 {
 	cuda_text_clear(options);
-	cuda_text_format(options, "-DKERNEL_%s ", name);
+	cuda_text_format(options, OWN_OPTIONS "-DKERNEL_%s ", name);
 	for (uint32_t k = 0; k < n; k++)
 		cuda_text_format(options, "-D%s=%lld ", defines[k].name,
 				 (long long)defines[k].value);
@@ -386,6 +387,7 @@ static int add_preludes(struct cuda_kernels *kernels, const struct cuda_printer 
 	struct cuda_text *source = &kernels->source;
 	cuda_text_clear(source);
 	cuda_text_clear(&kernels->options);
+	cuda_text_add(&kernels->options, OWN_OPTIONS);
 	if (!printer->has_normal)
 		cuda_text_add(source, "#define TN_NO_NORMAL\n");
 	print_host_prelude(source);
