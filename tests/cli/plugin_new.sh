@@ -20,7 +20,7 @@ make_in() {
 		fail "make $*"
 	}
 }
-# check_in LEVEL: its `make check`, of the levels up to that one
+# check_in LEVEL: its `make check`, of the levels up to that one.  The first is run as a user runs it.
 check_in() { make_in check LEVEL="L$1" CONFORM="$TENON_BUILD/tenon-conform --level=0-$1"; }
 # host_runs FILE: the sum of the ledger's column
 host_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $5 } END { print n + 0 }' "$1"; }
@@ -36,7 +36,7 @@ nm -D "$project/backend_acme.so" | grep -q ' tenon_backend$' || fail "tenon_back
 [ "$(nm -D --defined-only "$project/backend_acme.so" | grep -c -v -e asan -e ubsan)" -eq 1 ] ||
 	fail "more than tenon_backend is exported"
 ! readelf -d "$project/backend_acme.so" | grep NEEDED | grep tenon || fail "it is linked to Tenon"
-check_in 1
+make_in check
 
 # It is found, loaded in a process of its own, and trains: all of it on the host.
 run 0 info --probe "$project/backend_acme.so"

@@ -2,9 +2,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 # shellcheck shell=sh
 #
-# What the tests of the CUDA backend on the simulated CUDA share.  Each is one level or two: they run beside
-# each other, and a process that has been through long arrays is slow afterwards, since the simulated device
-# takes its memory out of the host's reach page by page where the processor has no keys for that.
+# What the tests of the CUDA backend on the simulated CUDA share.  Each is one level or two, so that they run
+# beside each other.
 set -u
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 plugin=$TENON_BUILD/.libs/backend_cuda.so
