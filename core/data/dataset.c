@@ -6,6 +6,7 @@
  */
 #include "data/dataset.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,15 @@ static tn_status check(const struct tn_dataset_raw *raw, const char *name,
 			error, TN_SHAPE, OPERATION,
 			"%s: expected pictures of %u channels, which normalise_as is for, found %u",
 			name, raw->normalise_as->channels, raw->format.channels);
+	for (uint32_t c = 0; raw->normalise_as && c < raw->format.channels; c++) {
+		double mean = raw->normalise_as->mean[c],
+		       deviation = raw->normalise_as->deviation[c];
+		if (!isfinite(mean) || !isfinite(deviation) || deviation <= 0)
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "%s: normalise_as, channel %u: expected a finite mean and a "
+				       "positive deviation, found %g and %g",
+				       name, c, mean, deviation);
+	}
 	for (uint64_t i = 0; i < raw->n; i++) {
 		if (raw->labels[i] < 0 || (uint32_t)raw->labels[i] >= raw->format.n_classes)
 			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,

@@ -64,7 +64,8 @@ static char *temporary_name(const char *path)
 	return tn_text_take(&text);
 }
 
-/* Opens the folder, so that once the file has its name nothing but syncing the folder is left. */
+/* Opens the folder, so that once the file has its name nothing but syncing the folder is left.  One that may
+ * be written and not read cannot be synced, and the file is saved all the same. */
 static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *error)
 {
 	size_t length = folder_length(file->path);
@@ -76,8 +77,12 @@ static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *err
 		return tn_fail(error, TN_OUT_OF_MEMORY, file->operation, "%s: no memory",
 			       tn_file_label(file->path));
 	file->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int reason = file->folder < 0 ? errno : 0;
 	tn_mem_free(folder);
-	return file->folder < 0 ? system_error(file, "opening its folder", error) : TN_OK;
+	errno = reason;
+	if (reason && reason != EACCES)
+		return system_error(file, "opening its folder", error);
+	return TN_OK;
 }
 
 /* Opens a temporary file that no one else has. */
@@ -152,7 +157,7 @@ tn_status tn_new_file_write(struct tn_new_file *file, const void *data, size_t s
 /* Makes the rename durable.  Some file systems do not sync folders (EINVAL): nothing more to do. */
 static tn_status sync_folder(const struct tn_new_file *file, struct tn_error_info *error)
 {
-	if (fsync(file->folder) < 0 && errno != EINVAL)
+	if (file->folder >= 0 && fsync(file->folder) < 0 && errno != EINVAL)
 		return system_error(file, "written, but syncing its folder", error);
 	return TN_OK;
 }

@@ -26,7 +26,8 @@
 /* libpng and zlib tell of failed allocations in words alone: "out of memory", "insufficient memory". */
 static int is_out_of_memory(const png_image *png)
 {
-	return strstr(png->message, "emory") != NULL;
+	return strstr(png->message, "out of memory") || strstr(png->message, "Out of memory") ||
+	       strstr(png->message, "nsufficient memory");
 }
 
 static tn_status refuse(const char *path, const png_image *png, struct tn_error_info *error)
@@ -39,10 +40,10 @@ static tn_status refuse(const char *path, const png_image *png, struct tn_error_
 }
 
 /* Does the picture depend on chunks of that type?  On all that are critical (a capital letter), on
- * transparency and on the colour space. */
+ * transparency, on the colour space and on the bits that are significant (libpng's table of gamma). */
 static int is_used(const unsigned char *type)
 {
-	static const char *const used[] = {"tRNS", "gAMA", "cHRM", "sRGB", "iCCP"};
+	static const char *const used[] = {"tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "cICP"};
 	int found = !(type[0] & 0x20);
 	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
 		found |= memcmp(type, used[i], 4) == 0;

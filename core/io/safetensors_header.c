@@ -249,6 +249,10 @@ static tn_status read_pair(struct tn_safetensors *file, struct tn_json_reader *r
 {
 	char *key, *value;
 	const char *path = tn_file_label(file->file.path);
+	if (file->n_metadata == TN_SAFETENSORS_MAX_TENSORS)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: expected at most %u pairs of metadata, found more", path,
+			       TN_SAFETENSORS_MAX_TENSORS);
 	struct tn_metadata_entry *list = make_room(file->metadata, file->n_metadata, sizeof(*list));
 	if (!list)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for metadata",

@@ -121,7 +121,8 @@ struct tn_dataset_options {
  *
  * *out is owned (tn_dataset_destroy), written only on success.
  * TN_NOT_FOUND: the text lists where was looked, and the Debian package that has it, if any.
- * TN_INVALID_ARGUMENT: validation_fraction is not from 0 to 1.  TN_SHAPE: images and labels differ in
+ * TN_INVALID_ARGUMENT: validation_fraction is not from 0 to 1, a mean of normalise_as is not finite
+ * or a deviation not positive.  TN_SHAPE: images and labels differ in
  * number, train and test in size, or pictures and normalise_as in channels.  TN_FORMAT: a label
  * that is none of the training part's classes; and the errors of tn_idx_read.
  * [thread: any | since 0.1] */

@@ -84,7 +84,8 @@ struct tn_train_options {
 /* Trains on the data set's training part by cross-entropy: per batch forward, backward, one step.
  * The module is left evaluating.  TN_CANCELLED: a callback stopped it; what was learned stays.
  * TN_NOT_FINITE: the loss of a step is infinite or not a number.  The training ends before the next step,
- * the text has the epoch, the step (from 1, over all epochs) and the loss; the weights are of no use. */
+ * the text has the epoch, the step (from 1, over all epochs) and the loss; the weights are of no use.
+ * A loss is from before its step's update: what the last step made of the weights, only evaluating shows. */
 TN_API tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset *dataset,
 			  const struct tn_train_options *options);
 

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "plugin.h"
 #include "room.h"
@@ -72,10 +73,22 @@ static const char *fetch(struct cpu_blas *blas, const struct name *names, size_t
 	return NULL;
 }
 
+/* A path to what is no regular file: to open a pipe would wait for its other end for ever. */
+static int is_no_file(const char *path)
+{
+	struct stat found;
+	return strchr(path, '/') && !stat(path, &found) && !S_ISREG(found.st_mode);
+}
+
 /* Opens one file: 1 when it has everything; else `note` says what is wrong. */
 static int try_library(struct cpu_blas *blas, const char *file)
 {
 	memset(blas, 0, sizeof(*blas));
+	if (is_no_file(file)) {
+		snprintf(blas->note, sizeof(blas->note),
+			 "OpenBLAS not usable: %.200s is not a regular file", file);
+		return 0;
+	}
 	blas->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 	if (!blas->handle) {
 		snprintf(blas->note, sizeof(blas->note), "OpenBLAS missing: %.200s", dlerror());
@@ -132,7 +145,7 @@ static const char *const files[] = {"libopenblas.so.0", "libopenblas.so", "libop
 static int is_open(const char *const *names, size_t n)
 {
 	void *handle = NULL;
-	for (size_t i = 0; i < n && !handle; i++)
+	for (size_t i = 0; i < n && !handle && !is_no_file(names[i]); i++)
 		handle = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
 	if (handle)
 		dlclose(handle);

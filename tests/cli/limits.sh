@@ -30,6 +30,10 @@ limited() {
 	grep -q 'OpenBLAS' "$dir/err" && printf '%s: %s\n' "$1" "$(grep OpenBLAS "$dir/err")"
 	return 0
 }
+# A pipe in OpenBLAS's place is not waited for.
+mkfifo "$dir/pipe"
+TENON_CPU_OPENBLAS=$dir/pipe limited 'a pipe for a library' :
+err_has 'pipe is not a regular file'
 for kib in 50000 100000 150000 200000 300000 450000 600000 900000; do
 	limited "ulimit -v $kib" "ulimit -v $kib"
 done
