@@ -115,6 +115,11 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 		return usage_error("train",
 				   "--data: expected a path in UTF-8, which is what --save "
 				   "can store, found other bytes");
+	if (c->save && c->metrics_path && output_same(c->save, c->metrics_path))
+		return usage_error("train",
+				   "--save and --metrics: expected two files, found '%s'"
+				   " and '%s', which are one",
+				   c->save, c->metrics_path);
 	return c->data ? OPTIONS_READ : usage_error("train", "--data is missing");
 }
 

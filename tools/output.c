@@ -68,3 +68,11 @@ int output_possible(const char *command, const char *option, const char *path, i
 		return new_name_possible(&o);
 	return access(path, W_OK) ? refuse(&o, strerror(errno)) : 1;
 }
+
+int output_same(const char *a, const char *b)
+{
+	struct stat x, y;
+	if (!strcmp(a, b))
+		return 1;
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}

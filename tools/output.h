@@ -16,6 +16,9 @@ enum { OUTPUT_WHOLE, OUTPUT_IN_PLACE };
  * `tenon COMMAND: OPTION PATH: ...`, and returns 0. */
 int output_possible(const char *command, const char *option, const char *path, int how);
 
+/* Do both paths name one file?  Files that are not there yet are told apart by their paths alone. */
+int output_same(const char *a, const char *b);
+
 /* The metrics of a training: one JSON object a line, each written at once, so that the run can be followed. */
 struct metrics {
 	const char *path;

@@ -35,6 +35,16 @@ no_training --save "$dir/fifo"
 err_has 'expected a regular file'
 [ -p "$dir/fifo" ] || fail "the pipe is gone"
 
+# One file cannot hold both.
+printf 'old\n' >"$dir/both"
+ln -s both "$dir/link"
+for metrics in both link; do
+	run 2 train mlp --data digits --epochs 1 --save "$dir/both" --metrics "$dir/$metrics"
+	err_has '--save and --metrics: expected two files, found '
+done
+run 2 train mlp --data digits --epochs 1 --save "$dir/new" --metrics "$dir/new"
+[ "$(cat "$dir/both")" = old ] || fail "--save and --metrics of one file: it has changed"
+
 # A file that is there stays as it is until a training begins.
 printf 'old\n' >"$dir/old"
 run 1 train nosuch --data digits --metrics "$dir/old" --save "$dir/old.net"
