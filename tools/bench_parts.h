@@ -30,7 +30,7 @@ void bench_sort(struct bench_times *times);
 /* One thread for each that the library computes on: TENON_THREADS, else the processors. */
 int bench_threads(void);
 
-/* The most that was seen of one thing, in 1e9 a second; what an operation reached counts too. */
+/* The most that the samples of one thing gave, in 1e9 a second. */
 struct bench_peak {
 	double best;
 	double rates[BENCH_MOST_SAMPLES]; /* of the samples */
