@@ -3,6 +3,7 @@
  */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,10 +32,9 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 {
 	const struct option_row rows[] = {
 		{"why", "NAME", "what became of one backend, and what to do", .text = &c->why},
-		{"env", NULL, "the variables that are read, their values and where they are from",
+		{"env", NULL, "the variables that are read, their values and origins",
 		 .flag = &c->env},
-		{"probe", "[FILE]",
-		 "load a plugin file, or all there are, each in a process of its own",
+		{"probe", "[FILE]", "load a plugin file, or all there are, each in its own process",
 		 .take = take_probe, .values = c},
 		{"timeout", "MS", "how long the probe of a file may take (10000)",
 		 .count = &c->timeout, .lowest = 1, .highest = 600000},
@@ -52,13 +52,17 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 	return OPTIONS_READ;
 }
 
+static int out_of_memory(void)
+{
+	fprintf(stderr, "tenon info: out of memory\n");
+	return EXIT_FAILED;
+}
+
 static int print_report(tn_load_report *report, int json)
 {
 	const char *text = json ? tn_load_report_json(report) : tn_load_report_text(report);
-	if (!text) {
-		fprintf(stderr, "tenon info: out of memory\n");
-		return EXIT_FAILED;
-	}
+	if (!text)
+		return out_of_memory();
 	write_wrapped(stdout, text, json ? 0 : terminal_columns(STDOUT_FILENO));
 	if (json)
 		fputc('\n', stdout);
@@ -94,24 +98,40 @@ static int probe(const struct info_command *c)
 }
 
 /* Control characters, those of UTF-8 (U+0080 to U+009F) too, become '?'. */
-static void print_value(const char *value)
+static void write_value(FILE *out, const char *value)
 {
 	const unsigned char *c = (const unsigned char *)value;
 	for (; *c; c++) {
 		int control = *c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
-		putchar(control ? '?' : *c);
+		fputc(control ? '?' : *c, out);
 	}
 }
 
-static void print_variables(const tn_context *context)
+static void write_variables(FILE *out, const tn_context *context)
 {
 	struct tn_variable variable = {.struct_size = sizeof(variable)};
 	for (size_t i = 0; !tn_variable_at(context, i, &variable); i++) {
-		printf("%-24s ", variable.name);
-		print_value(variable.value ? variable.value : "");
-		printf("%s(%s)\n", variable.value ? " " : "", variable.origin);
-		printf("  %s\n", variable.help);
+		fprintf(out, "%-24s ", variable.name);
+		write_value(out, variable.value ? variable.value : "");
+		fprintf(out, "%s(%s)\n", variable.value ? " " : "", variable.origin);
+		fprintf(out, "  %s\n", variable.help);
 	}
+}
+
+static int print_variables(const tn_context *context)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (out)
+		write_variables(out, context);
+	if (!out || fclose(out)) {
+		free(text);
+		return out_of_memory();
+	}
+	write_wrapped(stdout, text, terminal_columns(STDOUT_FILENO));
+	free(text);
+	return EXIT_DONE;
 }
 
 /* An array of objects: name, value (null: not set, or ignored), origin, help. */
@@ -133,12 +153,10 @@ static int print_context(const struct info_command *c, const tn_context *context
 	if (c->env && c->json)
 		return print_variables_json(context);
 	if (c->env)
-		print_variables(context);
-	else if (c->why)
+		return print_variables(context);
+	if (c->why)
 		return info_why(report, c->why, c->json);
-	else
-		return print_report(report, c->json);
-	return EXIT_DONE;
+	return print_report(report, c->json);
 }
 
 int command_info(int argc, char **argv)

@@ -57,6 +57,13 @@ out_has '^TENON_BACKEND  *(not set)$'
 out_has '^TENON_SEED  *3 (environment)$'
 ! grep -q 'from not set' "$dir/out" || fail "'from not set'"
 out_has TENON_FALLBACK
+# A terminal gets lines that fit; script(1) makes one whose width is not known: 80 columns.
+awk 'length > 100 { exit 1 }' "$dir/out" && fail "lines of a file are broken"
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+	script -qec "'$tenon' info --env" /dev/null </dev/null | tr -d '\r' >"$dir/out"
+	out_has '^TENON_BACKEND  *(not set)$'
+	awk 'length > 80 && NF > 1 { exit 1 }' "$dir/out" || fail "a line is longer than the terminal"
+fi
 TENON_LOG="$(printf 'off\351')" run 1 info --env
 TENON_CPU_OPENBLAS="$(printf '/no\351ne')" TENON_LOG=off run 0 info --env --json
 out_has '"name": "TENON_BACKEND"'
