@@ -195,7 +195,7 @@ struct tn_data_loader_options {
 	uint32_t shuffle;   /* 1: a new order each epoch; 0: file order */
 	uint32_t drop_last; /* 1: leave out a last batch that is short */
 	uint32_t max_shift; /* move each image by up to this many pixels, zeros move in; 0: not */
-	uint32_t flip;      /* 1: mirror left and right every second image, by lot */
+	uint32_t flip;      /* 1: mirror each image left to right with probability 1/2 */
 };
 
 /* Where a loader stands: what tn_data_loader_next gives next. */
