@@ -8,9 +8,9 @@
 
 #include "bench_parts.h"
 
-static const char about[] = "  Nanoseconds from a call to the backend's kernel and back, for one "
-			    "small addition: into an\n"
-			    "  existing array, and into a new one that is freed again.\n";
+static const char about[] =
+	"  Nanoseconds from a call to the backend's kernel and back, for one small\n"
+	"  addition: into an existing array, and into a new one that is freed again.\n";
 
 #define ROUNDS 21
 #define CALLS 20000

@@ -9,10 +9,11 @@
 #include "bench_parts.h"
 #include "info.h"
 
-static const char about[] = "  Times operations on single precision, into new arrays, and shows "
-			    "GFLOP/s or GB/s (bytes that\n"
-			    "  must be read and written) and how much that is of what the "
-			    "processor can do, measured here.\n";
+static const char about[] =
+	"  Times operations on single precision, into new arrays, and shows GFLOP/s or\n"
+	"  GB/s (bytes that must be read and written) and how much that is of what the\n"
+	"  processor can do, measured here; above: more than that, as of arrays that stay\n"
+	"  in the caches.\n";
 
 #define WINDOW 0.02
 
@@ -279,7 +280,7 @@ static int check_name(const char *name)
 		if (!strcmp(name, names[n]))
 			return EXIT_DONE;
 	}
-	return usage_error("bench ops", "no operation '%s'%s; --list names them", name,
+	return usage_error("bench ops", "no operation '%s' (--list names them)%s", name,
 			   did_you_mean(name, names, n, hint, sizeof(hint)));
 }
 

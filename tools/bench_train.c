@@ -11,11 +11,10 @@
 #include "info.h"
 
 static const char about[] =
-	"  Training steps on one batch of random 28 x 28 pictures in 10 classes: forward, "
-	"cross-entropy,\n"
-	"  backward and SGD.  Images per second and milliseconds a step (best and median), the "
-	"largest\n"
-	"  memory of the process so far, and the page faults of a step after the first ones.\n";
+	"  Training steps on one batch of random 28 x 28 pictures in 10 classes: forward,\n"
+	"  cross-entropy, backward and SGD. Images per second and milliseconds a step\n"
+	"  (best and median), the largest memory of the process so far, and the page\n"
+	"  faults of a step after the first ones.\n";
 
 #define WINDOW 0.25
 #define WARM_STEPS 3
@@ -218,8 +217,8 @@ static int read_options(struct command_line *line, int argc, char **argv)
 		{"threads", "N", "as TENON_THREADS", .take = bench_take_threads,
 		 .expected = BENCH_THREADS_EXPECTED},
 		{"capture", "WHEN",
-		 "replay a captured step: auto (where the device can, and without --ledger),\n"
-		 "on or off",
+		 "replay a captured step: auto (where the device can, and\n"
+		 "without --ledger), on or off",
 		 .choice = &line->capture, .choices = capture_words},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &line->common.backend},
 		{"ledger", "[=time]", "which operations ran where, and with =time their seconds",

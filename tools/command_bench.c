@@ -10,7 +10,7 @@
 #include "bench_parts.h"
 
 static const char about[] =
-	"  dispatch           what one small operation costs from the call to the kernel and back\n"
+	"  dispatch           what a small operation costs, from call to kernel and back\n"
 	"  ops [NAME ...]     operations, beside what the processor can do\n"
 	"  train MODEL        training steps: images per second, memory, page faults\n"
 	"\n"

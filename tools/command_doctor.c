@@ -10,8 +10,9 @@
 #include "info.h"
 
 static const char about[] =
-	"  Looks at every device: what it says of itself, every family of operations beside the\n"
-	"  built-in backend, copies, memory, training, and products under load, each verified.\n";
+	"  Looks at every device: what it says of itself, every family of operations\n"
+	"  beside the built-in backend, copies, memory, training, and products under\n"
+	"  load, each verified.\n";
 
 static int read_options(struct doctor_options *o, int argc, char **argv)
 {

@@ -11,11 +11,11 @@
 
 #define LONGEST_NAME 31
 
-static const char about[] = "  Writes the project of a backend of one's own, backend_NAME.so: "
-			    "sources, Makefile and README.\n"
-			    "  It builds as it is and passes level 1 of tenon-conform; "
-			    "tenon-plugin(7) goes on from there.\n"
-			    "  NAME is of a-z, 0-9 and '_', at most 31 letters.\n";
+static const char about[] =
+	"  Writes the project of a backend of one's own, backend_NAME.so: sources,\n"
+	"  Makefile and README. It builds as it is and passes level 1 of tenon-conform;\n"
+	"  tenon-plugin(7) goes on from there. NAME is of a-z, 0-9 and '_', at most 31\n"
+	"  letters.\n";
 
 /* Names that a selection of backends cannot mean, or that are Tenon's own: `make install` would put the
  * author's files in the place of theirs. */
@@ -68,8 +68,7 @@ int command_plugin(int argc, char **argv)
 {
 	const char *directory = NULL;
 	const struct option_row rows[] = {
-		{"directory", "DIR",
-		 "where to; tenon-backend-NAME if not given.  It must be new or empty.",
+		{"directory", "DIR", "where to (tenon-backend-NAME); it must be new or empty",
 		 .text = &directory},
 	};
 	const struct option_table table = {"tenon plugin", "new NAME", about, rows, N_ROWS(rows)};

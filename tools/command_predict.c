@@ -24,7 +24,7 @@ struct predict_command {
 static int parse_arguments(struct predict_command *c, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-		{"invert", NULL, "pictures are dark on light (networks here learn light on dark)",
+		{"invert", NULL, "pictures are dark on light (networks learn light on dark)",
 		 .flag = &c->invert},
 		{"data", "NAME|DIR", "classify test images of this data set instead",
 		 .text = &c->data},

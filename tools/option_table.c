@@ -14,6 +14,7 @@
 
 #define MOST_ROWS 32
 #define FIRST_VALUE 256 /* of getopt_long's, above all letters */
+#define REAL_END 1e30   /* no number on the command line is as large */
 
 const char *did_you_mean(const char *word, const char *const *names, size_t n, char *buffer,
 			 size_t size)
@@ -38,11 +39,14 @@ int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *v
 	return 1;
 }
 
+/* strtod reads leading blanks, hexadecimal, inf and nan too, which no option means. */
 int parse_real(const char *text, double *value)
 {
 	char *end;
+	if (text[strspn(text, "0123456789.eE+-")])
+		return 0;
 	double number = strtod(text, &end);
-	if (end == text || *end || !(number >= 0.0 && number < 1e30))
+	if (end == text || *end || !(number >= 0.0 && number < REAL_END))
 		return 0;
 	*value = number;
 	return 1;
@@ -166,11 +170,12 @@ static const char *expected(const struct option_row *row, char *buffer, size_t s
 		snprintf(buffer, size, "a whole number from %.0f to %.0f", row->lowest,
 			 row->highest);
 	else if (row->highest > 0)
-		snprintf(buffer, size, "a number %s %g %s %g", row->above_lowest ? "above" : "from",
-			 row->lowest, row->above_lowest ? "and up to" : "to", row->highest);
+		snprintf(buffer, size, "a decimal number %s %g %s %g",
+			 row->above_lowest ? "above" : "from", row->lowest,
+			 row->above_lowest ? "and up to" : "to", row->highest);
 	else
-		snprintf(buffer, size, "a number %s %g",
-			 row->above_lowest ? "above" : "of at least", row->lowest);
+		snprintf(buffer, size, "a decimal number %s %g and below %g",
+			 row->above_lowest ? "above" : "of at least", row->lowest, REAL_END);
 	return buffer;
 }
 
@@ -240,6 +245,8 @@ static int refuse(const struct option_table *table, int option, char **argv)
 	if (row)
 		return wrong(table, "--%s takes no argument, found '%s'", row->name,
 			     argv[optind - 1]);
+	if (optopt == 'h') /* "-h" is no error: it is "--help=WORD" */
+		return wrong(table, "--help takes no argument, found '%s'", argv[optind - 1]);
 	return wrong_name(table, word_refused(argv));
 }
 

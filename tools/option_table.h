@@ -19,7 +19,7 @@ struct option_row {
 	int *flag;         /* := 1 */
 	const char **text; /* := the argument, NULL where it is left out */
 	uint64_t *count;   /* lowest to highest */
-	double *real;      /* lowest to highest, which is 0 where there is no such bound */
+	double *real;      /* lowest to highest; highest 0: to below 1e30 */
 	uint32_t *choice;  /* := the place of the argument in `choices`, which end with NULL */
 
 	double lowest, highest;
@@ -53,7 +53,8 @@ int option_table_read(const struct option_table *table, int argc, char **argv);
 const char *did_you_mean(const char *word, const char *const *names, size_t n, char *buffer,
 			 size_t size);
 
-/* Numbers on the command line; 0 when the text is not one, or is out of range. */
+/* Numbers on the command line, decimal; 0 when the text is not one, or is out of range: a real is from 0 to
+ * below 1e30. */
 int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value);
 int parse_real(const char *text, double *value);
 

@@ -10,8 +10,7 @@
 #include "tool.h"
 
 static const struct command commands[] = {
-	{"info", "[--why NAME] [--env] [--json] [--probe FILE]", "backends, devices and why",
-	 command_info},
+	{"info", "[--why NAME] [--env] [options]", "backends, devices and why", command_info},
 	{"doctor", "[--device NAME] [--json] [options]", "is a device well?", command_doctor},
 	{"train", "MODEL --data NAME|DIR [options]", "train a network", command_train},
 	{"eval", "FILE [--data NAME|DIR] [options]", "test a saved network", command_eval},
@@ -27,11 +26,11 @@ static void print_usage(FILE *out)
 {
 	fprintf(out, "usage: tenon COMMAND [options]\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  tenon %-8s %-46s %s\n", commands[i].name, commands[i].arguments,
+		fprintf(out, "  tenon %-8s %-34s %s\n", commands[i].name, commands[i].arguments,
 			commands[i].text);
 	fprintf(out, "\n  tenon COMMAND --help   its options\n  tenon --version\n\n"
-		     "TENON_BACKEND chooses a backend: auto, cpu, cuda, cuda:1, ^cuda, cuda! (see "
-		     "tenon(7)).\n");
+		     "TENON_BACKEND chooses a backend: auto, cpu, cuda, cuda:1, ^cuda, cuda!\n"
+		     "(see tenon(7)).\n");
 }
 
 /* What could not be written has failed. */
@@ -60,6 +59,14 @@ static int is_one_of(const char *word, const char *a, const char *b, const char 
 	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
+/* "tenon help bench ops" becomes "tenon bench ops --help". */
+static void put_help_last(int argc, char **argv)
+{
+	static char help[] = "--help";
+	memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof(*argv));
+	argv[argc - 1] = help;
+}
+
 int main(int argc, char **argv)
 {
 	take_standard_files();
@@ -67,6 +74,8 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return EXIT_USAGE;
 	}
+	if (argc > 2 && !strcmp(argv[1], "help"))
+		put_help_last(argc, argv);
 	if (is_one_of(argv[1], "--help", "-h", "help")) {
 		print_usage(stdout);
 		return flushed(EXIT_DONE);

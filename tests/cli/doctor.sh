@@ -19,6 +19,7 @@ export ASAN_OPTIONS
 
 run 0 doctor --list
 number=$(grep -c . "$dir/out")
+[ "$(awk 'length > 80' "$dir/out" | wc -l)" -eq 0 ] || fail "a line of --list is longer than 80 columns"
 out_has '^products.batches '
 
 # Everything, on the processor, in a table that a terminal has room for.

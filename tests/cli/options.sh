@@ -35,6 +35,19 @@ for word in -V version --version; do
 	out_has '^tenon [0-9]'
 done
 
+# "tenon help COMMAND" is its --help, of the parts of one too.
+for words in "train" "bench ops" "models"; do
+	# shellcheck disable=SC2086
+	run 0 help $words
+	out_has "^usage: tenon $words"
+done
+
+# A terminal may have 80 columns.
+"$tenon" --help >"$dir/tenon.help"
+"$tenon-conform" --help >"$dir/conform.help"
+long=$(awk 'length > 80' "$dir"/*.help)
+[ -z "$long" ] || fail "lines of --help longer than 80 columns: $long"
+
 # refused TEXT ARGUMENTS...: the error has the text, and says where help is.
 refused() {
 	text=$1
@@ -53,16 +66,20 @@ refused "^tenon train: --optimizer: expected adamw or sgd, found 'adm'; did you 
 refused "found 'adawm'; did you mean 'adamw'?" train --optimizer adawm
 refused "--capture: expected auto, on or off, found 'offf'; did you mean 'off'?" train --capture offf
 refused "--batch: expected a whole number from 1 to 65536, found '0'" train --batch 0
-refused "--lr: expected a number above 0, found '0'" train --lr 0
-refused "--momentum: expected a number of at least 0, found '-1'" train --momentum=-1
+refused "there is no command 'trian'" help trian
+refused "--lr: expected a decimal number above 0 and below 1e+30, found '0'" train --lr 0
+for value in -1 1e30 0x1p-1 ' 0.5' inf nan; do
+	refused "--momentum: expected a decimal number of at least 0 and below 1e+30, found '$value'" train --momentum="$value"
+done
+refused "^tenon train: --help takes no argument, found '--help=foo'" train --help=foo
 refused "--seed: expected a whole number below 2^64, found '-1'" train --seed=-1
 refused "--ledger: expected time or nothing, found 'tme'" train --ledger=tme
 refused "--quiet takes no argument, found '--quiet=3'" train --quiet=3
 refused "--save: expected FILE, found the end of the command line" train --save
 refused "--epochs: expected a whole number from 1 to 1000000, found the end" train --epochs
-refused "--stress-seconds: expected a number from 0 to 1e+06, found 'x'" doctor --stress-seconds x
+refused "--stress-seconds: expected a decimal number from 0 to 1e+06, found 'x'" doctor --stress-seconds x
 refused "^tenon bench: .*, found 'dispach'; did you mean 'dispatch'?" bench dispach
-refused "no operation 'matmull'; did you mean 'matmul'?" bench ops matmull
+refused "no operation 'matmull' (--list names them); did you mean 'matmul'?$" bench ops matmull
 refused "^tenon bench ops: --shape: expected 1 to 4 lengths .*, found '8y'" bench ops --shape 8y
 run 1 info --why cuad
 err_has "a backend 'cuad'; did you mean 'cuda'?"

@@ -15,8 +15,8 @@
 #endif
 
 static const char about[] =
-	"  Runs the conformance checks of tenon-backend(7) on a backend: one found by name, or a\n"
-	"  plugin file (an argument with a '/', or that ends in .so).\n";
+	"  Runs the conformance checks of tenon-backend(7) on a backend: one found by\n"
+	"  name, or a plugin file (an argument with a '/', or that ends in .so).\n";
 
 static int wrong(const char *problem)
 {
