@@ -114,8 +114,10 @@ tn_status tn_reference_check_storage(const struct tn_call *call, const char *ope
 
 static uint64_t scalar_bits(const struct tn_scalar *scalar)
 {
-	const char *at = (const char *)(uintptr_t)scalar->buffer + scalar->offset;
-	return scalar->on_device ? bits_load(at, tn_dtype_size(scalar->dtype)) : scalar->bits;
+	if (!scalar->on_device)
+		return scalar->bits;
+	return bits_load((const char *)(uintptr_t)scalar->buffer + scalar->offset,
+			 tn_dtype_size(scalar->dtype));
 }
 
 /* What is one value for all elements is written once: constants, and scalars cast to the dtype of the
