@@ -17,7 +17,9 @@ static void take_units(void *argument, uint64_t begin, uint64_t end)
 	struct shared *shared = argument;
 	const struct winograd_units *units = shared->units;
 	for (uint64_t thread = begin; thread < end; thread++) {
-		float *scratch = units->scratch + (int64_t)thread * units->scratch_floats;
+		float *scratch = units->scratch; /* NULL: the work needs none */
+		if (scratch)
+			scratch += (int64_t)thread * units->scratch_floats;
 		int64_t unit;
 		while ((unit = atomic_fetch_add(&shared->next, 1)) < units->n)
 			units->work(units->job, unit, scratch);
