@@ -119,7 +119,8 @@ static int try_library(struct cpu_blas *blas, const char *file)
 static void take_buffers(const struct cpu_blas *blas, unsigned n)
 {
 	enum { MOST = 48 };
-	void *(*take)(int) = NULL, *buffers[MOST];
+	void *(*take)(int) = NULL;
+	void *buffers[MOST];
 	void (*give)(void *) = NULL;
 	void *address = dlsym(blas->handle, "blas_memory_alloc");
 	memcpy(&take, &address, sizeof(take));
