@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * libtenon is made of the layers' convenience libraries; automake wants a source of its own.
+ * libtenon is made of libtn_core; automake wants a source of its own.
  */
 #include <tenon/backend.h>
 
