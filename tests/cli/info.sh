@@ -60,7 +60,7 @@ out_has TENON_FALLBACK
 # A terminal gets lines that fit; script(1) makes one whose width is not known: 80 columns.
 awk 'length > 100 { exit 1 }' "$dir/out" && fail "lines of a file are broken"
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
-	script -qec "'$tenon' info --env" /dev/null </dev/null | tr -d '\r' >"$dir/out"
+	script -qec "'$tenon' info --env 2>/dev/null" /dev/null </dev/null | tr -d '\r' >"$dir/out"
 	out_has '^TENON_BACKEND  *(not set)$'
 	awk 'length > 80 && NF > 1 { exit 1 }' "$dir/out" || fail "a line is longer than the terminal"
 fi
