@@ -7,7 +7,6 @@
  *
  *     make check TESTS= && TENON_BUILD=$PWD bench/dispatch
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <tenon/array.h>
