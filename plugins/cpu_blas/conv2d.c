@@ -278,7 +278,7 @@ static tn_status take_workspace(const struct plan *plan, char **workspace, const
 		return TN_OK;
 	}
 	if (plan->bytes && (!given || given->size < plan->bytes))
-		return cpu_fail(call->error, TN_INVALID_ARGUMENT, name,
+		return cpu_fail(call->error, TN_UNSUPPORTED, name,
 				"workspace: expected %llu bytes, found %llu",
 				(unsigned long long)plan->bytes,
 				(unsigned long long)(given ? given->size : 0));

@@ -182,7 +182,7 @@ static tn_status take_workspace(struct job *job)
 {
 	const struct tn_workspace *given = job->args.call.workspace;
 	if (!given || given->size < job->slot_bytes)
-		return cpu_fail(job->args.call.error, TN_INVALID_ARGUMENT, "sort",
+		return cpu_fail(job->args.call.error, TN_UNSUPPORTED, "sort",
 				"workspace: expected %llu bytes, found %llu",
 				(unsigned long long)job->slot_bytes,
 				(unsigned long long)(given ? given->size : 0));

@@ -28,19 +28,16 @@ tn_status onednn_begin(struct onednn_work *work, onednn_make make, const void *a
 	if (work->plan->is_impossible)
 		return onednn_fail(call->error, TN_UNSUPPORTED, work->operation,
 				   "oneDNN has no primitive for these operands");
-	if (size && !workspace)
+	if (size && (!workspace || (!(call->flags & TN_DRY_RUN) && workspace->size < size)))
 		return onednn_fail(call->error, TN_UNSUPPORTED, work->operation,
-				   "needs a workspace of %" PRIu64 " bytes", size);
+				   "needs a workspace of %" PRIu64 " bytes, found %" PRIu64, size,
+				   workspace ? workspace->size : 0);
 	if (call->flags & TN_DRY_RUN) {
 		work->plan = NULL;
 		if (workspace)
 			workspace->minimum = workspace->preferred = size;
 		return TN_OK;
 	}
-	if (size && workspace->size < size)
-		return onednn_fail(call->error, TN_INVALID_ARGUMENT, work->operation,
-				   "workspace: expected %" PRIu64 " bytes, found %" PRIu64, size,
-				   workspace->size);
 	return TN_OK;
 }
 

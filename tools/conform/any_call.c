@@ -76,6 +76,29 @@ void check_call_untouched(struct kit *kit)
 	on_every_sample(kit, "refused for an unknown flag", is_refused);
 }
 
+/* The host may call before it asks, without workspace: what needs some has then done nothing. */
+static void lacks_workspace(struct sample *sample)
+{
+	struct kit *kit = sample->kit;
+	struct tn_workspace asked = {.struct_size = sizeof(asked)};
+	struct tn_call *call = &sample->args.call;
+	call->error = &kit->error;
+	call->workspace = &asked;
+	call->flags |= TN_DRY_RUN;
+	tn_status status = kit_enter(kit, call);
+	call->flags &= ~(uint32_t)TN_DRY_RUN;
+	call->workspace = NULL;
+	if (status != TN_OK || !asked.minimum)
+		return;
+	status = kit_enter(kit, call);
+	if (status != TN_UNSUPPORTED)
+		kit_fail(kit,
+			 "it needs %llu bytes of workspace, and answers %s without, expected %s",
+			 (unsigned long long)asked.minimum, tn_status_name(status),
+			 tn_status_name(TN_UNSUPPORTED));
+	tn_error_reset(&kit->error);
+}
+
 /* Results do not depend on what the workspace held, nor much on how large it was. */
 static void keeps_to_its_workspace(struct sample *sample)
 {
@@ -83,6 +106,7 @@ static void keeps_to_its_workspace(struct sample *sample)
 	unsigned char *result;
 	if (sample_run(sample) != TN_OK)
 		return;
+	lacks_workspace(sample);
 	result = sample_result(sample, &size);
 	sample->kit->options.prefers = 1;
 	if (sample_run(sample) == TN_OK)
