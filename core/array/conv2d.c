@@ -128,30 +128,21 @@ void tn_conv2d_args_of(struct tn_conv2d_args *args, const struct tn_conv2d *conv
 		tn_operand_of(&args->bias, conv->bias);
 }
 
-static void set_route(struct tn_route *route, struct tn_conv2d *conv, struct tn_conv2d_args *args,
-		      enum tn_slot slot, const tn_array *out)
-{
-	uint32_t writes = conv->accumulate ? TN_READS | TN_WRITES : TN_WRITES;
-	tn_conv2d_args_of(args, conv);
-	tn_route_init(route, conv->runtime, tn_array_home(out), conv->operation, slot, &args->call);
-	tn_route_operand(route, &args->x, conv->x == out ? writes : TN_READS);
-	tn_route_operand(route, &args->w, conv->w == out ? writes : TN_READS);
-	tn_route_operand(route, &args->y, conv->y == out ? writes : TN_READS);
-	if (conv->bias)
-		tn_route_operand(route, &args->bias, TN_READS);
-}
-
 static tn_status run(struct tn_conv2d *conv, enum tn_slot slot, tn_array *out,
 		     tn_status (*compose)(void *conv))
 {
 	struct tn_conv2d_args args;
-	struct tn_route route;
+	struct tn_route route = {.runtime = conv->runtime,
+				 .device = tn_array_home(out),
+				 .operation = conv->operation,
+				 .slot = slot,
+				 .call = &args.call,
+				 .compose = compose,
+				 .argument = conv,
+				 .needs = TN_NEEDS_MAP | TN_NEEDS_MATMUL,
+				 .dtype = out->dtype};
 	tn_status status;
-	set_route(&route, conv, &args, slot, out);
-	route.compose = compose;
-	route.argument = conv;
-	route.needs = TN_NEEDS_MAP | TN_NEEDS_MATMUL;
-	route.dtype = out->dtype;
+	tn_conv2d_args_of(&args, conv);
 	status = tn_route_run(&route);
 	if (!status)
 		tn_array_touch(out);
@@ -162,15 +153,17 @@ static tn_status run(struct tn_conv2d *conv, enum tn_slot slot, tn_array *out,
 static tn_status run_finished(struct tn_conv2d *conv)
 {
 	struct tn_conv2d_args args;
-	struct tn_route route;
+	struct tn_route route = {.runtime = conv->runtime,
+				 .device = tn_array_home(conv->y),
+				 .operation = conv->operation,
+				 .slot = TN_SLOT_CONV2D_FORWARD,
+				 .call = &args.call};
 	tn_status status;
-	set_route(&route, conv, &args, TN_SLOT_CONV2D_FORWARD, conv->y);
+	tn_conv2d_args_of(&args, conv);
 	args.activation = conv->activation;
 	args.has_residual = conv->residual != NULL;
-	if (conv->residual) {
+	if (conv->residual)
 		tn_operand_of(&args.residual, conv->residual);
-		tn_route_operand(&route, &args.residual, TN_READS);
-	}
 	if (conv->packed)
 		args.packed = (struct tn_packed){conv->packed->storage->block.buffer,
 						 tn_array_byte_offset(conv->packed),

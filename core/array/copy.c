@@ -105,15 +105,16 @@ static tn_status route_copy(struct tn_runtime *runtime, uint32_t operation, tn_a
 	struct tn_copy_args args;
 	struct tn_operand *all[] = {&args.output, &args.input};
 	struct copy copy = {runtime, operation, out, a};
-	struct tn_route route;
+	struct tn_route route = {.runtime = runtime,
+				 .device = tn_array_home(out),
+				 .operation = operation,
+				 .slot = TN_SLOT_COPY,
+				 .call = &args.call};
 	args.call = (struct tn_call){.struct_size = sizeof(args)};
 	tn_operand_of(&args.output, out);
 	tn_operand_broadcast(&args.input, a, out->rank, out->shape);
 	tn_operands_sort(all, 2, 0, 0, args.output.rank);
 	tn_operands_merge(all, 2, 0, args.output.rank);
-	tn_route_init(&route, runtime, tn_array_home(out), operation, TN_SLOT_COPY, &args.call);
-	tn_route_operand(&route, &args.input, TN_READS);
-	tn_route_operand(&route, &args.output, TN_WRITES);
 	if (!is_complex(out->dtype)) {
 		route.compose = compose_copy;
 		route.argument = &copy;
@@ -213,7 +214,15 @@ tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 	struct fill fill = {runtime, operation, out, value};
 	struct tn_fill_args args;
 	struct tn_operand *all[] = {&args.output};
-	struct tn_route route;
+	struct tn_route route = {.runtime = runtime,
+				 .device = tn_array_home(out),
+				 .operation = operation,
+				 .slot = TN_SLOT_FILL,
+				 .call = &args.call,
+				 .compose = compose_fill,
+				 .argument = &fill,
+				 .needs = TN_NEEDS_MAP,
+				 .dtype = out->dtype};
 	tn_status status = tn_array_writable(runtime, name, out);
 	if (status || !out->size)
 		return status;
@@ -224,12 +233,6 @@ tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 	tn_operand_of(&args.output, out);
 	tn_operands_sort(all, 1, 0, 0, args.output.rank);
 	tn_operands_merge(all, 1, 0, args.output.rank);
-	tn_route_init(&route, runtime, tn_array_home(out), operation, TN_SLOT_FILL, &args.call);
-	tn_route_operand(&route, &args.output, TN_WRITES);
-	route.compose = compose_fill;
-	route.argument = &fill;
-	route.needs = TN_NEEDS_MAP;
-	route.dtype = out->dtype;
 	status = tn_route_run(&route);
 	if (!status)
 		tn_array_touch(out);

@@ -138,27 +138,22 @@ static tn_status run(struct cross_entropy *e)
 	struct tn_cross_entropy_args args = {.call = {.struct_size = sizeof(args)},
 					     .ignore_label = e->ignore_label};
 	int is_forward = !e->dx;
-	struct tn_route route;
+	struct tn_route route = {
+		.runtime = e->runtime,
+		.device = tn_array_home(e->x),
+		.operation = is_forward ? TN_DO_CROSS_ENTROPY : TN_DO_CROSS_ENTROPY_BACKWARD,
+		.slot = is_forward ? TN_SLOT_CROSS_ENTROPY_FORWARD : TN_SLOT_CROSS_ENTROPY_BACKWARD,
+		.call = &args.call,
+		.compose = is_forward ? compose_forward : compose_backward,
+		.argument = e,
+		.needs = is_forward ? TN_NEEDS_MAP | TN_NEEDS_REDUCE : TN_NEEDS_MAP,
+		.dtype = e->x->dtype};
 	tn_operand_of(&args.x, e->x);
 	tn_operand_of(&args.labels, e->labels);
 	tn_operand_of(&args.lse, e->lse);
 	tn_operand_of(&args.loss, e->loss);
-	tn_route_init(&route, e->runtime, tn_array_home(e->x),
-		      is_forward ? TN_DO_CROSS_ENTROPY : TN_DO_CROSS_ENTROPY_BACKWARD,
-		      is_forward ? TN_SLOT_CROSS_ENTROPY_FORWARD : TN_SLOT_CROSS_ENTROPY_BACKWARD,
-		      &args.call);
-	tn_route_operand(&route, &args.x, TN_READS);
-	tn_route_operand(&route, &args.labels, TN_READS);
-	tn_route_operand(&route, &args.lse, is_forward ? TN_WRITES : TN_READS);
-	tn_route_operand(&route, &args.loss, is_forward ? TN_WRITES : TN_READS);
-	if (!is_forward) {
+	if (!is_forward)
 		tn_operand_of(&args.dx, e->dx);
-		tn_route_operand(&route, &args.dx, TN_WRITES);
-	}
-	route.compose = is_forward ? compose_forward : compose_backward;
-	route.argument = e;
-	route.needs = is_forward ? TN_NEEDS_MAP | TN_NEEDS_REDUCE : TN_NEEDS_MAP;
-	route.dtype = e->x->dtype;
 	return tn_route_run(&route);
 }
 

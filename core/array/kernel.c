@@ -68,7 +68,14 @@ static tn_status compile(struct tn_kernel *kernel, const struct tn_kernel_source
 	if (log.size)
 		log.text[0] = '\0';
 	tn_error_reset(error);
-	tn_status status = device->backend->compile.compile(device->handle, &args, &kernel->handle);
+	tn_status status;
+	if (tn_backend_has_all(device->backend, TN_SLOT_COMPILE, TN_SLOT_KERNEL_RELEASE))
+		status = device->backend->compile.compile(device->handle, &args, &kernel->handle);
+	else
+		status = tn_fail(
+			error, TN_UNSUPPORTED, "compile",
+			"the backend has no compiler for kernels from source (" TN_TABLE_COMPILE
+			")");
 	if (status == TN_OK && !kernel->handle)
 		status = tn_fail(error, TN_BACKEND_FAILURE, "compile", "it gave no handle");
 	if (source->log_length)

@@ -11,7 +11,6 @@
 #include "array/layout.h"
 #include "array/ledger.h"
 #include "array/operand.h"
-#include "array/replay.h"
 #include "array/route.h"
 #include "array/shape.h"
 #include "program/cast.h"
@@ -216,88 +215,21 @@ static tn_status prepare_views(struct tn_runtime *runtime, const struct tn_map_r
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
-static tn_status refused(struct tn_runtime *runtime, const struct tn_map_run *run,
-			 struct prepared *p)
+static tn_status run_call(struct tn_runtime *runtime, const struct tn_map_run *run,
+			  struct prepared *p)
 {
-	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
-	struct tn_route route;
-	tn_route_init(&route, runtime, tn_array_home(run->outputs[0]), run->operation, TN_SLOT_MAP,
-		      &p->args.call);
-	for (uint32_t i = 0; i < run->program->n_inputs; i++)
-		tn_route_operand(&route, &p->inputs[i], TN_READS);
-	for (uint32_t j = 0; j < run->program->n_outputs; j++)
-		tn_route_operand(&route, &p->outputs[j], TN_WRITES);
-	if (run->program->n_scalars) {
-		memcpy(scalars, run->scalars, run->program->n_scalars * sizeof(*scalars));
-		p->args.scalars = scalars;
-		route.scalars[0].list = scalars;
-		route.scalars[0].n = run->program->n_scalars;
-	}
-	return tn_route_refused(&route);
-}
-
-/* The first call goes without asking: an entry that refuses has done nothing.  One that wants
- * workspace refuses too, and is asked how much. */
-static tn_status call(struct tn_runtime *runtime, const struct tn_map_run *run, struct prepared *p)
-{
-	struct tn_device *device = tn_array_home(run->outputs[0]);
-	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
-	tn_status status = tn_device_ready(device, &runtime->report);
-	if (status)
-		return status;
-	p->args.call = (struct tn_call){.struct_size = sizeof(p->args),
-					.flags = runtime->call_flags,
-					.error = &runtime->report};
+	struct tn_route route = {.runtime = runtime,
+				 .device = tn_array_home(run->outputs[0]),
+				 .operation = run->operation,
+				 .slot = TN_SLOT_MAP,
+				 .call = &p->args.call};
+	tn_status status;
+	p->args.call = (struct tn_call){.struct_size = sizeof(p->args)};
 	p->args.program = run->program;
 	p->args.inputs = p->inputs;
 	p->args.outputs = p->outputs;
 	p->args.scalars = run->scalars;
-	runtime->report.status = TN_OK;
-	status = device->backend->compute.map(device->handle, &p->args);
-	if (!status) {
-		if (!runtime->depth)
-			tn_ledger_at(runtime->ledger, run->operation)->native++;
-		if (runtime->writing)
-			tn_replay_note(runtime, run->operation, TN_SLOT_MAP, device, &p->args.call);
-		return TN_OK;
-	}
-	if (status != TN_UNSUPPORTED)
-		return tn_device_answer(device, status, &runtime->report);
-	p->args.call.flags |= TN_DRY_RUN;
-	p->args.call.error = NULL;
-	p->args.call.workspace = &workspace;
-	status = device->backend->compute.map(device->handle, &p->args);
-	p->args.call.flags &= ~(uint32_t)TN_DRY_RUN;
-	if (!status && workspace.minimum) {
-		struct tn_route route;
-		tn_route_init(&route, runtime, device, run->operation, TN_SLOT_MAP, &p->args.call);
-		return tn_route_run(&route);
-	}
-	return refused(runtime, run, p);
-}
-
-static tn_status timed_call(struct tn_runtime *runtime, const struct tn_map_run *run,
-			    struct prepared *p)
-{
-	struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, run->operation);
-	struct tn_device *device = tn_array_home(run->outputs[0]);
-	uint64_t native = row->native;
-	double start = tn_route_clock();
-	tn_status status = call(runtime, run, p);
-	row = tn_ledger_at(runtime->ledger, run->operation);
-	if (status || row->native == native)
-		return status;
-	if (!(device->description.flags & TN_DEVICE_SYNCHRONOUS))
-		status = tn_device_sync(device, &runtime->report);
-	row->seconds += tn_route_clock() - start;
-	return status;
-}
-
-static tn_status run_call(struct tn_runtime *runtime, const struct tn_map_run *run,
-			  struct prepared *p)
-{
-	tn_status status = runtime->ledger_time && !runtime->capture ? timed_call(runtime, run, p)
-								     : call(runtime, run, p);
+	status = tn_route_run(&route);
 	if (status)
 		return status;
 	for (uint32_t j = 0; j < run->program->n_outputs; j++)

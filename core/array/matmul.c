@@ -135,49 +135,24 @@ static void merge_batch(struct tn_matmul_args *args)
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
-static void set_route(struct product *product, struct tn_route *route)
-{
-	struct tn_matmul_args *args = &product->args;
-	args->call = (struct tn_call){.struct_size = sizeof(*args)};
-	args->alpha = product->run->alpha;
-	args->beta = product->run->beta;
-	tn_route_init(route, product->runtime, tn_array_home(product->run->c),
-		      product->run->operation, TN_SLOT_MATMUL, &args->call);
-	tn_route_operand(route, &args->a, TN_READS);
-	tn_route_operand(route, &args->b, TN_READS);
-	tn_route_operand(route, &args->c,
-			 product->run->beta == 0 ? TN_WRITES : TN_READS | TN_WRITES);
-}
-
-static tn_status call(struct product *product)
-{
-	struct tn_route route;
-	set_route(product, &route);
-	return tn_route_run(&route);
-}
-
 static int has_epilogue(const struct tn_matmul_run *run)
 {
 	return run->bias || run->activation;
 }
 
 /* The whole in one call, where the backend does that: TN_UNSUPPORTED, and it is for two steps. */
-static tn_status call_finished(struct product *product)
+static tn_status try_with_epilogue(struct product *product, struct tn_route *route)
 {
 	const struct tn_matmul_run *run = product->run;
 	struct tn_matmul_args plain = product->args, *args = &product->args;
-	struct tn_route route;
 	tn_status status;
 	if (args->c.rank > 2 + MOST_BATCH_AXES)
 		return TN_UNSUPPORTED;
-	set_route(product, &route);
 	args->has_bias = run->bias != NULL;
 	args->activation = run->activation;
-	if (run->bias) {
+	if (run->bias)
 		tn_operand_of(&args->bias, run->bias);
-		tn_route_operand(&route, &args->bias, TN_READS);
-	}
-	status = tn_route_try(&route);
+	status = tn_route_try(route);
 	if (status)
 		*args = plain;
 	product->is_finished = !status;
@@ -185,19 +160,13 @@ static tn_status call_finished(struct product *product)
 }
 
 /* More batch axes than a backend takes: one call for each index of the first ones. */
-static tn_status call_outer(struct product *product)
+static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *route)
 {
-	struct tn_matmul_args *args = &product->args;
 	struct tn_operand *all[] = {&args->a, &args->b, &args->c};
-	struct tn_matmul_args inner;
 	int64_t n = args->c.shape[0];
 	tn_status status = TN_OK;
-	if (args->c.rank <= 2 + MOST_BATCH_AXES) {
-		inner = *args;
-		status = call(product);
-		*args = inner;
-		return status;
-	}
+	if (args->c.rank <= 2 + MOST_BATCH_AXES)
+		return tn_route_run(route);
 	for (int64_t i = 0; i < n && !status; i++) {
 		struct tn_matmul_args outer = *args;
 		for (int k = 0; k < 3; k++) {
@@ -209,7 +178,7 @@ static tn_status call_outer(struct product *product)
 			memmove(operand->strides, operand->strides + 1, rest * sizeof(int64_t));
 			operand->rank = rest;
 		}
-		status = call_outer(product);
+		status = multiply_batches(args, route);
 		*args = outer;
 	}
 	return status;
@@ -267,17 +236,26 @@ misfit:
 static tn_status multiply(struct product *product)
 {
 	const struct tn_matmul_run *run = product->run;
+	struct tn_matmul_args *args = &product->args;
+	struct tn_route route = {.runtime = product->runtime,
+				 .device = tn_array_home(run->c),
+				 .operation = run->operation,
+				 .slot = TN_SLOT_MATMUL,
+				 .call = &args->call};
 	tn_status status = set_output(product);
 	if (!status)
-		status = set_input(product, &product->args.a, run->a, run->transpose_a);
+		status = set_input(product, &args->a, run->a, run->transpose_a);
 	if (!status)
-		status = set_input(product, &product->args.b, run->b, run->transpose_b);
+		status = set_input(product, &args->b, run->b, run->transpose_b);
 	if (status)
 		return status;
-	merge_batch(&product->args);
-	status = has_epilogue(run) ? call_finished(product) : TN_UNSUPPORTED;
+	args->call.struct_size = sizeof(*args);
+	args->alpha = run->alpha;
+	args->beta = run->beta;
+	merge_batch(args);
+	status = has_epilogue(run) ? try_with_epilogue(product, &route) : TN_UNSUPPORTED;
 	if (status == TN_UNSUPPORTED)
-		status = call_outer(product);
+		status = multiply_batches(args, &route);
 	if (!status && product->c_apart)
 		status = tn_copy_run(product->runtime, TN_DO_COPY, run->c, product->c_apart);
 	return status;

@@ -147,19 +147,14 @@ static tn_status check_backward(struct tn_norm *n)
 
 /* ---- The route -------------------------------------------------------------------------------*/
 
-static void add_operand(struct tn_route *route, struct tn_operand *operand, const tn_array *array,
-			uint32_t access)
+static void operand_of(struct tn_operand *operand, const tn_array *array)
 {
-	if (!array)
-		return;
-	tn_operand_of(operand, array);
-	tn_route_operand(route, operand, access);
+	if (array)
+		tn_operand_of(operand, array);
 }
 
 static void set_route(struct tn_norm *n, struct tn_norm_args *args, struct tn_route *route)
 {
-	uint32_t statistics = n->is_backward || n->use_statistics ? TN_READS : TN_WRITES;
-	uint32_t gradients = n->accumulate ? TN_READS | TN_WRITES : TN_WRITES;
 	*args = (struct tn_norm_args){.call = {.struct_size = sizeof(*args)},
 				      .has_affine = n->w != NULL,
 				      .use_statistics = n->use_statistics != 0,
@@ -169,17 +164,20 @@ static void set_route(struct tn_norm *n, struct tn_norm_args *args, struct tn_ro
 		args->wants = 1 | (n->dw ? 2 : 0);
 	if (n->accumulate)
 		args->call.flags = TN_ACCUMULATE;
-	tn_route_init(route, n->runtime, tn_array_home(n->x), operation_of(n), slot_of(n),
-		      &args->call);
-	add_operand(route, &args->x, n->x, TN_READS);
-	add_operand(route, &args->y, n->y, n->is_backward ? TN_READS : TN_WRITES);
-	add_operand(route, &args->w, n->w, TN_READS);
-	add_operand(route, &args->b, n->b, TN_READS);
-	add_operand(route, &args->mean, n->mean, statistics);
-	add_operand(route, &args->rstd, n->rstd, statistics);
-	add_operand(route, &args->dx, n->dx, TN_WRITES);
-	add_operand(route, &args->dw, n->dw, gradients);
-	add_operand(route, &args->db, n->db, gradients);
+	operand_of(&args->x, n->x);
+	operand_of(&args->y, n->y);
+	operand_of(&args->w, n->w);
+	operand_of(&args->b, n->b);
+	operand_of(&args->mean, n->mean);
+	operand_of(&args->rstd, n->rstd);
+	operand_of(&args->dx, n->dx);
+	operand_of(&args->dw, n->dw);
+	operand_of(&args->db, n->db);
+	*route = (struct tn_route){.runtime = n->runtime,
+				   .device = tn_array_home(n->x),
+				   .operation = operation_of(n),
+				   .slot = slot_of(n),
+				   .call = &args->call};
 }
 
 /* Without residual and activation. */
@@ -205,9 +203,9 @@ static tn_status run_finished(struct tn_norm *n)
 	args.has_residual = n->residual != NULL;
 	if (n->dresidual)
 		args.wants |= 4;
-	add_operand(&route, &args.residual, n->residual, TN_READS);
-	add_operand(&route, &args.result, n->result, TN_READS);
-	add_operand(&route, &args.dresidual, n->dresidual, TN_WRITES);
+	operand_of(&args.residual, n->residual);
+	operand_of(&args.result, n->result);
+	operand_of(&args.dresidual, n->dresidual);
 	return tn_route_try(&route);
 }
 

@@ -104,27 +104,26 @@ static tn_status run(struct tn_pool2d *pool, int is_forward)
 				      .has_index = pool->index != NULL,
 				      .count_padding = pool->window.count_padding != 0};
 	tn_array *out = is_forward ? pool->y : pool->x;
-	struct tn_route route;
+	struct tn_route route = {
+		.runtime = pool->runtime,
+		.device = tn_array_home(out),
+		.operation = pool->operation,
+		.slot = is_forward ? TN_SLOT_POOL2D_FORWARD : TN_SLOT_POOL2D_BACKWARD,
+		.call = &args.call,
+		.compose = is_forward ? tn_compose_pool2d : tn_compose_pool2d_backward,
+		.argument = pool,
+		.needs = TN_NEEDS_MAP,
+		.dtype = out->dtype};
 	tn_status status;
 	memcpy(args.kernel, pool->window.kernel, sizeof(args.kernel));
 	memcpy(args.stride, pool->window.stride, sizeof(args.stride));
 	memcpy(args.padding, pool->window.padding, sizeof(args.padding));
 	tn_operand_of(&args.x, pool->x);
 	tn_operand_of(&args.y, pool->y);
-	tn_route_init(&route, pool->runtime, tn_array_home(out), pool->operation,
-		      is_forward ? TN_SLOT_POOL2D_FORWARD : TN_SLOT_POOL2D_BACKWARD, &args.call);
-	tn_route_operand(&route, &args.x, is_forward ? TN_READS : TN_WRITES);
-	tn_route_operand(&route, &args.y, is_forward ? TN_WRITES : TN_READS);
-	if (pool->index) {
+	if (pool->index)
 		tn_operand_of(&args.index, pool->index);
-		tn_route_operand(&route, &args.index, is_forward ? TN_WRITES : TN_READS);
-	}
-	route.compose = is_forward ? tn_compose_pool2d : tn_compose_pool2d_backward;
-	route.argument = pool;
-	route.needs = TN_NEEDS_MAP;
 	if (is_forward && !tn_pool2d_is_small(pool))
 		route.needs |= TN_NEEDS_REDUCE;
-	route.dtype = out->dtype;
 	status = tn_route_run(&route);
 	if (!status)
 		tn_array_touch(out);

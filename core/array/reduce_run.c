@@ -18,8 +18,6 @@ struct prepared {
 	struct tn_operand inputs[TN_PROGRAM_MAX_INPUTS];
 	struct tn_operand epilogue_inputs[MOST_EPILOGUE];
 	struct tn_operand outputs[TN_PROGRAM_MAX_OUTPUTS];
-	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
-	struct tn_scalar epilogue_scalars[TN_PROGRAM_MAX_SCALARS];
 	uint32_t n_epilogue_inputs;
 	uint32_t n_outputs;
 };
@@ -157,34 +155,10 @@ static void fill_args(const struct tn_reduce_run *run, struct prepared *p)
 	args->inputs = p->inputs;
 	args->epilogue_inputs = p->epilogue_inputs;
 	args->outputs = p->outputs;
-	args->scalars = p->scalars;
-	args->epilogue_scalars = p->epilogue_scalars;
+	args->scalars = run->scalars;
+	args->epilogue_scalars = run->epilogue_scalars;
 	args->n_values = run->n_values;
 	memcpy(args->combiners, run->combiners, sizeof(args->combiners));
-	if (run->prologue->n_scalars)
-		memcpy(p->scalars, run->scalars, run->prologue->n_scalars * sizeof(*p->scalars));
-	if (run->epilogue && run->epilogue->n_scalars)
-		memcpy(p->epilogue_scalars, run->epilogue_scalars,
-		       run->epilogue->n_scalars * sizeof(*p->epilogue_scalars));
-}
-
-static tn_status call(struct tn_runtime *runtime, const struct tn_reduce_run *run,
-		      struct prepared *p)
-{
-	struct tn_route route;
-	tn_route_init(&route, runtime, tn_array_home(run->outputs[0]), run->operation,
-		      TN_SLOT_REDUCE, &p->args.call);
-	for (uint32_t i = 0; i < run->prologue->n_inputs; i++)
-		tn_route_operand(&route, &p->inputs[i], TN_READS);
-	for (uint32_t i = 0; i < p->n_epilogue_inputs; i++)
-		tn_route_operand(&route, &p->epilogue_inputs[i], TN_READS);
-	for (uint32_t j = 0; j < p->n_outputs; j++)
-		tn_route_operand(&route, &p->outputs[j], TN_WRITES);
-	route.scalars[0].list = p->scalars;
-	route.scalars[0].n = run->prologue->n_scalars;
-	route.scalars[1].list = p->epilogue_scalars;
-	route.scalars[1].n = run->epilogue ? run->epilogue->n_scalars : 0;
-	return tn_route_run(&route);
 }
 
 tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *run)
@@ -200,8 +174,13 @@ tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *
 		return status;
 	status = prepare(runtime, run, name, &p);
 	if (!status) {
+		struct tn_route route = {.runtime = runtime,
+					 .device = tn_array_home(run->outputs[0]),
+					 .operation = run->operation,
+					 .slot = TN_SLOT_REDUCE,
+					 .call = &p.args.call};
 		fill_args(run, &p);
-		status = call(runtime, run, &p);
+		status = tn_route_run(&route);
 	}
 	for (uint32_t j = 0; !status && j < p.n_outputs; j++)
 		tn_array_touch(run->outputs[j]);

@@ -9,84 +9,8 @@
 #include <string.h>
 
 #include "array/ledger.h"
-#include "array/slot.h"
 #include "base/memory.h"
-
-/* ---- Where operands are in the arguments -----------------------------------------------------*/
-
-enum { MOST_OPERANDS = 8 };
-
-/* The offsets of a slot's operands; `written` has a bit for each output. */
-struct form {
-	uint32_t size;
-	uint32_t n;
-	uint32_t written;
-	uint32_t offsets[MOST_OPERANDS];
-};
-
-#define AT(type, member) offsetof(struct type, member)
-
-/* Slots of forward layers; what is not here spoils a replay. */
-static const struct form forms[] = {
-	[TN_SLOT_MATMUL] = {sizeof(struct tn_matmul_args),
-			    4,
-			    4,
-			    {AT(tn_matmul_args, a), AT(tn_matmul_args, b), AT(tn_matmul_args, c),
-			     AT(tn_matmul_args, bias)}},
-	[TN_SLOT_FILL] = {sizeof(struct tn_fill_args), 1, 1, {AT(tn_fill_args, output)}},
-	[TN_SLOT_COPY] = {sizeof(struct tn_copy_args),
-			  2,
-			  2,
-			  {AT(tn_copy_args, input), AT(tn_copy_args, output)}},
-	[TN_SLOT_GATHER] = {sizeof(struct tn_gather_args),
-			    3,
-			    4,
-			    {AT(tn_gather_args, input), AT(tn_gather_args, indices),
-			     AT(tn_gather_args, output)}},
-	[TN_SLOT_CONV2D_FORWARD] = {sizeof(struct tn_conv2d_args),
-				    5,
-				    4,
-				    {AT(tn_conv2d_args, x), AT(tn_conv2d_args, w),
-				     AT(tn_conv2d_args, y), AT(tn_conv2d_args, bias),
-				     AT(tn_conv2d_args, residual)}},
-	[TN_SLOT_POOL2D_FORWARD] = {sizeof(struct tn_pool2d_args),
-				    3,
-				    6,
-				    {AT(tn_pool2d_args, x), AT(tn_pool2d_args, y),
-				     AT(tn_pool2d_args, index)}},
-	[TN_SLOT_BATCH_NORM_FORWARD] = {sizeof(struct tn_norm_args),
-					7,
-					2,
-					{AT(tn_norm_args, x), AT(tn_norm_args, y),
-					 AT(tn_norm_args, w), AT(tn_norm_args, b),
-					 AT(tn_norm_args, mean), AT(tn_norm_args, rstd),
-					 AT(tn_norm_args, residual)}},
-	[TN_SLOT_LAYER_NORM_FORWARD] = {sizeof(struct tn_norm_args),
-					7,
-					2 | 16 | 32,
-					{AT(tn_norm_args, x), AT(tn_norm_args, y),
-					 AT(tn_norm_args, w), AT(tn_norm_args, b),
-					 AT(tn_norm_args, mean), AT(tn_norm_args, rstd),
-					 AT(tn_norm_args, residual)}},
-	[TN_SLOT_GROUP_NORM_FORWARD] = {sizeof(struct tn_norm_args),
-					7,
-					2 | 16 | 32,
-					{AT(tn_norm_args, x), AT(tn_norm_args, y),
-					 AT(tn_norm_args, w), AT(tn_norm_args, b),
-					 AT(tn_norm_args, mean), AT(tn_norm_args, rstd),
-					 AT(tn_norm_args, residual)}},
-	[TN_SLOT_SOFTMAX_FORWARD] = {sizeof(struct tn_softmax_args),
-				     2,
-				     2,
-				     {AT(tn_softmax_args, x), AT(tn_softmax_args, y)}},
-};
-
-#undef AT
-
-static const struct form *form_of(enum tn_slot slot)
-{
-	return slot < sizeof(forms) / sizeof(forms[0]) && forms[slot].size ? &forms[slot] : NULL;
-}
+#include "loader/slots.h"
 
 /* ---- A replay --------------------------------------------------------------------------------*/
 
@@ -248,92 +172,6 @@ tn_status tn_replay_begin(struct tn_runtime *runtime, const tn_array *x)
 	return TN_OK;
 }
 
-/* The arguments and n more pieces of memory in one allocation; *pieces get their places. */
-struct piece {
-	const void *from;
-	size_t size;
-};
-
-static char *copy_pieces(const void *args, size_t size, const struct piece *pieces, size_t n,
-			 char **places)
-{
-	size_t total = (size + 15) / 16 * 16;
-	for (size_t i = 0; i < n; i++)
-		total += (pieces[i].size + 15) / 16 * 16;
-	char *copy = tn_mem_zeroed(1, total);
-	if (!copy)
-		return NULL;
-	memcpy(copy, args, size);
-	char *at = copy + (size + 15) / 16 * 16;
-	for (size_t i = 0; i < n; i++) {
-		if (pieces[i].size)
-			memcpy(at, pieces[i].from, pieces[i].size);
-		places[i] = at;
-		at += (pieces[i].size + 15) / 16 * 16;
-	}
-	return copy;
-}
-
-static struct tn_call *copy_map(const struct tn_map_args *args)
-{
-	const struct tn_program *program = args->program;
-	const struct piece pieces[] = {
-		{args->inputs, program->n_inputs * sizeof(struct tn_operand)},
-		{args->outputs, program->n_outputs * sizeof(struct tn_operand)},
-		{args->scalars, program->n_scalars * sizeof(struct tn_scalar)}};
-	char *places[3];
-	struct tn_map_args *copy = (void *)copy_pieces(args, sizeof(*args), pieces, 3, places);
-	if (!copy)
-		return NULL;
-	copy->inputs = (void *)places[0];
-	copy->outputs = (void *)places[1];
-	copy->scalars = (void *)places[2];
-	return &copy->call;
-}
-
-static uint32_t reduce_outputs(const struct tn_reduce_args *args)
-{
-	return args->epilogue ? args->epilogue->n_outputs : args->n_values;
-}
-
-static uint32_t reduce_extras(const struct tn_reduce_args *args)
-{
-	return args->epilogue ? args->epilogue->n_inputs - args->n_values : 0;
-}
-
-static struct tn_call *copy_reduce(const struct tn_reduce_args *args)
-{
-	uint32_t n_epilogue_scalars = args->epilogue ? args->epilogue->n_scalars : 0;
-	const struct piece pieces[] = {
-		{args->inputs, args->prologue->n_inputs * sizeof(struct tn_operand)},
-		{args->epilogue_inputs, reduce_extras(args) * sizeof(struct tn_operand)},
-		{args->outputs, reduce_outputs(args) * sizeof(struct tn_operand)},
-		{args->scalars, args->prologue->n_scalars * sizeof(struct tn_scalar)},
-		{args->epilogue_scalars, n_epilogue_scalars * sizeof(struct tn_scalar)}};
-	char *places[5];
-	struct tn_reduce_args *copy = (void *)copy_pieces(args, sizeof(*args), pieces, 5, places);
-	if (!copy)
-		return NULL;
-	copy->inputs = (void *)places[0];
-	copy->epilogue_inputs = (void *)places[1];
-	copy->outputs = (void *)places[2];
-	copy->scalars = (void *)places[3];
-	copy->epilogue_scalars = (void *)places[4];
-	return &copy->call;
-}
-
-static struct tn_call *copy_call(enum tn_slot slot, const struct tn_call *args)
-{
-	const struct form *form = form_of(slot);
-	if (slot == TN_SLOT_MAP)
-		return copy_map((const struct tn_map_args *)(const void *)args);
-	if (slot == TN_SLOT_REDUCE)
-		return copy_reduce((const struct tn_reduce_args *)(const void *)args);
-	if (!form || form->size != args->struct_size)
-		return NULL;
-	return (void *)copy_pieces(args, form->size, NULL, 0, NULL);
-}
-
 /* NULL: out of memory, and spoilt. */
 static struct step *add_step(struct tn_replay *replay)
 {
@@ -350,7 +188,7 @@ void tn_replay_note(struct tn_runtime *runtime, uint32_t operation, enum tn_slot
 	struct tn_replay *replay = runtime->writing;
 	if (!(device->description.flags & TN_DEVICE_SYNCHRONOUS))
 		replay->is_spoilt = 1;
-	struct tn_call *copy = replay->is_spoilt ? NULL : copy_call(slot, args);
+	struct tn_call *copy = replay->is_spoilt ? NULL : tn_slot_copy(slot, args, NULL);
 	struct step *step = copy ? add_step(replay) : NULL;
 	if (!step) {
 		tn_mem_free(copy);
@@ -395,8 +233,6 @@ static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_
 {
 	struct patch *patch = &replay->patches[replay->n_patches];
 	int is_x = lies_in(operand, &replay->x.block), is_y = lies_in(operand, &replay->y.block);
-	if (!operand->dtype) /* unused */
-		return 1;
 	if (is_written && !is_y && !is_in_store(replay, operand))
 		return 0;
 	if (!is_x && !is_y)
@@ -408,69 +244,25 @@ static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_
 	return 1;
 }
 
-static int look_at_all(struct tn_replay *replay, const struct tn_operand *operands, uint32_t n,
-		       int are_written)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (!look_at(replay, (struct tn_operand *)(uintptr_t)&operands[i], are_written))
-			return 0;
-	}
-	return 1;
-}
-
-static int look_at_scalars(const struct tn_scalar *scalars, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (scalars[i].on_device)
-			return 0;
-	}
-	return 1;
-}
-
-static int look_at_map(struct tn_replay *replay, const struct tn_map_args *args)
-{
-	const struct tn_program *program = args->program;
-	return look_at_all(replay, args->inputs, program->n_inputs, 0) &&
-	       look_at_all(replay, args->outputs, program->n_outputs, 1) &&
-	       look_at_scalars(args->scalars, program->n_scalars);
-}
-
-static int look_at_reduce(struct tn_replay *replay, const struct tn_reduce_args *args)
-{
-	return look_at_all(replay, args->inputs, args->prologue->n_inputs, 0) &&
-	       look_at_all(replay, args->epilogue_inputs, reduce_extras(args), 0) &&
-	       look_at_all(replay, args->outputs, reduce_outputs(args), 1) &&
-	       look_at_scalars(args->scalars, args->prologue->n_scalars) &&
-	       (!args->epilogue ||
-		look_at_scalars(args->epilogue_scalars, args->epilogue->n_scalars));
-}
-
 static int look_at_step(struct tn_replay *replay, struct step *step)
 {
-	const struct form *form = form_of(step->slot);
-	char *args = (char *)step->args;
-	if (!args)
+	struct tn_slot_contents contents;
+	if (!step->args)
 		return 1;
 	/* Now that no step moves any more. */
 	if (step->args->workspace)
 		step->args->workspace = &step->workspace;
-	if (step->slot == TN_SLOT_MAP)
-		return look_at_map(replay, (const struct tn_map_args *)(void *)args);
-	if (step->slot == TN_SLOT_REDUCE)
-		return look_at_reduce(replay, (const struct tn_reduce_args *)(void *)args);
-	for (uint32_t i = 0; i < form->n; i++) {
-		struct tn_operand *operand = (void *)(args + form->offsets[i]);
-		if (!look_at(replay, operand, (int)(form->written >> i & 1)))
+	tn_slot_list(step->slot, step->args, &contents);
+	for (uint32_t i = 0; i < contents.n_operands; i++) {
+		if (!look_at(replay, contents.operands[i].operand,
+			     (contents.operands[i].access & TN_WRITES) != 0))
+			return 0;
+	}
+	for (uint32_t i = 0; i < contents.n_scalars; i++) {
+		if (contents.scalars[i]->on_device)
 			return 0;
 	}
 	return 1;
-}
-
-static size_t operands_of(const struct step *step)
-{
-	if (step->slot == TN_SLOT_MAP || step->slot == TN_SLOT_REDUCE)
-		return 3 * TN_PROGRAM_MAX_INPUTS;
-	return MOST_OPERANDS;
 }
 
 static int finish(struct tn_replay *replay, const tn_array *y)
@@ -485,8 +277,7 @@ static int finish(struct tn_replay *replay, const tn_array *y)
 	    replay->y.block.buffer + replay->y.block.offset ==
 		    replay->x.block.buffer + replay->x.block.offset)
 		return 0;
-	for (size_t i = 0; i < replay->n_steps; i++)
-		most += operands_of(&replay->steps[i]);
+	most += replay->n_steps * TN_SLOT_MOST_OPERANDS;
 	replay->patches = tn_mem_zeroed(most, sizeof(*replay->patches));
 	if (!replay->patches)
 		return 0;
@@ -564,7 +355,8 @@ static tn_status run_steps(struct tn_replay *replay)
 			continue;
 		runtime->report.status = TN_OK;
 		step->args->error = &runtime->report;
-		status = tn_slot_call(step->device, step->slot, step->args);
+		status = tn_slot_call(step->device->backend, step->slot, step->device->handle,
+				      step->args);
 		if (status)
 			return tn_device_answer(step->device, status, &runtime->report);
 	}

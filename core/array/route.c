@@ -14,29 +14,12 @@
 #include "array/ledger.h"
 #include "array/programs.h"
 #include "array/replay.h"
-#include "array/slot.h"
 
 double tn_route_clock(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-void tn_route_init(struct tn_route *route, struct tn_runtime *runtime, struct tn_device *device,
-		   uint32_t operation, enum tn_slot slot, struct tn_call *call)
-{
-	route->runtime = runtime;
-	route->device = device;
-	route->operation = operation;
-	route->slot = slot;
-	route->call = call;
-	route->n_operands = 0;
-	route->scalars[0].n = route->scalars[1].n = 0;
-	route->compose = NULL;
-	route->argument = NULL;
-	route->needs = 0;
-	route->dtype = 0;
 }
 
 static const char *name_of(const struct tn_route *route)
@@ -46,7 +29,8 @@ static const char *name_of(const struct tn_route *route)
 
 /* ---- One slot --------------------------------------------------------------------------------*/
 
-/* Asks without wanting a text; when the answer is an error, asks again for its text. */
+/* Would the device do it, and with what workspace?  Asks without wanting a text; when the answer is an
+ * error, asks again for its text. */
 static tn_status ask(struct tn_route *route, struct tn_device *device,
 		     struct tn_workspace *workspace)
 {
@@ -54,16 +38,16 @@ static tn_status ask(struct tn_route *route, struct tn_device *device,
 	uint32_t flags = call->flags;
 	tn_status status;
 	call->flags |= TN_DRY_RUN;
-	call->stream = NULL;
 	call->error = NULL;
 	call->workspace = workspace;
-	status = tn_slot_call(device, route->slot, call);
+	status = tn_slot_call(device->backend, route->slot, device->handle, call);
 	if (status && status != TN_UNSUPPORTED) {
 		call->error = &route->runtime->report;
 		tn_error_reset(call->error);
-		status = tn_slot_call(device, route->slot, call);
+		status = tn_slot_call(device->backend, route->slot, device->handle, call);
 	}
 	call->flags = flags;
+	call->workspace = NULL;
 	return status;
 }
 
@@ -113,31 +97,70 @@ static tn_status take_workspace(struct tn_runtime *runtime, struct tn_device *de
 	return TN_OK;
 }
 
-tn_status tn_route_native(struct tn_route *route, struct tn_device *device)
+/* Calls the entry with what the arguments hold now. */
+static inline tn_status enter(struct tn_route *route, struct tn_device *device)
+{
+	struct tn_runtime *runtime = route->runtime;
+	tn_status status;
+	route->call->error = &runtime->report;
+	runtime->report.status = TN_OK;
+	status = tn_slot_call(device->backend, route->slot, device->handle, route->call);
+	if (!status && runtime->writing)
+		tn_replay_note(runtime, route->operation, route->slot, device, route->call);
+	return status;
+}
+
+/* Asks how much workspace the call wants, takes that and calls.  Apart, so that calls that need none do
+ * not pay for its frame. */
+static __attribute__((noinline)) tn_status enter_with_workspace(struct tn_route *route,
+								struct tn_device *device, int asks)
 {
 	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
-	struct tn_error_info *error = &route->runtime->report;
 	struct tn_block block;
-	tn_status status;
-	if (!tn_backend_has(device->backend, route->slot))
+	tn_status status = ask(route, device, &workspace);
+	if (!tn_slots[route->slot].asks)
+		workspace.preferred = workspace.minimum;
+	if (status && !asks)
 		return TN_UNSUPPORTED;
-	status = ask(route, device, &workspace);
-	if (status)
-		return status == TN_UNSUPPORTED ? status : tn_device_answer(device, status, error);
-	status = take_workspace(route->runtime, device, &workspace, &block, error);
+	if (!status)
+		status = take_workspace(route->runtime, device, &workspace, &block,
+					&route->runtime->report);
 	if (status)
 		return status;
+	if (!asks && !block.size) /* the call was made without, and refused */
+		return TN_UNSUPPORTED;
+	if (!asks)
+		device->asks |= UINT64_C(1) << route->slot;
 	route->call->workspace = block.size ? &workspace : NULL;
-	route->call->error = error;
-	error->status = TN_OK;
-	status = tn_slot_call(device, route->slot, route->call);
-	if (!status && route->runtime->writing)
-		tn_replay_note(route->runtime, route->operation, route->slot, device, route->call);
+	status = enter(route, device);
+	route->call->workspace = NULL;
 	if (block.size)
 		give_scratch(route->runtime, device, &block);
-	if (status && status != TN_UNSUPPORTED)
-		return tn_device_answer(device, status, error);
 	return status;
+}
+
+/* An entry that refuses has done nothing: most are called without asking, and asked when they refuse,
+ * for perhaps they lack nothing but workspace. */
+static inline tn_status run_native(struct tn_route *route, struct tn_device *device)
+{
+	const uint64_t bit = UINT64_C(1) << route->slot;
+	int asks = tn_slots[route->slot].asks || (device->asks & bit);
+	tn_status status = TN_UNSUPPORTED;
+	if (!(device->backend->native & bit))
+		return TN_UNSUPPORTED;
+	if (!asks)
+		status = enter(route, device);
+	if (status == TN_UNSUPPORTED)
+		status = enter_with_workspace(route, device, asks);
+	if (status && status != TN_UNSUPPORTED)
+		return tn_device_answer(device, status, &route->runtime->report);
+	route->runtime->report.status = TN_OK;
+	return status;
+}
+
+tn_status tn_route_native(struct tn_route *route, struct tn_device *device)
+{
+	return run_native(route, device);
 }
 
 /* ---- The steps -------------------------------------------------------------------------------*/
@@ -178,8 +201,11 @@ static tn_status run_lent(struct tn_route *route)
 static int can(struct tn_route *route, enum tn_slot slot, struct tn_call *call)
 {
 	struct tn_runtime *runtime = route->runtime;
-	struct tn_route probe;
-	tn_route_init(&probe, runtime, route->device, route->operation, slot, call);
+	struct tn_route probe = {.runtime = runtime,
+				 .device = route->device,
+				 .operation = route->operation,
+				 .slot = slot,
+				 .call = call};
 	for (size_t i = 0; i <= runtime->n_lenders; i++) {
 		struct tn_device *device = i ? runtime->lenders[i - 1] : route->device;
 		struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
@@ -318,7 +344,8 @@ static tn_status run_host(struct tn_route *route, uint64_t *bytes_moved)
 	return status;
 }
 
-tn_status tn_route_refused(struct tn_route *route)
+/* What follows when the native slot has refused; apart for the same reason. */
+static __attribute__((noinline)) tn_status run_without_native(struct tn_route *route)
 {
 	struct tn_ledger *ledger = route->runtime->ledger;
 	double start = tn_route_clock();
@@ -344,7 +371,7 @@ tn_status tn_route_refused(struct tn_route *route)
 	return status;
 }
 
-tn_status tn_route_try(struct tn_route *route)
+static inline tn_status try_native(struct tn_route *route)
 {
 	struct tn_runtime *runtime = route->runtime;
 	struct tn_ledger_row *row;
@@ -355,22 +382,26 @@ tn_status tn_route_try(struct tn_route *route)
 	route->call->flags |= runtime->call_flags;
 	if (runtime->ledger_time)
 		start = tn_route_clock();
-	status = tn_route_native(route, route->device);
-	/* What is captured has not run. */
-	if (!status && runtime->ledger_time && !runtime->capture)
-		status = settle(route);
-	if (status)
+	status = run_native(route, route->device);
+	if (status || runtime->depth)
 		return status;
 	row = tn_ledger_at(runtime->ledger, route->operation);
-	if (!runtime->depth)
-		row->native++;
-	if (runtime->ledger_time)
-		row->seconds += tn_route_clock() - start;
-	return TN_OK;
+	row->native++;
+	/* What is captured has not run. */
+	if (!runtime->ledger_time || runtime->capture)
+		return TN_OK;
+	status = settle(route);
+	row->seconds += tn_route_clock() - start;
+	return status;
+}
+
+tn_status tn_route_try(struct tn_route *route)
+{
+	return try_native(route);
 }
 
 tn_status tn_route_run(struct tn_route *route)
 {
-	tn_status status = tn_route_try(route);
-	return status == TN_UNSUPPORTED ? tn_route_refused(route) : status;
+	tn_status status = try_native(route);
+	return status == TN_UNSUPPORTED ? run_without_native(route) : status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The route of one operation, decided by asking with the actual call:
+ * The route of one operation.  Each step makes the actual call, or asks with it (a dry run) where the
+ * workspace is to be known, and goes on to the next step when the answer is TN_UNSUPPORTED:
  *
  *   1. native     the device's own slot;
  *   2. lent       where memory is the host's, the slot of another host-memory backend, without a copy;
@@ -14,14 +15,11 @@
 #define TN_ARRAY_ROUTE_H
 
 #include "array/runtime.h"
+#include "loader/slots.h"
 
 /* The most workspace that is offered beyond an entry's minimum, and the size of a tile of a
  * composition's temporary. */
 #define TN_WORKSPACE_CAP (UINT64_C(64) << 20)
-
-#define TN_ROUTE_OPERANDS 12
-
-enum { TN_READS = 1, TN_WRITES = 2 };
 
 /* What a composition is made of. */
 enum { TN_NEEDS_MAP = 1, TN_NEEDS_REDUCE = 2, TN_NEEDS_MATMUL = 4 };
@@ -32,15 +30,6 @@ struct tn_route {
 	uint32_t operation; /* enum tn_operation, or tn_operation_named */
 	enum tn_slot slot;
 	struct tn_call *call; /* the arguments; the route fills all but struct_size and flags */
-	uint32_t n_operands;
-	struct {
-		struct tn_operand *operand; /* inside the arguments; host runs change it */
-		uint32_t access;
-	} operands[TN_ROUTE_OPERANDS];
-	struct {
-		struct tn_scalar *list; /* host runs bring those on the device over */
-		uint32_t n;
-	} scalars[2];
 	/* NULL: there is none.  Uses public functions; an error that they keep becomes the
 	 * operation's. */
 	tn_status (*compose)(void *argument);
@@ -49,24 +38,13 @@ struct tn_route {
 	tn_dtype dtype; /* in which the composition computes */
 };
 
-/* Starts a route; operands follow by tn_route_operand. */
-void tn_route_init(struct tn_route *route, struct tn_runtime *runtime, struct tn_device *device,
-		   uint32_t operation, enum tn_slot slot, struct tn_call *call);
-static inline void tn_route_operand(struct tn_route *route, struct tn_operand *operand,
-				    uint32_t access)
-{
-	route->operands[route->n_operands].operand = operand;
-	route->operands[route->n_operands++].access = access;
-}
-
 /* The native slot or nothing: TN_UNSUPPORTED when that refuses, for callers who can ask for less. */
 tn_status tn_route_try(struct tn_route *route);
 /* Runs it.  On failure runtime->report is filled. */
 tn_status tn_route_run(struct tn_route *route);
-/* Does the rest after the native slot was called and answered TN_UNSUPPORTED. */
-tn_status tn_route_refused(struct tn_route *route);
 
-/* Runs the slot of one device with workspace; TN_UNSUPPORTED leaves the report as it was. */
+/* Runs the slot of one device with workspace; the report is empty unless the answer is an error other
+ * than TN_UNSUPPORTED. */
 tn_status tn_route_native(struct tn_route *route, struct tn_device *device);
 /* Step 4. */
 tn_status tn_route_host(struct tn_route *route, uint64_t *bytes_moved);

@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/memory.h"
 
 /* Bytes [low, high) of a device buffer. */
 struct span {
@@ -22,10 +23,11 @@ struct span {
 	unsigned char *address; /* of byte `low` */
 };
 
-enum { MOST_SPANS = TN_ROUTE_OPERANDS + 2 * TN_PROGRAM_MAX_SCALARS };
+enum { MOST_SPANS = TN_SLOT_MOST_OPERANDS + TN_SLOT_MOST_SCALARS };
 
 struct journey {
 	struct tn_route *route;
+	struct tn_slot_contents contents; /* of a copy of the call, which is changed */
 	uint32_t n_spans;
 	struct span spans[MOST_SPANS];
 	uint64_t bytes;
@@ -82,21 +84,18 @@ static void add_span(struct journey *journey, struct span span)
 
 static void plan(struct journey *journey)
 {
-	struct tn_route *route = journey->route;
-	for (uint32_t i = 0; i < route->n_operands; i++)
+	const struct tn_slot_contents *contents = &journey->contents;
+	for (uint32_t i = 0; i < contents->n_operands; i++)
 		add_span(journey,
-			 operand_span(route->operands[i].operand, route->operands[i].access));
-	for (int list = 0; list < 2; list++) {
-		for (uint32_t i = 0; i < route->scalars[list].n; i++) {
-			const struct tn_scalar *scalar = &route->scalars[list].list[i];
-			if (scalar->on_device)
-				add_span(journey,
-					 (struct span){.buffer = scalar->buffer,
-						       .low = scalar->offset,
-						       .high = scalar->offset +
-							       tn_dtype_size(scalar->dtype),
-						       .reads = 1});
-		}
+			 operand_span(contents->operands[i].operand, contents->operands[i].access));
+	for (uint32_t i = 0; i < contents->n_scalars; i++) {
+		const struct tn_scalar *scalar = contents->scalars[i];
+		if (scalar->on_device)
+			add_span(journey, (struct span){.buffer = scalar->buffer,
+							.low = scalar->offset,
+							.high = scalar->offset +
+								tn_dtype_size(scalar->dtype),
+							.reads = 1});
 	}
 }
 
@@ -161,16 +160,14 @@ static void point(const struct journey *journey, uint64_t *buffer, uint64_t *off
 
 static void point_all(struct journey *journey)
 {
-	struct tn_route *route = journey->route;
-	for (uint32_t i = 0; i < route->n_operands; i++)
-		point(journey, &route->operands[i].operand->buffer,
-		      &route->operands[i].operand->offset);
-	for (int list = 0; list < 2; list++) {
-		for (uint32_t i = 0; i < route->scalars[list].n; i++) {
-			struct tn_scalar *scalar = &route->scalars[list].list[i];
-			if (scalar->on_device)
-				point(journey, &scalar->buffer, &scalar->offset);
-		}
+	struct tn_slot_contents *contents = &journey->contents;
+	for (uint32_t i = 0; i < contents->n_operands; i++)
+		point(journey, &contents->operands[i].operand->buffer,
+		      &contents->operands[i].operand->offset);
+	for (uint32_t i = 0; i < contents->n_scalars; i++) {
+		if (contents->scalars[i]->on_device)
+			point(journey, &contents->scalars[i]->buffer,
+			      &contents->scalars[i]->offset);
 	}
 }
 
@@ -185,7 +182,13 @@ static void end(struct journey *journey)
 static tn_status run_with_copies(struct tn_route *route, uint64_t *bytes_moved)
 {
 	struct journey journey;
+	struct tn_call *original = route->call, *call = tn_slot_copy(route->slot, original, NULL);
 	tn_status status;
+	if (!call)
+		return tn_fail(&route->runtime->report, TN_OUT_OF_MEMORY,
+			       tn_slots[route->slot].name,
+			       "the host has no memory left for a copy of the call");
+	tn_slot_list(route->slot, call, &journey.contents);
 	journey.route = route;
 	journey.n_spans = 0;
 	journey.bytes = 0;
@@ -195,11 +198,14 @@ static tn_status run_with_copies(struct tn_route *route, uint64_t *bytes_moved)
 	status = bring(&journey);
 	if (!status) {
 		point_all(&journey);
+		route->call = call;
 		status = tn_route_native(route, route->runtime->reference);
+		route->call = original;
 	}
 	if (!status)
 		status = take_back(&journey);
 	end(&journey);
+	tn_mem_free(call);
 	*bytes_moved = journey.bytes;
 	return status;
 }

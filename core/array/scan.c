@@ -62,15 +62,15 @@ static tn_status call(const struct scan *scan, tn_array *out)
 				    .exclusive = scan->is_exclusive != 0,
 				    .accumulator = accumulator_of(scan->a->dtype)};
 	struct tn_operand *operands[] = {&args.input, &args.output};
-	struct tn_route route;
+	struct tn_route route = {.runtime = scan->runtime,
+				 .device = tn_array_home(out),
+				 .operation = scan->operation,
+				 .slot = TN_SLOT_SCAN,
+				 .call = &args.call};
 	tn_operand_of(&args.input, scan->a);
 	tn_operand_of(&args.output, out);
 	tn_operands_merge(operands, 2, (uint32_t)scan->axis + 1, args.input.rank);
 	args.axis = tn_operands_merge(operands, 2, 0, (uint32_t)scan->axis);
-	tn_route_init(&route, scan->runtime, tn_array_home(out), scan->operation, TN_SLOT_SCAN,
-		      &args.call);
-	tn_route_operand(&route, &args.input, TN_READS);
-	tn_route_operand(&route, &args.output, TN_WRITES);
 	return tn_route_run(&route);
 }
 

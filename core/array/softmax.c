@@ -126,25 +126,23 @@ static tn_status run(struct softmax *s, tn_array *out, int is_forward)
 	struct tn_softmax_args args = {.call = {.struct_size = sizeof(args)},
 				       .axis = (uint32_t)s->axis,
 				       .logarithm = s->logarithm != 0};
-	struct tn_route route;
+	struct tn_route route = {.runtime = s->runtime,
+				 .device = tn_array_home(out),
+				 .operation = is_forward ? TN_DO_SOFTMAX : TN_DO_SOFTMAX_BACKWARD,
+				 .slot = is_forward ? TN_SLOT_SOFTMAX_FORWARD
+						    : TN_SLOT_SOFTMAX_BACKWARD,
+				 .call = &args.call,
+				 .compose = is_forward ? compose_forward : compose_backward,
+				 .argument = s,
+				 .needs = TN_NEEDS_MAP | TN_NEEDS_REDUCE,
+				 .dtype = out->dtype};
 	tn_operand_of(&args.y, s->y);
-	tn_route_init(&route, s->runtime, tn_array_home(out),
-		      is_forward ? TN_DO_SOFTMAX : TN_DO_SOFTMAX_BACKWARD,
-		      is_forward ? TN_SLOT_SOFTMAX_FORWARD : TN_SLOT_SOFTMAX_BACKWARD, &args.call);
-	tn_route_operand(&route, &args.y, is_forward ? TN_WRITES : TN_READS);
 	if (is_forward) {
 		tn_operand_of(&args.x, s->x);
-		tn_route_operand(&route, &args.x, TN_READS);
 	} else {
 		tn_operand_of(&args.dy, s->dy);
 		tn_operand_of(&args.dx, s->dx);
-		tn_route_operand(&route, &args.dy, TN_READS);
-		tn_route_operand(&route, &args.dx, TN_WRITES);
 	}
-	route.compose = is_forward ? compose_forward : compose_backward;
-	route.argument = s;
-	route.needs = TN_NEEDS_MAP | TN_NEEDS_REDUCE;
-	route.dtype = out->dtype;
 	return tn_route_run(&route);
 }
 

@@ -76,19 +76,16 @@ static tn_status call(const struct sorting *s)
 				    .descending = s->descending != 0,
 				    .has_values = s->values != NULL,
 				    .has_indices = s->indices != NULL};
-	struct tn_route route;
-	tn_route_init(&route, s->runtime, tn_array_home(s->a), s->operation, TN_SLOT_SORT,
-		      &args.call);
+	struct tn_route route = {.runtime = s->runtime,
+				 .device = tn_array_home(s->a),
+				 .operation = s->operation,
+				 .slot = TN_SLOT_SORT,
+				 .call = &args.call};
 	tn_operand_of(&args.input, s->a);
-	tn_route_operand(&route, &args.input, TN_READS);
-	if (s->values) {
+	if (s->values)
 		tn_operand_of(&args.values, s->values);
-		tn_route_operand(&route, &args.values, TN_WRITES);
-	}
-	if (s->indices) {
+	if (s->indices)
 		tn_operand_of(&args.indices, s->indices);
-		tn_route_operand(&route, &args.indices, TN_WRITES);
-	}
 	args.axis = merge(&args, (uint32_t)s->axis);
 	return tn_route_run(&route);
 }

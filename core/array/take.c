@@ -95,15 +95,14 @@ tn_status tn_gather_run(struct tn_runtime *runtime, enum tn_operation operation,
 {
 	struct tn_gather_args args = {.call = {.struct_size = sizeof(args)},
 				      .axis = (uint32_t)axis};
-	struct tn_route route;
+	struct tn_route route = {.runtime = runtime,
+				 .device = tn_array_home(output),
+				 .operation = operation,
+				 .slot = slot,
+				 .call = &args.call};
 	tn_operand_of(&args.input, input);
 	tn_operand_of(&args.indices, line);
 	tn_operand_of(&args.output, output);
-	tn_route_init(&route, runtime, tn_array_home(output), operation, slot, &args.call);
-	tn_route_operand(&route, &args.input, TN_READS);
-	tn_route_operand(&route, &args.indices, TN_READS);
-	tn_route_operand(&route, &args.output,
-			 slot == TN_SLOT_GATHER ? TN_WRITES : TN_READS | TN_WRITES);
 	return tn_route_run(&route);
 }
 

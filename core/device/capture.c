@@ -76,9 +76,15 @@ tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info
 		return tn_fail(error, TN_STATE, "capture_begin", "%s: work is captured already",
 			       device->name);
 	tn_status status = tn_device_open(device, error);
-	struct tn_store *store = status ? NULL : tn_mem_zeroed(1, sizeof(*store));
 	if (status)
 		return status;
+	if (!tn_backend_has_all(device->backend, TN_SLOT_CAPTURE_BEGIN, TN_SLOT_GRAPH_RELEASE))
+		return tn_device_answer(device,
+					tn_fail(error, TN_UNSUPPORTED, "capture_begin",
+						"the backend captures no work (" TN_TABLE_CAPTURE
+						")"),
+					error);
+	struct tn_store *store = tn_mem_zeroed(1, sizeof(*store));
 	if (!store)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "capture_begin",
 			       "the host has no memory left");

@@ -28,6 +28,7 @@ struct tn_device {
 	void *handle; /* NULL until opened */
 	int host_memory;
 	int synchronous; /* work is done when an entry returns */
+	uint64_t asks; /* bit s: slot s has wanted workspace, and is asked how much before a call */
 	uint64_t fork_generation;
 	tn_status lost; /* TN_OK, or TN_DEVICE_LOST for good */
 	struct tn_pool *pool;

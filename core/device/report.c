@@ -16,6 +16,8 @@ tn_status tn_device_memory_information(tn_device *device, struct tn_memory_infor
 	if (status)
 		return status;
 	*information = (struct tn_memory_information){.struct_size = sizeof(*information)};
+	if (!tn_backend_has(device->backend, TN_SLOT_MEMORY_INFORMATION))
+		return TN_UNSUPPORTED;
 	return tn_device_answer(
 		device,
 		device->backend->memory.information(device->handle, TN_MEMORY_DEVICE, information),
@@ -37,12 +39,12 @@ tn_status tn_device_report_line(tn_device *device, size_t index, struct tn_repor
 	tn_status status = tn_device_open(device, NULL);
 	if (status)
 		return status;
-	if (index >= TN_REPORT_MOST_LINES)
+	/* A backend without the table has no lines. */
+	if (index >= TN_REPORT_MOST_LINES || !tn_backend_has(device->backend, TN_SLOT_REPORT_LINE))
 		return TN_NOT_FOUND;
 	*line = (struct tn_report_line){.struct_size = sizeof(*line)};
 	status = tn_device_answer(
 		device, device->backend->report.line(device->handle, (uint32_t)index, line), NULL);
 	terminate(line);
-	/* A backend without the table has no lines. */
 	return status == TN_UNSUPPORTED ? TN_NOT_FOUND : status;
 }

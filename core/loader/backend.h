@@ -7,9 +7,9 @@
  *	                   then rank and select
  *	tn_registry_close  destroys the instances; the files stay mapped
  *
- * What the rest of the core holds is struct tn_backend: an instance with full tables.  Every slot of
- * them can be called: an empty optional one answers TN_UNSUPPORTED without side effect.  A broken
- * plugin becomes a row of the load report, never an error of tn_registry_open.
+ * What the rest of the core holds is struct tn_backend: an instance with its tables.  Mandatory slots
+ * are filled; an optional one is NULL where tn_backend_has says no.  A broken plugin becomes a row of
+ * the load report, never an error of tn_registry_open.
  */
 #ifndef TN_LOADER_BACKEND_H
 #define TN_LOADER_BACKEND_H
@@ -116,6 +116,14 @@ struct tn_backend {
 static inline int tn_backend_has(const struct tn_backend *backend, enum tn_slot slot)
 {
 	return (int)(backend->native >> slot & 1);
+}
+
+/* Every slot from `first` to `last`? */
+static inline int tn_backend_has_all(const struct tn_backend *backend, enum tn_slot first,
+				     enum tn_slot last)
+{
+	uint64_t all = ((UINT64_C(2) << last) - 1) & ~((UINT64_C(1) << first) - 1);
+	return (backend->native & all) == all;
 }
 
 /* A device to use. */

@@ -29,7 +29,7 @@
 #include "loader/elf.h"
 #include "loader/host.h"
 #include "loader/report.h"
-#include "loader/tables.h"
+#include "loader/slots.h"
 #include "loader/trust.h"
 
 #define MAX_DEVICES 1024u
@@ -396,7 +396,7 @@ static tn_status start(struct tn_loading *loading, size_t i, struct tn_backend *
 		status = create(loading, candidate, backend, error);
 	if (!status) {
 		enter(loading, candidate, TN_STAGE_QUERY);
-		status = tn_tables_take(backend, error);
+		status = tn_slots_take(backend, error);
 	}
 	if (!status)
 		status = find_devices(loading, candidate, backend, error);

@@ -124,7 +124,8 @@ static int has_foreign(const tn_module *module)
 static const char *objection(const struct tn_steps *steps)
 {
 	const struct tn_runtime *runtime = steps->module->runtime;
-	if (!tn_backend_has(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN))
+	if (!tn_backend_has_all(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN,
+				TN_SLOT_GRAPH_RELEASE))
 		return "the device's backend captures no work";
 	if (runtime->ledger_time)
 		return "the ledger times every operation";
@@ -147,7 +148,8 @@ static tn_status settle(struct tn_steps *steps)
 		steps->capture = TN_CAPTURE_OFF;
 		return TN_OK;
 	}
-	if (!tn_backend_has(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN))
+	if (!tn_backend_has_all(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN,
+				TN_SLOT_GRAPH_RELEASE))
 		return tn_runtime_fail(runtime, TN_UNSUPPORTED, "train",
 				       "capture: the backend of %s captures no work",
 				       runtime->device->name);

@@ -95,8 +95,10 @@ enum {
 	TN_ACCUMULATE = 1u << 3, /* gradients: add to the output instead of writing it */
 };
 
-/* Scratch memory, made by the host on the same device.  A dry run writes `minimum` and `preferred`;
- * a call finds at least `minimum` bytes at {buffer, offset}, aligned to 256. */
+/* Scratch memory, made by the host on the same device.  A dry run writes `minimum` and `preferred`; a
+ * call finds `size` bytes at {buffer, offset}, aligned to 256.  The host asks before convolutions,
+ * norms, sorts and scans; others it may call first, and ask when they refuse.  A call that is given
+ * less than its minimum, or no workspace, answers TN_UNSUPPORTED. */
 struct tn_workspace {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -113,7 +115,7 @@ struct tn_call {
 	uint32_t flags;
 	void *stream;                   /* NULL: the device's ordinary in-order stream */
 	struct tn_error_info *error;    /* may be NULL */
-	struct tn_workspace *workspace; /* may be NULL: none to be had, minimum must be 0 */
+	struct tn_workspace *workspace; /* NULL: none; what needs some answers TN_UNSUPPORTED */
 	uint64_t reserved;
 };
 

@@ -15,6 +15,7 @@
 #include "array/shape.h"
 #include "base/memory.h"
 #include "check.h"
+#include "loader/slots.h"
 #include "reference/reference.h"
 
 enum { MOST_DEVICES = 4 };
@@ -56,22 +57,6 @@ static inline void fixture_free(void *context, void *memory)
 {
 	(void)context;
 	tn_mem_free(memory);
-}
-
-static inline tn_status refuse(void *device, const void *args)
-{
-	(void)device, (void)args;
-	return TN_UNSUPPORTED;
-}
-
-/* The slots of a table are pointers one after the other behind its two numbers. */
-static inline void cut(void *table, int first, int last, uint64_t slots)
-{
-	tn_status (**entries)(void *, const void *) = (void *)((char *)table + 8);
-	for (int slot = first; slot <= last; slot++) {
-		if (!(slots >> slot & 1))
-			entries[slot - first] = refuse;
-	}
 }
 
 /* Far memory: a handle is an address with its highest bit but one set, so a host that follows it
@@ -123,20 +108,9 @@ static inline struct tn_device *add_device(struct fixture *f, const char *name, 
 	b->instance = f->instance;
 	b->n_devices = 1;
 	b->devices = &f->descriptions[i];
-	/* The reference packs no weights. */
-	b->native = (slots & ~SLOT(CONV2D_PREPACK)) | ((UINT64_C(1) << TN_SLOT_MAP) - 1);
-	memcpy(&b->device, reference->query(f->instance, TN_TABLE_DEVICE), sizeof(b->device));
-	memcpy(&b->compute, reference->query(f->instance, TN_TABLE_COMPUTE), sizeof(b->compute));
-	memcpy(&b->copy, reference->query(f->instance, TN_TABLE_COPY), sizeof(b->copy));
-	memcpy(&b->memory, reference->query(f->instance, TN_TABLE_MEMORY), sizeof(b->memory));
-	memcpy(&b->nn, reference->query(f->instance, TN_TABLE_NN), sizeof(b->nn));
-	memcpy(&b->scan, reference->query(f->instance, TN_TABLE_SCAN), sizeof(b->scan));
-	memcpy(&b->sort, reference->query(f->instance, TN_TABLE_SORT), sizeof(b->sort));
-	cut(&b->compute, TN_SLOT_MAP, TN_SLOT_MATMUL, slots);
-	cut(&b->copy, TN_SLOT_FILL, TN_SLOT_SCATTER_ADD, slots);
-	cut(&b->nn, TN_SLOT_CONV2D_FORWARD, TN_SLOT_GROUP_NORM_BACKWARD, slots);
-	cut(&b->scan, TN_SLOT_SCAN, TN_SLOT_SCAN, slots);
-	cut(&b->sort, TN_SLOT_SORT, TN_SLOT_SORT, slots);
+	b->descriptor = *reference;
+	assert_ok(tn_slots_take(b, &error));
+	b->native &= slots | ((UINT64_C(1) << TN_SLOT_MAP) - 1);
 	b->devices->struct_size = sizeof(*b->devices);
 	assert_ok(b->device.describe(f->instance, 0, b->devices));
 	if (is_far) {

@@ -81,6 +81,46 @@ static void all_operations_are_timed_when_asked(void **state)
 	assert_true(ledger_row(f, "matmul").seconds > 0);
 }
 
+/* ---- Workspace -------------------------------------------------------------------------------*/
+
+static char order[16]; /* of the calls: c without workspace, d a dry run, w with */
+static const struct tn_compute_table *reference_compute;
+
+static tn_status needs_256(void *device, const struct tn_matmul_args *args)
+{
+	struct tn_workspace *workspace = args->call.workspace;
+	int is_dry = (args->call.flags & TN_DRY_RUN) != 0;
+	size_t n = strlen(order);
+	assert_true(n + 1 < sizeof(order));
+	order[n] = is_dry ? 'd' : workspace ? 'w' : 'c';
+	if (!is_dry && !workspace)
+		return TN_UNSUPPORTED;
+	if (is_dry) {
+		workspace->minimum = 256;
+		workspace->preferred = 4096;
+		return TN_OK;
+	}
+	assert_int_equal(workspace->size, 256);
+	memset((void *)(uintptr_t)(workspace->buffer + workspace->offset), 1, 256);
+	return reference_compute->matmul(device, args);
+}
+
+static void what_wants_workspace_is_asked_once_it_has_refused(void **state)
+{
+	struct fixture *f = *state;
+	reference_compute = tn_reference_backend.query(f->instance, TN_TABLE_COMPUTE);
+	f->runtime.device = add_device(f, "wants", SLOT(MATMUL) | SLOT(MAP), 0);
+	f->backends[1].compute.matmul = needs_256;
+	memset(order, 0, sizeof(order));
+	tn_array *a = counted(f, 0, SHAPE(2, 2));
+	assert_elements(tn_matmul(a, a), 2, 3, 6, 11);
+	assert_string_equal(order, "cdw");
+	assert_elements(tn_matmul(a, a), 2, 3, 6, 11);
+	assert_string_equal(order, "cdwdw");
+	assert_int_equal(ledger_row(f, "matmul").native, 2);
+	assert_int_equal(ledger_row(f, "matmul").lent + ledger_row(f, "matmul").host, 0);
+}
+
 static void a_host_memory_device_lends_its_slot(void **state)
 {
 	struct fixture *f = *state;
@@ -311,6 +351,7 @@ int main(void)
 		TEST(every_way_gives_the_same),
 		TEST(a_slot_of_the_device_is_native),
 		TEST(all_operations_are_timed_when_asked),
+		TEST(what_wants_workspace_is_asked_once_it_has_refused),
 		TEST(a_host_memory_device_lends_its_slot),
 		TEST(what_a_device_refuses_is_lent_without_a_copy),
 		TEST(a_composition_is_made_of_lent_steps),

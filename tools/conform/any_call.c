@@ -76,7 +76,7 @@ void check_call_untouched(struct kit *kit)
 	on_every_sample(kit, "refused for an unknown flag", is_refused);
 }
 
-/* The host may call before it asks, without workspace: what needs some has then done nothing. */
+/* The host may call before it asks, without workspace: what needs some, or more, does nothing. */
 static void lacks_workspace(struct sample *sample)
 {
 	struct kit *kit = sample->kit;
@@ -90,12 +90,19 @@ static void lacks_workspace(struct sample *sample)
 	call->workspace = NULL;
 	if (status != TN_OK || !asked.minimum)
 		return;
-	status = kit_enter(kit, call);
-	if (status != TN_UNSUPPORTED)
-		kit_fail(kit,
-			 "it needs %llu bytes of workspace, and answers %s without, expected %s",
-			 (unsigned long long)asked.minimum, tn_status_name(status),
-			 tn_status_name(TN_UNSUPPORTED));
+	for (int given = 0; given < 2; given++) {
+		asked.size = asked.minimum - 1;
+		call->workspace = given ? &asked : NULL;
+		status = kit_enter(kit, call);
+		if (status != TN_UNSUPPORTED)
+			kit_fail(kit,
+				 "it needs %llu bytes of workspace, and with %s answers %s, "
+				 "expected %s",
+				 (unsigned long long)asked.minimum,
+				 given ? "one byte less" : "none", tn_status_name(status),
+				 tn_status_name(TN_UNSUPPORTED));
+	}
+	call->workspace = NULL;
 	tn_error_reset(&kit->error);
 }
 

@@ -7,6 +7,7 @@
 #ifndef TN_TOOLS_CONFORM_BORROW_H
 #define TN_TOOLS_CONFORM_BORROW_H
 
+#include "loader/slots.h"
 #include "samples.h"
 
 struct borrowed_program {
@@ -15,12 +16,9 @@ struct borrowed_program {
 };
 
 struct borrowed {
-	union call_args args;
+	struct tn_call *args; /* owned */
+	size_t size;          /* of the arguments and the arrays that they point to */
 	struct borrowed_program program[2];
-	struct tn_operand inputs[TN_PROGRAM_MAX_INPUTS];
-	struct tn_operand epilogue_inputs[TN_PROGRAM_MAX_INPUTS];
-	struct tn_operand outputs[TN_PROGRAM_MAX_OUTPUTS];
-	struct tn_scalar scalars[2][TN_PROGRAM_MAX_SCALARS];
 };
 
 /* 0: no memory. */

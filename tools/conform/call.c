@@ -9,63 +9,9 @@
 #include "borrow.h"
 #include "instance.h"
 
-/* One line a slot: the only place that knows their types. */
 tn_status kit_enter(const struct kit *kit, const void *args)
 {
-	const struct tn_backend *b = kit->backend;
-	void *device = kit->device;
-	switch (kit->slot) {
-	case TN_SLOT_MAP:
-		return b->compute.map(device, args);
-	case TN_SLOT_REDUCE:
-		return b->compute.reduce(device, args);
-	case TN_SLOT_MATMUL:
-		return b->compute.matmul(device, args);
-	case TN_SLOT_FILL:
-		return b->copy.fill(device, args);
-	case TN_SLOT_COPY:
-		return b->copy.copy(device, args);
-	case TN_SLOT_GATHER:
-		return b->copy.gather(device, args);
-	case TN_SLOT_SCATTER_ADD:
-		return b->copy.scatter_add(device, args);
-	case TN_SLOT_SORT:
-		return b->sort.sort(device, args);
-	case TN_SLOT_SCAN:
-		return b->scan.scan(device, args);
-	case TN_SLOT_CONV2D_FORWARD:
-		return b->nn.conv2d_forward(device, args);
-	case TN_SLOT_CONV2D_INPUT_GRADIENT:
-		return b->nn.conv2d_input_gradient(device, args);
-	case TN_SLOT_CONV2D_WEIGHT_GRADIENT:
-		return b->nn.conv2d_weight_gradient(device, args);
-	case TN_SLOT_POOL2D_FORWARD:
-		return b->nn.pool2d_forward(device, args);
-	case TN_SLOT_POOL2D_BACKWARD:
-		return b->nn.pool2d_backward(device, args);
-	case TN_SLOT_BATCH_NORM_FORWARD:
-		return b->nn.batch_norm_forward(device, args);
-	case TN_SLOT_BATCH_NORM_BACKWARD:
-		return b->nn.batch_norm_backward(device, args);
-	case TN_SLOT_LAYER_NORM_FORWARD:
-		return b->nn.layer_norm_forward(device, args);
-	case TN_SLOT_LAYER_NORM_BACKWARD:
-		return b->nn.layer_norm_backward(device, args);
-	case TN_SLOT_SOFTMAX_FORWARD:
-		return b->nn.softmax_forward(device, args);
-	case TN_SLOT_SOFTMAX_BACKWARD:
-		return b->nn.softmax_backward(device, args);
-	case TN_SLOT_CROSS_ENTROPY_FORWARD:
-		return b->nn.cross_entropy_forward(device, args);
-	case TN_SLOT_CROSS_ENTROPY_BACKWARD:
-		return b->nn.cross_entropy_backward(device, args);
-	case TN_SLOT_GROUP_NORM_FORWARD:
-		return b->nn.group_norm_forward(device, args);
-	case TN_SLOT_GROUP_NORM_BACKWARD:
-		return b->nn.group_norm_backward(device, args);
-	default:
-		return TN_INTERNAL;
-	}
+	return tn_slot_call(kit->backend, (enum tn_slot)kit->slot, kit->device, args);
 }
 
 static const struct check *check_of(const struct kit *kit, const char *id)
@@ -165,7 +111,7 @@ static void dry_run_without_buffers(struct kit *kit, const void *args, tn_status
 	if (!borrow(&borrowed, kit->slot, args))
 		kit_give_up(kit, "the kit has no memory left");
 	borrow_clear_handles(&borrowed, kit->slot);
-	status = dry_run(kit, &borrowed.args, &workspace);
+	status = dry_run(kit, borrowed.args, &workspace);
 	borrow_end(&borrowed);
 	if (status != expected)
 		kit_fail_as(kit, "call.dry_run", "with handles of 0 a dry run answers %s, else %s",
@@ -193,7 +139,7 @@ static tn_status enter_once(struct kit *kit, void *args)
 		return kit_enter(kit, args);
 	if (!borrow(&borrowed, kit->slot, args))
 		kit_give_up(kit, "the kit has no memory left");
-	status = kit_enter(kit, &borrowed.args);
+	status = kit_enter(kit, borrowed.args);
 	borrow_spoil(&borrowed);
 	borrow_end(&borrowed);
 	return status;

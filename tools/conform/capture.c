@@ -155,7 +155,7 @@ static void expect(struct step *step, double number)
 
 static int can_capture(struct kit *kit)
 {
-	if (!tn_backend_has(kit->backend, TN_SLOT_CAPTURE_BEGIN))
+	if (!tn_backend_has_all(kit->backend, TN_SLOT_CAPTURE_BEGIN, TN_SLOT_GRAPH_RELEASE))
 		return kit_skip(kit, "it captures no work"), 0;
 	if (!kit->description.program_dtypes)
 		return kit_skip(kit, "it claims no programs"), 0;
@@ -211,7 +211,7 @@ void check_capture_replay(struct kit *kit)
 		return;
 	kit_case(kit, TN_SLOT_GRAPH_LAUNCH, "replays in the NULL stream");
 	captures_and_replays(kit, NULL);
-	if (!tn_backend_has(kit->backend, TN_SLOT_STREAM_CREATE))
+	if (!tn_backend_has_all(kit->backend, TN_SLOT_STREAM_CREATE, TN_SLOT_EVENT_ELAPSED))
 		return;
 	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
 	void *stream = NULL;

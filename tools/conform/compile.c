@@ -17,7 +17,7 @@ static const char format[] = "cuda-c";
 
 static int has_compiler(struct kit *kit)
 {
-	if (tn_backend_has(kit->backend, TN_SLOT_COMPILE))
+	if (tn_backend_has_all(kit->backend, TN_SLOT_COMPILE, TN_SLOT_KERNEL_RELEASE))
 		return 1;
 	kit_skip(kit, "it compiles no kernels from source");
 	return 0;

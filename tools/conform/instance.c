@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "loader/host.h"
-#include "loader/tables.h"
+#include "loader/slots.h"
 
 static atomic_long live;
 static atomic_uint countdown;
@@ -67,7 +67,7 @@ static tn_status open_all(struct instance *instance, const struct kit *like, uin
 	if (status != TN_OK)
 		return status;
 	instance->stage = "query";
-	status = tn_tables_take(backend, &kit->error);
+	status = tn_slots_take(backend, &kit->error);
 	if (status == TN_OK) {
 		instance->stage = "open";
 		status = kit_open(kit, backend, index);

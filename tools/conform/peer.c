@@ -278,7 +278,7 @@ void check_peer_order(struct kit *kit)
 	kit_case(kit, TN_SLOT_PEER_COPY, "in the NULL streams, there");
 	keeps_order(&pair, &pair.there, &pair.here);
 	goes_there_and_back(&pair);
-	if (tn_backend_has(kit->backend, TN_SLOT_STREAM_CREATE)) {
+	if (tn_backend_has_all(kit->backend, TN_SLOT_STREAM_CREATE, TN_SLOT_EVENT_ELAPSED)) {
 		kit_case(kit, TN_SLOT_PEER_COPY, "in streams");
 		pair.here.stream = make_stream(&pair.here);
 		pair.there.stream = make_stream(&pair.there);
@@ -327,7 +327,7 @@ void check_peer_refused(struct kit *kit)
 	args = right;
 	args.peer = NULL;
 	expect_refused(&pair, &args, TN_INVALID_ARGUMENT, "no peer");
-	if (tn_backend_has(kit->backend, TN_SLOT_STREAM_CREATE)) {
+	if (tn_backend_has_all(kit->backend, TN_SLOT_STREAM_CREATE, TN_SLOT_EVENT_ELAPSED)) {
 		struct end other = pair.here;
 		other.stream = make_stream(&pair.here);
 		args = right;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "frame.h"
-#include "loader/tables.h"
+#include "loader/slots.h"
 
 const char *const state_names[] = {"not run", "passed", "FAILED", "skipped", "empty", "excluded"};
 
@@ -115,9 +115,7 @@ static struct coverage *row_of(struct coverage *rows, size_t *n, size_t most, co
 
 static const char *tally_name(int slot)
 {
-	return slot == KIT_FILE      ? "file"
-	       : slot == KIT_PROCESS ? "process"
-				     : tn_slot_name((enum tn_slot)slot);
+	return slot == KIT_FILE ? "file" : slot == KIT_PROCESS ? "process" : tn_slots[slot].name;
 }
 
 size_t result_coverage(const struct result *result, struct coverage *rows, size_t n, size_t most)

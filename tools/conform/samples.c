@@ -5,7 +5,7 @@
  */
 #include "samples.h"
 
-#include "loader/tables.h"
+#include "loader/slots.h"
 #include "programs.h"
 
 static const int64_t plane[4] = {2, 4, 6, 5}, filter[4] = {3, 4, 3, 3}, folded[4] = {2, 3, 6, 5};
@@ -308,7 +308,7 @@ void sample_make(struct kit *kit, struct sample *sample, int slot, const char *w
 	memset(sample, 0, sizeof(*sample));
 	sample->kit = kit;
 	sample->slot = slot;
-	kit_case(kit, slot, "%s: %s", tn_slot_name((enum tn_slot)slot), what);
+	kit_case(kit, slot, "%s: %s", tn_slots[slot].name, what);
 	sample->args_size = samples[find(slot)].make(sample);
 	sample->args.call.struct_size = (uint32_t)sample->args_size;
 	for (size_t i = 0; i < sample->n; i++) {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A host of any version, as small as one can be: negotiates from the descriptor, takes tables by
- * min(size) over stubs, lends services that keep the rules of sizes, and calls.
+ * min(size), lends services that keep the rules of sizes, and calls.
  *
  *	host FILE.so       exit status: 0 all as expected, 1 not, 3 refused
  */
@@ -152,38 +152,6 @@ static struct tn_host services = {
 
 /* ---- Tables ----------------------------------------------------------------------------------*/
 
-static tn_status no_fill(void *device, const struct tn_fill_args *args)
-{
-	(void)device;
-	return answer(&args->call, TN_UNSUPPORTED, "fill");
-}
-
-static tn_status no_copy(void *device, const struct tn_copy_args *args)
-{
-	(void)device;
-	return answer(&args->call, TN_UNSUPPORTED, "copy");
-}
-
-#if LEVEL >= 1
-static tn_status no_gather(void *device, const struct tn_gather_args *args)
-{
-	(void)device;
-	return answer(&args->call, TN_UNSUPPORTED, "gather");
-}
-#endif
-
-static const struct tn_copy_table stubs = {
-	.fill = no_fill,
-	.copy = no_copy,
-#if LEVEL >= 1
-	.gather = no_gather,
-	.scatter_add = no_gather,
-#endif
-#if LEVEL >= 2
-	.negate = no_copy,
-#endif
-};
-
 /* Tables are a size, padding and pointers: slot by slot what both have, and is not NULL. */
 static int take_table(const struct tn_backend_descriptor *plugin, void *instance, const char *id,
 		      void *own, size_t own_size)
@@ -205,7 +173,6 @@ static int take_table(const struct tn_backend_descriptor *plugin, void *instance
 
 static int take_tables(const struct tn_backend_descriptor *plugin, struct peer *peer)
 {
-	peer->copy = stubs;
 	return take_table(plugin, peer->instance, TN_TABLE_DEVICE, &peer->device,
 			  sizeof(peer->device)) &&
 	       take_table(plugin, peer->instance, TN_TABLE_COMPUTE, &peer->compute,

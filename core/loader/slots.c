@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The table of slots.  A slot of a backend is filled when it lies whole within the struct_size of the
+ * plugin's table and is not NULL.
+ */
+#include "loader/slots.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- Calls, one for each struct of arguments -------------------------------------------------*/
+
+static tn_status call_map(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *map)(void *, const struct tn_map_args *) = entry;
+	return (*map)(device, (const struct tn_map_args *)(const void *)args);
+}
+
+static tn_status call_reduce(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *reduce)(void *, const struct tn_reduce_args *) = entry;
+	return (*reduce)(device, (const struct tn_reduce_args *)(const void *)args);
+}
+
+static tn_status call_matmul(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *matmul)(void *, const struct tn_matmul_args *) = entry;
+	return (*matmul)(device, (const struct tn_matmul_args *)(const void *)args);
+}
+
+static tn_status call_fill(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *fill)(void *, const struct tn_fill_args *) = entry;
+	return (*fill)(device, (const struct tn_fill_args *)(const void *)args);
+}
+
+static tn_status call_copy(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *copy)(void *, const struct tn_copy_args *) = entry;
+	return (*copy)(device, (const struct tn_copy_args *)(const void *)args);
+}
+
+static tn_status call_gather(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *gather)(void *, const struct tn_gather_args *) = entry;
+	return (*gather)(device, (const struct tn_gather_args *)(const void *)args);
+}
+
+static tn_status call_sort(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *sort)(void *, const struct tn_sort_args *) = entry;
+	return (*sort)(device, (const struct tn_sort_args *)(const void *)args);
+}
+
+static tn_status call_scan(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *scan)(void *, const struct tn_scan_args *) = entry;
+	return (*scan)(device, (const struct tn_scan_args *)(const void *)args);
+}
+
+static tn_status call_conv2d(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *conv2d)(void *, const struct tn_conv2d_args *) = entry;
+	return (*conv2d)(device, (const struct tn_conv2d_args *)(const void *)args);
+}
+
+static tn_status call_pool2d(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *pool2d)(void *, const struct tn_pool2d_args *) = entry;
+	return (*pool2d)(device, (const struct tn_pool2d_args *)(const void *)args);
+}
+
+static tn_status call_norm(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *norm)(void *, const struct tn_norm_args *) = entry;
+	return (*norm)(device, (const struct tn_norm_args *)(const void *)args);
+}
+
+static tn_status call_softmax(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *softmax)(void *, const struct tn_softmax_args *) = entry;
+	return (*softmax)(device, (const struct tn_softmax_args *)(const void *)args);
+}
+
+static tn_status call_cross_entropy(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *cross_entropy)(void *, const struct tn_cross_entropy_args *) = entry;
+	return (*cross_entropy)(device, (const struct tn_cross_entropy_args *)(const void *)args);
+}
+
+/* ---- Operands --------------------------------------------------------------------------------*/
+
+static const struct tn_slot_operand of_matmul[] = {
+	{offsetof(struct tn_matmul_args, a), TN_READS},
+	{offsetof(struct tn_matmul_args, b), TN_READS},
+	{offsetof(struct tn_matmul_args, c), TN_PRODUCT},
+	{offsetof(struct tn_matmul_args, bias), TN_READS},
+	{0, 0}};
+static const struct tn_slot_operand of_fill[] = {{offsetof(struct tn_fill_args, output), TN_WRITES},
+						 {0, 0}};
+static const struct tn_slot_operand of_copy[] = {{offsetof(struct tn_copy_args, input), TN_READS},
+						 {offsetof(struct tn_copy_args, output), TN_WRITES},
+						 {0, 0}};
+static const struct tn_slot_operand of_gather[] = {
+	{offsetof(struct tn_gather_args, input), TN_READS},
+	{offsetof(struct tn_gather_args, indices), TN_READS},
+	{offsetof(struct tn_gather_args, output), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_scatter_add[] = {
+	{offsetof(struct tn_gather_args, input), TN_READS},
+	{offsetof(struct tn_gather_args, indices), TN_READS},
+	{offsetof(struct tn_gather_args, output), TN_READS | TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_sort[] = {
+	{offsetof(struct tn_sort_args, input), TN_READS},
+	{offsetof(struct tn_sort_args, values), TN_WRITES},
+	{offsetof(struct tn_sort_args, indices), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_scan[] = {{offsetof(struct tn_scan_args, input), TN_READS},
+						 {offsetof(struct tn_scan_args, output), TN_WRITES},
+						 {0, 0}};
+static const struct tn_slot_operand of_conv2d_forward[] = {
+	{offsetof(struct tn_conv2d_args, x), TN_READS},
+	{offsetof(struct tn_conv2d_args, w), TN_READS},
+	{offsetof(struct tn_conv2d_args, y), TN_ACCUMULATES},
+	{offsetof(struct tn_conv2d_args, bias), TN_READS},
+	{offsetof(struct tn_conv2d_args, residual), TN_READS},
+	{0, 0}};
+static const struct tn_slot_operand of_conv2d_input_gradient[] = {
+	{offsetof(struct tn_conv2d_args, x), TN_ACCUMULATES},
+	{offsetof(struct tn_conv2d_args, w), TN_READS},
+	{offsetof(struct tn_conv2d_args, y), TN_READS},
+	{0, 0}};
+static const struct tn_slot_operand of_conv2d_weight_gradient[] = {
+	{offsetof(struct tn_conv2d_args, x), TN_READS},
+	{offsetof(struct tn_conv2d_args, w), TN_ACCUMULATES},
+	{offsetof(struct tn_conv2d_args, y), TN_READS},
+	{0, 0}};
+static const struct tn_slot_operand of_pool2d_forward[] = {
+	{offsetof(struct tn_pool2d_args, x), TN_READS},
+	{offsetof(struct tn_pool2d_args, y), TN_WRITES},
+	{offsetof(struct tn_pool2d_args, index), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_pool2d_backward[] = {
+	{offsetof(struct tn_pool2d_args, x), TN_WRITES},
+	{offsetof(struct tn_pool2d_args, y), TN_READS},
+	{offsetof(struct tn_pool2d_args, index), TN_READS},
+	{0, 0}};
+static const struct tn_slot_operand of_norm_forward[] = {
+	{offsetof(struct tn_norm_args, x), TN_READS},
+	{offsetof(struct tn_norm_args, y), TN_WRITES},
+	{offsetof(struct tn_norm_args, w), TN_READS},
+	{offsetof(struct tn_norm_args, b), TN_READS},
+	{offsetof(struct tn_norm_args, mean), TN_STATISTICS},
+	{offsetof(struct tn_norm_args, rstd), TN_STATISTICS},
+	{offsetof(struct tn_norm_args, residual), TN_READS},
+	{0, 0}};
+static const struct tn_slot_operand of_norm_backward[] = {
+	{offsetof(struct tn_norm_args, x), TN_READS},
+	{offsetof(struct tn_norm_args, y), TN_READS},
+	{offsetof(struct tn_norm_args, w), TN_READS},
+	{offsetof(struct tn_norm_args, b), TN_READS},
+	{offsetof(struct tn_norm_args, mean), TN_READS},
+	{offsetof(struct tn_norm_args, rstd), TN_READS},
+	{offsetof(struct tn_norm_args, dx), TN_WRITES},
+	{offsetof(struct tn_norm_args, dw), TN_ACCUMULATES},
+	{offsetof(struct tn_norm_args, db), TN_ACCUMULATES},
+	{offsetof(struct tn_norm_args, result), TN_READS},
+	{offsetof(struct tn_norm_args, dresidual), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_softmax_forward[] = {
+	{offsetof(struct tn_softmax_args, x), TN_READS},
+	{offsetof(struct tn_softmax_args, y), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_softmax_backward[] = {
+	{offsetof(struct tn_softmax_args, y), TN_READS},
+	{offsetof(struct tn_softmax_args, dy), TN_READS},
+	{offsetof(struct tn_softmax_args, dx), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_cross_entropy_forward[] = {
+	{offsetof(struct tn_cross_entropy_args, x), TN_READS},
+	{offsetof(struct tn_cross_entropy_args, labels), TN_READS},
+	{offsetof(struct tn_cross_entropy_args, lse), TN_WRITES},
+	{offsetof(struct tn_cross_entropy_args, loss), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_cross_entropy_backward[] = {
+	{offsetof(struct tn_cross_entropy_args, x), TN_READS},
+	{offsetof(struct tn_cross_entropy_args, labels), TN_READS},
+	{offsetof(struct tn_cross_entropy_args, lse), TN_READS},
+	{offsetof(struct tn_cross_entropy_args, loss), TN_READS},
+	{offsetof(struct tn_cross_entropy_args, dx), TN_WRITES},
+	{0, 0}};
+
+/* ---- The rows --------------------------------------------------------------------------------*/
+
+const struct tn_slot_facts tn_slots[TN_SLOT_COUNT] = {
+	[TN_SLOT_DEVICE_COUNT] = {.name = "device_count",
+				  .entry = offsetof(struct tn_backend, device.device_count)},
+	[TN_SLOT_DESCRIBE] = {.name = "describe",
+			      .entry = offsetof(struct tn_backend, device.describe)},
+	[TN_SLOT_OPEN] = {.name = "open", .entry = offsetof(struct tn_backend, device.open)},
+	[TN_SLOT_CLOSE] = {.name = "close", .entry = offsetof(struct tn_backend, device.close)},
+	[TN_SLOT_ALLOC] = {.name = "alloc", .entry = offsetof(struct tn_backend, device.alloc)},
+	[TN_SLOT_FREE] = {.name = "free", .entry = offsetof(struct tn_backend, device.free)},
+	[TN_SLOT_UPLOAD] = {.name = "upload", .entry = offsetof(struct tn_backend, device.upload)},
+	[TN_SLOT_DOWNLOAD] = {.name = "download",
+			      .entry = offsetof(struct tn_backend, device.download)},
+	[TN_SLOT_SYNC] = {.name = "sync", .entry = offsetof(struct tn_backend, device.sync)},
+	[TN_SLOT_ASYNC_ERROR] = {.name = "async_error",
+				 .entry = offsetof(struct tn_backend, device.async_error)},
+	[TN_SLOT_MAP] = {.name = "map",
+			 .entry = offsetof(struct tn_backend, compute.map),
+			 .call = call_map,
+			 .args_size = sizeof(struct tn_map_args)},
+	[TN_SLOT_REDUCE] = {.name = "reduce",
+			    .entry = offsetof(struct tn_backend, compute.reduce),
+			    .call = call_reduce,
+			    .args_size = sizeof(struct tn_reduce_args)},
+	[TN_SLOT_MATMUL] = {.name = "matmul",
+			    .entry = offsetof(struct tn_backend, compute.matmul),
+			    .call = call_matmul,
+			    .args_size = sizeof(struct tn_matmul_args),
+			    .operands = of_matmul},
+	[TN_SLOT_FILL] = {.name = "fill",
+			  .entry = offsetof(struct tn_backend, copy.fill),
+			  .call = call_fill,
+			  .args_size = sizeof(struct tn_fill_args),
+			  .operands = of_fill},
+	[TN_SLOT_COPY] = {.name = "copy",
+			  .entry = offsetof(struct tn_backend, copy.copy),
+			  .call = call_copy,
+			  .args_size = sizeof(struct tn_copy_args),
+			  .operands = of_copy},
+	[TN_SLOT_GATHER] = {.name = "gather",
+			    .entry = offsetof(struct tn_backend, copy.gather),
+			    .call = call_gather,
+			    .args_size = sizeof(struct tn_gather_args),
+			    .operands = of_gather},
+	[TN_SLOT_SCATTER_ADD] = {.name = "scatter_add",
+				 .entry = offsetof(struct tn_backend, copy.scatter_add),
+				 .call = call_gather,
+				 .args_size = sizeof(struct tn_gather_args),
+				 .operands = of_scatter_add},
+	[TN_SLOT_MEMORY_INFORMATION] = {.name = "information",
+					.entry = offsetof(struct tn_backend, memory.information)},
+	[TN_SLOT_CONV2D_FORWARD] = {.name = "conv2d_forward",
+				    .entry = offsetof(struct tn_backend, nn.conv2d_forward),
+				    .call = call_conv2d,
+				    .args_size = sizeof(struct tn_conv2d_args),
+				    .operands = of_conv2d_forward,
+				    .asks = 1},
+	[TN_SLOT_CONV2D_INPUT_GRADIENT] = {.name = "conv2d_input_gradient",
+					   .entry = offsetof(struct tn_backend,
+							     nn.conv2d_input_gradient),
+					   .call = call_conv2d,
+					   .args_size = sizeof(struct tn_conv2d_args),
+					   .operands = of_conv2d_input_gradient,
+					   .asks = 1},
+	[TN_SLOT_CONV2D_WEIGHT_GRADIENT] = {.name = "conv2d_weight_gradient",
+					    .entry = offsetof(struct tn_backend,
+							      nn.conv2d_weight_gradient),
+					    .call = call_conv2d,
+					    .args_size = sizeof(struct tn_conv2d_args),
+					    .operands = of_conv2d_weight_gradient,
+					    .asks = 1},
+	[TN_SLOT_POOL2D_FORWARD] = {.name = "pool2d_forward",
+				    .entry = offsetof(struct tn_backend, nn.pool2d_forward),
+				    .call = call_pool2d,
+				    .args_size = sizeof(struct tn_pool2d_args),
+				    .operands = of_pool2d_forward},
+	[TN_SLOT_POOL2D_BACKWARD] = {.name = "pool2d_backward",
+				     .entry = offsetof(struct tn_backend, nn.pool2d_backward),
+				     .call = call_pool2d,
+				     .args_size = sizeof(struct tn_pool2d_args),
+				     .operands = of_pool2d_backward},
+	[TN_SLOT_BATCH_NORM_FORWARD] = {.name = "batch_norm_forward",
+					.entry = offsetof(struct tn_backend, nn.batch_norm_forward),
+					.call = call_norm,
+					.args_size = sizeof(struct tn_norm_args),
+					.operands = of_norm_forward,
+					.asks = 1},
+	[TN_SLOT_BATCH_NORM_BACKWARD] = {.name = "batch_norm_backward",
+					 .entry = offsetof(struct tn_backend,
+							   nn.batch_norm_backward),
+					 .call = call_norm,
+					 .args_size = sizeof(struct tn_norm_args),
+					 .operands = of_norm_backward,
+					 .asks = 1},
+	[TN_SLOT_LAYER_NORM_FORWARD] = {.name = "layer_norm_forward",
+					.entry = offsetof(struct tn_backend, nn.layer_norm_forward),
+					.call = call_norm,
+					.args_size = sizeof(struct tn_norm_args),
+					.operands = of_norm_forward,
+					.asks = 1},
+	[TN_SLOT_LAYER_NORM_BACKWARD] = {.name = "layer_norm_backward",
+					 .entry = offsetof(struct tn_backend,
+							   nn.layer_norm_backward),
+					 .call = call_norm,
+					 .args_size = sizeof(struct tn_norm_args),
+					 .operands = of_norm_backward,
+					 .asks = 1},
+	[TN_SLOT_SOFTMAX_FORWARD] = {.name = "softmax_forward",
+				     .entry = offsetof(struct tn_backend, nn.softmax_forward),
+				     .call = call_softmax,
+				     .args_size = sizeof(struct tn_softmax_args),
+				     .operands = of_softmax_forward},
+	[TN_SLOT_SOFTMAX_BACKWARD] = {.name = "softmax_backward",
+				      .entry = offsetof(struct tn_backend, nn.softmax_backward),
+				      .call = call_softmax,
+				      .args_size = sizeof(struct tn_softmax_args),
+				      .operands = of_softmax_backward},
+	[TN_SLOT_CROSS_ENTROPY_FORWARD] = {.name = "cross_entropy_forward",
+					   .entry = offsetof(struct tn_backend,
+							     nn.cross_entropy_forward),
+					   .call = call_cross_entropy,
+					   .args_size = sizeof(struct tn_cross_entropy_args),
+					   .operands = of_cross_entropy_forward},
+	[TN_SLOT_CROSS_ENTROPY_BACKWARD] = {.name = "cross_entropy_backward",
+					    .entry = offsetof(struct tn_backend,
+							      nn.cross_entropy_backward),
+					    .call = call_cross_entropy,
+					    .args_size = sizeof(struct tn_cross_entropy_args),
+					    .operands = of_cross_entropy_backward},
+	[TN_SLOT_GROUP_NORM_FORWARD] = {.name = "group_norm_forward",
+					.entry = offsetof(struct tn_backend, nn.group_norm_forward),
+					.call = call_norm,
+					.args_size = sizeof(struct tn_norm_args),
+					.operands = of_norm_forward,
+					.asks = 1},
+	[TN_SLOT_GROUP_NORM_BACKWARD] = {.name = "group_norm_backward",
+					 .entry = offsetof(struct tn_backend,
+							   nn.group_norm_backward),
+					 .call = call_norm,
+					 .args_size = sizeof(struct tn_norm_args),
+					 .operands = of_norm_backward,
+					 .asks = 1},
+	[TN_SLOT_CONV2D_PREPACK] = {.name = "conv2d_prepack",
+				    .entry = offsetof(struct tn_backend, nn.conv2d_prepack)},
+	[TN_SLOT_REPORT_LINE] = {.name = "report_line",
+				 .entry = offsetof(struct tn_backend, report.line)},
+	[TN_SLOT_STREAM_CREATE] = {.name = "stream_create",
+				   .entry = offsetof(struct tn_backend, stream.stream_create)},
+	[TN_SLOT_STREAM_DESTROY] = {.name = "stream_destroy",
+				    .entry = offsetof(struct tn_backend, stream.stream_destroy)},
+	[TN_SLOT_EVENT_CREATE] = {.name = "event_create",
+				  .entry = offsetof(struct tn_backend, stream.event_create)},
+	[TN_SLOT_EVENT_DESTROY] = {.name = "event_destroy",
+				   .entry = offsetof(struct tn_backend, stream.event_destroy)},
+	[TN_SLOT_EVENT_RECORD] = {.name = "event_record",
+				  .entry = offsetof(struct tn_backend, stream.event_record)},
+	[TN_SLOT_EVENT_WAIT] = {.name = "event_wait",
+				.entry = offsetof(struct tn_backend, stream.event_wait)},
+	[TN_SLOT_EVENT_SYNC] = {.name = "event_sync",
+				.entry = offsetof(struct tn_backend, stream.event_sync)},
+	[TN_SLOT_EVENT_QUERY] = {.name = "event_query",
+				 .entry = offsetof(struct tn_backend, stream.event_query)},
+	[TN_SLOT_EVENT_ELAPSED] = {.name = "event_elapsed",
+				   .entry = offsetof(struct tn_backend, stream.event_elapsed)},
+	[TN_SLOT_COMPILE] = {.name = "compile",
+			     .entry = offsetof(struct tn_backend, compile.compile)},
+	[TN_SLOT_LAUNCH] = {.name = "launch", .entry = offsetof(struct tn_backend, compile.launch)},
+	[TN_SLOT_KERNEL_RELEASE] = {.name = "kernel_release",
+				    .entry = offsetof(struct tn_backend, compile.kernel_release)},
+	[TN_SLOT_CAPTURE_BEGIN] = {.name = "capture_begin",
+				   .entry = offsetof(struct tn_backend, capture.capture_begin)},
+	[TN_SLOT_CAPTURE_END] = {.name = "capture_end",
+				 .entry = offsetof(struct tn_backend, capture.capture_end)},
+	[TN_SLOT_GRAPH_LAUNCH] = {.name = "graph_launch",
+				  .entry = offsetof(struct tn_backend, capture.graph_launch)},
+	[TN_SLOT_GRAPH_RELEASE] = {.name = "graph_release",
+				   .entry = offsetof(struct tn_backend, capture.graph_release)},
+	[TN_SLOT_PEER_COPY] = {.name = "peer_copy",
+			       .entry = offsetof(struct tn_backend, peer.peer_copy)},
+	[TN_SLOT_SORT] = {.name = "sort",
+			  .entry = offsetof(struct tn_backend, sort.sort),
+			  .call = call_sort,
+			  .args_size = sizeof(struct tn_sort_args),
+			  .operands = of_sort,
+			  .asks = 1},
+	[TN_SLOT_SCAN] = {.name = "scan",
+			  .entry = offsetof(struct tn_backend, scan.scan),
+			  .call = call_scan,
+			  .args_size = sizeof(struct tn_scan_args),
+			  .operands = of_scan,
+			  .asks = 1},
+};
+
+_Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");
+
+/* ---- Tables ----------------------------------------------------------------------------------*/
+
+static const struct {
+	const char *id;
+	size_t offset; /* in struct tn_backend */
+	size_t size;   /* the host's own */
+	int is_mandatory;
+} tables[] = {
+	{TN_TABLE_DEVICE, offsetof(struct tn_backend, device), sizeof(struct tn_device_table), 1},
+	{TN_TABLE_COMPUTE, offsetof(struct tn_backend, compute), sizeof(struct tn_compute_table),
+	 1},
+	{TN_TABLE_CAPTURE, offsetof(struct tn_backend, capture), sizeof(struct tn_capture_table),
+	 0},
+	{TN_TABLE_COMPILE, offsetof(struct tn_backend, compile), sizeof(struct tn_compile_table),
+	 0},
+	{TN_TABLE_COPY, offsetof(struct tn_backend, copy), sizeof(struct tn_copy_table), 0},
+	{TN_TABLE_MEMORY, offsetof(struct tn_backend, memory), sizeof(struct tn_memory_table), 0},
+	{TN_TABLE_NN, offsetof(struct tn_backend, nn), sizeof(struct tn_nn_table), 0},
+	{TN_TABLE_PEER, offsetof(struct tn_backend, peer), sizeof(struct tn_peer_table), 0},
+	{TN_TABLE_REPORT, offsetof(struct tn_backend, report), sizeof(struct tn_report_table), 0},
+	{TN_TABLE_SCAN, offsetof(struct tn_backend, scan), sizeof(struct tn_scan_table), 0},
+	{TN_TABLE_SORT, offsetof(struct tn_backend, sort), sizeof(struct tn_sort_table), 0},
+	{TN_TABLE_STREAM, offsetof(struct tn_backend, stream), sizeof(struct tn_stream_table), 0},
+};
+
+enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
+
+typedef void (*function)(void);
+
+static int is_in(enum tn_slot slot, int table)
+{
+	return tn_slots[slot].entry >= tables[table].offset &&
+	       tn_slots[slot].entry < tables[table].offset + tables[table].size;
+}
+
+/* Copies one slot from the plugin's table of `size` bytes; 1 when it was there. */
+static int take_slot(struct tn_backend *backend, enum tn_slot slot, size_t offset,
+		     const void *theirs, size_t size)
+{
+	function entry;
+	if (offset + sizeof(entry) > size)
+		return 0;
+	memcpy(&entry, (const char *)theirs + offset, sizeof(entry));
+	if (!entry)
+		return 0;
+	memcpy((char *)backend + tn_slots[slot].entry, &entry, sizeof(entry));
+	backend->native |= UINT64_C(1) << slot;
+	return 1;
+}
+
+static tn_status take_table(struct tn_backend *backend, int table, struct tn_error_info *error)
+{
+	char *own = (char *)backend + tables[table].offset;
+	const void *theirs = backend->descriptor.query(backend->instance, tables[table].id);
+	uint32_t size = 0, own_size = (uint32_t)tables[table].size;
+	if (theirs)
+		memcpy(&size, theirs, sizeof(size));
+	else if (tables[table].is_mandatory)
+		return tn_fail(error, TN_BAD_PLUGIN, "query", "it has no table %s",
+			       tables[table].id);
+	memset(own, 0, own_size);
+	memcpy(own, &own_size, sizeof(own_size));
+	for (int slot = 0; slot < TN_SLOT_COUNT; slot++) {
+		if (!is_in((enum tn_slot)slot, table))
+			continue;
+		size_t offset = tn_slots[slot].entry - tables[table].offset;
+		if (take_slot(backend, (enum tn_slot)slot, offset, theirs, size) ||
+		    !tables[table].is_mandatory)
+			continue;
+		size_t end = offset + sizeof(function);
+		if (end > size)
+			return tn_fail(error, TN_BAD_PLUGIN, "query",
+				       "table %s is short: it has %u bytes, %s is at %zu to %zu",
+				       tables[table].id, size, tn_slots[slot].name, offset,
+				       end - 1);
+		return tn_fail(error, TN_BAD_PLUGIN, "query",
+			       "table %s: %s is mandatory, found NULL", tables[table].id,
+			       tn_slots[slot].name);
+	}
+	return TN_OK;
+}
+
+tn_status tn_slots_take(struct tn_backend *backend, struct tn_error_info *error)
+{
+	tn_status status = TN_OK;
+	backend->native = 0;
+	for (int table = 0; table < TABLES && !status; table++)
+		status = take_table(backend, table, error);
+	return status;
+}
