@@ -62,7 +62,7 @@ TN_API tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array 
 
 /* Windows of convolutions and pools, over height and width.  0 means the default. */
 struct tn_conv2d_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	int64_t stride[2];   /* default 1 */
 	int64_t padding[2];  /* on both sides; default 0 */
 	int64_t dilation[2]; /* default 1 */
@@ -74,7 +74,7 @@ TN_API tn_array *tn_conv2d(const tn_array *x, const tn_array *w, const tn_array 
 			   const struct tn_conv2d_options *options);
 
 struct tn_pool2d_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	int64_t kernel[2];
 	int64_t stride[2];  /* default: kernel */
 	int64_t padding[2]; /* at most kernel / 2 */
@@ -105,7 +105,7 @@ TN_API tn_array *tn_flatten(const tn_array *x, int start);
  *     running_var  := (1 - momentum) running_var + momentum var n / (n - 1),   n = elements a channel;
  * otherwise the running statistics are taken, as constants. */
 struct tn_batch_norm_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	int training;
 	uint32_t activation;      /* TN_ACTIVATION_NONE, RELU or RELU6 */
 	tn_array *running_mean;   /* (C), f32 (f64 for f64); both or none */

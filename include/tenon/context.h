@@ -45,7 +45,7 @@ enum {
 
 /* How to open a context.  Fill struct_size with sizeof; zero means the default everywhere. */
 struct tn_context_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	const char *backend; /* a selection as in TENON_BACKEND; NULL: that variable, else auto */
 	const char *const *plugin_paths; /* absolute folders or files, searched first */
 	size_t n_plugin_paths;

@@ -31,7 +31,7 @@ typedef struct tn_kernel tn_kernel;
 
 /* What to compile.  Fill struct_size with sizeof; zero means the default everywhere. */
 struct tn_kernel_source {
-	size_t struct_size;
+	uint32_t struct_size;
 	const char *format; /* the language: "cuda-c" */
 	const char *text;
 	const char *name;    /* of the kernel in the text, as the compiler exports it */

@@ -33,7 +33,7 @@ typedef struct tn_module tn_module;
 /* ---- Layers ----------------------------------------------------------------------------------*/
 
 struct tn_module_linear_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	int no_bias;
 };
 /* y = x weight^T + bias.  weight (out, in) and bias (out) start uniform in +-1/sqrt(in), as in PyTorch. */
@@ -41,7 +41,7 @@ TN_API tn_module *tn_module_linear(tn_context *context, int64_t in_features, int
 				   const struct tn_module_linear_options *options);
 
 struct tn_module_conv2d_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	struct tn_conv2d_options window; /* its struct_size may be 0: all defaults */
 	int no_bias;
 };
@@ -60,7 +60,7 @@ TN_API tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t out
 						int64_t output_w);
 
 struct tn_module_norm_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	double epsilon;  /* 0: 1e-5 */
 	double momentum; /* of batch norm; 0: 0.1 */
 	int no_affine;   /* 1: no weight and bias */
@@ -118,7 +118,7 @@ TN_API tn_module *tn_module_squeeze_excitation(tn_context *context, int64_t chan
 
 /* What a user's module does.  forward makes the output by recorded operations. */
 struct tn_module_class {
-	size_t struct_size;
+	uint32_t struct_size;
 	const char *name; /* "MyBlock" */
 	tn_array *(*forward)(tn_module *module, void *state, const tn_array *x);
 	void (*destroy)(void *state); /* may be NULL */

@@ -19,7 +19,7 @@ typedef struct tn_optimizer tn_optimizer;
 /* torch.optim.SGD:  g := dw + weight_decay w;  b := momentum b + (1 - dampening) g (b := g at a
  * parameter's first step);  w := w - lr (nesterov ? g + momentum b : b), or w - lr g without momentum. */
 struct tn_sgd_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	double lr;
 	double momentum;
 	double dampening;
@@ -35,7 +35,7 @@ TN_API tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *opti
  *   m := beta1 m + (1 - beta1) dw,   v := beta2 v + (1 - beta2) dw^2
  *   w := w - lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + epsilon) */
 struct tn_adamw_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	double lr;           /* 0: 1e-3 */
 	double beta1;        /* 0: 0.9 */
 	double beta2;        /* 0: 0.999 */

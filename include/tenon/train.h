@@ -61,7 +61,7 @@ enum { TN_SCHEDULE_CONSTANT = 0, TN_SCHEDULE_COSINE = 1 };
 enum { TN_CAPTURE_AUTO = 0, TN_CAPTURE_ON = 1, TN_CAPTURE_OFF = 2 };
 
 struct tn_train_options {
-	size_t struct_size;
+	uint32_t struct_size;
 	uint64_t n_epochs;   /* 0: 1 */
 	uint32_t batch_size; /* 0: 64 */
 	uint32_t max_shift;  /* augmentation, see struct tn_data_loader_options */
