@@ -32,15 +32,6 @@ struct tn_kernel {
 
 /* ---- Compiling -------------------------------------------------------------------------------*/
 
-/* What the caller knows of a source. */
-static struct tn_kernel_source source_of(const struct tn_kernel_source *given)
-{
-	struct tn_kernel_source own = {0};
-	size_t size = given->struct_size;
-	memcpy(&own, given, size < sizeof(own) ? size : sizeof(own));
-	return own;
-}
-
 static tn_status check_source(struct tn_runtime *runtime, const struct tn_kernel_source *source)
 {
 	if (!source->format || !source->text || !source->name || !*source->name)
@@ -109,7 +100,10 @@ tn_kernel *tn_kernel_compile(tn_context *context, const struct tn_kernel_source 
 	if (!context || !source)
 		return NULL;
 	struct tn_runtime *runtime = tn_runtime_of(context);
-	struct tn_kernel_source own = source_of(source);
+	struct tn_kernel_source own = {0};
+	if (tn_runtime_take(runtime, &own, sizeof(own), source, "struct tn_kernel_source",
+			    "compile"))
+		return NULL;
 	if (own.log_length)
 		*own.log_length = 0;
 	if (tn_runtime_ready(runtime))

@@ -13,6 +13,7 @@
 #include "array/ledger.h"
 #include "array/programs.h"
 #include "base/memory.h"
+#include "base/options.h"
 
 tn_status tn_runtime_init(struct tn_runtime *runtime)
 {
@@ -59,6 +60,15 @@ tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const ch
 	tn_fail_v(&runtime->report, status, operation, format, arguments);
 	va_end(arguments);
 	return tn_runtime_keep(runtime, &runtime->report);
+}
+
+tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size, const void *given,
+			  const char *type, const char *operation)
+{
+	if (!runtime)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_options_take(own, own_size, given, type, operation, &runtime->report);
+	return status ? tn_runtime_keep(runtime, &runtime->report) : TN_OK;
 }
 
 const struct tn_error_info *tn_error(const tn_context *context)

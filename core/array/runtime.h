@@ -78,6 +78,9 @@ tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info
 /* Makes and keeps an error; returns status. */
 tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const char *operation,
 			  const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* tn_options_take, which keeps the error.  TN_INVALID_ARGUMENT for no runtime, too. */
+tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size, const void *given,
+			  const char *type, const char *operation);
 /* TN_PENDING_ERROR while an error is kept, else TN_OK. */
 static inline tn_status tn_runtime_ready(const struct tn_runtime *runtime)
 {

@@ -4,8 +4,6 @@
  * Batch norm.  In training the batch's statistics carry gradient and the running ones follow them;
  * otherwise the running ones are constants.
  */
-#include <string.h>
-
 #include "array/array.h"
 #include "array/ledger.h"
 #include "array/make.h"
@@ -112,11 +110,10 @@ tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 			const struct tn_batch_norm_options *options)
 {
 	struct tn_batch_norm_options o = {0};
-	if (!x || tn_runtime_ready(x->runtime))
+	if (!x || tn_runtime_ready(x->runtime) ||
+	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_batch_norm_options",
+			    "batch_norm"))
 		return NULL;
-	if (options)
-		memcpy(&o, options,
-		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
 	o.momentum = o.momentum != 0 ? o.momentum : 0.1;
 	o.epsilon = o.epsilon != 0 ? o.epsilon : 1e-5;
 	if (check(x, &o) || check_running(x, "running_mean", o.running_mean) ||

@@ -23,16 +23,13 @@ static int64_t or_default(int64_t value, int64_t otherwise)
 	return value ? value : otherwise;
 }
 
-struct tn_window tn_conv2d_window(const struct tn_conv2d_options *given)
+struct tn_window tn_conv2d_window(const struct tn_conv2d_options *o)
 {
-	struct tn_conv2d_options o = {0};
-	if (given)
-		memcpy(&o, given, given->struct_size < sizeof(o) ? given->struct_size : sizeof(o));
 	return (struct tn_window){
-		.stride = {or_default(o.stride[0], 1), or_default(o.stride[1], 1)},
-		.dilation = {or_default(o.dilation[0], 1), or_default(o.dilation[1], 1)},
-		.padding = {o.padding[0], o.padding[1], o.padding[0], o.padding[1]},
-		.groups = (uint32_t)or_default(o.groups, 1),
+		.stride = {or_default(o->stride[0], 1), or_default(o->stride[1], 1)},
+		.dilation = {or_default(o->dilation[0], 1), or_default(o->dilation[1], 1)},
+		.padding = {o->padding[0], o->padding[1], o->padding[0], o->padding[1]},
+		.groups = (uint32_t)or_default(o->groups, 1),
 	};
 }
 
@@ -67,9 +64,12 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 tn_array *tn_conv2d(const tn_array *x, const tn_array *w, const tn_array *bias,
 		    const struct tn_conv2d_options *options)
 {
-	if (!x || !w)
+	struct tn_conv2d_options o = {0};
+	if (!x || !w ||
+	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_conv2d_options",
+			    "conv2d"))
 		return NULL;
-	struct conv_state state = {.window = tn_conv2d_window(options)};
+	struct conv_state state = {.window = tn_conv2d_window(&o)};
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	if (!suspension.runtime)
 		return NULL;

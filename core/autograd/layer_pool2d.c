@@ -14,20 +14,17 @@ struct pool_state {
 	int64_t x_shape[4];
 };
 
-static struct tn_window window_of(const struct tn_pool2d_options *given, uint32_t kind)
+static struct tn_window window_of(const struct tn_pool2d_options *o, uint32_t kind)
 {
-	struct tn_pool2d_options o = {0};
-	if (given)
-		memcpy(&o, given, given->struct_size < sizeof(o) ? given->struct_size : sizeof(o));
 	return (struct tn_window){
-		.kernel = {o.kernel[0], o.kernel[1]},
-		.stride = {o.stride[0] ? o.stride[0] : o.kernel[0],
-			   o.stride[1] ? o.stride[1] : o.kernel[1]},
+		.kernel = {o->kernel[0], o->kernel[1]},
+		.stride = {o->stride[0] ? o->stride[0] : o->kernel[0],
+			   o->stride[1] ? o->stride[1] : o->kernel[1]},
 		.dilation = {1, 1},
-		.padding = {o.padding[0], o.padding[1], o.padding[0], o.padding[1]},
+		.padding = {o->padding[0], o->padding[1], o->padding[0], o->padding[1]},
 		.groups = 1,
 		.kind = kind,
-		.count_padding = !o.exclude_padding,
+		.count_padding = !o->exclude_padding,
 	};
 }
 
@@ -41,9 +38,11 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 static tn_array *pool2d(const char *operation, const tn_array *x,
 			const struct tn_pool2d_options *options, uint32_t kind)
 {
-	if (!x)
+	struct tn_pool2d_options o = {0};
+	if (!x || tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_pool2d_options",
+				  operation))
 		return NULL;
-	struct pool_state state = {.window = window_of(options, kind)};
+	struct pool_state state = {.window = window_of(&o, kind)};
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	if (!suspension.runtime)
 		return NULL;

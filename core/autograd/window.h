@@ -10,7 +10,7 @@
 
 #include "array/layers.h"
 
-/* Defaults for what is 0; `options` may be NULL. */
+/* Defaults for what is 0; struct_size is not read. */
 struct tn_window tn_conv2d_window(const struct tn_conv2d_options *options);
 
 #endif

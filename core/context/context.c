@@ -6,34 +6,13 @@
  */
 #include "context/context.h"
 
-#include <string.h>
-
 #include "array/capture.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "reference/reference.h"
 
 _Static_assert(offsetof(struct tn_context, runtime) == 0, "tn_runtime_of is a cast");
-
-/* Options of any size: what the caller does not know is zero; what we do not know must be. */
-static tn_status take_options(const struct tn_context_options *given,
-			      struct tn_context_options *options, struct tn_error_info *error)
-{
-	memset(options, 0, sizeof(*options));
-	if (!given)
-		return TN_OK;
-	size_t size = given->struct_size;
-	for (size_t i = sizeof(*options); i < size; i++) {
-		if (((const unsigned char *)given)[i])
-			return tn_fail(error, TN_UNSUPPORTED, "context_open",
-				       "byte %zu of the options is of a newer version", i);
-	}
-	if (size < sizeof(given->struct_size))
-		return tn_fail(error, TN_INVALID_ARGUMENT, "context_open",
-			       "struct_size is not set");
-	memcpy(options, given, size < sizeof(*options) ? size : sizeof(*options));
-	return TN_OK;
-}
 
 static tn_status check_paths(const struct tn_context_options *options, struct tn_error_info *error)
 {
@@ -124,7 +103,7 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 tn_status tn_context_open(const struct tn_context_options *given, tn_context **out,
 			  struct tn_error_info *error)
 {
-	struct tn_context_options options;
+	struct tn_context_options options = {0};
 	struct tn_error_info own;
 	if (!out)
 		return TN_INVALID_ARGUMENT;
@@ -132,7 +111,8 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 	if (!error)
 		error = &own;
 	tn_error_reset(error);
-	tn_status status = take_options(given, &options, error);
+	tn_status status = tn_options_take(&options, sizeof(options), given,
+					   "struct tn_context_options", "context_open", error);
 	if (!status && options.report_on_failure)
 		*options.report_on_failure = NULL;
 	if (!status)

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "data/dataset.h"
-#include "data/options.h"
 #include "data/shuffle.h"
 #include "program/random.h"
 
@@ -61,8 +61,9 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 				const struct tn_data_loader_options *given, tn_data_loader **out,
 				struct tn_error_info *error)
 {
-	struct tn_data_loader_options options;
-	tn_status status = tn_take_options(&options, sizeof(options), given, OPERATION, error);
+	struct tn_data_loader_options options = {0};
+	tn_status status = tn_options_take(&options, sizeof(options), given,
+					   "struct tn_data_loader_options", OPERATION, error);
 	if (status == TN_OK)
 		status = check(dataset, part, &options, error);
 	if (status != TN_OK)

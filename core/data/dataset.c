@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/options.h"
+#include "base/options.h"
 
 #define OPERATION "dataset"
 
@@ -203,10 +203,11 @@ static tn_status copy_source(const struct tn_dataset_source *source, struct tn_d
 tn_status tn_dataset_create(const struct tn_dataset_source *given, tn_dataset **out,
 			    struct tn_error_info *error)
 {
-	struct tn_dataset_source source;
+	struct tn_dataset_source source = {0};
 	struct tn_dataset_raw raw = {0};
 	tn_dataset *dataset = NULL;
-	tn_status status = tn_take_options(&source, sizeof(source), given, OPERATION, error);
+	tn_status status = tn_options_take(&source, sizeof(source), given,
+					   "struct tn_dataset_source", OPERATION, error);
 	if (status == TN_OK)
 		status = copy_source(&source, &raw, error);
 	if (status == TN_OK)

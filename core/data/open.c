@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/parameter.h"
 #include "base/text.h"
 #include "data/dataset.h"
-#include "data/options.h"
 #include "data/search.h"
 #include "io/file.h"
 
@@ -105,9 +105,10 @@ static tn_status load_folder(const char *name, const char *folder,
 tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *given,
 			  const char *data_dir, tn_dataset **out, struct tn_error_info *error)
 {
-	struct tn_dataset_options options;
+	struct tn_dataset_options options = {0};
 	char *folder = NULL;
-	tn_status status = tn_take_options(&options, sizeof(options), given, OPERATION, error);
+	tn_status status = tn_options_take(&options, sizeof(options), given,
+					   "struct tn_dataset_options", OPERATION, error);
 	if (status == TN_OK)
 		status = tn_dataset_find(name, data_dir, &folder, error);
 	if (status == TN_OK)

@@ -36,19 +36,18 @@ tn_module *tn_module_make(tn_context *context, const struct tn_module_class *cla
 	return module;
 }
 
-/* What the caller knows of a class. */
-static struct tn_module_class class_of(const struct tn_module_class *given)
-{
-	struct tn_module_class own = {0};
-	memcpy(&own, given, given->struct_size < sizeof(own) ? given->struct_size : sizeof(own));
-	return own;
-}
-
 tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_, void *state)
 {
-	if (!class_)
+	struct tn_module_class own = {0};
+	if (!context || !class_)
 		return NULL;
-	const struct tn_module_class own = class_of(class_);
+	if (tn_runtime_take(tn_runtime_of(context), &own, sizeof(own), class_,
+			    "struct tn_module_class", "module_create")) {
+		/* Of a class without a size nothing can be read; of one that is too new destroy can. */
+		if (class_->struct_size >= sizeof(own) && class_->destroy)
+			class_->destroy(state);
+		return NULL;
+	}
 	tn_module *module = tn_module_make(context, &own, state);
 	if (!module)
 		return NULL;

@@ -2,8 +2,6 @@
  * SPDX-FileCopyrightText: The Tenon developers
  */
 #include <math.h>
-#include <string.h>
-
 #include "array/layers.h"
 #include "array/array.h"
 #include "autograd/window.h"
@@ -67,9 +65,9 @@ tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int64_t ou
 						      .forward = forward,
 						      .destroy = tn_mem_free};
 	struct tn_module_conv2d_options o = {0};
-	if (options)
-		memcpy(&o, options,
-		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
+	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
+			    "struct tn_module_conv2d_options", class_.name))
+		return NULL;
 	o.window.struct_size = sizeof(o.window);
 	int64_t groups = o.window.groups ? o.window.groups : 1;
 	tn_module *module = tn_module_of_class(context, &class_, &o.window, sizeof(o.window));

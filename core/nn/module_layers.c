@@ -3,8 +3,6 @@
  *
  * Layers without parameters.
  */
-#include <string.h>
-
 #include "array/array.h"
 #include "base/memory.h"
 #include "nn/module.h"
@@ -54,16 +52,14 @@ static tn_module *pool(tn_context *context, const struct tn_module_class *class_
 		       const struct tn_pool2d_options *options)
 {
 	struct tn_pool2d_options o = {0};
-	if (options)
-		memcpy(&o, options,
-		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
-	o.struct_size = sizeof(o);
+	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
+			    "struct tn_pool2d_options", class_->name))
+		return NULL;
 	if (o.kernel[0] > 0 && o.kernel[1] > 0)
 		return tn_module_of_class(context, class_, &o, sizeof(o));
-	if (context)
-		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_->name,
-				"expected a kernel of at least 1 x 1, found %lld x %lld",
-				(long long)o.kernel[0], (long long)o.kernel[1]);
+	tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_->name,
+			"expected a kernel of at least 1 x 1, found %lld x %lld",
+			(long long)o.kernel[0], (long long)o.kernel[1]);
 	return NULL;
 }
 

@@ -2,8 +2,6 @@
  * SPDX-FileCopyrightText: The Tenon developers
  */
 #include <math.h>
-#include <string.h>
-
 #include "autograd/linear.h"
 #include "base/memory.h"
 #include "nn/module.h"
@@ -42,9 +40,9 @@ tn_module *tn_module_linear(tn_context *context, int64_t in_features, int64_t ou
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Linear", .forward = forward};
 	struct tn_module_linear_options o = {0};
-	if (options)
-		memcpy(&o, options,
-		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
+	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
+			    "struct tn_module_linear_options", class_.name))
+		return NULL;
 	tn_module *module = tn_module_make(context, &class_, NULL);
 	if (!module)
 		return NULL;

@@ -3,8 +3,6 @@
  *
  * Norms.  A batch norm can go on with a residual and an activation (struct tn_then).
  */
-#include <string.h>
-
 #include "array/array.h"
 #include "array/make.h"
 #include "array/map.h"
@@ -18,12 +16,13 @@ struct norm_state {
 	int64_t groups;
 };
 
-static struct tn_module_norm_options options_of(const struct tn_module_norm_options *given)
+static tn_status take(tn_context *context, const struct tn_module_class *class_,
+		      const struct tn_module_norm_options *given,
+		      struct tn_module_norm_options *options)
 {
-	struct tn_module_norm_options o = {0};
-	if (given)
-		memcpy(&o, given, given->struct_size < sizeof(o) ? given->struct_size : sizeof(o));
-	return o;
+	*options = (struct tn_module_norm_options){0};
+	return tn_runtime_take(tn_runtime_of(context), options, sizeof(*options), given,
+			       "struct tn_module_norm_options", class_->name);
 }
 
 /* A module with weight and bias of that shape; NULL: the error is kept. */
@@ -103,7 +102,9 @@ tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
 						      .name = "BatchNorm2d",
 						      .forward = batch_norm_forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_norm_options o = options_of(options);
+	struct tn_module_norm_options o;
+	if (take(context, &class_, options, &o))
+		return NULL;
 	tn_module *module = create(context, &class_, 1, &channels, 1, &o);
 	if (!module)
 		return NULL;
@@ -143,13 +144,13 @@ tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *
 						      .name = "LayerNorm",
 						      .forward = layer_norm_forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_norm_options o = options_of(options);
+	struct tn_module_norm_options o;
+	if (take(context, &class_, options, &o))
+		return NULL;
 	if (n_axes >= 1 && n_axes <= TN_MAX_RANK && shape)
 		return create(context, &class_, n_axes, shape, 1, &o);
-	if (context)
-		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
-				"expected the lengths of 1 to %d axes, found %d", TN_MAX_RANK,
-				n_axes);
+	tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
+			"expected the lengths of 1 to %d axes, found %d", TN_MAX_RANK, n_axes);
 	return NULL;
 }
 
@@ -176,7 +177,9 @@ tn_module *tn_module_layer_norm2d(tn_context *context, int64_t channels,
 						      .name = "LayerNorm2d",
 						      .forward = layer_norm2d_forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_norm_options o = options_of(options);
+	struct tn_module_norm_options o;
+	if (take(context, &class_, options, &o))
+		return NULL;
 	return create(context, &class_, 1, &channels, 1, &o);
 }
 
@@ -196,12 +199,13 @@ tn_module *tn_module_group_norm(tn_context *context, int64_t groups, int64_t cha
 						      .name = "GroupNorm",
 						      .forward = group_norm_forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_norm_options o = options_of(options);
+	struct tn_module_norm_options o;
+	if (take(context, &class_, options, &o))
+		return NULL;
 	if (groups >= 1 && channels % groups == 0)
 		return create(context, &class_, 1, &channels, groups, &o);
-	if (context)
-		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
-				"expected channels that %lld groups divide, found %lld",
-				(long long)groups, (long long)channels);
+	tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
+			"expected channels that %lld groups divide, found %lld", (long long)groups,
+			(long long)channels);
 	return NULL;
 }

@@ -6,8 +6,6 @@
  *     shrink = 1 - lr weight_decay,  rate = lr / (1 - beta1^t),  correction = 1 / sqrt(1 - beta2^t)
  */
 #include <math.h>
-#include <string.h>
-
 #include "optim/optimizer.h"
 
 static const char text[] = "m = beta1 * m + gain1 * dw; v = beta2 * v + gain2 * dw * dw;"
@@ -38,11 +36,9 @@ static double or_default(double value, double otherwise)
 tn_optimizer *tn_adamw(tn_module *module, const struct tn_adamw_options *options)
 {
 	struct tn_adamw_options o = {.weight_decay = -1.0};
-	if (!module)
+	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
+				       "struct tn_adamw_options", "adamw"))
 		return NULL;
-	if (options)
-		memcpy(&o, options,
-		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
 	o.lr = or_default(o.lr, 1e-3);
 	o.beta1 = or_default(o.beta1, 0.9);
 	o.beta2 = or_default(o.beta2, 0.999);

@@ -3,8 +3,6 @@
  *
  * Stochastic gradient descent with momentum, as torch.optim.SGD.
  */
-#include <string.h>
-
 #include "optim/optimizer.h"
 
 static const char plain[] = "w = w - lr * (dw + decay * w)";
@@ -37,11 +35,9 @@ static void momentum_scalars_at(const tn_optimizer *optimizer, uint64_t step, do
 tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
 {
 	struct tn_sgd_options o = {0};
-	if (!module)
+	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
+				       "struct tn_sgd_options", "sgd"))
 		return NULL;
-	if (options)
-		memcpy(&o, options,
-		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
 	if (!(o.lr > 0.0) || !(o.momentum >= 0.0) || !(o.weight_decay >= 0.0) ||
 	    (o.nesterov && (o.momentum == 0.0 || o.dampening != 0.0))) {
 		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "sgd",

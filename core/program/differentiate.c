@@ -9,12 +9,11 @@
  * The rules are PyTorch's (tools/autograd/derivatives.yaml, version 2), at kinks too.  What the chosen
  * outputs do not need is left out by the builder, so an unused gradient costs nothing.
  */
-#include <string.h>
-
 #include <tenon/program.h>
 #include <tenon/status.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "program/builder.h"
 #include "program/cast.h"
 #include "program/opcode.h"
@@ -437,8 +436,10 @@ tn_status tn_program_differentiate(const tn_program *program, const struct tn_pr
 	if (!program || !wants || !gradient)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "program, wants and gradient must be given");
-	memcpy(&own, wants, wants->struct_size < sizeof(own) ? wants->struct_size : sizeof(own));
-	tn_status status = check_wants(program, &own, error);
+	tn_status status = tn_options_take(&own, sizeof(own), wants, "struct tn_program_wants",
+					   OPERATION, error);
+	if (!status)
+		status = check_wants(program, &own, error);
 	if (status)
 		return status;
 	struct tape tape = {.program = program};

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "program/cast.h"
 #include "program/program.h"
 
@@ -618,8 +619,10 @@ tn_status tn_program_parse(const char *text, const struct tn_program_names *name
 	if (!text || !names || !program)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "text, names and program must be given");
-	memcpy(&own, names, names->struct_size < sizeof(own) ? names->struct_size : sizeof(own));
-	tn_status status = check_names(&own, error);
+	tn_status status = tn_options_take(&own, sizeof(own), names, "struct tn_program_names",
+					   OPERATION, error);
+	if (!status)
+		status = check_names(&own, error);
 	if (status)
 		return status;
 	if (strnlen(text, TN_PROGRAM_MAX_TEXT + 1) > TN_PROGRAM_MAX_TEXT)

@@ -6,7 +6,6 @@
  * an epoch.
  */
 #include <math.h>
-#include <string.h>
 
 #include "array/array.h"
 #include "nn/module.h"
@@ -199,10 +198,10 @@ tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset 
 			     .dataset = dataset,
 			     .context = module->context,
 			     .runtime = module->runtime};
-	if (options)
-		memcpy(&t.options, options,
-		       options->struct_size < sizeof(t.options) ? options->struct_size
-								: sizeof(t.options));
+	status = tn_runtime_take(t.runtime, &t.options, sizeof(t.options), options,
+				 "struct tn_train_options", "train");
+	if (status)
+		return status;
 	if (!t.options.n_epochs)
 		t.options.n_epochs = 1;
 	if (t.options.schedule > TN_SCHEDULE_COSINE)

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Every public function that takes a struct with a struct_size refuses one that lacks it, and one that
+ * sets what this version does not know.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+static tn_context *context;
+static tn_module *net; /* built */
+static tn_array *picture, *filters;
+static tn_dataset *dataset;
+static tn_program *program;
+static struct tn_error_info error;
+
+/* ---- Calls: what each says is in `error` -----------------------------------------------------*/
+
+/* The error that the context keeps, which is cleared; only a call that makes nothing has one. */
+static tn_status kept(int made)
+{
+	const struct tn_error_info *found = tn_error(context);
+	assert_int_equal(made, !found);
+	error = found ? *found : (struct tn_error_info){.status = TN_OK};
+	tn_error_clear(context);
+	return error.status;
+}
+
+static tn_status module(tn_module *made)
+{
+	tn_status status = kept(made != NULL);
+	tn_module_destroy(made);
+	return status;
+}
+
+static tn_status array(tn_array *made)
+{
+	tn_status status = kept(made != NULL);
+	tn_array_destroy(made);
+	return status;
+}
+
+static tn_status optimizer(tn_optimizer *made)
+{
+	tn_status status = kept(made != NULL);
+	tn_optimizer_destroy(made);
+	return status;
+}
+
+static tn_status context_open(const void *options)
+{
+	tn_context *own;
+	tn_status status = tn_context_open(options, &own, &error);
+	tn_context_close(own);
+	return status;
+}
+
+static tn_status sgd(const void *options)
+{
+	return optimizer(tn_sgd(net, options));
+}
+
+static tn_status adamw(const void *options)
+{
+	return optimizer(tn_adamw(net, options));
+}
+
+static tn_status train(const void *options)
+{
+	tn_optimizer *steps = tn_adamw(net, NULL);
+	tn_status status = tn_train(net, steps, dataset, options);
+	tn_optimizer_destroy(steps);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status module_linear(const void *options)
+{
+	return module(tn_module_linear(context, 2, 2, options));
+}
+
+static tn_status module_conv2d(const void *options)
+{
+	return module(tn_module_conv2d(context, 1, 2, 3, 3, options));
+}
+
+static tn_status module_max_pool2d(const void *options)
+{
+	return module(tn_module_max_pool2d(context, options));
+}
+
+static tn_status module_avg_pool2d(const void *options)
+{
+	return module(tn_module_avg_pool2d(context, options));
+}
+
+static tn_status module_batch_norm2d(const void *options)
+{
+	return module(tn_module_batch_norm2d(context, 2, options));
+}
+
+static tn_status module_layer_norm(const void *options)
+{
+	return module(tn_module_layer_norm(context, 1, (const int64_t[]){2}, options));
+}
+
+static tn_status module_layer_norm2d(const void *options)
+{
+	return module(tn_module_layer_norm2d(context, 2, options));
+}
+
+static tn_status module_group_norm(const void *options)
+{
+	return module(tn_module_group_norm(context, 1, 2, options));
+}
+
+static tn_status module_create(const void *class_)
+{
+	return module(tn_module_create(context, class_, NULL));
+}
+
+static tn_status conv2d(const void *options)
+{
+	return array(tn_conv2d(picture, filters, NULL, options));
+}
+
+static tn_status max_pool2d(const void *options)
+{
+	return array(tn_max_pool2d(picture, options));
+}
+
+static tn_status avg_pool2d(const void *options)
+{
+	return array(tn_avg_pool2d(picture, options));
+}
+
+static tn_status batch_norm(const void *options)
+{
+	return array(tn_batch_norm(picture, NULL, NULL, options));
+}
+
+static tn_status kernel_compile(const void *source)
+{
+	tn_kernel *kernel = tn_kernel_compile(context, source);
+	tn_status status = kept(kernel != NULL);
+	tn_kernel_destroy(kernel);
+	return status;
+}
+
+static tn_status program_parse(const void *names)
+{
+	tn_program *own = NULL;
+	tn_status status = tn_program_parse("z = x", names, &own, &error);
+	tn_program_destroy(own);
+	return status;
+}
+
+static tn_status program_differentiate(const void *wants)
+{
+	tn_program *own = NULL;
+	tn_status status = tn_program_differentiate(program, wants, &own, &error);
+	tn_program_destroy(own);
+	return status;
+}
+
+static tn_status dataset_open(const void *options)
+{
+	tn_dataset *own = NULL;
+	tn_status status = tn_dataset_open("/nonexistent/folder", options, &own, &error);
+	tn_dataset_destroy(own);
+	return status;
+}
+
+static tn_status dataset_create(const void *source)
+{
+	tn_dataset *own = NULL;
+	tn_status status = tn_dataset_create(source, &own, &error);
+	tn_dataset_destroy(own);
+	return status;
+}
+
+static tn_status data_loader_create(const void *options)
+{
+	tn_data_loader *own = NULL;
+	tn_status status = tn_data_loader_create(dataset, TN_PART_TRAIN, options, &own, &error);
+	tn_data_loader_destroy(own);
+	return status;
+}
+
+/* ---- What they are called with ---------------------------------------------------------------*/
+
+static void drop_message(void *user, int level, const char *subsystem, const char *text,
+			 size_t length)
+{
+	(void)user, (void)level, (void)subsystem, (void)text, (void)length;
+}
+
+static tn_array *negated(tn_module *own, void *state, const tn_array *x)
+{
+	(void)own, (void)state;
+	return tn_negative(x);
+}
+
+static uint8_t images[4][8][8];
+static const int32_t labels[4] = {0, 1, 0, 1};
+static const char *const names_of[] = {"x"};
+static const tn_dtype dtypes_of[] = {TN_F32};
+static const uint32_t first_input[] = {0};
+
+/* The type as an error names it, the function, a struct that it takes, and what it says then. */
+static const struct {
+	const char *type;
+	tn_status (*call)(const void *given);
+	const void *right;
+	tn_status status;
+} cases[] = {
+	{"struct tn_context_options", context_open,
+	 TN_OPTIONS(struct tn_context_options, .backend = "reference", .log = drop_message), TN_OK},
+	{"struct tn_sgd_options", sgd, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1), TN_OK},
+	{"struct tn_adamw_options", adamw, TN_OPTIONS(struct tn_adamw_options, .lr = 0.1), TN_OK},
+	{"struct tn_train_options", train, TN_OPTIONS(struct tn_train_options, .batch_size = 2),
+	 TN_OK},
+	{"struct tn_module_linear_options", module_linear,
+	 TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1), TN_OK},
+	{"struct tn_module_conv2d_options", module_conv2d,
+	 TN_OPTIONS(struct tn_module_conv2d_options, .no_bias = 1), TN_OK},
+	{"struct tn_pool2d_options", module_max_pool2d,
+	 TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}), TN_OK},
+	{"struct tn_pool2d_options", module_avg_pool2d,
+	 TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}), TN_OK},
+	{"struct tn_module_norm_options", module_batch_norm2d,
+	 TN_OPTIONS(struct tn_module_norm_options, .no_affine = 1), TN_OK},
+	{"struct tn_module_norm_options", module_layer_norm,
+	 TN_OPTIONS(struct tn_module_norm_options, .no_affine = 1), TN_OK},
+	{"struct tn_module_norm_options", module_layer_norm2d,
+	 TN_OPTIONS(struct tn_module_norm_options, .no_affine = 1), TN_OK},
+	{"struct tn_module_norm_options", module_group_norm,
+	 TN_OPTIONS(struct tn_module_norm_options, .no_affine = 1), TN_OK},
+	{"struct tn_module_class", module_create,
+	 TN_OPTIONS(struct tn_module_class, .name = "Negated", .forward = negated), TN_OK},
+	{"struct tn_conv2d_options", conv2d,
+	 TN_OPTIONS(struct tn_conv2d_options, .padding = {1, 1}), TN_OK},
+	{"struct tn_pool2d_options", max_pool2d,
+	 TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}), TN_OK},
+	{"struct tn_pool2d_options", avg_pool2d,
+	 TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}), TN_OK},
+	{"struct tn_batch_norm_options", batch_norm,
+	 TN_OPTIONS(struct tn_batch_norm_options, .training = 1), TN_OK},
+	/* The reference has no compiler. */
+	{"struct tn_kernel_source", kernel_compile,
+	 TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c", .text = "", .name = "none"),
+	 TN_UNSUPPORTED},
+	{"struct tn_program_names", program_parse,
+	 TN_OPTIONS(struct tn_program_names, .n_inputs = 1, .inputs = names_of,
+		    .input_dtypes = dtypes_of),
+	 TN_OK},
+	{"struct tn_program_wants", program_differentiate,
+	 TN_OPTIONS(struct tn_program_wants, .n_inputs = 1, .inputs = first_input), TN_OK},
+	{"struct tn_dataset_options", dataset_open,
+	 TN_OPTIONS(struct tn_dataset_options, .digits_as_stored = 1), TN_NOT_FOUND},
+	{"struct tn_dataset_source", dataset_create,
+	 TN_OPTIONS(struct tn_dataset_source, .channels = 1, .height = 8, .width = 8,
+		    .images = &images[0][0][0], .labels = labels, .n_images = 4, .n_classes = 2),
+	 TN_OK},
+	{"struct tn_data_loader_options", data_loader_create,
+	 TN_OPTIONS(struct tn_data_loader_options, .batch_size = 1), TN_OK},
+};
+enum { N_CASES = sizeof(cases) / sizeof(cases[0]), ROOM = 256 };
+
+static int setup(void **state)
+{
+	(void)state;
+	assert_ok(tn_context_open(cases[0].right, &context, &error));
+	for (size_t i = 0; i < sizeof(images); i++)
+		(&images[0][0][0])[i] = (uint8_t)i;
+	for (size_t i = 0; i < N_CASES; i++) {
+		if (cases[i].call == dataset_create)
+			assert_ok(tn_dataset_create(cases[i].right, &dataset, &error));
+		if (cases[i].call == program_parse)
+			assert_ok(tn_program_parse("z = x * x", cases[i].right, &program, &error));
+	}
+	picture = tn_ones(context, TN_F32, 4, (const int64_t[]){1, 1, 8, 8});
+	filters = tn_ones(context, TN_F32, 4, (const int64_t[]){2, 1, 3, 3});
+	net = tn_sequential(context);
+	assert_ok(tn_sequential_add(net, NULL, tn_module_flatten(context)));
+	assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 64, 2, NULL)));
+	assert_ok(tn_module_build(net));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tn_module_destroy(net);
+	tn_program_destroy(program);
+	tn_dataset_destroy(dataset);
+	tn_context_close(context);
+	return 0;
+}
+
+/* ---- Cases -----------------------------------------------------------------------------------*/
+
+/* The right struct of a case, as a version knows it that has `more` bytes at its end, all zero. */
+static uint32_t copy_right(size_t i, uint32_t more, unsigned char *copy)
+{
+	uint32_t size = *(const uint32_t *)cases[i].right, whole = size + more;
+	assert_true(whole <= ROOM);
+	memset(copy, 0, ROOM);
+	memcpy(copy, cases[i].right, size);
+	memcpy(copy, &whole, sizeof(whole));
+	return whole;
+}
+
+static void one_of_this_version_is_taken(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_CASES; i++)
+		assert_status(cases[i].call(cases[i].right), cases[i].status);
+}
+
+static void one_without_its_size_is_refused(void **state)
+{
+	_Alignas(16) unsigned char given[ROOM];
+	(void)state;
+	for (size_t i = 0; i < N_CASES; i++) {
+		copy_right(i, 0, given);
+		memset(given, 0, sizeof(uint32_t));
+		print_message("%s\n", cases[i].type);
+		assert_status(cases[i].call(given), TN_INVALID_ARGUMENT);
+		assert_contains(error.text, cases[i].type);
+		assert_contains(error.text, "struct_size");
+		assert_true(error.operation[0] != '\0');
+	}
+}
+
+static void one_of_a_later_version_is_taken_unless_it_sets_what_is_not_known(void **state)
+{
+	_Alignas(16) unsigned char given[ROOM];
+	(void)state;
+	for (size_t i = 0; i < N_CASES; i++) {
+		uint32_t size = copy_right(i, 8, given);
+		print_message("%s\n", cases[i].type);
+		assert_status(cases[i].call(given), cases[i].status);
+		given[size - 1] = 1;
+		assert_status(cases[i].call(given), TN_UNSUPPORTED);
+		assert_contains(error.text, cases[i].type);
+	}
+}
+
+static int n_destroyed;
+
+static void count_destroyed(void *state)
+{
+	(void)state;
+	n_destroyed++;
+}
+
+static void the_state_of_a_class_that_is_too_new_is_destroyed(void **state)
+{
+	struct {
+		struct tn_module_class class_;
+		uint64_t later;
+	} newer = {.class_ = {.struct_size = sizeof(newer),
+			      .name = "Newer",
+			      .forward = negated,
+			      .destroy = count_destroyed},
+		   .later = 1};
+	(void)state;
+	assert_status(module(tn_module_create(context, &newer.class_, &n_destroyed)),
+		      TN_UNSUPPORTED);
+	assert_int_equal(n_destroyed, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_of_this_version_is_taken),
+		cmocka_unit_test(one_without_its_size_is_refused),
+		cmocka_unit_test(one_of_a_later_version_is_taken_unless_it_sets_what_is_not_known),
+		cmocka_unit_test(the_state_of_a_class_that_is_too_new_is_destroyed),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
