@@ -126,12 +126,12 @@ int main(int count, char **arguments)
 	const char *one = count == 3 ? arguments[1] : "opencl";
 	const char *other = count == 3 ? arguments[2] : "cpu";
 	char selection[128];
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = selection};
 	struct tn_error_info error;
 	tn_context *context;
 	int status;
 	snprintf(selection, sizeof(selection), "%.60s,%.60s", one, other);
-	if (tn_context_open(&options, &context, &error)) {
+	if (tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = selection), &context,
+			    &error)) {
 		fprintf(stderr, "%s: %s\n", error.operation, error.text);
 		return 1;
 	}

@@ -166,16 +166,13 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 static tn_optimizer *make_optimizer(const struct train_command *c, tn_module *module)
 {
 	if (c->optimizer == SGD)
-		return tn_sgd(module,
-			      &(struct tn_sgd_options){
-				      .struct_size = sizeof(struct tn_sgd_options),
-				      .lr = c->lr > 0 ? c->lr : 0.05,
-				      .momentum = c->momentum,
-				      .weight_decay = c->weight_decay < 0 ? 0 : c->weight_decay});
-	return tn_adamw(module,
-			&(struct tn_adamw_options){.struct_size = sizeof(struct tn_adamw_options),
-						   .lr = c->lr > 0 ? c->lr : 0.002,
-						   .weight_decay = c->weight_decay});
+		return tn_sgd(
+			module,
+			TN_OPTIONS(struct tn_sgd_options, .lr = c->lr > 0 ? c->lr : 0.05,
+				   .momentum = c->momentum,
+				   .weight_decay = c->weight_decay < 0 ? 0 : c->weight_decay));
+	return tn_adamw(module, TN_OPTIONS(struct tn_adamw_options, .lr = c->lr > 0 ? c->lr : 0.002,
+					   .weight_decay = c->weight_decay));
 }
 
 /* The names of the classes, one a line; NULL: out of memory. */

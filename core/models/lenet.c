@@ -14,9 +14,8 @@
 
 static tn_module *pool(tn_context *context)
 {
-	return tn_module_max_pool2d(
-		context,
-		&(struct tn_pool2d_options){sizeof(struct tn_pool2d_options), .kernel = {2, 2}});
+	return tn_module_max_pool2d(context,
+				    TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}));
 }
 
 static tn_module *first_convolution(tn_context *context, int64_t channels)

@@ -43,7 +43,7 @@ enum {
 	TN_FALLBACK_NATIVE = 4, /* no host runs and no compositions */
 };
 
-/* How to open a context.  Fill struct_size with sizeof; zero means the default everywhere. */
+/* How to open a context; zero means the default everywhere but in struct_size (TN_OPTIONS). */
 struct tn_context_options {
 	uint32_t struct_size;
 	const char *backend; /* a selection as in TENON_BACKEND; NULL: that variable, else auto */
@@ -64,9 +64,9 @@ struct tn_context_options {
 
 /* Loads backends, picks one and opens its device.  `options` may be NULL.  Never fails for want of a
  * plugin: the built-in backend is the last resort, unless the selection ends in `!`.
- * Errors: TN_FORMAT (a malformed selection or variable), TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT (an
- * option out of range, a plugin path that is not absolute), TN_UNSUPPORTED (options of a newer
- * version), or the named reason why a required backend is absent; `error` may be NULL.  The context is owned (tn_context_close).
+ * Errors: TN_FORMAT (a malformed selection or variable), TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT (no
+ * struct_size, an option out of range, a plugin path that is not absolute), TN_UNSUPPORTED (options of
+ * a newer version), or the named reason why a required backend is absent; `error` may be NULL.  The context is owned (tn_context_close).
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_context_open(const struct tn_context_options *options,
 					    tn_context **context, struct tn_error_info *error);

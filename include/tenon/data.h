@@ -5,12 +5,13 @@
  *
  *     tn_dataset *digits;
  *     tn_data_loader *loader;
- *     struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 64};
+ *     const struct tn_data_loader_options *options =
+ *             TN_OPTIONS(struct tn_data_loader_options, .batch_size = 64);
  *     static float images[64 * 28 * 28];
  *     int32_t labels[64];
  *     uint32_t n;
  *     if (tn_dataset_open("digits", NULL, &digits, &error) ||
- *         tn_data_loader_create(digits, TN_PART_TRAIN, &options, &loader, &error))
+ *         tn_data_loader_create(digits, TN_PART_TRAIN, options, &loader, &error))
  *             return error.status;
  *     while (tn_data_loader_next(loader, images, labels, &n, &error) == TN_OK && n > 0)
  *             printf("%u images, the first of class %d\n", n, labels[0]);
@@ -90,7 +91,7 @@ enum {
 	TN_N_PARTS = 3,
 };
 
-/* NULL in place of the struct, or zeros in it, mean the defaults. */
+/* NULL in place of the struct, or zeros in it but for struct_size (TN_OPTIONS), mean the defaults. */
 struct tn_dataset_options {
 	uint32_t struct_size;
 	uint32_t digits_as_stored;  /* 1: digits as 8 x 8; default: shown as 28 x 28 */

@@ -3,12 +3,11 @@
  *
  * Kernels from source: a program's own code for a device, in the device's language, on Tenon's arrays.
  *
- *     tn_kernel *saxpy = tn_kernel_compile(ctx, &(struct tn_kernel_source){
- *             .struct_size = sizeof(struct tn_kernel_source),
+ *     tn_kernel *saxpy = tn_kernel_compile(ctx, TN_OPTIONS(struct tn_kernel_source,
  *             .format = "cuda-c",
  *             .name = "saxpy",
  *             .text = "extern \"C\" __global__ void saxpy(int n, float a, const float *x, float *y)\n"
- *                     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += a * x[i]; }"});
+ *                     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += a * x[i]; }"));
  *     tn_kernel_launch(saxpy, (struct tn_kernel_grid){.blocks = {(n + 255) / 256}, .threads = {256}},
  *                      4, (struct tn_kernel_argument[]){{.value = &n, .size = sizeof(n)},
  *                                                       {.value = &a, .size = sizeof(a)},
@@ -29,7 +28,7 @@ extern "C" {
 
 typedef struct tn_kernel tn_kernel;
 
-/* What to compile.  Fill struct_size with sizeof; zero means the default everywhere. */
+/* What to compile; zero means the default everywhere but in struct_size (TN_OPTIONS). */
 struct tn_kernel_source {
 	uint32_t struct_size;
 	const char *format; /* the language: "cuda-c" */
@@ -46,10 +45,11 @@ struct tn_kernel_source {
 
 /* Compiles a kernel for a device, which is opened when it is not open.  Owned (tn_kernel_destroy).
  * NULL, and the error is kept:
- *   TN_UNSUPPORTED       the device's backend has no compiler, or not for that language
+ *   TN_UNSUPPORTED       the device's backend has no compiler, or not for that language; a source of a
+ *                        newer version
  *   TN_FORMAT            the text does not compile; the error has what the compiler said first
  *   TN_NOT_FOUND         the text has no kernel of that name
- *   TN_INVALID_ARGUMENT  no format, text or name, or an option that the compiler does not know
+ *   TN_INVALID_ARGUMENT  no struct_size, format, text or name, or an option that the compiler does not know
  *   TN_DEVICE            the device is of another context
  * [thread: one per context | since 0.1] */
 TN_API tn_kernel *tn_kernel_compile(tn_context *context, const struct tn_kernel_source *source);

@@ -42,7 +42,7 @@ TN_API tn_module *tn_module_linear(tn_context *context, int64_t in_features, int
 
 struct tn_module_conv2d_options {
 	uint32_t struct_size;
-	struct tn_conv2d_options window; /* its struct_size may be 0: all defaults */
+	struct tn_conv2d_options window; /* its struct_size is not read */
 	int no_bias;
 };
 /* weight (out, in / groups, kernel_h, kernel_w) and bias (out) start uniform in +-1/sqrt(in / groups *
@@ -126,7 +126,8 @@ struct tn_module_class {
 	 * x, parameters and buffers alone, so that a frozen network may repeat them without calling it. */
 	int is_repeatable;
 };
-/* `state` is consumed: destroy(state) is called once, on failure too. */
+/* `state` is consumed: destroy(state) is called once, on failure too, unless the class lacks its
+ * struct_size (TN_INVALID_ARGUMENT). */
 TN_API tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_,
 				   void *state);
 /* Adds a member that forward may call; consumed, as with tn_sequential_add. */

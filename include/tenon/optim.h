@@ -27,7 +27,8 @@ struct tn_sgd_options {
 	int nesterov;
 };
 /* lr must be given.  The optimizer is owned (tn_optimizer_destroy) and must not outlive the module.
- * NULL: TN_INVALID_ARGUMENT, TN_STATE (the module is not built), TN_OUT_OF_MEMORY. */
+ * NULL: TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is not
+ * built), TN_OUT_OF_MEMORY. */
 TN_API tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options);
 
 /* torch.optim.AdamW (Loshchilov and Hutter 2019), at step t = 1, 2, ...:

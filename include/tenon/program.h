@@ -53,7 +53,8 @@ struct tn_program_names {
 /* Parses, types and simplifies `text` into *program (owned: tn_program_destroy).
  * TN_FORMAT     the text is no program         TN_NOT_FOUND  it uses a name that nothing has
  * TN_DTYPE      a type does not fit            TN_LIMIT      it is larger than a stated limit
- * TN_INVALID_ARGUMENT  `names` is not valid    TN_OUT_OF_MEMORY
+ * TN_INVALID_ARGUMENT  `names` is not valid    TN_UNSUPPORTED  `names` is of a newer version
+ * TN_OUT_OF_MEMORY
  * `error` (may be NULL) says line and column, what was expected and what was found.  No text, however
  * malformed, does worse than fail.
  * [thread: any | since 0.1] */

@@ -92,12 +92,12 @@ enum {
 
 /* The address of a struct with its struct_size set and all else that is not named zero, as an argument:
  *
- *     tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "cuda"), &ctx, &error);
+ *     tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
  *
  * It lives until the block ends in which it stands.  A variable says .struct_size = sizeof(variable).
- * Every struct that a caller hands over and that begins with a struct_size is taken by one rule: where it
- * is shorter than the library's, the rest has its defaults; where it is longer, the rest must be zero
- * (TN_UNSUPPORTED); a struct_size of 0 is refused (TN_INVALID_ARGUMENT), never read as an empty struct.
+ * What a function of the library is given as options, source, names, wants or class is taken by one rule:
+ * where it is shorter than the library's, the rest has its defaults; where it is longer, the rest must be
+ * zero (TN_UNSUPPORTED); a struct_size of 0 is refused (TN_INVALID_ARGUMENT), never read as no options.
  * C alone: C++ has no such literals, and sets struct_size of a variable. */
 #ifndef __cplusplus
 #define TN_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})

@@ -27,10 +27,8 @@ static tn_optimizer *make_optimizer(tn_module *net, const char *name)
 {
 	struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.05};
 	if (!strcmp(name, "adamw"))
-		return tn_adamw(net, &(struct tn_adamw_options){
-					     .struct_size = sizeof(struct tn_adamw_options),
-					     .lr = 0.002,
-					     .weight_decay = 0.01});
+		return tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.002,
+						.weight_decay = 0.01));
 	if (!strcmp(name, "momentum")) {
 		sgd.momentum = 0.9;
 		sgd.dampening = 0.1;

@@ -24,10 +24,8 @@ static inline tn_optimizer *make_optimizer(tn_module *module, int is_adamw)
 {
 	if (is_adamw)
 		return tn_adamw(module, NULL);
-	return tn_sgd(module, &(struct tn_sgd_options){.struct_size = sizeof(struct tn_sgd_options),
-						       .lr = 0.1,
-						       .momentum = 0.9,
-						       .dampening = 0.5});
+	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1, .momentum = 0.9,
+					 .dampening = 0.5));
 }
 
 static inline struct training make_training(tn_context *context, int is_adamw)

@@ -55,11 +55,9 @@ static void a_kernel_of_the_program_lives_as_long_as_the_graph(void **state)
 	tn_array *x = tn_zeros(context, TN_F32, 1, (int64_t[]){1});
 	tn_kernel *kernel = tn_kernel_compile(
 		context,
-		&(struct tn_kernel_source){
-			.struct_size = sizeof(struct tn_kernel_source),
-			.format = "cuda-c",
-			.text = "extern \"C\" __global__ void more(float *x) { x[0] += 1; }",
-			.name = "more"});
+		TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c",
+			   .text = "extern \"C\" __global__ void more(float *x) { x[0] += 1; }",
+			   .name = "more"));
 	const struct tn_kernel_argument argument = {.array = x};
 	const struct tn_kernel_grid grid = {.threads = {1}};
 	assert_ok(tn_kernel_launch(kernel, grid, 1, &argument));

@@ -26,11 +26,8 @@ static const char text[] =
 
 static tn_kernel *compile(tn_context *context, const char *source, const char *name)
 {
-	return tn_kernel_compile(
-		context, &(struct tn_kernel_source){.struct_size = sizeof(struct tn_kernel_source),
-						    .format = "cuda-c",
-						    .text = source,
-						    .name = name});
+	return tn_kernel_compile(context, TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c",
+						     .text = source, .name = name));
 }
 
 /* y := y + a x for n elements, with blocks for N. */
@@ -163,12 +160,8 @@ static void warnings_are_answered_too(void **state)
 		char log[1000] = "";
 		tn_kernel *kernel = tn_kernel_compile(
 			context,
-			&(struct tn_kernel_source){.struct_size = sizeof(struct tn_kernel_source),
-						   .format = "cuda-c",
-						   .text = unused,
-						   .name = "g",
-						   .log = log,
-						   .log_size = sizeof(log)});
+			TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c", .text = unused,
+				   .name = "g", .log = log, .log_size = sizeof(log)));
 		assert_non_null(kernel);
 		assert_non_null(strstr(log, "g.cu(3): warning"));
 		tn_kernel_destroy(kernel);

@@ -332,9 +332,7 @@ static void batch_norm_follows_its_batches_only_in_training(void **state)
 	double mean, var, count;
 	(void)state;
 	tn_module *bn = tn_module_batch_norm2d(
-		context, 1,
-		&(struct tn_module_norm_options){sizeof(struct tn_module_norm_options),
-						 .momentum = 0.5});
+		context, 1, TN_OPTIONS(struct tn_module_norm_options, .momentum = 0.5));
 	assert_ok(tn_module_build(bn));
 	for (int training = 0; training < 2; training++) {
 		tn_module_set_training(bn, training);

@@ -69,9 +69,7 @@ static void sgd_goes_down_the_gradient(void **state)
 	struct pair_state pair = {1};
 	(void)state;
 	tn_module *module = make_pair(&pair);
-	tn_optimizer *sgd = tn_sgd(
-		module,
-		&(struct tn_sgd_options){.struct_size = sizeof(struct tn_sgd_options), .lr = 0.1});
+	tn_optimizer *sgd = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
 	backward(module, 3);
 	assert_ok(tn_optimizer_step(sgd));
 	assert_close(value(module, "a"), 1 - 0.1 * 3, 1e-6);
@@ -114,9 +112,7 @@ static void a_frozen_parameter_is_not_stepped(void **state)
 	assert_ok(tn_module_set_trainable(module, "a", 0));
 	assert_status(tn_module_set_trainable(module, "c", 0), TN_NOT_FOUND);
 	assert_int_equal(tn_module_size(module, 1), 1);
-	tn_optimizer *sgd = tn_sgd(
-		module,
-		&(struct tn_sgd_options){.struct_size = sizeof(struct tn_sgd_options), .lr = 0.1});
+	tn_optimizer *sgd = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
 	backward(module, 1);
 	assert_ok(tn_optimizer_step(sgd));
 	assert_close(value(module, "a"), 1, 0);
@@ -130,9 +126,7 @@ static void a_parameter_frozen_after_its_gradient_is_not_stepped(void **state)
 	struct pair_state pair = {1};
 	(void)state;
 	tn_module *module = make_pair(&pair);
-	tn_optimizer *sgd = tn_sgd(
-		module,
-		&(struct tn_sgd_options){.struct_size = sizeof(struct tn_sgd_options), .lr = 0.1});
+	tn_optimizer *sgd = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
 	backward(module, 1);
 	assert_ok(tn_module_set_trainable(module, "a", 0));
 	assert_ok(tn_optimizer_step(sgd));
@@ -169,9 +163,7 @@ static void bad_settings_are_refused(void **state)
 	assert_null(tn_sgd(module, NULL));
 	assert_contains(tn_error(context)->text, "lr");
 	tn_error_clear(context);
-	assert_null(tn_adamw(
-		module, &(struct tn_adamw_options){.struct_size = sizeof(struct tn_adamw_options),
-						   .beta1 = 1.5}));
+	assert_null(tn_adamw(module, TN_OPTIONS(struct tn_adamw_options, .beta1 = 1.5)));
 	assert_contains(tn_error(context)->text, "betas");
 	tn_error_clear(context);
 	tn_module_destroy(module);

@@ -95,9 +95,7 @@ static void train_on(const char *backend, uint64_t n_epochs, struct heard *heard
 		.struct_size = sizeof(o), .backend = backend, .seed = 7};
 	assert_ok(tn_context_open(&o, &context, &error));
 	tn_module *net = make_net(context);
-	tn_optimizer *adamw =
-		tn_adamw(net, &(struct tn_adamw_options){
-				      .struct_size = sizeof(struct tn_adamw_options), .lr = 0.01});
+	tn_optimizer *adamw = tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.01));
 	const struct tn_train_options options = {.struct_size = sizeof(options),
 						 .n_epochs = n_epochs,
 						 .batch_size = 16,
