@@ -15,6 +15,7 @@
 #include "array/operand.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 static const char *name_of(const struct tn_conv2d *conv)
 {
@@ -91,7 +92,7 @@ static tn_status check_array(struct tn_conv2d *conv, const char *which, const tn
 		return tn_fail(&conv->runtime->report, TN_SHAPE, name_of(conv),
 			       "%s: expected rank %d, found shape %s", which, rank,
 			       tn_array_text(array, text));
-	if (array->dtype != dtype || dtype < TN_F16 || dtype > TN_F64)
+	if (array->dtype != dtype || !tn_is_floating(dtype))
 		return tn_fail(&conv->runtime->report, TN_DTYPE, name_of(conv),
 			       "%s: expected the floating type of the others, found %s", which,
 			       tn_dtype_name(array->dtype));

@@ -16,11 +16,6 @@
 #include "array/shape.h"
 #include "program/cast.h"
 
-static int is_complex(tn_dtype dtype)
-{
-	return dtype == TN_C64 || dtype == TN_C128;
-}
-
 /* ---- Complex numbers as pairs ----------------------------------------------------------------*/
 
 /* A view of the real numbers of a complex array: one more axis, of length 2. */
@@ -115,7 +110,7 @@ static tn_status route_copy(struct tn_runtime *runtime, uint32_t operation, tn_a
 	tn_operand_broadcast(&args.input, a, out->rank, out->shape);
 	tn_operands_sort(all, 2, 0, 0, args.output.rank);
 	tn_operands_merge(all, 2, 0, args.output.rank);
-	if (!is_complex(out->dtype)) {
+	if (!tn_is_complex(out->dtype)) {
 		route.compose = compose_copy;
 		route.argument = &copy;
 		route.needs = TN_NEEDS_MAP;
@@ -140,8 +135,8 @@ static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, cons
 		return tn_fail(&runtime->report, TN_SHAPE, name,
 			       "shape %s does not broadcast to %s", tn_array_text(a, found),
 			       tn_array_text(out, expected));
-	if (is_complex(out->dtype) != is_complex(a->dtype) ||
-	    (is_complex(a->dtype) && a->dtype != out->dtype))
+	if (tn_is_complex(out->dtype) != tn_is_complex(a->dtype) ||
+	    (tn_is_complex(a->dtype) && a->dtype != out->dtype))
 		return tn_fail(&runtime->report, TN_DTYPE, name, "%s is not converted to %s",
 			       tn_dtype_name(a->dtype), tn_dtype_name(out->dtype));
 	return TN_OK;
@@ -160,7 +155,7 @@ tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 			return runtime->report.status;
 		a = apart;
 	}
-	if (is_complex(a->dtype)) {
+	if (tn_is_complex(a->dtype)) {
 		/* The slot moves bits; a backend that does not know the type moves pairs. */
 		status = route_copy(runtime, operation, out, a);
 		if (status == TN_UNSUPPORTED)
@@ -226,7 +221,7 @@ tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 	tn_status status = tn_array_writable(runtime, name, out);
 	if (status || !out->size)
 		return status;
-	if (is_complex(out->dtype))
+	if (tn_is_complex(out->dtype))
 		return fill_pairs(runtime, operation, out, value);
 	args.call = (struct tn_call){.struct_size = sizeof(args)};
 	args.value = tn_scalar_of(out->dtype, value);
@@ -246,7 +241,7 @@ tn_array *tn_array_copied(const tn_array *a, tn_array *out, const char *operatio
 	struct tn_runtime *runtime = a->runtime;
 	struct tn_record record = {.kind = TN_RECORD_COPY, .operation = operation};
 	tn_status status = out ? tn_copy_run(runtime, TN_DO_COPY, out, a) : runtime->report.status;
-	if (!status && out->dtype >= TN_F16 && out->dtype <= TN_F64)
+	if (!status && tn_is_floating(out->dtype))
 		status = tn_record_made(runtime, &record, 1, &a, out);
 	return tn_end(runtime, status, out);
 }

@@ -12,6 +12,7 @@
 #include "array/operand.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 struct cross_entropy {
 	struct tn_runtime *runtime;
@@ -108,7 +109,7 @@ static tn_status check(struct cross_entropy *e, const char *name)
 {
 	struct tn_error_info *error = &e->runtime->report;
 	char x[TN_SHAPE_TEXT], labels[TN_SHAPE_TEXT];
-	if (e->x->dtype < TN_F16 || e->x->dtype > TN_F64)
+	if (!tn_is_floating(e->x->dtype))
 		return tn_fail(error, TN_DTYPE, name, "x: expected a floating type, found %s",
 			       tn_dtype_name(e->x->dtype));
 	if (e->labels->dtype != TN_I32)

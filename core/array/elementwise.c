@@ -12,6 +12,7 @@
 #include "array/replay.h"
 #include "array/operand.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
 
@@ -374,7 +375,7 @@ static tn_status check_axes(struct tn_runtime *runtime, const struct tn_program 
 static int are_floating(uint32_t n, const tn_dtype *dtypes)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (dtypes[i] == TN_C64 || dtypes[i] == TN_C128)
+		if (tn_is_complex(dtypes[i]))
 			return 0;
 	}
 	return 1;
@@ -397,7 +398,7 @@ static tn_array *run_users(struct tn_runtime *runtime, const struct tn_program *
 	status = check_axes(runtime, program, out->rank);
 	if (!status)
 		status = tn_map_run(runtime, &run);
-	if (!status && out->dtype >= TN_F16 && out->dtype <= TN_F64)
+	if (!status && tn_is_floating(out->dtype))
 		status = tn_record_made(runtime, &record, n, inputs, out);
 	if (!status)
 		return out;

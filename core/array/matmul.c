@@ -16,6 +16,7 @@
 #include "array/operand.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 enum { MOST_BATCH_AXES = 4 };
 
@@ -213,7 +214,7 @@ static tn_status check(struct tn_runtime *runtime, const struct tn_matmul_run *r
 	    !tn_shape_broadcast(&rank, batch, b->rank - 2, b->shape) ||
 	    !tn_shape_equal(rank, batch, c->rank - 2, c->shape))
 		goto misfit;
-	if (a->dtype != b->dtype || a->dtype != c->dtype || a->dtype < TN_F16 || a->dtype > TN_F64)
+	if (a->dtype != b->dtype || a->dtype != c->dtype || !tn_is_floating(a->dtype))
 		return tn_fail(&runtime->report, TN_DTYPE, name,
 			       "expected one floating type, found %s, %s and %s",
 			       tn_dtype_name(a->dtype), tn_dtype_name(b->dtype),
@@ -356,7 +357,7 @@ tn_array *tn_matmul(const tn_array *a, const tn_array *b)
 	tn_array *c = NULL;
 	if (!runtime)
 		return NULL;
-	if (a->dtype != b->dtype || a->dtype < TN_F16 || a->dtype > TN_F64)
+	if (a->dtype != b->dtype || !tn_is_floating(a->dtype))
 		status = tn_fail(&runtime->report, TN_DTYPE, "matmul",
 				 "expected one floating type, found %s and %s",
 				 tn_dtype_name(a->dtype), tn_dtype_name(b->dtype));

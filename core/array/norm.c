@@ -14,6 +14,7 @@
 #include "array/operand.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 static tn_status failed(const struct tn_norm *n)
 {
@@ -84,7 +85,7 @@ static tn_status check_x(struct tn_norm *n)
 	struct tn_error_info *error = &n->runtime->report;
 	const tn_array *x = n->x;
 	char text[TN_SHAPE_TEXT];
-	if (x->dtype < TN_F16 || x->dtype > TN_F64)
+	if (!tn_is_floating(x->dtype))
 		return tn_fail(error, TN_DTYPE, name_of(n), "x: expected a floating type, found %s",
 			       tn_dtype_name(x->dtype));
 	if (x->rank < 2 || (n->kind == TN_NORM_LAYER && x->rank != 2) ||

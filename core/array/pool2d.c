@@ -14,6 +14,7 @@
 #include "array/operand.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 static const char *name_of(const struct tn_pool2d *pool)
 {
@@ -52,7 +53,7 @@ static tn_status check_x(struct tn_pool2d *pool, int rank, const int64_t *x, tn_
 	const struct tn_window *window = &pool->window;
 	char text[TN_SHAPE_TEXT];
 	int64_t room[2];
-	if (dtype < TN_F16 || dtype > TN_F64)
+	if (!tn_is_floating(dtype))
 		return tn_fail(&pool->runtime->report, TN_DTYPE, name_of(pool),
 			       "expected a floating type, found %s", tn_dtype_name(dtype));
 	if (rank != 4)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array/runtime.h"
+#include "base/dtype.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "program/hash.h"
@@ -207,11 +208,6 @@ static const char *const input_names[TN_PROGRAM_MAX_INPUTS] = {"x", "y", "c", "d
 static const char *const scalar_names[TN_SHORT_SCALARS] = {"a", "b", "s", "t", "u", "v", "p", "q"};
 static const char *const output_names[TN_PROGRAM_MAX_OUTPUTS] = {"out0", "out1", "out2", "out3"};
 
-static int is_floating(tn_dtype dtype)
-{
-	return dtype >= TN_F16 && dtype <= TN_F64;
-}
-
 static tn_status element(struct tn_runtime *runtime, enum tn_operation operation,
 			 const tn_dtype *dtypes, const struct tn_program **program)
 {
@@ -229,8 +225,8 @@ static tn_status element(struct tn_runtime *runtime, enum tn_operation operation
 		.scalar_dtypes = inferred,
 	};
 	for (uint32_t i = 0; i < element->n_inputs; i++) {
-		any_floating |= is_floating(dtypes[i]);
-		if (dtypes[i] == TN_C64 || dtypes[i] == TN_C128)
+		any_floating |= tn_is_floating(dtypes[i]);
+		if (tn_is_complex(dtypes[i]))
 			return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
 				       "input %u is %s: complex numbers have no programs", i,
 				       tn_dtype_name(dtypes[i]));

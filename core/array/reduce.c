@@ -70,7 +70,7 @@ static tn_status begin(struct reduction *r, enum tn_operation operation, const t
 	r->runtime = tn_begin(1, &a, tn_operation_names[operation]);
 	if (!r->runtime)
 		return TN_PENDING_ERROR;
-	if (a->dtype == TN_C64 || a->dtype == TN_C128)
+	if (tn_is_complex(a->dtype))
 		status = tn_fail(&r->runtime->report, TN_DTYPE, tn_operation_names[operation],
 				 "%s: complex numbers have no programs", tn_dtype_name(a->dtype));
 	else
@@ -78,11 +78,6 @@ static tn_status begin(struct reduction *r, enum tn_operation operation, const t
 	if (!status)
 		set_shape(r);
 	return status ? tn_end_into(r->runtime, status) : TN_OK;
-}
-
-static int is_floating(tn_dtype dtype)
-{
-	return dtype >= TN_F16 && dtype <= TN_F64;
 }
 
 static tn_status nothing_to_choose(const struct reduction *r)
@@ -140,7 +135,7 @@ static tn_array *finish(const struct reduction *r, tn_status status, tn_array *o
 				   .axes = r->axes,
 				   .keepdims = r->keepdims,
 				   .scale = scale};
-	if (!status && is_floating(r->a->dtype))
+	if (!status && tn_is_floating(r->a->dtype))
 		status = tn_record_made(r->runtime, &record, 1, &r->a, out);
 	return tn_end(r->runtime, status, out);
 }
@@ -153,7 +148,7 @@ static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
 /* The type of a sum or product: the array's own when it is floating, else i64 (u64 of u64). */
 static tn_dtype sum_dtype(tn_dtype dtype)
 {
-	if (is_floating(dtype))
+	if (tn_is_floating(dtype))
 		return dtype;
 	return dtype == TN_U64 ? TN_U64 : TN_I64;
 }
@@ -167,7 +162,7 @@ static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 	tn_array *out;
 	if (begin(&r, operation, a, n, axes, keepdims))
 		return NULL;
-	prologue = is_floating(a->dtype) ? &as_is : &as_i64;
+	prologue = tn_is_floating(a->dtype) ? &as_is : &as_i64;
 	out = make_output(&r, sum_dtype(a->dtype));
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
@@ -194,8 +189,8 @@ tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 	double scale;
 	if (begin(&r, TN_DO_MEAN, a, n, axes, keepdims))
 		return NULL;
-	prologue = is_floating(a->dtype) ? &as_is : &as_f32;
-	out = make_output(&r, is_floating(a->dtype) ? a->dtype : TN_F32);
+	prologue = tn_is_floating(a->dtype) ? &as_is : &as_f32;
+	out = make_output(&r, tn_is_floating(a->dtype) ? a->dtype : TN_F32);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
 	scale = 1 / (double)r.count;
@@ -289,7 +284,7 @@ tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 	tn_status status;
 	if (begin(&r, TN_DO_LOGSUMEXP, a, n, axes, keepdims))
 		return NULL;
-	if (!is_floating(a->dtype)) {
+	if (!tn_is_floating(a->dtype)) {
 		tn_runtime_fail(r.runtime, TN_DTYPE, "logsumexp",
 				"expected a floating type, found %s", tn_dtype_name(a->dtype));
 		return NULL;

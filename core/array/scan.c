@@ -10,6 +10,7 @@
 #include "array/operations.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 struct scan {
 	enum tn_operation operation;
@@ -21,23 +22,18 @@ struct scan {
 	int is_exclusive;
 };
 
-static int is_floating(tn_dtype dtype)
-{
-	return dtype >= TN_F16 && dtype <= TN_F64;
-}
-
 static tn_dtype accumulator_of(tn_dtype dtype)
 {
 	if (dtype == TN_F64 || dtype == TN_U64)
 		return dtype;
-	return is_floating(dtype) ? TN_F32 : TN_I64;
+	return tn_is_floating(dtype) ? TN_F32 : TN_I64;
 }
 
 /* Sums and products of integers are 64 bits wide, as tn_sum's; everything else keeps its type. */
 static tn_dtype result_dtype(const struct scan *scan)
 {
 	int is_extreme = scan->combiner == TN_REDUCE_MAX || scan->combiner == TN_REDUCE_MIN;
-	if (is_extreme || is_floating(scan->a->dtype))
+	if (is_extreme || tn_is_floating(scan->a->dtype))
 		return scan->a->dtype;
 	return accumulator_of(scan->a->dtype);
 }
@@ -45,7 +41,7 @@ static tn_dtype result_dtype(const struct scan *scan)
 static tn_status check(struct scan *scan)
 {
 	const char *name = tn_operation_names[scan->operation];
-	if (scan->a->dtype == TN_C64 || scan->a->dtype == TN_C128)
+	if (tn_is_complex(scan->a->dtype))
 		return tn_fail(&scan->runtime->report, TN_DTYPE, name,
 			       "%s: complex numbers have no scans", tn_dtype_name(scan->a->dtype));
 	if (!tn_axis_normal(&scan->axis, scan->a->rank))
@@ -102,7 +98,7 @@ static tn_array *scan_forward(enum tn_operation operation, uint32_t combiner,
 		return NULL;
 	status = run(&scan, &out);
 	record.axis = scan.axis;
-	if (!status && is_floating(a->dtype))
+	if (!status && tn_is_floating(a->dtype))
 		status = tn_record_made(scan.runtime, &record, 1, &a, out);
 	return tn_end(scan.runtime, status, out);
 }

@@ -11,6 +11,7 @@
 #include "array/operand.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 struct softmax {
 	struct tn_runtime *runtime;
@@ -112,7 +113,7 @@ static tn_status compose_backward(void *argument)
 
 static tn_status check(struct softmax *s, const char *name, const tn_array *x)
 {
-	if (x->dtype < TN_F16 || x->dtype > TN_F64)
+	if (!tn_is_floating(x->dtype))
 		return tn_fail(&s->runtime->report, TN_DTYPE, name,
 			       "expected a floating type, found %s", tn_dtype_name(x->dtype));
 	if (!tn_axis_normal(&s->axis, x->rank))

@@ -12,6 +12,7 @@
 #include "array/operations.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 /* One call; an output is made where it is wanted. */
 struct sorting {
@@ -29,7 +30,7 @@ static tn_status check(struct sorting *s)
 {
 	const char *name = tn_operation_names[s->operation];
 	struct tn_error_info *error = &s->runtime->report;
-	if (s->a->dtype == TN_C64 || s->a->dtype == TN_C128)
+	if (tn_is_complex(s->a->dtype))
 		return tn_fail(error, TN_DTYPE, name, "%s: complex numbers have no order",
 			       tn_dtype_name(s->a->dtype));
 	if (!tn_axis_normal(&s->axis, s->a->rank))
@@ -105,8 +106,7 @@ static tn_status run(struct sorting *s, int wants_values, int wants_indices)
 
 static int is_recorded(const struct sorting *s)
 {
-	return s->a->dtype >= TN_F16 && s->a->dtype <= TN_F64 &&
-	       tn_wants_record(s->runtime, 1, &s->a);
+	return tn_is_floating(s->a->dtype) && tn_wants_record(s->runtime, 1, &s->a);
 }
 
 static tn_status record(const struct sorting *s)

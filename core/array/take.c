@@ -14,6 +14,7 @@
 #include "array/operand.h"
 #include "array/route.h"
 #include "array/shape.h"
+#include "base/dtype.h"
 
 /* ---- Take ------------------------------------------------------------------------------------*/
 
@@ -159,7 +160,7 @@ tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis)
 		status = out ? gather(runtime, a, indices, axis, out) : runtime->report.status;
 	}
 	record.axis = axis;
-	if (!status && a->dtype >= TN_F16 && a->dtype <= TN_F64)
+	if (!status && tn_is_floating(a->dtype))
 		status = tn_record_made(runtime, &record, 2, inputs, out);
 	return tn_end(runtime, status, out);
 }
@@ -279,7 +280,7 @@ tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis)
 		status = out ? join(runtime, n, arrays, axis, out) : runtime->report.status;
 	}
 	record.axis = axis;
-	if (!status && out->dtype >= TN_F16 && out->dtype <= TN_F64)
+	if (!status && tn_is_floating(out->dtype))
 		status = tn_record_made(runtime, &record, (uint32_t)n, arrays, out);
 	return tn_end(runtime, status, out);
 }

@@ -8,6 +8,7 @@
 #include "array/map.h"
 #include "array/shape.h"
 #include "array/take.h"
+#include "base/dtype.h"
 
 /* An array as (outer, n, inner), the axis in the middle. */
 struct parts {
@@ -156,7 +157,7 @@ tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axi
 			     : failed(runtime);
 	}
 	record.axis = axis;
-	if (!status && a->dtype >= TN_F16 && a->dtype <= TN_F64)
+	if (!status && tn_is_floating(a->dtype))
 		status = tn_record_made(runtime, &record, 2, inputs, out);
 	return tn_end(runtime, status, out);
 }

@@ -197,7 +197,7 @@ tn_array *tn_to(const tn_array *array, tn_device *device)
 	out = tn_array_make_on(device, compact ? compact : array);
 	status = out ? across(compact ? compact : array, out) : runtime->report.status;
 	tn_array_discard(compact);
-	if (!status && array->dtype >= TN_F16 && array->dtype <= TN_F64)
+	if (!status && tn_is_floating(array->dtype))
 		status = tn_record_made(runtime, &record, 1, &array, out);
 	return tn_end(runtime, status, out);
 }

@@ -46,13 +46,6 @@ static const struct {
 	{TN_DUPLICATE, "DUPLICATE", "the same backend was found earlier in the search"},
 };
 
-static const char *const dtype_names[] = {
-	[TN_BOOL] = "bool", [TN_I8] = "i8",   [TN_I16] = "i16",   [TN_I32] = "i32",
-	[TN_I64] = "i64",   [TN_U8] = "u8",   [TN_U16] = "u16",   [TN_U32] = "u32",
-	[TN_U64] = "u64",   [TN_F16] = "f16", [TN_BF16] = "bf16", [TN_F32] = "f32",
-	[TN_F64] = "f64",   [TN_C64] = "c64", [TN_C128] = "c128",
-};
-
 const char *tn_status_name(tn_status status)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -69,13 +62,6 @@ const char *tn_status_text(tn_status status)
 			return rows[i].text;
 	}
 	return "an unknown status";
-}
-
-const char *tn_dtype_name(tn_dtype dtype)
-{
-	if (dtype < 1 || (size_t)dtype >= sizeof(dtype_names) / sizeof(dtype_names[0]))
-		return "unknown";
-	return dtype_names[dtype];
 }
 
 const char *tn_version(void)

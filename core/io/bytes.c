@@ -6,12 +6,13 @@
 #include "io/bytes.h"
 
 #include <stdio.h>
-#include <tenon/backend.h>
+
+#include "base/dtype.h"
 
 size_t tn_dtype_word_size(tn_dtype dtype)
 {
 	size_t size = tn_dtype_size(dtype);
-	return dtype == TN_C64 || dtype == TN_C128 ? size / 2 : size;
+	return tn_is_complex(dtype) ? size / 2 : size;
 }
 
 void tn_reverse_words(void *data, size_t count, size_t size)

@@ -9,74 +9,41 @@
 
 #include <math.h>
 
-#include <tenon/backend.h>
-
-tn_dtype tn_compute_dtype(tn_dtype storage)
+/* The first dtype of a kind that is larger than so many bytes; 0: there is none. */
+static tn_dtype wider(uint8_t kind, size_t size)
 {
-	switch (storage) {
-	case TN_BOOL:
-		return TN_BOOL;
-	case TN_I8:
-	case TN_I16:
-	case TN_I32:
-	case TN_U8:
-	case TN_U16:
-		return TN_I32;
-	case TN_U32:
-		return TN_U32;
-	case TN_I64:
-	case TN_U64:
-		return TN_I64;
-	case TN_F16:
-	case TN_BF16:
-	case TN_F32:
-		return TN_F32;
-	case TN_F64:
-		return TN_F64;
-	default:
-		return 0;
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+		if (tn_dtype_information(dtype)->kind == kind && tn_dtype_size(dtype) > size)
+			return dtype;
 	}
+	return 0;
 }
 
-int tn_is_compute_dtype(tn_dtype dtype)
-{
-	return dtype != TN_U64 && tn_compute_dtype(dtype) == dtype && dtype;
-}
-
-int tn_is_floating(tn_dtype dtype)
-{
-	return dtype >= TN_F16 && dtype <= TN_F64;
-}
-
-int tn_is_integer(tn_dtype dtype)
-{
-	return dtype >= TN_I8 && dtype <= TN_U64;
-}
-
-static int is_unsigned(tn_dtype dtype)
-{
-	return dtype >= TN_U8 && dtype <= TN_U64;
-}
-
-/* Integers of both signs; the narrowest signed type above the unsigned one, at most i64. */
+/* Integers of both signs. */
 static tn_dtype mixed(tn_dtype is_signed, tn_dtype is_not)
 {
-	tn_dtype above = is_not == TN_U64 ? TN_I64 : is_not - TN_U8 + TN_I16;
-	return above > is_signed ? above : is_signed;
+	tn_dtype above = wider(TN_KIND_SIGNED, tn_dtype_size(is_not));
+	if (!above)
+		return TN_I64;
+	return tn_dtype_size(above) > tn_dtype_size(is_signed) ? above : is_signed;
 }
 
 tn_dtype tn_promote(tn_dtype a, tn_dtype b)
 {
 	if (!tn_compute_dtype(a) || !tn_compute_dtype(b))
 		return 0;
-	tn_dtype low = a < b ? a : b, high = a < b ? b : a;
-	if (low == TN_BOOL || low == high)
-		return high;
-	if (low == TN_F16 && high == TN_BF16)
-		return TN_F32;
-	if (tn_is_integer(high) && is_unsigned(low) != is_unsigned(high))
-		return mixed(low, high);
-	return high;
+	if (a == b || b == TN_BOOL)
+		return a;
+	if (a == TN_BOOL)
+		return b;
+	if (tn_is_floating(a) != tn_is_floating(b))
+		return tn_is_floating(a) ? a : b;
+	if (tn_is_unsigned(a) != tn_is_unsigned(b))
+		return tn_is_unsigned(a) ? mixed(b, a) : mixed(a, b);
+	if (tn_dtype_size(a) ==
+	    tn_dtype_size(b)) /* two formats, neither of which holds the other */
+		return wider(TN_KIND_FLOATING, tn_dtype_size(a));
+	return tn_dtype_size(a) > tn_dtype_size(b) ? a : b;
 }
 
 /* The low bytes that a value of that dtype has. */
@@ -180,7 +147,7 @@ static uint64_t saturate(tn_dtype to, double value)
 	unsigned width = 8 * (unsigned)tn_dtype_size(to);
 	if (isnan(value))
 		return 0;
-	if (is_unsigned(to)) {
+	if (tn_is_unsigned(to)) {
 		if (value <= 0)
 			return 0;
 		if (value >= ldexp(1.0, (int)width))

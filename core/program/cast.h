@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Element types as programs see them, and the normative conversion between any two of them.
+ * Where element types meet, and the normative conversion between any two of them.
  */
 #ifndef TN_PROGRAM_CAST_H
 #define TN_PROGRAM_CAST_H
 
 #include <string.h>
-#include <tenon/types.h>
 
-/* The dtype in which programs compute what is stored as `storage`; 0 when they do not (complex). */
-tn_dtype tn_compute_dtype(tn_dtype storage);
-
-/* One of bool, i32, u32, i64, f32, f64? */
-int tn_is_compute_dtype(tn_dtype dtype);
-int tn_is_floating(tn_dtype dtype); /* f16, bf16, f32, f64 */
-int tn_is_integer(tn_dtype dtype);  /* i8 to i64, u8 to u64; bool is none */
+#include "base/dtype.h"
 
 /* The dtype in which two meet, for programs and arrays alike (NumPy's and PyTorch's rules):
  *   bool with x is x; signed with signed, unsigned with unsigned, floating with floating: the wider;

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/dtype.h"
+
 tn_status tn_check_call(const void *theirs, void *own, size_t own_size, const char *operation)
 {
 	const struct tn_call *call = theirs;
@@ -67,7 +69,7 @@ tn_status tn_check_program(const struct tn_program *program, const struct tn_cal
 
 static int is_storage_dtype(tn_dtype dtype)
 {
-	return dtype >= TN_BOOL && dtype <= TN_F64;
+	return tn_compute_dtype(dtype) != 0;
 }
 
 /* The sizes of a shape can be multiplied, and no axis is empty. */

@@ -102,25 +102,9 @@ tn_status tn_reference_gather(void *device, const struct tn_gather_args *theirs)
 /* The dtype in which elements of a storage dtype are added; 0 where there is no sum. */
 static tn_dtype sum_dtype(tn_dtype dtype)
 {
-	switch (dtype) {
-	case TN_I8:
-	case TN_I16:
-	case TN_I32:
-	case TN_I64:
-	case TN_U8:
-	case TN_U16:
-	case TN_U32:
-	case TN_U64:
+	if (tn_is_integer(dtype))
 		return TN_I64; /* by wrap: the low bytes of the sum are right for all of them */
-	case TN_F16:
-	case TN_BF16:
-	case TN_F32:
-		return TN_F32;
-	case TN_F64:
-		return TN_F64;
-	default:
-		return 0;
-	}
+	return tn_is_floating(dtype) ? tn_compute_dtype(dtype) : 0;
 }
 
 static uint64_t sum(tn_dtype dtype, uint64_t a, uint64_t b)

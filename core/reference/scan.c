@@ -17,17 +17,12 @@ struct sofar {
 	uint64_t bits;
 };
 
-static int is_floating(tn_dtype dtype)
-{
-	return dtype >= TN_F16 && dtype <= TN_F64;
-}
-
 /* The accumulator of a dtype; 0 where there is none. */
 static tn_dtype accumulator_of(tn_dtype dtype)
 {
 	if (dtype == TN_F64 || dtype == TN_U64)
 		return dtype;
-	if (is_floating(dtype))
+	if (tn_is_floating(dtype))
 		return TN_F32;
 	return tn_compute_dtype(dtype) ? TN_I64 : 0;
 }
@@ -38,7 +33,7 @@ static uint64_t extreme(tn_dtype dtype, int largest)
 	unsigned width = 8 * (unsigned)tn_dtype_size(dtype);
 	if (dtype == TN_BOOL)
 		return (uint64_t)largest;
-	if (dtype >= TN_U8 && dtype <= TN_U64)
+	if (tn_is_unsigned(dtype))
 		return largest ? UINT64_MAX >> (64 - width) : 0;
 	return largest ? UINT64_MAX >> (65 - width) : ~(UINT64_MAX >> (65 - width));
 }
@@ -51,7 +46,7 @@ static struct sofar nothing(const struct tn_scan_args *args)
 	if (args->combiner == TN_REDUCE_SUM || args->combiner == TN_REDUCE_PRODUCT) {
 		sofar.bits = args->combiner == TN_REDUCE_PRODUCT;
 		sofar.real = (double)sofar.bits;
-	} else if (is_floating(args->accumulator)) {
+	} else if (tn_is_floating(args->accumulator)) {
 		sofar.real = largest ? INFINITY : -INFINITY;
 	} else {
 		sofar.bits = extreme(args->input.dtype, largest);
@@ -90,7 +85,7 @@ static void combine_bits(struct sofar *sofar, uint64_t value)
 
 static void combine(struct sofar *sofar, tn_dtype dtype, uint64_t bits)
 {
-	if (is_floating(dtype))
+	if (tn_is_floating(dtype))
 		combine_real(sofar, tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, bits)));
 	else
 		combine_bits(sofar, tn_cast_bits(dtype, sofar->accumulator, bits));

@@ -13,11 +13,6 @@ struct place {
 	int64_t index;
 };
 
-static int is_floating(tn_dtype dtype)
-{
-	return dtype >= TN_F16 && dtype <= TN_F64;
-}
-
 /* -0 is 0, and NaNs are one number above all others. */
 static uint64_t floating_key(tn_dtype dtype, uint64_t bits)
 {
@@ -31,7 +26,7 @@ static uint64_t floating_key(tn_dtype dtype, uint64_t bits)
 
 static uint64_t key_of(tn_dtype dtype, uint64_t bits)
 {
-	if (is_floating(dtype))
+	if (tn_is_floating(dtype))
 		return floating_key(dtype, bits);
 	if (dtype == TN_U64)
 		return bits;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What every dtype is, in one table, and the questions that are asked of it.  A number that is no dtype,
+ * whoever it comes from, is of no kind: every question about it is answered with no.
+ */
+#ifndef TN_BASE_DTYPE_H
+#define TN_BASE_DTYPE_H
+
+#include <tenon/backend.h>
+
+/* Bits, so that one comparison asks for several. */
+enum tn_dtype_kind {
+	TN_KIND_BOOL = 1u << 0,
+	TN_KIND_SIGNED = 1u << 1,
+	TN_KIND_UNSIGNED = 1u << 2,
+	TN_KIND_FLOATING = 1u << 3,
+	TN_KIND_COMPLEX = 1u << 4,
+	TN_KIND_INTEGER = TN_KIND_SIGNED | TN_KIND_UNSIGNED,
+};
+
+/* The size is tn_dtype_size's, which plugins need too. */
+struct tn_dtype_info {
+	const char *name;
+	uint8_t kind;    /* 0: no such dtype */
+	uint8_t compute; /* the dtype in which programs compute what is stored as this one; 0: none */
+};
+
+extern const struct tn_dtype_info tn_dtype_table[TN_DTYPES];
+
+/* Never NULL; an unknown number has the name "unknown" and no kind. */
+static inline const struct tn_dtype_info *tn_dtype_information(tn_dtype dtype)
+{
+	return &tn_dtype_table[dtype > 0 && dtype < TN_DTYPES ? dtype : 0];
+}
+
+static inline int tn_is_floating(tn_dtype dtype) /* f16, bf16, f32, f64 */
+{
+	return tn_dtype_information(dtype)->kind == TN_KIND_FLOATING;
+}
+
+static inline int tn_is_integer(tn_dtype dtype) /* i8 to i64, u8 to u64; bool is none */
+{
+	return (tn_dtype_information(dtype)->kind & TN_KIND_INTEGER) != 0;
+}
+
+static inline int tn_is_unsigned(tn_dtype dtype) /* u8 to u64 */
+{
+	return tn_dtype_information(dtype)->kind == TN_KIND_UNSIGNED;
+}
+
+static inline int tn_is_complex(tn_dtype dtype) /* c64, c128 */
+{
+	return tn_dtype_information(dtype)->kind == TN_KIND_COMPLEX;
+}
+
+/* The dtype in which programs compute what is stored as `storage`; 0 when they do not (complex). */
+static inline tn_dtype tn_compute_dtype(tn_dtype storage)
+{
+	return tn_dtype_information(storage)->compute;
+}
+
+/* One of bool, i32, u32, i64, f32, f64? */
+static inline int tn_is_compute_dtype(tn_dtype dtype)
+{
+	return dtype && tn_compute_dtype(dtype) == dtype;
+}
+
+#endif
