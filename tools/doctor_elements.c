@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/dtype.h"
 #include "doctor.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -135,14 +136,14 @@ void doctor_casts(struct doctor_run *run)
 					NAN,   INFINITY, 1e-7f,  6e-8f, 1.001f, 1.00391f, 16777216};
 	tn_array *x = doctor_given(run, COUNT(special), special);
 	tn_array *whole = doctor_whole(run, TN_I64, -400, 70000, 1, (int64_t[]){301});
-	for (tn_dtype from = TN_BOOL; from <= TN_F64; from++) {
-		if (!stores(run, from))
+	for (tn_dtype from = 1; from < TN_DTYPES; from++) {
+		if (!tn_compute_dtype(from) || !stores(run, from))
 			continue;
 		doctor_give(run, tn_astype(x, from), DOCTOR_EXACT, 0, "f32 to %s",
 			    tn_dtype_name(from));
 		tn_array *source = tn_astype(whole, from);
-		for (tn_dtype to = TN_BOOL; to <= TN_F64; to++) {
-			if (stores(run, to))
+		for (tn_dtype to = 1; to < TN_DTYPES; to++) {
+			if (tn_compute_dtype(to) && stores(run, to))
 				doctor_give(run, tn_astype(source, to), DOCTOR_EXACT, 0, "%s to %s",
 					    tn_dtype_name(from), tn_dtype_name(to));
 		}

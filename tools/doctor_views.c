@@ -3,6 +3,7 @@
  *
  * Copies and views: that the right elements are read, the right ones written, and no others.
  */
+#include "base/dtype.h"
 #include "doctor.h"
 
 static const int64_t cube[] = {6, 10, 14};
@@ -28,8 +29,8 @@ static void copies_of(struct doctor_run *run, tn_dtype dtype)
 
 void doctor_copies(struct doctor_run *run)
 {
-	for (tn_dtype dtype = TN_BOOL; dtype <= TN_F64; dtype++) {
-		if (run->storage_dtypes >> dtype & 1)
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+		if (tn_compute_dtype(dtype) && run->storage_dtypes >> dtype & 1)
 			copies_of(run, dtype);
 	}
 	tn_array *images = doctor_reals(run, -1, 1, 4, (int64_t[]){3, 5, 8, 7});

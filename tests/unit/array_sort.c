@@ -5,6 +5,7 @@
  */
 #include "array/take.h"
 #include "array_fixture.h"
+#include "base/dtype.h"
 
 static tn_array *floats(struct fixture *f, const float *data, int rank, const int64_t *shape)
 {
@@ -62,7 +63,9 @@ static void every_real_type_has_an_order(void **state)
 	struct fixture *f = *state;
 	static const float data[] = {5, 0, 7, 1};
 	tn_array *a = floats(f, data, SHAPE(4));
-	for (tn_dtype dtype = TN_I8; dtype <= TN_F64; dtype++) {
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+		if (dtype == TN_BOOL || !tn_compute_dtype(dtype))
+			continue;
 		tn_array *sorted = tn_sort(tn_astype(a, dtype), 0, 1);
 		assert_int_equal(sorted->dtype, dtype);
 		assert_elements(sorted, 7, 5, 1, 0);

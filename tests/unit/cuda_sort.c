@@ -7,6 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/dtype.h"
 #include "cuda_fixture.h"
 
 enum { MOST = 140000 };
@@ -40,7 +41,7 @@ static tn_array *numbers(tn_context *context, tn_dtype dtype, int64_t lines, int
 		whole[i] = bits & 1 ? bits >> 1 : bits >> 1 & 7;
 		real[i] = bits & 1 ? (double)(int64_t)bits / 1e15 : few[bits >> 1 & 7];
 	}
-	if (dtype >= TN_F16)
+	if (tn_is_floating(dtype))
 		return tn_astype(tn_from_host(context, TN_F64, 2, shape, real), dtype);
 	return tn_astype(tn_from_host(context, TN_U64, 2, shape, whole), dtype);
 }
@@ -108,17 +109,19 @@ static void lines_of_every_length_are_in_order(void **state)
 
 static void every_dtype_has_its_order(void **state)
 {
+	static const tn_dtype one_of_each_size[] = {TN_I8, TN_I16, TN_I32, TN_I64};
 	(void)state;
 	tn_context *context = open_cuda(NULL);
-	for (tn_dtype dtype = TN_BOOL; dtype <= TN_F64; dtype++) {
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+		if (!tn_compute_dtype(dtype))
+			continue;
 		tn_scope_begin(context);
 		order(numbers(context, dtype, 3, 77), 1, 0, 0);
 		order(numbers(context, dtype, 77, 3), 0, 1, 0);
 		tn_scope_end(context, NULL);
 	}
-	/* One of each size. */
-	for (tn_dtype dtype = TN_I8; dtype <= TN_I64; dtype++)
-		order(numbers(context, dtype, 2, 5000), 1, dtype % 2, 0);
+	for (int i = 0; i < 4; i++)
+		order(numbers(context, one_of_each_size[i], 2, 5000), 1, i % 2, 0);
 	/* More parts than a warp has threads. */
 	order(numbers(context, TN_U8, 1, 140000), 1, 1, 0);
 	assert_native(context, "sort");
@@ -171,7 +174,9 @@ static void every_dtype_is_combined(void **state)
 {
 	(void)state;
 	tn_context *context = open_cuda(NULL);
-	for (tn_dtype dtype = TN_BOOL; dtype <= TN_F64; dtype++) {
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+		if (!tn_compute_dtype(dtype))
+			continue;
 		tn_scope_begin(context);
 		tn_array *x = small_numbers(context, dtype, 3, 50);
 		scan(tn_cumsum, x, 1, "sum");

@@ -188,7 +188,9 @@ static void all_layouts_meet_all_layouts(void **state)
 static void all_dtypes_are_read_and_written(void **state)
 {
 	(void)state;
-	for (tn_dtype dtype = TN_I8; dtype <= TN_F64; dtype++) {
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+		if (dtype == TN_BOOL || !tn_compute_dtype(dtype))
+			continue;
 		for (unsigned s = 0; s < N_SHAPES; s += 2) {
 			for (enum layout l = 0; l < LAYOUTS; l++)
 				run_sample(dtype, s, l, CONTIGUOUS,
@@ -202,8 +204,10 @@ static void inputs_and_outputs_are_cast(void **state)
 {
 	const int64_t shape[] = {3, 101};
 	(void)state;
-	for (tn_dtype from = TN_BOOL; from <= TN_F64; from++) {
-		for (tn_dtype to = TN_BOOL; to <= TN_F64; to++) {
+	for (tn_dtype from = 1; from < TN_DTYPES; from++) {
+		for (tn_dtype to = 1; to < TN_DTYPES; to++) {
+			if (!tn_compute_dtype(from) || !tn_compute_dtype(to))
+				continue;
 			for (enum layout l = 0; l < LAYOUTS; l++) {
 				struct text t;
 				struct tensor x = tensor_make(from, 2, shape, l);
@@ -333,11 +337,13 @@ static void outputs_may_be_inputs(void **state)
 /* A program of as many live values as there can be: each instruction uses the first and the last. */
 static void many_live_values_fit(void **state)
 {
+	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
 	const int64_t shape[] = {2, 1501};
 	struct text t;
 	(void)state;
 	for (int layout = 0; layout < 2; layout++) {
-		for (tn_dtype dtype = TN_F32; dtype <= TN_F64; dtype++) {
+		for (int k = 0; k < 2; k++) {
+			tn_dtype dtype = dtypes[k];
 			struct tensor x =
 				tensor_make(dtype, 2, shape, layout ? REVERSED_AXES : CONTIGUOUS);
 			struct tensor y = tensor_make(dtype, 2, shape, CONTIGUOUS);

@@ -205,11 +205,11 @@ static int is_empty(struct kit *kit, enum tn_slot slot)
 	return 1;
 }
 
-/* All axes of all shapes in one dtype; what else there is to set takes turns. */
+/* All axes of all shapes in one dtype that has an order; what else there is to set takes turns. */
 static void sorts_every_axis(struct kit *kit, tn_dtype dtype, int whole)
 {
 	unsigned turn = (unsigned)dtype + (whole ? 0 : 2);
-	if (!kit_claims_storage(kit, dtype))
+	if (!tn_compute_dtype(dtype) || !kit_claims_storage(kit, dtype))
 		return;
 	for (int t = 0; t < N_TABLES; t++) {
 		for (uint32_t axis = 0; axis < tables[t].rank; axis++, turn++) {
@@ -234,7 +234,7 @@ void check_sort_order(struct kit *kit)
 {
 	if (is_empty(kit, TN_SLOT_SORT))
 		return;
-	for (tn_dtype dtype = TN_BOOL; dtype <= TN_F64; dtype++)
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++)
 		sorts_every_axis(kit, dtype, 1);
 }
 
@@ -242,7 +242,7 @@ void check_sort_first(struct kit *kit)
 {
 	if (is_empty(kit, TN_SLOT_SORT))
 		return;
-	for (tn_dtype dtype = TN_BOOL; dtype <= TN_F64; dtype++)
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++)
 		sorts_every_axis(kit, dtype, 0);
 }
 

@@ -9,13 +9,8 @@
 #include <stdio.h>
 
 #include "array/layers.h"
+#include "base/dtype.h"
 #include "modes.h"
-
-static const tn_dtype dtypes[] = {
-	TN_BOOL, TN_I8,  TN_I16, TN_I32,  TN_I64, TN_U8,  TN_U16,
-	TN_U32,  TN_U64, TN_F16, TN_BF16, TN_F32, TN_F64,
-};
-enum { N_DTYPES = sizeof(dtypes) / sizeof(dtypes[0]) };
 
 static const int64_t plane[4] = {2, 4, 6, 6}, kernels[4] = {4, 4, 3, 3}, matrix[2] = {6, 6};
 
@@ -156,8 +151,8 @@ static const struct operation {
 };
 enum { N_OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
 
-/* How it went: a route's name, or "no". */
-typedef char answers[N_OPERATIONS][N_DTYPES][12];
+/* How it went: a route's name, or "no"; empty: it was not asked. */
+typedef char answers[N_OPERATIONS][TN_DTYPES][12];
 
 /* ---- In the child ----------------------------------------------------------------------------*/
 
@@ -199,11 +194,13 @@ static void ask(struct kit *kit)
 	for (size_t i = 0; i < N_OPERATIONS; i++) {
 		if (filter && fnmatch(filter, operations[i].name, 0))
 			continue;
-		for (size_t j = 0; j < N_DTYPES; j++) {
+		for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+			if (!tn_compute_dtype(dtype))
+				continue;
 			kit_case(kit, KIT_CONTEXT, "%s of %s", operations[i].name,
-				 tn_dtype_name(dtypes[j]));
-			kit_remark(kit, "%zu %zu %s", i, j,
-				   ask_one(kit, context, &operations[i], dtypes[j]));
+				 tn_dtype_name(dtype));
+			kit_remark(kit, "%zu %d %s", i, (int)dtype,
+				   ask_one(kit, context, &operations[i], dtype));
 			kit_pass(kit);
 		}
 	}
@@ -220,7 +217,7 @@ static size_t take(const struct run *run, answers all)
 		size_t i, j;
 		char answer[12];
 		if (sscanf(result->remarks[r], "%zu %zu %11s", &i, &j, answer) == 3 &&
-		    i < N_OPERATIONS && j < N_DTYPES) {
+		    i < N_OPERATIONS && j < TN_DTYPES) {
 			memcpy(all[i][j], answer, sizeof(answer));
 			n++;
 		}
@@ -231,15 +228,19 @@ static size_t take(const struct run *run, answers all)
 static void print_table(answers all)
 {
 	printf("%-24s", "operation");
-	for (size_t j = 0; j < N_DTYPES; j++)
-		printf(" %-8s", tn_dtype_name(dtypes[j]));
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+		if (tn_compute_dtype(dtype))
+			printf(" %-8s", tn_dtype_name(dtype));
+	}
 	printf("\n");
 	for (size_t i = 0; i < N_OPERATIONS; i++) {
-		if (!all[i][0][0])
+		if (!all[i][TN_BOOL][0])
 			continue;
 		printf("%-24s", operations[i].name);
-		for (size_t j = 0; j < N_DTYPES; j++)
-			printf(" %-8s", all[i][j]);
+		for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+			if (tn_compute_dtype(dtype))
+				printf(" %-8s", all[i][dtype]);
+		}
 		printf("\n");
 	}
 }
@@ -249,9 +250,12 @@ static void print_json(const struct options *options, answers all)
 	json_t *rows = json_object(), *whole;
 	for (size_t i = 0; i < N_OPERATIONS; i++) {
 		json_t *row = json_object();
-		for (size_t j = 0; j < N_DTYPES && all[i][0][0]; j++)
-			json_object_set_new(row, tn_dtype_name(dtypes[j]), json_string(all[i][j]));
-		if (all[i][0][0])
+		for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+			if (all[i][dtype][0])
+				json_object_set_new(row, tn_dtype_name(dtype),
+						    json_string(all[i][dtype]));
+		}
+		if (all[i][TN_BOOL][0])
 			json_object_set(rows, operations[i].name, row);
 		json_decref(row);
 	}
