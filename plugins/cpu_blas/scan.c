@@ -8,6 +8,7 @@
  * each block combines to, what comes before each, then the blocks.  Both ways combine the same in the same
  * order.
  */
+#include "dtype.h"
 #include "lines.h"
 #include "scan_block.h"
 
@@ -140,9 +141,9 @@ static tn_dtype accumulator_of(tn_dtype dtype)
 {
 	if (dtype == TN_F64 || dtype == TN_U64)
 		return dtype;
-	if (dtype >= TN_F16 && dtype <= TN_F32)
+	if (cpu_kind(dtype) == CPU_FLOATING)
 		return TN_F32;
-	return dtype >= TN_BOOL && dtype < TN_F16 ? TN_I64 : 0;
+	return cpu_kind(dtype) & (CPU_BOOL | CPU_INTEGER) ? TN_I64 : 0;
 }
 
 static tn_status check(const struct tn_scan_args *args)

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "dtype.h"
 #include "scan_value.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -49,7 +50,7 @@ static uint64_t extreme(tn_dtype dtype, int largest)
 	uint64_t most = UINT64_MAX >> (64 - width);
 	if (dtype == TN_BOOL)
 		return (uint64_t)largest;
-	if (dtype >= TN_U8 && dtype <= TN_U64)
+	if (cpu_kind(dtype) == CPU_UNSIGNED)
 		return largest ? most : 0;
 	return largest ? most >> 1 : ~(most >> 1);
 }

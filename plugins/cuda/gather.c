@@ -81,7 +81,7 @@ static tn_status check(const struct tn_gather_args *args, const char *operation,
 static tn_status check_sum(const struct tn_gather_args *args)
 {
 	const tn_dtype dtype = args->input.dtype;
-	if (dtype < TN_I8 || dtype > TN_F64)
+	if (!(cuda_kind(dtype) & (CUDA_INTEGER | CUDA_FLOATING)))
 		return cuda_fail(args->call.error, TN_UNSUPPORTED, "scatter_add",
 				 "dtype %d has no sum here", (int)dtype);
 	if (args->indices.shape[0] > INT32_MAX || args->output.shape[args->axis] > INT32_MAX)

@@ -11,7 +11,7 @@ tn_status cuda_check_image(const struct tn_call *call, const char *operation, co
 	tn_status status = cuda_check_operand(call, operation, name, 0, operand, role);
 	if (status)
 		return status;
-	if (operand->dtype != dtype || dtype < TN_F16 || dtype > TN_F64)
+	if (operand->dtype != dtype || cuda_kind(dtype) != CUDA_FLOATING)
 		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
 				 "%s: dtype %d beside x of dtype %d: one of f16, bf16, f32 and f64 "
 				 "for all is done here",

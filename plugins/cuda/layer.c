@@ -26,7 +26,7 @@ tn_status cuda_check_real(const struct tn_call *call, const char *operation, con
 	tn_status status = cuda_check_operand(call, operation, name, 0, operand, role);
 	if (status)
 		return status;
-	if (operand->dtype < TN_F16 || operand->dtype > TN_F64)
+	if (cuda_kind(operand->dtype) != CUDA_FLOATING)
 		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
 				 "%s: dtype %d, expected f16, bf16, f32 or f64", name,
 				 (int)operand->dtype);

@@ -44,7 +44,7 @@ static tn_status check_one(const struct tn_map_args *args, uint32_t k)
 	const char *name = is_output ? "output" : "input";
 	tn_status status = cuda_check_operand(call, operation, name, number, operand,
 					      is_output ? CUDA_WRITES : CUDA_READS);
-	if (!status && operand->dtype > TN_F64)
+	if (!status && cuda_kind(operand->dtype) == CUDA_COMPLEX)
 		status = cuda_fail(call->error, TN_UNSUPPORTED, operation,
 				   "%s %u: programs do not read or write complex numbers", name,
 				   number);

@@ -7,6 +7,18 @@
 
 #include "status.h"
 
+unsigned cuda_kind(tn_dtype dtype)
+{
+	static const uint8_t kinds[] = {
+		[TN_BOOL] = CUDA_BOOL,    [TN_I8] = CUDA_SIGNED,     [TN_I16] = CUDA_SIGNED,
+		[TN_I32] = CUDA_SIGNED,   [TN_I64] = CUDA_SIGNED,    [TN_U8] = CUDA_UNSIGNED,
+		[TN_U16] = CUDA_UNSIGNED, [TN_U32] = CUDA_UNSIGNED,  [TN_U64] = CUDA_UNSIGNED,
+		[TN_F16] = CUDA_FLOATING, [TN_BF16] = CUDA_FLOATING, [TN_F32] = CUDA_FLOATING,
+		[TN_F64] = CUDA_FLOATING, [TN_C64] = CUDA_COMPLEX,   [TN_C128] = CUDA_COMPLEX,
+	};
+	return dtype > 0 && (size_t)dtype < sizeof(kinds) ? kinds[dtype] : 0;
+}
+
 static tn_status check_axes(const struct tn_call *call, const char *operation, const char *name,
 			    unsigned number, const struct tn_operand *operand, enum cuda_role role)
 {
@@ -30,7 +42,7 @@ static tn_status check_axes(const struct tn_call *call, const char *operation, c
 tn_status cuda_check_operand(const struct tn_call *call, const char *operation, const char *name,
 			     unsigned number, const struct tn_operand *operand, enum cuda_role role)
 {
-	if (operand->dtype < TN_BOOL || operand->dtype > TN_C128)
+	if (!cuda_kind(operand->dtype))
 		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
 				 "%s %u: dtype %d is not stored on this device", name, number,
 				 (int)operand->dtype);

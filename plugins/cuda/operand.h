@@ -28,6 +28,18 @@ struct cuda_nest {
 
 enum cuda_role { CUDA_READS, CUDA_WRITES };
 
+/* The kinds of numbers, bits; 0: a dtype that is not stored on this device. */
+enum {
+	CUDA_BOOL = 1u << 0,
+	CUDA_SIGNED = 1u << 1,
+	CUDA_UNSIGNED = 1u << 2,
+	CUDA_FLOATING = 1u << 3,
+	CUDA_COMPLEX = 1u << 4,
+	CUDA_INTEGER = CUDA_SIGNED | CUDA_UNSIGNED,
+	CUDA_REAL = CUDA_BOOL | CUDA_INTEGER | CUDA_FLOATING, /* what programs read and write */
+};
+unsigned cuda_kind(tn_dtype dtype);
+
 /* Everything that can be wrong with one operand, by itself. */
 tn_status cuda_check_operand(const struct tn_call *call, const char *operation, const char *name,
 			     unsigned number, const struct tn_operand *operand,

@@ -7,7 +7,7 @@
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-enum { BOOLS = 1, INTEGERS = 2, FLOATS = 4, NUMBERS = INTEGERS | FLOATS, ALL = 7 };
+enum { BOOLS = 1, INTEGERS = 2, FLOATS = 4, NUMBERS = INTEGERS | FLOATS, ALL = 7, COMPARES = 8 };
 
 /* Of which dtypes each opcode makes values, or, of a comparison, takes them. */
 static const uint8_t made[TN_OP_COUNT] = {
@@ -52,12 +52,12 @@ static const uint8_t made[TN_OP_COUNT] = {
 	[TN_OP_TANH] = FLOATS,
 	[TN_OP_ERF] = FLOATS,
 	[TN_OP_SIGMOID] = FLOATS,
-	[TN_OP_EQ] = ALL,
-	[TN_OP_NE] = ALL,
-	[TN_OP_LT] = ALL,
-	[TN_OP_LE] = ALL,
-	[TN_OP_GT] = ALL,
-	[TN_OP_GE] = ALL,
+	[TN_OP_EQ] = ALL | COMPARES,
+	[TN_OP_NE] = ALL | COMPARES,
+	[TN_OP_LT] = ALL | COMPARES,
+	[TN_OP_LE] = ALL | COMPARES,
+	[TN_OP_GT] = ALL | COMPARES,
+	[TN_OP_GE] = ALL | COMPARES,
 	[TN_OP_AND] = BOOLS | INTEGERS,
 	[TN_OP_OR] = BOOLS | INTEGERS,
 	[TN_OP_XOR] = BOOLS | INTEGERS,
@@ -107,11 +107,6 @@ static uint32_t sources(const struct tn_program *program, uint16_t op)
 	}
 }
 
-static int is_comparison(uint16_t op)
-{
-	return op >= TN_OP_EQ && op <= TN_OP_GE;
-}
-
 /* Does instruction i stand on sound ground? */
 static int is_sound(const struct tn_program *program, uint32_t i)
 {
@@ -134,7 +129,7 @@ static tn_status check_instruction(const struct tn_call *call, const char *opera
 	if (!is_sound(program, i))
 		return cuda_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				 "instruction %u: it refers to what is not there", i);
-	if (is_comparison(in->op))
+	if (made[in->op] & COMPARES)
 		own = class_of(program->instructions[in->a].dtype);
 	if (!(own & made[in->op]))
 		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
@@ -175,7 +170,7 @@ tn_status cuda_check_scalars(const struct tn_call *call, const char *operation,
 		const struct tn_scalar *scalar = &scalars[s];
 		struct tn_operand place = {
 			.buffer = scalar->buffer, .offset = scalar->offset, .dtype = scalar->dtype};
-		if (scalar->on_device > 1 || scalar->dtype < TN_BOOL || scalar->dtype > TN_F64)
+		if (scalar->on_device > 1 || !(cuda_kind(scalar->dtype) & CUDA_REAL))
 			return cuda_fail(call->error, TN_UNSUPPORTED, operation,
 					 "scalar %u: dtype %d, on_device %u", s, (int)scalar->dtype,
 					 scalar->on_device);

@@ -30,7 +30,7 @@ static tn_status check_operands(const struct tn_reduce_args *args, const char *n
 				 name);
 	for (uint32_t k = 0; k < n; k++) {
 		tn_status status = cuda_check_operand(call, operation, name, k, &operands[k], role);
-		if (!status && operands[k].dtype > TN_F64)
+		if (!status && cuda_kind(operands[k].dtype) == CUDA_COMPLEX)
 			status = cuda_fail(call->error, TN_UNSUPPORTED, operation,
 					   "%s %u: programs do not read or write complex numbers",
 					   name, k);

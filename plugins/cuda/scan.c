@@ -40,9 +40,10 @@ struct kind {
 /* 0: there is none. */
 static tn_dtype accumulator_of(tn_dtype dtype)
 {
-	if (dtype > TN_F64)
+	const unsigned kind = cuda_kind(dtype);
+	if (!(kind & CUDA_REAL))
 		return 0;
-	if (dtype >= TN_F16)
+	if (kind == CUDA_FLOATING)
 		return dtype == TN_F64 ? TN_F64 : TN_F32;
 	return dtype == TN_U64 ? TN_U64 : TN_I64;
 }
@@ -95,7 +96,7 @@ static uint64_t extreme(tn_dtype dtype, int is_largest)
 	const unsigned width = 8 * (unsigned)tn_dtype_size(dtype);
 	if (dtype == TN_BOOL)
 		return (uint64_t)is_largest;
-	if (dtype >= TN_U8)
+	if (cuda_kind(dtype) == CUDA_UNSIGNED)
 		return is_largest ? UINT64_MAX >> (64 - width) : 0;
 	return is_largest ? UINT64_MAX >> (65 - width) : ~(UINT64_MAX >> (65 - width));
 }

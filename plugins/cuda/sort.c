@@ -56,7 +56,7 @@ static tn_status check_input(const struct tn_sort_args *args)
 	tn_status status = cuda_check_operand(&args->call, "sort", "input", 0, input, CUDA_READS);
 	if (status)
 		return status;
-	if (input->dtype > TN_F64)
+	if (!(cuda_kind(input->dtype) & CUDA_REAL))
 		return cuda_fail(args->call.error, TN_UNSUPPORTED, "sort", "dtype %d has no order",
 				 (int)input->dtype);
 	if (args->axis >= input->rank)
@@ -117,8 +117,8 @@ static void rule(struct sorting *s, const struct tn_sort_args *args)
 		[TN_F64] = UINT64_C(0x7ff0000000000000),
 	};
 	const tn_dtype dtype = args->input.dtype;
-	const int is_floating = dtype >= TN_F16;
-	const int is_signed = is_floating || (dtype >= TN_I8 && dtype <= TN_I64);
+	const int is_floating = cuda_kind(dtype) == CUDA_FLOATING;
+	const int is_signed = (cuda_kind(dtype) & (CUDA_SIGNED | CUDA_FLOATING)) != 0;
 	s->infinity = is_floating ? infinities[dtype] : 0;
 	s->sign = is_signed ? UINT64_C(1) << (8 * tn_dtype_size(dtype) - 1) : 0;
 	s->inverse = args->descending ? UINT64_MAX : 0;

@@ -269,11 +269,11 @@ static tn_status gather(void *device, const struct tn_gather_args *args)
 /* The dtype in which elements are added; 0 where there is no sum. */
 static tn_dtype sum_dtype(tn_dtype dtype)
 {
-	if (dtype >= TN_I8 && dtype <= TN_U64)
+	if (opencl_kind(dtype) & OPENCL_INTEGER)
 		return TN_U64; /* by wrap: the low bytes are right for all of them */
-	if (dtype >= TN_F16 && dtype <= TN_F32)
-		return TN_F32;
-	return dtype == TN_F64 ? TN_F64 : 0;
+	if (opencl_kind(dtype) != OPENCL_FLOATING)
+		return 0;
+	return dtype == TN_F64 ? TN_F64 : TN_F32;
 }
 
 static void print_scatter(struct opencl_text *text, const struct opencl_job *job,

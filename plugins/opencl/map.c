@@ -28,7 +28,7 @@ static tn_status check(const struct opencl_device *device, const struct tn_map_a
 		const char *name = is_output ? "output" : "input";
 		status = opencl_check_operand(device, call, operation, name, number, operand,
 					      is_output ? OPENCL_WRITES : OPENCL_READS);
-		if (!status && operand->dtype > TN_F64)
+		if (!status && opencl_kind(operand->dtype) == OPENCL_COMPLEX)
 			status = opencl_fail(call->error, TN_UNSUPPORTED, operation,
 					     "%s %u: programs do not read or write complex numbers",
 					     name, number);

@@ -9,9 +9,21 @@
 
 #include "memory.h"
 
+unsigned opencl_kind(tn_dtype dtype)
+{
+	static const uint8_t kinds[] = {
+		[TN_BOOL] = OPENCL_BOOL,    [TN_I8] = OPENCL_SIGNED,     [TN_I16] = OPENCL_SIGNED,
+		[TN_I32] = OPENCL_SIGNED,   [TN_I64] = OPENCL_SIGNED,    [TN_U8] = OPENCL_UNSIGNED,
+		[TN_U16] = OPENCL_UNSIGNED, [TN_U32] = OPENCL_UNSIGNED,  [TN_U64] = OPENCL_UNSIGNED,
+		[TN_F16] = OPENCL_FLOATING, [TN_BF16] = OPENCL_FLOATING, [TN_F32] = OPENCL_FLOATING,
+		[TN_F64] = OPENCL_FLOATING, [TN_C64] = OPENCL_COMPLEX,   [TN_C128] = OPENCL_COMPLEX,
+	};
+	return dtype > 0 && (size_t)dtype < sizeof(kinds) ? kinds[dtype] : 0;
+}
+
 static int is_stored(const struct opencl_device *device, tn_dtype dtype)
 {
-	if (dtype < TN_BOOL || dtype > TN_C128)
+	if (!opencl_kind(dtype))
 		return 0;
 	return device->facts->has_f64 || (dtype != TN_F64 && dtype != TN_C128);
 }

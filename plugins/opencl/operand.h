@@ -27,6 +27,19 @@ struct opencl_nest {
 
 enum opencl_role { OPENCL_READS, OPENCL_WRITES };
 
+/* The kinds of numbers, bits; 0: no dtype that is known here. */
+enum {
+	OPENCL_BOOL = 1u << 0,
+	OPENCL_SIGNED = 1u << 1,
+	OPENCL_UNSIGNED = 1u << 2,
+	OPENCL_FLOATING = 1u << 3,
+	OPENCL_COMPLEX = 1u << 4,
+	OPENCL_INTEGER = OPENCL_SIGNED | OPENCL_UNSIGNED,
+	OPENCL_REAL =
+		OPENCL_BOOL | OPENCL_INTEGER | OPENCL_FLOATING, /* what programs read and write */
+};
+unsigned opencl_kind(tn_dtype dtype);
+
 /* Everything that can be wrong with one operand, by itself.  Its buffer is looked at unless the call is a
  * dry run. */
 tn_status opencl_check_operand(const struct opencl_device *device, const struct tn_call *call,

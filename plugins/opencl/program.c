@@ -12,7 +12,7 @@
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-enum { BOOLS = 1, INTEGERS = 2, FLOATS = 4, NUMBERS = INTEGERS | FLOATS, ALL = 7 };
+enum { BOOLS = 1, INTEGERS = 2, FLOATS = 4, NUMBERS = INTEGERS | FLOATS, ALL = 7, COMPARES = 8 };
 
 /* Of which dtypes each opcode makes values, or, of a comparison, takes them. */
 static const uint8_t made[TN_OP_COUNT] = {
@@ -57,12 +57,12 @@ static const uint8_t made[TN_OP_COUNT] = {
 	[TN_OP_TANH] = FLOATS,
 	[TN_OP_ERF] = FLOATS,
 	[TN_OP_SIGMOID] = FLOATS,
-	[TN_OP_EQ] = ALL,
-	[TN_OP_NE] = ALL,
-	[TN_OP_LT] = ALL,
-	[TN_OP_LE] = ALL,
-	[TN_OP_GT] = ALL,
-	[TN_OP_GE] = ALL,
+	[TN_OP_EQ] = ALL | COMPARES,
+	[TN_OP_NE] = ALL | COMPARES,
+	[TN_OP_LT] = ALL | COMPARES,
+	[TN_OP_LE] = ALL | COMPARES,
+	[TN_OP_GT] = ALL | COMPARES,
+	[TN_OP_GE] = ALL | COMPARES,
 	[TN_OP_AND] = BOOLS | INTEGERS,
 	[TN_OP_OR] = BOOLS | INTEGERS,
 	[TN_OP_XOR] = BOOLS | INTEGERS,
@@ -113,11 +113,6 @@ static uint32_t sources(const struct tn_program *program, uint16_t op)
 	}
 }
 
-static int is_comparison(uint16_t op)
-{
-	return op >= TN_OP_EQ && op <= TN_OP_GE;
-}
-
 /* Does instruction i stand on sound ground? */
 static int is_sound(const struct tn_program *program, uint32_t i)
 {
@@ -141,7 +136,7 @@ static tn_status check_instruction(const struct opencl_device *device, const str
 	if (!is_sound(program, i))
 		return opencl_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				   "instruction %u: it refers to what is not there", i);
-	if (is_comparison(in->op))
+	if (made[in->op] & COMPARES)
 		own = class_of(device, program->instructions[in->a].dtype);
 	if (!(own & made[in->op]))
 		return opencl_fail(call->error, TN_UNSUPPORTED, operation,
@@ -182,7 +177,7 @@ tn_status opencl_check_scalars(const struct opencl_device *device, const struct 
 		const struct tn_scalar *scalar = &scalars[s];
 		struct tn_operand place = {
 			.buffer = scalar->buffer, .offset = scalar->offset, .dtype = scalar->dtype};
-		if (scalar->on_device > 1 || scalar->dtype < TN_BOOL || scalar->dtype > TN_F64 ||
+		if (scalar->on_device > 1 || !(opencl_kind(scalar->dtype) & OPENCL_REAL) ||
 		    (scalar->dtype == TN_F64 && !device->facts->has_f64))
 			return opencl_fail(call->error, TN_UNSUPPORTED, operation,
 					   "scalar %u: dtype %d, on_device %u", s,
@@ -285,11 +280,6 @@ const char *opencl_conversions(void)
 	return conversions;
 }
 
-static int is_floating(tn_dtype dtype)
-{
-	return dtype >= TN_F16 && dtype <= TN_F64;
-}
-
 /* The function for a value of f32 or f64, or NULL where a C cast does it. */
 static const char *saturating(tn_dtype to)
 {
@@ -318,7 +308,7 @@ void opencl_print_conversion(struct opencl_text *text, tn_dtype from, tn_dtype t
 	else if (to == TN_F16 || to == TN_BF16)
 		opencl_text_format(text, "%s((float)%s)",
 				   to == TN_F16 ? "oc_f16_of_f32" : "oc_bf16_of_f32", value);
-	else if (is_floating(from) && function)
+	else if (opencl_kind(from) == OPENCL_FLOATING && function)
 		opencl_text_format(text, "%s_of_%s(%s)", function, from == TN_F64 ? "f64" : "f32",
 				   value);
 	else

@@ -57,7 +57,7 @@ static tn_status check_operands(const struct opencl_device *device,
 	for (uint32_t k = 0; k < n; k++) {
 		tn_status status =
 			opencl_check_operand(device, call, operation, name, k, &operands[k], role);
-		if (!status && operands[k].dtype > TN_F64)
+		if (!status && opencl_kind(operands[k].dtype) == OPENCL_COMPLEX)
 			status = opencl_fail(call->error, TN_UNSUPPORTED, operation,
 					     "%s %u: programs do not read or write complex numbers",
 					     name, k);
