@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "program/cast.h"
+#include "program/opcode.h"
 #include "program/random.h"
 
 static uint64_t magnitude_of(int64_t value)
@@ -85,50 +86,6 @@ static double sigmoid(double x)
 	return power / (1 + power);
 }
 
-static double arithmetic(uint16_t op, double a, double b, double c)
-{
-	switch (op) {
-	case TN_OP_ADD:
-		return a + b;
-	case TN_OP_SUB:
-		return a - b;
-	case TN_OP_MUL:
-		return a * b;
-	case TN_OP_DIV:
-		return a / b;
-	case TN_OP_REM:
-		return fmod(a, b);
-	case TN_OP_NEG:
-		return -a;
-	case TN_OP_ABS:
-		return fabs(a);
-	case TN_OP_MIN: /* of equal operands the second, so min(-0, 0) is 0 */
-		return a < b || isnan(a) ? a : b;
-	case TN_OP_MAX:
-		return a > b || isnan(a) ? a : b;
-	case TN_OP_FMA:
-		return fma(a, b, c);
-	case TN_OP_POW:
-		return pow(a, b);
-	case TN_OP_SQRT:
-		return sqrt(a);
-	case TN_OP_RSQRT:
-		return 1 / sqrt(a);
-	case TN_OP_FLOOR:
-		return floor(a);
-	case TN_OP_CEIL:
-		return ceil(a);
-	case TN_OP_ROUND:
-		return rint(a); /* in the default rounding mode: half to even */
-	case TN_OP_TRUNC:
-		return trunc(a);
-	case TN_OP_SIGN:
-		return isnan(a) ? a : (double)((a > 0) - (a < 0));
-	default:
-		return 0;
-	}
-}
-
 static double function(uint16_t op, double a, double b)
 {
 	switch (op) {
@@ -173,6 +130,50 @@ static double function(uint16_t op, double a, double b)
 	}
 }
 
+static double arithmetic(uint16_t op, double a, double b, double c)
+{
+	switch (op) {
+	case TN_OP_ADD:
+		return a + b;
+	case TN_OP_SUB:
+		return a - b;
+	case TN_OP_MUL:
+		return a * b;
+	case TN_OP_DIV:
+		return a / b;
+	case TN_OP_REM:
+		return fmod(a, b);
+	case TN_OP_NEG:
+		return -a;
+	case TN_OP_ABS:
+		return fabs(a);
+	case TN_OP_MIN: /* of equal operands the second, so min(-0, 0) is 0 */
+		return a < b || isnan(a) ? a : b;
+	case TN_OP_MAX:
+		return a > b || isnan(a) ? a : b;
+	case TN_OP_FMA:
+		return fma(a, b, c);
+	case TN_OP_POW:
+		return pow(a, b);
+	case TN_OP_SQRT:
+		return sqrt(a);
+	case TN_OP_RSQRT:
+		return 1 / sqrt(a);
+	case TN_OP_FLOOR:
+		return floor(a);
+	case TN_OP_CEIL:
+		return ceil(a);
+	case TN_OP_ROUND:
+		return rint(a); /* in the default rounding mode: half to even */
+	case TN_OP_TRUNC:
+		return trunc(a);
+	case TN_OP_SIGN:
+		return isnan(a) ? a : (double)((a > 0) - (a < 0));
+	default:
+		return function(op, a, b);
+	}
+}
+
 static uint64_t floating(uint16_t op, tn_dtype dtype, uint64_t a, uint64_t b, uint64_t c)
 {
 	if (op == TN_OP_FMA && dtype == TN_F32)
@@ -182,7 +183,7 @@ static uint64_t floating(uint16_t op, tn_dtype dtype, uint64_t a, uint64_t b, ui
 	double x = wide ? tn_f64_of_bits(a) : (double)tn_f32_of_bits(a);
 	double y = wide ? tn_f64_of_bits(b) : (double)tn_f32_of_bits(b);
 	double z = wide ? tn_f64_of_bits(c) : (double)tn_f32_of_bits(c);
-	double value = op < TN_OP_EXP ? arithmetic(op, x, y, z) : function(op, x, y);
+	double value = arithmetic(op, x, y, z);
 	return wide ? tn_bits_of_f64(value) : tn_bits_of_f32((float)value);
 }
 
@@ -240,7 +241,7 @@ static uint64_t boolean(uint16_t op, int a, int b)
 uint64_t tn_op_evaluate(uint16_t op, tn_dtype dtype, tn_dtype operand_dtype, uint64_t a, uint64_t b,
 			uint64_t c)
 {
-	if (op >= TN_OP_EQ && op <= TN_OP_GE)
+	if (tn_op_information(op)->flags & TN_GIVES_BOOL)
 		return comparison(op, operand_dtype, a, b);
 	switch (op) {
 	case TN_OP_SELECT:

@@ -101,18 +101,6 @@ static tn_status scan_source(struct tn_code *code, const struct tn_call *call, u
 	return TN_OK;
 }
 
-/* Costs in additions, so that work can be weighed. */
-static uint32_t cost_of(uint16_t op)
-{
-	if (op == TN_OP_RANDOM)
-		return 6;
-	if (op == TN_OP_NORMAL || op == TN_OP_DIV || op == TN_OP_SQRT || op == TN_OP_RSQRT)
-		return 3;
-	if (op == TN_OP_POW || op == TN_OP_REM)
-		return 20;
-	return op >= TN_OP_EXP && op <= TN_OP_SIGMOID ? 8 : 1;
-}
-
 /* Are the operands of the dtypes that the opcode wants?  *typed is the dtype that chooses the kernel. */
 static int types_fit(const struct tn_code *code, const struct tn_value *value, uint32_t *typed)
 {
@@ -133,7 +121,7 @@ static int types_fit(const struct tn_code *code, const struct tn_value *value, u
 	case TN_OP_NORMAL:
 		return value->dtype == TN_F32 && a == TN_U32;
 	default:
-		if (value->op >= TN_OP_EQ && value->op <= TN_OP_GE)
+		if (tn_op_information(value->op)->flags & TN_GIVES_BOOL)
 			return value->dtype == TN_BOOL && a == b;
 		return a == b && a == c && a == value->dtype;
 	}
@@ -158,7 +146,7 @@ static tn_status scan_operation(struct tn_code *code, const struct tn_call *call
 	if (!value->fn)
 		return refuse(code, call, TN_UNSUPPORTED, i, "no such operation for that dtype");
 	code->draws |= value->op == TN_OP_RANDOM || value->op == TN_OP_NORMAL;
-	code->cost += cost_of(value->op);
+	code->cost += tn_op_information(value->op)->cost;
 	return TN_OK;
 }
 

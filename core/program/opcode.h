@@ -13,16 +13,20 @@ enum {
 	TN_TAKES_INTEGERS = 1u << 1, /* i32, u32, i64 */
 	TN_TAKES_FLOATS = 1u << 2,   /* f32, f64 */
 	TN_COMMUTES = 1u << 3,       /* op(a, b) = op(b, a), bit for bit but for a NaN's payload */
-	TN_GIVES_BOOL = 1u << 4,     /* the result is TN_BOOL, whatever the operands are */
+	TN_GIVES_BOOL = 1u << 4,     /* a comparison: TN_BOOL, whatever the operands are */
+	TN_IS_SOURCE = 1u << 5,      /* `a` is a number, not a value */
+	TN_IS_INEXACT = 1u << 6,     /* not rounded just once: kernels may be 4 ulp off */
+	TN_HAS_ONE_TYPE = 1u << 7,   /* the opcode alone says the dtypes of operands and result */
 };
 
 struct tn_op_info {
 	const char *name; /* NULL: no such opcode */
 	uint8_t arity;    /* operands that are values; 0 for sources */
 	uint8_t flags;
+	uint8_t cost; /* in additions, about, so that work can be weighed */
 };
 
-/* Never NULL; an unknown number has a NULL name and arity 0. */
+/* Never NULL; an unknown number has a NULL name, arity 0 and no flags. */
 const struct tn_op_info *tn_op_information(uint16_t op);
 
 /* Is it INPUT, SCALAR, CONSTANT, INDEX or ELEMENT? */

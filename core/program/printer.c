@@ -84,11 +84,28 @@ static void add_operand(struct printer *printer, const char *before, unsigned va
 	add_name(printer, "v", value);
 }
 
+static const char *sign_of(uint16_t comparison)
+{
+	switch (comparison) {
+	case TN_OP_EQ:
+		return " == ";
+	case TN_OP_NE:
+		return " != ";
+	case TN_OP_LT:
+		return " < ";
+	case TN_OP_LE:
+		return " <= ";
+	case TN_OP_GT:
+		return " > ";
+	default:
+		return " >= ";
+	}
+}
+
 static void add_comparison(struct printer *printer, const struct tn_instruction *value)
 {
-	static const char *const signs[] = {" == ", " != ", " < ", " <= ", " > ", " >= "};
 	add_operand(printer, "(tn_bool)(", value->a);
-	add_operand(printer, signs[value->op - TN_OP_EQ], value->b);
+	add_operand(printer, sign_of(value->op), value->b);
 	tn_sink_add(&printer->sink, ")");
 }
 
@@ -121,13 +138,13 @@ static void add_bitcast(struct printer *printer, const struct tn_instruction *va
 	tn_sink_add(sink, ")");
 }
 
-/* tn_OP_DTYPE(operands); random numbers have one type each, which the name leaves out. */
+/* tn_OP_DTYPE(operands); the name leaves out the type where there is one alone. */
 static void add_call(struct printer *printer, const struct tn_instruction *value)
 {
 	const unsigned operands[] = {value->a, value->b, value->c};
 	struct tn_sink *sink = &printer->sink;
 	tn_sink_format(sink, "tn_%s", tn_op_name(value->op));
-	if (value->op < TN_OP_RANDOM)
+	if (!(tn_op_information(value->op)->flags & TN_HAS_ONE_TYPE))
 		tn_sink_format(sink, "_%s", tn_dtype_name(value->dtype));
 	for (int k = 0; k < tn_op_information(value->op)->arity; k++)
 		add_operand(printer, k ? ", " : "(", operands[k]);

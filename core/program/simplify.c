@@ -238,17 +238,23 @@ static int simplify_xor(const struct request *r, tn_value *result)
 /* The comparison that is true where this one is false, or 0: with NaN only == and != have one. */
 static uint16_t opposite(const struct tn_builder *builder, const struct tn_instruction *value)
 {
-	if (value->op == TN_OP_EQ)
+	int is_ordered = !tn_is_floating(tn_build_dtype(builder, value->a));
+	switch (value->op) {
+	case TN_OP_EQ:
 		return TN_OP_NE;
-	if (value->op == TN_OP_NE)
+	case TN_OP_NE:
 		return TN_OP_EQ;
-	if (value->op < TN_OP_LT || value->op > TN_OP_GE ||
-	    tn_is_floating(tn_build_dtype(builder, value->a)))
+	case TN_OP_LT:
+		return is_ordered ? TN_OP_GE : 0;
+	case TN_OP_LE:
+		return is_ordered ? TN_OP_GT : 0;
+	case TN_OP_GT:
+		return is_ordered ? TN_OP_LE : 0;
+	case TN_OP_GE:
+		return is_ordered ? TN_OP_LT : 0;
+	default:
 		return 0;
-	return value->op == TN_OP_LT   ? TN_OP_GE
-	       : value->op == TN_OP_GE ? TN_OP_LT
-	       : value->op == TN_OP_GT ? TN_OP_LE
-				       : TN_OP_GT;
+	}
 }
 
 static int simplify_not(const struct request *r, tn_value *result)
