@@ -9,6 +9,7 @@
 #include "kernels/kernels.h"
 #include "program/cast.h"
 #include "program/evaluate.h"
+#include "program/opcode.h"
 #include "program/random.h"
 
 #define N 211
@@ -85,12 +86,12 @@ static int agree(tn_dtype dtype, uint64_t found, uint64_t expected)
 
 static int is_function(uint16_t op)
 {
-	return (op >= TN_OP_EXP && op <= TN_OP_SIGMOID) || op == TN_OP_POW || op == TN_OP_RSQRT;
+	return (tn_op_information(op)->flags & TN_IS_INEXACT) != 0;
 }
 
 static tn_dtype result_dtype(uint16_t op, tn_dtype operand)
 {
-	if (op >= TN_OP_EQ && op <= TN_OP_GE)
+	if (tn_op_information(op)->flags & TN_GIVES_BOOL)
 		return TN_BOOL;
 	return op == TN_OP_RANDOM ? TN_U32 : operand;
 }

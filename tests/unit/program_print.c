@@ -91,8 +91,9 @@ static void add_ordinary(uint16_t op)
 static void add_all_kernels(void)
 {
 	static const tn_dtype numbers[] = {TN_I64, TN_I64, TN_I64}, word = TN_U32;
-	for (uint16_t op = TN_OP_ADD; op < TN_OP_RANDOM; op++) {
-		if (op != TN_OP_CAST && op != TN_OP_BITCAST)
+	for (uint16_t op = 0; op < TN_OP_COUNT; op++) {
+		int has_one_type = tn_op_information(op)->flags & TN_HAS_ONE_TYPE;
+		if (op != TN_OP_CAST && op != TN_OP_BITCAST && !has_one_type)
 			add_ordinary(op);
 	}
 	add_conversions();
@@ -270,7 +271,7 @@ static uint64_t special(tn_dtype dtype, int k)
 /* Functions of the mathematics library need not have the evaluator's last bits. */
 static int is_library_function(uint16_t op)
 {
-	return (op >= TN_OP_EXP && op <= TN_OP_SIGMOID) || op == TN_OP_POW || op == TN_OP_RSQRT;
+	return (tn_op_information(op)->flags & TN_IS_INEXACT) != 0;
 }
 
 /* Bit for bit, any NaN for a NaN; library functions to 4 units in the last place. */

@@ -81,9 +81,7 @@ static uint64_t value_bits(tn_dtype dtype, size_t i)
  * defines round once; functions keep to 4, as the pages say. */
 static double allowed_ulps(uint16_t op)
 {
-	if (op >= TN_OP_EXP && op <= TN_OP_SIGMOID)
-		return 4;
-	return op == TN_OP_POW || op == TN_OP_RSQRT ? 4 : 0;
+	return tn_op_information(op)->flags & TN_IS_INEXACT ? 4 : 0;
 }
 
 /* One unit in the last place of a number. */
@@ -180,7 +178,7 @@ void check_map_opcodes(struct kit *kit)
 		const uint16_t op = (uint16_t)n;
 		const struct tn_op_info *info = tn_op_information(op);
 		if (!info->name || tn_op_is_source(op) || op == TN_OP_CAST || op == TN_OP_BITCAST ||
-		    op == TN_OP_RANDOM || op == TN_OP_NORMAL)
+		    (info->flags & TN_HAS_ONE_TYPE))
 			continue;
 		for (int d = 0; d < N_COMPUTE; d++)
 			if (takes(info, compute_dtypes[d]) &&

@@ -8,6 +8,7 @@
  */
 #include "loader/host.h"
 #include "program/cast.h"
+#include "program/opcode.h"
 #include "programs.h"
 #include "reference/reference.h"
 #include "slots.h"
@@ -22,7 +23,7 @@ static const uint16_t real_ops[] = {
 	TN_OP_ADD, TN_OP_SUB,  TN_OP_MIN,   TN_OP_MAX,   TN_OP_SUB,   TN_OP_ADD,  TN_OP_NEG,
 	TN_OP_ABS, TN_OP_CEIL, TN_OP_FLOOR, TN_OP_TRUNC, TN_OP_ROUND, TN_OP_SIGN, TN_OP_MUL,
 };
-enum { N_OPS = 14, FIRST_UNARY = 6 };
+enum { N_OPS = 14 };
 
 /* One more value, of values that are there. */
 static tn_value draw(struct kit *kit, struct tn_builder *b, tn_dtype dtype, const tn_value *values,
@@ -36,15 +37,12 @@ static tn_value draw(struct kit *kit, struct tn_builder *b, tn_dtype dtype, cons
 				   values[kit_random(kit) % n], y);
 	if (!tn_is_floating(dtype)) {
 		op = whole_ops[kit_random(kit) % N_OPS];
-		return tn_build_op(b, op, dtype, x, op < TN_OP_NEG || op > TN_OP_ABS ? y : 0, 0);
+		return tn_build_op(b, op, dtype, x, tn_op_information(op)->arity > 1 ? y : 0, 0);
 	}
 	op = real_ops[kit_random(kit) % N_OPS];
 	if (op == TN_OP_MUL)
 		return tn_build_op(b, op, dtype, x, tn_build_number(b, dtype, 0.5), 0);
-	for (int i = FIRST_UNARY; i < N_OPS; i++)
-		if (real_ops[i] == op)
-			y = 0;
-	return tn_build_op(b, op, dtype, x, y, 0);
+	return tn_build_op(b, op, dtype, x, tn_op_information(op)->arity > 1 ? y : 0, 0);
 }
 
 static struct tn_program *random_program(struct kit *kit, tn_dtype dtype)
