@@ -8,13 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/dtype.h"
 #include "reference/call.h"
 
 enum { SMALLEST_ALIGNMENT = 256 };
 
-static const uint64_t program_dtypes =
-	1u << TN_BOOL | 1u << TN_I32 | 1u << TN_U32 | 1u << TN_I64 | 1u << TN_F32 | 1u << TN_F64;
-static const uint64_t all_dtypes = (1u << (TN_C128 + 1)) - (1u << TN_BOOL);
+/* Whatever the table of dtypes has, or what programs compute in. */
+static uint64_t dtypes(int of_programs)
+{
+	uint64_t set = 0;
+	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
+		if (of_programs ? tn_is_compute_dtype(dtype) : tn_dtype_size(dtype) != 0)
+			set |= UINT64_C(1) << dtype;
+	}
+	return set;
+}
 
 static uint64_t memory_size(int name)
 {
@@ -37,8 +45,8 @@ tn_status tn_reference_describe(void *instance, uint32_t index, struct tn_device
 		.name = "plain loops",
 		.flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS,
 		.memory_kinds = 1u << TN_MEMORY_DEVICE,
-		.storage_dtypes = all_dtypes,
-		.program_dtypes = program_dtypes,
+		.storage_dtypes = dtypes(0),
+		.program_dtypes = dtypes(1),
 		.matmul_dtypes = 1u << TN_F32 | 1u << TN_F64,
 		.memory_bytes = memory_size(_SC_PHYS_PAGES),
 		.max_alloc_bytes = memory_size(_SC_PHYS_PAGES),
