@@ -42,22 +42,12 @@ struct function {
 
 static const struct function functions[] = {
 	{"abs", 1, NUMBER, TN_OP_ABS, {0}, 0},
-	{"acos", 1, FLOATING, TN_OP_ACOS, {0}, 0},
-	{"asin", 1, FLOATING, TN_OP_ASIN, {0}, 0},
-	{"atan", 1, FLOATING, TN_OP_ATAN, {0}, 0},
-	{"atan2", 2, FLOATING, TN_OP_ATAN2, {0}, 0},
 	{"bitcast_f32", 1, BITCAST, TN_F32, {0}, 0},
 	{"bitcast_i32", 1, BITCAST, TN_I32, {0}, 0},
 	{"bitcast_u32", 1, BITCAST, TN_U32, {0}, 0},
 	{"bool", 1, CAST, TN_BOOL, {0}, 0},
 	{"ceil", 1, ROUNDING, TN_OP_CEIL, {0}, 0},
-	{"cos", 1, FLOATING, TN_OP_COS, {0}, 0},
-	{"cosh", 1, FLOATING, TN_OP_COSH, {0}, 0},
 	{"element", 0, ELEMENT, 0, {0}, 0},
-	{"erf", 1, FLOATING, TN_OP_ERF, {0}, 0},
-	{"exp", 1, FLOATING, TN_OP_EXP, {0}, 0},
-	{"exp2", 1, FLOATING, TN_OP_EXP2, {0}, 0},
-	{"expm1", 1, FLOATING, TN_OP_EXPM1, {0}, 0},
 	{"f32", 1, CAST, TN_F32, {0}, 0},
 	{"f64", 1, CAST, TN_F64, {0}, 0},
 	{"floor", 1, ROUNDING, TN_OP_FLOOR, {0}, 0},
@@ -65,9 +55,6 @@ static const struct function functions[] = {
 	{"i32", 1, CAST, TN_I32, {0}, 0},
 	{"i64", 1, CAST, TN_I64, {0}, 0},
 	{"index", 1, INDEX, 0, {0}, 0},
-	{"log", 1, FLOATING, TN_OP_LOG, {0}, 0},
-	{"log1p", 1, FLOATING, TN_OP_LOG1P, {0}, 0},
-	{"log2", 1, FLOATING, TN_OP_LOG2, {0}, 0},
 	{"max", 2, NUMBER, TN_OP_MAX, {0}, 0},
 	{"min", 2, NUMBER, TN_OP_MIN, {0}, 0},
 	{"normal", 3, NORMAL, TN_OP_NORMAL, {0}, 0},
@@ -76,15 +63,8 @@ static const struct function functions[] = {
 	{"random", 3, RANDOM, TN_OP_RANDOM, {0}, 0},
 	{"rem", 2, NUMBER, TN_OP_REM, {0}, 0},
 	{"round", 1, ROUNDING, TN_OP_ROUND, {0}, 0},
-	{"rsqrt", 1, FLOATING, TN_OP_RSQRT, {0}, 0},
 	{"select", 3, CHOICE, TN_OP_SELECT, {0}, 0},
-	{"sigmoid", 1, FLOATING, TN_OP_SIGMOID, {0}, 0},
 	{"sign", 1, NUMBER, TN_OP_SIGN, {0}, 0},
-	{"sin", 1, FLOATING, TN_OP_SIN, {0}, 0},
-	{"sinh", 1, FLOATING, TN_OP_SINH, {0}, 0},
-	{"sqrt", 1, FLOATING, TN_OP_SQRT, {0}, 0},
-	{"tan", 1, FLOATING, TN_OP_TAN, {0}, 0},
-	{"tanh", 1, FLOATING, TN_OP_TANH, {0}, 0},
 	{"trunc", 1, ROUNDING, TN_OP_TRUNC, {0}, 0},
 	{"u32", 1, CAST, TN_U32, {0}, 0},
 	{"where", 3, CHOICE, TN_OP_SELECT, {0}, 0},
@@ -139,26 +119,48 @@ static const struct function functions[] = {
 
 #define N_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
-const char *tn_function_name(size_t k)
+/* An opcode of floating types alone is a function by its own name, unless a row of its own says more. */
+static struct function function_of(uint16_t op)
 {
-	return k < N_FUNCTIONS ? functions[k].name : NULL;
+	const struct tn_op_info *info = tn_op_information(op);
+	if ((info->flags & TN_TAKES_ANY) != TN_TAKES_FLOATS)
+		return (struct function){.name = ""};
+	return (struct function){
+		.name = info->name, .n_arguments = info->arity, .kind = FLOATING, .op = op};
 }
 
-/* The function of that name and number of arguments; *named: one of that name. */
-static const struct function *find_function(const struct tn_token *name, int n_arguments,
-					    const struct function **named)
+/* Rows first, then opcodes; NULL is the end. */
+const char *tn_function_name(size_t k)
 {
-	*named = NULL;
+	if (k < N_FUNCTIONS)
+		return functions[k].name;
+	k -= N_FUNCTIONS;
+	return k < TN_OP_COUNT ? function_of((uint16_t)k).name : NULL;
+}
+
+static int has_name(const struct function *function, const struct tn_token *name)
+{
+	return strlen(function->name) == name->length &&
+	       !memcmp(function->name, name->start, name->length);
+}
+
+/* The function of that name and number of arguments; else one of that name, or of name NULL. */
+static struct function find_function(const struct tn_token *name, int n_arguments)
+{
+	struct function named = {.name = NULL};
 	for (size_t k = 0; k < N_FUNCTIONS; k++) {
-		const struct function *function = &functions[k];
-		if (strlen(function->name) != name->length ||
-		    memcmp(function->name, name->start, name->length))
+		if (!has_name(&functions[k], name))
 			continue;
-		*named = function;
-		if (function->n_arguments == n_arguments)
-			return function;
+		named = functions[k];
+		if (named.n_arguments == n_arguments)
+			return named;
 	}
-	return NULL;
+	for (uint16_t op = 0; op < TN_OP_COUNT && !named.name; op++) {
+		const struct function function = function_of(op);
+		if (has_name(&function, name))
+			named = function;
+	}
+	return named;
 }
 
 /* From '(' past ')'; the number of arguments. */
@@ -341,19 +343,17 @@ static struct tn_term call(struct tn_parser *parser, const struct tn_token *name
 struct tn_term tn_parse_call(struct tn_parser *parser, const struct tn_token *name)
 {
 	struct tn_term arguments[MAX_ARGUMENTS] = {{0}};
-	const struct function *named;
 	char text[80], hint[80];
 	tn_token_text(name, text, sizeof(text));
-	find_function(name, -1, &named);
-	if (!named)
+	if (!find_function(name, -1).name)
 		return tn_parse_fail(parser, name, TN_NOT_FOUND, "no function is called %s%s", text,
 				     tn_suggest(parser, name, hint, sizeof(hint)));
 	int n = parse_arguments(parser, arguments);
 	if (parser->status)
 		return (struct tn_term){0};
-	const struct function *function = find_function(name, n, &named);
-	if (!function)
+	const struct function function = find_function(name, n);
+	if (function.n_arguments != n)
 		return tn_parse_fail(parser, name, TN_FORMAT, "%s takes %d arguments, found %d",
-				     text, named->n_arguments, n);
-	return call(parser, name, function, arguments);
+				     text, function.n_arguments, n);
+	return call(parser, name, &function, arguments);
 }

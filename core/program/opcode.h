@@ -12,11 +12,12 @@ enum {
 	TN_TAKES_BOOL = 1u << 0,
 	TN_TAKES_INTEGERS = 1u << 1, /* i32, u32, i64 */
 	TN_TAKES_FLOATS = 1u << 2,   /* f32, f64 */
-	TN_COMMUTES = 1u << 3,       /* op(a, b) = op(b, a), bit for bit but for a NaN's payload */
-	TN_GIVES_BOOL = 1u << 4,     /* a comparison: TN_BOOL, whatever the operands are */
-	TN_IS_SOURCE = 1u << 5,      /* `a` is a number, not a value */
-	TN_IS_INEXACT = 1u << 6,     /* not rounded just once: kernels may be 4 ulp off */
-	TN_HAS_ONE_TYPE = 1u << 7,   /* the opcode alone says the dtypes of operands and result */
+	TN_TAKES_ANY = TN_TAKES_BOOL | TN_TAKES_INTEGERS | TN_TAKES_FLOATS,
+	TN_COMMUTES = 1u << 3,     /* op(a, b) = op(b, a), bit for bit but for a NaN's payload */
+	TN_GIVES_BOOL = 1u << 4,   /* a comparison: TN_BOOL, whatever the operands are */
+	TN_IS_SOURCE = 1u << 5,    /* `a` is a number, not a value */
+	TN_IS_INEXACT = 1u << 6,   /* not rounded just once: kernels may be 4 ulp off */
+	TN_HAS_ONE_TYPE = 1u << 7, /* the opcode alone says the dtypes of operands and result */
 };
 
 struct tn_op_info {
