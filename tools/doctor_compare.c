@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "doctor.h"
 
 void doctor_fail(struct doctor_result *result, const char *format, ...)
@@ -122,10 +123,7 @@ static void index_of(const struct doctor_values *v, size_t i, int64_t *index)
 
 static double half_unit(tn_dtype dtype, int is_reduced)
 {
-	double own = dtype == TN_F64    ? 0x1p-53
-		     : dtype == TN_F16  ? 0x1p-11
-		     : dtype == TN_BF16 ? 0x1p-8
-					: 0x1p-24;
+	double own = tn_is_floating(dtype) ? tn_half_unit(dtype) : 0x1p-24;
 	return is_reduced && own < 0x1p-11 ? 0x1p-11 : own;
 }
 

@@ -9,22 +9,22 @@
 #include <tenon/status.h>
 
 const struct tn_dtype_info tn_dtype_table[TN_DTYPES] = {
-	[0] = {"unknown", 0, 0},
-	[TN_BOOL] = {"bool", TN_KIND_BOOL, TN_BOOL},
-	[TN_I8] = {"i8", TN_KIND_SIGNED, TN_I32},
-	[TN_I16] = {"i16", TN_KIND_SIGNED, TN_I32},
-	[TN_I32] = {"i32", TN_KIND_SIGNED, TN_I32},
-	[TN_I64] = {"i64", TN_KIND_SIGNED, TN_I64},
-	[TN_U8] = {"u8", TN_KIND_UNSIGNED, TN_I32},
-	[TN_U16] = {"u16", TN_KIND_UNSIGNED, TN_I32},
-	[TN_U32] = {"u32", TN_KIND_UNSIGNED, TN_U32},
-	[TN_U64] = {"u64", TN_KIND_UNSIGNED, TN_I64},
-	[TN_F16] = {"f16", TN_KIND_FLOATING, TN_F32},
-	[TN_BF16] = {"bf16", TN_KIND_FLOATING, TN_F32},
-	[TN_F32] = {"f32", TN_KIND_FLOATING, TN_F32},
-	[TN_F64] = {"f64", TN_KIND_FLOATING, TN_F64},
-	[TN_C64] = {"c64", TN_KIND_COMPLEX, 0},
-	[TN_C128] = {"c128", TN_KIND_COMPLEX, 0},
+	[0] = {"unknown", 0, 0, 0},
+	[TN_BOOL] = {"bool", TN_KIND_BOOL, TN_BOOL, 0},
+	[TN_I8] = {"i8", TN_KIND_SIGNED, TN_I32, 0},
+	[TN_I16] = {"i16", TN_KIND_SIGNED, TN_I32, 0},
+	[TN_I32] = {"i32", TN_KIND_SIGNED, TN_I32, 0},
+	[TN_I64] = {"i64", TN_KIND_SIGNED, TN_I64, 0},
+	[TN_U8] = {"u8", TN_KIND_UNSIGNED, TN_I32, 0},
+	[TN_U16] = {"u16", TN_KIND_UNSIGNED, TN_I32, 0},
+	[TN_U32] = {"u32", TN_KIND_UNSIGNED, TN_U32, 0},
+	[TN_U64] = {"u64", TN_KIND_UNSIGNED, TN_I64, 0},
+	[TN_F16] = {"f16", TN_KIND_FLOATING, TN_F32, 11},
+	[TN_BF16] = {"bf16", TN_KIND_FLOATING, TN_F32, 8},
+	[TN_F32] = {"f32", TN_KIND_FLOATING, TN_F32, 24},
+	[TN_F64] = {"f64", TN_KIND_FLOATING, TN_F64, 53},
+	[TN_C64] = {"c64", TN_KIND_COMPLEX, 0, 0},
+	[TN_C128] = {"c128", TN_KIND_COMPLEX, 0, 0},
 };
 
 const char *tn_dtype_name(tn_dtype dtype)

@@ -24,6 +24,7 @@ struct tn_dtype_info {
 	const char *name;
 	uint8_t kind;    /* 0: no such dtype */
 	uint8_t compute; /* the dtype in which programs compute what is stored as this one; 0: none */
+	uint8_t digits; /* bits of a floating number's fraction, with the leading one; else 0 */
 };
 
 extern const struct tn_dtype_info tn_dtype_table[TN_DTYPES];
@@ -52,6 +53,22 @@ static inline int tn_is_unsigned(tn_dtype dtype) /* u8 to u64 */
 static inline int tn_is_complex(tn_dtype dtype) /* c64, c128 */
 {
 	return tn_dtype_information(dtype)->kind == TN_KIND_COMPLEX;
+}
+
+/* Floating, and wider in programs than in memory: f16, bf16. */
+static inline int tn_is_narrow(tn_dtype dtype)
+{
+	const struct tn_dtype_info *info = tn_dtype_information(dtype);
+	return info->kind == TN_KIND_FLOATING && info->compute != dtype;
+}
+
+/* How far rounding takes a number, at most, as a part of it: 2^-digits; of what is not floating 0. */
+static inline double tn_half_unit(tn_dtype dtype)
+{
+	double unit = tn_is_floating(dtype);
+	for (int i = tn_dtype_information(dtype)->digits; i > 0; i--)
+		unit /= 2;
+	return unit;
 }
 
 /* The dtype in which programs compute what is stored as `storage`; 0 when they do not (complex). */

@@ -5,6 +5,7 @@
  */
 #include "base/dtype.h"
 
+#include <math.h>
 #include <tenon/status.h>
 
 #include "check.h"
@@ -15,22 +16,23 @@ static const struct {
 	size_t size;
 	unsigned kind;
 	tn_dtype compute;
+	int digits;
 } rows[] = {
-	{TN_BOOL, "bool", 1, TN_KIND_BOOL, TN_BOOL},
-	{TN_I8, "i8", 1, TN_KIND_SIGNED, TN_I32},
-	{TN_I16, "i16", 2, TN_KIND_SIGNED, TN_I32},
-	{TN_I32, "i32", 4, TN_KIND_SIGNED, TN_I32},
-	{TN_I64, "i64", 8, TN_KIND_SIGNED, TN_I64},
-	{TN_U8, "u8", 1, TN_KIND_UNSIGNED, TN_I32},
-	{TN_U16, "u16", 2, TN_KIND_UNSIGNED, TN_I32},
-	{TN_U32, "u32", 4, TN_KIND_UNSIGNED, TN_U32},
-	{TN_U64, "u64", 8, TN_KIND_UNSIGNED, TN_I64},
-	{TN_F16, "f16", 2, TN_KIND_FLOATING, TN_F32},
-	{TN_BF16, "bf16", 2, TN_KIND_FLOATING, TN_F32},
-	{TN_F32, "f32", 4, TN_KIND_FLOATING, TN_F32},
-	{TN_F64, "f64", 8, TN_KIND_FLOATING, TN_F64},
-	{TN_C64, "c64", 8, TN_KIND_COMPLEX, 0},
-	{TN_C128, "c128", 16, TN_KIND_COMPLEX, 0},
+	{TN_BOOL, "bool", 1, TN_KIND_BOOL, TN_BOOL, 0},
+	{TN_I8, "i8", 1, TN_KIND_SIGNED, TN_I32, 0},
+	{TN_I16, "i16", 2, TN_KIND_SIGNED, TN_I32, 0},
+	{TN_I32, "i32", 4, TN_KIND_SIGNED, TN_I32, 0},
+	{TN_I64, "i64", 8, TN_KIND_SIGNED, TN_I64, 0},
+	{TN_U8, "u8", 1, TN_KIND_UNSIGNED, TN_I32, 0},
+	{TN_U16, "u16", 2, TN_KIND_UNSIGNED, TN_I32, 0},
+	{TN_U32, "u32", 4, TN_KIND_UNSIGNED, TN_U32, 0},
+	{TN_U64, "u64", 8, TN_KIND_UNSIGNED, TN_I64, 0},
+	{TN_F16, "f16", 2, TN_KIND_FLOATING, TN_F32, 11},
+	{TN_BF16, "bf16", 2, TN_KIND_FLOATING, TN_F32, 8},
+	{TN_F32, "f32", 4, TN_KIND_FLOATING, TN_F32, 24},
+	{TN_F64, "f64", 8, TN_KIND_FLOATING, TN_F64, 53},
+	{TN_C64, "c64", 8, TN_KIND_COMPLEX, 0, 0},
+	{TN_C128, "c128", 16, TN_KIND_COMPLEX, 0, 0},
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
@@ -49,6 +51,10 @@ static void every_dtype_has_its_row(void **state)
 		assert_int_equal(tn_is_unsigned(dtype), kind == TN_KIND_UNSIGNED);
 		assert_int_equal(tn_is_integer(dtype),
 				 kind == TN_KIND_SIGNED || kind == TN_KIND_UNSIGNED);
+		assert_int_equal(tn_dtype_information(dtype)->digits, rows[i].digits);
+		assert_true(tn_half_unit(dtype) ==
+			    (tn_is_floating(dtype) ? ldexp(1, -rows[i].digits) : 0));
+		assert_int_equal(tn_is_narrow(dtype), dtype == TN_F16 || dtype == TN_BF16);
 		assert_int_equal(tn_is_compute_dtype(dtype), rows[i].compute == dtype);
 	}
 }
@@ -86,6 +92,8 @@ static void other_numbers_are_no_dtypes(void **state)
 		assert_false(tn_is_unsigned(others[i]));
 		assert_false(tn_is_integer(others[i]));
 		assert_false(tn_is_compute_dtype(others[i]));
+		assert_false(tn_is_narrow(others[i]));
+		assert_true(tn_half_unit(others[i]) == 0);
 	}
 }
 

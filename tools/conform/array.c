@@ -234,11 +234,10 @@ double *array_numbers(const struct array *array)
 void array_narrow(const struct array *array, const double *expected, double *tolerance)
 {
 	tn_dtype dtype = array->operand.dtype;
-	double half_unit = dtype == TN_F16 ? 0x1p-11 : 0x1p-8;
-	if (dtype != TN_F16 && dtype != TN_BF16)
+	if (!tn_is_narrow(dtype))
 		return;
 	for (uint64_t i = 0; i < array->count; i++)
-		tolerance[i] += half_unit * (fabs(expected[i]) + tolerance[i]) + 0x1p-25;
+		tolerance[i] += tn_half_unit(dtype) * (fabs(expected[i]) + tolerance[i]) + 0x1p-25;
 }
 
 void array_compare(const struct array *array, const double *expected, const double *tolerance)

@@ -145,8 +145,8 @@ static void check_real(const struct line *line, const struct array *out, uint64_
 	if (!is_extreme(s->combiner) && !s->whole)
 		tolerance = depth(line) * kit_epsilon(s->dtype) *
 			    (s->combiner == TN_REDUCE_SUM ? line->magnitude : fabs(line->real));
-	if (s->stored == TN_F16 || s->stored == TN_BF16)
-		tolerance += (s->stored == TN_F16 ? 0x1p-11 : 0x1p-8) * fabs(expected) + 0x1p-25;
+	if (tn_is_narrow(s->stored))
+		tolerance += tn_half_unit(s->stored) * fabs(expected) + 0x1p-25;
 	else if (!is_extreme(s->combiner) && !s->whole)
 		tolerance += kit_epsilon(s->stored) * fabs(expected);
 	if ((isnan(found) && isnan(expected)) || found == expected ||

@@ -8,6 +8,8 @@
 
 #include <float.h>
 
+#include "base/dtype.h"
+
 static const struct shape cases[] = {
 	{1, {1}},      {1, {10}},      {2, {5, 7}},       {2, {2, 37}},
 	{2, {3, 200}}, {3, {2, 3, 4}}, {4, {2, 3, 2, 5}},
@@ -122,7 +124,7 @@ static void runs_backward(struct kit *kit, tn_dtype dtype, const struct line *l,
 		.axis = l->axis,
 		.logarithm = l->logarithm};
 	if (kit_run(kit, &args, all, 3) == TN_OK) {
-		double own = dtype == TN_F16 ? 0x1p-11 : dtype == TN_BF16 ? 0x1p-8 : 0;
+		double own = tn_is_narrow(dtype) ? tn_half_unit(dtype) : 0;
 		/* h = 1e-4: the differences are off by about h^2 = 1e-8 and 1e-16 / h, times the
 		 * length of a line; the kernel by its sum of n terms of at most 1, and by y's own
 		 * rounding, which exp makes relative (|log y| < 10 here). */
