@@ -24,8 +24,6 @@
 /* The kernel of an opcode for a column, NULL where programs have none. */
 tn_block_fn tn_block_operation(uint32_t op, int column);
 
-#define TN_BLOCK_CASTS 16
-
 /* The conversion between two storage dtypes; NULL for equal or unknown ones. */
 tn_block_fn tn_block_cast(uint32_t from, uint32_t to);
 

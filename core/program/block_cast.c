@@ -153,7 +153,7 @@ static inline uint16_t bf16_of_f32(float x)
 #define NAME(x) f64_##x
 #include "program/block_cast.h"
 
-static const tn_block_fn *const rows[TN_BLOCK_CASTS] = {
+static const tn_block_fn *const rows[TN_DTYPES] = {
 	[TN_BOOL] = bool_casts, [TN_I8] = i8_casts,   [TN_I16] = i16_casts,   [TN_I32] = i32_casts,
 	[TN_I64] = i64_casts,   [TN_U8] = u8_casts,   [TN_U16] = u16_casts,   [TN_U32] = u32_casts,
 	[TN_U64] = u64_casts,   [TN_F16] = f16_casts, [TN_BF16] = bf16_casts, [TN_F32] = f32_casts,
@@ -162,7 +162,7 @@ static const tn_block_fn *const rows[TN_BLOCK_CASTS] = {
 
 tn_block_fn tn_block_cast(uint32_t from, uint32_t to)
 {
-	if (from >= TN_BLOCK_CASTS || to >= TN_BLOCK_CASTS || from == to || !rows[from])
+	if (from >= TN_DTYPES || to >= TN_DTYPES || from == to || !rows[from])
 		return NULL;
 	return rows[from][to];
 }

@@ -89,7 +89,7 @@ static void NAME(to_f64)(BLOCK)
 	CAST(double, x);
 }
 
-static const tn_block_fn NAME(casts)[TN_BLOCK_CASTS] = {
+static const tn_block_fn NAME(casts)[TN_DTYPES] = {
 	[TN_BOOL] = NAME(to_bool), [TN_I8] = NAME(to_i8),     [TN_I16] = NAME(to_i16),
 	[TN_I32] = NAME(to_i32),   [TN_I64] = NAME(to_i64),   [TN_U8] = NAME(to_u8),
 	[TN_U16] = NAME(to_u16),   [TN_U32] = NAME(to_u32),   [TN_U64] = NAME(to_u64),
