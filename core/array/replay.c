@@ -53,7 +53,7 @@ struct tn_replay {
 	struct step *steps;
 	size_t n_steps, room_for_steps;
 	struct patch *patches;
-	size_t n_patches;
+	size_t n_patches, room_for_patches;
 	int writes_y;
 	/* The store: blocks that are not in use while writing, all of them afterwards. */
 	struct owned {
@@ -228,19 +228,21 @@ static int is_in_store(const struct tn_replay *replay, const struct tn_operand *
 	return 0;
 }
 
-/* Looks at an operand, with room for its patch; 0: it spoils the replay. */
+/* Looks at an operand; 0: it spoils the replay, or no memory is left for its patch. */
 static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_written)
 {
-	struct patch *patch = &replay->patches[replay->n_patches];
 	int is_x = lies_in(operand, &replay->x.block), is_y = lies_in(operand, &replay->y.block);
 	if (is_written && !is_y && !is_in_store(replay, operand))
 		return 0;
 	if (!is_x && !is_y)
 		return 1;
+	if (!grow((void **)&replay->patches, replay->n_patches, &replay->room_for_patches,
+		  sizeof(*replay->patches)))
+		return 0;
 	replay->writes_y |= is_written && is_y;
 	const struct tn_block *block = is_x ? &replay->x.block : &replay->y.block;
-	*patch = (struct patch){operand, operand->offset - block->offset, is_y};
-	replay->n_patches++;
+	replay->patches[replay->n_patches++] =
+		(struct patch){operand, operand->offset - block->offset, is_y};
 	return 1;
 }
 
@@ -267,7 +269,6 @@ static int look_at_step(struct tn_replay *replay, struct step *step)
 
 static int finish(struct tn_replay *replay, const tn_array *y)
 {
-	size_t most = 1;
 	if (!y || replay->is_spoilt || replay->runtime->random.stream != replay->random ||
 	    !replay->n_steps)
 		return 0;
@@ -276,10 +277,6 @@ static int finish(struct tn_replay *replay, const tn_array *y)
 	if (replay->y.device != replay->x.device ||
 	    replay->y.block.buffer + replay->y.block.offset ==
 		    replay->x.block.buffer + replay->x.block.offset)
-		return 0;
-	most += replay->n_steps * TN_SLOT_MOST_OPERANDS;
-	replay->patches = tn_mem_zeroed(most, sizeof(*replay->patches));
-	if (!replay->patches)
 		return 0;
 	for (size_t i = 0; i < replay->n_steps; i++) {
 		if (!look_at_step(replay, &replay->steps[i]))

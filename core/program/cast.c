@@ -40,8 +40,8 @@ tn_dtype tn_promote(tn_dtype a, tn_dtype b)
 		return tn_is_floating(a) ? a : b;
 	if (tn_is_unsigned(a) != tn_is_unsigned(b))
 		return tn_is_unsigned(a) ? mixed(b, a) : mixed(a, b);
-	if (tn_dtype_size(a) ==
-	    tn_dtype_size(b)) /* two formats, neither of which holds the other */
+	/* Two formats of one size, neither of which holds the other: f16 and bf16. */
+	if (tn_dtype_size(a) == tn_dtype_size(b))
 		return wider(TN_KIND_FLOATING, tn_dtype_size(a));
 	return tn_dtype_size(a) > tn_dtype_size(b) ? a : b;
 }

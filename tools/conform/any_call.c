@@ -76,7 +76,7 @@ void check_call_untouched(struct kit *kit)
 	on_every_sample(kit, "refused for an unknown flag", is_refused);
 }
 
-/* The host may call before it asks, without workspace: what needs some, or more, does nothing. */
+/* The host may call before it asks: given no workspace, or too little, the entry must refuse. */
 static void lacks_workspace(struct sample *sample)
 {
 	struct kit *kit = sample->kit;
