@@ -16,7 +16,7 @@
 
 #include "../plugins/cpu_blas/kernels/kernels.h"
 #include "base/threads.h"
-#include "program/interpret.h"
+#include "interpret/interpret.h"
 
 #define N 10000000
 #define ROUNDS 30

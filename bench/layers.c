@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "array/layers.h"
+#include "ops/layers.h"
 
 enum { BATCH = 128, ROUNDS = 50 };
 

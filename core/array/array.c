@@ -197,7 +197,7 @@ tn_array *tn_scope_end(tn_context *context, tn_array *result)
 void tn_runtime_free_arrays(struct tn_runtime *runtime)
 {
 	while (runtime->scope && runtime->scope->parent)
-		tn_scope_end((tn_context *)runtime, NULL);
+		tn_scope_end(runtime->context, NULL);
 	if (runtime->scope)
 		clear_scope(runtime->scope);
 	while (runtime->loose)
@@ -240,5 +240,5 @@ tn_device *tn_array_device(const tn_array *array)
 
 tn_context *tn_array_context(const tn_array *array)
 {
-	return array ? (tn_context *)array->runtime : NULL;
+	return array ? array->runtime->context : NULL;
 }

@@ -12,6 +12,7 @@
 
 #include <tenon/array.h>
 
+#include "array/observer.h"
 #include "array/runtime.h"
 
 /* Device memory that views share.  `version` counts changes in place: whoever saved a value compares
@@ -77,17 +78,13 @@ void tn_array_discard(tn_array *array);
 /* Frees all arrays and scopes of a runtime, whoever owns them. */
 void tn_runtime_free_arrays(struct tn_runtime *runtime);
 
-/* Captured work changes the storage: whenever it is done, in core/array/capture.c. */
-void tn_capture_note(struct tn_runtime *runtime, struct tn_storage *storage);
-/* Does captured work keep a storage whose last reference has gone?  It has one again, then. */
-int tn_capture_keeps(struct tn_storage *storage);
-
-/* Says that the array's elements are about to be changed in place. */
+/* Notes that the array's elements are about to change in place. */
 static inline void tn_array_touch(tn_array *array)
 {
+	const struct tn_observer *observer = array->runtime->observer;
 	array->storage->version++;
-	if (array->runtime->capture)
-		tn_capture_note(array->runtime, array->storage);
+	if (observer && observer->changed)
+		observer->changed(array->runtime, array->storage);
 }
 
 static inline struct tn_device *tn_array_home(const tn_array *array)

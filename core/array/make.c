@@ -6,7 +6,40 @@
  */
 #include "array/make.h"
 
-#include "array/operand.h"
+#include "array/shape.h"
+
+tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, uint32_t n,
+			     const tn_array *const *arrays)
+{
+	const struct tn_device *home = tn_array_home(arrays[0]);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct tn_device *device = tn_array_home(arrays[i]);
+		if (arrays[i]->runtime != runtime)
+			return tn_fail(&runtime->report, TN_DEVICE, operation,
+				       "operand %u (on %s) belongs to another context", i,
+				       device->name);
+		if (device != home)
+			return tn_fail(&runtime->report, TN_DEVICE, operation,
+				       "operand 0 is on %s and operand %u on %s: tn_to moves one",
+				       home->name, i, device->name);
+	}
+	return TN_OK;
+}
+
+tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, const tn_array *out)
+{
+	char text[TN_SHAPE_TEXT];
+	if (runtime->recorder && out->tracked)
+		return tn_fail(&runtime->report, TN_STATE, operation,
+			       "out: a tape records and this array has a gradient: writing into it "
+			       "cannot be recorded");
+	if (out->contiguous || tn_shape_is_injective(out->rank, out->shape, out->strides))
+		return TN_OK;
+	return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
+		       "out: a view of shape %s with strides %s has elements that share memory",
+		       tn_array_text(out, text),
+		       tn_shape_print(out->rank, out->strides, (char[TN_SHAPE_TEXT]){0}));
+}
 
 struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const char *operation)
 {

@@ -15,6 +15,12 @@
 #include "array/array.h"
 #include "array/record.h"
 
+/* TN_DEVICE: the arrays live on different devices or contexts.  TN_INVALID_ARGUMENT: `out` addresses
+ * an element twice.  Both fill runtime->report. */
+tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, uint32_t n,
+			     const tn_array *const *arrays);
+tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, const tn_array *out);
+
 /* The runtime of the arrays, or NULL: one of them is NULL, an error is kept, or they do not live on
  * one device (which is then kept). */
 struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const char *operation);

@@ -1,46 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The life of a runtime and the error that it keeps: the first one, until it is cleared.
+ * The error that a context keeps: the first one, until it is cleared.
  */
 #include "array/runtime.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "array/array.h"
-#include "array/capture.h"
-#include "array/ledger.h"
-#include "array/programs.h"
-#include "base/memory.h"
 #include "base/options.h"
-
-tn_status tn_runtime_init(struct tn_runtime *runtime)
-{
-	tn_error_reset(&runtime->error);
-	tn_error_reset(&runtime->report);
-	runtime->scope = tn_mem_zeroed(1, sizeof(*runtime->scope));
-	runtime->ledger = tn_ledger_create();
-	runtime->programs = tn_programs_create();
-	if (runtime->scope && runtime->ledger && runtime->programs)
-		return TN_OK;
-	tn_runtime_release(runtime);
-	return TN_OUT_OF_MEMORY;
-}
-
-void tn_runtime_release(struct tn_runtime *runtime)
-{
-	tn_capture_abandon(runtime);
-	if (runtime->release_attachment)
-		runtime->release_attachment(runtime->attachment);
-	runtime->attachment = NULL;
-	runtime->release_attachment = NULL;
-	tn_runtime_free_arrays(runtime);
-	tn_programs_destroy(runtime->programs);
-	tn_ledger_destroy(runtime->ledger);
-	runtime->programs = NULL;
-	runtime->ledger = NULL;
-}
 
 tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info *error)
 {
@@ -73,7 +41,7 @@ tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size
 
 const struct tn_error_info *tn_error(const tn_context *context)
 {
-	const struct tn_error_info *error = &tn_runtime_of(context)->error;
+	const struct tn_error_info *error = &context->runtime.error;
 	return error->status ? error : NULL;
 }
 

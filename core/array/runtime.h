@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The part of a context that arrays work with.  It is the first member of struct tn_context, so that
- * the array layer, which is below the context layer, finds it by a cast (tn_runtime_of).
+ * A context, as arrays and all that work with them see it.  What holds a context together is the
+ * context layer's alone (struct tn_assembly).
  */
 #ifndef TN_ARRAY_RUNTIME_H
 #define TN_ARRAY_RUNTIME_H
@@ -22,6 +22,8 @@ struct tn_scope;
 struct tn_record;
 struct tn_replay;
 struct tn_graph;
+struct tn_observer;
+struct tn_assembly;
 
 /* Who listens to operations that have a derivative (the tape, in core/autograd). */
 struct tn_recorder {
@@ -33,6 +35,7 @@ struct tn_recorder {
 };
 
 struct tn_runtime {
+	tn_context *context; /* whose part this is */
 	const struct tn_logger *logger;
 	struct tn_threads *threads;
 	struct tn_device *device; /* the current one; open */
@@ -53,25 +56,25 @@ struct tn_runtime {
 	struct tn_program_cache *programs;
 	const struct tn_recorder *recorder; /* NULL: nobody listens */
 	void *tape; /* the one that has begun and not ended, though it may no longer record */
-	struct tn_graph *graphs;   /* all that live, the one that is being captured too */
-	struct tn_graph *capture;  /* work is being captured (array/capture.h); NULL: no */
-	struct tn_replay *writing; /* calls are being written down (array/replay.h); NULL: no */
+	struct tn_graph *graphs;            /* all that live, the one that is being captured too */
+	const struct tn_observer *observer; /* array/observer.h; NULL: nobody watches */
+	struct tn_graph *capture;  /* work is being captured (capture/capture.h); NULL: no */
+	struct tn_replay *writing; /* calls are being recorded (capture/replay.h); NULL: no */
 	/* What a higher layer keeps for the life of the context (the tape's cache of derivatives);
 	 * tn_runtime_release calls release(attachment) first when it is set. */
 	void *attachment;
 	void (*release_attachment)(void *attachment);
 };
 
-static inline struct tn_runtime *tn_runtime_of(const tn_context *context)
-{
-	return (struct tn_runtime *)(uintptr_t)context;
-}
+struct tn_context {
+	struct tn_runtime runtime;
+	struct tn_assembly *assembly; /* context/context.h */
+};
 
-/* Sets up scope stack, ledger and program cache of a zeroed runtime whose other fields the caller
- * fills.  TN_OUT_OF_MEMORY. */
-tn_status tn_runtime_init(struct tn_runtime *runtime);
-/* Frees all arrays and what init made. */
-void tn_runtime_release(struct tn_runtime *runtime);
+static inline struct tn_runtime *tn_runtime_of(tn_context *context)
+{
+	return context ? &context->runtime : NULL;
+}
 
 /* Keeps `error` as the first error if none is kept; returns its status. */
 tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info *error);

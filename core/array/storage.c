@@ -4,7 +4,6 @@
  * Storage: a block of a device's pool, given back when its last view goes.
  */
 #include "array/array.h"
-#include "array/replay.h"
 #include "base/memory.h"
 
 tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
@@ -15,7 +14,11 @@ tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device
 	if (!storage)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "array",
 			       "the host has no memory left for %zu bytes", sizeof(*storage));
-	status = tn_replay_take(runtime, device, size, &storage->block, &runtime->report);
+	const struct tn_observer *observer = runtime->observer;
+	if (observer && observer->take)
+		status = observer->take(runtime, device, size, &storage->block, &runtime->report);
+	else
+		status = tn_block_take(device, size, &storage->block, &runtime->report);
 	if (status) {
 		tn_mem_free(storage);
 		return status;
@@ -29,8 +32,16 @@ tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device
 
 void tn_storage_release(struct tn_storage *storage)
 {
-	if (--storage->references || tn_capture_keeps(storage))
+	struct tn_device *device = storage->device;
+	if (--storage->references)
 		return;
-	tn_replay_give(storage->device, &storage->block);
+	struct tn_runtime *runtime = tn_runtime_of(device->context);
+	const struct tn_observer *observer = runtime->observer;
+	if (observer && observer->keep && observer->keep(runtime, storage))
+		return;
+	if (observer && observer->give)
+		observer->give(runtime, device, &storage->block);
+	else
+		tn_block_give(device, &storage->block);
 	tn_mem_free(storage);
 }

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/layout.h"
-#include "array/ledger.h"
 #include "array/make.h"
-#include "array/map.h"
 #include "array/shape.h"
 #include "autograd/derivatives.h"
 #include "autograd/gradients.h"
+#include "dispatch/ledger.h"
+#include "ops/layout.h"
+#include "ops/map.h"
 
 /* A gradient program with dz itself as its k-th output, as for a sum: then dy serves as it is. */
 static int is_upstream(const struct tn_program *gradient, uint32_t k, uint32_t n_inputs)

@@ -8,9 +8,9 @@
 #include <tenon/backend.h>
 
 #include "array/array.h"
-#include "array/scan.h"
-#include "array/take.h"
 #include "autograd/gradients.h"
+#include "ops/scan.h"
+#include "ops/take.h"
 
 /* y = x + all before;  dx = dy + all after */
 tn_status tn_cumsum_backward(struct tn_node *node, tn_array *dy)

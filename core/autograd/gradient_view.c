@@ -4,8 +4,8 @@
  * Gradients of views and copies: the elements of dy put back where they came from.
  */
 #include "array/array.h"
-#include "array/take.h"
 #include "autograd/gradients.h"
+#include "ops/take.h"
 
 static tn_array *zeros_like_input(const struct tn_recorded *recorded, const tn_array *dy)
 {

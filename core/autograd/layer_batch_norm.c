@@ -5,10 +5,10 @@
  * otherwise the running ones are constants.
  */
 #include "array/array.h"
-#include "array/ledger.h"
 #include "array/make.h"
-#include "array/map.h"
 #include "autograd/norm.h"
+#include "dispatch/ledger.h"
+#include "ops/map.h"
 
 static tn_status check(const tn_array *x, const struct tn_batch_norm_options *o)
 {

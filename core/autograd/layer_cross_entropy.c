@@ -5,8 +5,8 @@
  *     dlogits = (softmax - one-hot) dloss / n
  */
 #include "array/array.h"
-#include "array/layers.h"
 #include "autograd/tape.h"
+#include "ops/layers.h"
 
 enum { LOGITS, LABELS, LSE, COUNT };
 

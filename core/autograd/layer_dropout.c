@@ -5,12 +5,12 @@
  * backend.  Backward makes the mask again, so that nothing is saved.
  */
 #include "array/array.h"
-#include "array/layout.h"
-#include "array/ledger.h"
 #include "array/make.h"
-#include "array/map.h"
-#include "array/stepped.h"
 #include "autograd/tape.h"
+#include "capture/stepped.h"
+#include "dispatch/ledger.h"
+#include "ops/layout.h"
+#include "ops/map.h"
 
 struct dropout_state {
 	struct tn_scalar random[2]; /* seed and stream */

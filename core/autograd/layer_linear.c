@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/layers.h"
 #include "autograd/linear.h"
 #include "autograd/tape.h"
+#include "ops/layers.h"
 
 enum { X, W, BIAS };
 

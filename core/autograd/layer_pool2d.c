@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/layers.h"
 #include "autograd/tape.h"
+#include "ops/layers.h"
 
 struct pool_state {
 	struct tn_window window;

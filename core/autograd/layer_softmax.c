@@ -4,8 +4,8 @@
  * Softmax and its logarithm; backward reads the output.
  */
 #include "array/array.h"
-#include "array/layers.h"
 #include "autograd/tape.h"
+#include "ops/layers.h"
 
 struct softmax_state {
 	int axis;

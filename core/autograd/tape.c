@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/flags.h"
 #include "autograd/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "capture/flags.h"
 
 struct tn_tape {
 	struct tn_runtime *runtime;

@@ -39,7 +39,7 @@ struct tn_entry {
 	tn_array *gradient;    /* held; NULL until something arrives */
 	tn_array *target;      /* a leaf whose gradient has a place, held */
 	int *filled;
-	int is_weight; /* filled is noted while work is captured (array/flags.h) */
+	int is_weight; /* filled is noted while work is captured (capture/flags.h) */
 };
 
 struct tn_saved {

@@ -6,13 +6,12 @@
  */
 #include "context/context.h"
 
-#include "array/capture.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "capture/capture.h"
+#include "context/runtime.h"
 #include "reference/reference.h"
-
-_Static_assert(offsetof(struct tn_context, runtime) == 0, "tn_runtime_of is a cast");
 
 static tn_status check_paths(const struct tn_context_options *options, struct tn_error_info *error)
 {
@@ -33,14 +32,14 @@ static tn_status check_paths(const struct tn_context_options *options, struct tn
 static tn_status open_log(tn_context *context, const struct tn_context_options *options,
 			  struct tn_error_info *error)
 {
-	tn_logger_init(&context->logger);
-	context->logger.callback = options->log;
-	context->logger.user = options->log_user;
+	tn_logger_init(&context->assembly->logger);
+	context->assembly->logger.callback = options->log;
+	context->assembly->logger.user = options->log_user;
 	const char *text = tn_parameter_read(
-		&context->parameters, "TENON_LOG",
+		&context->assembly->parameters, "TENON_LOG",
 		"messages that are wanted: off, error, warning, notice, info or debug, or "
 		"subsystem=level,...");
-	return text ? tn_logger_configure(&context->logger, text, error) : TN_OK;
+	return text ? tn_logger_configure(&context->assembly->logger, text, error) : TN_OK;
 }
 
 static tn_status open_registry(tn_context *context, const struct tn_context_options *options,
@@ -48,29 +47,30 @@ static tn_status open_registry(tn_context *context, const struct tn_context_opti
 {
 	static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};
 	const struct tn_registry_options registry = {
-		.logger = &context->logger,
-		.parameters = &context->parameters,
-		.threads = context->threads,
+		.logger = &context->assembly->logger,
+		.parameters = &context->assembly->parameters,
+		.threads = context->assembly->threads,
 		.paths = options->plugin_paths,
 		.n_paths = options->n_plugin_paths,
 		.selection = options->backend,
 		.built_in = built_in,
 		.n_built_in = 1,
 	};
-	return tn_registry_open(&registry, &context->registry, &context->report, error);
+	return tn_registry_open(&registry, &context->assembly->registry, &context->assembly->report,
+				error);
 }
 
 static tn_status open_runtime(tn_context *context, const struct tn_context_options *options,
 			      const struct tn_settings *settings, struct tn_error_info *error)
 {
 	struct tn_runtime *rt = &context->runtime;
-	rt->logger = &context->logger;
-	rt->threads = context->threads;
+	rt->logger = &context->assembly->logger;
+	rt->threads = context->assembly->threads;
 	rt->fallback = settings->fallback;
 	rt->call_flags = settings->deterministic ? TN_DETERMINISTIC : 0;
 	rt->ledger_time = options->ledger_time != 0;
 	rt->random.seed = settings->seed;
-	if (tn_runtime_init(rt))
+	if (tn_runtime_init(context))
 		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
 			       "no memory for the runtime");
 	return TN_OK;
@@ -82,11 +82,12 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 	struct tn_settings settings;
 	tn_status status = open_log(context, options, error);
 	if (!status)
-		status = tn_settings_read(&context->parameters, options, &settings, error);
+		status =
+			tn_settings_read(&context->assembly->parameters, options, &settings, error);
 	if (status)
 		return status;
-	context->threads = tn_threads_create(settings.n_threads);
-	if (!context->threads)
+	context->assembly->threads = tn_threads_create(settings.n_threads);
+	if (!context->assembly->threads)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
 			       "no memory for the threads");
 	status = open_runtime(context, options, &settings, error);
@@ -94,7 +95,7 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 		status = open_registry(context, options, error);
 	if (!status)
 		status = tn_context_open_devices(context, &settings, error);
-	if (!status && context->parameters.failed)
+	if (!status && context->assembly->parameters.failed)
 		status = tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
 				 "no memory for the environment's variables");
 	return status;
@@ -120,14 +121,18 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 	if (status)
 		return status;
 	tn_context *context = tn_mem_zeroed(1, sizeof(*context));
-	if (!context)
+	if (context)
+		context->assembly = tn_mem_zeroed(1, sizeof(*context->assembly));
+	if (!context || !context->assembly) {
+		tn_mem_free(context);
 		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for a context");
-	tn_parameters_init(&context->parameters);
+	}
+	tn_parameters_init(&context->assembly->parameters);
 	status = open_all(context, &options, error);
 	if (status) {
 		if (options.report_on_failure) {
-			*options.report_on_failure = context->report;
-			context->report = NULL;
+			*options.report_on_failure = context->assembly->report;
+			context->assembly->report = NULL;
 		}
 		tn_context_close(context);
 		return status;
@@ -140,24 +145,25 @@ void tn_context_close(tn_context *context)
 {
 	if (!context)
 		return;
-	tn_runtime_release(&context->runtime);
+	tn_runtime_release(context);
 	tn_context_close_devices(context);
-	tn_registry_close(context->last_resort);
-	tn_registry_close(context->registry);
-	tn_load_report_destroy(context->report);
-	tn_threads_destroy(context->threads);
-	tn_parameters_release(&context->parameters);
+	tn_registry_close(context->assembly->last_resort);
+	tn_registry_close(context->assembly->registry);
+	tn_load_report_destroy(context->assembly->report);
+	tn_threads_destroy(context->assembly->threads);
+	tn_parameters_release(&context->assembly->parameters);
+	tn_mem_free(context->assembly);
 	tn_mem_free(context);
 }
 
 tn_load_report *tn_context_report(const tn_context *context)
 {
-	return context ? context->report : NULL;
+	return context ? context->assembly->report : NULL;
 }
 
 int tn_context_fell_back(const tn_context *context)
 {
-	return context && tn_load_report_fell_back(context->report);
+	return context && tn_load_report_fell_back(context->assembly->report);
 }
 
 struct tn_random_state tn_random_state_get(const tn_context *context)
@@ -175,7 +181,7 @@ tn_status tn_variable_at(const tn_context *context, size_t index, struct tn_vari
 {
 	struct tn_parameter row;
 	if (!context || !variable || variable->struct_size < sizeof(variable->struct_size) ||
-	    !tn_parameter_at(&context->parameters, index, &row))
+	    !tn_parameter_at(&context->assembly->parameters, index, &row))
 		return TN_INVALID_ARGUMENT;
 	const struct tn_variable full = {
 		.struct_size = sizeof(full),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A context: what arrays work with comes first (tn_runtime_of), then what holds it together.
+ * What holds a context together; what arrays work with is in array/runtime.h.
  */
 #ifndef TN_CONTEXT_CONTEXT_H
 #define TN_CONTEXT_CONTEXT_H
@@ -14,8 +14,7 @@
 #include "base/threads.h"
 #include "loader/backend.h"
 
-struct tn_context {
-	struct tn_runtime runtime; /* first: the array layer finds it by a cast */
+struct tn_assembly {
 	struct tn_logger logger;
 	struct tn_parameters parameters;
 	struct tn_threads *threads;

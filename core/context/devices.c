@@ -23,19 +23,20 @@ static int is_built_in(const struct tn_backend *backend)
 static tn_status make_devices(tn_context *context, const struct tn_settings *settings,
 			      struct tn_error_info *error)
 {
-	const struct tn_registry *registry = context->registry;
-	context->devices = tn_mem_zeroed(registry->n_choices, sizeof(*context->devices));
-	if (!context->devices)
+	const struct tn_registry *registry = context->assembly->registry;
+	context->assembly->devices =
+		tn_mem_zeroed(registry->n_choices, sizeof(*context->assembly->devices));
+	if (!context->assembly->devices)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for %zu devices",
 			       registry->n_choices);
 	for (size_t i = 0; i < registry->n_choices; i++) {
 		const struct tn_choice *choice = &registry->choices[i];
-		tn_status status = tn_device_create(context, choice->backend, choice->index,
-						    settings->memory_limit, &context->logger,
-						    &context->devices[i], error);
+		tn_status status = tn_device_create(
+			context, choice->backend, choice->index, settings->memory_limit,
+			&context->assembly->logger, &context->assembly->devices[i], error);
 		if (status)
 			return status;
-		context->n_devices++;
+		context->assembly->n_devices++;
 	}
 	return TN_OK;
 }
@@ -45,10 +46,10 @@ static tn_status make_devices(tn_context *context, const struct tn_settings *set
 static struct tn_load_row *row_of(tn_context *context, const struct tn_device *device)
 {
 	const struct tn_load_row *found =
-		tn_load_report_find(context->report, device->backend->name);
-	for (size_t i = 0; i < context->report->n_rows; i++) {
-		if (context->report->rows[i] == found)
-			return context->report->rows[i];
+		tn_load_report_find(context->assembly->report, device->backend->name);
+	for (size_t i = 0; i < context->assembly->report->n_rows; i++) {
+		if (context->assembly->report->rows[i] == found)
+			return context->assembly->report->rows[i];
 	}
 	return NULL;
 }
@@ -93,12 +94,12 @@ static void add_reason(struct tn_text *notice, const struct tn_device *device,
 
 static tn_status say(tn_context *context, const struct tn_device *device, struct tn_text *notice)
 {
-	context->report->fell_back = 1;
+	context->assembly->report->fell_back = 1;
 	tn_text_format(notice, "using %s%s", device->name,
 		       is_built_in(device->backend) ? ", which is built in and slow" : "");
-	if (notice->failed || !tn_report_add_notice(context->report, notice->data))
+	if (notice->failed || !tn_report_add_notice(context->assembly->report, notice->data))
 		return TN_OUT_OF_MEMORY;
-	tn_log_format(&context->logger, TN_LOG_NOTICE, "context", "%s", notice->data);
+	tn_log_format(&context->assembly->logger, TN_LOG_NOTICE, "context", "%s", notice->data);
 	return amend_opened(context, device);
 }
 
@@ -106,8 +107,8 @@ static tn_status say(tn_context *context, const struct tn_device *device, struct
 static tn_status try_all(tn_context *context, struct tn_text *notice, struct tn_error_info *error)
 {
 	struct tn_error_info reason;
-	for (size_t i = 0; i < context->n_devices; i++) {
-		struct tn_device *device = context->devices[i];
+	for (size_t i = 0; i < context->assembly->n_devices; i++) {
+		struct tn_device *device = context->assembly->devices[i];
 		if (!tn_device_open(device, &reason)) {
 			context->runtime.device = device;
 			return TN_OK;
@@ -145,14 +146,15 @@ static tn_status open_last_resort(tn_context *context, struct tn_error_info *err
 {
 	static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};
 	const struct tn_registry_options options = {
-		.parameters = &context->parameters,
-		.threads = context->threads,
+		.parameters = &context->assembly->parameters,
+		.threads = context->assembly->threads,
 		.paths_only = 1,
 		.built_in = built_in,
 		.n_built_in = 1,
 	};
 	tn_load_report *report = NULL;
-	tn_status status = tn_registry_open(&options, &context->last_resort, &report, error);
+	tn_status status =
+		tn_registry_open(&options, &context->assembly->last_resort, &report, error);
 	const struct tn_load_row *row = tn_load_report_row(report, 0);
 	if (status == TN_NO_DEVICE && row && row->status)
 		status = tn_fail(error, row->status, "context_open", "the built-in backend: %s",
@@ -173,30 +175,30 @@ static const struct tn_backend *built_in_of(const struct tn_registry *registry)
 static tn_status make_reference(tn_context *context, const struct tn_settings *settings,
 				struct tn_error_info *error)
 {
-	const struct tn_backend *backend = built_in_of(context->registry);
+	const struct tn_backend *backend = built_in_of(context->assembly->registry);
 	if (!backend) {
 		tn_status status = open_last_resort(context, error);
 		if (status)
 			return status;
-		backend = built_in_of(context->last_resort);
+		backend = built_in_of(context->assembly->last_resort);
 	}
-	return tn_device_create(context, backend, 0, settings->memory_limit, &context->logger,
-				&context->reference, error);
+	return tn_device_create(context, backend, 0, settings->memory_limit,
+				&context->assembly->logger, &context->assembly->reference, error);
 }
 
 /* The built-in backend's device: one of the choices, or one of its own. */
 static tn_status find_reference(tn_context *context, const struct tn_settings *settings,
 				struct tn_error_info *error)
 {
-	for (size_t i = 0; i < context->n_devices && !context->runtime.reference; i++) {
-		if (is_built_in(context->devices[i]->backend))
-			context->runtime.reference = context->devices[i];
+	for (size_t i = 0; i < context->assembly->n_devices && !context->runtime.reference; i++) {
+		if (is_built_in(context->assembly->devices[i]->backend))
+			context->runtime.reference = context->assembly->devices[i];
 	}
 	if (!context->runtime.reference) {
 		tn_status status = make_reference(context, settings, error);
 		if (status)
 			return status;
-		context->runtime.reference = context->reference;
+		context->runtime.reference = context->assembly->reference;
 	}
 	return tn_device_open(context->runtime.reference, error);
 }
@@ -206,16 +208,16 @@ static tn_status find_reference(tn_context *context, const struct tn_settings *s
 static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 {
 	struct tn_runtime *rt = &context->runtime;
-	rt->lenders = tn_mem_zeroed(context->n_devices, sizeof(struct tn_device *));
+	rt->lenders = tn_mem_zeroed(context->assembly->n_devices, sizeof(struct tn_device *));
 	if (!rt->lenders)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for lenders");
-	for (size_t i = 0; i < context->n_devices; i++) {
-		struct tn_device *device = context->devices[i];
+	for (size_t i = 0; i < context->assembly->n_devices; i++) {
+		struct tn_device *device = context->assembly->devices[i];
 		struct tn_error_info reason;
 		if (!device->host_memory || is_built_in(device->backend))
 			continue;
 		if (tn_device_open(device, &reason))
-			tn_log_format(&context->logger, TN_LOG_INFO, "context",
+			tn_log_format(&context->assembly->logger, TN_LOG_INFO, "context",
 				      "%s cannot lend: %s", device->name, reason.text);
 		else
 			rt->lenders[rt->n_lenders++] = device;
@@ -238,10 +240,10 @@ tn_status tn_context_open_devices(tn_context *context, const struct tn_settings 
 
 void tn_context_close_devices(tn_context *context)
 {
-	for (size_t i = 0; i < context->n_devices; i++)
-		tn_device_destroy(context->devices[i]);
-	tn_device_destroy(context->reference);
-	tn_mem_free(context->devices);
+	for (size_t i = 0; i < context->assembly->n_devices; i++)
+		tn_device_destroy(context->assembly->devices[i]);
+	tn_device_destroy(context->assembly->reference);
+	tn_mem_free(context->assembly->devices);
 	tn_mem_free(context->runtime.lenders);
 }
 
@@ -249,12 +251,13 @@ void tn_context_close_devices(tn_context *context)
 
 size_t tn_context_device_count(const tn_context *context)
 {
-	return context ? context->n_devices : 0;
+	return context ? context->assembly->n_devices : 0;
 }
 
 tn_device *tn_context_device(tn_context *context, size_t index)
 {
-	return context && index < context->n_devices ? context->devices[index] : NULL;
+	return context && index < context->assembly->n_devices ? context->assembly->devices[index]
+							       : NULL;
 }
 
 tn_device *tn_device_current(const tn_context *context)
@@ -295,8 +298,8 @@ tn_status tn_sync(tn_context *context)
 	tn_status status = tn_runtime_ready(&context->runtime);
 	if (status)
 		return status;
-	for (size_t i = 0; i < context->n_devices; i++) {
-		struct tn_device *device = context->devices[i];
+	for (size_t i = 0; i < context->assembly->n_devices; i++) {
+		struct tn_device *device = context->assembly->devices[i];
 		if (has_something_to_say(device) && tn_device_sync(device, &error) && !first.status)
 			first = error;
 	}

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "program/interpret.h"
+#include "interpret/interpret.h"
 #include "program/printer.h"
 
 static int32_t log_enabled(void *context, int32_t level, const char *subsystem)

@@ -4,8 +4,8 @@
  * Running a network.  The outermost forward watches the trainable weights where a tape records.
  */
 #include "array/array.h"
-#include "array/flags.h"
 #include "autograd/tape.h"
+#include "capture/flags.h"
 #include "nn/module.h"
 
 static tn_status watch_weights(tn_module *module)

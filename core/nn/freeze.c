@@ -6,20 +6,20 @@
  *     w' = w gamma / sqrt(var + epsilon),   b' = (b - mean) gamma / sqrt(var + epsilon) + beta,
  *
  * chains then pass over the norm, and layers do what follows them in their own calls.  The first forward
- * for an x of some shape is written down (array/replay.h) with the packed weights that it made; later
+ * for an x of some shape is written down (capture/replay.h) with the packed weights that it made; later
  * ones repeat it.  Copies, packed weights and replays are for one state of parameters and buffers,
  * which the versions of their storages tell.
  */
 #include <string.h>
 
 #include "array/array.h"
-#include "array/capture.h"
-#include "array/ledger.h"
 #include "array/make.h"
-#include "array/map.h"
-#include "array/replay.h"
 #include "base/memory.h"
+#include "capture/capture.h"
+#include "capture/replay.h"
+#include "dispatch/ledger.h"
 #include "nn/module.h"
+#include "ops/map.h"
 
 enum { MOST_REPLAYS = 8 };
 
@@ -324,8 +324,7 @@ static tn_array *first_forward(tn_module *module, const tn_array *x)
 static tn_array *repeated_forward(tn_module *module, const tn_array *x)
 {
 	struct tn_frozen *frozen = module->frozen;
-	if (!frozen->is_repeatable || module->runtime->ledger_time || module->runtime->writing ||
-	    module->runtime->capture)
+	if (!frozen->is_repeatable || module->runtime->ledger_time || module->runtime->observer)
 		return plain_forward(module, x);
 	for (size_t i = 0; i < frozen->n_repeats; i++) {
 		if (tn_replay_fits(frozen->repeats[i].replay, x))

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/flags.h"
 #include "base/memory.h"
+#include "capture/flags.h"
 
 tn_module *tn_module_make(tn_context *context, const struct tn_module_class *class_, void *state)
 {

@@ -2,11 +2,11 @@
  * SPDX-FileCopyrightText: The Tenon developers
  */
 #include <math.h>
-#include "array/layers.h"
 #include "array/array.h"
 #include "autograd/window.h"
 #include "base/memory.h"
 #include "nn/module.h"
+#include "ops/layers.h"
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
@@ -29,13 +29,13 @@ static tn_array *packed_for(tn_module *module, const tn_array *x, const tn_array
 			    const struct tn_conv2d_finish *finish)
 {
 	struct tn_runtime *rt = module->runtime;
-	struct tn_replay *writing = rt->writing;
+	const struct tn_observer *observer = rt->observer;
 	tn_array *packed = NULL;
-	if (!writing)
+	if (!rt->writing)
 		return NULL;
-	rt->writing = NULL;
+	rt->observer = NULL;
 	tn_status status = tn_conv2d_prepack(x, w, bias, window, finish, &packed);
-	rt->writing = writing;
+	rt->observer = observer;
 	if (status || !packed || tn_frozen_keep(module, packed))
 		return packed;
 	tn_array_destroy(packed);

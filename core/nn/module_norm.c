@@ -5,9 +5,9 @@
  */
 #include "array/array.h"
 #include "array/make.h"
-#include "array/map.h"
 #include "base/memory.h"
 #include "nn/module.h"
+#include "ops/map.h"
 
 struct norm_state {
 	double epsilon;

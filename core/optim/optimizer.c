@@ -4,19 +4,19 @@
  * Runs: consecutive weights of the arena that are trainable, have a gradient and have been stepped
  * equally often.  The gaps between weights belong to the run: they are zero and stay zero.
  *
- * A run that is captured is a source of stepped scalars (array/stepped.h): those of the program, all of
+ * A run that is captured is a source of stepped scalars (capture/stepped.h): those of the program, all of
  * them, for the learning rate and the number of the step.  A replay counts the step of each of its weights.
  */
 #include "optim/optimizer.h"
 
 #include "array/array.h"
-#include "array/capture.h"
-#include "array/ledger.h"
 #include "array/make.h"
-#include "array/map.h"
-#include "array/stepped.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "capture/capture.h"
+#include "capture/stepped.h"
+#include "dispatch/ledger.h"
+#include "ops/map.h"
 
 /* A run that a graph steps. */
 struct tn_captured_run {

@@ -213,17 +213,17 @@ static void programs_are_parsed_once_and_the_cache_has_a_bound(void **state)
 		assert_close(value, i + 1, 0);
 		tn_array_destroy(z);
 	}
-	assert_int_equal(f->runtime.programs->n_users, TN_PROGRAMS_OF_USERS);
+	assert_int_equal(f->context.runtime.programs->n_users, TN_PROGRAMS_OF_USERS);
 }
 
 static void random_numbers_follow_the_contexts_state(void **state)
 {
 	struct fixture *f = *state;
 	float first[100], again[100], next[100];
-	f->runtime.random = (struct tn_random_state){.seed = 7, .stream = 3};
+	f->context.runtime.random = (struct tn_random_state){.seed = 7, .stream = 3};
 	assert_ok(tn_to_host(tn_random_uniform(context_of(f), SHAPE(100), -2, 3), first, 400));
 	assert_ok(tn_to_host(tn_random_uniform(context_of(f), SHAPE(100), -2, 3), next, 400));
-	f->runtime.random = (struct tn_random_state){.seed = 7, .stream = 3};
+	f->context.runtime.random = (struct tn_random_state){.seed = 7, .stream = 3};
 	assert_ok(tn_to_host(tn_random_uniform(context_of(f), SHAPE(4, 25), -2, 3), again, 400));
 	assert_memory_equal(first, again, sizeof(first));
 	assert_memory_not_equal(first, next, sizeof(first));

@@ -46,7 +46,7 @@ enum { WHOLE, STEPS, COMPOSED, FAR_AWAY, DEVICES };
 static void open_devices(struct fixture *f, struct tn_device *devices[DEVICES])
 {
 	struct tn_backend *steps;
-	devices[WHOLE] = f->runtime.reference;
+	devices[WHOLE] = f->context.runtime.reference;
 	devices[STEPS] = add_device(f, "steps", ALL_SLOTS, 0);
 	steps = &f->backends[f->n_backends - 1];
 	steps->compute.matmul = plain_matmul;
@@ -79,7 +79,7 @@ static void check_steps(struct fixture *f, const char *operation, int device)
 
 static tn_array *home(struct fixture *f, const tn_array *a)
 {
-	return tn_to(a, f->runtime.reference);
+	return tn_to(a, f->context.runtime.reference);
 }
 
 /* ---- Products --------------------------------------------------------------------------------*/
@@ -250,7 +250,7 @@ static void group_norm_is_the_same_by_every_way(void **state)
 {
 	struct fixture *f = *state;
 	struct tn_device *devices[DEVICES];
-	struct gradients expected = run_group_norm(f, f->runtime.reference, 0);
+	struct gradients expected = run_group_norm(f, f->context.runtime.reference, 0);
 	open_devices(f, devices);
 	for (int k = 0; k < DEVICES; k++) {
 		for (int is_last = 0; is_last < 2; is_last++) {

@@ -8,14 +8,15 @@
 #define TN_TESTS_ARRAY_FIXTURE_H
 
 #include "array/array.h"
-#include "array/layers.h"
-#include "array/ledger.h"
-#include "array/programs.h"
 #include "array/record.h"
 #include "array/shape.h"
 #include "base/memory.h"
 #include "check.h"
+#include "context/runtime.h"
+#include "dispatch/ledger.h"
+#include "dispatch/programs.h"
 #include "loader/slots.h"
+#include "ops/layers.h"
 #include "reference/reference.h"
 
 enum { MOST_DEVICES = 4 };
@@ -26,7 +27,7 @@ enum { MOST_DEVICES = 4 };
 #define MEMORY_ALONE 0
 
 struct fixture {
-	struct tn_runtime runtime; /* first: it stands for the context */
+	tn_context context;
 	struct tn_host host;
 	struct tn_threads *threads;
 	struct tn_logger logger;
@@ -42,7 +43,7 @@ struct fixture {
 
 static inline tn_context *context_of(struct fixture *f)
 {
-	return (tn_context *)&f->runtime;
+	return &f->context;
 }
 
 /* ---- Backends --------------------------------------------------------------------------------*/
@@ -149,12 +150,12 @@ static inline int open_fixture(void **state)
 	f->logger.callback = keep_log;
 	f->logger.user = f;
 	assert_ok(tn_reference_backend.create(&f->host, &error, &f->instance));
-	f->runtime.logger = &f->logger;
-	f->runtime.fallback = TN_FALLBACK_ALLOW;
-	f->runtime.lenders = f->lenders;
-	f->runtime.reference = add_device(f, "reference", ALL_SLOTS, 0);
-	f->runtime.device = f->runtime.reference;
-	assert_ok(tn_runtime_init(&f->runtime));
+	f->context.runtime.logger = &f->logger;
+	f->context.runtime.fallback = TN_FALLBACK_ALLOW;
+	f->context.runtime.lenders = f->lenders;
+	f->context.runtime.reference = add_device(f, "reference", ALL_SLOTS, 0);
+	f->context.runtime.device = f->context.runtime.reference;
+	assert_ok(tn_runtime_init(&f->context));
 	*state = f;
 	return 0;
 }
@@ -162,7 +163,7 @@ static inline int open_fixture(void **state)
 static inline int close_fixture(void **state)
 {
 	struct fixture *f = *state;
-	tn_runtime_release(&f->runtime);
+	tn_runtime_release(&f->context);
 	while (f->n_backends)
 		tn_device_destroy(f->devices[--f->n_backends]);
 	tn_reference_backend.destroy(f->instance);

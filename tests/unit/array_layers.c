@@ -43,7 +43,7 @@ static void check_route(const struct way *way, const char *operation)
 
 static tn_array *back(const struct way *way, const tn_array *a)
 {
-	return tn_to(a, way->f->runtime.reference);
+	return tn_to(a, way->f->context.runtime.reference);
 }
 
 /* ---- Convolution -----------------------------------------------------------------------------*/
@@ -412,14 +412,14 @@ static void a_step_that_fails_fails_the_operation_by_its_name(void **state)
 {
 	struct fixture *f = *state;
 	const struct tn_window window = {.groups = 1};
-	f->runtime.device = add_device(f, "small", MANDATORY, 0);
+	f->context.runtime.device = add_device(f, "small", MANDATORY, 0);
 	f->backends[1].compute.matmul = fail_matmul;
 	tn_array *x = noise(f, 1, SHAPE(1, 1, 4, 4)), *w = noise(f, 2, SHAPE(1, 1, 2, 2));
 	assert_null(tn_conv2d_forward(x, w, NULL, &window));
 	assert_string_equal(tn_error(context_of(f))->operation, "conv2d");
 	assert_kept(f, TN_BACKEND_FAILURE, "composed: ");
-	assert_null(f->runtime.scope->parent);
-	assert_int_equal(f->runtime.depth, 0);
+	assert_null(f->context.runtime.scope->parent);
+	assert_int_equal(f->context.runtime.depth, 0);
 }
 
 int main(void)

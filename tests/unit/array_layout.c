@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How results lie in memory: the rules of array/layout.h, and that no layout changes a value or what the
+ * How results lie in memory: the rules of ops/layout.h, and that no layout changes a value or what the
  * host sees.
  */
-#include "array/layout.h"
+#include "ops/layout.h"
 #include "array_fixture.h"
 
 /* Images with the elements 0, 1, ... in logical order and their channels last in memory. */
@@ -35,7 +35,7 @@ static struct tn_device *open_last(struct fixture *f)
 {
 	struct tn_device *device = add_device(f, "last", ALL_SLOTS, 0);
 	device->description.preferred_layout = TN_LAYOUT_NHWC;
-	f->runtime.device = device;
+	f->context.runtime.device = device;
 	return device;
 }
 
@@ -202,7 +202,7 @@ static tn_array *chain(struct fixture *f, struct tn_device *device)
 	const struct tn_window max = {.kind = TN_POOL_MAX, .kernel = {2, 2}};
 	const struct tn_window one = {0}, split = {.groups = 2};
 	tn_array *mean = NULL, *rstd = NULL, *y, *dy, *d1, *d2;
-	f->runtime.device = device;
+	f->context.runtime.device = device;
 	tn_array *w1 = noise(f, 1, SHAPE(4, 3, 3, 3)), *w2 = noise(f, 2, SHAPE(6, 4, 1, 1));
 	tn_array *w3 = noise(f, 4, SHAPE(4, 3, 1, 1)), *x = noise(f, 3, SHAPE(2, 3, 6, 8));
 	tn_array *h1 = tn_conv2d_forward(x, w1, NULL, &three);
@@ -221,13 +221,14 @@ static tn_array *chain(struct fixture *f, struct tn_device *device)
 static void values_do_not_depend_on_the_layout(void **state)
 {
 	struct fixture *f = *state;
-	tn_array *expected = chain(f, f->runtime.reference);
+	tn_array *expected = chain(f, f->context.runtime.reference);
 	for (int composed = 0; composed < 2; composed++) {
 		struct tn_device *device =
 			add_device(f, "last", composed ? MANDATORY : ALL_SLOTS, 0);
 		device->description.preferred_layout = TN_LAYOUT_NHWC;
 		/* Sums of up to 27 products below 1 and a norm, three layers deep. */
-		assert_arrays_close(tn_to(chain(f, device), f->runtime.reference), expected, 1e-4);
+		assert_arrays_close(tn_to(chain(f, device), f->context.runtime.reference), expected,
+				    1e-4);
 	}
 }
 

@@ -60,12 +60,12 @@ static void fail_everywhere(struct fixture *f)
 			assert_true(error->operation[0] && error->text[0]);
 		}
 		tn_error_clear(context_of(f));
-		while (f->runtime.scope->parent && f->runtime.scope->parent->parent)
+		while (f->context.runtime.scope->parent && f->context.runtime.scope->parent->parent)
 			fail_msg("a scope was left open");
 		tn_scope_end(context_of(f), NULL);
-		assert_int_equal(f->runtime.depth, 0);
+		assert_int_equal(f->context.runtime.depth, 0);
 		/* The caches of memory and programs would make the next round easier. */
-		tn_pool_trim(f->runtime.device);
+		tn_pool_trim(f->context.runtime.device);
 	}
 	assert_true(worked && n > 10);
 	assert_ok(tn_scope_begin(context_of(f)));
@@ -81,14 +81,14 @@ static void memory_runs_out_on_a_backend_that_does_all(void **state)
 static void memory_runs_out_in_compositions(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "small", MANDATORY, 0);
+	f->context.runtime.device = add_device(f, "small", MANDATORY, 0);
 	fail_everywhere(f);
 }
 
 static void memory_runs_out_on_the_way_to_the_host(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
+	f->context.runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
 	fail_everywhere(f);
 }
 
@@ -96,9 +96,9 @@ static void a_runtime_without_memory_is_none(void **state)
 {
 	struct fixture *f = *state;
 	for (int n = 0; n < 5; n++) {
-		struct tn_runtime runtime = {.device = f->runtime.device};
+		tn_context context = {.runtime.device = f->context.runtime.device};
 		memory_fails_at(n, 1);
-		assert_status(tn_runtime_init(&runtime), TN_OUT_OF_MEMORY);
+		assert_status(tn_runtime_init(&context), TN_OUT_OF_MEMORY);
 		memory_works();
 	}
 }

@@ -30,7 +30,7 @@ static tn_status see_reduce(void *device, const struct tn_reduce_args *args)
 static struct fixture *with_spy(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "spy", ALL_SLOTS, 0);
+	f->context.runtime.device = add_device(f, "spy", ALL_SLOTS, 0);
 	f->backends[1].compute.map = see_map;
 	f->backends[1].compute.reduce = see_reduce;
 	return f;

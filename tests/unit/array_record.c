@@ -39,7 +39,7 @@ static tn_array *start(struct fixture *f)
 	memset(&heard, 0, sizeof(heard));
 	heard.fixture = f;
 	x->tracked = &heard;
-	f->runtime.recorder = &recorder;
+	f->context.runtime.recorder = &recorder;
 	return x;
 }
 
@@ -102,7 +102,7 @@ static void compositions_and_layers_record_nothing(void **state)
 {
 	struct fixture *f = *state;
 	const struct tn_window window = {.groups = 1};
-	f->runtime.device = add_device(f, "small", MANDATORY, 0);
+	f->context.runtime.device = add_device(f, "small", MANDATORY, 0);
 	start(f);
 	tn_array *x = counted(f, 1, SHAPE(1, 1, 4, 4)), *w = counted(f, 0, SHAPE(1, 1, 2, 2));
 	x->tracked = &heard;
@@ -111,7 +111,7 @@ static void compositions_and_layers_record_nothing(void **state)
 	/* A reshape that copies is one record. */
 	assert_non_null(tn_reshape(tn_transpose(x, NULL), SHAPE(16)));
 	assert_string_equal(heard.names, "transpose reshape ");
-	assert_ptr_equal(f->runtime.recorder, &recorder);
+	assert_ptr_equal(f->context.runtime.recorder, &recorder);
 }
 
 static void a_recorder_that_fails_fails_the_operation(void **state)
@@ -135,7 +135,7 @@ static void writing_into_an_array_is_refused_where_a_gradient_would_be_lost(void
 	/* Nor may a tracked array itself be written. */
 	assert_status(tn_assign(x, out), TN_STATE);
 	assert_kept(f, TN_STATE, "cannot be recorded");
-	f->runtime.recorder = NULL;
+	f->context.runtime.recorder = NULL;
 	assert_ok(tn_add_into(out, x, x));
 }
 

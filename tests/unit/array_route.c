@@ -43,7 +43,7 @@ static void every_way_gives_the_same(void **state)
 		void *fresh = NULL;
 		open_fixture(&fresh);
 		g = fresh;
-		g->runtime.device = add_device(g, "odd", cases[i].slots, cases[i].is_far);
+		g->context.runtime.device = add_device(g, "odd", cases[i].slots, cases[i].is_far);
 		/* The same loops in the same order: the same bits. */
 		assert_close(run_all(g), run_all(f), 0);
 		assert_null(tn_error(context_of(g)));
@@ -73,7 +73,7 @@ static void a_slot_of_the_device_is_native(void **state)
 static void all_operations_are_timed_when_asked(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.ledger_time = 1;
+	f->context.runtime.ledger_time = 1;
 	tn_array *a = noise(f, 1, SHAPE(100, 100));
 	tn_exp(a);
 	tn_matmul(a, a);
@@ -109,7 +109,7 @@ static void what_wants_workspace_is_asked_once_it_has_refused(void **state)
 {
 	struct fixture *f = *state;
 	reference_compute = tn_reference_backend.query(f->instance, TN_TABLE_COMPUTE);
-	f->runtime.device = add_device(f, "wants", SLOT(MATMUL) | SLOT(MAP), 0);
+	f->context.runtime.device = add_device(f, "wants", SLOT(MATMUL) | SLOT(MAP), 0);
 	f->backends[1].compute.matmul = needs_256;
 	memset(order, 0, sizeof(order));
 	tn_array *a = counted(f, 0, SHAPE(2, 2));
@@ -124,16 +124,16 @@ static void what_wants_workspace_is_asked_once_it_has_refused(void **state)
 static void a_host_memory_device_lends_its_slot(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "poor", SLOT(MAP), 0);
-	f->lenders[f->runtime.n_lenders++] = add_device(f, "rich", SLOT(MATMUL), 0);
+	f->context.runtime.device = add_device(f, "poor", SLOT(MAP), 0);
+	f->lenders[f->context.runtime.n_lenders++] = add_device(f, "rich", SLOT(MATMUL), 0);
 	tn_array *a = counted(f, 0, SHAPE(2, 2));
 	tn_array *c = tn_matmul(a, a);
 	assert_elements(c, 2, 3, 6, 11);
-	assert_ptr_equal(tn_array_device(c), f->runtime.device);
+	assert_ptr_equal(tn_array_device(c), f->context.runtime.device);
 	assert_int_equal(ledger_row(f, "matmul").lent, 1);
 	assert_true(ledger_row(f, "matmul").seconds > 0);
 	/* Far memory is not lent to. */
-	f->runtime.device = add_device(f, "far", SLOT(MAP), 1);
+	f->context.runtime.device = add_device(f, "far", SLOT(MAP), 1);
 	tn_matmul(counted(f, 0, SHAPE(2, 2)), counted(f, 0, SHAPE(2, 2)));
 	assert_int_equal(ledger_row(f, "matmul").lent, 1);
 	assert_int_equal(ledger_row(f, "matmul").host, 1);
@@ -143,9 +143,9 @@ static void a_host_memory_device_lends_its_slot(void **state)
 static void what_a_device_refuses_is_lent_without_a_copy(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "kernels", SLOT(MATMUL), 0);
-	f->lenders[f->runtime.n_lenders++] = f->runtime.device;
-	f->lenders[f->runtime.n_lenders++] = add_device(f, "rich", ALL_SLOTS, 0);
+	f->context.runtime.device = add_device(f, "kernels", SLOT(MATMUL), 0);
+	f->lenders[f->context.runtime.n_lenders++] = f->context.runtime.device;
+	f->lenders[f->context.runtime.n_lenders++] = add_device(f, "rich", ALL_SLOTS, 0);
 	tn_array *a = noise(f, 1, SHAPE(4, 6));
 	assert_non_null(tn_add(a, tn_slice(a, 1, INT64_MIN, INT64_MIN, -1)));
 	assert_non_null(tn_sum(a, 1, (const int[]){0}, 0));
@@ -171,8 +171,8 @@ static void what_a_device_refuses_is_lent_without_a_copy(void **state)
 static void a_composition_is_made_of_lent_steps(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "kernels", SLOT(CONV2D_FORWARD), 0);
-	f->lenders[f->runtime.n_lenders++] = add_device(f, "plain", MANDATORY, 0);
+	f->context.runtime.device = add_device(f, "kernels", SLOT(CONV2D_FORWARD), 0);
+	f->lenders[f->context.runtime.n_lenders++] = add_device(f, "plain", MANDATORY, 0);
 	tn_array *x = noise(f, 1, SHAPE(5, 7));
 	tn_array *y = tn_softmax_forward(x, 1, 0);
 	assert_int_equal(ledger_row(f, "softmax").composed, 1);
@@ -180,23 +180,25 @@ static void a_composition_is_made_of_lent_steps(void **state)
 	/* What leaves the device is counted, inside a composition too. */
 	assert_int_equal(ledger_row(f, "max").lent, 1);
 	assert_int_equal(ledger_row(f, "sum").lent, 1);
-	f->runtime.device = f->runtime.reference;
+	f->context.runtime.device = f->context.runtime.reference;
 	assert_arrays_close(y, tn_softmax_forward(noise(f, 1, SHAPE(5, 7)), 1, 0), 1e-6);
 }
 
 static void a_lender_is_asked_before_the_host_and_after_the_device(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "kernels", SLOT(MATMUL), 0);
-	f->lenders[f->runtime.n_lenders++] = add_device(f, "poor", SLOT(MAP), 0);
-	f->lenders[f->runtime.n_lenders++] = add_device(f, "rich", SLOT(REDUCE) | SLOT(MAP), 0);
+	f->context.runtime.device = add_device(f, "kernels", SLOT(MATMUL), 0);
+	f->lenders[f->context.runtime.n_lenders++] = add_device(f, "poor", SLOT(MAP), 0);
+	f->lenders[f->context.runtime.n_lenders++] =
+		add_device(f, "rich", SLOT(REDUCE) | SLOT(MAP), 0);
 	tn_array *a = counted(f, 1, SHAPE(2, 2));
 	assert_elements(tn_sum(a, 0, NULL, 0), 10); /* the first lender has none */
 	assert_int_equal(ledger_row(f, "sum").lent, 1);
-	f->runtime.fallback = TN_FALLBACK_NATIVE; /* lending is neither host nor composition */
+	f->context.runtime.fallback =
+		TN_FALLBACK_NATIVE; /* lending is neither host nor composition */
 	assert_non_null(tn_add(a, a));
 	assert_int_equal(ledger_row(f, "add").lent, 1);
-	f->runtime.n_lenders = 0;
+	f->context.runtime.n_lenders = 0;
 	assert_null(tn_add(a, a));
 	assert_kept(f, TN_UNSUPPORTED, "TENON_FALLBACK=native");
 }
@@ -213,8 +215,8 @@ static tn_status broken_map(void *device, const struct tn_map_args *args)
 static void a_failure_of_a_lender_names_the_lender(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "kernels", SLOT(MATMUL), 0);
-	f->lenders[f->runtime.n_lenders++] = add_device(f, "broken", MANDATORY, 0);
+	f->context.runtime.device = add_device(f, "kernels", SLOT(MATMUL), 0);
+	f->lenders[f->context.runtime.n_lenders++] = add_device(f, "broken", MANDATORY, 0);
 	f->backends[2].compute.map = broken_map;
 	tn_array *a = counted(f, 1, SHAPE(2));
 	assert_null(tn_add(a, a));
@@ -225,7 +227,7 @@ static void a_failure_of_a_lender_names_the_lender(void **state)
 static void a_copy_and_a_fill_are_composed_of_a_map(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "small", MANDATORY, 0);
+	f->context.runtime.device = add_device(f, "small", MANDATORY, 0);
 	tn_array *a = tn_full(context_of(f), TN_F32, SHAPE(3), 4);
 	tn_array *b = tn_copy(a);
 	assert_true(ledger_row(f, "fill").composed == 1 && ledger_row(f, "fill").native == 0);
@@ -236,7 +238,7 @@ static void a_copy_and_a_fill_are_composed_of_a_map(void **state)
 static void host_runs_count_the_bytes_that_move(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
+	f->context.runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
 	tn_array *a = counted(f, 0, SHAPE(4, 8)), *b = counted(f, 0, SHAPE(8));
 	tn_array *c = tn_add(a, b);
 	/* 32 and 8 elements there, 32 back. */
@@ -249,7 +251,7 @@ static void host_runs_count_the_bytes_that_move(void **state)
 	assert_int_equal(ledger_row(f, "add").bytes_moved, 4 * (32 + 32));
 	/* What lies between the elements of a view survives. */
 	tn_array *column = tn_slice(c, 1, 2, 3, 1);
-	tn_pool_trim(f->runtime.reference);
+	tn_pool_trim(f->context.runtime.reference);
 	tn_exp(tn_full(context_of(f), TN_F32, SHAPE(100), 3)); /* other bytes on the way */
 	assert_ok(tn_fill(column, -1));
 	tn_array *rows = tn_slice(c, 0, 2, 4, 1);
@@ -259,7 +261,7 @@ static void host_runs_count_the_bytes_that_move(void **state)
 static void a_host_memory_device_moves_nothing(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "near", MEMORY_ALONE, 0);
+	f->context.runtime.device = add_device(f, "near", MEMORY_ALONE, 0);
 	tn_array *a = counted(f, 0, SHAPE(4));
 	assert_elements(tn_add(a, a), 0, 2, 4, 6);
 	assert_int_equal(ledger_row(f, "add").host, 1);
@@ -269,8 +271,8 @@ static void a_host_memory_device_moves_nothing(void **state)
 static void the_mode_error_forbids_host_runs(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "far", SLOT(MAP), 1);
-	f->runtime.fallback = TN_FALLBACK_ERROR;
+	f->context.runtime.device = add_device(f, "far", SLOT(MAP), 1);
+	f->context.runtime.fallback = TN_FALLBACK_ERROR;
 	tn_array *a = counted(f, 0, SHAPE(2, 2));
 	assert_null(tn_matmul(a, a));
 	assert_string_equal(tn_error(context_of(f))->operation, "matmul");
@@ -281,9 +283,9 @@ static void the_mode_error_forbids_host_runs(void **state)
 static void the_mode_native_forbids_compositions_too(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "small", MANDATORY, 0);
+	f->context.runtime.device = add_device(f, "small", MANDATORY, 0);
 	tn_array *a = counted(f, 0, SHAPE(2, 2));
-	f->runtime.fallback = TN_FALLBACK_NATIVE;
+	f->context.runtime.fallback = TN_FALLBACK_NATIVE;
 	assert_status(tn_fill(a, 1), TN_UNSUPPORTED);
 	assert_kept(f, TN_UNSUPPORTED, "TENON_FALLBACK=native");
 	assert_non_null(tn_add(a, a));
@@ -292,8 +294,8 @@ static void the_mode_native_forbids_compositions_too(void **state)
 static void the_mode_warn_speaks_once_an_operation(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
-	f->runtime.fallback = TN_FALLBACK_WARN;
+	f->context.runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
+	f->context.runtime.fallback = TN_FALLBACK_WARN;
 	tn_array *a = counted(f, 0, SHAPE(2));
 	tn_exp(a);
 	tn_exp(a);
@@ -308,16 +310,16 @@ static void a_draw_that_fails_uses_up_no_stream(void **state)
 {
 	struct fixture *f = *state;
 	float expected[8], found[8];
-	f->runtime.random = (struct tn_random_state){3, 9};
+	f->context.runtime.random = (struct tn_random_state){3, 9};
 	assert_ok(tn_to_host(tn_random_uniform(context_of(f), SHAPE(8), 0, 1), expected,
 			     sizeof(expected)));
-	f->runtime.random = (struct tn_random_state){3, 9};
-	f->runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
-	f->runtime.fallback = TN_FALLBACK_ERROR;
+	f->context.runtime.random = (struct tn_random_state){3, 9};
+	f->context.runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
+	f->context.runtime.fallback = TN_FALLBACK_ERROR;
 	assert_null(tn_random_uniform(context_of(f), SHAPE(8), 0, 1));
 	assert_kept(f, TN_UNSUPPORTED, "TENON_FALLBACK=error");
-	assert_int_equal(f->runtime.random.stream, 9);
-	f->runtime.fallback = TN_FALLBACK_ALLOW;
+	assert_int_equal(f->context.runtime.random.stream, 9);
+	f->context.runtime.fallback = TN_FALLBACK_ALLOW;
 	assert_ok(
 		tn_to_host(tn_random_uniform(context_of(f), SHAPE(8), 0, 1), found, sizeof(found)));
 	assert_memory_equal(found, expected, sizeof(found));
@@ -337,7 +339,7 @@ static tn_status fail_reduce(void *device, const struct tn_reduce_args *args)
 static void a_failure_of_the_backend_is_kept_with_its_words(void **state)
 {
 	struct fixture *f = *state;
-	f->runtime.device = add_device(f, "broken", ALL_SLOTS, 0);
+	f->context.runtime.device = add_device(f, "broken", ALL_SLOTS, 0);
 	f->backends[1].compute.reduce = fail_reduce;
 	assert_null(tn_sum(counted(f, 0, SHAPE(2)), 0, NULL, 0));
 	assert_int_equal(tn_error(context_of(f))->native_code, 77);

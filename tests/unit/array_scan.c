@@ -3,7 +3,7 @@
  *
  * Running sums, products and extremes along an axis.
  */
-#include "array/scan.h"
+#include "ops/scan.h"
 #include "array_fixture.h"
 
 static void sums_and_products_run_along_any_axis(void **state)
@@ -74,13 +74,13 @@ static void the_host_does_what_a_device_does_not(void **state)
 	struct fixture *f = *state;
 	tn_array *a = noise(f, 3, SHAPE(3, 5, 2)), *sum = tn_cumsum(a, 1);
 	for (int is_far = 0; is_far < 2; is_far++) {
-		f->runtime.device = add_device(f, "odd", MEMORY_ALONE, is_far);
-		tn_array *b = tn_to(a, f->runtime.device);
+		f->context.runtime.device = add_device(f, "odd", MEMORY_ALONE, is_far);
+		tn_array *b = tn_to(a, f->context.runtime.device);
 		tn_ledger_reset(context_of(f));
-		assert_arrays_close(tn_to(tn_cumsum(b, 1), f->runtime.reference), sum, 0);
+		assert_arrays_close(tn_to(tn_cumsum(b, 1), f->context.runtime.reference), sum, 0);
 		assert_int_equal(ledger_row(f, "cumsum").host, 1);
 	}
-	f->runtime.device = f->runtime.reference;
+	f->context.runtime.device = f->context.runtime.reference;
 	tn_cummin(a, 0);
 	assert_int_equal(ledger_row(f, "cummin").native, 1);
 }

@@ -8,7 +8,7 @@
 static uint64_t used(struct fixture *f)
 {
 	struct tn_memory_use use;
-	tn_device_memory(f->runtime.device, &use);
+	tn_device_memory(f->context.runtime.device, &use);
 	return use.used;
 }
 
@@ -20,7 +20,7 @@ static void a_scope_frees_its_arrays_and_hands_its_result_up(void **state)
 	tn_array *a = counted(f, 0, SHAPE(1000));
 	assert_ok(tn_scope_begin(context_of(f)));
 	tn_array *b = tn_scope_end(context_of(f), tn_add(a, a));
-	assert_ptr_equal(b->scope, f->runtime.scope);
+	assert_ptr_equal(b->scope, f->context.runtime.scope);
 	/* The inner scope's result is the outer's. */
 	tn_array *outer = tn_scope_end(context_of(f), NULL);
 	assert_null(outer);
@@ -165,7 +165,7 @@ static void arrays_of_two_devices_do_not_meet(void **state)
 	assert_status(tn_add_into(a, b, b), TN_DEVICE);
 	assert_kept(f, TN_DEVICE, "tn_to");
 	/* To where it is already: itself, kept once more. */
-	assert_ptr_equal(tn_to(a, f->runtime.device), a);
+	assert_ptr_equal(tn_to(a, f->context.runtime.device), a);
 	tn_array_destroy(a);
 	assert_elements(tn_to(tn_slice(a, 0, INT64_MIN, INT64_MIN, -1), other), 1, 0);
 }

@@ -3,7 +3,7 @@
  *
  * Order along an axis, and elements taken by an index for each.
  */
-#include "array/take.h"
+#include "ops/take.h"
 #include "array_fixture.h"
 #include "base/dtype.h"
 
@@ -127,15 +127,17 @@ static void every_way_gives_the_same(void **state)
 		tn_array *b, *first;
 		tn_ledger_reset(context_of(f));
 		if (cases[i].is_native)
-			device = f->runtime.reference;
-		f->runtime.device = device;
+			device = f->context.runtime.reference;
+		f->context.runtime.device = device;
 		b = tn_to(a, device);
-		assert_arrays_close(tn_to(tn_sort(b, 1, 0), f->runtime.reference), sorted, 0);
-		assert_arrays_close(tn_to(tn_topk(b, 2, 0, 1, &first), f->runtime.reference), most,
+		assert_arrays_close(tn_to(tn_sort(b, 1, 0), f->context.runtime.reference), sorted,
 				    0);
-		assert_arrays_close(tn_to(first, f->runtime.reference), places, 0);
-		assert_arrays_close(tn_to(tn_take_along_axis(b, first, 0), f->runtime.reference),
-				    most, 0);
+		assert_arrays_close(
+			tn_to(tn_topk(b, 2, 0, 1, &first), f->context.runtime.reference), most, 0);
+		assert_arrays_close(tn_to(first, f->context.runtime.reference), places, 0);
+		assert_arrays_close(
+			tn_to(tn_take_along_axis(b, first, 0), f->context.runtime.reference), most,
+			0);
 		assert_int_equal(ledger_row(f, "sort").native, cases[i].is_native);
 		assert_int_equal(ledger_row(f, "sort").host, !cases[i].is_native);
 		assert_int_equal(ledger_row(f, "topk").host, !cases[i].is_native);

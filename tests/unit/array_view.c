@@ -3,7 +3,7 @@
  *
  * Views, by NumPy's rules; copies into and out of them; taking and joining.
  */
-#include "array/take.h"
+#include "ops/take.h"
 #include "array_fixture.h"
 
 static void a_reshape_of_compact_elements_is_a_view(void **state)

@@ -5,7 +5,7 @@
  */
 #include "interpret_fixture.h"
 
-#include "program/block.h"
+#include "interpret/block.h"
 #include "program/opcode.h"
 
 static const tn_dtype compute[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};

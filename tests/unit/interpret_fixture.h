@@ -11,7 +11,7 @@
 #include "base/threads.h"
 #include "program/cast.h"
 #include "program/evaluate.h"
-#include "program/interpret.h"
+#include "interpret/interpret.h"
 #include "program/random.h"
 
 #define MARGIN 64

@@ -9,7 +9,7 @@
 
 #include <tenon/program.h>
 
-#include "program/block.h"
+#include "interpret/block.h"
 #include "program/opcode.h"
 
 #define PROGRAMS 4000

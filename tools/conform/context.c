@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "array/array.h"
-#include "array/ledger.h"
+#include "dispatch/ledger.h"
 #include "program/cast.h"
 
 /* A context with what route_force hides of its device's backend. */
@@ -146,7 +146,7 @@ static tn_status refuse_map(void *device, const struct tn_map_args *args)
 void route_force(tn_context *context, uint64_t slots, enum route route)
 {
 	struct opened *opened = opened_of(context);
-	struct tn_runtime *rt = tn_runtime_of(context);
+	struct tn_runtime *rt = &context->runtime;
 	uint64_t hidden = route == NATIVE ? 0 : slots;
 	if (route == HOST)
 		hidden |=
@@ -161,7 +161,7 @@ void route_force(tn_context *context, uint64_t slots, enum route route)
 
 static int has_lenders(const tn_context *context)
 {
-	const struct tn_runtime *rt = tn_runtime_of(context);
+	const struct tn_runtime *rt = &context->runtime;
 	if (rt->device == rt->reference) /* nothing is lent to the last resort */
 		return 0;
 	const struct opened *opened = opened_of(context);
@@ -193,7 +193,7 @@ enum route route_taken(tn_context *context, const char *operation)
 
 int route_exists(tn_context *context, uint64_t slots, enum route route)
 {
-	const struct tn_runtime *rt = tn_runtime_of(context);
+	const struct tn_runtime *rt = &context->runtime;
 	if (route == NATIVE)
 		return (rt->device->backend->native & slots) != 0;
 	if (route == LENT)

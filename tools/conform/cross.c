@@ -10,7 +10,7 @@
  */
 #include <stdio.h>
 
-#include "array/layers.h"
+#include "ops/layers.h"
 #include "layers.h"
 
 enum { MOST_SAVED = 3, MOST_GRADIENTS = 3 };

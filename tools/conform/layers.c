@@ -7,7 +7,7 @@
 
 #include <tenon/autograd.h>
 
-#include "array/layers.h"
+#include "ops/layers.h"
 
 /* ---- What they run ---------------------------------------------------------------------------*/
 

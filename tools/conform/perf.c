@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "array/layers.h"
+#include "ops/layers.h"
 #include "modes.h"
 
 enum { MOST_CALLS = 200, MIB = 1 << 20 };

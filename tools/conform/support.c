@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "array/layers.h"
+#include "ops/layers.h"
 #include "base/dtype.h"
 #include "modes.h"
 

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Capture and replay.  The device keeps the memory that the work took and gave back (device/capture.c); here
+ * is what it changes: storages that were there before, whose versions move with each replay, and which
+ * live as long as the graph, as the kernels do.  What changes from step to step is in stepped.c.
+ */
+#include "capture/capture.h"
+
+#include "array/array.h"
+#include "base/fork.h"
+#include "base/memory.h"
+#include "capture/graph.h"
+#include "dispatch/ledger.h"
+
+/* ---- What the work uses ----------------------------------------------------------------------*/
+
+static int has(const struct tn_kept_list *list, const void *thing)
+{
+	size_t i = list->n;
+	while (i > 0 && list->items[i - 1].thing != thing)
+		i--;
+	return i > 0;
+}
+
+/* 0: the host has no memory left. */
+static int add(struct tn_kept_list *list, void *thing, void (*release)(void *))
+{
+	if (list->n == list->room) {
+		size_t room = list->room ? 2 * list->room : 16;
+		struct tn_kept *more = tn_mem_realloc(list->items, room, sizeof(*more));
+		if (!more)
+			return 0;
+		list->items = more;
+		list->room = room;
+	}
+	list->items[list->n++] = (struct tn_kept){thing, release};
+	return 1;
+}
+
+static void release_all(struct tn_kept_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		list->items[i].release(list->items[i].thing);
+	tn_mem_free(list->items);
+}
+
+static void release_storage(void *storage)
+{
+	tn_storage_release(storage);
+}
+
+static void note_storage(struct tn_runtime *runtime, struct tn_storage *storage)
+{
+	struct tn_graph *graph = runtime->capture;
+	/* What was made meanwhile lies in the graph's own memory. */
+	if (storage->device != graph->device ||
+	    tn_device_captures(storage->device, &storage->block) || has(&graph->storages, storage))
+		return;
+	if (add(&graph->storages, storage, release_storage))
+		storage->references++;
+	else
+		graph->is_incomplete = 1;
+}
+
+static int keep_storage(struct tn_runtime *runtime, struct tn_storage *storage)
+{
+	note_storage(runtime, storage);
+	return storage->references > 0;
+}
+
+static const struct tn_observer observer = {.changed = note_storage, .keep = keep_storage};
+
+tn_status tn_capture_keep(struct tn_runtime *runtime, void *thing, void (*release)(void *thing),
+			  int *is_new)
+{
+	struct tn_graph *graph = runtime->capture;
+	*is_new = graph && !has(&graph->others, thing);
+	if (!*is_new || add(&graph->others, thing, release))
+		return TN_OK;
+	*is_new = 0;
+	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "capture",
+		       "the host has no memory left");
+}
+
+tn_status tn_capture_refuse(struct tn_runtime *runtime, const char *operation, const char *what)
+{
+	if (!runtime->capture)
+		return TN_OK;
+	return tn_runtime_fail(runtime, TN_NOT_CAPTURABLE, operation,
+			       "%s would be the same in each replay", what);
+}
+
+void tn_capture_flag(struct tn_runtime *runtime, int *flag)
+{
+	struct tn_graph *graph = runtime->capture;
+	if (graph && !tn_flags_note(&graph->flags, flag))
+		graph->is_incomplete = 1;
+}
+
+void tn_capture_forget(struct tn_runtime *runtime, const int *flag)
+{
+	for (struct tn_graph *graph = runtime->graphs; graph; graph = graph->next)
+		tn_flags_forget(&graph->flags, flag);
+}
+
+static void link_graph(struct tn_graph *graph)
+{
+	graph->next = graph->runtime->graphs;
+	graph->runtime->graphs = graph;
+}
+
+static void unlink_graph(const struct tn_graph *graph)
+{
+	struct tn_graph **link = &graph->runtime->graphs;
+	while (*link != graph)
+		link = &(*link)->next;
+	*link = graph->next;
+}
+
+/* ---- Capture ---------------------------------------------------------------------------------*/
+
+tn_status tn_capture_begin(tn_context *context)
+{
+	if (!context)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *runtime = tn_runtime_of(context);
+	tn_status status = tn_runtime_ready(runtime);
+	if (status)
+		return status;
+	if (runtime->observer || runtime->tape)
+		return tn_runtime_fail(runtime, TN_STATE, "capture_begin",
+				       "work is captured already, or a tape has begun");
+	struct tn_graph *graph = tn_mem_zeroed(1, sizeof(*graph));
+	if (!graph)
+		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "capture_begin",
+				       "the host has no memory left");
+	graph->runtime = runtime;
+	graph->device = runtime->device;
+	tn_stepped_begin(&graph->stepped, runtime);
+	status = tn_device_capture_begin(graph->device, &runtime->report);
+	if (status) {
+		tn_mem_free(graph);
+		return tn_runtime_keep(runtime, &runtime->report);
+	}
+	link_graph(graph);
+	runtime->capture = graph;
+	runtime->observer = &observer;
+	return TN_OK;
+}
+
+/* What spoils a capture, seen when it ends. */
+static tn_status check_end(const struct tn_graph *graph)
+{
+	struct tn_runtime *runtime = graph->runtime;
+	if (runtime->error.status)
+		return TN_PENDING_ERROR;
+	if (runtime->tape)
+		return tn_fail(&runtime->report, TN_NOT_CAPTURABLE, "capture_end",
+			       "a tape has begun and not ended");
+	if (graph->is_incomplete)
+		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "capture_end",
+			       "the host has no memory left");
+	return TN_OK;
+}
+
+static void destroy_later(struct tn_graph *graph)
+{
+	while (graph->later) {
+		struct tn_graph *gone = graph->later;
+		graph->later = gone->later;
+		gone->later = NULL;
+		tn_graph_destroy(gone);
+	}
+}
+
+void tn_capture_abandon(struct tn_runtime *runtime)
+{
+	tn_graph *graph = NULL;
+	if (runtime->capture && !tn_capture_end(runtime->context, &graph))
+		tn_graph_destroy(graph);
+}
+
+tn_status tn_capture_end(tn_context *context, tn_graph **result)
+{
+	if (!context || !result)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *runtime = tn_runtime_of(context);
+	struct tn_graph *graph = runtime->capture;
+	*result = NULL;
+	if (!graph)
+		return tn_runtime_ready(runtime) ? TN_PENDING_ERROR
+						 : tn_runtime_fail(runtime, TN_STATE, "capture_end",
+								   "no work is captured");
+	struct tn_error_info error;
+	tn_error_reset(&error);
+	runtime->capture = NULL;
+	runtime->observer = NULL;
+	tn_stepped_take_back(&graph->stepped, runtime);
+	tn_flags_take_back(&graph->flags);
+	tn_status ended =
+		tn_device_capture_end(graph->device, &graph->handle, &graph->store, &error);
+	destroy_later(graph);
+	tn_status status = check_end(graph);
+	if (!status && ended) {
+		runtime->report = error;
+		status = ended;
+	}
+	if (!status) {
+		*result = graph;
+		return TN_OK;
+	}
+	tn_graph_destroy(graph);
+	return status == TN_PENDING_ERROR ? runtime->error.status
+					  : tn_runtime_keep(runtime, &runtime->report);
+}
+
+tn_status tn_graph_replay(tn_graph *graph)
+{
+	if (!graph)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *runtime = graph->runtime;
+	tn_status status = tn_runtime_ready(runtime);
+	if (status)
+		return status;
+	if (runtime->capture)
+		return tn_runtime_fail(runtime, TN_NOT_CAPTURABLE, "graph_replay",
+				       "work is captured: a graph is no part of another");
+	status = tn_stepped_next(&graph->stepped, runtime);
+	if (!status)
+		status = tn_device_graph_launch(graph->device, graph->handle, &runtime->report);
+	if (status) {
+		tn_stepped_take_back(&graph->stepped, runtime);
+		return tn_runtime_keep(runtime, &runtime->report);
+	}
+	for (size_t i = 0; i < graph->storages.n; i++)
+		((struct tn_storage *)graph->storages.items[i].thing)->version++;
+	tn_flags_replay(&graph->flags);
+	tn_ledger_at(runtime->ledger, tn_operation_named(runtime, "replay"))->native++;
+	return TN_OK;
+}
+
+/* In a forked child handle and memory are the parent's. */
+void tn_graph_destroy(tn_graph *graph)
+{
+	if (!graph)
+		return;
+	struct tn_graph *capture = graph->runtime->capture;
+	if (capture) {
+		graph->later = capture->later;
+		capture->later = graph;
+		return;
+	}
+	unlink_graph(graph);
+	int is_own = graph->device->fork_generation == tn_fork_generation();
+	tn_device_graph_release(graph->device, is_own ? graph->handle : NULL, graph->store);
+	tn_stepped_release(&graph->stepped);
+	tn_flags_release(&graph->flags);
+	release_all(&graph->storages);
+	release_all(&graph->others);
+	tn_mem_free(graph);
+}

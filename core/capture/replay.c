@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A step is a copy of one call's arguments, with the arrays that they point to.  Operands in x's or y's
+ * block are found by their address at the end and listed, so that a run sets those and calls.
+ */
+#include "capture/replay.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "dispatch/ledger.h"
+#include "loader/slots.h"
+
+/* ---- A replay --------------------------------------------------------------------------------*/
+
+/* What the ledger counts. */
+enum counted { NOT_COUNTED, NATIVE, LENT, COMPOSED };
+
+struct step {
+	struct tn_device *device;
+	uint32_t slot; /* enum tn_slot */
+	uint32_t operation;
+	enum counted counted;
+	struct tn_call *args; /* the whole of them; NULL: nothing but a count */
+	struct tn_workspace workspace;
+};
+
+/* An operand in x's or y's block. */
+struct patch {
+	struct tn_operand *operand;
+	uint64_t distance; /* from the block's start */
+	int is_y;
+};
+
+/* What an array was like. */
+struct likeness {
+	struct tn_device *device;
+	struct tn_block block;
+	tn_dtype dtype;
+	int rank;
+	int contiguous, dense;
+	int64_t size;
+	int64_t offset;
+	int64_t shape[TN_MAX_RANK];
+	int64_t strides[TN_MAX_RANK];
+};
+
+struct tn_replay {
+	struct tn_runtime *runtime;
+	struct likeness x;
+	struct likeness y;
+	struct step *steps;
+	size_t n_steps, room_for_steps;
+	struct patch *patches;
+	size_t n_patches, room_for_patches;
+	int writes_y;
+	/* The store: blocks that are not in use while writing, all of them afterwards. */
+	struct owned {
+		struct tn_device *device;
+		struct tn_block block;
+	} * store;
+	size_t n_store, room_in_store;
+	uint64_t random; /* the random state's stream when writing began */
+	int is_spoilt;
+};
+
+static struct likeness likeness_of(const tn_array *a)
+{
+	struct likeness l = {.device = tn_array_home(a),
+			     .block = a->storage->block,
+			     .dtype = a->dtype,
+			     .rank = a->rank,
+			     .contiguous = a->contiguous,
+			     .dense = a->dense,
+			     .size = a->size,
+			     .offset = a->offset};
+	memcpy(l.shape, a->shape, sizeof(l.shape[0]) * (size_t)a->rank);
+	memcpy(l.strides, a->strides, sizeof(l.strides[0]) * (size_t)a->rank);
+	return l;
+}
+
+int tn_replay_fits(const struct tn_replay *replay, const tn_array *x)
+{
+	const struct likeness *l = &replay->x;
+	size_t n = sizeof(l->shape[0]) * (size_t)l->rank;
+	return x->runtime == replay->runtime && tn_array_home(x) == l->device &&
+	       x->dtype == l->dtype && x->rank == l->rank && !memcmp(x->shape, l->shape, n) &&
+	       !memcmp(x->strides, l->strides, n);
+}
+
+void tn_replay_destroy(struct tn_replay *replay)
+{
+	if (!replay)
+		return;
+	for (size_t i = 0; i < replay->n_steps; i++)
+		tn_mem_free(replay->steps[i].args);
+	for (size_t i = 0; i < replay->n_store; i++)
+		tn_block_give(replay->store[i].device, &replay->store[i].block);
+	tn_mem_free(replay->steps);
+	tn_mem_free(replay->patches);
+	tn_mem_free(replay->store);
+	tn_mem_free(replay);
+}
+
+static void spoil(struct tn_runtime *runtime)
+{
+	runtime->writing->is_spoilt = 1;
+}
+
+/* Room for one more of n things of that size; 0: out of memory. */
+static int grow(void **things, size_t n, size_t *room, size_t size)
+{
+	if (n < *room)
+		return 1;
+	size_t more = *room ? 2 * *room : 16;
+	void *moved = tn_mem_realloc(*things, more, size);
+	if (!moved)
+		return 0;
+	*things = moved;
+	*room = more;
+	return 1;
+}
+
+/* ---- The store -------------------------------------------------------------------------------*/
+
+static tn_status take(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
+		      struct tn_block *block, struct tn_error_info *error)
+{
+	struct tn_replay *replay = runtime->writing;
+	for (size_t i = replay->n_store; i-- > 0;) {
+		struct owned *owned = &replay->store[i];
+		if (owned->device != device || owned->block.size < size ||
+		    owned->block.size / 2 > size)
+			continue;
+		*block = owned->block;
+		*owned = replay->store[--replay->n_store];
+		return TN_OK;
+	}
+	return tn_block_take(device, size, block, error);
+}
+
+static void give(struct tn_runtime *runtime, struct tn_device *device, const struct tn_block *block)
+{
+	struct tn_replay *replay = runtime->writing;
+	if (grow((void **)&replay->store, replay->n_store, &replay->room_in_store,
+		 sizeof(*replay->store))) {
+		replay->store[replay->n_store++] = (struct owned){device, *block};
+		return;
+	}
+	/* Its calls would find another's data there. */
+	replay->is_spoilt = 1;
+	tn_block_give(device, block);
+}
+
+/* ---- Writing ---------------------------------------------------------------------------------*/
+
+/* NULL: out of memory, and spoilt. */
+static struct step *add_step(struct tn_replay *replay)
+{
+	if (grow((void **)&replay->steps, replay->n_steps, &replay->room_for_steps,
+		 sizeof(*replay->steps)))
+		return &replay->steps[replay->n_steps++];
+	replay->is_spoilt = 1;
+	return NULL;
+}
+
+static void add_call(struct tn_runtime *runtime, uint32_t operation, uint32_t slot,
+		     struct tn_device *device, const struct tn_call *args)
+{
+	struct tn_replay *replay = runtime->writing;
+	if (!(device->description.flags & TN_DEVICE_SYNCHRONOUS))
+		replay->is_spoilt = 1;
+	struct tn_call *copy = replay->is_spoilt ? NULL : tn_slot_copy(slot, args, NULL);
+	struct step *step = copy ? add_step(replay) : NULL;
+	if (!step) {
+		tn_mem_free(copy);
+		replay->is_spoilt = 1;
+		return;
+	}
+	*step = (struct step){.device = device, .slot = slot, .operation = operation, .args = copy};
+	if (device != replay->x.device)
+		step->counted = LENT;
+	else if (!runtime->depth)
+		step->counted = NATIVE;
+	if (args->workspace)
+		step->workspace = *args->workspace;
+}
+
+static void add_count(struct tn_runtime *runtime, uint32_t operation)
+{
+	struct step *step = add_step(runtime->writing);
+	if (step)
+		*step = (struct step){.operation = operation, .counted = COMPOSED};
+}
+
+static const struct tn_observer observer = {
+	.take = take,
+	.give = give,
+	.called = add_call,
+	.composed = add_count,
+	.unrepeatable = spoil,
+};
+
+tn_status tn_replay_begin(struct tn_runtime *runtime, const tn_array *x)
+{
+	if (runtime->observer || runtime->recorder)
+		return tn_runtime_fail(runtime, TN_STATE, "replay",
+				       "a tape or another observer is recording already");
+	struct tn_replay *replay = tn_mem_zeroed(1, sizeof(*replay));
+	if (!replay)
+		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "replay",
+				       "no memory for a list of calls");
+	replay->runtime = runtime;
+	replay->x = likeness_of(x);
+	replay->random = runtime->random.stream;
+	runtime->writing = replay;
+	runtime->observer = &observer;
+	return TN_OK;
+}
+
+/* ---- The end of writing ----------------------------------------------------------------------*/
+
+static int lies_in(const struct tn_operand *operand, const struct tn_block *block)
+{
+	return operand->buffer == block->buffer && operand->offset >= block->offset &&
+	       operand->offset - block->offset < block->size;
+}
+
+static int is_in_store(const struct tn_replay *replay, const struct tn_operand *operand)
+{
+	for (size_t i = 0; i < replay->n_store; i++) {
+		if (lies_in(operand, &replay->store[i].block))
+			return 1;
+	}
+	return 0;
+}
+
+/* Looks at an operand; 0: it spoils the replay, or no memory is left for its patch. */
+static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_written)
+{
+	int is_x = lies_in(operand, &replay->x.block), is_y = lies_in(operand, &replay->y.block);
+	if (is_written && !is_y && !is_in_store(replay, operand))
+		return 0;
+	if (!is_x && !is_y)
+		return 1;
+	if (!grow((void **)&replay->patches, replay->n_patches, &replay->room_for_patches,
+		  sizeof(*replay->patches)))
+		return 0;
+	replay->writes_y |= is_written && is_y;
+	const struct tn_block *block = is_x ? &replay->x.block : &replay->y.block;
+	replay->patches[replay->n_patches++] =
+		(struct patch){operand, operand->offset - block->offset, is_y};
+	return 1;
+}
+
+static int look_at_step(struct tn_replay *replay, struct step *step)
+{
+	struct tn_slot_contents contents;
+	if (!step->args)
+		return 1;
+	/* Now that no step moves any more. */
+	if (step->args->workspace)
+		step->args->workspace = &step->workspace;
+	tn_slot_list(step->slot, step->args, &contents);
+	for (uint32_t i = 0; i < contents.n_operands; i++) {
+		if (!look_at(replay, contents.operands[i].operand,
+			     (contents.operands[i].access & TN_WRITES) != 0))
+			return 0;
+	}
+	for (uint32_t i = 0; i < contents.n_scalars; i++) {
+		if (contents.scalars[i]->on_device)
+			return 0;
+	}
+	return 1;
+}
+
+static int finish(struct tn_replay *replay, const tn_array *y)
+{
+	if (!y || replay->is_spoilt || replay->runtime->random.stream != replay->random ||
+	    !replay->n_steps)
+		return 0;
+	replay->y = likeness_of(y);
+	/* x itself, or a view of it. */
+	if (replay->y.device != replay->x.device ||
+	    replay->y.block.buffer + replay->y.block.offset ==
+		    replay->x.block.buffer + replay->x.block.offset)
+		return 0;
+	for (size_t i = 0; i < replay->n_steps; i++) {
+		if (!look_at_step(replay, &replay->steps[i]))
+			return 0;
+	}
+	/* Else y is something that was there before. */
+	return replay->writes_y;
+}
+
+struct tn_replay *tn_replay_end(struct tn_runtime *runtime, const tn_array *y)
+{
+	struct tn_replay *replay = runtime->writing;
+	runtime->writing = NULL;
+	runtime->observer = NULL;
+	if (finish(replay, y))
+		return replay;
+	tn_replay_destroy(replay);
+	return NULL;
+}
+
+/* ---- Running ---------------------------------------------------------------------------------*/
+
+/* An array like the y that was written, in new memory. */
+static tn_array *make_y(const struct tn_replay *replay)
+{
+	const struct likeness *l = &replay->y;
+	const int64_t bytes = (int64_t)l->block.size;
+	tn_array *y = tn_array_make(replay->runtime, l->device, TN_U8, 1, &bytes);
+	if (!y)
+		return NULL;
+	y->dtype = l->dtype;
+	y->rank = l->rank;
+	y->contiguous = l->contiguous;
+	y->dense = l->dense;
+	y->size = l->size;
+	y->offset = l->offset;
+	memcpy(y->shape, l->shape, sizeof(l->shape[0]) * (size_t)l->rank);
+	memcpy(y->strides, l->strides, sizeof(l->strides[0]) * (size_t)l->rank);
+	return y;
+}
+
+static void apply_patches(struct tn_replay *replay, const tn_array *x, const tn_array *y)
+{
+	for (size_t i = 0; i < replay->n_patches; i++) {
+		const struct patch *patch = &replay->patches[i];
+		const struct tn_array *home = patch->is_y ? y : x;
+		const struct tn_block *block = &home->storage->block;
+		uint64_t shift = 0;
+		/* x may be another view of its block than it was. */
+		if (!patch->is_y)
+			shift = (uint64_t)(x->offset - replay->x.offset) * tn_dtype_size(x->dtype);
+		patch->operand->buffer = block->buffer;
+		patch->operand->offset = block->offset + patch->distance + shift;
+	}
+}
+
+static void count(struct tn_runtime *runtime, const struct step *step)
+{
+	struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, step->operation);
+	row->native += step->counted == NATIVE;
+	row->lent += step->counted == LENT;
+	row->composed += step->counted == COMPOSED;
+}
+
+static tn_status run_steps(struct tn_replay *replay)
+{
+	struct tn_runtime *runtime = replay->runtime;
+	struct tn_device *device = replay->x.device;
+	tn_status status = tn_device_ready(device, &runtime->report);
+	for (size_t i = 0; i < replay->n_steps && !status; i++) {
+		const struct step *step = &replay->steps[i];
+		count(runtime, step);
+		if (!step->args)
+			continue;
+		runtime->report.status = TN_OK;
+		step->args->error = &runtime->report;
+		status = tn_slot_call(step->device->backend, step->slot, step->device->handle,
+				      step->args);
+		if (status)
+			return tn_device_answer(step->device, status, &runtime->report);
+	}
+	return status;
+}
+
+tn_array *tn_replay_run(struct tn_replay *replay, const tn_array *x)
+{
+	struct tn_runtime *runtime = replay->runtime;
+	if (tn_runtime_ready(runtime))
+		return NULL;
+	tn_array *y = make_y(replay);
+	tn_status status = runtime->report.status;
+	if (y) {
+		apply_patches(replay, x, y);
+		status = run_steps(replay);
+	}
+	if (!status && y)
+		return y;
+	tn_runtime_keep(runtime, &runtime->report);
+	tn_array_discard(y);
+	return NULL;
+}

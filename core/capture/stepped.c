@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Scalars lie in pages: a block on the device, and on the host the same bytes once
+ * for each replay of a round.  A page is uploaded whole, as far as it is used; few graphs have a second.
+ */
+#include "capture/stepped.h"
+
+#include <tenon/program.h>
+
+#include "base/bits.h"
+#include "base/memory.h"
+#include "capture/graph.h"
+
+enum { CELLS = 128, MOST_SCALARS = TN_PROGRAM_MAX_SCALARS };
+_Static_assert((int)CELLS >= (int)MOST_SCALARS, "the scalars of one program lie in one page");
+
+struct tn_stepped_entry {
+	struct tn_stepped_entry *next;
+	const struct tn_stepped_source *source;
+	struct tn_stepped_page *page;
+	uint32_t cell;
+	uint32_t n;
+	int is_counted; /* by the step that is being captured, or readied for a replay */
+	tn_dtype dtypes[MOST_SCALARS];
+	void *state;
+};
+
+struct tn_stepped_page {
+	struct tn_stepped_page *next;
+	struct tn_block block;
+	uint32_t used; /* cells */
+	uint64_t host[TN_STEPPED_ROUND][CELLS];
+};
+
+void tn_stepped_begin(struct tn_stepped *stepped, const struct tn_runtime *runtime)
+{
+	stepped->device = runtime->device;
+	stepped->random = runtime->random;
+}
+
+/* ---- Registering -----------------------------------------------------------------------------*/
+
+/* A page with room for n cells.  It is filled before the work is done, so it is none of the memory that the
+ * work itself has used so far. */
+static struct tn_stepped_page *page_for(struct tn_stepped *stepped, uint32_t n,
+					struct tn_error_info *error)
+{
+	struct tn_stepped_page *page = stepped->pages;
+	if (page && CELLS - page->used >= n)
+		return page;
+	page = tn_mem_zeroed(1, sizeof(*page));
+	if (!page) {
+		tn_fail(error, TN_OUT_OF_MEMORY, "capture", "the host has no memory left");
+		return NULL;
+	}
+	if (tn_block_take_apart(stepped->device, sizeof(page->host[0]), &page->block, error)) {
+		tn_mem_free(page);
+		return NULL;
+	}
+	page->next = stepped->pages;
+	stepped->pages = page;
+	return page;
+}
+
+static struct tn_stepped_entry *add_entry(struct tn_stepped *stepped,
+					  const struct tn_stepped_source *source, uint32_t n,
+					  struct tn_error_info *error)
+{
+	struct tn_stepped_page *page = page_for(stepped, n, error);
+	struct tn_stepped_entry *entry = page ? tn_mem_zeroed(1, sizeof(*entry)) : NULL;
+	if (!page)
+		return NULL;
+	if (entry && source->size)
+		entry->state = tn_mem_zeroed(1, source->size);
+	if (!entry || (source->size && !entry->state)) {
+		tn_mem_free(entry);
+		tn_fail(error, TN_OUT_OF_MEMORY, "capture", "the host has no memory left");
+		return NULL;
+	}
+	entry->source = source;
+	entry->page = page;
+	entry->cell = page->used;
+	entry->n = n;
+	entry->is_counted = 1;
+	page->used += n;
+	if (stepped->last)
+		stepped->last->next = entry;
+	else
+		stepped->first = entry;
+	stepped->last = entry;
+	return entry;
+}
+
+static void place(struct tn_stepped_entry *entry, struct tn_scalar *scalars)
+{
+	const struct tn_block *block = &entry->page->block;
+	for (uint32_t i = 0; i < entry->n; i++) {
+		entry->dtypes[i] = scalars[i].dtype;
+		scalars[i] = (struct tn_scalar){.dtype = scalars[i].dtype,
+						.on_device = 1,
+						.buffer = block->buffer,
+						.offset = block->offset +
+							  (entry->cell + i) * sizeof(uint64_t)};
+	}
+}
+
+tn_status tn_stepped_add(struct tn_runtime *runtime, struct tn_device *device,
+			 const struct tn_stepped_source *source, uint32_t n,
+			 struct tn_scalar *scalars, void **state)
+{
+	struct tn_stepped *stepped = runtime->capture ? &runtime->capture->stepped : NULL;
+	*state = NULL;
+	if (!stepped)
+		return TN_OK;
+	if (device != stepped->device)
+		return tn_fail(
+			&runtime->report, TN_NOT_CAPTURABLE, "capture",
+			"work on %s is captured, and what changes from step to step is on %s",
+			stepped->device->name, device->name);
+	struct tn_stepped_entry *entry = add_entry(stepped, source, n, &runtime->report);
+	if (!entry)
+		return runtime->report.status;
+	place(entry, scalars);
+	*state = entry->state;
+	return TN_OK;
+}
+
+/* ---- Random numbers --------------------------------------------------------------------------*/
+
+static void draw(struct tn_runtime *runtime, struct tn_scalar scalars[2])
+{
+	scalars[0].bits = runtime->random.seed;
+	scalars[1].bits = runtime->random.stream++;
+}
+
+static tn_status draw_next(struct tn_runtime *runtime, void *state, struct tn_scalar *scalars)
+{
+	(void)state;
+	draw(runtime, scalars);
+	return TN_OK;
+}
+
+tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
+			    struct tn_scalar scalars[2])
+{
+	/* The graph itself puts the random state back. */
+	static const struct tn_stepped_source source = {.next = draw_next};
+	void *state;
+	scalars[0] = scalars[1] = (struct tn_scalar){.dtype = TN_I64};
+	draw(runtime, scalars);
+	return tn_stepped_add(runtime, device, &source, 2, scalars, &state);
+}
+
+tn_status tn_stepped_drawn(struct tn_runtime *runtime, struct tn_random_state before,
+			   tn_status status)
+{
+	if (status && !runtime->capture)
+		runtime->random = before;
+	return status;
+}
+
+/* ---- Replaying -------------------------------------------------------------------------------*/
+
+static tn_status ask(struct tn_stepped_entry *entry, struct tn_runtime *runtime, uint64_t turn)
+{
+	struct tn_scalar scalars[MOST_SCALARS] = {{0}};
+	for (uint32_t i = 0; i < entry->n; i++)
+		scalars[i].dtype = entry->dtypes[i];
+	tn_status status = entry->source->next(runtime, entry->state, scalars);
+	if (status)
+		return status;
+	entry->is_counted = 1;
+	for (uint32_t i = 0; i < entry->n; i++)
+		bits_store(&entry->page->host[turn][entry->cell + i],
+			   tn_dtype_size(scalars[i].dtype), scalars[i].bits);
+	return TN_OK;
+}
+
+static tn_status upload(const struct tn_stepped *stepped, struct tn_runtime *runtime, uint64_t turn)
+{
+	tn_status status = TN_OK;
+	for (struct tn_stepped_page *page = stepped->pages; page && !status; page = page->next)
+		status = tn_device_upload_later(stepped->device, &page->block, 0, page->host[turn],
+						page->used * sizeof(uint64_t), &runtime->report);
+	return status;
+}
+
+tn_status tn_stepped_next(struct tn_stepped *stepped, struct tn_runtime *runtime)
+{
+	uint64_t turn = stepped->n_replays % TN_STEPPED_ROUND;
+	tn_status status = TN_OK;
+	stepped->random = runtime->random;
+	for (struct tn_stepped_entry *entry = stepped->first; entry; entry = entry->next)
+		entry->is_counted = 0;
+	if (!stepped->first)
+		return TN_OK;
+	if (stepped->n_replays && !turn)
+		status = tn_device_sync(stepped->device, &runtime->report);
+	for (struct tn_stepped_entry *entry = stepped->first; entry && !status; entry = entry->next)
+		status = ask(entry, runtime, turn);
+	if (status)
+		return status;
+	stepped->n_replays++;
+	return upload(stepped, runtime, turn);
+}
+
+void tn_stepped_take_back(struct tn_stepped *stepped, struct tn_runtime *runtime)
+{
+	runtime->random = stepped->random;
+	for (struct tn_stepped_entry *entry = stepped->first; entry; entry = entry->next) {
+		if (entry->is_counted && entry->source->take_back)
+			entry->source->take_back(entry->state);
+		entry->is_counted = 0;
+	}
+}
+
+void tn_stepped_release(struct tn_stepped *stepped)
+{
+	while (stepped->first) {
+		struct tn_stepped_entry *entry = stepped->first;
+		stepped->first = entry->next;
+		if (entry->source->release)
+			entry->source->release(entry->state);
+		tn_mem_free(entry->state);
+		tn_mem_free(entry);
+	}
+	while (stepped->pages) {
+		struct tn_stepped_page *page = stepped->pages;
+		stepped->pages = page->next;
+		tn_block_give(stepped->device, &page->block);
+		tn_mem_free(page);
+	}
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The ledger.  It shows only the rows of operations that ran.
+ */
+#include "dispatch/ledger.h"
+
+#include <string.h>
+
+#include "array/runtime.h"
+#include "base/memory.h"
+
+enum { MORE_ROWS = 32 };
+
+struct tn_ledger *tn_ledger_create(void)
+{
+	struct tn_ledger *ledger = tn_mem_zeroed(1, sizeof(*ledger));
+	if (!ledger)
+		return NULL;
+	ledger->n = TN_OPERATIONS;
+	ledger->capacity = TN_OPERATIONS + MORE_ROWS;
+	ledger->entries = tn_mem_zeroed(ledger->capacity, sizeof(*ledger->entries));
+	if (!ledger->entries) {
+		tn_mem_free(ledger);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < ledger->n; i++)
+		ledger->entries[i].row.operation = tn_operation_names[i];
+	return ledger;
+}
+
+void tn_ledger_destroy(struct tn_ledger *ledger)
+{
+	if (!ledger)
+		return;
+	tn_mem_free(ledger->entries);
+	tn_mem_free(ledger);
+}
+
+/* Most names are the same pointer every time: compare those before any text. */
+static uint32_t find(const struct tn_ledger *ledger, const char *name)
+{
+	for (uint32_t i = TN_OPERATIONS; i < ledger->n; i++) {
+		if (ledger->entries[i].row.operation == name)
+			return i;
+	}
+	for (uint32_t i = 0; i < ledger->n; i++) {
+		if (strcmp(ledger->entries[i].row.operation, name) == 0)
+			return i;
+	}
+	return ledger->n;
+}
+
+uint32_t tn_operation_named(struct tn_runtime *runtime, const char *name)
+{
+	struct tn_ledger *ledger = runtime->ledger;
+	uint32_t i = find(ledger, name);
+	if (i < ledger->n)
+		return i;
+	if (ledger->n == ledger->capacity) {
+		uint32_t capacity = ledger->capacity + MORE_ROWS;
+		void *more = tn_mem_realloc(ledger->entries, capacity, sizeof(*ledger->entries));
+		if (!more)
+			return TN_DO_MAP;
+		ledger->entries = more;
+		ledger->capacity = capacity;
+	}
+	memset(&ledger->entries[i], 0, sizeof(ledger->entries[i]));
+	ledger->entries[i].row.operation = name;
+	ledger->n++;
+	return i;
+}
+
+static int has_run(const struct tn_ledger_row *row)
+{
+	return (row->native | row->lent | row->composed | row->host) != 0;
+}
+
+size_t tn_ledger_count(const tn_context *context)
+{
+	const struct tn_ledger *ledger = context->runtime.ledger;
+	size_t n = 0;
+	for (uint32_t i = 0; i < ledger->n; i++)
+		n += (size_t)has_run(&ledger->entries[i].row);
+	return n;
+}
+
+tn_status tn_ledger_get(const tn_context *context, size_t index, struct tn_ledger_row *row)
+{
+	const struct tn_ledger *ledger = context->runtime.ledger;
+	for (uint32_t i = 0; i < ledger->n; i++) {
+		if (has_run(&ledger->entries[i].row) && index-- == 0) {
+			*row = ledger->entries[i].row;
+			return TN_OK;
+		}
+	}
+	return TN_INVALID_ARGUMENT;
+}
+
+void tn_ledger_reset(tn_context *context)
+{
+	struct tn_ledger *ledger = tn_runtime_of(context)->ledger;
+	for (uint32_t i = 0; i < ledger->n; i++) {
+		const char *name = ledger->entries[i].row.operation;
+		memset(&ledger->entries[i], 0, sizeof(ledger->entries[i]));
+		ledger->entries[i].row.operation = name;
+	}
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The operations that the array layer knows, by number: what the ledger counts, what errors name, and
+ * for operations that work element by element their programs.
+ */
+#ifndef TN_DISPATCH_OPERATIONS_H
+#define TN_DISPATCH_OPERATIONS_H
+
+#include <stdint.h>
+
+/* Element operations come first: they have a program. */
+enum tn_operation {
+	TN_DO_ADD,
+	TN_DO_SUBTRACT,
+	TN_DO_MULTIPLY,
+	TN_DO_DIVIDE,
+	TN_DO_POWER,
+	TN_DO_MAXIMUM,
+	TN_DO_MINIMUM,
+	TN_DO_EQUAL,
+	TN_DO_NOT_EQUAL,
+	TN_DO_LESS,
+	TN_DO_LESS_EQUAL,
+	TN_DO_GREATER,
+	TN_DO_GREATER_EQUAL,
+	TN_DO_WHERE,
+	TN_DO_NEGATIVE,
+	TN_DO_ABS,
+	TN_DO_SIGN,
+	TN_DO_SQUARE,
+	TN_DO_SQRT,
+	TN_DO_EXP,
+	TN_DO_LOG,
+	TN_DO_SIN,
+	TN_DO_COS,
+	TN_DO_TANH,
+	TN_DO_ERF,
+	TN_DO_SIGMOID,
+	TN_DO_RELU,
+	TN_DO_RELU6,
+	TN_DO_SILU,
+	TN_DO_HARDSWISH,
+	TN_DO_GELU,
+	TN_DO_GELU_TANH,
+	TN_DO_FLOOR,
+	TN_DO_CEIL,
+	TN_DO_ROUND,
+	TN_DO_AFFINE,
+	TN_DO_COPY,
+	TN_ELEMENT_OPERATIONS,
+
+	TN_DO_FILL = TN_ELEMENT_OPERATIONS,
+	TN_DO_MAP,
+	TN_DO_RANDOM,
+	TN_DO_SUM,
+	TN_DO_MEAN,
+	TN_DO_PROD,
+	TN_DO_MAX,
+	TN_DO_MIN,
+	TN_DO_ARGMAX,
+	TN_DO_ARGMIN,
+	TN_DO_LOGSUMEXP,
+	TN_DO_MATMUL,
+	TN_DO_TAKE,
+	TN_DO_SCATTER_ADD,
+	TN_DO_TAKE_ALONG_AXIS,
+	TN_DO_SORT,
+	TN_DO_ARGSORT,
+	TN_DO_TOPK,
+	TN_DO_CUMSUM,
+	TN_DO_CUMPROD,
+	TN_DO_CUMMAX,
+	TN_DO_CUMMIN,
+	TN_DO_CONV2D,
+	TN_DO_CONV2D_INPUT_GRADIENT,
+	TN_DO_CONV2D_WEIGHT_GRADIENT,
+	TN_DO_CONV2D_PREPACK,
+	TN_DO_EPILOGUE,
+	TN_DO_POOL2D,
+	TN_DO_POOL2D_BACKWARD,
+	TN_DO_BATCH_NORM,
+	TN_DO_BATCH_NORM_BACKWARD,
+	TN_DO_LAYER_NORM,
+	TN_DO_LAYER_NORM_BACKWARD,
+	TN_DO_GROUP_NORM,
+	TN_DO_GROUP_NORM_BACKWARD,
+	TN_DO_SOFTMAX,
+	TN_DO_SOFTMAX_BACKWARD,
+	TN_DO_CROSS_ENTROPY,
+	TN_DO_CROSS_ENTROPY_BACKWARD,
+	TN_OPERATIONS,
+};
+
+/* "add", "conv2d_input_gradient": for ever valid. */
+extern const char *const tn_operation_names[TN_OPERATIONS];
+
+/* Differentiable with f'(f(x)) = f'(x): the gradient may read the output instead of the input. */
+#define TN_BY_OUTPUT 2
+
+/* An element operation's program over the inputs x, y, c (where: x is the condition) and the scalars
+ * a, b; `on_integers` is used when no input is floating, unless it is NULL. */
+struct tn_element_operation {
+	const char *text;
+	const char *on_integers;
+	uint32_t n_inputs;
+	uint32_t n_scalars;
+	int typed_from;     /* the input from which the result's dtype follows: 1 for where */
+	int differentiable; /* 0, 1, or TN_BY_OUTPUT */
+};
+
+extern const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS];
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The cache of programs: an open hash table over {text, names, dtypes}.  The key is one string of
+ * bytes, so equality is a comparison of memory.
+ */
+#include "dispatch/programs.h"
+
+#include <string.h>
+
+#include "array/runtime.h"
+#include "base/dtype.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "program/hash.h"
+
+struct tn_program_entry {
+	uint64_t hash;
+	size_t n_key;
+	char *key;
+	struct tn_program *program;
+};
+
+enum { FIRST_SLOTS = 256 };
+
+struct tn_program_cache *tn_programs_create(void)
+{
+	struct tn_program_cache *cache = tn_mem_zeroed(1, sizeof(*cache));
+	if (!cache)
+		return NULL;
+	cache->n_slots = FIRST_SLOTS;
+	cache->slots = tn_mem_zeroed(cache->n_slots, sizeof(*cache->slots));
+	if (!cache->slots) {
+		tn_mem_free(cache);
+		return NULL;
+	}
+	return cache;
+}
+
+static void destroy_entry(struct tn_program_entry *entry)
+{
+	if (!entry)
+		return;
+	tn_program_destroy(entry->program);
+	tn_mem_free(entry->key);
+	tn_mem_free(entry);
+}
+
+void tn_programs_destroy(struct tn_program_cache *cache)
+{
+	if (!cache)
+		return;
+	for (uint32_t i = 0; i < cache->n_slots; i++)
+		destroy_entry(cache->slots[i]);
+	tn_mem_free(cache->slots);
+	tn_mem_free(cache);
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------*/
+
+static void add_list(struct tn_text *key, uint32_t n, const char *const *names,
+		     const tn_dtype *dtypes)
+{
+	tn_text_append(key, (const char *)&n, sizeof(n));
+	for (uint32_t i = 0; i < n; i++) {
+		tn_dtype dtype = dtypes ? dtypes[i] : 0;
+		tn_text_append(key, names[i], strlen(names[i]) + 1);
+		tn_text_append(key, (const char *)&dtype, sizeof(dtype));
+	}
+}
+
+static void make_key(struct tn_text *key, const char *text, const struct tn_program_names *names)
+{
+	tn_text_init(key);
+	tn_text_append(key, text, strlen(text) + 1);
+	add_list(key, names->n_inputs, names->inputs, names->input_dtypes);
+	add_list(key, names->n_scalars, names->scalars, names->scalar_dtypes);
+	add_list(key, names->n_outputs, names->outputs, names->output_dtypes);
+}
+
+/* ---- The table -------------------------------------------------------------------------------*/
+
+static uint32_t slot_of(const struct tn_program_cache *cache, uint64_t hash, const char *key,
+			size_t n_key)
+{
+	uint32_t i = (uint32_t)hash & (cache->n_slots - 1);
+	while (cache->slots[i]) {
+		const struct tn_program_entry *entry = cache->slots[i];
+		if (entry->hash == hash && entry->n_key == n_key &&
+		    memcmp(entry->key, key, n_key) == 0)
+			break;
+		i = (i + 1) & (cache->n_slots - 1);
+	}
+	return i;
+}
+
+/* Keeps the table at most half full, so that a search ends. */
+static tn_status make_room(struct tn_program_cache *cache)
+{
+	struct tn_program_entry **old = cache->slots;
+	uint32_t n_old = cache->n_slots;
+	if (cache->n_entries + 1 <= n_old / 2)
+		return TN_OK;
+	cache->slots = tn_mem_zeroed((size_t)n_old * 2, sizeof(*old));
+	if (!cache->slots) {
+		cache->slots = old;
+		return TN_OUT_OF_MEMORY;
+	}
+	cache->n_slots = n_old * 2;
+	for (uint32_t i = 0; i < n_old; i++) {
+		if (old[i])
+			cache->slots[slot_of(cache, old[i]->hash, old[i]->key, old[i]->n_key)] =
+				old[i];
+	}
+	tn_mem_free(old);
+	return TN_OK;
+}
+
+/* Takes `program` and `key` over, on success. */
+static tn_status add_entry(struct tn_program_cache *cache, uint64_t hash, struct tn_text *key,
+			   struct tn_program *program)
+{
+	struct tn_program_entry *entry = tn_mem_alloc(sizeof(*entry));
+	if (!entry || make_room(cache)) {
+		tn_mem_free(entry);
+		return TN_OUT_OF_MEMORY;
+	}
+	entry->hash = hash;
+	entry->n_key = key->length;
+	entry->key = tn_text_take(key);
+	entry->program = program;
+	cache->slots[slot_of(cache, hash, entry->key, entry->n_key)] = entry;
+	cache->n_entries++;
+	return TN_OK;
+}
+
+static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
+{
+	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, operation,
+		       "the host has no memory left for a program");
+}
+
+/* Finds or parses; `keep` says whether a new one is cached, else *temporary gets it. */
+static tn_status get(struct tn_runtime *runtime, const char *operation, const char *text,
+		     const struct tn_program_names *names, int keep, int *is_new,
+		     const struct tn_program **result, struct tn_program **temporary)
+{
+	struct tn_program_cache *cache = runtime->programs;
+	struct tn_program *program = NULL;
+	struct tn_text key;
+	uint64_t hash[2];
+	uint32_t slot;
+	tn_status status = TN_OK;
+	make_key(&key, text, names);
+	if (key.failed) {
+		status = no_memory(runtime, operation);
+		goto done;
+	}
+	tn_hash_bytes(key.data, key.length, hash);
+	slot = slot_of(cache, hash[0], key.data, key.length);
+	*is_new = !cache->slots[slot];
+	if (!*is_new) {
+		*result = cache->slots[slot]->program;
+		goto done;
+	}
+	status = tn_program_parse(text, names, &program, &runtime->report);
+	if (status)
+		goto done;
+	if (!keep) {
+		*temporary = program;
+	} else if (add_entry(cache, hash[0], &key, program)) {
+		tn_program_destroy(program);
+		status = no_memory(runtime, operation);
+		goto done;
+	}
+	*result = program;
+done:
+	tn_text_release(&key);
+	return status;
+}
+
+tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
+			  const struct tn_program_names *names, const struct tn_program **program)
+{
+	int is_new;
+	return get(runtime, operation, text, names, 1, &is_new, program, NULL);
+}
+
+tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
+				const struct tn_program_names *names,
+				const struct tn_program **program, struct tn_program **temporary)
+{
+	struct tn_program_cache *cache = runtime->programs;
+	int keep = runtime->recorder || cache->n_users < TN_PROGRAMS_OF_USERS;
+	int is_new = 0;
+	tn_status status;
+	*temporary = NULL;
+	status = get(runtime, "map", text, names, keep, &is_new, program, temporary);
+	if (!status && is_new && keep)
+		cache->n_users++;
+	return status;
+}
+
+/* ---- Programs of the library -----------------------------------------------------------------*/
+
+static const char *const input_names[TN_PROGRAM_MAX_INPUTS] = {"x", "y", "c", "d",
+							       "e", "f", "g", "h"};
+static const char *const scalar_names[TN_SHORT_SCALARS] = {"a", "b", "s", "t", "u", "v", "p", "q"};
+static const char *const output_names[TN_PROGRAM_MAX_OUTPUTS] = {"out0", "out1", "out2", "out3"};
+
+static tn_status element(struct tn_runtime *runtime, enum tn_operation operation,
+			 const tn_dtype *dtypes, const struct tn_program **program)
+{
+	const struct tn_element_operation *element = &tn_element_operations[operation];
+	static const tn_dtype inferred[TN_PROGRAM_MAX_SCALARS];
+	const char *text = element->text;
+	int any_floating = 0;
+	struct tn_program_names names = {
+		.struct_size = sizeof(names),
+		.n_inputs = element->n_inputs,
+		.n_scalars = element->n_scalars,
+		.inputs = input_names,
+		.input_dtypes = dtypes,
+		.scalars = scalar_names,
+		.scalar_dtypes = inferred,
+	};
+	for (uint32_t i = 0; i < element->n_inputs; i++) {
+		any_floating |= tn_is_floating(dtypes[i]);
+		if (tn_is_complex(dtypes[i]))
+			return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
+				       "input %u is %s: complex numbers have no programs", i,
+				       tn_dtype_name(dtypes[i]));
+	}
+	if (!any_floating && element->on_integers)
+		text = element->on_integers;
+	return tn_programs_get(runtime, tn_operation_names[operation], text, &names, program);
+}
+
+tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
+			      const tn_dtype *dtypes, const struct tn_program **program)
+{
+	uint32_t n = tn_element_operations[operation].n_inputs;
+	const struct tn_program **same = &runtime->programs->same[operation][dtypes[0] & 15];
+	tn_status status;
+	for (uint32_t i = 1; i < n; i++) {
+		if (dtypes[i] != dtypes[0])
+			return element(runtime, operation, dtypes, program);
+	}
+	if (!*same) {
+		status = element(runtime, operation, dtypes, program);
+		if (status)
+			return status;
+		*same = *program;
+	}
+	*program = *same;
+	return TN_OK;
+}
+
+tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,
+			    const struct tn_short_program *shorthand, const tn_dtype *dtypes,
+			    const struct tn_program **program)
+{
+	tn_dtype scalar_dtype = shorthand->scalar_dtype, scalar_dtypes[TN_SHORT_SCALARS];
+	struct tn_program_names names = {
+		.struct_size = sizeof(names),
+		.n_inputs = shorthand->n_inputs,
+		.n_scalars = shorthand->n_scalars,
+		.n_outputs = shorthand->n_outputs,
+		.inputs = input_names,
+		.input_dtypes = dtypes,
+		.scalars = scalar_names,
+		.scalar_dtypes = scalar_dtypes,
+		.outputs = output_names,
+	};
+	for (uint32_t i = 0; i < shorthand->n_inputs && !shorthand->scalar_dtype; i++) {
+		if (dtypes[i] == TN_F64)
+			scalar_dtype = TN_F64;
+	}
+	for (uint32_t i = 0; i < shorthand->n_scalars; i++)
+		scalar_dtypes[i] = scalar_dtype ? scalar_dtype : TN_F32;
+	return tn_programs_get(runtime, operation, shorthand->text, &names, program);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Decides and counts.  A composition's own steps are not counted as operations of the program, but
+ * for those that leave the device.
+ */
+#include "dispatch/route.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "array/array.h"
+#include "dispatch/ledger.h"
+#include "dispatch/programs.h"
+
+double tn_route_clock(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static const char *name_of(const struct tn_route *route)
+{
+	return tn_ledger_at(route->runtime->ledger, route->operation)->operation;
+}
+
+/* ---- One slot --------------------------------------------------------------------------------*/
+
+/* Would the device do it, and with what workspace?  Asks without wanting a text; when the answer is an
+ * error, asks again for its text. */
+static tn_status ask(struct tn_route *route, struct tn_device *device,
+		     struct tn_workspace *workspace)
+{
+	struct tn_call *call = route->call;
+	uint32_t flags = call->flags;
+	tn_status status;
+	call->flags |= TN_DRY_RUN;
+	call->error = NULL;
+	call->workspace = workspace;
+	status = tn_slot_call(device->backend, route->slot, device->handle, call);
+	if (status && status != TN_UNSUPPORTED) {
+		call->error = &route->runtime->report;
+		tn_error_reset(call->error);
+		status = tn_slot_call(device->backend, route->slot, device->handle, call);
+	}
+	call->flags = flags;
+	call->workspace = NULL;
+	return status;
+}
+
+/* Calls that are recorded keep their workspace. */
+static tn_status take_scratch(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
+			      struct tn_block *block, struct tn_error_info *error)
+{
+	const struct tn_observer *observer = runtime->observer;
+	if (observer && observer->take)
+		return observer->take(runtime, device, size, block, error);
+	return tn_scratch_take(device, size, block, error);
+}
+
+static void give_scratch(struct tn_runtime *runtime, struct tn_device *device,
+			 const struct tn_block *block)
+{
+	const struct tn_observer *observer = runtime->observer;
+	if (observer && observer->give)
+		observer->give(runtime, device, block);
+	else
+		tn_scratch_give(device, block);
+}
+
+/* Takes the preferred workspace, capped, or the least when that is not to be had. */
+static tn_status take_workspace(struct tn_runtime *runtime, struct tn_device *device,
+				struct tn_workspace *workspace, struct tn_block *block,
+				struct tn_error_info *error)
+{
+	uint64_t size = workspace->preferred;
+	if (size > TN_WORKSPACE_CAP)
+		size = TN_WORKSPACE_CAP;
+	if (size < workspace->minimum)
+		size = workspace->minimum;
+	block->size = 0;
+	if (!size)
+		return TN_OK;
+	if (take_scratch(runtime, device, size, block, error)) {
+		size = workspace->minimum;
+		block->size = 0;
+		if (!size)
+			return TN_OK;
+		tn_status status = take_scratch(runtime, device, size, block, error);
+		if (status)
+			return status;
+	}
+	workspace->buffer = block->buffer;
+	workspace->offset = block->offset;
+	workspace->size = size;
+	return TN_OK;
+}
+
+/* Calls the entry with what the arguments hold now. */
+static inline tn_status enter(struct tn_route *route, struct tn_device *device)
+{
+	struct tn_runtime *runtime = route->runtime;
+	tn_status status;
+	route->call->error = &runtime->report;
+	runtime->report.status = TN_OK;
+	status = tn_slot_call(device->backend, route->slot, device->handle, route->call);
+	const struct tn_observer *observer = runtime->observer;
+	if (!status && observer && observer->called)
+		observer->called(runtime, route->operation, route->slot, device, route->call);
+	return status;
+}
+
+/* Asks how much workspace the call wants, takes that and calls.  Apart, so that calls that need none do
+ * not pay for its frame. */
+static __attribute__((noinline)) tn_status enter_with_workspace(struct tn_route *route,
+								struct tn_device *device, int asks)
+{
+	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+	struct tn_block block;
+	tn_status status = ask(route, device, &workspace);
+	if (!tn_slots[route->slot].asks)
+		workspace.preferred = workspace.minimum;
+	if (status && !asks)
+		return TN_UNSUPPORTED;
+	if (!status)
+		status = take_workspace(route->runtime, device, &workspace, &block,
+					&route->runtime->report);
+	if (status)
+		return status;
+	if (!asks && !block.size) /* the call was made without, and refused */
+		return TN_UNSUPPORTED;
+	if (!asks)
+		device->asks |= UINT64_C(1) << route->slot;
+	route->call->workspace = block.size ? &workspace : NULL;
+	status = enter(route, device);
+	route->call->workspace = NULL;
+	if (block.size)
+		give_scratch(route->runtime, device, &block);
+	return status;
+}
+
+/* An entry that refuses has done nothing: most are called without asking, and asked when they refuse,
+ * for perhaps they lack nothing but workspace. */
+static inline tn_status run_native(struct tn_route *route, struct tn_device *device)
+{
+	const uint64_t bit = UINT64_C(1) << route->slot;
+	int asks = tn_slots[route->slot].asks || (device->asks & bit);
+	tn_status status = TN_UNSUPPORTED;
+	if (!(device->backend->native & bit))
+		return TN_UNSUPPORTED;
+	if (!asks)
+		status = enter(route, device);
+	if (status == TN_UNSUPPORTED)
+		status = enter_with_workspace(route, device, asks);
+	if (status && status != TN_UNSUPPORTED)
+		return tn_device_answer(device, status, &route->runtime->report);
+	route->runtime->report.status = TN_OK;
+	return status;
+}
+
+tn_status tn_route_native(struct tn_route *route, struct tn_device *device)
+{
+	return run_native(route, device);
+}
+
+/* ---- The steps -------------------------------------------------------------------------------*/
+
+/* Host-memory devices work on each other's arrays; before another reads, the owner's work is done. */
+static tn_status settle(struct tn_route *route)
+{
+	struct tn_device *device = route->device;
+	if (device->description.flags & TN_DEVICE_SYNCHRONOUS)
+		return TN_OK;
+	return tn_device_sync(device, &route->runtime->report);
+}
+
+static tn_status run_lent(struct tn_route *route)
+{
+	struct tn_runtime *runtime = route->runtime;
+	if (!route->device->host_memory || route->device == runtime->reference)
+		return TN_UNSUPPORTED;
+	for (size_t i = 0; i < runtime->n_lenders; i++) {
+		struct tn_device *lender = runtime->lenders[i];
+		tn_status status;
+		if (lender == route->device || lender == runtime->reference ||
+		    lender->backend == route->device->backend || !lender->handle ||
+		    !tn_backend_has(lender->backend, route->slot))
+			continue;
+		status = settle(route);
+		if (!status)
+			status = tn_route_native(route, lender);
+		if (!status && !(lender->description.flags & TN_DEVICE_SYNCHRONOUS))
+			status = tn_device_sync(lender, &runtime->report);
+		if (status != TN_UNSUPPORTED)
+			return status;
+	}
+	return TN_UNSUPPORTED;
+}
+
+/* Can the device, or a lender, run that slot on a small call of that dtype? */
+static int can(struct tn_route *route, enum tn_slot slot, struct tn_call *call)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_route probe = {.runtime = runtime,
+				 .device = route->device,
+				 .operation = route->operation,
+				 .slot = slot,
+				 .call = call};
+	for (size_t i = 0; i <= runtime->n_lenders; i++) {
+		struct tn_device *device = i ? runtime->lenders[i - 1] : route->device;
+		struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+		if (i && (!route->device->host_memory || device == runtime->reference ||
+			  !device->handle))
+			continue;
+		if (tn_backend_has(device->backend, slot) &&
+		    ask(&probe, device, &workspace) == TN_OK)
+			return 1;
+	}
+	return 0;
+}
+
+static void small_operand(struct tn_operand *operand, tn_dtype dtype, uint32_t rank)
+{
+	memset(operand, 0, sizeof(*operand));
+	operand->dtype = dtype;
+	operand->rank = rank;
+	for (uint32_t i = 0; i < rank; i++) {
+		operand->shape[i] = 4;
+		operand->strides[i] = i + 1 == rank ? 1 : 4;
+	}
+}
+
+static int can_map(struct tn_route *route, const struct tn_program *copy)
+{
+	struct tn_operand operand;
+	struct tn_map_args args = {.call = {.struct_size = sizeof(args)},
+				   .program = copy,
+				   .inputs = &operand,
+				   .outputs = &operand};
+	small_operand(&operand, route->dtype, 1);
+	return can(route, TN_SLOT_MAP, &args.call);
+}
+
+static int can_reduce(struct tn_route *route, const struct tn_program *copy)
+{
+	struct tn_operand input, output;
+	struct tn_reduce_args args = {.call = {.struct_size = sizeof(args)},
+				      .prologue = copy,
+				      .inputs = &input,
+				      .outputs = &output,
+				      .n_reduced = 1,
+				      .n_values = 1,
+				      .combiners = {TN_REDUCE_SUM}};
+	small_operand(&input, route->dtype, 2);
+	small_operand(&output, route->dtype, 1);
+	return can(route, TN_SLOT_REDUCE, &args.call);
+}
+
+static int can_matmul(struct tn_route *route)
+{
+	struct tn_matmul_args args = {.call = {.struct_size = sizeof(args)}, .alpha = 1};
+	small_operand(&args.a, route->dtype, 2);
+	args.b = args.c = args.a;
+	return can(route, TN_SLOT_MATMUL, &args.call);
+}
+
+static int can_compose(struct tn_route *route)
+{
+	const struct tn_program *copy;
+	if (!route->compose || route->runtime->fallback == TN_FALLBACK_NATIVE)
+		return 0;
+	if (tn_programs_element(route->runtime, TN_DO_COPY, &route->dtype, &copy))
+		return 0;
+	return (!(route->needs & TN_NEEDS_MAP) || can_map(route, copy)) &&
+	       (!(route->needs & TN_NEEDS_REDUCE) || can_reduce(route, copy)) &&
+	       (!(route->needs & TN_NEEDS_MATMUL) || can_matmul(route));
+}
+
+/* An error that a step has kept becomes this operation's, and is the caller's to keep. */
+static tn_status adopt(struct tn_route *route, tn_status status)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_error_info inner = runtime->error.status ? runtime->error : runtime->report;
+	if (!inner.status)
+		inner.status = status == TN_PENDING_ERROR ? TN_INTERNAL : status;
+	tn_error_reset(&runtime->error);
+	tn_fail(&runtime->report, inner.status, name_of(route), "composed: %.40s: %.400s",
+		inner.operation, inner.text);
+	runtime->report.native_code = inner.native_code;
+	return inner.status;
+}
+
+static tn_status run_composed(struct tn_route *route)
+{
+	struct tn_runtime *runtime = route->runtime;
+	const struct tn_recorder *recorder = runtime->recorder;
+	tn_context *context = runtime->context;
+	tn_status status;
+	tn_error_reset(&runtime->report);
+	status = tn_scope_begin(context);
+	if (status)
+		return adopt(route, status);
+	runtime->recorder = NULL;
+	runtime->depth++;
+	status = route->compose(route->argument);
+	runtime->depth--;
+	runtime->recorder = recorder;
+	if (!status && runtime->error.status)
+		status = runtime->error.status;
+	tn_scope_end(context, NULL);
+	return status ? adopt(route, status) : TN_OK;
+}
+
+static void warn(struct tn_route *route)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_ledger_entry *entry = &runtime->ledger->entries[route->operation];
+	if (runtime->fallback != TN_FALLBACK_WARN || entry->warned)
+		return;
+	entry->warned = 1;
+	tn_log_format(runtime->logger, TN_LOG_WARNING, "route",
+		      "%s runs on the host: %s cannot do it", name_of(route), route->device->name);
+}
+
+static tn_status run_host(struct tn_route *route, uint64_t *bytes_moved)
+{
+	struct tn_runtime *runtime = route->runtime;
+	const char *mode = runtime->fallback == TN_FALLBACK_NATIVE ? "native" : "error";
+	tn_status status;
+	if (runtime->fallback == TN_FALLBACK_NATIVE || runtime->fallback == TN_FALLBACK_ERROR)
+		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
+			       "%s cannot do it, and TENON_FALLBACK=%s forbids the rest of the way",
+			       route->device->name, mode);
+	if (route->device == runtime->reference)
+		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
+			       "%s, the last resort, cannot do it", route->device->name);
+	status = tn_route_host(route, bytes_moved);
+	if (status == TN_UNSUPPORTED)
+		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
+			       "neither %s nor %s can do it", route->device->name,
+			       runtime->reference->name);
+	if (!status)
+		warn(route);
+	return status;
+}
+
+/* What follows when the native slot has refused; apart for the same reason. */
+static __attribute__((noinline)) tn_status run_without_native(struct tn_route *route)
+{
+	struct tn_ledger *ledger = route->runtime->ledger;
+	double start = tn_route_clock();
+	uint64_t bytes_moved = 0;
+	tn_status status = run_lent(route);
+	if (!status) {
+		tn_ledger_at(ledger, route->operation)->lent++;
+	} else if (status == TN_UNSUPPORTED && can_compose(route)) {
+		status = run_composed(route);
+		if (!status && !route->runtime->depth) {
+			tn_ledger_at(ledger, route->operation)->composed++;
+			if (route->runtime->observer && route->runtime->observer->composed)
+				route->runtime->observer->composed(route->runtime,
+								   route->operation);
+		}
+	} else if (status == TN_UNSUPPORTED) {
+		tn_observe_unrepeatable(route->runtime);
+		status = run_host(route, &bytes_moved);
+		if (!status)
+			tn_ledger_at(ledger, route->operation)->host++;
+	}
+	tn_ledger_at(ledger, route->operation)->bytes_moved += bytes_moved;
+	tn_ledger_at(ledger, route->operation)->seconds += tn_route_clock() - start;
+	return status;
+}
+
+static inline tn_status try_native(struct tn_route *route)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_ledger_row *row;
+	double start = 0;
+	tn_status status = tn_device_ready(route->device, &runtime->report);
+	if (status)
+		return status;
+	route->call->flags |= runtime->call_flags;
+	if (runtime->ledger_time)
+		start = tn_route_clock();
+	status = run_native(route, route->device);
+	if (status || runtime->depth)
+		return status;
+	row = tn_ledger_at(runtime->ledger, route->operation);
+	row->native++;
+	/* What is captured has not run. */
+	if (!runtime->ledger_time || runtime->capture)
+		return TN_OK;
+	status = settle(route);
+	row->seconds += tn_route_clock() - start;
+	return status;
+}
+
+tn_status tn_route_try(struct tn_route *route)
+{
+	return try_native(route);
+}
+
+tn_status tn_route_run(struct tn_route *route)
+{
+	tn_status status = try_native(route);
+	return status == TN_UNSUPPORTED ? run_without_native(route) : status;
+}

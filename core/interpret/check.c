@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Everything that can be wrong with the arguments of a call, found before anything is read or
+ * written.  Addresses are taken on trust, apart from NULL and alignment.
+ */
+#include "interpret/plan.h"
+
+#include <string.h>
+
+#include "base/dtype.h"
+
+tn_status tn_check_call(const void *theirs, void *own, size_t own_size, const char *operation)
+{
+	const struct tn_call *call = theirs;
+	if (!call)
+		return TN_INVALID_ARGUMENT;
+	size_t size = call->struct_size;
+	if (size < sizeof(*call))
+		return TN_INVALID_ARGUMENT;
+	if (!tn_arguments_fit(theirs, own_size))
+		return tn_fail(call->error, TN_UNSUPPORTED, operation,
+			       "the arguments have fields that this version does not know");
+	memcpy(own, theirs, size < own_size ? size : own_size);
+	if (size < own_size)
+		memset((char *)own + size, 0, own_size - size);
+	if (call->flags & ~TN_KNOWN_FLAGS || call->flags & TN_ACCUMULATE)
+		return tn_fail(call->error, TN_UNSUPPORTED, operation,
+			       "flags 0x%x: only dry run, async and deterministic are known here",
+			       (unsigned)call->flags);
+	if (call->workspace && TN_HAS_FIELD(struct tn_workspace, call->workspace, preferred)) {
+		call->workspace->minimum = 0;
+		call->workspace->preferred = 0;
+	}
+	return TN_OK;
+}
+
+const struct tn_block_kernels *tn_check_kernels(const struct tn_block_kernels *theirs,
+						struct tn_block_kernels *own)
+{
+	if (!theirs || theirs->struct_size >= sizeof(*own))
+		return theirs;
+	memset(own, 0, sizeof(*own));
+	memcpy(own, theirs, theirs->struct_size);
+	return own;
+}
+
+tn_status tn_check_program(const struct tn_program *program, const struct tn_call *call,
+			   const char *operation)
+{
+	if (!program)
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation, "no program");
+	if (program->n_inputs > TN_PROGRAM_MAX_INPUTS || program->n_outputs == 0 ||
+	    program->n_outputs > TN_PROGRAM_MAX_OUTPUTS ||
+	    program->n_scalars > TN_PROGRAM_MAX_SCALARS ||
+	    program->n_constants > TN_PROGRAM_MAX_CONSTANTS || program->n_instructions == 0 ||
+	    program->n_instructions > TN_PROGRAM_MAX_INSTRUCTIONS)
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+			       "a program of %u inputs, %u outputs, %u scalars, %u constants and "
+			       "%u instructions is outside the limits",
+			       program->n_inputs, program->n_outputs, program->n_scalars,
+			       program->n_constants, program->n_instructions);
+	if (!program->instructions || !program->outputs ||
+	    (program->n_constants && !program->constants))
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+			       "a program without instructions, outputs or constants");
+	return TN_OK;
+}
+
+static int is_storage_dtype(tn_dtype dtype)
+{
+	return tn_compute_dtype(dtype) != 0;
+}
+
+/* The sizes of a shape can be multiplied, and no axis is empty. */
+static tn_status check_lengths(const struct tn_operand *operand, const char *role, unsigned number,
+			       const struct tn_call *call, const char *operation)
+{
+	int64_t count = 1;
+	for (unsigned d = 0; d < operand->rank; d++) {
+		int64_t length = operand->shape[d];
+		if (length < 1)
+			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				       "%s %u: axis %u has length %lld", role, number, d,
+				       (long long)length);
+		if (__builtin_mul_overflow(count, length, &count))
+			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				       "%s %u has more elements than can be counted", role, number);
+	}
+	return TN_OK;
+}
+
+tn_status tn_check_operand(const struct tn_operand *operand, const char *role, unsigned number,
+			   int is_output, const struct tn_call *call, const char *operation)
+{
+	if (!is_storage_dtype(operand->dtype))
+		return tn_fail(call->error, TN_UNSUPPORTED, operation,
+			       "%s %u: dtype %d is none that programs read and write", role, number,
+			       (int)operand->dtype);
+	if (operand->rank > TN_MAX_RANK)
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+			       "%s %u: rank %u, at most %d is possible", role, number,
+			       operand->rank, TN_MAX_RANK);
+	tn_status status = check_lengths(operand, role, number, call, operation);
+	if (status)
+		return status;
+	uint64_t address = operand->buffer + operand->offset;
+	if (!operand->buffer && !(call->flags & TN_DRY_RUN))
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation, "%s %u has no buffer",
+			       role, number);
+	if (address % tn_dtype_size(operand->dtype))
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+			       "%s %u: its address is no multiple of its element's size", role,
+			       number);
+	for (unsigned d = 0; is_output && d < operand->rank; d++) {
+		if (operand->strides[d] == 0 && operand->shape[d] != 1)
+			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				       "%s %u: stride 0 on axis %u would write an element twice",
+				       role, number, d);
+	}
+	return TN_OK;
+}
+
+tn_status tn_check_shape(const struct tn_operand *operand, const struct tn_operand *model,
+			 unsigned rank, const char *role, unsigned number,
+			 const struct tn_call *call, const char *operation)
+{
+	for (unsigned d = 0; d < rank; d++) {
+		if (operand->shape[d] != model->shape[d])
+			return tn_fail(call->error, TN_SHAPE, operation,
+				       "%s %u: axis %u has length %lld, expected %lld", role,
+				       number, d, (long long)operand->shape[d],
+				       (long long)model->shape[d]);
+	}
+	return TN_OK;
+}
+
+tn_status tn_check_scalars(const struct tn_scalar *scalars, uint32_t n, const struct tn_call *call,
+			   const char *operation)
+{
+	if (n && !scalars)
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+			       "the program has %u scalars, none are given", n);
+	for (uint32_t s = 0; s < n; s++) {
+		const struct tn_scalar *scalar = &scalars[s];
+		if (!is_storage_dtype(scalar->dtype))
+			return tn_fail(call->error, TN_UNSUPPORTED, operation,
+				       "scalar %u: dtype %d is none that programs read", s,
+				       (int)scalar->dtype);
+		if (scalar->on_device > 1)
+			return tn_fail(call->error, TN_UNSUPPORTED, operation,
+				       "scalar %u: on_device is %u", s, scalar->on_device);
+		if (scalar->on_device && !scalar->buffer && !(call->flags & TN_DRY_RUN))
+			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				       "scalar %u has no buffer", s);
+	}
+	return TN_OK;
+}

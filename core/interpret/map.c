@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * map: one walk over the tiles of the outputs' shape.
+ */
+#include "interpret/interpret.h"
+
+#include <stdatomic.h>
+
+#include "base/threads.h"
+#include "interpret/plan.h"
+
+/* Work is measured in additions of one element.  A piece for a thread has at least PIECE of it; less
+ * than two pieces stay with the caller. */
+#define PIECE 65536
+/* At most so many pieces, so that what each begins with is seldom done. */
+#define MOST_PIECES 256
+/* From so many bytes of operands on, operands are larger than the caches. */
+#define STREAM_BYTES (UINT64_C(48) << 20)
+
+/* Blocks of operands larger than the caches, in programs of few steps and of many. */
+#define LARGE_BLOCK 512
+#define SHORT_BLOCK 128
+#define FEW_STEPS 16
+
+/* Of tiles that read columns: few columns, for each lies on a page of its own. */
+#define TRANSPOSED_WIDTH 8
+
+struct plan {
+	struct tn_nest nest;
+	struct tn_tile tile;
+	struct tn_walk walk;
+	struct tn_code code;
+	int transposed;            /* an input is contiguous along the tile's y axis */
+	unsigned level_x, level_y; /* of the walk: where the tile is along its axes */
+	int large;                 /* operands are larger than the caches */
+};
+
+static const char operation[] = "map";
+
+static tn_status check(const struct tn_map_args *args)
+{
+	const struct tn_call *call = &args->call;
+	const struct tn_program *program = args->program;
+	tn_status status = tn_check_program(program, call, operation);
+	if (status)
+		return status;
+	if (!args->outputs || (program->n_inputs && !args->inputs))
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation, "no operands");
+	for (uint32_t k = 0; k < program->n_inputs + program->n_outputs; k++) {
+		int is_output = k >= program->n_inputs;
+		uint32_t number = is_output ? k - program->n_inputs : k;
+		const char *role = is_output ? "output" : "input";
+		const struct tn_operand *operand =
+			is_output ? &args->outputs[number] : &args->inputs[number];
+		status = tn_check_operand(operand, role, number, is_output, call, operation);
+		if (status)
+			return status;
+		if (operand->rank != args->outputs[0].rank)
+			return tn_fail(call->error, TN_SHAPE, operation,
+				       "%s %u has rank %u, output 0 has rank %u", role, number,
+				       operand->rank, args->outputs[0].rank);
+		status = tn_check_shape(operand, args->outputs, operand->rank, role, number, call,
+					operation);
+		if (status)
+			return status;
+	}
+	return tn_check_scalars(args->scalars, program->n_scalars, call, operation);
+}
+
+static void make_nest(struct plan *plan, const struct tn_map_args *args)
+{
+	const struct tn_program *program = args->program;
+	struct tn_nest *nest = &plan->nest;
+	struct tn_code *code = &plan->code;
+	unsigned rank = args->outputs[0].rank;
+	nest->rank = nest->n_kept = rank;
+	nest->n_views = 0;
+	for (unsigned d = 0; d < rank; d++)
+		nest->length[d] = args->outputs[0].shape[d];
+	for (unsigned j = 0; j < program->n_outputs; j++)
+		code->output_view[j] = (uint8_t)tn_nest_add_operand(nest, &args->outputs[j]);
+	for (unsigned k = 0; k < program->n_inputs; k++)
+		code->input_view[k] = (uint8_t)tn_nest_add_operand(nest, &args->inputs[k]);
+	tn_code_add_indices(code, nest, rank);
+	/* The first output decides the order: writes cost more than reads. */
+	tn_nest_simplify(nest, 0, 1, 1);
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* An axis other than x along which an input that is strided along x is contiguous; -1: none. */
+static int transposed_axis(const struct tn_nest *nest, int x)
+{
+	for (unsigned v = 0; v < nest->n_views; v++) {
+		const struct tn_view *view = &nest->view[v];
+		if (!view->dtype || view->stride[x] == (int64_t)view->size || !view->stride[x])
+			continue;
+		for (int d = 0; d < x; d++) {
+			if (view->stride[d] == (int64_t)view->size && nest->length[d] >= 4)
+				return d;
+		}
+	}
+	return -1;
+}
+
+/* The length of equal parts of a row: about a block, or a whole row where there is room for it. */
+static int64_t part_of(int64_t length, int64_t block, int64_t room)
+{
+	if (length <= block || (length <= room && length < 3 * block))
+		return length;
+	int64_t parts = (length + block - 1) / block;
+	return ((length + parts - 1) / parts + 15) & ~15;
+}
+
+/* Tiles are long rows; short rows come several at a time, and where an input is transposed tiles are
+ * narrow and high. */
+static void choose_tile(struct plan *plan, int64_t block, int64_t room)
+{
+	const struct tn_nest *nest = &plan->nest;
+	struct tn_tile *tile = &plan->tile;
+	*tile = (struct tn_tile){.x = (int)nest->rank - 1, .y = -1};
+	tile->length_x = tile->length_y = tile->tx = tile->ty = 1;
+	plan->transposed = 0;
+	if (tile->x < 0)
+		return;
+	tile->length_x = nest->length[tile->x];
+	tile->tx = part_of(tile->length_x, block, room);
+	int across = nest->rank > 1 ? transposed_axis(nest, tile->x) : -1;
+	if (across >= 0) {
+		plan->transposed = 1;
+		tile->y = across;
+		tile->tx = smaller(tile->length_x, TRANSPOSED_WIDTH);
+		block = room;
+	} else if (nest->rank > 1 && tile->length_x <= block / 2) {
+		tile->y = tile->x - 1;
+	}
+	if (tile->y >= 0) {
+		tile->length_y = nest->length[tile->y];
+		tile->ty = smaller(tile->length_y, block / tile->tx);
+	}
+}
+
+/* Tiles that read columns go along those first, so that they stay on the pages that are at hand. */
+static void make_walk(struct plan *plan)
+{
+	const struct tn_nest *nest = &plan->nest;
+	const struct tn_tile *tile = &plan->tile;
+	struct tn_walk *walk = &plan->walk;
+	uint64_t across = (uint64_t)((tile->length_x + tile->tx - 1) / tile->tx);
+	uint64_t down = (uint64_t)((tile->length_y + tile->ty - 1) / tile->ty);
+	walk->n_levels = 0;
+	walk->n_views = nest->n_views;
+	plan->level_x = plan->transposed;
+	plan->level_y = !plan->transposed;
+	if (plan->transposed)
+		tn_walk_add(walk, nest, down, tile->y, tile->ty);
+	tn_walk_add(walk, nest, across, tile->x, tile->tx);
+	if (!plan->transposed)
+		tn_walk_add(walk, nest, down, tile->y, tile->ty);
+	for (int d = (int)nest->rank - 1; d >= 0; d--) {
+		if (d != tile->x && d != tile->y)
+			tn_walk_add(walk, nest, (uint64_t)nest->length[d], d, 1);
+	}
+}
+
+static int is_large(const struct plan *plan)
+{
+	uint64_t bytes = 0, n = tn_nest_count(&plan->nest, 0, plan->nest.rank);
+	for (unsigned v = 0; v < plan->nest.n_views; v++) {
+		if (plan->nest.view[v].dtype)
+			bytes += n * plan->nest.view[v].size;
+	}
+	return bytes >= STREAM_BYTES;
+}
+
+/* The elements of a block that keep all registers in the first cache. */
+static int64_t room_of(const struct tn_code *code)
+{
+	int64_t n = TN_ARENA_BYTES / (int64_t)(code->n_live * code->width) & ~15;
+	return n < 16 ? 16 : smaller(n, TN_MAX_BLOCK);
+}
+
+/* The elements of a block: as many as there is room for; but operands that come from memory want short blocks where there are many steps: the processor then computes one step while the
+ * next ones wait for memory, as far as it looks ahead. */
+static int64_t block_of(const struct tn_code *code, int64_t room, int large)
+{
+	int64_t most = !large ? TN_MAX_BLOCK : code->cost < FEW_STEPS ? LARGE_BLOCK : SHORT_BLOCK;
+	return smaller(room, most);
+}
+
+/* Orders writes past the caches before whatever tells another thread that they are done. */
+static void fence(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_sfence();
+#endif
+	atomic_thread_fence(memory_order_release);
+}
+
+static void run_tiles(void *argument, uint64_t begin, uint64_t end)
+{
+	const struct plan *plan = argument;
+	const struct tn_tile *tile = &plan->tile;
+	_Alignas(64) unsigned char arena[TN_ARENA_LIMIT];
+	uint64_t position[TN_MAX_RANK + 2];
+	struct tn_machine machine;
+	uint64_t *address = tn_machine_address(&machine);
+	for (unsigned v = 0; v < plan->nest.n_views; v++)
+		address[v] = plan->nest.view[v].start;
+	tn_walk_seek(&plan->walk, begin, position, address);
+	tn_machine_init(&machine, &plan->code, arena, (size_t)(tile->tx * tile->ty));
+	tn_machine_prepare(&machine, (size_t)tile->tx, (size_t)tile->ty);
+	for (uint64_t t = begin; t < end; t++) {
+		if (t > begin)
+			tn_walk_advance(&plan->walk, position, address);
+		int64_t nx = smaller(tile->tx,
+				     tile->length_x - (int64_t)position[plan->level_x] * tile->tx);
+		int64_t ny = smaller(tile->ty,
+				     tile->length_y - (int64_t)position[plan->level_y] * tile->ty);
+		tn_machine_run(&machine, (size_t)nx, (size_t)ny);
+	}
+	if (plan->large)
+		fence();
+}
+
+static void run(struct tn_threads *threads, struct plan *plan)
+{
+	uint64_t tiles = tn_walk_total(&plan->walk);
+	uint64_t work = (uint64_t)(plan->tile.tx * plan->tile.ty) * plan->code.cost;
+	uint64_t grain = (PIECE + work - 1) / work;
+	if (grain < tiles / MOST_PIECES)
+		grain = tiles / MOST_PIECES;
+	if (tiles < 2 * grain)
+		run_tiles(plan, 0, tiles);
+	else
+		tn_parallel_for(threads, tiles, grain, run_tiles, plan);
+}
+
+tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args *theirs,
+			   const struct tn_block_kernels *their_kernels)
+{
+	struct tn_map_args args;
+	struct tn_block_kernels table;
+	struct plan plan;
+	const struct tn_block_kernels *kernels = tn_check_kernels(their_kernels, &table);
+	tn_status status = tn_check_call(theirs, &args, sizeof(args), operation);
+	if (!status)
+		status = check(&args);
+	if (!status)
+		status = tn_code_scan(&plan.code, args.program, args.scalars, kernels,
+				      args.outputs[0].rank, &args.call, operation);
+	if (status || args.call.flags & TN_DRY_RUN)
+		return status;
+	if (tn_small_map(&plan.code, &args))
+		return TN_OK;
+	make_nest(&plan, &args);
+	tn_code_analyse(&plan.code, &plan.nest);
+	plan.large = is_large(&plan);
+	int64_t room = room_of(&plan.code);
+	choose_tile(&plan, block_of(&plan.code, room, plan.large), room);
+	make_walk(&plan);
+	tn_code_emit(&plan.code, &(struct tn_emit){&plan.nest, &plan.tile, &plan.walk, plan.large});
+	tn_code_evaluate(&plan.code, &plan.nest);
+	run(threads, &plan);
+	return TN_OK;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * reduce: the whole of a call.
+ */
+#include "interpret/interpret.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "interpret/reduce.h"
+
+static const char operation[] = "reduce";
+
+static tn_status run(struct tn_threads *threads, struct tn_reduce_plan *plan,
+		     const struct tn_call *call)
+{
+	uint64_t tasks = plan->n_groups * plan->n_chunks, work = tn_reduce_work(plan) / tasks + 1;
+	uint64_t grain = (PIECE + work - 1) / work;
+	plan->partial = NULL;
+	if (plan->n_chunks > 1) {
+		plan->partial_bytes = (size_t)plan->group * 16 * plan->n_values;
+		plan->partial = tn_mem_aligned((size_t)tasks * plan->partial_bytes, 64);
+		if (!plan->partial)
+			return tn_fail(call->error, TN_OUT_OF_MEMORY, operation,
+				       "no memory for %llu partial results of %zu bytes",
+				       (unsigned long long)tasks, plan->partial_bytes);
+	}
+	tn_parallel_for(tasks < 2 * grain ? NULL : threads, tasks,
+			tasks < 2 * grain ? tasks : grain, tn_reduce_tasks, plan);
+	if (plan->partial)
+		tn_reduce_join_chunks(plan);
+	tn_mem_free(plan->partial);
+	return TN_OK;
+}
+
+static tn_status scan(struct tn_reduce_plan *plan, const struct tn_reduce_args *args,
+		      const struct tn_block_kernels *kernels)
+{
+	unsigned rank = args->inputs[0].rank;
+	const struct tn_program *epilogue = args->epilogue;
+	tn_status status = tn_code_scan(&plan->prologue, args->prologue, args->scalars, kernels,
+					rank, &args->call, operation);
+	if (status)
+		return status;
+	plan->n_values = args->n_values;
+	for (uint32_t v = 0; v < plan->n_values; v++)
+		plan->accumulator[v].combiner = args->combiners[v];
+	if (!epilogue)
+		epilogue = tn_reduce_identity(plan);
+	return tn_code_scan(&plan->epilogue, epilogue, args->epilogue_scalars, kernels,
+			    rank - args->n_reduced, &args->call, operation);
+}
+
+/* Everything from the accumulators to the steps. */
+static void prepare(struct tn_reduce_plan *plan, const struct tn_reduce_args *args,
+		    const struct tn_block_kernels *kernels)
+{
+	for (uint32_t v = 0; v < plan->n_values; v++)
+		tn_reduce_make_accumulator(plan, v, kernels);
+	tn_reduce_make_nest(plan, args);
+	tn_reduce_choose_axes(plan);
+	plan->prologue.keeps_outputs = 1;
+	for (uint32_t v = 0; v < plan->n_values && !plan->folds; v++) {
+		if (plan->accumulator[v].levels > 1)
+			plan->prologue.summed |= 1u << v;
+	}
+	tn_code_analyse(&plan->prologue, &plan->nest);
+	tn_code_analyse(&plan->epilogue, &plan->nest);
+	tn_reduce_choose_tile(plan);
+	tn_code_emit(&plan->prologue,
+		     &(struct tn_emit){&plan->nest, &plan->tile, &plan->reduced, 0});
+	tn_code_emit(&plan->epilogue,
+		     &(struct tn_emit){&plan->nest, &plan->result, &plan->kept, 0});
+}
+
+tn_status tn_interpret_reduce(struct tn_threads *threads, const struct tn_reduce_args *theirs,
+			      const struct tn_block_kernels *their_kernels)
+{
+	struct tn_reduce_args args;
+	struct tn_block_kernels table;
+	struct tn_reduce_plan plan;
+	const struct tn_block_kernels *kernels = tn_check_kernels(their_kernels, &table);
+	tn_status status = tn_check_call(theirs, &args, sizeof(args), operation);
+	if (!status)
+		status = tn_reduce_check(&args);
+	if (!status)
+		status = scan(&plan, &args, kernels);
+	if (status || args.call.flags & TN_DRY_RUN)
+		return status;
+	prepare(&plan, &args, kernels);
+	tn_code_evaluate(&plan.prologue, &plan.nest);
+	tn_code_evaluate(&plan.epilogue, &plan.nest);
+	return run(threads, &plan, &args.call);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Copies, conversions and fills.  A copy within one dtype asks the backend's copy slot and is composed
+ * as the program `z = x`; a conversion is that program.  Complex arrays, which have no programs, are
+ * moved as pairs of real numbers.
+ */
+#include <string.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "dispatch/ledger.h"
+#include "dispatch/operand.h"
+#include "dispatch/route.h"
+#include "ops/layout.h"
+#include "ops/map.h"
+#include "program/cast.h"
+
+/* ---- Complex numbers as pairs ----------------------------------------------------------------*/
+
+/* A view of the real numbers of a complex array: one more axis, of length 2. */
+static tn_array *as_pairs(struct tn_runtime *runtime, const tn_array *a)
+{
+	int64_t shape[TN_MAX_RANK], strides[TN_MAX_RANK];
+	tn_array *pairs;
+	if (a->rank == TN_MAX_RANK) {
+		tn_fail(&runtime->report, TN_UNSUPPORTED, "copy",
+			"a complex array of rank %d has no room for its pairs", a->rank);
+		return NULL;
+	}
+	for (int i = 0; i < a->rank; i++) {
+		shape[i] = a->shape[i];
+		strides[i] = 2 * a->strides[i];
+	}
+	shape[a->rank] = 2;
+	strides[a->rank] = 1;
+	pairs = tn_array_view(a, a->rank + 1, shape, strides, 2 * a->offset);
+	if (pairs)
+		pairs->dtype = a->dtype == TN_C64 ? TN_F32 : TN_F64;
+	return pairs;
+}
+
+static tn_status copy_pairs(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+			    const tn_array *a)
+{
+	tn_array *to = as_pairs(runtime, out), *from = as_pairs(runtime, a);
+	tn_status status = runtime->report.status;
+	if (to && from)
+		status = tn_copy_run(runtime, operation, to, from);
+	tn_array_discard(from);
+	tn_array_discard(to);
+	return status;
+}
+
+static tn_status fill_pairs(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+			    double value)
+{
+	tn_array *pairs = as_pairs(runtime, out), *real;
+	tn_status status;
+	if (!pairs)
+		return runtime->report.status;
+	status = tn_fill_run(runtime, operation, pairs, 0);
+	real = tn_array_view(pairs, out->rank, pairs->shape, pairs->strides, pairs->offset);
+	if (!real)
+		status = runtime->report.status;
+	if (!status && value != 0)
+		status = tn_fill_run(runtime, operation, real, value);
+	tn_array_discard(real);
+	tn_array_discard(pairs);
+	return status;
+}
+
+/* ---- Copies ----------------------------------------------------------------------------------*/
+
+struct copy {
+	struct tn_runtime *runtime;
+	uint32_t operation;
+	tn_array *out;
+	const tn_array *a;
+};
+
+/* The program z = x; counted by whoever calls it. */
+static tn_status map_copy(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+			  const tn_array *a)
+{
+	struct tn_map_run run = {.operation = operation, .inputs = &a, .outputs = &out};
+	tn_status status = tn_programs_element(runtime, TN_DO_COPY, &a->dtype, &run.program);
+	return status ? status : tn_map_run(runtime, &run);
+}
+
+static tn_status compose_copy(void *argument)
+{
+	const struct copy *copy = argument;
+	return map_copy(copy->runtime, copy->operation, copy->out, copy->a);
+}
+
+static tn_status route_copy(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+			    const tn_array *a)
+{
+	struct tn_copy_args args;
+	struct tn_operand *all[] = {&args.output, &args.input};
+	struct copy copy = {runtime, operation, out, a};
+	struct tn_route route = {.runtime = runtime,
+				 .device = tn_array_home(out),
+				 .operation = operation,
+				 .slot = TN_SLOT_COPY,
+				 .call = &args.call};
+	args.call = (struct tn_call){.struct_size = sizeof(args)};
+	tn_operand_of(&args.output, out);
+	tn_operand_broadcast(&args.input, a, out->rank, out->shape);
+	tn_operands_sort(all, 2, 0, 0, args.output.rank);
+	tn_operands_merge(all, 2, 0, args.output.rank);
+	if (!tn_is_complex(out->dtype)) {
+		route.compose = compose_copy;
+		route.argument = &copy;
+		route.needs = TN_NEEDS_MAP;
+		route.dtype = out->dtype;
+	}
+	return tn_route_run(&route);
+}
+
+static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, const tn_array *out,
+			    const tn_array *a)
+{
+	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
+	int64_t shape[TN_MAX_RANK];
+	int rank = out->rank;
+	tn_status status = tn_array_writable(runtime, name, out);
+	if (status)
+		return status;
+	memcpy(shape, out->shape, sizeof(shape));
+	if (!tn_shape_broadcast(&rank, shape, a->rank, a->shape) ||
+	    !tn_shape_equal(rank, shape, out->rank, out->shape))
+		return tn_fail(&runtime->report, TN_SHAPE, name,
+			       "shape %s does not broadcast to %s", tn_array_text(a, found),
+			       tn_array_text(out, expected));
+	if (tn_is_complex(out->dtype) != tn_is_complex(a->dtype) ||
+	    (tn_is_complex(a->dtype) && a->dtype != out->dtype))
+		return tn_fail(&runtime->report, TN_DTYPE, name, "%s is not converted to %s",
+			       tn_dtype_name(a->dtype), tn_dtype_name(out->dtype));
+	return TN_OK;
+}
+
+tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+		      const tn_array *a)
+{
+	tn_array *apart = NULL;
+	tn_status status = check_copy(runtime, operation, out, a);
+	if (status || !out->size)
+		return status;
+	if (tn_array_overlap(out, a) == TN_OVERLAP_PARTIAL) {
+		apart = tn_array_compact(runtime, a);
+		if (!apart)
+			return runtime->report.status;
+		a = apart;
+	}
+	if (tn_is_complex(a->dtype)) {
+		/* The slot moves bits; a backend that does not know the type moves pairs. */
+		status = route_copy(runtime, operation, out, a);
+		if (status == TN_UNSUPPORTED)
+			status = copy_pairs(runtime, operation, out, a);
+		else
+			tn_array_touch(out);
+	} else if (a->dtype == out->dtype) {
+		status = route_copy(runtime, operation, out, a);
+		tn_array_touch(out);
+	} else {
+		status = map_copy(runtime, operation, out, a);
+	}
+	tn_array_discard(apart);
+	return status;
+}
+
+tn_array *tn_array_compact(struct tn_runtime *runtime, const tn_array *a)
+{
+	tn_array *copy = tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape);
+	if (copy && tn_copy_run(runtime, TN_DO_COPY, copy, a)) {
+		tn_array_discard(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+/* ---- Fills -----------------------------------------------------------------------------------*/
+
+struct fill {
+	struct tn_runtime *runtime;
+	uint32_t operation;
+	tn_array *out;
+	double value;
+};
+
+/* The scalar has the output's own compute type, since an i64 holds what an f32 cannot. */
+static tn_status compose_fill(void *argument)
+{
+	const struct fill *fill = argument;
+	struct tn_scalar value = tn_scalar_of(tn_compute_dtype(fill->out->dtype), fill->value);
+	const struct tn_short_program text = {"z = a", 0, 1, 0, value.dtype};
+	struct tn_map_run run = {
+		.operation = fill->operation, .outputs = &fill->out, .scalars = &value};
+	tn_status status = tn_programs_short(fill->runtime, "fill", &text, NULL, &run.program);
+	return status ? status : tn_map_run(fill->runtime, &run);
+}
+
+tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out, double value)
+{
+	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	struct fill fill = {runtime, operation, out, value};
+	struct tn_fill_args args;
+	struct tn_operand *all[] = {&args.output};
+	struct tn_route route = {.runtime = runtime,
+				 .device = tn_array_home(out),
+				 .operation = operation,
+				 .slot = TN_SLOT_FILL,
+				 .call = &args.call,
+				 .compose = compose_fill,
+				 .argument = &fill,
+				 .needs = TN_NEEDS_MAP,
+				 .dtype = out->dtype};
+	tn_status status = tn_array_writable(runtime, name, out);
+	if (status || !out->size)
+		return status;
+	if (tn_is_complex(out->dtype))
+		return fill_pairs(runtime, operation, out, value);
+	args.call = (struct tn_call){.struct_size = sizeof(args)};
+	args.value = tn_scalar_of(out->dtype, value);
+	tn_operand_of(&args.output, out);
+	tn_operands_sort(all, 1, 0, 0, args.output.rank);
+	tn_operands_merge(all, 1, 0, args.output.rank);
+	status = tn_route_run(&route);
+	if (!status)
+		tn_array_touch(out);
+	return status;
+}
+
+/* ---- Public functions ------------------------------------------------------------------------*/
+
+tn_array *tn_array_copied(const tn_array *a, tn_array *out, const char *operation)
+{
+	struct tn_runtime *runtime = a->runtime;
+	struct tn_record record = {.kind = TN_RECORD_COPY, .operation = operation};
+	tn_status status = out ? tn_copy_run(runtime, TN_DO_COPY, out, a) : runtime->report.status;
+	if (!status && tn_is_floating(out->dtype))
+		status = tn_record_made(runtime, &record, 1, &a, out);
+	return tn_end(runtime, status, out);
+}
+
+tn_array *tn_astype(const tn_array *a, tn_dtype dtype)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "astype");
+	if (!runtime)
+		return NULL;
+	if (!tn_dtype_size(dtype)) {
+		tn_runtime_fail(runtime, TN_DTYPE, "astype", "dtype: %d is no element type", dtype);
+		return NULL;
+	}
+	return tn_array_copied(a, tn_array_make_like(a, dtype), "astype");
+}
+
+tn_array *tn_copy(const tn_array *a)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "copy");
+	if (!runtime)
+		return NULL;
+	return tn_array_copied(
+		a, tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape), "copy");
+}
+
+tn_status tn_assign(tn_array *out, const tn_array *a)
+{
+	const tn_array *both[] = {out, a};
+	tn_status status = tn_begin_into(2, both, "assign");
+	if (status)
+		return status;
+	status = tn_refuse_tracked(out->runtime, "assign", 1, &a);
+	if (!status)
+		status = tn_copy_run(out->runtime, TN_DO_COPY, out, a);
+	return tn_end_into(out->runtime, status);
+}
+
+tn_status tn_fill(tn_array *out, double value)
+{
+	const tn_array *array = out;
+	tn_status status = tn_begin_into(1, &array, "fill");
+	if (status)
+		return status;
+	return tn_end_into(out->runtime, tn_fill_run(out->runtime, TN_DO_FILL, out, value));
+}

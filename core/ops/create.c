@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * New arrays: uninitialised, filled, counted up, from the host, or random.
+ */
+#include <math.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/bits.h"
+#include "base/memory.h"
+#include "capture/stepped.h"
+#include "ops/map.h"
+#include "program/cast.h"
+
+/* An array on the current device, or NULL with the error kept. */
+static tn_array *make(struct tn_runtime *runtime, const char *operation, tn_dtype dtype, int rank,
+		      const int64_t *shape)
+{
+	int64_t size;
+	tn_array *array;
+	if (tn_runtime_ready(runtime))
+		return NULL;
+	if (tn_shape_check(runtime, operation, dtype, rank, shape, &size))
+		return tn_end(runtime, runtime->report.status, NULL);
+	array = tn_array_make(runtime, runtime->device, dtype, rank, shape);
+	return array ? array : tn_end(runtime, runtime->report.status, NULL);
+}
+
+static tn_array *filled(tn_context *context, const char *operation, tn_dtype dtype, int rank,
+			const int64_t *shape, double value)
+{
+	struct tn_runtime *runtime = tn_runtime_of(context);
+	tn_array *array = make(runtime, operation, dtype, rank, shape);
+	if (!array)
+		return NULL;
+	return tn_end(runtime, tn_fill_run(runtime, TN_DO_FILL, array, value), array);
+}
+
+tn_array *tn_empty(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape)
+{
+	return context ? make(tn_runtime_of(context), "empty", dtype, rank, shape) : NULL;
+}
+
+tn_array *tn_zeros(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape)
+{
+	return context ? filled(context, "zeros", dtype, rank, shape, 0) : NULL;
+}
+
+tn_array *tn_ones(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape)
+{
+	return context ? filled(context, "ones", dtype, rank, shape, 1) : NULL;
+}
+
+tn_array *tn_full(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape, double value)
+{
+	return context ? filled(context, "full", dtype, rank, shape, value) : NULL;
+}
+
+static tn_status upload(struct tn_runtime *runtime, tn_array *array, const void *data)
+{
+	uint64_t size = (uint64_t)array->size * tn_dtype_size(array->dtype);
+	if (!size)
+		return TN_OK;
+	tn_observe_unrepeatable(runtime);
+	return tn_device_upload(tn_array_home(array), &array->storage->block, 0, data, size,
+				&runtime->report);
+}
+
+static tn_array *from_host(tn_context *context, const char *operation, tn_dtype dtype, int rank,
+			   const int64_t *shape, const void *data)
+{
+	struct tn_runtime *runtime = tn_runtime_of(context);
+	tn_array *array = make(runtime, operation, dtype, rank, shape);
+	if (!array)
+		return NULL;
+	if (!data && array->size) {
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation, "data: is NULL");
+		tn_array_discard(array);
+		return NULL;
+	}
+	return tn_end(runtime, upload(runtime, array, data), array);
+}
+
+tn_array *tn_from_host(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape,
+		       const void *data)
+{
+	return context ? from_host(context, "from_host", dtype, rank, shape, data) : NULL;
+}
+
+tn_array *tn_scalar_f32(tn_context *context, float value)
+{
+	return context ? from_host(context, "scalar_f32", TN_F32, 0, NULL, &value) : NULL;
+}
+
+/* Element i is start + i step in f64, then converted: the same bits on every backend. */
+tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double stop, double step)
+{
+	struct tn_runtime *runtime = tn_runtime_of(context);
+	double length = ceil((stop - start) / step);
+	size_t size = tn_dtype_size(dtype);
+	unsigned char *data;
+	tn_array *array;
+	int64_t n;
+	if (!context || tn_runtime_ready(runtime))
+		return NULL;
+	if (!(length < (double)INT32_MAX * 1024) || !tn_compute_dtype(dtype)) {
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "arange",
+				"from %g to %g by %g in %s is no sequence that can be made", start,
+				stop, step, tn_dtype_name(dtype));
+		return NULL;
+	}
+	n = length > 0 ? (int64_t)length : 0;
+	data = tn_mem_alloc((size_t)n * size);
+	if (!data) {
+		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "arange",
+				"the host has no memory left for %lld elements", (long long)n);
+		return NULL;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		double value = start + (double)i * step;
+		uint64_t bits = tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(value));
+		bits_store(data + (size_t)i * size, size, bits);
+	}
+	array = from_host(context, "arange", dtype, 1, &n, data);
+	tn_mem_free(data);
+	return array;
+}
+
+/* ---- Random ----------------------------------------------------------------------------------*/
+
+/* Scalars a = seed, b = stream, and the distribution's own. */
+static tn_array *random_array(tn_context *context, const char *text, int rank, const int64_t *shape,
+			      const float parameters[4])
+{
+	static const char *const scalar_names[] = {"a", "b", "p", "q", "r", "s"};
+	static const tn_dtype scalar_dtypes[] = {TN_I64, TN_I64, TN_F32, TN_F32, TN_F32, TN_F32};
+	struct tn_program_names names = {.struct_size = sizeof(names),
+					 .n_scalars = 6,
+					 .scalars = scalar_names,
+					 .scalar_dtypes = scalar_dtypes};
+	struct tn_runtime *runtime = tn_runtime_of(context);
+	tn_array *array = make(runtime, "random", TN_F32, rank, shape);
+	struct tn_scalar scalars[6];
+	struct tn_map_run run = {.operation = TN_DO_RANDOM, .outputs = &array, .scalars = scalars};
+	tn_status status;
+	if (!array)
+		return NULL;
+	const struct tn_random_state before = runtime->random;
+	for (int i = 0; i < 4; i++)
+		scalars[2 + i] = tn_scalar_of(TN_F32, (double)parameters[i]);
+	status = tn_programs_get(runtime, "random", text, &names, &run.program);
+	if (!status)
+		status = tn_stepped_random(runtime, tn_array_home(array), scalars);
+	if (!status)
+		status = tn_map_run(runtime, &run);
+	return tn_end(runtime, tn_stepped_drawn(runtime, before, status), array);
+}
+
+/* low + (high - low) u with u of 24 bits in [0, 1).  Where rounding brings that up to high, it is the
+ * number below. */
+tn_array *tn_random_uniform(tn_context *context, int rank, const int64_t *shape, double low,
+			    double high)
+{
+	const float from = (float)low, to = (float)high;
+	const float parameters[] = {from, to - from, to, nextafterf(to, from)};
+	if (!context)
+		return NULL;
+	return random_array(context,
+			    "v = p + q * uniform(a, b, element())\n"
+			    "z = v == r ? s : v",
+			    rank, shape, parameters);
+}
+
+tn_array *tn_random_normal(tn_context *context, int rank, const int64_t *shape, double mean,
+			   double deviation)
+{
+	const float parameters[] = {(float)mean, (float)deviation, 0, 0};
+	if (!context)
+		return NULL;
+	return random_array(context, "z = p + q * normal(a, b, element())", rank, shape,
+			    parameters);
+}

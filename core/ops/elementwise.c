@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Operations element by element: each is a row of the table of operations and one program.
+ */
+#include <string.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "dispatch/ledger.h"
+#include "dispatch/operand.h"
+#include "ops/layout.h"
+#include "ops/map.h"
+
+enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
+
+/* In the order that the inputs which are not broadcast have in common. */
+static tn_array *make_in_order(struct tn_runtime *runtime, tn_dtype dtype, int rank,
+			       const int64_t *shape, uint32_t n, const tn_array *const *inputs)
+{
+	const tn_array *whole[MOST_INPUTS];
+	uint32_t n_whole = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (tn_shape_equal(inputs[i]->rank, inputs[i]->shape, rank, shape))
+			whole[n_whole++] = inputs[i];
+	}
+	if (!n_whole)
+		return tn_array_make(runtime, tn_array_home(inputs[0]), dtype, rank, shape);
+	return tn_array_make_common(runtime, dtype, rank, shape, n_whole, whole);
+}
+
+/* The output of a program over inputs: their broadcast shape, the result's type. */
+static tn_array *make_output(struct tn_runtime *runtime, const char *name,
+			     const struct tn_program *program, uint32_t n,
+			     const tn_array *const *inputs, int typed_from)
+{
+	tn_dtype dtypes[MOST_INPUTS] = {0};
+	int64_t shape[TN_MAX_RANK], size;
+	int rank = inputs[0]->rank;
+	char so_far[TN_SHAPE_TEXT], next[TN_SHAPE_TEXT];
+	tn_dtype dtype;
+	memcpy(shape, inputs[0]->shape, (size_t)rank * sizeof(*shape));
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t before[TN_MAX_RANK];
+		int before_rank = rank;
+		memcpy(before, shape, (size_t)rank * sizeof(*shape));
+		dtypes[i] = inputs[i]->dtype;
+		if (i && !tn_shape_broadcast(&rank, shape, inputs[i]->rank, inputs[i]->shape)) {
+			tn_fail(&runtime->report, TN_SHAPE, name,
+				"shapes %s and %s do not broadcast",
+				tn_shape_print(before_rank, before, so_far),
+				tn_array_text(inputs[i], next));
+			return NULL;
+		}
+	}
+	dtype = tn_result_dtype(program, 0, n - (uint32_t)typed_from, dtypes + typed_from);
+	if (tn_shape_check(runtime, name, dtype, rank, shape, &size))
+		return NULL;
+	return make_in_order(runtime, dtype, rank, shape, n, inputs);
+}
+
+static tn_array *element(enum tn_operation operation, const tn_array *const *inputs,
+			 const double *values)
+{
+	const struct tn_element_operation *row = &tn_element_operations[operation];
+	const char *name = tn_operation_names[operation];
+	struct tn_runtime *runtime = tn_begin(row->n_inputs, inputs, name);
+	struct tn_map_run run = {.operation = operation, .inputs = inputs};
+	tn_dtype dtypes[3] = {0};
+	struct tn_scalar scalars[2];
+	tn_array *out = NULL;
+	tn_status status;
+	if (!runtime)
+		return NULL;
+	for (uint32_t i = 0; i < row->n_inputs; i++)
+		dtypes[i] = inputs[i]->dtype;
+	status = tn_programs_element(runtime, operation, dtypes, &run.program);
+	if (status)
+		return tn_end(runtime, status, NULL);
+	out = make_output(runtime, name, run.program, row->n_inputs, inputs, row->typed_from);
+	if (!out)
+		return tn_end(runtime, runtime->report.status, NULL);
+	if (row->n_scalars)
+		tn_scalars_of(run.program, values, scalars);
+	run.scalars = scalars;
+	run.outputs = &out;
+	status = tn_map_run(runtime, &run);
+	if (!status && row->differentiable && runtime->recorder) {
+		struct tn_record record = {.kind = TN_RECORD_MAP,
+					   .operation = name,
+					   .program = run.program,
+					   .scalars = scalars,
+					   .output_serves = row->differentiable == TN_BY_OUTPUT};
+		status = tn_record_made(runtime, &record, row->n_inputs, inputs, out);
+	}
+	return tn_end(runtime, status, out);
+}
+
+static tn_array *unary(enum tn_operation operation, const tn_array *a)
+{
+	return element(operation, &a, NULL);
+}
+
+static tn_array *binary(enum tn_operation operation, const tn_array *a, const tn_array *b)
+{
+	const tn_array *inputs[] = {a, b};
+	return element(operation, inputs, NULL);
+}
+
+/* Nothing that the backend's call does not need: this is what dispatch costs. */
+static tn_status binary_into(enum tn_operation operation, tn_array *out, const tn_array *a,
+			     const tn_array *b)
+{
+	const tn_array *inputs[] = {a, b, out};
+	struct tn_map_run run = {.operation = operation, .inputs = inputs, .outputs = &out};
+	const char *name = tn_operation_names[operation];
+	tn_status status = tn_begin_into(3, inputs, name);
+	struct tn_runtime *runtime;
+	tn_dtype dtypes[2];
+	if (status)
+		return status;
+	runtime = out->runtime;
+	if (runtime->recorder) {
+		status = tn_refuse_tracked(runtime, name, 3, inputs);
+		if (status)
+			return tn_end_into(runtime, status);
+	}
+	dtypes[0] = a->dtype;
+	dtypes[1] = b->dtype;
+	status = tn_programs_element(runtime, operation, dtypes, &run.program);
+	if (!status)
+		status = tn_map_run(runtime, &run);
+	return status ? tn_end_into(runtime, status) : TN_OK;
+}
+
+/* ---- Public functions ------------------------------------------------------------------------*/
+
+tn_array *tn_add(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_ADD, a, b);
+}
+
+tn_array *tn_subtract(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_SUBTRACT, a, b);
+}
+
+tn_array *tn_multiply(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_MULTIPLY, a, b);
+}
+
+tn_array *tn_divide(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_DIVIDE, a, b);
+}
+
+tn_array *tn_power(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_POWER, a, b);
+}
+
+tn_array *tn_maximum(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_MAXIMUM, a, b);
+}
+
+tn_array *tn_minimum(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_MINIMUM, a, b);
+}
+
+tn_array *tn_equal(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_EQUAL, a, b);
+}
+
+tn_array *tn_not_equal(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_NOT_EQUAL, a, b);
+}
+
+tn_array *tn_less(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_LESS, a, b);
+}
+
+tn_array *tn_less_equal(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_LESS_EQUAL, a, b);
+}
+
+tn_array *tn_greater(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_GREATER, a, b);
+}
+
+tn_array *tn_greater_equal(const tn_array *a, const tn_array *b)
+{
+	return binary(TN_DO_GREATER_EQUAL, a, b);
+}
+
+tn_array *tn_where(const tn_array *condition, const tn_array *a, const tn_array *b)
+{
+	const tn_array *inputs[] = {condition, a, b};
+	return element(TN_DO_WHERE, inputs, NULL);
+}
+
+tn_status tn_add_into(tn_array *out, const tn_array *a, const tn_array *b)
+{
+	return binary_into(TN_DO_ADD, out, a, b);
+}
+
+tn_status tn_subtract_into(tn_array *out, const tn_array *a, const tn_array *b)
+{
+	return binary_into(TN_DO_SUBTRACT, out, a, b);
+}
+
+tn_status tn_multiply_into(tn_array *out, const tn_array *a, const tn_array *b)
+{
+	return binary_into(TN_DO_MULTIPLY, out, a, b);
+}
+
+tn_array *tn_negative(const tn_array *a)
+{
+	return unary(TN_DO_NEGATIVE, a);
+}
+
+tn_array *tn_abs(const tn_array *a)
+{
+	return unary(TN_DO_ABS, a);
+}
+
+tn_array *tn_sign(const tn_array *a)
+{
+	return unary(TN_DO_SIGN, a);
+}
+
+tn_array *tn_square(const tn_array *a)
+{
+	return unary(TN_DO_SQUARE, a);
+}
+
+tn_array *tn_sqrt(const tn_array *a)
+{
+	return unary(TN_DO_SQRT, a);
+}
+
+tn_array *tn_exp(const tn_array *a)
+{
+	return unary(TN_DO_EXP, a);
+}
+
+tn_array *tn_log(const tn_array *a)
+{
+	return unary(TN_DO_LOG, a);
+}
+
+tn_array *tn_sin(const tn_array *a)
+{
+	return unary(TN_DO_SIN, a);
+}
+
+tn_array *tn_cos(const tn_array *a)
+{
+	return unary(TN_DO_COS, a);
+}
+
+tn_array *tn_tanh(const tn_array *a)
+{
+	return unary(TN_DO_TANH, a);
+}
+
+tn_array *tn_erf(const tn_array *a)
+{
+	return unary(TN_DO_ERF, a);
+}
+
+tn_array *tn_sigmoid(const tn_array *a)
+{
+	return unary(TN_DO_SIGMOID, a);
+}
+
+tn_array *tn_relu(const tn_array *a)
+{
+	return unary(TN_DO_RELU, a);
+}
+
+tn_array *tn_relu6(const tn_array *a)
+{
+	return unary(TN_DO_RELU6, a);
+}
+
+tn_array *tn_silu(const tn_array *a)
+{
+	return unary(TN_DO_SILU, a);
+}
+
+tn_array *tn_hardswish(const tn_array *a)
+{
+	return unary(TN_DO_HARDSWISH, a);
+}
+
+tn_array *tn_gelu(const tn_array *a)
+{
+	return unary(TN_DO_GELU, a);
+}
+
+tn_array *tn_gelu_tanh(const tn_array *a)
+{
+	return unary(TN_DO_GELU_TANH, a);
+}
+
+tn_array *tn_floor(const tn_array *a)
+{
+	return unary(TN_DO_FLOOR, a);
+}
+
+tn_array *tn_ceil(const tn_array *a)
+{
+	return unary(TN_DO_CEIL, a);
+}
+
+tn_array *tn_round(const tn_array *a)
+{
+	return unary(TN_DO_ROUND, a);
+}
+
+tn_array *tn_affine(const tn_array *a, double alpha, double beta)
+{
+	const double values[] = {alpha, beta};
+	return element(TN_DO_AFFINE, &a, values);
+}
+
+/* ---- A user's program ------------------------------------------------------------------------*/
+
+static tn_status check_lists(struct tn_runtime *runtime, const char *text, int n_inputs,
+			     const char *const *names, int n_scalars,
+			     const char *const *scalar_names, const double *scalars)
+{
+	if (!text || n_scalars < 0 || n_scalars > TN_PROGRAM_MAX_SCALARS || !names ||
+	    (n_scalars && (!scalar_names || !scalars)))
+		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, "map",
+			       "expected a text, %d names and 0 to %d scalars with names and "
+			       "values, found %d scalars",
+			       n_inputs, TN_PROGRAM_MAX_SCALARS, n_scalars);
+	for (int i = 0; i < n_inputs; i++) {
+		if (!names[i])
+			return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, "map",
+				       "the name of input %d is NULL", i);
+	}
+	for (int i = 0; i < n_scalars; i++) {
+		if (!scalar_names[i])
+			return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, "map",
+				       "the name of scalar %d is NULL", i);
+	}
+	return TN_OK;
+}
+
+static tn_status check_axes(struct tn_runtime *runtime, const struct tn_program *program, int rank)
+{
+	for (uint32_t i = 0; i < program->n_instructions; i++) {
+		const struct tn_instruction *instruction = &program->instructions[i];
+		if (instruction->op == TN_OP_INDEX && instruction->a >= rank)
+			return tn_fail(&runtime->report, TN_SHAPE, "map",
+				       "the program asks for the index along axis %d of an array "
+				       "of rank %d",
+				       instruction->a, rank);
+	}
+	return TN_OK;
+}
+
+static int are_floating(uint32_t n, const tn_dtype *dtypes)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (tn_is_complex(dtypes[i]))
+			return 0;
+	}
+	return 1;
+}
+
+static tn_array *run_users(struct tn_runtime *runtime, const struct tn_program *program, uint32_t n,
+			   const tn_array *const *inputs, const double *values)
+{
+	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
+	struct tn_map_run run = {
+		.operation = TN_DO_MAP, .program = program, .inputs = inputs, .scalars = scalars};
+	struct tn_record record = {
+		.kind = TN_RECORD_MAP, .operation = "map", .program = program, .scalars = scalars};
+	tn_array *out = make_output(runtime, "map", program, n, inputs, 0);
+	tn_status status;
+	if (!out)
+		return NULL;
+	tn_scalars_of(program, values, scalars);
+	run.outputs = &out;
+	status = check_axes(runtime, program, out->rank);
+	if (!status)
+		status = tn_map_run(runtime, &run);
+	if (!status && tn_is_floating(out->dtype))
+		status = tn_record_made(runtime, &record, n, inputs, out);
+	if (!status)
+		return out;
+	tn_array_discard(out);
+	return NULL;
+}
+
+tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
+		 const tn_array *const *inputs, int n_scalars, const char *const *scalar_names,
+		 const double *scalars)
+{
+	static const tn_dtype inferred[TN_PROGRAM_MAX_SCALARS];
+	tn_dtype dtypes[MOST_INPUTS];
+	struct tn_program_names all = {.struct_size = sizeof(all),
+				       .n_inputs = (uint32_t)n_inputs,
+				       .n_scalars = (uint32_t)n_scalars,
+				       .inputs = names,
+				       .input_dtypes = dtypes,
+				       .scalars = scalar_names,
+				       .scalar_dtypes = inferred};
+	const struct tn_program *program = NULL;
+	struct tn_program *temporary = NULL;
+	struct tn_runtime *runtime;
+	tn_array *out = NULL;
+	tn_status status;
+	if (n_inputs < 1 || !inputs)
+		return NULL;
+	if (n_inputs > MOST_INPUTS) {
+		if (inputs[0])
+			tn_runtime_fail(inputs[0]->runtime, TN_LIMIT, "map",
+					"n_inputs: expected at most %d, found %d", MOST_INPUTS,
+					n_inputs);
+		return NULL;
+	}
+	runtime = tn_begin((uint32_t)n_inputs, inputs, "map");
+	if (!runtime)
+		return NULL;
+	status = check_lists(runtime, text, n_inputs, names, n_scalars, scalar_names, scalars);
+	for (int i = 0; i < n_inputs; i++)
+		dtypes[i] = inputs[i]->dtype;
+	if (!status && !are_floating((uint32_t)n_inputs, dtypes))
+		status = tn_fail(&runtime->report, TN_DTYPE, "map",
+				 "complex numbers have no programs");
+	if (!status)
+		status = tn_programs_get_users(runtime, text, &all, &program, &temporary);
+	if (!status) {
+		out = run_users(runtime, program, (uint32_t)n_inputs, inputs, scalars);
+		status = out ? TN_OK : runtime->report.status;
+	}
+	if (temporary)
+		tn_observe_unrepeatable(runtime);
+	tn_program_destroy(temporary);
+	return tn_end(runtime, status, out);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Kernels from source.  The core hands text, arrays and values to the device, and sees to what surrounds
+ * them: that arrays live there, that their versions move, that no gradient is lost.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <tenon/kernel.h>
+
+#include "array/array.h"
+#include "array/make.h"
+#include "base/fork.h"
+#include "base/memory.h"
+#include "capture/capture.h"
+#include "device/device.h"
+#include "dispatch/ledger.h"
+
+/* What CUDA lets a kernel have: 32764 bytes. */
+enum { MOST_ARGUMENTS = 4096, FEW_ARGUMENTS = 16 };
+
+struct tn_kernel {
+	struct tn_runtime *runtime;
+	struct tn_device *device;
+	void *handle;
+	char name[128]; /* for errors */
+	int was_launched;
+	uint32_t references;
+};
+
+/* ---- Compiling -------------------------------------------------------------------------------*/
+
+static tn_status check_source(struct tn_runtime *runtime, const struct tn_kernel_source *source)
+{
+	if (!source->format || !source->text || !source->name || !*source->name)
+		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, "compile",
+			       "format, text and name are needed, one is missing");
+	if (source->device->context != runtime->context)
+		return tn_fail(&runtime->report, TN_DEVICE, "compile",
+			       "%s belongs to another context", source->device->name);
+	return tn_device_open(source->device, &runtime->report);
+}
+
+static tn_status compile(struct tn_kernel *kernel, const struct tn_kernel_source *source)
+{
+	struct tn_device *device = kernel->device;
+	struct tn_error_info *error = &kernel->runtime->report;
+	struct tn_compile_log log = {.struct_size = sizeof(log),
+				     .text = source->log,
+				     .size = source->log ? source->log_size : 0};
+	struct tn_compile_args args = {.call = {.struct_size = sizeof(args), .error = error},
+				       .format = source->format,
+				       .source = source->text,
+				       .name = source->name,
+				       .options = source->options,
+				       .log = &log};
+	if (log.size)
+		log.text[0] = '\0';
+	tn_error_reset(error);
+	tn_status status;
+	if (tn_backend_has_all(device->backend, TN_SLOT_COMPILE, TN_SLOT_KERNEL_RELEASE))
+		status = device->backend->compile.compile(device->handle, &args, &kernel->handle);
+	else
+		status = tn_fail(
+			error, TN_UNSUPPORTED, "compile",
+			"the backend has no compiler for kernels from source (" TN_TABLE_COMPILE
+			")");
+	if (status == TN_OK && !kernel->handle)
+		status = tn_fail(error, TN_BACKEND_FAILURE, "compile", "it gave no handle");
+	if (source->log_length)
+		*source->log_length = (size_t)log.length;
+	return tn_device_answer(device, status, error);
+}
+
+static tn_kernel *make(struct tn_runtime *runtime, const struct tn_kernel_source *source)
+{
+	tn_status status = check_source(runtime, source);
+	tn_kernel *kernel = status ? NULL : tn_mem_zeroed(1, sizeof(*kernel));
+	if (!status && !kernel)
+		status = tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "compile",
+				 "the host has no memory left for a kernel");
+	if (kernel) {
+		kernel->runtime = runtime;
+		kernel->device = source->device;
+		kernel->references = 1;
+		strncpy(kernel->name, source->name, sizeof(kernel->name) - 1);
+		status = compile(kernel, source);
+	}
+	if (!status)
+		return kernel;
+	tn_mem_free(kernel);
+	tn_runtime_keep(runtime, &runtime->report);
+	return NULL;
+}
+
+tn_kernel *tn_kernel_compile(tn_context *context, const struct tn_kernel_source *source)
+{
+	if (!context || !source)
+		return NULL;
+	struct tn_runtime *runtime = tn_runtime_of(context);
+	struct tn_kernel_source own = {0};
+	if (tn_runtime_take(runtime, &own, sizeof(own), source, "struct tn_kernel_source",
+			    "compile"))
+		return NULL;
+	if (own.log_length)
+		*own.log_length = 0;
+	if (tn_runtime_ready(runtime))
+		return NULL;
+	if (!own.device)
+		own.device = runtime->device;
+	return make(runtime, &own);
+}
+
+/* ---- Releasing -------------------------------------------------------------------------------*/
+
+/* The device's error, when there is one, is said by the next call that waits. */
+static void release(struct tn_kernel *kernel)
+{
+	struct tn_device *device = kernel->device;
+	struct tn_error_info error;
+	struct tn_kernel_args args = {.call = {.struct_size = sizeof(args), .error = &error},
+				      .kernel = kernel->handle};
+	if (kernel->was_launched)
+		tn_device_settle(device);
+	tn_error_reset(&error);
+	if (tn_device_answer(device, device->backend->compile.kernel_release(device->handle, &args),
+			     &error))
+		tn_log_format(device->logger, TN_LOG_WARNING, "kernel", "%s: %s", kernel->name,
+			      error.text);
+}
+
+static void drop_reference(void *kernel)
+{
+	tn_kernel_destroy(kernel);
+}
+
+/* Captured work starts the kernel, which then lives as long as the work. */
+static tn_status keep_for_capture(tn_kernel *kernel)
+{
+	int is_new;
+	tn_status status = tn_capture_keep(kernel->runtime, kernel, drop_reference, &is_new);
+	kernel->references += (uint32_t)is_new;
+	return status;
+}
+
+void tn_kernel_destroy(tn_kernel *kernel)
+{
+	if (!kernel || --kernel->references)
+		return;
+	/* While work is captured nobody can wait for the kernel to end: the captured work keeps it. */
+	if (kernel->runtime->capture && !keep_for_capture(kernel))
+		return;
+	/* In a forked child the handle is the parent's. */
+	if (kernel->device->fork_generation == tn_fork_generation())
+		release(kernel);
+	tn_mem_free(kernel);
+}
+
+/* ---- Launching -------------------------------------------------------------------------------*/
+
+static tn_status check_argument(const struct tn_kernel *kernel, size_t i,
+				const struct tn_kernel_argument *argument)
+{
+	struct tn_runtime *runtime = kernel->runtime;
+	const tn_array *array = argument->array;
+	if (!array && (!argument->value || !argument->size || argument->size > UINT32_MAX))
+		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, kernel->name,
+			       "argument %zu is neither an array nor a value", i);
+	if (!array)
+		return TN_OK;
+	if (array->runtime != runtime || tn_array_home(array) != kernel->device)
+		return tn_fail(&runtime->report, TN_DEVICE, kernel->name,
+			       "argument %zu: the array is on %s%s, the kernel on %s", i,
+			       tn_array_home(array)->name,
+			       array->runtime == runtime ? "" : " of another context",
+			       kernel->device->name);
+	return tn_refuse_tracked(runtime, kernel->name, 1, &array);
+}
+
+static tn_status fill_arguments(const struct tn_kernel *kernel, size_t n,
+				const struct tn_kernel_argument *from,
+				struct tn_launch_argument *to)
+{
+	tn_status status = TN_OK;
+	for (size_t i = 0; i < n && !status; i++) {
+		const tn_array *array = from[i].array;
+		status = check_argument(kernel, i, &from[i]);
+		if (array)
+			to[i] = (struct tn_launch_argument){.is_buffer = 1,
+							    .buffer = array->storage->block.buffer,
+							    .offset = tn_array_byte_offset(array)};
+		else
+			to[i] = (struct tn_launch_argument){.size = (uint32_t)from[i].size,
+							    .value = from[i].value};
+	}
+	return status;
+}
+
+static uint32_t at_least_1(uint32_t n)
+{
+	return n ? n : 1;
+}
+
+static tn_status launch(struct tn_kernel *kernel, const struct tn_kernel_grid *grid, size_t n,
+			const struct tn_launch_argument *arguments)
+{
+	struct tn_runtime *runtime = kernel->runtime;
+	struct tn_device *device = kernel->device;
+	struct tn_launch_args args = {
+		.call = {.struct_size = sizeof(args), .error = &runtime->report},
+		.kernel = kernel->handle,
+		.shared_bytes = grid->shared_bytes,
+		.n_arguments = (uint32_t)n,
+		.arguments = arguments};
+	tn_status status = tn_device_ready(device, &runtime->report);
+	if (status)
+		return status;
+	for (int axis = 0; axis < 3; axis++) {
+		args.grid[axis] = at_least_1(grid->blocks[axis]);
+		args.block[axis] = at_least_1(grid->threads[axis]);
+	}
+	tn_error_reset(&runtime->report);
+	kernel->was_launched = 1;
+	status = device->backend->compile.launch(device->handle, &args);
+	return tn_device_answer(device, status, &runtime->report);
+}
+
+static void note_changes(struct tn_runtime *runtime, size_t n,
+			 const struct tn_kernel_argument *arguments)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (arguments[i].array && !arguments[i].is_read_only)
+			tn_array_touch(arguments[i].array);
+	}
+	tn_ledger_at(runtime->ledger, tn_operation_named(runtime, "kernel"))->native++;
+}
+
+static tn_status run(struct tn_kernel *kernel, const struct tn_kernel_grid *grid, size_t n,
+		     const struct tn_kernel_argument *arguments)
+{
+	struct tn_launch_argument few[FEW_ARGUMENTS], *filled = few;
+	if (n > FEW_ARGUMENTS)
+		filled = tn_mem_zeroed(n, sizeof(*filled));
+	if (!filled)
+		return tn_fail(&kernel->runtime->report, TN_OUT_OF_MEMORY, kernel->name,
+			       "the host has no memory left for %zu arguments", n);
+	tn_observe_unrepeatable(kernel->runtime);
+	tn_status status = fill_arguments(kernel, n, arguments, filled);
+	if (!status)
+		status = keep_for_capture(kernel);
+	if (!status)
+		status = launch(kernel, grid, n, filled);
+	if (!status)
+		note_changes(kernel->runtime, n, arguments);
+	if (filled != few)
+		tn_mem_free(filled);
+	return status;
+}
+
+tn_status tn_kernel_launch(tn_kernel *kernel, struct tn_kernel_grid grid, size_t n_arguments,
+			   const struct tn_kernel_argument *arguments)
+{
+	if (!kernel || (n_arguments && !arguments))
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *runtime = kernel->runtime;
+	tn_status status = tn_runtime_ready(runtime);
+	if (status)
+		return status;
+	if (n_arguments > MOST_ARGUMENTS)
+		status = tn_fail(&runtime->report, TN_INVALID_ARGUMENT, kernel->name,
+				 "%zu arguments, at most %d are possible", n_arguments,
+				 MOST_ARGUMENTS);
+	else
+		status = run(kernel, &grid, n_arguments, arguments);
+	return tn_end_into(runtime, status);
+}

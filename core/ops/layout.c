@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See layout.h.
+ */
+#include "ops/layout.h"
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "ops/map.h"
+
+/* ---- Asking ----------------------------------------------------------------------------------*/
+
+int tn_layout_has_channels_last(const tn_array *a)
+{
+	static const int last_to_first[] = {1, 3, 2, 0}; /* C, W, H, N */
+	int64_t expected = 1;
+	if (a->rank != 4)
+		return 0;
+	for (int i = 0; i < 4; i++) {
+		int axis = last_to_first[i];
+		if (a->shape[axis] != 1 && a->strides[axis] != expected)
+			return 0;
+		expected *= a->shape[axis];
+	}
+	return 1;
+}
+
+/* ---- The common order ------------------------------------------------------------------------*/
+
+static int64_t step_of(const tn_array *a, int axis)
+{
+	if (a->shape[axis] == 1)
+		return 0;
+	return a->strides[axis] < 0 ? -a->strides[axis] : a->strides[axis];
+}
+
+/* Does axis `inner` lie outside `outer` in all arrays that tell them apart? */
+static int is_swapped(int outer, int inner, uint32_t n, const tn_array *const *arrays)
+{
+	int swapped = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		int64_t a = step_of(arrays[k], outer), b = step_of(arrays[k], inner);
+		if (!a || !b || a == b)
+			continue;
+		if (a > b)
+			return 0;
+		swapped = 1;
+	}
+	return swapped;
+}
+
+/* order[i]: which axis is the i-th from outside.  Axes stay as they are where arrays disagree. */
+static void common_order(int rank, uint32_t n, const tn_array *const *arrays, int *order)
+{
+	for (int i = 0; i < rank; i++) {
+		int at = i;
+		for (; at > 0 && is_swapped(order[at - 1], i, n, arrays); at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+}
+
+static void set_order(tn_array *array, const int *order)
+{
+	int64_t stride = 1;
+	for (int i = array->rank - 1; i >= 0; i--) {
+		array->strides[order[i]] = stride;
+		stride *= array->shape[order[i]] ? array->shape[order[i]] : 1;
+	}
+	array->contiguous = tn_shape_is_compact(array->rank, array->shape, array->strides);
+}
+
+static int are_contiguous(uint32_t n, const tn_array *const *arrays)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		if (!arrays[k]->contiguous)
+			return 0;
+	}
+	return 1;
+}
+
+/* ---- Making ----------------------------------------------------------------------------------*/
+
+tn_array *tn_array_make_common(struct tn_runtime *runtime, tn_dtype dtype, int rank,
+			       const int64_t *shape, uint32_t n, const tn_array *const *arrays)
+{
+	tn_array *made = tn_array_make(runtime, tn_array_home(arrays[0]), dtype, rank, shape);
+	int order[TN_MAX_RANK];
+	if (!made || are_contiguous(n, arrays))
+		return made;
+	common_order(rank, n, arrays, order);
+	set_order(made, order);
+	return made;
+}
+
+tn_array *tn_array_make_like(const tn_array *a, tn_dtype dtype)
+{
+	return tn_array_make_common(a->runtime, dtype, a->rank, a->shape, 1, &a);
+}
+
+tn_array *tn_array_make_on(struct tn_device *device, const tn_array *a)
+{
+	tn_array *made = tn_array_make(a->runtime, device, a->dtype, a->rank, a->shape);
+	int order[TN_MAX_RANK];
+	if (made && !a->contiguous) {
+		common_order(a->rank, 1, &a, order);
+		set_order(made, order);
+	}
+	return made;
+}
+
+tn_array *tn_array_make_images(struct tn_runtime *runtime, struct tn_device *device, tn_dtype dtype,
+			       const int64_t shape[4], int channels_last)
+{
+	static const int order[] = {0, 2, 3, 1};
+	tn_array *made = tn_array_make(runtime, device, dtype, 4, shape);
+	if (made && channels_last)
+		set_order(made, order);
+	return made;
+}
+
+/* ---- Public functions ------------------------------------------------------------------------*/
+
+tn_array *tn_contiguous(const tn_array *a)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "contiguous");
+	if (!runtime)
+		return NULL;
+	if (a->contiguous)
+		return tn_keep((tn_array *)(uintptr_t)a);
+	return tn_array_copied(
+		a, tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape),
+		"contiguous");
+}
+
+tn_array *tn_channels_last(const tn_array *a)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "channels_last");
+	char text[TN_SHAPE_TEXT];
+	if (!runtime)
+		return NULL;
+	if (a->rank != 4) {
+		tn_runtime_fail(runtime, TN_SHAPE, "channels_last",
+				"expected shape (N, C, H, W), found %s", tn_array_text(a, text));
+		return NULL;
+	}
+	if (tn_layout_has_channels_last(a))
+		return tn_keep((tn_array *)(uintptr_t)a);
+	return tn_array_copied(
+		a, tn_array_make_images(runtime, tn_array_home(a), a->dtype, a->shape, 1),
+		"channels_last");
+}

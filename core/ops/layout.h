@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * In which order the axes of a new array lie in memory.  Logical shapes never change; what changes is
+ * the strides:
+ *
+ *   element by element   the order that the full-shape inputs have in common, else row-major (NumPy's
+ *                        order 'K'); norms and softmax that of their input
+ *   convolution, its     the layout that the device prefers
+ *   input gradient
+ *   pooling              that of its input; its gradient that of the index, where there is one
+ *   all others           row-major
+ */
+#ifndef TN_OPS_LAYOUT_H
+#define TN_OPS_LAYOUT_H
+
+#include <string.h>
+
+#include "array/array.h"
+
+/* Images (N, C, H, W) whose channels lie next to each other, without gaps.  Where C, or H and W, are 1
+ * an array may have them last and be row-major as well. */
+int tn_layout_has_channels_last(const tn_array *a);
+static inline int tn_layout_is_channels_last(const tn_array *a)
+{
+	return !a->contiguous && tn_layout_has_channels_last(a);
+}
+
+/* Are both, of one shape, without gaps, with their elements in one order? */
+static inline int tn_array_lie_alike(const tn_array *a, const tn_array *b)
+{
+	if (a->contiguous || b->contiguous)
+		return a->contiguous && b->contiguous;
+	return a->dense &&
+	       memcmp(a->strides, b->strides, (size_t)a->rank * sizeof(*a->strides)) == 0;
+}
+
+/* Does the device prefer its images so? */
+static inline int tn_layout_prefers_channels_last(const struct tn_device *device)
+{
+	return device->description.preferred_layout == TN_LAYOUT_NHWC;
+}
+
+/* New arrays, like tn_array_make.  In the order that n arrays, each of the given rank, have in common: */
+tn_array *tn_array_make_common(struct tn_runtime *runtime, tn_dtype dtype, int rank,
+			       const int64_t *shape, uint32_t n, const tn_array *const *arrays);
+/* of a's shape and order: */
+tn_array *tn_array_make_like(const tn_array *a, tn_dtype dtype);
+/* the same on another device: */
+tn_array *tn_array_make_on(struct tn_device *device, const tn_array *a);
+/* images, channels last or row-major: */
+tn_array *tn_array_make_images(struct tn_runtime *runtime, struct tn_device *device, tn_dtype dtype,
+			       const int64_t shape[4], int channels_last);
+
+#endif

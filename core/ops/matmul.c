@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Matrix products.  A backend takes at most four batch axes and matrices with a unit stride: batch
+ * axes are merged, a batch of rows that lies like one tall matrix becomes one, and what does not fit
+ * is copied first.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "dispatch/ledger.h"
+#include "dispatch/operand.h"
+#include "dispatch/route.h"
+#include "ops/epilogue.h"
+#include "ops/layers.h"
+#include "ops/map.h"
+
+enum { MOST_BATCH_AXES = 4 };
+
+/* ---- Operands --------------------------------------------------------------------------------*/
+
+/* The last two axes swapped. */
+static void transpose(struct tn_operand *operand)
+{
+	int64_t *shape = operand->shape + operand->rank - 2;
+	int64_t *strides = operand->strides + operand->rank - 2;
+	int64_t length = shape[0], stride = strides[0];
+	shape[0] = shape[1];
+	strides[0] = strides[1];
+	shape[1] = length;
+	strides[1] = stride;
+}
+
+/* One stride is 1 and the other steps over the axis that has it.  An axis of length 1 has any stride:
+ * it gets the one that fits. */
+static int fits(struct tn_operand *operand)
+{
+	int64_t *shape = operand->shape + operand->rank - 2;
+	int64_t *strides = operand->strides + operand->rank - 2;
+	if (shape[1] == 1 && strides[0] == 1) {
+		strides[1] = shape[0];
+		return 1;
+	}
+	if (shape[1] == 1)
+		strides[1] = 1;
+	if (shape[0] == 1 && strides[1] == 1)
+		strides[0] = shape[1];
+	else if (shape[0] == 1)
+		strides[0] = 1;
+	return (strides[1] == 1 && strides[0] >= shape[1]) ||
+	       (strides[0] == 1 && strides[1] >= shape[0]);
+}
+
+struct product {
+	struct tn_runtime *runtime;
+	const struct tn_matmul_run *run;
+	struct tn_matmul_args args;
+	tn_array *c_apart; /* a compact stand-in for C */
+	int is_finished;   /* the backend has done bias and activation too */
+};
+
+/* The operand of a matrix of A or B: batch axes broadcast to C's, the rest its own. */
+static void set_operand(struct tn_operand *operand, const tn_array *array, const tn_array *c)
+{
+	int64_t shape[TN_MAX_RANK];
+	memcpy(shape, c->shape, (size_t)c->rank * sizeof(*shape));
+	memcpy(shape + c->rank - 2, array->shape + array->rank - 2, 2 * sizeof(*shape));
+	tn_operand_broadcast(operand, array, c->rank, shape);
+}
+
+/* A operand of a matrix that fits, after a copy if need be. */
+static tn_status set_input(struct product *product, struct tn_operand *operand,
+			   const tn_array *array, int is_transposed)
+{
+	const tn_array *c = product->run->c;
+	set_operand(operand, array, c);
+	if (tn_array_overlap(c, array) != TN_OVERLAP_NONE || !fits(operand)) {
+		array = tn_array_compact(product->runtime, array);
+		if (!array)
+			return product->runtime->report.status;
+		set_operand(operand, array, c);
+		fits(operand);
+	}
+	if (is_transposed)
+		transpose(operand);
+	return TN_OK;
+}
+
+static tn_status set_output(struct product *product)
+{
+	tn_array *c = product->run->c;
+	tn_operand_of(&product->args.c, c);
+	if (fits(&product->args.c))
+		return TN_OK;
+	product->c_apart =
+		tn_array_make(product->runtime, tn_array_home(c), c->dtype, c->rank, c->shape);
+	if (!product->c_apart)
+		return product->runtime->report.status;
+	tn_operand_of(&product->args.c, product->c_apart);
+	fits(&product->args.c);
+	if (product->run->beta == 0)
+		return TN_OK;
+	return tn_copy_run(product->runtime, TN_DO_COPY, product->c_apart, c);
+}
+
+/* A batch of matrices A that lie one under the other, times one B, is one product. */
+static void fold_rows(struct tn_matmul_args *args)
+{
+	struct tn_operand *a = &args->a, *b = &args->b, *c = &args->c;
+	if (a->rank != 3 || b->strides[0] != 0 || a->strides[2] != 1 || c->strides[2] != 1 ||
+	    a->strides[0] != a->shape[1] * a->strides[1] ||
+	    c->strides[0] != c->shape[1] * c->strides[1])
+		return;
+	a->shape[1] *= a->shape[0];
+	c->shape[1] *= c->shape[0];
+	for (int i = 0; i < 2; i++) {
+		struct tn_operand *tall = i ? c : a;
+		memmove(tall->shape, tall->shape + 1, 2 * sizeof(int64_t));
+		memmove(tall->strides, tall->strides + 1, 2 * sizeof(int64_t));
+		tall->rank = 2;
+	}
+	memmove(b->shape, b->shape + 1, 2 * sizeof(int64_t));
+	memmove(b->strides, b->strides + 1, 2 * sizeof(int64_t));
+	b->rank = 2;
+}
+
+static void merge_batch(struct tn_matmul_args *args)
+{
+	struct tn_operand *all[] = {&args->c, &args->a, &args->b};
+	tn_operands_merge(all, 3, 0, args->c.rank - 2);
+	fold_rows(args);
+}
+
+/* ---- The call --------------------------------------------------------------------------------*/
+
+static int has_epilogue(const struct tn_matmul_run *run)
+{
+	return run->bias || run->activation;
+}
+
+/* The whole in one call, where the backend does that: TN_UNSUPPORTED, and it is for two steps. */
+static tn_status try_with_epilogue(struct product *product, struct tn_route *route)
+{
+	const struct tn_matmul_run *run = product->run;
+	struct tn_matmul_args plain = product->args, *args = &product->args;
+	tn_status status;
+	if (args->c.rank > 2 + MOST_BATCH_AXES)
+		return TN_UNSUPPORTED;
+	args->has_bias = run->bias != NULL;
+	args->activation = run->activation;
+	if (run->bias)
+		tn_operand_of(&args->bias, run->bias);
+	status = tn_route_try(route);
+	if (status)
+		*args = plain;
+	product->is_finished = !status;
+	return status;
+}
+
+/* More batch axes than a backend takes: one call for each index of the first ones. */
+static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *route)
+{
+	struct tn_operand *all[] = {&args->a, &args->b, &args->c};
+	int64_t n = args->c.shape[0];
+	tn_status status = TN_OK;
+	if (args->c.rank <= 2 + MOST_BATCH_AXES)
+		return tn_route_run(route);
+	for (int64_t i = 0; i < n && !status; i++) {
+		struct tn_matmul_args outer = *args;
+		for (int k = 0; k < 3; k++) {
+			struct tn_operand *operand = all[k];
+			uint32_t rest = operand->rank - 1;
+			operand->offset += (uint64_t)(i * operand->strides[0] *
+						      (int64_t)tn_dtype_size(operand->dtype));
+			memmove(operand->shape, operand->shape + 1, rest * sizeof(int64_t));
+			memmove(operand->strides, operand->strides + 1, rest * sizeof(int64_t));
+			operand->rank = rest;
+		}
+		status = multiply_batches(args, route);
+		*args = outer;
+	}
+	return status;
+}
+
+/* K = 0: the product is 0, and beta C is left. */
+static tn_status scale(struct tn_runtime *runtime, const struct tn_matmul_run *run)
+{
+	static const struct tn_short_program times = {"z = a * x", 1, 1, 0, 0};
+	const tn_array *c = run->c;
+	if (run->beta == 0)
+		return tn_fill_run(runtime, run->operation, run->c, 0);
+	return tn_short_map(runtime, run->operation, &times, &c, &run->c, &run->beta);
+}
+
+static tn_status check(struct tn_runtime *runtime, const struct tn_matmul_run *run, int64_t *k)
+{
+	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
+	const tn_array *a = run->a, *b = run->b, *c = run->c;
+	int ta = run->transpose_a != 0, tb = run->transpose_b != 0, rank;
+	char text[3][TN_SHAPE_TEXT];
+	int64_t batch[TN_MAX_RANK];
+	tn_status status;
+	if (a->rank < 2 || b->rank < 2 || c->rank < 2)
+		goto misfit;
+	rank = c->rank - 2;
+	memcpy(batch, c->shape, (size_t)rank * sizeof(*batch));
+	*k = a->shape[a->rank - 1 - ta];
+	if (c->shape[rank] != a->shape[a->rank - 2 + ta] ||
+	    c->shape[rank + 1] != b->shape[b->rank - 1 - tb] || *k != b->shape[b->rank - 2 + tb] ||
+	    !tn_shape_broadcast(&rank, batch, a->rank - 2, a->shape) ||
+	    !tn_shape_broadcast(&rank, batch, b->rank - 2, b->shape) ||
+	    !tn_shape_equal(rank, batch, c->rank - 2, c->shape))
+		goto misfit;
+	if (a->dtype != b->dtype || a->dtype != c->dtype || !tn_is_floating(a->dtype))
+		return tn_fail(&runtime->report, TN_DTYPE, name,
+			       "expected one floating type, found %s, %s and %s",
+			       tn_dtype_name(a->dtype), tn_dtype_name(b->dtype),
+			       tn_dtype_name(c->dtype));
+	if (run->bias && (run->bias->rank != 1 || run->bias->shape[0] != c->shape[rank + 1] ||
+			  run->bias->dtype != c->dtype))
+		return tn_fail(&runtime->report, TN_SHAPE, name,
+			       "bias: expected %" PRId64 " of %s, found %s of %s",
+			       c->shape[rank + 1], tn_dtype_name(c->dtype),
+			       tn_array_text(run->bias, text[0]), tn_dtype_name(run->bias->dtype));
+	status = tn_activation_check(runtime, name, run->activation, TN_ACTIVATION_GELU);
+	return status ? status : tn_array_writable(runtime, name, c);
+misfit:
+	return tn_fail(&runtime->report, TN_SHAPE, name,
+		       "%s%s times %s%s does not give a matrix of shape %s",
+		       tn_array_text(a, text[0]), ta ? "^T" : "", tn_array_text(b, text[1]),
+		       tb ? "^T" : "", tn_array_text(c, text[2]));
+}
+
+static tn_status multiply(struct product *product)
+{
+	const struct tn_matmul_run *run = product->run;
+	struct tn_matmul_args *args = &product->args;
+	struct tn_route route = {.runtime = product->runtime,
+				 .device = tn_array_home(run->c),
+				 .operation = run->operation,
+				 .slot = TN_SLOT_MATMUL,
+				 .call = &args->call};
+	tn_status status = set_output(product);
+	if (!status)
+		status = set_input(product, &args->a, run->a, run->transpose_a);
+	if (!status)
+		status = set_input(product, &args->b, run->b, run->transpose_b);
+	if (status)
+		return status;
+	args->call.struct_size = sizeof(*args);
+	args->alpha = run->alpha;
+	args->beta = run->beta;
+	merge_batch(args);
+	status = has_epilogue(run) ? try_with_epilogue(product, &route) : TN_UNSUPPORTED;
+	if (status == TN_UNSUPPORTED)
+		status = multiply_batches(args, &route);
+	if (!status && product->c_apart)
+		status = tn_copy_run(product->runtime, TN_DO_COPY, run->c, product->c_apart);
+	return status;
+}
+
+tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run)
+{
+	struct product product = {.runtime = runtime, .run = run};
+	tn_context *context = runtime->context;
+	tn_status status;
+	int64_t k = 0;
+	status = check(runtime, run, &k);
+	if (status || !run->c->size)
+		return status;
+	status = tn_scope_begin(context);
+	if (status)
+		return status;
+	status = k ? multiply(&product) : scale(runtime, run);
+	if (!status && !product.is_finished)
+		status = tn_epilogue_run(runtime, run->c, run->bias, NULL, run->activation);
+	if (!status)
+		tn_array_touch(run->c);
+	tn_scope_end(context, NULL);
+	return status;
+}
+
+/* ---- Public functions ------------------------------------------------------------------------*/
+
+/* A view of a vector as a matrix of one row or column, else the array itself. */
+static const tn_array *as_matrix(const tn_array *a, int is_column)
+{
+	int64_t shape[2], strides[2];
+	if (a->rank != 1)
+		return a;
+	shape[is_column] = 1;
+	strides[is_column] = 1;
+	shape[!is_column] = a->shape[0];
+	strides[!is_column] = a->strides[0];
+	return tn_array_view(a, 2, shape, strides, a->offset);
+}
+
+/* The result's shape with both matrix axes; then those of vectors go. */
+static tn_status result_shape(struct tn_runtime *runtime, const tn_array *a, const tn_array *b,
+			      int *rank, int64_t *shape)
+{
+	char left[TN_SHAPE_TEXT], right[TN_SHAPE_TEXT];
+	int64_t size;
+	*rank = a->rank - 2;
+	memcpy(shape, a->shape, (size_t)*rank * sizeof(*shape));
+	if (a->shape[a->rank - 1] != b->shape[b->rank - 2] ||
+	    !tn_shape_broadcast(rank, shape, b->rank - 2, b->shape))
+		return tn_fail(&runtime->report, TN_SHAPE, "matmul",
+			       "shapes %s and %s have no product", tn_array_text(a, left),
+			       tn_array_text(b, right));
+	shape[(*rank)++] = a->shape[a->rank - 2];
+	shape[(*rank)++] = b->shape[b->rank - 1];
+	return tn_shape_check(runtime, "matmul", a->dtype, *rank, shape, &size);
+}
+
+static void drop_axis(tn_array *c, int axis)
+{
+	c->rank--;
+	for (int i = axis; i < c->rank; i++)
+		c->shape[i] = c->shape[i + 1];
+	tn_shape_compact(c->rank, c->shape, c->strides);
+}
+
+static tn_array *product_of(struct tn_runtime *runtime, const tn_array *a, const tn_array *b,
+			    tn_status *status)
+{
+	const tn_array *left = as_matrix(a, 0), *right = as_matrix(b, 1);
+	struct tn_matmul_run run = {.operation = TN_DO_MATMUL, .a = left, .b = right, .alpha = 1};
+	int64_t shape[TN_MAX_RANK];
+	int rank;
+	*status = left && right ? result_shape(runtime, left, right, &rank, shape)
+				: runtime->report.status;
+	if (*status)
+		return NULL;
+	run.c = tn_array_make(runtime, tn_array_home(a), a->dtype, rank, shape);
+	*status = run.c ? tn_matmul_run(runtime, &run) : runtime->report.status;
+	if (run.c && b->rank == 1)
+		drop_axis(run.c, run.c->rank - 1);
+	if (run.c && a->rank == 1)
+		drop_axis(run.c, run.c->rank - 1 - (b->rank != 1));
+	if (left != a)
+		tn_array_discard((tn_array *)(uintptr_t)left);
+	if (right != b)
+		tn_array_discard((tn_array *)(uintptr_t)right);
+	return run.c;
+}
+
+tn_array *tn_matmul(const tn_array *a, const tn_array *b)
+{
+	const tn_array *inputs[] = {a, b};
+	struct tn_runtime *runtime = tn_begin(2, inputs, "matmul");
+	struct tn_record record = {.kind = TN_RECORD_MATMUL, .operation = "matmul"};
+	tn_status status = TN_OK;
+	tn_array *c = NULL;
+	if (!runtime)
+		return NULL;
+	if (a->dtype != b->dtype || !tn_is_floating(a->dtype))
+		status = tn_fail(&runtime->report, TN_DTYPE, "matmul",
+				 "expected one floating type, found %s and %s",
+				 tn_dtype_name(a->dtype), tn_dtype_name(b->dtype));
+	else if (!a->rank || !b->rank)
+		status = tn_fail(&runtime->report, TN_SHAPE, "matmul",
+				 "a single element is no matrix: multiply takes it");
+	else
+		c = product_of(runtime, a, b, &status);
+	if (!status)
+		status = tn_record_made(runtime, &record, 2, inputs, c);
+	return tn_end(runtime, status, c);
+}
+
+tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
+			 int transpose_b, double alpha, double beta)
+{
+	const tn_array *all[] = {a, b, c};
+	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
+				    .c = c,
+				    .a = a,
+				    .b = b,
+				    .transpose_a = transpose_a,
+				    .transpose_b = transpose_b,
+				    .alpha = alpha,
+				    .beta = beta};
+	tn_status status = tn_begin_into(3, all, "matmul");
+	if (status)
+		return status;
+	status = tn_refuse_tracked(c->runtime, "matmul", 2, all);
+	if (!status)
+		status = tn_matmul_run(c->runtime, &run);
+	return tn_end_into(c->runtime, status);
+}
+
+tn_status tn_matmul_epilogue(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
+			     int transpose_b, const tn_array *bias, uint32_t activation)
+{
+	const tn_array *all[] = {a, b, c, bias};
+	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
+				    .c = c,
+				    .a = a,
+				    .b = b,
+				    .transpose_a = transpose_a,
+				    .transpose_b = transpose_b,
+				    .alpha = 1,
+				    .bias = bias,
+				    .activation = activation};
+	tn_status status = tn_begin_into(bias ? 4 : 3, all, "matmul");
+	return status ? status : tn_end_into(c->runtime, tn_matmul_run(c->runtime, &run));
+}

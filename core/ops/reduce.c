@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Sums, products, extremes and their places along axes.  Empty arrays are answered here: a sum of
+ * nothing is 0, a product 1, a mean NaN, and nothing has a largest element.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "ops/map.h"
+#include "program/cast.h"
+
+/* One reduction of one array. */
+struct reduction {
+	enum tn_operation operation;
+	struct tn_runtime *runtime;
+	const tn_array *a;
+	uint32_t axes;
+	int keepdims;
+	int64_t count; /* elements that become one */
+	int rank;      /* of the result */
+	int64_t shape[TN_MAX_RANK];
+};
+
+static tn_status set_axes(struct reduction *r, int n, const int *axes)
+{
+	const char *name = tn_operation_names[r->operation];
+	struct tn_error_info *error = &r->runtime->report;
+	r->axes = 0;
+	if (n < 0 || (n > 0 && !axes))
+		return tn_fail(error, TN_INVALID_ARGUMENT, name,
+			       "n: expected 0 or more axes, found %d", n);
+	if (n == 0)
+		r->axes = (1u << r->a->rank) - 1;
+	for (int i = 0; i < n; i++) {
+		int axis = axes[i];
+		if (!tn_axis_normal(&axis, r->a->rank))
+			return tn_fail(error, TN_INVALID_ARGUMENT, name,
+				       "axis %d: the array has rank %d", axis, r->a->rank);
+		if (r->axes >> axis & 1)
+			return tn_fail(error, TN_INVALID_ARGUMENT, name, "axis %d is given twice",
+				       axis);
+		r->axes |= 1u << axis;
+	}
+	return TN_OK;
+}
+
+static void set_shape(struct reduction *r)
+{
+	r->rank = 0;
+	r->count = 1;
+	for (int i = 0; i < r->a->rank; i++) {
+		int reduced = (int)(r->axes >> i & 1);
+		if (reduced)
+			r->count *= r->a->shape[i];
+		if (!reduced || r->keepdims)
+			r->shape[r->rank++] = reduced ? 1 : r->a->shape[i];
+	}
+}
+
+static tn_status begin(struct reduction *r, enum tn_operation operation, const tn_array *a, int n,
+		       const int *axes, int keepdims)
+{
+	tn_status status;
+	r->operation = operation;
+	r->a = a;
+	r->keepdims = keepdims != 0;
+	r->runtime = tn_begin(1, &a, tn_operation_names[operation]);
+	if (!r->runtime)
+		return TN_PENDING_ERROR;
+	if (tn_is_complex(a->dtype))
+		status = tn_fail(&r->runtime->report, TN_DTYPE, tn_operation_names[operation],
+				 "%s: complex numbers have no programs", tn_dtype_name(a->dtype));
+	else
+		status = set_axes(r, n, axes);
+	if (!status)
+		set_shape(r);
+	return status ? tn_end_into(r->runtime, status) : TN_OK;
+}
+
+static tn_status nothing_to_choose(const struct reduction *r)
+{
+	char text[TN_SHAPE_TEXT];
+	return tn_fail(&r->runtime->report, TN_SHAPE, tn_operation_names[r->operation],
+		       "an axis of length 0 of shape %s has no such element",
+		       tn_array_text(r->a, text));
+}
+
+/* The result for an empty reduction. */
+static tn_status fill_empty(const struct reduction *r, tn_array *out)
+{
+	double value = 0;
+	if (!out->size)
+		return TN_OK;
+	if (r->operation == TN_DO_PROD)
+		value = 1;
+	else if (r->operation == TN_DO_MEAN)
+		value = NAN;
+	else if (r->operation == TN_DO_LOGSUMEXP)
+		value = -INFINITY;
+	else if (r->operation != TN_DO_SUM)
+		return nothing_to_choose(r);
+	return tn_fill_run(r->runtime, r->operation, out, value);
+}
+
+/* One value with one combiner and, unless it is NULL, an epilogue with a scalar. */
+static tn_status reduce_one(const struct reduction *r, tn_array *out,
+			    const struct tn_short_program *prologue, uint32_t combiner,
+			    const struct tn_short_program *epilogue, double scalar)
+{
+	struct tn_short_reduction reduction = {.prologue = prologue,
+					       .epilogue = epilogue,
+					       .inputs = &r->a,
+					       .outputs = &out,
+					       .epilogue_scalars = &scalar,
+					       .axes = r->axes,
+					       .combiners = {combiner}};
+	if (r->count == 0)
+		return fill_empty(r, out);
+	return tn_short_reduce(r->runtime, r->operation, &reduction);
+}
+
+static tn_array *make_output(const struct reduction *r, tn_dtype dtype)
+{
+	return tn_array_make(r->runtime, tn_array_home(r->a), dtype, r->rank, r->shape);
+}
+
+static tn_array *finish(const struct reduction *r, tn_status status, tn_array *out,
+			enum tn_record_kind kind, double scale)
+{
+	struct tn_record record = {.kind = kind,
+				   .operation = tn_operation_names[r->operation],
+				   .axes = r->axes,
+				   .keepdims = r->keepdims,
+				   .scale = scale};
+	if (!status && tn_is_floating(r->a->dtype))
+		status = tn_record_made(r->runtime, &record, 1, &r->a, out);
+	return tn_end(r->runtime, status, out);
+}
+
+static const struct tn_short_program as_is = {"z = x", 1, 0, 0, 0};
+static const struct tn_short_program as_f32 = {"z = f32(x)", 1, 0, 0, 0};
+static const struct tn_short_program as_i64 = {"z = i64(x)", 1, 0, 0, 0};
+static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
+
+/* The type of a sum or product: the array's own when it is floating, else i64 (u64 of u64). */
+static tn_dtype sum_dtype(tn_dtype dtype)
+{
+	if (tn_is_floating(dtype))
+		return dtype;
+	return dtype == TN_U64 ? TN_U64 : TN_I64;
+}
+
+static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
+				enum tn_record_kind kind, const tn_array *a, int n, const int *axes,
+				int keepdims)
+{
+	const struct tn_short_program *prologue;
+	struct reduction r;
+	tn_array *out;
+	if (begin(&r, operation, a, n, axes, keepdims))
+		return NULL;
+	prologue = tn_is_floating(a->dtype) ? &as_is : &as_i64;
+	out = make_output(&r, sum_dtype(a->dtype));
+	if (!out)
+		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
+	return finish(&r, reduce_one(&r, out, prologue, combiner, NULL, 0), out, kind, 1);
+}
+
+tn_array *tn_sum(const tn_array *a, int n, const int *axes, int keepdims)
+{
+	return sum_or_product(TN_DO_SUM, TN_REDUCE_SUM, TN_RECORD_SUM, a, n, axes, keepdims);
+}
+
+tn_array *tn_prod(const tn_array *a, int n, const int *axes, int keepdims)
+{
+	return sum_or_product(TN_DO_PROD, TN_REDUCE_PRODUCT, TN_RECORD_PRODUCT, a, n, axes,
+			      keepdims);
+}
+
+tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
+{
+	const struct tn_short_program *prologue;
+	struct reduction r;
+	tn_array *out;
+	tn_status status;
+	double scale;
+	if (begin(&r, TN_DO_MEAN, a, n, axes, keepdims))
+		return NULL;
+	prologue = tn_is_floating(a->dtype) ? &as_is : &as_f32;
+	out = make_output(&r, tn_is_floating(a->dtype) ? a->dtype : TN_F32);
+	if (!out)
+		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
+	scale = 1 / (double)r.count;
+	status = reduce_one(&r, out, prologue, TN_REDUCE_SUM, &times, scale);
+	return finish(&r, status, out, TN_RECORD_SUM, scale);
+}
+
+/* A bool is chosen from as an integer and stored as a bool again. */
+static tn_array *extremum(enum tn_operation operation, uint32_t combiner, const tn_array *a, int n,
+			  const int *axes, int keepdims)
+{
+	struct reduction r;
+	tn_array *out;
+	if (begin(&r, operation, a, n, axes, keepdims))
+		return NULL;
+	out = make_output(&r, a->dtype);
+	if (!out)
+		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
+	return finish(
+		&r, reduce_one(&r, out, a->dtype == TN_BOOL ? &as_i64 : &as_is, combiner, NULL, 0),
+		out, TN_RECORD_EXTREMUM, 1);
+}
+
+tn_array *tn_max(const tn_array *a, int n, const int *axes, int keepdims)
+{
+	return extremum(TN_DO_MAX, TN_REDUCE_MAX, a, n, axes, keepdims);
+}
+
+tn_array *tn_min(const tn_array *a, int n, const int *axes, int keepdims)
+{
+	return extremum(TN_DO_MIN, TN_REDUCE_MIN, a, n, axes, keepdims);
+}
+
+static tn_array *place_of(enum tn_operation operation, uint32_t combiner, const tn_array *a,
+			  int axis)
+{
+	struct reduction r;
+	tn_array *out;
+	if (begin(&r, operation, a, 1, &axis, 0))
+		return NULL;
+	out = make_output(&r, TN_I64);
+	if (!out)
+		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
+	return tn_end(
+		r.runtime,
+		reduce_one(&r, out, a->dtype == TN_BOOL ? &as_i64 : &as_is, combiner, NULL, 0),
+		out);
+}
+
+tn_array *tn_argmax(const tn_array *a, int axis)
+{
+	return place_of(TN_DO_ARGMAX, TN_REDUCE_ARGMAX, a, axis);
+}
+
+tn_array *tn_argmin(const tn_array *a, int axis)
+{
+	return place_of(TN_DO_ARGMIN, TN_REDUCE_ARGMIN, a, axis);
+}
+
+/* ---- log sum exp -----------------------------------------------------------------------------*/
+
+/* With m = max x, or 0 where that is infinite:  m + log sum exp(x - m).  Nothing overflows, a row of
+ * -inf gives -inf, one with +inf gives +inf. */
+static const struct tn_short_program if_finite = {"z = x - x == 0 ? x : 0", 1, 0, 0, 0};
+static const struct tn_short_program shifted = {"z = exp(x - y)", 2, 0, 0, 0};
+static const struct tn_short_program shifted_back = {"z = log(x) + y", 2, 0, 0, 0};
+
+static tn_status largest(const struct reduction *r, tn_array *m)
+{
+	return reduce_one(r, m, &as_is, TN_REDUCE_MAX, &if_finite, 0);
+}
+
+static tn_status run_logsumexp(struct tn_runtime *runtime, tn_array *out, const tn_array *a,
+			       const tn_array *m, uint32_t axes)
+{
+	const tn_array *inputs[] = {a, m};
+	struct tn_short_reduction reduction = {.prologue = &shifted,
+					       .epilogue = &shifted_back,
+					       .inputs = inputs,
+					       .epilogue_inputs = &m,
+					       .outputs = &out,
+					       .axes = axes,
+					       .combiners = {TN_REDUCE_SUM}};
+	return tn_short_reduce(runtime, TN_DO_LOGSUMEXP, &reduction);
+}
+
+tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
+{
+	struct reduction r, with_axes;
+	tn_array *out, *m = NULL;
+	tn_status status;
+	if (begin(&r, TN_DO_LOGSUMEXP, a, n, axes, keepdims))
+		return NULL;
+	if (!tn_is_floating(a->dtype)) {
+		tn_runtime_fail(r.runtime, TN_DTYPE, "logsumexp",
+				"expected a floating type, found %s", tn_dtype_name(a->dtype));
+		return NULL;
+	}
+	out = make_output(&r, a->dtype);
+	if (!out)
+		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
+	if (r.count == 0 || out->size == 0)
+		return finish(&r, fill_empty(&r, out), out, TN_RECORD_LOGSUMEXP, 1);
+	with_axes = r;
+	with_axes.keepdims = 1;
+	set_shape(&with_axes);
+	m = make_output(&with_axes, a->dtype);
+	status = m ? largest(&with_axes, m) : TN_OUT_OF_MEMORY;
+	if (!status)
+		status = run_logsumexp(r.runtime, out, a, m, r.axes);
+	tn_array_discard(m);
+	return finish(&r, status, out, TN_RECORD_LOGSUMEXP, 1);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reductions over arrays: axes are put in order, kept ones first, and merged; then the route.
+ */
+#include <string.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "dispatch/ledger.h"
+#include "dispatch/operand.h"
+#include "dispatch/route.h"
+#include "ops/map.h"
+
+enum { MOST_EPILOGUE = TN_PROGRAM_MAX_INPUTS };
+
+struct prepared {
+	struct tn_reduce_args args;
+	struct tn_operand inputs[TN_PROGRAM_MAX_INPUTS];
+	struct tn_operand epilogue_inputs[MOST_EPILOGUE];
+	struct tn_operand outputs[TN_PROGRAM_MAX_OUTPUTS];
+	uint32_t n_epilogue_inputs;
+	uint32_t n_outputs;
+};
+
+static int keeps_axes(const struct tn_program *program)
+{
+	return program &&
+	       (tn_program_has(program, TN_OP_INDEX) || tn_program_has(program, TN_OP_ELEMENT));
+}
+
+static int takes_index(const struct tn_reduce_run *run)
+{
+	for (uint32_t v = 0; v < run->n_values; v++) {
+		if (run->combiners[v] >= TN_REDUCE_ARGMAX)
+			return 1;
+	}
+	return 0;
+}
+
+/* Kept axes in front, reduced ones behind, each in their order. */
+static void order_axes(struct tn_operand *operand, uint32_t axes)
+{
+	struct tn_operand old = *operand;
+	uint32_t to = 0;
+	for (int reduced = 0; reduced < 2; reduced++) {
+		for (uint32_t axis = 0; axis < old.rank; axis++) {
+			if ((axes >> axis & 1) != (uint32_t)reduced)
+				continue;
+			operand->shape[to] = old.shape[axis];
+			operand->strides[to++] = old.strides[axis];
+		}
+	}
+}
+
+/* An output, or an input of the epilogue, on the kept axes of the whole shape. */
+static void kept_operand(struct tn_operand *operand, const tn_array *array,
+			 const struct tn_reduce_run *run)
+{
+	int has_reduced = array->rank == run->rank;
+	int from = 0;
+	uint32_t to = 0;
+	tn_operand_of(operand, array);
+	for (int axis = 0; axis < run->rank; axis++) {
+		int reduced = (int)(run->axes >> axis & 1);
+		if (reduced && !has_reduced)
+			continue;
+		if (!reduced) {
+			operand->shape[to] = run->shape[axis];
+			operand->strides[to++] = array->shape[from] == 1 ? 0 : array->strides[from];
+		}
+		from++;
+	}
+	operand->rank = to;
+}
+
+/* The kept axes of all operands are merged together, then the reduced ones of the inputs. */
+static void simplify(const struct tn_reduce_run *run, struct prepared *p)
+{
+	struct tn_operand *all[3 * TN_PROGRAM_MAX_INPUTS];
+	uint32_t n = 0, n_inputs = run->prologue->n_inputs, n_kept = p->outputs[0].rank;
+	uint32_t n_reduced = (uint32_t)run->rank - n_kept;
+	p->args.n_reduced = n_reduced;
+	if (keeps_axes(run->prologue) || keeps_axes(run->epilogue))
+		return;
+	for (uint32_t i = 0; i < n_inputs; i++)
+		all[n++] = &p->inputs[i];
+	if (!takes_index(run))
+		tn_operands_sort(all, n, 0, n_kept, n_kept + n_reduced);
+	p->args.n_reduced = tn_operands_merge(all, n, n_kept, n_kept + n_reduced);
+	/* Nothing to reduce is one step of a loop. */
+	if (!p->args.n_reduced) {
+		for (uint32_t i = 0; i < n_inputs; i++) {
+			p->inputs[i].shape[p->inputs[i].rank] = 1;
+			p->inputs[i].strides[p->inputs[i].rank++] = 0;
+		}
+		p->args.n_reduced = 1;
+	}
+	for (uint32_t j = 0; j < p->n_outputs; j++)
+		all[n++] = &p->outputs[j];
+	for (uint32_t i = 0; i < p->n_epilogue_inputs; i++)
+		all[n++] = &p->epilogue_inputs[i];
+	/* Inputs have more axes than the others; only the kept ones are looked at. */
+	tn_operands_sort(all, n, n_inputs, 0, n_kept);
+	tn_operands_merge(all, n, 0, n_kept);
+}
+
+static tn_status copy_apart(struct tn_runtime *runtime, const struct tn_reduce_run *run,
+			    uint32_t n_outputs, const tn_array **input, int is_epilogue)
+{
+	for (uint32_t j = 0; j < n_outputs; j++) {
+		enum tn_overlap overlap = tn_array_overlap(run->outputs[j], *input);
+		if (overlap == TN_OVERLAP_NONE || (is_epilogue && overlap == TN_OVERLAP_SAME))
+			continue;
+		*input = tn_array_compact(runtime, *input);
+		return *input ? TN_OK : runtime->report.status;
+	}
+	return TN_OK;
+}
+
+static tn_status prepare(struct tn_runtime *runtime, const struct tn_reduce_run *run,
+			 const char *name, struct prepared *p)
+{
+	tn_status status = TN_OK;
+	p->n_outputs = run->epilogue ? run->epilogue->n_outputs : run->n_values;
+	p->n_epilogue_inputs = run->epilogue ? run->epilogue->n_inputs - run->n_values : 0;
+	for (uint32_t j = 0; j < p->n_outputs && !status; j++) {
+		status = tn_array_writable(runtime, name, run->outputs[j]);
+		kept_operand(&p->outputs[j], run->outputs[j], run);
+	}
+	for (uint32_t i = 0; i < run->prologue->n_inputs && !status; i++) {
+		const tn_array *input = run->inputs[i];
+		status = copy_apart(runtime, run, p->n_outputs, &input, 0);
+		if (status)
+			break;
+		tn_operand_broadcast(&p->inputs[i], input, run->rank, run->shape);
+		order_axes(&p->inputs[i], run->axes);
+	}
+	for (uint32_t i = 0; i < p->n_epilogue_inputs && !status; i++) {
+		const tn_array *input = run->epilogue_inputs[i];
+		status = copy_apart(runtime, run, p->n_outputs, &input, 1);
+		if (!status)
+			kept_operand(&p->epilogue_inputs[i], input, run);
+	}
+	if (!status)
+		simplify(run, p);
+	return status;
+}
+
+static void fill_args(const struct tn_reduce_run *run, struct prepared *p)
+{
+	struct tn_reduce_args *args = &p->args;
+	args->call = (struct tn_call){.struct_size = sizeof(*args)};
+	args->prologue = run->prologue;
+	args->epilogue = run->epilogue;
+	args->inputs = p->inputs;
+	args->epilogue_inputs = p->epilogue_inputs;
+	args->outputs = p->outputs;
+	args->scalars = run->scalars;
+	args->epilogue_scalars = run->epilogue_scalars;
+	args->n_values = run->n_values;
+	memcpy(args->combiners, run->combiners, sizeof(args->combiners));
+}
+
+tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *run)
+{
+	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
+	tn_context *context = runtime->context;
+	struct prepared p;
+	tn_status status;
+	if (!run->outputs[0]->size)
+		return TN_OK;
+	status = tn_scope_begin(context);
+	if (status)
+		return status;
+	status = prepare(runtime, run, name, &p);
+	if (!status) {
+		struct tn_route route = {.runtime = runtime,
+					 .device = tn_array_home(run->outputs[0]),
+					 .operation = run->operation,
+					 .slot = TN_SLOT_REDUCE,
+					 .call = &p.args.call};
+		fill_args(run, &p);
+		status = tn_route_run(&route);
+	}
+	for (uint32_t j = 0; !status && j < p.n_outputs; j++)
+		tn_array_touch(run->outputs[j]);
+	tn_scope_end(context, NULL);
+	return status;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Running sums, products and extremes along an axis.
+ */
+#include "ops/scan.h"
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "dispatch/operand.h"
+#include "dispatch/operations.h"
+#include "dispatch/route.h"
+
+struct scan {
+	enum tn_operation operation;
+	struct tn_runtime *runtime;
+	const tn_array *a;
+	int axis;
+	uint32_t combiner;
+	int is_reverse;
+	int is_exclusive;
+};
+
+static tn_dtype accumulator_of(tn_dtype dtype)
+{
+	if (dtype == TN_F64 || dtype == TN_U64)
+		return dtype;
+	return tn_is_floating(dtype) ? TN_F32 : TN_I64;
+}
+
+/* Sums and products of integers are 64 bits wide, as tn_sum's; everything else keeps its type. */
+static tn_dtype result_dtype(const struct scan *scan)
+{
+	int is_extreme = scan->combiner == TN_REDUCE_MAX || scan->combiner == TN_REDUCE_MIN;
+	if (is_extreme || tn_is_floating(scan->a->dtype))
+		return scan->a->dtype;
+	return accumulator_of(scan->a->dtype);
+}
+
+static tn_status check(struct scan *scan)
+{
+	const char *name = tn_operation_names[scan->operation];
+	if (tn_is_complex(scan->a->dtype))
+		return tn_fail(&scan->runtime->report, TN_DTYPE, name,
+			       "%s: complex numbers have no scans", tn_dtype_name(scan->a->dtype));
+	if (!tn_axis_normal(&scan->axis, scan->a->rank))
+		return tn_fail(&scan->runtime->report, TN_INVALID_ARGUMENT, name,
+			       "axis %d: the array has rank %d", scan->axis, scan->a->rank);
+	return TN_OK;
+}
+
+static tn_status call(const struct scan *scan, tn_array *out)
+{
+	struct tn_scan_args args = {.call = {.struct_size = sizeof(args)},
+				    .combiner = scan->combiner,
+				    .reverse = scan->is_reverse != 0,
+				    .exclusive = scan->is_exclusive != 0,
+				    .accumulator = accumulator_of(scan->a->dtype)};
+	struct tn_operand *operands[] = {&args.input, &args.output};
+	struct tn_route route = {.runtime = scan->runtime,
+				 .device = tn_array_home(out),
+				 .operation = scan->operation,
+				 .slot = TN_SLOT_SCAN,
+				 .call = &args.call};
+	tn_operand_of(&args.input, scan->a);
+	tn_operand_of(&args.output, out);
+	tn_operands_merge(operands, 2, (uint32_t)scan->axis + 1, args.input.rank);
+	args.axis = tn_operands_merge(operands, 2, 0, (uint32_t)scan->axis);
+	return tn_route_run(&route);
+}
+
+static tn_status run(struct scan *scan, tn_array **out)
+{
+	const tn_array *a = scan->a;
+	tn_status status = check(scan);
+	if (status)
+		return status;
+	scan->runtime->report.status = TN_OK;
+	*out = tn_array_make(scan->runtime, tn_array_home(a), result_dtype(scan), a->rank,
+			     a->shape);
+	if (!*out)
+		return scan->runtime->report.status ? scan->runtime->report.status
+						    : TN_OUT_OF_MEMORY;
+	return a->size ? call(scan, *out) : TN_OK;
+}
+
+/* A recorded scan from the front. */
+static tn_array *scan_forward(enum tn_operation operation, uint32_t combiner,
+			      enum tn_record_kind kind, const tn_array *a, int axis)
+{
+	struct scan scan = {.operation = operation, .a = a, .axis = axis, .combiner = combiner};
+	struct tn_record record = {.kind = kind, .operation = tn_operation_names[operation]};
+	tn_array *out = NULL;
+	tn_status status;
+	scan.runtime = tn_begin(1, &a, record.operation);
+	if (!scan.runtime)
+		return NULL;
+	status = run(&scan, &out);
+	record.axis = scan.axis;
+	if (!status && tn_is_floating(a->dtype))
+		status = tn_record_made(scan.runtime, &record, 1, &a, out);
+	return tn_end(scan.runtime, status, out);
+}
+
+tn_array *tn_cumsum(const tn_array *a, int axis)
+{
+	return scan_forward(TN_DO_CUMSUM, TN_REDUCE_SUM, TN_RECORD_CUMSUM, a, axis);
+}
+
+tn_array *tn_cumprod(const tn_array *a, int axis)
+{
+	return scan_forward(TN_DO_CUMPROD, TN_REDUCE_PRODUCT, TN_RECORD_CUMPROD, a, axis);
+}
+
+tn_array *tn_cummax(const tn_array *a, int axis)
+{
+	return scan_forward(TN_DO_CUMMAX, TN_REDUCE_MAX, TN_RECORD_CUMULATIVE_EXTREMUM, a, axis);
+}
+
+tn_array *tn_cummin(const tn_array *a, int axis)
+{
+	return scan_forward(TN_DO_CUMMIN, TN_REDUCE_MIN, TN_RECORD_CUMULATIVE_EXTREMUM, a, axis);
+}
+
+tn_array *tn_scan(const tn_array *a, int axis, uint32_t combiner, int is_reverse, int is_exclusive)
+{
+	static const enum tn_operation operations[] = {
+		[TN_REDUCE_SUM] = TN_DO_CUMSUM,
+		[TN_REDUCE_PRODUCT] = TN_DO_CUMPROD,
+		[TN_REDUCE_MAX] = TN_DO_CUMMAX,
+		[TN_REDUCE_MIN] = TN_DO_CUMMIN,
+	};
+	struct scan scan = {.operation = operations[combiner],
+			    .a = a,
+			    .axis = axis,
+			    .combiner = combiner,
+			    .is_reverse = is_reverse,
+			    .is_exclusive = is_exclusive};
+	tn_array *out = NULL;
+	tn_status status;
+	scan.runtime = tn_begin(1, &a, tn_operation_names[scan.operation]);
+	if (!scan.runtime)
+		return NULL;
+	status = run(&scan, &out);
+	return tn_end(scan.runtime, status, out);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Order along an axis: sorted elements, their places, the first of them.  A tape sees elements that were
+ * taken from where they stood.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "dispatch/operand.h"
+#include "dispatch/operations.h"
+#include "dispatch/route.h"
+
+/* One call; an output is made where it is wanted. */
+struct sorting {
+	enum tn_operation operation;
+	struct tn_runtime *runtime;
+	const tn_array *a;
+	int axis;
+	int64_t k;
+	int descending;
+	tn_array *values;
+	tn_array *indices;
+};
+
+static tn_status check(struct sorting *s)
+{
+	const char *name = tn_operation_names[s->operation];
+	struct tn_error_info *error = &s->runtime->report;
+	if (tn_is_complex(s->a->dtype))
+		return tn_fail(error, TN_DTYPE, name, "%s: complex numbers have no order",
+			       tn_dtype_name(s->a->dtype));
+	if (!tn_axis_normal(&s->axis, s->a->rank))
+		return tn_fail(error, TN_INVALID_ARGUMENT, name, "axis %d: the array has rank %d",
+			       s->axis, s->a->rank);
+	if (s->k < 0)
+		s->k = s->a->shape[s->axis];
+	if (s->k > s->a->shape[s->axis])
+		return tn_fail(error, TN_INVALID_ARGUMENT, name,
+			       "k: expected 0 to %" PRId64
+			       ", the length of axis %d, found %" PRId64,
+			       s->a->shape[s->axis], s->axis, s->k);
+	return TN_OK;
+}
+
+static tn_status make_output(const struct sorting *s, tn_dtype dtype, tn_array **out)
+{
+	int64_t shape[TN_MAX_RANK];
+	memcpy(shape, s->a->shape, sizeof(shape));
+	shape[s->axis] = s->k;
+	s->runtime->report.status = TN_OK;
+	*out = tn_array_make(s->runtime, tn_array_home(s->a), dtype, s->a->rank, shape);
+	if (*out)
+		return TN_OK;
+	return s->runtime->report.status ? s->runtime->report.status : TN_OUT_OF_MEMORY;
+}
+
+/* Axes before and after the sorted one that can be walked as one become one. */
+static uint32_t merge(struct tn_sort_args *args, uint32_t axis)
+{
+	struct tn_operand *operands[3] = {&args->input};
+	uint32_t n = 1;
+	if (args->has_values)
+		operands[n++] = &args->values;
+	if (args->has_indices)
+		operands[n++] = &args->indices;
+	tn_operands_merge(operands, n, axis + 1, args->input.rank);
+	return tn_operands_merge(operands, n, 0, axis);
+}
+
+static tn_status call(const struct sorting *s)
+{
+	struct tn_sort_args args = {.call = {.struct_size = sizeof(args)},
+				    .descending = s->descending != 0,
+				    .has_values = s->values != NULL,
+				    .has_indices = s->indices != NULL};
+	struct tn_route route = {.runtime = s->runtime,
+				 .device = tn_array_home(s->a),
+				 .operation = s->operation,
+				 .slot = TN_SLOT_SORT,
+				 .call = &args.call};
+	tn_operand_of(&args.input, s->a);
+	if (s->values)
+		tn_operand_of(&args.values, s->values);
+	if (s->indices)
+		tn_operand_of(&args.indices, s->indices);
+	args.axis = merge(&args, (uint32_t)s->axis);
+	return tn_route_run(&route);
+}
+
+/* Makes what is wanted, and sorts. */
+static tn_status run(struct sorting *s, int wants_values, int wants_indices)
+{
+	tn_status status = check(s);
+	if (!status && wants_values)
+		status = make_output(s, s->a->dtype, &s->values);
+	if (!status && wants_indices)
+		status = make_output(s, TN_I64, &s->indices);
+	if (status || !s->a->size || !s->k)
+		return status;
+	return call(s);
+}
+
+static int is_recorded(const struct sorting *s)
+{
+	return tn_is_floating(s->a->dtype) && tn_wants_record(s->runtime, 1, &s->a);
+}
+
+static tn_status record(const struct sorting *s)
+{
+	const tn_array *inputs[] = {s->a, s->indices};
+	struct tn_record record = {.kind = TN_RECORD_TAKE_ALONG_AXIS,
+				   .operation = tn_operation_names[s->operation],
+				   .axis = s->axis};
+	return tn_record_made(s->runtime, &record, 2, inputs, s->values);
+}
+
+tn_array *tn_sort(const tn_array *a, int axis, int descending)
+{
+	struct sorting s = {
+		.operation = TN_DO_SORT, .a = a, .axis = axis, .k = -1, .descending = descending};
+	tn_status status;
+	s.runtime = tn_begin(1, &a, "sort");
+	if (!s.runtime)
+		return NULL;
+	status = run(&s, 1, is_recorded(&s));
+	if (!status && s.indices)
+		status = record(&s);
+	tn_array_discard(s.indices);
+	return tn_end(s.runtime, status, s.values);
+}
+
+tn_array *tn_argsort(const tn_array *a, int axis, int descending)
+{
+	struct sorting s = {.operation = TN_DO_ARGSORT,
+			    .a = a,
+			    .axis = axis,
+			    .k = -1,
+			    .descending = descending};
+	tn_status status;
+	s.runtime = tn_begin(1, &a, "argsort");
+	if (!s.runtime)
+		return NULL;
+	status = run(&s, 0, 1);
+	return tn_end(s.runtime, status, s.indices);
+}
+
+tn_array *tn_topk(const tn_array *a, int64_t k, int axis, int largest, tn_array **indices)
+{
+	struct sorting s = {
+		.operation = TN_DO_TOPK, .a = a, .axis = axis, .k = k, .descending = largest};
+	tn_status status;
+	if (indices)
+		*indices = NULL;
+	s.runtime = tn_begin(1, &a, "topk");
+	if (!s.runtime)
+		return NULL;
+	if (k < 0)
+		status = tn_fail(&s.runtime->report, TN_INVALID_ARGUMENT, "topk",
+				 "k: expected 0 or more, found %" PRId64, k);
+	else
+		status = run(&s, 1, indices || is_recorded(&s));
+	if (!status && is_recorded(&s))
+		status = record(&s);
+	if (status || !indices)
+		tn_array_discard(s.indices);
+	else
+		*indices = s.indices;
+	return tn_end(s.runtime, status, s.values);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Elements chosen by indices, and arrays put side by side.
+ */
+#include "ops/layout.h"
+#include "ops/take.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "dispatch/operand.h"
+#include "dispatch/route.h"
+#include "ops/map.h"
+
+/* ---- Take ------------------------------------------------------------------------------------*/
+
+/* Looks at a line of indices that the host can read. */
+static tn_status check_indices(struct tn_runtime *runtime, const char *operation,
+			       const tn_array *indices, int64_t length)
+{
+	struct tn_device *device = tn_array_home(indices);
+	const unsigned char *data = indices->storage->block.address;
+	size_t size = tn_dtype_size(indices->dtype);
+	tn_status status;
+	if (!device->host_memory || !data)
+		return TN_OK;
+	status = tn_device_sync(device, &runtime->report);
+	data += (uint64_t)indices->offset * size;
+	for (int64_t i = 0; i < indices->size && !status; i++) {
+		int64_t index;
+		int32_t narrow;
+		if (indices->dtype == TN_I64) {
+			memcpy(&index, data + (size_t)i * size, size);
+		} else {
+			memcpy(&narrow, data + (size_t)i * size, size);
+			index = narrow;
+		}
+		if (index < -length || index >= length)
+			status = tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
+					 "index %" PRId64 " at place %" PRId64
+					 ": the axis has length %" PRId64,
+					 index, i, length);
+	}
+	return status;
+}
+
+tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line)
+{
+	const int64_t one = 1;
+	tn_array *compact = NULL;
+	*line = NULL;
+	if (!indices->contiguous) {
+		compact = tn_array_compact(runtime, indices);
+		if (!compact)
+			return runtime->report.status;
+		indices = compact;
+	}
+	*line = tn_array_view(indices, 1, &indices->size, &one, indices->offset);
+	tn_array_discard(compact);
+	return *line ? TN_OK : runtime->report.status;
+}
+
+tn_status tn_indices_look(struct tn_runtime *runtime, const char *operation,
+			  const tn_array *indices, int64_t length)
+{
+	tn_array *line;
+	tn_status status;
+	if (!indices->size || !tn_array_home(indices)->host_memory)
+		return TN_OK;
+	status = tn_indices_line(runtime, indices, &line);
+	if (!status)
+		status = check_indices(runtime, operation, line, length);
+	tn_array_discard(line);
+	return status;
+}
+
+tn_status tn_indices_check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
+			   const tn_array *indices, int *axis)
+{
+	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
+		return tn_fail(&runtime->report, TN_DTYPE, operation,
+			       "indices: expected i32 or i64, found %s",
+			       tn_dtype_name(indices->dtype));
+	if (!tn_axis_normal(axis, a->rank))
+		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
+			       "axis %d: the array has rank %d", *axis, a->rank);
+	return TN_OK;
+}
+
+tn_status tn_gather_run(struct tn_runtime *runtime, enum tn_operation operation, enum tn_slot slot,
+			const tn_array *input, const tn_array *line, tn_array *output, int axis)
+{
+	struct tn_gather_args args = {.call = {.struct_size = sizeof(args)},
+				      .axis = (uint32_t)axis};
+	struct tn_route route = {.runtime = runtime,
+				 .device = tn_array_home(output),
+				 .operation = operation,
+				 .slot = slot,
+				 .call = &args.call};
+	tn_operand_of(&args.input, input);
+	tn_operand_of(&args.indices, line);
+	tn_operand_of(&args.output, output);
+	return tn_route_run(&route);
+}
+
+static tn_status gather(struct tn_runtime *runtime, const tn_array *a, const tn_array *indices,
+			int axis, tn_array *out)
+{
+	int64_t shape[TN_MAX_RANK], strides[TN_MAX_RANK];
+	tn_array *line, *flat;
+	tn_status status;
+	if (!out->size)
+		return TN_OK;
+	status = tn_indices_line(runtime, indices, &line);
+	if (status)
+		return status;
+	status = check_indices(runtime, "take", line, a->shape[axis]);
+	memcpy(shape, a->shape, sizeof(shape));
+	shape[axis] = indices->size;
+	tn_shape_compact(a->rank, shape, strides);
+	flat = tn_array_view(out, a->rank, shape, strides, 0);
+	if (!flat && !status)
+		status = runtime->report.status;
+	if (!status)
+		status = tn_gather_run(runtime, TN_DO_TAKE, TN_SLOT_GATHER, a, line, flat, axis);
+	tn_array_discard(flat);
+	tn_array_discard(line);
+	return status;
+}
+
+tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis)
+{
+	const tn_array *inputs[] = {a, indices};
+	struct tn_runtime *runtime = tn_begin(2, inputs, "take");
+	struct tn_record record = {.kind = TN_RECORD_TAKE, .operation = "take"};
+	int64_t shape[2 * TN_MAX_RANK], size;
+	tn_array *out = NULL;
+	tn_status status;
+	int rank = 0;
+	if (!runtime)
+		return NULL;
+	status = tn_indices_check(runtime, "take", a, indices, &axis);
+	if (status)
+		return tn_end(runtime, status, NULL);
+	for (int i = 0; i < a->rank; i++) {
+		if (i != axis) {
+			shape[rank++] = a->shape[i];
+			continue;
+		}
+		memcpy(shape + rank, indices->shape, (size_t)indices->rank * sizeof(*shape));
+		rank += indices->rank;
+	}
+	status = tn_shape_check(runtime, "take", a->dtype, rank, shape, &size);
+	if (!status) {
+		out = tn_array_make(runtime, tn_array_home(a), a->dtype, rank, shape);
+		status = out ? gather(runtime, a, indices, axis, out) : runtime->report.status;
+	}
+	record.axis = axis;
+	if (!status && tn_is_floating(a->dtype))
+		status = tn_record_made(runtime, &record, 2, inputs, out);
+	return tn_end(runtime, status, out);
+}
+
+tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a)
+{
+	const tn_array *all[] = {out, indices, a};
+	tn_status status = tn_begin_into(3, all, "scatter_add");
+	struct tn_runtime *runtime;
+	int64_t shape[TN_MAX_RANK], strides[TN_MAX_RANK];
+	tn_array *line = NULL, *listed = NULL, *compact = NULL;
+	if (status)
+		return status;
+	runtime = out->runtime;
+	status = tn_indices_check(runtime, "scatter_add", out, indices, &axis);
+	if (!status)
+		status = tn_array_writable(runtime, "scatter_add", out);
+	if (!status && !a->contiguous) {
+		compact = tn_array_compact(runtime, a);
+		status = compact ? TN_OK : runtime->report.status;
+		a = compact;
+	}
+	if (!status)
+		status = tn_indices_line(runtime, indices, &line);
+	if (!status)
+		status = check_indices(runtime, "scatter_add", line, out->shape[axis]);
+	if (!status) {
+		memcpy(shape, out->shape, sizeof(shape));
+		shape[axis] = indices->size;
+		if (tn_shape_compact(out->rank, shape, strides) != a->size ||
+		    a->dtype != out->dtype)
+			status = tn_fail(&runtime->report, TN_SHAPE, "scatter_add",
+					 "expected an element of %s for each index",
+					 tn_dtype_name(out->dtype));
+	}
+	if (!status && a->size) {
+		listed = tn_array_view(a, out->rank, shape, strides, a->offset);
+		status = listed ? tn_gather_run(runtime, TN_DO_SCATTER_ADD, TN_SLOT_SCATTER_ADD,
+						listed, line, out, axis)
+				: runtime->report.status;
+		if (!status)
+			tn_array_touch(out);
+	}
+	tn_array_discard(listed);
+	tn_array_discard(line);
+	tn_array_discard(compact);
+	return tn_end_into(runtime, status);
+}
+
+/* ---- Concatenate -----------------------------------------------------------------------------*/
+
+static tn_status joined_shape(struct tn_runtime *runtime, int n, const tn_array *const *arrays,
+			      int *axis, int64_t *shape)
+{
+	const tn_array *first = arrays[0];
+	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+	int64_t size;
+	if (!tn_axis_normal(axis, first->rank))
+		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, "concatenate",
+			       "axis %d: the arrays have rank %d", *axis, first->rank);
+	memcpy(shape, first->shape, sizeof(first->shape));
+	for (int i = 1; i < n; i++) {
+		const tn_array *next = arrays[i];
+		int fits = next->rank == first->rank;
+		for (int k = 0; fits && k < first->rank; k++)
+			fits = k == *axis || next->shape[k] == first->shape[k];
+		if (!fits)
+			return tn_fail(&runtime->report, TN_SHAPE, "concatenate",
+				       "array %d of shape %s does not follow %s along axis %d", i,
+				       tn_array_text(next, found), tn_array_text(first, expected),
+				       *axis);
+		if (next->dtype != first->dtype)
+			return tn_fail(&runtime->report, TN_DTYPE, "concatenate",
+				       "array %d is %s, array 0 %s", i, tn_dtype_name(next->dtype),
+				       tn_dtype_name(first->dtype));
+		if (next->shape[*axis] > INT64_MAX - shape[*axis])
+			return tn_fail(&runtime->report, TN_LIMIT, "concatenate",
+				       "axis %d becomes too long", *axis);
+		shape[*axis] += next->shape[*axis];
+	}
+	return tn_shape_check(runtime, "concatenate", first->dtype, first->rank, shape, &size);
+}
+
+static tn_status join(struct tn_runtime *runtime, int n, const tn_array *const *arrays, int axis,
+		      tn_array *out)
+{
+	int64_t offset = 0;
+	for (int i = 0; i < n; i++) {
+		tn_array *part = tn_array_view(out, out->rank, arrays[i]->shape, out->strides,
+					       offset * out->strides[axis]);
+		tn_status status = part ? tn_copy_run(runtime, TN_DO_COPY, part, arrays[i])
+					: runtime->report.status;
+		tn_array_discard(part);
+		if (status)
+			return status;
+		offset += arrays[i]->shape[axis];
+	}
+	return TN_OK;
+}
+
+tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis)
+{
+	struct tn_record record = {.kind = TN_RECORD_CONCATENATE, .operation = "concatenate"};
+	struct tn_runtime *runtime;
+	int64_t shape[TN_MAX_RANK];
+	tn_array *out = NULL;
+	tn_status status;
+	if (n < 1 || !arrays)
+		return NULL;
+	runtime = tn_begin((uint32_t)n, arrays, "concatenate");
+	if (!runtime)
+		return NULL;
+	status = joined_shape(runtime, n, arrays, &axis, shape);
+	if (!status) {
+		out = tn_array_make_common(runtime, arrays[0]->dtype, arrays[0]->rank, shape,
+					   (uint32_t)n, arrays);
+		status = out ? join(runtime, n, arrays, axis, out) : runtime->report.status;
+	}
+	record.axis = axis;
+	if (!status && tn_is_floating(out->dtype))
+		status = tn_record_made(runtime, &record, (uint32_t)n, arrays, out);
+	return tn_end(runtime, status, out);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The other direction of tn_take and tn_take_along_axis, and what they share.
+ */
+#ifndef TN_OPS_TAKE_H
+#define TN_OPS_TAKE_H
+
+#include "array/array.h"
+#include "dispatch/operations.h"
+#include "loader/backend.h"
+
+/* out[i, indices[j], k] += a[i, j, k], with i over the axes before `axis`, j over the elements of
+ * `indices` (any shape) and k over the axes after; equal indices add up.  `a` has the shape that
+ * tn_take(out, indices, axis) has.  Errors are kept. */
+tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a);
+
+/* out[.., indices[i, j, k], ..] += a[i, j, k] along the axis, equal places adding up; `a` and `indices`
+ * have the shape that tn_take_along_axis(out, indices, axis) has.  `out` is row-major, and indices are
+ * in range.  Errors are kept. */
+tn_status tn_scatter_add_along_axis(tn_array *out, const tn_array *indices, int axis,
+				    const tn_array *a);
+
+/* The rest fills runtime->report on failure. */
+
+/* TN_DTYPE, TN_INVALID_ARGUMENT: indices are not i32 or i64, or `a` has no such axis. */
+tn_status tn_indices_check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
+			   const tn_array *indices, int *axis);
+/* TN_INVALID_ARGUMENT: one is out of range of an axis of that length.  Looks at indices that the host can
+ * read; the others are looked at by nobody, and those out of range read as zero. */
+tn_status tn_indices_look(struct tn_runtime *runtime, const char *operation,
+			  const tn_array *indices, int64_t length);
+/* The indices as a compact line, which the caller discards. */
+tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line);
+/* A gather, or a scatter-add, whose arguments are alike. */
+tn_status tn_gather_run(struct tn_runtime *runtime, enum tn_operation operation, enum tn_slot slot,
+			const tn_array *input, const tn_array *line, tn_array *output, int axis);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Elements chosen by an index for each of them: indices along an axis become numbers of elements, by
+ * which a line of all elements is gathered from, or scattered into.
+ */
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "ops/map.h"
+#include "ops/take.h"
+
+/* An array as (outer, n, inner), the axis in the middle. */
+struct parts {
+	int64_t outer;
+	int64_t n;
+	int64_t inner;
+};
+
+static struct parts parts_of(const tn_array *a, int axis)
+{
+	struct parts parts = {1, a->shape[axis], 1};
+	for (int i = 0; i < axis; i++)
+		parts.outer *= a->shape[i];
+	for (int i = axis + 1; i < a->rank; i++)
+		parts.inner *= a->shape[i];
+	return parts;
+}
+
+static tn_status failed(const struct tn_runtime *runtime)
+{
+	return runtime->report.status ? runtime->report.status : TN_OUT_OF_MEMORY;
+}
+
+/* x along an axis of length a becomes the element's number; out of range it is s, the number of all
+ * elements, and stays out of range. */
+static const struct tn_short_program number = {
+	"i = i64(x); p = i < 0 ? i + a : i; z = p < 0 || p >= a ? s : (index(0) * a + p) * b + "
+	"index(2)",
+	1, 3, 0, TN_I64};
+
+/* *line := the number of the element of `a` for each index.  In the innermost scope. */
+static tn_status number_elements(struct tn_runtime *runtime, const tn_array *a,
+				 const tn_array *indices, int axis, tn_array **line)
+{
+	struct parts parts = parts_of(a, axis);
+	int64_t shape[3] = {parts.outer, indices->shape[axis], parts.inner}, strides[3];
+	double scalars[] = {(double)parts.n, (double)parts.inner, (double)a->size};
+	tn_array *flat, *numbers;
+	const tn_array *inputs[1];
+	tn_status status = tn_indices_line(runtime, indices, line);
+	if (status || (parts.outer == 1 && parts.inner == 1))
+		return status;
+	tn_shape_compact(3, shape, strides);
+	flat = tn_array_view(*line, 3, shape, strides, (*line)->offset);
+	numbers = tn_array_make(runtime, tn_array_home(a), TN_I64, 3, shape);
+	if (!flat || !numbers)
+		return failed(runtime);
+	inputs[0] = flat;
+	runtime->depth++;
+	status = tn_short_map(runtime, TN_DO_TAKE_ALONG_AXIS, &number, inputs, &numbers, scalars);
+	runtime->depth--;
+	if (status)
+		return status;
+	return tn_indices_line(runtime, numbers, line);
+}
+
+/* All elements of a row-major array in a line. */
+static tn_array *line_of(const tn_array *a)
+{
+	const int64_t one = 1;
+	return tn_array_view(a, 1, &a->size, &one, a->offset);
+}
+
+/* Between `a` as a line and `listed`, compact, with an element for each index. */
+static tn_status move(struct tn_runtime *runtime, enum tn_slot slot, const tn_array *a,
+		      const tn_array *indices, int axis, const tn_array *listed)
+{
+	enum tn_operation operation =
+		slot == TN_SLOT_GATHER ? TN_DO_TAKE_ALONG_AXIS : TN_DO_SCATTER_ADD;
+	tn_array *numbers, *all = line_of(a), *chosen = line_of(listed);
+	tn_status status;
+	if (!all || !chosen)
+		return failed(runtime);
+	status = number_elements(runtime, a, indices, axis, &numbers);
+	if (status)
+		return status;
+	if (slot == TN_SLOT_GATHER)
+		return tn_gather_run(runtime, operation, slot, all, numbers, chosen, 0);
+	return tn_gather_run(runtime, operation, slot, chosen, numbers, all, 0);
+}
+
+/* What is made on the way goes with a scope of its own. */
+static tn_status move_in_scope(struct tn_runtime *runtime, enum tn_slot slot, const tn_array *a,
+			       const tn_array *indices, int axis, const tn_array *listed)
+{
+	tn_context *context = runtime->context;
+	tn_status status;
+	if (!listed->size)
+		return TN_OK;
+	status = tn_scope_begin(context);
+	if (status)
+		return status;
+	if (slot == TN_SLOT_GATHER && !a->contiguous)
+		a = tn_array_compact(runtime, a);
+	if (slot != TN_SLOT_GATHER && !listed->contiguous)
+		listed = tn_array_compact(runtime, listed);
+	if (!a || !listed)
+		status = failed(runtime);
+	else
+		status = move(runtime, slot, a, indices, axis, listed);
+	tn_scope_end(context, NULL);
+	return status;
+}
+
+static tn_status check_shapes(struct tn_runtime *runtime, const char *operation, const tn_array *a,
+			      const tn_array *indices, int axis)
+{
+	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+	int fits = a->rank == indices->rank;
+	for (int i = 0; fits && i < a->rank; i++)
+		fits = i == axis || a->shape[i] == indices->shape[i];
+	if (fits)
+		return TN_OK;
+	return tn_fail(&runtime->report, TN_SHAPE, operation,
+		       "indices of shape %s do not fit %s along axis %d",
+		       tn_array_text(indices, found), tn_array_text(a, expected), axis);
+}
+
+static tn_status check(struct tn_runtime *runtime, const tn_array *a, const tn_array *indices,
+		       int *axis)
+{
+	tn_status status = tn_indices_check(runtime, "take_along_axis", a, indices, axis);
+	if (!status)
+		status = check_shapes(runtime, "take_along_axis", a, indices, *axis);
+	if (!status)
+		status = tn_indices_look(runtime, "take_along_axis", indices, a->shape[*axis]);
+	return status;
+}
+
+tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axis)
+{
+	const tn_array *inputs[] = {a, indices};
+	struct tn_runtime *runtime = tn_begin(2, inputs, "take_along_axis");
+	struct tn_record record = {.kind = TN_RECORD_TAKE_ALONG_AXIS,
+				   .operation = "take_along_axis"};
+	tn_array *out = NULL;
+	tn_status status;
+	if (!runtime)
+		return NULL;
+	status = check(runtime, a, indices, &axis);
+	if (!status) {
+		runtime->report.status = TN_OK;
+		out = tn_array_make(runtime, tn_array_home(a), a->dtype, indices->rank,
+				    indices->shape);
+		status = out ? move_in_scope(runtime, TN_SLOT_GATHER, a, indices, axis, out)
+			     : failed(runtime);
+	}
+	record.axis = axis;
+	if (!status && tn_is_floating(a->dtype))
+		status = tn_record_made(runtime, &record, 2, inputs, out);
+	return tn_end(runtime, status, out);
+}
+
+tn_status tn_scatter_add_along_axis(tn_array *out, const tn_array *indices, int axis,
+				    const tn_array *a)
+{
+	const tn_array *all[] = {out, indices, a};
+	tn_status status = tn_begin_into(3, all, "scatter_add");
+	if (status)
+		return status;
+	status = move_in_scope(out->runtime, TN_SLOT_SCATTER_ADD, out, indices, axis, a);
+	if (!status)
+		tn_array_touch(out);
+	return tn_end_into(out->runtime, status);
+}

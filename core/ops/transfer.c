@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Elements between host and device, and between devices: from one to the other where the backend of both
+ * can, else by way of the host.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/memory.h"
+#include "dispatch/operand.h"
+#include "ops/layout.h"
+#include "ops/map.h"
+#include "program/cast.h"
+
+static uint64_t bytes_of(const tn_array *array)
+{
+	return (uint64_t)array->size * tn_dtype_size(array->dtype);
+}
+
+static tn_status check_size(const tn_array *array, const char *operation, const void *data,
+			    size_t size_bytes)
+{
+	char text[TN_SHAPE_TEXT];
+	if (size_bytes == bytes_of(array) && (data || !size_bytes))
+		return TN_OK;
+	return tn_fail(&array->runtime->report, TN_INVALID_ARGUMENT, operation,
+		       "size_bytes: an array of %s %s has %" PRIu64 " bytes, found %zu%s",
+		       tn_dtype_name(array->dtype), tn_array_text(array, text), bytes_of(array),
+		       size_bytes, data ? "" : " at NULL");
+}
+
+/* The bytes of a dense array, as they lie. */
+static tn_status download(const tn_array *array, void *data)
+{
+	uint64_t offset = (uint64_t)array->offset * tn_dtype_size(array->dtype);
+	if (!array->size)
+		return TN_OK;
+	tn_observe_unrepeatable(array->runtime);
+	return tn_device_download(tn_array_home(array), &array->storage->block, offset, data,
+				  bytes_of(array), &array->runtime->report);
+}
+
+static tn_status read_all(const tn_array *array, void *data)
+{
+	tn_array *compact = NULL;
+	tn_status status;
+	if (!array->contiguous) {
+		compact = tn_array_compact(array->runtime, array);
+		if (!compact)
+			return array->runtime->report.status;
+		array = compact;
+	}
+	status = download(array, data);
+	tn_array_discard(compact);
+	return status;
+}
+
+tn_status tn_to_host(const tn_array *array, void *data, size_t size_bytes)
+{
+	tn_status status = tn_begin_into(1, &array, "to_host");
+	if (status)
+		return status;
+	status = check_size(array, "to_host", data, size_bytes);
+	if (!status)
+		status = read_all(array, data);
+	return tn_end_into(array->runtime, status);
+}
+
+static tn_status write_all(tn_array *array, const void *data)
+{
+	struct tn_runtime *runtime = array->runtime;
+	struct tn_device *device = tn_array_home(array);
+	uint64_t offset = (uint64_t)array->offset * tn_dtype_size(array->dtype);
+	tn_array *compact;
+	tn_status status;
+	if (!array->size)
+		return TN_OK;
+	tn_observe_unrepeatable(runtime);
+	if (array->contiguous) {
+		status = tn_device_upload(device, &array->storage->block, offset, data,
+					  bytes_of(array), &runtime->report);
+		if (!status)
+			tn_array_touch(array);
+		return status;
+	}
+	compact = tn_array_make(runtime, device, array->dtype, array->rank, array->shape);
+	if (!compact)
+		return runtime->report.status;
+	status = tn_device_upload(device, &compact->storage->block, 0, data, bytes_of(array),
+				  &runtime->report);
+	if (!status)
+		status = tn_copy_run(runtime, TN_DO_COPY, array, compact);
+	tn_array_discard(compact);
+	return status;
+}
+
+tn_status tn_assign_host(tn_array *array, const void *data, size_t size_bytes)
+{
+	const tn_array *in = array;
+	tn_status status = tn_begin_into(1, &in, "assign_host");
+	if (status)
+		return status;
+	status = check_size(array, "assign_host", data, size_bytes);
+	if (!status)
+		status = tn_array_writable(array->runtime, "assign_host", array);
+	if (!status)
+		status = write_all(array, data);
+	return tn_end_into(array->runtime, status);
+}
+
+tn_status tn_item(const tn_array *array, double *value)
+{
+	char text[TN_SHAPE_TEXT];
+	uint64_t bits = 0;
+	tn_status status = tn_begin_into(1, &array, "item");
+	if (status)
+		return status;
+	if (array->size != 1)
+		status =
+			tn_fail(&array->runtime->report, TN_SHAPE, "item",
+				"expected one element, found shape %s", tn_array_text(array, text));
+	else if (!tn_compute_dtype(array->dtype))
+		status = tn_fail(&array->runtime->report, TN_DTYPE, "item", "%s is not real",
+				 tn_dtype_name(array->dtype));
+	if (!status)
+		status = download(array, &bits);
+	if (!status)
+		*value = tn_f64_of_bits(tn_cast_bits(array->dtype, TN_F64, bits));
+	return tn_end_into(array->runtime, status);
+}
+
+/* A device whose memory is the host's is read in place; else the bytes make a stop on the host. */
+static tn_status by_way_of_the_host(const tn_array *from, tn_array *to)
+{
+	struct tn_runtime *runtime = from->runtime;
+	uint64_t size = bytes_of(from);
+	struct tn_block *block = &to->storage->block;
+	void *stop;
+	tn_status status;
+	if (tn_array_home(to)->host_memory) {
+		if (!(tn_array_home(to)->description.flags & TN_DEVICE_SYNCHRONOUS)) {
+			status = tn_device_sync(tn_array_home(to), &runtime->report);
+			if (status)
+				return status;
+		}
+		return download(from, block->address);
+	}
+	stop = tn_mem_alloc(size);
+	if (!stop)
+		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "to",
+			       "the host has no memory left for %" PRIu64 " bytes", size);
+	status = download(from, stop);
+	if (!status)
+		status =
+			tn_device_upload(tn_array_home(to), block, 0, stop, size, &runtime->report);
+	tn_mem_free(stop);
+	return status;
+}
+
+static tn_status across(const tn_array *from, tn_array *to)
+{
+	struct tn_runtime *runtime = from->runtime;
+	uint64_t offset = (uint64_t)from->offset * tn_dtype_size(from->dtype);
+	if (!from->size)
+		return TN_OK;
+	tn_observe_unrepeatable(runtime);
+	tn_status status = tn_device_copy_peer(tn_array_home(to), &to->storage->block,
+					       tn_array_home(from), &from->storage->block, offset,
+					       bytes_of(from), &runtime->report);
+	return status == TN_UNSUPPORTED ? by_way_of_the_host(from, to) : status;
+}
+
+tn_array *tn_to(const tn_array *array, tn_device *device)
+{
+	struct tn_runtime *runtime = tn_begin(1, &array, "to");
+	struct tn_record record = {.kind = TN_RECORD_COPY, .operation = "to"};
+	tn_array *out, *compact = NULL;
+	tn_status status;
+	if (!runtime || !device)
+		return NULL;
+	if (device->context != runtime->context) {
+		tn_runtime_fail(runtime, TN_DEVICE, "to", "%s belongs to another context",
+				device->name);
+		return NULL;
+	}
+	if (device == tn_array_home(array))
+		return tn_keep((tn_array *)(uintptr_t)array);
+	if (!array->dense) {
+		compact = tn_array_compact(runtime, array);
+		if (!compact)
+			return tn_end(runtime, runtime->report.status, NULL);
+	}
+	out = tn_array_make_on(device, compact ? compact : array);
+	status = out ? across(compact ? compact : array, out) : runtime->report.status;
+	tn_array_discard(compact);
+	if (!status && tn_is_floating(array->dtype))
+		status = tn_record_made(runtime, &record, 1, &array, out);
+	return tn_end(runtime, status, out);
+}
