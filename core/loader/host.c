@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "interpret/interpret.h"
 #include "program/printer.h"
+#include "program/program.h"
 
 static int32_t log_enabled(void *context, int32_t level, const char *subsystem)
 {
@@ -121,18 +122,30 @@ static tn_status interpret_reduce(void *context, const struct tn_reduce_args *ar
 	return give_error(&args->call, &error, status, "reduce");
 }
 
-static size_t print_prelude(void *context, const struct tn_print_args *args, char *buffer,
-			    size_t size)
+static tn_status print_prelude(void *context, const struct tn_print_args *args)
 {
 	(void)context;
-	return tn_print_prelude(args, buffer, size);
+	return tn_print_prelude(args);
 }
 
-static size_t print_program(void *context, const struct tn_program *program,
-			    const struct tn_print_args *args, char *buffer, size_t size)
+static tn_status print_program(void *context, const struct tn_program *program,
+			       const struct tn_print_args *args)
 {
 	(void)context;
-	return tn_print_program(program, args, buffer, size);
+	return tn_print_program(program, args);
+}
+
+static tn_status program_check(void *context, const struct tn_program *program,
+			       uint32_t n_operations, uint64_t dtypes, const char *operation,
+			       struct tn_error_info *error)
+{
+	struct tn_error_info own;
+	(void)context;
+	tn_error_reset(&own);
+	tn_status status = tn_program_check(program, n_operations, dtypes, operation, &own);
+	if (status && error)
+		tn_struct_answer(error, &own, sizeof(own));
+	return status;
 }
 
 struct tn_host_services *tn_host_create(const struct tn_logger *logger,
@@ -168,6 +181,7 @@ struct tn_host_services *tn_host_create(const struct tn_logger *logger,
 		.interpret_reduce = interpret_reduce,
 		.print_prelude = print_prelude,
 		.print_program = print_program,
+		.program_check = program_check,
 	};
 	return services;
 }

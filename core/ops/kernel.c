@@ -17,8 +17,8 @@
 #include "device/device.h"
 #include "dispatch/ledger.h"
 
-/* What CUDA lets a kernel have: 32764 bytes. */
-enum { MOST_ARGUMENTS = 4096, FEW_ARGUMENTS = 16 };
+/* So many arguments need no memory of the heap. */
+enum { FEW_ARGUMENTS = 16 };
 
 struct tn_kernel {
 	struct tn_runtime *runtime;
@@ -267,10 +267,9 @@ tn_status tn_kernel_launch(tn_kernel *kernel, struct tn_kernel_grid grid, size_t
 	tn_status status = tn_runtime_ready(runtime);
 	if (status)
 		return status;
-	if (n_arguments > MOST_ARGUMENTS)
+	if (n_arguments > UINT32_MAX)
 		status = tn_fail(&runtime->report, TN_INVALID_ARGUMENT, kernel->name,
-				 "%zu arguments, at most %d are possible", n_arguments,
-				 MOST_ARGUMENTS);
+				 "%zu arguments, expected at most %u", n_arguments, UINT32_MAX);
 	else
 		status = run(kernel, &grid, n_arguments, arguments);
 	return tn_end_into(runtime, status);

@@ -1,108 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The functions that printed programs call, tn_OP_DTYPE, in three parts: what a dialect calls things;
- * templates for integers and floating types; random numbers.  In a template $T is the dtype, $U the
- * unsigned type of its width, $W the width less one, $M the macro that names a function of the
- * mathematics library.
+ * The functions that printed programs call, tn_OP_DTYPE, in three parts: the words of the dialect, which
+ * the caller brings; templates for integers and floating types; random numbers.  In a template $T is the
+ * dtype, $U the unsigned type of its width, $W the width less one, $M the macro that names a function
+ * of the mathematics library.
  */
 #include <string.h>
 
 #include "program/printer.h"
 #include "program/random.h"
 #include "program/sink.h"
-
-static const char c_words[] =
-	"#include <math.h>\n"
-	"#include <stdint.h>\n"
-	"#include <string.h>\n"
-	"#if defined(__clang__)\n"
-	"#pragma STDC FP_CONTRACT OFF\n"
-	"#elif defined(__GNUC__)\n"
-	"#pragma GCC optimize(\"fp-contract=off\")\n"
-	"#endif\n"
-	"typedef uint8_t tn_bool;\n"
-	"typedef int32_t tn_i32;\n"
-	"typedef uint32_t tn_u32;\n"
-	"typedef int64_t tn_i64;\n"
-	"typedef uint64_t tn_u64;\n"
-	"typedef float tn_f32;\n"
-	"typedef double tn_f64;\n"
-	"#define TN_FN static inline\n"
-	"#define TN_DATA static const\n"
-	"#define TN_M32(name) name##f\n"
-	"#define TN_M64(name) name\n"
-	"#define TN_HAS_F64 1\n"
-	"#define tn_add_f32(a, b) ((a) + (b))\n"
-	"#define tn_sub_f32(a, b) ((a) - (b))\n"
-	"#define tn_mul_f32(a, b) ((a) * (b))\n"
-	"#define tn_div_f32(a, b) ((a) / (b))\n"
-	"#define tn_sqrt_f32(a) sqrtf(a)\n"
-	"#define tn_add_f64(a, b) ((a) + (b))\n"
-	"#define tn_sub_f64(a, b) ((a) - (b))\n"
-	"#define tn_mul_f64(a, b) ((a) * (b))\n"
-	"#define tn_div_f64(a, b) ((a) / (b))\n"
-	"#define tn_sqrt_f64(a) sqrt(a)\n"
-	"TN_FN tn_f32 tn_f32_of_bits(tn_u32 x) { tn_f32 y; memcpy(&y, &x, 4); return y; }\n"
-	"TN_FN tn_f64 tn_f64_of_bits(tn_u64 x) { tn_f64 y; memcpy(&y, &x, 8); return y; }\n"
-	"TN_FN tn_u32 tn_bits_of_f32(tn_f32 x) { tn_u32 y; memcpy(&y, &x, 4); return y; }\n";
-
-static const char cuda_words[] =
-	"typedef bool tn_bool;\n"
-	"typedef int tn_i32;\n"
-	"typedef unsigned int tn_u32;\n"
-	"typedef long long tn_i64;\n"
-	"typedef unsigned long long tn_u64;\n"
-	"typedef float tn_f32;\n"
-	"typedef double tn_f64;\n"
-	"#define TN_FN static __device__ __forceinline__ __attribute__((unused))\n"
-	"#define TN_DATA static __device__ const\n"
-	"#define TN_M32(name) name##f\n"
-	"#define TN_M64(name) name\n"
-	"#define TN_HAS_F64 1\n"
-	"#define tn_add_f32(a, b) __fadd_rn(a, b)\n"
-	"#define tn_sub_f32(a, b) __fsub_rn(a, b)\n"
-	"#define tn_mul_f32(a, b) __fmul_rn(a, b)\n"
-	"#define tn_div_f32(a, b) __fdiv_rn(a, b)\n"
-	"#define tn_sqrt_f32(a) __fsqrt_rn(a)\n"
-	"#define tn_add_f64(a, b) __dadd_rn(a, b)\n"
-	"#define tn_sub_f64(a, b) __dsub_rn(a, b)\n"
-	"#define tn_mul_f64(a, b) __dmul_rn(a, b)\n"
-	"#define tn_div_f64(a, b) __ddiv_rn(a, b)\n"
-	"#define tn_sqrt_f64(a) __dsqrt_rn(a)\n"
-	"TN_FN tn_f32 tn_f32_of_bits(tn_u32 x) { return __uint_as_float(x); }\n"
-	"TN_FN tn_f64 tn_f64_of_bits(tn_u64 x) { return __longlong_as_double((long long)x); }\n"
-	"TN_FN tn_u32 tn_bits_of_f32(tn_f32 x) { return __float_as_uint(x); }\n";
-
-static const char opencl_words[] = "#pragma OPENCL FP_CONTRACT OFF\n"
-				   "#ifdef cl_khr_fp64\n"
-				   "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-				   "#define TN_HAS_F64 1\n"
-				   "typedef double tn_f64;\n"
-				   "#endif\n"
-				   "typedef uchar tn_bool;\n"
-				   "typedef int tn_i32;\n"
-				   "typedef uint tn_u32;\n"
-				   "typedef long tn_i64;\n"
-				   "typedef ulong tn_u64;\n"
-				   "typedef float tn_f32;\n"
-				   "#define TN_FN static\n"
-				   "#define TN_DATA __constant\n"
-				   "#define TN_M32(name) name\n"
-				   "#define TN_M64(name) name\n"
-				   "#define tn_add_f32(a, b) ((a) + (b))\n"
-				   "#define tn_sub_f32(a, b) ((a) - (b))\n"
-				   "#define tn_mul_f32(a, b) ((a) * (b))\n"
-				   "#define tn_div_f32(a, b) ((a) / (b))\n"
-				   "#define tn_sqrt_f32(a) sqrt(a)\n"
-				   "#define tn_add_f64(a, b) ((a) + (b))\n"
-				   "#define tn_sub_f64(a, b) ((a) - (b))\n"
-				   "#define tn_mul_f64(a, b) ((a) * (b))\n"
-				   "#define tn_div_f64(a, b) ((a) / (b))\n"
-				   "#define tn_sqrt_f64(a) sqrt(a)\n"
-				   "#define tn_f32_of_bits(x) as_float((tn_u32)(x))\n"
-				   "#define tn_f64_of_bits(x) as_double((tn_u64)(x))\n"
-				   "#define tn_bits_of_f32(x) as_uint(x)\n";
 
 static const char booleans[] =
 	"TN_FN tn_bool tn_and_bool(tn_bool a, tn_bool b) { return (tn_bool)(a && b); }\n"
@@ -180,17 +88,79 @@ static const char floats[] =
 	"}\n"
 	"TN_FN tn_i32 tn_i32_of_$T(tn_$T a)\n"
 	"{\n"
-	"\treturn a != a ? 0 : a >= 2147483648.0f ? 2147483647 :\n"
-	"\t       a <= -2147483648.0f ? -2147483647 - 1 : (tn_i32)a;\n"
+	"\treturn a != a ? 0 : a >= TN_F32(2147483648.0) ? 2147483647 :\n"
+	"\t       a <= -TN_F32(2147483648.0) ? -2147483647 - 1 : (tn_i32)a;\n"
 	"}\n"
 	"TN_FN tn_u32 tn_u32_of_$T(tn_$T a)\n"
 	"{\n"
-	"\treturn !(a > 0) ? 0u : a >= 4294967296.0f ? 4294967295u : (tn_u32)a;\n"
+	"\treturn !(a > 0) ? 0u : a >= TN_F32(4294967296.0) ? 4294967295u : (tn_u32)a;\n"
 	"}\n"
 	"TN_FN tn_i64 tn_i64_of_$T(tn_$T a)\n"
 	"{\n"
-	"\treturn a != a ? 0 : a >= 9223372036854775808.0f ? (tn_i64)0x7fffffffffffffff :\n"
-	"\t       a <= -9223372036854775808.0f ? -(tn_i64)0x7fffffffffffffff - 1 : (tn_i64)a;\n"
+	"\treturn a != a ? 0 : a >= TN_F32(9223372036854775808.0) ? TN_I64(0x7fffffffffffffff) :\n"
+	"\t       a <= -TN_F32(9223372036854775808.0) ? -TN_I64(0x7fffffffffffffff) - 1 : "
+	"(tn_i64)a;\n"
+	"}\n";
+
+/* Between what is stored and what programs compute in, by the rules of the cast (cast.c). */
+static const char halves[] =
+	"TN_FN tn_f32 tn_f32_of_f16(tn_u16 h)\n"
+	"{\n"
+	"\ttn_u32 sign = (tn_u32)(h & 0x8000u) << 16, exponent = (tn_u32)h >> 10 & 31u;\n"
+	"\ttn_u32 fraction = h & 0x3ffu;\n"
+	"\tif (exponent == 31u)\n"
+	"\t\treturn tn_f32_of_bits(sign | 0x7f800000u | fraction << 13);\n"
+	"\tif (exponent)\n"
+	"\t\treturn tn_f32_of_bits(sign | (exponent + 112u) << 23 | fraction << 13);\n"
+	"\ttn_f32 magnitude = tn_mul_f32((tn_f32)fraction, TN_F32(5.9604644775390625e-08));\n"
+	"\treturn sign ? -magnitude : magnitude;\n"
+	"}\n"
+	"TN_FN tn_u16 tn_f16_of_f32(tn_f32 x)\n"
+	"{\n"
+	"\ttn_u32 bits = tn_bits_of_f32(x), sign = bits >> 16 & 0x8000u;\n"
+	"\ttn_u32 magnitude = bits & 0x7fffffffu;\n"
+	"\tif (magnitude > 0x7f800000u)\n"
+	"\t\treturn (tn_u16)(sign | 0x7e00u | (magnitude >> 13 & 0x1ffu));\n"
+	"\tif (magnitude >= 0x477ff000u)\n"
+	"\t\treturn (tn_u16)(sign | 0x7c00u);\n"
+	"\tif (magnitude < 0x38800000u)\n"
+	"\t\treturn (tn_u16)(sign | (tn_u32)TN_M32(rint)(\n"
+	"\t\t\ttn_mul_f32(tn_f32_of_bits(magnitude), TN_F32(16777216.0))));\n"
+	"\treturn (tn_u16)(sign |\n"
+	"\t\t\t(magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1u)) >> 13);\n"
+	"}\n"
+	"TN_FN tn_f32 tn_f32_of_bf16(tn_u16 b) { return tn_f32_of_bits((tn_u32)b << 16); }\n"
+	"TN_FN tn_u16 tn_bf16_of_f32(tn_f32 x)\n"
+	"{\n"
+	"\ttn_u32 bits = tn_bits_of_f32(x);\n"
+	"\tif ((bits & 0x7fffffffu) > 0x7f800000u)\n"
+	"\t\treturn (tn_u16)(bits >> 16 | 0x40u);\n"
+	"\treturn (tn_u16)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);\n"
+	"}\n";
+
+static const char saturating[] =
+	"TN_FN tn_i8 tn_i8_of_$T(tn_$T a)\n"
+	"{\n"
+	"\treturn (tn_i8)(a != a ? 0 : a >= TN_F32(127.0) ? 127 :\n"
+	"\t\t       a <= TN_F32(-128.0) ? -128 : (tn_i32)a);\n"
+	"}\n"
+	"TN_FN tn_i16 tn_i16_of_$T(tn_$T a)\n"
+	"{\n"
+	"\treturn (tn_i16)(a != a ? 0 : a >= TN_F32(32767.0) ? 32767 :\n"
+	"\t\t\ta <= TN_F32(-32768.0) ? -32768 : (tn_i32)a);\n"
+	"}\n"
+	"TN_FN tn_u8 tn_u8_of_$T(tn_$T a)\n"
+	"{\n"
+	"\treturn (tn_u8)(!(a > 0) ? 0 : a >= TN_F32(255.0) ? 255 : (tn_i32)a);\n"
+	"}\n"
+	"TN_FN tn_u16 tn_u16_of_$T(tn_$T a)\n"
+	"{\n"
+	"\treturn (tn_u16)(!(a > 0) ? 0 : a >= TN_F32(65535.0) ? 65535 : (tn_i32)a);\n"
+	"}\n"
+	"TN_FN tn_u64 tn_u64_of_$T(tn_$T a)\n"
+	"{\n"
+	"\treturn !(a > 0) ? TN_U64(0) : a >= TN_F32(18446744073709551616.0)\n"
+	"\t       ? TN_U64(0xffffffffffffffff) : (tn_u64)a;\n"
 	"}\n";
 
 /* random.h in the dialect's words. */
@@ -222,7 +192,7 @@ static const char normal[] =
 	"\t\tz++;\n"
 	"\tint row = 5 * (8 * (31 - z) + (int)(n >> 28 & 7u));\n"
 	"\ttn_f32 u = tn_mul_f32((tn_f32)((tn_i32)(n >> 4 & 0xffffffu) - 0x800000),\n"
-	"\t\t\t      1.1920928955078125e-07f);\n"
+	"\t\t\t      TN_F32(1.1920928955078125e-07));\n"
 	"\ttn_f32 q = tn_mul_f32(tn_f32_of_bits(tn_normal_table[row + 4]), u);\n"
 	"\tq = tn_mul_f32(tn_add_f32(q, tn_f32_of_bits(tn_normal_table[row + 3])), u);\n"
 	"\tq = tn_mul_f32(tn_add_f32(q, tn_f32_of_bits(tn_normal_table[row + 2])), u);\n"
@@ -280,7 +250,12 @@ static void add_numbers(struct tn_sink *sink)
 	add_template(sink, floats, &f32);
 	tn_sink_add(sink, "#ifdef TN_HAS_F64\n");
 	add_template(sink, floats, &f64);
-	tn_sink_add(sink, "#endif\n");
+	tn_sink_add(sink, "#endif\n#ifdef TN_HAS_STORAGE\n");
+	tn_sink_add(sink, halves);
+	add_template(sink, saturating, &f32);
+	tn_sink_add(sink, "#ifdef TN_HAS_F64\n");
+	add_template(sink, saturating, &f64);
+	tn_sink_add(sink, "#endif\n#endif\n");
 }
 
 /* The coefficients of the normal quantile, as bits. */
@@ -297,28 +272,12 @@ static void add_table(struct tn_sink *sink)
 	tn_sink_add(sink, "\n};\n");
 }
 
-static const char *dialect_words(uint32_t dialect)
-{
-	switch (dialect) {
-	case TN_DIALECT_C:
-		return c_words;
-	case TN_DIALECT_CUDA:
-		return cuda_words;
-	case TN_DIALECT_OPENCL:
-		return opencl_words;
-	default:
-		return NULL;
-	}
-}
-
-size_t tn_print_prelude(const struct tn_print_args *args, char *buffer, size_t size)
+tn_status tn_print_prelude(const struct tn_print_args *args)
 {
 	struct tn_sink sink;
-	const char *words = dialect_words(args->dialect);
-	tn_sink_init(&sink, buffer, size);
-	if (!words)
-		return 0;
-	tn_sink_add(&sink, words);
+	if (!tn_print_begin(args, &sink))
+		return TN_INVALID_ARGUMENT;
+	tn_sink_add(&sink, args->dialect->words);
 	add_numbers(&sink);
 	tn_sink_add(&sink, philox);
 	/* Half of the text, which a compiler does not leave out where it is not used. */
@@ -326,5 +285,5 @@ size_t tn_print_prelude(const struct tn_print_args *args, char *buffer, size_t s
 	add_table(&sink);
 	tn_sink_add(&sink, normal);
 	tn_sink_add(&sink, "#endif\n");
-	return sink.length;
+	return TN_OK;
 }

@@ -12,13 +12,13 @@
 
 #include "program/cast.h"
 #include "program/opcode.h"
+#include "program/program.h"
 #include "program/sink.h"
 
 struct printer {
 	struct tn_sink sink;
 	const struct tn_program *program;
 	const char *prefix;
-	uint32_t dialect;
 };
 
 static tn_dtype dtype_of(const struct printer *printer, unsigned value)
@@ -38,25 +38,25 @@ static void add_floating(struct printer *printer, tn_dtype dtype, uint64_t bits)
 	double value = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, bits));
 	struct tn_sink *sink = &printer->sink;
 	if (is_plain(dtype, value)) {
+		tn_sink_add(sink, dtype == TN_F32 ? "TN_F32(" : "TN_F64(");
 		tn_sink_number(sink, dtype, bits);
-		tn_sink_add(sink, dtype == TN_F32 ? "f" : "");
+		tn_sink_add(sink, ")");
 	} else if (dtype == TN_F32)
 		tn_sink_format(sink, "tn_f32_of_bits(0x%08" PRIx64 "u)", bits);
 	else
-		tn_sink_format(sink, "tn_f64_of_bits(0x%016" PRIx64 "u)", bits);
+		tn_sink_format(sink, "tn_f64_of_bits(TN_U64(0x%016" PRIx64 "))", bits);
 }
 
 /* The lowest integer has no literal: its digits without the sign are too large. */
 static void add_integer(struct printer *printer, tn_dtype dtype, uint64_t bits)
 {
 	int64_t value = (int64_t)tn_cast_bits(dtype, TN_I64, bits);
-	const char *suffix = dtype == TN_U32                         ? "u"
-			     : dtype == TN_I32                       ? ""
-			     : printer->dialect == TN_DIALECT_OPENCL ? "L"
-								     : "LL";
+	const char *form = dtype == TN_U32   ? "%" PRId64 "u"
+			   : dtype == TN_I32 ? "%" PRId64
+					     : "TN_I64(%" PRId64 ")";
 	int lowest = value == (dtype == TN_I32 ? INT32_MIN : INT64_MIN);
-	tn_sink_format(&printer->sink, "%" PRId64 "%s%s", lowest ? value + 1 : value, suffix,
-		       lowest ? " - 1" : "");
+	tn_sink_format(&printer->sink, form, lowest ? value + 1 : value);
+	tn_sink_add(&printer->sink, lowest ? " - 1" : "");
 }
 
 static void add_constant(struct printer *printer, const struct tn_instruction *value)
@@ -197,15 +197,27 @@ static void declare(struct printer *printer, const char *kind, unsigned number, 
 	tn_sink_add(&printer->sink, " = ");
 }
 
-size_t tn_print_program(const struct tn_program *program, const struct tn_print_args *args,
-			char *buffer, size_t size)
+int tn_print_begin(const struct tn_print_args *args, struct tn_sink *sink)
 {
-	struct printer printer = {.program = program, .dialect = args->dialect};
-	size_t known = offsetof(struct tn_print_args, prefix) + sizeof(args->prefix);
-	printer.prefix = args->struct_size >= known && args->prefix ? args->prefix : "";
-	tn_sink_init(&printer.sink, buffer, size);
-	if (args->dialect < TN_DIALECT_C || args->dialect > TN_DIALECT_OPENCL)
+	const struct tn_dialect *dialect =
+		args && TN_HAS_FIELD(struct tn_print_args, args, user) ? args->dialect : NULL;
+	if (!dialect || !TN_HAS_FIELD(struct tn_dialect, dialect, words) || !dialect->words ||
+	    !args->write)
 		return 0;
+	*sink = (struct tn_sink){.write = args->write, .user = args->user};
+	return 1;
+}
+
+tn_status tn_print_program(const struct tn_program *program, const struct tn_print_args *args)
+{
+	struct printer printer = {.program = program};
+	if (!tn_print_begin(args, &printer.sink))
+		return TN_INVALID_ARGUMENT;
+	printer.prefix = args->prefix ? args->prefix : "";
+	tn_status status = tn_program_check(program, args->dialect->n_operations,
+					    args->dialect->dtypes, "print_program", NULL);
+	if (status)
+		return status;
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
 		declare(&printer, "v", i, (tn_dtype)program->instructions[i].dtype);
 		add_value(&printer, &program->instructions[i]);
@@ -216,5 +228,5 @@ size_t tn_print_program(const struct tn_program *program, const struct tn_print_
 		add_operand(&printer, "", program->outputs[j]);
 		tn_sink_add(&printer.sink, ";\n");
 	}
-	return printer.sink.length;
+	return TN_OK;
 }

@@ -17,21 +17,21 @@
  * Who defines TN_NO_NORMAL before the prelude gets no tn_normal, nor its table, which every kernel would
  * carry along.
  *
- * Sums and products must not be contracted, or random numbers would differ: the prelude says so in
- * each dialect (C: pragmas of gcc and clang, give -ffp-contract=off to others; CUDA: intrinsics that
- * round each operation; OpenCL: its pragma).  No fast-math option may be given; OpenCL needs
- * -cl-fp32-correctly-rounded-divide-sqrt for exact division.
+ * What a compiler's language calls all this is in the dialect, which the plugin brings.  Sums and products
+ * must not be contracted, or random numbers would differ: that, too, is in the dialect's words.
  */
 #ifndef TN_PROGRAM_PRINTER_H
 #define TN_PROGRAM_PRINTER_H
 
 #include <tenon/backend.h>
 
-/* Both write at most `size` bytes with the NUL and return the length of the whole text; buffer may be
- * NULL when size is 0.  An unknown dialect gives length 0 and an empty text.  args->prefix may be
- * NULL; the prelude does not use it. */
-size_t tn_print_prelude(const struct tn_print_args *args, char *buffer, size_t size);
-size_t tn_print_program(const struct tn_program *program, const struct tn_print_args *args,
-			char *buffer, size_t size);
+struct tn_sink;
+
+/* The prelude, and the statements of a program, as tn_host's print_prelude and print_program have them. */
+tn_status tn_print_prelude(const struct tn_print_args *args);
+tn_status tn_print_program(const struct tn_program *program, const struct tn_print_args *args);
+
+/* Sets up a sink that writes to args->write; 0: the arguments lack a dialect, its words, or `write`. */
+int tn_print_begin(const struct tn_print_args *args, struct tn_sink *sink);
 
 #endif

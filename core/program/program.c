@@ -109,7 +109,9 @@ int tn_program_has(const tn_program *program, uint16_t op)
 
 static int within_limits(const struct tn_program *program)
 {
-	return program->n_inputs <= TN_PROGRAM_MAX_INPUTS &&
+	return program->instructions && program->outputs && program->bytes &&
+	       (program->constants || !program->n_constants) &&
+	       program->n_inputs <= TN_PROGRAM_MAX_INPUTS &&
 	       program->n_scalars <= TN_PROGRAM_MAX_SCALARS && program->n_outputs >= 1 &&
 	       program->n_outputs <= TN_PROGRAM_MAX_OUTPUTS &&
 	       program->n_constants <= TN_PROGRAM_MAX_CONSTANTS && program->n_instructions >= 1 &&
@@ -190,20 +192,48 @@ static int instruction_is_valid(const struct tn_program *program, uint32_t i)
 	       types_fit(value, operands, arity);
 }
 
-tn_status tn_program_check(const struct tn_program *program, struct tn_error_info *error)
+/* The dtype in which each input and scalar is read; 0: it is not. */
+struct reads {
+	uint16_t inputs[TN_PROGRAM_MAX_INPUTS];
+	uint16_t scalars[TN_PROGRAM_MAX_SCALARS];
+};
+
+/* 0: this source is read in another dtype, too. */
+static int is_read_alike(struct reads *reads, const struct tn_instruction *value)
 {
-	if (!within_limits(program))
-		return tn_fail(error, TN_FORMAT, "program_check", "a count exceeds its limit");
+	uint16_t *dtype = value->op == TN_OP_INPUT    ? &reads->inputs[value->a]
+			  : value->op == TN_OP_SCALAR ? &reads->scalars[value->a]
+						      : NULL;
+	if (!dtype)
+		return 1;
+	if (!*dtype)
+		*dtype = value->dtype;
+	return *dtype == value->dtype;
+}
+
+tn_status tn_program_check(const struct tn_program *program, uint32_t n_operations, uint64_t dtypes,
+			   const char *operation, struct tn_error_info *error)
+{
+	struct reads reads = {{0}, {0}};
+	if (!program || !within_limits(program))
+		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
+			       "no program, or one with a count outside its limits");
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
-		if (!instruction_is_valid(program, i))
-			return tn_fail(error, TN_FORMAT, "program_check",
-				       "instruction %u (%s) is not well formed", i,
-				       tn_op_name(program->instructions[i].op));
+		const struct tn_instruction *value = &program->instructions[i];
+		if (value->op >= n_operations || !tn_op_information(value->op)->name ||
+		    value->dtype >= 64 || !(dtypes >> value->dtype & 1))
+			return tn_fail(error, TN_UNSUPPORTED, operation,
+				       "instruction %u: opcode %u of dtype %u is not supported", i,
+				       value->op, value->dtype);
+		if (!instruction_is_valid(program, i) || !is_read_alike(&reads, value))
+			return tn_fail(error, TN_INVALID_ARGUMENT, operation,
+				       "instruction %u (%s of dtype %s) is not well formed", i,
+				       tn_op_name(value->op), tn_dtype_name(value->dtype));
 	}
 	for (uint32_t j = 0; j < program->n_outputs; j++) {
 		if (program->outputs[j] >= program->n_instructions)
-			return tn_fail(error, TN_FORMAT, "program_check",
-				       "output %u names value %u of %u", j, program->outputs[j],
+			return tn_fail(error, TN_INVALID_ARGUMENT, operation,
+				       "output %u is value %u of %u", j, program->outputs[j],
 				       program->n_instructions);
 	}
 	return TN_OK;

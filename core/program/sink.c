@@ -14,16 +14,16 @@
 
 void tn_sink_init(struct tn_sink *sink, char *buffer, size_t size)
 {
-	sink->buffer = buffer;
-	sink->size = size;
-	sink->length = 0;
+	*sink = (struct tn_sink){.buffer = buffer, .size = size};
 	if (size)
 		buffer[0] = '\0';
 }
 
 void tn_sink_append(struct tn_sink *sink, const char *text, size_t length)
 {
-	if (sink->length + 1 < sink->size) {
+	if (sink->write) {
+		sink->write(sink->user, text, length);
+	} else if (sink->length + 1 < sink->size) {
 		size_t room = sink->size - 1 - sink->length;
 		size_t taken = length < room ? length : room;
 		memcpy(sink->buffer + sink->length, text, taken);

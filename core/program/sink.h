@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Text into a caller's buffer that may be too small: what does not fit is counted and left out, so the
- * caller learns the length that the whole has.  Allocates nothing.
+ * Text on its way out, piece by piece: to a function that takes it, or into a caller's buffer that may be
+ * too small.  What does not fit there is counted and left out, so the caller learns the length that
+ * the whole has.  Allocates nothing.
  */
 #ifndef TN_PROGRAM_SINK_H
 #define TN_PROGRAM_SINK_H
@@ -11,6 +12,9 @@
 #include <tenon/types.h>
 
 struct tn_sink {
+	void (*write)(void *user, const char *text,
+		      size_t length); /* NULL: the text goes to buffer */
+	void *user;
 	char *buffer;
 	size_t size;
 	size_t length;

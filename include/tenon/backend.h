@@ -34,8 +34,8 @@
  *   tables and descriptors     the reader copies min(theirs, own) and ignores the tail;
  *   structs the callee fills   the caller clears it, the callee writes min(caller's, own) and leaves
  *                              struct_size as it is (tn_struct_answer).
- * What an argument points to (tn_program, tn_workspace, tn_print_args, tn_block_kernels) is read like a
- * table.  Structs that stand in arrays or in other structs (tn_operand, tn_scalar, tn_instruction,
+ * What an argument points to (tn_program, tn_workspace, tn_dialect, tn_print_args, tn_block_kernels) is
+ * read like a table.  Structs that stand in arrays or in other structs (tn_operand, tn_scalar, tn_instruction,
  * tn_call) never grow; a wider one would be a new type.  A field called `reserved` is 0 and is not
  * read; should one get a meaning, a new flag or number that comes with it says so.
  *
@@ -59,10 +59,10 @@ extern "C" {
  * effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 9u
+#define TN_ABI_MINOR 10u
 /* The oldest host minor that a plugin accepts; one that needs what came later defines it before. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 9u
+#define TN_ABI_OLDEST_HOST 10u
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
@@ -1066,14 +1066,44 @@ struct tn_block_kernels {
 	void (*stream_copy)(void *dst, const void *src, size_t n);
 };
 
-/* How to print a program as source for a C-like compiler. */
-enum { TN_DIALECT_C = 1, TN_DIALECT_CUDA = 2, TN_DIALECT_OPENCL = 3 };
+/* How the language of a compiler writes what printed programs are made of, and what it has.  The plugin
+ * brings it, so that the host prints for languages that it does not know.  The language must have C's
+ * preprocessor, functions, casts, `for`, the conditional operator and integers of 64 bits; literals
+ * with the suffix u are of 32 bits.  <tenon/plugin.h> has the dialect of C as an example. */
+struct tn_dialect {
+	uint32_t struct_size;
+	uint32_t n_operations; /* TN_OP_COUNT of the header that the words were written for */
+	uint64_t dtypes;       /* in which programs compute: bit d stands for dtype d */
+	/* Source that is printed before anything else.  It defines, as types, functions or macros:
+	 *   tn_bool (holds 0 and 1), tn_i32, tn_u32, tn_i64, tn_u64, tn_f32
+	 *   TN_I64(n), TN_U64(n), TN_F32(x)   literals: n##LL, n##ULL, x##f
+	 *   TN_FN            what the definition of a function begins with: static inline
+	 *   TN_DATA          what that of a constant array at file scope begins with: static const
+	 *   TN_M32(name)     a function of the mathematics library for tn_f32: name##f.  The names are
+	 *                    fabs fmod fma pow floor ceil rint trunc exp exp2 expm1 log log2 log1p sin
+	 *                    cos tan asin acos atan atan2 sinh cosh tanh erf
+	 *   tn_add_f32(a, b), tn_sub_f32, tn_mul_f32, tn_div_f32, tn_sqrt_f32(a)
+	 *                    correctly rounded, and never contracted
+	 *   tn_f32_of_bits(u), tn_bits_of_f32(x)   between a tn_f32 and its bits, a tn_u32
+	 * If programs compute in f64, also TN_HAS_F64, tn_f64, TN_F64(x), TN_M64(name), tn_add_f64 to
+	 * tn_sqrt_f64, tn_f64_of_bits(u).  If TN_HAS_STORAGE is defined, with tn_i8, tn_i16, tn_u8 and
+	 * tn_u16, the prelude has conversions of what is stored, too: tn_f32_of_f16 and tn_f32_of_bf16
+	 * of a tn_u16, tn_f16_of_f32 and tn_bf16_of_f32, which give one, and tn_T_of_F for T of i8, i16,
+	 * u8, u16, u64 and F of f32, f64.
+	 * What a later version asks for besides, it uses for opcodes from n_operations on alone. */
+	const char *words;
+};
 
 struct tn_print_args {
 	uint32_t struct_size;
-	uint32_t dialect;
+	uint32_t reserved;
+	const struct tn_dialect *dialect;
 	/* Printed before each identifier, so that two programs fit in one kernel; may be NULL. */
 	const char *prefix;
+	/* Takes the text piece by piece, in order; `length` bytes without a NUL.  It returns normally: no
+	 * exception, no jump.  A write that fails is remembered by whoever makes it. */
+	void (*write)(void *user, const char *text, size_t length);
+	void *user;
 };
 
 /* What a plugin may ask of the host.  Valid as long as the instance.  All are [any] but parallel_for
@@ -1115,19 +1145,31 @@ struct tn_host {
 	tn_status (*interpret_reduce)(void *context, const struct tn_reduce_args *args,
 				      const struct tn_block_kernels *kernels);
 
-	/* Prints helper functions that printed programs use (print_prelude), or a program's statements:
-	 * `in0`, `in1`, ... and `s0`, `s1`, ... are read, `i0`, `i1`, ... are indices (i64), `element`
-	 * the element's number, `out0`, ... are declared and written, all with the prefix.  The caller
-	 * declares what is read before it, in the prelude's types (tn_bool, tn_i32, ...) and the dtype
-	 * of the instruction that reads it; in a prologue indices and number are those of the inputs'
-	 * shape, in an epilogue those of the kept axes.  A program without TN_OP_NORMAL may have
-	 * TN_NO_NORMAL defined before the prelude, which then is half as long.  Compile without contraction or relaxed
-	 * mathematics, for OpenCL with -cl-fp32-correctly-rounded-divide-sqrt, or random numbers differ.
-	 * Writes at most `size` bytes with the NUL and returns the length that the whole text has. */
-	size_t (*print_prelude)(void *context, const struct tn_print_args *args, char *buffer,
-				size_t size);
-	size_t (*print_program)(void *context, const struct tn_program *program,
-				const struct tn_print_args *args, char *buffer, size_t size);
+	/* Prints the functions that printed programs call (print_prelude), or a program's statements,
+	 * which read `in0`, `in1`, ... and `s0`, `s1`, ..., the indices `i0`, `i1`, ... and the number
+	 * of the element, `element` (both tn_i64), and declare `out0`, `out1`, ...: all with the prefix.
+	 * The caller declares what is read before it, in the type of the dtype of the instruction that
+	 * reads it (tn_bool, tn_i32, ...); in a prologue indices and number are those of the inputs'
+	 * shape, in an epilogue those of the kept axes.  The text of a program without TN_OP_NORMAL may
+	 * have TN_NO_NORMAL defined before the prelude, which is half as long then.  Compile without
+	 * contraction or relaxed mathematics, and with correctly rounded division and square root
+	 * (OpenCL: -cl-fp32-correctly-rounded-divide-sqrt), or random numbers differ.
+	 * TN_INVALID_ARGUMENT: no dialect, one without words, or no `write`; print_program also answers
+	 * what program_check would for the dialect's operations and dtypes.  Nothing is written then. */
+	tn_status (*print_prelude)(void *context, const struct tn_print_args *args);
+	tn_status (*print_program)(void *context, const struct tn_program *program,
+				   const struct tn_print_args *args);
+
+	/* Is the program sound: counts within their limits, every operand an earlier value of a dtype
+	 * that its opcode takes, every source and output in range, every source read in one dtype?  A
+	 * backend that knows the opcodes below n_operations (TN_OP_COUNT of its header) and computes in
+	 * `dtypes` may then run it without looking, but for TN_OP_INDEX: its axis is below TN_MAX_RANK,
+	 * not below the rank of a call.  TN_INVALID_ARGUMENT: it is not sound.  TN_UNSUPPORTED: it has
+	 * an opcode from n_operations on, one that the host does not know, or another dtype.  `error`,
+	 * which may be NULL, names `operation` and the instruction. */
+	tn_status (*program_check)(void *context, const struct tn_program *program,
+				   uint32_t n_operations, uint64_t dtypes, const char *operation,
+				   struct tn_error_info *error);
 };
 
 /* ---- The descriptor and its note -------------------------------------------------------------*/

@@ -179,14 +179,15 @@ static void say_found(struct cpu_blas *blas, const struct tn_host *host)
 	int parallel = blas->get_parallel();
 	snprintf(blas->note, sizeof(blas->note), "%.100s, core %.40s, %s", blas->get_config(),
 		 blas->get_corename(), threads[parallel >= 0 && parallel < 3 ? parallel : 0]);
-	cpu_log(host, TN_LOG_INFO, "matmul by %s", blas->note);
+	tn_plugin_log(host, "cpu", TN_LOG_INFO, "matmul by %s", blas->note);
 }
 
 static void say_missing(struct cpu_blas *blas, const struct tn_host *host, const char *why)
 {
 	if (why != blas->note)
 		snprintf(blas->note, sizeof(blas->note), "%s", why);
-	cpu_log(host, TN_LOG_WARNING, "%s; matmul runs on the plugin's own kernels", blas->note);
+	tn_plugin_log(host, "cpu", TN_LOG_WARNING, "%s; matmul runs on the plugin's own kernels",
+		      blas->note);
 }
 
 /* The file that was asked for, or the first of those known; else `note` says what was wrong with it. */

@@ -65,8 +65,9 @@ uint32_t cpu_conv_choose(const struct tn_host *host)
 			return i;
 	}
 	if (name && *name && strcmp(name, "auto") != 0)
-		cpu_log(host, TN_LOG_WARNING,
-			"TENON_CPU_CONV: there is no algorithm '%s'; choosing by shape", name);
+		tn_plugin_log(host, "cpu", TN_LOG_WARNING,
+			      "TENON_CPU_CONV: there is no algorithm '%s'; choosing by shape",
+			      name);
 	return N_ALGORITHMS;
 }
 
@@ -270,18 +271,18 @@ static tn_status take_workspace(const struct plan *plan, char **workspace, const
 	*workspace = NULL;
 	if (call->flags & TN_DRY_RUN) {
 		if (!given && plan->bytes)
-			return cpu_fail(call->error, TN_UNSUPPORTED, name,
-					"workspace: expected %llu bytes, found none",
-					(unsigned long long)plan->bytes);
+			return tn_plugin_fail(call->error, TN_UNSUPPORTED, name,
+					      "workspace: expected %llu bytes, found none",
+					      (unsigned long long)plan->bytes);
 		if (given)
 			given->minimum = given->preferred = plan->bytes;
 		return TN_OK;
 	}
 	if (plan->bytes && (!given || given->size < plan->bytes))
-		return cpu_fail(call->error, TN_UNSUPPORTED, name,
-				"workspace: expected %llu bytes, found %llu",
-				(unsigned long long)plan->bytes,
-				(unsigned long long)(given ? given->size : 0));
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, name,
+				      "workspace: expected %llu bytes, found %llu",
+				      (unsigned long long)plan->bytes,
+				      (unsigned long long)(given ? given->size : 0));
 	if (plan->bytes)
 		*workspace = (char *)(uintptr_t)(given->buffer + given->offset);
 	return TN_OK;
@@ -345,10 +346,10 @@ tn_status cpu_conv2d_prepack(void *device, const struct tn_conv2d_args *args, ui
 	if (plan.args.call.flags & TN_DRY_RUN || !bytes)
 		return TN_OK;
 	if (plan.args.packed.size < bytes)
-		return cpu_fail(plan.args.call.error, TN_INVALID_ARGUMENT, "conv2d_prepack",
-				"packed: expected %llu bytes, found %llu",
-				(unsigned long long)bytes,
-				(unsigned long long)plan.args.packed.size);
+		return tn_plugin_fail(plan.args.call.error, TN_INVALID_ARGUMENT, "conv2d_prepack",
+				      "packed: expected %llu bytes, found %llu",
+				      (unsigned long long)bytes,
+				      (unsigned long long)plan.args.packed.size);
 	plan.conv.workspace = workspace ? workspace + plan.scratch : NULL;
 	plan.algorithm->pack(&plan.conv, packed_address(&plan) + LABEL_BYTES);
 	write_label((struct label *)(void *)packed_address(&plan), &plan);

@@ -19,20 +19,22 @@ static tn_status check_settings(const struct tn_conv2d_args *args, const char *n
 		int64_t stride = args->stride[i % 2], dilation = args->dilation[i % 2];
 		if (stride < 1 || stride > INT32_MAX || dilation < 1 || dilation > INT32_MAX ||
 		    args->padding[i] < 0 || args->padding[i] > INT32_MAX)
-			return cpu_fail(error, TN_INVALID_ARGUMENT, name,
-					"stride %lld, dilation %lld, padding %lld: expected at "
-					"least 1, 1 and 0, at most 2^31-1",
-					(long long)stride, (long long)dilation,
-					(long long)args->padding[i]);
+			return tn_plugin_fail(
+				error, TN_INVALID_ARGUMENT, name,
+				"stride %lld, dilation %lld, padding %lld: expected at "
+				"least 1, 1 and 0, at most 2^31-1",
+				(long long)stride, (long long)dilation,
+				(long long)args->padding[i]);
 	}
 	if (!args->groups || args->has_bias > 1 || args->has_residual > 1)
-		return cpu_fail(error, TN_INVALID_ARGUMENT, name,
-				"groups %u, has_bias %u, has_residual %u: expected at least 1, and "
-				"0 or 1",
-				args->groups, args->has_bias, args->has_residual);
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, name,
+			"groups %u, has_bias %u, has_residual %u: expected at least 1, and "
+			"0 or 1",
+			args->groups, args->has_bias, args->has_residual);
 	if (args->activation > TN_ACTIVATION_GELU)
-		return cpu_fail(error, TN_UNSUPPORTED, name, "activation %u is not known",
-				args->activation);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, name, "activation %u is not known",
+				      args->activation);
 	return TN_OK;
 }
 
@@ -44,23 +46,24 @@ static tn_status check_operand(const struct tn_operand *operand, uint32_t rank, 
 			       const struct tn_conv2d_args *args, const char *name)
 {
 	if (operand->dtype != TN_F32)
-		return cpu_fail(args->call.error, TN_UNSUPPORTED, name,
-				"%s: expected dtype f32 (%d), found %d", what, TN_F32,
-				operand->dtype);
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
+				      "%s: expected dtype f32 (%d), found %d", what, TN_F32,
+				      operand->dtype);
 	if (operand->rank != rank)
-		return cpu_fail(args->call.error, TN_SHAPE, name, "%s: expected rank %u, found %u",
-				what, rank, operand->rank);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+				      "%s: expected rank %u, found %u", what, rank, operand->rank);
 	double elements = 1;
 	for (uint32_t i = 0; i < rank; i++) {
 		if (operand->shape[i] < 1)
-			return cpu_fail(args->call.error, TN_INVALID_ARGUMENT, name,
-					"%s: axis %u has length %lld", what, i,
-					(long long)operand->shape[i]);
+			return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, name,
+					      "%s: axis %u has length %lld", what, i,
+					      (long long)operand->shape[i]);
 		elements *= (double)operand->shape[i];
 	}
 	if (elements > MOST_ELEMENTS)
-		return cpu_fail(args->call.error, TN_UNSUPPORTED, name,
-				"%s: expected at most 2^48 elements, found %g", what, elements);
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
+				      "%s: expected at most 2^48 elements, found %g", what,
+				      elements);
 	return TN_OK;
 }
 
@@ -95,11 +98,11 @@ static tn_status check_like(const struct tn_operand *found, const int64_t *shape
 	const int64_t *own = found->shape;
 	if (!memcmp(own, shape, 4 * sizeof(*shape)))
 		return TN_OK;
-	return cpu_fail(args->call.error, TN_SHAPE, name,
-			"%s: expected (%lld, %lld, %lld, %lld), found (%lld, %lld, %lld, %lld)",
-			what, (long long)shape[0], (long long)shape[1], (long long)shape[2],
-			(long long)shape[3], (long long)own[0], (long long)own[1],
-			(long long)own[2], (long long)own[3]);
+	return tn_plugin_fail(
+		args->call.error, TN_SHAPE, name,
+		"%s: expected (%lld, %lld, %lld, %lld), found (%lld, %lld, %lld, %lld)", what,
+		(long long)shape[0], (long long)shape[1], (long long)shape[2], (long long)shape[3],
+		(long long)own[0], (long long)own[1], (long long)own[2], (long long)own[3]);
 }
 
 static tn_status check_shapes(const struct tn_conv2d_args *args, const char *name)
@@ -108,13 +111,14 @@ static tn_status check_shapes(const struct tn_conv2d_args *args, const char *nam
 	const int64_t y[4] = {x[0], w[0], windows(args, 0), windows(args, 1)};
 	int64_t groups = args->groups;
 	if (x[1] % groups || w[0] % groups || w[1] != x[1] / groups)
-		return cpu_fail(args->call.error, TN_SHAPE, name,
-				"%lld channels in %u groups: w has (%lld, %lld, ...)",
-				(long long)x[1], args->groups, (long long)w[0], (long long)w[1]);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+				      "%lld channels in %u groups: w has (%lld, %lld, ...)",
+				      (long long)x[1], args->groups, (long long)w[0],
+				      (long long)w[1]);
 	if (args->has_bias && args->bias.shape[0] != w[0])
-		return cpu_fail(args->call.error, TN_SHAPE, name,
-				"bias: expected %lld elements, found %lld", (long long)w[0],
-				(long long)args->bias.shape[0]);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+				      "bias: expected %lld elements, found %lld", (long long)w[0],
+				      (long long)args->bias.shape[0]);
 	tn_status status = check_like(&args->y, y, "y", args, name);
 	if (!status && args->has_residual)
 		status = check_like(&args->residual, y, "residual", args, name);
@@ -162,8 +166,8 @@ tn_status cpu_conv_take(struct cpu_conv *conv, struct tn_conv2d_args *taken,
 	int forward = conv->pass == CPU_CONV_FORWARD;
 	if (!name)
 		name = names[conv->pass];
-	tn_status status = cpu_take(taken, sizeof(*taken), args,
-				    forward ? flags : flags | TN_ACCUMULATE, name);
+	tn_status status = tn_plugin_take(taken, sizeof(*taken), args,
+					  forward ? flags : flags | TN_ACCUMULATE, name);
 	if (!forward)
 		taken->has_bias = taken->has_residual = taken->activation = 0;
 	if (!status)

@@ -54,10 +54,10 @@ static tn_status check(const struct tn_operand *operand, const struct tn_call *c
 {
 	*size = tn_dtype_size(operand->dtype);
 	if (!*size)
-		return cpu_fail(call->error, TN_UNSUPPORTED, operation, "dtype %d is not known",
-				operand->dtype);
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "dtype %d is not known", operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
-		return cpu_fail(call->error, TN_LIMIT, operation, "rank %u", operand->rank);
+		return tn_plugin_fail(call->error, TN_LIMIT, operation, "rank %u", operand->rank);
 	return TN_OK;
 }
 
@@ -128,19 +128,19 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 	struct tn_fill_args taken;
 	struct walk w = {.cpu = cpu->instance};
 	tn_status status =
-		cpu_take(&taken, sizeof(taken), args, TN_DRY_RUN | TN_DETERMINISTIC, "fill");
+		tn_plugin_take(&taken, sizeof(taken), args, TN_DRY_RUN | TN_DETERMINISTIC, "fill");
 	if (!status)
 		status = check(&taken.output, &taken.call, "fill", &w.size);
 	if (status)
 		return status;
 	if (taken.value.dtype != taken.output.dtype)
-		return cpu_fail(taken.call.error, TN_DTYPE, "fill", "dtype %d into dtype %d",
-				taken.value.dtype, taken.output.dtype);
+		return tn_plugin_fail(taken.call.error, TN_DTYPE, "fill", "dtype %d into dtype %d",
+				      taken.value.dtype, taken.output.dtype);
 	if (w.size > 8 && !taken.value.on_device)
-		return cpu_fail(taken.call.error, TN_UNSUPPORTED, "fill",
-				"16-byte values only from the device");
+		return tn_plugin_fail(taken.call.error, TN_UNSUPPORTED, "fill",
+				      "16-byte values only from the device");
 	if (taken.call.flags & TN_DRY_RUN)
-		return cpu_dry(&taken.call);
+		return tn_plugin_dry_run(&taken.call, 0, 0);
 	w.wide = taken.value.on_device
 			 ? (const char *)(uintptr_t)(taken.value.buffer + taken.value.offset)
 			 : (const char *)&taken.value.bits;
@@ -325,19 +325,19 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 	struct tn_copy_args taken;
 	struct walk w = {.cpu = cpu->instance};
 	tn_status status =
-		cpu_take(&taken, sizeof(taken), args, TN_DRY_RUN | TN_DETERMINISTIC, "copy");
+		tn_plugin_take(&taken, sizeof(taken), args, TN_DRY_RUN | TN_DETERMINISTIC, "copy");
 	if (!status)
 		status = check(&taken.output, &taken.call, "copy", &w.size);
 	if (status)
 		return status;
 	if (taken.input.dtype != taken.output.dtype)
-		return cpu_fail(taken.call.error, TN_DTYPE, "copy", "dtype %d into dtype %d",
-				taken.input.dtype, taken.output.dtype);
+		return tn_plugin_fail(taken.call.error, TN_DTYPE, "copy", "dtype %d into dtype %d",
+				      taken.input.dtype, taken.output.dtype);
 	if (taken.input.rank != taken.output.rank ||
 	    memcmp(taken.input.shape, taken.output.shape, taken.output.rank * sizeof(int64_t)))
-		return cpu_fail(taken.call.error, TN_SHAPE, "copy", "the two shapes differ");
+		return tn_plugin_fail(taken.call.error, TN_SHAPE, "copy", "the two shapes differ");
 	if (taken.call.flags & TN_DRY_RUN)
-		return cpu_dry(&taken.call);
+		return tn_plugin_dry_run(&taken.call, 0, 0);
 	w.input = taken.input;
 	w.output = taken.output;
 	run_copy(cpu, &w);

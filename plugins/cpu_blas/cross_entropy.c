@@ -27,16 +27,16 @@ static tn_status check_rows(const struct job *job, const char *which, const stru
 	const struct tn_operand *x = &job->args.x;
 	struct tn_error_info *error = job->args.call.error;
 	if (o->dtype != TN_F32)
-		return cpu_fail(error, TN_UNSUPPORTED, job->name, "%s: dtype %d, only f32 is known",
-				which, o->dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
+				      "%s: dtype %d, only f32 is known", which, o->dtype);
 	if (o->rank != 2 || o->shape[0] < 1 || o->shape[1] < 1 || o->shape[0] != x->shape[0] ||
 	    o->shape[1] != x->shape[1])
-		return cpu_fail(error, TN_SHAPE, job->name,
-				"%s: expected (N, C), as x, neither of them 0", which);
+		return tn_plugin_fail(error, TN_SHAPE, job->name,
+				      "%s: expected (N, C), as x, neither of them 0", which);
 	if (o->shape[1] > 1 && o->strides[1] != 1)
-		return cpu_fail(error, TN_UNSUPPORTED, job->name,
-				"%s: stride %" PRId64 " along C, expected neighbours", which,
-				o->strides[1]);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
+				      "%s: stride %" PRId64 " along C, expected neighbours", which,
+				      o->strides[1]);
 	return TN_OK;
 }
 
@@ -45,12 +45,13 @@ static tn_status check_values(const struct job *job, const char *which, const st
 {
 	struct tn_error_info *error = job->args.call.error;
 	if (o->dtype != dtype)
-		return cpu_fail(error, TN_UNSUPPORTED, job->name,
-				"%s: dtype %d, only %d goes with f32", which, o->dtype, dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
+				      "%s: dtype %d, only %d goes with f32", which, o->dtype,
+				      dtype);
 	if (o->rank != 1 || o->shape[0] != job->args.x.shape[0])
-		return cpu_fail(error, TN_SHAPE, job->name,
-				"%s: expected %" PRId64 " elements in one axis", which,
-				job->args.x.shape[0]);
+		return tn_plugin_fail(error, TN_SHAPE, job->name,
+				      "%s: expected %" PRId64 " elements in one axis", which,
+				      job->args.x.shape[0]);
 	return TN_OK;
 }
 
@@ -123,7 +124,7 @@ static tn_status run(struct job *job)
 	if (status)
 		return status;
 	if (job->args.call.flags & TN_DRY_RUN)
-		return cpu_dry(&job->args.call);
+		return tn_plugin_dry_run(&job->args.call, 0, 0);
 	fill_rows(job);
 	cpu_parallel(job->device, (uint64_t)job->rows.rows, (uint64_t)job->piece, run_rows, job);
 	return TN_OK;
@@ -132,15 +133,15 @@ static tn_status run(struct job *job)
 tn_status cpu_cross_entropy_forward(void *device, const struct tn_cross_entropy_args *args)
 {
 	struct job job = {.device = device, .name = "cross_entropy_forward"};
-	tn_status status = cpu_take(&job.args, sizeof(job.args), args,
-				    TN_DRY_RUN | TN_DETERMINISTIC, job.name);
+	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
+					  TN_DRY_RUN | TN_DETERMINISTIC, job.name);
 	return status ? status : run(&job);
 }
 
 tn_status cpu_cross_entropy_backward(void *device, const struct tn_cross_entropy_args *args)
 {
 	struct job job = {.device = device, .name = "cross_entropy_backward", .is_backward = 1};
-	tn_status status = cpu_take(&job.args, sizeof(job.args), args,
-				    TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, job.name);
+	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
+					  TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, job.name);
 	return status ? status : run(&job);
 }

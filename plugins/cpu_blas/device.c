@@ -64,15 +64,16 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 {
 	struct cpu_instance *cpu = instance;
 	struct tn_open_args own;
-	tn_status status = cpu_take(&own, sizeof(own), args, 0, "open");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args, 0, "open");
 	if (status)
 		return status;
 	if (own.index != 0)
-		return cpu_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
-				"device %u, there is only 0", own.index);
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
+				      "device %u, there is only 0", own.index);
 	struct cpu_device *opened = cpu->host->alloc(cpu->host->context, sizeof(*opened), 0);
 	if (!opened)
-		return cpu_fail(own.call.error, TN_OUT_OF_MEMORY, "open", "no memory for a device");
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "open",
+				      "no memory for a device");
 	opened->instance = cpu;
 	*device = opened;
 	return TN_OK;
@@ -88,13 +89,13 @@ static tn_status check_alloc(const struct tn_alloc_args *args)
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return cpu_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
-				args->memory_kind);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
+				      args->memory_kind);
 	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
-		return cpu_fail(error, TN_INVALID_ARGUMENT, "alloc",
-				"%llu bytes aligned to %llu: not a size and a power of two",
-				(unsigned long long)args->size,
-				(unsigned long long)args->alignment);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
+				      "%llu bytes aligned to %llu: not a size and a power of two",
+				      (unsigned long long)args->size,
+				      (unsigned long long)args->alignment);
 	return TN_OK;
 }
 
@@ -109,13 +110,13 @@ static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, ui
 {
 	const struct tn_host *host = ((struct cpu_device *)device)->instance->host;
 	struct tn_alloc_args own;
-	tn_status status = cpu_take(&own, sizeof(own), args, TN_DRY_RUN, "alloc");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args, TN_DRY_RUN, "alloc");
 	if (!status)
 		status = check_alloc(&own);
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return cpu_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	uint64_t alignment = own.size >= 2 * HUGE_PAGE ? HUGE_PAGE : SMALLEST_ALIGNMENT;
 	if (own.alignment > alignment)
 		alignment = own.alignment;
@@ -123,9 +124,9 @@ static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, ui
 	if (own.size <= SIZE_MAX - alignment)
 		memory = host->alloc(host->context, own.size, alignment);
 	if (!memory)
-		return cpu_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				"%llu bytes of host memory are not to be had",
-				(unsigned long long)own.size);
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
+				      "%llu bytes of host memory are not to be had",
+				      (unsigned long long)own.size);
 	advise(memory, own.size);
 	*buffer = (uint64_t)(uintptr_t)memory;
 	return TN_OK;
@@ -135,7 +136,7 @@ static tn_status free_buffer(void *device, const struct tn_free_args *args)
 {
 	const struct tn_host *host = ((struct cpu_device *)device)->instance->host;
 	struct tn_free_args own;
-	tn_status status = cpu_take(&own, sizeof(own), args, 0, "free");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args, 0, "free");
 	if (!status)
 		host->free(host->context, (void *)(uintptr_t)own.buffer);
 	return status;
@@ -145,8 +146,8 @@ static tn_status free_buffer(void *device, const struct tn_free_args *args)
 static tn_status take_transfer(struct tn_transfer_args *own, const struct tn_transfer_args *args,
 			       const char *operation, void **inside)
 {
-	tn_status status = cpu_take(own, sizeof(*own), args,
-				    TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
+	tn_status status = tn_plugin_take(own, sizeof(*own), args,
+					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
 	*inside = (void *)(uintptr_t)(own->buffer + own->offset);
 	return status;
 }
@@ -160,7 +161,7 @@ static tn_status upload(void *device, const struct tn_transfer_args *args)
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return cpu_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	memcpy(inside, own.host, own.size);
 	return TN_OK;
 }
@@ -174,7 +175,7 @@ static tn_status download(void *device, const struct tn_transfer_args *args)
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return cpu_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	memcpy(own.host, inside, own.size);
 	return TN_OK;
 }
@@ -183,7 +184,7 @@ static tn_status sync_stream(void *device, const struct tn_sync_args *args)
 {
 	(void)device;
 	struct tn_sync_args own;
-	return cpu_take(&own, sizeof(own), args, 0, "sync");
+	return tn_plugin_take(&own, sizeof(own), args, 0, "sync");
 }
 
 static tn_status async_error(void *device, void *stream, struct tn_error_info *out)

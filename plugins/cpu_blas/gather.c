@@ -222,27 +222,28 @@ static tn_status check(const struct walk *w, const struct tn_gather_args *args,
 {
 	struct tn_error_info *error = args->call.error;
 	if (!w->size)
-		return cpu_fail(error, TN_UNSUPPORTED, operation, "dtype %d is not known",
-				args->input.dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "dtype %d is not known",
+				      args->input.dtype);
 	if (args->indices.dtype != TN_I32 && args->indices.dtype != TN_I64)
-		return cpu_fail(error, TN_DTYPE, operation,
-				"indices: expected i32 or i64, found dtype %d",
-				args->indices.dtype);
+		return tn_plugin_fail(error, TN_DTYPE, operation,
+				      "indices: expected i32 or i64, found dtype %d",
+				      args->indices.dtype);
 	if (args->input.dtype != args->output.dtype)
-		return cpu_fail(error, TN_DTYPE, operation, "dtype %d into dtype %d",
-				args->input.dtype, args->output.dtype);
+		return tn_plugin_fail(error, TN_DTYPE, operation, "dtype %d into dtype %d",
+				      args->input.dtype, args->output.dtype);
 	if (w->chosen.rank > TN_MAX_RANK || w->listed.rank != w->chosen.rank ||
 	    args->indices.rank != 1 || args->axis >= w->chosen.rank)
-		return cpu_fail(error, TN_SHAPE, operation,
-				"axis %u of ranks %u and %u, indices of rank %u", args->axis,
-				args->input.rank, args->output.rank, args->indices.rank);
+		return tn_plugin_fail(error, TN_SHAPE, operation,
+				      "axis %u of ranks %u and %u, indices of rank %u", args->axis,
+				      args->input.rank, args->output.rank, args->indices.rank);
 	for (uint32_t axis = 0; axis < w->listed.rank; axis++) {
 		int64_t expected =
 			axis == args->axis ? args->indices.shape[0] : w->chosen.shape[axis];
 		if (w->listed.shape[axis] != expected)
-			return cpu_fail(error, TN_SHAPE, operation,
-					"axis %u: expected length %lld, found %lld", axis,
-					(long long)expected, (long long)w->listed.shape[axis]);
+			return tn_plugin_fail(error, TN_SHAPE, operation,
+					      "axis %u: expected length %lld, found %lld", axis,
+					      (long long)expected,
+					      (long long)w->listed.shape[axis]);
 	}
 	return TN_OK;
 }
@@ -252,7 +253,7 @@ static tn_status take(struct walk *w, struct tn_gather_args *own, const struct t
 		      int listed_is_input, const char *operation)
 {
 	tn_status status =
-		cpu_take(own, sizeof(*own), args, TN_DRY_RUN | TN_DETERMINISTIC, operation);
+		tn_plugin_take(own, sizeof(*own), args, TN_DRY_RUN | TN_DETERMINISTIC, operation);
 	if (status)
 		return status;
 	w->listed = listed_is_input ? own->input : own->output;
@@ -277,7 +278,7 @@ tn_status cpu_gather(void *device, const struct tn_gather_args *args)
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return cpu_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	uint64_t row_bytes = (uint64_t)w.listed.shape[w.last] * w.size;
 	cpu_parallel(cpu, rows_but(&w, TN_MAX_RANK), PIECE_BYTES / row_bytes + 1, gather_rows, &w);
 	return TN_OK;
@@ -292,10 +293,10 @@ tn_status cpu_scatter_add(void *device, const struct tn_gather_args *args)
 	if (status)
 		return status;
 	if (column_of(own.input.dtype) < 0)
-		return cpu_fail(own.call.error, TN_UNSUPPORTED, "scatter_add",
-				"dtype %d has no sum here", own.input.dtype);
+		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "scatter_add",
+				      "dtype %d has no sum here", own.input.dtype);
 	if (own.call.flags & TN_DRY_RUN)
-		return cpu_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	uint64_t columns = (uint64_t)w.listed.shape[w.last];
 	if (w.axis != w.last && columns >= 2 * PIECE_COLUMNS)
 		w.parts = columns / PIECE_COLUMNS < 4 ? columns / PIECE_COLUMNS : 4;

@@ -44,8 +44,8 @@ static tn_status begin(struct job *job, void *device, const struct tn_norm_args 
 	job->norm.device = device;
 	tn_status status = cpu_norm_take(&job->norm, args);
 	if (!status && job->norm.args.use_statistics)
-		status = cpu_fail(job->norm.args.call.error, TN_UNSUPPORTED, job->norm.name,
-				  "use_statistics: a row's statistics are its own");
+		status = tn_plugin_fail(job->norm.args.call.error, TN_UNSUPPORTED, job->norm.name,
+					"use_statistics: a row's statistics are its own");
 	if (status)
 		return status;
 	job->kernels = cpu->kernels->norm;

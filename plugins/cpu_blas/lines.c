@@ -31,15 +31,16 @@ tn_status cpu_lines_check(const struct tn_call *call, const char *operation, con
 			  int may_be_shorter)
 {
 	if (a->rank > TN_MAX_RANK || a->rank != b->rank || axis >= a->rank)
-		return cpu_fail(call->error, TN_SHAPE, operation,
-				"axis %u of rank %u, %s of rank %u", axis, a->rank, name, b->rank);
+		return tn_plugin_fail(call->error, TN_SHAPE, operation,
+				      "axis %u of rank %u, %s of rank %u", axis, a->rank, name,
+				      b->rank);
 	for (uint32_t i = 0; i < a->rank; i++) {
 		if (b->shape[i] == a->shape[i] ||
 		    (may_be_shorter && i == axis && b->shape[i] < a->shape[i]))
 			continue;
-		return cpu_fail(call->error, TN_SHAPE, operation,
-				"%s: axis %u: expected length %lld, found %lld", name, i,
-				(long long)a->shape[i], (long long)b->shape[i]);
+		return tn_plugin_fail(call->error, TN_SHAPE, operation,
+				      "%s: axis %u: expected length %lld, found %lld", name, i,
+				      (long long)a->shape[i], (long long)b->shape[i]);
 	}
 	return TN_OK;
 }

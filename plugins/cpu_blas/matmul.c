@@ -59,9 +59,9 @@ static tn_status check_types(const struct tn_matmul_args *args)
 	if (args->a.dtype == dtype && args->b.dtype == dtype &&
 	    (dtype == TN_F32 || dtype == TN_F64))
 		return TN_OK;
-	return cpu_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-			"dtypes %d, %d, %d: only f32 and f64, all equal", args->a.dtype,
-			args->b.dtype, dtype);
+	return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
+			      "dtypes %d, %d, %d: only f32 and f64, all equal", args->a.dtype,
+			      args->b.dtype, dtype);
 }
 
 /* Bias and activation are done in f32. */
@@ -73,19 +73,19 @@ static tn_status check_epilogue(const struct tn_matmul_args *args)
 		return TN_OK;
 	if (args->activation > TN_ACTIVATION_GELU || c->dtype != TN_F32 ||
 	    (args->has_bias && bias->dtype != TN_F32))
-		return cpu_fail(error, TN_UNSUPPORTED, "matmul",
-				"activation %u, C of dtype %d: only 0 to %d, and f32",
-				args->activation, c->dtype, TN_ACTIVATION_GELU);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
+				      "activation %u, C of dtype %d: only 0 to %d, and f32",
+				      args->activation, c->dtype, TN_ACTIVATION_GELU);
 	if (!args->has_bias)
 		return TN_OK;
 	if (bias->rank != 1 || bias->shape[0] != c->shape[c->rank - 1])
-		return cpu_fail(error, TN_SHAPE, "matmul",
-				"bias: expected one axis of %lld elements",
-				(long long)c->shape[c->rank - 1]);
+		return tn_plugin_fail(error, TN_SHAPE, "matmul",
+				      "bias: expected one axis of %lld elements",
+				      (long long)c->shape[c->rank - 1]);
 	if (bias->strides[0] != 1 && bias->shape[0] > 1)
-		return cpu_fail(error, TN_UNSUPPORTED, "matmul",
-				"bias: stride %lld, only 1 is done here",
-				(long long)bias->strides[0]);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
+				      "bias: stride %lld, only 1 is done here",
+				      (long long)bias->strides[0]);
 	return TN_OK;
 }
 
@@ -95,30 +95,31 @@ static tn_status check_shapes(const struct tn_matmul_args *args)
 	struct tn_error_info *error = args->call.error;
 	uint32_t rank = c->rank;
 	if (a->rank != rank || b->rank != rank || rank < 2 || rank > 2 + BATCH_AXES)
-		return cpu_fail(error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE, "matmul",
-				"ranks %u, %u, %u: expected one rank from 2 to 6", a->rank, b->rank,
-				rank);
+		return tn_plugin_fail(error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE,
+				      "matmul", "ranks %u, %u, %u: expected one rank from 2 to 6",
+				      a->rank, b->rank, rank);
 	for (uint32_t i = 0; i < rank; i++) {
 		if (a->shape[i] < 1 || b->shape[i] < 1 || c->shape[i] < 1)
-			return cpu_fail(error, TN_INVALID_ARGUMENT, "matmul",
-					"axis %u has lengths %lld, %lld, %lld", i,
-					(long long)a->shape[i], (long long)b->shape[i],
-					(long long)c->shape[i]);
+			return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "matmul",
+					      "axis %u has lengths %lld, %lld, %lld", i,
+					      (long long)a->shape[i], (long long)b->shape[i],
+					      (long long)c->shape[i]);
 	}
 	for (uint32_t i = 0; i + 2 < rank; i++) {
 		if (a->shape[i] != c->shape[i] || b->shape[i] != c->shape[i])
-			return cpu_fail(error, TN_SHAPE, "matmul",
-					"batch axis %u has lengths %lld, %lld, %lld", i,
-					(long long)a->shape[i], (long long)b->shape[i],
-					(long long)c->shape[i]);
+			return tn_plugin_fail(error, TN_SHAPE, "matmul",
+					      "batch axis %u has lengths %lld, %lld, %lld", i,
+					      (long long)a->shape[i], (long long)b->shape[i],
+					      (long long)c->shape[i]);
 	}
 	uint32_t i = rank - 2, j = rank - 1;
 	if (a->shape[i] == c->shape[i] && a->shape[j] == b->shape[i] && b->shape[j] == c->shape[j])
 		return TN_OK;
-	return cpu_fail(error, TN_SHAPE, "matmul",
-			"(%lld, %lld) times (%lld, %lld) does not give (%lld, %lld)",
-			(long long)a->shape[i], (long long)a->shape[j], (long long)b->shape[i],
-			(long long)b->shape[j], (long long)c->shape[i], (long long)c->shape[j]);
+	return tn_plugin_fail(error, TN_SHAPE, "matmul",
+			      "(%lld, %lld) times (%lld, %lld) does not give (%lld, %lld)",
+			      (long long)a->shape[i], (long long)a->shape[j],
+			      (long long)b->shape[i], (long long)b->shape[j],
+			      (long long)c->shape[i], (long long)c->shape[j]);
 }
 
 /* Finds how to read the operand's inner matrices; 0: neither axis has stride 1. */
@@ -225,8 +226,9 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 	}
 	if (!make_factor(&p->a, &args->a) || !make_factor(&p->b, &args->b) ||
 	    !make_factor(&p->c, &args->c))
-		return cpu_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-				"an inner matrix has no axis of stride 1, or its rows overlap");
+		return tn_plugin_fail(
+			args->call.error, TN_UNSUPPORTED, "matmul",
+			"an inner matrix has no axis of stride 1, or its rows overlap");
 	p->activation = args->activation;
 	if (args->has_bias)
 		p->bias = (const float *)(uintptr_t)(args->bias.buffer + args->bias.offset);
@@ -422,8 +424,8 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 	struct cpu_device *cpu = device;
 	struct tn_matmul_args taken;
 	struct product p = {.cpu = cpu->instance};
-	tn_status status =
-		cpu_take(&taken, sizeof(taken), args, TN_DRY_RUN | TN_DETERMINISTIC, "matmul");
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args,
+					  TN_DRY_RUN | TN_DETERMINISTIC, "matmul");
 	if (!status)
 		status = check_types(&taken);
 	if (!status)
@@ -435,7 +437,7 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 	if (status)
 		return status;
 	if (taken.call.flags & TN_DRY_RUN)
-		return cpu_dry(&taken.call);
+		return tn_plugin_dry_run(&taken.call, 0, 0);
 	int guarded = p.by_blas && !is_serial(&p);
 	if (guarded)
 		cpu_blas_enter(&p.cpu->blas);

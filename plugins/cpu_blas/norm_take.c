@@ -50,13 +50,14 @@ static tn_status check_x(const struct cpu_norm *n)
 	const struct tn_operand *x = &n->args.x;
 	uint32_t most = n->kind == CPU_NORM_LAYER ? 2 : TN_MAX_RANK;
 	if (x->rank < 2 || x->rank > most)
-		return cpu_fail(n->args.call.error, TN_SHAPE, n->name,
-				"x: rank %u, expected from 2 to %u", x->rank, most);
+		return tn_plugin_fail(n->args.call.error, TN_SHAPE, n->name,
+				      "x: rank %u, expected from 2 to %u", x->rank, most);
 	for (uint32_t i = 0; i < x->rank; i++) {
 		if (x->shape[i] < 1)
-			return cpu_fail(n->args.call.error, TN_INVALID_ARGUMENT, n->name,
-					"x: axis %u has length %" PRId64 ", expected at least 1", i,
-					x->shape[i]);
+			return tn_plugin_fail(n->args.call.error, TN_INVALID_ARGUMENT, n->name,
+					      "x: axis %u has length %" PRId64
+					      ", expected at least 1",
+					      i, x->shape[i]);
 	}
 	return TN_OK;
 }
@@ -66,23 +67,26 @@ static tn_status check_settings(const struct cpu_norm *n)
 	const struct tn_norm_args *a = &n->args;
 	struct tn_error_info *error = a->call.error;
 	if (a->has_affine > 1 || a->use_statistics > 1 || a->has_residual > 1)
-		return cpu_fail(error, TN_INVALID_ARGUMENT, n->name,
-				"has_affine %u, use_statistics %u, has_residual %u: expected 0 or "
-				"1",
-				a->has_affine, a->use_statistics, a->has_residual);
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, n->name,
+			"has_affine %u, use_statistics %u, has_residual %u: expected 0 or "
+			"1",
+			a->has_affine, a->use_statistics, a->has_residual);
 	if (n->kind == CPU_NORM_GROUP && (a->groups < 1 || a->x.shape[1] % a->groups))
-		return cpu_fail(error, TN_SHAPE, n->name,
-				"%" PRId64 " channels in %u groups: expected a whole number each",
-				a->x.shape[1], a->groups);
+		return tn_plugin_fail(error, TN_SHAPE, n->name,
+				      "%" PRId64
+				      " channels in %u groups: expected a whole number each",
+				      a->x.shape[1], a->groups);
 	if (n->is_backward && a->wants > 7)
-		return cpu_fail(error, TN_UNSUPPORTED, n->name,
-				"wants 0x%x: only bits 0 to 2 are known", a->wants);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, n->name,
+				      "wants 0x%x: only bits 0 to 2 are known", a->wants);
 	if (a->activation > TN_ACTIVATION_RELU6)
-		return cpu_fail(error, TN_UNSUPPORTED, n->name,
-				"activation %u: a norm has none, RELU or RELU6", a->activation);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, n->name,
+				      "activation %u: a norm has none, RELU or RELU6",
+				      a->activation);
 	if (!(a->epsilon >= 0))
-		return cpu_fail(error, TN_INVALID_ARGUMENT, n->name,
-				"epsilon %g: expected at least 0", a->epsilon);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, n->name,
+				      "epsilon %g: expected at least 0", a->epsilon);
 	return TN_OK;
 }
 
@@ -98,14 +102,16 @@ static tn_status check_operand(const struct cpu_norm *n, const struct rule *rule
 {
 	struct tn_error_info *error = n->args.call.error;
 	if (rule->operand->dtype != TN_F32)
-		return cpu_fail(error, TN_UNSUPPORTED, n->name, "%s: dtype %d, only f32 is known",
-				rule->name, rule->operand->dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, n->name,
+				      "%s: dtype %d, only f32 is known", rule->name,
+				      rule->operand->dtype);
 	if (rule->view && !same_shape(rule->operand, &n->args.x))
-		return cpu_fail(error, TN_SHAPE, n->name, "%s: expected x's shape", rule->name);
+		return tn_plugin_fail(error, TN_SHAPE, n->name, "%s: expected x's shape",
+				      rule->name);
 	if (!rule->view && (rule->operand->rank != 1 || rule->operand->shape[0] != rule->length))
-		return cpu_fail(error, TN_SHAPE, n->name,
-				"%s: expected %" PRId64 " elements in one axis", rule->name,
-				rule->length);
+		return tn_plugin_fail(error, TN_SHAPE, n->name,
+				      "%s: expected %" PRId64 " elements in one axis", rule->name,
+				      rule->length);
 	return TN_OK;
 }
 
@@ -187,9 +193,10 @@ static tn_status find_layout(struct cpu_norm *n, const struct rule *rules)
 	for (uint32_t axis = 2; axis < x->rank; axis++)
 		n->rows *= x->shape[axis];
 	if (!find_views(n, rules, 0) && (n->kind == CPU_NORM_LAYER || !find_views(n, rules, 1)))
-		return cpu_fail(n->args.call.error, TN_UNSUPPORTED, n->name,
-				"strides: neither the channels of all arrays are neighbours, nor "
-				"the numbers of a channel");
+		return tn_plugin_fail(
+			n->args.call.error, TN_UNSUPPORTED, n->name,
+			"strides: neither the channels of all arrays are neighbours, nor "
+			"the numbers of a channel");
 	if (!n->in_planes && n->kind != CPU_NORM_GROUP)
 		merge_samples(n);
 	if (!n->in_planes && n->kind != CPU_NORM_LAYER)
@@ -203,7 +210,7 @@ tn_status cpu_norm_take(struct cpu_norm *n, const struct tn_norm_args *args)
 {
 	uint32_t flags = TN_DRY_RUN | TN_DETERMINISTIC | (n->is_backward ? TN_ACCUMULATE : 0);
 	struct rule rules[RULES];
-	tn_status status = cpu_take(&n->args, sizeof(n->args), args, flags, n->name);
+	tn_status status = tn_plugin_take(&n->args, sizeof(n->args), args, flags, n->name);
 	if (!status)
 		status = check_x(n);
 	if (!status)
@@ -236,8 +243,8 @@ tn_status cpu_norm_workspace(const struct cpu_norm *n, uint64_t size, float **me
 {
 	struct tn_workspace *workspace = n->args.call.workspace;
 	if (!workspace || (!(n->args.call.flags & TN_DRY_RUN) && workspace->size < size))
-		return cpu_fail(n->args.call.error, TN_UNSUPPORTED, n->name,
-				"a workspace of %" PRIu64 " bytes is needed", size);
+		return tn_plugin_fail(n->args.call.error, TN_UNSUPPORTED, n->name,
+				      "a workspace of %" PRIu64 " bytes is needed", size);
 	if (n->args.call.flags & TN_DRY_RUN)
 		workspace->minimum = workspace->preferred = size;
 	else

@@ -7,7 +7,7 @@
 #ifndef CPU_PLUGIN_H
 #define CPU_PLUGIN_H
 
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 #include "blas.h"
 #include "kernels/kernels.h"
@@ -30,22 +30,6 @@ extern const struct tn_compute_table cpu_compute_table;
 extern const struct tn_copy_table cpu_copy_table;
 extern const struct tn_memory_table cpu_memory_table;
 extern const struct tn_report_table cpu_report_table;
-
-/* Fills `error` (when given) and returns `status`. */
-tn_status cpu_fail(struct tn_error_info *error, tn_status status, const char *operation,
-		   const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/* Copies a call's arguments into `own`, zero for what the caller did not know.  TN_UNSUPPORTED: they
- * carry something that this plugin does not know, a flag outside `flags` included. */
-tn_status cpu_take(void *own, size_t own_size, const void *theirs, uint32_t flags,
-		   const char *operation);
-
-/* Ends a dry run that found the call possible without workspace. */
-tn_status cpu_dry(const struct tn_call *call);
-
-/* One line to the host's log. */
-void cpu_log(const struct tn_host *host, int32_t level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /* Runs body over [0, n) on the host's threads. */
 void cpu_parallel(const struct cpu_device *device, uint64_t n, uint64_t grain,

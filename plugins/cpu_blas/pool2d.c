@@ -23,16 +23,16 @@ static tn_status check_type(const struct tn_pool2d_args *args, const char *opera
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->x.dtype != TN_F32 || args->y.dtype != TN_F32)
-		return cpu_fail(error, TN_UNSUPPORTED, operation,
-				"x and y: expected f32, found dtypes %d and %d", args->x.dtype,
-				args->y.dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
+				      "x and y: expected f32, found dtypes %d and %d",
+				      args->x.dtype, args->y.dtype);
 	if (args->kind != TN_POOL_MAX && args->kind != TN_POOL_AVERAGE)
-		return cpu_fail(error, TN_UNSUPPORTED, operation, "kind %u is not known",
-				args->kind);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "kind %u is not known",
+				      args->kind);
 	if (args->has_index > 1 || args->count_padding > 1)
-		return cpu_fail(error, TN_INVALID_ARGUMENT, operation,
-				"has_index %u, count_padding %u: expected 0 or 1", args->has_index,
-				args->count_padding);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+				      "has_index %u, count_padding %u: expected 0 or 1",
+				      args->has_index, args->count_padding);
 	return TN_OK;
 }
 
@@ -42,10 +42,11 @@ static tn_status check_window(const struct tn_pool2d_args *args, const char *ope
 		int64_t kernel = args->kernel[i % 2], stride = args->stride[i % 2];
 		int64_t padding = args->padding[i];
 		if (kernel < 1 || stride < 1 || padding < 0 || padding > kernel / 2)
-			return cpu_fail(args->call.error, TN_INVALID_ARGUMENT, operation,
-					"kernel %lld, stride %lld, padding %lld: expected at least "
-					"1, 1, and 0 to kernel / 2",
-					(long long)kernel, (long long)stride, (long long)padding);
+			return tn_plugin_fail(
+				args->call.error, TN_INVALID_ARGUMENT, operation,
+				"kernel %lld, stride %lld, padding %lld: expected at least "
+				"1, 1, and 0 to kernel / 2",
+				(long long)kernel, (long long)stride, (long long)padding);
 	}
 	return TN_OK;
 }
@@ -57,13 +58,13 @@ static tn_status check_operand(const struct tn_pool2d_args *args, const char *op
 	if (operand->rank == 4 && !memcmp(operand->shape, expected, 4 * sizeof(int64_t)))
 		return TN_OK;
 	const int64_t *shape = operand->shape;
-	return cpu_fail(args->call.error, TN_SHAPE, operation,
-			"%s: expected (%lld, %lld, %lld, %lld), found rank %u, (%lld, %lld, %lld, "
-			"%lld)",
-			name, (long long)expected[N], (long long)expected[C],
-			(long long)expected[H], (long long)expected[W], operand->rank,
-			(long long)shape[N], (long long)shape[C], (long long)shape[H],
-			(long long)shape[W]);
+	return tn_plugin_fail(
+		args->call.error, TN_SHAPE, operation,
+		"%s: expected (%lld, %lld, %lld, %lld), found rank %u, (%lld, %lld, %lld, "
+		"%lld)",
+		name, (long long)expected[N], (long long)expected[C], (long long)expected[H],
+		(long long)expected[W], operand->rank, (long long)shape[N], (long long)shape[C],
+		(long long)shape[H], (long long)shape[W]);
 }
 
 /* How many windows fit; 0 when there is none.  (padding <= kernel: no sum overflows.) */
@@ -78,12 +79,12 @@ static tn_status check_index(const struct tn_pool2d_args *args, const char *oper
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->index.dtype != TN_I32)
-		return cpu_fail(error, TN_DTYPE, operation, "index: expected i32, found dtype %d",
-				args->index.dtype);
+		return tn_plugin_fail(error, TN_DTYPE, operation,
+				      "index: expected i32, found dtype %d", args->index.dtype);
 	if (args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		return cpu_fail(error, TN_SHAPE, operation,
-				"x: a plane of %lld x %lld is more than i32 numbers",
-				(long long)args->x.shape[H], (long long)args->x.shape[W]);
+		return tn_plugin_fail(error, TN_SHAPE, operation,
+				      "x: a plane of %lld x %lld is more than i32 numbers",
+				      (long long)args->x.shape[H], (long long)args->x.shape[W]);
 	return check_operand(args, operation, "index", &args->index, args->y.shape);
 }
 
@@ -97,8 +98,8 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 	if (status != TN_OK)
 		return status;
 	if (args->x.rank != 4)
-		return cpu_fail(error, TN_SHAPE, operation, "x: expected rank 4, found %u",
-				args->x.rank);
+		return tn_plugin_fail(error, TN_SHAPE, operation, "x: expected rank 4, found %u",
+				      args->x.rank);
 	int64_t expected[4] = {x[N], x[C], windows(args, 0), windows(args, 1)};
 	status = check_operand(args, operation, "y", &args->y, expected);
 	if (status != TN_OK || args->kind != TN_POOL_MAX)
@@ -107,8 +108,8 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 		return check_index(args, operation);
 	if (is_forward)
 		return TN_OK;
-	return cpu_fail(error, TN_INVALID_ARGUMENT, operation,
-			"has_index: the gradient of a maximum needs its index");
+	return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+			      "has_index: the gradient of a maximum needs its index");
 }
 
 /* ---- Plan ------------------------------------------------------------------------------------ */
@@ -190,14 +191,14 @@ tn_status cpu_pool2d_forward(void *device, const struct tn_pool2d_args *theirs)
 	const struct cpu_device *cpu = device;
 	const struct cpu_pool_kernels *kernels = cpu->instance->kernels->pool;
 	struct tn_pool2d_args args;
-	tn_status status = cpu_take(&args, sizeof(args), theirs, TN_DRY_RUN | TN_DETERMINISTIC,
-				    "pool2d_forward");
+	tn_status status = tn_plugin_take(&args, sizeof(args), theirs,
+					  TN_DRY_RUN | TN_DETERMINISTIC, "pool2d_forward");
 	if (status == TN_OK)
 		status = check(&args, "pool2d_forward", 1);
 	if (status != TN_OK)
 		return status;
 	if (args.call.flags & TN_DRY_RUN)
-		return cpu_dry(&args.call);
+		return tn_plugin_dry_run(&args.call, 0, 0);
 	struct cpu_pool pool = plan(&args);
 	struct job job = {&pool, args.kind == TN_POOL_MAX ? kernels->max : kernels->average};
 	run(cpu, &job, pool.n * pool.p);
@@ -210,14 +211,14 @@ tn_status cpu_pool2d_backward(void *device, const struct tn_pool2d_args *theirs)
 	const struct cpu_pool_kernels *kernels = cpu->instance->kernels->pool;
 	struct tn_pool2d_args args;
 	tn_status status =
-		cpu_take(&args, sizeof(args), theirs, TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE,
-			 "pool2d_backward");
+		tn_plugin_take(&args, sizeof(args), theirs,
+			       TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, "pool2d_backward");
 	if (status == TN_OK)
 		status = check(&args, "pool2d_backward", 0);
 	if (status != TN_OK)
 		return status;
 	if (args.call.flags & TN_DRY_RUN)
-		return cpu_dry(&args.call);
+		return tn_plugin_dry_run(&args.call, 0, 0);
 	struct cpu_pool pool = plan(&args);
 	struct job job = {&pool, args.kind == TN_POOL_MAX ? kernels->max_backward
 							  : kernels->average_backward};

@@ -8,7 +8,6 @@
  * each block combines to, what comes before each, then the blocks.  Both ways combine the same in the same
  * order.
  */
-#include "dtype.h"
 #include "lines.h"
 #include "scan_block.h"
 
@@ -141,9 +140,10 @@ static tn_dtype accumulator_of(tn_dtype dtype)
 {
 	if (dtype == TN_F64 || dtype == TN_U64)
 		return dtype;
-	if (cpu_kind(dtype) == CPU_FLOATING)
+	if (tn_plugin_dtype_kind(dtype) == TN_PLUGIN_KIND_FLOATING)
 		return TN_F32;
-	return cpu_kind(dtype) & (CPU_BOOL | CPU_INTEGER) ? TN_I64 : 0;
+	return tn_plugin_dtype_kind(dtype) & (TN_PLUGIN_KIND_BOOL | TN_PLUGIN_KIND_INTEGER) ? TN_I64
+											    : 0;
 }
 
 static tn_status check(const struct tn_scan_args *args)
@@ -151,20 +151,20 @@ static tn_status check(const struct tn_scan_args *args)
 	struct tn_error_info *error = args->call.error;
 	tn_dtype accumulator = accumulator_of(args->input.dtype);
 	if (args->combiner < TN_REDUCE_SUM || args->combiner > TN_REDUCE_MIN)
-		return cpu_fail(error, TN_UNSUPPORTED, "scan", "combiner %u is not known",
-				args->combiner);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan", "combiner %u is not known",
+				      args->combiner);
 	if (!accumulator || args->accumulator != accumulator)
-		return cpu_fail(error, TN_UNSUPPORTED, "scan",
-				"accumulator: expected dtype %d for dtype %d, found %d",
-				accumulator, args->input.dtype, args->accumulator);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan",
+				      "accumulator: expected dtype %d for dtype %d, found %d",
+				      accumulator, args->input.dtype, args->accumulator);
 	if (args->output.dtype != accumulator && args->output.dtype != args->input.dtype)
-		return cpu_fail(error, TN_UNSUPPORTED, "scan",
-				"output: expected dtype %d or %d, found %d", accumulator,
-				args->input.dtype, args->output.dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan",
+				      "output: expected dtype %d or %d, found %d", accumulator,
+				      args->input.dtype, args->output.dtype);
 	if (args->reverse > 1 || args->exclusive > 1)
-		return cpu_fail(error, TN_INVALID_ARGUMENT, "scan",
-				"reverse, exclusive: expected 0 or 1, found %u, %u", args->reverse,
-				args->exclusive);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "scan",
+				      "reverse, exclusive: expected 0 or 1, found %u, %u",
+				      args->reverse, args->exclusive);
 	return cpu_lines_check(&args->call, "scan", "output", &args->input, &args->output,
 			       args->axis, 0);
 }
@@ -204,15 +204,15 @@ static void take_workspace(struct job *job)
 static tn_status scan(void *device, const struct tn_scan_args *args)
 {
 	struct job job = {.cpu = device};
-	tn_status status =
-		cpu_take(&job.args, sizeof(job.args), args, TN_DRY_RUN | TN_DETERMINISTIC, "scan");
+	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
+					  TN_DRY_RUN | TN_DETERMINISTIC, "scan");
 	if (!status)
 		status = check(&job.args);
 	if (status)
 		return status;
 	plan(&job);
 	if (job.args.call.flags & TN_DRY_RUN) {
-		status = cpu_dry(&job.args.call);
+		status = tn_plugin_dry_run(&job.args.call, 0, 0);
 		if (job.args.call.workspace)
 			job.args.call.workspace->preferred = job.blocks * sizeof(*job.carries);
 		return status;

@@ -8,7 +8,6 @@
 
 #include <math.h>
 
-#include "dtype.h"
 #include "scan_value.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -50,7 +49,7 @@ static uint64_t extreme(tn_dtype dtype, int largest)
 	uint64_t most = UINT64_MAX >> (64 - width);
 	if (dtype == TN_BOOL)
 		return (uint64_t)largest;
-	if (cpu_kind(dtype) == CPU_UNSIGNED)
+	if (tn_plugin_dtype_kind(dtype) == TN_PLUGIN_KIND_UNSIGNED)
 		return largest ? most : 0;
 	return largest ? most >> 1 : ~(most >> 1);
 }

@@ -6,7 +6,7 @@
 #ifndef CPU_SCAN_BLOCK_H
 #define CPU_SCAN_BLOCK_H
 
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 enum {
 	CPU_SCAN_WIDTH = 8, /* blocks side by side */

@@ -41,13 +41,13 @@ static tn_status check_operand(const struct job *job, const struct tn_operand *o
 	struct tn_error_info *error = job->args.call.error;
 	int fits = o->rank == first->rank;
 	if (o->dtype != TN_F32)
-		return cpu_fail(error, TN_UNSUPPORTED, job->name, "dtype %d: only f32 is known",
-				o->dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
+				      "dtype %d: only f32 is known", o->dtype);
 	for (uint32_t i = 0; fits && i < o->rank; i++)
 		fits = o->shape[i] == first->shape[i] && o->shape[i] > 0;
 	if (!fits)
-		return cpu_fail(error, TN_SHAPE, job->name,
-				"expected arrays of one shape, none of whose lengths is 0");
+		return tn_plugin_fail(error, TN_SHAPE, job->name,
+				      "expected arrays of one shape, none of whose lengths is 0");
 	return TN_OK;
 }
 
@@ -56,16 +56,16 @@ static tn_status check(const struct job *job)
 	struct tn_error_info *error = job->args.call.error;
 	uint32_t rank = job->operands[OUT]->rank;
 	if (rank > TN_MAX_RANK || job->args.axis >= rank)
-		return cpu_fail(error, TN_SHAPE, job->name, "axis %u of rank %u", job->args.axis,
-				rank);
+		return tn_plugin_fail(error, TN_SHAPE, job->name, "axis %u of rank %u",
+				      job->args.axis, rank);
 	tn_status status = TN_OK;
 	for (int i = 0; i < OPERANDS && !status; i++)
 		status = check_operand(job, job->operands[i]);
 	if (status)
 		return status;
 	if (job->args.logarithm > 1)
-		return cpu_fail(error, TN_INVALID_ARGUMENT, job->name,
-				"logarithm is %u, expected 0 or 1", job->args.logarithm);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, job->name,
+				      "logarithm is %u, expected 0 or 1", job->args.logarithm);
 	return TN_OK;
 }
 
@@ -142,8 +142,8 @@ static tn_status plan(struct job *job)
 {
 	collect(job);
 	if (!choose_lines(job))
-		return cpu_fail(job->args.call.error, TN_UNSUPPORTED, job->name,
-				"strides: no axis has neighbours in all arrays");
+		return tn_plugin_fail(job->args.call.error, TN_UNSUPPORTED, job->name,
+				      "strides: no axis has neighbours in all arrays");
 	int64_t least = job->is_along ? 1 : BAND;
 	job->piece = divide_up(divide_up(PIECE, job->own.length), least) * least;
 	job->pieces = divide_up(job->lines.length, job->piece);
@@ -197,7 +197,7 @@ static tn_status run(struct job *job)
 	if (status)
 		return status;
 	if (job->args.call.flags & TN_DRY_RUN)
-		return cpu_dry(&job->args.call);
+		return tn_plugin_dry_run(&job->args.call, 0, 0);
 	const struct cpu_softmax_kernels *kernels = job->device->instance->kernels->softmax;
 	if (job->is_backward)
 		job->kernel = job->is_along ? kernels->backward_along : kernels->backward_across;
@@ -216,8 +216,8 @@ static tn_status run(struct job *job)
 tn_status cpu_softmax_forward(void *device, const struct tn_softmax_args *args)
 {
 	struct job job = {.device = device, .name = "softmax_forward"};
-	tn_status status = cpu_take(&job.args, sizeof(job.args), args,
-				    TN_DRY_RUN | TN_DETERMINISTIC, job.name);
+	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
+					  TN_DRY_RUN | TN_DETERMINISTIC, job.name);
 	job.operands[IN] = job.operands[DY] = &job.args.x;
 	job.operands[OUT] = &job.args.y;
 	return status ? status : run(&job);
@@ -226,8 +226,8 @@ tn_status cpu_softmax_forward(void *device, const struct tn_softmax_args *args)
 tn_status cpu_softmax_backward(void *device, const struct tn_softmax_args *args)
 {
 	struct job job = {.device = device, .name = "softmax_backward", .is_backward = 1};
-	tn_status status = cpu_take(&job.args, sizeof(job.args), args,
-				    TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, job.name);
+	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
+					  TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, job.name);
 	job.operands[IN] = &job.args.y;
 	job.operands[DY] = &job.args.dy;
 	job.operands[OUT] = &job.args.dx;

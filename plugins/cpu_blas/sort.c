@@ -111,8 +111,9 @@ static tn_status check_output(const struct tn_sort_args *args, const char *name,
 			      const struct tn_operand *output, tn_dtype dtype)
 {
 	if (output->dtype != dtype)
-		return cpu_fail(args->call.error, TN_DTYPE, "sort",
-				"%s: expected dtype %d, found %d", name, dtype, output->dtype);
+		return tn_plugin_fail(args->call.error, TN_DTYPE, "sort",
+				      "%s: expected dtype %d, found %d", name, dtype,
+				      output->dtype);
 	return cpu_lines_check(&args->call, "sort", name, &args->input, output, args->axis, 1);
 }
 
@@ -121,15 +122,15 @@ static tn_status check(const struct tn_sort_args *args)
 	struct tn_error_info *error = args->call.error;
 	tn_status status = TN_OK;
 	if (args->descending > 1 || args->has_values > 1 || args->has_indices > 1)
-		return cpu_fail(error, TN_INVALID_ARGUMENT, "sort",
-				"flags: expected 0 or 1, found %u, %u, %u", args->descending,
-				args->has_values, args->has_indices);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "sort",
+				      "flags: expected 0 or 1, found %u, %u, %u", args->descending,
+				      args->has_values, args->has_indices);
 	if (!args->has_values && !args->has_indices)
-		return cpu_fail(error, TN_INVALID_ARGUMENT, "sort",
-				"neither values nor indices are wanted");
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "sort",
+				      "neither values nor indices are wanted");
 	if (!cpu_sort_has_keys(args->input.dtype))
-		return cpu_fail(error, TN_UNSUPPORTED, "sort", "dtype %d has no order here",
-				args->input.dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "sort", "dtype %d has no order here",
+				      args->input.dtype);
 	if (args->has_values)
 		status = check_output(args, "values", &args->values, args->input.dtype);
 	if (!status && args->has_indices)
@@ -138,8 +139,8 @@ static tn_status check(const struct tn_sort_args *args)
 		status = cpu_lines_check(&args->call, "sort", "indices", &args->values,
 					 &args->indices, args->axis, 0);
 	if (!status && args->input.shape[args->axis] > UINT32_MAX)
-		status = cpu_fail(error, TN_UNSUPPORTED, "sort",
-				  "a line has more elements than 32 bits count");
+		status = tn_plugin_fail(error, TN_UNSUPPORTED, "sort",
+					"a line has more elements than 32 bits count");
 	return status;
 }
 
@@ -169,9 +170,9 @@ static tn_status dry_run(const struct job *job)
 {
 	struct tn_workspace *asked = job->args.call.workspace;
 	if (!asked)
-		return cpu_fail(job->args.call.error, TN_UNSUPPORTED, "sort",
-				"workspace: expected %llu bytes, found none",
-				(unsigned long long)job->slot_bytes);
+		return tn_plugin_fail(job->args.call.error, TN_UNSUPPORTED, "sort",
+				      "workspace: expected %llu bytes, found none",
+				      (unsigned long long)job->slot_bytes);
 	asked->minimum = job->slot_bytes;
 	asked->preferred = job->slots * job->slot_bytes;
 	return TN_OK;
@@ -182,10 +183,10 @@ static tn_status take_workspace(struct job *job)
 {
 	const struct tn_workspace *given = job->args.call.workspace;
 	if (!given || given->size < job->slot_bytes)
-		return cpu_fail(job->args.call.error, TN_UNSUPPORTED, "sort",
-				"workspace: expected %llu bytes, found %llu",
-				(unsigned long long)job->slot_bytes,
-				(unsigned long long)(given ? given->size : 0));
+		return tn_plugin_fail(job->args.call.error, TN_UNSUPPORTED, "sort",
+				      "workspace: expected %llu bytes, found %llu",
+				      (unsigned long long)job->slot_bytes,
+				      (unsigned long long)(given ? given->size : 0));
 	if (given->size / job->slot_bytes < job->slots)
 		job->slots = given->size / job->slot_bytes;
 	job->memory = (char *)(uintptr_t)(given->buffer + given->offset);
@@ -195,8 +196,8 @@ static tn_status take_workspace(struct job *job)
 static tn_status sort(void *device, const struct tn_sort_args *args)
 {
 	struct job job = {.cpu = device};
-	tn_status status =
-		cpu_take(&job.args, sizeof(job.args), args, TN_DRY_RUN | TN_DETERMINISTIC, "sort");
+	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
+					  TN_DRY_RUN | TN_DETERMINISTIC, "sort");
 	if (!status)
 		status = check(&job.args);
 	if (status)

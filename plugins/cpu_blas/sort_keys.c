@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "dtype.h"
-
 enum kind { UNSIGNED, SIGNED, FLOATING };
 
 static inline __attribute__((always_inline)) uint64_t bits_at(const char *at, unsigned size)
@@ -75,7 +73,7 @@ static inline __attribute__((always_inline)) void load(const struct load *l, enu
 
 int cpu_sort_has_keys(tn_dtype dtype)
 {
-	return (cpu_kind(dtype) & CPU_REAL) != 0;
+	return (tn_plugin_dtype_kind(dtype) & TN_PLUGIN_KIND_REAL) != 0;
 }
 
 void cpu_sort_load(const struct cpu_radix *radix, tn_dtype dtype, int is_descending,

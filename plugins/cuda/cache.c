@@ -53,10 +53,11 @@ static int name_folder(const struct tn_host *host, char *path, size_t size)
 		host->parameter(host->context, "HOME", ".cache/tenon/ keeps compiled kernels");
 	int n = 0;
 	if (own && own[0] && own[0] != '/')
-		cuda_log(host, TN_LOG_WARNING,
-			 "kernels are not kept: TENON_CACHE_DIR is '%s', which does not begin with "
-			 "'/'",
-			 own);
+		tn_plugin_log(
+			host, "cuda", TN_LOG_WARNING,
+			"kernels are not kept: TENON_CACHE_DIR is '%s', which does not begin with "
+			"'/'",
+			own);
 	if (own)
 		n = own[0] == '/' ? snprintf(path, size, "%s/cuda", own) : 0;
 	else if (cache && cache[0] == '/')
@@ -85,14 +86,15 @@ int cuda_cache_open(const struct tn_host *host)
 	make_folders(path);
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder < 0) {
-		cuda_log(host, TN_LOG_INFO, "kernels are not kept in %s: %s", path,
-			 strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
+		tn_plugin_log(host, "cuda", TN_LOG_INFO, "kernels are not kept in %s: %s", path,
+			      strerror(errno)); /* NOLINT(concurrency-mt-unsafe) */
 		return -1;
 	}
 	if (fstat(folder, &about) || about.st_uid != geteuid() || (about.st_mode & 022)) {
-		cuda_log(host, TN_LOG_WARNING,
-			 "kernels are not kept in %s: it belongs to, or may be written by, others",
-			 path);
+		tn_plugin_log(
+			host, "cuda", TN_LOG_WARNING,
+			"kernels are not kept in %s: it belongs to, or may be written by, others",
+			path);
 		(void)close(folder);
 		return -1;
 	}
@@ -141,7 +143,7 @@ static int is_own(int file, size_t *size)
 	return 1;
 }
 
-static int is_key(const struct header *header, size_t size, const struct cuda_text *key,
+static int is_key(const struct header *header, size_t size, const struct tn_plugin_text *key,
 		  const uint64_t hash[2])
 {
 	size_t rest = size - sizeof(*header);
@@ -151,8 +153,8 @@ static int is_key(const struct header *header, size_t size, const struct cuda_te
 	       header->binary_length == rest - header->key_length && header->binary_length > 0;
 }
 
-static int read_file(int file, const struct cuda_text *key, const uint64_t hash[2],
-		     struct cuda_text *binary)
+static int read_file(int file, const struct tn_plugin_text *key, const uint64_t hash[2],
+		     struct tn_plugin_text *binary)
 {
 	struct header header;
 	uint64_t sum[2];
@@ -160,8 +162,8 @@ static int read_file(int file, const struct cuda_text *key, const uint64_t hash[
 	if (!is_own(file, &size) || !read_all(file, (char *)&header, sizeof(header)) ||
 	    !is_key(&header, size, key, hash))
 		return 0;
-	cuda_text_clear(binary);
-	char *to = cuda_text_reserve(binary, size);
+	tn_plugin_text_clear(binary);
+	char *to = tn_plugin_text_reserve(binary, size);
 	if (!to || !read_all(file, to, key->length) || memcmp(to, key->data, key->length) != 0 ||
 	    !read_all(file, to, header.binary_length))
 		return 0;
@@ -173,7 +175,7 @@ static int read_file(int file, const struct cuda_text *key, const uint64_t hash[
 	return 1;
 }
 
-int cuda_cache_read(int folder, const struct cuda_text *key, struct cuda_text *binary)
+int cuda_cache_read(int folder, const struct tn_plugin_text *key, struct tn_plugin_text *binary)
 {
 	uint64_t hash[2];
 	char name[48];
@@ -208,8 +210,8 @@ static int write_all(int file, const void *from, size_t size)
 	return 1;
 }
 
-void cuda_cache_write(const struct tn_host *host, int folder, const struct cuda_text *key,
-		      const struct cuda_text *binary)
+void cuda_cache_write(const struct tn_host *host, int folder, const struct tn_plugin_text *key,
+		      const struct tn_plugin_text *binary)
 {
 	struct header header = {.key_length = key->length, .binary_length = binary->length};
 	char name[48], temporary[80];
@@ -231,7 +233,7 @@ void cuda_cache_write(const struct tn_host *host, int folder, const struct cuda_
 		whole = 0;
 	if (whole && !renameat(folder, temporary, folder, name))
 		return;
-	cuda_log(host, TN_LOG_INFO, "a compiled kernel could not be kept");
+	tn_plugin_log(host, "cuda", TN_LOG_INFO, "a compiled kernel could not be kept");
 	if (file >= 0)
 		(void)unlinkat(folder, temporary, 0);
 }

@@ -7,7 +7,7 @@
 #ifndef CUDA_CACHE_H
 #define CUDA_CACHE_H
 
-#include "text.h"
+#include "plugin.h"
 
 /* Opens the folder, and makes it where it is not there.  -1: there is none, or it cannot be trusted. */
 int cuda_cache_open(const struct tn_host *host);
@@ -16,10 +16,10 @@ void cuda_cache_close(int folder);
 void cuda_cache_trim(const struct tn_host *host, int folder);
 
 /* Reads the binary of that key; 0: there is none that is whole. */
-int cuda_cache_read(int folder, const struct cuda_text *key, struct cuda_text *binary);
+int cuda_cache_read(int folder, const struct tn_plugin_text *key, struct tn_plugin_text *binary);
 /* Keeps it; failure costs a compilation later on, and is logged. */
-void cuda_cache_write(const struct tn_host *host, int folder, const struct cuda_text *key,
-		      const struct cuda_text *binary);
+void cuda_cache_write(const struct tn_host *host, int folder, const struct tn_plugin_text *key,
+		      const struct tn_plugin_text *binary);
 
 /* A 128-bit sum of bytes, against accidents. */
 void cuda_hash(const void *data, size_t length, uint64_t hash[2]);

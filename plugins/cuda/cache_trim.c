@@ -102,13 +102,13 @@ void cuda_cache_trim(const struct tn_host *host, int folder)
 	if (!entries)
 		return;
 	size_t n = list(entries, folder, NULL, 0);
-	struct kept *kept = n ? cuda_alloc(host, n * sizeof(*kept)) : NULL;
+	struct kept *kept = n ? tn_plugin_alloc(host, n * sizeof(*kept)) : NULL;
 	uint64_t total = 0;
 	n = kept ? list(entries, folder, kept, n) : 0;
 	for (size_t i = 0; i < n; i++)
 		total += kept[i].size;
 	if (total > MOST)
 		remove_oldest(folder, kept, n, total);
-	cuda_free(host, kept);
+	tn_plugin_free(host, kept);
 	(void)closedir(entries);
 }

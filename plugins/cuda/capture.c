@@ -27,7 +27,7 @@ static void destroy(struct cuda_device *device, struct cuda_graph *graph)
 {
 	if (graph->exec && !device->loss.status)
 		(void)device->rt->cudaGraphExecDestroy(graph->exec);
-	cuda_free(device->host, graph);
+	tn_plugin_free(device->host, graph);
 }
 
 void cuda_graphs_close(struct cuda_device *device)
@@ -74,8 +74,8 @@ static tn_status capture_begin(void *device, const struct tn_graph_args *args)
 	if (status)
 		return status;
 	if (own->captured)
-		return cuda_fail(taken.call.error, TN_STATE, "capture_begin",
-				 "a stream is captured already");
+		return tn_plugin_fail(taken.call.error, TN_STATE, "capture_begin",
+				      "a stream is captured already");
 	cudaError_t code = own->rt->cudaStreamBeginCapture(cuda_stream_handle(stream),
 							   cudaStreamCaptureModeRelaxed);
 	if (code != cudaSuccess)
@@ -101,12 +101,13 @@ static tn_status fail_capture(struct cuda_device *device, const struct cuda_stre
 static tn_status make(struct cuda_device *device, const struct cuda_stream *stream,
 		      struct tn_error_info *error, cudaGraph_t captured, struct cuda_graph **made)
 {
-	struct cuda_graph *graph = cuda_alloc(device->host, sizeof(*graph));
+	struct cuda_graph *graph = tn_plugin_alloc(device->host, sizeof(*graph));
 	if (!graph)
-		return cuda_fail(error, TN_OUT_OF_MEMORY, "capture_end", "no memory for a graph");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "capture_end",
+				      "no memory for a graph");
 	cudaError_t code = device->rt->cudaGraphInstantiate(&graph->exec, captured, 0);
 	if (code != cudaSuccess) {
-		cuda_free(device->host, graph);
+		tn_plugin_free(device->host, graph);
 		return fail_capture(device, stream, error, code, "cudaGraphInstantiate");
 	}
 	*made = graph;
@@ -125,8 +126,8 @@ static tn_status capture_end(void *device, const struct tn_graph_args *args, voi
 	if (status)
 		return status;
 	if (own->captured != stream)
-		return cuda_fail(taken.call.error, TN_STATE, "capture_end",
-				 "the stream is not captured");
+		return tn_plugin_fail(taken.call.error, TN_STATE, "capture_end",
+				      "the stream is not captured");
 	own->captured = NULL;
 	cudaError_t code = own->rt->cudaStreamEndCapture(cuda_stream_handle(stream), &captured);
 	const char *names[MOST_NAMES];
@@ -159,8 +160,8 @@ static tn_status graph_launch(void *device, const struct tn_graph_args *args)
 		return status;
 	const struct cuda_graph *graph = *find(own, taken.graph);
 	if (!graph)
-		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "graph_launch",
-				 "the graph is none of this device");
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "graph_launch",
+				      "the graph is none of this device");
 	for (unsigned i = 0; i < graph->n_names; i++)
 		cuda_stream_note(stream, graph->names[i]);
 	cudaError_t code = own->rt->cudaGraphLaunch(graph->exec, cuda_stream_handle(stream));
@@ -179,8 +180,8 @@ static tn_status graph_release(void *device, const struct tn_graph_args *args)
 		return status;
 	struct cuda_graph **link = find(own, taken.graph), *gone = *link;
 	if (!gone)
-		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "graph_release",
-				 "the graph is none of this device");
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "graph_release",
+				      "the graph is none of this device");
 	*link = gone->next;
 	destroy(own, gone);
 	return status;

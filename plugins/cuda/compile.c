@@ -15,8 +15,8 @@ static tn_status fail_nvrtc(const struct cuda_device *device, struct tn_error_in
 {
 	tn_status status =
 		code == NVRTC_ERROR_OUT_OF_MEMORY ? TN_OUT_OF_MEMORY : TN_BACKEND_FAILURE;
-	cuda_fail(error, status, operation, "%s: %s (%d)", function,
-		  device->compiler.nvrtcGetErrorString(code), (int)code);
+	tn_plugin_fail(error, status, operation, "%s: %s (%d)", function,
+		       device->compiler.nvrtcGetErrorString(code), (int)code);
 	if (error)
 		error->native_code = code;
 	return status;
@@ -61,7 +61,7 @@ tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *ta
 	tn_status status =
 		cuda_compiler_open(&device->compiler, &device->places, text, sizeof(text));
 	if (status)
-		return cuda_fail(error, status, operation, "%s", text);
+		return tn_plugin_fail(error, status, operation, "%s", text);
 	nvrtcResult code = settle(device, target, &function);
 	if (code == NVRTC_SUCCESS)
 		return TN_OK;
@@ -87,20 +87,21 @@ static void log_lines(const struct cuda_device *device, int32_t level, const cha
 {
 	while (*text) {
 		size_t length = strcspn(text, "\n");
-		cuda_log(device->host, level, "%.*s", (int)length, text);
+		tn_plugin_log(device->host, "cuda", level, "%.*s", (int)length, text);
 		text += length + (text[length] == '\n');
 	}
 }
 
 /* The compiler's words; an empty text where it has none. */
-static void fetch_log(const struct cuda_device *device, nvrtcProgram program, struct cuda_text *log)
+static void fetch_log(const struct cuda_device *device, nvrtcProgram program,
+		      struct tn_plugin_text *log)
 {
 	const struct cuda_compiler *nvrtc = &device->compiler;
 	size_t size = 0;
 	char *to = NULL;
-	cuda_text_clear(log);
+	tn_plugin_text_clear(log);
 	if (nvrtc->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1)
-		to = cuda_text_reserve(log, size);
+		to = tn_plugin_text_reserve(log, size);
 	if (to && nvrtc->nvrtcGetProgramLog(program, to) == NVRTC_SUCCESS)
 		log->length = strnlen(to, size);
 	if (to)
@@ -118,7 +119,7 @@ static tn_status status_of(const struct cuda_unit *unit, nvrtcResult code)
 	return TN_BACKEND_FAILURE;
 }
 
-static tn_status report(const struct cuda_device *device, const struct cuda_text *log,
+static tn_status report(const struct cuda_device *device, const struct tn_plugin_text *log,
 			const struct cuda_unit *unit, struct tn_error_info *error, nvrtcResult code,
 			const char *operation)
 {
@@ -127,17 +128,17 @@ static tn_status report(const struct cuda_device *device, const struct cuda_text
 		log_lines(device, TN_LOG_INFO, log->data);
 		log_lines(device, TN_LOG_DEBUG, unit->source);
 	}
-	cuda_fail(error, status, operation, "nvrtcCompileProgram: %s (%d): %.400s",
-		  device->compiler.nvrtcGetErrorString(code), (int)code,
-		  log->length ? log->data : "no log");
+	tn_plugin_fail(error, status, operation, "nvrtcCompileProgram: %s (%d): %.400s",
+		       device->compiler.nvrtcGetErrorString(code), (int)code,
+		       log->length ? log->data : "no log");
 	if (error)
 		error->native_code = code;
 	return status;
 }
 
 static tn_status fetch(struct cuda_device *device, const struct cuda_target *target,
-		       nvrtcProgram program, struct cuda_text *binary, struct tn_error_info *error,
-		       const char *operation)
+		       nvrtcProgram program, struct tn_plugin_text *binary,
+		       struct tn_error_info *error, const char *operation)
 {
 	const struct cuda_compiler *nvrtc = &device->compiler;
 	size_t size = 0;
@@ -146,10 +147,10 @@ static tn_status fetch(struct cuda_device *device, const struct cuda_target *tar
 	if (code != NVRTC_SUCCESS)
 		return fail_nvrtc(device, error, code, operation,
 				  target->is_ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize");
-	cuda_text_clear(binary);
-	char *to = cuda_text_reserve(binary, size);
+	tn_plugin_text_clear(binary);
+	char *to = tn_plugin_text_reserve(binary, size);
 	if (!to)
-		return cuda_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a kernel");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a kernel");
 	code = target->is_ptx ? nvrtc->nvrtcGetPTX(program, to) : nvrtc->nvrtcGetCUBIN(program, to);
 	if (code != NVRTC_SUCCESS)
 		return fail_nvrtc(device, error, code, operation,
@@ -162,11 +163,11 @@ static tn_status fetch(struct cuda_device *device, const struct cuda_target *tar
 /* With the options in words. */
 static tn_status compile(struct cuda_device *device, const struct cuda_target *target,
 			 const struct cuda_unit *unit, int n, const char *const *words,
-			 struct cuda_text *binary, struct tn_error_info *error,
+			 struct tn_plugin_text *binary, struct tn_error_info *error,
 			 const char *operation)
 {
 	const struct cuda_compiler *nvrtc = &device->compiler;
-	struct cuda_text own = {.host = device->host}, *log = unit->log ? unit->log : &own;
+	struct tn_plugin_text own = {.host = device->host}, *log = unit->log ? unit->log : &own;
 	nvrtcProgram program = NULL;
 	nvrtcResult code =
 		nvrtc->nvrtcCreateProgram(&program, unit->source, unit->file, 0, NULL, NULL);
@@ -179,24 +180,24 @@ static tn_status compile(struct cuda_device *device, const struct cuda_target *t
 				   ? report(device, log, unit, error, code, operation)
 				   : fetch(device, target, program, binary, error, operation);
 	(void)nvrtc->nvrtcDestroyProgram(&program);
-	cuda_text_free(&own);
+	tn_plugin_text_free(&own);
 	return status;
 }
 
 tn_status cuda_compile(struct cuda_device *device, const struct cuda_target *target,
-		       const struct cuda_unit *unit, struct cuda_text *binary,
+		       const struct cuda_unit *unit, struct tn_plugin_text *binary,
 		       struct tn_error_info *error, const char *operation)
 {
 	const char *words[MAX_OPTIONS] = {target->architecture, "--std=c++17"};
-	struct cuda_text own = {.host = device->host};
-	cuda_text_add(&own, unit->options);
+	struct tn_plugin_text own = {.host = device->host};
+	tn_plugin_text_add(&own, unit->options);
 	if (own.failed)
-		return cuda_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for options");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for options");
 	int n = own.length ? split(own.data, words, 2) : 2;
 	tn_status status =
-		n < 0 ? cuda_fail(error, TN_INVALID_ARGUMENT, operation, "more than %d options",
-				  MAX_OPTIONS - 2)
+		n < 0 ? tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+				       "more than %d options", MAX_OPTIONS - 2)
 		      : compile(device, target, unit, n, words, binary, error, operation);
-	cuda_text_free(&own);
+	tn_plugin_text_free(&own);
 	return status;
 }

@@ -6,7 +6,7 @@
 #ifndef CUDA_COMPILE_H
 #define CUDA_COMPILE_H
 
-#include "text.h"
+#include "plugin.h"
 
 /* What a text is compiled for, settled when the compiler is opened. */
 struct cuda_target {
@@ -23,14 +23,14 @@ tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *ta
 struct cuda_unit {
 	const char *file; /* that messages name */
 	const char *source;
-	const char *options;   /* words with blanks between them */
-	struct cuda_text *log; /* takes the compiler's words; NULL: ours */
+	const char *options;        /* words with blanks between them */
+	struct tn_plugin_text *log; /* takes the compiler's words; NULL: ours */
 };
 
 /* Compiles into `binary`.  A failure has the first lines of the compiler's log in the error, and all of it in
  * the log.  Of a program's text: TN_FORMAT, or TN_INVALID_ARGUMENT where it is the options. */
 tn_status cuda_compile(struct cuda_device *device, const struct cuda_target *target,
-		       const struct cuda_unit *unit, struct cuda_text *binary,
+		       const struct cuda_unit *unit, struct tn_plugin_text *binary,
 		       struct tn_error_info *error, const char *operation);
 
 #endif

@@ -75,19 +75,21 @@ static tn_status check_settings(const struct tn_conv2d_args *args, const char *o
 	for (int i = 0; i < 2; i++)
 		if (args->stride[i] < 1 || args->dilation[i] < 1 || args->stride[i] > INT32_MAX ||
 		    args->dilation[i] > INT32_MAX)
-			return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
-					 "stride %lld, dilation %lld: expected 1 to 2^31-1",
-					 (long long)args->stride[i], (long long)args->dilation[i]);
+			return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+					      "stride %lld, dilation %lld: expected 1 to 2^31-1",
+					      (long long)args->stride[i],
+					      (long long)args->dilation[i]);
 	for (int i = 0; i < 4; i++)
 		if (args->padding[i] < 0 || args->padding[i] > INT32_MAX)
-			return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
-					 "padding %lld: expected 0 to 2^31-1",
-					 (long long)args->padding[i]);
+			return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+					      "padding %lld: expected 0 to 2^31-1",
+					      (long long)args->padding[i]);
 	if (args->groups < 1 || args->has_bias > 1 || args->has_residual > 1)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
-				 "groups %u, has_bias %u, has_residual %u: expected at least 1, "
-				 "and 0 or 1",
-				 args->groups, args->has_bias, args->has_residual);
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, operation,
+			"groups %u, has_bias %u, has_residual %u: expected at least 1, "
+			"and 0 or 1",
+			args->groups, args->has_bias, args->has_residual);
 	return TN_OK;
 }
 
@@ -97,16 +99,17 @@ static tn_status check_shapes(const struct tn_conv2d_args *args, const char *ope
 	const int64_t *x = args->x.shape, *w = args->w.shape;
 	int64_t shape[4] = {x[N], w[O], 0, 0};
 	if (x[C] % args->groups || w[O] % args->groups || w[1] != x[C] / args->groups)
-		return cuda_fail(call->error, TN_SHAPE, operation,
-				 "%lld channels in %u groups, w of shape (%lld, %lld, ...)",
-				 (long long)x[C], args->groups, (long long)w[O], (long long)w[1]);
+		return tn_plugin_fail(call->error, TN_SHAPE, operation,
+				      "%lld channels in %u groups, w of shape (%lld, %lld, ...)",
+				      (long long)x[C], args->groups, (long long)w[O],
+				      (long long)w[1]);
 	for (int i = 0; i < 2; i++) {
 		const int64_t padding[] = {args->padding[i], args->padding[i + 2]};
 		int64_t kernel = w[R + i] < INT32_MAX ? w[R + i] : INT32_MAX;
 		shape[P + i] = cuda_windows(x[H + i], padding, args->dilation[i] * (kernel - 1) + 1,
 					    args->stride[i]);
 	}
-	return cuda_check_shape(call, operation, "y", 0, &args->y, 4, shape);
+	return tn_plugin_check_shape(call, operation, "y", 0, &args->y, 4, shape);
 }
 
 static tn_status check_forward(const struct tn_conv2d_args *args, const char *operation)
@@ -114,24 +117,25 @@ static tn_status check_forward(const struct tn_conv2d_args *args, const char *op
 	const struct tn_call *call = &args->call;
 	tn_status status = TN_OK;
 	if (args->activation > TN_ACTIVATION_GELU)
-		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
-				 "activation %u is not known here", args->activation);
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "activation %u is not known here", args->activation);
 	if (args->has_bias) {
-		status = cuda_check_operand(call, operation, "bias", 0, &args->bias, CUDA_READS);
+		status = tn_plugin_check_operand(call, operation, "bias", 0, &args->bias,
+						 CUDA_STORAGE, TN_PLUGIN_READS);
 		if (!status && args->bias.dtype != args->x.dtype)
-			status = cuda_fail(call->error, TN_UNSUPPORTED, operation,
-					   "bias: dtype %d beside x of dtype %d",
-					   (int)args->bias.dtype, (int)args->x.dtype);
+			status = tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+						"bias: dtype %d beside x of dtype %d",
+						(int)args->bias.dtype, (int)args->x.dtype);
 		if (!status)
-			status = cuda_check_shape(call, operation, "bias", 0, &args->bias, 1,
-						  &args->w.shape[O]);
+			status = tn_plugin_check_shape(call, operation, "bias", 0, &args->bias, 1,
+						       &args->w.shape[O]);
 	}
 	if (!status && args->has_residual)
 		status = cuda_check_image(call, operation, "residual", &args->residual,
-					  args->x.dtype, CUDA_READS);
+					  args->x.dtype, TN_PLUGIN_READS);
 	if (!status && args->has_residual)
-		status = cuda_check_shape(call, operation, "residual", 0, &args->residual, 4,
-					  args->y.shape);
+		status = tn_plugin_check_shape(call, operation, "residual", 0, &args->residual, 4,
+					       args->y.shape);
 	return status;
 }
 
@@ -144,7 +148,7 @@ static tn_status check(const struct tn_conv2d_args *args, enum pass pass, const 
 	for (int i = 0; i < 3 && !status; i++)
 		status = cuda_check_image(&args->call, operation, names[i], operands[i],
 					  args->x.dtype,
-					  writers[i] == pass ? CUDA_WRITES : CUDA_READS);
+					  writers[i] == pass ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
 	if (!status)
 		status = check_settings(args, operation);
 	if (!status)
@@ -195,8 +199,8 @@ static tn_status set_sizes(struct plan *plan, const char *operation)
 	most = x[C] > most ? x[C] : most;
 	most = w[O] > most ? w[O] : most;
 	if (most > INT32_MAX - 2 * LARGE || parts(m, 32) > MOST_GRID)
-		return cuda_fail(args->call.error, TN_UNSUPPORTED, operation,
-				 "more pixels, channels or padding than its kernel counts");
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
+				      "more pixels, channels or padding than its kernel counts");
 	plan->g.m = (int32_t)m;
 	plan->g.n = (int32_t)(plan->pass == WEIGHT_GRADIENT ? taps : pixels);
 	plan->g.k = (int32_t)(plan->pass == WEIGHT_GRADIENT ? pixels : taps);
@@ -291,8 +295,9 @@ static tn_status choose(struct plan *plan, const char *operation)
 	plan->rows = tile(g->m, most);
 	plan->columns = tile(g->n, most);
 	if ((plan->is_depthwise ? (int64_t)g->groups * g->m : depth) > MOST_GRID)
-		return cuda_fail(plan->args->call.error, TN_UNSUPPORTED, operation,
-				 "%u groups are more than its kernel counts", plan->args->groups);
+		return tn_plugin_fail(plan->args->call.error, TN_UNSUPPORTED, operation,
+				      "%u groups are more than its kernel counts",
+				      plan->args->groups);
 	return TN_OK;
 }
 
@@ -507,7 +512,7 @@ static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *arg
 	status = choose(&plan, job->operation);
 	make_narrow(&plan);
 	if (!status)
-		status = cuda_workspace(&args->call, job->operation, plan.bytes, &goes_on);
+		status = tn_plugin_workspace(&args->call, job->operation, plan.bytes, &goes_on);
 	const struct cuda_dnn_rival own = {run, &plan};
 	if (!status)
 		status = cuda_dnn_convolve(job, args, (enum cuda_dnn_pass)pass, &own, &goes_on);

@@ -28,7 +28,7 @@ struct walk {
 };
 
 struct movement {
-	struct cuda_nest
+	struct tn_plugin_nest
 		nest;  /* view 0 is the input, of a fill the output; the last is the output */
 	uint32_t size; /* of a unit */
 	uint64_t value[2];
@@ -37,24 +37,24 @@ struct movement {
 
 /* ---- Units -----------------------------------------------------------------------------------*/
 
-static struct cuda_view *output_of(struct movement *m)
+static struct tn_plugin_view *output_of(struct movement *m)
 {
-	return &m->nest.view[m->nest.n_views - 1];
+	return &m->nest.views[m->nest.n_views - 1];
 }
 
 /* May two neighbours along the last axis be one unit? */
 static int can_widen(const struct movement *m)
 {
-	const struct cuda_nest *nest = &m->nest;
+	const struct tn_plugin_nest *nest = &m->nest;
 	uint32_t last = nest->rank - 1;
-	if (m->size == 16 || nest->length[last] % 2)
+	if (m->size == 16 || nest->lengths[last] % 2)
 		return 0;
 	for (uint32_t k = 0; k < nest->n_views; k++) {
-		const struct cuda_view *view = &nest->view[k];
-		if (view->stride[last] != 1 || view->address % (2 * m->size))
+		const struct tn_plugin_view *view = &nest->views[k];
+		if (view->strides[last] != 1 || cuda_view_address(view) % (2 * m->size))
 			return 0;
 		for (uint32_t d = 0; d < last; d++)
-			if (view->stride[d] % 2)
+			if (view->strides[d] % 2)
 				return 0;
 	}
 	return 1;
@@ -62,13 +62,13 @@ static int can_widen(const struct movement *m)
 
 static void widen(struct movement *m)
 {
-	struct cuda_nest *nest = &m->nest;
+	struct tn_plugin_nest *nest = &m->nest;
 	uint32_t last = nest->rank - 1;
 	while (can_widen(m)) {
-		nest->length[last] /= 2;
+		nest->lengths[last] /= 2;
 		for (uint32_t k = 0; k < nest->n_views; k++)
 			for (uint32_t d = 0; d < last; d++)
-				nest->view[k].stride[d] /= 2;
+				nest->views[k].strides[d] /= 2;
 		m->size *= 2;
 	}
 }
@@ -91,16 +91,16 @@ static uint64_t magnitude(int64_t stride)
 /* The axes in the order in which they lie in the output, the densest last. */
 static void sort_axes(struct movement *m)
 {
-	struct cuda_nest *nest = &m->nest;
-	const int64_t *stride = output_of(m)->stride;
+	struct tn_plugin_nest *nest = &m->nest;
+	const int64_t *stride = output_of(m)->strides;
 	for (uint32_t i = 1; i < nest->rank; i++)
 		for (uint32_t d = i; d > 0 && magnitude(stride[d - 1]) < magnitude(stride[d]);
 		     d--) {
-			int64_t length = nest->length[d];
-			nest->length[d] = nest->length[d - 1];
-			nest->length[d - 1] = length;
+			int64_t length = nest->lengths[d];
+			nest->lengths[d] = nest->lengths[d - 1];
+			nest->lengths[d - 1] = length;
 			for (uint32_t k = 0; k < nest->n_views; k++) {
-				int64_t *s = nest->view[k].stride, kept = s[d];
+				int64_t *s = nest->views[k].strides, kept = s[d];
 				s[d] = s[d - 1];
 				s[d - 1] = kept;
 			}
@@ -109,10 +109,10 @@ static void sort_axes(struct movement *m)
 
 static void prepare(struct movement *m)
 {
-	cuda_nest_simplify(&m->nest);
+	tn_plugin_nest_simplify(&m->nest);
 	sort_axes(m);
-	cuda_nest_simplify(&m->nest);
-	cuda_nest_pad(&m->nest, 1, 0);
+	tn_plugin_nest_simplify(&m->nest);
+	tn_plugin_nest_pad(&m->nest, 1, 0);
 	widen(m);
 }
 
@@ -120,24 +120,25 @@ static void prepare(struct movement *m)
 
 static void fill_walk(const struct movement *m, struct walk *walk)
 {
-	const struct cuda_nest *nest = &m->nest;
-	const struct cuda_view *in = &nest->view[0], *out = &nest->view[nest->n_views - 1];
+	const struct tn_plugin_nest *nest = &m->nest;
+	const struct tn_plugin_view *in = &nest->views[0], *out = &nest->views[nest->n_views - 1];
 	memset(walk, 0, sizeof(*walk));
-	walk->from = in->address;
-	walk->to = out->address;
-	walk->n = cuda_product(nest->length, nest->rank);
+	walk->from = cuda_view_address(in);
+	walk->to = cuda_view_address(out);
+	walk->n = tn_plugin_count(nest->rank, nest->lengths);
 	memcpy(walk->value, m->value, sizeof(walk->value));
 	for (uint32_t d = 0; d < nest->rank; d++) {
-		walk->length[d] = (uint64_t)nest->length[d];
-		walk->in[d] = in->stride[d];
-		walk->out[d] = out->stride[d];
+		walk->length[d] = (uint64_t)nest->lengths[d];
+		walk->in[d] = in->strides[d];
+		walk->out[d] = out->strides[d];
 	}
 }
 
 static tn_status run_walk(struct cuda_job *job, struct movement *m)
 {
-	const struct cuda_define defines[] = {
-		{"SIZE", m->size}, {"RANK", m->nest.rank}, {"WIDE", cuda_nest_is_wide(&m->nest)}};
+	const struct cuda_define defines[] = {{"SIZE", m->size},
+					      {"RANK", m->nest.rank},
+					      {"WIDE", tn_plugin_nest_is_wide(&m->nest)}};
 	struct cuda_kernel *kernel;
 	struct walk walk;
 	void *arguments[] = {&walk};
@@ -155,14 +156,14 @@ static tn_status run_walk(struct cuda_job *job, struct movement *m)
  * both are long enough for tiles; else -1. */
 static int turned_axis(const struct movement *m)
 {
-	const struct cuda_nest *nest = &m->nest;
+	const struct tn_plugin_nest *nest = &m->nest;
 	uint32_t last = nest->rank - 1;
-	const int64_t *in = nest->view[0].stride, *out = nest->view[nest->n_views - 1].stride;
+	const int64_t *in = nest->views[0].strides, *out = nest->views[nest->n_views - 1].strides;
 	if (m->is_fill || m->size > 8 || out[last] != 1 || in[last] == 1 || in[last] == 0 ||
-	    nest->length[last] < TILE / 2)
+	    nest->lengths[last] < TILE / 2)
 		return -1;
 	for (uint32_t d = 0; d < last; d++)
-		if (in[d] == 1 && nest->length[d] >= TILE / 2)
+		if (in[d] == 1 && nest->lengths[d] >= TILE / 2)
 			return (int)d;
 	return -1;
 }
@@ -216,25 +217,27 @@ static tn_status check_fill(const struct tn_fill_args *args)
 	const struct tn_scalar *value = &args->value;
 	const struct tn_operand place = {
 		.buffer = value->buffer, .offset = value->offset, .dtype = value->dtype};
-	tn_status status =
-		cuda_check_operand(&args->call, "fill", "output", 0, &args->output, CUDA_WRITES);
+	tn_status status = tn_plugin_check_operand(&args->call, "fill", "output", 0, &args->output,
+						   CUDA_STORAGE, TN_PLUGIN_WRITES);
 	if (status)
 		return status;
 	if (value->dtype != args->output.dtype || value->on_device > 1 ||
 	    (value->dtype == TN_C128 && !value->on_device))
-		return cuda_fail(args->call.error, TN_UNSUPPORTED, "fill",
-				 "a value of dtype %d (on_device %u) for an output of dtype %d",
-				 (int)value->dtype, value->on_device, (int)args->output.dtype);
+		return tn_plugin_fail(
+			args->call.error, TN_UNSUPPORTED, "fill",
+			"a value of dtype %d (on_device %u) for an output of dtype %d",
+			(int)value->dtype, value->on_device, (int)args->output.dtype);
 	if (!value->on_device)
 		return TN_OK;
-	return cuda_check_operand(&args->call, "fill", "value", 0, &place, CUDA_READS);
+	return tn_plugin_check_operand(&args->call, "fill", "value", 0, &place, CUDA_STORAGE,
+				       TN_PLUGIN_READS);
 }
 
 /* One value through all of it: the input is a view without strides. */
 static void plan_fill(struct movement *m, const struct tn_fill_args *args)
 {
 	struct tn_operand input = args->output;
-	cuda_nest_begin(&m->nest, args->output.rank, args->output.rank, args->output.shape);
+	tn_plugin_nest_begin(&m->nest, args->output.rank, args->output.rank, args->output.shape);
 	m->size = (uint32_t)tn_dtype_size(args->output.dtype);
 	m->is_fill = !args->value.on_device;
 	if (m->is_fill)
@@ -243,9 +246,9 @@ static void plan_fill(struct movement *m, const struct tn_fill_args *args)
 		input.buffer = args->value.buffer;
 		input.offset = args->value.offset;
 		memset(input.strides, 0, sizeof(input.strides));
-		cuda_nest_add(&m->nest, &input, 1);
+		tn_plugin_nest_add(&m->nest, &input, 1);
 	}
-	cuda_nest_add(&m->nest, &args->output, 1);
+	tn_plugin_nest_add(&m->nest, &args->output, 1);
 	prepare(m);
 }
 
@@ -260,7 +263,7 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 	if (!status)
 		status = check_fill(&own);
 	if (!status)
-		status = cuda_workspace(&own.call, "fill", 0, &goes_on);
+		status = tn_plugin_workspace(&own.call, "fill", 0, &goes_on);
 	if (status || !goes_on)
 		return status;
 	plan_fill(&m, &own);
@@ -272,23 +275,25 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 static tn_status check_copy(const struct tn_copy_args *args)
 {
 	const struct tn_call *call = &args->call;
-	tn_status status = cuda_check_operand(call, "copy", "input", 0, &args->input, CUDA_READS);
+	tn_status status = tn_plugin_check_operand(call, "copy", "input", 0, &args->input,
+						   CUDA_STORAGE, TN_PLUGIN_READS);
 	if (!status)
-		status = cuda_check_operand(call, "copy", "output", 0, &args->output, CUDA_WRITES);
+		status = tn_plugin_check_operand(call, "copy", "output", 0, &args->output,
+						 CUDA_STORAGE, TN_PLUGIN_WRITES);
 	if (!status && args->input.dtype != args->output.dtype)
-		status = cuda_fail(call->error, TN_DTYPE, "copy",
-				   "from dtype %d to %d: expected one dtype",
-				   (int)args->input.dtype, (int)args->output.dtype);
+		status = tn_plugin_fail(call->error, TN_DTYPE, "copy",
+					"from dtype %d to %d: expected one dtype",
+					(int)args->input.dtype, (int)args->output.dtype);
 	if (!status)
-		status = cuda_check_shape(call, "copy", "input", 0, &args->input, args->output.rank,
-					  args->output.shape);
+		status = tn_plugin_check_shape(call, "copy", "input", 0, &args->input,
+					       args->output.rank, args->output.shape);
 	return status;
 }
 
 static int is_dense(const struct movement *m)
 {
-	return m->nest.rank == 1 && m->nest.view[0].stride[0] == 1 &&
-	       m->nest.view[1].stride[0] == 1;
+	return m->nest.rank == 1 && m->nest.views[0].strides[0] == 1 &&
+	       m->nest.views[1].strides[0] == 1;
 }
 
 /* One run of bytes: the runtime's own copy, which sees itself where a side is pinned memory. */
@@ -296,8 +301,9 @@ static tn_status run_dense(struct cuda_job *job, const struct movement *m)
 {
 	cuda_stream_note(job->stream, job->operation);
 	cudaError_t code = job->device->rt->cudaMemcpyAsync(
-		cuda_pointer(m->nest.view[1].address), cuda_pointer(m->nest.view[0].address),
-		(size_t)m->nest.length[0] * m->size, cudaMemcpyDefault,
+		cuda_pointer(cuda_view_address(&m->nest.views[1])),
+		cuda_pointer(cuda_view_address(&m->nest.views[0])),
+		(size_t)m->nest.lengths[0] * m->size, cudaMemcpyDefault,
 		cuda_stream_handle(job->stream));
 	if (code != cudaSuccess)
 		return cuda_stream_fail(job->device, job->stream, job->call->error, code, "copy",
@@ -316,15 +322,16 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 	if (!status)
 		status = check_copy(&own);
 	if (!status)
-		status = cuda_workspace(&own.call, "copy", 0, &goes_on);
+		status = tn_plugin_workspace(&own.call, "copy", 0, &goes_on);
 	if (status || !goes_on)
 		return status;
 	m.size = (uint32_t)tn_dtype_size(own.output.dtype);
-	cuda_nest_begin(&m.nest, own.output.rank, own.output.rank, own.output.shape);
-	cuda_nest_add(&m.nest, &own.input, 1);
-	cuda_nest_add(&m.nest, &own.output, 1);
+	tn_plugin_nest_begin(&m.nest, own.output.rank, own.output.rank, own.output.shape);
+	tn_plugin_nest_add(&m.nest, &own.input, 1);
+	tn_plugin_nest_add(&m.nest, &own.output, 1);
 	prepare(&m);
-	if (m.nest.view[0].address == m.nest.view[1].address && is_dense(&m))
+	if (cuda_view_address(&m.nest.views[0]) == cuda_view_address(&m.nest.views[1]) &&
+	    is_dense(&m))
 		return TN_OK; /* onto itself */
 	return is_dense(&m) ? run_dense(&job, &m) : run(&job, &m);
 }

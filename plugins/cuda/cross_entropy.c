@@ -22,14 +22,15 @@ struct rows {
 static tn_status check_labels(const struct tn_cross_entropy_args *args, const char *operation)
 {
 	const struct tn_call *call = &args->call;
-	tn_status status =
-		cuda_check_operand(call, operation, "labels", 0, &args->labels, CUDA_READS);
+	tn_status status = tn_plugin_check_operand(call, operation, "labels", 0, &args->labels,
+						   CUDA_STORAGE, TN_PLUGIN_READS);
 	if (!status && args->labels.dtype != TN_I32)
-		status = cuda_fail(call->error, TN_DTYPE, operation,
-				   "labels: expected i32, found dtype %d", (int)args->labels.dtype);
+		status = tn_plugin_fail(call->error, TN_DTYPE, operation,
+					"labels: expected i32, found dtype %d",
+					(int)args->labels.dtype);
 	return status ? status
-		      : cuda_check_shape(call, operation, "labels", 0, &args->labels, 1,
-					 args->x.shape);
+		      : tn_plugin_check_shape(call, operation, "labels", 0, &args->labels, 1,
+					      args->x.shape);
 }
 
 static tn_status check(const struct tn_cross_entropy_args *args, const char *operation,
@@ -37,13 +38,13 @@ static tn_status check(const struct tn_cross_entropy_args *args, const char *ope
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *x = &args->x;
-	const enum cuda_role role = is_forward ? CUDA_WRITES : CUDA_READS;
+	const enum tn_plugin_role role = is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS;
 	const tn_dtype wide = cuda_sum_dtype(x->dtype);
-	tn_status status =
-		cuda_check_real(call, operation, "x", x, x->dtype, CUDA_READS, x->rank, x->shape);
+	tn_status status = cuda_check_real(call, operation, "x", x, x->dtype, TN_PLUGIN_READS,
+					   x->rank, x->shape);
 	if (!status && x->rank != 2)
-		status = cuda_fail(call->error, TN_SHAPE, operation, "x: rank %u, expected 2",
-				   x->rank);
+		status = tn_plugin_fail(call->error, TN_SHAPE, operation, "x: rank %u, expected 2",
+					x->rank);
 	if (!status)
 		status = check_labels(args, operation);
 	if (!status)
@@ -53,8 +54,8 @@ static tn_status check(const struct tn_cross_entropy_args *args, const char *ope
 		status = cuda_check_real(call, operation, "loss", &args->loss, wide, role, 1,
 					 x->shape);
 	if (!status && !is_forward)
-		status = cuda_check_real(call, operation, "dx", &args->dx, x->dtype, CUDA_WRITES, 2,
-					 x->shape);
+		status = cuda_check_real(call, operation, "dx", &args->dx, x->dtype,
+					 TN_PLUGIN_WRITES, 2, x->shape);
 	return status;
 }
 
@@ -111,7 +112,7 @@ static tn_status go_on(struct cuda_job *job, const struct tn_cross_entropy_args 
 	int goes_on = 0;
 	tn_status status = check(args, job->operation, is_forward);
 	if (!status)
-		status = cuda_workspace(&args->call, job->operation, 0, &goes_on);
+		status = tn_plugin_workspace(&args->call, job->operation, 0, &goes_on);
 	return status || !goes_on ? status : run(job, args, is_forward);
 }
 

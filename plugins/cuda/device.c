@@ -122,7 +122,7 @@ static void close_device(void *device)
 	cuda_report_close(own);
 	cuda_library_close(&own->blas.handle);
 	cuda_library_close(&own->compiler.handle);
-	cuda_free(own->host, own);
+	tn_plugin_free(own->host, own);
 }
 
 /* What stops a device from being opened is an absence with a name. */
@@ -135,10 +135,11 @@ static tn_status fail_open(const struct cuda_device *device, struct tn_error_inf
 	(void)rt->cudaDriverGetVersion(&driver);
 	(void)rt->cudaRuntimeGetVersion(&runtime);
 	(void)rt->cudaGetLastError();
-	cuda_fail(error, status, "open",
-		  "%s: %s (%s, %d); the driver knows CUDA %d.%d, the runtime is %d.%d", function,
-		  rt->cudaGetErrorString(code), rt->cudaGetErrorName(code), (int)code,
-		  driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+	tn_plugin_fail(error, status, "open",
+		       "%s: %s (%s, %d); the driver knows CUDA %d.%d, the runtime is %d.%d",
+		       function, rt->cudaGetErrorString(code), rt->cudaGetErrorName(code),
+		       (int)code, driver / 1000, driver % 1000 / 10, runtime / 1000,
+		       runtime % 1000 / 10);
 	if (error)
 		error->native_code = code;
 	return status;
@@ -175,10 +176,10 @@ static tn_status find_ordinal(struct cuda_device *device, uint32_t index,
 	device->ordinal = (int)index;
 	if (index < (uint32_t)n && (!is_placed || is_at(device, device->ordinal)))
 		return TN_OK;
-	return cuda_fail(error, TN_NO_DEVICE, "open",
-			 "%s%s%s is none of the %d devices that CUDA shows; "
-			 "CUDA_DEVICE_ORDER=PCI_BUS_ID numbers devices by their place",
-			 device->facts.name, is_placed ? " at " : "", device->facts.pci, n);
+	return tn_plugin_fail(error, TN_NO_DEVICE, "open",
+			      "%s%s%s is none of the %d devices that CUDA shows; "
+			      "CUDA_DEVICE_ORDER=PCI_BUS_ID numbers devices by their place",
+			      device->facts.name, is_placed ? " at " : "", device->facts.pci, n);
 }
 
 /* Needs no context. */
@@ -207,7 +208,7 @@ static tn_status check(struct cuda_device *device, uint32_t index, struct tn_err
 	char text[256];
 	tn_status status = cuda_libraries_present(device->rt, &device->places, text, sizeof(text));
 	if (status)
-		return cuda_fail(error, status, "open", "%s", text);
+		return tn_plugin_fail(error, status, "open", "%s", text);
 	status = find_ordinal(device, index, error);
 	if (status)
 		return status;
@@ -215,10 +216,10 @@ static tn_status check(struct cuda_device *device, uint32_t index, struct tn_err
 	if (code != cudaSuccess)
 		return fail_open(device, error, code, "cudaDeviceGetAttribute");
 	if (device->architecture < 75)
-		return cuda_fail(error, TN_NO_DEVICE, "open",
-				 "%s has compute capability %u.%u, 7.5 is needed",
-				 device->facts.name, device->architecture / 10,
-				 device->architecture % 10);
+		return tn_plugin_fail(error, TN_NO_DEVICE, "open",
+				      "%s has compute capability %u.%u, 7.5 is needed",
+				      device->facts.name, device->architecture / 10,
+				      device->architecture % 10);
 	return TN_OK;
 }
 
@@ -258,16 +259,16 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	tn_status status = tn_arguments_take(&taken, sizeof(taken), args);
 	struct tn_error_info *error = taken.call.error;
 	if (status || taken.call.flags)
-		return cuda_fail(error, TN_UNSUPPORTED, "open",
-				 "flags 0x%x, or fields that this version does not know",
-				 taken.call.flags);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "open",
+				      "flags 0x%x, or fields that this version does not know",
+				      taken.call.flags);
 	cuda_count(own);
 	if (taken.index >= own->n_devices)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, "open", "device %u, there are %u",
-				 taken.index, own->n_devices);
-	struct cuda_device *made = cuda_alloc(own->host, sizeof(*made));
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open", "device %u, there are %u",
+				      taken.index, own->n_devices);
+	struct cuda_device *made = tn_plugin_alloc(own->host, sizeof(*made));
 	if (!made)
-		return cuda_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");
 	made->host = own->host;
 	made->rt = &own->rt;
 	made->facts = own->devices[taken.index];

@@ -48,8 +48,8 @@ enum cuda_dnn_mode cuda_dnn_mode(const struct tn_host *host)
 		return CUDA_DNN_ON;
 	if (!strcmp(value, "auto"))
 		return CUDA_DNN_AUTO;
-	cuda_log(host, TN_LOG_WARNING, VARIABLE "=%s: expected off, on or auto; it stays off",
-		 value);
+	tn_plugin_log(host, "cuda", TN_LOG_WARNING,
+		      VARIABLE "=%s: expected off, on or auto; it stays off", value);
 	return CUDA_DNN_OFF;
 }
 
@@ -118,7 +118,7 @@ static tn_status fail_dnn(struct cuda_job *job, struct dnn_plan *plan, struct dn
 	status = is_captured                        ? TN_NOT_CAPTURABLE
 		 : is_short_of_memory(failure.code) ? TN_OUT_OF_MEMORY
 						    : TN_BACKEND_FAILURE;
-	cuda_fail(error, status, job->operation, "%s", text);
+	tn_plugin_fail(error, status, job->operation, "%s", text);
 	if (error)
 		error->native_code = (int32_t)failure.code;
 	return status;
@@ -129,8 +129,9 @@ static void give_up(const struct cuda_device *device, const char *why)
 {
 	struct cuda_dnn_state *dnn = device->dnn;
 	snprintf(dnn->reason, sizeof(dnn->reason), "%.150s", why);
-	cuda_log(device->host, device->dnn_mode == CUDA_DNN_ON ? TN_LOG_WARNING : TN_LOG_INFO,
-		 "cuDNN is not used: %s", why);
+	tn_plugin_log(device->host, "cuda",
+		      device->dnn_mode == CUDA_DNN_ON ? TN_LOG_WARNING : TN_LOG_INFO,
+		      "cuDNN is not used: %s", why);
 }
 
 /* What failed before anything was computed is no error: there are the own kernels.  Memory may be there some
@@ -155,7 +156,7 @@ static tn_status open_dnn(struct cuda_job *job)
 	struct cuda_device *device = job->device;
 	char text[256];
 	if (!device->dnn)
-		device->dnn = cuda_alloc(device->host, sizeof(*device->dnn));
+		device->dnn = tn_plugin_alloc(device->host, sizeof(*device->dnn));
 	struct cuda_dnn_state *dnn = device->dnn;
 	if (!dnn || dnn->handle || dnn->reason[0])
 		return TN_OK;
@@ -184,7 +185,7 @@ void cuda_dnn_close(struct cuda_device *device)
 	if (dnn->last && !is_lost)
 		(void)device->rt->cudaEventDestroy(dnn->last);
 	cuda_library_close(&dnn->api.handle);
-	cuda_free(device->host, dnn);
+	tn_plugin_free(device->host, dnn);
 	device->dnn = NULL;
 }
 
@@ -279,7 +280,7 @@ static tn_status run_epilogue(const struct turn *turn, const struct cuda_kernel 
 	const struct cuda_device *device = turn->job->device;
 	const int *order = dnn_order(device, args, CUDA_DNN_FORWARD);
 	struct picture g = {.y = cuda_address(&args->y),
-			    .n = (uint32_t)cuda_product(args->y.shape, 4)};
+			    .n = (uint32_t)tn_plugin_count(4, args->y.shape)};
 	void *arguments[] = {&g};
 	if (turn->has_bias || turn->fills)
 		g.bias = cuda_address(&args->bias);
@@ -321,8 +322,8 @@ static tn_status fail_turn(const struct turn *turn, struct dnn_failure failure)
 	if (turn->adds || device->captured == job->stream || !is_short_of_memory(failure.code))
 		return fail_dnn(job, turn->plan, failure);
 	print(&device->dnn->api, failure, text, sizeof(text));
-	cuda_log(device->host, TN_LOG_INFO, "%s: the own kernels compute: %s", job->operation,
-		 text);
+	tn_plugin_log(device->host, "cuda", TN_LOG_INFO, "%s: the own kernels compute: %s",
+		      job->operation, text);
 	return check_loss(job, failure.function);
 }
 
@@ -441,14 +442,15 @@ static tn_status race(const struct turn *turn, int *goes_on)
 	if (status)
 		return status;
 	plan->verdict = dnn < own ? DNN_FASTER : DNN_SLOWER;
-	cuda_log(turn->job->device->host, TN_LOG_INFO,
-		 "%s of x (%lld, %lld, %lld, %lld), w (%lld, ..., %lld, %lld): own %.4f ms, cuDNN "
-		 "%.4f ms",
-		 turn->job->operation, (long long)turn->args->x.shape[0],
-		 (long long)turn->args->x.shape[1], (long long)turn->args->x.shape[2],
-		 (long long)turn->args->x.shape[3], (long long)turn->args->w.shape[0],
-		 (long long)turn->args->w.shape[2], (long long)turn->args->w.shape[3], (double)own,
-		 (double)dnn);
+	tn_plugin_log(
+		turn->job->device->host, "cuda", TN_LOG_INFO,
+		"%s of x (%lld, %lld, %lld, %lld), w (%lld, ..., %lld, %lld): own %.4f ms, cuDNN "
+		"%.4f ms",
+		turn->job->operation, (long long)turn->args->x.shape[0],
+		(long long)turn->args->x.shape[1], (long long)turn->args->x.shape[2],
+		(long long)turn->args->x.shape[3], (long long)turn->args->w.shape[0],
+		(long long)turn->args->w.shape[2], (long long)turn->args->w.shape[3], (double)own,
+		(double)dnn);
 	return TN_OK;
 }
 

@@ -147,7 +147,7 @@ void dnn_plans_drop(const struct cuda_device *device, int is_lost)
 			dnn->plans[i] = plan->next;
 			if (!is_lost)
 				release(&dnn->api, plan);
-			cuda_free(device->host, plan);
+			tn_plugin_free(device->host, plan);
 		}
 	dnn->n_plans = 0;
 }
@@ -443,7 +443,7 @@ struct dnn_plan *dnn_plan_make(const struct cuda_device *device, const struct dn
 			       struct dnn_failure *failure)
 {
 	struct cuda_dnn_state *dnn = device->dnn;
-	struct dnn_plan *plan = cuda_alloc(device->host, sizeof(*plan));
+	struct dnn_plan *plan = tn_plugin_alloc(device->host, sizeof(*plan));
 	*failure =
 		(struct dnn_failure){CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "alloc"};
 	if (!plan)
@@ -458,7 +458,7 @@ struct dnn_plan *dnn_plan_make(const struct cuda_device *device, const struct dn
 	if (failure->code)
 		dnn_plan_refuse(dnn, plan);
 	if (failure->code && !dnn_is_refusal(failure->code)) {
-		cuda_free(device->host, plan);
+		tn_plugin_free(device->host, plan);
 		return NULL;
 	}
 	plan->next = dnn->plans[bucket_of(key)];

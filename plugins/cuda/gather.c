@@ -38,18 +38,18 @@ static tn_status check_indices(const struct tn_gather_args *args, const char *op
 {
 	const struct tn_operand *indices = &args->indices;
 	struct tn_error_info *error = args->call.error;
-	tn_status status =
-		cuda_check_operand(&args->call, operation, "indices", 0, indices, CUDA_READS);
+	tn_status status = tn_plugin_check_operand(&args->call, operation, "indices", 0, indices,
+						   CUDA_STORAGE, TN_PLUGIN_READS);
 	if (status)
 		return status;
 	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
-		return cuda_fail(error, TN_DTYPE, operation,
-				 "indices: expected i32 or i64, found dtype %d",
-				 (int)indices->dtype);
+		return tn_plugin_fail(error, TN_DTYPE, operation,
+				      "indices: expected i32 or i64, found dtype %d",
+				      (int)indices->dtype);
 	if (indices->rank != 1 || args->axis >= pair->table->rank)
-		return cuda_fail(error, TN_SHAPE, operation,
-				 "axis %u of rank %u, indices of rank %u (expected 1)", args->axis,
-				 pair->table->rank, indices->rank);
+		return tn_plugin_fail(error, TN_SHAPE, operation,
+				      "axis %u of rank %u, indices of rank %u (expected 1)",
+				      args->axis, pair->table->rank, indices->rank);
 	return TN_OK;
 }
 
@@ -58,37 +58,38 @@ static tn_status check(const struct tn_gather_args *args, const char *operation,
 {
 	const struct tn_call *call = &args->call;
 	int64_t shape[TN_MAX_RANK];
-	tn_status status =
-		cuda_check_operand(call, operation, "input", 0, &args->input, CUDA_READS);
+	tn_status status = tn_plugin_check_operand(call, operation, "input", 0, &args->input,
+						   CUDA_STORAGE, TN_PLUGIN_READS);
 	if (!status)
-		status = cuda_check_operand(call, operation, "output", 0, &args->output,
-					    CUDA_WRITES);
+		status = tn_plugin_check_operand(call, operation, "output", 0, &args->output,
+						 CUDA_STORAGE, TN_PLUGIN_WRITES);
 	if (!status && args->input.dtype != args->output.dtype)
-		status = cuda_fail(call->error, TN_DTYPE, operation,
-				   "output: expected the input's dtype %d, found %d",
-				   (int)args->input.dtype, (int)args->output.dtype);
+		status = tn_plugin_fail(call->error, TN_DTYPE, operation,
+					"output: expected the input's dtype %d, found %d",
+					(int)args->input.dtype, (int)args->output.dtype);
 	if (!status)
 		status = check_indices(args, operation, pair);
 	if (status)
 		return status;
 	memcpy(shape, pair->table->shape, sizeof(shape));
 	shape[args->axis] = args->indices.shape[0];
-	return cuda_check_shape(call, operation, pair->listed_name, 0, pair->listed,
-				pair->table->rank, shape);
+	return tn_plugin_check_shape(call, operation, pair->listed_name, 0, pair->listed,
+				     pair->table->rank, shape);
 }
 
 /* Keys have 32 bits for the row, and as many for the number of the index. */
 static tn_status check_sum(const struct tn_gather_args *args)
 {
 	const tn_dtype dtype = args->input.dtype;
-	if (!(cuda_kind(dtype) & (CUDA_INTEGER | CUDA_FLOATING)))
-		return cuda_fail(args->call.error, TN_UNSUPPORTED, "scatter_add",
-				 "dtype %d has no sum here", (int)dtype);
+	if (!(tn_plugin_dtype_kind(dtype) & (TN_PLUGIN_KIND_INTEGER | TN_PLUGIN_KIND_FLOATING)))
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "scatter_add",
+				      "dtype %d has no sum here", (int)dtype);
 	if (args->indices.shape[0] > INT32_MAX || args->output.shape[args->axis] > INT32_MAX)
-		return cuda_fail(args->call.error, TN_UNSUPPORTED, "scatter_add",
-				 "%lld indices into %lld rows: at most %d of each are sorted here",
-				 (long long)args->indices.shape[0],
-				 (long long)args->output.shape[args->axis], INT32_MAX);
+		return tn_plugin_fail(
+			args->call.error, TN_UNSUPPORTED, "scatter_add",
+			"%lld indices into %lld rows: at most %d of each are sorted here",
+			(long long)args->indices.shape[0],
+			(long long)args->output.shape[args->axis], INT32_MAX);
 	return TN_OK;
 }
 
@@ -100,12 +101,12 @@ static uint32_t plan(struct choice *c, const struct tn_gather_args *args, const 
 	const uint32_t axis = args->axis;
 	struct tn_operand table = cuda_without_axis(pair->table, axis);
 	struct tn_operand listed = cuda_without_axis(pair->listed, axis);
-	struct cuda_nest nest;
-	cuda_nest_begin(&nest, table.rank, table.rank, table.shape);
-	cuda_nest_add(&nest, &table, 1);
-	cuda_nest_add(&nest, &listed, 1);
-	cuda_nest_simplify(&nest);
-	cuda_nest_pad(&nest, 1, 0);
+	struct tn_plugin_nest nest;
+	tn_plugin_nest_begin(&nest, table.rank, table.rank, table.shape);
+	tn_plugin_nest_add(&nest, &table, 1);
+	tn_plugin_nest_add(&nest, &listed, 1);
+	tn_plugin_nest_simplify(&nest);
+	tn_plugin_nest_pad(&nest, 1, 0);
 	memset(c, 0, sizeof(*c));
 	c->table = cuda_address(pair->table);
 	c->listed = cuda_address(pair->listed);
@@ -115,11 +116,11 @@ static uint32_t plan(struct choice *c, const struct tn_gather_args *args, const 
 	c->table_step = pair->table->strides[axis];
 	c->listed_step = pair->listed->strides[axis];
 	c->indices_step = args->indices.strides[0];
-	c->n_others = cuda_product(nest.length, nest.rank);
+	c->n_others = tn_plugin_count(nest.rank, nest.lengths);
 	for (uint32_t d = 0; d < nest.rank; d++) {
-		c->length[d] = (uint64_t)nest.length[d];
-		c->table_stride[d] = nest.view[0].stride[d];
-		c->listed_stride[d] = nest.view[1].stride[d];
+		c->length[d] = (uint64_t)nest.lengths[d];
+		c->table_stride[d] = nest.views[0].strides[d];
+		c->listed_stride[d] = nest.views[1].strides[d];
 	}
 	return nest.rank;
 }
@@ -157,7 +158,7 @@ tn_status cuda_gather(void *device, const struct tn_gather_args *args)
 	if (!status)
 		status = check(&own, "gather", &pair);
 	if (!status)
-		status = cuda_workspace(&own.call, "gather", 0, &goes_on);
+		status = tn_plugin_workspace(&own.call, "gather", 0, &goes_on);
 	if (status || !goes_on)
 		return status;
 	define(defines, &own, &c, plan(&c, &own, &pair));
@@ -237,8 +238,8 @@ tn_status cuda_scatter_add(void *device, const struct tn_gather_args *args)
 	if (!status)
 		status = check_sum(&own);
 	if (!status)
-		status = cuda_workspace(&own.call, "scatter_add",
-					2 * sizeof(uint64_t) * (uint64_t)own.indices.shape[0],
-					&goes_on);
+		status = tn_plugin_workspace(&own.call, "scatter_add",
+					     2 * sizeof(uint64_t) * (uint64_t)own.indices.shape[0],
+					     &goes_on);
 	return status || !goes_on ? status : run_scatter(&job, &own, &pair);
 }

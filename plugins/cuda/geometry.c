@@ -16,19 +16,19 @@ void cuda_word(struct cuda_words *words, const char *name, uint32_t number, uint
 		return;
 	}
 	if (axis == CUDA_NO_AXIS)
-		cuda_text_format(words->text, "\tcu_u64 %s%u;\n", name, number);
+		tn_plugin_text_format(words->text, "\tcu_u64 %s%u;\n", name, number);
 	else
-		cuda_text_format(words->text, "\tcu_u64 %s%u_%u;\n", name, number, axis);
+		tn_plugin_text_format(words->text, "\tcu_u64 %s%u_%u;\n", name, number, axis);
 }
 
-void cuda_words_views(struct cuda_words *words, const struct cuda_nest *nest)
+void cuda_words_views(struct cuda_words *words, const struct tn_plugin_nest *nest)
 {
 	for (uint32_t k = 0; k < nest->n_views; k++) {
-		const struct cuda_view *view = &nest->view[k];
+		const struct tn_plugin_view *view = &nest->views[k];
 		uint32_t axes = view->kept_only ? nest->n_kept : nest->rank;
-		cuda_word(words, "p", k, CUDA_NO_AXIS, view->address);
+		cuda_word(words, "p", k, CUDA_NO_AXIS, cuda_view_address(view));
 		for (uint32_t d = 0; d < axes; d++)
-			cuda_word(words, "t", k, d, (uint64_t)view->stride[d]);
+			cuda_word(words, "t", k, d, (uint64_t)view->strides[d]);
 	}
 }
 
@@ -44,11 +44,11 @@ static uint64_t magic_of(int64_t divisor)
 	return shift << 32 | ((UINT64_C(1) << shift) + d - 1) / d;
 }
 
-void cuda_words_lengths(struct cuda_words *words, const struct cuda_nest *nest)
+void cuda_words_lengths(struct cuda_words *words, const struct tn_plugin_nest *nest)
 {
 	for (uint32_t d = 0; d < nest->rank; d++) {
-		cuda_word(words, "l", d, CUDA_NO_AXIS, (uint64_t)nest->length[d]);
-		cuda_word(words, "m", d, CUDA_NO_AXIS, magic_of(nest->length[d]));
+		cuda_word(words, "l", d, CUDA_NO_AXIS, (uint64_t)nest->lengths[d]);
+		cuda_word(words, "m", d, CUDA_NO_AXIS, magic_of(nest->lengths[d]));
 	}
 }
 
@@ -63,55 +63,55 @@ void cuda_words_scalars(struct cuda_words *words, const struct tn_scalar *scalar
 
 /* ---- Printing --------------------------------------------------------------------------------*/
 
-void cuda_print_number_types(struct cuda_text *text, int is_wide)
+void cuda_print_number_types(struct tn_plugin_text *text, int is_wide)
 {
-	cuda_text_format(text, "typedef %s number;\ntypedef %s place;\n",
-			 is_wide ? "cu_u64" : "cu_u32", is_wide ? "cu_i64" : "cu_i32");
+	tn_plugin_text_format(text, "typedef %s number;\ntypedef %s place;\n",
+			      is_wide ? "cu_u64" : "cu_u32", is_wide ? "cu_i64" : "cu_i32");
 }
 
-void cuda_print_division(struct cuda_text *text, const char *rest, uint32_t axis, int is_wide)
+void cuda_print_division(struct tn_plugin_text *text, const char *rest, uint32_t axis, int is_wide)
 {
 	if (is_wide)
-		cuda_text_format(text, "\tconst number q%u = %s / g.l%u;\n", axis, rest, axis);
+		tn_plugin_text_format(text, "\tconst number q%u = %s / g.l%u;\n", axis, rest, axis);
 	else
-		cuda_text_format(text,
-				 "\tconst number q%u = (number)((cu_u64)%s * (cu_u32)g.m%u >> "
-				 "(cu_u32)(g.m%u >> 32));\n",
-				 axis, rest, axis, axis);
-	cuda_text_format(text, "\tconst number c%u = %s - q%u * (number)g.l%u;\n\t%s = q%u;\n",
-			 axis, rest, axis, axis, rest, axis);
+		tn_plugin_text_format(text,
+				      "\tconst number q%u = (number)((cu_u64)%s * (cu_u32)g.m%u >> "
+				      "(cu_u32)(g.m%u >> 32));\n",
+				      axis, rest, axis, axis);
+	tn_plugin_text_format(text, "\tconst number c%u = %s - q%u * (number)g.l%u;\n\t%s = q%u;\n",
+			      axis, rest, axis, axis, rest, axis);
 }
 
-void cuda_print_scalars(struct cuda_text *text, const struct tn_program *program,
+void cuda_print_scalars(struct tn_plugin_text *text, const struct tn_program *program,
 			const struct tn_scalar *scalars, const char *prefix, uint32_t first)
 {
 	for (uint32_t s = 0; s < program->n_scalars; s++) {
-		tn_dtype dtype = cuda_source_dtype(program, TN_OP_SCALAR, s);
+		tn_dtype dtype = tn_plugin_source_dtype(program, TN_OP_SCALAR, s);
 		const char *memory = cuda_memory_type(scalars[s].dtype);
 		if (!dtype)
 			continue;
-		cuda_text_format(text, "\tconst %s %ss%u = cu_convert<%s>(", cuda_value_type(dtype),
-				 prefix, s, cuda_value_type(dtype));
+		tn_plugin_text_format(text, "\tconst %s %ss%u = cu_convert<%s>(",
+				      cuda_value_type(dtype), prefix, s, cuda_value_type(dtype));
 		if (scalars[s].on_device)
-			cuda_text_format(text, "*(const %s *)g.x%u", memory, first + s);
+			tn_plugin_text_format(text, "*(const %s *)g.x%u", memory, first + s);
 		else
-			cuda_text_format(text, "cu_of_bits<%s>(g.x%u)", memory, first + s);
-		cuda_text_add(text, ");\n");
+			tn_plugin_text_format(text, "cu_of_bits<%s>(g.x%u)", memory, first + s);
+		tn_plugin_text_add(text, ");\n");
 	}
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------*/
 
-void cuda_key_nest(struct cuda_text *key, const struct cuda_nest *nest)
+void cuda_key_nest(struct tn_plugin_text *key, const struct tn_plugin_nest *nest)
 {
 	cuda_key_number(key,
 			nest->rank | (uint64_t)nest->n_kept << 8 | (uint64_t)nest->n_views << 16);
 	for (uint32_t k = 0; k < nest->n_views; k++)
-		cuda_key_number(key, (uint64_t)nest->view[k].dtype |
-					     (uint64_t)nest->view[k].kept_only << 32);
+		cuda_key_number(key, (uint64_t)nest->views[k].dtype |
+					     (uint64_t)nest->views[k].kept_only << 32);
 }
 
-void cuda_key_scalars(struct cuda_text *key, const struct tn_scalar *scalars, uint32_t n)
+void cuda_key_scalars(struct tn_plugin_text *key, const struct tn_scalar *scalars, uint32_t n)
 {
 	for (uint32_t s = 0; s < n; s++)
 		cuda_key_number(key,

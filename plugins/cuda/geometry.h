@@ -9,13 +9,12 @@
 #define CUDA_GEOMETRY_H
 
 #include "operand.h"
-#include "text.h"
 
 /* Every family's words fit the 4096 bytes of a kernel's parameters. */
 #define CUDA_MAX_WORDS 512
 
 struct cuda_words {
-	struct cuda_text *text; /* NULL: the words are filled */
+	struct tn_plugin_text *text; /* NULL: the words are filled */
 	uint32_t n;
 	uint64_t word[CUDA_MAX_WORDS];
 };
@@ -25,23 +24,23 @@ struct cuda_words {
 void cuda_word(struct cuda_words *words, const char *name, uint32_t number, uint32_t axis,
 	       uint64_t value);
 /* g.pK, the address of each view, and g.tK_D, its strides. */
-void cuda_words_views(struct cuda_words *words, const struct cuda_nest *nest);
+void cuda_words_views(struct cuda_words *words, const struct tn_plugin_nest *nest);
 /* g.lD, the lengths, and g.mD, by which one divides by them (cuda_print_division). */
-void cuda_words_lengths(struct cuda_words *words, const struct cuda_nest *nest);
+void cuda_words_lengths(struct cuda_words *words, const struct tn_plugin_nest *nest);
 /* g.xK: the value of a scalar, or the address of one on the device; the first is number `first`. */
 void cuda_words_scalars(struct cuda_words *words, const struct tn_scalar *scalars, uint32_t n,
 			uint32_t first);
 
 /* The types `number`, of counts and indices, and `place`, of distances between elements. */
-void cuda_print_number_types(struct cuda_text *text, int is_wide);
+void cuda_print_number_types(struct tn_plugin_text *text, int is_wide);
 /* Declares c<axis> as what is left of `rest` by the axis's length, and makes `rest` the quotient. */
-void cuda_print_division(struct cuda_text *text, const char *rest, uint32_t axis, int is_wide);
+void cuda_print_division(struct tn_plugin_text *text, const char *rest, uint32_t axis, int is_wide);
 /* "const cu_f32 PREFIXs0 = ...;" for each scalar that the program reads. */
-void cuda_print_scalars(struct cuda_text *text, const struct tn_program *program,
+void cuda_print_scalars(struct tn_plugin_text *text, const struct tn_program *program,
 			const struct tn_scalar *scalars, const char *prefix, uint32_t first);
 
 /* Adds to a key what the printed text depends on: the dtypes of views and scalars, the ranks. */
-void cuda_key_nest(struct cuda_text *key, const struct cuda_nest *nest);
-void cuda_key_scalars(struct cuda_text *key, const struct tn_scalar *scalars, uint32_t n);
+void cuda_key_nest(struct tn_plugin_text *key, const struct tn_plugin_nest *nest);
+void cuda_key_scalars(struct tn_plugin_text *key, const struct tn_scalar *scalars, uint32_t n);
 
 #endif

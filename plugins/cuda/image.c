@@ -6,19 +6,22 @@
 #include "status.h"
 
 tn_status cuda_check_image(const struct tn_call *call, const char *operation, const char *name,
-			   const struct tn_operand *operand, tn_dtype dtype, enum cuda_role role)
+			   const struct tn_operand *operand, tn_dtype dtype,
+			   enum tn_plugin_role role)
 {
-	tn_status status = cuda_check_operand(call, operation, name, 0, operand, role);
+	tn_status status =
+		tn_plugin_check_operand(call, operation, name, 0, operand, CUDA_STORAGE, role);
 	if (status)
 		return status;
-	if (operand->dtype != dtype || cuda_kind(dtype) != CUDA_FLOATING)
-		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
-				 "%s: dtype %d beside x of dtype %d: one of f16, bf16, f32 and f64 "
-				 "for all is done here",
-				 name, (int)operand->dtype, (int)dtype);
+	if (operand->dtype != dtype || tn_plugin_dtype_kind(dtype) != TN_PLUGIN_KIND_FLOATING)
+		return tn_plugin_fail(
+			call->error, TN_UNSUPPORTED, operation,
+			"%s: dtype %d beside x of dtype %d: one of f16, bf16, f32 and f64 "
+			"for all is done here",
+			name, (int)operand->dtype, (int)dtype);
 	if (operand->rank != 4)
-		return cuda_fail(call->error, TN_SHAPE, operation, "%s: rank %u, expected 4", name,
-				 operand->rank);
+		return tn_plugin_fail(call->error, TN_SHAPE, operation, "%s: rank %u, expected 4",
+				      name, operand->rank);
 	return TN_OK;
 }
 

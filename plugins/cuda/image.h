@@ -10,7 +10,8 @@
 
 /* An operand of that dtype, which is a floating type, and of rank 4. */
 tn_status cuda_check_image(const struct tn_call *call, const char *operation, const char *name,
-			   const struct tn_operand *operand, tn_dtype dtype, enum cuda_role role);
+			   const struct tn_operand *operand, tn_dtype dtype,
+			   enum tn_plugin_role role);
 
 /* Do the channels lie next to each other? */
 int cuda_is_channels_last(const struct tn_operand *operand);

@@ -12,6 +12,7 @@
 #include "cache.h"
 #include "compile.h"
 #include "kernel_sources.h"
+#include "program.h"
 #include "status.h"
 #include "stream.h"
 
@@ -33,7 +34,7 @@ struct cuda_kernel {
 
 struct cuda_kernels {
 	struct cuda_target target;
-	struct cuda_text key, source, options, whole, binary;
+	struct tn_plugin_text key, source, options, whole, binary;
 	size_t common; /* bytes of the source that are the same for all kernels of a kind */
 	int folder;    /* of the cache on disk; -1: none */
 	int is_folder_open;
@@ -46,9 +47,9 @@ struct cuda_kernels {
 
 tn_status cuda_kernels_open(struct cuda_device *device, struct tn_error_info *error)
 {
-	struct cuda_kernels *kernels = cuda_alloc(device->host, sizeof(*kernels));
+	struct cuda_kernels *kernels = tn_plugin_alloc(device->host, sizeof(*kernels));
 	if (!kernels)
-		return cuda_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for kernels");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for kernels");
 	kernels->key.host = kernels->source.host = kernels->options.host = device->host;
 	kernels->whole.host = kernels->binary.host = device->host;
 	kernels->folder = -1;
@@ -60,7 +61,7 @@ static void destroy_kernel(struct cuda_device *device, struct cuda_kernel *kerne
 {
 	if (kernel->library && !device->loss.status)
 		(void)device->rt->cudaLibraryUnload(kernel->library);
-	cuda_free(device->host, kernel);
+	tn_plugin_free(device->host, kernel);
 }
 
 void cuda_kernels_close(struct cuda_device *device)
@@ -76,12 +77,12 @@ void cuda_kernels_close(struct cuda_device *device)
 		}
 	}
 	cuda_cache_close(kernels->folder);
-	cuda_text_free(&kernels->key);
-	cuda_text_free(&kernels->source);
-	cuda_text_free(&kernels->options);
-	cuda_text_free(&kernels->whole);
-	cuda_text_free(&kernels->binary);
-	cuda_free(device->host, kernels);
+	tn_plugin_text_free(&kernels->key);
+	tn_plugin_text_free(&kernels->source);
+	tn_plugin_text_free(&kernels->options);
+	tn_plugin_text_free(&kernels->whole);
+	tn_plugin_text_free(&kernels->binary);
+	tn_plugin_free(device->host, kernels);
 	device->kernels = NULL;
 }
 
@@ -110,29 +111,29 @@ tn_status cuda_job_begin_adding(struct cuda_job *job, void *device, void *own, s
 
 /* ---- Keys ------------------------------------------------------------------------------------*/
 
-struct cuda_text *cuda_key_begin(struct cuda_device *device, const char *kind)
+struct tn_plugin_text *cuda_key_begin(struct cuda_device *device, const char *kind)
 {
-	struct cuda_text *key = &device->kernels->key;
-	cuda_text_clear(key);
-	cuda_text_append(key, kind, strlen(kind) + 1);
+	struct tn_plugin_text *key = &device->kernels->key;
+	tn_plugin_text_clear(key);
+	tn_plugin_text_append(key, kind, strlen(kind) + 1);
 	return key;
 }
 
-void cuda_key_number(struct cuda_text *key, uint64_t number)
+void cuda_key_number(struct tn_plugin_text *key, uint64_t number)
 {
-	cuda_text_append(key, &number, sizeof(number));
+	tn_plugin_text_append(key, &number, sizeof(number));
 }
 
-void cuda_key_program(struct cuda_text *key, const struct tn_program *program)
+void cuda_key_program(struct tn_plugin_text *key, const struct tn_program *program)
 {
-	cuda_text_append(key, program->hash, sizeof(program->hash));
+	tn_plugin_text_append(key, program->hash, sizeof(program->hash));
 	cuda_key_number(key, program->n_bytes);
-	cuda_text_append(key, program->bytes, program->n_bytes);
+	tn_plugin_text_append(key, program->bytes, program->n_bytes);
 }
 
 static struct cuda_kernel *find(const struct cuda_kernels *kernels, uint64_t hash)
 {
-	const struct cuda_text *key = &kernels->key;
+	const struct tn_plugin_text *key = &kernels->key;
 	struct cuda_kernel *kernel = kernels->bucket[hash % BUCKETS];
 	while (kernel && (kernel->hash != hash || kernel->key_length != key->length ||
 			  memcmp(kernel->key, key->data, key->length) != 0))
@@ -166,19 +167,20 @@ static void drop_oldest(struct cuda_device *device)
 static void print_whole(struct cuda_kernels *kernels)
 {
 	const struct cuda_target *target = &kernels->target;
-	const struct cuda_text *source = &kernels->source;
+	const struct tn_plugin_text *source = &kernels->source;
 	uint64_t sum[2];
-	cuda_text_clear(&kernels->whole);
+	tn_plugin_text_clear(&kernels->whole);
 	if (source->failed)
 		return;
 	cuda_hash(source->data, kernels->common, sum);
-	cuda_text_format(&kernels->whole, "NVRTC %d.%d %s\nprelude %016llx%016llx %zu\n",
-			 target->version[0], target->version[1], target->architecture,
-			 (unsigned long long)sum[0], (unsigned long long)sum[1], kernels->common);
-	cuda_text_append(&kernels->whole, kernels->options.data, kernels->options.length);
-	cuda_text_add(&kernels->whole, "\n");
-	cuda_text_append(&kernels->whole, source->data + kernels->common,
-			 source->length - kernels->common);
+	tn_plugin_text_format(&kernels->whole, "NVRTC %d.%d %s\nprelude %016llx%016llx %zu\n",
+			      target->version[0], target->version[1], target->architecture,
+			      (unsigned long long)sum[0], (unsigned long long)sum[1],
+			      kernels->common);
+	tn_plugin_text_append(&kernels->whole, kernels->options.data, kernels->options.length);
+	tn_plugin_text_add(&kernels->whole, "\n");
+	tn_plugin_text_append(&kernels->whole, source->data + kernels->common,
+			      source->length - kernels->common);
 }
 
 /* Settles the target and finds the folder. */
@@ -193,7 +195,7 @@ static tn_status prepare(struct cuda_job *job)
 	if (!kernels->is_folder_open)
 		kernels->folder = cuda_cache_open(device->host);
 	kernels->is_folder_open = 1;
-	cuda_text_clear(&kernels->binary);
+	tn_plugin_text_clear(&kernels->binary);
 	return TN_OK;
 }
 
@@ -220,8 +222,8 @@ static tn_status get_binary(struct cuda_job *job, int *is_kept)
 		return status;
 	print_whole(kernels);
 	if (kernels->source.failed || kernels->options.failed || kernels->whole.failed)
-		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
-				 "no memory for a kernel's source");
+		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				      "no memory for a kernel's source");
 	*is_kept = cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary);
 	return *is_kept ? TN_OK : compile(job);
 }
@@ -269,8 +271,9 @@ static tn_status load(struct cuda_job *job, struct cuda_kernel *made, const char
 	cudaError_t code = load_binary(device, made, name, &function);
 	if (is_kept && is_refused(code)) {
 		(void)device->rt->cudaGetLastError();
-		cuda_log(device->host, TN_LOG_INFO, "a kept kernel of %s is compiled again: %s: %s",
-			 job->operation, function, device->rt->cudaGetErrorString(code));
+		tn_plugin_log(device->host, "cuda", TN_LOG_INFO,
+			      "a kept kernel of %s is compiled again: %s: %s", job->operation,
+			      function, device->rt->cudaGetErrorString(code));
 		unload(device, made);
 		tn_status status = compile(job);
 		if (status)
@@ -289,10 +292,10 @@ static tn_status make(struct cuda_job *job, uint64_t hash, const char *name,
 	struct cuda_device *device = job->device;
 	struct cuda_kernels *kernels = device->kernels;
 	struct cuda_kernel *kernel =
-		cuda_alloc(device->host, sizeof(*kernel) + kernels->key.length);
+		tn_plugin_alloc(device->host, sizeof(*kernel) + kernels->key.length);
 	if (!kernel)
-		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
-				 "no memory for a kernel");
+		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				      "no memory for a kernel");
 	int is_kept = 0;
 	tn_status status = get_binary(job, &is_kept);
 	if (!status)
@@ -319,8 +322,8 @@ static tn_status look_up(struct cuda_job *job, uint64_t *hash, struct cuda_kerne
 	struct cuda_kernels *kernels = job->device->kernels;
 	uint64_t sums[2];
 	if (kernels->key.failed)
-		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
-				 "no memory for a kernel's key");
+		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				      "no memory for a kernel's key");
 	cuda_hash(kernels->key.data, kernels->key.length, sums);
 	*hash = sums[0] ^ sums[1];
 	*kernel = find(kernels, *hash);
@@ -331,14 +334,14 @@ static tn_status look_up(struct cuda_job *job, uint64_t *hash, struct cuda_kerne
 
 /* ---- Kernels of a file -----------------------------------------------------------------------*/
 
-static void print_defines(struct cuda_text *options, const char *name,
+static void print_defines(struct tn_plugin_text *options, const char *name,
 			  const struct cuda_define *defines, uint32_t n)
 {
-	cuda_text_clear(options);
-	cuda_text_format(options, OWN_OPTIONS "-DKERNEL_%s ", name);
+	tn_plugin_text_clear(options);
+	tn_plugin_text_format(options, OWN_OPTIONS "-DKERNEL_%s ", name);
 	for (uint32_t k = 0; k < n; k++)
-		cuda_text_format(options, "-D%s=%lld ", defines[k].name,
-				 (long long)defines[k].value);
+		tn_plugin_text_format(options, "-D%s=%lld ", defines[k].name,
+				      (long long)defines[k].value);
 }
 
 tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *name,
@@ -346,23 +349,23 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 			  struct cuda_kernel **kernel)
 {
 	struct cuda_kernels *kernels = job->device->kernels;
-	struct cuda_text *key = cuda_key_begin(job->device, file);
+	struct tn_plugin_text *key = cuda_key_begin(job->device, file);
 	uint64_t hash;
-	cuda_text_append(key, name, strlen(name) + 1);
+	tn_plugin_text_append(key, name, strlen(name) + 1);
 	for (uint32_t k = 0; k < n_defines; k++) {
-		cuda_text_append(key, defines[k].name, strlen(defines[k].name) + 1);
+		tn_plugin_text_append(key, defines[k].name, strlen(defines[k].name) + 1);
 		cuda_key_number(key, (uint64_t)defines[k].value);
 	}
 	tn_status status = look_up(job, &hash, kernel);
 	if (status || *kernel)
 		return status;
-	cuda_text_clear(&kernels->source);
+	tn_plugin_text_clear(&kernels->source);
 	print_defines(&kernels->options, name, defines, n_defines);
 	int found = cuda_source_add(&kernels->source, "prelude");
 	kernels->common = kernels->source.length;
 	if (!found || !cuda_source_add(&kernels->source, file))
-		return cuda_fail(job->call->error, TN_INTERNAL, job->operation,
-				 "there is no %s.cu in this build", file);
+		return tn_plugin_fail(job->call->error, TN_INTERNAL, job->operation,
+				      "there is no %s.cu in this build", file);
 	status = make(job, hash, name, kernel);
 	if (!status)
 		(*kernel)->last_use = ++kernels->uses;
@@ -371,27 +374,17 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 
 /* ---- Printed kernels -------------------------------------------------------------------------*/
 
-static void print_host_prelude(struct cuda_text *text)
-{
-	const struct tn_host *host = text->host;
-	const struct tn_print_args args = {.struct_size = sizeof(args), .dialect = TN_DIALECT_CUDA};
-	size_t length = host->print_prelude(host->context, &args, NULL, 0);
-	char *to = cuda_text_reserve(text, length);
-	if (to)
-		text->length += host->print_prelude(host->context, &args, to, length + 1);
-}
-
 /* Everything before what is printed. */
 static int add_preludes(struct cuda_kernels *kernels, const struct cuda_printer *printer)
 {
-	struct cuda_text *source = &kernels->source;
-	cuda_text_clear(source);
-	cuda_text_clear(&kernels->options);
-	cuda_text_add(&kernels->options, OWN_OPTIONS);
+	struct tn_plugin_text *source = &kernels->source;
+	tn_plugin_text_clear(source);
+	tn_plugin_text_clear(&kernels->options);
+	tn_plugin_text_add(&kernels->options, OWN_OPTIONS);
 	if (!printer->has_normal)
-		cuda_text_add(source, "#define TN_NO_NORMAL\n");
-	print_host_prelude(source);
-	int found = cuda_source_add(source, "prelude") &&
+		tn_plugin_text_add(source, "#define TN_NO_NORMAL\n");
+	int found = !tn_plugin_text_print(source, &cuda_dialect, NULL, NULL) &&
+		    cuda_source_add(source, "prelude") &&
 		    (!printer->file || cuda_source_add(source, printer->file));
 	kernels->common = source->length;
 	return found;
@@ -406,9 +399,9 @@ tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *pri
 	if (status || *kernel)
 		return status;
 	if (!add_preludes(kernels, printer))
-		return cuda_fail(job->call->error, TN_INTERNAL, job->operation,
-				 "there is no %s.cu in this build",
-				 printer->file ? printer->file : "prelude");
+		return tn_plugin_fail(job->call->error, TN_INTERNAL, job->operation,
+				      "there is no %s.cu in this build",
+				      printer->file ? printer->file : "prelude");
 	printer->print(&kernels->source, printer->argument);
 	status = make(job, hash, "run", kernel);
 	if (!status)
@@ -439,24 +432,24 @@ static int may_include(const char *text)
 static void print_foreign(struct cuda_kernels *kernels, const struct cuda_unit *unit)
 {
 	const struct cuda_target *target = &kernels->target;
-	cuda_text_clear(&kernels->whole);
-	cuda_text_format(&kernels->whole, "a program's own\n%s\nNVRTC %d.%d %s\n", unit->file,
-			 target->version[0], target->version[1], target->architecture);
-	cuda_text_add(&kernels->whole, unit->options);
-	cuda_text_add(&kernels->whole, "\n");
-	cuda_text_add(&kernels->whole, unit->source);
+	tn_plugin_text_clear(&kernels->whole);
+	tn_plugin_text_format(&kernels->whole, "a program's own\n%s\nNVRTC %d.%d %s\n", unit->file,
+			      target->version[0], target->version[1], target->architecture);
+	tn_plugin_text_add(&kernels->whole, unit->options);
+	tn_plugin_text_add(&kernels->whole, "\n");
+	tn_plugin_text_add(&kernels->whole, unit->source);
 }
 
 /* On disk the compiler's words stand behind the binary, and their length behind them. */
-static void add_log(struct cuda_text *binary, const struct cuda_text *log)
+static void add_log(struct tn_plugin_text *binary, const struct tn_plugin_text *log)
 {
 	uint64_t length = log->length;
 	if (length)
-		cuda_text_append(binary, log->data, log->length);
-	cuda_text_append(binary, &length, sizeof(length));
+		tn_plugin_text_append(binary, log->data, log->length);
+	tn_plugin_text_append(binary, &length, sizeof(length));
 }
 
-static int take_log(struct cuda_text *binary, struct cuda_text *log)
+static int take_log(struct tn_plugin_text *binary, struct tn_plugin_text *log)
 {
 	uint64_t length = 0;
 	if (binary->length < sizeof(length))
@@ -466,8 +459,8 @@ static int take_log(struct cuda_text *binary, struct cuda_text *log)
 	if (length > end)
 		return 0;
 	binary->length = end - (size_t)length;
-	cuda_text_clear(log);
-	cuda_text_append(log, binary->data + binary->length, (size_t)length);
+	tn_plugin_text_clear(log);
+	tn_plugin_text_append(log, binary->data + binary->length, (size_t)length);
 	binary->data[binary->length] = 0;
 	return 1;
 }
@@ -476,7 +469,7 @@ static tn_status compile_foreign(struct cuda_job *job, const struct cuda_unit *u
 {
 	struct cuda_device *device = job->device;
 	struct cuda_kernels *kernels = device->kernels;
-	struct cuda_text *binary = &kernels->binary;
+	struct tn_plugin_text *binary = &kernels->binary;
 	tn_status status = cuda_compile(device, &kernels->target, unit, binary, job->call->error,
 					job->operation);
 	if (status || !is_kept)

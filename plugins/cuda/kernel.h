@@ -5,7 +5,7 @@
  *
  *	struct cuda_job job;
  *	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "softmax_forward");
- *	...                                        checks; cuda_workspace() answers a dry run
+ *	...                                        checks; tn_plugin_workspace() answers a dry run
  *	const struct cuda_define defines[] = {{"DTYPE", own.x.dtype}, {"LOGARITHM", own.logarithm}};
  *	status = cuda_kernel_get(&job, "softmax", "softmax_rows", defines, 2, &kernel);
  *	...
@@ -20,7 +20,7 @@
 #ifndef CUDA_KERNEL_H
 #define CUDA_KERNEL_H
 
-#include "text.h"
+#include "plugin.h"
 
 struct cuda_job {
 	struct cuda_device *device;
@@ -60,13 +60,13 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 			  struct cuda_kernel **kernel);
 
 /* Begins a key for a kernel whose source is printed; what tells kernels apart is added to it. */
-struct cuda_text *cuda_key_begin(struct cuda_device *device, const char *kind);
-void cuda_key_number(struct cuda_text *key, uint64_t number);
-void cuda_key_program(struct cuda_text *key, const struct tn_program *program);
+struct tn_plugin_text *cuda_key_begin(struct cuda_device *device, const char *kind);
+void cuda_key_number(struct tn_plugin_text *key, uint64_t number);
+void cuda_key_program(struct tn_plugin_text *key, const struct tn_program *program);
 /* How a kernel `run` gets its source: behind the host's prelude, kernels/prelude.cu and kernels/FILE.cu. */
 struct cuda_printer {
 	const char *file; /* NULL: the preludes alone */
-	void (*print)(struct cuda_text *text, const void *argument);
+	void (*print)(struct tn_plugin_text *text, const void *argument);
 	const void *argument;
 	int has_normal; /* a program has TN_OP_NORMAL */
 };

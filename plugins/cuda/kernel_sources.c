@@ -14,13 +14,13 @@ struct source {
 
 #include "kernel_texts.h" /* made of kernels/ by embed.awk */
 
-int cuda_source_add(struct cuda_text *text, const char *name)
+int cuda_source_add(struct tn_plugin_text *text, const char *name)
 {
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
 		if (strcmp(sources[i].name, name) != 0)
 			continue;
 		for (const char *const *line = sources[i].lines; *line; line++)
-			cuda_text_add(text, *line);
+			tn_plugin_text_add(text, *line);
 		return 1;
 	}
 	return 0;

@@ -6,9 +6,9 @@
 #ifndef CUDA_KERNEL_SOURCES_H
 #define CUDA_KERNEL_SOURCES_H
 
-#include "text.h"
+#include "plugin.h"
 
 /* Adds the text of kernels/NAME.cu; 0: there is none of that name. */
-int cuda_source_add(struct cuda_text *text, const char *name);
+int cuda_source_add(struct tn_plugin_text *text, const char *name);
 
 #endif

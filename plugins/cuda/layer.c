@@ -20,19 +20,20 @@ tn_dtype cuda_sum_dtype(tn_dtype dtype)
 }
 
 tn_status cuda_check_real(const struct tn_call *call, const char *operation, const char *name,
-			  const struct tn_operand *operand, tn_dtype dtype, enum cuda_role role,
-			  uint32_t rank, const int64_t *shape)
+			  const struct tn_operand *operand, tn_dtype dtype,
+			  enum tn_plugin_role role, uint32_t rank, const int64_t *shape)
 {
-	tn_status status = cuda_check_operand(call, operation, name, 0, operand, role);
+	tn_status status =
+		tn_plugin_check_operand(call, operation, name, 0, operand, CUDA_STORAGE, role);
 	if (status)
 		return status;
-	if (cuda_kind(operand->dtype) != CUDA_FLOATING)
-		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
-				 "%s: dtype %d, expected f16, bf16, f32 or f64", name,
-				 (int)operand->dtype);
+	if (tn_plugin_dtype_kind(operand->dtype) != TN_PLUGIN_KIND_FLOATING)
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "%s: dtype %d, expected f16, bf16, f32 or f64", name,
+				      (int)operand->dtype);
 	if (operand->dtype != dtype)
-		return cuda_fail(call->error, TN_DTYPE, operation,
-				 "%s: expected dtype %d, found %d", name, (int)dtype,
-				 (int)operand->dtype);
-	return cuda_check_shape(call, operation, name, 0, operand, rank, shape);
+		return tn_plugin_fail(call->error, TN_DTYPE, operation,
+				      "%s: expected dtype %d, found %d", name, (int)dtype,
+				      (int)operand->dtype);
+	return tn_plugin_check_shape(call, operation, name, 0, operand, rank, shape);
 }

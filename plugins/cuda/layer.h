@@ -22,9 +22,9 @@ struct cuda_team cuda_team_of(int64_t n, int columns);
 /* What numbers of a floating type are computed in, and their statistics kept in: f32, or f64 for f64. */
 tn_dtype cuda_sum_dtype(tn_dtype dtype);
 
-/* cuda_check_operand, the shape, and that the dtype is that one, a floating type. */
+/* tn_plugin_check_operand, the shape, and that the dtype is that one, a floating type. */
 tn_status cuda_check_real(const struct tn_call *call, const char *operation, const char *name,
-			  const struct tn_operand *operand, tn_dtype dtype, enum cuda_role role,
-			  uint32_t rank, const int64_t *shape);
+			  const struct tn_operand *operand, tn_dtype dtype,
+			  enum tn_plugin_role role, uint32_t rank, const int64_t *shape);
 
 #endif

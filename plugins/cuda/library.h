@@ -18,7 +18,7 @@
 #include <cudnn.h>
 #endif
 
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 #include "nvml.h"
 

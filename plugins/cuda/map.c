@@ -20,120 +20,84 @@ enum walk { STEPS, CONSTANT, DENSE };
 
 struct map {
 	const struct tn_map_args *args;
-	struct cuda_nest nest; /* the last axis counts groups of `vector` elements */
+	struct tn_plugin_nest nest; /* the last axis counts groups of `vector` elements */
 	uint32_t vector;
 	int is_wide;
 	int has_tail;   /* the last group may be short: one axis alone */
 	int64_t n_last; /* elements along the last axis */
-	enum walk walk[CUDA_MAX_VIEWS];
-	int64_t step[CUDA_MAX_VIEWS]; /* from one element of a group to the next */
+	enum walk walk[TN_PLUGIN_MAX_VIEWS];
+	int64_t step[TN_PLUGIN_MAX_VIEWS]; /* from one element of a group to the next */
 };
 
 static const char operation[] = "map";
 
-/* ---- Checks ----------------------------------------------------------------------------------*/
-
-static tn_status check_one(const struct tn_map_args *args, uint32_t k)
-{
-	const struct tn_call *call = &args->call;
-	const struct tn_program *program = args->program;
-	int is_output = k >= program->n_inputs;
-	uint32_t number = is_output ? k - program->n_inputs : k;
-	const struct tn_operand *operand =
-		is_output ? &args->outputs[number] : &args->inputs[number];
-	const char *name = is_output ? "output" : "input";
-	tn_status status = cuda_check_operand(call, operation, name, number, operand,
-					      is_output ? CUDA_WRITES : CUDA_READS);
-	if (!status && cuda_kind(operand->dtype) == CUDA_COMPLEX)
-		status = cuda_fail(call->error, TN_UNSUPPORTED, operation,
-				   "%s %u: programs do not read or write complex numbers", name,
-				   number);
-	return status ? status
-		      : cuda_check_shape(call, operation, name, number, operand,
-					 args->outputs[0].rank, args->outputs[0].shape);
-}
-
-static tn_status check(const struct tn_map_args *args)
-{
-	const struct tn_call *call = &args->call;
-	const struct tn_program *program = args->program;
-	tn_status status = cuda_check_program(call, operation, program);
-	if (status)
-		return status;
-	if (!args->outputs || (program->n_inputs && !args->inputs))
-		return cuda_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				 "no inputs or no outputs were given");
-	for (uint32_t k = 0; k < program->n_inputs + program->n_outputs && !status; k++)
-		status = check_one(args, k);
-	return status ? status
-		      : cuda_check_scalars(call, operation, args->scalars, program->n_scalars);
-}
-
 /* ---- The plan --------------------------------------------------------------------------------*/
 
 /* May a view be loaded and stored n elements at a time? */
-static int is_aligned(const struct cuda_nest *nest, const struct cuda_view *view, uint32_t n)
+static int is_aligned(const struct tn_plugin_nest *nest, const struct tn_plugin_view *view,
+		      uint32_t n)
 {
 	uint32_t last = nest->rank - 1;
-	if (view->stride[last] != 1 || view->address % (n * tn_dtype_size(view->dtype)))
+	if (view->strides[last] != 1 || cuda_view_address(view) % (n * tn_dtype_size(view->dtype)))
 		return 0;
 	for (uint32_t d = 0; d < last; d++)
-		if (view->stride[d] % n)
+		if (view->strides[d] % n)
 			return 0;
 	return 1;
 }
 
 /* How many neighbours a thread takes: as many as 16 bytes hold of the widest dense view. */
-static uint32_t choose_vector(const struct cuda_nest *nest)
+static uint32_t choose_vector(const struct tn_plugin_nest *nest)
 {
 	uint32_t last = nest->rank - 1, vector = MAX_VECTOR, n_aligned = 0;
 	for (uint32_t k = 0; k < nest->n_views; k++) {
-		uint32_t fits = (uint32_t)(16 / tn_dtype_size(nest->view[k].dtype));
-		if (nest->view[k].stride[last] == 1 && fits < vector)
+		uint32_t fits = (uint32_t)(16 / tn_dtype_size(nest->views[k].dtype));
+		if (nest->views[k].strides[last] == 1 && fits < vector)
 			vector = fits;
 	}
-	while (nest->rank > 1 && nest->length[last] % vector)
+	while (nest->rank > 1 && nest->lengths[last] % vector)
 		vector /= 2;
 	for (uint32_t k = 0; k < nest->n_views; k++)
-		n_aligned += (uint32_t)is_aligned(nest, &nest->view[k], vector);
-	return n_aligned && nest->length[last] >= vector ? vector : 1;
+		n_aligned += (uint32_t)is_aligned(nest, &nest->views[k], vector);
+	return n_aligned && nest->lengths[last] >= vector ? vector : 1;
 }
 
 static void group(struct map *map)
 {
-	struct cuda_nest *nest = &map->nest;
+	struct tn_plugin_nest *nest = &map->nest;
 	uint32_t last = nest->rank - 1;
 	map->vector = choose_vector(nest);
-	map->n_last = nest->length[last];
+	map->n_last = nest->lengths[last];
 	for (uint32_t k = 0; k < nest->n_views; k++) {
-		struct cuda_view *view = &nest->view[k];
-		map->step[k] = view->stride[last];
+		struct tn_plugin_view *view = &nest->views[k];
+		map->step[k] = view->strides[last];
 		map->walk[k] = map->step[k] == 0                     ? CONSTANT
 			       : is_aligned(nest, view, map->vector) ? DENSE
 								     : STEPS;
-		view->stride[last] *= map->vector;
+		view->strides[last] *= map->vector;
 	}
 	map->has_tail = nest->rank == 1 && map->vector > 1;
-	nest->length[last] = (nest->length[last] + map->vector - 1) / map->vector;
+	nest->lengths[last] = (nest->lengths[last] + map->vector - 1) / map->vector;
 }
 
 static void plan(struct map *map, const struct tn_map_args *args)
 {
 	const struct tn_program *program = args->program;
-	struct cuda_nest *nest = &map->nest;
+	struct tn_plugin_nest *nest = &map->nest;
 	map->args = args;
-	cuda_nest_begin(nest, args->outputs[0].rank, args->outputs[0].rank, args->outputs[0].shape);
+	tn_plugin_nest_begin(nest, args->outputs[0].rank, args->outputs[0].rank,
+			     args->outputs[0].shape);
 	for (uint32_t k = 0; k < program->n_inputs; k++)
-		cuda_nest_add(nest, &args->inputs[k], 1);
+		tn_plugin_nest_add(nest, &args->inputs[k], 1);
 	for (uint32_t j = 0; j < program->n_outputs; j++)
-		cuda_nest_add(nest, &args->outputs[j], 1);
-	if (!cuda_program_uses(program, TN_OP_INDEX)) {
-		cuda_nest_simplify(nest);
+		tn_plugin_nest_add(nest, &args->outputs[j], 1);
+	if (!tn_plugin_program_has(program, TN_OP_INDEX)) {
+		tn_plugin_nest_simplify(nest);
 		if (nest->rank == 0 || nest->rank == 3 || (nest->rank > 4 && nest->rank < 8))
-			cuda_nest_pad(nest, nest->rank < 4 ? nest->rank + 1 : 8, 0);
+			tn_plugin_nest_pad(nest, nest->rank < 4 ? nest->rank + 1 : 8, 0);
 	} else if (nest->rank == 0)
-		cuda_nest_pad(nest, 1, 0);
-	map->is_wide = cuda_nest_is_wide(nest);
+		tn_plugin_nest_pad(nest, 1, 0);
+	map->is_wide = tn_plugin_nest_is_wide(nest);
 	group(map);
 }
 
@@ -141,7 +105,7 @@ static void plan(struct map *map, const struct tn_map_args *args)
 
 static void say_words(struct cuda_words *words, const struct map *map)
 {
-	cuda_word(words, "n", 0, CUDA_NO_AXIS, cuda_product(map->nest.length, map->nest.rank));
+	cuda_word(words, "n", 0, CUDA_NO_AXIS, tn_plugin_count(map->nest.rank, map->nest.lengths));
 	cuda_word(words, "n", 1, CUDA_NO_AXIS, (uint64_t)map->n_last);
 	cuda_words_lengths(words, &map->nest);
 	cuda_words_views(words, &map->nest);
@@ -150,144 +114,147 @@ static void say_words(struct cuda_words *words, const struct map *map)
 	cuda_words_scalars(words, map->args->scalars, map->args->program->n_scalars, 0);
 }
 
-static void print_struct(struct cuda_text *text, const struct map *map)
+static void print_struct(struct tn_plugin_text *text, const struct map *map)
 {
 	struct cuda_words words = {.text = text};
-	cuda_text_add(text, "struct geometry {\n");
+	tn_plugin_text_add(text, "struct geometry {\n");
 	say_words(&words, map);
-	cuda_text_add(text, "};\n");
+	tn_plugin_text_add(text, "};\n");
 }
 
-static void print_indices(struct cuda_text *text, const struct map *map)
+static void print_indices(struct tn_plugin_text *text, const struct map *map)
 {
 	uint32_t rank = map->nest.rank;
 	if (rank > 1)
-		cuda_text_add(text, "\tnumber rest = e;\n");
+		tn_plugin_text_add(text, "\tnumber rest = e;\n");
 	for (uint32_t d = rank; d-- > 1;)
 		cuda_print_division(text, "rest", d, map->is_wide);
-	cuda_text_format(text, "\tconst number c0 = %s;\n", rank > 1 ? "rest" : "e");
+	tn_plugin_text_format(text, "\tconst number c0 = %s;\n", rank > 1 ? "rest" : "e");
 	if (map->has_tail)
-		cuda_text_add(text, "\tconst number left = (number)g.n1 - e * V;\n"
-				    "\tconst bool whole = left >= V;\n");
+		tn_plugin_text_add(text, "\tconst number left = (number)g.n1 - e * V;\n"
+					 "\tconst bool whole = left >= V;\n");
 }
 
 /* atK: where the group begins. */
-static void print_place(struct cuda_text *text, const struct map *map, uint32_t k)
+static void print_place(struct tn_plugin_text *text, const struct map *map, uint32_t k)
 {
 	uint32_t last = map->nest.rank - 1;
-	cuda_text_format(text, "\tconst place at%u = 0", k);
+	tn_plugin_text_format(text, "\tconst place at%u = 0", k);
 	for (uint32_t d = 0; d < last; d++)
-		cuda_text_format(text, " + (place)c%u * (place)g.t%u_%u", d, k, d);
+		tn_plugin_text_format(text, " + (place)c%u * (place)g.t%u_%u", d, k, d);
 	if (map->walk[k] == DENSE)
-		cuda_text_format(text, " + (place)(c%u * V)", last);
+		tn_plugin_text_format(text, " + (place)(c%u * V)", last);
 	else if (map->walk[k] == STEPS)
-		cuda_text_format(text, " + (place)c%u * (place)g.t%u_%u", last, k, last);
-	cuda_text_add(text, ";\n");
+		tn_plugin_text_format(text, " + (place)c%u * (place)g.t%u_%u", last, k, last);
+	tn_plugin_text_add(text, ";\n");
 }
 
-static void print_load(struct cuda_text *text, const struct map *map, uint32_t k)
+static void print_load(struct tn_plugin_text *text, const struct map *map, uint32_t k)
 {
-	const char *type = cuda_memory_type(map->nest.view[k].dtype);
+	const char *type = cuda_memory_type(map->nest.views[k].dtype);
 	print_place(text, map, k);
-	cuda_text_format(text,
-			 "\tconst %s *from%u = (const %s *)g.p%u + at%u;\n\t%s x%u[V] = {};\n",
-			 type, k, type, k, k, type, k);
+	tn_plugin_text_format(text,
+			      "\tconst %s *from%u = (const %s *)g.p%u + at%u;\n\t%s x%u[V] = {};\n",
+			      type, k, type, k, k, type, k);
 	if (map->walk[k] == CONSTANT) {
-		cuda_text_format(text, "\tx%u[0] = *from%u;\n", k, k);
+		tn_plugin_text_format(text, "\tx%u[0] = *from%u;\n", k, k);
 		return;
 	}
 	if (map->walk[k] == DENSE)
-		cuda_text_format(text, "\t%scu_load(x%u, from%u);\n",
-				 map->has_tail ? "if (whole) " : "", k, k);
+		tn_plugin_text_format(text, "\t%scu_load(x%u, from%u);\n",
+				      map->has_tail ? "if (whole) " : "", k, k);
 	if (map->walk[k] == DENSE && !map->has_tail)
 		return;
-	cuda_text_format(text,
-			 "\t%s{\n#pragma unroll\n"
-			 "\t\tfor (int lane = 0; lane < V; lane++)\n"
-			 "\t\t\t%sx%u[lane] = from%u[lane * (place)g.step%u];\n\t}\n",
-			 map->walk[k] == DENSE ? "else " : "",
-			 map->has_tail ? "if (lane < left) " : "", k, k, k);
+	tn_plugin_text_format(text,
+			      "\t%s{\n#pragma unroll\n"
+			      "\t\tfor (int lane = 0; lane < V; lane++)\n"
+			      "\t\t\t%sx%u[lane] = from%u[lane * (place)g.step%u];\n\t}\n",
+			      map->walk[k] == DENSE ? "else " : "",
+			      map->has_tail ? "if (lane < left) " : "", k, k, k);
 }
 
-static void print_store(struct cuda_text *text, const struct map *map, uint32_t k, uint32_t j)
+static void print_store(struct tn_plugin_text *text, const struct map *map, uint32_t k, uint32_t j)
 {
-	const char *type = cuda_memory_type(map->nest.view[k].dtype);
+	const char *type = cuda_memory_type(map->nest.views[k].dtype);
 	print_place(text, map, k);
-	cuda_text_format(text, "\t%s *to%u = (%s *)g.p%u + at%u;\n", type, k, type, k, k);
+	tn_plugin_text_format(text, "\t%s *to%u = (%s *)g.p%u + at%u;\n", type, k, type, k, k);
 	if (map->walk[k] == DENSE)
-		cuda_text_format(text, "\t%scu_store(to%u, y%u);\n",
-				 map->has_tail ? "if (whole) " : "", k, j);
+		tn_plugin_text_format(text, "\t%scu_store(to%u, y%u);\n",
+				      map->has_tail ? "if (whole) " : "", k, j);
 	if (map->walk[k] == DENSE && !map->has_tail)
 		return;
-	cuda_text_format(text,
-			 "\t%s{\n#pragma unroll\n"
-			 "\t\tfor (int lane = 0; lane < V; lane++)\n"
-			 "\t\t\t%sto%u[lane * (place)g.step%u] = y%u[lane];\n\t}\n",
-			 map->walk[k] == DENSE ? "else " : "",
-			 map->has_tail ? "if (lane < left) " : "", k, k, j);
+	tn_plugin_text_format(text,
+			      "\t%s{\n#pragma unroll\n"
+			      "\t\tfor (int lane = 0; lane < V; lane++)\n"
+			      "\t\t\t%sto%u[lane * (place)g.step%u] = y%u[lane];\n\t}\n",
+			      map->walk[k] == DENSE ? "else " : "",
+			      map->has_tail ? "if (lane < left) " : "", k, k, j);
 }
 
 /* The program, for one element of the group. */
-static void print_lane(struct cuda_text *text, const struct map *map)
+static void print_lane(struct tn_plugin_text *text, const struct map *map)
 {
 	const struct tn_program *program = map->args->program;
 	uint32_t last = map->nest.rank - 1;
-	cuda_text_add(text, "#pragma unroll\n\tfor (int lane = 0; lane < V; lane++) {\n");
+	tn_plugin_text_add(text, "#pragma unroll\n\tfor (int lane = 0; lane < V; lane++) {\n");
 	if (map->args->outputs[0].rank) {
 		for (uint32_t d = 0; d < last; d++)
-			cuda_text_format(text, "\tconst cu_i64 p_i%u = (cu_i64)c%u;\n", d, d);
-		cuda_text_format(text, "\tconst cu_i64 p_i%u = (cu_i64)c%u * V + lane;\n", last,
-				 last);
+			tn_plugin_text_format(text, "\tconst cu_i64 p_i%u = (cu_i64)c%u;\n", d, d);
+		tn_plugin_text_format(text, "\tconst cu_i64 p_i%u = (cu_i64)c%u * V + lane;\n",
+				      last, last);
 	}
-	cuda_text_add(text, "\tconst cu_i64 p_element = (cu_i64)e * V + lane;\n");
+	tn_plugin_text_add(text, "\tconst cu_i64 p_element = (cu_i64)e * V + lane;\n");
 	for (uint32_t k = 0; k < program->n_inputs; k++) {
-		tn_dtype dtype = cuda_source_dtype(program, TN_OP_INPUT, k);
+		tn_dtype dtype = tn_plugin_source_dtype(program, TN_OP_INPUT, k);
 		if (dtype)
-			cuda_text_format(text, "\tconst %s p_in%u = cu_convert<%s>(x%u[%s]);\n",
-					 cuda_value_type(dtype), k, cuda_value_type(dtype), k,
-					 map->walk[k] == CONSTANT ? "0" : "lane");
+			tn_plugin_text_format(text,
+					      "\tconst %s p_in%u = cu_convert<%s>(x%u[%s]);\n",
+					      cuda_value_type(dtype), k, cuda_value_type(dtype), k,
+					      map->walk[k] == CONSTANT ? "0" : "lane");
 	}
-	cuda_print_program(text, program, "p_");
+	tn_plugin_text_print(text, &cuda_dialect, program, "p_");
 	for (uint32_t j = 0; j < program->n_outputs; j++)
-		cuda_text_format(text, "\ty%u[lane] = cu_convert<%s>(p_out%u);\n", j,
-				 cuda_memory_type(map->nest.view[program->n_inputs + j].dtype), j);
-	cuda_text_add(text, "\t}\n");
+		tn_plugin_text_format(
+			text, "\ty%u[lane] = cu_convert<%s>(p_out%u);\n", j,
+			cuda_memory_type(map->nest.views[program->n_inputs + j].dtype), j);
+	tn_plugin_text_add(text, "\t}\n");
 }
 
-static void print(struct cuda_text *text, const void *argument)
+static void print(struct tn_plugin_text *text, const void *argument)
 {
 	const struct map *map = argument;
 	const struct tn_program *program = map->args->program;
 	cuda_print_number_types(text, map->is_wide);
-	cuda_text_format(text, "#define V %u\n", map->vector);
+	tn_plugin_text_format(text, "#define V %u\n", map->vector);
 	print_struct(text, map);
-	cuda_text_format(text,
-			 "extern \"C\" __global__ void __launch_bounds__(%d)\n"
-			 "run(const geometry g)\n{\n",
-			 BLOCK);
+	tn_plugin_text_format(text,
+			      "extern \"C\" __global__ void __launch_bounds__(%d)\n"
+			      "run(const geometry g)\n{\n",
+			      BLOCK);
 	cuda_print_scalars(text, program, map->args->scalars, "p_", 0);
-	cuda_text_format(text,
-			 "\tfor (number e = (number)blockIdx.x * %d + threadIdx.x; "
-			 "e < (number)g.n0;\n\t     e += (number)gridDim.x * %d) {\n",
-			 BLOCK, BLOCK);
+	tn_plugin_text_format(text,
+			      "\tfor (number e = (number)blockIdx.x * %d + threadIdx.x; "
+			      "e < (number)g.n0;\n\t     e += (number)gridDim.x * %d) {\n",
+			      BLOCK, BLOCK);
 	print_indices(text, map);
 	for (uint32_t k = 0; k < program->n_inputs; k++)
-		if (cuda_source_dtype(program, TN_OP_INPUT, k))
+		if (tn_plugin_source_dtype(program, TN_OP_INPUT, k))
 			print_load(text, map, k);
 	for (uint32_t j = 0; j < program->n_outputs; j++)
-		cuda_text_format(text, "\t%s y%u[V];\n",
-				 cuda_memory_type(map->nest.view[program->n_inputs + j].dtype), j);
+		tn_plugin_text_format(
+			text, "\t%s y%u[V];\n",
+			cuda_memory_type(map->nest.views[program->n_inputs + j].dtype), j);
 	print_lane(text, map);
 	for (uint32_t j = 0; j < program->n_outputs; j++)
 		print_store(text, map, program->n_inputs + j, j);
-	cuda_text_add(text, "\t}\n}\n");
+	tn_plugin_text_add(text, "\t}\n}\n");
 }
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
 static tn_status get(struct cuda_job *job, const struct map *map, struct cuda_kernel **kernel)
 {
-	struct cuda_text *key = cuda_key_begin(job->device, operation);
+	struct tn_plugin_text *key = cuda_key_begin(job->device, operation);
 	uint64_t walks = 0;
 	cuda_key_nest(key, &map->nest);
 	for (uint32_t k = 0; k < map->nest.n_views; k++)
@@ -300,7 +267,7 @@ static tn_status get(struct cuda_job *job, const struct map *map, struct cuda_ke
 	const struct cuda_printer printer = {
 		.print = print,
 		.argument = map,
-		.has_normal = cuda_program_uses(map->args->program, TN_OP_NORMAL),
+		.has_normal = tn_plugin_program_has(map->args->program, TN_OP_NORMAL),
 	};
 	return cuda_kernel_print(job, &printer, kernel);
 }
@@ -316,9 +283,9 @@ tn_status cuda_map(void *device, const struct tn_map_args *args)
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, operation);
 	if (!status)
-		status = check(&own);
+		status = tn_plugin_check_map(job.device->host, &own, CUDA_STORAGE, CUDA_COMPUTES);
 	if (!status)
-		status = cuda_workspace(&own.call, operation, 0, &goes_on);
+		status = tn_plugin_workspace(&own.call, operation, 0, &goes_on);
 	if (status || !goes_on)
 		return status;
 	plan(&map, &own);
@@ -329,7 +296,7 @@ tn_status cuda_map(void *device, const struct tn_map_args *args)
 	words.n = 0;
 	say_words(&words, &map);
 	void *arguments[] = {words.word};
-	uint64_t groups = cuda_product(map.nest.length, map.nest.rank);
+	uint64_t groups = tn_plugin_count(map.nest.rank, map.nest.lengths);
 	const struct cuda_grid grid = {cuda_blocks(device, groups, BLOCK), 1, 1, BLOCK, 1, 1, 0};
 	return cuda_kernel_launch(&job, kernel, grid, arguments);
 }

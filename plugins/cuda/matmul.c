@@ -30,7 +30,8 @@ struct product {
 	const struct tn_matmul_args *args;
 	int64_t m, n, k;
 	struct matrix a, b, c;
-	struct cuda_nest batch; /* views 0 to 2 are A, B and C; the last axis goes into the call */
+	struct tn_plugin_nest
+		batch; /* views 0 to 2 are A, B and C; the last axis goes into the call */
 };
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
@@ -46,16 +47,18 @@ static tn_status check_epilogue(const struct tn_matmul_args *args)
 	const struct tn_call *call = &args->call;
 	const int64_t *n = &args->c.shape[args->c.rank - 1];
 	if (args->activation > TN_ACTIVATION_GELU)
-		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
-				 "activation %u is not known here", args->activation);
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "activation %u is not known here", args->activation);
 	if (!args->has_bias)
 		return TN_OK;
-	tn_status status = cuda_check_operand(call, operation, "bias", 0, &args->bias, CUDA_READS);
+	tn_status status = tn_plugin_check_operand(call, operation, "bias", 0, &args->bias,
+						   CUDA_STORAGE, TN_PLUGIN_READS);
 	if (!status && args->bias.dtype != args->c.dtype)
-		status = cuda_fail(call->error, TN_UNSUPPORTED, operation,
-				   "a bias of dtype %d for a product of dtype %d",
-				   (int)args->bias.dtype, (int)args->c.dtype);
-	return status ? status : cuda_check_shape(call, operation, "bias", 0, &args->bias, 1, n);
+		status = tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+					"a bias of dtype %d for a product of dtype %d",
+					(int)args->bias.dtype, (int)args->c.dtype);
+	return status ? status
+		      : tn_plugin_check_shape(call, operation, "bias", 0, &args->bias, 1, n);
 }
 
 static tn_status check(const struct cuda_device *device, const struct tn_matmul_args *args)
@@ -67,23 +70,25 @@ static tn_status check(const struct cuda_device *device, const struct tn_matmul_
 	for (unsigned k = 0; k < 3; k++)
 		if (!is_multiplied(device, operands[k]->dtype) ||
 		    operands[k]->dtype != args->c.dtype)
-			return cuda_fail(
+			return tn_plugin_fail(
 				call->error, TN_UNSUPPORTED, operation,
 				"dtypes %d, %d and %d: one of f16, bf16 (from compute "
 				"capability 8.0 on), f32 and f64 for all three is done here",
 				(int)args->a.dtype, (int)args->b.dtype, (int)args->c.dtype);
 	if (rank < 2 || rank > MAX_BATCH_AXES + 2 || args->a.rank != rank)
-		return cuda_fail(call->error, TN_SHAPE, operation,
-				 "ranks %u and %u: expected one of 2 to 6", args->a.rank, rank);
+		return tn_plugin_fail(call->error, TN_SHAPE, operation,
+				      "ranks %u and %u: expected one of 2 to 6", args->a.rank,
+				      rank);
 	for (unsigned k = 0; k < 3; k++)
 		memcpy(shapes[k], args->c.shape, rank * sizeof(shapes[k][0]));
 	shapes[0][rank - 1] = shapes[1][rank - 2] = args->a.shape[rank - 1];
 	for (unsigned k = 0; k < 3; k++) {
-		tn_status status = cuda_check_operand(call, operation, "operand", k, operands[k],
-						      k == 2 ? CUDA_WRITES : CUDA_READS);
+		tn_status status = tn_plugin_check_operand(
+			call, operation, "operand", k, operands[k], CUDA_STORAGE,
+			k == 2 ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
 		if (!status)
-			status = cuda_check_shape(call, operation, "operand", k, operands[k], rank,
-						  shapes[k]);
+			status = tn_plugin_check_shape(call, operation, "operand", k, operands[k],
+						       rank, shapes[k]);
 		if (status)
 			return status;
 	}
@@ -117,24 +122,24 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 	p->m = args->c.shape[rank - 2];
 	p->n = args->c.shape[rank - 1];
 	p->k = args->a.shape[rank - 1];
-	cuda_nest_begin(&p->batch, rank - 2, rank - 2, args->c.shape);
+	tn_plugin_nest_begin(&p->batch, rank - 2, rank - 2, args->c.shape);
 	for (unsigned k = 0; k < 3; k++) {
 		if (!read_matrix(operands[k], matrices[k]))
-			return cuda_fail(args->call.error, TN_UNSUPPORTED, operation,
-					 "operand %u is dense along neither axis", k);
+			return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
+					      "operand %u is dense along neither axis", k);
 		if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX ||
 		    matrices[k]->leading > INT_MAX)
-			return cuda_fail(args->call.error, TN_UNSUPPORTED, operation,
-					 "operand %u is larger than cuBLAS counts", k);
-		uint32_t view = cuda_nest_add(&p->batch, operands[k], 1);
-		memset(p->batch.view[view].stride + rank - 2, 0, 2 * sizeof(int64_t));
+			return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
+					      "operand %u is larger than cuBLAS counts", k);
+		uint32_t view = tn_plugin_nest_add(&p->batch, operands[k], 1);
+		memset(p->batch.views[view].strides + rank - 2, 0, 2 * sizeof(int64_t));
 	}
-	cuda_nest_simplify(&p->batch);
-	cuda_nest_pad(&p->batch, 1, 0);
-	return p->batch.length[p->batch.rank - 1] <= INT_MAX
+	tn_plugin_nest_simplify(&p->batch);
+	tn_plugin_nest_pad(&p->batch, 1, 0);
+	return p->batch.lengths[p->batch.rank - 1] <= INT_MAX
 		       ? TN_OK
-		       : cuda_fail(args->call.error, TN_UNSUPPORTED, operation,
-				   "more matrices than cuBLAS counts");
+		       : tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
+					"more matrices than cuBLAS counts");
 }
 
 /* What cuBLAS may write to besides: by shape and architecture alone, so that the same product is computed in
@@ -142,7 +147,7 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 static uint64_t workspace_bytes(const struct cuda_device *device, const struct product *p)
 {
 	uint64_t work = (uint64_t)p->m * (uint64_t)p->n * (uint64_t)p->k *
-			cuda_product(p->batch.length, p->batch.rank);
+			tn_plugin_count(p->batch.rank, p->batch.lengths);
 	if (work < UINT64_C(1) << 22)
 		return UINT64_C(64) << 10;
 	return device->architecture >= 90 ? UINT64_C(32) << 20 : UINT64_C(8) << 20;
@@ -161,8 +166,8 @@ static tn_status fail_blas(struct cuda_job *job, cublasStatus_t code, const char
 	tn_status status =
 		code == CUBLAS_STATUS_ALLOC_FAILED ? TN_OUT_OF_MEMORY : TN_BACKEND_FAILURE;
 	(void)device->rt->cudaGetLastError();
-	cuda_fail(error, status, operation, "%s: %s (%d)", function,
-		  device->blas.cublasGetStatusString(code), (int)code);
+	tn_plugin_fail(error, status, operation, "%s: %s (%d)", function,
+		       device->blas.cublasGetStatusString(code), (int)code);
 	if (error)
 		error->native_code = code;
 	return status;
@@ -176,7 +181,7 @@ static tn_status open_blas(struct cuda_job *job)
 		return TN_OK;
 	tn_status status = cuda_blas_open(&device->blas, &device->places, text, sizeof(text));
 	if (status)
-		return cuda_fail(job->call->error, status, operation, "%s", text);
+		return tn_plugin_fail(job->call->error, status, operation, "%s", text);
 	cublasStatus_t code = device->blas.cublasCreate_v2(&device->blas_handle);
 	if (code != CUBLAS_STATUS_SUCCESS) {
 		device->blas_handle = NULL;
@@ -260,7 +265,7 @@ static cublasStatus_t multiply(struct cuda_job *job, const struct product *p,
 	const void *beta = is_wide ? (const void *)&wide[1] : (const void *)&narrow[1];
 	/* C^T takes B^T and A^T, which are what lies there by columns when those lie by rows. */
 	const struct matrix *x = swaps ? &p->b : &p->a, *y = swaps ? &p->a : &p->b;
-	const int ix = swaps, iy = !swaps, n_batches = (int)p->batch.length[last];
+	const int ix = swaps, iy = !swaps, n_batches = (int)p->batch.lengths[last];
 	const cublasOperation_t tx = x->by_rows == swaps ? CUBLAS_OP_N : CUBLAS_OP_T;
 	const cublasOperation_t ty = y->by_rows == swaps ? CUBLAS_OP_N : CUBLAS_OP_T;
 	const int rows = (int)(swaps ? p->n : p->m), columns = (int)(swaps ? p->m : p->n);
@@ -274,28 +279,28 @@ static cublasStatus_t multiply(struct cuda_job *job, const struct product *p,
 						 (int)p->c.leading, compute, CUBLAS_GEMM_DEFAULT);
 	return device->blas.cublasGemmStridedBatchedEx(
 		device->blas_handle, tx, ty, rows, columns, (int)p->k, alpha, at_x, type,
-		(int)x->leading, p->batch.view[ix].stride[last], at_y, type, (int)y->leading,
-		p->batch.view[iy].stride[last], beta, at_c, type, (int)p->c.leading,
-		p->batch.view[2].stride[last], n_batches, compute, CUBLAS_GEMM_DEFAULT);
+		(int)x->leading, p->batch.views[ix].strides[last], at_y, type, (int)y->leading,
+		p->batch.views[iy].strides[last], beta, at_c, type, (int)p->c.leading,
+		p->batch.views[2].strides[last], n_batches, compute, CUBLAS_GEMM_DEFAULT);
 }
 
 static tn_status multiply_all(struct cuda_job *job, const struct product *p)
 {
-	const struct cuda_nest *batch = &p->batch;
-	uint64_t calls = cuda_product(batch->length, batch->rank - 1);
+	const struct tn_plugin_nest *batch = &p->batch;
+	uint64_t calls = tn_plugin_count(batch->rank - 1, batch->lengths);
 	for (uint64_t call = 0; call < calls; call++) {
 		int64_t offset[3] = {0, 0, 0};
 		uint64_t rest = call;
 		for (uint32_t d = batch->rank - 1; d-- > 0;) {
-			int64_t index = (int64_t)(rest % (uint64_t)batch->length[d]);
-			rest /= (uint64_t)batch->length[d];
+			int64_t index = (int64_t)(rest % (uint64_t)batch->lengths[d]);
+			rest /= (uint64_t)batch->lengths[d];
 			for (unsigned k = 0; k < 3; k++)
-				offset[k] += index * batch->view[k].stride[d];
+				offset[k] += index * batch->views[k].strides[d];
 		}
 		cublasStatus_t code = multiply(job, p, offset);
 		if (code != CUBLAS_STATUS_SUCCESS)
 			return fail_blas(job, code,
-					 batch->length[batch->rank - 1] == 1
+					 batch->lengths[batch->rank - 1] == 1
 						 ? "cublasGemmEx"
 						 : "cublasGemmStridedBatchedEx");
 	}
@@ -330,7 +335,7 @@ static tn_status run_epilogue(struct cuda_job *job, const struct tn_matmul_args 
 	struct epilogue e = {.c = cuda_address(&args->c),
 			     .bias = args->has_bias ? cuda_address(&args->bias) : 0,
 			     .bias_stride = args->has_bias ? args->bias.strides[0] : 0,
-			     .n_elements = cuda_product(args->c.shape, rank)};
+			     .n_elements = tn_plugin_count(rank, args->c.shape)};
 	void *arguments[] = {&e};
 	for (uint32_t d = 0; d < MAX_BATCH_AXES + 2; d++) {
 		e.length[d] = d < pad ? 1 : (uint64_t)args->c.shape[d - pad];
@@ -376,6 +381,6 @@ tn_status cuda_matmul(void *device, const struct tn_matmul_args *args)
 	if (status)
 		return status;
 	uint64_t bytes = workspace_bytes(device, &p);
-	status = cuda_workspace(&own.call, operation, bytes, &goes_on);
+	status = tn_plugin_workspace(&own.call, operation, bytes, &goes_on);
 	return status || !goes_on ? status : run(&job, &p, bytes);
 }

@@ -32,9 +32,9 @@ struct cuda_buffers {
 
 tn_status cuda_buffers_open(struct cuda_device *device, struct tn_error_info *error)
 {
-	struct cuda_buffers *buffers = cuda_alloc(device->host, sizeof(*buffers));
+	struct cuda_buffers *buffers = tn_plugin_alloc(device->host, sizeof(*buffers));
 	if (!buffers)
-		return cuda_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a table");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a table");
 	device->buffers = buffers;
 	cudaError_t code = device->rt->cudaStreamCreateWithPriority(&buffers->stream,
 								    cudaStreamNonBlocking, 0);
@@ -79,8 +79,8 @@ void cuda_buffers_close(struct cuda_device *device)
 		(void)device->rt->cudaStreamSynchronize(buffers->stream);
 		(void)device->rt->cudaStreamDestroy(buffers->stream);
 	}
-	cuda_free(device->host, buffers->list);
-	cuda_free(device->host, buffers);
+	tn_plugin_free(device->host, buffers->list);
+	tn_plugin_free(device->host, buffers);
 	device->buffers = NULL;
 }
 
@@ -92,12 +92,12 @@ static int reserve(struct cuda_device *device)
 	if (buffers->n < buffers->capacity)
 		return 1;
 	size_t capacity = buffers->capacity ? 2 * buffers->capacity : 64;
-	struct buffer *list = cuda_alloc(device->host, capacity * sizeof(*list));
+	struct buffer *list = tn_plugin_alloc(device->host, capacity * sizeof(*list));
 	if (!list)
 		return 0;
 	if (buffers->n)
 		memcpy(list, buffers->list, buffers->n * sizeof(*list));
-	cuda_free(device->host, buffers->list);
+	tn_plugin_free(device->host, buffers->list);
 	buffers->list = list;
 	buffers->capacity = capacity;
 	return 1;
@@ -126,7 +126,7 @@ static tn_status fail_memory(struct cuda_device *device, const struct tn_alloc_a
 					answer.function);
 	(void)device->rt->cudaGetLastError();
 	(void)device->rt->cudaMemGetInfo(&free_bytes, &total);
-	return cuda_fail(
+	return tn_plugin_fail(
 		args->call.error, TN_OUT_OF_MEMORY, "alloc",
 		"%llu bytes of %s memory are not to be had; the device has %zu of %zu free",
 		(unsigned long long)args->size,
@@ -137,13 +137,13 @@ static tn_status check(const struct tn_alloc_args *args)
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE && args->memory_kind != TN_MEMORY_PINNED)
-		return cuda_fail(error, TN_UNSUPPORTED, "alloc",
-				 "memory of kind %u is not known here", args->memory_kind);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
+				      "memory of kind %u is not known here", args->memory_kind);
 	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
-		return cuda_fail(error, TN_INVALID_ARGUMENT, "alloc",
-				 "%llu bytes aligned to %llu: expected some, and a power of two",
-				 (unsigned long long)args->size,
-				 (unsigned long long)args->alignment);
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, "alloc",
+			"%llu bytes aligned to %llu: expected some, and a power of two",
+			(unsigned long long)args->size, (unsigned long long)args->alignment);
 	return TN_OK;
 }
 
@@ -165,8 +165,8 @@ tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint
 		return fail_memory(own, &taken,
 				   (struct answer){cudaErrorMemoryAllocation, "alloc"});
 	if (!reserve(own))
-		return cuda_fail(taken.call.error, TN_OUT_OF_MEMORY, "alloc",
-				 "no host memory for a table");
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "alloc",
+				      "no host memory for a table");
 	made.kind = taken.memory_kind;
 	struct answer answer = get_memory(own, made.kind, size, &made.memory);
 	if (answer.code != cudaSuccess) {
@@ -209,9 +209,9 @@ tn_status cuda_memory_free(void *device, const struct tn_free_args *args)
 	while (i > 0 && buffers->list[i - 1].address != taken.buffer)
 		i--;
 	if (i == 0)
-		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
-				 "%llu is no buffer of this device",
-				 (unsigned long long)taken.buffer);
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
+				      "%llu is no buffer of this device",
+				      (unsigned long long)taken.buffer);
 	struct answer answer = give_back(own, &buffers->list[i - 1]);
 	buffers->list[i - 1] = buffers->list[--buffers->n];
 	if (answer.code != cudaSuccess)

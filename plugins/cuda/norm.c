@@ -54,24 +54,24 @@ static uint32_t fill_views(struct cuda_norm *norm, const struct cuda_norm_call *
 		&a->x, &a->y, n->extra, a->wants & CUDA_NORM_DX ? &a->dx : NULL,
 		a->wants & CUDA_NORM_DRESIDUAL ? &a->dresidual : NULL};
 	struct tn_operand rest = behind_channels(&a->x);
-	struct cuda_nest nest;
-	cuda_nest_begin(&nest, rest.rank, rest.rank, rest.shape);
+	struct tn_plugin_nest nest;
+	tn_plugin_nest_begin(&nest, rest.rank, rest.rank, rest.shape);
 	for (int k = 0; k < 5; k++) {
 		if (!operands[k])
 			continue;
 		rest = behind_channels(operands[k]);
-		cuda_nest_add(&nest, &rest, 1);
+		tn_plugin_nest_add(&nest, &rest, 1);
 	}
-	cuda_nest_simplify(&nest);
-	cuda_nest_pad(&nest, 1, 0);
-	memcpy(norm->inner, nest.length, nest.rank * sizeof(int64_t));
+	tn_plugin_nest_simplify(&nest);
+	tn_plugin_nest_pad(&nest, 1, 0);
+	memcpy(norm->inner, nest.lengths, nest.rank * sizeof(int64_t));
 	for (uint32_t k = 0, at = 0; k < 5; k++) {
 		if (!operands[k])
 			continue;
 		views[k]->at = cuda_address(operands[k]);
 		views[k]->sample = operands[k]->strides[0];
 		views[k]->channel = operands[k]->strides[1];
-		memcpy(views[k]->inner, nest.view[at++].stride, nest.rank * sizeof(int64_t));
+		memcpy(views[k]->inner, nest.views[at++].strides, nest.rank * sizeof(int64_t));
 	}
 	return nest.rank;
 }
@@ -100,7 +100,7 @@ static void plan(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_
 	memset(norm, 0, sizeof(*norm));
 	norm->n_samples = a->x.shape[0];
 	norm->n_channels = a->x.shape[1];
-	norm->n_inner = (int64_t)cuda_product(&a->x.shape[2], a->x.rank - 2);
+	norm->n_inner = (int64_t)tn_plugin_count(a->x.rank - 2, &a->x.shape[2]);
 	norm->groups = n->kind == CUDA_GROUP_NORM ? a->groups : 1;
 	norm->epsilon = a->epsilon;
 	norm->w = list_of(&a->w, a->has_affine != 0);
@@ -269,7 +269,7 @@ static tn_status enter(void *device, const struct tn_norm_args *args, enum cuda_
 		return status;
 	plan(&norm, &sizes, &n);
 	const uint64_t bytes = needs_chunks(&n) ? sizes.scratch : 0;
-	status = cuda_workspace(&n.args.call, operation, bytes, &goes_on);
+	status = tn_plugin_workspace(&n.args.call, operation, bytes, &goes_on);
 	if (status || !goes_on)
 		return status;
 	if (bytes)

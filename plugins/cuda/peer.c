@@ -62,9 +62,10 @@ static int is_refusal(cudaError_t code)
 
 static void log_detour(const struct exchange *x)
 {
-	cuda_log(x->taker->host, TN_LOG_INFO,
-		 "%s (%d) does not reach %s (%d): copies make a stop on the host",
-		 x->taker->facts.name, x->taker->ordinal, x->giver->facts.name, x->giver->ordinal);
+	tn_plugin_log(x->taker->host, "cuda", TN_LOG_INFO,
+		      "%s (%d) does not reach %s (%d): copies make a stop on the host",
+		      x->taker->facts.name, x->taker->ordinal, x->giver->facts.name,
+		      x->giver->ordinal);
 }
 
 /* Asks, and of more than a dry run opens memory too; a refusal of that is a no.  What was answered for good is
@@ -98,17 +99,17 @@ static tn_status reach(const struct exchange *x, int is_dry)
 {
 	tn_status status = TN_OK;
 	if (x->giver->ordinal >= CUDA_MAX_DEVICES)
-		return cuda_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
-				 "device %d is beyond the %d that are known", x->giver->ordinal,
-				 CUDA_MAX_DEVICES);
+		return tn_plugin_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
+				      "device %d is beyond the %d that are known",
+				      x->giver->ordinal, CUDA_MAX_DEVICES);
 	int can = (x->taker->peers_reached >> x->giver->ordinal & 1) != 0;
 	if (!(x->taker->peers_asked >> x->giver->ordinal & 1))
 		status = ask(x, is_dry, &can);
 	if (status || can)
 		return status;
-	return cuda_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
-			 "device %d does not reach device %d", x->taker->ordinal,
-			 x->giver->ordinal);
+	return tn_plugin_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
+			      "device %d does not reach device %d", x->taker->ordinal,
+			      x->giver->ordinal);
 }
 
 /* ---- The order of both -----------------------------------------------------------------------*/
@@ -210,11 +211,11 @@ static tn_status check_peer(const struct exchange *x)
 	struct tn_error_info *error = x->args.call.error;
 	if (!x->giver || x->giver == x->taker || x->giver->rt != x->taker->rt ||
 	    x->giver->ordinal == x->taker->ordinal)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, "peer_copy",
-				 "the peer is no other device of this instance");
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "peer_copy",
+				      "the peer is no other device of this instance");
 	if (x->giver->loss.status)
-		return cuda_fail(error, TN_UNSUPPORTED, "peer_copy", "the peer is lost: %.400s",
-				 x->giver->loss.text);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "peer_copy",
+				      "the peer is lost: %.400s", x->giver->loss.text);
 	return TN_OK;
 }
 
@@ -224,12 +225,13 @@ static tn_status check_buffers(const struct exchange *x)
 	uint32_t kind = TN_MEMORY_DEVICE, peer_kind = TN_MEMORY_DEVICE;
 	if (!args->size || !cuda_memory_find(x->taker, args->buffer, &kind) ||
 	    !cuda_memory_find(x->giver, args->peer_buffer, &peer_kind))
-		return cuda_fail(args->call.error, TN_INVALID_ARGUMENT, "peer_copy",
-				 "no bytes, or what is no buffer of the device or of its peer");
+		return tn_plugin_fail(
+			args->call.error, TN_INVALID_ARGUMENT, "peer_copy",
+			"no bytes, or what is no buffer of the device or of its peer");
 	if (kind == TN_MEMORY_DEVICE && peer_kind == TN_MEMORY_DEVICE)
 		return TN_OK;
-	return cuda_fail(args->call.error, TN_UNSUPPORTED, "peer_copy",
-			 "of pinned memory there are no copies between peers");
+	return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "peer_copy",
+			      "of pinned memory there are no copies between peers");
 }
 
 static tn_status take(struct cuda_device *device, const struct tn_peer_args *args,
@@ -250,7 +252,7 @@ static tn_status take(struct cuda_device *device, const struct tn_peer_args *arg
 		status = cuda_stream_of(x->giver, &peers, "peer_copy", &x->gives);
 	if (!status)
 		status = reach(x, (own->call.flags & TN_DRY_RUN) != 0);
-	return status ? status : cuda_workspace(&own->call, "peer_copy", 0, goes_on);
+	return status ? status : tn_plugin_workspace(&own->call, "peer_copy", 0, goes_on);
 }
 
 static tn_status peer_copy(void *device, const struct tn_peer_args *args)

@@ -15,9 +15,10 @@
 /* What is absent is said by device_count, which knows whether there is hardware at all. */
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
 {
-	struct cuda_instance *own = cuda_alloc(host, sizeof(*own));
+	struct cuda_instance *own = tn_plugin_alloc(host, sizeof(*own));
 	if (!own)
-		return cuda_fail(error, TN_OUT_OF_MEMORY, "create", "no memory for an instance");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "create",
+				      "no memory for an instance");
 	own->host = host;
 	*instance = own;
 	return TN_OK;
@@ -27,7 +28,7 @@ static void destroy(void *instance)
 {
 	struct cuda_instance *own = instance;
 	cuda_library_close(&own->rt.handle);
-	cuda_free(own->host, own);
+	tn_plugin_free(own->host, own);
 }
 
 static const struct tn_compute_table compute_table = {

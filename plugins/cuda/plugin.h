@@ -32,7 +32,7 @@
 #ifndef CUDA_PLUGIN_H
 #define CUDA_PLUGIN_H
 
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 #include "library.h"
 
@@ -109,11 +109,6 @@ struct cuda_device {
 
 /* Which devices there are, into the instance; done once. */
 void cuda_count(struct cuda_instance *instance);
-
-void *cuda_alloc(const struct tn_host *host, size_t size); /* zeroed; NULL: none left */
-void cuda_free(const struct tn_host *host, void *memory);  /* takes NULL */
-void cuda_log(const struct tn_host *host, int32_t level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 tn_status cuda_map(void *device, const struct tn_map_args *args);
 tn_status cuda_reduce(void *device, const struct tn_reduce_args *args);

@@ -29,20 +29,21 @@ static tn_status check_settings(const struct tn_pool2d_args *args, const char *o
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->kind != TN_POOL_MAX && args->kind != TN_POOL_AVERAGE)
-		return cuda_fail(error, TN_UNSUPPORTED, operation, "kind %u is not known",
-				 args->kind);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "kind %u is not known",
+				      args->kind);
 	if (args->has_index > 1 || args->count_padding > 1)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
-				 "has_index %u, count_padding %u: expected 0 or 1", args->has_index,
-				 args->count_padding);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+				      "has_index %u, count_padding %u: expected 0 or 1",
+				      args->has_index, args->count_padding);
 	for (int i = 0; i < 4; i++) {
 		int64_t kernel = args->kernel[i % 2], stride = args->stride[i % 2];
 		int64_t padding = args->padding[i];
 		if (kernel < 1 || stride < 1 || padding < 0 || padding > kernel / 2)
-			return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
-					 "kernel %lld, stride %lld, padding %lld: expected at "
-					 "least 1, 1, and 0 to kernel / 2",
-					 (long long)kernel, (long long)stride, (long long)padding);
+			return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+					      "kernel %lld, stride %lld, padding %lld: expected at "
+					      "least 1, 1, and 0 to kernel / 2",
+					      (long long)kernel, (long long)stride,
+					      (long long)padding);
 	}
 	return TN_OK;
 }
@@ -58,26 +59,28 @@ static tn_status check_size(const struct tn_pool2d_args *args, const char *opera
 		too_many = pixels[i] > INT32_MAX - BLOCK || args->kernel[i] > INT32_MAX / 4 ||
 			   args->stride[i] > INT32_MAX / 4 || x[H + i] > INT32_MAX / 4;
 	if (too_many || (x[C] + lanes - 1) / lanes > MOST_ROWS)
-		return cuda_fail(args->call.error, TN_UNSUPPORTED, operation,
-				 "more pixels or channels than its kernel counts");
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
+				      "more pixels or channels than its kernel counts");
 	return TN_OK;
 }
 
 static tn_status check_index(const struct tn_pool2d_args *args, const char *operation,
-			     enum cuda_role role)
+			     enum tn_plugin_role role)
 {
 	const struct tn_call *call = &args->call;
-	tn_status status = cuda_check_operand(call, operation, "index", 0, &args->index, role);
+	tn_status status = tn_plugin_check_operand(call, operation, "index", 0, &args->index,
+						   CUDA_STORAGE, role);
 	if (!status && args->index.dtype != TN_I32)
-		status = cuda_fail(call->error, TN_DTYPE, operation,
-				   "index: expected i32, found dtype %d", (int)args->index.dtype);
+		status = tn_plugin_fail(call->error, TN_DTYPE, operation,
+					"index: expected i32, found dtype %d",
+					(int)args->index.dtype);
 	if (!status)
-		status = cuda_check_shape(call, operation, "index", 0, &args->index, 4,
-					  args->y.shape);
+		status = tn_plugin_check_shape(call, operation, "index", 0, &args->index, 4,
+					       args->y.shape);
 	if (!status && args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		status = cuda_fail(call->error, TN_SHAPE, operation,
-				   "x: a plane of %lld x %lld is more than i32 numbers",
-				   (long long)args->x.shape[H], (long long)args->x.shape[W]);
+		status = tn_plugin_fail(call->error, TN_SHAPE, operation,
+					"x: a plane of %lld x %lld is more than i32 numbers",
+					(long long)args->x.shape[H], (long long)args->x.shape[W]);
 	return status;
 }
 
@@ -86,10 +89,10 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 	const struct tn_call *call = &args->call;
 	int64_t shape[4];
 	tn_status status = cuda_check_image(call, operation, "x", &args->x, args->x.dtype,
-					    is_forward ? CUDA_READS : CUDA_WRITES);
+					    is_forward ? TN_PLUGIN_READS : TN_PLUGIN_WRITES);
 	if (!status)
 		status = cuda_check_image(call, operation, "y", &args->y, args->x.dtype,
-					  is_forward ? CUDA_WRITES : CUDA_READS);
+					  is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
 	if (!status)
 		status = check_settings(args, operation);
 	if (status)
@@ -100,12 +103,13 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 		shape[P + i] = cuda_windows(args->x.shape[H + i], padding, args->kernel[i],
 					    args->stride[i]);
 	}
-	status = cuda_check_shape(call, operation, "y", 0, &args->y, 4, shape);
+	status = tn_plugin_check_shape(call, operation, "y", 0, &args->y, 4, shape);
 	if (!status && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
-		status = cuda_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				   "has_index: the gradient of a maximum needs its index");
+		status = tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
+					"has_index: the gradient of a maximum needs its index");
 	if (!status && args->kind == TN_POOL_MAX && args->has_index)
-		status = check_index(args, operation, is_forward ? CUDA_WRITES : CUDA_READS);
+		status = check_index(args, operation,
+				     is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
 	return status ? status : check_size(args, operation);
 }
 
@@ -177,7 +181,7 @@ tn_status cuda_pool2d_forward(void *device, const struct tn_pool2d_args *args)
 	if (!status)
 		status = check(&own, operation, 1);
 	if (!status)
-		status = cuda_workspace(&own.call, operation, 0, &goes_on);
+		status = tn_plugin_workspace(&own.call, operation, 0, &goes_on);
 	return status || !goes_on ? status : run(&job, &own, 1);
 }
 
@@ -192,6 +196,6 @@ tn_status cuda_pool2d_backward(void *device, const struct tn_pool2d_args *args)
 	if (!status)
 		status = check(&own, operation, 0);
 	if (!status)
-		status = cuda_workspace(&own.call, operation, 0, &goes_on);
+		status = tn_plugin_workspace(&own.call, operation, 0, &goes_on);
 	return status || !goes_on ? status : run(&job, &own, 0);
 }

@@ -32,7 +32,8 @@ int cuda_ranges_are_asked(const struct tn_host *host)
 	if (!path || !*path)
 		return 0;
 	if (!HAS_NVTX)
-		cuda_log(host, TN_LOG_NOTICE, "built without NVTX: %s is told nothing", path);
+		tn_plugin_log(host, "cuda", TN_LOG_NOTICE, "built without NVTX: %s is told nothing",
+			      path);
 	return HAS_NVTX;
 }
 

@@ -18,91 +18,12 @@
 
 static const char operation[] = "reduce";
 
-/* ---- Checks ----------------------------------------------------------------------------------*/
-
-static tn_status check_operands(const struct tn_reduce_args *args, const char *name,
-				const struct tn_operand *operands, uint32_t n, uint32_t rank)
-{
-	const struct tn_call *call = &args->call;
-	enum cuda_role role = operands == args->outputs ? CUDA_WRITES : CUDA_READS;
-	if (n && !operands)
-		return cuda_fail(call->error, TN_INVALID_ARGUMENT, operation, "no %ss were given",
-				 name);
-	for (uint32_t k = 0; k < n; k++) {
-		tn_status status = cuda_check_operand(call, operation, name, k, &operands[k], role);
-		if (!status && cuda_kind(operands[k].dtype) == CUDA_COMPLEX)
-			status = cuda_fail(call->error, TN_UNSUPPORTED, operation,
-					   "%s %u: programs do not read or write complex numbers",
-					   name, k);
-		if (!status)
-			status = cuda_check_shape(call, operation, name, k, &operands[k], rank,
-						  args->inputs[0].shape);
-		if (status)
-			return status;
-	}
-	return TN_OK;
-}
-
-static tn_status check_values(const struct tn_reduce_args *args)
-{
-	struct tn_error_info *error = args->call.error;
-	if (args->n_values < 1 || args->n_values > CUDA_MAX_VALUES ||
-	    args->prologue->n_outputs != args->n_values)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
-				 "%u values of a prologue with %u outputs", args->n_values,
-				 args->prologue->n_outputs);
-	for (uint32_t v = 0; v < args->n_values; v++)
-		if (args->combiners[v] < TN_REDUCE_SUM || args->combiners[v] > TN_REDUCE_ARGMIN)
-			return cuda_fail(error, TN_UNSUPPORTED, operation,
-					 "value %u: combiner %u is not known", v,
-					 args->combiners[v]);
-	if (args->epilogue && args->epilogue->n_inputs < args->n_values)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
-				 "the epilogue has %u inputs, there are %u values",
-				 args->epilogue->n_inputs, args->n_values);
-	if (args->prologue->n_inputs == 0 || !args->inputs)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
-				 "no inputs: they give the reduced axes");
-	if (args->n_reduced > args->inputs[0].rank)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, operation,
-				 "%u reduced axes, the inputs have %u", args->n_reduced,
-				 args->inputs[0].rank);
-	return TN_OK;
-}
-
-static tn_status check(const struct tn_reduce_args *args)
-{
-	const struct tn_call *call = &args->call;
-	tn_status status = cuda_check_program(call, operation, args->prologue);
-	if (!status && args->epilogue)
-		status = cuda_check_program(call, operation, args->epilogue);
-	if (!status)
-		status = check_values(args);
-	if (status)
-		return status;
-	uint32_t rank = args->inputs[0].rank, kept = rank - args->n_reduced;
-	status = check_operands(args, "input", args->inputs, args->prologue->n_inputs, rank);
-	if (!status)
-		status = check_operands(args, "epilogue input", args->epilogue_inputs,
-					cuda_reduce_more_inputs(args), kept);
-	if (!status)
-		status = check_operands(args, "output", args->outputs, cuda_reduce_outputs(args),
-					kept);
-	if (!status)
-		status = cuda_check_scalars(call, operation, args->scalars,
-					    args->prologue->n_scalars);
-	if (!status && args->epilogue)
-		status = cuda_check_scalars(call, operation, args->epilogue_scalars,
-					    args->epilogue->n_scalars);
-	return status;
-}
-
 /* ---- The nest --------------------------------------------------------------------------------*/
 
 static int asks_for(const struct tn_reduce_args *args, uint16_t op)
 {
-	return cuda_program_uses(args->prologue, op) ||
-	       (args->epilogue && cuda_program_uses(args->epilogue, op));
+	return tn_plugin_program_has(args->prologue, op) ||
+	       (args->epilogue && tn_plugin_program_has(args->epilogue, op));
 }
 
 static int has_place_combiner(const struct tn_reduce_args *args)
@@ -118,22 +39,22 @@ static uint64_t magnitude(int64_t stride)
 	return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
-static void swap_axes(struct cuda_nest *nest, uint32_t a, uint32_t b)
+static void swap_axes(struct tn_plugin_nest *nest, uint32_t a, uint32_t b)
 {
-	int64_t length = nest->length[a];
-	nest->length[a] = nest->length[b];
-	nest->length[b] = length;
+	int64_t length = nest->lengths[a];
+	nest->lengths[a] = nest->lengths[b];
+	nest->lengths[b] = length;
 	for (uint32_t k = 0; k < nest->n_views; k++) {
-		int64_t *stride = nest->view[k].stride, kept = stride[a];
+		int64_t *stride = nest->views[k].strides, kept = stride[a];
 		stride[a] = stride[b];
 		stride[b] = kept;
 	}
 }
 
 /* The axes from first to end in the order in which they lie in the first input, the densest last. */
-static void sort_axes(struct cuda_nest *nest, uint32_t first, uint32_t end)
+static void sort_axes(struct tn_plugin_nest *nest, uint32_t first, uint32_t end)
 {
-	const int64_t *stride = nest->view[0].stride;
+	const int64_t *stride = nest->views[0].strides;
 	for (uint32_t i = first + 1; i < end; i++)
 		for (uint32_t d = i; d > first && magnitude(stride[d - 1]) < magnitude(stride[d]);
 		     d--)
@@ -151,27 +72,29 @@ static uint32_t rank_class(uint32_t rank)
 
 static void fill_nest(struct cuda_reduction *r, const struct tn_reduce_args *args)
 {
-	struct cuda_nest *nest = &r->nest;
+	struct tn_plugin_nest *nest = &r->nest;
 	uint32_t rank = args->inputs[0].rank, kept = rank - args->n_reduced;
-	cuda_nest_begin(nest, rank, kept, args->inputs[0].shape);
+	tn_plugin_nest_begin(nest, rank, kept, args->inputs[0].shape);
 	for (uint32_t k = 0; k < args->prologue->n_inputs; k++)
-		cuda_nest_add(nest, &args->inputs[k], 0);
-	for (uint32_t k = 0; k < cuda_reduce_more_inputs(args); k++)
-		cuda_nest_add(nest, &args->epilogue_inputs[k], 1);
-	for (uint32_t j = 0; j < cuda_reduce_outputs(args); j++)
-		cuda_nest_add(nest, &args->outputs[j], 1);
+		tn_plugin_nest_add(nest, &args->inputs[k], 0);
+	for (uint32_t k = 0; k < tn_plugin_reduce_epilogue_inputs(args); k++)
+		tn_plugin_nest_add(nest, &args->epilogue_inputs[k], 1);
+	for (uint32_t j = 0; j < tn_plugin_reduce_outputs(args); j++)
+		tn_plugin_nest_add(nest, &args->outputs[j], 1);
 	if (asks_for(args, TN_OP_INDEX) || asks_for(args, TN_OP_ELEMENT)) {
 		r->first_axis = kept == 0;
 		r->n_named = rank;
-		cuda_nest_pad(nest, kept ? kept : 1, args->n_reduced ? args->n_reduced : 1);
+		(void)tn_plugin_nest_pad(nest, 1, 1);
 		return;
 	}
-	cuda_nest_simplify(nest);
+	tn_plugin_nest_simplify(nest);
 	sort_axes(nest, 0, nest->n_kept);
 	if (!has_place_combiner(args))
 		sort_axes(nest, nest->n_kept, nest->rank);
-	cuda_nest_simplify(nest);
-	cuda_nest_pad(nest, rank_class(nest->n_kept), rank_class(nest->rank - nest->n_kept));
+	tn_plugin_nest_simplify(nest);
+	if (!tn_plugin_nest_pad(nest, rank_class(nest->n_kept),
+				rank_class(nest->rank - nest->n_kept)))
+		(void)tn_plugin_nest_pad(nest, 1, 1);
 }
 
 /* ---- The plan --------------------------------------------------------------------------------*/
@@ -182,61 +105,62 @@ static uint64_t shortest(const struct cuda_reduction *r, uint32_t first, uint32_
 	uint64_t least = UINT64_MAX;
 	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++)
 		for (uint32_t d = first; d < end; d++) {
-			uint64_t stride = magnitude(r->nest.view[k].stride[d]);
-			if (r->nest.length[d] > 1 && stride && stride < least)
+			uint64_t stride = magnitude(r->nest.views[k].strides[d]);
+			if (r->nest.lengths[d] > 1 && stride && stride < least)
 				least = stride;
 		}
 	return least;
 }
 
-static int is_aligned(const struct cuda_nest *nest, const struct cuda_view *view, uint32_t n)
+static int is_aligned(const struct tn_plugin_nest *nest, const struct tn_plugin_view *view,
+		      uint32_t n)
 {
 	uint32_t last = nest->rank - 1;
-	if (view->stride[last] != 1 || view->address % (n * tn_dtype_size(view->dtype)))
+	if (view->strides[last] != 1 || cuda_view_address(view) % (n * tn_dtype_size(view->dtype)))
 		return 0;
 	for (uint32_t d = 0; d < last; d++)
-		if (view->stride[d] % n && nest->length[d] > 1)
+		if (view->strides[d] % n && nest->lengths[d] > 1)
 			return 0;
 	return 1;
 }
 
 static uint32_t choose_vector(const struct cuda_reduction *r)
 {
-	const struct cuda_nest *nest = &r->nest;
+	const struct tn_plugin_nest *nest = &r->nest;
 	uint32_t last = nest->rank - 1, vector = 8, n_aligned = 0;
-	uint64_t before = cuda_product(nest->length + nest->n_kept, last - nest->n_kept);
+	uint64_t before = tn_plugin_count(last - nest->n_kept, nest->lengths + nest->n_kept);
 	if (!r->is_rows)
 		return 1;
 	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++) {
-		uint32_t fits = (uint32_t)(16 / tn_dtype_size(nest->view[k].dtype));
-		if (nest->view[k].stride[last] == 1 && fits < vector)
+		uint32_t fits = (uint32_t)(16 / tn_dtype_size(nest->views[k].dtype));
+		if (nest->views[k].strides[last] == 1 && fits < vector)
 			vector = fits;
 	}
-	while (before > 1 && nest->length[last] % vector)
+	while (before > 1 && nest->lengths[last] % vector)
 		vector /= 2;
 	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++)
-		n_aligned += (uint32_t)is_aligned(nest, &nest->view[k], vector);
-	return n_aligned && nest->length[last] >= vector ? vector : 1;
+		n_aligned += (uint32_t)is_aligned(nest, &nest->views[k], vector);
+	return n_aligned && nest->lengths[last] >= vector ? vector : 1;
 }
 
 /* The last axis from here on counts groups of `vector` elements. */
 static void group(struct cuda_reduction *r)
 {
-	struct cuda_nest *nest = &r->nest;
+	struct tn_plugin_nest *nest = &r->nest;
 	uint32_t last = nest->rank - 1;
 	r->vector = choose_vector(r);
-	r->n_last = nest->length[last];
-	r->n_elements = cuda_product(nest->length + nest->n_kept, nest->rank - nest->n_kept);
+	r->n_last = nest->lengths[last];
+	r->n_elements = tn_plugin_count(nest->rank - nest->n_kept, nest->lengths + nest->n_kept);
 	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++) {
-		struct cuda_view *view = &nest->view[k];
-		r->step[k] = view->stride[last];
+		struct tn_plugin_view *view = &nest->views[k];
+		r->step[k] = view->strides[last];
 		r->walk[k] = r->step[k] == 0                     ? CUDA_CONSTANT
 			     : is_aligned(nest, view, r->vector) ? CUDA_DENSE
 								 : CUDA_STEPS;
-		view->stride[last] *= r->vector;
+		view->strides[last] *= r->vector;
 	}
 	r->has_tail = r->n_last % r->vector != 0;
-	nest->length[last] = (r->n_last + r->vector - 1) / r->vector;
+	nest->lengths[last] = (r->n_last + r->vector - 1) / r->vector;
 }
 
 static uint32_t power_of_two(uint64_t least, uint32_t most)
@@ -287,15 +211,16 @@ static void plan(struct cuda_reduction *r, const struct cuda_device *device,
 	memset(r, 0, offsetof(struct cuda_reduction, nest));
 	r->args = args;
 	fill_nest(r, args);
-	r->is_wide = cuda_nest_is_wide(&r->nest);
+	r->is_wide = tn_plugin_nest_is_wide(&r->nest);
 	r->is_rows = shortest(r, r->nest.n_kept, r->nest.rank) <= shortest(r, 0, r->nest.n_kept);
 	group(r);
-	r->n_kept = cuda_product(r->nest.length, r->nest.n_kept);
-	r->n_groups = cuda_product(r->nest.length + r->nest.n_kept, r->nest.rank - r->nest.n_kept);
+	r->n_kept = tn_plugin_count(r->nest.n_kept, r->nest.lengths);
+	r->n_groups =
+		tn_plugin_count(r->nest.rank - r->nest.n_kept, r->nest.lengths + r->nest.n_kept);
 	choose_lanes(r, device->processors);
 	choose_chunks(r, device->processors);
 	for (uint32_t v = 0; v < args->n_values; v++)
-		r->value[v] = cuda_output_dtype(args->prologue, v);
+		r->value[v] = tn_plugin_output_dtype(args->prologue, v);
 }
 
 /* ---- The entry -------------------------------------------------------------------------------*/
@@ -303,7 +228,7 @@ static void plan(struct cuda_reduction *r, const struct cuda_device *device,
 static tn_status get(struct cuda_job *job, const struct cuda_reduction *r,
 		     struct cuda_kernel **kernel)
 {
-	struct cuda_text *key = cuda_key_begin(job->device, operation);
+	struct tn_plugin_text *key = cuda_key_begin(job->device, operation);
 	uint64_t walks = 0, combiners = 0;
 	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++)
 		walks = walks << 2 | (uint64_t)r->walk[k];
@@ -341,9 +266,9 @@ static tn_status launch(struct cuda_job *job, const struct cuda_reduction *r,
 	words.n = 0;
 	cuda_reduce_words(&words, r);
 	if (blocks > INT32_MAX)
-		return cuda_fail(job->call->error, TN_UNSUPPORTED, operation,
-				 "%llu results are more than one launch takes",
-				 (unsigned long long)r->n_kept);
+		return tn_plugin_fail(job->call->error, TN_UNSUPPORTED, operation,
+				      "%llu results are more than one launch takes",
+				      (unsigned long long)r->n_kept);
 	const struct cuda_grid grid = {
 		.x = (uint32_t)blocks,
 		.y = r->stage == CUDA_PART ? (uint32_t)r->n_chunks : 1,
@@ -389,13 +314,14 @@ tn_status cuda_reduce(void *device, const struct tn_reduce_args *args)
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, operation);
 	if (!status)
-		status = check(&own);
+		status =
+			tn_plugin_check_reduce(job.device->host, &own, CUDA_STORAGE, CUDA_COMPUTES);
 	if (status)
 		return status;
 	plan(&r, device, &own);
 	uint64_t bytes =
 		r.n_chunks > 1 ? CUDA_ACCUMULATOR * r.n_kept * r.n_chunks * own.n_values : 0;
-	status = cuda_workspace(&own.call, operation, bytes, &goes_on);
+	status = tn_plugin_workspace(&own.call, operation, bytes, &goes_on);
 	if (status || !goes_on)
 		return status;
 	if (r.n_chunks > 1) {

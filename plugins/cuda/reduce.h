@@ -34,7 +34,7 @@ struct cuda_reduction {
 	tn_dtype value[CUDA_MAX_VALUES]; /* of the prologue's outputs */
 	enum cuda_walk walk[TN_PROGRAM_MAX_INPUTS];
 	int64_t step[TN_PROGRAM_MAX_INPUTS];
-	struct cuda_nest nest; /* last: it is not cleared */
+	struct tn_plugin_nest nest; /* last: it is not cleared */
 };
 
 static inline int cuda_is_place(uint32_t combiner)
@@ -42,18 +42,8 @@ static inline int cuda_is_place(uint32_t combiner)
 	return combiner == TN_REDUCE_ARGMAX || combiner == TN_REDUCE_ARGMIN;
 }
 
-static inline uint32_t cuda_reduce_outputs(const struct tn_reduce_args *args)
-{
-	return args->epilogue ? args->epilogue->n_outputs : args->n_values;
-}
-
-static inline uint32_t cuda_reduce_more_inputs(const struct tn_reduce_args *args)
-{
-	return args->epilogue ? args->epilogue->n_inputs - args->n_values : 0;
-}
-
 void cuda_reduce_words(struct cuda_words *words, const struct cuda_reduction *r);
 /* `argument` is the reduction. */
-void cuda_reduce_print(struct cuda_text *text, const void *argument);
+void cuda_reduce_print(struct tn_plugin_text *text, const void *argument);
 
 #endif

@@ -56,7 +56,7 @@ static const char *result_type(const struct cuda_reduction *r, uint32_t v)
 	return is_floating(r->value[v]) && !place ? cuda_value_type(r->value[v]) : "cu_i64";
 }
 
-static void print_types(struct cuda_text *text, const struct cuda_reduction *r)
+static void print_types(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
 	static const char *const format[] = {[TN_REDUCE_SUM] = "cu_acc_sum<%s>",
 					     [TN_REDUCE_PRODUCT] = "cu_acc_product<%s>",
@@ -68,173 +68,179 @@ static void print_types(struct cuda_text *text, const struct cuda_reduction *r)
 	for (uint32_t v = 0; v < r->args->n_values; v++) {
 		(void)snprintf(type, sizeof(type), format[r->args->combiners[v]],
 			       accumulated(r, v));
-		cuda_text_format(text, "typedef %s acc%u_type;\n", type, v);
+		tn_plugin_text_format(text, "typedef %s acc%u_type;\n", type, v);
 	}
 }
 
 /* The words once for each value, its number in place of every '#'. */
-static void print_each(struct cuda_text *text, const struct cuda_reduction *r, const char *words)
+static void print_each(struct tn_plugin_text *text, const struct cuda_reduction *r,
+		       const char *words)
 {
 	for (uint32_t v = 0; v < r->args->n_values; v++) {
 		const char digit = (char)('0' + v);
 		for (const char *at = words; *at; at++)
-			cuda_text_append(text, *at == '#' ? &digit : at, 1);
+			tn_plugin_text_append(text, *at == '#' ? &digit : at, 1);
 	}
 }
 
 /* ---- Indices ---------------------------------------------------------------------------------*/
 
 /* c<first> to c<end-1> of element number `number` of those axes. */
-static void print_indices(struct cuda_text *text, const struct cuda_reduction *r,
+static void print_indices(struct tn_plugin_text *text, const struct cuda_reduction *r,
 			  const char *number, uint32_t first, uint32_t end)
 {
 	char rest[32];
 	(void)snprintf(rest, sizeof(rest), "rest%u", first);
-	cuda_text_format(text, "\tnumber %s = %s;\n", rest, number);
+	tn_plugin_text_format(text, "\tnumber %s = %s;\n", rest, number);
 	for (uint32_t d = end; d-- > first + 1;)
 		cuda_print_division(text, rest, d, r->is_wide);
-	cuda_text_format(text, "\tconst number c%u = %s;\n", first, rest);
+	tn_plugin_text_format(text, "\tconst number c%u = %s;\n", first, rest);
 }
 
-static void print_sum(struct cuda_text *text, uint32_t view, uint32_t first, uint32_t end)
+static void print_sum(struct tn_plugin_text *text, uint32_t view, uint32_t first, uint32_t end)
 {
 	for (uint32_t d = first; d < end; d++)
-		cuda_text_format(text, " + (place)c%u * (place)g.t%u_%u", d, view, d);
+		tn_plugin_text_format(text, " + (place)c%u * (place)g.t%u_%u", d, view, d);
 }
 
-static void print_kept(struct cuda_text *text, const struct cuda_reduction *r)
+static void print_kept(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
-	cuda_text_format(text, "\tconst number k = (number)blockIdx.x * LX + lx;\n"
-			       "\tconst bool is_result = k < (number)g.n0;\n"
-			       "\tconst number kept = is_result ? k : 0;\n");
+	tn_plugin_text_format(text, "\tconst number k = (number)blockIdx.x * LX + lx;\n"
+				    "\tconst bool is_result = k < (number)g.n0;\n"
+				    "\tconst number kept = is_result ? k : 0;\n");
 	print_indices(text, r, "kept", 0, r->nest.n_kept);
 }
 
 /* ---- The prologue ----------------------------------------------------------------------------*/
 
-static void print_load(struct cuda_text *text, const struct cuda_reduction *r, uint32_t k)
+static void print_load(struct tn_plugin_text *text, const struct cuda_reduction *r, uint32_t k)
 {
-	const char *type = cuda_memory_type(r->nest.view[k].dtype);
+	const char *type = cuda_memory_type(r->nest.views[k].dtype);
 	uint32_t last = r->nest.rank - 1;
-	cuda_text_format(text, "\tconst %s *from%u = base%u", type, k, k);
+	tn_plugin_text_format(text, "\tconst %s *from%u = base%u", type, k, k);
 	print_sum(text, k, r->nest.n_kept, last);
 	if (r->walk[k] != CUDA_CONSTANT)
-		cuda_text_format(text, " + (place)c%u * (place)g.t%u_%u", last, k, last);
-	cuda_text_format(text, ";\n\t%s x%u[V] = {};\n", type, k);
+		tn_plugin_text_format(text, " + (place)c%u * (place)g.t%u_%u", last, k, last);
+	tn_plugin_text_format(text, ";\n\t%s x%u[V] = {};\n", type, k);
 	if (r->walk[k] == CUDA_CONSTANT) {
-		cuda_text_format(text, "\tx%u[0] = *from%u;\n", k, k);
+		tn_plugin_text_format(text, "\tx%u[0] = *from%u;\n", k, k);
 		return;
 	}
 	if (r->walk[k] == CUDA_DENSE)
-		cuda_text_format(text, "\t%scu_load(x%u, from%u);\n",
-				 r->has_tail ? "if (left >= V) " : "", k, k);
+		tn_plugin_text_format(text, "\t%scu_load(x%u, from%u);\n",
+				      r->has_tail ? "if (left >= V) " : "", k, k);
 	if (r->walk[k] == CUDA_DENSE && !r->has_tail)
 		return;
-	cuda_text_format(text,
-			 "\t%s{\n#pragma unroll\n"
-			 "\t\tfor (int lane = 0; lane < V; lane++)\n"
-			 "\t\t\t%sx%u[lane] = from%u[lane * (place)g.step%u];\n\t}\n",
-			 r->walk[k] == CUDA_DENSE ? "else " : "",
-			 r->has_tail ? "if (lane < left) " : "", k, k, k);
+	tn_plugin_text_format(text,
+			      "\t%s{\n#pragma unroll\n"
+			      "\t\tfor (int lane = 0; lane < V; lane++)\n"
+			      "\t\t\t%sx%u[lane] = from%u[lane * (place)g.step%u];\n\t}\n",
+			      r->walk[k] == CUDA_DENSE ? "else " : "",
+			      r->has_tail ? "if (lane < left) " : "", k, k, k);
 }
 
-static void print_lane(struct cuda_text *text, const struct cuda_reduction *r)
+static void print_lane(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
 	const struct tn_program *prologue = r->args->prologue;
 	uint32_t last = r->nest.rank - 1;
-	cuda_text_add(text, "#pragma unroll\n\tfor (int lane = 0; lane < V; lane++) {\n");
+	tn_plugin_text_add(text, "#pragma unroll\n\tfor (int lane = 0; lane < V; lane++) {\n");
 	if (r->has_tail)
-		cuda_text_add(text, "\tif (lane >= left)\n\t\tbreak;\n");
-	cuda_text_add(text, "\tconst cu_i64 at = (cu_i64)r * V + lane;\n"
-			    "\tconst cu_i64 p_element = (cu_i64)kept * (cu_i64)g.n5 + at;\n");
+		tn_plugin_text_add(text, "\tif (lane >= left)\n\t\tbreak;\n");
+	tn_plugin_text_add(text, "\tconst cu_i64 at = (cu_i64)r * V + lane;\n"
+				 "\tconst cu_i64 p_element = (cu_i64)kept * (cu_i64)g.n5 + at;\n");
 	for (uint32_t d = 0; d < r->n_named; d++) {
 		uint32_t axis = d + r->first_axis;
-		cuda_text_format(text, "\tconst cu_i64 p_i%u = (cu_i64)c%u%s;\n", d, axis,
-				 axis == last ? " * V + lane" : "");
+		tn_plugin_text_format(text, "\tconst cu_i64 p_i%u = (cu_i64)c%u%s;\n", d, axis,
+				      axis == last ? " * V + lane" : "");
 	}
 	for (uint32_t k = 0; k < prologue->n_inputs; k++) {
-		tn_dtype dtype = cuda_source_dtype(prologue, TN_OP_INPUT, k);
+		tn_dtype dtype = tn_plugin_source_dtype(prologue, TN_OP_INPUT, k);
 		if (dtype)
-			cuda_text_format(text, "\tconst %s p_in%u = cu_convert<%s>(x%u[%s]);\n",
-					 cuda_value_type(dtype), k, cuda_value_type(dtype), k,
-					 r->walk[k] == CUDA_CONSTANT ? "0" : "lane");
+			tn_plugin_text_format(text,
+					      "\tconst %s p_in%u = cu_convert<%s>(x%u[%s]);\n",
+					      cuda_value_type(dtype), k, cuda_value_type(dtype), k,
+					      r->walk[k] == CUDA_CONSTANT ? "0" : "lane");
 	}
-	cuda_print_program(text, prologue, "p_");
+	tn_plugin_text_print(text, &cuda_dialect, prologue, "p_");
 	for (uint32_t v = 0; v < r->args->n_values; v++)
-		cuda_text_format(text, "\tacc%u.add((%s)p_out%u, at);\n", v, accumulated(r, v), v);
-	cuda_text_add(text, "\t}\n");
+		tn_plugin_text_format(text, "\tacc%u.add((%s)p_out%u, at);\n", v, accumulated(r, v),
+				      v);
+	tn_plugin_text_add(text, "\t}\n");
 }
 
 /* Where each input begins for a result. */
-static void print_bases(struct cuda_text *text, const struct cuda_reduction *r)
+static void print_bases(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
 	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++) {
-		const char *type = cuda_memory_type(r->nest.view[k].dtype);
-		if (!cuda_source_dtype(r->args->prologue, TN_OP_INPUT, k))
+		const char *type = cuda_memory_type(r->nest.views[k].dtype);
+		if (!tn_plugin_source_dtype(r->args->prologue, TN_OP_INPUT, k))
 			continue;
-		cuda_text_format(text, "\tconst %s *base%u = (const %s *)g.p%u", type, k, type, k);
+		tn_plugin_text_format(text, "\tconst %s *base%u = (const %s *)g.p%u", type, k, type,
+				      k);
 		print_sum(text, k, 0, r->nest.n_kept);
-		cuda_text_add(text, ";\n");
+		tn_plugin_text_add(text, ";\n");
 	}
 }
 
-static void print_elements(struct cuda_text *text, const struct cuda_reduction *r)
+static void print_elements(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
 	const struct tn_program *prologue = r->args->prologue;
 	print_bases(text, r);
 	cuda_print_scalars(text, prologue, r->args->scalars, "p_", 0);
-	cuda_text_format(text, "\tconst number begin = (number)blockIdx.y * (number)g.n3;\n"
-			       "\tnumber end = begin + (number)g.n3;\n"
-			       "\tend = end < (number)g.n1 ? end : (number)g.n1;\n"
-			       "\tcu_u32 steps = 0;\n"
-			       "\tfor (number r = begin + ly; is_result && r < end; r += LY) {\n");
+	tn_plugin_text_format(text,
+			      "\tconst number begin = (number)blockIdx.y * (number)g.n3;\n"
+			      "\tnumber end = begin + (number)g.n3;\n"
+			      "\tend = end < (number)g.n1 ? end : (number)g.n1;\n"
+			      "\tcu_u32 steps = 0;\n"
+			      "\tfor (number r = begin + ly; is_result && r < end; r += LY) {\n");
 	print_indices(text, r, "r", r->nest.n_kept, r->nest.rank);
 	if (r->has_tail)
-		cuda_text_format(text, "\tconst number left = (number)g.n4 - c%u * V;\n",
-				 r->nest.rank - 1);
+		tn_plugin_text_format(text, "\tconst number left = (number)g.n4 - c%u * V;\n",
+				      r->nest.rank - 1);
 	for (uint32_t k = 0; k < prologue->n_inputs; k++)
-		if (cuda_source_dtype(prologue, TN_OP_INPUT, k))
+		if (tn_plugin_source_dtype(prologue, TN_OP_INPUT, k))
 			print_load(text, r, k);
 	print_lane(text, r);
-	cuda_text_format(text, "\tif (++steps %% %d == 0) {\n", FOLD);
+	tn_plugin_text_format(text, "\tif (++steps %% %d == 0) {\n", FOLD);
 	print_each(text, r, "\t\tacc#.fold();\n");
-	cuda_text_add(text, "\t}\n\t}\n");
+	tn_plugin_text_add(text, "\t}\n\t}\n");
 	print_each(text, r, "\tacc#.fold();\n");
 }
 
 /* ---- The epilogue ----------------------------------------------------------------------------*/
 
-static void print_store(struct cuda_text *text, const struct cuda_reduction *r, uint32_t view,
+static void print_store(struct tn_plugin_text *text, const struct cuda_reduction *r, uint32_t view,
 			const char *value)
 {
-	const char *type = cuda_memory_type(r->nest.view[view].dtype);
-	cuda_text_format(text, "\t*((%s *)g.p%u", type, view);
+	const char *type = cuda_memory_type(r->nest.views[view].dtype);
+	tn_plugin_text_format(text, "\t*((%s *)g.p%u", type, view);
 	print_sum(text, view, 0, r->nest.n_kept);
-	cuda_text_format(text, ") = cu_convert<%s>(%s);\n", type, value);
+	tn_plugin_text_format(text, ") = cu_convert<%s>(%s);\n", type, value);
 }
 
-static void print_epilogue_input(struct cuda_text *text, const struct cuda_reduction *r, uint32_t k)
+static void print_epilogue_input(struct tn_plugin_text *text, const struct cuda_reduction *r,
+				 uint32_t k)
 {
-	tn_dtype dtype = cuda_source_dtype(r->args->epilogue, TN_OP_INPUT, k);
+	tn_dtype dtype = tn_plugin_source_dtype(r->args->epilogue, TN_OP_INPUT, k);
 	uint32_t view = r->args->prologue->n_inputs + k - r->args->n_values;
 	if (!dtype)
 		return;
-	cuda_text_format(text, "\tconst %s e_in%u = cu_convert<%s>(", cuda_value_type(dtype), k,
-			 cuda_value_type(dtype));
+	tn_plugin_text_format(text, "\tconst %s e_in%u = cu_convert<%s>(", cuda_value_type(dtype),
+			      k, cuda_value_type(dtype));
 	if (k < r->args->n_values) {
-		cuda_text_format(text, "(%s)acc%u.result());\n", result_type(r, k), k);
+		tn_plugin_text_format(text, "(%s)acc%u.result());\n", result_type(r, k), k);
 		return;
 	}
-	cuda_text_format(text, "*((const %s *)g.p%u", cuda_memory_type(r->nest.view[view].dtype),
-			 view);
+	tn_plugin_text_format(text, "*((const %s *)g.p%u",
+			      cuda_memory_type(r->nest.views[view].dtype), view);
 	print_sum(text, view, 0, r->nest.n_kept);
-	cuda_text_add(text, "));\n");
+	tn_plugin_text_add(text, "));\n");
 }
 
-static void print_epilogue(struct cuda_text *text, const struct cuda_reduction *r)
+static void print_epilogue(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
 	const struct tn_program *epilogue = r->args->epilogue;
-	uint32_t first = r->args->prologue->n_inputs + cuda_reduce_more_inputs(r->args);
+	uint32_t first = r->args->prologue->n_inputs + tn_plugin_reduce_epilogue_inputs(r->args);
 	char value[64];
 	if (!epilogue) {
 		for (uint32_t v = 0; v < r->args->n_values; v++) {
@@ -244,15 +250,15 @@ static void print_epilogue(struct cuda_text *text, const struct cuda_reduction *
 		}
 		return;
 	}
-	cuda_text_add(text, "\tconst cu_i64 e_element = (cu_i64)k;\n");
+	tn_plugin_text_add(text, "\tconst cu_i64 e_element = (cu_i64)k;\n");
 	for (uint32_t d = 0; d < r->n_named && d + r->first_axis < r->nest.n_kept; d++)
-		cuda_text_format(text, "\tconst cu_i64 e_i%u = (cu_i64)c%u;\n", d,
-				 d + r->first_axis);
+		tn_plugin_text_format(text, "\tconst cu_i64 e_i%u = (cu_i64)c%u;\n", d,
+				      d + r->first_axis);
 	cuda_print_scalars(text, epilogue, r->args->epilogue_scalars, "e_",
 			   r->args->prologue->n_scalars);
 	for (uint32_t k = 0; k < epilogue->n_inputs; k++)
 		print_epilogue_input(text, r, k);
-	cuda_print_program(text, epilogue, "e_");
+	tn_plugin_text_print(text, &cuda_dialect, epilogue, "e_");
 	for (uint32_t j = 0; j < epilogue->n_outputs; j++) {
 		(void)snprintf(value, sizeof(value), "e_out%u", j);
 		print_store(text, r, first + j, value);
@@ -261,19 +267,20 @@ static void print_epilogue(struct cuda_text *text, const struct cuda_reduction *
 
 /* ---- The kernel ------------------------------------------------------------------------------*/
 
-static void print_joins(struct cuda_text *text, const struct cuda_reduction *r)
+static void print_joins(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
-	cuda_text_add(text, "\tfor (number r = ly; is_result && r < (number)g.n2; r += LY) {\n");
+	tn_plugin_text_add(text,
+			   "\tfor (number r = ly; is_result && r < (number)g.n2; r += LY) {\n");
 	print_each(text, r, "\tacc#.join(((const acc#_type *)g.w#)[(cu_u64)k * g.n2 + r]);\n");
-	cuda_text_add(text, "\t}\n");
+	tn_plugin_text_add(text, "\t}\n");
 }
 
-static void print_body(struct cuda_text *text, const struct cuda_reduction *r)
+static void print_body(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
 	if (r->ly > 1)
 		print_each(text, r, "\t__shared__ acc#_type shared#[LX * LY];\n");
-	cuda_text_add(text,
-		      r->is_rows ? "\tconst int ly = threadIdx.x % LY, lx = threadIdx.x / LY;\n"
+	tn_plugin_text_add(
+		text, r->is_rows ? "\tconst int ly = threadIdx.x % LY, lx = threadIdx.x / LY;\n"
 				 : "\tconst int lx = threadIdx.x % LX, ly = threadIdx.x / LX;\n");
 	print_kept(text, r);
 	print_each(text, r, "\tacc#_type acc#;\n");
@@ -283,33 +290,34 @@ static void print_body(struct cuda_text *text, const struct cuda_reduction *r)
 	else
 		print_elements(text, r);
 	for (uint32_t v = 0; v < r->args->n_values && r->ly > 1; v++)
-		cuda_text_format(text, "\tcu_join_%s<LX, LY>(acc%u, shared%u, lx, ly);\n",
-				 r->is_rows ? "rows" : "columns", v, v);
-	cuda_text_add(text, "\tif (ly != 0 || !is_result)\n\t\treturn;\n");
+		tn_plugin_text_format(text, "\tcu_join_%s<LX, LY>(acc%u, shared%u, lx, ly);\n",
+				      r->is_rows ? "rows" : "columns", v, v);
+	tn_plugin_text_add(text, "\tif (ly != 0 || !is_result)\n\t\treturn;\n");
 	if (r->stage == CUDA_PART)
 		for (uint32_t v = 0; v < r->args->n_values; v++)
-			cuda_text_format(text,
-					 "\t((acc%u_type *)g.w%u)[(cu_u64)k * g.n2 + blockIdx.y] "
-					 "= acc%u;\n",
-					 v, v, v);
+			tn_plugin_text_format(
+				text,
+				"\t((acc%u_type *)g.w%u)[(cu_u64)k * g.n2 + blockIdx.y] "
+				"= acc%u;\n",
+				v, v, v);
 	else
 		print_epilogue(text, r);
 }
 
-void cuda_reduce_print(struct cuda_text *text, const void *argument)
+void cuda_reduce_print(struct tn_plugin_text *text, const void *argument)
 {
 	const struct cuda_reduction *r = argument;
 	struct cuda_words words = {.text = text};
 	cuda_print_number_types(text, r->is_wide);
-	cuda_text_format(text, "#define V %u\n#define LX %u\n#define LY %u\n", r->vector, r->lx,
-			 r->ly);
+	tn_plugin_text_format(text, "#define V %u\n#define LX %u\n#define LY %u\n", r->vector,
+			      r->lx, r->ly);
 	print_types(text, r);
-	cuda_text_add(text, "struct geometry {\n");
+	tn_plugin_text_add(text, "struct geometry {\n");
 	cuda_reduce_words(&words, r);
-	cuda_text_format(text,
-			 "};\nextern \"C\" __global__ void __launch_bounds__(%d)\n"
-			 "run(const geometry g)\n{\n",
-			 CUDA_REDUCE_BLOCK);
+	tn_plugin_text_format(text,
+			      "};\nextern \"C\" __global__ void __launch_bounds__(%d)\n"
+			      "run(const geometry g)\n{\n",
+			      CUDA_REDUCE_BLOCK);
 	print_body(text, r);
-	cuda_text_add(text, "}\n");
+	tn_plugin_text_add(text, "}\n");
 }

@@ -30,7 +30,7 @@ static struct cuda_sensors *sensors_of(struct cuda_device *device)
 	char text[256];
 	if (device->sensors)
 		return device->sensors;
-	struct cuda_sensors *sensors = cuda_alloc(device->host, sizeof(*sensors));
+	struct cuda_sensors *sensors = tn_plugin_alloc(device->host, sizeof(*sensors));
 	if (!sensors)
 		return NULL;
 	device->sensors = sensors;
@@ -54,7 +54,7 @@ void cuda_report_close(struct cuda_device *device)
 		(void)sensors->nvml.nvmlShutdown();
 		cuda_library_close(&sensors->nvml.handle);
 	}
-	cuda_free(device->host, sensors);
+	tn_plugin_free(device->host, sensors);
 	device->sensors = NULL;
 }
 

@@ -40,10 +40,10 @@ struct kind {
 /* 0: there is none. */
 static tn_dtype accumulator_of(tn_dtype dtype)
 {
-	const unsigned kind = cuda_kind(dtype);
-	if (!(kind & CUDA_REAL))
+	const unsigned kind = tn_plugin_dtype_kind(dtype);
+	if (!(kind & TN_PLUGIN_KIND_REAL))
 		return 0;
-	if (kind == CUDA_FLOATING)
+	if (kind == TN_PLUGIN_KIND_FLOATING)
 		return dtype == TN_F64 ? TN_F64 : TN_F32;
 	return dtype == TN_U64 ? TN_U64 : TN_I64;
 }
@@ -54,20 +54,20 @@ static tn_status check_kind(const struct tn_scan_args *args)
 	const tn_dtype input = args->input.dtype, output = args->output.dtype;
 	const tn_dtype accumulator = accumulator_of(input);
 	if (args->combiner < TN_REDUCE_SUM || args->combiner > TN_REDUCE_MIN)
-		return cuda_fail(error, TN_UNSUPPORTED, "scan", "combiner %u is not known",
-				 args->combiner);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan", "combiner %u is not known",
+				      args->combiner);
 	if (!accumulator || args->accumulator != accumulator)
-		return cuda_fail(error, TN_UNSUPPORTED, "scan",
-				 "accumulator: expected dtype %d for dtype %d, found %d",
-				 (int)accumulator, (int)input, (int)args->accumulator);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan",
+				      "accumulator: expected dtype %d for dtype %d, found %d",
+				      (int)accumulator, (int)input, (int)args->accumulator);
 	if (output != accumulator && output != input)
-		return cuda_fail(error, TN_UNSUPPORTED, "scan",
-				 "output: expected dtype %d or %d, found %d", (int)accumulator,
-				 (int)input, (int)output);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan",
+				      "output: expected dtype %d or %d, found %d", (int)accumulator,
+				      (int)input, (int)output);
 	if (args->reverse > 1 || args->exclusive > 1)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, "scan",
-				 "reverse, exclusive: expected 0 or 1, found %u, %u", args->reverse,
-				 args->exclusive);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "scan",
+				      "reverse, exclusive: expected 0 or 1, found %u, %u",
+				      args->reverse, args->exclusive);
 	return TN_OK;
 }
 
@@ -75,17 +75,19 @@ static tn_status check(const struct tn_scan_args *args)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *input = &args->input;
-	tn_status status = cuda_check_operand(call, "scan", "input", 0, input, CUDA_READS);
+	tn_status status = tn_plugin_check_operand(call, "scan", "input", 0, input, CUDA_STORAGE,
+						   TN_PLUGIN_READS);
 	if (!status)
-		status = cuda_check_operand(call, "scan", "output", 0, &args->output, CUDA_WRITES);
+		status = tn_plugin_check_operand(call, "scan", "output", 0, &args->output,
+						 CUDA_STORAGE, TN_PLUGIN_WRITES);
 	if (!status)
 		status = check_kind(args);
 	if (!status && args->axis >= input->rank)
-		status = cuda_fail(call->error, TN_SHAPE, "scan", "axis %u of rank %u", args->axis,
-				   input->rank);
+		status = tn_plugin_fail(call->error, TN_SHAPE, "scan", "axis %u of rank %u",
+					args->axis, input->rank);
 	return status ? status
-		      : cuda_check_shape(call, "scan", "output", 0, &args->output, input->rank,
-					 input->shape);
+		      : tn_plugin_check_shape(call, "scan", "output", 0, &args->output, input->rank,
+					      input->shape);
 }
 
 /* ---- Plan ------------------------------------------------------------------------------------*/
@@ -96,7 +98,7 @@ static uint64_t extreme(tn_dtype dtype, int is_largest)
 	const unsigned width = 8 * (unsigned)tn_dtype_size(dtype);
 	if (dtype == TN_BOOL)
 		return (uint64_t)is_largest;
-	if (cuda_kind(dtype) == CUDA_UNSIGNED)
+	if (tn_plugin_dtype_kind(dtype) == TN_PLUGIN_KIND_UNSIGNED)
 		return is_largest ? UINT64_MAX >> (64 - width) : 0;
 	return is_largest ? UINT64_MAX >> (65 - width) : ~(UINT64_MAX >> (65 - width));
 }
@@ -132,23 +134,23 @@ static void plan(struct scan *s, struct kind *kind, const struct tn_scan_args *a
 {
 	const struct tn_operand input = cuda_without_axis(&args->input, args->axis);
 	const struct tn_operand output = cuda_without_axis(&args->output, args->axis);
-	struct cuda_nest nest;
-	cuda_nest_begin(&nest, input.rank, input.rank, input.shape);
-	(void)cuda_nest_add(&nest, &input, 0);
-	(void)cuda_nest_add(&nest, &output, 0);
-	cuda_nest_simplify(&nest);
-	cuda_nest_pad(&nest, 1, 0);
+	struct tn_plugin_nest nest;
+	tn_plugin_nest_begin(&nest, input.rank, input.rank, input.shape);
+	(void)tn_plugin_nest_add(&nest, &input, 0);
+	(void)tn_plugin_nest_add(&nest, &output, 0);
+	tn_plugin_nest_simplify(&nest);
+	tn_plugin_nest_pad(&nest, 1, 0);
 	memset(s, 0, sizeof(*s));
-	s->n_lines = cuda_product(nest.length, nest.rank);
+	s->n_lines = tn_plugin_count(nest.rank, nest.lengths);
 	s->n = (uint64_t)args->input.shape[args->axis];
-	s->from = nest.view[0].address;
-	s->to = nest.view[1].address;
+	s->from = cuda_view_address(&nest.views[0]);
+	s->to = cuda_view_address(&nest.views[1]);
 	s->from_step = args->input.strides[args->axis];
 	s->to_step = args->output.strides[args->axis];
 	for (uint32_t d = 0; d < nest.rank; d++)
-		s->length[d] = (uint64_t)nest.length[d];
-	memcpy(s->from_stride, nest.view[0].stride, sizeof(s->from_stride));
-	memcpy(s->to_stride, nest.view[1].stride, sizeof(s->to_stride));
+		s->length[d] = (uint64_t)nest.lengths[d];
+	memcpy(s->from_stride, nest.views[0].strides, sizeof(s->from_stride));
+	memcpy(s->to_stride, nest.views[1].strides, sizeof(s->to_stride));
 	s->nothing = nothing(args);
 	s->rank = nest.rank;
 	s->combiner = args->combiner;
@@ -239,7 +241,7 @@ static tn_status scan(void *device, const struct tn_scan_args *args)
 	plan(&s, &kind, &own);
 	const uint64_t bytes =
 		s.n_parts > 1 ? s.n_lines * s.n_parts * tn_dtype_size(own.accumulator) : 0;
-	status = cuda_workspace(&own.call, "scan", bytes, &goes_on);
+	status = tn_plugin_workspace(&own.call, "scan", bytes, &goes_on);
 	return status || !goes_on ? status : run(&job, &s, &kind);
 }
 

@@ -34,18 +34,19 @@ static tn_status check(const struct tn_softmax_args *args, const char *operation
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *model = &args->y;
 	for (uint32_t k = 0; k < v->n; k++) {
-		tn_status status = cuda_check_real(
-			call, operation, v->name[k], v->operand[k], model->dtype,
-			k + 1 == v->n ? CUDA_WRITES : CUDA_READS, model->rank, model->shape);
+		tn_status status =
+			cuda_check_real(call, operation, v->name[k], v->operand[k], model->dtype,
+					k + 1 == v->n ? TN_PLUGIN_WRITES : TN_PLUGIN_READS,
+					model->rank, model->shape);
 		if (status)
 			return status;
 	}
 	if (args->axis >= model->rank)
-		return cuda_fail(call->error, TN_SHAPE, operation, "axis %u of rank %u", args->axis,
-				 model->rank);
+		return tn_plugin_fail(call->error, TN_SHAPE, operation, "axis %u of rank %u",
+				      args->axis, model->rank);
 	if (args->logarithm > 1)
-		return cuda_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				 "logarithm is %u, expected 0 or 1", args->logarithm);
+		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				      "logarithm is %u, expected 0 or 1", args->logarithm);
 	return TN_OK;
 }
 
@@ -62,37 +63,38 @@ static struct tn_operand move_axis(const struct tn_operand *operand, uint32_t ax
 	return moved;
 }
 
-static void plan(struct cuda_nest *nest, const struct tn_softmax_args *args, const struct views *v)
+static void plan(struct tn_plugin_nest *nest, const struct tn_softmax_args *args,
+		 const struct views *v)
 {
 	struct tn_operand moved = move_axis(&args->y, args->axis);
-	cuda_nest_begin(nest, moved.rank, moved.rank - 1, moved.shape);
+	tn_plugin_nest_begin(nest, moved.rank, moved.rank - 1, moved.shape);
 	for (uint32_t k = 0; k < v->n; k++) {
 		moved = move_axis(v->operand[k], args->axis);
-		cuda_nest_add(nest, &moved, 0);
+		tn_plugin_nest_add(nest, &moved, 0);
 	}
-	cuda_nest_simplify(nest);
-	cuda_nest_pad(nest, 1, 1);
+	tn_plugin_nest_simplify(nest);
+	tn_plugin_nest_pad(nest, 1, 1);
 }
 
-static void fill_lines(struct lines *lines, const struct cuda_nest *nest)
+static void fill_lines(struct lines *lines, const struct tn_plugin_nest *nest)
 {
 	const uint32_t last = nest->rank - 1;
 	memset(lines, 0, sizeof(*lines));
-	lines->n_lines = cuda_product(nest->length, last);
-	lines->n = nest->length[last];
+	lines->n_lines = tn_plugin_count(last, nest->lengths);
+	lines->n = nest->lengths[last];
 	for (uint32_t d = 0; d < last; d++)
-		lines->length[d] = (uint64_t)nest->length[d];
+		lines->length[d] = (uint64_t)nest->lengths[d];
 	for (uint32_t k = 0; k < nest->n_views; k++) {
-		lines->at[k] = nest->view[k].address;
-		lines->step[k] = nest->view[k].stride[last];
-		memcpy(lines->stride[k], nest->view[k].stride, last * sizeof(int64_t));
+		lines->at[k] = cuda_view_address(&nest->views[k]);
+		lines->step[k] = nest->views[k].strides[last];
+		memcpy(lines->stride[k], nest->views[k].strides, last * sizeof(int64_t));
 	}
 }
 
 static tn_status run(struct cuda_job *job, const struct tn_softmax_args *args,
 		     const struct views *v)
 {
-	struct cuda_nest nest;
+	struct tn_plugin_nest nest;
 	struct cuda_kernel *kernel;
 	struct lines lines;
 	void *arguments[] = {&lines};
@@ -101,7 +103,7 @@ static tn_status run(struct cuda_job *job, const struct tn_softmax_args *args,
 	lines.is_logarithm = args->logarithm != 0;
 	lines.adds = (args->call.flags & TN_ACCUMULATE) != 0;
 	const uint32_t last = nest.rank - 1;
-	const int64_t *stride = nest.view[0].stride;
+	const int64_t *stride = nest.views[0].strides;
 	const struct cuda_team team =
 		cuda_team_of(lines.n, stride[last] != 1 && stride[last - 1] == 1);
 	const struct cuda_define defines[] = {{"DTYPE", args->y.dtype},
@@ -123,7 +125,7 @@ static tn_status go_on(struct cuda_job *job, const struct tn_softmax_args *args,
 	int goes_on = 0;
 	tn_status status = check(args, job->operation, v);
 	if (!status)
-		status = cuda_workspace(&args->call, job->operation, 0, &goes_on);
+		status = tn_plugin_workspace(&args->call, job->operation, 0, &goes_on);
 	return status || !goes_on ? status : run(job, args, v);
 }
 

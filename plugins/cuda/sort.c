@@ -40,32 +40,34 @@ static tn_status check_flags(const struct tn_sort_args *args)
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->descending > 1 || args->has_values > 1 || args->has_indices > 1)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, "sort",
-				 "descending, has_values, has_indices: expected 0 or 1, found %u, "
-				 "%u, %u",
-				 args->descending, args->has_values, args->has_indices);
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, "sort",
+			"descending, has_values, has_indices: expected 0 or 1, found %u, "
+			"%u, %u",
+			args->descending, args->has_values, args->has_indices);
 	if (!args->has_values && !args->has_indices)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, "sort",
-				 "neither values nor indices are wanted");
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "sort",
+				      "neither values nor indices are wanted");
 	return TN_OK;
 }
 
 static tn_status check_input(const struct tn_sort_args *args)
 {
 	const struct tn_operand *input = &args->input;
-	tn_status status = cuda_check_operand(&args->call, "sort", "input", 0, input, CUDA_READS);
+	tn_status status = tn_plugin_check_operand(&args->call, "sort", "input", 0, input,
+						   CUDA_STORAGE, TN_PLUGIN_READS);
 	if (status)
 		return status;
-	if (!(cuda_kind(input->dtype) & CUDA_REAL))
-		return cuda_fail(args->call.error, TN_UNSUPPORTED, "sort", "dtype %d has no order",
-				 (int)input->dtype);
+	if (!(tn_plugin_dtype_kind(input->dtype) & TN_PLUGIN_KIND_REAL))
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "sort",
+				      "dtype %d has no order", (int)input->dtype);
 	if (args->axis >= input->rank)
-		return cuda_fail(args->call.error, TN_SHAPE, "sort", "axis %u of rank %u",
-				 args->axis, input->rank);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, "sort", "axis %u of rank %u",
+				      args->axis, input->rank);
 	if (input->shape[args->axis] > INT32_MAX)
-		return cuda_fail(args->call.error, TN_UNSUPPORTED, "sort",
-				 "lines of %lld elements: at most %d are sorted here",
-				 (long long)input->shape[args->axis], INT32_MAX);
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "sort",
+				      "lines of %lld elements: at most %d are sorted here",
+				      (long long)input->shape[args->axis], INT32_MAX);
 	return TN_OK;
 }
 
@@ -75,19 +77,20 @@ static tn_status check_output(const struct tn_sort_args *args, const char *name,
 {
 	const struct tn_operand *input = &args->input;
 	int64_t shape[TN_MAX_RANK];
-	tn_status status = cuda_check_operand(&args->call, "sort", name, 0, output, CUDA_WRITES);
+	tn_status status = tn_plugin_check_operand(&args->call, "sort", name, 0, output,
+						   CUDA_STORAGE, TN_PLUGIN_WRITES);
 	if (status)
 		return status;
 	if (output->dtype != dtype)
-		return cuda_fail(args->call.error, TN_DTYPE, "sort",
-				 "%s: expected dtype %d, found %d", name, (int)dtype,
-				 (int)output->dtype);
+		return tn_plugin_fail(args->call.error, TN_DTYPE, "sort",
+				      "%s: expected dtype %d, found %d", name, (int)dtype,
+				      (int)output->dtype);
 	memcpy(shape, input->shape, sizeof(shape));
 	if (!k && output->rank == input->rank)
 		k = output->shape[args->axis];
 	if (k && k <= shape[args->axis])
 		shape[args->axis] = k;
-	return cuda_check_shape(&args->call, "sort", name, 0, output, input->rank, shape);
+	return tn_plugin_check_shape(&args->call, "sort", name, 0, output, input->rank, shape);
 }
 
 static tn_status check(const struct tn_sort_args *args)
@@ -117,37 +120,39 @@ static void rule(struct sorting *s, const struct tn_sort_args *args)
 		[TN_F64] = UINT64_C(0x7ff0000000000000),
 	};
 	const tn_dtype dtype = args->input.dtype;
-	const int is_floating = cuda_kind(dtype) == CUDA_FLOATING;
-	const int is_signed = (cuda_kind(dtype) & (CUDA_SIGNED | CUDA_FLOATING)) != 0;
+	const int is_floating = tn_plugin_dtype_kind(dtype) == TN_PLUGIN_KIND_FLOATING;
+	const int is_signed = (tn_plugin_dtype_kind(dtype) &
+			       (TN_PLUGIN_KIND_SIGNED | TN_PLUGIN_KIND_FLOATING)) != 0;
 	s->infinity = is_floating ? infinities[dtype] : 0;
 	s->sign = is_signed ? UINT64_C(1) << (8 * tn_dtype_size(dtype) - 1) : 0;
 	s->inverse = args->descending ? UINT64_MAX : 0;
 }
 
-static void add_view(struct cuda_nest *nest, const struct tn_operand *operand, uint32_t axis)
+static void add_view(struct tn_plugin_nest *nest, const struct tn_operand *operand, uint32_t axis)
 {
 	const struct tn_operand rest = cuda_without_axis(operand, axis);
-	(void)cuda_nest_add(nest, &rest, 0);
+	(void)tn_plugin_nest_add(nest, &rest, 0);
 }
 
 /* Where lines begin, and how far apart their elements are. */
-static void place(struct sorting *s, const struct tn_sort_args *args, const struct cuda_nest *nest)
+static void place(struct sorting *s, const struct tn_sort_args *args,
+		  const struct tn_plugin_nest *nest)
 {
 	const uint32_t axis = args->axis;
 	uint32_t k = 0;
 	for (uint32_t d = 0; d < nest->rank; d++)
-		s->length[d] = (uint64_t)nest->length[d];
-	memcpy(s->from_stride, nest->view[k].stride, sizeof(s->from_stride));
-	s->from = nest->view[k++].address;
+		s->length[d] = (uint64_t)nest->lengths[d];
+	memcpy(s->from_stride, nest->views[k].strides, sizeof(s->from_stride));
+	s->from = cuda_view_address(&nest->views[k++]);
 	s->from_step = args->input.strides[axis];
 	if (args->has_values) {
-		memcpy(s->values_stride, nest->view[k].stride, sizeof(s->values_stride));
-		s->values = nest->view[k++].address;
+		memcpy(s->values_stride, nest->views[k].strides, sizeof(s->values_stride));
+		s->values = cuda_view_address(&nest->views[k++]);
 		s->values_step = args->values.strides[axis];
 	}
 	if (args->has_indices) {
-		memcpy(s->indices_stride, nest->view[k].stride, sizeof(s->indices_stride));
-		s->indices = nest->view[k].address;
+		memcpy(s->indices_stride, nest->views[k].strides, sizeof(s->indices_stride));
+		s->indices = cuda_view_address(&nest->views[k]);
 		s->indices_step = args->indices.strides[axis];
 	}
 }
@@ -156,17 +161,17 @@ static void plan(struct sorting *s, const struct tn_sort_args *args)
 {
 	const uint32_t axis = args->axis;
 	const struct tn_operand rest = cuda_without_axis(&args->input, axis);
-	struct cuda_nest nest;
-	cuda_nest_begin(&nest, rest.rank, rest.rank, rest.shape);
+	struct tn_plugin_nest nest;
+	tn_plugin_nest_begin(&nest, rest.rank, rest.rank, rest.shape);
 	add_view(&nest, &args->input, axis);
 	if (args->has_values)
 		add_view(&nest, &args->values, axis);
 	if (args->has_indices)
 		add_view(&nest, &args->indices, axis);
-	cuda_nest_simplify(&nest);
-	cuda_nest_pad(&nest, 1, 0);
+	tn_plugin_nest_simplify(&nest);
+	tn_plugin_nest_pad(&nest, 1, 0);
 	memset(s, 0, sizeof(*s));
-	s->n_lines = cuda_product(nest.length, nest.rank);
+	s->n_lines = tn_plugin_count(nest.rank, nest.lengths);
 	s->n = (uint64_t)args->input.shape[axis];
 	s->n_kept = (uint64_t)(args->has_values ? args->values : args->indices).shape[axis];
 	place(s, args, &nest);
@@ -315,7 +320,7 @@ static tn_status sort(void *device, const struct tn_sort_args *args)
 	plan(&s, &own);
 	if (s.n > TILE)
 		bytes = divide(&s, key_size, 0);
-	status = cuda_workspace(&own.call, "sort", bytes, &goes_on);
+	status = tn_plugin_workspace(&own.call, "sort", bytes, &goes_on);
 	if (status || !goes_on)
 		return status;
 	if (s.n <= TILE)

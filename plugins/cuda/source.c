@@ -38,7 +38,7 @@ static void unload(struct cuda_device *device, struct cuda_source *source)
 {
 	if (source->library && !device->loss.status)
 		(void)device->rt->cudaLibraryUnload(source->library);
-	cuda_free(device->host, source->sizes);
+	tn_plugin_free(device->host, source->sizes);
 	source->library = NULL;
 	source->sizes = NULL;
 }
@@ -47,7 +47,7 @@ static void destroy(struct cuda_device *device, struct cuda_source *source)
 {
 	cuda_stream_forget(device, source->name);
 	unload(device, source);
-	cuda_free(device->host, source);
+	tn_plugin_free(device->host, source);
 }
 
 void cuda_sources_close(struct cuda_device *device)
@@ -87,10 +87,10 @@ static tn_status find_parameters(struct cuda_job *job, struct cuda_source *sourc
 	if (code != cudaErrorInvalidValue)
 		return fail_load(job, code, "cudaFuncGetParamInfo");
 	(void)rt->cudaGetLastError();
-	source->sizes = cuda_alloc(job->device->host, (n + 1) * sizeof(*source->sizes));
+	source->sizes = tn_plugin_alloc(job->device->host, (n + 1) * sizeof(*source->sizes));
 	if (!source->sizes)
-		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
-				 "no memory for a kernel");
+		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				      "no memory for a kernel");
 	source->n_parameters = n;
 	for (size_t i = 0; i < n; i++) {
 		code = rt->cudaFuncGetParamInfo(function, i, &offset, &source->sizes[i]);
@@ -146,10 +146,11 @@ static tn_status load(struct cuda_job *job, struct cuda_source *source, const vo
 	code = rt->cudaLibraryGetKernel(&source->handle, source->library, name);
 	if (code == cudaErrorSymbolNotFound) {
 		(void)rt->cudaGetLastError();
-		return cuda_fail(job->call->error, TN_NOT_FOUND, job->operation,
-				 "the source has no kernel %s: it has to be declared extern \"C\" "
-				 "__global__",
-				 name);
+		return tn_plugin_fail(
+			job->call->error, TN_NOT_FOUND, job->operation,
+			"the source has no kernel %s: it has to be declared extern \"C\" "
+			"__global__",
+			name);
 	}
 	if (code != cudaSuccess)
 		return fail_load(job, code, "cudaLibraryGetKernel");
@@ -158,7 +159,7 @@ static tn_status load(struct cuda_job *job, struct cuda_source *source, const vo
 }
 
 static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
-		      struct cuda_text *log, struct cuda_source **made)
+		      struct tn_plugin_text *log, struct cuda_source **made)
 {
 	struct cuda_device *device = job->device;
 	char file[80];
@@ -170,12 +171,12 @@ static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
 	int is_kept = 0;
 	snprintf(file, sizeof(file), "%.70s.cu", args->name);
 	tn_status status = cuda_kernel_foreign(job, &unit, 0, &is_kept, &binary);
-	struct cuda_source *source = status ? NULL : cuda_alloc(device->host, sizeof(*source));
+	struct cuda_source *source = status ? NULL : tn_plugin_alloc(device->host, sizeof(*source));
 	if (status)
 		return status;
 	if (!source)
-		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
-				 "no memory for a kernel");
+		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				      "no memory for a kernel");
 	snprintf(source->name, sizeof(source->name), "%s", args->name);
 	status = load(job, source, binary, args->name);
 	if (status == TN_BACKEND_FAILURE && is_kept) { /* what is on disk does not load */
@@ -192,7 +193,7 @@ static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
 }
 
 /* What the caller's room takes of the compiler's words. */
-static void give_log(const struct cuda_text *log, struct tn_compile_log *to)
+static void give_log(const struct tn_plugin_text *log, struct tn_compile_log *to)
 {
 	size_t length = log->length;
 	if (!to || !TN_HAS_FIELD(struct tn_compile_log, to, length))
@@ -212,23 +213,23 @@ static tn_status compile(void *device, const struct tn_compile_args *args, void 
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "compile");
 	struct cuda_device *own = device;
 	struct tn_compile_args taken;
-	struct cuda_text log = {.host = own->host};
+	struct tn_plugin_text log = {.host = own->host};
 	struct cuda_source *made = NULL;
 	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "compile");
 	if (status)
 		return status;
 	if (!taken.format || !taken.source || !taken.name)
-		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "compile",
-				 "format, source and name are needed");
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "compile",
+				      "format, source and name are needed");
 	if (strcmp(taken.format, FORMAT) != 0)
-		return cuda_fail(taken.call.error, TN_UNSUPPORTED, "compile",
-				 "the language %.40s is not known here: expected " FORMAT,
-				 taken.format);
+		return tn_plugin_fail(taken.call.error, TN_UNSUPPORTED, "compile",
+				      "the language %.40s is not known here: expected " FORMAT,
+				      taken.format);
 	struct cuda_job job = {
 		.device = own, .call = &taken.call, .operation = "compile", .stream = own->streams};
 	status = make(&job, &taken, &log, &made);
 	give_log(&log, taken.log);
-	cuda_text_free(&log);
+	tn_plugin_text_free(&log);
 	if (status)
 		return status;
 	made->next = own->sources;
@@ -244,23 +245,23 @@ static tn_status check_arguments(const struct tn_launch_args *args,
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->n_arguments != source->n_parameters)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, source->name,
-				 "%u arguments, the kernel has %zu", args->n_arguments,
-				 source->n_parameters);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, source->name,
+				      "%u arguments, the kernel has %zu", args->n_arguments,
+				      source->n_parameters);
 	if (args->n_arguments && !args->arguments)
-		return cuda_fail(error, TN_INVALID_ARGUMENT, source->name,
-				 "%u arguments, but no list of them", args->n_arguments);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, source->name,
+				      "%u arguments, but no list of them", args->n_arguments);
 	for (uint32_t i = 0; i < args->n_arguments; i++) {
 		const struct tn_launch_argument *argument = &args->arguments[i];
 		size_t size = argument->is_buffer ? sizeof(void *) : argument->size;
 		if (size != source->sizes[i])
-			return cuda_fail(error, TN_INVALID_ARGUMENT, source->name,
-					 "argument %u has %zu bytes%s, the kernel takes %zu", i,
-					 size, argument->is_buffer ? " (an address)" : "",
-					 source->sizes[i]);
+			return tn_plugin_fail(error, TN_INVALID_ARGUMENT, source->name,
+					      "argument %u has %zu bytes%s, the kernel takes %zu",
+					      i, size, argument->is_buffer ? " (an address)" : "",
+					      source->sizes[i]);
 		if (!argument->is_buffer && !argument->value)
-			return cuda_fail(error, TN_INVALID_ARGUMENT, source->name,
-					 "argument %u has no value", i);
+			return tn_plugin_fail(error, TN_INVALID_ARGUMENT, source->name,
+					      "argument %u has no value", i);
 	}
 	return TN_OK;
 }
@@ -269,9 +270,9 @@ static tn_status check_axis(const struct tn_launch_args *args, const char *name,
 			    int axis, uint32_t length, int most)
 {
 	if (length == 0 || length > (uint32_t)most)
-		return cuda_fail(args->call.error, TN_INVALID_ARGUMENT, name,
-				 "%u %s along axis %d, the device has 1 to %d", length, what, axis,
-				 most);
+		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, name,
+				      "%u %s along axis %d, the device has 1 to %d", length, what,
+				      axis, most);
 	return TN_OK;
 }
 
@@ -288,9 +289,9 @@ static tn_status check_grid(const struct tn_launch_args *args, const struct cuda
 		threads *= args->block[axis];
 	}
 	if (!status && threads > source->most_threads)
-		return cuda_fail(args->call.error, TN_INVALID_ARGUMENT, source->name,
-				 "blocks of %llu threads, the kernel runs with at most %u",
-				 (unsigned long long)threads, source->most_threads);
+		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, source->name,
+				      "blocks of %llu threads, the kernel runs with at most %u",
+				      (unsigned long long)threads, source->most_threads);
 	return status;
 }
 
@@ -307,10 +308,11 @@ static tn_status check_shared(struct cuda_device *device, const struct tn_launch
 		&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device->ordinal);
 	if (code == cudaSuccess &&
 	    (uint64_t)args->shared_bytes + source->own_shared > (uint32_t)most)
-		return cuda_fail(args->call.error, TN_INVALID_ARGUMENT, source->name,
-				 "%u bytes of shared memory and %u of the kernel's own, a block "
-				 "has at most %d",
-				 args->shared_bytes, source->own_shared, most);
+		return tn_plugin_fail(
+			args->call.error, TN_INVALID_ARGUMENT, source->name,
+			"%u bytes of shared memory and %u of the kernel's own, a block "
+			"has at most %d",
+			args->shared_bytes, source->own_shared, most);
 	if (code == cudaSuccess)
 		code = rt->cudaFuncSetAttribute(source->handle,
 						cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -337,7 +339,7 @@ static int fill_parameters(const struct cuda_device *device, const struct tn_lau
 	p->addresses = p->few_addresses;
 	p->pointers = p->few_pointers;
 	if (n > FEW) {
-		p->addresses = cuda_alloc(device->host, n * 2 * sizeof(*p->addresses));
+		p->addresses = tn_plugin_alloc(device->host, n * 2 * sizeof(*p->addresses));
 		p->pointers = (void **)(p->addresses + n);
 	}
 	for (uint32_t i = 0; p->addresses && i < n; i++) {
@@ -355,8 +357,8 @@ static tn_status start(struct cuda_job *job, const struct tn_launch_args *args,
 	struct cuda_device *device = job->device;
 	struct parameters p;
 	if (!fill_parameters(device, args, &p))
-		return cuda_fail(job->call->error, TN_OUT_OF_MEMORY, source->name,
-				 "no memory for %u arguments", args->n_arguments);
+		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, source->name,
+				      "no memory for %u arguments", args->n_arguments);
 	const dim3 blocks = {args->grid[0], args->grid[1], args->grid[2]};
 	const dim3 threads = {args->block[0], args->block[1], args->block[2]};
 	cuda_stream_note(job->stream, source->name);
@@ -364,7 +366,7 @@ static tn_status start(struct cuda_job *job, const struct tn_launch_args *args,
 							threads, p.pointers, args->shared_bytes,
 							cuda_stream_handle(job->stream));
 	if (p.addresses != p.few_addresses)
-		cuda_free(device->host, p.addresses);
+		tn_plugin_free(device->host, p.addresses);
 	if (code != cudaSuccess)
 		return cuda_stream_fail(device, job->stream, job->call->error, code, source->name,
 					"cudaLaunchKernel");
@@ -384,15 +386,15 @@ static tn_status launch(void *device, const struct tn_launch_args *args)
 		return status;
 	struct cuda_source *source = *find(own, taken.kernel);
 	if (!source)
-		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "launch",
-				 "the kernel is none of this device");
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "launch",
+				      "the kernel is none of this device");
 	status = check_arguments(&taken, source);
 	if (!status)
 		status = check_grid(&taken, source);
 	if (!status)
 		status = check_shared(own, &taken, source);
 	if (!status)
-		status = cuda_workspace(&taken.call, source->name, 0, &goes_on);
+		status = tn_plugin_workspace(&taken.call, source->name, 0, &goes_on);
 	return status || !goes_on ? status : start(&job, &taken, source);
 }
 
@@ -405,8 +407,8 @@ static tn_status kernel_release(void *device, const struct tn_kernel_args *args)
 		return status;
 	struct cuda_source **link = find(own, taken.kernel), *gone = *link;
 	if (!gone)
-		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "kernel_release",
-				 "the kernel is none of this device");
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "kernel_release",
+				      "the kernel is none of this device");
 	*link = gone->next;
 	destroy(own, gone);
 	return status;

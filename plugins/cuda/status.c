@@ -9,21 +9,6 @@
 
 #include "stream.h"
 
-tn_status cuda_fail(struct tn_error_info *error, tn_status status, const char *operation,
-		    const char *format, ...)
-{
-	struct tn_error_info own = {.status = status};
-	va_list list;
-	if (!error)
-		return status;
-	va_start(list, format);
-	vsnprintf(own.text, sizeof(own.text), format, list);
-	va_end(list);
-	snprintf(own.operation, sizeof(own.operation), "%s", operation);
-	tn_struct_answer(error, &own, sizeof(own));
-	return status;
-}
-
 tn_status cuda_status_of(cudaError_t code)
 {
 	switch ((int)code) {
@@ -84,8 +69,8 @@ static void remember_loss(struct cuda_device *device, const struct tn_error_info
 	if (device->loss.status)
 		return;
 	device->loss = *error;
-	cuda_log(device->host, TN_LOG_ERROR, "%s is lost: %s: %s", device->facts.name,
-		 error->operation, error->text);
+	tn_plugin_log(device->host, "cuda", TN_LOG_ERROR, "%s is lost: %s: %s", device->facts.name,
+		      error->operation, error->text);
 }
 
 tn_status cuda_fail_code(struct cuda_device *device, struct tn_error_info *error, cudaError_t code,
@@ -121,14 +106,10 @@ static tn_status fail_lost(const struct cuda_device *device, struct tn_error_inf
 tn_status cuda_take(struct cuda_device *device, void *own, size_t own_size, const void *theirs,
 		    uint32_t flags, const char *operation)
 {
-	tn_status status = tn_arguments_take(own, own_size, theirs);
+	tn_status status = tn_plugin_take(own, own_size, theirs, flags, operation);
 	const struct tn_call *call = own;
 	if (status)
-		return cuda_fail(call->error, status, operation,
-				 "the arguments have fields that this version does not know");
-	if (call->flags & ~flags)
-		return cuda_fail(call->error, TN_UNSUPPORTED, operation,
-				 "flags 0x%x are not known here", call->flags & ~flags);
+		return status;
 	if (device->loss.status)
 		return fail_lost(device, call->error, operation);
 	cudaError_t code = device->rt->cudaSetDevice(device->ordinal);
@@ -136,25 +117,6 @@ tn_status cuda_take(struct cuda_device *device, void *own, size_t own_size, cons
 		return cuda_stream_fail(device, NULL, call->error, code, operation,
 					"cudaSetDevice");
 	return TN_OK;
-}
-
-tn_status cuda_workspace(const struct tn_call *call, const char *operation, uint64_t bytes,
-			 int *goes_on)
-{
-	struct tn_workspace *workspace = call->workspace;
-	int is_dry = (call->flags & TN_DRY_RUN) != 0;
-	*goes_on = !is_dry;
-	if (workspace && (is_dry || !bytes)) {
-		workspace->minimum = workspace->preferred = bytes;
-		return TN_OK;
-	}
-	if (!bytes || (workspace && workspace->size >= bytes))
-		return TN_OK;
-	*goes_on = 0;
-	return cuda_fail(call->error, TN_UNSUPPORTED, operation,
-			 "%llu bytes of workspace are needed, %llu were given",
-			 (unsigned long long)bytes,
-			 (unsigned long long)(workspace ? workspace->size : 0));
 }
 
 void *cuda_workspace_at(const struct tn_call *call)

@@ -10,10 +10,7 @@
 
 #include "plugin.h"
 
-/* Fills `error`, where there is one, and answers the status. */
-tn_status cuda_fail(struct tn_error_info *error, tn_status status, const char *operation,
-		    const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The same for a function of the runtime that answered `code`.  Remembers a lost device. */
+/* tn_plugin_fail for a function of the runtime that answered `code`.  Remembers a lost device. */
 tn_status cuda_fail_code(struct cuda_device *device, struct tn_error_info *error, cudaError_t code,
 			 const char *operation, const char *function);
 
@@ -28,10 +25,6 @@ tn_status cuda_take(struct cuda_device *device, void *own, size_t own_size, cons
 		    uint32_t flags, const char *operation);
 #define CUDA_COMPUTE_FLAGS (TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC)
 
-/* Says that a call needs so much workspace.  *goes_on := 1 where there is work to do now: no dry run, and
- * the workspace is there.  TN_UNSUPPORTED: it is not, in a dry run either. */
-tn_status cuda_workspace(const struct tn_call *call, const char *operation, uint64_t bytes,
-			 int *goes_on);
 /* The address of the workspace that a call has. */
 void *cuda_workspace_at(const struct tn_call *call);
 

@@ -159,8 +159,8 @@ tn_status cuda_stream_refuse(const struct cuda_device *device, const struct cuda
 {
 	if (device->captured != stream)
 		return TN_OK;
-	return cuda_fail(error, TN_NOT_CAPTURABLE, operation,
-			 "the stream is captured, and its work is not done");
+	return tn_plugin_fail(error, TN_NOT_CAPTURABLE, operation,
+			      "the stream is captured, and its work is not done");
 }
 
 void cuda_stream_take_from(struct cuda_stream *stream, int ordinal)
@@ -187,11 +187,12 @@ static tn_status check_givers(const struct cuda_device *device, struct cuda_stre
 			code = rt->cudaMemGetInfo(&free_bytes, &total);
 		int is_lost = cuda_status_of(code) == TN_DEVICE_LOST;
 		if (is_lost)
-			status = cuda_fail(error, TN_BACKEND_FAILURE, operation,
-					   "device %d, from which bytes were taken, is lost: %s "
-					   "(%s, %d)",
-					   giver, rt->cudaGetErrorString(code),
-					   rt->cudaGetErrorName(code), (int)code);
+			status = tn_plugin_fail(
+				error, TN_BACKEND_FAILURE, operation,
+				"device %d, from which bytes were taken, is lost: %s "
+				"(%s, %d)",
+				giver, rt->cudaGetErrorString(code), rt->cudaGetErrorName(code),
+				(int)code);
 		if (is_lost || is_done)
 			stream->givers &= ~(UINT64_C(1) << giver);
 	}
@@ -219,13 +220,13 @@ tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *strea
 static tn_status make_stream(struct cuda_device *device, const char *operation, int priority,
 			     struct tn_error_info *error, struct cuda_stream **made)
 {
-	struct cuda_stream *stream = cuda_alloc(device->host, sizeof(*stream));
+	struct cuda_stream *stream = tn_plugin_alloc(device->host, sizeof(*stream));
 	if (!stream)
-		return cuda_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a stream");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a stream");
 	cudaError_t code = device->rt->cudaStreamCreateWithPriority(
 		&stream->handle, cudaStreamNonBlocking, priority);
 	if (code != cudaSuccess) {
-		cuda_free(device->host, stream);
+		tn_plugin_free(device->host, stream);
 		return cuda_fail_code(device, error, code, operation,
 				      "cudaStreamCreateWithPriority");
 	}
@@ -238,7 +239,7 @@ static cudaError_t destroy_stream(struct cuda_device *device, struct cuda_stream
 	cudaError_t code = cudaSuccess;
 	if (!device->loss.status)
 		code = device->rt->cudaStreamDestroy(stream->handle);
-	cuda_free(device->host, stream);
+	tn_plugin_free(device->host, stream);
 	return code;
 }
 
@@ -276,8 +277,8 @@ tn_status cuda_stream_of(struct cuda_device *device, const struct tn_call *call,
 {
 	*stream = find(device, call->stream);
 	if (!*stream)
-		return cuda_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				 "the stream is none of this device");
+		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				      "the stream is none of this device");
 	return TN_OK;
 }
 
@@ -311,8 +312,8 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 		before = before->next;
 	struct cuda_stream *gone = before->next;
 	if (!gone)
-		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
-				 "the stream is none that was created on this device");
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
+				      "the stream is none that was created on this device");
 	status = cuda_stream_refuse(own, gone, taken.call.error, "stream_destroy");
 	if (status)
 		return status;
@@ -382,13 +383,13 @@ static tn_status event_create(void *device, const struct tn_event_args *args, vo
 	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "event_create");
 	if (status)
 		return status;
-	struct event *made = cuda_alloc(own->host, sizeof(*made));
+	struct event *made = tn_plugin_alloc(own->host, sizeof(*made));
 	if (!made)
-		return cuda_fail(taken.call.error, TN_OUT_OF_MEMORY, "event_create",
-				 "no memory for an event");
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "event_create",
+				      "no memory for an event");
 	cudaError_t code = own->rt->cudaEventCreateWithFlags(&made->handle, cudaEventDefault);
 	if (code != cudaSuccess) {
-		cuda_free(own->host, made);
+		tn_plugin_free(own->host, made);
 		return cuda_fail_code(own, taken.call.error, code, "event_create",
 				      "cudaEventCreateWithFlags");
 	}
@@ -405,8 +406,8 @@ static tn_status take_event(struct cuda_device *device, const struct tn_event_ar
 	if (status)
 		return status;
 	if (!taken->event)
-		return cuda_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
-				 "no event was given");
+		return tn_plugin_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
+				      "no event was given");
 	return stream ? cuda_stream_of(device, &taken->call, operation, stream) : TN_OK;
 }
 
@@ -417,11 +418,11 @@ static tn_status event_destroy(void *device, const struct tn_event_args *args)
 	tn_status status = take_event(own, args, "event_destroy", &taken, NULL);
 	struct event *event = taken.event;
 	if (status == TN_DEVICE_LOST)
-		cuda_free(own->host, event);
+		tn_plugin_free(own->host, event);
 	if (status)
 		return status;
 	cudaError_t code = own->rt->cudaEventDestroy(event->handle);
-	cuda_free(own->host, event);
+	tn_plugin_free(own->host, event);
 	if (code != cudaSuccess)
 		return cuda_fail_code(own, taken.call.error, code, "event_destroy",
 				      "cudaEventDestroy");
@@ -531,12 +532,12 @@ static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args,
 		return status;
 	const struct event *start = taken.start, *end = taken.end;
 	if (!start || !end || !start->is_recorded || !end->is_recorded)
-		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
-				 "one of the events was not recorded");
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
+				      "one of the events was not recorded");
 	cudaError_t code = own->rt->cudaEventElapsedTime(&milliseconds, start->handle, end->handle);
 	if (is_pending(own, code))
-		return cuda_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
-				 "one of the events is not reached");
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
+				      "one of the events is not reached");
 	if (code != cudaSuccess)
 		return fail_event(own, end, taken.call.error, code, "event_elapsed",
 				  "cudaEventElapsedTime");

@@ -27,13 +27,13 @@ static tn_status take(struct cuda_device *device, const struct tn_transfer_args 
 	if (!status)
 		status = cuda_stream_of(device, &own->call, operation, &transfer->stream);
 	if (!status)
-		status = cuda_workspace(&own->call, operation, 0, &goes_on);
+		status = tn_plugin_workspace(&own->call, operation, 0, &goes_on);
 	if (status)
 		return status;
 	transfer->is_idle = !goes_on || own->size == 0;
 	if (!transfer->is_idle && (!own->host || !own->buffer))
-		return cuda_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				 "no host memory or no buffer was given");
+		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				      "no host memory or no buffer was given");
 	if (!transfer->is_idle && !(own->call.flags & TN_ASYNC))
 		return cuda_stream_refuse(device, transfer->stream, own->call.error, operation);
 	return TN_OK;

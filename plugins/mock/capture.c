@@ -64,8 +64,8 @@ tn_status mock_capture_refuse(struct mock_device *device, const struct tn_call *
 	const struct mock_stream *stream = mock_stream_find(device, call->stream);
 	if (!stream || !stream->graph)
 		return TN_OK;
-	return mock_fail(call->error, TN_NOT_CAPTURABLE, operation,
-			 "the stream is captured, and its work is not done");
+	return tn_plugin_fail(call->error, TN_NOT_CAPTURABLE, operation,
+			      "the stream is captured, and its work is not done");
 }
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
@@ -78,12 +78,12 @@ static tn_status capture_begin(void *device, const struct tn_graph_args *args)
 	if (status)
 		return status;
 	if (mock->captured)
-		return mock_fail(own.call.error, TN_STATE, "capture_begin",
-				 "a stream is captured already");
+		return tn_plugin_fail(own.call.error, TN_STATE, "capture_begin",
+				      "a stream is captured already");
 	struct mock_graph *graph = mock_host_alloc(mock, sizeof(*graph));
 	if (!graph)
-		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "capture_begin",
-				 "no memory for a graph");
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "capture_begin",
+				      "no memory for a graph");
 	memset(graph, 0, sizeof(*graph));
 	mock->captured = mock_stream_find(mock, own.call.stream);
 	mock->captured->graph = graph;
@@ -99,8 +99,8 @@ static tn_status capture_end(void *device, const struct tn_graph_args *args, voi
 		return status;
 	struct mock_stream *stream = mock_stream_find(mock, own.call.stream);
 	if (!stream->graph)
-		return mock_fail(own.call.error, TN_STATE, "capture_end",
-				 "the stream is not captured");
+		return tn_plugin_fail(own.call.error, TN_STATE, "capture_end",
+				      "the stream is not captured");
 	stream->graph->next = mock->graphs;
 	mock->graphs = stream->graph;
 	*graph = stream->graph;
@@ -134,8 +134,8 @@ static tn_status graph_launch(void *device, const struct tn_graph_args *args)
 		return status;
 	struct mock_graph *graph = *find(mock, own.graph);
 	if (!graph)
-		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_launch",
-				 "the graph is none of this device");
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_launch",
+				      "the graph is none of this device");
 	struct mock_packing packing = {
 		.device = mock, .error = own.call.error, .operation = "replay"};
 	status = mock_pack_begin(&packing, 0, 0);
@@ -156,12 +156,12 @@ static tn_status graph_release(void *device, const struct tn_graph_args *args)
 		return status;
 	struct mock_graph **link = find(mock, own.graph), *gone = *link;
 	if (!gone)
-		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_release",
-				 "the graph is none of this device");
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_release",
+				      "the graph is none of this device");
 	if (gone->n_waiting && !mock->loss.status)
-		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_release",
-				 "%llu replays of the graph have not run",
-				 (unsigned long long)gone->n_waiting);
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_release",
+				      "%llu replays of the graph have not run",
+				      (unsigned long long)gone->n_waiting);
 	*link = gone->next;
 	free_graph(mock, gone);
 	return TN_OK;

@@ -228,8 +228,8 @@ static tn_status reduce(void *device, const struct tn_reduce_args *args)
 	struct mock_packing packing = {
 		.device = mock, .error = own.call.error, .operation = "reduce"};
 	if (!count_reduce(&own, &n))
-		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "reduce",
-				 "programs outside the limits");
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "reduce",
+				      "programs outside the limits");
 	status = mock_pack_begin(
 		&packing, n.inputs + n.epilogue_inputs + n.outputs + n.scalars + n.epilogue_scalars,
 		reduce_room(&own, &n));

@@ -78,16 +78,16 @@ static tn_status check_copy(const struct tn_copy_args *own)
 	if (status)
 		return status;
 	if (from->dtype != to->dtype)
-		return mock_fail(error, TN_DTYPE, "copy", "from dtype %d to %d", from->dtype,
-				 to->dtype);
+		return tn_plugin_fail(error, TN_DTYPE, "copy", "from dtype %d to %d", from->dtype,
+				      to->dtype);
 	if (from->rank != to->rank)
-		return mock_fail(error, TN_SHAPE, "copy", "from rank %u to %u", from->rank,
-				 to->rank);
+		return tn_plugin_fail(error, TN_SHAPE, "copy", "from rank %u to %u", from->rank,
+				      to->rank);
 	for (uint32_t d = 0; d < to->rank; d++) {
 		if (from->shape[d] != to->shape[d])
-			return mock_fail(error, TN_SHAPE, "copy",
-					 "axis %u: length %lld, expected %lld", d,
-					 (long long)from->shape[d], (long long)to->shape[d]);
+			return tn_plugin_fail(error, TN_SHAPE, "copy",
+					      "axis %u: length %lld, expected %lld", d,
+					      (long long)from->shape[d], (long long)to->shape[d]);
 	}
 	return TN_OK;
 }
@@ -101,7 +101,7 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 		status = check_copy(&own);
 	if (status)
 		return status;
-	mock_dry(&own.call);
+	tn_plugin_dry_run(&own.call, 0, 0);
 	if (own.call.flags & TN_DRY_RUN)
 		return TN_OK;
 	struct mock_packing packing = {
@@ -130,14 +130,14 @@ static tn_status check_fill(const struct tn_fill_args *own)
 	if (status)
 		return status;
 	if (own->value.dtype != own->output.dtype)
-		return mock_fail(error, TN_DTYPE, "fill", "a value of dtype %d for dtype %d",
-				 own->value.dtype, own->output.dtype);
+		return tn_plugin_fail(error, TN_DTYPE, "fill", "a value of dtype %d for dtype %d",
+				      own->value.dtype, own->output.dtype);
 	if (own->value.on_device > 1)
-		return mock_fail(error, TN_UNSUPPORTED, "fill", "on_device is %u",
-				 own->value.on_device);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "fill", "on_device is %u",
+				      own->value.on_device);
 	if (!own->value.on_device && tn_dtype_size(own->value.dtype) > sizeof(own->value.bits))
-		return mock_fail(error, TN_UNSUPPORTED, "fill",
-				 "a value of 16 bytes is taken on the device alone");
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "fill",
+				      "a value of 16 bytes is taken on the device alone");
 	return TN_OK;
 }
 
@@ -160,7 +160,7 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 		status = check_fill(&own);
 	if (status)
 		return status;
-	mock_dry(&own.call);
+	tn_plugin_dry_run(&own.call, 0, 0);
 	if (own.call.flags & TN_DRY_RUN)
 		return TN_OK;
 	struct mock_packing packing = {

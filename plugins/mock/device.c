@@ -66,20 +66,21 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	if (status)
 		return status;
 	if (own.index >= number_of_devices(mock))
-		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
-				 "device %u: there are %u", own.index, number_of_devices(mock));
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
+				      "device %u: there are %u", own.index,
+				      number_of_devices(mock));
 	struct mock_device *opened = mock->host->alloc(mock->host->context, sizeof(*opened), 0);
 	if (!opened)
-		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "open",
-				 "no memory for a device");
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "open",
+				      "no memory for a device");
 	memset(opened, 0, sizeof(*opened));
 	opened->instance = mock;
 	opened->index = own.index;
 	opened->ordinary = mock_stream_make(opened);
 	if (!opened->ordinary) {
 		mock_host_free(opened, opened);
-		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "open",
-				 "no memory for a stream");
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "open",
+				      "no memory for a stream");
 	}
 	*device = opened;
 	return TN_OK;
@@ -130,8 +131,8 @@ static tn_status async_error(void *device, void *stream, struct tn_error_info *o
 	struct mock_device *mock = device;
 	struct mock_stream *found = mock_stream_find(mock, stream);
 	if (!found)
-		return mock_fail(out, TN_INVALID_ARGUMENT, "async_error",
-				 "the stream is none of this device");
+		return tn_plugin_fail(out, TN_INVALID_ARGUMENT, "async_error",
+				      "the stream is none of this device");
 	return mock_fetch(mock, found, out);
 }
 

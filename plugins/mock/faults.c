@@ -19,13 +19,14 @@ static tn_status expected(const struct reader *reader, const char *what)
 {
 	size_t column = (size_t)(reader->at - reader->text) + 1;
 	if (!reader->length)
-		return mock_fail(reader->error, TN_FORMAT, "create",
-				 "TENON_MOCK, column %zu of '%.200s': expected %s, found nothing",
-				 column, reader->text, what);
-	return mock_fail(reader->error, TN_FORMAT, "create",
-			 "TENON_MOCK, column %zu of '%.200s': expected %s, found '%.*s'", column,
-			 reader->text, what, reader->length < 64 ? (int)reader->length : 64,
-			 reader->at);
+		return tn_plugin_fail(
+			reader->error, TN_FORMAT, "create",
+			"TENON_MOCK, column %zu of '%.200s': expected %s, found nothing", column,
+			reader->text, what);
+	return tn_plugin_fail(reader->error, TN_FORMAT, "create",
+			      "TENON_MOCK, column %zu of '%.200s': expected %s, found '%.*s'",
+			      column, reader->text, what,
+			      reader->length < 64 ? (int)reader->length : 64, reader->at);
 }
 
 /* ---- Values ----------------------------------------------------------------------------------*/
@@ -250,7 +251,7 @@ tn_status mock_faults_parse(const char *text, struct mock_faults *faults,
 		item.at += item.length + 1;
 	}
 	if (seen >> IDENTITY & 1 && seen >> PCI & 1)
-		return mock_fail(error, TN_FORMAT, "create",
-				 "TENON_MOCK '%.200s': identity or pci, not both", text);
+		return tn_plugin_fail(error, TN_FORMAT, "create",
+				      "TENON_MOCK '%.200s': identity or pci, not both", text);
 	return TN_OK;
 }

@@ -97,9 +97,9 @@ static tn_status check_shapes(const struct tn_matmul_args *own)
 	const struct tn_operand *a = &own->a, *b = &own->b, *c = &own->c;
 	struct tn_error_info *error = own->call.error;
 	if (c->rank < 2 || c->rank > 6 || a->rank != c->rank || b->rank != c->rank)
-		return mock_fail(error, TN_SHAPE, "matmul",
-				 "ranks %u, %u and %u: expected one of 2 to 6", a->rank, b->rank,
-				 c->rank);
+		return tn_plugin_fail(error, TN_SHAPE, "matmul",
+				      "ranks %u, %u and %u: expected one of 2 to 6", a->rank,
+				      b->rank, c->rank);
 	uint32_t row = c->rank - 2, column = c->rank - 1;
 	int fits = a->shape[row] == c->shape[row] && a->shape[column] == b->shape[row] &&
 		   b->shape[column] == c->shape[column];
@@ -107,20 +107,20 @@ static tn_status check_shapes(const struct tn_matmul_args *own)
 		fits &= a->shape[axis] == c->shape[axis] && b->shape[axis] == c->shape[axis];
 	if (fits)
 		return TN_OK;
-	return mock_fail(error, TN_SHAPE, "matmul",
-			 "(%lld, %lld) (%lld, %lld) does not give (%lld, %lld), or their batch "
-			 "axes differ",
-			 (long long)a->shape[row], (long long)a->shape[column],
-			 (long long)b->shape[row], (long long)b->shape[column],
-			 (long long)c->shape[row], (long long)c->shape[column]);
+	return tn_plugin_fail(
+		error, TN_SHAPE, "matmul",
+		"(%lld, %lld) (%lld, %lld) does not give (%lld, %lld), or their batch "
+		"axes differ",
+		(long long)a->shape[row], (long long)a->shape[column], (long long)b->shape[row],
+		(long long)b->shape[column], (long long)c->shape[row], (long long)c->shape[column]);
 }
 
 static tn_status check(const struct tn_matmul_args *own)
 {
 	struct tn_error_info *error = own->call.error;
 	if (own->has_bias || own->activation)
-		return mock_fail(error, TN_UNSUPPORTED, "matmul",
-				 "the mock has no bias and no activation");
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
+				      "the mock has no bias and no activation");
 	tn_status status = mock_operand_check(&own->a, "A", error, "matmul");
 	if (!status)
 		status = mock_operand_check(&own->b, "B", error, "matmul");
@@ -130,9 +130,9 @@ static tn_status check(const struct tn_matmul_args *own)
 		return status;
 	if ((own->c.dtype != TN_F32 && own->c.dtype != TN_F64) || own->a.dtype != own->c.dtype ||
 	    own->b.dtype != own->c.dtype)
-		return mock_fail(error, TN_UNSUPPORTED, "matmul",
-				 "dtypes %d, %d and %d: expected f32 or f64 throughout",
-				 own->a.dtype, own->b.dtype, own->c.dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
+				      "dtypes %d, %d and %d: expected f32 or f64 throughout",
+				      own->a.dtype, own->b.dtype, own->c.dtype);
 	return check_shapes(own);
 }
 
@@ -160,7 +160,7 @@ tn_status mock_matmul(void *device, const struct tn_matmul_args *args)
 		status = check(&own);
 	if (status)
 		return status;
-	mock_dry(&own.call);
+	tn_plugin_dry_run(&own.call, 0, 0);
 	if (own.call.flags & TN_DRY_RUN)
 		return TN_OK;
 	struct mock_packing packing = {

@@ -29,14 +29,14 @@ uint64_t mock_memory_size(const struct mock_instance *instance)
 static tn_status check_alloc(const struct tn_alloc_args *args)
 {
 	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return mock_fail(args->call.error, TN_UNSUPPORTED, "alloc",
-				 "memory kind %u: there is only the device's own",
-				 args->memory_kind);
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u: there is only the device's own",
+				      args->memory_kind);
 	if (args->size == 0 || args->alignment & (args->alignment - 1))
-		return mock_fail(args->call.error, TN_INVALID_ARGUMENT, "alloc",
-				 "%llu bytes aligned to %llu: expected a size and a power of two",
-				 (unsigned long long)args->size,
-				 (unsigned long long)args->alignment);
+		return tn_plugin_fail(
+			args->call.error, TN_INVALID_ARGUMENT, "alloc",
+			"%llu bytes aligned to %llu: expected a size and a power of two",
+			(unsigned long long)args->size, (unsigned long long)args->alignment);
 	return TN_OK;
 }
 
@@ -47,16 +47,16 @@ static tn_status admit(struct mock_device *device, const struct tn_alloc_args *a
 	uint64_t number = mock_count(&instance->n_allocations);
 	uint64_t total = mock_memory_size(instance);
 	if (number == instance->faults.oom)
-		return mock_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
-				 "allocation %llu, of %llu bytes, fails (TENON_MOCK=oom:%llu)",
-				 (unsigned long long)number, (unsigned long long)args->size,
-				 (unsigned long long)number);
+		return tn_plugin_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
+				      "allocation %llu, of %llu bytes, fails (TENON_MOCK=oom:%llu)",
+				      (unsigned long long)number, (unsigned long long)args->size,
+				      (unsigned long long)number);
 	if (args->size > total || device->used > total - args->size)
-		return mock_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
-				 "%llu bytes asked for, %llu of %llu used%s",
-				 (unsigned long long)args->size, (unsigned long long)device->used,
-				 (unsigned long long)total,
-				 instance->faults.oom_after ? " (TENON_MOCK=oom-after)" : "");
+		return tn_plugin_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
+				      "%llu bytes asked for, %llu of %llu used%s",
+				      (unsigned long long)args->size,
+				      (unsigned long long)device->used, (unsigned long long)total,
+				      instance->faults.oom_after ? " (TENON_MOCK=oom-after)" : "");
 	return TN_OK;
 }
 
@@ -89,15 +89,15 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return mock_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	status = admit(mock, &own);
 	if (status)
 		return status;
 	struct mock_buffer *made = make_buffer(mock, own.size, own.alignment);
 	if (!made)
-		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				 "the host has no %llu bytes to pretend with",
-				 (unsigned long long)own.size);
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
+				      "the host has no %llu bytes to pretend with",
+				      (unsigned long long)own.size);
 	made->next = mock->buffers;
 	mock->buffers = made;
 	mock->used += made->size;
@@ -125,13 +125,13 @@ tn_status mock_free(void *device, const struct tn_free_args *args)
 		link = &(*link)->next;
 	struct mock_buffer *found = *link;
 	if (!found)
-		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "free",
-				 "handle %#llx is no buffer of this device",
-				 (unsigned long long)own.buffer);
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "free",
+				      "handle %#llx is no buffer of this device",
+				      (unsigned long long)own.buffer);
 	if (found->n_users)
-		return mock_fail(own.call.error, TN_STATE, "free",
-				 "%llu pieces of work that use the buffer have not run",
-				 (unsigned long long)found->n_users);
+		return tn_plugin_fail(own.call.error, TN_STATE, "free",
+				      "%llu pieces of work that use the buffer have not run",
+				      (unsigned long long)found->n_users);
 	*link = found->next;
 	free_buffer(mock, found);
 	return TN_OK;

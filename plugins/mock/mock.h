@@ -21,7 +21,7 @@
 #ifndef MOCK_H
 #define MOCK_H
 
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 /* ---- Faults ----------------------------------------------------------------------------------*/
 
@@ -118,18 +118,11 @@ tn_status mock_upload(void *device, const struct tn_transfer_args *args);
 tn_status mock_download(void *device, const struct tn_transfer_args *args);
 tn_status mock_matmul(void *device, const struct tn_matmul_args *args);
 
-/* Fills `error` (when given) and returns `status`. */
-tn_status mock_fail(struct tn_error_info *error, tn_status status, const char *operation,
-		    const char *format, ...) __attribute__((format(printf, 4, 5)));
-
 /* Begins an entry: copies its arguments into `own`, zero for what the caller did not know.
  * TN_UNSUPPORTED: they carry something unknown, a flag outside `flags` included.  TN_DEVICE_LOST.
  * TN_INVALID_ARGUMENT: the stream is none of this device (NULL: not yet open). */
 tn_status mock_begin(struct mock_device *device, void *own, size_t own_size, const void *theirs,
 		     uint32_t flags, const char *operation);
-
-/* Ends a dry run that found the call possible: no workspace is needed. */
-tn_status mock_dry(const struct tn_call *call);
 
 /* The next number of a counter that devices share. */
 uint64_t mock_count(uint64_t *counter);

@@ -39,9 +39,9 @@ static tn_status run_copy(struct mock_device *device, struct mock_work *work,
 		copy->giver->loss.status ? &copy->giver->loss : &copy->stream->error;
 	(void)device;
 	if (found->status)
-		return mock_fail(error, TN_BACKEND_FAILURE, "peer_copy",
-				 "mock device %u, which gives, failed in %s: %s",
-				 copy->giver->index, found->operation, found->text);
+		return tn_plugin_fail(error, TN_BACKEND_FAILURE, "peer_copy",
+				      "mock device %u, which gives, failed in %s: %s",
+				      copy->giver->index, found->operation, found->text);
 	memcpy(copy->to, copy->from, copy->size);
 	return TN_OK;
 }
@@ -81,8 +81,8 @@ static tn_status pack_marks(struct exchange *x)
 	x->pieces[AWAIT_TAKER] = pack_mark(x, x->done, 1);
 	for (int i = 0; i < PIECES; i++)
 		if (!x->pieces[i])
-			return mock_fail(x->error, TN_OUT_OF_MEMORY, "peer_copy",
-					 "no memory for the order of two streams");
+			return tn_plugin_fail(x->error, TN_OUT_OF_MEMORY, "peer_copy",
+					      "no memory for the order of two streams");
 	return TN_OK;
 }
 
@@ -108,19 +108,19 @@ static tn_status queue(struct exchange *x, const struct tn_peer_args *own)
 static tn_status check(const struct exchange *x, const struct tn_peer_args *own)
 {
 	if (!x->giver || x->giver == x->taker || x->giver->instance != x->taker->instance)
-		return mock_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy",
-				 "the peer is no other device of this instance");
+		return tn_plugin_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy",
+				      "the peer is no other device of this instance");
 	if (!x->gives)
-		return mock_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy",
-				 "peer_stream is none of the peer's");
+		return tn_plugin_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy",
+				      "peer_stream is none of the peer's");
 	if (!own->size)
-		return mock_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy", "no bytes");
+		return tn_plugin_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy", "no bytes");
 	if (x->taker->instance->faults.no_peers)
-		return mock_fail(x->error, TN_UNSUPPORTED, "peer_copy",
-				 "the devices do not reach each other (TENON_MOCK=no-peers)");
+		return tn_plugin_fail(x->error, TN_UNSUPPORTED, "peer_copy",
+				      "the devices do not reach each other (TENON_MOCK=no-peers)");
 	if (x->giver->loss.status)
-		return mock_fail(x->error, TN_UNSUPPORTED, "peer_copy", "the peer is lost: %s",
-				 x->giver->loss.text);
+		return tn_plugin_fail(x->error, TN_UNSUPPORTED, "peer_copy", "the peer is lost: %s",
+				      x->giver->loss.text);
 	return TN_OK;
 }
 
@@ -141,7 +141,7 @@ static tn_status peer_copy(void *device, const struct tn_peer_args *args)
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return mock_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	status = mock_capture_refuse(mock, &own.call, "peer_copy");
 	if (!status)
 		status = mock_capture_refuse(x.giver, &peers, "peer_copy");

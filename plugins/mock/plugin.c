@@ -4,53 +4,24 @@
  * backend_mock.so: a device for tests.  Its memory is apart from the host's, its work is deferred,
  * its results are right, and its faults come when TENON_MOCK asks for them.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mock.h"
 
-tn_status mock_fail(struct tn_error_info *error, tn_status status, const char *operation,
-		    const char *format, ...)
-{
-	if (!error)
-		return status;
-	struct tn_error_info own = {.status = status};
-	va_list list;
-	va_start(list, format);
-	vsnprintf(own.text, sizeof(own.text), format, list);
-	va_end(list);
-	snprintf(own.operation, sizeof(own.operation), "%s", operation);
-	tn_struct_answer(error, &own, sizeof(own));
-	return status;
-}
-
 tn_status mock_begin(struct mock_device *device, void *own, size_t own_size, const void *theirs,
 		     uint32_t flags, const char *operation)
 {
-	tn_status status = tn_arguments_take(own, own_size, theirs);
+	tn_status status = tn_plugin_take(own, own_size, theirs, flags, operation);
 	const struct tn_call *call = own;
 	if (status)
-		return mock_fail(call->error, status, operation,
-				 "arguments of %u bytes, known are %zu",
-				 ((const struct tn_call *)theirs)->struct_size, own_size);
-	if (call->flags & ~flags)
-		return mock_fail(call->error, TN_UNSUPPORTED, operation,
-				 "flags 0x%x are not known here", call->flags & ~flags);
+		return status;
 	if (device && device->loss.status)
-		return mock_fail(call->error, TN_DEVICE_LOST, operation, "%s", device->loss.text);
+		return tn_plugin_fail(call->error, TN_DEVICE_LOST, operation, "%s",
+				      device->loss.text);
 	if (device && !mock_stream_find(device, call->stream))
-		return mock_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				 "the stream is none of this device");
-	return TN_OK;
-}
-
-tn_status mock_dry(const struct tn_call *call)
-{
-	if (call->workspace) {
-		call->workspace->minimum = 0;
-		call->workspace->preferred = 0;
-	}
+		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				      "the stream is none of this device");
 	return TN_OK;
 }
 
@@ -77,20 +48,20 @@ static tn_status check_presence(const struct mock_faults *faults, struct tn_erro
 {
 	switch (faults->absence) {
 	case TN_NO_DRIVER:
-		return mock_fail(error, TN_NO_DRIVER, "create",
-				 "the driver is not loaded (TENON_MOCK=no-driver)");
+		return tn_plugin_fail(error, TN_NO_DRIVER, "create",
+				      "the driver is not loaded (TENON_MOCK=no-driver)");
 	case TN_DRIVER_TOO_OLD:
-		return mock_fail(error, TN_DRIVER_TOO_OLD, "create",
-				 "the driver is version 1.0, needed is 2.0 "
-				 "(TENON_MOCK=driver-too-old)");
+		return tn_plugin_fail(error, TN_DRIVER_TOO_OLD, "create",
+				      "the driver is version 1.0, needed is 2.0 "
+				      "(TENON_MOCK=driver-too-old)");
 	case TN_MISSING_LIBRARY:
-		return mock_fail(error, TN_MISSING_LIBRARY, "create",
-				 "libmock.so.1: cannot open shared object file "
-				 "(TENON_MOCK=missing-library)");
+		return tn_plugin_fail(error, TN_MISSING_LIBRARY, "create",
+				      "libmock.so.1: cannot open shared object file "
+				      "(TENON_MOCK=missing-library)");
 	case TN_ABI_MISMATCH:
-		return mock_fail(error, TN_ABI_MISMATCH, "create",
-				 "made for an older interface than %u.%u (TENON_MOCK=old-abi)",
-				 TN_ABI_MAJOR, TN_ABI_MINOR);
+		return tn_plugin_fail(error, TN_ABI_MISMATCH, "create",
+				      "made for an older interface than %u.%u (TENON_MOCK=old-abi)",
+				      TN_ABI_MAJOR, TN_ABI_MINOR);
 	default: /* no device: device_count says so */
 		return TN_OK;
 	}
@@ -112,7 +83,8 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 		return status;
 	struct mock_instance *own = host->alloc(host->context, sizeof(*own), 0);
 	if (!own)
-		return mock_fail(error, TN_OUT_OF_MEMORY, "create", "no memory for an instance");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "create",
+				      "no memory for an instance");
 	memset(own, 0, sizeof(*own));
 	own->host = host;
 	own->faults = faults;

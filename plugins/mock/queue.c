@@ -138,9 +138,9 @@ static tn_status lose(struct mock_device *device, const struct mock_work *work, 
 {
 	struct tn_error_info *loss = &device->loss;
 	loss->struct_size = sizeof(*loss);
-	mock_fail(loss, TN_DEVICE_LOST, work->operation,
-		  "the device was lost with piece of work %llu, a %s (TENON_MOCK=lost:%llu)",
-		  (unsigned long long)number, work->operation, (unsigned long long)number);
+	tn_plugin_fail(loss, TN_DEVICE_LOST, work->operation,
+		       "the device was lost with piece of work %llu, a %s (TENON_MOCK=lost:%llu)",
+		       (unsigned long long)number, work->operation, (unsigned long long)number);
 	abandon(device, device->ordinary);
 	for (struct mock_stream *stream = device->streams; stream; stream = stream->next)
 		abandon(device, stream);
@@ -166,9 +166,9 @@ static void run_piece(struct mock_device *device, struct mock_stream *stream,
 	if (number == faults->lost)
 		status = lose(device, work, number);
 	else if (number == faults->async_error)
-		status = mock_fail(&error, TN_BACKEND_FAILURE, work->operation,
-				   "piece of work %llu failed (TENON_MOCK=async-error:%llu)",
-				   (unsigned long long)number, (unsigned long long)number);
+		status = tn_plugin_fail(&error, TN_BACKEND_FAILURE, work->operation,
+					"piece of work %llu failed (TENON_MOCK=async-error:%llu)",
+					(unsigned long long)number, (unsigned long long)number);
 	else
 		status = work->run(device, work, &error);
 	if (status && !stream->error.status)

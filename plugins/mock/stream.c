@@ -19,8 +19,8 @@ static tn_status create_stream(void *device, const struct tn_stream_args *args, 
 		return status;
 	struct mock_stream *made = mock_stream_make(mock);
 	if (!made)
-		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "stream_create",
-				 "no memory for a stream");
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "stream_create",
+				      "no memory for a stream");
 	made->next = mock->streams;
 	mock->streams = made;
 	*stream = made;
@@ -42,9 +42,9 @@ static tn_status destroy_stream(void *device, const struct tn_stream_args *args)
 	if (found && found->graph)
 		return mock_capture_refuse(mock, &own.call, "stream_destroy");
 	if (!found)
-		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
-				 own.call.stream ? "the stream is none of this device"
-						 : "the NULL stream cannot be destroyed");
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
+				      own.call.stream ? "the stream is none of this device"
+						      : "the NULL stream cannot be destroyed");
 	mock_drain(mock, found, NULL);
 	*link = found->next;
 	mock_stream_release(mock, found);
@@ -69,8 +69,8 @@ static tn_status begin(struct mock_device *device, struct tn_event_args *own,
 	if (status)
 		return status;
 	if (!*event_link(device, own->event))
-		return mock_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				 "the event is none of this device");
+		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				      "the event is none of this device");
 	return TN_OK;
 }
 
@@ -83,8 +83,8 @@ static tn_status create_event(void *device, const struct tn_event_args *args, vo
 		return status;
 	struct mock_event *made = mock_host_alloc(mock, sizeof(*made));
 	if (!made)
-		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "event_create",
-				 "no memory for an event");
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "event_create",
+				      "no memory for an event");
 	memset(made, 0, sizeof(*made));
 	made->next = mock->events;
 	mock->events = made;
@@ -102,8 +102,8 @@ static tn_status destroy_event(void *device, const struct tn_event_args *args)
 	struct mock_event **link = event_link(mock, own.event);
 	struct mock_event *found = *link;
 	if (!found)
-		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "event_destroy",
-				 "the event is none of this device");
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "event_destroy",
+				      "the event is none of this device");
 	*link = found->next;
 	mock_mark_release(mock, found->mark);
 	mock_host_free(mock, found);
@@ -133,8 +133,8 @@ static tn_status record_event(void *device, const struct tn_event_args *args)
 	struct mock_event *event = own.event;
 	struct mock_mark *mark = mock_mark_make(mock, mock_stream_find(mock, own.call.stream));
 	if (!mark)
-		return mock_fail(own.call.error, TN_OUT_OF_MEMORY, "event_record",
-				 "no memory for a mark");
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "event_record",
+				      "no memory for a mark");
 	status = queue_mark(mock, &own, mark, 0, "event_record");
 	if (status) {
 		mock_mark_release(mock, mark);
@@ -201,8 +201,8 @@ static tn_status elapsed(void *device, const struct tn_elapsed_args *args, doubl
 	const struct mock_event *end = *event_link(mock, own.end);
 	if (!start || !end || !start->mark || !end->mark || !start->mark->reached ||
 	    !end->mark->reached)
-		return mock_fail(own.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
-				 "an event is not recorded, or not reached");
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
+				      "an event is not recorded, or not reached");
 	*seconds = end->mark->seconds - start->mark->seconds;
 	return TN_OK;
 }

@@ -43,9 +43,9 @@ static tn_status begin(struct mock_device *device, struct tn_transfer_args *own,
 	if (status)
 		return status;
 	if (!own->size || (!own->host && !(own->call.flags & TN_DRY_RUN)))
-		return mock_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				 "%llu bytes at %s", (unsigned long long)own->size,
-				 own->host ? "the host's memory" : "NULL");
+		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				      "%llu bytes at %s", (unsigned long long)own->size,
+				      own->host ? "the host's memory" : "NULL");
 	return TN_OK;
 }
 
@@ -80,7 +80,7 @@ tn_status mock_upload(void *device, const struct tn_transfer_args *args)
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return mock_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	if (!(own.call.flags & TN_ASYNC)) {
 		status = mock_capture_refuse(mock, &own.call, "upload");
 		if (status)
@@ -98,7 +98,7 @@ tn_status mock_download(void *device, const struct tn_transfer_args *args)
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return mock_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	if (own.call.flags & TN_ASYNC)
 		return queue(mock, &own, 0, run_download, "download");
 	status = mock_capture_refuse(mock, &own.call, "download");

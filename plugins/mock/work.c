@@ -17,22 +17,22 @@ tn_status mock_operand_check(const struct tn_operand *operand, const char *role,
 	size_t size = tn_dtype_size(operand->dtype);
 	int64_t count = 1;
 	if (!size)
-		return mock_fail(error, TN_UNSUPPORTED, operation, "%s: dtype %d is not known",
-				 role, operand->dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "%s: dtype %d is not known",
+				      role, operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
-		return mock_fail(error, TN_INVALID_ARGUMENT, operation, "%s: rank %u, at most %d",
-				 role, operand->rank, TN_MAX_RANK);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+				      "%s: rank %u, at most %d", role, operand->rank, TN_MAX_RANK);
 	for (uint32_t d = 0; d < operand->rank; d++) {
 		if (operand->shape[d] < 1 ||
 		    __builtin_mul_overflow(count, operand->shape[d], &count))
-			return mock_fail(error, TN_INVALID_ARGUMENT, operation,
-					 "%s: axis %u has length %lld", role, d,
-					 (long long)operand->shape[d]);
+			return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+					      "%s: axis %u has length %lld", role, d,
+					      (long long)operand->shape[d]);
 	}
 	if (operand->offset % size)
-		return mock_fail(error, TN_INVALID_ARGUMENT, operation,
-				 "%s: offset %llu is no multiple of the element's %zu bytes", role,
-				 (unsigned long long)operand->offset, size);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+				      "%s: offset %llu is no multiple of the element's %zu bytes",
+				      role, (unsigned long long)operand->offset, size);
 	return TN_OK;
 }
 
@@ -75,8 +75,8 @@ tn_status mock_pack_begin(struct mock_packing *packing, uint32_t n_buffers, size
 	size_t size = mock_room(sizeof(struct mock_work)) + list + room;
 	struct mock_work *work = mock_host_alloc(packing->device, size);
 	if (!work)
-		return mock_fail(packing->error, TN_OUT_OF_MEMORY, packing->operation,
-				 "the host has no %zu bytes to keep the work in", size);
+		return tn_plugin_fail(packing->error, TN_OUT_OF_MEMORY, packing->operation,
+				      "the host has no %zu bytes to keep the work in", size);
 	memset(work, 0, sizeof(*work));
 	work->operation = packing->operation;
 	packing->work = work;
@@ -116,16 +116,16 @@ static unsigned char *resolve(struct mock_packing *packing, const char *role, ui
 {
 	struct mock_buffer *buffer = mock_buffer_find(packing->device, handle);
 	if (!buffer) {
-		mock_fail(packing->error, TN_INVALID_ARGUMENT, packing->operation,
-			  "%s: handle %#llx is no buffer of this device", role,
-			  (unsigned long long)handle);
+		tn_plugin_fail(packing->error, TN_INVALID_ARGUMENT, packing->operation,
+			       "%s: handle %#llx is no buffer of this device", role,
+			       (unsigned long long)handle);
 		return NULL;
 	}
 	if (high > buffer->size || low > high) {
-		mock_fail(packing->error, TN_INVALID_ARGUMENT, packing->operation,
-			  "%s: bytes %llu to %llu of a buffer of %llu", role,
-			  (unsigned long long)low, (unsigned long long)high,
-			  (unsigned long long)buffer->size);
+		tn_plugin_fail(packing->error, TN_INVALID_ARGUMENT, packing->operation,
+			       "%s: bytes %llu to %llu of a buffer of %llu", role,
+			       (unsigned long long)low, (unsigned long long)high,
+			       (unsigned long long)buffer->size);
 		return NULL;
 	}
 	packing->work->buffers[packing->work->n_buffers++] = buffer;
@@ -141,8 +141,9 @@ tn_status mock_pack_operands(struct mock_packing *packing, const struct tn_opera
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t low, high;
 		if (!mock_operand_span(&own[i], &low, &high))
-			return mock_fail(packing->error, TN_INVALID_ARGUMENT, packing->operation,
-					 "%s %u: its elements lie outside of any buffer", role, i);
+			return tn_plugin_fail(
+				packing->error, TN_INVALID_ARGUMENT, packing->operation,
+				"%s %u: its elements lie outside of any buffer", role, i);
 		unsigned char *memory = resolve(packing, role, own[i].buffer, low, high);
 		if (!memory)
 			return TN_INVALID_ARGUMENT;

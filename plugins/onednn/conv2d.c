@@ -39,15 +39,15 @@ static tn_status check_window(const struct tn_conv2d_args *args, const char *nam
 {
 	for (int i = 0; i < 4; i++) {
 		if (args->stride[i % 2] < 1 || args->dilation[i % 2] < 1 || args->padding[i] < 0)
-			return onednn_fail(args->call.error, TN_INVALID_ARGUMENT, name,
-					   "stride %" PRId64 ", dilation %" PRId64
-					   ", padding %" PRId64 ": expected at least 1, 1 and 0",
-					   args->stride[i % 2], args->dilation[i % 2],
-					   args->padding[i]);
+			return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, name,
+					      "stride %" PRId64 ", dilation %" PRId64
+					      ", padding %" PRId64 ": expected at least 1, 1 and 0",
+					      args->stride[i % 2], args->dilation[i % 2],
+					      args->padding[i]);
 	}
 	if (!args->groups)
-		return onednn_fail(args->call.error, TN_INVALID_ARGUMENT, name,
-				   "groups: expected at least 1, found 0");
+		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, name,
+				      "groups: expected at least 1, found 0");
 	return TN_OK;
 }
 
@@ -56,24 +56,25 @@ static tn_status check_shapes(const struct tn_conv2d_args *args, const char *nam
 	const int64_t *x = args->x.shape, *w = args->w.shape, *y = args->y.shape;
 	int64_t groups = args->groups;
 	if (args->x.rank != 4 || args->w.rank != 4 || args->y.rank != 4)
-		return onednn_fail(args->call.error, TN_SHAPE, name,
-				   "ranks %u, %u, %u: expected 4 of x, w and y", args->x.rank,
-				   args->w.rank, args->y.rank);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+				      "ranks %u, %u, %u: expected 4 of x, w and y", args->x.rank,
+				      args->w.rank, args->y.rank);
 	if (x[1] % groups || w[0] % groups || w[1] != x[1] / groups)
-		return onednn_fail(args->call.error, TN_SHAPE, name,
-				   "%" PRId64 " channels, %u groups: w has (%" PRId64 ", %" PRId64
-				   ")",
-				   x[1], args->groups, w[0], w[1]);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+				      "%" PRId64 " channels, %u groups: w has (%" PRId64
+				      ", %" PRId64 ")",
+				      x[1], args->groups, w[0], w[1]);
 	if (y[0] != x[0] || y[1] != w[0] || y[2] != output_length(args, 0) ||
 	    y[3] != output_length(args, 1))
-		return onednn_fail(args->call.error, TN_SHAPE, name,
-				   "y: expected (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
-				   "), found (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ")",
-				   x[0], w[0], output_length(args, 0), output_length(args, 1), y[0],
-				   y[1], y[2], y[3]);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+				      "y: expected (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+				      "), found (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+				      ")",
+				      x[0], w[0], output_length(args, 0), output_length(args, 1),
+				      y[0], y[1], y[2], y[3]);
 	if (args->has_bias && (args->bias.rank != 1 || args->bias.shape[0] != w[0]))
-		return onednn_fail(args->call.error, TN_SHAPE, name,
-				   "bias: expected %" PRId64 " elements", w[0]);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+				      "bias: expected %" PRId64 " elements", w[0]);
 	return TN_OK;
 }
 
@@ -268,12 +269,12 @@ static tn_status take(struct convolution *c, const struct tn_conv2d_args *args)
 	const char *name = names[c->which];
 	if (c->which != FORWARD)
 		flags |= TN_ACCUMULATE;
-	tn_status status = onednn_take(&c->args, sizeof(c->args), args, flags, name);
+	tn_status status = tn_plugin_take(&c->args, sizeof(c->args), args, flags, name);
 	if (c->which != FORWARD)
 		c->args.has_bias = 0;
 	if (!status && c->which == FORWARD && (c->args.has_residual || c->args.activation))
-		status = onednn_fail(c->args.call.error, TN_UNSUPPORTED, name,
-				     "a residual or an activation is not done here");
+		status = tn_plugin_fail(c->args.call.error, TN_UNSUPPORTED, name,
+					"a residual or an activation is not done here");
 	if (!status)
 		status = check_window(&c->args, name);
 	if (!status)

@@ -96,7 +96,7 @@ static void close_device(void *device)
 		dnn->stream_destroy(onednn->stream);
 	if (onednn->engine)
 		dnn->engine_destroy(onednn->engine);
-	onednn_free(onednn->instance, onednn);
+	tn_plugin_free(onednn->instance->host, onednn);
 }
 
 static tn_status start(struct onednn_device *onednn, struct tn_error_info *error)
@@ -122,16 +122,16 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 {
 	struct onednn_instance *onednn = instance;
 	struct tn_open_args own;
-	tn_status status = onednn_take(&own, sizeof(own), args, 0, "open");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args, 0, "open");
 	if (status)
 		return status;
 	if (own.index != 0)
-		return onednn_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
-				   "device %u, there is only 0", own.index);
-	struct onednn_device *opened = onednn_zeroed(onednn, sizeof(*opened));
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
+				      "device %u, there is only 0", own.index);
+	struct onednn_device *opened = tn_plugin_alloc(onednn->host, sizeof(*opened));
 	if (!opened)
-		return onednn_fail(own.call.error, TN_OUT_OF_MEMORY, "open",
-				   "no memory for a device");
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "open",
+				      "no memory for a device");
 	opened->instance = onednn;
 	opened->library = &onednn->library;
 	status = start(opened, own.call.error);
@@ -148,7 +148,7 @@ static tn_status sync_stream(void *device, const struct tn_sync_args *args)
 {
 	struct tn_sync_args own;
 	(void)device;
-	return onednn_take(&own, sizeof(own), args, 0, "sync");
+	return tn_plugin_take(&own, sizeof(own), args, 0, "sync");
 }
 
 static tn_status async_error(void *device, void *stream, struct tn_error_info *out)

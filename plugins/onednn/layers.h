@@ -6,7 +6,7 @@
 #ifndef ONEDNN_LAYERS_H
 #define ONEDNN_LAYERS_H
 
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 tn_status onednn_conv2d_forward(void *device, const struct tn_conv2d_args *args);
 tn_status onednn_conv2d_input_gradient(void *device, const struct tn_conv2d_args *args);

@@ -111,7 +111,8 @@ static void say_found(struct onednn_library *library, const struct tn_host *host
 	snprintf(library->note, sizeof(library->note), "oneDNN %d.%d.%d for %s, %s", version->major,
 		 version->minor, version->patch, isa_name(library->get_effective_cpu_isa()),
 		 library->omp_set_num_threads ? "on its own OpenMP threads" : "not on OpenMP");
-	onednn_log(host, TN_LOG_INFO, "%s, at most %d", library->note, library->n_threads);
+	tn_plugin_log(host, "onednn", TN_LOG_INFO, "%s, at most %d", library->note,
+		      library->n_threads);
 }
 
 /* Was oneDNN opened in a process that this one was forked from?  OpenMP's threads do not live on there, and
@@ -134,11 +135,11 @@ tn_status onednn_library_open(struct onednn_library *library, const struct tn_ho
 		file = "libdnnl.so.2";
 	library->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 	if (!library->handle)
-		return onednn_fail(error, TN_MISSING_LIBRARY, "create", "%s", dlerror());
+		return tn_plugin_fail(error, TN_MISSING_LIBRARY, "create", "%s", dlerror());
 	const char *missing = fetch_all(library);
 	if (missing)
-		return onednn_fail(error, TN_MISSING_LIBRARY, "create",
-				   "%s has no function %s: oneDNN 2.6 is needed", file, missing);
+		return tn_plugin_fail(error, TN_MISSING_LIBRARY, "create",
+				      "%s has no function %s: oneDNN 2.6 is needed", file, missing);
 	library->n_threads = (int)host->thread_count(host->context);
 	library->own_threads = is_forked() ? 1 : library->n_threads;
 	say_found(library, host);

@@ -12,7 +12,7 @@
 #define ONEDNN_LIBRARY_H
 
 #include <oneapi/dnnl/dnnl.h>
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 _Static_assert(DNNL_VERSION_MAJOR == 2, "written for the C interface of oneDNN 2");
 

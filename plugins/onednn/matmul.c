@@ -40,13 +40,13 @@ struct product {
 static tn_status check_types(const struct tn_matmul_args *args)
 {
 	if (args->has_bias || args->activation)
-		return onednn_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-				   "a bias or an activation in the product is not done here");
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
+				      "a bias or an activation in the product is not done here");
 	if (args->a.dtype == TN_F32 && args->b.dtype == TN_F32 && args->c.dtype == TN_F32)
 		return TN_OK;
-	return onednn_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-			   "dtypes %d, %d, %d: only f32 is done here", args->a.dtype, args->b.dtype,
-			   args->c.dtype);
+	return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
+			      "dtypes %d, %d, %d: only f32 is done here", args->a.dtype,
+			      args->b.dtype, args->c.dtype);
 }
 
 static tn_status check_ranks(const struct tn_matmul_args *args)
@@ -54,9 +54,9 @@ static tn_status check_ranks(const struct tn_matmul_args *args)
 	uint32_t rank = args->c.rank;
 	if (args->a.rank == rank && args->b.rank == rank && rank >= 2 && rank <= 2 + BATCH_AXES)
 		return TN_OK;
-	return onednn_fail(args->call.error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE,
-			   "matmul", "ranks %u, %u, %u: expected one rank from 2 to 6",
-			   args->a.rank, args->b.rank, rank);
+	return tn_plugin_fail(args->call.error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE,
+			      "matmul", "ranks %u, %u, %u: expected one rank from 2 to 6",
+			      args->a.rank, args->b.rank, rank);
 }
 
 static tn_status check_shapes(const struct tn_matmul_args *args)
@@ -65,23 +65,24 @@ static tn_status check_shapes(const struct tn_matmul_args *args)
 	uint32_t i = args->c.rank - 2, j = i + 1;
 	for (uint32_t axis = 0; axis <= j; axis++) {
 		if (a[axis] < 1 || b[axis] < 1 || c[axis] < 1)
-			return onednn_fail(args->call.error, TN_INVALID_ARGUMENT, "matmul",
-					   "axis %u has lengths %" PRId64 ", %" PRId64 ", %" PRId64,
-					   axis, a[axis], b[axis], c[axis]);
+			return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, "matmul",
+					      "axis %u has lengths %" PRId64 ", %" PRId64
+					      ", %" PRId64,
+					      axis, a[axis], b[axis], c[axis]);
 	}
 	for (uint32_t axis = 0; axis < i; axis++) {
 		if (a[axis] != c[axis] || b[axis] != c[axis])
-			return onednn_fail(args->call.error, TN_SHAPE, "matmul",
-					   "batch axis %u has lengths %" PRId64 ", %" PRId64
-					   ", %" PRId64,
-					   axis, a[axis], b[axis], c[axis]);
+			return tn_plugin_fail(args->call.error, TN_SHAPE, "matmul",
+					      "batch axis %u has lengths %" PRId64 ", %" PRId64
+					      ", %" PRId64,
+					      axis, a[axis], b[axis], c[axis]);
 	}
 	if (a[i] == c[i] && a[j] == b[i] && b[j] == c[j])
 		return TN_OK;
-	return onednn_fail(args->call.error, TN_SHAPE, "matmul",
-			   "(%" PRId64 ", %" PRId64 ") times (%" PRId64 ", %" PRId64
-			   ") does not give (%" PRId64 ", %" PRId64 ")",
-			   a[i], a[j], b[i], b[j], c[i], c[j]);
+	return tn_plugin_fail(args->call.error, TN_SHAPE, "matmul",
+			      "(%" PRId64 ", %" PRId64 ") times (%" PRId64 ", %" PRId64
+			      ") does not give (%" PRId64 ", %" PRId64 ")",
+			      a[i], a[j], b[i], b[j], c[i], c[j]);
 }
 
 /* 0: neither axis has stride 1, or rows overlap. */
@@ -163,8 +164,9 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 		p->n_batch *= (uint64_t)args->c.shape[axis];
 	if (!make_factor(&p->a, &args->a) || !make_factor(&p->b, &args->b) ||
 	    !make_factor(&p->c, &args->c))
-		return onednn_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-				   "an inner matrix has no axis of stride 1, or its rows overlap");
+		return tn_plugin_fail(
+			args->call.error, TN_UNSUPPORTED, "matmul",
+			"an inner matrix has no axis of stride 1, or its rows overlap");
 	if (p->c.transposed)
 		transpose(p);
 	cut(p);
@@ -231,7 +233,7 @@ static tn_status matmul(void *device, const struct tn_matmul_args *args)
 	struct tn_matmul_args own;
 	struct product p = {.dnn = onednn->library};
 	tn_status status =
-		onednn_take(&own, sizeof(own), args, TN_DRY_RUN | TN_DETERMINISTIC, "matmul");
+		tn_plugin_take(&own, sizeof(own), args, TN_DRY_RUN | TN_DETERMINISTIC, "matmul");
 	if (!status)
 		status = check_types(&own);
 	if (!status)
@@ -243,7 +245,7 @@ static tn_status matmul(void *device, const struct tn_matmul_args *args)
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return onednn_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	multiply_all(onednn->instance->host, &p);
 	dnnl_status_t answer = (dnnl_status_t)atomic_load(&p.answer);
 	return answer ? onednn_answer(own.call.error, answer, TN_BACKEND_FAILURE, "matmul", "sgemm")
@@ -253,21 +255,21 @@ static tn_status matmul(void *device, const struct tn_matmul_args *args)
 static tn_status map(void *device, const struct tn_map_args *args)
 {
 	struct tn_map_args own;
-	tn_status status = onednn_take(&own, sizeof(own), args, UINT32_MAX, "map");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args, UINT32_MAX, "map");
 	(void)device;
 	return status ? status
-		      : onednn_fail(own.call.error, TN_UNSUPPORTED, "map",
-				    "oneDNN runs no element programs");
+		      : tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "map",
+				       "oneDNN runs no element programs");
 }
 
 static tn_status reduce(void *device, const struct tn_reduce_args *args)
 {
 	struct tn_reduce_args own;
-	tn_status status = onednn_take(&own, sizeof(own), args, UINT32_MAX, "reduce");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args, UINT32_MAX, "reduce");
 	(void)device;
 	return status ? status
-		      : onednn_fail(own.call.error, TN_UNSUPPORTED, "reduce",
-				    "oneDNN runs no element programs");
+		      : tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "reduce",
+				       "oneDNN runs no element programs");
 }
 
 const struct tn_compute_table onednn_compute_table = {

@@ -127,16 +127,17 @@ static tn_status check(const struct tn_pool2d_args *args, int has_index, const c
 {
 	const struct tn_operand *y = &args->y, *index = &args->index;
 	if (args->x.dtype != TN_F32 || y->dtype != TN_F32 || (has_index && index->dtype != TN_I32))
-		return onednn_fail(args->call.error, TN_UNSUPPORTED, name,
-				   "dtypes %d and %d: only f32 is done here, with an index of i32",
-				   args->x.dtype, y->dtype);
+		return tn_plugin_fail(
+			args->call.error, TN_UNSUPPORTED, name,
+			"dtypes %d and %d: only f32 is done here, with an index of i32",
+			args->x.dtype, y->dtype);
 	if (args->x.shape[2] > INT32_MAX / args->x.shape[3])
-		return onednn_fail(args->call.error, TN_UNSUPPORTED, name,
-				   "the plane has more places than i32");
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
+				      "the plane has more places than i32");
 	for (int i = 0; has_index && i < 4; i++) {
 		if (index->rank != 4 || index->shape[i] != y->shape[i])
-			return onednn_fail(args->call.error, TN_SHAPE, name,
-					   "index has not the shape of y");
+			return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+					      "index has not the shape of y");
 	}
 	return TN_OK;
 }
@@ -149,13 +150,13 @@ tn_status onednn_max_pool(void *device, const struct tn_pool2d_args *args, int i
 	uint64_t planes = (uint64_t)(args->x.shape[0] * args->x.shape[1]);
 	uint64_t cells = (uint64_t)(args->x.shape[2] * args->x.shape[3]);
 	if (is_backward && !p.has_index)
-		return onednn_fail(args->call.error, TN_INVALID_ARGUMENT, name,
-				   "a maximum's gradient needs the index");
+		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, name,
+				      "a maximum's gradient needs the index");
 	tn_status status = check(args, p.has_index, name);
 	if (status)
 		return status;
 	if (args->call.flags & TN_DRY_RUN)
-		return onednn_dry(&args->call);
+		return tn_plugin_dry_run(&args->call, 0, 0);
 	host->parallel_for(host->context, planes, GROUP_CELLS / cells + 1,
 			   is_backward ? give_some : pool_some, &p);
 	return TN_OK;

@@ -19,13 +19,13 @@ static tn_status check(const struct tn_alloc_args *args)
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return onednn_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
-				   args->memory_kind);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
+				      args->memory_kind);
 	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
-		return onednn_fail(error, TN_INVALID_ARGUMENT, "alloc",
-				   "%" PRIu64 " bytes aligned to %" PRIu64
-				   ": not a size and a power of two",
-				   args->size, args->alignment);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
+				      "%" PRIu64 " bytes aligned to %" PRIu64
+				      ": not a size and a power of two",
+				      args->size, args->alignment);
 	return TN_OK;
 }
 
@@ -47,17 +47,18 @@ tn_status onednn_alloc(void *device, const struct tn_alloc_args *args, uint64_t 
 {
 	const struct tn_host *host = ((struct onednn_device *)device)->instance->host;
 	struct tn_alloc_args own;
-	tn_status status = onednn_take(&own, sizeof(own), args, TN_DRY_RUN, "alloc");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args, TN_DRY_RUN, "alloc");
 	if (!status)
 		status = check(&own);
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
-		return onednn_dry(&own.call);
+		return tn_plugin_dry_run(&own.call, 0, 0);
 	void *memory = take_memory(host, own.size, own.alignment);
 	if (!memory)
-		return onednn_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				   "%" PRIu64 " bytes of host memory are not to be had", own.size);
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
+				      "%" PRIu64 " bytes of host memory are not to be had",
+				      own.size);
 	*buffer = (uint64_t)(uintptr_t)memory;
 	return TN_OK;
 }
@@ -66,7 +67,7 @@ tn_status onednn_free_buffer(void *device, const struct tn_free_args *args)
 {
 	const struct tn_host *host = ((struct onednn_device *)device)->instance->host;
 	struct tn_free_args own;
-	tn_status status = onednn_take(&own, sizeof(own), args, 0, "free");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args, 0, "free");
 	if (!status)
 		host->free(host->context, (void *)(uintptr_t)own.buffer);
 	return status;
@@ -76,13 +77,13 @@ tn_status onednn_free_buffer(void *device, const struct tn_free_args *args)
 static tn_status take_transfer(struct tn_transfer_args *own, const struct tn_transfer_args *args,
 			       const char *operation, void **inside)
 {
-	tn_status status = onednn_take(own, sizeof(*own), args,
-				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
+	tn_status status = tn_plugin_take(own, sizeof(*own), args,
+					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
 	*inside = NULL;
 	if (status)
 		return status;
 	if (own->call.flags & TN_DRY_RUN)
-		return onednn_dry(&own->call);
+		return tn_plugin_dry_run(&own->call, 0, 0);
 	*inside = (void *)(uintptr_t)(own->buffer + own->offset);
 	return TN_OK;
 }

@@ -6,7 +6,7 @@
 #ifndef ONEDNN_MEMORY_H
 #define ONEDNN_MEMORY_H
 
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 #define ONEDNN_ALIGNMENT 256
 

@@ -39,9 +39,9 @@ static tn_status check_x(const struct norm *n)
 	for (uint32_t i = 0; fits && i < x->rank; i++)
 		fits = x->shape[i] == y->shape[i] && (!n->wants_dx || dx->shape[i] == x->shape[i]);
 	if (!fits || (n->is_layer && x->rank != 2))
-		return onednn_fail(n->args.call.error, TN_SHAPE, n->name,
-				   "x, y and dx: expected one shape, %s",
-				   n->is_layer ? "(rows, C)" : "(N, C, ...)");
+		return tn_plugin_fail(n->args.call.error, TN_SHAPE, n->name,
+				      "x, y and dx: expected one shape, %s",
+				      n->is_layer ? "(rows, C)" : "(N, C, ...)");
 	return TN_OK;
 }
 
@@ -50,8 +50,8 @@ static tn_status check_values(const struct norm *n, const struct tn_operand *val
 {
 	if (values->rank == 1 && values->shape[0] == count)
 		return TN_OK;
-	return onednn_fail(n->args.call.error, TN_SHAPE, n->name,
-			   "%s: expected %" PRId64 " elements in one axis", which, count);
+	return tn_plugin_fail(n->args.call.error, TN_SHAPE, n->name,
+			      "%s: expected %" PRId64 " elements in one axis", which, count);
 }
 
 static tn_status check(const struct norm *n)
@@ -60,11 +60,11 @@ static tn_status check(const struct norm *n)
 	int64_t channels = args->x.shape[1], groups = args->x.shape[n->is_layer ? 0 : 1];
 	tn_status status = check_x(n);
 	if (!status && (args->has_residual || args->activation || args->wants > 3))
-		status = onednn_fail(args->call.error, TN_UNSUPPORTED, n->name,
-				     "a residual or an activation is not done here");
+		status = tn_plugin_fail(args->call.error, TN_UNSUPPORTED, n->name,
+					"a residual or an activation is not done here");
 	if (!status && n->is_layer && args->use_statistics)
-		status = onednn_fail(args->call.error, TN_UNSUPPORTED, n->name,
-				     "layer norm with given statistics");
+		status = tn_plugin_fail(args->call.error, TN_UNSUPPORTED, n->name,
+					"layer norm with given statistics");
 	if (!status)
 		status = check_values(n, &args->mean, groups, "mean");
 	if (!status)
@@ -339,7 +339,7 @@ static void cut(struct onednn_work *work, const struct norm *n)
 static tn_status take(struct norm *n, const struct tn_norm_args *args)
 {
 	uint32_t flags = TN_DRY_RUN | TN_DETERMINISTIC | (n->is_backward ? TN_ACCUMULATE : 0);
-	tn_status status = onednn_take(&n->args, sizeof(n->args), args, flags, n->name);
+	tn_status status = tn_plugin_take(&n->args, sizeof(n->args), args, flags, n->name);
 	if (status)
 		return status;
 	n->makes_statistics = !n->is_backward && !n->args.use_statistics;

@@ -106,7 +106,4 @@ dnnl_status_t onednn_work_part(struct onednn_work *work, int argument, enum oned
 
 void onednn_plan_destroy(struct onednn_device *device, struct onednn_plan *plan);
 
-/* Ends a dry run that found the call possible without workspace. */
-tn_status onednn_dry(const struct tn_call *call);
-
 #endif

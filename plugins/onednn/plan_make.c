@@ -203,13 +203,13 @@ void onednn_plan_destroy(struct onednn_device *device, struct onednn_plan *plan)
 		destroy_primitive(dnn, plan->parts[i].adding);
 	}
 	destroy_primitive(dnn, plan->primitive);
-	onednn_free(device->instance, plan);
+	tn_plugin_free(device->instance->host, plan);
 }
 
 static struct onednn_plan *begin_plan(const struct onednn_work *work)
 {
 	int threads = work->device->library->n_threads;
-	struct onednn_plan *plan = onednn_zeroed(work->device->instance, sizeof(*plan));
+	struct onednn_plan *plan = tn_plugin_alloc(work->device->instance->host, sizeof(*plan));
 	if (!plan)
 		return NULL;
 	plan->key = work->key;
@@ -227,8 +227,8 @@ static tn_status make_plan(struct onednn_work *work, onednn_make make, const voi
 	const struct onednn_library *dnn = work->device->library;
 	struct onednn_plan *plan = begin_plan(work);
 	if (!plan)
-		return onednn_fail(work->call->error, TN_OUT_OF_MEMORY, work->operation,
-				   "no memory for a plan");
+		return tn_plugin_fail(work->call->error, TN_OUT_OF_MEMORY, work->operation,
+				      "no memory for a plan");
 	work->plan = plan;
 	work->primitive = NULL;
 	int saved = onednn_library_enter(dnn, plan->n_threads);
@@ -250,8 +250,8 @@ static tn_status make_plan(struct onednn_work *work, onednn_make make, const voi
 tn_status onednn_plan_find(struct onednn_work *work, onednn_make make, const void *argument)
 {
 	if (work->key.overflow)
-		return onednn_fail(work->call->error, TN_UNSUPPORTED, work->operation,
-				   "operands of more axes than are done here");
+		return tn_plugin_fail(work->call->error, TN_UNSUPPORTED, work->operation,
+				      "operands of more axes than are done here");
 	work->plan = onednn_cache_find(work->device, &work->key);
 	return work->plan ? TN_OK : make_plan(work, make, argument);
 }

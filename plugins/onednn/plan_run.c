@@ -8,15 +8,6 @@
 
 #include "plan.h"
 
-tn_status onednn_dry(const struct tn_call *call)
-{
-	if (call->workspace) {
-		call->workspace->minimum = 0;
-		call->workspace->preferred = 0;
-	}
-	return TN_OK;
-}
-
 tn_status onednn_begin(struct onednn_work *work, onednn_make make, const void *argument)
 {
 	const struct tn_call *call = work->call;
@@ -26,12 +17,12 @@ tn_status onednn_begin(struct onednn_work *work, onednn_make make, const void *a
 		return status;
 	uint64_t size = work->plan->workspace;
 	if (work->plan->is_impossible)
-		return onednn_fail(call->error, TN_UNSUPPORTED, work->operation,
-				   "oneDNN has no primitive for these operands");
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, work->operation,
+				      "oneDNN has no primitive for these operands");
 	if (size && (!workspace || (!(call->flags & TN_DRY_RUN) && workspace->size < size)))
-		return onednn_fail(call->error, TN_UNSUPPORTED, work->operation,
-				   "needs a workspace of %" PRIu64 " bytes, found %" PRIu64, size,
-				   workspace ? workspace->size : 0);
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, work->operation,
+				      "needs a workspace of %" PRIu64 " bytes, found %" PRIu64,
+				      size, workspace ? workspace->size : 0);
 	if (call->flags & TN_DRY_RUN) {
 		work->plan = NULL;
 		if (workspace)

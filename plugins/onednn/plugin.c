@@ -7,25 +7,6 @@
  */
 #include "plugin.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-tn_status onednn_fail(struct tn_error_info *error, tn_status status, const char *operation,
-		      const char *format, ...)
-{
-	struct tn_error_info own = {.status = status};
-	va_list list;
-	if (!error)
-		return status;
-	va_start(list, format);
-	vsnprintf(own.text, sizeof(own.text), format, list);
-	va_end(list);
-	snprintf(own.operation, sizeof(own.operation), "%s", operation);
-	tn_struct_answer(error, &own, sizeof(own));
-	return status;
-}
-
 tn_status onednn_answer(struct tn_error_info *error, dnnl_status_t answer, tn_status otherwise,
 			const char *operation, const char *step)
 {
@@ -35,65 +16,23 @@ tn_status onednn_answer(struct tn_error_info *error, dnnl_status_t answer, tn_st
 		"not required"};
 	unsigned number = (unsigned)answer;
 	tn_status status = answer == dnnl_out_of_memory ? TN_OUT_OF_MEMORY : otherwise;
-	onednn_fail(error, status, operation, "oneDNN: %s: %s", step,
-		    number < sizeof(words) / sizeof(*words) ? words[number] : "unknown");
+	tn_plugin_fail(error, status, operation, "oneDNN: %s: %s", step,
+		       number < sizeof(words) / sizeof(*words) ? words[number] : "unknown");
 	if (error && TN_HAS_FIELD(struct tn_error_info, error, native_code))
 		error->native_code = answer;
 	return status;
 }
 
-tn_status onednn_take(void *own, size_t own_size, const void *theirs, uint32_t flags,
-		      const char *operation)
-{
-	tn_status status = tn_arguments_take(own, own_size, theirs);
-	const struct tn_call *call = own;
-	if (status)
-		return onednn_fail(call->error, status, operation,
-				   "arguments of %u bytes, known are %zu",
-				   ((const struct tn_call *)theirs)->struct_size, own_size);
-	if (call->flags & ~flags)
-		return onednn_fail(call->error, TN_UNSUPPORTED, operation,
-				   "flags 0x%x are not known here", call->flags & ~flags);
-	return TN_OK;
-}
-
-void onednn_log(const struct tn_host *host, int32_t level, const char *format, ...)
-{
-	char text[512];
-	va_list list;
-	if (!host->log_enabled(host->context, level, "onednn"))
-		return;
-	va_start(list, format);
-	int length = vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	if (length < 0)
-		return;
-	size_t size = (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1;
-	host->log(host->context, level, "onednn", text, size);
-}
-
-void *onednn_zeroed(const struct onednn_instance *instance, size_t size)
-{
-	void *memory = instance->host->alloc(instance->host->context, size, 0);
-	return memory ? memset(memory, 0, size) : NULL;
-}
-
-void onednn_free(const struct onednn_instance *instance, void *memory)
-{
-	if (memory)
-		instance->host->free(instance->host->context, memory);
-}
-
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
 {
-	struct onednn_instance *own = host->alloc(host->context, sizeof(*own), 0);
+	struct onednn_instance *own = tn_plugin_alloc(host, sizeof(*own));
 	if (!own)
-		return onednn_fail(error, TN_OUT_OF_MEMORY, "create", "no memory for an instance");
-	memset(own, 0, sizeof(*own));
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "create",
+				      "no memory for an instance");
 	own->host = host;
 	tn_status status = onednn_library_open(&own->library, host, error);
 	if (status)
-		onednn_free(own, own);
+		tn_plugin_free(host, own);
 	else
 		*instance = own;
 	return status;
@@ -102,19 +41,19 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 /* The library stays mapped: its threads outlive this instance. */
 static void destroy(void *instance)
 {
-	onednn_free(instance, instance);
+	struct onednn_instance *own = instance;
+	tn_plugin_free(own->host, own);
 }
 
 static const void *query(void *instance, const char *table)
 {
+	static const struct tn_plugin_table tables[] = {
+		{TN_TABLE_DEVICE, &onednn_device_table},
+		{TN_TABLE_COMPUTE, &onednn_compute_table},
+		{TN_TABLE_NN, &onednn_nn_table},
+	};
 	(void)instance;
-	if (!strcmp(table, TN_TABLE_DEVICE))
-		return &onednn_device_table;
-	if (!strcmp(table, TN_TABLE_COMPUTE))
-		return &onednn_compute_table;
-	if (!strcmp(table, TN_TABLE_NN))
-		return &onednn_nn_table;
-	return NULL;
+	return tn_plugin_table_find(tables, sizeof(tables) / sizeof(tables[0]), table);
 }
 
 #define ONEDNN_UUID                                                                                \

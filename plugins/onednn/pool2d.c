@@ -23,17 +23,17 @@ struct pooling {
 static tn_status check_window(const struct tn_pool2d_args *args, const char *name)
 {
 	if (args->kind != TN_POOL_MAX && args->kind != TN_POOL_AVERAGE)
-		return onednn_fail(args->call.error, TN_UNSUPPORTED, name,
-				   "kind %u is not known here", args->kind);
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
+				      "kind %u is not known here", args->kind);
 	for (int i = 0; i < 4; i++) {
 		int64_t kernel = args->kernel[i % 2];
 		if (kernel < 1 || args->stride[i % 2] < 1 || args->padding[i] < 0 ||
 		    args->padding[i] > kernel / 2)
-			return onednn_fail(args->call.error, TN_INVALID_ARGUMENT, name,
-					   "kernel %" PRId64 ", stride %" PRId64
-					   ", padding %" PRId64
-					   ": expected at least 1, 1, and 0 to kernel / 2",
-					   kernel, args->stride[i % 2], args->padding[i]);
+			return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, name,
+					      "kernel %" PRId64 ", stride %" PRId64
+					      ", padding %" PRId64
+					      ": expected at least 1, 1, and 0 to kernel / 2",
+					      kernel, args->stride[i % 2], args->padding[i]);
 	}
 	return TN_OK;
 }
@@ -49,24 +49,24 @@ static tn_status check_shapes(const struct tn_pool2d_args *args, const char *nam
 {
 	const int64_t *x = args->x.shape, *y = args->y.shape;
 	if (args->x.rank != 4 || args->y.rank != 4)
-		return onednn_fail(args->call.error, TN_SHAPE, name,
-				   "ranks %u, %u: expected 4 of x and y", args->x.rank,
-				   args->y.rank);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+				      "ranks %u, %u: expected 4 of x and y", args->x.rank,
+				      args->y.rank);
 	for (int i = 0; i < 4; i++) {
 		if (x[i] < 1 || y[i] < 1)
-			return onednn_fail(args->call.error, TN_INVALID_ARGUMENT, name,
-					   "axis %d has length %" PRId64 " in x and %" PRId64
-					   " in y",
-					   i, x[i], y[i]);
+			return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, name,
+					      "axis %d has length %" PRId64 " in x and %" PRId64
+					      " in y",
+					      i, x[i], y[i]);
 	}
 	if (y[0] == x[0] && y[1] == x[1] && y[2] == output_length(args, 0) &&
 	    y[3] == output_length(args, 1))
 		return TN_OK;
-	return onednn_fail(args->call.error, TN_SHAPE, name,
-			   "y: expected (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
-			   "), found (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ")",
-			   x[0], x[1], output_length(args, 0), output_length(args, 1), y[0], y[1],
-			   y[2], y[3]);
+	return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+			      "y: expected (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+			      "), found (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ")",
+			      x[0], x[1], output_length(args, 0), output_length(args, 1), y[0],
+			      y[1], y[2], y[3]);
 }
 
 static void take_window(struct pooling *p)
@@ -161,7 +161,7 @@ static tn_status take(struct pooling *p, const struct tn_pool2d_args *args)
 {
 	const char *name = names[p->is_backward];
 	uint32_t flags = TN_DRY_RUN | TN_DETERMINISTIC | (p->is_backward ? TN_ACCUMULATE : 0);
-	tn_status status = onednn_take(&p->args, sizeof(p->args), args, flags, name);
+	tn_status status = tn_plugin_take(&p->args, sizeof(p->args), args, flags, name);
 	if (!status)
 		status = check_window(&p->args, name);
 	return status ? status : check_shapes(&p->args, name);

@@ -24,8 +24,8 @@ static tn_status check_like(const struct softmax *s, const struct tn_operand *op
 	for (uint32_t i = 0; fits && i < y->rank; i++)
 		fits = operand->shape[i] == y->shape[i];
 	return fits ? TN_OK
-		    : onednn_fail(s->args.call.error, TN_SHAPE, names[s->is_backward],
-				  "%s has not the shape of y", which);
+		    : tn_plugin_fail(s->args.call.error, TN_SHAPE, names[s->is_backward],
+				     "%s has not the shape of y", which);
 }
 
 static tn_status check(const struct softmax *s)
@@ -33,11 +33,11 @@ static tn_status check(const struct softmax *s)
 	const struct tn_softmax_args *args = &s->args;
 	tn_status status = TN_OK;
 	if (args->axis >= args->y.rank)
-		return onednn_fail(args->call.error, TN_INVALID_ARGUMENT, names[s->is_backward],
-				   "axis %u of %u", args->axis, args->y.rank);
+		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, names[s->is_backward],
+				      "axis %u of %u", args->axis, args->y.rank);
 	if (!s->is_backward && args->logarithm)
-		return onednn_fail(args->call.error, TN_UNSUPPORTED, names[s->is_backward],
-				   "oneDNN's logarithm is not exact enough");
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, names[s->is_backward],
+				      "oneDNN's logarithm is not exact enough");
 	if (!s->is_backward)
 		return check_like(s, &args->x, "x");
 	status = check_like(s, &args->dy, "dy");
@@ -158,7 +158,7 @@ static tn_status run(void *device, const struct tn_softmax_args *args, int is_ba
 	struct onednn_work work = {
 		.device = device, .call = &s.args.call, .operation = names[is_backward]};
 	uint32_t flags = TN_DRY_RUN | TN_DETERMINISTIC | (is_backward ? TN_ACCUMULATE : 0);
-	tn_status status = onednn_take(&s.args, sizeof(s.args), args, flags, names[is_backward]);
+	tn_status status = tn_plugin_take(&s.args, sizeof(s.args), args, flags, names[is_backward]);
 	if (!status)
 		status = check(&s);
 	if (!status)

@@ -48,17 +48,17 @@ tn_status onednn_view(struct onednn_view *view, const struct tn_operand *operand
 		      const struct tn_call *call, const char *operation, const char *which)
 {
 	if (operand->dtype != TN_F32)
-		return onednn_fail(call->error, TN_UNSUPPORTED, operation,
-				   "%s: dtype %d, only f32 is done here", which, operand->dtype);
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "%s: dtype %d, only f32 is done here", which, operand->dtype);
 	if (operand->rank < 1 || operand->rank > DNNL_MAX_NDIMS)
-		return onednn_fail(call->error, TN_UNSUPPORTED, operation,
-				   "%s: rank %u, oneDNN has 1 to %d", which, operand->rank,
-				   DNNL_MAX_NDIMS);
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "%s: rank %u, oneDNN has 1 to %d", which, operand->rank,
+				      DNNL_MAX_NDIMS);
 	for (uint32_t i = 0; i < operand->rank; i++) {
 		if (operand->shape[i] < 1)
-			return onednn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-					   "%s: axis %u has length %" PRId64, which, i,
-					   operand->shape[i]);
+			return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
+					      "%s: axis %u has length %" PRId64, which, i,
+					      operand->shape[i]);
 	}
 	view->rank = (int)operand->rank;
 	view->address = operand->buffer + operand->offset;
@@ -66,8 +66,8 @@ tn_status onednn_view(struct onednn_view *view, const struct tn_operand *operand
 	memcpy(view->strides, operand->strides, operand->rank * sizeof(int64_t));
 	set_unit_strides(view);
 	if (!is_apart(view))
-		return onednn_fail(call->error, TN_UNSUPPORTED, operation,
-				   "%s: strides below 1 or elements that share a place", which);
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "%s: strides below 1 or elements that share a place", which);
 	return TN_OK;
 }
 

@@ -29,21 +29,21 @@ static tn_dtype unit_of(tn_dtype dtype)
 
 static void add_view(struct opencl_job *job, const struct tn_operand *operand, int moves)
 {
-	uint32_t view = opencl_nest_add(job->device, &job->nest, operand, 1);
+	uint32_t view = tn_plugin_nest_add(&job->nest, operand, 1);
 	if (moves)
-		job->nest.view[view].dtype = unit_of(operand->dtype);
+		job->nest.views[view].dtype = unit_of(operand->dtype);
 }
 
-static void set_lengths(struct opencl_nest *nest, const struct tn_operand *operand)
+static void set_lengths(struct tn_plugin_nest *nest, const struct tn_operand *operand)
 {
 	nest->rank = nest->n_kept = operand->rank;
 	for (uint32_t d = 0; d < nest->rank; d++)
-		nest->length[d] = operand->shape[d];
+		nest->lengths[d] = operand->shape[d];
 }
 
 /* Runs a job, or answers its dry run; `detail` is what the text depends on besides the walk. */
 static tn_status run(struct opencl_job *job, uint64_t detail,
-		     void (*print)(struct opencl_text *text, const struct opencl_job *job,
+		     void (*print)(struct tn_plugin_text *text, const struct opencl_job *job,
 				   const void *argument),
 		     const void *argument)
 {
@@ -52,7 +52,7 @@ static tn_status run(struct opencl_job *job, uint64_t detail,
 	tn_status status = opencl_job_workspace(job, opencl_job_spill(job), &goes_on);
 	if (status || !goes_on)
 		return status;
-	struct opencl_text *key = opencl_key_begin(job, job->operation);
+	struct tn_plugin_text *key = opencl_key_begin(job, job->operation);
 	opencl_walk_key(key, job);
 	opencl_key_number(key, detail);
 	status = opencl_kernel_get(job, print, argument, &kernel);
@@ -63,14 +63,15 @@ static tn_status run(struct opencl_job *job, uint64_t detail,
 
 /* ---- fill ------------------------------------------------------------------------------------*/
 
-static void print_fill(struct opencl_text *text, const struct opencl_job *job, const void *argument)
+static void print_fill(struct tn_plugin_text *text, const struct opencl_job *job,
+		       const void *argument)
 {
 	(void)argument;
 	opencl_print_walk(text, job);
 	opencl_print_place(text, job, 0);
-	opencl_text_add(text, "\tb0[at0] = ");
-	opencl_print_scalar(text, job, 0, job->nest.view[0].dtype);
-	opencl_text_add(text, ";\n}\n");
+	tn_plugin_text_add(text, "\tb0[at0] = ");
+	opencl_print_scalar(text, job, 0, job->nest.views[0].dtype);
+	tn_plugin_text_add(text, ";\n}\n");
 }
 
 static tn_status check_fill(const struct opencl_device *device, const struct tn_fill_args *args)
@@ -79,25 +80,27 @@ static tn_status check_fill(const struct opencl_device *device, const struct tn_
 	const struct tn_operand place = {
 		.buffer = value->buffer, .offset = value->offset, .dtype = value->dtype};
 	tn_status status = opencl_check_operand(device, &args->call, "fill", "output", 0,
-						&args->output, OPENCL_WRITES);
+						&args->output, TN_PLUGIN_WRITES);
 	if (status)
 		return status;
 	if (value->dtype != args->output.dtype || value->on_device > 1 ||
 	    (value->dtype == TN_C128 && !value->on_device))
-		return opencl_fail(args->call.error, TN_UNSUPPORTED, "fill",
-				   "a value of dtype %d (on_device %u) for an output of dtype %d",
-				   (int)value->dtype, value->on_device, (int)args->output.dtype);
+		return tn_plugin_fail(
+			args->call.error, TN_UNSUPPORTED, "fill",
+			"a value of dtype %d (on_device %u) for an output of dtype %d",
+			(int)value->dtype, value->on_device, (int)args->output.dtype);
 	if (!value->on_device)
 		return TN_OK;
-	return opencl_check_operand(device, &args->call, "fill", "value", 0, &place, OPENCL_READS);
+	return opencl_check_operand(device, &args->call, "fill", "value", 0, &place,
+				    TN_PLUGIN_READS);
 }
 
 static tn_status fill(void *device, const struct tn_fill_args *args)
 {
 	struct tn_fill_args own;
 	struct opencl_job job;
-	tn_status status = opencl_take(&own, sizeof(own), args,
-				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, "fill");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args,
+					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, "fill");
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, "fill");
 	if (!status)
@@ -115,30 +118,31 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 
 /* ---- copy ------------------------------------------------------------------------------------*/
 
-static void print_copy(struct opencl_text *text, const struct opencl_job *job, const void *argument)
+static void print_copy(struct tn_plugin_text *text, const struct opencl_job *job,
+		       const void *argument)
 {
 	(void)argument;
 	opencl_print_walk(text, job);
 	opencl_print_place(text, job, 0);
 	opencl_print_place(text, job, 1);
-	opencl_text_add(text, "\tb1[at1] = b0[at0];\n}\n");
+	tn_plugin_text_add(text, "\tb1[at1] = b0[at0];\n}\n");
 }
 
 static tn_status check_copy(const struct opencl_device *device, const struct tn_copy_args *args)
 {
 	const struct tn_call *call = &args->call;
-	tn_status status =
-		opencl_check_operand(device, call, "copy", "input", 0, &args->input, OPENCL_READS);
+	tn_status status = opencl_check_operand(device, call, "copy", "input", 0, &args->input,
+						TN_PLUGIN_READS);
 	if (!status)
 		status = opencl_check_operand(device, call, "copy", "output", 0, &args->output,
-					      OPENCL_WRITES);
+					      TN_PLUGIN_WRITES);
 	if (!status && args->input.dtype != args->output.dtype)
-		status = opencl_fail(call->error, TN_DTYPE, "copy",
-				     "from dtype %d to %d: expected one dtype",
-				     (int)args->input.dtype, (int)args->output.dtype);
+		status = tn_plugin_fail(call->error, TN_DTYPE, "copy",
+					"from dtype %d to %d: expected one dtype",
+					(int)args->input.dtype, (int)args->output.dtype);
 	if (!status)
-		status = opencl_check_shape(call, "copy", "input", 0, &args->input,
-					    args->output.rank, args->output.shape);
+		status = tn_plugin_check_shape(call, "copy", "input", 0, &args->input,
+					       args->output.rank, args->output.shape);
 	return status;
 }
 
@@ -146,8 +150,8 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 {
 	struct tn_copy_args own;
 	struct opencl_job job;
-	tn_status status = opencl_take(&own, sizeof(own), args,
-				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, "copy");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args,
+					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, "copy");
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, "copy");
 	if (!status)
@@ -172,31 +176,31 @@ static tn_status check_choice(const struct opencl_device *device, const struct t
 	const struct tn_call *call = &args->call;
 	int64_t shape[TN_MAX_RANK];
 	tn_status status = opencl_check_operand(device, call, operation, "input", 0, &args->input,
-						OPENCL_READS);
+						TN_PLUGIN_READS);
 	if (!status)
 		status = opencl_check_operand(device, call, operation, "indices", 0, &args->indices,
-					      OPENCL_READS);
+					      TN_PLUGIN_READS);
 	if (!status)
 		status = opencl_check_operand(device, call, operation, "output", 0, &args->output,
-					      OPENCL_WRITES);
+					      TN_PLUGIN_WRITES);
 	if (status)
 		return status;
 	if (args->indices.dtype != TN_I32 && args->indices.dtype != TN_I64)
-		return opencl_fail(call->error, TN_DTYPE, operation,
-				   "indices: expected i32 or i64, found dtype %d",
-				   (int)args->indices.dtype);
+		return tn_plugin_fail(call->error, TN_DTYPE, operation,
+				      "indices: expected i32 or i64, found dtype %d",
+				      (int)args->indices.dtype);
 	if (args->input.dtype != args->output.dtype)
-		return opencl_fail(call->error, TN_DTYPE, operation,
-				   "from dtype %d to %d: expected one dtype",
-				   (int)args->input.dtype, (int)args->output.dtype);
+		return tn_plugin_fail(call->error, TN_DTYPE, operation,
+				      "from dtype %d to %d: expected one dtype",
+				      (int)args->input.dtype, (int)args->output.dtype);
 	if (args->indices.rank != 1 || args->axis >= chosen->rank)
-		return opencl_fail(call->error, TN_SHAPE, operation,
-				   "axis %u of rank %u, indices of rank %u (expected 1)",
-				   args->axis, chosen->rank, args->indices.rank);
+		return tn_plugin_fail(call->error, TN_SHAPE, operation,
+				      "axis %u of rank %u, indices of rank %u (expected 1)",
+				      args->axis, chosen->rank, args->indices.rank);
 	for (uint32_t d = 0; d < chosen->rank; d++)
 		shape[d] = d == args->axis ? args->indices.shape[0] : chosen->shape[d];
-	return opencl_check_shape(call, operation, listed == &args->input ? "input" : "output", 0,
-				  listed, chosen->rank, shape);
+	return tn_plugin_check_shape(call, operation, listed == &args->input ? "input" : "output",
+				     0, listed, chosen->rank, shape);
 }
 
 /* Views 0 and 2 are input and output, view 1 the indices.  Numbers: the count, then the chosen axis's length
@@ -205,17 +209,17 @@ static tn_status check_choice(const struct opencl_device *device, const struct t
 static void fill_choice(struct opencl_job *job, const struct tn_gather_args *args,
 			const struct tn_operand *chosen, const struct tn_operand *listed, int moves)
 {
-	struct opencl_nest *nest = &job->nest;
+	struct tn_plugin_nest *nest = &job->nest;
 	const uint32_t axis = args->axis;
 	set_lengths(nest, listed);
 	add_view(job, &args->input, moves);
 	add_view(job, &args->indices, 0);
 	add_view(job, &args->output, moves);
 	for (uint32_t d = 0; d < nest->rank; d++)
-		nest->view[1].stride[d] = 0;
+		nest->views[1].strides[d] = 0;
 	if (!moves)
-		nest->length[axis] = 1;
-	nest->view[chosen == &args->input ? 0 : 2].stride[axis] = 0;
+		nest->lengths[axis] = 1;
+	nest->views[chosen == &args->input ? 0 : 2].strides[axis] = 0;
 	opencl_walk_count(job);
 	opencl_job_number(job, chosen->shape[axis]);
 	opencl_job_number(job, chosen->strides[axis]);
@@ -225,15 +229,15 @@ static void fill_choice(struct opencl_job *job, const struct tn_gather_args *arg
 }
 
 /* `index` := the index number `number`, counted from the end where it is negative. */
-static void print_index(struct opencl_text *text, const char *number)
+static void print_index(struct tn_plugin_text *text, const char *number)
 {
-	opencl_text_format(text,
-			   "\tlong index = (long)b1[g.o1 + %s * g.n5];\n"
-			   "\tindex += index < 0 ? g.n1 : 0;\n",
-			   number);
+	tn_plugin_text_format(text,
+			      "\tlong index = (long)b1[g.o1 + %s * g.n5];\n"
+			      "\tindex += index < 0 ? g.n1 : 0;\n",
+			      number);
 }
 
-static void print_gather(struct opencl_text *text, const struct opencl_job *job,
+static void print_gather(struct tn_plugin_text *text, const struct opencl_job *job,
 			 const void *argument)
 {
 	char number[32];
@@ -242,20 +246,20 @@ static void print_gather(struct opencl_text *text, const struct opencl_job *job,
 	opencl_print_place(text, job, 0);
 	opencl_print_place(text, job, 2);
 	print_index(text, number);
-	opencl_text_format(text,
-			   "\tif (index >= 0 && index < g.n1)\n"
-			   "\t\tb2[at2] = b0[at0 + index * g.n2];\n"
-			   "\telse\n"
-			   "\t\tb2[at2] = (%s)0;\n}\n",
-			   opencl_type(job->nest.view[2].dtype));
+	tn_plugin_text_format(text,
+			      "\tif (index >= 0 && index < g.n1)\n"
+			      "\t\tb2[at2] = b0[at0 + index * g.n2];\n"
+			      "\telse\n"
+			      "\t\tb2[at2] = (%s)0;\n}\n",
+			      opencl_type(job->nest.views[2].dtype));
 }
 
 static tn_status gather(void *device, const struct tn_gather_args *args)
 {
 	struct tn_gather_args own;
 	struct opencl_job job;
-	tn_status status = opencl_take(&own, sizeof(own), args,
-				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, "gather");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args,
+					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, "gather");
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, "gather");
 	if (!status)
@@ -269,50 +273,50 @@ static tn_status gather(void *device, const struct tn_gather_args *args)
 /* The dtype in which elements are added; 0 where there is no sum. */
 static tn_dtype sum_dtype(tn_dtype dtype)
 {
-	if (opencl_kind(dtype) & OPENCL_INTEGER)
+	if (tn_plugin_dtype_kind(dtype) & TN_PLUGIN_KIND_INTEGER)
 		return TN_U64; /* by wrap: the low bytes are right for all of them */
-	if (opencl_kind(dtype) != OPENCL_FLOATING)
+	if (tn_plugin_dtype_kind(dtype) != TN_PLUGIN_KIND_FLOATING)
 		return 0;
 	return dtype == TN_F64 ? TN_F64 : TN_F32;
 }
 
-static void print_scatter(struct opencl_text *text, const struct opencl_job *job,
+static void print_scatter(struct tn_plugin_text *text, const struct opencl_job *job,
 			  const void *argument)
 {
-	tn_dtype dtype = job->nest.view[2].dtype, sum = sum_dtype(dtype);
+	tn_dtype dtype = job->nest.views[2].dtype, sum = sum_dtype(dtype);
 	const char *type = opencl_type(sum);
 	(void)argument;
 	opencl_print_walk(text, job);
 	opencl_print_place(text, job, 0);
 	opencl_print_place(text, job, 2);
-	opencl_text_add(text, "\tfor (long j = 0; j < g.n3; j++) {\n");
+	tn_plugin_text_add(text, "\tfor (long j = 0; j < g.n3; j++) {\n");
 	print_index(text, "j");
-	opencl_text_format(text,
-			   "\tif (index < 0 || index >= g.n1)\n\t\tcontinue;\n"
-			   "\tconst long to = at2 + index * g.n2;\n"
-			   "\tconst %s old = ",
-			   type);
-	opencl_print_conversion(text, dtype, sum, "b2[to]");
-	opencl_text_format(text, ";\n\tconst %s more = ", type);
-	opencl_print_conversion(text, dtype, sum, "b0[at0 + j * g.n4]");
-	opencl_text_format(text, ";\n\tconst %s total = old + more;\n\tb2[to] = ", type);
-	opencl_print_conversion(text, sum, dtype, "total");
-	opencl_text_add(text, ";\n\t}\n}\n");
+	tn_plugin_text_format(text,
+			      "\tif (index < 0 || index >= g.n1)\n\t\tcontinue;\n"
+			      "\tconst long to = at2 + index * g.n2;\n"
+			      "\tconst %s old = ",
+			      type);
+	tn_plugin_text_convert(text, dtype, sum, "b2[to]");
+	tn_plugin_text_format(text, ";\n\tconst %s more = ", type);
+	tn_plugin_text_convert(text, dtype, sum, "b0[at0 + j * g.n4]");
+	tn_plugin_text_format(text, ";\n\tconst %s total = old + more;\n\tb2[to] = ", type);
+	tn_plugin_text_convert(text, sum, dtype, "total");
+	tn_plugin_text_add(text, ";\n\t}\n}\n");
 }
 
 static tn_status scatter_add(void *device, const struct tn_gather_args *args)
 {
 	struct tn_gather_args own;
 	struct opencl_job job;
-	tn_status status = opencl_take(&own, sizeof(own), args,
-				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, "scatter_add");
+	tn_status status = tn_plugin_take(&own, sizeof(own), args,
+					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, "scatter_add");
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, "scatter_add");
 	if (!status)
 		status = check_choice(device, &own, "scatter_add", &own.output, &own.input);
 	if (!status && !sum_dtype(own.output.dtype))
-		status = opencl_fail(own.call.error, TN_UNSUPPORTED, "scatter_add",
-				     "dtype %d has no sum here", (int)own.output.dtype);
+		status = tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "scatter_add",
+					"dtype %d has no sum here", (int)own.output.dtype);
 	if (status)
 		return status;
 	fill_choice(&job, &own, &own.output, &own.input, 0);

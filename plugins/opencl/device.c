@@ -41,7 +41,7 @@ static void close_device(void *device)
 	opencl_buffers_close(own);
 	if (own->context)
 		own->cl->clReleaseContext(own->context);
-	opencl_free(own->host, own);
+	tn_plugin_free(own->host, own);
 }
 
 /* Context, queue, tables; what there is after a failure, close_device takes back. */
@@ -66,16 +66,16 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 {
 	struct opencl_instance *own = instance;
 	struct tn_open_args taken;
-	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "open");
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "open");
 	if (status)
 		return status;
 	struct tn_error_info *error = taken.call.error;
 	if (taken.index >= own->n_devices)
-		return opencl_fail(error, TN_INVALID_ARGUMENT, "open", "device %u, there are %u",
-				   taken.index, own->n_devices);
-	struct opencl_device *made = opencl_alloc(own->host, sizeof(*made));
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open", "device %u, there are %u",
+				      taken.index, own->n_devices);
+	struct opencl_device *made = tn_plugin_alloc(own->host, sizeof(*made));
 	if (!made)
-		return opencl_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");
 	made->host = own->host;
 	made->cl = &own->cl;
 	made->facts = &own->devices[taken.index];

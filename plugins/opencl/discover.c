@@ -282,13 +282,16 @@ static int32_t score_of(const struct opencl_facts *facts)
 static void describe_dtypes(const struct opencl_facts *facts, struct tn_device_description *out)
 {
 	out->storage_dtypes = 0xfffe; /* all numbers from 1 to 15 */
-	out->program_dtypes = BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) | BIT(TN_F32);
-	out->matmul_dtypes = BIT(TN_F16) | BIT(TN_BF16) | BIT(TN_F32);
+	out->program_dtypes = TN_PLUGIN_DTYPE(TN_BOOL) | TN_PLUGIN_DTYPE(TN_I32) |
+			      TN_PLUGIN_DTYPE(TN_U32) | TN_PLUGIN_DTYPE(TN_I64) |
+			      TN_PLUGIN_DTYPE(TN_F32);
+	out->matmul_dtypes =
+		TN_PLUGIN_DTYPE(TN_F16) | TN_PLUGIN_DTYPE(TN_BF16) | TN_PLUGIN_DTYPE(TN_F32);
 	if (facts->has_f64) {
-		out->program_dtypes |= BIT(TN_F64);
-		out->matmul_dtypes |= BIT(TN_F64);
+		out->program_dtypes |= TN_PLUGIN_DTYPE(TN_F64);
+		out->matmul_dtypes |= TN_PLUGIN_DTYPE(TN_F64);
 	} else
-		out->storage_dtypes &= ~(BIT(TN_F64) | BIT(TN_C128));
+		out->storage_dtypes &= ~(TN_PLUGIN_DTYPE(TN_F64) | TN_PLUGIN_DTYPE(TN_C128));
 }
 
 void opencl_describe(const struct opencl_facts *facts, struct tn_device_description *out)

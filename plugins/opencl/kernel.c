@@ -29,7 +29,7 @@ struct opencl_kernel {
 };
 
 struct opencl_cache {
-	struct opencl_text prelude, key, source;
+	struct tn_plugin_text prelude, key, source;
 	struct opencl_kernel *bucket[BUCKETS];
 	uint32_t n;
 	uint64_t uses;
@@ -39,9 +39,9 @@ struct opencl_cache {
 
 tn_status opencl_cache_open(struct opencl_device *device, struct tn_error_info *error)
 {
-	struct opencl_cache *cache = opencl_alloc(device->host, sizeof(*cache));
+	struct opencl_cache *cache = tn_plugin_alloc(device->host, sizeof(*cache));
 	if (!cache)
-		return opencl_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a cache");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a cache");
 	cache->prelude.host = cache->key.host = cache->source.host = device->host;
 	device->cache = cache;
 	return TN_OK;
@@ -53,7 +53,7 @@ static void destroy_kernel(struct opencl_device *device, struct opencl_kernel *k
 		device->cl->clReleaseKernel(kernel->kernel);
 	if (kernel->program)
 		device->cl->clReleaseProgram(kernel->program);
-	opencl_free(device->host, kernel);
+	tn_plugin_free(device->host, kernel);
 }
 
 void opencl_cache_close(struct opencl_device *device)
@@ -68,10 +68,10 @@ void opencl_cache_close(struct opencl_device *device)
 			destroy_kernel(device, kernel);
 		}
 	}
-	opencl_text_free(&cache->prelude);
-	opencl_text_free(&cache->key);
-	opencl_text_free(&cache->source);
-	opencl_free(device->host, cache);
+	tn_plugin_text_free(&cache->prelude);
+	tn_plugin_text_free(&cache->key);
+	tn_plugin_text_free(&cache->source);
+	tn_plugin_free(device->host, cache);
 }
 
 /* ---- Jobs ------------------------------------------------------------------------------------*/
@@ -89,8 +89,8 @@ tn_status opencl_job_begin(struct opencl_job *job, struct opencl_device *device,
 	job->has_scratch = job->spills = job->is_wide = job->divides = 0;
 	job->stream = opencl_stream_find(device, call->stream);
 	if (!job->stream)
-		return opencl_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				   "the stream is none of this device");
+		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
+				      "the stream is none of this device");
 	return TN_OK;
 }
 
@@ -106,17 +106,17 @@ void opencl_job_scalars(struct opencl_job *job, const struct tn_scalar *scalars,
 }
 
 /* The axes whose strides a view has among the words. */
-static uint32_t axes_of(const struct opencl_nest *nest, const struct opencl_view *view)
+static uint32_t axes_of(const struct tn_plugin_nest *nest, const struct tn_plugin_view *view)
 {
 	return view->kept_only ? nest->n_kept : nest->rank;
 }
 
 static uint32_t count_words(const struct opencl_job *job)
 {
-	const struct opencl_nest *nest = &job->nest;
+	const struct tn_plugin_nest *nest = &job->nest;
 	uint32_t n = job->n_numbers + nest->rank + nest->n_views + job->n_scalars;
 	for (uint32_t k = 0; k < nest->n_views; k++)
-		n += axes_of(nest, &nest->view[k]);
+		n += axes_of(nest, &nest->views[k]);
 	return job->divides ? n + nest->rank : n;
 }
 
@@ -134,15 +134,15 @@ tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int
 	const struct tn_workspace *workspace = call->workspace;
 	*goes_on = !(call->flags & TN_DRY_RUN);
 	if (!bytes || (!*goes_on && workspace)) {
-		opencl_say_workspace(call, bytes);
+		(void)tn_plugin_dry_run(call, bytes, bytes);
 		return TN_OK;
 	}
 	/* Without a workspace a dry run says no, as the call would. */
 	if (!workspace || workspace->size < bytes)
-		return opencl_fail(call->error, TN_UNSUPPORTED, job->operation,
-				   "%llu bytes of workspace are needed, %llu were given",
-				   (unsigned long long)bytes,
-				   (unsigned long long)(workspace ? workspace->size : 0));
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, job->operation,
+				      "%llu bytes of workspace are needed, %llu were given",
+				      (unsigned long long)bytes,
+				      (unsigned long long)(workspace ? workspace->size : 0));
 	const struct tn_operand place = {.buffer = workspace->buffer,
 					 .offset = workspace->offset,
 					 .dtype = TN_U64,
@@ -150,37 +150,37 @@ tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int
 					 .shape = {(int64_t)(bytes / 8)},
 					 .strides = {1}};
 	return opencl_check_operand(job->device, call, job->operation, "workspace", 0, &place,
-				    OPENCL_WRITES);
+				    TN_PLUGIN_WRITES);
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------*/
 
-void opencl_key_number(struct opencl_text *key, uint64_t number)
+void opencl_key_number(struct tn_plugin_text *key, uint64_t number)
 {
-	opencl_text_append(key, &number, sizeof(number));
+	tn_plugin_text_append(key, &number, sizeof(number));
 }
 
-void opencl_key_program(struct opencl_text *key, const struct tn_program *program)
+void opencl_key_program(struct tn_plugin_text *key, const struct tn_program *program)
 {
-	opencl_text_append(key, program->hash, sizeof(program->hash));
+	tn_plugin_text_append(key, program->hash, sizeof(program->hash));
 	opencl_key_number(key, program->n_bytes);
-	opencl_text_append(key, program->bytes, program->n_bytes);
+	tn_plugin_text_append(key, program->bytes, program->n_bytes);
 }
 
-struct opencl_text *opencl_key_begin(struct opencl_job *job, const char *kind)
+struct tn_plugin_text *opencl_key_begin(struct opencl_job *job, const char *kind)
 {
-	struct opencl_text *key = &job->device->cache->key;
-	const struct opencl_nest *nest = &job->nest;
-	opencl_text_clear(key);
-	opencl_text_append(key, kind, strlen(kind) + 1);
+	struct tn_plugin_text *key = &job->device->cache->key;
+	const struct tn_plugin_nest *nest = &job->nest;
+	tn_plugin_text_clear(key);
+	tn_plugin_text_append(key, kind, strlen(kind) + 1);
 	opencl_key_number(key,
 			  nest->rank | (uint64_t)nest->n_kept << 8 | (uint64_t)nest->n_views << 16 |
 				  (uint64_t)job->n_scalars << 24 | (uint64_t)job->spills << 32 |
 				  (uint64_t)job->n_numbers << 40 | (uint64_t)job->is_wide << 48 |
 				  (uint64_t)job->divides << 49);
 	for (uint32_t k = 0; k < nest->n_views; k++)
-		opencl_key_number(key, (uint64_t)nest->view[k].dtype |
-					       (uint64_t)nest->view[k].kept_only << 32);
+		opencl_key_number(key, (uint64_t)nest->views[k].dtype |
+					       (uint64_t)nest->views[k].kept_only << 32);
 	for (uint32_t s = 0; s < job->n_scalars; s++)
 		opencl_key_number(key, (uint64_t)job->scalar[s]->dtype |
 					       (uint64_t)job->scalar[s]->on_device << 32);
@@ -203,83 +203,85 @@ static uint64_t hash_of(const char *data, size_t length)
 
 /* ---- Printing --------------------------------------------------------------------------------*/
 
-static void print_struct(struct opencl_text *text, const struct opencl_job *job)
+static void print_struct(struct tn_plugin_text *text, const struct opencl_job *job)
 {
-	const struct opencl_nest *nest = &job->nest;
-	opencl_text_add(text, "struct geometry {\n");
+	const struct tn_plugin_nest *nest = &job->nest;
+	tn_plugin_text_add(text, "struct geometry {\n");
 	for (uint32_t k = 0; k < job->n_numbers; k++)
-		opencl_text_format(text, "\tlong n%u;\n", k);
+		tn_plugin_text_format(text, "\tlong n%u;\n", k);
 	if (nest->rank)
-		opencl_text_format(text, "\tlong length[%u];\n", nest->rank);
+		tn_plugin_text_format(text, "\tlong length[%u];\n", nest->rank);
 	for (uint32_t k = 0; k < nest->n_views; k++) {
-		uint32_t axes = axes_of(nest, &nest->view[k]);
-		opencl_text_format(text, "\tlong o%u;\n", k);
+		uint32_t axes = axes_of(nest, &nest->views[k]);
+		tn_plugin_text_format(text, "\tlong o%u;\n", k);
 		if (axes)
-			opencl_text_format(text, "\tlong t%u[%u];\n", k, axes);
+			tn_plugin_text_format(text, "\tlong t%u[%u];\n", k, axes);
 	}
 	for (uint32_t s = 0; s < job->n_scalars; s++)
-		opencl_text_format(text, "\tlong x%u;\n", s);
+		tn_plugin_text_format(text, "\tlong x%u;\n", s);
 	if (job->divides && nest->rank)
-		opencl_text_format(text, "\tulong magic[%u];\n", nest->rank);
-	opencl_text_add(text, "};\n");
+		tn_plugin_text_format(text, "\tulong magic[%u];\n", nest->rank);
+	tn_plugin_text_add(text, "};\n");
 }
 
-static void print_parameter(struct opencl_text *text, const char *type, const char *name,
+static void print_parameter(struct tn_plugin_text *text, const char *type, const char *name,
 			    uint32_t number)
 {
-	opencl_text_format(text, ", global %s *%s%u", type, name, number);
+	tn_plugin_text_format(text, ", global %s *%s%u", type, name, number);
 }
 
-void opencl_print_header(struct opencl_text *text, const struct opencl_job *job)
+void opencl_print_header(struct tn_plugin_text *text, const struct opencl_job *job)
 {
 	print_struct(text, job);
 	if (job->spills)
-		opencl_text_add(text, "#define g (*(global const struct geometry *)(spilled + "
-				      "spilled_at))\n");
-	opencl_text_add(text, "kernel ");
+		tn_plugin_text_add(text, "#define g (*(global const struct geometry *)(spilled + "
+					 "spilled_at))\n");
+	tn_plugin_text_add(text, "kernel ");
 	if (job->fixed_group)
-		opencl_text_format(text, "__attribute__((reqd_work_group_size(%u, 1, 1))) ",
-				   job->fixed_group);
-	opencl_text_add(text, job->spills ? "void run(global const ulong *spilled, ulong spilled_at"
-					  : "void run(const struct geometry g");
+		tn_plugin_text_format(text, "__attribute__((reqd_work_group_size(%u, 1, 1))) ",
+				      job->fixed_group);
+	tn_plugin_text_add(text, job->spills
+					 ? "void run(global const ulong *spilled, ulong spilled_at"
+					 : "void run(const struct geometry g");
 	for (uint32_t k = 0; k < job->nest.n_views; k++)
-		print_parameter(text, opencl_type(job->nest.view[k].dtype), "b", k);
+		print_parameter(text, opencl_type(job->nest.views[k].dtype), "b", k);
 	for (uint32_t s = 0; s < job->n_scalars; s++)
 		if (job->scalar[s]->on_device)
 			print_parameter(text, opencl_type(job->scalar[s]->dtype), "d", s);
 	if (job->has_scratch)
-		opencl_text_add(text, ", global ulong *scratch");
-	opencl_text_add(text, ")\n");
+		tn_plugin_text_add(text, ", global ulong *scratch");
+	tn_plugin_text_add(text, ")\n");
 }
 
-void opencl_print_steps(struct opencl_text *text, const struct opencl_job *job, uint32_t view,
+void opencl_print_steps(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t view,
 			const char *prefix, uint32_t first, uint32_t end)
 {
-	uint32_t axes = axes_of(&job->nest, &job->nest.view[view]);
+	uint32_t axes = axes_of(&job->nest, &job->nest.views[view]);
 	for (uint32_t d = first; d < end && d < axes; d++)
-		opencl_text_format(text, " + %s%u * g.t%u[%u]", prefix, d, view, d);
+		tn_plugin_text_format(text, " + %s%u * g.t%u[%u]", prefix, d, view, d);
 }
 
-void opencl_print_number_type(struct opencl_text *text, const struct opencl_job *job)
+void opencl_print_number_type(struct tn_plugin_text *text, const struct opencl_job *job)
 {
-	opencl_text_format(text, "typedef %s tn_number;\n", job->is_wide ? "ulong" : "uint");
+	tn_plugin_text_format(text, "typedef %s tn_number;\n", job->is_wide ? "ulong" : "uint");
 }
 
-void opencl_print_division(struct opencl_text *text, const struct opencl_job *job, const char *rest,
-			   uint32_t axis)
+void opencl_print_division(struct tn_plugin_text *text, const struct opencl_job *job,
+			   const char *rest, uint32_t axis)
 {
 	if (job->is_wide)
-		opencl_text_format(text, "\tconst tn_number q%u = %s / (tn_number)g.length[%u];\n",
-				   axis, rest, axis);
+		tn_plugin_text_format(text,
+				      "\tconst tn_number q%u = %s / (tn_number)g.length[%u];\n",
+				      axis, rest, axis);
 	else
-		opencl_text_format(text,
-				   "\tconst tn_number q%u = (uint)(((ulong)%s * "
-				   "(g.magic[%u] & 0xffffffffu)) >> (g.magic[%u] >> 32));\n",
-				   axis, rest, axis, axis);
-	opencl_text_format(text,
-			   "\tconst tn_number c%u = %s - q%u * (tn_number)g.length[%u];\n"
-			   "\t%s = q%u;\n",
-			   axis, rest, axis, axis, rest, axis);
+		tn_plugin_text_format(text,
+				      "\tconst tn_number q%u = (uint)(((ulong)%s * "
+				      "(g.magic[%u] & 0xffffffffu)) >> (g.magic[%u] >> 32));\n",
+				      axis, rest, axis, axis);
+	tn_plugin_text_format(text,
+			      "\tconst tn_number c%u = %s - q%u * (tn_number)g.length[%u];\n"
+			      "\t%s = q%u;\n",
+			      axis, rest, axis, axis, rest, axis);
 }
 
 /* The bits of a value as what they mean. */
@@ -300,7 +302,7 @@ static const char *bits_as(tn_dtype dtype)
 	}
 }
 
-void opencl_print_scalar(struct opencl_text *text, const struct opencl_job *job, uint32_t number,
+void opencl_print_scalar(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t number,
 			 tn_dtype to)
 {
 	char value[64], narrow[96];
@@ -314,31 +316,32 @@ void opencl_print_scalar(struct opencl_text *text, const struct opencl_job *job,
 		(void)snprintf(narrow, sizeof(narrow), is_integer ? "((%s)%s)" : "(%.0s%s)",
 			       opencl_type(from), value);
 	}
-	opencl_print_conversion(text, from, to, narrow);
+	tn_plugin_text_convert(text, from, to, narrow);
 }
 
-void opencl_print_program_scalars(struct opencl_text *text, const struct opencl_job *job,
+void opencl_print_program_scalars(struct tn_plugin_text *text, const struct opencl_job *job,
 				  const struct tn_program *program, const char *prefix,
 				  uint32_t first)
 {
 	for (uint32_t s = 0; s < program->n_scalars; s++) {
-		tn_dtype dtype = opencl_source_dtype(program, TN_OP_SCALAR, s);
+		tn_dtype dtype = tn_plugin_source_dtype(program, TN_OP_SCALAR, s);
 		if (!dtype)
 			continue;
-		opencl_text_format(text, "\tconst %s %ss%u = ", opencl_type(dtype), prefix, s);
+		tn_plugin_text_format(text, "\tconst %s %ss%u = ", opencl_type(dtype), prefix, s);
 		opencl_print_scalar(text, job, first + s, dtype);
-		opencl_text_add(text, ";\n");
+		tn_plugin_text_add(text, ";\n");
 	}
 }
 
 /* ---- Building --------------------------------------------------------------------------------*/
 
-static void log_lines(const struct tn_host *host, int32_t level, const struct opencl_text *text)
+static void log_lines(const struct tn_host *host, int32_t level, const struct tn_plugin_text *text)
 {
 	const char *line = text->data, *end = line + text->length;
 	while (text->length && line < end) {
 		const char *stop = memchr(line, '\n', (size_t)(end - line));
-		opencl_log(host, level, line, (size_t)((stop ? stop : end) - line));
+		tn_plugin_log(host, "opencl", level, "%.*s", (int)((stop ? stop : end) - line),
+			      line);
 		line = stop ? stop + 1 : end;
 	}
 }
@@ -347,11 +350,11 @@ static void log_lines(const struct tn_host *host, int32_t level, const struct op
 static tn_status report_build(struct opencl_job *job, cl_program program, cl_int code)
 {
 	struct opencl_device *device = job->device;
-	struct opencl_text log = {.host = device->host};
+	struct tn_plugin_text log = {.host = device->host};
 	size_t size = 0;
 	(void)device->cl->clGetProgramBuildInfo(program, device->facts->id, CL_PROGRAM_BUILD_LOG, 0,
 						NULL, &size);
-	char *to = opencl_text_reserve(&log, size);
+	char *to = tn_plugin_text_reserve(&log, size);
 	if (to && size &&
 	    device->cl->clGetProgramBuildInfo(program, device->facts->id, CL_PROGRAM_BUILD_LOG,
 					      size, to, NULL) == CL_SUCCESS)
@@ -368,7 +371,7 @@ static tn_status report_build(struct opencl_job *job, cl_program program, cl_int
 		 opencl_error_name(code), (int)code, log.length ? log.data : "no log");
 	if (job->call->error)
 		tn_struct_answer(job->call->error, &own, sizeof(own));
-	opencl_text_free(&log);
+	tn_plugin_text_free(&log);
 	return status;
 }
 
@@ -380,11 +383,11 @@ static tn_status build(struct opencl_job *job, struct opencl_kernel *made)
 	const char *options = device->facts->divides_exactly
 				      ? "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
 				      : "-w -cl-std=CL1.2";
-	const char *sources[] = {cache->prelude.data, opencl_conversions(), cache->source.data};
+	const char *sources[] = {cache->prelude.data, cache->source.data};
 	struct tn_error_info *error = job->call->error;
 	struct opencl_signals signals;
 	cl_int code;
-	made->program = cl->clCreateProgramWithSource(device->context, 3, sources, NULL, &code);
+	made->program = cl->clCreateProgramWithSource(device->context, 2, sources, NULL, &code);
 	if (!made->program)
 		return opencl_fail_code(error, code, job->operation, "clCreateProgramWithSource");
 	opencl_signals_save(&signals);
@@ -423,7 +426,7 @@ static void drop_oldest(struct opencl_device *device)
 
 static struct opencl_kernel *find(const struct opencl_cache *cache, uint64_t hash)
 {
-	const struct opencl_text *key = &cache->key;
+	const struct tn_plugin_text *key = &cache->key;
 	struct opencl_kernel *k = cache->bucket[hash % BUCKETS];
 	while (k && (k->hash != hash || k->key_length != key->length ||
 		     memcmp(k->key, key->data, key->length) != 0))
@@ -436,10 +439,10 @@ static tn_status make(struct opencl_job *job, uint64_t hash, struct opencl_kerne
 	struct opencl_device *device = job->device;
 	struct opencl_cache *cache = device->cache;
 	struct opencl_kernel *kernel =
-		opencl_alloc(device->host, sizeof(*kernel) + cache->key.length);
+		tn_plugin_alloc(device->host, sizeof(*kernel) + cache->key.length);
 	if (!kernel)
-		return opencl_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
-				   "no memory for a kernel");
+		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				      "no memory for a kernel");
 	tn_status status = build(job, kernel);
 	if (status) {
 		destroy_kernel(device, kernel);
@@ -459,26 +462,26 @@ static tn_status make(struct opencl_job *job, uint64_t hash, struct opencl_kerne
 }
 
 tn_status opencl_kernel_get(struct opencl_job *job,
-			    void (*print)(struct opencl_text *text, const struct opencl_job *job,
+			    void (*print)(struct tn_plugin_text *text, const struct opencl_job *job,
 					  const void *argument),
 			    const void *argument, struct opencl_kernel **kernel)
 {
 	struct opencl_cache *cache = job->device->cache;
 	tn_status status = TN_OK;
 	if (cache->key.failed)
-		return opencl_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
-				   "no memory for a kernel's key");
+		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+				      "no memory for a kernel's key");
 	uint64_t hash = hash_of(cache->key.data, cache->key.length);
 	*kernel = find(cache, hash);
 	if (!*kernel) {
 		if (!cache->prelude.length)
-			opencl_print_prelude(&cache->prelude);
-		opencl_text_clear(&cache->source);
+			tn_plugin_text_print(&cache->prelude, &opencl_dialect, NULL, NULL);
+		tn_plugin_text_clear(&cache->source);
 		print(&cache->source, job, argument);
 		if (cache->prelude.failed || cache->source.failed) {
-			opencl_text_clear(&cache->prelude);
-			return opencl_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
-					   "no memory for a kernel's source");
+			tn_plugin_text_clear(&cache->prelude);
+			return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
+					      "no memory for a kernel's source");
 		}
 		status = make(job, hash, kernel);
 	}
@@ -503,16 +506,16 @@ static uint64_t magic_of(int64_t divisor)
 
 static uint32_t fill_words(const struct opencl_job *job, int64_t *words)
 {
-	const struct opencl_nest *nest = &job->nest;
+	const struct tn_plugin_nest *nest = &job->nest;
 	uint32_t n = 0;
 	for (uint32_t k = 0; k < job->n_numbers; k++)
 		words[n++] = job->number[k];
 	for (uint32_t d = 0; d < nest->rank; d++)
-		words[n++] = nest->length[d];
+		words[n++] = nest->lengths[d];
 	for (uint32_t k = 0; k < nest->n_views; k++) {
-		words[n++] = nest->view[k].offset;
-		for (uint32_t d = 0; d < axes_of(nest, &nest->view[k]); d++)
-			words[n++] = nest->view[k].stride[d];
+		words[n++] = (int64_t)(nest->views[k].offset / tn_dtype_size(nest->views[k].dtype));
+		for (uint32_t d = 0; d < axes_of(nest, &nest->views[k]); d++)
+			words[n++] = nest->views[k].strides[d];
 	}
 	for (uint32_t s = 0; s < job->n_scalars; s++) {
 		const struct tn_scalar *scalar = job->scalar[s];
@@ -521,7 +524,7 @@ static uint32_t fill_words(const struct opencl_job *job, int64_t *words)
 				     : (int64_t)scalar->bits;
 	}
 	for (uint32_t d = 0; d < nest->rank && job->divides; d++)
-		words[n++] = (int64_t)magic_of(nest->length[d]);
+		words[n++] = (int64_t)magic_of(nest->lengths[d]);
 	return n;
 }
 
@@ -539,7 +542,7 @@ static cl_int spill(struct opencl_job *job, cl_mem memory, const int64_t *words,
 						       CL_FALSE, job->call->workspace->offset, size,
 						       copy, 0, NULL, &event);
 	if (code)
-		opencl_free(device->host, copy);
+		tn_plugin_free(device->host, copy);
 	else
 		opencl_stream_push(device, job->stream, event, job->operation, copy);
 	return code;
@@ -572,7 +575,8 @@ static cl_int set_arguments(struct opencl_job *job, cl_kernel kernel)
 	cl_uint n = 0;
 	cl_int code = set_words(job, kernel, &n);
 	for (uint32_t k = 0; k < job->nest.n_views && !code; k++)
-		code = set_buffer(job, kernel, &n, job->nest.view[k].memory);
+		code = set_buffer(job, kernel, &n,
+				  opencl_buffer_memory(job->device, job->nest.views[k].buffer));
 	for (uint32_t s = 0; s < job->n_scalars && !code; s++)
 		if (job->scalar[s]->on_device)
 			code = set_buffer(

@@ -19,7 +19,6 @@
 
 #include "operand.h"
 #include "stream.h"
-#include "text.h"
 
 enum {
 	OPENCL_MAX_NUMBERS = 24,
@@ -32,7 +31,7 @@ struct opencl_job {
 	const struct tn_call *call;
 	const char *operation; /* a literal */
 	struct opencl_stream *stream;
-	struct opencl_nest nest;
+	struct tn_plugin_nest nest;
 	uint32_t n_numbers;
 	int64_t number[OPENCL_MAX_NUMBERS];
 	uint32_t n_scalars;
@@ -63,28 +62,28 @@ tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int
 /* ---- What tells kernels apart ----*/
 
 /* Begins a key with its kind, which names the family ("map"), and the job's views and scalars. */
-struct opencl_text *opencl_key_begin(struct opencl_job *job, const char *kind);
-void opencl_key_number(struct opencl_text *key, uint64_t number);
-void opencl_key_program(struct opencl_text *key, const struct tn_program *program);
+struct tn_plugin_text *opencl_key_begin(struct opencl_job *job, const char *kind);
+void opencl_key_number(struct tn_plugin_text *key, uint64_t number);
+void opencl_key_program(struct tn_plugin_text *key, const struct tn_program *program);
 
 /* ---- Printing ----*/
 
 /* "kernel void run(...)" with its parameters, without a body. */
-void opencl_print_header(struct opencl_text *text, const struct opencl_job *job);
+void opencl_print_header(struct tn_plugin_text *text, const struct opencl_job *job);
 /* " + index0 * g.t5[0] + ..." over the axes from `first` to `end`, whose indices are named prefix0, ... */
-void opencl_print_steps(struct opencl_text *text, const struct opencl_job *job, uint32_t view,
+void opencl_print_steps(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t view,
 			const char *prefix, uint32_t first, uint32_t end);
 /* Prints "c<axis> := rest modulo the axis's length, rest := the quotient" of a tn_number, for a job that
  * divides: by a multiplication where 31 bits are enough. */
-void opencl_print_division(struct opencl_text *text, const struct opencl_job *job, const char *rest,
-			   uint32_t axis);
+void opencl_print_division(struct tn_plugin_text *text, const struct opencl_job *job,
+			   const char *rest, uint32_t axis);
 /* The type tn_number. */
-void opencl_print_number_type(struct opencl_text *text, const struct opencl_job *job);
+void opencl_print_number_type(struct tn_plugin_text *text, const struct opencl_job *job);
 /* Scalar number `number`, converted to `to`. */
-void opencl_print_scalar(struct opencl_text *text, const struct opencl_job *job, uint32_t number,
+void opencl_print_scalar(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t number,
 			 tn_dtype to);
 /* "const tn_f32 PREFIXs0 = ...;" for each scalar that the program reads; the first is job scalar `first`. */
-void opencl_print_program_scalars(struct opencl_text *text, const struct opencl_job *job,
+void opencl_print_program_scalars(struct tn_plugin_text *text, const struct opencl_job *job,
 				  const struct tn_program *program, const char *prefix,
 				  uint32_t first);
 
@@ -92,7 +91,7 @@ void opencl_print_program_scalars(struct opencl_text *text, const struct opencl_
 
 /* Finds the kernel of the key that was begun last, or has `print` print its source and builds it. */
 tn_status opencl_kernel_get(struct opencl_job *job,
-			    void (*print)(struct opencl_text *text, const struct opencl_job *job,
+			    void (*print)(struct tn_plugin_text *text, const struct opencl_job *job,
 					  const void *argument),
 			    const void *argument, struct opencl_kernel **kernel);
 /* Starts it with so many items; a group of 0 is the usual size.  Where the job fixes no group it may get

@@ -12,7 +12,7 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 struct opencl_library {
 	void *handle;

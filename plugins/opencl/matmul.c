@@ -40,23 +40,23 @@ static tn_status check(const struct opencl_device *device, const struct tn_matmu
 	const struct tn_operand *operands[] = {&args->a, &args->b, &args->c};
 	const uint32_t rank = args->c.rank;
 	if (device->facts->max_group < small.width * small.height)
-		return opencl_fail(call->error, TN_UNSUPPORTED, operation,
-				   "the device has groups of at most %zu items, %u are needed",
-				   device->facts->max_group, small.width * small.height);
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "the device has groups of at most %zu items, %u are needed",
+				      device->facts->max_group, small.width * small.height);
 	if (args->has_bias || args->activation)
-		return opencl_fail(call->error, TN_UNSUPPORTED, operation,
-				   "a bias or an activation in the product is not done here");
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "a bias or an activation in the product is not done here");
 	for (unsigned k = 0; k < 3; k++)
 		if (!is_multiplied(device, operands[k]->dtype) ||
 		    operands[k]->dtype != args->c.dtype)
-			return opencl_fail(call->error, TN_UNSUPPORTED, operation,
-					   "dtypes %d, %d and %d: one of f16, bf16, f32 and, where "
-					   "it is there, f64 for all three is done here",
-					   (int)args->a.dtype, (int)args->b.dtype,
-					   (int)args->c.dtype);
+			return tn_plugin_fail(
+				call->error, TN_UNSUPPORTED, operation,
+				"dtypes %d, %d and %d: one of f16, bf16, f32 and, where "
+				"it is there, f64 for all three is done here",
+				(int)args->a.dtype, (int)args->b.dtype, (int)args->c.dtype);
 	if (rank < 2 || rank > AXES)
-		return opencl_fail(call->error, TN_SHAPE, operation, "rank %u: expected 2 to 6",
-				   rank);
+		return tn_plugin_fail(call->error, TN_SHAPE, operation, "rank %u: expected 2 to 6",
+				      rank);
 	int64_t a[AXES], b[AXES];
 	memcpy(a, args->c.shape, sizeof(a));
 	memcpy(b, args->c.shape, sizeof(b));
@@ -64,10 +64,10 @@ static tn_status check(const struct opencl_device *device, const struct tn_matmu
 	for (unsigned k = 0; k < 3; k++) {
 		tn_status status =
 			opencl_check_operand(device, call, operation, "operand", k, operands[k],
-					     k == 2 ? OPENCL_WRITES : OPENCL_READS);
+					     k == 2 ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
 		if (!status && k < 2)
-			status = opencl_check_shape(call, operation, "operand", k, operands[k],
-						    rank, k ? b : a);
+			status = tn_plugin_check_shape(call, operation, "operand", k, operands[k],
+						       rank, k ? b : a);
 		if (status)
 			return status;
 	}
@@ -149,35 +149,35 @@ static tn_dtype sum_dtype(tn_dtype dtype)
 	return dtype == TN_F64 ? TN_F64 : TN_F32;
 }
 
-static void print_macro(struct opencl_text *text, const char *name, tn_dtype from, tn_dtype to)
+static void print_macro(struct tn_plugin_text *text, const char *name, tn_dtype from, tn_dtype to)
 {
-	opencl_text_format(text, "#define %s(number) (", name);
-	opencl_print_conversion(text, from, to, "(number)");
-	opencl_text_add(text, ")\n");
+	tn_plugin_text_format(text, "#define %s(number) (", name);
+	tn_plugin_text_convert(text, from, to, "(number)");
+	tn_plugin_text_add(text, ")\n");
 }
 
-static void print(struct opencl_text *text, const struct opencl_job *job, const void *argument)
+static void print(struct tn_plugin_text *text, const struct opencl_job *job, const void *argument)
 {
 	const struct shape *s = argument;
-	tn_dtype dtype = job->nest.view[2].dtype, sum = sum_dtype(dtype);
+	tn_dtype dtype = job->nest.views[2].dtype, sum = sum_dtype(dtype);
 	const char *type = opencl_type(sum);
-	opencl_text_format(text,
-			   "#define WIDTH %u\n#define HEIGHT %u\n#define ROWS %u\n"
-			   "#define VECTOR %u\n#define DEPTH %u\n"
-			   "typedef %s tn_sum;\ntypedef %s%u tn_vector;\n"
-			   "#define LOAD_VECTOR vload%u\n#define STORE_VECTOR vstore%u\n",
-			   s->width, s->height, s->rows, s->vector, s->depth, type, type, s->vector,
-			   s->vector, s->vector);
-	opencl_text_format(text,
-			   "#ifdef %s\n#define MULTIPLY_ADD(a, b, c) fma(a, b, c)\n#else\n"
-			   "#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))\n#endif\n"
-			   "#define NUMBER(bits) %s\n",
-			   sum == TN_F64 ? "FP_FAST_FMA" : "FP_FAST_FMAF",
-			   sum == TN_F64 ? "as_double(bits)" : "as_float((uint)(bits))");
+	tn_plugin_text_format(text,
+			      "#define WIDTH %u\n#define HEIGHT %u\n#define ROWS %u\n"
+			      "#define VECTOR %u\n#define DEPTH %u\n"
+			      "typedef %s tn_sum;\ntypedef %s%u tn_vector;\n"
+			      "#define LOAD_VECTOR vload%u\n#define STORE_VECTOR vstore%u\n",
+			      s->width, s->height, s->rows, s->vector, s->depth, type, type,
+			      s->vector, s->vector, s->vector);
+	tn_plugin_text_format(text,
+			      "#ifdef %s\n#define MULTIPLY_ADD(a, b, c) fma(a, b, c)\n#else\n"
+			      "#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))\n#endif\n"
+			      "#define NUMBER(bits) %s\n",
+			      sum == TN_F64 ? "FP_FAST_FMA" : "FP_FAST_FMAF",
+			      sum == TN_F64 ? "as_double(bits)" : "as_float((uint)(bits))");
 	print_macro(text, "LOAD", dtype, sum);
 	print_macro(text, "STORE", sum, dtype);
 	opencl_print_header(text, job);
-	opencl_text_add(text, source);
+	tn_plugin_text_add(text, source);
 }
 
 /* ---- The entry -------------------------------------------------------------------------------*/
@@ -198,49 +198,49 @@ static int64_t tiles(int64_t length, uint32_t tile)
 	return (length + tile - 1) / tile;
 }
 
-static int64_t count_tiles(const struct opencl_nest *nest, const struct shape *s)
+static int64_t count_tiles(const struct tn_plugin_nest *nest, const struct shape *s)
 {
-	return (int64_t)opencl_count(nest->length, ROW) *
-	       tiles(nest->length[ROW], s->height * s->rows) *
-	       tiles(nest->length[COLUMN], s->width * s->vector);
+	return (int64_t)tn_plugin_count(ROW, nest->lengths) *
+	       tiles(nest->lengths[ROW], s->height * s->rows) *
+	       tiles(nest->lengths[COLUMN], s->width * s->vector);
 }
 
 /* Large tiles reuse more of what they load, where there are enough of them for all units. */
 static const struct shape *choose(const struct opencl_job *job)
 {
-	const struct opencl_nest *nest = &job->nest;
+	const struct tn_plugin_nest *nest = &job->nest;
 	const struct opencl_facts *facts = job->device->facts;
-	if (facts->max_group < large.width * large.height || nest->length[ROW] <= 32 ||
-	    nest->length[COLUMN] <= 32 || count_tiles(nest, &large) < facts->compute_units)
+	if (facts->max_group < large.width * large.height || nest->lengths[ROW] <= 32 ||
+	    nest->lengths[COLUMN] <= 32 || count_tiles(nest, &large) < facts->compute_units)
 		return &small;
 	return &large;
 }
 
 static void fill_job(struct opencl_job *job, const struct tn_matmul_args *args)
 {
-	struct opencl_nest *nest = &job->nest;
+	struct tn_plugin_nest *nest = &job->nest;
 	nest->rank = nest->n_kept = args->c.rank;
 	for (uint32_t d = 0; d < nest->rank; d++)
-		nest->length[d] = args->c.shape[d];
-	opencl_nest_add(job->device, nest, &args->a, 0);
-	opencl_nest_add(job->device, nest, &args->b, 0);
-	opencl_nest_add(job->device, nest, &args->c, 0);
-	opencl_nest_pad(nest, AXES, 0);
+		nest->lengths[d] = args->c.shape[d];
+	tn_plugin_nest_add(nest, &args->a, 0);
+	tn_plugin_nest_add(nest, &args->b, 0);
+	tn_plugin_nest_add(nest, &args->c, 0);
+	tn_plugin_nest_pad(nest, AXES, 0);
 }
 
 static tn_status run(struct opencl_job *job, const struct tn_matmul_args *args)
 {
-	const struct opencl_nest *nest = &job->nest;
+	const struct tn_plugin_nest *nest = &job->nest;
 	const struct shape *s = choose(job);
 	struct opencl_kernel *kernel;
 	const uint32_t group = s->width * s->height;
 	job->fixed_group = group;
 	job->number[0] = args->a.shape[args->a.rank - 1];
-	job->number[1] = tiles(nest->length[COLUMN], s->width * s->vector);
-	job->number[2] = tiles(nest->length[ROW], s->height * s->rows);
+	job->number[1] = tiles(nest->lengths[COLUMN], s->width * s->vector);
+	job->number[2] = tiles(nest->lengths[ROW], s->height * s->rows);
 	job->number[3] = bits_of(args->alpha, sum_dtype(args->c.dtype));
 	job->number[4] = bits_of(args->beta, sum_dtype(args->c.dtype));
-	struct opencl_text *key = opencl_key_begin(job, operation);
+	struct tn_plugin_text *key = opencl_key_begin(job, operation);
 	opencl_key_number(key, s == &large);
 	tn_status status = opencl_kernel_get(job, print, s, &kernel);
 	if (status)
@@ -253,8 +253,8 @@ tn_status opencl_matmul(void *device, const struct tn_matmul_args *args)
 	struct tn_matmul_args own;
 	struct opencl_job job;
 	int goes_on;
-	tn_status status = opencl_take(&own, sizeof(own), args,
-				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
+	tn_status status = tn_plugin_take(&own, sizeof(own), args,
+					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, operation);
 	if (!status)

@@ -25,9 +25,9 @@ struct opencl_buffers {
 tn_status opencl_buffers_open(struct opencl_device *device, struct tn_error_info *error)
 {
 	cl_int code;
-	struct opencl_buffers *buffers = opencl_alloc(device->host, sizeof(*buffers));
+	struct opencl_buffers *buffers = tn_plugin_alloc(device->host, sizeof(*buffers));
 	if (!buffers)
-		return opencl_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a table");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a table");
 	device->buffers = buffers;
 	buffers->queue =
 		device->cl->clCreateCommandQueue(device->context, device->facts->id, 0, &code);
@@ -46,8 +46,8 @@ void opencl_buffers_close(struct opencl_device *device)
 			device->cl->clReleaseMemObject(buffers->list[i].memory);
 	if (buffers->queue)
 		device->cl->clReleaseCommandQueue(buffers->queue);
-	opencl_free(device->host, buffers->list);
-	opencl_free(device->host, buffers);
+	tn_plugin_free(device->host, buffers->list);
+	tn_plugin_free(device->host, buffers);
 }
 
 const struct opencl_buffer *opencl_buffer_find(const struct opencl_device *device, uint64_t handle)
@@ -70,12 +70,12 @@ static int grow(struct opencl_device *device)
 {
 	struct opencl_buffers *buffers = device->buffers;
 	uint64_t capacity = buffers->capacity ? 2 * buffers->capacity : 64;
-	struct opencl_buffer *list = opencl_alloc(device->host, capacity * sizeof(*list));
+	struct opencl_buffer *list = tn_plugin_alloc(device->host, capacity * sizeof(*list));
 	if (!list)
 		return 0;
 	if (buffers->n)
 		memcpy(list, buffers->list, buffers->n * sizeof(*list));
-	opencl_free(device->host, buffers->list);
+	tn_plugin_free(device->host, buffers->list);
 	buffers->list = list;
 	buffers->capacity = capacity;
 	return 1;
@@ -105,18 +105,18 @@ static tn_status check_alloc(const struct opencl_device *device, const struct tn
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return opencl_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
-				   args->memory_kind);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
+				      args->memory_kind);
 	if (args->size == 0 || args->alignment & (args->alignment - 1))
-		return opencl_fail(error, TN_INVALID_ARGUMENT, "alloc",
-				   "%llu bytes aligned to %llu: not a size and a power of two",
-				   (unsigned long long)args->size,
-				   (unsigned long long)args->alignment);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
+				      "%llu bytes aligned to %llu: not a size and a power of two",
+				      (unsigned long long)args->size,
+				      (unsigned long long)args->alignment);
 	if (args->size > device->facts->max_alloc_bytes)
-		return opencl_fail(error, TN_OUT_OF_MEMORY, "alloc",
-				   "%llu bytes: the device's largest buffer has %llu",
-				   (unsigned long long)args->size,
-				   (unsigned long long)device->facts->max_alloc_bytes);
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "alloc",
+				      "%llu bytes: the device's largest buffer has %llu",
+				      (unsigned long long)args->size,
+				      (unsigned long long)device->facts->max_alloc_bytes);
 	return TN_OK;
 }
 
@@ -132,9 +132,9 @@ static cl_int settle(const struct opencl_device *device, cl_mem memory)
 /* Any failure to get memory is recoverable, whatever a driver calls it. */
 static tn_status fail_alloc(const struct tn_alloc_args *args, cl_int code, const char *function)
 {
-	return opencl_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc", "%llu bytes: %s: %s (%d)",
-			   (unsigned long long)args->size, function, opencl_error_name(code),
-			   (int)code);
+	return tn_plugin_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
+			      "%llu bytes: %s: %s (%d)", (unsigned long long)args->size, function,
+			      opencl_error_name(code), (int)code);
 }
 
 static tn_status make_buffer(struct opencl_device *device, const struct tn_alloc_args *args,
@@ -160,19 +160,19 @@ tn_status opencl_memory_alloc(void *device, const struct tn_alloc_args *args, ui
 	struct opencl_device *own = device;
 	struct opencl_buffer made = {0};
 	struct tn_alloc_args taken;
-	tn_status status = opencl_take(&taken, sizeof(taken), args, TN_DRY_RUN, "alloc");
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, TN_DRY_RUN, "alloc");
 	if (!status)
 		status = check_alloc(own, &taken);
 	if (status)
 		return status;
 	if (taken.call.flags & TN_DRY_RUN) {
-		opencl_say_workspace(&taken.call, 0);
+		(void)tn_plugin_dry_run(&taken.call, 0, 0);
 		return TN_OK;
 	}
 	uint64_t handle = take_place(own);
 	if (!handle)
-		return opencl_fail(taken.call.error, TN_OUT_OF_MEMORY, "alloc",
-				   "no host memory for the table of buffers");
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "alloc",
+				      "no host memory for the table of buffers");
 	status = make_buffer(own, &taken, &made);
 	if (status) {
 		give_place(own->buffers, handle);
@@ -188,14 +188,14 @@ tn_status opencl_memory_free(void *device, const struct tn_free_args *args)
 {
 	struct opencl_device *own = device;
 	struct tn_free_args taken;
-	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "free");
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "free");
 	if (status)
 		return status;
 	const struct opencl_buffer *buffer = opencl_buffer_find(own, taken.buffer);
 	if (!buffer)
-		return opencl_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
-				   "%llu is no buffer of this device",
-				   (unsigned long long)taken.buffer);
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
+				      "%llu is no buffer of this device",
+				      (unsigned long long)taken.buffer);
 	cl_int code = own->cl->clReleaseMemObject(buffer->memory);
 	own->buffers->used_bytes -= buffer->size;
 	give_place(own->buffers, taken.buffer);
@@ -216,27 +216,28 @@ static tn_status take_transfer(struct opencl_device *device, const struct tn_tra
 			       const char *operation, struct transfer *transfer)
 {
 	struct tn_transfer_args *own = &transfer->args;
-	tn_status status = opencl_take(own, sizeof(*own), args,
-				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
+	tn_status status = tn_plugin_take(own, sizeof(*own), args,
+					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
 	if (status)
 		return status;
-	opencl_say_workspace(&own->call, 0);
+	(void)tn_plugin_dry_run(&own->call, 0, 0);
 	transfer->stream = opencl_stream_find(device, own->call.stream);
 	if (!transfer->stream)
-		return opencl_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				   "the stream is none of this device");
+		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				      "the stream is none of this device");
 	if (own->call.flags & TN_DRY_RUN)
 		return TN_OK;
 	const struct opencl_buffer *buffer = opencl_buffer_find(device, own->buffer);
 	if (!buffer || own->offset > buffer->size || own->size > buffer->size - own->offset)
-		return opencl_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				   "%llu bytes at %llu of buffer %llu: it has %llu",
-				   (unsigned long long)own->size, (unsigned long long)own->offset,
-				   (unsigned long long)own->buffer,
-				   (unsigned long long)(buffer ? buffer->size : 0));
+		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				      "%llu bytes at %llu of buffer %llu: it has %llu",
+				      (unsigned long long)own->size,
+				      (unsigned long long)own->offset,
+				      (unsigned long long)own->buffer,
+				      (unsigned long long)(buffer ? buffer->size : 0));
 	if (own->size && !own->host)
-		return opencl_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				   "no host memory was given");
+		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
+				      "no host memory was given");
 	transfer->memory = buffer->memory;
 	return TN_OK;
 }
@@ -268,7 +269,7 @@ tn_status opencl_upload(void *device, const struct tn_transfer_args *args)
 						    waits ? CL_TRUE : CL_FALSE, t.args.offset,
 						    t.args.size, source, 0, NULL, &event);
 	if (code) {
-		opencl_free(own->host, copy);
+		tn_plugin_free(own->host, copy);
 		return opencl_fail_code(t.args.call.error, code, "upload", "clEnqueueWriteBuffer");
 	}
 	opencl_stream_push(own, t.stream, event, "upload", copy);

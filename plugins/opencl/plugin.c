@@ -6,24 +6,8 @@
  */
 #include "plugin.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-tn_status opencl_fail(struct tn_error_info *error, tn_status status, const char *operation,
-		      const char *format, ...)
-{
-	struct tn_error_info own = {.status = status};
-	va_list list;
-	if (!error)
-		return status;
-	va_start(list, format);
-	vsnprintf(own.text, sizeof(own.text), format, list);
-	va_end(list);
-	snprintf(own.operation, sizeof(own.operation), "%s", operation);
-	tn_struct_answer(error, &own, sizeof(own));
-	return status;
-}
 
 tn_status opencl_fail_code(struct tn_error_info *error, cl_int code, const char *operation,
 			   const char *function)
@@ -38,59 +22,18 @@ tn_status opencl_fail_code(struct tn_error_info *error, cl_int code, const char 
 	return own.status;
 }
 
-tn_status opencl_take(void *own, size_t own_size, const void *theirs, uint32_t flags,
-		      const char *operation)
-{
-	tn_status status = tn_arguments_take(own, own_size, theirs);
-	const struct tn_call *call = own;
-	if (status)
-		return opencl_fail(call->error, status, operation,
-				   "the arguments have fields that this version does not know");
-	if (call->flags & ~flags)
-		return opencl_fail(call->error, TN_UNSUPPORTED, operation,
-				   "flags 0x%x are not known here", call->flags & ~flags);
-	return TN_OK;
-}
-
-void opencl_say_workspace(const struct tn_call *call, uint64_t bytes)
-{
-	if (!call->workspace)
-		return;
-	call->workspace->minimum = bytes;
-	call->workspace->preferred = bytes;
-}
-
-void opencl_log(const struct tn_host *host, int32_t level, const char *text, size_t length)
-{
-	if (host->log_enabled(host->context, level, "opencl"))
-		host->log(host->context, level, "opencl", text, length);
-}
-
-void *opencl_alloc(const struct tn_host *host, size_t size)
-{
-	void *memory = host->alloc(host->context, size, 0);
-	if (memory)
-		memset(memory, 0, size);
-	return memory;
-}
-
-void opencl_free(const struct tn_host *host, void *memory)
-{
-	if (memory)
-		host->free(host->context, memory);
-}
-
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
 {
 	char text[256];
-	struct opencl_instance *own = opencl_alloc(host, sizeof(*own));
+	struct opencl_instance *own = tn_plugin_alloc(host, sizeof(*own));
 	if (!own)
-		return opencl_fail(error, TN_OUT_OF_MEMORY, "create", "no memory for an instance");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "create",
+				      "no memory for an instance");
 	own->host = host;
 	tn_status status = opencl_library_open(&own->cl, text, sizeof(text));
 	if (status) {
-		opencl_free(host, own);
-		return opencl_fail(error, status, "create", "%s", text);
+		tn_plugin_free(host, own);
+		return tn_plugin_fail(error, status, "create", "%s", text);
 	}
 	opencl_discover(own);
 	*instance = own;
@@ -101,7 +44,7 @@ static void destroy(void *instance)
 {
 	struct opencl_instance *own = instance;
 	opencl_library_close(&own->cl);
-	opencl_free(own->host, own);
+	tn_plugin_free(own->host, own);
 }
 
 static const struct tn_compute_table compute_table = {
@@ -113,19 +56,13 @@ static const struct tn_compute_table compute_table = {
 
 static const void *query(void *instance, const char *table)
 {
-	static const struct {
-		const char *id;
-		const void *table;
-	} tables[] = {
+	static const struct tn_plugin_table tables[] = {
 		{TN_TABLE_DEVICE, &opencl_device_table}, {TN_TABLE_COMPUTE, &compute_table},
 		{TN_TABLE_COPY, &opencl_copy_table},     {TN_TABLE_MEMORY, &opencl_memory_table},
 		{TN_TABLE_STREAM, &opencl_stream_table},
 	};
 	(void)instance;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (!strcmp(table, tables[i].id))
-			return tables[i].table;
-	return NULL;
+	return tn_plugin_table_find(tables, sizeof(tables) / sizeof(tables[0]), table);
 }
 
 #define OPENCL_UUID                                                                                \

@@ -10,21 +10,19 @@
  *   device.c     open, close, describe
  *   memory.c     buffers and transfers
  *   stream.c     queues, events, errors that come late
- *   operand.c    what can be wrong with operands; views as kernels see them
- *   text.c       a growing text
- *   program.c    element programs: checks, and their source
+ *   operand.c    what can be wrong with operands and scalars
+ *   program.c    element programs in OpenCL C: the dialect, conversions
  *   kernel.c     kernels: the cache, the build, the launch
  *   map.c  reduce.c  matmul.c  copy.c   one family each
  */
 #ifndef OPENCL_PLUGIN_H
 #define OPENCL_PLUGIN_H
 
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 #include "library.h"
 
 #define OPENCL_MAX_DEVICES 16
-#define BIT(dtype) (UINT64_C(1) << (dtype))
 
 /* A device as it was found: all that describe, and the choice of kernels, need of it. */
 struct opencl_facts {
@@ -74,21 +72,9 @@ struct opencl_device {
 
 /* ---- plugin.c ----*/
 
-/* Fills `error`, where there is one, and answers the status. */
-tn_status opencl_fail(struct tn_error_info *error, tn_status status, const char *operation,
-		      const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The same for an OpenCL function that answered `code`. */
+/* tn_plugin_fail for an OpenCL function that answered `code`. */
 tn_status opencl_fail_code(struct tn_error_info *error, cl_int code, const char *operation,
 			   const char *function);
-/* Takes the arguments of a call that may have those flags. */
-tn_status opencl_take(void *own, size_t own_size, const void *theirs, uint32_t flags,
-		      const char *operation);
-/* Answers a dry run, or a call, that needs so much workspace. */
-void opencl_say_workspace(const struct tn_call *call, uint64_t bytes);
-void opencl_log(const struct tn_host *host, int32_t level, const char *text, size_t length);
-
-void *opencl_alloc(const struct tn_host *host, size_t size); /* zeroed; NULL: none left */
-void opencl_free(const struct tn_host *host, void *memory);  /* takes NULL */
 
 /* ---- discover.c ----*/
 

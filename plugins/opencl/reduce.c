@@ -45,104 +45,38 @@ static int is_floating(tn_dtype dtype)
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-static tn_status check_operands(const struct opencl_device *device,
-				const struct tn_reduce_args *args, const char *name,
-				const struct tn_operand *operands, uint32_t n, uint32_t rank)
-{
-	const struct tn_call *call = &args->call;
-	enum opencl_role role = operands == args->outputs ? OPENCL_WRITES : OPENCL_READS;
-	if (n && !operands)
-		return opencl_fail(call->error, TN_INVALID_ARGUMENT, operation, "no %ss were given",
-				   name);
-	for (uint32_t k = 0; k < n; k++) {
-		tn_status status =
-			opencl_check_operand(device, call, operation, name, k, &operands[k], role);
-		if (!status && opencl_kind(operands[k].dtype) == OPENCL_COMPLEX)
-			status = opencl_fail(call->error, TN_UNSUPPORTED, operation,
-					     "%s %u: programs do not read or write complex numbers",
-					     name, k);
-		if (!status)
-			status = opencl_check_shape(call, operation, name, k, &operands[k], rank,
-						    args->inputs[0].shape);
-		if (status)
-			return status;
-	}
-	return TN_OK;
-}
-
-static tn_status check_values(const struct tn_reduce_args *args)
-{
-	struct tn_error_info *error = args->call.error;
-	if (args->n_values < 1 || args->n_values > MAX_VALUES ||
-	    args->prologue->n_outputs != args->n_values)
-		return opencl_fail(error, TN_INVALID_ARGUMENT, operation,
-				   "%u values of a prologue with %u outputs", args->n_values,
-				   args->prologue->n_outputs);
-	for (uint32_t v = 0; v < args->n_values; v++)
-		if (args->combiners[v] < TN_REDUCE_SUM || args->combiners[v] > TN_REDUCE_ARGMIN)
-			return opencl_fail(error, TN_UNSUPPORTED, operation,
-					   "value %u: combiner %u is not known", v,
-					   args->combiners[v]);
-	if (args->epilogue && args->epilogue->n_inputs < args->n_values)
-		return opencl_fail(error, TN_INVALID_ARGUMENT, operation,
-				   "the epilogue has %u inputs, there are %u values",
-				   args->epilogue->n_inputs, args->n_values);
-	if (args->prologue->n_inputs == 0 || !args->inputs)
-		return opencl_fail(error, TN_INVALID_ARGUMENT, operation,
-				   "no inputs: they give the reduced axes");
-	if (args->n_reduced > args->inputs[0].rank)
-		return opencl_fail(error, TN_INVALID_ARGUMENT, operation,
-				   "%u reduced axes, the inputs have %u", args->n_reduced,
-				   args->inputs[0].rank);
-	return TN_OK;
-}
-
-static uint32_t count_outputs(const struct tn_reduce_args *args)
-{
-	return args->epilogue ? args->epilogue->n_outputs : args->n_values;
-}
-
-static uint32_t count_more_inputs(const struct tn_reduce_args *args)
-{
-	return args->epilogue ? args->epilogue->n_inputs - args->n_values : 0;
-}
-
 static tn_status check(const struct opencl_device *device, const struct tn_reduce_args *args)
 {
 	const struct tn_call *call = &args->call;
-	tn_status status = opencl_check_program(device, call, operation, args->prologue);
+	tn_status status = tn_plugin_check_reduce(device->host, args, opencl_storage(device),
+						  opencl_computes(device));
+	if (!status)
+		status = opencl_check_places(device, call, operation, "input", args->inputs,
+					     args->prologue->n_inputs);
+	if (!status)
+		status = opencl_check_places(device, call, operation, "epilogue input",
+					     args->epilogue_inputs,
+					     tn_plugin_reduce_epilogue_inputs(args));
+	if (!status)
+		status = opencl_check_places(device, call, operation, "output", args->outputs,
+					     tn_plugin_reduce_outputs(args));
+	if (!status)
+		status = opencl_check_scalar_places(device, call, operation, args->scalars,
+						    args->prologue->n_scalars);
 	if (!status && args->epilogue)
-		status = opencl_check_program(device, call, operation, args->epilogue);
-	if (!status)
-		status = check_values(args);
-	if (status)
-		return status;
-	uint32_t rank = args->inputs[0].rank, kept = rank - args->n_reduced;
-	status =
-		check_operands(device, args, "input", args->inputs, args->prologue->n_inputs, rank);
-	if (!status)
-		status = check_operands(device, args, "epilogue input", args->epilogue_inputs,
-					count_more_inputs(args), kept);
-	if (!status)
-		status = check_operands(device, args, "output", args->outputs, count_outputs(args),
-					kept);
-	if (!status)
-		status = opencl_check_scalars(device, call, operation, args->scalars,
-					      args->prologue->n_scalars);
-	if (!status && args->epilogue)
-		status = opencl_check_scalars(device, call, operation, args->epilogue_scalars,
-					      args->epilogue->n_scalars);
+		status = opencl_check_scalar_places(device, call, operation, args->epilogue_scalars,
+						    args->epilogue->n_scalars);
 	return status;
 }
 
 /* ---- The plan --------------------------------------------------------------------------------*/
 
 /* Few different ranks make few kernels.  A single reduced axis is common and needs no division. */
-static void settle_ranks(struct opencl_nest *nest)
+static void settle_ranks(struct tn_plugin_nest *nest)
 {
 	uint32_t reduced = nest->rank - nest->n_kept;
 	if (nest->n_kept <= 4 && reduced <= 4)
-		opencl_nest_pad(nest, 4, reduced > 1 ? 4 : 1);
+		tn_plugin_nest_pad(nest, 4, reduced > 1 ? 4 : 1);
 }
 
 static int is_cpu(const struct opencl_job *job)
@@ -170,21 +104,21 @@ static void choose_way(struct reduction *r, const struct opencl_job *job)
 
 static void fill_nest(struct opencl_job *job, const struct tn_reduce_args *args)
 {
-	struct opencl_nest *nest = &job->nest;
+	struct tn_plugin_nest *nest = &job->nest;
 	nest->rank = args->inputs[0].rank;
 	nest->n_kept = nest->rank - args->n_reduced;
 	for (uint32_t d = 0; d < nest->rank; d++)
-		nest->length[d] = args->inputs[0].shape[d];
+		nest->lengths[d] = args->inputs[0].shape[d];
 	for (uint32_t k = 0; k < args->prologue->n_inputs; k++)
-		opencl_nest_add(job->device, nest, &args->inputs[k], 0);
-	for (uint32_t k = 0; k < count_more_inputs(args); k++)
-		opencl_nest_add(job->device, nest, &args->epilogue_inputs[k], 1);
-	for (uint32_t j = 0; j < count_outputs(args); j++)
-		opencl_nest_add(job->device, nest, &args->outputs[j], 1);
-	if (opencl_uses_index(args->prologue) ||
-	    (args->epilogue && opencl_uses_index(args->epilogue)))
+		tn_plugin_nest_add(nest, &args->inputs[k], 0);
+	for (uint32_t k = 0; k < tn_plugin_reduce_epilogue_inputs(args); k++)
+		tn_plugin_nest_add(nest, &args->epilogue_inputs[k], 1);
+	for (uint32_t j = 0; j < tn_plugin_reduce_outputs(args); j++)
+		tn_plugin_nest_add(nest, &args->outputs[j], 1);
+	if (tn_plugin_program_has(args->prologue, TN_OP_INDEX) ||
+	    (args->epilogue && tn_plugin_program_has(args->epilogue, TN_OP_INDEX)))
 		return;
-	opencl_nest_simplify(nest);
+	tn_plugin_nest_simplify(nest);
 	settle_ranks(nest);
 }
 
@@ -193,14 +127,14 @@ static void plan(struct reduction *r, struct opencl_job *job, const struct tn_re
 	memset(r, 0, sizeof(*r));
 	r->args = args;
 	fill_nest(job, args);
-	const struct opencl_nest *nest = &job->nest;
-	r->n_kept = opencl_count(nest->length, nest->n_kept);
-	r->n_reduced = opencl_count(nest->length + nest->n_kept, nest->rank - nest->n_kept);
+	const struct tn_plugin_nest *nest = &job->nest;
+	r->n_kept = tn_plugin_count(nest->n_kept, nest->lengths);
+	r->n_reduced = tn_plugin_count(nest->rank - nest->n_kept, nest->lengths + nest->n_kept);
 	job->divides = 1;
 	job->is_wide = r->n_kept > INT32_MAX / MAX_CHUNKS || r->n_reduced > INT32_MAX;
 	choose_way(r, job);
 	for (uint32_t v = 0; v < args->n_values; v++) {
-		r->value[v] = opencl_output_dtype(args->prologue, v);
+		r->value[v] = tn_plugin_output_dtype(args->prologue, v);
 		r->accumulator[v] = is_floating(r->value[v]) && !is_place(args->combiners[v])
 					    ? r->value[v]
 					    : TN_I64;
@@ -225,7 +159,7 @@ static uint64_t scratch_bytes(const struct reduction *r)
 /* ---- Printing: accumulators ------------------------------------------------------------------*/
 
 /* What the accumulator of value v holds: acc, for a place best and place. */
-static void print_accumulators(struct opencl_text *text, const struct reduction *r)
+static void print_accumulators(struct tn_plugin_text *text, const struct reduction *r)
 {
 	static const char *const integer[] = {"", "0", "1", "(-0x7fffffffffffffffL - 1)",
 					      "0x7fffffffffffffffL"};
@@ -234,10 +168,10 @@ static void print_accumulators(struct opencl_text *text, const struct reduction 
 		uint32_t combiner = r->args->combiners[v];
 		const char *type = opencl_type(r->accumulator[v]);
 		if (is_place(combiner))
-			opencl_text_format(text, "\t%s best%u = 0;\n\tlong place%u = -1;\n",
-					   opencl_type(r->value[v]), v, v);
+			tn_plugin_text_format(text, "\t%s best%u = 0;\n\tlong place%u = -1;\n",
+					      opencl_type(r->value[v]), v, v);
 		else
-			opencl_text_format(
+			tn_plugin_text_format(
 				text, "\t%s acc%u = %s;\n", type, v,
 				(is_floating(r->accumulator[v]) ? floating : integer)[combiner]);
 	}
@@ -249,13 +183,13 @@ static int has_runs(const struct reduction *r, uint32_t v)
 }
 
 /* acc v := combiner of acc v and x, of its dtype; for a place of best v and x, whose number is `index`. */
-static void print_join(struct opencl_text *text, const struct reduction *r, uint32_t v,
+static void print_join(struct tn_plugin_text *text, const struct reduction *r, uint32_t v,
 		       const char *acc, const char *x, const char *index)
 {
 	uint32_t combiner = r->args->combiners[v];
 	int floating = is_floating(r->accumulator[v]);
 	if (is_place(combiner)) {
-		opencl_text_format(
+		tn_plugin_text_format(
 			text,
 			"\tif (%s >= 0 && (place%u < 0 || (best%u != best%u ?\n"
 			"\t    %s != %s && %s < place%u :\n"
@@ -267,31 +201,31 @@ static void print_join(struct opencl_text *text, const struct reduction *r, uint
 		return;
 	}
 	if (combiner == TN_REDUCE_MAX || combiner == TN_REDUCE_MIN) {
-		opencl_text_format(text, "\t%s%u = %s %s %s%u%s%s%s%s ? %s : %s%u;\n", acc, v, x,
-				   combiner == TN_REDUCE_MAX ? ">" : "<", acc, v,
-				   floating ? " || " : "", floating ? x : "",
-				   floating ? " != " : "", floating ? x : "", x, acc, v);
+		tn_plugin_text_format(text, "\t%s%u = %s %s %s%u%s%s%s%s ? %s : %s%u;\n", acc, v, x,
+				      combiner == TN_REDUCE_MAX ? ">" : "<", acc, v,
+				      floating ? " || " : "", floating ? x : "",
+				      floating ? " != " : "", floating ? x : "", x, acc, v);
 		return;
 	}
 	const char *sign = combiner == TN_REDUCE_SUM ? "+" : "*";
 	if (floating)
-		opencl_text_format(text, "\t%s%u = %s%u %s %s;\n", acc, v, acc, v, sign, x);
+		tn_plugin_text_format(text, "\t%s%u = %s%u %s %s;\n", acc, v, acc, v, sign, x);
 	else
-		opencl_text_format(text, "\t%s%u = (long)((ulong)%s%u %s (ulong)%s);\n", acc, v,
-				   acc, v, sign, x);
+		tn_plugin_text_format(text, "\t%s%u = (long)((ulong)%s%u %s (ulong)%s);\n", acc, v,
+				      acc, v, sign, x);
 }
 
 /* One element's values meet the accumulators. */
-static void print_values(struct opencl_text *text, const struct reduction *r)
+static void print_values(struct tn_plugin_text *text, const struct reduction *r)
 {
 	char name[32], x[32];
 	for (uint32_t v = 0; v < r->args->n_values; v++) {
 		(void)snprintf(name, sizeof(name), "p_out%u", v);
 		(void)snprintf(x, sizeof(x), "x%u", v);
 		tn_dtype dtype = is_place(r->args->combiners[v]) ? r->value[v] : r->accumulator[v];
-		opencl_text_format(text, "\tconst %s %s = ", opencl_type(dtype), x);
-		opencl_print_conversion(text, r->value[v], dtype, name);
-		opencl_text_add(text, ";\n");
+		tn_plugin_text_format(text, "\tconst %s %s = ", opencl_type(dtype), x);
+		tn_plugin_text_convert(text, r->value[v], dtype, name);
+		tn_plugin_text_add(text, ";\n");
 		print_join(text, r, v, has_runs(r, v) ? "part" : "acc", x, "(long)r");
 	}
 }
@@ -304,86 +238,86 @@ static int has_any_run(const struct reduction *r)
 	return any;
 }
 
-static void print_run_begin(struct opencl_text *text, const struct reduction *r)
+static void print_run_begin(struct tn_plugin_text *text, const struct reduction *r)
 {
 	for (uint32_t v = 0; v < r->args->n_values; v++)
 		if (has_runs(r, v))
-			opencl_text_format(text, "\t%s part%u = 0;\n",
-					   opencl_type(r->accumulator[v]), v);
+			tn_plugin_text_format(text, "\t%s part%u = 0;\n",
+					      opencl_type(r->accumulator[v]), v);
 	if (has_any_run(r))
-		opencl_text_add(text, "\tuint steps = 0;\n");
+		tn_plugin_text_add(text, "\tuint steps = 0;\n");
 }
 
-static void print_run_end(struct opencl_text *text, const struct reduction *r)
+static void print_run_end(struct tn_plugin_text *text, const struct reduction *r)
 {
 	for (uint32_t v = 0; v < r->args->n_values; v++)
 		if (has_runs(r, v))
-			opencl_text_format(text, "\tacc%u = acc%u + part%u;\n\tpart%u = 0;\n", v, v,
-					   v, v);
+			tn_plugin_text_format(text, "\tacc%u = acc%u + part%u;\n\tpart%u = 0;\n", v,
+					      v, v, v);
 }
 
-static void print_run_step(struct opencl_text *text, const struct reduction *r)
+static void print_run_step(struct tn_plugin_text *text, const struct reduction *r)
 {
 	if (!has_any_run(r))
 		return;
-	opencl_text_format(text, "\tif (++steps %% %d == 0) {\n", RUN);
+	tn_plugin_text_format(text, "\tif (++steps %% %d == 0) {\n", RUN);
 	print_run_end(text, r);
-	opencl_text_add(text, "\t}\n");
+	tn_plugin_text_add(text, "\t}\n");
 }
 
 /* ---- Printing: indices, prologue, epilogue ---------------------------------------------------*/
 
 /* Indices c<first> to c<end-1> of element number `number` of those axes. */
-static void print_indices(struct opencl_text *text, const struct opencl_job *job,
+static void print_indices(struct tn_plugin_text *text, const struct opencl_job *job,
 			  const char *number, uint32_t first, uint32_t end)
 {
 	char rest[32];
 	(void)snprintf(rest, sizeof(rest), "rest%u", first);
 	if (end > first)
-		opencl_text_format(text, "\ttn_number %s = %s;\n", rest, number);
+		tn_plugin_text_format(text, "\ttn_number %s = %s;\n", rest, number);
 	for (uint32_t d = end; d-- > first + 1;)
 		opencl_print_division(text, job, rest, d);
 	if (end > first)
-		opencl_text_format(text, "\tconst tn_number c%u = %s;\n", first, rest);
+		tn_plugin_text_format(text, "\tconst tn_number c%u = %s;\n", first, rest);
 }
 
 /* Where each input begins for kept element k. */
-static void print_bases(struct opencl_text *text, const struct opencl_job *job,
+static void print_bases(struct tn_plugin_text *text, const struct opencl_job *job,
 			const struct reduction *r)
 {
 	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++) {
-		opencl_text_format(text, "\tconst long base%u = g.o%u", k, k);
+		tn_plugin_text_format(text, "\tconst long base%u = g.o%u", k, k);
 		opencl_print_steps(text, job, k, "(long)c", 0, job->nest.n_kept);
-		opencl_text_add(text, ";\n");
+		tn_plugin_text_add(text, ";\n");
 	}
 }
 
-static void print_axis_names(struct opencl_text *text, const char *prefix, uint32_t n)
+static void print_axis_names(struct tn_plugin_text *text, const char *prefix, uint32_t n)
 {
 	for (uint32_t d = 0; d < n; d++)
-		opencl_text_format(text, "\tconst long %si%u = (long)c%u;\n", prefix, d, d);
+		tn_plugin_text_format(text, "\tconst long %si%u = (long)c%u;\n", prefix, d, d);
 }
 
-static void print_prologue(struct opencl_text *text, const struct opencl_job *job,
+static void print_prologue(struct tn_plugin_text *text, const struct opencl_job *job,
 			   const struct reduction *r)
 {
 	const struct tn_program *prologue = r->args->prologue;
 	char place[32];
-	opencl_text_add(text, "\tconst long p_element = (long)k * g.n1 + (long)r;\n");
-	if (opencl_uses_index(prologue))
+	tn_plugin_text_add(text, "\tconst long p_element = (long)k * g.n1 + (long)r;\n");
+	if (tn_plugin_program_has(prologue, TN_OP_INDEX))
 		print_axis_names(text, "p_", job->nest.rank);
 	for (uint32_t k = 0; k < prologue->n_inputs; k++) {
-		tn_dtype dtype = opencl_source_dtype(prologue, TN_OP_INPUT, k);
+		tn_dtype dtype = tn_plugin_source_dtype(prologue, TN_OP_INPUT, k);
 		if (!dtype)
 			continue;
-		opencl_text_format(text, "\tconst long at%u = base%u", k, k);
+		tn_plugin_text_format(text, "\tconst long at%u = base%u", k, k);
 		opencl_print_steps(text, job, k, "(long)c", job->nest.n_kept, job->nest.rank);
 		(void)snprintf(place, sizeof(place), "b%u[at%u]", k, k);
-		opencl_text_format(text, ";\n\tconst %s p_in%u = ", opencl_type(dtype), k);
-		opencl_print_conversion(text, job->nest.view[k].dtype, dtype, place);
-		opencl_text_add(text, ";\n");
+		tn_plugin_text_format(text, ";\n\tconst %s p_in%u = ", opencl_type(dtype), k);
+		tn_plugin_text_convert(text, job->nest.views[k].dtype, dtype, place);
+		tn_plugin_text_add(text, ";\n");
 	}
-	opencl_print_program(text, prologue, "p_");
+	tn_plugin_text_print(text, &opencl_dialect, prologue, "p_");
 }
 
 /* What value v came to, by name. */
@@ -392,23 +326,23 @@ static void name_result(const struct reduction *r, uint32_t v, char *name, size_
 	(void)snprintf(name, size, "%s%u", is_place(r->args->combiners[v]) ? "place" : "acc", v);
 }
 
-static void print_store(struct opencl_text *text, const struct opencl_job *job, uint32_t view,
+static void print_store(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t view,
 			tn_dtype dtype, const char *value)
 {
-	opencl_text_format(text, "\tb%u[g.o%u", view, view);
+	tn_plugin_text_format(text, "\tb%u[g.o%u", view, view);
 	opencl_print_steps(text, job, view, "(long)c", 0, job->nest.n_kept);
-	opencl_text_add(text, "] = ");
-	opencl_print_conversion(text, dtype, job->nest.view[view].dtype, value);
-	opencl_text_add(text, ";\n");
+	tn_plugin_text_add(text, "] = ");
+	tn_plugin_text_convert(text, dtype, job->nest.views[view].dtype, value);
+	tn_plugin_text_add(text, ";\n");
 }
 
-static void print_epilogue_inputs(struct opencl_text *text, const struct opencl_job *job,
+static void print_epilogue_inputs(struct tn_plugin_text *text, const struct opencl_job *job,
 				  const struct reduction *r)
 {
 	const struct tn_program *epilogue = r->args->epilogue;
 	char name[48];
 	for (uint32_t k = 0; k < epilogue->n_inputs; k++) {
-		tn_dtype to = opencl_source_dtype(epilogue, TN_OP_INPUT, k), from;
+		tn_dtype to = tn_plugin_source_dtype(epilogue, TN_OP_INPUT, k), from;
 		uint32_t view = r->args->prologue->n_inputs + k - r->args->n_values;
 		if (!to)
 			continue;
@@ -416,23 +350,23 @@ static void print_epilogue_inputs(struct opencl_text *text, const struct opencl_
 			name_result(r, k, name, sizeof(name));
 			from = r->accumulator[k];
 		} else {
-			opencl_text_format(text, "\tconst long at_e%u = g.o%u", k, view);
+			tn_plugin_text_format(text, "\tconst long at_e%u = g.o%u", k, view);
 			opencl_print_steps(text, job, view, "(long)c", 0, job->nest.n_kept);
-			opencl_text_add(text, ";\n");
+			tn_plugin_text_add(text, ";\n");
 			(void)snprintf(name, sizeof(name), "b%u[at_e%u]", view, k);
-			from = job->nest.view[view].dtype;
+			from = job->nest.views[view].dtype;
 		}
-		opencl_text_format(text, "\tconst %s e_in%u = ", opencl_type(to), k);
-		opencl_print_conversion(text, from, to, name);
-		opencl_text_add(text, ";\n");
+		tn_plugin_text_format(text, "\tconst %s e_in%u = ", opencl_type(to), k);
+		tn_plugin_text_convert(text, from, to, name);
+		tn_plugin_text_add(text, ";\n");
 	}
 }
 
-static void print_epilogue(struct opencl_text *text, const struct opencl_job *job,
+static void print_epilogue(struct tn_plugin_text *text, const struct opencl_job *job,
 			   const struct reduction *r)
 {
 	const struct tn_program *epilogue = r->args->epilogue;
-	uint32_t first = r->args->prologue->n_inputs + count_more_inputs(r->args);
+	uint32_t first = r->args->prologue->n_inputs + tn_plugin_reduce_epilogue_inputs(r->args);
 	char name[32];
 	if (!epilogue) {
 		for (uint32_t v = 0; v < r->args->n_values; v++) {
@@ -441,83 +375,84 @@ static void print_epilogue(struct opencl_text *text, const struct opencl_job *jo
 		}
 		return;
 	}
-	opencl_text_add(text, "\tconst long e_element = (long)k;\n");
-	if (opencl_uses_index(epilogue))
+	tn_plugin_text_add(text, "\tconst long e_element = (long)k;\n");
+	if (tn_plugin_program_has(epilogue, TN_OP_INDEX))
 		print_axis_names(text, "e_", job->nest.n_kept);
 	opencl_print_program_scalars(text, job, epilogue, "e_", r->args->prologue->n_scalars);
 	print_epilogue_inputs(text, job, r);
-	opencl_print_program(text, epilogue, "e_");
+	tn_plugin_text_print(text, &opencl_dialect, epilogue, "e_");
 	for (uint32_t j = 0; j < epilogue->n_outputs; j++) {
 		(void)snprintf(name, sizeof(name), "e_out%u", j);
-		print_store(text, job, first + j, opencl_output_dtype(epilogue, j), name);
+		print_store(text, job, first + j, tn_plugin_output_dtype(epilogue, j), name);
 	}
 }
 
 /* ---- Printing: the three kernels -------------------------------------------------------------*/
 
-static void print_items(struct opencl_text *text, const struct opencl_job *job,
+static void print_items(struct tn_plugin_text *text, const struct opencl_job *job,
 			const struct reduction *r)
 {
 	uint32_t kept = job->nest.n_kept, rank = job->nest.rank;
-	opencl_text_add(text, "\tconst tn_number k = (tn_number)get_global_id(0);\n"
-			      "\tif (k >= (tn_number)g.n0)\n\t\treturn;\n"
-			      "\ttn_number r = 0;\n");
+	tn_plugin_text_add(text, "\tconst tn_number k = (tn_number)get_global_id(0);\n"
+				 "\tif (k >= (tn_number)g.n0)\n\t\treturn;\n"
+				 "\ttn_number r = 0;\n");
 	print_indices(text, job, "k", 0, kept);
 	print_bases(text, job, r);
 	opencl_print_program_scalars(text, job, r->args->prologue, "p_", 0);
 	print_accumulators(text, r);
 	print_run_begin(text, r);
 	for (uint32_t d = kept; d < rank; d++)
-		opencl_text_format(text,
-				   "\tfor (tn_number c%u = 0; c%u < (tn_number)g.length[%u]; "
-				   "c%u++)\n",
-				   d, d, d, d);
-	opencl_text_add(text, "\t{\n");
+		tn_plugin_text_format(text,
+				      "\tfor (tn_number c%u = 0; c%u < (tn_number)g.length[%u]; "
+				      "c%u++)\n",
+				      d, d, d, d);
+	tn_plugin_text_add(text, "\t{\n");
 	print_prologue(text, job, r);
 	print_values(text, r);
 	print_run_step(text, r);
-	opencl_text_add(text, "\tr++;\n\t}\n");
+	tn_plugin_text_add(text, "\tr++;\n\t}\n");
 	print_run_end(text, r);
 	print_epilogue(text, job, r);
 }
 
 /* Lane 0 gets what all lanes have: halves of the group meet. */
-static void print_tree(struct opencl_text *text, const struct reduction *r)
+static void print_tree(struct tn_plugin_text *text, const struct reduction *r)
 {
 	char x[48], place[48];
 	for (uint32_t v = 0; v < r->args->n_values; v++) {
 		if (is_place(r->args->combiners[v]))
-			opencl_text_format(
+			tn_plugin_text_format(
 				text, "\ttree%u[lane] = best%u;\n\tplaces%u[lane] = place%u;\n", v,
 				v, v, v);
 		else
-			opencl_text_format(text, "\ttree%u[lane] = acc%u;\n", v, v);
+			tn_plugin_text_format(text, "\ttree%u[lane] = acc%u;\n", v, v);
 	}
-	opencl_text_add(text, "\tbarrier(CLK_LOCAL_MEM_FENCE);\n"
-			      "\tfor (uint half_way = LANES / 2; half_way > 0; half_way /= 2) {\n"
-			      "\tif (lane < half_way) {\n");
+	tn_plugin_text_add(text,
+			   "\tbarrier(CLK_LOCAL_MEM_FENCE);\n"
+			   "\tfor (uint half_way = LANES / 2; half_way > 0; half_way /= 2) {\n"
+			   "\tif (lane < half_way) {\n");
 	for (uint32_t v = 0; v < r->args->n_values; v++) {
 		(void)snprintf(x, sizeof(x), "tree%u[lane + half_way]", v);
 		(void)snprintf(place, sizeof(place), "places%u[lane + half_way]", v);
 		print_join(text, r, v, "acc", x, place);
 		if (is_place(r->args->combiners[v]))
-			opencl_text_format(
+			tn_plugin_text_format(
 				text, "\ttree%u[lane] = best%u;\n\tplaces%u[lane] = place%u;\n", v,
 				v, v, v);
 		else
-			opencl_text_format(text, "\ttree%u[lane] = acc%u;\n", v, v);
+			tn_plugin_text_format(text, "\ttree%u[lane] = acc%u;\n", v, v);
 	}
-	opencl_text_add(text, "\t}\n\tbarrier(CLK_LOCAL_MEM_FENCE);\n\t}\n");
+	tn_plugin_text_add(text, "\t}\n\tbarrier(CLK_LOCAL_MEM_FENCE);\n\t}\n");
 }
 
-static void print_local_memory(struct opencl_text *text, const struct reduction *r)
+static void print_local_memory(struct tn_plugin_text *text, const struct reduction *r)
 {
 	for (uint32_t v = 0; v < r->args->n_values; v++) {
 		int place = is_place(r->args->combiners[v]);
-		opencl_text_format(text, "\tlocal %s tree%u[LANES];\n",
-				   opencl_type(place ? r->value[v] : r->accumulator[v]), v);
+		tn_plugin_text_format(text, "\tlocal %s tree%u[LANES];\n",
+				      opencl_type(place ? r->value[v] : r->accumulator[v]), v);
 		if (place)
-			opencl_text_format(text, "\tlocal long places%u[LANES];\n", v);
+			tn_plugin_text_format(text, "\tlocal long places%u[LANES];\n", v);
 	}
 }
 
@@ -545,93 +480,93 @@ static const char *from_bits(tn_dtype dtype)
 	}
 }
 
-static void print_scratch_write(struct opencl_text *text, const struct reduction *r)
+static void print_scratch_write(struct tn_plugin_text *text, const struct reduction *r)
 {
 	for (uint32_t v = 0; v < r->args->n_values; v++) {
 		int place = is_place(r->args->combiners[v]);
 		tn_dtype dtype = place ? r->value[v] : r->accumulator[v];
-		opencl_text_format(text, "\tslot[%u] = %s%s%u);\n", 2 * v, to_bits(dtype),
-				   place ? "best" : "acc", v);
+		tn_plugin_text_format(text, "\tslot[%u] = %s%s%u);\n", 2 * v, to_bits(dtype),
+				      place ? "best" : "acc", v);
 		if (place)
-			opencl_text_format(text, "\tslot[%u] = (ulong)place%u;\n", 2 * v + 1, v);
+			tn_plugin_text_format(text, "\tslot[%u] = (ulong)place%u;\n", 2 * v + 1, v);
 	}
 }
 
-static void print_groups(struct opencl_text *text, const struct opencl_job *job,
+static void print_groups(struct tn_plugin_text *text, const struct opencl_job *job,
 			 const struct reduction *r)
 {
 	uint32_t kept = job->nest.n_kept, rank = job->nest.rank;
 	print_local_memory(text, r);
-	opencl_text_add(text, "\tconst uint lane = (uint)get_local_id(0);\n"
-			      "\tconst tn_number group = (tn_number)get_group_id(0);\n"
-			      "\tconst tn_number k = group / (tn_number)g.n2;\n"
-			      "\tconst long begin = (long)(group % (tn_number)g.n2) * g.n3;\n"
-			      "\tconst long end = min(begin + g.n3, g.n1);\n");
+	tn_plugin_text_add(text, "\tconst uint lane = (uint)get_local_id(0);\n"
+				 "\tconst tn_number group = (tn_number)get_group_id(0);\n"
+				 "\tconst tn_number k = group / (tn_number)g.n2;\n"
+				 "\tconst long begin = (long)(group % (tn_number)g.n2) * g.n3;\n"
+				 "\tconst long end = min(begin + g.n3, g.n1);\n");
 	print_indices(text, job, "k", 0, kept);
 	print_bases(text, job, r);
 	opencl_print_program_scalars(text, job, r->args->prologue, "p_", 0);
 	print_accumulators(text, r);
 	print_run_begin(text, r);
-	opencl_text_add(text, "\tfor (long at = begin + lane; at < end; at += LANES) {\n"
-			      "\tconst tn_number r = (tn_number)at;\n");
+	tn_plugin_text_add(text, "\tfor (long at = begin + lane; at < end; at += LANES) {\n"
+				 "\tconst tn_number r = (tn_number)at;\n");
 	print_indices(text, job, "r", kept, rank);
 	print_prologue(text, job, r);
 	print_values(text, r);
 	print_run_step(text, r);
-	opencl_text_add(text, "\t}\n");
+	tn_plugin_text_add(text, "\t}\n");
 	print_run_end(text, r);
 	print_tree(text, r);
-	opencl_text_add(text, "\tif (lane == 0) {\n");
+	tn_plugin_text_add(text, "\tif (lane == 0) {\n");
 	if (r->n_chunks > 1) {
-		opencl_text_format(text,
-				   "\tglobal ulong *slot = scratch + g.n4 + (long)group * %u;\n",
-				   2 * r->args->n_values);
+		tn_plugin_text_format(text,
+				      "\tglobal ulong *slot = scratch + g.n4 + (long)group * %u;\n",
+				      2 * r->args->n_values);
 		print_scratch_write(text, r);
 	} else
 		print_epilogue(text, job, r);
-	opencl_text_add(text, "\t}\n");
+	tn_plugin_text_add(text, "\t}\n");
 }
 
-static void print_joins(struct opencl_text *text, const struct opencl_job *job,
+static void print_joins(struct tn_plugin_text *text, const struct opencl_job *job,
 			const struct reduction *r)
 {
 	char x[48], place[48];
-	opencl_text_add(text, "\tconst tn_number k = (tn_number)get_global_id(0);\n"
-			      "\tif (k >= (tn_number)g.n0)\n\t\treturn;\n");
+	tn_plugin_text_add(text, "\tconst tn_number k = (tn_number)get_global_id(0);\n"
+				 "\tif (k >= (tn_number)g.n0)\n\t\treturn;\n");
 	print_indices(text, job, "k", 0, job->nest.n_kept);
 	print_accumulators(text, r);
-	opencl_text_format(text,
-			   "\tfor (long chunk = 0; chunk < g.n2; chunk++) {\n"
-			   "\tglobal const ulong *slot = scratch + g.n4 +\n"
-			   "\t\t((long)k * g.n2 + chunk) * %u;\n",
-			   2 * r->args->n_values);
+	tn_plugin_text_format(text,
+			      "\tfor (long chunk = 0; chunk < g.n2; chunk++) {\n"
+			      "\tglobal const ulong *slot = scratch + g.n4 +\n"
+			      "\t\t((long)k * g.n2 + chunk) * %u;\n",
+			      2 * r->args->n_values);
 	for (uint32_t v = 0; v < r->args->n_values; v++) {
 		int is_at = is_place(r->args->combiners[v]);
 		tn_dtype dtype = is_at ? r->value[v] : r->accumulator[v];
-		opencl_text_format(text, "\tconst %s x%u = %sslot[%u]);\n", opencl_type(dtype), v,
-				   from_bits(dtype), 2 * v);
+		tn_plugin_text_format(text, "\tconst %s x%u = %sslot[%u]);\n", opencl_type(dtype),
+				      v, from_bits(dtype), 2 * v);
 		(void)snprintf(x, sizeof(x), "x%u", v);
 		(void)snprintf(place, sizeof(place), "(long)slot[%u]", 2 * v + 1);
 		print_join(text, r, v, "acc", x, place);
 	}
-	opencl_text_add(text, "\t}\n");
+	tn_plugin_text_add(text, "\t}\n");
 	print_epilogue(text, job, r);
 }
 
-static void print(struct opencl_text *text, const struct opencl_job *job, const void *argument)
+static void print(struct tn_plugin_text *text, const struct opencl_job *job, const void *argument)
 {
 	const struct reduction *r = argument;
 	opencl_print_number_type(text, job);
-	opencl_text_format(text, "#define LANES %u\n", r->lanes);
+	tn_plugin_text_format(text, "#define LANES %u\n", r->lanes);
 	opencl_print_header(text, job);
-	opencl_text_add(text, "{\n");
+	tn_plugin_text_add(text, "{\n");
 	if (r->way == ITEMS)
 		print_items(text, job, r);
 	else if (r->way == GROUPS)
 		print_groups(text, job, r);
 	else
 		print_joins(text, job, r);
-	opencl_text_add(text, "}\n");
+	tn_plugin_text_add(text, "}\n");
 }
 
 /* ---- The entry -------------------------------------------------------------------------------*/
@@ -640,7 +575,7 @@ static tn_status get(struct opencl_job *job, const struct reduction *r,
 		     struct opencl_kernel **kernel)
 {
 	job->fixed_group = r->way == GROUPS ? r->lanes : 0;
-	struct opencl_text *key = opencl_key_begin(job, operation);
+	struct tn_plugin_text *key = opencl_key_begin(job, operation);
 	uint64_t combiners = 0;
 	for (uint32_t v = 0; v < r->args->n_values; v++)
 		combiners = combiners << 8 | r->args->combiners[v];
@@ -683,8 +618,8 @@ tn_status opencl_reduce(void *device, const struct tn_reduce_args *args)
 	struct opencl_job job;
 	struct reduction r;
 	int goes_on;
-	tn_status status = opencl_take(&own, sizeof(own), args,
-				       TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
+	tn_status status = tn_plugin_take(&own, sizeof(own), args,
+					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, operation);
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, operation);
 	if (!status)

@@ -70,7 +70,7 @@ static int retire(struct opencl_device *device, struct opencl_stream *stream)
 	if (state < CL_COMPLETE)
 		keep_error(stream, state, oldest->operation);
 	device->cl->clReleaseEvent(oldest->event);
-	opencl_free(device->host, oldest->staging);
+	tn_plugin_free(device->host, oldest->staging);
 	stream->first = (stream->first + 1) % RING;
 	stream->n--;
 	return 1;
@@ -133,13 +133,13 @@ static tn_status make_stream(struct opencl_device *device, const char *operation
 			     struct tn_error_info *error, struct opencl_stream **made)
 {
 	cl_int code;
-	struct opencl_stream *stream = opencl_alloc(device->host, sizeof(*stream));
+	struct opencl_stream *stream = tn_plugin_alloc(device->host, sizeof(*stream));
 	if (!stream)
-		return opencl_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a stream");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a stream");
 	stream->queue = device->cl->clCreateCommandQueue(device->context, device->facts->id,
 							 CL_QUEUE_PROFILING_ENABLE, &code);
 	if (!stream->queue) {
-		opencl_free(device->host, stream);
+		tn_plugin_free(device->host, stream);
 		return opencl_fail_code(error, code, operation, "clCreateCommandQueue");
 	}
 	*made = stream;
@@ -150,7 +150,7 @@ static void destroy_stream(struct opencl_device *device, struct opencl_stream *s
 {
 	drain(device, stream);
 	device->cl->clReleaseCommandQueue(stream->queue);
-	opencl_free(device->host, stream);
+	tn_plugin_free(device->host, stream);
 }
 
 tn_status opencl_streams_open(struct opencl_device *device, struct tn_error_info *error)
@@ -188,7 +188,7 @@ static tn_status stream_create(void *device, const struct tn_stream_args *args, 
 	struct opencl_device *own = device;
 	struct opencl_stream *made = NULL, *first = own->streams;
 	struct tn_stream_args taken;
-	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "stream_create");
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "stream_create");
 	if (!status)
 		status = make_stream(own, "stream_create", taken.call.error, &made);
 	if (status)
@@ -202,15 +202,15 @@ static tn_status stream_create(void *device, const struct tn_stream_args *args, 
 
 static tn_status no_stream(const struct tn_call *call, const char *operation)
 {
-	return opencl_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			   "the stream is none that was created on this device");
+	return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
+			      "the stream is none that was created on this device");
 }
 
 static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 {
 	struct opencl_device *own = device;
 	struct tn_stream_args taken;
-	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "stream_destroy");
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "stream_destroy");
 	if (status)
 		return status;
 	struct opencl_stream *before = own->streams;
@@ -230,7 +230,7 @@ tn_status opencl_sync(void *device, const struct tn_sync_args *args)
 {
 	struct opencl_device *own = device;
 	struct tn_sync_args taken;
-	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "sync");
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "sync");
 	if (status)
 		return status;
 	struct opencl_stream *stream = opencl_stream_find(own, taken.call.stream);
@@ -245,8 +245,8 @@ tn_status opencl_async_error(void *device, void *stream, struct tn_error_info *o
 	struct opencl_device *own = device;
 	struct opencl_stream *found = opencl_stream_find(own, stream);
 	if (!found)
-		return opencl_fail(out, TN_INVALID_ARGUMENT, "async_error",
-				   "the stream is none of this device");
+		return tn_plugin_fail(out, TN_INVALID_ARGUMENT, "async_error",
+				      "the stream is none of this device");
 	return opencl_stream_fetch(own, found, out);
 }
 
@@ -256,13 +256,13 @@ static tn_status event_create(void *device, const struct tn_event_args *args, vo
 {
 	struct opencl_device *own = device;
 	struct tn_event_args taken;
-	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "event_create");
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "event_create");
 	if (status)
 		return status;
-	struct opencl_event *made = opencl_alloc(own->host, sizeof(*made));
+	struct opencl_event *made = tn_plugin_alloc(own->host, sizeof(*made));
 	if (!made)
-		return opencl_fail(taken.call.error, TN_OUT_OF_MEMORY, "event_create",
-				   "no memory for an event");
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "event_create",
+				      "no memory for an event");
 	*event = made;
 	return TN_OK;
 }
@@ -272,12 +272,12 @@ static tn_status take_event(struct opencl_device *device, const struct tn_event_
 			    const char *operation, struct tn_event_args *taken,
 			    struct opencl_stream **stream)
 {
-	tn_status status = opencl_take(taken, sizeof(*taken), args, 0, operation);
+	tn_status status = tn_plugin_take(taken, sizeof(*taken), args, 0, operation);
 	if (status)
 		return status;
 	if (!taken->event)
-		return opencl_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
-				   "no event was given");
+		return tn_plugin_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
+				      "no event was given");
 	if (!stream)
 		return TN_OK;
 	*stream = opencl_stream_find(device, taken->call.stream);
@@ -294,7 +294,7 @@ static tn_status event_destroy(void *device, const struct tn_event_args *args)
 	struct opencl_event *event = taken.event;
 	if (event->event)
 		own->cl->clReleaseEvent(event->event);
-	opencl_free(own->host, event);
+	tn_plugin_free(own->host, event);
 	return TN_OK;
 }
 
@@ -393,14 +393,14 @@ static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args,
 	struct opencl_device *own = device;
 	struct tn_elapsed_args taken;
 	cl_ulong begin = 0, finish = 0;
-	tn_status status = opencl_take(&taken, sizeof(taken), args, 0, "event_elapsed");
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "event_elapsed");
 	if (status)
 		return status;
 	const struct opencl_event *start = taken.start, *end = taken.end;
 	if (!start || !end || !start->event || !end->event || !is_reached(own, start) ||
 	    !is_reached(own, end))
-		return opencl_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
-				   "expected two events that were recorded and are reached");
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
+				      "expected two events that were recorded and are reached");
 	cl_int code = time_of(own, start, &begin);
 	if (!code)
 		code = time_of(own, end, &finish);

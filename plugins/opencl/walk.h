@@ -11,13 +11,13 @@
 #include "kernel.h"
 
 /* Makes few axes of many, and few different numbers of axes. */
-void opencl_walk_simplify(struct opencl_nest *nest);
+void opencl_walk_simplify(struct tn_plugin_nest *nest);
 /* Counts the elements: the job's first number. */
 void opencl_walk_count(struct opencl_job *job);
 /* Adds to a key what the printed text depends on besides. */
-void opencl_walk_key(struct opencl_text *key, const struct opencl_job *job);
+void opencl_walk_key(struct tn_plugin_text *key, const struct opencl_job *job);
 /* The kernel's head, `{`, e and the indices. */
-void opencl_print_walk(struct opencl_text *text, const struct opencl_job *job);
-void opencl_print_place(struct opencl_text *text, const struct opencl_job *job, uint32_t view);
+void opencl_print_walk(struct tn_plugin_text *text, const struct opencl_job *job);
+void opencl_print_place(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t view);
 
 #endif

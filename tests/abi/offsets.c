@@ -461,12 +461,20 @@ OFFSET(tn_block_kernels, casts, 32);
 OFFSET(tn_block_kernels, folds, 40);
 OFFSET(tn_block_kernels, stream_copy, 48);
 
-SIZE(tn_print_args, 16);
-OFFSET(tn_print_args, struct_size, 0);
-OFFSET(tn_print_args, dialect, 4);
-OFFSET(tn_print_args, prefix, 8);
+SIZE(tn_dialect, 24);
+OFFSET(tn_dialect, struct_size, 0);
+OFFSET(tn_dialect, n_operations, 4);
+OFFSET(tn_dialect, dtypes, 8);
+OFFSET(tn_dialect, words, 16);
 
-SIZE(tn_host, 112);
+SIZE(tn_print_args, 40);
+OFFSET(tn_print_args, struct_size, 0);
+OFFSET(tn_print_args, dialect, 8);
+OFFSET(tn_print_args, prefix, 16);
+OFFSET(tn_print_args, write, 24);
+OFFSET(tn_print_args, user, 32);
+
+SIZE(tn_host, 120);
 OFFSET(tn_host, struct_size, 0);
 OFFSET(tn_host, abi_minor, 4);
 OFFSET(tn_host, context, 8);
@@ -482,6 +490,7 @@ OFFSET(tn_host, interpret_map, 80);
 OFFSET(tn_host, interpret_reduce, 88);
 OFFSET(tn_host, print_prelude, 96);
 OFFSET(tn_host, print_program, 104);
+OFFSET(tn_host, program_check, 112);
 
 SIZE(tn_backend_descriptor, 96);
 OFFSET(tn_backend_descriptor, struct_size, 0);

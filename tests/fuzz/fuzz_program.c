@@ -9,6 +9,8 @@
 
 #include <tenon/program.h>
 
+#include <tenon/plugin.h>
+
 #include "program/evaluate.h"
 #include "program/printer.h"
 #include "program/program.h"
@@ -33,6 +35,12 @@ static void require(int condition)
 		abort();
 }
 
+static void count(void *length, const char *text, size_t n)
+{
+	require(!memchr(text, '\0', n));
+	*(size_t *)length += n;
+}
+
 static void run(const tn_program *program)
 {
 	static const uint64_t bits[TN_PROGRAM_MAX_INPUTS] = {0x3fc00000, 0x7fc00000, 0x80000000, 1};
@@ -42,11 +50,13 @@ static void run(const tn_program *program)
 	tn_evaluate_program(program, bits, bits, index, 5, outputs);
 	require(tn_program_text(program, text, sizeof(text)) > 0);
 	require(strlen(text) < sizeof(text));
-	for (uint32_t dialect = TN_DIALECT_C; dialect <= TN_DIALECT_OPENCL; dialect++) {
-		const struct tn_print_args args = {
-			.struct_size = sizeof(args), .dialect = dialect, .prefix = "p_"};
-		require(tn_print_program(program, &args, text, sizeof(text)) > 0);
-	}
+	size_t length = 0;
+	const struct tn_print_args args = {.struct_size = sizeof(args),
+					   .dialect = tn_plugin_dialect_c(),
+					   .prefix = "p_",
+					   .write = count,
+					   .user = &length};
+	require(!tn_print_program(program, &args) && length > 0);
 }
 
 /* The gradient of x, y and a: well formed, or larger than a limit. */
@@ -62,7 +72,7 @@ static void differentiate(const tn_program *program)
 	tn_status status = tn_program_differentiate(program, &wants, &gradient, NULL);
 	require(status == TN_OK || status == TN_LIMIT);
 	if (!status) {
-		require(!tn_program_check(gradient, NULL));
+		require(!tn_program_check(gradient, TN_OP_COUNT, TN_ALL_DTYPES, "fuzz", NULL));
 		run(gradient);
 	}
 	tn_program_destroy(gradient);
@@ -79,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tn_status status = tn_program_parse(text, &names, &program, &error);
 	require((status == TN_OK) == (program != NULL));
 	if (!status) {
-		require(!tn_program_check(program, &error));
+		require(!tn_program_check(program, TN_OP_COUNT, TN_ALL_DTYPES, "fuzz", &error));
 		run(program);
 		differentiate(program);
 		require(!tn_program_parse(text, &names, &again, &error));

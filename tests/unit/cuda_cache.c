@@ -61,7 +61,7 @@ static const struct tn_host host = {
 /* A folder with one file: the binary of the key. */
 struct fixture {
 	int folder;
-	struct cuda_text key, binary, found;
+	struct tn_plugin_text key, binary, found;
 	char file[512];
 };
 
@@ -88,8 +88,8 @@ static int set_up(void **state)
 	cache_dir = top;
 	fixture.folder = cuda_cache_open(&host);
 	assert_true(fixture.folder >= 0);
-	cuda_text_add(&fixture.key, "NVRTC 13.0\nsource");
-	cuda_text_append(&fixture.binary, "\177ELF\0binary", 11);
+	tn_plugin_text_add(&fixture.key, "NVRTC 13.0\nsource");
+	tn_plugin_text_append(&fixture.binary, "\177ELF\0binary", 11);
 	cuda_cache_write(&host, fixture.folder, &fixture.key, &fixture.binary);
 	name_file(&fixture);
 	*state = &fixture;
@@ -101,9 +101,9 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 	unlink(f->file);
 	cuda_cache_close(f->folder);
-	cuda_text_free(&f->key);
-	cuda_text_free(&f->binary);
-	cuda_text_free(&f->found);
+	tn_plugin_text_free(&f->key);
+	tn_plugin_text_free(&f->binary);
+	tn_plugin_text_free(&f->found);
 	return 0;
 }
 
@@ -118,7 +118,7 @@ static void a_binary_is_read_as_it_was_written(void **state)
 static void another_key_finds_nothing(void **state)
 {
 	struct fixture *f = *state;
-	cuda_text_add(&f->key, " ");
+	tn_plugin_text_add(&f->key, " ");
 	assert_false(cuda_cache_read(f->folder, &f->key, &f->found));
 }
 
@@ -199,8 +199,8 @@ static void an_empty_name_keeps_nothing(void **state)
 	(void)state;
 	cache_dir = "";
 	assert_int_equal(cuda_cache_open(&host), -1);
-	assert_false(cuda_cache_read(-1, &(struct cuda_text){.host = &host},
-				     &(struct cuda_text){.host = &host}));
+	assert_false(cuda_cache_read(-1, &(struct tn_plugin_text){.host = &host},
+				     &(struct tn_plugin_text){.host = &host}));
 }
 
 static void a_name_that_does_not_begin_at_the_root_is_said_to_be_none(void **state)

@@ -8,6 +8,9 @@
 
 #include <stdatomic.h>
 
+#include <tenon/plugin.h>
+#include <tenon/program.h>
+
 static struct opened log_of;
 static struct tn_threads *threads;
 static struct tn_host_services *services;
@@ -133,12 +136,33 @@ static void the_interpreter_is_reached(void **state)
 
 static void a_program_is_printed(void **state)
 {
-	const struct tn_print_args args = {.struct_size = sizeof(args), .dialect = TN_DIALECT_C};
-	char text[64];
+	struct tn_program_names names = {.struct_size = sizeof(names)};
+	struct tn_program *program;
+	struct tn_plugin_text text;
 	(void)state;
-	/* The length is that of the whole text, however little fits. */
-	assert_true(host->print_prelude(host->context, &args, text, sizeof(text)) > sizeof(text));
-	assert_int_equal(strlen(text), sizeof(text) - 1);
+	assert_ok(tn_program_parse("z = 1.5", &names, &program, NULL));
+	tn_plugin_text_init(&text, host);
+	assert_ok(tn_plugin_text_print(&text, tn_plugin_dialect_c(), NULL, NULL));
+	assert_contains(text.data, "tn_add_i64");
+	tn_plugin_text_clear(&text);
+	assert_ok(tn_plugin_text_print(&text, tn_plugin_dialect_c(), program, "k_"));
+	assert_string_equal(text.data,
+			    "const tn_f32 k_v0 = TN_F32(1.5);\nconst tn_f32 k_out0 = k_v0;\n");
+	tn_plugin_text_free(&text);
+	tn_program_destroy(program);
+}
+
+/* A plugin's error struct may be of another size than the host's. */
+static void a_program_is_checked(void **state)
+{
+	const struct tn_program program = {.struct_size = sizeof(program)};
+	struct tn_error_info error = {.struct_size = 16};
+	(void)state;
+	assert_status(host->program_check(host->context, &program, TN_OP_COUNT, UINT64_MAX, "map",
+					  &error),
+		      TN_INVALID_ARGUMENT);
+	assert_int_equal(error.status, TN_INVALID_ARGUMENT);
+	assert_int_equal(error.operation[0], '\0');
 }
 
 #define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -153,6 +177,7 @@ int main(void)
 		test(a_parameter_is_declared_with_its_help),
 		test(the_interpreter_is_reached),
 		test(a_program_is_printed),
+		test(a_program_is_checked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static inline tn_program *parse_or_fail(const char *text, const struct tn_progra
 		print_error("%s\n  %s\n", text, error.text);
 		fail();
 	}
-	if (tn_program_check(program, &error)) {
+	if (tn_program_check(program, TN_OP_COUNT, TN_ALL_DTYPES, "test", &error)) {
 		print_error("%s\n  %s\n", text, error.text);
 		fail();
 	}

@@ -36,7 +36,7 @@ static tn_program *differentiate(const tn_program *program)
 	tn_program *gradient = NULL;
 	if (tn_program_differentiate(program, &wants, &gradient, &error))
 		fail_msg("%s", error.text);
-	assert_ok(tn_program_check(gradient, NULL));
+	assert_ok(tn_program_check(gradient, TN_OP_COUNT, TN_ALL_DTYPES, "test", NULL));
 	return gradient;
 }
 

@@ -7,9 +7,12 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <tenon/plugin.h>
+
 #include "base/text.h"
 #include "program/opcode.h"
 #include "program/printer.h"
+#include "program/program.h"
 #include "unit/program_fixture.h"
 
 #define MAX_KERNELS 400
@@ -27,8 +30,20 @@ static void *library;
 
 static const tn_dtype compute_dtypes[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
 
-static const struct tn_print_args c_dialect = {.struct_size = sizeof(c_dialect),
-					       .dialect = TN_DIALECT_C};
+static void add_piece(void *text, const char *piece, size_t length)
+{
+	tn_text_format(text, "%.*s", (int)length, piece);
+}
+
+/* The arguments that add C to a text. */
+static struct tn_print_args into(struct tn_text *text, const char *prefix)
+{
+	return (struct tn_print_args){.struct_size = sizeof(struct tn_print_args),
+				      .dialect = tn_plugin_dialect_c(),
+				      .prefix = prefix,
+				      .write = add_piece,
+				      .user = text};
+}
 
 static void add_kernel(uint16_t op, tn_dtype dtype, const tn_dtype *operands, int arity)
 {
@@ -49,7 +64,7 @@ static void add_kernel(uint16_t op, tn_dtype dtype, const tn_dtype *operands, in
 	kernel->op = op;
 	kernel->arity = arity;
 	assert_ok(tn_program_create(&parts, "test", &kernel->program, NULL));
-	if (tn_program_check(kernel->program, &error))
+	if (tn_program_check(kernel->program, TN_OP_COUNT, TN_ALL_DTYPES, "test", &error))
 		fail_msg("%s: %s", tn_op_name(op), error.text);
 }
 
@@ -103,18 +118,10 @@ static void add_all_kernels(void)
 
 /* ---- The source ------------------------------------------------------------------------------*/
 
-static void add_print(struct tn_text *source, const tn_program *program,
-		      const struct tn_print_args *args)
+static void add_print(struct tn_text *source, const tn_program *program, const char *prefix)
 {
-	size_t length = program ? tn_print_program(program, args, NULL, 0)
-				: tn_print_prelude(args, NULL, 0);
-	char *text = malloc(length + 1);
-	size_t again = program ? tn_print_program(program, args, text, length + 1)
-			       : tn_print_prelude(args, text, length + 1);
-	assert_int_equal(length, again);
-	assert_int_equal(strlen(text), length);
-	tn_text_add(source, text);
-	free(text);
+	const struct tn_print_args args = into(source, prefix);
+	assert_ok(program ? tn_print_program(program, &args) : tn_print_prelude(&args));
 }
 
 static void add_load(struct tn_text *source, const char *name, tn_dtype dtype, int k)
@@ -145,7 +152,7 @@ static void add_kernel_source(struct tn_text *source, int number)
 	tn_text_format(source, "void kernel_%d(const uint64_t *x, uint64_t *z)\n{\n", number);
 	for (int k = 0; k < kernel->arity; k++)
 		add_load(source, "in", kernel->operands[k], k);
-	add_print(source, kernel->program, &c_dialect);
+	add_print(source, kernel->program, NULL);
 	add_store(source, "out0", tn_program_output_dtype(kernel->program, 0));
 	tn_text_add(source, "}\n");
 }
@@ -158,8 +165,6 @@ static const char everything[] =
 
 static void add_everything(struct tn_text *source)
 {
-	const struct tn_print_args prefixed = {
-		.struct_size = sizeof(prefixed), .dialect = TN_DIALECT_C, .prefix = "my_"};
 	tn_program *program = fixture_program(everything);
 	tn_text_add(source, "void everything(const uint64_t *x, const uint64_t *y, uint64_t *z);\n"
 			    "void everything(const uint64_t *x, const uint64_t *y, uint64_t *z)\n"
@@ -170,7 +175,7 @@ static void add_everything(struct tn_text *source)
 			    "const tn_i64 my_s1 = (tn_i64)y[1];\n"
 			    "const tn_i64 my_i1 = 5, my_element = 42;\n"
 			    "(void)my_in5;\n");
-	add_print(source, program, &prefixed);
+	add_print(source, program, "my_");
 	add_store(source, "my_out0", TN_F32);
 	tn_text_add(source, "}\n");
 	tn_program_destroy(program);
@@ -205,7 +210,7 @@ static int set_up(void **state)
 	(void)state;
 	add_all_kernels();
 	tn_text_init(&source);
-	add_print(&source, NULL, &c_dialect);
+	add_print(&source, NULL, NULL);
 	for (int k = 0; k < n_kernels; k++)
 		add_kernel_source(&source, k);
 	add_everything(&source);
@@ -347,48 +352,142 @@ static void prefixes_constants_and_sources_are_printed(void **state)
 	tn_program_destroy(program);
 }
 
-/* What CUDA and OpenCL programs call is in their preludes. */
-static void every_dialect_defines_what_it_calls(void **state)
+static void the_prelude_defines_what_programs_call(void **state)
 {
 	(void)state;
-	for (uint32_t dialect = TN_DIALECT_C; dialect <= TN_DIALECT_OPENCL; dialect++) {
-		const struct tn_print_args args = {.struct_size = sizeof(args), .dialect = dialect};
-		char text[4096], name[64];
-		struct tn_text prelude;
-		tn_text_init(&prelude);
-		add_print(&prelude, NULL, &args);
-		for (int number = 0; number < n_kernels; number++) {
-			tn_print_program(kernels[number].program, &args, text, sizeof(text));
-			char *call = strstr(text, " = tn_");
-			if (!call)
-				continue;
-			call += 2;
+	struct tn_text prelude, text;
+	tn_text_init(&prelude);
+	add_print(&prelude, NULL, NULL);
+	for (int number = 0; number < n_kernels; number++) {
+		char name[64];
+		tn_text_init(&text);
+		add_print(&text, kernels[number].program, NULL);
+		const char *call = strstr(text.data, " = tn_");
+		if (call) {
+			call += 3;
 			snprintf(name, sizeof(name), "%.*s(", (int)strcspn(call, "("), call);
 			assert_contains(prelude.data, name);
 		}
-		tn_text_release(&prelude);
+		tn_text_release(&text);
 	}
+	tn_text_release(&prelude);
 }
 
-static void an_unknown_dialect_prints_nothing(void **state)
+/* Words and suffix are the caller's. */
+static void a_dialect_is_printed_with_its_own_words(void **state)
 {
 	(void)state;
-	const struct tn_print_args args = {.struct_size = sizeof(args), .dialect = 77};
-	char text[8] = "before";
-	assert_int_equal(tn_print_prelude(&args, text, sizeof(text)), 0);
-	assert_string_equal(text, "");
-	assert_int_equal(tn_print_program(kernels[0].program, &args, text, sizeof(text)), 0);
+	const struct tn_dialect own = {.struct_size = sizeof(own),
+				       .n_operations = TN_OP_EXP,
+				       .dtypes = TN_PLUGIN_DTYPE(TN_I64),
+				       .words = "typedef long tn_i64;\n"};
+	struct tn_program_names names = {.struct_size = sizeof(names)};
+	struct tn_program *program;
+	struct tn_text text;
+	assert_ok(tn_program_parse("z = 7 + index(0)", &names, &program, NULL));
+	tn_text_init(&text);
+	struct tn_print_args args = into(&text, NULL);
+	args.dialect = &own;
+	assert_ok(tn_print_prelude(&args));
+	assert_int_equal(strncmp(text.data, own.words, strlen(own.words)), 0);
+	assert_null(strstr(text.data, "stdint.h"));
+	assert_ok(tn_print_program(program, &args));
+	assert_contains(text.data, " = TN_I64(7);");
+	tn_program_destroy(program);
+	/* What the words were not written for. */
+	const char *const beyond[] = {"z = exp(1.5)", "z = 1.5"};
+	size_t length = text.length;
+	for (int i = 0; i < 2; i++) {
+		assert_ok(tn_program_parse(beyond[i], &names, &program, NULL));
+		assert_status(tn_print_program(program, &args), TN_UNSUPPORTED);
+		tn_program_destroy(program);
+	}
+	assert_int_equal(text.length, length);
+	tn_text_release(&text);
 }
 
-static void a_small_buffer_gets_the_beginning(void **state)
+static void arguments_that_lack_something_print_nothing(void **state)
 {
 	(void)state;
-	char whole[4096], part[20];
-	size_t length = tn_print_program(kernels[0].program, &c_dialect, whole, sizeof(whole));
-	assert_int_equal(tn_print_program(kernels[0].program, &c_dialect, part, sizeof(part)),
-			 length);
-	assert_int_equal(strlen(part), sizeof(part) - 1);
-	assert_memory_equal(part, whole, sizeof(part) - 1);
+	struct tn_text text;
+	tn_text_init(&text);
+	const struct tn_dialect wordless = {.struct_size = sizeof(wordless)};
+	const struct tn_dialect older = {.struct_size = 8, .words = ""};
+	const struct tn_dialect *lacking[] = {NULL, &wordless, &older};
+	for (int i = 0; i < 5; i++) {
+		struct tn_print_args args = into(&text, NULL);
+		if (i < 3)
+			args.dialect = lacking[i];
+		else if (i == 3)
+			args.write = NULL;
+		else
+			args.struct_size = 8;
+		assert_status(tn_print_prelude(&args), TN_INVALID_ARGUMENT);
+		assert_status(tn_print_program(kernels[0].program, &args), TN_INVALID_ARGUMENT);
+	}
+	assert_int_equal(text.length, 0);
+	tn_text_release(&text);
+}
+
+/* What a program must not be, made of a sound one by one change. */
+static void unsound_programs_are_found(void **state)
+{
+	(void)state;
+	const uint64_t f32 = TN_PLUGIN_DTYPE(TN_F32);
+	struct tn_program_parts parts = {.n_inputs = 1,
+					 .n_outputs = 1,
+					 .n_instructions = 2,
+					 .outputs = {1},
+					 .instructions = {{.op = TN_OP_INPUT, .dtype = TN_F32},
+							  {.op = TN_OP_EXP, .dtype = TN_F32}}};
+	const struct {
+		tn_status status;
+		uint16_t op, dtype, a, output;
+		uint64_t dtypes;
+	} cases[] = {
+		{TN_OK, TN_OP_EXP, TN_F32, 0, 1, f32},
+		{TN_UNSUPPORTED, TN_OP_COUNT, TN_F32, 0, 1, f32},
+		{TN_UNSUPPORTED, 6, TN_F32, 0, 1, f32}, /* a gap in the numbers */
+		{TN_UNSUPPORTED, TN_OP_EXP, TN_F32, 0, 1, ~f32},
+		{TN_UNSUPPORTED, TN_OP_EXP, 64 + TN_F32, 0, 1, TN_ALL_DTYPES},
+		{TN_INVALID_ARGUMENT, TN_OP_EXP, TN_F64, 0, 1, TN_ALL_DTYPES},
+		{TN_INVALID_ARGUMENT, TN_OP_SHL, TN_F32, 0, 1, f32},
+		{TN_INVALID_ARGUMENT, TN_OP_EXP, TN_F32, 1, 1, f32},   /* itself */
+		{TN_INVALID_ARGUMENT, TN_OP_EXP, TN_F32, 0, 2, f32},   /* no such value */
+		{TN_INVALID_ARGUMENT, TN_OP_INPUT, TN_F32, 1, 1, f32}, /* no such input */
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		tn_program *program;
+		struct tn_error_info error = {.struct_size = sizeof(error)};
+		parts.instructions[1] = (struct tn_instruction){
+			.op = cases[i].op, .dtype = cases[i].dtype, .a = cases[i].a};
+		parts.outputs[0] = cases[i].output;
+		assert_ok(tn_program_create(&parts, "test", &program, NULL));
+		assert_status(
+			tn_program_check(program, TN_OP_COUNT, cases[i].dtypes, "try", &error),
+			cases[i].status);
+		if (cases[i].status)
+			assert_string_equal(error.operation, "try");
+		if (cases[i].status == TN_INVALID_ARGUMENT) {
+			struct tn_text text;
+			tn_text_init(&text);
+			struct tn_print_args args = into(&text, NULL);
+			assert_status(tn_print_program(program, &args), TN_INVALID_ARGUMENT);
+			assert_int_equal(text.length, 0);
+			tn_text_release(&text);
+		}
+		tn_program_destroy(program);
+	}
+	struct tn_program *program;
+	parts.n_instructions = 3;
+	parts.instructions[1] = (struct tn_instruction){.op = TN_OP_INPUT, .dtype = TN_I32};
+	parts.instructions[2] = (struct tn_instruction){.op = TN_OP_CAST, .dtype = TN_F32, .a = 1};
+	parts.outputs[0] = 2;
+	assert_ok(tn_program_create(&parts, "test", &program, NULL));
+	assert_status(tn_program_check(program, TN_OP_COUNT, TN_ALL_DTYPES, "try", NULL),
+		      TN_INVALID_ARGUMENT); /* an input in two dtypes */
+	tn_program_destroy(program);
+	assert_status(tn_program_check(NULL, TN_OP_COUNT, f32, "try", NULL), TN_INVALID_ARGUMENT);
 }
 
 int main(void)
@@ -396,9 +495,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(printed_c_gives_what_is_evaluated),
 		cmocka_unit_test(prefixes_constants_and_sources_are_printed),
-		cmocka_unit_test(every_dialect_defines_what_it_calls),
-		cmocka_unit_test(an_unknown_dialect_prints_nothing),
-		cmocka_unit_test(a_small_buffer_gets_the_beginning),
+		cmocka_unit_test(the_prelude_defines_what_programs_call),
+		cmocka_unit_test(a_dialect_is_printed_with_its_own_words),
+		cmocka_unit_test(arguments_that_lack_something_print_nothing),
+		cmocka_unit_test(unsound_programs_are_found),
 	};
 	if (system("cc --version >/dev/null 2>&1"))
 		return TEST_SKIPPED;

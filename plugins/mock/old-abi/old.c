@@ -5,7 +5,7 @@
  * library does not speak, so that it is refused before it is opened.
  */
 #include <string.h>
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
 /* Before 1.0 the minor before this one is refused, later the major before this one. */
 enum {

@@ -75,7 +75,7 @@ static void check_description(const struct peer *peer)
 	char expected[128];
 	device->struct_size = sizeof(*device);
 	expect(peer->device.describe(peer->instance, 0, device) == TN_OK, "describe");
-	snprintf(expected, sizeof(expected), "minor %u, prints %d, cores %u", peer->abi_minor,
+	snprintf(expected, sizeof(expected), "minor %u, checks %d, cores %u", peer->abi_minor,
 		 LEVEL >= 1 && peer->level >= 1, LEVEL >= 2 && peer->level >= 2 ? 48u : 0u);
 	expect(!strcmp(device->name, expected), "describe: the plugin sees the host as it is");
 	if (strcmp(device->name, expected))

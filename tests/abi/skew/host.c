@@ -102,22 +102,31 @@ static tn_status interpret_reduce(void *context, const struct tn_reduce_args *ar
 	return answer(&args->call, TN_UNSUPPORTED, "reduce");
 }
 
-static size_t print_prelude(void *context, const struct tn_print_args *args, char *buffer,
-			    size_t size)
+static tn_status print_prelude(void *context, const struct tn_print_args *args)
 {
 	(void)context;
-	(void)args;
-	(void)buffer;
-	(void)size;
-	return 1;
+	args->write(args->user, "1", 1);
+	return TN_OK;
+}
+
+static tn_status print_program(void *context, const struct tn_program *program,
+			       const struct tn_print_args *args)
+{
+	(void)program;
+	return print_prelude(context, args);
 }
 
 #if LEVEL >= 1
-static size_t print_program(void *context, const struct tn_program *program,
-			    const struct tn_print_args *args, char *buffer, size_t size)
+static tn_status program_check(void *context, const struct tn_program *program,
+			       uint32_t n_operations, uint64_t dtypes, const char *operation,
+			       struct tn_error_info *error)
 {
-	(void)program;
-	return print_prelude(context, args, buffer, size);
+	(void)context;
+	(void)n_operations;
+	(void)dtypes;
+	(void)operation;
+	(void)error;
+	return program ? TN_OK : TN_INVALID_ARGUMENT;
 }
 #endif
 
@@ -142,8 +151,9 @@ static struct tn_host services = {
 	.interpret_map = interpret_map,
 	.interpret_reduce = interpret_reduce,
 	.print_prelude = print_prelude,
-#if LEVEL >= 1
 	.print_program = print_program,
+#if LEVEL >= 1
+	.program_check = program_check,
 #endif
 #if LEVEL >= 2
 	.cores = cores,

@@ -61,10 +61,10 @@ static tn_status device_count(void *instance, struct tn_device_count *out)
 	return TN_OK;
 }
 
-static int host_prints(const struct tn_host *host)
+static int host_checks(const struct tn_host *host)
 {
 #if LEVEL >= 1
-	return TN_HAS_FIELD(struct tn_host, host, print_program);
+	return TN_HAS_FIELD(struct tn_host, host, program_check);
 #else
 	(void)host;
 	return 0;
@@ -93,8 +93,8 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 		.matmul_dtypes = 1u << TN_F32,
 		.alignment = 256,
 	};
-	snprintf(own.name, sizeof(own.name), "minor %u, prints %d, cores %u", host->abi_minor,
-		 host_prints(host), cores_of_host(host));
+	snprintf(own.name, sizeof(own.name), "minor %u, checks %d, cores %u", host->abi_minor,
+		 host_checks(host), cores_of_host(host));
 #if LEVEL >= 1
 	strcpy(own.note, "a note");
 #endif
@@ -173,21 +173,34 @@ static int guard_is_whole(const unsigned char *guard)
 	return 1;
 }
 
-/* Does the host print, with arguments of this version's size? */
+static void count(void *length, const char *text, size_t n)
+{
+	(void)text;
+	*(size_t *)length += n;
+}
+
+/* Does the host print, with arguments of this version's size, and check where it knows how? */
 static tn_status try_printing(const struct tn_host *host, const struct tn_program *program)
 {
-#if LEVEL >= 1
-	char text[4096];
-	struct tn_print_args args = {.struct_size = sizeof(args), .dialect = TN_DIALECT_C};
+	size_t length = 0;
+	struct tn_dialect dialect = {.struct_size = sizeof(dialect),
+				     .n_operations = TN_OP_COUNT,
+				     .dtypes = UINT64_MAX,
+				     .words = ""};
+	struct tn_print_args args = {.struct_size = sizeof(args),
+				     .dialect = &dialect,
+				     .write = count,
+				     .user = &length};
 #if LEVEL >= 2
-	args.wish = 1; /* for those who know it */
+	args.wish = dialect.wish = 1; /* for those who know it */
 #endif
-	if (host_prints(host) &&
-	    !host->print_program(host->context, program, &args, text, sizeof(text)))
+	if (host->print_program(host->context, program, &args) || !length)
+		return TN_INTERNAL;
+#if LEVEL >= 1
+	if (host_checks(host) &&
+	    host->program_check(host->context, program, TN_OP_COUNT, UINT64_MAX, "map", NULL))
 		return TN_INTERNAL;
 #endif
-	(void)host;
-	(void)program;
 	return TN_OK;
 }
 

@@ -13,7 +13,7 @@ BEGIN {
 	cut["tn_matmul_args"] = "double beta"
 	cut["tn_copy_table"] = "(*gather)"
 	cut["tn_block_kernels"] = "(*stream_copy)"
-	cut["tn_host"] = "(*print_program)"
+	cut["tn_host"] = "(*program_check)"
 
 	grow["tn_error_info"] = "uint64_t hint;"
 	grow["tn_workspace"] = "uint64_t granted;"
@@ -24,6 +24,7 @@ BEGIN {
 	grow["tn_copy_table"] = "tn_status (*negate)(void *device, const struct tn_copy_args *args);"
 	grow["tn_block_kernels"] = "uint64_t wish;"
 	grow["tn_print_args"] = "uint64_t wish;"
+	grow["tn_dialect"] = "uint64_t wish;"
 	grow["tn_program"] = "uint64_t wish;"
 	grow["tn_host"] = "uint32_t (*cores)(void *context);"
 	grow["tn_backend_descriptor"] = "const char *homepage;"
