@@ -216,7 +216,9 @@ static void check_map(const struct peer *peer, void *device)
 				     .n_outputs = 1,
 				     .n_instructions = 1,
 				     .instructions = &instruction,
-				     .outputs = &output};
+				     .outputs = &output,
+				     .bytes = &instruction,
+				     .n_bytes = sizeof(instruction)};
 	float c[4] = {0, 0, 0, 0};
 	struct tn_operand in = two_by_two(a_data), out = two_by_two(c);
 	struct tn_error_info *error = guarded(sizeof(*error));
