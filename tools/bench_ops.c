@@ -10,10 +10,10 @@
 #include "info.h"
 
 static const char about[] =
-	"  Times operations on single precision, into new arrays, and shows GFLOP/s or\n"
-	"  GB/s (bytes that must be read and written) and how much that is of what the\n"
-	"  processor can do, measured here; above: more than that, as of arrays that stay\n"
-	"  in the caches.\n";
+	"  Times operations in single precision, into new arrays, and shows GFLOP/s or\n"
+	"  GB/s (bytes that must be read and written) and the fraction of the processor's\n"
+	"  peak, measured in the same run; above: more than the peak, as with arrays that\n"
+	"  stay in the caches.\n";
 
 #define WINDOW 0.02
 
@@ -181,10 +181,10 @@ static void print_all(const struct row *rows, size_t n, const struct bench_peaks
 		      const char *device, int tiers)
 {
 	printf("%s\n", device);
-	printf("the processor, %d thread%s, at its best: %.1f GFLOP/s, %.1f GB/s\n", peaks->threads,
+	printf("peak of the processor, %d thread%s: %.1f GFLOP/s, %.1f GB/s\n", peaks->threads,
 	       peaks->threads == 1 ? "" : "s", peaks->gflops.best, peaks->gbytes.best);
 	if (!is_steady(peaks))
-		printf("not reliable: the machine is busy, half of the time it gave less than 80 "
+		printf("not reliable: the machine is busy, half of the samples are below 80 "
 		       "%% "
 		       "of that\n");
 	printf("\n%-11s %-15s %10s %10s %17s %8s%s\n", "operation", "shape", "best us", "median us",
@@ -205,8 +205,8 @@ static int print_all_json(const struct row *rows, size_t n, const struct bench_p
 		peaks->gbytes.best, "reliable", is_steady(peaks), "operations", operations));
 }
 
-/* All operations that are wanted, the peaks between them; `slow` is a context of the reference backend,
- * or NULL. */
+/* All operations that are wanted, the peaks between them; `slow` is a context of the reference
+ * backend, or NULL. */
 static int measure_all(const struct command_line *line, tn_context *context, tn_context *slow,
 		       struct bench_peaks *peaks, struct row *rows, size_t *n)
 {
@@ -305,17 +305,18 @@ static int check(const struct command_line *line)
 static int read_options(struct command_line *line, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-		{"shape", "AxBx...", "of those whose shape has as many axes", .take = take_shape,
+		{"shape", "AxBx...", "for operations with this number of axes", .take = take_shape,
 		 .values = line, .expected = "1 to 4 lengths from 1 to 16777216, as 64x128"},
-		{"tiers", NULL, "on the reference backend too, with the ratio",
+		{"tiers", NULL, "also time the reference backend, and show the ratio",
 		 .flag = &line->tiers},
-		{"samples", "N", "of a fiftieth of a second each (9)", .count = &line->samples,
+		{"samples", "N", "number of samples of 20 ms (9)", .count = &line->samples,
 		 .lowest = 1, .highest = BENCH_MOST_SAMPLES},
 		{"threads", "N", "as TENON_THREADS", .take = bench_take_threads,
 		 .expected = BENCH_THREADS_EXPECTED},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &line->common.backend},
-		{"list", NULL, "the operations and the axes of their shapes", .flag = &line->list},
-		{"json", NULL, "the same as JSON", .flag = &line->json},
+		{"list", NULL, "list the operations and the axes of their shapes",
+		 .flag = &line->list},
+		{"json", NULL, "print as JSON", .flag = &line->json},
 	};
 	const struct option_table table = {"tenon bench ops", "[NAME ...]", about, rows,
 					   N_ROWS(rows)};

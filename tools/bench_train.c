@@ -12,9 +12,9 @@
 
 static const char about[] =
 	"  Training steps on one batch of random 28 x 28 pictures in 10 classes: forward,\n"
-	"  cross-entropy, backward and SGD. Images per second and milliseconds a step\n"
-	"  (best and median), the largest memory of the process so far, and the page\n"
-	"  faults of a step after the first ones.\n";
+	"  cross-entropy, backward and SGD. Shows images per second and milliseconds per\n"
+	"  step (best and median), the peak memory of the process, and the page faults\n"
+	"  per step after warm-up.\n";
 
 #define WINDOW 0.25
 #define WARM_STEPS 3
@@ -83,8 +83,8 @@ static long page_faults(void)
 	return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_minflt + usage.ru_majflt;
 }
 
-/* The largest resident size so far in MiB: not ru_maxrss, which a program inherits from the one that
- * started it. */
+/* The largest resident size so far in MiB: not ru_maxrss, which a program inherits from the one
+ * that started it. */
 static double peak_memory(void)
 {
 	char line[128];
@@ -161,9 +161,9 @@ static void print_text(const struct training *t, const struct command_line *line
 	       tn_device_name(tn_device_current(t->context)), t->graph ? ", captured" : "");
 	printf("images/s     best %10.0f   median %10.0f\n", (double)t->batch / best,
 	       (double)t->batch / median);
-	printf("ms a step    best %10.3f   median %10.3f\n", 1e3 * best, 1e3 * median);
+	printf("ms per step  best %10.3f   median %10.3f\n", 1e3 * best, 1e3 * median);
 	printf("peak memory  %.1f MiB\n", peak_memory());
-	printf("page faults  %.2f a step\n", (double)figures->faults / (double)figures->steps);
+	printf("page faults  %.2f per step\n", (double)figures->faults / (double)figures->steps);
 	if (line->common.ledger)
 		print_ledger(t->context);
 }
@@ -210,20 +210,20 @@ static int run(const struct command_line *line)
 static int read_options(struct command_line *line, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-		{"batch", "N", "images a step (128)", .count = &line->batch, .lowest = 1,
+		{"batch", "N", "images per step (128)", .count = &line->batch, .lowest = 1,
 		 .highest = 1 << 20},
-		{"samples", "N", "of a quarter second each (9)", .count = &line->samples,
+		{"samples", "N", "number of samples of 250 ms (9)", .count = &line->samples,
 		 .lowest = 1, .highest = BENCH_MOST_SAMPLES},
 		{"threads", "N", "as TENON_THREADS", .take = bench_take_threads,
 		 .expected = BENCH_THREADS_EXPECTED},
 		{"capture", "WHEN",
-		 "replay a captured step: auto (where the device can, and\n"
+		 "replay a captured step: auto (if the device can, and\n"
 		 "without --ledger), on or off",
 		 .choice = &line->capture, .choices = capture_words},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &line->common.backend},
-		{"ledger", "[=time]", "which operations ran where, and with =time their seconds",
+		{"ledger", "[=time]", "print where operations ran, with =time their seconds",
 		 .take = take_ledger, .values = &line->common, .expected = "time or nothing"},
-		{"json", NULL, "the same as JSON", .flag = &line->json},
+		{"json", NULL, "print as JSON", .flag = &line->json},
 	};
 	const struct option_table table = {"tenon bench train", "MODEL", about, rows, N_ROWS(rows)};
 	return option_table_read(&table, argc, argv);

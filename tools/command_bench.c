@@ -10,11 +10,11 @@
 #include "bench_parts.h"
 
 static const char about[] =
-	"  dispatch           what a small operation costs, from call to kernel and back\n"
-	"  ops [NAME ...]     operations, beside what the processor can do\n"
+	"  dispatch           cost of a small operation, from call to kernel and back\n"
+	"  ops [NAME ...]     speed of operations, relative to the processor's peak\n"
 	"  train MODEL        training steps: images per second, memory, page faults\n"
 	"\n"
-	"  Each has its --help.\n";
+	"  Each has its own --help.\n";
 
 double bench_seconds(void)
 {

@@ -10,26 +10,27 @@
 #include "info.h"
 
 static const char about[] =
-	"  Looks at every device: what it says of itself, every family of operations\n"
-	"  beside the built-in backend, copies, memory, training, and products under\n"
-	"  load, each verified.\n";
+	"  Checks every device: its description, every family of operations against\n"
+	"  the built-in backend, copies, memory, training, and products under load,\n"
+	"  each verified.\n";
 
 static int read_options(struct doctor_options *o, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-		{"device", "NAME", "that backend alone, or with :INDEX that device",
+		{"device", "NAME", "only that backend, or with :INDEX that device",
 		 .text = &o->device},
-		{"backend", "NAME", "as TENON_BACKEND; what is named must be there",
+		{"backend", "NAME", "as TENON_BACKEND, but the backend must be available",
 		 .text = &o->common.backend},
-		{"only", "PATTERN", "the checks whose names fit, as products.*", .text = &o->only},
-		{"stress-seconds", "N", "how long products are repeated (1; 0: not at all)",
+		{"only", "PATTERN", "only checks whose names match, such as products.*",
+		 .text = &o->only},
+		{"stress-seconds", "N", "how long to repeat products (1; 0: skip them)",
 		 .real = &o->stress_seconds, .highest = 1e6},
-		{"stress-size", "N", "their length (as large as takes 20 ms, at most 4096)",
+		{"stress-size", "N", "size of their matrices (takes 20 ms, at most 4096)",
 		 .count = &o->stress_size, .lowest = 1, .highest = 65536},
-		{"memory", "PERCENT", "of the free memory to fill (10, and at most 256 MiB)",
+		{"memory", "PERCENT", "share of free memory to fill (10, at most 256 MiB)",
 		 .count = &o->memory_percent, .lowest = 1, .highest = 95},
-		{"list", NULL, "the checks", .flag = &o->list},
-		{"json", NULL, "everything as JSON", .flag = &o->json},
+		{"list", NULL, "list the checks", .flag = &o->list},
+		{"json", NULL, "print everything as JSON", .flag = &o->json},
 	};
 	const struct option_table table = {"tenon doctor", "", about, rows, N_ROWS(rows)};
 	return option_table_read(&table, argc, argv);
@@ -56,7 +57,8 @@ static int names_something(const char *selection)
 	return 0;
 }
 
-/* The selection, in which what is named is required: another device's health is not what was asked. */
+/* The selection, in which what is named is required: another device's health is not what was
+ * asked. */
 static char *selection_of(const struct doctor_options *o, int *is_named)
 {
 	const char *given = o->device ? o->device : o->common.backend;
@@ -75,8 +77,8 @@ static char *selection_of(const struct doctor_options *o, int *is_named)
 	return selection;
 }
 
-/* The names of the devices to look at, the built-in backend left out where nobody named it and there is
- * another: it is what they are compared with. */
+/* The names of the devices to look at, the built-in backend left out where nobody named it and
+ * there is another: it is what they are compared with. */
 static char (*names_of(tn_context *context, int is_named, size_t *n))[48]
 {
 	size_t count = tn_context_device_count(context);
@@ -157,7 +159,7 @@ int command_doctor(int argc, char **argv)
 	if (o.device && o.common.backend)
 		return usage_error("doctor", "--device and --backend: expected one of them");
 	if (!wants_any(&o))
-		return usage_error("doctor", "--only: no check fits '%s'; --list names them",
+		return usage_error("doctor", "--only: no check matches '%s'; --list lists them",
 				   o.only);
 	return o.list ? list() : look(&o);
 }

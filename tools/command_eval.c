@@ -25,7 +25,7 @@ static int parse_arguments(struct eval_command *c, int argc, char **argv)
 		{"confusion", NULL, "print the confusion matrix", .flag = &c->confusion},
 		{"json", NULL, "print the result as JSON", .flag = &c->json},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
-		{"ledger", NULL, "print what ran where", .flag = &c->common.ledger},
+		{"ledger", NULL, "print where operations ran", .flag = &c->common.ledger},
 	};
 	const struct option_table table = {"tenon eval", "FILE", NULL, rows, N_ROWS(rows)};
 	int code = option_table_read(&table, argc, argv);
@@ -63,7 +63,8 @@ static int check_format(const struct saved_network *network, const tn_dataset *d
 	    a->n_classes == b->n_classes)
 		return 1;
 	fprintf(stderr,
-		"tenon eval: the network takes %u x %u x %u and %u classes, the data set '%s' has "
+		"tenon eval: the network expects %u x %u x %u and %u classes, the data set '%s' "
+		"has "
 		"%u x %u x %u and "
 		"%u\n",
 		a->channels, a->height, a->width, a->n_classes, tn_dataset_name(dataset),

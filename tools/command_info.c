@@ -31,14 +31,13 @@ static int take_probe(void *values, const char *argument)
 static int parse_arguments(struct info_command *c, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-		{"why", "NAME", "what became of one backend, and what to do", .text = &c->why},
-		{"env", NULL, "the variables that are read, their values and origins",
-		 .flag = &c->env},
-		{"probe", "[FILE]", "load a plugin file, or all there are, each in its own process",
+		{"why", "NAME", "show one backend's status, and what to do", .text = &c->why},
+		{"env", NULL, "list variables, their values and origins", .flag = &c->env},
+		{"probe", "[FILE]", "load a plugin file, or all, each in a separate process",
 		 .take = take_probe, .values = c},
-		{"timeout", "MS", "how long the probe of a file may take (10000)",
-		 .count = &c->timeout, .lowest = 1, .highest = 600000},
-		{"json", NULL, "any of these as JSON", .flag = &c->json},
+		{"timeout", "MS", "time limit for probing one file (10000)", .count = &c->timeout,
+		 .lowest = 1, .highest = 600000},
+		{"json", NULL, "print as JSON", .flag = &c->json},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
 	};
 	const struct option_table table = {"tenon info", "", NULL, rows, N_ROWS(rows)};

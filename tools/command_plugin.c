@@ -12,13 +12,13 @@
 #define LONGEST_NAME 31
 
 static const char about[] =
-	"  Writes the project of a backend of one's own, backend_NAME.so: sources,\n"
-	"  Makefile and README. It builds as it is and passes level 1 of tenon-conform;\n"
-	"  tenon-plugin(7) goes on from there. NAME is of a-z, 0-9 and '_', at most 31\n"
-	"  letters.\n";
+	"  Creates the project of a new backend, backend_NAME.so: sources, Makefile and\n"
+	"  README. It builds unchanged and passes level 1 of tenon-conform;\n"
+	"  tenon-plugin(7) continues from there. NAME consists of a-z, 0-9 and '_', at\n"
+	"  most 31 characters.\n";
 
-/* Names that a selection of backends cannot mean, or that are Tenon's own: `make install` would put the
- * author's files in the place of theirs. */
+/* Names that a selection of backends cannot mean, or that are Tenon's own: `make install` would put
+ * the author's files in the place of theirs. */
 static int is_reserved(const char *name)
 {
 	static const char *const names[] = {"auto",   "cpu",    "cuda",     "mock",
@@ -38,10 +38,10 @@ static int check_name(const char *name)
 	    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != length)
 		return usage_error("plugin",
 				   "'%s': expected a name of a-z, 0-9 and '_', at most "
-				   "%d letters",
+				   "%d characters",
 				   name, LONGEST_NAME);
 	if (is_reserved(name))
-		return usage_error("plugin", "'%s' is taken by Tenon itself", name);
+		return usage_error("plugin", "'%s' is the name of a backend of Tenon", name);
 	return 0;
 }
 
@@ -58,8 +58,8 @@ static int new_project(const char *name, const char *directory)
 	int code = scaffold_write(directory, name);
 	if (!code)
 		printf("%s: the project of backend_%s.so\n"
-		       "There, `make check` builds and proves it; README.md and tenon-plugin(7) go "
-		       "on.\n",
+		       "Build and check it there with `make check`; README.md and tenon-plugin(7) "
+		       "continue.\n",
 		       directory, name);
 	return code;
 }
@@ -68,7 +68,7 @@ int command_plugin(int argc, char **argv)
 {
 	const char *directory = NULL;
 	const struct option_row rows[] = {
-		{"directory", "DIR", "where to (tenon-backend-NAME); it must be new or empty",
+		{"directory", "DIR", "folder to write (tenon-backend-NAME), new or empty",
 		 .text = &directory},
 	};
 	const struct option_table table = {"tenon plugin", "new NAME", about, rows, N_ROWS(rows)};

@@ -28,7 +28,7 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 		 .flag = &c->invert},
 		{"data", "NAME|DIR", "classify test images of this data set instead",
 		 .text = &c->data},
-		{"count", "N", "how many of them (10)", .count = &c->count, .lowest = 1,
+		{"count", "N", "number of images (10)", .count = &c->count, .lowest = 1,
 		 .highest = 1000000},
 		{"show", NULL, "draw each picture in text", .flag = &c->show},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
@@ -76,7 +76,7 @@ static int check_answer(const struct predict_command *c, const char *title, cons
 		if (isfinite(p[i]))
 			continue;
 		fprintf(stderr,
-			"tenon predict: %s: %s: the network answers with a probability of %s: are "
+			"tenon predict: %s: %s: the network gives a probability of %s: are "
 			"its weights finite?\n",
 			c->path, title, isnan(p[i]) ? "nan" : "inf");
 		return EXIT_FAILED;
@@ -162,7 +162,7 @@ static int predict_data(const struct predict_command *c, tn_context *context,
 	const struct tn_input_format *f = code ? NULL : tn_dataset_format(dataset);
 	if (f && (f->channels != network->format.channels || f->height != network->format.height ||
 		  f->width != network->format.width)) {
-		fprintf(stderr, "tenon predict: the network takes pictures of %u x %u x %u\n",
+		fprintf(stderr, "tenon predict: the network expects pictures of %u x %u x %u\n",
 			network->format.channels, network->format.height, network->format.width);
 		code = EXIT_FAILED;
 	}

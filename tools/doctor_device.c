@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One device: a context in which there is nothing else, one for the built-in backend beside it, and the
- * checks one after the other.  A check that fails leaves the next ones to be done; a device that is
- * lost ends them.
+ * One device: a context in which there is nothing else, one for the built-in backend beside it, and
+ * the checks one after the other.  A check that fails leaves the next ones to be done; a device
+ * that is lost ends them.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -81,14 +81,14 @@ static void fail_side(struct doctor_device *device, const struct doctor_run *run
 {
 	const struct tn_error_info *error = tn_error(run->context);
 	if (run->out_of_memory)
-		doctor_fail(result, "the host has no memory for the numbers of this check");
+		doctor_fail(result, "not enough host memory for this check");
 	if (!error)
 		return;
 	if (run->context == device->context) {
 		doctor_fail_kept(result, device);
 		return;
 	}
-	doctor_fail(result, "the built-in backend, to compare with: %s: %s (%s)", error->operation,
+	doctor_fail(result, "the built-in backend, for comparison: %s: %s (%s)", error->operation,
 		    error->text, tn_status_name(error->status));
 	tn_error_clear(run->context);
 }
@@ -147,7 +147,7 @@ void doctor_check_run(struct doctor_device *device, const struct doctor_check *c
 	if (device->lost) {
 		result->state = DOCTOR_SKIPPED;
 		snprintf(result->reason, sizeof(result->reason),
-			 "the device is lost: this and what follows");
+			 "the device is lost: this and all later checks are skipped");
 		return;
 	}
 	tn_ledger_reset(device->context);

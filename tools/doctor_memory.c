@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory: a share of what is free is filled, block by block, and all blocks are read back when the last
- * one is written, so that blocks which share bytes are seen; then it is released, and taken again.
+ * Memory: a share of what is free is filled, block by block, and all blocks are read back when the
+ * last one is written, so that blocks which share bytes are seen; then it is released, and taken
+ * again.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,8 +53,9 @@ static int take_block(struct doctor_device *device, struct doctor_result *result
 	}
 	if (error && error->status == TN_OUT_OF_MEMORY) {
 		doctor_fail(result,
-			    "block %zu of %zu, 16 MiB each, cannot be had, though the device said "
-			    "that there is room: %s (OUT_OF_MEMORY)",
+			    "block %zu of %zu, 16 MiB each, could not be allocated, although the "
+			    "device "
+			    "reported enough free memory: %s (OUT_OF_MEMORY)",
 			    blocks->n + 1, n, error->text);
 		tn_error_clear(device->context);
 	}
@@ -143,7 +145,7 @@ void doctor_memory_pattern(struct doctor_device *device, struct doctor_result *r
 		result->rate = (double)(n * (BLOCK >> 20));
 		result->unit = "MiB";
 	} else {
-		doctor_fail(result, "the host has no memory for a block");
+		doctor_fail(result, "not enough host memory for a block");
 	}
 	free(blocks.arrays);
 	free(blocks.words);
@@ -182,7 +184,8 @@ static int is_given(struct doctor_device *device, struct doctor_result *result, 
 	return 0;
 }
 
-/* The pool rounds a size up in steps of a sixteenth: the most bytes of at most `most` that it does not. */
+/* The pool rounds a size up in steps of a sixteenth: the most bytes of at most `most` that it does
+ * not. */
 static uint64_t whole_size(uint64_t most)
 {
 	uint64_t step = 1;
@@ -191,8 +194,8 @@ static uint64_t whole_size(uint64_t most)
 	return most / step * step;
 }
 
-/* More than the largest piece is refused before the device is asked, and all that there is by a device with
- * memory of its own, while it has something of ours. */
+/* More than the largest piece is refused before the device is asked, and all that there is by a
+ * device with memory of its own, while it has something of ours. */
 static void ask_for_all(struct doctor_device *device, struct doctor_result *result)
 {
 	const struct tn_device_description *description = device->description;
@@ -212,7 +215,8 @@ static void ask_for_all(struct doctor_device *device, struct doctor_result *resu
 void doctor_memory_limit(struct doctor_device *device, struct doctor_result *result)
 {
 	if (is_given(device, result, INT64_C(1) << 59))
-		doctor_fail(result, "2^61 bytes were asked for, and given: expected OUT_OF_MEMORY");
+		doctor_fail(result,
+			    "an allocation of 2^61 bytes succeeded: expected OUT_OF_MEMORY");
 	else if (result->cases)
 		ask_for_all(device, result);
 }

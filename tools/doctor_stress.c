@@ -3,11 +3,11 @@
  *
  * Products, again and again, whose every result is verified.
  *
- * The factors hold whole numbers from -4 to 4, so that a product is exact in every order of summation and
- * in narrower products too, and one result has the same bits as the next.  The first results are verified
- * on the host by Freivalds' check (1977): C r = A (B r) for random r, modulo 2^64, in n^2 steps.  Later ones
- * are compared with those on the device, which is cheap, and every 16th is fetched and verified as the
- * first, so that the device is not believed about itself.
+ * The factors hold whole numbers from -4 to 4, so that a product is exact in every order of
+ * summation and in narrower products too, and one result has the same bits as the next.  The first
+ * results are verified on the host by Freivalds' check (1977): C r = A (B r) for random r, modulo
+ * 2^64, in n^2 steps.  Later ones are compared with those on the device, which is cheap, and every
+ * 16th is fetched and verified as the first, so that the device is not believed about itself.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -123,7 +123,7 @@ static int is_known(struct stress *s, int turn)
 		return 0;
 	if (wrong != 0 && verify(s, turn))
 		doctor_fail(s->result,
-			    "product %zu is right, and the device counts %.0f wrong elements",
+			    "product %zu is correct, but the device counts %.0f wrong elements",
 			    s->count, wrong);
 	return wrong == 0;
 }
@@ -190,7 +190,7 @@ static int prepare(struct stress *s, size_t n)
 	s->fetched = malloc(n * n * sizeof(*s->fetched));
 	s->r = malloc(3 * n * sizeof(*s->r));
 	if (!s->fetched || !s->r) {
-		doctor_fail(s->result, "the host has no memory for matrices of %zu x %zu", n, n);
+		doctor_fail(s->result, "not enough host memory for matrices of %zu x %zu", n, n);
 		return 0;
 	}
 	s->inner = s->r + n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies between host and device, and within it: what arrives, and how fast.  The best of a few, as for
- * every bandwidth.
+ * Copies between host and device, and within it: what arrives, and how fast.  The best of a few, as
+ * for every bandwidth.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +52,10 @@ static void odd_ones(struct doctor_device *device, struct doctor_result *result,
 		if (tn_to_host(array, back + i + 1, sizes[i]))
 			return;
 		tn_array_destroy(array);
-		if (!check(result, back + i + 1, sizes[i], "there and back"))
+		if (!check(result, back + i + 1, sizes[i], "upload and download"))
 			return;
 		if (back[i] != 0xee || back[i + 1 + sizes[i]] != 0xee)
-			doctor_fail(result, "%zu bytes to the host: it wrote beside them",
+			doctor_fail(result, "download of %zu bytes: it wrote outside them",
 				    sizes[i]);
 	}
 }
@@ -93,7 +93,7 @@ static void both(struct doctor_device *device, struct doctor_result *result, int
 		fill(out, BYTES);
 		move(device, result, is_upload, out, back);
 	} else {
-		doctor_fail(result, "the host has no two times %zu bytes", BYTES);
+		doctor_fail(result, "not enough host memory: two times %zu bytes", BYTES);
 	}
 	free(out);
 	free(back);
@@ -115,7 +115,7 @@ void doctor_device_copy(struct doctor_device *device, struct doctor_result *resu
 	const int64_t n = BYTES;
 	unsigned char *bytes = malloc(BYTES);
 	if (!bytes) {
-		doctor_fail(result, "the host has no %zu bytes", BYTES);
+		doctor_fail(result, "not enough host memory: %zu bytes", BYTES);
 		return;
 	}
 	fill(bytes, BYTES);

@@ -40,7 +40,7 @@ void doctor_copies(struct doctor_run *run)
 	doctor_give(run, tn_add(last, images), DOCTOR_EXACT, 0, "sum of two layouts");
 	tn_array *back = tn_slice(doctor_reals(run, -1, 1, 1, (int64_t[]){1000}), 0, INT64_MIN,
 				  INT64_MIN, -1);
-	doctor_give(run, tn_affine(back, 2, 0), DOCTOR_EXACT, 0, "map of what is read backwards");
+	doctor_give(run, tn_affine(back, 2, 0), DOCTOR_EXACT, 0, "map of a reversed view");
 }
 
 void doctor_views(struct doctor_run *run)
@@ -55,7 +55,7 @@ void doctor_views(struct doctor_run *run)
 			  tn_transpose(y, NULL));
 	doctor_give(run, x, DOCTOR_EXACT, 0, "sum into a transpose");
 	(void)tn_assign(tn_slice(x, 0, 1, 6, 1), tn_slice(x, 0, 0, 5, 1));
-	doctor_give(run, x, DOCTOR_EXACT, 0, "assigned to what it overlaps");
+	doctor_give(run, x, DOCTOR_EXACT, 0, "assigned to an overlapping view");
 }
 
 void doctor_takes(struct doctor_run *run)

@@ -17,22 +17,22 @@ static const struct {
 	tn_status status;
 	const char *text;
 } remedies[] = {
-	{TN_NO_PLUGIN, "install or build it as said above, or name the folder of its file in "
+	{TN_NO_PLUGIN, "install or build it as described above, or add the folder of its file to "
 		       "TENON_PLUGIN_PATH"},
-	{TN_BAD_PLUGIN, "replace the file; its author can see with tenon-conform what is wrong"},
+	{TN_BAD_PLUGIN, "replace the file; tenon-conform shows its author what is wrong"},
 	{TN_ABI_MISMATCH, "install the build of the plugin for this version of Tenon"},
-	{TN_MISSING_LIBRARY, "install the library that is named above"},
-	{TN_NO_DRIVER, "install the device's driver; in a container, pass the device in"},
+	{TN_MISSING_LIBRARY, "install the library named above"},
+	{TN_NO_DRIVER, "install the device's driver; a container needs access to the device"},
 	{TN_DRIVER_TOO_OLD, "update the device's driver, or use an older build of the plugin"},
-	{TN_NO_DEVICE, "nothing, where there is no such device; else look whether this user may "
+	{TN_NO_DEVICE, "nothing, if there is no such device; otherwise check whether this user may "
 		       "use it, and whether a variable hides it"},
-	{TN_PROBE_FAILED, "load it apart from everything else and look: tenon info --probe FILE"},
-	{TN_REFUSED, "give the file and its folders to root, writable by nobody else, or run "
-		     "without privilege; where permission is denied, let this user read it"},
-	{TN_EXCLUDED, "take its ^NAME out of the selection"},
-	{TN_DUPLICATE, "nothing, where it is another copy of that backend; a plugin of its own "
-		       "needs a UUID of its own (uuidgen)"},
-	{TN_DEVICE_LOST, "look at the system's log for why the device was lost, and start the "
+	{TN_PROBE_FAILED, "load it in a separate process: tenon info --probe FILE"},
+	{TN_REFUSED, "let only root own and write the file and its folders, or run "
+		     "without privileges; if permission is denied, let this user read it"},
+	{TN_EXCLUDED, "remove ^NAME from the selection"},
+	{TN_DUPLICATE, "nothing, if it is another copy of that backend; a different plugin "
+		       "needs its own UUID (uuidgen)"},
+	{TN_DEVICE_LOST, "look for the reason in the system log, and start the "
 			 "program again; if that does not help, reset the device or restart"},
 };
 
@@ -152,7 +152,7 @@ static int unknown(const tn_load_report *report, const char *name)
 	size_t n = 0;
 	for (; n < 64 && (row = tn_load_report_row(report, n)); n++)
 		names[n] = row->name;
-	fprintf(stderr, "tenon info: nothing is known of a backend '%s'%s\n", name,
+	fprintf(stderr, "tenon info: unknown backend '%s'%s\n", name,
 		did_you_mean(name, names, n, hint, sizeof(hint)));
 	return EXIT_FAILED;
 }

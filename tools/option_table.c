@@ -104,7 +104,7 @@ static int print_help(const struct option_table *table)
 		width = width_of(&table->rows[i]) > width ? width_of(&table->rows[i]) : width;
 	for (size_t i = 0; i < table->n_rows; i++)
 		print_row(table->rows[i].name, table->rows[i].argument, table->rows[i].help, width);
-	print_row("help", NULL, "this (-h too)", width);
+	print_row("help", NULL, "show this text (also -h)", width);
 	return OPTIONS_HELPED;
 }
 
@@ -224,8 +224,8 @@ static int wrong_name(const struct option_table *table, const char *word)
 	return wrong(table, "there is no option '%.*s'; did you mean %s?", length, word, hint);
 }
 
-/* The word that holds the option that getopt_long has just refused: it has gone past it, unless it is one
- * of single letters of which some are left. */
+/* The word that holds the option that getopt_long has just refused: it has gone past it, unless it
+ * is one of single letters of which some are left. */
 static const char *word_refused(char **argv)
 {
 	const char *word = argv[optind];

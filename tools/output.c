@@ -33,8 +33,7 @@ static int folder_possible(const struct output *o, const char *folder)
 		problem = strerror(errno);
 	if (!problem)
 		return 1;
-	snprintf(why, sizeof(why), "expected a folder '%.200s' that can be written to: %s", folder,
-		 problem);
+	snprintf(why, sizeof(why), "expected a writable folder '%.200s': %s", folder, problem);
 	return refuse(o, why);
 }
 

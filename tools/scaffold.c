@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every file is made new (O_EXCL) in a folder that was found empty, so nothing is ever overwritten; at
- * the first failure those that were made are removed again.
+ * Every file is made new (O_EXCL) in a folder that was found empty, so nothing is ever overwritten;
+ * at the first failure those that were made are removed again.
  */
 #include "scaffold.h"
 
@@ -43,7 +43,7 @@ static int make_uuid(struct scaffold *scaffold)
 	unsigned char uuid[16];
 	size_t length = 0;
 	if (getrandom(uuid, sizeof(uuid), 0) != (ssize_t)sizeof(uuid))
-		return failed(scaffold, NULL, "the system gives no random numbers for a UUID");
+		return failed(scaffold, NULL, "cannot get random numbers for a UUID");
 	uuid[6] = (unsigned char)((uuid[6] & 0x0f) | 0x40);
 	uuid[8] = (unsigned char)((uuid[8] & 0x3f) | 0x80);
 	for (size_t i = 0; i < sizeof(uuid); i++)
@@ -108,7 +108,7 @@ static int check_empty(struct scaffold *scaffold)
 	if (!n)
 		return EXIT_DONE;
 	fprintf(stderr,
-		"tenon plugin: %s: is there, with '%s'%s in it: expected a new or an empty "
+		"tenon plugin: %s: contains '%s'%s: expected a new or an empty "
 		"folder\n",
 		scaffold->path, found, n > 1 ? " and more" : "");
 	return EXIT_FAILED;

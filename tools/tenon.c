@@ -10,13 +10,13 @@
 #include "tool.h"
 
 static const struct command commands[] = {
-	{"info", "[--why NAME] [--env] [options]", "backends, devices and why", command_info},
-	{"doctor", "[--device NAME] [--json] [options]", "is a device well?", command_doctor},
+	{"info", "[--why NAME] [--env] [options]", "show backends and devices", command_info},
+	{"doctor", "[--device NAME] [--json] [options]", "check devices", command_doctor},
 	{"train", "MODEL --data NAME|DIR [options]", "train a network", command_train},
-	{"eval", "FILE [--data NAME|DIR] [options]", "test a saved network", command_eval},
+	{"eval", "FILE [--data NAME|DIR] [options]", "evaluate a saved network", command_eval},
 	{"predict", "FILE [--data NAME|DIR] [IMAGE...]", "classify pictures", command_predict},
-	{"models", "", "the networks there are", command_models},
-	{"plugin", "new NAME [--directory DIR]", "begin a backend of one's own", command_plugin},
+	{"models", "", "list the networks", command_models},
+	{"plugin", "new NAME [--directory DIR]", "create a backend project", command_plugin},
 	{"bench", "dispatch|ops|train [options]", "measure", command_bench},
 };
 

@@ -3,20 +3,21 @@
  *
  * Arrays: NumPy's names and rules, on the device of their context.
  *
- * Shapes have up to 16 axes; strides are in elements.  Broadcasting is NumPy's.  Where two dtypes meet,
- * the promotion of element programs applies (tenon-program(7)).  An array that a function makes
- * belongs to the innermost open scope of its context (counted: tn_keep, tn_array_destroy).  Arrays
- * passed in are borrowed.  On failure a function returns NULL and the context keeps the error:
- *   TN_SHAPE   shapes do not fit       TN_DTYPE    dtypes do not fit
- *   TN_DEVICE  operands live on different devices or contexts
+ * Shapes have up to 16 axes; strides are in elements.  Broadcasting follows NumPy.  Operands of two
+ * dtypes are promoted as in element programs (tenon-program(7)).  An array that a function makes
+ * belongs to the innermost open scope of its context (counted: tn_keep, tn_array_destroy).  Array
+ * arguments are borrowed.  On failure a function returns NULL and the context keeps the error:
+ *   TN_SHAPE   shapes do not match     TN_DTYPE    dtypes do not match
+ *   TN_DEVICE  operands are on different devices or in different contexts
  *   TN_OUT_OF_MEMORY, TN_UNSUPPORTED (TENON_FALLBACK forbids the only route), TN_BACKEND_FAILURE,
  *   TN_DEVICE_LOST, TN_FORKED.
  * All functions: [thread: one per context | may return before the result is ready | since 0.1].
  *
- * In place: an output may overlap inputs in any way, the result is as if they had been read before.  It
- * may not address an element twice, as a broadcast view does (TN_INVALID_ARGUMENT).  While a tape
- * records, what writes into an existing array refuses inputs whose derivative is wanted (TN_STATE),
- * since it could not be recorded; that a saved array was changed is found by its storage's version.
+ * In place: an output may overlap inputs in any way; the result is as if they had been read before.
+ * It must not address an element twice, as a broadcast view does (TN_INVALID_ARGUMENT).  While a
+ * tape records, functions that write to an existing array reject inputs that require a derivative
+ * (TN_STATE), because the write could not be recorded; the version of a storage detects changes of
+ * a saved array.
  */
 #ifndef TENON_ARRAY_H
 #define TENON_ARRAY_H
@@ -29,8 +30,8 @@ extern "C" {
 
 /* ---- Making arrays ---------------------------------------------------------------------------*/
 
-/* Uninitialised, zeros, ones, or `value` converted to dtype, on the current device.  shape has `rank`
- * lengths of 0 or more; rank 0 is a single element. */
+/* Uninitialised, zeros, ones, or `value` converted to dtype, on the current device.  shape has
+ * `rank` lengths of 0 or more; an array of rank 0 has a single element. */
 TN_API tn_array *tn_empty(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape);
 TN_API tn_array *tn_zeros(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape);
 TN_API tn_array *tn_ones(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape);
@@ -45,18 +46,19 @@ TN_API tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, do
 TN_API tn_array *tn_from_host(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape,
 			      const void *data);
 
-/* f32 from the context's random state: uniform in [low, high), normal with mean and deviation.  The
- * same bits on every backend.  Each call uses the next stream.  Parameters are rounded to f32. */
+/* f32 from the context's random state: uniform in [low, high), or normal with mean and standard
+ * deviation; the same bits on every backend.  Each call uses the next stream.  Parameters are
+ * rounded to f32. */
 TN_API tn_array *tn_random_uniform(tn_context *context, int rank, const int64_t *shape, double low,
 				   double high);
 TN_API tn_array *tn_random_normal(tn_context *context, int rank, const int64_t *shape, double mean,
 				  double deviation);
 
-/* Gives a reference back: the array is freed when none is left; inside a scope it leaves the scope.
+/* Releases a reference: the array is freed with the last one; inside a scope it leaves the scope.
  * Takes NULL. */
 TN_API void tn_array_destroy(tn_array *array);
 
-/* ---- Asking ----------------------------------------------------------------------------------
+/* ---- Queries ---------------------------------------------------------------------------------
  * These work while an error is kept.  NULL gives 0 or NULL. */
 
 TN_API int tn_array_rank(const tn_array *array);
@@ -70,25 +72,26 @@ TN_API tn_context *tn_array_context(const tn_array *array);
 /* ---- Between host and device -----------------------------------------------------------------*/
 
 /* Writes all elements, compact and row-major, to `data` of exactly `size_bytes`; returns when they
- * are there.  TN_INVALID_ARGUMENT: another size.  Kept as the context's error, like all below. */
+ * have arrived.  TN_INVALID_ARGUMENT: another size.  Errors are kept by the context, as for all
+ * functions below. */
 TN_API TN_CHECKED tn_status tn_to_host(const tn_array *array, void *data, size_t size_bytes);
 /* Overwrites all elements from compact row-major host data. */
 TN_API tn_status tn_assign_host(tn_array *array, const void *data, size_t size_bytes);
 /* The value of a one-element array as double.  TN_SHAPE: more or fewer elements. */
 TN_API TN_CHECKED tn_status tn_item(const tn_array *array, double *value);
-/* The array on another device of the same context (itself, referenced, when it is there already). */
+/* The array on another device of the same context (itself, referenced, if it is already there). */
 TN_API tn_array *tn_to(const tn_array *array, tn_device *device);
 
 /* ---- Copies and conversions ------------------------------------------------------------------*/
 
 /* A compact, row-major copy. */
 TN_API tn_array *tn_copy(const tn_array *a);
-/* The array itself, referenced, where it is row-major without gaps; else a copy that is. */
+/* The array itself, referenced, if it is row-major without gaps; else such a copy. */
 TN_API tn_array *tn_contiguous(const tn_array *a);
-/* The same for images (N, C, H, W) whose channels lie next to each other in memory; the shape stays.
+/* The same for images (N, C, H, W) in the channels-last layout; the shape does not change.
  * TN_SHAPE: the rank is not 4. */
 TN_API tn_array *tn_channels_last(const tn_array *a);
-/* Converted by the rules of the cast (tenon-program(7)); a copy even when dtype is equal. */
+/* Converted by the rules of the cast (tenon-program(7)); a copy even if the dtypes are equal. */
 TN_API tn_array *tn_astype(const tn_array *a, tn_dtype dtype);
 /* out[...] = a, broadcast and converted.  `out` may be a view. */
 TN_API tn_status tn_assign(tn_array *out, const tn_array *a);
@@ -97,7 +100,7 @@ TN_API tn_status tn_fill(tn_array *out, double value);
 
 /* ---- Views: they share the storage -----------------------------------------------------------*/
 
-/* One length may be -1.  A copy where the strides do not allow a view. */
+/* One length may be -1.  A copy if the strides do not allow a view. */
 TN_API tn_array *tn_reshape(const tn_array *a, int rank, const int64_t *shape);
 /* Axis i of the result is axis axes[i] of a; axes NULL reverses them. */
 TN_API tn_array *tn_transpose(const tn_array *a, const int *axes);
@@ -111,7 +114,8 @@ TN_API tn_array *tn_sliding_window_view(const tn_array *a, int n, const int64_t 
 					const int *axes);
 
 /* ---- Element by element ----------------------------------------------------------------------
- * Each is one element program.  The _into forms write to an existing array of the broadcast shape. */
+ * Each is one element program.  The _into forms write to an existing array of the broadcast
+ * shape. */
 
 TN_API tn_array *tn_add(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_subtract(const tn_array *a, const tn_array *b);
@@ -162,23 +166,26 @@ TN_API tn_array *tn_affine(const tn_array *a, double alpha, double beta);
  * the inputs and scalars are given in order; the output is the name assigned last.  For example
  * tn_map("z = a*x + y", 2, (const char *[]){"x", "y"}, (const tn_array *[]){x, y}, 1,
  *        (const char *[]){"a"}, (double[]){2.0}).
- * TN_FORMAT: the text is no program; the error says line, column and what was expected. */
+ * TN_FORMAT: the text is not a valid program; the error gives line, column and what was
+ * expected. */
 TN_API tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 			const tn_array *const *inputs, int n_scalars,
 			const char *const *scalar_names, const double *scalars);
 
 /* ---- Reductions ------------------------------------------------------------------------------
- * Over the n axes in `axes` (negative ones count from the end); n = 0 with axes NULL means all.  With
- * keepdims the reduced axes stay with length 1.  Sums and products of integers and bools are i64 (u64
- * of u64), their mean is f32; everything else has a's dtype.  max and min are NaN where there is one.
- * An empty sum is 0, product 1, mean NaN, logsumexp -inf; an empty max, min or place is TN_SHAPE. */
+ * Over the n axes in `axes` (negative ones count from the end); n = 0 with axes NULL means all.
+ * With keepdims the reduced axes remain with length 1.  Sums and products of integers and bools are
+ * i64 (u64 for u64), their mean is f32; everything else has a's dtype.  max and min propagate NaN.
+ * Over no elements, a sum is 0, a product 1, a mean NaN, a logsumexp -inf; max, min, argmax and
+ * argmin fail with TN_SHAPE. */
 
 TN_API tn_array *tn_sum(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_prod(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_max(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_min(const tn_array *a, int n, const int *axes, int keepdims);
-/* i64: the first of equals, the first NaN before all; along one axis, which goes away. */
+/* i64: the index of the first of equal elements, or of the first NaN; along one axis, which is
+ * removed. */
 TN_API tn_array *tn_argmax(const tn_array *a, int axis);
 TN_API tn_array *tn_argmin(const tn_array *a, int axis);
 /* log sum exp, without overflow. */
@@ -186,43 +193,43 @@ TN_API tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int kee
 
 /* ---- Products, indexing ----------------------------------------------------------------------*/
 
-/* NumPy's matmul: the last two axes are matrices, the others broadcast; one-dimensional operands are
- * a row (a) and a column (b) whose axis goes away.  f32 or f64. */
+/* NumPy's matmul: the last two axes are matrices, the others broadcast; one-dimensional operands
+ * are a row (a) and a column (b) whose axis is removed.  f32 or f64. */
 TN_API tn_array *tn_matmul(const tn_array *a, const tn_array *b);
-/* c := alpha op(a) op(b) + beta c, op transposing the last two axes when its flag is 1. */
+/* c := alpha op(a) op(b) + beta c; op transposes the last two axes if its flag is 1. */
 TN_API tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
 				int transpose_b, double alpha, double beta);
-/* a taken at `indices` (i32 or i64, any shape; negative ones count from the end) along one axis, in whose
- * place the indices' axes stand.  TN_INVALID_ARGUMENT: one is out of range, where the host can read
- * them; elsewhere such an element reads as zero. */
+/* The elements of a at `indices` (i32 or i64, any shape; negative ones count from the end) along
+ * one axis, which the axes of indices replace.  TN_INVALID_ARGUMENT: an index is out of range and
+ * the host can read it; otherwise such an element reads as zero. */
 TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis);
-/* n >= 1 arrays of one dtype, one after the other along an axis that exists. */
+/* n >= 1 arrays of one dtype, joined along an existing axis. */
 TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);
-/* Along the axis, an element of a for each index: for the last of three, y[i, j, k] = a[i, j,
- * indices[i, j, k]].  indices (i32 or i64, negative ones count from the end) has a's shape but for the
- * axis, on which it has any length (TN_SHAPE).  TN_INVALID_ARGUMENT: one is out of range, as in tn_take. */
+/* One element of a for each index along the axis: for the last of three axes, y[i, j, k] = a[i, j,
+ * indices[i, j, k]].  indices (i32 or i64, negative ones count from the end) has a's shape, except
+ * for the axis, which may have any length (TN_SHAPE).  TN_INVALID_ARGUMENT: as in tn_take. */
 TN_API tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axis);
 
 /* ---- Order -----------------------------------------------------------------------------------
- * Along one axis (negative ones count from the end), each line by itself.  The order is stable: equals
- * stay as they stand, ascending and descending.  -0 equals 0; a NaN is greater than any number and
- * equals any other NaN.  Derivatives go to the places that elements came from.
+ * Along one axis (negative ones count from the end), each line separately.  Sorting is stable,
+ * ascending and descending.  -0 equals 0; a NaN is greater than any number and equals any other
+ * NaN.  Gradients flow back to the original positions.
  * TN_DTYPE: complex.  TN_INVALID_ARGUMENT: there is no such axis. */
 
-/* The elements, from the smallest to the largest, or with `descending` the other way. */
+/* The elements in ascending order, or descending if `descending` is 1. */
 TN_API tn_array *tn_sort(const tn_array *a, int axis, int descending);
-/* i64: where each of them stood; tn_take_along_axis(a, tn_argsort(a, axis, 0), axis) is sorted. */
+/* i64: the original indices; tn_take_along_axis(a, tn_argsort(a, axis, 0), axis) is sorted. */
 TN_API tn_array *tn_argsort(const tn_array *a, int axis, int descending);
-/* The k largest elements, the largest first, or with largest 0 the k smallest, the smallest first; and
- * in *indices, unless it is NULL, where they stood (i64; NULL on failure).  TN_INVALID_ARGUMENT: k is
- * below 0 or above the axis's length. */
+/* The k largest elements, the largest first, or with largest 0 the k smallest, the smallest first;
+ * *indices, unless indices is NULL, receives their original indices (i64; NULL on failure).
+ * TN_INVALID_ARGUMENT: k is below 0 or above the axis's length. */
 TN_API tn_array *tn_topk(const tn_array *a, int64_t k, int axis, int largest, tn_array **indices);
 
 /* ---- Running reductions ----------------------------------------------------------------------
- * Along one axis (negative ones count from the end): y[j] is made of the elements 0 to j of its line.
- * Sums and products have the type that tn_sum and tn_prod give them, with f32 accumulators for f16 and
- * bf16; extremes have a's dtype, and are NaN from the first NaN on.  The same call gives the same bits
- * whatever the number of threads.  A derivative goes to the last of equal extremes so far.
+ * Along one axis (negative ones count from the end): y[j] combines the elements 0 to j of its line.
+ * Sums and products have the dtypes of tn_sum and tn_prod, with f32 accumulators for f16 and bf16;
+ * extremes have a's dtype, and are NaN from the first NaN on.  The same call gives the same bits
+ * for any number of threads.  The gradient of an extreme goes to the last of equal elements so far.
  * TN_DTYPE: complex.  TN_INVALID_ARGUMENT: there is no such axis. */
 
 TN_API tn_array *tn_cumsum(const tn_array *a, int axis);

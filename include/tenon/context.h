@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A context owns everything that a program makes with Tenon: the backends that were loaded and the
- * report on them, the open devices, arrays and their scopes, the random state, the ledger of what
- * ran where, and the first error.  A context is used by one thread at a time; any number may live;
- * only host memory crosses between them.
+ * A context owns everything that a program makes with Tenon: the loaded backends and the report on
+ * them, open devices, arrays and their scopes, the random state, the ledger of where operations
+ * ran, and the first error.  One thread at a time may use a context; a program may have any number
+ * of contexts, which share data only through host memory.
  *
  *     tn_context *ctx;
  *     struct tn_error_info error;
  *     if (tn_context_open(NULL, &ctx, &error))
  *             fprintf(stderr, "%s: %s\n", error.operation, error.text);
  *
- * Functions that make arrays return NULL on failure, and NULL in gives NULL out.  The context keeps
- * the first error until tn_error_clear.  While one is kept, functions that make arrays return NULL
- * and functions that change arrays, files or devices return TN_PENDING_ERROR and do nothing;
- * destroying, asking and error functions work.
+ * Functions that make arrays return NULL on failure and if an argument is NULL.  The context keeps
+ * the first error until tn_error_clear.  While an error is kept, functions that make arrays return
+ * NULL, and functions that change arrays, files or devices return TN_PENDING_ERROR and do nothing;
+ * destructors, query functions and error functions still work.
  */
 #ifndef TENON_CONTEXT_H
 #define TENON_CONTEXT_H
@@ -33,17 +33,16 @@ typedef struct tn_context tn_context;
 typedef struct tn_device tn_device;
 typedef struct tn_array tn_array;
 
-/* What may run where: the values of TENON_FALLBACK. */
+/* The routes that operations may take: the values of TENON_FALLBACK. */
 enum {
-	TN_FALLBACK_DEFAULT = 0, /* as TENON_FALLBACK says, else allow */
+	TN_FALLBACK_DEFAULT = 0, /* the value of TENON_FALLBACK, else allow */
 	TN_FALLBACK_ALLOW = 1,   /* every route */
-	TN_FALLBACK_WARN =
-		2, /* every route, with one warning per operation that runs on the host */
-	TN_FALLBACK_ERROR = 3,  /* no host runs: TN_UNSUPPORTED */
-	TN_FALLBACK_NATIVE = 4, /* no host runs and no compositions */
+	TN_FALLBACK_WARN = 2,    /* every route; one warning per operation run on the host */
+	TN_FALLBACK_ERROR = 3,   /* no route through the host: TN_UNSUPPORTED */
+	TN_FALLBACK_NATIVE = 4,  /* no route through the host and no compositions */
 };
 
-/* How to open a context; zero means the default everywhere but in struct_size (TN_OPTIONS). */
+/* How to open a context; 0 in any member but struct_size (TN_OPTIONS) selects the default. */
 struct tn_context_options {
 	uint32_t struct_size;
 	const char *backend; /* a selection as in TENON_BACKEND; NULL: that variable, else auto */
@@ -56,18 +55,18 @@ struct tn_context_options {
 	uint64_t memory_limit;  /* bytes per device; 0: TENON_MEMORY_LIMIT, else none */
 	uint64_t seed;          /* 0: TENON_SEED, else 0 */
 	uint32_t deterministic; /* 1: as TENON_DETERMINISTIC=1 */
-	uint32_t ledger_time;   /* 1: the ledger has the time of every operation */
-	/* Where the load report goes when opening fails (owned: tn_load_report_destroy; NULL when there
-	 * is none), so that a program can show why.  May be NULL. */
+	uint32_t ledger_time;   /* 1: the ledger times every operation */
+	/* Receives the load report if opening fails (owned: tn_load_report_destroy; NULL if there
+	 * is none), so that a program can show the reason.  May be NULL. */
 	tn_load_report **report_on_failure;
 };
 
-/* Loads backends, picks one and opens its device.  `options` may be NULL.  Never fails for want of a
- * plugin: the built-in backend is the last resort, unless the selection ends in `!`.
+/* Loads backends, selects one and opens its device.  `options` may be NULL.  Missing plugins are
+ * not an error: the built-in backend is the last resort, unless the selection ends in `!`.
  * Errors: TN_FORMAT (a malformed selection or variable), TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT (no
- * struct_size, an option out of range, a plugin path that is not absolute), TN_UNSUPPORTED (options of
- * a newer version), or the named reason why a required backend is absent; `error` may be NULL.  The context is owned (tn_context_close).
- * [thread: any | since 0.1] */
+ * struct_size, an option out of range, a plugin path that is not absolute), TN_UNSUPPORTED (options
+ * of a newer version), or the reason why a required backend is absent; `error` may be NULL.  The
+ * context is owned (tn_context_close).  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_context_open(const struct tn_context_options *options,
 					    tn_context **context, struct tn_error_info *error);
 
@@ -79,10 +78,10 @@ TN_API void tn_context_close(tn_context *context);
  * [thread: one per context | since 0.1] */
 TN_API tn_load_report *tn_context_report(const tn_context *context);
 
-/* 1 when a backend that was asked for is not the one in use.  [thread: one per context] */
+/* 1: the requested backend is not the one in use.  [thread: one per context] */
 TN_API int tn_context_fell_back(const tn_context *context);
 
-/* An environment variable that the context, its backends or their devices asked for. */
+/* An environment variable that the context, its backends or their devices have read. */
 struct tn_variable {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -91,21 +90,21 @@ struct tn_variable {
 	const char *value;  /* NULL: not set, or ignored */
 	const char *origin; /* "environment", "not set", or "ignored: the process is privileged" */
 };
-/* Variable `index`, in the order in which they were asked for.  TN_INVALID_ARGUMENT: no such index.
+/* Variable `index`, in the order in which they were read.  TN_INVALID_ARGUMENT: no such index.
  * [thread: one per context | since 0.1] */
 TN_API tn_status tn_variable_at(const tn_context *context, size_t index,
 				struct tn_variable *variable);
 
 /* ---- Devices ---------------------------------------------------------------------------------*/
 
-/* The devices that the selection allows, the preferred one first; each is opened when first used.
+/* The devices that the selection allows, the preferred one first; each is opened on first use.
  * Borrowed, valid until close.  NULL: no such index.  [thread: one per context | since 0.1] */
 TN_API size_t tn_context_device_count(const tn_context *context);
 TN_API tn_device *tn_context_device(tn_context *context, size_t index);
 
 /* The device on which new arrays are made.  [thread: one per context | since 0.1] */
 TN_API tn_device *tn_device_current(const tn_context *context);
-/* TN_DEVICE: of another context.  Any failure to open it.  Kept as the context's error. */
+/* TN_DEVICE: it belongs to another context.  Any failure to open it.  The error is kept. */
 TN_API tn_status tn_device_set_current(tn_context *context, tn_device *device);
 
 /* "cpu:0": the backend's name and the index within it.  Borrowed, valid until close. */
@@ -113,7 +112,7 @@ TN_API const char *tn_device_name(const tn_device *device);
 /* The backend's description of it.  Borrowed, valid until close. */
 TN_API const struct tn_device_description *tn_device_describe(const tn_device *device);
 
-/* Bytes that the device's pool has handed out, keeps for reuse, and had handed out at most. */
+/* Bytes of the device's pool that are in use, cached for reuse, and the maximum in use so far. */
 struct tn_memory_use {
 	uint64_t used;
 	uint64_t cached;
@@ -121,21 +120,22 @@ struct tn_memory_use {
 };
 TN_API void tn_device_memory(const tn_device *device, struct tn_memory_use *use);
 
-/* What the device has in all and has free, as its backend says; opens it when it is not open.
- * TN_UNSUPPORTED: the backend does not know.  Any failure to open it.  Not kept.
+/* The total and the free memory of the device, as reported by its backend; opens the device if
+ * necessary.  TN_UNSUPPORTED: the backend cannot tell.  Any failure to open it.  Not kept.
  * [thread: one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_device_memory_information(tn_device *device,
 							 struct tn_memory_information *information);
 
-/* Line `index`, from 0 on, of what the device says of itself now: a key ("driver", "temperature") and
- * its text; opens the device when it is not open.  TN_NOT_FOUND: there are no more lines.  Any failure
- * to open it.  Not kept.  [thread: one per context | since 0.1] */
+/* Line `index`, from 0, of the device's current report: a key ("driver", "temperature") and its
+ * text; opens the device if necessary.  TN_NOT_FOUND: there are no more lines.  Any failure to open
+ * it.  Not kept.  [thread: one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_device_report_line(tn_device *device, size_t index,
 						  struct tn_report_line *line);
 
-/* Waits for the work of every open device and answers the first asynchronous error, which the
- * context keeps.  A device whose loss was answered earlier is left out.  TN_PENDING_ERROR: it keeps one already, and nothing was waited for.
- * [thread: one per context | since 0.1] */
+/* Waits for the work of every open device and returns the first asynchronous error, which the
+ * context keeps.  A device whose loss was reported earlier is skipped.  TN_PENDING_ERROR: the
+ * context already keeps an error, and the call did not wait.  [thread: one per context | since
+ * 0.1] */
 TN_API tn_status tn_sync(tn_context *context);
 
 /* ---- Errors ----------------------------------------------------------------------------------*/
@@ -147,15 +147,15 @@ TN_API void tn_error_clear(tn_context *context);
 
 /* ---- Scopes ----------------------------------------------------------------------------------
  *
- * Every new array belongs to the innermost open scope of its context and is freed with it.  There is
- * always a root scope, freed by tn_context_close.
+ * Every new array belongs to the innermost open scope of its context and is freed with it.  There
+ * is always a root scope, freed by tn_context_close.
  */
 
 /* Opens a scope.  TN_OUT_OF_MEMORY (kept).  [thread: one per context | since 0.1] */
 TN_API tn_status tn_scope_begin(tn_context *context);
-/* Frees the arrays of the innermost scope but `result` (may be NULL), which moves to the parent
- * scope and is returned.  Works while an error is kept.  Without an open scope it returns `result`
- * and does nothing.  [thread: one per context | since 0.1] */
+/* Frees the arrays of the innermost scope, except `result` (may be NULL), which moves to the parent
+ * scope and is returned.  Works while an error is kept.  Without an open scope it only returns
+ * `result`.  [thread: one per context | since 0.1] */
 TN_API tn_array *tn_scope_end(tn_context *context, tn_array *result);
 /* Takes a reference: the array outlives its scopes until tn_array_destroy.  Returns `array`.
  * [thread: one per context | since 0.1] */
@@ -163,9 +163,9 @@ TN_API tn_array *tn_keep(tn_array *array);
 
 /* ---- Random state ----------------------------------------------------------------------------*/
 
-/* The seed from which every random number of the context follows, and the number of the next random
- * stream.  Setting them repeats a sequence; while work is captured (tenon/capture.h) it changes nothing, and
- * the context keeps TN_NOT_CAPTURABLE.  [thread: one per context | since 0.1] */
+/* The seed of all random numbers of the context, and the number of the next random stream.
+ * Restoring them repeats a sequence; while work is captured (tenon/capture.h), setting changes
+ * nothing, and the context keeps TN_NOT_CAPTURABLE.  [thread: one per context | since 0.1] */
 struct tn_random_state {
 	uint64_t seed;
 	uint64_t stream;
@@ -175,7 +175,7 @@ TN_API void tn_random_state_set(tn_context *context, struct tn_random_state stat
 
 /* ---- The ledger ------------------------------------------------------------------------------*/
 
-/* What happened to one operation: how often it ran in the backend's own slot, was lent to another
+/* The routes of one operation: how often it ran in the backend's own slot, was lent to another
  * backend, was composed by the core, or ran on the host with copies. */
 struct tn_ledger_row {
 	const char *operation; /* borrowed, valid until close */

@@ -4,20 +4,20 @@
  * Files of numbers and pictures, on host memory: safetensors and NPY (read and write), IDX (read),
  * images (PNG, PGM and PPM read, PNG write).
  *
- * Every reader is strict: it checks the whole of what it was promised before it hands out anything,
- * bounds what a hostile file can make it allocate, and on refusal answers one of
+ * Every reader is strict: it validates the whole file before it returns anything, bounds the memory
+ * that a malicious file can make it allocate, and on failure returns one of
  *   TN_NOT_FOUND    there is no such file
- *   TN_IO           the system refused (not a regular file, permission, a read that failed)
- *   TN_FORMAT       the file is not what it claims to be
- *   TN_LIMIT        larger than a limit that this header states
- *   TN_UNSUPPORTED  legal, but not read by this build (a library was absent when it was built)
+ *   TN_IO           a system call failed (not a regular file, permission, a read error)
+ *   TN_FORMAT       the file violates its format
+ *   TN_LIMIT        the file exceeds a limit that this header states
+ *   TN_UNSUPPORTED  valid, but not supported by this build (a library was missing then)
  *   TN_OUT_OF_MEMORY
- * with a text that names the file, the offset (or line and column, or key), what was expected and
- * what was found.  Files are copied into memory by plain reads, never mapped: a file that shrinks
- * while it is read is an error, not a signal.
+ * with a text that gives the file, the offset (or line and column, or key), what was expected and
+ * what was found.  Files are read, never mapped: a file that shrinks while it is read causes an
+ * error, not a signal.
  *
  * Every writer writes a temporary file in the same folder, syncs it, renames it and syncs the
- * folder: under the given name there is the old file or the whole new one, never a part.
+ * folder: the given name refers to the old file or to the complete new one, never to a part.
  *
  * Pointers in arguments are borrowed until the function returns.  `error` may be NULL everywhere.
  * Elements in memory are in the host's byte order, row-major.
@@ -35,11 +35,12 @@ extern "C" {
 
 /* ---- safetensors -----------------------------------------------------------------------------*/
 
-/* Limits of the reader: bytes of header (the reference implementation's), tensors, metadata keys. */
+/* Limits of the reader: bytes of header (the reference implementation's), tensors, metadata
+ * keys. */
 #define TN_SAFETENSORS_MAX_HEADER 100000000u
 #define TN_SAFETENSORS_MAX_TENSORS 100000u
 
-/* An open file: its header, wholly checked, and its descriptor. */
+/* An open file: its validated header, and its descriptor. */
 typedef struct tn_safetensors tn_safetensors;
 
 /* One tensor of a file.  Strings are borrowed from the file, valid until it is closed. */
@@ -47,25 +48,26 @@ struct tn_tensor_info {
 	uint32_t struct_size;
 	uint32_t rank;
 	const char *name;
-	const char *type; /* the file's word: "F32", "BF16", "F8_E4M3", ... */
-	tn_dtype dtype;   /* 0: a type that has no place in tn_dtype (8-bit floats and narrower) */
+	const char *type; /* as in the file: "F32", "BF16", "F8_E4M3", ... */
+	tn_dtype dtype;   /* 0: a type that tn_dtype lacks (8-bit floats and narrower) */
 	uint32_t reserved;
 	uint64_t size_bytes;
 	int64_t shape[TN_MAX_RANK];
 };
 
-/* Opens a file and checks all of its header: length against the file, UTF-8, JSON without duplicate
- * keys, known types, shapes whose bytes neither overflow nor differ from their offsets, and offsets
- * that tile the rest of the file without hole, overlap or tail.  *out is owned (tn_safetensors_close)
- * and is written only on success.
+/* Opens a file and validates its header: length against the file, UTF-8, JSON without duplicate
+ * keys, known types, shapes whose sizes in bytes neither overflow nor differ from their offsets,
+ * and offsets that cover the rest of the file without hole, overlap or tail.  *out is owned
+ * (tn_safetensors_close), and is written only on success.
  * TN_LIMIT also: a rank above TN_MAX_RANK.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_safetensors_open(const char *path, tn_safetensors **out,
 						struct tn_error_info *error);
 
-/* Closes the file and frees what it lent.  Takes NULL.  [thread: any | since 0.1] */
+/* Closes the file and frees what is borrowed from it.  Takes NULL.  [thread: any | since 0.1] */
 TN_API void tn_safetensors_close(tn_safetensors *file);
 
-/* The number of tensors.  They are numbered in the order of their data.  [thread: any | since 0.1] */
+/* The number of tensors.  They are numbered in the order of their data.  [thread: any | since
+ * 0.1] */
 TN_API size_t tn_safetensors_count(const tn_safetensors *file);
 
 /* Fills *info (its struct_size first set by the caller) with tensor `index`.
@@ -79,10 +81,10 @@ TN_API TN_CHECKED tn_status tn_safetensors_find(const tn_safetensors *file, cons
 						size_t *index, struct tn_error_info *error);
 
 /* Copies tensor `index` to `buffer`, `size` bytes, which must equal its size_bytes.  Bytes of type
- * BOOL are checked to be 0 or 1.  On failure the buffer's content is unspecified.
+ * BOOL must be 0 or 1.  On failure the buffer's content is unspecified.
  * TN_INVALID_ARGUMENT: no such index, another size.  TN_DTYPE: a type without a tn_dtype (it is
- * listed, its elements cannot be read).  TN_FORMAT: the file shrank, a bool is neither 0 nor 1.
- * [thread: any, also several on one file | since 0.1] */
+ * listed, but its elements cannot be read).  TN_FORMAT: the file shrank, or a bool is neither 0 nor
+ * 1.  [thread: any, also several on one file | since 0.1] */
 TN_API TN_CHECKED tn_status tn_safetensors_read(const tn_safetensors *file, size_t index,
 						void *buffer, size_t size,
 						struct tn_error_info *error);
@@ -90,25 +92,26 @@ TN_API TN_CHECKED tn_status tn_safetensors_read(const tn_safetensors *file, size
 /* The value of a metadata key, or NULL.  Borrowed, valid until close.  [thread: any | since 0.1] */
 TN_API const char *tn_safetensors_metadata(const tn_safetensors *file, const char *key);
 
-/* The number of metadata keys, and key and value of number `index`, in the order of the keys' bytes.
- * Borrowed, valid until close; NULL: no such index.  [thread: any | since 0.1] */
+/* The number of metadata keys, and key and value of number `index`, in the order of the keys'
+ * bytes.  Borrowed, valid until close; NULL: no such index.  [thread: any | since 0.1] */
 TN_API size_t tn_safetensors_metadata_count(const tn_safetensors *file);
 TN_API const char *tn_safetensors_metadata_key(const tn_safetensors *file, size_t index);
 TN_API const char *tn_safetensors_metadata_value(const tn_safetensors *file, size_t index);
 
-/* Gives `size` bytes of a tensor, from byte `offset` on; called in order of offset. */
+/* Writes `size` bytes of a tensor, from byte `offset` on, to `destination`; called in order of
+ * offset. */
 typedef tn_status (*tn_tensor_fetch)(void *user, uint64_t offset, void *destination, size_t size,
 				     struct tn_error_info *error);
 
-/* One tensor to be written: host memory in `data`, or, where that is NULL, `fetch`. */
+/* One tensor to be written: host memory in `data`, or, if that is NULL, `fetch`. */
 struct tn_tensor_source {
 	const char *name; /* UTF-8, not empty, not "__metadata__" */
-	tn_dtype dtype;   /* any but TN_C128 and a vendor's */
+	tn_dtype dtype;   /* any but TN_C128 and vendor types */
 	uint32_t rank;
 	const int64_t *shape;
 	const void *data; /* dense, row-major, borrowed */
 	tn_tensor_fetch fetch;
-	void *user; /* handed to fetch */
+	void *user; /* passed to fetch */
 };
 
 struct tn_metadata_entry {
@@ -116,12 +119,12 @@ struct tn_metadata_entry {
 	const char *value;
 };
 
-/* Writes a file.  Data begins at a multiple of 8; tensors stand in order of decreasing element size,
- * then of name, so each is aligned to its elements; metadata in order of key.  The same arguments in
- * any order give the same bytes.  A file of that name is replaced (a symbolic link itself is, not
- * what it points to).
- * TN_INVALID_ARGUMENT: a name that is empty, reserved, twice there or not UTF-8; a negative length.
- * TN_DTYPE: a type that the format does not have.  TN_IO: the system refused.  What `fetch` answers.
+/* Writes a file.  Data begins at a multiple of 8; tensors are ordered by decreasing element size,
+ * then by name, so that each is aligned to its elements; metadata is ordered by key.  The same
+ * arguments in any order give the same bytes.  An existing file is replaced (a symbolic link
+ * itself, not its target).
+ * TN_INVALID_ARGUMENT: a name that is empty, reserved, duplicate or not UTF-8; a negative length.
+ * TN_DTYPE: a type that the format lacks.  TN_IO: a system call failed.  Any failure of `fetch`.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_safetensors_write(const char *path,
 						 const struct tn_tensor_source *tensors,
@@ -131,7 +134,7 @@ TN_API TN_CHECKED tn_status tn_safetensors_write(const char *path,
 
 /* ---- Dense host arrays: IDX and NPY ----------------------------------------------------------*/
 
-/* Elements, bytes of one array. */
+/* The maximum size of one array. */
 #define TN_HOST_ARRAY_MAX_BYTES ((uint64_t)1 << 36)
 
 /* A dense row-major array on the host.  `data` is owned: free with tn_host_array_release. */
@@ -140,36 +143,37 @@ struct tn_host_array {
 	uint32_t rank;
 	int64_t shape[TN_MAX_RANK];
 	uint64_t size_bytes;
-	void *data; /* not NULL, also when empty */
+	void *data; /* not NULL, even if empty */
 };
 
-/* Frees `data` and empties the struct.  Takes NULL and a zeroed struct.  [thread: any | since 0.1] */
+/* Frees `data` and clears the struct.  Takes NULL and a zeroed struct.  [thread: any | since
+ * 0.1] */
 TN_API void tn_host_array_release(struct tn_host_array *array);
 
-/* Reads an IDX file (the MNIST family), plain or gzipped; which of both is told by its first bytes,
- * not by its name.  Types u8, i8, i16, i32, f32, f64; 1 to 8 axes.  The lengths in the header must
+/* Reads an IDX file (the MNIST family), plain or gzipped, as detected from its first bytes, not
+ * from its name.  Types u8, i8, i16, i32, f32, f64; 1 to 8 axes.  The lengths in the header must
  * account for every byte of the file.  *out is written only on success.
- * TN_LIMIT: gzipped, and an array of more than 64 MiB and 200 times the size of the file.
- * TN_UNSUPPORTED: gzipped, and built without zlib.  [thread: any | since 0.1] */
+ * TN_LIMIT: gzipped, and an array of more than both 64 MiB and 200 times the size of the file.
+ * TN_UNSUPPORTED: gzipped, but built without zlib.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_idx_read(const char *path, struct tn_host_array *out,
 					struct tn_error_info *error);
 
 /* Reads an NPY file, versions 1 to 3, either byte order; bool, integers, f16, f32, f64, c64, c128.
- * Column-major data ('fortran_order': True) is put into row-major order.  *out is written only on
- * success.
+ * Column-major data ('fortran_order': True) is converted to row-major order.  *out is written only
+ * on success.
  * TN_UNSUPPORTED: Python objects, structured types, strings, dates.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_npy_read(const char *path, struct tn_host_array *out,
 					struct tn_error_info *error);
 
 /* Writes an NPY file, version 1, in the host's byte order, row-major.
- * TN_DTYPE: bf16 or a vendor's type, which NumPy does not have.  [thread: any | since 0.1] */
+ * TN_DTYPE: bf16 or a vendor type, which NumPy lacks.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_npy_write(const char *path, tn_dtype dtype, uint32_t rank,
 					 const int64_t *shape, const void *data,
 					 struct tn_error_info *error);
 
 /* ---- Images ----------------------------------------------------------------------------------*/
 
-/* Longest side and number of pixels that are read. */
+/* The longest side and the largest number of pixels that are read. */
 #define TN_IMAGE_MAX_SIDE 32768u
 #define TN_IMAGE_MAX_PIXELS (1u << 26)
 
@@ -183,30 +187,30 @@ struct tn_image {
 	uint8_t *data;
 };
 
-/* Frees `data` and empties the struct.  Takes NULL and a zeroed struct.  [thread: any | since 0.1] */
+/* Frees `data` and clears the struct.  Takes NULL and a zeroed struct.  [thread: any | since
+ * 0.1] */
 TN_API void tn_image_release(struct tn_image *image);
 
-/* Reads a PNG (any depth and colour type, to 8 bits), or a PGM or PPM (P2, P3, P5, P6, largest value
- * up to 65535, scaled to 0..255).  Which is told by the first bytes.  *out is written only on
- * success.
- * TN_UNSUPPORTED: PNG, and built without libpng.  [thread: any | since 0.1] */
+/* Reads a PNG (any depth and colour type, to 8 bits), or a PGM or PPM (P2, P3, P5, P6, largest
+ * value up to 65535, scaled to 0..255), as detected from its first bytes.  *out is written only on
+ * success.  TN_UNSUPPORTED: PNG, but built without libpng.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_image_read(const char *path, struct tn_image *out,
 					  struct tn_error_info *error);
 
-/* Writes a PNG of 8 bits a channel.  TN_UNSUPPORTED: built without libpng.
+/* Writes a PNG of 8 bits per channel.  TN_UNSUPPORTED: built without libpng.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_image_write(const char *path, const struct tn_image *image,
 					   struct tn_error_info *error);
 
-/* out := image with `channels` 1 or 3.  Alpha is composed over `background` (0 to 255), colour to
- * grey is Y = (299 R + 587 G + 114 B + 500) / 1000 (ITU-R BT.601), grey to colour is repeated.
- * TN_INVALID_ARGUMENT: other channels.  [thread: any | since 0.1] */
+/* out := image with `channels` 1 or 3.  Alpha is composed over `background` (0 to 255), colour
+ * becomes grey by Y = (299 R + 587 G + 114 B + 500) / 1000 (ITU-R BT.601), and grey is repeated for
+ * colour.  TN_INVALID_ARGUMENT: other channels.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_image_convert(const struct tn_image *image, uint32_t channels,
 					     uint8_t background, struct tn_image *out,
 					     struct tn_error_info *error);
 
 /* out := image at another size; each new pixel is the mean of the area that it covers in the old
- * image (the nearest pixel where it covers less than one).
+ * image (the nearest pixel if it covers less than one).
  * TN_INVALID_ARGUMENT, TN_LIMIT: a size of 0 or above the limits.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_image_resize(const struct tn_image *image, uint32_t width,
 					    uint32_t height, struct tn_image *out,

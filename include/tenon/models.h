@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* What goes in and how many classes come out. */
+/* The shape of the input and the number of classes of the output. */
 struct tn_model_shape {
 	int64_t channels;
 	int64_t height;
@@ -25,12 +25,12 @@ struct tn_model_info {
 	const char *text; /* one line: what it is and where it comes from */
 };
 
-/* The gallery, by index; NULL past the end.  Borrowed, valid for ever.  [thread: any | since 0.1] */
+/* The gallery, by index; NULL past the end.  Borrowed, always valid.  [thread: any | since 0.1] */
 TN_API const struct tn_model_info *tn_model_at(size_t index);
 
-/* The network `name` for inputs of that shape, not yet built; owned.  NULL, and the context keeps the
- * error: TN_NOT_FOUND lists the names, TN_SHAPE says what the network needs.
- * [thread: one per context | since 0.1] */
+/* The network `name` for inputs of that shape, not yet built; owned.  On failure NULL, and the
+ * context keeps the error: TN_NOT_FOUND lists the names, TN_SHAPE states the shape that the network
+ * requires.  [thread: one per context | since 0.1] */
 TN_API tn_module *tn_model_create(tn_context *context, const char *name,
 				  const struct tn_model_shape *shape);
 

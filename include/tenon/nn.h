@@ -10,14 +10,14 @@
  *     tn_module_build(net);
  *     tn_array *logits = tn_module_forward(net, x);
  *
- * A module is owned by the one that made it until it is added to another, which then owns it
- * (consumed).  Building the outermost module seals it: its parameters, their gradients and what
- * optimizers keep lie in flat arenas, each parameter aligned to 256 bytes, and get their initial
- * values, drawn on the host from the context's random state, the same on every backend.  A parameter
- * that two modules share is one.  Changing the structure after that is TN_STATE.
+ * The caller owns a module until it is added to another, which then owns it (consumed).  Building
+ * the outermost module seals it: its parameters, their gradients and the state of optimizers are
+ * placed in flat arenas, each parameter aligned to 256 bytes, and parameters are initialised with
+ * values drawn on the host from the context's random state, the same on every backend.  A parameter
+ * shared by two modules is stored once.  Changing the structure after that fails with TN_STATE.
  *
- * A function that makes a module returns NULL on failure and NULL for a NULL argument, and the context
- * keeps the error.  All functions: [thread: one per context | since 0.1].
+ * A function that makes a module returns NULL on failure and if an argument is NULL, and the
+ * context keeps the error.  All functions: [thread: one per context | since 0.1].
  */
 #ifndef TENON_NN_H
 #define TENON_NN_H
@@ -36,17 +36,18 @@ struct tn_module_linear_options {
 	uint32_t struct_size;
 	int no_bias;
 };
-/* y = x weight^T + bias.  weight (out, in) and bias (out) start uniform in +-1/sqrt(in), as in PyTorch. */
+/* y = x weight^T + bias.  weight (out, in) and bias (out) start uniform in +-1/sqrt(in), as in
+ * PyTorch. */
 TN_API tn_module *tn_module_linear(tn_context *context, int64_t in_features, int64_t out_features,
 				   const struct tn_module_linear_options *options);
 
 struct tn_module_conv2d_options {
 	uint32_t struct_size;
-	struct tn_conv2d_options window; /* its struct_size is not read */
+	struct tn_conv2d_options window; /* its struct_size is ignored */
 	int no_bias;
 };
-/* weight (out, in / groups, kernel_h, kernel_w) and bias (out) start uniform in +-1/sqrt(in / groups *
- * kernel_h * kernel_w), as in PyTorch. */
+/* weight (out, in / groups, kernel_h, kernel_w) and bias (out) start uniform in +-1/sqrt(in /
+ * groups * kernel_h * kernel_w), as in PyTorch. */
 TN_API tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int64_t out_channels,
 				   int64_t kernel_h, int64_t kernel_w,
 				   const struct tn_module_conv2d_options *options);
@@ -62,17 +63,18 @@ TN_API tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t out
 struct tn_module_norm_options {
 	uint32_t struct_size;
 	double epsilon;  /* 0: 1e-5 */
-	double momentum; /* of batch norm; 0: 0.1 */
+	double momentum; /* for batch norm; 0: 0.1 */
 	int no_affine;   /* 1: no weight and bias */
 };
-/* tn_batch_norm of (N, C, H, W).  weight (C) starts as 1, bias (C) as 0; the buffers running_mean and
- * running_var (C) and num_batches_tracked (i64, 0-d) start as 0, 1 and 0, and change in training. */
+/* tn_batch_norm of (N, C, H, W).  weight (C) starts as 1, bias (C) as 0; the buffers running_mean
+ * and running_var (C) and num_batches_tracked (i64, 0-d) start as 0, 1 and 0, and are updated in
+ * training. */
 TN_API tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
 					 const struct tn_module_norm_options *options);
-/* tn_layer_norm over the last n_axes axes, which have that shape, as weight and bias do. */
+/* tn_layer_norm over the last n_axes axes, which have that shape; so do weight and bias. */
 TN_API tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *shape,
 				       const struct tn_module_norm_options *options);
-/* Layer norm over the channels of (N, C, H, W), as torchvision's LayerNorm2d. */
+/* Layer norm over the channels of (N, C, H, W), like torchvision's LayerNorm2d. */
 TN_API tn_module *tn_module_layer_norm2d(tn_context *context, int64_t channels,
 					 const struct tn_module_norm_options *options);
 
@@ -94,36 +96,37 @@ TN_API tn_module *tn_module_dropout(tn_context *context, double p);
 
 /* An empty chain: forward passes x through its members in order. */
 TN_API tn_module *tn_sequential(tn_context *context);
-/* Appends `member` (consumed, on failure too) under `name`, or under its number when that is NULL.
- * TN_STATE: sealed.  TN_INVALID_ARGUMENT: the name is taken, empty or holds a dot, or the module is
- * neither a chain nor a residual block. */
+/* Appends `member` (consumed, on failure too) under `name`, or under its number if that is NULL.
+ * TN_STATE: sealed.  TN_INVALID_ARGUMENT: the name is taken, empty or contains a dot, or the module
+ * is neither a chain nor a residual block. */
 TN_API tn_status tn_sequential_add(tn_module *sequential, const char *name, tn_module *member);
 
-/* A residual block (He et al. 2016): activation(chain(x) + shortcut(x)).  The chain is filled by
- * tn_sequential_add, so that its members have their own names in the block ("layer1.0.conv1").
+/* A residual block (He et al. 2016): activation(chain(x) + shortcut(x)).  Fill the chain with
+ * tn_sequential_add; its members have their own names in the block ("layer1.0.conv1").
  * activation: TN_ACTIVATION_NONE, RELU or RELU6. */
 TN_API tn_module *tn_module_residual(tn_context *context, uint32_t activation);
-/* Makes `member` (consumed, on failure too) the shortcut, under `name`; without one it is x itself.
- * TN_STATE: there is one already.  Otherwise as tn_sequential_add. */
+/* Makes `member` (consumed, on failure too) the shortcut, under `name`; the default shortcut is x
+ * itself.  TN_STATE: there is one already.  Otherwise as tn_sequential_add. */
 TN_API tn_status tn_module_residual_shortcut(tn_module *residual, const char *name,
 					     tn_module *member);
 
 /* Squeeze-and-excitation (Hu, Shen and Sun 2018), torchvision's SqueezeExcitation:
  *     x sigmoid(fc2(activation(fc1(mean of x over height and width)))),
- * fc1 and fc2 convolutions 1 x 1.  activation: TN_ACTIVATION_RELU or SILU. */
+ * where fc1 and fc2 are 1 x 1 convolutions.  activation: TN_ACTIVATION_RELU or SILU. */
 TN_API tn_module *tn_module_squeeze_excitation(tn_context *context, int64_t channels,
 					       int64_t squeezed, uint32_t activation);
 
-/* ---- A layer of one's own --------------------------------------------------------------------*/
+/* ---- Custom layers ---------------------------------------------------------------------------*/
 
-/* What a user's module does.  forward makes the output by recorded operations. */
+/* The class of a user's module.  forward computes the output by recorded operations. */
 struct tn_module_class {
 	uint32_t struct_size;
 	const char *name; /* "MyBlock" */
 	tn_array *(*forward)(tn_module *module, void *state, const tn_array *x);
 	void (*destroy)(void *state); /* may be NULL */
-	/* 1: outside of training forward does the same operations for all x of one shape, and depends on
-	 * x, parameters and buffers alone, so that a frozen network may repeat them without calling it. */
+	/* 1: outside of training, forward performs the same operations for all x of one shape and
+	 * depends only on x, parameters and buffers, so that a frozen network may repeat them
+	 * without calling it. */
 	int is_repeatable;
 };
 /* `state` is consumed: destroy(state) is called once, on failure too, unless the class lacks its
@@ -132,22 +135,23 @@ TN_API tn_module *tn_module_create(tn_context *context, const struct tn_module_c
 				   void *state);
 /* Adds a member that forward may call; consumed, as with tn_sequential_add. */
 TN_API tn_status tn_module_add(tn_module *module, const char *name, tn_module *member);
-/* Declares a parameter, of f32: uniform in [-bound, bound], or with bound 0 `constant` everywhere. */
+/* Declares a parameter of f32: uniform in [-bound, bound], or `constant` everywhere if bound is
+ * 0. */
 TN_API tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 					 const int64_t *shape, double bound, double constant);
-/* Uses `other`'s parameter under a name of one's own: the two are one. */
+/* Uses a parameter of `other` under the name `name`: both names refer to the same parameter. */
 TN_API tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_module *other,
 					   const char *other_name);
-/* A parameter of this very module (no path), after building.  Borrowed. */
+/* A parameter of this module itself (no path), after building.  Borrowed. */
 TN_API tn_array *tn_module_own_parameter(const tn_module *module, const char *name);
 
-/* ---- Buffers: saved and loaded like parameters, but neither trained nor counted as such -----------*/
+/* ---- Buffers: saved and loaded like parameters, neither trained nor counted as parameters ----*/
 
-/* Declares a buffer whose elements start as `value`.  TN_STATE: built.  TN_INVALID_ARGUMENT: the name,
- * the shape, or a dtype that is none of f32, f64, i32 and i64. */
+/* Declares a buffer whose elements start as `value`.  TN_STATE: built.  TN_INVALID_ARGUMENT: the
+ * name, the shape, or a dtype other than f32, f64, i32 and i64. */
 TN_API tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dtype, int rank,
 				      const int64_t *shape, double value);
-/* A buffer of this very module (no path), after building.  Borrowed. */
+/* A buffer of this module itself (no path), after building.  Borrowed. */
 TN_API tn_array *tn_module_own_buffer(const tn_module *module, const char *name);
 
 struct tn_buffer_view {
@@ -164,47 +168,47 @@ TN_API tn_status tn_module_buffer_at(const tn_module *module, size_t index,
 
 /* ---- The life of a network -------------------------------------------------------------------*/
 
-/* Frees a module with its members.  Takes NULL.  A member is freed by its owner only. */
+/* Frees a module with its members.  Takes NULL.  Members are freed only by their owner. */
 TN_API void tn_module_destroy(tn_module *module);
 
 /* Seals the module: makes the arenas on the current device and the initial values.  TN_STATE: it is
- * sealed already, or a member of another. */
+ * already sealed, or a member of another module. */
 TN_API tn_status tn_module_build(tn_module *module);
 
-/* The module's output for x.  Where a tape records, the trainable parameters are watched.  TN_STATE:
+/* The module's output for x.  While a tape records, it watches the trainable parameters.  TN_STATE:
  * not built. */
 TN_API tn_array *tn_module_forward(tn_module *module, const tn_array *x);
 
-/* Training (1) or evaluating (0, the start); for the whole tree. */
+/* Training (1) or evaluation mode (0, the default), for the whole tree. */
 TN_API void tn_module_set_training(tn_module *module, int training);
 TN_API int tn_module_is_training(const tn_module *module);
-/* Drops all gradients, so that the next backward writes instead of adding. */
+/* Discards all gradients, so that the next backward overwrites instead of adding. */
 TN_API void tn_module_zero_gradients(tn_module *module);
 
 /* ---- Inference -------------------------------------------------------------------------------*/
 
 /* Freezes an outermost, built module for inference, in place: batch norms are folded into the
- * convolutions before them, activations and residuals are done in the layers' own calls, weights are
- * brought once into the form that the backend reads fastest, dropout is nothing, and the calls for
- * an x of one shape are repeated without asking anew.  Results differ from those before by rounding:
- * by at most 1e-5 of the layer's largest |y| for each folded layer in f32.
+ * convolutions before them, activations and residuals are fused into the calls of the layers,
+ * weights are converted once to the form that the backend reads fastest, dropout is removed, and
+ * the calls for an input shape are recorded and repeated without new planning.  Results differ by
+ * rounding: by at most 1e-5 of the layer's largest |y| for each folded layer in f32.
  *
- * The module stays what it was: parameters and buffers keep their names and values, can be saved and may
- * be changed or loaded anew; the next forward then makes new copies.  Frozen, it does not train: a
- * forward while it is training, or of an x whose gradient a tape wants, is TN_STATE.
- * TN_STATE: not built, training, a member of another, frozen already.  TN_OUT_OF_MEMORY. */
+ * Parameters and buffers keep their names and values, can be saved, and may be changed or loaded
+ * again; the next forward then makes new copies.  A frozen module cannot be trained: a forward in
+ * training mode, or of an x that requires a gradient, fails with TN_STATE.
+ * TN_STATE: not built, in training mode, a member of another module, already frozen.
+ * TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_module_freeze(tn_module *module);
-/* Frees what freezing made.  A module that is not frozen is left as it is. */
+/* Frees what freezing made.  Has no effect on a module that is not frozen. */
 TN_API void tn_module_unfreeze(tn_module *module);
 TN_API int tn_module_is_frozen(const tn_module *module);
 
 /* ---- Parameters ------------------------------------------------------------------------------*/
 
 struct tn_parameter_view {
-	const char *name; /* "layer1.0.conv1.weight"; borrowed, valid like the module */
-	tn_array *value;  /* borrowed; NULL before building */
-	tn_array *
-		gradient; /* borrowed; NULL when there is none since the last tn_module_zero_gradients */
+	const char *name;   /* "layer1.0.conv1.weight"; borrowed, valid like the module */
+	tn_array *value;    /* borrowed; NULL before building */
+	tn_array *gradient; /* borrowed; NULL if none since the last tn_module_zero_gradients */
 	int trainable;
 	int rank;
 	const int64_t *shape;
@@ -216,27 +220,29 @@ TN_API tn_status tn_module_parameter_at(const tn_module *module, size_t index,
 /* TN_NOT_FOUND. */
 TN_API tn_status tn_module_parameter(const tn_module *module, const char *name,
 				     struct tn_parameter_view *view);
-/* Elements of all parameters (trainable_only: of those). */
+/* The number of elements of all parameters, or only of the trainable ones. */
 TN_API int64_t tn_module_size(const tn_module *module, int trainable_only);
-/* Whether optimizers step the parameters under the path `prefix` ("" is all).  TN_NOT_FOUND. */
+/* Whether optimizers update the parameters under the path `prefix` ("" means all).
+ * TN_NOT_FOUND. */
 TN_API tn_status tn_module_set_trainable(tn_module *module, const char *prefix, int trainable);
 
 /* ---- Files -----------------------------------------------------------------------------------*/
 
-/* A key and its text for a file's metadata. */
+/* A key and its value in a file's metadata. */
 struct tn_pair {
 	const char *key;
 	const char *value;
 };
-/* Writes all parameters and buffers to a safetensors file, under their names; the file appears whole or not at
- * all.  TN_IO. */
+/* Writes all parameters and buffers to a safetensors file under their names; the file is replaced
+ * atomically.  TN_IO. */
 TN_API tn_status tn_module_save(const tn_module *module, const char *path, size_t n_pairs,
 				const struct tn_pair *pairs);
-/* Reads all parameters and buffers from a safetensors file.  Nothing is changed unless all of them are there with
- * their shapes (TN_NOT_FOUND, TN_SHAPE, TN_DTYPE name the tensor); a tensor too many is TN_FORMAT. */
+/* Reads all parameters and buffers from a safetensors file.  Changes nothing unless the file
+ * contains all of them with their shapes (TN_NOT_FOUND, TN_SHAPE, TN_DTYPE name the tensor); an
+ * additional tensor is TN_FORMAT. */
 TN_API tn_status tn_module_load(tn_module *module, const char *path);
 
-/* A tree of names, shapes and counts, one line a module, as an owned string (tn_string_free). */
+/* A tree of names, shapes and counts, one line per module, as an owned string (tn_string_free). */
 TN_API char *tn_module_summary(const tn_module *module);
 TN_API void tn_string_free(char *string);
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Optimizers: one element program over each contiguous run of a module's flat arena.  A parameter
- * without a gradient since the last tn_module_zero_gradients is not stepped.
+ * without a gradient since the last tn_module_zero_gradients is not updated.
  * All functions: [thread: one per context | since 0.1]; errors are kept by the context.
  */
 #ifndef TENON_OPTIM_H
@@ -17,7 +17,8 @@ extern "C" {
 typedef struct tn_optimizer tn_optimizer;
 
 /* torch.optim.SGD:  g := dw + weight_decay w;  b := momentum b + (1 - dampening) g (b := g at a
- * parameter's first step);  w := w - lr (nesterov ? g + momentum b : b), or w - lr g without momentum. */
+ * parameter's first step);  w := w - lr (nesterov ? g + momentum b : b), or w - lr g without
+ * momentum. */
 struct tn_sgd_options {
 	uint32_t struct_size;
 	double lr;
@@ -26,9 +27,9 @@ struct tn_sgd_options {
 	double weight_decay;
 	int nesterov;
 };
-/* lr must be given.  The optimizer is owned (tn_optimizer_destroy) and must not outlive the module.
- * NULL: TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is not
- * built), TN_OUT_OF_MEMORY. */
+/* lr is required.  The optimizer is owned (tn_optimizer_destroy) and must not outlive the module.
+ * NULL: TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is
+ * not built), TN_OUT_OF_MEMORY. */
 TN_API tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options);
 
 /* torch.optim.AdamW (Loshchilov and Hutter 2019), at step t = 1, 2, ...:
@@ -47,10 +48,10 @@ TN_API tn_optimizer *tn_adamw(tn_module *module, const struct tn_adamw_options *
 
 TN_API void tn_optimizer_destroy(tn_optimizer *optimizer); /* takes NULL */
 
-/* Steps every trainable parameter that has a gradient. */
+/* Updates every trainable parameter that has a gradient. */
 TN_API tn_status tn_optimizer_step(tn_optimizer *optimizer);
-/* While work is captured (tenon/capture.h) it changes nothing, and the context keeps TN_NOT_CAPTURABLE: set
- * the learning rate between replays. */
+/* While work is captured (tenon/capture.h) this changes nothing, and the context keeps
+ * TN_NOT_CAPTURABLE: set the learning rate between replays. */
 TN_API void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr);
 TN_API double tn_optimizer_lr(const tn_optimizer *optimizer);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Element programs: the scalar side of an operation as text, parsed once into an immutable typed
+ * Element programs: the computation for one element as text, parsed once into an immutable typed
  * program that every backend runs.  tenon-program(7) is normative for the language.
  *
  *     z = a*x + y                       over the inputs x and y and the scalar a
  *     d = x - y; loss = d*d             two statements, the local name d
  *     y = random(seed, 0, element()) < keep ? x * scale : 0
  *
- * A program is one block of memory, shared freely between threads and contexts, and freed by its
- * owner.  Its fields (struct tn_program) are described in <tenon/backend.h>.
+ * A program is one block of memory, which threads and contexts may share, and which its owner
+ * frees.  <tenon/backend.h> describes its fields (struct tn_program).
  */
 #ifndef TENON_PROGRAM_H
 #define TENON_PROGRAM_H
@@ -27,16 +27,16 @@ typedef struct tn_program tn_program;
 #define TN_PROGRAM_MAX_TEXT 65536
 #define TN_PROGRAM_MAX_DEPTH 64
 
-/* The names that a text is written over, in the order of the program's operands, with the dtypes of
- * the arrays that will be passed.  All is borrowed until the call returns.
+/* The names of the operands of a text, in the order of the program's operands, with the dtypes of
+ * the arrays that will be passed.  All pointers are borrowed until the call returns.
  *
- * A narrow dtype computes in its wider one: bool in bool; i8, i16, u8, u16, i32 in i32; u32 in u32;
+ * Narrow dtypes are computed in wider ones: bool in bool; i8, i16, u8, u16, i32 in i32; u32 in u32;
  * i64 and u64 (its bits) in i64; f16, bf16, f32 in f32; f64 in f64.  A scalar's dtype may be 0: f64
- * when an input is f64, else f32.  An output's dtype (0, or output_dtypes NULL: as inferred) that
- * programs compute in is what its value is cast to; a narrow one is left to the store.
+ * if an input is f64, else f32.  If an output's dtype (0, or output_dtypes NULL: as inferred) is
+ * one that programs compute in, the value is cast to it; a narrow one is left to the store.
  *
- * n_outputs 0: the name assigned last is the only output.  An output may have an input's name; until
- * it is assigned the name means the input. */
+ * n_outputs 0: the name assigned last is the only output.  An output may have the name of an input;
+ * until the first assignment the name means the input. */
 struct tn_program_names {
 	uint32_t struct_size;
 	uint32_t n_inputs;  /* at most TN_PROGRAM_MAX_INPUTS */
@@ -51,36 +51,35 @@ struct tn_program_names {
 };
 
 /* Parses, types and simplifies `text` into *program (owned: tn_program_destroy).
- * TN_FORMAT     the text is no program         TN_NOT_FOUND  it uses a name that nothing has
- * TN_DTYPE      a type does not fit            TN_LIMIT      it is larger than a stated limit
- * TN_INVALID_ARGUMENT  `names` is not valid    TN_UNSUPPORTED  `names` is of a newer version
+ * TN_FORMAT     the text is not a valid program   TN_NOT_FOUND  it uses an unknown name
+ * TN_DTYPE      types do not match                TN_LIMIT      it exceeds a stated limit
+ * TN_INVALID_ARGUMENT  `names` is not valid       TN_UNSUPPORTED  `names` is of a newer version
  * TN_OUT_OF_MEMORY
- * `error` (may be NULL) says line and column, what was expected and what was found.  No text, however
- * malformed, does worse than fail.
- * [thread: any | since 0.1] */
+ * `error` (may be NULL) gives line and column, what was expected and what was found.  A malformed
+ * text causes an error, never a crash.  [thread: any | since 0.1] */
 TN_API tn_status tn_program_parse(const char *text, const struct tn_program_names *names,
 				  tn_program **program, struct tn_error_info *error) TN_CHECKED;
 
 /* Frees a program; takes NULL.  [thread: any | since 0.1] */
 TN_API void tn_program_destroy(tn_program *program);
 
-/* Are the canonical bytes of two programs equal?  [thread: any | since 0.1] */
+/* 1: the canonical bytes of the two programs are equal.  [thread: any | since 0.1] */
 TN_API int tn_program_equal(const tn_program *a, const tn_program *b);
 
-/* The dtype that an output has before it is stored; 0 when there is no such output.
+/* The dtype of an output before it is stored; 0 if there is no such output.
  * [thread: any | since 0.1] */
 TN_API tn_dtype tn_program_output_dtype(const tn_program *program, uint32_t output);
 
-/* The dtype in which the program reads an input or a scalar; 0 when it never reads it.
+/* The dtype as which the program reads an input or a scalar; 0 if it never reads it.
  * [thread: any | since 0.1] */
 TN_API tn_dtype tn_program_input_dtype(const tn_program *program, uint32_t input);
 TN_API tn_dtype tn_program_scalar_dtype(const tn_program *program, uint32_t scalar);
 
-/* Does the program hold an instruction with that opcode (TN_OP_INDEX, ...)?
+/* 1: the program contains an instruction with that opcode (TN_OP_INDEX, ...).
  * [thread: any | since 0.1] */
 TN_API int tn_program_has(const tn_program *program, uint16_t op);
 
-/* Which gradients to make: of inputs and of scalars, by number.  Together at most
+/* The requested gradients: of inputs and of scalars, by number.  Together at most
  * TN_PROGRAM_MAX_OUTPUTS. */
 struct tn_program_wants {
 	uint32_t struct_size;
@@ -93,31 +92,31 @@ struct tn_program_wants {
 
 /* The gradient of a program z = f(x, s), as a program (owned: tn_program_destroy):
  *     inputs    x[0], ..., x[n_inputs-1], dz[0], ..., dz[n_outputs-1]    (dz: upstream gradients)
- *     scalars   s, as they were
- *     outputs   for each wanted input, then each wanted scalar:  sum over j of dz[j] d z[j] / d it
- * all for one element: the gradient of an input that is broadcast, and of a scalar, is the sum of
- * this output over the elements that share it.  An output of an integer or boolean value has no
- * gradient; its dz is declared and never read.  Derivatives at kinks are named in tenon-program(7) and
- * are PyTorch's.
- * TN_LIMIT: n_inputs + n_outputs, the wanted gradients or the instructions exceed their limits.
- * TN_DTYPE: a wanted input or scalar is not of floating type.
- * TN_INVALID_ARGUMENT: there is no such input or scalar, or nothing is wanted.
+ *     scalars   s, unchanged
+ *     outputs   for each requested input, then each scalar p:  sum over j of dz[j] d z[j] / d p
+ * The gradients are those of one element: the gradient of a scalar or a broadcast input is the sum
+ * of this output over the elements that share it.  An output of an integer or boolean value has no
+ * gradient; its dz is declared and never read.  Derivatives at kinks are PyTorch's;
+ * tenon-program(7) lists them.
+ * TN_LIMIT: n_inputs + n_outputs, the requested gradients or the instructions exceed their limits.
+ * TN_DTYPE: a requested input or scalar is not of floating type.
+ * TN_INVALID_ARGUMENT: there is no such input or scalar, or nothing is requested.
  * TN_OUT_OF_MEMORY.  [thread: any | since 0.1] */
 TN_API tn_status tn_program_differentiate(const tn_program *program,
 					  const struct tn_program_wants *wants,
 					  tn_program **gradient,
 					  struct tn_error_info *error) TN_CHECKED;
 
-/* Writes the program as text, one instruction a line:
+/* Writes the program as text, one instruction per line:
  *     v0 = input 0              : f32
  *     v1 = constant 2           : f32
  *     v2 = mul v0 v1            : f32
  *     output 0 = v2
- * At most `size` bytes with the NUL; returns the length that the whole text has.  buffer may be NULL
- * when size is 0.  [thread: any | since 0.1] */
+ * Writes at most `size` bytes, including the NUL; returns the length of the whole text.  buffer may
+ * be NULL if size is 0.  [thread: any | since 0.1] */
 TN_API size_t tn_program_text(const tn_program *program, char *buffer, size_t size);
 
-/* The name of an opcode ("add", "select"); "unknown" for other numbers.  Borrowed, valid for ever.
+/* The name of an opcode ("add", "select"); "unknown" for other numbers.  Borrowed, always valid.
  * [thread: any | since 0.1] */
 TN_API const char *tn_op_name(uint16_t op);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The load report: which backends were found, how far each came, and why those that are absent are.
- * tn_context_open gives it; tn_probe makes one for a single file, in a process of its own.
+ * The load report: which backends were found, the stage each reached, and why the others are
+ * absent.  tn_context_open makes one; tn_probe makes one for a single file, in a separate process.
  *
- * All that is reached through a report is borrowed and valid until tn_load_report_destroy.
+ * Everything that a report refers to is borrowed and valid until tn_load_report_destroy.
  */
 #ifndef TENON_REPORT_H
 #define TENON_REPORT_H
@@ -20,7 +20,7 @@ typedef struct tn_load_report tn_load_report;
 
 /* How a backend was found. */
 enum {
-	TN_FOUND_NOWHERE = 0,   /* known by a data file or asked for by name; there is no file */
+	TN_FOUND_NOWHERE = 0,   /* described by a data file or requested by name, without a file */
 	TN_FOUND_BUILT_IN = 1,  /* part of the library */
 	TN_FOUND_API = 2,       /* a path given to the API */
 	TN_FOUND_VARIABLE = 3,  /* TENON_PLUGIN_PATH */
@@ -40,24 +40,24 @@ enum {
 	TN_STAGE_READY = 8,
 };
 
-/* One backend.  A later version may append fields: look at struct_size before you read one that is
- * newer than your oldest library.  Strings are never NULL unless it says so. */
+/* One backend.  A later version may append fields: check struct_size before you read a field that
+ * is newer than your oldest library.  Strings are never NULL unless stated. */
 struct tn_load_row {
 	uint32_t struct_size;
-	tn_status status; /* TN_OK, or the name of the absence */
+	tn_status status; /* TN_OK, or the reason for the absence */
 	const char *name;
 	const char *path;     /* NULL: built in, or no file */
-	const char *text;     /* why, in the words of who said it; "" when TN_OK */
-	const char *version;  /* "": not known */
-	const char *hardware; /* what it drives, by its data file ("NVIDIA GPU"); "" */
-	const char *packages; /* what brings it, by its data file; "" */
+	const char *text;     /* the reason as originally reported; "" if TN_OK */
+	const char *version;  /* "": unknown */
+	const char *hardware; /* the hardware it drives, from its data file ("NVIDIA GPU"); "" */
+	const char *packages; /* the packages to install, from its data file; "" */
 	uint32_t found;       /* TN_FOUND_... */
 	uint32_t stage;       /* TN_STAGE_... */
-	uint32_t abi_major;   /* by the file's note; 0.0: not known */
+	uint32_t abi_major;   /* from the file's note; 0.0: unknown */
 	uint32_t abi_minor;
-	uint32_t abi_effective; /* the minor that was agreed on */
-	uint32_t hardware_seen; /* 1: the data file's hardware signs are there */
-	uint32_t selected;      /* 1: the first choice is one of its devices */
+	uint32_t abi_effective; /* the effective minor */
+	uint32_t hardware_seen; /* 1: the data file's hardware signs are present */
+	uint32_t selected;      /* 1: the selected device is one of its devices */
 	uint32_t selected_device;
 	int64_t native_code; /* the vendor library's code, 0 if none */
 	uint64_t microseconds;
@@ -67,25 +67,25 @@ struct tn_load_row {
 };
 
 /* The number of rows, and row i (NULL past the end): built-in backends, then files in search order,
- * then what is known and has no file.  NULL as report: 0, NULL.
+ * then backends that are known but have no file.  NULL as report: 0, NULL.
  * [thread: one per report | since 0.1] */
 TN_API size_t tn_load_report_count(const tn_load_report *report);
 TN_API const struct tn_load_row *tn_load_report_row(const tn_load_report *report, size_t i);
 
-/* The row of the backend that is used, else of the one of that name that came furthest; NULL: none.
- * [thread: one per report | since 0.1] */
+/* The row of the backend of that name that is in use, else of the one that reached the latest
+ * stage; NULL: none.  [thread: one per report | since 0.1] */
 TN_API const struct tn_load_row *tn_load_report_find(const tn_load_report *report,
 						     const char *name);
 
-/* 1: the first choice is not what the selection names first, or nothing but the built-in backend was
- * there.  [thread: one per report | since 0.1] */
+/* 1: the selected device is not the first one of the selection, or only the built-in backend was
+ * available.  [thread: one per report | since 0.1] */
 TN_API int tn_load_report_fell_back(const tn_load_report *report);
 
-/* The selection as it was read ("cuda:1!"; "auto" when there was none).
+/* The selection as it was read ("cuda:1!"; "auto" if there was none).
  * [thread: one per report | since 0.1] */
 TN_API const char *tn_load_report_selection(const tn_load_report *report);
 
-/* The notices that were logged, one line each: how many, and number i (NULL past the end).
+/* The number of logged notices, one line each, and notice i (NULL past the end).
  * [thread: one per report | since 0.1] */
 TN_API size_t tn_load_report_notice_count(const tn_load_report *report);
 TN_API const char *tn_load_report_notice(const tn_load_report *report, size_t i);
@@ -96,34 +96,35 @@ TN_API const char *tn_load_report_notice(const tn_load_report *report, size_t i)
 TN_API const char *tn_load_report_text(const tn_load_report *report);
 TN_API const char *tn_load_report_json(const tn_load_report *report);
 
-/* 1: the two descriptions are of one physical device, as two backends see it: they have an identity,
- * and it is the same.  Devices without an identity are never the same.  Either may be NULL: 0.  Both
- * stay in the report and can be used; what shows them says that they are one.
- * [thread: any | since 0.1] */
+/* 1: the two descriptions are of the same physical device, reported by two backends: both have an
+ * identity, and it is equal.  Devices without an identity are never the same.  Either may be NULL:
+ * 0.  Both remain in the report and can be used.  [thread: any | since 0.1] */
 TN_API int tn_device_same(const struct tn_device_description *a,
 			  const struct tn_device_description *b);
 
 /* Takes NULL.  [thread: one per report | since 0.1] */
 TN_API void tn_load_report_destroy(tn_load_report *report);
 
-/* Words for TN_FOUND_... ("installed") and TN_STAGE_... ("create"); "unknown" for other numbers.
- * Valid for ever.  [thread: any | since 0.1] */
+/* Names of TN_FOUND_... ("installed") and TN_STAGE_... ("create"); "unknown" for other numbers.
+ * Always valid.  [thread: any | since 0.1] */
 TN_API const char *tn_found_name(uint32_t found);
 TN_API const char *tn_stage_name(uint32_t stage);
 
-/* Loads the plugin file `path` in a process of its own, up to its devices' descriptions, and gives a
- * report with one row (owned: tn_load_report_destroy).  A file that crashes, or is not done after
- * timeout_ms (0: 10 seconds), has the status TN_PROBE_FAILED; the text says which, and where.
+/* Loads the plugin file `path` in a separate process, up to its devices' descriptions, and makes a
+ * report with one row (owned: tn_load_report_destroy).  A file that crashes, or does not finish
+ * within timeout_ms (0: 10 seconds), has the status TN_PROBE_FAILED; the text says which, and
+ * where.
  *   TN_INVALID_ARGUMENT: no path.  TN_NOT_FOUND: the helper program is not installed.
  *   TN_IO: it could not be started.  TN_OUT_OF_MEMORY.
  * error may be NULL.  [thread: any | since 0.1] */
 TN_API tn_status tn_probe(const char *path, uint32_t timeout_ms, tn_load_report **report,
 			  struct tn_error_info *error);
 
-/* The same for every file that a context would look at: `paths` (n_paths, may be 0; absolute), then
- * TENON_PLUGIN_PATH, then the installed ones, each in a process of its own and given timeout_ms.  The
- * report (owned) has a row a file, in the order of the search, then what is known and has no file;
- * nothing is selected in it.  Errors as above.  error may be NULL.  [thread: any | since 0.1] */
+/* The same for every file that a context would search: `paths` (n_paths, may be 0; absolute), then
+ * TENON_PLUGIN_PATH, then the installed ones, each in a separate process with timeout_ms.  The
+ * report (owned) has a row for each file, in search order, then for each backend that is known but
+ * has no file; no row is selected.  Errors as above.  error may be NULL.  [thread: any | since
+ * 0.1] */
 TN_API tn_status tn_probe_all(const char *const *paths, size_t n_paths, uint32_t timeout_ms,
 			      tn_load_report **report, struct tn_error_info *error);
 

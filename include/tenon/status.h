@@ -13,20 +13,20 @@
 extern "C" {
 #endif
 
-/* What the library answers, and no backend: the other statuses are in tenon/types.h. */
+/* Statuses that only the library returns, never a backend; tenon/types.h has the others. */
 enum {
 	TN_NOT_FINITE = 64, /* a number that must be finite is not, such as the loss of a step */
 };
 
 /* The name of a status without its prefix: "OK", "SHAPE", "NO_DRIVER"; "UNKNOWN" for other numbers.
- * Borrowed, valid for ever.  [thread: any | since 0.1] */
+ * Borrowed, always valid.  [thread: any | since 0.1] */
 TN_API const char *tn_status_name(tn_status status);
 
-/* One sentence on what a status means.  Borrowed, valid for ever.  [thread: any | since 0.1] */
+/* One sentence on the meaning of a status.  Borrowed, always valid.  [thread: any | since 0.1] */
 TN_API const char *tn_status_text(tn_status status);
 
-/* The name of an element type: "f32", "i64", "bool"; "unknown" for other numbers.  Borrowed, valid
- * for ever.  [thread: any | since 0.1] */
+/* The name of an element type: "f32", "i64", "bool"; "unknown" for other numbers.  Borrowed, always
+ * valid.  [thread: any | since 0.1] */
 TN_API const char *tn_dtype_name(tn_dtype dtype);
 
 /* The version of the library at run time, as "0.1.0".  Borrowed.  [thread: any | since 0.1] */

@@ -26,13 +26,13 @@ struct tn_evaluation {
 /* One epoch. */
 struct tn_epoch_metrics {
 	uint64_t epoch;                  /* from 1 */
-	struct tn_evaluation train;      /* as seen while training, dropout included */
+	struct tn_evaluation train;      /* measured during training, with dropout */
 	struct tn_evaluation validation; /* images 0: the data set has no such part */
 	double seconds;                  /* of training, without validation */
 	double images_per_second;
 };
 
-/* Where training stands; loss and accuracy are of this epoch so far. */
+/* The progress of a training; loss and accuracy are those of this epoch so far. */
 struct tn_progress {
 	uint64_t epoch; /* from 1 */
 	uint64_t n_epochs;
@@ -44,20 +44,21 @@ struct tn_progress {
 	double seconds_left; /* of the whole training, at this epoch's rate */
 };
 
-/* How the learning rate goes over a training of n steps, at step t = 0, 1, ...:
+/* How the learning rate changes over a training of n steps, at step t = 0, 1, ...:
  *   constant   lr
- *   cosine     lr (1 + cos(pi t / n)) / 2   (Loshchilov and Hutter, "SGDR", ICLR 2017, one cycle) */
+ *   cosine     lr (1 + cos(pi t / n)) / 2  (Loshchilov and Hutter, "SGDR", ICLR 2017; one cycle) */
 enum { TN_SCHEDULE_CONSTANT = 0, TN_SCHEDULE_COSINE = 1 };
 
-/* Are steps of full batches captured, and replayed with one call each (tenon/capture.h)?  Losses and weights
- * are the same to the bit.
- *   auto  where the device's backend captures work, the network is made of the library's modules alone, the
- *         ledger takes no times and an epoch has two full batches or more; what cannot be captured is done as usual, and a message at the level
- *         "info" says why
- *   on    always; what cannot be captured is an error: TN_UNSUPPORTED (the backend captures no work),
- *         TN_NOT_CAPTURABLE (something in a step; there is no full batch)
+/* Whether steps of full batches are captured, and replayed with one call each (tenon/capture.h).
+ * Losses and weights are the same bit for bit.
+ *   auto  if the device's backend can capture work, the network consists of the library's modules,
+ *         the ledger takes no times and an epoch has at least two full batches; a step that cannot
+ *         be captured runs normally, and a message at the level "info" gives the reason
+ *   on    always; a step that cannot be captured is an error: TN_UNSUPPORTED (the backend cannot
+ *         capture work), TN_NOT_CAPTURABLE (an operation in a step, or there is no full batch)
  *   off   never
- * A captured step is replayed until the end of its epoch: progress must not change the network meanwhile. */
+ * A captured step is replayed until the end of its epoch: progress must not change the network
+ * meanwhile. */
 enum { TN_CAPTURE_AUTO = 0, TN_CAPTURE_ON = 1, TN_CAPTURE_OFF = 2 };
 
 struct tn_train_options {
@@ -66,10 +67,10 @@ struct tn_train_options {
 	uint32_t batch_size; /* 0: 64 */
 	uint32_t max_shift;  /* augmentation, see struct tn_data_loader_options */
 	uint32_t flip;
-	uint32_t
-		schedule; /* TN_SCHEDULE_... of the optimizer's learning rate, which is put back at the end */
+	/* TN_SCHEDULE_... of the optimizer's learning rate, which is restored at the end. */
+	uint32_t schedule;
 	uint64_t seed; /* of the order of images */
-	/* Called now and then (about ten times a second) and at the end of an epoch; non-zero stops
+	/* Called about ten times a second and at the end of an epoch; non-zero stops
 	 * (TN_CANCELLED).  May be NULL. */
 	int (*progress)(void *user, const struct tn_progress *progress);
 	/* Called after each epoch; non-zero stops.  May be NULL. */
@@ -81,21 +82,22 @@ struct tn_train_options {
 	uint32_t capture; /* TN_CAPTURE_... */
 };
 
-/* Trains on the data set's training part by cross-entropy: per batch forward, backward, one step.
- * The module is left evaluating.  TN_CANCELLED: a callback stopped it; what was learned stays.
- * TN_NOT_FINITE: the loss of a step is infinite or not a number.  The training ends before the next step,
- * the text has the epoch, the step (from 1, over all epochs) and the loss; the weights are of no use.
- * A loss is from before its step's update: what the last step made of the weights, only evaluating shows. */
+/* Trains on the data set's training part by cross-entropy: for each batch forward, backward, one
+ * step.  The module is left in evaluation mode.  TN_CANCELLED: a callback stopped it; the network
+ * keeps what it has learned.  TN_NOT_FINITE: the loss of a step is infinite or NaN; training stops
+ * before the next step, the text gives the epoch, the step (from 1, over all epochs) and the loss,
+ * and the weights are useless.  A loss is computed before its step's update: only evaluation shows
+ * the effect of the last step. */
 TN_API tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset *dataset,
 			  const struct tn_train_options *options);
 
-/* Loss and accuracy on one part.  confusion (may be NULL) receives n_classes x n_classes counts, row
- * the label, column what the network says.  batch_size 0: 256. */
+/* Loss and accuracy on one part.  confusion (may be NULL) receives n_classes x n_classes counts,
+ * with a row for each label and a column for each predicted class.  batch_size 0: 256. */
 TN_API tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part,
 			     uint32_t batch_size, struct tn_evaluation *result,
 			     uint64_t *confusion);
 
-/* Probabilities (n, n_classes) of n host images that were prepared by tn_input_format_apply or a loader:
+/* Probabilities (n, n_classes) of n host images prepared by tn_input_format_apply or a loader:
  * (n, channels, height, width). */
 TN_API tn_status tn_predict(tn_module *module, const struct tn_input_format *format, uint32_t n,
 			    const float *images, float *probabilities);

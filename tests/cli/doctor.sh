@@ -100,5 +100,5 @@ run 2 doctor --stress-size 0
 run 2 doctor --memory 100
 run 2 doctor more
 run 2 doctor --only 'nothing*'
-err_has "no check fits 'nothing"
+err_has "no check matches 'nothing"
 exit 0

@@ -61,7 +61,7 @@ err_has 'absent.pgm'
 size=$(wc -c <"$dir/net")
 printf '\377\377\377\377' | dd of="$dir/net" bs=1 seek=$((size - 4)) conv=notrunc 2>/dev/null
 run 1 predict "$dir/net" "$dir/good.pgm"
-err_has 'good.pgm: the network answers with a probability of nan'
+err_has 'good.pgm: the network gives a probability of nan'
 [ -s "$dir/out" ] && fail "a prediction from weights that are not finite"
 run 1 eval "$dir/net" --confusion
 err_has 'not a finite number'

@@ -40,7 +40,7 @@ out_has '"fell_back"'
 run 3 info --why opencl
 out_has "no file backend_opencl.so .* built from the project plugins/opencl of Tenon's source tree"
 out_has '^  packages: ocl-icd-libopencl1$'
-out_has 'what to do: install or build it as said above'
+out_has 'what to do: install or build it as described above'
 # The packages that data files name are Debian's.
 if apt-cache show libc6 >/dev/null 2>&1; then
 	for package in $(sed -n 's/^packages = //p' "${TENON_SOURCE:?}"/plugins/*/*.backend | tr -d ,); do
@@ -91,7 +91,7 @@ out_has '  ok  .*ready'
 out_has 'exits .*PROBE_FAILED'
 out_has "it ended the process at stage 'create'"
 TENON_PLUGIN_PATH=$dir/plugins run 3 info --probe --why exits
-out_has 'what to do: load it apart'
+out_has 'what to do: load it in a separate process'
 rm "$dir/plugins/backend_exits.so"
 TENON_PLUGIN_PATH=$dir/plugins run 0 info --probe
 

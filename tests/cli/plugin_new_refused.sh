@@ -34,7 +34,7 @@ rm -r tenon-backend-*
 mkdir full empty
 echo mine >full/Makefile
 run 1 plugin new acme --directory full
-err_has "full: is there, with 'Makefile'"
+err_has "full: contains 'Makefile'"
 [ "$(cat full/Makefile) $(ls -A full)" = 'mine Makefile' ] || fail "the folder was changed"
 run 0 plugin new acme --directory empty
 [ -f empty/Makefile ] || fail "an empty folder was not filled"

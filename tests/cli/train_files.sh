@@ -18,7 +18,7 @@ long=$(awk 'BEGIN { for (i = 0; i < 256; i++) printf "x" }')
 touch "$dir/file"
 for option in --save --metrics; do
 	no_training $option "$dir/no/such/x"
-	err_has "tenon train: $option $dir/no/such/x: expected a folder '$dir/no/such' that can be written to"
+	err_has "tenon train: $option $dir/no/such/x: expected a writable folder '$dir/no/such'"
 	no_training $option "$dir"
 	err_has 'expected a file, found a folder'
 	no_training $option "$dir/new/"

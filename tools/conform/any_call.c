@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What holds of every call, on a sample of every slot.  kit_run looks at most of it in every other case
- * too, and reports it by the names of these checks.
+ * What holds of every call, on a sample of every slot.  kit_run looks at most of it in every other
+ * case too, and reports it by the names of these checks.
  */
 #include "samples.h"
 #include "slots.h"
@@ -20,7 +20,7 @@ static void on_every_sample(struct kit *kit, const char *what, void (*run)(struc
 		sample_free(&sample);
 	}
 	if (!n)
-		kit_skip(kit, "no slot of it computes");
+		kit_skip(kit, "it has no compute slot");
 }
 
 static void runs(struct sample *sample)
@@ -30,7 +30,7 @@ static void runs(struct sample *sample)
 
 void check_call_bounds(struct kit *kit)
 {
-	on_every_sample(kit, "writes its outputs alone", runs);
+	on_every_sample(kit, "writes only its outputs", runs);
 }
 
 /* Gradients may be asked to add to what is there, and every call to be deterministic. */
@@ -96,7 +96,7 @@ static void lacks_workspace(struct sample *sample)
 		status = kit_enter(kit, call);
 		if (status != TN_UNSUPPORTED)
 			kit_fail(kit,
-				 "it needs %llu bytes of workspace, and with %s answers %s, "
+				 "it needs %llu bytes of workspace, and with %s returns %s, "
 				 "expected %s",
 				 (unsigned long long)asked.minimum,
 				 given ? "one byte less" : "none", tn_status_name(status),
@@ -143,7 +143,7 @@ static void keeps_no_argument(struct sample *sample)
 
 void check_call_borrowed(struct kit *kit)
 {
-	on_every_sample(kit, "arguments spoilt after the return", keeps_no_argument);
+	on_every_sample(kit, "arguments overwritten after the return", keeps_no_argument);
 }
 
 /* A caller of an older version has a shorter error; another has none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What every entry must refuse: unknown numbers and flags, fields of a later version, shapes that do
- * not fit.  kit_run_refused checks that nothing was touched.
+ * What every entry must refuse: unknown numbers and flags, fields of a later version, shapes that
+ * do not fit.  kit_run_refused checks that nothing was touched.
  */
 #include "programs.h"
 #include "slots.h"
@@ -34,7 +34,7 @@ static void end(struct sample *s)
 		array_free(s->all[i]);
 }
 
-/* ---- What holds of every entry: the call's header ------------------------------------------------*/
+/* ---- What holds of every entry: the call's header ---------------------------------------------*/
 
 /* Arguments in a struct of a later version, whose last eight bytes are not known here. */
 struct later {
@@ -70,7 +70,7 @@ static void refuses_the_unknown(struct sample *s, const void *args, size_t size)
 	kit_run_ok(kit, &u, s->all, 3);
 }
 
-/* ---- Map and reduce ----------------------------------------------------------------------------*/
+/* ---- Map and reduce ---------------------------------------------------------------------------*/
 
 /* A copy of a program with one instruction changed, which no backend can have seen before. */
 struct forged {
@@ -144,7 +144,7 @@ static void checks_reduce(struct sample *s)
 	tn_program_destroy(program);
 }
 
-/* ---- Matmul and copies ---------------------------------------------------------------------------*/
+/* ---- Matmul and copies ------------------------------------------------------------------------*/
 
 static void checks_matmul(struct sample *s)
 {
@@ -159,7 +159,7 @@ static void checks_matmul(struct sample *s)
 	args.a.dtype = args.b.dtype = args.c.dtype = 99;
 	kit_run_refused(s->kit, &args, s->all, 3, TN_UNSUPPORTED);
 	args.a.dtype = args.b.dtype = args.c.dtype = TN_F32;
-	kit_case(s->kit, TN_SLOT_MATMUL, "matmul: lengths that do not fit");
+	kit_case(s->kit, TN_SLOT_MATMUL, "matmul: lengths that do not match");
 	args.b.shape[2] = 3;
 	kit_run_refused(s->kit, &args, s->all, 3, TN_SHAPE);
 }
@@ -183,7 +183,7 @@ static void checks_copy(struct sample *s)
 	kit_run_refused(s->kit, &fill, s->all, 3, TN_UNSUPPORTED);
 }
 
-/* ---- Layers --------------------------------------------------------------------------------------*/
+/* ---- Layers -----------------------------------------------------------------------------------*/
 
 static void checks_conv2d(struct sample *s)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arrays on the device, with an image on the host that says what every byte of the buffer must hold.
+ * Arrays on the device, with an image on the host that says what every byte of the buffer must
+ * hold.
  */
 #include "conform.h"
 
@@ -43,8 +44,8 @@ static void nested_strides(struct tn_operand *o, int64_t innermost, int64_t gap,
 	}
 }
 
-/* Axes nested in any order, with gaps.  Of an input some then go backwards, some stand still, and some
- * windows overlap. */
+/* Axes nested in any order, with gaps.  Of an input some then go backwards, some stand still, and
+ * some windows overlap. */
 static void random_strides(struct kit *kit, struct tn_operand *o, enum role role)
 {
 	uint32_t order[TN_MAX_RANK];
@@ -114,7 +115,7 @@ static void *checked(void *memory)
 {
 	if (memory)
 		return memory;
-	fprintf(stderr, "the kit has no memory left\n");
+	fprintf(stderr, "the kit is out of memory\n");
 	exit(1);
 }
 

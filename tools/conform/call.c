@@ -70,7 +70,7 @@ static void fetch(struct kit *kit, struct array *array, tn_status status)
 	int may_write = (status == TN_OK || has_run_out(kit, status)) && array->role == OUTPUT;
 	unsigned char *found = malloc(array->size);
 	if (!found)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	memset(found, 0, array->size);
 	move(kit, array->operand.buffer, array->size, 0, found);
 	for (size_t i = 0; i < array->size; i++) {
@@ -109,16 +109,16 @@ static void dry_run_without_buffers(struct kit *kit, const void *args, tn_status
 	struct borrowed borrowed;
 	tn_status status;
 	if (!borrow(&borrowed, kit->slot, args))
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	borrow_clear_handles(&borrowed, kit->slot);
 	status = dry_run(kit, borrowed.args, &workspace);
 	borrow_end(&borrowed);
 	if (status != expected)
-		kit_fail_as(kit, "call.dry_run", "with handles of 0 a dry run answers %s, else %s",
+		kit_fail_as(kit, "call.dry_run", "with handles of 0 a dry run returns %s, else %s",
 			    tn_status_name(status), tn_status_name(expected));
 	else if (status == TN_OK && workspace.minimum != same->minimum)
 		kit_fail_as(kit, "call.dry_run",
-			    "with handles of 0 a dry run asks for %llu bytes, else for %llu",
+			    "with handles of 0 a dry run requests %llu bytes, else for %llu",
 			    (unsigned long long)workspace.minimum,
 			    (unsigned long long)same->minimum);
 }
@@ -138,7 +138,7 @@ static tn_status enter_once(struct kit *kit, void *args)
 	if (!kit->options.spoils)
 		return kit_enter(kit, args);
 	if (!borrow(&borrowed, kit->slot, args))
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	status = kit_enter(kit, borrowed.args);
 	borrow_spoil(&borrowed);
 	borrow_end(&borrowed);
@@ -158,7 +158,7 @@ static tn_status enter_with_workspace(struct kit *kit, void *args, struct tn_wor
 	struct tn_free_args release = {.call = CALL(struct tn_free_args)};
 	tn_status status;
 	if (!before || !after)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	for (size_t i = 0; i < whole; i++)
 		before[i] = (unsigned char)(0xff - i % 7);
 	status = kit->backend->device.alloc(kit->device, &alloc, &workspace->buffer);
@@ -189,7 +189,7 @@ static tn_status real_run(struct kit *kit, void *args, struct tn_workspace *work
 	if (size < workspace->minimum)
 		size = workspace->minimum;
 	if (size > kit->description.max_alloc_bytes || size > UINT32_MAX * UINT64_C(64)) {
-		kit_fail_as(kit, "call.workspace", "it asks for a workspace of %llu bytes",
+		kit_fail_as(kit, "call.workspace", "it requests a workspace of %llu bytes",
 			    (unsigned long long)size);
 		return TN_OUT_OF_MEMORY;
 	}
@@ -238,7 +238,7 @@ static tn_status run(struct kit *kit, void *args, struct array *const *arrays, s
 	for (size_t i = 0; i < n_arrays; i++)
 		fetch(kit, arrays[i], real);
 	if (dry != real && !has_run_out(kit, real))
-		kit_fail_as(kit, "call.dry_run", "the dry run answers %s, the call %s: %s",
+		kit_fail_as(kit, "call.dry_run", "the dry run returns %s, the call %s: %s",
 			    tn_status_name(dry), tn_status_name(real), kit->error.text);
 	return real;
 }
@@ -269,7 +269,7 @@ int kit_run_ok(struct kit *kit, void *args, struct array *const *arrays, size_t 
 {
 	tn_status status = kit_run(kit, args, arrays, n_arrays);
 	if (status == TN_UNSUPPORTED && is_claimed(kit))
-		kit_fail(kit, "a claimed call is unsupported: %s", kit->error.text);
+		kit_fail(kit, "a call declared as supported is unsupported: %s", kit->error.text);
 	return status == TN_OK;
 }
 
@@ -278,7 +278,7 @@ void kit_run_refused(struct kit *kit, void *args, struct array *const *arrays, s
 {
 	tn_status found = run(kit, args, arrays, n_arrays);
 	if (found == TN_OK)
-		kit_fail(kit, "it was done and not refused");
+		kit_fail(kit, "it succeeded: expected a refusal");
 	else if (status != TN_OK && found != status)
 		kit_fail(kit, "refused by %s, expected %s: %s", tn_status_name(found),
 			 tn_status_name(status), kit->error.text);

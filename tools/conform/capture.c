@@ -21,7 +21,7 @@ void check_capture_table(struct kit *kit)
 	for (int slot = TN_SLOT_CAPTURE_BEGIN; slot <= TN_SLOT_GRAPH_RELEASE; slot++, all++)
 		n += tn_backend_has(kit->backend, (enum tn_slot)slot) != 0;
 	if (!n)
-		return kit_skip(kit, "it captures no work");
+		return kit_skip(kit, "it cannot capture work");
 	kit_case(kit, TN_SLOT_CAPTURE_BEGIN, TN_TABLE_CAPTURE);
 	if (n < all)
 		kit_fail(kit, "%u of its %u slots are filled: expected all or none", n, all);
@@ -156,9 +156,9 @@ static void expect(struct step *step, double number)
 static int can_capture(struct kit *kit)
 {
 	if (!tn_backend_has_all(kit->backend, TN_SLOT_CAPTURE_BEGIN, TN_SLOT_GRAPH_RELEASE))
-		return kit_skip(kit, "it captures no work"), 0;
+		return kit_skip(kit, "it cannot capture work"), 0;
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs"), 0;
+		return kit_skip(kit, "it supports no programs"), 0;
 	return 1;
 }
 
@@ -194,7 +194,7 @@ static void captures_and_replays(struct kit *kit, void *stream)
 	begin_capture(&step);
 	expect_ok(kit, end_capture(&step, &empty), "capture_end of nothing");
 	if (!empty || empty == graph)
-		kit_fail(kit, "a second graph is none, or the first");
+		kit_fail(kit, "the second graph is missing, or equals the first");
 	replays(&step, graph);
 	expect_ok(kit, sync(&step), "sync");
 	release(&step, empty);
@@ -236,7 +236,7 @@ void check_capture_refused(struct kit *kit)
 	void *graph = kit;
 	if (!can_capture(kit))
 		return;
-	kit_case(kit, TN_SLOT_CAPTURE_END, "what would wait");
+	kit_case(kit, TN_SLOT_CAPTURE_END, "calls that would wait");
 	begin_step(kit, &step);
 	set(&step, &step.s, 1);
 	set(&step, &step.x, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels from source.  What the kit can write is CUDA C; of a backend that knows another language it sees the
- * refusals.
+ * Kernels from source.  What the kit can write is CUDA C; of a backend that knows another language
+ * it sees the refusals.
  */
 #include "slots.h"
 
@@ -19,7 +19,7 @@ static int has_compiler(struct kit *kit)
 {
 	if (tn_backend_has_all(kit->backend, TN_SLOT_COMPILE, TN_SLOT_KERNEL_RELEASE))
 		return 1;
-	kit_skip(kit, "it compiles no kernels from source");
+	kit_skip(kit, "it cannot compile kernels from source");
 	return 0;
 }
 
@@ -32,7 +32,7 @@ void check_compile_table(struct kit *kit)
 	for (size_t i = 0; i < N; i++)
 		n += tn_backend_has(kit->backend, slots[i]) != 0;
 	if (!n)
-		return kit_skip(kit, "it compiles no kernels from source");
+		return kit_skip(kit, "it cannot compile kernels from source");
 	kit_case(kit, TN_SLOT_COMPILE, TN_TABLE_COMPILE);
 	if (n < N)
 		kit_fail(kit, "%u of its %d slots are filled: expected all or none", n, N);
@@ -95,7 +95,7 @@ static void *compile_sample(struct kit *kit)
 	void *kernel = NULL;
 	tn_status status = compile(kit, format, text, "scale", NULL, &kernel);
 	if (status == TN_UNSUPPORTED)
-		kit_skip(kit, "it does not know %s, which is what the kit can write", format);
+		kit_skip(kit, "it does not support %s, the only language of the kit", format);
 	else if (status || !kernel)
 		kit_give_up(kit, "compile: %s: %s", tn_status_name(status), kit->error.text);
 	return kernel;

@@ -120,7 +120,8 @@ void kit_contexts_close(void)
 {
 	struct opened *const all[] = {&alone, &lending, &reference};
 	for (int i = 0; i < 3; i++) {
-		/* Kits that threads close at once have opened none: what they share is not written. */
+		/* Kits that threads close at once have opened none: what they share is not
+		 * written. */
 		if (!all[i]->context)
 			continue;
 		tn_context_close(all[i]->context);
@@ -274,7 +275,7 @@ tn_array *values_upload(struct kit *kit, tn_context *context, tn_dtype dtype, in
 	unsigned char *bytes = malloc(n * size + 1);
 	tn_array *array;
 	if (!bytes)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	for (size_t i = 0; i < n; i++) {
 		uint64_t bits = tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(values[i]));
 		memcpy(bytes + i * size, &bits, size);
@@ -292,7 +293,7 @@ double *values_of(struct kit *kit, const tn_array *array)
 	unsigned char *bytes = malloc(n * size + 1);
 	double *values = numbers(n);
 	if (!bytes)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	if (!array || tn_to_host(array, bytes, n * size)) {
 		if (array)
 			kit_fail_context(kit, tn_array_context(array), "to the host");

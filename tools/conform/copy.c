@@ -11,7 +11,7 @@ static const uint64_t pattern = 0x7ff8a5c37fa5c301;
 static void compare(const struct array *out, uint64_t i, const void *expected)
 {
 	if (memcmp(array_at(out, i), expected, tn_dtype_size(out->operand.dtype)) != 0)
-		kit_fail(out->kit, "element %llu has other bits", (unsigned long long)i);
+		kit_fail(out->kit, "element %llu has different bits", (unsigned long long)i);
 }
 
 static void fills(struct kit *kit, tn_dtype dtype, const struct shape *shape, enum layout layout,

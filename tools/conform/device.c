@@ -15,7 +15,7 @@ void check_describe(struct kit *kit)
 	if (d->kind < TN_DEVICE_DISCRETE_GPU || d->kind > TN_DEVICE_REFERENCE)
 		kit_fail(kit, "kind %u is not known", d->kind);
 	if (!d->name[0] || !memchr(d->name, 0, sizeof(d->name)))
-		kit_fail(kit, "the name is empty or has no end");
+		kit_fail(kit, "the name is empty or unterminated");
 	if (!(d->memory_kinds >> TN_MEMORY_DEVICE & 1))
 		kit_fail(kit, "the device's own memory is not among its kinds");
 	if (d->alignment < 256 || d->alignment & (d->alignment - 1))
@@ -39,7 +39,7 @@ void check_describe_absent(struct kit *kit)
 	struct tn_device_count count = {.struct_size = sizeof(count)};
 	kit_case(kit, TN_SLOT_DEVICE_COUNT, "device_count");
 	if (b->device.device_count(b->instance, &count) != TN_OK || count.count == 0)
-		kit_fail(kit, "%u devices, though one is open", count.count);
+		kit_fail(kit, "%u devices, although one is open", count.count);
 	kit->tallies[TN_SLOT_DEVICE_COUNT].done++;
 	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device %u of %u", count.count, count.count);
 	if (b->device.describe(b->instance, count.count, &d) != TN_INVALID_ARGUMENT)
@@ -113,9 +113,9 @@ void check_alloc_impossible(struct kit *kit)
 			 (unsigned long long)args.size, (unsigned long long)args.alignment,
 			 args.memory_kind);
 		if (b->device.alloc(kit->device, &args, &buffer) == TN_OK)
-			kit_fail(kit, "it was given");
+			kit_fail(kit, "it succeeded");
 		if (buffer != 77)
-			kit_fail(kit, "the handle was written all the same");
+			kit_fail(kit, "the handle was written nevertheless");
 		kit->tallies[TN_SLOT_ALLOC].done++;
 	}
 }
@@ -154,7 +154,7 @@ void check_transfer_offsets(struct kit *kit)
 	args.host = found;
 	if (b->device.download(kit->device, &args) != TN_OK ||
 	    memcmp(expected, found, sizeof(found)) != 0)
-		kit_fail(kit, "what came back is not what was sent");
+		kit_fail(kit, "the data read back differs from the data written");
 	release.buffer = args.buffer;
 	b->device.free(kit->device, &release);
 	kit->tallies[TN_SLOT_UPLOAD].done++;
@@ -225,14 +225,15 @@ static tn_status look_at_line(struct kit *kit, uint32_t index, struct tn_report_
 	if (status)
 		return status;
 	if (!is_key(line->key, sizeof(line->key)))
-		kit_fail(kit, "the key is empty, has no end or other letters: %.31s", line->key);
+		kit_fail(kit, "the key is empty, unterminated or has invalid characters: %.31s",
+			 line->key);
 	if (!is_text(line->text, sizeof(line->text)))
-		kit_fail(kit, "%.31s: the text is empty, has no end or a control letter",
+		kit_fail(kit, "%.31s: the text is empty, unterminated or has control characters",
 			 line->key);
 	memset(&old, 0x5a, sizeof(old));
 	old.struct_size = (uint32_t)old_size;
 	if (table->line(kit->device, index, &old) || strcmp(old.key, line->key) != 0)
-		kit_fail(kit, "%.31s: its key is another when asked for again", line->key);
+		kit_fail(kit, "%.31s: the key changes between calls", line->key);
 	for (size_t i = 0; i < sizeof(old.text); i++) {
 		if (old.text[i] != 0x5a)
 			return kit_fail(kit, "byte %zu was written past an older caller's struct",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What matmul and conv2d go on with - bias, residual, activation - and packed weights.  The oracles are
- * the formulas in double.  A backend may refuse all of it; what it takes it must do.
+ * What matmul and conv2d go on with - bias, residual, activation - and packed weights.  The oracles
+ * are the formulas in double.  A backend may refuse all of it; what it takes it must do.
  */
 #include "slots.h"
 
@@ -26,7 +26,8 @@ double kit_activate(uint32_t activation, double x)
 	}
 }
 
-/* No activation is steeper than 1.13; its own error is a few roundings of its result and argument. */
+/* No activation is steeper than 1.13; its own error is a few roundings of its result and
+ * argument. */
 static void activate(uint32_t activation, double epsilon, double *value, double *tolerance)
 {
 	double x = *value;
@@ -116,7 +117,7 @@ void check_matmul_epilogue(struct kit *kit)
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
 	if (!kit->description.matmul_dtypes)
-		return kit_skip(kit, "it claims no matmul");
+		return kit_skip(kit, "it supports no matmul");
 	for (int d = 0; d < 2; d++) {
 		for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
 			for (unsigned turn = 0; turn < 28 && kit_claims_matmul(kit, dtypes[d]);
@@ -330,7 +331,7 @@ static void pack(struct trial *v, uint64_t size, uint64_t workspace_size)
 	struct tn_workspace workspace = {
 		.struct_size = sizeof(workspace), .buffer = room, .size = workspace_size};
 	if (!before || !after)
-		kit_give_up(v->kit, "the kit has no memory left");
+		kit_give_up(v->kit, "the kit is out of memory");
 	fill_guards(before, whole);
 	move(v->kit, packed, before, whole, 1);
 	move(v->kit, v->data[W].operand.buffer, v->data[W].image, v->data[W].size, 1);
@@ -343,7 +344,7 @@ static void pack(struct trial *v, uint64_t size, uint64_t workspace_size)
 	move(v->kit, packed, after, whole, 0);
 	if (memcmp(before, after, GUARD) != 0 ||
 	    memcmp(before + whole - GUARD, after + whole - GUARD, GUARD) != 0)
-		kit_fail(v->kit, "it wrote outside of the %llu bytes that it asked for",
+		kit_fail(v->kit, "it wrote outside the %llu bytes that it requested",
 			 (unsigned long long)(whole - 2 * GUARD));
 	give(v->kit, room);
 	free(before);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The host's memory runs out, at every place where a plugin asks for it; and what it was given comes back.
+ * The host's memory runs out, at every place where a plugin asks for it; and what it was given
+ * comes back.
  */
 #include "instance.h"
 #include "samples.h"
@@ -13,7 +14,7 @@ static struct instance *new_instance(struct kit *kit)
 {
 	struct instance *instance = malloc(sizeof(*instance));
 	if (!instance)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	return instance;
 }
 
@@ -42,7 +43,7 @@ void check_memory_host_balance(struct kit *kit)
 		instance_close(instance);
 		instance_report(instance, kit);
 		if (host_memory_live() != before)
-			kit_fail(kit, "%ld allocations of host memory did not come back",
+			kit_fail(kit, "%ld allocations of host memory were not freed",
 				 host_memory_live() - before);
 		kit_pass(kit);
 	}
@@ -77,7 +78,7 @@ static int fails_at(struct kit *kit, struct instance *instance, unsigned n)
 		status = make_and_free(instance);
 	came_to_it = host_memory_has_failed();
 	if (status != TN_OK && (status != TN_OUT_OF_MEMORY || !came_to_it))
-		kit_fail(kit, "%s answers %s: %s", instance->stage, tn_status_name(status),
+		kit_fail(kit, "%s returns %s: %s", instance->stage, tn_status_name(status),
 			 instance->kit.error.text);
 	if (is_open && make_and_free(instance) != TN_OK)
 		kit_fail(kit, "alloc does not work afterwards: %s", instance->kit.error.text);
@@ -96,7 +97,7 @@ void check_memory_exhausted_open(struct kit *kit)
 			 n);
 		goes_on = fails_at(kit, instance, n);
 		if (host_memory_live() != before)
-			kit_fail(kit, "%ld allocations did not come back",
+			kit_fail(kit, "%ld allocations were not freed",
 				 host_memory_live() - before);
 		kit_pass(kit);
 	}

@@ -78,7 +78,7 @@ static void check_versions(struct kit *kit, const struct tn_backend_note *note)
 		kit_fail(kit, "interface %u.%u: expected major %u", note->abi_major,
 			 note->abi_minor, TN_ABI_MAJOR);
 	if (note->oldest_host > note->abi_minor)
-		kit_fail(kit, "it was made for minor %u and takes no host below %u",
+		kit_fail(kit, "it was built for minor %u and supports no host below %u",
 			 note->abi_minor, note->oldest_host);
 	if (note->flags)
 		kit_fail(kit, "flags %#llx: none is defined", (unsigned long long)note->flags);
@@ -200,17 +200,17 @@ void check_file_segments(struct kit *kit)
 	kit_pass(kit);
 	kit_case(kit, KIT_FILE, "the stack");
 	if (dynamic.executable_stack)
-		kit_fail(kit, "it asks for an executable one: link with -Wl,-z,noexecstack");
+		kit_fail(kit, "it requests an executable stack: link with -Wl,-z,noexecstack");
 	kit_pass(kit);
 	kit_case(kit, KIT_FILE, "segments");
 	if (dynamic.writable_code)
-		kit_fail(kit, "one is both writable and executable");
+		kit_fail(kit, "a segment is both writable and executable");
 	kit_pass(kit);
 	if (dynamic.n_constructors > 2 || dynamic.n_destructors > 2)
 		kit_remark(
 			kit,
-			"it has %llu constructors and %llu destructors, where compilers have two "
-			"each at most",
+			"it has %llu constructors and %llu destructors; compilers emit at most two "
+			"each",
 			(unsigned long long)dynamic.n_constructors,
 			(unsigned long long)dynamic.n_destructors);
 }
@@ -225,6 +225,7 @@ void check_file_tls(struct kit *kit)
 	if (!read_dynamic(kit, &dynamic, take_name, &names))
 		return;
 	if (dynamic.static_tls)
-		kit_fail(kit, "DF_STATIC_TLS: they take room that a running program may not have");
+		kit_fail(kit, "DF_STATIC_TLS: they need static TLS space, which a running program "
+			      "may lack");
 	kit_pass(kit);
 }

@@ -81,7 +81,7 @@ static void refuse_ours(void *user, enum tn_elf_name kind, const char *name)
 	if (kind != TN_ELF_UNDEFINED && kind != TN_ELF_WEAK)
 		return;
 	if (!strncmp(name, "tn_", 3) || !strncmp(name, "tenon_", 6))
-		kit_fail(kit, "it needs '%s' of Tenon's: a plugin links to nothing of it", name);
+		kit_fail(kit, "it needs '%s' of Tenon: a plugin must not link to Tenon", name);
 }
 
 void check_file_symbols(struct kit *kit)
@@ -152,7 +152,7 @@ void check_file_resident(struct kit *kit)
 	int loaded = target.backend != NULL;
 	target_unload(&target);
 	if (loaded && !is_mapped(kit->which))
-		kit_fail(kit, "it is gone, and with it the code of its threads");
+		kit_fail(kit, "it was unmapped, with the code of its threads");
 	int fd = tn_regular_open(kit->which, &information);
 	if (fd >= 0 &&
 	    tn_elf_read_dynamic(fd, &dynamic, take_nothing, NULL, &kit->error) == TN_OK &&
@@ -162,8 +162,8 @@ void check_file_resident(struct kit *kit)
 		close(fd);
 }
 
-/* Loads it as a host of that version: what the note says must come of it, and a refused file may not
- * even be mapped. */
+/* Loads it as a host of that version: what the note says must come of it, and a refused file may
+ * not even be mapped. */
 static void load_as(struct kit *kit, const struct tn_abi_version *host,
 		    const struct tn_backend_note *note)
 {
@@ -182,7 +182,7 @@ static void load_as(struct kit *kit, const struct tn_abi_version *host,
 	else if (expected == TN_OK && target.status == TN_ABI_MISMATCH)
 		kit_fail(kit, "refused: %s", target.text);
 	else if (target.backend && target.backend->abi_minor != effective)
-		kit_fail(kit, "minor %u was agreed on, expected %u", target.backend->abi_minor,
+		kit_fail(kit, "the effective minor is %u, expected %u", target.backend->abi_minor,
 			 effective);
 	kit_pass(kit);
 	target_unload(&target);

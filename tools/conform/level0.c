@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Level 0: the file and its version.  Each check runs in a process of its own, in which nothing of the
- * file has been mapped yet.
+ * Level 0: the file and its version.  Each check runs in a process of its own, in which nothing of
+ * the file has been mapped yet.
  */
 #include "file.h"
 
 const struct check level0_checks[] = {
-	{"file.note", 0, "the file is an ELF shared object of this machine with a whole Tenon note",
+	{"file.note", 0,
+	 "the file is an ELF shared object of this machine with a complete Tenon note",
 	 check_file_note},
 	{"file.descriptor", 0, "the descriptor repeats the note, and has name, version and licence",
 	 check_file_descriptor},
-	{"file.exports", 0, "it exports tenon_backend alone", check_file_exports},
-	{"file.symbols", 0, "it needs no symbol that is not there, and none of Tenon's",
+	{"file.exports", 0, "it exports only tenon_backend", check_file_exports},
+	{"file.symbols", 0, "all symbols that it needs exist, and none is Tenon's",
 	 check_file_symbols},
 	{"file.libraries", 0, "it needs no library of Tenon", check_file_libraries},
 	{"file.segments", 0,
@@ -20,10 +21,11 @@ const struct check level0_checks[] = {
 	 check_file_segments},
 	{"file.tls", 0, "it has no thread-local variables of the initial-exec model",
 	 check_file_tls},
-	{"file.quiet", 0, "opening the file starts no thread and changes nothing of the process",
+	{"file.quiet", 0, "opening the file starts no thread and does not change the process",
 	 check_file_quiet},
-	{"file.resident", 0, "it stays mapped when its last instance is gone", check_file_resident},
-	{"file.hosts", 0, "hosts of other versions take it or refuse it as the note says",
+	{"file.resident", 0, "it stays mapped after its last instance is destroyed",
+	 check_file_resident},
+	{"file.hosts", 0, "hosts of other versions accept or refuse it as its note requires",
 	 check_file_hosts},
 	{"file.loads", 0, "the plugin loads, makes an instance, and opens its device", NULL},
 	{NULL, 0, NULL, NULL},

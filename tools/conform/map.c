@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * map over views of every kind.  The programs here are of operations that round once, so their results
- * are known to the bit; opcodes.c has the others.
+ * map over views of every kind.  The programs here are of operations that round once, so their
+ * results are known to the bit; opcodes.c has the others.
  */
 #include "program/cast.h"
 #include "programs.h"
@@ -96,7 +96,7 @@ void check_map_long(struct kit *kit)
 	static const enum layout layout[4] = {COMPACT, COMPACT, COMPACT, SHIFTED};
 	struct tn_program *program;
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	program = two_outputs();
 	runs_on_layouts(kit, program, &shape, layout, 0);
 	tn_program_destroy(program);
@@ -141,7 +141,7 @@ void check_map_index(struct kit *kit)
 	struct tn_operand outputs[4];
 	struct tn_builder b;
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	begin_program(&b);
 	out[0] = tn_build_source(&b, TN_OP_ELEMENT, TN_I64, 0);
 	for (uint32_t axis = 0; axis < 3; axis++)
@@ -178,7 +178,7 @@ void check_map_scalars(struct kit *kit)
 	struct array device_scalar, out, *all[2] = {&device_scalar, &out};
 	struct tn_builder b;
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	begin_program(&b);
 	v[0] = tn_build_source(&b, TN_OP_SCALAR, TN_F32, 0);
 	v[1] = tn_build_source(&b, TN_OP_SCALAR, TN_F32, 1);
@@ -219,7 +219,7 @@ void check_map_largest(struct kit *kit)
 	tn_value in[N_IN], out[N_OUT], value;
 	struct tn_builder b;
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	begin_program(&b);
 	for (uint32_t i = 0; i < N_IN; i++)
 		in[i] = tn_build_source(&b, TN_OP_INPUT, TN_I32, i);

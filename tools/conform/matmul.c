@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * matmul: sizes, transpositions, row gaps, batches and scales.  The oracle sums each element's products in
- * double.
+ * matmul: sizes, transpositions, row gaps, batches and scales.  The oracle sums each element's
+ * products in double.
  */
 #include "slots.h"
 
@@ -27,8 +27,8 @@ static const struct product batches[] = {
 };
 enum { N_BATCHES = sizeof(batches) / sizeof(batches[0]) };
 
-/* What varies besides the sizes: bit 0, 1, 2 transpose a, b, c in memory; bit 3 gives each row a gap;
- * `shared` gives a (1) or b (2) one matrix for all of the batch. */
+/* What varies besides the sizes: bit 0, 1, 2 transpose a, b, c in memory; bit 3 gives each row a
+ * gap; `shared` gives a (1) or b (2) one matrix for all of the batch. */
 struct form {
 	unsigned transposed;
 	int gap;
@@ -72,8 +72,8 @@ static void make_matrix(struct kit *kit, struct array *array, enum role role, tn
 	memset(array->image, 0xa5, array->size);
 }
 
-/* Expected values and tolerances of one inner product of n_k terms: each product and sum rounds once
- * (k + 1 roundings of at most the sum of magnitudes), then two scales and a sum. */
+/* Expected values and tolerances of one inner product of n_k terms: each product and sum rounds
+ * once (k + 1 roundings of at most the sum of magnitudes), then two scales and a sum. */
 static void oracle(const struct product *p, const struct form *f, double epsilon, const double *a,
 		   const double *b, const double *c, double *expected, double *tolerance)
 {
@@ -152,8 +152,8 @@ static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
 
 static const tn_dtype dtypes[] = {TN_F32, TN_F64};
 
-/* Every size, compact; a product longer than 1000 in whole numbers, for the error that its length allows
- * would hide a term. */
+/* Every size, compact; a product longer than 1000 in whole numbers, for the error that its length
+ * allows would hide a term. */
 void check_matmul_shapes(struct kit *kit)
 {
 	static const struct form plain = {.alpha = 1}, whole = {.alpha = 1, .whole = 1};
@@ -172,7 +172,7 @@ void check_matmul_strides(struct kit *kit)
 {
 	static const unsigned chosen[] = {1, 2, 3, 5, 6, 9, 10};
 	if (!kit->description.matmul_dtypes)
-		return kit_skip(kit, "it claims no matmul");
+		return kit_skip(kit, "it supports no matmul");
 	for (int d = 0; d < 2; d++) {
 		for (unsigned i = 0; i < 7 && kit_claims_matmul(kit, dtypes[d]); i++) {
 			for (unsigned turn = 0; turn < 16; turn++) {
@@ -189,7 +189,7 @@ void check_matmul_strides(struct kit *kit)
 void check_matmul_batch(struct kit *kit)
 {
 	if (!kit->description.matmul_dtypes)
-		return kit_skip(kit, "it claims no matmul");
+		return kit_skip(kit, "it supports no matmul");
 	for (int d = 0; d < 2; d++) {
 		for (unsigned i = 0; i < N_BATCHES && kit_claims_matmul(kit, dtypes[d]); i++) {
 			for (unsigned turn = 0; turn < 12; turn++) {
@@ -210,7 +210,7 @@ void check_matmul_scale(struct kit *kit)
 	static const double scales[][2] = {{1, 0}, {-0.5, 0}, {1, 1}, {2, -0.75}, {0, 0}, {0, 0.5}};
 	static const unsigned chosen[] = {0, 1, 2, 6, 9, 10};
 	if (!kit->description.matmul_dtypes)
-		return kit_skip(kit, "it claims no matmul");
+		return kit_skip(kit, "it supports no matmul");
 	for (int d = 0; d < 2; d++) {
 		for (unsigned i = 0; i < 36 && kit_claims_matmul(kit, dtypes[d]); i++) {
 			struct form form = {.transposed = i % 8,
@@ -226,7 +226,7 @@ void check_matmul_narrow(struct kit *kit)
 {
 	static const tn_dtype narrow[] = {TN_F16, TN_BF16};
 	if (!kit_claims_matmul(kit, TN_F16) && !kit_claims_matmul(kit, TN_BF16))
-		return kit_skip(kit, "it claims no matmul of f16 or bf16");
+		return kit_skip(kit, "it supports no matmul of f16 or bf16");
 	for (int d = 0; d < 2; d++) {
 		for (unsigned i = 0; i < N_PRODUCTS && kit_claims_matmul(kit, narrow[d]); i++) {
 			struct form form = {

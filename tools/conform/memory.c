@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Buffers that live together, kinds of memory and limits, and transfers from any address, of any size, in
- * stream order.
+ * Buffers that live together, kinds of memory and limits, and transfers from any address, of any
+ * size, in stream order.
  */
 #include "slots.h"
 
@@ -55,7 +55,7 @@ static void *memory(struct kit *kit, size_t size)
 {
 	void *memory = malloc(size);
 	if (!memory)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	return memory;
 }
 
@@ -130,7 +130,7 @@ static void keeps_bytes(struct kit *kit, uint64_t buffer, size_t size)
 	transfer(kit, 1, buffer, 0, size, sent, 0);
 	transfer(kit, 0, buffer, 0, size, found, 0);
 	if (memcmp(sent, found, size) != 0)
-		kit_fail(kit, "what came back is not what was sent");
+		kit_fail(kit, "the data read back differs from the data written");
 	free(sent);
 	free(found);
 }
@@ -162,7 +162,7 @@ void check_memory_limit(struct kit *kit)
 	if (allocate(kit, UINT64_MAX / 2, TN_MEMORY_DEVICE, &buffer) != TN_OUT_OF_MEMORY)
 		kit_fail(kit, "expected OUT_OF_MEMORY");
 	if (buffer != 77)
-		kit_fail(kit, "the handle was written all the same");
+		kit_fail(kit, "the handle was written nevertheless");
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_ALLOC, "alloc: max_alloc_bytes, or 64 MB");
 	if (!most)
@@ -199,7 +199,7 @@ void check_transfer_unaligned(struct kit *kit)
 		transfer(kit, 1, buffer, 3 * shift, SIZE, sent + shift, 0);
 		transfer(kit, 0, buffer, 3 * shift, SIZE, found + 16 - shift, 0);
 		if (memcmp(sent + shift, found + 16 - shift, SIZE) != 0)
-			kit_fail(kit, "at an address off by %llu other bytes came back",
+			kit_fail(kit, "at an address off by %llu the data read back differs",
 				 (unsigned long long)shift);
 		for (size_t i = 0; i < 16 - shift; i++)
 			if (found[i] != 0xa5)
@@ -224,8 +224,8 @@ void check_transfer_large(struct kit *kit)
 	kit_pass(kit);
 }
 
-/* Many uploads to one place, one after the other, and a download behind them; the host's memory stays as
- * it is until the stream was waited for, as TN_ASYNC needs. */
+/* Many uploads to one place, one after the other, and a download behind them; the host's memory
+ * stays as it is until the stream was waited for, as TN_ASYNC needs. */
 void check_transfer_order(struct kit *kit)
 {
 	enum { SIZE = 100000, TIMES = 20 };
@@ -233,7 +233,7 @@ void check_transfer_order(struct kit *kit)
 		uint32_t flags = is_async ? TN_ASYNC : 0;
 		unsigned char *sent = memory(kit, (size_t)SIZE * TIMES), *found = memory(kit, SIZE);
 		uint64_t buffer;
-		kit_case(kit, TN_SLOT_UPLOAD, "upload: %d to one place%s", TIMES,
+		kit_case(kit, TN_SLOT_UPLOAD, "upload: %d to the same place%s", TIMES,
 			 is_async ? ", asynchronous" : "");
 		if (allocate(kit, SIZE, TN_MEMORY_DEVICE, &buffer) != TN_OK)
 			kit_give_up(kit, "alloc: %s", kit->error.text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every opcode in every dtype on the values where operations go wrong, and every conversion.  The oracle
- * is tn_op_evaluate, which defines what an opcode means.
+ * Every opcode in every dtype on the values where operations go wrong, and every conversion.  The
+ * oracle is tn_op_evaluate, which defines what an opcode means.
  */
 #include <float.h>
 
@@ -93,8 +93,8 @@ static double ulp(tn_dtype dtype, double number)
 	return ldexp(1, (exponent < least ? least : exponent) - digits);
 }
 
-/* The same value?  A NaN is like any other; of a minimum or maximum, and within a tolerance, zeros are
- * alike too. */
+/* The same value?  A NaN is like any other; of a minimum or maximum, and within a tolerance, zeros
+ * are alike too. */
 static int is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t found)
 {
 	double e = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, expected));
@@ -173,7 +173,7 @@ static int takes(const struct tn_op_info *info, tn_dtype dtype)
 void check_map_opcodes(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	for (unsigned n = 0; n < TN_OP_COUNT; n++) {
 		const uint16_t op = (uint16_t)n;
 		const struct tn_op_info *info = tn_op_information(op);
@@ -187,8 +187,8 @@ void check_map_opcodes(struct kit *kit)
 	}
 }
 
-/* out := in, stored as `from` and `to`, with a program that does `op` (CAST, BITCAST), or nothing (0),
- * from `read` to `written`. */
+/* out := in, stored as `from` and `to`, with a program that does `op` (CAST, BITCAST), or nothing
+ * (0), from `read` to `written`. */
 static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read, tn_dtype written,
 		     tn_dtype to)
 {
@@ -225,11 +225,12 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 	tn_program_destroy(program);
 }
 
-/* Loads and stores: every dtype that is stored, in and out of every one that programs compute in. */
+/* Loads and stores: every dtype that is stored, in and out of every one that programs compute
+ * in. */
 void check_map_dtypes(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	for (int c = 0; c < N_COMPUTE; c++) {
 		tn_dtype compute = compute_dtypes[c];
 		if (!kit_claims_program(kit, compute))
@@ -247,7 +248,7 @@ void check_map_dtypes(struct kit *kit)
 void check_map_casts(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	for (int f = 0; f < N_COMPUTE; f++) {
 		for (int t = 0; t < N_COMPUTE; t++) {
 			tn_dtype from = compute_dtypes[f], to = compute_dtypes[t];

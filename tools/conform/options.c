@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The command line.  Whatever is wrong with it ends the program with status 2, and what was expected.
+ * The command line.  Whatever is wrong with it ends the program with status 2, and what was
+ * expected.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -16,7 +17,7 @@
 
 static const char about[] =
 	"  Runs the conformance checks of tenon-backend(7) on a backend: one found by\n"
-	"  name, or a plugin file (an argument with a '/', or that ends in .so).\n";
+	"  name, or a plugin file (an argument with a '/', or ending in .so).\n";
 
 static int wrong(const char *problem)
 {
@@ -71,19 +72,19 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 	const struct option_row rows[] = {
 		{"mode", "MODE", "test (the default), perf or support", .choice = &given->mode,
 		 .choices = modes},
-		{"require", "LN", "fail when level N is not reached", .take = take_require,
+		{"require", "LN", "fail unless level N is reached", .take = take_require,
 		 .values = options, .expected = "L0 to L5"},
-		{"level", "N[-M]", "run levels N to M alone", .take = take_levels,
-		 .values = options, .expected = "N or N-M, 0 to 5, the lower level first"},
-		{"filter", "PATTERN", "run the checks whose id matches alone ('map.*')",
+		{"level", "N[-M]", "run only levels N to M", .take = take_levels, .values = options,
+		 .expected = "N or N-M, 0 to 5, the lower level first"},
+		{"filter", "PATTERN", "run only the checks whose id matches ('map.*')",
 		 .text = &options->filter},
 		{"seed", "N", "the seed of random shapes and data (0)", .take = take_seed,
 		 .values = options, .expected = "a whole number below 2^63"},
-		{"device", "N", "which of the backend's devices (0)", .count = &given->device,
+		{"device", "N", "the index of the device (0)", .count = &given->device,
 		 .highest = 1023},
 		{"timeout", "SECONDS", "how long a check may take (300)", .count = &given->timeout,
 		 .lowest = 1, .highest = 86400},
-		{"exclude", "FILE", "leave out the checks that FILE names, with date and reason",
+		{"exclude", "FILE", "skip the checks that FILE lists, with date and reason",
 		 .text = &given->exclude},
 		{"json", NULL, "write one JSON object", .flag = &options->json},
 		{"list", NULL, "list the checks, and the rules that cite them",
@@ -96,8 +97,8 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 	return option_table_read(&table, argc, argv);
 }
 
-/* A plugin's file is given by a path; "backend_x.so" means the one here, as for a shell's commands it
- * would not. */
+/* A plugin's file is given by a path; "backend_x.so" means the one here, as for a shell's commands
+ * it would not. */
 static int take_target(struct options *options, const char *text)
 {
 	static char here[4096];
@@ -119,7 +120,8 @@ static int check_together(const struct options *options)
 	if (options->require == NO_LEVEL)
 		return OPTIONS_READ;
 	if (options->filter || options->first_level > 0 || options->last_level < options->require) {
-		fprintf(stderr, "tenon-conform: --require=L%d: levels 0 to %d must run whole\n",
+		fprintf(stderr,
+			"tenon-conform: --require=L%d: levels 0 to %d must run completely\n",
 			options->require, options->require);
 		return EXIT_USAGE;
 	}

@@ -118,7 +118,7 @@ static int open_pair(struct kit *kit, struct pair *pair)
 		return kit_skip(kit, "device %u does not open: %s", args.index, kit->error.text), 0;
 	for (size_t i = 0; i < ROUNDS + 2; i++)
 		if (!(pair->bytes[i] = malloc(BYTES)))
-			kit_give_up(kit, "the kit has no memory left");
+			kit_give_up(kit, "the kit is out of memory");
 	begin_end(&pair->here, kit, kit->device);
 	begin_end(&pair->there, kit, device);
 	return 1;
@@ -128,9 +128,9 @@ static int open_pair(struct kit *kit, struct pair *pair)
 static int begin_pair(struct kit *kit, struct pair *pair)
 {
 	if (!tn_backend_has(kit->backend, TN_SLOT_PEER_COPY))
-		return kit_skip(kit, "its devices do not copy from each other"), 0;
+		return kit_skip(kit, "its devices cannot copy from each other"), 0;
 	if (kit->backend->n_devices < 2)
-		return kit_skip(kit, "there is one device"), 0;
+		return kit_skip(kit, "there is only one device"), 0;
 	kit_case(kit, TN_SLOT_PEER_COPY, "devices %u and %u", kit->index, kit->index ? 0 : 1);
 	if (!open_pair(kit, pair))
 		return 0;
@@ -142,7 +142,7 @@ static int begin_pair(struct kit *kit, struct pair *pair)
 	if (status != TN_UNSUPPORTED)
 		expect_ok(kit, status, "a dry run");
 	kit_unsupported(kit);
-	kit_skip(kit, "the two devices do not reach each other");
+	kit_skip(kit, "the two devices have no peer access");
 	end_pair(pair);
 	return 0;
 }
@@ -169,7 +169,7 @@ static void copies(const struct pair *pair, const struct end *to, const struct e
 	memcpy(old + to_offset, given + from_offset, size);
 	download(to, found);
 	if (memcmp(found, old, BYTES) != 0)
-		kit_fail(kit, "what came is not what the peer has, or not where it belongs");
+		kit_fail(kit, "the copied bytes are wrong, or at the wrong place");
 	download(from, found);
 	if (memcmp(found, given, BYTES) != 0)
 		kit_fail(kit, "the peer's own bytes have changed");
@@ -211,7 +211,8 @@ static void end_stream(struct end *end)
 	end->stream = NULL;
 }
 
-/* The giver's bytes change before and after each copy, the taker's before; nobody waits but at the end. */
+/* The giver's bytes change before and after each copy, the taker's before; nobody waits but at the
+ * end. */
 static void keeps_order(const struct pair *pair, const struct end *to, const struct end *from)
 {
 	struct kit *kit = to->kit;
@@ -231,11 +232,11 @@ static void keeps_order(const struct pair *pair, const struct end *to, const str
 	download(to, found);
 	for (uint64_t i = 0; i < ROUNDS; i++)
 		if (memcmp(found + i * part, pair->bytes[i] + i * part, part) != 0)
-			kit_fail(kit, "copy %llu has not what the peer had then",
+			kit_fail(kit, "copy %llu lacks the data that the peer had then",
 				 (unsigned long long)i);
 	download(from, found);
 	if (memcmp(found, pair->bytes[ROUNDS], BYTES) != 0)
-		kit_fail(kit, "the peer has not what it was given after the copies");
+		kit_fail(kit, "the peer lacks the data written after the copies");
 	kit_pass(kit);
 }
 
@@ -260,11 +261,11 @@ static void goes_there_and_back(const struct pair *pair)
 	memcpy(pair->bytes[0] + BYTES / 2, pair->bytes[1] + BYTES / 2, BYTES / 2);
 	download(&pair->here, found);
 	if (memcmp(found, pair->bytes[0], BYTES) != 0)
-		kit_fail(kit, "the first device has not what came to it");
+		kit_fail(kit, "the first device lacks the data copied to it");
 	memcpy(pair->bytes[1], pair->bytes[1] + BYTES / 2, BYTES / 2);
 	download(&pair->there, found);
 	if (memcmp(found, pair->bytes[1], BYTES) != 0)
-		kit_fail(kit, "the second device has not what came to it");
+		kit_fail(kit, "the second device lacks the data copied to it");
 	kit_pass(kit);
 }
 
@@ -332,7 +333,8 @@ void check_peer_refused(struct kit *kit)
 		other.stream = make_stream(&pair.here);
 		args = right;
 		args.peer_stream = other.stream;
-		expect_refused(&pair, &args, TN_INVALID_ARGUMENT, "a peer_stream of the taker's");
+		expect_refused(&pair, &args, TN_INVALID_ARGUMENT,
+			       "a peer_stream of the destination device");
 		end_stream(&other);
 	}
 	args = right;

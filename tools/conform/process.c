@@ -57,7 +57,7 @@ static void use_device(struct kit *kit, const struct tn_backend *backend, void *
 	if (status != TN_OK)
 		kit_fail(kit, "transfer: %s: %s", tn_status_name(status), kit->error.text);
 	else if (memcmp(sent, found, BYTES) != 0)
-		kit_fail(kit, "what came back is not what was sent");
+		kit_fail(kit, "the data read back differs from the data written");
 	if (table->free(device, &release) != TN_OK)
 		kit_fail(kit, "free failed");
 }
@@ -144,7 +144,8 @@ static int cycle(struct kit *kit, unsigned n)
 	return 1;
 }
 
-/* What the first lives leave behind (libraries, pools) may stay; every further one leaves nothing. */
+/* What the first lives leave behind (libraries, pools) may stay; every further one leaves
+ * nothing. */
 static void check_leaks(struct kit *kit)
 {
 	struct process_state before, after;
@@ -152,17 +153,17 @@ static void check_leaks(struct kit *kit)
 		return;
 	process_state_take(&before);
 	if (!before.threads)
-		return kit_skip(kit, "there is no /proc to count them in");
+		return kit_skip(kit, "there is no /proc to count them");
 	cycle(kit, CYCLES);
 	process_state_take(&after);
 	if (after.descriptors > before.descriptors)
-		kit_fail(kit, "%u descriptors more are open",
+		kit_fail(kit, "%u more descriptors are open",
 			 after.descriptors - before.descriptors);
 	if (after.threads > before.threads)
-		kit_fail(kit, "%u threads more are running", after.threads - before.threads);
+		kit_fail(kit, "%u more threads are running", after.threads - before.threads);
 	/* malloc maps and unmaps as it likes: one a life is a leak. */
 	if (after.mappings >= before.mappings + CYCLES)
-		kit_fail(kit, "%u mappings more", after.mappings - before.mappings);
+		kit_fail(kit, "%u more mappings", after.mappings - before.mappings);
 	kit_pass(kit);
 }
 
@@ -181,9 +182,9 @@ static void check_tables(struct kit *kit)
 		return;
 	const struct tn_backend_descriptor *d = &target.backend->descriptor;
 	void *instance = target.backend->instance;
-	kit_case(kit, KIT_PROCESS, "query of a table that nobody has");
+	kit_case(kit, KIT_PROCESS, "query of an unknown table");
 	if (d->query(instance, "com.example.nobody/1"))
-		kit_fail(kit, "it gave one: expected NULL");
+		kit_fail(kit, "it returned one: expected NULL");
 	kit_pass(kit);
 	for (size_t i = 0; i < N; i++) {
 		tables[i] = d->query(instance, ids[i]);
@@ -318,24 +319,22 @@ static void check_fork_after(struct kit *kit)
 }
 
 const struct check process_checks[] = {
-	{"process.instances", 5, "instances live and die by themselves, and can be made again",
+	{"process.instances", 5, "instances are independent, and can be created again",
 	 check_instances},
-	{"process.tables", 5, "tables and strings that were handed out stay as they are",
-	 check_tables},
+	{"process.tables", 5, "returned tables and strings do not change", check_tables},
 	{"process.cheap", 5, "device_count and describe take less than 50 ms", check_cheap},
 	{"process.leaks", 5, "create to destroy leaves no descriptor, thread or mapping behind",
 	 check_leaks},
 	{"process.state", 5,
-	 "signal handlers, locale, environment and floating-point mode stay as they are",
-	 check_state},
+	 "signal handlers, locale, environment and floating-point mode do not change", check_state},
 	{"process.fork_before", 5, "after device_count and describe a forked child can use devices",
 	 check_fork_before},
 	{"process.fork_after", 5,
-	 "a child that is forked while a device is open may end, and the parent goes on",
+	 "a child forked while a device is open may exit, and the parent continues",
 	 check_fork_after},
 	{"process.silence", 5, "nothing is written to standard output or error", NULL},
 	{"process.close", 5, "close, destroy and the end of the process neither crash nor hang",
 	 NULL},
-	{"threads.races", 5, "no thread sanitizer has anything to report", NULL},
+	{"threads.races", 5, "a thread sanitizer reports nothing", NULL},
 	{NULL, 0, NULL, NULL},
 };

@@ -101,7 +101,7 @@ static void knows_the_whole_table(struct kit *kit)
 void check_map_random(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	draws(kit, 0, 0, 0, 1);
 	draws(kit, 1, 0, 0, 100003);
 	draws(kit, 0xfedcba9876543210, 0x123456789abcdef0, 3, 1001);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Programs that nobody wrote, on shapes and strides that nobody chose, against the built-in reference
- * backend, number for number.  Equality can be asked for because integers wrap, and because of the floating
- * operations only those are drawn that round once in one way: products are by a power of two, so that a
- * product that is contracted with a sum gives the same.
+ * Programs that nobody wrote, on shapes and strides that nobody chose, against the built-in
+ * reference backend, number for number.  Equality can be asked for because integers wrap, and
+ * because of the floating operations only those are drawn that round once in one way: products are
+ * by a power of two, so that a product that is contracted with a sum gives the same.
  */
 #include "loader/host.h"
 #include "program/cast.h"
@@ -194,7 +194,7 @@ void check_map_programs(struct kit *kit)
 	enum { PROGRAMS = 16 };
 	struct reference reference;
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	reference_begin(kit, &reference);
 	for (uint64_t n = 1; n <= PROGRAMS; n++)
 		if (kit_claims_storage(kit, drawn_dtypes[n % 4]))
@@ -239,7 +239,7 @@ void check_reduce_programs(struct kit *kit)
 	enum { PROGRAMS = 10 };
 	struct reference reference;
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	reference_begin(kit, &reference);
 	for (uint64_t n = 1; n <= PROGRAMS; n++)
 		reduces(kit, &reference, n);

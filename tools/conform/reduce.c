@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * reduce: every combiner in every dtype, over every number of trailing axes.  The oracle walks the reduced
- * elements of one output at a time, in double or in 64-bit integers.
+ * reduce: every combiner in every dtype, over every number of trailing axes.  The oracle walks the
+ * reduced elements of one output at a time, in double or in 64-bit integers.
  */
 #include "program/cast.h"
 #include "programs.h"
@@ -62,8 +62,8 @@ static uint64_t extreme_place(const struct run *run, int greatest)
 	return best;
 }
 
-/* A sum of n terms in any order is within (n - 1) epsilon sum |x| (Higham 2002, 4.4), a product within
- * (n - 1) epsilon |product|; one rounding more where the caller stores it. */
+/* A sum of n terms in any order is within (n - 1) epsilon sum |x| (Higham 2002, 4.4), a product
+ * within (n - 1) epsilon |product|; one rounding more where the caller stores it. */
 static double real_result(const struct run *run, uint32_t combiner, double *tolerance)
 {
 	double epsilon = kit_epsilon(run->in->operand.dtype), sum = 0, magnitude = 0, product = 1;
@@ -123,8 +123,9 @@ static void check_output(const struct run *run, uint32_t combiner, const struct 
 		 (unsigned long long)i, expected, tolerance, found);
 }
 
-/* Values with equals among them (of argmax and argmin: few others), and NaNs where there are to be any,
- * but not everywhere.  Those of a product are near 1, so that it neither overflows nor vanishes. */
+/* Values with equals among them (of argmax and argmin: few others), and NaNs where there are to be
+ * any, but not everywhere.  Those of a product are near 1, so that it neither overflows nor
+ * vanishes. */
 static void fill(struct array *in, uint32_t combiner, int with_nan)
 {
 	array_randomise(in, -2, 2);
@@ -315,8 +316,9 @@ void check_reduce_dtypes(struct kit *kit)
 	}
 }
 
-/* Long enough for any way of cutting a reduction in pieces, and of no round length.  The error of a sum of
- * so many terms may be large, so that one that is left out would not be seen: hence the whole numbers. */
+/* Long enough for any way of cutting a reduction in pieces, and of no round length.  The error of a
+ * sum of so many terms may be large, so that one that is left out would not be seen: hence the
+ * whole numbers. */
 void check_reduce_long(struct kit *kit)
 {
 	static const struct shape one = {1, {1048583}}, few = {2, {3, 300007}},
@@ -333,7 +335,7 @@ void check_reduce_long(struct kit *kit)
 		{&many, TN_F32, TN_REDUCE_SUM, 0},
 	};
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct reduction r = {.combiner = cases[i].combiner,
 				      .read = cases[i].dtype,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The report as text: a line a check as it ends, a line a failure, and tables at the end.  Lines that
- * begin with FAILED have the form `FAILED  LEVEL CHECK: CASE: WHY`, for ever.
+ * The report as text: a line a check as it ends, a line a failure, and tables at the end.  Lines
+ * that begin with FAILED have the form `FAILED  LEVEL CHECK: CASE: WHY`, for ever.
  */
 #include "frame.h"
 
@@ -126,7 +126,7 @@ static void print_conclusion(const struct run *run)
 	if (!run_executed(run))
 		printf("nothing was executed; ");
 	if (run->options->filter || run->options->first_level)
-		printf("not all levels were asked for");
+		printf("not all levels were requested");
 	else if (reached == NO_LEVEL)
 		printf("reaches no level");
 	else

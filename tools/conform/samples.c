@@ -314,7 +314,7 @@ void sample_make(struct kit *kit, struct sample *sample, int slot, const char *w
 	for (size_t i = 0; i < sample->n; i++) {
 		sample->before[i] = copied(sample->array[i].image, sample->array[i].size);
 		if (!sample->before[i])
-			kit_give_up(kit, "the kit has no memory left");
+			kit_give_up(kit, "the kit is out of memory");
 	}
 }
 
@@ -348,7 +348,7 @@ unsigned char *sample_result(const struct sample *sample, size_t *size)
 		*size += sample->array[i].role == OUTPUT ? sample->array[i].size : 0;
 	result = malloc(*size + 1);
 	if (!result)
-		kit_give_up(sample->kit, "the kit has no memory left");
+		kit_give_up(sample->kit, "the kit is out of memory");
 	for (size_t i = 0; i < sample->n; i++) {
 		if (sample->array[i].role != OUTPUT)
 			continue;

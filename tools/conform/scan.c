@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * scan: every combiner in every dtype, along every axis, from both ends, with and without the element.  The
- * oracle goes along a line in double or in 64-bit integers.
+ * scan: every combiner in every dtype, along every axis, from both ends, with and without the
+ * element.  The oracle goes along a line in double or in 64-bit integers.
  */
 #include "program/cast.h"
 #include "slots.h"
@@ -221,7 +221,7 @@ static void scans_in_place(struct kit *kit, const struct scan *s)
 	struct array before = in;
 	before.image = malloc(in.size);
 	if (!before.image)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	memcpy(before.image, in.image, in.size);
 	struct tn_scan_args args = arguments(s, &in, &in);
 	if (kit_run(kit, &args, all, 1) == TN_OK)
@@ -349,7 +349,7 @@ static void adds_tenths(struct kit *kit, struct array *in, struct array *out, ui
 	check_scanned(&s, in, out);
 	unsigned char *first = malloc(out->size);
 	if (!first)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	memcpy(first, out->image, out->size);
 	if (kit_run(kit, &args, all, 2) == TN_OK && memcmp(first, out->image, out->size) != 0)
 		kit_fail(kit, "the same call has given other bits");

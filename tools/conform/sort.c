@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * sort: lines along every axis, of every dtype, whole or the first of them.  A stable order leaves no
- * choice, so the oracle says which element stands where.
+ * sort: lines along every axis, of every dtype, whole or the first of them.  A stable order leaves
+ * no choice, so the oracle says which element stands where.
  */
 #include "program/cast.h"
 #include "slots.h"
@@ -150,7 +150,7 @@ static void check_sorted(const struct sorting *s, const struct array *in,
 	uint64_t n = (uint64_t)s->shape->lengths[s->axis];
 	struct place *places = calloc(n, sizeof(*places));
 	if (!places)
-		kit_give_up(in->kit, "the kit has no memory left");
+		kit_give_up(in->kit, "the kit is out of memory");
 	for (uint64_t line = 0; line < in->count / n; line++) {
 		sort_places(s, in, line, places);
 		check_line(s, in, values, indices, line, places);

@@ -3,8 +3,8 @@
  *
  * Streams and events: order within a stream, and between two by an event alone.
  *
- * Work that shows an order must last: a chain of maps over a large array, each adding 1 in place, so that
- * whoever does not wait sees fewer.
+ * Work that shows an order must last: a chain of maps over a large array, each adding 1 in place,
+ * so that whoever does not wait sees fewer.
  */
 #include "loader/slots.h"
 #include "programs.h"
@@ -29,7 +29,8 @@ void check_stream_table(struct kit *kit)
 	kit_case(kit, TN_SLOT_STREAM_CREATE, "tenon.stream/1");
 	for (int slot = TN_SLOT_STREAM_CREATE; slot <= TN_SLOT_EVENT_ELAPSED; slot++)
 		if (!tn_backend_has(kit->backend, (enum tn_slot)slot))
-			kit_fail(kit, "%s is empty, though others are there", tn_slots[slot].name);
+			kit_fail(kit, "%s is empty, although other slots are filled",
+				 tn_slots[slot].name);
 	kit_pass(kit);
 }
 
@@ -207,7 +208,7 @@ void check_stream_order(struct kit *kit)
 	struct work w;
 	void *stream;
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	begin_work(kit, &w);
 	kit_case(kit, TN_SLOT_MAP, "map: %d steps in the NULL stream", STEPS);
 	is_in_order(&w, NULL);
@@ -246,7 +247,7 @@ void check_stream_life(struct kit *kit)
 		streams[i] = make_stream(kit, i - 4);
 		for (int j = 0; j < i; j++)
 			if (streams[i] == streams[j])
-				kit_fail(kit, "two streams are one");
+				kit_fail(kit, "two streams have the same handle");
 	}
 	for (int i = 0; i < MANY; i++)
 		if (end_stream(kit, streams[i]) != TN_OK)
@@ -286,7 +287,8 @@ void check_stream_compute(struct kit *kit)
 	}
 }
 
-/* An event that was never recorded holds nobody up; one that was is reached after the work before it. */
+/* An event that was never recorded holds nobody up; one that was is reached after the work before
+ * it. */
 void check_event_state(struct kit *kit)
 {
 	void *event, *stream;
@@ -343,7 +345,7 @@ void check_event_order(struct kit *kit)
 	if (!has_streams(kit))
 		return;
 	if (!kit->description.program_dtypes)
-		return kit_skip(kit, "it claims no programs");
+		return kit_skip(kit, "it supports no programs");
 	kit_case(kit, TN_SLOT_EVENT_WAIT, "work behind that of another stream");
 	begin_work(kit, &w);
 	one = make_stream(kit, 0);

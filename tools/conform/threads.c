@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Several instances, and several devices of one, each used by a thread of its own: the results are those of
- * one alone.
+ * Several instances, and several devices of one, each used by a thread of its own: the results are
+ * those of one alone.
  */
 #include <pthread.h>
 #include <time.h>
@@ -11,8 +11,8 @@
 #include "samples.h"
 #include "slots.h"
 
-/* Threads meet by chance: they run for a while, and on data of their own, so that one that takes another's
- * gets other numbers. */
+/* Threads meet by chance: they run for a while, and on data of their own, so that one that takes
+ * another's gets other numbers. */
 enum { THREADS = 4, LEAST_ROUNDS = 12, SLOTS = 32, LASTS_MS = 300 };
 
 struct worker {
@@ -63,7 +63,7 @@ static void stress(struct kit *kit)
 	struct first *all = calloc(SLOTS, sizeof(*all));
 	int n = 0;
 	if (!all)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	for (int slot = sample_next(kit, -1); slot >= 0 && n < SLOTS; slot = sample_next(kit, slot))
 		make_first(kit, &all[n++], slot);
 	for (int round = 0; round < LEAST_ROUNDS || milliseconds() - begin < LASTS_MS; round++) {
@@ -124,7 +124,7 @@ static struct worker *make_workers(struct kit *kit, int n)
 {
 	struct worker *workers = calloc((size_t)n, sizeof(*workers));
 	if (!workers)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	return workers;
 }
 
@@ -158,7 +158,7 @@ void check_threads_devices(struct kit *kit)
 	struct worker *workers;
 	uint32_t other = kit->index ? 0 : 1;
 	if (kit->backend->n_devices < 2)
-		return kit_skip(kit, "there is one device");
+		return kit_skip(kit, "there is only one device");
 	workers = make_workers(kit, 2);
 	kit_case(kit, KIT_PROCESS, "devices %u and %u in two threads", kit->index, other);
 	kit_close(kit);

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Small networks trained on pictures that are made up: a pattern for each class, and noise.  The
- * losses of the first 20 steps are within 1e-4 of the built-in backend's, from weights that begin with
- * the same bits, and fall.
+ * losses of the first 20 steps are within 1e-4 of the built-in backend's, from weights that begin
+ * with the same bits, and fall.
  */
 #include <stdio.h>
 
@@ -72,7 +72,7 @@ static struct data *make_data(struct kit *kit)
 	struct data *data = calloc(1, sizeof(*data));
 	double patterns[CLASSES][PIXELS];
 	if (!data)
-		kit_give_up(kit, "the kit has no memory left");
+		kit_give_up(kit, "the kit is out of memory");
 	for (int i = 0; i < CLASSES * PIXELS; i++)
 		patterns[i / PIXELS][i % PIXELS] = kit_uniform(kit, -1, 1);
 	for (int i = 0; i < STEPS * BATCH; i++) {
