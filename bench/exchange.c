@@ -14,7 +14,7 @@
 #include <string.h>
 #include <tenon/tenon.h>
 
-#include "networks/networks.h"
+#include "networks.h"
 
 enum { MAX_TENSORS = 1000 };
 

@@ -16,7 +16,7 @@
 #include <tenon/tenon.h>
 #include <time.h>
 
-#include "networks/networks.h"
+#include "networks.h"
 
 #define WINDOWS 11
 #define WINDOW_SECONDS 0.25

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <tenon/tenon.h>
 
-#include "networks/networks.h"
+#include "networks.h"
 
 #define WINDOWS 11
 #define WINDOW_SECONDS 0.25

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-"""The benchmark's networks in PyTorch, layer for layer those of bench/networks.
+"""The benchmark's networks in PyTorch, layer for layer those of core/models.
 
 lookup(name) gives (make, shape of one image, classes, momentum); momentum is that of SGD in training.
 """

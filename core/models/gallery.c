@@ -22,14 +22,6 @@ const struct tn_model_info *tn_model_at(size_t index)
 	return index < N_MODELS ? &gallery[index].info : NULL;
 }
 
-void tn_model_add(tn_module *chain, const char *name, tn_module *member, tn_status *status)
-{
-	if (*status)
-		tn_module_destroy(member);
-	else
-		*status = tn_sequential_add(chain, name, member);
-}
-
 static void fail_unknown(struct tn_runtime *rt, const char *name)
 {
 	const char *known[N_MODELS];

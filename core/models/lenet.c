@@ -10,6 +10,7 @@
  * 28 x 28 pictures are padded by 2 so that the first convolution sees the paper's 32 x 32.
  */
 #include "array/runtime.h"
+#include "models/chain.h"
 #include "models/models.h"
 
 static tn_module *pool(tn_context *context)
@@ -50,8 +51,5 @@ tn_module *tn_model_lenet(tn_context *context, const struct tn_model_shape *shap
 	tn_model_add(net, "fc2", tn_module_linear(context, 120, 84, NULL), &status);
 	tn_model_add(net, "relu4", tn_module_relu(context), &status);
 	tn_model_add(net, "fc3", tn_module_linear(context, 84, shape->n_classes, NULL), &status);
-	if (!status)
-		return net;
-	tn_module_destroy(net);
-	return NULL;
+	return tn_model_end(net, status);
 }

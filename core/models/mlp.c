@@ -3,6 +3,7 @@
  *
  *     flatten -> Linear 256 -> ReLU -> Linear 128 -> ReLU -> Linear classes
  */
+#include "models/chain.h"
 #include "models/models.h"
 
 tn_module *tn_model_mlp(tn_context *context, const struct tn_model_shape *shape)
@@ -16,8 +17,5 @@ tn_module *tn_model_mlp(tn_context *context, const struct tn_model_shape *shape)
 	tn_model_add(net, "fc2", tn_module_linear(context, 256, 128, NULL), &status);
 	tn_model_add(net, "relu2", tn_module_relu(context), &status);
 	tn_model_add(net, "fc3", tn_module_linear(context, 128, shape->n_classes, NULL), &status);
-	if (!status)
-		return net;
-	tn_module_destroy(net);
-	return NULL;
+	return tn_model_end(net, status);
 }

@@ -4,8 +4,6 @@
  * Activations of a row in place, by the kernels of the element programs, so that a fused activation
  * gives what the program would.
  */
-#include <string.h>
-
 #include "conv2d.h"
 
 #define PIECE 256
@@ -22,17 +20,6 @@ static void rectify(float *x, int64_t n, float most)
 		float y = x[i] < 0 ? 0 : x[i];
 		x[i] = y > most ? most : y;
 	}
-}
-
-/* x (1 + erf(x / sqrt 2)) / 2 */
-static void gelu(const struct cpu_instance *cpu, float *x, float *work, int64_t n)
-{
-	memcpy(work, x, (size_t)n * sizeof(*work));
-	for (int64_t i = 0; i < n; i++)
-		work[i] *= 0.70710678118654752f;
-	operate(cpu, TN_OP_ERF, work, work, NULL, n);
-	for (int64_t i = 0; i < n; i++)
-		x[i] = 0.5f * x[i] * (1.0f + work[i]);
 }
 
 static void piece(const struct cpu_instance *cpu, uint32_t activation, float *x, int64_t n)
@@ -56,7 +43,7 @@ static void piece(const struct cpu_instance *cpu, uint32_t activation, float *x,
 		operate(cpu, TN_OP_MUL, x, x, work, n);
 		break;
 	case TN_ACTIVATION_GELU:
-		gelu(cpu, x, work, n);
+		cpu->kernels->gelu(x, (size_t)n);
 		break;
 	}
 }

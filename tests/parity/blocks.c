@@ -10,7 +10,7 @@
  * what was recorded, in f64, by about a tenth of it.
  */
 #include "blocks.h"
-#include "../../bench/networks/networks.h"
+#include "models/models.h"
 #include "training.h"
 
 #define N_ROWS (sizeof(blocks) / sizeof(blocks[0]))
@@ -28,10 +28,11 @@ static double noise(uint32_t k, uint32_t i)
 
 static void fill(size_t k, const struct tn_parameter_view *view, float *values, int64_t n)
 {
-	double scale = view->rank > 1 ? sqrt(3.0 / (double)(n / view->shape[0])) : 0.1;
+	int64_t fan_in = n / view->shape[0];
+	double scale = fan_in > 1 ? sqrt(3.0 / (double)fan_in) : 0.1;
 	size_t length = strlen(view->name);
 	int is_weight = length >= 6 && !strcmp(view->name + length - 6, "weight");
-	double shift = view->rank == 1 && is_weight ? 1.0 : 0.0;
+	double shift = fan_in == 1 && is_weight ? 1.0 : 0.0;
 	for (int64_t i = 0; i < n; i++)
 		values[i] = (float)(scale * noise((uint32_t)k, (uint32_t)i) + shift);
 }
@@ -39,10 +40,10 @@ static void fill(size_t k, const struct tn_parameter_view *view, float *values, 
 static tn_module *make_network(tn_context *context, size_t row)
 {
 	if (!strcmp(blocks[row].network, "resnet18"))
-		return network_resnet18(context, blocks[row].width, BLOCKS_CLASSES);
+		return tn_model_resnet18(context, blocks[row].width, BLOCKS_CLASSES);
 	if (!strcmp(blocks[row].network, "efficientnet"))
-		return network_effnet(context, blocks[row].width, BLOCKS_CLASSES);
-	return network_convnext(context, blocks[row].width, BLOCKS_CLASSES);
+		return tn_model_efficientnet_lite0(context, blocks[row].width, BLOCKS_CLASSES);
+	return tn_model_convnext_tiny(context, blocks[row].width, BLOCKS_CLASSES);
 }
 
 static void begin(struct run *run, const char *backend, size_t row)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-"""What PyTorch makes of the networks of bench/networks.
+"""What PyTorch computes for the networks of core/models that are not in the gallery yet.
 
     python3 tests/parity/blocks.py > tests/parity/blocks.h
         records small versions, computed in f64; weights, pictures and labels are formulas of their index, with noise(k, i)
         a hash in [-1, 1):
-            weight i of parameter k   sqrt(3 / fan in) noise(k, i); of one axis: 0.1 noise(k, i), plus 1
-                                      where the name ends in "weight"
+            weight i of parameter k   sqrt(3 / fan in) noise(k, i); where the fan in, the elements of
+                                      one output, is 1: 0.1 noise(k, i), plus 1 where the name ends
+                                      in "weight"
             picture element i         noise(1000, i)
             label n                   3 n mod classes
     python3 tests/parity/blocks.py exchange BUILD NETWORK BATCH
@@ -32,81 +33,111 @@ from torch.nn import functional as F
 STEPS, BATCH, CLASSES = 4, 4, 10
 
 
-class Block(nn.Module):
+class BasicBlock(nn.Module):
     def __init__(self, inputs, outputs, stride):
         super().__init__()
-        self.c1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
-        self.b1 = nn.BatchNorm2d(outputs)
-        self.c2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
-        self.b2 = nn.BatchNorm2d(outputs)
-        self.sc = None
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outputs)
+        self.downsample = None
         if stride != 1 or inputs != outputs:
-            self.sc = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+            self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False),
+                                            nn.BatchNorm2d(outputs))
 
     def forward(self, x):
-        y = self.b2(self.c2(F.relu(self.b1(self.c1(x)))))
-        return F.relu(y + (x if self.sc is None else self.sc(x)))
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + (x if self.downsample is None else self.downsample(x)))
 
 
 class ResNet18(nn.Module):
     def __init__(self, width=64, classes=10):
         super().__init__()
-        self.c, self.b = nn.Conv2d(3, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width)
-        layers, inputs = [], width
-        for i in range(8):
-            outputs = width << (i // 2)
-            layers.append(Block(inputs, outputs, 2 if i and i % 2 == 0 else 1))
-            inputs = outputs
-        self.l, self.f = nn.Sequential(*layers), nn.Linear(8 * width, classes)
+        self.conv1, self.bn1 = nn.Conv2d(3, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width)
+        self.layer1 = nn.Sequential(BasicBlock(width, width, 1), BasicBlock(width, width, 1))
+        for stage in (2, 3, 4):
+            outputs = width << (stage - 1)
+            setattr(self, "layer%d" % stage, nn.Sequential(BasicBlock(outputs // 2, outputs, 2),
+                                                           BasicBlock(outputs, outputs, 1)))
+        self.fc = nn.Linear(8 * width, classes)
 
     def forward(self, x):
-        return self.f(self.l(F.relu(self.b(self.c(x)))).mean((2, 3)))
+        x = F.relu(self.bn1(self.conv1(x)))
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
+        return self.fc(x.mean((2, 3)))
 
 
-class Inverted(nn.Module):
+class DepthwiseSeparable(nn.Module):
+    def __init__(self, inputs, outputs, kernel, stride):
+        super().__init__()
+        self.conv_dw = nn.Conv2d(inputs, inputs, kernel, stride, kernel // 2, groups=inputs, bias=False)
+        self.bn1 = nn.BatchNorm2d(inputs)
+        self.conv_pw, self.bn2 = nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs)
+        self.adds = stride == 1 and inputs == outputs
+
+    def forward(self, x):
+        y = self.bn2(self.conv_pw(F.relu6(self.bn1(self.conv_dw(x)))))
+        return x + y if self.adds else y
+
+
+class InvertedResidual(nn.Module):
     def __init__(self, inputs, outputs, kernel, stride, expand):
         super().__init__()
-        hidden, layers = inputs * expand, []
-        if expand != 1:
-            layers += [nn.Conv2d(inputs, hidden, 1, bias=False), nn.BatchNorm2d(hidden), nn.ReLU6()]
-        layers += [nn.Conv2d(hidden, hidden, kernel, stride, kernel // 2, groups=hidden, bias=False),
-                   nn.BatchNorm2d(hidden), nn.ReLU6(),
-                   nn.Conv2d(hidden, outputs, 1, bias=False), nn.BatchNorm2d(outputs)]
-        self.m, self.adds = nn.Sequential(*layers), stride == 1 and inputs == outputs
+        hidden = inputs * expand
+        self.conv_pw, self.bn1 = nn.Conv2d(inputs, hidden, 1, bias=False), nn.BatchNorm2d(hidden)
+        self.conv_dw = nn.Conv2d(hidden, hidden, kernel, stride, kernel // 2, groups=hidden, bias=False)
+        self.bn2 = nn.BatchNorm2d(hidden)
+        self.conv_pwl, self.bn3 = nn.Conv2d(hidden, outputs, 1, bias=False), nn.BatchNorm2d(outputs)
+        self.adds = stride == 1 and inputs == outputs
 
     def forward(self, x):
-        return x + self.m(x) if self.adds else self.m(x)
+        y = F.relu6(self.bn2(self.conv_dw(F.relu6(self.bn1(self.conv_pw(x))))))
+        y = self.bn3(self.conv_pwl(y))
+        return x + y if self.adds else y
 
 
-class EffNet(nn.Module):
+class EfficientNetLite0(nn.Module):
     def __init__(self, width=32, classes=1000):
         super().__init__()
-        layers, inputs = [nn.Conv2d(3, width, 3, 2, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU6()], width
+        self.conv_stem, self.bn1 = nn.Conv2d(3, width, 3, 2, 1, bias=False), nn.BatchNorm2d(width)
+        stages, inputs = [], width
         for expand, outputs, n, stride, kernel in (
                 (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5),
                 (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)):
-            outputs = outputs * width // 32
+            outputs, blocks = outputs * width // 32, []
             for i in range(n):
-                layers.append(Inverted(inputs, outputs, kernel, 1 if i else stride, expand))
+                shape = inputs, outputs, kernel, 1 if i else stride
+                blocks.append(DepthwiseSeparable(*shape) if expand == 1 else InvertedResidual(*shape, expand))
                 inputs = outputs
-        head = 1280 * width // 32
-        layers += [nn.Conv2d(inputs, head, 1, bias=False), nn.BatchNorm2d(head), nn.ReLU6()]
-        self.m, self.f = nn.Sequential(*layers), nn.Linear(head, classes)
+            stages.append(nn.Sequential(*blocks))
+        self.blocks, head = nn.Sequential(*stages), 1280 * width // 32
+        self.conv_head, self.bn2 = nn.Conv2d(inputs, head, 1, bias=False), nn.BatchNorm2d(head)
+        self.classifier = nn.Linear(head, classes)
 
     def forward(self, x):
-        return self.f(self.m(x).mean((2, 3)))
+        x = self.blocks(F.relu6(self.bn1(self.conv_stem(x))))
+        return self.classifier(F.relu6(self.bn2(self.conv_head(x))).mean((2, 3)))
 
 
-class ConvNeXtBlock(nn.Module):
+class Permute(nn.Module):
+    def __init__(self, *axes):
+        super().__init__()
+        self.axes = axes
+
+    def forward(self, x):
+        return x.permute(self.axes)
+
+
+class CNBlock(nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.dw, self.n = nn.Conv2d(width, width, 7, padding=3, groups=width), nn.LayerNorm(width, 1e-6)
-        self.p1, self.p2 = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-        self.g = nn.Parameter(1e-6 * torch.ones(width))
+        self.layer_scale = nn.Parameter(1e-6 * torch.ones(width, 1, 1))
+        self.block = nn.Sequential(
+            nn.Conv2d(width, width, 7, padding=3, groups=width), Permute(0, 2, 3, 1), nn.LayerNorm(width, 1e-6),
+            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), Permute(0, 3, 1, 2))
 
     def forward(self, x):
-        y = self.n(self.dw(x).permute(0, 2, 3, 1))
-        return x + (self.g * self.p2(F.gelu(self.p1(y)))).permute(0, 3, 1, 2)
+        return x + self.layer_scale * self.block(x)
 
 
 class LayerNorm2d(nn.LayerNorm):
@@ -114,26 +145,27 @@ class LayerNorm2d(nn.LayerNorm):
         return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
-class ConvNeXt(nn.Module):
+class ConvNeXtTiny(nn.Module):
     def __init__(self, width=96, classes=1000):
         super().__init__()
-        layers = [nn.Conv2d(3, width, 4, 4), LayerNorm2d(width, 1e-6)]
+        features = [nn.Sequential(nn.Conv2d(3, width, 4, 4), LayerNorm2d(width, 1e-6))]
         for stage, n in enumerate((3, 3, 9, 3)):
             channels = width << stage
             if stage:
-                layers += [LayerNorm2d(channels // 2, 1e-6), nn.Conv2d(channels // 2, channels, 2, 2)]
-            layers += [ConvNeXtBlock(channels) for _ in range(n)]
-        self.m, self.n = nn.Sequential(*layers), nn.LayerNorm(8 * width, 1e-6)
-        self.f = nn.Linear(8 * width, classes)
+                features.append(nn.Sequential(LayerNorm2d(channels // 2, 1e-6),
+                                              nn.Conv2d(channels // 2, channels, 2, 2)))
+            features.append(nn.Sequential(*[CNBlock(channels) for _ in range(n)]))
+        self.features = nn.Sequential(*features)
+        self.classifier = nn.Sequential(LayerNorm2d(8 * width, 1e-6), nn.Flatten(), nn.Linear(8 * width, classes))
 
     def forward(self, x):
-        return self.f(self.n(self.m(x).mean((2, 3))))
+        return self.classifier(self.features(x).mean((2, 3), keepdim=True))
 
 
 # Network and side of its pictures; width, side and learning rate of the small one.  The small EfficientNet
 # is chaotic: with ten times the rate, f32 and f64 are far apart after four steps.
-NETWORKS = {"resnet18": (ResNet18, 32, 8, 16, 1e-3), "efficientnet": (EffNet, 64, 8, 64, 1e-4),
-            "convnext": (ConvNeXt, 64, 8, 32, 1e-3)}
+NETWORKS = {"resnet18": (ResNet18, 32, 8, 16, 1e-3), "efficientnet": (EfficientNetLite0, 64, 8, 64, 1e-4),
+            "convnext": (ConvNeXtTiny, 64, 8, 32, 1e-3)}
 
 
 def noise(k, n):
@@ -158,7 +190,7 @@ def fill(model):
     with torch.no_grad():
         for k, (name, p) in enumerate(model.named_parameters()):
             values = noise(k, p.numel()).reshape(p.shape)
-            if p.dim() > 1:
+            if p[0].numel() > 1:
                 values = values * math.sqrt(3 / p[0].numel())
             else:
                 values = 0.1 * values + (1 if name.endswith("weight") else 0)
@@ -260,10 +292,10 @@ def exchange(build, name, batch):
     torch.manual_seed(1)
     make, side = NETWORKS[name][:2]
     model = make()
-    classes = model.f.out_features
+    classes = list(model.parameters())[-1].numel()
     with torch.no_grad():
         for p in model.parameters():
-            if p.dim() == 1 and p.abs().max() < 1e-4:
+            if p.abs().max() < 1e-4:
                 p.uniform_(0.5, 1)  # else ConvNeXt's blocks hardly count
     with tempfile.TemporaryDirectory() as folder:
         given, found = os.path.join(folder, "given.safetensors"), os.path.join(folder, "found.safetensors")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * erf of f32, over the whole range.
+ * erf of f32, over the whole range, and GELU, which uses it.
  *
  *     |x| < 1    x + x S(x^2),  S of degree 6: relative error of the fit 2^-29
  *     |x| >= 1   1 - q(|x|)^8,  q of degree 7: absolute error of the fit 2^-28
@@ -49,6 +49,13 @@ static inline float erf_one(float x)
 #define NAME block_erf
 #define VALUE erf_one
 #include "loop1.h"
+
+void VARIANT(cpu_gelu)(float *x, size_t n)
+{
+#pragma omp simd
+	for (size_t i = 0; i < n; i++)
+		x[i] = 0.5f * x[i] * (1.0f + erf_one(x[i] * 0.70710678118654752f));
+}
 
 const struct cpu_row VARIANT(cpu_rows_error_function)[] = {
 	{TN_OP_ERF, TN_COLUMN_F32, block_erf},

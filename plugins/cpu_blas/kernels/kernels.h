@@ -64,6 +64,8 @@ struct cpu_kernels {
 	void (*copy_band)(char *out, int64_t out_down, int64_t out_across, const char *in,
 			  int64_t in_down, int64_t in_across, size_t size, size_t rows,
 			  size_t columns);
+	/* x[i] := x[i] (1 + erf(x[i] / sqrt 2)) / 2, rounded as the element program "gelu". */
+	void (*gelu)(float *x, size_t n);
 	const struct cpu_conv_kernels *conv;           /* conv.h */
 	const struct cpu_few_kernels *conv_few;        /* conv_few.h */
 	const struct cpu_depthwise_kernels *depthwise; /* depthwise.h */

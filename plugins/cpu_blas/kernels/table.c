@@ -34,6 +34,7 @@ const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.copy_strided = VARIANT(cpu_copy_strided),
 	.copy_rows = VARIANT(cpu_copy_rows),
 	.copy_band = VARIANT(cpu_copy_band),
+	.gelu = VARIANT(cpu_gelu),
 	.conv = &VARIANT(cpu_conv),
 	.conv_few = &VARIANT(cpu_few),
 	.depthwise = &VARIANT(cpu_depthwise),

@@ -78,6 +78,7 @@ void VARIANT(cpu_few_gradient)(const struct cpu_few *f, const float *in, const f
 			       float *sums);
 void VARIANT(cpu_cross_entropy_backward)(const struct cpu_cross_entropy *c);
 void VARIANT(cpu_cross_entropy_forward)(const struct cpu_cross_entropy *c);
+void VARIANT(cpu_gelu)(float *x, size_t n);
 void VARIANT(cpu_norm_rows_backward)(const struct cpu_norm_rows *n);
 void VARIANT(cpu_norm_rows_forward)(const struct cpu_norm_rows *n);
 

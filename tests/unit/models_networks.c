@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The networks that the gallery does not list yet: their parameters and buffers have the names, shapes
+ * and order of torchvision's and timm's, and small ones train and answer on pictures of odd sizes.
+ * parity/blocks.c compares their results with PyTorch's.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+#include "models/models.h"
+#include "parity/model_names.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { N_PICTURES = 2, HEIGHT = 37, WIDTH = 51, N_CLASSES = 5 };
+
+static const struct network {
+	tn_module *(*make)(tn_context *context, int64_t width, int64_t n_classes);
+	int64_t width; /* of the recorded network */
+	int64_t n_classes;
+	const char *const *tensors;
+	size_t n_tensors;
+} networks[] = {
+	{tn_model_convnext_tiny, 96, 1000, convnext_tiny_tensors, LENGTH(convnext_tiny_tensors)},
+	{tn_model_efficientnet_lite0, 32, 1000, efficientnet_lite0_tensors,
+	 LENGTH(efficientnet_lite0_tensors)},
+	{tn_model_resnet18, 64, 10, resnet18_tensors, LENGTH(resnet18_tensors)},
+};
+
+static tn_context *context;
+
+static int setup(void **state)
+{
+	struct tn_error_info error;
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = "reference!"};
+	(void)state;
+	return tn_context_open(&options, &context, &error);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tn_context_close(context);
+	return 0;
+}
+
+/* ---- Names and shapes ------------------------------------------------------------------------*/
+
+/* "conv1.weight 64x3x3x3", as model_names.py writes it. */
+static void expect_tensor(const char *expected, const char *name, int rank, const int64_t *shape)
+{
+	char found[160];
+	int length = snprintf(found, sizeof(found), "%s", name);
+	for (int i = 0; i < rank; i++)
+		length += snprintf(found + length, sizeof(found) - (size_t)length, "%c%lld",
+				   i ? 'x' : ' ', (long long)shape[i]);
+	assert_string_equal(found, expected);
+}
+
+static void check_tensors(void **state)
+{
+	const struct network *network = *state;
+	tn_module *net = network->make(context, network->width, network->n_classes);
+	assert_non_null(net);
+	size_t n_parameters = tn_module_parameter_count(net);
+	assert_int_equal(n_parameters + tn_module_buffer_count(net), network->n_tensors);
+	for (size_t i = 0; i < network->n_tensors; i++) {
+		struct tn_parameter_view parameter;
+		struct tn_buffer_view buffer;
+		if (i < n_parameters) {
+			assert_ok(tn_module_parameter_at(net, i, &parameter));
+			expect_tensor(network->tensors[i], parameter.name, parameter.rank,
+				      parameter.shape);
+		} else {
+			assert_ok(tn_module_buffer_at(net, i - n_parameters, &buffer));
+			expect_tensor(network->tensors[i], buffer.name, buffer.rank, buffer.shape);
+		}
+	}
+	tn_module_destroy(net);
+}
+
+static void convnext_tiny_has_the_tensors_of_torchvision(void **state)
+{
+	check_tensors(state);
+}
+
+static void efficientnet_lite0_has_the_tensors_of_timm(void **state)
+{
+	check_tensors(state);
+}
+
+static void resnet18_has_the_tensors_of_torchvision(void **state)
+{
+	check_tensors(state);
+}
+
+/* ---- Running ---------------------------------------------------------------------------------*/
+
+static tn_module *small_network(const struct network *network)
+{
+	tn_module *net = network->make(context, 8, N_CLASSES);
+	assert_non_null(net);
+	assert_ok(tn_module_build(net));
+	return net;
+}
+
+static tn_array *pictures(void)
+{
+	return tn_random_normal(context, 4, (int64_t[]){N_PICTURES, 3, HEIGHT, WIDTH}, 0, 1);
+}
+
+/* The sum is finite exactly when all elements are, but for sums beyond f32's range. */
+static void expect_finite(const tn_array *array)
+{
+	double sum;
+	assert_non_null(array);
+	assert_ok(tn_item(tn_sum(array, 0, NULL, 0), &sum));
+	assert_true(isfinite(sum));
+}
+
+static void forward_and_backward_give_finite_values(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(networks); i++) {
+		tn_module *net = small_network(&networks[i]);
+		tn_module_set_training(net, 1);
+		assert_ok(tn_scope_begin(context));
+		tn_tape *tape = tn_tape_begin(context);
+		tn_array *logits = tn_module_forward(net, pictures());
+		assert_non_null(logits);
+		assert_int_equal(tn_array_rank(logits), 2);
+		assert_int_equal(tn_array_shape(logits)[0], N_PICTURES);
+		assert_int_equal(tn_array_shape(logits)[1], N_CLASSES);
+		tn_array *labels = tn_from_host(context, TN_I32, 1, (int64_t[]){N_PICTURES},
+						(const int32_t[]){0, N_CLASSES - 1});
+		tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
+		expect_finite(loss);
+		assert_ok(tn_tape_backward(tape, loss, NULL));
+		tn_tape_end(tape);
+		for (size_t k = 0; k < tn_module_parameter_count(net); k++) {
+			struct tn_parameter_view view;
+			assert_ok(tn_module_parameter_at(net, k, &view));
+			expect_finite(view.gradient);
+		}
+		tn_scope_end(context, NULL);
+		tn_module_destroy(net);
+	}
+}
+
+static void frozen_networks_answer_as_before(void **state)
+{
+	float before[N_PICTURES * N_CLASSES], after[N_PICTURES * N_CLASSES];
+	(void)state;
+	for (size_t i = 0; i < LENGTH(networks); i++) {
+		tn_module *net = small_network(&networks[i]);
+		assert_ok(tn_scope_begin(context));
+		tn_array *x = pictures();
+		assert_ok(tn_to_host(tn_module_forward(net, x), before, sizeof(before)));
+		assert_ok(tn_module_freeze(net));
+		for (int round = 0; round < 2;
+		     round++) { /* the second repeats the first one's calls */
+			assert_ok(tn_to_host(tn_module_forward(net, x), after, sizeof(after)));
+			for (int k = 0; k < N_PICTURES * N_CLASSES; k++)
+				assert_close(after[k], before[k], 1e-4 * (1 + fabsf(before[k])));
+		}
+		tn_scope_end(context, NULL);
+		tn_module_destroy(net);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(convnext_tiny_has_the_tensors_of_torchvision,
+					  (void *)(uintptr_t)&networks[0]),
+		cmocka_unit_test_prestate(efficientnet_lite0_has_the_tensors_of_timm,
+					  (void *)(uintptr_t)&networks[1]),
+		cmocka_unit_test_prestate(resnet18_has_the_tensors_of_torchvision,
+					  (void *)(uintptr_t)&networks[2]),
+		cmocka_unit_test(forward_and_backward_give_finite_values),
+		cmocka_unit_test(frozen_networks_answer_as_before),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
