@@ -6,27 +6,38 @@
  *     shrink = 1 - lr weight_decay,  rate = lr / (1 - beta1^t),  correction = 1 / sqrt(1 - beta2^t)
  */
 #include <math.h>
+
 #include "optim/optimizer.h"
 
-static const char text[] = "m = beta1 * m + gain1 * dw; v = beta2 * v + gain2 * dw * dw;"
-			   "w = w * shrink - rate * m / (sqrt(v) * correction + epsilon)";
-static const char *const scalar_names[] = {"beta1",  "gain1", "beta2",      "gain2",
-					   "shrink", "rate",  "correction", "epsilon"};
-static const char *const state_names[] = {"m", "v"};
+enum { BETA1, GAIN1, BETA2, GAIN2, SHRINK, RATE, CORRECTION, EPSILON };
+static const char *const scalars[] = {
+	[BETA1] = "beta1",   [GAIN1] = "gain1", [BETA2] = "beta2",           [GAIN2] = "gain2",
+	[SHRINK] = "shrink", [RATE] = "rate",   [CORRECTION] = "correction", [EPSILON] = "epsilon"};
+static const char *const states[] = {"m", "v", NULL};
 
-static void scalars_at(const tn_optimizer *optimizer, uint64_t step, double *scalars)
+static void scalars_at(const void *options, double lr, uint64_t step, double *values)
 {
-	const struct tn_adamw_options *o = &optimizer->options.adamw;
-	double t = (double)step, lr = optimizer->lr;
-	scalars[0] = o->beta1;
-	scalars[1] = 1.0 - o->beta1;
-	scalars[2] = o->beta2;
-	scalars[3] = 1.0 - o->beta2;
-	scalars[4] = 1.0 - lr * o->weight_decay;
-	scalars[5] = lr / (1.0 - pow(o->beta1, t));
-	scalars[6] = 1.0 / sqrt(1.0 - pow(o->beta2, t));
-	scalars[7] = o->epsilon;
+	const struct tn_adamw_options *o = options;
+	double t = (double)step;
+	values[BETA1] = o->beta1;
+	values[GAIN1] = 1.0 - o->beta1;
+	values[BETA2] = o->beta2;
+	values[GAIN2] = 1.0 - o->beta2;
+	values[SHRINK] = 1.0 - lr * o->weight_decay;
+	values[RATE] = lr / (1.0 - pow(o->beta1, t));
+	values[CORRECTION] = 1.0 / sqrt(1.0 - pow(o->beta2, t));
+	values[EPSILON] = o->epsilon;
 }
+
+static const struct tn_optimizer_rule adamw = {
+	.name = "adamw",
+	.text = "m = beta1 * m + gain1 * dw; v = beta2 * v + gain2 * dw * dw;"
+		"w = w * shrink - rate * m / (sqrt(v) * correction + epsilon)",
+	.states = states,
+	.scalars = scalars,
+	.n_scalars = EPSILON + 1,
+	.scalars_at = scalars_at,
+};
 
 static double or_default(double value, double otherwise)
 {
@@ -54,12 +65,5 @@ tn_optimizer *tn_adamw(tn_module *module, const struct tn_adamw_options *options
 				o.lr, o.beta1, o.beta2, o.epsilon);
 		return NULL;
 	}
-	tn_optimizer *optimizer =
-		tn_optimizer_create(module, "adamw", 2, state_names, text, 8, scalar_names);
-	if (!optimizer)
-		return NULL;
-	optimizer->options.adamw = o;
-	optimizer->lr = o.lr;
-	optimizer->scalars_at = scalars_at;
-	return optimizer;
+	return tn_optimizer_create(module, &adamw, o.lr, &o, sizeof(o));
 }

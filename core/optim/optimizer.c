@@ -9,6 +9,8 @@
  */
 #include "optim/optimizer.h"
 
+#include <string.h>
+
 #include "array/array.h"
 #include "array/make.h"
 #include "base/error.h"
@@ -47,8 +49,7 @@ int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t
 	return found;
 }
 
-static tn_program *parse(const char *text, size_t n_states, const char *const *states,
-			 uint32_t n_scalars, const char *const *scalars,
+static tn_program *parse(const struct tn_optimizer_rule *rule, size_t n_states,
 			 struct tn_error_info *error)
 {
 	static const tn_dtype f32[TN_PROGRAM_MAX_SCALARS] = {
@@ -57,20 +58,20 @@ static tn_program *parse(const char *text, size_t n_states, const char *const *s
 	const char *inputs[2 + TN_OPTIMIZER_MAX_STATES] = {"w", "dw"};
 	const char *outputs[1 + TN_OPTIMIZER_MAX_STATES] = {"w"};
 	for (size_t i = 0; i < n_states; i++)
-		inputs[2 + i] = outputs[1 + i] = states[i];
+		inputs[2 + i] = outputs[1 + i] = rule->states[i];
 	struct tn_program_names names = {
 		.struct_size = sizeof(names),
 		.n_inputs = (uint32_t)(2 + n_states),
 		.inputs = inputs,
 		.input_dtypes = f32,
-		.n_scalars = n_scalars,
-		.scalars = scalars,
+		.n_scalars = rule->n_scalars,
+		.scalars = rule->scalars,
 		.scalar_dtypes = f32,
 		.n_outputs = (uint32_t)(1 + n_states),
 		.outputs = outputs,
 	};
 	tn_program *program = NULL;
-	return tn_program_parse(text, &names, &program, error) ? NULL : program;
+	return tn_program_parse(rule->text, &names, &program, error) ? NULL : program;
 }
 
 /* Arenas on the module's device, whichever is the current one. */
@@ -94,43 +95,45 @@ static tn_status make_states(tn_optimizer *optimizer)
 	return status;
 }
 
-static tn_status make(tn_optimizer *optimizer, const char *const *states, const char *text,
-		      uint32_t n_scalars, const char *const *scalars)
+static tn_status make(tn_optimizer *optimizer, const void *options, size_t size)
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
 	struct tn_error_info error;
 	optimizer->steps = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->steps));
-	if (!optimizer->steps)
-		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->name,
+	optimizer->options = tn_mem_alloc(size);
+	if (!optimizer->steps || !optimizer->options)
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->rule->name,
 				       "no memory for the optimizer");
-	optimizer->program = parse(text, optimizer->n_states, states, n_scalars, scalars, &error);
+	memcpy(optimizer->options, options, size);
+	while (optimizer->rule->states[optimizer->n_states])
+		optimizer->n_states++;
+	optimizer->program = parse(optimizer->rule, optimizer->n_states, &error);
 	if (!optimizer->program)
 		return tn_runtime_keep(rt, &error);
 	return make_states(optimizer);
 }
 
-tn_optimizer *tn_optimizer_create(tn_module *module, const char *name, size_t n_states,
-				  const char *const *states, const char *text, uint32_t n_scalars,
-				  const char *const *scalars)
+tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
+				  double lr, const void *options, size_t size)
 {
 	struct tn_runtime *rt = module->runtime;
 	if (tn_runtime_ready(rt))
 		return NULL;
 	if (!module->arena.values) {
-		tn_runtime_fail(rt, TN_STATE, name,
+		tn_runtime_fail(rt, TN_STATE, rule->name,
 				"the module has not been built, or is a member of another");
 		return NULL;
 	}
 	tn_optimizer *optimizer = tn_mem_zeroed(1, sizeof(*optimizer));
 	if (!optimizer) {
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, name, "no memory for the optimizer");
+		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, rule->name, "no memory for the optimizer");
 		return NULL;
 	}
 	optimizer->module = module;
-	optimizer->name = name;
-	optimizer->n_states = n_states;
-	if (!make(optimizer, states, text, n_scalars, scalars))
+	optimizer->rule = rule;
+	optimizer->lr = lr;
+	if (!make(optimizer, options, size))
 		return optimizer;
 	tn_optimizer_destroy(optimizer);
 	return NULL;
@@ -146,13 +149,14 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 		tn_array_unhold(optimizer->states[i]);
 	tn_program_destroy(optimizer->program);
 	tn_mem_free(optimizer->steps);
+	tn_mem_free(optimizer->options);
 	tn_mem_free(optimizer);
 }
 
 static void scalars_of(const tn_optimizer *optimizer, uint64_t step, struct tn_scalar *scalars)
 {
 	double values[TN_PROGRAM_MAX_SCALARS];
-	optimizer->scalars_at(optimizer, step, values);
+	optimizer->rule->scalars_at(optimizer->options, optimizer->lr, step, values);
 	for (uint32_t i = 0; i < optimizer->program->n_scalars; i++)
 		scalars[i] = tn_scalar_of(TN_F32, values[i]);
 }
@@ -179,7 +183,8 @@ static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_sca
 		if (optimizer->steps[i] != optimizer->steps[run->first])
 			return tn_fail(&rt->report, TN_STATE, "graph_replay",
 				       "%s: %s and %s, captured together, have been stepped apart",
-				       optimizer->name, optimizer->module->listing[run->first].name,
+				       optimizer->rule->name,
+				       optimizer->module->listing[run->first].name,
 				       optimizer->module->listing[i].name);
 	}
 	scalars_of(optimizer, optimizer->steps[run->first] + 1, scalars);
@@ -240,7 +245,7 @@ static tn_status run_program(tn_optimizer *optimizer, const struct tn_run *run,
 		inputs[2 + i] = outputs[1 + i] = part(optimizer->states[i], run);
 	if (rt->error.status)
 		return rt->error.status;
-	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->name),
+	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),
 				       .program = optimizer->program,
 				       .inputs = inputs,
 				       .outputs = outputs,
@@ -286,7 +291,7 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	if (status)
 		return status;
 	if (rt->recorder)
-		return tn_runtime_fail(rt, TN_STATE, optimizer->name,
+		return tn_runtime_fail(rt, TN_STATE, optimizer->rule->name,
 				       "a tape records: end it, or run backward, before the step");
 	status = tn_scope_begin(optimizer->module->context);
 	if (status)

@@ -12,7 +12,20 @@
 
 #include "nn/module.h"
 
-#define TN_OPTIMIZER_MAX_STATES 2
+/* An output of the program is the weight, the others are states. */
+#define TN_OPTIMIZER_MAX_STATES (TN_PROGRAM_MAX_OUTPUTS - 1)
+
+/* What one optimizer does with a weight: a program over the inputs w, dw and the states, and the named
+ * scalars (all f32), with the outputs w and the states. */
+struct tn_optimizer_rule {
+	const char *name; /* "sgd": for errors and the ledger */
+	const char *text;
+	const char *const *states; /* names, up to a NULL */
+	const char *const *scalars;
+	uint32_t n_scalars;
+	/* The scalars at a weight's step number `step`, from 1, in the order of their names. */
+	void (*scalars_at)(const void *options, double lr, uint64_t step, double *scalars);
+};
 
 /* Consecutive weights with equal settings: elements [begin, end) of the arena, numbers [first, last) of the
  * listing. */
@@ -28,26 +41,20 @@ struct tn_captured_run;
 
 struct tn_optimizer {
 	tn_module *module;
-	const char *name;
+	const struct tn_optimizer_rule *rule;
+	void *options; /* the rule's own copy */
 	double lr;
-	/* The program's scalars at a weight's step number `step`, from 1. */
-	void (*scalars_at)(const tn_optimizer *optimizer, uint64_t step, double *scalars);
 	tn_program *program;
 	size_t n_states;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
 	uint64_t *steps;                           /* of each weight: how often it was stepped */
 	struct tn_captured_run *captured;          /* of graphs that live */
-	union {
-		struct tn_sgd_options sgd;
-		struct tn_adamw_options adamw;
-	} options;
 };
 
-/* Makes an optimizer with n_states zeroed arenas and the program `text` over inputs w, dw and the
- * states, the named scalars (f32), and outputs w and the states.  NULL: the error is kept. */
-tn_optimizer *tn_optimizer_create(tn_module *module, const char *name, size_t n_states,
-				  const char *const *states, const char *text, uint32_t n_scalars,
-				  const char *const *scalars);
+/* Makes an optimizer with a zeroed arena for each state.  The options, of `size` bytes, are copied; the
+ * rule lives for ever.  NULL: the error is kept. */
+tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
+				  double lr, const void *options, size_t size);
 /* The next run of weights that are to be stepped, from weight *next on; 0: there is none. */
 int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t *next,
 			  struct tn_run *run);

@@ -5,32 +5,52 @@
  */
 #include "optim/optimizer.h"
 
-static const char plain[] = "w = w - lr * (dw + decay * w)";
-static const char *const plain_scalars[] = {"lr", "decay"};
+enum { LR, DECAY, KEEP, GAIN, MOMENTUM };
+static const char *const scalars[] = {
+	[LR] = "lr", [DECAY] = "decay", [KEEP] = "keep", [GAIN] = "gain", [MOMENTUM] = "momentum"};
+
+static void scalars_at(const void *options, double lr, uint64_t step, double *values)
+{
+	const struct tn_sgd_options *o = options;
+	values[LR] = lr;
+	values[DECAY] = o->weight_decay;
+	if (o->momentum == 0.0)
+		return;
+	values[KEEP] = step == 1 ? 0.0 : o->momentum;
+	values[GAIN] = step == 1 ? 1.0 : 1.0 - o->dampening;
+	values[MOMENTUM] = o->momentum;
+}
+
+static const char *const no_states[] = {NULL};
+static const char *const velocity[] = {"b", NULL};
+
+static const struct tn_optimizer_rule plain = {
+	.name = "sgd",
+	.text = "w = w - lr * (dw + decay * w)",
+	.states = no_states,
+	.scalars = scalars,
+	.n_scalars = DECAY + 1,
+	.scalars_at = scalars_at,
+};
 
 /* At a weight's first step b := g, whatever momentum and dampening are: then keep 0 and gain 1. */
-static const char momentum[] = "g = dw + decay * w; b = keep * b + gain * g; w = w - lr * b";
-static const char nesterov[] =
-	"g = dw + decay * w; b = keep * b + gain * g; w = w - lr * (g + momentum * b)";
-static const char *const momentum_scalars[] = {"lr", "decay", "keep", "gain", "momentum"};
-static const char *const states_names[] = {"b"};
+static const struct tn_optimizer_rule with_momentum = {
+	.name = "sgd",
+	.text = "g = dw + decay * w; b = keep * b + gain * g; w = w - lr * b",
+	.states = velocity,
+	.scalars = scalars,
+	.n_scalars = MOMENTUM + 1,
+	.scalars_at = scalars_at,
+};
 
-static void plain_scalars_at(const tn_optimizer *optimizer, uint64_t step, double *scalars)
-{
-	(void)step;
-	scalars[0] = optimizer->lr;
-	scalars[1] = optimizer->options.sgd.weight_decay;
-}
-
-static void momentum_scalars_at(const tn_optimizer *optimizer, uint64_t step, double *scalars)
-{
-	const struct tn_sgd_options *o = &optimizer->options.sgd;
-	scalars[0] = optimizer->lr;
-	scalars[1] = o->weight_decay;
-	scalars[2] = step == 1 ? 0.0 : o->momentum;
-	scalars[3] = step == 1 ? 1.0 : 1.0 - o->dampening;
-	scalars[4] = o->momentum;
-}
+static const struct tn_optimizer_rule nesterov = {
+	.name = "sgd",
+	.text = "g = dw + decay * w; b = keep * b + gain * g; w = w - lr * (g + momentum * b)",
+	.states = velocity,
+	.scalars = scalars,
+	.n_scalars = MOMENTUM + 1,
+	.scalars_at = scalars_at,
+};
 
 tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
 {
@@ -48,16 +68,8 @@ tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
 				o.lr, o.momentum, o.dampening, o.weight_decay);
 		return NULL;
 	}
-	tn_optimizer *optimizer =
-		o.momentum == 0.0
-			? tn_optimizer_create(module, "sgd", 0, NULL, plain, 2, plain_scalars)
-			: tn_optimizer_create(module, "sgd", 1, states_names,
-					      o.nesterov ? nesterov : momentum, 5,
-					      momentum_scalars);
-	if (!optimizer)
-		return NULL;
-	optimizer->options.sgd = o;
-	optimizer->lr = o.lr;
-	optimizer->scalars_at = o.momentum == 0.0 ? plain_scalars_at : momentum_scalars_at;
-	return optimizer;
+	const struct tn_optimizer_rule *rule = o.momentum == 0.0 ? &plain
+					       : o.nesterov      ? &nesterov
+								 : &with_momentum;
+	return tn_optimizer_create(module, rule, o.lr, &o, sizeof(o));
 }
