@@ -4,9 +4,9 @@
 #ifndef TENON_EXPORT_H
 #define TENON_EXPORT_H
 
-/* Marks what the library exports; everything else is hidden. */
+/* Marks exported symbols; all others are hidden. */
 #define TN_API __attribute__((visibility("default")))
-/* The result must be looked at. */
+/* The caller must use the result. */
 #define TN_CHECKED __attribute__((warn_unused_result))
 
 #endif

@@ -109,7 +109,7 @@ TENON_PLUGIN_PATH=$dir/plugins run 3 info --backend 'twin!'
 err_has '^tenon: backend: twin not used: DUPLICATE: the same UUID as'
 TENON_PLUGIN_PATH=$dir/plugins TENON_BACKEND='twin!' run 3 info --why twin
 err_has '^tenon: TENON_BACKEND: twin not used'
-out_has 'needs a UUID of its own'
+out_has 'needs its own UUID'
 
 # Two copies of one backend that both fail are both told.
 mkdir "$dir/more"
