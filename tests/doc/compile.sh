@@ -3,8 +3,7 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # Compiles what the documents say: the C blocks of the README, the examples of the headers and of
-# the manual pages of section 3, their synopses as declarations beside the headers, and the C
-# programs of a plugin's page.
+# the manual pages of section 3, and the C programs of a plugin's page.
 set -u
 source=${TENON_SOURCE:?}
 cc=${CC:-cc}
@@ -28,24 +27,6 @@ for file in "$dir"/readme*.c; do
 	try "$(basename "$file")" README.md
 done
 
-# .In, .Ft, .Fo, .Fa, .Fc and .Fn of a synopsis, as includes and declarations.
-synopsis() {
-	awk '
-	function unquote(s) { gsub(/"/, "", s); return s }
-	/^\.Sh / { on = /SYNOPSIS/ }
-	!on { next }
-	/^\.In / { print "#include <" $2 ">" }
-	/^\.Ft / { sub(/^\.Ft /, ""); type = unquote($0) }
-	/^\.Fo / { name = $2; arguments = "" }
-	/^\.Fa / { sub(/^\.Fa /, ""); arguments = arguments (arguments == "" ? "" : ", ") unquote($0) }
-	/^\.Fc/ { print type " " name "(" arguments ");" }
-	/^\.Fn / {
-		line = $0; sub(/^\.Fn /, "", line); name = line; sub(/ .*/, "", name)
-		rest = line; sub(/^[^ ]* */, "", rest); gsub(/" "/, ", ", rest)
-		print type " " name "(" unquote(rest) ");"
-	}' "$1"
-}
-
 # Each literal display of the EXAMPLES is the body of a function that has a context.
 examples() {
 	awk -v base="$2" '
@@ -58,8 +39,6 @@ examples() {
 for page in "$source"/man/*.3; do
 	[ -f "$page" ] || continue
 	name=$(basename "$page" .3)
-	synopsis "$page" >"$dir/$name.c"
-	try "$name.c" "$page: SYNOPSIS"
 	examples "$page" "$dir/$name-"
 	for body in "$dir/$name"-*.body; do
 		[ -f "$body" ] || continue
