@@ -4,21 +4,10 @@
  * The tape: nodes for operations that ran, newest first, and entries for arrays that have a gradient.
  * Both lie in an arena that tn_tape_end drops whole.
  *
- * A layer operation runs with recording suspended and then adds its node:
- *
- *     struct tn_suspension suspension = tn_tape_suspend(x);
- *     tn_array *y = ...array operations...;
- *     return tn_tape_resume(suspension, y, &(struct tn_node_request){.operation = "linear", ...});
- *
- * Its backward gets the gradient of its output and hands out those of its inputs:
- *
- *     static tn_status linear_backward(struct tn_node *node, tn_array *dy)
- *     {
- *             if (tn_node_wants(node, 0))
- *                     tn_node_give(node, 0, tn_matmul(dy, node->saved[1].array));
- *             ...
- *     }
- * inside a scope of its own, so that it need not free what it makes.
+ * A layer operation calls its array operations between tn_tape_suspend and tn_tape_resume, which adds
+ * the node.  The node's backward gets the gradient of the output and gives, with tn_node_give, those of
+ * the inputs for which tn_node_wants is 1; it runs inside a scope of its own, so that it need not free
+ * what it makes.  layer_dropout.c is a short one.
  */
 #ifndef TN_AUTOGRAD_TAPE_H
 #define TN_AUTOGRAD_TAPE_H
