@@ -20,6 +20,28 @@ for option in $(grep -o 'Fl -[a-z][a-z-]*' "$page" | sed 's/Fl -/--/' | sort -u)
 		fail "$option is in tenon(1) and in no --help"
 done
 
+# The commands that documents show have the options that they are given there.
+"$tenon-conform" --help >"$dir/conform.help" || fail "tenon-conform --help"
+"$tenon" models --help >"$dir/models.help" || fail "tenon models --help"
+awk '
+	{
+		command = ""
+		for (i = 1; i <= NF && $i !~ /^([|;#]|&&)/; i++) {
+			if ($i == "tenon-conform")
+				command = "conform"
+			else if ($i == "tenon")
+				command = $(i + 1) ($(i + 1) == "bench" && $(i + 2) ~ /^[a-z]/ ? ":" $(i + 2) : "")
+			else if (command != "" && match($i, /^--[a-z][a-z-]*/))
+				print command, substr($i, RSTART, RLENGTH)
+		}
+	}' "$TENON_SOURCE"/README.md "$TENON_SOURCE"/man/*.[17] "$TENON_SOURCE"/plugins/*/*.7 \
+	"$TENON_SOURCE"/plugins/*/README.md | sort -u >"$dir/shown"
+while read -r command option; do
+	[ "$option" = --help ] || grep -q -e "$option\b" "$dir/$command.help" ||
+		fail "a document shows $option of '$command' (tenon or tenon-conform), which does not have it"
+done <"$dir/shown"
+[ "$(wc -l <"$dir/shown")" -ge 20 ] || fail "commands that documents show were not found"
+
 # -h is --help, of every command and of the kit.
 for command in $commands models; do
 	# shellcheck disable=SC2046
