@@ -14,8 +14,8 @@
 
 #define TN_OPTIMIZER_MAX_STATES 2
 
-/* Consecutive weights with equal settings: elements [begin, end) of the arena, numbers [first, last) of the
- * listing. */
+/* Consecutive weights with equal settings: elements [begin, end) of the arena, numbers
+ * [first, last) of the listing. */
 struct tn_run {
 	int64_t begin;
 	int64_t end;
