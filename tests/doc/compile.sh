@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # Compiles what the documents say: the program of the README, which is examples/gradient.c, the
-# examples of the headers and of the manual pages of section 3, and the C programs of a plugin's page.
-# tests/cli/plugin_new.sh compiles those of tenon-plugin(7), tests/abi/man-example that of
+# examples of the headers and of the manual pages of section 3, and the C programs of a plugin's
+# page.  tests/cli/plugin_new.sh compiles those of tenon-plugin(7), tests/abi/man-example that of
 # tenon-backend(7), tests/unit/program_parse.c the element programs.
 set -u
 source=${TENON_SOURCE:?}

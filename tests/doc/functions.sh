@@ -15,7 +15,7 @@ failed=0
 for header in include/tenon/*.h; do
 	tr '\n\t' '  ' <"$header" | awk -v header="${header#include/}" -v RS=';' '
 	{ gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, ""); gsub(/TN_CHECKED/, ""); gsub(/ +/, " ") }
-	/TN_API .*tn_[a-z0-9_]*\(/ { sub(/.*TN_API /, ""); sub(/^ /, ""); sub(/ $/, ""); print header ": " $0 }'
+	/TN_API .*tn_[a-z0-9_]*\(/ { sub(/.*TN_API +/, ""); sub(/ $/, ""); print header ": " $0 }'
 done | sort >"$dir/declared"
 awk '
 function unquote(s) { gsub(/"/, "", s); return s }
@@ -44,12 +44,13 @@ awk '/^\.Sh / { on = $2 == "NAME" } on && /^\.Nm / { print FILENAME, $2 }' man/*
 	sort >"$dir/named"
 sed 's/.*[ *]\(tn_[a-z0-9_]*\)(.*/\1/' "$dir/declared" | sort >"$dir/names"
 cut -d' ' -f2 "$dir/named" | sort | diff "$dir/names" - || {
-	echo "(< declared, and in no page's NAME section; > there, and not declared, or there twice)"
+	echo "(< declared, and in no page's NAME section; > there: not declared, or twice)"
 	failed=1
 }
 awk '
 /^\.Sh / { section = $2 }
-section == "SYNOPSIS" && /^\.F[no] / { print FILENAME, $2 }' man/*.3 | sort | diff "$dir/named" - || {
+section == "SYNOPSIS" && /^\.F[no] / { print FILENAME, $2 }' man/*.3 | sort >"$dir/in-synopsis"
+diff "$dir/named" "$dir/in-synopsis" || {
 	echo "(< in the NAME section of this page, > in its SYNOPSIS)"
 	failed=1
 }
