@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 """The benchmark's networks in PyTorch, layer for layer those of core/models.
 
-lookup(name) gives (make, shape of one image, classes, momentum); momentum is that of SGD in training.
+lookup(name) gives (make, shape of one image, classes, momentum); momentum is that of SGD in
+training.
 """
 import torch
 from torch import nn

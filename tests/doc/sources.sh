@@ -33,8 +33,8 @@ say 'open it with tn_regular_open'
 files=$(git ls-files 2>/dev/null | grep -v -e '^data/' -e '^LICENSE$' -e '\.expected$' \
 	-e '^bench/results/' -e '^tests/abi/.*\.abi$' -e '^tests/fuzz/corpus/' \
 	-e '^tests/parity/.*\.\(h\|txt\)$' \
-	-e '^core/\(array\|capture\|dispatch\|interpret\|models\|ops\|program\)/' -e '^man/' \
-	-e '^plugins/' -e '^bench/networks' -e '^bench/rival/networks\.py$')
+	-e '^core/\(array\|capture\|dispatch\|interpret\|ops\|program\)/' -e '^man/' \
+	-e '^plugins/')
 # File names of this tree have no blanks.
 # shellcheck disable=SC2086
 found=$(awk '

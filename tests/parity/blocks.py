@@ -6,13 +6,14 @@
     python3 tests/parity/blocks.py > tests/parity/blocks.h
         records small versions, computed in f64; weights, pictures and labels are formulas of their
         index, with noise(k, i) a hash in [-1, 1):
-            weight i of parameter k   sqrt(3 / fan in) noise(k, i); where the fan in, the elements of
-                                      one output, is 1: 0.1 noise(k, i), plus 1 where the name ends
-                                      in "weight"
+            weight i of parameter k   sqrt(3 / fan in) noise(k, i); where the fan in, the elements
+                                      of one output, is 1: 0.1 noise(k, i), plus 1 where the name
+                                      ends in "weight"
             picture element i         noise(1000, i)
             label n                   3 n mod classes
     python3 tests/parity/blocks.py exchange BUILD NETWORK BATCH
-        compares one at full size: weights go over in a safetensors file to BUILD/bench/exchange, which
+        compares one at full size: weights go over in a safetensors file to BUILD/bench/exchange,
+        which
         gives back logits, loss, gradients and running statistics in another.
 
 Run with Debian's python3-torch (1.13.1).
