@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the benchmarks share: a clock, interleaved samples, and a host for a plugin that is opened from
- * its file.  A benchmark measures Tenon and its peer in turn, in one process, and prints the ratio
- * of the best samples and that of the medians; absolute figures wander with the machine.
+ * What the benchmarks share: a clock, interleaved samples, and a host for a plugin that is opened
+ * from its file.  A benchmark measures Tenon and its peer in turn, in one process, and prints the
+ * ratio of the best samples and that of the medians; absolute figures wander with the machine.
  */
 #ifndef TN_BENCH_BENCH_H
 #define TN_BENCH_BENCH_H
@@ -74,9 +74,9 @@ static inline double bench_time(const struct bench_side *side, int repeats)
 }
 
 /* Libraries with threads of their own let them spin after a call, on the cores that the other side
- * needs (OpenMP's for 30 ms, OpenBLAS's for 100): before each sample they get the time to fall asleep.
- * Then this side works until its own threads are awake: the system may take 10 ms to run a thread that
- * slept. */
+ * needs (OpenMP's for 30 ms, OpenBLAS's for 100): before each sample they get the time to fall
+ * asleep.  Then this side works until its own threads are awake: the system may take 10 ms to run a
+ * thread that slept. */
 static inline void bench_settle(const struct bench_side *side)
 {
 	nanosleep(&bench_pause, NULL);
@@ -89,8 +89,8 @@ static inline void bench_settle(const struct bench_side *side)
 #define BENCH_SAMPLES 41
 #define BENCH_MOST_SIDES 8
 
-/* Runs all sides in turn, `n_samples` times, each sample long enough to be measured and no less than one
- * call. */
+/* Runs all sides in turn, `n_samples` times, each sample long enough to be measured and no less
+ * than one call. */
 static inline void bench_interleave_n(struct bench_side *sides, int n_sides, int n_samples)
 {
 	int repeats[BENCH_MOST_SIDES];
@@ -127,8 +127,8 @@ struct bench_backend {
 	const struct tn_compute_table *compute;
 };
 
-/* Opens backend_NAME.so of the build tree (TENON_BUILD, else where it is run) with `n_threads`; 0: it
- * cannot, and said why. */
+/* Opens backend_NAME.so of the build tree (TENON_BUILD, else where it is run) with `n_threads`; 0:
+ * it cannot, and said why. */
 int bench_open(struct bench_backend *backend, const char *name, unsigned n_threads);
 void bench_close(struct bench_backend *backend);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CUDA backend beside NVIDIA's own calls on the same memory: copies, element programs and sums beside
- * cudaMemcpyAsync, products beside cuBLAS called directly, the own convolutions beside those that the backend gives
- * to cuDNN.  Times are the device's, by events; samples of both sides take turns.  bench/README.md says what the
- * lines mean.
+ * The CUDA backend beside NVIDIA's own calls on the same memory: copies, element programs and sums
+ * beside cudaMemcpyAsync, products beside cuBLAS called directly, the own convolutions beside those
+ * that the backend gives to cuDNN.  Times are the device's, by events; samples of both sides take
+ * turns.  bench/README.md says what the lines mean.
  *
  *     TENON_BUILD=$PWD bench/cuda [--small] [--filter TEXT] [--samples N]
  *
@@ -412,7 +412,8 @@ static void run_cudnn(void *argument)
 	need(c->through_cudnn(second.backend.device, &c->args), "conv2d through cuDNN");
 }
 
-/* What the device says of cuDNN: the version and how many calls went through it, or why none did. */
+/* What the device says of cuDNN: the version and how many calls went through it,
+ * or why none did. */
 static const char *cudnn_line(void)
 {
 	static struct tn_report_line line;
@@ -463,7 +464,8 @@ static void measure_pass(const char *pass, convolution own, convolution through_
 			"cuDNN");
 }
 
-/* Pictures of `size` pixels a side, whose size stays; f32 by channel, f16 with the channels last. */
+/* Pictures of `size` pixels a side, whose size stays; f32 by channel,
+ * f16 with the channels last. */
 static void measure_convolution(tn_dtype dtype, int64_t n, int64_t channels, int64_t size,
 				int64_t outputs, int64_t window)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What an operation costs before any work is done: nanoseconds of tn_add_into (an existing array) and
- * of tn_add with tn_array_destroy (a new one each time), on 16 elements, on a backend that does nothing
- * and on those that work.  The smallest of many rounds is printed: dispatch has no work that varies.
+ * What an operation costs before any work is done: nanoseconds of tn_add_into (an existing array)
+ * and of tn_add with tn_array_destroy (a new one each time), on 16 elements, on a backend that does
+ * nothing and on those that work.  The smallest of many rounds is printed: dispatch has no work
+ * that varies.
  *
  *     make check TESTS= && TENON_BUILD=$PWD bench/dispatch
  */

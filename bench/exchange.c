@@ -5,9 +5,9 @@
  *
  *     bench/exchange NETWORK BATCH WEIGHTS RESULTS
  *
- * reads the weights from a safetensors file and writes another with the logits in evaluation, before and
- * after freezing, logits and loss in training, every gradient, and the buffers afterwards.  Picture
- * element i is noise(1000, i), label n is 3 n mod classes.
+ * reads the weights from a safetensors file and writes another with the logits in evaluation,
+ * before and after freezing, logits and loss in training, every gradient, and the buffers
+ * afterwards.  Picture element i is noise(1000, i), label n is 3 n mod classes.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Element programs of the CPU backend on 10 million elements beside a plain copy of the same number
- * of bytes, on the same threads.  Usage: bench/fused [THREADS]; prints GB/s (bytes read and written)
- * of the best samples and the ratio program / copy by best and by median.
+ * of bytes, on the same threads.  Usage: bench/fused [THREADS]; prints GB/s (bytes read and
+ * written) of the best samples and the ratio program / copy by best and by median.
  */
 #include <tenon/program.h>
 

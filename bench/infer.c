@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Inference on random data: forwards of a frozen network, one after the other, each with a result of its
- * own.
+ * Inference on random data: forwards of a frozen network, one after the other, each with a result
+ * of its own.
  *
  *     bench/infer MODEL BATCH [--plain] [--on-demand]
  *
- * --plain leaves the network as it is.  --on-demand measures one window for each line on stdin; else
- * eleven are measured.  Each window, of a quarter second, prints images per second; --on-demand prints the
- * peak memory in KiB at the end.
+ * --plain leaves the network as it is.  --on-demand measures one window for each line on stdin;
+ * else eleven are measured.  Each window, of a quarter second, prints images per second;
+ * --on-demand prints the peak memory in KiB at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>

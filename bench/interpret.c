@@ -3,8 +3,9 @@
  *
  * bench/interpret [THREADS [VARIANT [NAME]]]: the host's interpreter with the CPU backend's kernels
  * ("none": with the portable ones), against the plain copy of memory, measured in turns in one run.
- * Best of the rounds; GB/s count every operand once; the ratio is to the better of two copies: by memcpy
- * in cache-sized pieces and by the non-temporal copy.  NAME: only cases whose name has it, or "small".
+ * Best of the rounds; GB/s count every operand once; the ratio is to the better of two copies: by
+ * memcpy in cache-sized pieces and by the non-temporal copy.  NAME: only cases whose name has it,
+ * or "small".
  */
 #include <math.h>
 #include <stdio.h>
@@ -252,8 +253,8 @@ static struct work *new_bias(void)
 	return w;
 }
 
-/* A batch of 32 pictures of `side` by `side`, whose logical axes are N, C, H, W; in memory the channels
- * come last, or first. */
+/* A batch of 32 pictures of `side` by `side`, whose logical axes are N, C, H, W; in memory the
+ * channels come last, or first. */
 static struct tn_operand pictures(float *at, int64_t channels, int64_t side, int channels_last)
 {
 	const int64_t plane = side * side, picture = plane * channels;
@@ -320,8 +321,8 @@ static struct work *new_pool(void)
 	return w;
 }
 
-/* K by K depthwise convolution of 8 x 96 planes; its bytes are given as if each product were one, so
- * that GB/s / 2 are GFLOP/s / 2. */
+/* K by K depthwise convolution of 8 x 96 planes; its bytes are given as if each product were one,
+ * so that GB/s / 2 are GFLOP/s / 2. */
 static struct work *new_depthwise(const char *name, int64_t k, int64_t side)
 {
 	struct work *w = new_reduce(

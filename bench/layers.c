@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Milliseconds of LeNet's layers at batch 128, forward and backward, and by which route they ran: what
- * the core's compositions cost on a backend.
+ * Milliseconds of LeNet's layers at batch 128, forward and backward, and by which route they ran:
+ * what the core's compositions cost on a backend.
  *
  *     TENON_BUILD=$PWD bench/layers [BACKEND [PART OF A NAME]]
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What benchmark programs have in common at their edges: options, and the lines that bench/compare reads.
- * Needs nothing but the C library, so that a program of the public interface can use it too.
+ * What benchmark programs have in common at their edges: options, and the lines that bench/compare
+ * reads.  Needs nothing but the C library, so that a program of the public interface can use it
+ * too.
  *
  *     PROGRAM [--threads N] [--filter TEXT] [--samples N] [--on-demand]
  */
@@ -23,7 +24,8 @@ struct bench_options {
 
 #define BENCH_MOST_SAMPLES 101
 
-/* Reads the options; arguments that are none stay, from optind on.  Leaves the program on a wrong one. */
+/* Reads the options; arguments that are none stay, from optind on.
+ * Leaves the program on a wrong one. */
 static inline struct bench_options bench_parse(int argc, char **argv)
 {
 	static const struct option known[] = {{"threads", required_argument, NULL, 't'},
@@ -57,8 +59,8 @@ static inline int bench_wanted(const struct bench_options *options, const char *
 	return !options->filter || strstr(name, options->filter) != NULL;
 }
 
-/* One measured pair.  `unit`: ns, us, ms (less is better), or a rate such as GFLOP/s, GB/s, images/s.  The
- * ratio is above 1 where Tenon is ahead. */
+/* One measured pair.  `unit`: ns, us, ms (less is better), or a rate such as GFLOP/s, GB/s,
+ * images/s.  The ratio is above 1 where Tenon is ahead. */
 static inline void bench_line(const char *name, const char *unit, double tenon, double rival,
 			      const char *rival_name)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * matmul of the CPU backend beside a direct cblas_sgemm with the same number of threads each in a process
- * of its own, where OpenBLAS's threads do not wait on the other's processors.  Prints lines of GFLOP/s,
- * medians.
+ * matmul of the CPU backend beside a direct cblas_sgemm with the same number of threads each in a
+ * process of its own, where OpenBLAS's threads do not wait on the other's processors.  Prints lines
+ * of GFLOP/s, medians.
  *
  *     TENON_BUILD=$PWD bench/matmul [--threads N] [--filter TEXT] [--samples N]
  */
@@ -88,7 +88,7 @@ static void run_backend(void *argument)
 		fprintf(stderr, "matmul failed\n");
 }
 
-/* ---- A side in a process of its own ------------------------------------------------------------- */
+/* ---- A side in a process of its own ----------------------------------------------------------*/
 
 static void take_shape(struct job *job, const struct shape *shape)
 {
@@ -183,7 +183,7 @@ static double sample(const struct process *process, int index)
 	return seconds;
 }
 
-/* ---- Both in turns ------------------------------------------------------------------------------ */
+/* ---- Both in turns ---------------------------------------------------------------------------*/
 
 static int measure(const struct process sides[2], int index, const struct bench_options *options)
 {

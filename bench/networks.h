@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The networks that are measured: those of the gallery, and those of core/models that are not in it yet.
+ * The networks that are measured: those of the gallery,
+ * and those of core/models that are not in it yet.
  */
 #ifndef TN_BENCH_NETWORKS_H
 #define TN_BENCH_NETWORKS_H

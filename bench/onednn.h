@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * oneDNN's convolutions, as rivals: each algorithm in each layout, weights and images brought to the
- * form that it likes before the time is taken.
+ * oneDNN's convolutions, as rivals: each algorithm in each layout, weights and images brought to
+ * the form that it likes before the time is taken.
  */
 #ifndef TN_BENCH_ONEDNN_H
 #define TN_BENCH_ONEDNN_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Operations of the public interface, each into a new array, on demand: for each line on standard input,
- * such as "add 2000x2000" (`tenon bench ops --list` has the names), it measures one window of a fiftieth of
- * a second and prints microseconds a call.  bench/compare takes turns with NumPy and PyTorch.
+ * Operations of the public interface, each into a new array, on demand: for each line on standard
+ * input, such as "add 2000x2000" (`tenon bench ops --list` has the names), it measures one window
+ * of a fiftieth of a second and prints microseconds a call.  bench/compare takes turns with NumPy
+ * and PyTorch.
  *
  *     tests/with-plugins bench/operations
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Optimizer steps over 11 million parameters beside plain copies of as many bytes, in turns.  An AdamW
- * step reads w, dw, m and v and writes w, m and v: 28 bytes a parameter; SGD with momentum 20, plain
- * SGD 12.  The copies move half of the bytes each way, in pieces for as many threads: by memcpy, and
- * past the caches; the better one is the rival.
+ * Optimizer steps over 11 million parameters beside plain copies of as many bytes, in turns.  An
+ * AdamW step reads w, dw, m and v and writes w, m and v: 28 bytes a parameter; SGD with momentum
+ * 20, plain SGD 12.  The copies move half of the bytes each way, in pieces for as many threads: by
+ * memcpy, and past the caches; the better one is the rival.
  *
  *     tests/with-plugins bench/optimizer [--threads N] [--filter TEXT] [--samples N]
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the machine can do, to be measured beside everything else: multiply-adds on each level, copies past
- * the caches and within the last one, and one round through the pool of threads.
+ * What the machine can do, to be measured beside everything else: multiply-adds on each level,
+ * copies past the caches and within the last one, and one round through the pool of threads.
  *
  *     bench/peaks [--samples N] [--on-demand]
  *
- * Prints a line a figure, name<TAB>unit<TAB>value: the best of the samples.  --on-demand: for each line on
- * standard input a round of one sample, ended by an empty line.
+ * Prints a line a figure, name<TAB>unit<TAB>value: the best of the samples.  --on-demand: for each
+ * line on standard input a round of one sample, ended by an empty line.
  */
 #include <stdatomic.h>
 
@@ -107,7 +107,8 @@ static void meet(void *argument, uint64_t begin, uint64_t end)
 		;
 }
 
-/* Microseconds until a worker that is awake has taken its piece and the caller knows that it is done. */
+/* Microseconds until a worker that is awake has taken its piece and the caller knows that it is
+ * done. */
 static double forking(const struct peak *peak)
 {
 	enum { N = 500 };

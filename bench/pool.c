@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pooling, channels last, beside copies of as many bytes by as many threads, in turns: the floor of what
- * reads and writes everything once.
+ * Pooling, channels last, beside copies of as many bytes by as many threads, in turns: the floor of
+ * what reads and writes everything once.
  *
  *     TENON_BUILD=$PWD bench/pool [--threads N] [--filter TEXT] [--samples N]
  */

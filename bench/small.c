@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a small operation costs the host, and how long a fresh process takes to its first result, on the
- * backend of TENON_BACKEND.  Prints lines of name, unit and figure, tab-separated.
+ * What a small operation costs the host, and how long a fresh process takes to its first result, on
+ * the backend of TENON_BACKEND.  Prints lines of name, unit and figure, tab-separated.
  *
  *     bench/small [CALLS]          calls in a round (2000)
  */

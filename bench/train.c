@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Training steps on random data: forward, cross-entropy, backward, SGD (with momentum 0.9 but for the
- * first two), on one batch.  MODEL: mlp, lenet, resnet18, efficientnet, convnext.
+ * Training steps on random data: forward, cross-entropy, backward, SGD (with momentum 0.9 but for
+ * the first two), on one batch.  MODEL: mlp, lenet, resnet18, efficientnet, convnext.
  *
  *     bench/train MODEL BATCH            measures eleven windows of a quarter second
  *     bench/train MODEL BATCH --on-demand   measures one window for each line on stdin, so that
  *                                        bench/compare can take turns with PyTorch
  *     bench/train MODEL BATCH --eager    captures no step
  *
- * Where the device's backend captures work, steps are captured and replayed, as the trainer does it.
+ * Where the device's backend captures work, steps are captured and replayed,
+ * as the trainer does it.
  *
- * Each window prints images per second.  At the end --on-demand prints the peak memory in KiB; the other
- * way prints a line about memory: the most that the pool handed out, what it has of the system, the
- * process's peak, and the page faults of a warm step.
+ * Each window prints images per second.  At the end --on-demand prints the peak memory in KiB; the
+ * other way prints a line about memory: the most that the pool handed out, what it has of the
+ * system, the process's peak, and the page faults of a warm step.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's functions of f32 on one core, a block in the first cache, beside a loop over libm.
- * Usage: bench/vecmath; prints ns an element of the best sample and the ratio libm / kernel by best and
- * by median, for each level of the processor.
+ * The CPU plugin's functions of f32 on one core, a block in the first cache, beside a loop over
+ * libm.
+ * Usage: bench/vecmath; prints ns an element of the best sample and the ratio libm / kernel by best
+ * and by median, for each level of the processor.
  */
 #include <math.h>
 

@@ -16,13 +16,15 @@ int main(void)
 		return 1;
 	}
 
+	/* y = sum of 1 / (1 + x^2), and its gradient, on whatever backend was found. */
 	float data[] = {0.5f, 1, 2};
 	tn_array *x = tn_from_host(ctx, TN_F32, 1, (int64_t[]){3}, data);
 	tn_tape *tape = tn_tape_begin(ctx);
 	tn_tape_watch(tape, x);
 	tn_array *z = tn_map("z = 1 / (1 + x*x)", 1, (const char *[]){"x"}, (const tn_array *[]){x},
 			     0, NULL, NULL);
-	tn_tape_backward(tape, tn_sum(z, 0, NULL, 0), NULL);
+	tn_array *y = tn_sum(z, 0, NULL, 0);
+	tn_tape_backward(tape, y, NULL);
 	tn_array *dx = tn_tape_gradient(tape, x);
 	tn_tape_end(tape);
 

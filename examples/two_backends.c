@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Two backends in one program: a small network whose first layer runs on one of them and whose second
- * on the other, beside the whole network on each alone.
+ * Two backends in one program: a small network whose first layer runs on one of them and whose
+ * second on the other, beside the whole network on each alone.
  *
  *     two_backends [NAME NAME]        opencl and cpu, if nothing is said
  *
@@ -15,8 +15,8 @@
 
 enum { ROWS = 33, INPUTS = 65, HIDDEN = 47, OUTPUTS = 10, SKIPPED = 77 };
 
-/* Sums of 65 and of 47 products of numbers below 1, and tanh, whose slope is at most 1: some tens of
- * roundings of 6e-8 each. */
+/* Sums of 65 and of 47 products of numbers below 1, and tanh, whose slope is at most 1: some tens
+ * of roundings of 6e-8 each. */
 #define TOLERANCE 2e-5
 
 static int failed(const tn_context *context)

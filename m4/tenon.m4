@@ -15,14 +15,15 @@ AC_DEFUN([TN_APPEND_FLAG], [
 # TN_FLAGS: the flags that every file, every shared object and every plugin is built with.
 AC_DEFUN([TN_FLAGS], [
 	TN_CFLAGS="-std=gnu11"
-	m4_foreach_w([tn_flag], [-Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla
-		-Wundef -Wpointer-arith -Wwrite-strings -fvisibility=hidden -fno-math-errno
+	m4_foreach_w([tn_flag], [-Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes
+		-Wvla -Wundef -Wpointer-arith -Wwrite-strings -fvisibility=hidden -fno-math-errno
 		-fno-trapping-math], [TN_APPEND_FLAG([TN_CFLAGS], tn_flag)])
 	AS_IF([test "$enable_werror" = yes], [TN_CFLAGS="$TN_CFLAGS -Werror"])
 	TN_PLAIN_CFLAGS="$TN_CFLAGS"
 	TN_LDFLAGS="-Wl,-z,defs -Wl,-z,now -Wl,-z,noexecstack"
 	AS_IF([test -n "$with_sanitizer" && test "$with_sanitizer" != no], [
-		TN_CFLAGS="$TN_CFLAGS -fsanitize=$with_sanitizer -fno-omit-frame-pointer -fno-sanitize-recover=all"
+		TN_CFLAGS="$TN_CFLAGS -fsanitize=$with_sanitizer -fno-omit-frame-pointer"
+		TN_CFLAGS="$TN_CFLAGS -fno-sanitize-recover=all"
 		# gcc's manual: its sanitizers make this warning wrong more often.
 		TN_APPEND_FLAG([TN_CFLAGS], [-Wno-maybe-uninitialized])
 		# clang's sanitizers live in the program, so a shared object may not be closed.
@@ -78,11 +79,13 @@ AC_DEFUN([TN_DNNL], [
 	AM_CONDITIONAL([HAVE_DNNL], [test "$have_dnnl" = yes])
 ])
 
-# TN_CPU_LEVELS: the flags for the levels of the processor that the CPU backend's kernels are built for.
+# TN_CPU_LEVELS: the flags for the levels of the processor that the CPU backend's kernels are built
+# for.
 AC_DEFUN([TN_CPU_LEVELS], [
 	CPU_V2_CFLAGS="-msse4.2 -mpopcnt"
 	CPU_V3_CFLAGS="$CPU_V2_CFLAGS -mavx2 -mfma -mf16c -mbmi -mbmi2"
-	CPU_V4_CFLAGS="$CPU_V3_CFLAGS -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512"
+	CPU_V4_CFLAGS="$CPU_V3_CFLAGS -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl"
+	CPU_V4_CFLAGS="$CPU_V4_CFLAGS -mprefer-vector-width=512"
 	AC_MSG_CHECKING([whether $CC builds for the levels of x86-64])
 	tn_saved="$CFLAGS"
 	CFLAGS="$CFLAGS -Werror $CPU_V4_CFLAGS"
@@ -90,7 +93,8 @@ AC_DEFUN([TN_CPU_LEVELS], [
 #ifndef __x86_64__
 #error another processor
 #endif
-int main(void) { return __builtin_cpu_supports("avx512vl"); }]])], [CPU_X86_LEVELS=1], [CPU_X86_LEVELS=0])
+int main(void) { return __builtin_cpu_supports("avx512vl"); }]])],
+			[CPU_X86_LEVELS=1], [CPU_X86_LEVELS=0])
 	CFLAGS="$tn_saved"
 	AS_IF([test "$enable_cpu_levels" = no], [CPU_X86_LEVELS=0])
 	AS_IF([test "$CPU_X86_LEVELS" = 1],
@@ -104,7 +108,8 @@ int main(void) { return __builtin_cpu_supports("avx512vl"); }]])], [CPU_X86_LEVE
 	CPU_SIMD_CFLAGS=
 	TN_APPEND_FLAG([CPU_SIMD_CFLAGS], [-fopenmp-simd])
 	AS_IF([test -z "$CPU_SIMD_CFLAGS"], [CPU_SIMD_CFLAGS="-Wno-unknown-pragmas"])
-	AS_IF([test "$have_openblas" = yes], [CPU_OPENBLAS_CPPFLAGS="-DCPU_HAVE_CBLAS=1 $OPENBLAS_CFLAGS"],
+	AS_IF([test "$have_openblas" = yes],
+		[CPU_OPENBLAS_CPPFLAGS="-DCPU_HAVE_CBLAS=1 $OPENBLAS_CFLAGS"],
 		[CPU_OPENBLAS_CPPFLAGS="-DCPU_HAVE_CBLAS=0"])
 	AC_SUBST([CPU_V2_CFLAGS])
 	AC_SUBST([CPU_V3_CFLAGS])
@@ -116,8 +121,8 @@ int main(void) { return __builtin_cpu_supports("avx512vl"); }]])], [CPU_X86_LEVE
 	AC_SUBST([CPU_OPENBLAS_CPPFLAGS])
 ])
 
-# TN_CUDA: the headers of the CUDA toolkit, version 13, and the folder of its libraries, which the tests
-# need (NVRTC).  Nothing is linked to them: the backend opens its libraries at run time.
+# TN_CUDA: the headers of the CUDA toolkit, version 13, and the folder of its libraries, which the
+# tests need (NVRTC).  Nothing is linked to them: the backend opens its libraries at run time.
 AC_DEFUN([TN_CUDA], [
 	have_cuda=no
 	CUDA_CPPFLAGS=
@@ -153,8 +158,8 @@ AC_DEFUN([TN_CUDA], [
 	AM_CONDITIONAL([HAVE_CUDA], [test "$have_cuda" = yes])
 ])
 
-# TN_CUDNN, after TN_CUDA: the headers of cuDNN 9, for the CUDA backend: beside the toolkit's, or where the
-# compiler looks.
+# TN_CUDNN, after TN_CUDA: the headers of cuDNN 9, for the CUDA backend: beside the toolkit's, or
+# where the compiler looks.
 AC_DEFUN([TN_CUDNN], [
 	have_cudnn=no
 	AS_CASE([$with_cudnn:$have_cuda],
@@ -168,7 +173,8 @@ AC_DEFUN([TN_CUDNN], [
 	AC_MSG_CHECKING([for the headers of cuDNN])
 	tn_saved="$CPPFLAGS"
 	for tn_folder in $tn_places; do
-		AS_CASE([$tn_folder], [/usr|"$tn_place"], [tn_flag=], [tn_flag=" -isystem $tn_folder/include"])
+		AS_CASE([$tn_folder], [/usr|"$tn_place"], [tn_flag=],
+			[tn_flag=" -isystem $tn_folder/include"])
 		CPPFLAGS="$tn_saved$tn_flag $CUDA_CPPFLAGS"
 		AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
 #include <cudnn.h>
@@ -179,7 +185,8 @@ AC_DEFUN([TN_CUDNN], [
 	CPPFLAGS="$tn_saved"
 	AC_MSG_RESULT([$have_cudnn])
 	AS_CASE([$have_cudnn:$with_cudnn], [yes:*|no:auto|no:no], [],
-		[AC_MSG_ERROR([no headers of cuDNN 9 in $tn_places (the CUDA backend: $have_cuda)])])
+		[AC_MSG_ERROR(
+			[no headers of cuDNN 9 in $tn_places (the CUDA backend: $have_cuda)])])
 	AS_CASE([$have_cuda:$have_cudnn],
 		[yes:yes], [CUDA_CPPFLAGS="$CUDA_CPPFLAGS -DCUDA_HAVE_CUDNN=1"],
 		[yes:no], [CUDA_CPPFLAGS="$CUDA_CPPFLAGS -DCUDA_HAVE_CUDNN=0"])

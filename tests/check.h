@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * cmocka with the words that Tenon's tests use.  Case names are sentences; a test program that cannot
- * run here exits with 77.
+ * cmocka with the words that Tenon's tests use.  Case names are sentences; a test program that
+ * cannot run here exits with 77.
  */
 #ifndef TN_TESTS_CHECK_H
 #define TN_TESTS_CHECK_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The progress bar.  Guarantees: a line is shorter than the terminal is wide, as wide as it is at that
- * moment, so that it can be drawn over in place.
+ * The progress bar.  Guarantees: a line is shorter than the terminal is wide, as wide as it is at
+ * that moment, so that it can be drawn over in place.
  */
 #include "bar.h"
 
@@ -126,8 +126,8 @@ void bar_init(struct bar *bar, const char *term, int quiet)
 	bar->drawn = 0;
 }
 
-/* Puts `line` where the last one is.  Where the terminal has become narrower it has broken that into several.
- * In one call, so that no half of it is ever seen. */
+/* Puts `line` where the last one is.  Where the terminal has become narrower it has broken that
+ * into several.  In one call, so that no half of it is ever seen. */
 static void draw(struct bar *bar, const char *line)
 {
 	char up[32] = "";

@@ -21,8 +21,9 @@ void bar_progress(struct bar *bar, const struct tn_progress *progress);
 void bar_echo(struct bar *bar, size_t n);
 void bar_clear(struct bar *bar);
 
-/* The line for a terminal that is so wide, shorter by one column at least: bar, percentage and time left of
- * the whole training, loss and accuracy of the epoch so far.  What there is no room for is left out. */
+/* The line for a terminal that is so wide, shorter by one column at least: bar, percentage and time
+ * left of the whole training, loss and accuracy of the epoch so far.  What there is no room for is
+ * left out. */
 void bar_text(const struct tn_progress *progress, size_t columns, char *line, size_t size);
 
 #endif

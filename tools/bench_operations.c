@@ -200,8 +200,8 @@ static tn_array *run_layer_norm(const struct bench_case *c)
 	return tn_layer_norm(c->x, NULL, NULL, 1, 0);
 }
 
-/* Forward and backward, as in the middle of a network: the gradient is made, and not asked for.  Backward
- * copies what it starts from, which a network does not. */
+/* Forward and backward, as in the middle of a network: the gradient is made, and not asked for.
+ * Backward copies what it starts from, which a network does not. */
 static tn_array *both(const struct bench_case *c, tn_array *(*forward)(const struct bench_case *c))
 {
 	tn_tape *tape = tn_tape_begin(tn_array_context(c->x));

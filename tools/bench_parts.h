@@ -53,7 +53,7 @@ void bench_peaks_close(struct bench_peaks *peaks);
 /* Was half of the samples far below the best? */
 int bench_peak_varies(const struct bench_peak *peak);
 
-/* ---- Operations ------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------*/
 
 #define BENCH_MOST_AXES 4
 

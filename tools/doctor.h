@@ -10,8 +10,8 @@
  *	doctor_print.c      the table; doctor_json.c the same as JSON
  *	doctor_checks.c     the list of checks; doctor_SUBJECT.c the checks themselves
  *
- * Most checks are one function that is run twice, on the device and on the built-in backend; what it
- * gives on the one must be within a bound of what it gives on the other.
+ * Most checks are one function that is run twice, on the device and on the built-in backend; what
+ * it gives on the one must be within a bound of what it gives on the other.
  */
 #ifndef TENON_TOOLS_DOCTOR_H
 #define TENON_TOOLS_DOCTOR_H
@@ -23,8 +23,8 @@
 
 /* ---- What is compared ------------------------------------------------------------------------*/
 
-/* How far two results may be apart; eps is half a unit of the result's dtype, or of a narrower one where
- * the device says that it computes in one. */
+/* How far two results may be apart; eps is half a unit of the result's dtype, or of a narrower one
+ * where the device says that it computes in one. */
 enum doctor_bound {
 	DOCTOR_EXACT,        /* the same bits; one NaN is like another */
 	DOCTOR_OF_VALUE,     /* n eps (|expected| + 1/64) */
@@ -76,7 +76,8 @@ struct doctor_result {
 	const struct doctor_check *check;
 	enum doctor_state state;
 	size_t cases;
-	double worst; /* the largest difference as a share of its bound; negative: none is measured */
+	/* The largest difference as a share of its bound; negative: none is measured. */
+	double worst;
 	double seconds;
 	double rate; /* 0: none */
 	const char *unit;
@@ -142,7 +143,8 @@ uint64_t doctor_random(struct doctor_run *run);
 /* Keeps the result, which may be NULL after an error, to be compared. */
 void doctor_give(struct doctor_run *run, const tn_array *result, enum doctor_bound bound,
 		 double roundings, const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* The gradients of all `n` inputs of a recorded output, for an upstream gradient of random numbers. */
+/* The gradients of all `n` inputs of a recorded output,
+ * for an upstream gradient of random numbers. */
 void doctor_give_gradients(struct doctor_run *run, tn_tape *tape, tn_array *output, int n,
 			   tn_array *const *inputs, enum doctor_bound bound, double roundings,
 			   const char *what);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Values of two sides.  What is wrong is said so that one can go and look: the operation, its shape, the
- * first wrong element, what was expected and found, and how many there are.
+ * Values of two sides.  What is wrong is said so that one can go and look: the operation, its
+ * shape, the first wrong element, what was expected and found, and how many there are.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -43,7 +43,8 @@ static double of_bfloat(uint16_t bits)
 	return value;
 }
 
-/* Integers of 64 bits lose low bits here: they are compared as bits and printed by print_element. */
+/* Integers of 64 bits lose low bits here: they are compared as bits and printed by
+ * print_element. */
 static double element(const struct doctor_values *v, size_t i)
 {
 	union {

@@ -37,8 +37,8 @@ static const struct convolution convolutions[] = {
 	 OPTIONS(.padding = {3, 3}, .groups = 12)},
 };
 
-/* The most terms that one element of y, dx or dw is the sum of; an algorithm whose transforms enlarge
- * roundings, as Winograd's F(4x4, 3x3), is legal: some ten times. */
+/* The most terms that one element of y, dx or dw is the sum of; an algorithm whose transforms
+ * enlarge roundings, as Winograd's F(4x4, 3x3), is legal: some ten times. */
 static double roundings_of(const struct convolution *c)
 {
 	double window = (double)(c->w[1] * c->w[2] * c->w[3]);
@@ -73,7 +73,8 @@ static const struct tn_pool2d_options pools[] = {
 };
 static const int64_t plane[] = {2, 5, 12, 11};
 
-/* Few different numbers, so that there are equals; the gradient of one element has at most nine terms. */
+/* Few different numbers, so that there are equals; the gradient of one element has at most nine
+ * terms. */
 void doctor_max_pools(struct doctor_run *run)
 {
 	for (size_t i = 0; i < COUNT(pools); i++) {

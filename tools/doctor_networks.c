@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Small networks.  Two of them train as on the built-in backend; what was trained answers, frozen, as it
- * does there.
+ * Small networks.  Two of them train as on the built-in backend; what was trained answers, frozen,
+ * as it does there.
  */
 #include "doctor.h"
 

@@ -17,7 +17,8 @@ const char *doctor_state_name(enum doctor_state state)
 	return names[state];
 }
 
-/* Words in lines of at most WIDTH, each after `indent` blanks; `at` columns of the first are taken. */
+/* Words in lines of at most WIDTH, each after `indent` blanks;
+ * `at` columns of the first are taken. */
 static void print_wrapped(const char *text, int indent, int at)
 {
 	while (*text) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The metrics of a training, written as it goes.  Guarantees: the file is one run's, and each line is in it
- * whole as soon as it is known.
+ * The metrics of a training, written as it goes.  Guarantees: the file is one run's, and each line
+ * is in it whole as soon as it is known.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The options of a command as a table: what is read, what --help prints, and what an error says of a
- * value that was not expected, come from the same rows.
+ * The options of a command as a table: what is read, what --help prints, and what an error says of
+ * a value that was not expected, come from the same rows.
  */
 #ifndef TENON_TOOLS_OPTION_TABLE_H
 #define TENON_TOOLS_OPTION_TABLE_H
@@ -26,8 +26,8 @@ struct option_row {
 	int above_lowest; /* of a real: the lowest itself is not in the range */
 	const char *const *choices;
 
-	/* Of any other form: stores the argument, NULL where it is left out, and returns whether it is
-	 * what `expected` says in words. */
+	/* Of any other form: stores the argument, NULL where it is left out, and returns whether it
+	 * is what `expected` says in words. */
 	int (*take)(void *values, const char *argument);
 	void *values;
 	const char *expected;
@@ -53,8 +53,8 @@ int option_table_read(const struct option_table *table, int argc, char **argv);
 const char *did_you_mean(const char *word, const char *const *names, size_t n, char *buffer,
 			 size_t size);
 
-/* Numbers on the command line, decimal; 0 when the text is not one, or is out of range: a real is from 0 to
- * below 1e30. */
+/* Numbers on the command line, decimal; 0 when the text is not one, or is out of range: a real is
+ * from 0 to below 1e30. */
 int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value);
 int parse_real(const char *text, double *value);
 

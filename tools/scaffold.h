@@ -16,8 +16,8 @@ struct scaffold_file {
 
 extern const struct scaffold_file scaffold_files[];
 
-/* Writes the project for the backend `name` into `folder`, which is made when it is not there and must
- * be empty when it is.  All files or none.  Prints a failure and returns its exit code. */
+/* Writes the project for the backend `name` into `folder`, which is made when it is not there and
+ * must be empty when it is.  All files or none.  Prints a failure and returns its exit code. */
 int scaffold_write(const char *folder, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * tenon-probe FILE: loads one plugin and reports on descriptor 3; the library starts it (tn_probe) so
- * that what crashes or hangs does so here.  core/loader/probe.h has the protocol.
+ * tenon-probe FILE: loads one plugin and reports on descriptor 3; the library starts it (tn_probe)
+ * so that what crashes or hangs does so here.  core/loader/probe.h has the protocol.
  */
 #include <stdio.h>
 #include <string.h>

@@ -50,8 +50,8 @@ void print_ledger(const tn_context *context);
 /* A variable of the environment, as the library reads them: NULL too in a privileged process. */
 const char *tool_environment(const char *name);
 
-/* Rows of option_table.h: what --capture takes, by TN_CAPTURE_..., and --ledger[=time], whose values are
- * struct common_options. */
+/* Rows of option_table.h: what --capture takes, by TN_CAPTURE_..., and --ledger[=time], whose
+ * values are struct common_options. */
 extern const char *const capture_words[];
 int take_ledger(void *values, const char *argument);
 
@@ -62,7 +62,8 @@ struct saved_network {
 	char *data;    /* the data set it was trained on */
 	char *classes; /* names, one a line */
 };
-/* Prints the failure and returns its exit code; EXIT_DONE: filled, owned (saved_network_release). */
+/* Prints the failure and returns its exit code; EXIT_DONE: filled, owned
+ * (saved_network_release). */
 int saved_network_open(tn_context *context, const char *path, struct saved_network *network);
 void saved_network_release(struct saved_network *network);
 /* The name of a class into `buffer`: its number when it has none. */

@@ -12,8 +12,8 @@ import process
 
 def output(command, environment=None):
     try:
-        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True,
-                              env=environment).stdout.strip()
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              check=True, env=environment).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return "absent"
 
@@ -23,10 +23,11 @@ def processor():
     fields = {k.strip(): v.strip() for k, v in fields.items()}
     flags = fields.get("Flags", "").split()
     level = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else platform.machine()
-    caches = ", ".join("%s %s" % (k[:3].strip(), fields[k]) for k in ("L2 cache", "L3 cache") if k in fields)
+    caches = ", ".join("%s %s" % (k[:3].strip(), fields[k]) for k in ("L2 cache", "L3 cache")
+                       if k in fields)
     return "%s, family %s model %s, %s, %d processors, %s" % (
-        fields.get("Model name", platform.machine()), fields.get("CPU family", "?"), fields.get("Model", "?"), level,
-        len(os.sched_getaffinity(0)), caches)
+        fields.get("Model name", platform.machine()), fields.get("CPU family", "?"),
+        fields.get("Model", "?"), level, len(os.sched_getaffinity(0)), caches)
 
 
 def package(name):
@@ -44,10 +45,12 @@ def describe(build):
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "processor": processor(),
         "memory": "%.0f GiB" % memory,
-        "system": "%s, Linux %s" % (output(["sh", "-c", ". /etc/os-release; echo $PRETTY_NAME"]), platform.release()),
+        "system": "%s, Linux %s" % (output(["sh", "-c", ". /etc/os-release; echo $PRETTY_NAME"]),
+                                    platform.release()),
         "load before": "%.1f" % os.getloadavg()[0],
         "tenon": output([os.path.join(build, "tenon"), "--version"]).splitlines()[0] + ", " +
-                 output(["git", "-C", os.path.dirname(os.path.abspath(__file__)), "describe", "--always", "--dirty"]),
+                 output(["git", "-C", os.path.dirname(os.path.abspath(__file__)), "describe",
+                         "--always", "--dirty"]),
         "PyTorch": python_version("torch"),
         "NumPy": python_version("numpy"),
         "oneDNN": package("libdnnl2"),

@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-"""One network in PyTorch, on demand: network.py train|infer MODEL BATCH [--channels-last] [--frozen]
+"""One network in PyTorch, on demand:
 
-For each line on standard input it runs one window of a quarter second and prints images per second; at the
-end of the input, its peak memory in KiB.  --frozen traces the network and lets PyTorch optimise it for
-inference.  TENON_BENCH_THREADS: 2 if not given.  bench/compare and bench/rivals start it with the allocator
-and the BLAS that serve it best.
+    network.py train|infer MODEL BATCH [--channels-last] [--frozen]
+
+For each line on standard input it runs one window of a quarter second and prints images per second;
+at the end of the input, its peak memory in KiB.  --frozen traces the network and lets PyTorch
+optimise it for inference.  TENON_BENCH_THREADS: 2 if not given.  bench/compare and bench/rivals
+start it with the allocator and the BLAS that serve it best.
 """
 import argparse
 import os
@@ -72,7 +74,8 @@ def main():
     make, shape, classes, momentum = networks.lookup(options.model)
     net, x = make(), torch.randn(options.batch, *shape)
     if options.channels_last:
-        net, x = net.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
+        net = net.to(memory_format=torch.channels_last)
+        x = x.contiguous(memory_format=torch.channels_last)
     if options.what == "train":
         step = training(net, x, classes, momentum)
     else:

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 """The benchmark's networks in PyTorch, layer for layer those of core/models.
 
-lookup(name) gives (make, shape of one image, classes, momentum); momentum is that of SGD in training.
+lookup(name) gives (make, shape of one image, classes, momentum); momentum is that of SGD in
+training.
 """
 import torch
 from torch import nn
@@ -10,13 +11,15 @@ from torch.nn import functional as F
 
 
 def mlp():
-    return nn.Sequential(nn.Flatten(), nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128),
+                         nn.ReLU(), nn.Linear(128, 10))
 
 
 def lenet():
     return nn.Sequential(
-        nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+        nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
+        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84),
+        nn.ReLU(), nn.Linear(84, 10))
 
 
 class GlobalAverage(nn.Module):
@@ -47,7 +50,8 @@ class ResidualBlock(nn.Module):
 def resnet18():
     """With the stem for 32 x 32 images."""
     layers, inputs = convolution(3, 64, 3, activation=nn.ReLU), 64
-    for outputs, stride in ((64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1)):
+    for outputs, stride in ((64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2),
+                            (512, 1)):
         layers.append(ResidualBlock(inputs, outputs, stride))
         inputs = outputs
     return nn.Sequential(*layers, GlobalAverage(), nn.Linear(512, 10))
@@ -73,12 +77,14 @@ class InvertedResidual(nn.Module):
 def efficientnet():
     layers, inputs = convolution(3, 32, 3, 2, activation=nn.ReLU6), 32
     for expansion, outputs, count, stride, kernel in (
-            (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5),
-            (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)):
+            (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3),
+            (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)):
         for i in range(count):
-            layers.append(InvertedResidual(inputs, outputs, kernel, stride if i == 0 else 1, expansion))
+            layers.append(InvertedResidual(inputs, outputs, kernel, stride if i == 0 else 1,
+                                           expansion))
             inputs = outputs
-    return nn.Sequential(*layers, *convolution(320, 1280, 1, activation=nn.ReLU6), GlobalAverage(), nn.Linear(1280, 1000))
+    return nn.Sequential(*layers, *convolution(320, 1280, 1, activation=nn.ReLU6), GlobalAverage(),
+                         nn.Linear(1280, 1000))
 
 
 class ChannelNorm(nn.LayerNorm):

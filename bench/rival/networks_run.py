@@ -7,8 +7,8 @@ import statistics
 import process
 
 TRAIN = [("mlp", 128), ("lenet", 128), ("resnet18", 32), ("efficientnet", 8), ("convnext", 8)]
-INFER = [("lenet", 1), ("resnet18", 1), ("mlp", 1), ("lenet", 32), ("resnet18", 32), ("efficientnet", 1),
-         ("efficientnet", 32), ("convnext", 1), ("convnext", 32)]
+INFER = [("lenet", 1), ("resnet18", 1), ("mlp", 1), ("lenet", 32), ("resnet18", 32),
+         ("efficientnet", 1), ("efficientnet", 32), ("convnext", 1), ("convnext", 32)]
 QUICK_INFER = 2  # of the list above
 
 
@@ -30,7 +30,8 @@ def take_turns(sides, samples, peaks):
 def compare(what, model, batch, options, peaks, result):
     name = "%s %s b%d" % (what, model, batch)
     sides = [process.tenon(options.build, what, model, batch, options.threads)]
-    sides += [process.rival(what, model, batch, options.threads, *way) for way in process.rival_ways(what)]
+    sides += [process.rival(what, model, batch, options.threads, *way)
+              for way in process.rival_ways(what)]
     for failure in take_turns(sides, options.samples, peaks):
         result.note("%s: %s" % (name, failure.splitlines()[-1]))
     memory = {side.name: side.end() for side in sides}
@@ -40,11 +41,14 @@ def compare(what, model, batch, options, peaks, result):
         return
     for n in medians:
         result.note("%s: %s median %.1f, best %.1f images/s, peak %.0f MiB" % (
-            name, n, medians[n], max(s for side in sides if side.name == n for s in side.rates), memory[n]))
+            name, n, medians[n], max(s for side in sides if side.name == n for s in side.rates),
+            memory[n]))
     best = max(rivals, key=lambda n: medians[n])
     least = min(rivals, key=lambda n: memory[n])
-    result.row(name, "images/s", medians["Tenon"], medians[best], medians["Tenon"] / medians[best], best)
-    result.row("memory " + name, "MiB", memory["Tenon"], memory[least], memory["Tenon"] / memory[least], least)
+    result.row(name, "images/s", medians["Tenon"], medians[best], medians["Tenon"] / medians[best],
+               best)
+    result.row("memory " + name, "MiB", memory["Tenon"], memory[least],
+               memory["Tenon"] / memory[least], least)
 
 
 def run(what, options, peaks, result):

@@ -14,8 +14,8 @@ SETTLE = 0.03  # seconds in which the threads of the one measured before fall as
 
 
 def rival_environment(threads):
-    """PyTorch's best here: the OpenMP build of OpenBLAS (that with threads of its own fights with OpenMP's),
-    huge pages, and an allocator that gives nothing back between steps."""
+    """PyTorch's best here: the OpenMP build of OpenBLAS (that with threads of its own fights with
+    OpenMP's), huge pages, and an allocator that gives nothing back between steps."""
     environment = dict(os.environ)
     for name in [n for n in environment if n.startswith(("OMP_", "OPENBLAS_", "GOMP_", "TENON_"))]:
         del environment[name]
@@ -34,7 +34,8 @@ def rival_environment(threads):
 
 
 class Side:
-    """One that is measured in turns with others: `go` measures a window, `end` gives its peak memory in MiB."""
+    """One that is measured in turns with others: `go` measures a window, `end` gives its peak
+    memory in MiB."""
 
     def __init__(self, name, command, environment):
         self.name, self.rates = name, []
@@ -51,7 +52,8 @@ class Side:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise RuntimeError("%s: %s" % (self.name, self.process.stderr.read().strip() or "ended"))
+            raise RuntimeError("%s: %s" % (self.name,
+                                           self.process.stderr.read().strip() or "ended"))
         return line.strip()
 
     def go(self):
@@ -64,7 +66,8 @@ class Side:
 def rival(what, model, batch, threads, *options):
     """PyTorch on one network; `options` are those of network.py."""
     name = " ".join(["PyTorch"] + [o.lstrip("-") for o in options])
-    command = [sys.executable, os.path.join(HERE, "network.py"), what, model, str(batch)] + list(options)
+    command = [sys.executable, os.path.join(HERE, "network.py"), what, model,
+               str(batch)] + list(options)
     return Side(name, command, rival_environment(threads))
 
 
@@ -76,7 +79,8 @@ def rival_ways(what):
 
 
 class Peaks:
-    """bench/peaks: a round of the machine's peaks, and a look at what others do, whenever `go` is called."""
+    """bench/peaks: a round of the machine's peaks, and a look at what others do, whenever `go` is
+    called."""
 
     def __init__(self, build):
         self.values, self.others = {}, []
@@ -99,12 +103,13 @@ class Peaks:
 
 
 def tenon_environment(threads):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "OPENBLAS_", "GOMP_"))}
+    environment = {k: v for k, v in os.environ.items()
+                   if not k.startswith(("OMP_", "OPENBLAS_", "GOMP_"))}
     environment["TENON_THREADS"] = str(threads)
     return environment
 
 
 def tenon(build, what, model, batch, threads):
-    command = [os.path.join(build, "tests/with-plugins"), os.path.join(build, "bench", what), model, str(batch),
-               "--on-demand"]
+    command = [os.path.join(build, "tests/with-plugins"), os.path.join(build, "bench", what), model,
+               str(batch), "--on-demand"]
     return Side("Tenon", command, tenon_environment(threads))

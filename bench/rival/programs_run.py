@@ -22,7 +22,8 @@ def read(text, result):
         if line.startswith("#"):
             result.note(line[1:].strip())
         elif len(fields) == 6:
-            result.row(fields[0], fields[1], float(fields[2]), float(fields[3]), float(fields[4]), fields[5])
+            result.row(fields[0], fields[1], float(fields[2]), float(fields[3]), float(fields[4]),
+                       fields[5])
 
 
 def run_one(name, options, filters, result):
@@ -32,9 +33,11 @@ def run_one(name, options, filters, result):
         return
     environment = dict(process.tenon_environment(options.threads))
     for text in filters:
-        command = [os.path.join(options.build, "tests/with-plugins"), program, "--threads", str(options.threads),
-                   "--samples", str(options.samples)] + (["--filter", text] if text else [])
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        command = [os.path.join(options.build, "tests/with-plugins"), program, "--threads",
+                   str(options.threads), "--samples",
+                   str(options.samples)] + (["--filter", text] if text else [])
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=environment)
         read(done.stdout, result)
         if done.returncode not in (0, 77):
             result.note("bench/%s failed: %s" % (name, done.stderr.strip()))

@@ -37,7 +37,8 @@ static const tn_array *order_of(const tn_array *x, const tn_array *dy)
 	return tn_shape_equal(x->rank, x->shape, dy->rank, dy->shape) ? x : dy;
 }
 
-/* Where the k-th gradient goes: over dy, which is read for the last time here, or into a new array. */
+/* Where the k-th gradient goes: over dy, which is read for the last time here,
+ * or into a new array. */
 static tn_array *place_of(tn_array *dy, const tn_array *like, tn_dtype dtype, int may_overwrite)
 {
 	if (may_overwrite && dtype == dy->dtype && tn_array_lie_alike(dy, like) &&
@@ -46,8 +47,8 @@ static tn_array *place_of(tn_array *dy, const tn_array *like, tn_dtype dtype, in
 	return tn_array_make_like(like, dtype);
 }
 
-/* Runs the gradient program; outputs have dy's shape and the wanted inputs' dtypes.  `last`: nothing
- * reads dy after it. */
+/* Runs the gradient program; outputs have dy's shape and the wanted inputs' dtypes.  `last`:
+ * nothing reads dy after it. */
 static tn_status run(struct tn_node *node, tn_array *dy, const struct tn_program *gradient,
 		     const uint32_t *wanted, int last, tn_array **outputs)
 {

@@ -52,8 +52,8 @@ tn_status tn_cumprod_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_array_dtype(g) == x->dtype ? g : tn_astype(g, x->dtype));
 }
 
-/* y = the extremum so far;  dy goes to the last place that held it, and to the last NaN once there is
- * one.  The places are a running maximum themselves. */
+/* y = the extremum so far;  dy goes to the last place that held it, and to the last NaN once there
+ * is one.  The places are a running maximum themselves. */
 tn_status tn_cumulative_extremum_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;

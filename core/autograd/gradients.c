@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The recorder: turns a record of the array layer into a node, with the arrays that its backward reads.
+ * The recorder: turns a record of the array layer into a node,
+ * with the arrays that its backward reads.
  */
 #include "autograd/gradients.h"
 
@@ -61,8 +62,8 @@ static void fill(struct tn_recorded *recorded, const struct tn_record *record)
 	}
 }
 
-/* The inputs whose elements the gradients of a map read: those of x * y, not those of x + y.  What has
- * no derivative says so in backward; then all are saved. */
+/* The inputs whose elements the gradients of a map read: those of x * y, not those of x + y.  What
+ * has no derivative says so in backward; then all are saved. */
 static uint32_t inputs_read(struct tn_runtime *rt, const struct tn_record *record)
 {
 	uint32_t read = 0, wanted = 0, n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Dropout by an integer threshold on the random word of (seed, stream, element): the same mask on every
- * backend.  Backward makes the mask again, so that nothing is saved.
+ * Dropout by an integer threshold on the random word of (seed, stream, element): the same mask on
+ * every backend.  Backward makes the mask again, so that nothing is saved.
  */
 #include "array/array.h"
 #include "array/make.h"

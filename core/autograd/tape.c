@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Guarantees: backward visits nodes newest first and each once; a node whose output got no gradient is
- * passed over; what a node saved, and the gradient of its output, are freed when backward has passed
- * it; whatever backward made is freed but the gradients of leaves; ending the tape frees all it holds
- * and leaves no array marked as tracked; what a node's backward makes lies where the gradient of its
- * output does, whichever device is the current one.
+ * Guarantees: backward visits nodes newest first and each once; a node whose output got no gradient
+ * is passed over; what a node saved, and the gradient of its output, are freed when backward has
+ * passed it; whatever backward made is freed but the gradients of leaves; ending the tape frees all
+ * it holds and leaves no array marked as tracked; what a node's backward makes lies where the
+ * gradient of its output does, whichever device is the current one.
  */
 #include "autograd/tape.h"
 

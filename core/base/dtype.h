@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What every dtype is, in one table, and the questions that are asked of it.  A number that is no dtype,
- * whoever it comes from, is of no kind: every question about it is answered with no.
+ * What every dtype is, in one table, and the questions that are asked of it.  A number that is no
+ * dtype, whoever it comes from, is of no kind: every question about it is answered with no.
  */
 #ifndef TN_BASE_DTYPE_H
 #define TN_BASE_DTYPE_H
@@ -22,8 +22,9 @@ enum tn_dtype_kind {
 /* The size is tn_dtype_size's, which plugins need too. */
 struct tn_dtype_info {
 	const char *name;
-	uint8_t kind;    /* 0: no such dtype */
-	uint8_t compute; /* the dtype in which programs compute what is stored as this one; 0: none */
+	uint8_t kind; /* 0: no such dtype */
+	/* The dtype in which programs compute what is stored as this one; 0: none. */
+	uint8_t compute;
 	uint8_t digits; /* bits of a floating number's fraction, with the leading one; else 0 */
 };
 
@@ -62,7 +63,8 @@ static inline int tn_is_narrow(tn_dtype dtype)
 	return info->kind == TN_KIND_FLOATING && info->compute != dtype;
 }
 
-/* How far rounding takes a number, at most, as a part of it: 2^-digits; of what is not floating 0. */
+/* How far rounding takes a number, at most, as a part of it: 2^-digits;
+ * of what is not floating 0. */
 static inline double tn_half_unit(tn_dtype dtype)
 {
 	double unit = tn_is_floating(dtype);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Log messages: a level, a subsystem ("loader", "pool", "cpu"), one line of text.  With no callback,
- * errors, warnings and notices go to stderr, one line each, as "tenon: SUBSYSTEM: TEXT".
+ * Log messages: a level, a subsystem ("loader", "pool", "cpu"), one line of text.  With no
+ * callback, errors, warnings and notices go to stderr, one line each, as "tenon: SUBSYSTEM: TEXT".
  * TENON_LOG holds a level (off, error, warning, notice, info, debug) or `subsystem=level,...`.
  */
 #ifndef TN_BASE_LOG_H
@@ -33,8 +33,8 @@ void tn_logger_init(struct tn_logger *logger);
 tn_status tn_logger_configure(struct tn_logger *logger, const char *text,
 			      struct tn_error_info *error);
 int tn_log_wanted(const struct tn_logger *logger, int level, const char *subsystem);
-/* Both make the text one printable line (tn_text_make_printable) of at most 1023 bytes.  A logger of
- * NULL drops the message. */
+/* Both make the text one printable line (tn_text_make_printable) of at most 1023 bytes.  A logger
+ * of NULL drops the message. */
 void tn_log_format(const struct tn_logger *logger, int level, const char *subsystem,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
 void tn_log_text(const struct tn_logger *logger, int level, const char *subsystem, const char *text,

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Host memory.  Every allocation of the library goes through these functions, so that tests can
- * make the Nth one fail (they wrap tn_mem_alloc and tn_mem_realloc when they link).  All return NULL
- * when memory runs out or a size overflows; none aborts.
+ * make the Nth one fail (they wrap tn_mem_alloc and tn_mem_realloc when they link).  All return
+ * NULL when memory runs out or a size overflows; none aborts.
  */
 #ifndef TN_BASE_MEMORY_H
 #define TN_BASE_MEMORY_H

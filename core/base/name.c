@@ -38,7 +38,8 @@ size_t tn_name_distance(const char *a, const char *b)
 	return rows[n % 3][m];
 }
 
-/* Has `name` the letters of `word` in their order, beginning with the same, and few more?  "adm", "adamw" */
+/* Has `name` the letters of `word` in their order, beginning with the same, and few more?  "adm",
+ * "adamw" */
 static int is_short_for(const char *word, const char *name)
 {
 	size_t n = strlen(word), found = 0;

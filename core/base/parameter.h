@@ -28,9 +28,9 @@ struct tn_parameters {
 
 void tn_parameters_init(struct tn_parameters *parameters);
 void tn_parameters_release(struct tn_parameters *parameters);
-/* Declares and reads a variable.  The first read fixes the value; later ones answer the same.  NULL:
- * not set, ignored, or out of memory.  Borrowed, valid until release.  From any thread: plugins read
- * parameters too. */
+/* Declares and reads a variable.  The first read fixes the value; later ones answer the same.
+ * NULL: not set, ignored, or out of memory.  Borrowed, valid until release.  From any thread:
+ * plugins read parameters too. */
 const char *tn_parameter_read(struct tn_parameters *parameters, const char *name, const char *help);
 /* Copies row `index`, in the order of the first reads: 1, or 0 when there is none.  Its strings are
  * borrowed, valid until release.  From any thread. */

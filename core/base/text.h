@@ -22,12 +22,13 @@ void tn_text_append(struct tn_text *text, const char *data, size_t length);
 void tn_text_add(struct tn_text *text, const char *string);
 void tn_text_format(struct tn_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The string, owned by the caller (tn_mem_free), or NULL when an allocation failed; empties `text`. */
+/* The string, owned by the caller (tn_mem_free), or NULL when an allocation failed;
+ * empties `text`. */
 char *tn_text_take(struct tn_text *text);
 void tn_text_release(struct tn_text *text);
 
-/* Makes one printable line of a text that may come from outside: what is not printable UTF-8 becomes
- * '?', newlines and tabs become blanks.  The length stays. */
+/* Makes one printable line of a text that may come from outside: what is not printable UTF-8
+ * becomes '?', newlines and tabs become blanks.  The length stays. */
 void tn_text_make_printable(char *text);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Opening and closing.  Opening goes: variables, log, threads, backends, runtime, devices; closing the
- * other way round, and a failed opening closes what was there.
+ * Opening and closing.  Opening goes: variables, log, threads, backends, runtime, devices; closing
+ * the other way round, and a failed opening closes what was there.
  */
 #include "context/context.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The devices of a context.  The first choice that opens is the current one.  A choice that does not
- * open is passed over: its row of the load report says why, and one notice does.  Only when no choice
- * opens (a selection may forbid to fall back) does the opening fail, with the first choice's reason.
+ * The devices of a context.  The first choice that opens is the current one.  A choice that does
+ * not open is passed over: its row of the load report says why, and one notice does.  Only when no
+ * choice opens (a selection may forbid to fall back) does the opening fail, with the first choice's
+ * reason.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -203,8 +204,8 @@ static tn_status find_reference(tn_context *context, const struct tn_settings *s
 	return tn_device_open(context->runtime.reference, error);
 }
 
-/* The route lends operations to the choices whose memory is the host's, in their order.  The current
- * device is among them, because it need not stay the current one. */
+/* The route lends operations to the choices whose memory is the host's, in their order.  The
+ * current device is among them, because it need not stay the current one. */
 static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 {
 	struct tn_runtime *rt = &context->runtime;

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A folder with the four IDX files of the MNIST family.  Guarantees: images and labels agree in
- * number, train and test in size; every class has a training image, but for a class 0 of labels that
- * count from 1; the training images are not copied.
+ * number, train and test in size; every class has a training image, but for a class 0 of labels
+ * that count from 1; the training images are not copied.
  */
 #include <string.h>
 #include <tenon/status.h>
@@ -17,8 +17,8 @@
 
 #define OPERATION "dataset"
 
-/* Spelling i of a file's name, in the order they are tried: -idx3-ubyte, the same with .gz, and both
- * with a dot before "idx".  NULL: out of memory. */
+/* Spelling i of a file's name, in the order they are tried: -idx3-ubyte, the same with .gz, and
+ * both with a dot before "idx".  NULL: out of memory. */
 #define N_SPELLINGS 4
 
 static char *spell(int i, const char *folder, const char *part, const char *what, int rank)
@@ -154,7 +154,8 @@ static tn_status check_labels(const struct idx_file *labels, int n_classes, cons
 }
 
 /* The classes are 0 up to the first number that no training label has; 0 may be without images,
- * where labels count from 1 as in EMNIST Letters.  A label beyond is damage, not 246 more classes. */
+ * where labels count from 1 as in EMNIST Letters.  A label beyond is damage, not 246 more
+ * classes. */
 static tn_status count_classes(const struct four *four, uint32_t *n, struct tn_error_info *error)
 {
 	uint8_t occurs[257] = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * From a name to a folder.  A name that is not found is answered with every place that was looked at
- * and with the package that brings it.
+ * From a name to a folder.  A name that is not found is answered with every place that was looked
+ * at and with the package that brings it.
  */
 #include "data/search.h"
 

@@ -25,8 +25,8 @@ const struct tn_known_dataset *tn_known_dataset(const char *name);
 /* The last part of a path, without the slashes after it; owned, NULL: out of memory. */
 char *tn_path_name(const char *path);
 
-/* The folder of that name: see tn_dataset_open.  `data_dir` is the variable's value, or NULL.  *folder
- * is owned (tn_mem_free). */
+/* The folder of that name: see tn_dataset_open.  `data_dir` is the variable's value, or NULL.
+ * *folder is owned (tn_mem_free). */
 tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
 			  struct tn_error_info *error);
 

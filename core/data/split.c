@@ -96,8 +96,8 @@ static void count_values(const tn_dataset *dataset, uint32_t c, uint64_t histogr
 	}
 }
 
-/* mean = S1 / n,  deviation^2 = (n S2 - S1^2) / n^2,  with S1, S2 the sums of v and v^2, in units of
- * `scale`.  The numerators are exact: n < 2^36, S2 < 2^52. */
+/* mean = S1 / n,  deviation^2 = (n S2 - S1^2) / n^2,  with S1, S2 the sums of v and v^2, in units
+ * of `scale`.  The numerators are exact: n < 2^36, S2 < 2^52. */
 static void set_statistics(struct tn_input_format *format, uint32_t c,
 			   const uint64_t histogram[256])
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Captured work and its memory.  Whatever the work has used is used again whenever it is done, so pieces
- * that were taken or given back while it was captured stay with it: they serve each other, in its
- * order, but nobody else, until it is released.
+ * Captured work and its memory.  Whatever the work has used is used again whenever it is done, so
+ * pieces that were taken or given back while it was captured stay with it: they serve each other,
+ * in its order, but nobody else, until it is released.
  */
 #include "base/memory.h"
 #include "device/pool.h"

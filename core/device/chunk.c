@@ -4,10 +4,11 @@
  * Chunks: what the pool takes from the backend and gives back.
  *
  * A piece that is in no bin comes, in this order, from the current chunk; from a chunk that has no
- * used piece and is cut anew; from a larger free piece that is split (split.c); from a new chunk; from
- * any larger free piece; and, after all empty chunks were given back, from a new chunk again.  Small
- * pieces share chunks of 2 to 32 MiB that grow with the pool; a large one has a chunk for itself.
- * Sizes are multiples of 2 MiB while memory allows, so that host memory comes in huge pages.
+ * used piece and is cut anew; from a larger free piece that is split (split.c); from a new chunk;
+ * from any larger free piece; and, after all empty chunks were given back, from a new chunk again.
+ * Small pieces share chunks of 2 to 32 MiB that grow with the pool; a large one has a chunk for
+ * itself.  Sizes are multiples of 2 MiB while memory allows, so that host memory comes in huge
+ * pages.
  *
  * On an asynchronous device a chunk goes back only after a sync: its pieces may be in use by work
  * that was queued before they were freed.
@@ -24,8 +25,8 @@
 #define MAX_SHARED (UINT64_C(32) << 20)
 /* Smaller scratch memory is a piece like others. */
 #define SMALLEST_SCRATCH (UINT64_C(1) << 20)
-/* Where host memory would never say that it ran out, the pool keeps at most twice what was in use at
- * the peak, and this much. */
+/* Where host memory would never say that it ran out, the pool keeps at most twice what was in use
+ * at the peak, and this much. */
 #define SLACK (UINT64_C(64) << 20)
 
 static uint64_t round_up(uint64_t size, uint64_t unit)
@@ -408,8 +409,8 @@ static tn_status grow(struct tn_device *device, uint64_t need, struct tn_chunk *
 	return status;
 }
 
-/* When nothing else is left: any free piece that is large enough, then a chunk in place of all empty
- * ones. */
+/* When nothing else is left: any free piece that is large enough, then a chunk in place of all
+ * empty ones. */
 static tn_status scrape(struct tn_device *device, uint32_t class, struct tn_piece **piece,
 			struct tn_chunk **chunk, struct tn_error_info *error)
 {

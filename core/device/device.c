@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A device's life, and what stands between the core and a backend's answers: every failure leaves
- * with the device's name in its text, a lost device is lost for good, and a forked child never calls
- * a backend that its parent opened.
+ * with the device's name in its text, a lost device is lost for good, and a forked child never
+ * calls a backend that its parent opened.
  */
 #include "device/device.h"
 

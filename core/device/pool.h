@@ -101,11 +101,12 @@ tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece
 /* Gives empty chunks back, the oldest first, until at most `keep` bytes are reserved. */
 void tn_chunk_release(struct tn_device *device, uint64_t keep);
 
-/* A piece of that class from a free one that is larger; neighbours that are free are joined when there
- * is none.  Neither used nor in a bin; NULL: there is none that is worth it. */
+/* A piece of that class from a free one that is larger; neighbours that are free are joined when
+ * there is none.  Neither used nor in a bin; NULL: there is none that is worth it. */
 struct tn_piece *tn_piece_split(struct tn_pool *pool, uint32_t class);
 
-/* A piece of the store for so many bytes, or NULL: it is used then, and was so for the pool all along. */
+/* A piece of the store for so many bytes, or NULL: it is used then,
+ * and was so for the pool all along. */
 struct tn_piece *tn_store_take(struct tn_store *store, uint64_t size);
 /* The piece is the store's from now on; 0: no host memory. */
 int tn_store_adopt(struct tn_store *store, struct tn_piece *piece);

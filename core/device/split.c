@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Large requests that no free piece fits: before the pool grows, a larger free piece is split, and free
- * neighbours are joined.  What forward held for backward so serves the gradients and the workspace of
- * smaller layers, whose sizes are others.  Nothing is joined earlier, because the next step wants the
- * same sizes again; small requests are left to the shared chunks.
+ * Large requests that no free piece fits: before the pool grows, a larger free piece is split, and
+ * free neighbours are joined.  What forward held for backward so serves the gradients and the
+ * workspace of smaller layers, whose sizes are others.  Nothing is joined earlier, because the next
+ * step wants the same sizes again; small requests are left to the shared chunks.
  */
 #include "device/pool.h"
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies between host and device and between devices, and waiting.  An asynchronous error that surfaced
- * earlier, where it could not be answered, is answered here first; it names the operation that failed.
+ * Copies between host and device and between devices, and waiting.  An asynchronous error that
+ * surfaced earlier, where it could not be answered, is answered here first; it names the operation
+ * that failed.
  */
 #include <inttypes.h>
 
 #include "base/fork.h"
 #include "device/pool.h"
 
-/* The device is open and nothing is waiting to be said.  That a device was lost in the meantime is said
- * by the words that came with it. */
+/* The device is open and nothing is waiting to be said.  That a device was lost in the meantime is
+ * said by the words that came with it. */
 static tn_status begin(struct tn_device *device, const char *operation, struct tn_error_info *error)
 {
 	tn_status status = device->deferred.status;

@@ -64,8 +64,8 @@ static char *temporary_name(const char *path)
 	return tn_text_take(&text);
 }
 
-/* Opens the folder, so that once the file has its name nothing but syncing the folder is left.  One that may
- * be written and not read cannot be synced, and the file is saved all the same. */
+/* Opens the folder, so that once the file has its name nothing but syncing the folder is left.  One
+ * that may be written and not read cannot be synced, and the file is saved all the same. */
 static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *error)
 {
 	size_t length = folder_length(file->path);

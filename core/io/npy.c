@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * NPY, NumPy's own format: \x93NUMPY, version, length of the header, header, elements.  Guarantees:
- * the header accounts for every byte of the file; what is read is row-major in the host's byte order,
- * whatever the file was.
+ * the header accounts for every byte of the file; what is read is row-major in the host's byte
+ * order, whatever the file was.
  */
 #include <string.h>
 #include <tenon/io.h>

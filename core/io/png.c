@@ -23,7 +23,8 @@
 /* libpng's own limit for one chunk is 8 MB; this one is for the file. */
 #define MAX_FILE ((uint64_t)1 << 29)
 
-/* libpng and zlib tell of failed allocations in words alone: "out of memory", "insufficient memory". */
+/* libpng and zlib tell of failed allocations in words alone: "out of memory",
+ * "insufficient memory". */
 static int is_out_of_memory(const png_image *png)
 {
 	return strstr(png->message, "out of memory") || strstr(png->message, "Out of memory") ||
@@ -40,7 +41,8 @@ static tn_status refuse(const char *path, const png_image *png, struct tn_error_
 }
 
 /* Does the picture depend on chunks of that type?  On all that are critical (a capital letter), on
- * transparency, on the colour space and on the bits that are significant (libpng's table of gamma). */
+ * transparency, on the colour space and on the bits that are significant (libpng's table of
+ * gamma). */
 static int is_used(const unsigned char *type)
 {
 	static const char *const used[] = {"tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "cICP"};
@@ -50,9 +52,9 @@ static int is_used(const unsigned char *type)
 	return found;
 }
 
-/* Takes out the chunks that are not used, and all profiles (iCCP) but the first: libpng would unpack
- * each of them, to 8 MB, before it comes to the pixels.  Returns the size that is left.  From where
- * the file is damaged all is kept, for libpng to name. */
+/* Takes out the chunks that are not used, and all profiles (iCCP) but the first: libpng would
+ * unpack each of them, to 8 MB, before it comes to the pixels.  Returns the size that is left.
+ * From where the file is damaged all is kept, for libpng to name. */
 static size_t drop_unused(unsigned char *data, size_t size)
 {
 	int n_profiles = 0;

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * PGM and PPM, plain and raw (Netpbm's pages pgm(5) and ppm(5)): P2 and P5 grey, P3 and P6 colour.
- * Guarantees: one image in the file and nothing after it; every sample is at most the stated largest
- * value and comes out as round(sample * 255 / largest).
+ * Guarantees: one image in the file and nothing after it; every sample is at most the stated
+ * largest value and comes out as round(sample * 255 / largest).
  */
 #include "io/image.h"
 

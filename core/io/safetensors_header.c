@@ -378,7 +378,8 @@ static int compare_names(const void *a, const void *b, void *entries)
 	return strcmp(list[*(const size_t *)a].name, list[*(const size_t *)b].name);
 }
 
-/* The data must be tiled from its first byte to the file's last; the entries are in order of place. */
+/* The data must be tiled from its first byte to the file's last;
+ * the entries are in order of place. */
 static tn_status check_tiling(const struct tn_safetensors *file, struct tn_error_info *error)
 {
 	uint64_t data_size = file->file.size - file->data_start;

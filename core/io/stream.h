@@ -19,8 +19,8 @@ tn_status tn_stream_open(const char *path, const char *operation, struct tn_stre
 void tn_stream_close(struct tn_stream *stream); /* takes NULL */
 
 /* Fills `buffer`; *got below `size` means that the content ended there.
- * TN_FORMAT: damaged or truncated compression, bytes after the last gzip member.  TN_LIMIT: more than
- * tn_stream_limit. */
+ * TN_FORMAT: damaged or truncated compression, bytes after the last gzip member.  TN_LIMIT: more
+ * than tn_stream_limit. */
 tn_status tn_stream_read(struct tn_stream *stream, void *buffer, size_t size, size_t *got,
 			 struct tn_error_info *error);
 

@@ -7,9 +7,9 @@
  *	                   then rank and select
  *	tn_registry_close  destroys the instances; the files stay mapped
  *
- * What the rest of the core holds is struct tn_backend: an instance with its tables.  Mandatory slots
- * are filled; an optional one is NULL where tn_backend_has says no.  A broken plugin becomes a row of
- * the load report, never an error of tn_registry_open.
+ * What the rest of the core holds is struct tn_backend: an instance with its tables.  Mandatory
+ * slots are filled; an optional one is NULL where tn_backend_has says no.  A broken plugin becomes
+ * a row of the load report, never an error of tn_registry_open.
  */
 #ifndef TN_LOADER_BACKEND_H
 #define TN_LOADER_BACKEND_H
@@ -170,8 +170,8 @@ struct tn_registry_options {
 struct tn_registry {
 	struct tn_backend **backends; /* that have a device: built-in ones, then in search order */
 	size_t n_backends;
-	/* What to use, best first.  choices[0] is what the selection gives; the named ones follow in
-	 * their order and then, unless forbidden, the rest by rank. */
+	/* What to use, best first.  choices[0] is what the selection gives; the named ones follow
+	 * in their order and then, unless forbidden, the rest by rank. */
 	struct tn_choice *choices;
 	size_t n_choices;
 	int fell_back; /* choices[0] is not what the selection names first */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every device of every loaded backend is ranked by kind, score (higher first), name and number; the
- * named ones then go to the front in the order in which they are named.
+ * Every device of every loaded backend is ranked by kind, score (higher first), name and number;
+ * the named ones then go to the front in the order in which they are named.
  *
  * What is said: one notice when the first choice is not what the selection names first, with the
  * reason; else one for each known backend that is absent while its hardware is there and would have

@@ -3,10 +3,11 @@
  *
  * The program headers (not the sections, which strip may remove) lead to the note segments, and the
  * notes in them are walked one by one.  Every offset is checked against the file's size with
- * arithmetic that cannot wrap; at most MAX_HEADERS headers and MAX_NOTES bytes of a segment are read.
+ * arithmetic that cannot wrap; at most MAX_HEADERS headers and MAX_NOTES bytes of a segment are
+ * read.
  *
- * Source: System V ABI, chapters 4 and 5 ("Note Section"); the padding of notes as in binutils: name
- * and description are padded to the segment's alignment, 4, or 8 where the segment says 8.
+ * Source: System V ABI, chapters 4 and 5 ("Note Section"); the padding of notes as in binutils:
+ * name and description are padded to the segment's alignment, 4, or 8 where the segment says 8.
  */
 #include "loader/elf.h"
 
@@ -106,8 +107,8 @@ static tn_status check_header(const struct tn_elf_file *file, Elf64_Ehdr *header
 	return TN_OK;
 }
 
-/* Every byte of a loaded segment must be there: dlopen maps them without looking, and a missing page
- * is a SIGBUS later. */
+/* Every byte of a loaded segment must be there: dlopen maps them without looking, and a missing
+ * page is a SIGBUS later. */
 static tn_status check_load(const struct tn_elf_file *file, const Elf64_Phdr *segment)
 {
 	if (segment->p_offset <= file->size && segment->p_filesz <= file->size - segment->p_offset)

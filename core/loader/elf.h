@@ -8,9 +8,10 @@
 
 #include <tenon/backend.h>
 
-/* Finds Tenon's note in the ELF shared object behind `fd`.  Reads are bounded and by offset; nothing
- * in the file is trusted.  TN_BAD_PLUGIN: not an ELF file, truncated, of another class, byte order
- * or machine, not a shared object, or without a (whole, well-formed) note; the text says which. */
+/* Finds Tenon's note in the ELF shared object behind `fd`.  Reads are bounded and by offset;
+ * nothing in the file is trusted.  TN_BAD_PLUGIN: not an ELF file, truncated, of another class,
+ * byte order or machine, not a shared object, or without a (whole, well-formed) note; the text says
+ * which. */
 tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error_info *error);
 
 /* What the dynamic section says of the file beyond its note: the conformance kit looks at it. */
@@ -30,7 +31,8 @@ enum tn_elf_name {
 	TN_ELF_WEAK,      /* one that others may have */
 };
 
-/* Reads it as tn_elf_read_note does, and calls `name` for every name; they are borrowed for the call.
+/* Reads it as tn_elf_read_note does, and calls `name` for every name; they are borrowed for the
+ * call.
  * TN_BAD_PLUGIN: malformed. */
 tn_status tn_elf_read_dynamic(int fd, struct tn_elf_dynamic *dynamic,
 			      void (*name)(void *user, enum tn_elf_name kind, const char *name),

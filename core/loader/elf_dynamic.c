@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The dynamic section, its strings and its symbols.  Sizes are bounded (MAX_...), addresses are turned
- * into offsets by the loaded segments, and every read is checked against the file's size.
+ * The dynamic section, its strings and its symbols.  Sizes are bounded (MAX_...), addresses are
+ * turned into offsets by the loaded segments, and every read is checked against the file's size.
  *
  * The number of symbols stands in the hash tables alone: DT_HASH says it, DT_GNU_HASH by the end of
  * its last chain (https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html).

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Thin: each service hands its arguments to the layer that does the work.  A plugin's messages carry
- * its name as subsystem whatever it says itself, so that TENON_LOG=NAME=off silences it.
+ * Thin: each service hands its arguments to the layer that does the work.  A plugin's messages
+ * carry its name as subsystem whatever it says itself, so that TENON_LOG=NAME=off silences it.
  */
 #include "loader/host.h"
 
@@ -70,8 +70,8 @@ static const char *plugin_path(void *context)
 	return services->path;
 }
 
-/* A plugin's own error struct is of the size that its header has: the interpreter, which writes this
- * library's, must not see it. */
+/* A plugin's own error struct is of the size that its header has: the interpreter, which writes
+ * this library's, must not see it. */
 static int has_other_error(const struct tn_call *call)
 {
 	return call->struct_size >= sizeof(*call) && call->error &&

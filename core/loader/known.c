@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A sign is looked for as its line is read; nothing else is kept of it.  Lines longer than a buffer,
- * names that are none and files without a name are refused, with file and line.
+ * A sign is looked for as its line is read; nothing else is kept of it.  Lines longer than a
+ * buffer, names that are none and files without a name are refused, with file and line.
  */
 #include "loader/known.h"
 

@@ -9,9 +9,9 @@
  *	name      the backend's name; needed
  *	hardware  what it drives, in words: "NVIDIA GPU"
  *	kind      what kind of device that is: gpu, integrated-gpu, accelerator, cpu
- *	sign      any number: a path (a pattern of glob(7) too) that is there when the hardware is, or
- *	          `pci VENDOR CLASS`, hexadecimal, CLASS a prefix: "pci 10de 03"; without any, the
- *	          hardware is always there
+ *	sign      any number: a path (a pattern of glob(7) too) that is there when the hardware is,
+ *	          or `pci VENDOR CLASS`, hexadecimal, CLASS a prefix: "pci 10de 03"; without any,
+ *	          the hardware is always there
  *	packages  what to install: the plugin's own package, or those of the libraries that it opens
  *	source    what the plugin is built from, in words, where no package brings it
  *
@@ -39,8 +39,9 @@ struct tn_known_list {
 	size_t n;
 };
 
-/* Reads all files of a folder, in order of their names; a missing folder is an empty one, a malformed
- * file a warning.  Signs are looked for below `root` ("" in earnest).  TN_OUT_OF_MEMORY. */
+/* Reads all files of a folder, in order of their names; a missing folder is an empty one, a
+ * malformed file a warning.  Signs are looked for below `root` ("" in earnest).
+ * TN_OUT_OF_MEMORY. */
 tn_status tn_known_read(const char *folder, const char *root, const struct tn_logger *logger,
 			struct tn_known_list *known);
 void tn_known_release(struct tn_known_list *known);

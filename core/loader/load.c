@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The stages of one backend, in order; each either passes or gives a status and a text, which become
- * the row of the report.  No byte of a plugin runs before its note was read and negotiated.
+ * The stages of one backend, in order; each either passes or gives a status and a text, which
+ * become the row of the report.  No byte of a plugin runs before its note was read and negotiated.
  *
  * The file is opened once and inspected through that descriptor, but dlopen gets its real path:
- * glibc knows objects by name, and /proc/self/fd/N names another file as soon as N is used again, so
- * that every descriptor would have to stay open for ever (and $ORIGIN, debuggers and sanitizers would
- * see that name).  Instead the path must lead to the inspected file (device, inode, size, time)
- * before and after dlopen.  Somebody who may write the folder could still swap the file in between,
- * but gains nothing that the loading user had not given them; in a privileged process nobody else may
- * write it or any folder above (trust.c).
+ * glibc knows objects by name, and /proc/self/fd/N names another file as soon as N is used again,
+ * so that every descriptor would have to stay open for ever (and $ORIGIN, debuggers and sanitizers
+ * would see that name).  Instead the path must lead to the inspected file
+ * (device, inode, size, time) before and after dlopen.  Somebody who may write the folder could
+ * still swap the file in between, but gains nothing that the loading user had not given them; in a
+ * privileged process nobody else may write it or any folder above (trust.c).
  */
 #include "loader/load.h"
 
@@ -82,7 +82,8 @@ static tn_status check_same_file(const struct tn_loading *loading, size_t i,
 {
 	const struct tn_candidate *list = loading->candidates.list;
 	for (size_t j = 0; j < i; j++) {
-		/* Under its own name a file fails again; under another it may have failed for that. */
+		/* Under its own name a file fails again; under another it may have failed for
+		 * that. */
 		if (list[j].identified && list[j].device == list[i].device &&
 		    list[j].inode == list[i].inode &&
 		    (list[j].row->status == TN_OK || !strcmp(list[j].name, list[i].name)))

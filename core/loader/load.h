@@ -20,8 +20,9 @@ struct tn_loading {
 	struct tn_load_report *report;
 };
 
-/* Takes candidate number i through the stages as far as it comes and writes its row, which is there.
- * *backend: the loaded backend, owned (tn_backend_destroy), or NULL where the row says why not.
+/* Takes candidate number i through the stages as far as it comes and writes its row, which is
+ * there.  *backend: the loaded backend, owned (tn_backend_destroy), or NULL where the row says why
+ * not.
  * TN_OUT_OF_MEMORY: the host's own memory ran out. */
 tn_status tn_load(struct tn_loading *loading, size_t i, struct tn_backend **backend);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * posix_spawn, never fork: the calling process may have threads and a GPU.  The helper leads a process
- * group of its own, so that what it may start dies with it.  It sees /dev/null as its standard files.
- * Nothing that it writes is trusted: the amount is bounded, and a report that does not parse is a
- * failed probe.
+ * posix_spawn, never fork: the calling process may have threads and a GPU.  The helper leads a
+ * process group of its own, so that what it may start dies with it.  It sees /dev/null as its
+ * standard files.  Nothing that it writes is trusted: the amount is bounded, and a report that does
+ * not parse is a failed probe.
  */
 #include "loader/probe.h"
 
@@ -28,7 +28,8 @@
 #include "paths.h"
 
 #define MAX_OUTPUT (1u << 20)
-/* How long to sleep before asking again whether the helper lives, while something holds its pipe. */
+/* How long to sleep before asking again whether the helper lives,
+ * while something holds its pipe. */
 #define SLICE_MS 50
 
 enum { ENDED, HUNG };

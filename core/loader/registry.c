@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Opening a registry: the order of things, and who owns what.  Every candidate has its row before the
- * first of them is loaded, so that no failure can leave a plugin out of the report.
+ * Opening a registry: the order of things, and who owns what.  Every candidate has its row before
+ * the first of them is loaded, so that no failure can leave a plugin out of the report.
  */
 #include <string.h>
 
@@ -161,7 +161,8 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 	return done ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
-/* What data files know: their words go to the rows of that name, and make one where there is none. */
+/* What data files know: their words go to the rows of that name,
+ * and make one where there is none. */
 static tn_status add_known(struct tn_loading *loading, const struct tn_known_list *known)
 {
 	tn_status status = TN_OK;

@@ -30,7 +30,8 @@ int tn_report_set(const char **field, const char *text);
 /* Gives the row a copy of n descriptions. */
 int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_description *devices,
 			  uint32_t n);
-/* Moves what `from` holds into `row`, but for the way in which it was found, and leaves `from` empty. */
+/* Moves what `from` holds into `row`, but for the way in which it was found,
+ * and leaves `from` empty. */
 void tn_report_move(struct tn_load_row *row, struct tn_load_row *from);
 /* The devices of the report that are the same one as a row's device: at most `most` are written. */
 struct tn_pair {

@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Makes the list of candidates and opens none of them.  File names are matched whole: a folder's
- * other files (backend_x.so.bak, libbackend_x.so) are passed over in silence.  backend_X.so, whose name
- * has a letter that it may not have, and any file given by its path become candidates all the same, so
- * that their rows can say what is wrong.
+ * other files (backend_x.so.bak, libbackend_x.so) are passed over in silence.  backend_X.so, whose
+ * name has a letter that it may not have, and any file given by its path become candidates all the
+ * same, so that their rows can say what is wrong.
  */
 #include "loader/search.h"
 
@@ -21,8 +21,8 @@
 #define PREFIX "backend_"
 #define SUFFIX ".so"
 
-/* What stands for the name in the file name of `path`: its start and length; 0 when it is no plugin's.
- * A name of other letters than a name may have is one too: its row says so. */
+/* What stands for the name in the file name of `path`: its start and length; 0 when it is no
+ * plugin's.  A name of other letters than a name may have is one too: its row says so. */
 static size_t name_in(const char *path, const char **name)
 {
 	const char *slash = strrchr(path, '/');

@@ -42,8 +42,8 @@ struct tn_simulation {
 };
 
 /* `source` is what the text was given by, as errors name it: "TENON_BACKEND".
- * TN_FORMAT: malformed; the text has the column, what was expected and what was found.  TN_LIMIT: more
- * than TN_SELECTION_MAX_ITEMS.  `text` may be NULL, as "". */
+ * TN_FORMAT: malformed; the text has the column, what was expected and what was found.  TN_LIMIT:
+ * more than TN_SELECTION_MAX_ITEMS.  `text` may be NULL, as "". */
 tn_status tn_selection_parse(const char *text, const char *source, struct tn_selection *selection,
 			     struct tn_error_info *error);
 int tn_selection_excludes(const struct tn_selection *selection, const char *name);

@@ -97,8 +97,8 @@ static size_t aligned(size_t size)
 	return (size + 15) / 16 * 16;
 }
 
-/* The arguments and n more pieces of memory in one allocation of *total bytes; *places get where they
- * are.  Arguments of an older version are extended by zeros. */
+/* The arguments and n more pieces of memory in one allocation of *total bytes; *places get where
+ * they are.  Arguments of an older version are extended by zeros. */
 static void *copy_pieces(enum tn_slot slot, const struct tn_call *args, const struct piece *pieces,
 			 size_t n, char **places, size_t *total)
 {

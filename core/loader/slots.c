@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The table of slots.  A slot of a backend is filled when it lies whole within the struct_size of the
- * plugin's table and is not NULL.
+ * The table of slots.  A slot of a backend is filled when it lies whole within the struct_size of
+ * the plugin's table and is not NULL.
  */
 #include "loader/slots.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every slot of the backend interface, one row each: where its entry stands and, for an operation on
- * arrays, what its arguments hold.  Whoever treats all slots alike reads these rows: the loader, the
- * route of a call, replay, the conformance kit and the tests.
+ * Every slot of the backend interface, one row each: where its entry stands and, for an operation
+ * on arrays, what its arguments hold.  Whoever treats all slots alike reads these rows: the loader,
+ * the route of a call, replay, the conformance kit and the tests.
  */
 #ifndef TN_LOADER_SLOTS_H
 #define TN_LOADER_SLOTS_H
@@ -29,12 +29,13 @@ struct tn_slot_facts {
 	const char *name;
 	size_t entry; /* the offset of the function's pointer in struct tn_backend */
 
-	/* Operations on arrays, which are called as entry(device, arguments); 0 and NULL for others. */
+	/* Operations on arrays, which are called as entry(device, arguments);
+	 * 0 and NULL for others. */
 	tn_status (*call)(const void *entry, void *device, const struct tn_call *args);
 	size_t args_size;
 	const struct tn_slot_operand *operands; /* those of map and reduce stand in arrays */
-	/* The backend is asked before each call, and given the workspace that it prefers.  Else it is
-	 * called first, and given its minimum when it has refused. */
+	/* The backend is asked before each call, and given the workspace that it prefers.  Else it
+	 * is called first, and given its minimum when it has refused. */
 	int asks;
 };
 
@@ -76,8 +77,8 @@ struct tn_slot_contents {
 /* Lists the operands and scalars of a call, without the operands that it does not use (dtype 0). */
 void tn_slot_list(enum tn_slot slot, struct tn_call *args, struct tn_slot_contents *contents);
 
-/* The arguments and the arrays of operands and scalars that they point to, in one allocation of *size
- * bytes (size may be NULL); programs and workspace are shared.  NULL: out of memory. */
+/* The arguments and the arrays of operands and scalars that they point to, in one allocation of
+ * *size bytes (size may be NULL); programs and workspace are shared.  NULL: out of memory. */
 struct tn_call *tn_slot_copy(enum tn_slot slot, const struct tn_call *args, size_t *size);
 
 #endif

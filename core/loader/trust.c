@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * sudo's rule, a little stricter.  A file or folder is trusted when neither its group nor others may
- * write it and it belongs to root, or to the effective user where that is not the one who started the
- * process (in a setgid process the effective user is the very one to guard against).  A folder with
- * the sticky bit, such as /tmp, may be writable when it is not the one that holds the file: in it
- * nobody can replace what belongs to another.
+ * sudo's rule, a little stricter.  A file or folder is trusted when neither its group nor others
+ * may write it and it belongs to root, or to the effective user where that is not the one who
+ * started the process (in a setgid process the effective user is the very one to guard against).  A
+ * folder with the sticky bit, such as /tmp, may be writable when it is not the one that holds the
+ * file: in it nobody can replace what belongs to another.
  */
 #include "loader/trust.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the networks have in common: filling chains and residual blocks member by member, with one check
- * for errors at the end.
+ * What the networks have in common: filling chains and residual blocks member by member, with one
+ * check for errors at the end.
  */
 #ifndef TN_MODELS_CHAIN_H
 #define TN_MODELS_CHAIN_H
 
 #include <tenon/nn.h>
 
-/* Adds `member` to a chain or residual block under `name`, or under its number when that is NULL.  When
- * *status is an error already, frees `member` instead. */
+/* Adds `member` to a chain or residual block under `name`, or under its number when that is NULL.
+ * When *status is an error already, frees `member` instead. */
 void tn_model_add(tn_module *chain, const char *name, tn_module *member, tn_status *status);
 /* Returns the chain or, when `status` is an error, frees it and returns NULL. */
 tn_module *tn_model_end(tn_module *chain, tn_status status);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Z. Liu, H. Mao, C.-Y. Wu, C. Feichtenhofer, T. Darrell and S. Xie, "A ConvNet for the 2020s", CVPR
- * 2022: four stages of 3, 3, 9 and 3 blocks, with a norm and a convolution 2x2 of stride 2 between them.
+ * Z. Liu, H. Mao, C.-Y. Wu, C. Feichtenhofer, T. Darrell and S. Xie, "A ConvNet for the 2020s",
+ * CVPR 2022: four stages of 3, 3, 9 and 3 blocks, with a norm and a convolution 2x2 of stride 2
+ * between them.
  *
- *     block: x + layer_scale Linear(GELU(Linear(LayerNorm(depthwise Conv 7x7 of x)))), channels last
- *            from the norm to the second linear layer
+ *     block: x + layer_scale Linear(GELU(Linear(LayerNorm(depthwise Conv 7x7 of x)))),
+ *            channels last from the norm to the second linear layer
  *
  * Layers and names are those of torchvision's convnext_tiny.
  */

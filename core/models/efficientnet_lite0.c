@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * M. Tan and Q. V. Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks", ICML
- * 2019, in the Lite0 variant: inverted residuals with ReLU6 and without squeeze-and-excitation.
+ * M. Tan and Q. V. Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks",
+ * ICML 2019, in the Lite0 variant: inverted residuals with ReLU6 and without
+ * squeeze-and-excitation.
  *
- *     block: Conv 1x1 (expand) -> BatchNorm -> ReLU6 -> depthwise Conv (stride) -> BatchNorm -> ReLU6
- *            -> Conv 1x1 -> BatchNorm, + x where the shape stays
+ *     block: Conv 1x1 (expand) -> BatchNorm -> ReLU6 -> depthwise Conv (stride) -> BatchNorm
+ *            -> ReLU6 -> Conv 1x1 -> BatchNorm, + x where the shape stays
  *
- * The first stage does not expand: its block begins with the depthwise convolution.  Torchvision has no
- * Lite0; the names are those of timm's efficientnet_lite0, where a batch norm holds the activation that
- * is a member of its own here ("act1" behind "bn1").
+ * The first stage does not expand: its block begins with the depthwise convolution.  Torchvision
+ * has no Lite0; the names are those of timm's efficientnet_lite0, where a batch norm holds the
+ * activation that is a member of its own here ("act1" behind "bn1").
  */
 #include "models/chain.h"
 #include "models/models.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * K. He, X. Zhang, S. Ren and J. Sun, "Deep Residual Learning for Image Recognition", CVPR 2016: four
- * stages of two basic blocks.
+ * K. He, X. Zhang, S. Ren and J. Sun, "Deep Residual Learning for Image Recognition", CVPR 2016:
+ * four stages of two basic blocks.
  *
  *     block: Conv 3x3 (stride) -> BatchNorm -> ReLU -> Conv 3x3 -> BatchNorm, + shortcut -> ReLU
  *     shortcut: x, or Conv 1x1 (stride) -> BatchNorm where the shape changes
  *
- * The stem is that of the paper's CIFAR networks, for small pictures: Conv 3x3 of stride 1 and no max
- * pool in place of Conv 7x7 of stride 2 and a max pool.  All other layers are those of torchvision's
- * resnet18, and all have its names.
+ * The stem is that of the paper's CIFAR networks, for small pictures: Conv 3x3 of stride 1 and no
+ * max pool in place of Conv 7x7 of stride 2 and a max pool.  All other layers are those of
+ * torchvision's resnet18, and all have its names.
  */
 #include "models/chain.h"
 #include "models/models.h"

@@ -4,8 +4,8 @@
  * Sealing a network: one arena for the values and one for the gradients, each weight a view at a
  * multiple of 64 elements (256 bytes), the gaps between them zero for ever.
  *
- * Initial values: weight number k of the listing takes random stream (next stream + k) of the context;
- * its element i is bound (2 u - 1) with u = word(seed, stream, i) / 2^32 cut to 24 bits.
+ * Initial values: weight number k of the listing takes random stream (next stream + k) of the
+ * context; its element i is bound (2 u - 1) with u = word(seed, stream, i) / 2^32 cut to 24 bits.
  */
 #include <string.h>
 

@@ -5,10 +5,10 @@
  *
  *     w' = w gamma / sqrt(var + epsilon),   b' = (b - mean) gamma / sqrt(var + epsilon) + beta,
  *
- * chains then pass over the norm, and layers do what follows them in their own calls.  The first forward
- * for an x of some shape is written down (capture/replay.h) with the packed weights that it made; later
- * ones repeat it.  Copies, packed weights and replays are for one state of parameters and buffers,
- * which the versions of their storages tell.
+ * chains then pass over the norm, and layers do what follows them in their own calls.  The first
+ * forward for an x of some shape is written down (capture/replay.h) with the packed weights that it
+ * made; later ones repeat it.  Copies, packed weights and replays are for one state of parameters
+ * and buffers, which the versions of their storages tell.
  */
 #include <string.h>
 
@@ -188,7 +188,8 @@ static void drop_repeats(struct tn_frozen *frozen)
 	frozen->n_repeats = frozen->oldest = 0;
 }
 
-/* Does `what` to the tree in a scope of its own, and with the module's device as the current one. */
+/* Does `what` to the tree in a scope of its own, and with the module's device as the current
+ * one. */
 static tn_status at_home(tn_module *module, tn_status (*what)(tn_module *tree))
 {
 	struct tn_runtime *rt = module->runtime;

@@ -43,7 +43,8 @@ tn_module *tn_module_create(tn_context *context, const struct tn_module_class *c
 		return NULL;
 	if (tn_runtime_take(tn_runtime_of(context), &own, sizeof(own), class_,
 			    "struct tn_module_class", "module_create")) {
-		/* Of a class without a size nothing can be read; of one that is too new destroy can. */
+		/* Of a class without a size nothing can be read;
+		 * of one that is too new destroy can. */
 		if (class_->struct_size >= sizeof(own) && class_->destroy)
 			class_->destroy(state);
 		return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A network's parameters and buffers in a safetensors file.  Loading reads everything into host memory first, so
- * that a bad file changes nothing.
+ * A network's parameters and buffers in a safetensors file.  Loading reads everything into host
+ * memory first, so that a bad file changes nothing.
  */
 #include <stdio.h>
 #include <string.h>

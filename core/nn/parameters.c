@@ -170,7 +170,8 @@ static int append(tn_module *list, char *name, struct tn_weight *weight)
 	return 1;
 }
 
-/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0: out of memory. */
+/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0:
+ * out of memory. */
 static int walk(tn_module *list, const tn_module *module, const char *prefix)
 {
 	for (size_t i = 0; i < module->n_slots; i++) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Chains of members, and residual blocks, which add a shortcut to what their chain gives.  What lies
- * between two members is given back as soon as the next one is done: a tape keeps what it needs of it.
+ * Chains of members, and residual blocks, which add a shortcut to what their chain gives.  What
+ * lies between two members is given back as soon as the next one is done: a tape keeps what it
+ * needs of it.
  *
- * A chain takes two short ways that give the same results.  A layer that can go on by itself does the
- * activation behind it, and the last one the residual too.  And a ReLU before a max pool is done after
- * it, on fewer elements: both keep order, and where they differ in which of equals wins, the gradient is
- * 0 either way.
+ * A chain takes two short ways that give the same results.  A layer that can go on by itself does
+ * the activation behind it, and the last one the residual too.  And a ReLU before a max pool is
+ * done after it, on fewer elements: both keep order, and where they differ in which of equals wins,
+ * the gradient is 0 either way.
  */
 #include <stdio.h>
 

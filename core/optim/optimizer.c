@@ -4,8 +4,9 @@
  * Runs: consecutive weights of the arena that are trainable, have a gradient and have been stepped
  * equally often.  The gaps between weights belong to the run: they are zero and stay zero.
  *
- * A run that is captured is a source of stepped scalars (capture/stepped.h): those of the program, all of
- * them, for the learning rate and the number of the step.  A replay counts the step of each of its weights.
+ * A run that is captured is a source of stepped scalars (capture/stepped.h): those of the program,
+ * all of them, for the learning rate and the number of the step.  A replay counts the step of each
+ * of its weights.
  */
 #include "optim/optimizer.h"
 
@@ -169,8 +170,8 @@ static void count(tn_optimizer *optimizer, const struct tn_run *run, int by)
 		optimizer->steps[i] += (uint64_t)(int64_t)by;
 }
 
-/* The weights of a run were stepped equally often when it was captured; eager steps of some of them alone
- * would have cut it. */
+/* The weights of a run were stepped equally often when it was captured; eager steps of some of them
+ * alone would have cut it. */
 static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_scalar *scalars)
 {
 	const struct tn_captured_run *captured = state;

@@ -27,8 +27,8 @@ struct tn_optimizer_rule {
 	void (*scalars_at)(const void *options, double lr, uint64_t step, double *scalars);
 };
 
-/* Consecutive weights with equal settings: elements [begin, end) of the arena, numbers [first, last) of the
- * listing. */
+/* Consecutive weights with equal settings: elements [begin, end) of the arena, numbers
+ * [first, last) of the listing. */
 struct tn_run {
 	int64_t begin;
 	int64_t end;

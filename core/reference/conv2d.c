@@ -6,8 +6,8 @@
  *
  *     h = p stride0 + r dilation0 - pad_top,    v = q stride1 + s dilation1 - pad_left
  *
- * and where (h, v) is inside x's plane the product is added to y, to dx or to dw.  Forward goes on with
- * the residual and the activation.  Weights are never packed: `packed` is not read.
+ * and where (h, v) is inside x's plane the product is added to y, to dx or to dw.  Forward goes on
+ * with the residual and the activation.  Weights are never packed: `packed` is not read.
  */
 #include "reference/activation.h"
 
@@ -121,8 +121,8 @@ static tn_status check(const struct tn_conv2d_args *args, const char *operation,
 
 /* ---- The walk --------------------------------------------------------------------------------*/
 
-/* A row of y and the part of a row of x that one weight joins it to: element q of the row of y meets
- * x[v + q stride], for first <= q < end, where that is inside the row. */
+/* A row of y and the part of a row of x that one weight joins it to: element q of the row of y
+ * meets x[v + q stride], for first <= q < end, where that is inside the row. */
 struct row {
 	double *x;
 	double *y;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The one device: the host's processor and memory.  A buffer's handle is its address, and all work is
- * done when an entry returns, so there are no streams and no asynchronous errors.
+ * The one device: the host's processor and memory.  A buffer's handle is its address, and all work
+ * is done when an entry returns, so there are no streams and no asynchronous errors.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Gather and scatter-add: rows chosen by an array of indices.  Both walk the three parts of an index
- * (i before the axis, j along it, k after it) in row-major order.
+ * Gather and scatter-add: rows chosen by an array of indices.  Both walk the three parts of an
+ * index (i before the axis, j along it, k after it) in row-major order.
  */
 #include "program/cast.h"
 #include "reference/view.h"
@@ -130,8 +130,8 @@ static tn_status check_scatter(const struct tn_gather_args *args)
 	return status;
 }
 
-/* output[i, indices[j], k] += input[i, j, k], in the order of i, j, k; nothing where indices[j] is out of
- * range */
+/* output[i, indices[j], k] += input[i, j, k], in the order of i, j, k; nothing where indices[j] is
+ * out of range */
 tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *theirs)
 {
 	struct tn_gather_args args;

@@ -71,13 +71,14 @@ static void product_row(double *row, const double *a, const double *b, int64_t n
 	}
 }
 
-/* Scratch: the inner matrices A (m x k) and B (k x n), a row of the result and of what C held, and the
- * bias, NULL where there is none. */
+/* Scratch: the inner matrices A (m x k) and B (k x n), a row of the result and of what C held, and
+ * the bias, NULL where there is none. */
 struct scratch {
 	double *a, *b, *row, *old, *bias;
 };
 
-/* C[i, j] := activation(alpha sum_k A[i, k] B[k, j] + beta C[i, j] + bias[j]); beta = 0 never reads C. */
+/* C[i, j] := activation(alpha sum_k A[i, k] B[k, j] + beta C[i, j] + bias[j]);
+ * beta = 0 never reads C. */
 static void product(const struct tn_matmul_args *args, const struct scratch *s,
 		    const struct tn_operand *c, int64_t n_k)
 {

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Batch, layer and group norm.  All are the norm of groups of m elements: a channel of all samples
- * (batch), a row (layer), some channels of a sample (group).  With t numbering a group's elements and xhat = (x - mean) rstd:
+ * (batch), a row (layer), some channels of a sample (group).  With t numbering a group's elements
+ * and xhat = (x - mean) rstd:
  *
  *   forward     mean = sum_t x / m,  var = sum_t (x - mean)^2 / m,  rstd = 1 / sqrt(var + epsilon)
  *               y = xhat w + b
@@ -26,9 +27,9 @@ enum kind { BATCH, LAYER, GROUP };
 
 enum { WANTS_DX = 1, WANTS_DW_DB = 2, WANTS_DRESIDUAL = 4 };
 
-/* x as (n_outer, n_channels, n_inner), compact: batch norm's groups are the channels, and w is theirs;
- * layer norm has n_inner 1, its groups are the outer rows, and w runs along the row; group norm's groups
- * are of n_shared channels each. */
+/* x as (n_outer, n_channels, n_inner), compact: batch norm's groups are the channels, and w is
+ * theirs; layer norm has n_inner 1, its groups are the outer rows, and w runs along the row; group
+ * norm's groups are of n_shared channels each. */
 struct extent {
 	int64_t n_outer;
 	int64_t n_channels;

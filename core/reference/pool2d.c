@@ -124,8 +124,8 @@ static double divisor(const struct tn_pool2d_args *args, const struct window *wi
 	return (double)(window->bottom - window->top) * (double)(window->right - window->left);
 }
 
-/* The number in the plane of the window's largest cell: the first of equals, and the first NaN before
- * all. */
+/* The number in the plane of the window's largest cell: the first of equals, and the first NaN
+ * before all. */
 static int64_t largest(const double *x, int64_t width, const struct window *window)
 {
 	int64_t best = window->top * width + window->left;
@@ -215,8 +215,8 @@ tn_status tn_reference_pool2d_forward(void *device, const struct tn_pool2d_args 
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-/* dx[n,c,index] += dy, or each cell of the window += dy / divisor; an index that is outside the plane
- * adds nothing. */
+/* dx[n,c,index] += dy, or each cell of the window += dy / divisor; an index that is outside the
+ * plane adds nothing. */
 static void backward(const struct tn_pool2d_args *args, double *dx, const double *dy)
 {
 	int64_t plane = args->x.shape[H] * args->x.shape[W], width = args->x.shape[W];

@@ -120,8 +120,8 @@ static uint64_t scalar_bits(const struct tn_scalar *scalar)
 			 tn_dtype_size(scalar->dtype));
 }
 
-/* What is one value for all elements is written once: constants, and scalars cast to the dtype of the
- * instruction that reads them. */
+/* What is one value for all elements is written once: constants, and scalars cast to the dtype of
+ * the instruction that reads them. */
 static void fill_uniform(struct runner *runner, const struct tn_scalar *scalars)
 {
 	for (uint32_t i = 0; i < runner->program->n_instructions; i++) {
@@ -179,7 +179,8 @@ static void run_index(const struct runner *runner, uint32_t axis, uint64_t first
 		value[e] = (first + e) / below % (uint64_t)runner->shape[axis];
 }
 
-/* value[e] := op(a[e], b[e], c[e]); operands that the op does not have are value 0, and not looked at */
+/* value[e] := op(a[e], b[e], c[e]); operands that the op does not have are value 0,
+ * and not looked at */
 static void run_operation(struct runner *runner, uint32_t number, size_t n)
 {
 	const struct tn_instruction *instruction = &runner->program->instructions[number];

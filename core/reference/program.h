@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Element programs, a block of elements at a time: the instructions in order, and for each a loop over
- * the block that evaluates one scalar operation an element.  Values are bit patterns of 64 bits
- * whatever their dtype.
+ * Element programs, a block of elements at a time: the instructions in order, and for each a loop
+ * over the block that evaluates one scalar operation an element.  Values are bit patterns of 64
+ * bits whatever their dtype.
  */
 #ifndef TN_REFERENCE_PROGRAM_H
 #define TN_REFERENCE_PROGRAM_H
@@ -28,8 +28,8 @@ struct runner {
 	uint64_t (*values)[BLOCK]; /* one row an instruction */
 };
 
-/* Is every opcode, dtype and number in the program and its scalars one that is known?  `rank` is how
- * many axes INDEX may name. */
+/* Is every opcode, dtype and number in the program and its scalars one that is known?  `rank` is
+ * how many axes INDEX may name. */
 tn_status tn_reference_check_program(const struct tn_call *call, const char *operation,
 				     const struct tn_program *program,
 				     const struct tn_scalar *scalars, uint32_t rank);
@@ -43,7 +43,8 @@ struct runner *tn_reference_runner(void *device, const struct tn_program *progra
 				   const struct tn_scalar *scalars, uint32_t rank,
 				   const int64_t *shape);
 
-/* values := the program over the n elements, from number `first` on, whose inputs are in `inputs`. */
+/* values := the program over the n elements, from number `first` on,
+ * whose inputs are in `inputs`. */
 void tn_reference_run(struct runner *runner, uint64_t first, size_t n);
 
 /* Output j's patterns, and their dtype, after a run. */

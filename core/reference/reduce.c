@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Reduce: the prologue runs block by block over the inputs in row-major order, so the elements of one
- * output follow each other; each is combined into the accumulators, and the last one of an output
- * sends them to a block on which the epilogue runs.
+ * Reduce: the prologue runs block by block over the inputs in row-major order, so the elements of
+ * one output follow each other; each is combined into the accumulators, and the last one of an
+ * output sends them to a block on which the epilogue runs.
  *
  * Sums and products of f32 are accumulated in f64 and rounded to f32 when they are complete.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The built-in backend: plain loops over host memory.  It is always there, so a program runs with no
- * plugin at all; it is the first tier that a learner reads; and it is the oracle that other
+ * The built-in backend: plain loops over host memory.  It is always there, so a program runs with
+ * no plugin at all; it is the first tier that a learner reads; and it is the oracle that other
  * backends are tested against.  It is written for that and not for speed.
  *
  * What it promises beyond the interface:
@@ -10,8 +10,8 @@
  *   - sums and products of f32 are formed in f64 and rounded once, at the end;
  *   - everything is computed in one fixed order: results never change from run to run.
  *
- * It is handed to the loader as any plugin's descriptor is, and it uses what a plugin may use and, of
- * the core, the meaning of one scalar operation (program/evaluate.h).
+ * It is handed to the loader as any plugin's descriptor is, and it uses what a plugin may use and,
+ * of the core, the meaning of one scalar operation (program/evaluate.h).
  */
 #ifndef TN_REFERENCE_REFERENCE_H
 #define TN_REFERENCE_REFERENCE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Scan: sums, products and extremes of all that comes before, element by element.  Floating lines are
- * combined in f64 and rounded to the accumulator's dtype for each output.
+ * Scan: sums, products and extremes of all that comes before, element by element.  Floating lines
+ * are combined in f64 and rounded to the accumulator's dtype for each output.
  */
 #include <math.h>
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Operands: their checks, a walk over their elements in row-major order, and copies of floating
- * ones to compact arrays of double and back.  The loops of the layers run on such copies, so they know
- * neither strides nor element types, and an output that is its input's own view harms nothing.
+ * ones to compact arrays of double and back.  The loops of the layers run on such copies, so they
+ * know neither strides nor element types, and an output that is its input's own view harms nothing.
  */
 #ifndef TN_REFERENCE_VIEW_H
 #define TN_REFERENCE_VIEW_H
@@ -13,9 +13,9 @@
 
 enum { READ = 0, WRITE = 1 };
 
-/* Is it an operand that an entry may read, or write?  TN_UNSUPPORTED: an unknown dtype.  TN_SHAPE: a
- * length below 1, or too many elements.  TN_INVALID_ARGUMENT: the rank is too high, an element of an
- * output stands for several, or the buffer is 0 (which a dry run does not look at). */
+/* Is it an operand that an entry may read, or write?  TN_UNSUPPORTED: an unknown dtype.  TN_SHAPE:
+ * a length below 1, or too many elements.  TN_INVALID_ARGUMENT: the rank is too high, an element of
+ * an output stands for several, or the buffer is 0 (which a dry run does not look at). */
 tn_status tn_reference_check(const struct tn_call *call, const char *operation, const char *name,
 			     const struct tn_operand *operand, int access);
 

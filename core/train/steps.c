@@ -45,7 +45,8 @@ static tn_status step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 
 /* ---- Captured --------------------------------------------------------------------------------*/
 
-/* Everything in between has a scope of its own, so that the graph has its memory back for its next arrays. */
+/* Everything in between has a scope of its own, so that the graph has its memory back for its next
+ * arrays. */
 static tn_status capture(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	tn_context *context = steps->module->context;

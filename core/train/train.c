@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The trainer.  What is read back from the device: each loss, to see that it is finite, once the next batch's
- * upload has waited for it in any case; the sums, now and then for the progress callback and at the end of
- * an epoch.
+ * The trainer.  What is read back from the device: each loss, to see that it is finite, once the
+ * next batch's upload has waited for it in any case; the sums, now and then for the progress
+ * callback and at the end of an epoch.
  */
 #include <math.h>
 
@@ -39,8 +39,8 @@ static void set_rate(struct training *t)
 		tn_optimizer_set_lr(t->optimizer, t->lr * 0.5 * (1.0 + cos(M_PI * done)));
 }
 
-/* Looks at the last step's loss, once: the caller may have asked for it, and where it is not finite all that
- * follows is not either. */
+/* Looks at the last step's loss, once: the caller may have asked for it, and where it is not finite
+ * all that follows is not either. */
 static tn_status look_at_loss(struct training *t)
 {
 	double loss;

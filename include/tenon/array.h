@@ -163,9 +163,11 @@ TN_API tn_array *tn_round(const tn_array *a);
 TN_API tn_array *tn_affine(const tn_array *a, double alpha, double beta);
 
 /* A user's element program over n inputs: one output, of the inputs' broadcast shape.  The names of
- * the inputs and scalars are given in order; the output is the name assigned last.  For example
- * tn_map("z = a*x + y", 2, (const char *[]){"x", "y"}, (const tn_array *[]){x, y}, 1,
- *        (const char *[]){"a"}, (double[]){2.0}).
+ * the inputs and scalars are given in order; the output is the name assigned last:
+ *
+ *     tn_array *z = tn_map("z = a*x + y", 2, (const char *[]){"x", "y"},
+ *                          (const tn_array *[]){x, y}, 1, (const char *[]){"a"}, (double[]){2.0});
+ *
  * TN_FORMAT: the text is not a valid program; the error gives line, column and what was
  * expected. */
 TN_API tn_array *tn_map(const char *text, int n_inputs, const char *const *names,

@@ -28,16 +28,17 @@
  *
  * Structs: `struct_size` comes first and is filled with sizeof.  A struct only ever grows at its
  * end.  Three rules keep old and new together:
- *   arguments of a call        the callee reads min(theirs, own), zero for the rest; a larger one is
- *                              taken when its unknown tail is zero, else TN_UNSUPPORTED
+ *   arguments of a call        the callee reads min(theirs, own), zero for the rest; a larger one
+ *                              is taken when its unknown tail is zero, else TN_UNSUPPORTED
  *                              (tn_arguments_fit, tn_arguments_take);
  *   tables and descriptors     the reader copies min(theirs, own) and ignores the tail;
- *   structs the callee fills   the caller clears it, the callee writes min(caller's, own) and leaves
- *                              struct_size as it is (tn_struct_answer).
- * What an argument points to (tn_program, tn_workspace, tn_dialect, tn_print_args, tn_block_kernels) is
- * read like a table.  Structs that stand in arrays or in other structs (tn_operand, tn_scalar, tn_instruction,
- * tn_call) never grow; a wider one would be a new type.  A field called `reserved` is 0 and is not
- * read; should one get a meaning, a new flag or number that comes with it says so.
+ *   structs the callee fills   the caller clears it, the callee writes min(caller's, own) and
+ *                              leaves struct_size as it is (tn_struct_answer).
+ * What an argument points to (tn_program, tn_workspace, tn_dialect, tn_print_args,
+ * tn_block_kernels) is read like a table.  Structs that stand in arrays or in other structs
+ * (tn_operand, tn_scalar, tn_instruction, tn_call) never grow; a wider one would be a new type.  A
+ * field called `reserved` is 0 and is not read; should one get a meaning, a new flag or number that
+ * comes with it says so.
  *
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
  * [instance] one thread at a time per instance; [once] by the thread that made the instance.
@@ -85,20 +86,20 @@ struct tn_error_info {
 /* ---- Calls and operands ----------------------------------------------------------------------*/
 
 enum {
-	TN_DRY_RUN =
-		1u
-		<< 0, /* answer whether the call would be done, and its workspace; touch nothing */
-	TN_ASYNC =
-		1u << 1, /* upload, download: may return before the host memory is free or filled */
-	TN_DETERMINISTIC =
-		1u << 2, /* same bits from run to run; TN_UNSUPPORTED if that cannot be kept */
-	TN_ACCUMULATE = 1u << 3, /* gradients: add to the output instead of writing it */
+	/* Answer whether the call would be done, and its workspace; touch nothing. */
+	TN_DRY_RUN = 1u << 0,
+	/* Upload, download: may return before the host memory is free or filled. */
+	TN_ASYNC = 1u << 1,
+	/* The same bits from run to run; TN_UNSUPPORTED if that cannot be kept. */
+	TN_DETERMINISTIC = 1u << 2,
+	/* Gradients: add to the output instead of writing it. */
+	TN_ACCUMULATE = 1u << 3,
 };
 
-/* Scratch memory, made by the host on the same device.  A dry run writes `minimum` and `preferred`; a
- * call finds `size` bytes at {buffer, offset}, aligned to 256.  The host asks before convolutions,
- * norms, sorts and scans; others it may call first, and ask when they refuse.  A call that is given
- * less than its minimum, or no workspace, answers TN_UNSUPPORTED. */
+/* Scratch memory, made by the host on the same device.  A dry run writes `minimum` and `preferred`;
+ * a call finds `size` bytes at {buffer, offset}, aligned to 256.  The host asks before
+ * convolutions, norms, sorts and scans; others it may call first, and ask when they refuse.  A call
+ * that is given less than its minimum, or no workspace, answers TN_UNSUPPORTED. */
 struct tn_workspace {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -122,9 +123,10 @@ struct tn_call {
 /* A view of a buffer.  Element (i0, i1, ...) is at byte
  *     offset + (i0 * strides[0] + i1 * strides[1] + ...) * size of dtype
  * from the buffer's start, where offset is a multiple of that size.  For host memory the buffer
- * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap anything but outputs; an output addresses each element once,
- * and is an input's exact view or shares no byte with any input.  Entries beyond rank are
- * unspecified.  No axis has length 0: the host answers for empty arrays itself. */
+ * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap anything but
+ * outputs; an output addresses each element once, and is an input's exact view or shares no byte
+ * with any input.  Entries beyond rank are unspecified.  No axis has length 0: the host answers for
+ * empty arrays itself. */
 struct tn_operand {
 	uint64_t buffer;
 	uint64_t offset;
@@ -167,8 +169,8 @@ enum {
 	TN_OP_INDEX = 4, /* i64: the index along axis a; the host then keeps all axes as they are */
 	TN_OP_ELEMENT = 5, /* i64: the row-major number of the element in the operands' shape */
 
-	/* Arithmetic: a and b have the result's dtype, which is no TN_BOOL; FMA and POW to TRUNC are
-	 * of floating types alone. */
+	/* Arithmetic: a and b have the result's dtype, which is no TN_BOOL; FMA and POW to TRUNC
+	 * are of floating types alone. */
 	TN_OP_ADD = 16,
 	TN_OP_SUB = 17,
 	TN_OP_MUL = 18,
@@ -230,8 +232,8 @@ enum {
 	TN_OP_BITCAST = 114, /* between 4-byte types */
 
 	/* Random numbers, the same bits on every backend. */
-	TN_OP_RANDOM =
-		128, /* u32: word c mod 4 of Philox4x32-10, counter {c / 4, b}, key a; a, b, c i64 */
+	/* u32: word c mod 4 of Philox4x32-10, counter {c / 4, b}, key a; a, b, c i64 */
+	TN_OP_RANDOM = 128,
 	TN_OP_NORMAL = 129, /* f32: the standard normal quantile of the u32 word a, by table */
 
 	TN_OP_COUNT = 130,
@@ -397,15 +399,15 @@ struct tn_device_table {
 	/* Waits for the device's work and closes it.  The host has freed its buffers.  [device] */
 	void (*close)(void *device);
 
-	/* Gives a handle to `size` > 0 bytes.  0 is never a handle.  TN_OUT_OF_MEMORY is recoverable.
-	 * [device] */
+	/* Gives a handle to `size` > 0 bytes.  0 is never a handle.  TN_OUT_OF_MEMORY is
+	 * recoverable.  [device] */
 	tn_status (*alloc)(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
 
 	/* Takes the handle back.  The host frees only buffers whose work is done.  [device] */
 	tn_status (*free)(void *device, const struct tn_free_args *args);
 
-	/* Copies `size` bytes from host memory, in stream order; without TN_ASYNC it returns when the
-	 * source may be reused.  [device] */
+	/* Copies `size` bytes from host memory, in stream order; without TN_ASYNC it returns when
+	 * the source may be reused.  [device] */
 	tn_status (*upload)(void *device, const struct tn_transfer_args *args);
 
 	/* Copies `size` bytes to host memory, in stream order; without TN_ASYNC it returns when the
@@ -464,8 +466,8 @@ struct tn_reduce_args {
 };
 
 /* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
- * Rank 2 to 6: up to 4 batch axes of one shape (stride 0 legal on A and B).  Each inner matrix has a
- * stride of 1 along one of its two axes, and the other stride is at least that axis's length (or
+ * Rank 2 to 6: up to 4 batch axes of one shape (stride 0 legal on A and B).  Each inner matrix has
+ * a stride of 1 along one of its two axes, and the other stride is at least that axis's length (or
  * the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
  * accumulate in f32.  With has_bias or an activation the result is
  *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
@@ -549,8 +551,8 @@ struct tn_memory_table {
 
 /* ---- Table "tenon.report/1": optional; absent ------------------------------------------------
  *
- * What an open device says of itself beyond its description, for people to read: versions of driver,
- * runtime and libraries, and what changes while it works (clocks, temperature, power).
+ * What an open device says of itself beyond its description, for people to read: versions of
+ * driver, runtime and libraries, and what changes while it works (clocks, temperature, power).
  */
 struct tn_report_line {
 	uint32_t struct_size;
@@ -566,8 +568,8 @@ struct tn_report_table {
 	uint32_t struct_size;
 	uint32_t reserved;
 	/* Fills `out` with line `index`, from 0 on, as it is now.  TN_NOT_FOUND: there are no more
-	 * lines; `out` is left alone.  While the device is open a line keeps its key; one that cannot
-	 * be read at the moment has the text "unknown".  At most
+	 * lines; `out` is left alone.  While the device is open a line keeps its key; one that
+	 * cannot be read at the moment has the text "unknown".  At most
 	 * TN_REPORT_MOST_LINES lines, all of them together in
 	 * under 50 ms; it waits for no work of the device.  [device] */
 	tn_status (*line)(void *device, uint32_t index, struct tn_report_line *out);
@@ -575,10 +577,10 @@ struct tn_report_table {
 
 /* ---- Table "tenon.stream/1": optional; absent ------------------------------------------------
  *
- * Streams of work, each in order, and events that mark a place in one.  Work of different streams has
- * no order but what events give it; the NULL stream is one more such stream.  A plugin that has one
- * of these slots has them all.  A device that is TN_DEVICE_SYNCHRONOUS needs none: its streams are
- * one, and the host makes do without.
+ * Streams of work, each in order, and events that mark a place in one.  Work of different streams
+ * has no order but what events give it; the NULL stream is one more such stream.  A plugin that has
+ * one of these slots has them all.  A device that is TN_DEVICE_SYNCHRONOUS needs none: its streams
+ * are one, and the host makes do without.
  */
 struct tn_stream_args {
 	struct tn_call call; /* destroy: call.stream is the stream */
@@ -618,32 +620,32 @@ struct tn_stream_table {
 	 * [device] */
 	tn_status (*event_record)(void *device, const struct tn_event_args *args);
 
-	/* Work given to call.stream from now on waits until the event is reached, as it was recorded
-	 * when this was called.  Returns at once.  [device] */
+	/* Work given to call.stream from now on waits until the event is reached, as it was
+	 * recorded when this was called.  Returns at once.  [device] */
 	tn_status (*event_wait)(void *device, const struct tn_event_args *args);
 
-	/* Waits, on the host, until the event is reached, and answers the first asynchronous error of
-	 * the stream that it was recorded in, which then is fetched.  [device] */
+	/* Waits, on the host, until the event is reached, and answers the first asynchronous error
+	 * of the stream that it was recorded in, which then is fetched.  [device] */
 	tn_status (*event_sync)(void *device, const struct tn_event_args *args);
 
 	/* *reached := 1 or 0, without waiting.  [device] */
 	tn_status (*event_query)(void *device, const struct tn_event_args *args, uint32_t *reached);
 
-	/* The time from one event to another, in seconds.  TN_INVALID_ARGUMENT: one was not recorded,
-	 * or is not reached.  [device] */
+	/* The time from one event to another, in seconds.  TN_INVALID_ARGUMENT: one was not
+	 * recorded, or is not reached.  [device] */
 	tn_status (*event_elapsed)(void *device, const struct tn_elapsed_args *args,
 				   double *seconds);
 };
 
 /* ---- Table "tenon.compile/1": optional; absent -----------------------------------------------
  *
- * Kernels that a program brings as source, in a language of the device's own.  The host looks neither
- * into the source nor at what a kernel does: it hands arrays and values on, in order.  A plugin that
- * has one of these slots has them all.
+ * Kernels that a program brings as source, in a language of the device's own.  The host looks
+ * neither into the source nor at what a kernel does: it hands arrays and values on, in order.  A
+ * plugin that has one of these slots has them all.
  */
 
-/* The compiler's words.  The callee writes them to `text`, as far as they fit and with a NUL at the end,
- * and how many bytes they are without it to `length`. */
+/* The compiler's words.  The callee writes them to `text`, as far as they fit and with a NUL at the
+ * end, and how many bytes they are without it to `length`. */
 struct tn_compile_log {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -661,7 +663,8 @@ struct tn_compile_args {
 	struct tn_compile_log *log; /* may be NULL */
 };
 
-/* What a kernel is given: the address of {buffer, offset} on the device, or `size` bytes by value. */
+/* What a kernel is given: the address of {buffer, offset} on the device,
+ * or `size` bytes by value. */
 struct tn_launch_argument {
 	uint32_t is_buffer;
 	uint32_t size;
@@ -695,10 +698,10 @@ struct tn_compile_table {
 	 * TN_NOT_FOUND: it has no kernel of that name.  [device] */
 	tn_status (*compile)(void *device, const struct tn_compile_args *args, void **kernel);
 
-	/* Starts it in call.stream.  TN_INVALID_ARGUMENT: number or sizes of the arguments are not those
-	 * of the kernel, or grid, block or shared memory are 0 or more than the device can; the shared
-	 * memory may be 0.  `operation` of an error that comes of its work has the kernel's name.
-	 * [device] */
+	/* Starts it in call.stream.  TN_INVALID_ARGUMENT: number or sizes of the arguments are not
+	 * those of the kernel, or grid, block or shared memory are 0 or more than the device can;
+	 * the shared memory may be 0.  `operation` of an error that comes of its work has the
+	 * kernel's name.  [device] */
 	tn_status (*launch)(void *device, const struct tn_launch_args *args);
 
 	/* Takes it back.  The host releases only kernels whose work is done.  [device] */
@@ -707,13 +710,13 @@ struct tn_compile_table {
 
 /* ---- Table "tenon.capture/1": optional; absent -----------------------------------------------
  *
- * Work that is written down instead of done, and then done any number of times with one call.  What the
- * work uses, buffers and kernels, the host keeps until the graph is released.  A plugin that has one of
- * these slots has them all.
+ * Work that is written down instead of done, and then done any number of times with one call.  What
+ * the work uses, buffers and kernels, the host keeps until the graph is released.  A plugin that
+ * has one of these slots has them all.
  *
  * While a stream is captured, work that is given to it is not done.  What would wait for it (sync,
- * event_sync, a transfer without TN_ASYNC) answers TN_NOT_CAPTURABLE, and the capture goes on.  So may
- * alloc and free, which otherwise take no part in it, and event_record and event_wait.
+ * event_sync, a transfer without TN_ASYNC) answers TN_NOT_CAPTURABLE, and the capture goes on.  So
+ * may alloc and free, which otherwise take no part in it, and event_record and event_wait.
  */
 struct tn_graph_args {
 	struct tn_call call;
@@ -728,10 +731,10 @@ struct tn_capture_table {
 	 * captured already.  [device] */
 	tn_status (*capture_begin)(void *device, const struct tn_graph_args *args);
 
-	/* Ends the capture and gives the graph, which is never NULL and may be empty.  Scalars on the
-	 * device and operands are read when it runs, values were read before.  TN_NOT_CAPTURABLE:
-	 * something could not be written down; nothing of the work is done.  TN_STATE: call.stream is
-	 * not captured.  [device] */
+	/* Ends the capture and gives the graph, which is never NULL and may be empty.  Scalars on
+	 * the device and operands are read when it runs, values were read before.
+	 * TN_NOT_CAPTURABLE: something could not be written down; nothing of the work is done.
+	 * TN_STATE: call.stream is not captured.  [device] */
 	tn_status (*capture_end)(void *device, const struct tn_graph_args *args, void **graph);
 
 	/* Does the work, in call.stream.  [device] */
@@ -743,8 +746,8 @@ struct tn_capture_table {
 
 /* ---- Table "tenon.peer/1": optional; absent --------------------------------------------------
  *
- * Bytes from one device of an instance to another, without a stop on the host.  Where it is absent, and
- * for devices that cannot reach each other, the host downloads and uploads them.
+ * Bytes from one device of an instance to another, without a stop on the host.  Where it is absent,
+ * and for devices that cannot reach each other, the host downloads and uploads them.
  */
 struct tn_peer_args {
 	struct tn_call call; /* of the device that takes */
@@ -761,12 +764,12 @@ struct tn_peer_table {
 	uint32_t struct_size;
 	uint32_t reserved;
 
-	/* Copies `size` bytes of the peer's buffer, and need not wait for it.  The copy has a place in
-	 * both streams: it comes after what either was given before, and what either is given later
-	 * comes after it.  Where work of peer_stream has failed, and nobody has fetched the error yet,
-	 * the copy fails too, as work of call.stream: TN_BACKEND_FAILURE.  TN_UNSUPPORTED, of a dry run
-	 * too: the two cannot reach each other, or the peer is lost.  TN_NOT_CAPTURABLE: one of the
-	 * streams is captured.  [device], of both */
+	/* Copies `size` bytes of the peer's buffer, and need not wait for it.  The copy has a place
+	 * in both streams: it comes after what either was given before, and what either is given
+	 * later comes after it.  Where work of peer_stream has failed, and nobody has fetched the
+	 * error yet, the copy fails too, as work of call.stream: TN_BACKEND_FAILURE.
+	 * TN_UNSUPPORTED, of a dry run too: the two cannot reach each other, or the peer is lost.
+	 * TN_NOT_CAPTURABLE: one of the streams is captured.  [device], of both */
 	tn_status (*peer_copy)(void *device, const struct tn_peer_args *args);
 };
 
@@ -777,12 +780,12 @@ struct tn_peer_table {
  *     values[j]  := x[p(j)],   indices[j] := p(j),   for j < k
  *
  * where p puts the line in order: stable, so that of equals the one that stands first comes first,
- * ascending and descending alike.  -0 equals 0.  A NaN is greater than any number, ascending last and
- * descending first, and equals every NaN.  Booleans are 0 and 1.
+ * ascending and descending alike.  -0 equals 0.  A NaN is greater than any number, ascending last
+ * and descending first, and equals every NaN.  Booleans are 0 and 1.
  *
  * Inputs are of bool, any integer or floating dtype.  values has the input's dtype, and keeps bits;
- * indices is i64.  Both have the input's shape but for the axis, on which they have k elements, 1 <= k
- * <= n: the first k in that order.  Outputs share no byte with the input or with each other.
+ * indices is i64.  Both have the input's shape but for the axis, on which they have k elements,
+ * 1 <= k <= n: the first k in that order.  Outputs share no byte with the input or with each other.
  * TN_SHAPE: shapes or axis do not fit.  TN_DTYPE: values or indices have another dtype.
  * TN_INVALID_ARGUMENT: neither is wanted, or a flag is not 0 or 1. */
 struct tn_sort_args {
@@ -808,22 +811,23 @@ struct tn_sort_table {
  *
  *     output[j] := combiner over i <= j of x[i]        reverse: i >= j;   exclusive: without i = j
  *
- * combiner is TN_REDUCE_SUM, PRODUCT, MAX or MIN.  A combiner over nothing, which exclusive begins with,
- * is 0, 1, -inf (integers and bool: the smallest of the input's dtype) or +inf (the largest).
+ * combiner is TN_REDUCE_SUM, PRODUCT, MAX or MIN.  A combiner over nothing, which exclusive begins
+ * with, is 0, 1, -inf (integers and bool: the smallest of the input's dtype) or +inf (the largest).
  *
- * Elements are converted to the accumulator's dtype, combined there or in a wider one, and converted to
- * the output's, by the rules of the cast.  The accumulator is f32 for f16, bf16 and f32; f64 for f64;
- * u64 for u64; i64 for bool and the other integers, where sums and products wrap; the output has its
- * dtype or the input's.  From the first NaN on max and min are NaN, and which of a zero's signs they
- * keep is free.
+ * Elements are converted to the accumulator's dtype, combined there or in a wider one, and
+ * converted to the output's, by the rules of the cast.  The accumulator is f32 for f16, bf16 and
+ * f32; f64 for f64; u64 for u64; i64 for bool and the other integers, where sums and products wrap;
+ * the output has its dtype or the input's.  From the first NaN on max and min are NaN, and which of
+ * a zero's signs they keep is free.
  *
- * The order of combining is free, but it follows from the arguments alone: the same call has the same
- * bits, whatever the number of threads or multiprocessors.  No element passes through more than
- * 2048 + n / 1024 combinations on its way to an output, so with u half a unit in the last place of 1 in
- * the accumulator's dtype a sum is off by at most (2048 + n / 1024) u sum |x[i]|, and then rounded to the
- * output's dtype.  Parts of a product (or sum) may over- or underflow where all of it does not.
- * Input and output may be one view.
- * TN_SHAPE: shapes or axis do not fit.  TN_UNSUPPORTED: another combiner, accumulator or output dtype.
+ * The order of combining is free, but it follows from the arguments alone: the same call has the
+ * same bits, whatever the number of threads or multiprocessors.  No element passes through more
+ * than 2048 + n / 1024 combinations on its way to an output, so with u half a unit in the last
+ * place of 1 in the accumulator's dtype a sum is off by at most (2048 + n / 1024) u sum |x[i]|, and
+ * then rounded to the output's dtype.  Parts of a product (or sum) may over- or underflow where all
+ * of it does not.  Input and output may be one view.
+ * TN_SHAPE: shapes or axis do not fit.  TN_UNSUPPORTED: another combiner, accumulator or output
+ * dtype.
  * TN_INVALID_ARGUMENT: a flag is not 0 or 1. */
 struct tn_scan_args {
 	struct tn_call call;
@@ -915,23 +919,23 @@ struct tn_pool2d_args {
 };
 
 /* Batch norm of x = (N, C, ...), with statistics over all axes but C; layer norm of x = (rows, C),
- * with statistics over C; group norm of x = (N, C, ...), with statistics over each of `groups` equal
- * parts of a picture's channels and all that follows:
+ * with statistics over C; group norm of x = (N, C, ...), with statistics over each of `groups`
+ * equal parts of a picture's channels and all that follows:
  *
  *   y = (x - mean) rstd w + b,   rstd = 1 / sqrt(var + epsilon),   var = mean of (x - mean)^2
  *
  * w and b have C elements (used when has_affine is 1).  mean and rstd are f32 (f64 for f64), of C
- * elements (batch), one a row (layer) or N groups (group).  Forward with use_statistics 0 writes mean and rstd, with 1
- * (batch norm at inference) reads them.  Backward reads x, mean, rstd, w and dy (in `y`) and writes,
- * as far as `wants` says, dw = sum of dy (x - mean) rstd, db = sum of dy, and with g = dy w and means
- * over what shares a mean:
+ * elements (batch), one a row (layer) or N groups (group).  Forward with use_statistics 0 writes
+ * mean and rstd, with 1 (batch norm at inference) reads them.  Backward reads x, mean, rstd, w and
+ * dy (in `y`) and writes, as far as `wants` says, dw = sum of dy (x - mean) rstd, db = sum of dy,
+ * and with g = dy w and means over what shares a mean:
  *
  *   dx = rstd (g - mean of g - (x - mean) rstd mean of (g (x - mean) rstd)),
  *   dx = rstd g   when use_statistics is 1: the statistics are constants.
  *
- * Forward may go on:  y := activation(y + residual).  Backward then takes in place of dy, everywhere
- * above, dresidual = dy activation'(result): dy where result > 0 (RELU; RELU6: and below 6), else 0,
- * and writes it where `wants` has bit 2.  A TN_ACCUMULATE adds to dw and db alone. */
+ * Forward may go on:  y := activation(y + residual).  Backward then takes in place of dy,
+ * everywhere above, dresidual = dy activation'(result): dy where result > 0 (RELU; RELU6: and below
+ * 6), else 0, and writes it where `wants` has bit 2.  A TN_ACCUMULATE adds to dw and db alone. */
 struct tn_norm_args {
 	struct tn_call call;
 	struct tn_operand x;
@@ -983,8 +987,8 @@ struct tn_cross_entropy_args {
 	uint32_t reserved;
 };
 
-/* Every entry is [device].  A slot that is NULL is composed by the host of map, reduce and matmul; where
- * the device has not got those either, the operation runs on the host as a whole. */
+/* Every entry is [device].  A slot that is NULL is composed by the host of map, reduce and matmul;
+ * where the device has not got those either, the operation runs on the host as a whole. */
 struct tn_nn_table {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -1027,8 +1031,8 @@ struct tn_nn_table {
 
 enum { TN_LOG_ERROR = 1, TN_LOG_WARNING = 2, TN_LOG_NOTICE = 3, TN_LOG_INFO = 4, TN_LOG_DEBUG = 5 };
 
-/* dst[i] := op(a[i], b[i], c[i]) for i < n; all compact, unused sources NULL; dst may equal a source
- * and otherwise overlaps none.  Booleans are bytes 0 or 1. */
+/* dst[i] := op(a[i], b[i], c[i]) for i < n; all compact, unused sources NULL; dst may equal a
+ * source and otherwise overlaps none.  Booleans are bytes 0 or 1. */
 typedef void (*tn_block_fn)(void *dst, const void *a, const void *b, const void *c, size_t n);
 
 /* *acc := combiner over src[0..n-1] and *acc; src and acc are of one dtype. */
@@ -1066,10 +1070,11 @@ struct tn_block_kernels {
 	void (*stream_copy)(void *dst, const void *src, size_t n);
 };
 
-/* How the language of a compiler writes what printed programs are made of, and what it has.  The plugin
- * brings it, so that the host prints for languages that it does not know.  The language must have C's
- * preprocessor, functions, casts, `for`, the conditional operator and integers of 64 bits; literals
- * with the suffix u are of 32 bits.  <tenon/plugin.h> has the dialect of C as an example. */
+/* How the language of a compiler writes what printed programs are made of, and what it has.  The
+ * plugin brings it, so that the host prints for languages that it does not know.  The language must
+ * have C's preprocessor, functions, casts, `for`, the conditional operator and integers of 64 bits;
+ * literals with the suffix u are of 32 bits.  <tenon/plugin.h> has the dialect of C as an
+ * example. */
 struct tn_dialect {
 	uint32_t struct_size;
 	uint32_t n_operations; /* TN_OP_COUNT of the header that the words were written for */
@@ -1079,17 +1084,17 @@ struct tn_dialect {
 	 *   TN_I64(n), TN_U64(n), TN_F32(x)   literals: n##LL, n##ULL, x##f
 	 *   TN_FN            what the definition of a function begins with: static inline
 	 *   TN_DATA          what that of a constant array at file scope begins with: static const
-	 *   TN_M32(name)     a function of the mathematics library for tn_f32: name##f.  The names are
-	 *                    fabs fmod fma pow floor ceil rint trunc exp exp2 expm1 log log2 log1p sin
-	 *                    cos tan asin acos atan atan2 sinh cosh tanh erf
+	 *   TN_M32(name)     a function of the mathematics library for tn_f32: name##f.  The names
+	 *                    are fabs fmod fma pow floor ceil rint trunc exp exp2 expm1 log log2
+	 *                    log1p sin cos tan asin acos atan atan2 sinh cosh tanh erf
 	 *   tn_add_f32(a, b), tn_sub_f32, tn_mul_f32, tn_div_f32, tn_sqrt_f32(a)
 	 *                    correctly rounded, and never contracted
 	 *   tn_f32_of_bits(u), tn_bits_of_f32(x)   between a tn_f32 and its bits, a tn_u32
-	 * If programs compute in f64, also TN_HAS_F64, tn_f64, TN_F64(x), TN_M64(name), tn_add_f64 to
-	 * tn_sqrt_f64, tn_f64_of_bits(u).  If TN_HAS_STORAGE is defined, with tn_i8, tn_i16, tn_u8 and
-	 * tn_u16, the prelude has conversions of what is stored, too: tn_f32_of_f16 and tn_f32_of_bf16
-	 * of a tn_u16, tn_f16_of_f32 and tn_bf16_of_f32, which give one, and tn_T_of_F for T of i8, i16,
-	 * u8, u16, u64 and F of f32, f64.
+	 * If programs compute in f64, also TN_HAS_F64, tn_f64, TN_F64(x), TN_M64(name), tn_add_f64
+	 * to tn_sqrt_f64, tn_f64_of_bits(u).  If TN_HAS_STORAGE is defined, with tn_i8, tn_i16,
+	 * tn_u8 and tn_u16, the prelude has conversions of what is stored, too: tn_f32_of_f16 and
+	 * tn_f32_of_bf16 of a tn_u16, tn_f16_of_f32 and tn_bf16_of_f32, which give one, and
+	 * tn_T_of_F for T of i8, i16, u8, u16, u64 and F of f32, f64.
 	 * What a later version asks for besides, it uses for opcodes from n_operations on alone. */
 	const char *words;
 };
@@ -1100,14 +1105,15 @@ struct tn_print_args {
 	const struct tn_dialect *dialect;
 	/* Printed before each identifier, so that two programs fit in one kernel; may be NULL. */
 	const char *prefix;
-	/* Takes the text piece by piece, in order; `length` bytes without a NUL.  It returns normally: no
-	 * exception, no jump.  A write that fails is remembered by whoever makes it. */
+	/* Takes the text piece by piece, in order; `length` bytes without a NUL.  It returns
+	 * normally: no exception, no jump.  A write that fails is remembered by whoever makes
+	 * it. */
 	void (*write)(void *user, const char *text, size_t length);
 	void *user;
 };
 
-/* What a plugin may ask of the host.  Valid as long as the instance.  All are [any] but parallel_for
- * and the interpreter, which a device calls inside one of its own entries. */
+/* What a plugin may ask of the host.  Valid as long as the instance.  All are [any] but
+ * parallel_for and the interpreter, which a device calls inside one of its own entries. */
 struct tn_host {
 	uint32_t struct_size;
 	uint32_t abi_minor; /* the effective one */
@@ -1125,15 +1131,15 @@ struct tn_host {
 
 	/* Threads that parallel_for uses, the caller included. */
 	uint32_t (*thread_count)(void *context);
-	/* Calls body(argument, begin, end) until [0, n) is done, in pieces that begin at multiples of
-	 * `grain` and are at most `grain` long (the last is shorter), on any thread of the pool and in
-	 * any order; returns when all are done.  A body may not call parallel_for. */
+	/* Calls body(argument, begin, end) until [0, n) is done, in pieces that begin at multiples
+	 * of `grain` and are at most `grain` long (the last is shorter), on any thread of the pool
+	 * and in any order; returns when all are done.  A body may not call parallel_for. */
 	void (*parallel_for)(void *context, uint64_t n, uint64_t grain,
 			     void (*body)(void *argument, uint64_t begin, uint64_t end),
 			     void *argument);
 
-	/* The value of an environment variable, which stays valid until destroy, or NULL; `help` is what
-	 * `tenon info --env` prints.  In a privileged process the answer is always NULL. */
+	/* The value of an environment variable, which stays valid until destroy, or NULL; `help` is
+	 * what `tenon info --env` prints.  In a privileged process the answer is always NULL. */
 	const char *(*parameter)(void *context, const char *name, const char *help);
 	/* The plugin's own file, as it was opened. */
 	const char *(*plugin_path)(void *context);
@@ -1145,28 +1151,31 @@ struct tn_host {
 	tn_status (*interpret_reduce)(void *context, const struct tn_reduce_args *args,
 				      const struct tn_block_kernels *kernels);
 
-	/* Prints the functions that printed programs call (print_prelude), or a program's statements,
-	 * which read `in0`, `in1`, ... and `s0`, `s1`, ..., the indices `i0`, `i1`, ... and the number
-	 * of the element, `element` (both tn_i64), and declare `out0`, `out1`, ...: all with the prefix.
-	 * The caller declares what is read before it, in the type of the dtype of the instruction that
-	 * reads it (tn_bool, tn_i32, ...); in a prologue indices and number are those of the inputs'
-	 * shape, in an epilogue those of the kept axes.  The text of a program without TN_OP_NORMAL may
-	 * have TN_NO_NORMAL defined before the prelude, which is half as long then.  Compile without
-	 * contraction or relaxed mathematics, and with correctly rounded division and square root
-	 * (OpenCL: -cl-fp32-correctly-rounded-divide-sqrt), or random numbers differ.
-	 * TN_INVALID_ARGUMENT: no dialect, one without words, or no `write`; print_program also answers
-	 * what program_check would for the dialect's operations and dtypes.  Nothing is written then. */
+	/* Prints the functions that printed programs call (print_prelude), or a program's
+	 * statements, which read `in0`, `in1`, ... and `s0`, `s1`, ..., the indices `i0`, `i1`, ...
+	 * and the number of the element, `element` (both tn_i64), and declare `out0`, `out1`, ...:
+	 * all with the prefix.  The caller declares what is read before it, in the type of the
+	 * dtype of the instruction that reads it (tn_bool, tn_i32, ...); in a prologue indices and
+	 * number are those of the inputs' shape, in an epilogue those of the kept axes.  The text
+	 * of a program without TN_OP_NORMAL may have TN_NO_NORMAL defined before the prelude, which
+	 * is half as long then.  Compile without contraction or relaxed mathematics, and with
+	 * correctly rounded division and square root (OpenCL:
+	 * -cl-fp32-correctly-rounded-divide-sqrt), or random numbers differ.
+	 * TN_INVALID_ARGUMENT: no dialect, one without words, or no `write`; print_program also
+	 * answers what program_check would for the dialect's operations and dtypes.  Nothing is
+	 * written then. */
 	tn_status (*print_prelude)(void *context, const struct tn_print_args *args);
 	tn_status (*print_program)(void *context, const struct tn_program *program,
 				   const struct tn_print_args *args);
 
-	/* Is the program sound: counts within their limits, every operand an earlier value of a dtype
-	 * that its opcode takes, every source and output in range, every source read in one dtype?  A
-	 * backend that knows the opcodes below n_operations (TN_OP_COUNT of its header) and computes in
-	 * `dtypes` may then run it without looking, but for TN_OP_INDEX: its axis is below TN_MAX_RANK,
-	 * not below the rank of a call.  TN_INVALID_ARGUMENT: it is not sound.  TN_UNSUPPORTED: it has
-	 * an opcode from n_operations on, one that the host does not know, or another dtype.  `error`,
-	 * which may be NULL, names `operation` and the instruction. */
+	/* Is the program sound: counts within their limits, every operand an earlier value of a
+	 * dtype that its opcode takes, every source and output in range, every source read in one
+	 * dtype?  A backend that knows the opcodes below n_operations (TN_OP_COUNT of its header)
+	 * and computes in `dtypes` may then run it without looking, but for TN_OP_INDEX: its axis
+	 * is below TN_MAX_RANK, not below the rank of a call.  TN_INVALID_ARGUMENT: it is not
+	 * sound.  TN_UNSUPPORTED: it has an opcode from n_operations on, one that the host does not
+	 * know, or another dtype.  `error`, which may be NULL, names `operation` and the
+	 * instruction. */
 	tn_status (*program_check)(void *context, const struct tn_program *program,
 				   uint32_t n_operations, uint64_t dtypes, const char *operation,
 				   struct tn_error_info *error);
@@ -1187,9 +1196,9 @@ struct tn_backend_descriptor {
 	const char *version;
 	const char *licence; /* an SPDX expression */
 
-	/* Makes an instance.  Answers the name of an absence (TN_MISSING_LIBRARY, TN_NO_DRIVER, ...)
-	 * with `error` filled when the backend cannot work here.  `host` is valid until destroy.
-	 * [any] */
+	/* Makes an instance.  Answers the name of an absence (TN_MISSING_LIBRARY, TN_NO_DRIVER,
+	 * ...) with `error` filled when the backend cannot work here.  `host` is valid until
+	 * destroy.  [any] */
 	tn_status (*create)(const struct tn_host *host, struct tn_error_info *error,
 			    void **instance);
 	/* The host has closed the instance's devices.  [once] */
@@ -1272,10 +1281,10 @@ static inline int tn_arguments_fit(const void *arguments, size_t own_size)
 	return 1;
 }
 
-/* Arguments of a call, by the first rule: copies what both sides know into `own`, zero for the rest.
- * own's struct_size becomes own_size, so that `own` may be handed on.  TN_UNSUPPORTED: they are larger,
- * and the unknown tail is not zero; `own` is filled all the same, so that its call.error can be
- * written. */
+/* Arguments of a call, by the first rule: copies what both sides know into `own`, zero for the
+ * rest.  own's struct_size becomes own_size, so that `own` may be handed on.  TN_UNSUPPORTED: they
+ * are larger, and the unknown tail is not zero; `own` is filled all the same, so that its
+ * call.error can be written. */
 static inline tn_status tn_arguments_take(void *own, size_t own_size, const void *arguments)
 {
 	unsigned char *to = (unsigned char *)own;
@@ -1287,8 +1296,8 @@ static inline tn_status tn_arguments_take(void *own, size_t own_size, const void
 	return tn_arguments_fit(arguments, own_size) ? TN_OK : TN_UNSUPPORTED;
 }
 
-/* A struct that the callee fills, by the third rule: writes min(caller's, own) bytes of `own` to `out`
- * and leaves the caller's struct_size as it is. */
+/* A struct that the callee fills, by the third rule: writes min(caller's, own) bytes of `own` to
+ * `out` and leaves the caller's struct_size as it is. */
 static inline void tn_struct_answer(void *out, const void *own, size_t own_size)
 {
 	unsigned char *to = (unsigned char *)out;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Helpers for authors of backends.  Optional: a plugin needs <tenon/backend.h> alone, and this header
- * adds nothing to the interface between plugin and host.  It is all inline, for C11 and for C++ from
- * C++11 on; each source file that includes it gets functions of its own, of which a compiler keeps those
- * that are called.
+ * Helpers for authors of backends.  Optional: a plugin needs <tenon/backend.h> alone, and this
+ * header adds nothing to the interface between plugin and host.  It is all inline, for C11 and for
+ * C++ from C++11 on; each source file that includes it gets functions of its own, of which a
+ * compiler keeps those that are called.
  *
  *   Entries     tn_plugin_take, _fail, _fail_native, _dry_run, _workspace, _table_find
  *   Services    tn_plugin_alloc, _free, _log
@@ -50,8 +50,8 @@ extern "C" {
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
 
-/* Fills `error`, where there is one, with `status`, the vendor library's own code, the entry's name and a
- * text as printf makes it, and returns `status`. */
+/* Fills `error`, where there is one, with `status`, the vendor library's own code, the entry's name
+ * and a text as printf makes it, and returns `status`. */
 __attribute__((format(printf, 5, 0))) static inline tn_status
 tn_plugin_fail_v(struct tn_error_info *error, tn_status status, int64_t native_code,
 		 const char *operation, const char *format, va_list arguments)
@@ -92,13 +92,13 @@ tn_plugin_fail_native(struct tn_error_info *error, tn_status status, int64_t nat
 	return status;
 }
 
-/* The flags that an entry that computes may be given.  An entry whose results differ from run to run
- * leaves TN_DETERMINISTIC out. */
+/* The flags that an entry that computes may be given.  An entry whose results differ from run to
+ * run leaves TN_DETERMINISTIC out. */
 #define TN_PLUGIN_COMPUTE_FLAGS (TN_DRY_RUN | TN_DETERMINISTIC)
 
 /* Begins an entry: copies what both sides know of its arguments into `own`, zero for the rest.
- * TN_UNSUPPORTED, reported in the call's error: the arguments have something that this plugin does not
- * know, or a flag that is not among `flags`. */
+ * TN_UNSUPPORTED, reported in the call's error: the arguments have something that this plugin does
+ * not know, or a flag that is not among `flags`. */
 static inline tn_status tn_plugin_take(void *own, size_t own_size, const void *arguments,
 				       uint32_t flags, const char *operation)
 {
@@ -115,7 +115,8 @@ static inline tn_status tn_plugin_take(void *own, size_t own_size, const void *a
 	return TN_OK;
 }
 
-/* Ends a dry run, or a call, that needs `minimum` bytes of workspace and makes use of `preferred`. */
+/* Ends a dry run, or a call, that needs `minimum` bytes of workspace and makes use of
+ * `preferred`. */
 static inline tn_status tn_plugin_dry_run(const struct tn_call *call, uint64_t minimum,
 					  uint64_t preferred)
 {
@@ -126,8 +127,8 @@ static inline tn_status tn_plugin_dry_run(const struct tn_call *call, uint64_t m
 	return TN_OK;
 }
 
-/* Answers for an entry that needs `bytes` of workspace.  *work: 1 where the entry is to go on; 0 after a
- * dry run, or where the call has too little workspace, which is TN_UNSUPPORTED. */
+/* Answers for an entry that needs `bytes` of workspace.  *work: 1 where the entry is to go on; 0
+ * after a dry run, or where the call has too little workspace, which is TN_UNSUPPORTED. */
 static inline tn_status tn_plugin_workspace(const struct tn_call *call, const char *operation,
 					    uint64_t bytes, int *work)
 {
@@ -178,7 +179,8 @@ static inline void tn_plugin_free(const struct tn_host *host, void *memory)
 		host->free(host->context, memory);
 }
 
-/* One line to the host's log, cut after 1023 bytes; nothing is formatted when nobody would read it. */
+/* One line to the host's log, cut after 1023 bytes; nothing is formatted when nobody would read
+ * it. */
 __attribute__((format(printf, 4, 5))) static inline void tn_plugin_log(const struct tn_host *host,
 								       const char *subsystem,
 								       int32_t level,
@@ -199,8 +201,8 @@ __attribute__((format(printf, 4, 5))) static inline void tn_plugin_log(const str
 
 /* ---- dtypes and operands ---------------------------------------------------------------------*/
 
-/* Sets of dtypes, for struct tn_device_description and `dtypes` below: one alone, those that element
- * programs read and write, and all. */
+/* Sets of dtypes, for struct tn_device_description and `dtypes` below: one alone, those that
+ * element programs read and write, and all. */
 #define TN_PLUGIN_DTYPE(dtype) (UINT64_C(1) << (dtype))
 #define TN_PLUGIN_REAL_DTYPES UINT64_C(0x3ffe) /* TN_BOOL to TN_F64 */
 #define TN_PLUGIN_ALL_DTYPES UINT64_C(0xfffe)  /* and TN_C64, TN_C128 */
@@ -258,10 +260,11 @@ static inline uint64_t tn_plugin_count(uint32_t rank, const int64_t *lengths)
 	return count;
 }
 
-/* Everything that can be wrong with an operand by itself; `name` and `number` say in the error which one
- * it is ("input 2: ...").  TN_UNSUPPORTED: a dtype outside `dtypes`.  TN_INVALID_ARGUMENT: a rank above
- * TN_MAX_RANK, a length below 1, a span of more than 63 bits, an offset that is no multiple of the
- * element's size, no buffer (a dry run may have none), or an axis of stride 0 of what is written. */
+/* Everything that can be wrong with an operand by itself; `name` and `number` say in the error
+ * which one it is ("input 2: ...").  TN_UNSUPPORTED: a dtype outside `dtypes`.
+ * TN_INVALID_ARGUMENT: a rank above TN_MAX_RANK, a length below 1, a span of more than 63 bits, an
+ * offset that is no multiple of the element's size, no buffer (a dry run may have none), or an axis
+ * of stride 0 of what is written. */
 static inline tn_status tn_plugin_check_operand(const struct tn_call *call, const char *operation,
 						const char *name, unsigned number,
 						const struct tn_operand *operand, uint64_t dtypes,
@@ -306,7 +309,8 @@ static inline tn_status tn_plugin_check_operand(const struct tn_call *call, cons
 	return TN_OK;
 }
 
-/* Does a checked operand lie within a buffer of that many bytes?  For handles that are no addresses. */
+/* Does a checked operand lie within a buffer of that many bytes?  For handles that are no
+ * addresses. */
 static inline int tn_plugin_lies_within(const struct tn_operand *operand, uint64_t bytes)
 {
 	const int64_t size = (int64_t)tn_dtype_size(operand->dtype);
@@ -394,8 +398,8 @@ static inline tn_status tn_plugin_check_axes(const struct tn_call *call, const c
 	return TN_OK;
 }
 
-/* Everything that can be wrong with a map on a device that stores `stores` and computes in `computes`.
- * TN_OP_INDEX may name any axis of the outputs. */
+/* Everything that can be wrong with a map on a device that stores `stores` and computes in
+ * `computes`.  TN_OP_INDEX may name any axis of the outputs. */
 static inline tn_status tn_plugin_check_map(const struct tn_host *host,
 					    const struct tn_map_args *args, uint64_t stores,
 					    uint64_t computes)
@@ -525,9 +529,9 @@ static inline tn_status tn_plugin_check_reduce(const struct tn_host *host,
 
 /* ---- Nests -----------------------------------------------------------------------------------
  *
- * A nest of loops that walks over several operands at once, for kernels that know no shape when they
- * are written.  Axes 0 to n_kept - 1 are kept, the rest is reduced (a map keeps all).  Fewer and longer
- * axes make a cheaper kernel: tn_plugin_nest_simplify merges what it can.
+ * A nest of loops that walks over several operands at once, for kernels that know no shape when
+ * they are written.  Axes 0 to n_kept - 1 are kept, the rest is reduced (a map keeps all).  Fewer
+ * and longer axes make a cheaper kernel: tn_plugin_nest_simplify merges what it can.
  *
  *	struct tn_plugin_nest nest;
  *	tn_plugin_nest_begin(&nest, output->rank, output->rank, output->shape);
@@ -566,8 +570,8 @@ static inline void tn_plugin_nest_begin(struct tn_plugin_nest *nest, uint32_t ra
 		nest->lengths[d] = lengths[d];
 }
 
-/* Adds a checked operand, which has all axes of the nest or the kept ones alone, and returns the number
- * of its view.  At most TN_PLUGIN_MAX_VIEWS. */
+/* Adds a checked operand, which has all axes of the nest or the kept ones alone, and returns the
+ * number of its view.  At most TN_PLUGIN_MAX_VIEWS. */
 static inline uint32_t tn_plugin_nest_add(struct tn_plugin_nest *nest,
 					  const struct tn_operand *operand, int kept_only)
 {
@@ -596,9 +600,9 @@ static inline void tn_plugin_nest_remove_axis(struct tn_plugin_nest *nest, uint3
 		nest->n_kept--;
 }
 
-/* Leaves out axes of length 1, and makes one axis of two neighbours where every view steps over both
- * evenly.  A kept axis is never merged with a reduced one; the order of the elements stays.  Not where
- * a program has TN_OP_INDEX, which counts along the axes as they are. */
+/* Leaves out axes of length 1, and makes one axis of two neighbours where every view steps over
+ * both evenly.  A kept axis is never merged with a reduced one; the order of the elements stays.
+ * Not where a program has TN_OP_INDEX, which counts along the axes as they are. */
 static inline void tn_plugin_nest_simplify(struct tn_plugin_nest *nest)
 {
 	for (uint32_t d = nest->rank; d-- > 0;) {
@@ -620,8 +624,8 @@ static inline void tn_plugin_nest_simplify(struct tn_plugin_nest *nest)
 	}
 }
 
-/* Puts axes of length 1 in front of the kept and of the reduced ones until there are so many.  0, and
- * nothing is done: that is more than TN_PLUGIN_MAX_AXES. */
+/* Puts axes of length 1 in front of the kept and of the reduced ones until there are so many.  0,
+ * and nothing is done: that is more than TN_PLUGIN_MAX_AXES. */
 static inline int tn_plugin_nest_pad(struct tn_plugin_nest *nest, uint32_t n_kept,
 				     uint32_t n_reduced)
 {
@@ -701,8 +705,8 @@ static inline void tn_plugin_text_clear(struct tn_plugin_text *text)
 		text->data[0] = '\0';
 }
 
-/* Room for `length` bytes and a NUL behind the text, which the caller writes and adds to text->length;
- * NULL: no memory. */
+/* Room for `length` bytes and a NUL behind the text, which the caller writes and adds to
+ * text->length; NULL: no memory. */
 static inline char *tn_plugin_text_reserve(struct tn_plugin_text *text, size_t length)
 {
 	const size_t needed = text->length + length + 1;
@@ -745,7 +749,8 @@ static inline void tn_plugin_text_add(struct tn_plugin_text *text, const char *w
 	tn_plugin_text_append(text, words, strlen(words));
 }
 
-/* As printf, of any length.  A decimal point would be the locale's: print floating numbers by their bits. */
+/* As printf, of any length.  A decimal point would be the locale's:
+ * print floating numbers by their bits. */
 __attribute__((format(printf, 2, 3))) static inline void
 tn_plugin_text_format(struct tn_plugin_text *text, const char *format, ...)
 {
@@ -772,8 +777,8 @@ static inline void tn_plugin_text_write(void *text, const char *bytes, size_t le
 	tn_plugin_text_append((struct tn_plugin_text *)text, bytes, length);
 }
 
-/* Adds what the host prints: the prelude (`program` NULL) or the statements of a program.  Answers the
- * host's status, or TN_OUT_OF_MEMORY. */
+/* Adds what the host prints: the prelude (`program` NULL) or the statements of a program.  Answers
+ * the host's status, or TN_OUT_OF_MEMORY. */
 static inline tn_status tn_plugin_text_print(struct tn_plugin_text *text,
 					     const struct tn_dialect *dialect,
 					     const struct tn_program *program, const char *prefix)
@@ -792,8 +797,8 @@ static inline tn_status tn_plugin_text_print(struct tn_plugin_text *text,
 	return !status && text->failed ? TN_OUT_OF_MEMORY : status;
 }
 
-/* The dialect of C: an example, and what a backend that compiles for the processor needs.  Compile with
- * -ffp-contract=off, and link with -lm. */
+/* The dialect of C: an example, and what a backend that compiles for the processor needs.  Compile
+ * with -ffp-contract=off, and link with -lm. */
 static inline const struct tn_dialect *tn_plugin_dialect_c(void)
 {
 	static const struct tn_dialect dialect = {
@@ -880,8 +885,8 @@ static inline const char *tn_plugin_stored_type(tn_dtype dtype)
 	}
 }
 
-/* Adds `expression`, an element stored as `from`, converted to what is stored as `to` by the rules of
- * the cast. */
+/* Adds `expression`, an element stored as `from`, converted to what is stored as `to` by the rules
+ * of the cast. */
 static inline void tn_plugin_text_convert(struct tn_plugin_text *text, tn_dtype from, tn_dtype to,
 					  const char *expression)
 {

@@ -6,7 +6,7 @@
  *
  *     z = a*x + y                       over the inputs x and y and the scalar a
  *     d = x - y; loss = d*d             two statements, the local name d
- *     y = random(seed, 0, element()) < keep ? x * scale : 0
+ *     z = random(seed, 0, element()) < keep ? x * scale : 0
  *
  * A program is one block of memory, which threads and contexts may share, and which its owner
  * frees.  <tenon/backend.h> describes its fields (struct tn_program).

@@ -51,7 +51,8 @@ function name_of(declaration)
 
 function field(type, declaration)
 {
-	printf "\tprintf(\"  %%5zu %%5zu  %s\\n\", offsetof(struct %s, %s), sizeof(((struct %s *)0)->%s));\n",
+	printf "\tprintf(\"  %%5zu %%5zu  %s\\n\", offsetof(struct %s, %s), " \
+		"sizeof(((struct %s *)0)->%s));\n",
 		declaration, type, name_of(declaration), type, name_of(declaration)
 }
 

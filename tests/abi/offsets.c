@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The layout of every struct of the backend interface, written down once more.  A line that fails means
- * that plugins already built would misread the struct: at major 0, raise TN_ABI_MINOR in the same
- * commit; from 1.0 on, put the field at the end instead.
+ * The layout of every struct of the backend interface, written down once more.  A line that fails
+ * means that plugins already built would misread the struct: at major 0, raise TN_ABI_MINOR in the
+ * same commit; from 1.0 on, put the field at the end instead.
  *
  * Padding that nobody sets is refused by tests/abi/headers-alone (-Wpadded).
  */

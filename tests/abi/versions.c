@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Old and new plugins with old and new hosts: first the rule itself, as data, then a real plugin that
- * was built for interface 1.2 under hosts that claim other versions, and tables that are shorter and
- * longer than the host's.
+ * Old and new plugins with old and new hosts: first the rule itself, as data, then a real plugin
+ * that was built for interface 1.2 under hosts that claim other versions, and tables that are
+ * shorter and longer than the host's.
  */
 #include "../unit/loader_fixture.h"
 #include "../plugins/minimal.h"
@@ -98,7 +98,8 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 	return TN_OK;
 }
 
-/* A copy table as it was before `copy` came, one from the future, and one that was cut in a slot. */
+/* A copy table as it was before `copy` came, one from the future,
+ * and one that was cut in a slot. */
 static const struct tn_copy_table old_table = {
 	.struct_size = offsetof(struct tn_copy_table, copy),
 	.fill = fill,

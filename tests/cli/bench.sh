@@ -33,15 +33,16 @@ at_least "$(value operations 0 rate)" 0.000001
 at_least "$(value operations 0 reference_seconds)" 0.0000000001
 at_least "$(value peak_gflops)" 0.01
 value reliable >/dev/null || fail "no word on whether the peaks can be relied on"
-# The peak is measured apart: an operation that stays in the caches exceeds that of copies past them and leaves
-# it as it is; every other fraction is that of the two figures.
+# The peak is measured apart: an operation that stays in the caches exceeds that of copies past them
+# and leaves it as it is; every other fraction is that of the two figures.
 above=0
 for shape in 32x32 64x64 128x128; do
 	run 0 bench ops copy --backend cpu --samples 3 --threads 1 --shape $shape --json
 	part=$(value operations 0 of_peak)
 	rate=$(value operations 0 rate)
 	peak=$(value peak_gbytes)
-	awk -v r="$rate" -v p="$peak" -v f="$part" 'BEGIN { d = r / p - f; exit !(f == "null" ? r > p : f <= 1 && d * d < 1e-6) }' ||
+	awk -v r="$rate" -v p="$peak" -v f="$part" \
+		'BEGIN { d = r / p - f; exit !(f == "null" ? r > p : f <= 1 && d * d < 1e-6) }' ||
 		fail "copy $shape: rate $rate, peak $peak, of_peak $part"
 	[ "$part" != null ] || above=$((above + 1))
 done
@@ -77,7 +78,8 @@ run 2 bench train mlp --batch x
 run 2 bench train mlp --capture x
 run 1 bench train mlp --backend cpu --capture on
 err_has 'captures no work'
-TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 bench train mlp --backend 'mock!' --batch 4 --samples 1
+TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 bench train mlp --backend 'mock!' \
+	--batch 4 --samples 1
 out_has '^mlp, batch 4, mock:0, captured'
 run 2 bench dispatch more
 run 3 bench ops --backend 'absent!'
@@ -87,10 +89,12 @@ out_has 'add into a new array'
 # bench/compare: the programs that it names are there, and a run on a busy machine is marked.
 bench=${TENON_SOURCE:?}/bench
 for program in $(sed -n 's/^    ("\([a-z]*\)", .*/\1/p' "$bench/rival/programs_run.py"); do
-	[ -f "$bench/$program.c" ] || fail "programs_run.py names bench/$program, which is not there"
+	[ -f "$bench/$program.c" ] ||
+		fail "programs_run.py names bench/$program, which is not there"
 done
 found=$(env -u TENON_BUILD "$TENON_BUILD/tests/with-plugins" env | sed -n 's/^TENON_BUILD=//p')
-[ "$found" = "$TENON_BUILD" ] || fail "with-plugins: expected TENON_BUILD $TENON_BUILD, found '$found'"
+[ "$found" = "$TENON_BUILD" ] ||
+	fail "with-plugins: expected TENON_BUILD $TENON_BUILD, found '$found'"
 python=$(command -v python3) || exit 0
 cat >"$dir/marks.py" <<'END'
 import load

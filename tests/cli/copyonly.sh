@@ -13,16 +13,19 @@ cp "$plugin" "$dir/plugins/"
 export TENON_PLUGIN_PATH="$dir/plugins"
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'copyonly!' --ledger --metrics "$dir/a"
 err_has 'copyonly:0'
-awk '$1 == "matmul" && $2 == 0 && $5 > 0 && $6 > 0 { found = 1 } END { exit !found }' "$dir/out" || {
+awk '$1 == "matmul" && $2 == 0 && $5 > 0 && $6 > 0 { found = 1 } END { exit !found }' \
+	"$dir/out" || {
 	cat "$dir/out" >&2
 	fail "expected host runs of matmul and bytes moved"
 }
 # The same numbers as the host's own: it is the host that computes.
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'reference!' --metrics "$dir/b"
-[ "$(metric test_loss "$dir/a")" = "$(metric test_loss "$dir/b")" ] || fail "host runs differ from the host"
+[ "$(metric test_loss "$dir/a")" = "$(metric test_loss "$dir/b")" ] ||
+	fail "host runs differ from the host"
 # Forbidden, it is an error that names the operation.
 TENON_FALLBACK=error run 1 train mlp --data digits --epochs 1 --backend 'copyonly!'
 err_has UNSUPPORTED
 # TENON_FALLBACK=warn says each operation once.
 TENON_FALLBACK=warn run 0 train mlp --data digits --epochs 1 --backend 'copyonly!' --quiet
-[ "$(grep -c matmul "$dir/err")" -eq 1 ] || { cat "$dir/err" >&2; fail "expected one warning on matmul"; }
+[ "$(grep -c matmul "$dir/err")" -eq 1 ] ||
+	{ cat "$dir/err" >&2; fail "expected one warning on matmul"; }

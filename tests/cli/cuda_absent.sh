@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The CUDA backend says what is absent, by name, and which devices are visible.  Runs on the simulated CUDA.
+# The CUDA backend says what is absent, by name, and which devices are visible.
+# Runs on the simulated CUDA.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
 	[ -x "$simulated" ] && [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] || exit 77
@@ -32,11 +33,13 @@ for library in libcudart.so.13 libcublas.so.13 libnvrtc.so.13; do
 done
 TENON_BACKEND=cuda run 0 train mlp --data digits --epochs 1
 err_has "cuda:0.*$library"
-# cuDNN is missed by nobody, nor is what it would open itself: without that the real one ends the process.
+# cuDNN is missed by nobody, nor is what it would open itself:
+# without that the real one ends the process.
 if [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ]; then
 	for library in libcudnn.so.9 libcudnn_ops.so.9 libcudnn_engines_precompiled.so.9; do
 		hide "$library"
-		TENON_CUDA_CUDNN=on TENON_BACKEND='cuda!' "$TENON_BUILD/tests/simcuda/lenet" 1 1 >"$dir/out" 2>"$dir/err" ||
+		TENON_CUDA_CUDNN=on TENON_BACKEND='cuda!' "$TENON_BUILD/tests/simcuda/lenet" 1 1 \
+			>"$dir/out" 2>"$dir/err" ||
 			fail "a step of LeNet without $library"
 		err_has "cuDNN is not used: $library"
 	done

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# A LeNet learns on the simulated CUDA as it does on the CPU: the losses of the first 20 steps agree within 1e-4.
-# And one command trains whatever is taken away: it goes on elsewhere and says why, by name.
+# A LeNet learns on the simulated CUDA as it does on the CPU: the losses of the first 20 steps agree
+# within 1e-4.  And one command trains whatever is taken away: it goes on elsewhere and says why, by
+# name.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
 	[ -x "$simulated" ] && [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] || exit 77
@@ -19,7 +20,8 @@ steps=20 pictures=6
 ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || steps=6 pictures=4
 
 lenet() { # BACKEND FILE
-	TENON_BACKEND=$1 "$TENON_BUILD/tests/simcuda/lenet" $steps $pictures >"$2" || fail "lenet on $1"
+	TENON_BACKEND=$1 "$TENON_BUILD/tests/simcuda/lenet" $steps $pictures >"$2" ||
+		fail "lenet on $1"
 }
 lenet 'cuda!' "$dir/cuda"
 lenet 'cpu!' "$dir/cpu"
@@ -29,7 +31,10 @@ grep -q '^host 0$' "$dir/cuda" || fail "$(grep '^host' "$dir/cuda") operations r
 paste "$dir/cuda" "$dir/cpu" | awk -v steps=$steps '
 	$1 == "loss" {
 		difference = ($2 > $4 ? $2 - $4 : $4 - $2) / $4
-		if (!(difference <= 1e-4)) { printf "step %d: %s, on the CPU %s\n", NR, $2, $4; bad = 1 }
+		if (!(difference <= 1e-4)) {
+			printf "step %d: %s, on the CPU %s\n", NR, $2, $4
+			bad = 1
+		}
 		if (difference > worst) worst = difference
 		last = $2
 		if (NR == 1) first = $2

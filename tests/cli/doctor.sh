@@ -19,7 +19,8 @@ export ASAN_OPTIONS
 
 run 0 doctor --list
 number=$(grep -c . "$dir/out")
-[ "$(awk 'length > 80' "$dir/out" | wc -l)" -eq 0 ] || fail "a line of --list is longer than 80 columns"
+[ "$(awk 'length > 80' "$dir/out" | wc -l)" -eq 0 ] ||
+	fail "a line of --list is longer than 80 columns"
 out_has '^products.batches '
 
 # Everything, on the processor, in a table that a terminal has room for.
@@ -37,7 +38,8 @@ out_has "^cpu:0: $number ok, 0 failed, 0 skipped"
 run 0 doctor --backend reference --only 'elements.*' --stress-seconds 0
 out_has '^reference:0: 6 ok, 0 failed'
 run 0 doctor --only random.bits
-grep -q '^reference:0' "$dir/out" && grep -q '^cpu:0' "$dir/out" && fail "it looks at the built-in backend"
+grep -q '^reference:0' "$dir/out" && grep -q '^cpu:0' "$dir/out" &&
+	fail "it looks at the built-in backend"
 
 run 0 doctor --device cpu:0 --only 'products.*' --json
 is true passed

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# A saved network is tested with the normalisation that it was trained with, and what is not finite is
-# no prediction.
+# A saved network is tested with the normalisation that it was trained with, and what is not finite
+# is no prediction.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -10,7 +10,8 @@
 images() {
 	# shellcheck disable=SC2059
 	printf "$(awk -v n="$2" -v inverted="$3" 'BEGIN {
-		printf "\\000\\000\\010\\003\\000\\000\\000\\%03o\\000\\000\\000\\004\\000\\000\\000\\004", n
+		printf "\\000\\000\\010\\003\\000\\000\\000\\%03o", n
+		printf "\\000\\000\\000\\004\\000\\000\\000\\004"
 		for (i = 0; i < n; i++) for (p = 0; p < 16; p++) {
 			v = (int(p % 4 / 2) == i % 2 ? 200 : 40) + (i * 7 + p * 13) % 50
 			printf "\\%03o", inverted ? 255 - v : v
@@ -72,4 +73,5 @@ needs_digits
 run 0 train mlp --data digits --epochs 1 --save "$dir/net" --ledger --quiet
 awk 'length($0) > 79 { print; bad = 1 } END { exit bad }' "$dir/out" || fail "a wide ledger"
 run 0 eval "$dir/net" --confusion
-awk 'length($0) > 79 { print; bad = 1 } END { exit bad }' "$dir/out" || fail "a wide confusion matrix"
+awk 'length($0) > 79 { print; bad = 1 } END { exit bad }' "$dir/out" ||
+	fail "a wide confusion matrix"

@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# tools/gpu-check on the simulated CUDA: every step that needs no GPU passes, the table and the JSON are there.
+# tools/gpu-check on the simulated CUDA: every step that needs no GPU passes,
+# the table and the JSON are there.
 [ -f "${TENON_BUILD:?}/.libs/backend_cuda.so" ] && "$TENON_BUILD/tests/with-simcuda" true || exit 77
 # TENON_TEST_BRIEF: another build runs it.
 [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
-! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77 # its limits are those of a GPU
+# Its limits are those of a GPU.
+! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export GPU_CHECK_PATIENCE=10 # other tests run beside it
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
-"${TENON_SOURCE:?}/tools/gpu-check" --simulate --build "$TENON_BUILD" --out "$work/out" >"$work/log" 2>&1 || {
+"${TENON_SOURCE:?}/tools/gpu-check" --simulate --build "$TENON_BUILD" --out "$work/out" \
+	>"$work/log" 2>&1 || {
 	cat "$work/log"
 	fail "a step"
 }
@@ -22,14 +25,16 @@ cudnn=cudnn # a build without its headers leaves it out
 for step in info faults simulator bench doctor conformance $cudnn; do
 	grep -q "^$step  *ok " "$work/log" || fail "step $step"
 done
-grep -q '^map z = a\*x + y  *GB/s .* cudaMemcpy  *>= 0.9' "$work/out/summary.txt" || fail "no map in the table"
+grep -q '^map z = a\*x + y  *GB/s .* cudaMemcpy  *>= 0.9' "$work/out/summary.txt" ||
+	fail "no map in the table"
 json() { "$TENON_BUILD/tests/cli/json_value" "$@" <"$work/out/result.json"; }
 [ "$(json simulated)" = true ] || fail "result.json: simulated"
 [ "$(json steps 0 state)" = '"ok"' ] || fail "result.json: steps"
 [ "$(json bench 0 unit)" = '"GB/s"' ] || fail "result.json: bench"
 
 # What fails is said, and stops nothing.
-SIMCUDA_FAIL='cudaLaunchKernel:1=719:sticky' "$TENON_SOURCE/tools/gpu-check" --simulate --build "$TENON_BUILD" \
+SIMCUDA_FAIL='cudaLaunchKernel:1=719:sticky' "$TENON_SOURCE/tools/gpu-check" --simulate \
+	--build "$TENON_BUILD" \
 	--out "$work/bad" >"$work/log" 2>&1 && fail "a device that fails passes"
 grep -q '^bench  *FAILED' "$work/log" || fail "the failure is not named"
 grep -q '^conformance ' "$work/log" || fail "it stopped at a failure"

@@ -32,7 +32,13 @@ err_has 'column'
 TENON_SIMULATE=cuda:no-driver TENON_BACKEND=cuda run 0 info --json
 python=$(command -v python3 || true)
 if [ -n "$python" ]; then
-	"$python" -c 'import json, sys; r = json.load(open(sys.argv[1])); assert r["fell_back"]; assert any(b["name"] == "reference" for b in r["backends"]); assert any(b["name"] == "cuda" and b["status"] != "OK" for b in r["backends"])' "$dir/out" || fail "JSON"
+	"$python" - "$dir/out" <<'END' || fail "JSON"
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["fell_back"]
+assert any(b["name"] == "reference" for b in report["backends"])
+assert any(b["name"] == "cuda" and b["status"] != "OK" for b in report["backends"])
+END
 fi
 out_has '"selection"'
 out_has '"fell_back"'
@@ -43,7 +49,8 @@ out_has '^  packages: ocl-icd-libopencl1$'
 out_has 'what to do: install or build it as described above'
 # The packages that data files name are Debian's.
 if apt-cache show libc6 >/dev/null 2>&1; then
-	for package in $(sed -n 's/^packages = //p' "${TENON_SOURCE:?}"/plugins/*/*.backend | tr -d ,); do
+	packages=$(sed -n 's/^packages = //p' "${TENON_SOURCE:?}"/plugins/*/*.backend | tr -d ,)
+	for package in $packages; do
 		apt-cache show "$package" >/dev/null 2>&1 || fail "Debian has no package '$package'"
 	done
 fi
@@ -62,7 +69,8 @@ awk 'length > 100 { exit 1 }' "$dir/out" && fail "lines of a file are broken"
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	script -qec "'$tenon' info --env 2>/dev/null" /dev/null </dev/null | tr -d '\r' >"$dir/out"
 	out_has '^TENON_BACKEND  *(not set)$'
-	awk 'length > 80 && NF > 1 { exit 1 }' "$dir/out" || fail "a line is longer than the terminal"
+	awk 'length > 80 && NF > 1 { exit 1 }' "$dir/out" ||
+		fail "a line is longer than the terminal"
 fi
 TENON_LOG="$(printf 'off\351')" run 1 info --env
 TENON_CPU_OPENBLAS="$(printf '/no\351ne')" TENON_LOG=off run 0 info --env --json

@@ -3,7 +3,8 @@
  *
  * usage: json_value [KEY|INDEX]... <FILE
  *
- * Prints the value that stands there, as JSON.  Exit status 1: the text is no JSON, or nothing is there.
+ * Prints the value that stands there, as JSON.  Exit status 1: the text is no JSON,
+ * or nothing is there.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# Training where address space or threads are short: it is done, or ends with the error that says so.
-# OpenBLAS, left to itself, waits for ever or ends the process.
+# Training where address space or threads are short: it is done, or ends with the error that says
+# so.  OpenBLAS, left to itself, waits for ever or ends the process.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77 # they reserve terabytes
@@ -18,14 +18,19 @@ as= # whose processes are counted
 limited() {
 	status=0
 	# shellcheck disable=SC2086 # $as is words
-	LD_LIBRARY_PATH=$TENON_BUILD/.libs $as timeout -s KILL 60 sh -c "($2) 2>/dev/null || exit 77; $2 2>/dev/null; exec \"\$@\"" sh \
-		"$program" train mlp --data digits --epochs 1 --seed 1 >"$dir/out" 2>"$dir/err" </dev/null || status=$?
+	LD_LIBRARY_PATH=$TENON_BUILD/.libs $as timeout -s KILL 60 sh -c \
+		"($2) 2>/dev/null || exit 77; $2 2>/dev/null; exec \"\$@\"" sh \
+		"$program" train mlp --data digits --epochs 1 --seed 1 >"$dir/out" 2>"$dir/err" \
+		</dev/null || status=$?
 	case $status in
 	0) out_has 'test accuracy' ;;
 	1) err_has 'OUT_OF_MEMORY' ;;
 	77) return ;;
 	127) err_has 'error while loading shared libraries' ;; # not even the program itself
-	*) cat "$dir/out" "$dir/err" >&2; fail "$1: exit status $status: expected 0, or 1 for want of memory" ;;
+	*)
+		cat "$dir/out" "$dir/err" >&2
+		fail "$1: exit status $status: expected 0, or 1 for want of memory"
+		;;
 	esac
 	grep -q 'OpenBLAS' "$dir/err" && printf '%s: %s\n' "$1" "$(grep OpenBLAS "$dir/err")"
 	return 0

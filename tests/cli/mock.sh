@@ -37,13 +37,15 @@ absent missing-library MISSING_LIBRARY create 'libmock.so.1: cannot open'
 absent no-device NO_DEVICE devices 'the driver sees no device'
 absent old-abi ABI_MISMATCH create 'made for an older interface'
 # The file that is older is refused before it is opened: the variable is not read.
-absent no-driver ABI_MISMATCH negotiate 'made for interface' "$TENON_BUILD/plugins/mock/old-abi/.libs"
+absent no-driver ABI_MISMATCH negotiate 'made for interface' \
+	"$TENON_BUILD/plugins/mock/old-abi/.libs"
 absent slow:x PROBE_FAILED create ".*TENON_MOCK, column 6 of 'slow:x'"
 
 TENON_MOCK=devices:3 run 0 info
 out_has 'mock device 2'
 
-# What is written in the page works: its sh program, with this build in the place of an installed one.
+# What is written in the page works: its sh program, with this build in the place of an installed
+# one.
 mkdir "$dir/bin" "$dir/page"
 printf '#!/bin/sh\necho "%s"\n' "$mock" >"$dir/bin/pkg-config"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$tenon" >"$dir/bin/tenon"
@@ -72,7 +74,8 @@ TENON_MOCK=oom:1 run 0 $train --metrics "$dir/mock" --backend 'mock!'
 # shellcheck disable=SC2086
 run 0 $train --metrics "$dir/host" --backend '^mock'
 awk -v a="$(metric test_loss "$dir/mock")" -v b="$(metric test_loss "$dir/host")" \
-	'BEGIN { exit !((a - b) ^ 2 <= (0.01 * b) ^ 2) }' || fail "the mock's loss differs from the host's"
+	'BEGIN { exit !((a - b) ^ 2 <= (0.01 * b) ^ 2) }' ||
+	fail "the mock's loss differs from the host's"
 # shellcheck disable=SC2086
 TENON_MOCK=lost:20 run 1 $train --backend mock
 err_has 'DEVICE_LOST'

@@ -15,12 +15,14 @@ mkdir "$dir/a folder of projects"
 
 # make_in ARGUMENTS...: in the project, with the compiler of the build tree
 make_in() {
-	make -C "$project" CONFORM="$TENON_BUILD/tenon-conform" "CC=${CC:-cc}" "$@" >"$dir/log" 2>&1 || {
+	make -C "$project" CONFORM="$TENON_BUILD/tenon-conform" "CC=${CC:-cc}" "$@" \
+		>"$dir/log" 2>&1 || {
 		cat "$dir/log" >&2
 		fail "make $*"
 	}
 }
-# check_in LEVEL: its `make check`, of the levels up to that one.  The first is run as a user runs it.
+# check_in LEVEL: its `make check`, of the levels up to that one.
+# The first is run as a user runs it.
 check_in() { make_in check LEVEL="L$1" CONFORM="$TENON_BUILD/tenon-conform --level=0-$1"; }
 # host_runs FILE: the sum of the ledger's column
 host_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $5 } END { print n + 0 }' "$1"; }
@@ -44,7 +46,8 @@ out_has 'acme:0'
 export TENON_PLUGIN_PATH="$project"
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger --metrics "$dir/a"
 err_has 'acme:0'
-[ "$(native_runs "$dir/out")" -eq 0 ] || fail "something ran natively in a backend that computes nothing"
+[ "$(native_runs "$dir/out")" -eq 0 ] ||
+	fail "something ran natively in a backend that computes nothing"
 [ "$(host_runs "$dir/out")" -gt 0 ] || { cat "$dir/out" >&2; fail "expected host runs"; }
 at_least "$(metric test_accuracy "$dir/a")" 0.8
 
@@ -53,7 +56,8 @@ cp "$project/steps/compute_host.c" "$project/compute.c"
 make_in all WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 check_in 4
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger --metrics "$dir/b"
-[ "$(host_runs "$dir/out")" -eq 0 ] || { cat "$dir/out" >&2; fail "something still runs on the host"; }
+[ "$(host_runs "$dir/out")" -eq 0 ] ||
+	{ cat "$dir/out" >&2; fail "something still runs on the host"; }
 [ "$(native_runs "$dir/out")" -gt 0 ] || { cat "$dir/out" >&2; fail "expected native runs"; }
 at_least "$(metric test_accuracy "$dir/b")" 0.8
 TENON_FALLBACK=error run 0 train lenet --data digits --validation 0.9 --epochs 1 --batch 64 \
@@ -70,8 +74,10 @@ piece() {
 }
 piece program_text.c
 piece copy.c
-sed 's/^#endif$/extern const struct tn_copy_table copy_table;\n&/' "$project/plugin.h" >"$dir/plugin.h"
-sed 's/^	return NULL;$/	if (!strcmp(table, TN_TABLE_COPY))\n		return \&copy_table;\n&/' \
+sed 's/^#endif$/extern const struct tn_copy_table copy_table;\n&/' "$project/plugin.h" \
+	>"$dir/plugin.h"
+use_it='	if (!strcmp(table, TN_TABLE_COPY))\n		return \&copy_table;'
+sed "s/^	return NULL;\$/$use_it\n&/" \
 	"$project/plugin.c" >"$dir/plugin.c"
 cp "$dir/plugin.h" "$dir/plugin.c" "$project/"
 make_in all OBJECTS='plugin.o call.o device.o buffers.o compute.o copy.o program_text.o' \

@@ -92,5 +92,6 @@ wait
 
 # What standard output cannot take is a failure, too.
 if [ -w /dev/full ]; then
-	! "$tenon" plugin new acme --directory said >/dev/full 2>/dev/null || fail "stdout was full, and no failure"
+	! "$tenon" plugin new acme --directory said >/dev/full 2>/dev/null ||
+		fail "stdout was full, and no failure"
 fi

@@ -6,7 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 needs_digits
 
-run 0 train lenet --data digits --seed 1 --epochs 2 --metrics "$dir/metrics" --save "$dir/net.safetensors"
+run 0 train lenet --data digits --seed 1 --epochs 2 --metrics "$dir/metrics" \
+	--save "$dir/net.safetensors"
 out_has 'test accuracy'
 err_has 'epoch 2'
 [ "$(wc -l <"$dir/metrics")" -eq 3 ] || fail "expected two epochs and a last line"
@@ -26,7 +27,12 @@ out_has 'test image 0'
 [ "$(grep -c 'test image' "$dir/out")" -eq 3 ] || fail "expected three pictures"
 
 # A picture from a file: a PGM of 28 x 28 with a white bar.
-awk 'BEGIN { print "P2 28 28 255"; for (y = 0; y < 28; y++) for (x = 0; x < 28; x++) print (x > 12 && x < 16 && y > 4 && y < 24) ? 255 : 0 }' >"$dir/one.pgm"
+awk 'BEGIN {
+	print "P2 28 28 255"
+	for (y = 0; y < 28; y++)
+		for (x = 0; x < 28; x++)
+			print (x > 12 && x < 16 && y > 4 && y < 24) ? 255 : 0
+}' >"$dir/one.pgm"
 run 0 predict "$dir/net.safetensors" "$dir/one.pgm"
 out_has 'one.pgm: '
 
@@ -48,8 +54,9 @@ run 3 train mlp --data digits --backend 'nothing!'
 run 1 train mlp --data digits --epochs 1 --backend reference --capture on --quiet
 err_has 'captures no work'
 for capture in on off; do
-	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 train mlp --data digits --validation 0.9 --batch 16 \
-		--epochs 1 --backend 'mock!' --capture $capture --ledger --metrics "$dir/capture-$capture" --quiet
+	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 train mlp --data digits \
+		--validation 0.9 --batch 16 --epochs 1 --backend 'mock!' --capture $capture \
+		--ledger --metrics "$dir/capture-$capture" --quiet
 	case $capture in
 	on) out_has '^replay  *[1-9]' ;;
 	off) grep -q '^replay' "$dir/out" && fail "it replayed all the same" ;;

@@ -57,18 +57,22 @@ run 0 train mlp --data digits --epochs 1 --metrics "$dir/old" --quiet
 grep -q old "$dir/old" && fail "the lines of an earlier run stayed"
 
 # Standard error closed: its lines go nowhere.
-"$tenon" train mlp --data digits --epochs 1 --metrics "$dir/alone" 2>&- >/dev/null || fail "without standard error"
-[ "$(grep -c '^{.*}$' "$dir/alone")" -eq "$(wc -l <"$dir/alone")" ] || { cat "$dir/alone"; fail "not JSON alone"; }
+"$tenon" train mlp --data digits --epochs 1 --metrics "$dir/alone" 2>&- >/dev/null ||
+	fail "without standard error"
+[ "$(grep -c '^{.*}$' "$dir/alone")" -eq "$(wc -l <"$dir/alone")" ] ||
+	{ cat "$dir/alone"; fail "not JSON alone"; }
 
 # One file, one run.
 if command -v flock >/dev/null 2>&1; then
 	status=0
-	flock "$dir/old" "$tenon" train mlp --data digits --epochs 1 --metrics "$dir/old" 2>"$dir/err" || status=$?
+	flock "$dir/old" "$tenon" train mlp --data digits --epochs 1 --metrics "$dir/old" \
+		2>"$dir/err" || status=$?
 	[ $status -eq 1 ] || fail "two runs write one file"
 	err_has "metrics $dir/old: another run is writing this file"
 fi
 # A pipe is followed, and never emptied.
-"$tenon" train mlp --data digits --epochs 1 --metrics /dev/stdout --quiet 2>"$dir/err" | cat >"$dir/out"
+"$tenon" train mlp --data digits --epochs 1 --metrics /dev/stdout --quiet 2>"$dir/err" |
+	cat >"$dir/out"
 out_has '^{"epoch": 1'
 
 # What cannot be written is a failure.
@@ -83,17 +87,20 @@ run 1 train mlp --data digits --optimizer sgd --lr 1e25 --save "$dir/net"
 err_has 'epoch 1, step [0-9]*: expected a finite loss, found \(nan\|inf\)'
 [ "$(cat "$dir/net")" = old ] || fail "weights that are not finite were saved"
 
-# A folder that may be written and not read takes the network all the same.  Root may read it, nobody may not.
+# A folder that may be written and not read takes the network all the same.  Root may read it,
+# nobody may not.
 nobody='setpriv --reuid=65534 --clear-groups'
 if [ "$(id -u)" -eq 0 ] && $nobody true 2>/dev/null; then
 	mkdir "$dir/drop" && chown 65534 "$dir/drop" && chmod 300 "$dir/drop" && chmod 755 "$dir"
 	# shellcheck disable=SC2086
-	$nobody "$tenon" train mlp --data digits --epochs 1 --quiet --save "$dir/drop/net" >/dev/null 2>"$dir/err" ||
+	$nobody "$tenon" train mlp --data digits --epochs 1 --quiet --save "$dir/drop/net" \
+		>/dev/null 2>"$dir/err" ||
 		fail "saving into a folder that cannot be read"
 	[ -s "$dir/drop/net" ] || fail "nothing was saved into a folder that cannot be read"
 fi
 
-# The first SIGINT ends it in order.  In a job that a shell started in the background SIGINT is ignored.
+# The first SIGINT ends it in order.  In a job that a shell started in the background SIGINT is
+# ignored.
 interruptible=
 sh -c 'kill -INT $$; exit 9' || {
 	[ $? -ne 9 ] || interruptible='env --default-signal=INT'
@@ -108,7 +115,8 @@ $interruptible true 2>/dev/null || exit 0
 killer=$!
 status=0
 # shellcheck disable=SC2086
-sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$dir/pid" $interruptible "$tenon" train mlp --data digits \
+sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$dir/pid" $interruptible "$tenon" \
+	train mlp --data digits \
 	--epochs 100000 --metrics "$dir/lines" --save "$dir/net" --quiet 2>"$dir/err" || status=$?
 kill $killer
 [ $status -eq 130 ] || fail "expected the end by SIGINT, found $status"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# Two backends serve one program: arrays move between them, and results agree.  One is a fixture whose
-# memory the host cannot read; where the CPU backend was not built, the built-in one is the other.
+# Two backends serve one program: arrays move between them, and results agree.  One is a fixture
+# whose memory the host cannot read; where the CPU backend was not built, the built-in one is the
+# other.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -6,8 +6,8 @@
 # shellcheck source=cuda_lib.sh
 . "$(dirname "$0")/cuda_lib.sh"
 not_when_brief
-# Under a sanitizer the interpreter takes minutes for these kernels, which the networks of the higher levels run
-# too, as they do the host code that starts them.
+# Under a sanitizer the interpreter takes minutes for these kernels, which the networks of the
+# higher levels run too, as they do the host code that starts them.
 ! is_sanitized || exit 77
 for part in '*.lo*' '*.l[!o]*' '*.[!l]*'; do
 	level 2 --filter="$part"

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 # shellcheck shell=sh
 #
-# What the tests of the CUDA backend on the simulated CUDA share.  Each is one level or two, so that they run
-# beside each other.
+# What the tests of the CUDA backend on the simulated CUDA share.  Each is one level or two, so that
+# they run beside each other.
 set -u
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 plugin=$TENON_BUILD/.libs/backend_cuda.so
@@ -12,7 +12,8 @@ unset TENON_CUDA_CUDNN
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
-# TENON_TEST_BRIEF: another build runs all; this one what depends on the compiler of the backend, not of kernels.
+# TENON_TEST_BRIEF: another build runs all; this one what depends on the compiler of the backend,
+# not of kernels.
 not_when_brief() { [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77; }
 is_sanitized() { grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile"; }
 

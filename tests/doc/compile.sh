@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Compiles what the documents say: the C blocks of the README, the examples of the headers and of
-# the manual pages of section 3, their synopses as declarations beside the headers, and the C
-# programs of a plugin's page.
+# Compiles what the documents say: the program of the README, which is examples/gradient.c, the
+# examples of the headers and of the manual pages of section 3, and the C programs of a plugin's
+# page.  tests/cli/plugin_new.sh compiles those of tenon-plugin(7), tests/abi/man-example that of
+# tenon-backend(7), tests/unit/program_parse.c the element programs.
 set -u
 source=${TENON_SOURCE:?}
 cc=${CC:-cc}
@@ -21,36 +22,28 @@ try() {
 	}
 }
 
-# Each ```c block of the README is a program.
-awk -v dir="$dir" '/^```c$/ { n++; on = 1; next } /^```/ { on = 0 } on { print > (dir "/readme" n ".c") }' \
-	"$source/README.md"
-for file in "$dir"/readme*.c; do
-	try "$(basename "$file")" README.md
-done
-
-# .In, .Ft, .Fo, .Fa, .Fc and .Fn of a synopsis, as includes and declarations.
-synopsis() {
-	awk '
-	function unquote(s) { gsub(/"/, "", s); return s }
-	/^\.Sh / { on = /SYNOPSIS/ }
-	!on { next }
-	/^\.In / { print "#include <" $2 ">" }
-	/^\.Ft / { sub(/^\.Ft /, ""); type = unquote($0) }
-	/^\.Fo / { name = $2; arguments = "" }
-	/^\.Fa / { sub(/^\.Fa /, ""); arguments = arguments (arguments == "" ? "" : ", ") unquote($0) }
-	/^\.Fc/ { print type " " name "(" arguments ");" }
-	/^\.Fn / {
-		line = $0; sub(/^\.Fn /, "", line); name = line; sub(/ .*/, "", name)
-		rest = line; sub(/^[^ ]* */, "", rest); gsub(/" "/, ", ", rest)
-		print type " " name "(" unquote(rest) ");"
-	}' "$1"
+# The README shows examples/gradient.c, without the comment at its head.
+awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$source/README.md" >"$dir/readme.c"
+sed '1,/^ \*\/$/d' "$source/examples/gradient.c" | diff "$dir/readme.c" - || {
+	echo "FAILED: (< README.md, > examples/gradient.c)" >&2
+	failed=1
 }
+try readme.c README.md
 
-# Each literal display of the EXAMPLES is the body of a function that has a context.
+# What an example takes for granted.
+cat >"$dir/example.h" <<'END'
+#include <stdio.h>
+#include <tenon/tenon.h>
+#define ARGUMENTS tn_context *ctx, tn_module *net, tn_optimizer *optimizer, \
+	tn_graph *graph, tn_array *x, tn_array *y, tn_array *w, tn_array *b, tn_array *labels, \
+	struct tn_error_info error, void *data, size_t size, int n, float a
+tn_status step(tn_context *ctx);
+END
+
+# Each literal display of a page is the body of a function.
 examples() {
 	awk -v base="$2" '
-	/^\.Sh / { in_examples = /EXAMPLES/ }
-	in_examples && /^\.Bd -literal/ { n++; on = 1; next }
+	/^\.Bd -literal/ { n++; on = 1; next }
 	/^\.Ed/ { on = 0 }
 	on { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > (base n ".body") }' "$1"
 }
@@ -58,23 +51,20 @@ examples() {
 for page in "$source"/man/*.3; do
 	[ -f "$page" ] || continue
 	name=$(basename "$page" .3)
-	synopsis "$page" >"$dir/$name.c"
-	try "$name.c" "$page: SYNOPSIS"
 	examples "$page" "$dir/$name-"
 	for body in "$dir/$name"-*.body; do
 		[ -f "$body" ] || continue
 		{
-			printf '#include <stdio.h>\n#include <tenon/tenon.h>\nint example(tn_context *ctx);\n'
-			printf 'int example(tn_context *ctx)\n{\n'
+			printf '#include "example.h"\nint example(ARGUMENTS);\n'
+			printf 'int example(ARGUMENTS)\n{\n{\n'
 			cat "$body"
-			printf 'return ctx != NULL;\n}\n'
+			printf '}\nreturn 0;\n}\n'
 		} >"$body.c"
-		try "$(basename "$body.c")" "$page: EXAMPLES"
+		try "$(basename "$body.c")" "$page: $(head -n 1 "$body")"
 	done
 done
 
-# Each indented display in a header's comments that calls Tenon is the body of a function, whose
-# arguments are what displays take for granted.
+# Each indented display in a header's comments that calls Tenon is the body of a function.
 awk '
 function finish() {
 	if (body ~ /tn_[a-z0-9_]+\(.*;/) {
@@ -83,20 +73,14 @@ function finish() {
 	}
 	body = ""
 }
-BEGIN {
-	print "#include <stdio.h>\n#include <tenon/tenon.h>"
-	print "#define ARGUMENTS tn_context *ctx, tn_module *net, tn_optimizer *optimizer, \\"
-	print "\ttn_graph *graph, tn_array *x, tn_array *y, tn_array *w, tn_array *b, tn_array *labels, \\"
-	print "\tstruct tn_error_info error, void *data, size_t size, int n, float a"
-	print "tn_status step(tn_context *ctx);"
-}
+BEGIN { print "#include \"example.h\"" }
 /^ \*     +[^ ]/ || (body != "" && /^ \*$/) {
 	if (body == "") { file = FILENAME; line = FNR }
 	body = body substr($0, 3) "\n"
 	next
 }
 { finish() }
-END { finish(); exit n < 7 }' "$source"/include/tenon/*.h >"$dir/headers.c" || {
+END { finish(); exit n < 8 }' "$source"/include/tenon/*.h >"$dir/headers.c" || {
 	echo "FAILED: fewer examples in the headers than there were" >&2
 	failed=1
 }

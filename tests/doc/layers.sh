@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Dependencies point one way: a folder of the core includes headers of its own and of the folders above it
-# in this list, never of those below.  The command includes public headers and of the core base alone; its
-# helper program looks inside.
-layers='base program interpret loader device reference array dispatch capture ops context io autograd nn optim data train models'
+# Dependencies point one way: a folder of the core includes headers of its own and of the folders
+# above it in this list, never of those below.  The command includes public headers and of the core
+# base alone; its helper program looks inside.
+layers="base program interpret loader device reference array dispatch capture ops context io \
+autograd nn optim data train models"
 
 cd "${TENON_SOURCE:?}" || exit 1
 wrong=$(awk -v layers="$layers" '

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The rules of tenon-backend(7) are numbered without a gap, each names a check that tenon-conform has,
-# and every check is named by a rule.
+# The rules of tenon-backend(7) are numbered without a gap, each names a check that tenon-conform
+# has, and every check is named by a rule.
 set -u
 page=${TENON_SOURCE:?}/man/tenon-backend.7
 dir=$(mktemp -d)
@@ -14,7 +14,8 @@ say() { printf 'FAILED: %s\n' "$*" >&2; failed=1; }
 "${TENON_BUILD:?}/tenon-conform" --list >"$dir/list" || exit 1
 awk '{ print $2 }' "$dir/list" | sort >"$dir/checks"
 [ -s "$dir/checks" ] || { echo "tenon-conform --list names no check" >&2; exit 1; }
-awk '/^\.Sh / { on = $2 == "RULES" } on && /^\.It Sy R[0-9]+$/ { print substr($3, 2) }' "$page" >"$dir/rules"
+awk '/^\.Sh / { on = $2 == "RULES" } on && /^\.It Sy R[0-9]+$/ { print substr($3, 2) }' "$page" \
+	>"$dir/rules"
 awk '$1 != NR { exit 1 } END { exit NR == 0 }' "$dir/rules" ||
 	say "the rules are not numbered R1, R2, ... in order"
 

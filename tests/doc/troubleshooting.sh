@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Runs every example of tenon-troubleshooting(7) and looks for the lines that the page shows.  The page's
-# /opt/backends is a folder of fixtures; "..." at the end of a line stands for anything.
+# Runs every example of tenon-troubleshooting(7) and looks for the lines that the page shows.  The
+# page's /opt/backends is a folder of fixtures; "..." at the end of a line stands for anything.
 set -u
 page=${TENON_SOURCE:?}/man/tenon-troubleshooting.7
 fixtures=${TENON_BUILD:?}/tests/plugins/.libs
@@ -43,7 +43,9 @@ expect() {
 	text=${1%...}
 	grep -q -F -e "$text" "$dir/out" && return
 	# A sanitizer catches the signal, and a build without zlib cannot read the digits.
-	case $1 in *SIGSEGV*) grep -q 'it ended the process with status' "$dir/out" && return ;; esac
+	case $1 in
+	*SIGSEGV*) grep -q 'it ended the process with status' "$dir/out" && return ;;
+	esac
 	grep -q 'no zlib' "$dir/out" && return
 	echo "FAILED: $command"
 	echo "  expected: $1"

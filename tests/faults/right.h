@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A whole backend without a fault, small enough to see it: host memory, the host's interpreter, a plain
- * product, fill and copy.  A fixture includes it and defines break_it, which puts one wrong entry in
- * the place of a right one; `create` calls it.  All state hangs on the instance.
+ * A whole backend without a fault, small enough to see it: host memory, the host's interpreter, a
+ * plain product, fill and copy.  A fixture includes it and defines break_it, which puts one wrong
+ * entry in the place of a right one; `create` calls it.  All state hangs on the instance.
  */
 #ifndef TN_TESTS_RIGHT_H
 #define TN_TESTS_RIGHT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A right sort and a right scan, of f32, for right.h; a fault takes one of them and breaks it by what
- * stands in struct lines.
+ * A right sort and a right scan, of f32, for right.h; a fault takes one of them and breaks it by
+ * what stands in struct lines.
  */
 #ifndef TN_TESTS_RIGHT_LINES_H
 #define TN_TESTS_RIGHT_LINES_H

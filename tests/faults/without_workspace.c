@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it calls the lack of a workspace an invalid argument, so that the host does not ask how much.
+ * Fault: it calls the lack of a workspace an invalid argument, so that the host does not ask how
+ * much.
  * Conform: L5 call.workspace
  */
 #include "right.h"

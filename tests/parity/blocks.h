@@ -12,11 +12,11 @@ static const struct {
 	int width;
 	int side;
 	double rate;
-	float logits[BLOCKS_CLASSES];    /* of the first picture, in training, before the first step */
+	float logits[BLOCKS_CLASSES];    /* of the first picture, in training, before step 1 */
 	float first_gradient;            /* 2-norm of the first parameter's gradient then */
 	float gradient;                  /* of all gradients then */
 	float losses[BLOCKS_STEPS];
-	float evaluated[BLOCKS_CLASSES]; /* logits of the first picture afterwards, not in training */
+	float evaluated[BLOCKS_CLASSES]; /* of the first picture afterwards, not in training */
 	float weights;                   /* 2-norm of all parameters afterwards */
 	float buffers;                   /* of all running statistics afterwards */
 } blocks[] = {

@@ -4,15 +4,16 @@
 """What PyTorch computes for the networks of core/models that are not in the gallery yet.
 
     python3 tests/parity/blocks.py > tests/parity/blocks.h
-        records small versions, computed in f64; weights, pictures and labels are formulas of their index, with noise(k, i)
-        a hash in [-1, 1):
-            weight i of parameter k   sqrt(3 / fan in) noise(k, i); where the fan in, the elements of
-                                      one output, is 1: 0.1 noise(k, i), plus 1 where the name ends
-                                      in "weight"
+        records small versions, computed in f64; weights, pictures and labels are formulas of their
+        index, with noise(k, i) a hash in [-1, 1):
+            weight i of parameter k   sqrt(3 / fan in) noise(k, i); where the fan in, the elements
+                                      of one output, is 1: 0.1 noise(k, i), plus 1 where the name
+                                      ends in "weight"
             picture element i         noise(1000, i)
             label n                   3 n mod classes
     python3 tests/parity/blocks.py exchange BUILD NETWORK BATCH
-        compares one at full size: weights go over in a safetensors file to BUILD/bench/exchange, which
+        compares one at full size: weights go over in a safetensors file to BUILD/bench/exchange,
+        which
         gives back logits, loss, gradients and running statistics in another.
 
 Run with Debian's python3-torch (1.13.1).
@@ -70,7 +71,8 @@ class ResNet18(nn.Module):
 class DepthwiseSeparable(nn.Module):
     def __init__(self, inputs, outputs, kernel, stride):
         super().__init__()
-        self.conv_dw = nn.Conv2d(inputs, inputs, kernel, stride, kernel // 2, groups=inputs, bias=False)
+        self.conv_dw = nn.Conv2d(inputs, inputs, kernel, stride, kernel // 2, groups=inputs,
+                                 bias=False)
         self.bn1 = nn.BatchNorm2d(inputs)
         self.conv_pw, self.bn2 = nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs)
         self.adds = stride == 1 and inputs == outputs
@@ -85,7 +87,8 @@ class InvertedResidual(nn.Module):
         super().__init__()
         hidden = inputs * expand
         self.conv_pw, self.bn1 = nn.Conv2d(inputs, hidden, 1, bias=False), nn.BatchNorm2d(hidden)
-        self.conv_dw = nn.Conv2d(hidden, hidden, kernel, stride, kernel // 2, groups=hidden, bias=False)
+        self.conv_dw = nn.Conv2d(hidden, hidden, kernel, stride, kernel // 2, groups=hidden,
+                                 bias=False)
         self.bn2 = nn.BatchNorm2d(hidden)
         self.conv_pwl, self.bn3 = nn.Conv2d(hidden, outputs, 1, bias=False), nn.BatchNorm2d(outputs)
         self.adds = stride == 1 and inputs == outputs
@@ -102,12 +105,13 @@ class EfficientNetLite0(nn.Module):
         self.conv_stem, self.bn1 = nn.Conv2d(3, width, 3, 2, 1, bias=False), nn.BatchNorm2d(width)
         stages, inputs = [], width
         for expand, outputs, n, stride, kernel in (
-                (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5),
-                (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)):
+                (1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3),
+                (6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)):
             outputs, blocks = outputs * width // 32, []
             for i in range(n):
                 shape = inputs, outputs, kernel, 1 if i else stride
-                blocks.append(DepthwiseSeparable(*shape) if expand == 1 else InvertedResidual(*shape, expand))
+                blocks.append(DepthwiseSeparable(*shape) if expand == 1
+                              else InvertedResidual(*shape, expand))
                 inputs = outputs
             stages.append(nn.Sequential(*blocks))
         self.blocks, head = nn.Sequential(*stages), 1280 * width // 32
@@ -133,8 +137,9 @@ class CNBlock(nn.Module):
         super().__init__()
         self.layer_scale = nn.Parameter(1e-6 * torch.ones(width, 1, 1))
         self.block = nn.Sequential(
-            nn.Conv2d(width, width, 7, padding=3, groups=width), Permute(0, 2, 3, 1), nn.LayerNorm(width, 1e-6),
-            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), Permute(0, 3, 1, 2))
+            nn.Conv2d(width, width, 7, padding=3, groups=width), Permute(0, 2, 3, 1),
+            nn.LayerNorm(width, 1e-6), nn.Linear(width, 4 * width), nn.GELU(),
+            nn.Linear(4 * width, width), Permute(0, 3, 1, 2))
 
     def forward(self, x):
         return x + self.layer_scale * self.block(x)
@@ -156,15 +161,17 @@ class ConvNeXtTiny(nn.Module):
                                               nn.Conv2d(channels // 2, channels, 2, 2)))
             features.append(nn.Sequential(*[CNBlock(channels) for _ in range(n)]))
         self.features = nn.Sequential(*features)
-        self.classifier = nn.Sequential(LayerNorm2d(8 * width, 1e-6), nn.Flatten(), nn.Linear(8 * width, classes))
+        self.classifier = nn.Sequential(LayerNorm2d(8 * width, 1e-6), nn.Flatten(),
+                                        nn.Linear(8 * width, classes))
 
     def forward(self, x):
         return self.classifier(self.features(x).mean((2, 3), keepdim=True))
 
 
-# Network and side of its pictures; width, side and learning rate of the small one.  The small EfficientNet
-# is chaotic: with ten times the rate, f32 and f64 are far apart after four steps.
-NETWORKS = {"resnet18": (ResNet18, 32, 8, 16, 1e-3), "efficientnet": (EfficientNetLite0, 64, 8, 64, 1e-4),
+# Network and side of its pictures; width, side and learning rate of the small one.  The small
+# EfficientNet is chaotic: with ten times the rate, f32 and f64 are far apart after four steps.
+NETWORKS = {"resnet18": (ResNet18, 32, 8, 16, 1e-3),
+            "efficientnet": (EfficientNetLite0, 64, 8, 64, 1e-4),
             "convnext": (ConvNeXtTiny, 64, 8, 32, 1e-3)}
 
 
@@ -183,7 +190,7 @@ def labels(batch, classes):
     return torch.tensor([3 * i % classes for i in range(batch)])
 
 
-# ---- Recording -------------------------------------------------------------------------------------
+# ---- Recording -----------------------------------------------------------------------------------
 
 
 def fill(model):
@@ -198,7 +205,8 @@ def fill(model):
 
 
 def numbers(values):
-    return ", ".join("%.9gf" % v if "." in "%.9g" % v or "e" in "%.9g" % v else "%.9g.0f" % v for v in values)
+    return ", ".join("%.9gf" % v if "." in "%.9g" % v or "e" in "%.9g" % v else "%.9g.0f" % v
+                     for v in values)
 
 
 def norm_of(tensors):
@@ -221,11 +229,11 @@ static const struct {
 	int width;
 	int side;
 	double rate;
-	float logits[BLOCKS_CLASSES];    /* of the first picture, in training, before the first step */
+	float logits[BLOCKS_CLASSES];    /* of the first picture, in training, before step 1 */
 	float first_gradient;            /* 2-norm of the first parameter's gradient then */
 	float gradient;                  /* of all gradients then */
 	float losses[BLOCKS_STEPS];
-	float evaluated[BLOCKS_CLASSES]; /* logits of the first picture afterwards, not in training */
+	float evaluated[BLOCKS_CLASSES]; /* of the first picture afterwards, not in training */
 	float weights;                   /* 2-norm of all parameters afterwards */
 	float buffers;                   /* of all running statistics afterwards */
 } blocks[] = {""" % (torch.__version__, BATCH, STEPS, CLASSES))
@@ -249,13 +257,14 @@ static const struct {
         model.eval()
         running = [b for n, b in model.named_buffers() if "running" in n]
         print('\t{"%s", %d, %d, %g,\n\t {%s},\n\t %s, %s,\n\t {%s},\n\t {%s},\n\t %s, %s},' % (
-            name, width, side, rate, numbers(logits), numbers([first]), numbers([every]), numbers(losses),
-            numbers(model(x)[0].tolist()), numbers([norm_of([p.detach() for p in model.parameters()])]),
+            name, width, side, rate, numbers(logits), numbers([first]), numbers([every]),
+            numbers(losses), numbers(model(x)[0].tolist()),
+            numbers([norm_of([p.detach() for p in model.parameters()])]),
             numbers([norm_of(running)])))
     print("};")
 
 
-# ---- Exchange --------------------------------------------------------------------------------------
+# ---- Exchange ------------------------------------------------------------------------------------
 
 TYPES = {torch.float32: ("F32", numpy.float32), torch.int64: ("I64", numpy.int64)}
 
@@ -265,7 +274,8 @@ def write_safetensors(path, tensors):
     for name, tensor in tensors.items():
         tag, dtype = TYPES[tensor.dtype]
         data = tensor.detach().numpy().astype(dtype).tobytes()
-        header[name] = {"dtype": tag, "shape": list(tensor.shape), "data_offsets": [at, at + len(data)]}
+        header[name] = {"dtype": tag, "shape": list(tensor.shape),
+                        "data_offsets": [at, at + len(data)]}
         at += len(data)
         parts.append(data)
     text = json.dumps(header).encode()
@@ -284,7 +294,8 @@ def read_safetensors(path):
             continue
         begin, end = entry["data_offsets"]
         dtype = {"F32": numpy.float32, "I64": numpy.int64}[entry["dtype"]]
-        tensors[name] = numpy.frombuffer(data[8 + size + begin:8 + size + end], dtype).reshape(entry["shape"])
+        tensors[name] = numpy.frombuffer(data[8 + size + begin:8 + size + end],
+                                         dtype).reshape(entry["shape"])
     return tensors
 
 
@@ -298,9 +309,11 @@ def exchange(build, name, batch):
             if p.abs().max() < 1e-4:
                 p.uniform_(0.5, 1)  # else ConvNeXt's blocks hardly count
     with tempfile.TemporaryDirectory() as folder:
-        given, found = os.path.join(folder, "given.safetensors"), os.path.join(folder, "found.safetensors")
+        given, found = os.path.join(folder, "given.safetensors"), os.path.join(folder,
+                                                                               "found.safetensors")
         write_safetensors(given, model.state_dict())
-        subprocess.run([os.path.join(build, "bench", "exchange"), name, str(batch), given, found], check=True)
+        subprocess.run([os.path.join(build, "bench", "exchange"), name, str(batch), given, found],
+                       check=True)
         results = read_safetensors(found)
     model.eval()
     x, y = pictures(batch, side), labels(batch, classes)

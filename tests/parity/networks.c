@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The gallery's networks against recorded PyTorch numbers: logits, gradients, losses of a few steps of
- * each optimizer, and the weights after them.
+ * The gallery's networks against recorded PyTorch numbers: logits, gradients, losses of a few steps
+ * of each optimizer, and the weights after them.
  *
- * Tolerances: a logit sums up to 784 products in f32, so that two orders of summation differ by about
- * sqrt(784) eps = 3e-6 relative to the sum of magnitudes; each of six steps multiplies what went before.
+ * Tolerances: a logit sums up to 784 products in f32, so that two orders of summation differ by
+ * about sqrt(784) eps = 3e-6 relative to the sum of magnitudes; each of six steps multiplies what
+ * went before.
  */
 #include "networks.h"
 #include "training.h"

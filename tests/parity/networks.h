@@ -10,7 +10,7 @@ static const struct {
 	const char *model;
 	const char *optimizer;
 	float logits[10];              /* of the first picture, before training */
-	float gradient_norms[10];      /* of each parameter, before training; 0 where there are fewer */
+	float gradient_norms[10];      /* of each parameter, before training; 0 beyond */
 	float losses[PARITY_STEPS];
 	float weight_sums[10];         /* sum of |w| of each parameter, after training */
 } parity[] = {

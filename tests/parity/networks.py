@@ -30,27 +30,32 @@ def fill(model):
 def lenet():
     n = torch.nn
     return n.Sequential(
-        n.Conv2d(1, 6, 5, padding=2), n.ReLU(), n.MaxPool2d(2), n.Conv2d(6, 16, 5), n.ReLU(), n.MaxPool2d(2),
-        n.Flatten(), n.Linear(400, 120), n.ReLU(), n.Linear(120, 84), n.ReLU(), n.Linear(84, 10))
+        n.Conv2d(1, 6, 5, padding=2), n.ReLU(), n.MaxPool2d(2), n.Conv2d(6, 16, 5), n.ReLU(),
+        n.MaxPool2d(2), n.Flatten(), n.Linear(400, 120), n.ReLU(), n.Linear(120, 84), n.ReLU(),
+        n.Linear(84, 10))
 
 
 def mlp():
     n = torch.nn
-    return n.Sequential(n.Flatten(), n.Linear(784, 256), n.ReLU(), n.Linear(256, 128), n.ReLU(), n.Linear(128, 10))
+    return n.Sequential(n.Flatten(), n.Linear(784, 256), n.ReLU(), n.Linear(256, 128), n.ReLU(),
+                        n.Linear(128, 10))
 
 
 def numbers(values):
-    return ", ".join("%.9gf" % v if "." in "%.9g" % v or "e" in "%.9g" % v else "%.9g.0f" % v for v in values)
+    return ", ".join("%.9gf" % v if "." in "%.9g" % v or "e" in "%.9g" % v else "%.9g.0f" % v
+                     for v in values)
 
 
 OPTIMIZERS = {
     "sgd": lambda p: torch.optim.SGD(p, lr=0.05),
-    "momentum": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, dampening=0.1, weight_decay=0.01),
+    "momentum": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, dampening=0.1,
+                                          weight_decay=0.01),
     "nesterov": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, nesterov=True),
     "adamw": lambda p: torch.optim.AdamW(p, lr=0.002, weight_decay=0.01),
 }
 
-x = torch.cos(0.11 * torch.arange(BATCH * 784, dtype=torch.float64)).float().reshape(BATCH, 1, 28, 28)
+x = torch.cos(0.11 * torch.arange(BATCH * 784, dtype=torch.float64)).float()
+x = x.reshape(BATCH, 1, 28, 28)
 labels = torch.tensor([3 * i % 10 for i in range(BATCH)])
 
 print("""/* SPDX-License-Identifier: Apache-2.0
@@ -65,7 +70,7 @@ static const struct {
 	const char *model;
 	const char *optimizer;
 	float logits[10];              /* of the first picture, before training */
-	float gradient_norms[10];      /* of each parameter, before training; 0 where there are fewer */
+	float gradient_norms[10];      /* of each parameter, before training; 0 beyond */
 	float losses[PARITY_STEPS];
 	float weight_sums[10];         /* sum of |w| of each parameter, after training */
 } parity[] = {""" % (torch.__version__, BATCH, STEPS))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-"""Records PyTorch's derivatives, kinks and special values included, for tests/unit/program_gradient.c.
+"""Records PyTorch's derivatives, kinks and special values included, for
+tests/unit/program_gradient.c.
 
     python3 program_gradients.py > program_gradients.h
 """
@@ -96,7 +97,8 @@ def main():
     print("/* SPDX-License-Identifier: Apache-2.0")
     print(" * SPDX-FileCopyrightText: The Tenon developers")
     print(" *")
-    print(f" * Made by program_gradients.py with PyTorch {torch.__version__}, in f64: the text, x, y,")
+    print(f" * Made by program_gradients.py with PyTorch {torch.__version__}, "
+          "in f64: the text, x, y,")
     print(" * dz/dx, dz/dy.")
     print(" */")
     print("/* clang-format off */")

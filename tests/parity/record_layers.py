@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 """Records what PyTorch makes of each layer, forward and backward, in layers.txt beside this file.
 
-Inputs are f32 numbers; PyTorch computes in f64, so that the record is as good as exact.  The file is
-a list of cases:
+Inputs are f32 numbers; PyTorch computes in f64, so that the record is as good as exact.  The file
+is a list of cases:
 
     case LAYER
     int NAME n value ...                          settings
@@ -84,8 +84,8 @@ def batch_norm(record, shape, training, eps):
     channels = shape[1]
     x, w, b = leaf(*shape, scale=2, shift=0.5), leaf(channels), leaf(channels)
     mean, var = torch.randn(channels).double(), torch.rand(channels).double() + 0.5
-    y, saved_mean, saved_rstd = torch.native_batch_norm(x, w, b, mean.clone(), var.clone(), training,
-                                                        0.1, eps)
+    y, saved_mean, saved_rstd = torch.native_batch_norm(x, w, b, mean.clone(), var.clone(),
+                                                        training, 0.1, eps)
     dy = upstream(y)
     y.backward(dy)
     if not training:

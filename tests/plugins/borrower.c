@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Host memory and one operation, as a library of a few fast kernels would have it: products of f32
- * matrices in plain loops.  Programs and reductions answer TN_UNSUPPORTED, and whoever else works in
- * host memory lends them.
+ * matrices in plain loops.  Programs and reductions answer TN_UNSUPPORTED, and whoever else works
+ * in host memory lends them.
  */
 #include <tenon/backend.h>
 

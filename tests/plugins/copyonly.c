@@ -4,9 +4,9 @@
  * Memory and copies alone: the least that a backend can be.  Everything that computes answers
  * TN_UNSUPPORTED, and the host does it.
  *
- * The memory is out of the host's reach, as a GPU's would be: a buffer's handle is a number in a table
- * with high bits that no address of x86-64 or AArch64 has, so that a host that took it for a pointer
- * would crash at once.
+ * The memory is out of the host's reach, as a GPU's would be: a buffer's handle is a number in a
+ * table with high bits that no address of x86-64 or AArch64 has, so that a host that took it for a
+ * pointer would crash at once.
  */
 #include <string.h>
 #include <tenon/backend.h>
@@ -170,7 +170,8 @@ static tn_status download(void *device, const struct tn_transfer_args *args)
 	return TN_OK;
 }
 
-/* All work is done when its entry returns: there is nothing to wait for and nothing to fail later. */
+/* All work is done when its entry returns: there is nothing to wait for and nothing to fail
+ * later. */
 static tn_status sync_stream(void *device, const struct tn_sync_args *args)
 {
 	(void)device;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A whole backend in a page: one device whose memory is the host's, and which does no work at all but
- * says that it did.  Each fixture includes it and breaks one thing; it may put functions of its own
- * in the place of some by defining their names (MINIMAL_DEVICE_COUNT, MINIMAL_DESCRIBE, MINIMAL_OPEN,
- * MINIMAL_SYNC) before.
+ * A whole backend in a page: one device whose memory is the host's, and which does no work at all
+ * but says that it did.  Each fixture includes it and breaks one thing; it may put functions of its
+ * own in the place of some by defining their names (MINIMAL_DEVICE_COUNT, MINIMAL_DESCRIBE,
+ * MINIMAL_OPEN, MINIMAL_SYNC) before.
  */
 #ifndef TN_TESTS_MINIMAL_H
 #define TN_TESTS_MINIMAL_H

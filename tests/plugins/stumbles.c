@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * `sync` does what STUMBLE says (crash, exit, hang, print, handler), and is in order without it.  Nothing
- * computes.
+ * `sync` does what STUMBLE says (crash, exit, hang, print, handler), and is in order without it.
+ * Nothing computes.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -3,14 +3,16 @@
  *
  * The same kernels and inputs on two devices: the simulated one and a GPU.
  *
- *     answers FILE               runs all cases on the backend of TENON_BACKEND, and keeps what they gave
+ *     answers FILE               runs all cases on the backend of TENON_BACKEND, and keeps what
+ *                                they gave
  *     answers --brief FILE       without the largest, which take the simulated device seconds
  *     answers --tf32 FILE        only what TENON_CUDA_TF32=1 changes; may stand before --brief
  *     answers --compare A B      1: they differ
  *
- * Integers and what is only moved must agree to the bit.  Floats may differ by units in the last place of the
- * larger of the two and of the case's scale: the device's exp, sin, ... are its own, and so is the order
- * of cuBLAS's sums.  With TENON_CUDA_TF32=1 products of f32 differ by more: see products_differ.
+ * Integers and what is only moved must agree to the bit.  Floats may differ by units in the last
+ * place of the larger of the two and of the case's scale: the device's exp, sin, ... are its own,
+ * and so is the order of cuBLAS's sums.  With TENON_CUDA_TF32=1 products of f32 differ by more: see
+ * products_differ.
  */
 #include <math.h>
 #include <stdint.h>
@@ -129,12 +131,14 @@ static void reductions(void)
 
 /* What is allowed to sums of k products of factors below 1.
  *
- * Tensor cores: the simulated device adds up the products of each mma exactly, in f64, and rounds once.  A GPU's
- * shift the products to the largest one's exponent and cut off what falls below, so that each mma may lose some
- * units of the sum so far.  The kernels of convolutions round the factors themselves, the same on both.
+ * Tensor cores: the simulated device adds up the products of each mma exactly, in f64, and rounds
+ * once.  A GPU's shift the products to the largest one's exponent and cut off what falls below, so
+ * that each mma may lose some units of the sum so far.  The kernels of convolutions round the
+ * factors themselves, the same on both.
  *
- * cuBLAS: where it leaves that to the tensor cores, they cut factors off at TF32's 10 bits, which the simulated
- * one rounds: up to 2^-10 of each, with either sign.  So it grows with k, as its root. */
+ * cuBLAS: where it leaves that to the tensor cores, they cut factors off at TF32's 10 bits, which
+ * the simulated one rounds: up to 2^-10 of each, with either sign.  So it grows with k, as its
+ * root. */
 static int is_tf32(void)
 {
 	const char *asks = getenv("TENON_CUDA_TF32");
@@ -188,7 +192,8 @@ static const struct convolution convolutions[] = {
 static const struct convolution largest = {"largest", {1, 5120, 8, 9}, {9216, 40, 1, 1}, 128, 1, 0,
 					   40};
 
-/* Units of f32; f16 and bf16 are summed in f32 and rounded once, and may differ by four units of theirs. */
+/* Units of f32; f16 and bf16 are summed in f32 and rounded once,
+ * and may differ by four units of theirs. */
 static double ulps_of(const struct convolution *c, tn_dtype dtype)
 {
 	return dtype == TN_F16    ? 4 * 0x1p13
@@ -211,8 +216,8 @@ static void keep_convolved(const struct convolution *c, tn_dtype dtype, int is_l
 	keep(name, array, ulps_of(c, dtype), 16);
 }
 
-/* The result, and the gradients of x and w where they are wanted.  Gradients are of f32 arrays, so that those are
- * what is watched, and kept; the convolution is of dtype. */
+/* The result, and the gradients of x and w where they are wanted.  Gradients are of f32 arrays, so
+ * that those are what is watched, and kept; the convolution is of dtype. */
 static void convolve(const struct convolution *c, tn_dtype dtype, int is_last, int has_gradients)
 {
 	const struct tn_conv2d_options window = {.struct_size = sizeof(window),

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the CUDA backend's kernels cost the simulated device: a line for each of a fixed set of operations on
- * fixed shapes, with its launches, instructions of warps, and sectors of 32 bytes read and written.  The last two
- * numbers are the least bytes that the operation must move, each once, and how many times that it may; 0 where
- * nothing is asked, because what it reads again is close by and the caches have it.
+ * What the CUDA backend's kernels cost the simulated device: a line for each of a fixed set of
+ * operations on fixed shapes, with its launches, instructions of warps, and sectors of 32 bytes
+ * read and written.  The last two numbers are the least bytes that the operation must move, each
+ * once, and how many times that it may; 0 where nothing is asked, because what it reads again is
+ * close by and the caches have it.
  *
  *     counts          tests/simcuda/counts.sh runs it, and compares
  */
@@ -371,8 +372,9 @@ enum {
 	LOGITS = 256 * 128 * 4,
 };
 
-/* Two percent above the least are room for what does not grow with the shape.  Sums have a second stage, whose
- * terms are written and read again; over columns they are eight a column, each written in a sector of its own. */
+/* Two percent above the least are room for what does not grow with the shape.  Sums have a second
+ * stage, whose terms are written and read again; over columns they are eight a column, each written
+ * in a sector of its own. */
 static const struct item {
 	const char *name;
 	void (*make)(struct work *w);

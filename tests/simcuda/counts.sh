@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# What kernels cost, without a GPU: launches, instructions, and sectors of memory read and written, as the
-# simulated device counts them, beside what counts.expected holds.  Worse fails; better fails too, and asks that
-# it be recorded, for else it could be lost again unseen.  Where the least that must be moved is known and a
-# kernel has no reason to move more, that is looked at as well, whatever is recorded.
+# What kernels cost, without a GPU: launches, instructions, and sectors of memory read and written,
+# as the simulated device counts them, beside what counts.expected holds.  Worse fails; better fails
+# too, and asks that it be recorded, for else it could be lost again unseen.  Where the least that
+# must be moved is known and a kernel has no reason to move more, that is looked at as well,
+# whatever is recorded.
 #
 #   make check TESTS=tests/simcuda/counts.sh                                   compares
-#   TENON_BUILD=$PWD TENON_SOURCE=.. sh ../tests/simcuda/counts.sh --record    writes counts.expected anew
+#   TENON_BUILD=$PWD TENON_SOURCE=.. sh ../tests/simcuda/counts.sh --record
+#                                                       writes counts.expected anew
 #
-# Instructions are those of PTX, and sectors are counted for each instruction, as if there were no caches: this
-# says whether a change made kernels do more, not how long they take.
+# Instructions are those of PTX, and sectors are counted for each instruction, as if there were no
+# caches: this says whether a change made kernels do more, not how long they take.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 expected=${TENON_SOURCE:?}/tests/simcuda/counts.expected
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
@@ -23,9 +25,11 @@ trap 'rm -f "$found"' EXIT
 for name in $(env | sed -n 's/^\(SIMCUDA_[A-Z_]*\)=.*/\1/p'); do
 	unset "$name"
 done
-unset CUDA_LAUNCH_BLOCKING NVTX_INJECTION64_PATH TENON_CUDA_CUDNN TENON_CUDA_TF32 TENON_DETERMINISTIC \
+unset CUDA_LAUNCH_BLOCKING NVTX_INJECTION64_PATH TENON_CUDA_CUDNN TENON_CUDA_TF32 \
+	TENON_DETERMINISTIC \
 	TENON_FALLBACK TENON_LOG TENON_SIMULATE
-TENON_SEED=1 TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/simcuda/counts" >"$found" || exit 1
+TENON_SEED=1 TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/simcuda/counts" >"$found" ||
+	exit 1
 
 if [ "${1:-}" = --record ]; then
 	{
@@ -35,11 +39,12 @@ if [ "${1:-}" = --record ]; then
 	exit
 fi
 
-# One compiler makes the same PTX of the same text, and addresses are the same in every run: what differs is the
-# backend's own doing.  Instructions may differ by 2 % all the same, so that a check before a loop needs no
-# recording; sectors by 1 %, since they change only where an access does.  Another compiler schedules, unrolls
-# and joins loads as it likes: it may take a quarter more instructions and 5 % more sectors, and what it does
-# better is not asked for.  Launches are the host's, and exact.
+# One compiler makes the same PTX of the same text, and addresses are the same in every run: what
+# differs is the backend's own doing.  Instructions may differ by 2 % all the same, so that a check
+# before a loop needs no recording; sectors by 1 %, since they change only where an access does.
+# Another compiler schedules, unrolls and joins loads as it likes: it may take a quarter more
+# instructions and 5 % more sectors, and what it does better is not asked for.  Launches are the
+# host's, and exact.
 awk '
 function tell(name, what, now, then, word) {
 	printf "%s: %d %s, recorded are %d: %s\n", name, now, what, then, word
@@ -69,7 +74,8 @@ NR == FNR { recorded[$1] = $0; next }
 	compare($1, "sectors written", $5, then[5], is_same ? 0.01 : 0.05)
 	most = $7 * (is_same ? 1 : 1.05)
 	if ($7 > 0 && 32 * ($4 + $5) > $6 * most) {
-		printf "%s: it moves %d bytes, %.2f times the least; %.2f is expected\n", $1, 32 * ($4 + $5),
+		printf "%s: it moves %d bytes, %.2f times the least; %.2f is expected\n", \
+			$1, 32 * ($4 + $5),
 			32 * ($4 + $5) / $6, most
 		bad = 1
 	}
@@ -78,7 +84,8 @@ NR == FNR { recorded[$1] = $0; next }
 END {
 	for (name in recorded) { print name ": it was not counted"; bad = 1 }
 	if (!is_same)
-		printf "%s; recorded with %s: compared by wide bands\n", substr(head[0], 3), substr(head[1], 3)
+		printf "%s; recorded with %s: compared by wide bands\n", \
+			substr(head[0], 3), substr(head[1], 3)
 	if (is_better)
 		print "tests/simcuda/counts.sh --record writes the table anew"
 	printf "%d operations\n", n

@@ -19,8 +19,8 @@ extern struct sim_settings sim_settings;
 
 /* ---- Calls (cudart_call.c) -------------------------------------------------------------------*/
 
-/* Begins a call: takes the lock, unless it answers an error, which the caller hands on.  _bare is for
- * what works without a driver, _light for what works on a lost device. */
+/* Begins a call: takes the lock, unless it answers an error, which the caller hands on.  _bare is
+ * for what works without a driver, _light for what works on a lost device. */
 cudaError_t sim_enter(const char *name);
 cudaError_t sim_enter_bare(const char *name);
 cudaError_t sim_enter_light(const char *name);
@@ -60,8 +60,8 @@ uint64_t sim_arena_base(int device);
 uint64_t sim_arena_end(int device);
 /* The device an address belongs to, or -1. */
 int sim_arena_device(uint64_t address);
-/* Where the bytes are that work names by an address: a touch of a device's address itself is a SIGSEGV.  The
- * host's own addresses are as they are. */
+/* Where the bytes are that work names by an address: a touch of a device's address itself is a
+ * SIGSEGV.  The host's own addresses are as they are. */
 void *sim_memory(const void *address);
 /* The same for the interpreter. */
 struct ptx_window sim_arena_window(void);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The addresses of the devices' memory.  Nobody may touch them: they are mapped without access.  The bytes lie
- * in a file in memory that is mapped a second time elsewhere, and there the simulation reads and writes them
- * (sim_memory).  So access is never opened and closed again, which would cost more than a small kernel.
+ * The addresses of the devices' memory.  Nobody may touch them: they are mapped without access.
+ * The bytes lie in a file in memory that is mapped a second time elsewhere, and there the
+ * simulation reads and writes them (sim_memory).  So access is never opened and closed again, which
+ * would cost more than a small kernel.
  */
 #include "cudart.h"
 

@@ -69,7 +69,8 @@ static int insert(struct sim_block *block)
 	return 0;
 }
 
-/* What a block takes of the addresses: itself and a gap, so that what runs over its end meets none. */
+/* What a block takes of the addresses: itself and a gap,
+ * so that what runs over its end meets none. */
 static size_t room_for(size_t size)
 {
 	return (size + 2 * SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;

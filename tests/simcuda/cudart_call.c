@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The frame of every call: the lock, faults on demand, devices that are lost, the last error of each
- * thread, and a process that was forked from one that used CUDA.
+ * The frame of every call: the lock, faults on demand, devices that are lost, the last error of
+ * each thread, and a process that was forked from one that used CUDA.
  */
 #include "cudart.h"
 

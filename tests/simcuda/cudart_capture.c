@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Capture of streams: work goes into a graph instead of onto the device.  Each stream of a capture
- * knows, for every other, up to which piece of work it comes after it; so a fork that was not joined
- * is found.
+ * knows, for every other, up to which piece of work it comes after it; so a fork that was not
+ * joined is found.
  */
 #include "cudart.h"
 

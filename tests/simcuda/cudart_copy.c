@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies.  The sides are checked when the call is made and again when the stream gets there.  Pinned
- * memory is read and written at that time; of pageable memory what is read is taken at the call, unless
- * the device reads such memory itself (SIMCUDA_PAGEABLE), and what is written makes the call wait.
+ * Copies.  The sides are checked when the call is made and again when the stream gets there.
+ * Pinned memory is read and written at that time; of pageable memory what is read is taken at the
+ * call, unless the device reads such memory itself (SIMCUDA_PAGEABLE), and what is written makes
+ * the call wait.
  */
 #include "cudart_copy.h"
 

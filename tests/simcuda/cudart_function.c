@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a kernel is like, what it may be allowed, and how many of its blocks fit on a multiprocessor.
+ * What a kernel is like, what it may be allowed, and how many of its blocks fit on a
+ * multiprocessor.
  */
 #include "cudart_library.h"
 

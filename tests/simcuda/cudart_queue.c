@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Streams as queues.  Each item may wait for places in other streams.  Undeferred, an item runs when
- * it is put; deferred, nothing runs until somebody waits, and then the streams are mixed by a seed:
- * what is not ordered by the program is not ordered here.
+ * Streams as queues.  Each item may wait for places in other streams.  Undeferred, an item runs
+ * when it is put; deferred, nothing runs until somebody waits, and then the streams are mixed by a
+ * seed: what is not ordered by the program is not ordered here.
  */
 #include "cudart.h"
 

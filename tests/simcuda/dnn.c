@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The simulated cuDNN: handles, descriptors and words.  What it refuses, the real one was seen to refuse.
+ * The simulated cuDNN: handles, descriptors and words.  What it refuses,
+ * the real one was seen to refuse.
  */
 #include "dnn.h"
 

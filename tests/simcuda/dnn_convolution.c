@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The simulated cuDNN: convolutions in plain loops.  Its heuristics put first what a caller may not want: an
- * algorithm with other bits each time, and one that takes a gibibyte.
+ * The simulated cuDNN: convolutions in plain loops.  Its heuristics put first what a caller may not
+ * want: an algorithm with other bits each time, and one that takes a gibibyte.
  */
 #include "dnn.h"
 

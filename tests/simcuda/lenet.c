@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Trains a LeNet on a few of the digits, on the backend that TENON_BACKEND names, and prints the losses of its
- * steps; then the device, and how many operations the host did for it.
+ * Trains a LeNet on a few of the digits, on the backend that TENON_BACKEND names, and prints the
+ * losses of its steps; then the device, and how many operations the host did for it.
  *
  *     lenet [STEPS [BATCH]]
  */

@@ -6,10 +6,10 @@
  *
  *     matrix [--all] [--jobs=N] FOLDER ARCHITECTURE...       matrix records 75 80 90
  *
- * Many recorded sources differ in numbers only, so without --all a source is taken when it has something
- * that none before it had: a statement, numbers aside, or a pair of options of its file.  Prints a line for
- * each kernel (`kernel NAME N`: it was compiled N times) and one for all.  A source that does not compile,
- * or not without a warning, is shown with what NVRTC says.
+ * Many recorded sources differ in numbers only, so without --all a source is taken when it has
+ * something that none before it had: a statement, numbers aside, or a pair of options of its file.
+ * Prints a line for each kernel (`kernel NAME N`: it was compiled N times) and one for all.  A
+ * source that does not compile, or not without a warning, is shown with what NVRTC says.
  */
 #include <nvrtc.h>
 

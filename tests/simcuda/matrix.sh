@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Every kernel of the CUDA backend, for several architectures, by the real compiler.  Which sources and
-# options there are the backend says itself: what it compiles for the simulated device, in all that tenon
-# doctor asks of it, is recorded.  So a new kernel is in the matrix once doctor tries it, and this fails
-# while it does not.
+# Every kernel of the CUDA backend, for several architectures, by the real compiler.  Which sources
+# and options there are the backend says itself: what it compiles for the simulated device, in all
+# that tenon doctor asks of it, is recorded.  So a new kernel is in the matrix once doctor tries it,
+# and this fails while it does not.
 #
 #   TENON_MATRIX="75 80 86 89 90 100 120"   all of it, for these; else the oldest, and less of
 #                                           element programs
@@ -35,7 +35,8 @@ record() {
 }
 # What is convolved by tensor cores: doctor compares with a backend that has neither f16 nor TF32.
 record_convolutions() {
-	"$simulated" env TENON_SIMCUDA_CACHE="$work/cache" "$TENON_BUILD/tests/simcuda/plugin_conv2d_test" \
+	"$simulated" env TENON_SIMCUDA_CACHE="$work/cache" \
+		"$TENON_BUILD/tests/simcuda/plugin_conv2d_test" \
 		"$1" >"$work/log" 2>&1 || {
 		cat "$work/log"
 		exit 1
@@ -79,7 +80,7 @@ for file in "$TENON_SOURCE"/plugins/cuda/kernels/*.cu; do
 	for name in $names; do
 		case ${unused:+$name} in "${unused:-none}"*) continue ;; esac
 		grep -q "^kernel $name " "$work/found" || {
-			echo "$file: $name was never compiled: nothing that tenon doctor asks for uses it"
+			echo "$file: $name was never compiled: nothing of tenon doctor uses it"
 			status=1
 		}
 	done

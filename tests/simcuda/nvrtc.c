@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * NVRTC as it is, but for three things: calls can be made to fail, sources can be recorded, and what
- * was compiled for a real architecture (sm_90) is compiled for the virtual one (compute_90) and its PTX
- * handed out as the CUBIN, for the simulated device runs PTX.
+ * NVRTC as it is, but for three things: calls can be made to fail, sources can be recorded, and
+ * what was compiled for a real architecture (sm_90) is compiled for the virtual one (compute_90)
+ * and its PTX handed out as the CUBIN, for the simulated device runs PTX.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution by the tensor cores of simulated devices.  All elements are small whole numbers, so that the sums
- * are exact in every order, and only the last rounding is allowed for.
+ * Convolution by the tensor cores of simulated devices.  All elements are small whole numbers, so
+ * that the sums are exact in every order, and only the last rounding is allowed for.
  *
  *     plugin_conv2d_test [PATTERN]    only the tests whose names are like that
  */
@@ -31,8 +31,8 @@ static const struct shape shapes[] = {
 	{5, 3, 11, 12, 7, 5, 5, 1, 1, 2, 1, 0},  /* nothing is packed */
 };
 
-/* Blocks enough for the largest tiles: what comes in vectors, and what does not.  Forward alone, for they take
- * the simulated device a second each. */
+/* Blocks enough for the largest tiles: what comes in vectors, and what does not.  Forward alone,
+ * for they take the simulated device a second each. */
 static const struct shape large[] = {
 	{1, 5120, 8, 9, 9216, 1, 1, 128, 1, 0, 1, 0},
 	{1, 512, 8, 9, 9216, 3, 3, 128, 1, 1, 1, 0},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CUDA backend's convolutions through cuDNN: when they go there, when they do not, and that nobody can tell by
- * the results.
+ * The CUDA backend's convolutions through cuDNN: when they go there, when they do not, and that
+ * nobody can tell by the results.
  */
 #include <math.h>
 #include <unistd.h>
@@ -111,7 +111,8 @@ static struct tn_conv2d_args arguments(struct bench *b, uint32_t flags)
 
 typedef tn_status (*entry)(void *device, const struct tn_conv2d_args *args);
 
-/* As the host calls it: a dry run, then with the workspace that it preferred, if there is so much. */
+/* As the host calls it: a dry run, then with the workspace that it preferred,
+ * if there is so much. */
 static tn_status call(struct bench *b, entry run, struct tn_conv2d_args args)
 {
 	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
@@ -452,8 +453,8 @@ static void run_backwards(struct bench *b)
 	}
 }
 
-/* Two rows of padding below, and none above: row p is row p + 1 of an even padding, and the last one reads
- * the last row of x by its first row of weights. */
+/* Two rows of padding below, and none above: row p is row p + 1 of an even padding, and the last
+ * one reads the last row of x by its first row of weights. */
 static void run_unevenly(struct bench *b)
 {
 	struct tn_conv2d_args args = arguments(b, 0);
@@ -601,7 +602,8 @@ static void f32_is_multiplied_in_f32_unless_tf32_is_asked_for(void **state)
 	}
 }
 
-/* Of the gradients the algorithms without workspace are Winograd's, which f32 bears with windows of 3 x 3. */
+/* Of the gradients the algorithms without workspace are Winograd's,
+ * which f32 bears with windows of 3 x 3. */
 static void what_is_narrow_is_not_enlarged(void **state)
 {
 	static struct bench b;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CUDA backend's memory and transfers, where the conformance kit, which knows of no CUDA, cannot look.
+ * The CUDA backend's memory and transfers, where the conformance kit, which knows of no CUDA,
+ * cannot look.
  */
 #include <unistd.h>
 

@@ -9,7 +9,8 @@
 
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* A product of 8 x 8 matrices of ones, with bias and activation: cuBLAS, and kernels of two files. */
+/* A product of 8 x 8 matrices of ones, with bias and activation: cuBLAS,
+ * and kernels of two files. */
 static float multiply_ones(struct plugin *p)
 {
 	enum { N = 8, ROOM = 64 << 10 };
@@ -126,8 +127,8 @@ static void an_old_driver_is_named_when_a_device_is_opened(void **state)
 	plugin_close(&p);
 }
 
-/* Each call of the runtime that opening makes fails in turn: it is the one that is named, and what was
- * made before is given back. */
+/* Each call of the runtime that opening makes fails in turn: it is the one that is named, and what
+ * was made before is given back. */
 static void the_call_that_fails_is_named(void **state)
 {
 	static const char *const names[] = {

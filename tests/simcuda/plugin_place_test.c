@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CUDA backend in a program that has opened the runtime from a folder where dlopen does not search, as
- * programs that bring their own CUDA do: cuBLAS and NVRTC are taken from there too.
+ * The CUDA backend in a program that has opened the runtime from a folder where dlopen does not
+ * search, as programs that bring their own CUDA do: cuBLAS and NVRTC are taken from there too.
  */
 #include <link.h>
 #include <unistd.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * An interpreter of PTX, the assembly that NVRTC writes.  The simulated cudart parses a module once and
- * runs its kernels on memory of this process: a global address is a host address, but for a launch's window.
+ * An interpreter of PTX, the assembly that NVRTC writes.  The simulated cudart parses a module once
+ * and runs its kernels on memory of this process: a global address is a host address, but for a
+ * launch's window.
  */
 #ifndef SIMCUDA_PTX_H
 #define SIMCUDA_PTX_H
@@ -29,9 +30,9 @@ struct ptx_launch {
 	unsigned grid[3], block[3];
 	size_t shared;                /* dynamic bytes */
 	const void *const *arguments; /* one pointer a parameter, as cudaLaunchKernel takes them */
-	/* May `size` bytes at `address` be read or written?  NULL, or the reason why not (it must live until
-	 * ptx_run returns).  Asked once for a whole span, and again lane by lane only where that is refused;
-	 * what it allowed is not asked again in the same launch. */
+	/* May `size` bytes at `address` be read or written?  NULL, or the reason why not (it must
+	 * live until ptx_run returns).  Asked once for a whole span, and again lane by lane only
+	 * where that is refused; what it allowed is not asked again in the same launch. */
 	const char *(*check)(void *arg, uint64_t address, size_t size, int write);
 	void *arg;
 	struct ptx_window window; /* a global address outside of it is that of the host */
@@ -64,11 +65,12 @@ void ptx_kernel_attributes(const struct ptx_kernel *kernel, struct ptx_attribute
 size_t ptx_parameters(const struct ptx_kernel *kernel);
 size_t ptx_parameter_size(const struct ptx_kernel *kernel, size_t index);
 
-/* A .global or .const variable of the module: its place, and its bytes.  NULL when there is none. */
+/* A .global or .const variable of the module: its place, and its bytes.
+ * NULL when there is none. */
 void *ptx_variable(const struct ptx_module *module, const char *name, size_t *size);
 
-/* Runs all blocks.  0, or the code of the fault.  Launches of one module may run in several threads; what
- * they do to the same memory, and atomics too, is then not ordered. */
+/* Runs all blocks.  0, or the code of the fault.  Launches of one module may run in several
+ * threads; what they do to the same memory, and atomics too, is then not ordered. */
 int ptx_run(const struct ptx_kernel *kernel, const struct ptx_launch *launch,
 	    struct ptx_counts *counts, struct ptx_fault *fault);
 

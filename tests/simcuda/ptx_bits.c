@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Logic, shifts, fields and permutations of bits.  A predicate is a register of 32 bits, all or none set,
- * so that logic of predicates is logic of b32.
+ * Logic, shifts, fields and permutations of bits.  A predicate is a register of 32 bits, all or
+ * none set, so that logic of predicates is logic of b32.
  */
 #include "ptx_levels.h"
 

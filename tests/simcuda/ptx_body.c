@@ -109,7 +109,8 @@ static int resolve(struct ptx_reader *reader)
 	return 1;
 }
 
-/* What a thread's own parameters and results are called in a device function's body, and in a kernel's. */
+/* What a thread's own parameters and results are called in a device function's body,
+ * and in a kernel's. */
 static int add_parameters(struct ptx_reader *reader, struct ptx_parameter *list, size_t count,
 			  size_t bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Expressions over x, y, z that are CUDA C and C alike: (name, type of the result, type of the operands,
- * expression).  ptx_nvrtc_test.c compiles each both ways.
+ * Expressions over x, y, z that are CUDA C and C alike: (name, type of the result, type of the
+ * operands, expression).  ptx_nvrtc_test.c compiles each both ways.
  */
 #ifndef SIMCUDA_PTX_CASES_H
 #define SIMCUDA_PTX_CASES_H

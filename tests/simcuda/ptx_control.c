@@ -237,7 +237,8 @@ static void release(struct ptx_block *block, unsigned id)
 	}
 }
 
-/* Who took part knows what the others did before.  After a barrier of all threads the past is done with. */
+/* Who took part knows what the others did before.  After a barrier of all threads the past is done
+ * with. */
 static void order(struct ptx_block *block, struct ptx_barrier *barrier)
 {
 	if (barrier->expected >= block->threads) {

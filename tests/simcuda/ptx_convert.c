@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Between widths of whole numbers, and from floating point to whole numbers.  Those clamp to the range of
- * their result; the number has been made integral before.
+ * Between widths of whole numbers, and from floating point to whole numbers.  Those clamp to the
+ * range of their result; the number has been made integral before.
  */
 #include <math.h>
 

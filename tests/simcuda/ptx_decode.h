@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The decoder: one instruction becomes a few steps.  A type narrower than its register, .sat, .ftz, f16 by
- * way of f32, all are steps of their own between scratch places.
+ * The decoder: one instruction becomes a few steps.  A type narrower than its register, .sat, .ftz,
+ * f16 by way of f32, all are steps of their own between scratch places.
  */
 #ifndef SIMCUDA_PTX_DECODE_H
 #define SIMCUDA_PTX_DECODE_H
@@ -30,7 +30,8 @@ uint64_t ptx_float_bits(uint64_t bits, int single, const struct ptx_type *type);
 int ptx_function_address(struct ptx_reader *reader, const char *name, size_t length,
 			 uint64_t *value);
 
-/* All parts after the stem: types go to now.types, others must be in `allowed`, words between spaces. */
+/* All parts after the stem: types go to now.types, others must be in `allowed`,
+ * words between spaces. */
 int ptx_modifiers(struct ptx_reader *reader, const char *allowed);
 int ptx_has(const struct ptx_reader *reader, const char *modifier);
 enum ptx_direction ptx_direction_of(const struct ptx_reader *reader);

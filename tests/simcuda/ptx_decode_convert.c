@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * cvt: between all types, by way of 64-bit whole numbers where it saturates, and of f32 or f64 where a small
- * float is one side.
+ * cvt: between all types, by way of 64-bit whole numbers where it saturates, and of f32 or f64
+ * where a small float is one side.
  */
 #include "ptx_decode_convert.h"
 

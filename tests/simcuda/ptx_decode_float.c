@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arithmetic of floats.  f16 and bf16 are widened, worked on in f32 and rounded once: f32 has more than
- * twice their digits, so sums, products, quotients and roots come out as if made at once.  fma goes by way
- * of f64 and a rounding to odd for the same reason.
+ * Arithmetic of floats.  f16 and bf16 are widened, worked on in f32 and rounded once: f32 has more
+ * than twice their digits, so sums, products, quotients and roots come out as if made at once.  fma
+ * goes by way of f64 and a rounding to odd for the same reason.
  */
 #include "ptx_decode_float.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arithmetic of whole numbers, logic, shifts and fields of bits.  add, min and others that floats have too
- * are sent on by the type.
+ * Arithmetic of whole numbers, logic, shifts and fields of bits.  add, min and others that floats
+ * have too are sent on by the type.
  */
 #include <stdio.h>
 #include <string.h>

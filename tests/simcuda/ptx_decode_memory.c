@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Loads, stores, atomics, asynchronous copies and fences.  Hints about caches are read and change nothing.
+ * Loads, stores, atomics, asynchronous copies and fences.
+ * Hints about caches are read and change nothing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -165,8 +166,8 @@ static int atomic(struct ptx_reader *reader)
 	return ptx_action_step(reader, ptx_run_atomic, atomic) != NULL;
 }
 
-/* cp.async.ca.shared.global [to], [from], bytes {, bytes read | predicate}; its groups are no-ops, as
- * copies are done at once. */
+/* cp.async.ca.shared.global [to], [from], bytes {, bytes read | predicate}; its groups are no-ops,
+ * as copies are done at once. */
 static int copy_async(struct ptx_reader *reader)
 {
 	struct ptx_copy *copy = ptx_keep(reader->module, sizeof *copy);

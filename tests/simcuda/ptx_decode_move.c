@@ -130,7 +130,8 @@ static const char *comparison_of(const struct ptx_reader *reader)
 	return "none";
 }
 
-/* t = comparison, joined with the predicate `c` by .and, .or or .xor; the complement of t is joined too. */
+/* t = comparison, joined with the predicate `c` by .and, .or or .xor;
+ * the complement of t is joined too. */
 static int join(struct ptx_reader *reader, int32_t d, int32_t t, const struct ptx_operand *c,
 		int complement)
 {

@@ -73,7 +73,8 @@ static int shuffle(struct ptx_warp *warp, const struct ptx_step *step, uint32_t 
 		int inside;
 		unsigned from = source_lane(exchange->kind, l, ptx_u32(warp, exchange->b, l),
 					    ptx_u32(warp, exchange->c, l), &inside);
-		/* What lies beyond the threads of the block is anything; a lane that is elsewhere is an error. */
+		/* What lies beyond the threads of the block is anything;
+		 * a lane that is elsewhere is an error. */
 		if (warp->members >> from & 1 & ~(mask >> from)) {
 			ptx_fail(warp, step, l, 719,
 				 "shuffle reads lane %u, which does not take part", from);

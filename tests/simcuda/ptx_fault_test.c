@@ -213,7 +213,8 @@ static void spans_are_asked_for_not_lanes(void **state)
 	/* 128 warps, 2 accesses each, the second question of each being for what lies ahead. */
 	assert_in_range(call.buffers.asked, 2, 512);
 	assert_int_equal(call.counts.instructions, 128 * 12);
-	/* Counted per instruction: 4 sectors of 32 bytes for 128 bytes, or 5 where they are not aligned. */
+	/* Counted per instruction: 4 sectors of 32 bytes for 128 bytes,
+	 * or 5 where they are not aligned. */
 	assert_in_range(call.counts.sectors, 128 * 8, 128 * 10);
 	ptx_free(module);
 }

@@ -39,7 +39,8 @@ static inline struct ptx_module *parse_text(const char *text)
 	return module;
 }
 
-/* One kernel over `grid` blocks of `block` threads, whose parameters are the buffers and then `n`. */
+/* One kernel over `grid` blocks of `block` threads, whose parameters are the buffers and then
+ * `n`. */
 struct call {
 	struct ptx_launch launch;
 	struct buffers buffers;

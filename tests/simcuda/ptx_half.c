@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * f16, bf16, tf32 and the 8-bit floats, as bits.  Arithmetic on them is done in f32 or f64 and rounded here.
+ * f16, bf16, tf32 and the 8-bit floats, as bits.  Arithmetic on them is done in f32 or f64 and
+ * rounded here.
  */
 #include <string.h>
 
@@ -15,8 +16,8 @@ static inline u32 bits_of(f32 x)
 	return bits;
 }
 
-/* To f32 so that a second rounding cannot go astray: towards nought, and the last bit set where something
- * was lost. */
+/* To f32 so that a second rounding cannot go astray: towards nought, and the last bit set where
+ * something was lost. */
 static inline u32 odd(f64 x)
 {
 	u64 bits;

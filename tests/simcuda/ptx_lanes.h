@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Lane functions: one elementary operation over the 32 lanes of a warp, as a loop that the compiler turns
- * into vector instructions.  They run over all lanes; who calls them keeps the lanes that are switched
- * off.  Each family is a list of rows (name, types of the result and of the operands, expression in
- * x, y, z, w), and the decoder asks for them by name.
+ * Lane functions: one elementary operation over the 32 lanes of a warp, as a loop that the compiler
+ * turns into vector instructions.  They run over all lanes; who calls them keeps the lanes that are
+ * switched off.  Each family is a list of rows (name, types of the result and of the operands,
+ * expression in x, y, z, w), and the decoder asks for them by name.
  */
 #ifndef SIMCUDA_PTX_LANES_H
 #define SIMCUDA_PTX_LANES_H

@@ -127,8 +127,8 @@ enum ptx_next ptx_run_mma(struct ptx_warp *warp, const struct ptx_step *step, ui
 	return PTX_ON;
 }
 
-/* Lanes 8i to 8i + 7 hold the addresses of the rows of matrix i; each lane gets two neighbours of a row, or
- * of a column with .trans. */
+/* Lanes 8i to 8i + 7 hold the addresses of the rows of matrix i; each lane gets two neighbours of a
+ * row, or of a column with .trans. */
 enum ptx_next ptx_load_matrix(struct ptx_warp *warp, const struct ptx_step *step, uint32_t mask)
 {
 	const struct ptx_ldmatrix *load = step->extra;

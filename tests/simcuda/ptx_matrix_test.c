@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * mma.sync and ldmatrix against plain loops.  Which lane has which element is written down here as the manual
- * of PTX says it, for each shape.
+ * mma.sync and ldmatrix against plain loops.  Which lane has which element is written down here as
+ * the manual of PTX says it, for each shape.
  */
 #include "ptx_fixture.h"
 

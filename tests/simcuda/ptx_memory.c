@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Loads and stores.  The span of a warp's addresses is checked first, and lane by lane only where the span
- * is refused.
+ * Loads and stores.  The span of a warp's addresses is checked first, and lane by lane only where
+ * the span is refused.
  */
 #include "ptx_memory.h"
 
@@ -107,7 +107,8 @@ static enum ptx_space window(enum ptx_space space, uint64_t address)
 	}
 }
 
-/* Distinct sectors of 32 bytes.  Mostly the addresses ascend, and each is compared with the one before. */
+/* Distinct sectors of 32 bytes.  Mostly the addresses ascend,
+ * and each is compared with the one before. */
 static uint64_t count_sectors(const uint64_t *address, uint32_t mask, size_t bytes)
 {
 	uint64_t seen[PTX_LANES * 2], count = 0;

@@ -27,7 +27,8 @@ struct ptx_atomic {
 	int32_t d, b, c;
 };
 
-/* cp.async: two accesses, the bytes that are read (0: as many as written), and a predicate to skip. */
+/* cp.async: two accesses, the bytes that are read (0: as many as written),
+ * and a predicate to skip. */
 struct ptx_copy {
 	struct ptx_access to, from;
 	int32_t bytes;

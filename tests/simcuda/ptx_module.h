@@ -3,9 +3,9 @@
  *
  * A module after parsing: functions, variables and one array of decoded steps.
  *
- * A register is an array of 32 lanes, and its place is a number of bytes in the register file of a warp;
- * negative places count into the module's constants.  Functions do not recurse, so each has its registers,
- * its local variables and the parameters of its calls at fixed places.
+ * A register is an array of 32 lanes, and its place is a number of bytes in the register file of a
+ * warp; negative places count into the module's constants.  Functions do not recurse, so each has
+ * its registers, its local variables and the parameters of its calls at fixed places.
  */
 #ifndef SIMCUDA_PTX_MODULE_H
 #define SIMCUDA_PTX_MODULE_H
@@ -17,8 +17,8 @@
 #include "ptx.h"
 #include "ptx_lanes.h"
 
-/* Windows of generic addresses; a global or constant address is that of the host.  The offset is in the low
- * half. */
+/* Windows of generic addresses; a global or constant address is that of the host.  The offset is in
+ * the low half. */
 #define PTX_SHARED_WINDOW (1ull << 56)
 #define PTX_LOCAL_WINDOW (2ull << 56)
 #define PTX_PARAMETER_WINDOW (3ull << 56)

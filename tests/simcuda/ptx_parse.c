@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A module: what it declares first, then the bodies of device functions, then those of kernels, whose
- * registers lie above all of the former.
+ * A module: what it declares first, then the bodies of device functions, then those of kernels,
+ * whose registers lie above all of the former.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the parser and the decoder share while a module is read.  Functions return 0 after ptx_refuse.
+ * What the parser and the decoder share while a module is read.
+ * Functions return 0 after ptx_refuse.
  */
 #ifndef SIMCUDA_PTX_READER_H
 #define SIMCUDA_PTX_READER_H
@@ -10,7 +11,8 @@
 #include "ptx_module.h"
 #include "ptx_small.h"
 
-/* kind: 'u', 's' whole numbers, 'b' bits, 'f' floats, 'h' f16, 't' bf16, 'p' predicate, 'x' others */
+/* kind: 'u', 's' whole numbers, 'b' bits, 'f' floats, 'h' f16, 't' bf16, 'p' predicate,
+ * 'x' others */
 struct ptx_type {
 	const char *name;
 	char kind;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A launch: working memory for one block, the blocks one after another, the warps of a block in turn until
- * each has ended or waits.
+ * A launch: working memory for one block, the blocks one after another, the warps of a block in
+ * turn until each has ended or waits.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static struct layout plan(const struct ptx_kernel *kernel, unsigned warp_count, 
 	const struct ptx_function *function = kernel->function;
 	const struct ptx_module *module = function->module;
 	struct layout l = {0};
-	/* Apart by a little more than the bytes, so that warps do not share the sets of the cache. */
+	/* Apart by a little more than the bytes, so that warps do not share the sets of the
+	 * cache. */
 	l.register_stride = ptx_align(function->register_bytes, 64) + 64;
 	l.local_stride = ptx_align(function->local_bytes * PTX_LANES, 64);
 	l.scratch = reserve(&l.total, PTX_LANES * 16);
@@ -153,7 +154,8 @@ static void start_block(struct ptx_block *block, uint64_t index)
 		start_warp(&block->warps[w]);
 }
 
-/* i -> another number below n, each once: multiples of a step that has no factor in common with n. */
+/* i -> another number below n, each once: multiples of a step that has no factor in common with
+ * n. */
 static uint64_t permuted(uint64_t i, uint64_t n, unsigned seed)
 {
 	if (!seed || n < 2)

@@ -2,14 +2,15 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Races in shared memory.  A word (as small as the smallest access of the module, at most 4 bytes)
- * remembers who wrote it last and two threads that read it since.  Two
- * touches by different threads, one of them a write, must be ordered:
+ * remembers who wrote it last and two threads that read it since.  Two touches by different
+ * threads, one of them a write, must be ordered:
  *   - by a barrier of the whole block: it starts a new generation;
  *   - by a barrier of some warps: each learns the others' epochs;
- *   - between lanes of one warp by bar.warp.sync, which starts a new epoch of the warp.  It counts for all
- *     lanes, even if its mask names some, so a race between two parts of a warp may be missed.
- * Shuffles and votes order no memory.  Atomics do not race with each other, and a store of the value that is
- * there already is harmless.
+ *   - between lanes of one warp by bar.warp.sync, which starts a new epoch of the warp.  It counts
+ *     for all lanes, even if its mask names some, so a race between two parts of a warp may be
+ *     missed.
+ * Shuffles and votes order no memory.  Atomics do not race with each other, and a store of the
+ * value that is there already is harmless.
  */
 #include <string.h>
 

@@ -18,7 +18,8 @@ static inline float ptx_from_bits(uint32_t bits)
 	return x;
 }
 
-/* 1 where `rest`, the bits cut off below `half` * 2, rounds a size up; `last` is the last bit kept. */
+/* 1 where `rest`, the bits cut off below `half` * 2, rounds a size up;
+ * `last` is the last bit kept. */
 static inline uint32_t ptx_round_up(uint32_t rest, uint32_t half, uint32_t last, uint32_t negative,
 				    enum ptx_direction direction)
 {
@@ -45,8 +46,8 @@ static inline uint32_t ptx_overflow(uint32_t infinity, uint32_t negative,
 	return away ? infinity : infinity - 1;
 }
 
-/* The bits of an f32 to those of a smaller format with `mantissa` bits, the exponent's bias `bias`, and
- * infinity at `infinity`; no NaN. */
+/* The bits of an f32 to those of a smaller format with `mantissa` bits, the exponent's bias `bias`,
+ * and infinity at `infinity`; no NaN. */
 static inline uint32_t ptx_shrink(uint32_t bits, int mantissa, int bias, uint32_t infinity,
 				  enum ptx_direction direction)
 {

@@ -320,7 +320,8 @@ static void matrices_multiply(void **state)
 	ptx_free(module);
 }
 
-/* Every beginning of a text, and the text with one byte changed, is read or refused, and nothing else. */
+/* Every beginning of a text, and the text with one byte changed, is read or refused,
+ * and nothing else. */
 static void broken_text_is_refused(void **state)
 {
 	char message[256];

@@ -3,9 +3,9 @@
  *
  * What runs: a launch, one block of it at a time, the block's warps in turn.
  *
- * The lanes of a warp that stand at the same step with the same calls behind them form a split.  The split
- * deepest in calls, then at the lowest step, runs first, until it meets another; so lanes that parted come
- * together where their ways join.
+ * The lanes of a warp that stand at the same step with the same calls behind them form a split.
+ * The split deepest in calls, then at the lowest step, runs first, until it meets another; so lanes
+ * that parted come together where their ways join.
  */
 #ifndef SIMCUDA_PTX_WARP_H
 #define SIMCUDA_PTX_WARP_H
@@ -125,7 +125,8 @@ enum ptx_state {
 };
 enum ptx_state ptx_run_warp(struct ptx_warp *warp);
 
-/* ptx_shared.c: one access of one lane.  `value` is what it writes, NULL for a read.  0 after a race. */
+/* ptx_shared.c: one access of one lane.  `value` is what it writes, NULL for a read.
+ * 0 after a race. */
 enum ptx_touch { PTX_READ, PTX_WRITE, PTX_ATOMIC };
 int ptx_watch(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane, uint32_t offset,
 	      size_t size, enum ptx_touch touch, const void *value);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Faults that really happen, each in a child process, on the CUDA device that there is, a GPU or the
- * simulated one: kernels that write where they may not, memory that is not to be had, a process that is
- * killed in the middle of its work.  The error must name what failed, the loss must be said by each later
- * call, the CPU must take over, and the next process must find the device well.
+ * Faults that really happen, each in a child process, on the CUDA device that there is, a GPU or
+ * the simulated one: kernels that write where they may not, memory that is not to be had, a process
+ * that is killed in the middle of its work.  The error must name what failed, the loss must be said
+ * by each later call, the CPU must take over, and the next process must find the device well.
  */
 #include <signal.h>
 #include <stdint.h>

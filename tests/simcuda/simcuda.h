@@ -28,8 +28,8 @@ const char *simcudaMessage(void);
 void simcudaForgetMessage(void);
 /* Forgets everything, as a new process would, and reads the environment anew. */
 void simcudaRestart(void);
-/* Instructions of warps and sectors of memory (32 bytes) since the start, how many of the sectors were
- * written, and kernels launched. */
+/* Instructions of warps and sectors of memory (32 bytes) since the start, how many of the sectors
+ * were written, and kernels launched. */
 struct simcuda_counts {
 	uint64_t instructions, sectors, written, launches;
 };
@@ -39,13 +39,14 @@ struct simcuda_counts simcudaCounts(void);
 
 /* Counts a call and answers the code that was injected for it, or 0. */
 int simcudaFault(const char *name);
-/* Puts work onto a stream (a cudaStream_t), with a copy of its data; `run` is called when the stream
- * gets there, and answers a cudaError_t. */
+/* Puts work onto a stream (a cudaStream_t), with a copy of its data; `run` is called when the
+ * stream gets there, and answers a cudaError_t. */
 int simcudaEnqueue(void *stream, const char *name, int (*run)(void *data), const void *data,
 		   size_t size);
 /* May the work that runs now read or write these bytes?  0, or the error it has to answer. */
 int simcudaRange(const void *address, size_t size, int write);
-/* Where work finds the bytes of an address that it may touch; the address itself is refused to everybody. */
+/* Where work finds the bytes of an address that it may touch;
+ * the address itself is refused to everybody. */
 void *simcudaMemory(const void *address);
 /* The stream's state: 0, or the cudaError_t that makes it unusable. */
 int simcudaStream(void *stream);

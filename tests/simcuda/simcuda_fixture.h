@@ -11,7 +11,8 @@
 #include "check.h"
 #include "simcuda.h"
 
-/* The call must answer `expected`; prints the error's name and what the simulator says otherwise. */
+/* The call must answer `expected`; prints the error's name and what the simulator says
+ * otherwise. */
 #define assert_cuda(expression, expected)                                                          \
 	check_cuda((expression), (expected), #expression, __FILE__, __LINE__)
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fail call N: a short program runs on the simulated CUDA again and again, each time in a process of its
- * own in which another call of CUDA fails.  Then
+ * Fail call N: a short program runs on the simulated CUDA again and again, each time in a process
+ * of its own in which another call of CUDA fails.  Then
  *   - nothing crashes or hangs, and nothing is wrong without an error;
  *   - the error names an operation and what went wrong;
- *   - after a failure of one call the same work succeeds when it is tried again, and in the end nothing
- *     of the device is left;
+ *   - after a failure of one call the same work succeeds when it is tried again, and in the end
+ *     nothing of the device is left;
  *   - after the device is lost every call says so, and the program goes on on the CPU.
- * With --all each call fails.  Without, a call fails if it is the first of its site in the backend (the
- * function called and the backend's part of the stack), or if its error is the first to take its way through
- * the library (the library's part of the stack): each site fails once, and each way is taken once.
- * Run by tests/simcuda/sweep.sh, which see.
+ * With --all each call fails.  Without, a call fails if it is the first of its site in the backend
+ * (the function called and the backend's part of the stack), or if its error is the first to take
+ * its way through the library (the library's part of the stack): each site fails once, and each way
+ * is taken once.  Run by tests/simcuda/sweep.sh, which see.
  *
  *     sweep [--all] NAMES=CODE[:sticky] [STEP...]       sweep 'cuda*=2' map reduce
  */
@@ -77,8 +77,8 @@ static void hash(uint64_t *to, const char *word)
 	*to *= UINT64_C(0x100000001b3);
 }
 
-/* A line of SIMCUDA_SITES, which is changed.  The frames of this program do not count: whichever step calls
- * the library, it does the same. */
+/* A line of SIMCUDA_SITES, which is changed.  The frames of this program do not count: whichever
+ * step calls the library, it does the same. */
 static struct call read_call(char *line)
 {
 	struct call call = {1, 1};

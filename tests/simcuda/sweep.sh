@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Each call of CUDA that the backend makes at a place of its own, or on a new way through the library, fails once:
-# for want of memory, for no reason that is known, and so that the device is lost.  Calls that only repeat
-# those are left to .ci/run: TENON_SWEEP_ALL=1 takes every one, for want of memory.
-# Compiled kernels are kept from one process to the next, but where compiling is what fails.  Under a sanitizer
-# the program is shorter.
+# Each call of CUDA that the backend makes at a place of its own, or on a new way through the
+# library, fails once: for want of memory, for no reason that is known, and so that the device is
+# lost.  Calls that only repeat those are left to .ci/run: TENON_SWEEP_ALL=1 takes every one, for
+# want of memory.  Compiled kernels are kept from one process to the next, but where compiling is
+# what fails.  Under a sanitizer the program is shorter.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
 # TENON_TEST_BRIEF: another build runs it.
@@ -20,7 +20,8 @@ unset CUDA_LAUNCH_BLOCKING NVTX_INJECTION64_PATH TENON_BACKEND TENON_CUDA_CUDNN 
 	TENON_DETERMINISTIC TENON_FALLBACK TENON_LOG TENON_SEED TENON_SIMULATE
 cache=$work failed=0
 sweep() {
-	"$simulated" env TENON_CACHE_DIR="$cache" "$TENON_BUILD/tests/simcuda/sweep" "$@" || failed=1
+	"$simulated" env TENON_CACHE_DIR="$cache" "$TENON_BUILD/tests/simcuda/sweep" "$@" ||
+		failed=1
 }
 [ -z "${TENON_SWEEP_ALL:-}" ] || {
 	sweep --all 'cuda*=2'

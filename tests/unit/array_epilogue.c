@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Products, convolutions and norms that go on with a bias, a residual or an activation: one call where
- * the backend does it all, steps where it does not, with the same values; group norm; packed weights.
+ * Products, convolutions and norms that go on with a bias, a residual or an activation: one call
+ * where the backend does it all, steps where it does not, with the same values; group norm; packed
+ * weights.
  */
 #include "array_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Layer operations: what the core composes of map, reduce and matmul is what the reference's own slots
- * give, over shapes as data; and what runs far away on the host is the same again.
+ * Layer operations: what the core composes of map, reduce and matmul is what the reference's own
+ * slots give, over shapes as data; and what runs far away on the host is the same again.
  */
 #include "array_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How results lie in memory: the rules of ops/layout.h, and that no layout changes a value or what the
- * host sees.
+ * How results lie in memory: the rules of ops/layout.h, and that no layout changes a value or what
+ * the host sees.
  */
 #include "ops/layout.h"
 #include "array_fixture.h"

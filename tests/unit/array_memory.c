@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Host and device memory that runs out at every place in turn: each operation then fails by name, leaks
- * nothing, and works again once there is memory.
+ * Host and device memory that runs out at every place in turn: each operation then fails by name,
+ * leaks nothing, and works again once there is memory.
  */
 #include "array_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What operands reach a backend: axes of length 1 dropped, neighbours merged, and axes kept as they are
- * where a program asks for them.
+ * What operands reach a backend: axes of length 1 dropped, neighbours merged, and axes kept as they
+ * are where a program asks for them.
  */
 #include "array_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the recorder hears of: each differentiable operation on a tracked array, once, and nothing of
- * what the library does to carry it out.
+ * What the recorder hears of: each differentiable operation on a tracked array, once, and nothing
+ * of what the library does to carry it out.
  */
 #include "array_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every recorded operation's gradient against central differences in double, on the built-in backend
- * and on the preferred one in f32.
+ * Every recorded operation's gradient against central differences in double, on the built-in
+ * backend and on the preferred one in f32.
  */
 #include <tenon/tenon.h>
 
@@ -485,7 +485,8 @@ static void open_context(const char *backend)
 	assert_ok(tn_context_open(&options, &context, &error));
 }
 
-/* Differences with step h err by h^2 f''' / 6, and by eps |f| / h from rounding: 1e-12 + 1e-10 here. */
+/* Differences with step h err by h^2 f''' / 6, and by eps |f| / h from rounding:
+ * 1e-12 + 1e-10 here. */
 static void every_gradient_is_right_in_double(void **state)
 {
 	(void)state;
@@ -582,7 +583,8 @@ static tn_array *product(const tn_array *x)
 	return tn_prod(x, 0, NULL, 1);
 }
 
-/* Equal extremes share the gradient; of running extremes the last of equals has the gradient, and the last NaN; sorting keeps equals in order. */
+/* Equal extremes share the gradient; of running extremes the last of equals has the gradient, and
+ * the last NaN; sorting keeps equals in order. */
 static void equals_zeros_and_nans_have_their_gradients(void **state)
 {
 	static const struct {

@@ -346,7 +346,8 @@ static void a_relu_keeps_its_output(void **state)
 	}
 }
 
-/* x goes before its gradient comes, which then takes its place.  A context of its own, for the peak. */
+/* x goes before its gradient comes, which then takes its place.  A context of its own,
+ * for the peak. */
 static void a_convolution_lets_go_of_its_input_first(void **state)
 {
 	const int64_t x_shape[4] = {1, 4, 128, 128}, w_shape[4] = {1, 4, 1, 1};
@@ -373,8 +374,8 @@ static void a_convolution_lets_go_of_its_input_first(void **state)
 	context = shared;
 }
 
-/* Ten steps keep what each reads; backward lets go of one after the other and needs a gradient and a
- * step's own temporaries at a time. */
+/* Ten steps keep what each reads; backward lets go of one after the other and needs a gradient and
+ * a step's own temporaries at a time. */
 static void backward_gives_memory_back_as_it_goes(void **state)
 {
 	enum { STEPS = 10 };
@@ -394,7 +395,8 @@ static void backward_gives_memory_back_as_it_goes(void **state)
 	uint64_t kept = memory().used, peak = memory().peak;
 	assert_in_range(kept - before, (STEPS - 1) * BIG_BYTES, STEPS * BIG_BYTES);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
-	/* The loss's gradient is a number; the chain's is written over itself from the second on. */
+	/* The loss's gradient is a number; the chain's is written over itself from the second
+	 * on. */
 	assert_in_range(memory().peak, peak, kept + BIG_BYTES + 4096);
 	assert_in_range(memory().used - before, BIG_BYTES, BIG_BYTES + 4096); /* that of x */
 	tn_tape_end(tape);

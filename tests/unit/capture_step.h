@@ -127,8 +127,8 @@ struct course {
 	uint64_t stream;
 };
 
-/* Steps with a learning rate of their own each.  From step number n_eager on they are replays, but for the
- * last one. */
+/* Steps with a learning rate of their own each.  From step number n_eager on they are replays, but
+ * for the last one. */
 static inline struct course run_course(tn_context *context, int is_adamw, int n_eager)
 {
 	struct course course = {.n_weights = 0};
@@ -155,8 +155,8 @@ static inline struct course run_course(tn_context *context, int is_adamw, int n_
 	return course;
 }
 
-/* Steps that are replayed give the losses and the weights, to the bit, of steps that are not: with a mask
- * of its own each, and whatever the optimizer makes of the step's number. */
+/* Steps that are replayed give the losses and the weights, to the bit, of steps that are not: with
+ * a mask of its own each, and whatever the optimizer makes of the step's number. */
 static inline void check_replayed_steps(tn_context *context)
 {
 	for (int is_adamw = 0; is_adamw < 2; is_adamw++) {

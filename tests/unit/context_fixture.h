@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the tests of contexts share: an environment without a variable of Tenon's, a context opened on
- * chosen fixture plugins alone, and the messages kept.
+ * What the tests of contexts share: an environment without a variable of Tenon's, a context opened
+ * on chosen fixture plugins alone, and the messages kept.
  */
 #ifndef TN_TESTS_CONTEXT_FIXTURE_H
 #define TN_TESTS_CONTEXT_FIXTURE_H

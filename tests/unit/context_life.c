@@ -179,8 +179,9 @@ char *__wrap_tn_mem_copy_string(const char *text)
 	return fails_now() ? NULL : __real_tn_mem_copy_string(text);
 }
 
-/* 1 when the Nth allocation failed, 0 when there are not that many.  The opening then fails in order,
- * or does without (when the memory was that of one plugin; without `ok` only no_open may be left). */
+/* 1 when the Nth allocation failed, 0 when there are not that many.  The opening then fails in
+ * order, or does without (when the memory was that of one plugin; without `ok` only no_open may be
+ * left). */
 static int open_with_failure(const char *selection, long n)
 {
 	tn_context *context = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's direct convolutions against loops over the definition: every pass, layouts, levels
- * of the processor, epilogues, packed weights, sentinels round what is written.  Numbers are small
- * integers, of which f32 sums are exact in any order: results are compared for equality.  Only the
- * functions among the activations round.
+ * The CPU plugin's direct convolutions against loops over the definition: every pass, layouts,
+ * levels of the processor, epilogues, packed weights, sentinels round what is written.  Numbers are
+ * small integers, of which f32 sums are exact in any order: results are compared for equality.
+ * Only the functions among the activations round.
  */
 #include <math.h>
 

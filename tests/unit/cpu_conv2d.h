@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One convolution of the CPU plugin beside loops over its definition: for the tests of its algorithms.
+ * One convolution of the CPU plugin beside loops over its definition:
+ * for the tests of its algorithms.
  */
 #ifndef TN_TESTS_CPU_CONV2D_H
 #define TN_TESTS_CPU_CONV2D_H
@@ -395,7 +396,8 @@ static inline void conv_run(struct fixture *f, const struct conv_case *c, struct
 		tn_mem_free((void *)(uintptr_t)args.packed.buffer);
 }
 
-/* Elements are as expected, each within `tolerance` times what was added up, and all else is as it was. */
+/* Elements are as expected, each within `tolerance` times what was added up,
+ * and all else is as it was. */
 static inline void conv_compare(const struct conv_case *c, struct conv_set *set, double tolerance)
 {
 	struct conv_array *out = conv_written(set, c->pass);

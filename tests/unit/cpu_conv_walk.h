@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolutions of a list of shapes through every pass, layouts, levels of the processor and epilogues.
- * What an algorithm's own test adds is its shapes, and how near a result must come.
+ * Convolutions of a list of shapes through every pass, layouts, levels of the processor and
+ * epilogues.  What an algorithm's own test adds is its shapes, and how near a result must come.
  */
 #ifndef TN_TESTS_CPU_CONV_WALK_H
 #define TN_TESTS_CPU_CONV_WALK_H
@@ -43,7 +43,8 @@ static inline void conv_walk_packed_case(const struct conv_walk *walk, struct fi
 	walk->check(f, &c);
 }
 
-/* How images lie is no affair of a level's kernels: the best one has all layouts, the others two. */
+/* How images lie is no affair of a level's kernels: the best one has all layouts,
+ * the others two. */
 static inline void conv_walk_level(const struct conv_walk *walk, struct fixture *f, unsigned level)
 {
 	int layouts = level == 0 ? CONV_LAYOUTS : 2;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's depthwise convolutions against loops over the definition: every pass, layouts, levels
- * of the processor, epilogues, packed weights.  Numbers are small integers, of which f32 sums are exact
- * in any order: results are compared for equality.
+ * The CPU plugin's depthwise convolutions against loops over the definition: every pass, layouts,
+ * levels of the processor, epilogues, packed weights.  Numbers are small integers, of which f32
+ * sums are exact in any order: results are compared for equality.
  */
 #include "cpu_conv_walk.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin as a host sees it: opened from the build tree, given a small host of the test's own
- * that runs parallel_for on a real pool and remembers what was logged.
+ * The CPU plugin as a host sees it: opened from the build tree, given a small host of the test's
+ * own that runs parallel_for on a real pool and remembers what was logged.
  */
 #ifndef TN_TESTS_CPU_FIXTURE_H
 #define TN_TESTS_CPU_FIXTURE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's sort and scan: the same bits whatever the threads and the workspace.  The conformance
- * kit says that they are right.
+ * The CPU plugin's sort and scan: the same bits whatever the threads and the workspace.  The
+ * conformance kit says that they are right.
  */
 #include "cpu_fixture.h"
 

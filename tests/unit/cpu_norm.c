@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's norms against plain loops in double: kinds, shapes, layouts, activations and wishes
- * as data, sentinels round the outputs, on every level that this machine runs.
+ * The CPU plugin's norms against plain loops in double: kinds, shapes, layouts, activations and
+ * wishes as data, sentinels round the outputs, on every level that this machine runs.
  */
 #include "cpu_fixture.h"
 #include "cpu_tensor.h"
@@ -212,9 +212,9 @@ static tn_status run(const struct fixture *f, enum kind kind, int is_backward,
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-/* A sum of n terms in f32 is off by at most this times epsilon times the sum of their sizes: at most
- * so many additions follow each other before sums are joined in double.  Blocks have up to 2048 rows,
- * 8 of them to a group; runs and rows have at least 4 lanes. */
+/* A sum of n terms in f32 is off by at most this times epsilon times the sum of their sizes: at
+ * most so many additions follow each other before sums are joined in double.  Blocks have up to
+ * 2048 rows, 8 of them to a group; runs and rows have at least 4 lanes. */
 static double additions(const struct call *c, double n)
 {
 	double most = c->setting->kind == LAYER ? n : 2048;
@@ -252,8 +252,8 @@ static double clamped(const struct call *c, double y)
 	return c->variant->activation == TN_ACTIVATION_RELU6 && y > 6 ? 6 : y;
 }
 
-/* The squares are those of distances of at most twice the spread (from a mean of a few); rstd's error
- * is half of the variance's, and its own roundings. */
+/* The squares are those of distances of at most twice the spread (from a mean of a few); rstd's
+ * error is half of the variance's, and its own roundings. */
 static void check_statistics(const struct call *c, const struct group *groups)
 {
 	for (int64_t i = 0; i < c->groups; i++) {
@@ -372,8 +372,8 @@ static void copy_values(const struct call *c, int which, double *values)
 		values[i] = number(c, which, i);
 }
 
-/* The statistics are those of a forward, or given; y becomes dy; result is any number with the signs
- * and sizes that matter. */
+/* The statistics are those of a forward, or given; y becomes dy; result is any number with the
+ * signs and sizes that matter. */
 static void check_backward(const struct fixture *f, const struct call *c)
 {
 	struct tn_norm_args args = arguments(c, 1);
@@ -448,9 +448,9 @@ static void layer_norm_agrees_with_plain_loops(void **unused)
 	agrees_with_plain_loops(LAYER);
 }
 
-/* The first row lies 70 deviations from the rest, and the mean a thousand from 0.  Squares taken about
- * 0 would leave nothing of the variance, and about the first row a hundredth; about the mean of eight
- * rows they are at most (70 / 8)^2 variances, each of whose sums rounds. */
+/* The first row lies 70 deviations from the rest, and the mean a thousand from 0.  Squares taken
+ * about 0 would leave nothing of the variance, and about the first row a hundredth; about the mean
+ * of eight rows they are at most (70 / 8)^2 variances, each of whose sums rounds. */
 static void statistics_are_right_with_a_far_mean_and_a_far_first_row(void **unused)
 {
 	(void)unused;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's pooling against plain loops in double: windows, channels and layouts as data, ties
- * and NaN among the values, sentinels round the outputs, on every level that this machine runs.
+ * The CPU plugin's pooling against plain loops in double: windows, channels and layouts as data,
+ * ties and NaN among the values, sentinels round the outputs, on every level that this machine
+ * runs.
  */
 #include "cpu_fixture.h"
 #include "cpu_tensor.h"
@@ -140,8 +141,8 @@ static void fill(const struct operands *o)
 
 /* ---- Forward --------------------------------------------------------------------------------- */
 
-/* Compares the window at (n, c, p, q).  An average rounds once a cell, once its divisor's inverse and
- * once the product. */
+/* Compares the window at (n, c, p, q).  An average rounds once a cell, once its divisor's inverse
+ * and once the product. */
 static void check_window(const struct operands *o, int64_t n, int64_t c, int64_t p, int64_t q)
 {
 	struct window window = window_at(o->setting, o->variant, p, q);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's softmax and cross-entropy against plain loops in double: shapes, axes and layouts as
- * data, infinities and NaN among the values, sentinels round the outputs, on every level that this
- * machine runs.
+ * The CPU plugin's softmax and cross-entropy against plain loops in double: shapes, axes and
+ * layouts as data, infinities and NaN among the values, sentinels round the outputs, on every level
+ * that this machine runs.
  */
 #include "cpu_fixture.h"
 #include "cpu_tensor.h"
@@ -33,8 +33,8 @@ static void scale(const struct tensor *t, double by)
 
 /* ---- Softmax --------------------------------------------------------------------------------- */
 
-/* Lines below, at and beyond a register and four of every level, and beyond a block of rows and a band
- * of columns. */
+/* Lines below, at and beyond a register and four of every level, and beyond a block of rows and a
+ * band of columns. */
 static const int64_t shapes[][4] = {
 	{1, 1, 1, 1},   {3, 5, 1, 1},   {2, 10, 1, 1},  {4, 16, 3, 2},   {1, 70, 2, 9},
 	{2, 3, 17, 33}, {1, 300, 1, 1}, {2, 19, 5, 64}, {1, 41, 1, 301}, {1, 2, 1, 5000},
@@ -72,9 +72,9 @@ static double log_sum_exp(const struct tensor *x, const struct lines *l, int64_t
 	return most + log(sum);
 }
 
-/* x - max rounds once, by at most half an ulp of its size, which exp makes relative; exp is good to 2
- * ulp, a sum of n exponentials to n roundings of positive numbers, and the division to two.  Below
- * e^-87 the result may be 0. */
+/* x - max rounds once, by at most half an ulp of its size, which exp makes relative; exp is good to
+ * 2 ulp, a sum of n exponentials to n roundings of positive numbers, and the division to two.
+ * Below e^-87 the result may be 0. */
 static void check_forward_line(const struct tensor *x, const struct tensor *y,
 			       const struct lines *l, int64_t start, int logarithm)
 {
@@ -344,7 +344,8 @@ static void cross_entropy_agrees_with_plain_loops(void **unused)
 	}
 }
 
-/* A sure answer has a loss of e^-10: a difference of numbers near 1000 would leave nothing of it. */
+/* A sure answer has a loss of e^-10: a difference of numbers near 1000 would leave nothing of
+ * it. */
 static void a_small_loss_is_not_lost_beside_large_logits(void **unused)
 {
 	(void)unused;

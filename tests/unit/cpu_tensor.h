@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Tensors of four axes in memory with sentinels: in each layout, every byte that is no element keeps
- * what it held.  For tests of kernels over pictures.
+ * Tensors of four axes in memory with sentinels: in each layout, every byte that is no element
+ * keeps what it held.  For tests of kernels over pictures.
  */
 #ifndef TN_TESTS_CPU_TENSOR_H
 #define TN_TESTS_CPU_TENSOR_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's functions of f32, in every variant that this processor runs, against libm in f64:
- * over a sample of all bit patterns (every STEP-th, which meets each exponent and sign thousands of
- * times) and at the special values.  `cpu_vecmath STEP` takes another step and prints the largest errors; 1 looks at all 2^32 patterns,
- * which takes an hour.
+ * The CPU plugin's functions of f32, in every variant that this processor runs, against libm in
+ * f64: over a sample of all bit patterns (every STEP-th, which meets each exponent and sign
+ * thousands of times) and at the special values.  `cpu_vecmath STEP` takes another step and prints
+ * the largest errors; 1 looks at all 2^32 patterns, which takes an hour.
  */
 #include "check.h"
 #include "kernels/kernels.h"

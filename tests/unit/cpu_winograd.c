@@ -35,10 +35,10 @@ static const struct conv_shape shapes[] = {
 #define N_PACKED 10
 #define DEEP (&shapes[11])
 
-/* Transforms enlarge what rounds in a product: at most 63 times for a pixel, 51 times for a weight's
- * gradient (kernels/winograd_points.h).  Of n terms of either sign, each no more than `largest`,
- * roundings add as a random walk, sqrt(n) times one; twice that for the worst of thousands.  The last
- * sum, with what is added to it, rounds in itself. */
+/* Transforms enlarge what rounds in a product: at most 63 times for a pixel, 51 times for a
+ * weight's gradient (kernels/winograd_points.h).  Of n terms of either sign, each no more than
+ * `largest`, roundings add as a random walk, sqrt(n) times one; twice that for the worst of
+ * thousands.  The last sum, with what is added to it, rounds in itself. */
 static double bound(const struct conv_case *c, double sum)
 {
 	const struct conv_shape *s = c->shape;
@@ -60,8 +60,8 @@ static double check_element(const struct conv_case *c, float found, double sum, 
 	return error;
 }
 
-/* Runs the case and compares; activations that are functions have some more slack.  The answer is the
- * largest error. */
+/* Runs the case and compares; activations that are functions have some more slack.  The answer is
+ * the largest error. */
 static double check(struct fixture *f, const struct conv_case *c, double slack)
 {
 	struct conv_set set = conv_make(c);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Capture and replay on the CUDA backend: graphs of the simulated runtime, whose streams are deferred.
+ * Capture and replay on the CUDA backend: graphs of the simulated runtime,
+ * whose streams are deferred.
  */
 #include <unistd.h>
 
@@ -20,8 +21,8 @@ static void replayed_steps_are_steps(void **state)
 	assert_int_equal(simcudaLive(NULL, 0), 0);
 }
 
-/* Kernels, graphs and the memory between them are CUDA's business as little as the host's.  What changes from
- * step to step goes up in one piece, and nobody waits for it. */
+/* Kernels, graphs and the memory between them are CUDA's business as little as the host's.  What
+ * changes from step to step goes up in one piece, and nobody waits for it. */
 static void a_replay_is_one_call(void **state)
 {
 	tn_graph *graph = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the tests of the CUDA backend on the simulated CUDA share.  They are linked with the simulated
- * libraries, so that the plugin's dlopen finds those, and so that they can be asked.
+ * What the tests of the CUDA backend on the simulated CUDA share.  They are linked with the
+ * simulated libraries, so that the plugin's dlopen finds those, and so that they can be asked.
  */
 #ifndef TN_TESTS_CUDA_FIXTURE_H
 #define TN_TESTS_CUDA_FIXTURE_H

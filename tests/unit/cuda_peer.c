@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arrays that go from one CUDA device to another: on two simulated ones, whose streams are deferred and mixed
- * by a seed, so that what was not ordered is not in order.
+ * Arrays that go from one CUDA device to another: on two simulated ones, whose streams are deferred
+ * and mixed by a seed, so that what was not ordered is not in order.
  */
 #include <unistd.h>
 
@@ -148,7 +148,8 @@ static void a_giver_that_is_lost_is_told_to_who_waits(void **state)
 	restart_simcuda(NULL);
 }
 
-/* Each call that a copy makes may fail: it is said, nothing was changed, and the next copy is made. */
+/* Each call that a copy makes may fail: it is said, nothing was changed,
+ * and the next copy is made. */
 static void a_call_that_fails_spoils_one_copy(void **state)
 {
 	static const struct {

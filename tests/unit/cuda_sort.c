@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Order and running reductions on the CUDA backend, beside the reference: lines for one block and for many, near and
- * far elements, one line and many.
+ * Order and running reductions on the CUDA backend, beside the reference: lines for one block and
+ * for many, near and far elements, one line and many.
  */
 #include <math.h>
 #include <unistd.h>

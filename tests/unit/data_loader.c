@@ -119,7 +119,8 @@ static void images_are_normalised(void **state)
 		sum += (double)images[i];
 		squares += (double)images[i] * (double)images[i];
 	}
-	/* f32 values of size 1: the mean of n errors of 2^-24 each, and as many of mean and deviation. */
+	/* f32 values of size 1: the mean of n errors of 2^-24 each,
+	 * and as many of mean and deviation. */
 	assert_close(sum / (N * H * W), 0, 1e-6);
 	assert_close(squares / (N * H * W), 1, 1e-6);
 	tn_data_loader_destroy(loader);
@@ -149,8 +150,8 @@ static void the_order_of_a_seed_is_fixed_for_ever(void **state)
 	assert_memory_equal(order, expected, sizeof(order));
 }
 
-/* All 6 orders of 3: 1000 times each of 6000, standard deviation sqrt(6000 * 1/6 * 5/6) = 29; five of
- * them are 145. */
+/* All 6 orders of 3: 1000 times each of 6000, standard deviation sqrt(6000 * 1/6 * 5/6) = 29; five
+ * of them are 145. */
 static void all_orders_are_equally_likely(void **state)
 {
 	(void)state;

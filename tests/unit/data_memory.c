@@ -3,8 +3,8 @@
  *
  * Every reader, writer and constructor of io and data with each of its allocations failing in turn,
  * alone and with all that follow: the answer is TN_OUT_OF_MEMORY by name, the output is as it was,
- * under a written file's name is the old file, and (under a sanitizer) nothing leaks.  Success means
- * that what was written reads back.
+ * under a written file's name is the old file, and (under a sanitizer) nothing leaks.  Success
+ * means that what was written reads back.
  */
 #include "config.h"
 

@@ -352,8 +352,8 @@ static void any_allocation_may_fail_and_the_pool_goes_on(void **state)
 	}
 }
 
-/* Work that was queued may still use what was freed: it can be handed out again at once (the next use
- * comes later in the same stream), but goes back to the backend only after a sync. */
+/* Work that was queued may still use what was freed: it can be handed out again at once (the next
+ * use comes later in the same stream), but goes back to the backend only after a sync. */
 static void an_asynchronous_device_is_waited_for_before_memory_goes_back(void **state)
 {
 	(void)state;

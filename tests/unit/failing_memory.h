@@ -3,8 +3,8 @@
  *
  * Host memory that runs out.  The program is linked with the flags FAILING_MEMORY (--wrap for each
  * function of base/memory.h).  Without a sanitizer malloc, calloc and realloc fail too, for the
- * libraries that do not go through base/memory.h, unless FAILING_MALLOC is defined as 0; a sanitizer
- * needs its own, and sees the leaks.
+ * libraries that do not go through base/memory.h, unless FAILING_MALLOC is defined as 0; a
+ * sanitizer needs its own, and sees the leaks.
  */
 #ifndef TN_TESTS_FAILING_MEMORY_H
 #define TN_TESTS_FAILING_MEMORY_H

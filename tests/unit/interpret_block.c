@@ -11,7 +11,8 @@
 static const tn_dtype compute[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
 #define N_COMPUTE 6
 
-/* Values at the ends of every range and around rounding boundaries, as doubles; the rest is random. */
+/* Values at the ends of every range and around rounding boundaries, as doubles;
+ * the rest is random. */
 static const double edges[] = {0,
 			       -0.0,
 			       1,
@@ -101,8 +102,8 @@ static uint64_t get(const void *block, tn_dtype dtype, size_t i)
 }
 
 /* Arithmetic is exact.  libm's functions are within 2 ulp for f32 and f64 both (its manual, "Known
- * Maximum Errors"), the evaluator's f32 results within 1/2, and its f64 ones are libm's own; 1 / sqrt
- * is rounded twice. */
+ * Maximum Errors"), the evaluator's f32 results within 1/2, and its f64 ones are libm's own;
+ * 1 / sqrt is rounded twice. */
 static double ulps_of(uint16_t op)
 {
 	if (op == TN_OP_RSQRT)

@@ -160,7 +160,8 @@ static inline uint64_t bits_at(const struct tn_operand *o, const int64_t *index)
 	return bits;
 }
 
-/* A value of dtype from the sequence `stream`: small numbers of both signs, where the dtype has them. */
+/* A value of dtype from the sequence `stream`: small numbers of both signs,
+ * where the dtype has them. */
 static inline uint64_t value_of(tn_dtype dtype, uint64_t stream, uint64_t i)
 {
 	double x = ((double)tn_random(11, stream, i) / 4294967296.0 - 0.5) * 9;
@@ -208,8 +209,8 @@ static inline double number_of_bits(tn_dtype dtype, uint64_t bits)
 	return x;
 }
 
-/* |found - expected| within `ulps` units in the last place of the dtype at `scale`; equal bits, and two
- * NaNs, always pass.  Integers must be equal. */
+/* |found - expected| within `ulps` units in the last place of the dtype at `scale`; equal bits, and
+ * two NaNs, always pass.  Integers must be equal. */
 static inline int values_agree(tn_dtype dtype, uint64_t found, uint64_t expected, double ulps,
 			       double scale)
 {

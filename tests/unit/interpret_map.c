@@ -36,7 +36,8 @@ static const struct {
 };
 #define N_SHAPES (sizeof(shapes) / sizeof(*shapes))
 
-/* The expected bits of every output, in row-major order; made before the call, which may be in place. */
+/* The expected bits of every output, in row-major order; made before the call,
+ * which may be in place. */
 static uint64_t *expect(const struct tn_program *program, const struct tn_operand *inputs,
 			const struct tn_operand *outputs, const struct tn_scalar *scalars)
 {
@@ -65,8 +66,8 @@ static uint64_t *expect(const struct tn_program *program, const struct tn_operan
 	return expected;
 }
 
-/* `scale`: what the tolerance is relative to at least; a contracted product differs by the rounding of
- * that product. */
+/* `scale`: what the tolerance is relative to at least; a contracted product differs by the rounding
+ * of that product. */
 static void check_outputs(const struct tn_program *program, const struct tn_operand *outputs,
 			  const uint64_t *expected, double ulps, double scale)
 {
@@ -115,8 +116,8 @@ static void run(const struct job *job)
 	free(expected);
 }
 
-/* z = a * x + y, w = x < y ? x : n, v = y - x * a: a scalar, a constant, three outputs, one of them a
- * bool's user, two that may be contracted. */
+/* z = a * x + y, w = x < y ? x : n, v = y - x * a: a scalar, a constant, three outputs, one of them
+ * a bool's user, two that may be contracted. */
 static void make_sample(struct text *t, tn_dtype dtype)
 {
 	text_init(t, 2, 1);
@@ -334,7 +335,8 @@ static void outputs_may_be_inputs(void **state)
 	}
 }
 
-/* A program of as many live values as there can be: each instruction uses the first and the last. */
+/* A program of as many live values as there can be: each instruction uses the first and the
+ * last. */
 static void many_live_values_fit(void **state)
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_F64};

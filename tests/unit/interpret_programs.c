@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Random programs over random operands, in place or not, against the scalar semantics: whatever the
- * planner does with registers, uniform values and outputs, the bits must be those of one element at a
- * time.  All opcodes used are exact.
+ * planner does with registers, uniform values and outputs, the bits must be those of one element at
+ * a time.  All opcodes used are exact.
  */
 #include "interpret_fixture.h"
 

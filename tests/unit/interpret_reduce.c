@@ -133,7 +133,8 @@ static void the_lowest_index_and_the_first_nan_win(void **state)
 	for (int r = 0; r < ROWS; r++) {
 		for (int c = 0; c < COLUMNS; c++)
 			x[r * COLUMNS + c] = 1;
-		/* Row r: the largest at 30 r and later again; every third row has NaNs from 31 r on. */
+		/* Row r: the largest at 30 r and later again; every third row has NaNs from 31 r
+		 * on. */
 		x[r * COLUMNS + 30 * r] = x[r * COLUMNS + 1499] = x[r * COLUMNS + 30 * r + 7] = 2;
 		if (r % 3 == 0)
 			x[r * COLUMNS + 31 * r] = x[r * COLUMNS + 1498] = NAN;

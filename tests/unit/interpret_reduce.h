@@ -88,8 +88,8 @@ static inline uint64_t result_of(const struct oracle *o, uint32_t combiner, tn_d
 	return o->acc;
 }
 
-/* The error of a sum of n terms is at most that many half ulps of the sum of magnitudes, whatever the
- * order (Higham, ch. 4); of a product, relative to itself.  The prologue's last rounding may be
+/* The error of a sum of n terms is at most that many half ulps of the sum of magnitudes, whatever
+ * the order (Higham, ch. 4); of a product, relative to itself.  The prologue's last rounding may be
  * contracted away: one more. */
 static inline double ulps_of(uint32_t combiner, size_t n, tn_dtype dtype)
 {

@@ -55,10 +55,10 @@ static void large_sums_are_accurate_and_repeat(void **state)
 	}
 }
 
-/* Many kept elements, each of 8000 terms that a running sum would lose a part of one by one: above 4096
- * an ulp is 2^-11, and adding 1 + 2^-13 adds 1, which after 8000 terms is 1000 half ulps off.  Enough
- * groups that none is cut into chunks, so that all levels of the sum are used.  The kept axis has
- * stride 0 to save memory. */
+/* Many kept elements, each of 8000 terms that a running sum would lose a part of one by one: above
+ * 4096 an ulp is 2^-11, and adding 1 + 2^-13 adds 1, which after 8000 terms is 1000 half ulps off.
+ * Enough groups that none is cut into chunks, so that all levels of the sum are used.  The kept
+ * axis has stride 0 to save memory. */
 static void sums_of_rows_have_three_levels(void **state)
 {
 	enum { KEPT = 40 * 1024, TERMS = 8000, APART = 16 };
@@ -91,8 +91,8 @@ static void sums_of_rows_have_three_levels(void **state)
 		assert_close(y[i], sum, 300 * 0x1p-24 * sum);
 }
 
-/* Rows of three elements are taken many at a time: with numbers of rows round those at which the last
- * tile is a low one, and at which a run of additions begins with it.  All sums are exact. */
+/* Rows of three elements are taken many at a time: with numbers of rows round those at which the
+ * last tile is a low one, and at which a run of additions begins with it.  All sums are exact. */
 static void short_rows_are_added_in_piles(void **state)
 {
 	enum { GROUPS = 40, MOST = 43660, ROW = 3 };

@@ -62,8 +62,8 @@ static inline int files_count(const char *folder)
 	return n;
 }
 
-/* Writes `size` (below 65536) bytes as a gzip file with one stored block (RFC 1951, 1952), and no help
- * from zlib. */
+/* Writes `size` (below 65536) bytes as a gzip file with one stored block (RFC 1951, 1952), and no
+ * help from zlib. */
 static inline void files_write_gzipped(const char *path, const void *data, size_t size)
 {
 	static const unsigned char header[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};

@@ -8,8 +8,8 @@
 
 static const char *folder;
 
-/* What the writer asks of the system to make a file durable, in order: "file folder", wrapped by the
- * linker. */
+/* What the writer asks of the system to make a file durable, in order: "file folder", wrapped by
+ * the linker. */
 static char durable[64];
 static int fail_sync; /* the next fsync */
 

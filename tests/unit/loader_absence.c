@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One broken plugin for each way to fail, loaded in earnest: each has its own named reason, at its own
- * stage, and stops nothing.
+ * One broken plugin for each way to fail, loaded in earnest: each has its own named reason, at its
+ * own stage, and stops nothing.
  */
 #include "loader_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the loader's tests share: a folder of their own, fixture plugins copied (and spoilt) into it,
- * and a registry opened on it with the messages kept.
+ * What the loader's tests share: a folder of their own, fixture plugins copied (and spoilt) into
+ * it, and a registry opened on it with the messages kept.
  */
 #ifndef TN_TESTS_LOADER_FIXTURE_H
 #define TN_TESTS_LOADER_FIXTURE_H

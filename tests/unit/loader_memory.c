@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The Nth allocation of the host fails, for every N: opening a registry is refused in order, or works
- * (where a plugin was the one to be refused); nothing leaks, as the sanitizers see.
+ * The Nth allocation of the host fails, for every N: opening a registry is refused in order, or
+ * works (where a plugin was the one to be refused); nothing leaks, as the sanitizers see.
  */
 #include "loader_fixture.h"
 

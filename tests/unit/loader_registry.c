@@ -439,7 +439,8 @@ static void two_registries_have_an_instance_each(void **state)
 	assert_ptr_not_equal(tn_registry_find(a.registry, "ok")->instance,
 			     tn_registry_find(b.registry, "ok")->instance);
 	release(&a);
-	/* Closing one leaves the other's code and instance alone; and create after destroy is legal. */
+	/* Closing one leaves the other's code and instance alone;
+	 * and create after destroy is legal. */
 	assert_ok(tn_registry_find(b.registry, "ok")
 			  ->compute.matmul(tn_registry_find(b.registry, "ok")->instance, NULL));
 	release(&b);

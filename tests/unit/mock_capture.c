@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Capture and replay through a context, on the mock device: it holds the buffers that captured work uses, so
- * that a host that frees one of them is caught.
+ * Capture and replay through a context, on the mock device: it holds the buffers that captured work
+ * uses, so that a host that frees one of them is caught.
  */
 #include "capture_step.h"
 #include "capture_train.h"
@@ -469,7 +469,8 @@ static tn_status train_within(uint64_t bytes, uint32_t capture, uint64_t *replay
 	return status;
 }
 
-/* What has not the memory for a graph is done without: wherever steps that are not captured have enough. */
+/* What has not the memory for a graph is done without: wherever steps that are not captured have
+ * enough. */
 static void the_trainer_needs_no_more_memory_than_without(void **state)
 {
 	uint64_t replays, unused;

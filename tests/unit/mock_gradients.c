@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which parameters have gradients, where backward is captured and the step is not: clipping reads its norm on
- * the host, so it stands between.
+ * Which parameters have gradients, where backward is captured and the step is not: clipping reads
+ * its norm on the host, so it stands between.
  */
 #include "capture_step.h"
 #include "mock_fixture.h"

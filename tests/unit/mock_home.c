@@ -11,8 +11,8 @@ static void set_current(tn_context *context, size_t number)
 	assert_ok(tn_device_set_current(context, tn_context_device(context, number)));
 }
 
-/* Two steps with clipped gradients; `elsewhere`: device 1 is the current one while the optimizer is made, or
- * (2) while it steps. */
+/* Two steps with clipped gradients; `elsewhere`: device 1 is the current one while the optimizer is
+ * made, or (2) while it steps. */
 static size_t run_steps(tn_context *context, int is_adamw, int elsewhere, float *weights)
 {
 	struct training t = make_training(context, is_adamw);

@@ -226,8 +226,8 @@ static tn_array *loss_of(const struct sample *s, tn_device *second)
 	return tn_to(tn_cross_entropy(y, labels, 1), tn_array_device(s->x));
 }
 
-/* The gradients of a sample on the first device, when the second half of the way goes over `second`, and new
- * arrays of the caller's are made on `current`. */
+/* The gradients of a sample on the first device, when the second half of the way goes over
+ * `second`, and new arrays of the caller's are made on `current`. */
 static void gradients(tn_context *context, size_t second, size_t current,
 		      float values[N_LEAVES][300])
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The networks that the gallery does not list yet: their parameters and buffers have the names, shapes
- * and order of torchvision's and timm's, and small ones train and answer on pictures of odd sizes.
- * parity/blocks.c compares their results with PyTorch's.
+ * The networks that the gallery does not list yet: their parameters and buffers have the names,
+ * shapes and order of torchvision's and timm's, and small ones train and answer on pictures of odd
+ * sizes.  parity/blocks.c compares their results with PyTorch's.
  */
 #include <tenon/tenon.h>
 

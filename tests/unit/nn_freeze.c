@@ -106,8 +106,8 @@ static size_t read_values(const tn_array *array, float *values)
 	return n;
 }
 
-/* Each of the few layers rounds its sums, of up to 45 products, and folding once more: 1e-5 is ten times
- * what comes together. */
+/* Each of the few layers rounds its sums, of up to 45 products, and folding once more: 1e-5 is ten
+ * times what comes together. */
 static void expect_same(const tn_array *found, const float *expected)
 {
 	float values[MOST];

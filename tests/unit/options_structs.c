@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every public function that takes a struct with a struct_size refuses one that lacks it, and one that
- * sets what this version does not know.
+ * Every public function that takes a struct with a struct_size refuses one that lacks it, and one
+ * that sets what this version does not know.
  */
 #include <tenon/tenon.h>
 

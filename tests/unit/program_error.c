@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What is refused, with which status, at which place and in which words; limits; memory that runs out.
+ * What is refused, with which status, at which place and in which words; limits;
+ * memory that runs out.
  */
 #include "unit/program_fixture.h"
 

@@ -333,6 +333,19 @@ static int next_example(const char **place, char *text, size_t size)
 	return 1;
 }
 
+/* A file of the source tree as a string.  Without the tree the test is skipped. */
+static void read_source(const char *name, char *text, size_t size)
+{
+	char path[4096];
+	const char *source = getenv("TENON_SOURCE");
+	snprintf(path, sizeof(path), "%s/%s", source ? source : ".", name);
+	FILE *file = fopen(path, "r");
+	if (!file)
+		skip();
+	text[fread(text, 1, size - 1, file)] = '\0';
+	fclose(file);
+}
+
 static void the_programs_of_the_manual_are_programs(void **state)
 {
 	(void)state;
@@ -349,15 +362,8 @@ static void the_programs_of_the_manual_are_programs(void **state)
 					 .n_scalars = 10,
 					 .scalars = scalars,
 					 .scalar_dtypes = scalar_dtypes};
-	char path[4096];
 	int n = 0;
-	const char *source = getenv("TENON_SOURCE");
-	snprintf(path, sizeof(path), "%s/man/tenon-program.7", source ? source : ".");
-	FILE *file = fopen(path, "r");
-	if (!file)
-		skip();
-	page[fread(page, 1, sizeof(page) - 1, file)] = '\0';
-	fclose(file);
+	read_source("man/tenon-program.7", page, sizeof(page));
 	for (const char *place = page; next_example(&place, text, sizeof(text)); n++) {
 		/* The step of the optimizer updates three of its inputs, its outputs. */
 		int in_place = strstr(text, "sqrt(v)") != NULL;
@@ -367,6 +373,23 @@ static void the_programs_of_the_manual_are_programs(void **state)
 		tn_program_destroy(parse_or_fail(text, &names));
 	}
 	assert_in_range(n, 6, 20);
+
+	/* In the comment at the head of the header: a program, two blanks, and what it is. */
+	static const char mark[] = "\n *     ";
+	read_source("include/tenon/program.h", page, sizeof(page));
+	*strstr(page, " */") = '\0';
+	names.n_inputs = 3;
+	names.n_outputs = 0;
+	n = 0;
+	for (char *line = page; (line = strstr(line, mark)) != NULL; n++) {
+		line += strlen(mark);
+		size_t length = strcspn(line, "\n");
+		snprintf(text, sizeof(text), "%.*s", (int)length, line);
+		if (strstr(text, "  "))
+			*strstr(text, "  ") = '\0';
+		tn_program_destroy(parse_or_fail(text, &names));
+	}
+	assert_in_range(n, 3, 20);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every opcode in every dtype is printed as C, compiled by the system's compiler and run over special
- * values beside the evaluator.  Skipped where there is no compiler.
+ * Every opcode in every dtype is printed as C, compiled by the system's compiler and run over
+ * special values beside the evaluator.  Skipped where there is no compiler.
  */
 #include <dlfcn.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The reference backend's device, its fills and copies, and what every entry does when memory runs out.
+ * The reference backend's device, its fills and copies,
+ * and what every entry does when memory runs out.
  */
 #include "reference_fixture.h"
 
@@ -95,10 +96,10 @@ static void gathers_and_scatters_rows(void **state)
 	assert_memory_equal(sums, added, sizeof(added));
 }
 
-/* ---- Memory that runs out ------------------------------------------------------------------------*/
+/* ---- Memory that runs out --------------------------------------------------------------------*/
 
-/* Calls until the entry has all the memory that it wants: before, it must say so, leave the output as
- * it was and keep nothing. */
+/* Calls until the entry has all the memory that it wants: before, it must say so, leave the output
+ * as it was and keep nothing. */
 typedef tn_status (*entry)(struct fixture *f, void *args);
 
 static void expect_recovery(struct fixture *f, entry run, void *args, const float *output, size_t n)

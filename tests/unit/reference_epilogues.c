@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the reference backend's products, convolutions and norms do before they store: bias, residual
- * and activation, by hand-computed values; and group norm.
+ * What the reference backend's products, convolutions and norms do before they store: bias,
+ * residual and activation, by hand-computed values; and group norm.
  */
 #include "reference_fixture.h"
 
@@ -79,8 +79,8 @@ static void adds_a_residual_to_a_convolution(void **state)
 	assert_contains(f->error.text, "residual: expected shape (1, 1, 2, 2)");
 }
 
-/* Channels (0 2), (4 6) and (1 3), (5 7) of one picture of 1 x 1: groups of two channels have mean 1,
- * 5, 2, 6 and deviation 1. */
+/* Channels (0 2), (4 6) and (1 3), (5 7) of one picture of 1 x 1: groups of two channels have mean
+ * 1, 5, 2, 6 and deviation 1. */
 static void normalises_groups_with_residual_and_activation(void **state)
 {
 	struct fixture *f = *state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * An open device of the reference backend, reached through its descriptor as a loader would, and short
- * ways to say operands over C arrays and programs by hand.
+ * An open device of the reference backend, reached through its descriptor as a loader would, and
+ * short ways to say operands over C arrays and programs by hand.
  */
 #ifndef TN_TESTS_REFERENCE_FIXTURE_H
 #define TN_TESTS_REFERENCE_FIXTURE_H

@@ -6,7 +6,7 @@
  */
 #include "reference_fixture.h"
 
-/* ---- By hand -------------------------------------------------------------------------------------*/
+/* ---- By hand ---------------------------------------------------------------------------------*/
 
 static void convolves_with_padding_on_two_sides(void **state)
 {
@@ -156,7 +156,7 @@ static void ignores_a_label_and_marks_a_wrong_one(void **state)
 	assert_true(dx[2] == 0 && dx[3] == 0 && isnan(dx[4]) && isnan(dx[5]));
 }
 
-/* ---- By central differences --------------------------------------------------------------------*/
+/* ---- By central differences ------------------------------------------------------------------*/
 
 /* A layer as y = f(v) for one of its inputs, and its gradient by the slot under test. */
 struct gradient_case {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What fits a terminal: the progress bar's line at every width, also where the width changes, and wrapped
- * text.
+ * What fits a terminal: the progress bar's line at every width, also where the width changes, and
+ * wrapped text.
  */
 #include "../../tools/bar.h"
 #include "../../tools/terminal.h"

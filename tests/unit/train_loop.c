@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Training on a small data set made here, on every backend there is: what is learned, what the callbacks
- * are told, and that backends begin alike and stay together.
+ * Training on a small data set made here, on every backend there is: what is learned, what the
+ * callbacks are told, and that backends begin alike and stay together.
  */
 #include <tenon/tenon.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory over the steps of a training: once warm, a step takes nothing new, neither from the device's
- * pool nor, as page faults count it, from the system.
+ * Memory over the steps of a training: once warm, a step takes nothing new, neither from the
+ * device's pool nor, as page faults count it, from the system.
  */
 #include <sys/resource.h>
 

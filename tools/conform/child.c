@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a child process does: it loads the backend, runs checks one after another, and tells its parent
- * by records.  Its standard output and error are a file that the parent reads; whatever the kit has
- * to say itself goes into records.
+ * What a child process does: it loads the backend, runs checks one after another, and tells its
+ * parent by records.  Its standard output and error are a file that the parent reads; whatever the
+ * kit has to say itself goes into records.
  *
  *	opened NAME VERSION DEVICE      the device is open
  *	absent STATUS STAGE TEXT        it could not be

@@ -8,11 +8,12 @@
  * settings.  A case that calls a slot
  *     1. names itself (kit_case),
  *     2. makes arrays on the device, sentinels round them and in their gaps (array_make),
- *     3. calls the slot (kit_run), which also checks that a dry run gives the same answer, that inputs
- *        and sentinels are as they were, and that a refused call touched nothing,
+ *     3. calls the slot (kit_run), which also checks that a dry run gives the same answer, that
+ *        inputs and sentinels are as they were, and that a refused call touched nothing,
  *     4. compares with an oracle of its own, a formula evaluated in double on the host, within a
  *        tolerance that it derives.
- * No oracle but that of random programs uses the reference backend, which is under test as every other.
+ * No oracle but that of random programs uses the reference backend,
+ * which is under test as every other.
  */
 #ifndef TN_TOOLS_CONFORM_H
 #define TN_TOOLS_CONFORM_H
@@ -40,9 +41,9 @@ struct check {
 };
 
 /* The checks of each level in the order in which they run; a row without id ends each table.  Those
- * of level 0 and of process_checks (level 5) run in a process of their own each, in which nothing is
- * loaded: kit->backend and kit->device are NULL.  All others share a process until one of them ends
- * it, with the backend loaded and the device open. */
+ * of level 0 and of process_checks (level 5) run in a process of their own each, in which nothing
+ * is loaded: kit->backend and kit->device are NULL.  All others share a process until one of them
+ * ends it, with the backend loaded and the device open. */
 extern const struct check level0_checks[];
 extern const struct check level1_checks[];
 extern const struct check level2_checks[];
@@ -124,8 +125,8 @@ void kit_case(struct kit *kit, int slot, const char *format, ...)
 /* Counts a failure of the case, once, and reports why. */
 void kit_fail(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same where what is broken is a promise of level 5 about any call: both the check of that id and the
- * one that is running have failed. */
+/* The same where what is broken is a promise of level 5 about any call: both the check of that id
+ * and the one that is running have failed. */
 void kit_fail_as(struct kit *kit, const char *id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -158,18 +159,18 @@ int kit_claims_matmul(const struct kit *kit, tn_dtype dtype);
 enum { LAYER_DTYPES = 4 };
 extern const tn_dtype layer_dtypes[LAYER_DTYPES];
 
-/* Is a layer tried in that dtype and layout?  The wide ones in all; f16 and bf16, which are loaded and stored otherwise
- * and computed alike, in few. */
+/* Is a layer tried in that dtype and layout?  The wide ones in all; f16 and bf16, which are loaded
+ * and stored otherwise and computed alike, in few. */
 int kit_is_tried(const struct kit *kit, tn_dtype dtype, unsigned layout);
 
-/* Half the distance between 1 and the next number of a dtype: the error of one rounding.  Of f16 and bf16 it is
- * that of f32, which they are computed in. */
+/* Half the distance between 1 and the next number of a dtype: the error of one rounding.  Of f16
+ * and bf16 it is that of f32, which they are computed in. */
 double kit_epsilon(tn_dtype dtype);
 /* The same, wider where the family's products are (TN_ACCURACY_REDUCED). */
 double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype);
 
-/* Random numbers of the kit's own: each case begins anew from kit->seed, and draws the same in every
- * run with that seed. */
+/* Random numbers of the kit's own: each case begins anew from kit->seed, and draws the same in
+ * every run with that seed. */
 uint64_t kit_random(struct kit *kit);
 double kit_uniform(struct kit *kit, double low, double high);
 /* Draws other numbers from here on: number n of a case's variants. */
@@ -217,14 +218,15 @@ void array_set_bits(struct array *array, uint64_t i, uint64_t bits);
 double array_number(const struct array *array, uint64_t i);            /* f32, f64, i32, i64 */
 void array_set_number(struct array *array, uint64_t i, double number); /* rounded to the dtype */
 
-/* Random elements; the values of floating dtypes in [low, high], of others all bits (bool: 0, 1). */
+/* Random elements; the values of floating dtypes in [low, high], of others all bits (bool: 0,
+ * 1). */
 void array_randomise(struct array *array, double low, double high);
 
 /* All elements as doubles, row-major; the caller frees. */
 double *array_numbers(const struct array *array);
 
-/* Adds to tolerances what storing a result in f16 or bf16 does: half a unit in the last of its 11 or 8 digits, and
- * of the least number.  Other dtypes are computed in as they are stored. */
+/* Adds to tolerances what storing a result in f16 or bf16 does: half a unit in the last of its 11
+ * or 8 digits, and of the least number.  Other dtypes are computed in as they are stored. */
 void array_narrow(const struct array *array, const double *expected, double *tolerance);
 
 /* Compares every element with expected[i] within tolerance[i]; equal infinities and NaNs are equal.
@@ -237,9 +239,9 @@ uint64_t shape_count(uint32_t rank, const int64_t *shape);
 
 /* ---- Calls (call.c) --------------------------------------------------------------------------*/
 
-/* Uploads the arrays, dry-runs and calls the case's slot, with the workspace it asks for, and fetches
- * the arrays.  Returns the call's status.  The case fails when the two answers differ, when the
- * status is neither TN_OK nor TN_UNSUPPORTED, and when a byte has changed that may not.
+/* Uploads the arrays, dry-runs and calls the case's slot, with the workspace it asks for, and
+ * fetches the arrays.  Returns the call's status.  The case fails when the two answers differ, when
+ * the status is neither TN_OK nor TN_UNSUPPORTED, and when a byte has changed that may not.
  * `args` is the slot's argument struct, its call filled by CALL. */
 tn_status kit_run(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays);
 
@@ -267,7 +269,8 @@ struct shape {
 extern const struct shape shapes[];
 extern const size_t n_shapes;
 
-/* A shape of any rank up to `most_rank`, of at most `most` elements; lengths of 1 and odd ones abound. */
+/* A shape of any rank up to `most_rank`, of at most `most` elements;
+ * lengths of 1 and odd ones abound. */
 void shape_random(struct kit *kit, struct shape *shape, uint32_t most_rank, uint64_t most);
 
 /* ---- Gradients (differences.c) ---------------------------------------------------------------*/

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * conv2d and its gradients.  The oracle is the definition, one element of the result at a time: y and dw
- * by their sums, dx by looking for every (o, p, q, r, s) that reads x[n,c,h,v].  All are linear in each
- * operand, so the same oracle on magnitudes bounds the rounding: n terms are within (n + 2) epsilon
- * sum of |x w|.
+ * conv2d and its gradients.  The oracle is the definition, one element of the result at a time: y
+ * and dw by their sums, dx by looking for every (o, p, q, r, s) that reads x[n,c,h,v].  All are
+ * linear in each operand, so the same oracle on magnitudes bounds the rounding: n terms are within
+ * (n + 2) epsilon sum of |x w|.
  */
 #include "conform.h"
 

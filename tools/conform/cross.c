@@ -2,11 +2,12 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * What one route's forward saves, every other route's backward must be able to read: each forward
- * route is followed by each backward route, by hiding slots of the device between the two.  The saved
- * values are compared as well as the results, and the ledger must show that the route was taken.
+ * route is followed by each backward route, by hiding slots of the device between the two.  The
+ * saved values are compared as well as the results, and the ledger must show that the route was
+ * taken.
  *
- * A device has the routes that it has: without the native slot nothing is native, without map, reduce
- * or matmul nothing is composed, and the built-in backend has no host to fall back to.
+ * A device has the routes that it has: without the native slot nothing is native, without map,
+ * reduce or matmul nothing is composed, and the built-in backend has no host to fall back to.
  */
 #include <stdio.h>
 

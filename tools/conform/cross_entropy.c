@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Cross-entropy with labels in range, ignored and out of range; the backward against central differences
- * of the forward.
+ * Cross-entropy with labels in range, ignored and out of range; the backward against central
+ * differences of the forward.
  */
 #include "conform.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * As cross.c, for operations that the tape records without a slot for their backward: products, takes
- * and element programs.  They have no composition: a route is native, lent or the host's.
+ * As cross.c, for operations that the tape records without a slot for their backward: products,
+ * takes and element programs.  They have no composition: a route is native, lent or the host's.
  */
 #include "layers.h"
 

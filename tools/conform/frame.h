@@ -3,12 +3,18 @@
  *
  * The frame round the checks: what the parent process does, which never loads a plugin.
  *
- *	options.c    what the command line asks for        exclude.c    checks left out, with reasons
- *	plan.c       which checks run, in which order       rules.c      which rules cite a check
- *	supervise.c  runs children, sees how they end       child.c      what a child does
- *	record.c     what a child tells its parent          target.c     loads the backend under test
- *	result.c     what came of checks and levels         verdict.c    what the parent sees by itself
- *	report_text.c, report_json.c                        output.c     what a child printed
+ *	options.c       what the command line asks for
+ *	exclude.c       checks left out, with reasons
+ *	plan.c          which checks run, in which order
+ *	rules.c         which rules cite a check
+ *	supervise.c     runs children, sees how they end
+ *	child.c         what a child does
+ *	record.c        what a child tells its parent
+ *	target.c        loads the backend under test
+ *	result.c        what came of checks and levels
+ *	verdict.c       what the parent sees by itself
+ *	output.c        what a child printed
+ *	report_text.c, report_json.c
  */
 #ifndef TN_TOOLS_FRAME_H
 #define TN_TOOLS_FRAME_H
@@ -50,8 +56,8 @@ struct options {
 int options_read(struct options *options, int argc, char **argv);
 void options_release(struct options *options);
 
-/* Reads a file of `ID YYYY-MM-DD REASON` lines ('#' begins a remark).  0 after saying on stderr which
- * line is wrong. */
+/* Reads a file of `ID YYYY-MM-DD REASON` lines ('#' begins a remark).  0 after saying on stderr
+ * which line is wrong. */
 int exclusions_read(struct options *options, const char *path);
 
 /* ---- Which checks run (plan.c, rules.c) ------------------------------------------------------*/
@@ -171,9 +177,9 @@ void record_send(int fd, const char *format, ...) __attribute__((format(printf, 
 /* The words of a record, in place; returns how many. */
 size_t record_split(char *line, char **words, size_t most);
 
-/* The line to quote of what stands in [from, to) of a child's output, allocated; NULL: nothing does.
- * A sanitizer's summary goes before the first line, and *sanitizer tells it; that an allocation was
- * refused, which is a case, is no line. */
+/* The line to quote of what stands in [from, to) of a child's output, allocated; NULL: nothing
+ * does.  A sanitizer's summary goes before the first line, and *sanitizer tells it; that an
+ * allocation was refused, which is a case, is no line. */
 char *output_quote(int output, uint64_t from, uint64_t to, int *sanitizer);
 
 /* A forked child leaves to its parent what it copied: no leak (sanitizer.c). */
@@ -196,8 +202,8 @@ struct target {
 int target_find(const char *name, char *path, size_t size);
 int target_is_built_in(const char *which);
 
-/* Loads what kit->which names (a file, or the built-in backend), as a host of that version (NULL: this
- * one); the kit's case names the stage on the way. */
+/* Loads what kit->which names (a file, or the built-in backend), as a host of that version (NULL:
+ * this one); the kit's case names the stage on the way. */
 void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host);
 void target_unload(struct target *target);
 

@@ -27,7 +27,8 @@ static void set_indices(struct array *indices, int64_t length)
 	}
 }
 
-/* The element number, of the operand with the axis of that length, that indices[j] chooses; -1: none. */
+/* The element number, of the operand with the axis of that length, that indices[j] chooses; -1:
+ * none. */
 static int64_t chosen(const struct array *indices, const struct array *listed,
 		      const struct array *table, uint32_t axis, uint64_t i)
 {

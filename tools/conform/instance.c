@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See instance.h.  Services take the host's own context, so what is counted is counted for the process.
+ * See instance.h.  Services take the host's own context,
+ * so what is counted is counted for the process.
  */
 #include "instance.h"
 

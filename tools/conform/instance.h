@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Another instance of the backend under test, with a kit of its own, and with host services whose memory is
- * counted and can be made to run out.
+ * Another instance of the backend under test, with a kit of its own, and with host services whose
+ * memory is counted and can be made to run out.
  */
 #ifndef TN_TOOLS_CONFORM_INSTANCE_H
 #define TN_TOOLS_CONFORM_INSTANCE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Runs a layer on the device and on the built-in backend in f64, forward and backward, and compares.
- * The checks layers.GROUP and gradients.GROUP are made of it.
+ * Runs a layer on the device and on the built-in backend in f64, forward and backward, and
+ * compares.  The checks layers.GROUP and gradients.GROUP are made of it.
  */
 #include <stdio.h>
 
@@ -342,9 +342,9 @@ static tn_array *weighted_sum(void *user, tn_array *const *inputs)
 	return tn_sum(tn_multiply(y, w->dy), 0, NULL, 0);
 }
 
-/* With h = 1e-6, differences of a sum of some hundred terms below 8 are off by 1e3 x 1e-16 / h = 1e-7
- * for rounding and h^2 for the third derivative.  Where a layer has a kink, no element is within h of
- * it but by a chance of one in 1e5. */
+/* With h = 1e-6, differences of a sum of some hundred terms below 8 are off by 1e3 x
+ * 1e-16 / h = 1e-7 for rounding and h^2 for the third derivative.  Where a layer has a kink, no
+ * element is within h of it but by a chance of one in 1e5. */
 static const double difference_tolerance = 1e-6;
 
 /* Inputs that are numbers come first in every layer. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Layers as a program runs them: each is a function of arrays by public functions alone, with the shapes
- * and ranges of its inputs.  layers.c has the table, layer_run.c runs a row on a context and compares
- * it with the built-in backend in f64.
+ * Layers as a program runs them: each is a function of arrays by public functions alone, with the
+ * shapes and ranges of its inputs.  layers.c has the table, layer_run.c runs a row on a context and
+ * compares it with the built-in backend in f64.
  */
 #ifndef TN_TOOLS_CONFORM_LAYERS_H
 #define TN_TOOLS_CONFORM_LAYERS_H
@@ -15,12 +15,12 @@ enum { LAYER_INPUTS = 5, LAYER_RANK = 5, LAYER_NUMBERS = 8 };
 /* How far a result may be off, with e the error of one rounding:
  *   CHOSEN   not at all: it is an element of an input, or a place.  Gradients are sums of at most
  *            `terms` numbers of [-1, 1]: (terms + 4) e terms;
- *   LINEAR   a sum of at most `terms` products of inputs: (terms + 4) e sum of |product|, since each
- *            product and each addition rounds once; the sum of magnitudes comes from the same layer on
- *            the inputs' magnitudes;
+ *   LINEAR   a sum of at most `terms` products of inputs: (terms + 4) e sum of |product|, since
+ *            each product and each addition rounds once; the sum of magnitudes comes from the same
+ *            layer on the inputs' magnitudes;
  *   SMOOTH   functions and sums of at most `terms` of them, of inputs in [-2, 2], whose values,
- *            derivatives and condition are below `scale` (0: 8): (terms + 16) e (scale + |expected|),
- *            16 for the functions' own errors. */
+ *            derivatives and condition are below `scale` (0: 8):
+ *            (terms + 16) e (scale + |expected|), 16 for the functions' own errors. */
 enum bound { CHOSEN, LINEAR, SMOOTH };
 
 enum content {
@@ -83,8 +83,8 @@ double *bound_tolerance(struct kit *kit, const struct bounds *bounds, tn_dtype d
 
 enum layer_step { BEFORE_FORWARD, BEFORE_BACKWARD, AFTER_ALL };
 
-/* The layer's case: forward, and with `gradient` backward by the tape.  `step` (may be NULL) is called
- * between the parts, to force routes and to look at the ledger. */
+/* The layer's case: forward, and with `gradient` backward by the tape.  `step` (may be NULL) is
+ * called between the parts, to force routes and to look at the ledger. */
 struct layer_case {
 	const struct layer *layer;
 	tn_dtype dtype;
@@ -93,7 +93,8 @@ struct layer_case {
 	void (*step)(struct kit *kit, const struct layer_case *c, enum layer_step step);
 	const void *user;
 };
-/* Runs it on both sides and compares; fills `routes`.  The caller has named the case, and counts it. */
+/* Runs it on both sides and compares; fills `routes`.  The caller has named the case,
+ * and counts it. */
 void layer_try(struct kit *kit, const struct layer_case *c, char routes[ROUTES_TEXT]);
 
 /* Does the device claim all that the layer computes with in that dtype? */

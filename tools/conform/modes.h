@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The modes that measure or ask, and decide nothing: perf.c and support.c.  What they do runs in a child,
- * as checks do, and comes back in lines.
+ * The modes that measure or ask, and decide nothing: perf.c and support.c.  What they do runs in a
+ * child, as checks do, and comes back in lines.
  */
 #ifndef TN_TOOLS_CONFORM_MODES_H
 #define TN_TOOLS_CONFORM_MODES_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch, layer and group norm, with what they may go on with.  The forward's oracle is the definition in double; the gradients' are central
- * differences of it, so no derivation is shared with what is tested.
+ * Batch, layer and group norm, with what they may go on with.  The forward's oracle is the
+ * definition in double; the gradients' are central differences of it, so no derivation is shared
+ * with what is tested.
  */
 #include "conform.h"
 
@@ -231,9 +232,9 @@ static void compare(struct trial *t, enum operand which, const double *expected,
 	free(all);
 }
 
-/* The relative error of a mean of m terms, of a variance and of its root is at most (m + 8) epsilon of
- * the largest term, taken m times at worst; where x is far from its mean's size (shift >> scale) the
- * difference loses (|x| rstd) of it. */
+/* The relative error of a mean of m terms, of a variance and of its root is at most (m + 8) epsilon
+ * of the largest term, taken m times at worst; where x is far from its mean's size (shift >> scale)
+ * the difference loses (|x| rstd) of it. */
 static double forward_tolerance(const struct trial *t, const double *rstd)
 {
 	double m = (double)t->array[X].count / (double)t->array[MEAN].count;
@@ -304,8 +305,8 @@ static void store_statistics(struct trial *t)
 	free(own);
 }
 
-/* Central differences with step h are off by h^2 times a third derivative, which for a norm is of the
- * size of rstd^3, and by the rounding of f / h. */
+/* Central differences with step h are off by h^2 times a third derivative, which for a norm is of
+ * the size of rstd^3, and by the rounding of f / h. */
 static void check_gradient(struct trial *t, enum operand of, enum operand gradient, int accumulate)
 {
 	const double **slot = of == X ? &t->layer.x : of == SCALE ? &t->layer.w : &t->layer.b;

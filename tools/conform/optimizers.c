@@ -95,10 +95,11 @@ static int take_step(const struct rule *rule, struct side *side)
 	return done;
 }
 
-/* The step s, 1 to STEPS, moves a weight by at most lr (1 + momentum + ...) of a gradient below 8; each
- * of its sums of ROWS x OUT + 2 IN terms, of numbers below 8, and the rule's own operations round once,
- * and the next steps carry on what came of it.  AdamW divides by the root of the second moment, and
- * so turns an error of g into one of the step that is g's condition larger: 1e-3 of a step of lr. */
+/* The step s, 1 to STEPS, moves a weight by at most lr (1 + momentum + ...) of a gradient below 8;
+ * each of its sums of ROWS x OUT + 2 IN terms, of numbers below 8, and the rule's own operations
+ * round once, and the next steps carry on what came of it.  AdamW divides by the root of the second
+ * moment, and so turns an error of g into one of the step that is g's condition larger: 1e-3 of a
+ * step of lr. */
 static double allowed(const struct rule *rule, int step)
 {
 	double roundings = ROWS * OUT + 2 * IN + 16;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * pool2d.  The oracle of the forward is the definition, cell by cell of each window; that of the backward
- * looks, for every element of dx, at all windows that may give to it.
+ * pool2d.  The oracle of the forward is the definition, cell by cell of each window; that of the
+ * backward looks, for every element of dx, at all windows that may give to it.
  */
 #include "conform.h"
 
@@ -39,7 +39,8 @@ static int holds(const struct setting *t, int64_t p, int64_t q, int64_t h, int64
 	return i >= 0 && i < t->kernel[0] && j >= 0 && j < t->kernel[1];
 }
 
-/* Of one window of a plane: the place of its largest cell, its sum, magnitude and number of cells. */
+/* Of one window of a plane: the place of its largest cell, its sum,
+ * magnitude and number of cells. */
 struct window {
 	int64_t place;
 	double sum, magnitude;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a process is like, and whether it has changed: signal handlers, locale, environment, rounding,
- * threads, descriptors, mappings.
+ * What a process is like, and whether it has changed: signal handlers, locale, environment,
+ * rounding, threads, descriptors, mappings.
  */
 #ifndef TN_TOOLS_CONFORM_PROCESS_STATE_H
 #define TN_TOOLS_CONFORM_PROCESS_STATE_H

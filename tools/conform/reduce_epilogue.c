@@ -48,7 +48,8 @@ static void extremes(const struct array *in, uint64_t first, uint64_t length, do
 	}
 }
 
-/* (sum x + sum x^2) w, with n + 3 roundings: those of the sums, a square, an addition and a product. */
+/* (sum x + sum x^2) w, with n + 3 roundings: those of the sums, a square,
+ * an addition and a product. */
 static void check_sum(const struct array *in, uint64_t first, uint64_t length, double weight,
 		      const struct array *out, uint64_t i)
 {

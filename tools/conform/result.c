@@ -3,9 +3,9 @@
  *
  * What came of checks and levels.
  *
- * A level is PASSED when no check of it failed and something of it ran on the device itself, by its own
- * slots or composed of them; EMPTY when all of it was refused, or ran elsewhere.  Of levels 2 to 4, which
- * are about computing, what moves numbers and makes none does not count.
+ * A level is PASSED when no check of it failed and something of it ran on the device itself, by its
+ * own slots or composed of them; EMPTY when all of it was refused, or ran elsewhere.  Of levels 2
+ * to 4, which are about computing, what moves numbers and makes none does not count.
  */
 #include <fnmatch.h>
 #include <stdarg.h>

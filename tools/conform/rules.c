@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which rules of tenon-backend(7) cite a check.  The table is made of that page when the kit is built;
- * an id in it may end in a star.
+ * Which rules of tenon-backend(7) cite a check.  The table is made of that page when the kit is
+ * built; an id in it may end in a star.
  */
 #include <fnmatch.h>
 

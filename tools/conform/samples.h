@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A small call of every slot that computes, right in every respect: what the checks of level 5 run, and
- * break one thing in.
+ * A small call of every slot that computes, right in every respect: what the checks of level 5 run,
+ * and break one thing in.
  */
 #ifndef TN_TOOLS_CONFORM_SAMPLES_H
 #define TN_TOOLS_CONFORM_SAMPLES_H
@@ -42,8 +42,8 @@ struct sample {
 	struct tn_program *program;
 };
 
-/* The slots that have samples, in order; the next after `slot` that this backend fills and claims a dtype
- * for, or -1.  Begin with -1. */
+/* The slots that have samples, in order; the next after `slot` that this backend fills and claims a
+ * dtype for, or -1.  Begin with -1. */
 int sample_next(const struct kit *kit, int slot);
 /* The family of a slot, for accuracy and determinism. */
 int sample_family(int slot);
@@ -60,8 +60,8 @@ tn_status sample_run(struct sample *sample);
 
 /* What all outputs hold, one after the other: owned (free). */
 unsigned char *sample_result(const struct sample *sample, size_t *size);
-/* Do the outputs hold the same bits as then?  Or the same numbers, within a thousandth?  Fails the case by
- * the id otherwise. */
+/* Do the outputs hold the same bits as then?  Or the same numbers, within a thousandth?  Fails the
+ * case by the id otherwise. */
 void sample_expect_bits(const struct sample *sample, const unsigned char *result, const char *id);
 void sample_expect_close(const struct sample *sample, const unsigned char *result, const char *id);
 

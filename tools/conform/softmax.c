@@ -41,8 +41,8 @@ static void forward(const void *setting, const double *x, double *y)
 	}
 }
 
-/* exp(d) of a distance d, itself rounded, is off by (|d| + 4) epsilon of itself; a sum of n of them by n
- * epsilon more; the logarithm is off by as much absolutely. */
+/* exp(d) of a distance d, itself rounded, is off by (|d| + 4) epsilon of itself; a sum of n of them
+ * by n epsilon more; the logarithm is off by as much absolutely. */
 static double relative_error(const struct line *l, tn_dtype dtype, double range)
 {
 	return ((double)l->shape->lengths[l->axis] + range + 12) * kit_epsilon(dtype);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The parent: forks a child for the checks that may share one, and one each for the others; reads its
- * records; and when it dies or hangs, says so of the check that it was at and goes on with the next.
- * The parent has no threads and loads no plugin, so that fork is safe and every child begins alike.
+ * The parent: forks a child for the checks that may share one, and one each for the others; reads
+ * its records; and when it dies or hangs, says so of the check that it was at and goes on with the
+ * next.  The parent has no threads and loads no plugin, so that fork is safe and every child begins
+ * alike.
  */
 #include <errno.h>
 #include <fcntl.h>

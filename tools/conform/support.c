@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * --mode=support: which operation runs in which dtype, and by which route.  It is seen by running each
- * once on a small shape through a context; there is no list of what a backend can do.
+ * --mode=support: which operation runs in which dtype, and by which route.  It is seen by running
+ * each once on a small shape through a context; there is no list of what a backend can do.
  */
 #include <fnmatch.h>
 #include <jansson.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The checks that no child can do: the parent sees how children began, what they printed, and how they
- * ended.
+ * The checks that no child can do: the parent sees how children began, what they printed, and how
+ * they ended.
  */
 #include "frame.h"
 

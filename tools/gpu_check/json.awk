@@ -26,7 +26,10 @@ FNR == 1 {
 	printf "%s\n    ", comma
 	comma = ","
 }
-name == "steps" { printf "{\"step\": %s, \"state\": %s, \"seconds\": %d}", text($1), text($2), $3; next }
+name == "steps" {
+	printf "{\"step\": %s, \"state\": %s, \"seconds\": %d}", text($1), text($2), $3
+	next
+}
 {
 	printf "{\"name\": %s, \"unit\": %s, \"figure\": %s", text($1), text($2), $3
 	if (NF >= 6)

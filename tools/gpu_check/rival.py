@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-"""PyTorch and CuPy on the GPU, on what bench/cuda, bench/small and bench/train measure, under the same names.
+"""PyTorch and CuPy on the GPU, on what bench/cuda, bench/small and bench/train measure, under the
+same names.
 
     rival.py FOLDER      FOLDER: bench/rival, which has the networks
 
-Prints lines of name, unit, figure and who, tab-separated; medians, device time by events.  77: neither is there.
+Prints lines of name, unit, figure and who, tab-separated; medians, device time by events.  77:
+neither is there.
 """
 import os
 import statistics
@@ -33,13 +35,14 @@ def median(sample):
 
 def moving(sample_of, copy, scale, add, fused, total, who):
     size = 4 * ELEMENTS
-    for name, call, passes in (("copy", copy, 2), ("map z = a*x", scale, 2), ("map z = a*x + y", add, 3),
-                               ("map z = tanh(a*x + y)*y", fused, 3), ("sum of all", total, 1)):
+    for name, call, passes in (("copy", copy, 2), ("map z = a*x", scale, 2),
+                               ("map z = a*x + y", add, 3), ("map z = tanh(a*x + y)*y", fused, 3),
+                               ("sum of all", total, 1)):
         if call:
             line(name, "GB/s", 1e-9 * passes * size / median(sample_of(call)), who)
 
 
-# ---- PyTorch ----------------------------------------------------------------------------------------
+# ---- PyTorch -------------------------------------------------------------------------------------
 
 def torch_sampler(torch):
     def sample_of(call):
@@ -59,8 +62,8 @@ def torch_sampler(torch):
 def torch_moving(torch, sample_of):
     x, y, z = (torch.zeros(ELEMENTS, device="cuda") for _ in range(3))
     moving(sample_of, lambda: z.copy_(x), lambda: torch.mul(x, 1.5, out=z),
-           lambda: torch.add(y, x, alpha=1.5, out=z), lambda: torch.tanh(torch.add(y, x, alpha=1.5)).mul_(y),
-           lambda: torch.sum(x), "PyTorch")
+           lambda: torch.add(y, x, alpha=1.5, out=z),
+           lambda: torch.tanh(torch.add(y, x, alpha=1.5)).mul_(y), lambda: torch.sum(x), "PyTorch")
 
 
 def torch_products(torch, sample_of):
@@ -69,8 +72,10 @@ def torch_products(torch, sample_of):
             a = torch.zeros(m, k, device="cuda", dtype=dtype)
             b = torch.zeros(k, n, device="cuda", dtype=dtype)
             c = torch.zeros(m, n, device="cuda", dtype=dtype)
-            seconds = median(sample_of(lambda: torch.matmul(a, b, out=c)))  # pylint: disable=cell-var-from-loop
-            line("matmul %s %dx%dx%d" % (name, m, n, k), "GFLOP/s", 2e-9 * m * n * k / seconds, "PyTorch")
+            # pylint: disable-next=cell-var-from-loop
+            seconds = median(sample_of(lambda: torch.matmul(a, b, out=c)))
+            line("matmul %s %dx%dx%d" % (name, m, n, k), "GFLOP/s", 2e-9 * m * n * k / seconds,
+                 "PyTorch")
 
 
 def dispatch(add, wait, who):
@@ -106,7 +111,8 @@ def torch_train(torch, networks, model):
         return steps * BATCH / (time.perf_counter() - start)
     for _ in range(4):
         window()
-    line("train %s b%d" % (model, BATCH), "images/s", statistics.median(window() for _ in range(11)), "PyTorch")
+    line("train %s b%d" % (model, BATCH), "images/s",
+         statistics.median(window() for _ in range(11)), "PyTorch")
 
 
 def with_torch(folder):
@@ -127,7 +133,7 @@ def with_torch(folder):
     torch.cuda.empty_cache()
 
 
-# ---- CuPy -------------------------------------------------------------------------------------------
+# ---- CuPy ----------------------------------------------------------------------------------------
 
 def with_cupy(_folder):
     import cupy
@@ -150,8 +156,8 @@ def with_cupy(_folder):
     add = cupy.ElementwiseKernel(text, "float32 z", "z = a*x + y", "gpu_check_add")
     fused = cupy.ElementwiseKernel(text, "float32 z", "z = tanh(a*x + y)*y", "gpu_check_fused")
     a = cupy.float32(1.5)
-    moving(sample_of, lambda: cupy.copyto(z, x), lambda: cupy.multiply(x, a, out=z), lambda: add(x, y, a, z),
-           lambda: fused(x, y, a, z), lambda: cupy.sum(x), "CuPy")
+    moving(sample_of, lambda: cupy.copyto(z, x), lambda: cupy.multiply(x, a, out=z),
+           lambda: add(x, y, a, z), lambda: fused(x, y, a, z), lambda: cupy.sum(x), "CuPy")
     b, c = cupy.ones(16, dtype=cupy.float32), cupy.zeros(16, dtype=cupy.float32)
     dispatch(lambda: cupy.add(b, b, out=c), cupy.cuda.Device().synchronize, "CuPy")
 

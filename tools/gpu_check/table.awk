@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# rival.tsv and bench.tsv as one table: ours, the best of the others, the ratio (above 1: Tenon is ahead), and
-# what is asked.  Lines: name, unit, figure; of a rival also its name; of a program that has its rival in its
-# own process the rival's figure, the ratio and the rival's name.
+# rival.tsv and bench.tsv as one table: ours, the best of the others, the ratio (above 1: Tenon is
+# ahead), and what is asked.  Lines: name, unit, figure; of a rival also its name; of a program that
+# has its rival in its own process the rival's figure, the ratio and the rival's name.
 BEGIN {
 	FS = "\t"
 	asked["map z = a*x + y"] = 0.9
@@ -40,7 +40,8 @@ NF >= 3 {
 		rival = who[$1]
 	}
 	if ($1 in asked)
-		goal = ">= " asked[$1] (ratio == "" ? "" : ratio >= asked[$1] ? " reached" : " missed")
+		reached = ratio == "" ? "" : ratio >= asked[$1] ? " reached" : " missed"
+		goal = ">= " asked[$1] reached
 	if ($1 in most)
 		goal = "<= " most[$1] " " $2 ($3 <= most[$1] ? " reached" : " missed")
 	row($1, $2, $3, theirs, ratio, rival, goal)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a host of any version expects of tests/abi/skew/plugin.c of any other, calling it with structs
- * of its own sizes.  Whatever the callee may not write or read is surrounded by guards.
+ * What a host of any version expects of tests/abi/skew/plugin.c of any other, calling it with
+ * structs of its own sizes.  Whatever the callee may not write or read is surrounded by guards.
  */
 #ifndef TN_TESTS_CALLS_H
 #define TN_TESTS_CALLS_H

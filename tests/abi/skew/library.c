@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The library as a host of a version that it claims to be: loads a plugin of another version with the
- * real loader, and calls what it took of its tables.
+ * The library as a host of a version that it claims to be: loads a plugin of another version with
+ * the real loader, and calls what it took of its tables.
  *
- *	library MAJOR MINOR OLDEST_PLUGIN FILE.so      exit status: 0 all as expected, 1 not, 3 refused
+ *	library MAJOR MINOR OLDEST_PLUGIN FILE.so
+ *
+ * Exit status: 0 all as expected, 1 not, 3 refused.
  */
 #include "calls.h"
 

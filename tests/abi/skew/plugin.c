@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A plugin of any version: host memory, one device, small products.  It keeps the rules of sizes, uses
- * all that its header has and its host gives, and looks whether the host keeps them too: a broken
- * guard is TN_INTERNAL.
+ * A plugin of any version: host memory, one device, small products.  It keeps the rules of sizes,
+ * uses all that its header has and its host gives, and looks whether the host keeps them too: a
+ * broken guard is TN_INTERNAL.
  */
 #include <stdio.h>
 #include <string.h>
@@ -187,10 +187,8 @@ static tn_status try_printing(const struct tn_host *host, const struct tn_progra
 				     .n_operations = TN_OP_COUNT,
 				     .dtypes = UINT64_MAX,
 				     .words = ""};
-	struct tn_print_args args = {.struct_size = sizeof(args),
-				     .dialect = &dialect,
-				     .write = count,
-				     .user = &length};
+	struct tn_print_args args = {
+		.struct_size = sizeof(args), .dialect = &dialect, .write = count, .user = &length};
 #if LEVEL >= 2
 	args.wish = dialect.wish = 1; /* for those who know it */
 #endif

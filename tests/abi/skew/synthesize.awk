@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # From today's backend.h to the header of a version that never was: `major` and `minor` are what it
-# states, `kind` is short (structs and tables end earlier), same, or long (they have grown).  Every rule
-# of sizes has a struct here: arguments, tables, the descriptor, structs that the callee fills, and
-# what arguments point to.  The macro TN_SYNTHETIC_SHORT or _LONG says which it is.
+# states, `kind` is short (structs and tables end earlier), same, or long (they have grown).  Every
+# rule of sizes has a struct here: arguments, tables, the descriptor, structs that the callee fills,
+# and what arguments point to.  The macro TN_SYNTHETIC_SHORT or _LONG says which it is.
 
 BEGIN {
 	cut["tn_error_info"] = "char text"
@@ -21,7 +21,8 @@ BEGIN {
 	grow["tn_device_description"] = "uint64_t cores;"
 	grow["tn_memory_information"] = "uint64_t largest_bytes;"
 	grow["tn_matmul_args"] = "double gamma; /* added to every element */"
-	grow["tn_copy_table"] = "tn_status (*negate)(void *device, const struct tn_copy_args *args);"
+	grow["tn_copy_table"] = \
+		"tn_status (*negate)(void *device, const struct tn_copy_args *args);"
 	grow["tn_block_kernels"] = "uint64_t wish;"
 	grow["tn_print_args"] = "uint64_t wish;"
 	grow["tn_dialect"] = "uint64_t wish;"
