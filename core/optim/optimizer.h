@@ -15,8 +15,8 @@
 /* An output of the program is the weight, the others are states. */
 #define TN_OPTIMIZER_MAX_STATES (TN_PROGRAM_MAX_OUTPUTS - 1)
 
-/* What one optimizer does with a weight: a program over the inputs w, dw and the states, and the named
- * scalars (all f32), with the outputs w and the states. */
+/* What one optimizer does with a weight: a program over the inputs w, dw and the states, and the
+ * named scalars (all f32), with the outputs w and the states. */
 struct tn_optimizer_rule {
 	const char *name; /* "sgd": for errors and the ledger */
 	const char *text;
@@ -51,8 +51,8 @@ struct tn_optimizer {
 	struct tn_captured_run *captured;          /* of graphs that live */
 };
 
-/* Makes an optimizer with a zeroed arena for each state.  The options, of `size` bytes, are copied; the
- * rule lives for ever.  NULL: the error is kept. */
+/* Makes an optimizer with a zeroed arena for each state.  The options, of `size` bytes, are copied;
+ * the rule lives for ever.  NULL: the error is kept. */
 tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
 				  double lr, const void *options, size_t size);
 /* The next run of weights that are to be stepped, from weight *next on; 0: there is none. */
