@@ -10,7 +10,7 @@
 #include "array/array.h"
 #include "autograd/gradients.h"
 #include "ops/scan.h"
-#include "ops/take.h"
+#include "ops/take_along.h"
 
 /* y = x + all before;  dx = dy + all after */
 tn_status tn_cumsum_backward(struct tn_node *node, tn_array *dy)

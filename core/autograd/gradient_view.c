@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "autograd/gradients.h"
 #include "ops/take.h"
+#include "ops/take_along.h"
 
 static tn_array *zeros_like_input(const struct tn_recorded *recorded, const tn_array *dy)
 {

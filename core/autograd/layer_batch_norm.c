@@ -9,6 +9,7 @@
 #include "autograd/norm.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
+#include "ops/norm.h"
 
 static tn_status check(const tn_array *x, const struct tn_batch_norm_options *o)
 {

@@ -9,7 +9,8 @@
 #include "array/array.h"
 #include "autograd/tape.h"
 #include "autograd/window.h"
-#include "ops/layers.h"
+#include "ops/conv2d.h"
+#include "ops/window.h"
 
 enum { X, W, BIAS };
 

@@ -6,7 +6,7 @@
  */
 #include "array/array.h"
 #include "autograd/tape.h"
-#include "ops/layers.h"
+#include "ops/cross_entropy.h"
 
 enum { LOGITS, LABELS, LSE, COUNT };
 

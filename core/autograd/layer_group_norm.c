@@ -5,6 +5,7 @@
  */
 #include "array/array.h"
 #include "autograd/norm.h"
+#include "ops/norm.h"
 
 tn_array *tn_group_norm(const tn_array *x, const tn_array *w, const tn_array *b, int64_t groups,
 			double epsilon)

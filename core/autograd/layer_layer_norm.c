@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "autograd/norm.h"
+#include "ops/norm.h"
 
 static tn_status check_parameter(const tn_array *x, const char *which, const tn_array *w,
 				 int n_axes)

@@ -9,7 +9,7 @@
 #include "array/array.h"
 #include "autograd/linear.h"
 #include "autograd/tape.h"
-#include "ops/layers.h"
+#include "ops/matmul.h"
 
 enum { X, W, BIAS };
 

@@ -7,7 +7,8 @@
 
 #include "array/array.h"
 #include "autograd/tape.h"
-#include "ops/layers.h"
+#include "ops/pool2d.h"
+#include "ops/window.h"
 
 struct pool_state {
 	struct tn_window window;

@@ -5,7 +5,7 @@
  */
 #include "array/array.h"
 #include "autograd/tape.h"
-#include "ops/layers.h"
+#include "ops/softmax.h"
 
 struct softmax_state {
 	int axis;

@@ -6,7 +6,9 @@
 #include "autograd/window.h"
 #include "base/memory.h"
 #include "nn/module.h"
-#include "ops/layers.h"
+#include "ops/conv2d.h"
+#include "ops/prepack.h"
+#include "ops/window.h"
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {

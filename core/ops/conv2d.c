@@ -13,9 +13,11 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/compose_conv2d.h"
+#include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/layout.h"
-#include "ops/map.h"
+#include "ops/window.h"
 
 static const char *name_of(const struct tn_conv2d *conv)
 {

@@ -4,15 +4,16 @@
  * Element programs over arrays.  The way that most calls take - compact arrays of one shape - goes from
  * the arrays to the backend's entry without allocating, hashing or looking at more than is passed.
  */
-#include "array/make.h"
 #include "ops/map.h"
 
 #include <string.h>
 
+#include "array/make.h"
 #include "array/shape.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/copy.h"
 #include "ops/layout.h"
 #include "program/cast.h"
 
@@ -262,12 +263,6 @@ tn_status tn_map_run(struct tn_runtime *runtime, const struct tn_map_run *run)
 	return run->outputs[0]->size ? run_call(runtime, run, &p) : TN_OK;
 }
 
-static void dtypes_of(uint32_t n, const tn_array *const *arrays, tn_dtype *dtypes)
-{
-	for (uint32_t i = 0; i < n; i++)
-		dtypes[i] = arrays[i]->dtype;
-}
-
 static tn_status short_map(struct tn_runtime *runtime, uint32_t operation,
 			   const struct tn_short_program *text, const tn_array *const *inputs,
 			   tn_array *const *outputs, const double *scalars, int are_apart)
@@ -281,7 +276,8 @@ static tn_status short_map(struct tn_runtime *runtime, uint32_t operation,
 				 .are_apart = are_apart};
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
 	tn_status status;
-	dtypes_of(text->n_inputs, inputs, dtypes);
+	for (uint32_t i = 0; i < text->n_inputs; i++)
+		dtypes[i] = inputs[i]->dtype;
 	status = tn_programs_short(runtime, name, text, dtypes, &run.program);
 	if (status)
 		return status;
@@ -301,43 +297,4 @@ tn_status tn_short_map_apart(struct tn_runtime *runtime, uint32_t operation,
 			     tn_array *const *outputs, const double *scalars)
 {
 	return short_map(runtime, operation, text, inputs, outputs, scalars, 1);
-}
-
-tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,
-			  const struct tn_short_reduction *r)
-{
-	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
-	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0};
-	struct tn_scalar scalars[TN_SHORT_SCALARS], epilogue_scalars[TN_SHORT_SCALARS];
-	struct tn_reduce_run run = {.operation = operation,
-				    .inputs = r->inputs,
-				    .epilogue_inputs = r->epilogue_inputs,
-				    .outputs = r->outputs,
-				    .scalars = scalars,
-				    .epilogue_scalars = epilogue_scalars,
-				    .rank = r->inputs[0]->rank,
-				    .shape = r->inputs[0]->shape,
-				    .axes = r->axes,
-				    .n_values =
-					    r->prologue->n_outputs ? r->prologue->n_outputs : 1};
-	tn_status status;
-	memcpy(run.combiners, r->combiners, sizeof(run.combiners));
-	dtypes_of(r->prologue->n_inputs, r->inputs, dtypes);
-	status = tn_programs_short(runtime, name, r->prologue, dtypes, &run.prologue);
-	if (!status && r->epilogue) {
-		for (uint32_t v = 0; v < run.n_values; v++) {
-			tn_dtype dtype = tn_program_output_dtype(run.prologue, v);
-			int is_real = dtype == TN_F32 || dtype == TN_F64;
-			dtypes[v] = is_real && r->combiners[v] < TN_REDUCE_ARGMAX ? dtype : TN_I64;
-		}
-		dtypes_of(r->epilogue->n_inputs - run.n_values, r->epilogue_inputs,
-			  dtypes + run.n_values);
-		status = tn_programs_short(runtime, name, r->epilogue, dtypes, &run.epilogue);
-	}
-	if (status)
-		return status;
-	tn_scalars_of(run.prologue, r->scalars, scalars);
-	if (run.epilogue)
-		tn_scalars_of(run.epilogue, r->epilogue_scalars, epilogue_scalars);
-	return tn_reduce_run(runtime, &run);
 }

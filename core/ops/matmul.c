@@ -5,6 +5,8 @@
  * axes are merged, a batch of rows that lies like one tall matrix becomes one, and what does not fit
  * is copied first.
  */
+#include "ops/matmul.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,8 +16,8 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/copy.h"
 #include "ops/epilogue.h"
-#include "ops/layers.h"
 #include "ops/map.h"
 
 enum { MOST_BATCH_AXES = 4 };

@@ -11,10 +11,12 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "dispatch/operand.h"
+#include "dispatch/operations.h"
 #include "dispatch/route.h"
+#include "ops/compose_norm.h"
+#include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/layout.h"
-#include "ops/map.h"
 
 static tn_status failed(const struct tn_norm *n)
 {

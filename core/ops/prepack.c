@@ -3,11 +3,15 @@
  *
  * Weights of a convolution in the backend's own form.
  */
+#include "ops/prepack.h"
+
 #include "array/make.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/compose_conv2d.h"
 #include "ops/conv2d.h"
+#include "ops/window.h"
 
 static tn_status call(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t *size)
 {

@@ -9,7 +9,8 @@
 
 #include "array/make.h"
 #include "array/shape.h"
-#include "ops/map.h"
+#include "ops/copy.h"
+#include "ops/reduce_run.h"
 #include "program/cast.h"
 
 /* One reduction of one array. */

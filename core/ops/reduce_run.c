@@ -3,6 +3,8 @@
  *
  * Reductions over arrays: axes are put in order, kept ones first, and merged; then the route.
  */
+#include "ops/reduce_run.h"
+
 #include <string.h>
 
 #include "array/make.h"
@@ -10,6 +12,7 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/copy.h"
 #include "ops/map.h"
 
 enum { MOST_EPILOGUE = TN_PROGRAM_MAX_INPUTS };
@@ -187,4 +190,44 @@ tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *
 		tn_array_touch(run->outputs[j]);
 	tn_scope_end(context, NULL);
 	return status;
+}
+
+tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,
+			  const struct tn_short_reduction *r)
+{
+	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0};
+	struct tn_scalar scalars[TN_SHORT_SCALARS], epilogue_scalars[TN_SHORT_SCALARS];
+	struct tn_reduce_run run = {.operation = operation,
+				    .inputs = r->inputs,
+				    .epilogue_inputs = r->epilogue_inputs,
+				    .outputs = r->outputs,
+				    .scalars = scalars,
+				    .epilogue_scalars = epilogue_scalars,
+				    .rank = r->inputs[0]->rank,
+				    .shape = r->inputs[0]->shape,
+				    .axes = r->axes,
+				    .n_values =
+					    r->prologue->n_outputs ? r->prologue->n_outputs : 1};
+	tn_status status;
+	memcpy(run.combiners, r->combiners, sizeof(run.combiners));
+	for (uint32_t i = 0; i < r->prologue->n_inputs; i++)
+		dtypes[i] = r->inputs[i]->dtype;
+	status = tn_programs_short(runtime, name, r->prologue, dtypes, &run.prologue);
+	if (!status && r->epilogue) {
+		for (uint32_t v = 0; v < run.n_values; v++) {
+			tn_dtype dtype = tn_program_output_dtype(run.prologue, v);
+			int is_real = dtype == TN_F32 || dtype == TN_F64;
+			dtypes[v] = is_real && r->combiners[v] < TN_REDUCE_ARGMAX ? dtype : TN_I64;
+		}
+		for (uint32_t i = run.n_values; i < r->epilogue->n_inputs; i++)
+			dtypes[i] = r->epilogue_inputs[i - run.n_values]->dtype;
+		status = tn_programs_short(runtime, name, r->epilogue, dtypes, &run.epilogue);
+	}
+	if (status)
+		return status;
+	tn_scalars_of(run.prologue, r->scalars, scalars);
+	if (run.epilogue)
+		tn_scalars_of(run.epilogue, r->epilogue_scalars, epilogue_scalars);
+	return tn_reduce_run(runtime, &run);
 }

@@ -3,7 +3,6 @@
  *
  * Elements chosen by indices, and arrays put side by side.
  */
-#include "ops/layout.h"
 #include "ops/take.h"
 
 #include <inttypes.h>
@@ -14,7 +13,8 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "ops/map.h"
+#include "ops/copy.h"
+#include "ops/layout.h"
 
 /* ---- Take ------------------------------------------------------------------------------------*/
 

@@ -5,6 +5,11 @@
  * the backend does it all, steps where it does not, with the same values; group norm; packed weights.
  */
 #include "array_fixture.h"
+#include "ops/conv2d.h"
+#include "ops/matmul.h"
+#include "ops/norm.h"
+#include "ops/prepack.h"
+#include "ops/window.h"
 
 /* ---- Devices ---------------------------------------------------------------------------------*/
 

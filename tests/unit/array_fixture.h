@@ -16,7 +16,6 @@
 #include "dispatch/ledger.h"
 #include "dispatch/programs.h"
 #include "loader/slots.h"
-#include "ops/layers.h"
 #include "reference/reference.h"
 
 enum { MOST_DEVICES = 4 };
