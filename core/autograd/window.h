@@ -10,7 +10,6 @@
 
 #include "ops/window.h"
 
-
 /* Defaults for what is 0; struct_size is not read. */
 struct tn_window tn_conv2d_window(const struct tn_conv2d_options *options);
 
