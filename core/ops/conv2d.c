@@ -160,7 +160,8 @@ static tn_status run_finished(struct tn_conv2d *conv)
 				 .device = tn_array_home(conv->y),
 				 .operation = conv->operation,
 				 .slot = TN_SLOT_CONV2D_FORWARD,
-				 .call = &args.call};
+				 .call = &args.call,
+				 .is_native_only = 1};
 	tn_status status;
 	tn_conv2d_args_of(&args, conv);
 	args.activation = conv->activation;
@@ -171,7 +172,7 @@ static tn_status run_finished(struct tn_conv2d *conv)
 		args.packed = (struct tn_packed){conv->packed->storage->block.buffer,
 						 tn_array_byte_offset(conv->packed),
 						 (uint64_t)conv->packed->size};
-	status = tn_route_try(&route);
+	status = tn_route_run(&route);
 	if (!status)
 		tn_array_touch(conv->y);
 	return status;

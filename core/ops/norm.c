@@ -209,7 +209,8 @@ static tn_status run_finished(struct tn_norm *n)
 	operand_of(&args.residual, n->residual);
 	operand_of(&args.result, n->result);
 	operand_of(&args.dresidual, n->dresidual);
-	return tn_route_try(&route);
+	route.is_native_only = 1;
+	return tn_route_run(&route);
 }
 
 /* dresidual by a step of its own, which then is the dy of a plain norm. */
