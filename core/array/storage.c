@@ -3,6 +3,8 @@
  *
  * Storage: a block of a device's pool, given back when its last view goes.
  */
+#include "array/storage.h"
+
 #include "array/array.h"
 #include "base/memory.h"
 

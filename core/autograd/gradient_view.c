@@ -3,8 +3,12 @@
  *
  * Gradients of views and copies: the elements of dy put back where they came from.
  */
+#include "autograd/gradient_view.h"
+
 #include "array/array.h"
+#include "autograd/gradient_reduce.h"
 #include "autograd/gradients.h"
+#include "autograd/node.h"
 #include "ops/take.h"
 #include "ops/take_along.h"
 

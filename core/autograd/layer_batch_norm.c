@@ -6,6 +6,7 @@
  */
 #include "array/array.h"
 #include "array/make.h"
+#include "autograd/node.h"
 #include "autograd/norm.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"

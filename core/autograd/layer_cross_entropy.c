@@ -5,7 +5,7 @@
  *     dlogits = (softmax - one-hot) dloss / n
  */
 #include "array/array.h"
-#include "autograd/tape.h"
+#include "autograd/node.h"
 #include "ops/cross_entropy.h"
 
 enum { LOGITS, LABELS, LSE, COUNT };

@@ -4,6 +4,7 @@
  * Group norm.
  */
 #include "array/array.h"
+#include "autograd/node.h"
 #include "autograd/norm.h"
 #include "ops/norm.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "autograd/node.h"
 #include "autograd/norm.h"
 #include "ops/norm.h"
 

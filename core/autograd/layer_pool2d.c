@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "autograd/tape.h"
+#include "autograd/node.h"
 #include "ops/pool2d.h"
 #include "ops/window.h"
 

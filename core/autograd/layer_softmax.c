@@ -4,7 +4,7 @@
  * Softmax and its logarithm; backward reads the output.
  */
 #include "array/array.h"
-#include "autograd/tape.h"
+#include "autograd/node.h"
 #include "ops/softmax.h"
 
 struct softmax_state {

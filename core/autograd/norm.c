@@ -7,6 +7,7 @@
 #include "autograd/norm.h"
 
 #include "array/array.h"
+#include "autograd/node.h"
 #include "ops/norm.h"
 
 enum { X, W, B, RESIDUAL, N_INPUTS };

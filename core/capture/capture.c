@@ -8,6 +8,7 @@
 #include "capture/capture.h"
 
 #include "array/array.h"
+#include "array/storage.h"
 #include "base/fork.h"
 #include "base/memory.h"
 #include "capture/graph.h"

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "dispatch/ledger.h"
+#include "loader/slot_contents.h"
 #include "loader/slots.h"
 
 /* ---- A replay --------------------------------------------------------------------------------*/

@@ -5,6 +5,8 @@
  * open is passed over: its row of the load report says why, and one notice does.  Only when no choice
  * opens (a selection may forbid to fall back) does the opening fail, with the first choice's reason.
  */
+#include "context/devices.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,6 +14,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "context/context.h"
+#include "context/settings.h"
+#include "loader/registry.h"
 #include "loader/report.h"
 #include "reference/reference.h"
 

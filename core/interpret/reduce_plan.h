@@ -21,12 +21,12 @@
  *
  * In files: the plan (accumulators and the shape of the work), and what a thread does (reduce_run.h).
  */
+#ifndef TN_INTERPRET_REDUCE_PLAN_H
+#define TN_INTERPRET_REDUCE_PLAN_H
 
 #include "interpret/code.h"
 #include "interpret/extreme.h"
 #include "interpret/nest.h"
-#ifndef TN_INTERPRET_REDUCE_PLAN_H
-#define TN_INTERPRET_REDUCE_PLAN_H
 
 #define MAX_VALUES 4
 #define LEVELS 3

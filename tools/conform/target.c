@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "loader/registry.h"
 #include "loader/search.h"
+#include "loader/version.h"
 #include "reference/reference.h"
 
 static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};

@@ -3,8 +3,8 @@
  *
  * From the public options of a convolution to the array layer's.
  */
-#ifndef TN_AUTOGRAD_WINDOW_H
-#define TN_AUTOGRAD_WINDOW_H
+#ifndef TN_AUTOGRAD_LAYER_CONV2D_H
+#define TN_AUTOGRAD_LAYER_CONV2D_H
 
 #include <tenon/autograd.h>
 
