@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "base/memory.h"
+#include "device/pool.h"
 
 tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
 			    struct tn_storage **result)

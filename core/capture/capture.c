@@ -12,6 +12,7 @@
 #include "base/fork.h"
 #include "base/memory.h"
 #include "capture/graph.h"
+#include "device/capture.h"
 #include "dispatch/ledger.h"
 
 /* ---- What the work uses ----------------------------------------------------------------------*/

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "device/open.h"
+#include "device/pool.h"
 #include "dispatch/ledger.h"
 #include "loader/slot_contents.h"
 #include "loader/slots.h"

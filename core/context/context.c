@@ -14,7 +14,7 @@
 #include "context/runtime.h"
 #include "context/settings.h"
 #include "loader/registry.h"
-#include "reference/reference.h"
+#include "reference/backend.h"
 
 static tn_status check_paths(const struct tn_context_options *options, struct tn_error_info *error)
 {

@@ -15,9 +15,11 @@
 #include "base/text.h"
 #include "context/context.h"
 #include "context/settings.h"
+#include "device/open.h"
+#include "device/transfer.h"
 #include "loader/registry.h"
 #include "loader/report.h"
-#include "reference/reference.h"
+#include "reference/backend.h"
 
 static int is_built_in(const struct tn_backend *backend)
 {

@@ -8,6 +8,8 @@
 #include "array/array.h"
 #include "array/shape.h"
 #include "base/memory.h"
+#include "device/pool.h"
+#include "device/transfer.h"
 
 /* ---- Which bytes -----------------------------------------------------------------------------*/
 

@@ -11,6 +11,9 @@
 #include <time.h>
 
 #include "array/array.h"
+#include "device/open.h"
+#include "device/scratch.h"
+#include "device/transfer.h"
 #include "dispatch/host_copies.h"
 #include "dispatch/ledger.h"
 #include "dispatch/programs.h"

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "interpret/interpret.h"
+#include "program/prelude.h"
 #include "program/printer.h"
 #include "program/program.h"
 

@@ -6,6 +6,8 @@
 #include "ops/prepack.h"
 
 #include "array/make.h"
+#include "device/open.h"
+#include "device/pool.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"

@@ -11,6 +11,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "device/transfer.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
 #include "ops/copy.h"

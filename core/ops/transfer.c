@@ -10,6 +10,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/memory.h"
+#include "device/transfer.h"
 #include "dispatch/operand.h"
 #include "dispatch/operations.h"
 #include "ops/copy.h"

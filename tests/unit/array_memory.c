@@ -8,6 +8,7 @@
 
 /* The tests' own allocations do not fail. */
 #define FAILING_MALLOC 0
+#include "device/chunk.h"
 #include "failing_memory.h"
 #include "ops/conv2d.h"
 #include "ops/pool2d.h"

@@ -10,7 +10,7 @@
 #include "loader/registry.h"
 #include "loader/search.h"
 #include "loader/version.h"
-#include "reference/reference.h"
+#include "reference/backend.h"
 
 static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};
 
