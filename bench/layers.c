@@ -16,7 +16,6 @@
 #include "ops/pool2d.h"
 #include "ops/window.h"
 
-
 enum { BATCH = 128, ROUNDS = 50 };
 
 static double now(void)

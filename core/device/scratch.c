@@ -21,7 +21,8 @@ tn_status tn_scratch_take(struct tn_device *device, uint64_t size, struct tn_blo
 	if (size < SMALLEST_SCRATCH || size > TN_POOL_MAX_SIZE || pool->scratch_is_taken ||
 	    device->store || tn_device_open(device, NULL))
 		return tn_block_take(device, size, block, error);
-	if ((!pool->scratch || pool->scratch->size < size) && tn_chunk_get_scratch(device, size, &ignored))
+	if ((!pool->scratch || pool->scratch->size < size) &&
+	    tn_chunk_get_scratch(device, size, &ignored))
 		return tn_block_take(device, size, block, error);
 	*block = (struct tn_block){.buffer = pool->scratch->buffer, .size = size};
 	if (device->host_memory)

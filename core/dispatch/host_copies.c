@@ -17,8 +17,8 @@ static struct tn_host_span operand_span(const struct tn_operand *operand, uint32
 {
 	int64_t size = (int64_t)tn_dtype_size(operand->dtype), n = 1, low, high;
 	struct tn_host_span span = {.buffer = operand->buffer,
-			    .reads = (access & TN_READS) != 0,
-			    .writes = (access & TN_WRITES) != 0};
+				    .reads = (access & TN_READS) != 0,
+				    .writes = (access & TN_WRITES) != 0};
 	tn_shape_extent((int)operand->rank, operand->shape, operand->strides, &low, &high);
 	span.low = operand->offset + (uint64_t)(low * size);
 	span.high = operand->offset + (uint64_t)((high + 1) * size);
@@ -64,10 +64,10 @@ static void list_spans(struct tn_host_copies *copies)
 		const struct tn_scalar *scalar = contents->scalars[i];
 		if (scalar->on_device)
 			add_span(copies, (struct tn_host_span){.buffer = scalar->buffer,
-							.low = scalar->offset,
-							.high = scalar->offset +
-								tn_dtype_size(scalar->dtype),
-							.reads = 1});
+							       .low = scalar->offset,
+							       .high = scalar->offset +
+								       tn_dtype_size(scalar->dtype),
+							       .reads = 1});
 	}
 }
 
@@ -134,8 +134,7 @@ tn_status tn_host_copies_make(struct tn_host_copies *copies, struct tn_runtime *
 		      &contents->operands[i].operand->offset);
 	for (uint32_t i = 0; i < contents->n_scalars; i++) {
 		if (contents->scalars[i]->on_device)
-			point(copies, &contents->scalars[i]->buffer,
-			      &contents->scalars[i]->offset);
+			point(copies, &contents->scalars[i]->buffer, &contents->scalars[i]->offset);
 	}
 	return TN_OK;
 }

@@ -34,7 +34,7 @@ struct tn_norm_call {
 	int wants_dresidual;
 	tn_array *dresidual; /* made: what flows on to the residual */
 };
-tn_array *tn_norm_call_forward(struct tn_norm_call *call); /* y */
+tn_array *tn_norm_call_forward(struct tn_norm_call *call);  /* y */
 tn_array *tn_norm_call_backward(struct tn_norm_call *call); /* dx */
 
 /* The same without residual and activation.  Statistics are made, unless use_statistics is 1 (batch

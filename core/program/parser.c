@@ -460,14 +460,14 @@ static tn_status check_names(const struct tn_program_names *names, struct tn_err
 {
 	static const char *const limit = "%u %s are more than %d";
 	if (names->n_inputs > TN_PROGRAM_MAX_INPUTS)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_inputs, "inputs",
-			       TN_PROGRAM_MAX_INPUTS);
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_inputs,
+			       "inputs", TN_PROGRAM_MAX_INPUTS);
 	if (names->n_scalars > TN_PROGRAM_MAX_SCALARS)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_scalars, "scalars",
-			       TN_PROGRAM_MAX_SCALARS);
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_scalars,
+			       "scalars", TN_PROGRAM_MAX_SCALARS);
 	if (names->n_outputs > TN_PROGRAM_MAX_OUTPUTS)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_outputs, "outputs",
-			       TN_PROGRAM_MAX_OUTPUTS);
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_outputs,
+			       "outputs", TN_PROGRAM_MAX_OUTPUTS);
 	if ((names->n_inputs && (!names->inputs || !names->input_dtypes)) ||
 	    (names->n_scalars && (!names->scalars || !names->scalar_dtypes)) ||
 	    (names->n_outputs && !names->outputs))
@@ -547,7 +547,8 @@ static tn_status parse_text(const char *text, const struct tn_program_names *nam
 	if (parser.scope.bindings)
 		status = parse(&parser, names, program);
 	else
-		status = tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION, "no memory for names");
+		status =
+			tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION, "no memory for names");
 	tn_mem_free(parser.scope.bindings);
 	tn_builder_release(&parser.builder);
 	return status;
@@ -567,11 +568,12 @@ tn_status tn_program_parse(const char *text, const struct tn_program_names *name
 	if (status)
 		return status;
 	if (strnlen(text, TN_PROGRAM_MAX_TEXT + 1) > TN_PROGRAM_MAX_TEXT)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, "the text is longer than %d bytes",
-			       TN_PROGRAM_MAX_TEXT);
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION,
+			       "the text is longer than %d bytes", TN_PROGRAM_MAX_TEXT);
 	locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!locale)
-		return tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION, "no memory for a locale");
+		return tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION,
+			       "no memory for a locale");
 	status = parse_text(text, &own, locale, program, error);
 	freelocale(locale);
 	return status;

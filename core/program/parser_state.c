@@ -37,8 +37,9 @@ struct tn_term tn_parse_fail(struct tn_parser *parser, const struct tn_token *to
 		va_start(arguments, format);
 		vsnprintf(text, sizeof(text), format, arguments);
 		va_end(arguments);
-		parser->status = tn_fail(parser->error, status, TN_PARSE_OPERATION, "line %u, column %u: %s",
-					 token->line, token->column, text);
+		parser->status =
+			tn_fail(parser->error, status, TN_PARSE_OPERATION, "line %u, column %u: %s",
+				token->line, token->column, text);
 	}
 	parser->token.kind = TN_TOKEN_END;
 	return (struct tn_term){0};

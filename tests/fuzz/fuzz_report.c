@@ -10,7 +10,6 @@
 #include "loader/report.h"
 #include "loader/report_json.h"
 
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,7 +8,6 @@
 
 #include <tenon/autograd.h>
 
-
 /* ---- What they run ---------------------------------------------------------------------------*/
 
 static tn_array *unary(const struct layer *layer, tn_array *const *in)
