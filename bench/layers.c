@@ -11,7 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "ops/layers.h"
+#include "ops/conv2d.h"
+#include "ops/cross_entropy.h"
+#include "ops/pool2d.h"
+#include "ops/window.h"
 
 enum { BATCH = 128, ROUNDS = 50 };
 

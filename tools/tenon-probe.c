@@ -11,6 +11,7 @@
 
 #include "loader/backend.h"
 #include "loader/probe.h"
+#include "loader/registry.h"
 
 /* Nobody waits longer; the caller's own limit is usually shorter. */
 #define LAST_RESORT_SECONDS 3600

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array/shape.h"
+#include "array/storage.h"
 #include "base/memory.h"
 
 /* ---- Lists -----------------------------------------------------------------------------------*/

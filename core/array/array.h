@@ -14,15 +14,7 @@
 
 #include "array/observer.h"
 #include "array/runtime.h"
-
-/* Device memory that views share.  `version` counts changes in place: whoever saved a value compares
- * it later. */
-struct tn_storage {
-	uint32_t references;
-	struct tn_device *device;
-	struct tn_block block;
-	uint64_t version;
-};
+#include "array/storage.h"
 
 struct tn_array {
 	struct tn_runtime *runtime;
@@ -48,11 +40,6 @@ struct tn_scope {
 	struct tn_scope *parent;
 	struct tn_array *arrays;
 };
-
-/* Storage of `size` bytes on a device, with one reference.  Fills runtime->report on failure. */
-tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
-			    struct tn_storage **storage);
-void tn_storage_release(struct tn_storage *storage);
 
 /* An array with storage of its own, compact and uninitialised, in the innermost scope.  On failure
  * NULL, with runtime->report filled and nothing kept.  The shape is one that exists: no overflow. */

@@ -9,6 +9,7 @@
 #define TN_ARRAY_OBSERVER_H
 
 #include "array/runtime.h"
+#include "array/storage.h"
 
 struct tn_storage;
 

@@ -3,8 +3,11 @@
  *
  * Storage: a block of a device's pool, given back when its last view goes.
  */
+#include "array/storage.h"
+
 #include "array/array.h"
 #include "base/memory.h"
+#include "device/pool.h"
 
 tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
 			    struct tn_storage **result)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "autograd/tape.h"
+#include "autograd/node.h"
 #include "base/memory.h"
 
 struct check {

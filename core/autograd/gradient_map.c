@@ -4,13 +4,17 @@
  * The gradient of any element program, by differentiating it:
  *     dx[k] = sum over broadcast axes of  (d program / d x[k]) dy
  */
+#include "autograd/gradient_map.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "array/make.h"
 #include "array/shape.h"
 #include "autograd/derivatives.h"
+#include "autograd/gradient_reduce.h"
 #include "autograd/gradients.h"
+#include "autograd/node.h"
 #include "dispatch/ledger.h"
 #include "ops/layout.h"
 #include "ops/map.h"

@@ -3,8 +3,11 @@
  *
  * Y = A B:  dA = dY B^T,  dB = A^T dY, summed over batch axes that were broadcast.
  */
+#include "autograd/gradient_matmul.h"
+
 #include "array/array.h"
-#include "autograd/gradients.h"
+#include "autograd/gradient_reduce.h"
+#include "autograd/node.h"
 
 /* The last two axes swapped. */
 static tn_array *transposed(const tn_array *a)

@@ -4,8 +4,11 @@
  * Gradients of reductions.  dy and y are taken with the reduced axes back in place, so that they
  * broadcast against x.
  */
+#include "autograd/gradient_reduce.h"
+
 #include "array/array.h"
 #include "autograd/gradients.h"
+#include "autograd/node.h"
 
 tn_array *tn_with_reduced_axes(tn_array *a, const struct tn_recorded *recorded)
 {

@@ -3,14 +3,17 @@
  *
  * Gradients of running sums, products and extremes, made of scans from the other end.
  */
+#include "autograd/gradient_scan.h"
+
 #include <stdio.h>
 
 #include <tenon/backend.h>
 
 #include "array/array.h"
 #include "autograd/gradients.h"
+#include "autograd/node.h"
 #include "ops/scan.h"
-#include "ops/take.h"
+#include "ops/take_along.h"
 
 /* y = x + all before;  dx = dy + all after */
 tn_status tn_cumsum_backward(struct tn_node *node, tn_array *dy)

@@ -3,9 +3,14 @@
  *
  * Gradients of views and copies: the elements of dy put back where they came from.
  */
+#include "autograd/gradient_view.h"
+
 #include "array/array.h"
+#include "autograd/gradient_reduce.h"
 #include "autograd/gradients.h"
+#include "autograd/node.h"
 #include "ops/take.h"
+#include "ops/take_along.h"
 
 static tn_array *zeros_like_input(const struct tn_recorded *recorded, const tn_array *dy)
 {

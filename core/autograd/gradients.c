@@ -11,6 +11,12 @@
 
 #include "array/array.h"
 #include "autograd/derivatives.h"
+#include "autograd/gradient_map.h"
+#include "autograd/gradient_matmul.h"
+#include "autograd/gradient_reduce.h"
+#include "autograd/gradient_scan.h"
+#include "autograd/gradient_view.h"
+#include "autograd/node.h"
 
 /* What each kind saves; a map saves the inputs that its derivative reads, or the output where that
  * serves: the next layer mostly keeps it too, and the input can go. */

@@ -4,8 +4,9 @@
  * Averages over a given number of parts.  Equal parts are an average pool; where the parts overlap,
  * y = A x B^T with the parts as rows of A and B.
  */
+#include <tenon/autograd.h>
+
 #include "array/array.h"
-#include "autograd/tape.h"
 #include "base/memory.h"
 
 static tn_array *equal_parts(const tn_array *x, int64_t h, int64_t w)

@@ -6,9 +6,11 @@
  */
 #include "array/array.h"
 #include "array/make.h"
+#include "autograd/node.h"
 #include "autograd/norm.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
+#include "ops/norm.h"
 
 static tn_status check(const tn_array *x, const struct tn_batch_norm_options *o)
 {

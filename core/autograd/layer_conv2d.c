@@ -4,12 +4,14 @@
  * Convolution; the three products are the backend's slots or the core's compositions.
  *     db = sum over n, p, q of dy
  */
+#include "autograd/layer_conv2d.h"
+
 #include <string.h>
 
 #include "array/array.h"
-#include "autograd/tape.h"
-#include "autograd/window.h"
-#include "ops/layers.h"
+#include "autograd/node.h"
+#include "ops/conv2d.h"
+#include "ops/window.h"
 
 enum { X, W, BIAS };
 

@@ -5,8 +5,8 @@
  *     dlogits = (softmax - one-hot) dloss / n
  */
 #include "array/array.h"
-#include "autograd/tape.h"
-#include "ops/layers.h"
+#include "autograd/node.h"
+#include "ops/cross_entropy.h"
 
 enum { LOGITS, LABELS, LSE, COUNT };
 

@@ -6,7 +6,7 @@
  */
 #include "array/array.h"
 #include "array/make.h"
-#include "autograd/tape.h"
+#include "autograd/node.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
 #include "ops/layout.h"

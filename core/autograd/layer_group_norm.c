@@ -4,7 +4,9 @@
  * Group norm.
  */
 #include "array/array.h"
+#include "autograd/node.h"
 #include "autograd/norm.h"
+#include "ops/norm.h"
 
 tn_array *tn_group_norm(const tn_array *x, const tn_array *w, const tn_array *b, int64_t groups,
 			double epsilon)

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "autograd/node.h"
 #include "autograd/norm.h"
+#include "ops/norm.h"
 
 static tn_status check_parameter(const tn_array *x, const char *which, const tn_array *w,
 				 int n_axes)

@@ -4,12 +4,13 @@
  * y = x w^T + b, over the last axis of x:
  *     dx = dy w,   dw = dy^T x,   db = sum over rows of dy
  */
+#include "autograd/layer_linear.h"
+
 #include <string.h>
 
 #include "array/array.h"
-#include "autograd/linear.h"
-#include "autograd/tape.h"
-#include "ops/layers.h"
+#include "autograd/node.h"
+#include "ops/matmul.h"
 
 enum { X, W, BIAS };
 

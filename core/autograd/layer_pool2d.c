@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "autograd/tape.h"
-#include "ops/layers.h"
+#include "autograd/node.h"
+#include "ops/pool2d.h"
+#include "ops/window.h"
 
 struct pool_state {
 	struct tn_window window;

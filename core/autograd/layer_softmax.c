@@ -4,8 +4,8 @@
  * Softmax and its logarithm; backward reads the output.
  */
 #include "array/array.h"
-#include "autograd/tape.h"
-#include "ops/layers.h"
+#include "autograd/node.h"
+#include "ops/softmax.h"
 
 struct softmax_state {
 	int axis;

@@ -7,6 +7,8 @@
 #include "autograd/norm.h"
 
 #include "array/array.h"
+#include "autograd/node.h"
+#include "ops/norm.h"
 
 enum { X, W, B, RESIDUAL, N_INPUTS };
 enum { SAVED_X, SAVED_W, SAVED_MEAN, SAVED_RSTD, SAVED_RESULT, N_SAVED };

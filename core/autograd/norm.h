@@ -6,8 +6,8 @@
 #ifndef TN_AUTOGRAD_NORM_H
 #define TN_AUTOGRAD_NORM_H
 
-#include "autograd/tape.h"
-#include "ops/layers.h"
+#include "autograd/node.h"
+#include "ops/norm.h"
 
 /* The inputs of a norm as the tape knows them: the call's x, w and b may be views of them. */
 struct tn_norm_inputs {

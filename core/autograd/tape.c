@@ -12,38 +12,10 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "autograd/arena.h"
-#include "base/error.h"
+#include "autograd/gradients.h"
+#include "autograd/node.h"
 #include "base/memory.h"
-#include "capture/flags.h"
-
-struct tn_tape {
-	struct tn_runtime *runtime;
-	struct tn_recorder recorder;
-	struct tn_arena arena;
-	struct tn_node *last;
-	struct tn_entry *entries;
-	int ran;
-};
-
-/* ---- Entries ---------------------------------------------------------------------------------*/
-
-static struct tn_entry *entry_of(const tn_array *array)
-{
-	return array ? array->tracked : NULL;
-}
-
-static struct tn_entry *entry_add(struct tn_tape *tape, tn_array *array)
-{
-	struct tn_entry *entry = tn_arena_take(&tape->arena, sizeof(*entry));
-	if (!entry)
-		return NULL;
-	entry->next = tape->entries;
-	tape->entries = entry;
-	entry->array = array;
-	array->tracked = entry;
-	return entry;
-}
+#include "capture/capture.h"
 
 /* ---- Begin and end ---------------------------------------------------------------------------*/
 
@@ -70,19 +42,6 @@ tn_tape *tn_tape_begin(tn_context *context)
 	return tape;
 }
 
-static void drop_saved(struct tn_node *node)
-{
-	for (uint32_t i = 0; i < node->n_saved; i++)
-		tn_array_unhold(node->saved[i].array);
-	node->n_saved = 0;
-}
-
-void tn_node_drop(struct tn_node *node, uint32_t i)
-{
-	tn_array_unhold(node->saved[i].array);
-	node->saved[i].array = NULL;
-}
-
 static void drop_entry(struct tn_entry *entry)
 {
 	tn_array *array = entry->array;
@@ -102,7 +61,7 @@ void tn_tape_end(tn_tape *tape)
 		tape->runtime->recorder = NULL;
 	tape->runtime->tape = NULL;
 	for (struct tn_node *node = tape->last; node; node = node->previous)
-		drop_saved(node);
+		tn_node_drop_all(node);
 	for (struct tn_entry *entry = tape->entries; entry; entry = entry->next)
 		drop_entry(entry);
 	tn_arena_release(&tape->arena);
@@ -123,7 +82,7 @@ static tn_status check_leaf(struct tn_tape *tape, const tn_array *array)
 				       tn_dtype_name(array->dtype));
 	if (tape->ran)
 		return tn_runtime_fail(rt, TN_STATE, "tape_watch", "backward has run on this tape");
-	struct tn_entry *entry = entry_of(array);
+	struct tn_entry *entry = tn_entry_of(array);
 	if (entry && !entry->is_leaf)
 		return tn_runtime_fail(rt, TN_STATE, "tape_watch",
 				       "the array is the result of a recorded operation");
@@ -139,10 +98,10 @@ static tn_status watch(struct tn_tape *tape, tn_array *array, struct tn_entry **
 		status = check_leaf(tape, array);
 	if (status)
 		return status;
-	*entry = entry_of(array);
+	*entry = tn_entry_of(array);
 	if (*entry)
 		return TN_OK;
-	*entry = entry_add(tape, array);
+	*entry = tn_entry_add(tape, array);
 	if (!*entry)
 		return tn_runtime_fail(tape->runtime, TN_OUT_OF_MEMORY, "tape_watch",
 				       "no memory for the tape");
@@ -193,7 +152,7 @@ tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *
 
 tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array)
 {
-	struct tn_entry *entry = tape ? entry_of(array) : NULL;
+	struct tn_entry *entry = tape ? tn_entry_of(array) : NULL;
 	if (!entry)
 		return NULL;
 	if (entry->target)
@@ -201,166 +160,7 @@ tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array)
 	return entry->gradient ? tn_copy(entry->gradient) : NULL;
 }
 
-/* ---- Nodes -----------------------------------------------------------------------------------*/
-
-struct tn_runtime *tn_node_runtime(const struct tn_node *node)
-{
-	return node->tape->runtime;
-}
-
-static int any_tracked(const struct tn_node_request *request)
-{
-	for (uint32_t i = 0; i < request->n_inputs; i++) {
-		if (entry_of(request->inputs[i]))
-			return 1;
-	}
-	return 0;
-}
-
-static void save(struct tn_node *node, const struct tn_node_request *request)
-{
-	node->n_saved = request->n_saved;
-	for (uint32_t i = 0; i < request->n_saved; i++) {
-		tn_array *array = (tn_array *)(uintptr_t)request->saved[i];
-		if (!array)
-			continue;
-		node->saved[i].array = tn_array_hold(array);
-		node->saved[i].version = array->storage->version;
-	}
-}
-
-tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_node_request *request,
-		      struct tn_error_info *error)
-{
-	if (tape->ran || !any_tracked(request))
-		return TN_OK;
-	struct tn_node *node = tn_arena_take(&tape->arena, sizeof(*node));
-	void *state = tn_arena_take(&tape->arena, request->state_size);
-	struct tn_entry *inputs[TN_NODE_MAX_INPUTS] = {0};
-	for (uint32_t i = 0; i < request->n_inputs; i++)
-		inputs[i] = entry_of(request->inputs[i]);
-	struct tn_entry *entry = node && state ? entry_add(tape, output) : NULL;
-	if (!entry)
-		return tn_fail(error, TN_OUT_OF_MEMORY, request->operation,
-			       "no memory for the tape");
-	if (request->state_size)
-		memcpy(state, request->state, request->state_size);
-	node->operation = request->operation;
-	node->tape = tape;
-	node->backward = request->backward;
-	node->n_inputs = request->n_inputs;
-	memcpy(node->inputs, inputs, sizeof(inputs));
-	node->output = entry;
-	node->state = state;
-	save(node, request);
-	node->previous = tape->last;
-	tape->last = node;
-	return TN_OK;
-}
-
-struct tn_suspension tn_tape_suspend(const tn_array *any)
-{
-	struct tn_suspension suspension = {NULL, NULL, NULL};
-	if (!any || tn_runtime_ready(any->runtime))
-		return suspension;
-	suspension.runtime = any->runtime;
-	suspension.recorder = any->runtime->recorder;
-	suspension.device = any->runtime->device;
-	any->runtime->recorder = NULL;
-	any->runtime->device = tn_array_home(any);
-	return suspension;
-}
-
-tn_array *tn_tape_resume(struct tn_suspension suspension, tn_array *output,
-			 const struct tn_node_request *request)
-{
-	struct tn_runtime *rt = suspension.runtime;
-	if (!rt)
-		return NULL;
-	rt->recorder = suspension.recorder;
-	rt->device = suspension.device;
-	if (!output || !rt->recorder)
-		return output;
-	struct tn_error_info error;
-	if (!tn_tape_add(rt->recorder->user, output, request, &error))
-		return output;
-	tn_runtime_keep(rt, &error);
-	tn_array_destroy(output);
-	return NULL;
-}
-
 /* ---- Backward --------------------------------------------------------------------------------*/
-
-int tn_gradient_is_free(const tn_array *g)
-{
-	if (g->held != 1 || g->kept || g->scope || g->storage->references != 1)
-		return 0;
-	/* Dense in some order of its axes: no element stands for two. */
-	int64_t span = 1;
-	for (int i = 0; i < g->rank; i++) {
-		if (g->shape[i] > 1 && g->strides[i] <= 0)
-			return 0;
-		span += (g->shape[i] - 1) * g->strides[i];
-	}
-	return span == g->size;
-}
-
-static tn_status wrote(struct tn_entry *entry, struct tn_runtime *runtime, tn_status status)
-{
-	if (status)
-		return status;
-	if (entry->is_weight)
-		tn_capture_flag(runtime, entry->filled);
-	*entry->filled = 1;
-	return TN_OK;
-}
-
-/* target := or += g */
-static tn_status give_target(struct tn_entry *entry, tn_array *g)
-{
-	tn_status status = *entry->filled ? tn_add_into(entry->target, entry->target, g)
-					  : tn_assign(entry->target, g);
-	return wrote(entry, g->runtime, status);
-}
-
-static tn_status give(struct tn_entry *entry, tn_array *g)
-{
-	if (entry->target)
-		return give_target(entry, g);
-	if (!entry->gradient) {
-		entry->gradient = tn_array_hold(g);
-		return TN_OK;
-	}
-	if (tn_gradient_is_free(entry->gradient))
-		return tn_add_into(entry->gradient, entry->gradient, g);
-	tn_array *sum = tn_add(entry->gradient, g);
-	if (!sum)
-		return g->runtime->error.status;
-	tn_array_unhold(entry->gradient);
-	entry->gradient = tn_array_hold(sum);
-	return TN_OK;
-}
-
-tn_status tn_node_give(struct tn_node *node, uint32_t i, tn_array *g)
-{
-	if (!g)
-		return tn_node_runtime(node)->error.status;
-	return node->inputs[i] ? give(node->inputs[i], g) : TN_OK;
-}
-
-tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate)
-{
-	struct tn_entry *entry = node->inputs[i];
-	if (!entry || !entry->target)
-		return NULL;
-	*accumulate = *entry->filled;
-	return entry->target;
-}
-
-tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status)
-{
-	return wrote(node->inputs[i], tn_node_runtime(node), status);
-}
 
 static tn_status check_saved(const struct tn_node *node)
 {
@@ -400,7 +200,7 @@ static tn_status pass_node(struct tn_node *node, tn_context *context)
 	tn_status status = output->gradient ? run_backward(node, context) : TN_OK;
 	tn_array_unhold(output->gradient);
 	output->gradient = NULL;
-	drop_saved(node);
+	tn_node_drop_all(node);
 	return status;
 }
 
@@ -437,7 +237,7 @@ tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *outp
 	tn_status status = tn_runtime_ready(rt);
 	if (status)
 		return status;
-	struct tn_entry *entry = entry_of(output);
+	struct tn_entry *entry = tn_entry_of(output);
 	if (!entry || tape->ran)
 		return tn_runtime_fail(rt, TN_STATE, "tape_backward",
 				       tape->ran ? "backward has run on this tape"
@@ -451,7 +251,7 @@ tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *outp
 		return status;
 	rt->device = tn_array_home(output);
 	tn_array *first = first_gradient(tape, output, output_gradient);
-	status = first ? give(entry, first) : rt->error.status;
+	status = first ? tn_entry_give(entry, first) : rt->error.status;
 	for (struct tn_node *node = tape->last; node && !status; node = node->previous)
 		status = pass_node(node, context);
 	rt->device = current;

@@ -1,118 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The tape: nodes for operations that ran, newest first, and entries for arrays that have a
- * gradient.  Both lie in an arena that tn_tape_end drops whole.
- *
- * A layer operation calls its array operations between tn_tape_suspend and tn_tape_resume, which
- * adds the node.  The node's backward gets the gradient of the output and gives, with tn_node_give,
- * those of the inputs for which tn_node_wants is 1; it runs inside a scope of its own, so that it
- * need not free what it makes.  layer_dropout.c is a short one.
+ * What others than programs ask of a tape; what it is made of is in node.h.
  */
 #ifndef TN_AUTOGRAD_TAPE_H
 #define TN_AUTOGRAD_TAPE_H
 
 #include <tenon/autograd.h>
 
-#include "array/record.h"
-
-#define TN_NODE_MAX_INPUTS 8
-#define TN_NODE_MAX_SAVED 10
-
-/* What the tape knows of an array; array->tracked points to it.  The first member is the array,
- * which its end sets to NULL (core/array/array.c). */
-struct tn_entry {
-	tn_array *array;
-	struct tn_entry *next; /* all entries of the tape */
-	int is_leaf;           /* watched, and held; others are results */
-	tn_array *gradient;    /* held; NULL until something arrives */
-	tn_array *target;      /* a leaf whose gradient has a place, held */
-	int *filled;
-	int is_weight; /* filled is noted while work is captured (capture/flags.h) */
-};
-
-struct tn_saved {
-	tn_array *array; /* kept; may be NULL */
-	uint64_t version;
-};
-
-struct tn_node {
-	struct tn_node *previous;
-	const char *operation;
-	struct tn_tape *tape;
-	tn_status (*backward)(struct tn_node *node, tn_array *dy);
-	uint32_t n_inputs;
-	struct tn_entry *inputs[TN_NODE_MAX_INPUTS]; /* NULL: needs no gradient */
-	struct tn_entry *output;
-	uint32_t n_saved;
-	struct tn_saved saved[TN_NODE_MAX_SAVED];
-	void *state; /* a copy of the request's state, in the arena */
-};
-
-struct tn_node_request {
-	const char *operation; /* a string that lives for ever */
-	tn_status (*backward)(struct tn_node *node, tn_array *dy);
-	uint32_t n_inputs;
-	const tn_array *inputs[TN_NODE_MAX_INPUTS]; /* may hold NULL */
-	uint32_t n_saved;
-	const tn_array *saved[TN_NODE_MAX_SAVED]; /* what backward reads; may hold NULL */
-	const void *state;
-	size_t state_size;
-};
-
-/* Recording that has stopped; runtime NULL: nothing can be done now. */
-struct tn_suspension {
-	struct tn_runtime *runtime;
-	const struct tn_recorder *recorder;
-	struct tn_device *device; /* the current one */
-};
-
-/* Stops recording until the resume, and until then the device of `any`, one of the operation's
- * arrays, is the current one: new arrays are made there.  NULL, or an error that is kept, gives a
- * suspension without runtime. */
-struct tn_suspension tn_tape_suspend(const tn_array *any);
-/* Records again and, where some input is tracked, adds the node.  Returns output, or NULL when
- * output is NULL or the node could not be made (the error is kept). */
-tn_array *tn_tape_resume(struct tn_suspension suspension, tn_array *output,
-			 const struct tn_node_request *request);
-
-/* Does input i of the node need a gradient? */
-static inline int tn_node_wants(const struct tn_node *node, uint32_t i)
-{
-	return node->inputs[i] != NULL;
-}
-/* May a gradient that the tape holds be written over?  Nobody else sees it or its memory, and no
- * element stands for two: a backward that has read dy may put an input's gradient in its place. */
-int tn_gradient_is_free(const tn_array *g);
-/* Adds g (a new array of the current scope, or dy itself) to the gradient of input i.  NULL is the
- * failure that the context keeps. */
-tn_status tn_node_give(struct tn_node *node, uint32_t i, tn_array *g);
-/* The array that the gradient of input i may be written to directly, with *accumulate 1 when it
- * holds something to add to; NULL when there is none: then tn_node_give.  tn_node_wrote follows. */
-tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate);
-/* Says how writing to the target of input i ended; returns status. */
-tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status);
-
-/* Lets go of what the node saved as number i, which its backward reads no more: memory that the
- * tape alone held serves what comes after it. */
-void tn_node_drop(struct tn_node *node, uint32_t i);
-
-/* The status of the error that the runtime keeps: what a backward returns after array functions. */
-static inline tn_status tn_runtime_status(const struct tn_runtime *runtime)
-{
-	return runtime->error.status;
-}
-struct tn_runtime *tn_node_runtime(const struct tn_node *node);
-
-/* As tn_tape_watch_into, for a module's weight: replays of captured work set *filled, too, so who
- * frees it tells the graphs (tn_capture_forget). */
+/* As tn_tape_watch_into, for a module's weight: replays of captured work set *filled, too, so who frees it
+ * tells the graphs (tn_capture_forget). */
 tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *gradient,
 			       int *filled);
-
-/* The recorder of the array layer's own operations (gradients.c). */
-tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_error_info *error);
-/* Adds a node for an array that has just been made.  Does nothing when no input is tracked. */
-tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_node_request *request,
-		      struct tn_error_info *error);
 
 #endif

@@ -8,9 +8,11 @@
 #include "capture/capture.h"
 
 #include "array/array.h"
+#include "array/storage.h"
 #include "base/fork.h"
 #include "base/memory.h"
 #include "capture/graph.h"
+#include "device/capture.h"
 #include "dispatch/ledger.h"
 
 /* ---- What the work uses ----------------------------------------------------------------------*/

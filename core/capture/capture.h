@@ -20,4 +20,9 @@ void tn_capture_abandon(struct tn_runtime *runtime);
 tn_status tn_capture_keep(struct tn_runtime *runtime, void *thing, void (*release)(void *thing),
 			  int *is_new);
 
+/* To be called before each change of *flag.  Does nothing unless work is captured. */
+void tn_capture_flag(struct tn_runtime *runtime, int *flag);
+/* The flag goes: no graph of the context changes it from here on. */
+void tn_capture_forget(struct tn_runtime *runtime, const int *flag);
+
 #endif

@@ -16,11 +16,6 @@
 
 #include "array/runtime.h"
 
-/* To be called before each change of *flag.  Does nothing unless work is captured. */
-void tn_capture_flag(struct tn_runtime *runtime, int *flag);
-/* The flag goes: no graph of the context changes it from here on. */
-void tn_capture_forget(struct tn_runtime *runtime, const int *flag);
-
 /* ---- For the graph ---------------------------------------------------------------------------*/
 
 struct tn_flag {

@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "device/open.h"
+#include "device/pool.h"
 #include "dispatch/ledger.h"
+#include "loader/slot_contents.h"
 #include "loader/slots.h"
 
 /* ---- A replay --------------------------------------------------------------------------------*/
@@ -227,20 +230,14 @@ static int lies_in(const struct tn_operand *operand, const struct tn_block *bloc
 	       operand->offset - block->offset < block->size;
 }
 
-static int is_in_store(const struct tn_replay *replay, const struct tn_operand *operand)
-{
-	for (size_t i = 0; i < replay->n_store; i++) {
-		if (lies_in(operand, &replay->store[i].block))
-			return 1;
-	}
-	return 0;
-}
-
 /* Looks at an operand; 0: it spoils the replay, or no memory is left for its patch. */
 static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_written)
 {
 	int is_x = lies_in(operand, &replay->x.block), is_y = lies_in(operand, &replay->y.block);
-	if (is_written && !is_y && !is_in_store(replay, operand))
+	int is_own = is_y;
+	for (size_t i = 0; i < replay->n_store && is_written && !is_own; i++)
+		is_own = lies_in(operand, &replay->store[i].block);
+	if (is_written && !is_own)
 		return 0;
 	if (!is_x && !is_y)
 		return 1;
@@ -341,22 +338,17 @@ static void apply_patches(struct tn_replay *replay, const tn_array *x, const tn_
 	}
 }
 
-static void count(struct tn_runtime *runtime, const struct step *step)
-{
-	struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, step->operation);
-	row->native += step->counted == NATIVE;
-	row->lent += step->counted == LENT;
-	row->composed += step->counted == COMPOSED;
-}
-
-static tn_status run_steps(struct tn_replay *replay)
+static tn_status repeat_steps(struct tn_replay *replay)
 {
 	struct tn_runtime *runtime = replay->runtime;
 	struct tn_device *device = replay->x.device;
 	tn_status status = tn_device_ready(device, &runtime->report);
 	for (size_t i = 0; i < replay->n_steps && !status; i++) {
 		const struct step *step = &replay->steps[i];
-		count(runtime, step);
+		struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, step->operation);
+		row->native += step->counted == NATIVE;
+		row->lent += step->counted == LENT;
+		row->composed += step->counted == COMPOSED;
 		if (!step->args)
 			continue;
 		runtime->report.status = TN_OK;
@@ -378,7 +370,7 @@ tn_array *tn_replay_run(struct tn_replay *replay, const tn_array *x)
 	tn_status status = runtime->report.status;
 	if (y) {
 		apply_patches(replay, x, y);
-		status = run_steps(replay);
+		status = repeat_steps(replay);
 	}
 	if (!status && y)
 		return y;

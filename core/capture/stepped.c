@@ -11,6 +11,8 @@
 #include "base/bits.h"
 #include "base/memory.h"
 #include "capture/graph.h"
+#include "device/pool.h"
+#include "device/transfer.h"
 
 enum { CELLS = 128, MOST_SCALARS = TN_PROGRAM_MAX_SCALARS };
 _Static_assert((int)CELLS >= (int)MOST_SCALARS, "the scalars of one program lie in one page");

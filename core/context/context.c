@@ -4,14 +4,17 @@
  * Opening and closing.  Opening goes: variables, log, threads, backends, runtime, devices; closing
  * the other way round, and a failed opening closes what was there.
  */
-#include "context/context.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "capture/capture.h"
+#include "context/context.h"
+#include "context/devices.h"
 #include "context/runtime.h"
-#include "reference/reference.h"
+#include "context/settings.h"
+#include "loader/registry.h"
+#include "reference/backend.h"
 
 static tn_status check_paths(const struct tn_context_options *options, struct tn_error_info *error)
 {

@@ -6,6 +6,8 @@
  * choice opens (a selection may forbid to fall back) does the opening fail, with the first choice's
  * reason.
  */
+#include "context/devices.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,8 +15,12 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "context/context.h"
+#include "context/settings.h"
+#include "device/open.h"
+#include "device/transfer.h"
+#include "loader/registry.h"
 #include "loader/report.h"
-#include "reference/reference.h"
+#include "reference/backend.h"
 
 static int is_built_in(const struct tn_backend *backend)
 {

@@ -3,6 +3,8 @@
  *
  * Options and environment: an option that is given wins over its variable.
  */
+#include "context/settings.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

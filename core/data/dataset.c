@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "data/split.h"
 
 #define OPERATION "dataset"
 

@@ -45,24 +45,4 @@ void tn_dataset_raw_release(struct tn_dataset_raw *raw);
 tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const char *path,
 			   tn_dataset **out, struct tn_error_info *error);
 
-/* Fills index and count of the three parts. */
-tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw,
-			   struct tn_error_info *error);
-
-/* Fills mean and deviation of the format from `as`, or, where that is NULL,
- * from the training part. */
-void tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format *as);
-
-/* The readers; each fills *raw only on success. */
-tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw *raw,
-			 struct tn_error_info *error);
-tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *raw,
-			     struct tn_error_info *error);
-/* *is_there := is one of the two training files of tn_idx_folder_read there? */
-tn_status tn_idx_folder_look(const char *folder, int *is_there, struct tn_error_info *error);
-
-/* source_height x source_width pixels of one plane to height x width: each repeated zoom times
- * both ways, `border` zeros round them. */
-void tn_enlarge_plane(const struct tn_input_format *format, const uint8_t *from, uint8_t *to);
-
 #endif

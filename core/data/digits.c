@@ -3,11 +3,14 @@
  *
  * The UCI handwritten digits: rows of 64 values from 0 to 16 and a label.
  */
+#include "data/digits.h"
+
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/dataset.h"
+#include "data/format.h"
 #include "data/search.h"
 #include "io/csv.h"
 #include "io/file.h"

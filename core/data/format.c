@@ -4,6 +4,8 @@
  * How pictures become inputs, in training and in prediction; and the line of JSON that a saved
  * network carries.  Guarantees: what is parsed back equals what was printed to the bit.
  */
+#include "data/format.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,8 @@
  * number, train and test in size; every class has a training image, but for a class 0 of labels
  * that count from 1; the training images are not copied.
  */
+#include "data/idx_folder.h"
+
 #include <string.h>
 #include <tenon/status.h>
 #include <unistd.h>

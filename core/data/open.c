@@ -3,6 +3,8 @@
  *
  * From a folder to a data set: which reader it is for, and what is known of it by name.
  */
+#include "data/open.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +14,8 @@
 #include "base/parameter.h"
 #include "base/text.h"
 #include "data/dataset.h"
+#include "data/digits.h"
+#include "data/idx_folder.h"
 #include "data/search.h"
 #include "io/file.h"
 

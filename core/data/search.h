@@ -30,8 +30,4 @@ char *tn_path_name(const char *path);
 tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
 			  struct tn_error_info *error);
 
-/* tn_dataset_open with the variable's value given. */
-tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *options,
-			  const char *data_dir, tn_dataset **out, struct tn_error_info *error);
-
 #endif

@@ -4,6 +4,8 @@
  * Parts and statistics.  Guarantees: both are functions of the images and labels alone, exact in
  * integers up to the last rounding, so that they agree on every machine and in every run.
  */
+#include "data/split.h"
+
 #include <math.h>
 #include <string.h>
 

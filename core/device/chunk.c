@@ -13,20 +13,24 @@
  * On an asynchronous device a chunk goes back only after a sync: its pieces may be in use by work
  * that was queued before they were freed.
  */
+#include "device/chunk.h"
+
 #include <inttypes.h>
 #include <sys/mman.h>
 
 #include "base/fork.h"
 #include "base/memory.h"
-#include "device/pool.h"
+#include "device/bin.h"
+#include "device/open.h"
+#include "device/pool_parts.h"
+#include "device/split.h"
+#include "device/transfer.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define LARGE (UINT64_C(8) << 20)
 #define MAX_SHARED (UINT64_C(32) << 20)
-/* Smaller scratch memory is a piece like others. */
-#define SMALLEST_SCRATCH (UINT64_C(1) << 20)
-/* Where host memory would never say that it ran out, the pool keeps at most twice what was in use
- * at the peak, and this much. */
+/* Where host memory would never say that it ran out, the pool keeps at most twice what was in use at
+ * the peak, and this much. */
 #define SLACK (UINT64_C(64) << 20)
 
 static uint64_t round_up(uint64_t size, uint64_t unit)
@@ -42,32 +46,6 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
-}
-
-/* ---- Records ---------------------------------------------------------------------------------*/
-
-struct tn_piece *tn_record_take(struct tn_pool *pool)
-{
-	if (!pool->records) {
-		struct tn_piece_batch *batch = tn_mem_alloc(sizeof(*batch));
-		if (!batch)
-			return NULL;
-		batch->next = pool->batches;
-		pool->batches = batch;
-		for (int i = 0; i < 64; i++) {
-			batch->pieces[i].next = pool->records;
-			pool->records = &batch->pieces[i];
-		}
-	}
-	struct tn_piece *record = pool->records;
-	pool->records = record->next;
-	return record;
-}
-
-void tn_record_give(struct tn_pool *pool, struct tn_piece *record)
-{
-	record->next = pool->records;
-	pool->records = record;
 }
 
 /* ---- Cutting ---------------------------------------------------------------------------------*/
@@ -216,15 +194,6 @@ static void put_chunk(struct tn_device *device, struct tn_chunk *chunk)
 	tn_mem_free(chunk);
 }
 
-void tn_device_settle(struct tn_device *device)
-{
-	struct tn_error_info error;
-	if (device->synchronous || device->lost || device->store)
-		return;
-	if (tn_device_wait(device, &error) && !device->deferred.status)
-		device->deferred = error;
-}
-
 static void put_scratch(struct tn_device *device);
 
 void tn_chunk_release(struct tn_device *device, uint64_t keep)
@@ -297,7 +266,7 @@ static void put_scratch(struct tn_device *device)
 	put_chunk(device, chunk);
 }
 
-static tn_status get_scratch(struct tn_device *device, uint64_t size, struct tn_error_info *error)
+tn_status tn_chunk_get_scratch(struct tn_device *device, uint64_t size, struct tn_error_info *error)
 {
 	struct tn_pool *pool = device->pool;
 	struct tn_chunk *chunk;
@@ -311,35 +280,6 @@ static tn_status get_scratch(struct tn_device *device, uint64_t size, struct tn_
 	chunk->used_pieces = 1;
 	pool->scratch = chunk;
 	return TN_OK;
-}
-
-tn_status tn_scratch_take(struct tn_device *device, uint64_t size, struct tn_block *block,
-			  struct tn_error_info *error)
-{
-	struct tn_pool *pool = device->pool;
-	struct tn_error_info ignored;
-	if (size < SMALLEST_SCRATCH || size > TN_POOL_MAX_SIZE || pool->scratch_is_taken ||
-	    device->store || tn_device_open(device, NULL))
-		return tn_block_take(device, size, block, error);
-	if ((!pool->scratch || pool->scratch->size < size) && get_scratch(device, size, &ignored))
-		return tn_block_take(device, size, block, error);
-	*block = (struct tn_block){.buffer = pool->scratch->buffer, .size = size};
-	if (device->host_memory)
-		block->address = (void *)(uintptr_t)block->buffer;
-	pool->scratch_is_taken = 1;
-	tn_pool_count(pool, pool->scratch->size);
-	return TN_OK;
-}
-
-void tn_scratch_give(struct tn_device *device, const struct tn_block *block)
-{
-	struct tn_pool *pool = device->pool;
-	if (block->piece) {
-		tn_block_give(device, block);
-		return;
-	}
-	pool->scratch_is_taken = 0;
-	pool->used -= pool->scratch->size;
 }
 
 /* ---- Where a piece comes from ----------------------------------------------------------------*/

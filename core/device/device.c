@@ -13,7 +13,9 @@
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "device/chunk.h"
 #include "device/pool.h"
+#include "device/pool_parts.h"
 
 tn_status tn_device_create(tn_context *context, const struct tn_backend *backend, uint32_t index,
 			   uint64_t memory_limit, const struct tn_logger *logger,
@@ -45,32 +47,6 @@ tn_status tn_device_create(tn_context *context, const struct tn_backend *backend
 	return TN_OK;
 }
 
-tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
-{
-	tn_status status = tn_device_ready(device, error);
-	if (status || device->handle)
-		return status;
-	struct tn_error_info own;
-	if (!error)
-		error = &own;
-	tn_error_reset(error);
-	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = error},
-				    .index = device->index};
-	void *handle = NULL;
-	status = device->backend->device.open(device->backend->instance, &args, &handle);
-	if (status == TN_OK && !handle)
-		status = tn_fail(error, TN_BACKEND_FAILURE, "open", "it gave no handle");
-	if (status == TN_OK) {
-		device->handle = handle;
-		tn_log_format(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)",
-			      device->name, device->description.name);
-	}
-	/* A device that is lost while it is opened may come back: nothing of it was in use. */
-	status = tn_device_answer(device, status, error);
-	device->lost = TN_OK;
-	return status;
-}
-
 void tn_device_destroy(struct tn_device *device)
 {
 	if (!device)
@@ -79,49 +55,6 @@ void tn_device_destroy(struct tn_device *device)
 	if (device->handle && device->fork_generation == tn_fork_generation())
 		device->backend->device.close(device->handle);
 	tn_mem_free(device);
-}
-
-tn_status tn_device_ready(const struct tn_device *device, struct tn_error_info *error)
-{
-	if (device->fork_generation != tn_fork_generation())
-		return tn_fail(error, TN_FORKED, "device",
-			       "%s was opened before this process was forked; open a context of "
-			       "its own in the child",
-			       device->name);
-	if (device->lost)
-		return tn_fail(error, TN_DEVICE_LOST, "device",
-			       "%s was lost earlier, and its arrays with it", device->name);
-	return TN_OK;
-}
-
-/* Puts the device's name before the backend's words, or before the meaning of the status when the
- * backend said nothing.  The backend's struct is not trusted to be terminated. */
-static void complete(const struct tn_device *device, tn_status status, struct tn_error_info *error)
-{
-	char text[sizeof(error->text)];
-	error->text[sizeof(error->text) - 1] = '\0';
-	error->operation[sizeof(error->operation) - 1] = '\0';
-	int silent = error->status != status || !error->text[0];
-	snprintf(text, sizeof(text), "%s", silent ? tn_status_text(status) : error->text);
-	if (!error->operation[0])
-		snprintf(error->operation, sizeof(error->operation), "device");
-	size_t length = strlen(device->name);
-	if (strncmp(text, device->name, length) || text[length] != ':')
-		snprintf(error->text, sizeof(error->text), "%s: %.*s", device->name,
-			 (int)(sizeof(error->text) - sizeof(device->name) - 3), text);
-	error->struct_size = sizeof(*error);
-	error->status = status;
-}
-
-tn_status tn_device_answer(struct tn_device *device, tn_status status, struct tn_error_info *error)
-{
-	if (status == TN_OK)
-		return TN_OK;
-	if (status == TN_DEVICE_LOST)
-		device->lost = TN_DEVICE_LOST;
-	if (error)
-		complete(device, status, error);
-	return status;
 }
 
 const char *tn_device_name(const tn_device *device)

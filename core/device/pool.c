@@ -11,12 +11,18 @@
  */
 #include "device/pool.h"
 
+#include "device/pool_parts.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "device/bin.h"
+#include "device/chunk.h"
+#include "device/open.h"
+#include "device/store.h"
 
 /* A free piece serves a request that is up to this many classes smaller: a quarter is wasted. */
 #define NEIGHBOURS 4
@@ -27,41 +33,6 @@ struct tn_pool *tn_pool_create(uint64_t limit)
 	if (pool)
 		pool->limit = limit;
 	return pool;
-}
-
-void tn_bin_push(struct tn_pool *pool, struct tn_piece *piece)
-{
-	struct tn_piece *head = pool->bins[piece->class];
-	piece->next = head;
-	piece->previous = NULL;
-	if (head)
-		head->previous = piece;
-	pool->bins[piece->class] = piece;
-	pool->filled[piece->class / 64] |= UINT64_C(1) << piece->class % 64;
-}
-
-void tn_bin_remove(struct tn_pool *pool, struct tn_piece *piece)
-{
-	if (piece->next)
-		piece->next->previous = piece->previous;
-	if (piece->previous)
-		piece->previous->next = piece->next;
-	else
-		pool->bins[piece->class] = piece->next;
-	if (!pool->bins[piece->class])
-		pool->filled[piece->class / 64] &= ~(UINT64_C(1) << piece->class % 64);
-}
-
-struct tn_piece *tn_bin_find(struct tn_pool *pool, uint32_t class, uint32_t end)
-{
-	uint32_t word = class / 64;
-	uint64_t bits = pool->filled[word] & (UINT64_MAX << class % 64);
-	while (!bits && (word + 1) * 64 < end)
-		bits = pool->filled[++word];
-	if (!bits)
-		return NULL;
-	uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(bits);
-	return found < end ? pool->bins[found] : NULL;
 }
 
 /* What TN_OUT_OF_MEMORY says; `cause` is what the backend or the limit said. */

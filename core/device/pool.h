@@ -1,149 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Inside the pool.
- *
- *	chunk   one allocation of the backend, cut from its start into pieces
- *	piece   a range of a chunk, of one size class; used, or free in the bin of its class
- *	bin     the free pieces of one class, the last freed first
- *
- * pool.c takes from and gives to the bins, which is all that happens in the steady state; chunk.c
- * gets chunks, cuts them and gives them back; split.c makes do with what is free before a chunk is
- * asked for.
+ * Blocks of a device's memory, from the pool.
  */
 #ifndef TN_DEVICE_POOL_H
 #define TN_DEVICE_POOL_H
 
 #include "device/device.h"
-#include "device/size_class.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TN_POOL_POISONS 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define TN_POOL_POISONS 1
-#endif
-#ifdef TN_POOL_POISONS
-#include <sanitizer/asan_interface.h>
-#endif
-
-struct tn_chunk;
-
-struct tn_piece {
-	struct tn_piece *next, *previous; /* in the bin, while free */
-	struct tn_piece *sibling; /* the piece of the chunk that ends where this one begins */
-	struct tn_chunk *chunk;
-	uint64_t offset;
-	uint64_t size; /* at least that of the class */
-	uint32_t class;
-	int used;               /* enum tn_use */
-	struct tn_store *store; /* NULL: it goes back to the pool */
-};
-
-enum tn_use {
-	TN_PIECE_FREE,
-	TN_PIECE_USED,
-	TN_PIECE_STORED, /* given back to the store, while captured work may use it again */
-};
-
-/* The memory of captured work. */
-struct tn_store {
-	struct tn_piece **pieces; /* all of them */
-	size_t n, room;
-	struct tn_piece *free; /* those that were given back, the last first */
-};
-
-struct tn_chunk {
-	struct tn_chunk *next, *previous; /* the newest first */
-	struct tn_piece *pieces;          /* the last one first */
-	uint64_t buffer;
-	uint64_t size;
-	uint64_t cut; /* bytes cut into pieces so far */
-	uint64_t used_pieces;
-};
-
-/* Piece records come in batches, so that taking one costs no allocation. */
-struct tn_piece_batch {
-	struct tn_piece_batch *next;
-	struct tn_piece pieces[64];
-};
-
-struct tn_pool {
-	uint64_t used;
-	uint64_t peak;
-	uint64_t reserved; /* bytes of all chunks */
-	uint64_t limit;    /* of `reserved`; 0: none */
-	struct tn_chunk *chunks;
-	struct tn_chunk *last;
-	struct tn_chunk *current; /* where small pieces are cut; NULL: nowhere */
-	struct tn_chunk *scratch; /* one block that calls use in turn; NULL: none yet */
-	int scratch_is_taken;
-	struct tn_piece *records; /* unused ones, by `next` */
-	struct tn_piece_batch *batches;
-	uint64_t filled[TN_POOL_CLASSES / 64]; /* bit c: bin c has a piece */
-	struct tn_piece *bins[TN_POOL_CLASSES];
-};
+/* At least `size` bytes (0 counts as 1); opens the device when it is not open.  TN_OUT_OF_MEMORY: the
+ * text has requested, used and cached bytes and the limit.  What tn_device_open answers. */
+tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
+			struct tn_error_info *error);
+/* The same, but never what captured work has used and given back: for what is there before that work is done. */
+tn_status tn_block_take_apart(struct tn_device *device, uint64_t size, struct tn_block *block,
+			      struct tn_error_info *error);
+/* The device may still be working on it: who takes it next does so in the same stream. */
+void tn_block_give(struct tn_device *device, const struct tn_block *block);
 
 struct tn_pool *tn_pool_create(uint64_t limit);
-/* Gives every chunk back (not in a forked child) and frees the pool.  Takes NULL. */
-void tn_pool_destroy(struct tn_device *device);
-
-void tn_bin_push(struct tn_pool *pool, struct tn_piece *piece);
-void tn_bin_remove(struct tn_pool *pool, struct tn_piece *piece);
-/* The first piece of the lowest filled bin in [class, end), or NULL. */
-struct tn_piece *tn_bin_find(struct tn_pool *pool, uint32_t class, uint32_t end);
-
-/* A piece of that class cut from the current chunk, from an empty one or from a new one; it is
- * neither used nor in a bin. */
-tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece **piece,
-		       struct tn_error_info *error);
-/* Gives empty chunks back, the oldest first, until at most `keep` bytes are reserved. */
-void tn_chunk_release(struct tn_device *device, uint64_t keep);
-
-/* A piece of that class from a free one that is larger; neighbours that are free are joined when
- * there is none.  Neither used nor in a bin; NULL: there is none that is worth it. */
-struct tn_piece *tn_piece_split(struct tn_pool *pool, uint32_t class);
-
-/* A piece of the store for so many bytes, or NULL: it is used then,
- * and was so for the pool all along. */
-struct tn_piece *tn_store_take(struct tn_store *store, uint64_t size);
-/* The piece is the store's from now on; 0: no host memory. */
-int tn_store_adopt(struct tn_store *store, struct tn_piece *piece);
-void tn_store_give(struct tn_piece *piece);
-
-/* A record for a piece, NULL: no host memory; and back. */
-struct tn_piece *tn_record_take(struct tn_pool *pool);
-void tn_record_give(struct tn_pool *pool, struct tn_piece *record);
-
-/* Waits for the work of an open device, whatever error is still to be said. */
-tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error);
-
-/* So many bytes more are handed out. */
-static inline void tn_pool_count(struct tn_pool *pool, uint64_t size)
-{
-	pool->used += size;
-	if (pool->used > pool->peak)
-		pool->peak = pool->used;
-}
-
-/* Marks host memory as not to be touched, where AddressSanitizer watches. */
-static inline void tn_pool_poison(void *address, uint64_t size)
-{
-	(void)address;
-	(void)size;
-#ifdef TN_POOL_POISONS
-	__asan_poison_memory_region(address, size);
-#endif
-}
-
-static inline void tn_pool_unpoison(void *address, uint64_t size)
-{
-	(void)address;
-	(void)size;
-#ifdef TN_POOL_POISONS
-	__asan_unpoison_memory_region(address, size);
-#endif
-}
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "device/open.h"
 
 tn_status tn_device_memory_information(tn_device *device, struct tn_memory_information *information)
 {

@@ -6,7 +6,10 @@
  * workspace of smaller layers, whose sizes are others.  Nothing is joined earlier, because the next
  * step wants the same sizes again; small requests are left to the shared chunks.
  */
-#include "device/pool.h"
+#include "device/split.h"
+
+#include "device/bin.h"
+#include "device/pool_parts.h"
 
 /* The smallest request that splits, and what must be left of a piece to be one of its own. */
 #define SMALLEST (UINT64_C(256) << 10)

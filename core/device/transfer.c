@@ -5,10 +5,12 @@
  * surfaced earlier, where it could not be answered, is answered here first; it names the operation
  * that failed.
  */
+#include "device/transfer.h"
+
 #include <inttypes.h>
 
 #include "base/fork.h"
-#include "device/pool.h"
+#include "device/open.h"
 
 /* The device is open and nothing is waiting to be said.  That a device was lost in the meantime is
  * said by the words that came with it. */
@@ -112,4 +114,13 @@ tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error)
 {
 	tn_status status = begin(device, "sync", error);
 	return status ? status : tn_device_wait(device, error);
+}
+
+void tn_device_settle(struct tn_device *device)
+{
+	struct tn_error_info error;
+	if (device->synchronous || device->lost || device->store)
+		return;
+	if (tn_device_wait(device, &error) && !device->deferred.status)
+		device->deferred = error;
 }

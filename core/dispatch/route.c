@@ -11,6 +11,10 @@
 #include <time.h>
 
 #include "array/array.h"
+#include "device/open.h"
+#include "device/scratch.h"
+#include "device/transfer.h"
+#include "dispatch/host_copies.h"
 #include "dispatch/ledger.h"
 #include "dispatch/programs.h"
 
@@ -50,30 +54,19 @@ static tn_status ask(struct tn_route *route, struct tn_device *device,
 	return status;
 }
 
-/* Calls that are recorded keep their workspace. */
+/* Memory for a call.  Calls that are recorded keep theirs. */
 static tn_status take_scratch(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
-			      struct tn_block *block, struct tn_error_info *error)
+			      struct tn_block *block)
 {
 	const struct tn_observer *observer = runtime->observer;
 	if (observer && observer->take)
-		return observer->take(runtime, device, size, block, error);
-	return tn_scratch_take(device, size, block, error);
-}
-
-static void give_scratch(struct tn_runtime *runtime, struct tn_device *device,
-			 const struct tn_block *block)
-{
-	const struct tn_observer *observer = runtime->observer;
-	if (observer && observer->give)
-		observer->give(runtime, device, block);
-	else
-		tn_scratch_give(device, block);
+		return observer->take(runtime, device, size, block, &runtime->report);
+	return tn_scratch_take(device, size, block, &runtime->report);
 }
 
 /* Takes the preferred workspace, capped, or the least when that is not to be had. */
 static tn_status take_workspace(struct tn_runtime *runtime, struct tn_device *device,
-				struct tn_workspace *workspace, struct tn_block *block,
-				struct tn_error_info *error)
+				struct tn_workspace *workspace, struct tn_block *block)
 {
 	uint64_t size = workspace->preferred;
 	if (size > TN_WORKSPACE_CAP)
@@ -83,12 +76,12 @@ static tn_status take_workspace(struct tn_runtime *runtime, struct tn_device *de
 	block->size = 0;
 	if (!size)
 		return TN_OK;
-	if (take_scratch(runtime, device, size, block, error)) {
+	if (take_scratch(runtime, device, size, block)) {
 		size = workspace->minimum;
 		block->size = 0;
 		if (!size)
 			return TN_OK;
-		tn_status status = take_scratch(runtime, device, size, block, error);
+		tn_status status = take_scratch(runtime, device, size, block);
 		if (status)
 			return status;
 	}
@@ -98,25 +91,20 @@ static tn_status take_workspace(struct tn_runtime *runtime, struct tn_device *de
 	return TN_OK;
 }
 
-/* Calls the entry with what the arguments hold now. */
-static inline tn_status enter(struct tn_route *route, struct tn_device *device)
+static inline void observe_call(const struct tn_route *route, struct tn_device *device)
 {
-	struct tn_runtime *runtime = route->runtime;
-	tn_status status;
-	route->call->error = &runtime->report;
-	runtime->report.status = TN_OK;
-	status = tn_slot_call(device->backend, route->slot, device->handle, route->call);
-	const struct tn_observer *observer = runtime->observer;
-	if (!status && observer && observer->called)
-		observer->called(runtime, route->operation, route->slot, device, route->call);
-	return status;
+	const struct tn_observer *observer = route->runtime->observer;
+	if (observer && observer->called)
+		observer->called(route->runtime, route->operation, route->slot, device,
+				 route->call);
 }
 
 /* Asks how much workspace the call wants, takes that and calls.  Apart, so that calls that need none do
  * not pay for its frame. */
-static __attribute__((noinline)) tn_status enter_with_workspace(struct tn_route *route,
-								struct tn_device *device, int asks)
+static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *route,
+							       struct tn_device *device, int asks)
 {
+	struct tn_runtime *runtime = route->runtime;
 	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
 	struct tn_block block;
 	tn_status status = ask(route, device, &workspace);
@@ -125,8 +113,7 @@ static __attribute__((noinline)) tn_status enter_with_workspace(struct tn_route 
 	if (status && !asks)
 		return TN_UNSUPPORTED;
 	if (!status)
-		status = take_workspace(route->runtime, device, &workspace, &block,
-					&route->runtime->report);
+		status = take_workspace(runtime, device, &workspace, &block);
 	if (status)
 		return status;
 	if (!asks && !block.size) /* the call was made without, and refused */
@@ -134,35 +121,45 @@ static __attribute__((noinline)) tn_status enter_with_workspace(struct tn_route 
 	if (!asks)
 		device->asks |= UINT64_C(1) << route->slot;
 	route->call->workspace = block.size ? &workspace : NULL;
-	status = enter(route, device);
+	route->call->error = &runtime->report;
+	runtime->report.status = TN_OK;
+	status = tn_slot_call(device->backend, route->slot, device->handle, route->call);
+	if (!status)
+		observe_call(route, device);
 	route->call->workspace = NULL;
-	if (block.size)
-		give_scratch(route->runtime, device, &block);
+	if (block.size && runtime->observer && runtime->observer->give)
+		runtime->observer->give(runtime, device, &block);
+	else if (block.size)
+		tn_scratch_give(device, &block);
 	return status;
 }
 
-/* An entry that refuses has done nothing: most are called without asking, and asked when they refuse,
- * for perhaps they lack nothing but workspace. */
-static inline tn_status run_native(struct tn_route *route, struct tn_device *device)
+/* Calls one device's slot, with workspace where it wants some.  An entry that refuses has done nothing:
+ * most are called without asking, and asked when they refuse, for perhaps they lack nothing but
+ * workspace.  The report is empty unless the answer is an error other than TN_UNSUPPORTED. */
+static inline tn_status call_slot(struct tn_route *route, struct tn_device *device)
 {
+	const struct tn_slot_facts *facts = &tn_slots[route->slot];
 	const uint64_t bit = UINT64_C(1) << route->slot;
-	int asks = tn_slots[route->slot].asks || (device->asks & bit);
+	struct tn_error_info *report = &route->runtime->report;
+	int asks = facts->asks || (device->asks & bit);
 	tn_status status = TN_UNSUPPORTED;
 	if (!(device->backend->native & bit))
 		return TN_UNSUPPORTED;
-	if (!asks)
-		status = enter(route, device);
+	if (!asks) {
+		route->call->error = report;
+		report->status = TN_OK;
+		status = facts->call((const char *)device->backend + facts->entry, device->handle,
+				     route->call);
+		if (!status)
+			observe_call(route, device);
+	}
 	if (status == TN_UNSUPPORTED)
-		status = enter_with_workspace(route, device, asks);
+		status = call_with_workspace(route, device, asks);
 	if (status && status != TN_UNSUPPORTED)
-		return tn_device_answer(device, status, &route->runtime->report);
-	route->runtime->report.status = TN_OK;
+		return tn_device_answer(device, status, report);
+	report->status = TN_OK;
 	return status;
-}
-
-tn_status tn_route_native(struct tn_route *route, struct tn_device *device)
-{
-	return run_native(route, device);
 }
 
 /* ---- The steps -------------------------------------------------------------------------------*/
@@ -176,7 +173,7 @@ static tn_status settle(struct tn_route *route)
 	return tn_device_sync(device, &route->runtime->report);
 }
 
-static tn_status run_lent(struct tn_route *route)
+static tn_status try_lenders(struct tn_route *route)
 {
 	struct tn_runtime *runtime = route->runtime;
 	if (!route->device->host_memory || route->device == runtime->reference)
@@ -190,7 +187,7 @@ static tn_status run_lent(struct tn_route *route)
 			continue;
 		status = settle(route);
 		if (!status)
-			status = tn_route_native(route, lender);
+			status = call_slot(route, lender);
 		if (!status && !(lender->description.flags & TN_DEVICE_SYNCHRONOUS))
 			status = tn_device_sync(lender, &runtime->report);
 		if (status != TN_UNSUPPORTED)
@@ -200,7 +197,7 @@ static tn_status run_lent(struct tn_route *route)
 }
 
 /* Can the device, or a lender, run that slot on a small call of that dtype? */
-static int can(struct tn_route *route, enum tn_slot slot, struct tn_call *call)
+static int can_do(struct tn_route *route, enum tn_slot slot, struct tn_call *call)
 {
 	struct tn_runtime *runtime = route->runtime;
 	struct tn_route probe = {.runtime = runtime,
@@ -232,50 +229,45 @@ static void small_operand(struct tn_operand *operand, tn_dtype dtype, uint32_t r
 	}
 }
 
-static int can_map(struct tn_route *route, const struct tn_program *copy)
-{
-	struct tn_operand operand;
-	struct tn_map_args args = {.call = {.struct_size = sizeof(args)},
-				   .program = copy,
-				   .inputs = &operand,
-				   .outputs = &operand};
-	small_operand(&operand, route->dtype, 1);
-	return can(route, TN_SLOT_MAP, &args.call);
-}
-
-static int can_reduce(struct tn_route *route, const struct tn_program *copy)
-{
-	struct tn_operand input, output;
-	struct tn_reduce_args args = {.call = {.struct_size = sizeof(args)},
-				      .prologue = copy,
-				      .inputs = &input,
-				      .outputs = &output,
-				      .n_reduced = 1,
-				      .n_values = 1,
-				      .combiners = {TN_REDUCE_SUM}};
-	small_operand(&input, route->dtype, 2);
-	small_operand(&output, route->dtype, 1);
-	return can(route, TN_SLOT_REDUCE, &args.call);
-}
-
-static int can_matmul(struct tn_route *route)
-{
-	struct tn_matmul_args args = {.call = {.struct_size = sizeof(args)}, .alpha = 1};
-	small_operand(&args.a, route->dtype, 2);
-	args.b = args.c = args.a;
-	return can(route, TN_SLOT_MATMUL, &args.call);
-}
-
 static int can_compose(struct tn_route *route)
 {
 	const struct tn_program *copy;
+	struct tn_operand line, matrix;
 	if (!route->compose || route->runtime->fallback == TN_FALLBACK_NATIVE)
 		return 0;
 	if (tn_programs_element(route->runtime, TN_DO_COPY, &route->dtype, &copy))
 		return 0;
-	return (!(route->needs & TN_NEEDS_MAP) || can_map(route, copy)) &&
-	       (!(route->needs & TN_NEEDS_REDUCE) || can_reduce(route, copy)) &&
-	       (!(route->needs & TN_NEEDS_MATMUL) || can_matmul(route));
+	small_operand(&line, route->dtype, 1);
+	small_operand(&matrix, route->dtype, 2);
+	if (route->needs & TN_NEEDS_MAP) {
+		struct tn_map_args args = {.call = {.struct_size = sizeof(args)},
+					   .program = copy,
+					   .inputs = &line,
+					   .outputs = &line};
+		if (!can_do(route, TN_SLOT_MAP, &args.call))
+			return 0;
+	}
+	if (route->needs & TN_NEEDS_REDUCE) {
+		struct tn_reduce_args args = {.call = {.struct_size = sizeof(args)},
+					      .prologue = copy,
+					      .inputs = &matrix,
+					      .outputs = &line,
+					      .n_reduced = 1,
+					      .n_values = 1,
+					      .combiners = {TN_REDUCE_SUM}};
+		if (!can_do(route, TN_SLOT_REDUCE, &args.call))
+			return 0;
+	}
+	if (route->needs & TN_NEEDS_MATMUL) {
+		struct tn_matmul_args args = {.call = {.struct_size = sizeof(args)},
+					      .a = matrix,
+					      .b = matrix,
+					      .c = matrix,
+					      .alpha = 1};
+		if (!can_do(route, TN_SLOT_MATMUL, &args.call))
+			return 0;
+	}
+	return 1;
 }
 
 /* An error that a step has kept becomes this operation's, and is the caller's to keep. */
@@ -292,7 +284,7 @@ static tn_status adopt(struct tn_route *route, tn_status status)
 	return inner.status;
 }
 
-static tn_status run_composed(struct tn_route *route)
+static tn_status compose(struct tn_route *route)
 {
 	struct tn_runtime *runtime = route->runtime;
 	const struct tn_recorder *recorder = runtime->recorder;
@@ -313,20 +305,38 @@ static tn_status run_composed(struct tn_route *route)
 	return status ? adopt(route, status) : TN_OK;
 }
 
-static void warn(struct tn_route *route)
+/* The slot of the reference, on copies where the host cannot read the device's memory. */
+static tn_status call_reference(struct tn_route *route, uint64_t *bytes_moved)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_device *device = route->device;
+	tn_status status = tn_device_open(runtime->reference, &runtime->report);
+	if (status)
+		return status;
+	if (device->host_memory) {
+		if (!(device->description.flags & TN_DEVICE_SYNCHRONOUS))
+			status = tn_device_sync(device, &runtime->report);
+		return status ? status : call_slot(route, runtime->reference);
+	}
+	struct tn_call *call = route->call;
+	struct tn_host_copies copies;
+	status = tn_host_copies_make(&copies, runtime, device, route->slot, call);
+	if (!status) {
+		route->call = copies.call;
+		status = call_slot(route, runtime->reference);
+		route->call = call;
+	}
+	if (!status)
+		status = tn_host_copies_take_back(&copies);
+	tn_host_copies_end(&copies);
+	*bytes_moved = copies.bytes;
+	return status;
+}
+
+static tn_status run_on_host(struct tn_route *route, uint64_t *bytes_moved)
 {
 	struct tn_runtime *runtime = route->runtime;
 	struct tn_ledger_entry *entry = &runtime->ledger->entries[route->operation];
-	if (runtime->fallback != TN_FALLBACK_WARN || entry->warned)
-		return;
-	entry->warned = 1;
-	tn_log_format(runtime->logger, TN_LOG_WARNING, "route",
-		      "%s runs on the host: %s cannot do it", name_of(route), route->device->name);
-}
-
-static tn_status run_host(struct tn_route *route, uint64_t *bytes_moved)
-{
-	struct tn_runtime *runtime = route->runtime;
 	const char *mode = runtime->fallback == TN_FALLBACK_NATIVE ? "native" : "error";
 	tn_status status;
 	if (runtime->fallback == TN_FALLBACK_NATIVE || runtime->fallback == TN_FALLBACK_ERROR)
@@ -336,27 +346,31 @@ static tn_status run_host(struct tn_route *route, uint64_t *bytes_moved)
 	if (route->device == runtime->reference)
 		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
 			       "%s, the last resort, cannot do it", route->device->name);
-	status = tn_route_host(route, bytes_moved);
+	status = call_reference(route, bytes_moved);
 	if (status == TN_UNSUPPORTED)
 		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
 			       "neither %s nor %s can do it", route->device->name,
 			       runtime->reference->name);
-	if (!status)
-		warn(route);
+	if (!status && runtime->fallback == TN_FALLBACK_WARN && !entry->warned) {
+		entry->warned = 1;
+		tn_log_format(runtime->logger, TN_LOG_WARNING, "route",
+			      "%s runs on the host: %s cannot do it", name_of(route),
+			      route->device->name);
+	}
 	return status;
 }
 
-/* What follows when the native slot has refused; apart for the same reason. */
-static __attribute__((noinline)) tn_status run_without_native(struct tn_route *route)
+/* What follows when the native slot has refused.  Apart, so that native calls do not pay for its frame. */
+static __attribute__((noinline)) tn_status fall_back(struct tn_route *route)
 {
 	struct tn_ledger *ledger = route->runtime->ledger;
 	double start = tn_route_clock();
 	uint64_t bytes_moved = 0;
-	tn_status status = run_lent(route);
+	tn_status status = try_lenders(route);
 	if (!status) {
 		tn_ledger_at(ledger, route->operation)->lent++;
 	} else if (status == TN_UNSUPPORTED && can_compose(route)) {
-		status = run_composed(route);
+		status = compose(route);
 		if (!status && !route->runtime->depth) {
 			tn_ledger_at(ledger, route->operation)->composed++;
 			if (route->runtime->observer && route->runtime->observer->composed)
@@ -365,7 +379,7 @@ static __attribute__((noinline)) tn_status run_without_native(struct tn_route *r
 		}
 	} else if (status == TN_UNSUPPORTED) {
 		tn_observe_unrepeatable(route->runtime);
-		status = run_host(route, &bytes_moved);
+		status = run_on_host(route, &bytes_moved);
 		if (!status)
 			tn_ledger_at(ledger, route->operation)->host++;
 	}
@@ -374,7 +388,7 @@ static __attribute__((noinline)) tn_status run_without_native(struct tn_route *r
 	return status;
 }
 
-static inline tn_status try_native(struct tn_route *route)
+tn_status tn_route_run(struct tn_route *route)
 {
 	struct tn_runtime *runtime = route->runtime;
 	struct tn_ledger_row *row;
@@ -385,7 +399,9 @@ static inline tn_status try_native(struct tn_route *route)
 	route->call->flags |= runtime->call_flags;
 	if (runtime->ledger_time)
 		start = tn_route_clock();
-	status = run_native(route, route->device);
+	status = call_slot(route, route->device);
+	if (status == TN_UNSUPPORTED && !route->is_native_only)
+		return fall_back(route);
 	if (status || runtime->depth)
 		return status;
 	row = tn_ledger_at(runtime->ledger, route->operation);
@@ -396,15 +412,4 @@ static inline tn_status try_native(struct tn_route *route)
 	status = settle(route);
 	row->seconds += tn_route_clock() - start;
 	return status;
-}
-
-tn_status tn_route_try(struct tn_route *route)
-{
-	return try_native(route);
-}
-
-tn_status tn_route_run(struct tn_route *route)
-{
-	tn_status status = try_native(route);
-	return status == TN_UNSUPPORTED ? run_without_native(route) : status;
 }

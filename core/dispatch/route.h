@@ -36,18 +36,12 @@ struct tn_route {
 	void *argument;
 	uint32_t needs;
 	tn_dtype dtype; /* in which the composition computes */
+	/* TN_UNSUPPORTED when the native slot refuses, for callers who can ask for less. */
+	int is_native_only;
 };
 
-/* The native slot or nothing: TN_UNSUPPORTED when that refuses, for callers who can ask for less. */
-tn_status tn_route_try(struct tn_route *route);
 /* Runs it.  On failure runtime->report is filled. */
 tn_status tn_route_run(struct tn_route *route);
-
-/* Runs the slot of one device with workspace; the report is empty unless the answer is an error other
- * than TN_UNSUPPORTED. */
-tn_status tn_route_native(struct tn_route *route, struct tn_device *device);
-/* Step 4. */
-tn_status tn_route_host(struct tn_route *route, uint64_t *bytes_moved);
 
 /* Seconds on a clock that only goes forward. */
 double tn_route_clock(void);

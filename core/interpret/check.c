@@ -4,11 +4,14 @@
  * Everything that can be wrong with the arguments of a call, found before anything is read or
  * written.  Addresses are taken on trust, apart from NULL and alignment.
  */
-#include "interpret/plan.h"
+#include "interpret/check.h"
 
 #include <string.h>
 
 #include "base/dtype.h"
+#include "base/error.h"
+
+#define KNOWN_FLAGS (TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC | TN_ACCUMULATE)
 
 tn_status tn_check_call(const void *theirs, void *own, size_t own_size, const char *operation)
 {
@@ -24,7 +27,7 @@ tn_status tn_check_call(const void *theirs, void *own, size_t own_size, const ch
 	memcpy(own, theirs, size < own_size ? size : own_size);
 	if (size < own_size)
 		memset((char *)own + size, 0, own_size - size);
-	if (call->flags & ~TN_KNOWN_FLAGS || call->flags & TN_ACCUMULATE)
+	if (call->flags & ~KNOWN_FLAGS || call->flags & TN_ACCUMULATE)
 		return tn_fail(call->error, TN_UNSUPPORTED, operation,
 			       "flags 0x%x: only dry run, async and deterministic are known here",
 			       (unsigned)call->flags);

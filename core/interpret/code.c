@@ -9,11 +9,13 @@
  * its value on, and the instruction that uses it last may write over it.  Inputs that lie in memory as
  * a block would are used where they are, and outputs are written there.
  */
-#include "interpret/plan.h"
+#include "interpret/code.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "interpret/nest.h"
 #include "program/opcode.h"
 
 tn_block_fn tn_code_operation(const struct tn_block_kernels *kernels, uint32_t op, int column)

@@ -4,18 +4,21 @@
  * The kernels of ARGMAX and ARGMIN for every column; booleans have no fold of their own and are
  * compared one by one.
  */
-#include "interpret/plan.h"
+#include "interpret/extreme.h"
 
 #include <string.h>
+
+#include "interpret/block.h"
+#include "interpret/move.h"
 
 #define T uint8_t
 #define IS_NAN(x) 0
 #define BEATS(x, y) ((x) > (y))
 #define NAME(x) largest_##x##_bool
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #define BEATS(x, y) ((x) < (y))
 #define NAME(x) smallest_##x##_bool
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #undef T
 #undef IS_NAN
 
@@ -23,10 +26,10 @@
 #define IS_NAN(x) 0
 #define BEATS(x, y) ((x) > (y))
 #define NAME(x) largest_##x##_i32
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #define BEATS(x, y) ((x) < (y))
 #define NAME(x) smallest_##x##_i32
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #undef T
 #undef IS_NAN
 
@@ -34,10 +37,10 @@
 #define IS_NAN(x) 0
 #define BEATS(x, y) ((x) > (y))
 #define NAME(x) largest_##x##_u32
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #define BEATS(x, y) ((x) < (y))
 #define NAME(x) smallest_##x##_u32
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #undef T
 #undef IS_NAN
 
@@ -45,10 +48,10 @@
 #define IS_NAN(x) 0
 #define BEATS(x, y) ((x) > (y))
 #define NAME(x) largest_##x##_i64
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #define BEATS(x, y) ((x) < (y))
 #define NAME(x) smallest_##x##_i64
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #undef T
 #undef IS_NAN
 
@@ -56,10 +59,10 @@
 #define IS_NAN(x) ((x) != (x))
 #define BEATS(x, y) ((x) > (y))
 #define NAME(x) largest_##x##_f32
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #define BEATS(x, y) ((x) < (y))
 #define NAME(x) smallest_##x##_f32
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #undef T
 #undef IS_NAN
 
@@ -67,10 +70,10 @@
 #define IS_NAN(x) ((x) != (x))
 #define BEATS(x, y) ((x) > (y))
 #define NAME(x) largest_##x##_f64
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #define BEATS(x, y) ((x) < (y))
 #define NAME(x) smallest_##x##_f64
-#include "interpret/extreme.h"
+#include "interpret/extreme_template.h"
 #undef T
 #undef IS_NAN
 

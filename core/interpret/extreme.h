@@ -1,81 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Largest and smallest values with their numbers, for one column and one direction.  The including
- * file defines T, IS_NAN(x), BEATS(x, y) (x > y or x < y) and NAME(x).  A value replaces the best one
- * when it beats it, or when it is the first NaN; numbers are visited in ascending order, so of equal
- * values the lowest number stays.
+ * The kernels of ARGMAX and ARGMIN: the largest or smallest value with its number.
  */
-static inline int NAME(replaces)(T x, T best)
-{
-	return (BEATS(x, best) | IS_NAN(x)) & !IS_NAN(best);
-}
+#ifndef TN_INTERPRET_EXTREME_H
+#define TN_INTERPRET_EXTREME_H
 
-static void NAME(step)(void *best, int32_t *at, const void *value, int32_t step, size_t n,
-		       int first)
-{
-	T *top = best;
-	const T *x = value;
-	if (first) {
-		memcpy(best, value, n * sizeof(T));
-		tn_move_fill(at, &step, sizeof(step), n);
-		return;
-	}
-	TN_BLOCK_LOOP
-	for (size_t i = 0; i < n; i++) {
-		int won = NAME(replaces)(x[i], top[i]);
-		top[i] = won ? x[i] : top[i];
-		at[i] = won ? step : at[i];
-	}
-}
+#include <tenon/backend.h>
 
-/* The first place of a value that is there, or of a NaN for a NaN. */
-static inline size_t NAME(place)(const T *x, size_t n, T found)
-{
-	size_t i = 0;
-	for (; !IS_NAN(found) && i + 16 <= n; i += 16) {
-		int hits = 0;
-		for (size_t j = 0; j < 16; j++)
-			hits |= x[i + j] == found;
-		if (hits)
-			break;
-	}
-	while (i + 1 < n && !(IS_NAN(found) ? IS_NAN(x[i]) : x[i] == found))
-		i++;
-	return i;
-}
+/* For each i: if value[i] beats best[i] (or `first`), best[i] := value[i] and at[i] := step. */
+typedef void (*tn_extreme_step_fn)(void *best, int32_t *at, const void *value, int32_t step,
+				   size_t n, int first);
+/* The same for one best and n values with the numbers number, number + 1, ... */
+typedef void (*tn_extreme_fold_fn)(void *best, int64_t *index, const void *value, int64_t number,
+				   size_t n, int first, tn_fold_fn fold);
+/* For each i: the other's best with the other's index, if it beats this one. */
+typedef void (*tn_extreme_join_fn)(void *best, int64_t *index, const void *other,
+				   const int64_t *other_index, size_t n);
 
-/* The fold finds the block's best value quickly; only where that replaces the best so far is its place
- * looked for. */
-static void NAME(fold)(void *best, int64_t *index, const void *value, int64_t number, size_t n,
-		       int first, tn_fold_fn fold)
-{
-	T *top = best;
-	const T *x = value;
-	T found = x[0];
-	if (fold)
-		fold(&found, x, n);
-	for (size_t i = 1; !fold && i < n; i++)
-		found = BEATS(x[i], found) ? x[i] : found;
-	if (!first && !NAME(replaces)(found, *top))
-		return;
-	size_t i = NAME(place)(x, n, found);
-	*top = x[i];
-	*index = number + (int64_t)i;
-}
+struct tn_extreme {
+	tn_extreme_step_fn step;
+	tn_extreme_fold_fn fold;
+	tn_extreme_join_fn join;
+};
 
-static void NAME(join)(void *best, int64_t *index, const void *other, const int64_t *other_index,
-		       size_t n)
-{
-	T *top = best;
-	const T *x = other;
-	for (size_t i = 0; i < n; i++) {
-		if (!NAME(replaces)(x[i], top[i]))
-			continue;
-		top[i] = x[i];
-		index[i] = other_index[i];
-	}
-}
+/* largest: 1 for ARGMAX, 0 for ARGMIN. */
+const struct tn_extreme *tn_extreme_kernels(int column, int largest);
 
-#undef BEATS
-#undef NAME
+#endif

@@ -21,6 +21,18 @@
  * TN_INVALID_ARGUMENT, TN_SHAPE: arguments that break the rules of backend.h, as far as can be seen.
  * TN_OUT_OF_MEMORY: a reduction that is split over threads could not keep its partial results.
  * All are found before an output is touched.
+ *
+ * A call goes through these parts:
+ *
+ *   check    the arguments obey the rules of backend.h
+ *   scan     every instruction is known, typed and has a kernel
+ *   nest     operands and indices become views over one nest of loops; axes are dropped and merged
+ *   analyse  which values are uniform (one value for the whole call), which are contracted
+ *   tile     the nest is cut into tiles of at most a block; walks visit them
+ *   emit     instructions become steps over registers, each a block
+ *   run      steps are run for every tile
+ *
+ * All that they make lies on the caller's stack; nothing is kept past the call.
  */
 #ifndef TN_INTERPRET_INTERPRET_H
 #define TN_INTERPRET_INTERPRET_H

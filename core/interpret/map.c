@@ -7,8 +7,13 @@
 
 #include <stdatomic.h>
 
+#include "base/error.h"
 #include "base/threads.h"
-#include "interpret/plan.h"
+#include "interpret/check.h"
+#include "interpret/code.h"
+#include "interpret/nest.h"
+#include "interpret/run.h"
+#include "interpret/small.h"
 
 /* Work is measured in additions of one element.  A piece for a thread has at least PIECE of it; less
  * than two pieces stay with the caller. */

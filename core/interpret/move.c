@@ -4,7 +4,7 @@
  * Moves between compact tiles and strided memory.  Rows that are contiguous are copied whole; a tile
  * whose columns are contiguous is transposed; the rest goes element by element.
  */
-#include "interpret/plan.h"
+#include "interpret/move.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static inline void square_1(uint8_t *dst, int64_t dst_stride, const uint8_t *src
 #define T uint8_t
 #define NAME(x) x##_1
 #define SQUARE 1
-#include "interpret/move.h"
+#include "interpret/move_template.h"
 
 static inline void square_2(uint16_t *dst, int64_t dst_stride, const uint16_t *src,
 			    int64_t src_stride)
@@ -32,7 +32,7 @@ static inline void square_2(uint16_t *dst, int64_t dst_stride, const uint16_t *s
 #define T uint16_t
 #define NAME(x) x##_2
 #define SQUARE 1
-#include "interpret/move.h"
+#include "interpret/move_template.h"
 
 /* Four rows of four in registers: pairs are interleaved twice. */
 static inline void square_4(uint32_t *dst, int64_t dst_stride, const uint32_t *src,
@@ -60,7 +60,7 @@ static inline void square_4(uint32_t *dst, int64_t dst_stride, const uint32_t *s
 #define T uint32_t
 #define NAME(x) x##_4
 #define SQUARE 4
-#include "interpret/move.h"
+#include "interpret/move_template.h"
 
 static inline void square_8(uint64_t *dst, int64_t dst_stride, const uint64_t *src,
 			    int64_t src_stride)
@@ -72,7 +72,7 @@ static inline void square_8(uint64_t *dst, int64_t dst_stride, const uint64_t *s
 #define T uint64_t
 #define NAME(x) x##_8
 #define SQUARE 1
-#include "interpret/move.h"
+#include "interpret/move_template.h"
 
 void tn_move_fill(void *dst, const void *element, size_t size, size_t n)
 {

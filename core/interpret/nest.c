@@ -4,7 +4,7 @@
  * Loop nests and walks.  An index is treated as a view of bytes at address 0 whose strides are what
  * the index grows by; so it survives ordering, merging and tiling like any operand.
  */
-#include "interpret/plan.h"
+#include "interpret/nest.h"
 
 static struct tn_view *add(struct tn_nest *nest)
 {

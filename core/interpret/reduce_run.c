@@ -3,7 +3,13 @@
  *
  * What a thread does for its tasks: runs the prologue over the steps of a group and joins their values.
  */
-#include "interpret/reduce.h"
+#include "interpret/reduce_run.h"
+
+#include "interpret/code.h"
+#include "interpret/move.h"
+#include "interpret/nest.h"
+#include "interpret/reduce_plan.h"
+#include "interpret/run.h"
 
 #include <string.h>
 

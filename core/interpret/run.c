@@ -3,9 +3,12 @@
  *
  * Runs steps over the tile at which a machine's views stand.
  */
-#include "interpret/plan.h"
+#include "interpret/run.h"
 
 #include <string.h>
+
+#include "interpret/code.h"
+#include "interpret/move.h"
 
 /* Registers are apart by an odd number of lines, so that they do not fall into the same sets. */
 size_t tn_machine_slot(const struct tn_code *code, size_t n)

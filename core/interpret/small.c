@@ -4,9 +4,12 @@
  * Small maps over compact operands: no loops, no registers to choose; every value gets a block of its
  * own.  What the general way spends on planning is more than the work here.
  */
-#include "interpret/plan.h"
+#include "interpret/small.h"
 
 #include <string.h>
+
+#include "interpret/code.h"
+#include "interpret/move.h"
 
 #define MOST_ELEMENTS 256
 #define MOST_VALUES 64

@@ -4,6 +4,8 @@
  * Writing.  Guarantees: under the final name there is what was there before or the whole new file,
  * also when the process or the machine stops in between; a failure leaves no temporary file.
  */
+#include "io/new_file.h"
+
 #include "io/file.h"
 
 #include <errno.h>

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "io/bytes.h"
 #include "io/file.h"
+#include "io/new_file.h"
 #include "io/npy_header.h"
 
 #define OPERATION TN_NPY_OPERATION

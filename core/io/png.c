@@ -5,6 +5,8 @@
  * the header's size is checked against the limits before memory is taken; a damaged or truncated
  * file is an error with libpng's words; chunks that do not change the picture cost nothing.
  */
+#include "io/png.h"
+
 #include "config.h"
 #include "io/image.h"
 
@@ -13,6 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/bytes.h"
+#include "io/new_file.h"
 
 #define OPERATION TN_IMAGE_OPERATION
 

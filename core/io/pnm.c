@@ -5,6 +5,8 @@
  * Guarantees: one image in the file and nothing after it; every sample is at most the stated
  * largest value and comes out as round(sample * 255 / largest).
  */
+#include "io/pnm.h"
+
 #include "io/image.h"
 
 #include "base/error.h"

@@ -14,19 +14,10 @@
 #include <tenon/io.h>
 
 #include "io/file.h"
+#include "io/safetensors_type.h"
 
 #define TN_SAFETENSORS_OPERATION "safetensors"
 #define TN_SAFETENSORS_METADATA "__metadata__"
-
-struct tn_safetensors_type {
-	const char *name;
-	unsigned bits;  /* of one element */
-	tn_dtype dtype; /* 0: listed, but not readable as elements */
-};
-
-/* The type of that name, or of that dtype; NULL: none. */
-const struct tn_safetensors_type *tn_safetensors_type_named(const char *name);
-const struct tn_safetensors_type *tn_safetensors_type_of(tn_dtype dtype);
 
 struct tn_safetensors_entry {
 	const char *name; /* in `header` */
@@ -47,9 +38,5 @@ struct tn_safetensors {
 	struct tn_metadata_entry *metadata; /* in order of key */
 	size_t n_metadata;
 };
-
-/* Fills everything but `file`, which must be open; on failure what was made stays for
- * tn_safetensors_close to free. */
-tn_status tn_safetensors_read_header(struct tn_safetensors *file, struct tn_error_info *error);
 
 #endif

@@ -6,6 +6,8 @@
  * say; the memory it takes is the header itself and a list entry for each tensor and each pair of
  * metadata that was read.
  */
+#include "io/safetensors_header.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@
 #include "io/bytes.h"
 #include "io/json_reader.h"
 #include "io/safetensors.h"
+#include "io/safetensors_type.h"
 
 #define OPERATION TN_SAFETENSORS_OPERATION
 

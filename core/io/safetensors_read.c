@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "io/bytes.h"
 #include "io/safetensors.h"
+#include "io/safetensors_header.h"
 
 #define OPERATION TN_SAFETENSORS_OPERATION
 

@@ -3,9 +3,9 @@
  *
  * The element types of safetensors, in one table.
  */
-#include <string.h>
+#include "io/safetensors_type.h"
 
-#include "io/safetensors.h"
+#include <string.h>
 
 static const struct tn_safetensors_type types[] = {
 	{"BOOL", 8, TN_BOOL}, {"U8", 8, TN_U8},      {"I8", 8, TN_I8},      {"I16", 16, TN_I16},

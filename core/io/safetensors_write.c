@@ -14,7 +14,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/bytes.h"
+#include "io/new_file.h"
 #include "io/safetensors.h"
+#include "io/safetensors_type.h"
 #include "io/utf8.h"
 
 #define OPERATION TN_SAFETENSORS_OPERATION

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "loader/registry.h"
 #include "loader/report.h"
 
 int tn_kind_rank(uint32_t kind)

@@ -8,6 +8,7 @@
 
 #include "loader/known.h"
 #include "loader/load.h"
+#include "loader/registry.h"
 
 /* Fills the registry's choices and fell_back, marks the chosen row, writes and logs the notices.
  * Errors as tn_registry_open; a row of the report is there for every name of the selection. */

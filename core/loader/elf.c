@@ -18,7 +18,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "loader/elf_file.h"
 
 #define MAX_HEADERS 512
 #define MAX_NOTES 65536u

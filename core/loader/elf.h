@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a plugin file says about itself, read without opening it as a library.
+ * A plugin file, read by bounded pieces without opening it as a library, and the note in which it says
+ * what it is.
  */
 #ifndef TN_LOADER_ELF_H
 #define TN_LOADER_ELF_H
 
+#include <elf.h>
 #include <tenon/backend.h>
 
 /* Finds Tenon's note in the ELF shared object behind `fd`.  Reads are bounded and by offset;
@@ -14,28 +16,21 @@
  * which. */
 tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error_info *error);
 
-/* What the dynamic section says of the file beyond its note: the conformance kit looks at it. */
-struct tn_elf_dynamic {
-	int executable_stack; /* asked for, or nothing is said */
-	int writable_code;    /* a segment is both writable and executable */
-	int text_relocations;
-	int static_tls; /* initial-exec thread-local variables: may not fit where it is loaded */
-	int stays;      /* DF_1_NODELETE */
-	uint64_t n_constructors, n_destructors; /* entries of the arrays */
+struct tn_elf_file {
+	int fd;
+	uint64_t size;
+	struct tn_error_info *error;
+	Elf64_Ehdr header;
 };
 
-enum tn_elf_name {
-	TN_ELF_NEEDED,    /* a library */
-	TN_ELF_EXPORTED,  /* a symbol that others see */
-	TN_ELF_UNDEFINED, /* a symbol that others must have */
-	TN_ELF_WEAK,      /* one that others may have */
-};
+/* Reads and checks the header: a shared object of this class, byte order and machine. */
+tn_status tn_elf_open(struct tn_elf_file *file, int fd, struct tn_error_info *error);
 
-/* Reads it as tn_elf_read_note does, and calls `name` for every name; they are borrowed for the
- * call.
- * TN_BAD_PLUGIN: malformed. */
-tn_status tn_elf_read_dynamic(int fd, struct tn_elf_dynamic *dynamic,
-			      void (*name)(void *user, enum tn_elf_name kind, const char *name),
-			      void *user, struct tn_error_info *error);
+/* Reads [offset, offset + size), which must lie within the file. */
+tn_status tn_elf_read(const struct tn_elf_file *file, uint64_t offset, void *data, size_t size,
+		      const char *what);
+
+/* Program header i of header.e_phnum. */
+tn_status tn_elf_segment(const struct tn_elf_file *file, unsigned i, Elf64_Phdr *segment);
 
 #endif

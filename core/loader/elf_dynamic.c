@@ -7,12 +7,13 @@
  * The number of symbols stands in the hash tables alone: DT_HASH says it, DT_GNU_HASH by the end of
  * its last chain (https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html).
  */
-#include "loader/elf_file.h"
+#include "loader/elf_dynamic.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "loader/elf.h"
 
 #define MAX_SEGMENTS 64
 #define MAX_DYNAMIC 4096u

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "interpret/interpret.h"
+#include "program/prelude.h"
 #include "program/printer.h"
 #include "program/program.h"
 
@@ -55,7 +56,11 @@ static void parallel_for(void *context, uint64_t n, uint64_t grain,
 			 void (*body)(void *argument, uint64_t begin, uint64_t end), void *argument)
 {
 	struct tn_host_services *services = context;
-	tn_parallel_for(services->threads, n, grain, body, argument);
+	/* What one thread does anyway takes the shortest way. */
+	if (n && n <= grain)
+		body(argument, 0, n);
+	else
+		tn_parallel_for(services->threads, n, grain, body, argument);
 }
 
 static const char *parameter(void *context, const char *name, const char *help)

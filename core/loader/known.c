@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/regular.h"
+#include "loader/names.h"
 #include "loader/search.h"
 
 #define SUFFIX ".backend"

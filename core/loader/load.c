@@ -28,9 +28,12 @@
 #include "base/regular.h"
 #include "loader/elf.h"
 #include "loader/host.h"
+#include "loader/names.h"
+#include "loader/registry.h"
 #include "loader/report.h"
 #include "loader/slots.h"
 #include "loader/trust.h"
+#include "loader/version.h"
 
 #define MAX_DEVICES 1024u
 

@@ -6,8 +6,10 @@
 #ifndef TN_LOADER_LOAD_H
 #define TN_LOADER_LOAD_H
 
+#include "loader/registry.h"
 #include "loader/search.h"
 #include "loader/selection.h"
+#include "loader/version.h"
 
 /* What all candidates of one opening share. */
 struct tn_loading {

@@ -3,6 +3,8 @@
  *
  * A folder's names in an order that depends on neither file system nor locale.
  */
+#include "loader/names.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

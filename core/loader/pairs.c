@@ -3,6 +3,8 @@
  *
  * One physical device that two backends see.
  */
+#include "loader/pairs.h"
+
 #include <string.h>
 
 #include "loader/report.h"
@@ -15,7 +17,7 @@ int tn_device_same(const struct tn_device_description *a, const struct tn_device
 }
 
 size_t tn_report_pairs(const struct tn_load_report *report, const struct tn_load_row *row,
-		       uint32_t device, struct tn_pair *pairs, size_t most)
+		       uint32_t device, struct tn_report_pair *pairs, size_t most)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < report->n_rows; i++) {
@@ -23,7 +25,7 @@ size_t tn_report_pairs(const struct tn_load_report *report, const struct tn_load
 		for (uint32_t j = 0; j < other->n_devices && n < most; j++) {
 			if ((other != row || j != device) &&
 			    tn_device_same(&row->devices[device], &other->devices[j]))
-				pairs[n++] = (struct tn_pair){other, j};
+				pairs[n++] = (struct tn_report_pair){other, j};
 		}
 	}
 	return n;

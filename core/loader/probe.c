@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "loader/report.h"
+#include "loader/report_json.h"
 #include "paths.h"
 
 #define MAX_OUTPUT (1u << 20)

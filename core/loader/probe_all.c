@@ -5,6 +5,7 @@
  */
 #include "loader/backend.h"
 #include "loader/probe.h"
+#include "loader/registry.h"
 
 tn_status tn_probe_all(const char *const *paths, size_t n_paths, uint32_t timeout_ms,
 		       tn_load_report **report, struct tn_error_info *error)

@@ -4,6 +4,8 @@
  * Opening a registry: the order of things, and who owns what.  Every candidate has its row before
  * the first of them is loaded, so that no failure can leave a plugin out of the report.
  */
+#include "loader/registry.h"
+
 #include <string.h>
 
 #include <tenon/status.h>
@@ -18,6 +20,7 @@
 #include "loader/load.h"
 #include "loader/probe.h"
 #include "loader/report.h"
+#include "loader/version.h"
 #include "paths.h"
 
 static tn_status parse(struct tn_loading *loading, struct tn_error_info *error)

@@ -33,17 +33,6 @@ int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_descri
 /* Moves what `from` holds into `row`, but for the way in which it was found,
  * and leaves `from` empty. */
 void tn_report_move(struct tn_load_row *row, struct tn_load_row *from);
-/* The devices of the report that are the same one as a row's device: at most `most` are written. */
-struct tn_pair {
-	const struct tn_load_row *row;
-	uint32_t device;
-};
-enum { TN_MOST_PAIRS = 8 }; /* that are shown */
-size_t tn_report_pairs(const struct tn_load_report *report, const struct tn_load_row *row,
-		       uint32_t device, struct tn_pair *pairs, size_t most);
 int tn_report_add_notice(struct tn_load_report *report, const char *text);
-
-/* Reads what tn_load_report_json wrote.  NULL: malformed, or out of memory. */
-struct tn_load_report *tn_report_from_json(const char *text, size_t length);
 
 #endif

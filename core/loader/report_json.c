@@ -4,6 +4,8 @@
  * The load report as JSON, and back: what is written by one release is read by the same one (the
  * probe's helper program and its caller), so that reading asks for little and trusts nothing.
  */
+#include "loader/report_json.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include <tenon/status.h>
 
 #include "base/memory.h"
+#include "loader/pairs.h"
 #include "loader/report.h"
 
 /* json_string of what tn_report_set has cleaned; jansson refuses other than UTF-8. */
@@ -37,7 +40,7 @@ static json_int_t clamped(uint64_t value)
 static json_t *pairs_to_json(const tn_load_report *report, const struct tn_load_row *row,
 			     uint32_t device)
 {
-	struct tn_pair pairs[TN_MOST_PAIRS];
+	struct tn_report_pair pairs[TN_MOST_PAIRS];
 	size_t n = tn_report_pairs(report, row, device, pairs, TN_MOST_PAIRS);
 	json_t *names = json_array();
 	for (size_t i = 0; i < n; i++)

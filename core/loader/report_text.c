@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "loader/pairs.h"
 #include "loader/report.h"
 
 static const char *kind_name(uint32_t kind)
@@ -40,7 +41,7 @@ static int longest_name(const tn_load_report *report)
 static void add_pairs(struct tn_text *text, const tn_load_report *report,
 		      const struct tn_load_row *row, uint32_t device)
 {
-	struct tn_pair pairs[TN_MOST_PAIRS];
+	struct tn_report_pair pairs[TN_MOST_PAIRS];
 	size_t n = tn_report_pairs(report, row, device, pairs, TN_MOST_PAIRS);
 	for (size_t i = 0; i < n; i++)
 		tn_text_format(text, "%s%s:%" PRIu32, i ? ", " : ", the same device as ",

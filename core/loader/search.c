@@ -16,6 +16,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "loader/names.h"
+#include "loader/registry.h"
 #include "paths.h"
 
 #define PREFIX "backend_"

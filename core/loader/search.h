@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "loader/backend.h"
+#include "loader/registry.h"
 
 struct tn_candidate {
 	char name[32]; /* NAME of backend_NAME.so; of a file that is called otherwise: its start */
@@ -36,18 +37,5 @@ struct tn_candidates {
 /* Built-in backends, then files.  What cannot be searched is logged.  TN_OUT_OF_MEMORY. */
 tn_status tn_search(const struct tn_registry_options *options, struct tn_candidates *candidates);
 void tn_candidates_release(struct tn_candidates *candidates);
-
-/* Is text[0..length) a backend's name: a-z, 0-9, '_', 1 to 31 of them? */
-int tn_search_is_name(const char *text, size_t length);
-
-/* The names in a folder that end in `suffix`, sorted by bytes. */
-struct tn_names {
-	char **list;
-	size_t n;
-};
-
-/* TN_IO: it cannot be read (errno says why); the list is then empty.  TN_OUT_OF_MEMORY. */
-tn_status tn_names_read(const char *folder, const char *suffix, struct tn_names *names);
-void tn_names_release(struct tn_names *names);
 
 #endif

@@ -3,6 +3,8 @@
  *
  * What a call of a slot refers to, and copies of calls.
  */
+#include "loader/slot_contents.h"
+
 #include <string.h>
 
 #include "base/memory.h"

@@ -5,6 +5,8 @@
  * interface changes freely and only equal minors fit; from 1 on the lower minor is spoken, if
  * neither side finds the other too old.
  */
+#include "loader/version.h"
+
 #include "base/error.h"
 #include "loader/backend.h"
 

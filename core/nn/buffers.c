@@ -3,11 +3,14 @@
  *
  * Buffers: state of a module that is not trained, such as running statistics.
  */
+#include "nn/buffers.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "base/memory.h"
 #include "nn/module.h"
+#include "nn/tree.h"
 
 /* ---- Declaring and finding -------------------------------------------------------------------*/
 
@@ -86,34 +89,6 @@ tn_array *tn_module_own_buffer(const tn_module *module, const char *name)
 }
 
 /* ---- The listing of a tree -------------------------------------------------------------------*/
-
-void tn_buffers_unlist(tn_module *module)
-{
-	for (size_t i = 0; i < module->n_buffer_listing; i++)
-		tn_mem_free(module->buffer_listing[i].name);
-	tn_mem_free(module->buffer_listing);
-	module->buffer_listing = NULL;
-	module->n_buffer_listing = 0;
-}
-
-int tn_buffers_append(tn_module *list, const tn_module *module, const char *prefix)
-{
-	for (size_t i = 0; i < module->n_buffers; i++) {
-		char *name = tn_module_join(prefix, module->buffers[i]->name);
-		struct tn_named_buffer *listing =
-			name ? tn_mem_realloc(list->buffer_listing, list->n_buffer_listing + 1,
-					      sizeof(*listing))
-			     : NULL;
-		if (!listing) {
-			tn_mem_free(name);
-			return 0;
-		}
-		list->buffer_listing = listing;
-		listing[list->n_buffer_listing++] =
-			(struct tn_named_buffer){name, module->buffers[i]};
-	}
-	return 1;
-}
 
 size_t tn_module_buffer_count(const tn_module *module)
 {

@@ -11,7 +11,9 @@
 
 #include "array/array.h"
 #include "base/memory.h"
+#include "nn/buffers.h"
 #include "nn/module.h"
+#include "nn/tree.h"
 #include "program/random.h"
 
 #define ALIGNMENT 64

@@ -5,8 +5,9 @@
  */
 #include "array/array.h"
 #include "autograd/tape.h"
-#include "capture/flags.h"
+#include "capture/capture.h"
 #include "nn/module.h"
+#include "nn/tree.h"
 
 static tn_status watch_weights(tn_module *module)
 {
@@ -34,8 +35,8 @@ tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 				"the module has not been built");
 		return NULL;
 	}
-	if (module->frozen)
-		return tn_frozen_forward(module, x);
+	if (module->when_frozen)
+		return module->when_frozen->forward(module, x);
 	if (watch_weights(module))
 		return NULL;
 	return module->class_.forward(module, module->state, x);

@@ -19,6 +19,11 @@
 #include "capture/replay.h"
 #include "dispatch/ledger.h"
 #include "nn/module.h"
+#include "nn/module_conv2d.h"
+#include "nn/module_linear.h"
+#include "nn/module_norm.h"
+#include "nn/sequential.h"
+#include "nn/tree.h"
 #include "ops/map.h"
 
 enum { MOST_REPLAYS = 8 };
@@ -170,7 +175,7 @@ static uint64_t version_of(const tn_module *module)
 	return version;
 }
 
-/* ---- Freezing --------------------------------------------------------------------------------*/
+/* ---- Repeats ---------------------------------------------------------------------------------*/
 
 static void drop_repeat(struct repeat *repeat)
 {
@@ -214,69 +219,11 @@ static tn_status follow(tn_module *module)
 	return status;
 }
 
-static tn_status check(const tn_module *module)
-{
-	struct tn_runtime *rt = module->runtime;
-	tn_status status = tn_runtime_ready(rt);
-	if (status)
-		return status;
-	if (module->parent || !module->arena.values)
-		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
-				       module->parent ? "the module is a member of another: freeze "
-							"that one"
-						      : "the module has not been built");
-	if (module->frozen || module->training)
-		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
-				       module->frozen ? "the module is frozen already"
-						      : "the module is training");
-	return tn_module_list(module);
-}
-
-static tn_status freeze(tn_module *module)
-{
-	tn_status status = at_home(module, freeze_tree);
-	return status ? status : follow(module);
-}
-
-tn_status tn_module_freeze(tn_module *module)
-{
-	if (!module)
-		return TN_INVALID_ARGUMENT;
-	tn_status status = check(module);
-	if (status)
-		return status;
-	module->frozen = tn_mem_zeroed(1, sizeof(*module->frozen));
-	if (!module->frozen)
-		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_freeze",
-				       "no memory for a frozen network");
-	module->frozen->is_repeatable = is_repeatable(module);
-	status = freeze(module);
-	if (status)
-		tn_module_unfreeze(module);
-	return status;
-}
-
-void tn_module_unfreeze(tn_module *module)
-{
-	if (!module || !module->frozen)
-		return;
-	drop_repeats(module->frozen);
-	tn_mem_free(module->frozen);
-	module->frozen = NULL;
-	unfreeze_tree(module);
-}
-
-int tn_module_is_frozen(const tn_module *module)
-{
-	return module && tn_module_root(module)->frozen != NULL;
-}
-
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-int tn_frozen_keep(tn_module *module, tn_array *array)
+static int keep_array(tn_module *module, tn_array *array)
 {
-	struct tn_frozen *frozen = tn_module_root(module)->frozen;
-	struct repeat *repeat = frozen ? frozen->writing : NULL;
+	struct repeat *repeat = module->frozen->writing;
 	tn_array **kept =
 		repeat ? tn_mem_realloc(repeat->kept, repeat->n_kept + 1, sizeof(*kept)) : NULL;
 	if (!kept)
@@ -334,7 +281,7 @@ static tn_array *repeated_forward(tn_module *module, const tn_array *x)
 	return first_forward(module, x);
 }
 
-tn_array *tn_frozen_forward(tn_module *module, const tn_array *x)
+static tn_array *frozen_forward(tn_module *module, const tn_array *x)
 {
 	struct tn_runtime *rt = module->runtime;
 	const struct tn_recorder *recorder = rt->recorder;
@@ -354,4 +301,63 @@ tn_array *tn_frozen_forward(tn_module *module, const tn_array *x)
 	tn_array *y = status ? NULL : repeated_forward(module, x);
 	rt->recorder = recorder;
 	return y;
+}
+
+/* ---- Freezing --------------------------------------------------------------------------------*/
+
+static tn_status check(const tn_module *module)
+{
+	struct tn_runtime *rt = module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (status)
+		return status;
+	if (module->parent || !module->arena.values)
+		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
+				       module->parent ? "the module is a member of another: freeze "
+							"that one"
+						      : "the module has not been built");
+	if (module->frozen || module->training)
+		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
+				       module->frozen ? "the module is frozen already"
+						      : "the module is training");
+	return tn_module_list(module);
+}
+
+tn_status tn_module_freeze(tn_module *module)
+{
+	static const struct tn_frozen_functions functions = {
+		.forward = frozen_forward, .keep = keep_array, .unfreeze = tn_module_unfreeze};
+	if (!module)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = check(module);
+	if (status)
+		return status;
+	module->frozen = tn_mem_zeroed(1, sizeof(*module->frozen));
+	if (!module->frozen)
+		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_freeze",
+				       "no memory for a frozen network");
+	module->frozen->is_repeatable = is_repeatable(module);
+	module->when_frozen = &functions;
+	status = at_home(module, freeze_tree);
+	if (!status)
+		status = follow(module);
+	if (status)
+		tn_module_unfreeze(module);
+	return status;
+}
+
+void tn_module_unfreeze(tn_module *module)
+{
+	if (!module || !module->frozen)
+		return;
+	drop_repeats(module->frozen);
+	tn_mem_free(module->frozen);
+	module->frozen = NULL;
+	module->when_frozen = NULL;
+	unfreeze_tree(module);
+}
+
+int tn_module_is_frozen(const tn_module *module)
+{
+	return module && tn_module_root(module)->frozen != NULL;
 }

@@ -9,7 +9,9 @@
 
 #include "array/array.h"
 #include "base/memory.h"
-#include "capture/flags.h"
+#include "capture/capture.h"
+#include "nn/buffers.h"
+#include "nn/tree.h"
 
 tn_module *tn_module_make(tn_context *context, const struct tn_module_class *class_, void *state)
 {
@@ -88,7 +90,8 @@ void tn_module_destroy(tn_module *module)
 	/* A member is freed by the module that owns it, which takes it out of the tree first. */
 	if (!module || module->parent)
 		return;
-	tn_module_unfreeze(module);
+	if (module->when_frozen)
+		module->when_frozen->unfreeze(module);
 	tn_module_unlist(module);
 	for (size_t i = 0; i < module->n_members; i++) {
 		module->members[i].module->parent = NULL;
@@ -108,26 +111,6 @@ void tn_module_destroy(tn_module *module)
 	tn_mem_free(module->slots);
 	tn_mem_free(module->class_name);
 	tn_mem_free(module);
-}
-
-tn_status tn_module_check_name(const tn_module *module, const char *name)
-{
-	struct tn_runtime *rt = module->runtime;
-	if (!name || !*name || strchr(name, '.'))
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
-				       "expected a name without dots, found '%s'",
-				       name ? name : "");
-	int taken = 0;
-	for (size_t i = 0; i < module->n_members; i++)
-		taken |= !strcmp(module->members[i].name, name);
-	for (size_t i = 0; i < module->n_slots; i++)
-		taken |= !strcmp(module->slots[i].name, name);
-	for (size_t i = 0; i < module->n_buffers; i++)
-		taken |= !strcmp(module->buffers[i]->name, name);
-	if (taken)
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
-				       "the name '%s' is taken", name);
-	return TN_OK;
 }
 
 static tn_status check_member(const tn_module *module, const char *name, const tn_module *member)
@@ -174,16 +157,4 @@ tn_status tn_module_add(tn_module *module, const char *name, tn_module *member)
 	if (tn_module_root(module) != member)
 		tn_module_destroy(member);
 	return status;
-}
-
-const tn_module *tn_module_root(const tn_module *module)
-{
-	while (module->parent)
-		module = module->parent;
-	return module;
-}
-
-int tn_module_is_built(const tn_module *module)
-{
-	return tn_module_root(module)->arena.values != NULL;
 }

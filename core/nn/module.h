@@ -75,6 +75,14 @@ struct tn_then {
 
 struct tn_frozen;
 
+/* What a frozen network does; tn_module_freeze hands it over with the network. */
+struct tn_frozen_functions {
+	tn_array *(*forward)(tn_module *outermost, const tn_array *x);
+	/* Keeps an array of the forward that is being written down as long as its replay; 0: none is. */
+	int (*keep)(tn_module *outermost, tn_array *array);
+	void (*unfreeze)(tn_module *outermost);
+};
+
 /* A convolution with the batch norm behind it, while frozen; the arrays are kept. */
 struct tn_fold {
 	tn_module *norm;
@@ -100,8 +108,9 @@ struct tn_module {
 	tn_module *shortcut;
 	int is_repeatable;
 	int is_foreign; /* of a class of the program's own */
-	/* While frozen: of the outermost module; of a convolution, or NULL. */
+	/* While frozen, else NULL: of the outermost module, both or none; of a convolution. */
 	struct tn_frozen *frozen;
+	const struct tn_frozen_functions *when_frozen;
 	struct tn_fold *fold;
 	struct tn_slot_entry *slots;
 	size_t n_slots;
@@ -118,55 +127,10 @@ struct tn_module {
 	struct tn_arena_arrays arena; /* of the outermost module, after building */
 };
 
-/* May a parameter or a buffer of that name be added?  TN_STATE, TN_INVALID_ARGUMENT (kept). */
-tn_status tn_module_check_new(const tn_module *module, const char *name);
-/* The number of elements; negative: no such shape. */
-int64_t tn_module_elements(int rank, const int64_t *shape);
-/* prefix.name, or name alone; NULL: out of memory. */
-char *tn_module_join(const char *prefix, const char *name);
-
-/* Adds the buffers of this very module to the listing of `list`; 0: out of memory. */
-int tn_buffers_append(tn_module *list, const tn_module *module, const char *prefix);
-/* Makes the arrays of a listing, or frees them. */
-tn_status tn_buffers_make(tn_module *module);
-void tn_buffers_unmake(tn_module *module);
-void tn_buffers_free(tn_module *module); /* the module's own */
-void tn_buffers_unlist(tn_module *module);
-
-/* Makes the listing if need be.  TN_OUT_OF_MEMORY (kept). */
-tn_status tn_module_list(const tn_module *module);
-void tn_module_unlist(tn_module *module); /* of it and the modules around it */
-/* TN_INVALID_ARGUMENT: empty, with a dot, or taken. */
-tn_status tn_module_check_name(const tn_module *module, const char *name);
 /* A module whose state is allocated by the caller; `state` is freed on failure. */
 tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class *class_,
 			      const void *state, size_t state_size);
 /* A module of the library's own class: its forward can be repeated. */
 tn_module *tn_module_make(tn_context *context, const struct tn_module_class *class_, void *state);
-
-/* The next member of a chain at or after number i, or NULL; *i becomes its number. */
-tn_module *tn_chain_member(const tn_module *chain, size_t *i);
-int tn_is_chain(const tn_module *module); /* or a residual block */
-int tn_is_conv2d(const tn_module *module);
-int tn_is_batch_norm2d(const tn_module *module);
-int tn_is_linear(const tn_module *module);
-/* What frozen layers do: activation(layer(x) + residual) in as few calls as can be. */
-tn_array *tn_conv2d_frozen(tn_module *module, const tn_array *x, const struct tn_then *then);
-tn_array *tn_linear_frozen(tn_module *module, const tn_array *x, const struct tn_then *then);
-/* The epsilon of a batch norm. */
-double tn_batch_norm_epsilon(const tn_module *module);
-
-/* Forward of a frozen outermost module. */
-tn_array *tn_frozen_forward(tn_module *module, const tn_array *x);
-/* Keeps an array of the forward that is being written down as long as its replay; 0: none is. */
-int tn_frozen_keep(tn_module *module, tn_array *array);
-
-/* activation(module(x) + residual), in one step where the module can. */
-tn_array *tn_module_forward_then(tn_module *module, const tn_array *x, const struct tn_then *then);
-/* activation(y + residual); y is consumed, and may be NULL. */
-tn_array *tn_then_finish(tn_array *y, const struct tn_then *then);
-/* Did the outermost module get its arena? */
-int tn_module_is_built(const tn_module *module);
-const tn_module *tn_module_root(const tn_module *module);
 
 #endif

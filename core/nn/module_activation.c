@@ -3,6 +3,8 @@
  *
  * Activations: by themselves, and at the end of another layer.
  */
+#include "nn/module_activation.h"
+
 #include "array/array.h"
 #include "base/memory.h"
 #include "nn/module.h"

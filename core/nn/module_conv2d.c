@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
+#include "nn/module_conv2d.h"
+
 #include <math.h>
 #include "array/array.h"
-#include "autograd/window.h"
+#include "autograd/layer_conv2d.h"
 #include "base/memory.h"
 #include "nn/module.h"
-#include "ops/layers.h"
+#include "nn/tree.h"
+#include "ops/conv2d.h"
+#include "ops/prepack.h"
+#include "ops/window.h"
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
@@ -30,13 +35,14 @@ static tn_array *packed_for(tn_module *module, const tn_array *x, const tn_array
 {
 	struct tn_runtime *rt = module->runtime;
 	const struct tn_observer *observer = rt->observer;
+	tn_module *outermost = (tn_module *)(uintptr_t)tn_module_root(module);
 	tn_array *packed = NULL;
-	if (!rt->writing)
+	if (!rt->writing || !outermost->when_frozen)
 		return NULL;
 	rt->observer = NULL;
 	tn_status status = tn_conv2d_prepack(x, w, bias, window, finish, &packed);
 	rt->observer = observer;
-	if (status || !packed || tn_frozen_keep(module, packed))
+	if (status || !packed || outermost->when_frozen->keep(outermost, packed))
 		return packed;
 	tn_array_destroy(packed);
 	return NULL;

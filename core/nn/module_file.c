@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "nn/module.h"
+#include "nn/tree.h"
 
 /* Can the module be saved or loaded now? */
 static tn_status check_built(const tn_module *module, const char *operation)

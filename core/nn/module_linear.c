@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
+#include "nn/module_linear.h"
+
 #include <math.h>
-#include "autograd/linear.h"
+#include "autograd/layer_linear.h"
 #include "base/memory.h"
 #include "nn/module.h"
+#include "nn/module_activation.h"
 
 /* PyTorch's reset_parameters: kaiming_uniform with a = sqrt(5) is uniform in +-1 / sqrt(fan in). */
 

@@ -3,10 +3,13 @@
  *
  * Norms.  A batch norm can go on with a residual and an activation (struct tn_then).
  */
+#include "nn/module_norm.h"
+
 #include "array/array.h"
 #include "array/make.h"
 #include "base/memory.h"
 #include "nn/module.h"
+#include "nn/module_activation.h"
 #include "ops/map.h"
 
 struct norm_state {

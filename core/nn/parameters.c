@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "nn/module.h"
+#include "nn/tree.h"
 
 /* Puts a weight under a name; 0 when memory ran out. */
 static int add_slot(tn_module *module, const char *name, struct tn_weight *weight)
@@ -26,33 +27,10 @@ static int add_slot(tn_module *module, const char *name, struct tn_weight *weigh
 	return 1;
 }
 
-tn_status tn_module_check_new(const tn_module *module, const char *name)
-{
-	tn_status status = tn_runtime_ready(module->runtime);
-	if (status)
-		return status;
-	if (module->sealed)
-		return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
-				       "'%s' cannot be added: the module has been built", name);
-	return tn_module_check_name(module, name);
-}
-
 static tn_status no_memory(const tn_module *module, const char *name)
 {
 	return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
 			       "no memory for parameter '%s'", name);
-}
-
-int64_t tn_module_elements(int rank, const int64_t *shape)
-{
-	int64_t size = 1;
-	if (rank < 0 || rank > TN_MAX_RANK)
-		return -1;
-	for (int i = 0; i < rank; i++) {
-		if (shape[i] < 1 || __builtin_mul_overflow(size, shape[i], &size))
-			return -1;
-	}
-	return size <= INT64_MAX / 16 ? size : -1;
 }
 
 tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
@@ -119,91 +97,6 @@ tn_array *tn_module_own_parameter(const tn_module *module, const char *name)
 {
 	struct tn_weight *weight = module ? own(module, name) : NULL;
 	return weight ? weight->value : NULL;
-}
-
-/* ---- The listing -----------------------------------------------------------------------------*/
-
-static void free_listing(tn_module *module)
-{
-	for (size_t i = 0; i < module->n_listing; i++)
-		tn_mem_free(module->listing[i].name);
-	tn_mem_free(module->listing);
-	module->listing = NULL;
-	module->n_listing = 0;
-	tn_buffers_unlist(module);
-	module->listed = 0;
-}
-
-void tn_module_unlist(tn_module *module)
-{
-	for (; module; module = module->parent)
-		free_listing(module);
-}
-
-static int has(const tn_module *list, const struct tn_weight *weight)
-{
-	for (size_t i = 0; i < list->n_listing; i++) {
-		if (list->listing[i].weight == weight)
-			return 1;
-	}
-	return 0;
-}
-
-char *tn_module_join(const char *prefix, const char *name)
-{
-	struct tn_text text;
-	tn_text_init(&text);
-	tn_text_format(&text, "%s%s%s", prefix, *prefix ? "." : "", name);
-	return tn_text_take(&text);
-}
-
-static int append(tn_module *list, char *name, struct tn_weight *weight)
-{
-	struct tn_named_weight *listing =
-		name ? tn_mem_realloc(list->listing, list->n_listing + 1, sizeof(*listing)) : NULL;
-	if (!listing) {
-		tn_mem_free(name);
-		return 0;
-	}
-	list->listing = listing;
-	listing[list->n_listing++] = (struct tn_named_weight){name, weight};
-	return 1;
-}
-
-/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0:
- * out of memory. */
-static int walk(tn_module *list, const tn_module *module, const char *prefix)
-{
-	for (size_t i = 0; i < module->n_slots; i++) {
-		struct tn_weight *weight = module->slots[i].weight;
-		if (!has(list, weight) &&
-		    !append(list, tn_module_join(prefix, module->slots[i].name), weight))
-			return 0;
-	}
-	if (!tn_buffers_append(list, module, prefix))
-		return 0;
-	for (size_t i = 0; i < module->n_members; i++) {
-		char *path = tn_module_join(prefix, module->members[i].name);
-		int done = path && walk(list, module->members[i].module, path);
-		tn_mem_free(path);
-		if (!done)
-			return 0;
-	}
-	return 1;
-}
-
-tn_status tn_module_list(const tn_module *module)
-{
-	tn_module *list = (tn_module *)(uintptr_t)module; /* a cache */
-	if (list->listed)
-		return TN_OK;
-	if (!walk(list, module, "")) {
-		free_listing(list);
-		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
-				       "no memory for the list of parameters");
-	}
-	list->listed = 1;
-	return TN_OK;
 }
 
 /* ---- Asking ----------------------------------------------------------------------------------*/

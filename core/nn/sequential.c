@@ -10,11 +10,14 @@
  * done after it, on fewer elements: both keep order, and where they differ in which of equals wins,
  * the gradient is 0 either way.
  */
+#include "nn/sequential.h"
+
 #include <stdio.h>
 
 #include "array/array.h"
 #include "base/memory.h"
 #include "nn/module.h"
+#include "nn/module_activation.h"
 
 tn_module *tn_chain_member(const tn_module *chain, size_t *i)
 {

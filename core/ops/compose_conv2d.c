@@ -16,12 +16,16 @@
  * A tile is as many images as keep its columns in a cache; an image whose columns are larger than the
  * workspace is cut into rows.  A window of one element without padding needs no columns.
  */
+#include "ops/compose_conv2d.h"
+
 #include <string.h>
 
 #include "dispatch/route.h"
-#include "ops/conv2d.h"
+#include "ops/copy.h"
 #include "ops/layout.h"
 #include "ops/map.h"
+#include "ops/matmul.h"
+#include "ops/window.h"
 
 /* Columns of one tile, on a host's memory: a share of a cache that two cores have in common. */
 #define TILE_BYTES (INT64_C(8) << 20)

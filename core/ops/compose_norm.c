@@ -7,8 +7,12 @@
  *
  * the statistics have some of the axes, w and b some, and each is broadcast over the others.
  */
+#include "ops/compose_norm.h"
+
+#include "ops/copy.h"
 #include "ops/map.h"
 #include "ops/norm.h"
+#include "ops/reduce_run.h"
 
 /* Views of all operands. */
 struct views {

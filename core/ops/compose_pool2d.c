@@ -8,14 +8,18 @@
  *
  * In all programs index(2) is p and index(3) is q.
  */
+#include "ops/compose_pool2d.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "dispatch/route.h"
+#include "ops/copy.h"
 #include "ops/map.h"
-#include "ops/pool2d.h"
+#include "ops/reduce_run.h"
+#include "ops/window.h"
 
 static tn_status failed(const struct tn_pool2d *pool)
 {

@@ -13,9 +13,11 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/compose_conv2d.h"
+#include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/layout.h"
-#include "ops/map.h"
+#include "ops/window.h"
 
 static const char *name_of(const struct tn_conv2d *conv)
 {
@@ -129,8 +131,8 @@ void tn_conv2d_args_of(struct tn_conv2d_args *args, const struct tn_conv2d *conv
 		tn_operand_of(&args->bias, conv->bias);
 }
 
-static tn_status run(struct tn_conv2d *conv, enum tn_slot slot, tn_array *out,
-		     tn_status (*compose)(void *conv))
+static tn_status convolve(struct tn_conv2d *conv, enum tn_slot slot, tn_array *out,
+			  tn_status (*compose)(void *conv))
 {
 	struct tn_conv2d_args args;
 	struct tn_route route = {.runtime = conv->runtime,
@@ -150,15 +152,16 @@ static tn_status run(struct tn_conv2d *conv, enum tn_slot slot, tn_array *out,
 	return status;
 }
 
-/* All in one call, with packed weights: of the device's own backend alone, which made them. */
-static tn_status run_finished(struct tn_conv2d *conv)
+/* A forward with all that follows it in one call, with packed weights: of the device's own backend alone, which made them. */
+static tn_status convolve_finished(struct tn_conv2d *conv)
 {
 	struct tn_conv2d_args args;
 	struct tn_route route = {.runtime = conv->runtime,
 				 .device = tn_array_home(conv->y),
 				 .operation = conv->operation,
 				 .slot = TN_SLOT_CONV2D_FORWARD,
-				 .call = &args.call};
+				 .call = &args.call,
+				 .is_native_only = 1};
 	tn_status status;
 	tn_conv2d_args_of(&args, conv);
 	args.activation = conv->activation;
@@ -169,24 +172,10 @@ static tn_status run_finished(struct tn_conv2d *conv)
 		args.packed = (struct tn_packed){conv->packed->storage->block.buffer,
 						 tn_array_byte_offset(conv->packed),
 						 (uint64_t)conv->packed->size};
-	status = tn_route_try(&route);
+	status = tn_route_run(&route);
 	if (!status)
 		tn_array_touch(conv->y);
 	return status;
-}
-
-/* In one call, or the convolution and then a step with the rest. */
-static tn_status run_forward(struct tn_conv2d *conv)
-{
-	tn_status status = TN_UNSUPPORTED;
-	if (conv->residual || conv->activation || conv->packed)
-		status = run_finished(conv);
-	if (status != TN_UNSUPPORTED)
-		return status;
-	status = run(conv, TN_SLOT_CONV2D_FORWARD, conv->y, tn_compose_conv2d);
-	if (status)
-		return status;
-	return tn_epilogue_run(conv->runtime, conv->y, NULL, conv->residual, conv->activation);
 }
 
 /* A result in the layout that the device prefers. */
@@ -284,7 +273,15 @@ tn_array *tn_conv2d_forward_finished(const tn_array *x, const tn_array *w, const
 			status = tn_epilogue_run(conv.runtime, conv.y, NULL, conv.residual,
 						 conv.activation);
 	} else if (!status && conv.y->size) {
-		status = run_forward(&conv);
+		status = TN_UNSUPPORTED;
+		if (conv.residual || conv.activation || conv.packed)
+			status = convolve_finished(&conv);
+		if (status == TN_UNSUPPORTED) {
+			status = convolve(&conv, TN_SLOT_CONV2D_FORWARD, conv.y, tn_compose_conv2d);
+			if (!status)
+				status = tn_epilogue_run(conv.runtime, conv.y, NULL, conv.residual,
+							 conv.activation);
+		}
 	}
 	return tn_end(conv.runtime, status, conv.y);
 }
@@ -321,8 +318,8 @@ tn_array *tn_conv2d_input_gradient(const tn_array *dy, const tn_array *w, const 
 	if (!status && conv.x->size && !dy->size)
 		status = tn_fill_run(conv.runtime, conv.operation, conv.x, 0);
 	else if (!status && conv.x->size)
-		status = run(&conv, TN_SLOT_CONV2D_INPUT_GRADIENT, conv.x,
-			     tn_compose_conv2d_input_gradient);
+		status = convolve(&conv, TN_SLOT_CONV2D_INPUT_GRADIENT, conv.x,
+				  tn_compose_conv2d_input_gradient);
 	return tn_end(conv.runtime, status, conv.x);
 }
 
@@ -359,8 +356,8 @@ tn_status tn_conv2d_weight_gradient(tn_array *dw, const tn_array *x, const tn_ar
 		if (!accumulate)
 			status = tn_fill_run(conv.runtime, conv.operation, dw, 0);
 	} else if (!status && dw->size) {
-		status = run(&conv, TN_SLOT_CONV2D_WEIGHT_GRADIENT, dw,
-			     tn_compose_conv2d_weight_gradient);
+		status = convolve(&conv, TN_SLOT_CONV2D_WEIGHT_GRADIENT, dw,
+				  tn_compose_conv2d_weight_gradient);
 	}
 	return tn_end_into(conv.runtime, status);
 }

@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One convolution, checked: what conv2d.c hands to a backend and compose_conv2d.c builds from copies,
- * products and maps.
+ * Convolutions and their gradients, by the route of the slots (dispatch/route.h).  Nothing is recorded:
+ * core/autograd builds a layer from them.  Formulas and shapes are those of <tenon/backend.h>; functions
+ * that make arrays follow the rules of <tenon/array.h>, and errors are kept.
  */
 #ifndef TN_OPS_CONV2D_H
 #define TN_OPS_CONV2D_H
 
 #include "array/array.h"
-#include "dispatch/operations.h"
-#include "ops/layers.h"
+#include "ops/window.h"
 
-/* x = (N, C, H, W), w = (O, C / G, R, S), y = (N, O, P, Q).  One of x, w and y is written.
- * Compositions know neither residual nor activation. */
-struct tn_conv2d {
-	struct tn_runtime *runtime;
-	enum tn_operation operation;
-	struct tn_window window;
-	tn_array *x;
-	tn_array *w;
-	tn_array *y;
-	tn_array *bias; /* may be NULL, like the next two */
-	tn_array *residual;
-	tn_array *packed;
-	uint32_t activation;
-	int accumulate; /* weight gradient: add to w */
-	int64_t N, C, H, W, O, R, S, P, Q, G;
+struct tn_conv2d;
+
+tn_array *tn_conv2d_forward(const tn_array *x, const tn_array *w, const tn_array *bias,
+			    const struct tn_window *window);
+
+/* What a convolution goes on with; zeros: nothing.  Where the backend does not do it in its call, a
+ * step of its own does. */
+struct tn_conv2d_finish {
+	const tn_array *residual; /* like y */
+	uint32_t activation;      /* TN_ACTIVATION_..., of (the sum + bias + residual) */
+	const tn_array *packed;   /* w, as tn_conv2d_prepack made it for such a call */
 };
 
-/* Checks x, w and bias (of any layout) of a forward, and makes y. */
+tn_array *tn_conv2d_forward_finished(const tn_array *x, const tn_array *w, const tn_array *bias,
+				     const struct tn_window *window,
+				     const struct tn_conv2d_finish *finish);
+tn_array *tn_conv2d_input_gradient(const tn_array *dy, const tn_array *w, const int64_t x_shape[4],
+				   const struct tn_window *window);
+/* dw := or += (accumulate) */
+tn_status tn_conv2d_weight_gradient(tn_array *dw, const tn_array *x, const tn_array *dy,
+				    const struct tn_window *window, int accumulate);
+
+/* The two steps of a forward that packing the weights takes too.  The report is filled on failure. */
+
+/* Checks x, w and bias (of any layout), and makes y. */
 tn_status tn_conv2d_begin(struct tn_conv2d *conv, const struct tn_window *window);
 /* Fills arguments with the window and the operands. */
 void tn_conv2d_args_of(struct tn_conv2d_args *args, const struct tn_conv2d *conv);
-
-/* Compositions of a struct tn_conv2d, none of whose arrays is empty. */
-tn_status tn_compose_conv2d(void *conv);
-tn_status tn_compose_conv2d_input_gradient(void *conv);
-tn_status tn_compose_conv2d_weight_gradient(void *conv);
 
 #endif

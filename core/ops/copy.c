@@ -5,6 +5,8 @@
  * as the program `z = x`; a conversion is that program.  Complex arrays, which have no programs, are
  * moved as pairs of real numbers.
  */
+#include "ops/copy.h"
+
 #include <string.h>
 
 #include "array/make.h"
@@ -265,6 +267,36 @@ tn_array *tn_copy(const tn_array *a)
 		return NULL;
 	return tn_array_copied(
 		a, tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape), "copy");
+}
+
+tn_array *tn_contiguous(const tn_array *a)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "contiguous");
+	if (!runtime)
+		return NULL;
+	if (a->contiguous)
+		return tn_keep((tn_array *)(uintptr_t)a);
+	return tn_array_copied(
+		a, tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape),
+		"contiguous");
+}
+
+tn_array *tn_channels_last(const tn_array *a)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "channels_last");
+	char text[TN_SHAPE_TEXT];
+	if (!runtime)
+		return NULL;
+	if (a->rank != 4) {
+		tn_runtime_fail(runtime, TN_SHAPE, "channels_last",
+				"expected shape (N, C, H, W), found %s", tn_array_text(a, text));
+		return NULL;
+	}
+	if (tn_layout_has_channels_last(a))
+		return tn_keep((tn_array *)(uintptr_t)a);
+	return tn_array_copied(
+		a, tn_array_make_images(runtime, tn_array_home(a), a->dtype, a->shape, 1),
+		"channels_last");
 }
 
 tn_status tn_assign(tn_array *out, const tn_array *a)

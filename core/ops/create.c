@@ -10,6 +10,8 @@
 #include "base/bits.h"
 #include "base/memory.h"
 #include "capture/stepped.h"
+#include "device/transfer.h"
+#include "ops/copy.h"
 #include "ops/map.h"
 #include "program/cast.h"
 

@@ -4,6 +4,8 @@
  * Cross-entropy of rows of logits with labels: the route, and compositions of two reductions (forward)
  * and one map (backward).
  */
+#include "ops/cross_entropy.h"
+
 #include <inttypes.h>
 
 #include "array/make.h"
@@ -11,8 +13,8 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "ops/layers.h"
 #include "ops/map.h"
+#include "ops/reduce_run.h"
 
 struct cross_entropy {
 	struct tn_runtime *runtime;

@@ -15,28 +15,16 @@
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
 
-/* In the order that the inputs which are not broadcast have in common. */
-static tn_array *make_in_order(struct tn_runtime *runtime, tn_dtype dtype, int rank,
-			       const int64_t *shape, uint32_t n, const tn_array *const *inputs)
-{
-	const tn_array *whole[MOST_INPUTS];
-	uint32_t n_whole = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		if (tn_shape_equal(inputs[i]->rank, inputs[i]->shape, rank, shape))
-			whole[n_whole++] = inputs[i];
-	}
-	if (!n_whole)
-		return tn_array_make(runtime, tn_array_home(inputs[0]), dtype, rank, shape);
-	return tn_array_make_common(runtime, dtype, rank, shape, n_whole, whole);
-}
-
-/* The output of a program over inputs: their broadcast shape, the result's type. */
+/* The output of a program over inputs: their broadcast shape, the result's type, in the order that the
+ * inputs which are not broadcast have in common. */
 static tn_array *make_output(struct tn_runtime *runtime, const char *name,
 			     const struct tn_program *program, uint32_t n,
 			     const tn_array *const *inputs, int typed_from)
 {
+	const tn_array *whole[MOST_INPUTS];
 	tn_dtype dtypes[MOST_INPUTS] = {0};
 	int64_t shape[TN_MAX_RANK], size;
+	uint32_t n_whole = 0;
 	int rank = inputs[0]->rank;
 	char so_far[TN_SHAPE_TEXT], next[TN_SHAPE_TEXT];
 	tn_dtype dtype;
@@ -57,7 +45,13 @@ static tn_array *make_output(struct tn_runtime *runtime, const char *name,
 	dtype = tn_result_dtype(program, 0, n - (uint32_t)typed_from, dtypes + typed_from);
 	if (tn_shape_check(runtime, name, dtype, rank, shape, &size))
 		return NULL;
-	return make_in_order(runtime, dtype, rank, shape, n, inputs);
+	for (uint32_t i = 0; i < n; i++) {
+		if (tn_shape_equal(inputs[i]->rank, inputs[i]->shape, rank, shape))
+			whole[n_whole++] = inputs[i];
+	}
+	if (!n_whole)
+		return tn_array_make(runtime, tn_array_home(inputs[0]), dtype, rank, shape);
+	return tn_array_make_common(runtime, dtype, rank, shape, n_whole, whole);
 }
 
 static tn_array *element(enum tn_operation operation, const tn_array *const *inputs,
@@ -358,29 +352,7 @@ static tn_status check_lists(struct tn_runtime *runtime, const char *text, int n
 	return TN_OK;
 }
 
-static tn_status check_axes(struct tn_runtime *runtime, const struct tn_program *program, int rank)
-{
-	for (uint32_t i = 0; i < program->n_instructions; i++) {
-		const struct tn_instruction *instruction = &program->instructions[i];
-		if (instruction->op == TN_OP_INDEX && instruction->a >= rank)
-			return tn_fail(&runtime->report, TN_SHAPE, "map",
-				       "the program asks for the index along axis %d of an array "
-				       "of rank %d",
-				       instruction->a, rank);
-	}
-	return TN_OK;
-}
-
-static int are_floating(uint32_t n, const tn_dtype *dtypes)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (tn_is_complex(dtypes[i]))
-			return 0;
-	}
-	return 1;
-}
-
-static tn_array *run_users(struct tn_runtime *runtime, const struct tn_program *program, uint32_t n,
+static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *program, uint32_t n,
 			   const tn_array *const *inputs, const double *values)
 {
 	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
@@ -389,12 +361,19 @@ static tn_array *run_users(struct tn_runtime *runtime, const struct tn_program *
 	struct tn_record record = {
 		.kind = TN_RECORD_MAP, .operation = "map", .program = program, .scalars = scalars};
 	tn_array *out = make_output(runtime, "map", program, n, inputs, 0);
-	tn_status status;
+	tn_status status = TN_OK;
 	if (!out)
 		return NULL;
 	tn_scalars_of(program, values, scalars);
 	run.outputs = &out;
-	status = check_axes(runtime, program, out->rank);
+	for (uint32_t i = 0; i < program->n_instructions && !status; i++) {
+		const struct tn_instruction *instruction = &program->instructions[i];
+		if (instruction->op == TN_OP_INDEX && instruction->a >= out->rank)
+			status = tn_fail(&runtime->report, TN_SHAPE, "map",
+					 "the program asks for the index along axis %d of an array "
+					 "of rank %d",
+					 instruction->a, out->rank);
+	}
 	if (!status)
 		status = tn_map_run(runtime, &run);
 	if (!status && tn_is_floating(out->dtype))
@@ -436,15 +415,16 @@ tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 	if (!runtime)
 		return NULL;
 	status = check_lists(runtime, text, n_inputs, names, n_scalars, scalar_names, scalars);
-	for (int i = 0; i < n_inputs; i++)
+	for (int i = 0; i < n_inputs && !status; i++) {
 		dtypes[i] = inputs[i]->dtype;
-	if (!status && !are_floating((uint32_t)n_inputs, dtypes))
-		status = tn_fail(&runtime->report, TN_DTYPE, "map",
-				 "complex numbers have no programs");
+		if (tn_is_complex(dtypes[i]))
+			status = tn_fail(&runtime->report, TN_DTYPE, "map",
+					 "complex numbers have no programs");
+	}
 	if (!status)
 		status = tn_programs_get_users(runtime, text, &all, &program, &temporary);
 	if (!status) {
-		out = run_users(runtime, program, (uint32_t)n_inputs, inputs, scalars);
+		out = map_users(runtime, program, (uint32_t)n_inputs, inputs, scalars);
 		status = out ? TN_OK : runtime->report.status;
 	}
 	if (temporary)

@@ -5,6 +5,7 @@
  */
 #include "ops/epilogue.h"
 
+#include "ops/copy.h"
 #include "ops/map.h"
 
 enum { ACTIVATIONS = TN_ACTIVATION_GELU + 1, MOST_TERMS = 3 };

@@ -15,6 +15,8 @@
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "device/device.h"
+#include "device/open.h"
+#include "device/transfer.h"
 #include "dispatch/ledger.h"
 
 /* So many arguments need no memory of the heap. */

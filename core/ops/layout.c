@@ -5,9 +5,7 @@
  */
 #include "ops/layout.h"
 
-#include "array/make.h"
 #include "array/shape.h"
-#include "ops/map.h"
 
 /* ---- Asking ----------------------------------------------------------------------------------*/
 
@@ -118,36 +116,4 @@ tn_array *tn_array_make_images(struct tn_runtime *runtime, struct tn_device *dev
 	if (made && channels_last)
 		set_order(made, order);
 	return made;
-}
-
-/* ---- Public functions ------------------------------------------------------------------------*/
-
-tn_array *tn_contiguous(const tn_array *a)
-{
-	struct tn_runtime *runtime = tn_begin(1, &a, "contiguous");
-	if (!runtime)
-		return NULL;
-	if (a->contiguous)
-		return tn_keep((tn_array *)(uintptr_t)a);
-	return tn_array_copied(
-		a, tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape),
-		"contiguous");
-}
-
-tn_array *tn_channels_last(const tn_array *a)
-{
-	struct tn_runtime *runtime = tn_begin(1, &a, "channels_last");
-	char text[TN_SHAPE_TEXT];
-	if (!runtime)
-		return NULL;
-	if (a->rank != 4) {
-		tn_runtime_fail(runtime, TN_SHAPE, "channels_last",
-				"expected shape (N, C, H, W), found %s", tn_array_text(a, text));
-		return NULL;
-	}
-	if (tn_layout_has_channels_last(a))
-		return tn_keep((tn_array *)(uintptr_t)a);
-	return tn_array_copied(
-		a, tn_array_make_images(runtime, tn_array_home(a), a->dtype, a->shape, 1),
-		"channels_last");
 }

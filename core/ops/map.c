@@ -4,15 +4,16 @@
  * Element programs over arrays.  The way that most calls take - compact arrays of one shape - goes from
  * the arrays to the backend's entry without allocating, hashing or looking at more than is passed.
  */
-#include "array/make.h"
 #include "ops/map.h"
 
 #include <string.h>
 
+#include "array/make.h"
 #include "array/shape.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/copy.h"
 #include "ops/layout.h"
 #include "program/cast.h"
 
@@ -112,36 +113,34 @@ static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 	return !uses(program, TN_OP_INDEX) && (first->contiguous || !uses(program, TN_OP_ELEMENT));
 }
 
-static tn_status check_outputs(struct tn_runtime *runtime, const struct tn_map_run *run,
-			       const char *name)
+/* One device; outputs of one shape that share no memory, to which the inputs broadcast. */
+static tn_status check_arrays(struct tn_runtime *runtime, const struct tn_map_run *run)
 {
+	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
+	const struct tn_program *program = run->program;
+	const tn_array *all[TN_PROGRAM_MAX_INPUTS + TN_PROGRAM_MAX_OUTPUTS];
 	const tn_array *first = run->outputs[0];
 	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
-	for (uint32_t j = 0; j < run->program->n_outputs; j++) {
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < program->n_inputs; i++)
+		all[n++] = run->inputs[i];
+	for (uint32_t j = 0; j < program->n_outputs; j++)
+		all[n++] = run->outputs[j];
+	tn_status status = tn_arrays_together(runtime, name, n, all);
+	for (uint32_t j = 0; j < program->n_outputs && !status; j++) {
 		const tn_array *out = run->outputs[j];
-		tn_status status = tn_array_writable(runtime, name, out);
-		if (status)
-			return status;
-		if (!tn_shape_equal(out->rank, out->shape, first->rank, first->shape))
+		status = tn_array_writable(runtime, name, out);
+		if (!status && !tn_shape_equal(out->rank, out->shape, first->rank, first->shape))
 			return tn_fail(&runtime->report, TN_SHAPE, name,
 				       "output %u has shape %s, output 0 %s", j,
 				       tn_array_text(out, found), tn_array_text(first, expected));
-		for (uint32_t k = 0; k < j; k++) {
-			if (!run->are_apart &&
-			    tn_array_overlap(out, run->outputs[k]) != TN_OVERLAP_NONE)
+		for (uint32_t k = 0; k < j && !status && !run->are_apart; k++) {
+			if (tn_array_overlap(out, run->outputs[k]) != TN_OVERLAP_NONE)
 				return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, name,
 					       "outputs %u and %u share memory", k, j);
 		}
 	}
-	return TN_OK;
-}
-
-static tn_status check_inputs(struct tn_runtime *runtime, const struct tn_map_run *run,
-			      const char *name)
-{
-	const tn_array *first = run->outputs[0];
-	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
-	for (uint32_t i = 0; i < run->program->n_inputs; i++) {
+	for (uint32_t i = 0; i < program->n_inputs && !status; i++) {
 		const tn_array *in = run->inputs[i];
 		int64_t shape[TN_MAX_RANK];
 		int rank = first->rank;
@@ -152,55 +151,29 @@ static tn_status check_inputs(struct tn_runtime *runtime, const struct tn_map_ru
 				       "operand %u of shape %s does not broadcast to %s", i,
 				       tn_array_text(in, found), tn_array_text(first, expected));
 	}
-	return TN_OK;
+	return status;
 }
 
-static tn_status check_devices(struct tn_runtime *runtime, const struct tn_map_run *run,
-			       const char *name)
-{
-	const tn_array *all[TN_PROGRAM_MAX_INPUTS + TN_PROGRAM_MAX_OUTPUTS];
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < run->program->n_inputs; i++)
-		all[n++] = run->inputs[i];
-	for (uint32_t j = 0; j < run->program->n_outputs; j++)
-		all[n++] = run->outputs[j];
-	return tn_arrays_together(runtime, name, n, all);
-}
-
-static void simplify(const struct tn_map_run *run, struct prepared *p)
+/* Any arrays.  An input that shares memory with an output, but for the exact same view, is copied; the
+ * copies are in the innermost scope, which the caller has opened.  Axes are merged unless the program
+ * reads an index, and sorted unless it reads the number of the element. */
+static tn_status prepare_views(struct tn_runtime *runtime, const struct tn_map_run *run,
+			       struct prepared *p)
 {
 	const struct tn_program *program = run->program;
+	const tn_array *first = run->outputs[0];
 	struct tn_operand *all[TN_PROGRAM_MAX_INPUTS + TN_PROGRAM_MAX_OUTPUTS];
 	uint32_t n = 0;
-	if (uses(program, TN_OP_INDEX))
-		return;
-	for (uint32_t j = 0; j < program->n_outputs; j++)
-		all[n++] = &p->outputs[j];
-	for (uint32_t i = 0; i < program->n_inputs; i++)
-		all[n++] = &p->inputs[i];
-	if (!uses(program, TN_OP_ELEMENT))
-		tn_operands_sort(all, n, 0, 0, all[0]->rank);
-	tn_operands_merge(all, n, 0, all[0]->rank);
-}
-
-/* Any arrays.  An input that shares memory with an output, but for the exact same view, is copied;
- * the copies are in the innermost scope, which the caller has opened. */
-static tn_status prepare_views(struct tn_runtime *runtime, const struct tn_map_run *run,
-			       const char *name, struct prepared *p)
-{
-	const tn_array *first = run->outputs[0];
-	tn_status status = check_devices(runtime, run, name);
-	if (!status)
-		status = check_outputs(runtime, run, name);
-	if (!status)
-		status = check_inputs(runtime, run, name);
+	tn_status status = check_arrays(runtime, run);
 	if (status || !first->size)
 		return status;
-	for (uint32_t j = 0; j < run->program->n_outputs; j++)
+	for (uint32_t j = 0; j < program->n_outputs; j++) {
 		tn_operand_of(&p->outputs[j], run->outputs[j]);
-	for (uint32_t i = 0; i < run->program->n_inputs; i++) {
+		all[n++] = &p->outputs[j];
+	}
+	for (uint32_t i = 0; i < program->n_inputs; i++) {
 		const tn_array *in = run->inputs[i];
-		for (uint32_t j = 0; j < run->program->n_outputs; j++) {
+		for (uint32_t j = 0; j < program->n_outputs; j++) {
 			if (in != run->inputs[i] ||
 			    tn_array_overlap(run->outputs[j], in) != TN_OVERLAP_PARTIAL)
 				continue;
@@ -209,15 +182,20 @@ static tn_status prepare_views(struct tn_runtime *runtime, const struct tn_map_r
 				return runtime->report.status;
 		}
 		tn_operand_broadcast(&p->inputs[i], in, first->rank, first->shape);
+		all[n++] = &p->inputs[i];
 	}
-	simplify(run, p);
+	if (uses(program, TN_OP_INDEX))
+		return TN_OK;
+	if (!uses(program, TN_OP_ELEMENT))
+		tn_operands_sort(all, n, 0, 0, all[0]->rank);
+	tn_operands_merge(all, n, 0, all[0]->rank);
 	return TN_OK;
 }
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
-static tn_status run_call(struct tn_runtime *runtime, const struct tn_map_run *run,
-			  struct prepared *p)
+static tn_status take_route(struct tn_runtime *runtime, const struct tn_map_run *run,
+			    struct prepared *p)
 {
 	struct tn_route route = {.runtime = runtime,
 				 .device = tn_array_home(run->outputs[0]),
@@ -240,17 +218,15 @@ static tn_status run_call(struct tn_runtime *runtime, const struct tn_map_run *r
 
 /* Apart, so that the short way does not pay for its frame. */
 static __attribute__((noinline)) tn_status
-run_views(struct tn_runtime *runtime, const struct tn_map_run *run, struct prepared *p)
+map_views(struct tn_runtime *runtime, const struct tn_map_run *run, struct prepared *p)
 {
-	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
-	tn_context *context = runtime->context;
-	tn_status status = tn_scope_begin(context);
+	tn_status status = tn_scope_begin(runtime->context);
 	if (status)
 		return status;
-	status = prepare_views(runtime, run, name, p);
+	status = prepare_views(runtime, run, p);
 	if (!status && run->outputs[0]->size)
-		status = run_call(runtime, run, p);
-	tn_scope_end(context, NULL);
+		status = take_route(runtime, run, p);
+	tn_scope_end(runtime->context, NULL);
 	return status;
 }
 
@@ -258,14 +234,8 @@ tn_status tn_map_run(struct tn_runtime *runtime, const struct tn_map_run *run)
 {
 	struct prepared p;
 	if (!prepare_lines(run, &p))
-		return run_views(runtime, run, &p);
-	return run->outputs[0]->size ? run_call(runtime, run, &p) : TN_OK;
-}
-
-static void dtypes_of(uint32_t n, const tn_array *const *arrays, tn_dtype *dtypes)
-{
-	for (uint32_t i = 0; i < n; i++)
-		dtypes[i] = arrays[i]->dtype;
+		return map_views(runtime, run, &p);
+	return run->outputs[0]->size ? take_route(runtime, run, &p) : TN_OK;
 }
 
 static tn_status short_map(struct tn_runtime *runtime, uint32_t operation,
@@ -281,7 +251,8 @@ static tn_status short_map(struct tn_runtime *runtime, uint32_t operation,
 				 .are_apart = are_apart};
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
 	tn_status status;
-	dtypes_of(text->n_inputs, inputs, dtypes);
+	for (uint32_t i = 0; i < text->n_inputs; i++)
+		dtypes[i] = inputs[i]->dtype;
 	status = tn_programs_short(runtime, name, text, dtypes, &run.program);
 	if (status)
 		return status;
@@ -301,43 +272,4 @@ tn_status tn_short_map_apart(struct tn_runtime *runtime, uint32_t operation,
 			     tn_array *const *outputs, const double *scalars)
 {
 	return short_map(runtime, operation, text, inputs, outputs, scalars, 1);
-}
-
-tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,
-			  const struct tn_short_reduction *r)
-{
-	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
-	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0};
-	struct tn_scalar scalars[TN_SHORT_SCALARS], epilogue_scalars[TN_SHORT_SCALARS];
-	struct tn_reduce_run run = {.operation = operation,
-				    .inputs = r->inputs,
-				    .epilogue_inputs = r->epilogue_inputs,
-				    .outputs = r->outputs,
-				    .scalars = scalars,
-				    .epilogue_scalars = epilogue_scalars,
-				    .rank = r->inputs[0]->rank,
-				    .shape = r->inputs[0]->shape,
-				    .axes = r->axes,
-				    .n_values =
-					    r->prologue->n_outputs ? r->prologue->n_outputs : 1};
-	tn_status status;
-	memcpy(run.combiners, r->combiners, sizeof(run.combiners));
-	dtypes_of(r->prologue->n_inputs, r->inputs, dtypes);
-	status = tn_programs_short(runtime, name, r->prologue, dtypes, &run.prologue);
-	if (!status && r->epilogue) {
-		for (uint32_t v = 0; v < run.n_values; v++) {
-			tn_dtype dtype = tn_program_output_dtype(run.prologue, v);
-			int is_real = dtype == TN_F32 || dtype == TN_F64;
-			dtypes[v] = is_real && r->combiners[v] < TN_REDUCE_ARGMAX ? dtype : TN_I64;
-		}
-		dtypes_of(r->epilogue->n_inputs - run.n_values, r->epilogue_inputs,
-			  dtypes + run.n_values);
-		status = tn_programs_short(runtime, name, r->epilogue, dtypes, &run.epilogue);
-	}
-	if (status)
-		return status;
-	tn_scalars_of(run.prologue, r->scalars, scalars);
-	if (run.epilogue)
-		tn_scalars_of(run.epilogue, r->epilogue_scalars, epilogue_scalars);
-	return tn_reduce_run(runtime, &run);
 }

@@ -5,6 +5,8 @@
  * axes are merged, a batch of rows that lies like one tall matrix becomes one, and what does not fit
  * is copied first.
  */
+#include "ops/matmul.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,8 +16,8 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/copy.h"
 #include "ops/epilogue.h"
-#include "ops/layers.h"
 #include "ops/map.h"
 
 enum { MOST_BATCH_AXES = 4 };
@@ -59,7 +61,6 @@ struct product {
 	const struct tn_matmul_run *run;
 	struct tn_matmul_args args;
 	tn_array *c_apart; /* a compact stand-in for C */
-	int is_finished;   /* the backend has done bias and activation too */
 };
 
 /* The operand of a matrix of A or B: batch axes broadcast to C's, the rest its own. */
@@ -71,7 +72,7 @@ static void set_operand(struct tn_operand *operand, const tn_array *array, const
 	tn_operand_broadcast(operand, array, c->rank, shape);
 }
 
-/* A operand of a matrix that fits, after a copy if need be. */
+/* An operand of A or B that fits, after a copy if need be. */
 static tn_status set_input(struct product *product, struct tn_operand *operand,
 			   const tn_array *array, int is_transposed)
 {
@@ -127,37 +128,41 @@ static void fold_rows(struct tn_matmul_args *args)
 	b->rank = 2;
 }
 
-static void merge_batch(struct tn_matmul_args *args)
+static tn_status set_operands(struct product *product)
 {
+	const struct tn_matmul_run *run = product->run;
+	struct tn_matmul_args *args = &product->args;
 	struct tn_operand *all[] = {&args->c, &args->a, &args->b};
+	tn_status status = set_output(product);
+	if (!status)
+		status = set_input(product, &args->a, run->a, run->transpose_a);
+	if (!status)
+		status = set_input(product, &args->b, run->b, run->transpose_b);
+	if (status)
+		return status;
 	tn_operands_merge(all, 3, 0, args->c.rank - 2);
 	fold_rows(args);
+	return TN_OK;
 }
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
-static int has_epilogue(const struct tn_matmul_run *run)
-{
-	return run->bias || run->activation;
-}
-
-/* The whole in one call, where the backend does that: TN_UNSUPPORTED, and it is for two steps. */
-static tn_status try_with_epilogue(struct product *product, struct tn_route *route)
+/* Bias and activation in the same call, where the backend does that: TN_UNSUPPORTED, and they are a step
+ * of their own. */
+static tn_status multiply_with_epilogue(struct product *product, const struct tn_route *route)
 {
 	const struct tn_matmul_run *run = product->run;
-	struct tn_matmul_args plain = product->args, *args = &product->args;
-	tn_status status;
-	if (args->c.rank > 2 + MOST_BATCH_AXES)
+	struct tn_matmul_args args = product->args;
+	struct tn_route native = *route;
+	if (args.c.rank > 2 + MOST_BATCH_AXES)
 		return TN_UNSUPPORTED;
-	args->has_bias = run->bias != NULL;
-	args->activation = run->activation;
+	args.has_bias = run->bias != NULL;
+	args.activation = run->activation;
 	if (run->bias)
-		tn_operand_of(&args->bias, run->bias);
-	status = tn_route_try(route);
-	if (status)
-		*args = plain;
-	product->is_finished = !status;
-	return status;
+		tn_operand_of(&args.bias, run->bias);
+	native.call = &args.call;
+	native.is_native_only = 1;
+	return tn_route_run(&native);
 }
 
 /* More batch axes than a backend takes: one call for each index of the first ones. */
@@ -166,8 +171,6 @@ static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *
 	struct tn_operand *all[] = {&args->a, &args->b, &args->c};
 	int64_t n = args->c.shape[0];
 	tn_status status = TN_OK;
-	if (args->c.rank <= 2 + MOST_BATCH_AXES)
-		return tn_route_run(route);
 	for (int64_t i = 0; i < n && !status; i++) {
 		struct tn_matmul_args outer = *args;
 		for (int k = 0; k < 3; k++) {
@@ -179,7 +182,8 @@ static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *
 			memmove(operand->strides, operand->strides + 1, rest * sizeof(int64_t));
 			operand->rank = rest;
 		}
-		status = multiply_batches(args, route);
+		status = args->c.rank <= 2 + MOST_BATCH_AXES ? tn_route_run(route)
+							     : multiply_batches(args, route);
 		*args = outer;
 	}
 	return status;
@@ -195,7 +199,8 @@ static tn_status scale(struct tn_runtime *runtime, const struct tn_matmul_run *r
 	return tn_short_map(runtime, run->operation, &times, &c, &run->c, &run->beta);
 }
 
-static tn_status check(struct tn_runtime *runtime, const struct tn_matmul_run *run, int64_t *k)
+static tn_status check_arrays(struct tn_runtime *runtime, const struct tn_matmul_run *run,
+			      int64_t *k)
 {
 	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
 	const tn_array *a = run->a, *b = run->b, *c = run->c;
@@ -234,52 +239,47 @@ misfit:
 		       tb ? "^T" : "", tn_array_text(c, text[2]));
 }
 
-static tn_status multiply(struct product *product)
+tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
-	const struct tn_matmul_run *run = product->run;
-	struct tn_matmul_args *args = &product->args;
-	struct tn_route route = {.runtime = product->runtime,
+	struct product product = {.runtime = runtime,
+				  .run = run,
+				  .args = {.call = {.struct_size = sizeof(product.args)},
+					   .alpha = run->alpha,
+					   .beta = run->beta}};
+	struct tn_route route = {.runtime = runtime,
 				 .device = tn_array_home(run->c),
 				 .operation = run->operation,
 				 .slot = TN_SLOT_MATMUL,
-				 .call = &args->call};
-	tn_status status = set_output(product);
-	if (!status)
-		status = set_input(product, &args->a, run->a, run->transpose_a);
-	if (!status)
-		status = set_input(product, &args->b, run->b, run->transpose_b);
-	if (status)
-		return status;
-	args->call.struct_size = sizeof(*args);
-	args->alpha = run->alpha;
-	args->beta = run->beta;
-	merge_batch(args);
-	status = has_epilogue(run) ? try_with_epilogue(product, &route) : TN_UNSUPPORTED;
-	if (status == TN_UNSUPPORTED)
-		status = multiply_batches(args, &route);
-	if (!status && product->c_apart)
-		status = tn_copy_run(product->runtime, TN_DO_COPY, run->c, product->c_apart);
-	return status;
-}
-
-tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run)
-{
-	struct product product = {.runtime = runtime, .run = run};
-	tn_context *context = runtime->context;
-	tn_status status;
+				 .call = &product.args.call};
+	int is_finished = 0; /* the backend has done bias and activation too */
 	int64_t k = 0;
-	status = check(runtime, run, &k);
+	tn_status status = check_arrays(runtime, run, &k);
 	if (status || !run->c->size)
 		return status;
-	status = tn_scope_begin(context);
+	status = tn_scope_begin(runtime->context);
 	if (status)
 		return status;
-	status = k ? multiply(&product) : scale(runtime, run);
-	if (!status && !product.is_finished)
+	if (k) {
+		status = set_operands(&product);
+		if (!status && (run->bias || run->activation)) {
+			status = multiply_with_epilogue(&product, &route);
+			is_finished = !status;
+			status = status == TN_UNSUPPORTED ? TN_OK : status;
+		}
+		if (!status && !is_finished)
+			status = product.args.c.rank <= 2 + MOST_BATCH_AXES
+					 ? tn_route_run(&route)
+					 : multiply_batches(&product.args, &route);
+		if (!status && product.c_apart)
+			status = tn_copy_run(runtime, TN_DO_COPY, run->c, product.c_apart);
+	} else {
+		status = scale(runtime, run);
+	}
+	if (!status && !is_finished)
 		status = tn_epilogue_run(runtime, run->c, run->bias, NULL, run->activation);
 	if (!status)
 		tn_array_touch(run->c);
-	tn_scope_end(context, NULL);
+	tn_scope_end(runtime->context, NULL);
 	return status;
 }
 
@@ -324,51 +324,47 @@ static void drop_axis(tn_array *c, int axis)
 	tn_shape_compact(c->rank, c->shape, c->strides);
 }
 
-static tn_array *product_of(struct tn_runtime *runtime, const tn_array *a, const tn_array *b,
-			    tn_status *status)
-{
-	const tn_array *left = as_matrix(a, 0), *right = as_matrix(b, 1);
-	struct tn_matmul_run run = {.operation = TN_DO_MATMUL, .a = left, .b = right, .alpha = 1};
-	int64_t shape[TN_MAX_RANK];
-	int rank;
-	*status = left && right ? result_shape(runtime, left, right, &rank, shape)
-				: runtime->report.status;
-	if (*status)
-		return NULL;
-	run.c = tn_array_make(runtime, tn_array_home(a), a->dtype, rank, shape);
-	*status = run.c ? tn_matmul_run(runtime, &run) : runtime->report.status;
-	if (run.c && b->rank == 1)
-		drop_axis(run.c, run.c->rank - 1);
-	if (run.c && a->rank == 1)
-		drop_axis(run.c, run.c->rank - 1 - (b->rank != 1));
-	if (left != a)
-		tn_array_discard((tn_array *)(uintptr_t)left);
-	if (right != b)
-		tn_array_discard((tn_array *)(uintptr_t)right);
-	return run.c;
-}
-
 tn_array *tn_matmul(const tn_array *a, const tn_array *b)
 {
 	const tn_array *inputs[] = {a, b};
 	struct tn_runtime *runtime = tn_begin(2, inputs, "matmul");
+	struct tn_matmul_run run = {.operation = TN_DO_MATMUL, .alpha = 1};
 	struct tn_record record = {.kind = TN_RECORD_MATMUL, .operation = "matmul"};
-	tn_status status = TN_OK;
-	tn_array *c = NULL;
+	int64_t shape[TN_MAX_RANK];
+	int rank;
+	tn_status status;
 	if (!runtime)
 		return NULL;
-	if (a->dtype != b->dtype || !tn_is_floating(a->dtype))
+	if (a->dtype != b->dtype || !tn_is_floating(a->dtype)) {
 		status = tn_fail(&runtime->report, TN_DTYPE, "matmul",
 				 "expected one floating type, found %s and %s",
 				 tn_dtype_name(a->dtype), tn_dtype_name(b->dtype));
-	else if (!a->rank || !b->rank)
+		return tn_end(runtime, status, NULL);
+	}
+	if (!a->rank || !b->rank) {
 		status = tn_fail(&runtime->report, TN_SHAPE, "matmul",
 				 "a single element is no matrix: multiply takes it");
-	else
-		c = product_of(runtime, a, b, &status);
+		return tn_end(runtime, status, NULL);
+	}
+	run.a = as_matrix(a, 0);
+	run.b = as_matrix(b, 1);
+	status = run.a && run.b ? result_shape(runtime, run.a, run.b, &rank, shape)
+				: runtime->report.status;
+	if (!status) {
+		run.c = tn_array_make(runtime, tn_array_home(a), a->dtype, rank, shape);
+		status = run.c ? tn_matmul_run(runtime, &run) : runtime->report.status;
+	}
+	if (run.c && b->rank == 1)
+		drop_axis(run.c, run.c->rank - 1);
+	if (run.c && a->rank == 1)
+		drop_axis(run.c, run.c->rank - 1 - (b->rank != 1));
+	if (run.a != a)
+		tn_array_discard((tn_array *)(uintptr_t)run.a);
+	if (run.b != b)
+		tn_array_discard((tn_array *)(uintptr_t)run.b);
 	if (!status)
-		status = tn_record_made(runtime, &record, 2, inputs, c);
-	return tn_end(runtime, status, c);
+		status = tn_record_made(runtime, &record, 2, inputs, run.c);
+	return tn_end(runtime, status, run.c);
 }
 
 tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,

@@ -11,10 +11,12 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "dispatch/operand.h"
+#include "dispatch/operations.h"
 #include "dispatch/route.h"
+#include "ops/compose_norm.h"
+#include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/layout.h"
-#include "ops/map.h"
 
 static tn_status failed(const struct tn_norm *n)
 {
@@ -182,7 +184,7 @@ static void set_route(struct tn_norm *n, struct tn_norm_args *args, struct tn_ro
 }
 
 /* Without residual and activation. */
-static tn_status run_plain(struct tn_norm *n)
+static tn_status normalise_plainly(struct tn_norm *n)
 {
 	struct tn_norm_args args;
 	struct tn_route route;
@@ -195,7 +197,7 @@ static tn_status run_plain(struct tn_norm *n)
 }
 
 /* All in one call, where the backend does that. */
-static tn_status run_finished(struct tn_norm *n)
+static tn_status normalise_finished(struct tn_norm *n)
 {
 	struct tn_norm_args args;
 	struct tn_route route;
@@ -207,11 +209,12 @@ static tn_status run_finished(struct tn_norm *n)
 	operand_of(&args.residual, n->residual);
 	operand_of(&args.result, n->result);
 	operand_of(&args.dresidual, n->dresidual);
-	return tn_route_try(&route);
+	route.is_native_only = 1;
+	return tn_route_run(&route);
 }
 
 /* dresidual by a step of its own, which then is the dy of a plain norm. */
-static tn_status run_backward_in_steps(struct tn_norm *n)
+static tn_status go_back_in_steps(struct tn_norm *n)
 {
 	struct tn_norm plain = *n;
 	tn_array *apart = NULL;
@@ -223,20 +226,20 @@ static tn_status run_backward_in_steps(struct tn_norm *n)
 		return failed(n);
 	status = tn_epilogue_backward(n->runtime, plain.y, n->y, n->result, n->activation);
 	if (!status)
-		status = run_plain(&plain);
+		status = normalise_plainly(&plain);
 	tn_array_discard(apart);
 	return status;
 }
 
-static tn_status run(struct tn_norm *n)
+static tn_status normalise(struct tn_norm *n)
 {
 	int is_plain = !n->activation && !n->residual && !n->dresidual;
-	tn_status status = is_plain ? TN_UNSUPPORTED : run_finished(n);
+	tn_status status = is_plain ? TN_UNSUPPORTED : normalise_finished(n);
 	if (status != TN_UNSUPPORTED)
 		return status;
 	if (n->is_backward && !is_plain)
-		return run_backward_in_steps(n);
-	status = run_plain(n);
+		return go_back_in_steps(n);
+	status = normalise_plainly(n);
 	if (status || n->is_backward)
 		return status;
 	return tn_epilogue_run(n->runtime, n->y, NULL, n->residual, n->activation);
@@ -313,7 +316,7 @@ tn_array *tn_norm_call_forward(struct tn_norm_call *call)
 	if (!status)
 		status = make_outputs(&n);
 	if (!status && n.x->size)
-		status = run(&n);
+		status = normalise(&n);
 	if (!status) {
 		call->mean = n.mean;
 		call->rstd = n.rstd;
@@ -362,7 +365,7 @@ tn_array *tn_norm_call_backward(struct tn_norm_call *call)
 	if (!status)
 		status = make_gradients(&n, call->wants_dresidual);
 	if (!status)
-		status = n.x->size ? run(&n) : gradients_of_nothing(&n);
+		status = n.x->size ? normalise(&n) : gradients_of_nothing(&n);
 	if (!status && n.dw) {
 		tn_array_touch(n.dw);
 		tn_array_touch(n.db);

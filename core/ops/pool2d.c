@@ -13,8 +13,9 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/compose_pool2d.h"
 #include "ops/layout.h"
-#include "ops/map.h"
+#include "ops/window.h"
 
 static const char *name_of(const struct tn_pool2d *pool)
 {

@@ -3,29 +3,22 @@
  *
  * Weights of a convolution in the backend's own form.
  */
+#include "ops/prepack.h"
+
 #include "array/make.h"
+#include "device/open.h"
+#include "device/pool.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/compose_conv2d.h"
 #include "ops/conv2d.h"
+#include "ops/window.h"
 
-static tn_status call(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t *size)
+static tn_status call_entry(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t *size)
 {
 	struct tn_device *device = tn_array_home(conv->w);
 	return device->backend->nn.conv2d_prepack(device->handle, args, size);
-}
-
-/* How many bytes it takes, and how much workspace; 0 bytes: it is not done. */
-static tn_status ask(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t *size)
-{
-	tn_status status;
-	*size = 0;
-	args->call.flags |= TN_DRY_RUN;
-	status = call(conv, args, size);
-	args->call.flags &= ~(uint32_t)TN_DRY_RUN;
-	if (status == TN_UNSUPPORTED)
-		*size = 0;
-	return status == TN_UNSUPPORTED ? TN_OK : status;
 }
 
 static tn_status pack(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t size)
@@ -49,7 +42,7 @@ static tn_status pack(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint6
 		args->call.workspace = NULL;
 	}
 	if (!status)
-		status = call(conv, args, &size);
+		status = call_entry(conv, args, &size);
 	if (block.size)
 		tn_block_give(device, &block);
 	return status;
@@ -60,7 +53,7 @@ static tn_status prepack(struct tn_conv2d *conv)
 	struct tn_device *device = tn_array_home(conv->w);
 	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
 	struct tn_conv2d_args args;
-	uint64_t size;
+	uint64_t size = 0;
 	tn_status status = tn_device_ready(device, &conv->runtime->report);
 	if (status || !conv->y->size || !conv->C ||
 	    !tn_backend_has(device->backend, TN_SLOT_CONV2D_PREPACK))
@@ -73,7 +66,14 @@ static tn_status prepack(struct tn_conv2d *conv)
 	args.activation = conv->activation;
 	if (conv->residual)
 		tn_operand_of(&args.residual, conv->residual);
-	status = ask(conv, &args, &size);
+	/* How many bytes it takes, and how much workspace; 0 bytes: it is not done. */
+	args.call.flags |= TN_DRY_RUN;
+	status = call_entry(conv, &args, &size);
+	args.call.flags &= ~(uint32_t)TN_DRY_RUN;
+	if (status == TN_UNSUPPORTED) {
+		size = 0;
+		status = TN_OK;
+	}
 	if (!status && size)
 		status = pack(conv, &args, size);
 	if (status)

@@ -9,7 +9,8 @@
 
 #include "array/make.h"
 #include "array/shape.h"
-#include "ops/map.h"
+#include "ops/copy.h"
+#include "ops/reduce_run.h"
 #include "program/cast.h"
 
 /* One reduction of one array. */
@@ -80,17 +81,10 @@ static tn_status begin(struct reduction *r, enum tn_operation operation, const t
 	return status ? tn_end_into(r->runtime, status) : TN_OK;
 }
 
-static tn_status nothing_to_choose(const struct reduction *r)
-{
-	char text[TN_SHAPE_TEXT];
-	return tn_fail(&r->runtime->report, TN_SHAPE, tn_operation_names[r->operation],
-		       "an axis of length 0 of shape %s has no such element",
-		       tn_array_text(r->a, text));
-}
-
 /* The result for an empty reduction. */
 static tn_status fill_empty(const struct reduction *r, tn_array *out)
 {
+	char text[TN_SHAPE_TEXT];
 	double value = 0;
 	if (!out->size)
 		return TN_OK;
@@ -101,7 +95,9 @@ static tn_status fill_empty(const struct reduction *r, tn_array *out)
 	else if (r->operation == TN_DO_LOGSUMEXP)
 		value = -INFINITY;
 	else if (r->operation != TN_DO_SUM)
-		return nothing_to_choose(r);
+		return tn_fail(&r->runtime->report, TN_SHAPE, tn_operation_names[r->operation],
+			       "an axis of length 0 of shape %s has no such element",
+			       tn_array_text(r->a, text));
 	return tn_fill_run(r->runtime, r->operation, out, value);
 }
 
@@ -145,14 +141,7 @@ static const struct tn_short_program as_f32 = {"z = f32(x)", 1, 0, 0, 0};
 static const struct tn_short_program as_i64 = {"z = i64(x)", 1, 0, 0, 0};
 static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
 
-/* The type of a sum or product: the array's own when it is floating, else i64 (u64 of u64). */
-static tn_dtype sum_dtype(tn_dtype dtype)
-{
-	if (tn_is_floating(dtype))
-		return dtype;
-	return dtype == TN_U64 ? TN_U64 : TN_I64;
-}
-
+/* The result has the array's own type when that is floating, else i64 (u64 of u64). */
 static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 				enum tn_record_kind kind, const tn_array *a, int n, const int *axes,
 				int keepdims)
@@ -163,7 +152,7 @@ static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 	if (begin(&r, operation, a, n, axes, keepdims))
 		return NULL;
 	prologue = tn_is_floating(a->dtype) ? &as_is : &as_i64;
-	out = make_output(&r, sum_dtype(a->dtype));
+	out = make_output(&r, tn_is_floating(a->dtype) || a->dtype == TN_U64 ? a->dtype : TN_I64);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
 	return finish(&r, reduce_one(&r, out, prologue, combiner, NULL, 0), out, kind, 1);
@@ -258,30 +247,11 @@ static const struct tn_short_program if_finite = {"z = x - x == 0 ? x : 0", 1, 0
 static const struct tn_short_program shifted = {"z = exp(x - y)", 2, 0, 0, 0};
 static const struct tn_short_program shifted_back = {"z = log(x) + y", 2, 0, 0, 0};
 
-static tn_status largest(const struct reduction *r, tn_array *m)
-{
-	return reduce_one(r, m, &as_is, TN_REDUCE_MAX, &if_finite, 0);
-}
-
-static tn_status run_logsumexp(struct tn_runtime *runtime, tn_array *out, const tn_array *a,
-			       const tn_array *m, uint32_t axes)
-{
-	const tn_array *inputs[] = {a, m};
-	struct tn_short_reduction reduction = {.prologue = &shifted,
-					       .epilogue = &shifted_back,
-					       .inputs = inputs,
-					       .epilogue_inputs = &m,
-					       .outputs = &out,
-					       .axes = axes,
-					       .combiners = {TN_REDUCE_SUM}};
-	return tn_short_reduce(runtime, TN_DO_LOGSUMEXP, &reduction);
-}
-
 tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 {
 	struct reduction r, with_axes;
 	tn_array *out, *m = NULL;
-	tn_status status;
+	tn_status status = TN_OUT_OF_MEMORY;
 	if (begin(&r, TN_DO_LOGSUMEXP, a, n, axes, keepdims))
 		return NULL;
 	if (!tn_is_floating(a->dtype)) {
@@ -298,9 +268,19 @@ tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 	with_axes.keepdims = 1;
 	set_shape(&with_axes);
 	m = make_output(&with_axes, a->dtype);
-	status = m ? largest(&with_axes, m) : TN_OUT_OF_MEMORY;
-	if (!status)
-		status = run_logsumexp(r.runtime, out, a, m, r.axes);
+	if (m)
+		status = reduce_one(&with_axes, m, &as_is, TN_REDUCE_MAX, &if_finite, 0);
+	if (!status) {
+		const tn_array *inputs[] = {a, m}, *epilogue_inputs[] = {m};
+		struct tn_short_reduction reduction = {.prologue = &shifted,
+						       .epilogue = &shifted_back,
+						       .inputs = inputs,
+						       .epilogue_inputs = epilogue_inputs,
+						       .outputs = &out,
+						       .axes = r.axes,
+						       .combiners = {TN_REDUCE_SUM}};
+		status = tn_short_reduce(r.runtime, TN_DO_LOGSUMEXP, &reduction);
+	}
 	tn_array_discard(m);
 	return finish(&r, status, out, TN_RECORD_LOGSUMEXP, 1);
 }

@@ -3,6 +3,8 @@
  *
  * Reductions over arrays: axes are put in order, kept ones first, and merged; then the route.
  */
+#include "ops/reduce_run.h"
+
 #include <string.h>
 
 #include "array/make.h"
@@ -10,6 +12,7 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/copy.h"
 #include "ops/map.h"
 
 enum { MOST_EPILOGUE = TN_PROGRAM_MAX_INPUTS };
@@ -27,15 +30,6 @@ static int keeps_axes(const struct tn_program *program)
 {
 	return program &&
 	       (tn_program_has(program, TN_OP_INDEX) || tn_program_has(program, TN_OP_ELEMENT));
-}
-
-static int takes_index(const struct tn_reduce_run *run)
-{
-	for (uint32_t v = 0; v < run->n_values; v++) {
-		if (run->combiners[v] >= TN_REDUCE_ARGMAX)
-			return 1;
-	}
-	return 0;
 }
 
 /* Kept axes in front, reduced ones behind, each in their order. */
@@ -80,12 +74,15 @@ static void simplify(const struct tn_reduce_run *run, struct prepared *p)
 	struct tn_operand *all[3 * TN_PROGRAM_MAX_INPUTS];
 	uint32_t n = 0, n_inputs = run->prologue->n_inputs, n_kept = p->outputs[0].rank;
 	uint32_t n_reduced = (uint32_t)run->rank - n_kept;
+	int takes_index = 0;
 	p->args.n_reduced = n_reduced;
 	if (keeps_axes(run->prologue) || keeps_axes(run->epilogue))
 		return;
 	for (uint32_t i = 0; i < n_inputs; i++)
 		all[n++] = &p->inputs[i];
-	if (!takes_index(run))
+	for (uint32_t v = 0; v < run->n_values; v++)
+		takes_index |= run->combiners[v] >= TN_REDUCE_ARGMAX;
+	if (!takes_index)
 		tn_operands_sort(all, n, 0, n_kept, n_kept + n_reduced);
 	p->args.n_reduced = tn_operands_merge(all, n, n_kept, n_kept + n_reduced);
 	/* Nothing to reduce is one step of a loop. */
@@ -147,44 +144,77 @@ static tn_status prepare(struct tn_runtime *runtime, const struct tn_reduce_run 
 	return status;
 }
 
-static void fill_args(const struct tn_reduce_run *run, struct prepared *p)
-{
-	struct tn_reduce_args *args = &p->args;
-	args->call = (struct tn_call){.struct_size = sizeof(*args)};
-	args->prologue = run->prologue;
-	args->epilogue = run->epilogue;
-	args->inputs = p->inputs;
-	args->epilogue_inputs = p->epilogue_inputs;
-	args->outputs = p->outputs;
-	args->scalars = run->scalars;
-	args->epilogue_scalars = run->epilogue_scalars;
-	args->n_values = run->n_values;
-	memcpy(args->combiners, run->combiners, sizeof(args->combiners));
-}
-
 tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *run)
 {
 	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
-	tn_context *context = runtime->context;
 	struct prepared p;
+	struct tn_route route = {.runtime = runtime,
+				 .device = tn_array_home(run->outputs[0]),
+				 .operation = run->operation,
+				 .slot = TN_SLOT_REDUCE,
+				 .call = &p.args.call};
 	tn_status status;
 	if (!run->outputs[0]->size)
 		return TN_OK;
-	status = tn_scope_begin(context);
+	status = tn_scope_begin(runtime->context);
 	if (status)
 		return status;
 	status = prepare(runtime, run, name, &p);
 	if (!status) {
-		struct tn_route route = {.runtime = runtime,
-					 .device = tn_array_home(run->outputs[0]),
-					 .operation = run->operation,
-					 .slot = TN_SLOT_REDUCE,
-					 .call = &p.args.call};
-		fill_args(run, &p);
+		p.args.call = (struct tn_call){.struct_size = sizeof(p.args)};
+		p.args.prologue = run->prologue;
+		p.args.epilogue = run->epilogue;
+		p.args.inputs = p.inputs;
+		p.args.epilogue_inputs = p.epilogue_inputs;
+		p.args.outputs = p.outputs;
+		p.args.scalars = run->scalars;
+		p.args.epilogue_scalars = run->epilogue_scalars;
+		p.args.n_values = run->n_values;
+		memcpy(p.args.combiners, run->combiners, sizeof(p.args.combiners));
 		status = tn_route_run(&route);
 	}
 	for (uint32_t j = 0; !status && j < p.n_outputs; j++)
 		tn_array_touch(run->outputs[j]);
-	tn_scope_end(context, NULL);
+	tn_scope_end(runtime->context, NULL);
 	return status;
+}
+
+tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,
+			  const struct tn_short_reduction *r)
+{
+	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0};
+	struct tn_scalar scalars[TN_SHORT_SCALARS], epilogue_scalars[TN_SHORT_SCALARS];
+	struct tn_reduce_run run = {.operation = operation,
+				    .inputs = r->inputs,
+				    .epilogue_inputs = r->epilogue_inputs,
+				    .outputs = r->outputs,
+				    .scalars = scalars,
+				    .epilogue_scalars = epilogue_scalars,
+				    .rank = r->inputs[0]->rank,
+				    .shape = r->inputs[0]->shape,
+				    .axes = r->axes,
+				    .n_values =
+					    r->prologue->n_outputs ? r->prologue->n_outputs : 1};
+	tn_status status;
+	memcpy(run.combiners, r->combiners, sizeof(run.combiners));
+	for (uint32_t i = 0; i < r->prologue->n_inputs; i++)
+		dtypes[i] = r->inputs[i]->dtype;
+	status = tn_programs_short(runtime, name, r->prologue, dtypes, &run.prologue);
+	if (!status && r->epilogue) {
+		for (uint32_t v = 0; v < run.n_values; v++) {
+			tn_dtype dtype = tn_program_output_dtype(run.prologue, v);
+			int is_real = dtype == TN_F32 || dtype == TN_F64;
+			dtypes[v] = is_real && r->combiners[v] < TN_REDUCE_ARGMAX ? dtype : TN_I64;
+		}
+		for (uint32_t i = run.n_values; i < r->epilogue->n_inputs; i++)
+			dtypes[i] = r->epilogue_inputs[i - run.n_values]->dtype;
+		status = tn_programs_short(runtime, name, r->epilogue, dtypes, &run.epilogue);
+	}
+	if (status)
+		return status;
+	tn_scalars_of(run.prologue, r->scalars, scalars);
+	if (run.epilogue)
+		tn_scalars_of(run.epilogue, r->epilogue_scalars, epilogue_scalars);
+	return tn_reduce_run(runtime, &run);
 }

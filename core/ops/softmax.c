@@ -4,14 +4,16 @@
  * Softmax and its logarithm along an axis: the route, and compositions of two reductions and a map
  * (forward), one of each (backward).
  */
+#include "ops/softmax.h"
+
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "ops/layers.h"
 #include "ops/layout.h"
 #include "ops/map.h"
+#include "ops/reduce_run.h"
 
 struct softmax {
 	struct tn_runtime *runtime;

@@ -3,7 +3,6 @@
  *
  * Elements chosen by indices, and arrays put side by side.
  */
-#include "ops/layout.h"
 #include "ops/take.h"
 
 #include <inttypes.h>
@@ -12,9 +11,11 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "device/transfer.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "ops/map.h"
+#include "ops/copy.h"
+#include "ops/layout.h"
 
 /* ---- Take ------------------------------------------------------------------------------------*/
 

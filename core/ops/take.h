@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The other direction of tn_take and tn_take_along_axis, and what they share.
+ * The other direction of tn_take, and what it shares with tn_take_along_axis and sorting.
  */
 #ifndef TN_OPS_TAKE_H
 #define TN_OPS_TAKE_H
@@ -14,12 +14,6 @@
  * `indices` (any shape) and k over the axes after; equal indices add up.  `a` has the shape that
  * tn_take(out, indices, axis) has.  Errors are kept. */
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a);
-
-/* out[.., indices[i, j, k], ..] += a[i, j, k] along the axis, equal places adding up; `a` and `indices`
- * have the shape that tn_take_along_axis(out, indices, axis) has.  `out` is row-major, and indices are
- * in range.  Errors are kept. */
-tn_status tn_scatter_add_along_axis(tn_array *out, const tn_array *indices, int axis,
-				    const tn_array *a);
 
 /* The rest fills runtime->report on failure. */
 

@@ -4,9 +4,12 @@
  * Elements chosen by an index for each of them: indices along an axis become numbers of elements, by
  * which a line of all elements is gathered from, or scattered into.
  */
+#include "ops/take_along.h"
+
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "ops/copy.h"
 #include "ops/map.h"
 #include "ops/take.h"
 

@@ -10,9 +10,11 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/memory.h"
+#include "device/transfer.h"
 #include "dispatch/operand.h"
+#include "dispatch/operations.h"
+#include "ops/copy.h"
 #include "ops/layout.h"
-#include "ops/map.h"
 #include "program/cast.h"
 
 static uint64_t bytes_of(const tn_array *array)

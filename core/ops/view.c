@@ -8,7 +8,7 @@
 
 #include "array/make.h"
 #include "array/shape.h"
-#include "ops/map.h"
+#include "ops/copy.h"
 
 /* Records a view and hands it out. */
 static tn_array *finish(const tn_array *a, tn_array *view, struct tn_record *record)

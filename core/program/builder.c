@@ -16,6 +16,7 @@
 #include "program/evaluate.h"
 #include "program/opcode.h"
 #include "program/program.h"
+#include "program/simplify.h"
 
 #define N_SLOTS (2 * TN_BUILDER_MAX_VALUES)
 

@@ -60,9 +60,4 @@ tn_status tn_builder_finish(struct tn_builder *builder, uint32_t n_inputs, uint3
 			    uint32_t n_outputs, const tn_value *outputs,
 			    struct tn_program **program, struct tn_error_info *error);
 
-/* What simplify.c offers the builder.  1 when op(a, b, c) is a value that needs no new instruction of
- * that op; *result has it. */
-int tn_simplify(struct tn_builder *builder, uint16_t op, tn_dtype dtype, tn_value a, tn_value b,
-		tn_value c, tn_value *result);
-
 #endif

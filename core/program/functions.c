@@ -4,15 +4,23 @@
  * Calls: functions that are one opcode, casts, sources, and functions that are formulas over other
  * functions, which are parsed like the program itself with the arguments in place of the names.
  */
+#include "program/functions.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #include <tenon/status.h>
 
+#include "base/name.h"
 #include "program/cast.h"
 #include "program/opcode.h"
 #include "program/parser.h"
+#include "program/parser_state.h"
+#include "program/typing.h"
 
 #define MAX_ARGUMENTS 5
+/* A name that is longer than this is like no other. */
+#define LONGEST 32
 
 enum kind {
 	FLOATING, /* all arguments become one floating type; the result has it */
@@ -129,14 +137,56 @@ static struct function function_of(uint16_t op)
 		.name = info->name, .n_arguments = info->arity, .kind = FLOATING, .op = op};
 }
 
-/* Rows first, then opcodes; NULL is the end. */
-const char *tn_function_name(size_t k)
+/* The k-th name of a function, rows first, then opcodes; names may repeat.  NULL: there is no k-th. */
+static const char *function_name(size_t k)
 {
 	if (k < N_FUNCTIONS)
 		return functions[k].name;
 	k -= N_FUNCTIONS;
 	return k < TN_OP_COUNT ? function_of((uint16_t)k).name : NULL;
 }
+
+/* ---- The nearest known name to one that nothing has ------------------------------------------*/
+
+struct nearest {
+	char name[LONGEST + 1], best[LONGEST + 1];
+	size_t distance; /* of the best; at first one more than is near */
+};
+
+static void consider(struct nearest *nearest, const char *name, size_t length)
+{
+	char known[LONGEST + 1];
+	if (!length || length > LONGEST)
+		return;
+	snprintf(known, sizeof(known), "%.*s", (int)length, name);
+	size_t edits = tn_name_distance(nearest->name, known);
+	if (edits >= nearest->distance || edits >= length)
+		return;
+	memcpy(nearest->best, known, sizeof(known));
+	nearest->distance = edits;
+}
+
+const char *tn_suggest(const struct tn_parser *parser, const struct tn_token *name, char *buffer,
+		       size_t size)
+{
+	struct nearest nearest = {.distance = name->length > 4 ? 3 : 2};
+	buffer[0] = '\0';
+	if (name->length > LONGEST)
+		return buffer;
+	snprintf(nearest.name, sizeof(nearest.name), "%.*s", (int)name->length, name->start);
+	for (uint32_t i = 0; i < parser->scope.n_bindings; i++) {
+		const struct tn_binding *binding = &parser->scope.bindings[i];
+		if (binding->is_set)
+			consider(&nearest, binding->name, binding->length);
+	}
+	for (size_t k = 0; function_name(k); k++)
+		consider(&nearest, function_name(k), strlen(function_name(k)));
+	if (nearest.best[0])
+		snprintf(buffer, size, "; did you mean '%s'?", nearest.best);
+	return buffer;
+}
+
+/* ---- Calls -----------------------------------------------------------------------------------*/
 
 static int has_name(const struct function *function, const struct tn_token *name)
 {
@@ -197,7 +247,7 @@ static struct tn_term call_formula(struct tn_parser *parser, const struct tn_tok
 		bindings[i] = (struct tn_binding){function->parameters[i],
 						  strlen(function->parameters[i]), TN_BINDING_INPUT,
 						  1, arguments[i]};
-	parser->scope = (struct tn_scope){bindings, function->n_arguments};
+	parser->scope = (struct tn_bindings){bindings, function->n_arguments};
 	parser->parentheses = 0;
 	if (!parser->call)
 		parser->call = name;

@@ -14,7 +14,6 @@
 #include "program/parser.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,63 +21,10 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "program/cast.h"
+#include "program/functions.h"
+#include "program/parser_state.h"
 #include "program/program.h"
-
-#define OPERATION "program_parse"
-
-const char *tn_token_text(const struct tn_token *token, char *buffer, size_t size)
-{
-	int shown = token->length < 40 ? (int)token->length : 40;
-	unsigned char first = (unsigned char)*token->start;
-	if (token->kind == TN_TOKEN_END)
-		snprintf(buffer, size, "the end of the text");
-	else if (token->kind == TN_TOKEN_NEWLINE)
-		snprintf(buffer, size, "the end of the line");
-	else if (first < 0x20 || first > 0x7e)
-		snprintf(buffer, size, "the byte 0x%02x", first);
-	else
-		snprintf(buffer, size, "'%.*s%s'", shown, token->start,
-			 token->length > 40 ? "..." : "");
-	return buffer;
-}
-
-struct tn_term tn_parse_fail(struct tn_parser *parser, const struct tn_token *token,
-			     tn_status status, const char *format, ...)
-{
-	char text[400];
-	va_list arguments;
-	if (!parser->status) {
-		if (parser->call)
-			token = parser->call;
-		va_start(arguments, format);
-		vsnprintf(text, sizeof(text), format, arguments);
-		va_end(arguments);
-		parser->status = tn_fail(parser->error, status, OPERATION, "line %u, column %u: %s",
-					 token->line, token->column, text);
-	}
-	parser->token.kind = TN_TOKEN_END;
-	return (struct tn_term){0};
-}
-
-struct tn_term tn_parse_expected(struct tn_parser *parser, const char *expected)
-{
-	char found[80];
-	const struct tn_token *token = &parser->token;
-	tn_token_text(token, found, sizeof(found));
-	if (token->kind == TN_TOKEN_BAD)
-		return tn_parse_fail(parser, token, TN_FORMAT, "%s %s; expected %s", found,
-				     token->complaint, expected);
-	return tn_parse_fail(parser, token, TN_FORMAT, "expected %s, found %s", expected, found);
-}
-
-void tn_parse_advance(struct tn_parser *parser)
-{
-	if (parser->status)
-		return;
-	do
-		tn_lexer_next(&parser->lexer, &parser->token);
-	while (parser->parentheses && parser->token.kind == TN_TOKEN_NEWLINE);
-}
+#include "program/typing.h"
 
 /* Past an operator: its operand may stand on the next line. */
 static void advance_to_operand(struct tn_parser *parser)
@@ -86,11 +32,6 @@ static void advance_to_operand(struct tn_parser *parser)
 	do
 		tn_parse_advance(parser);
 	while (parser->token.kind == TN_TOKEN_NEWLINE);
-}
-
-int tn_parse_sees(const struct tn_parser *parser, uint32_t symbol)
-{
-	return parser->token.kind == TN_TOKEN_SYMBOL && parser->token.symbol == symbol;
 }
 
 /* One level deeper; 0, with the failure kept, at the limit. */
@@ -456,12 +397,12 @@ static tn_status declare(struct tn_parser *parser, const char *name, enum tn_bin
 {
 	const struct tn_token token = {.start = name, .length = name ? strlen(name) : 0};
 	if (!is_name(name))
-		return tn_fail(parser->error, TN_INVALID_ARGUMENT, OPERATION,
+		return tn_fail(parser->error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
 			       "'%.64s' is no name: letters, digits and '_', at most 63",
 			       name ? name : "(null)");
 	const struct tn_binding *other = find(parser, &token, 0);
 	if (other && !(other->kind == TN_BINDING_OUTPUT && kind == TN_BINDING_INPUT))
-		return tn_fail(parser->error, TN_INVALID_ARGUMENT, OPERATION,
+		return tn_fail(parser->error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
 			       "the name '%s' is given twice", name);
 	parser->scope.bindings[parser->scope.n_bindings++] =
 		(struct tn_binding){name, token.length, kind, kind != TN_BINDING_OUTPUT, term};
@@ -490,7 +431,7 @@ static tn_status declare_sources(struct tn_parser *parser, const struct tn_progr
 		if (!is_input && !storage)
 			dtype = widest_floating(names);
 		if (!dtype)
-			return tn_fail(parser->error, TN_DTYPE, OPERATION,
+			return tn_fail(parser->error, TN_DTYPE, TN_PARSE_OPERATION,
 				       "%s '%.64s' is %s (%d), which programs do not compute in",
 				       is_input ? "input" : "scalar", name ? name : "(null)",
 				       tn_dtype_name(storage), (int)storage);
@@ -519,18 +460,18 @@ static tn_status check_names(const struct tn_program_names *names, struct tn_err
 {
 	static const char *const limit = "%u %s are more than %d";
 	if (names->n_inputs > TN_PROGRAM_MAX_INPUTS)
-		return tn_fail(error, TN_LIMIT, OPERATION, limit, names->n_inputs, "inputs",
-			       TN_PROGRAM_MAX_INPUTS);
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_inputs,
+			       "inputs", TN_PROGRAM_MAX_INPUTS);
 	if (names->n_scalars > TN_PROGRAM_MAX_SCALARS)
-		return tn_fail(error, TN_LIMIT, OPERATION, limit, names->n_scalars, "scalars",
-			       TN_PROGRAM_MAX_SCALARS);
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_scalars,
+			       "scalars", TN_PROGRAM_MAX_SCALARS);
 	if (names->n_outputs > TN_PROGRAM_MAX_OUTPUTS)
-		return tn_fail(error, TN_LIMIT, OPERATION, limit, names->n_outputs, "outputs",
-			       TN_PROGRAM_MAX_OUTPUTS);
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_outputs,
+			       "outputs", TN_PROGRAM_MAX_OUTPUTS);
 	if ((names->n_inputs && (!names->inputs || !names->input_dtypes)) ||
 	    (names->n_scalars && (!names->scalars || !names->scalar_dtypes)) ||
 	    (names->n_outputs && !names->outputs))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+		return tn_fail(error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
 			       "a list of names or dtypes is NULL");
 	return TN_OK;
 }
@@ -555,11 +496,11 @@ static tn_status collect(struct tn_parser *parser, const struct tn_program_names
 		tn_dtype wanted = names->output_dtypes ? names->output_dtypes[j] : 0;
 		if (!binding->is_set)
 			return tn_fail(
-				parser->error, TN_FORMAT, OPERATION,
+				parser->error, TN_FORMAT, TN_PARSE_OPERATION,
 				"line %u: the text ends and the output '%s' is never assigned",
 				parser->lexer.line, binding->name);
 		if (wanted && !tn_compute_dtype(wanted))
-			return tn_fail(parser->error, TN_DTYPE, OPERATION,
+			return tn_fail(parser->error, TN_DTYPE, TN_PARSE_OPERATION,
 				       "output '%s' cannot be %s (%d)", binding->name,
 				       tn_dtype_name(wanted), (int)wanted);
 		outputs[j] = output_value(parser, binding->term, wanted);
@@ -579,7 +520,7 @@ static tn_status parse(struct tn_parser *parser, const struct tn_program_names *
 	if (parser->status)
 		return parser->status;
 	if (!last)
-		return tn_fail(parser->error, TN_FORMAT, OPERATION,
+		return tn_fail(parser->error, TN_FORMAT, TN_PARSE_OPERATION,
 			       "line %u, column 1: expected a statement, found the end of the text",
 			       parser->lexer.line);
 	if (n_outputs)
@@ -598,7 +539,7 @@ static tn_status parse_text(const char *text, const struct tn_program_names *nam
 			    tn_program **program, struct tn_error_info *error)
 {
 	struct tn_parser parser = {.error = error};
-	tn_status status = tn_builder_init(&parser.builder, OPERATION, error);
+	tn_status status = tn_builder_init(&parser.builder, TN_PARSE_OPERATION, error);
 	if (status)
 		return status;
 	parser.scope.bindings = tn_mem_alloc(TN_MAX_BINDINGS * sizeof(struct tn_binding));
@@ -606,7 +547,8 @@ static tn_status parse_text(const char *text, const struct tn_program_names *nam
 	if (parser.scope.bindings)
 		status = parse(&parser, names, program);
 	else
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for names");
+		status =
+			tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION, "no memory for names");
 	tn_mem_free(parser.scope.bindings);
 	tn_builder_release(&parser.builder);
 	return status;
@@ -617,20 +559,21 @@ tn_status tn_program_parse(const char *text, const struct tn_program_names *name
 {
 	struct tn_program_names own = {0};
 	if (!text || !names || !program)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+		return tn_fail(error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
 			       "text, names and program must be given");
 	tn_status status = tn_options_take(&own, sizeof(own), names, "struct tn_program_names",
-					   OPERATION, error);
+					   TN_PARSE_OPERATION, error);
 	if (!status)
 		status = check_names(&own, error);
 	if (status)
 		return status;
 	if (strnlen(text, TN_PROGRAM_MAX_TEXT + 1) > TN_PROGRAM_MAX_TEXT)
-		return tn_fail(error, TN_LIMIT, OPERATION, "the text is longer than %d bytes",
-			       TN_PROGRAM_MAX_TEXT);
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION,
+			       "the text is longer than %d bytes", TN_PROGRAM_MAX_TEXT);
 	locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!locale)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a locale");
+		return tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION,
+			       "no memory for a locale");
 	status = parse_text(text, &own, locale, program, error);
 	freelocale(locale);
 	return status;

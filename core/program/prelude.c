@@ -6,6 +6,8 @@
  * dtype, $U the unsigned type of its width, $W the width less one, $M the macro that names a function
  * of the mathematics library.
  */
+#include "program/prelude.h"
+
 #include <string.h>
 
 #include "program/printer.h"

@@ -27,8 +27,7 @@
 
 struct tn_sink;
 
-/* The prelude, and the statements of a program, as tn_host's print_prelude and print_program have them. */
-tn_status tn_print_prelude(const struct tn_print_args *args);
+/* The statements of a program, as tn_host's print_program has them. */
 tn_status tn_print_program(const struct tn_program *program, const struct tn_print_args *args);
 
 /* Sets up a sink that writes to args->write; 0: the arguments lack a dialect, its words, or `write`. */

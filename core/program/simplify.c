@@ -5,6 +5,8 @@
  * zeros included (a NaN's payload is not a bit of the result).  So x + 0.0 stays, because -0 + 0 is 0,
  * while x + -0.0 and x - 0.0 are x.  Constants stand on the right of what commutes.
  */
+#include "program/simplify.h"
+
 #include <math.h>
 
 #include "program/builder.h"

@@ -5,6 +5,8 @@
  * integer literal that of any number, a real one that of a floating value, and f32 beside integers.
  * Literals among themselves are computed in i64 and f64, once, and stay literals.
  */
+#include "program/typing.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -12,7 +14,7 @@
 
 #include "program/cast.h"
 #include "program/opcode.h"
-#include "program/parser.h"
+#include "program/parser_state.h"
 #include "program/sink.h"
 
 tn_dtype tn_term_dtype(const struct tn_parser *parser, struct tn_term term)

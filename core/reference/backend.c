@@ -3,7 +3,7 @@
  *
  * The descriptor, the tables and an instance's life.
  */
-#include "reference/reference.h"
+#include "reference/backend.h"
 
 #include <config.h>
 #include <string.h>

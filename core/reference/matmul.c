@@ -60,25 +60,14 @@ static struct tn_operand inner(const struct tn_operand *all, const char *at)
 	return matrix;
 }
 
-/* row[j] := sum_k a[k] b[k, j], in f64.  The inner loop runs along rows of b and of the result. */
-static void product_row(double *row, const double *a, const double *b, int64_t n_k, int64_t n_j)
-{
-	for (int64_t j = 0; j < n_j; j++)
-		row[j] = 0;
-	for (int64_t k = 0; k < n_k; k++) {
-		for (int64_t j = 0; j < n_j; j++)
-			row[j] += a[k] * b[k * n_j + j];
-	}
-}
-
-/* Scratch: the inner matrices A (m x k) and B (k x n), a row of the result and of what C held, and
- * the bias, NULL where there is none. */
+/* Scratch: the inner matrices A (m x k) and B (k x n), a row of the result and of what C held, and the
+ * bias, NULL where there is none. */
 struct scratch {
 	double *a, *b, *row, *old, *bias;
 };
 
-/* C[i, j] := activation(alpha sum_k A[i, k] B[k, j] + beta C[i, j] + bias[j]);
- * beta = 0 never reads C. */
+/* C[i, j] := activation(alpha sum_k A[i, k] B[k, j] + beta C[i, j] + bias[j]), summed in f64; beta = 0 never
+ * reads C.  The inner loop runs along rows of B and of the result. */
 static void product(const struct tn_matmul_args *args, const struct scratch *s,
 		    const struct tn_operand *c, int64_t n_k)
 {
@@ -86,7 +75,12 @@ static void product(const struct tn_matmul_args *args, const struct scratch *s,
 	int64_t n_j = c->shape[1];
 	c_row.shape[0] = 1;
 	for (int64_t i = 0; i < c->shape[0]; i++) {
-		product_row(s->row, s->a + i * n_k, s->b, n_k, n_j);
+		for (int64_t j = 0; j < n_j; j++)
+			s->row[j] = 0;
+		for (int64_t k = 0; k < n_k; k++) {
+			for (int64_t j = 0; j < n_j; j++)
+				s->row[j] += s->a[i * n_k + k] * s->b[k * n_j + j];
+		}
 		if (args->beta != 0)
 			tn_reference_read(s->old, &c_row);
 		for (int64_t j = 0; j < n_j; j++) {

@@ -7,7 +7,9 @@
  */
 #include "../unit/loader_fixture.h"
 #include "../plugins/minimal.h"
+#include "loader/registry.h"
 #include "loader/slots.h"
+#include "loader/version.h"
 
 static void the_rule_of_versions(void **state)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "loader/elf.h"
+#include "loader/elf_dynamic.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

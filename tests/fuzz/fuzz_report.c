@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "loader/report.h"
+#include "loader/report_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

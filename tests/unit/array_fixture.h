@@ -13,11 +13,11 @@
 #include "base/memory.h"
 #include "check.h"
 #include "context/runtime.h"
+#include "device/open.h"
 #include "dispatch/ledger.h"
 #include "dispatch/programs.h"
 #include "loader/slots.h"
-#include "ops/layers.h"
-#include "reference/reference.h"
+#include "reference/backend.h"
 
 enum { MOST_DEVICES = 4 };
 

@@ -5,6 +5,12 @@
  * slots give, over shapes as data; and what runs far away on the host is the same again.
  */
 #include "array_fixture.h"
+#include "ops/conv2d.h"
+#include "ops/cross_entropy.h"
+#include "ops/norm.h"
+#include "ops/pool2d.h"
+#include "ops/softmax.h"
+#include "ops/window.h"
 
 /* The ways that are held against the reference's slots: composed of the mandatory entries, and the
  * host for memory that it cannot read. */

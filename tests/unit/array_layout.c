@@ -4,8 +4,13 @@
  * How results lie in memory: the rules of ops/layout.h, and that no layout changes a value or what
  * the host sees.
  */
+#include "ops/conv2d.h"
 #include "ops/layout.h"
 #include "array_fixture.h"
+#include "ops/norm.h"
+#include "ops/pool2d.h"
+#include "ops/softmax.h"
+#include "ops/window.h"
 
 /* Images with the elements 0, 1, ... in logical order and their channels last in memory. */
 static tn_array *images_last(struct fixture *f, int rank, const int64_t *shape)

@@ -8,7 +8,12 @@
 
 /* The tests' own allocations do not fail. */
 #define FAILING_MALLOC 0
+#include "device/chunk.h"
 #include "failing_memory.h"
+#include "ops/conv2d.h"
+#include "ops/pool2d.h"
+#include "ops/softmax.h"
+#include "ops/window.h"
 
 /* A bit of everything on the current device; 0 when something failed. */
 static int work(struct fixture *f)

@@ -5,6 +5,9 @@
  * of what the library does to carry it out.
  */
 #include "array_fixture.h"
+#include "ops/conv2d.h"
+#include "ops/softmax.h"
+#include "ops/window.h"
 
 struct heard {
 	struct fixture *fixture;

@@ -5,6 +5,8 @@
  * way.
  */
 #include "array_fixture.h"
+#include "device/chunk.h"
+#include "ops/softmax.h"
 
 /* A program of every kind of call; the sum of all that it makes. */
 static double run_all(struct fixture *f)

@@ -3,9 +3,9 @@
  *
  * Order along an axis, and elements taken by an index for each.
  */
-#include "ops/take.h"
 #include "array_fixture.h"
 #include "base/dtype.h"
+#include "ops/take_along.h"
 
 static tn_array *floats(struct fixture *f, const float *data, int rank, const int64_t *shape)
 {

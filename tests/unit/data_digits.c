@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers */
 #include "config.h"
-
 #include "base/error.h"
-#include "data/search.h"
+#include "data/open.h"
 #include "io_files.h"
 
 static const char *source_folder(void)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/open.h"
 #include "data/search.h"
 #include "failing_memory.h"
 #include "io/csv.h"

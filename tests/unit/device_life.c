@@ -3,6 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "device/chunk.h"
+#include "device/open.h"
+#include "device/pool.h"
+#include "device/transfer.h"
 #include "device_fake.h"
 
 static void a_device_is_opened_when_it_is_first_used_and_once(void **state)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers */
-#include "device/pool.h"
 
+#include "device/chunk.h"
+#include "device/pool.h"
+#include "device/scratch.h"
+#include "device/transfer.h"
 #include "device_fake.h"
 
 static void a_class_holds_its_sizes_and_wastes_little(void **state)

@@ -4,6 +4,7 @@
  * One broken plugin for each way to fail, loaded in earnest: each has its own named reason, at its
  * own stage, and stops nothing.
  */
+#include "loader/registry.h"
 #include "loader_fixture.h"
 
 #include <elf.h>

@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "loader/backend.h"
+#include "loader/registry.h"
 
 struct opened {
 	struct tn_logger logger;

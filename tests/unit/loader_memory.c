@@ -5,12 +5,12 @@
  * works (where a plugin was the one to be refused); nothing leaks, as the sanitizers see.
  */
 #include "loader_fixture.h"
-
 #include "loader/report.h"
 
 /* jansson, which reads reports, does not survive that its own allocations fail. */
 #define FAILING_MALLOC 0
 #include "failing_memory.h"
+#include "loader/report_json.h"
 
 /* 1 when the Nth allocation failed, 0 when there are not that many. */
 static int open_with_failure(long n)

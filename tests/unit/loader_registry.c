@@ -3,6 +3,7 @@
  *
  * Search, ranking, selection and what is said about it, with real plugins.
  */
+#include "loader/registry.h"
 #include "loader_fixture.h"
 #include "../plugins/minimal.h"
 #include "loader/slots.h"

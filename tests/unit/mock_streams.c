@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "loader/backend.h"
+#include "loader/registry.h"
 
 enum { N = 16 };
 

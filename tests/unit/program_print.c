@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "program/opcode.h"
+#include "program/prelude.h"
 #include "program/printer.h"
 #include "program/program.h"
 #include "unit/program_fixture.h"

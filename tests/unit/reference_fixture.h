@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "check.h"
-#include "reference/reference.h"
+#include "reference/backend.h"
 
 struct fixture {
 	struct tn_host host;

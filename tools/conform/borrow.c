@@ -4,8 +4,8 @@
  * See borrow.h.
  */
 #include "borrow.h"
-
 #include "base/memory.h"
+#include "loader/slot_contents.h"
 
 /* A pointer into the bytes of the one program becomes one into those of the other. */
 static const void *moved(const void *pointer, const struct tn_program *from, const void *bytes)

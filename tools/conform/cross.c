@@ -11,8 +11,13 @@
  */
 #include <stdio.h>
 
-#include "ops/layers.h"
 #include "layers.h"
+#include "ops/conv2d.h"
+#include "ops/cross_entropy.h"
+#include "ops/norm.h"
+#include "ops/pool2d.h"
+#include "ops/softmax.h"
+#include "ops/window.h"
 
 enum { MOST_SAVED = 3, MOST_GRADIENTS = 3 };
 

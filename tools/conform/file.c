@@ -12,6 +12,7 @@
 #include "base/regular.h"
 #include "frame.h"
 #include "loader/elf.h"
+#include "loader/elf_dynamic.h"
 
 /* The names of one kind that were told, as far as there is room. */
 struct names {

@@ -10,7 +10,8 @@
 #include "base/regular.h"
 #include "file.h"
 #include "frame.h"
-#include "loader/elf.h"
+#include "loader/elf_dynamic.h"
+#include "loader/version.h"
 #include "process_state.h"
 
 static void *open_library(struct kit *kit)

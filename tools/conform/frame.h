@@ -23,6 +23,8 @@
 #include <sys/types.h>
 
 #include "conform.h"
+#include "loader/registry.h"
+#include "loader/version.h"
 
 enum { LEVELS = 6, NO_LEVEL = -1 };
 

@@ -4,10 +4,9 @@
  * The table of layers.  A new layer is a row here.
  */
 #include "layers.h"
+#include "ops/norm.h"
 
 #include <tenon/autograd.h>
-
-#include "ops/layers.h"
 
 /* ---- What they run ---------------------------------------------------------------------------*/
 

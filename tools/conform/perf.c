@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "ops/layers.h"
 #include "modes.h"
+#include "ops/conv2d.h"
+#include "ops/softmax.h"
+#include "ops/window.h"
 
 enum { MOST_CALLS = 200, MIB = 1 << 20 };
 

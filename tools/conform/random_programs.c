@@ -10,7 +10,7 @@
 #include "program/cast.h"
 #include "program/opcode.h"
 #include "programs.h"
-#include "reference/reference.h"
+#include "reference/backend.h"
 #include "slots.h"
 
 enum { N_INPUTS = 3, N_OUTPUTS = 2, MOST_VALUES = 48 };

@@ -8,9 +8,14 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "ops/layers.h"
 #include "base/dtype.h"
 #include "modes.h"
+#include "ops/conv2d.h"
+#include "ops/cross_entropy.h"
+#include "ops/norm.h"
+#include "ops/pool2d.h"
+#include "ops/softmax.h"
+#include "ops/window.h"
 
 static const int64_t plane[4] = {2, 4, 6, 6}, kernels[4] = {4, 4, 3, 3}, matrix[2] = {6, 6};
 

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "loader/registry.h"
 #include "loader/search.h"
-#include "reference/reference.h"
+#include "loader/version.h"
+#include "reference/backend.h"
 
 static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};
 

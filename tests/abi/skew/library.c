@@ -9,8 +9,8 @@
  * Exit status: 0 all as expected, 1 not, 3 refused.
  */
 #include "calls.h"
-
 #include "loader/backend.h"
+#include "loader/registry.h"
 
 static int check(const struct tn_backend *backend)
 {

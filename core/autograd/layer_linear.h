@@ -3,8 +3,8 @@
  *
  * A linear layer for inference.
  */
-#ifndef TN_AUTOGRAD_LINEAR_H
-#define TN_AUTOGRAD_LINEAR_H
+#ifndef TN_AUTOGRAD_LAYER_LINEAR_H
+#define TN_AUTOGRAD_LAYER_LINEAR_H
 
 #include <tenon/autograd.h>
 

@@ -13,8 +13,8 @@
  * It is handed to the loader as any plugin's descriptor is, and it uses what a plugin may use and,
  * of the core, the meaning of one scalar operation (program/evaluate.h).
  */
-#ifndef TN_REFERENCE_REFERENCE_H
-#define TN_REFERENCE_REFERENCE_H
+#ifndef TN_REFERENCE_BACKEND_H
+#define TN_REFERENCE_BACKEND_H
 
 #include <tenon/backend.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * reduce, in one of two ways:
+ * The plan of a reduction, which is done in one of two ways:
  *
  *   rows    a tile lies along kept axes; for every index of the reduced axes the prologue runs on it
  *           and its values are joined, element by element, to a tile of accumulators; short rows are
@@ -19,12 +19,14 @@
  * n / 16 terms each (folds), so no chain is longer than about 64 until there are 2^18 steps; chunks
  * have fewer.
  *
- * In files: the checks, the accumulators, the shape of the work, and what a thread does.
+ * In files: the plan (accumulators and the shape of the work), and what a thread does (reduce_run.h).
  */
-#ifndef TN_INTERPRET_REDUCE_H
-#define TN_INTERPRET_REDUCE_H
+#ifndef TN_INTERPRET_REDUCE_PLAN_H
+#define TN_INTERPRET_REDUCE_PLAN_H
 
-#include "interpret/plan.h"
+#include "interpret/code.h"
+#include "interpret/extreme.h"
+#include "interpret/nest.h"
 
 #define MAX_VALUES 4
 #define LEVELS 3
@@ -71,9 +73,6 @@ struct tn_reduce_plan {
 	uint16_t identity_outputs[MAX_VALUES];
 };
 
-/* Everything that can be wrong with the arguments. */
-tn_status tn_reduce_check(const struct tn_reduce_args *args);
-
 /* The dtype of value v's accumulator. */
 uint32_t tn_reduce_dtype(const struct tn_reduce_plan *plan, unsigned v);
 void tn_reduce_make_accumulator(struct tn_reduce_plan *plan, unsigned v,
@@ -90,11 +89,6 @@ void tn_reduce_choose_axes(struct tn_reduce_plan *plan);
 void tn_reduce_choose_tile(struct tn_reduce_plan *plan);
 /* In additions. */
 uint64_t tn_reduce_work(const struct tn_reduce_plan *plan);
-
-/* Does the tasks [begin, end); each leaves its result or, where there are chunks, a partial one. */
-void tn_reduce_tasks(void *plan, uint64_t begin, uint64_t end);
-/* Joins the chunks' partial results in order. */
-void tn_reduce_join_chunks(const struct tn_reduce_plan *plan);
 
 static inline int64_t smaller(int64_t a, int64_t b)
 {

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Nodes and entries of a tape: adding them while operations run, and handing out gradients backward.
+ */
+#include "autograd/node.h"
+
+#include <string.h>
+
+#include "array/array.h"
+#include "base/error.h"
+#include "capture/capture.h"
+
+/* ---- Entries ---------------------------------------------------------------------------------*/
+
+struct tn_entry *tn_entry_add(struct tn_tape *tape, tn_array *array)
+{
+	struct tn_entry *entry = tn_arena_take(&tape->arena, sizeof(*entry));
+	if (!entry)
+		return NULL;
+	entry->next = tape->entries;
+	tape->entries = entry;
+	entry->array = array;
+	array->tracked = entry;
+	return entry;
+}
+
+/* ---- Nodes -----------------------------------------------------------------------------------*/
+
+static int any_tracked(const struct tn_node_request *request)
+{
+	for (uint32_t i = 0; i < request->n_inputs; i++) {
+		if (tn_entry_of(request->inputs[i]))
+			return 1;
+	}
+	return 0;
+}
+
+static void save(struct tn_node *node, const struct tn_node_request *request)
+{
+	node->n_saved = request->n_saved;
+	for (uint32_t i = 0; i < request->n_saved; i++) {
+		tn_array *array = (tn_array *)(uintptr_t)request->saved[i];
+		if (!array)
+			continue;
+		node->saved[i].array = tn_array_hold(array);
+		node->saved[i].version = array->storage->version;
+	}
+}
+
+tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_node_request *request,
+		      struct tn_error_info *error)
+{
+	if (tape->ran || !any_tracked(request))
+		return TN_OK;
+	struct tn_node *node = tn_arena_take(&tape->arena, sizeof(*node));
+	void *state = tn_arena_take(&tape->arena, request->state_size);
+	struct tn_entry *inputs[TN_NODE_MAX_INPUTS] = {0};
+	for (uint32_t i = 0; i < request->n_inputs; i++)
+		inputs[i] = tn_entry_of(request->inputs[i]);
+	struct tn_entry *entry = node && state ? tn_entry_add(tape, output) : NULL;
+	if (!entry)
+		return tn_fail(error, TN_OUT_OF_MEMORY, request->operation,
+			       "no memory for the tape");
+	if (request->state_size)
+		memcpy(state, request->state, request->state_size);
+	node->operation = request->operation;
+	node->tape = tape;
+	node->backward = request->backward;
+	node->n_inputs = request->n_inputs;
+	memcpy(node->inputs, inputs, sizeof(inputs));
+	node->output = entry;
+	node->state = state;
+	save(node, request);
+	node->previous = tape->last;
+	tape->last = node;
+	return TN_OK;
+}
+
+struct tn_suspension tn_tape_suspend(const tn_array *any)
+{
+	struct tn_suspension suspension = {NULL, NULL, NULL};
+	if (!any || tn_runtime_ready(any->runtime))
+		return suspension;
+	suspension.runtime = any->runtime;
+	suspension.recorder = any->runtime->recorder;
+	suspension.device = any->runtime->device;
+	any->runtime->recorder = NULL;
+	any->runtime->device = tn_array_home(any);
+	return suspension;
+}
+
+tn_array *tn_tape_resume(struct tn_suspension suspension, tn_array *output,
+			 const struct tn_node_request *request)
+{
+	struct tn_runtime *rt = suspension.runtime;
+	if (!rt)
+		return NULL;
+	rt->recorder = suspension.recorder;
+	rt->device = suspension.device;
+	if (!output || !rt->recorder)
+		return output;
+	struct tn_error_info error;
+	if (!tn_tape_add(rt->recorder->user, output, request, &error))
+		return output;
+	tn_runtime_keep(rt, &error);
+	tn_array_destroy(output);
+	return NULL;
+}
+
+/* ---- Backward --------------------------------------------------------------------------------*/
+
+int tn_gradient_is_free(const tn_array *g)
+{
+	if (g->held != 1 || g->kept || g->scope || g->storage->references != 1)
+		return 0;
+	/* Dense in some order of its axes: no element stands for two. */
+	int64_t span = 1;
+	for (int i = 0; i < g->rank; i++) {
+		if (g->shape[i] > 1 && g->strides[i] <= 0)
+			return 0;
+		span += (g->shape[i] - 1) * g->strides[i];
+	}
+	return span == g->size;
+}
+
+static tn_status wrote(struct tn_entry *entry, struct tn_runtime *runtime, tn_status status)
+{
+	if (status)
+		return status;
+	if (entry->is_weight)
+		tn_capture_flag(runtime, entry->filled);
+	*entry->filled = 1;
+	return TN_OK;
+}
+
+/* target := or += g */
+static tn_status give_target(struct tn_entry *entry, tn_array *g)
+{
+	tn_status status = *entry->filled ? tn_add_into(entry->target, entry->target, g)
+					  : tn_assign(entry->target, g);
+	return wrote(entry, g->runtime, status);
+}
+
+tn_status tn_entry_give(struct tn_entry *entry, tn_array *g)
+{
+	if (entry->target)
+		return give_target(entry, g);
+	if (!entry->gradient) {
+		entry->gradient = tn_array_hold(g);
+		return TN_OK;
+	}
+	if (tn_gradient_is_free(entry->gradient))
+		return tn_add_into(entry->gradient, entry->gradient, g);
+	tn_array *sum = tn_add(entry->gradient, g);
+	if (!sum)
+		return g->runtime->error.status;
+	tn_array_unhold(entry->gradient);
+	entry->gradient = tn_array_hold(sum);
+	return TN_OK;
+}
+
+tn_status tn_node_give(struct tn_node *node, uint32_t i, tn_array *g)
+{
+	if (!g)
+		return tn_node_runtime(node)->error.status;
+	return node->inputs[i] ? tn_entry_give(node->inputs[i], g) : TN_OK;
+}
+
+tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate)
+{
+	struct tn_entry *entry = node->inputs[i];
+	if (!entry || !entry->target)
+		return NULL;
+	*accumulate = *entry->filled;
+	return entry->target;
+}
+
+tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status)
+{
+	return wrote(node->inputs[i], tn_node_runtime(node), status);
+}
+
+void tn_node_drop_all(struct tn_node *node)
+{
+	for (uint32_t i = 0; i < node->n_saved; i++)
+		tn_array_unhold(node->saved[i].array);
+	node->n_saved = 0;
+}
+
+void tn_node_drop(struct tn_node *node, uint32_t i)
+{
+	tn_array_unhold(node->saved[i].array);
+	node->saved[i].array = NULL;
+}

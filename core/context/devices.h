@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The devices of a context.
+ */
+#ifndef TN_CONTEXT_DEVICES_H
+#define TN_CONTEXT_DEVICES_H
+
+#include "context/settings.h"
+
+/* Makes the devices of the registry's choices, opens the first that can be opened, and finds the
+ * reference and the lenders. */
+tn_status tn_context_open_devices(tn_context *context, const struct tn_settings *settings,
+				  struct tn_error_info *error);
+void tn_context_close_devices(tn_context *context);
+
+#endif

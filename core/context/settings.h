@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What the options and the variables of a context come to.
+ */
+#ifndef TN_CONTEXT_SETTINGS_H
+#define TN_CONTEXT_SETTINGS_H
+
+#include <tenon/context.h>
+
+#include "base/parameter.h"
+
+/* What the options and the variables come to. */
+struct tn_settings {
+	uint32_t n_threads;
+	uint32_t fallback;
+	uint64_t memory_limit;
+	uint64_t seed;
+	uint32_t deterministic;
+};
+
+/* Reads every variable that the context itself understands.  TN_FORMAT: one is malformed; the text has
+ * its name, its value and what was expected. */
+tn_status tn_settings_read(struct tn_parameters *parameters,
+			   const struct tn_context_options *options, struct tn_settings *settings,
+			   struct tn_error_info *error);
+
+#endif

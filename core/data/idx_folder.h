@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The reader of folders of IDX files.
+ */
+#ifndef TN_DATA_IDX_FOLDER_H
+#define TN_DATA_IDX_FOLDER_H
+
+#include "data/dataset.h"
+tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *raw,
+			     struct tn_error_info *error);
+/* *is_there := is one of the two training files of tn_idx_folder_read there? */
+tn_status tn_idx_folder_look(const char *folder, int *is_there, struct tn_error_info *error);
+
+#endif

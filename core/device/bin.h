@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Bins of free pieces, and the records of pieces.
+ */
+#ifndef TN_DEVICE_BIN_H
+#define TN_DEVICE_BIN_H
+
+#include "device/pool_parts.h"
+
+/* These two are inline because every block goes through them. */
+static inline void tn_bin_push(struct tn_pool *pool, struct tn_piece *piece)
+{
+	struct tn_piece *head = pool->bins[piece->class];
+	piece->next = head;
+	piece->previous = NULL;
+	if (head)
+		head->previous = piece;
+	pool->bins[piece->class] = piece;
+	pool->filled[piece->class / 64] |= UINT64_C(1) << piece->class % 64;
+}
+
+static inline void tn_bin_remove(struct tn_pool *pool, struct tn_piece *piece)
+{
+	if (piece->next)
+		piece->next->previous = piece->previous;
+	if (piece->previous)
+		piece->previous->next = piece->next;
+	else
+		pool->bins[piece->class] = piece->next;
+	if (!pool->bins[piece->class])
+		pool->filled[piece->class / 64] &= ~(UINT64_C(1) << piece->class % 64);
+}
+
+/* The first piece of the lowest filled bin in [class, end), or NULL. */
+struct tn_piece *tn_bin_find(struct tn_pool *pool, uint32_t class, uint32_t end);
+
+/* A record for a piece, NULL: no host memory; and back. */
+struct tn_piece *tn_record_take(struct tn_pool *pool);
+void tn_record_give(struct tn_pool *pool, struct tn_piece *record);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What the pool is made of.
+ *
+ *	chunk   one allocation of the backend, cut from its start into pieces
+ *	piece   a range of a chunk, of one size class; used, or free in the bin of its class
+ *	bin     the free pieces of one class, the last freed first
+ *
+ * pool.c takes from and gives to the bins (bin.c), which is all that happens in the steady state; chunk.c
+ * gets chunks, cuts them and gives them back; split.c makes do with what is free before a chunk is
+ * asked for; scratch.c has the one block that calls use in turn, store.c the pieces of captured work.
+ */
+#ifndef TN_DEVICE_POOL_PARTS_H
+#define TN_DEVICE_POOL_PARTS_H
+
+#include "device/device.h"
+#include "device/size_class.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TN_POOL_POISONS 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define TN_POOL_POISONS 1
+#endif
+#ifdef TN_POOL_POISONS
+#include <sanitizer/asan_interface.h>
+#endif
+
+struct tn_chunk;
+
+struct tn_piece {
+	struct tn_piece *next, *previous; /* in the bin, while free */
+	struct tn_piece *sibling; /* the piece of the chunk that ends where this one begins */
+	struct tn_chunk *chunk;
+	uint64_t offset;
+	uint64_t size; /* at least that of the class */
+	uint32_t class;
+	int used;               /* enum tn_use */
+	struct tn_store *store; /* NULL: it goes back to the pool */
+};
+
+enum tn_use {
+	TN_PIECE_FREE,
+	TN_PIECE_USED,
+	TN_PIECE_STORED, /* given back to the store, while captured work may use it again */
+};
+
+/* The memory of captured work. */
+struct tn_store {
+	struct tn_piece **pieces; /* all of them */
+	size_t n, room;
+	struct tn_piece *free; /* those that were given back, the last first */
+};
+
+struct tn_chunk {
+	struct tn_chunk *next, *previous; /* the newest first */
+	struct tn_piece *pieces;          /* the last one first */
+	uint64_t buffer;
+	uint64_t size;
+	uint64_t cut; /* bytes cut into pieces so far */
+	uint64_t used_pieces;
+};
+
+/* Piece records come in batches, so that taking one costs no allocation. */
+struct tn_piece_batch {
+	struct tn_piece_batch *next;
+	struct tn_piece pieces[64];
+};
+
+struct tn_pool {
+	uint64_t used;
+	uint64_t peak;
+	uint64_t reserved; /* bytes of all chunks */
+	uint64_t limit;    /* of `reserved`; 0: none */
+	struct tn_chunk *chunks;
+	struct tn_chunk *last;
+	struct tn_chunk *current; /* where small pieces are cut; NULL: nowhere */
+	struct tn_chunk *scratch; /* one block that calls use in turn; NULL: none yet */
+	int scratch_is_taken;
+	struct tn_piece *records; /* unused ones, by `next` */
+	struct tn_piece_batch *batches;
+	uint64_t filled[TN_POOL_CLASSES / 64]; /* bit c: bin c has a piece */
+	struct tn_piece *bins[TN_POOL_CLASSES];
+};
+
+/* So many bytes more are handed out. */
+static inline void tn_pool_count(struct tn_pool *pool, uint64_t size)
+{
+	pool->used += size;
+	if (pool->used > pool->peak)
+		pool->peak = pool->used;
+}
+
+/* Marks host memory as not to be touched, where AddressSanitizer watches. */
+static inline void tn_pool_poison(void *address, uint64_t size)
+{
+	(void)address;
+	(void)size;
+#ifdef TN_POOL_POISONS
+	__asan_poison_memory_region(address, size);
+#endif
+}
+
+static inline void tn_pool_unpoison(void *address, uint64_t size)
+{
+	(void)address;
+	(void)size;
+#ifdef TN_POOL_POISONS
+	__asan_unpoison_memory_region(address, size);
+#endif
+}
+
+#endif

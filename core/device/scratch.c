@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See scratch.h.
+ */
+#include "device/scratch.h"
+
+#include "device/chunk.h"
+#include "device/open.h"
+#include "device/pool.h"
+#include "device/pool_parts.h"
+
+/* Smaller scratch memory is a piece like others. */
+#define SMALLEST_SCRATCH (UINT64_C(1) << 20)
+
+tn_status tn_scratch_take(struct tn_device *device, uint64_t size, struct tn_block *block,
+			  struct tn_error_info *error)
+{
+	struct tn_pool *pool = device->pool;
+	struct tn_error_info ignored;
+	if (size < SMALLEST_SCRATCH || size > TN_POOL_MAX_SIZE || pool->scratch_is_taken ||
+	    device->store || tn_device_open(device, NULL))
+		return tn_block_take(device, size, block, error);
+	if ((!pool->scratch || pool->scratch->size < size) &&
+	    tn_chunk_get_scratch(device, size, &ignored))
+		return tn_block_take(device, size, block, error);
+	*block = (struct tn_block){.buffer = pool->scratch->buffer, .size = size};
+	if (device->host_memory)
+		block->address = (void *)(uintptr_t)block->buffer;
+	pool->scratch_is_taken = 1;
+	tn_pool_count(pool, pool->scratch->size);
+	return TN_OK;
+}
+
+void tn_scratch_give(struct tn_device *device, const struct tn_block *block)
+{
+	struct tn_pool *pool = device->pool;
+	if (block->piece) {
+		tn_block_give(device, block);
+		return;
+	}
+	pool->scratch_is_taken = 0;
+	pool->used -= pool->scratch->size;
+}

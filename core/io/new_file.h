@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * New files that appear whole or not at all.
+ */
+#ifndef TN_IO_NEW_FILE_H
+#define TN_IO_NEW_FILE_H
+
+#include <stddef.h>
+#include <tenon/backend.h>
+
+/* A file being written as tenon-<16 hexadecimal digits>.tmp in the folder of `path`. */
+struct tn_new_file {
+	int fd;
+	int folder;
+	char *path;
+	char *temporary;
+	const char *operation;
+};
+
+/* Takes the mode of a file that it will replace.  TN_IO: no such folder, not writable, `path` is a
+ * folder or a device. */
+tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const char *operation,
+			    struct tn_error_info *error);
+tn_status tn_new_file_write(struct tn_new_file *file, const void *data, size_t size,
+			    struct tn_error_info *error);
+/* Syncs, renames, syncs the folder, and releases `file`, also on failure; a failure before the
+ * rename removes the temporary file. */
+tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *error);
+/* Removes the temporary file and releases `file`. */
+void tn_new_file_abandon(struct tn_new_file *file);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * PNM: reading an open file.
+ */
+#ifndef TN_IO_PNM_H
+#define TN_IO_PNM_H
+
+#include <tenon/io.h>
+
+#include "io/file.h"
+tn_status tn_pnm_read(const struct tn_file *file, struct tn_image *out,
+		      struct tn_error_info *error);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See tree.h.
+ */
+#include "nn/tree.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+const tn_module *tn_module_root(const tn_module *module)
+{
+	while (module->parent)
+		module = module->parent;
+	return module;
+}
+
+int tn_module_is_built(const tn_module *module)
+{
+	return tn_module_root(module)->arena.values != NULL;
+}
+
+/* ---- New names -------------------------------------------------------------------------------*/
+
+tn_status tn_module_check_name(const tn_module *module, const char *name)
+{
+	struct tn_runtime *rt = module->runtime;
+	if (!name || !*name || strchr(name, '.'))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
+				       "expected a name without dots, found '%s'",
+				       name ? name : "");
+	int taken = 0;
+	for (size_t i = 0; i < module->n_members; i++)
+		taken |= !strcmp(module->members[i].name, name);
+	for (size_t i = 0; i < module->n_slots; i++)
+		taken |= !strcmp(module->slots[i].name, name);
+	for (size_t i = 0; i < module->n_buffers; i++)
+		taken |= !strcmp(module->buffers[i]->name, name);
+	if (taken)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
+				       "the name '%s' is taken", name);
+	return TN_OK;
+}
+
+tn_status tn_module_check_new(const tn_module *module, const char *name)
+{
+	tn_status status = tn_runtime_ready(module->runtime);
+	if (status)
+		return status;
+	if (module->sealed)
+		return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+				       "'%s' cannot be added: the module has been built", name);
+	return tn_module_check_name(module, name);
+}
+
+int64_t tn_module_elements(int rank, const int64_t *shape)
+{
+	int64_t size = 1;
+	if (rank < 0 || rank > TN_MAX_RANK)
+		return -1;
+	for (int i = 0; i < rank; i++) {
+		if (shape[i] < 1 || __builtin_mul_overflow(size, shape[i], &size))
+			return -1;
+	}
+	return size <= INT64_MAX / 16 ? size : -1;
+}
+
+/* ---- The listing -----------------------------------------------------------------------------*/
+
+static void free_buffers(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_buffer_listing; i++)
+		tn_mem_free(module->buffer_listing[i].name);
+	tn_mem_free(module->buffer_listing);
+	module->buffer_listing = NULL;
+	module->n_buffer_listing = 0;
+}
+
+static void free_listing(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_listing; i++)
+		tn_mem_free(module->listing[i].name);
+	tn_mem_free(module->listing);
+	module->listing = NULL;
+	module->n_listing = 0;
+	free_buffers(module);
+	module->listed = 0;
+}
+
+void tn_module_unlist(tn_module *module)
+{
+	for (; module; module = module->parent)
+		free_listing(module);
+}
+
+static int has(const tn_module *list, const struct tn_weight *weight)
+{
+	for (size_t i = 0; i < list->n_listing; i++) {
+		if (list->listing[i].weight == weight)
+			return 1;
+	}
+	return 0;
+}
+
+char *tn_module_join(const char *prefix, const char *name)
+{
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_format(&text, "%s%s%s", prefix, *prefix ? "." : "", name);
+	return tn_text_take(&text);
+}
+
+static int append(tn_module *list, char *name, struct tn_weight *weight)
+{
+	struct tn_named_weight *listing =
+		name ? tn_mem_realloc(list->listing, list->n_listing + 1, sizeof(*listing)) : NULL;
+	if (!listing) {
+		tn_mem_free(name);
+		return 0;
+	}
+	list->listing = listing;
+	listing[list->n_listing++] = (struct tn_named_weight){name, weight};
+	return 1;
+}
+
+/* Adds the buffers of this very module; 0: out of memory. */
+static int append_buffers(tn_module *list, const tn_module *module, const char *prefix)
+{
+	for (size_t i = 0; i < module->n_buffers; i++) {
+		char *name = tn_module_join(prefix, module->buffers[i]->name);
+		struct tn_named_buffer *listing =
+			name ? tn_mem_realloc(list->buffer_listing, list->n_buffer_listing + 1,
+					      sizeof(*listing))
+			     : NULL;
+		if (!listing) {
+			tn_mem_free(name);
+			return 0;
+		}
+		list->buffer_listing = listing;
+		listing[list->n_buffer_listing++] =
+			(struct tn_named_buffer){name, module->buffers[i]};
+	}
+	return 1;
+}
+
+/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0: out of memory. */
+static int walk(tn_module *list, const tn_module *module, const char *prefix)
+{
+	for (size_t i = 0; i < module->n_slots; i++) {
+		struct tn_weight *weight = module->slots[i].weight;
+		if (!has(list, weight) &&
+		    !append(list, tn_module_join(prefix, module->slots[i].name), weight))
+			return 0;
+	}
+	if (!append_buffers(list, module, prefix))
+		return 0;
+	for (size_t i = 0; i < module->n_members; i++) {
+		char *path = tn_module_join(prefix, module->members[i].name);
+		int done = path && walk(list, module->members[i].module, path);
+		tn_mem_free(path);
+		if (!done)
+			return 0;
+	}
+	return 1;
+}
+
+tn_status tn_module_list(const tn_module *module)
+{
+	tn_module *list = (tn_module *)(uintptr_t)module; /* a cache */
+	if (list->listed)
+		return TN_OK;
+	if (!walk(list, module, "")) {
+		free_listing(list);
+		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
+				       "no memory for the list of parameters");
+	}
+	list->listed = 1;
+	return TN_OK;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Cross-entropy by rows, and its gradient.  Nothing is recorded; errors are kept.
+ */
+#ifndef TN_OPS_CROSS_ENTROPY_H
+#define TN_OPS_CROSS_ENTROPY_H
+
+#include <tenon/array.h>
+
+/* loss and lse have one element a row. */
+tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int32_t ignore_label,
+				   tn_array **loss, tn_array **lse);
+tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, const tn_array *lse,
+				    const tn_array *dloss, int32_t ignore_label);
+
+#endif

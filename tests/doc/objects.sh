@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# What the core's object files say of its order:
+#   - a prototype stands in the header named after the .c that defines the function;
+#   - files do not call each other in a circle;
+#   - a folder uses its own functions and those of the folders above it in the list of layers.sh.
+# Exceptions are named here, each with its reason.
+set -u
+: "${TENON_SOURCE:?}" "${TENON_BUILD:?}"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+say() { printf 'FAILED: %s\n' "$*" >&2; failed=1; }
+
+# HEADER: what it declares may be defined in any file of its folder.
+#   block.h      tables of kernels, one file each, and the functions that look into them
+#   entries.h    the entries of the reference, one file an operation, for the one table of backend.c
+#   interpret.h  what the folder is for: map and reduce
+#   models.h     the networks, for the one table of gallery.c
+cat >"$dir/shared" <<'END'
+core/interpret/block
+core/interpret/interpret
+core/models/models
+core/reference/entries
+END
+
+# FILE FILE: the two call each other.
+#   builder simplify   each value is simplified while it is built, which builds others
+#   functions parser   a call has expressions as arguments, an expression has calls
+#   copy map           a copy may be a map; a map copies an input that overlaps its output
+cat >"$dir/pairs" <<'END'
+core/program/builder core/program/simplify
+core/program/functions core/program/parser
+core/ops/copy core/ops/map
+END
+
+layers=$(sed -n "s/^layers='\(.*\)'\$/\1/p" "$TENON_SOURCE/tests/doc/layers.sh")
+[ -n "$layers" ] || { say "layers.sh has no list of layers"; exit 1; }
+
+# FILE SYMBOL T|U: what each file of the core defines and uses.
+cd "$TENON_BUILD" || exit 1
+for source in "$TENON_SOURCE"/core/*/*.c; do
+	file=${source#"$TENON_SOURCE"/}
+	file=${file%.c}
+	folder=${file%/*}
+	for object in "$folder"/.libs/*"${file##*/}.o" "$folder"/*"${file##*/}.o"; do
+		case ${object##*/} in
+		"${file##*/}.o" | lib*_la-"${file##*/}.o") ;;
+		*) continue ;;
+		esac
+		[ -f "$object" ] || continue
+		printf '%s %s\n' "$file" "$object"
+		break
+	done
+done >"$dir/objects"
+[ -s "$dir/objects" ] || { echo "SKIP: there are no object files of the core"; exit 77; }
+# shellcheck disable=SC2046  # names without blanks
+${NM:-nm} -P -A $(cut -d' ' -f2 "$dir/objects") >"$dir/nm" 2>/dev/null || { echo "SKIP: nm does not read the object files"; exit 77; }
+awk 'NR == FNR { file[$2] = $1; next }
+{
+	sub(/:$/, "", $1)
+	sub(/\[.*\]/, "", $1)
+	if ($3 ~ /^[TDRBVWC]$/)
+		print file[$1], $2, "T"
+	else if ($3 == "U")
+		print file[$1], $2, "U"
+}' "$dir/objects" "$dir/nm" >"$dir/symbols"
+grep -q ' T$' "$dir/symbols" || { echo "SKIP: the object files have no symbols that nm sees"; exit 77; }
+
+# Prototypes begin in the first column and go on indented.
+cd "$TENON_SOURCE" || exit 1
+wrong=$(awk -v shared="$dir/shared" '
+BEGIN { while ((getline line <shared) > 0) is_shared[line] = 1 }
+FILENAME ~ /symbols$/ { if ($3 == "T") home[$2] = $1; next }
+/^(static|typedef|#|\/| |\t)/ { next }
+match($0, /[a-z_0-9]+\(/) {
+	name = substr($0, RSTART, RLENGTH - 1)
+	header = FILENAME
+	sub(/\.h$/, "", header)
+	if (name in home && home[name] != header && !is_shared[header])
+		print FILENAME ":" FNR ": " name " is defined in " home[name] ".c"
+}' "$dir/symbols" core/*/*.h)
+[ -z "$wrong" ] || say "prototypes in another header:
+$wrong"
+
+# Edges: who calls whom, without the pairs.
+awk 'NR == FNR { if ($3 == "T") home[$2] = $1; next }
+$3 == "U" && $2 in home && home[$2] != $1 { print $1, home[$2], $2 }' "$dir/symbols" "$dir/symbols" |
+	sort -u >"$dir/edges"
+
+wrong=$(awk -v layers="$layers" '
+BEGIN {
+	n = split(layers, name, " ")
+	for (i = 1; i <= n; i++)
+		rank[name[i]] = i
+}
+{
+	split($1, from, "/")
+	split($2, to, "/")
+	if (rank[to[2]] > rank[from[2]])
+		print $1 ".c calls " $3 " of " $2 ".c"
+}' "$dir/edges")
+[ -z "$wrong" ] || say "folders call those below them:
+$wrong"
+
+# Files that nobody calls, or that call nobody, are in no circle; what is left when all such are gone is.
+wrong=$(awk '
+NR == FNR { pair[$1 " " $2] = pair[$2 " " $1] = 1; next }
+($1 " " $2) in pair { next }
+{ edge[$1 " " $2] = edge[$1 " " $2] " " $3 }
+END {
+	do {
+		gone = 0
+		split("", calls)
+		split("", called)
+		for (e in edge) {
+			split(e, ends, " ")
+			calls[ends[1]] = called[ends[2]] = 1
+		}
+		for (e in edge) {
+			split(e, ends, " ")
+			if (!called[ends[1]] || !calls[ends[2]]) {
+				delete edge[e]
+				gone = 1
+			}
+		}
+	} while (gone)
+	for (e in edge)
+		print e ":" edge[e]
+}' "$dir/pairs" "$dir/edges" | sort)
+[ -z "$wrong" ] || say "files call each other in a circle (CALLER CALLED: SYMBOLS):
+$wrong"
+echo "$(wc -l <"$dir/objects") files, $(wc -l <"$dir/edges") calls from file to file"
+exit "$failed"
