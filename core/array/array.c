@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Making, owning and asking arrays.  An array is in exactly one list: that of the scope that owns it,
- * or the runtime's list of loose ones, which others keep.
+ * Making, owning and asking arrays.  An array is in exactly one list: that of the scope that owns
+ * it, or the runtime's list of loose ones, which others keep.
  */
 #include "array/array.h"
 

@@ -4,8 +4,8 @@
  * What an array is: a view (shape, strides, offset) of a reference-counted storage.
  *
  * An array lives as long as somebody owns it: the scope it was made in, whoever kept it (tn_keep
- * counts), and the library's own holders, such as tape nodes (tn_array_hold).  The three are counted
- * apart, so that giving one back never takes another's.
+ * counts), and the library's own holders, such as tape nodes (tn_array_hold).  The three are
+ * counted apart, so that giving one back never takes another's.
  */
 #ifndef TN_ARRAY_ARRAY_H
 #define TN_ARRAY_ARRAY_H
@@ -29,8 +29,8 @@ struct tn_array {
 	uint32_t held;
 	struct tn_scope *scope; /* NULL: no scope owns it */
 	struct tn_array *previous, *next;
-	/* The tape's; NULL: no derivative is wanted.  It begins with a pointer to the array, which the
-	 * array's end sets to NULL. */
+	/* The tape's; NULL: no derivative is wanted.  It begins with a pointer to the array, which
+	 * the array's end sets to NULL. */
 	void *tracked;
 	int64_t shape[TN_MAX_RANK];
 	int64_t strides[TN_MAX_RANK]; /* in elements */
@@ -42,11 +42,12 @@ struct tn_scope {
 };
 
 /* An array with storage of its own, compact and uninitialised, in the innermost scope.  On failure
- * NULL, with runtime->report filled and nothing kept.  The shape is one that exists: no overflow. */
+ * NULL, with runtime->report filled and nothing kept.  The shape is one that exists: no
+ * overflow. */
 tn_array *tn_array_make(struct tn_runtime *runtime, struct tn_device *device, tn_dtype dtype,
 			int rank, const int64_t *shape);
-/* A view of the storage of `a` with `a`'s dtype: `offset` in elements from the block's start.  Takes
- * a reference on the storage. */
+/* A view of the storage of `a` with `a`'s dtype: `offset` in elements from the block's start.
+ * Takes a reference on the storage. */
 tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const int64_t *strides,
 			int64_t offset);
 

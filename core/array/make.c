@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The rules that all public functions share: NULL in gives NULL out, nothing is done while an error is
- * kept, and arrays of different devices never meet.
+ * The rules that all public functions share: NULL in gives NULL out, nothing is done while an error
+ * is kept, and arrays of different devices never meet.
  */
 #include "array/make.h"
 

@@ -15,8 +15,8 @@
 #include "array/array.h"
 #include "array/record.h"
 
-/* TN_DEVICE: the arrays live on different devices or contexts.  TN_INVALID_ARGUMENT: `out` addresses
- * an element twice.  Both fill runtime->report. */
+/* TN_DEVICE: the arrays live on different devices or contexts.  TN_INVALID_ARGUMENT: `out`
+ * addresses an element twice.  Both fill runtime->report. */
 tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, uint32_t n,
 			     const tn_array *const *arrays);
 tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, const tn_array *out);
@@ -27,7 +27,8 @@ struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const cha
 /* The same for functions that return a status. */
 tn_status tn_begin_into(uint32_t n, const tn_array *const *arrays, const char *operation);
 
-/* Keeps the report of a failure, and frees `out`, which the caller has made.  Returns out or NULL. */
+/* Keeps the report of a failure, and frees `out`, which the caller has made.
+ * Returns out or NULL. */
 tn_array *tn_end(struct tn_runtime *runtime, tn_status status, tn_array *out);
 /* Keeps the report of a failure; returns status. */
 tn_status tn_end_into(struct tn_runtime *runtime, tn_status status);
@@ -45,7 +46,8 @@ static inline int tn_wants_record(const struct tn_runtime *runtime, uint32_t n,
 	return 0;
 }
 
-/* Tells the recorder of an operation that succeeded, when somebody listens and an input is tracked. */
+/* Tells the recorder of an operation that succeeded, when somebody listens and an input is
+ * tracked. */
 tn_status tn_record_made(struct tn_runtime *runtime, struct tn_record *record, uint32_t n,
 			 const tn_array *const *inputs, tn_array *output);
 

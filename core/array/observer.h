@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The one who watches what a runtime does: work that is being captured (capture/capture.c), or calls
- * that are being recorded for inference (capture/replay.c).  Arrays, routes and operations report to
- * it here and know neither.
+ * The one who watches what a runtime does: work that is being captured (capture/capture.c), or
+ * calls that are being recorded for inference (capture/replay.c).  Arrays, routes and operations
+ * report to it here and know neither.
  */
 #ifndef TN_ARRAY_OBSERVER_H
 #define TN_ARRAY_OBSERVER_H
@@ -17,9 +17,11 @@ struct tn_storage;
 struct tn_observer {
 	/* The storage's elements are about to change in place. */
 	void (*changed)(struct tn_runtime *runtime, struct tn_storage *storage);
-	/* The storage's last reference is gone.  1: the observer has taken one, and the storage lives on. */
+	/* The storage's last reference is gone.  1: the observer has taken one,
+	 * and the storage lives on. */
 	int (*keep)(struct tn_runtime *runtime, struct tn_storage *storage);
-	/* Device memory for arrays and workspace: from the observer's own store or from the pool. */
+	/* Device memory for arrays and workspace: from the observer's own store or from the
+	 * pool. */
 	tn_status (*take)(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
 			  struct tn_block *block, struct tn_error_info *error);
 	void (*give)(struct tn_runtime *runtime, struct tn_device *device,
@@ -29,7 +31,8 @@ struct tn_observer {
 		       struct tn_device *device, const struct tn_call *args);
 	/* An operation was composed of the calls before. */
 	void (*composed)(struct tn_runtime *runtime, uint32_t operation);
-	/* The host did something that is no call of an entry: a transfer, a run of the reference. */
+	/* The host did something that is no call of an entry: a transfer,
+	 * a run of the reference. */
 	void (*unrepeatable)(struct tn_runtime *runtime);
 };
 

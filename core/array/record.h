@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the array layer tells the recorder: one differentiable operation that has just run.  The layer
- * operations of core/autograd make their own nodes and run with runtime->recorder NULL.
+ * What the array layer tells the recorder: one differentiable operation that has just run.  The
+ * layer operations of core/autograd make their own nodes and run with runtime->recorder NULL.
  */
 #ifndef TN_ARRAY_RECORD_H
 #define TN_ARRAY_RECORD_H

@@ -27,8 +27,8 @@ struct tn_assembly;
 
 /* Who listens to operations that have a derivative (the tape, in core/autograd). */
 struct tn_recorder {
-	/* Called after an operation succeeded whose inputs are tracked; a failure is latched and the
-	 * operation's outputs are destroyed. */
+	/* Called after an operation succeeded whose inputs are tracked; a failure is latched and
+	 * the operation's outputs are destroyed. */
 	tn_status (*record)(void *user, const struct tn_record *record,
 			    struct tn_error_info *error);
 	void *user;

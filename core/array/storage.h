@@ -8,8 +8,8 @@
 
 #include "array/runtime.h"
 
-/* Device memory that views share.  `version` counts changes in place: whoever saved a value compares
- * it later. */
+/* Device memory that views share.  `version` counts changes in place: whoever saved a value
+ * compares it later. */
 struct tn_storage {
 	uint32_t references;
 	struct tn_device *device;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Nodes and entries of a tape: adding them while operations run, and handing out gradients backward.
+ * Nodes and entries of a tape: adding them while operations run,
+ * and handing out gradients backward.
  */
 #include "autograd/node.h"
 

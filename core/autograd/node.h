@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The tape: nodes for operations that ran, newest first, and entries for arrays that have a gradient.
- * Both lie in an arena that tn_tape_end drops whole.
+ * The tape: nodes for operations that ran, newest first, and entries for arrays that have a
+ * gradient.  Both lie in an arena that tn_tape_end drops whole.
  *
  * A layer operation runs with recording suspended and then adds its node:
  *
@@ -32,8 +32,8 @@
 #define TN_NODE_MAX_INPUTS 8
 #define TN_NODE_MAX_SAVED 10
 
-/* What the tape knows of an array; array->tracked points to it.  The first member is the array, which
- * its end sets to NULL (core/array/array.c). */
+/* What the tape knows of an array; array->tracked points to it.  The first member is the array,
+ * which its end sets to NULL (core/array/array.c). */
 struct tn_entry {
 	tn_array *array;
 	struct tn_entry *next; /* all entries of the tape */
@@ -89,12 +89,12 @@ struct tn_suspension {
 	struct tn_device *device; /* the current one */
 };
 
-/* Stops recording until the resume, and until then the device of `any`, one of the operation's arrays, is the
- * current one: new arrays are made there.  NULL, or an error that is kept, gives a suspension without
- * runtime. */
+/* Stops recording until the resume, and until then the device of `any`, one of the operation's
+ * arrays, is the current one: new arrays are made there.  NULL, or an error that is kept, gives a
+ * suspension without runtime. */
 struct tn_suspension tn_tape_suspend(const tn_array *any);
-/* Records again and, where some input is tracked, adds the node.  Returns output, or NULL when output
- * is NULL or the node could not be made (the error is kept). */
+/* Records again and, where some input is tracked, adds the node.  Returns output, or NULL when
+ * output is NULL or the node could not be made (the error is kept). */
 tn_array *tn_tape_resume(struct tn_suspension suspension, tn_array *output,
 			 const struct tn_node_request *request);
 
@@ -109,14 +109,14 @@ int tn_gradient_is_free(const tn_array *g);
 /* Adds g (a new array of the current scope, or dy itself) to the gradient of input i.  NULL is the
  * failure that the context keeps. */
 tn_status tn_node_give(struct tn_node *node, uint32_t i, tn_array *g);
-/* The array that the gradient of input i may be written to directly, with *accumulate 1 when it holds
- * something to add to; NULL when there is none: then tn_node_give.  tn_node_wrote follows. */
+/* The array that the gradient of input i may be written to directly, with *accumulate 1 when it
+ * holds something to add to; NULL when there is none: then tn_node_give.  tn_node_wrote follows. */
 tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate);
 /* Says how writing to the target of input i ended; returns status. */
 tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status);
 
-/* Lets go of what the node saved as number i, which its backward reads no more: memory that the tape
- * alone held serves what comes after it. */
+/* Lets go of what the node saved as number i, which its backward reads no more: memory that the
+ * tape alone held serves what comes after it. */
 void tn_node_drop(struct tn_node *node, uint32_t i);
 
 /* The status of the error that the runtime keeps: what a backward returns after array functions. */

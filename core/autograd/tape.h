@@ -8,8 +8,8 @@
 
 #include <tenon/autograd.h>
 
-/* As tn_tape_watch_into, for a module's weight: replays of captured work set *filled, too, so who frees it
- * tells the graphs (tn_capture_forget). */
+/* As tn_tape_watch_into, for a module's weight: replays of captured work set *filled, too, so who
+ * frees it tells the graphs (tn_capture_forget). */
 tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *gradient,
 			       int *filled);
 

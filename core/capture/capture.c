@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Capture and replay.  The device keeps the memory that the work took and gave back (device/capture.c); here
- * is what it changes: storages that were there before, whose versions move with each replay, and which
- * live as long as the graph, as the kernels do.  What changes from step to step is in stepped.c.
+ * Capture and replay.  The device keeps the memory that the work took and gave back
+ * (device/capture.c); here is what it changes: storages that were there before, whose versions move
+ * with each replay, and which live as long as the graph, as the kernels do.  What changes from step
+ * to step is in stepped.c.
  */
 #include "capture/capture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Flags of the host that say what an array holds: "the gradient holds something".  Captured work has not been
- * done when its capture ends, and is done with each replay; so are its flags.
+ * Flags of the host that say what an array holds: "the gradient holds something".  Captured work
+ * has not been done when its capture ends, and is done with each replay; so are its flags.
  *
  *	capture    whoever changes a flag notes it before (tn_capture_flag), and changes it as usual, so that
  *	           what follows in the same capture sees it

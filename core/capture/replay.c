@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A step is a copy of one call's arguments, with the arrays that they point to.  Operands in x's or y's
- * block are found by their address at the end and listed, so that a run sets those and calls.
+ * A step is a copy of one call's arguments, with the arrays that they point to.  Operands in x's or
+ * y's block are found by their address at the end and listed, so that a run sets those and calls.
  */
 #include "capture/replay.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The calls that a function of one array makes, written down once and made again: for inference, where
- * dispatch costs more than small layers do.
+ * The calls that a function of one array makes, written down once and made again: for inference,
+ * where dispatch costs more than small layers do.
  *
  *	tn_replay_begin(runtime, x);
  *	y = ...array operations of x and of arrays that stay...;
@@ -11,13 +11,14 @@
  *	if (tn_replay_fits(replay, x))
  *		y = tn_replay_run(replay, x);
  *
- * Between begin and end the runtime's arrays come from a store of blocks that is the replay's own, so
- * that the calls find their temporaries where they were; a block serves many arrays, one after the
- * other, as in the pool.  Again, only x and y lie elsewhere.  What lies in other arrays is read anew.
+ * Between begin and end the runtime's arrays come from a store of blocks that is the replay's own,
+ * so that the calls find their temporaries where they were; a block serves many arrays, one after
+ * the other, as in the pool.  Again, only x and y lie elsewhere.  What lies in other arrays is read
+ * anew.
  *
- * Some things cannot be made again: values that were read back or uploaded, work on the host or on a
- * device with streams, random numbers, writing into arrays that were there before.  They spoil the
- * replay: tn_replay_end gives NULL.
+ * Some things cannot be made again: values that were read back or uploaded, work on the host or on
+ * a device with streams, random numbers, writing into arrays that were there before.  They spoil
+ * the replay: tn_replay_end gives NULL.
  */
 #ifndef TN_CAPTURE_REPLAY_H
 #define TN_CAPTURE_REPLAY_H

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Scalars lie in pages: a block on the device, and on the host the same bytes once
- * for each replay of a round.  A page is uploaded whole, as far as it is used; few graphs have a second.
+ * for each replay of a round.  A page is uploaded whole, as far as it is used; few graphs have a
+ * second.
  */
 #include "capture/stepped.h"
 
@@ -43,8 +44,8 @@ void tn_stepped_begin(struct tn_stepped *stepped, const struct tn_runtime *runti
 
 /* ---- Registering -----------------------------------------------------------------------------*/
 
-/* A page with room for n cells.  It is filled before the work is done, so it is none of the memory that the
- * work itself has used so far. */
+/* A page with room for n cells.  It is filled before the work is done, so it is none of the memory
+ * that the work itself has used so far. */
 static struct tn_stepped_page *page_for(struct tn_stepped *stepped, uint32_t n,
 					struct tn_error_info *error)
 {

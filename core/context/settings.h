@@ -19,8 +19,8 @@ struct tn_settings {
 	uint32_t deterministic;
 };
 
-/* Reads every variable that the context itself understands.  TN_FORMAT: one is malformed; the text has
- * its name, its value and what was expected. */
+/* Reads every variable that the context itself understands.  TN_FORMAT: one is malformed; the text
+ * has its name, its value and what was expected. */
 tn_status tn_settings_read(struct tn_parameters *parameters,
 			   const struct tn_context_options *options, struct tn_settings *settings,
 			   struct tn_error_info *error);

@@ -12,7 +12,8 @@
 tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw,
 			   struct tn_error_info *error);
 
-/* Fills mean and deviation of the format from `as`, or, where that is NULL, from the training part. */
+/* Fills mean and deviation of the format from `as`, or, where that is NULL,
+ * from the training part. */
 void tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format *as);
 
 #endif

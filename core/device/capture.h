@@ -8,8 +8,9 @@
 
 #include "device/device.h"
 
-/* Work on the device is written down from here on.  Memory that is taken or given back meanwhile belongs to
- * the store, for it is used whenever the work is done again; what would wait for the device is
+/* Work on the device is written down from here on.  Memory that is taken or given back meanwhile
+ * belongs to the store, for it is used whenever the work is done again; what would wait for the
+ * device is
  * TN_NOT_CAPTURABLE.  The backend's answer; TN_STATE: work is captured already. */
 tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info *error);
 /* Was the block taken while the work that is captured now was? */

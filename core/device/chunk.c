@@ -29,8 +29,8 @@
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define LARGE (UINT64_C(8) << 20)
 #define MAX_SHARED (UINT64_C(32) << 20)
-/* Where host memory would never say that it ran out, the pool keeps at most twice what was in use at
- * the peak, and this much. */
+/* Where host memory would never say that it ran out, the pool keeps at most twice what was in use
+ * at the peak, and this much. */
 #define SLACK (UINT64_C(64) << 20)
 
 static uint64_t round_up(uint64_t size, uint64_t unit)

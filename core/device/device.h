@@ -54,8 +54,8 @@ struct tn_block {
 tn_status tn_device_create(tn_context *context, const struct tn_backend *backend, uint32_t index,
 			   uint64_t memory_limit, const struct tn_logger *logger,
 			   struct tn_device **device, struct tn_error_info *error);
-/* Frees the pool, closes and frees; in a forked child it leaves the backend alone.  Takes NULL.  All
- * blocks must have been given back. */
+/* Frees the pool, closes and frees; in a forked child it leaves the backend alone.  Takes NULL.
+ * All blocks must have been given back. */
 void tn_device_destroy(struct tn_device *device);
 
 #endif

@@ -12,8 +12,8 @@ tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error);
 
 /* May calls be made?  TN_OK, TN_FORKED or TN_DEVICE_LOST; costs two loads. */
 tn_status tn_device_ready(const struct tn_device *device, struct tn_error_info *error);
-/* Looks at a status that the backend gave: completes the message with the device's name, remembers a
- * lost device.  Returns the status. */
+/* Looks at a status that the backend gave: completes the message with the device's name, remembers
+ * a lost device.  Returns the status. */
 tn_status tn_device_answer(struct tn_device *device, tn_status status, struct tn_error_info *error);
 
 #endif

@@ -7,9 +7,10 @@
  *	piece   a range of a chunk, of one size class; used, or free in the bin of its class
  *	bin     the free pieces of one class, the last freed first
  *
- * pool.c takes from and gives to the bins (bin.c), which is all that happens in the steady state; chunk.c
- * gets chunks, cuts them and gives them back; split.c makes do with what is free before a chunk is
- * asked for; scratch.c has the one block that calls use in turn, store.c the pieces of captured work.
+ * pool.c takes from and gives to the bins (bin.c), which is all that happens in the steady state;
+ * chunk.c gets chunks, cuts them and gives them back; split.c makes do with what is free before a
+ * chunk is asked for; scratch.c has the one block that calls use in turn, store.c the pieces of
+ * captured work.
  */
 #ifndef TN_DEVICE_POOL_PARTS_H
 #define TN_DEVICE_POOL_PARTS_H

@@ -8,8 +8,8 @@
 
 #include "device/pool_parts.h"
 
-/* A piece of that class from a free one that is larger; neighbours that are free are joined when there
- * is none.  Neither used nor in a bin; NULL: there is none that is worth it. */
+/* A piece of that class from a free one that is larger; neighbours that are free are joined when
+ * there is none.  Neither used nor in a bin; NULL: there is none that is worth it. */
 struct tn_piece *tn_piece_split(struct tn_pool *pool, uint32_t class);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The operands of one call as the host can read them: the bytes that they span are copied over, and those
- * that the call writes are copied back.  Operands that share bytes share the copy, so that an in-place
- * operation stays one, and what lies between the elements of a written view comes back as it was.
+ * The operands of one call as the host can read them: the bytes that they span are copied over, and
+ * those that the call writes are copied back.  Operands that share bytes share the copy, so that an
+ * in-place operation stays one, and what lies between the elements of a written view comes back as
+ * it was.
  */
 #ifndef TN_DISPATCH_HOST_COPIES_H
 #define TN_DISPATCH_HOST_COPIES_H
@@ -31,8 +32,8 @@ struct tn_host_copies {
 	uint64_t bytes; /* that were copied, both ways */
 };
 
-/* All fill runtime->report on failure.  After tn_host_copies_make tn_host_copies_end is needed in any
- * case. */
+/* All fill runtime->report on failure.  After tn_host_copies_make tn_host_copies_end is needed in
+ * any case. */
 
 tn_status tn_host_copies_make(struct tn_host_copies *copies, struct tn_runtime *runtime,
 			      struct tn_device *device, enum tn_slot slot,

@@ -32,8 +32,8 @@ static inline struct tn_ledger_row *tn_ledger_at(struct tn_ledger *ledger, uint3
 	return &ledger->entries[operation].row;
 }
 
-/* The number of the operation of that name, which is added if it is new; `name` lives for ever.  When
- * memory runs out it is counted as "map". */
+/* The number of the operation of that name, which is added if it is new; `name` lives for ever.
+ * When memory runs out it is counted as "map". */
 uint32_t tn_operation_named(struct tn_runtime *runtime, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The operations that the array layer knows, by number: what the ledger counts, what errors name, and
- * for operations that work element by element their programs.
+ * The operations that the array layer knows, by number: what the ledger counts, what errors name,
+ * and for operations that work element by element their programs.
  */
 #ifndef TN_DISPATCH_OPERATIONS_H
 #define TN_DISPATCH_OPERATIONS_H
@@ -98,8 +98,8 @@ extern const char *const tn_operation_names[TN_OPERATIONS];
 /* Differentiable with f'(f(x)) = f'(x): the gradient may read the output instead of the input. */
 #define TN_BY_OUTPUT 2
 
-/* An element operation's program over the inputs x, y, c (where: x is the condition) and the scalars
- * a, b; `on_integers` is used when no input is floating, unless it is NULL. */
+/* An element operation's program over the inputs x, y, c (where: x is the condition) and the
+ * scalars a, b; `on_integers` is used when no input is floating, unless it is NULL. */
 struct tn_element_operation {
 	const char *text;
 	const char *on_integers;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Programs parsed once per context and found again by text, names and dtypes.  A cached program lives
- * as long as the context.
+ * Programs parsed once per context and found again by text, names and dtypes.  A cached program
+ * lives as long as the context.
  */
 #ifndef TN_DISPATCH_PROGRAMS_H
 #define TN_DISPATCH_PROGRAMS_H
@@ -14,8 +14,8 @@
 struct tn_runtime;
 struct tn_program_entry;
 
-/* How many different programs of users are kept; later ones are parsed for each call, unless they are
- * recorded, since a tape holds on to its programs. */
+/* How many different programs of users are kept; later ones are parsed for each call, unless they
+ * are recorded, since a tape holds on to its programs. */
 #define TN_PROGRAMS_OF_USERS 1024
 
 struct tn_program_cache {
@@ -34,7 +34,8 @@ void tn_programs_destroy(struct tn_program_cache *cache);
  * Inside the library: texts are few and never end. */
 tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
 			  const struct tn_program_names *names, const struct tn_program **program);
-/* The same for a user's text.  *temporary is then NULL, or what the caller destroys after the call. */
+/* The same for a user's text.  *temporary is then NULL,
+ * or what the caller destroys after the call. */
 tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
 				const struct tn_program_names *names,
 				const struct tn_program **program, struct tn_program **temporary);

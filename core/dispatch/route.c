@@ -32,8 +32,8 @@ static const char *name_of(const struct tn_route *route)
 
 /* ---- One slot --------------------------------------------------------------------------------*/
 
-/* Would the device do it, and with what workspace?  Asks without wanting a text; when the answer is an
- * error, asks again for its text. */
+/* Would the device do it, and with what workspace?  Asks without wanting a text; when the answer is
+ * an error, asks again for its text. */
 static tn_status ask(struct tn_route *route, struct tn_device *device,
 		     struct tn_workspace *workspace)
 {
@@ -99,8 +99,8 @@ static inline void observe_call(const struct tn_route *route, struct tn_device *
 				 route->call);
 }
 
-/* Asks how much workspace the call wants, takes that and calls.  Apart, so that calls that need none do
- * not pay for its frame. */
+/* Asks how much workspace the call wants, takes that and calls.  Apart, so that calls that need
+ * none do not pay for its frame. */
 static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *route,
 							       struct tn_device *device, int asks)
 {
@@ -134,9 +134,10 @@ static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *
 	return status;
 }
 
-/* Calls one device's slot, with workspace where it wants some.  An entry that refuses has done nothing:
- * most are called without asking, and asked when they refuse, for perhaps they lack nothing but
- * workspace.  The report is empty unless the answer is an error other than TN_UNSUPPORTED. */
+/* Calls one device's slot, with workspace where it wants some.  An entry that refuses has done
+ * nothing: most are called without asking, and asked when they refuse, for perhaps they lack
+ * nothing but workspace.  The report is empty unless the answer is an error other than
+ * TN_UNSUPPORTED. */
 static inline tn_status call_slot(struct tn_route *route, struct tn_device *device)
 {
 	const struct tn_slot_facts *facts = &tn_slots[route->slot];
@@ -164,7 +165,8 @@ static inline tn_status call_slot(struct tn_route *route, struct tn_device *devi
 
 /* ---- The steps -------------------------------------------------------------------------------*/
 
-/* Host-memory devices work on each other's arrays; before another reads, the owner's work is done. */
+/* Host-memory devices work on each other's arrays; before another reads,
+ * the owner's work is done. */
 static tn_status settle(struct tn_route *route)
 {
 	struct tn_device *device = route->device;
@@ -360,7 +362,8 @@ static tn_status run_on_host(struct tn_route *route, uint64_t *bytes_moved)
 	return status;
 }
 
-/* What follows when the native slot has refused.  Apart, so that native calls do not pay for its frame. */
+/* What follows when the native slot has refused.  Apart,
+ * so that native calls do not pay for its frame. */
 static __attribute__((noinline)) tn_status fall_back(struct tn_route *route)
 {
 	struct tn_ledger *ledger = route->runtime->ledger;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The route of one operation.  Each step makes the actual call, or asks with it (a dry run) where the
- * workspace is to be known, and goes on to the next step when the answer is TN_UNSUPPORTED:
+ * The route of one operation.  Each step makes the actual call, or asks with it (a dry run) where
+ * the workspace is to be known, and goes on to the next step when the answer is TN_UNSUPPORTED:
  *
  *   1. native     the device's own slot;
  *   2. lent       where memory is the host's, the slot of another host-memory backend, without a copy;

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The portable block kernels: plain C, one function per opcode and column, that agree with
- * tn_op_evaluate.  Rows that an opcode does not have for a column are NULL, so the table also says what
- * programs may do.
+ * tn_op_evaluate.  Rows that an opcode does not have for a column are NULL, so the table also says
+ * what programs may do.
  */
 #ifndef TN_INTERPRET_BLOCK_H
 #define TN_INTERPRET_BLOCK_H
@@ -33,7 +33,8 @@ tn_block_fn tn_block_copy(size_t size);
 /* The fold of a combiner, sum to min, for a column; NULL for others. */
 tn_fold_fn tn_block_fold(uint32_t combiner, int column);
 
-/* acc[r] := combiner over src[r * length ... (r + 1) * length - 1] and acc[r], one by one in order. */
+/* acc[r] := combiner over src[r * length ... (r + 1) * length - 1] and acc[r],
+ * one by one in order. */
 typedef void (*tn_fold_rows_fn)(void *acc, const void *src, size_t rows, size_t length);
 
 /* The fold of many short rows; NULL where tn_block_fold is. */

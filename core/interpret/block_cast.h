@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The conversions from one storage dtype, by the rules of cast.h.  The including file defines FROM (its
- * C type), VALUE (the type that it is computed in), LOAD(x) (FROM to VALUE), IS_FLOATING and NAME(x).
+ * The conversions from one storage dtype, by the rules of cast.h.  The including file defines FROM
+ * (its C type), VALUE (the type that it is computed in), LOAD(x) (FROM to VALUE), IS_FLOATING and
+ * NAME(x).
  */
 #define CAST(TO, expression)                                                                       \
 	do {                                                                                       \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Folds for the columns in which reductions accumulate.  i32 and u32 wrap; bool has no fold, because
- * its accumulator is i64.
+ * Folds for the columns in which reductions accumulate.  i32 and u32 wrap; bool has no fold,
+ * because its accumulator is i64.
  */
 #include "interpret/block.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels of one integer column.  The including file defines T, its unsigned type U, WIDTH, IS_SIGNED,
- * NAME(x) and COLUMN, the name of the table.  Sums and products are made in U, where they wrap.
+ * Kernels of one integer column.  The including file defines T, its unsigned type U, WIDTH,
+ * IS_SIGNED, NAME(x) and COLUMN, the name of the table.  Sums and products are made in U, where
+ * they wrap.
  */
 #include "interpret/block_common.h"
 

@@ -6,8 +6,8 @@
  * Uniform values (constants, scalars, inputs of stride 0, and what is computed from them) are
  * evaluated once for the call, by the same kernels, and become blocks only where a varying value
  * needs them.  The other values get registers by liveness: a register is free from the last use of
- * its value on, and the instruction that uses it last may write over it.  Inputs that lie in memory as
- * a block would are used where they are, and outputs are written there.
+ * its value on, and the instruction that uses it last may write over it.  Inputs that lie in memory
+ * as a block would are used where they are, and outputs are written there.
  */
 #include "interpret/code.h"
 
@@ -103,7 +103,8 @@ static tn_status scan_source(struct tn_code *code, const struct tn_call *call, u
 	return TN_OK;
 }
 
-/* Are the operands of the dtypes that the opcode wants?  *typed is the dtype that chooses the kernel. */
+/* Are the operands of the dtypes that the opcode wants?  *typed is the dtype that chooses the
+ * kernel. */
 static int types_fit(const struct tn_code *code, const struct tn_value *value, uint32_t *typed)
 {
 	uint32_t a = code->value[value->a].dtype;

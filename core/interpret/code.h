@@ -67,8 +67,8 @@ struct tn_code {
 	uint8_t output_view[TN_PROGRAM_MAX_OUTPUTS];
 	uint8_t index_view[TN_MAX_RANK + 1];
 	int keeps_outputs; /* a prologue: outputs are not stored */
-	/* Outputs (bits) that their user adds up.  Where such a value is a product that nothing else
-	 * uses, it is not computed: the user contracts its factors into the sum. */
+	/* Outputs (bits) that their user adds up.  Where such a value is a product that nothing
+	 * else uses, it is not computed: the user contracts its factors into the sum. */
 	uint32_t summed, contracted;
 	uint16_t factor_a[TN_PROGRAM_MAX_OUTPUTS], factor_b[TN_PROGRAM_MAX_OUTPUTS];
 
@@ -96,8 +96,8 @@ tn_status tn_code_scan(struct tn_code *code, const struct tn_program *program,
 		       unsigned rank, const struct tn_call *call, const char *operation);
 /* Adds the views of the indices that the program uses. */
 void tn_code_add_indices(struct tn_code *code, struct tn_nest *nest, unsigned rank);
-/* Finds uniform values, contractions and the number of registers.  Without a nest: inputs are taken as
- * varying, and no registers are counted. */
+/* Finds uniform values, contractions and the number of registers.  Without a nest: inputs are taken
+ * as varying, and no registers are counted. */
 void tn_code_analyse(struct tn_code *code, const struct tn_nest *nest);
 /* Reads scalars and uniform inputs and computes all uniform values. */
 void tn_code_evaluate(struct tn_code *code, const struct tn_nest *nest);

@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Largest and smallest values with their numbers, for one column and one direction.  The including
- * file defines T, IS_NAN(x), BEATS(x, y) (x > y or x < y) and NAME(x).  A value replaces the best one
- * when it beats it, or when it is the first NaN; numbers are visited in ascending order, so of equal
- * values the lowest number stays.
+ * file defines T, IS_NAN(x), BEATS(x, y) (x > y or x < y) and NAME(x).  A value replaces the best
+ * one when it beats it, or when it is the first NaN; numbers are visited in ascending order, so of
+ * equal values the lowest number stays.
  */
 
 #include "interpret/move.h"
@@ -47,8 +47,8 @@ static inline size_t NAME(place)(const T *x, size_t n, T found)
 	return i;
 }
 
-/* The fold finds the block's best value quickly; only where that replaces the best so far is its place
- * looked for. */
+/* The fold finds the block's best value quickly; only where that replaces the best so far is its
+ * place looked for. */
 static void NAME(fold)(void *best, int64_t *index, const void *value, int64_t number, size_t n,
 		       int first, tn_fold_fn fold)
 {

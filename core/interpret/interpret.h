@@ -6,19 +6,20 @@
  * address.  Any rank, strides and storage dtype but complex.
  *
  * A program is cut into blocks of a few hundred elements, so that all its values stay in the first
- * cache; each instruction is one call of a block kernel.  `kernels` (may be NULL) are a plugin's own;
- * rows that it lacks are the portable ones.  Partitions depend on shapes alone: the result has the
- * same bits for every number of threads, with TN_DETERMINISTIC or without.
+ * cache; each instruction is one call of a block kernel.  `kernels` (may be NULL) are a plugin's
+ * own; rows that it lacks are the portable ones.  Partitions depend on shapes alone: the result has
+ * the same bits for every number of threads, with TN_DETERMINISTIC or without.
  *
- * A product that is used by one sum alone may be contracted with it into a fused multiply-add, where
- * `kernels` or the processor have one; never in a program that draws random numbers, whose bits are
- * promised.
+ * A product that is used by one sum alone may be contracted with it into a fused multiply-add,
+ * where `kernels` or the processor have one; never in a program that draws random numbers, whose
+ * bits are promised.
  *
  * Sums in f32 and f64 are blocked.  With u the unit roundoff, n terms and S the sum of their
  * magnitudes, the error is at most (300 + n / 2^18) u S, and usually far less.
  *
  * TN_UNSUPPORTED: an unknown opcode, dtype, combiner or flag, or a complex operand.
- * TN_INVALID_ARGUMENT, TN_SHAPE: arguments that break the rules of backend.h, as far as can be seen.
+ * TN_INVALID_ARGUMENT, TN_SHAPE: arguments that break the rules of backend.h, as far as can be
+ * seen.
  * TN_OUT_OF_MEMORY: a reduction that is split over threads could not keep its partial results.
  * All are found before an output is touched.
  *

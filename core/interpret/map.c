@@ -15,8 +15,8 @@
 #include "interpret/run.h"
 #include "interpret/small.h"
 
-/* Work is measured in additions of one element.  A piece for a thread has at least PIECE of it; less
- * than two pieces stay with the caller. */
+/* Work is measured in additions of one element.  A piece for a thread has at least PIECE of it;
+ * less than two pieces stay with the caller. */
 #define PIECE 65536
 /* At most so many pieces, so that what each begins with is seldom done. */
 #define MOST_PIECES 256
@@ -121,8 +121,8 @@ static int64_t part_of(int64_t length, int64_t block, int64_t room)
 	return ((length + parts - 1) / parts + 15) & ~15;
 }
 
-/* Tiles are long rows; short rows come several at a time, and where an input is transposed tiles are
- * narrow and high. */
+/* Tiles are long rows; short rows come several at a time, and where an input is transposed tiles
+ * are narrow and high. */
 static void choose_tile(struct plan *plan, int64_t block, int64_t room)
 {
 	const struct tn_nest *nest = &plan->nest;
@@ -189,8 +189,9 @@ static int64_t room_of(const struct tn_code *code)
 	return n < 16 ? 16 : smaller(n, TN_MAX_BLOCK);
 }
 
-/* The elements of a block: as many as there is room for; but operands that come from memory want short blocks where there are many steps: the processor then computes one step while the
- * next ones wait for memory, as far as it looks ahead. */
+/* The elements of a block: as many as there is room for; but operands that come from memory want
+ * short blocks where there are many steps: the processor then computes one step while the next ones
+ * wait for memory, as far as it looks ahead. */
 static int64_t block_of(const struct tn_code *code, int64_t room, int large)
 {
 	int64_t most = !large ? TN_MAX_BLOCK : code->cost < FEW_STEPS ? LARGE_BLOCK : SHORT_BLOCK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Moves between compact tiles and strided memory.  Rows that are contiguous are copied whole; a tile
- * whose columns are contiguous is transposed; the rest goes element by element.
+ * Moves between compact tiles and strided memory.  Rows that are contiguous are copied whole; a
+ * tile whose columns are contiguous is transposed; the rest goes element by element.
  */
 #include "interpret/move.h"
 
@@ -91,7 +91,8 @@ void tn_move_fill(void *dst, const void *element, size_t size, size_t n)
 	}
 }
 
-/* Rows of a tile are too short for a call of memcpy: 16 bytes at a time, the last ones overlapping. */
+/* Rows of a tile are too short for a call of memcpy: 16 bytes at a time,
+ * the last ones overlapping. */
 static inline void copy_row(char *dst, const char *src, size_t n)
 {
 	if (n >= 16) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Moves of tiles.  A compact tile is nx * ny elements, row by row.  Sizes are 1, 2, 4 or 8 bytes, strides
- * are bytes.
+ * Moves of tiles.  A compact tile is nx * ny elements, row by row.  Sizes are 1, 2, 4 or 8 bytes,
+ * strides are bytes.
  */
 #ifndef TN_INTERPRET_MOVE_H
 #define TN_INTERPRET_MOVE_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Strided moves of elements of one size.  The including file defines T, NAME(x) and NAME(square), which
- * transposes SQUARE by SQUARE elements.  Strides here are in elements; addresses are aligned to T.
+ * Strided moves of elements of one size.  The including file defines T, NAME(x) and NAME(square),
+ * which transposes SQUARE by SQUARE elements.  Strides here are in elements; addresses are aligned
+ * to T.
  */
 static void NAME(fill)(T *dst, T value, size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The operands of a call and the indices that it uses as views over one nest of loops, and walks over the
- * nest's tiles.
+ * The operands of a call and the indices that it uses as views over one nest of loops, and walks
+ * over the nest's tiles.
  */
 #ifndef TN_INTERPRET_NEST_H
 #define TN_INTERPRET_NEST_H
@@ -33,14 +33,15 @@ struct tn_nest {
 
 /* Adds an operand; returns its number.  Axes that it lacks at the end get stride 0. */
 unsigned tn_nest_add_operand(struct tn_nest *nest, const struct tn_operand *operand);
-/* Adds the index along an axis, or with axis == TN_MAX_RANK the element's number in the first `rank`
- * axes. */
+/* Adds the index along an axis, or with axis == TN_MAX_RANK the element's number in the first
+ * `rank` axes. */
 unsigned tn_nest_add_index(struct tn_nest *nest, unsigned axis, unsigned rank);
 /* Adds a view whose address the runner sets, of stride 0 everywhere. */
 unsigned tn_nest_add_block(struct tn_nest *nest, uint32_t dtype);
 
 /* Drops axes of length 1, orders each group of axes by the strides of views [first, end) (largest
- * first; the reduced ones only if `order_reduced`) and merges neighbours where all views allow it. */
+ * first; the reduced ones only if `order_reduced`) and merges neighbours where all views allow
+ * it. */
 void tn_nest_simplify(struct tn_nest *nest, unsigned first, unsigned end, int order_reduced);
 
 /* The elements of axes [first, end). */

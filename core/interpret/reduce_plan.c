@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The plan of a reduction: the dtype, the identity and the kernels of each accumulator; which axes a tile
- * has, how large it is, and how the work is cut.
+ * The plan of a reduction: the dtype, the identity and the kernels of each accumulator; which axes
+ * a tile has, how large it is, and how the work is cut.
  */
 #include "interpret/reduce_plan.h"
 
@@ -153,8 +153,8 @@ static int rows_follow(const struct tn_reduce_plan *plan, int x, int y)
 }
 
 /* Picks the tile's second axis for rows along x; -1: none.  The more of the block it fills the
- * better; a kept axis is worth more than a reduced one, because its results share an epilogue, and rows
- * along a kept axis are worth piling where they lie one after the other. */
+ * better; a kept axis is worth more than a reduced one, because its results share an epilogue, and
+ * rows along a kept axis are worth piling where they lie one after the other. */
 static int second_axis(const struct tn_reduce_plan *plan, int x, int64_t block)
 {
 	const struct tn_nest *nest = &plan->nest;

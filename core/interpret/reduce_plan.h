@@ -19,7 +19,8 @@
  * n / 16 terms each (folds), so no chain is longer than about 64 until there are 2^18 steps; chunks
  * have fewer.
  *
- * In files: the plan (accumulators and the shape of the work), and what a thread does (reduce_run.h).
+ * In files: the plan (accumulators and the shape of the work),
+ * and what a thread does (reduce_run.h).
  */
 #ifndef TN_INTERPRET_REDUCE_PLAN_H
 #define TN_INTERPRET_REDUCE_PLAN_H
@@ -54,7 +55,8 @@ struct tn_reduce_plan {
 	struct tn_nest nest;
 	unsigned n_prologue_views;
 	int folds; /* the second way */
-	int y_reduced; /* the tile's y axis is a reduced one: folds have one element a tile, rows a pile */
+	/* the tile's y axis is a reduced one: folds have one element a tile, rows a pile */
+	int y_reduced;
 	struct tn_tile tile;
 	struct tn_tile result; /* the epilogue's tile: the group */
 	int64_t group;         /* the most kept elements of a group */
@@ -82,8 +84,8 @@ int tn_reduce_has_extremes(const struct tn_reduce_plan *plan);
 /* What stands for the epilogue when there is none. */
 const struct tn_program *tn_reduce_identity(struct tn_reduce_plan *plan);
 
-/* The shape, in the order of the calls; choose_axes is before the analysis of the programs, choose_tile
- * after it. */
+/* The shape, in the order of the calls; choose_axes is before the analysis of the programs,
+ * choose_tile after it. */
 void tn_reduce_make_nest(struct tn_reduce_plan *plan, const struct tn_reduce_args *args);
 void tn_reduce_choose_axes(struct tn_reduce_plan *plan);
 void tn_reduce_choose_tile(struct tn_reduce_plan *plan);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a thread does for its tasks: runs the prologue over the steps of a group and joins their values.
+ * What a thread does for its tasks: runs the prologue over the steps of a group and joins their
+ * values.
  */
 #include "interpret/reduce_run.h"
 
@@ -88,8 +89,8 @@ struct span {
 	int first, first_of_run;
 };
 
-/* acc[0] := acc[0] joined with the tile's n elements; `step` counts from the span's first one.  A last
- * tile that is lower than the pile leaves the layers above it as they are. */
+/* acc[0] := acc[0] joined with the tile's n elements; `step` counts from the span's first one.  A
+ * last tile that is lower than the pile leaves the layers above it as they are. */
 static void join_rows(struct state *state, unsigned v, uint64_t step, const struct span *span,
 		      size_t n)
 {
@@ -231,7 +232,8 @@ static void number_rows(struct state *state, uint64_t begin)
 	}
 }
 
-/* Runs the steps [begin, end) for the accumulators of `span`; ny rows a tile, unless y is reduced. */
+/* Runs the steps [begin, end) for the accumulators of `span`; ny rows a tile,
+ * unless y is reduced. */
 static void reduce_span(struct state *state, struct span *span, uint64_t begin, uint64_t end)
 {
 	const struct tn_reduce_plan *plan = state->plan;
@@ -297,7 +299,8 @@ static void finish_group(struct state *state)
 	tn_machine_run(&state->epilogue, (size_t)state->nx, (size_t)state->ny);
 }
 
-/* A chunk's results, as they lie in memory: for each value its accumulators, then its best values. */
+/* A chunk's results, as they lie in memory: for each value its accumulators,
+ * then its best values. */
 static void save(struct state *state, char *to)
 {
 	const struct tn_reduce_plan *plan = state->plan;

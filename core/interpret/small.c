@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Small maps over compact operands: no loops, no registers to choose; every value gets a block of its
- * own.  What the general way spends on planning is more than the work here.
+ * Small maps over compact operands: no loops, no registers to choose; every value gets a block of
+ * its own.  What the general way spends on planning is more than the work here.
  */
 #include "interpret/small.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A loaded backend, as the rest of the core holds it: an instance with its tables.  Mandatory slots are
- * filled; an optional one is NULL where tn_backend_has says no.
+ * A loaded backend, as the rest of the core holds it: an instance with its tables.  Mandatory slots
+ * are filled; an optional one is NULL where tn_backend_has says no.
  */
 #ifndef TN_LOADER_BACKEND_H
 #define TN_LOADER_BACKEND_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A plugin file, read by bounded pieces without opening it as a library, and the note in which it says
- * what it is.
+ * A plugin file, read by bounded pieces without opening it as a library, and the note in which it
+ * says what it is.
  */
 #ifndef TN_LOADER_ELF_H
 #define TN_LOADER_ELF_H

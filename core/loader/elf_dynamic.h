@@ -25,7 +25,8 @@ enum tn_elf_name {
 	TN_ELF_WEAK,      /* one that others may have */
 };
 
-/* Reads it as tn_elf_read_note does, and calls `name` for every name; they are borrowed for the call.
+/* Reads it as tn_elf_read_note does, and calls `name` for every name; they are borrowed for the
+ * call.
  * TN_BAD_PLUGIN: malformed. */
 tn_status tn_elf_read_dynamic(int fd, struct tn_elf_dynamic *dynamic,
 			      void (*name)(void *user, enum tn_elf_name kind, const char *name),

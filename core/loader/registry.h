@@ -52,8 +52,8 @@ struct tn_registry_options {
 struct tn_registry {
 	struct tn_backend **backends; /* that have a device: built-in ones, then in search order */
 	size_t n_backends;
-	/* What to use, best first.  choices[0] is what the selection gives; the named ones follow in
-	 * their order and then, unless forbidden, the rest by rank. */
+	/* What to use, best first.  choices[0] is what the selection gives; the named ones follow
+	 * in their order and then, unless forbidden, the rest by rank. */
 	struct tn_choice *choices;
 	size_t n_choices;
 	int fell_back; /* choices[0] is not what the selection names first */

@@ -27,8 +27,8 @@ struct tn_slot_contents {
 /* Lists the operands and scalars of a call, without the operands that it does not use (dtype 0). */
 void tn_slot_list(enum tn_slot slot, struct tn_call *args, struct tn_slot_contents *contents);
 
-/* The arguments and the arrays of operands and scalars that they point to, in one allocation of *size
- * bytes (size may be NULL); programs and workspace are shared.  NULL: out of memory. */
+/* The arguments and the arrays of operands and scalars that they point to, in one allocation of
+ * *size bytes (size may be NULL); programs and workspace are shared.  NULL: out of memory. */
 struct tn_call *tn_slot_copy(enum tn_slot slot, const struct tn_call *args, size_t *size);
 
 #endif

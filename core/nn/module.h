@@ -78,7 +78,8 @@ struct tn_frozen;
 /* What a frozen network does; tn_module_freeze hands it over with the network. */
 struct tn_frozen_functions {
 	tn_array *(*forward)(tn_module *outermost, const tn_array *x);
-	/* Keeps an array of the forward that is being written down as long as its replay; 0: none is. */
+	/* Keeps an array of the forward that is being written down as long as its replay; 0:
+	 * none is. */
 	int (*keep)(tn_module *outermost, tn_array *array);
 	void (*unfreeze)(tn_module *outermost);
 };

@@ -145,7 +145,8 @@ static int append_buffers(tn_module *list, const tn_module *module, const char *
 	return 1;
 }
 
-/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0: out of memory. */
+/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0:
+ * out of memory. */
 static int walk(tn_module *list, const tn_module *module, const char *prefix)
 {
 	for (size_t i = 0; i < module->n_slots; i++) {

@@ -13,8 +13,8 @@
  *     input gradient    col = w^T yt,  and xp += col[r, s] for each (r, s), R S maps on views whose
  *                       elements never share memory: nothing is scattered.
  *
- * A tile is as many images as keep its columns in a cache; an image whose columns are larger than the
- * workspace is cut into rows.  A window of one element without padding needs no columns.
+ * A tile is as many images as keep its columns in a cache; an image whose columns are larger than
+ * the workspace is cut into rows.  A window of one element without padding needs no columns.
  */
 #include "ops/compose_conv2d.h"
 

@@ -152,7 +152,8 @@ static tn_status convolve(struct tn_conv2d *conv, enum tn_slot slot, tn_array *o
 	return status;
 }
 
-/* A forward with all that follows it in one call, with packed weights: of the device's own backend alone, which made them. */
+/* A forward with all that follows it in one call, with packed weights: of the device's own backend
+ * alone, which made them. */
 static tn_status convolve_finished(struct tn_conv2d *conv)
 {
 	struct tn_conv2d_args args;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolutions and their gradients, by the route of the slots (dispatch/route.h).  Nothing is recorded:
- * core/autograd builds a layer from them.  Formulas and shapes are those of <tenon/backend.h>; functions
- * that make arrays follow the rules of <tenon/array.h>, and errors are kept.
+ * Convolutions and their gradients, by the route of the slots (dispatch/route.h).  Nothing is
+ * recorded: core/autograd builds a layer from them.  Formulas and shapes are those of
+ * <tenon/backend.h>; functions that make arrays follow the rules of <tenon/array.h>, and errors are
+ * kept.
  */
 #ifndef TN_OPS_CONV2D_H
 #define TN_OPS_CONV2D_H
@@ -33,7 +34,8 @@ tn_array *tn_conv2d_input_gradient(const tn_array *dy, const tn_array *w, const 
 tn_status tn_conv2d_weight_gradient(tn_array *dw, const tn_array *x, const tn_array *dy,
 				    const struct tn_window *window, int accumulate);
 
-/* The two steps of a forward that packing the weights takes too.  The report is filled on failure. */
+/* The two steps of a forward that packing the weights takes too.
+ * The report is filled on failure. */
 
 /* Checks x, w and bias (of any layout), and makes y. */
 tn_status tn_conv2d_begin(struct tn_conv2d *conv, const struct tn_window *window);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies, conversions and fills.  A copy within one dtype asks the backend's copy slot and is composed
- * as the program `z = x`; a conversion is that program.  Complex arrays, which have no programs, are
- * moved as pairs of real numbers.
+ * Copies, conversions and fills.  A copy within one dtype asks the backend's copy slot and is
+ * composed as the program `z = x`; a conversion is that program.  Complex arrays, which have no
+ * programs, are moved as pairs of real numbers.
  */
 #include "ops/copy.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies, conversions and fills.  Nothing is recorded, and errors are left in runtime->report, but for
- * tn_array_copied.
+ * Copies, conversions and fills.  Nothing is recorded, and errors are left in runtime->report, but
+ * for tn_array_copied.
  */
 #ifndef TN_OPS_COPY_H
 #define TN_OPS_COPY_H
@@ -14,8 +14,8 @@ tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 		      const tn_array *a);
 tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out, double value);
 
-/* Copies `a` into `out`, which the caller has just made (NULL: the report says why not), converted and
- * recorded.  Returns out, or NULL with the error kept. */
+/* Copies `a` into `out`, which the caller has just made (NULL: the report says why not), converted
+ * and recorded.  Returns out, or NULL with the error kept. */
 tn_array *tn_array_copied(const tn_array *a, tn_array *out, const char *operation);
 
 /* A compact copy of `a` in the innermost scope, or NULL with runtime->report filled. */

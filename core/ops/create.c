@@ -159,8 +159,8 @@ static tn_array *random_array(tn_context *context, const char *text, int rank, c
 	return tn_end(runtime, tn_stepped_drawn(runtime, before, status), array);
 }
 
-/* low + (high - low) u with u of 24 bits in [0, 1).  Where rounding brings that up to high, it is the
- * number below. */
+/* low + (high - low) u with u of 24 bits in [0, 1).  Where rounding brings that up to high, it is
+ * the number below. */
 tn_array *tn_random_uniform(tn_context *context, int rank, const int64_t *shape, double low,
 			    double high)
 {

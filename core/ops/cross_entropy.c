@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Cross-entropy of rows of logits with labels: the route, and compositions of two reductions (forward)
- * and one map (backward).
+ * Cross-entropy of rows of logits with labels: the route, and compositions of two reductions
+ * (forward) and one map (backward).
  */
 #include "ops/cross_entropy.h"
 

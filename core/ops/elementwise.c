@@ -15,8 +15,8 @@
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
 
-/* The output of a program over inputs: their broadcast shape, the result's type, in the order that the
- * inputs which are not broadcast have in common. */
+/* The output of a program over inputs: their broadcast shape, the result's type, in the order that
+ * the inputs which are not broadcast have in common. */
 static tn_array *make_output(struct tn_runtime *runtime, const char *name,
 			     const struct tn_program *program, uint32_t n,
 			     const tn_array *const *inputs, int typed_from)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a product, a convolution or a norm goes on with - a bias, a residual, an activation - as a step of
- * its own, for backends whose entry does not do it.  The ledger counts it as "epilogue".
+ * What a product, a convolution or a norm goes on with - a bias, a residual, an activation - as a
+ * step of its own, for backends whose entry does not do it.  The ledger counts it as "epilogue".
  */
 #ifndef TN_OPS_EPILOGUE_H
 #define TN_OPS_EPILOGUE_H

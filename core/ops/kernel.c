@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels from source.  The core hands text, arrays and values to the device, and sees to what surrounds
- * them: that arrays live there, that their versions move, that no gradient is lost.
+ * Kernels from source.  The core hands text, arrays and values to the device, and sees to what
+ * surrounds them: that arrays live there, that their versions move, that no gradient is lost.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -150,7 +150,8 @@ void tn_kernel_destroy(tn_kernel *kernel)
 {
 	if (!kernel || --kernel->references)
 		return;
-	/* While work is captured nobody can wait for the kernel to end: the captured work keeps it. */
+	/* While work is captured nobody can wait for the kernel to end:
+	 * the captured work keeps it. */
 	if (kernel->runtime->capture && !keep_for_capture(kernel))
 		return;
 	/* In a forked child the handle is the parent's. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * In which order the axes of a new array lie in memory.  Logical shapes never change; what changes is
- * the strides:
+ * In which order the axes of a new array lie in memory.  Logical shapes never change; what changes
+ * is the strides:
  *
  *   element by element   the order that the full-shape inputs have in common, else row-major (NumPy's
  *                        order 'K'); norms and softmax that of their input
@@ -18,8 +18,8 @@
 
 #include "array/array.h"
 
-/* Images (N, C, H, W) whose channels lie next to each other, without gaps.  Where C, or H and W, are 1
- * an array may have them last and be row-major as well. */
+/* Images (N, C, H, W) whose channels lie next to each other, without gaps.  Where C, or H and W,
+ * are 1 an array may have them last and be row-major as well. */
 int tn_layout_has_channels_last(const tn_array *a);
 static inline int tn_layout_is_channels_last(const tn_array *a)
 {
@@ -41,7 +41,8 @@ static inline int tn_layout_prefers_channels_last(const struct tn_device *device
 	return device->description.preferred_layout == TN_LAYOUT_NHWC;
 }
 
-/* New arrays, like tn_array_make.  In the order that n arrays, each of the given rank, have in common: */
+/* New arrays, like tn_array_make.  In the order that n arrays, each of the given rank,
+ * have in common: */
 tn_array *tn_array_make_common(struct tn_runtime *runtime, tn_dtype dtype, int rank,
 			       const int64_t *shape, uint32_t n, const tn_array *const *arrays);
 /* of a's shape and order: */

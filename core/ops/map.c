@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Element programs over arrays.  The way that most calls take - compact arrays of one shape - goes from
- * the arrays to the backend's entry without allocating, hashing or looking at more than is passed.
+ * Element programs over arrays.  The way that most calls take - compact arrays of one shape - goes
+ * from the arrays to the backend's entry without allocating, hashing or looking at more than is
+ * passed.
  */
 #include "ops/map.h"
 
@@ -86,8 +87,8 @@ static void line_operand(struct tn_operand *operand, const tn_array *a)
 	operand->strides[0] = 1;
 }
 
-/* Fills the operands when all arrays have one shape and lie without gaps in one order; 0 when they do
- * not. */
+/* Fills the operands when all arrays have one shape and lie without gaps in one order; 0 when they
+ * do not. */
 static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 {
 	const struct tn_program *program = run->program;
@@ -154,9 +155,9 @@ static tn_status check_arrays(struct tn_runtime *runtime, const struct tn_map_ru
 	return status;
 }
 
-/* Any arrays.  An input that shares memory with an output, but for the exact same view, is copied; the
- * copies are in the innermost scope, which the caller has opened.  Axes are merged unless the program
- * reads an index, and sorted unless it reads the number of the element. */
+/* Any arrays.  An input that shares memory with an output, but for the exact same view, is copied;
+ * the copies are in the innermost scope, which the caller has opened.  Axes are merged unless the
+ * program reads an index, and sorted unless it reads the number of the element. */
 static tn_status prepare_views(struct tn_runtime *runtime, const struct tn_map_run *run,
 			       struct prepared *p)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Runs element programs over arrays.  With reductions (reduce_run.h) and products (matmul.h) this is what compositions, gradients and
- * optimizers are made of; nothing here is recorded, and errors are left in runtime->report.
+ * Runs element programs over arrays.  With reductions (reduce_run.h) and products (matmul.h) this
+ * is what compositions, gradients and optimizers are made of; nothing here is recorded, and errors
+ * are left in runtime->report.
  */
 #ifndef TN_OPS_MAP_H
 #define TN_OPS_MAP_H
@@ -13,8 +14,8 @@
 #include "dispatch/operations.h"
 #include "dispatch/programs.h"
 
-/* outputs[j] := program(inputs, scalars)[j].  All outputs have one shape, which the inputs broadcast
- * to; an output may be an input.  Everything lives on one device. */
+/* outputs[j] := program(inputs, scalars)[j].  All outputs have one shape, which the inputs
+ * broadcast to; an output may be an input.  Everything lives on one device. */
 struct tn_map_run {
 	uint32_t operation; /* enum tn_operation, or tn_operation_named */
 	const struct tn_program *program;
@@ -41,7 +42,8 @@ tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
 		       const struct tn_short_program *text, const tn_array *const *inputs,
 		       tn_array *const *outputs, const double *scalars);
 
-/* The same, where the caller knows that no two outputs share an element, though they may interleave. */
+/* The same, where the caller knows that no two outputs share an element,
+ * though they may interleave. */
 tn_status tn_short_map_apart(struct tn_runtime *runtime, uint32_t operation,
 			     const struct tn_short_program *text, const tn_array *const *inputs,
 			     tn_array *const *outputs, const double *scalars);

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Matrix products.  A backend takes at most four batch axes and matrices with a unit stride: batch
- * axes are merged, a batch of rows that lies like one tall matrix becomes one, and what does not fit
- * is copied first.
+ * axes are merged, a batch of rows that lies like one tall matrix becomes one, and what does not
+ * fit is copied first.
  */
 #include "ops/matmul.h"
 
@@ -36,8 +36,8 @@ static void transpose(struct tn_operand *operand)
 	strides[1] = stride;
 }
 
-/* One stride is 1 and the other steps over the axis that has it.  An axis of length 1 has any stride:
- * it gets the one that fits. */
+/* One stride is 1 and the other steps over the axis that has it.  An axis of length 1 has any
+ * stride: it gets the one that fits. */
 static int fits(struct tn_operand *operand)
 {
 	int64_t *shape = operand->shape + operand->rank - 2;
@@ -147,8 +147,8 @@ static tn_status set_operands(struct product *product)
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
-/* Bias and activation in the same call, where the backend does that: TN_UNSUPPORTED, and they are a step
- * of their own. */
+/* Bias and activation in the same call, where the backend does that: TN_UNSUPPORTED, and they are a
+ * step of their own. */
 static tn_status multiply_with_epilogue(struct product *product, const struct tn_route *route)
 {
 	const struct tn_matmul_run *run = product->run;

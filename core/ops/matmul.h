@@ -8,9 +8,9 @@
 
 #include "array/array.h"
 
-/* C := activation(alpha op(A) op(B) + beta C + bias) for arrays of rank 2 and more; op transposes the last
- * two axes.  Batch axes of A and B broadcast to those of C; the bias, which may be NULL, has as many
- * elements as C's last axis. */
+/* C := activation(alpha op(A) op(B) + beta C + bias) for arrays of rank 2 and more; op transposes
+ * the last two axes.  Batch axes of A and B broadcast to those of C; the bias, which may be NULL,
+ * has as many elements as C's last axis. */
 struct tn_matmul_run {
 	uint32_t operation;
 	tn_array *c;
@@ -25,7 +25,8 @@ struct tn_matmul_run {
 };
 tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run);
 
-/* c := activation(op(a) op(b) + bias); bias may be NULL, else it has as many elements as c's last axis. */
+/* c := activation(op(a) op(b) + bias); bias may be NULL,
+ * else it has as many elements as c's last axis. */
 tn_status tn_matmul_epilogue(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
 			     int transpose_b, const tn_array *bias, uint32_t activation);
 

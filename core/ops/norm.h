@@ -11,8 +11,8 @@
 
 enum { TN_NORM_BATCH = 0, TN_NORM_LAYER = 1, TN_NORM_GROUP = 2 };
 
-/* A norm with all that it may go on with.  Pointers that are not used are NULL.  w and b may both be
- * NULL. */
+/* A norm with all that it may go on with.  Pointers that are not used are NULL.  w and b may both
+ * be NULL. */
 struct tn_norm_call {
 	int kind;
 	int64_t groups; /* of group norm */

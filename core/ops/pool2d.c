@@ -165,8 +165,9 @@ tn_array *tn_pool2d_forward(const tn_array *x, const struct tn_window *window, t
 	return pool.y;
 }
 
-/* x's layout is the index's.  Without an index it is not known: a dy with its channels last has it from
- * x; one of 1 x 1, or one that was reshaped, says nothing, and the device's preference counts. */
+/* x's layout is the index's.  Without an index it is not known: a dy with its channels last has it
+ * from x; one of 1 x 1, or one that was reshaped, says nothing, and the device's preference
+ * counts. */
 static int wants_channels_last(const tn_array *dy, const tn_array *index)
 {
 	const tn_array *like = index ? index : dy;

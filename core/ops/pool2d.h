@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pooling and its gradient, by the route of the slots (dispatch/route.h).  Nothing is recorded; errors
- * are kept.
+ * Pooling and its gradient, by the route of the slots (dispatch/route.h).  Nothing is recorded;
+ * errors are kept.
  */
 #ifndef TN_OPS_POOL2D_H
 #define TN_OPS_POOL2D_H

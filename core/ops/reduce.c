@@ -241,8 +241,8 @@ tn_array *tn_argmin(const tn_array *a, int axis)
 
 /* ---- log sum exp -----------------------------------------------------------------------------*/
 
-/* With m = max x, or 0 where that is infinite:  m + log sum exp(x - m).  Nothing overflows, a row of
- * -inf gives -inf, one with +inf gives +inf. */
+/* With m = max x, or 0 where that is infinite:  m + log sum exp(x - m).  Nothing overflows, a row
+ * of -inf gives -inf, one with +inf gives +inf. */
 static const struct tn_short_program if_finite = {"z = x - x == 0 ? x : 0", 1, 0, 0, 0};
 static const struct tn_short_program shifted = {"z = exp(x - y)", 2, 0, 0, 0};
 static const struct tn_short_program shifted_back = {"z = log(x) + y", 2, 0, 0, 0};

@@ -9,9 +9,9 @@
 #include "array/array.h"
 #include "dispatch/programs.h"
 
-/* outputs[j] := epilogue(accumulators, epilogue_inputs)[j] over the axes of the bit set `axes`.  The
- * inputs broadcast to {rank, shape}; outputs and epilogue inputs have the kept axes alone, the reduced
- * ones left out or of length 1.  No reduced axis is empty. */
+/* outputs[j] := epilogue(accumulators, epilogue_inputs)[j] over the axes of the bit set `axes`.
+ * The inputs broadcast to {rank, shape}; outputs and epilogue inputs have the kept axes alone, the
+ * reduced ones left out or of length 1.  No reduced axis is empty. */
 struct tn_reduce_run {
 	uint32_t operation;
 	const struct tn_program *prologue;
@@ -29,8 +29,8 @@ struct tn_reduce_run {
 };
 tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *run);
 
-/* A composition's reduction of the shape of inputs[0]: a value for each output of the prologue.  The
- * epilogue's first inputs are the accumulators. */
+/* A composition's reduction of the shape of inputs[0]: a value for each output of the prologue.
+ * The epilogue's first inputs are the accumulators. */
 struct tn_short_reduction {
 	const struct tn_short_program *prologue;
 	const struct tn_short_program *epilogue; /* may be NULL */

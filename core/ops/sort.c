@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Order along an axis: sorted elements, their places, the first of them.  A tape sees elements that were
- * taken from where they stood.
+ * Order along an axis: sorted elements, their places, the first of them.  A tape sees elements that
+ * were taken from where they stood.
  */
 #include <inttypes.h>
 #include <string.h>

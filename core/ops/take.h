@@ -20,8 +20,8 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 /* TN_DTYPE, TN_INVALID_ARGUMENT: indices are not i32 or i64, or `a` has no such axis. */
 tn_status tn_indices_check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
 			   const tn_array *indices, int *axis);
-/* TN_INVALID_ARGUMENT: one is out of range of an axis of that length.  Looks at indices that the host can
- * read; the others are looked at by nobody, and those out of range read as zero. */
+/* TN_INVALID_ARGUMENT: one is out of range of an axis of that length.  Looks at indices that the
+ * host can read; the others are looked at by nobody, and those out of range read as zero. */
 tn_status tn_indices_look(struct tn_runtime *runtime, const char *operation,
 			  const tn_array *indices, int64_t length);
 /* The indices as a compact line, which the caller discards. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Elements chosen by an index for each of them: indices along an axis become numbers of elements, by
- * which a line of all elements is gathered from, or scattered into.
+ * Elements chosen by an index for each of them: indices along an axis become numbers of elements,
+ * by which a line of all elements is gathered from, or scattered into.
  */
 #include "ops/take_along.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Elements between host and device, and between devices: from one to the other where the backend of both
- * can, else by way of the host.
+ * Elements between host and device, and between devices: from one to the other where the backend of
+ * both can, else by way of the host.
  */
 #include <inttypes.h>
 #include <string.h>

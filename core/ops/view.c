@@ -59,8 +59,8 @@ static tn_status complete(const tn_array *a, int rank, const int64_t *wanted, in
 		       a->size, tn_shape_print(rank, wanted, to));
 }
 
-/* Strides for `shape` over a's elements in row-major order; 0 when there are none.  Groups of old axes
- * with as many elements as a group of new ones must be walked in one stride. */
+/* Strides for `shape` over a's elements in row-major order; 0 when there are none.  Groups of old
+ * axes with as many elements as a group of new ones must be walked in one stride. */
 static int view_strides(const tn_array *a, int rank, const int64_t *shape, int64_t *strides)
 {
 	int64_t old_shape[TN_MAX_RANK], old_strides[TN_MAX_RANK];

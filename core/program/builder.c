@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Values are hash-consed: two that are equal have one number, so an op over equal operands is found
- * by its five fields.  The finished program lists what the outputs need in the order in which a walk
- * from the outputs, operands first, completes them.  That order depends on what is computed and not
- * on how the text was arranged; it also keeps the life of intermediate values short.
+ * by its five fields.  The finished program lists what the outputs need in the order in which a
+ * walk from the outputs, operands first, completes them.  That order depends on what is computed
+ * and not on how the text was arranged; it also keeps the life of intermediate values short.
  */
 #include "program/builder.h"
 

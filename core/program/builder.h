@@ -7,9 +7,9 @@
  *
  *     init -> input, scalar, constant, op, cast ... -> finish -> release
  *
- * A builder that has run out of room or memory remembers it, answers value 0 from then on, and says so
- * in finish (or by `status`).  The caller has checked types: each op gets operands of the dtypes that
- * tn_op_information allows.
+ * A builder that has run out of room or memory remembers it, answers value 0 from then on, and says
+ * so in finish (or by `status`).  The caller has checked types: each op gets operands of the dtypes
+ * that tn_op_information allows.
  */
 #ifndef TN_PROGRAM_BUILDER_H
 #define TN_PROGRAM_BUILDER_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Reverse mode over a straight line.  The program is first rebuilt, value by value; then, from the last
- * value to the first, the gradient g of each value y = op(a, b, c) is sent on to its operands:
+ * Reverse mode over a straight line.  The program is first rebuilt, value by value; then, from the
+ * last value to the first, the gradient g of each value y = op(a, b, c) is sent on to its operands:
  *
  *     grad(a) += g * dy/da        and likewise for b and c
  *
- * The rules are PyTorch's (tools/autograd/derivatives.yaml, version 2), at kinks too.  What the chosen
- * outputs do not need is left out by the builder, so an unused gradient costs nothing.
+ * The rules are PyTorch's (tools/autograd/derivatives.yaml, version 2), at kinks too.  What the
+ * chosen outputs do not need is left out by the builder, so an unused gradient costs nothing.
  */
 #include <tenon/program.h>
 #include <tenon/status.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One value at a time, written for certainty and not for speed.  Integers are computed in 64 bits and
- * cut to their width: addition, subtraction and multiplication modulo 2^64 contain those modulo 2^32,
- * and i32 and u32 fit an int64_t exactly.  f32 is computed in f64 and rounded once more.  That second
- * rounding is harmless for + - * / and sqrt (Figueroa 1995: 53 >= 2 * 24 + 2); a fused multiply-add has
- * its own function.
+ * One value at a time, written for certainty and not for speed.  Integers are computed in 64 bits
+ * and cut to their width: addition, subtraction and multiplication modulo 2^64 contain those modulo
+ * 2^32, and i32 and u32 fit an int64_t exactly.  f32 is computed in f64 and rounded once more.
+ * That second rounding is harmless for + - * / and sqrt (Figueroa 1995: 53 >= 2 * 24 + 2); a fused
+ * multiply-add has its own function.
  */
 #include "program/evaluate.h"
 

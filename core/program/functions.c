@@ -77,8 +77,8 @@ static const struct function functions[] = {
 	{"u32", 1, CAST, TN_U32, {0}, 0},
 	{"where", 3, CHOICE, TN_OP_SELECT, {0}, 0},
 
-	/* Where a branch of a choice is not taken, the other one's derivative must still be finite: 0
-	 * times infinity would be NaN.  Hence the inner choice of elu. */
+	/* Where a branch of a choice is not taken, the other one's derivative must still be finite:
+	 * 0 times infinity would be NaN.  Hence the inner choice of elu. */
 	{"clamp",
 	 3,
 	 FORMULA,
@@ -127,7 +127,8 @@ static const struct function functions[] = {
 
 #define N_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
-/* An opcode of floating types alone is a function by its own name, unless a row of its own says more. */
+/* An opcode of floating types alone is a function by its own name,
+ * unless a row of its own says more. */
 static struct function function_of(uint16_t op)
 {
 	const struct tn_op_info *info = tn_op_information(op);
@@ -137,7 +138,8 @@ static struct function function_of(uint16_t op)
 		.name = info->name, .n_arguments = info->arity, .kind = FLOATING, .op = op};
 }
 
-/* The k-th name of a function, rows first, then opcodes; names may repeat.  NULL: there is no k-th. */
+/* The k-th name of a function, rows first, then opcodes; names may repeat.  NULL:
+ * there is no k-th. */
 static const char *function_name(size_t k)
 {
 	if (k < N_FUNCTIONS)

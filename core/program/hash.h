@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * MurmurHash3_x64_128 by Austin Appleby (public domain; smhasher, MurmurHash3.cpp), with seed 0: 128
- * bits for tables and file names.  It is no defence against chosen collisions: whoever looks a program
- * up compares its bytes as well.
+ * MurmurHash3_x64_128 by Austin Appleby (public domain; smhasher, MurmurHash3.cpp), with seed 0:
+ * 128 bits for tables and file names.  It is no defence against chosen collisions: whoever looks a
+ * program up compares its bytes as well.
  */
 #ifndef TN_PROGRAM_HASH_H
 #define TN_PROGRAM_HASH_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The table of opcodes.  A new opcode is a number in <tenon/backend.h>, a line here, a case in evaluate.c,
- * a kernel in block_floating.h or block_integer.h, a rule in differentiate.c, a template in prelude.c and a
- * paragraph in tenon-program(7).  One of floating types alone is a function of the language by its name;
- * others need a row in functions.c.
+ * The table of opcodes.  A new opcode is a number in <tenon/backend.h>, a line here, a case in
+ * evaluate.c, a kernel in block_floating.h or block_integer.h, a rule in differentiate.c, a
+ * template in prelude.c and a paragraph in tenon-program(7).  One of floating types alone is a
+ * function of the language by its name; others need a row in functions.c.
  */
 #include "program/opcode.h"
 

@@ -3,8 +3,8 @@
  *
  * Where the parser reads: the token that is next, the names that it knows, and the first failure.
  *
- * The first failure is kept: tn_parse_fail records it and puts the end of the text where the parser reads
- * next, so that every loop ends by itself.
+ * The first failure is kept: tn_parse_fail records it and puts the end of the text where the parser
+ * reads next, so that every loop ends by itself.
  */
 #ifndef TN_PROGRAM_PARSER_STATE_H
 #define TN_PROGRAM_PARSER_STATE_H

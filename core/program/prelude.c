@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The functions that printed programs call, tn_OP_DTYPE, in three parts: the words of the dialect, which
- * the caller brings; templates for integers and floating types; random numbers.  In a template $T is the
- * dtype, $U the unsigned type of its width, $W the width less one, $M the macro that names a function
- * of the mathematics library.
+ * The functions that printed programs call, tn_OP_DTYPE, in three parts: the words of the dialect,
+ * which the caller brings; templates for integers and floating types; random numbers.  In a
+ * template $T is the dtype, $U the unsigned type of its width, $W the width less one, $M the macro
+ * that names a function of the mathematics library.
  */
 #include "program/prelude.h"
 

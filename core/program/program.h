@@ -24,7 +24,8 @@ struct tn_program_parts {
 tn_status tn_program_create(const struct tn_program_parts *parts, const char *operation,
 			    struct tn_program **program, struct tn_error_info *error);
 
-/* What tn_host's program_check answers.  What the parser and the differentiator make is always sound. */
+/* What tn_host's program_check answers.  What the parser and the differentiator make is always
+ * sound. */
 tn_status tn_program_check(const struct tn_program *program, uint32_t n_operations, uint64_t dtypes,
 			   const char *operation, struct tn_error_info *error);
 #define TN_ALL_DTYPES UINT64_MAX

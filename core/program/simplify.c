@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Identities that leave every bit of the result as it is, for every operand: NaN, infinities and both
- * zeros included (a NaN's payload is not a bit of the result).  So x + 0.0 stays, because -0 + 0 is 0,
- * while x + -0.0 and x - 0.0 are x.  Constants stand on the right of what commutes.
+ * Identities that leave every bit of the result as it is, for every operand: NaN, infinities and
+ * both zeros included (a NaN's payload is not a bit of the result).  So x + 0.0 stays, because
+ * -0 + 0 is 0, while x + -0.0 and x - 0.0 are x.  Constants stand on the right of what commutes.
  */
 #include "program/simplify.h"
 

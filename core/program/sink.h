@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Text on its way out, piece by piece: to a function that takes it, or into a caller's buffer that may be
- * too small.  What does not fit there is counted and left out, so the caller learns the length that
- * the whole has.  Allocates nothing.
+ * Text on its way out, piece by piece: to a function that takes it, or into a caller's buffer that
+ * may be too small.  What does not fit there is counted and left out, so the caller learns the
+ * length that the whole has.  Allocates nothing.
  */
 #ifndef TN_PROGRAM_SINK_H
 #define TN_PROGRAM_SINK_H

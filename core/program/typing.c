@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Types of operators.  Typed terms meet by tn_promote.  A literal takes the type of what it meets: an
- * integer literal that of any number, a real one that of a floating value, and f32 beside integers.
- * Literals among themselves are computed in i64 and f64, once, and stay literals.
+ * Types of operators.  Typed terms meet by tn_promote.  A literal takes the type of what it meets:
+ * an integer literal that of any number, a real one that of a floating value, and f32 beside
+ * integers.  Literals among themselves are computed in i64 and f64, once, and stay literals.
  */
 #include "program/typing.h"
 

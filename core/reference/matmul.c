@@ -60,14 +60,14 @@ static struct tn_operand inner(const struct tn_operand *all, const char *at)
 	return matrix;
 }
 
-/* Scratch: the inner matrices A (m x k) and B (k x n), a row of the result and of what C held, and the
- * bias, NULL where there is none. */
+/* Scratch: the inner matrices A (m x k) and B (k x n), a row of the result and of what C held, and
+ * the bias, NULL where there is none. */
 struct scratch {
 	double *a, *b, *row, *old, *bias;
 };
 
-/* C[i, j] := activation(alpha sum_k A[i, k] B[k, j] + beta C[i, j] + bias[j]), summed in f64; beta = 0 never
- * reads C.  The inner loop runs along rows of B and of the result. */
+/* C[i, j] := activation(alpha sum_k A[i, k] B[k, j] + beta C[i, j] + bias[j]), summed in f64;
+ * beta = 0 never reads C.  The inner loop runs along rows of B and of the result. */
 static void product(const struct tn_matmul_args *args, const struct scratch *s,
 		    const struct tn_operand *c, int64_t n_k)
 {

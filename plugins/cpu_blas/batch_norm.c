@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch and group norm.  An array is cut into pieces by its shape alone: blocks of rows where channels
- * are neighbours, else planes.  Forward:
+ * Batch and group norm.  An array is cut into pieces by its shape alone: blocks of rows where
+ * channels are neighbours, else planes.  Forward:
  *
  *   1. each piece finds the mean and the squares of each of its channels (its part, in the workspace);
  *   2. parts are joined to mean and rstd (norm_join.c);
  *   3. each piece is written, the last one first: it is the likeliest to be in a cache still.
  *
- * Backward goes the same way with the sums of g and g (x - mean), where g is dy behind the activation.
- * Little work stays on the calling thread.
+ * Backward goes the same way with the sums of g and g (x - mean), where g is dy behind the
+ * activation.  Little work stays on the calling thread.
  */
 #include "norm_job.h"
 

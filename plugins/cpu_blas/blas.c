@@ -113,9 +113,9 @@ static int try_library(struct cpu_blas *blas, const char *file)
 	return 0;
 }
 
-/* The library's memory has no failure: what a product would take for each thread that computes is taken
- * here and now, after cpu_room_try found that it can be had, and stays the library's.  By its own two
- * functions, where it shows them; as many as the smallest table of a build has room for. */
+/* The library's memory has no failure: what a product would take for each thread that computes is
+ * taken here and now, after cpu_room_try found that it can be had, and stays the library's.  By its
+ * own two functions, where it shows them; as many as the smallest table of a build has room for. */
 static void take_buffers(const struct cpu_blas *blas, unsigned n)
 {
 	enum { MOST = 48 };
@@ -153,7 +153,8 @@ static int is_open(const char *const *names, size_t n)
 	return handle != NULL;
 }
 
-/* Is there room for the library and `callers` threads that compute in it?  Else `note` says why not. */
+/* Is there room for the library and `callers` threads that compute in it?  Else `note` says why
+ * not. */
 static int has_room(struct cpu_blas *blas, const struct tn_host *host, const char *file,
 		    unsigned callers)
 {
@@ -190,7 +191,8 @@ static void say_missing(struct cpu_blas *blas, const struct tn_host *host, const
 		      blas->note);
 }
 
-/* The file that was asked for, or the first of those known; else `note` says what was wrong with it. */
+/* The file that was asked for, or the first of those known;
+ * else `note` says what was wrong with it. */
 static int find(struct cpu_blas *blas, const char *file)
 {
 	char first[sizeof(blas->note)];

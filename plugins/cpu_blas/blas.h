@@ -3,9 +3,9 @@
  *
  * OpenBLAS, opened inside the plugin and called through addresses from its own handle.
  *
- * The plugin's threads are the host's; OpenBLAS is to compute on the thread that calls it.  Its count
- * of threads is one number for the process (pthread build) or for each thread (OpenMP build), so it
- * is set to 1 for the time of a product and put back afterwards.
+ * The plugin's threads are the host's; OpenBLAS is to compute on the thread that calls it.  Its
+ * count of threads is one number for the process (pthread build) or for each thread (OpenMP build),
+ * so it is set to 1 for the time of a product and put back afterwards.
  */
 #ifndef CPU_BLAS_H
 #define CPU_BLAS_H

@@ -45,8 +45,8 @@ struct cpu_conv {
 
 struct cpu_conv_algorithm {
 	const char *name;
-	/* Does it do this pass of this shape?  Here, in the next, and in the two that ask for sizes,
-	 * there are no pointers yet, and n counts all images. */
+	/* Does it do this pass of this shape?  Here, in the next, and in the two that ask for
+	 * sizes, there are no pointers yet, and n counts all images. */
 	int (*suits)(const struct cpu_conv *conv);
 	/* If so, is it the one to take where none is asked for?  NULL: yes. */
 	int (*pays)(const struct cpu_conv *conv);

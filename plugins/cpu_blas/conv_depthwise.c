@@ -3,9 +3,9 @@
  *
  * Depthwise convolution: as many groups as channels, in and out.
  *
- * Weights are repacked to rows of channels, one a tap.  Work is cut into boxes of images, rows and as
- * many channels as have their weights in half of L1.  A box of the weight gradient has sums of its
- * own, which are added in the order of the boxes.  All cuts depend on the shape alone.
+ * Weights are repacked to rows of channels, one a tap.  Work is cut into boxes of images, rows and
+ * as many channels as have their weights in half of L1.  A box of the weight gradient has sums of
+ * its own, which are added in the order of the boxes.  All cuts depend on the shape alone.
  */
 #include <math.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  *
  * Convolution of few channels in planes; kernels/conv_few.h has the form.
  *
- * With 6 or 16 channels registers along channels are half empty, and windows of 1 x 5 elements are not
- * worth a copy.  Here each image is spread to planes with their padding, computed and collected again, all
- * in L1 or L2: of LeNet's first layer 4 KB in, 20 KB out and 235,200 multiply-adds that need no other
- * loads than the kernels' head says.  Positions between rows are computed too: 30 for 28 of the
- * first layer, 14 for 10 of the second, none of the input gradient.
+ * With 6 or 16 channels registers along channels are half empty, and windows of 1 x 5 elements are
+ * not worth a copy.  Here each image is spread to planes with their padding, computed and collected
+ * again, all in L1 or L2: of LeNet's first layer 4 KB in, 20 KB out and 235,200 multiply-adds that
+ * need no other loads than the kernels' head says.  Positions between rows are computed too: 30 for
+ * 28 of the first layer, 14 for 10 of the second, none of the input gradient.
  *
  * Pieces are a few images, whose number depends on the shape alone; each has planes of its own.
  * The input gradient is a forward pass of dy with the window turned round.  Each piece has its own

@@ -9,8 +9,8 @@
  * Weight gradient: pieces of (one panel, one range of pixels), the sums of each in panels of their
  * own, then added in order.  Pieces depend on the shape alone.
  *
- * Of few channels a row of the window makes one tap: in an image that is compact and has its padding
- * round it, it is one run of elements.
+ * Of few channels a row of the window makes one tap: in an image that is compact and has its
+ * padding round it, it is one run of elements.
  */
 #include <string.h>
 
@@ -86,7 +86,8 @@ static int pads_little(const struct cpu_conv *conv)
 	return padded <= 4 * own || padded * (double)FLOAT_BYTES <= PADDED_BYTES;
 }
 
-/* May a row of the window be one tap?  Where pixels do not lie close, or there is padding, in a copy. */
+/* May a row of the window be one tap?  Where pixels do not lie close, or there is padding,
+ * in a copy. */
 static void plan_input(struct job *job)
 {
 	const struct cpu_conv *conv = job->conv;
@@ -164,7 +165,8 @@ static int suits(const struct cpu_conv *conv)
 	return 1;
 }
 
-/* Whether pixels lie close may change with the operands: not less for the one than for the other. */
+/* Whether pixels lie close may change with the operands:
+ * not less for the one than for the other. */
 static uint64_t workspace(const struct cpu_conv *conv)
 {
 	struct job job;

@@ -5,9 +5,9 @@
  * forward, and the input's gradient, which is the same with the weights turned round and the two
  * images exchanged.  (The weights' gradient is in conv_winograd_gradient.c.)
  *
- * The products are few, so that the memory between the transforms decides: V and M are 2.25 times as
- * large as the images, U four times as large as the weights.  What fits the second cache (1 MB here)
- * stays there and the rest passes by once for each block of it:
+ * The products are few, so that the memory between the transforms decides: V and M are 2.25 times
+ * as large as the images, U four times as large as the weights.  What fits the second cache (1 MB
+ * here) stays there and the rest passes by once for each block of it:
  *
  *     few channels   U is made once for all.  A unit of work is a block of tiles: V of all its
  *                    channels stays (330 KB for 36 tiles of 64), M of one panel (170 KB) is turned

@@ -13,8 +13,8 @@
  * power of two all 36 would share one set of the caches. */
 #define WINOGRAD_LINE 16
 
-/* Work in units that are cut by the shape alone.  Each of a few threads has its own scratch and takes
- * the next unit that is left. */
+/* Work in units that are cut by the shape alone.  Each of a few threads has its own scratch and
+ * takes the next unit that is left. */
 struct winograd_units {
 	const struct cpu_device *device;
 	const void *job;
@@ -46,9 +46,9 @@ static inline int64_t winograd_least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* What transforms take, in multiply-adds of the product: for a channel of a tile of the input, and of
- * the output or its gradient, and for a filter (there or back).  Measured with AVX-512; with shorter
- * registers both sides take longer alike. */
+/* What transforms take, in multiply-adds of the product: for a channel of a tile of the input, and
+ * of the output or its gradient, and for a filter (there or back).  Measured with AVX-512; with
+ * shorter registers both sides take longer alike. */
 #define WINOGRAD_INPUT_COST 340.0
 #define WINOGRAD_OUTPUT_COST 250.0
 #define WINOGRAD_FILTER_COST 300.0

@@ -7,8 +7,8 @@
  * A unit of work is the gradient of OUTPUTS x INPUTS channels over a part of the tiles: dU of that
  * size stays in the second cache (its 36 planes take 576 KiB), while block after block of tiles is
  * transformed beside it and added to it.  Transforms are made anew for each pair of channel blocks,
- * which costs a sixth of the products.  Where there are too few pairs to share out, the tiles are cut
- * into parts, whose gradients are added in order; how many depends on the shape alone.
+ * which costs a sixth of the products.  Where there are too few pairs to share out, the tiles are
+ * cut into parts, whose gradients are added in order; how many depends on the shape alone.
  */
 #include <string.h>
 

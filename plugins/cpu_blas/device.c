@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Table tenon.device/1: one device, whose buffers are host memory and whose handles are addresses.
- * Every entry's work is done when it returns, so streams and asynchronous errors have nothing to do.
- * Large buffers ask the kernel for huge pages: a first touch then costs one fault in 512.
+ * Every entry's work is done when it returns, so streams and asynchronous errors have nothing to
+ * do.  Large buffers ask the kernel for huge pages: a first touch then costs one fault in 512.
  */
 #include <stdio.h>
 #include <string.h>

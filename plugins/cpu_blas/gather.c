@@ -3,16 +3,18 @@
  *
  * Gather and scatter-add of table tenon.copy/1.
  *
- * Both walk the rows of the listed operand (the one with an element for each index), a row being its
- * last axis.  A gather's rows are shared out by their number.  A scatter-add's threads each have columns
- * of the rows, or the parts before the axis: no element of the output is added to by two of them, and
- * each gets its terms in the order of the indices, so that sums do not depend on the threads.
+ * Both walk the rows of the listed operand (the one with an element for each index), a row being
+ * its last axis.  A gather's rows are shared out by their number.  A scatter-add's threads each
+ * have columns of the rows, or the parts before the axis: no element of the output is added to by
+ * two of them, and each gets its terms in the order of the indices, so that sums do not depend on
+ * the threads.
  */
 #include <string.h>
 
 #include "gather.h"
 
-/* Bytes that are worth handing to another thread, and elements of a row of a scatter-add that are. */
+/* Bytes that are worth handing to another thread, and elements of a row of a scatter-add that
+ * are. */
 #define PIECE_BYTES 65536
 #define PIECE_COLUMNS 16
 

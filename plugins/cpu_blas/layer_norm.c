@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Layer norm: rows by themselves, in blocks that its shape alone determines.  Each block sums its own
- * part of dw and db, in the workspace; the parts are then joined in order and in double.
+ * Layer norm: rows by themselves, in blocks that its shape alone determines.  Each block sums its
+ * own part of dw and db, in the workspace; the parts are then joined in order and in double.
  */
 #include <string.h>
 

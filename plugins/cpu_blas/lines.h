@@ -23,8 +23,8 @@ static inline int64_t cpu_line_step(const struct tn_operand *operand, uint32_t a
 	return operand->strides[axis] * (int64_t)tn_dtype_size(operand->dtype);
 }
 
-/* TN_SHAPE unless both have one rank, the axis is one of theirs, and their shapes are equal; along the
- * axis `b` may be shorter where `may_be_shorter` is 1. */
+/* TN_SHAPE unless both have one rank, the axis is one of theirs, and their shapes are equal; along
+ * the axis `b` may be shorter where `may_be_shorter` is 1. */
 tn_status cpu_lines_check(const struct tn_call *call, const char *operation, const char *name,
 			  const struct tn_operand *a, const struct tn_operand *b, uint32_t axis,
 			  int may_be_shorter);

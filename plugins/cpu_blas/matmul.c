@@ -167,8 +167,8 @@ static int64_t round_up(int64_t a, int64_t b)
 	return divide_up(a, b) * b;
 }
 
-/* How many rectangles: each makes BLAS pack its rows of A and its columns of B anew, so few while the
- * product is small, and more where many threads may share a large one. */
+/* How many rectangles: each makes BLAS pack its rows of A and its columns of B anew, so few while
+ * the product is small, and more where many threads may share a large one. */
 static int64_t pieces_of(const struct product *p)
 {
 	static const double least[] = {3e6, 2e7, 1.5e8, 4e9, 6e10, 5e11};
@@ -195,7 +195,8 @@ static void cut(struct product *p)
 	p->tiles_n = (uint64_t)divide_up(p->n, p->tile_n);
 }
 
-/* Where B is read along its columns the plugin's own kernel may do better, as it packs them once. */
+/* Where B is read along its columns the plugin's own kernel may do better,
+ * as it packs them once. */
 static int own_leads(const struct product *p)
 {
 	return p->cpu->kernels->sgemm_leads && p->dtype == TN_F32 && p->b.transposed &&
@@ -292,8 +293,8 @@ static void clear(char *y, int64_t n, int64_t step, size_t size)
 		memset(y + (size_t)(i * step) * size, 0, size);
 }
 
-/* y := alpha op(M) x + beta y, M stored as rows x columns.  With beta = 0 y is cleared here, so that
- * no version of the library multiplies what was in it. */
+/* y := alpha op(M) x + beta y, M stored as rows x columns.  With beta = 0 y is cleared here, so
+ * that no version of the library multiplies what was in it. */
 static void gemv(const struct product *p, int op, int64_t rows, int64_t columns, const char *matrix,
 		 int64_t ld, const char *x, int64_t step_x, char *y, int64_t n_y, int64_t step_y)
 {

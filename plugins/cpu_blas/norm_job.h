@@ -21,11 +21,13 @@ struct cpu_norm_job {
 	float *mean, *scale, *shift, *slope; /* (set, channel) */
 };
 
-/* Forward: joins the parts to the statistics, or takes those that are given; sets mean, scale, shift. */
+/* Forward: joins the parts to the statistics, or takes those that are given; sets mean, scale,
+ * shift. */
 void cpu_norm_join_statistics(struct cpu_norm_job *job);
 void cpu_norm_given_statistics(struct cpu_norm_job *job);
 
-/* Backward: sets mean, before the sums; then joins them to scale, shift and slope, and to dw and db. */
+/* Backward: sets mean, before the sums; then joins them to scale, shift and slope,
+ * and to dw and db. */
 void cpu_norm_find_means(struct cpu_norm_job *job);
 void cpu_norm_join_sums(struct cpu_norm_job *job);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The parts of a batch or group norm joined, in order and in double, and what the pieces then need of
- * each channel.
+ * The parts of a batch or group norm joined, in order and in double, and what the pieces then need
+ * of each channel.
  */
 #include <math.h>
 
@@ -65,7 +65,8 @@ static float rstd_of(const struct cpu_norm_job *job, double square)
 	return (float)(1 / sqrt(square / group_size(job) + job->norm.args.epsilon));
 }
 
-/* Runs body over all groups of all sets; those of batch norm are channels, which it takes by chunks. */
+/* Runs body over all groups of all sets; those of batch norm are channels,
+ * which it takes by chunks. */
 static void run_groups(struct cpu_norm_job *job, void (*body)(void *, uint64_t, uint64_t))
 {
 	const struct cpu_norm *n = &job->norm;

@@ -119,8 +119,8 @@ static void *address(const struct tn_operand *operand)
 	return (void *)(uintptr_t)(operand->buffer + operand->offset);
 }
 
-/* Planes that follow each other over all images are images of one channel: so that rows of y are done in
- * the order in which they stand, and not from plane to plane, a page or so apart. */
+/* Planes that follow each other over all images are images of one channel: so that rows of y are
+ * done in the order in which they stand, and not from plane to plane, a page or so apart. */
 static void join_planes(struct cpu_pool *pool)
 {
 	int64_t *const strides[] = {pool->x_stride, pool->y_stride, pool->index_stride};

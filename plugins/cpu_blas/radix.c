@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A pass counts the values of one byte in each chunk, says from that where each chunk's items of each
- * value go, and moves them.  A byte that all keys have in common is passed over.  Where there are few
- * items, runs of them are inserted one after the other and merged.
+ * A pass counts the values of one byte in each chunk, says from that where each chunk's items of
+ * each value go, and moves them.  A byte that all keys have in common is passed over.  Where there
+ * are few items, runs of them are inserted one after the other and merged.
  */
 #include "radix.h"
 
@@ -114,7 +114,8 @@ static inline __attribute__((always_inline)) void insert(void *items, uint64_t b
 	}
 }
 
-/* Runs [begin, middle) and [middle, end) become one in `to`; of equals the first run's come first. */
+/* Runs [begin, middle) and [middle, end) become one in `to`;
+ * of equals the first run's come first. */
 static inline __attribute__((always_inline)) void merge(void *to, const void *from, uint64_t begin,
 							uint64_t middle, uint64_t end, int is_wide)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Keys with places, sorted from the lowest byte of the key to the highest: stable, and the same whatever
- * the threads.
+ * Keys with places, sorted from the lowest byte of the key to the highest: stable, and the same
+ * whatever the threads.
  */
 #ifndef CPU_RADIX_H
 #define CPU_RADIX_H

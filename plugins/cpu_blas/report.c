@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.report/1: the kernels that were chosen, threads, OpenBLAS, and the clock where the system
- * says it, which is the last line so that the others keep their places without it.
+ * Table tenon.report/1: the kernels that were chosen, threads, OpenBLAS, and the clock where the
+ * system says it, which is the last line so that the others keep their places without it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Trying tells more than reading limits: what may be had depends on those of the process (ulimit -u, -v
- * and -d), of its user and of its control group, on the stack of a thread and on the system's rule for
- * memory that is promised and not there.
+ * Trying tells more than reading limits: what may be had depends on those of the process (ulimit
+ * -u, -v and -d), of its user and of its control group, on the stack of a thread and on the
+ * system's rule for memory that is promised and not there.
  */
 #include "room.h"
 

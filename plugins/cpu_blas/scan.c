@@ -3,10 +3,10 @@
  *
  * Table tenon.scan/1.
  *
- * Lines are cut into blocks of CPU_SCAN_ROWS elements, always.  Where there are lines enough, each thread
- * goes along a few of them at a time.  A few long lines are taken one after the other by all threads: what
- * each block combines to, what comes before each, then the blocks.  Both ways combine the same in the same
- * order.
+ * Lines are cut into blocks of CPU_SCAN_ROWS elements, always.  Where there are lines enough, each
+ * thread goes along a few of them at a time.  A few long lines are taken one after the other by all
+ * threads: what each block combines to, what comes before each, then the blocks.  Both ways combine
+ * the same in the same order.
  */
 #include "lines.h"
 #include "scan_block.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Each block is combined by itself, from nothing on, and what comes before it joins each result; so a
- * line has the same bits whether its blocks follow each other or stand side by side.
+ * Each block is combined by itself, from nothing on, and what comes before it joins each result; so
+ * a line has the same bits whether its blocks follow each other or stand side by side.
  */
 #include "scan_block.h"
 

@@ -10,8 +10,8 @@
 
 enum {
 	CPU_SCAN_WIDTH = 8, /* blocks side by side */
-	/* Elements of a block: a little more than a power of two, or blocks of one line would have their
-	 * elements in the same sets of the caches. */
+	/* Elements of a block: a little more than a power of two, or blocks of one line would have
+	 * their elements in the same sets of the caches. */
 	CPU_SCAN_ROWS = 1040,
 };
 

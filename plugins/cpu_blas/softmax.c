@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Softmax along an axis whose numbers are neighbours, or along another axis where some axis has
- * neighbours; what lies otherwise the host composes.  One axis beside the softmax's own is the kernel's:
- * the longest along rows, that of neighbours across them.  Pieces are parts of it, at one place of
- * the other axes, and are cut by the shape alone.
+ * neighbours; what lies otherwise the host composes.  One axis beside the softmax's own is the
+ * kernel's: the longest along rows, that of neighbours across them.  Pieces are parts of it, at one
+ * place of the other axes, and are cut by the shape alone.
  */
 #include "softmax.h"
 

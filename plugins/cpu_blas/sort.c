@@ -3,9 +3,9 @@
  *
  * Table tenon.sort/1.
  *
- * Many lines are shared out among the threads, each with a slot of the workspace; a few long ones are
- * sorted one after the other, each by all threads.  The order leaves no choice, so that both give the
- * same.
+ * Many lines are shared out among the threads, each with a slot of the workspace; a few long ones
+ * are sorted one after the other, each by all threads.  The order leaves no choice, so that both
+ * give the same.
  */
 #include "lines.h"
 #include "sort_keys.h"

@@ -11,8 +11,8 @@
 /* Has the dtype an order? */
 int cpu_sort_has_keys(tn_dtype dtype);
 
-/* Items [begin, end) of a line that begins at `line`, with keys whose order is that of the elements, or,
- * descending, the other way. */
+/* Items [begin, end) of a line that begins at `line`, with keys whose order is that of the
+ * elements, or, descending, the other way. */
 void cpu_sort_load(const struct cpu_radix *radix, tn_dtype dtype, int is_descending,
 		   const char *line, int64_t step, uint64_t begin, uint64_t end);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What is read is run, so the folder must belong to the user and be writable by nobody else, and a file must
- * be an ordinary one of the user's, whose lengths, sums and whole key are compared.  A file is written
- * under a name of its own and renamed, so that processes at once see a whole one or none.
+ * What is read is run, so the folder must belong to the user and be writable by nobody else, and a
+ * file must be an ordinary one of the user's, whose lengths, sums and whole key are compared.  A
+ * file is written under a name of its own and renamed, so that processes at once see a whole one or
+ * none.
  */
 #include "cache.h"
 

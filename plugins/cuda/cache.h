@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Compiled kernels on disk.  One file for each key, which has all that a binary depends on: the source, the
- * options, the compiler's version, the architecture.
+ * Compiled kernels on disk.  One file for each key, which has all that a binary depends on: the
+ * source, the options, the compiler's version, the architecture.
  */
 #ifndef CUDA_CACHE_H
 #define CUDA_CACHE_H
 
 #include "plugin.h"
 
-/* Opens the folder, and makes it where it is not there.  -1: there is none, or it cannot be trusted. */
+/* Opens the folder, and makes it where it is not there.  -1: there is none,
+ * or it cannot be trusted. */
 int cuda_cache_open(const struct tn_host *host);
 void cuda_cache_close(int folder);
 /* Removes what was not used for longest, where more than 256 MiB are kept. */

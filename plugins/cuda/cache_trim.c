@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How much is kept.  A file's time is that of its last use; when there is too much the oldest go, and what a
- * process that was killed has left half written goes too.
+ * How much is kept.  A file's time is that of its last use; when there is too much the oldest go,
+ * and what a process that was killed has left half written goes too.
  */
 #include <dirent.h>
 #include <fcntl.h>

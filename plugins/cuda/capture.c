@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.capture/1: CUDA graphs.  The capture is relaxed: memory and kernels come from elsewhere than the
- * stream, and take no part in it.  What CUDA forbids there would spoil all of it, so it is refused before
- * CUDA sees it (cuda_stream_refuse).
+ * Table tenon.capture/1: CUDA graphs.  The capture is relaxed: memory and kernels come from
+ * elsewhere than the stream, and take no part in it.  What CUDA forbids there would spoil all of
+ * it, so it is refused before CUDA sees it (cuda_stream_refuse).
  */
 #include <string.h>
 
@@ -86,7 +86,8 @@ static tn_status capture_begin(void *device, const struct tn_graph_args *args)
 	return TN_OK;
 }
 
-/* A capture that was spoilt, or a graph that cannot be made, is the step's fault and not the device's. */
+/* A capture that was spoilt, or a graph that cannot be made,
+ * is the step's fault and not the device's. */
 static tn_status fail_capture(struct cuda_device *device, const struct cuda_stream *stream,
 			      struct tn_error_info *error, cudaError_t code, const char *function)
 {

@@ -24,8 +24,8 @@ static tn_status fail_nvrtc(const struct cuda_device *device, struct tn_error_in
 
 /* ---- The target ------------------------------------------------------------------------------*/
 
-/* The device's own architecture; where the compiler is older than the device, the newest that it knows,
- * whose PTX the driver compiles. */
+/* The device's own architecture; where the compiler is older than the device, the newest that it
+ * knows, whose PTX the driver compiles. */
 static nvrtcResult settle(struct cuda_device *device, struct cuda_target *target,
 			  const char **function)
 {

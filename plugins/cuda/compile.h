@@ -27,8 +27,9 @@ struct cuda_unit {
 	struct tn_plugin_text *log; /* takes the compiler's words; NULL: ours */
 };
 
-/* Compiles into `binary`.  A failure has the first lines of the compiler's log in the error, and all of it in
- * the log.  Of a program's text: TN_FORMAT, or TN_INVALID_ARGUMENT where it is the options. */
+/* Compiles into `binary`.  A failure has the first lines of the compiler's log in the error, and
+ * all of it in the log.  Of a program's text: TN_FORMAT, or TN_INVALID_ARGUMENT where it is the
+ * options. */
 tn_status cuda_compile(struct cuda_device *device, const struct cuda_target *target,
 		       const struct cuda_unit *unit, struct tn_plugin_text *binary,
 		       struct tn_error_info *error, const char *operation);

@@ -4,19 +4,21 @@
  * Convolution and both gradients, each a product of matrices that are read where they lie
  * (kernels/conv2d.cu).  The tile is chosen by shape: as large as leaves a device blocks enough.
  *
- * The floor on a GPU.  A product of m n k takes 2 m n k / (f32 rate) seconds, an H100's rate being 128 fused
- * multiply-adds a clock in each multiprocessor.  A tile of 128 x 128 gives a thread 8 x 8 sums: 16 numbers read
- * from shared memory, in 4 reads of 16 bytes, feed 64 multiply-adds, so the arithmetic is the limit and not
- * shared memory.  From memory 8 (128 + 128) elements feed 8 * 128 * 128: 16 operations a byte in f32, which the
- * second cache covers.  What remains above the floor is finding the place of each element that is brought,
- * once for 64 multiply-adds.  Small layers and pictures of few channels stay above it: their tiles are partly
- * empty.  A strided input gradient goes through the taps that meet no pixel, stride^2 times its floor.
+ * The floor on a GPU.  A product of m n k takes 2 m n k / (f32 rate) seconds, an H100's rate being
+ * 128 fused multiply-adds a clock in each multiprocessor.  A tile of 128 x 128 gives a thread 8 x 8
+ * sums: 16 numbers read from shared memory, in 4 reads of 16 bytes, feed 64 multiply-adds, so the
+ * arithmetic is the limit and not shared memory.  From memory 8 (128 + 128) elements feed
+ * 8 * 128 * 128: 16 operations a byte in f32, which the second cache covers.  What remains above
+ * the floor is finding the place of each element that is brought, once for 64 multiply-adds.  Small
+ * layers and pictures of few channels stay above it: their tiles are partly empty.  A strided input
+ * gradient goes through the taps that meet no pixel, stride^2 times its floor.
  *
- * Tensor cores, where the type allows, take the same tile with 64 bytes of each row and column at a time.  A
- * warp's 64 x 32 results need 20 reads of 4 matrices from shared memory for 64 multiplications of 16 x 8 x 16 in
- * f16.  From memory 64 (128 + 128) bytes feed 32 * 128 * 128 of them: 64 operations a byte, so the second cache
- * is the limit before tensor cores are.  What lies dense and aligned comes 16 bytes at a time, and finding its
- * place counts for little; otherwise that is the limit.
+ * Tensor cores, where the type allows, take the same tile with 64 bytes of each row and column at a
+ * time.  A warp's 64 x 32 results need 20 reads of 4 matrices from shared memory for 64
+ * multiplications of 16 x 8 x 16 in f16.  From memory 64 (128 + 128) bytes feed 32 * 128 * 128 of
+ * them: 64 operations a byte, so the second cache is the limit before tensor cores are.  What lies
+ * dense and aligned comes 16 bytes at a time, and finding its place counts for little; otherwise
+ * that is the limit.
  */
 #include <string.h>
 
@@ -36,7 +38,8 @@ enum pass {
 	WEIGHT_GRADIENT = CUDA_DNN_WEIGHT_GRADIENT,
 };
 enum { BLOCK = 256, LANES = 32, MOST_GRID = 65535 };
-/* Tiles of D; so many blocks keep a device busy; a part of a split sum has at least so many pixels. */
+/* Tiles of D; so many blocks keep a device busy; a part of a split sum has at least so many
+ * pixels. */
 enum { SMALL = 64, LARGE = 128, BLOCKS = 256, LEAST_PART = 128, DEPTH = 32 };
 
 /* As kernels/conv2d.cu has it. */
@@ -255,9 +258,9 @@ static int has_matrix(const struct cuda_device *device, tn_dtype dtype)
 	       (dtype == TN_BF16 || (dtype == TN_F32 && device->uses_tf32));
 }
 
-/* Into how many parts the sums of the weight gradient go: by shape alone, not by how many multiprocessors there
- * are.  What tensor cores multiply differs in its last bits from one generation of devices to another even so:
- * 7.5 takes 8 of k at a time, 8.0 and later 16. */
+/* Into how many parts the sums of the weight gradient go: by shape alone, not by how many
+ * multiprocessors there are.  What tensor cores multiply differs in its last bits from one
+ * generation of devices to another even so: 7.5 takes 8 of k at a time, 8.0 and later 16. */
 static void split(struct plan *plan)
 {
 	struct convolution *g = &plan->g;
@@ -328,8 +331,9 @@ static int is_aligned(const struct tn_operand *operand, uint64_t axes, int64_t e
 	return cuda_address(operand) % ((uint64_t)elements * tn_dtype_size(operand->dtype)) == 0;
 }
 
-/* How many elements can be read as one, at most 16 bytes of them: those that start at a multiple of their number
- * in an index of `length` over these axes.  Fewer than four are not worth a kernel of their own. */
+/* How many elements can be read as one, at most 16 bytes of them: those that start at a multiple of
+ * their number in an index of `length` over these axes.  Fewer than four are not worth a kernel of
+ * their own. */
 static int64_t vector(const struct tn_operand *operand, uint64_t axes, int64_t length)
 {
 	int64_t elements = 16 / (int64_t)tn_dtype_size(operand->dtype);
@@ -406,7 +410,8 @@ static int64_t result_vector(const struct plan *plan, int *is_along_m)
 	return width;
 }
 
-/* What of B comes one element at a time takes registers for each: of a broad tile they would not suffice. */
+/* What of B comes one element at a time takes registers for each:
+ * of a broad tile they would not suffice. */
 static void make_narrow(struct plan *plan)
 {
 	if (plan->is_matrix && !plan->is_depthwise && plan->columns > SMALL &&

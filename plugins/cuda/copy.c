@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.copy/1: fill and copy.  What only moves is told apart by the size of a unit, which is made as
- * wide as lengths, strides and addresses allow.  Where input and output are dense along different axes,
- * tiles are turned round in shared memory, so that both sides are read and written in whole lines.
+ * Table tenon.copy/1: fill and copy.  What only moves is told apart by the size of a unit, which is
+ * made as wide as lengths, strides and addresses allow.  Where input and output are dense along
+ * different axes, tiles are turned round in shared memory, so that both sides are read and written
+ * in whole lines.
  */
 #include <string.h>
 
@@ -152,8 +153,8 @@ static tn_status run_walk(struct cuda_job *job, struct movement *m)
 	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
-/* The axis along which the input is dense, where that is another than the output's, which is the last, and
- * both are long enough for tiles; else -1. */
+/* The axis along which the input is dense, where that is another than the output's, which is the
+ * last, and both are long enough for tiles; else -1. */
 static int turned_axis(const struct movement *m)
 {
 	const struct tn_plugin_nest *nest = &m->nest;

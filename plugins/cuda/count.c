@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which devices there are.  The CUDA runtime and the driver behind it do not survive a fork once they were
- * called, so they are not asked: NVIDIA's management library is, or the files that the driver shows
- * in /proc.  Both list the devices in the order of the bus, to which CUDA_VISIBLE_DEVICES is applied as
- * the runtime will do it.  The library knows more, but its start may wake devices that sleep: where the files
- * show that none of them will be used, it is not started.
+ * Which devices there are.  The CUDA runtime and the driver behind it do not survive a fork once
+ * they were called, so they are not asked: NVIDIA's management library is, or the files that the
+ * driver shows in /proc.  Both list the devices in the order of the bus, to which
+ * CUDA_VISIBLE_DEVICES is applied as the runtime will do it.  The library knows more, but its start
+ * may wake devices that sleep: where the files show that none of them will be used, it is not
+ * started.
  */
 #include "plugin.h"
 
@@ -298,7 +299,8 @@ static int choose(const struct search *search, const char *visible)
 	return 0;
 }
 
-/* Are there devices, and can none of them be used?  The files may not know what is named by a UUID. */
+/* Are there devices, and can none of them be used?  The files may not know what is named by a
+ * UUID. */
 static int is_settled_by_files(struct cuda_instance *instance, const char *visible)
 {
 	struct search search = {.instance = instance};

@@ -104,7 +104,8 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 
 /* ---- open ------------------------------------------------------------------------------------*/
 
-/* What was not touched when it was opened is not touched now: the first call on a device makes a context. */
+/* What was not touched when it was opened is not touched now:
+ * the first call on a device makes a context. */
 static void close_device(void *device)
 {
 	struct cuda_device *own = device;
@@ -145,8 +146,8 @@ static tn_status fail_open(const struct cuda_device *device, struct tn_error_inf
 	return status;
 }
 
-/* Is it what the runtime has by that number?  A part of a device has the place of the whole, by which the
- * runtime may not find it. */
+/* Is it what the runtime has by that number?  A part of a device has the place of the whole, by
+ * which the runtime may not find it. */
 static int is_at(const struct cuda_device *device, int ordinal)
 {
 	const struct cuda_runtime *rt = device->rt;
@@ -157,8 +158,8 @@ static int is_at(const struct cuda_device *device, int ordinal)
 	return 0;
 }
 
-/* The runtime orders devices by speed unless CUDA_DEVICE_ORDER says otherwise: the one that was described
- * is found by its place. */
+/* The runtime orders devices by speed unless CUDA_DEVICE_ORDER says otherwise: the one that was
+ * described is found by its place. */
 static tn_status find_ordinal(struct cuda_device *device, uint32_t index,
 			      struct tn_error_info *error)
 {
@@ -202,7 +203,8 @@ static cudaError_t ask_attributes(struct cuda_device *device)
 	return code;
 }
 
-/* Whether it can be used, before it is: a context takes time, and hundreds of megabytes of its memory. */
+/* Whether it can be used, before it is: a context takes time,
+ * and hundreds of megabytes of its memory. */
 static tn_status check(struct cuda_device *device, uint32_t index, struct tn_error_info *error)
 {
 	char text[256];

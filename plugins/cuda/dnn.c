@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution through cuDNN's classic interface, which is C, and plans a shape in a handful of calls.  Bias,
- * residual and activation are a kernel behind it, for all activations alike; a bias of f16 or bf16 is there before
- * it, so that the sum is rounded once.
+ * Convolution through cuDNN's classic interface, which is C, and plans a shape in a handful of
+ * calls.  Bias, residual and activation are a kernel behind it, for all activations alike; a bias
+ * of f16 or bf16 is there before it, so that the sum is rounded once.
  *
- * Off unless it is asked for: nobody has timed it beside the own kernels on a GPU yet, and opening it costs a
- * tenth of a second and hundreds of megabytes of address space.  With `auto` it is timed, once for each shape,
- * on the first call that can be repeated: one that adds to nothing and is not captured.  With TN_DETERMINISTIC the own
- * kernels compute, for what was faster, or how much workspace there was, may change from run to run.
+ * Off unless it is asked for: nobody has timed it beside the own kernels on a GPU yet, and opening
+ * it costs a tenth of a second and hundreds of megabytes of address space.  With `auto` it is
+ * timed, once for each shape, on the first call that can be repeated: one that adds to nothing and
+ * is not captured.  With TN_DETERMINISTIC the own kernels compute, for what was faster, or how much
+ * workspace there was, may change from run to run.
  */
 #include "dnn_plan.h"
 
@@ -103,8 +104,8 @@ static tn_status check_loss(struct cuda_job *job, const char *function)
 	return TN_OK;
 }
 
-/* In a capture nothing ran that could have failed, and the stream may not be asked: the work can be done
- * uncaptured, or captured without cuDNN. */
+/* In a capture nothing ran that could have failed, and the stream may not be asked: the work can be
+ * done uncaptured, or captured without cuDNN. */
 static tn_status fail_dnn(struct cuda_job *job, struct dnn_plan *plan, struct dnn_failure failure)
 {
 	char text[448];
@@ -134,8 +135,8 @@ static void give_up(const struct cuda_device *device, const char *why)
 		      "cuDNN is not used: %s", why);
 }
 
-/* What failed before anything was computed is no error: there are the own kernels.  Memory may be there some
- * calls later; to ask each time would cost what opening costs. */
+/* What failed before anything was computed is no error: there are the own kernels.  Memory may be
+ * there some calls later; to ask each time would cost what opening costs. */
 static tn_status do_without(struct cuda_job *job, struct dnn_failure failure)
 {
 	char text[448];
@@ -312,8 +313,8 @@ static void note_refusal(const struct turn *turn)
 		dnn_plan_refuse(turn->job->device->dnn, turn->plan);
 }
 
-/* What ran short of memory is done by the own kernels, which take none, unless what was there is a part of the
- * result: nobody says whether it is whole still. */
+/* What ran short of memory is done by the own kernels, which take none, unless what was there is a
+ * part of the result: nobody says whether it is whole still. */
 static tn_status fail_turn(const struct turn *turn, struct dnn_failure failure)
 {
 	char text[448];
@@ -327,8 +328,8 @@ static tn_status fail_turn(const struct turn *turn, struct dnn_failure failure)
 	return check_loss(job, failure.function);
 }
 
-/* *goes_on stays 1 where cuDNN refuses after all, or has no memory.  Everything that can fail to be made is made before anything is
- * written. */
+/* *goes_on stays 1 where cuDNN refuses after all, or has no memory.  Everything that can fail to be
+ * made is made before anything is written. */
 static tn_status run_dnn(const struct turn *turn, int *goes_on)
 {
 	struct cuda_job *job = turn->job;
@@ -456,8 +457,8 @@ static tn_status race(const struct turn *turn, int *goes_on)
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
-/* May something be made?  Not in a capture, for it takes memory; and not for a while after there was too
- * little. */
+/* May something be made?  Not in a capture, for it takes memory; and not for a while after there
+ * was too little. */
 static int may_make(const struct cuda_device *device)
 {
 	struct cuda_dnn_state *dnn = device->dnn;
@@ -495,7 +496,8 @@ static tn_status find_plan(struct cuda_job *job, const struct tn_conv2d_args *ar
 	return TN_OK;
 }
 
-/* It is never more than preferred: without it an algorithm that takes none computes, or the own kernels. */
+/* It is never more than preferred: without it an algorithm that takes none computes,
+ * or the own kernels. */
 static void prefer(const struct tn_conv2d_args *args, const struct dnn_plan *plan)
 {
 	struct tn_workspace *workspace = args->call.workspace;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution through cuDNN, which is a rival of the own kernels and never needed: whatever it does not do, or
- * cannot be had, they do.  Built without its headers there is dnn_none.c in place of dnn.c.
+ * Convolution through cuDNN, which is a rival of the own kernels and never needed: whatever it does
+ * not do, or cannot be had, they do.  Built without its headers there is dnn_none.c in place of
+ * dnn.c.
  */
 #ifndef CUDA_DNN_H
 #define CUDA_DNN_H
@@ -25,9 +26,10 @@ struct cuda_dnn_rival {
 /* What TENON_CUDA_CUDNN asks for; CUDA_DNN_OFF in a build without it. */
 enum cuda_dnn_mode cuda_dnn_mode(const struct tn_host *host);
 
-/* A checked call, for which the own kernels have said their workspace.  A dry run: raises what is preferred; the
- * first of all opens the library, and the first of a shape plans it, which takes time and memory as no other
- * dry run does.  *goes_on := 0: the work is done; else it is for the own kernels. */
+/* A checked call, for which the own kernels have said their workspace.  A dry run: raises what is
+ * preferred; the first of all opens the library, and the first of a shape plans it, which takes
+ * time and memory as no other dry run does.  *goes_on := 0: the work is done; else it is for the
+ * own kernels. */
 tn_status cuda_dnn_convolve(struct cuda_job *job, const struct tn_conv2d_args *args,
 			    enum cuda_dnn_pass pass, const struct cuda_dnn_rival *own,
 			    int *goes_on);

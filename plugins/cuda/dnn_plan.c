@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What cuDNN is told of a convolution.  Its heuristics name algorithms, the best first; the first is taken that
- * gives the same bits each time, computes in the stated type and needs no more workspace than there is.
+ * What cuDNN is told of a convolution.  Its heuristics name algorithms, the best first; the first
+ * is taken that gives the same bits each time, computes in the stated type and needs no more
+ * workspace than there is.
  */
 #include "dnn_plan.h"
 

@@ -56,8 +56,8 @@ struct dnn_failure {
 	const char *function;
 };
 
-/* May cuDNN be asked?  The order of the axes, from the outermost to the innermost, in which all three
- * operands lie; NULL: no. */
+/* May cuDNN be asked?  The order of the axes, from the outermost to the innermost, in which all
+ * three operands lie; NULL: no. */
 const int *dnn_order(const struct cuda_device *device, const struct tn_conv2d_args *args,
 		     enum cuda_dnn_pass pass);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Gather and scatter_add.  Sums go in the order of the indices, which are sorted for it: merge sort, a kernel
- * for each doubling of the runs.
+ * Gather and scatter_add.  Sums go in the order of the indices, which are sorted for it: merge
+ * sort, a kernel for each doubling of the runs.
  */
 #include "gather.h"
 

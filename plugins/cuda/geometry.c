@@ -32,8 +32,9 @@ void cuda_words_views(struct cuda_words *words, const struct tn_plugin_nest *nes
 	}
 }
 
-/* n / d = n m >> s for n below 2^31, with s = 31 + l, 2^(l-1) < d <= 2^l and m = 2^s / d rounded up, which is
- * below 2^32 (Granlund and Montgomery 1994, theorem 4.2): m in the lower half, s in the upper. */
+/* n / d = n m >> s for n below 2^31, with s = 31 + l, 2^(l-1) < d <= 2^l and m = 2^s / d rounded
+ * up, which is below 2^32 (Granlund and Montgomery 1994, theorem 4.2): m in the lower half, s in
+ * the upper. */
 static uint64_t magic_of(int64_t divisor)
 {
 	uint64_t d = (uint64_t)divisor, shift = 31;

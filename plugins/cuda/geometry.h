@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a printed kernel is told of its operands: one struct of 64-bit words, `g`.  One function of a family
- * says every word, in order, both when the struct is printed and when a launch fills it, so that the two
- * cannot disagree.
+ * What a printed kernel is told of its operands: one struct of 64-bit words, `g`.  One function of
+ * a family says every word, in order, both when the struct is printed and when a launch fills it,
+ * so that the two cannot disagree.
  */
 #ifndef CUDA_GEOMETRY_H
 #define CUDA_GEOMETRY_H
@@ -19,7 +19,8 @@ struct cuda_words {
 	uint64_t word[CUDA_MAX_WORDS];
 };
 
-/* One word; its name is `name` with the number behind it, and `_axis` unless axis is CUDA_NO_AXIS. */
+/* One word; its name is `name` with the number behind it,
+ * and `_axis` unless axis is CUDA_NO_AXIS. */
 #define CUDA_NO_AXIS UINT32_MAX
 void cuda_word(struct cuda_words *words, const char *name, uint32_t number, uint32_t axis,
 	       uint64_t value);
@@ -33,7 +34,8 @@ void cuda_words_scalars(struct cuda_words *words, const struct tn_scalar *scalar
 
 /* The types `number`, of counts and indices, and `place`, of distances between elements. */
 void cuda_print_number_types(struct tn_plugin_text *text, int is_wide);
-/* Declares c<axis> as what is left of `rest` by the axis's length, and makes `rest` the quotient. */
+/* Declares c<axis> as what is left of `rest` by the axis's length,
+ * and makes `rest` the quotient. */
 void cuda_print_division(struct tn_plugin_text *text, const char *rest, uint32_t axis, int is_wide);
 /* "const cu_f32 PREFIXs0 = ...;" for each scalar that the program reads. */
 void cuda_print_scalars(struct tn_plugin_text *text, const struct tn_program *program,

@@ -16,7 +16,8 @@ tn_status cuda_check_image(const struct tn_call *call, const char *operation, co
 /* Do the channels lie next to each other? */
 int cuda_is_channels_last(const struct tn_operand *operand);
 
-/* How many windows fit along an axis with its padding; 0: none, or an axis longer than kernels count. */
+/* How many windows fit along an axis with its padding; 0: none,
+ * or an axis longer than kernels count. */
 int64_t cuda_windows(int64_t length, const int64_t padding[2], int64_t reach, int64_t stride);
 
 #endif

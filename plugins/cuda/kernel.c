@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A kernel is looked for in memory by its key, then on disk by its whole source, then compiled.  The table in
- * memory is bounded: the kernel that was not used for longest goes.
+ * A kernel is looked for in memory by its key, then on disk by its whole source, then compiled.
+ * The table in memory is bounded: the kernel that was not used for longest goes.
  */
 #include "kernel.h"
 
@@ -18,8 +18,8 @@
 
 #define MAX_KERNELS 4096u
 #define BUCKETS 1024u
-/* The own kernels need no textures, and none of what the runtime declares for device code: a third less to
- * compile. */
+/* The own kernels need no textures, and none of what the runtime declares for device code: a third
+ * less to compile. */
 #define OWN_OPTIONS "--minimal "
 
 struct cuda_kernel {
@@ -143,8 +143,8 @@ static struct cuda_kernel *find(const struct cuda_kernels *kernels, uint64_t has
 
 /* ---- Making ----------------------------------------------------------------------------------*/
 
-/* Queued work may use it, so all of that is waited for; whoever has thousands of kernels compiles one now,
- * which takes longer.  What fails here is kept by the stream. */
+/* Queued work may use it, so all of that is waited for; whoever has thousands of kernels compiles
+ * one now, which takes longer.  What fails here is kept by the stream. */
 static void drop_oldest(struct cuda_device *device)
 {
 	struct cuda_kernels *kernels = device->kernels;
@@ -162,8 +162,8 @@ static void drop_oldest(struct cuda_device *device)
 	kernels->n--;
 }
 
-/* What the binary depends on, as one text: the key on disk.  Of the preludes, which are longer than the
- * rest and not made of anybody's input, it has the sum. */
+/* What the binary depends on, as one text: the key on disk.  Of the preludes, which are longer than
+ * the rest and not made of anybody's input, it has the sum. */
 static void print_whole(struct cuda_kernels *kernels)
 {
 	const struct cuda_target *target = &kernels->target;
@@ -228,8 +228,8 @@ static tn_status get_binary(struct cuda_job *job, int *is_kept)
 	return *is_kept ? TN_OK : compile(job);
 }
 
-/* Onto the device.  The runtime puts that off until a function is asked about or launched; but then what was
- * to be done before is done, and what cannot be loaded is no error of the launch. */
+/* Onto the device.  The runtime puts that off until a function is asked about or launched; but then
+ * what was to be done before is done, and what cannot be loaded is no error of the launch. */
 static cudaError_t load_binary(struct cuda_device *device, struct cuda_kernel *made,
 			       const char *name, const char **function)
 {
@@ -411,8 +411,8 @@ tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *pri
 
 /* ---- Texts of programs -----------------------------------------------------------------------*/
 
-/* Could the text read files, on which the binary then depended as well?  Lines may be joined by a backslash
- * within the word. */
+/* Could the text read files, on which the binary then depended as well?  Lines may be joined by a
+ * backslash within the word. */
 static int may_include(const char *text)
 {
 	static const char word[] = "include";

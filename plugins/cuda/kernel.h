@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels.  A family begins a job with the arguments of its call, gets a kernel by name, and starts it:
+ * Kernels.  A family begins a job with the arguments of its call, gets a kernel by name,
+ * and starts it:
  *
  *	struct cuda_job job;
  *	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "softmax_forward");
@@ -12,10 +13,11 @@
  *	void *arguments[] = {&x, &y, &rows, &columns};
  *	return cuda_kernel_launch(&job, kernel, (struct cuda_grid){rows, 1, 1, 256, 1, 1, 0}, arguments);
  *
- * The kernel is `extern "C" __global__ void softmax_rows(...)` in kernels/softmax.cu, which is compiled behind
- * kernels/prelude.cu with -DDTYPE=12 -DLOGARITHM=0: once for each set of values, then kept in memory and
- * on disk.  Compiling takes a tenth of a second or more, so a define is for what inner loops depend on; the rest goes
- * in as arguments.  -DKERNEL_softmax_rows lets a file leave out its other kernels.
+ * The kernel is `extern "C" __global__ void softmax_rows(...)` in kernels/softmax.cu, which is
+ * compiled behind kernels/prelude.cu with -DDTYPE=12 -DLOGARITHM=0: once for each set of values,
+ * then kept in memory and on disk.  Compiling takes a tenth of a second or more, so a define is for
+ * what inner loops depend on; the rest goes in as arguments.  -DKERNEL_softmax_rows lets a file
+ * leave out its other kernels.
  */
 #ifndef CUDA_KERNEL_H
 #define CUDA_KERNEL_H
@@ -46,8 +48,8 @@ struct cuda_grid {
 tn_status cuda_kernels_open(struct cuda_device *device, struct tn_error_info *error);
 void cuda_kernels_close(struct cuda_device *device);
 
-/* Begins an entry (cuda_take) and finds its stream.  `own` begins with struct tn_call, and lives as long as
- * the job. */
+/* Begins an entry (cuda_take) and finds its stream.  `own` begins with struct tn_call, and lives as
+ * long as the job. */
 tn_status cuda_job_begin(struct cuda_job *job, void *device, void *own, size_t own_size,
 			 const void *args, const char *operation);
 /* The same for an entry that may add to its outputs (TN_ACCUMULATE). */
@@ -63,7 +65,8 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 struct tn_plugin_text *cuda_key_begin(struct cuda_device *device, const char *kind);
 void cuda_key_number(struct tn_plugin_text *key, uint64_t number);
 void cuda_key_program(struct tn_plugin_text *key, const struct tn_program *program);
-/* How a kernel `run` gets its source: behind the host's prelude, kernels/prelude.cu and kernels/FILE.cu. */
+/* How a kernel `run` gets its source: behind the host's prelude,
+ * kernels/prelude.cu and kernels/FILE.cu. */
 struct cuda_printer {
 	const char *file; /* NULL: the preludes alone */
 	void (*print)(struct tn_plugin_text *text, const void *argument);
@@ -76,8 +79,8 @@ tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *pri
 			    struct cuda_kernel **kernel);
 
 struct cuda_unit;
-/* The binary of a text that a program brought: from disk (*is_kept := 1), unless it includes files or is
- * wanted anew, or compiled.  It stays until the next kernel is made. */
+/* The binary of a text that a program brought: from disk (*is_kept := 1), unless it includes files
+ * or is wanted anew, or compiled.  It stays until the next kernel is made. */
 tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit, int anew,
 			      int *is_kept, const void **binary);
 

@@ -10,7 +10,8 @@
 
 enum { CUDA_TEAM_BLOCK = 256 };
 
-/* A block of CUDA_TEAM_BLOCK threads as lx teams of ly, each with a line of numbers (cu_team of kernels/prelude.cu). */
+/* A block of CUDA_TEAM_BLOCK threads as lx teams of ly, each with a line of numbers (cu_team of
+ * kernels/prelude.cu). */
 struct cuda_team {
 	uint32_t lx, ly;
 	int columns; /* neighbouring threads have neighbouring lines */
@@ -19,7 +20,8 @@ struct cuda_team {
 /* For lines of n numbers. */
 struct cuda_team cuda_team_of(int64_t n, int columns);
 
-/* What numbers of a floating type are computed in, and their statistics kept in: f32, or f64 for f64. */
+/* What numbers of a floating type are computed in, and their statistics kept in: f32,
+ * or f64 for f64. */
 tn_dtype cuda_sum_dtype(tn_dtype dtype);
 
 /* tn_plugin_check_operand, the shape, and that the dtype is that one, a floating type. */

@@ -184,7 +184,8 @@ static const struct library compiler = {"libnvrtc.so.13", "the CUDA compiler", c
 					COUNT(compiler_names)};
 #if CUDA_HAVE_CUDNN
 static const struct library dnn_library = {"libcudnn.so.9", "cuDNN", dnn_names, COUNT(dnn_names)};
-/* libcudnn.so.9 opens these when they are first needed, and ends the process where one cannot be opened. */
+/* libcudnn.so.9 opens these when they are first needed,
+ * and ends the process where one cannot be opened. */
 static const struct library dnn_parts[] = {
 	{"libcudnn_graph.so.9", "a part of cuDNN", NULL, 0},
 	{"libcudnn_ops.so.9", "a part of cuDNN", NULL, 0},
@@ -311,7 +312,8 @@ static enum found look_beside(const void *address, const char *file, struct cuda
 	return look(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
 }
 
-/* Where another library, of which there is an address, finds this one: 1 and its path, or 0 and none. */
+/* Where another library, of which there is an address, finds this one: 1 and its path,
+ * or 0 and none. */
 static int find_as(void *handle, const void *address, const char *file, struct cuda_place *place)
 {
 	enum found found = look_in_path(handle, file, place);

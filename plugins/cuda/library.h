@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * NVIDIA's libraries, opened at run time.  The fields have the names that the libraries export, which are
- * not always those that their headers give to functions: cublasSgemm of the header is cublasSgemm_v2 in the
- * file, and another cublasSgemm stands beside it.  A call reads as in any CUDA program:
- * rt->cudaMallocAsync(...).
+ * NVIDIA's libraries, opened at run time.  The fields have the names that the libraries export,
+ * which are not always those that their headers give to functions: cublasSgemm of the header is
+ * cublasSgemm_v2 in the file, and another cublasSgemm stands beside it.  A call reads as in any
+ * CUDA program: rt->cudaMallocAsync(...).
  */
 #ifndef CUDA_LIBRARY_H
 #define CUDA_LIBRARY_H
@@ -173,23 +173,24 @@ struct cuda_places {
 	struct cuda_place blas, compiler;
 };
 
-/* Each opens its library and fetches every function, or nothing.  TN_MISSING_LIBRARY: `text` names the
- * file, or the function that it lacks.  Opened again they do nothing. */
+/* Each opens its library and fetches every function, or nothing.  TN_MISSING_LIBRARY: `text` names
+ * the file, or the function that it lacks.  Opened again they do nothing. */
 tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size);
 tn_status cuda_blas_open(struct cuda_blas *blas, const struct cuda_places *places, char *text,
 			 size_t size);
 tn_status cuda_compiler_open(struct cuda_compiler *compiler, const struct cuda_places *places,
 			     char *text, size_t size);
 #if CUDA_HAVE_CUDNN
-/* From beside the runtime, or a folder that dlopen searches; and the libraries that it opens itself. */
+/* From beside the runtime, or a folder that dlopen searches;
+ * and the libraries that it opens itself. */
 tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
 			size_t size);
 #endif
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size);
 
-/* Whether cuBLAS and NVRTC are there, without the time and the memory that opening cuBLAS takes where their
- * files can be seen: beside the runtime, or in a folder that dlopen searches.  They are opened from there
- * later on.  TN_MISSING_LIBRARY: `text` names the one that is not. */
+/* Whether cuBLAS and NVRTC are there, without the time and the memory that opening cuBLAS takes
+ * where their files can be seen: beside the runtime, or in a folder that dlopen searches.  They are
+ * opened from there later on.  TN_MISSING_LIBRARY: `text` names the one that is not. */
 tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_places *places,
 				 char *text, size_t size);
 

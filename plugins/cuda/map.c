@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * map: one kernel for each program, number of axes, and way in which the views lie along the last axis.  A
- * thread takes a few neighbours along that axis at a time, with one load and one store of up to 16 bytes
- * where a view is dense and aligned, and goes on in strides of the grid.
+ * map: one kernel for each program, number of axes, and way in which the views lie along the last
+ * axis.  A thread takes a few neighbours along that axis at a time, with one load and one store of
+ * up to 16 bytes where a view is dense and aligned, and goes on in strides of the grid.
  */
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * matmul through cuBLAS, which counts matrices by columns: what is dense by rows is the transpose of one that
- * is dense by columns, and C = A B is C^T = B^T A^T.  One strided axis of batches goes into one call, the
- * others into a loop.  Bias and activation are a kernel behind the product.
+ * matmul through cuBLAS, which counts matrices by columns: what is dense by rows is the transpose
+ * of one that is dense by columns, and C = A B is C^T = B^T A^T.  One strided axis of batches goes
+ * into one call, the others into a loop.  Bias and activation are a kernel behind the product.
  */
 #include <limits.h>
 #include <string.h>
@@ -142,8 +142,8 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 					"more matrices than cuBLAS counts");
 }
 
-/* What cuBLAS may write to besides: by shape and architecture alone, so that the same product is computed in
- * the same way each time.  16 KiB is the least that every routine works with. */
+/* What cuBLAS may write to besides: by shape and architecture alone, so that the same product is
+ * computed in the same way each time.  16 KiB is the least that every routine works with. */
 static uint64_t workspace_bytes(const struct cuda_device *device, const struct product *p)
 {
 	uint64_t work = (uint64_t)p->m * (uint64_t)p->n * (uint64_t)p->k *

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The core has the pool, and asks here for large pieces, which it frees when no work uses them.  Where the
- * device has memory pools they come from its own, in the order of a stream that has no other work: the
- * memory is there when the entry returns, and neither taking nor freeing it waits for the work of others,
- * as cudaFree does.  What is freed leaves the device's pool when that stream is waited for, and then others
- * can have it.
+ * The core has the pool, and asks here for large pieces, which it frees when no work uses them.
+ * Where the device has memory pools they come from its own, in the order of a stream that has no
+ * other work: the memory is there when the entry returns, and neither taking nor freeing it waits
+ * for the work of others, as cudaFree does.  What is freed leaves the device's pool when that
+ * stream is waited for, and then others can have it.
  */
 #include "memory.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch, layer and group norm.  Layer norm is group norm of one group, of numbers without axes behind the
- * channels.  Sums over all samples (of batch norm, and of dw and db) go in chunks, through the workspace.
+ * Batch, layer and group norm.  Layer norm is group norm of one group, of numbers without axes
+ * behind the channels.  Sums over all samples (of batch norm, and of dw and db) go in chunks,
+ * through the workspace.
  */
 #include "norm.h"
 
@@ -76,8 +77,8 @@ static uint32_t fill_views(struct cuda_norm *norm, const struct cuda_norm_call *
 	return nest.rank;
 }
 
-/* Chunks enough to fill a large device, but none too short for a team: by shape alone, so that sums are the
- * same on every device. */
+/* Chunks enough to fill a large device, but none too short for a team: by shape alone, so that sums
+ * are the same on every device. */
 static void divide(struct cuda_norm *norm, struct sizes *sizes, tn_dtype dtype)
 {
 	const int64_t m = norm->n_samples * norm->n_inner;
@@ -232,8 +233,8 @@ static int needs_chunks(const struct cuda_norm_call *n)
 	return n->args.wants & CUDA_NORM_DW || (n->kind == CUDA_BATCH_NORM && has_sums(n));
 }
 
-/* What reads x and dy for the sums of channels comes before what may write over them.  dx of batch norm needs
- * these sums. */
+/* What reads x and dy for the sums of channels comes before what may write over them.  dx of batch
+ * norm needs these sums. */
 static tn_status run_backward(struct cuda_job *job, const struct cuda_norm_call *n,
 			      const struct sizes *sizes, const struct cuda_norm *norm)
 {

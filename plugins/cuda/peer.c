@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.peer/1: copies from one device to another, where CUDA says that the two reach each other;
- * elsewhere the host makes the stop that the driver would make.  The copy is work of the taker's stream,
- * between two events, by which it has its place in the giver's, too.
+ * Table tenon.peer/1: copies from one device to another, where CUDA says that the two reach each
+ * other; elsewhere the host makes the stop that the driver would make.  The copy is work of the
+ * taker's stream, between two events, by which it has its place in the giver's, too.
  */
 #include <string.h>
 
@@ -26,7 +26,8 @@ struct answer {
 	const char *function;
 };
 
-/* A pool is opened by itself; the driver's slots for peers, of which there are few, are left to others. */
+/* A pool is opened by itself; the driver's slots for peers, of which there are few,
+ * are left to others. */
 static struct answer open_pool(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
@@ -68,8 +69,8 @@ static void log_detour(const struct exchange *x)
 		      x->giver->ordinal);
 }
 
-/* Asks, and of more than a dry run opens memory too; a refusal of that is a no.  What was answered for good is
- * kept: that they do not reach each other, or that memory is open. */
+/* Asks, and of more than a dry run opens memory too; a refusal of that is a no.  What was answered
+ * for good is kept: that they do not reach each other, or that memory is open. */
 static tn_status ask(const struct exchange *x, int is_dry, int *can)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
@@ -131,8 +132,8 @@ void cuda_peer_close(struct cuda_device *device)
 	device->peer_event = NULL;
 }
 
-/* The giver marks its place.  Where that fails nothing was done, and the host hears of the loss of this
- * device, if that is what it is, by its own calls. */
+/* The giver marks its place.  Where that fails nothing was done, and the host hears of the loss of
+ * this device, if that is what it is, by its own calls. */
 static tn_status mark_giver(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;

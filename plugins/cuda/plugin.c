@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * backend_cuda.so: NVIDIA's GPUs.  An instance holds the host's services, the runtime's functions and the
- * devices as they were found; everything else hangs on an open device.
+ * backend_cuda.so: NVIDIA's GPUs.  An instance holds the host's services, the runtime's functions
+ * and the devices as they were found; everything else hangs on an open device.
  */
 #include "plugin.h"
 

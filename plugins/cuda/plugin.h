@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of this plugin share: an instance with its devices as they were found, an open device,
- * and the entries of its tables.
+ * What the files of this plugin share: an instance with its devices as they were found, an open
+ * device, and the entries of its tables.
  *
  *   plugin.c     the instance: create, query, destroy
  *   host.c       the host's services: memory, log
@@ -69,11 +69,12 @@ struct cuda_kernels;
 struct cuda_source;
 struct cuda_graph;
 
-/* Whether convolutions go through cuDNN: never, where it was the faster one when both were timed, or wherever
- * it does them. */
+/* Whether convolutions go through cuDNN: never, where it was the faster one when both were timed,
+ * or wherever it does them. */
 enum cuda_dnn_mode { CUDA_DNN_OFF, CUDA_DNN_AUTO, CUDA_DNN_ON };
 
-/* All of a device's entries are called by one thread at a time, so what is opened late hangs here. */
+/* All of a device's entries are called by one thread at a time,
+ * so what is opened late hangs here. */
 struct cuda_device {
 	const struct tn_host *host;
 	const struct cuda_runtime *rt;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * NVTX is its headers alone: with the first range they open the library that the variable names, and tell it
- * from then on.  No range begins unless the variable is set, and not in a privileged process, where it is
- * not read.
+ * NVTX is its headers alone: with the first range they open the library that the variable names,
+ * and tell it from then on.  No range begins unless the variable is set, and not in a privileged
+ * process, where it is not read.
  */
 #include "ranges.h"
 

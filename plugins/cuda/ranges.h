@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A range of NVIDIA's tools extension (NVTX) round each entry that gives work to the device, named by the
- * operation, for a profiler that is there; else it is one test of one word.
+ * A range of NVIDIA's tools extension (NVTX) round each entry that gives work to the device, named
+ * by the operation, for a profiler that is there; else it is one test of one word.
  */
 #ifndef CUDA_RANGES_H
 #define CUDA_RANGES_H

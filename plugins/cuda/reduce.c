@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * reduce: blocks of LX x LY threads, LY for each of LX results.  Where the reduced axes are the dense ones, the
- * threads of one result are neighbours and load several elements at once (rows); else those of
- * neighbouring results are (columns).  Where there are too few results to fill the device, each is
- * cut into chunks, whose accumulators wait in the workspace for a second kernel.  All of it is chosen by shapes,
- * strides and the kind of device, so the bits are the same from run to run.
+ * reduce: blocks of LX x LY threads, LY for each of LX results.  Where the reduced axes are the
+ * dense ones, the threads of one result are neighbours and load several elements at once (rows);
+ * else those of neighbouring results are (columns).  Where there are too few results to fill the
+ * device, each is cut into chunks, whose accumulators wait in the workspace for a second kernel.
+ * All of it is chosen by shapes, strides and the kind of device, so the bits are the same from run
+ * to run.
  */
 #include <string.h>
 
@@ -51,7 +52,8 @@ static void swap_axes(struct tn_plugin_nest *nest, uint32_t a, uint32_t b)
 	}
 }
 
-/* The axes from first to end in the order in which they lie in the first input, the densest last. */
+/* The axes from first to end in the order in which they lie in the first input,
+ * the densest last. */
 static void sort_axes(struct tn_plugin_nest *nest, uint32_t first, uint32_t end)
 {
 	const int64_t *stride = nest->views[0].strides;

@@ -25,8 +25,9 @@ struct cuda_reduction {
 	uint32_t vector; /* elements in a group */
 	uint32_t lx, ly; /* results in a block, threads for each */
 	uint32_t
-		first_axis; /* of the axes that programs may name: behind one that was put in front */
-	uint32_t n_named;   /* how many they may name */
+		/* of the axes that programs may name: behind one that was put in front */
+		first_axis;
+	uint32_t n_named; /* how many they may name */
 	uint64_t n_kept, n_groups, n_elements;
 	uint64_t n_chunks, chunk; /* chunks for each result, groups in one */
 	int64_t n_last;           /* elements along the last axis */

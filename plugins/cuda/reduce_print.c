@@ -12,8 +12,8 @@ enum { FOLD = 64 }; /* additions to a part before it meets the total */
 
 /* ---- Words -----------------------------------------------------------------------------------*/
 
-/* n0 results, n1 groups of elements for each, n2 chunks, n3 groups in one, n4 elements along the last axis,
- * n5 elements for each result; wV where the accumulators of value v wait. */
+/* n0 results, n1 groups of elements for each, n2 chunks, n3 groups in one, n4 elements along the
+ * last axis, n5 elements for each result; wV where the accumulators of value v wait. */
 void cuda_reduce_words(struct cuda_words *words, const struct cuda_reduction *r)
 {
 	const struct tn_reduce_args *args = r->args;

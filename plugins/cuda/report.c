@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.report/1: versions, and what the management library reads from the device's sensors.  None
- * of it waits for the device's work.  cuBLAS and NVRTC are opened when they are needed, not for a report.
+ * Table tenon.report/1: versions, and what the management library reads from the device's sensors.
+ * None of it waits for the device's work.  cuBLAS and NVRTC are opened when they are needed, not
+ * for a report.
  */
 #include "report.h"
 

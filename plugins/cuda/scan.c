@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.scan/1.  A long line is cut into parts, which are combined each, scanned among themselves, and then
- * scanned each: three kernels, none of which waits for another's blocks.  What is cut, and how, follows from
- * the shape alone.
+ * Table tenon.scan/1.  A long line is cut into parts, which are combined each, scanned among
+ * themselves, and then scanned each: three kernels, none of which waits for another's blocks.  What
+ * is cut, and how, follows from the shape alone.
  */
 #include <string.h>
 
@@ -121,8 +121,8 @@ static uint64_t nothing(const struct tn_scan_args *args)
 	return is_largest ? infinity[is_f64] : minus[is_f64];
 }
 
-/* Long lines, when there are not many to work on side by side; and those along which elements are far
- * apart, for whose tiles are short. */
+/* Long lines, when there are not many to work on side by side; and those along which elements are
+ * far apart, for whose tiles are short. */
 static void cut(struct scan *s, int columns)
 {
 	const int is_cut = s->n > LONG && (columns || s->n_lines < MANY_LINES);

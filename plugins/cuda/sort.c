@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.sort/1.  Short lines are sorted by one kernel; of long ones some at a time, by three kernels for each
- * 8 bits of a key, between one that makes the keys and one that writes what is wanted.
+ * Table tenon.sort/1.  Short lines are sorted by one kernel; of long ones some at a time, by three
+ * kernels for each 8 bits of a key, between one that makes the keys and one that writes what is
+ * wanted.
  */
 #include <string.h>
 
@@ -13,7 +14,8 @@
 
 /* The first four are those of kernels/sort.cu. */
 enum { BLOCK = 256, WARPS = 8, TILE = 2048, PART = 4096, DIGITS = 256 };
-/* So many elements of long lines, or one line, are sorted at once: they fill the device, and their room is bounded. */
+/* So many elements of long lines, or one line, are sorted at once: they fill the device,
+ * and their room is bounded. */
 #define AT_ONCE (UINT64_C(1) << 22)
 
 /* As kernels/sort.cu has it. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.compile/1: kernels in CUDA C++ that programs bring.  The runtime reads a kernel's arguments
- * without asking how many there are, so their number and sizes are compared with what the kernel says of
- * itself, and grid and block with what the device can, before anything is started.
+ * Table tenon.compile/1: kernels in CUDA C++ that programs bring.  The runtime reads a kernel's
+ * arguments without asking how many there are, so their number and sizes are compared with what the
+ * kernel says of itself, and grid and block with what the device can, before anything is started.
  */
 #include <stdio.h>
 #include <string.h>
@@ -295,8 +295,8 @@ static tn_status check_grid(const struct tn_launch_args *args, const struct cuda
 	return status;
 }
 
-/* Beyond what every kernel may have, the device has more for those that ask.  A dry run asks, too: it changes
- * no result. */
+/* Beyond what every kernel may have, the device has more for those that ask.  A dry run asks, too:
+ * it changes no result. */
 static tn_status check_shared(struct cuda_device *device, const struct tn_launch_args *args,
 			      struct cuda_source *source)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Errors.  A code of the runtime is recoverable (no memory), a failure of one call, or the end of the
- * device: after a fault in a kernel every call in this process answers with that fault, so the device is
- * lost, and each later entry says so.
+ * Errors.  A code of the runtime is recoverable (no memory), a failure of one call, or the end of
+ * the device: after a fault in a kernel every call in this process answers with that fault, so the
+ * device is lost, and each later entry says so.
  */
 #ifndef CUDA_STATUS_H
 #define CUDA_STATUS_H
@@ -19,8 +19,8 @@ tn_status cuda_status_of(cudaError_t code);
 /* The same for what stops a device from being opened: the name of an absence. */
 tn_status cuda_absence_of(const struct cuda_runtime *rt, cudaError_t code);
 
-/* Begins an entry: takes its arguments, which may have those flags, answers for a device that is lost, and
- * makes it the current one of this thread. */
+/* Begins an entry: takes its arguments, which may have those flags, answers for a device that is
+ * lost, and makes it the current one of this thread. */
 tn_status cuda_take(struct cuda_device *device, void *own, size_t own_size, const void *theirs,
 		    uint32_t flags, const char *operation);
 #define CUDA_COMPUTE_FLAGS (TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC)

@@ -168,9 +168,9 @@ void cuda_stream_take_from(struct cuda_stream *stream, int ordinal)
 	stream->givers |= UINT64_C(1) << ordinal;
 }
 
-/* What came from a device that is lost is nothing, and the streams of others do not say so.  Any call on
- * it does.  A loss is told once; with is_done, which says that all of the stream's work is, the others are
- * not looked at again. */
+/* What came from a device that is lost is nothing, and the streams of others do not say so.  Any
+ * call on it does.  A loss is told once; with is_done, which says that all of the stream's work is,
+ * the others are not looked at again. */
 static tn_status check_givers(const struct cuda_device *device, struct cuda_stream *stream,
 			      int is_done, struct tn_error_info *error, const char *operation)
 {
@@ -343,7 +343,8 @@ tn_status cuda_sync(void *device, const struct tn_sync_args *args)
 	return status ? status : cuda_stream_wait(own, stream, taken.call.error, "sync");
 }
 
-/* An answer, not an error; but the runtime keeps it as the thread's last error, for whoever asks next. */
+/* An answer, not an error; but the runtime keeps it as the thread's last error,
+ * for whoever asks next. */
 static int is_pending(const struct cuda_device *device, cudaError_t code)
 {
 	if (code != cudaErrorNotReady)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies between host and device.  The runtime may return before it has taken the source's bytes, and not
- * from pinned memory alone: a device that reads all of the host's memory needs no copy of them.  So whatever
- * is not asynchronous waits.  A buffer may be pinned memory too, so the runtime is left to see which side is
- * what.
+ * Copies between host and device.  The runtime may return before it has taken the source's bytes,
+ * and not from pinned memory alone: a device that reads all of the host's memory needs no copy of
+ * them.  So whatever is not asynchronous waits.  A buffer may be pinned memory too, so the runtime
+ * is left to see which side is what.
  */
 #include "memory.h"
 #include "ranges.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.capture/1.  A graph holds pieces of work, and the buffers that they use: who frees one of those
- * is caught as with work that waits.  A replay is one piece of work that runs them in turn.
+ * Table tenon.capture/1.  A graph holds pieces of work, and the buffers that they use: who frees
+ * one of those is caught as with work that waits.  A replay is one piece of work that runs them in
+ * turn.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.compute/1.  map and reduce are the host's interpreter over the hidden memory, when the
- * work runs; a dry run of it, without buffers, is what a call is judged by when it is given.
+ * Table tenon.compute/1.  map and reduce are the host's interpreter over the hidden memory, when
+ * the work runs; a dry run of it, without buffers, is what a call is judged by when it is given.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory that the host cannot read.  A handle is no address, and no sum of a handle and an offset is
- * one, so that a program that uses a handle as an address ends there and then:
+ * Memory that the host cannot read.  A handle is no address, and no sum of a handle and an offset
+ * is one, so that a program that uses a handle as an address ends there and then:
  *
  *	bits 63-48   0xa5c5.  x86-64 faults on an address whose highest bits are not all equal, with 48
  *	             and with 57 bits of address; aarch64, which may ignore bits 63-56, on a 1 in bit 55

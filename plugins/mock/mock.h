@@ -27,8 +27,8 @@
 
 enum { MOCK_MOST_DEVICES = 16 };
 
-/* What TENON_MOCK asks for.  Allocations and pieces of work are counted from 1 over all devices of an
- * instance; 0 means none. */
+/* What TENON_MOCK asks for.  Allocations and pieces of work are counted from 1 over all devices of
+ * an instance; 0 means none. */
 struct mock_faults {
 	tn_status absence; /* TN_OK: it is there */
 	uint32_t devices;
@@ -156,7 +156,8 @@ struct mock_work {
 	struct mock_buffer **buffers;
 };
 
-/* Makes a piece of work out of a call's arguments: each mock_pack_... copies something behind it. */
+/* Makes a piece of work out of a call's arguments: each mock_pack_...
+ * copies something behind it. */
 struct mock_packing {
 	struct mock_device *device;
 	struct mock_work *work;
@@ -174,8 +175,8 @@ tn_status mock_pack_begin(struct mock_packing *packing, uint32_t n_buffers, size
 void *mock_pack_bytes(struct mock_packing *packing, const void *from, size_t size);
 const struct tn_program *mock_pack_program(struct mock_packing *packing,
 					   const struct tn_program *program);
-/* Copies operands (scalars) and turns their handles into addresses.  TN_INVALID_ARGUMENT: there is no
- * such buffer, or an element lies outside of it. */
+/* Copies operands (scalars) and turns their handles into addresses.  TN_INVALID_ARGUMENT: there is
+ * no such buffer, or an element lies outside of it. */
 tn_status mock_pack_operands(struct mock_packing *packing, const struct tn_operand *from,
 			     uint32_t n, const char *role, const struct tn_operand **to);
 tn_status mock_pack_scalars(struct mock_packing *packing, const struct tn_scalar *from, uint32_t n,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.peer/1.  The copy is work of the stream that takes, between two marks: it waits for one that
- * is recorded in the stream that gives, which then waits for the other.  So each of the two runs with
- * the other as far as the copy needs it, from whichever thread waits: devices that copy from each other
- * belong to one.
+ * Table tenon.peer/1.  The copy is work of the stream that takes, between two marks: it waits for
+ * one that is recorded in the stream that gives, which then waits for the other.  So each of the
+ * two runs with the other as far as the copy needs it, from whichever thread waits: devices that
+ * copy from each other belong to one.
  */
 #include <string.h>
 

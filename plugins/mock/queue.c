@@ -120,8 +120,8 @@ static void await(const struct mock_mark *mark)
 		mock_drain(mark->stream->device, mark->stream, mark);
 }
 
-/* Forgets the work of a stream; who waits for a mark in it waits no longer.  What another device still does
- * with buffers of this one is over before they go. */
+/* Forgets the work of a stream; who waits for a mark in it waits no longer.  What another device
+ * still does with buffers of this one is over before they go. */
 static void abandon(struct mock_device *device, struct mock_stream *stream)
 {
 	struct mock_work *work;

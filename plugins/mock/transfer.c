@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Upload and download, in stream order.  An upload keeps a copy of its source, which may be reused at
- * once; with TN_ASYNC it reads the source when it runs, and a download writes then.
+ * Upload and download, in stream order.  An upload keeps a copy of its source, which may be reused
+ * at once; with TN_ASYNC it reads the source when it runs, and a download writes then.
  */
 #include <string.h>
 

@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A call becomes a piece of work that runs later: everything that its arguments point to is copied
- * behind the work, in one block, and handles become addresses of the hidden memory.  That is where a
- * host is caught that names a freed buffer, a buffer of another device, or elements outside of one.
+ * behind the work, in one block, and handles become addresses of the hidden memory.  That is where
+ * a host is caught that names a freed buffer, a buffer of another device, or elements outside of
+ * one.
  */
 #include <string.h>
 

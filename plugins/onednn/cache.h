@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The plans that a device has made, by what they were made for.  Making one takes oneDNN up to some
- * milliseconds, for it writes machine code; using one takes microseconds.  The one that was not used
- * for the longest time gives way to a new one.
+ * milliseconds, for it writes machine code; using one takes microseconds.  The one that was not
+ * used for the longest time gives way to a new one.
  */
 #ifndef ONEDNN_CACHE_H
 #define ONEDNN_CACHE_H

@@ -106,9 +106,10 @@ static void take_window(struct convolution *c)
 
 /* ---- The primitive ---------------------------------------------------------------------------*/
 
-/* oneDNN's own kernels want blocks of channels, and its choice of layouts with reorders there and back
- * is up to 20 times as fast as what it does to plain images (a matrix of columns and a product); but
- * where the kernel is 1 x 1 that is only the product, and of few channels a block is mostly empty. */
+/* oneDNN's own kernels want blocks of channels, and its choice of layouts with reorders there and
+ * back is up to 20 times as fast as what it does to plain images (a matrix of columns and a
+ * product); but where the kernel is 1 x 1 that is only the product, and of few channels a block is
+ * mostly empty. */
 static int is_better_plain(const struct convolution *c)
 {
 	const int64_t *w = c->args.w.shape;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.device/1: one device, the processor as oneDNN uses it.  Every entry's work is done when
- * it returns, so streams and asynchronous errors have nothing to do.
+ * Table tenon.device/1: one device, the processor as oneDNN uses it.  Every entry's work is done
+ * when it returns, so streams and asynchronous errors have nothing to do.
  */
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +53,8 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 
 /* ---- Open and close --------------------------------------------------------------------------*/
 
-/* Products of full f32, whatever DNNL_DEFAULT_FPMATH_MODE says, and scratch memory from the host. */
+/* Products of full f32, whatever DNNL_DEFAULT_FPMATH_MODE says,
+ * and scratch memory from the host. */
 static dnnl_status_t make_attributes(const struct onednn_library *dnn,
 				     dnnl_primitive_attr_t *attributes)
 {

@@ -115,9 +115,9 @@ static void say_found(struct onednn_library *library, const struct tn_host *host
 		      library->n_threads);
 }
 
-/* Was oneDNN opened in a process that this one was forked from?  OpenMP's threads do not live on there, and
- * a region that counts on them would wait for ever.  The process that opened it first is the one thing
- * here that does not hang on an instance. */
+/* Was oneDNN opened in a process that this one was forked from?  OpenMP's threads do not live on
+ * there, and a region that counts on them would wait for ever.  The process that opened it first is
+ * the one thing here that does not hang on an instance. */
 static int is_forked(void)
 {
 	static atomic_int first_process;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * oneDNN, opened inside the plugin and called through addresses from its own handle.  The fields are
- * oneDNN's functions under their own names, without "dnnl_"; its header gives them their types.
+ * oneDNN, opened inside the plugin and called through addresses from its own handle.  The fields
+ * are oneDNN's functions under their own names, without "dnnl_"; its header gives them their types.
  *
- * Debian's library computes on OpenMP's threads.  How many a parallel region takes is a number of the
- * thread that begins it, so it is set for the time of a call and put back, and no other thread sees
- * it.
+ * Debian's library computes on OpenMP's threads.  How many a parallel region takes is a number of
+ * the thread that begins it, so it is set for the time of a call and put back, and no other thread
+ * sees it.
  */
 #ifndef ONEDNN_LIBRARY_H
 #define ONEDNN_LIBRARY_H
@@ -75,12 +75,13 @@ struct onednn_library {
 	char note[256];
 };
 
-/* TN_MISSING_LIBRARY, with `error` filled, when the library or one of its functions is not there. */
+/* TN_MISSING_LIBRARY, with `error` filled, when the library or one of its functions is not
+ * there. */
 tn_status onednn_library_open(struct onednn_library *library, const struct tn_host *host,
 			      struct tn_error_info *error);
 
-/* Around every use: from enter to leave oneDNN takes `n_threads` threads, when the calling thread calls
- * it. */
+/* Around every use: from enter to leave oneDNN takes `n_threads` threads, when the calling thread
+ * calls it. */
 int onednn_library_enter(const struct onednn_library *library, int n_threads);
 void onednn_library_leave(const struct onednn_library *library, int saved);
 

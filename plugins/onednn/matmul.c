@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.compute/1: C := alpha A B + beta C by dnnl_sgemm.  C is cut into rectangles by its shape
- * alone, and each is computed whole by one of the host's threads.  Programs (map, reduce) are not oneDNN's business and are refused.
+ * Table tenon.compute/1: C := alpha A B + beta C by dnnl_sgemm.  C is cut into rectangles by its
+ * shape alone, and each is computed whole by one of the host's threads.  Programs (map, reduce) are
+ * not oneDNN's business and are refused.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -116,8 +117,8 @@ static void transpose(struct product *p)
 	p->c.transposed = 0;
 }
 
-/* How many rectangles: each packs its rows of A and its columns of B anew, so few while the product is
- * small. */
+/* How many rectangles: each packs its rows of A and its columns of B anew, so few while the product
+ * is small. */
 static int pieces_of(const struct product *p)
 {
 	static const double least[] = {3e6, 2e7, 1.5e8, 4e9};

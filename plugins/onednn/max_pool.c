@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Max pooling by loops of the plugin's own.  oneDNN's maxima pass over a NaN, where the interface has
- * the first NaN win, and its workspace numbers a cell within the window, where the interface wants its
- * place in the plane.  A thread has whole planes, so no two write one element.
+ * Max pooling by loops of the plugin's own.  oneDNN's maxima pass over a NaN, where the interface
+ * has the first NaN win, and its workspace numbers a cell within the window, where the interface
+ * wants its place in the plane.  A thread has whole planes, so no two write one element.
  */
 #include "layers.h"
 #include "plan.h"

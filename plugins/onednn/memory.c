@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Buffers are the host's memory, and their handles its addresses.  Large ones ask the kernel for huge
- * pages: a first touch then costs one fault in 512.
+ * Buffers are the host's memory, and their handles its addresses.  Large ones ask the kernel for
+ * huge pages: a first touch then costs one fault in 512.
  */
 #include "memory.h"
 

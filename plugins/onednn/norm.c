@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch and layer norm.  The interface keeps rstd = 1 / sqrt(var + epsilon), oneDNN the variance: the
- * variance has a place in the workspace and is converted, after a forward that made statistics to
+ * Batch and layer norm.  The interface keeps rstd = 1 / sqrt(var + epsilon), oneDNN the variance:
+ * the variance has a place in the workspace and is converted, after a forward that made statistics
+ * to
  *
  *     rstd = 1 / sqrt(var + epsilon),
  *

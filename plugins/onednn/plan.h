@@ -2,14 +2,14 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * How one operation of one shape runs.  The operation is cut into equal pieces along an axis (of
- * convolutions: the images), by its shape alone; each piece is one primitive of oneDNN, made once for
- * all pieces and run by one of the host's threads.  So the bits depend on no number of threads, and
- * no thread waits for another inside oneDNN.  What cannot be cut and is large runs on oneDNN's own
- * threads.
+ * convolutions: the images), by its shape alone; each piece is one primitive of oneDNN, made once
+ * for all pieces and run by one of the host's threads.  So the bits depend on no number of threads,
+ * and no thread waits for another inside oneDNN.  What cannot be cut and is large runs on oneDNN's
+ * own threads.
  *
- * An operand that does not lie as the primitive wants it gets a reorder and a place in the workspace.
- * There are places for as many pieces as run at once (lanes); what pieces add up to (the gradient of
- * weights) has a place for each piece, and is added in their order.
+ * An operand that does not lie as the primitive wants it gets a reorder and a place in the
+ * workspace.  There are places for as many pieces as run at once (lanes); what pieces add up to
+ * (the gradient of weights) has a place for each piece, and is added in their order.
  *
  *     begin     finds the plan in the cache or makes it; answers a dry run
  *     run       reorders inputs, computes, reorders outputs (adding to them with TN_ACCUMULATE)
@@ -89,8 +89,8 @@ tn_status onednn_plan_find(struct onednn_work *work, onednn_make make, const voi
 /* After TN_OK, work->plan is ready to run; it is NULL when a dry run has been answered. */
 tn_status onednn_begin(struct onednn_work *work, onednn_make make, const void *argument);
 
-/* `addresses` are those of the caller's operands, in the order of the parts; 0 for those that it has
- * not got. */
+/* `addresses` are those of the caller's operands, in the order of the parts; 0 for those that it
+ * has not got. */
 tn_status onednn_run(struct onednn_work *work, const uint64_t *addresses);
 
 /* Where a part that is not the caller's lies, of all pieces one after the other. */

@@ -45,8 +45,8 @@ static dnnl_status_t make_memory(const struct onednn_device *device, const dnnl_
 	return dnn->memory_create(memory, md, device->engine, DNNL_MEMORY_NONE);
 }
 
-/* Makes a primitive; all of a lane's primitives share the place of their scratch memory, which is at
- * `field` of each lane. */
+/* Makes a primitive; all of a lane's primitives share the place of their scratch memory, which is
+ * at `field` of each lane. */
 static dnnl_status_t make_primitive(struct onednn_work *work, const_dnnl_primitive_desc_t desc,
 				    dnnl_primitive_t *primitive, dnnl_memory_t *field)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Softmax and its logarithm.  oneDNN's logarithm is off by some 1e-6 where the result is 0, ten times
- * what the interface allows: its forward is refused, and the host composes it.
+ * Softmax and its logarithm.  oneDNN's logarithm is off by some 1e-6 where the result is 0, ten
+ * times what the interface allows: its forward is refused, and the host composes it.
  */
 #include "layers.h"
 #include "plan.h"

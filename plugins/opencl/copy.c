@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.copy/1.  What only moves is told apart by the size of an element alone.  scatter_add has
- * one item for all elements that differ only along the axis, which adds them up in their order: equal
- * indices meet in one item, so the bits are the same from run to run.
+ * Table tenon.copy/1.  What only moves is told apart by the size of an element alone.  scatter_add
+ * has one item for all elements that differ only along the axis, which adds them up in their order:
+ * equal indices meet in one item, so the bits are the same from run to run.
  */
 #include <stdio.h>
 
@@ -203,9 +203,9 @@ static tn_status check_choice(const struct opencl_device *device, const struct t
 				     0, listed, chosen->rank, shape);
 }
 
-/* Views 0 and 2 are input and output, view 1 the indices.  Numbers: the count, then the chosen axis's length
- * and stride, the listed axis's length and stride, the stride of the indices.  Along the axis all views
- * stay where they are. */
+/* Views 0 and 2 are input and output, view 1 the indices.  Numbers: the count, then the chosen
+ * axis's length and stride, the listed axis's length and stride, the stride of the indices.  Along
+ * the axis all views stay where they are. */
 static void fill_choice(struct opencl_job *job, const struct tn_gather_args *args,
 			const struct tn_operand *chosen, const struct tn_operand *listed, int moves)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Platforms and their devices, without a context.  A device is taken when it speaks OpenCL 1.2 with the
- * full profile, is little-endian and has a compiler; the reason names those that are left out.
+ * Platforms and their devices, without a context.  A device is taken when it speaks OpenCL 1.2 with
+ * the full profile, is little-endian and has a compiler; the reason names those that are left out.
  *
- * Some drivers (PoCL) install signal handlers when they are first asked for devices: they are put back
- * (signals.h).  Drivers also start threads then, which a forked child does not have: its calls
- * would wait for ever.  So the process that asked first is remembered, the one thing here that does not
- * hang on an instance, and another one is told that there is nothing for it.
+ * Some drivers (PoCL) install signal handlers when they are first asked for devices: they are put
+ * back (signals.h).  Drivers also start threads then, which a forked child does not have: its calls
+ * would wait for ever.  So the process that asked first is remembered, the one thing here that does
+ * not hang on an instance, and another one is told that there is nothing for it.
  */
 #include "plugin.h"
 #include "signals.h"
@@ -232,8 +232,8 @@ static int is_forked(void)
 	return !atomic_compare_exchange_strong(&first_process, &first, own) && first != own;
 }
 
-/* PoCL sets this variable while it looks at the processor, and leaves it so.  The environment is the
- * program's: what stood there is put back. */
+/* PoCL sets this variable while it looks at the processor, and leaves it so.  The environment is
+ * the program's: what stood there is put back. */
 static void find_and_tidy(struct opencl_instance *own)
 {
 	static const char name[] = "HWLOC_PLUGINS_PATH";

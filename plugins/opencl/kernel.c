@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A kernel is known by a key: the bytes of its programs, the dtypes, the ranks; never a shape.  The cache
- * compares keys by hash and by bytes, and is bounded: the kernel that was not used for longest goes.
+ * A kernel is known by a key: the bytes of its programs, the dtypes, the ranks; never a shape.  The
+ * cache compares keys by hash and by bytes, and is bounded: the kernel that was not used for
+ * longest goes.
  */
 #include "kernel.h"
 
@@ -492,8 +493,9 @@ tn_status opencl_kernel_get(struct opencl_job *job,
 
 /* ---- Starting --------------------------------------------------------------------------------*/
 
-/* n / d = n m >> s for n below 2^31, with s = 31 + l, 2^(l-1) < d <= 2^l and m = 2^s / d rounded up, which is
- * below 2^32 (Granlund and Montgomery 1994, theorem 4.2): m in the lower half, s in the upper. */
+/* n / d = n m >> s for n below 2^31, with s = 31 + l, 2^(l-1) < d <= 2^l and m = 2^s / d rounded
+ * up, which is below 2^32 (Granlund and Montgomery 1994, theorem 4.2): m in the lower half, s in
+ * the upper. */
 static uint64_t magic_of(int64_t divisor)
 {
 	uint64_t d = (uint64_t)divisor, shift = 31;

@@ -3,10 +3,11 @@
  *
  * Kernels: how one is found or built, what it is given, how it is started.
  *
- * A job is one call of one kernel: a nest of views, a few numbers, scalars.  The same job prints the
- * kernel's parameters and fills them.  What changes from call to call (lengths, strides, offsets, values)
- * is one struct of 64-bit words, passed by value, so that a new shape needs no new kernel; where the words
- * exceed what the device takes as parameters they go through the call's workspace.
+ * A job is one call of one kernel: a nest of views, a few numbers, scalars.  The same job prints
+ * the kernel's parameters and fills them.  What changes from call to call (lengths, strides,
+ * offsets, values) is one struct of 64-bit words, passed by value, so that a new shape needs no new
+ * kernel; where the words exceed what the device takes as parameters they go through the call's
+ * workspace.
  *
  * In a kernel's source:
  *     g.n0, g.n1, ...      the job's numbers
@@ -56,7 +57,8 @@ void opencl_job_number(struct opencl_job *job, int64_t number);
 void opencl_job_scalars(struct opencl_job *job, const struct tn_scalar *scalars, uint32_t n);
 /* Bytes of workspace for the words: 0 where they fit the parameters.  Settles `spills`. */
 uint64_t opencl_job_spill(struct opencl_job *job);
-/* Is the call a dry run?  If not, has it that much workspace?  *goes_on: there is work to do now. */
+/* Is the call a dry run?  If not, has it that much workspace?  *goes_on:
+ * there is work to do now. */
 tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int *goes_on);
 
 /* ---- What tells kernels apart ----*/
@@ -70,11 +72,12 @@ void opencl_key_program(struct tn_plugin_text *key, const struct tn_program *pro
 
 /* "kernel void run(...)" with its parameters, without a body. */
 void opencl_print_header(struct tn_plugin_text *text, const struct opencl_job *job);
-/* " + index0 * g.t5[0] + ..." over the axes from `first` to `end`, whose indices are named prefix0, ... */
+/* " + index0 * g.t5[0] + ..." over the axes from `first` to `end`, whose indices are named prefix0,
+ * ... */
 void opencl_print_steps(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t view,
 			const char *prefix, uint32_t first, uint32_t end);
-/* Prints "c<axis> := rest modulo the axis's length, rest := the quotient" of a tn_number, for a job that
- * divides: by a multiplication where 31 bits are enough. */
+/* Prints "c<axis> := rest modulo the axis's length, rest := the quotient" of a tn_number, for a job
+ * that divides: by a multiplication where 31 bits are enough. */
 void opencl_print_division(struct tn_plugin_text *text, const struct opencl_job *job,
 			   const char *rest, uint32_t axis);
 /* The type tn_number. */
@@ -82,20 +85,22 @@ void opencl_print_number_type(struct tn_plugin_text *text, const struct opencl_j
 /* Scalar number `number`, converted to `to`. */
 void opencl_print_scalar(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t number,
 			 tn_dtype to);
-/* "const tn_f32 PREFIXs0 = ...;" for each scalar that the program reads; the first is job scalar `first`. */
+/* "const tn_f32 PREFIXs0 = ...;" for each scalar that the program reads;
+ * the first is job scalar `first`. */
 void opencl_print_program_scalars(struct tn_plugin_text *text, const struct opencl_job *job,
 				  const struct tn_program *program, const char *prefix,
 				  uint32_t first);
 
 /* ---- Running ----*/
 
-/* Finds the kernel of the key that was begun last, or has `print` print its source and builds it. */
+/* Finds the kernel of the key that was begun last, or has `print` print its source and builds
+ * it. */
 tn_status opencl_kernel_get(struct opencl_job *job,
 			    void (*print)(struct tn_plugin_text *text, const struct opencl_job *job,
 					  const void *argument),
 			    const void *argument, struct opencl_kernel **kernel);
-/* Starts it with so many items; a group of 0 is the usual size.  Where the job fixes no group it may get
- * smaller. */
+/* Starts it with so many items; a group of 0 is the usual size.  Where the job fixes no group it
+ * may get smaller. */
 tn_status opencl_kernel_run(struct opencl_job *job, struct opencl_kernel *kernel, uint64_t items,
 			    size_t group);
 /* So many items in a group, where a kernel needs to know. */

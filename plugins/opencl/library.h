@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * libOpenCL, opened at run time.  The fields have the names of the functions, so that a call reads as
- * in any OpenCL program: cl->clCreateBuffer(...).
+ * libOpenCL, opened at run time.  The fields have the names of the functions, so that a call reads
+ * as in any OpenCL program: cl->clCreateBuffer(...).
  */
 #ifndef OPENCL_LIBRARY_H
 #define OPENCL_LIBRARY_H
@@ -49,7 +49,8 @@ struct opencl_library {
 	__typeof__(&clReleaseEvent) clReleaseEvent;
 };
 
-/* Opens the library and fetches every function.  TN_MISSING_LIBRARY: `text` names what is absent. */
+/* Opens the library and fetches every function.  TN_MISSING_LIBRARY:
+ * `text` names what is absent. */
 tn_status opencl_library_open(struct opencl_library *cl, char *text, size_t size);
 /* The library stays mapped: its drivers have threads that outlive every instance. */
 void opencl_library_close(struct opencl_library *cl);

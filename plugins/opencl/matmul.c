@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * matmul: a group of items makes one tile of C.  It loads a tile of A and one of B into local memory, as
- * columns of A and rows of B, so that each item then multiplies ROWS numbers of A with a vector of B and
- * adds to ROWS vectors that it keeps.  Strides do every transposition; what lies outside a matrix is loaded
- * as 0.  The sum over k runs in one order, so the bits are the same from run to run.
+ * matmul: a group of items makes one tile of C.  It loads a tile of A and one of B into local
+ * memory, as columns of A and rows of B, so that each item then multiplies ROWS numbers of A with a
+ * vector of B and adds to ROWS vectors that it keeps.  Strides do every transposition; what lies
+ * outside a matrix is loaded as 0.  The sum over k runs in one order, so the bits are the same from
+ * run to run.
  *
- * The job's nest has six axes: up to four of batches, the rows and the columns of C.  Its views are A (whose
- * last two axes are i and k), B (k and j) and C.
+ * The job's nest has six axes: up to four of batches, the rows and the columns of C.  Its views are
+ * A (whose last two axes are i and k), B (k and j) and C.
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Buffers and transfers.  A driver may make a buffer's memory only when it is first used, where a
- * failure would come too late to be recovered from; so a new buffer is moved to the device at once, on
- * a queue of its own that waits for nobody's work.  Small uploads are copied, so that the entry
+ * failure would come too late to be recovered from; so a new buffer is moved to the device at once,
+ * on a queue of its own that waits for nobody's work.  Small uploads are copied, so that the entry
  * can return before earlier work is done.
  */
 #include "memory.h"
@@ -153,8 +153,8 @@ static tn_status make_buffer(struct opencl_device *device, const struct tn_alloc
 	return fail_alloc(args, code, "clEnqueueMigrateMemObjects");
 }
 
-/* An alignment beyond the device's own cannot be asked for: but offsets begin at 0 of each buffer, and
- * a kernel has no other address. */
+/* An alignment beyond the device's own cannot be asked for: but offsets begin at 0 of each buffer,
+ * and a kernel has no other address. */
 tn_status opencl_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
 {
 	struct opencl_device *own = device;

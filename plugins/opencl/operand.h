@@ -26,13 +26,13 @@ static inline uint64_t opencl_computes(const struct opencl_device *device)
 				      : OPENCL_COMPUTES & ~TN_PLUGIN_DTYPE(TN_F64);
 }
 
-/* Everything that can be wrong with one operand, by itself.  Its buffer is looked at unless the call is a
- * dry run. */
+/* Everything that can be wrong with one operand, by itself.  Its buffer is looked at unless the
+ * call is a dry run. */
 tn_status opencl_check_operand(const struct opencl_device *device, const struct tn_call *call,
 			       const char *operation, const char *name, unsigned number,
 			       const struct tn_operand *operand, enum tn_plugin_role role);
-/* Checked operands, and the scalars of a program that lie on the device: is each in a buffer?  A dry run
- * looks at none. */
+/* Checked operands, and the scalars of a program that lie on the device: is each in a buffer?  A
+ * dry run looks at none. */
 tn_status opencl_check_places(const struct opencl_device *device, const struct tn_call *call,
 			      const char *operation, const char *name,
 			      const struct tn_operand *operands, uint32_t n);

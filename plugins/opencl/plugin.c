@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * backend_opencl.so: any device of OpenCL 1.2.  An instance holds the host's services, libOpenCL and
- * the devices as they were found; everything else hangs on an open device.
+ * backend_opencl.so: any device of OpenCL 1.2.  An instance holds the host's services, libOpenCL
+ * and the devices as they were found; everything else hangs on an open device.
  */
 #include "plugin.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of this plugin share: an instance with its devices as they were found, an open device,
- * errors and the log.
+ * What the files of this plugin share: an instance with its devices as they were found, an open
+ * device, errors and the log.
  *
  *   plugin.c     the instance: create, query, destroy
  *   library.c    libOpenCL and the table of its functions

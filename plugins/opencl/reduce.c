@@ -8,9 +8,9 @@
  *            they have as a tree in local memory; where there are several chunks their results wait in
  *            the workspace for a second kernel (join), with one item for each kept element
  *
- * Which element meets which, and in what order, does not depend on anything else, so the bits are the
- * same from run to run.  Floating sums are added up in runs of 256 before they meet the rest, which
- * keeps the error of long ones down.
+ * Which element meets which, and in what order, does not depend on anything else, so the bits are
+ * the same from run to run.  Floating sums are added up in runs of 256 before they meet the rest,
+ * which keeps the error of long ones down.
  */
 #include <stdio.h>
 #include <string.h>
@@ -182,7 +182,8 @@ static int has_runs(const struct reduction *r, uint32_t v)
 	return r->args->combiners[v] == TN_REDUCE_SUM && is_floating(r->accumulator[v]);
 }
 
-/* acc v := combiner of acc v and x, of its dtype; for a place of best v and x, whose number is `index`. */
+/* acc v := combiner of acc v and x, of its dtype; for a place of best v and x,
+ * whose number is `index`. */
 static void print_join(struct tn_plugin_text *text, const struct reduction *r, uint32_t v,
 		       const char *acc, const char *x, const char *index)
 {

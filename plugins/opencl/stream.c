@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.stream/1, and the errors of all streams.  A command that fails after its entry returned
- * says so in the status of its event.  A stream keeps the events of its last commands; the outcome of
- * one that falls out of the ring is waited for, which also keeps the host from running ahead without
- * bound.
+ * Table tenon.stream/1, and the errors of all streams.  A command that fails after its entry
+ * returned says so in the status of its event.  A stream keeps the events of its last commands; the
+ * outcome of one that falls out of the ring is waited for, which also keeps the host from running
+ * ahead without bound.
  */
 #include "stream.h"
 
@@ -92,8 +92,8 @@ static void drain(struct opencl_device *device, struct opencl_stream *stream)
 		keep_error(stream, code, last);
 }
 
-/* A driver that will not wait has the oldest command forgotten: its event and its staging are leaked, for the
- * device may still use them. */
+/* A driver that will not wait has the oldest command forgotten: its event and its staging are
+ * leaked, for the device may still use them. */
 static void make_room(struct opencl_device *device, struct opencl_stream *stream)
 {
 	const struct pending *oldest = &stream->ring[stream->first];

@@ -16,8 +16,8 @@ void opencl_streams_close(struct opencl_device *device);
 struct opencl_stream *opencl_stream_find(struct opencl_device *device, void *handle);
 cl_command_queue opencl_stream_queue(const struct opencl_stream *stream);
 
-/* Takes over the event of a command that was given to the stream.  `operation` is a literal; `staging`
- * is freed when the command is done, and may be NULL. */
+/* Takes over the event of a command that was given to the stream.  `operation` is a literal;
+ * `staging` is freed when the command is done, and may be NULL. */
 void opencl_stream_push(struct opencl_device *device, struct opencl_stream *stream, cl_event event,
 			const char *operation, void *staging);
 

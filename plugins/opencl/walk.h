@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels with one item for each element of a job's nest, whose count is the job's first number.  The
- * items' beginning is printed here: `e` is the element's number, c0, c1, ... are its indices and, after
- * opencl_print_place, at0, at1, ... say where it is in each view.
+ * Kernels with one item for each element of a job's nest, whose count is the job's first number.
+ * The items' beginning is printed here: `e` is the element's number, c0, c1, ... are its indices
+ * and, after opencl_print_place, at0, at1, ... say where it is in each view.
  */
 #ifndef OPENCL_WALK_H
 #define OPENCL_WALK_H

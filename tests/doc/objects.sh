@@ -105,7 +105,8 @@ BEGIN {
 [ -z "$wrong" ] || say "folders call those below them:
 $wrong"
 
-# Files that nobody calls, or that call nobody, are in no circle; what is left when all such are gone is.
+# Files that nobody calls, or that call nobody, are in no circle;
+# what is left when all such are gone is.
 wrong=$(awk '
 NR == FNR { pair[$1 " " $2] = pair[$2 " " $1] = 1; next }
 ($1 " " $2) in pair { next }

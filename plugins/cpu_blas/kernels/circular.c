@@ -4,8 +4,8 @@
  * sin, cos, tan and their inverses of f32, over the whole range.
  *
  * The argument is reduced in f64: k = nearest integer to x 2/pi, r = x - k pi/2 with pi/2 in two
- * parts, the first of 33 bits, so that its product with k is exact for |x| < 2^20.  Larger arguments
- * are reduced with as many bits of 2/pi as they need (Payne and Hanek, 1983), one by one.
+ * parts, the first of 33 bits, so that its product with k is exact for |x| < 2^20.  Larger
+ * arguments are reduced with as many bits of 2/pi as they need (Payne and Hanek, 1983), one by one.
  */
 #include "real.h"
 #include "variant.h"
@@ -43,7 +43,8 @@ static struct angle angle_large(float x)
 	if (exponent == 255)
 		return angle;
 	uint64_t m = (bits & 0x7fffffu) | 0x800000u;
-	/* The window begins where 2/pi times 2^e has its bit of weight 2: at 30 + e in the table. */
+	/* The window begins where 2/pi times 2^e has its bit of weight 2:
+	 * at 30 + e in the table. */
 	uint32_t shift = exponent - 127 - 23 + 30;
 	uint32_t word = shift / 32, rest = shift % 32;
 	uint32_t window[3];

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Convolution as a product of matrices that are never written down.  Output pixel (n, i, j) has the
- * window of input that begins at row i step[0], column j step[1] of image n; a tap is a place in the
- * window, `down` rows and `across` pixels from there, with `depth` neighbouring elements:
+ * window of input that begins at row i step[0], column j step[1] of image n; a tap is a place in
+ * the window, `down` rows and `across` pixels from there, with `depth` neighbouring elements:
  *
  *     out[n,i,j,o] = sum over taps t, k < depth of
  *                    in[n, i step[0] + down_t, j step[1] + across_t][k] weight[t,k,o]
@@ -11,9 +11,9 @@
  * The input gradient is of this form too (the window turned round), and what few channels there are
  * become long taps (a row of the window is one run of elements in a padded image).
  *
- * Weights are packed into panels of cpu_kernels.conv_panel output channels: rows of that many floats,
- * `row` of tap t first, k ascending, with zeros for channels that are not there.  A last panel of no more
- * than half the width has rows of half the width.
+ * Weights are packed into panels of cpu_kernels.conv_panel output channels: rows of that many
+ * floats, `row` of tap t first, k ascending, with zeros for channels that are not there.  A last
+ * panel of no more than half the width has rows of half the width.
  */
 #ifndef CPU_KERNELS_CONV_H
 #define CPU_KERNELS_CONV_H

@@ -3,10 +3,10 @@
  *
  * Convolution of few channels: see conv_few.h.
  *
- * A tile is `height` out channels x `width` vectors of positions in 24 registers (of 32; 12 of 16). For
- * each tap its vectors are loaded, most of them across two lines of the cache, and its weights are
- * broadcast.  With height 6 and width 4 that is 14 line accesses, 7 cycles, for 24 multiply-adds, 12
- * cycles: arithmetic is the limit.  An image's planes stay in L1.
+ * A tile is `height` out channels x `width` vectors of positions in 24 registers (of 32; 12 of 16).
+ * For each tap its vectors are loaded, most of them across two lines of the cache, and its weights
+ * are broadcast.  With height 6 and width 4 that is 14 line accesses, 7 cycles, for 24
+ * multiply-adds, 12 cycles: arithmetic is the limit.  An image's planes stay in L1.
  */
 #include "conv_few.h"
 

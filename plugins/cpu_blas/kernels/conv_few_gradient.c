@@ -5,10 +5,10 @@
  *
  *     gradient[o][c][r][s] = sum over i of out[o][i] in[c][i + r pitch + s]
  *
- * A tile is HEIGHT out channels x WIDTH taps of one in channel, each a register of partial sums along
- * i: 20 of 32 registers (10 of 16).  For each vector of positions that is HEIGHT + WIDTH loads, of
- * which WIDTH cross a line: 14 line accesses, 7 cycles, for 20 multiply-adds, 10 cycles.  Sums lie in L1 or L2
- * from image to image; lanes are added up once, at the end.
+ * A tile is HEIGHT out channels x WIDTH taps of one in channel, each a register of partial sums
+ * along i: 20 of 32 registers (10 of 16).  For each vector of positions that is HEIGHT + WIDTH
+ * loads, of which WIDTH cross a line: 14 line accesses, 7 cycles, for 20 multiply-adds, 10 cycles.
+ * Sums lie in L1 or L2 from image to image; lanes are added up once, at the end.
  */
 #include "conv_few.h"
 

@@ -6,8 +6,8 @@
  *     sums[t depth + k][o] = sum over pixels of in[pixel, tap t][k] * out[pixel][o]
  *
  * Pixels are taken BLOCK at a time, whose panel of `out` is copied into compact rows that stay in
- * L1 for all taps.  A tile of up to TILE elements of a tap x the panel is summed in registers over the
- * block: each pixel's row of `out` is loaded (two vectors) and its elements are broadcast.  The
+ * L1 for all taps.  A tile of up to TILE elements of a tap x the panel is summed in registers over
+ * the block: each pixel's row of `out` is loaded (two vectors) and its elements are broadcast.  The
  * sums stay in L2 from block to block.
  */
 #include "conv_walk.h"

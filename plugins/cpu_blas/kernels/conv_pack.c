@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Weights into panels and back.  The elements of a channel are numbered in the order in which they
- * lie in memory; a run of them, from one tap of one depth on, lies together and makes up to LANES rows of
- * the panel.  Squares of LANES channels x a run are turned round in registers.
+ * lie in memory; a run of them, from one tap of one depth on, lies together and makes up to LANES
+ * rows of the panel.  Squares of LANES channels x a run are turned round in registers.
  */
 #include "conv_walk.h"
 

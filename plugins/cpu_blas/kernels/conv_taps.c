@@ -3,12 +3,12 @@
  *
  * Convolution: tiles of up to TILE pixels x one panel of output channels are summed in registers.
  *
- * The windows of a tile's pixels are copied into TILE rows of CHUNK elements, zeros for padding: they
- * stay in L1 for all panels, and all their elements are a constant distance from one address, which
- * leaves the compiler its registers.  For each element k the panel's row is loaded (two vectors) and
- * each pixel's element is broadcast to both.  Panels stream from L2, where the caller keeps their
- * block.  Windows larger than CHUNK take several rounds, between which the sums of SOME_PANELS rest
- * in L1.
+ * The windows of a tile's pixels are copied into TILE rows of CHUNK elements, zeros for padding:
+ * they stay in L1 for all panels, and all their elements are a constant distance from one address,
+ * which leaves the compiler its registers.  For each element k the panel's row is loaded (two
+ * vectors) and each pixel's element is broadcast to both.  Panels stream from L2, where the caller
+ * keeps their block.  Windows larger than CHUNK take several rounds, between which the sums of
+ * SOME_PANELS rest in L1.
  */
 #include "conv_walk.h"
 
@@ -36,7 +36,8 @@ struct chunk {
 struct tile {
 	const struct cpu_taps *t;
 	int64_t n; /* pixels */
-	/* Of each: its window's first row and column, and where its window, result and residual are. */
+	/* Of each: its window's first row and column, and where its window,
+	 * result and residual are. */
 	int64_t row[TILE], column[TILE];
 	const float *in[TILE];
 	float *out[TILE];

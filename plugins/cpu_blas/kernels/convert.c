@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Conversions between storage types that programs meet often; the rules are those of
- * tenon-program(7): floating to integer saturates and a NaN gives 0, integers wrap, f16 and bf16 are
- * rounded to nearest with ties to even.
+ * tenon-program(7): floating to integer saturates and a NaN gives 0, integers wrap, f16 and bf16
+ * are rounded to nearest with ties to even.
  */
 #include "real.h"
 #include "variant.h"

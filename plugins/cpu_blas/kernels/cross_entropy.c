@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Softmax cross-entropy of rows of logits against labels.  A loss is log sum e^(x - max x) - (x[label]
+ * Softmax cross-entropy of rows of logits against labels.  A loss is log sum e^(x - max
+ * x) - (x[label]
  * - max x): so small losses are not differences of large numbers.
  */
 #include "log.h"

@@ -3,11 +3,11 @@
  *
  * Depthwise convolution, forward.
  *
- * A vector holds neighbouring channels.  A block is `columns` neighbouring outputs of a row, whose sums
- * stay in registers.  For each row of the window the input columns under the block are loaded one after
- * another, each once, and a column is added to all outputs that have it under a tap.  Columns in the
- * padding are passed over.  The usual sizes of windows and strides are constants when this is compiled,
- * so that all of a block's loops but that over rows unroll.
+ * A vector holds neighbouring channels.  A block is `columns` neighbouring outputs of a row, whose
+ * sums stay in registers.  For each row of the window the input columns under the block are loaded
+ * one after another, each once, and a column is added to all outputs that have it under a tap.
+ * Columns in the padding are passed over.  The usual sizes of windows and strides are constants
+ * when this is compiled, so that all of a block's loops but that over rows unroll.
  *
  * Rows and channels that do not divide into blocks end with a block that begins earlier and stores
  * only what is new.
@@ -53,8 +53,8 @@ INLINE vf finish(const struct row *row, vf sum, vf bias, vf residual)
 	return vf_clamp(sum + (bias + residual), low, high);
 }
 
-/* Outputs from `skip` on, and of each the lanes from `lane` on: a residual may lie where y does, and
- * what is before them be another thread's, or finished. */
+/* Outputs from `skip` on, and of each the lanes from `lane` on: a residual may lie where y does,
+ * and what is before them be another thread's, or finished. */
 static __attribute__((noinline)) void put_some(const struct row *row, const vf *sums, int64_t q,
 					       int64_t c, int columns, int64_t skip, int64_t lane)
 {
@@ -90,8 +90,8 @@ INLINE void put(const struct row *row, const vf *sums, int64_t q, int64_t c, int
 	}
 }
 
-/* The block at column q and channel c, whose columns of x within `reach` are inside the plane; stores
- * the outputs from `skip` on, and of each the lanes from `lane` on. */
+/* The block at column q and channel c, whose columns of x within `reach` are inside the plane;
+ * stores the outputs from `skip` on, and of each the lanes from `lane` on. */
 INLINE void block(const struct row *row, int64_t q, int64_t c, struct reach reach, int64_t skip,
 		  int64_t lane, int S, int stride, int columns)
 {
@@ -125,7 +125,7 @@ INLINE void block(const struct row *row, int64_t q, int64_t c, struct reach reac
 	}
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------*/
 
 struct span {
 	int64_t begin, end;
@@ -224,7 +224,7 @@ static __attribute__((noinline)) void window_7(const struct cpu_depthwise *d,
 	sized(d, box, 7, 1);
 }
 
-/* ---- Any window ------------------------------------------------------------------------------- */
+/* ---- Any window ------------------------------------------------------------------------------*/
 
 /* One vector of n channels of one output. */
 static void any_vector(const struct row *row, int64_t q, int64_t c, int64_t n)

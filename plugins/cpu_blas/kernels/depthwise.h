@@ -30,8 +30,8 @@ struct cpu_depthwise {
 	int accumulate; /* input gradient: x += */
 };
 
-/* Images, rows (of y; for the input gradient, of x) and channels of one piece of work.  Channels begin
- * at multiples of CPU_DEPTHWISE_LANES. */
+/* Images, rows (of y; for the input gradient, of x) and channels of one piece of work.  Channels
+ * begin at multiples of CPU_DEPTHWISE_LANES. */
 struct cpu_depthwise_box {
 	int64_t image, images, row, rows, channel, channels;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the three passes of depthwise convolution share: blocks of neighbouring columns of a row, some of
- * whose neighbours are outside the plane.
+ * What the three passes of depthwise convolution share: blocks of neighbouring columns of a row,
+ * some of whose neighbours are outside the plane.
  */
 #ifndef CPU_DEPTHWISE_BLOCK_H
 #define CPU_DEPTHWISE_BLOCK_H

@@ -5,8 +5,8 @@
  *
  * As in depthwise.c, turned round: a block is neighbouring columns of a row of dx.  The columns of
  * dy that reach it are loaded once each, and each is given to all columns of the block that it was
- * computed from.  Columns are counted with the padding, and blocks begin at multiples of the stride,
- * so that what a column of dy gives to is known when this is compiled.
+ * computed from.  Columns are counted with the padding, and blocks begin at multiples of the
+ * stride, so that what a column of dy gives to is known when this is compiled.
  */
 #include "depthwise_block.h"
 
@@ -42,8 +42,8 @@ INLINE void add_row(vf *sums, const struct cpu_depthwise *d, const float *dy, co
 	}
 }
 
-/* Columns from w on that are inside the plane, and of each the lanes from `lane` on: those before it
- * may be another thread's. */
+/* Columns from w on that are inside the plane, and of each the lanes from `lane` on: those before
+ * it may be another thread's. */
 static __attribute__((noinline)) void put_last(const struct cpu_depthwise *d, float *dx,
 					       const vf *sums, int64_t w, int columns, int64_t lane)
 {
@@ -69,8 +69,8 @@ INLINE void put(const struct cpu_depthwise *d, float *dx, vf *sums, int64_t w, i
 	}
 }
 
-/* The block whose first column with the padding is u, at channel c; columns of dy within `reach` are
- * inside the plane. */
+/* The block whose first column with the padding is u, at channel c; columns of dy within `reach`
+ * are inside the plane. */
 INLINE void block(const struct row *row, int64_t u, int64_t c, struct reach reach, int64_t lane,
 		  int S, int stride, int columns)
 {
@@ -106,7 +106,7 @@ INLINE void block(const struct row *row, int64_t u, int64_t c, struct reach reac
 	}
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------*/
 
 /* The row of y whose window has row h of x under its row r; -1: none. */
 static int64_t met(const struct cpu_depthwise *d, int64_t h, int64_t r)
@@ -205,7 +205,7 @@ static __attribute__((noinline)) void window_7(const struct cpu_depthwise *d,
 	sized(d, box, 7, 1);
 }
 
-/* ---- Any window ------------------------------------------------------------------------------- */
+/* ---- Any window ------------------------------------------------------------------------------*/
 
 /* n channels of column w of dx. */
 static void any_vector(const struct row *row, int64_t w, int64_t c, int64_t n)

@@ -80,7 +80,7 @@ INLINE void box_of(const struct cpu_depthwise *d, const struct cpu_depthwise_box
 				add_images(d, box, p, r, c, S, stride);
 }
 
-/* ---- Any window, and the channels that do not fill a vector ----------------------------------- */
+/* ---- Any window, and the channels that do not fill a vector ----------------------------------*/
 
 /* One tap for n channels, over one image's rows of the box. */
 static vf any_tap(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int64_t image,

@@ -59,7 +59,8 @@ static inline float exp_scaled(float x, int32_t extra)
 	return scale(exp_polynomial(parts.r), parts.k + extra);
 }
 
-/* e^x for |x| <= 87, where it is a normal number: the power of two goes straight to the exponent. */
+/* e^x for |x| <= 87, where it is a normal number: the power of two goes straight to the
+ * exponent. */
 static inline float exp_ordinary(float x)
 {
 	struct exp_parts parts = exp_reduce(x);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Included once for each type: T is the type, U that in which sums and products are made (they wrap),
- * LANES a power of two, OF(name) a fold's name, LOWEST and HIGHEST the ends of T, IS_NAN(x) whether x
- * is one.  All are undefined at the end.
+ * Included once for each type: T is the type, U that in which sums and products are made (they
+ * wrap), LANES a power of two, OF(name) a fold's name, LOWEST and HIGHEST the ends of T, IS_NAN(x)
+ * whether x is one.  All are undefined at the end.
  */
 
 static inline T OF(plus)(T x, T y)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Included once for each type: T is the element, VECTOR a register full of it, NAME(name) a name for
- * it, TRANSPOSE what turns a square of elements in registers round.  All are undefined at the end.
+ * Included once for each type: T is the element, VECTOR a register full of it, NAME(name) a name
+ * for it, TRANSPOSE what turns a square of elements in registers round.  All are undefined at the
+ * end.
  */
 
 #define WIDTH ((int64_t)(VECTOR_BYTES / sizeof(T)))
@@ -71,8 +72,8 @@ struct NAME(tile) {
 	T alpha, beta; /* `beta` is 1 from the second block of k on */
 };
 
-/* The last columns of a row, fewer than NR.  Out of line: inlined for each number of rows it is most of what
- * the compiler has to do here. */
+/* The last columns of a row, fewer than NR.  Out of line: inlined for each number of rows it is
+ * most of what the compiler has to do here. */
 static __attribute__((noinline)) void NAME(store_part)(T *c, const struct NAME(tile) * t,
 						       const T *sum)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Included once for each integer type: T is the type, U its unsigned type, WIDTH its bits, OF(name) a
- * kernel's name for it.  All four are undefined at the end.  Sums, differences and products wrap.
+ * Included once for each integer type: T is the type, U its unsigned type, WIDTH its bits, OF(name)
+ * a kernel's name for it.  All four are undefined at the end.  Sums, differences and products wrap.
  */
 
 #define FROM T

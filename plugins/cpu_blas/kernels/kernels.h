@@ -85,8 +85,8 @@ struct cpu_block_table {
 
 void cpu_block_table_fill(struct cpu_block_table *table, const struct cpu_kernels *kernels);
 
-/* Variant number i of those that were built and that this processor runs, best first; NULL after the
- * last. */
+/* Variant number i of those that were built and that this processor runs, best first; NULL after
+ * the last. */
 const struct cpu_kernels *cpu_kernels_variant(unsigned i);
 
 /* The best variant, or the one of that name ("v2" will do for "x86-64-v2").  NULL: this processor

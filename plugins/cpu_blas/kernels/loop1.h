@@ -5,8 +5,8 @@
  *
  *     static void NAME(dst, a, b, c, n):  dst[i] := VALUE(a[i])
  *
- * with dst of type TO (default float) and a of type FROM (default float).  All four are undefined at
- * the end.  dst may be a: each element is read before it is written, and no other.
+ * with dst of type TO (default float) and a of type FROM (default float).  All four are undefined
+ * at the end.  dst may be a: each element is read before it is written, and no other.
  */
 #ifndef FROM
 #define FROM float

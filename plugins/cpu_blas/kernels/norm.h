@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pieces of norms.  A piece in columns is rows x channels numbers whose channels are neighbours, its
- * rows `down` elements apart; a piece in a plane is `rows` neighbours of one channel, and what is one
- * number a channel is one number then.
+ * Pieces of norms.  A piece in columns is rows x channels numbers whose channels are neighbours,
+ * its rows `down` elements apart; a piece in a plane is `rows` neighbours of one channel, and what
+ * is one number a channel is one number then.
  */
 #ifndef CPU_NORM_H
 #define CPU_NORM_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Norms of a matrix whose rows are pixels and whose columns are channels (NHWC).  A few rows at a time
- * are walked together, a register's width of channels at a time: memory is read in order, and what
- * belongs to a channel is loaded once for those rows.
+ * Norms of a matrix whose rows are pixels and whose columns are channels (NHWC).  A few rows at a
+ * time are walked together, a register's width of channels at a time: memory is read in order, and
+ * what belongs to a channel is loaded once for those rows.
  *
- * Statistics are sums of d = x - k and d^2, where k, the mean of the column's first rows, is near the
- * mean: so squares of nearly equal numbers are not subtracted.
+ * Statistics are sums of d = x - k and d^2, where k, the mean of the column's first rows, is near
+ * the mean: so squares of nearly equal numbers are not subtracted.
  */
 #include "norm_mask.h"
 #include "variant.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Norms of a run of neighbours that share a channel (a plane of NCHW).  Sums are made in PARTS registers
- * side by side, in chunks that stay in the first cache and are joined in double: a chunk's mean
- * first, then the squares of the distances from it.
+ * Norms of a run of neighbours that share a channel (a plane of NCHW).  Sums are made in PARTS
+ * registers side by side, in chunks that stay in the first cache and are joined in double: a
+ * chunk's mean first, then the squares of the distances from it.
  */
 #include "norm_mask.h"
 #include "variant.h"

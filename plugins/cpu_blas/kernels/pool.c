@@ -66,7 +66,7 @@ INLINE void store(float *y, int64_t step, vf v, int64_t n)
 	}
 }
 
-/* ---- Windows: one vector of outputs ----------------------------------------------------------- */
+/* ---- Windows: one vector of outputs ----------------------------------------------------------*/
 
 /* The largest of each lane's window and its place: the first of equals, and the first NaN before
  * all. */
@@ -109,7 +109,7 @@ INLINE void mean(const struct band *band, const float *x, struct lanes lanes, in
 		store(y + i * LANES, lanes.y_step, total[i] * part, lanes.n);
 }
 
-/* ---- Runs of windows of one size -------------------------------------------------------------- */
+/* ---- Runs of windows of one size -------------------------------------------------------------*/
 
 enum kind { MAX, AVERAGE };
 
@@ -190,7 +190,7 @@ INLINE void any_windows(const struct band *band, enum kind kind, struct run run)
 		windows(band, kind, run, band->rows, run.columns);
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------*/
 
 struct span {
 	int64_t begin, end;
@@ -250,8 +250,8 @@ INLINE struct band band_of(const struct cpu_pool *pool, int64_t n, int64_t p)
 	return band;
 }
 
-/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would have
- * all its numbers read again. */
+/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would
+ * have all its numbers read again. */
 INLINE void rows(const struct cpu_pool *shared, enum kind kind, int64_t begin, int64_t end)
 {
 	const struct cpu_pool own = *shared, *pool = &own;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The gradient of an average over whole windows that do not overlap, channels last: each cell has one
- * window over it at most, so a row of dx is written from left to right without a search.
+ * The gradient of an average over whole windows that do not overlap, channels last: each cell has
+ * one window over it at most, so a row of dx is written from left to right without a search.
  */
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * The gradient of pooling.
  *
  * By channel, each element of dx gathers from the windows over it, in the order of the windows, so
- * it is written once and rows of dx are independent.  Few channels move whole vectors, as in pool.c,
- * but not where dx is added to: the lanes too many would be added twice.
+ * it is written once and rows of dx are independent.  Few channels move whole vectors, as in
+ * pool.c, but not where dx is added to: the lanes too many would be added twice.
  *
  * Otherwise each window gives to its cells, one plane at a time.
  *
@@ -45,7 +45,7 @@ INLINE float part_of(const struct cpu_pool *pool, int64_t p, int64_t q)
 		       (float)length(clip(left, pool->kernel[1], pool->w)));
 }
 
-/* ---- By channel: gather ----------------------------------------------------------------------- */
+/* ---- By channel: gather ----------------------------------------------------------------------*/
 
 /* One row of dx, and the rows of y with windows over it. */
 struct band {
@@ -160,8 +160,8 @@ INLINE void row(struct band band, enum kind kind, int64_t n, int64_t h, struct s
 	}
 }
 
-/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would have
- * all its numbers read again. */
+/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would
+ * have all its numbers read again. */
 INLINE void rows(const struct cpu_pool *shared, enum kind kind, int64_t begin, int64_t end)
 {
 	const struct cpu_pool own = *shared, *pool = &own;
@@ -180,7 +180,7 @@ INLINE void rows(const struct cpu_pool *shared, enum kind kind, int64_t begin, i
 	}
 }
 
-/* ---- Other layouts: a plane at a time --------------------------------------------------------- */
+/* ---- Other layouts: a plane at a time --------------------------------------------------------*/
 
 struct plane {
 	float *dx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The largest of 2x2 windows side by side, and its gradient, of rows without gaps: channels last, or
- * the columns of a plane, which are pixels of one channel.
+ * The largest of 2x2 windows side by side, and its gradient, of rows without gaps: channels last,
+ * or the columns of a plane, which are pixels of one channel.
  *
  * A vector holds as many whole pixels of y as fit; the two vectors of x under them are parted into
  * the left and the right cells of the windows, and the gradient is spread the same way.  A window
@@ -36,7 +36,7 @@ INLINE int64_t at_most(int64_t n, int64_t limit)
 	return n < limit ? n : limit;
 }
 
-/* ---- Forward ---------------------------------------------------------------------------------- */
+/* ---- Forward ---------------------------------------------------------------------------------*/
 
 /* Two rows of x and the row of y they make. */
 struct rows {
@@ -59,7 +59,8 @@ INLINE void challenge(vf *best, vi *step, vf here, int32_t at)
 	*step = vi_pick(wins, vi_set(at), *step);
 }
 
-/* Elements at.. of y, whose first cells are at `place`: the first of equals, the first NaN before all. */
+/* Elements at.. of y, whose first cells are at `place`: the first of equals,
+ * the first NaN before all. */
 INLINE void largest(const struct rows *rows, struct cells top, struct cells bottom, vi place,
 		    int64_t at, int64_t n)
 {
@@ -169,7 +170,7 @@ void VARIANT(cpu_max_pool_pairs)(const struct cpu_pool *shared, int64_t begin, i
 	}
 }
 
-/* ---- Backward --------------------------------------------------------------------------------- */
+/* ---- Backward --------------------------------------------------------------------------------*/
 
 /* A row of dx, and the row of dy under it. */
 struct given {

@@ -3,9 +3,9 @@
  *
  * pow, sqrt and 1 / sqrt of f32, over the whole range.
  *
- * |x|^y = 2^(y log2 |x|), in f64: log2 to 2^-38 of its value, so that the exponent, which is at most
- * 150 where the result is neither 0 nor infinite, is right to 2^-30.  The ends are those of C's
- * pow (C11 F.10.4.4).
+ * |x|^y = 2^(y log2 |x|), in f64: log2 to 2^-38 of its value, so that the exponent, which is at
+ * most 150 where the result is neither 0 nor infinite, is right to 2^-30.  The ends are those of
+ * C's pow (C11 F.10.4.4).
  */
 #include "real.h"
 #include "variant.h"
@@ -40,7 +40,8 @@ static inline double log2_wide(double a)
 {
 	uint64_t moved = bits_of_double(a) - SQRT_HALF_HIGH;
 	double m = double_from_bits((moved & 0xfffffffffffffull) + SQRT_HALF_HIGH);
-	/* The exponent, an integer of 12 bits: added to a large number's low bits, then taken off. */
+	/* The exponent, an integer of 12 bits: added to a large number's low bits,
+	 * then taken off. */
 	uint64_t k = (moved >> 52) ^ 0x800; /* biased by 2048 */
 	double exponent = double_from_bits(0x4330000000000000ull | k) - (0x1p52 + 2048);
 	double f = m - 1.0;

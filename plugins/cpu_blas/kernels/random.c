@@ -5,10 +5,10 @@
  * others: Parallel random numbers: as easy as 1, 2, 3.  SC 2011).  Integers alone, so the bits are
  * those of every other implementation.
  *
- * Programs nearly always draw consecutive numbers of one seed and stream; those are made GROUP counters
- * at a time, four numbers of each.  A lane is 64 bits wide and holds one word of a counter in its lower
- * half: a product then needs no shuffle, and what is left in the upper half is never read, since
- * products take lower halves and the higher word is shifted down.
+ * Programs nearly always draw consecutive numbers of one seed and stream; those are made GROUP
+ * counters at a time, four numbers of each.  A lane is 64 bits wide and holds one word of a counter
+ * in its lower half: a product then needs no shuffle, and what is left in the upper half is never
+ * read, since products take lower halves and the higher word is shifted down.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Softmax and its logarithm.  Along rows, a row stays in the first cache while it is walked: for its
- * largest number, for the exponentials and their sum, and to divide by it.  Across rows, a band of
- * columns is walked twice: BLOCK rows at a time for the largest numbers and sums, which grow together
- * (an old sum is scaled when a larger number comes), then to write.
+ * Softmax and its logarithm.  Along rows, a row stays in the first cache while it is walked: for
+ * its largest number, for the exponentials and their sum, and to divide by it.  Across rows, a band
+ * of columns is walked twice: BLOCK rows at a time for the largest numbers and sums, which grow
+ * together (an old sum is scaled when a larger number comes), then to write.
  *
  * A NaN makes its line NaN, and so do a line of -inf and one with inf, as x - max x is NaN there.
  */

@@ -3,9 +3,9 @@
  *
  * A band of a transposed copy of 4-byte elements: squares of LANES x LANES are turned in registers.
  *
- * The band's rows are compact in the output, its columns in the input.  Each square reads a piece of
- * many columns that lie far apart, which no processor foresees: the line after each piece is asked
- * for, since the next squares down, or the next band, want it.
+ * The band's rows are compact in the output, its columns in the input.  Each square reads a piece
+ * of many columns that lie far apart, which no processor foresees: the line after each piece is
+ * asked for, since the next squares down, or the next band, want it.
  */
 #include "variant.h"
 #include "vector.h"

@@ -145,7 +145,8 @@ static inline void vf_store_last(float *p, vf x, int64_t n)
 #endif
 }
 
-/* Lanes of a and b in turn, from the lower halves: a0, b0, a1, b1, ...; and from the higher ones. */
+/* Lanes of a and b in turn, from the lower halves: a0, b0, a1, b1, ...;
+ * and from the higher ones. */
 static inline vf vf_weave_low(vf a, vf b)
 {
 #if VECTOR_BYTES == 64

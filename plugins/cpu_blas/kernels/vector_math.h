@@ -98,8 +98,8 @@ static inline float vf_largest(vf x)
 
 typedef uint32_t vu __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 
-/* e^x, 0 below -87 (where it is hardly a normal number), infinity above 88.3, NaN of NaN.  The steps
- * are those of exp.h; 2^k is a factor, so that a NaN stays one. */
+/* e^x, 0 below -87 (where it is hardly a normal number), infinity above 88.3, NaN of NaN.  The
+ * steps are those of exp.h; 2^k is a factor, so that a NaN stays one. */
 static inline vf vf_exp(vf x)
 {
 	vf inside = vf_min(vf_set(89.0f), x);

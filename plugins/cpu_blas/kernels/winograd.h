@@ -4,9 +4,9 @@
  * The kernels of Winograd's F(4x4, 3x3): a 4 x 4 tile of a 3 x 3 convolution of stride 1 is
  *     A^T [sum over c of (G w G^T) . (B^T x B)] A,
  * where x is the 6 x 6 patch that the tile reads: 36 products for each pair of channels where the
- * definition has 144.  So a convolution is 36 matrix products (planes), V U = M: a row of V and M is
- * a tile, a row of U and a column of V an input channel, a column of U and M an output channel.  The
- * weights' gradient uses the same tiles the other way round: G^T [sum over tiles of
+ * definition has 144.  So a convolution is 36 matrix products (planes), V U = M: a row of V and M
+ * is a tile, a row of U and a column of V an input channel, a column of U and M an output channel.
+ * The weights' gradient uses the same tiles the other way round: G^T [sum over tiles of
  * (A dy A^T) . (B^T x B)] G.
  *
  * Columns of U stand in panels of cpu_winograd.panel columns with zeros after the last, so that a
@@ -49,9 +49,9 @@ struct cpu_winograd_weights {
 	int rotated; /* read from the last weight to the first, for the input's gradient */
 };
 
-/* m rows of C from m x k of A and a panel of B, k rows one after the other.  Row r, column i of A is
- * at r down + i across.  While it runs it asks for what is needed next: the panel `next_panel`, or
- * with NULL the rows of A after the last (compact ones). */
+/* m rows of C from m x k of A and a panel of B, k rows one after the other.  Row r, column i of A
+ * is at r down + i across.  While it runs it asks for what is needed next: the panel `next_panel`,
+ * or with NULL the rows of A after the last (compact ones). */
 struct cpu_winograd_product {
 	const float *a;
 	int64_t down, across;
@@ -72,8 +72,8 @@ struct cpu_winograd_finish {
 struct cpu_winograd {
 	int64_t panel; /* columns of a panel */
 	int64_t rows;  /* of C that the product holds in registers, at most */
-	/* V of n tiles from `first` on, of channels c0 to c1: B^T x B, patches read as 0 outside the
-	 * image. */
+	/* V of n tiles from `first` on, of channels c0 to c1: B^T x B, patches read as 0 outside
+	 * the image. */
 	void (*patches)(const struct cpu_winograd_image *x, const struct cpu_winograd_grid *grid,
 			int64_t first, int64_t n, int64_t c0, int64_t c1,
 			const struct cpu_winograd_tiles *v);
@@ -85,7 +85,8 @@ struct cpu_winograd {
 	void (*weights)(const struct cpu_winograd_weights *w, int64_t n, int64_t k, float *u,
 			int64_t plane);
 	void (*product)(const struct cpu_winograd_product *p);
-	/* Pixels of n tiles, channels c0 to c1 (at most a panel), from M: A^T M A, and the finish. */
+	/* Pixels of n tiles, channels c0 to c1 (at most a panel), from M: A^T M A,
+	 * and the finish. */
 	void (*pixels)(const struct cpu_winograd_image *y, const struct cpu_winograd_grid *grid,
 		       int64_t first, int64_t n, int64_t c0, int64_t c1,
 		       const struct cpu_winograd_tiles *m,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Winograd's way back: tiles of M into pixels, and what forward does to them before they are stored.
- * A register holds LANES channels of one tile; a tile's pixels are stored as far as they lie in the
- * image.
+ * Winograd's way back: tiles of M into pixels, and what forward does to them before they are
+ * stored.  A register holds LANES channels of one tile; a tile's pixels are stored as far as they
+ * lie in the image.
  */
 #include "winograd_family.h"
 #include "winograd_place.h"

@@ -3,8 +3,8 @@
  *
  * The product of Winograd's planes: rows of A by one panel of B, two registers wide.  A block of up
  * to ROWS rows of C stays in registers over the whole of k: with 32 registers 12 rows (24
- * accumulators), with 16 registers 6.  Rows are shared out evenly, so that no block is left with one
- * or two.  A step of k takes 12 broadcasts and two loads for 24 FMAs, within what the processor
+ * accumulators), with 16 registers 6.  Rows are shared out evenly, so that no block is left with
+ * one or two.  A step of k takes 12 broadcasts and two loads for 24 FMAs, within what the processor
  * issues in 12 cycles.
  */
 #include "winograd_family.h"
@@ -26,8 +26,8 @@ static inline __attribute__((always_inline)) void advance(const float **a, int n
 }
 
 /* Both `rows` and `compact` are constants wherever this is used.  Rows of A are either compact, and
- * then three share a pointer, because the processor adds an index once or twice but not three times,
- * or they are columns of what is stored: their elements lie side by side. */
+ * then three share a pointer, because the processor adds an index once or twice but not three
+ * times, or they are columns of what is stored: their elements lie side by side. */
 static inline __attribute__((always_inline)) void step(vf *low, vf *high, const float *const *a,
 						       int64_t down, int k, const float *b,
 						       int rows, int compact)

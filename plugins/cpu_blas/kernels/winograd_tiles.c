@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Winograd's transforms of pixels into tiles: patches of the input, and tiles of the output's gradient.
- * A register holds LANES channels of one pixel.  What lies outside the image is read from a row of
- * zeros, so that the inner loop is the same for every tile: 36 loads, 12 transforms, 36 stores.
+ * Winograd's transforms of pixels into tiles: patches of the input, and tiles of the output's
+ * gradient.  A register holds LANES channels of one pixel.  What lies outside the image is read
+ * from a row of zeros, so that the inner loop is the same for every tile: 36 loads, 12 transforms,
+ * 36 stores.
  */
 #include "winograd_family.h"
 #include "winograd_place.h"
