@@ -102,8 +102,9 @@ tn_plugin_fail_native(struct tn_error_info *error, tn_status status, int64_t nat
 static inline tn_status tn_plugin_take(void *own, size_t own_size, const void *arguments,
 				       uint32_t flags, const char *operation)
 {
+	const int is_known = !tn_arguments_take(own, own_size, arguments);
 	const struct tn_call *call = (const struct tn_call *)own;
-	if (tn_arguments_take(own, own_size, arguments))
+	if (!is_known)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
 				      "arguments of %u bytes, %u are known, and the rest is not 0",
 				      (unsigned)((const struct tn_call *)arguments)->struct_size,

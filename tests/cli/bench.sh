@@ -20,7 +20,8 @@ done
 # Every operation, on small shapes, beside the reference.
 run 0 bench ops --backend cpu --samples 1 --threads 1 --tiers --shape 20x30
 out_has '^peak of the processor, 1 thread: '
-out_has '^add  *20x30  *[0-9.]*  *[0-9.]*  *[0-9.]* GB/s .* %'
+# Or "above", where a busy machine has measured too low a peak.
+out_has '^add  *20x30  *[0-9.]*  *[0-9.]*  *[0-9.]* GB/s  *\([0-9.]* %\|above\)'
 run 0 bench ops --backend reference --samples 1 --shape 2x3x9x9
 out_has '^conv2d  *2x3x9x9 .* GFLOP/s'
 out_has '^max-pool '

@@ -36,7 +36,11 @@ core/program/functions core/program/parser
 core/ops/copy core/ops/map
 END
 
-layers=$(sed -n "s/^layers='\(.*\)'\$/\1/p" "$TENON_SOURCE/tests/doc/layers.sh")
+layers=$(sed -n '/^layers=/,/"$/{
+	s/^layers=//
+	s/["\\]//g
+	p
+}' "$TENON_SOURCE/tests/doc/layers.sh" | tr '\n' ' ')
 [ -n "$layers" ] || { say "layers.sh has no list of layers"; exit 1; }
 
 # FILE SYMBOL T|U: what each file of the core defines and uses.
@@ -55,9 +59,14 @@ for source in "$TENON_SOURCE"/core/*/*.c; do
 		break
 	done
 done >"$dir/objects"
-[ -s "$dir/objects" ] || { echo "SKIP: there are no object files of the core"; exit 77; }
+skip() {
+	echo "SKIP: $1"
+	exit 77
+}
+[ -s "$dir/objects" ] || skip "there are no object files of the core"
 # shellcheck disable=SC2046  # names without blanks
-${NM:-nm} -P -A $(cut -d' ' -f2 "$dir/objects") >"$dir/nm" 2>/dev/null || { echo "SKIP: nm does not read the object files"; exit 77; }
+${NM:-nm} -P -A $(cut -d' ' -f2 "$dir/objects") >"$dir/nm" 2>/dev/null ||
+	skip "nm does not read the object files"
 awk 'NR == FNR { file[$2] = $1; next }
 {
 	sub(/:$/, "", $1)
@@ -67,7 +76,7 @@ awk 'NR == FNR { file[$2] = $1; next }
 	else if ($3 == "U")
 		print file[$1], $2, "U"
 }' "$dir/objects" "$dir/nm" >"$dir/symbols"
-grep -q ' T$' "$dir/symbols" || { echo "SKIP: the object files have no symbols that nm sees"; exit 77; }
+grep -q ' T$' "$dir/symbols" || skip "nm sees no symbols in the object files"
 
 # Prototypes begin in the first column and go on indented.
 cd "$TENON_SOURCE" || exit 1
@@ -87,8 +96,9 @@ $wrong"
 
 # Edges: who calls whom, without the pairs.
 awk 'NR == FNR { if ($3 == "T") home[$2] = $1; next }
-$3 == "U" && $2 in home && home[$2] != $1 { print $1, home[$2], $2 }' "$dir/symbols" "$dir/symbols" |
-	sort -u >"$dir/edges"
+$3 == "U" && $2 in home && home[$2] != $1 {
+	print $1, home[$2], $2
+}' "$dir/symbols" "$dir/symbols" | sort -u >"$dir/edges"
 
 wrong=$(awk -v layers="$layers" '
 BEGIN {
