@@ -45,7 +45,7 @@ static int check_name(const char *name)
 	return 0;
 }
 
-static int new_project(const char *name, const char *directory)
+static int new_project(const char *name, const char *directory, int cxx)
 {
 	char own[64];
 	if (check_name(name))
@@ -55,7 +55,7 @@ static int new_project(const char *name, const char *directory)
 		directory = own;
 	if (!*directory)
 		return usage_error("plugin", "--directory: the name is empty");
-	int code = scaffold_write(directory, name);
+	int code = scaffold_write(directory, name, cxx);
 	if (!code)
 		printf("%s: the project of backend_%s.so\n"
 		       "Build and check it there with `make check`; README.md and tenon-plugin(7) "
@@ -67,9 +67,11 @@ static int new_project(const char *name, const char *directory)
 int command_plugin(int argc, char **argv)
 {
 	const char *directory = NULL;
+	int cxx = 0;
 	const struct option_row rows[] = {
 		{"directory", "DIR", "folder to write (tenon-backend-NAME), new or empty",
 		 .text = &directory},
+		{"cxx", NULL, "write it in C++11 instead of C11", .flag = &cxx},
 	};
 	const struct option_table table = {"tenon plugin", "new NAME", about, rows, N_ROWS(rows)};
 	int code = option_table_read(&table, argc, argv);
@@ -77,5 +79,5 @@ int command_plugin(int argc, char **argv)
 		return code;
 	if (argc - optind != 2 || strcmp(argv[optind], "new") != 0)
 		return usage_error("plugin", "expected 'new NAME'");
-	return new_project(argv[optind + 1], directory);
+	return new_project(argv[optind + 1], directory, cxx);
 }

@@ -22,6 +22,7 @@
 struct scaffold {
 	const char *path; /* of the folder, as it was given */
 	const char *name;
+	int cxx;
 	char uuid[256]; /* as C text: 0x12, 0x34, ... */
 	int folder;
 	int made_folder;
@@ -57,21 +58,40 @@ static int make_uuid(struct scaffold *scaffold)
 
 /* ---- Text with marks in it ----*/
 
+/* What a mark stands for; NULL: it is none.  *length: of the mark with both @. */
+static const char *meaning(const struct scaffold *scaffold, const char *mark, size_t *length)
+{
+	const struct {
+		const char *mark, *c, *cxx;
+	} marks[] = {
+		{"@NAME@", scaffold->name, scaffold->name},
+		{"@UUID@", scaffold->uuid, scaffold->uuid},
+		{"@SUFFIX@", "c", "cc"},
+		{"@LANGUAGE@", "C11", "C++11"},
+		{"@STANDARD@", "c11", "c++11"},
+		{"@COMPILER@", "CC", "CXX"},
+		{"@FLAGS@", "CFLAGS", "CXXFLAGS"},
+	};
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		*length = strlen(marks[i].mark);
+		if (!strncmp(mark, marks[i].mark, *length))
+			return scaffold->cxx ? marks[i].cxx : marks[i].c;
+	}
+	return NULL;
+}
+
 static void put(FILE *out, const struct scaffold *scaffold, const char *text)
 {
 	const char *mark;
 	while ((mark = strchr(text, '@'))) {
+		size_t length;
+		const char *instead = meaning(scaffold, mark, &length);
 		fwrite(text, 1, (size_t)(mark - text), out);
-		if (!strncmp(mark, "@NAME@", 6)) {
-			fputs(scaffold->name, out);
-			text = mark + 6;
-		} else if (!strncmp(mark, "@UUID@", 6)) {
-			fputs(scaffold->uuid, out);
-			text = mark + 6;
-		} else {
+		if (instead)
+			fputs(instead, out);
+		else
 			fputc('@', out);
-			text = mark + 1;
-		}
+		text = instead ? mark + length : mark + 1;
 	}
 	fputs(text, out);
 }
@@ -79,12 +99,12 @@ static void put(FILE *out, const struct scaffold *scaffold, const char *text)
 /* The path of a file in the project. */
 static void file_path(const struct scaffold *scaffold, size_t i, char *path, size_t size)
 {
-	const char *pattern = scaffold_files[i].path, *mark = strstr(pattern, "@NAME@");
-	if (mark)
-		snprintf(path, size, "%.*s%s%s", (int)(mark - pattern), pattern, scaffold->name,
-			 mark + 6);
-	else
-		snprintf(path, size, "%s", pattern);
+	FILE *out = fmemopen(path, size, "w");
+	path[0] = '\0';
+	if (!out)
+		return;
+	put(out, scaffold, scaffold_files[i].path);
+	fclose(out);
 }
 
 /* ---- The folder ----*/
@@ -180,9 +200,9 @@ static void remove_all(const struct scaffold *scaffold)
 		rmdir(scaffold->path);
 }
 
-int scaffold_write(const char *folder, const char *name)
+int scaffold_write(const char *folder, const char *name, int cxx)
 {
-	struct scaffold scaffold = {.path = folder, .name = name, .folder = -1};
+	struct scaffold scaffold = {.path = folder, .name = name, .cxx = cxx, .folder = -1};
 	int code = make_uuid(&scaffold);
 	if (!code)
 		code = open_folder(&scaffold);

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The project that `tenon plugin new` writes.  Its files are templates in tools/scaffold/, which
- * tools/scaffold/embed makes part of the command; @NAME@ and @UUID@ in them are replaced.
+ * tools/scaffold/embed makes part of the command.  They are valid C11 and C++11; the marks in them
+ * and in their paths (@NAME@, @UUID@, @SUFFIX@, ...) are replaced.
  */
 #ifndef TENON_TOOLS_SCAFFOLD_H
 #define TENON_TOOLS_SCAFFOLD_H
@@ -10,14 +11,15 @@
 #include <stddef.h>
 
 struct scaffold_file {
-	const char *path;         /* in the project; may have @NAME@ in it; NULL ends the list */
+	const char *path;         /* in the project; may have marks in it; NULL ends the list */
 	const char *const *lines; /* up to a NULL */
 };
 
 extern const struct scaffold_file scaffold_files[];
 
-/* Writes the project for the backend `name` into `folder`, which is made when it is not there and
- * must be empty when it is.  All files or none.  Prints a failure and returns its exit code. */
-int scaffold_write(const char *folder, const char *name);
+/* Writes the project for the backend `name`, in C++ if `cxx`, into `folder`, which is made when it
+ * is not there and must be empty when it is.  All files or none.  Prints a failure and returns its
+ * exit code. */
+int scaffold_write(const char *folder, const char *name, int cxx);
 
 #endif

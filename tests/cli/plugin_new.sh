@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# The way of tenon-plugin(7): a new project builds as it is, passes level 1 and trains through host
-# runs; its next step computes, and nothing runs on the host any more.
+# The way of tenon-plugin(7), in C and in C++: a new project builds as it is, passes level 1 and
+# trains through host runs; with its next step, by the host's interpreter or by printed source,
+# nothing runs on the host any more.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v make >/dev/null 2>&1 || exit 77
@@ -15,7 +16,7 @@ mkdir "$dir/a folder of projects"
 
 # make_in ARGUMENTS...: in the project, with the compiler of the build tree
 make_in() {
-	make -C "$project" CONFORM="$TENON_BUILD/tenon-conform" "CC=${CC:-cc}" "$@" \
+	make -C "$project" CONFORM="$TENON_BUILD/tenon-conform" "CC=${CC:-cc}" CXX=c++ "$@" \
 		>"$dir/log" 2>&1 || {
 		cat "$dir/log" >&2
 		fail "make $*"
@@ -24,6 +25,16 @@ make_in() {
 # check_in LEVEL: its `make check`, of the levels up to that one.
 # The first is run as a user runs it.
 check_in() { make_in check LEVEL="L$1" CONFORM="$TENON_BUILD/tenon-conform --level=0-$1"; }
+# passes PATTERN...: these checks pass, and none of their work is the host's
+passes() {
+	for pattern; do
+		"$TENON_BUILD/tenon-conform" --filter "$pattern" "$project/backend_acme.so" \
+			>"$dir/log" 2>&1 || { cat "$dir/log" >&2; fail "$pattern"; }
+		awk '/^L[0-9] +PASSED/ { good = $7 > 0 && $10 == 0 } END { exit !good }' \
+			"$dir/log" || { cat "$dir/log" >&2; fail "$pattern: expected native runs"; }
+	done
+}
+strict='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 # host_runs FILE: the sum of the ledger's column
 host_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $5 } END { print n + 0 }' "$1"; }
 native_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $2 } END { print n + 0 }' "$1"; }
@@ -33,7 +44,7 @@ out_has 'backend_acme.so'
 grep -rl '@[A-Z]*@' "$project" && fail "marks are left in the project"
 
 # Without a warning, by the strict standard and from the headers alone.
-make_in all WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Werror'
+make_in all WARNINGS="$strict"
 nm -D "$project/backend_acme.so" | grep -q ' tenon_backend$' || fail "tenon_backend is not exported"
 [ "$(nm -D --defined-only "$project/backend_acme.so" | grep -c -v -e asan -e ubsan)" -eq 1 ] ||
 	fail "more than tenon_backend is exported"
@@ -53,7 +64,7 @@ at_least "$(metric test_accuracy "$dir/a")" 0.8
 
 # The next step: nothing runs on the host, and the numbers are the same to rounding.
 cp "$project/steps/compute_host.c" "$project/compute.c"
-make_in all WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Werror'
+make_in all WARNINGS="$strict"
 check_in 4
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger --metrics "$dir/b"
 [ "$(host_runs "$dir/out")" -eq 0 ] ||
@@ -76,18 +87,79 @@ piece program_text.c
 piece copy.c
 sed 's/^#endif$/extern const struct tn_copy_table copy_table;\n&/' "$project/plugin.h" \
 	>"$dir/plugin.h"
-use_it='	if (!strcmp(table, TN_TABLE_COPY))\n		return \&copy_table;'
-sed "s/^	return NULL;\$/$use_it\n&/" \
-	"$project/plugin.c" >"$dir/plugin.c"
+use_it='	{TN_TABLE_COPY, \&copy_table},'
+sed "s/^	{TN_TABLE_COMPUTE, .*/&\n$use_it/" "$project/plugin.c" >"$dir/plugin.c"
 cp "$dir/plugin.h" "$dir/plugin.c" "$project/"
-make_in all OBJECTS='plugin.o call.o device.o buffers.o compute.o copy.o program_text.o' \
-	WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Werror'
+make_in all WARNINGS="$strict"
 check_in 2 # what copies belong to
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger
 awk '$1 == "fill" && $2 > 0 { found = 1 } END { exit !found }' "$dir/out" || {
 	cat "$dir/out" >&2
 	fail "expected native runs of fill"
 }
+
+# The other step: source that is printed, compiled when it is first needed, and launched.
+rm "$project/copy.c" "$project/program_text.c"
+run 0 plugin new acme --directory "$dir/printed"
+project=$dir/printed
+export TENON_PLUGIN_PATH="$project"
+cp "$project/steps/compute_printed.c" "$project/compute.c"
+cp "$project"/steps/print.* "$project"/steps/kernel.* "$project/"
+make_in all WARNINGS="$strict"
+passes 'map.[ils]*' 'reduce.epilogue' 'reduce.nan' 'matmul.narrow'
+mkdir "$dir/kernels"
+TMPDIR=$dir/kernels TENON_FALLBACK=error run 0 train mlp --data digits --epochs 1 --seed 1 \
+	--backend 'acme!' --ledger --metrics "$dir/c"
+[ "$(native_runs "$dir/out")" -gt 0 ] || { cat "$dir/out" >&2; fail "expected native runs"; }
+at_least "$(metric test_accuracy "$dir/c")" 0.8
+[ -z "$(ls -A "$dir/kernels")" ] || fail "kernels are left behind: $(ls -A "$dir/kernels")"
+
+# What its compiler says is the error, and a compiler that is not there has its name in one.
+mkdir "$dir/bin"
+printf '#!/bin/sh\necho "In a function:"\necho "kernel:7: error: no such word"\nexit 1\n' \
+	>"$dir/bin/cc"
+chmod +x "$dir/bin/cc"
+PATH=$dir/bin:$PATH TENON_LOG=debug run 1 train mlp --data digits --epochs 1 --backend 'acme!'
+err_has 'cc: kernel:7: error: no such word'
+err_has 'void kernel('
+sed 's/{"cc", /{"no-such-compiler", /' "$project/kernel.c" >"$dir/kernel.c"
+cmp -s "$dir/kernel.c" "$project/kernel.c" && fail "kernel.c does not name cc"
+cp "$project/kernel.c" "$dir/kernel_c.c"
+cp "$dir/kernel.c" "$project/"
+make_in all
+run 3 train mlp --data digits --epochs 1 --backend 'acme!'
+err_has 'no-such-compiler: No such file'
+cp "$dir/kernel_c.c" "$project/kernel.c"
+
+if command -v c++ >/dev/null 2>&1; then
+	# A language that neither the host nor the interface knows: its words are all that it takes.
+	sed -e "/^extern char/r $TENON_SOURCE/tests/plugins/dialect_cxx.inc" \
+		-e '/^\/\* ---- The language/,/^static const char \*const compiler/d' \
+		"$dir/kernel_c.c" >"$project/kernel.c"
+	grep -q tn_plugin_dialect_c "$project/kernel.c" && fail "the language was not replaced"
+	make_in all WARNINGS="$strict"
+	passes 'map.[il]*' 'map.random' 'reduce.epilogue' 'matmul.narrow'
+
+	# The project in C++11, without exceptions; all of its files are C++11 to C++20.
+	run 0 plugin new acme --cxx --directory "$dir/cxx"
+	project=$dir/cxx
+	grep -rl '@[A-Z]*@' "$project" && fail "marks are left in the C++ project"
+	find "$project" -name '*.c' | grep -q . && fail "C files in the C++ project"
+	make_in all WARNINGS="$strict -fno-exceptions"
+	make_in check
+	cp "$project/steps/compute_host.cc" "$project/compute.cc"
+	make_in all WARNINGS="$strict"
+	check_in 2
+	cp "$project/steps/compute_printed.cc" "$project/compute.cc"
+	cp "$project"/steps/print.* "$project"/steps/kernel.* "$project/"
+	for compiler in c++ clang++; do
+		command -v "$compiler" >/dev/null 2>&1 || continue
+		make_in clean
+		make_in all CXX="$compiler" WARNINGS="-std=c++20 $strict" CXXFLAGS=-O1
+	done
+	passes 'map.in_place' 'reduce.nan'
+fi
+project=$dir/'a folder of projects'/tenon-backend-acme
 
 # Two projects are two backends.
 run 0 plugin new acme2 --directory "$dir/second"

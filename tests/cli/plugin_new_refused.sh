@@ -9,7 +9,8 @@ cd "$dir/work" || exit 1
 nothing_here() { [ -z "$(ls -A "$dir/work")" ] || fail "$1: left behind: $(ls -A "$dir/work")"; }
 
 # Wrong usage.
-for arguments in '' 'new' 'old acme' 'new a b' '--wrong' 'new acme --directory'; do
+for arguments in '' 'new' 'old acme' 'new a b' '--wrong' 'new acme --directory' \
+	'new acme --cxx=11'; do
 	# shellcheck disable=SC2086
 	run 2 plugin $arguments
 	err_has 'tenon plugin --help'
