@@ -48,6 +48,8 @@
 #ifndef TENON_BACKEND_H
 #define TENON_BACKEND_H
 
+#include <string.h>
+
 #include <tenon/types.h>
 
 #ifdef __cplusplus
@@ -1287,11 +1289,10 @@ static inline int tn_arguments_fit(const void *arguments, size_t own_size)
  * call.error can be written. */
 static inline tn_status tn_arguments_take(void *own, size_t own_size, const void *arguments)
 {
-	unsigned char *to = (unsigned char *)own;
-	const unsigned char *from = (const unsigned char *)arguments;
-	size_t their_size = ((const struct tn_call *)arguments)->struct_size;
-	for (size_t i = 0; i < own_size; i++)
-		to[i] = i < their_size ? from[i] : 0;
+	const size_t their_size = ((const struct tn_call *)arguments)->struct_size;
+	const size_t known = their_size < own_size ? their_size : own_size;
+	memcpy(own, arguments, known);
+	memset((unsigned char *)own + known, 0, own_size - known);
 	*(uint32_t *)own = (uint32_t)own_size;
 	return tn_arguments_fit(arguments, own_size) ? TN_OK : TN_UNSUPPORTED;
 }
