@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What every dtype is, in one table, and the questions that are asked of it.  A number that is no
- * dtype, whoever it comes from, is of no kind: every question about it is answered with no.
+ * The properties of every dtype, in one table, and predicates on them.  A number that is not a
+ * dtype has no kind: every predicate returns 0 for it.
  */
 #ifndef TN_BASE_DTYPE_H
 #define TN_BASE_DTYPE_H
 
 #include <tenon/backend.h>
 
-/* Bits, so that one comparison asks for several. */
+/* Bits, so that one test covers several kinds. */
 enum tn_dtype_kind {
 	TN_KIND_BOOL = 1u << 0,
 	TN_KIND_SIGNED = 1u << 1,
@@ -19,13 +19,13 @@ enum tn_dtype_kind {
 	TN_KIND_INTEGER = TN_KIND_SIGNED | TN_KIND_UNSIGNED,
 };
 
-/* The size is tn_dtype_size's, which plugins need too. */
+/* The size is in tn_dtype_size, which plugins need too. */
 struct tn_dtype_info {
 	const char *name;
 	uint8_t kind; /* 0: no such dtype */
-	/* The dtype in which programs compute what is stored as this one; 0: none. */
+	/* The dtype in which programs compute values stored as this one; 0: none. */
 	uint8_t compute;
-	uint8_t digits; /* bits of a floating number's fraction, with the leading one; else 0 */
+	uint8_t digits; /* significand bits of a floating dtype, with the leading one; else 0 */
 };
 
 extern const struct tn_dtype_info tn_dtype_table[TN_DTYPES];
@@ -41,7 +41,7 @@ static inline int tn_is_floating(tn_dtype dtype) /* f16, bf16, f32, f64 */
 	return tn_dtype_information(dtype)->kind == TN_KIND_FLOATING;
 }
 
-static inline int tn_is_integer(tn_dtype dtype) /* i8 to i64, u8 to u64; bool is none */
+static inline int tn_is_integer(tn_dtype dtype) /* i8 to i64, u8 to u64; not bool */
 {
 	return (tn_dtype_information(dtype)->kind & TN_KIND_INTEGER) != 0;
 }
@@ -63,8 +63,7 @@ static inline int tn_is_narrow(tn_dtype dtype)
 	return info->kind == TN_KIND_FLOATING && info->compute != dtype;
 }
 
-/* How far rounding takes a number, at most, as a part of it: 2^-digits;
- * of what is not floating 0. */
+/* The largest relative rounding error: 2^-digits; 0 for a dtype that is not floating. */
 static inline double tn_half_unit(tn_dtype dtype)
 {
 	double unit = tn_is_floating(dtype);
@@ -73,7 +72,7 @@ static inline double tn_half_unit(tn_dtype dtype)
 	return unit;
 }
 
-/* The dtype in which programs compute what is stored as `storage`; 0 when they do not (complex). */
+/* The dtype in which programs compute values stored as `storage`; 0: none (complex). */
 static inline tn_dtype tn_compute_dtype(tn_dtype storage)
 {
 	return tn_dtype_information(storage)->compute;

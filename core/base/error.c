@@ -25,7 +25,7 @@ tn_status tn_fail_v(struct tn_error_info *error, tn_status status, const char *o
 	error->status = status;
 	snprintf(error->operation, sizeof(error->operation), "%s", operation);
 	vsnprintf(error->text, sizeof(error->text), format, arguments);
-	/* Names of files, values of variables and the like are in it. */
+	/* The text may contain file names and values of variables. */
 	tn_text_make_printable(error->text);
 	return status;
 }

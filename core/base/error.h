@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How errors travel inside the library: a function that can fail takes a struct tn_error_info (it
- * may be NULL) and returns a status.  Who first decides the error writes the message; callers
+ * Errors inside the library: a function that can fail takes a struct tn_error_info (it may be NULL)
+ * and returns a status.  The function that detects the error writes the message; its callers
  * forward it.
  */
 #ifndef TN_BASE_ERROR_H

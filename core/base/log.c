@@ -20,7 +20,7 @@ void tn_logger_init(struct tn_logger *logger)
 	logger->level = TN_LOG_NOTICE;
 }
 
-/* The level that text[0..length) names, or -1. */
+/* The level named by text[0..length), or -1. */
 static int level_of(const char *text, size_t length)
 {
 	for (int i = 0; i < (int)(sizeof(level_names) / sizeof(level_names[0])); i++) {
@@ -90,7 +90,7 @@ int tn_log_wanted(const struct tn_logger *logger, int level, const char *subsyst
 	return level <= logger->level;
 }
 
-/* Hands over a line that is the caller's own: it is made printable in place. */
+/* Delivers a line.  The buffer is the caller's and is made printable in place. */
 static void deliver(const struct tn_logger *logger, int level, const char *subsystem, char *line)
 {
 	tn_text_make_printable(line);

@@ -29,7 +29,7 @@ struct tn_logger {
 
 /* Sets the defaults: level notice, no callback. */
 void tn_logger_init(struct tn_logger *logger);
-/* Reads a TENON_LOG text; TN_FORMAT: it names an unknown level, `error` says which and where. */
+/* Parses a TENON_LOG text.  TN_FORMAT: unknown level; `error` has its name and column. */
 tn_status tn_logger_configure(struct tn_logger *logger, const char *text,
 			      struct tn_error_info *error);
 int tn_log_wanted(const struct tn_logger *logger, int level, const char *subsystem);

@@ -38,8 +38,8 @@ size_t tn_name_distance(const char *a, const char *b)
 	return rows[n % 3][m];
 }
 
-/* Has `name` the letters of `word` in their order, beginning with the same, and few more?  "adm",
- * "adamw" */
+/* Is `word` an abbreviation of `name`: the same first letter, all letters in order, and few more in
+ * `name`?  "adm", "adamw" */
 static int is_short_for(const char *word, const char *name)
 {
 	size_t n = strlen(word), found = 0;
@@ -52,7 +52,7 @@ static int is_short_for(const char *word, const char *name)
 
 const char *tn_name_nearest(const char *name, const char *const *names, size_t n)
 {
-	/* One slip in names of up to four letters, two in up to seven, and so on. */
+	/* One edit in names of up to four letters, two in up to seven, and so on. */
 	size_t best_distance = strlen(name) < 5 ? 1 : (strlen(name) + 1) / 3;
 	const char *best = NULL;
 	for (size_t i = 0; i < n; i++) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Names that are like a misspelt one.
+ * Suggestions for a misspelt name.
  */
 #ifndef TN_BASE_NAME_H
 #define TN_BASE_NAME_H
 
 #include <stddef.h>
 
-/* How many letters must be inserted, removed, replaced or swapped with their neighbour to make b of
- * a, whatever their case.  Names longer than 63 are as far apart as can be. */
+/* The number of letters to insert, remove, replace or swap with a neighbour to turn a into b,
+ * ignoring case.  The distance of a name longer than 63 letters is the maximum. */
 size_t tn_name_distance(const char *a, const char *b);
-/* The nearest of n names that is near enough to be a misspelling, else one of which `name` leaves
- * letters out, or NULL. */
+/* The nearest of n names within the distance of a misspelling, else one that `name` abbreviates, or
+ * NULL. */
 const char *tn_name_nearest(const char *name, const char *const *names, size_t n);
 
 #endif

@@ -41,7 +41,7 @@ static int fill(struct tn_parameters *parameters, struct tn_parameter *row, cons
 {
 	if (parameters->privileged < 0)
 		parameters->privileged = tn_process_privileged();
-	/* getenv only tells that a variable is there; its value is never used when privileged. */
+	/* When privileged, getenv only tests whether a variable is set; its value is never used. */
 	row->ignored = parameters->privileged && getenv(name) != NULL;
 	const char *value = parameters->privileged ? NULL : secure_getenv(name);
 	row->name = tn_mem_copy_string(name);
@@ -82,7 +82,7 @@ const char *tn_parameter_read(struct tn_parameters *parameters, const char *name
 
 int tn_parameter_at(const struct tn_parameters *parameters, size_t index, struct tn_parameter *row)
 {
-	/* The lock is not part of what a reader sees. */
+	/* Locking does not change the observable state. */
 	pthread_mutex_t *mutex = (pthread_mutex_t *)(uintptr_t)&parameters->mutex;
 	pthread_mutex_lock(mutex);
 	int found = index < parameters->n;

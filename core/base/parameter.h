@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Environment variables: the one way to read them.  In a privileged process (setuid and the like)
- * every variable is ignored, which is remembered.  Each read declares its help text, and the list
- * of all declarations is what `tenon info --env` prints.
+ * The only access to environment variables.  A privileged process (setuid and the like) ignores
+ * every variable and records that it was set.  Each read declares its help text; `tenon info --env`
+ * prints the list of declarations.
  */
 #ifndef TN_BASE_PARAMETER_H
 #define TN_BASE_PARAMETER_H
@@ -22,18 +22,18 @@ struct tn_parameters {
 	struct tn_parameter *list;
 	size_t n;
 	int privileged; /* -1: ask the system; tests set 0 or 1 */
-	int failed;     /* a read found no memory and answered NULL */
+	int failed;     /* a read ran out of memory and returned NULL */
 	pthread_mutex_t mutex;
 };
 
 void tn_parameters_init(struct tn_parameters *parameters);
 void tn_parameters_release(struct tn_parameters *parameters);
-/* Declares and reads a variable.  The first read fixes the value; later ones answer the same.
+/* Declares and reads a variable.  The first read fixes the value; later reads return the same.
  * NULL: not set, ignored, or out of memory.  Borrowed, valid until release.  From any thread:
  * plugins read parameters too. */
 const char *tn_parameter_read(struct tn_parameters *parameters, const char *name, const char *help);
-/* Copies row `index`, in the order of the first reads: 1, or 0 when there is none.  Its strings are
- * borrowed, valid until release.  From any thread. */
+/* Copies row `index`, in the order of the first reads, and returns 1; 0: no such row.  Its strings
+ * are borrowed, valid until release.  From any thread. */
 int tn_parameter_at(const struct tn_parameters *parameters, size_t index, struct tn_parameter *row);
 /* Is this process privileged (AT_SECURE)? */
 int tn_process_privileged(void);

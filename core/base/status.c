@@ -5,40 +5,40 @@
 
 #include "config.h"
 
-/* One row a status: its name and what it means. */
+/* One row per status: its name and meaning. */
 static const struct {
 	tn_status status;
 	const char *name;
 	const char *text;
 } rows[] = {
 	{TN_OK, "OK", "done"},
-	{TN_INVALID_ARGUMENT, "INVALID_ARGUMENT", "an argument is outside what its page allows"},
-	{TN_SHAPE, "SHAPE", "shapes do not fit each other or the operation"},
-	{TN_DTYPE, "DTYPE", "an element type does not fit the operation"},
-	{TN_DEVICE, "DEVICE", "operands live on different devices or contexts"},
-	{TN_UNSUPPORTED, "UNSUPPORTED", "legal, but not done here"},
-	{TN_OUT_OF_MEMORY, "OUT_OF_MEMORY", "memory ran out"},
-	{TN_IO, "IO", "the system refused a file operation"},
-	{TN_FORMAT, "FORMAT", "a file or a text is not what it claims to be"},
+	{TN_INVALID_ARGUMENT, "INVALID_ARGUMENT", "an argument is outside its documented range"},
+	{TN_SHAPE, "SHAPE", "shapes do not match each other or the operation"},
+	{TN_DTYPE, "DTYPE", "an element type does not match the operation"},
+	{TN_DEVICE, "DEVICE", "operands are on different devices or in different contexts"},
+	{TN_UNSUPPORTED, "UNSUPPORTED", "legal, but not implemented here"},
+	{TN_OUT_OF_MEMORY, "OUT_OF_MEMORY", "host or device memory is exhausted"},
+	{TN_IO, "IO", "a file operation of the system failed"},
+	{TN_FORMAT, "FORMAT", "a file or a text violates its format"},
 	{TN_NOT_FOUND, "NOT_FOUND", "a name, file or key does not exist"},
-	{TN_LIMIT, "LIMIT", "larger than a stated limit"},
-	{TN_STATE, "STATE", "not legal in this state"},
-	{TN_MODIFIED, "MODIFIED", "something saved for backward was changed in place"},
+	{TN_LIMIT, "LIMIT", "a stated limit is exceeded"},
+	{TN_STATE, "STATE", "not allowed in this state"},
+	{TN_MODIFIED, "MODIFIED", "an array saved for backward was changed in place"},
 	{TN_PENDING_ERROR, "PENDING_ERROR", "the context keeps an earlier error"},
 	{TN_CANCELLED, "CANCELLED", "a callback asked to stop"},
 	{TN_FORKED, "FORKED", "called in a forked child of the process that opened the backend"},
 	{TN_NOT_CAPTURABLE, "NOT_CAPTURABLE", "not possible while a step is being captured"},
 	{TN_BACKEND_FAILURE, "BACKEND_FAILURE", "the backend failed"},
 	{TN_DEVICE_LOST, "DEVICE_LOST", "the device and its arrays are gone"},
-	{TN_INTERNAL, "INTERNAL", "a broken promise inside the library"},
+	{TN_INTERNAL, "INTERNAL", "a violated invariant inside the library"},
 	{TN_NOT_FINITE, "NOT_FINITE", "a number that must be finite is not"},
 	{TN_NO_PLUGIN, "NO_PLUGIN", "no plugin file of that name in the search path"},
 	{TN_BAD_PLUGIN, "BAD_PLUGIN", "the file is not a usable plugin"},
-	{TN_ABI_MISMATCH, "ABI_MISMATCH", "made for another version of the backend interface"},
-	{TN_MISSING_LIBRARY, "MISSING_LIBRARY", "a library that the backend needs is not there"},
+	{TN_ABI_MISMATCH, "ABI_MISMATCH", "built for another version of the backend interface"},
+	{TN_MISSING_LIBRARY, "MISSING_LIBRARY", "a library that the backend needs is missing"},
 	{TN_NO_DRIVER, "NO_DRIVER", "the device's driver is not installed"},
 	{TN_DRIVER_TOO_OLD, "DRIVER_TOO_OLD", "the device's driver is too old"},
-	{TN_NO_DEVICE, "NO_DEVICE", "there is no such device in this machine"},
+	{TN_NO_DEVICE, "NO_DEVICE", "this machine has no such device"},
 	{TN_PROBE_FAILED, "PROBE_FAILED",
 	 "the backend crashed, hung or failed while being started"},
 	{TN_REFUSED, "REFUSED", "ownership or privilege forbids loading it"},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A growing string.  A failed allocation is remembered and later appends do nothing, so that the
- * caller asks once, at the end.
+ * A growing string.  After a failed allocation later appends do nothing, so that the caller checks
+ * once, at the end.
  */
 #ifndef TN_BASE_TEXT_H
 #define TN_BASE_TEXT_H
@@ -27,8 +27,8 @@ void tn_text_format(struct tn_text *text, const char *format, ...)
 char *tn_text_take(struct tn_text *text);
 void tn_text_release(struct tn_text *text);
 
-/* Makes one printable line of a text that may come from outside: what is not printable UTF-8
- * becomes '?', newlines and tabs become blanks.  The length stays. */
+/* Turns a text from an untrusted source into one printable line of the same length: bytes that are
+ * not printable UTF-8 become '?', newlines and tabs become blanks. */
 void tn_text_make_printable(char *text);
 
 #endif

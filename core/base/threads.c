@@ -2,12 +2,12 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A job is a range handed out in pieces by an atomic counter.  The caller publishes the job, works
- * on it like everybody else, then closes it: a worker that arrives late finds it closed and is not
- * waited for.  `joined` counts workers inside the job; the caller waits only for those, and each of
- * them has begun a piece.
+ * on it as the workers do, then closes it; it does not wait for a worker that arrives after that.
+ * `joined` counts workers inside the job; the caller waits only for those, and each of them has
+ * begun a piece.
  *
  * state (64 bits): generation of the job << 16 | workers inside << 1 | open.  Joining and closing
- * are compare-and-swaps on it, so that "closed and nobody inside" is seen in one load.
+ * are compare-and-swaps on it, so that one load tests for "closed and no worker inside".
  */
 #include "base/threads.h"
 
@@ -47,7 +47,7 @@ struct tn_threads {
 	_Alignas(64) _Atomic uint64_t next;
 };
 
-/* The pool that this thread works for, so that a nested call runs serially. */
+/* The pool this thread belongs to, so that a nested call runs serially. */
 static _Thread_local const struct tn_threads *inside;
 
 static void pause_briefly(void)
@@ -98,7 +98,7 @@ static int join(struct tn_threads *threads, uint64_t *seen)
 	return 0;
 }
 
-/* Is there something that a worker which has seen job `seen` should do? */
+/* Should a worker whose last job was `seen` wake up? */
 static int called(struct tn_threads *threads, uint64_t seen)
 {
 	uint64_t state = atomic_load(&threads->state);
@@ -198,7 +198,7 @@ unsigned tn_threads_count(const struct tn_threads *threads)
 	return threads ? threads->n : 1;
 }
 
-/* Starts the workers that are missing; fewer when the system refuses. */
+/* Starts the missing workers; fewer when thread creation fails. */
 static void start(struct tn_threads *threads)
 {
 	while (threads->started + 1 < threads->n) {
@@ -216,7 +216,7 @@ static void open_job(struct tn_threads *threads, uint64_t n, uint64_t grain,
 	threads->body = body;
 	threads->argument = argument;
 	atomic_store_explicit(&threads->next, 0, memory_order_relaxed);
-	/* Closed and empty: the generation moves and the job opens in one step. */
+	/* Closed and empty: one store advances the generation and opens the job. */
 	atomic_store(&threads->state,
 		     (atomic_load(&threads->state) / GENERATION + 1) * GENERATION | OPEN);
 	if (atomic_load(&threads->sleepers)) {

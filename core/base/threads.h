@@ -4,7 +4,7 @@
  * The one pool of threads.  parallel_for hands out pieces of a range; the caller works too and
  * never waits for a worker that has not begun a piece.  Workers spin for a few tens of microseconds
  * after the last piece and then sleep.  Workers are started by the first parallel_for that has two
- * pieces.  In a forked child the pool has no workers and the caller does all the work.
+ * pieces.  In a forked child the pool has no workers and the caller runs every piece.
  */
 #ifndef TN_BASE_THREADS_H
 #define TN_BASE_THREADS_H
@@ -13,7 +13,7 @@
 
 struct tn_threads;
 
-/* A pool of n threads, the caller included; 0 means the processors that the process may use.
+/* A pool of n threads, the caller included; 0: one per processor available to the process.
  * NULL: out of memory. */
 struct tn_threads *tn_threads_create(unsigned n);
 void tn_threads_destroy(struct tn_threads *threads); /* takes NULL; stops and joins the workers */

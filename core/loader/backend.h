@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A loaded backend, as the rest of the core holds it: an instance with its tables.  Mandatory slots
- * are filled; an optional one is NULL where tn_backend_has says no.
+ * A loaded backend: an instance with its tables.  Mandatory slots are never NULL; an optional one
+ * is NULL where tn_backend_has returns 0.
  */
 #ifndef TN_LOADER_BACKEND_H
 #define TN_LOADER_BACKEND_H
@@ -100,10 +100,10 @@ struct tn_backend {
 	struct tn_sort_table sort;
 	struct tn_scan_table scan;
 
-	/* The loader's own. */
+	/* Used by the loader alone. */
 	struct tn_backend_descriptor descriptor;
 	struct tn_host_services *services;
-	int created; /* there is an instance to destroy */
+	int created; /* an instance must be destroyed */
 };
 
 static inline int tn_backend_has(const struct tn_backend *backend, enum tn_slot slot)
@@ -111,7 +111,7 @@ static inline int tn_backend_has(const struct tn_backend *backend, enum tn_slot 
 	return (int)(backend->native >> slot & 1);
 }
 
-/* Every slot from `first` to `last`? */
+/* Are all slots from `first` to `last` filled? */
 static inline int tn_backend_has_all(const struct tn_backend *backend, enum tn_slot first,
 				     enum tn_slot last)
 {

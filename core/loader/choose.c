@@ -4,10 +4,10 @@
  * Every device of every loaded backend is ranked by kind, score (higher first), name and number;
  * the named ones then go to the front in the order in which they are named.
  *
- * What is said: one notice when the first choice is not what the selection names first, with the
- * reason; else one for each known backend that is absent while its hardware is there and would have
- * been preferred; else one when nothing but the built-in backend is there.  Each says what is used.
- * Files that are there and broken are warned of, one line each, unless a notice names them.
+ * Notices: one when the first choice is not the selection's first name, with the reason; else one
+ * for each absent known backend whose hardware is present and would have been preferred; else one
+ * when only the built-in backend is available.  Each names the device used.  Broken files get a
+ * warning of one line each, unless a notice names them.
  */
 #include "loader/choose.h"
 
@@ -34,7 +34,7 @@ int tn_kind_rank(uint32_t kind)
 		return 5;
 	case TN_DEVICE_REFERENCE:
 		return 6;
-	default: /* a vendor's own kind is some accelerator */
+	default: /* a vendor's own kind counts as an accelerator */
 		return 4;
 	}
 }
@@ -86,7 +86,7 @@ static void add_once(struct tn_registry *registry, const struct tn_choice *choic
 	registry->choices[registry->n_choices++] = *choice;
 }
 
-/* Adds what an item names; 0 when there is no such device. */
+/* Adds the devices that an item names; 0: there is none. */
 static int add_item(struct tn_registry *registry, const struct tn_choice *all, size_t n,
 		    const struct tn_selection_item *item)
 {
@@ -101,7 +101,7 @@ static int add_item(struct tn_registry *registry, const struct tn_choice *all, s
 	return matched;
 }
 
-/* Why an item of the selection is not there; the status too. */
+/* Why an item of the selection is unavailable, as text and status. */
 static tn_status add_reason(struct tn_text *text, const struct tn_load_report *report,
 			    const struct tn_selection_item *item)
 {
@@ -122,8 +122,8 @@ static tn_status add_reason(struct tn_text *text, const struct tn_load_report *r
 	return row->status;
 }
 
-/* Writes the named choices, then the others; *reasons and *missing say what of the selection was
- * passed over before the first choice. */
+/* Writes the named choices, then the others.  *reasons and *missing describe the items of the
+ * selection skipped before the first choice. */
 static void select_choices(const struct tn_loading *loading, struct tn_registry *registry,
 			   const struct tn_choice *all, size_t n, struct tn_text *reasons,
 			   tn_status *missing)
@@ -204,7 +204,7 @@ static tn_status notify(const struct tn_loading *loading, const struct tn_known_
 	return say(loading, choice, reasons);
 }
 
-/* Is a notice about that backend there already? */
+/* Does a notice name that backend already? */
 static int is_mentioned(const struct tn_load_report *report, const char *text)
 {
 	for (size_t i = 0; i < report->n_notices; i++) {
@@ -245,7 +245,7 @@ static tn_status refuse(const struct tn_loading *loading, const struct tn_text *
 	if (reasons->length)
 		return tn_fail(error, missing, loading->source, "%s", reasons->data);
 	return tn_fail(error, TN_NO_DEVICE, loading->source,
-		       "no backend has a device (selection '%s'); 'tenon info' says why",
+		       "no backend has a device (selection '%s'); 'tenon info' shows why",
 		       loading->report->selection);
 }
 

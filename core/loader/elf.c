@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The program headers (not the sections, which strip may remove) lead to the note segments, and the
- * notes in them are walked one by one.  Every offset is checked against the file's size with
+ * notes in them are parsed in order.  Every offset is checked against the file's size with
  * arithmetic that cannot wrap; at most MAX_HEADERS headers and MAX_NOTES bytes of a segment are
  * read.
  *
@@ -87,7 +87,7 @@ static tn_status check_header(const struct tn_elf_file *file, Elf64_Ehdr *header
 			       "an ELF file of class %s: expected 64-bit",
 			       ident[EI_CLASS] == ELFCLASS32 ? "32-bit" : "unknown");
 	if (ident[EI_DATA] != HOST_ORDER)
-		return bad(file, "an ELF file of the other byte order");
+		return bad(file, "an ELF file of the other byte order: expected this machine's");
 	status = tn_elf_read(file, 0, header, sizeof(*header), "the ELF header");
 	if (status)
 		return status;
@@ -130,7 +130,7 @@ static int is_ours(const Elf64_Nhdr *header, const unsigned char *owner)
 	       !memcmp(owner, TN_BACKEND_NOTE_OWNER, sizeof(TN_BACKEND_NOTE_OWNER));
 }
 
-/* Looks through the notes in data[0..size); 1 when ours is there, -1 when it is malformed. */
+/* Searches the notes in data[0..size): 1 found, 0 not found, -1 malformed. */
 static int find_note(const unsigned char *data, uint64_t size, uint64_t alignment,
 		     struct tn_backend_note *note)
 {
@@ -138,7 +138,7 @@ static int find_note(const unsigned char *data, uint64_t size, uint64_t alignmen
 	while (size - at >= sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr header;
 		memcpy(&header, data + at, sizeof(header));
-		/* 32-bit sizes: the sums of 64 bits cannot wrap. */
+		/* The sizes have 32 bits: their sums in 64 bits cannot wrap. */
 		uint64_t owner = at + sizeof(header);
 		uint64_t description = padded(owner + header.n_namesz, alignment);
 		if (description > size || header.n_descsz > size - description)
@@ -156,7 +156,7 @@ static int find_note(const unsigned char *data, uint64_t size, uint64_t alignmen
 	return 0;
 }
 
-/* *found: 1 when the segment holds our note. */
+/* *found: 1 when the segment has Tenon's note. */
 static tn_status read_segment(const struct tn_elf_file *file, const Elf64_Phdr *segment,
 			      struct tn_backend_note *note, int *found)
 {
@@ -188,7 +188,7 @@ tn_status tn_elf_open(struct tn_elf_file *file, int fd, struct tn_error_info *er
 
 tn_status tn_elf_segment(const struct tn_elf_file *file, unsigned i, Elf64_Phdr *segment)
 {
-	/* tn_elf_read refuses an offset beyond the file: e_phoff is anything. */
+	/* e_phoff may be any value: tn_elf_read rejects an offset beyond the file. */
 	uint64_t offset = file->header.e_phoff > file->size
 				  ? file->size
 				  : file->header.e_phoff + i * sizeof(*segment);

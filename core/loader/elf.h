@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A plugin file, read by bounded pieces without opening it as a library, and the note in which it
- * says what it is.
+ * Reads a plugin file in bounded pieces, without loading it as a library, and finds Tenon's note.
  */
 #ifndef TN_LOADER_ELF_H
 #define TN_LOADER_ELF_H
@@ -12,8 +11,8 @@
 
 /* Finds Tenon's note in the ELF shared object behind `fd`.  Reads are bounded and by offset;
  * nothing in the file is trusted.  TN_BAD_PLUGIN: not an ELF file, truncated, of another class,
- * byte order or machine, not a shared object, or without a (whole, well-formed) note; the text says
- * which. */
+ * byte order or machine, not a shared object, or without a complete, well-formed note; the text
+ * tells which. */
 tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error_info *error);
 
 struct tn_elf_file {

@@ -4,8 +4,8 @@
  * The dynamic section, its strings and its symbols.  Sizes are bounded (MAX_...), addresses are
  * turned into offsets by the loaded segments, and every read is checked against the file's size.
  *
- * The number of symbols stands in the hash tables alone: DT_HASH says it, DT_GNU_HASH by the end of
- * its last chain (https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html).
+ * Only the hash tables give the number of symbols: DT_HASH holds it, and DT_GNU_HASH implies it by
+ * the end of its last chain (https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html).
  */
 #include "loader/elf_dynamic.h"
 
@@ -35,7 +35,7 @@ static tn_status bad(const struct reader *reader, const char *text)
 	return tn_fail(reader->file.error, TN_BAD_PLUGIN, "inspect", "%s", text);
 }
 
-/* The offset in the file of an address; past the end of every file when it has none. */
+/* The file offset of an address; UINT64_MAX, past the end of every file, when it has none. */
 static uint64_t offset_of(const struct reader *reader, uint64_t address)
 {
 	for (unsigned i = 0; i < reader->n_loads; i++) {
@@ -46,7 +46,7 @@ static uint64_t offset_of(const struct reader *reader, uint64_t address)
 	return UINT64_MAX;
 }
 
-/* The value of a tag; 0 when it is not there. */
+/* The value of a tag; 0: absent. */
 static uint64_t value_of(const struct reader *reader, int64_t tag)
 {
 	for (size_t i = 0; i < reader->n_entries; i++) {
@@ -65,7 +65,7 @@ static int has(const struct reader *reader, int64_t tag)
 	return 0;
 }
 
-/* A string of the table; "" where there is none. */
+/* A string of the string table; "" for a bad offset. */
 static const char *string_at(const struct reader *reader, uint64_t at)
 {
 	return at < reader->n_strings ? reader->strings + at : "";
@@ -120,7 +120,7 @@ static tn_status read_strings(struct reader *reader)
 {
 	uint64_t size = value_of(reader, DT_STRSZ);
 	if (size > MAX_STRINGS || size > reader->file.size)
-		return bad(reader, "the table of strings is too long");
+		return bad(reader, "the string table is too long");
 	reader->strings = tn_mem_zeroed(1, (size_t)size + 1);
 	if (!reader->strings)
 		return tn_fail(reader->file.error, TN_OUT_OF_MEMORY, "inspect", "no memory");
@@ -129,7 +129,7 @@ static tn_status read_strings(struct reader *reader)
 			   reader->strings, (size_t)size, "the table of strings");
 }
 
-/* The number after the last symbol of the GNU hash table's chains. */
+/* One more than the last symbol's number in the GNU hash table's chains. */
 static tn_status count_by_gnu_hash(struct reader *reader, uint64_t at, uint32_t *n)
 {
 	uint32_t head[4], last = 0, word = 0; /* buckets, first symbol, bloom words, shift */
@@ -163,14 +163,14 @@ static tn_status count_symbols(struct reader *reader, uint32_t *n)
 		return count_by_gnu_hash(reader, offset_of(reader, value_of(reader, DT_GNU_HASH)),
 					 n);
 	if (!has(reader, DT_HASH))
-		return bad(reader, "it has no hash table of its symbols");
+		return bad(reader, "it has no symbol hash table");
 	status = tn_elf_read(&reader->file, offset_of(reader, value_of(reader, DT_HASH)), head,
 			     sizeof(head), "the hash table");
 	*n = head[1];
 	return status || head[1] <= MAX_SYMBOLS ? status : bad(reader, "too many symbols");
 }
 
-/* ---- Telling ---------------------------------------------------------------------------------*/
+/* ---- Reporting -------------------------------------------------------------------------------*/
 
 typedef void (*name_function)(void *user, enum tn_elf_name kind, const char *name);
 
@@ -193,11 +193,11 @@ static tn_status tell_symbols(struct reader *reader, name_function name, void *u
 	uint64_t at = offset_of(reader, value_of(reader, DT_SYMTAB));
 	uint32_t n;
 	tn_status status = count_symbols(reader, &n);
-	/* The first is the empty one. */
+	/* Symbol 0 is the undefined symbol. */
 	for (uint32_t i = 1; !status && i < n; i++) {
 		Elf64_Sym symbol;
 		if (at > reader->file.size)
-			return bad(reader, "its table of symbols lies outside the file");
+			return bad(reader, "its symbol table lies outside the file");
 		status = tn_elf_read(&reader->file, at + i * sizeof(symbol), &symbol,
 				     sizeof(symbol), "a symbol");
 		if (!status)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Thin: each service hands its arguments to the layer that does the work.  A plugin's messages
- * carry its name as subsystem whatever it says itself, so that TENON_LOG=NAME=off silences it.
+ * Each service forwards its arguments to the layer that implements it.  A plugin's messages always
+ * carry its name as subsystem, so that TENON_LOG=NAME=off silences it.
  */
 #include "loader/host.h"
 
@@ -56,7 +56,7 @@ static void parallel_for(void *context, uint64_t n, uint64_t grain,
 			 void (*body)(void *argument, uint64_t begin, uint64_t end), void *argument)
 {
 	struct tn_host_services *services = context;
-	/* What one thread does anyway takes the shortest way. */
+	/* Work for one thread bypasses the pool. */
 	if (n && n <= grain)
 		body(argument, 0, n);
 	else
@@ -75,21 +75,21 @@ static const char *plugin_path(void *context)
 	return services->path;
 }
 
-/* A plugin's own error struct is of the size that its header has: the interpreter, which writes
- * this library's, must not see it. */
+/* A plugin's error struct has the size of the plugin's header, so the interpreter, which fills this
+ * library's struct, must not write to it. */
 static int has_other_error(const struct tn_call *call)
 {
 	return call->struct_size >= sizeof(*call) && call->error &&
 	       call->error->struct_size != sizeof(struct tn_error_info);
 }
 
-/* A status that came without words is of arguments that did not fit. */
+/* A status without a text is due to arguments of another version. */
 static tn_status give_error(const struct tn_call *call, struct tn_error_info *error,
 			    tn_status status, const char *operation)
 {
 	if (status && !error->status)
 		tn_fail(error, status, operation,
-			"the arguments have fields that this version does not know");
+			"the arguments have fields that this version does not support");
 	if (status)
 		tn_struct_answer(call->error, error, sizeof(*error));
 	return status;

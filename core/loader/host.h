@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The services that an instance gets from the host: struct tn_host and what stands behind it.
+ * The services that the host gives to an instance: struct tn_host and its implementation.
  */
 #ifndef TN_LOADER_HOST_H
 #define TN_LOADER_HOST_H
@@ -11,15 +11,15 @@
 #include "base/threads.h"
 
 struct tn_host_services {
-	struct tn_host host; /* host.context points to the whole */
+	struct tn_host host; /* host.context points to this struct */
 	const struct tn_logger *logger;
 	struct tn_parameters *parameters;
 	struct tn_threads *threads;
-	char name[32]; /* the backend's: the subsystem of its messages */
+	char name[32]; /* the backend's name: the subsystem of its messages */
 	char *path;
 };
 
-/* Owned: tn_host_destroy.  logger and threads may be NULL (no messages; one thread), path too.
+/* Owned: tn_host_destroy.  logger (no messages), threads (one thread) and path may be NULL.
  * NULL: out of memory. */
 struct tn_host_services *tn_host_create(const struct tn_logger *logger,
 					struct tn_parameters *parameters,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A sign is looked for as its line is read; nothing else is kept of it.  Lines longer than a
- * buffer, names that are none and files without a name are refused, with file and line.
+ * A sign is looked for when its line is read, and only the result is kept.  Lines longer than the
+ * buffer, invalid names and files without a name are rejected, with file and line.
  */
 #include "loader/known.h"
 
@@ -22,7 +22,7 @@
 #define SUFFIX ".backend"
 #define MAX_LINES 200
 
-/* A stream of a regular file; NULL: *problem says why not. */
+/* A stream of a regular file; NULL: *problem is the reason. */
 static FILE *open_stream(const char *path, const char **problem)
 {
 	struct stat information;
@@ -91,7 +91,7 @@ static int sign_seen(const char *root, const char *sign)
 	return sign[0] == '/' && path_seen(root, sign);
 }
 
-/* Cuts blanks off both ends. */
+/* Strips blanks from both ends. */
 static char *trimmed(char *text)
 {
 	text += strspn(text, " \t");
@@ -117,7 +117,7 @@ static uint32_t kind_of(const char *word)
 	return 0;
 }
 
-/* One line; NULL, or what was expected instead. */
+/* Parses one line; returns NULL, or what was expected instead. */
 static const char *read_line(struct tn_known *entry, char *line, const char *root)
 {
 	char *key = trimmed(line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Backends that are known by data files, whether or not they are installed.
+ * Backends known from data files, installed or not.
  *
  * A file NAME.backend in $datadir/tenon/backends.d (in TENON_DATA_DIR/backends.d where that is set)
  * holds lines `key = value`, blank lines and lines that begin with '#':
@@ -9,13 +9,13 @@
  *	name      the backend's name; needed
  *	hardware  what it drives, in words: "NVIDIA GPU"
  *	kind      what kind of device that is: gpu, integrated-gpu, accelerator, cpu
- *	sign      any number: a path (a pattern of glob(7) too) that is there when the hardware is,
+ *	sign      any number: a path (or glob(7) pattern) that exists when the hardware is present,
  *	          or `pci VENDOR CLASS`, hexadecimal, CLASS a prefix: "pci 10de 03"; without any,
- *	          the hardware is always there
+ *	          the hardware is taken as present
  *	packages  what to install: the plugin's own package, or those of the libraries that it opens
- *	source    what the plugin is built from, in words, where no package brings it
+ *	source    what the plugin is built from, in words, where no package contains it
  *
- * Unknown keys are left alone, for later versions.
+ * Unknown keys are ignored: later versions may define them.
  */
 #ifndef TN_LOADER_KNOWN_H
 #define TN_LOADER_KNOWN_H
@@ -29,9 +29,9 @@ struct tn_known {
 	char hardware[128];
 	char packages[256];
 	char source[256];
-	uint32_t kind; /* TN_DEVICE_..., 0: not said */
+	uint32_t kind; /* TN_DEVICE_..., 0: not stated */
 	int n_signs;
-	int seen; /* one of its signs is there, or it has none */
+	int seen; /* one of its signs was found, or it has none */
 };
 
 struct tn_known_list {
@@ -39,8 +39,8 @@ struct tn_known_list {
 	size_t n;
 };
 
-/* Reads all files of a folder, in order of their names; a missing folder is an empty one, a
- * malformed file a warning.  Signs are looked for below `root` ("" in earnest).
+/* Reads all files of a folder, in order of their names.  A missing folder counts as empty; a
+ * malformed file causes a warning.  Signs are looked for below `root`, "" except in tests.
  * TN_OUT_OF_MEMORY. */
 tn_status tn_known_read(const char *folder, const char *root, const struct tn_logger *logger,
 			struct tn_known_list *known);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The stages of one backend, in order; each either passes or gives a status and a text, which
- * become the row of the report.  No byte of a plugin runs before its note was read and negotiated.
+ * The stages of one backend, in order; each passes or gives a status and a text for the report's
+ * row.  No code of a plugin runs before its note was read and negotiated.
  *
  * The file is opened once and inspected through that descriptor, but dlopen gets its real path:
  * glibc knows objects by name, and /proc/self/fd/N names another file as soon as N is used again,
  * so that every descriptor would have to stay open for ever (and $ORIGIN, debuggers and sanitizers
- * would see that name).  Instead the path must lead to the inspected file
- * (device, inode, size, time) before and after dlopen.  Somebody who may write the folder could
- * still swap the file in between, but gains nothing that the loading user had not given them; in a
- * privileged process nobody else may write it or any folder above (trust.c).
+ * would see that name).  Instead the path must lead to the inspected file (device, inode, size,
+ * time) before and after dlopen.  A user with write access to the folder could still swap the file
+ * in between, but that access already lets them install plugins; a privileged process requires that
+ * no other user can write the folder or any folder above it (trust.c).
  */
 #include "loader/load.h"
 
@@ -64,7 +64,7 @@ static tn_status open_file(struct tn_candidate *candidate, struct tn_error_info 
 		int problem = errno;
 		tn_status status =
 			problem == EACCES || problem == EPERM ? TN_REFUSED : TN_BAD_PLUGIN;
-		/* Not even a link without end: a path to nothing, given to the API. */
+		/* Not even a dangling symlink: the path given to the API does not exist. */
 		if (problem == ENOENT && lstat(candidate->path, &information))
 			status = TN_NO_PLUGIN;
 		return tn_fail(error, status, "search", "the file cannot be opened: %s",
@@ -76,7 +76,7 @@ static tn_status open_file(struct tn_candidate *candidate, struct tn_error_info 
 	candidate->real_path = realpath(candidate->path, NULL);
 	if (!candidate->real_path)
 		return tn_fail(error, errno == ENOMEM ? TN_OUT_OF_MEMORY : TN_BAD_PLUGIN, "search",
-			       "its real path cannot be found: %s", strerror(errno));
+			       "its real path cannot be resolved: %s", strerror(errno));
 	return TN_OK;
 }
 
@@ -85,8 +85,7 @@ static tn_status check_same_file(const struct tn_loading *loading, size_t i,
 {
 	const struct tn_candidate *list = loading->candidates.list;
 	for (size_t j = 0; j < i; j++) {
-		/* Under its own name a file fails again; under another it may have failed for
-		 * that. */
+		/* The same file fails again under the same name; under another name it may load. */
 		if (list[j].identified && list[j].device == list[i].device &&
 		    list[j].inode == list[i].inode &&
 		    (list[j].row->status == TN_OK || !strcmp(list[j].name, list[i].name)))
@@ -104,7 +103,7 @@ static tn_status search(const struct tn_loading *loading, size_t i, struct tn_er
 		return tn_fail(error, TN_EXCLUDED, "search", "excluded by '^%s'", candidate->name);
 	tn_status fault = tn_simulation_of(&loading->simulation, candidate->name);
 	if (fault)
-		return tn_fail(error, fault, "search", "pretended by TENON_SIMULATE");
+		return tn_fail(error, fault, "search", "simulated by TENON_SIMULATE");
 	if (candidate->built_in)
 		return TN_OK;
 	const char *slash = strrchr(candidate->path, '/');
@@ -114,7 +113,7 @@ static tn_status search(const struct tn_loading *loading, size_t i, struct tn_er
 	    !tn_search_is_name(candidate->name, strlen(candidate->name)))
 		return tn_fail(
 			error, TN_BAD_PLUGIN, "search",
-			"a plugin's file is called backend_NAME.so, NAME of a-z, 0-9 and '_'");
+			"expected a file name backend_NAME.so, with NAME of a-z, 0-9 and '_'");
 	tn_status status = open_file(candidate, error);
 	return status ? status : check_same_file(loading, i, error);
 }
@@ -133,7 +132,7 @@ static tn_status inspect(const struct tn_loading *loading, struct tn_candidate *
 	return tn_elf_read_note(candidate->fd, &candidate->note, error);
 }
 
-/* A built-in backend has no file and so no note. */
+/* A built-in backend has no file, hence no note. */
 static void note_of_descriptor(const struct tn_backend_descriptor *descriptor,
 			       struct tn_backend_note *note)
 {
@@ -153,7 +152,7 @@ static tn_status check_uuid(const struct tn_loading *loading, size_t i, struct t
 		return tn_fail(error, TN_BAD_PLUGIN, "negotiate",
 			       "its UUID is all zero: make one with uuidgen");
 	for (size_t j = 0; j < i; j++) {
-		/* What could not be used keeps nobody out: the next copy may be whole. */
+		/* An unusable file does not exclude a later copy, which may be intact. */
 		if (list[j].row->status != TN_OK)
 			continue;
 		if (!memcmp(list[j].note.uuid, list[i].note.uuid, sizeof(none)))
@@ -181,7 +180,7 @@ static tn_status negotiate(const struct tn_loading *loading, size_t i, uint32_t 
 		return status;
 	if (note->flags)
 		return tn_fail(error, TN_ABI_MISMATCH, "negotiate",
-			       "flags %#" PRIx64 ": this library knows none", note->flags);
+			       "flags %#" PRIx64 ": expected 0", note->flags);
 	status = check_uuid(loading, i, error);
 	if (status)
 		return status;
@@ -203,8 +202,8 @@ static tn_status check_unchanged(const struct tn_candidate *candidate, struct tn
 	return tn_fail(error, TN_BAD_PLUGIN, "open", "the file was replaced while it was loaded");
 }
 
-/* dlerror's text begins with the file that is to blame: another one than the plugin is a library
- * that it needs. */
+/* dlerror's text begins with the file at fault; a file other than the plugin is a library it
+ * needs. */
 static tn_status say_why_not(const struct tn_candidate *candidate, struct tn_error_info *error)
 {
 	const char *text = dlerror();
@@ -238,7 +237,7 @@ static tn_status open_library(const struct tn_loading *loading,
 	return TN_OK;
 }
 
-/* The descriptor repeats the note: a plugin linked from parts of two others shows here. */
+/* The descriptor repeats the note: a mismatch reveals a plugin linked from parts of two others. */
 static tn_status check_descriptor(const struct tn_candidate *candidate,
 				  const struct tn_backend_descriptor *descriptor,
 				  struct tn_error_info *error)
@@ -270,7 +269,7 @@ static tn_status check_descriptor(const struct tn_candidate *candidate,
 	return TN_OK;
 }
 
-/* Copies what both sides know of the descriptor. */
+/* Copies the part of the descriptor that both versions have. */
 static tn_status describe(const struct tn_loading *loading, const struct tn_candidate *candidate,
 			  const struct tn_backend_descriptor *theirs, struct tn_backend *backend,
 			  struct tn_error_info *error)
@@ -295,7 +294,7 @@ static int is_absence(tn_status status)
 	return status >= TN_NO_PLUGIN && status <= TN_REFUSED;
 }
 
-/* An answer that is not the name of an absence means that the start failed. */
+/* A status that does not describe an absence means that the start failed. */
 static tn_status as_absence(tn_status status, const char *entry, struct tn_error_info *error)
 {
 	if (is_absence(status))
@@ -341,7 +340,7 @@ static tn_status count_devices(struct tn_backend *backend, struct tn_error_info 
 	}
 	if (count.count > MAX_DEVICES)
 		return tn_fail(error, TN_BAD_PLUGIN, "device_count",
-			       "%u devices: more than %u cannot be", count.count, MAX_DEVICES);
+			       "found %u devices, expected at most %u", count.count, MAX_DEVICES);
 	if (!count.count)
 		return tn_fail(error, is_absence(count.status) ? count.status : TN_NO_DEVICE,
 			       "device_count", "%s",
@@ -378,7 +377,7 @@ static tn_status find_devices(const struct tn_loading *loading,
 		       : TN_OUT_OF_MEMORY;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------*/
+/* ---- all stages ------------------------------------------------------------------------------*/
 
 static tn_status start(struct tn_loading *loading, size_t i, struct tn_backend *backend,
 		       struct tn_error_info *error)

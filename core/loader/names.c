@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A folder's names in an order that depends on neither file system nor locale.
+ * A folder's names, sorted independently of file system and locale.
  */
 #include "loader/names.h"
 

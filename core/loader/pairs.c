@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One physical device that two backends see.
+ * Finds physical devices that several backends report.
  */
 #include "loader/pairs.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Devices of a report that are one and the same.
+ * Entries of a report for the same physical device.
  */
 #ifndef TN_LOADER_PAIRS_H
 #define TN_LOADER_PAIRS_H
 
 #include "loader/report.h"
-/* The devices of the report that are the same one as a row's device: at most `most` are written. */
+/* Writes the devices of the report that are the same physical device as a row's, at most `most`. */
 struct tn_report_pair {
 	const struct tn_load_row *row;
 	uint32_t device;

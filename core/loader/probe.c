@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * posix_spawn, never fork: the calling process may have threads and a GPU.  The helper leads a
- * process group of its own, so that what it may start dies with it.  It sees /dev/null as its
- * standard files.  Nothing that it writes is trusted: the amount is bounded, and a report that does
- * not parse is a failed probe.
+ * process group of its own, so that its children are killed with it.  Its standard files are
+ * /dev/null.  Its output is not trusted: the amount is bounded, and a report that does not parse is
+ * a failed probe.
  */
 #include "loader/probe.h"
 
@@ -29,8 +29,7 @@
 #include "paths.h"
 
 #define MAX_OUTPUT (1u << 20)
-/* How long to sleep before asking again whether the helper lives,
- * while something holds its pipe. */
+/* The interval of checks that the helper is alive while another process holds its pipe open. */
 #define SLICE_MS 50
 
 enum { ENDED, HUNG };
@@ -40,7 +39,7 @@ struct probe {
 	int fd; /* the pipe's reading end */
 	uint32_t timeout_ms;
 	int outcome;
-	int status; /* of waitpid; -1: not known, somebody else waited for it */
+	int status; /* of waitpid; -1: unknown, the program itself waited for it */
 	struct tn_text output;
 };
 
@@ -63,7 +62,7 @@ static int set_files(posix_spawn_file_actions_t *actions, int writing_end)
 	       posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0);
 }
 
-/* A group of its own, and every signal as in a new program. */
+/* A process group of its own, and default signal handling. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t none, all;
@@ -76,7 +75,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 	       posix_spawnattr_setsigdefault(attributes, &all);
 }
 
-/* 0, or the error's number. */
+/* 0 or an errno value. */
 static int spawn(struct probe *probe, const char *helper, const char *path, int writing_end,
 		 char **environment)
 {
@@ -124,7 +123,7 @@ static tn_status start(struct probe *probe, struct tn_parameters *parameters, co
 
 /* ---- Waiting ---------------------------------------------------------------------------------*/
 
-/* Takes what is in the pipe; 0 at its end. */
+/* Reads the pipe's content; 0 at its end. */
 static int drain(struct probe *probe)
 {
 	char buffer[4096];
@@ -164,20 +163,20 @@ static void wait_for(struct probe *probe)
 			has_ended(probe, 0);
 			break;
 		}
-		/* With the pipe at its end the helper is about to exit: look more often. */
+		/* At the pipe's end the helper is about to exit: poll more often. */
 		int slice = open ? SLICE_MS : 1;
 		struct pollfd wanted = {.fd = open ? probe->fd : -1, .events = POLLIN};
 		poll(&wanted, 1, left < slice ? (int)left : slice);
 		if (open)
 			open = drain(probe);
 	}
-	/* What it started and left behind. */
+	/* Processes that it started and left running. */
 	kill(-probe->pid, SIGKILL);
 	drain(probe);
 	close(probe->fd);
 }
 
-/* ---- What came of it -------------------------------------------------------------------------*/
+/* ---- The result ------------------------------------------------------------------------------*/
 
 static const char *signal_name(int number)
 {
@@ -222,7 +221,7 @@ static void add_stage(struct tn_text *text, uint32_t stage)
 		tn_text_format(text, " at stage '%s'", tn_stage_name(stage));
 }
 
-/* Why the probe failed; NULL text: it did not. */
+/* Why the probe failed; NULL text: it succeeded. */
 static void explain(const struct probe *probe, uint32_t stage, int reported, struct tn_text *text)
 {
 	int status = probe->status;
@@ -240,7 +239,7 @@ static void explain(const struct probe *probe, uint32_t stage, int reported, str
 	add_stage(text, stage);
 }
 
-/* A report of one row for a plugin that could not make its own. */
+/* A report of one row for a helper that wrote none. */
 static tn_load_report *failed_report(const char *path, uint32_t stage, const char *text)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The probe of all files that a context would look at: a registry that loads nothing itself.
+ * Probes all files that a context would load, with a registry that loads nothing itself.
  */
 #include "loader/backend.h"
 #include "loader/probe.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Opening a registry: the order of things, and who owns what.  Every candidate has its row before
- * the first of them is loaded, so that no failure can leave a plugin out of the report.
+ * Opening a registry: the order of the steps and the ownership of their results.  Every candidate
+ * has its row before the first one is loaded, so that no failure can leave a plugin out of the
+ * report.
  */
 #include "loader/registry.h"
 
@@ -29,10 +30,10 @@ static tn_status parse(struct tn_loading *loading, struct tn_error_info *error)
 	const char *variable = tn_parameter_read(
 		options->parameters, "TENON_BACKEND",
 		"which backend to use: auto, or NAME[:INDEX] in order of preference with commas "
-		"between; ^NAME excludes, a trailing '!' forbids anything unnamed");
+		"between; ^NAME excludes, a trailing '!' forbids all others");
 	const char *simulate = tn_parameter_read(
 		options->parameters, "TENON_SIMULATE",
-		"NAME:FAULT,...: pretend that a backend is absent for that reason (no-driver, "
+		"NAME:FAULT,...: simulate that a backend is absent for that reason (no-driver, "
 		"no-device, driver-too-old, missing-library, no-plugin, bad-plugin, abi-mismatch, "
 		"probe-failed, refused)");
 	const char *text = options->selection ? options->selection : variable;
@@ -82,7 +83,7 @@ static tn_status load_candidates(struct tn_loading *loading, struct tn_registry 
 	return TN_OK;
 }
 
-/* Each file's row as a process of its own made it. */
+/* Each file's row, made by a process of its own. */
 static tn_status probe_candidates(struct tn_loading *loading, struct tn_error_info *error)
 {
 	const struct tn_registry_options *options = loading->options;
@@ -115,7 +116,7 @@ static const char *nearest(const struct tn_load_report *report, const char *name
 	return found;
 }
 
-/* "cpu, reference": what is there instead. */
+/* The available backends: "cpu, reference". */
 static void add_loaded(struct tn_text *text, const struct tn_load_report *report)
 {
 	const char *separator = "; there is ";
@@ -137,8 +138,8 @@ static void add_remedy(struct tn_text *text, const struct tn_known *known)
 			       known->packages);
 }
 
-/* Says in a row without a file why there is none.  `known`: what a data file knows of it, or NULL;
- * `like`: a name that may have been meant, or NULL. */
+/* Writes the reason into a row without a file.  `known`: the backend's data file, or NULL; `like`:
+ * a name that may have been meant, or NULL. */
 static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *row,
 				const struct tn_known *known, const char *like)
 {
@@ -156,7 +157,7 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 		add_remedy(&text, known);
 	if (like)
 		tn_text_format(&text, "; did you mean '%s'?", like);
-	/* Of a name that nothing knows: what there is instead. */
+	/* For an unknown name: the available backends. */
 	if (tn_selection_names(&loading->selection, row->name) && !like && !fault && !known)
 		add_loaded(&text, loading->report);
 	int done = !text.failed && tn_report_set(&row->text, text.data);
@@ -164,8 +165,7 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 	return done ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
-/* What data files know: their words go to the rows of that name,
- * and make one where there is none. */
+/* Copies the texts of data files to the rows of their names, and adds missing rows. */
 static tn_status add_known(struct tn_loading *loading, const struct tn_known_list *known)
 {
 	tn_status status = TN_OK;
@@ -189,7 +189,7 @@ static tn_status add_known(struct tn_loading *loading, const struct tn_known_lis
 	return status;
 }
 
-/* A row for each name that the user gave and nothing else knows. */
+/* Adds a row for each name that only the user's selection contains. */
 static tn_status add_asked(struct tn_loading *loading, const char *name, int guess)
 {
 	if (tn_load_report_find(loading->report, name))
@@ -223,7 +223,7 @@ static tn_status read_known(const struct tn_registry_options *options, struct tn
 	return status;
 }
 
-/* A privileged process takes nothing from its environment, and says so. */
+/* A privileged process ignores its environment and logs a warning about it. */
 static void say_ignored(const struct tn_registry_options *options)
 {
 	struct tn_text text;

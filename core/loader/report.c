@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The report owns every string in it, and every string is printable UTF-8: plugins and file names
- * cannot upset a terminal or a JSON reader through it.
+ * The report owns every string in it, and every string is printable UTF-8: the names of plugins and
+ * files cannot disturb a terminal or a JSON reader.
  */
 #include "loader/report.h"
 
@@ -180,7 +180,7 @@ const struct tn_load_row *tn_load_report_row(const tn_load_report *report, size_
 	return report && i < report->n_rows ? report->rows[i] : NULL;
 }
 
-/* Is a better than b as the row that stands for a name? */
+/* Does row a represent the name better than row b? */
 static int further(const struct tn_load_row *a, const struct tn_load_row *b)
 {
 	if ((a->status == TN_OK) != (b->status == TN_OK))

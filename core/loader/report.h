@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How the loader writes the load report.
+ * Writing the load report.
  */
 #ifndef TN_LOADER_REPORT_H
 #define TN_LOADER_REPORT_H
@@ -15,23 +15,22 @@ struct tn_load_report {
 	size_t n_notices;
 	char *selection;
 	int fell_back;
-	/* Made when asked for. */
+	/* Made on the first request. */
 	char *text;
 	char *json;
 };
 
-/* NULL: out of memory, as for all that follow. */
+/* NULL: out of memory, here and below. */
 struct tn_load_report *tn_report_create(const char *selection);
-/* A new last row: TN_NO_PLUGIN, found nowhere, stage search. */
+/* Appends a row: TN_NO_PLUGIN, found nowhere, stage search. */
 struct tn_load_row *tn_report_add(struct tn_load_report *report, const char *name);
-/* Replaces a string of a row by a copy of `text` (NULL: "") in which bytes that are not printable
- * UTF-8 have become '?'.  0 when memory ran out; the string is then as it was. */
+/* Replaces a string of a row by a copy of `text` (NULL: "") with '?' for bytes that are not
+ * printable UTF-8.  0: out of memory, the string is unchanged. */
 int tn_report_set(const char **field, const char *text);
 /* Gives the row a copy of n descriptions. */
 int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_description *devices,
 			  uint32_t n);
-/* Moves what `from` holds into `row`, but for the way in which it was found,
- * and leaves `from` empty. */
+/* Moves the content of `from`, except how it was found, into `row`, and leaves `from` empty. */
 void tn_report_move(struct tn_load_row *row, struct tn_load_row *from);
 int tn_report_add_notice(struct tn_load_report *report, const char *text);
 

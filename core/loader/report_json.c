@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The load report as JSON, and back: what is written by one release is read by the same one (the
- * probe's helper program and its caller), so that reading asks for little and trusts nothing.
+ * The load report to JSON and back.  Writer and reader (the probe's helper program and its caller)
+ * are of the same release, so the reader requires few members, but it trusts none.
  */
 #include "loader/report_json.h"
 
@@ -16,7 +16,7 @@
 #include "loader/pairs.h"
 #include "loader/report.h"
 
-/* json_string of what tn_report_set has cleaned; jansson refuses other than UTF-8. */
+/* json_string of a text cleaned by tn_report_set; jansson accepts only UTF-8. */
 static json_t *string(const char *text)
 {
 	return text ? json_string(text) : json_null();
@@ -30,13 +30,13 @@ static json_t *hexadecimal(const uint8_t *bytes, size_t n)
 	return json_string(text);
 }
 
-/* JSON's readers have 64 bits with sign. */
+/* JSON readers have signed 64-bit integers. */
 static json_int_t clamped(uint64_t value)
 {
 	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
 }
 
-/* ["cuda:0"]: what else is this device. */
+/* ["cuda:0"]: the device's other names. */
 static json_t *pairs_to_json(const tn_load_report *report, const struct tn_load_row *row,
 			     uint32_t device)
 {
@@ -105,7 +105,7 @@ const char *tn_load_report_json(const tn_load_report *constant)
 	json_t *root = report_to_json(report);
 	if (!root)
 		return NULL;
-	/* Through our own memory, so that destroy need not know whose it is. */
+	/* Copied to the library's memory, so that the caller needs only one way to free it. */
 	size_t length = json_dumpb(root, NULL, 0, JSON_INDENT(2));
 	char *text = tn_mem_alloc(length + 1);
 	if (text && json_dumpb(root, text, length, JSON_INDENT(2)) == length && length) {

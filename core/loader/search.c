@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Makes the list of candidates and opens none of them.  File names are matched whole: a folder's
- * other files (backend_x.so.bak, libbackend_x.so) are passed over in silence.  backend_X.so, whose
- * name has a letter that it may not have, and any file given by its path become candidates all the
- * same, so that their rows can say what is wrong.
+ * Makes the list of candidates without opening them.  File names are matched whole: a folder's
+ * other files (backend_x.so.bak, libbackend_x.so) are skipped silently.  A file with an invalid
+ * name, such as backend_X.so, and any file given by its path still become candidates, so that their
+ * rows can report what is wrong.
  */
 #include "loader/search.h"
 
@@ -23,8 +23,8 @@
 #define PREFIX "backend_"
 #define SUFFIX ".so"
 
-/* What stands for the name in the file name of `path`: its start and length; 0 when it is no
- * plugin's.  A name of other letters than a name may have is one too: its row says so. */
+/* Finds the backend's name in the file name of `path`; 0: not a plugin's file name.  A name with
+ * invalid letters is returned too: its row reports them. */
 static size_t name_in(const char *path, const char **name)
 {
 	const char *slash = strrchr(path, '/');
@@ -71,7 +71,7 @@ static tn_status add_folder(struct tn_candidates *candidates, const char *folder
 	struct tn_names names;
 	tn_status status = tn_names_read(folder, SUFFIX, &names);
 	if (status == TN_IO) {
-		/* An installed folder may be absent: no plugin was ever installed. */
+		/* The installed folder may be absent: no plugin was ever installed. */
 		tn_log_format(logger, found == TN_FOUND_INSTALLED ? TN_LOG_DEBUG : TN_LOG_WARNING,
 			      "loader", "%s: %s", folder, strerror(errno));
 		return TN_OK;

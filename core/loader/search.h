@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which files may be plugins, in the order in which they count: paths given to the API, then
- * TENON_PLUGIN_PATH, then the folder of installed plugins; within a folder by name.  Nothing is
- * looked for in the working directory, beside the program or in the system's library path.
+ * Which files may be plugins, in order of precedence: paths given to the API, then
+ * TENON_PLUGIN_PATH, then the folder of installed plugins; within a folder by name.  The working
+ * directory, the program's folder and the system's library path are never searched.
  */
 #ifndef TN_LOADER_SEARCH_H
 #define TN_LOADER_SEARCH_H
@@ -15,17 +15,17 @@
 #include "loader/registry.h"
 
 struct tn_candidate {
-	char name[32]; /* NAME of backend_NAME.so; of a file that is called otherwise: its start */
+	char name[32]; /* NAME of backend_NAME.so, or the start of any other file name */
 	char *path;    /* as it was found */
 	uint32_t found;
 	const struct tn_backend_descriptor *built_in; /* then there is no path */
-	/* Set as loading goes on. */
+	/* Set during loading. */
 	int fd; /* -1: not open */
 	char *real_path;
 	dev_t device;
 	ino_t inode;
-	int identified;              /* device and inode hold */
-	struct tn_backend_note note; /* or the descriptor's numbers */
+	int identified;              /* device and inode are set */
+	struct tn_backend_note note; /* or the descriptor's fields */
 	struct tn_load_row *row;
 };
 
@@ -34,7 +34,7 @@ struct tn_candidates {
 	size_t n;
 };
 
-/* Built-in backends, then files.  What cannot be searched is logged.  TN_OUT_OF_MEMORY. */
+/* Built-in backends, then files.  Folders that cannot be read are logged.  TN_OUT_OF_MEMORY. */
 tn_status tn_search(const struct tn_registry_options *options, struct tn_candidates *candidates);
 void tn_candidates_release(struct tn_candidates *candidates);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A hand-written reader, one function a rule of the grammar.  Columns count from 1, in bytes.
+ * A hand-written parser, one function per rule of the grammar.  Columns count from 1, in bytes.
  */
 #include "loader/selection.h"
 
@@ -102,7 +102,7 @@ static tn_status read_item(struct reader *reader, struct tn_selection *selection
 	return status;
 }
 
-/* Named and excluded at once, or '!' with nothing named, cannot be meant. */
+/* A name both named and excluded, or '!' with nothing named, is a mistake. */
 static tn_status check_sense(const struct reader *reader, const struct tn_selection *selection)
 {
 	if (selection->required && !selection->n_named)

@@ -9,7 +9,7 @@
  *
  *	simulation = name ":" fault { "," name ":" fault }
  *
- * Names are preferred in their order; ^name excludes; '!' forbids whatever is not named.
+ * Earlier names are preferred; ^name excludes; '!' forbids all backends not named.
  */
 #ifndef TN_LOADER_SELECTION_H
 #define TN_LOADER_SELECTION_H
@@ -41,9 +41,9 @@ struct tn_simulation {
 	} faults[TN_SELECTION_MAX_ITEMS];
 };
 
-/* `source` is what the text was given by, as errors name it: "TENON_BACKEND".
- * TN_FORMAT: malformed; the text has the column, what was expected and what was found.  TN_LIMIT:
- * more than TN_SELECTION_MAX_ITEMS.  `text` may be NULL, as "". */
+/* `source` is where the text came from, as errors name it: "TENON_BACKEND". TN_FORMAT: malformed;
+ * the error has the column, what was expected and what was found.  TN_LIMIT: more than
+ * TN_SELECTION_MAX_ITEMS.  `text` may be NULL, as "". */
 tn_status tn_selection_parse(const char *text, const char *source, struct tn_selection *selection,
 			     struct tn_error_info *error);
 int tn_selection_excludes(const struct tn_selection *selection, const char *name);
@@ -51,7 +51,7 @@ int tn_selection_names(const struct tn_selection *selection, const char *name);
 
 tn_status tn_simulation_parse(const char *text, struct tn_simulation *simulation,
 			      struct tn_error_info *error);
-/* The fault that is simulated for that backend; TN_OK: none. */
+/* The fault simulated for that backend; TN_OK: none. */
 tn_status tn_simulation_of(const struct tn_simulation *simulation, const char *name);
 
 #endif

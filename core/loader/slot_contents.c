@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a call of a slot refers to, and copies of calls.
+ * The operands and scalars of a call, and copies of calls.
  */
 #include "loader/slot_contents.h"
 
@@ -99,8 +99,8 @@ static size_t aligned(size_t size)
 	return (size + 15) / 16 * 16;
 }
 
-/* The arguments and n more pieces of memory in one allocation of *total bytes; *places get where
- * they are.  Arguments of an older version are extended by zeros. */
+/* Allocates the arguments and n more pieces of memory as one block of *total bytes; *places get
+ * their addresses.  Arguments of an older version are extended by zeros. */
 static void *copy_pieces(enum tn_slot slot, const struct tn_call *args, const struct piece *pieces,
 			 size_t n, char **places, size_t *total)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a call refers to, by its slot's row.
+ * The operands and scalars of a call, found through its slot's row.
  */
 #ifndef TN_LOADER_SLOT_CONTENTS_H
 #define TN_LOADER_SLOT_CONTENTS_H
@@ -13,7 +13,7 @@ enum {
 	TN_SLOT_MOST_SCALARS = 2 * TN_PROGRAM_MAX_SCALARS,
 };
 
-/* What a call refers to. */
+/* The operands and scalars of a call. */
 struct tn_slot_contents {
 	uint32_t n_operands;
 	uint32_t n_scalars;
@@ -24,7 +24,7 @@ struct tn_slot_contents {
 	struct tn_scalar *scalars[TN_SLOT_MOST_SCALARS];
 };
 
-/* Lists the operands and scalars of a call, without the operands that it does not use (dtype 0). */
+/* Lists the scalars of a call and the operands it uses (dtype not 0). */
 void tn_slot_list(enum tn_slot slot, struct tn_call *args, struct tn_slot_contents *contents);
 
 /* The arguments and the arrays of operands and scalars that they point to, in one allocation of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The table of slots.  A slot of a backend is filled when it lies whole within the struct_size of
+ * The table of slots.  A backend's slot is filled when it lies entirely within the struct_size of
  * the plugin's table and is not NULL.
  */
 #include "loader/slots.h"
@@ -394,7 +394,7 @@ _Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");
 static const struct {
 	const char *id;
 	size_t offset; /* in struct tn_backend */
-	size_t size;   /* the host's own */
+	size_t size;   /* in the host's own table */
 	int is_mandatory;
 } tables[] = {
 	{TN_TABLE_DEVICE, offsetof(struct tn_backend, device), sizeof(struct tn_device_table), 1},
@@ -424,7 +424,7 @@ static int is_in(enum tn_slot slot, int table)
 	       tn_slots[slot].entry < tables[table].offset + tables[table].size;
 }
 
-/* Copies one slot from the plugin's table of `size` bytes; 1 when it was there. */
+/* Copies one slot from the plugin's table of `size` bytes; 1: it was filled. */
 static int take_slot(struct tn_backend *backend, enum tn_slot slot, size_t offset,
 		     const void *theirs, size_t size)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every slot of the backend interface, one row each: where its entry stands and, for an operation
- * on arrays, what its arguments hold.  Whoever treats all slots alike reads these rows: the loader,
- * the route of a call, replay, the conformance kit and the tests.
+ * Every slot of the backend interface, one row each: the place of its entry and, for an operation
+ * on arrays, the layout of its arguments.  Code that handles all slots uniformly reads these rows:
+ * the loader, the route of a call, replay, the conformance kit and the tests.
  */
 #ifndef TN_LOADER_SLOTS_H
 #define TN_LOADER_SLOTS_H
@@ -14,7 +14,7 @@
 enum {
 	TN_READS = 1,
 	TN_WRITES = 2,
-	/* In rows alone: what the arguments decide. */
+	/* In rows only: the arguments decide. */
 	TN_ACCUMULATES = 4, /* written; with TN_ACCUMULATE read too */
 	TN_PRODUCT = 8,     /* matmul's C: written; with beta other than 0 read too */
 	TN_STATISTICS = 16, /* of a norm: written; with use_statistics read */
@@ -33,17 +33,18 @@ struct tn_slot_facts {
 	 * 0 and NULL for others. */
 	tn_status (*call)(const void *entry, void *device, const struct tn_call *args);
 	size_t args_size;
-	const struct tn_slot_operand *operands; /* those of map and reduce stand in arrays */
-	/* The backend is asked before each call, and given the workspace that it prefers.  Else it
-	 * is called first, and given its minimum when it has refused. */
+	const struct tn_slot_operand *operands; /* those of map and reduce are in arrays */
+	/* A dry run precedes each call, which gets the workspace that the backend prefers.  Else
+	 * the call comes first; if the backend refuses it, it is repeated with the minimum
+	 * workspace. */
 	int asks;
 };
 
 extern const struct tn_slot_facts tn_slots[TN_SLOT_COUNT];
 
-/* Asks the backend's instance for its tables and copies them: min(theirs, own) bytes; `native` gets
- * the bits of the slots that are filled, the others stay NULL.  TN_BAD_PLUGIN: a mandatory table or
- * slot is missing; the text names both. */
+/* Queries the backend's instance for its tables and copies min(theirs, own) bytes; `native` gets
+ * the bits of the filled slots, the others stay NULL.  TN_BAD_PLUGIN: a mandatory table or slot is
+ * missing; the text names both. */
 tn_status tn_slots_take(struct tn_backend *backend, struct tn_error_info *error);
 
 /* ---- Operations on arrays --------------------------------------------------------------------*/

@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * sudo's rule, a little stricter.  A file or folder is trusted when neither its group nor others
- * may write it and it belongs to root, or to the effective user where that is not the one who
- * started the process (in a setgid process the effective user is the very one to guard against).  A
- * folder with the sticky bit, such as /tmp, may be writable when it is not the one that holds the
- * file: in it nobody can replace what belongs to another.
+ * may write it and it belongs to root, or to the effective user where that is not the user who
+ * started the process (in a setgid process the effective user is the one to guard against).  A
+ * folder with the sticky bit, such as /tmp, may be writable unless it directly holds the file:
+ * users cannot replace each other's entries in it.
  */
 #include "loader/trust.h"
 
@@ -45,7 +45,7 @@ tn_status tn_trust_check(const char *path, struct tn_error_info *error)
 		char *slash = strrchr(part, '/');
 		if (!slash)
 			break;
-		slash[slash == part] = '\0'; /* keep the root's own slash */
+		slash[slash == part] = '\0'; /* keep the slash of the root folder */
 		status = check_one(part, level > 0, error);
 	}
 	tn_mem_free(part);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Negotiation: from what both sides state about themselves alone.  While the major is 0 the
- * interface changes freely and only equal minors fit; from 1 on the lower minor is spoken, if
- * neither side finds the other too old.
+ * Negotiation of the interface version.  While the major is 0 the interface changes freely and the
+ * minors must be equal; from 1 on both sides use the lower minor, unless one is too old for the
+ * other.
  */
 #include "loader/version.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Versions of the interface, and which of them work together.
+ * Versions of the interface and their compatibility.
  */
 #ifndef TN_LOADER_VERSION_H
 #define TN_LOADER_VERSION_H
@@ -15,7 +15,7 @@ struct tn_abi_version {
 	uint32_t oldest_peer; /* the oldest minor of the other side that this one accepts */
 };
 
-/* Can the two work together?  On TN_OK *effective is the minor that both speak; otherwise
+/* Are the two compatible?  On TN_OK *effective is the minor that both use; otherwise
  * TN_ABI_MISMATCH with both versions in the text.  A pure function. */
 tn_status tn_abi_negotiate(const struct tn_abi_version *host, const struct tn_abi_version *plugin,
 			   uint32_t *effective, struct tn_error_info *error);

@@ -73,7 +73,7 @@ static void a_later_version_is_taken_while_its_tail_is_zero(void **state)
 		assert_int_equal(own.first, -1);
 		assert_int_equal(error.status, TN_UNSUPPORTED);
 		assert_contains(error.text, "struct known");
-		assert_contains(error.text, "the first 16");
+		assert_contains(error.text, "this version has 16 bytes");
 	}
 }
 

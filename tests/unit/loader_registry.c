@@ -279,7 +279,7 @@ static void a_fault_is_simulated_for_a_backend_that_is_there_or_not(void **state
 	assert_string_equal(first(&opened), "null:0");
 	assert_int_equal(row_of(&opened, "ok")->status, TN_DRIVER_TOO_OLD);
 	assert_int_equal(row_of(&opened, "cuda")->status, TN_NO_DEVICE);
-	assert_contains(opened.messages, "DRIVER_TOO_OLD: pretended by TENON_SIMULATE");
+	assert_contains(opened.messages, "DRIVER_TOO_OLD: simulated by TENON_SIMULATE");
 	assert_int_equal(opened.n_messages, 1);
 	release(&opened);
 	prepare(&opened);
