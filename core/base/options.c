@@ -22,11 +22,9 @@ tn_status tn_options_take(void *own, size_t own_size, const void *given, const c
 			       type, known, size);
 	for (uint32_t i = known; i < size; i++) {
 		if (((const unsigned char *)given)[i])
-			return tn_fail(
-				error, TN_UNSUPPORTED, operation,
-				"%s: byte %u of %u is not 0, this version uses only the first "
-				"%u",
-				type, i, size, known);
+			return tn_fail(error, TN_UNSUPPORTED, operation,
+				       "%s: byte %u of %u is not 0, this version has %u bytes",
+				       type, i, size, known);
 	}
 	memcpy(own, given, size < known ? size : known);
 	memcpy(own, &known, sizeof(known));

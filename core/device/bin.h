@@ -35,7 +35,7 @@ static inline void tn_bin_remove(struct tn_pool *pool, struct tn_piece *piece)
 /* The first piece of the lowest filled bin in [class, end), or NULL. */
 struct tn_piece *tn_bin_find(struct tn_pool *pool, uint32_t class, uint32_t end);
 
-/* A record for a piece, NULL: no host memory; and back. */
+/* Takes a piece record (NULL: no host memory), and gives one back. */
 struct tn_piece *tn_record_take(struct tn_pool *pool);
 void tn_record_give(struct tn_pool *pool, struct tn_piece *record);
 

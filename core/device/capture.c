@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Captured work and its memory.  Whatever the work has used is used again whenever it is done, so
- * pieces that were taken or given back while it was captured stay with it: they serve each other,
- * in its order, but nobody else, until it is released.
+ * Captured work and its memory.  Every replay uses the memory of the captured work again, so pieces
+ * taken or given back during capture are reserved for this graph until its release.  Within the
+ * capture they may be reused in its order.
  */
 #include "device/capture.h"
 
@@ -13,7 +13,7 @@
 #include "device/pool_parts.h"
 #include "device/transfer.h"
 
-/* Free pieces go to the pool now, those of arrays when they are given back. */
+/* Free pieces return to the pool now, those of arrays when the arrays release them. */
 static void destroy_store(struct tn_device *device, struct tn_store *store)
 {
 	for (size_t i = 0; i < store->n; i++) {
@@ -33,8 +33,8 @@ tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info
 {
 	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = error}};
 	if (device->store)
-		return tn_fail(error, TN_STATE, "capture_begin", "%s: work is captured already",
-			       device->name);
+		return tn_fail(error, TN_STATE, "capture_begin",
+			       "%s: a capture is already in progress", device->name);
 	tn_status status = tn_device_open(device, error);
 	if (status)
 		return status;

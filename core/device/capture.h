@@ -8,14 +8,13 @@
 
 #include "device/device.h"
 
-/* Work on the device is written down from here on.  Memory that is taken or given back meanwhile
- * belongs to the store, for it is used whenever the work is done again; what would wait for the
- * device is
- * TN_NOT_CAPTURABLE.  The backend's answer; TN_STATE: work is captured already. */
+/* Starts recording work on the device.  Memory taken or given back during the capture belongs to
+ * the store, because every replay uses it again; calls that would wait for the device fail with
+ * TN_NOT_CAPTURABLE.  Returns the backend's status; TN_STATE: a capture is already in progress. */
 tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info *error);
-/* Was the block taken while the work that is captured now was? */
+/* Was the block taken during the current capture? */
 int tn_device_captures(const struct tn_device *device, const struct tn_block *block);
-/* Ends it; *store is owned in any case, *graph only on success. */
+/* Ends the capture; *store is always owned, *graph only on success. */
 tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct tn_store **store,
 				struct tn_error_info *error);
 tn_status tn_device_graph_launch(struct tn_device *device, void *graph,

@@ -3,12 +3,11 @@
  *
  * Chunks: what the pool takes from the backend and gives back.
  *
- * A piece that is in no bin comes, in this order, from the current chunk; from a chunk that has no
- * used piece and is cut anew; from a larger free piece that is split (split.c); from a new chunk;
- * from any larger free piece; and, after all empty chunks were given back, from a new chunk again.
- * Small pieces share chunks of 2 to 32 MiB that grow with the pool; a large one has a chunk for
- * itself.  Sizes are multiples of 2 MiB while memory allows, so that host memory comes in huge
- * pages.
+ * A piece that is in no bin comes from the first possible source of these: the current chunk; a
+ * chunk without used pieces, which is cut anew; a larger free piece, which is split (split.c); a
+ * new chunk; any larger free piece; and a new chunk after all empty ones were given back.  Small
+ * pieces share chunks of 2 to 32 MiB that grow with the pool; a large one has a chunk for itself.
+ * Sizes are multiples of 2 MiB while memory allows, so that host memory comes in huge pages.
  *
  * On an asynchronous device a chunk goes back only after a sync: its pieces may be in use by work
  * that was queued before they were freed.
@@ -29,8 +28,8 @@
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define LARGE (UINT64_C(8) << 20)
 #define MAX_SHARED (UINT64_C(32) << 20)
-/* Where host memory would never say that it ran out, the pool keeps at most twice what was in use
- * at the peak, and this much. */
+/* Host memory may never report exhaustion, so there the pool keeps at most twice the peak use plus
+ * this much. */
 #define SLACK (UINT64_C(64) << 20)
 
 static uint64_t round_up(uint64_t size, uint64_t unit)
@@ -71,7 +70,7 @@ static struct tn_piece *cut(struct tn_pool *pool, struct tn_chunk *chunk, uint32
 	return piece;
 }
 
-/* Cuts what is left of a chunk into free pieces.  Without memory for records the rest lies idle
+/* Cuts the rest of a chunk into free pieces.  Without memory for records the rest stays unused
  * until the chunk is empty. */
 static void cut_rest(struct tn_pool *pool, struct tn_chunk *chunk)
 {
@@ -83,7 +82,7 @@ static void cut_rest(struct tn_pool *pool, struct tn_chunk *chunk)
 	}
 }
 
-/* Makes an empty chunk whole again. */
+/* Makes an empty chunk uncut again. */
 static void dissolve(struct tn_pool *pool, struct tn_chunk *chunk)
 {
 	while (chunk->pieces) {
@@ -123,7 +122,7 @@ static void unlink_chunk(struct tn_pool *pool, struct tn_chunk *chunk)
 	pool->reserved -= chunk->size;
 }
 
-/* Asks for huge pages; a kernel that has none loses nothing. */
+/* Requests huge pages; without kernel support this has no effect. */
 static void advise(const struct tn_device *device, const struct tn_chunk *chunk)
 {
 #ifdef MADV_HUGEPAGE
@@ -157,7 +156,7 @@ static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_ch
 		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
 			       "the device gives at most %" PRIu64 " bytes at once", largest);
 	if (pool->limit && (size > pool->limit || pool->reserved > pool->limit - size))
-		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate", "the limit is reached");
+		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate", "the memory limit is reached");
 	struct tn_chunk *chunk = tn_mem_zeroed(1, sizeof(*chunk));
 	if (!chunk)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
@@ -177,7 +176,7 @@ static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_ch
 	return TN_OK;
 }
 
-/* A failure to free is the backend's loss: it is logged and the chunk is forgotten. */
+/* A failure to free is logged, and the chunk is dropped. */
 static void put_chunk(struct tn_device *device, struct tn_chunk *chunk)
 {
 	struct tn_error_info error;
@@ -200,7 +199,7 @@ void tn_chunk_release(struct tn_device *device, uint64_t keep)
 {
 	struct tn_pool *pool = device->pool;
 	int settled = 0;
-	if (device->store) /* nobody can wait for it now */
+	if (device->store) /* the host cannot wait during a capture */
 		return;
 	for (struct tn_chunk *chunk = pool->last; chunk && pool->reserved > keep;) {
 		struct tn_chunk *newer = chunk->previous;
@@ -284,8 +283,8 @@ tn_status tn_chunk_get_scratch(struct tn_device *device, uint64_t size, struct t
 
 /* ---- Where a piece comes from ----------------------------------------------------------------*/
 
-/* The smallest empty chunk of at least `need` bytes that is not out of proportion: a large chunk is
- * kept for the large array that will come back for it. */
+/* The smallest empty chunk of at least `need` bytes that is not far larger: a large chunk stays
+ * available for the next large array. */
 static struct tn_chunk *empty_chunk(struct tn_pool *pool, uint64_t need)
 {
 	uint64_t most = need > LARGE ? 2 * need : MAX_SHARED;
@@ -298,8 +297,8 @@ static struct tn_chunk *empty_chunk(struct tn_pool *pool, uint64_t need)
 	return best;
 }
 
-/* Cuts from a whole chunk.  Of it and the current chunk the one with more room is the current one
- * from now on; what is left of the other goes to the bins. */
+/* Cuts from an uncut chunk.  Of it and the current chunk the one with more room becomes current;
+ * the rest of the other is cut into the bins. */
 static struct tn_piece *begin_chunk(struct tn_pool *pool, struct tn_chunk *chunk, uint32_t class)
 {
 	struct tn_piece *piece = cut(pool, chunk, class);
@@ -314,7 +313,7 @@ static struct tn_piece *begin_chunk(struct tn_pool *pool, struct tn_chunk *chunk
 	return piece;
 }
 
-/* What a new chunk for `need` bytes should have. */
+/* The preferred size of a new chunk for `need` bytes. */
 static uint64_t chunk_size(const struct tn_device *device, uint64_t need)
 {
 	const struct tn_pool *pool = device->pool;
@@ -328,7 +327,7 @@ static uint64_t chunk_size(const struct tn_device *device, uint64_t need)
 	return size;
 }
 
-/* Keeps the cache of host memory in proportion before it grows by `size`. */
+/* Trims the cache of host memory before it grows by `size`. */
 static void bound_cache(struct tn_device *device, uint64_t size)
 {
 	struct tn_pool *pool = device->pool;
@@ -337,7 +336,7 @@ static void bound_cache(struct tn_device *device, uint64_t size)
 		tn_chunk_release(device, most > size ? most - size : 0);
 }
 
-/* A new chunk: of the size that serves best, else of what is needed. */
+/* A new chunk of the preferred size, else of the size needed. */
 static tn_status grow(struct tn_device *device, uint64_t need, struct tn_chunk **chunk,
 		      struct tn_error_info *error)
 {
@@ -349,8 +348,8 @@ static tn_status grow(struct tn_device *device, uint64_t need, struct tn_chunk *
 	return status;
 }
 
-/* When nothing else is left: any free piece that is large enough, then a chunk in place of all
- * empty ones. */
+/* The last resorts: any free piece that is large enough, then a new chunk in place of all empty
+ * ones. */
 static tn_status scrape(struct tn_device *device, uint32_t class, struct tn_piece **piece,
 			struct tn_chunk **chunk, struct tn_error_info *error)
 {

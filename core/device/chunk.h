@@ -7,16 +7,16 @@
 #define TN_DEVICE_CHUNK_H
 
 #include "device/pool_parts.h"
-/* Gives all cached memory that is not mixed with used blocks back to the backend. */
+/* Gives back to the backend all chunks without used blocks. */
 void tn_pool_trim(struct tn_device *device);
 /* Gives every chunk back (not in a forked child) and frees the pool.  Takes NULL. */
 void tn_pool_destroy(struct tn_device *device);
 
-/* A piece of that class cut from the current chunk, from an empty one or from a new one; it is
- * neither used nor in a bin. */
+/* A piece of that class cut from the current, an empty or a new chunk; it is neither used nor in a
+ * bin. */
 tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece **piece,
 		       struct tn_error_info *error);
-/* A block of at least that size for calls to use in turn, in place of the one before it. */
+/* A block of at least that size, shared by successive calls; replaces the previous one. */
 tn_status tn_chunk_get_scratch(struct tn_device *device, uint64_t size,
 			       struct tn_error_info *error);
 /* Gives empty chunks back, the oldest first, until at most `keep` bytes are reserved. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A device's life, and what stands between the core and a backend's answers: every failure leaves
- * with the device's name in its text, a lost device is lost for good, and a forked child never
- * calls a backend that its parent opened.
+ * The lifetime of a device, and the checks of a backend's answers: every error text gets the
+ * device's name, a lost device stays lost, and a forked child never calls a backend that its parent
+ * opened.
  */
 #include "device/device.h"
 
@@ -23,7 +23,7 @@ tn_status tn_device_create(tn_context *context, const struct tn_backend *backend
 {
 	if (index >= backend->n_devices)
 		return tn_fail(error, TN_NOT_FOUND, "device",
-			       "backend %s has %" PRIu32 " devices, there is no %s:%" PRIu32,
+			       "backend %s has %" PRIu32 " devices, found no %s:%" PRIu32,
 			       backend->name, backend->n_devices, backend->name, index);
 	struct tn_device *d = tn_mem_zeroed(1, sizeof(*d));
 	struct tn_pool *pool = tn_pool_create(memory_limit);

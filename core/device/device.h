@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * An open device: one context's handle on one device of one backend, its pool of memory and its
- * transfers.  The pool caches freed blocks, sub-allocates small ones, takes large pages where
- * memory is the host's, gives its cache back and tries again when the device runs out, and hands a
- * block out again only in the order of the stream that used it.
+ * transfers.  The pool caches freed blocks, sub-allocates small ones, uses huge pages for host
+ * memory, releases its cache and retries when the device runs out, and reuses a block only in the
+ * order of the stream that used it.
  */
 #ifndef TN_DEVICE_DEVICE_H
 #define TN_DEVICE_DEVICE_H
@@ -20,7 +20,7 @@ struct tn_piece;
 struct tn_store;
 
 struct tn_device {
-	tn_context *context; /* whose device it is */
+	tn_context *context; /* the backend that owns the device */
 	const struct tn_backend *backend;
 	uint32_t index; /* within the backend */
 	char name[48];  /* "cpu:0" */
@@ -28,14 +28,14 @@ struct tn_device {
 	void *handle; /* NULL until opened */
 	int host_memory;
 	int synchronous; /* work is done when an entry returns */
-	uint64_t asks; /* bit s: slot s has wanted workspace, and is asked how much before a call */
+	uint64_t asks;   /* bit s: slot s has needed workspace, so a dry run precedes its calls */
 	uint64_t fork_generation;
-	tn_status lost; /* TN_OK, or TN_DEVICE_LOST for good */
+	tn_status lost; /* TN_OK, or TN_DEVICE_LOST permanently */
 	struct tn_pool *pool;
-	struct tn_store *store; /* work is captured: where its memory stays; NULL: no */
+	struct tn_store *store; /* the memory of the current capture; NULL: none */
 	const struct tn_logger *logger;
-	/* An asynchronous error that surfaced while the pool waited for the device and could not be
-	 * answered there; the next sync or transfer answers it.  Status TN_OK: none. */
+	/* An asynchronous error that appeared where it could not be reported, while the pool waited
+	 * for the device; the next sync or transfer reports it.  Status TN_OK: none. */
 	struct tn_error_info deferred;
 };
 
@@ -44,18 +44,19 @@ struct tn_device {
 struct tn_block {
 	uint64_t buffer;
 	uint64_t offset;
-	uint64_t size; /* as it was asked for */
+	uint64_t size; /* as requested */
 	void *address;
-	struct tn_piece *piece; /* the pool's own */
+	struct tn_piece *piece; /* for the pool alone */
 };
 
-/* Describes device `index` without opening it.  memory_limit: bytes taken from the backend, 0 none.
+/* Describes device `index` without opening it.  memory_limit: the most bytes taken from the
+ * backend, 0: unlimited.
  * TN_NOT_FOUND: the backend has fewer devices. */
 tn_status tn_device_create(tn_context *context, const struct tn_backend *backend, uint32_t index,
 			   uint64_t memory_limit, const struct tn_logger *logger,
 			   struct tn_device **device, struct tn_error_info *error);
-/* Frees the pool, closes and frees; in a forked child it leaves the backend alone.  Takes NULL.
- * All blocks must have been given back. */
+/* Frees the pool, closes the device and frees it; in a forked child without calling the backend.
+ * Takes NULL.  All blocks must have been given back. */
 void tn_device_destroy(struct tn_device *device);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * An open device, and the answers of its backend.
+ * Opening a device, and checking the answers of its backend.
  */
 #include "device/open.h"
 
@@ -32,7 +32,7 @@ tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 		tn_log_format(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)",
 			      device->name, device->description.name);
 	}
-	/* A device that is lost while it is opened may come back: nothing of it was in use. */
+	/* A device lost during opening may be opened again: none of its resources were in use. */
 	status = tn_device_answer(device, status, error);
 	device->lost = TN_OK;
 	return status;
@@ -47,12 +47,12 @@ tn_status tn_device_ready(const struct tn_device *device, struct tn_error_info *
 			       device->name);
 	if (device->lost)
 		return tn_fail(error, TN_DEVICE_LOST, "device",
-			       "%s was lost earlier, and its arrays with it", device->name);
+			       "%s was lost earlier, with all its arrays", device->name);
 	return TN_OK;
 }
 
-/* Puts the device's name before the backend's words, or before the meaning of the status when the
- * backend said nothing.  The backend's struct is not trusted to be terminated. */
+/* Puts the device's name before the backend's text, or before the status text when the backend gave
+ * none.  The backend's struct is not trusted to be terminated. */
 static void complete(const struct tn_device *device, tn_status status, struct tn_error_info *error)
 {
 	char text[sizeof(error->text)];

@@ -4,10 +4,10 @@
  * The pool's steady state: taking a block pops a bin and giving it back pushes it, without a system
  * call, a lock or a touched page.
  *
- * A block is handed out again at once, while the device may still be working on what it held: with
- * one in-order stream the next use comes after that.  Only what goes back to the backend waits
- * (chunk.c).  Under AddressSanitizer free pieces of host memory are poisoned, so that a use after
- * free is seen although the memory stays mapped.
+ * A block may be reused at once although queued work still uses it: with one in-order stream the
+ * next use comes later.  Only memory returned to the backend waits for the device (chunk.c).  Under
+ * AddressSanitizer free pieces of host memory are poisoned, so that a use after free is detected
+ * although the memory stays mapped.
  */
 #include "device/pool.h"
 
@@ -24,7 +24,7 @@
 #include "device/open.h"
 #include "device/store.h"
 
-/* A free piece serves a request that is up to this many classes smaller: a quarter is wasted. */
+/* A free piece may serve a request up to this many classes smaller: at most a quarter is wasted. */
 #define NEIGHBOURS 4
 
 struct tn_pool *tn_pool_create(uint64_t limit)
@@ -35,7 +35,7 @@ struct tn_pool *tn_pool_create(uint64_t limit)
 	return pool;
 }
 
-/* What TN_OUT_OF_MEMORY says; `cause` is what the backend or the limit said. */
+/* The text of TN_OUT_OF_MEMORY; `cause` is the backend's text or the exceeded limit. */
 static tn_status out_of_memory(struct tn_device *device, uint64_t size,
 			       const struct tn_error_info *cause, struct tn_error_info *error)
 {
@@ -57,7 +57,7 @@ static tn_status out_of_memory(struct tn_device *device, uint64_t size,
 	return TN_OUT_OF_MEMORY;
 }
 
-/* Finds a piece when the bin of its class is empty. */
+/* Finds a piece when the bin of the class is empty. */
 static tn_status find_piece(struct tn_device *device, uint64_t size, uint32_t class,
 			    struct tn_piece **piece, struct tn_error_info *error)
 {
@@ -89,13 +89,13 @@ static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t c
 		return status;
 	if (size > TN_POOL_MAX_SIZE) {
 		struct tn_error_info cause;
-		tn_fail(&cause, TN_OUT_OF_MEMORY, "allocate", "no device has that much");
+		tn_fail(&cause, TN_OUT_OF_MEMORY, "allocate", "more than the library can allocate");
 		return out_of_memory(device, size, &cause, error);
 	}
 	return find_piece(device, size, class, piece, error);
 }
 
-/* The block that a piece is. */
+/* The block of a piece. */
 static void fill_block(const struct tn_device *device, struct tn_piece *piece, uint64_t size,
 		       struct tn_block *block)
 {
@@ -131,7 +131,7 @@ static tn_status take_from_pool(struct tn_device *device, uint64_t size, struct 
 	return TN_OK;
 }
 
-/* While work is captured: what it takes stays with it. */
+/* During a capture: the block stays with the captured work. */
 static tn_status take_for_capture(struct tn_device *device, uint64_t size, struct tn_piece **taken,
 				  struct tn_error_info *error)
 {
@@ -145,7 +145,7 @@ static tn_status take_for_capture(struct tn_device *device, uint64_t size, struc
 	tn_block_give(device, &block);
 	device->store = store;
 	return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
-		       "no host memory for what captured work uses");
+		       "no host memory for the record of captured work");
 }
 
 tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
@@ -182,7 +182,7 @@ void tn_block_give(struct tn_device *device, const struct tn_block *block)
 	}
 	if (block->address)
 		tn_pool_poison(block->address, piece->size);
-	/* What captured work has used is not for others, whoever made it. */
+	/* All memory used during a capture is reserved for it, also blocks taken before it. */
 	if (device->store && !piece->store && !tn_store_adopt(device->store, piece))
 		return;
 	if (piece->store) {

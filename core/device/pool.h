@@ -8,15 +8,14 @@
 
 #include "device/device.h"
 
-/* At least `size` bytes (0 counts as 1); opens the device when it is not open.  TN_OUT_OF_MEMORY:
- * the text has requested, used and cached bytes and the limit.  What tn_device_open answers. */
+/* At least `size` bytes (0 counts as 1); opens the device unless it is open.  TN_OUT_OF_MEMORY: the
+ * text has requested, used and cached bytes and the limit.  Also the errors of tn_device_open. */
 tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
 			struct tn_error_info *error);
-/* The same, but never what captured work has used and given back:
- * for what is there before that work is done. */
+/* The same, but never memory the captured work has used: for data that exists before a replay. */
 tn_status tn_block_take_apart(struct tn_device *device, uint64_t size, struct tn_block *block,
 			      struct tn_error_info *error);
-/* The device may still be working on it: who takes it next does so in the same stream. */
+/* The device may still use the block: its next user works in the same stream. */
 void tn_block_give(struct tn_device *device, const struct tn_block *block);
 
 struct tn_pool *tn_pool_create(uint64_t limit);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the pool is made of.
+ * The parts of the pool.
  *
  *	chunk   one allocation of the backend, cut from its start into pieces
  *	piece   a range of a chunk, of one size class; used, or free in the bin of its class
  *	bin     the free pieces of one class, the last freed first
  *
- * pool.c takes from and gives to the bins (bin.c), which is all that happens in the steady state;
- * chunk.c gets chunks, cuts them and gives them back; split.c makes do with what is free before a
- * chunk is asked for; scratch.c has the one block that calls use in turn, store.c the pieces of
- * captured work.
+ * In the steady state pool.c only takes from and gives to the bins (bin.c).  chunk.c gets chunks,
+ * cuts them and gives them back; split.c tries to use free pieces before a new chunk is needed;
+ * scratch.c has the one block that successive calls share, store.c the pieces of captured work.
  */
 #ifndef TN_DEVICE_POOL_PARTS_H
 #define TN_DEVICE_POOL_PARTS_H
@@ -36,23 +35,23 @@ struct tn_piece {
 	struct tn_piece *sibling; /* the piece of the chunk that ends where this one begins */
 	struct tn_chunk *chunk;
 	uint64_t offset;
-	uint64_t size; /* at least that of the class */
+	uint64_t size; /* at least the size of the class */
 	uint32_t class;
 	int used;               /* enum tn_use */
-	struct tn_store *store; /* NULL: it goes back to the pool */
+	struct tn_store *store; /* NULL: it returns to the pool */
 };
 
 enum tn_use {
 	TN_PIECE_FREE,
 	TN_PIECE_USED,
-	TN_PIECE_STORED, /* given back to the store, while captured work may use it again */
+	TN_PIECE_STORED, /* given back to the store; captured work may use it again */
 };
 
 /* The memory of captured work. */
 struct tn_store {
-	struct tn_piece **pieces; /* all of them */
+	struct tn_piece **pieces; /* all its pieces */
 	size_t n, room;
-	struct tn_piece *free; /* those that were given back, the last first */
+	struct tn_piece *free; /* pieces given back, the latest first */
 };
 
 struct tn_chunk {
@@ -64,7 +63,7 @@ struct tn_chunk {
 	uint64_t used_pieces;
 };
 
-/* Piece records come in batches, so that taking one costs no allocation. */
+/* Piece records are allocated in batches, so that taking one costs no allocation. */
 struct tn_piece_batch {
 	struct tn_piece_batch *next;
 	struct tn_piece pieces[64];
@@ -74,11 +73,11 @@ struct tn_pool {
 	uint64_t used;
 	uint64_t peak;
 	uint64_t reserved; /* bytes of all chunks */
-	uint64_t limit;    /* of `reserved`; 0: none */
+	uint64_t limit;    /* for `reserved`; 0: none */
 	struct tn_chunk *chunks;
 	struct tn_chunk *last;
-	struct tn_chunk *current; /* where small pieces are cut; NULL: nowhere */
-	struct tn_chunk *scratch; /* one block that calls use in turn; NULL: none yet */
+	struct tn_chunk *current; /* where small pieces are cut; NULL: none */
+	struct tn_chunk *scratch; /* one block that successive calls share; NULL: none yet */
 	int scratch_is_taken;
 	struct tn_piece *records; /* unused ones, by `next` */
 	struct tn_piece_batch *batches;
@@ -86,7 +85,7 @@ struct tn_pool {
 	struct tn_piece *bins[TN_POOL_CLASSES];
 };
 
-/* So many bytes more are handed out. */
+/* Adds to the bytes handed out. */
 static inline void tn_pool_count(struct tn_pool *pool, uint64_t size)
 {
 	pool->used += size;
@@ -94,7 +93,7 @@ static inline void tn_pool_count(struct tn_pool *pool, uint64_t size)
 		pool->peak = pool->used;
 }
 
-/* Marks host memory as not to be touched, where AddressSanitizer watches. */
+/* Poisons host memory under AddressSanitizer. */
 static inline void tn_pool_poison(void *address, uint64_t size)
 {
 	(void)address;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What an open device says of itself: its memory, and the lines of its report.
+ * The report of an open device: its memory, and the lines its backend adds.
  */
 #include <stdint.h>
 #include <string.h>
@@ -25,7 +25,7 @@ tn_status tn_device_memory_information(tn_device *device, struct tn_memory_infor
 		NULL);
 }
 
-/* A plugin's text is not trusted to end. */
+/* A plugin's text may lack its terminator. */
 static void terminate(struct tn_report_line *line)
 {
 	line->struct_size = sizeof(*line);
@@ -40,7 +40,7 @@ tn_status tn_device_report_line(tn_device *device, size_t index, struct tn_repor
 	tn_status status = tn_device_open(device, NULL);
 	if (status)
 		return status;
-	/* A backend without the table has no lines. */
+	/* A backend without the table adds no lines. */
 	if (index >= TN_REPORT_MOST_LINES || !tn_backend_has(device->backend, TN_SLOT_REPORT_LINE))
 		return TN_NOT_FOUND;
 	*line = (struct tn_report_line){.struct_size = sizeof(*line)};

@@ -10,7 +10,7 @@
 #include "device/pool.h"
 #include "device/pool_parts.h"
 
-/* Smaller scratch memory is a piece like others. */
+/* Smaller scratch memory is an ordinary piece. */
 #define SMALLEST_SCRATCH (UINT64_C(1) << 20)
 
 tn_status tn_scratch_take(struct tn_device *device, uint64_t size, struct tn_block *block,

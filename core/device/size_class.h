@@ -11,7 +11,7 @@
 
 #define TN_POOL_UNIT UINT64_C(256)
 #define TN_POOL_MAX_SIZE (UINT64_C(1) << 62)
-#define TN_POOL_CLASSES 832 /* class 815 is that of TN_POOL_MAX_SIZE */
+#define TN_POOL_CLASSES 832 /* class 815 has TN_POOL_MAX_SIZE */
 
 /* The smallest class that holds `size` bytes, 1 <= size <= TN_POOL_MAX_SIZE. */
 static inline uint32_t tn_size_class(uint64_t size)

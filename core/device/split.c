@@ -2,16 +2,16 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Large requests that no free piece fits: before the pool grows, a larger free piece is split, and
- * free neighbours are joined.  What forward held for backward so serves the gradients and the
- * workspace of smaller layers, whose sizes are others.  Nothing is joined earlier, because the next
- * step wants the same sizes again; small requests are left to the shared chunks.
+ * free neighbours are joined.  Memory that forward kept for backward can thus hold gradients and
+ * workspace of smaller layers, which have other sizes.  Pieces are not joined earlier, because the
+ * next step needs the same sizes again; small requests use the shared chunks.
  */
 #include "device/split.h"
 
 #include "device/bin.h"
 #include "device/pool_parts.h"
 
-/* The smallest request that splits, and what must be left of a piece to be one of its own. */
+/* The smallest request that splits a piece, and the smallest rest that becomes a piece. */
 #define SMALLEST (UINT64_C(256) << 10)
 #define REST (UINT64_C(64) << 10)
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pieces from larger ones.
+ * Splitting and joining free pieces.
  */
 #ifndef TN_DEVICE_SPLIT_H
 #define TN_DEVICE_SPLIT_H
 
 #include "device/pool_parts.h"
 
-/* A piece of that class from a free one that is larger; neighbours that are free are joined when
- * there is none.  Neither used nor in a bin; NULL: there is none that is worth it. */
+/* A piece of that class, split from a larger free one; when there is none, free neighbours are
+ * joined first.  Neither used nor in a bin; NULL: no free piece is suitable. */
 struct tn_piece *tn_piece_split(struct tn_pool *pool, uint32_t class);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The memory of captured work: pieces that serve the work alone.
+ * The memory of captured work: pieces reserved for that work.
  */
 #include "device/store.h"
 
@@ -38,7 +38,7 @@ struct tn_piece *tn_store_take(struct tn_store *store, uint64_t size)
 	struct tn_piece **link = &store->free;
 	if (size > TN_POOL_MAX_SIZE)
 		return NULL;
-	/* No more than half is wasted. */
+	/* At most half is wasted. */
 	uint64_t need = tn_class_size(tn_size_class(size));
 	while (*link && ((*link)->size < size || (*link)->size / 2 > need))
 		link = &(*link)->next;

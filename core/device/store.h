@@ -8,10 +8,10 @@
 
 #include "device/pool_parts.h"
 
-/* A piece of the store for so many bytes, or NULL: it is used then,
- * and was so for the pool all along. */
+/* A piece of the store for `size` bytes, marked as used, or NULL.  The pool counts it as used
+ * throughout. */
 struct tn_piece *tn_store_take(struct tn_store *store, uint64_t size);
-/* The piece is the store's from now on; 0: no host memory. */
+/* Moves the piece to the store; 0: no host memory. */
 int tn_store_adopt(struct tn_store *store, struct tn_piece *piece);
 void tn_store_give(struct tn_piece *piece);
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Copies between host and device and between devices, and waiting.  An asynchronous error that
- * surfaced earlier, where it could not be answered, is answered here first; it names the operation
+ * appeared earlier, where it could not be reported, is reported here first; it names the operation
  * that failed.
  */
 #include "device/transfer.h"
@@ -12,14 +12,14 @@
 #include "base/fork.h"
 #include "device/open.h"
 
-/* The device is open and nothing is waiting to be said.  That a device was lost in the meantime is
- * said by the words that came with it. */
+/* Opens the device and reports a stored error.  If the device was lost meanwhile, the stored error
+ * has the backend's text about it. */
 static tn_status begin(struct tn_device *device, const char *operation, struct tn_error_info *error)
 {
 	tn_status status = device->deferred.status;
 	if (device->store)
 		return tn_fail(error, TN_NOT_CAPTURABLE, operation,
-			       "%s: work is captured, and the host cannot wait for it",
+			       "%s: work is captured: the host cannot wait for the device",
 			       device->name);
 	if (!status || device->fork_generation != tn_fork_generation())
 		return tn_device_open(device, error);
@@ -57,7 +57,7 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 tn_status tn_device_upload(struct tn_device *device, const struct tn_block *block, uint64_t offset,
 			   const void *host, uint64_t size, struct tn_error_info *error)
 {
-	/* The entry only reads it. */
+	/* The entry only reads this memory. */
 	return transfer(device, device->backend->device.upload, "upload", block, offset,
 			(void *)(uintptr_t)host, size, 0, error);
 }
