@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Opening and closing.  Opening goes: variables, log, threads, backends, runtime, devices; closing
- * the other way round, and a failed opening closes what was there.
+ * Opening and closing.  Opening order: variables, log, threads, backends, runtime, devices; closing
+ * uses the reverse order, and a failed opening closes what it opened.
  */
 
 #include "base/error.h"
@@ -40,7 +40,7 @@ static tn_status open_log(tn_context *context, const struct tn_context_options *
 	context->assembly->logger.user = options->log_user;
 	const char *text = tn_parameter_read(
 		&context->assembly->parameters, "TENON_LOG",
-		"messages that are wanted: off, error, warning, notice, info or debug, or "
+		"messages to report: off, error, warning, notice, info or debug, or "
 		"subsystem=level,...");
 	return text ? tn_logger_configure(&context->assembly->logger, text, error) : TN_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What holds a context together; what arrays work with is in array/runtime.h.
+ * The context's own state; the state that arrays use is in array/runtime.h.
  */
 #ifndef TN_CONTEXT_CONTEXT_H
 #define TN_CONTEXT_CONTEXT_H
@@ -20,9 +20,9 @@ struct tn_assembly {
 	struct tn_threads *threads;
 	struct tn_registry *registry;
 	tn_load_report *report;
-	struct tn_device **devices; /* one a choice of the registry, in its order */
+	struct tn_device **devices; /* one per choice of the registry, in its order */
 	size_t n_devices;
-	/* The built-in backend's device when it is none of the choices, and its registry when the
+	/* The built-in backend's device unless it is one of the choices, and its registry when the
 	 * selection excludes it. */
 	struct tn_device *reference;
 	struct tn_registry *last_resort;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The devices of a context.  The first choice that opens is the current one.  A choice that does
- * not open is passed over: its row of the load report says why, and one notice does.  Only when no
- * choice opens (a selection may forbid to fall back) does the opening fail, with the first choice's
+ * The devices of a context.  The first choice that opens becomes the current device.  A choice that
+ * does not open is skipped: its row of the load report and one notice give the reason.  Opening
+ * fails only when no choice opens (a selection may forbid fall-back), with the first choice's
  * reason.
  */
 #include "context/devices.h"
@@ -48,7 +48,7 @@ static tn_status make_devices(tn_context *context, const struct tn_settings *set
 	return TN_OK;
 }
 
-/* ---- Passing over ----------------------------------------------------------------------------*/
+/* ---- Skipping choices ------------------------------------------------------------------------*/
 
 static struct tn_load_row *row_of(tn_context *context, const struct tn_device *device)
 {
@@ -61,7 +61,7 @@ static struct tn_load_row *row_of(tn_context *context, const struct tn_device *d
 	return NULL;
 }
 
-/* The backend's row says why its device is not used. */
+/* The backend's row gets the reason why its device is not used. */
 static tn_status amend_failed(tn_context *context, const struct tn_device *device,
 			      const struct tn_error_info *reason)
 {
@@ -75,7 +75,7 @@ static tn_status amend_failed(tn_context *context, const struct tn_device *devic
 	return tn_report_set(&row->text, reason->text) ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
-/* A later device of a backend may open although an earlier one did not. */
+/* A later device of a backend may open although an earlier one failed. */
 static tn_status amend_opened(tn_context *context, const struct tn_device *device)
 {
 	struct tn_load_row *row = row_of(context, device);
@@ -110,7 +110,7 @@ static tn_status say(tn_context *context, const struct tn_device *device, struct
 	return amend_opened(context, device);
 }
 
-/* Opens the choices in order until one does; what was passed over is added to `notice`. */
+/* Opens the choices in order until one succeeds; the skipped ones are added to `notice`. */
 static tn_status try_all(tn_context *context, struct tn_text *notice, struct tn_error_info *error)
 {
 	struct tn_error_info reason;
@@ -147,8 +147,8 @@ static tn_status open_first(tn_context *context, struct tn_error_info *error)
 
 /* ---- The reference and the lenders -----------------------------------------------------------*/
 
-/* The built-in backend when the selection excludes it: no choice then, but still the last resort of
- * the route. */
+/* Loads the built-in backend when the selection excludes it: not a choice then, but still the last
+ * resort of the route. */
 static tn_status open_last_resort(tn_context *context, struct tn_error_info *error)
 {
 	static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};
@@ -193,7 +193,7 @@ static tn_status make_reference(tn_context *context, const struct tn_settings *s
 				&context->assembly->logger, &context->assembly->reference, error);
 }
 
-/* The built-in backend's device: one of the choices, or one of its own. */
+/* The built-in backend's device: one of the choices, or an additional one. */
 static tn_status find_reference(tn_context *context, const struct tn_settings *settings,
 				struct tn_error_info *error)
 {
@@ -210,8 +210,8 @@ static tn_status find_reference(tn_context *context, const struct tn_settings *s
 	return tn_device_open(context->runtime.reference, error);
 }
 
-/* The route lends operations to the choices whose memory is the host's, in their order.  The
- * current device is among them, because it need not stay the current one. */
+/* The route may run operations on the choices with host memory, in their order.  The current device
+ * is among them, because another may become current later. */
 static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 {
 	struct tn_runtime *rt = &context->runtime;
@@ -290,13 +290,13 @@ tn_status tn_device_set_current(tn_context *context, tn_device *device)
 	return TN_OK;
 }
 
-/* A device whose loss has been answered is waited for no more: the context goes on without it. */
+/* A device whose loss was reported is not waited for again: the context continues without it. */
 static int has_something_to_say(const struct tn_device *device)
 {
 	return device->handle && (!device->lost || device->deferred.status);
 }
 
-/* Every open device is waited for, whatever the others answer. */
+/* Waits for every open device, even after an error of another. */
 tn_status tn_sync(tn_context *context)
 {
 	struct tn_error_info error, first = {.status = TN_OK};

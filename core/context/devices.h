@@ -8,7 +8,7 @@
 
 #include "context/settings.h"
 
-/* Makes the devices of the registry's choices, opens the first that can be opened, and finds the
+/* Makes the devices of the registry's choices, opens the first that can be opened, and sets the
  * reference and the lenders. */
 tn_status tn_context_open_devices(tn_context *context, const struct tn_settings *settings,
 				  struct tn_error_info *error);

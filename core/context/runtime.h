@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The life of a context's runtime.
+ * Creating and destroying a context's runtime.
  */
 #ifndef TN_CONTEXT_RUNTIME_H
 #define TN_CONTEXT_RUNTIME_H
@@ -12,8 +12,7 @@
  * other fields of its runtime.  TN_OUT_OF_MEMORY: nothing is left allocated. */
 tn_status tn_runtime_init(tn_context *context);
 
-/* Ends a capture that is under way, calls release_attachment,
- * and frees all arrays and what init made. */
+/* Ends a capture in progress, calls release_attachment, and frees all arrays and what init made. */
 void tn_runtime_release(tn_context *context);
 
 #endif

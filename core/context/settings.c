@@ -19,7 +19,7 @@ static tn_status malformed(const char *name, const char *value, const char *expe
 	return tn_fail(error, TN_FORMAT, name, "expected %s, found '%s'", expected, value);
 }
 
-/* A decimal number with nothing round it. */
+/* A decimal number without surrounding characters. */
 static int parse_number(const char *text, uint64_t *value, const char **end)
 {
 	char *stop;
@@ -75,7 +75,8 @@ static tn_status read_fallback(struct tn_parameters *parameters, uint32_t *fallb
 					    [TN_FALLBACK_NATIVE] = "native"};
 	const char *text = tn_parameter_read(
 		parameters, "TENON_FALLBACK",
-		"what an operation may do that its backend lacks: allow, warn (once per operation "
+		"what to do for an operation that the backend lacks: allow, warn (once per "
+		"operation "
 		"on "
 		"the host), error (no host runs), native (no compositions either)");
 	if (!text || !*text)
@@ -96,21 +97,21 @@ static tn_status read_variables(struct tn_parameters *parameters, struct tn_sett
 	tn_status status =
 		read_number(parameters, "TENON_THREADS",
 			    "threads of the pool, the caller included; 0: one per processor", 1024,
-			    "a number of 0 to 1024", &n_threads, error);
+			    "a number from 0 to 1024", &n_threads, error);
 	if (!status)
 		status = read_fallback(parameters, &settings->fallback, error);
 	if (!status)
-		status = read_size(
-			parameters, "TENON_MEMORY_LIMIT",
-			"bytes that the pool of a device takes at most; K, M and G are understood",
-			&settings->memory_limit, error);
+		status = read_size(parameters, "TENON_MEMORY_LIMIT",
+				   "the most bytes that a device's pool takes, with an optional "
+				   "suffix K, M or G",
+				   &settings->memory_limit, error);
 	if (!status)
 		status = read_number(parameters, "TENON_SEED", "the seed of every random number",
 				     UINT64_MAX, "a number", &settings->seed, error);
 	if (!status)
 		status = read_number(parameters, "TENON_DETERMINISTIC",
-				     "1: the same bits from run to run, at any price", 1, "0 or 1",
-				     &deterministic, error);
+				     "1: the same bits from run to run, whatever it costs", 1,
+				     "0 or 1", &deterministic, error);
 	settings->n_threads = (uint32_t)n_threads;
 	settings->deterministic = (uint32_t)deterministic;
 	return status;

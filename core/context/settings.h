@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the options and the variables of a context come to.
+ * The settings of a context, from its options and variables.
  */
 #ifndef TN_CONTEXT_SETTINGS_H
 #define TN_CONTEXT_SETTINGS_H
@@ -10,7 +10,7 @@
 
 #include "base/parameter.h"
 
-/* What the options and the variables come to. */
+/* The settings that result from options and variables. */
 struct tn_settings {
 	uint32_t n_threads;
 	uint32_t fallback;
@@ -19,8 +19,8 @@ struct tn_settings {
 	uint32_t deterministic;
 };
 
-/* Reads every variable that the context itself understands.  TN_FORMAT: one is malformed; the text
- * has its name, its value and what was expected. */
+/* Reads every variable of the context itself.  TN_FORMAT: one is malformed; the text has its name,
+ * its value and what was expected. */
 tn_status tn_settings_read(struct tn_parameters *parameters,
 			   const struct tn_context_options *options, struct tn_settings *settings,
 			   struct tn_error_info *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the networks have in common: filling chains and residual blocks member by member, with one
- * check for errors at the end.
+ * Shared by the networks: filling chains and residual blocks member by member, with one check for
+ * errors at the end.
  */
 #ifndef TN_MODELS_CHAIN_H
 #define TN_MODELS_CHAIN_H

@@ -83,7 +83,7 @@ static tn_module *make_block(tn_context *context, int64_t width)
 
 /* ---- The network -----------------------------------------------------------------------------*/
 
-/* A convolution of squares of pixels that do not overlap. */
+/* A convolution of non-overlapping squares of pixels. */
 static tn_module *patches(tn_context *context, int64_t in, int64_t out, int64_t size)
 {
 	const struct tn_module_conv2d_options options = {

@@ -9,8 +9,8 @@
  *            -> ReLU6 -> Conv 1x1 -> BatchNorm, + x where the shape stays
  *
  * The first stage does not expand: its block begins with the depthwise convolution.  Torchvision
- * has no Lite0; the names are those of timm's efficientnet_lite0, where a batch norm holds the
- * activation that is a member of its own here ("act1" behind "bn1").
+ * has no Lite0; the names are those of timm's efficientnet_lite0, where a batch norm includes the
+ * activation, which is a separate member here ("act1" after "bn1").
  */
 #include "models/chain.h"
 #include "models/models.h"
@@ -23,10 +23,10 @@ static const struct stage stages[] = {{1, 16, 1, 1, 3}, {6, 24, 2, 2, 3},  {6, 4
 				      {6, 80, 3, 2, 3}, {6, 112, 3, 1, 5}, {6, 192, 4, 2, 5},
 				      {6, 320, 1, 1, 3}};
 
-/* The channels above and of the head belong to a stem of 32. */
+/* The channels above and of the head are those for a stem of 32. */
 enum { N_STAGES = sizeof(stages) / sizeof(stages[0]), STEM = 32, HEAD = 1280 };
 
-/* An inverted residual, or for a stage that does not expand timm's DepthwiseSeparableConv. */
+/* An inverted residual, or, for a stage that does not expand, timm's DepthwiseSeparableConv. */
 static tn_module *make_block(tn_context *context, int64_t in, int64_t out,
 			     const struct stage *stage, int64_t stride)
 {

@@ -33,8 +33,9 @@ static void fail_unknown(struct tn_runtime *rt, const char *name)
 		strncat(names, known[i], sizeof(names) - strlen(names) - 1);
 	}
 	const char *like = tn_name_nearest(name, known, N_MODELS);
-	tn_runtime_fail(rt, TN_NOT_FOUND, "model_create", "no model '%s'; there are %s%s%s%s", name,
-			names, like ? "; did you mean '" : "", like ? like : "", like ? "'?" : "");
+	tn_runtime_fail(rt, TN_NOT_FOUND, "model_create", "no model '%s'; the models are %s%s%s%s",
+			name, names, like ? "; did you mean '" : "", like ? like : "",
+			like ? "'?" : "");
 }
 
 tn_module *tn_model_create(tn_context *context, const char *name,

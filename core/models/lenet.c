@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Y. LeCun, L. Bottou, Y. Bengio and P. Haffner, "Gradient-Based Learning Applied to Document
- * Recognition", Proceedings of the IEEE 86, 1998, with the activations and pools of today:
+ * Recognition", Proceedings of the IEEE 86, 1998, with modern activations and pools:
  *
  *     Conv 5x5, 6, padded -> ReLU -> MaxPool 2 -> Conv 5x5, 16 -> ReLU -> MaxPool 2
  *         -> Linear 120 -> ReLU -> Linear 84 -> ReLU -> Linear classes
@@ -29,7 +29,7 @@ static tn_module *first_convolution(tn_context *context, int64_t channels)
 
 tn_module *tn_model_lenet(tn_context *context, const struct tn_model_shape *shape)
 {
-	/* What is left of a side after both convolutions and pools. */
+	/* The length of a side after both convolutions and pools. */
 	int64_t h = (shape->height / 2 - 4) / 2, w = (shape->width / 2 - 4) / 2;
 	if (shape->height < 12 || shape->width < 12) {
 		tn_runtime_fail(tn_runtime_of(context), TN_SHAPE, "lenet",

@@ -16,7 +16,7 @@ tn_status tn_reference_check_activation(const struct tn_call *call, const char *
 				 activation, TN_ACTIVATION_GELU);
 }
 
-/* A NaN is neither below nor above, and stays. */
+/* A NaN is neither below nor above, so it stays. */
 static double relu6(double x)
 {
 	if (x <= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The descriptor, the tables and an instance's life.
+ * The descriptor, the tables, and creating and destroying an instance.
  */
 #include "reference/backend.h"
 

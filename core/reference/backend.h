@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The built-in backend: plain loops over host memory.  It is always there, so a program runs with
- * no plugin at all; it is the first tier that a learner reads; and it is the oracle that other
- * backends are tested against.  It is written for that and not for speed.
+ * The built-in backend: plain loops over host memory.  It is always available, so a program runs
+ * without any plugin; learners read it first; and other backends are tested against it.  It is
+ * written for clarity, not for speed.
  *
- * What it promises beyond the interface:
- *   - it has every optional slot, in f32 and f64, for strides of any kind;
+ * Its guarantees beyond the interface:
+ *   - it fills every optional slot, for f32 and f64 and all strides;
  *   - sums and products of f32 are formed in f64 and rounded once, at the end;
- *   - everything is computed in one fixed order: results never change from run to run.
+ *   - the order of computation is fixed: results never change from run to run.
  *
- * It is handed to the loader as any plugin's descriptor is, and it uses what a plugin may use and,
- * of the core, the meaning of one scalar operation (program/evaluate.h).
+ * The loader gets its descriptor like any plugin's.  It uses only what a plugin may use and, from
+ * the core, the evaluation of one scalar operation (program/evaluate.h).
  */
 #ifndef TN_REFERENCE_BACKEND_H
 #define TN_REFERENCE_BACKEND_H

@@ -43,7 +43,7 @@ tn_status tn_reference_fail(const struct tn_call *call, tn_status status, const 
 tn_status tn_reference_no_memory(const struct tn_call *call, const char *operation)
 {
 	return tn_reference_fail(call, TN_OUT_OF_MEMORY, operation,
-				 "the host has no memory left for the loop's own numbers");
+				 "the host has no memory left for temporary values");
 }
 
 tn_status tn_reference_take(void *own, size_t own_size, const void *theirs, uint32_t flags,
@@ -55,17 +55,16 @@ tn_status tn_reference_take(void *own, size_t own_size, const void *theirs, uint
 		return TN_INVALID_ARGUMENT;
 	flags |= TN_DRY_RUN | TN_DETERMINISTIC;
 	if (tn_arguments_take(own, own_size, theirs) != TN_OK)
-		return tn_reference_fail(
-			call, TN_UNSUPPORTED, operation,
-			"the arguments (%zu bytes) use fields that came after this "
-			"backend (%zu bytes)",
-			size, own_size);
-	if (call->flags & ~flags)
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-					 "flags 0x%x are not known here", call->flags & ~flags);
+					 "the arguments (%zu bytes) use fields newer than this "
+					 "backend's (%zu bytes)",
+					 size, own_size);
+	if (call->flags & ~flags)
+		return tn_reference_fail(call, TN_UNSUPPORTED, operation, "unknown flags 0x%x",
+					 call->flags & ~flags);
 	if (call->stream)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					 "stream: expected NULL, this device has no others");
+					 "stream: expected NULL, the device's only stream");
 	return TN_OK;
 }
 

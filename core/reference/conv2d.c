@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution and its two gradients, all three the same walk: every weight w[o,c,r,s] meets every
+ * Convolution and its two gradients.  All three loops combine every weight w[o,c,r,s] with every
  * element of y's plane, at
  *
  *     h = p stride0 + r dilation0 - pad_top,    v = q stride1 + s dilation1 - pad_left
  *
- * and where (h, v) is inside x's plane the product is added to y, to dx or to dw.  Forward goes on
- * with the residual and the activation.  Weights are never packed: `packed` is not read.
+ * and where (h, v) is inside x's plane the product is added to y, to dx or to dw.  Forward then
+ * applies the residual and the activation.  Weights are never packed: `packed` is not read.
  */
 #include "reference/activation.h"
 
@@ -18,7 +18,7 @@ enum { TOP = 0, LEFT = 1, BOTTOM = 2, RIGHT = 3 }; /* padding */
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-/* How many windows fit along one axis; 0 when there is none. */
+/* The number of windows that fit along one axis; may be 0. */
 static int64_t windows(int64_t length, int64_t padding, int64_t kernel, int64_t stride,
 		       int64_t dilation)
 {
@@ -76,7 +76,7 @@ static tn_status check_shapes(const struct tn_conv2d_args *args, const char *ope
 	return tn_reference_check_shape(call, operation, "y", &args->y, 4, shape);
 }
 
-/* What forward alone reads: bias, residual and activation. */
+/* Checks what only forward reads: bias, residual and activation. */
 static tn_status check_forward(const struct tn_conv2d_args *args, const char *operation)
 {
 	const struct tn_call *call = &args->call;
@@ -119,10 +119,10 @@ static tn_status check(const struct tn_conv2d_args *args, const char *operation,
 	return status;
 }
 
-/* ---- The walk --------------------------------------------------------------------------------*/
+/* ---- The loops -------------------------------------------------------------------------------*/
 
-/* A row of y and the part of a row of x that one weight joins it to: element q of the row of y
- * meets x[v + q stride], for first <= q < end, where that is inside the row. */
+/* A row of y and the part of a row of x that one weight connects: element q of the row of y and x[v
+ * + q stride], for first <= q < end, where that is inside the row. */
 struct row {
 	double *x;
 	double *y;
@@ -167,7 +167,7 @@ static void weight_row(const struct row *row, double *w)
 	*w += sum;
 }
 
-/* One weight against every row of one plane of y. */
+/* Applies one weight to every row of one plane of y. */
 static void each_row(const struct tn_conv2d_args *args, double *x, double *w, double *y, int64_t r,
 		     int64_t s, row_function function)
 {
@@ -185,7 +185,7 @@ static void each_row(const struct tn_conv2d_args *args, double *x, double *w, do
 	}
 }
 
-/* Every n, o, c, r, s with its rows; x, w and y are compact. */
+/* Loops over n, o, c, r, s and their rows; x, w and y are compact. */
 static void each_weight(const struct tn_conv2d_args *args, double *x, double *w, double *y,
 			row_function function)
 {
@@ -216,7 +216,7 @@ static void begin_with_bias(const struct tn_conv2d_args *args, double *y, const 
 		y[i] = bias ? bias[i / plane % n_o] : 0;
 }
 
-/* The work of all three: the one that is written begins at zero (or at the bias), the others are
+/* The work of all three entries: the written array starts at zero (or the bias), the others are
  * read. */
 static tn_status run(void *device, const struct tn_conv2d_args *args, const char *operation,
 		     const struct tn_operand *written, row_function function)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fill and copy: bits are moved, never looked at, so every dtype is had.
+ * Fill and copy: bits are moved, never interpreted, so every dtype is supported.
  */
 #include "reference/view.h"
 
@@ -16,7 +16,8 @@ static tn_status check_fill(const struct tn_fill_args *args)
 					 args->output.dtype, args->value.dtype);
 	if (args->value.on_device > 1)
 		return tn_reference_fail(&args->call, TN_UNSUPPORTED, "fill",
-					 "value: on_device is %u", args->value.on_device);
+					 "value: on_device is %u, expected 0 or 1",
+					 args->value.on_device);
 	if (!args->value.on_device && args->value.dtype == TN_C128)
 		return tn_reference_fail(&args->call, TN_UNSUPPORTED, "fill",
 					 "value: a c128 does not fit a scalar's 8 bytes");

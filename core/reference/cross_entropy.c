@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Softmax cross-entropy of logits against labels, one loss a row, and its gradient.  With
- * p = softmax(x[n]):  loss = -log p[label],  d loss / d x[c] = p[c] - (c == label).
+ * Softmax cross-entropy of logits against labels, one loss per row, and its gradient.  With p =
+ * softmax(x[n]):  loss = -log p[label],  d loss / d x[c] = p[c] - (c == label).
  */
 #include <math.h>
 
@@ -50,7 +50,7 @@ static tn_status check(const struct tn_cross_entropy_args *args, const char *ope
 	return status;
 }
 
-/* lse := log sum_c exp(x[c]), by way of the largest x so that nothing overflows */
+/* lse := log sum_c exp(x[c]), with the largest x subtracted so that nothing overflows */
 static double log_sum_exp(const double *x, int64_t n_classes)
 {
 	double largest = x[0], sum;

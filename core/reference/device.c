@@ -13,7 +13,7 @@
 
 enum { SMALLEST_ALIGNMENT = 256 };
 
-/* Whatever the table of dtypes has, or what programs compute in. */
+/* All dtypes of the table, or those in which programs compute. */
 static uint64_t dtypes(int of_programs)
 {
 	uint64_t set = 0;
@@ -53,7 +53,7 @@ tn_status tn_reference_describe(void *instance, uint32_t index, struct tn_device
 		.alignment = SMALLEST_ALIGNMENT,
 		.preferred_layout = TN_LAYOUT_NCHW,
 		.identity_type = TN_IDENTITY_NONE,
-		.note = "one thread, written to be read",
+		.note = "one thread, written for clarity",
 	};
 	(void)instance;
 	if (index)
@@ -72,13 +72,13 @@ tn_status tn_reference_open(void *instance, const struct tn_open_args *theirs, v
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "open");
 	if (status == TN_OK && args.index)
 		status = tn_reference_fail(&args.call, TN_INVALID_ARGUMENT, "open",
-					   "device %u: there is only device 0", args.index);
+					   "device %u: expected 0, the only device", args.index);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	opened = own->host->alloc(own->host->context, sizeof(*opened), 0);
 	if (!opened)
 		return tn_reference_fail(&args.call, TN_OUT_OF_MEMORY, "open",
-					 "no memory for a device's own %zu bytes", sizeof(*opened));
+					 "no memory for a device, %zu bytes", sizeof(*opened));
 	opened->host = own->host;
 	*device = opened;
 	return TN_OK;
@@ -102,7 +102,7 @@ static tn_status check_alloc(const struct tn_alloc_args *args)
 					 (unsigned long long)args->alignment);
 	if (args->memory_kind != TN_MEMORY_DEVICE)
 		return tn_reference_fail(&args->call, TN_UNSUPPORTED, "alloc",
-					 "memory kind %u: this device has only its own (0)",
+					 "memory kind %u: expected 0, the only kind",
 					 args->memory_kind);
 	return TN_OK;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The entries of the reference backend, a folder's table of contents: which file does what.
+ * The entries of the reference backend, by the file that contains them.
  */
 #ifndef TN_REFERENCE_ENTRIES_H
 #define TN_REFERENCE_ENTRIES_H
 
 #include <tenon/backend.h>
 
-/* What an instance and an open device are: neither has state but the host's services. */
+/* An instance and an open device: neither has state but the host's services. */
 struct reference_instance {
 	const struct tn_host *host;
 };
@@ -17,7 +17,7 @@ struct reference_device {
 	const struct tn_host *host;
 };
 
-/* device.c: memory is the host's, work is done when an entry returns. */
+/* device.c: host memory; work is complete when an entry returns. */
 tn_status tn_reference_device_count(void *instance, struct tn_device_count *out);
 tn_status tn_reference_describe(void *instance, uint32_t index, struct tn_device_description *out);
 tn_status tn_reference_open(void *instance, const struct tn_open_args *args, void **device);

@@ -7,7 +7,7 @@
 #include "program/cast.h"
 #include "reference/view.h"
 
-/* The number that indices[j] stands for in an axis of that length; -1 when it is out of range. */
+/* The position that indices[j] denotes on an axis of that length; -1: out of range. */
 static int64_t index_at(const struct tn_operand *indices, int64_t j, int64_t length)
 {
 	size_t size = tn_dtype_size(indices->dtype);
@@ -20,7 +20,7 @@ static int64_t index_at(const struct tn_operand *indices, int64_t j, int64_t len
 	return index >= 0 && index < length ? index : -1;
 }
 
-/* `chosen` is the operand whose axis the indices name; `listed` has an element for each index. */
+/* `chosen` is the operand whose axis is indexed; `listed` has an element for each index. */
 static tn_status check(const struct tn_gather_args *args, const char *operation,
 		       const struct tn_operand *chosen, const struct tn_operand *listed)
 {
@@ -53,7 +53,7 @@ static tn_status check(const struct tn_gather_args *args, const char *operation,
 					chosen->rank, shape);
 }
 
-/* The byte offset, from the element with index 0 along the axis, of the one with that index. */
+/* The byte offset of the element with that index from the one with index 0 along the axis. */
 static int64_t along_axis(const struct tn_operand *operand, uint32_t axis, int64_t index)
 {
 	return index * operand->strides[axis] * (int64_t)tn_dtype_size(operand->dtype);
@@ -99,11 +99,11 @@ tn_status tn_reference_gather(void *device, const struct tn_gather_args *theirs)
 	return TN_OK;
 }
 
-/* The dtype in which elements of a storage dtype are added; 0 where there is no sum. */
+/* The dtype in which elements of a storage dtype are added; 0: they cannot be added. */
 static tn_dtype sum_dtype(tn_dtype dtype)
 {
 	if (tn_is_integer(dtype))
-		return TN_I64; /* by wrap: the low bytes of the sum are right for all of them */
+		return TN_I64; /* sums wrap: their low bytes are right for all integers */
 	return tn_is_floating(dtype) ? tn_compute_dtype(dtype) : 0;
 }
 
@@ -126,7 +126,8 @@ static tn_status check_scatter(const struct tn_gather_args *args)
 	tn_status status = check(args, "scatter_add", &args->output, &args->input);
 	if (status == TN_OK && !sum_dtype(args->input.dtype))
 		status = tn_reference_fail(&args->call, TN_UNSUPPORTED, "scatter_add",
-					   "dtype %d has no sum here", args->input.dtype);
+					   "elements of dtype %d cannot be added",
+					   args->input.dtype);
 	return status;
 }
 

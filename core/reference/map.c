@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Map: a program for every element.  A block's inputs are all read before its outputs are written,
- * so an output may be an input's own view.
+ * Map: a program for every element.  All inputs of a block are read before its outputs are written,
+ * so an output may be the same view as an input.
  */
 #include "reference/program.h"
 

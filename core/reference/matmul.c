@@ -50,7 +50,7 @@ static tn_status check(const struct tn_matmul_args *args)
 	return status == TN_OK ? check_epilogue(args) : status;
 }
 
-/* The inner matrix at a place of the batch, as an operand. */
+/* The matrix at one index of the batch axes, as an operand. */
 static struct tn_operand inner(const struct tn_operand *all, const char *at)
 {
 	struct tn_operand matrix = {
@@ -60,8 +60,8 @@ static struct tn_operand inner(const struct tn_operand *all, const char *at)
 	return matrix;
 }
 
-/* Scratch: the inner matrices A (m x k) and B (k x n), a row of the result and of what C held, and
- * the bias, NULL where there is none. */
+/* Scratch memory: the inner matrices A (m x k) and B (k x n), a row of the result and of the old C,
+ * and the bias, NULL if absent. */
 struct scratch {
 	double *a, *b, *row, *old, *bias;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch, layer and group norm.  All are the norm of groups of m elements: a channel of all samples
+ * Batch, layer and group norm.  All normalise groups of m elements: a channel of all samples
  * (batch), a row (layer), some channels of a sample (group).  With t numbering a group's elements
  * and xhat = (x - mean) rstd:
  *
@@ -12,12 +12,12 @@
  *               dx = rstd g                        where the statistics are given (use_statistics)
  *               dw = sum dy xhat,  db = sum dy     over all elements that share w
  *
- * With an activation and a residual, forward writes activation(y + residual), and backward takes
- * dresidual, which is dy where the activation let it pass, in the place of dy.
+ * With an activation and a residual, forward writes activation(y + residual), and backward replaces
+ * dy by dresidual, which is dy where the activation's gradient is 1, else 0.
  *
  * dx follows from d xhat[u] / d x[t] = rstd ((t == u) - 1 / m - xhat[t] xhat[u] / m).
  *
- * The mean and rstd that are stored are what xhat is made with in both directions.
+ * Both directions compute xhat from the stored mean and rstd.
  */
 #include <math.h>
 
@@ -29,7 +29,7 @@ enum { WANTS_DX = 1, WANTS_DW_DB = 2, WANTS_DRESIDUAL = 4 };
 
 /* x as (n_outer, n_channels, n_inner), compact: batch norm's groups are the channels, and w is
  * theirs; layer norm has n_inner 1, its groups are the outer rows, and w runs along the row; group
- * norm's groups are of n_shared channels each. */
+ * norm's groups have n_shared channels each. */
 struct extent {
 	int64_t n_outer;
 	int64_t n_channels;
@@ -58,7 +58,7 @@ static struct extent extent_of(const struct tn_norm_args *args, enum kind kind)
 	return e;
 }
 
-/* Where element t of a group is. */
+/* The position of element t of a group in x. */
 static int64_t place(const struct extent *e, enum kind kind, int64_t group, int64_t t)
 {
 	if (kind != BATCH)
@@ -66,7 +66,7 @@ static int64_t place(const struct extent *e, enum kind kind, int64_t group, int6
 	return (t / e->n_inner * e->n_channels + group) * e->n_inner + t % e->n_inner;
 }
 
-/* Which w and b it has. */
+/* The index of its w and b. */
 static int64_t channel(const struct extent *e, enum kind kind, int64_t group, int64_t t)
 {
 	if (kind == GROUP)
@@ -118,14 +118,14 @@ static tn_status check_settings(const struct tn_norm_args *args, const char *ope
 					 args->has_residual);
 	if (kind == GROUP && (args->groups < 1 || args->x.shape[1] % args->groups))
 		return tn_reference_fail(call, TN_SHAPE, operation,
-					 "%lld channels in %u groups: expected a whole number each",
+					 "%lld channels in %u groups: expected a multiple",
 					 (long long)args->x.shape[1], args->groups);
 	if (args->wants > (WANTS_DX | WANTS_DW_DB | WANTS_DRESIDUAL))
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
 					 "wants 0x%x: only bits 0 to 2 are known", args->wants);
 	if (args->activation > TN_ACTIVATION_RELU6)
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-					 "activation %u: a norm has none, RELU or RELU6",
+					 "activation %u: expected none, RELU or RELU6",
 					 args->activation);
 	if (!(args->epsilon >= 0))
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
@@ -168,11 +168,11 @@ static tn_status check(const struct tn_norm_args *args, const char *operation, e
 
 /* ---- Copies ----------------------------------------------------------------------------------*/
 
-/* Everything in f64 and compact. */
+/* Compact copies in f64. */
 struct copies {
 	double *x, *y, *w, *b, *mean, *rstd, *dx, *dw, *db;
-	double *residual; /* forward's, or NULL */
-	double *result;   /* backward's where there is an activation, or NULL */
+	double *residual; /* forward's output, or NULL */
+	double *result;   /* in backward with an activation, else NULL */
 };
 
 static double *ones(void *device, int64_t n)
@@ -315,7 +315,7 @@ static void group_sums(const struct extent *e, enum kind kind, struct copies *c,
 	*mean_g_xhat /= (double)e->group_size;
 }
 
-/* dx := rstd (g - mean_g - xhat mean_g_xhat); where the statistics are given, rstd g */
+/* dx := rstd (g - mean_g - xhat mean_g_xhat); with given statistics, rstd g */
 static void group_backward(const struct extent *e, enum kind kind, int use_statistics,
 			   struct copies *c, int64_t group)
 {

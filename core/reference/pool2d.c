@@ -15,7 +15,7 @@ static tn_status check_settings(const struct tn_pool2d_args *args, const char *o
 {
 	const struct tn_call *call = &args->call;
 	if (args->kind != TN_POOL_MAX && args->kind != TN_POOL_AVERAGE)
-		return tn_reference_fail(call, TN_UNSUPPORTED, operation, "kind %u is not known",
+		return tn_reference_fail(call, TN_UNSUPPORTED, operation, "unknown kind %u",
 					 args->kind);
 	if (args->has_index > 1 || args->count_padding > 1)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
@@ -34,7 +34,7 @@ static tn_status check_settings(const struct tn_pool2d_args *args, const char *o
 	return TN_OK;
 }
 
-/* How many windows fit; 0 when there is none.  (padding <= kernel: no sum overflows.) */
+/* The number of windows that fit, may be 0.  (padding <= kernel: no sum overflows.) */
 static int64_t windows(int64_t length, int64_t before, int64_t after, int64_t kernel,
 		       int64_t stride)
 {
@@ -54,10 +54,10 @@ static tn_status check_index(const struct tn_pool2d_args *args, const char *oper
 		status = tn_reference_check_shape(call, operation, "index", &args->index, 4,
 						  args->y.shape);
 	if (status == TN_OK && args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		status =
-			tn_reference_fail(call, TN_SHAPE, operation,
-					  "x: a plane of %lld x %lld is more than i32 numbers",
-					  (long long)args->x.shape[H], (long long)args->x.shape[W]);
+		status = tn_reference_fail(
+			call, TN_SHAPE, operation,
+			"x: a plane of %lld x %lld has more elements than i32 can number",
+			(long long)args->x.shape[H], (long long)args->x.shape[W]);
 	return status;
 }
 
@@ -116,7 +116,7 @@ static struct window window_at(const struct tn_pool2d_args *args, int64_t p, int
 	return window;
 }
 
-/* By how many an average divides its sum. */
+/* The divisor of an average. */
 static double divisor(const struct tn_pool2d_args *args, const struct window *window)
 {
 	if (args->count_padding)
@@ -124,8 +124,7 @@ static double divisor(const struct tn_pool2d_args *args, const struct window *wi
 	return (double)(window->bottom - window->top) * (double)(window->right - window->left);
 }
 
-/* The number in the plane of the window's largest cell: the first of equals, and the first NaN
- * before all. */
+/* The index in the plane of the window's maximum: the first of equals, or the first NaN. */
 static int64_t largest(const double *x, int64_t width, const struct window *window)
 {
 	int64_t best = window->top * width + window->left;
@@ -215,8 +214,8 @@ tn_status tn_reference_pool2d_forward(void *device, const struct tn_pool2d_args 
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-/* dx[n,c,index] += dy, or each cell of the window += dy / divisor; an index that is outside the
- * plane adds nothing. */
+/* dx[n,c,index] += dy, or each cell of the window += dy / divisor; an index outside the plane is
+ * ignored. */
 static void backward(const struct tn_pool2d_args *args, double *dx, const double *dy)
 {
 	int64_t plane = args->x.shape[H] * args->x.shape[W], width = args->x.shape[W];

@@ -11,7 +11,7 @@
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-/* How many things the number `a` of a source may name; values for the other opcodes. */
+/* The exclusive bound of operand `a` of an instruction: of inputs, scalars, axes or values. */
 static uint32_t range_of_a(const struct tn_program *program, uint16_t op, uint32_t rank,
 			   uint32_t number)
 {
@@ -38,17 +38,17 @@ static tn_status check_instruction(const struct tn_call *call, const char *opera
 	const struct tn_op_info *op = tn_op_information(instruction->op);
 	if (!op->name)
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-					 "instruction %u: opcode %u is not known", number,
+					 "instruction %u: unknown opcode %u", number,
 					 instruction->op);
 	if (!tn_is_compute_dtype(instruction->dtype))
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-					 "instruction %u: programs do not compute in dtype %u",
+					 "instruction %u: programs cannot compute in dtype %u",
 					 number, instruction->dtype);
 	if (instruction->a >= range_of_a(program, instruction->op, rank, number) ||
 	    (op->arity > 1 && instruction->b >= number) ||
 	    (op->arity > 2 && instruction->c >= number))
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					 "instruction %u reads what is not there (%u, %u, %u)",
+					 "instruction %u: an operand is out of range (%u, %u, %u)",
 					 number, instruction->a, instruction->b, instruction->c);
 	return TN_OK;
 }
@@ -106,7 +106,7 @@ tn_status tn_reference_check_storage(const struct tn_call *call, const char *ope
 	if (tn_compute_dtype(operand->dtype))
 		return TN_OK;
 	return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-				 "%s: programs do not read or write dtype %d", name,
+				 "%s: programs cannot read or write dtype %d", name,
 				 operand->dtype);
 }
 
@@ -120,8 +120,8 @@ static uint64_t scalar_bits(const struct tn_scalar *scalar)
 			 tn_dtype_size(scalar->dtype));
 }
 
-/* What is one value for all elements is written once: constants, and scalars cast to the dtype of
- * the instruction that reads them. */
+/* Writes the values that are the same for all elements once: constants, and scalars cast to the
+ * dtype of the instruction that reads them. */
 static void fill_uniform(struct runner *runner, const struct tn_scalar *scalars)
 {
 	for (uint32_t i = 0; i < runner->program->n_instructions; i++) {
@@ -179,8 +179,7 @@ static void run_index(const struct runner *runner, uint32_t axis, uint64_t first
 		value[e] = (first + e) / below % (uint64_t)runner->shape[axis];
 }
 
-/* value[e] := op(a[e], b[e], c[e]); operands that the op does not have are value 0,
- * and not looked at */
+/* value[e] := op(a[e], b[e], c[e]); absent operands are value 0 and are ignored */
 static void run_operation(struct runner *runner, uint32_t number, size_t n)
 {
 	const struct tn_instruction *instruction = &runner->program->instructions[number];
@@ -206,7 +205,7 @@ static void run_instruction(struct runner *runner, uint32_t number, uint64_t fir
 		return;
 	case TN_OP_SCALAR:
 	case TN_OP_CONSTANT:
-		return; /* fill_uniform did */
+		return; /* written by fill_uniform */
 	case TN_OP_INDEX:
 		run_index(runner, instruction->a, first, value, n);
 		return;

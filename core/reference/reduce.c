@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Reduce: the prologue runs block by block over the inputs in row-major order, so the elements of
- * one output follow each other; each is combined into the accumulators, and the last one of an
- * output sends them to a block on which the epilogue runs.
+ * one output follow each other; each is combined into the accumulators, which after an output's
+ * last element go to a block on which the epilogue runs.
  *
  * Sums and products of f32 are accumulated in f64 and rounded to f32 when they are complete.
  */
@@ -12,7 +12,8 @@
 
 enum { MOST_VALUES = 4 };
 
-/* One combiner at work.  Floating values in `real`, others in `integer`; `place` is the index. */
+/* The state of one combiner.  Floating values in `real`, others in `integer`; `place` is the
+ * element's index. */
 struct accumulator {
 	uint32_t combiner;
 	tn_dtype dtype; /* of the values */
@@ -31,7 +32,7 @@ static int is_index(uint32_t combiner)
 	return combiner == TN_REDUCE_ARGMAX || combiner == TN_REDUCE_ARGMIN;
 }
 
-/* What the interface says that an accumulator is. */
+/* The accumulator's dtype, as the interface defines it. */
 static tn_dtype accumulator_dtype(uint32_t combiner, tn_dtype value)
 {
 	return !is_index(combiner) && is_real(value) ? value : TN_I64;
@@ -47,7 +48,7 @@ static uint64_t real_bits(tn_dtype dtype, double real)
 	return dtype == TN_F32 ? tn_bits_of_f32((float)real) : tn_bits_of_f64(real);
 }
 
-/* Does `value` take the place of `best`?  A NaN beats all but an earlier NaN; equals do not. */
+/* Does `value` replace `best`?  A NaN replaces all but an earlier NaN; an equal value does not. */
 static int beats(int wants_greater, double value, double best)
 {
 	if (best != best)
@@ -84,7 +85,7 @@ static void combine_integer(struct accumulator *acc, int64_t value, int64_t plac
 	}
 }
 
-/* acc := acc combined with the value at `place` of the reduced axes; the one at 0 begins anew. */
+/* acc := acc combined with the value at `place` of the reduced axes; the one at 0 resets it. */
 static void combine(struct accumulator *acc, uint64_t bits, int64_t place)
 {
 	double real = is_real(acc->dtype) ? as_real(acc->dtype, bits) : 0;
@@ -140,19 +141,21 @@ static tn_status check_values(const struct tn_reduce_args *args)
 	const struct tn_call *call = &args->call;
 	if (args->n_values < 1 || args->n_values > MOST_VALUES ||
 	    args->n_values != args->prologue->n_outputs)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
-					 "n_values is %u, the prologue has %u outputs, expected as "
-					 "many and 1 to 4",
-					 args->n_values, args->prologue->n_outputs);
+		return tn_reference_fail(
+			call, TN_INVALID_ARGUMENT, "reduce",
+			"n_values is %u, the prologue has %u outputs: expected the "
+			"same number, 1 to 4",
+			args->n_values, args->prologue->n_outputs);
 	for (uint32_t v = 0; v < args->n_values; v++) {
 		if (args->combiners[v] < TN_REDUCE_SUM || args->combiners[v] > TN_REDUCE_ARGMIN)
 			return tn_reference_fail(call, TN_UNSUPPORTED, "reduce",
-						 "combiner %u is not known", args->combiners[v]);
+						 "unknown combiner %u", args->combiners[v]);
 	}
 	if (args->epilogue && args->epilogue->n_inputs < args->n_values)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
-					 "the epilogue has %u inputs, expected the %u values first",
-					 args->epilogue->n_inputs, args->n_values);
+		return tn_reference_fail(
+			call, TN_INVALID_ARGUMENT, "reduce",
+			"the epilogue has %u inputs: expected at least the %u values",
+			args->epilogue->n_inputs, args->n_values);
 	return TN_OK;
 }
 
@@ -164,7 +167,7 @@ static tn_status check_pointers(const struct tn_reduce_args *args)
 					 "expected a prologue with inputs, and outputs");
 	if (args->inputs[0].rank > TN_MAX_RANK || args->n_reduced > args->inputs[0].rank)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
-					 "%u axes of rank %u are to be reduced", args->n_reduced,
+					 "n_reduced %u or rank %u is out of range", args->n_reduced,
 					 args->inputs[0].rank);
 	return TN_OK;
 }
@@ -211,11 +214,11 @@ static tn_status check(const struct tn_reduce_args *args)
 
 /* ---- The work --------------------------------------------------------------------------------*/
 
-/* What a reduction has under way. */
+/* The state of a running reduction. */
 struct work {
 	const struct tn_reduce_args *args;
 	struct runner *prologue;
-	struct runner *epilogue; /* NULL without */
+	struct runner *epilogue; /* NULL: none */
 	struct cursor from[TN_PROGRAM_MAX_INPUTS];
 	struct cursor epilogue_from[TN_PROGRAM_MAX_INPUTS];
 	struct cursor to[TN_PROGRAM_MAX_OUTPUTS];
@@ -223,7 +226,7 @@ struct work {
 	struct block_input done[MOST_VALUES]; /* complete accumulators, not yet stored */
 	size_t n_done;
 	uint64_t n_stored;
-	uint64_t length; /* elements that are reduced to one */
+	uint64_t length; /* elements reduced to one */
 };
 
 /* outputs[j] := epilogue(acc, epilogue inputs)[j], or acc[j], for the block of complete ones. */

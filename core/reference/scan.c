@@ -9,7 +9,7 @@
 #include "program/cast.h"
 #include "reference/view.h"
 
-/* Where a line has come to.  Floating values in `real`, others in `bits`, an i64 or u64. */
+/* The running value of a line: floating values in `real`, others in `bits`, an i64 or u64. */
 struct sofar {
 	uint32_t combiner;
 	tn_dtype accumulator;
@@ -17,7 +17,7 @@ struct sofar {
 	uint64_t bits;
 };
 
-/* The accumulator of a dtype; 0 where there is none. */
+/* The accumulator's dtype for a dtype; 0: none. */
 static tn_dtype accumulator_of(tn_dtype dtype)
 {
 	if (dtype == TN_F64 || dtype == TN_U64)
@@ -27,7 +27,7 @@ static tn_dtype accumulator_of(tn_dtype dtype)
 	return tn_compute_dtype(dtype) ? TN_I64 : 0;
 }
 
-/* The smallest or largest value of a dtype that is not floating, in 64 bits. */
+/* The smallest or largest value of an integer dtype, in 64 bits. */
 static uint64_t extreme(tn_dtype dtype, int largest)
 {
 	unsigned width = 8 * (unsigned)tn_dtype_size(dtype);
@@ -38,7 +38,7 @@ static uint64_t extreme(tn_dtype dtype, int largest)
 	return largest ? UINT64_MAX >> (65 - width) : ~(UINT64_MAX >> (65 - width));
 }
 
-/* A combiner over nothing. */
+/* A combiner's neutral value. */
 static struct sofar nothing(const struct tn_scan_args *args)
 {
 	struct sofar sofar = {.combiner = args->combiner, .accumulator = args->accumulator};
@@ -125,7 +125,7 @@ static tn_status check_kind(const struct tn_scan_args *args)
 	const struct tn_call *call = &args->call;
 	tn_dtype accumulator = accumulator_of(args->input.dtype);
 	if (args->combiner < TN_REDUCE_SUM || args->combiner > TN_REDUCE_MIN)
-		return tn_reference_fail(call, TN_UNSUPPORTED, "scan", "combiner %u is not known",
+		return tn_reference_fail(call, TN_UNSUPPORTED, "scan", "unknown combiner %u",
 					 args->combiner);
 	if (!accumulator || args->accumulator != accumulator)
 		return tn_reference_fail(call, TN_UNSUPPORTED, "scan",
@@ -152,7 +152,8 @@ static tn_status check(const struct tn_scan_args *args)
 	if (status == TN_OK)
 		status = check_kind(args);
 	if (status == TN_OK && args->axis >= input->rank)
-		status = tn_reference_fail(call, TN_SHAPE, "scan", "axis %u of rank %u", args->axis,
+		status = tn_reference_fail(call, TN_SHAPE, "scan",
+					   "axis %u: expected less than the rank %u", args->axis,
 					   input->rank);
 	if (status == TN_OK)
 		status = tn_reference_check_shape(call, "scan", "output", &args->output,
@@ -172,7 +173,7 @@ tn_status tn_reference_scan(void *device, const struct tn_scan_args *theirs)
 		status = check(&args);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	/* One element on the axis: the cursors go from line to line. */
+	/* One element on the axis: the cursors move from line to line. */
 	input = args.input;
 	output = args.output;
 	input.shape[args.axis] = output.shape[args.axis] = 1;

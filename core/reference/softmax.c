@@ -23,8 +23,9 @@ static tn_status check(const struct tn_softmax_args *args, const char *operation
 							  written->rank, written->shape);
 	}
 	if (status == TN_OK && args->axis >= y->rank)
-		status = tn_reference_fail(call, TN_SHAPE, operation, "axis %u of rank %u",
-					   args->axis, y->rank);
+		status = tn_reference_fail(call, TN_SHAPE, operation,
+					   "axis %u: expected less than the rank %u", args->axis,
+					   y->rank);
 	if (status == TN_OK && args->logarithm > 1)
 		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					   "logarithm is %u, expected 0 or 1", args->logarithm);
@@ -97,8 +98,8 @@ tn_status tn_reference_softmax_forward(void *device, const struct tn_softmax_arg
 }
 
 /* dx := y (dy - sum y dy), from d y[i] / d x[j] = y[i] ((i == j) - y[j]);
- * of the logarithm dx := dy - exp(y) sum dy, from d y[i] / d x[j] = (i == j) - exp(y[j]).
- * dx takes the place of dy. */
+ * for the logarithm dx := dy - exp(y) sum dy, from d y[i] / d x[j] = (i == j) - exp(y[j]).  dx
+ * overwrites dy. */
 static void backward_line(const double *y, double *dy, int64_t n, int64_t step, int logarithm)
 {
 	double sum = 0;

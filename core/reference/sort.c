@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Sort: each line's elements become unsigned keys whose order is theirs, which a merge sort puts in
- * order together with their places.
+ * Sort: each line's elements become unsigned keys of the same order; a merge sort sorts them
+ * together with their places.
  */
 #include "program/cast.h"
 #include "reference/view.h"
@@ -13,7 +13,7 @@ struct place {
 	int64_t index;
 };
 
-/* -0 is 0, and NaNs are one number above all others. */
+/* -0 is 0, and all NaNs are one number above all others. */
 static uint64_t floating_key(tn_dtype dtype, uint64_t bits)
 {
 	double x = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, bits));
@@ -33,7 +33,7 @@ static uint64_t key_of(tn_dtype dtype, uint64_t bits)
 	return tn_cast_bits(dtype, TN_I64, bits) + (UINT64_C(1) << 63);
 }
 
-/* Merges [0, middle) and [middle, n) of `from` into `to`; of equals the first part's come first. */
+/* Merges [0, middle) and [middle, n) of `from` into `to`; stable. */
 static void merge(struct place *to, const struct place *from, int64_t middle, int64_t n)
 {
 	int64_t a = 0, b = middle;
@@ -45,7 +45,7 @@ static void merge(struct place *to, const struct place *from, int64_t middle, in
 	}
 }
 
-/* Sorts n places; returns the one of the two arrays that then has them. */
+/* Sorts n places; returns whichever of the two arrays has the result. */
 static const struct place *sort_line(struct place *places, struct place *other, int64_t n)
 {
 	for (int64_t run = 1; run < n; run *= 2) {
@@ -89,7 +89,7 @@ static tn_status check_flags(const struct tn_sort_args *args)
 					 args->descending, args->has_values, args->has_indices);
 	if (!args->has_values && !args->has_indices)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "sort",
-					 "neither values nor indices are wanted");
+					 "expected has_values or has_indices");
 	return TN_OK;
 }
 
@@ -101,10 +101,11 @@ static tn_status check(const struct tn_sort_args *args)
 	if (status == TN_OK)
 		status = tn_reference_check(call, "sort", "input", input, READ);
 	if (status == TN_OK && !tn_compute_dtype(input->dtype))
-		status = tn_reference_fail(call, TN_UNSUPPORTED, "sort", "dtype %d has no order",
-					   input->dtype);
+		status = tn_reference_fail(call, TN_UNSUPPORTED, "sort",
+					   "elements of dtype %d cannot be ordered", input->dtype);
 	if (status == TN_OK && args->axis >= input->rank)
-		status = tn_reference_fail(call, TN_SHAPE, "sort", "axis %u of rank %u", args->axis,
+		status = tn_reference_fail(call, TN_SHAPE, "sort",
+					   "axis %u: expected less than the rank %u", args->axis,
 					   input->rank);
 	if (status == TN_OK && args->has_values)
 		status = check_output(args, "values", &args->values, input->dtype);
@@ -116,7 +117,7 @@ static tn_status check(const struct tn_sort_args *args)
 	return status;
 }
 
-/* The same view with one element on the axis: its cursor goes from line to line. */
+/* The same view with one element on the axis: its cursor moves from line to line. */
 static struct tn_operand heads(const struct tn_operand *operand, uint32_t axis)
 {
 	struct tn_operand view = *operand;
@@ -187,7 +188,7 @@ tn_status tn_reference_sort(void *device, const struct tn_sort_args *theirs)
 		status = check(&args);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	/* Two arrays of places, which have two numbers each. */
+	/* Two arrays of places, of two numbers each. */
 	places = tn_reference_numbers(device, 4 * (uint64_t)args.input.shape[args.axis]);
 	if (!places)
 		return tn_reference_no_memory(&args.call, "sort");

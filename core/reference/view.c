@@ -57,7 +57,7 @@ tn_status tn_reference_check(const struct tn_call *call, const char *operation, 
 		status = check_axis(call, operation, name, operand, axis, access);
 		if (status == TN_OK && __builtin_mul_overflow(n, operand->shape[axis], &n))
 			status = tn_reference_fail(call, TN_SHAPE, operation,
-						   "%s: more elements than 63 bits count", name);
+						   "%s: more than 2^63 - 1 elements", name);
 	}
 	if (status == TN_OK && !operand->buffer && !(call->flags & TN_DRY_RUN))
 		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
@@ -71,7 +71,7 @@ tn_status tn_reference_check_real(const struct tn_call *call, const char *operat
 {
 	if (dtype != TN_F32 && dtype != TN_F64)
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-					 "dtype %d: this is done in f32 and f64", dtype);
+					 "dtype %d: expected f32 or f64", dtype);
 	if (operand->dtype != dtype)
 		return tn_reference_fail(call, TN_DTYPE, operation,
 					 "%s: expected dtype %d, found %d", name, dtype,

@@ -8,7 +8,7 @@
 #include "nn/module.h"
 #include "train/batches.h"
 
-/* Counts what the network says against the labels. */
+/* Counts the network's answers by label. */
 static tn_status count(const tn_array *logits, const int32_t *labels, uint32_t n, int64_t n_classes,
 		       uint64_t *confusion)
 {

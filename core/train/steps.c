@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Steps, captured where they can be.
+ * Training steps, captured where possible.
  */
 #include "train/steps.h"
 
 #include "array/array.h"
 #include "nn/module.h"
 
-/* ---- As usual --------------------------------------------------------------------------------*/
+/* ---- Uncaptured steps ------------------------------------------------------------------------*/
 
 static void keep_loss(struct tn_steps *steps, tn_array *loss)
 {
@@ -23,7 +23,7 @@ static tn_status backward(tn_tape *tape, tn_array *loss)
 	return status;
 }
 
-/* The step of the batch that was fed. */
+/* The step of the current batch. */
 static tn_status step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	struct tn_runtime *runtime = steps->module->runtime;
@@ -43,10 +43,9 @@ static tn_status step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 	return status ? runtime->error.status : TN_OK;
 }
 
-/* ---- Captured --------------------------------------------------------------------------------*/
+/* ---- Captured steps --------------------------------------------------------------------------*/
 
-/* Everything in between has a scope of its own, so that the graph has its memory back for its next
- * arrays. */
+/* The rest has a scope of its own, so that its arrays return their memory to the graph. */
 static tn_status capture(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	tn_context *context = steps->module->context;
@@ -56,7 +55,7 @@ static tn_status capture(struct tn_steps *steps, struct tn_sums *sums, uint32_t 
 	if (status)
 		return status;
 	if (!tn_scope_begin(context)) {
-		/* Its error is kept, and is the answer of the end. */
+		/* The context keeps its error, which tn_capture_end returns. */
 		(void)step(steps, sums, n);
 		tn_scope_end(context, NULL);
 	}
@@ -65,7 +64,7 @@ static tn_status capture(struct tn_steps *steps, struct tn_sums *sums, uint32_t 
 	return status;
 }
 
-/* Goes on without, when the error says no more than that this cannot be captured. */
+/* Continues without capture when the error only means that the step cannot be captured. */
 static tn_status give_up(struct tn_steps *steps, tn_status status)
 {
 	struct tn_runtime *runtime = steps->module->runtime;
@@ -87,14 +86,14 @@ static tn_status replay(struct tn_steps *steps, struct tn_sums *sums, uint32_t n
 	return status;
 }
 
-/* Captured first where it is not yet.  A replay that fails has done nothing. */
+/* Captures first unless a graph exists.  A failed replay has no effect. */
 static tn_status captured_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	tn_status status = steps->graph ? TN_OK : capture(steps, sums, n);
 	return status ? status : replay(steps, sums, n);
 }
 
-/* On the arrays of full batches: the first as usual, the others captured where they can be. */
+/* Steps on the arrays of full batches: the first uncaptured, the others captured where possible. */
 static tn_status fixed_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	if (!steps->is_warm) {
@@ -109,9 +108,9 @@ static tn_status fixed_step(struct tn_steps *steps, struct tn_sums *sums, uint32
 	return status ? status : step(steps, sums, n);
 }
 
-/* ---- Which -----------------------------------------------------------------------------------*/
+/* ---- Choosing --------------------------------------------------------------------------------*/
 
-/* A class of the program's own may do something else in each step. */
+/* A module class of the program may behave differently in each step. */
 static int has_foreign(const tn_module *module)
 {
 	for (size_t i = 0; i < module->n_members; i++) {
@@ -121,7 +120,7 @@ static int has_foreign(const tn_module *module)
 	return module->is_foreign;
 }
 
-/* Why steps are not to be captured, whatever the device says; NULL: they are. */
+/* Why steps must not be captured on any device; NULL: they may be. */
 static const char *objection(const struct tn_steps *steps)
 {
 	const struct tn_runtime *runtime = steps->module->runtime;
@@ -133,11 +132,11 @@ static const char *objection(const struct tn_steps *steps)
 	if (has_foreign(steps->module))
 		return "the network has modules of the program's own";
 	if (steps->batches->n_full < 2)
-		return "an epoch has less than two full batches";
+		return "an epoch has fewer than two full batches";
 	return NULL;
 }
 
-/* Before the first step: are full ones to be captured? */
+/* Decides before the first step whether full batches are captured. */
 static tn_status settle(struct tn_steps *steps)
 {
 	struct tn_runtime *runtime = steps->module->runtime;
@@ -174,7 +173,7 @@ tn_status tn_steps_feed(struct tn_steps *steps, uint32_t n)
 	if (status)
 		return status;
 	if (!is_fixed(steps, n)) {
-		/* The last one of the epoch can have the graph's memory. */
+		/* The last step of the epoch can use the graph's memory. */
 		tn_steps_end_epoch(steps);
 		return tn_batches_upload(steps->batches, n, &steps->batch[0], &steps->batch[1]);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The trainer.  What is read back from the device: each loss, to see that it is finite, once the
- * next batch's upload has waited for it in any case; the sums, now and then for the progress
- * callback and at the end of an epoch.
+ * The trainer.  It reads two things back from the device: each loss, to check that it is finite,
+ * after the next batch's upload has waited for it anyway; and the sums, for the progress callback
+ * at intervals and at the end of an epoch.
  */
 #include <math.h>
 
@@ -25,11 +25,11 @@ struct training {
 	struct tn_steps steps;
 	uint64_t epoch;
 	uint64_t step;   /* steps done */
-	uint64_t looked; /* those whose loss was looked at */
+	uint64_t looked; /* steps whose loss was checked */
 	uint64_t n_steps;
 	double lr;                 /* the optimizer's, before the schedule */
 	double reported;           /* when progress was called last */
-	double validation_seconds; /* what the last validation took */
+	double validation_seconds; /* duration of the last validation */
 };
 
 static void set_rate(struct training *t)
@@ -39,8 +39,8 @@ static void set_rate(struct training *t)
 		tn_optimizer_set_lr(t->optimizer, t->lr * 0.5 * (1.0 + cos(M_PI * done)));
 }
 
-/* Looks at the last step's loss, once: the caller may have asked for it, and where it is not finite
- * all that follows is not either. */
+/* Checks the last step's loss, once: the caller may have requested it, and after a loss that is not
+ * finite all later ones are not finite either. */
 static tn_status look_at_loss(struct training *t)
 {
 	double loss;
@@ -62,7 +62,7 @@ static tn_status look_at_loss(struct training *t)
 		isnan(loss) ? fabs(loss) : loss, t->lr);
 }
 
-/* *n = 0: the epoch is over, and the last step's loss was looked at, too. */
+/* *n = 0: the epoch is over, and the last step's loss was checked too. */
 static tn_status train_batch(struct training *t, struct tn_sums *sums, uint32_t *n)
 {
 	tn_status status = tn_batches_load(&t->batches, n);
@@ -81,7 +81,7 @@ static tn_status train_batch(struct training *t, struct tn_sums *sums, uint32_t 
 	return t->step <= t->options.n_losses ? look_at_loss(t) : TN_OK;
 }
 
-/* Of the training, from the rate of this epoch. */
+/* Estimated for the training from the rate of this epoch. */
 static double seconds_left(const struct training *t, uint64_t images, double rate)
 {
 	uint64_t epochs = t->options.n_epochs - t->epoch;
@@ -136,7 +136,7 @@ static tn_status train_batches(struct training *t, struct tn_sums *sums)
 	}
 }
 
-/* Validates and tells the epoch callback. */
+/* Validates and calls the epoch callback. */
 static tn_status finish_epoch(struct training *t, struct tn_sums *sums)
 {
 	struct tn_epoch_metrics metrics = {.epoch = t->epoch};
@@ -206,7 +206,7 @@ tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset 
 		t.options.n_epochs = 1;
 	if (t.options.schedule > TN_SCHEDULE_COSINE)
 		return tn_runtime_fail(t.runtime, TN_INVALID_ARGUMENT, "train",
-				       "there is no schedule %u", t.options.schedule);
+				       "unknown schedule %u", t.options.schedule);
 	if (t.options.capture > TN_CAPTURE_OFF)
 		return tn_runtime_fail(t.runtime, TN_INVALID_ARGUMENT, "train",
 				       "capture: expected TN_CAPTURE_AUTO, ON or OFF, found %u",
