@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batches.  Guarantees: what a call gives depends on (data set, part, options, position) alone, so
- * that a loader which is set to a position goes on as one that came there by itself.  Normalised
- * values come from a table of 256 for each channel: the same bits on every machine.
+ * Batches.  Guarantees: a call's result depends only on (data set, part, options, position), so a
+ * loader set to a position continues like one that reached it by reading.  Normalised values come
+ * from a table of 256 for each channel: the same bits on every machine.
  */
 #include <string.h>
 
@@ -22,8 +22,8 @@ struct tn_data_loader {
 	int part;
 	struct tn_data_loader_options options;
 	struct tn_data_position position;
-	uint64_t limit;  /* images of an epoch: all, or all of whole batches */
-	uint32_t *order; /* of epoch `ordered` */
+	uint64_t limit;  /* images of an epoch: all, or those in full batches */
+	uint32_t *order; /* the order of epoch `ordered` */
 	uint64_t ordered;
 	float table[TN_MAX_CHANNELS][256];
 };
@@ -101,7 +101,7 @@ uint64_t tn_data_loader_batches(const tn_data_loader *loader)
 	return (loader->limit + loader->options.batch_size - 1) / loader->options.batch_size;
 }
 
-/* Brings `order` to the position's epoch. */
+/* Updates `order` to the position's epoch. */
 static void bring_order(tn_data_loader *loader)
 {
 	uint64_t n = loader->dataset->count[loader->part];
@@ -116,14 +116,14 @@ static void bring_order(tn_data_loader *loader)
 	loader->ordered = loader->position.epoch;
 }
 
-/* How one image is moved. */
+/* The shift and mirroring of one image. */
 struct motion {
 	int32_t down;
 	int32_t right;
 	int mirrored;
 };
 
-/* Words 4 k, 4 k + 1, 4 k + 2 of the epoch's stream are image k's. */
+/* Image k uses words 4 k, 4 k + 1 and 4 k + 2 of the epoch's stream. */
 static struct motion draw_motion(const tn_data_loader *loader, uint64_t image)
 {
 	uint64_t seed = loader->options.seed;
@@ -141,7 +141,7 @@ static struct motion draw_motion(const tn_data_loader *loader, uint64_t image)
 	return motion;
 }
 
-/* out[x] := value of in[x - right], mirrored before it is moved; what moves in is 0. */
+/* out[x] := value of in[x - right], mirrored before the shift; pixels from outside are 0. */
 static void move_row(const uint8_t *in, uint32_t width, struct motion motion, const float *table,
 		     float *out)
 {
@@ -169,7 +169,7 @@ static void move_plane(const struct tn_input_format *format, const uint8_t *in,
 	}
 }
 
-/* Image `image` of the part, normalised and perhaps moved. */
+/* Writes image `image` of the part, normalised, and shifted and mirrored if requested. */
 static void write_image(const tn_data_loader *loader, uint64_t image, float *out, int32_t *label)
 {
 	const struct tn_input_format *format = &loader->dataset->format;
@@ -192,7 +192,7 @@ tn_status tn_data_loader_next(tn_data_loader *loader, float *images, int32_t *la
 			      struct tn_error_info *error)
 {
 	struct tn_data_position *position = &loader->position;
-	(void)error; /* nothing can fail today */
+	(void)error; /* this cannot fail at present */
 	if (position->index >= loader->limit) {
 		position->epoch++;
 		position->index = 0;

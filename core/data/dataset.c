@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Labelled images in memory.  Guarantees: immutable once built; every image of a part is there,
- * each belongs to one part, every label is below n_classes.
+ * Labelled images in memory.  Guarantees: a built data set is immutable; every image belongs to
+ * exactly one part; every label is below n_classes.
  */
 #include "data/dataset.h"
 
@@ -24,7 +24,7 @@ void tn_dataset_raw_release(struct tn_dataset_raw *raw)
 	memset(raw, 0, sizeof(*raw));
 }
 
-/* Not a number is outside, too. */
+/* A NaN is outside, too. */
 static int is_fraction(double value)
 {
 	return value >= 0 && value <= 1;
@@ -45,8 +45,8 @@ static tn_status check(const struct tn_dataset_raw *raw, const char *name,
 	if (raw->normalise_as && raw->normalise_as->channels != raw->format.channels)
 		return tn_fail(
 			error, TN_SHAPE, OPERATION,
-			"%s: expected pictures of %u channels, which normalise_as is for, found %u",
-			name, raw->normalise_as->channels, raw->format.channels);
+			"%s: expected pictures of %u channels, as normalise_as has, found %u", name,
+			raw->normalise_as->channels, raw->format.channels);
 	for (uint32_t c = 0; raw->normalise_as && c < raw->format.channels; c++) {
 		double mean = raw->normalise_as->mean[c],
 		       deviation = raw->normalise_as->deviation[c];
@@ -66,7 +66,7 @@ static tn_status check(const struct tn_dataset_raw *raw, const char *name,
 	return TN_OK;
 }
 
-/* "0", "1", ...  0 when memory runs out. */
+/* Makes the names "0", "1", ...  0: out of memory. */
 static int name_by_number(tn_dataset *dataset)
 {
 	uint32_t n = dataset->format.n_classes;
@@ -101,7 +101,7 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 	if (status == TN_OK)
 		status = tn_dataset_split(dataset, raw, error);
 	if (status != TN_OK) {
-		/* Still the reader's. */
+		/* Still owned by the reader. */
 		dataset->labels = NULL;
 		dataset->images = NULL;
 		tn_dataset_destroy(dataset);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How pictures become inputs, in training and in prediction; and the line of JSON that a saved
- * network carries.  Guarantees: what is parsed back equals what was printed to the bit.
+ * The conversion of pictures to inputs, in training and in prediction, and its line of JSON in a
+ * saved network.  Guarantees: parsing the printed text gives the same bits.
  */
 #include "data/format.h"
 
@@ -29,9 +29,9 @@ void tn_enlarge_plane(const struct tn_input_format *format, const uint8_t *from,
 	}
 }
 
-/* ---- Applying it ---------------------------------------------------------------------------- */
+/* ---- Conversion ------------------------------------------------------------------------------ */
 
-/* The picture with the format's channels, inverted if asked, rows of interleaved channels. */
+/* The picture with the format's channels, inverted if requested, rows of interleaved channels. */
 static tn_status bring_channels(const struct tn_input_format *format, const struct tn_image *image,
 				int invert, struct tn_image *out, struct tn_error_info *error)
 {
@@ -47,7 +47,8 @@ static tn_status bring_channels(const struct tn_input_format *format, const stru
 	return TN_OK;
 }
 
-/* Source size, exactly: zoom and border; any other: resize to the fed size.  Replaces *image. */
+/* *enlarge := has the picture exactly the source size?  Any other picture is resized to the fed
+ * size, which replaces *image. */
 static tn_status bring_size(const struct tn_input_format *format, struct tn_image *image,
 			    int *enlarge, struct tn_error_info *error)
 {
@@ -130,8 +131,8 @@ static const struct {
 };
 #define N_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
-/* Nine digits, which tell every f32 from its neighbours, with a point whatever the locale writes, a
- * fraction or an exponent, and an exponent without zeros in front. */
+/* Nine digits, enough to distinguish every f32, with a point whatever the locale, a fraction or an
+ * exponent, and no leading zeros in the exponent. */
 static void add_float(struct tn_text *text, float value)
 {
 	char digits[64];
@@ -187,12 +188,12 @@ void tn_data_text_free(char *text)
 	tn_mem_free(text);
 }
 
-/* What a text says, as it is read. */
+/* The state of parsing a text. */
 struct reading {
 	struct tn_json_reader reader;
 	struct tn_input_format format;
-	unsigned seen;      /* bit i: numbers[i]; then those of SCALE, MEAN and DEVIATION */
-	uint32_t counts[2]; /* of mean and deviation */
+	unsigned seen;      /* bit i: numbers[i]; then the bits of SCALE, MEAN and DEVIATION */
+	uint32_t counts[2]; /* lengths of mean and deviation */
 };
 
 enum { SCALE = N_NUMBERS, MEAN, DEVIATION };
@@ -207,14 +208,14 @@ static tn_status take_whole(struct reading *reading, size_t i, struct tn_error_i
 		return status;
 	if (!(value >= numbers[i].least && value <= numbers[i].most) || value != floor(value))
 		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "key \"%s\": expected a number from %u to %u, found something else",
+			       "key \"%s\": expected a number from %u to %u, found another value",
 			       numbers[i].key, numbers[i].least, numbers[i].most);
 	uint32_t number = (uint32_t)value;
 	memcpy((char *)&reading->format + numbers[i].offset, &number, sizeof(number));
 	return TN_OK;
 }
 
-/* Finite, and positive when asked. */
+/* A finite number, positive if requested. */
 static tn_status take_float(struct reading *reading, const char *key, int positive, float *value,
 			    struct tn_error_info *error)
 {
@@ -228,19 +229,19 @@ static tn_status take_float(struct reading *reading, const char *key, int positi
 	*value = (float)number;
 	if (!isfinite(*value) || (positive && !(*value > 0)))
 		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "key \"%s\": expected a %sfinite number, found something else", key,
+			       "key \"%s\": expected a %sfinite number, found another value", key,
 			       positive ? "positive " : "");
 	return TN_OK;
 }
 
-/* An array of as many as there are; how many there should be is known at the end. */
+/* An array of any length up to the maximum; the length is checked at the end. */
 static tn_status take_floats(struct reading *reading, const char *key, int positive, float *values,
 			     uint32_t *count, struct tn_error_info *error)
 {
 	int more = 1;
 	if (tn_json_peek(&reading->reader) != '[')
 		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "key \"%s\": expected an array of numbers, found something else",
+			       "key \"%s\": expected an array of numbers, found another value",
 			       key);
 	reading->reader.at++;
 	for (uint32_t n = 0;; n++) {
@@ -261,7 +262,7 @@ static tn_status take_floats(struct reading *reading, const char *key, int posit
 	}
 }
 
-/* The number of a key; -1: not one of ours. */
+/* The number of a key; -1: unknown. */
 static int key_number(const char *key)
 {
 	static const char *const others[] = {"scale", "mean", "deviation"};
@@ -276,7 +277,7 @@ static int key_number(const char *key)
 	return -1;
 }
 
-/* One key and its value; one that is not known is passed over. */
+/* One key and its value; an unknown key is skipped. */
 static tn_status take_item(struct reading *reading, struct tn_error_info *error)
 {
 	char *key;
@@ -313,7 +314,7 @@ static tn_status take_all(struct reading *reading, struct tn_error_info *error)
 	return status == TN_OK ? tn_json_finish(&reading->reader, error) : status;
 }
 
-/* Every key is there, and mean and deviation have a number for each channel. */
+/* Checks that every key is present and mean and deviation have a number for each channel. */
 static tn_status check_complete(const struct reading *reading, struct tn_error_info *error)
 {
 	static const char *const lists[] = {"mean", "deviation"};
@@ -354,7 +355,7 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 				struct tn_error_info *error)
 {
 	struct reading reading = {.format = {.struct_size = sizeof(reading.format)}};
-	/* The reader changes the text. */
+	/* The reader modifies the text. */
 	char *copy = tn_mem_copy_string(text);
 	if (!copy)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for the text");

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Images as a network is fed with them.
+ * The format of images fed to a network.
  */
 #ifndef TN_DATA_FORMAT_H
 #define TN_DATA_FORMAT_H
 
 #include <tenon/data.h>
 
-/* source_height x source_width pixels of one plane to height x width: each repeated zoom times
- * both ways, `border` zeros round them. */
+/* Scales one plane of source_height x source_width pixels to height x width: each pixel is repeated
+ * zoom times in both directions, with a border of `border` zeros. */
 void tn_enlarge_plane(const struct tn_input_format *format, const uint8_t *from, uint8_t *to);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A folder with the four IDX files of the MNIST family.  Guarantees: images and labels agree in
- * number, train and test in size; every class has a training image, but for a class 0 of labels
- * that count from 1; the training images are not copied.
+ * A folder with the four IDX files of the MNIST family.  Guarantees: the numbers of images and
+ * labels are equal, and the sizes of train and test images; every class has a training image,
+ * except class 0 of labels that count from 1; the training images are not copied.
  */
 #include "data/idx_folder.h"
 
@@ -19,7 +19,7 @@
 
 #define OPERATION "dataset"
 
-/* Spelling i of a file's name, in the order they are tried: -idx3-ubyte, the same with .gz, and
+/* Spelling i of a file's name, in the order of the attempts: -idx3-ubyte, the same with .gz, and
  * both with a dot before "idx".  NULL: out of memory. */
 #define N_SPELLINGS 4
 
@@ -32,7 +32,7 @@ static char *spell(int i, const char *folder, const char *part, const char *what
 	return tn_text_take(&text);
 }
 
-/* The path of the first spelling that is there; NULL in *path: none. */
+/* The path of the first spelling that exists; NULL in *path: none. */
 static tn_status locate(const char *folder, const char *part, const char *what, int rank,
 			char **path, struct tn_error_info *error)
 {
@@ -63,8 +63,8 @@ static void release(struct idx_file *file)
 	tn_host_array_release(&file->array);
 }
 
-/* Reads train or t10k, images (rank 3) or labels (rank 1), u8.  What was made on failure stays for
- * release(). */
+/* Reads train or t10k, images (rank 3) or labels (rank 1), u8.  On failure release() frees what was
+ * allocated. */
 static tn_status read_part(const char *folder, const char *part, const char *what, uint32_t rank,
 			   struct idx_file *file, struct tn_error_info *error)
 {
@@ -85,7 +85,7 @@ static tn_status read_part(const char *folder, const char *part, const char *wha
 	return status;
 }
 
-/* Images and labels of one part must agree, and images must have pixels. */
+/* One part must have as many images as labels, and images must have pixels. */
 static tn_status check_part(const char *folder, const char *part,
 			    const struct tn_host_array *images, const struct tn_host_array *labels,
 			    struct tn_error_info *error)
@@ -155,9 +155,8 @@ static tn_status check_labels(const struct idx_file *labels, int n_classes, cons
 	return TN_OK;
 }
 
-/* The classes are 0 up to the first number that no training label has; 0 may be without images,
- * where labels count from 1 as in EMNIST Letters.  A label beyond is damage, not 246 more
- * classes. */
+/* The classes are 0 up to the first number without a training label; 0 may have no images, where
+ * labels count from 1 as in EMNIST Letters.  A label beyond means a damaged file. */
 static tn_status count_classes(const struct four *four, uint32_t *n, struct tn_error_info *error)
 {
 	uint8_t occurs[257] = {0};
@@ -176,7 +175,7 @@ static tn_status count_classes(const struct four *four, uint32_t *n, struct tn_e
 	return status == TN_OK ? check_labels(&four->labels[1], n_classes, occurs, error) : status;
 }
 
-/* Labels as i32, those of the test behind those of the training. */
+/* Labels as i32, those of the test after those of the training. */
 static tn_status join_labels(const struct four *four, struct tn_dataset_raw *raw,
 			     struct tn_error_info *error)
 {
@@ -196,7 +195,7 @@ static tn_status join_labels(const struct four *four, struct tn_dataset_raw *raw
 	return TN_OK;
 }
 
-/* Puts the test images behind the training images, whose memory is taken over. */
+/* Appends the test images to the training images and takes over their memory. */
 static tn_status join_images(struct four *four, struct tn_dataset_raw *raw,
 			     struct tn_error_info *error)
 {

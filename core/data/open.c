@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * From a folder to a data set: which reader it is for, and what is known of it by name.
+ * Opens a folder as a data set: selects the reader, and adds the facts known by its name.
  */
 #include "data/open.h"
 
@@ -21,7 +21,7 @@
 
 #define OPERATION "dataset"
 
-/* *path := FOLDER/NAME when it is there, else NULL. */
+/* *path := FOLDER/NAME if it exists, else NULL. */
 static tn_status file_in(const char *folder, const char *name, char **path,
 			 struct tn_error_info *error)
 {
@@ -71,7 +71,7 @@ static tn_status read_folder(const char *folder, const struct tn_dataset_options
 	return status;
 }
 
-/* Origin and class names of data sets that are known by the name of their folder. */
+/* Sets origin and class names of data sets known by the name of their folder. */
 static tn_status add_known(const char *folder, struct tn_dataset_raw *raw,
 			   struct tn_error_info *error)
 {

@@ -8,7 +8,7 @@
 
 #include <tenon/data.h>
 
-/* tn_dataset_open with the variable's value given. */
+/* tn_dataset_open with the value of TENON_DATA_DIR as an argument. */
 tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *options,
 			  const char *data_dir, tn_dataset **out, struct tn_error_info *error);
 

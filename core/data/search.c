@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * From a name to a folder.  A name that is not found is answered with every place that was looked
- * at and with the package that brings it.
+ * Finds the folder of a name.  The error for a name not found lists every folder searched and the
+ * package that contains it.
  */
 #include "data/search.h"
 
@@ -65,7 +65,7 @@ static int is_folder(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Place i of a name, in order; NULL: out of memory. */
+/* Folder i to search for a name; NULL: out of memory. */
 #define N_PLACES 3
 
 static char *place(int i, const char *name, const char *data_dir)
@@ -91,7 +91,7 @@ static tn_status no_memory(const char *name, struct tn_error_info *error)
 	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", tn_file_label(name));
 }
 
-/* The known name most like that one, or NULL. */
+/* The known name nearest to that one, or NULL. */
 static const char *nearest_known(const char *name)
 {
 	const char *names[N_KNOWN];
@@ -100,7 +100,7 @@ static const char *nearest_known(const char *name)
 	return tn_name_nearest(name, names, N_KNOWN);
 }
 
-/* Names every place, and how to get it. */
+/* The error text: every folder searched, and how to get the data set. */
 static tn_status not_found(const char *name, const char *data_dir, struct tn_error_info *error)
 {
 	struct tn_text places;
@@ -117,11 +117,11 @@ static tn_status not_found(const char *name, const char *data_dir, struct tn_err
 	if (entry && entry->package)
 		status = tn_fail(
 			error, TN_NOT_FOUND, OPERATION,
-			"%s: not found (Debian package %s has it); looked for the folders %s", name,
+			"%s: not found (it is in Debian package %s); searched the folders %s", name,
 			entry->package, text);
 	else
 		status = tn_fail(error, TN_NOT_FOUND, OPERATION,
-				 "%.100s: not found%s%s%s; looked for the folders %s", name,
+				 "%.100s: not found%s%s%s; searched the folders %s", name,
 				 like ? "; did you mean '" : "", like ? like : "", like ? "'?" : "",
 				 text);
 	tn_text_release(&places);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Where data sets are, and what is known of some by name.
+ * The folders of data sets, and facts about those known by name.
  */
 #ifndef TN_DATA_SEARCH_H
 #define TN_DATA_SEARCH_H
@@ -14,19 +14,19 @@
 
 struct tn_known_dataset {
 	const char *name;
-	const char *package; /* Debian's, NULL: none */
+	const char *package; /* the Debian package, NULL: none */
 	const char *origin;
 	const char *const *class_names; /* 10 */
 };
 
-/* NULL: not known. */
+/* NULL: unknown. */
 const struct tn_known_dataset *tn_known_dataset(const char *name);
 
-/* The last part of a path, without the slashes after it; owned, NULL: out of memory. */
+/* The last component of a path, without trailing slashes; owned, NULL: out of memory. */
 char *tn_path_name(const char *path);
 
-/* The folder of that name: see tn_dataset_open.  `data_dir` is the variable's value, or NULL.
- * *folder is owned (tn_mem_free). */
+/* Finds the folder of that name: see tn_dataset_open.  `data_dir` is the value of TENON_DATA_DIR,
+ * or NULL.  *folder is owned (tn_mem_free). */
 tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
 			  struct tn_error_info *error);
 

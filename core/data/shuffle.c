@@ -11,11 +11,11 @@
 
 #define BLOCK 256
 
-/* The words of one stream, in order. */
+/* A stream of random words. */
 struct words {
 	uint64_t seed;
 	uint64_t stream;
-	uint64_t next; /* the word that follows the block */
+	uint64_t next; /* the first word after the block */
 	uint32_t used;
 	uint32_t block[BLOCK];
 };
@@ -30,8 +30,8 @@ static uint32_t next_word(struct words *words)
 	return words->block[words->used++];
 }
 
-/* Evenly from 0 to bound - 1: of the products word * bound, those whose low half falls into the
- * uneven rest of 2^32 are drawn again. */
+/* Uniform from 0 to bound - 1: products word * bound whose low half falls into the uneven rest of
+ * 2^32 are drawn again. */
 static uint32_t draw_below(struct words *words, uint32_t bound)
 {
 	uint64_t product = (uint64_t)next_word(words) * bound;

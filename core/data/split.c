@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Parts and statistics.  Guarantees: both are functions of the images and labels alone, exact in
- * integers up to the last rounding, so that they agree on every machine and in every run.
+ * Parts and statistics.  Guarantees: both depend only on the images and labels and use exact
+ * integers up to the last rounding, so they are equal on every machine and in every run.
  */
 #include "data/split.h"
 
@@ -18,14 +18,14 @@
 /* Fractions are counted in billionths: integers, so that 1/10 of 5 is a half on every machine. */
 #define ONE 1000000000u
 
-/* How many of the first k are taken when the fraction p = billionths / ONE is spread evenly:
+/* The number taken from the first k when the fraction p = billionths / ONE is spread evenly:
  * floor(k p + 1/2).  It cannot overflow: k < 2^32. */
 static uint64_t n_taken(uint64_t k, uint64_t billionths)
 {
 	return (k * billionths + ONE / 2) / ONE;
 }
 
-/* Moves the images from `from` on that are taken, class by class, to part `to`: writes `part` to
+/* Moves a fraction of each class's training images, evenly spread, to `part`: writes `part` to
  * belongs[]. */
 static void take_evenly(const tn_dataset *dataset, uint64_t n, double fraction, uint8_t part,
 			uint64_t *seen, uint8_t *belongs)
@@ -84,7 +84,7 @@ tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw
 	return TN_OK;
 }
 
-/* How often each value occurs in channel c of the training part. */
+/* Counts each value in channel c of the training part. */
 static void count_values(const tn_dataset *dataset, uint32_t c, uint64_t histogram[256])
 {
 	size_t plane = (size_t)dataset->format.height * dataset->format.width;

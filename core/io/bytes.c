@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Byte orders, sizes and shapes, for all readers.  Nothing here overflows.
+ * Byte orders, sizes and shapes, for all readers.  Every overflow is detected.
  */
 #include "io/bytes.h"
 

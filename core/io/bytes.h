@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Numbers in files: loads that need no alignment, and reversal of whole arrays.
+ * Numbers in files: unaligned loads, and byte order reversal of arrays.
  */
 #ifndef TN_IO_BYTES_H
 #define TN_IO_BYTES_H
@@ -38,7 +38,7 @@ static inline int tn_host_is_little_endian(void)
 	return probe.byte[0];
 }
 
-/* The size of what is stored in one byte order: of a part, for complex numbers. */
+/* The size of the unit whose bytes are reversed: of one part for complex numbers. */
 size_t tn_dtype_word_size(tn_dtype dtype);
 
 /* Reverses the bytes of each of `count` words of `size` bytes. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A state machine over the bytes of the stream.  Guarantees: no locale has a say, no number
- * overflows, and memory grows with the values that were read, not with what the file claims.
+ * A state machine over the bytes of the stream.  Guarantees: the result does not depend on the
+ * locale, no number overflows, and memory grows with the values read.
  */
 #include "io/csv.h"
 
@@ -27,8 +27,8 @@ struct parser {
 	size_t in_row;     /* values of this row */
 	int64_t magnitude; /* of the number being read */
 	int negative;
-	int digits;       /* any yet? */
-	int after_return; /* a carriage return was read, a line feed must follow */
+	int digits;       /* was there a digit? */
+	int after_return; /* after a carriage return: a line feed must follow */
 };
 
 static tn_status refuse(const struct parser *parser, const char *expected, int found,
@@ -135,7 +135,7 @@ static tn_status take_all(struct parser *parser, const unsigned char *bytes, siz
 	return TN_OK;
 }
 
-/* The last line may lack its line feed. */
+/* The last line may lack a line feed. */
 static tn_status take_end(struct parser *parser, struct tn_error_info *error)
 {
 	if (parser->byte > 1)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Tables of integers as text: decimal numbers with commas between, a line a row, every row of the
- * same length; no header, quotes, spaces or empty lines.  Plain or gzipped.
+ * Tables of integers as text: decimal numbers separated by commas, one line per row, every row of
+ * the same length; no header, quotes, spaces or empty lines.  Plain or gzipped.
  */
 #ifndef TN_IO_CSV_H
 #define TN_IO_CSV_H

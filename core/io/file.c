@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Reading.  Guarantees: a read gives every byte asked for or an error; a FIFO or a device is
- * refused instead of blocking.
+ * Reading.  Guarantees: a read returns all requested bytes or an error; a FIFO or a device is
+ * rejected and never blocks.
  */
 #include "io/file.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Regular files: exact reads at an offset, and new files that appear whole or not at all.
- * `operation` is the reader's or writer's name in error texts ("safetensors", "IDX"); borrowed.
+ * Regular files: exact reads at an offset.  `operation` is the reader's or writer's name in error
+ * texts ("safetensors", "IDX"); borrowed.
  */
 #ifndef TN_IO_FILE_H
 #define TN_IO_FILE_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <tenon/backend.h>
 
-/* An open file to be read. */
+/* A file open for reading. */
 struct tn_file {
 	int fd;
 	uint64_t size; /* when it was opened */
@@ -19,19 +19,19 @@ struct tn_file {
 	const char *operation;
 };
 
-/* What an error text calls a file: its path, or the end of a long one. */
+/* The name of a file in error texts: its path, or the end of a long path. */
 const char *tn_file_label(const char *path);
 
-/* TN_NOT_FOUND, TN_IO (not a regular file; the system refused), TN_OUT_OF_MEMORY. */
+/* TN_NOT_FOUND, TN_IO (not a regular file, or a system error), TN_OUT_OF_MEMORY. */
 tn_status tn_file_open(struct tn_file *file, const char *path, const char *operation,
 		       struct tn_error_info *error);
 void tn_file_close(struct tn_file *file);
 
-/* Reads exactly [offset, offset + size).  TN_FORMAT: the file ends before. */
+/* Reads exactly [offset, offset + size).  TN_FORMAT: the file ends earlier. */
 tn_status tn_file_read(const struct tn_file *file, uint64_t offset, void *buffer, size_t size,
 		       struct tn_error_info *error);
 
-/* Reads the whole file, at most `limit` bytes (else TN_LIMIT), to a new block. */
+/* Reads the whole file, at most `limit` bytes (else TN_LIMIT), into a new allocation. */
 tn_status tn_file_read_whole(const struct tn_file *file, uint64_t limit, unsigned char **out,
 			     struct tn_error_info *error);
 

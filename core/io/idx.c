@@ -3,7 +3,8 @@
  *
  * IDX, the format of the MNIST family (Y. LeCun, "The MNIST database"): bytes 0, 0, type, number of
  * axes; each axis's length as big-endian u32; the elements, big-endian, row-major.  Guarantees: the
- * header accounts for every byte, and no more memory is taken than the file can fill.
+ * content has exactly the size that the header states, and no more memory is allocated than the
+ * file can fill.
  */
 #include <string.h>
 #include <tenon/io.h>
@@ -18,7 +19,7 @@
 #define OPERATION "IDX"
 #define MAX_AXES 8
 
-/* The element type of a type byte; 0: there is none. */
+/* The element type of a type byte; 0: unknown. */
 static tn_dtype dtype_of(unsigned char type)
 {
 	switch (type) {
@@ -38,7 +39,7 @@ static tn_dtype dtype_of(unsigned char type)
 	return 0;
 }
 
-/* Reads exactly `size` bytes that stand at `offset` of the content. */
+/* Reads exactly the next `size` bytes, at `offset` of the content. */
 static tn_status read_exactly(struct tn_stream *stream, uint64_t offset, void *buffer, size_t size,
 			      const char *what, struct tn_error_info *error)
 {
@@ -77,7 +78,7 @@ static tn_status read_magic(struct tn_stream *stream, struct tn_host_array *arra
 	return TN_OK;
 }
 
-/* The axes' lengths, and what they say about the size. */
+/* Reads the axes' lengths and checks the size they give. */
 static tn_status read_shape(struct tn_stream *stream, struct tn_host_array *array,
 			    struct tn_error_info *error)
 {

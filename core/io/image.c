@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Images in memory.  Guarantees: an image that was handed out is within the limits of <tenon/io.h>,
- * so no product of its sides and channels overflows.
+ * Images in memory.  Guarantees: every image returned is within the limits of <tenon/io.h>, so no
+ * product of its sides and channels overflows.
  */
 #include "io/image.h"
 
@@ -53,7 +53,7 @@ static uint8_t compose(unsigned value, unsigned alpha, unsigned background)
 	return (uint8_t)((value * alpha + background * (255 - alpha) + 127) / 255);
 }
 
-/* One pixel of 1 to 4 channels to three composed ones. */
+/* Composes one pixel of 1 to 4 channels to three channels. */
 static void to_rgb(const uint8_t *from, uint32_t channels, uint8_t background, uint8_t rgb[3])
 {
 	int colour = channels >= 3;
@@ -69,7 +69,7 @@ tn_status tn_image_convert(const struct tn_image *image, uint32_t channels, uint
 	if ((channels != 1 && channels != 3) || !image->data || image->channels < 1 ||
 	    image->channels > 4)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "convert: expected 1 to 4 channels to become 1 or 3, found %u to %u",
+			       "convert: expected 1 to 4 channels to 1 or 3, found %u to %u",
 			       image->channels, channels);
 	tn_status status =
 		tn_image_allocate(&result, image->width, image->height, channels, "convert", error);
@@ -92,7 +92,7 @@ tn_status tn_image_convert(const struct tn_image *image, uint32_t channels, uint
 	return TN_OK;
 }
 
-/* New pixel i of n covers the old pixels [begin, end) of `old`: at least one. */
+/* New pixel i of n covers the old pixels [begin, end) of `old`, at least one. */
 static void span(uint32_t i, uint32_t n, uint32_t old, uint32_t *begin, uint32_t *end)
 {
 	*begin = (uint32_t)((uint64_t)i * old / n);

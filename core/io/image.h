@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Images in memory, as the readers of the formats make them.
+ * Images in memory, for the readers of the formats.
  */
 #ifndef TN_IO_IMAGE_H
 #define TN_IO_IMAGE_H
@@ -10,7 +10,7 @@
 
 #define TN_IMAGE_OPERATION "image"
 
-/* Checks a size against the limits and takes the memory; *out is zeroed first. */
+/* Checks a size against the limits and allocates the memory; zeroes *out first. */
 tn_status tn_image_allocate(struct tn_image *out, uint64_t width, uint64_t height,
 			    uint32_t channels, const char *where, struct tn_error_info *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Images in files, in the format that their first bytes tell.
+ * Images in files, in the format given by their first bytes.
  */
 #include "base/error.h"
 #include "io/file.h"

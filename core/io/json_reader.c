@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A pull parser.  Guarantees: it takes no memory and, in tn_json_skip alone, a bounded stack; a
- * string that it hands out is never longer than its text, so that it fits in the place of it.
+ * A pull parser.  Guarantees: it allocates nothing, and recursion, in tn_json_skip alone, is
+ * bounded; a decoded string is never longer than its text, so it fits in place.
  */
 #include "io/json_reader.h"
 
@@ -16,7 +16,7 @@ static int is_digit(char byte)
 	return byte >= '0' && byte <= '9';
 }
 
-/* The byte where the reader stands; 0 at the end, which no rule of JSON takes. */
+/* The byte at the reader's position; 0 at the end, which JSON never allows. */
 static char current(const struct tn_json_reader *reader)
 {
 	return reader->at < reader->size ? reader->text[reader->at] : '\0';
@@ -83,7 +83,8 @@ static tn_status take_hexadecimal(struct tn_json_reader *reader, uint32_t *value
 	return TN_OK;
 }
 
-/* What follows \u: a character of UTF-16, perhaps in two halves.  Appends it as UTF-8 at *to. */
+/* Parses what follows \u: a character of UTF-16, which may be a surrogate pair.  Appends it as
+ * UTF-8 at *to. */
 static tn_status take_character(struct tn_json_reader *reader, char **to,
 				struct tn_error_info *error)
 {
@@ -113,7 +114,7 @@ static tn_status take_character(struct tn_json_reader *reader, char **to,
 	return TN_OK;
 }
 
-/* A backslash and what it stands for. */
+/* A backslash and the escape after it. */
 static tn_status take_escape(struct tn_json_reader *reader, char **to, struct tn_error_info *error)
 {
 	static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
@@ -131,7 +132,7 @@ static tn_status take_escape(struct tn_json_reader *reader, char **to, struct tn
 	return TN_OK;
 }
 
-/* A character that stands for itself. */
+/* An unescaped character. */
 static tn_status take_plain(struct tn_json_reader *reader, char **to, struct tn_error_info *error)
 {
 	const char *from = reader->text + reader->at;
@@ -171,11 +172,11 @@ tn_status tn_json_key(struct tn_json_reader *reader, char **key, struct tn_error
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
-/* A number as it is written: sign, digits and what to multiply them with. */
+/* A number as written: sign, digits and exponent. */
 struct number {
 	int negative;
 	uint64_t digits;  /* the first 19 or so */
-	int dropped;      /* whole digits beyond these: it is too large for an integer */
+	int dropped;      /* more integer digits than these: too large for an integer */
 	int64_t exponent; /* value = digits * 10^exponent */
 	int whole;        /* no fraction, no exponent */
 };
@@ -226,11 +227,11 @@ static tn_status take_number(struct tn_json_reader *reader, struct number *numbe
 	if (!is_digit(current(reader)))
 		return tn_json_refuse(reader, "a number", error);
 	if (current(reader) == '0')
-		reader->at++; /* alone: no digit may follow it */
+		reader->at++; /* no digit may follow it */
 	else
 		status = take_digits(reader, number, 0, error);
 	if (status == TN_OK && is_digit(current(reader)))
-		status = tn_json_refuse(reader, "a number without zeros in front", error);
+		status = tn_json_refuse(reader, "a number without leading zeros", error);
 	if (status == TN_OK && current(reader) == '.') {
 		reader->at++;
 		number->whole = 0;
@@ -258,7 +259,7 @@ tn_status tn_json_integer(struct tn_json_reader *reader, int64_t *value,
 	return TN_OK;
 }
 
-/* Steps of 10 lose 2^-53 each; beyond 400 of them a double is 0 or infinite anyhow. */
+/* Steps of 10 lose 2^-53 each; beyond 400 of them a double is 0 or infinite. */
 static double scale(uint64_t digits, int64_t exponent)
 {
 	double power = 1;
@@ -320,7 +321,7 @@ static tn_status skip_nested(struct tn_json_reader *reader, int depth, struct tn
 	if (byte != '{' && byte != '[')
 		return skip_scalar(reader, error);
 	if (depth == 0)
-		return tn_json_refuse(reader, "fewer brackets in brackets", error);
+		return tn_json_refuse(reader, "fewer nested brackets", error);
 	reader->at++;
 	tn_status status = TN_OK;
 	int more = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * JSON (RFC 8259) read value by value, without a tree: the caller says what it expects next.  It
- * allocates nothing; strings are decoded in place, in the text itself, which is therefore the
- * caller's to change and outlives them.
+ * JSON (RFC 8259) read value by value, without a tree: the caller states what it expects next.  The
+ * reader allocates nothing; strings are decoded in place, in the text itself, which therefore must
+ * be writable and outlive them.
  */
 #ifndef TN_IO_JSON_READER_H
 #define TN_IO_JSON_READER_H
@@ -12,44 +12,44 @@
 #include <stdint.h>
 #include <tenon/backend.h>
 
-/* What tn_json_skip passes over at most: brackets in brackets. */
+/* The deepest nesting of brackets that tn_json_skip accepts. */
 #define TN_JSON_MAX_DEPTH 4
 
 struct tn_json_reader {
 	char *text;
 	size_t size;
 	size_t at;             /* the next byte */
-	const char *operation; /* of errors, which also name ... */
+	const char *operation; /* for errors, which also name ... */
 	const char *where;     /* ... the file and ... */
 	uint64_t base;         /* ... the offset of text[0] in it */
 };
 
-/* TN_FORMAT: `expected` was expected where the reader stands. */
+/* TN_FORMAT: `expected` was expected at the reader's position. */
 tn_status tn_json_refuse(const struct tn_json_reader *reader, const char *expected,
 			 struct tn_error_info *error);
 
-/* The next byte that is not white space, which is where the reader then stands; 0 at the end. */
+/* Skips white space and returns the byte after it without consuming it; 0 at the end. */
 char tn_json_peek(struct tn_json_reader *reader);
 
-/* Takes that one byte; `expected` names it in the error. */
+/* Consumes that byte after white space; `expected` names it in the error. */
 tn_status tn_json_take(struct tn_json_reader *reader, char byte, const char *expected,
 		       struct tn_error_info *error);
 
-/* Within an object or array whose opening bracket was taken and `n` of whose items were read: takes
- * the comma before the next item (*more = 1) or the closing bracket `close` (*more = 0). */
+/* In an object or array, after the opening bracket and `n` items: consumes the comma before the
+ * next item (*more = 1) or the closing bracket `close` (*more = 0). */
 tn_status tn_json_more(struct tn_json_reader *reader, char close, size_t n, int *more,
 		       struct tn_error_info *error);
 
-/* A string; it is UTF-8, without a NUL but that at its end. */
+/* A string: UTF-8, with a NUL only at its end. */
 tn_status tn_json_string(struct tn_json_reader *reader, char **string, struct tn_error_info *error);
 /* A string and the colon after it. */
 tn_status tn_json_key(struct tn_json_reader *reader, char **key, struct tn_error_info *error);
 
-/* A whole number, without a fraction or an exponent. */
+/* An integer, without a fraction or an exponent. */
 tn_status tn_json_integer(struct tn_json_reader *reader, int64_t *value,
 			  struct tn_error_info *error);
 
-/* Any number, to 13 digits at least; the locale has no say.  Infinite where a double overflows. */
+/* Any number, to at least 13 digits, whatever the locale.  Infinite where a double overflows. */
 tn_status tn_json_number(struct tn_json_reader *reader, double *value, struct tn_error_info *error);
 
 /* Any value. */

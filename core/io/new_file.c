@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Writing.  Guarantees: under the final name there is what was there before or the whole new file,
- * also when the process or the machine stops in between; a failure leaves no temporary file.
+ * Writing.  Guarantees: the final name refers to the old file or to the complete new one, even if
+ * the process or the machine stops in between; a failure leaves no temporary file.
  */
 #include "io/new_file.h"
 
@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* How often another temporary name is tried when one is taken. */
+/* The number of temporary names tried when one exists already. */
 #define ATTEMPTS 16
 
 static tn_status system_error(const struct tn_new_file *file, const char *what,
@@ -44,19 +44,19 @@ static void release(struct tn_new_file *file)
 	file->temporary = NULL;
 }
 
-/* The part of `path` up to its last slash, with it; 0: the working directory. */
+/* The length of `path` up to and including its last slash; 0: the working directory. */
 static size_t folder_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* A name in the folder of `path`, short whatever the length of the final name; NULL: out of
+/* A name in the folder of `path`, of fixed length whatever the final name's; NULL: out of
  * memory. */
 static char *temporary_name(const char *path)
 {
 	unsigned long long random = 0;
-	/* On failure the name is less random; O_EXCL decides whether it is free. */
+	/* On failure the name is less random; O_EXCL ensures that it is unused. */
 	if (getrandom(&random, sizeof(random), 0) < 0)
 		random = (unsigned long long)getpid();
 	struct tn_text text;
@@ -66,8 +66,8 @@ static char *temporary_name(const char *path)
 	return tn_text_take(&text);
 }
 
-/* Opens the folder, so that once the file has its name nothing but syncing the folder is left.  One
- * that may be written and not read cannot be synced, and the file is saved all the same. */
+/* Opens the folder in advance, so that after the rename only its sync remains.  A folder that is
+ * writable but not readable cannot be synced; the file is saved nevertheless. */
 static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *error)
 {
 	size_t length = folder_length(file->path);
@@ -87,7 +87,7 @@ static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *err
 	return TN_OK;
 }
 
-/* Opens a temporary file that no one else has. */
+/* Creates a temporary file with an unused name. */
 static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn_error_info *error)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
@@ -102,7 +102,7 @@ static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn
 		if (errno != EEXIST)
 			break;
 	}
-	return system_error(file, "making a temporary file beside it", error);
+	return system_error(file, "creating a temporary file beside it", error);
 }
 
 tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const char *operation,
@@ -119,7 +119,8 @@ tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const ch
 			       "%s: expected a regular file or a free name, found a %s",
 			       tn_file_label(path),
 			       S_ISDIR(old.st_mode) ? "folder" : "pipe, socket or device");
-	/* The temporary name is short: nothing but the rename would find it out. */
+	/* The temporary name is short, so only the rename would detect a final name that is too
+	 * long. */
 	if (!exists && errno == ENAMETOOLONG)
 		return tn_fail(error, TN_IO, operation, "%s: %s", tn_file_label(path),
 			       strerror(errno));
@@ -156,7 +157,7 @@ tn_status tn_new_file_write(struct tn_new_file *file, const void *data, size_t s
 	return TN_OK;
 }
 
-/* Makes the rename durable.  Some file systems do not sync folders (EINVAL): nothing more to do. */
+/* Makes the rename durable.  EINVAL: the file system does not sync folders, which is ignored. */
 static tn_status sync_folder(const struct tn_new_file *file, struct tn_error_info *error)
 {
 	if (file->folder >= 0 && fsync(file->folder) < 0 && errno != EINVAL)

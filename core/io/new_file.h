@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * New files that appear whole or not at all.
+ * New files that appear complete or not at all.
  */
 #ifndef TN_IO_NEW_FILE_H
 #define TN_IO_NEW_FILE_H
@@ -18,7 +18,7 @@ struct tn_new_file {
 	const char *operation;
 };
 
-/* Takes the mode of a file that it will replace.  TN_IO: no such folder, not writable, `path` is a
+/* Uses the mode of a file that it will replace.  TN_IO: no such folder, not writable, `path` is a
  * folder or a device. */
 tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const char *operation,
 			    struct tn_error_info *error);

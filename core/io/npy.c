@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * NPY, NumPy's own format: \x93NUMPY, version, length of the header, header, elements.  Guarantees:
- * the header accounts for every byte of the file; what is read is row-major in the host's byte
- * order, whatever the file was.
+ * the file has exactly the size that the header states; the result is row-major in the host's byte
+ * order, whatever the file's order.
  */
 #include <string.h>
 #include <tenon/io.h>
@@ -20,7 +20,7 @@
 #define OPERATION TN_NPY_OPERATION
 #define MAGIC "\x93NUMPY"
 
-/* Where the header is: version 1 states its length in two bytes, 2 and 3 in four. */
+/* Reads the length of the header: two bytes in version 1, four in 2 and 3. */
 static tn_status find_header(const struct tn_file *file, uint64_t *begin, uint32_t *size,
 			     struct tn_error_info *error)
 {
@@ -31,7 +31,7 @@ static tn_status find_header(const struct tn_file *file, uint64_t *begin, uint32
 		return status;
 	if (memcmp(head, MAGIC, 6))
 		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: offset 0: expected \\x93NUMPY, found something else", path);
+			       "%s: offset 0: expected \\x93NUMPY, found other bytes", path);
 	if (head[6] < 1 || head[6] > 3 || head[7] != 0)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset 6: expected version 1.0, 2.0 or 3.0, found %u.%u", path,
@@ -66,7 +66,7 @@ static tn_status read_header(const struct tn_file *file, struct tn_npy_header *h
 	return tn_npy_parse_header(text, size, tn_file_label(file->path), begin, header, error);
 }
 
-/* The file must end with the last element. */
+/* The file must end after the last element. */
 static tn_status check_size(const struct tn_file *file, const struct tn_npy_header *header,
 			    uint64_t data_start, uint64_t *bytes, struct tn_error_info *error)
 {
@@ -117,7 +117,7 @@ static tn_status no_memory(const struct tn_file *file, uint64_t bytes, struct tn
 		       tn_file_label(file->path), (unsigned long long)bytes);
 }
 
-/* Brings what was read into the host's order; *data may be exchanged for another block. */
+/* Converts the elements to the host's order; may replace *data by another allocation. */
 static tn_status bring_order(const struct tn_file *file, const struct tn_npy_header *header,
 			     unsigned char **data, uint64_t bytes, struct tn_error_info *error)
 {

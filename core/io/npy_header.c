@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A reader of just the Python literals that NumPy writes: strings without escapes, True and False,
- * tuples of whole numbers.  Guarantees: each key once, none missing, none unknown, and nothing but
- * white space after the closing brace.
+ * A parser of only the Python literals that NumPy writes: strings without escapes, True and False,
+ * tuples of integers.  Guarantees: each key occurs exactly once, no key is unknown, and only white
+ * space follows the closing brace.
  */
 #include "io/npy_header.h"
 
@@ -44,7 +44,7 @@ static void skip_space(struct cursor *cursor)
 		cursor->at++;
 }
 
-/* Takes `byte` after white space, if it comes next. */
+/* Consumes `byte` after white space, if it is next. */
 static int accept(struct cursor *cursor, char byte)
 {
 	skip_space(cursor);
@@ -54,7 +54,7 @@ static int accept(struct cursor *cursor, char byte)
 	return 1;
 }
 
-/* A quoted string without escapes, cut to its bounds. */
+/* A quoted string without escapes, without its quotes. */
 static tn_status read_string(struct cursor *cursor, const char **string, size_t *length,
 			     struct tn_error_info *error)
 {
@@ -105,8 +105,8 @@ static tn_status read_type(struct cursor *cursor, struct tn_npy_header *header,
 	skip_space(cursor);
 	if (cursor->at < cursor->size && cursor->text[cursor->at] == '[')
 		return tn_fail(error, TN_UNSUPPORTED, OPERATION,
-			       "%s: offset %llu: structured elements are not read", cursor->label,
-			       (unsigned long long)(cursor->base + cursor->at));
+			       "%s: offset %llu: structured elements are not supported",
+			       cursor->label, (unsigned long long)(cursor->base + cursor->at));
 	tn_status status = read_string(cursor, &name, &length, error);
 	if (status != TN_OK)
 		return status;

@@ -11,7 +11,7 @@
 
 #define TN_NPY_OPERATION "NPY"
 
-/* What NumPy reads at most. */
+/* The limit of NumPy's own reader. */
 #define TN_NPY_MAX_HEADER 10000
 
 struct tn_npy_header {
@@ -22,11 +22,11 @@ struct tn_npy_header {
 	int64_t shape[TN_MAX_RANK];
 };
 
-/* Parses `size` bytes that stand at offset `base` of the file `label`. */
+/* Parses `size` bytes from offset `base` of the file `label`. */
 tn_status tn_npy_parse_header(const char *text, size_t size, const char *label, uint64_t base,
 			      struct tn_npy_header *header, struct tn_error_info *error);
 
-/* The descr of a dtype in the host's byte order, without it: "f4"; NULL: NumPy has none. */
+/* The descr of a dtype without the byte order: "f4"; NULL: NumPy has none. */
 const char *tn_npy_type_name(tn_dtype dtype);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * PNG through libpng's simplified interface, which keeps its error handling to itself.  Guarantees:
- * the header's size is checked against the limits before memory is taken; a damaged or truncated
- * file is an error with libpng's words; chunks that do not change the picture cost nothing.
+ * PNG through libpng's simplified interface, which needs no setjmp.  Guarantees: the header's size
+ * is checked against the limits before memory is allocated; a damaged or truncated file gives an
+ * error with libpng's text; chunks that do not change the picture are not decoded.
  */
 #include "io/png.h"
 
@@ -26,8 +26,8 @@
 /* libpng's own limit for one chunk is 8 MB; this one is for the file. */
 #define MAX_FILE ((uint64_t)1 << 29)
 
-/* libpng and zlib tell of failed allocations in words alone: "out of memory",
- * "insufficient memory". */
+/* libpng and zlib report failed allocations only as texts: "out of memory", "insufficient
+ * memory". */
 static int is_out_of_memory(const png_image *png)
 {
 	return strstr(png->message, "out of memory") || strstr(png->message, "Out of memory") ||
@@ -43,9 +43,8 @@ static tn_status refuse(const char *path, const png_image *png, struct tn_error_
 		       tn_file_label(path), png->message);
 }
 
-/* Does the picture depend on chunks of that type?  On all that are critical (a capital letter), on
- * transparency, on the colour space and on the bits that are significant (libpng's table of
- * gamma). */
+/* Does the picture depend on chunks of that type?  True for all critical ones (a capital letter),
+ * for transparency, the colour space and the significant bits (libpng's table of gamma). */
 static int is_used(const unsigned char *type)
 {
 	static const char *const used[] = {"tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "cICP"};
@@ -55,13 +54,13 @@ static int is_used(const unsigned char *type)
 	return found;
 }
 
-/* Takes out the chunks that are not used, and all profiles (iCCP) but the first: libpng would
- * unpack each of them, to 8 MB, before it comes to the pixels.  Returns the size that is left.
- * From where the file is damaged all is kept, for libpng to name. */
+/* Removes the unused chunks and all profiles (iCCP) but the first: libpng would decompress each of
+ * them, to 8 MB, before the pixels.  Returns the remaining size.  From the first damaged chunk on
+ * everything is kept, so that libpng reports it. */
 static size_t drop_unused(unsigned char *data, size_t size)
 {
 	int n_profiles = 0;
-	size_t from = 8, to = 8; /* behind the signature */
+	size_t from = 8, to = 8; /* after the signature */
 	while (from < size && size - from >= 12) {
 		uint64_t chunk = 12 + (uint64_t)tn_load_u32_be(data + from);
 		const unsigned char *type = data + from + 4;
@@ -89,7 +88,8 @@ static tn_status decode(const char *path, const unsigned char *data, size_t size
 	png.version = PNG_IMAGE_VERSION;
 	if (!png_image_begin_read_from_memory(&png, data, size))
 		return refuse(path, &png, error);
-	/* Of the file's format, keep colour and alpha; palettes and 16 bits become 8-bit values. */
+	/* Keeps colour and alpha of the file's format; palettes and 16-bit samples become 8-bit
+	 * values. */
 	png.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
 	struct tn_image image;
 	tn_status status = tn_image_allocate(&image, png.width, png.height,

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * PGM and PPM, plain and raw (Netpbm's pages pgm(5) and ppm(5)): P2 and P5 grey, P3 and P6 colour.
- * Guarantees: one image in the file and nothing after it; every sample is at most the stated
- * largest value and comes out as round(sample * 255 / largest).
+ * Guarantees: the file has one image and nothing after it; every sample is at most the stated
+ * largest value and is scaled to round(sample * 255 / largest).
  */
 #include "io/pnm.h"
 
@@ -14,7 +14,7 @@
 
 #define OPERATION TN_IMAGE_OPERATION
 
-/* What the largest allowed raw image of 16 bits and three channels takes, and its header. */
+/* The size of the largest allowed raw image of 16 bits and three channels, and its header. */
 #define MAX_FILE (6 * (uint64_t)TN_IMAGE_MAX_PIXELS + 65536)
 
 struct text {
@@ -113,8 +113,8 @@ static tn_status read_raw(struct text *text, uint32_t largest, uint8_t *to, size
 	return TN_OK;
 }
 
-/* Can the rest of the file hold n samples?  A plain one takes at least a digit and, but for the
- * last, a space. */
+/* Can the rest of the file hold n samples?  A plain sample takes at least one digit and, except for
+ * the last, a space. */
 static tn_status check_room(const struct text *text, int raw, uint32_t largest, uint64_t n,
 			    struct tn_error_info *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * safetensors, inside: the types of the format, and an open file.
+ * The internals of safetensors: the types of the format, and an open file.
  *
  *     u64 LE N | N bytes of JSON | data
  *     {"__metadata__": {string: string}, NAME: {"dtype", "shape", "data_offsets": [begin, end]}}
@@ -31,9 +31,9 @@ struct tn_safetensors_entry {
 struct tn_safetensors {
 	struct tn_file file;
 	uint64_t data_start;
-	char *header;                         /* all names, keys and values are in it */
+	char *header;                         /* contains all names, keys and values */
 	struct tn_safetensors_entry *entries; /* in order of begin */
-	size_t *by_name;                      /* numbers of entries, in order of name */
+	size_t *by_name;                      /* indices of entries, in order of name */
 	size_t n;
 	struct tn_metadata_entry *metadata; /* in order of key */
 	size_t n_metadata;

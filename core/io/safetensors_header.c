@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The header of a safetensors file.  Guarantees: once it was accepted, every tensor's bytes lie in
- * the file, no byte belongs to two tensors or to none, and every size is what its shape and type
- * say; the memory it takes is the header itself and a list entry for each tensor and each pair of
- * metadata that was read.
+ * The header of a safetensors file.  Guarantees: in an accepted header every tensor's bytes lie in
+ * the file, every byte of data belongs to exactly one tensor, and every size matches its shape and
+ * type; memory is allocated only for the header itself and a list entry for each tensor and each
+ * pair of metadata read.
  */
 #include "io/safetensors_header.h"
 
@@ -25,7 +25,7 @@
 /* The keys of a tensor's entry, as bits of what was seen. */
 enum { DTYPE = 1, SHAPE = 2, OFFSETS = 4 };
 
-/* What is wrong with one tensor; the text begins with the file and the tensor's name. */
+/* An error of one tensor; the text begins with the file and the tensor's name. */
 static tn_status refuse(const struct tn_safetensors *file, const struct tn_safetensors_entry *entry,
 			struct tn_error_info *error, tn_status status, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
@@ -72,13 +72,13 @@ static tn_status read_text(struct tn_safetensors *file, uint64_t *size, struct t
 	return tn_file_read(&file->file, 8, file->header, (size_t)*size, error);
 }
 
-/* Item n of a list that has a place for each power of two: the list, with room for it, or NULL. */
+/* Makes room for item n in a list that grows by powers of two; returns the list, or NULL. */
 static void *make_room(void *list, size_t n, size_t item_size)
 {
 	return n & (n - 1) ? list : tn_mem_realloc(list, n ? 2 * n : 1, item_size);
 }
 
-/* The value that comes next must begin with that byte. */
+/* The next value must begin with that byte. */
 static tn_status expect_value(const struct tn_safetensors *file,
 			      const struct tn_safetensors_entry *entry,
 			      struct tn_json_reader *reader, char byte, const char *key,
@@ -106,8 +106,8 @@ static tn_status read_type(const struct tn_safetensors *file, struct tn_safetens
 	return TN_OK;
 }
 
-/* An array of integers that are not negative.  *n := how many; of more than `most` only the first
- * are stored. */
+/* An array of integers that are not negative.  *n := their number; only the first `most` are
+ * stored. */
 static tn_status read_integers(const struct tn_safetensors *file,
 			       const struct tn_safetensors_entry *entry,
 			       struct tn_json_reader *reader, const char *key, int64_t *numbers,
@@ -168,7 +168,7 @@ static tn_status read_offsets(const struct tn_safetensors *file, struct tn_safet
 	return TN_OK;
 }
 
-/* The bytes that shape and type say must be those between the offsets. */
+/* The size given by shape and type must match the offsets. */
 static tn_status check_size(const struct tn_safetensors *file,
 			    const struct tn_safetensors_entry *entry, struct tn_error_info *error)
 {
@@ -350,7 +350,7 @@ static tn_status parse_header(struct tn_safetensors *file, size_t size, struct t
 					.operation = OPERATION,
 					.where = tn_file_label(file->file.path),
 					.base = 8};
-	/* The format allows no white space in front. */
+	/* The format allows no leading white space. */
 	if (size == 0 || file->header[0] != '{')
 		return tn_json_refuse(&reader, "'{'", error);
 	reader.at = 1;
@@ -364,7 +364,8 @@ static tn_status parse_header(struct tn_safetensors *file, size_t size, struct t
 	return tn_json_finish(&reader, error);
 }
 
-/* By place, empty tensors before what begins where they do; then by name, for a fixed order. */
+/* By position, empty tensors before others at the same position; then by name, for a fixed
+ * order. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct tn_safetensors_entry *x = a, *y = b;
@@ -381,8 +382,8 @@ static int compare_names(const void *a, const void *b, void *entries)
 	return strcmp(list[*(const size_t *)a].name, list[*(const size_t *)b].name);
 }
 
-/* The data must be tiled from its first byte to the file's last;
- * the entries are in order of place. */
+/* The tensors must cover the data without gaps or overlaps; the entries are in order of
+ * position. */
 static tn_status check_tiling(const struct tn_safetensors *file, struct tn_error_info *error)
 {
 	uint64_t data_size = file->file.size - file->data_start;
@@ -404,7 +405,7 @@ static tn_status check_tiling(const struct tn_safetensors *file, struct tn_error
 	return TN_OK;
 }
 
-/* Fills by_name.  No name twice. */
+/* Fills by_name; rejects duplicate names. */
 static tn_status sort_names(struct tn_safetensors *file, struct tn_error_info *error)
 {
 	file->by_name = tn_mem_zeroed(file->n, sizeof(*file->by_name));

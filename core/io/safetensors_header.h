@@ -8,8 +8,8 @@
 
 #include "io/safetensors.h"
 
-/* Fills everything but `file`, which must be open; on failure what was made stays for
- * tn_safetensors_close to free. */
+/* Fills everything but `file`, which must be open; on failure tn_safetensors_close frees what was
+ * allocated. */
 tn_status tn_safetensors_read_header(struct tn_safetensors *file, struct tn_error_info *error);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * An open safetensors file.  Guarantees: no tensor is given before the whole header was accepted;
- * data is copied by plain reads, so a file that shrinks meanwhile is an error.
+ * An open safetensors file.  Guarantees: no tensor is returned before the whole header was
+ * accepted; data is copied by plain reads, so a file that shrinks meanwhile causes an error.
  */
 #include <string.h>
 

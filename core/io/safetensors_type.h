@@ -14,7 +14,7 @@ struct tn_safetensors_type {
 	tn_dtype dtype; /* 0: listed, but not readable as elements */
 };
 
-/* The type of that name, or of that dtype; NULL: none. */
+/* The type with that name, or of that dtype; NULL: none. */
 const struct tn_safetensors_type *tn_safetensors_type_named(const char *name);
 const struct tn_safetensors_type *tn_safetensors_type_of(tn_dtype dtype);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Writing safetensors.  Guarantees: everything that can be wrong with the arguments is found before
- * a file is made; the bytes depend on the set of arguments, not on their order; the reader of this
- * library and the reference implementation's accept what is written.
+ * Writing safetensors.  Guarantees: all arguments are checked before a file is created; the bytes
+ * do not depend on the order of the arguments; the readers of this library and of the reference
+ * implementation accept the result.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +21,10 @@
 
 #define OPERATION TN_SAFETENSORS_OPERATION
 
-/* Bytes that are fetched at a time; a multiple of every element's size. */
+/* Bytes fetched at a time; a multiple of every element's size. */
 #define PIECE ((size_t)1 << 20)
 
-/* A tensor with its place. */
+/* A tensor with its position. */
 struct item {
 	const struct tn_tensor_source *source;
 	const struct tn_safetensors_type *type;
@@ -32,7 +32,7 @@ struct item {
 	uint64_t size;
 };
 
-/* All of one call. */
+/* The state of one call. */
 struct plan {
 	const char *path;
 	struct item *items; /* in the order of the file */
@@ -94,7 +94,7 @@ static int compare_keys(const void *a, const void *b)
 		      (*(const struct tn_metadata_entry *const *)b)->key);
 }
 
-/* No name twice. */
+/* Rejects duplicate names. */
 static tn_status check_names(const struct plan *plan, struct tn_error_info *error)
 {
 	tn_status status = TN_OK;
@@ -169,7 +169,7 @@ static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry
 	return TN_OK;
 }
 
-/* Appends the character that begins at `from`, as it stands in a JSON string. */
+/* Appends the character at `from`, escaped for a JSON string. */
 static void add_character(struct tn_text *header, const char *from, size_t length)
 {
 	static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
@@ -259,7 +259,7 @@ static tn_status make_header(struct plan *plan, struct tn_error_info *error)
 	return TN_OK;
 }
 
-/* Brings bytes [offset, offset + size) of a tensor to `piece`, in the file's byte order. */
+/* Copies bytes [offset, offset + size) of a tensor to `piece`, in the file's byte order. */
 static tn_status get_piece(const struct item *item, uint64_t offset, unsigned char *piece,
 			   size_t size, struct tn_error_info *error)
 {

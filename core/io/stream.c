@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Plain and gzipped content.  Guarantees: what is handed out of a gzipped file has passed deflate,
- * and the end is only reported after the last member's checksum and length were right (RFC 1952);
- * memory is bounded by the caller's buffer and one window.
+ * Plain and gzipped content.  Guarantees: the end of a gzipped file is reported only after the last
+ * member's checksum and length were verified (RFC 1952); memory is bounded by the caller's buffer
+ * and one window.
  */
 #include "config.h"
 #include "io/stream.h"
@@ -20,18 +20,18 @@
 
 #define CHUNK 65536
 
-/* Deflate's best: 258 bytes for 2 bits, so 1032 for 1 (zlib's technical notes). */
+/* Deflate's largest ratio: 258 bytes for 2 bits, so 1032 to 1 (zlib's technical notes). */
 #define MOST_EXPANSION 1032
 
-/* A gzipped content of more than so many bytes may be at most so many times as large as its file.
- * Pictures and labels gain a factor of 2 to 10, sparse black and white ones of 100. */
+/* Gzipped content above the first limit may be at most the second times as large as its file.
+ * Pictures and labels compress by a factor of 2 to 10, sparse black and white ones by 100. */
 #define MOST_CONTENT ((uint64_t)1 << 26)
 #define MOST_RATIO 200
 
 struct tn_stream {
 	struct tn_file file;
-	uint64_t next;  /* the first byte of the file that was not read yet */
-	uint64_t given; /* bytes that were inflated */
+	uint64_t next;  /* the first byte of the file not read yet */
+	uint64_t given; /* bytes inflated so far */
 	int gzipped;
 #ifdef HAVE_ZLIB
 	int inflating; /* inflateInit2 was done */
@@ -82,7 +82,7 @@ static tn_status start_inflating(struct tn_stream *stream, struct tn_error_info 
 	return TN_OK;
 }
 
-/* The first compressed byte that zlib has not taken. */
+/* The first compressed byte that zlib has not consumed. */
 static uint64_t compressed_offset(const struct tn_stream *stream)
 {
 	return stream->next - stream->zlib.avail_in;
@@ -200,7 +200,7 @@ static void stop_inflating(struct tn_stream *stream)
 
 #endif
 
-/* Looks at the first bytes. */
+/* Checks the first bytes. */
 static tn_status tell_kind(struct tn_stream *stream, struct tn_error_info *error)
 {
 	unsigned char magic[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The content of a file that may be gzipped, from front to back.  Whether it is gzipped is told by
- * its first two bytes.
+ * The content of a file that may be gzipped, from front to back.  Its first two bytes show whether
+ * it is gzipped.
  */
 #ifndef TN_IO_STREAM_H
 #define TN_IO_STREAM_H
@@ -18,18 +18,18 @@ tn_status tn_stream_open(const char *path, const char *operation, struct tn_stre
 			 struct tn_error_info *error);
 void tn_stream_close(struct tn_stream *stream); /* takes NULL */
 
-/* Fills `buffer`; *got below `size` means that the content ended there.
+/* Fills `buffer`; *got below `size`: the content ended there.
  * TN_FORMAT: damaged or truncated compression, bytes after the last gzip member.  TN_LIMIT: more
  * than tn_stream_limit. */
 tn_status tn_stream_read(struct tn_stream *stream, void *buffer, size_t size, size_t *got,
 			 struct tn_error_info *error);
 
-/* No more than so many bytes can still come: exact for a plain file; for a gzipped one what deflate
- * can expand the rest of the file to.  So a reader need not believe a length that a file claims. */
+/* An upper bound of the bytes still to come: exact for a plain file; for a gzipped one the size to
+ * which deflate can expand the rest.  Readers check the lengths in a file against it. */
 uint64_t tn_stream_most(const struct tn_stream *stream);
 
-/* The most content that is read (TN_LIMIT beyond): a gzipped file may hold 64 MiB, or 200 times its
- * size where that is more, which no collection of pictures or numbers reaches. */
+/* The most content that is read (TN_LIMIT beyond): for a gzipped file 64 MiB, or 200 times its size
+ * if that is more, which no collection of pictures or numbers reaches. */
 uint64_t tn_stream_limit(const struct tn_stream *stream);
 
 int tn_stream_is_gzipped(const struct tn_stream *stream);

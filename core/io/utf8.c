@@ -3,7 +3,7 @@
  */
 #include "io/utf8.h"
 
-/* The least code that needs so many bytes; shorter ones in so many are overlong. */
+/* The smallest code that needs that many bytes; smaller ones in that length are overlong. */
 static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
 
 static size_t length_of_first(unsigned char byte)

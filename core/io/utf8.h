@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bytes of the character at `text`, 1 to 4; 0: the first of `size` bytes begin none.  Overlong
- * forms, surrogates and what lies above U+10FFFF are none. */
+/* The length of the character at `text`, 1 to 4 bytes; 0: `size` bytes contain no valid character
+ * there.  Overlong forms, surrogates and codes above U+10FFFF are invalid. */
 size_t tn_utf8_length(const char *text, size_t size);
 
-/* Writes the character to `to`, and returns its bytes, 1 to 4.  `code` is one that is legal. */
+/* Writes the character to `to`, and returns its length, 1 to 4 bytes.  `code` must be valid. */
 size_t tn_utf8_encode(uint32_t code, char *to);
 
 #endif

@@ -266,7 +266,7 @@ static void pictures_are_fed_with_the_mean_and_deviation_of_another_format(void 
 	trained.channels = 3;
 	assert_status(tn_dataset_open(folder, &options, &dataset, &error), TN_SHAPE);
 	assert_contains(error.text,
-			"expected pictures of 3 channels, which normalise_as is for, found 1");
+			"expected pictures of 3 channels, as normalise_as has, found 1");
 	trained.channels = 1;
 	trained.deviation[0] = 0;
 	assert_status(tn_dataset_open(folder, &options, &dataset, &error), TN_INVALID_ARGUMENT);

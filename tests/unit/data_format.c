@@ -77,7 +77,7 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 		 "key \"mean\": expected an array of 1 numbers, found 0"},
 		{GOOD "\"mean\":[0],\"deviation\":[1]}",
 		 "key \"scale\": expected a positive finite"},
-		{GOOD "\"x\":[[[[[0]]]]]}", "fewer brackets in brackets"},
+		{GOOD "\"x\":[[[[[0]]]]]}", "fewer nested brackets"},
 		{GOOD "\"x\":nul}", "expected a value"},
 		{GOOD "\"scale\":1,\"mean\":[0],\"deviation\":[1]}}", "spaces after the closing"},
 		{GOOD "\"scale\":1,\"mean\":[\"0\"],\"deviation\":[1]}", "key \"mean\""},

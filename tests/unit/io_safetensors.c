@@ -120,7 +120,7 @@ static const struct {
 	{A("F32", "{}", "[0,4]"), 4, TN_FORMAT, "key \"shape\": expected an array"},
 	{A("F32", "[-1]", "[0,4]"), 4, TN_FORMAT, "expected at least 0, found -1"},
 	{A("F32", "[1.0]", "[0,4]"), 4, TN_FORMAT, "offset 37: expected an integer, found byte 31"},
-	{A("F32", "[01]", "[0,4]"), 4, TN_FORMAT, "expected a number without zeros in front"},
+	{A("F32", "[01]", "[0,4]"), 4, TN_FORMAT, "expected a number without leading zeros"},
 	{A("F32", "[1 2]", "[0,4]"), 4, TN_FORMAT, "expected a comma or ']', found byte 32"},
 	{A("F32", "[1,]", "[0,4]"), 4, TN_FORMAT, "expected a number, found byte 5d"},
 	{A("F32", "[-]", "[0,4]"), 4, TN_FORMAT, "expected a number, found byte 5d"},
