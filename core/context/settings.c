@@ -76,9 +76,7 @@ static tn_status read_fallback(struct tn_parameters *parameters, uint32_t *fallb
 	const char *text = tn_parameter_read(
 		parameters, "TENON_FALLBACK",
 		"what to do for an operation that the backend lacks: allow, warn (once per "
-		"operation "
-		"on "
-		"the host), error (no host runs), native (no compositions either)");
+		"operation on the host), error (no host runs), native (no compositions either)");
 	if (!text || !*text)
 		return TN_OK;
 	for (uint32_t i = TN_FALLBACK_ALLOW; i <= TN_FALLBACK_NATIVE; i++) {

@@ -289,7 +289,7 @@ static tn_status take_item(struct reading *reading, struct tn_error_info *error)
 	if (number < 0)
 		return tn_json_skip(&reading->reader, error);
 	if (reading->seen >> number & 1)
-		return tn_fail(error, TN_FORMAT, OPERATION, "key \"%s\" is there twice", key);
+		return tn_fail(error, TN_FORMAT, OPERATION, "key \"%s\" occurs twice", key);
 	reading->seen |= 1u << number;
 	switch (number) {
 	case SCALE:

@@ -298,7 +298,7 @@ static tn_status read_metadata(struct tn_safetensors *file, struct tn_json_reade
 	for (size_t i = 1; i < file->n_metadata; i++) {
 		if (!strcmp(file->metadata[i].key, file->metadata[i - 1].key))
 			return tn_fail(error, TN_FORMAT, OPERATION,
-				       "%s: metadata \"%.100s\" is there twice", path,
+				       "%s: metadata \"%.100s\" occurs twice", path,
 				       file->metadata[i].key);
 	}
 	return TN_OK;
@@ -336,7 +336,7 @@ static tn_status read_item(struct tn_safetensors *file, struct tn_json_reader *r
 		return read_tensor(file, key, reader, error);
 	if (*has_metadata)
 		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: key \"" TN_SAFETENSORS_METADATA "\" is there twice",
+			       "%s: key \"" TN_SAFETENSORS_METADATA "\" occurs twice",
 			       tn_file_label(file->file.path));
 	*has_metadata = 1;
 	return read_metadata(file, reader, error);
@@ -418,7 +418,7 @@ static tn_status sort_names(struct tn_safetensors *file, struct tn_error_info *e
 	for (size_t i = 1; i < file->n; i++) {
 		const struct tn_safetensors_entry *entry = &file->entries[file->by_name[i]];
 		if (!strcmp(entry->name, file->entries[file->by_name[i - 1]].name))
-			return refuse(file, entry, error, TN_FORMAT, "is there twice");
+			return refuse(file, entry, error, TN_FORMAT, "occurs twice");
 	}
 	return TN_OK;
 }

@@ -108,7 +108,7 @@ static tn_status check_names(const struct plan *plan, struct tn_error_info *erro
 	for (size_t i = 1; i < plan->n_items && status == TN_OK; i++) {
 		if (!strcmp(sorted[i]->source->name, sorted[i - 1]->source->name))
 			status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-					 "%s: tensor \"%.100s\" is there twice",
+					 "%s: tensor \"%.100s\" occurs twice",
 					 tn_file_label(plan->path), sorted[i]->source->name);
 	}
 	tn_mem_free(sorted);
@@ -163,7 +163,7 @@ static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry
 	for (size_t i = 1; i < n; i++) {
 		if (!strcmp(plan->metadata[i]->key, plan->metadata[i - 1]->key))
 			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-				       "%s: metadata \"%.100s\" is there twice", path,
+				       "%s: metadata \"%.100s\" occurs twice", path,
 				       plan->metadata[i]->key);
 	}
 	return TN_OK;

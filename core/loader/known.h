@@ -6,7 +6,7 @@
  * A file NAME.backend in $datadir/tenon/backends.d (in TENON_DATA_DIR/backends.d where that is set)
  * holds lines `key = value`, blank lines and lines that begin with '#':
  *
- *	name      the backend's name; needed
+ *	name      the backend's name; required
  *	hardware  what it drives, in words: "NVIDIA GPU"
  *	kind      what kind of device that is: gpu, integrated-gpu, accelerator, cpu
  *	sign      any number: a path (or glob(7) pattern) that exists when the hardware is present,

@@ -119,7 +119,7 @@ static const char *nearest(const struct tn_load_report *report, const char *name
 /* The available backends: "cpu, reference". */
 static void add_loaded(struct tn_text *text, const struct tn_load_report *report)
 {
-	const char *separator = "; there is ";
+	const char *separator = "; available: ";
 	for (size_t i = 0; i < report->n_rows; i++) {
 		if (report->rows[i]->status != TN_OK)
 			continue;

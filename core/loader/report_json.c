@@ -71,8 +71,7 @@ static json_t *row_to_json(const tn_load_report *report, const struct tn_load_ro
 		json_array_append_new(devices, device_to_json(report, row, i));
 	return json_pack(
 		"{s:o, s:s, s:i, s:s, s:s, s:o, s:o, s:I, s:o, s:[I,I], s:I, s:I, s:o, s:o, s:o, "
-		"s:b, "
-		"s:b, s:I}",
+		"s:b, s:b, s:I}",
 		"name", string(row->name), "status", tn_status_name(row->status), "code",
 		(int)row->status, "found", tn_found_name(row->found), "stage",
 		tn_stage_name(row->stage), "path", string(row->path), "text", string(row->text),

@@ -93,7 +93,7 @@ static tn_status read_item(struct reader *reader, struct tn_selection *selection
 		return status;
 	if (!strcmp(item->name, "auto")) {
 		reader->at = start;
-		return expected(reader, "a backend's name: 'auto' stands alone");
+		return expected(reader, "a backend's name; 'auto' excludes other items");
 	}
 	item->index = TN_ANY_INDEX;
 	if (take(reader, ':'))

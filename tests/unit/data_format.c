@@ -85,7 +85,7 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 		 "key \"deviation\": expected a "
 		 "positive"},
 		{GOOD "\"scale\":1,\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
-		 "key \"scale\" is there twice"},
+		 "key \"scale\" occurs twice"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tn_error_info error;

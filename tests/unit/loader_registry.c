@@ -204,7 +204,7 @@ static void an_unknown_name_gets_the_nearest_one(void **state)
 	release(&opened);
 	assert_ok(open_selected(&opened, "vulkan"));
 	assert_contains(opened.messages,
-			"no file backend_vulkan.so was found; there is two_devices");
+			"no file backend_vulkan.so was found; available: two_devices");
 	release(&opened);
 	/* A part of a name is not the name. */
 	assert_ok(open_selected(&opened, "two"));

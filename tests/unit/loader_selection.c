@@ -53,9 +53,9 @@ static void a_malformed_selection_names_the_column(void **state)
 		{"cuda!cpu", "column 6", "the end after '!'"},
 		{"cuda!!", "column 6", "the end after '!'"},
 		{"!", "column 1", "found '!'"},
-		{"auto!", "column 1", "stands alone"},
+		{"auto!", "column 1", "excludes other items"},
 		{"^cuda!", "column 6", "needs a backend's name"},
-		{"cpu,auto", "column 5", "stands alone"},
+		{"cpu,auto", "column 5", "excludes other items"},
 		{"cpu,^cpu", "column 1", "both named and excluded"},
 		{"a_name_that_is_longer_than_thirty_one_letters", "column 1", "at most 31"},
 	};
