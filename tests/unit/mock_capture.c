@@ -180,7 +180,7 @@ static void random_numbers_are_those_of_their_step(void **state)
 	assert_memory_equal(found[1], expected[0][1], sizeof(found[1]));
 	tn_graph_destroy(graph);
 	assert_int_equal(tn_capture_end(context, &graph), TN_STATE);
-	assert_kept(context, TN_STATE, "no work is captured");
+	assert_kept(context, TN_STATE, "no capture has begun");
 	tn_context_close(context);
 }
 
