@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* Zero is the ordinary value: a convolution's strides, dilations and groups are then 1, a pooling's
- * stride is its kernel. */
+/* Zero is the default: a convolution's strides, dilations and groups are then 1, a pooling's stride
+ * is its kernel. */
 struct tn_window {
 	int64_t kernel[2]; /* pooling */
 	int64_t stride[2];

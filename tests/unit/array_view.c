@@ -167,7 +167,7 @@ static void arrays_are_joined_along_an_axis(void **state)
 				   counted(f, 0, SHAPE(2, 0))};
 	assert_elements(tn_concatenate(3, parts, -1), 0, 1, 10, 2, 3, 11);
 	assert_null(tn_concatenate(2, parts, 0));
-	assert_kept(f, TN_SHAPE, "(2, 1) does not follow (2, 2)");
+	assert_kept(f, TN_SHAPE, "of shape (2, 1) to shape (2, 2)");
 }
 
 static void sequences_count_in_either_direction(void **state)
