@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Where element types meet, and the normative conversion between any two of them.
+ * Promotion of element types, and the normative conversion between any two of them.
  */
 #ifndef TN_PROGRAM_CAST_H
 #define TN_PROGRAM_CAST_H
@@ -10,8 +10,8 @@
 
 #include "base/dtype.h"
 
-/* The dtype in which two meet, for programs and arrays alike (NumPy's and PyTorch's rules):
- *   bool with x is x; signed with signed, unsigned with unsigned, floating with floating: the wider;
+/* The common dtype of two, for programs and arrays alike (NumPy's and PyTorch's rules):
+ *   bool with x is x; two signed, two unsigned or two floating types: the wider;
  *   signed with unsigned: the narrowest signed type that holds both, i64 where none does;
  *   integer with floating: the floating one; f16 with bf16: f32.
  * 0 when one is complex or unknown. */

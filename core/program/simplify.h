@@ -8,8 +8,8 @@
 
 #include "program/builder.h"
 
-/* What simplify.c offers the builder.  1 when op(a, b, c) is a value that needs no new instruction
- * of that op; *result has it. */
+/* Returns 1 when op(a, b, c) is a value that needs no new instruction of that op; *result has
+ * it. */
 int tn_simplify(struct tn_builder *builder, uint16_t op, tn_dtype dtype, tn_value a, tn_value b,
 		tn_value c, tn_value *result);
 
