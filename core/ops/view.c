@@ -130,7 +130,7 @@ tn_array *tn_expand_dims(const tn_array *a, int axis)
 		return NULL;
 	if (a->rank == TN_MAX_RANK || !tn_axis_normal(&axis, a->rank + 1)) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "expand_dims",
-				"axis %d: the array has rank %d, and at most %d is possible", axis,
+				"axis %d: the array has rank %d, and the limit is %d", axis,
 				a->rank, TN_MAX_RANK);
 		return NULL;
 	}
