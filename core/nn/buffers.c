@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Buffers: state of a module that is not trained, such as running statistics.
+ * Buffers: state of a module that is not trained, for example running statistics.
  */
 #include "nn/buffers.h"
 

@@ -28,7 +28,7 @@ int tn_is_conv2d(const tn_module *module)
 }
 
 /* Packed weights are for one shape of x, as is the replay that keeps them.  They outlive the
- * forward, so their memory is not the replay's, which its calls write again. */
+ * forward, so they are not in the replay's memory, which its calls overwrite. */
 static tn_array *packed_for(tn_module *module, const tn_array *x, const tn_array *w,
 			    const tn_array *bias, const struct tn_window *window,
 			    const struct tn_conv2d_finish *finish)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Norms.  A batch norm can go on with a residual and an activation (struct tn_then).
+ * Norms.  A batch norm can include a residual and an activation (struct tn_then).
  */
 #include "nn/module_norm.h"
 
@@ -157,7 +157,7 @@ tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *
 	return NULL;
 }
 
-/* Channels go last and come back. */
+/* Moves channels last, and back. */
 static tn_array *layer_norm2d_forward(tn_module *module, void *state, const tn_array *x)
 {
 	if (x->rank != 4) {
