@@ -44,7 +44,7 @@ struct tn_runtime {
 	struct tn_device **lenders; /* open host-memory devices, best first, the current one too */
 	size_t n_lenders;
 	uint32_t fallback;   /* TN_FALLBACK_..., never DEFAULT */
-	uint32_t call_flags; /* TN_DETERMINISTIC or 0: goes into every call */
+	uint32_t call_flags; /* TN_DETERMINISTIC or 0: set in every call */
 	int ledger_time;
 	struct tn_random_state random;
 	struct tn_error_info error;  /* the first error; status TN_OK: none */

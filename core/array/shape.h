@@ -23,7 +23,7 @@ static inline const char *tn_array_text(const tn_array *a, char text[TN_SHAPE_TE
 tn_status tn_shape_check(struct tn_runtime *runtime, const char *operation, tn_dtype dtype,
 			 int rank, const int64_t *shape, int64_t *size);
 
-/* The strides of a compact row-major array; returns how many elements it has. */
+/* The strides of a compact row-major array; returns the number of elements. */
 int64_t tn_shape_compact(int rank, const int64_t *shape, int64_t *strides);
 int tn_shape_is_compact(int rank, const int64_t *shape, const int64_t *strides);
 /* Do the elements fill one contiguous range of memory, with positive strides in some order of

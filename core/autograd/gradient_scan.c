@@ -28,9 +28,9 @@ static tn_array *map(const char *text, int n, const char *const *names, tn_array
 }
 
 /* y = x times all before.  With z the number of zeros up to an element,
- *     dx = (sum of dy y over what follows and has z = 0) / x      where z = 0
- *     dx = sum of dy y' over what follows and has z = 1           at the first zero
- *     dx = 0                                                      elsewhere
+ *     dx = (sum of dy y over this and later elements with z = 0) / x      where z = 0
+ *     dx = sum of dy y' over this and later elements with z = 1           at the first zero
+ *     dx = 0                                                              elsewhere
  * where y' is y with the first zero replaced by 1. */
 tn_status tn_cumprod_backward(struct tn_node *node, tn_array *dy)
 {

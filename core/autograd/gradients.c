@@ -18,8 +18,8 @@
 #include "autograd/gradient_view.h"
 #include "autograd/node.h"
 
-/* What each kind saves; a map saves the inputs that its derivative reads, or the output where that
- * is enough: the next layer usually keeps it too, and the input can be freed. */
+/* The arrays that each kind saves; a map saves the inputs that its derivative reads, or the output
+ * where that is enough: the next layer usually keeps it too, and the input can be freed. */
 enum { SAVE_INPUTS = 1, SAVE_OUTPUT = 2, SAVE_SECOND = 4, SAVE_READ = 8 };
 
 static const struct {

@@ -25,7 +25,7 @@ static tn_status check(const tn_array *x, const struct tn_batch_norm_options *o)
 	if (!o->running_mean != !o->running_var || (!o->training && !o->running_mean))
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "batch_norm",
 				       "expected running_mean and running_var%s",
-				       o->training ? ", or none" : " to evaluate with");
+				       o->training ? ", or none" : " for evaluation");
 	if (o->training && x->shape[1] && x->size == x->shape[1])
 		return tn_runtime_fail(rt, TN_SHAPE, "batch_norm",
 				       "expected more than one element per channel in training");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The tape node that all norms share.
+ * The tape node of all norms.
  */
 #ifndef TN_AUTOGRAD_NORM_H
 #define TN_AUTOGRAD_NORM_H

@@ -27,7 +27,7 @@ tn_block_fn tn_block_operation(uint32_t op, int column);
 /* The conversion between two storage dtypes; NULL for equal or unknown ones. */
 tn_block_fn tn_block_cast(uint32_t from, uint32_t to);
 
-/* The plain copy of elements of 1, 4 or 8 bytes: what a cast to the same dtype is. */
+/* The plain copy of elements of 1, 4 or 8 bytes: a cast to the same dtype. */
 tn_block_fn tn_block_copy(size_t size);
 
 /* The fold of a combiner, sum to min, for a column; NULL for others. */

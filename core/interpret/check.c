@@ -83,9 +83,10 @@ static tn_status check_lengths(const struct tn_operand *operand, const char *rol
 	for (unsigned d = 0; d < operand->rank; d++) {
 		int64_t length = operand->shape[d];
 		if (length < 1)
-			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				       "%s %u: axis %u has length %lld", role, number, d,
-				       (long long)length);
+			return tn_fail(
+				call->error, TN_INVALID_ARGUMENT, operation,
+				"%s %u: axis %u: expected a length of at least 1, found %lld", role,
+				number, d, (long long)length);
 		if (__builtin_mul_overflow(count, length, &count))
 			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				       "%s %u has more elements than can be counted", role, number);

@@ -3,7 +3,7 @@
  *
  * Compiles a program to steps over registers.
  *
- * Uniform values (constants, scalars, inputs of stride 0, and what is computed from them) are
+ * Uniform values (constants, scalars, inputs of stride 0, and values computed from them) are
  * evaluated once for the call, by the same kernels, and become blocks only where a varying value
  * needs them.  The other values get registers by liveness: a register is free after the last use of
  * its value, and the instruction of that last use may overwrite it.  Inputs with the memory layout

@@ -318,7 +318,7 @@ static tn_status check(const tn_module *module)
 	if (module->frozen || module->training)
 		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
 				       module->frozen ? "the module is already frozen"
-						      : "the module is training");
+						      : "the module is in training mode");
 	return tn_module_list(module);
 }
 

@@ -13,7 +13,7 @@
 #include "array/runtime.h"
 
 struct tn_weight {
-	unsigned n_slots; /* how many modules hold it */
+	unsigned n_slots; /* the number of modules that hold it */
 	int rank;
 	int64_t shape[TN_MAX_RANK];
 	int64_t size;

@@ -82,7 +82,7 @@ tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int64_t ou
 	if (groups < 1 || in_channels % groups || out_channels % groups) {
 		tn_runtime_fail(
 			module->runtime, TN_INVALID_ARGUMENT, "Conv2d",
-			"expected channels that %lld groups divide, found %lld in and %lld out",
+			"expected channels divisible by %lld groups, found %lld in and %lld out",
 			(long long)groups, (long long)in_channels, (long long)out_channels);
 		tn_module_destroy(module);
 		return NULL;

@@ -208,7 +208,7 @@ tn_module *tn_module_group_norm(tn_context *context, int64_t groups, int64_t cha
 	if (groups >= 1 && channels % groups == 0)
 		return create(context, &class_, 1, &channels, groups, &o);
 	tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
-			"expected channels that %lld groups divide, found %lld", (long long)groups,
+			"expected channels divisible by %lld groups, found %lld", (long long)groups,
 			(long long)channels);
 	return NULL;
 }

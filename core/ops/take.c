@@ -42,7 +42,7 @@ static tn_status check_indices(struct tn_runtime *runtime, const char *operation
 		}
 		if (index < -length || index >= length)
 			status = tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
-					 "index %" PRId64 " at place %" PRId64
+					 "index %" PRId64 " at position %" PRId64
 					 ": the axis has length %" PRId64,
 					 index, i, length);
 	}
@@ -239,7 +239,7 @@ static tn_status joined_shape(struct tn_runtime *runtime, int n, const tn_array 
 				       tn_dtype_name(first->dtype));
 		if (next->shape[*axis] > INT64_MAX - shape[*axis])
 			return tn_fail(&runtime->report, TN_LIMIT, "concatenate",
-				       "axis %d becomes too long", *axis);
+				       "axis %d: the sum of the lengths exceeds i64", *axis);
 		shape[*axis] += next->shape[*axis];
 	}
 	return tn_shape_check(runtime, "concatenate", first->dtype, first->rank, shape, &size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The other direction of tn_take, and what it shares with tn_take_along_axis and sorting.
+ * The reverse of tn_take, and code shared with tn_take_along_axis and sorting.
  */
 #ifndef TN_OPS_TAKE_H
 #define TN_OPS_TAKE_H

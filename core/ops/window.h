@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The window of a convolution or a pooling.
+ * The window of a convolution or of pooling.
  */
 #ifndef TN_OPS_WINDOW_H
 #define TN_OPS_WINDOW_H

@@ -135,7 +135,7 @@ static tn_value fold(struct tn_builder *builder, uint16_t op, tn_dtype dtype,
 						bits[operands[1]], bits[operands[2]]));
 }
 
-/* Constants go to the right, else the older value to the left. */
+/* Orders operands: constants right, else the older value left. */
 static int in_order(const struct tn_builder *builder, tn_value a, tn_value b)
 {
 	int a_constant = tn_build_is_constant(builder, a, NULL);

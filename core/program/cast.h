@@ -24,7 +24,7 @@ tn_dtype tn_promote(tn_dtype a, tn_dtype b);
  *   integer to floating    to nearest, ties to even
  *   floating to integer    toward zero; saturates; NaN gives 0
  *   floating to floating   to nearest, ties to even; a NaN stays a NaN
- *   to f16 and bf16        by way of f32: rounded to f32 first
+ *   to f16 and bf16        through f32: rounded to f32 first
  * Complex or unknown dtypes give 0. */
 uint64_t tn_cast_bits(tn_dtype from, tn_dtype to, uint64_t bits);
 

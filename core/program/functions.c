@@ -303,9 +303,10 @@ static struct tn_term call_random(struct tn_parser *parser, const struct tn_toke
 	for (int i = 0; i < 3; i++) {
 		tn_dtype dtype = tn_term_dtype(parser, arguments[i]);
 		if (!tn_is_integer(dtype))
-			return tn_parse_fail(parser, name, TN_DTYPE,
-					     "seed, stream and number are integers, found %s",
-					     tn_term_type(parser, arguments[i]));
+			return tn_parse_fail(
+				parser, name, TN_DTYPE,
+				"expected integers as seed, stream and number, found %s",
+				tn_term_type(parser, arguments[i]));
 		values[i] = tn_term_cast(parser, arguments[i], TN_I64);
 	}
 	tn_value word = tn_build_op(&parser->builder, TN_OP_RANDOM, TN_U32, values[0], values[1],
@@ -320,7 +321,8 @@ static struct tn_term call_quantile(struct tn_parser *parser, const struct tn_to
 	if (parser->status)
 		return word;
 	if (!tn_is_integer(dtype))
-		return tn_parse_fail(parser, name, TN_DTYPE, "the word is an integer, found %s",
+		return tn_parse_fail(parser, name, TN_DTYPE,
+				     "expected an integer as the word, found %s",
 				     tn_term_type(parser, word));
 	tn_value value = tn_term_cast(parser, word, TN_U32);
 	return (struct tn_term){tn_build_op(&parser->builder, TN_OP_NORMAL, TN_F32, value, 0, 0),

@@ -45,7 +45,7 @@ struct tn_lexer {
 void tn_lexer_init(struct tn_lexer *lexer, const char *text, locale_t locale);
 void tn_lexer_next(struct tn_lexer *lexer, struct tn_token *token);
 
-/* Is it a letter or '_' (not in a locale's sense)?  Or, with digits, what follows in a name? */
+/* Is it an ASCII letter or '_', the start of a name?  Or, in the second, a digit as well? */
 int tn_starts_name(char c);
 int tn_continues_name(char c);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What simplify.c offers the builder.
+ * The interface of simplify.c for the builder.
  */
 #ifndef TN_PROGRAM_SIMPLIFY_H
 #define TN_PROGRAM_SIMPLIFY_H

@@ -12,8 +12,7 @@
 #include <tenon/types.h>
 
 struct tn_sink {
-	void (*write)(void *user, const char *text,
-		      size_t length); /* NULL: the text goes to buffer */
+	void (*write)(void *user, const char *text, size_t length); /* NULL: writes to buffer */
 	void *user;
 	char *buffer;
 	size_t size;

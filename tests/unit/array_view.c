@@ -156,7 +156,7 @@ static void elements_are_taken_by_index(void **state)
 	assert_ok(tn_scatter_add(out, indices, 0, rows));
 	assert_elements(out, 0, 1, 0, 0, 12, 15);
 	assert_null(tn_take(a, tn_full(context_of(f), TN_I64, SHAPE(2), 3), 0));
-	assert_kept(f, TN_INVALID_ARGUMENT, "index 3 at place 0");
+	assert_kept(f, TN_INVALID_ARGUMENT, "index 3 at position 0");
 	assert_shape(tn_take(a, tn_zeros(context_of(f), TN_I32, SHAPE(0)), 0), 0, 2);
 }
 

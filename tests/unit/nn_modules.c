@@ -523,7 +523,7 @@ static void group_norm_of_one_group_is_layer_norm_of_the_picture(void **state)
 	for (int i = 0; i < 24; i++)
 		assert_close(by_group[i], by_layer[i], 1e-6);
 	assert_null(tn_module_group_norm(context, 2, 3, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "2 groups divide, found 3");
+	expect_error(TN_INVALID_ARGUMENT, "by 2 groups, found 3");
 	tn_module_destroy(group);
 	tn_module_destroy(layer);
 }

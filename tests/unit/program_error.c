@@ -133,7 +133,7 @@ static void types_that_do_not_fit_are_named(void **state)
 		{"z = 2 ** -1", TN_DTYPE, {"constant exponent of 0 or more"}},
 		{"z = bitcast_i32(d)", TN_DTYPE, {"i32, u32 or f32, found f64"}},
 		{"z = bitcast_f32(b)", TN_DTYPE, {"found bool"}},
-		{"z = random(x, 0, 0)", TN_DTYPE, {"column 5", "integers, found f32"}},
+		{"z = random(x, 0, 0)", TN_DTYPE, {"column 5", "stream and number, found f32"}},
 		{"z = relu(1, 2)", TN_FORMAT, {"'relu' takes 1 arguments, found 2"}},
 		{"z = clamp(u, -1, 1)", TN_DTYPE, {"line 1, column 5", "-1 does not fit u32"}},
 		{"z = uniform(x, 0, 0)", TN_DTYPE, {"line 1, column 5"}},
