@@ -206,7 +206,7 @@ static void what_is_not_there_is_named(void **state)
 	assert_kept(context, TN_UNSUPPORTED, "compile", "pascal");
 	source.format = NULL;
 	assert_null(tn_kernel_compile(context, &source));
-	assert_kept(context, TN_INVALID_ARGUMENT, "compile", "format, text and name");
+	assert_kept(context, TN_INVALID_ARGUMENT, "compile", "a format, a text and a name");
 	source.format = "cuda-c";
 	source.device = tn_context_device(context, 1);
 	assert_string_equal(tn_device_name(source.device), "reference:0");

@@ -133,7 +133,7 @@ static void what_waits_for_the_device_is_refused(void **state)
 	assert_int_equal(tn_sync(context), TN_NOT_CAPTURABLE);
 	tn_error_clear(context);
 	assert_int_equal(tn_capture_begin(context), TN_STATE);
-	assert_kept(context, TN_STATE, "captured already");
+	assert_kept(context, TN_STATE, "already begun");
 	/* Runs on the host. */
 	const int32_t place = 3;
 	tn_array *places = tn_take(x, tn_full(context, TN_I32, 1, (int64_t[]){1}, place), 0);

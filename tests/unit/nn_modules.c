@@ -102,7 +102,7 @@ static void names_are_single_and_without_dots(void **state)
 	tn_module *net = tn_sequential(context);
 	assert_ok(tn_sequential_add(net, "a", tn_module_relu(context)));
 	assert_status(tn_sequential_add(net, "a", tn_module_relu(context)), TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "taken");
+	expect_error(TN_INVALID_ARGUMENT, "already used");
 	assert_status(tn_sequential_add(net, "a.b", tn_module_relu(context)), TN_INVALID_ARGUMENT);
 	expect_error(TN_INVALID_ARGUMENT, "dots");
 	tn_module_destroy(net);
@@ -311,7 +311,7 @@ static void bad_buffers_are_refused(void **state)
 	assert_ok(tn_module_add_buffer(net, "b", TN_F64, 1, (int64_t[]){2}, 0.5));
 	assert_status(tn_module_add_parameter(net, "b", 1, (int64_t[]){2}, 0, 0),
 		      TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "taken");
+	expect_error(TN_INVALID_ARGUMENT, "already used");
 	assert_ok(tn_module_build(net));
 	double values[2];
 	assert_ok(tn_to_host(tn_module_own_buffer(net, "b"), values, sizeof(values)));

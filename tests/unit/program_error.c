@@ -234,7 +234,7 @@ static void limits_are_refused_by_name(void **state)
 	check_limit(repeated("z = ", "x ? x : ", 4000, "x"), "nested deeper than 64");
 	check_limit(repeated("z = ", "x ** ", 4000, "x"), "nested deeper than 64");
 	check_limit(repeated("z = ", "relu(", 100, "x"), "nested deeper than 64");
-	check_limit(repeated("z = x;", "z = z*z + x;", 150, ""), "301 instructions are left");
+	check_limit(repeated("z = x;", "z = z*z + x;", 150, ""), "301 instructions remain");
 	check_limit(repeated("z = x;", "z = z*z + sin(z);", 2000, ""), "more than 4096 values");
 }
 
