@@ -336,7 +336,7 @@ static void a_tape_does_not_reach_into_a_capture(void **state)
 	tn_array *x = numbers(context, 1);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_int_equal(tn_capture_begin(context), TN_STATE);
-	assert_kept(context, TN_STATE, "a tape has begun");
+	assert_kept(context, TN_STATE, "a tape has already begun");
 	tn_tape_end(tape);
 	assert_ok(tn_capture_begin(context));
 	assert_non_null(tn_add(x, x));
