@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Making, owning and asking arrays.  An array is in exactly one list: that of the scope that owns
- * it, or the runtime's list of loose ones, which others keep.
+ * Creation, ownership and queries of arrays.  An array is in exactly one list: that of the scope
+ * that owns it, or the runtime's list of loose arrays, which no scope owns.
  */
 #include "array/array.h"
 
@@ -104,7 +104,7 @@ tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const
 
 static void free_array(tn_array *array)
 {
-	/* What tracks it begins with a pointer to it. */
+	/* The tracking object begins with a pointer to this array. */
 	if (array->tracked)
 		*(tn_array **)array->tracked = NULL;
 	unlink_array(array);
@@ -112,7 +112,7 @@ static void free_array(tn_array *array)
 	tn_mem_free(array);
 }
 
-/* The scope gives its ownership up. */
+/* Ends the scope's ownership of the array. */
 static void leave_scope(tn_array *array)
 {
 	if (!array->kept && !array->held) {
@@ -207,7 +207,7 @@ void tn_runtime_free_arrays(struct tn_runtime *runtime)
 	runtime->scope = NULL;
 }
 
-/* ---- Asking ----------------------------------------------------------------------------------*/
+/* ---- Queries ---------------------------------------------------------------------------------*/
 
 int tn_array_rank(const tn_array *array)
 {

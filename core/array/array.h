@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What an array is: a view (shape, strides, offset) of a reference-counted storage.
+ * An array is a view (shape, strides, offset) of a reference-counted storage.
  *
- * An array lives as long as somebody owns it: the scope it was made in, whoever kept it (tn_keep
- * counts), and the library's own holders, such as tape nodes (tn_array_hold).  The three are
- * counted apart, so that giving one back never takes another's.
+ * An array lives as long as it has an owner: the scope it was made in, callers of tn_keep
+ * (counted), or holders inside the library, for example tape nodes (tn_array_hold).  The three are
+ * counted separately, so that releasing one reference never drops another owner's.
  */
 #ifndef TN_ARRAY_ARRAY_H
 #define TN_ARRAY_ARRAY_H
@@ -21,7 +21,7 @@ struct tn_array {
 	struct tn_storage *storage;
 	tn_dtype dtype;
 	int rank;
-	int contiguous; /* row-major without gaps; so are all arrays of one element or none */
+	int contiguous; /* row-major without gaps; also true of at most one element */
 	int dense;      /* without gaps, in some order of axes */
 	int64_t size;   /* elements */
 	int64_t offset; /* elements from the block's start */
@@ -29,8 +29,8 @@ struct tn_array {
 	uint32_t held;
 	struct tn_scope *scope; /* NULL: no scope owns it */
 	struct tn_array *previous, *next;
-	/* The tape's; NULL: no derivative is wanted.  It begins with a pointer to the array, which
-	 * the array's end sets to NULL. */
+	/* Owned by the tape; NULL: no derivative is wanted.  It begins with a pointer to the array,
+	 * which is set to NULL when the array is freed. */
 	void *tracked;
 	int64_t shape[TN_MAX_RANK];
 	int64_t strides[TN_MAX_RANK]; /* in elements */
@@ -42,7 +42,7 @@ struct tn_scope {
 };
 
 /* An array with storage of its own, compact and uninitialised, in the innermost scope.  On failure
- * NULL, with runtime->report filled and nothing kept.  The shape is one that exists: no
+ * NULL, with runtime->report filled and nothing kept.  The shape has passed tn_shape_check: no
  * overflow. */
 tn_array *tn_array_make(struct tn_runtime *runtime, struct tn_device *device, tn_dtype dtype,
 			int rank, const int64_t *shape);
@@ -57,13 +57,13 @@ static inline tn_array *tn_array_hold(tn_array *array)
 	array->held++;
 	return array;
 }
-/* Gives it back; frees the array when nobody else owns it.  Takes NULL. */
+/* Drops it; frees the array when it has no other owner.  Takes NULL. */
 void tn_array_unhold(tn_array *array);
 
-/* Frees an array of the innermost scope that nobody has seen yet. */
+/* Frees an array of the innermost scope that has no other owner. */
 void tn_array_discard(tn_array *array);
 
-/* Frees all arrays and scopes of a runtime, whoever owns them. */
+/* Frees all arrays and scopes of a runtime, regardless of owners. */
 void tn_runtime_free_arrays(struct tn_runtime *runtime);
 
 /* Notes that the array's elements are about to change in place. */

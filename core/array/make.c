@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The rules that all public functions share: NULL in gives NULL out, nothing is done while an error
- * is kept, and arrays of different devices never meet.
+ * The rules that all public functions share: NULL in gives NULL out, a kept error blocks all work,
+ * and arrays of different devices cannot be combined.
  */
 #include "array/make.h"
 
@@ -19,9 +19,10 @@ tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, 
 				       "operand %u (on %s) belongs to another context", i,
 				       device->name);
 		if (device != home)
-			return tn_fail(&runtime->report, TN_DEVICE, operation,
-				       "operand 0 is on %s and operand %u on %s: tn_to moves one",
-				       home->name, i, device->name);
+			return tn_fail(
+				&runtime->report, TN_DEVICE, operation,
+				"operand 0 is on %s and operand %u on %s: move one with tn_to",
+				home->name, i, device->name);
 	}
 	return TN_OK;
 }
@@ -31,8 +32,8 @@ tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, c
 	char text[TN_SHAPE_TEXT];
 	if (runtime->recorder && out->tracked)
 		return tn_fail(&runtime->report, TN_STATE, operation,
-			       "out: a tape records and this array has a gradient: writing into it "
-			       "cannot be recorded");
+			       "out: a tape is recording and this array has a gradient: writing "
+			       "into it cannot be recorded");
 	if (out->contiguous || tn_shape_is_injective(out->rank, out->shape, out->strides))
 		return TN_OK;
 	return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
@@ -58,7 +59,7 @@ struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const cha
 	return runtime;
 }
 
-/* A NULL operand is most often the result of something that failed: then that is the error. */
+/* A NULL operand is usually the result of an earlier failure: then that error is reported. */
 static tn_status null_operand(uint32_t n, const tn_array *const *arrays, const char *operation,
 			      uint32_t which)
 {
@@ -128,6 +129,6 @@ tn_status tn_refuse_tracked(struct tn_runtime *runtime, const char *operation, u
 	if (!tn_wants_record(runtime, n, inputs))
 		return TN_OK;
 	return tn_fail(&runtime->report, TN_STATE, operation,
-		       "a tape records and an operand has a gradient: writing into an existing "
-		       "array cannot be recorded, use the function that makes one");
+		       "a tape is recording and an operand has a gradient: writing into an "
+		       "existing array cannot be recorded, use the function that makes one");
 }

@@ -21,8 +21,8 @@ tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, 
 			     const tn_array *const *arrays);
 tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, const tn_array *out);
 
-/* The runtime of the arrays, or NULL: one of them is NULL, an error is kept, or they do not live on
- * one device (which is then kept). */
+/* The runtime of the arrays, or NULL: one of them is NULL, an error is kept, or they are on
+ * different devices (an error that is then kept). */
 struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const char *operation);
 /* The same for functions that return a status. */
 tn_status tn_begin_into(uint32_t n, const tn_array *const *arrays, const char *operation);
@@ -33,7 +33,7 @@ tn_array *tn_end(struct tn_runtime *runtime, tn_status status, tn_array *out);
 /* Keeps the report of a failure; returns status. */
 tn_status tn_end_into(struct tn_runtime *runtime, tn_status status);
 
-/* Is somebody listening, and is one of the inputs tracked? */
+/* Is a recorder set, and is one of the inputs tracked? */
 static inline int tn_wants_record(const struct tn_runtime *runtime, uint32_t n,
 				  const tn_array *const *inputs)
 {
@@ -46,12 +46,11 @@ static inline int tn_wants_record(const struct tn_runtime *runtime, uint32_t n,
 	return 0;
 }
 
-/* Tells the recorder of an operation that succeeded, when somebody listens and an input is
- * tracked. */
+/* Passes a successful operation to the recorder, when one is set and an input is tracked. */
 tn_status tn_record_made(struct tn_runtime *runtime, struct tn_record *record, uint32_t n,
 			 const tn_array *const *inputs, tn_array *output);
 
-/* TN_STATE when an operation in place would lose a derivative that somebody wants. */
+/* TN_STATE when an in-place operation would lose a derivative that is wanted. */
 tn_status tn_refuse_tracked(struct tn_runtime *runtime, const char *operation, uint32_t n,
 			    const tn_array *const *inputs);
 

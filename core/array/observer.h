@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The one who watches what a runtime does: work that is being captured (capture/capture.c), or
- * calls that are being recorded for inference (capture/replay.c).  Arrays, routes and operations
- * report to it here and know neither.
+ * The observer of a runtime: captures work (capture/capture.c) or records calls for inference
+ * (capture/replay.c).  Arrays, routes and operations call it through this table and depend on
+ * neither.
  */
 #ifndef TN_ARRAY_OBSERVER_H
 #define TN_ARRAY_OBSERVER_H
@@ -17,8 +17,8 @@ struct tn_storage;
 struct tn_observer {
 	/* The storage's elements are about to change in place. */
 	void (*changed)(struct tn_runtime *runtime, struct tn_storage *storage);
-	/* The storage's last reference is gone.  1: the observer has taken one,
-	 * and the storage lives on. */
+	/* The storage's last reference is gone.  1: the observer has taken one, and the storage
+	 * stays alive. */
 	int (*keep)(struct tn_runtime *runtime, struct tn_storage *storage);
 	/* Device memory for arrays and workspace: from the observer's own store or from the
 	 * pool. */
@@ -31,8 +31,7 @@ struct tn_observer {
 		       struct tn_device *device, const struct tn_call *args);
 	/* An operation was composed of the calls before. */
 	void (*composed)(struct tn_runtime *runtime, uint32_t operation);
-	/* The host did something that is no call of an entry: a transfer,
-	 * a run of the reference. */
+	/* The host did work other than calling an entry: a transfer, a run of the reference. */
 	void (*unrepeatable)(struct tn_runtime *runtime);
 };
 

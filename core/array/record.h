@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the array layer tells the recorder: one differentiable operation that has just run.  The
+ * What the array layer passes to the recorder: one differentiable operation that has just run.  The
  * layer operations of core/autograd make their own nodes and run with runtime->recorder NULL.
  */
 #ifndef TN_ARRAY_RECORD_H
@@ -16,9 +16,9 @@ enum tn_record_kind {
 	TN_RECORD_PRODUCT,  /* axes, keepdims */
 	TN_RECORD_LOGSUMEXP, /* axes, keepdims */
 	TN_RECORD_MATMUL,    /* inputs a, b */
-	/* Views, one kind each, so that the gradient needs no look at strides: */
+	/* Views, one kind each, so that the gradient need not examine strides: */
 	TN_RECORD_RESHAPE, /* reshape, expand_dims, squeeze: the same elements in the same order */
-	TN_RECORD_TRANSPOSE, /* permutation[i]: which axis of the input axis i of the output is */
+	TN_RECORD_TRANSPOSE, /* permutation[i]: the input axis that becomes output axis i */
 	TN_RECORD_SLICE,     /* axis, start, step (as applied: start is the first element taken) */
 	TN_RECORD_BROADCAST, /* broadcast_to */
 	TN_RECORD_WINDOW,    /* sliding_window_view: n_axes, permutation[0..n_axes) = its axes */
@@ -33,7 +33,7 @@ enum tn_record_kind {
 
 struct tn_record {
 	enum tn_record_kind kind;
-	const char *operation; /* "add", "sum": a string that lives for ever */
+	const char *operation; /* "add", "sum": a string that is never freed */
 	uint32_t n_inputs;
 	tn_array *const *inputs;
 	tn_array *output;

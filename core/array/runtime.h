@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A context, as arrays and all that work with them see it.  What holds a context together is the
- * context layer's alone (struct tn_assembly).
+ * The part of a context that arrays and their users need.  The rest is private to the context layer
+ * (struct tn_assembly).
  */
 #ifndef TN_ARRAY_RUNTIME_H
 #define TN_ARRAY_RUNTIME_H
@@ -25,7 +25,7 @@ struct tn_graph;
 struct tn_observer;
 struct tn_assembly;
 
-/* Who listens to operations that have a derivative (the tape, in core/autograd). */
+/* The recorder of operations that have a derivative (the tape, in core/autograd). */
 struct tn_recorder {
 	/* Called after an operation succeeded whose inputs are tracked; a failure is latched and
 	 * the operation's outputs are destroyed. */
@@ -35,7 +35,7 @@ struct tn_recorder {
 };
 
 struct tn_runtime {
-	tn_context *context; /* whose part this is */
+	tn_context *context; /* that this is part of */
 	const struct tn_logger *logger;
 	struct tn_threads *threads;
 	struct tn_device *device; /* the current one; open */
@@ -44,20 +44,20 @@ struct tn_runtime {
 	struct tn_device **lenders; /* open host-memory devices, best first, the current one too */
 	size_t n_lenders;
 	uint32_t fallback;   /* TN_FALLBACK_..., never DEFAULT */
-	uint32_t call_flags; /* TN_DETERMINISTIC or 0: goes into every call */
+	uint32_t call_flags; /* TN_DETERMINISTIC or 0: set in every call */
 	int ledger_time;
 	struct tn_random_state random;
 	struct tn_error_info error;  /* the first error; status TN_OK: none */
 	struct tn_error_info report; /* where calls put an error before it is kept */
 	struct tn_scope *scope;      /* the innermost open one */
 	struct tn_array *loose;      /* arrays that no scope owns, linked like a scope's */
-	uint32_t depth;              /* of compositions: what runs inside one is not counted */
+	uint32_t depth;              /* of compositions: steps inside one are not counted */
 	struct tn_ledger *ledger;
 	struct tn_program_cache *programs;
-	const struct tn_recorder *recorder; /* NULL: nobody listens */
-	void *tape; /* the one that has begun and not ended, though it may no longer record */
-	struct tn_graph *graphs;            /* all that live, the one that is being captured too */
-	const struct tn_observer *observer; /* array/observer.h; NULL: nobody watches */
+	const struct tn_recorder *recorder; /* NULL: none */
+	void *tape;                         /* begun and not ended; it may have stopped recording */
+	struct tn_graph *graphs;            /* all that exist, including the one being captured */
+	const struct tn_observer *observer; /* array/observer.h; NULL: none */
 	struct tn_graph *capture;  /* work is being captured (capture/capture.h); NULL: no */
 	struct tn_replay *writing; /* calls are being recorded (capture/replay.h); NULL: no */
 	/* What a higher layer keeps for the life of the context (the tape's cache of derivatives);
@@ -81,7 +81,7 @@ tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info
 /* Makes and keeps an error; returns status. */
 tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const char *operation,
 			  const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* tn_options_take, which keeps the error.  TN_INVALID_ARGUMENT for no runtime, too. */
+/* tn_options_take, which keeps the error.  Also TN_INVALID_ARGUMENT for a NULL runtime. */
 tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size, const void *given,
 			  const char *type, const char *operation);
 /* TN_PENDING_ERROR while an error is kept, else TN_OK. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Shapes and strides.  Nothing here overflows once tn_shape_check has taken a shape.
+ * Shapes and strides.  Nothing here overflows once tn_shape_check has accepted a shape.
  */
 #include "array/shape.h"
 
@@ -38,7 +38,8 @@ tn_status tn_shape_check(struct tn_runtime *runtime, const char *operation, tn_d
 	int64_t most = INT64_MAX / 2, count = 1;
 	char text[TN_SHAPE_TEXT];
 	if (!tn_dtype_size(dtype))
-		return tn_fail(error, TN_DTYPE, operation, "dtype: %d is no element type", dtype);
+		return tn_fail(error, TN_DTYPE, operation, "dtype: %d is not an element type",
+			       dtype);
 	if (rank < 0 || rank > TN_MAX_RANK || (rank > 0 && !shape))
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
 			       "rank: expected 0 to %d with a shape, found %d", TN_MAX_RANK, rank);
@@ -99,7 +100,7 @@ int tn_shape_is_dense(int rank, const int64_t *shape, const int64_t *strides)
 	int64_t step = 1, size = 1;
 	for (int i = 0; i < rank; i++)
 		size *= shape[i];
-	/* Each round finds the axis that steps over all that was found so far. */
+	/* Each round finds the axis whose stride spans the axes found so far. */
 	while (step < size) {
 		int axis = 0;
 		while (axis < rank && (shape[axis] == 1 || strides[axis] != step))
@@ -163,7 +164,7 @@ void tn_shape_extent(int rank, const int64_t *shape, const int64_t *strides, int
 	}
 }
 
-/* Sorted by size of stride, each axis must step over all that the smaller ones reach. */
+/* Sorted by size of stride, each axis must step past the extent of the smaller ones. */
 int tn_shape_is_injective(int rank, const int64_t *shape, const int64_t *strides)
 {
 	int64_t step[TN_MAX_RANK], length[TN_MAX_RANK], reach = 0;

@@ -23,16 +23,17 @@ static inline const char *tn_array_text(const tn_array *a, char text[TN_SHAPE_TE
 tn_status tn_shape_check(struct tn_runtime *runtime, const char *operation, tn_dtype dtype,
 			 int rank, const int64_t *shape, int64_t *size);
 
-/* The strides of a compact row-major array; returns how many elements it has. */
+/* The strides of a compact row-major array; returns the number of elements. */
 int64_t tn_shape_compact(int rank, const int64_t *shape, int64_t *strides);
 int tn_shape_is_compact(int rank, const int64_t *shape, const int64_t *strides);
-/* Do the elements fill one run of memory, in some order of axes that all step forward? */
+/* Do the elements fill one contiguous range of memory, with positive strides in some order of
+ * axes? */
 int tn_shape_is_dense(int rank, const int64_t *shape, const int64_t *strides);
 int tn_shape_equal(int rank_a, const int64_t *a, int rank_b, const int64_t *b);
 
-/* Widens {rank, shape} by another shape by NumPy's rule; 0 when they do not fit. */
+/* Widens {rank, shape} by another shape by NumPy's rule; 0 when they are incompatible. */
 int tn_shape_broadcast(int *rank, int64_t shape[TN_MAX_RANK], int with_rank, const int64_t *with);
-/* The strides that `a` has when broadcast to a shape that it fits. */
+/* The strides of `a` broadcast to a compatible shape. */
 void tn_shape_broadcast_strides(const tn_array *a, int rank, const int64_t *shape,
 				int64_t *strides);
 
@@ -40,11 +41,11 @@ void tn_shape_broadcast_strides(const tn_array *a, int rank, const int64_t *shap
  * its first element. */
 void tn_shape_extent(int rank, const int64_t *shape, const int64_t *strides, int64_t *low,
 		     int64_t *high);
-/* Does every element have an address of its own?  May say no of a view that has, when its axes
- * interleave in an unusual way. */
+/* Does every element have an address of its own?  May be 0 although it does, when axes interleave
+ * in an unusual way. */
 int tn_shape_is_injective(int rank, const int64_t *shape, const int64_t *strides);
 
-/* -rank <= axis < rank, to 0 <= *axis < rank; 0 when it is out of range. */
+/* Maps -rank <= *axis < rank to 0 <= *axis < rank; 0 when it is out of range. */
 static inline int tn_axis_normal(int *axis, int rank)
 {
 	if (*axis < -rank || *axis >= rank)

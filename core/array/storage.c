@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Storage: a block of a device's pool, given back when its last view goes.
+ * Storage: a block of a device's pool, released with its last view.
  */
 #include "array/storage.h"
 

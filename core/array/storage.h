@@ -8,7 +8,7 @@
 
 #include "array/runtime.h"
 
-/* Device memory that views share.  `version` counts changes in place: whoever saved a value
+/* Device memory that views share.  `version` counts in-place changes: code that saved a value
  * compares it later. */
 struct tn_storage {
 	uint32_t references;

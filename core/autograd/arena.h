@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory that is given out piece by piece and freed as a whole.
+ * Memory that is allocated piece by piece and freed as a whole.
  */
 #ifndef TN_AUTOGRAD_ARENA_H
 #define TN_AUTOGRAD_ARENA_H

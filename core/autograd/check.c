@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The gradient check: (f(x + h e) - f(x - h e)) / 2h for each tried element e, beside the tape's.
+ * The gradient check: (f(x + h e) - f(x - h e)) / 2h for each tested element e, compared with the
+ * tape's gradient.
  */
 #include <math.h>
 #include <string.h>
@@ -143,10 +144,10 @@ tn_status tn_gradient_check(tn_context *context, tn_gradient_function f, void *u
 		status = check_input(&check, i, gradients[i]);
 	tn_scope_end(context, NULL);
 	if (!status && !(check.report->worst <= tolerance))
-		status = tn_runtime_fail(
-			check.rt, TN_INTERNAL, "gradient_check",
-			"input %d, element %lld: the tape says %.9g, differences say %.9g",
-			check.report->input, (long long)check.report->element, check.report->tape,
-			check.report->difference);
+		status = tn_runtime_fail(check.rt, TN_INTERNAL, "gradient_check",
+					 "input %d, element %lld: the tape's gradient is %.9g, "
+					 "that of differences %.9g",
+					 check.report->input, (long long)check.report->element,
+					 check.report->tape, check.report->difference);
 	return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Programs of a context live as long as it does, so that their address is their identity; a small
- * hash table by address and wanted inputs is all that is needed.
+ * Programs of a context live as long as it does, so their address is their identity; a small hash
+ * table by address and wanted inputs is enough.
  */
 #include "autograd/derivatives.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The gradient programs of a context's element programs, made once each.
+ * The gradient programs of a context's element programs, each made once.
  */
 #ifndef TN_AUTOGRAD_DERIVATIVES_H
 #define TN_AUTOGRAD_DERIVATIVES_H
@@ -11,13 +11,13 @@
 #include "array/runtime.h"
 
 /* The program that gives the gradients of the inputs whose bits are set in `wanted` (at most
- * TN_PROGRAM_MAX_OUTPUTS), in ascending order.  `program` lives as long as the context.  Borrowed,
- * valid as long.  NULL: the error is kept. */
+ * TN_PROGRAM_MAX_OUTPUTS), in ascending order.  `program` lives as long as the context, and so does
+ * the result, which is borrowed.  NULL: the error is kept. */
 const struct tn_program *tn_derivative_of(struct tn_runtime *runtime, const char *operation,
 					  const struct tn_program *program, uint32_t wanted);
 
 /* The inputs that this gradient program reads, a bit each (bit n_inputs: the output's gradient).
- * All bits where there is none: tn_derivative_of says why. */
+ * All bits where there is none: tn_derivative_of then reports why. */
 uint32_t tn_derivative_reads(struct tn_runtime *runtime, const struct tn_program *program,
 			     uint32_t wanted);
 

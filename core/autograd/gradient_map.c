@@ -19,7 +19,8 @@
 #include "ops/layout.h"
 #include "ops/map.h"
 
-/* A gradient program with dz itself as its k-th output, as for a sum: then dy serves as it is. */
+/* A gradient program with dz itself as its k-th output, as for a sum: then dy itself is the
+ * gradient. */
 static int is_upstream(const struct tn_program *gradient, uint32_t k, uint32_t n_inputs)
 {
 	const struct tn_instruction *last = &gradient->instructions[gradient->outputs[k]];
@@ -35,14 +36,13 @@ static int all_upstream(const struct tn_program *gradient, uint32_t n_inputs)
 	return 1;
 }
 
-/* A gradient lies as what it is the gradient of, where that was saved and is not broadcast. */
+/* A gradient has the memory order of its input, where that was saved and is not broadcast. */
 static const tn_array *order_of(const tn_array *x, const tn_array *dy)
 {
 	return tn_shape_equal(x->rank, x->shape, dy->rank, dy->shape) ? x : dy;
 }
 
-/* Where the k-th gradient goes: over dy, which is read for the last time here,
- * or into a new array. */
+/* The array for the k-th gradient: dy, which is read for the last time here, or a new one. */
 static tn_array *place_of(tn_array *dy, const tn_array *like, tn_dtype dtype, int may_overwrite)
 {
 	if (may_overwrite && dtype == dy->dtype && tn_array_lie_alike(dy, like) &&
@@ -60,7 +60,7 @@ static tn_status run(struct tn_node *node, tn_array *dy, const struct tn_program
 	struct tn_runtime *rt = tn_node_runtime(node);
 	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS];
 	uint32_t n = node->n_inputs;
-	/* What was not saved is not read: dy stands in for it. */
+	/* Inputs that were not saved are not read: dy takes their place. */
 	for (uint32_t i = 0; i < n; i++) {
 		int is_saved = i < node->n_saved && node->saved[i].array;
 		inputs[i] = is_saved ? node->saved[i].array : dy;

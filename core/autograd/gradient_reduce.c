@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Gradients of reductions.  dy and y are taken with the reduced axes back in place, so that they
- * broadcast against x.
+ * Gradients of reductions.  dy and y have the reduced axes reinserted, so that they broadcast
+ * against x.
  */
 #include "autograd/gradient_reduce.h"
 
@@ -58,7 +58,8 @@ tn_status tn_extremum_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_multiply(equal, share));
 }
 
-/* y = prod x;  dx = dy y / x without a zero; with one, dy times the others at it; with two, 0 */
+/* y = prod x;  without zeros dx = dy y / x; with one zero, dy times the other elements there; with
+ * two, 0 */
 tn_status tn_product_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;

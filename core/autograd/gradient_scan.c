@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Gradients of running sums, products and extremes, made of scans from the other end.
+ * Gradients of running sums, products and extremes, composed of reverse scans.
  */
 #include "autograd/gradient_scan.h"
 
@@ -27,11 +27,11 @@ static tn_array *map(const char *text, int n, const char *const *names, tn_array
 	return tn_map(text, n, names, (const tn_array *const *)inputs, 0, NULL, NULL);
 }
 
-/* y = x times all before.  With z the number of zeros up to a place,
- *     dx = (sum of dy y over what follows and has z = 0) / x      where z = 0
- *     dx = sum of dy y' over what follows and has z = 1           at the first zero
- *     dx = 0                                                      elsewhere
- * with y' as y would be, were the first zero 1. */
+/* y = x times all before.  With z the number of zeros up to an element,
+ *     dx = (sum of dy y over this and later elements with z = 0) / x      where z = 0
+ *     dx = sum of dy y' over this and later elements with z = 1           at the first zero
+ *     dx = 0                                                              elsewhere
+ * where y' is y with the first zero replaced by 1. */
 tn_status tn_cumprod_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;
@@ -51,12 +51,12 @@ tn_status tn_cumprod_backward(struct tn_node *node, tn_array *dy)
 	tn_array *g =
 		map("g = z == 0 ? before / x : (z == 1 && x == 0 ? at : 0)", 4,
 		    (const char *[]){"z", "before", "x", "at"}, (tn_array *[]){z, before, x, at});
-	/* The places of zeros are counted in i64, so narrow types have become f32. */
+	/* Zeros are counted in i64, so narrow types have become f32. */
 	return tn_node_give(node, 0, tn_array_dtype(g) == x->dtype ? g : tn_astype(g, x->dtype));
 }
 
-/* y = the extremum so far;  dy goes to the last place that held it, and to the last NaN once there
- * is one.  The places are a running maximum themselves. */
+/* y = the extremum so far;  dy is added at the last index that had this value, or at the last NaN
+ * once there is one.  These indices are a running maximum themselves. */
 tn_status tn_cumulative_extremum_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Gradients of views and copies: the elements of dy put back where they came from.
+ * Gradients of views and copies: the elements of dy move back to their origin.
  */
 #include "autograd/gradient_view.h"
 
@@ -53,7 +53,7 @@ tn_status tn_broadcast_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_sum_to_shape(dy, recorded->rank, recorded->shape));
 }
 
-/* Windows overlap, so each place within the window is added by itself: with offset k in the window,
+/* Windows overlap, so each offset within the window is added separately: for offset k,
  * g[i + k] += dy[i, k]. */
 static tn_status add_window_place(tn_array *g, tn_array *dy, const struct tn_record *record,
 				  const int64_t *offset)

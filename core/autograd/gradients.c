@@ -18,8 +18,8 @@
 #include "autograd/gradient_view.h"
 #include "autograd/node.h"
 
-/* What each kind saves; a map saves the inputs that its derivative reads, or the output where that
- * serves: the next layer mostly keeps it too, and the input can go. */
+/* The arrays that each kind saves; a map saves the inputs that its derivative reads, or the output
+ * where that is enough: the next layer usually keeps it too, and the input can be freed. */
 enum { SAVE_INPUTS = 1, SAVE_OUTPUT = 2, SAVE_SECOND = 4, SAVE_READ = 8 };
 
 static const struct {
@@ -68,8 +68,8 @@ static void fill(struct tn_recorded *recorded, const struct tn_record *record)
 	}
 }
 
-/* The inputs whose elements the gradients of a map read: those of x * y, not those of x + y.  What
- * has no derivative says so in backward; then all are saved. */
+/* The inputs whose elements the gradients of a map read: those of x * y, not those of x + y.  A
+ * program without a derivative fails in backward; then all are saved. */
 static uint32_t inputs_read(struct tn_runtime *rt, const struct tn_record *record)
 {
 	uint32_t read = 0, wanted = 0, n = 0;
@@ -113,10 +113,9 @@ tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_e
 			      record->n_inputs * sizeof(recorded.inputs[0]),
 	};
 	if (record->n_inputs > TN_NODE_MAX_INPUTS)
-		return tn_fail(
-			error, TN_LIMIT, record->operation,
-			"%u arrays are more than the %d that a tape records for one operation",
-			record->n_inputs, TN_NODE_MAX_INPUTS);
+		return tn_fail(error, TN_LIMIT, record->operation,
+			       "%u arrays exceed the %d that a tape records for one operation",
+			       record->n_inputs, TN_NODE_MAX_INPUTS);
 	for (uint32_t i = 0; i < record->n_inputs; i++)
 		request.inputs[i] = record->inputs[i];
 	fill(&recorded, record);

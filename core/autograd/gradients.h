@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Backwards of the array layer's operations, one for each kind of record, and what they share.
+ * Backwards of the array layer's operations, one for each kind of record, and their shared parts.
  */
 #ifndef TN_AUTOGRAD_GRADIENTS_H
 #define TN_AUTOGRAD_GRADIENTS_H
 
 #include "autograd/node.h"
 
-/* What an input looked like: a gradient needs it, and not the array, where it reads no elements. */
+/* The form of an input: a gradient that reads no elements needs this and not the array. */
 struct tn_recorded_input {
 	int rank;
 	tn_dtype dtype;
 	int64_t shape[TN_MAX_RANK];
 };
 
-/* What a node keeps of its record: everything but the arrays. */
+/* The part of its record that a node keeps: everything but the arrays. */
 struct tn_recorded {
 	struct tn_record record; /* inputs, output and scalars are not valid */
 	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];

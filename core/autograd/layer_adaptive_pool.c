@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Averages over a given number of parts.  Equal parts are an average pool; where the parts overlap,
- * y = A x B^T with the parts as rows of A and B.
+ * Averages over a given number of parts.  With equal parts this is an average pool; where the parts
+ * overlap, y = A x B^T with the parts as rows of A and B.
  */
 #include <tenon/autograd.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch norm.  In training the batch's statistics carry gradient and the running ones follow them;
- * otherwise the running ones are constants.
+ * Batch norm.  In training gradients flow through the batch's statistics, and the running ones are
+ * updated; otherwise the running ones are constants.
  */
 #include "array/array.h"
 #include "array/make.h"
@@ -25,10 +25,10 @@ static tn_status check(const tn_array *x, const struct tn_batch_norm_options *o)
 	if (!o->running_mean != !o->running_var || (!o->training && !o->running_mean))
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "batch_norm",
 				       "expected running_mean and running_var%s",
-				       o->training ? ", or none" : " to evaluate with");
+				       o->training ? ", or none" : " for evaluation");
 	if (o->training && x->shape[1] && x->size == x->shape[1])
 		return tn_runtime_fail(rt, TN_SHAPE, "batch_norm",
-				       "expected more than one element a channel in training");
+				       "expected more than one element per channel in training");
 	return TN_OK;
 }
 
@@ -39,10 +39,11 @@ static tn_status check_running(const tn_array *x, const char *which, const tn_ar
 	    (values->rank == 1 && values->shape[0] == x->shape[1] && values->dtype == dtype &&
 	     values->runtime == x->runtime && tn_array_home(values) == tn_array_home(x)))
 		return TN_OK;
-	return tn_runtime_fail(x->runtime, TN_SHAPE, "batch_norm",
-			       "%s: expected %lld of %s beside x, found rank %d, %lld of %s", which,
-			       (long long)x->shape[1], tn_dtype_name(dtype), values->rank,
-			       (long long)values->size, tn_dtype_name(values->dtype));
+	return tn_runtime_fail(
+		x->runtime, TN_SHAPE, "batch_norm",
+		"%s: expected %lld elements of %s to match x, found rank %d, %lld of %s", which,
+		(long long)x->shape[1], tn_dtype_name(dtype), values->rank, (long long)values->size,
+		tn_dtype_name(values->dtype));
 }
 
 /* running := (1 - a) running + a new; var = 1 / rstd^2 - epsilon (b), by n / (n - 1) (s). */

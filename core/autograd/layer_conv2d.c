@@ -48,7 +48,7 @@ static tn_status give_weights(struct tn_node *node, const tn_array *dy)
 	return status ? status : tn_node_give(node, W, dw);
 }
 
-/* dw first, for dx does not read x and takes as much memory. */
+/* dw first: dx does not read x, and takes as much memory. */
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const struct conv_state *state = node->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * loss = (1 / n) sum over rows of (lse - logit of the label), n the rows that count:
+ * loss = (1 / n) sum over rows of (lse - logit of the label), n the rows that are not ignored:
  *     dlogits = (softmax - one-hot) dloss / n
  */
 #include "array/array.h"
@@ -14,7 +14,7 @@ struct entropy_state {
 	int32_t ignore_label;
 };
 
-/* The number of rows that count, 0-d, on the device. */
+/* The number of rows that are not ignored, 0-d, on the device. */
 static tn_array *count_rows(const tn_array *logits, const tn_array *labels, int32_t ignore_label)
 {
 	tn_context *context = tn_array_context(logits);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Dropout by an integer threshold on the random word of (seed, stream, element): the same mask on
- * every backend.  Backward makes the mask again, so that nothing is saved.
+ * every backend.  Backward computes the mask again, so that nothing is saved.
  */
 #include "array/array.h"
 #include "array/make.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Layer norm: x is seen as rows, of the elements that share their statistics.
+ * Layer norm: x is viewed as rows; the elements of a row share their statistics.
  */
 #include <string.h>
 

@@ -61,7 +61,7 @@ static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *b
 	return shaped;
 }
 
-/* dw := or += dy^T x, in its place where it has one. */
+/* dw := or += dy^T x, directly into its target where it has one. */
 static tn_status weight_gradient(struct tn_node *node, tn_array *dy, tn_array *x)
 {
 	int accumulate = 0;

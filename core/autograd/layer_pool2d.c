@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pools.  A max pool saves the index of each window's winner, an average pool nothing.
+ * Pools.  A max pool saves the index of each window's maximum, an average pool nothing.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ static tn_array *pool2d(const char *operation, const tn_array *x,
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	if (!suspension.runtime)
 		return NULL;
-	/* The index is wanted for backward only. */
+	/* Only backward needs the index. */
 	tn_array *index = NULL;
 	int wants_index = kind == TN_POOL_MAX && suspension.recorder;
 	tn_array *y = tn_pool2d_forward(x, &state.window, wants_index ? &index : NULL);
@@ -84,7 +84,8 @@ tn_array *tn_flatten(const tn_array *x, int start)
 	int from = start < 0 ? start + x->rank : start;
 	if (from < 0 || from > x->rank || from >= TN_MAX_RANK) {
 		tn_runtime_fail(x->runtime, TN_INVALID_ARGUMENT, "flatten",
-				"axis %d of an array of rank %d", start, x->rank);
+				"start: expected an axis of x, found %d for rank %d", start,
+				x->rank);
 		return NULL;
 	}
 	memcpy(shape, x->shape, (size_t)from * sizeof(int64_t));

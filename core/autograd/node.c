@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Nodes and entries of a tape: adding them while operations run,
- * and handing out gradients backward.
+ * Nodes and entries of a tape: adding them while operations run, and passing gradients in backward.
  */
 #include "autograd/node.h"
 
@@ -115,7 +114,7 @@ int tn_gradient_is_free(const tn_array *g)
 {
 	if (g->held != 1 || g->kept || g->scope || g->storage->references != 1)
 		return 0;
-	/* Dense in some order of its axes: no element stands for two. */
+	/* Dense in some order of its axes: no two elements share memory. */
 	int64_t span = 1;
 	for (int i = 0; i < g->rank; i++) {
 		if (g->shape[i] > 1 && g->strides[i] <= 0)

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The tape: nodes for operations that ran, newest first, and entries for arrays that have a
- * gradient.  Both lie in an arena that tn_tape_end drops whole.
+ * gradient.  Both are in an arena that tn_tape_end frees as a whole.
  *
  * A layer operation runs with recording suspended and then adds its node:
  *
@@ -10,7 +10,7 @@
  *     tn_array *y = ...array operations...;
  *     return tn_tape_resume(suspension, y, &(struct tn_node_request){.operation = "linear", ...});
  *
- * Its backward gets the gradient of its output and hands out those of its inputs:
+ * Its backward receives the gradient of its output and returns those of its inputs:
  *
  *     static tn_status linear_backward(struct tn_node *node, tn_array *dy)
  *     {
@@ -32,14 +32,14 @@
 #define TN_NODE_MAX_INPUTS 8
 #define TN_NODE_MAX_SAVED 10
 
-/* What the tape knows of an array; array->tracked points to it.  The first member is the array,
- * which its end sets to NULL (core/array/array.c). */
+/* The tape's entry for an array; array->tracked points to it.  The first member is the array, which
+ * is set to NULL when the array is freed (core/array/array.c). */
 struct tn_entry {
 	tn_array *array;
 	struct tn_entry *next; /* all entries of the tape */
 	int is_leaf;           /* watched, and held; others are results */
-	tn_array *gradient;    /* held; NULL until something arrives */
-	tn_array *target;      /* a leaf whose gradient has a place, held */
+	tn_array *gradient;    /* held; NULL until the first addition */
+	tn_array *target;      /* where a leaf's gradient is written, held */
 	int *filled;
 	int is_weight; /* filled is noted while work is captured (capture/flags.h) */
 };
@@ -72,7 +72,7 @@ struct tn_node {
 };
 
 struct tn_node_request {
-	const char *operation; /* a string that lives for ever */
+	const char *operation; /* a string that is never freed */
 	tn_status (*backward)(struct tn_node *node, tn_array *dy);
 	uint32_t n_inputs;
 	const tn_array *inputs[TN_NODE_MAX_INPUTS]; /* may hold NULL */
@@ -82,18 +82,18 @@ struct tn_node_request {
 	size_t state_size;
 };
 
-/* Recording that has stopped; runtime NULL: nothing can be done now. */
+/* A suspension of recording; runtime NULL: the operation cannot run. */
 struct tn_suspension {
 	struct tn_runtime *runtime;
 	const struct tn_recorder *recorder;
 	struct tn_device *device; /* the current one */
 };
 
-/* Stops recording until the resume, and until then the device of `any`, one of the operation's
- * arrays, is the current one: new arrays are made there.  NULL, or an error that is kept, gives a
+/* Stops recording until tn_tape_resume, and makes the device of `any`, one of the operation's
+ * arrays, the current one until then: new arrays are made there.  NULL, or a kept error, gives a
  * suspension without runtime. */
 struct tn_suspension tn_tape_suspend(const tn_array *any);
-/* Records again and, where some input is tracked, adds the node.  Returns output, or NULL when
+/* Resumes recording and, if an input is tracked, adds the node.  Returns output, or NULL when
  * output is NULL or the node could not be made (the error is kept). */
 tn_array *tn_tape_resume(struct tn_suspension suspension, tn_array *output,
 			 const struct tn_node_request *request);
@@ -103,20 +103,21 @@ static inline int tn_node_wants(const struct tn_node *node, uint32_t i)
 {
 	return node->inputs[i] != NULL;
 }
-/* May a gradient that the tape holds be written over?  Nobody else sees it or its memory, and no
- * element stands for two: a backward that has read dy may put an input's gradient in its place. */
+/* May a gradient that the tape holds be overwritten?  1 when it and its memory have no other user
+ * and no two elements share memory: a backward that has read dy may write an input's gradient into
+ * it. */
 int tn_gradient_is_free(const tn_array *g);
-/* Adds g (a new array of the current scope, or dy itself) to the gradient of input i.  NULL is the
- * failure that the context keeps. */
+/* Adds g (a new array of the current scope, or dy itself) to the gradient of input i.  NULL:
+ * returns the kept error. */
 tn_status tn_node_give(struct tn_node *node, uint32_t i, tn_array *g);
 /* The array that the gradient of input i may be written to directly, with *accumulate 1 when it
- * holds something to add to; NULL when there is none: then tn_node_give.  tn_node_wrote follows. */
+ * already holds a value to add to; call tn_node_wrote afterwards.  NULL: none, use tn_node_give. */
 tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate);
-/* Says how writing to the target of input i ended; returns status. */
+/* Reports the status of writing to the target of input i; returns it. */
 tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status);
 
-/* Lets go of what the node saved as number i, which its backward reads no more: memory that the
- * tape alone held serves what comes after it. */
+/* Releases saved array i, which the node's backward no longer reads: memory that only the tape held
+ * is then free for later work. */
 void tn_node_drop(struct tn_node *node, uint32_t i);
 
 /* The status of the error that the runtime keeps: what a backward returns after array functions. */
@@ -134,7 +135,7 @@ tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_no
 
 /* ---- For the tape ----------------------------------------------------------------------------*/
 
-/* NULL: the tape does not know the array. */
+/* NULL: the tape has no entry for the array. */
 static inline struct tn_entry *tn_entry_of(const tn_array *array)
 {
 	return array ? array->tracked : NULL;
@@ -143,7 +144,7 @@ static inline struct tn_entry *tn_entry_of(const tn_array *array)
 struct tn_entry *tn_entry_add(struct tn_tape *tape, tn_array *array);
 /* Adds g to the gradient of an entry. */
 tn_status tn_entry_give(struct tn_entry *entry, tn_array *g);
-/* Lets go of all that the node saved. */
+/* Releases all arrays that the node saved. */
 void tn_node_drop_all(struct tn_node *node);
 
 #endif

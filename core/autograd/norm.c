@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The node of the norms.  The gradients of w and b come together: both are written to their places
- * where they have some and agree on whether to add, and go the way of all gradients otherwise.
+ * The node of the norms.  The gradients of w and b are computed together: both are written directly
+ * to their targets if both have one and agree on accumulating, else they are passed like all
+ * gradients.
  */
 #include "autograd/norm.h"
 
@@ -21,7 +22,7 @@ struct norm_state {
 };
 
 struct parameters {
-	tn_array *dw; /* NULL: nobody wants them */
+	tn_array *dw; /* NULL: not wanted */
 	tn_array *db;
 	int accumulate;
 	int in_place;
@@ -89,7 +90,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 	tn_array *dx = tn_norm_call_backward(&call);
 	if (!dx)
 		return tn_runtime_status(tn_node_runtime(node));
-	/* Without an activation what arrives flows on. */
+	/* Without an activation dy is the gradient of the residual. */
 	if (tn_node_wants(node, RESIDUAL))
 		status = tn_node_give(node, RESIDUAL, state->activation ? call.dresidual : dy);
 	if (!status)

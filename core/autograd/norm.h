@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the norms share: their node.
+ * The tape node of all norms.
  */
 #ifndef TN_AUTOGRAD_NORM_H
 #define TN_AUTOGRAD_NORM_H
@@ -9,7 +9,7 @@
 #include "autograd/node.h"
 #include "ops/norm.h"
 
-/* The inputs of a norm as the tape knows them: the call's x, w and b may be views of them. */
+/* The inputs of a norm that the tape tracks: the call's x, w and b may be views of them. */
 struct tn_norm_inputs {
 	const tn_array *x;
 	const tn_array *w;

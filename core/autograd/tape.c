@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Guarantees: backward visits nodes newest first and each once; a node whose output got no gradient
- * is passed over; what a node saved, and the gradient of its output, are freed when backward has
- * passed it; whatever backward made is freed but the gradients of leaves; ending the tape frees all
- * it holds and leaves no array marked as tracked; what a node's backward makes lies where the
- * gradient of its output does, whichever device is the current one.
+ * is skipped; what a node saved, and the gradient of its output, are freed when backward has passed
+ * it; all that backward made is freed except the gradients of leaves; ending the tape frees all it
+ * holds and leaves no array marked as tracked; a node's backward makes arrays on the device of its
+ * output's gradient, regardless of the current device.
  */
 #include "autograd/tape.h"
 
@@ -27,7 +27,7 @@ tn_tape *tn_tape_begin(tn_context *context)
 	if (tn_runtime_ready(rt))
 		return NULL;
 	if (rt->tape) {
-		tn_runtime_fail(rt, TN_STATE, "tape_begin", "the context has a tape already");
+		tn_runtime_fail(rt, TN_STATE, "tape_begin", "the context already has a tape");
 		return NULL;
 	}
 	struct tn_tape *tape = tn_mem_zeroed(1, sizeof(*tape));
@@ -75,10 +75,10 @@ static tn_status check_leaf(struct tn_tape *tape, const tn_array *array)
 	struct tn_runtime *rt = tape->runtime;
 	if (array->runtime != rt)
 		return tn_runtime_fail(rt, TN_DEVICE, "tape_watch",
-				       "the array is of another context");
+				       "the array belongs to another context");
 	if (array->dtype != TN_F32 && array->dtype != TN_F64)
 		return tn_runtime_fail(rt, TN_DTYPE, "tape_watch",
-				       "gradients are of f32 and f64 arrays, not %s",
+				       "expected an f32 or f64 array, found %s",
 				       tn_dtype_name(array->dtype));
 	if (tape->ran)
 		return tn_runtime_fail(rt, TN_STATE, "tape_watch", "backward has run on this tape");
@@ -126,7 +126,7 @@ static tn_status watch_into(struct tn_tape *tape, tn_array *array, tn_array *gra
 	if (gradient->dtype != array->dtype || gradient->rank != array->rank ||
 	    memcmp(gradient->shape, array->shape, (size_t)array->rank * sizeof(int64_t)) != 0)
 		return tn_runtime_fail(tape->runtime, TN_SHAPE, "tape_watch",
-				       "the gradient's shape or dtype is not the array's");
+				       "the gradient's shape or dtype differs from the array's");
 	if (tn_array_home(gradient) != tn_array_home(array))
 		return tn_runtime_fail(tape->runtime, TN_DEVICE, "tape_watch",
 				       "the gradient is on %s, the array on %s",
@@ -193,7 +193,7 @@ static tn_status run_backward(struct tn_node *node, tn_context *context)
 	return status;
 }
 
-/* Runs the node where its output got a gradient, and lets go of what it held. */
+/* Runs the node if its output got a gradient, and releases what it held. */
 static tn_status pass_node(struct tn_node *node, tn_context *context)
 {
 	struct tn_entry *output = node->output;
@@ -216,7 +216,7 @@ static tn_array *first_gradient(struct tn_tape *tape, const tn_array *output, co
 	}
 	if (given && given->rank == output->rank &&
 	    !memcmp(given->shape, output->shape, (size_t)output->rank * sizeof(int64_t)))
-		return tn_astype(given, given->dtype); /* a copy that lies as it does */
+		return tn_astype(given, given->dtype); /* a copy in its memory order */
 	if (!given && tn_array_size(output) == 1) {
 		tn_array *one = tn_empty(tn_array_context(output), output->dtype, output->rank,
 					 output->shape);
@@ -224,7 +224,7 @@ static tn_array *first_gradient(struct tn_tape *tape, const tn_array *output, co
 	}
 	tn_runtime_fail(
 		rt, TN_SHAPE, "tape_backward",
-		given ? "output_gradient has not the output's shape"
+		given ? "output_gradient does not have the output's shape"
 		      : "the output has more than one element and no output_gradient was given");
 	return NULL;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Capture and replay.  The device keeps the memory that the work took and gave back
- * (device/capture.c); here is what it changes: storages that were there before, whose versions move
- * with each replay, and which live as long as the graph, as the kernels do.  What changes from step
- * to step is in stepped.c.
+ * Capture and replay.  The device keeps the memory that the work took and released
+ * (device/capture.c); this file tracks what the work changes: older storages, whose versions
+ * increase with each replay and which, like kernels, live as long as the graph.  Values that change
+ * from step to step are in stepped.c.
  */
 #include "capture/capture.h"
 
@@ -56,7 +56,7 @@ static void release_storage(void *storage)
 static void note_storage(struct tn_runtime *runtime, struct tn_storage *storage)
 {
 	struct tn_graph *graph = runtime->capture;
-	/* What was made meanwhile lies in the graph's own memory. */
+	/* Storage made during the capture lies in the graph's own memory. */
 	if (storage->device != graph->device ||
 	    tn_device_captures(storage->device, &storage->block) || has(&graph->storages, storage))
 		return;
@@ -133,7 +133,7 @@ tn_status tn_capture_begin(tn_context *context)
 		return status;
 	if (runtime->observer || runtime->tape)
 		return tn_runtime_fail(runtime, TN_STATE, "capture_begin",
-				       "work is captured already, or a tape has begun");
+				       "a capture or a tape has already begun");
 	struct tn_graph *graph = tn_mem_zeroed(1, sizeof(*graph));
 	if (!graph)
 		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "capture_begin",
@@ -152,7 +152,7 @@ tn_status tn_capture_begin(tn_context *context)
 	return TN_OK;
 }
 
-/* What spoils a capture, seen when it ends. */
+/* The errors of a capture that are detected at its end. */
 static tn_status check_end(const struct tn_graph *graph)
 {
 	struct tn_runtime *runtime = graph->runtime;
@@ -194,7 +194,7 @@ tn_status tn_capture_end(tn_context *context, tn_graph **result)
 	if (!graph)
 		return tn_runtime_ready(runtime) ? TN_PENDING_ERROR
 						 : tn_runtime_fail(runtime, TN_STATE, "capture_end",
-								   "no work is captured");
+								   "no capture has begun");
 	struct tn_error_info error;
 	tn_error_reset(&error);
 	runtime->capture = NULL;
@@ -227,8 +227,9 @@ tn_status tn_graph_replay(tn_graph *graph)
 	if (status)
 		return status;
 	if (runtime->capture)
-		return tn_runtime_fail(runtime, TN_NOT_CAPTURABLE, "graph_replay",
-				       "work is captured: a graph is no part of another");
+		return tn_runtime_fail(
+			runtime, TN_NOT_CAPTURABLE, "graph_replay",
+			"work is being captured: a graph cannot contain another graph");
 	status = tn_stepped_next(&graph->stepped, runtime);
 	if (!status)
 		status = tn_device_graph_launch(graph->device, graph->handle, &runtime->report);
@@ -243,7 +244,7 @@ tn_status tn_graph_replay(tn_graph *graph)
 	return TN_OK;
 }
 
-/* In a forked child handle and memory are the parent's. */
+/* In a forked child the handle and the memory belong to the parent. */
 void tn_graph_destroy(tn_graph *graph)
 {
 	if (!graph)

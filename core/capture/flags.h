@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Flags of the host that say what an array holds: "the gradient holds something".  Captured work
- * has not been done when its capture ends, and is done with each replay; so are its flags.
+ * Host flags about the contents of an array: "the gradient holds something".  Captured work has not
+ * run when its capture ends, and runs with each replay; its flags follow it.
  *
- *	capture    whoever changes a flag notes it before (tn_capture_flag), and changes it as usual, so that
- *	           what follows in the same capture sees it
- *	its end    each flag is what it was before the capture
- *	replay     each flag is what the captured work left
+ *	capture    before a flag is changed it is noted (tn_capture_flag); it then changes as
+ *	           usual, so that later work in the same capture sees it
+ *	its end    each flag returns to its value before the capture
+ *	replay     each flag gets the value that the captured work left
  *
- * Flags belong to others: who frees one says so before (tn_capture_forget).
+ * The owner of a flag calls tn_capture_forget before it frees the flag.
  */
 #ifndef TN_CAPTURE_FLAGS_H
 #define TN_CAPTURE_FLAGS_H
@@ -19,11 +19,11 @@
 /* ---- For the graph ---------------------------------------------------------------------------*/
 
 struct tn_flag {
-	int *flag; /* NULL: it has gone */
+	int *flag; /* NULL: freed */
 	int before, after;
 };
 
-/* Those that one graph changes; zeroed at first. */
+/* The flags that one graph changes; initially zeroed. */
 struct tn_flags {
 	struct tn_flag *items;
 	size_t n, room;
@@ -32,9 +32,9 @@ struct tn_flags {
 /* 0: the host has no memory left. */
 int tn_flags_note(struct tn_flags *flags, int *flag);
 void tn_flags_forget(struct tn_flags *flags, const int *flag);
-/* The capture ends: takes what the flags are now as what a replay leaves, and puts them back. */
+/* At the end of a capture: saves the current values for replays, and restores the earlier ones. */
 void tn_flags_take_back(struct tn_flags *flags);
-/* The work was started. */
+/* After a launch of the work: sets the flags that it leaves. */
 void tn_flags_replay(const struct tn_flags *flags);
 void tn_flags_release(struct tn_flags *flags);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a graph is: captured work, and all that it needs to be done again.
+ * A graph: captured work, and everything that a replay of it needs.
  */
 #ifndef TN_CAPTURE_GRAPH_H
 #define TN_CAPTURE_GRAPH_H
@@ -28,13 +28,14 @@ struct tn_graph {
 	struct tn_device *device;
 	void *handle;
 	struct tn_store *store;
-	/* Storages from before the capture that the work changes, and all else that it uses. */
+	/* Storages from before the capture that the work changes, and everything else that it
+	 * uses. */
 	struct tn_kept_list storages, others;
 	struct tn_stepped stepped;
 	struct tn_flags flags;
-	struct tn_graph *next;  /* of the context's */
+	struct tn_graph *next;  /* in the context's list */
 	struct tn_graph *later; /* destroyed during a capture: released when that ends */
-	int is_incomplete;      /* the host had no memory to note something */
+	int is_incomplete;      /* the host had no memory left for a note */
 };
 
 #endif

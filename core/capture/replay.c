@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A step is a copy of one call's arguments, with the arrays that they point to.  Operands in x's or
- * y's block are found by their address at the end and listed, so that a run sets those and calls.
+ * y's block are found by their address at the end and listed; a run sets these addresses and makes
+ * the calls.
  */
 #include "capture/replay.h"
 
@@ -25,7 +26,7 @@ struct step {
 	uint32_t slot; /* enum tn_slot */
 	uint32_t operation;
 	enum counted counted;
-	struct tn_call *args; /* the whole of them; NULL: nothing but a count */
+	struct tn_call *args; /* a full copy; NULL: only a count */
 	struct tn_workspace workspace;
 };
 
@@ -36,7 +37,7 @@ struct patch {
 	int is_y;
 };
 
-/* What an array was like. */
+/* The layout of a recorded array. */
 struct likeness {
 	struct tn_device *device;
 	struct tn_block block;
@@ -151,14 +152,14 @@ static void give(struct tn_runtime *runtime, struct tn_device *device, const str
 		replay->store[replay->n_store++] = (struct owned){device, *block};
 		return;
 	}
-	/* Its calls would find another's data there. */
+	/* No memory to store the block: other data could overwrite it before a replay. */
 	replay->is_spoilt = 1;
 	tn_block_give(device, block);
 }
 
 /* ---- Writing ---------------------------------------------------------------------------------*/
 
-/* NULL: out of memory, and spoilt. */
+/* NULL: out of memory; the replay is spoilt. */
 static struct step *add_step(struct tn_replay *replay)
 {
 	if (grow((void **)&replay->steps, replay->n_steps, &replay->room_for_steps,
@@ -213,7 +214,7 @@ tn_status tn_replay_begin(struct tn_runtime *runtime, const tn_array *x)
 	struct tn_replay *replay = tn_mem_zeroed(1, sizeof(*replay));
 	if (!replay)
 		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "replay",
-				       "no memory for a list of calls");
+				       "the host has no memory left for a list of calls");
 	replay->runtime = runtime;
 	replay->x = likeness_of(x);
 	replay->random = runtime->random.stream;
@@ -230,7 +231,7 @@ static int lies_in(const struct tn_operand *operand, const struct tn_block *bloc
 	       operand->offset - block->offset < block->size;
 }
 
-/* Looks at an operand; 0: it spoils the replay, or no memory is left for its patch. */
+/* Checks an operand; 0: it spoils the replay, or no memory is left for its patch. */
 static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_written)
 {
 	int is_x = lies_in(operand, &replay->x.block), is_y = lies_in(operand, &replay->y.block);
@@ -256,7 +257,7 @@ static int look_at_step(struct tn_replay *replay, struct step *step)
 	struct tn_slot_contents contents;
 	if (!step->args)
 		return 1;
-	/* Now that no step moves any more. */
+	/* The steps no longer move in memory. */
 	if (step->args->workspace)
 		step->args->workspace = &step->workspace;
 	tn_slot_list(step->slot, step->args, &contents);
@@ -287,7 +288,7 @@ static int finish(struct tn_replay *replay, const tn_array *y)
 		if (!look_at_step(replay, &replay->steps[i]))
 			return 0;
 	}
-	/* Else y is something that was there before. */
+	/* Otherwise y is an older array, unless the calls write it. */
 	return replay->writes_y;
 }
 
@@ -304,7 +305,7 @@ struct tn_replay *tn_replay_end(struct tn_runtime *runtime, const tn_array *y)
 
 /* ---- Running ---------------------------------------------------------------------------------*/
 
-/* An array like the y that was written, in new memory. */
+/* An array like the recorded y, in new memory. */
 static tn_array *make_y(const struct tn_replay *replay)
 {
 	const struct likeness *l = &replay->y;
@@ -330,7 +331,7 @@ static void apply_patches(struct tn_replay *replay, const tn_array *x, const tn_
 		const struct tn_array *home = patch->is_y ? y : x;
 		const struct tn_block *block = &home->storage->block;
 		uint64_t shift = 0;
-		/* x may be another view of its block than it was. */
+		/* x may be a different view of its block than the recorded one. */
 		if (!patch->is_y)
 			shift = (uint64_t)(x->offset - replay->x.offset) * tn_dtype_size(x->dtype);
 		patch->operand->buffer = block->buffer;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Scalars lie in pages: a block on the device, and on the host the same bytes once
- * for each replay of a round.  A page is uploaded whole, as far as it is used; few graphs have a
- * second.
+ * Scalars lie in pages: a block on the device, and on the host one copy of its bytes for each
+ * replay of a round.  The used part of a page is one upload; few graphs have a second page.
  */
 #include "capture/stepped.h"
 
@@ -24,7 +23,7 @@ struct tn_stepped_entry {
 	struct tn_stepped_page *page;
 	uint32_t cell;
 	uint32_t n;
-	int is_counted; /* by the step that is being captured, or readied for a replay */
+	int is_counted; /* by the step being captured, or prepared for a replay */
 	tn_dtype dtypes[MOST_SCALARS];
 	void *state;
 };
@@ -44,8 +43,8 @@ void tn_stepped_begin(struct tn_stepped *stepped, const struct tn_runtime *runti
 
 /* ---- Registering -----------------------------------------------------------------------------*/
 
-/* A page with room for n cells.  It is filled before the work is done, so it is none of the memory
- * that the work itself has used so far. */
+/* A page with room for n cells.  It is filled before the work runs, so it is never memory the
+ * captured work has used. */
 static struct tn_stepped_page *page_for(struct tn_stepped *stepped, uint32_t n,
 					struct tn_error_info *error)
 {
@@ -117,10 +116,10 @@ tn_status tn_stepped_add(struct tn_runtime *runtime, struct tn_device *device,
 	if (!stepped)
 		return TN_OK;
 	if (device != stepped->device)
-		return tn_fail(
-			&runtime->report, TN_NOT_CAPTURABLE, "capture",
-			"work on %s is captured, and what changes from step to step is on %s",
-			stepped->device->name, device->name);
+		return tn_fail(&runtime->report, TN_NOT_CAPTURABLE, "capture",
+			       "work on %s is being captured, and the values that change from step "
+			       "to step are on %s",
+			       stepped->device->name, device->name);
 	struct tn_stepped_entry *entry = add_entry(stepped, source, n, &runtime->report);
 	if (!entry)
 		return runtime->report.status;
@@ -147,7 +146,7 @@ static tn_status draw_next(struct tn_runtime *runtime, void *state, struct tn_sc
 tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
 			    struct tn_scalar scalars[2])
 {
-	/* The graph itself puts the random state back. */
+	/* The graph itself restores the random state. */
 	static const struct tn_stepped_source source = {.next = draw_next};
 	void *state;
 	scalars[0] = scalars[1] = (struct tn_scalar){.dtype = TN_I64};

@@ -11,7 +11,7 @@
 #include "device/pool.h"
 #include "device/transfer.h"
 
-/* ---- Which bytes -----------------------------------------------------------------------------*/
+/* ---- Spans of bytes --------------------------------------------------------------------------*/
 
 static struct tn_host_span operand_span(const struct tn_operand *operand, uint32_t access)
 {
@@ -24,13 +24,13 @@ static struct tn_host_span operand_span(const struct tn_operand *operand, uint32
 	span.high = operand->offset + (uint64_t)((high + 1) * size);
 	for (uint32_t i = 0; i < operand->rank; i++)
 		n *= operand->shape[i];
-	/* A view with gaps: what lies between is written back, so it is read first. */
+	/* A view with gaps: the bytes between are written back, so read them first. */
 	if (span.writes && (uint64_t)(n * size) != span.high - span.low)
 		span.reads = 1;
 	return span;
 }
 
-/* Adds a span and swallows all that it touches. */
+/* Adds a span and merges all spans that it touches into it. */
 static void add_span(struct tn_host_copies *copies, struct tn_host_span span)
 {
 	uint32_t i = 0;
@@ -41,7 +41,7 @@ static void add_span(struct tn_host_copies *copies, struct tn_host_span span)
 			i++;
 			continue;
 		}
-		/* The union is covered by one alone only where the two are equal. */
+		/* One span covers the union only where the two are equal. */
 		if (other->low != span.low || other->high != span.high)
 			span.reads = 1;
 		span.reads |= other->reads;
@@ -71,7 +71,7 @@ static void list_spans(struct tn_host_copies *copies)
 	}
 }
 
-/* ---- There and back --------------------------------------------------------------------------*/
+/* ---- Copying ---------------------------------------------------------------------------------*/
 
 static tn_status move(struct tn_host_copies *copies, struct tn_host_span *span, int to_host)
 {

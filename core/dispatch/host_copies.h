@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The operands of one call as the host can read them: the bytes that they span are copied over, and
- * those that the call writes are copied back.  Operands that share bytes share the copy, so that an
- * in-place operation stays one, and what lies between the elements of a written view comes back as
- * it was.
+ * Copies of one call's operands that the host can read: the bytes that they span are copied to the
+ * host, and those that the call writes are copied back.  Operands that share bytes share the copy,
+ * so that an in-place operation stays in place; bytes between the elements of a written view return
+ * unchanged.
  */
 #ifndef TN_DISPATCH_HOST_COPIES_H
 #define TN_DISPATCH_HOST_COPIES_H
@@ -16,8 +16,8 @@
 struct tn_host_span {
 	uint64_t buffer;
 	uint64_t low, high;
-	int reads;  /* what is there is needed */
-	int writes; /* it changes */
+	int reads;  /* the present bytes are needed */
+	int writes; /* they change */
 	struct tn_block host;
 	unsigned char *address; /* of byte `low` */
 };
@@ -29,16 +29,16 @@ struct tn_host_copies {
 	struct tn_slot_contents contents; /* of that call */
 	uint32_t n_spans;
 	struct tn_host_span spans[TN_SLOT_MOST_OPERANDS + TN_SLOT_MOST_SCALARS];
-	uint64_t bytes; /* that were copied, both ways */
+	uint64_t bytes; /* copied, both ways */
 };
 
-/* All fill runtime->report on failure.  After tn_host_copies_make tn_host_copies_end is needed in
- * any case. */
+/* All fill runtime->report on failure.  Call tn_host_copies_end after tn_host_copies_make in any
+ * case. */
 
 tn_status tn_host_copies_make(struct tn_host_copies *copies, struct tn_runtime *runtime,
 			      struct tn_device *device, enum tn_slot slot,
 			      const struct tn_call *call);
-/* Copies what the call has written to the device. */
+/* Copies the bytes written by the call back to the device. */
 tn_status tn_host_copies_take_back(struct tn_host_copies *copies);
 void tn_host_copies_end(struct tn_host_copies *copies);
 

@@ -37,7 +37,7 @@ void tn_ledger_destroy(struct tn_ledger *ledger)
 	tn_mem_free(ledger);
 }
 
-/* Most names are the same pointer every time: compare those before any text. */
+/* Most names are the same pointer every time: compare pointers before text. */
 static uint32_t find(const struct tn_ledger *ledger, const char *name)
 {
 	for (uint32_t i = TN_OPERATIONS; i < ledger->n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Counts per operation and route.  Rows are found by number: those of enum tn_operation are always
- * there, others are added by name.
+ * Counts per operation and route.  Rows are found by number: those of enum tn_operation always
+ * exist, others are added by name.
  */
 #ifndef TN_DISPATCH_LEDGER_H
 #define TN_DISPATCH_LEDGER_H
@@ -15,7 +15,7 @@ struct tn_runtime;
 
 struct tn_ledger_entry {
 	struct tn_ledger_row row;
-	int warned; /* TN_FALLBACK_WARN has spoken */
+	int warned; /* TN_FALLBACK_WARN has warned */
 };
 
 struct tn_ledger {
@@ -32,8 +32,8 @@ static inline struct tn_ledger_row *tn_ledger_at(struct tn_ledger *ledger, uint3
 	return &ledger->entries[operation].row;
 }
 
-/* The number of the operation of that name, which is added if it is new; `name` lives for ever.
- * When memory runs out it is counted as "map". */
+/* The number of the operation of that name, which is added if it is new; `name` must never be
+ * freed.  When memory runs out the operation is counted as "map". */
 uint32_t tn_operation_named(struct tn_runtime *runtime, const char *name);
 
 #endif

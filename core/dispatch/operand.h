@@ -9,28 +9,28 @@
 
 #include "array/array.h"
 
-/* An array as it stands: its own rank, shape and strides. */
+/* An array unchanged: its own rank, shape and strides. */
 void tn_operand_of(struct tn_operand *operand, const tn_array *array);
 
-/* The array broadcast to a shape that it fits. */
+/* The array broadcast to a compatible shape. */
 void tn_operand_broadcast(struct tn_operand *operand, const tn_array *array, int rank,
 			  const int64_t *shape);
 
-/* Drops axes of length 1 and merges neighbours among axes [first, last) of n operands that have one
- * shape there.  Returns how many axes are left there; what an operand has after them moves down. */
+/* Drops axes of length 1 and merges neighbours among axes [first, last) of n operands that have the
+ * same shape there.  Returns how many of these axes remain; an operand's later axes move down. */
 uint32_t tn_operands_merge(struct tn_operand *const *operands, uint32_t n, uint32_t first,
 			   uint32_t last);
 
 /* Reorders axes [first, last) so that the strides of operands[leader] fall; for calls in which the
- * order of those axes means nothing. */
+ * order of those axes does not matter. */
 void tn_operands_sort(struct tn_operand *const *operands, uint32_t n, uint32_t leader,
 		      uint32_t first, uint32_t last);
 
-/* How two arrays of one storage lie to each other. */
+/* How two arrays of one storage overlap. */
 enum tn_overlap {
 	TN_OVERLAP_NONE,
 	TN_OVERLAP_SAME,    /* the exact same view, once b is broadcast to a's shape */
-	TN_OVERLAP_PARTIAL, /* or it cannot be told cheaply */
+	TN_OVERLAP_PARTIAL, /* or not cheap to decide */
 };
 enum tn_overlap tn_array_overlap(const tn_array *a, const tn_array *b);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The operations that the array layer knows, by number: what the ledger counts, what errors name,
- * and for operations that work element by element their programs.
+ * The operations of the array layer, by number: names for the ledger and for errors, and programs
+ * for element operations.
  */
 #ifndef TN_DISPATCH_OPERATIONS_H
 #define TN_DISPATCH_OPERATIONS_H
@@ -92,7 +92,7 @@ enum tn_operation {
 	TN_OPERATIONS,
 };
 
-/* "add", "conv2d_input_gradient": for ever valid. */
+/* "add", "conv2d_input_gradient": constant strings. */
 extern const char *const tn_operation_names[TN_OPERATIONS];
 
 /* Differentiable with f'(f(x)) = f'(x): the gradient may read the output instead of the input. */

@@ -116,7 +116,7 @@ static tn_status make_room(struct tn_program_cache *cache)
 	return TN_OK;
 }
 
-/* Takes `program` and `key` over, on success. */
+/* Takes ownership of `program` and `key` on success. */
 static tn_status add_entry(struct tn_program_cache *cache, uint64_t hash, struct tn_text *key,
 			   struct tn_program *program)
 {
@@ -140,7 +140,7 @@ static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
 		       "the host has no memory left for a program");
 }
 
-/* Finds or parses; `keep` says whether a new one is cached, else *temporary gets it. */
+/* Finds or parses a program; a new one is cached if `keep` is set, else returned in *temporary. */
 static tn_status get(struct tn_runtime *runtime, const char *operation, const char *text,
 		     const struct tn_program_names *names, int keep, int *is_new,
 		     const struct tn_program **result, struct tn_program **temporary)
@@ -228,7 +228,7 @@ static tn_status element(struct tn_runtime *runtime, enum tn_operation operation
 		any_floating |= tn_is_floating(dtypes[i]);
 		if (tn_is_complex(dtypes[i]))
 			return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
-				       "input %u is %s: complex numbers have no programs", i,
+				       "input %u is %s: programs cannot read complex numbers", i,
 				       tn_dtype_name(dtypes[i]));
 	}
 	if (!any_floating && element->on_integers)

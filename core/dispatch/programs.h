@@ -14,12 +14,12 @@
 struct tn_runtime;
 struct tn_program_entry;
 
-/* How many different programs of users are kept; later ones are parsed for each call, unless they
- * are recorded, since a tape holds on to its programs. */
+/* The most user programs that are cached; later ones are parsed for each call, except when they are
+ * recorded, since a tape refers to its programs. */
 #define TN_PROGRAMS_OF_USERS 1024
 
 struct tn_program_cache {
-	/* Element operations whose inputs all have one dtype: the way that most calls take. */
+	/* Element operations whose inputs all have one dtype: the common case. */
 	const struct tn_program *same[TN_ELEMENT_OPERATIONS][16];
 	struct tn_program_entry **slots;
 	uint32_t n_slots; /* a power of two */
@@ -30,12 +30,12 @@ struct tn_program_cache {
 struct tn_program_cache *tn_programs_create(void); /* NULL: out of memory */
 void tn_programs_destroy(struct tn_program_cache *cache);
 
-/* The program of that text over names; parsed if it is new.  Fills runtime->report on failure.
- * Inside the library: texts are few and never end. */
+/* The program of that text over names; parsed if it is new.  Fills runtime->report on failure.  For
+ * the library's own texts, which are few and never freed. */
 tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
 			  const struct tn_program_names *names, const struct tn_program **program);
-/* The same for a user's text.  *temporary is then NULL,
- * or what the caller destroys after the call. */
+/* The same for a user's text.  *temporary becomes NULL, or a program that the caller destroys after
+ * the call. */
 tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
 				const struct tn_program_names *names,
 				const struct tn_program **program, struct tn_program **temporary);
@@ -44,8 +44,8 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
 tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
 			      const tn_dtype *dtypes, const struct tn_program **program);
 
-/* A text over the inputs x, y, c, d, e, f, g, h and the scalars a, b, s, t, u, v, p, q: what
- * compositions are written in.  Several outputs are out0, out1, ... */
+/* A text over the inputs x, y, c, d, e, f, g, h and the scalars a, b, s, t, u, v, p, q: the form in
+ * which compositions are written.  Several outputs are out0, out1, ... */
 struct tn_short_program {
 	const char *text;
 	uint32_t n_inputs;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Decides and counts.  A composition's own steps are not counted as operations of the program, but
- * for those that leave the device.
+ * Chooses the route and counts it.  A composition's steps are not counted as operations of the
+ * program, except those that leave the device.
  */
 #include "dispatch/route.h"
 
@@ -32,8 +32,8 @@ static const char *name_of(const struct tn_route *route)
 
 /* ---- One slot --------------------------------------------------------------------------------*/
 
-/* Would the device do it, and with what workspace?  Asks without wanting a text; when the answer is
- * an error, asks again for its text. */
+/* Would the device do it, and with what workspace?  Asks without an error text; after an error,
+ * asks again for its text. */
 static tn_status ask(struct tn_route *route, struct tn_device *device,
 		     struct tn_workspace *workspace)
 {
@@ -64,7 +64,7 @@ static tn_status take_scratch(struct tn_runtime *runtime, struct tn_device *devi
 	return tn_scratch_take(device, size, block, &runtime->report);
 }
 
-/* Takes the preferred workspace, capped, or the least when that is not to be had. */
+/* Takes the preferred workspace, capped, or the minimum when that allocation fails. */
 static tn_status take_workspace(struct tn_runtime *runtime, struct tn_device *device,
 				struct tn_workspace *workspace, struct tn_block *block)
 {
@@ -99,8 +99,8 @@ static inline void observe_call(const struct tn_route *route, struct tn_device *
 				 route->call);
 }
 
-/* Asks how much workspace the call wants, takes that and calls.  Apart, so that calls that need
- * none do not pay for its frame. */
+/* Asks how much workspace the call needs, takes it and calls.  A separate function, so that calls
+ * without workspace do not pay for its frame. */
 static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *route,
 							       struct tn_device *device, int asks)
 {
@@ -116,7 +116,7 @@ static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *
 		status = take_workspace(runtime, device, &workspace, &block);
 	if (status)
 		return status;
-	if (!asks && !block.size) /* the call was made without, and refused */
+	if (!asks && !block.size) /* the call without workspace was refused */
 		return TN_UNSUPPORTED;
 	if (!asks)
 		device->asks |= UINT64_C(1) << route->slot;
@@ -134,10 +134,9 @@ static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *
 	return status;
 }
 
-/* Calls one device's slot, with workspace where it wants some.  An entry that refuses has done
- * nothing: most are called without asking, and asked when they refuse, for perhaps they lack
- * nothing but workspace.  The report is empty unless the answer is an error other than
- * TN_UNSUPPORTED. */
+/* Calls one device's slot, with workspace if needed.  An entry that refuses has had no effect: most
+ * are called without asking, and asked only after a refusal, since they may lack only workspace.
+ * The report is empty unless the answer is an error other than TN_UNSUPPORTED. */
 static inline tn_status call_slot(struct tn_route *route, struct tn_device *device)
 {
 	const struct tn_slot_facts *facts = &tn_slots[route->slot];
@@ -165,8 +164,7 @@ static inline tn_status call_slot(struct tn_route *route, struct tn_device *devi
 
 /* ---- The steps -------------------------------------------------------------------------------*/
 
-/* Host-memory devices work on each other's arrays; before another reads,
- * the owner's work is done. */
+/* Host-memory devices share arrays; the owner's work finishes before another device reads. */
 static tn_status settle(struct tn_route *route)
 {
 	struct tn_device *device = route->device;
@@ -272,7 +270,7 @@ static int can_compose(struct tn_route *route)
 	return 1;
 }
 
-/* An error that a step has kept becomes this operation's, and is the caller's to keep. */
+/* Turns an error that a step has kept into this operation's error, which the caller keeps. */
 static tn_status adopt(struct tn_route *route, tn_status status)
 {
 	struct tn_runtime *runtime = route->runtime;
@@ -307,7 +305,7 @@ static tn_status compose(struct tn_route *route)
 	return status ? adopt(route, status) : TN_OK;
 }
 
-/* The slot of the reference, on copies where the host cannot read the device's memory. */
+/* Calls the slot of the reference, on copies where the host cannot read the device's memory. */
 static tn_status call_reference(struct tn_route *route, uint64_t *bytes_moved)
 {
 	struct tn_runtime *runtime = route->runtime;
@@ -343,7 +341,7 @@ static tn_status run_on_host(struct tn_route *route, uint64_t *bytes_moved)
 	tn_status status;
 	if (runtime->fallback == TN_FALLBACK_NATIVE || runtime->fallback == TN_FALLBACK_ERROR)
 		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
-			       "%s cannot do it, and TENON_FALLBACK=%s forbids the rest of the way",
+			       "%s cannot do it, and TENON_FALLBACK=%s forbids the other routes",
 			       route->device->name, mode);
 	if (route->device == runtime->reference)
 		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
@@ -362,8 +360,8 @@ static tn_status run_on_host(struct tn_route *route, uint64_t *bytes_moved)
 	return status;
 }
 
-/* What follows when the native slot has refused.  Apart,
- * so that native calls do not pay for its frame. */
+/* The steps after a refusal by the native slot.  A separate function, so that native calls do not
+ * pay for its frame. */
 static __attribute__((noinline)) tn_status fall_back(struct tn_route *route)
 {
 	struct tn_ledger *ledger = route->runtime->ledger;
@@ -409,7 +407,7 @@ tn_status tn_route_run(struct tn_route *route)
 		return status;
 	row = tn_ledger_at(runtime->ledger, route->operation);
 	row->native++;
-	/* What is captured has not run. */
+	/* Captured work has not run. */
 	if (!runtime->ledger_time || runtime->capture)
 		return TN_OK;
 	status = settle(route);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Finds portable kernels by number; a number that is unknown finds NULL.
+ * Finds portable kernels by number; NULL for an unknown number.
  */
 #include "interpret/block.h"
 

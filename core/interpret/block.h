@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The portable block kernels: plain C, one function per opcode and column, that agree with
- * tn_op_evaluate.  Rows that an opcode does not have for a column are NULL, so the table also says
- * what programs may do.
+ * tn_op_evaluate.  Rows that an opcode does not have for a column are NULL, so the table also
+ * defines what programs may do.
  */
 #ifndef TN_INTERPRET_BLOCK_H
 #define TN_INTERPRET_BLOCK_H
@@ -13,7 +13,7 @@
 /* The iterations of the loop that follows are independent, though destination and source may be the
  * same block. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* a loop over libm stays a loop */
+#pragma clang diagnostic ignored "-Wpass-failed" /* a loop over libm is not vectorised */
 #define TN_BLOCK_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define TN_BLOCK_LOOP _Pragma("GCC ivdep")
@@ -27,7 +27,7 @@ tn_block_fn tn_block_operation(uint32_t op, int column);
 /* The conversion between two storage dtypes; NULL for equal or unknown ones. */
 tn_block_fn tn_block_cast(uint32_t from, uint32_t to);
 
-/* The plain copy of elements of 1, 4 or 8 bytes: what a cast to the same dtype is. */
+/* The plain copy of elements of 1, 4 or 8 bytes: a cast to the same dtype. */
 tn_block_fn tn_block_copy(size_t size);
 
 /* The fold of a combiner, sum to min, for a column; NULL for others. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The kernels of TN_BOOL: bytes that are 0 or 1, and stay so.
+ * The kernels of TN_BOOL: bytes that are 0 or 1, and remain so.
  */
 #define T uint8_t
 #define NAME(x) x##_bool

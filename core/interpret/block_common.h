@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the kernels of every column are written with.  The including file defines T (the column's C
- * type) and NAME(x) (x with the column's suffix).  An expression sees the operands as x, y and z.
- * Included once per column; it has no guard.
+ * The macros and functions shared by the kernels of every column.  The including file defines T
+ * (the column's C type) and NAME(x) (x with the column's suffix).  An expression sees the operands
+ * as x, y and z.  Included once per column; it has no guard.
  */
 #include "interpret/block.h"
 
@@ -75,7 +75,7 @@ static void NAME(ge)(BLOCK)
 	BINARY(uint8_t, x >= y);
 }
 
-/* a chooses from b and c. */
+/* a selects from b and c. */
 static void NAME(select)(BLOCK)
 {
 	T *d = dst;

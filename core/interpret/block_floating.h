@@ -185,7 +185,7 @@ static void NAME(erf)(BLOCK)
 	UNARY(T, M(erf)(x));
 }
 
-/* 1 / (1 + exp(-x)) by the form that does not overflow. */
+/* 1 / (1 + exp(-x)) in the form that does not overflow. */
 static inline T NAME(logistic)(T x)
 {
 	T power = M(exp)(-M(fabs)(x));

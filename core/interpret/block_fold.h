@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Folds of one column: LANES partial results side by side, joined in pairs.  A sum of n terms so
- * has chains of n / LANES additions.  The including file defines T, A (in which sums and products
- * are made: T, or the unsigned type), LANES, NAME(x), IS_NAN(x), and LOWEST and HIGHEST of T.
+ * Folds of one column: LANES partial results side by side, joined in pairs.  A sum of n terms thus
+ * has chains of n / LANES additions.  The including file defines T, A (the type of sums and
+ * products: T, or the unsigned type), LANES, NAME(x), IS_NAN(x), and LOWEST and HIGHEST of T.
  */
 /* *acc := f(*acc, src[0], ..., src[n-1]) for the f that `join` applies to two values. */
 static inline T NAME(fold)(T start, const T *src, size_t n, T identity, T (*join)(T, T))
@@ -25,8 +25,8 @@ static inline T NAME(fold)(T start, const T *src, size_t n, T identity, T (*join
 	return join(start, lane[0]);
 }
 
-/* acc[r] := f(acc[r], src[r][0], ..., src[r][length-1]) for short rows: ROWS of them side by side,
- * each in order. */
+/* acc[r] := f(acc[r], src[r][0], ..., src[r][length-1]) for short rows: ROWS of them at once, each
+ * in order. */
 static inline void NAME(fold_rows)(T *acc, const T *src, size_t rows, size_t length,
 				   T (*join)(T, T))
 {
@@ -59,7 +59,7 @@ static inline T NAME(times)(T x, T y)
 	return (T)((A)x * (A)y);
 }
 
-/* NaN if there is one. */
+/* NaN if either is NaN. */
 static inline T NAME(larger)(T x, T y)
 {
 	return ((y > x) | IS_NAN(y)) ? y : x;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Kernels of one integer column.  The including file defines T, its unsigned type U, WIDTH,
- * IS_SIGNED, NAME(x) and COLUMN, the name of the table.  Sums and products are made in U, where
+ * IS_SIGNED, NAME(x) and COLUMN, the name of the table.  Sums and products are computed in U, where
  * they wrap.
  */
 #include "interpret/block_common.h"
@@ -22,7 +22,7 @@ static void NAME(mul)(BLOCK)
 	BINARY(T, (U)x * (U)y);
 }
 
-/* Toward zero; by zero 0; the one quotient that overflows wraps. */
+/* Rounds toward zero; division by zero gives 0; the one quotient that overflows wraps. */
 static inline T NAME(quotient)(T x, T y)
 {
 	if (y == 0)

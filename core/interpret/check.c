@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Everything that can be wrong with the arguments of a call, found before anything is read or
- * written.  Addresses are taken on trust, apart from NULL and alignment.
+ * Checks everything about the arguments of a call before anything is read or written.  Addresses
+ * are not checked, except for NULL and alignment.
  */
 #include "interpret/check.h"
 
@@ -23,13 +23,13 @@ tn_status tn_check_call(const void *theirs, void *own, size_t own_size, const ch
 		return TN_INVALID_ARGUMENT;
 	if (!tn_arguments_fit(theirs, own_size))
 		return tn_fail(call->error, TN_UNSUPPORTED, operation,
-			       "the arguments have fields that this version does not know");
+			       "the arguments have fields that this version does not support");
 	memcpy(own, theirs, size < own_size ? size : own_size);
 	if (size < own_size)
 		memset((char *)own + size, 0, own_size - size);
 	if (call->flags & ~KNOWN_FLAGS || call->flags & TN_ACCUMULATE)
 		return tn_fail(call->error, TN_UNSUPPORTED, operation,
-			       "flags 0x%x: only dry run, async and deterministic are known here",
+			       "flags 0x%x: expected only dry run, async and deterministic",
 			       (unsigned)call->flags);
 	if (call->workspace && TN_HAS_FIELD(struct tn_workspace, call->workspace, preferred)) {
 		call->workspace->minimum = 0;
@@ -60,7 +60,7 @@ tn_status tn_check_program(const struct tn_program *program, const struct tn_cal
 	    program->n_instructions > TN_PROGRAM_MAX_INSTRUCTIONS)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
 			       "a program of %u inputs, %u outputs, %u scalars, %u constants and "
-			       "%u instructions is outside the limits",
+			       "%u instructions exceeds the limits",
 			       program->n_inputs, program->n_outputs, program->n_scalars,
 			       program->n_constants, program->n_instructions);
 	if (!program->instructions || !program->outputs ||
@@ -75,7 +75,7 @@ static int is_storage_dtype(tn_dtype dtype)
 	return tn_compute_dtype(dtype) != 0;
 }
 
-/* The sizes of a shape can be multiplied, and no axis is empty. */
+/* Checks that the lengths of a shape can be multiplied, and that no axis is empty. */
 static tn_status check_lengths(const struct tn_operand *operand, const char *role, unsigned number,
 			       const struct tn_call *call, const char *operation)
 {
@@ -83,9 +83,10 @@ static tn_status check_lengths(const struct tn_operand *operand, const char *rol
 	for (unsigned d = 0; d < operand->rank; d++) {
 		int64_t length = operand->shape[d];
 		if (length < 1)
-			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				       "%s %u: axis %u has length %lld", role, number, d,
-				       (long long)length);
+			return tn_fail(
+				call->error, TN_INVALID_ARGUMENT, operation,
+				"%s %u: axis %u: expected a length of at least 1, found %lld", role,
+				number, d, (long long)length);
 		if (__builtin_mul_overflow(count, length, &count))
 			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				       "%s %u has more elements than can be counted", role, number);
@@ -98,11 +99,11 @@ tn_status tn_check_operand(const struct tn_operand *operand, const char *role, u
 {
 	if (!is_storage_dtype(operand->dtype))
 		return tn_fail(call->error, TN_UNSUPPORTED, operation,
-			       "%s %u: dtype %d is none that programs read and write", role, number,
+			       "%s %u: programs cannot read or write dtype %d", role, number,
 			       (int)operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			       "%s %u: rank %u, at most %d is possible", role, number,
+			       "%s %u: rank %u exceeds the limit of %d", role, number,
 			       operand->rank, TN_MAX_RANK);
 	tn_status status = check_lengths(operand, role, number, call, operation);
 	if (status)
@@ -112,9 +113,10 @@ tn_status tn_check_operand(const struct tn_operand *operand, const char *role, u
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation, "%s %u has no buffer",
 			       role, number);
 	if (address % tn_dtype_size(operand->dtype))
-		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			       "%s %u: its address is no multiple of its element's size", role,
-			       number);
+		return tn_fail(
+			call->error, TN_INVALID_ARGUMENT, operation,
+			"%s %u: expected an address that is a multiple of the element's size", role,
+			number);
 	for (unsigned d = 0; is_output && d < operand->rank; d++) {
 		if (operand->strides[d] == 0 && operand->shape[d] != 1)
 			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
@@ -143,16 +145,17 @@ tn_status tn_check_scalars(const struct tn_scalar *scalars, uint32_t n, const st
 {
 	if (n && !scalars)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			       "the program has %u scalars, none are given", n);
+			       "the program has %u scalars, but none are given", n);
 	for (uint32_t s = 0; s < n; s++) {
 		const struct tn_scalar *scalar = &scalars[s];
 		if (!is_storage_dtype(scalar->dtype))
 			return tn_fail(call->error, TN_UNSUPPORTED, operation,
-				       "scalar %u: dtype %d is none that programs read", s,
+				       "scalar %u: programs cannot read dtype %d", s,
 				       (int)scalar->dtype);
 		if (scalar->on_device > 1)
 			return tn_fail(call->error, TN_UNSUPPORTED, operation,
-				       "scalar %u: on_device is %u", s, scalar->on_device);
+				       "scalar %u: expected an on_device of 0 or 1, found %u", s,
+				       scalar->on_device);
 		if (scalar->on_device && !scalar->buffer && !(call->flags & TN_DRY_RUN))
 			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				       "scalar %u has no buffer", s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Checks what map and reduce have in common, by the rules of <tenon/backend.h>.
+ * The checks that map and reduce share, by the rules of <tenon/backend.h>.
  */
 #ifndef TN_INTERPRET_CHECK_H
 #define TN_INTERPRET_CHECK_H
@@ -10,16 +10,17 @@
 
 /* Copies arguments of any accepted size into *own (zero where theirs end). */
 tn_status tn_check_call(const void *theirs, void *own, size_t own_size, const char *operation);
-/* A plugin's table as this version knows it: theirs, or their shorter one extended in *own. */
+/* A plugin's table at this version's size: theirs, or their shorter one extended in *own. */
 const struct tn_block_kernels *tn_check_kernels(const struct tn_block_kernels *theirs,
 						struct tn_block_kernels *own);
-/* Counts within limits and arrays there. */
+/* Checks that counts are within limits and that arrays are not NULL. */
 tn_status tn_check_program(const struct tn_program *program, const struct tn_call *call,
 			   const char *operation);
-/* A known dtype, an aligned address, a rank and a shape whose sizes can be counted. */
+/* Checks the dtype, the alignment of the address, the rank, and that the elements can be
+ * counted. */
 tn_status tn_check_operand(const struct tn_operand *operand, const char *role, unsigned number,
 			   int is_output, const struct tn_call *call, const char *operation);
-/* The first `rank` lengths of both are equal. */
+/* Checks that the first `rank` lengths of both are equal. */
 tn_status tn_check_shape(const struct tn_operand *operand, const struct tn_operand *model,
 			 unsigned rank, const char *role, unsigned number,
 			 const struct tn_call *call, const char *operation);

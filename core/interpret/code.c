@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * From a program to steps over registers.
+ * Compiles a program to steps over registers.
  *
- * Uniform values (constants, scalars, inputs of stride 0, and what is computed from them) are
+ * Uniform values (constants, scalars, inputs of stride 0, and values computed from them) are
  * evaluated once for the call, by the same kernels, and become blocks only where a varying value
- * needs them.  The other values get registers by liveness: a register is free from the last use of
- * its value on, and the instruction that uses it last may write over it.  Inputs that lie in memory
- * as a block would are used where they are, and outputs are written there.
+ * needs them.  The other values get registers by liveness: a register is free after the last use of
+ * its value, and the instruction of that last use may overwrite it.  Inputs with the memory layout
+ * of a block are used in place, and outputs are written in place likewise.
  */
 #include "interpret/code.h"
 
@@ -98,12 +98,11 @@ static tn_status scan_source(struct tn_code *code, const struct tn_call *call, u
 			code->axes |= 1u << value->a;
 	}
 	if (value->a >= limit)
-		return refuse(code, call, TN_INVALID_ARGUMENT, i,
-			      "there is no source of that number");
+		return refuse(code, call, TN_INVALID_ARGUMENT, i, "no source has that number");
 	return TN_OK;
 }
 
-/* Are the operands of the dtypes that the opcode wants?  *typed is the dtype that chooses the
+/* Do the operands have the dtypes that the opcode requires?  *typed is the dtype that selects the
  * kernel. */
 static int types_fit(const struct tn_code *code, const struct tn_value *value, uint32_t *typed)
 {
@@ -136,10 +135,11 @@ static tn_status scan_operation(struct tn_code *code, const struct tn_call *call
 	uint32_t typed;
 	if (value->a >= i || (value->arity > 1 && value->b >= i) ||
 	    (value->arity > 2 && value->c >= i))
-		return refuse(code, call, TN_INVALID_ARGUMENT, i, "an operand is no earlier value");
+		return refuse(code, call, TN_INVALID_ARGUMENT, i,
+			      "an operand is not an earlier value");
 	if (!types_fit(code, value, &typed))
 		return refuse(code, call, TN_INVALID_ARGUMENT, i,
-			      "its operands' dtypes do not fit");
+			      "the dtypes of its operands are invalid");
 	if (value->op != TN_OP_CAST)
 		value->fn = tn_code_operation(code->kernels, value->op, tn_block_column(typed));
 	else if (typed != value->dtype)
@@ -163,7 +163,7 @@ static tn_status scan_instruction(struct tn_code *code, const struct tn_call *ca
 		return refuse(code, call, TN_UNSUPPORTED, i, "unknown opcode");
 	if (tn_block_column(in->dtype) < 0)
 		return refuse(code, call, TN_UNSUPPORTED, i,
-			      "programs do not compute in that dtype");
+			      "programs cannot compute in that dtype");
 	value->fn = NULL;
 	value->op = in->op;
 	value->dtype = in->dtype;
@@ -200,7 +200,7 @@ tn_status tn_code_scan(struct tn_code *code, const struct tn_program *program,
 	for (unsigned j = 0; j < program->n_outputs; j++) {
 		if (program->outputs[j] >= code->n_values)
 			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				       "output %u is value %u, there are %u", j,
+				       "output %u is value %u, but there are only %u", j,
 				       program->outputs[j], code->n_values);
 	}
 	return TN_OK;
@@ -261,7 +261,7 @@ static void count_uses(struct tn_code *code, const struct tn_nest *nest)
 	}
 	for (unsigned j = 0; j < program->n_outputs; j++)
 		code->value[program->outputs[j]].n_uses++;
-	/* Unused values go, last first, for they may be the only use of others. */
+	/* Removes unused values, last first, since they may be the only use of others. */
 	for (unsigned i = code->n_values; i-- > 0;) {
 		struct tn_value *value = &code->value[i];
 		if (value->n_uses)
@@ -302,7 +302,7 @@ static void contract_add(struct tn_code *code, struct tn_value *sum, tn_block_fn
 	product->n_uses = 0;
 }
 
-/* c - u * x with a uniform u is -u * x + c; the product's place in the program is that of -u. */
+/* c - u * x with a uniform u is -u * x + c; -u takes the product's position in the program. */
 static void contract_sub(struct tn_code *code, struct tn_value *difference, tn_block_fn fn)
 {
 	struct tn_value *product = &code->value[difference->b];
@@ -337,7 +337,7 @@ static void contract(struct tn_code *code)
 	}
 }
 
-/* Products that are outputs to be added up and have no other use. */
+/* Contracts products that are outputs to be summed and have no other use. */
 static void contract_summed(struct tn_code *code)
 {
 	for (unsigned j = 0; j < code->program->n_outputs; j++) {
@@ -361,7 +361,7 @@ static void use(struct tn_code *code, unsigned operand, unsigned i)
 		value->flags |= TN_VALUE_FILLED;
 }
 
-/* Last uses as operands, and which uniform values are needed as blocks. */
+/* Finds last uses as operands, and which uniform values are needed as blocks. */
 static void find_last_uses(struct tn_code *code)
 {
 	const struct tn_program *program = code->program;
@@ -386,7 +386,7 @@ static void find_last_uses(struct tn_code *code)
 	}
 }
 
-/* May the view's tiles be the same in several places? */
+/* Can the view have one tile at several positions? */
 static int repeats(const struct tn_nest *nest, unsigned v)
 {
 	for (unsigned d = 0; d < nest->rank; d++) {
@@ -401,7 +401,7 @@ static void widen(struct tn_code *code, uint32_t size)
 	code->width = code->width > size ? code->width : size;
 }
 
-/* The widest element that a register or a conversion has. */
+/* Finds the widest element of a register or a conversion. */
 static void find_width(struct tn_code *code, const struct tn_nest *nest)
 {
 	code->width = 1;
@@ -417,8 +417,8 @@ static void find_width(struct tn_code *code, const struct tn_nest *nest)
 		widen(code, nest->view[code->output_view[j]].size);
 }
 
-/* Registers that suffice even when no value finds a place in memory: those that stay for the whole
- * call, and the most values that live at once, outputs to the end. */
+/* A sufficient number of registers even when no value is used in place: those kept for the whole
+ * call, and the most values live at once, outputs to the end. */
 static void bound_registers(struct tn_code *code, const struct tn_nest *nest)
 {
 	uint8_t ends[TN_PROGRAM_MAX_INSTRUCTIONS + 1];
@@ -431,7 +431,7 @@ static void bound_registers(struct tn_code *code, const struct tn_nest *nest)
 	}
 	for (unsigned j = 0; j < code->program->n_outputs; j++) {
 		const struct tn_value *value = &code->value[code->program->outputs[j]];
-		ends[value->last] = 0; /* it and, to be brief, what dies with it live on */
+		ends[value->last] = 0; /* for simplicity, other values that end here live on too */
 	}
 	for (unsigned i = 0; i < code->n_values; i++) {
 		const struct tn_value *value = &code->value[i];
@@ -527,7 +527,7 @@ struct emitter {
 	uint16_t free[TN_PLACES];
 };
 
-/* Does a tile of the view lie in memory as a block of `dtype` would? */
+/* Does a tile of the view have the memory layout of a block of `dtype`? */
 static int is_block(const struct tn_code *code, const struct tn_emit *emit, unsigned v,
 		    uint32_t dtype)
 {
@@ -541,7 +541,7 @@ static int is_block(const struct tn_code *code, const struct tn_emit *emit, unsi
 	       (tile->tx == tile->length_x && code->stride_y[v] == tile->tx * (int64_t)view->size);
 }
 
-/* Are its tiles all the same, rows as long in each, and may there be more than one? */
+/* Are its tiles all the same, with rows of equal length, and may there be more than one? */
 static int is_still(const struct tn_emit *emit, unsigned v)
 {
 	const struct tn_tile *tile = emit->tile;
@@ -568,8 +568,8 @@ static int is_stored(const struct tn_code *code, unsigned i)
 	return 0;
 }
 
-/* Is the input used where it lies?  Not when it is also an output of a program that writes there:
- * swapping two arrays must not read one after the other was stored. */
+/* Is the input used in place?  Not when a program also writes to it as an output: swapping two
+ * arrays must not read one after the other was stored. */
 static int is_used_in_place(const struct tn_code *code, const struct tn_emit *emit, unsigned i)
 {
 	const struct tn_value *value = &code->value[i];
@@ -617,7 +617,7 @@ static void release_equals(struct emitter *e, unsigned i)
 		release(e, value->c, i);
 }
 
-/* Where value i is made: in an output that takes it in place, or in a register. */
+/* The destination of value i: an output that takes it in place, or a register. */
 static uint16_t destination(struct emitter *e, unsigned i)
 {
 	struct tn_code *code = e->code;
@@ -641,7 +641,7 @@ static struct tn_step *add_step(struct tn_step *steps, uint32_t *n, enum tn_step
 	return step;
 }
 
-/* A conversion of a strided tile goes through a register of its own. */
+/* A conversion of a strided tile uses a register of its own. */
 static void need_scratch(struct tn_code *code, unsigned v, const struct tn_step *step)
 {
 	int64_t size = step->kind == TN_STEP_LOAD ? step->from_size : step->to_size;
@@ -763,7 +763,7 @@ static enum tn_leave leave_of(const struct tn_code *code, const struct tn_emit *
 	return TN_LEAVE_IN_PLACE;
 }
 
-/* How outputs leave; a value that leaves at the end lives until then. */
+/* Decides how each output is stored; a value stored at the end lives until then. */
 static void plan_outputs(struct emitter *e)
 {
 	struct tn_code *code = e->code;
@@ -776,7 +776,7 @@ static void plan_outputs(struct emitter *e)
 	}
 }
 
-/* Stores the outputs that leave at once, and frees a value that nothing else needs. */
+/* Stores the outputs that are stored at once, and frees a value without further use. */
 static void emit_stores_of(struct emitter *e, unsigned i)
 {
 	struct tn_code *code = e->code;

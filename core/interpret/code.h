@@ -9,7 +9,7 @@
 #include "interpret/block.h"
 #include "interpret/nest.h"
 
-/* Places of blocks: registers first, then nothing, then views. */
+/* Numbers of places of blocks: registers first, then no place, then views. */
 #define TN_NO_PLACE 300
 #define TN_VIEW_PLACE 301
 #define TN_PLACES (TN_VIEW_PLACE + TN_MAX_VIEWS)
@@ -19,7 +19,7 @@ enum tn_step_kind {
 	TN_STEP_LOAD,   /* place[dst] := the view's tile, converted by fn */
 	TN_STEP_INDEX,  /* place[dst] := the index's values */
 	TN_STEP_STORE,  /* the view's tile := place[a], converted by fn */
-	TN_STEP_STREAM, /* the same past the caches */
+	TN_STEP_STREAM, /* the same, bypassing the caches */
 };
 
 struct tn_step {
@@ -32,7 +32,7 @@ struct tn_step {
 enum {
 	TN_VALUE_UNIFORM = 1, /* one value for all elements */
 	TN_VALUE_FILLED = 2,  /* uniform, and needed as a block */
-	TN_VALUE_OWNS = 4,    /* its place is a register that is its own until its last use */
+	TN_VALUE_OWNS = 4,    /* its place is a register reserved until its last use */
 };
 
 struct tn_value {
@@ -48,8 +48,8 @@ struct tn_fill {
 	uint16_t place, value;
 };
 
-/* How an output's value leaves: written in place by the instruction that makes it, stored right
- * after it, stored at the end of the tile, or kept (the prologue of a reduction). */
+/* How an output's value is stored: in place by the instruction that makes it, right after it, at
+ * the end of the tile, or not at all (the prologue of a reduction). */
 enum tn_leave { TN_LEAVE_IN_PLACE, TN_LEAVE_AT_ONCE, TN_LEAVE_AT_END, TN_LEAVE_KEPT };
 
 struct tn_code {
@@ -62,13 +62,13 @@ struct tn_code {
 	uint32_t draws; /* uses random numbers */
 	uint32_t cost;  /* of one element, in additions */
 	uint32_t width; /* bytes of the widest block element */
-	uint32_t n_live; /* registers that suffice */
+	uint32_t n_live; /* a sufficient number of registers */
 	uint8_t input_view[TN_PROGRAM_MAX_INPUTS];
 	uint8_t output_view[TN_PROGRAM_MAX_OUTPUTS];
 	uint8_t index_view[TN_MAX_RANK + 1];
 	int keeps_outputs; /* a prologue: outputs are not stored */
-	/* Outputs (bits) that their user adds up.  Where such a value is a product that nothing
-	 * else uses, it is not computed: the user contracts its factors into the sum. */
+	/* Outputs (bits) that the caller sums.  Where such a value is a product without other uses,
+	 * it is not computed: the caller contracts its factors into the sum. */
 	uint32_t summed, contracted;
 	uint16_t factor_a[TN_PROGRAM_MAX_OUTPUTS], factor_b[TN_PROGRAM_MAX_OUTPUTS];
 
@@ -83,14 +83,14 @@ struct tn_code {
 	struct tn_step step[TN_PROGRAM_MAX_INSTRUCTIONS + TN_PROGRAM_MAX_OUTPUTS];
 };
 
-/* Kernels: the plugin's where it has them, else the portable ones; NULL: there is none. */
+/* Kernels: the plugin's where it has them, else the portable ones; NULL: none. */
 tn_block_fn tn_code_operation(const struct tn_block_kernels *kernels, uint32_t op, int column);
 tn_block_fn tn_code_cast(const struct tn_block_kernels *kernels, uint32_t from, uint32_t to);
 tn_fold_fn tn_code_fold(const struct tn_block_kernels *kernels, uint32_t combiner, int column);
-/* A fused multiply-add for that column that is worth a contraction, or NULL. */
+/* A fused multiply-add for that column that is fast enough for contraction, or NULL. */
 tn_block_fn tn_code_contraction(const struct tn_block_kernels *kernels, int column);
 
-/* Takes the program apart and checks every instruction for operands of that rank. */
+/* Decodes the program and checks every instruction for operands of that rank. */
 tn_status tn_code_scan(struct tn_code *code, const struct tn_program *program,
 		       const struct tn_scalar *scalars, const struct tn_block_kernels *kernels,
 		       unsigned rank, const struct tn_call *call, const char *operation);
@@ -106,7 +106,7 @@ struct tn_emit {
 	const struct tn_nest *nest;
 	const struct tn_tile *tile;
 	const struct tn_walk *walk;
-	int stream; /* outputs go past the caches where they can */
+	int stream; /* outputs bypass the caches where possible */
 };
 void tn_code_emit(struct tn_code *code, const struct tn_emit *emit);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The kernels of ARGMAX and ARGMIN for every column; booleans have no fold of their own and are
+ * The kernels of ARGMAX and ARGMIN for every column; bool has no fold of its own: its values are
  * compared one by one.
  */
 #include "interpret/extreme.h"

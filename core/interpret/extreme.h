@@ -14,7 +14,7 @@ typedef void (*tn_extreme_step_fn)(void *best, int32_t *at, const void *value, i
 /* The same for one best and n values with the numbers number, number + 1, ... */
 typedef void (*tn_extreme_fold_fn)(void *best, int64_t *index, const void *value, int64_t number,
 				   size_t n, int first, tn_fold_fn fold);
-/* For each i: the other's best with the other's index, if it beats this one. */
+/* For each i: takes the other's best and its index, if it beats this one. */
 typedef void (*tn_extreme_join_fn)(void *best, int64_t *index, const void *other,
 				   const int64_t *other_index, size_t n);
 

@@ -3,8 +3,8 @@
  *
  * Largest and smallest values with their numbers, for one column and one direction.  The including
  * file defines T, IS_NAN(x), BEATS(x, y) (x > y or x < y) and NAME(x).  A value replaces the best
- * one when it beats it, or when it is the first NaN; numbers are visited in ascending order, so of
- * equal values the lowest number stays.
+ * one when it beats it, or when it is the first NaN; numbers are visited in ascending order, so the
+ * lowest number of equal values is kept.
  */
 
 #include "interpret/move.h"
@@ -31,7 +31,7 @@ static void NAME(step)(void *best, int32_t *at, const void *value, int32_t step,
 	}
 }
 
-/* The first place of a value that is there, or of a NaN for a NaN. */
+/* The first position of a value that x contains, or of a NaN for a NaN. */
 static inline size_t NAME(place)(const T *x, size_t n, T found)
 {
 	size_t i = 0;
@@ -47,8 +47,8 @@ static inline size_t NAME(place)(const T *x, size_t n, T found)
 	return i;
 }
 
-/* The fold finds the block's best value quickly; only where that replaces the best so far is its
- * place looked for. */
+/* The fold finds the block's best value quickly; its position is searched only if that value
+ * replaces the best so far. */
 static void NAME(fold)(void *best, int64_t *index, const void *value, int64_t number, size_t n,
 		       int first, tn_fold_fn fold)
 {

@@ -15,12 +15,12 @@
 #include "interpret/run.h"
 #include "interpret/small.h"
 
-/* Work is measured in additions of one element.  A piece for a thread has at least PIECE of it;
- * less than two pieces stay with the caller. */
+/* Work is measured in additions of one element.  A thread's piece has at least PIECE of it; the
+ * caller does work of less than two pieces itself. */
 #define PIECE 65536
-/* At most so many pieces, so that what each begins with is seldom done. */
+/* The most pieces, so that the setup of a piece is rare. */
 #define MOST_PIECES 256
-/* From so many bytes of operands on, operands are larger than the caches. */
+/* Operands of at least this many bytes are larger than the caches. */
 #define STREAM_BYTES (UINT64_C(48) << 20)
 
 /* Blocks of operands larger than the caches, in programs of few steps and of many. */
@@ -28,7 +28,7 @@
 #define SHORT_BLOCK 128
 #define FEW_STEPS 16
 
-/* Of tiles that read columns: few columns, for each lies on a page of its own. */
+/* For tiles that read columns: few columns, since each is on a page of its own. */
 #define TRANSPOSED_WIDTH 8
 
 struct plan {
@@ -37,7 +37,7 @@ struct plan {
 	struct tn_walk walk;
 	struct tn_code code;
 	int transposed;            /* an input is contiguous along the tile's y axis */
-	unsigned level_x, level_y; /* of the walk: where the tile is along its axes */
+	unsigned level_x, level_y; /* of the walk: the tile's position along its axes */
 	int large;                 /* operands are larger than the caches */
 };
 
@@ -121,8 +121,8 @@ static int64_t part_of(int64_t length, int64_t block, int64_t room)
 	return ((length + parts - 1) / parts + 15) & ~15;
 }
 
-/* Tiles are long rows; short rows come several at a time, and where an input is transposed tiles
- * are narrow and high. */
+/* Tiles are long rows, or several short rows; where an input is transposed, tiles are narrow and
+ * high. */
 static void choose_tile(struct plan *plan, int64_t block, int64_t room)
 {
 	const struct tn_nest *nest = &plan->nest;
@@ -149,7 +149,7 @@ static void choose_tile(struct plan *plan, int64_t block, int64_t room)
 	}
 }
 
-/* Tiles that read columns go along those first, so that they stay on the pages that are at hand. */
+/* Tiles that read columns advance along the columns first, so that they reuse the same pages. */
 static void make_walk(struct plan *plan)
 {
 	const struct tn_nest *nest = &plan->nest;
@@ -182,23 +182,23 @@ static int is_large(const struct plan *plan)
 	return bytes >= STREAM_BYTES;
 }
 
-/* The elements of a block that keep all registers in the first cache. */
+/* The elements of a block for which all registers fit the first cache. */
 static int64_t room_of(const struct tn_code *code)
 {
 	int64_t n = TN_ARENA_BYTES / (int64_t)(code->n_live * code->width) & ~15;
 	return n < 16 ? 16 : smaller(n, TN_MAX_BLOCK);
 }
 
-/* The elements of a block: as many as there is room for; but operands that come from memory want
- * short blocks where there are many steps: the processor then computes one step while the next ones
- * wait for memory, as far as it looks ahead. */
+/* The elements of a block: as many as there is room for, except that operands from memory need
+ * short blocks when there are many steps: the processor then computes one step while the next ones
+ * wait for memory, within its window of instructions. */
 static int64_t block_of(const struct tn_code *code, int64_t room, int large)
 {
 	int64_t most = !large ? TN_MAX_BLOCK : code->cost < FEW_STEPS ? LARGE_BLOCK : SHORT_BLOCK;
 	return smaller(room, most);
 }
 
-/* Orders writes past the caches before whatever tells another thread that they are done. */
+/* Orders writes that bypass the caches before any signal to another thread that they are done. */
 static void fence(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Moves between compact tiles and strided memory.  Rows that are contiguous are copied whole; a
- * tile whose columns are contiguous is transposed; the rest goes element by element.
+ * tile whose columns are contiguous is transposed; the rest is moved element by element.
  */
 #include "interpret/move.h"
 
@@ -91,8 +91,8 @@ void tn_move_fill(void *dst, const void *element, size_t size, size_t n)
 	}
 }
 
-/* Rows of a tile are too short for a call of memcpy: 16 bytes at a time,
- * the last ones overlapping. */
+/* Rows of a tile are too short for a call of memcpy: copies 16 bytes at a time, the last ones
+ * overlapping. */
 static inline void copy_row(char *dst, const char *src, size_t n)
 {
 	if (n >= 16) {

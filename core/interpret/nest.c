@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Loop nests and walks.  An index is treated as a view of bytes at address 0 whose strides are what
- * the index grows by; so it survives ordering, merging and tiling like any operand.
+ * Loop nests and walks.  An index is treated as a view of bytes at address 0 whose strides are the
+ * increments of the index; so ordering, merging and tiling handle it like any operand.
  */
 #include "interpret/nest.h"
 
@@ -24,7 +24,8 @@ unsigned tn_nest_add_operand(struct tn_nest *nest, const struct tn_operand *oper
 	view->dtype = (uint32_t)operand->dtype;
 	view->size = (uint32_t)tn_dtype_size(operand->dtype);
 	view->start = operand->buffer + operand->offset;
-	/* Products wrap for strides that no memory can have; axes of length 1 never use theirs. */
+	/* Products wrap for strides that exceed any memory; axes of length 1 never use their
+	 * stride. */
 	for (unsigned d = 0; d < operand->rank; d++)
 		view->stride[d] = (int64_t)((uint64_t)operand->strides[d] * view->size);
 	return nest->n_views - 1;
@@ -59,7 +60,7 @@ static uint64_t magnitude(int64_t x)
 	return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
 }
 
-/* How far apart the elements along an axis are, over some views. */
+/* The distance between the elements along an axis, over some views. */
 static uint64_t spread(const struct tn_nest *nest, unsigned axis, unsigned first, unsigned end)
 {
 	uint64_t sum = 0;

@@ -12,12 +12,12 @@
 /* Inputs, outputs and indices of a prologue and an epilogue, and accumulators: at most 58. */
 #define TN_MAX_VIEWS 64
 
-/* An operand as the loops see it, or an index: a "view" whose address is its value. */
+/* An operand in the form that the loops use, or an index: a "view" whose address is its value. */
 struct tn_view {
 	uint64_t start;  /* the address of the first element */
 	uint32_t dtype;  /* 0: an index */
 	uint32_t size;   /* bytes of an element; 1 for an index */
-	uint32_t varies; /* its address changes though no stride says so */
+	uint32_t varies; /* its address changes although all strides are 0 */
 	uint32_t reserved;
 	int64_t stride[TN_MAX_RANK]; /* bytes, by axis */
 };
@@ -31,7 +31,7 @@ struct tn_nest {
 	struct tn_view view[TN_MAX_VIEWS];
 };
 
-/* Adds an operand; returns its number.  Axes that it lacks at the end get stride 0. */
+/* Adds an operand; returns its number.  Missing trailing axes get stride 0. */
 unsigned tn_nest_add_operand(struct tn_nest *nest, const struct tn_operand *operand);
 /* Adds the index along an axis, or with axis == TN_MAX_RANK the element's number in the first
  * `rank` axes. */
@@ -47,7 +47,7 @@ void tn_nest_simplify(struct tn_nest *nest, unsigned first, unsigned end, int or
 /* The elements of axes [first, end). */
 uint64_t tn_nest_count(const struct tn_nest *nest, unsigned first, unsigned end);
 
-/* A tile: tx by ty elements of axes x and y; an axis of -1 is not there, its length is 1. */
+/* A tile: tx by ty elements of axes x and y; an axis of -1 is absent, its length is 1. */
 struct tn_tile {
 	int x, y;
 	int64_t length_x, length_y;
@@ -68,10 +68,10 @@ void tn_walk_add(struct tn_walk *walk, const struct tn_nest *nest, uint64_t coun
 uint64_t tn_walk_total(const struct tn_walk *walk);
 /* Is the view's address the same at all positions? */
 int tn_walk_is_still(const struct tn_walk *walk, unsigned view);
-/* Goes from position 0 to position `index`. */
+/* Moves from position 0 to position `index`. */
 void tn_walk_seek(const struct tn_walk *walk, uint64_t index, uint64_t *position,
 		  uint64_t *address);
-/* To the next position; from the last one back to the first. */
+/* Moves to the next position; from the last one back to the first. */
 void tn_walk_advance(const struct tn_walk *walk, uint64_t *position, uint64_t *address);
 
 #endif

@@ -25,7 +25,7 @@ static tn_status check_inputs(const struct tn_reduce_args *args)
 	const struct tn_operand *inputs = args->inputs;
 	if (args->prologue->n_inputs == 0 || !inputs)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			       "no inputs: they give the reduced axes");
+			       "expected at least one input, which gives the reduced axes");
 	for (uint32_t k = 0; k < args->prologue->n_inputs; k++) {
 		tn_status status = tn_check_operand(&inputs[k], "input", k, 0, call, operation);
 		if (status)
@@ -41,7 +41,7 @@ static tn_status check_inputs(const struct tn_reduce_args *args)
 	}
 	if (args->n_reduced > inputs[0].rank)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			       "%u reduced axes, the inputs have %u", args->n_reduced,
+			       "%u reduced axes, but the inputs have only %u", args->n_reduced,
 			       inputs[0].rank);
 	return TN_OK;
 }
@@ -60,7 +60,7 @@ static tn_status check_kept(const struct tn_reduce_args *args, const struct tn_o
 			return status;
 		if (operands[k].rank != kept)
 			return tn_fail(call->error, TN_SHAPE, operation,
-				       "%s %u has rank %u, %u axes are kept", role, k,
+				       "%s %u has rank %u, but %u axes are kept", role, k,
 				       operands[k].rank, kept);
 		status = tn_check_shape(&operands[k], args->inputs, kept, role, k, call, operation);
 		if (status)
@@ -84,12 +84,12 @@ static tn_status check_values(const struct tn_reduce_args *args)
 	}
 	if (args->epilogue && args->epilogue->n_inputs < args->n_values)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			       "the epilogue has %u inputs, there are %u accumulators",
+			       "the epilogue has %u inputs, but there are %u accumulators",
 			       args->epilogue->n_inputs, args->n_values);
 	return TN_OK;
 }
 
-/* Everything that can be wrong with the arguments. */
+/* Checks everything about the arguments. */
 static tn_status check_arguments(const struct tn_reduce_args *args)
 {
 	const struct tn_call *call = &args->call;

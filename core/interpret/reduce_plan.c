@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The plan of a reduction: the dtype, the identity and the kernels of each accumulator; which axes
- * a tile has, how large it is, and how the work is cut.
+ * The plan of a reduction: the dtype, the identity and the kernels of each accumulator; the axes
+ * and size of a tile, and the partition of the work.
  */
 #include "interpret/reduce_plan.h"
 
@@ -16,7 +16,8 @@
 
 /* The most steps of a chunk. */
 #define MOST_STEPS ((uint64_t)RUN * RUN * RUN)
-/* With fewer groups than this a large reduction is cut into chunks, to about as many tasks. */
+/* With fewer groups than this a large reduction is split into chunks, giving about as many
+ * tasks. */
 #define TASKS 32
 
 /* ---- Accumulators ----------------------------------------------------------------------------*/
@@ -29,7 +30,7 @@ uint32_t tn_reduce_dtype(const struct tn_reduce_plan *plan, unsigned v)
 	return floating && combiner <= TN_REDUCE_MIN ? dtype : TN_I64;
 }
 
-/* The bits of the value that changes nothing. */
+/* The bits of the neutral element. */
 static uint64_t identity_of(uint32_t combiner, uint32_t dtype)
 {
 	double floating = combiner == TN_REDUCE_SUM       ? 0
@@ -153,8 +154,8 @@ static int rows_follow(const struct tn_reduce_plan *plan, int x, int y)
 }
 
 /* Picks the tile's second axis for rows along x; -1: none.  The more of the block it fills the
- * better; a kept axis is worth more than a reduced one, because its results share an epilogue, and
- * rows along a kept axis are worth piling where they lie one after the other. */
+ * better; a kept axis counts more than a reduced one, because its results share an epilogue, and
+ * rows along a kept axis are piled only where they are consecutive in memory. */
 static int second_axis(const struct tn_reduce_plan *plan, int x, int64_t block)
 {
 	const struct tn_nest *nest = &plan->nest;
@@ -176,8 +177,8 @@ static int second_axis(const struct tn_reduce_plan *plan, int x, int64_t block)
 	return x_is_kept && room < 2 ? -1 : best;
 }
 
-/* About how long an element takes with tiles along x, in nanoseconds: reading it, and its share of
- * calls.  Only the comparison matters. */
+/* Estimated time of an element with tiles along x, in nanoseconds: reading it, and its share of
+ * calls.  Only comparisons use it. */
 static double price(const struct tn_reduce_plan *plan, int x, int64_t block)
 {
 	const struct tn_nest *nest = &plan->nest;
@@ -195,7 +196,7 @@ static double price(const struct tn_reduce_plan *plan, int x, int64_t block)
 			price += 0.2;
 		else
 			price += distance < 64 ? 1 : 3;
-		/* Rows that are not a block in memory are copied one by one. */
+		/* Rows that are not contiguous as a block are copied one by one. */
 		if (ty > 1 && nest->view[v].stride[y] != (int64_t)tx * size)
 			price += 4 / tx;
 	}
@@ -225,7 +226,7 @@ void tn_reduce_choose_axes(struct tn_reduce_plan *plan)
 	plan->y_reduced = plan->tile.y >= (int)nest->n_kept;
 }
 
-/* Kept elements of a group of rows: enough work for a task, and whole tiles. */
+/* The kept elements of a group of rows: enough work for a task, and whole tiles. */
 static int64_t choose_group(const struct tn_reduce_plan *plan, int64_t block)
 {
 	const struct tn_tile *tile = &plan->tile;
@@ -318,7 +319,7 @@ uint64_t tn_reduce_work(const struct tn_reduce_plan *plan)
 	       (plan->prologue.cost + plan->n_values);
 }
 
-/* Chunks depend on shapes alone, so that the sum's order does. */
+/* Chunks depend on shapes alone, and hence so does the order of the sum. */
 static void choose_chunks(struct tn_reduce_plan *plan)
 {
 	uint64_t most = tn_reduce_work(plan) / plan->n_groups / (PIECE / 2), chunks = 1;
@@ -333,8 +334,8 @@ static void choose_chunks(struct tn_reduce_plan *plan)
 	plan->n_chunks = (plan->n_steps + plan->chunk_steps - 1) / plan->chunk_steps;
 }
 
-/* The elements of a block that keep registers and the accumulators of the first level in the first
- * cache.  The epilogue's registers and the other levels are seldom touched. */
+/* The elements of a block for which registers and the first level of accumulators fit the first
+ * cache.  The epilogue's registers and the other levels are rarely used. */
 static int64_t block_of(const struct tn_reduce_plan *plan)
 {
 	const struct tn_code *prologue = &plan->prologue, *epilogue = &plan->epilogue;

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The plan of a reduction, which is done in one of two ways:
+ * The plan of a reduction.  There are two ways:
  *
- *   rows    a tile lies along kept axes; for every index of the reduced axes the prologue runs on it
- *           and its values are joined, element by element, to a tile of accumulators; short rows are
- *           taken several indices of a reduced axis at a time, each with accumulators of its own (the
- *           layers of a pile), which are joined in pairs at the end
- *   folds   a tile's rows lie along a reduced axis, one kept element each (or the whole tile is of one
- *           kept element); the prologue runs on the tile and each row is folded into its accumulator
+ *   rows    a tile lies along kept axes; for every index of the reduced axes the prologue runs
+ *           on it and its values are joined, element by element, to a tile of accumulators;
+ *           several indices of a reduced axis take short rows at once, each with accumulators of
+ *           its own (the layers of a pile), which are joined in pairs at the end
+ *   folds   a tile's rows lie along a reduced axis, one kept element each (or the whole tile
+ *           belongs to one kept element); the prologue runs on the tile and each row is folded
+ *           into its accumulator
  *
- * whichever reads memory better and needs fewer calls.  A group is the kept elements whose
- * accumulators are held at once.  Where there are few groups and much to do, the steps of each are
- * cut into chunks whose results are joined in order.
+ * The plan takes the one that reads memory better and needs fewer calls.  A group is the kept
+ * elements whose accumulators are held at once.  With few groups and much work, the steps of each
+ * are split into chunks whose results are joined in order.
  *
- * Floating sums have three levels: RUN steps are added up in the first, RUN of those in the second,
+ * Floating sums have three levels: RUN steps are summed in the first, RUN of those in the second,
  * the rest in the third.  A step adds one term (rows) or a fold of at most a block, whose lanes add
  * n / 16 terms each (folds), so no chain is longer than about 64 until there are 2^18 steps; chunks
  * have fewer.
  *
- * In files: the plan (accumulators and the shape of the work),
- * and what a thread does (reduce_run.h).
+ * This file is the plan: accumulators and the shape of the work.  reduce_run.h has the work of a
+ * thread.
  */
 #ifndef TN_INTERPRET_REDUCE_PLAN_H
 #define TN_INTERPRET_REDUCE_PLAN_H
@@ -32,9 +33,9 @@
 #define MAX_VALUES 4
 #define LEVELS 3
 #define RUN 64
-/* Rows of at most so many elements are folded many at a time. */
+/* Rows of at most this many elements are folded many at a time. */
 #define SHORT_ROW 48
-/* As in map: work in additions of one element; a piece for a thread has at least so much. */
+/* As in map: work in additions of one element; a thread's piece has at least this much. */
 #define PIECE 65536
 
 struct tn_accumulator {
@@ -69,7 +70,7 @@ struct tn_reduce_plan {
 	size_t partial_bytes; /* of one group's chunk */
 	char *partial;
 	struct tn_code prologue, epilogue;
-	/* What stands for a missing epilogue: outputs[v] := acc[v]. */
+	/* Replaces a missing epilogue: outputs[v] := acc[v]. */
 	struct tn_program identity;
 	struct tn_instruction identity_code[MAX_VALUES];
 	uint16_t identity_outputs[MAX_VALUES];
@@ -79,13 +80,13 @@ struct tn_reduce_plan {
 uint32_t tn_reduce_dtype(const struct tn_reduce_plan *plan, unsigned v);
 void tn_reduce_make_accumulator(struct tn_reduce_plan *plan, unsigned v,
 				const struct tn_block_kernels *kernels);
-/* Is one of the values the number of an extreme?  Its reduced axes stay in order. */
+/* Is one of the values the index of an extreme?  Reduced axes then keep their order. */
 int tn_reduce_has_extremes(const struct tn_reduce_plan *plan);
-/* What stands for the epilogue when there is none. */
+/* Replaces a missing epilogue. */
 const struct tn_program *tn_reduce_identity(struct tn_reduce_plan *plan);
 
-/* The shape, in the order of the calls; choose_axes is before the analysis of the programs,
- * choose_tile after it. */
+/* The shape of the work.  Call these in this order; choose_axes before the analysis of the
+ * programs, choose_tile after it. */
 void tn_reduce_make_nest(struct tn_reduce_plan *plan, const struct tn_reduce_args *args);
 void tn_reduce_choose_axes(struct tn_reduce_plan *plan);
 void tn_reduce_choose_tile(struct tn_reduce_plan *plan);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a thread does for its tasks: runs the prologue over the steps of a group and joins their
- * values.
+ * A thread's tasks: runs the prologue over the steps of a group and joins their values.
  */
 #include "interpret/reduce_run.h"
 
@@ -20,7 +19,7 @@ struct state {
 	unsigned char *wide;                      /* a tile of widened values */
 	unsigned char *level[MAX_VALUES][LEVELS]; /* accumulators; the first holds the result */
 	unsigned char *best[MAX_VALUES];          /* the values of extremes */
-	int32_t *number[MAX_VALUES];              /* rows: the steps at which they were found */
+	int32_t *number[MAX_VALUES];              /* rows: the steps of these values */
 	uint64_t kept[TN_MAX_RANK + 2], reduced[TN_MAX_RANK + 2];
 	uint64_t address[TN_MAX_VIEWS];
 	int64_t nx, ny, n; /* of the group: its tile, its elements */
@@ -83,14 +82,14 @@ static void go_to_step(struct state *state, uint64_t step, int64_t rows)
 	tn_walk_seek(&plan->reduced, step, state->reduced, address);
 }
 
-/* The elements [row, row + n) of the accumulators; `first`: there is nothing in them yet. */
+/* The elements [row, row + n) of the accumulators; `first`: they are still empty. */
 struct span {
 	int64_t row, n;
 	int first, first_of_run;
 };
 
 /* acc[0] := acc[0] joined with the tile's n elements; `step` counts from the span's first one.  A
- * last tile that is lower than the pile leaves the layers above it as they are. */
+ * last tile that is lower than the pile leaves the layers above it unchanged. */
 static void join_rows(struct state *state, unsigned v, uint64_t step, const struct span *span,
 		      size_t n)
 {
@@ -183,7 +182,8 @@ static void carry(struct state *state, const struct span *span, int from, int to
 	}
 }
 
-/* After `done` steps: a full run goes up a level, at the end everything comes down to the first. */
+/* After `done` steps: carries a full run up a level; at the end carries everything down to the
+ * first. */
 static void carry_runs(struct state *state, struct span *span, uint64_t done, int last)
 {
 	uint64_t runs = done / RUN;
@@ -197,8 +197,8 @@ static void carry_runs(struct state *state, struct span *span, uint64_t done, in
 	}
 	if (!last || done <= RUN)
 		return;
-	/* The first level holds the run that ends here, the second the full ones since the last
-	 * carry, if there are any, the third the rest. */
+	/* The first level holds the run that ends here, the second any full ones since the last
+	 * carry, the third the rest. */
 	uint64_t before = (done - 1) / RUN;
 	if (before % RUN)
 		carry(state, span, 1, 0, 0);
@@ -287,7 +287,7 @@ static void reduce_group(struct state *state, uint64_t begin, uint64_t end)
 	}
 }
 
-/* The epilogue's inputs are the accumulators; its other views stand at the group. */
+/* The epilogue's inputs are the accumulators; its other views are at the group's position. */
 static void finish_group(struct state *state)
 {
 	const struct tn_reduce_plan *plan = state->plan;
@@ -299,8 +299,8 @@ static void finish_group(struct state *state)
 	tn_machine_run(&state->epilogue, (size_t)state->nx, (size_t)state->ny);
 }
 
-/* A chunk's results, as they lie in memory: for each value its accumulators,
- * then its best values. */
+/* Saves a chunk's results in memory order: for each value its accumulators, then its best
+ * values. */
 static void save(struct state *state, char *to)
 {
 	const struct tn_reduce_plan *plan = state->plan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a thread does for its tasks of a reduction.
+ * A thread's tasks of a reduction.
  */
 #ifndef TN_INTERPRET_REDUCE_RUN_H
 #define TN_INTERPRET_REDUCE_RUN_H

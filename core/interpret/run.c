@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Runs steps over the tile at which a machine's views stand.
+ * Runs steps over the tile at the current position of a machine's views.
  */
 #include "interpret/run.h"
 
@@ -10,7 +10,7 @@
 #include "interpret/code.h"
 #include "interpret/move.h"
 
-/* Registers are apart by an odd number of lines, so that they do not fall into the same sets. */
+/* Registers are an odd number of cache lines apart, so that they do not map to the same sets. */
 size_t tn_machine_slot(const struct tn_code *code, size_t n)
 {
 	return ((n * code->width + 63) / 64 | 1) * 64;
@@ -74,7 +74,7 @@ static void store(const struct tn_machine *machine, const struct tn_step *step, 
 	}
 }
 
-/* An index's view stands at its value for the tile's first element. */
+/* The address of an index's view is its value for the tile's first element. */
 static void write_index(const struct tn_machine *machine, const struct tn_step *step, size_t nx,
 			size_t ny)
 {

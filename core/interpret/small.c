@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Small maps over compact operands: no loops, no registers to choose; every value gets a block of
- * its own.  What the general way spends on planning is more than the work here.
+ * its own.  The general path would spend more on planning than the work takes here.
  */
 #include "interpret/small.h"
 
@@ -58,7 +58,8 @@ static void *read_input(const struct tn_code *code, const struct tn_map_args *ar
 	return slot;
 }
 
-/* The output that takes the last value where it is made; NULL: none.  Nothing is read after it. */
+/* The output in which the last value is computed directly; NULL: none.  Nothing is read after
+ * it. */
 static void *last_output(const struct tn_code *code, const struct tn_map_args *args)
 {
 	const struct tn_program *program = code->program;
@@ -103,7 +104,7 @@ static void *make_value(const struct tn_code *code, const struct tn_map_args *ar
 		void *input = read_input(code, args, i, slot, n);
 		if (input == slot || !is_stored(code, i))
 			return input;
-		/* An output may lie on it: keep it. */
+		/* An output may overlap it: keep a copy. */
 		return memcpy(slot, input, n * value->size);
 	}
 	void *dst = i + 1 == code->n_values && target ? target : slot;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Small calls over compact operands, done whole.
+ * Small calls over compact operands.
  */
 #ifndef TN_INTERPRET_SMALL_H
 #define TN_INTERPRET_SMALL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Buffers: state of a module that is not trained, such as running statistics.
+ * Buffers: state of a module that is not trained, for example running statistics.
  */
 #include "nn/buffers.h"
 
@@ -59,7 +59,7 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 			module->runtime, TN_INVALID_ARGUMENT, module->class_name,
 			"buffer '%s': expected lengths of at least 1 and f32, f64, i32 or i64, "
 			"found %s",
-			name, size < 0 ? "another shape" : tn_dtype_name(dtype));
+			name, size < 0 ? "an invalid shape" : tn_dtype_name(dtype));
 	struct tn_buffer *buffer = tn_mem_zeroed(1, sizeof(*buffer));
 	char *copy = buffer ? tn_mem_copy_string(name) : NULL;
 	if (copy) {

@@ -2,10 +2,11 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Sealing a network: one arena for the values and one for the gradients, each weight a view at a
- * multiple of 64 elements (256 bytes), the gaps between them zero for ever.
+ * multiple of 64 elements (256 bytes), the gaps between them always zero.
  *
  * Initial values: weight number k of the listing takes random stream (next stream + k) of the
- * context; its element i is bound (2 u - 1) with u = word(seed, stream, i) / 2^32 cut to 24 bits.
+ * context; its element i is bound (2 u - 1) with u = word(seed, stream, i) / 2^32 truncated to 24
+ * bits.
  */
 #include <string.h>
 
@@ -31,7 +32,7 @@ static void seal(tn_module *module)
 		seal(module->members[i].module);
 }
 
-/* Gives every weight its place; returns the arena's size in elements. */
+/* Assigns every weight its offset; returns the arena's size in elements. */
 static int64_t place(const tn_module *module)
 {
 	int64_t offset = 0;
@@ -108,7 +109,7 @@ static void unmake(tn_module *module)
 static tn_status make_arena(tn_module *module)
 {
 	int64_t size = place(module);
-	/* A network without parameters has an arena all the same, so that it counts as built. */
+	/* A network without parameters also has an arena, so that it counts as built. */
 	module->arena.size = size ? size : ALIGNMENT;
 	module->arena.values = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
 	module->arena.gradients = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
@@ -129,13 +130,13 @@ tn_status tn_module_build(tn_module *module)
 	if (status)
 		return status;
 	if (module->sealed || module->parent)
-		return tn_runtime_fail(rt, TN_STATE, "module_build",
-				       module->parent
-					       ? "the module is a member of another: build that one"
-					       : "the module has been built already");
+		return tn_runtime_fail(
+			rt, TN_STATE, "module_build",
+			module->parent ? "the module is a member of another module: build that one"
+				       : "the module has already been built");
 	status = tn_module_list(module);
 	for (size_t i = 0; i < module->n_listing && !status; i++) {
-		/* Shared with a network that has been built: it lies in that one's arena. */
+		/* Shared with a built network: the weight is in that network's arena. */
 		if (module->listing[i].weight->value)
 			status = tn_runtime_fail(rt, TN_STATE, "module_build",
 						 "'%s' belongs to a network that has been built",

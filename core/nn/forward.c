@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Running a network.  The outermost forward watches the trainable weights where a tape records.
+ * Running a network.  The outermost forward watches the trainable weights when a tape is recording.
  */
 #include "array/array.h"
 #include "autograd/tape.h"

@@ -5,10 +5,10 @@
  *
  *     w' = w gamma / sqrt(var + epsilon),   b' = (b - mean) gamma / sqrt(var + epsilon) + beta,
  *
- * chains then pass over the norm, and layers do what follows them in their own calls.  The first
- * forward for an x of some shape is written down (capture/replay.h) with the packed weights that it
- * made; later ones repeat it.  Copies, packed weights and replays are for one state of parameters
- * and buffers, which the versions of their storages tell.
+ * chains then skip the norm, and layers include the following steps in their own calls.  The first
+ * forward for each shape of x is recorded (capture/replay.h) with the packed weights that it made;
+ * later ones repeat it.  Copies, packed weights and replays are valid for one state of parameters
+ * and buffers, which the versions of their storages identify.
  */
 #include <string.h>
 
@@ -36,17 +36,17 @@ struct repeat {
 };
 
 struct tn_frozen {
-	uint64_t version; /* of what the copies were made from */
+	uint64_t version; /* of the parameters that were copied */
 	int is_repeatable;
 	struct repeat repeats[MOST_REPLAYS];
 	size_t n_repeats;
 	size_t oldest;
-	struct repeat *writing; /* NULL: none is being written */
+	struct repeat *writing; /* NULL: none is being recorded */
 };
 
 /* ---- Folding ---------------------------------------------------------------------------------*/
 
-/* Values of a channel, to broadcast over the weights; `otherwise` where the layer has none. */
+/* A channel's values, to broadcast over the weights; `otherwise` if the layer has none. */
 static tn_array *over_channels(const tn_array *values, const tn_array *b, double otherwise)
 {
 	int64_t n = b->shape[0];
@@ -166,7 +166,7 @@ static int is_repeatable(const tn_module *module)
 	return module->is_repeatable;
 }
 
-/* Grows with every change of a parameter or a buffer. */
+/* Increases with every change of a parameter or a buffer. */
 static uint64_t version_of(const tn_module *module)
 {
 	uint64_t version = module->arena.values->storage->version;
@@ -193,8 +193,7 @@ static void drop_repeats(struct tn_frozen *frozen)
 	frozen->n_repeats = frozen->oldest = 0;
 }
 
-/* Does `what` to the tree in a scope of its own, and with the module's device as the current
- * one. */
+/* Calls `what` on the tree in a scope of its own, with the module's device as the current one. */
 static tn_status at_home(tn_module *module, tn_status (*what)(tn_module *tree))
 {
 	struct tn_runtime *rt = module->runtime;
@@ -209,7 +208,7 @@ static tn_status at_home(tn_module *module, tn_status (*what)(tn_module *tree))
 	return status;
 }
 
-/* Makes the copies anew. */
+/* Makes the copies again. */
 static tn_status follow(tn_module *module)
 {
 	drop_repeats(module->frozen);
@@ -238,7 +237,7 @@ static tn_array *plain_forward(tn_module *module, const tn_array *x)
 	return module->class_.forward(module, module->state, x);
 }
 
-/* A forward that is written down, in the place of the oldest. */
+/* Records a forward, replacing the oldest. */
 static tn_array *first_forward(tn_module *module, const tn_array *x)
 {
 	struct tn_frozen *frozen = module->frozen;
@@ -253,7 +252,7 @@ static tn_array *first_forward(tn_module *module, const tn_array *x)
 	frozen->writing = NULL;
 	repeat.replay = tn_replay_end(rt, y);
 	if (!repeat.replay) {
-		/* An error, or an x without elements, says nothing about others. */
+		/* An error, or an x without elements, allows no conclusion about others. */
 		if (y && x->size)
 			frozen->is_repeatable = 0;
 		drop_repeat(&repeat);
@@ -293,8 +292,8 @@ static tn_array *frozen_forward(tn_module *module, const tn_array *x)
 	rt->recorder = NULL;
 	tn_status status = TN_OK;
 	if (module->frozen->version != version_of(module)) {
-		/* What it folds stays for later forwards. */
-		status = tn_capture_refuse(rt, module->class_name, "what is folded");
+		/* The folded weights stay for later forwards. */
+		status = tn_capture_refuse(rt, module->class_name, "the folded weights");
 		if (!status)
 			status = follow(module);
 	}
@@ -312,14 +311,14 @@ static tn_status check(const tn_module *module)
 	if (status)
 		return status;
 	if (module->parent || !module->arena.values)
-		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
-				       module->parent ? "the module is a member of another: freeze "
-							"that one"
-						      : "the module has not been built");
+		return tn_runtime_fail(
+			rt, TN_STATE, "module_freeze",
+			module->parent ? "the module is a member of another module: freeze that one"
+				       : "the module has not been built");
 	if (module->frozen || module->training)
 		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
-				       module->frozen ? "the module is frozen already"
-						      : "the module is training");
+				       module->frozen ? "the module is already frozen"
+						      : "the module is in training mode");
 	return tn_module_list(module);
 }
 

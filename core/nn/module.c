@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Making modules, joining them and taking them apart.
+ * Creating, joining and destroying modules.
  */
 #include "nn/module.h"
 
@@ -45,8 +45,8 @@ tn_module *tn_module_create(tn_context *context, const struct tn_module_class *c
 		return NULL;
 	if (tn_runtime_take(tn_runtime_of(context), &own, sizeof(own), class_,
 			    "struct tn_module_class", "module_create")) {
-		/* Of a class without a size nothing can be read;
-		 * of one that is too new destroy can. */
+		/* A class without a size cannot be read at all; of one that is too new, destroy can
+		 * be. */
 		if (class_->struct_size >= sizeof(own) && class_->destroy)
 			class_->destroy(state);
 		return NULL;
@@ -87,7 +87,7 @@ static void drop_weight(struct tn_runtime *runtime, struct tn_weight *weight)
 
 void tn_module_destroy(tn_module *module)
 {
-	/* A member is freed by the module that owns it, which takes it out of the tree first. */
+	/* A member is freed by its owning module, which removes it from the tree first. */
 	if (!module || module->parent)
 		return;
 	if (module->when_frozen)
@@ -121,7 +121,7 @@ static tn_status check_member(const tn_module *module, const char *name, const t
 		return status;
 	if (member->context != module->context)
 		return tn_runtime_fail(rt, TN_DEVICE, module->class_name,
-				       "'%s' is of another context", name);
+				       "'%s' belongs to another context", name);
 	if (module->sealed || member->sealed)
 		return tn_runtime_fail(rt, TN_STATE, module->class_name,
 				       "'%s' cannot be added: the %s has been built", name,

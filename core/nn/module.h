@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a module is made of.  A weight is one parameter; slots give it names, and two slots may hold
+ * The structs of a module.  A weight is one parameter; slots give it names, and two slots may hold
  * one weight.  After building, the outermost module has the arena in which all weights of its tree
  * lie, in the order in which the tree names them.
  */
@@ -13,7 +13,7 @@
 #include "array/runtime.h"
 
 struct tn_weight {
-	unsigned n_slots; /* how many modules hold it */
+	unsigned n_slots; /* the number of modules that hold it */
 	int rank;
 	int64_t shape[TN_MAX_RANK];
 	int64_t size;
@@ -33,7 +33,7 @@ struct tn_slot_entry {
 	struct tn_weight *weight;
 };
 
-/* State that is neither trained nor counted: one module holds it. */
+/* State that is neither trained nor counted: one module owns it. */
 struct tn_buffer {
 	char *name;
 	tn_dtype dtype;
@@ -49,7 +49,7 @@ struct tn_member {
 	tn_module *module;
 };
 
-/* A weight with its path from some module. */
+/* A weight with its path from a given module. */
 struct tn_named_weight {
 	char *name;
 	struct tn_weight *weight;
@@ -66,25 +66,25 @@ struct tn_arena_arrays {
 	int64_t size; /* elements, padding included */
 };
 
-/* How a layer's result goes on: activation(y + residual). */
+/* The epilogue of a layer: activation(y + residual). */
 struct tn_then {
 	const tn_array *residual; /* NULL: nothing is added */
 	uint32_t activation;      /* TN_ACTIVATION_... */
-	int is_folded;            /* a frozen convolution does the batch norm behind it too */
+	int is_folded;            /* a frozen convolution includes the batch norm after it */
 };
 
 struct tn_frozen;
 
-/* What a frozen network does; tn_module_freeze hands it over with the network. */
+/* The functions of a frozen network, which tn_module_freeze installs. */
 struct tn_frozen_functions {
 	tn_array *(*forward)(tn_module *outermost, const tn_array *x);
-	/* Keeps an array of the forward that is being written down as long as its replay; 0:
-	 * none is. */
+	/* Keeps an array of the forward being recorded as long as its replay; 0: no forward is
+	 * being recorded. */
 	int (*keep)(tn_module *outermost, tn_array *array);
 	void (*unfreeze)(tn_module *outermost);
 };
 
-/* A convolution with the batch norm behind it, while frozen; the arrays are kept. */
+/* A convolution with the batch norm after it, while frozen; the arrays are kept. */
 struct tn_fold {
 	tn_module *norm;
 	tn_array *w;
@@ -100,7 +100,7 @@ struct tn_module {
 	tn_module *parent; /* NULL: outermost */
 	struct tn_member *members;
 	size_t n_members;
-	/* What chains look for.  forward_then: forward that goes on in one step; NULL: it cannot.
+	/* For chains.  forward_then: forward with its epilogue in one step; NULL: not supported.
 	 * activation: this is a plain activation.  shortcut: the member of a residual block that is
 	 * not in its chain. */
 	tn_array *(*forward_then)(tn_module *module, const tn_array *x, const struct tn_then *then);
@@ -108,7 +108,7 @@ struct tn_module {
 	int is_max_pool;
 	tn_module *shortcut;
 	int is_repeatable;
-	int is_foreign; /* of a class of the program's own */
+	int is_foreign; /* of a class of the application */
 	/* While frozen, else NULL: of the outermost module, both or none; of a convolution. */
 	struct tn_frozen *frozen;
 	const struct tn_frozen_functions *when_frozen;
@@ -119,7 +119,7 @@ struct tn_module {
 	size_t n_buffers;
 	int training;
 	int sealed;
-	/* Every weight of the tree once, with its first name; made when first asked for. */
+	/* Every weight of the tree once, with its first name; made at the first request. */
 	struct tn_named_weight *listing;
 	size_t n_listing;
 	struct tn_named_buffer *buffer_listing; /* every buffer of the tree */
@@ -131,7 +131,7 @@ struct tn_module {
 /* A module whose state is allocated by the caller; `state` is freed on failure. */
 tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class *class_,
 			      const void *state, size_t state_size);
-/* A module of the library's own class: its forward can be repeated. */
+/* A module of one of the library's classes: its forward can be replayed. */
 tn_module *tn_module_make(tn_context *context, const struct tn_module_class *class_, void *state);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Activations: by themselves, and at the end of another layer.
+ * Activations: separate, and at the end of another layer.
  */
 #include "nn/module_activation.h"
 
@@ -14,7 +14,7 @@ typedef tn_array *(*function)(const tn_array *x);
 static const struct {
 	const char *name;
 	function f;
-	uint32_t activation; /* TN_ACTIVATION_NONE: layers do not know it */
+	uint32_t activation; /* TN_ACTIVATION_NONE: layers have no such epilogue */
 } kinds[] = {
 	{"GELU", tn_gelu, TN_ACTIVATION_GELU},           {"GELU", tn_gelu_tanh, TN_ACTIVATION_NONE},
 	{"Hardswish", tn_hardswish, TN_ACTIVATION_NONE}, {"ReLU", tn_relu, TN_ACTIVATION_RELU},

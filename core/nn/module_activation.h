@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What follows a layer: activation(y + residual).
+ * The epilogue of a layer: activation(y + residual).
  */
 #ifndef TN_NN_MODULE_ACTIVATION_H
 #define TN_NN_MODULE_ACTIVATION_H

@@ -28,7 +28,7 @@ int tn_is_conv2d(const tn_module *module)
 }
 
 /* Packed weights are for one shape of x, as is the replay that keeps them.  They outlive the
- * forward, so their memory is not the replay's, which its calls write again. */
+ * forward, so they are not in the replay's memory, which its calls overwrite. */
 static tn_array *packed_for(tn_module *module, const tn_array *x, const tn_array *w,
 			    const tn_array *bias, const struct tn_window *window,
 			    const struct tn_conv2d_finish *finish)
@@ -82,7 +82,7 @@ tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int64_t ou
 	if (groups < 1 || in_channels % groups || out_channels % groups) {
 		tn_runtime_fail(
 			module->runtime, TN_INVALID_ARGUMENT, "Conv2d",
-			"expected channels that %lld groups divide, found %lld in and %lld out",
+			"expected channels divisible by %lld groups, found %lld in and %lld out",
 			(long long)groups, (long long)in_channels, (long long)out_channels);
 		tn_module_destroy(module);
 		return NULL;

@@ -56,7 +56,7 @@ static struct tensor tensor_at(const tn_module *module, size_t i)
 			       buffer->value, (size_t)buffer->size * tn_dtype_size(buffer->dtype)};
 }
 
-/* Each tensor's place in one block of host memory is a multiple of 8. */
+/* Each tensor's offset in one block of host memory is a multiple of 8. */
 static size_t room(const struct tensor *tensor)
 {
 	return (tensor->size_bytes + 7) / 8 * 8;

@@ -26,7 +26,7 @@ int tn_is_linear(const tn_module *module)
 	return module->class_.forward == forward;
 }
 
-/* The product with bias and activation in one call, where nothing comes in between. */
+/* The product with bias and activation in one call, if there is no residual in between. */
 tn_array *tn_linear_frozen(tn_module *module, const tn_array *x, const struct tn_then *then)
 {
 	const struct tn_then residual = {.residual = then->residual,

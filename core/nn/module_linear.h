@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Linear layers, as frozen networks see them.
+ * Linear layers, for frozen networks.
  */
 #ifndef TN_NN_MODULE_LINEAR_H
 #define TN_NN_MODULE_LINEAR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Norms.  A batch norm can go on with a residual and an activation (struct tn_then).
+ * Norms.  A batch norm can include a residual and an activation (struct tn_then).
  */
 #include "nn/module_norm.h"
 
@@ -157,7 +157,7 @@ tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *
 	return NULL;
 }
 
-/* Channels go last and come back. */
+/* Moves channels last, and back. */
 static tn_array *layer_norm2d_forward(tn_module *module, void *state, const tn_array *x)
 {
 	if (x->rank != 4) {
@@ -208,7 +208,7 @@ tn_module *tn_module_group_norm(tn_context *context, int64_t groups, int64_t cha
 	if (groups >= 1 && channels % groups == 0)
 		return create(context, &class_, 1, &channels, groups, &o);
 	tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
-			"expected channels that %lld groups divide, found %lld", (long long)groups,
+			"expected channels divisible by %lld groups, found %lld", (long long)groups,
 			(long long)channels);
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch norms, as frozen networks see them.
+ * Batch norms, for frozen networks.
  */
 #ifndef TN_NN_MODULE_NORM_H
 #define TN_NN_MODULE_NORM_H

@@ -10,7 +10,7 @@
 #include "nn/module.h"
 #include "nn/tree.h"
 
-/* Puts a weight under a name; 0 when memory ran out. */
+/* Adds a weight under a name; 0: out of memory. */
 static int add_slot(tn_module *module, const char *name, struct tn_weight *weight)
 {
 	char *copy = tn_mem_copy_string(name);
@@ -81,10 +81,10 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 	if (status)
 		return status;
 	if (other->context != module->context || other->sealed)
-		return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
-				       "'%s' cannot be shared: %s has been built, or is of another "
-				       "context",
-				       name, other->class_name);
+		return tn_runtime_fail(
+			module->runtime, TN_STATE, module->class_name,
+			"'%s' cannot be shared: %s has been built, or belongs to another context",
+			name, other->class_name);
 	struct tn_weight *weight = own(other, other_name);
 	if (!weight)
 		return tn_runtime_fail(module->runtime, TN_NOT_FOUND, module->class_name,
@@ -153,7 +153,7 @@ int64_t tn_module_size(const tn_module *module, int trainable_only)
 	return size;
 }
 
-/* Is `name` the path `prefix` or under it? */
+/* Is `name` the path `prefix` or below it? */
 static int is_under(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);

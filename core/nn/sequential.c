@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Chains of members, and residual blocks, which add a shortcut to what their chain gives.  What
- * lies between two members is given back as soon as the next one is done: a tape keeps what it
- * needs of it.
+ * Chains of members, and residual blocks, which add a shortcut to their chain's result.  The array
+ * between two members is released as soon as the next one is done: a tape keeps what it needs.
  *
- * A chain takes two short ways that give the same results.  A layer that can go on by itself does
- * the activation behind it, and the last one the residual too.  And a ReLU before a max pool is
- * done after it, on fewer elements: both keep order, and where they differ in which of equals wins,
- * the gradient is 0 either way.
+ * A chain takes two shortcuts that give the same results.  A layer that supports an epilogue
+ * includes the activation after it, and the last one the residual too.  And a ReLU before a max
+ * pool runs after it, on fewer elements: both preserve order, and where they choose different ones
+ * of equal elements, the gradient is 0 either way.
  */
 #include "nn/sequential.h"
 
@@ -32,7 +31,7 @@ static int keeps_order(const tn_module *module)
 	       module->activation == TN_ACTIVATION_RELU6;
 }
 
-/* Takes the next member, when it is the batch norm that the frozen member has folded. */
+/* Skips the next member when it is the batch norm that the frozen member has folded. */
 static int takes_norm(const tn_module *chain, const tn_module *member, size_t *next)
 {
 	if (!member->fold || tn_chain_member(chain, next) != member->fold->norm)
@@ -41,7 +40,8 @@ static int takes_norm(const tn_module *chain, const tn_module *member, size_t *n
 	return 1;
 }
 
-/* Runs the member before number *next, and those behind it that go with it, which *next passes. */
+/* Runs the member before number *next with the following ones that it includes, and advances *next
+ * past them. */
 static tn_array *run_some(const tn_module *chain, tn_module *member, size_t *next,
 			  const tn_array *x, struct tn_then *then)
 {
@@ -144,7 +144,7 @@ tn_status tn_module_residual_shortcut(tn_module *residual, const char *name, tn_
 	if (residual->shortcut) {
 		tn_module_destroy(member);
 		return tn_runtime_fail(residual->runtime, TN_STATE, residual->class_name,
-				       "'%s' cannot be the shortcut: there is one already",
+				       "'%s' cannot be the shortcut: the block already has one",
 				       name ? name : "");
 	}
 	tn_status status = tn_module_add(residual, name, member);

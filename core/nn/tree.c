@@ -40,7 +40,7 @@ tn_status tn_module_check_name(const tn_module *module, const char *name)
 		taken |= !strcmp(module->buffers[i]->name, name);
 	if (taken)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
-				       "the name '%s' is taken", name);
+				       "the name '%s' is already used", name);
 	return TN_OK;
 }
 
@@ -125,7 +125,7 @@ static int append(tn_module *list, char *name, struct tn_weight *weight)
 	return 1;
 }
 
-/* Adds the buffers of this very module; 0: out of memory. */
+/* Adds the buffers of this module alone; 0: out of memory. */
 static int append_buffers(tn_module *list, const tn_module *module, const char *prefix)
 {
 	for (size_t i = 0; i < module->n_buffers; i++) {

@@ -12,15 +12,15 @@
 tn_status tn_module_check_new(const tn_module *module, const char *name);
 /* TN_INVALID_ARGUMENT: empty, with a dot, or taken. */
 tn_status tn_module_check_name(const tn_module *module, const char *name);
-/* The number of elements; negative: no such shape. */
+/* The number of elements; negative: invalid shape. */
 int64_t tn_module_elements(int rank, const int64_t *shape);
 /* prefix.name, or name alone; NULL: out of memory. */
 char *tn_module_join(const char *prefix, const char *name);
 
-/* Makes the listing if need be.  TN_OUT_OF_MEMORY (kept). */
+/* Makes the listing if needed.  TN_OUT_OF_MEMORY (kept). */
 tn_status tn_module_list(const tn_module *module);
 void tn_module_unlist(tn_module *module); /* of it and the modules around it */
-/* Did the outermost module get its arena? */
+/* Does the outermost module have its arena? */
 int tn_module_is_built(const tn_module *module);
 const tn_module *tn_module_root(const tn_module *module);
 

@@ -6,15 +6,15 @@
  *     col[g, (c,r,s), (n,p,q)] = xp[n, g C/G + c, p stride0 + r dilation0, q stride1 + s dilation1]
  *
  * (xp is x with its padding), which is one copy of a view of seven axes, and with the rows
- * yt[g, o, (n,p,q)] = y[n, g O/G + o, p, q], each direction is one product a tile:
+ * yt[g, o, (n,p,q)] = y[n, g O/G + o, p, q], each direction is one product per tile:
  *
  *     forward           yt  = w col
  *     weight gradient   w   = sum over tiles of yt col^T
  *     input gradient    col = w^T yt,  and xp += col[r, s] for each (r, s), R S maps on views whose
  *                       elements never share memory: nothing is scattered.
  *
- * A tile is as many images as keep its columns in a cache; an image whose columns are larger than
- * the workspace is cut into rows.  A window of one element without padding needs no columns.
+ * A tile has the most images whose columns fit a cache; an image whose columns exceed the workspace
+ * is split into rows.  A window of one element without padding needs no columns.
  */
 #include "ops/compose_conv2d.h"
 
@@ -27,7 +27,7 @@
 #include "ops/matmul.h"
 #include "ops/window.h"
 
-/* Columns of one tile, on a host's memory: a share of a cache that two cores have in common. */
+/* Columns of one tile in host memory: part of a cache that two cores share. */
 #define TILE_BYTES (INT64_C(8) << 20)
 
 /* Images [n, n + T) and rows [p, p + rows) of the output. */
@@ -72,7 +72,7 @@ static tn_array *make_padded(const struct tn_conv2d *conv, int64_t T)
 	return padded;
 }
 
-/* What lies inside the padding. */
+/* The part of `padded` inside the padding. */
 static tn_array *inside(const struct tn_conv2d *conv, const tn_array *padded)
 {
 	const int64_t shape[] = {padded->shape[0], conv->C, conv->H, conv->W};
@@ -89,7 +89,7 @@ static tn_array *images(const struct tn_conv2d *conv, const struct tile *tile)
 	return tn_array_view(x, 4, shape, x->strides, x->offset + tile->n * x->strides[0]);
 }
 
-/* The tile's images with their padding: a view where there is none. */
+/* The tile's images with their padding; without padding, a view. */
 static tn_array *padded_images(const struct tn_conv2d *conv, const struct tile *tile)
 {
 	tn_array *part = images(conv, tile), *padded, *room;
@@ -125,7 +125,7 @@ static struct tile first_tile(const struct tn_conv2d *conv)
 	return tile;
 }
 
-/* Goes on to the next tile; 0 after the last.  `full` is the first one's size. */
+/* Advances to the next tile; 0 after the last.  `full` has the size of the first. */
 static int next_tile(const struct tn_conv2d *conv, struct tile *tile, const struct tile *full)
 {
 	tile->p += tile->rows;
@@ -199,7 +199,7 @@ static tn_array *make_rows(const struct tn_conv2d *conv, const struct tile *tile
 	return make(conv, 5, shape);
 }
 
-/* Rows as matrices, (G, O/G, T rows Q), where each matrix lies with a unit stride; else NULL. */
+/* Rows as matrices, (G, O/G, T rows Q), where each matrix has a unit stride; else NULL. */
 static tn_array *rows_as_matrices(const struct tn_conv2d *conv, const tn_array *rows,
 				  const struct tile *tile)
 {
@@ -208,7 +208,7 @@ static tn_array *rows_as_matrices(const struct tn_conv2d *conv, const tn_array *
 	return tn_array_view(rows, 3, shape, strides, rows->offset);
 }
 
-/* Are the tile's places next to each other for each channel? */
+/* Are the tile's positions contiguous in each channel? */
 static int rows_are_lines(const tn_array *rows)
 {
 	int64_t step = 1;
@@ -254,7 +254,7 @@ static int is_pointwise(const struct tn_conv2d *conv)
 	       conv->window.stride[1] == 1 && !has_padding(conv);
 }
 
-/* An array of images as (N, G, channels / G, H W); NULL where its planes are not lines. */
+/* An array of images as (N, G, channels / G, H W); NULL where its planes are not contiguous. */
 static tn_array *planes(const struct tn_conv2d *conv, const tn_array *images)
 {
 	int64_t channels = images->shape[1] / conv->G;
@@ -302,7 +302,8 @@ static tn_status pointwise_pixels(const struct tn_conv2d *conv, const tn_array *
 	return tn_matmul_run(conv->runtime, &run);
 }
 
-/* to[n, g] = op(w[g]) from[n, g] for all images at once, by way of planes where `to` has none. */
+/* to[n, g] = op(w[g]) from[n, g] for all images at once, through contiguous planes where `to` has
+ * none. */
 static tn_status pointwise_planes(const struct tn_conv2d *conv, const tn_array *from, tn_array *to,
 				  int transpose)
 {
@@ -345,7 +346,7 @@ static tn_array *bias_of_rows(const struct tn_conv2d *conv)
 	return tn_array_view(bias, 5, shape, strides, bias->offset);
 }
 
-/* rows := lines + bias; in place, where they are one. */
+/* rows := lines + bias; in place where both are one array. */
 static tn_status finish_rows(const struct tn_conv2d *conv, tn_array *rows, const tn_array *lines)
 {
 	const tn_array *inputs[] = {lines, NULL};
@@ -408,7 +409,7 @@ tn_status tn_compose_conv2d(void *argument)
 
 /* ---- Gradients -------------------------------------------------------------------------------*/
 
-/* w (+)= yt col^T; the first tile writes, unless it is added to what is there. */
+/* w (+)= yt col^T; the first tile overwrites w unless accumulating. */
 static tn_status step_weight_gradient(const struct tn_conv2d *conv, tn_array *w,
 				      const struct tile *tile)
 {
@@ -469,7 +470,7 @@ static tn_status add_columns(const struct tn_conv2d *conv, const tn_array *xp, c
 	return tn_short_map(conv->runtime, TN_DO_ADD, &sum, inputs, &to, NULL);
 }
 
-/* The tile's part of x's gradient, added to `xp`. */
+/* Adds the tile's part of x's gradient to `xp`. */
 static tn_status spread_columns(const struct tn_conv2d *conv, tn_array *w, const tn_array *xp,
 				const struct tile *tile)
 {
@@ -497,7 +498,7 @@ static tn_status step_input_gradient(const struct tn_conv2d *conv, tn_array *w,
 	tn_array *part = images(conv, tile), *padded = part, *room = part;
 	tn_status status;
 	if (part && has_padding(conv)) {
-		/* Rows of one image add up in x itself: its padding starts from what is there. */
+		/* Rows of one image add up in x itself: the padded image starts from x's values. */
 		padded = make_padded(conv, tile->T);
 		room = padded ? inside(conv, padded) : NULL;
 		if (!room || tn_copy_run(conv->runtime, TN_DO_COPY, room, part))

@@ -11,7 +11,7 @@
 #include "ops/window.h"
 
 /* x = (N, C, H, W), w = (O, C / G, R, S), y = (N, O, P, Q).  One of x, w and y is written.
- * Compositions know neither residual nor activation. */
+ * Compositions support neither residual nor activation. */
 struct tn_conv2d {
 	struct tn_runtime *runtime;
 	enum tn_operation operation;
@@ -27,7 +27,7 @@ struct tn_conv2d {
 	int64_t N, C, H, W, O, R, S, P, Q, G;
 };
 
-/* Compositions of a struct tn_conv2d, none of whose arrays is empty. */
+/* Compositions of a struct tn_conv2d without empty arrays. */
 tn_status tn_compose_conv2d(void *conv);
 tn_status tn_compose_conv2d_input_gradient(void *conv);
 tn_status tn_compose_conv2d_weight_gradient(void *conv);

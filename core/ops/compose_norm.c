@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch, layer and group norm from maps and reductions.  All are one: with x seen as
+ * Batch, layer and group norm from maps and reductions.  All three are one computation; with x as
  *
  *     batch (N, C, ...)     layer (rows, C)     group (N, G, C / G, ...)
  *
- * the statistics have some of the axes, w and b some, and each is broadcast over the others.
+ * the statistics have some of the axes, w and b some, and each is broadcast over the rest.
  */
 #include "ops/compose_norm.h"
 
@@ -64,7 +64,7 @@ static tn_array *whole(const struct tn_norm *n, const tn_array *a)
 	return tn_array_view(a, a->rank + is_split, shape, strides, a->offset);
 }
 
-/* A list of values on those axes of x, which follow each other; the other axes have length 1. */
+/* A list of values as a view along `axes` of x, which are adjacent; other axes have length 1. */
 static tn_array *spread(const tn_array *x, const tn_array *values, uint32_t axes)
 {
 	int64_t shape[TN_MAX_RANK], strides[TN_MAX_RANK], step = values->strides[0];
@@ -146,7 +146,7 @@ static const struct tn_short_program weighted_terms = {
 	"g = x * e\nout0 = g * (y - c) * d\nout1 = g", 5, 0, 2, 0};
 static const struct tn_short_program added = {"z = x + y", 2, 0, 0, 0};
 
-/* f = sum of g xhat, g = sum of g over what shares a mean; a = 1 / its size. */
+/* f = sum of g xhat, g = sum of g over the elements that share a mean; a = 1 / their number. */
 static const struct tn_short_program input_gradient = {"z = d * (x - g * a - (y - c) * d * f * a)",
 						       7, 1, 0, 0};
 static const struct tn_short_program weighted_input_gradient = {
@@ -154,7 +154,8 @@ static const struct tn_short_program weighted_input_gradient = {
 static const struct tn_short_program given_gradient = {"z = d * x", 4, 0, 0, 0};
 static const struct tn_short_program weighted_given_gradient = {"z = d * x * e", 5, 0, 0, 0};
 
-/* Two sums of terms of dy, one a place on `axes`: lists, and views of them to broadcast over x. */
+/* Two sums of terms of dy, for each index on `axes`: lists, and views of them to broadcast over
+ * x. */
 struct sums {
 	tn_array *lists[2];
 	tn_array *views[2];
@@ -229,7 +230,7 @@ tn_status tn_compose_norm_backward(void *argument)
 	tn_status status = make_views(&v, n) ? TN_OK : failed(n);
 	if (status)
 		return status;
-	/* Without w its place is taken, and not read. */
+	/* Without w another array fills its place, unread. */
 	const tn_array *inputs[7] = {v.y, v.x, v.mean, v.rstd, n->w ? v.w : v.rstd};
 	if (n->dw || n->db)
 		status = compose_parameters(&v, inputs);

@@ -32,8 +32,8 @@ struct tn_norm {
 	tn_array *dresidual;
 };
 
-/* Compositions of a struct tn_norm without empty arrays.
- * They know neither residual nor activation. */
+/* Compositions of a struct tn_norm without empty arrays.  They support neither residual nor
+ * activation. */
 tn_status tn_compose_norm(void *norm);
 tn_status tn_compose_norm_backward(void *norm);
 

@@ -2,10 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Pooling.  A large window is a reduction over the window view.  A small one is a map with an input
- * for each of its cells, which reads along rows of the output; a map takes eight inputs, so several
- * follow each other where there are more cells.  The gradient is a map with an output for each
- * cell, where windows do not overlap, else one map for each cell; elements never share memory in
- * either.
+ * for each of its cells, which reads along rows of the output; a map takes eight inputs, so more
+ * cells take several maps in a row.  The gradient is a map with an output for each cell, where
+ * windows do not overlap, else one map for each cell; in neither case do elements share memory.
  *
  * In all programs index(2) is p and index(3) is q.
  */
@@ -92,9 +91,10 @@ enum { KERNEL_AXES = 1u << 4 | 1u << 5 };
 static const struct tn_short_program one = {"z = x", 1, 0, 0, 0};
 static const struct tn_short_program two = {"out0 = x\nout1 = x", 1, 0, 2, 0};
 
-/* From the number of the cell in its window to that in the plane.  Only where all cells inside are
- * -inf, as padding is, can the first of equals lie in the padding: then it is moved to the first
- * one inside.  Scalars: a = kernel1, b = stride0, s = stride1, t = pad_top, u = pad_left, v = W. */
+/* Converts a cell's index in its window to its index in the plane.  The first of equal cells can
+ * lie in the padding only where all cells inside are -inf, like the padding: it is then moved to
+ * the first cell inside.  Scalars: a = kernel1, b = stride0, s = stride1, t = pad_top, u =
+ * pad_left, v = W. */
 static const struct tn_short_program place = {"out0 = x\n"
 					      "r = index(2) * b - t + y / a\n"
 					      "q1 = index(3) * s - u + rem(y, a)\n"
@@ -132,8 +132,8 @@ static tn_status forward_max(const struct tn_pool2d *pool, const tn_array *xw)
 
 static const struct tn_short_program scaled = {"z = x * a", 1, 1, 0, 0};
 
-/* The sum over the number of cells inside.  Scalars: a, b = kernel, s, t = stride, u, v = pad_top
- * and pad_left, p, q = H, W. */
+/* The sum divided by the number of cells inside.  Scalars: a, b = kernel, s, t = stride, u, v =
+ * pad_top and pad_left, p, q = H, W. */
 static const struct tn_short_program by_count = {
 	"h = min(index(2) * s - u + a, p) - max(index(2) * s - u, 0)\n"
 	"w = min(index(3) * t - v + b, q) - max(index(3) * t - v, 0)\n"
@@ -217,8 +217,8 @@ static int is_last(const struct cells *cells)
 	return cells->first + cells->n == cells->all;
 }
 
-/* m is the largest so far and k = 256 r + s its cell: a NaN is larger than all but an earlier one.
- * Places are i32, which vectors multiply; no division. */
+/* m is the largest value so far and k = 256 r + s its cell; a NaN is larger than all but an earlier
+ * NaN.  Indices are i32, which vector units can multiply; no division. */
 static void write_max(struct text *text, const struct cells *cells, int width, int wants_index)
 {
 	int n_before = cells->first ? 1 + wants_index : 1;
@@ -345,7 +345,7 @@ static const struct tn_short_program add_by_count = {
 	"z = x + y / (h * w)",
 	2, 8, 0, TN_I64};
 
-/* to += what (r, s) of each window gets; `to` holds that cell of every window. */
+/* to += the share of cell (r, s) of each window; `to` holds that cell of every window. */
 static tn_status add_cell(const struct tn_pool2d *pool, tn_array *to, int64_t r, int64_t s)
 {
 	const struct tn_window *window = &pool->window;
@@ -381,8 +381,8 @@ static int is_covering(const struct tn_pool2d *pool)
 	       (pool->Q - 1) * window->stride[1] + window->kernel[1] == pool->W;
 }
 
-/* Cells [first, first + n), n <= 4, of a maximum's windows that lie apart.  Inputs: x = dy,
- * y = index; scalars: a = stride0 W, b = stride1, then each cell's place in the first window. */
+/* Cells [first, first + n), n <= 4, of a maximum's disjoint windows.  Inputs: x = dy, y = index;
+ * scalars: a = stride0 W, b = stride1, then each cell's index in the first window. */
 static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windows,
 			     const struct cells *cells)
 {

@@ -28,7 +28,7 @@ static inline int tn_pool2d_is_small(const struct tn_pool2d *pool)
 	       pool->window.kernel[0] * pool->window.kernel[1] <= 16;
 }
 
-/* Compositions of a struct tn_pool2d, none of whose arrays is empty. */
+/* Compositions of a struct tn_pool2d without empty arrays. */
 tn_status tn_compose_pool2d(void *pool);
 tn_status tn_compose_pool2d_backward(void *pool);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolutions: shapes are checked, outputs made, and the route taken.
+ * Convolutions: checks shapes, makes outputs and takes the route.
  */
 #include "ops/conv2d.h"
 
@@ -96,8 +96,8 @@ static tn_status check_array(struct tn_conv2d *conv, const char *which, const tn
 			       tn_array_text(array, text));
 	if (array->dtype != dtype || !tn_is_floating(dtype))
 		return tn_fail(&conv->runtime->report, TN_DTYPE, name_of(conv),
-			       "%s: expected the floating type of the others, found %s", which,
-			       tn_dtype_name(array->dtype));
+			       "%s: expected the floating type of the other operands, found %s",
+			       which, tn_dtype_name(array->dtype));
 	return TN_OK;
 }
 
@@ -152,8 +152,8 @@ static tn_status convolve(struct tn_conv2d *conv, enum tn_slot slot, tn_array *o
 	return status;
 }
 
-/* A forward with all that follows it in one call, with packed weights: of the device's own backend
- * alone, which made them. */
+/* A forward with its epilogue in one call, with packed weights: only on the device's own backend,
+ * which packed them. */
 static tn_status convolve_finished(struct tn_conv2d *conv)
 {
 	struct tn_conv2d_args args;

@@ -17,8 +17,8 @@ struct tn_conv2d;
 tn_array *tn_conv2d_forward(const tn_array *x, const tn_array *w, const tn_array *bias,
 			    const struct tn_window *window);
 
-/* What a convolution goes on with; zeros: nothing.  Where the backend does not do it in its call, a
- * step of its own does. */
+/* The epilogue of a convolution; zeros: none.  Where the backend's call does not include it, it is
+ * a separate step. */
 struct tn_conv2d_finish {
 	const tn_array *residual; /* like y */
 	uint32_t activation;      /* TN_ACTIVATION_..., of (the sum + bias + residual) */

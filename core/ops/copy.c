@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies, conversions and fills.  A copy within one dtype asks the backend's copy slot and is
- * composed as the program `z = x`; a conversion is that program.  Complex arrays, which have no
- * programs, are moved as pairs of real numbers.
+ * Copies, conversions and fills.  A copy within one dtype calls the backend's copy slot and is
+ * otherwise composed as the program `z = x`; a conversion is always that program.  Complex arrays,
+ * which programs cannot read, are copied as pairs of real numbers.
  */
 #include "ops/copy.h"
 
@@ -27,7 +27,8 @@ static tn_array *as_pairs(struct tn_runtime *runtime, const tn_array *a)
 	tn_array *pairs;
 	if (a->rank == TN_MAX_RANK) {
 		tn_fail(&runtime->report, TN_UNSUPPORTED, "copy",
-			"a complex array of rank %d has no room for its pairs", a->rank);
+			"a complex array of rank %d leaves no axis for its pairs of real numbers",
+			a->rank);
 		return NULL;
 	}
 	for (int i = 0; i < a->rank; i++) {
@@ -81,7 +82,7 @@ struct copy {
 	const tn_array *a;
 };
 
-/* The program z = x; counted by whoever calls it. */
+/* The program z = x; the caller counts it. */
 static tn_status map_copy(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 			  const tn_array *a)
 {
@@ -139,7 +140,7 @@ static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, cons
 			       tn_array_text(out, expected));
 	if (tn_is_complex(out->dtype) != tn_is_complex(a->dtype) ||
 	    (tn_is_complex(a->dtype) && a->dtype != out->dtype))
-		return tn_fail(&runtime->report, TN_DTYPE, name, "%s is not converted to %s",
+		return tn_fail(&runtime->report, TN_DTYPE, name, "cannot convert %s to %s",
 			       tn_dtype_name(a->dtype), tn_dtype_name(out->dtype));
 	return TN_OK;
 }
@@ -158,7 +159,7 @@ tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 		a = apart;
 	}
 	if (tn_is_complex(a->dtype)) {
-		/* The slot moves bits; a backend that does not know the type moves pairs. */
+		/* The slot copies bits; a backend without this type copies pairs. */
 		status = route_copy(runtime, operation, out, a);
 		if (status == TN_UNSUPPORTED)
 			status = copy_pairs(runtime, operation, out, a);
@@ -254,7 +255,8 @@ tn_array *tn_astype(const tn_array *a, tn_dtype dtype)
 	if (!runtime)
 		return NULL;
 	if (!tn_dtype_size(dtype)) {
-		tn_runtime_fail(runtime, TN_DTYPE, "astype", "dtype: %d is no element type", dtype);
+		tn_runtime_fail(runtime, TN_DTYPE, "astype", "dtype: %d is not an element type",
+				dtype);
 		return NULL;
 	}
 	return tn_array_copied(a, tn_array_make_like(a, dtype), "astype");

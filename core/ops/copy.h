@@ -14,7 +14,7 @@ tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 		      const tn_array *a);
 tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out, double value);
 
-/* Copies `a` into `out`, which the caller has just made (NULL: the report says why not), converted
+/* Copies `a` into `out`, which the caller has just made (NULL: the report has the cause), converted
  * and recorded.  Returns out, or NULL with the error kept. */
 tn_array *tn_array_copied(const tn_array *a, tn_array *out, const char *operation);
 

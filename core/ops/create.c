@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * New arrays: uninitialised, filled, counted up, from the host, or random.
+ * New arrays: uninitialised, filled, ranges, from the host, or random.
  */
 #include <math.h>
 
@@ -77,7 +77,7 @@ static tn_array *from_host(tn_context *context, const char *operation, tn_dtype 
 	if (!array)
 		return NULL;
 	if (!data && array->size) {
-		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation, "data: is NULL");
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation, "data is NULL");
 		tn_array_discard(array);
 		return NULL;
 	}
@@ -108,8 +108,8 @@ tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double st
 		return NULL;
 	if (!(length < (double)INT32_MAX * 1024) || !tn_compute_dtype(dtype)) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "arange",
-				"from %g to %g by %g in %s is no sequence that can be made", start,
-				stop, step, tn_dtype_name(dtype));
+				"cannot create the range from %g to %g by %g in %s", start, stop,
+				step, tn_dtype_name(dtype));
 		return NULL;
 	}
 	n = length > 0 ? (int64_t)length : 0;
@@ -159,8 +159,8 @@ static tn_array *random_array(tn_context *context, const char *text, int rank, c
 	return tn_end(runtime, tn_stepped_drawn(runtime, before, status), array);
 }
 
-/* low + (high - low) u with u of 24 bits in [0, 1).  Where rounding brings that up to high, it is
- * the number below. */
+/* low + (high - low) u with u of 24 bits in [0, 1).  A value that rounds up to high becomes the
+ * next number below. */
 tn_array *tn_random_uniform(tn_context *context, int rank, const int64_t *shape, double low,
 			    double high)
 {

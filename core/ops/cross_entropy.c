@@ -132,8 +132,9 @@ static tn_status check_row(struct cross_entropy *e, const char *which, const tn_
 	if (row->rank == 1 && row->shape[0] == e->x->shape[0] && row->dtype == dtype)
 		return TN_OK;
 	return tn_fail(&e->runtime->report, TN_SHAPE, "cross_entropy_backward",
-		       "%s: expected %" PRId64 " of %s, found %s of %s", which, e->x->shape[0],
-		       tn_dtype_name(dtype), tn_array_text(row, text), tn_dtype_name(row->dtype));
+		       "%s: expected %" PRId64 " elements of %s, found shape %s of %s", which,
+		       e->x->shape[0], tn_dtype_name(dtype), tn_array_text(row, text),
+		       tn_dtype_name(row->dtype));
 }
 
 static tn_status run(struct cross_entropy *e)

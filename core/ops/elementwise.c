@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Operations element by element: each is a row of the table of operations and one program.
+ * Elementwise operations: each is a row of the table of operations and one program.
  */
 #include <string.h>
 
@@ -15,8 +15,8 @@
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
 
-/* The output of a program over inputs: their broadcast shape, the result's type, in the order that
- * the inputs which are not broadcast have in common. */
+/* The output of a program over inputs: their broadcast shape, the result's type, in the axis order
+ * common to the inputs that are not broadcast. */
 static tn_array *make_output(struct tn_runtime *runtime, const char *name,
 			     const struct tn_program *program, uint32_t n,
 			     const tn_array *const *inputs, int typed_from)
@@ -102,7 +102,7 @@ static tn_array *binary(enum tn_operation operation, const tn_array *a, const tn
 	return element(operation, inputs, NULL);
 }
 
-/* Nothing that the backend's call does not need: this is what dispatch costs. */
+/* Does only what the backend's call needs: this is the cost of dispatch. */
 static tn_status binary_into(enum tn_operation operation, tn_array *out, const tn_array *a,
 			     const tn_array *b)
 {
@@ -369,10 +369,10 @@ static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *
 	for (uint32_t i = 0; i < program->n_instructions && !status; i++) {
 		const struct tn_instruction *instruction = &program->instructions[i];
 		if (instruction->op == TN_OP_INDEX && instruction->a >= out->rank)
-			status = tn_fail(&runtime->report, TN_SHAPE, "map",
-					 "the program asks for the index along axis %d of an array "
-					 "of rank %d",
-					 instruction->a, out->rank);
+			status = tn_fail(
+				&runtime->report, TN_SHAPE, "map",
+				"the program reads the index along axis %d of an array of rank %d",
+				instruction->a, out->rank);
 	}
 	if (!status)
 		status = tn_map_run(runtime, &run);
@@ -419,7 +419,7 @@ tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 		dtypes[i] = inputs[i]->dtype;
 		if (tn_is_complex(dtypes[i]))
 			status = tn_fail(&runtime->report, TN_DTYPE, "map",
-					 "complex numbers have no programs");
+					 "programs cannot read complex numbers");
 	}
 	if (!status)
 		status = tn_programs_get_users(runtime, text, &all, &program, &temporary);

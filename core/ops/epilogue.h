@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a product, a convolution or a norm goes on with - a bias, a residual, an activation - as a
- * step of its own, for backends whose entry does not do it.  The ledger counts it as "epilogue".
+ * The epilogue of a product, a convolution or a norm - a bias, a residual, an activation - as a
+ * separate step, for backends whose entry does not include it.  The ledger counts it as "epilogue".
  */
 #ifndef TN_OPS_EPILOGUE_H
 #define TN_OPS_EPILOGUE_H
@@ -17,7 +17,7 @@ tn_status tn_activation_check(struct tn_runtime *runtime, const char *operation,
 tn_status tn_epilogue_run(struct tn_runtime *runtime, tn_array *y, const tn_array *bias,
 			  const tn_array *residual, uint32_t activation);
 
-/* dresidual := dy where the activation, RELU or RELU6, let `result` pass, else 0. */
+/* dresidual := dy where the activation, RELU or RELU6, passed `result` unchanged, else 0. */
 tn_status tn_epilogue_backward(struct tn_runtime *runtime, tn_array *dresidual, const tn_array *dy,
 			       const tn_array *result, uint32_t activation);
 

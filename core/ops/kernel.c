@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels from source.  The core hands text, arrays and values to the device, and sees to what
- * surrounds them: that arrays live there, that their versions move, that no gradient is lost.
+ * Kernels from source.  The core passes text, arrays and values to the device, and does the rest:
+ * it checks that arrays live there and that no gradient is lost, and increments their versions.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "device/transfer.h"
 #include "dispatch/ledger.h"
 
-/* So many arguments need no memory of the heap. */
+/* Up to this many arguments need no heap memory. */
 enum { FEW_ARGUMENTS = 16 };
 
 struct tn_kernel {
@@ -37,7 +37,7 @@ static tn_status check_source(struct tn_runtime *runtime, const struct tn_kernel
 {
 	if (!source->format || !source->text || !source->name || !*source->name)
 		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, "compile",
-			       "format, text and name are needed, one is missing");
+			       "expected a format, a text and a name, one is missing");
 	if (source->device->context != runtime->context)
 		return tn_fail(&runtime->report, TN_DEVICE, "compile",
 			       "%s belongs to another context", source->device->name);
@@ -69,7 +69,8 @@ static tn_status compile(struct tn_kernel *kernel, const struct tn_kernel_source
 			"the backend has no compiler for kernels from source (" TN_TABLE_COMPILE
 			")");
 	if (status == TN_OK && !kernel->handle)
-		status = tn_fail(error, TN_BACKEND_FAILURE, "compile", "it gave no handle");
+		status = tn_fail(error, TN_BACKEND_FAILURE, "compile",
+				 "the backend returned no handle");
 	if (source->log_length)
 		*source->log_length = (size_t)log.length;
 	return tn_device_answer(device, status, error);
@@ -116,7 +117,7 @@ tn_kernel *tn_kernel_compile(tn_context *context, const struct tn_kernel_source 
 
 /* ---- Releasing -------------------------------------------------------------------------------*/
 
-/* The device's error, when there is one, is said by the next call that waits. */
+/* An error of the device is reported by the next synchronising call. */
 static void release(struct tn_kernel *kernel)
 {
 	struct tn_device *device = kernel->device;
@@ -137,7 +138,7 @@ static void drop_reference(void *kernel)
 	tn_kernel_destroy(kernel);
 }
 
-/* Captured work starts the kernel, which then lives as long as the work. */
+/* Captured work launches the kernel, which must then live as long as the work. */
 static tn_status keep_for_capture(tn_kernel *kernel)
 {
 	int is_new;
@@ -150,11 +151,11 @@ void tn_kernel_destroy(tn_kernel *kernel)
 {
 	if (!kernel || --kernel->references)
 		return;
-	/* While work is captured nobody can wait for the kernel to end:
-	 * the captured work keeps it. */
+	/* During a capture it is impossible to wait for the kernel to end: the captured work keeps
+	 * it. */
 	if (kernel->runtime->capture && !keep_for_capture(kernel))
 		return;
-	/* In a forked child the handle is the parent's. */
+	/* In a forked child the handle belongs to the parent. */
 	if (kernel->device->fork_generation == tn_fork_generation())
 		release(kernel);
 	tn_mem_free(kernel);

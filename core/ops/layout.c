@@ -33,7 +33,7 @@ static int64_t step_of(const tn_array *a, int axis)
 	return a->strides[axis] < 0 ? -a->strides[axis] : a->strides[axis];
 }
 
-/* Does axis `inner` lie outside `outer` in all arrays that tell them apart? */
+/* Does axis `inner` lie outside `outer` in all arrays that order the two? */
 static int is_swapped(int outer, int inner, uint32_t n, const tn_array *const *arrays)
 {
 	int swapped = 0;
@@ -48,7 +48,7 @@ static int is_swapped(int outer, int inner, uint32_t n, const tn_array *const *a
 	return swapped;
 }
 
-/* order[i]: which axis is the i-th from outside.  Axes stay as they are where arrays disagree. */
+/* order[i]: the i-th axis, outermost first.  Axes keep their order where arrays disagree. */
 static void common_order(int rank, uint32_t n, const tn_array *const *arrays, int *order)
 {
 	for (int i = 0; i < rank; i++) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * In which order the axes of a new array lie in memory.  Logical shapes never change; what changes
- * is the strides:
+ * The order of a new array's axes in memory.  Logical shapes never change, only strides:
  *
- *   element by element   the order that the full-shape inputs have in common, else row-major (NumPy's
- *                        order 'K'); norms and softmax that of their input
+ *   element by element   the order common to the full-shape inputs, else row-major (NumPy's
+ *                        order 'K'); for norms and softmax the order of their input
  *   convolution, its     the layout that the device prefers
  *   input gradient
- *   pooling              that of its input; its gradient that of the index, where there is one
+ *   pooling              that of its input; for its gradient that of the index, if any
  *   all others           row-major
  */
 #ifndef TN_OPS_LAYOUT_H
@@ -18,15 +17,15 @@
 
 #include "array/array.h"
 
-/* Images (N, C, H, W) whose channels lie next to each other, without gaps.  Where C, or H and W,
- * are 1 an array may have them last and be row-major as well. */
+/* Images (N, C, H, W) with adjacent channels and no gaps.  Where C, or H and W, are 1, an array may
+ * have channels last and be row-major as well. */
 int tn_layout_has_channels_last(const tn_array *a);
 static inline int tn_layout_is_channels_last(const tn_array *a)
 {
 	return !a->contiguous && tn_layout_has_channels_last(a);
 }
 
-/* Are both, of one shape, without gaps, with their elements in one order? */
+/* Do both have no gaps and one order of elements?  Their shapes are equal. */
 static inline int tn_array_lie_alike(const tn_array *a, const tn_array *b)
 {
 	if (a->contiguous || b->contiguous)
@@ -35,7 +34,7 @@ static inline int tn_array_lie_alike(const tn_array *a, const tn_array *b)
 	       memcmp(a->strides, b->strides, (size_t)a->rank * sizeof(*a->strides)) == 0;
 }
 
-/* Does the device prefer its images so? */
+/* Does the device prefer images with channels last? */
 static inline int tn_layout_prefers_channels_last(const struct tn_device *device)
 {
 	return device->description.preferred_layout == TN_LAYOUT_NHWC;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Element programs over arrays.  The way that most calls take - compact arrays of one shape - goes
- * from the arrays to the backend's entry without allocating, hashing or looking at more than is
- * passed.
+ * Element programs over arrays.  The common case, compact arrays of one shape, reaches the
+ * backend's entry without allocating, hashing or reading more than is passed.
  */
 #include "ops/map.h"
 
@@ -87,8 +86,7 @@ static void line_operand(struct tn_operand *operand, const tn_array *a)
 	operand->strides[0] = 1;
 }
 
-/* Fills the operands when all arrays have one shape and lie without gaps in one order; 0 when they
- * do not. */
+/* Fills the operands when all arrays have one shape, no gaps and one order of axes; else 0. */
 static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 {
 	const struct tn_program *program = run->program;
@@ -114,7 +112,7 @@ static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 	return !uses(program, TN_OP_INDEX) && (first->contiguous || !uses(program, TN_OP_ELEMENT));
 }
 
-/* One device; outputs of one shape that share no memory, to which the inputs broadcast. */
+/* Checks: one device; outputs of one shape that share no memory, to which the inputs broadcast. */
 static tn_status check_arrays(struct tn_runtime *runtime, const struct tn_map_run *run)
 {
 	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
@@ -155,9 +153,9 @@ static tn_status check_arrays(struct tn_runtime *runtime, const struct tn_map_ru
 	return status;
 }
 
-/* Any arrays.  An input that shares memory with an output, but for the exact same view, is copied;
- * the copies are in the innermost scope, which the caller has opened.  Axes are merged unless the
- * program reads an index, and sorted unless it reads the number of the element. */
+/* Any arrays.  An input that shares memory with an output, unless both are the exact same view, is
+ * copied; the copies are in the innermost scope, which the caller has opened.  Axes are merged
+ * unless the program reads an index, and sorted unless it reads the number of the element. */
 static tn_status prepare_views(struct tn_runtime *runtime, const struct tn_map_run *run,
 			       struct prepared *p)
 {
@@ -217,7 +215,7 @@ static tn_status take_route(struct tn_runtime *runtime, const struct tn_map_run 
 	return TN_OK;
 }
 
-/* Apart, so that the short way does not pay for its frame. */
+/* A separate function, so that the short path does not pay for its frame. */
 static __attribute__((noinline)) tn_status
 map_views(struct tn_runtime *runtime, const struct tn_map_run *run, struct prepared *p)
 {

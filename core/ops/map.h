@@ -37,7 +37,7 @@ void tn_scalars_of(const struct tn_program *program, const double *values,
 tn_dtype tn_result_dtype(const struct tn_program *program, uint32_t output, uint32_t n,
 			 const tn_dtype *dtypes);
 
-/* A composition's text on these arrays. */
+/* Runs a composition's text on these arrays. */
 tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
 		       const struct tn_short_program *text, const tn_array *const *inputs,
 		       tn_array *const *outputs, const double *scalars);

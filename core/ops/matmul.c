@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Matrix products.  A backend takes at most four batch axes and matrices with a unit stride: batch
- * axes are merged, a batch of rows that lies like one tall matrix becomes one, and what does not
- * fit is copied first.
+ * axes are merged, a batch of rows laid out like one tall matrix becomes one, and unsupported
+ * layouts are copied first.
  */
 #include "ops/matmul.h"
 
@@ -36,8 +36,8 @@ static void transpose(struct tn_operand *operand)
 	strides[1] = stride;
 }
 
-/* One stride is 1 and the other steps over the axis that has it.  An axis of length 1 has any
- * stride: it gets the one that fits. */
+/* Is one stride 1, and the other at least as large as that axis?  An axis of length 1 may have any
+ * stride: it gets one that fits. */
 static int fits(struct tn_operand *operand)
 {
 	int64_t *shape = operand->shape + operand->rank - 2;
@@ -107,7 +107,7 @@ static tn_status set_output(struct product *product)
 	return tn_copy_run(product->runtime, TN_DO_COPY, product->c_apart, c);
 }
 
-/* A batch of matrices A that lie one under the other, times one B, is one product. */
+/* A batch of matrices A stacked in memory, times one B, is one product. */
 static void fold_rows(struct tn_matmul_args *args)
 {
 	struct tn_operand *a = &args->a, *b = &args->b, *c = &args->c;
@@ -147,8 +147,7 @@ static tn_status set_operands(struct product *product)
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
-/* Bias and activation in the same call, where the backend does that: TN_UNSUPPORTED, and they are a
- * step of their own. */
+/* Tries bias and activation in the same call; after TN_UNSUPPORTED they are a separate step. */
 static tn_status multiply_with_epilogue(struct product *product, const struct tn_route *route)
 {
 	const struct tn_matmul_run *run = product->run;
@@ -165,7 +164,7 @@ static tn_status multiply_with_epilogue(struct product *product, const struct tn
 	return tn_route_run(&native);
 }
 
-/* More batch axes than a backend takes: one call for each index of the first ones. */
+/* For more batch axes than a backend takes: one call for each index of the leading ones. */
 static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *route)
 {
 	struct tn_operand *all[] = {&args->a, &args->b, &args->c};
@@ -189,7 +188,7 @@ static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *
 	return status;
 }
 
-/* K = 0: the product is 0, and beta C is left. */
+/* K = 0: the product is 0, and beta C remains. */
 static tn_status scale(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
 	static const struct tn_short_program times = {"z = a * x", 1, 1, 0, 0};
@@ -227,7 +226,7 @@ static tn_status check_arrays(struct tn_runtime *runtime, const struct tn_matmul
 	if (run->bias && (run->bias->rank != 1 || run->bias->shape[0] != c->shape[rank + 1] ||
 			  run->bias->dtype != c->dtype))
 		return tn_fail(&runtime->report, TN_SHAPE, name,
-			       "bias: expected %" PRId64 " of %s, found %s of %s",
+			       "bias: expected %" PRId64 " elements of %s, found shape %s of %s",
 			       c->shape[rank + 1], tn_dtype_name(c->dtype),
 			       tn_array_text(run->bias, text[0]), tn_dtype_name(run->bias->dtype));
 	status = tn_activation_check(runtime, name, run->activation, TN_ACTIVATION_GELU);
@@ -298,7 +297,7 @@ static const tn_array *as_matrix(const tn_array *a, int is_column)
 	return tn_array_view(a, 2, shape, strides, a->offset);
 }
 
-/* The result's shape with both matrix axes; then those of vectors go. */
+/* The result's shape with both matrix axes; those added for vectors are then removed. */
 static tn_status result_shape(struct tn_runtime *runtime, const tn_array *a, const tn_array *b,
 			      int *rank, int64_t *shape)
 {
@@ -309,7 +308,7 @@ static tn_status result_shape(struct tn_runtime *runtime, const tn_array *a, con
 	if (a->shape[a->rank - 1] != b->shape[b->rank - 2] ||
 	    !tn_shape_broadcast(rank, shape, b->rank - 2, b->shape))
 		return tn_fail(&runtime->report, TN_SHAPE, "matmul",
-			       "shapes %s and %s have no product", tn_array_text(a, left),
+			       "cannot multiply shapes %s and %s", tn_array_text(a, left),
 			       tn_array_text(b, right));
 	shape[(*rank)++] = a->shape[a->rank - 2];
 	shape[(*rank)++] = b->shape[b->rank - 1];
@@ -343,7 +342,7 @@ tn_array *tn_matmul(const tn_array *a, const tn_array *b)
 	}
 	if (!a->rank || !b->rank) {
 		status = tn_fail(&runtime->report, TN_SHAPE, "matmul",
-				 "a single element is no matrix: multiply takes it");
+				 "a single element is not a matrix: use multiply");
 		return tn_end(runtime, status, NULL);
 	}
 	run.a = as_matrix(a, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch, layer and group norm: shapes are checked, outputs made, and the route taken.
+ * Batch, layer and group norm: checks shapes, makes outputs and takes the route.
  */
 #include "ops/norm.h"
 
@@ -47,7 +47,7 @@ static const char *name_of(const struct tn_norm *n)
 	return tn_operation_names[operation_of(n)];
 }
 
-/* How many means there are. */
+/* The number of means. */
 static int64_t count_statistics(const struct tn_norm *n)
 {
 	if (n->kind == TN_NORM_GROUP)
@@ -64,12 +64,12 @@ static tn_status check_values(struct tn_norm *n, const char *which, const tn_arr
 	if (!values || (values->rank == 1 && values->shape[0] == size && values->dtype == dtype))
 		return TN_OK;
 	return tn_fail(&n->runtime->report, TN_SHAPE, name_of(n),
-		       "%s: expected %" PRId64 " of %s, found %s of %s", which, size,
+		       "%s: expected %" PRId64 " elements of %s, found shape %s of %s", which, size,
 		       tn_dtype_name(dtype), tn_array_text(values, text),
 		       tn_dtype_name(values->dtype));
 }
 
-/* An array like x; NULL is none. */
+/* Checks an array that must be like x; NULL: absent. */
 static tn_status check_like(struct tn_norm *n, const char *which, const tn_array *a)
 {
 	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
@@ -99,7 +99,7 @@ static tn_status check_x(struct tn_norm *n)
 	    (n->groups < 1 || n->groups > UINT32_MAX || x->shape[1] % n->groups))
 		return tn_fail(error, TN_SHAPE, name_of(n),
 			       "groups: %" PRId64 " channels in %" PRId64
-			       " groups: expected a whole number each",
+			       " groups: expected a whole number of channels in each",
 			       x->shape[1], n->groups);
 	return TN_OK;
 }
@@ -144,7 +144,7 @@ static tn_status check_backward(struct tn_norm *n)
 				 "dw and db: expected both or none, and w with them");
 	if (!status && n->activation && !n->result)
 		status = tn_fail(&n->runtime->report, TN_INVALID_ARGUMENT, name_of(n),
-				 "result: the gradient of an activation needs it");
+				 "result: required for the gradient of an activation");
 	return status;
 }
 
@@ -196,7 +196,7 @@ static tn_status normalise_plainly(struct tn_norm *n)
 	return tn_route_run(&route);
 }
 
-/* All in one call, where the backend does that. */
+/* All in one call, where the backend supports that. */
 static tn_status normalise_finished(struct tn_norm *n)
 {
 	struct tn_norm_args args;
@@ -213,7 +213,7 @@ static tn_status normalise_finished(struct tn_norm *n)
 	return tn_route_run(&route);
 }
 
-/* dresidual by a step of its own, which then is the dy of a plain norm. */
+/* Computes dresidual in a separate step; it is then the dy of a plain norm. */
 static tn_status go_back_in_steps(struct tn_norm *n)
 {
 	struct tn_norm plain = *n;
@@ -264,7 +264,7 @@ static struct tn_norm norm_of(const struct tn_norm_call *call, int is_backward)
 				.w = mutable(call->w)};
 }
 
-/* The runtime of those that are not NULL, after the first. */
+/* tn_begin over all[0] and those of the others that are not NULL. */
 static struct tn_runtime *begin(const struct tn_norm *n, const tn_array *const *all, uint32_t count)
 {
 	const tn_array *inputs[10] = {all[0]};
@@ -327,7 +327,7 @@ tn_array *tn_norm_call_forward(struct tn_norm_call *call)
 	return tn_end(n.runtime, status, n.y);
 }
 
-/* dw and db of no element are 0. */
+/* dw and db of an empty x are 0. */
 static tn_status gradients_of_nothing(struct tn_norm *n)
 {
 	tn_status status = TN_OK;

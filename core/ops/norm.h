@@ -11,8 +11,8 @@
 
 enum { TN_NORM_BATCH = 0, TN_NORM_LAYER = 1, TN_NORM_GROUP = 2 };
 
-/* A norm with all that it may go on with.  Pointers that are not used are NULL.  w and b may both
- * be NULL. */
+/* A norm with its optional epilogue.  Pointers that are not used are NULL.  w and b may both be
+ * NULL. */
 struct tn_norm_call {
 	int kind;
 	int64_t groups; /* of group norm */
@@ -32,7 +32,7 @@ struct tn_norm_call {
 	tn_array *db;
 	int accumulate;
 	int wants_dresidual;
-	tn_array *dresidual; /* made: what flows on to the residual */
+	tn_array *dresidual; /* made: the gradient of the residual */
 };
 tn_array *tn_norm_call_forward(struct tn_norm_call *call);  /* y */
 tn_array *tn_norm_call_backward(struct tn_norm_call *call); /* dx */

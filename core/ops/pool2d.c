@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pooling: shapes are checked, outputs made, and the route taken.
+ * Pooling: checks shapes, makes outputs and takes the route.
  */
 #include "ops/pool2d.h"
 
@@ -43,7 +43,7 @@ static tn_status check_window(struct tn_pool2d *pool, const struct tn_window *wi
 				       kernel, *stride, own->padding[i]);
 		if (own->dilation[i % 2] > 1)
 			return tn_fail(&pool->runtime->report, TN_UNSUPPORTED, name_of(pool),
-				       "dilation %" PRId64 ": windows of pooling have none",
+				       "dilation %" PRId64 ": pooling does not support dilation",
 				       own->dilation[i % 2]);
 	}
 	return TN_OK;
@@ -73,7 +73,8 @@ static tn_status check_x(struct tn_pool2d *pool, int rank, const int64_t *x, tn_
 	pool->Q = room[1] / window->stride[1] + 1;
 	if (pool->window.kind == TN_POOL_MAX && pool->W && pool->H > INT32_MAX / pool->W)
 		return tn_fail(&pool->runtime->report, TN_LIMIT, name_of(pool),
-			       "a plane of %" PRId64 " x %" PRId64 " has more places than i32",
+			       "a plane of %" PRId64 " x %" PRId64
+			       " has more elements than i32 can index",
 			       pool->H, pool->W);
 	return TN_OK;
 misfit:
@@ -165,9 +166,9 @@ tn_array *tn_pool2d_forward(const tn_array *x, const struct tn_window *window, t
 	return pool.y;
 }
 
-/* x's layout is the index's.  Without an index it is not known: a dy with its channels last has it
- * from x; one of 1 x 1, or one that was reshaped, says nothing, and the device's preference
- * counts. */
+/* x has the index's layout.  Without an index it is inferred: a dy with channels last took that
+ * from x; one of 1 x 1, or one that was reshaped, is ambiguous, and the device's preference
+ * decides. */
 static int wants_channels_last(const tn_array *dy, const tn_array *index)
 {
 	const tn_array *like = index ? index : dy;
@@ -197,7 +198,7 @@ tn_array *tn_pool2d_backward(const tn_array *dy, const tn_array *index, const in
 		pool.index = NULL;
 	else if (!status && !index)
 		status = tn_fail(&pool.runtime->report, TN_INVALID_ARGUMENT, name_of(&pool),
-				 "index: the gradient of a maximum needs it");
+				 "index: required for the gradient of a maximum");
 	else if (!status)
 		status = check_y(&pool, "index", index, TN_I32);
 	if (!status) {

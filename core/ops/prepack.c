@@ -66,7 +66,7 @@ static tn_status prepack(struct tn_conv2d *conv)
 	args.activation = conv->activation;
 	if (conv->residual)
 		tn_operand_of(&args.residual, conv->residual);
-	/* How many bytes it takes, and how much workspace; 0 bytes: it is not done. */
+	/* Asks for its size in bytes and its workspace; 0 bytes: not supported. */
 	args.call.flags |= TN_DRY_RUN;
 	status = call_entry(conv, &args, &size);
 	args.call.flags &= ~(uint32_t)TN_DRY_RUN;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Sums, products, extremes and their places along axes.  Empty arrays are answered here: a sum of
- * nothing is 0, a product 1, a mean NaN, and nothing has a largest element.
+ * Sums, products, extremes and their indices along axes.  Empty arrays are handled here: an empty
+ * sum is 0, a product 1, a mean NaN, and an extreme an error.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct reduction {
 	const tn_array *a;
 	uint32_t axes;
 	int keepdims;
-	int64_t count; /* elements that become one */
+	int64_t count; /* elements reduced to one */
 	int rank;      /* of the result */
 	int64_t shape[TN_MAX_RANK];
 };
@@ -73,7 +73,8 @@ static tn_status begin(struct reduction *r, enum tn_operation operation, const t
 		return TN_PENDING_ERROR;
 	if (tn_is_complex(a->dtype))
 		status = tn_fail(&r->runtime->report, TN_DTYPE, tn_operation_names[operation],
-				 "%s: complex numbers have no programs", tn_dtype_name(a->dtype));
+				 "%s: programs cannot read complex numbers",
+				 tn_dtype_name(a->dtype));
 	else
 		status = set_axes(r, n, axes);
 	if (!status)
@@ -96,7 +97,7 @@ static tn_status fill_empty(const struct reduction *r, tn_array *out)
 		value = -INFINITY;
 	else if (r->operation != TN_DO_SUM)
 		return tn_fail(&r->runtime->report, TN_SHAPE, tn_operation_names[r->operation],
-			       "an axis of length 0 of shape %s has no such element",
+			       "shape %s: an axis of length 0 has no extreme element",
 			       tn_array_text(r->a, text));
 	return tn_fill_run(r->runtime, r->operation, out, value);
 }
@@ -141,7 +142,7 @@ static const struct tn_short_program as_f32 = {"z = f32(x)", 1, 0, 0, 0};
 static const struct tn_short_program as_i64 = {"z = i64(x)", 1, 0, 0, 0};
 static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
 
-/* The result has the array's own type when that is floating, else i64 (u64 of u64). */
+/* The result has the array's own type when that is floating, else i64 (u64 for u64). */
 static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 				enum tn_record_kind kind, const tn_array *a, int n, const int *axes,
 				int keepdims)
@@ -187,7 +188,7 @@ tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 	return finish(&r, status, out, TN_RECORD_SUM, scale);
 }
 
-/* A bool is chosen from as an integer and stored as a bool again. */
+/* A bool is compared as an integer and stored as a bool again. */
 static tn_array *extremum(enum tn_operation operation, uint32_t combiner, const tn_array *a, int n,
 			  const int *axes, int keepdims)
 {

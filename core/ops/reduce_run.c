@@ -85,7 +85,7 @@ static void simplify(const struct tn_reduce_run *run, struct prepared *p)
 	if (!takes_index)
 		tn_operands_sort(all, n, 0, n_kept, n_kept + n_reduced);
 	p->args.n_reduced = tn_operands_merge(all, n, n_kept, n_kept + n_reduced);
-	/* Nothing to reduce is one step of a loop. */
+	/* Without reduced axes, add one of length 1. */
 	if (!p->args.n_reduced) {
 		for (uint32_t i = 0; i < n_inputs; i++) {
 			p->inputs[i].shape[p->inputs[i].rank] = 1;
@@ -97,7 +97,7 @@ static void simplify(const struct tn_reduce_run *run, struct prepared *p)
 		all[n++] = &p->outputs[j];
 	for (uint32_t i = 0; i < p->n_epilogue_inputs; i++)
 		all[n++] = &p->epilogue_inputs[i];
-	/* Inputs have more axes than the others; only the kept ones are looked at. */
+	/* Inputs have more axes than the others; only the kept ones are compared. */
 	tn_operands_sort(all, n, n_inputs, 0, n_kept);
 	tn_operands_merge(all, n, 0, n_kept);
 }

@@ -10,8 +10,8 @@
 #include "dispatch/programs.h"
 
 /* outputs[j] := epilogue(accumulators, epilogue_inputs)[j] over the axes of the bit set `axes`.
- * The inputs broadcast to {rank, shape}; outputs and epilogue inputs have the kept axes alone, the
- * reduced ones left out or of length 1.  No reduced axis is empty. */
+ * The inputs broadcast to {rank, shape}; outputs and epilogue inputs have only the kept axes; the
+ * reduced ones are absent or of length 1.  No reduced axis is empty. */
 struct tn_reduce_run {
 	uint32_t operation;
 	const struct tn_program *prologue;

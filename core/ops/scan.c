@@ -43,7 +43,8 @@ static tn_status check(struct scan *scan)
 	const char *name = tn_operation_names[scan->operation];
 	if (tn_is_complex(scan->a->dtype))
 		return tn_fail(&scan->runtime->report, TN_DTYPE, name,
-			       "%s: complex numbers have no scans", tn_dtype_name(scan->a->dtype));
+			       "%s: scans cannot read complex numbers",
+			       tn_dtype_name(scan->a->dtype));
 	if (!tn_axis_normal(&scan->axis, scan->a->rank))
 		return tn_fail(&scan->runtime->report, TN_INVALID_ARGUMENT, name,
 			       "axis %d: the array has rank %d", scan->axis, scan->a->rank);
@@ -85,7 +86,7 @@ static tn_status run(struct scan *scan, tn_array **out)
 	return a->size ? call(scan, *out) : TN_OK;
 }
 
-/* A recorded scan from the front. */
+/* A recorded forward scan. */
 static tn_array *scan_forward(enum tn_operation operation, uint32_t combiner,
 			      enum tn_record_kind kind, const tn_array *a, int axis)
 {

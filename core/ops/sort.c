@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Order along an axis: sorted elements, their places, the first of them.  A tape sees elements that
- * were taken from where they stood.
+ * Sorting along an axis: sorted elements, their indices, the first k.  A tape records it as
+ * tn_take_along_axis.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "dispatch/operations.h"
 #include "dispatch/route.h"
 
-/* One call; an output is made where it is wanted. */
+/* One call; only wanted outputs are made. */
 struct sorting {
 	enum tn_operation operation;
 	struct tn_runtime *runtime;
@@ -31,7 +31,7 @@ static tn_status check(struct sorting *s)
 	const char *name = tn_operation_names[s->operation];
 	struct tn_error_info *error = &s->runtime->report;
 	if (tn_is_complex(s->a->dtype))
-		return tn_fail(error, TN_DTYPE, name, "%s: complex numbers have no order",
+		return tn_fail(error, TN_DTYPE, name, "%s: complex numbers cannot be ordered",
 			       tn_dtype_name(s->a->dtype));
 	if (!tn_axis_normal(&s->axis, s->a->rank))
 		return tn_fail(error, TN_INVALID_ARGUMENT, name, "axis %d: the array has rank %d",
@@ -58,7 +58,7 @@ static tn_status make_output(const struct sorting *s, tn_dtype dtype, tn_array *
 	return s->runtime->report.status ? s->runtime->report.status : TN_OUT_OF_MEMORY;
 }
 
-/* Axes before and after the sorted one that can be walked as one become one. */
+/* Merges the axes before the sorted one, and those after it, where strides allow. */
 static uint32_t merge(struct tn_sort_args *args, uint32_t axis)
 {
 	struct tn_operand *operands[3] = {&args->input};
@@ -91,7 +91,7 @@ static tn_status call(const struct sorting *s)
 	return tn_route_run(&route);
 }
 
-/* Makes what is wanted, and sorts. */
+/* Makes the wanted outputs, and sorts. */
 static tn_status run(struct sorting *s, int wants_values, int wants_indices)
 {
 	tn_status status = check(s);

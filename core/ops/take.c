@@ -19,7 +19,7 @@
 
 /* ---- Take ------------------------------------------------------------------------------------*/
 
-/* Looks at a line of indices that the host can read. */
+/* Checks a line of indices that the host can read. */
 static tn_status check_indices(struct tn_runtime *runtime, const char *operation,
 			       const tn_array *indices, int64_t length)
 {
@@ -42,7 +42,7 @@ static tn_status check_indices(struct tn_runtime *runtime, const char *operation
 		}
 		if (index < -length || index >= length)
 			status = tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
-					 "index %" PRId64 " at place %" PRId64
+					 "index %" PRId64 " at position %" PRId64
 					 ": the axis has length %" PRId64,
 					 index, i, length);
 	}
@@ -194,7 +194,7 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 		if (tn_shape_compact(out->rank, shape, strides) != a->size ||
 		    a->dtype != out->dtype)
 			status = tn_fail(&runtime->report, TN_SHAPE, "scatter_add",
-					 "expected an element of %s for each index",
+					 "a: expected one element of %s for each index",
 					 tn_dtype_name(out->dtype));
 	}
 	if (!status && a->size) {
@@ -230,16 +230,16 @@ static tn_status joined_shape(struct tn_runtime *runtime, int n, const tn_array 
 			fits = k == *axis || next->shape[k] == first->shape[k];
 		if (!fits)
 			return tn_fail(&runtime->report, TN_SHAPE, "concatenate",
-				       "array %d of shape %s does not follow %s along axis %d", i,
-				       tn_array_text(next, found), tn_array_text(first, expected),
-				       *axis);
+				       "cannot join array %d of shape %s to shape %s along axis %d",
+				       i, tn_array_text(next, found),
+				       tn_array_text(first, expected), *axis);
 		if (next->dtype != first->dtype)
 			return tn_fail(&runtime->report, TN_DTYPE, "concatenate",
 				       "array %d is %s, array 0 %s", i, tn_dtype_name(next->dtype),
 				       tn_dtype_name(first->dtype));
 		if (next->shape[*axis] > INT64_MAX - shape[*axis])
 			return tn_fail(&runtime->report, TN_LIMIT, "concatenate",
-				       "axis %d becomes too long", *axis);
+				       "axis %d: the sum of the lengths exceeds i64", *axis);
 		shape[*axis] += next->shape[*axis];
 	}
 	return tn_shape_check(runtime, "concatenate", first->dtype, first->rank, shape, &size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The other direction of tn_take, and what it shares with tn_take_along_axis and sorting.
+ * The reverse of tn_take, and code shared with tn_take_along_axis and sorting.
  */
 #ifndef TN_OPS_TAKE_H
 #define TN_OPS_TAKE_H
@@ -20,13 +20,13 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 /* TN_DTYPE, TN_INVALID_ARGUMENT: indices are not i32 or i64, or `a` has no such axis. */
 tn_status tn_indices_check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
 			   const tn_array *indices, int *axis);
-/* TN_INVALID_ARGUMENT: one is out of range of an axis of that length.  Looks at indices that the
- * host can read; the others are looked at by nobody, and those out of range read as zero. */
+/* TN_INVALID_ARGUMENT: one is out of range of an axis of that length.  Checks indices that the host
+ * can read; others are not checked, and those out of range read as zero. */
 tn_status tn_indices_look(struct tn_runtime *runtime, const char *operation,
 			  const tn_array *indices, int64_t length);
 /* The indices as a compact line, which the caller discards. */
 tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line);
-/* A gather, or a scatter-add, whose arguments are alike. */
+/* A gather, or a scatter-add, which has the same arguments. */
 tn_status tn_gather_run(struct tn_runtime *runtime, enum tn_operation operation, enum tn_slot slot,
 			const tn_array *input, const tn_array *line, tn_array *output, int axis);
 

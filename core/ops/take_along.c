@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Elements chosen by an index for each of them: indices along an axis become numbers of elements,
- * by which a line of all elements is gathered from, or scattered into.
+ * Elements chosen by an index for each of them: indices along an axis become element numbers, which
+ * gather from, or scatter into, the array as one line.
  */
 #include "ops/take_along.h"
 
@@ -93,7 +93,7 @@ static tn_status move(struct tn_runtime *runtime, enum tn_slot slot, const tn_ar
 	return tn_gather_run(runtime, operation, slot, chosen, numbers, all, 0);
 }
 
-/* What is made on the way goes with a scope of its own. */
+/* A scope of its own frees the temporaries. */
 static tn_status move_in_scope(struct tn_runtime *runtime, enum tn_slot slot, const tn_array *a,
 			       const tn_array *indices, int axis, const tn_array *listed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The other direction of tn_take_along_axis.
+ * The reverse of tn_take_along_axis.
  */
 #ifndef TN_OPS_TAKE_ALONG_H
 #define TN_OPS_TAKE_ALONG_H

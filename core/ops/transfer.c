@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Elements between host and device, and between devices: from one to the other where the backend of
- * both can, else by way of the host.
+ * Elements between host and device, and between devices: directly where both have one backend that
+ * supports it, else through the host.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -125,8 +125,8 @@ tn_status tn_item(const tn_array *array, double *value)
 			tn_fail(&array->runtime->report, TN_SHAPE, "item",
 				"expected one element, found shape %s", tn_array_text(array, text));
 	else if (!tn_compute_dtype(array->dtype))
-		status = tn_fail(&array->runtime->report, TN_DTYPE, "item", "%s is not real",
-				 tn_dtype_name(array->dtype));
+		status = tn_fail(&array->runtime->report, TN_DTYPE, "item",
+				 "expected a real type, found %s", tn_dtype_name(array->dtype));
 	if (!status)
 		status = download(array, &bits);
 	if (!status)
@@ -134,7 +134,7 @@ tn_status tn_item(const tn_array *array, double *value)
 	return tn_end_into(array->runtime, status);
 }
 
-/* A device whose memory is the host's is read in place; else the bytes make a stop on the host. */
+/* Host memory is read in place; other bytes are staged in a buffer on the host. */
 static tn_status by_way_of_the_host(const tn_array *from, tn_array *to)
 {
 	struct tn_runtime *runtime = from->runtime;

@@ -10,7 +10,7 @@
 #include "array/shape.h"
 #include "ops/copy.h"
 
-/* Records a view and hands it out. */
+/* Records a view and returns it. */
 static tn_array *finish(const tn_array *a, tn_array *view, struct tn_record *record)
 {
 	struct tn_runtime *runtime = a->runtime;
@@ -26,7 +26,7 @@ static tn_array *refuse(struct tn_runtime *runtime)
 
 /* ---- Reshape ---------------------------------------------------------------------------------*/
 
-/* Puts the length that -1 stands for. */
+/* Replaces -1 by the length it stands for. */
 static tn_status complete(const tn_array *a, int rank, const int64_t *wanted, int64_t *shape)
 {
 	struct tn_error_info *error = &a->runtime->report;
@@ -55,12 +55,12 @@ static tn_status complete(const tn_array *a, int rank, const int64_t *wanted, in
 	if (open < 0 && size == a->size)
 		return TN_OK;
 	return tn_fail(error, TN_SHAPE, "reshape",
-		       "%s with %" PRId64 " elements does not become %s", tn_array_text(a, from),
-		       a->size, tn_shape_print(rank, wanted, to));
+		       "%s with %" PRId64 " elements cannot be reshaped to %s",
+		       tn_array_text(a, from), a->size, tn_shape_print(rank, wanted, to));
 }
 
 /* Strides for `shape` over a's elements in row-major order; 0 when there are none.  Groups of old
- * axes with as many elements as a group of new ones must be walked in one stride. */
+ * axes with as many elements as a group of new ones must have one common stride. */
 static int view_strides(const tn_array *a, int rank, const int64_t *shape, int64_t *strides)
 {
 	int64_t old_shape[TN_MAX_RANK], old_strides[TN_MAX_RANK];
@@ -130,7 +130,7 @@ tn_array *tn_expand_dims(const tn_array *a, int axis)
 		return NULL;
 	if (a->rank == TN_MAX_RANK || !tn_axis_normal(&axis, a->rank + 1)) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "expand_dims",
-				"axis %d: the array has rank %d, and at most %d is possible", axis,
+				"axis %d: the array has rank %d, and the limit is %d", axis,
 				a->rank, TN_MAX_RANK);
 		return NULL;
 	}
@@ -195,7 +195,7 @@ tn_array *tn_transpose(const tn_array *a, const int *axes)
 	return finish(a, tn_array_view(a, a->rank, shape, strides, a->offset), &record);
 }
 
-/* Python's rule: an open or far end is moved to the nearest place that exists for the direction. */
+/* Python's rule: an omitted or out-of-range end becomes the nearest valid one for the direction. */
 static int64_t clip(int64_t index, int64_t length, int64_t step, int is_start)
 {
 	int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? length : length - 1;
@@ -217,8 +217,8 @@ tn_array *tn_slice(const tn_array *a, int axis, int64_t start, int64_t stop, int
 		return NULL;
 	if (!tn_axis_normal(&axis, a->rank) || step == 0 || step == INT64_MIN) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "slice",
-				"axis %d, step %" PRId64 ": the array has rank %d, and a step is "
-				"not 0",
+				"axis %d, step %" PRId64
+				": the array has rank %d, and a step must not be 0",
 				axis, step, a->rank);
 		return NULL;
 	}
@@ -232,7 +232,7 @@ tn_array *tn_slice(const tn_array *a, int axis, int64_t start, int64_t stop, int
 	memcpy(shape, a->shape, sizeof(shape));
 	memcpy(strides, a->strides, sizeof(strides));
 	shape[axis] = n;
-	/* A single element needs no step, and a long one must not overflow. */
+	/* A single element needs no step, and a large step must not overflow. */
 	if (n > 1)
 		strides[axis] *= step;
 	record.axis = axis;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The window of a convolution or a pooling.
+ * The window of a convolution or of pooling.
  */
 #ifndef TN_OPS_WINDOW_H
 #define TN_OPS_WINDOW_H
 
 #include <stdint.h>
 
-/* Zero is the ordinary value: a convolution's strides, dilations and groups are then 1, a pooling's
- * stride is its kernel. */
+/* Zero is the default: a convolution's strides, dilations and groups are then 1, a pooling's stride
+ * is its kernel. */
 struct tn_window {
 	int64_t kernel[2]; /* pooling */
 	int64_t stride[2];

@@ -40,7 +40,7 @@ static tn_status scale(const tn_module *module, double factor)
 	return TN_OK;
 }
 
-/* On the module's device, whichever is the current one. */
+/* Runs on the module's device, regardless of the current one. */
 static tn_status clip(const tn_module *module, double max_norm, double *norm)
 {
 	struct tn_runtime *rt = module->runtime;

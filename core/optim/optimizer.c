@@ -2,11 +2,11 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Runs: consecutive weights of the arena that are trainable, have a gradient and have been stepped
- * equally often.  The gaps between weights belong to the run: they are zero and stay zero.
+ * equally often.  The gaps between weights belong to the run: they are zero and remain zero.
  *
- * A run that is captured is a source of stepped scalars (capture/stepped.h): those of the program,
- * all of them, for the learning rate and the number of the step.  A replay counts the step of each
- * of its weights.
+ * A captured run is a source of stepped scalars (capture/stepped.h): all those of the program,
+ * because the learning rate and the step number change.  A replay counts the step of each of its
+ * weights.
  */
 #include "optim/optimizer.h"
 
@@ -21,9 +21,9 @@
 #include "dispatch/ledger.h"
 #include "ops/map.h"
 
-/* A run that a graph steps. */
+/* A run that is captured in a graph. */
 struct tn_captured_run {
-	tn_optimizer *optimizer; /* NULL: destroyed meanwhile */
+	tn_optimizer *optimizer; /* NULL: has been destroyed */
 	struct tn_captured_run *next;
 	struct tn_run run;
 };
@@ -75,7 +75,7 @@ static tn_program *parse(const struct tn_optimizer_rule *rule, size_t n_states,
 	return tn_program_parse(rule->text, &names, &program, error) ? NULL : program;
 }
 
-/* Arenas on the module's device, whichever is the current one. */
+/* Makes arenas on the module's device, regardless of the current one. */
 static tn_status make_states(tn_optimizer *optimizer)
 {
 	const tn_module *module = optimizer->module;
@@ -123,7 +123,7 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 		return NULL;
 	if (!module->arena.values) {
 		tn_runtime_fail(rt, TN_STATE, rule->name,
-				"the module has not been built, or is a member of another");
+				"the module has not been built, or is a member of another module");
 		return NULL;
 	}
 	tn_optimizer *optimizer = tn_mem_zeroed(1, sizeof(*optimizer));
@@ -170,8 +170,8 @@ static void count(tn_optimizer *optimizer, const struct tn_run *run, int by)
 		optimizer->steps[i] += (uint64_t)(int64_t)by;
 }
 
-/* The weights of a run were stepped equally often when it was captured; eager steps of some of them
- * alone would have cut it. */
+/* The weights of a run were stepped equally often when it was captured; later eager steps of only
+ * some of them would have split it. */
 static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_scalar *scalars)
 {
 	const struct tn_captured_run *captured = state;
@@ -183,7 +183,8 @@ static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_sca
 	for (size_t i = run->first + 1; i < run->last; i++) {
 		if (optimizer->steps[i] != optimizer->steps[run->first])
 			return tn_fail(&rt->report, TN_STATE, "graph_replay",
-				       "%s: %s and %s, captured together, have been stepped apart",
+				       "%s: %s and %s were captured together but have since been "
+				       "stepped separately",
 				       optimizer->rule->name,
 				       optimizer->module->listing[run->first].name,
 				       optimizer->module->listing[i].name);
@@ -292,8 +293,9 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	if (status)
 		return status;
 	if (rt->recorder)
-		return tn_runtime_fail(rt, TN_STATE, optimizer->rule->name,
-				       "a tape records: end it, or run backward, before the step");
+		return tn_runtime_fail(
+			rt, TN_STATE, optimizer->rule->name,
+			"a tape is recording: end it, or run backward, before the step");
 	status = tn_scope_begin(optimizer->module->context);
 	if (status)
 		return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What optimizers share: a module's flat arenas, arenas of the same layout for what the optimizer
- * keeps, and the cutting of the arena into runs that one program can step at once.
+ * The shared part of optimizers: a module's flat arenas, arenas of the same layout for the
+ * optimizer's states, and the partition of the arena into runs that one program can step at once.
  */
 #ifndef TN_OPTIM_OPTIMIZER_H
 #define TN_OPTIM_OPTIMIZER_H
@@ -15,8 +15,8 @@
 /* An output of the program is the weight, the others are states. */
 #define TN_OPTIMIZER_MAX_STATES (TN_PROGRAM_MAX_OUTPUTS - 1)
 
-/* What one optimizer does with a weight: a program over the inputs w, dw and the states, and the
- * named scalars (all f32), with the outputs w and the states. */
+/* The update rule of one optimizer: a program over the inputs w, dw and the states, and the named
+ * scalars (all f32), with the outputs w and the states. */
 struct tn_optimizer_rule {
 	const char *name; /* "sgd": for errors and the ledger */
 	const char *text;
@@ -47,15 +47,15 @@ struct tn_optimizer {
 	tn_program *program;
 	size_t n_states;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
-	uint64_t *steps;                           /* of each weight: how often it was stepped */
-	struct tn_captured_run *captured;          /* of graphs that live */
+	uint64_t *steps;                           /* of each weight: its number of steps */
+	struct tn_captured_run *captured;          /* of existing graphs */
 };
 
 /* Makes an optimizer with a zeroed arena for each state.  The options, of `size` bytes, are copied;
- * the rule lives for ever.  NULL: the error is kept. */
+ * the rule must never be freed.  NULL: the error is kept. */
 tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
 				  double lr, const void *options, size_t size);
-/* The next run of weights that are to be stepped, from weight *next on; 0: there is none. */
+/* The next run of weights to step, from weight *next on; 0: none. */
 int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t *next,
 			  struct tn_run *run);
 

@@ -33,7 +33,7 @@ static const struct tn_optimizer_rule plain = {
 	.scalars_at = scalars_at,
 };
 
-/* At a weight's first step b := g, whatever momentum and dampening are: then keep 0 and gain 1. */
+/* At a weight's first step b := g for any momentum and dampening: keep is 0 and gain 1. */
 static const struct tn_optimizer_rule with_momentum = {
 	.name = "sgd",
 	.text = "g = dw + decay * w; b = keep * b + gain * g; w = w - lr * b",

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Values are hash-consed: two that are equal have one number, so an op over equal operands is found
- * by its five fields.  The finished program lists what the outputs need in the order in which a
- * walk from the outputs, operands first, completes them.  That order depends on what is computed
- * and not on how the text was arranged; it also keeps the life of intermediate values short.
+ * Values are hash-consed: equal values have one number, so an op over equal operands is found by
+ * its five fields.  The finished program lists the values that the outputs need, in the order in
+ * which a walk from the outputs, operands first, completes them.  That order depends on the
+ * computation and not on the arrangement of the text; it also keeps the lifetime of intermediate
+ * values short.
  */
 #include "program/builder.h"
 
@@ -84,7 +85,7 @@ tn_value tn_build_source(struct tn_builder *builder, uint16_t op, tn_dtype dtype
 	return intern(builder, value, 0);
 }
 
-/* One NaN stands for all: payloads are not part of a program's meaning. */
+/* One NaN represents all: payloads are not part of a program's meaning. */
 static uint64_t canonical(tn_dtype dtype, uint64_t bits)
 {
 	if (dtype == TN_F32 && (bits & 0x7fffffff) > 0x7f800000)
@@ -134,7 +135,7 @@ static tn_value fold(struct tn_builder *builder, uint16_t op, tn_dtype dtype,
 						bits[operands[1]], bits[operands[2]]));
 }
 
-/* Constants go to the right, else the older value to the left. */
+/* Orders operands: constants right, else the older value left. */
 static int in_order(const struct tn_builder *builder, tn_value a, tn_value b)
 {
 	int a_constant = tn_build_is_constant(builder, a, NULL);
@@ -169,7 +170,7 @@ tn_value tn_build_cast(struct tn_builder *builder, tn_dtype dtype, tn_value a)
 	return tn_build_op(builder, TN_OP_CAST, dtype, a, 0, 0);
 }
 
-/* The walk from the outputs.  `number` has a value's place in the program + 1. */
+/* The walk from the outputs.  `number` has a value's position in the program + 1. */
 struct walk {
 	const struct tn_builder *builder;
 	uint16_t number[TN_BUILDER_MAX_VALUES];
@@ -178,7 +179,7 @@ struct walk {
 	tn_value stack[TN_BUILDER_MAX_VALUES];
 };
 
-/* The first operand that has no place yet, or -1. */
+/* The first operand that has no position yet, or -1. */
 static int missing_operand(const struct walk *walk, tn_value number)
 {
 	const struct tn_instruction *value = &walk->builder->values[number];
@@ -210,7 +211,7 @@ static void visit(struct walk *walk, tn_value root)
 	}
 }
 
-/* The constant's place in the pool of distinct bit patterns. */
+/* The constant's position in the pool of distinct bit patterns. */
 static uint32_t pooled(uint64_t *pool, uint32_t *n_pooled, uint64_t bits)
 {
 	uint32_t i = 0;
@@ -248,10 +249,10 @@ static tn_status check_limits(const struct tn_program_parts *parts, const char *
 			      struct tn_error_info *error)
 {
 	if (parts->n_instructions > TN_PROGRAM_MAX_INSTRUCTIONS)
-		return tn_fail(error, TN_LIMIT, operation,
-			       "%u instructions are left after simplification, at most %d are "
-			       "possible",
-			       parts->n_instructions, TN_PROGRAM_MAX_INSTRUCTIONS);
+		return tn_fail(
+			error, TN_LIMIT, operation,
+			"%u instructions remain after simplification, at most %d are allowed",
+			parts->n_instructions, TN_PROGRAM_MAX_INSTRUCTIONS);
 	if (parts->n_constants > TN_PROGRAM_MAX_CONSTANTS)
 		return tn_fail(error, TN_LIMIT, operation,
 			       "more than %d different constants are needed",

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Makes programs, value by value.  Every value is simplified when it is asked for: constants are
- * folded, identities that are exact in IEEE arithmetic applied, and an equal value that is there
- * already is given back (value numbering).  What no output needs is left out at the end.
+ * Makes programs, value by value.  Every value is simplified when it is requested: constants are
+ * folded, identities that are exact in IEEE arithmetic applied, and an existing equal value is
+ * returned (value numbering).  Values that no output needs are removed at the end.
  *
  *     init -> input, scalar, constant, op, cast ... -> finish -> release
  *
- * A builder that has run out of room or memory remembers it, answers value 0 from then on, and says
- * so in finish (or by `status`).  The caller has checked types: each op gets operands of the dtypes
- * that tn_op_information allows.
+ * A builder that has run out of room or memory keeps that error, returns value 0 from then on, and
+ * reports the error in finish (or by `status`).  The caller has checked types: each op gets
+ * operands of the dtypes that tn_op_information allows.
  */
 #ifndef TN_PROGRAM_BUILDER_H
 #define TN_PROGRAM_BUILDER_H
 
 #include <tenon/backend.h>
 
-/* Values before dead ones are left out. */
+/* The limit on values before dead ones are removed. */
 #define TN_BUILDER_MAX_VALUES 4096
 
 struct tn_builder {
@@ -25,7 +25,7 @@ struct tn_builder {
 	uint16_t *slots; /* hash table of values + 1 */
 	uint32_t n_values;
 	tn_status status;
-	const char *operation; /* what its errors name */
+	const char *operation; /* named by its errors */
 	void *memory;
 };
 
@@ -55,7 +55,7 @@ static inline tn_dtype tn_build_dtype(const struct tn_builder *builder, tn_value
 int tn_build_is_constant(const struct tn_builder *builder, tn_value value, uint64_t *bits);
 
 /* The values that the outputs need, in canonical order, as a program (tn_program_destroy).
- * TN_LIMIT: too many instructions or constants are left.  TN_OUT_OF_MEMORY. */
+ * TN_LIMIT: too many instructions or constants remain.  TN_OUT_OF_MEMORY. */
 tn_status tn_builder_finish(struct tn_builder *builder, uint32_t n_inputs, uint32_t n_scalars,
 			    uint32_t n_outputs, const tn_value *outputs,
 			    struct tn_program **program, struct tn_error_info *error);

@@ -2,14 +2,14 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Every conversion goes through the widest value of its family: integers through int64_t (u64 keeps
- * its bits and is told apart where its size matters), floating values through double, which holds
- * f16, bf16 and f32 exactly.
+ * its bits and is distinguished where its size matters), floating values through double, which
+ * holds f16, bf16 and f32 exactly.
  */
 #include "program/cast.h"
 
 #include <math.h>
 
-/* The first dtype of a kind that is larger than so many bytes; 0: there is none. */
+/* The first dtype of a kind that is larger than `size` bytes; 0: none. */
 static tn_dtype wider(uint8_t kind, size_t size)
 {
 	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
@@ -40,7 +40,7 @@ tn_dtype tn_promote(tn_dtype a, tn_dtype b)
 		return tn_is_floating(a) ? a : b;
 	if (tn_is_unsigned(a) != tn_is_unsigned(b))
 		return tn_is_unsigned(a) ? mixed(b, a) : mixed(a, b);
-	/* Two formats of one size, neither of which holds the other: f16 and bf16. */
+	/* Two formats of one size, neither of which contains the other: f16 and bf16. */
 	if (tn_dtype_size(a) == tn_dtype_size(b))
 		return wider(TN_KIND_FLOATING, tn_dtype_size(a));
 	return tn_dtype_size(a) > tn_dtype_size(b) ? a : b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Where element types meet, and the normative conversion between any two of them.
+ * Promotion of element types, and the normative conversion between any two of them.
  */
 #ifndef TN_PROGRAM_CAST_H
 #define TN_PROGRAM_CAST_H
@@ -10,8 +10,8 @@
 
 #include "base/dtype.h"
 
-/* The dtype in which two meet, for programs and arrays alike (NumPy's and PyTorch's rules):
- *   bool with x is x; signed with signed, unsigned with unsigned, floating with floating: the wider;
+/* The common dtype of two, for programs and arrays alike (NumPy's and PyTorch's rules):
+ *   bool with x is x; two signed, two unsigned or two floating types: the wider;
  *   signed with unsigned: the narrowest signed type that holds both, i64 where none does;
  *   integer with floating: the floating one; f16 with bf16: f32.
  * 0 when one is complex or unknown. */
@@ -24,7 +24,7 @@ tn_dtype tn_promote(tn_dtype a, tn_dtype b);
  *   integer to floating    to nearest, ties to even
  *   floating to integer    toward zero; saturates; NaN gives 0
  *   floating to floating   to nearest, ties to even; a NaN stays a NaN
- *   to f16 and bf16        by way of f32: rounded to f32 first
+ *   to f16 and bf16        through f32: rounded to f32 first
  * Complex or unknown dtypes give 0. */
 uint64_t tn_cast_bits(tn_dtype from, tn_dtype to, uint64_t bits);
 

@@ -2,12 +2,13 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Reverse mode over a straight line.  The program is first rebuilt, value by value; then, from the
- * last value to the first, the gradient g of each value y = op(a, b, c) is sent on to its operands:
+ * last value to the first, the gradient g of each value y = op(a, b, c) is propagated to its
+ * operands:
  *
  *     grad(a) += g * dy/da        and likewise for b and c
  *
- * The rules are PyTorch's (tools/autograd/derivatives.yaml, version 2), at kinks too.  What the
- * chosen outputs do not need is left out by the builder, so an unused gradient costs nothing.
+ * The rules are PyTorch's (tools/autograd/derivatives.yaml, version 2), at kinks too.  The builder
+ * removes what the chosen outputs do not need, so an unused gradient costs nothing.
  */
 #include <tenon/program.h>
 #include <tenon/status.h>
@@ -28,7 +29,7 @@ struct tape {
 	tn_value gradient[TN_PROGRAM_MAX_INSTRUCTIONS]; /* or NONE: 0 */
 };
 
-/* One instruction on its way back. */
+/* One instruction during the backward pass. */
 struct step {
 	struct tape *tape;
 	const struct tn_instruction *instruction;
@@ -128,7 +129,7 @@ static void remainder_of(const struct step *s)
 	send_b(s, mul(s, neg(s, s->g), op1(s, TN_OP_TRUNC, divide(s, s->a, s->b))));
 }
 
-/* The larger (smaller) operand takes g, equal ones half each; with a NaN both take g. */
+/* The larger (smaller) operand takes g, equal ones take half each; with a NaN both take g. */
 static void extreme(const struct step *s, uint16_t loses)
 {
 	tn_value zero = number(s, 0), half = mul(s, s->g, number(s, 0.5));
@@ -230,8 +231,8 @@ static void choice(const struct step *s)
 	send(s, s->instruction->c, choose(s, s->a, zero, s->g));
 }
 
-/* Sends the gradient of one value to its operands; what is not named here sends nothing: sources,
- * rounding, sign, comparisons, bits and random numbers are flat. */
+/* Propagates the gradient of one value to its operands; other opcodes propagate nothing: sources,
+ * rounding, sign, comparisons, bits and random numbers have derivative 0. */
 static void propagate(const struct step *s)
 {
 	switch (s->instruction->op) {
@@ -298,7 +299,7 @@ static void propagate(const struct step *s)
 	case TN_OP_SELECT:
 		choice(s);
 		return;
-	case TN_OP_CAST: /* between floating types; from integers there is nobody to send to */
+	case TN_OP_CAST: /* between floating types; integers have no gradient */
 		send_a(s, tn_build_cast(
 				  &s->tape->builder,
 				  (tn_dtype)s->tape->program->instructions[s->instruction->a].dtype,
@@ -311,7 +312,7 @@ static void propagate(const struct step *s)
 
 /* ---- The walk --------------------------------------------------------------------------------*/
 
-/* The program again, in the builder. */
+/* Rebuilds the program in the builder. */
 static void rebuild(struct tape *tape)
 {
 	const struct tn_program *program = tape->program;
@@ -364,7 +365,7 @@ static void walk_back(struct tape *tape)
 	}
 }
 
-/* The gradient that has gathered at a source; 0 where it is never read or never reached. */
+/* The gradient accumulated at a source; 0 where the source is never read or never reached. */
 static tn_value gathered(struct tape *tape, uint16_t op, uint32_t number_of_source)
 {
 	const struct tn_program *program = tape->program;
@@ -384,12 +385,12 @@ static tn_status check_wanted(const char *what, uint32_t wanted, uint32_t n, tn_
 {
 	if (wanted >= n)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "the gradient of %s %u is wanted, and the program has %u", what,
+			       "the gradient of %s %u is requested, but the program has %u", what,
 			       wanted, n);
 	if (dtype && !tn_is_floating(dtype))
 		return tn_fail(error, TN_DTYPE, OPERATION,
-			       "the gradient of %s %u is wanted, which is %s; only floating values "
-			       "have one",
+			       "the gradient of %s %u is requested, which is %s; only floating "
+			       "values have one",
 			       what, wanted, tn_dtype_name(dtype));
 	return TN_OK;
 }
@@ -400,13 +401,12 @@ static tn_status check_limits(const struct tn_program *program,
 	uint64_t n_wanted = (uint64_t)wants->n_inputs + wants->n_scalars;
 	if (!n_wanted || (wants->n_inputs && !wants->inputs) ||
 	    (wants->n_scalars && !wants->scalars))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "no gradient is wanted");
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "no gradient is requested");
 	if (n_wanted > TN_PROGRAM_MAX_OUTPUTS)
-		return tn_fail(
-			error, TN_LIMIT, OPERATION,
-			"%llu gradients are wanted, at most %d fit one program; ask for them "
-			"in parts",
-			(unsigned long long)n_wanted, TN_PROGRAM_MAX_OUTPUTS);
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%llu gradients are requested, at most %d fit one program; request "
+			       "them in parts",
+			       (unsigned long long)n_wanted, TN_PROGRAM_MAX_OUTPUTS);
 	if (program->n_inputs + program->n_outputs > TN_PROGRAM_MAX_INPUTS)
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "%u inputs and the gradients of %u outputs are more than %d inputs",
@@ -435,7 +435,7 @@ tn_status tn_program_differentiate(const tn_program *program, const struct tn_pr
 	uint32_t n = 0;
 	if (!program || !wants || !gradient)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "program, wants and gradient must be given");
+			       "program, wants and gradient must not be NULL");
 	tn_status status = tn_options_take(&own, sizeof(own), wants, "struct tn_program_wants",
 					   OPERATION, error);
 	if (!status)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One value at a time, written for certainty and not for speed.  Integers are computed in 64 bits
- * and cut to their width: addition, subtraction and multiplication modulo 2^64 contain those modulo
- * 2^32, and i32 and u32 fit an int64_t exactly.  f32 is computed in f64 and rounded once more.
- * That second rounding is harmless for + - * / and sqrt (Figueroa 1995: 53 >= 2 * 24 + 2); a fused
- * multiply-add has its own function.
+ * One value at a time, written for correctness, not for speed.  Integers are computed in 64 bits
+ * and truncated to their width: addition, subtraction and multiplication modulo 2^64 contain those
+ * modulo 2^32, and i32 and u32 fit an int64_t exactly.  f32 is computed in f64 and rounded once
+ * more.  That second rounding is harmless for + - * / and sqrt (Figueroa 1995: 53 >= 2 * 24 + 2); a
+ * fused multiply-add has its own function.
  */
 #include "program/evaluate.h"
 
@@ -20,7 +20,7 @@ static uint64_t magnitude_of(int64_t value)
 	return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* Toward zero; by zero 0; the one overflow wraps. */
+/* Rounds toward zero; division by zero gives 0; the one overflow wraps. */
 static uint64_t quotient(int64_t a, int64_t b)
 {
 	if (b == 0)
@@ -33,7 +33,8 @@ static uint64_t remainder_of(int64_t a, int64_t b)
 	return b == 0 || b == -1 ? 0 : (uint64_t)(a % b);
 }
 
-/* a, b and c hold the exact values; the caller cuts the result to its width of 32 or 64 bits. */
+/* a, b and c hold the exact values; the caller truncates the result to its width of 32 or 64
+ * bits. */
 static uint64_t integer(uint16_t op, unsigned width, int64_t a, int64_t b, int64_t c)
 {
 	unsigned count = (unsigned)b & (width - 1);
@@ -77,7 +78,7 @@ static uint64_t integer(uint16_t op, unsigned width, int64_t a, int64_t b, int64
 	}
 }
 
-/* 1 / (1 + exp(-x)), by the form that does not overflow. */
+/* 1 / (1 + exp(-x)), in the form that does not overflow. */
 static double sigmoid(double x)
 {
 	if (x >= 0)
@@ -272,7 +273,7 @@ void tn_evaluate_program(const struct tn_program *program, const uint64_t *input
 			 uint64_t *outputs)
 {
 	uint64_t value[TN_PROGRAM_MAX_INSTRUCTIONS];
-	value[0] = 0; /* operands that an opcode does not have name it */
+	value[0] = 0; /* operands that an opcode does not have refer to it */
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
 		const struct tn_instruction *in = &program->instructions[i];
 		switch (in->op) {

@@ -19,13 +19,13 @@
 #include "program/typing.h"
 
 #define MAX_ARGUMENTS 5
-/* A name that is longer than this is like no other. */
+/* Longer names are never similar to another. */
 #define LONGEST 32
 
 enum kind {
 	FLOATING, /* all arguments become one floating type; the result has it */
 	NUMBER,   /* all become one type of number */
-	ROUNDING, /* of integers: they are whole already */
+	ROUNDING, /* integers are unchanged */
 	FUSED,    /* fma: of integers a * b + c */
 	POWER,
 	CHOICE,
@@ -77,8 +77,8 @@ static const struct function functions[] = {
 	{"u32", 1, CAST, TN_U32, {0}, 0},
 	{"where", 3, CHOICE, TN_OP_SELECT, {0}, 0},
 
-	/* Where a branch of a choice is not taken, the other one's derivative must still be finite:
-	 * 0 times infinity would be NaN.  Hence the inner choice of elu. */
+	/* The derivative of the branch of a select that is not taken must be finite as well: 0
+	 * times infinity would be NaN.  Hence the inner select of elu. */
 	{"clamp",
 	 3,
 	 FORMULA,
@@ -127,8 +127,8 @@ static const struct function functions[] = {
 
 #define N_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
-/* An opcode of floating types alone is a function by its own name,
- * unless a row of its own says more. */
+/* An opcode of floating types alone is a function by its own name, unless it has a row in the
+ * table. */
 static struct function function_of(uint16_t op)
 {
 	const struct tn_op_info *info = tn_op_information(op);
@@ -138,8 +138,7 @@ static struct function function_of(uint16_t op)
 		.name = info->name, .n_arguments = info->arity, .kind = FLOATING, .op = op};
 }
 
-/* The k-th name of a function, rows first, then opcodes; names may repeat.  NULL:
- * there is no k-th. */
+/* The k-th name of a function, rows first, then opcodes; names may repeat.  NULL: none. */
 static const char *function_name(size_t k)
 {
 	if (k < N_FUNCTIONS)
@@ -152,7 +151,7 @@ static const char *function_name(size_t k)
 
 struct nearest {
 	char name[LONGEST + 1], best[LONGEST + 1];
-	size_t distance; /* of the best; at first one more than is near */
+	size_t distance; /* of the best; initially one above the limit for similar names */
 };
 
 static void consider(struct nearest *nearest, const char *name, size_t length)
@@ -215,7 +214,7 @@ static struct function find_function(const struct tn_token *name, int n_argument
 	return named;
 }
 
-/* From '(' past ')'; the number of arguments. */
+/* Parses from '(' past ')'; returns the number of arguments. */
 static int parse_arguments(struct tn_parser *parser, struct tn_term *arguments)
 {
 	int n = 0;
@@ -239,7 +238,7 @@ static int parse_arguments(struct tn_parser *parser, struct tn_term *arguments)
 	return n;
 }
 
-/* Parses the formula with its parameters bound to the arguments, then goes on in the text. */
+/* Parses the formula with its parameters bound to the arguments, then continues in the text. */
 static struct tn_term call_formula(struct tn_parser *parser, const struct tn_token *name,
 				   const struct function *function, const struct tn_term *arguments)
 {
@@ -281,7 +280,7 @@ static struct tn_term call_index(struct tn_parser *parser, const struct tn_token
 static struct tn_term call_bitcast(struct tn_parser *parser, const struct tn_token *name,
 				   tn_dtype dtype, struct tn_term a)
 {
-	/* A literal is taken as what it would be in its own right; hexadecimal may fill 32 bits. */
+	/* A literal has the type that it has on its own; hexadecimal may fill 32 bits. */
 	uint64_t bits;
 	if (a.is_literal && tn_build_is_constant(&parser->builder, a.value, &bits) &&
 	    tn_term_dtype(parser, a) == TN_I64 && bits <= UINT32_MAX)
@@ -304,9 +303,10 @@ static struct tn_term call_random(struct tn_parser *parser, const struct tn_toke
 	for (int i = 0; i < 3; i++) {
 		tn_dtype dtype = tn_term_dtype(parser, arguments[i]);
 		if (!tn_is_integer(dtype))
-			return tn_parse_fail(parser, name, TN_DTYPE,
-					     "seed, stream and number are integers, found %s",
-					     tn_term_type(parser, arguments[i]));
+			return tn_parse_fail(
+				parser, name, TN_DTYPE,
+				"expected integers as seed, stream and number, found %s",
+				tn_term_type(parser, arguments[i]));
 		values[i] = tn_term_cast(parser, arguments[i], TN_I64);
 	}
 	tn_value word = tn_build_op(&parser->builder, TN_OP_RANDOM, TN_U32, values[0], values[1],
@@ -321,14 +321,15 @@ static struct tn_term call_quantile(struct tn_parser *parser, const struct tn_to
 	if (parser->status)
 		return word;
 	if (!tn_is_integer(dtype))
-		return tn_parse_fail(parser, name, TN_DTYPE, "the word is an integer, found %s",
+		return tn_parse_fail(parser, name, TN_DTYPE,
+				     "expected an integer as the word, found %s",
 				     tn_term_type(parser, word));
 	tn_value value = tn_term_cast(parser, word, TN_U32);
 	return (struct tn_term){tn_build_op(&parser->builder, TN_OP_NORMAL, TN_F32, value, 0, 0),
 				0};
 }
 
-/* min, max, rem, abs, sign: as the operators, booleans count as 0 and 1. */
+/* min, max, rem, abs, sign: as for the operators, booleans count as 0 and 1. */
 static struct tn_term call_number(struct tn_parser *parser, const struct tn_token *name,
 				  const struct function *function, struct tn_term *arguments)
 {
@@ -398,7 +399,7 @@ struct tn_term tn_parse_call(struct tn_parser *parser, const struct tn_token *na
 	char text[80], hint[80];
 	tn_token_text(name, text, sizeof(text));
 	if (!find_function(name, -1).name)
-		return tn_parse_fail(parser, name, TN_NOT_FOUND, "no function is called %s%s", text,
+		return tn_parse_fail(parser, name, TN_NOT_FOUND, "unknown function %s%s", text,
 				     tn_suggest(parser, name, hint, sizeof(hint)));
 	int n = parse_arguments(parser, arguments);
 	if (parser->status)

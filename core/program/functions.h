@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Calls of functions, and the name that was perhaps meant.
+ * Calls of functions, and suggestions for unknown names.
  */
 #ifndef TN_PROGRAM_FUNCTIONS_H
 #define TN_PROGRAM_FUNCTIONS_H
@@ -11,7 +11,8 @@
 /* Reads the arguments of a call of `name` and types it; the next token is '('. */
 struct tn_term tn_parse_call(struct tn_parser *parser, const struct tn_token *name);
 
-/* Writes "; did you mean 'NAME'?" when a known name, constant or function is near, else "". */
+/* Writes "; did you mean 'NAME'?" when the name of a variable, constant or function is similar,
+ * else "". */
 const char *tn_suggest(const struct tn_parser *parser, const struct tn_token *name, char *buffer,
 		       size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Words are read in the host's byte order: hashes of one machine are compared with each other only.
+ * Words are read in the host's byte order: only hashes of one machine are compared with each other.
  */
 #include "program/hash.h"
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * MurmurHash3_x64_128 by Austin Appleby (public domain; smhasher, MurmurHash3.cpp), with seed 0:
- * 128 bits for tables and file names.  It is no defence against chosen collisions: whoever looks a
- * program up compares its bytes as well.
+ * 128 bits for tables and file names.  It does not resist chosen collisions: a lookup of a program
+ * compares its bytes as well.
  */
 #ifndef TN_PROGRAM_HASH_H
 #define TN_PROGRAM_HASH_H

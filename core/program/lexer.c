@@ -34,14 +34,14 @@ static void count_line(struct tn_lexer *lexer)
 	lexer->line_start = lexer->position;
 }
 
-/* To the end of the line, which stays. */
+/* Skips to the end of the line, but not the newline. */
 static void skip_line(struct tn_lexer *lexer)
 {
 	while (*lexer->position && *lexer->position != '\n')
 		lexer->position++;
 }
 
-/* Past the closing mark; 0, and nothing skipped, when there is none. */
+/* Skips past the closing mark; 0, and nothing skipped, when there is none. */
 static int skip_comment(struct tn_lexer *lexer)
 {
 	const struct tn_lexer start = *lexer;
@@ -58,7 +58,7 @@ static int skip_comment(struct tn_lexer *lexer)
 	return 0;
 }
 
-/* Blanks and comments; newlines are tokens.  0: a comment has no end. */
+/* Skips blanks and comments; newlines are tokens.  0: a comment has no end. */
 static int skip(struct tn_lexer *lexer)
 {
 	for (;;) {
@@ -81,7 +81,7 @@ static void bad(struct tn_token *token, const char *complaint)
 	token->complaint = complaint;
 }
 
-/* Is what starts at p, a digit or a point, written as an integer? */
+/* Is the number at p, which begins with a digit or a point, an integer? */
 static int is_integer(const char *p, int *base)
 {
 	*base = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') ? 16 : 10;
@@ -122,7 +122,7 @@ static void number(struct tn_lexer *lexer, struct tn_token *token)
 	if (tn_continues_name(*end) || *end == '.') {
 		while (tn_continues_name(*end) || *end == '.')
 			end++;
-		bad(token, "is no number (suffixes are not known: write f32(1.0), u32(1))");
+		bad(token, "is not a number (there are no suffixes: write f32(1.0), u32(1))");
 	}
 	token->length = (size_t)(end - token->start);
 }
@@ -145,7 +145,7 @@ static void symbol(struct tn_token *token)
 		return;
 	}
 	token->length = 1;
-	bad(token, "is no part of the language");
+	bad(token, "is not part of the language");
 }
 
 void tn_lexer_next(struct tn_lexer *lexer, struct tn_token *token)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The words of a program's text.  Any bytes are taken; what is no word is a token of its own kind,
- * which the parser refuses with its place.
+ * The tokens of a program's text.  Any bytes are accepted; invalid ones become a token of their own
+ * kind, which the parser refuses with its position.
  */
 #ifndef TN_PROGRAM_LEXER_H
 #define TN_PROGRAM_LEXER_H
@@ -18,7 +18,7 @@ enum tn_token_kind {
 	TN_TOKEN_INTEGER,
 	TN_TOKEN_REAL,
 	TN_TOKEN_SYMBOL,
-	TN_TOKEN_BAD, /* `complaint` says why */
+	TN_TOKEN_BAD, /* `complaint` has the reason */
 };
 
 /* A symbol of up to three characters as a number. */
@@ -30,7 +30,7 @@ struct tn_token {
 	const char *start;
 	size_t length;
 	unsigned line, column; /* from 1; a column is a byte */
-	int64_t integer;       /* hexadecimal: up to 64 bits, as they are */
+	int64_t integer;       /* hexadecimal: up to 64 bits, unchanged */
 	double real;
 	const char *complaint;
 };
@@ -45,7 +45,7 @@ struct tn_lexer {
 void tn_lexer_init(struct tn_lexer *lexer, const char *text, locale_t locale);
 void tn_lexer_next(struct tn_lexer *lexer, struct tn_token *token);
 
-/* Is it a letter or '_' (not in a locale's sense)?  Or, with digits, what follows in a name? */
+/* Is it an ASCII letter or '_', the start of a name?  Or, in the second, a digit as well? */
 int tn_starts_name(char c);
 int tn_continues_name(char c);
 

@@ -9,7 +9,8 @@
  *     binary     = C's ten levels from || to * / %, comparisons not chained
  *     unary      = ( "-" | "+" | "!" | "~" ) unary | power
  *     power      = primary [ "**" unary ]
- *     primary    = number | name | name "(" [ expression { "," expression } ] ")" | "(" expression ")"
+ *     primary    = number | name | "(" expression ")"
+ *                | name "(" [ expression { "," expression } ] ")"
  */
 #include "program/parser.h"
 
@@ -26,7 +27,7 @@
 #include "program/program.h"
 #include "program/typing.h"
 
-/* Past an operator: its operand may stand on the next line. */
+/* Advances past an operator: its operand may be on the next line. */
 static void advance_to_operand(struct tn_parser *parser)
 {
 	do
@@ -34,7 +35,7 @@ static void advance_to_operand(struct tn_parser *parser)
 	while (parser->token.kind == TN_TOKEN_NEWLINE);
 }
 
-/* One level deeper; 0, with the failure kept, at the limit. */
+/* Enters one level of nesting; 0, with the failure kept, at the limit. */
 static int enter(struct tn_parser *parser)
 {
 	if (parser->depth++ < TN_PROGRAM_MAX_DEPTH)
@@ -62,7 +63,7 @@ static int is_named(const struct tn_token *name, const char *text)
 	return strlen(text) == name->length && !memcmp(text, name->start, name->length);
 }
 
-/* Names that mean numbers unless the program gives them another meaning. */
+/* Names of constants, unless the program gives them another meaning. */
 static int constant(struct tn_parser *parser, const struct tn_token *name, struct tn_term *term)
 {
 	static const struct {
@@ -98,7 +99,7 @@ static struct tn_term read_name(struct tn_parser *parser, const struct tn_token 
 	if (find(parser, name, 0))
 		return tn_parse_fail(parser, name, TN_NOT_FOUND,
 				     "the output %s is read before it is assigned", text);
-	return tn_parse_fail(parser, name, TN_NOT_FOUND, "nothing is called %s%s", text,
+	return tn_parse_fail(parser, name, TN_NOT_FOUND, "unknown name %s%s", text,
 			     tn_suggest(parser, name, hint, sizeof(hint)));
 }
 
@@ -245,9 +246,9 @@ static struct tn_term parse_binary(struct tn_parser *parser, unsigned level)
 		if (!operator|| operator->level<level)
 			break;
 		if (operator->level == compared)
-			return tn_parse_fail(
-				parser, &token, TN_FORMAT,
-				"comparisons do not chain: write a < b && b < c, or parentheses");
+			return tn_parse_fail(parser, &token, TN_FORMAT,
+					     "comparisons cannot be chained: write a < b && b < c, "
+					     "or parentheses");
 		advance_to_operand(parser);
 		struct tn_term right = parse_binary(parser, operator->level + 1u);
 		left = apply(parser, &token, operator, left, right);
@@ -264,7 +265,7 @@ static struct tn_term parse_choice(struct tn_parser *parser, struct tn_term cond
 	advance_to_operand(parser);
 	struct tn_term yes = tn_parse_expression(parser);
 	if (!tn_parse_sees(parser, ':'))
-		return tn_parse_expected(parser, "':' of the choice, or an operator");
+		return tn_parse_expected(parser, "':' of the '?', or an operator");
 	advance_to_operand(parser);
 	struct tn_term no = tn_parse_expression(parser);
 	return tn_type_select(parser, &token, condition, yes, no);
@@ -284,7 +285,7 @@ struct tn_term tn_parse_expression(struct tn_parser *parser)
 
 /* ---- Statements ------------------------------------------------------------------------------*/
 
-/* Where an assignment to `name` goes: its output, its local, or a new local. */
+/* The target of an assignment to `name`: its output, its local, or a new local. */
 static struct tn_binding *find_target(struct tn_parser *parser, const struct tn_token *name)
 {
 	struct tn_binding *binding = find(parser, name, 0);
@@ -300,7 +301,7 @@ static struct tn_binding *find_target(struct tn_parser *parser, const struct tn_
 	}
 	if (parser->scope.n_bindings == TN_MAX_BINDINGS) {
 		tn_parse_fail(parser, name, TN_LIMIT,
-			      "%s is one name too many: at most %d are known", text,
+			      "%s is one name too many: at most %d are allowed", text,
 			      TN_MAX_BINDINGS);
 		return NULL;
 	}
@@ -309,7 +310,7 @@ static struct tn_binding *find_target(struct tn_parser *parser, const struct tn_
 	return binding;
 }
 
-/* The operator of "+=", or NULL for "=" and what is no assignment. */
+/* The operator of "+=", or NULL for "=" and for tokens that are not assignments. */
 static const struct operator* assignment_operator(const struct tn_token *token)
 {
 	size_t n = token->length;
@@ -320,12 +321,12 @@ static const struct operator* assignment_operator(const struct tn_token *token)
 	return n == 2 && strchr("=!<>", s[0]) ? NULL : operator;
 }
 
-/* The binding that was assigned, or NULL. */
+/* Returns the binding that was assigned, or NULL. */
 static const struct tn_binding *parse_statement(struct tn_parser *parser)
 {
 	const struct tn_token name = parser->token;
 	if (name.kind != TN_TOKEN_NAME) {
-		tn_parse_expected(parser, "a name that is assigned");
+		tn_parse_expected(parser, "a name to assign to");
 		return NULL;
 	}
 	tn_parse_advance(parser);
@@ -357,7 +358,7 @@ static int is_separator(const struct tn_parser *parser)
 	return parser->token.kind == TN_TOKEN_NEWLINE || tn_parse_sees(parser, ';');
 }
 
-/* The binding that was assigned last, or NULL. */
+/* Returns the binding that was assigned last, or NULL. */
 static const struct tn_binding *parse_statements(struct tn_parser *parser)
 {
 	const struct tn_binding *last = NULL;
@@ -397,9 +398,10 @@ static tn_status declare(struct tn_parser *parser, const char *name, enum tn_bin
 {
 	const struct tn_token token = {.start = name, .length = name ? strlen(name) : 0};
 	if (!is_name(name))
-		return tn_fail(parser->error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
-			       "'%.64s' is no name: letters, digits and '_', at most 63",
-			       name ? name : "(null)");
+		return tn_fail(
+			parser->error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
+			"'%.64s' is not a name: expected letters, digits and '_', at most 63",
+			name ? name : "(null)");
 	const struct tn_binding *other = find(parser, &token, 0);
 	if (other && !(other->kind == TN_BINDING_OUTPUT && kind == TN_BINDING_INPUT))
 		return tn_fail(parser->error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
@@ -432,7 +434,7 @@ static tn_status declare_sources(struct tn_parser *parser, const struct tn_progr
 			dtype = widest_floating(names);
 		if (!dtype)
 			return tn_fail(parser->error, TN_DTYPE, TN_PARSE_OPERATION,
-				       "%s '%.64s' is %s (%d), which programs do not compute in",
+				       "%s '%.64s' is %s (%d), which programs cannot read",
 				       is_input ? "input" : "scalar", name ? name : "(null)",
 				       tn_dtype_name(storage), (int)storage);
 		struct tn_term term = {tn_build_source(&parser->builder, op, dtype, k), 0};
@@ -478,7 +480,7 @@ static tn_status check_names(const struct tn_program_names *names, struct tn_err
 
 /* ---- Results ---------------------------------------------------------------------------------*/
 
-/* The value that is stored: of the dtype that was asked for where programs compute in it. */
+/* The value that is stored: of the requested dtype where programs compute in it. */
 static tn_value output_value(struct tn_parser *parser, struct tn_term term, tn_dtype wanted)
 {
 	if (tn_is_compute_dtype(wanted))
@@ -497,7 +499,7 @@ static tn_status collect(struct tn_parser *parser, const struct tn_program_names
 		if (!binding->is_set)
 			return tn_fail(
 				parser->error, TN_FORMAT, TN_PARSE_OPERATION,
-				"line %u: the text ends and the output '%s' is never assigned",
+				"line %u: the text ends but the output '%s' is never assigned",
 				parser->lexer.line, binding->name);
 		if (wanted && !tn_compute_dtype(wanted))
 			return tn_fail(parser->error, TN_DTYPE, TN_PARSE_OPERATION,
@@ -560,7 +562,7 @@ tn_status tn_program_parse(const char *text, const struct tn_program_names *name
 	struct tn_program_names own = {0};
 	if (!text || !names || !program)
 		return tn_fail(error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
-			       "text, names and program must be given");
+			       "text, names and program must not be NULL");
 	tn_status status = tn_options_take(&own, sizeof(own), names, "struct tn_program_names",
 					   TN_PARSE_OPERATION, error);
 	if (!status)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The functions that printed programs call, tn_OP_DTYPE, in three parts: the words of the dialect,
- * which the caller brings; templates for integers and floating types; random numbers.  In a
- * template $T is the dtype, $U the unsigned type of its width, $W the width less one, $M the macro
- * that names a function of the mathematics library.
+ * The functions that printed programs call, tn_OP_DTYPE, in three parts: the words of the
+ * dialect, which the caller supplies; templates for integers and floating types; random numbers.
+ * In a template $T is the dtype, $U the unsigned type of its width, $W the width less one, $M the
+ * macro that names a function of the mathematics library.
  */
 #include "program/prelude.h"
 
@@ -20,7 +20,7 @@ static const char booleans[] =
 	"TN_FN tn_bool tn_xor_bool(tn_bool a, tn_bool b) { return (tn_bool)(!a != !b); }\n"
 	"TN_FN tn_bool tn_not_bool(tn_bool a) { return (tn_bool)!a; }\n";
 
-/* Overflow wraps: the sums are those of unsigned numbers.  Shift counts are modulo the width. */
+/* Overflow wraps: sums are computed on unsigned numbers.  Shift counts are modulo the width. */
 static const char integers[] =
 	"TN_FN tn_$T tn_add_$T(tn_$T a, tn_$T b) { return (tn_$T)((tn_$U)a + (tn_$U)b); }\n"
 	"TN_FN tn_$T tn_sub_$T(tn_$T a, tn_$T b) { return (tn_$T)((tn_$U)a - (tn_$U)b); }\n"
@@ -51,7 +51,7 @@ static const char unsigned_integers[] =
 	"TN_FN tn_$T tn_abs_$T(tn_$T a) { return a; }\n"
 	"TN_FN tn_$T tn_sign_$T(tn_$T a) { return (tn_$T)(a != 0); }\n";
 
-/* NaN wins min and max; of equal operands it is the second. */
+/* min and max give NaN if either operand is; of equal operands the second. */
 static const char floats[] =
 	"#define tn_neg_$T(a) (-(a))\n"
 	"#define tn_abs_$T(a) $M(fabs)(a)\n"
@@ -104,7 +104,7 @@ static const char floats[] =
 	"(tn_i64)a;\n"
 	"}\n";
 
-/* Between what is stored and what programs compute in, by the rules of the cast (cast.c). */
+/* Conversions between storage and compute dtypes, by the rules of the cast (cast.c). */
 static const char halves[] =
 	"TN_FN tn_f32 tn_f32_of_f16(tn_u16 h)\n"
 	"{\n"
@@ -224,7 +224,7 @@ static const char *word_of(const struct words *words, char mark)
 	}
 }
 
-/* The template with its marks replaced. */
+/* Adds the template with its marks replaced. */
 static void add_template(struct tn_sink *sink, const char *text, const struct words *words)
 {
 	for (const char *mark = strchr(text, '$'); mark; mark = strchr(text, '$')) {
@@ -282,7 +282,7 @@ tn_status tn_print_prelude(const struct tn_print_args *args)
 	tn_sink_add(&sink, args->dialect->words);
 	add_numbers(&sink);
 	tn_sink_add(&sink, philox);
-	/* Half of the text, which a compiler does not leave out where it is not used. */
+	/* Half of the text, which compilers do not drop when it is unused. */
 	tn_sink_add(&sink, "#ifndef TN_NO_NORMAL\n");
 	add_table(&sink);
 	tn_sink_add(&sink, normal);

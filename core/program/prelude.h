@@ -8,7 +8,7 @@
 
 #include <tenon/backend.h>
 
-/* The prelude, as tn_host's print_prelude has it. */
+/* Implements tn_host's print_prelude. */
 tn_status tn_print_prelude(const struct tn_print_args *args);
 
 #endif

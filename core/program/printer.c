@@ -26,7 +26,7 @@ static tn_dtype dtype_of(const struct printer *printer, unsigned value)
 	return (tn_dtype)printer->program->instructions[value].dtype;
 }
 
-/* A number that a decimal literal gives back exactly: normal, or zero. */
+/* Can a decimal literal represent the number exactly?  It can if normal, or zero. */
 static int is_plain(tn_dtype dtype, double value)
 {
 	double least = dtype == TN_F32 ? 0x1p-126 : 0x1p-1022;
@@ -138,7 +138,7 @@ static void add_bitcast(struct printer *printer, const struct tn_instruction *va
 	tn_sink_add(sink, ")");
 }
 
-/* tn_OP_DTYPE(operands); the name leaves out the type where there is one alone. */
+/* tn_OP_DTYPE(operands); the name omits the type of an opcode that has only one. */
 static void add_call(struct printer *printer, const struct tn_instruction *value)
 {
 	const unsigned operands[] = {value->a, value->b, value->c};

@@ -5,21 +5,20 @@
  *
  *     const tn_f32 v2 = tn_mul_f32(v0, v1);
  *
- * over the types and functions of the prelude, which hold all the edge cases, and gives what
- * evaluate.h gives: bit for bit, but for the functions of the mathematics library (exp to sigmoid,
- * pow, rsqrt), which have the compiler's accuracy.
+ * over the types and functions of the prelude, which handle all edge cases, and computes what
+ * evaluate.h computes: bit for bit, except for the functions of the mathematics library (exp to
+ * sigmoid, pow, rsqrt), which have the compiler's accuracy.
  *
- * The reader of the text declares, with the prefix, what a program reads, in the dtype that
- * tn_program_input_dtype names (tn_bool, tn_i32, tn_u32, tn_i64, tn_f32, tn_f64):
+ * The user of the text declares, with the prefix, what a program reads, in the dtype of
+ * tn_program_input_dtype (tn_bool, tn_i32, tn_u32, tn_i64, tn_f32, tn_f64):
  *     in0, in1, ...   s0, s1, ...   i0, i1, ... (tn_i64)   element (tn_i64)
- * and finds the results in out0, out1, ...; values in between are called v0, v1, ...
+ * and finds the results in out0, out1, ...; intermediate values are named v0, v1, ...
  *
- * Who defines TN_NO_NORMAL before the prelude gets no tn_normal, nor its table, which every kernel
- * would carry along.
+ * Defining TN_NO_NORMAL before the prelude omits tn_normal and its table, which every kernel would
+ * otherwise contain.
  *
- * What a compiler's language calls all this is in the dialect, which the plugin brings.  Sums and
- * products must not be contracted, or random numbers would differ: that, too, is in the dialect's
- * words.
+ * The dialect, which the plugin supplies, maps all this to a compiler's language.  It must also
+ * prevent the contraction of sums and products, or random numbers would differ.
  */
 #ifndef TN_PROGRAM_PRINTER_H
 #define TN_PROGRAM_PRINTER_H
@@ -28,11 +27,11 @@
 
 struct tn_sink;
 
-/* The statements of a program, as tn_host's print_program has them. */
+/* Implements tn_host's print_program: the statements of a program. */
 tn_status tn_print_program(const struct tn_program *program, const struct tn_print_args *args);
 
-/* Sets up a sink that writes to args->write; 0: the arguments lack a dialect, its words,
- * or `write`. */
+/* Sets up a sink that writes to args->write; 0: the arguments lack a dialect, its words, or
+ * `write`. */
 int tn_print_begin(const struct tn_print_args *args, struct tn_sink *sink);
 
 #endif

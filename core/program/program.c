@@ -77,7 +77,7 @@ tn_dtype tn_program_output_dtype(const tn_program *program, uint32_t output)
 	return (tn_dtype)program->instructions[program->outputs[output]].dtype;
 }
 
-/* The dtype of source `number`, which is read by one instruction at most. */
+/* The dtype of source `number`, which at most one instruction reads. */
 static tn_dtype source_dtype(const tn_program *program, uint16_t op, uint32_t number)
 {
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
@@ -142,7 +142,7 @@ static int takes(uint16_t op, tn_dtype dtype)
 	return (flags & (tn_is_floating(dtype) ? TN_TAKES_FLOATS : TN_TAKES_INTEGERS)) != 0;
 }
 
-/* What the typing of the operands asks of the result, and the result of the operands. */
+/* Do the types of the operands and of the result agree? */
 static int types_fit(const struct tn_instruction *value, const tn_dtype *operands, int arity)
 {
 	tn_dtype dtype = (tn_dtype)value->dtype;
@@ -192,13 +192,13 @@ static int instruction_is_valid(const struct tn_program *program, uint32_t i)
 	       types_fit(value, operands, arity);
 }
 
-/* The dtype in which each input and scalar is read; 0: it is not. */
+/* The dtype in which each input and scalar is read; 0: not read. */
 struct reads {
 	uint16_t inputs[TN_PROGRAM_MAX_INPUTS];
 	uint16_t scalars[TN_PROGRAM_MAX_SCALARS];
 };
 
-/* 0: this source is read in another dtype, too. */
+/* 0: this source is also read in another dtype. */
 static int is_read_alike(struct reads *reads, const struct tn_instruction *value)
 {
 	uint16_t *dtype = value->op == TN_OP_INPUT    ? &reads->inputs[value->a]
@@ -217,7 +217,7 @@ tn_status tn_program_check(const struct tn_program *program, uint32_t n_operatio
 	struct reads reads = {{0}, {0}};
 	if (!program || !within_limits(program))
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
-			       "no program, or one with a count outside its limits");
+			       "expected a program with counts within the limits");
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
 		const struct tn_instruction *value = &program->instructions[i];
 		if (value->op >= n_operations || !tn_op_information(value->op)->name ||

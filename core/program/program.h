@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Packs the parts of a program into the one block that the interface shows.
+ * Packs the parts of a program into the single block of the interface.
  */
 #ifndef TN_PROGRAM_PROGRAM_H
 #define TN_PROGRAM_PROGRAM_H
@@ -19,13 +19,13 @@ struct tn_program_parts {
 	struct tn_instruction instructions[TN_PROGRAM_MAX_INSTRUCTIONS];
 };
 
-/* Makes a program of parts that are within their limits.  Unused fields of instructions must be 0:
+/* Makes a program from parts that are within the limits.  Unused fields of instructions must be 0:
  * they are part of the canonical bytes.  TN_OUT_OF_MEMORY, naming the operation. */
 tn_status tn_program_create(const struct tn_program_parts *parts, const char *operation,
 			    struct tn_program **program, struct tn_error_info *error);
 
-/* What tn_host's program_check answers.  What the parser and the differentiator make is always
- * sound. */
+/* Implements tn_host's program_check.  The parser and the differentiator always make valid
+ * programs. */
 tn_status tn_program_check(const struct tn_program *program, uint32_t n_operations, uint64_t dtypes,
 			   const char *operation, struct tn_error_info *error);
 #define TN_ALL_DTYPES UINT64_MAX

@@ -34,7 +34,7 @@ void tn_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
 	out[3] = c3;
 }
 
-/* The four words that hold number 4 * index. */
+/* The four words from number 4 * index on. */
 static void four(uint64_t seed, uint64_t stream, uint64_t index, uint32_t out[4])
 {
 	const uint32_t counter[4] = {(uint32_t)index, (uint32_t)(index >> 32), (uint32_t)stream,

@@ -38,7 +38,7 @@
 #define TN_PHILOX_ROUNDS 10
 
 /* Row 8 k + s: the quantile's polynomial for tail probabilities 2^(k-33) (1 + [s, s + 1) / 8).
- * Printers and backends copy it as it stands. */
+ * Printers and backends copy it unchanged. */
 extern const float tn_normal_table[TN_NORMAL_SEGMENTS][TN_NORMAL_COEFFICIENTS];
 
 /* The four words of one counter. */
@@ -46,7 +46,7 @@ void tn_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]
 
 uint32_t tn_random(uint64_t seed, uint64_t stream, uint64_t i);
 
-/* out[j] = tn_random(seed, stream, i + j), j < n: many counters side by side. */
+/* out[j] = tn_random(seed, stream, i + j), j < n: many counters at once. */
 void tn_random_block(uint64_t seed, uint64_t stream, uint64_t i, uint32_t *out, size_t n);
 
 float tn_normal(uint32_t word);

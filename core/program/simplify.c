@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Identities that leave every bit of the result as it is, for every operand: NaN, infinities and
- * both zeros included (a NaN's payload is not a bit of the result).  So x + 0.0 stays, because
- * -0 + 0 is 0, while x + -0.0 and x - 0.0 are x.  Constants stand on the right of what commutes.
+ * Identities that preserve every bit of the result for every operand, including NaN, infinities and
+ * both zeros (a NaN's payload does not count).  So x + 0.0 stays, because -0 + 0 is 0, while x +
+ * -0.0 and x - 0.0 become x.  Constants are the right operands of commutative opcodes.
  */
 #include "program/simplify.h"
 
@@ -13,7 +13,7 @@
 #include "program/cast.h"
 #include "program/opcode.h"
 
-/* What is asked for, with its operands looked up. */
+/* The requested value, with its operands looked up. */
 struct request {
 	struct tn_builder *builder;
 	uint16_t op;
@@ -21,7 +21,7 @@ struct request {
 	tn_value a, b, c;
 };
 
-/* Is the value a constant that is bit for bit `number` in its dtype? */
+/* Is the value a constant, bit for bit `number` in its dtype? */
 static int is_number(const struct tn_builder *builder, tn_value value, double number)
 {
 	uint64_t bits;
@@ -31,7 +31,7 @@ static int is_number(const struct tn_builder *builder, tn_value value, double nu
 	return bits == tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(number));
 }
 
-/* All bits of an integer, or true. */
+/* An integer with all bits set, or true? */
 static int is_ones(const struct tn_builder *builder, tn_value value)
 {
 	return is_number(builder, value,
@@ -66,7 +66,7 @@ static int is_constant_of(const struct request *r, double number, tn_value *resu
 static int simplify_add(const struct request *r, tn_value *result)
 {
 	const struct tn_instruction *negated = made_by(r, r->b, TN_OP_NEG);
-	if (is_number(r->builder, r->b, -0.0)) /* an integer's 0 as well */
+	if (is_number(r->builder, r->b, -0.0)) /* also 0 of an integer */
 		return is(r->a, result);
 	if (negated)
 		return becomes(r, TN_OP_SUB, r->a, negated->a, result);
@@ -190,7 +190,7 @@ static int is_rounding(uint16_t op)
 	return op == TN_OP_FLOOR || op == TN_OP_CEIL || op == TN_OP_ROUND || op == TN_OP_TRUNC;
 }
 
-/* A value that is a whole number, infinite or NaN. */
+/* Rounding of a value that is a whole number, infinite or NaN. */
 static int simplify_rounding(const struct request *r, tn_value *result)
 {
 	const struct tn_instruction *inner = &r->builder->values[r->a];
@@ -237,7 +237,8 @@ static int simplify_xor(const struct request *r, tn_value *result)
 	return is_ones(r->builder, r->b) ? becomes(r, TN_OP_NOT, r->a, 0, result) : 0;
 }
 
-/* The comparison that is true where this one is false, or 0: with NaN only == and != have one. */
+/* The comparison that is true where this one is false, or 0: with NaN only == and != have an
+ * opposite. */
 static uint16_t opposite(const struct tn_builder *builder, const struct tn_instruction *value)
 {
 	int is_ordered = !tn_is_floating(tn_build_dtype(builder, value->a));
@@ -317,7 +318,7 @@ static int widens(tn_dtype from, tn_dtype to)
 	}
 }
 
-/* There and back, and conversions of 0 and 1 by way of another type. */
+/* Round trips, and conversions of 0 and 1 through another type. */
 static int simplify_cast(const struct request *r, tn_value *result)
 {
 	const struct tn_instruction *inner = made_by(r, r->a, TN_OP_CAST);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A program as text for people: one instruction a line, in order.
+ * A program as readable text: one instruction per line, in order.
  */
 #include <tenon/program.h>
 #include <tenon/status.h>

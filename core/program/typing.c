@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Types of operators.  Typed terms meet by tn_promote.  A literal takes the type of what it meets:
- * an integer literal that of any number, a real one that of a floating value, and f32 beside
- * integers.  Literals among themselves are computed in i64 and f64, once, and stay literals.
+ * Types of operators.  Typed terms are promoted by tn_promote.  A literal takes the type of the
+ * other operand: an integer literal that of any number, a real one that of a floating value, and
+ * f32 beside integers.  Operations on literals alone are computed once in i64 and f64, and stay
+ * literals.
  */
 #include "program/typing.h"
 
@@ -50,7 +51,7 @@ static int is_real(const struct tn_parser *parser, struct tn_term term)
 	return tn_is_floating(tn_term_dtype(parser, term));
 }
 
-/* Does the literal's value exist in the dtype, up to rounding? */
+/* Can the dtype represent the literal's value, up to rounding? */
 static int fits(const struct tn_parser *parser, struct tn_term literal, tn_dtype dtype)
 {
 	int64_t integer = (int64_t)bits_of(parser, literal);
@@ -84,9 +85,10 @@ tn_value tn_term_as(struct tn_parser *parser, const struct tn_token *token, stru
 		struct tn_sink sink;
 		tn_sink_init(&sink, text, sizeof(text));
 		tn_sink_number(&sink, tn_term_dtype(parser, term), bits_of(parser, term));
-		return tn_parse_fail(parser, token, TN_DTYPE,
-				     "the literal %s does not fit %s, which the other operand has",
-				     text, tn_dtype_name(dtype))
+		return tn_parse_fail(
+			       parser, token, TN_DTYPE,
+			       "the literal %s does not fit %s, the type of the other operand",
+			       text, tn_dtype_name(dtype))
 			.value;
 	}
 	return tn_term_cast(parser, term, dtype);
@@ -102,7 +104,7 @@ struct tn_term tn_term_settle(struct tn_parser *parser, struct tn_term term)
 	return (struct tn_term){tn_term_cast(parser, term, dtype), 0};
 }
 
-/* The dtype of the typed terms among n, and whether a real literal is there. */
+/* The dtype of the typed terms among n, and whether there is a real literal. */
 static tn_dtype typed_dtype(const struct tn_parser *parser, int n, const struct tn_term *terms,
 			    int *has_real, int *has_literal)
 {
@@ -194,7 +196,7 @@ struct tn_term tn_type_unary(struct tn_parser *parser, const struct tn_token *to
 	return tn_term_apply(parser, op, 1, &a);
 }
 
-/* 1/2 between literals would be 0: in all likelihood not what was meant. */
+/* 1/2 between literals would be 0, which is rarely intended. */
 static int loses_fraction(struct tn_parser *parser, uint16_t op, const struct tn_term *terms)
 {
 	if (op != TN_OP_DIV || !terms[0].is_literal || is_real(parser, terms[0]))
@@ -287,7 +289,7 @@ struct tn_term tn_type_not(struct tn_parser *parser, const struct tn_token *toke
 	return tn_term_apply(parser, TN_OP_NOT, 1, &truth);
 }
 
-/* A choice between literals is a literal when the condition is constant; else it needs a type. */
+/* A select between literals is a literal when the condition is constant; else it needs a type. */
 struct tn_term tn_type_select(struct tn_parser *parser, const struct tn_token *token,
 			      struct tn_term condition, struct tn_term yes, struct tn_term no)
 {
@@ -306,7 +308,7 @@ struct tn_term tn_type_select(struct tn_parser *parser, const struct tn_token *t
 	return tn_term_apply(parser, TN_OP_SELECT, 3, all);
 }
 
-/* a to the power of n >= 0 by squaring: integers, by wrap-around. */
+/* a to the power of n >= 0 by squaring: integers, with wrap-around. */
 static struct tn_term integer_power(struct tn_parser *parser, struct tn_term a, uint64_t n)
 {
 	struct tn_builder *builder = &parser->builder;
@@ -321,7 +323,7 @@ static struct tn_term integer_power(struct tn_parser *parser, struct tn_term a, 
 	return (struct tn_term){result, a.is_literal};
 }
 
-/* The constant exponent as a whole number; 0 when it is none. */
+/* The constant exponent as a whole number; 0 when it is not one. */
 static int whole_exponent(const struct tn_parser *parser, struct tn_term b, int64_t *exponent)
 {
 	if (!tn_build_is_constant(&parser->builder, b.value, NULL) || is_real(parser, b))

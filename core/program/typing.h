@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Operators over typed and untyped terms; each takes the token to blame.
+ * Operators over typed and untyped terms; each takes the token that errors point to.
  */
 #ifndef TN_PROGRAM_TYPING_H
 #define TN_PROGRAM_TYPING_H
@@ -17,15 +17,15 @@ struct tn_term tn_literal_real(struct tn_parser *parser, double real);
 /* The value as `dtype`; a literal must fit it. */
 tn_value tn_term_as(struct tn_parser *parser, const struct tn_token *token, struct tn_term term,
 		    tn_dtype dtype);
-/* The same as an explicit cast does it: nothing has to fit. */
+/* The same as an explicit cast: any value is accepted. */
 tn_value tn_term_cast(struct tn_parser *parser, struct tn_term term, tn_dtype dtype);
-/* A literal in its own right: i32 (i64 when it does not fit) or f32. */
+/* The type of a literal on its own: i32 (i64 when it does not fit) or f32. */
 struct tn_term tn_term_settle(struct tn_parser *parser, struct tn_term term);
 
-/* Brings n terms to one dtype and gives it; all literals stay literals, of i64 or f64. */
+/* Converts n terms to one dtype and returns it; all literals stay literals, of i64 or f64. */
 tn_dtype tn_terms_unify(struct tn_parser *parser, const struct tn_token *token, int n,
 			struct tn_term *terms);
-/* The same, with integers and booleans going to f32. */
+/* The same, with integers and booleans converted to f32. */
 tn_dtype tn_terms_unify_floating(struct tn_parser *parser, const struct tn_token *token, int n,
 				 struct tn_term *terms);
 /* op over n unified terms; the result has their dtype, or bool for a comparison. */

@@ -128,7 +128,7 @@ static void an_empty_sum_has_its_bias(void **state)
 	assert_status(tn_matmul_epilogue(c, counted(f, 0, SHAPE(2, 2)), 0,
 					 counted(f, 0, SHAPE(2, 3)), 0, counted(f, 0, SHAPE(2)), 0),
 		      TN_SHAPE);
-	assert_kept(f, TN_SHAPE, "bias: expected 3 of f32, found (2,)");
+	assert_kept(f, TN_SHAPE, "bias: expected 3 elements of f32, found shape (2,)");
 	assert_status(tn_matmul_epilogue(c, counted(f, 0, SHAPE(2, 2)), 0,
 					 counted(f, 0, SHAPE(2, 3)), 0, NULL, 7),
 		      TN_INVALID_ARGUMENT);
@@ -295,7 +295,7 @@ static void norms_that_do_not_fit_say_so(void **state)
 	assert_non_null(tn_norm_call_forward(&call));
 	call.dy = x;
 	assert_null(tn_norm_call_backward(&call));
-	assert_kept(f, TN_INVALID_ARGUMENT, "result: the gradient of an activation needs it");
+	assert_kept(f, TN_INVALID_ARGUMENT, "result: required for the gradient of an activation");
 }
 
 int main(void)

@@ -88,7 +88,7 @@ static void only_one_tape_records_at_a_time(void **state)
 	(void)state;
 	tn_tape *tape = tn_tape_begin(context);
 	assert_null(tn_tape_begin(context));
-	expect_error(TN_STATE, "tape already");
+	expect_error(TN_STATE, "already has a tape");
 	tn_tape_end(tape);
 	tape = tn_tape_begin(context);
 	assert_non_null(tape);

@@ -206,7 +206,7 @@ static void what_is_not_there_is_named(void **state)
 	assert_kept(context, TN_UNSUPPORTED, "compile", "pascal");
 	source.format = NULL;
 	assert_null(tn_kernel_compile(context, &source));
-	assert_kept(context, TN_INVALID_ARGUMENT, "compile", "format, text and name");
+	assert_kept(context, TN_INVALID_ARGUMENT, "compile", "a format, a text and a name");
 	source.format = "cuda-c";
 	source.device = tn_context_device(context, 1);
 	assert_string_equal(tn_device_name(source.device), "reference:0");
@@ -332,7 +332,7 @@ static void no_gradient_is_lost(void **state)
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
 	assert_int_equal(saxpy(kernel, N, 1, x, y), TN_STATE);
-	assert_kept(context, TN_STATE, "saxpy", "a tape records");
+	assert_kept(context, TN_STATE, "saxpy", "a tape is recording");
 	tn_array *loss = tn_sum(tn_multiply(x, y), 0, NULL, 0);
 	/* y was saved, and is written to. */
 	const struct tn_kernel_argument arguments[] = {{.array = y}};

@@ -133,7 +133,7 @@ static void what_waits_for_the_device_is_refused(void **state)
 	assert_int_equal(tn_sync(context), TN_NOT_CAPTURABLE);
 	tn_error_clear(context);
 	assert_int_equal(tn_capture_begin(context), TN_STATE);
-	assert_kept(context, TN_STATE, "captured already");
+	assert_kept(context, TN_STATE, "already begun");
 	/* Runs on the host. */
 	const int32_t place = 3;
 	tn_array *places = tn_take(x, tn_full(context, TN_I32, 1, (int64_t[]){1}, place), 0);
@@ -180,7 +180,7 @@ static void random_numbers_are_those_of_their_step(void **state)
 	assert_memory_equal(found[1], expected[0][1], sizeof(found[1]));
 	tn_graph_destroy(graph);
 	assert_int_equal(tn_capture_end(context, &graph), TN_STATE);
-	assert_kept(context, TN_STATE, "no work is captured");
+	assert_kept(context, TN_STATE, "no capture has begun");
 	tn_context_close(context);
 }
 
@@ -336,7 +336,7 @@ static void a_tape_does_not_reach_into_a_capture(void **state)
 	tn_array *x = numbers(context, 1);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_int_equal(tn_capture_begin(context), TN_STATE);
-	assert_kept(context, TN_STATE, "a tape has begun");
+	assert_kept(context, TN_STATE, "a tape has already begun");
 	tn_tape_end(tape);
 	assert_ok(tn_capture_begin(context));
 	assert_non_null(tn_add(x, x));

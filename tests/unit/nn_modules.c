@@ -102,7 +102,7 @@ static void names_are_single_and_without_dots(void **state)
 	tn_module *net = tn_sequential(context);
 	assert_ok(tn_sequential_add(net, "a", tn_module_relu(context)));
 	assert_status(tn_sequential_add(net, "a", tn_module_relu(context)), TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "taken");
+	expect_error(TN_INVALID_ARGUMENT, "already used");
 	assert_status(tn_sequential_add(net, "a.b", tn_module_relu(context)), TN_INVALID_ARGUMENT);
 	expect_error(TN_INVALID_ARGUMENT, "dots");
 	tn_module_destroy(net);
@@ -311,7 +311,7 @@ static void bad_buffers_are_refused(void **state)
 	assert_ok(tn_module_add_buffer(net, "b", TN_F64, 1, (int64_t[]){2}, 0.5));
 	assert_status(tn_module_add_parameter(net, "b", 1, (int64_t[]){2}, 0, 0),
 		      TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "taken");
+	expect_error(TN_INVALID_ARGUMENT, "already used");
 	assert_ok(tn_module_build(net));
 	double values[2];
 	assert_ok(tn_to_host(tn_module_own_buffer(net, "b"), values, sizeof(values)));
@@ -523,7 +523,7 @@ static void group_norm_of_one_group_is_layer_norm_of_the_picture(void **state)
 	for (int i = 0; i < 24; i++)
 		assert_close(by_group[i], by_layer[i], 1e-6);
 	assert_null(tn_module_group_norm(context, 2, 3, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "2 groups divide, found 3");
+	expect_error(TN_INVALID_ARGUMENT, "by 2 groups, found 3");
 	tn_module_destroy(group);
 	tn_module_destroy(layer);
 }

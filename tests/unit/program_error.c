@@ -73,18 +73,18 @@ static void mistakes_of_grammar_are_shown_at_their_place(void **state)
 		{"z = max(x,y,x,y,x,y)", TN_FORMAT, {"column 19", "more than 5 arguments"}},
 		{"z x", TN_FORMAT, {"column 3", "expected '=' after the name, found 'x'"}},
 		{"z == x", TN_FORMAT, {"column 3", "expected '='"}},
-		{"3 = x", TN_FORMAT, {"column 1", "expected a name that is assigned, found '3'"}},
+		{"3 = x", TN_FORMAT, {"column 1", "expected a name to assign to, found '3'"}},
 		{"z = x y", TN_FORMAT, {"column 7", "expected an operator", "found 'y'"}},
 		{"z = x\n+ y", TN_FORMAT, {"line 2, column 1", "found '+'"}},
-		{"z = b ? x", TN_FORMAT, {"column 10", "':' of the choice"}},
-		{"z = x < y < a", TN_FORMAT, {"column 11", "comparisons do not chain"}},
-		{"z = x == y == b", TN_FORMAT, {"column 12", "do not chain"}},
-		{"z = x $ y", TN_FORMAT, {"column 7", "'$' is no part of the language"}},
+		{"z = b ? x", TN_FORMAT, {"column 10", "':' of the '?'"}},
+		{"z = x < y < a", TN_FORMAT, {"column 11", "comparisons cannot be chained"}},
+		{"z = x == y == b", TN_FORMAT, {"column 12", "cannot be chained"}},
+		{"z = x $ y", TN_FORMAT, {"column 7", "'$' is not part of the language"}},
 		{"z = x \xc3\xa4", TN_FORMAT, {"column 7", "the byte 0xc3"}},
-		{"z = 1.0f", TN_FORMAT, {"column 5", "'1.0f' is no number", "f32(1.0)"}},
-		{"z = 0x", TN_FORMAT, {"column 5", "'0x' is no number"}},
-		{"z = 1e", TN_FORMAT, {"'1e' is no number"}},
-		{"z = 1.2.3", TN_FORMAT, {"'1.2.3' is no number"}},
+		{"z = 1.0f", TN_FORMAT, {"column 5", "'1.0f' is not a number", "f32(1.0)"}},
+		{"z = 0x", TN_FORMAT, {"column 5", "'0x' is not a number"}},
+		{"z = 1e", TN_FORMAT, {"'1e' is not a number"}},
+		{"z = 1.2.3", TN_FORMAT, {"'1.2.3' is not a number"}},
 		{"z = 1e999", TN_FORMAT, {"'1e999' is too large for f64"}},
 		{"z = 9223372036854775808", TN_FORMAT, {"is too large for i64"}},
 		{"z = x /* and\n", TN_FORMAT, {"line 1, column 7", "never closed"}},
@@ -101,12 +101,12 @@ static void unknown_names_are_shown_with_the_nearest_known(void **state)
 {
 	(void)state;
 	static const struct refusal cases[] = {
-		{"z = q", TN_NOT_FOUND, {"line 1, column 5", "nothing is called 'q'"}},
+		{"z = q", TN_NOT_FOUND, {"line 1, column 5", "unknown name 'q'"}},
 		{"total = x; z = totl + 1", TN_NOT_FOUND, {"column 16", "did you mean 'total'?"}},
-		{"z = sigmod(x)", TN_NOT_FOUND, {"no function is called 'sigmod'", "'sigmoid'"}},
-		{"z = x(y)", TN_NOT_FOUND, {"no function is called 'x'"}},
-		{"z += 1", TN_NOT_FOUND, {"column 1", "nothing is called 'z'"}},
-		{"z = exp", TN_NOT_FOUND, {"nothing is called 'exp'"}},
+		{"z = sigmod(x)", TN_NOT_FOUND, {"unknown function 'sigmod'", "'sigmoid'"}},
+		{"z = x(y)", TN_NOT_FOUND, {"unknown function 'x'"}},
+		{"z += 1", TN_NOT_FOUND, {"column 1", "unknown name 'z'"}},
+		{"z = exp", TN_NOT_FOUND, {"unknown name 'exp'"}},
 	};
 	check_refusals(cases, N(cases));
 }
@@ -133,7 +133,7 @@ static void types_that_do_not_fit_are_named(void **state)
 		{"z = 2 ** -1", TN_DTYPE, {"constant exponent of 0 or more"}},
 		{"z = bitcast_i32(d)", TN_DTYPE, {"i32, u32 or f32, found f64"}},
 		{"z = bitcast_f32(b)", TN_DTYPE, {"found bool"}},
-		{"z = random(x, 0, 0)", TN_DTYPE, {"column 5", "integers, found f32"}},
+		{"z = random(x, 0, 0)", TN_DTYPE, {"column 5", "stream and number, found f32"}},
 		{"z = relu(1, 2)", TN_FORMAT, {"'relu' takes 1 arguments, found 2"}},
 		{"z = clamp(u, -1, 1)", TN_DTYPE, {"line 1, column 5", "-1 does not fit u32"}},
 		{"z = uniform(x, 0, 0)", TN_DTYPE, {"line 1, column 5"}},
@@ -162,13 +162,13 @@ static void names_are_checked(void **state)
 	static const struct {
 		const char *name;
 		const char *part;
-	} cases[] = {{"1x", "is no name"},
-		     {"", "is no name"},
-		     {"a b", "is no name"},
-		     {NULL, "is no name"},
+	} cases[] = {{"1x", "is not a name"},
+		     {"", "is not a name"},
+		     {"a b", "is not a name"},
+		     {NULL, "is not a name"},
 		     {"y", "the name 'y' is given twice"},
 		     {"a_name_of_seventy_characters_is_longer_than_any_name_may_be_in_a_program",
-		      "is no name"}};
+		      "is not a name"}};
 	for (size_t k = 0; k < N(cases); k++) {
 		const char *const inputs[] = {"y", cases[k].name};
 		const tn_dtype dtypes[] = {TN_F32, TN_F32};
@@ -234,7 +234,7 @@ static void limits_are_refused_by_name(void **state)
 	check_limit(repeated("z = ", "x ? x : ", 4000, "x"), "nested deeper than 64");
 	check_limit(repeated("z = ", "x ** ", 4000, "x"), "nested deeper than 64");
 	check_limit(repeated("z = ", "relu(", 100, "x"), "nested deeper than 64");
-	check_limit(repeated("z = x;", "z = z*z + x;", 150, ""), "301 instructions are left");
+	check_limit(repeated("z = x;", "z = z*z + x;", 150, ""), "301 instructions remain");
 	check_limit(repeated("z = x;", "z = z*z + sin(z);", 2000, ""), "more than 4096 values");
 }
 

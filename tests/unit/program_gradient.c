@@ -224,13 +224,13 @@ static void impossible_gradients_are_refused(void **state)
 	(void)state;
 	const uint32_t five[] = {0, 0, 0, 0, 0}, third[] = {2}, ninth[] = {9};
 	struct tn_program_wants wants = {.struct_size = sizeof(wants)};
-	check_refusal("z = x", &wants, TN_INVALID_ARGUMENT, "no gradient is wanted");
+	check_refusal("z = x", &wants, TN_INVALID_ARGUMENT, "no gradient is requested");
 	wants.n_inputs = 5;
 	wants.inputs = five;
 	check_refusal("z = x", &wants, TN_LIMIT, "at most 4");
 	wants.n_inputs = 1;
 	wants.inputs = third;
-	check_refusal("z = x * k", &wants, TN_DTYPE, "input 2 is wanted, which is i32");
+	check_refusal("z = x * k", &wants, TN_DTYPE, "input 2 is requested, which is i32");
 	wants.inputs = ninth;
 	check_refusal("z = x", &wants, TN_INVALID_ARGUMENT, "input 9");
 }
