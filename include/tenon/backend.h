@@ -37,8 +37,8 @@
  * What an argument points to (tn_program, tn_workspace, tn_dialect, tn_print_args,
  * tn_block_kernels) is read like a table.  Structs that are elements of arrays or members of other
  * structs (tn_operand, tn_scalar, tn_instruction, tn_call) never grow; a wider one would be a new
- * type.  A field called `reserved` is 0 and is not read; if one gets a meaning, a new flag or number
- * that comes with it indicates its use.
+ * type.  A field called `reserved` is 0 and is not read; if one gets a meaning, a new flag or
+ * number that comes with it indicates its use.
  *
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
  * [instance] one thread at a time per instance; [once] by the thread that made the instance.
@@ -58,8 +58,8 @@ extern "C" {
 
 /* ---- Version ---------------------------------------------------------------------------------
  *
- * The majors must be equal.  While the major is 0 the minors must be equal too.  From major 1 on the
- * effective minor is the lower of both, and each side refuses a peer older than it accepts.
+ * The majors must be equal.  While the major is 0 the minors must be equal too.  From major 1 on
+ * the effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
 #define TN_ABI_MINOR 10u
@@ -76,8 +76,8 @@ extern "C" {
 
 /* ---- Errors ----------------------------------------------------------------------------------*/
 
-/* Filled by the callee.  `operation` names the entry ("matmul"); `text` states what was expected and
- * what was found, or holds the native library's message. */
+/* Filled by the callee.  `operation` names the entry ("matmul"); `text` states what was expected
+ * and what was found, or holds the native library's message. */
 struct tn_error_info {
 	uint32_t struct_size;
 	tn_status status;
@@ -128,9 +128,9 @@ struct tn_call {
  *     offset + (i0 * strides[0] + i1 * strides[1] + ...) * size of dtype
  * from the buffer's start, where offset is a multiple of that size.  For host memory the buffer
  * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap each other; an
- * output addresses each element once, and either is the same view as an input or shares no byte with
- * any input.  Entries beyond rank are unspecified.  No axis has length 0: the host handles empty
- * arrays itself. */
+ * output addresses each element once, and either is the same view as an input or shares no byte
+ * with any input.  Entries beyond rank are unspecified.  No axis has length 0: the host handles
+ * empty arrays itself. */
 struct tn_operand {
 	uint64_t buffer;
 	uint64_t offset;
@@ -152,8 +152,8 @@ struct tn_scalar {
 /* ---- Element programs ------------------------------------------------------------------------
  *
  * A program is a straight-line sequence of typed instructions.  Instruction i computes value i and
- * refers to earlier values by number in a, b, c.  tenon-program(7) is normative for every opcode.  A
- * backend keeps no pointer to a program past the call.
+ * refers to earlier values by number in a, b, c.  tenon-program(7) is normative for every opcode.
+ * A backend keeps no pointer to a program past the call.
  *
  * Programs compute in TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32 and, where claimed, TN_F64.  An input
  * or a scalar is converted to its instruction's dtype when loaded, an output from its value's dtype
@@ -252,7 +252,8 @@ struct tn_instruction {
 };
 
 /* `bytes` is the canonical form {counts, constants, outputs, instructions}; two programs are the
- * same when their bytes are, and `hash` is computed from them.  The other pointers point into it. */
+ * same when their bytes are, and `hash` is computed from them.  The other pointers point into
+ * it. */
 struct tn_program {
 	uint32_t struct_size;
 	uint32_t n_inputs;
@@ -471,9 +472,9 @@ struct tn_reduce_args {
 };
 
 /* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
- * Rank 2 to 6: up to 4 batch axes of equal shape (stride 0 legal on A and B).  Each inner matrix has
- * a stride of 1 along one of its two axes, and the other stride is at least that axis's length (or
- * the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
+ * Rank 2 to 6: up to 4 batch axes of equal shape (stride 0 legal on A and B).  Each inner matrix
+ * has a stride of 1 along one of its two axes, and the other stride is at least that axis's length
+ * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
  * accumulate in f32.  With has_bias or an activation the result is
  *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
  * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps. */
@@ -556,8 +557,8 @@ struct tn_memory_table {
 
 /* ---- Table "tenon.report/1": optional; absent ------------------------------------------------
  *
- * Facts about an open device beyond its description, for people to read: versions of driver, runtime
- * and libraries, and values that change while it works (clocks, temperature, power).
+ * Facts about an open device beyond its description, for people to read: versions of driver,
+ * runtime and libraries, and values that change while it works (clocks, temperature, power).
  */
 struct tn_report_line {
 	uint32_t struct_size;
@@ -573,10 +574,10 @@ struct tn_report_table {
 	uint32_t struct_size;
 	uint32_t reserved;
 	/* Fills `out` with the current state of line `index`, counted from 0.  TN_NOT_FOUND: there
-	 * are no more lines; `out` is unchanged.  While the device is open a line keeps its key; one
-	 * that cannot be read at the moment has the text "unknown".  At most TN_REPORT_MOST_LINES
-	 * lines, all of them together in under 50 ms; never waits for work of the device.
-	 * [device] */
+	 * are no more lines; `out` is unchanged.  While the device is open a line keeps its key;
+	 * one that cannot be read at the moment has the text "unknown".  At most
+	 * TN_REPORT_MOST_LINES lines, all of them together in under 50 ms; never waits for work of
+	 * the device.  [device] */
 	tn_status (*line)(void *device, uint32_t index, struct tn_report_line *out);
 };
 
@@ -719,10 +720,10 @@ struct tn_compile_table {
  * keeps the buffers and kernels that the work uses until the graph is released.  A plugin that has
  * one of these slots has them all.
  *
- * While a stream is captured, work that is given to it is not done.  An entry that would wait for it
- * (sync, event_sync, a transfer without TN_ASYNC) answers TN_NOT_CAPTURABLE, and the capture goes
- * on.  alloc and free, which otherwise are not captured, and event_record and event_wait may answer
- * TN_NOT_CAPTURABLE too.
+ * While a stream is captured, work that is given to it is not done.  An entry that would wait for
+ * it (sync, event_sync, a transfer without TN_ASYNC) answers TN_NOT_CAPTURABLE, and the capture
+ * goes on.  alloc and free, which otherwise are not captured, and event_record and event_wait may
+ * answer TN_NOT_CAPTURABLE too.
  */
 struct tn_graph_args {
 	struct tn_call call;
@@ -752,8 +753,8 @@ struct tn_capture_table {
 
 /* ---- Table "tenon.peer/1": optional; absent --------------------------------------------------
  *
- * Copies from one device of an instance to another, not staged through the host.  Without the table,
- * and for devices that cannot reach each other, the host downloads and uploads the bytes.
+ * Copies from one device of an instance to another, not staged through the host.  Without the
+ * table, and for devices that cannot reach each other, the host downloads and uploads the bytes.
  */
 struct tn_peer_args {
 	struct tn_call call; /* of the destination device */
@@ -770,12 +771,12 @@ struct tn_peer_table {
 	uint32_t struct_size;
 	uint32_t reserved;
 
-	/* Copies `size` bytes of the peer's buffer; may return before the copy is done.  The copy is
-	 * ordered in both streams: after all work that either was given before, and before all work
-	 * that either is given later.  If work of peer_stream has failed, and the error has not been
-	 * fetched yet, the copy fails too, as work of call.stream: TN_BACKEND_FAILURE.
-	 * TN_UNSUPPORTED, also from a dry run: the two cannot reach each other, or the peer is lost.
-	 * TN_NOT_CAPTURABLE: one of the streams is being captured.  [device], of both */
+	/* Copies `size` bytes of the peer's buffer; may return before the copy is done.  The copy
+	 * is ordered in both streams: after all work that either was given before, and before all
+	 * work that either is given later.  If work of peer_stream has failed, and the error has
+	 * not been fetched yet, the copy fails too, as work of call.stream: TN_BACKEND_FAILURE.
+	 * TN_UNSUPPORTED, also from a dry run: the two cannot reach each other, or the peer is
+	 * lost.  TN_NOT_CAPTURABLE: one of the streams is being captured.  [device], of both */
 	tn_status (*peer_copy)(void *device, const struct tn_peer_args *args);
 };
 
@@ -817,18 +818,18 @@ struct tn_sort_table {
  *
  *     output[j] := combiner over i <= j of x[i]        reverse: i >= j;   exclusive: without i = j
  *
- * combiner is TN_REDUCE_SUM, PRODUCT, MAX or MIN.  Its value over no elements, the first output of an
- * exclusive scan, is 0, 1, -inf (integers and bool: the smallest of the input's dtype) or +inf (the
- * largest).
+ * combiner is TN_REDUCE_SUM, PRODUCT, MAX or MIN.  Its value over no elements, the first output of
+ * an exclusive scan, is 0, 1, -inf (integers and bool: the smallest of the input's dtype) or +inf
+ * (the largest).
  *
  * Elements are converted to the accumulator's dtype, combined there or in a wider one, and
  * converted to the output's, by the rules of the cast.  The accumulator is f32 for f16, bf16 and
  * f32; f64 for f64; u64 for u64; i64 for bool and the other integers, where sums and products wrap;
- * the output has its dtype or the input's.  From the first NaN on max and min are NaN; the sign of a
- * zero that they return is unspecified.
+ * the output has its dtype or the input's.  From the first NaN on max and min are NaN; the sign of
+ * a zero that they return is unspecified.
  *
- * The order of combining is unspecified, but depends on the arguments alone: the same call gives the
- * same bits, whatever the number of threads or multiprocessors.  No element passes through more
+ * The order of combining is unspecified, but depends on the arguments alone: the same call gives
+ * the same bits, whatever the number of threads or multiprocessors.  No element passes through more
  * than 2048 + n / 1024 combinations on its way to an output, so with u half a unit in the last
  * place of 1 in the accumulator's dtype a sum is off by at most (2048 + n / 1024) u sum |x[i]|, and
  * then rounded to the output's dtype.  Partial products (or sums) may over- or underflow where the
@@ -855,8 +856,8 @@ struct tn_scan_table {
 
 /* ---- Table "tenon.nn/1": optional; composed unless said otherwise ----------------------------
  *
- * Shapes are logical NCHW and OIHW, whatever the strides.  With TN_ACCUMULATE a gradient is added to
- * the contents of the output.
+ * Shapes are logical NCHW and OIHW, whatever the strides.  With TN_ACCUMULATE a gradient is added
+ * to the contents of the output.
  */
 
 /* Device memory with weights in the backend's own layout; size 0: none. */
@@ -880,8 +881,8 @@ struct tn_packed {
  *
  * Forward may add an epilogue:  y := activation(the sum + bias + residual).
  *
- * Prepack (an optional slot) converts w to the layout that forward reads fastest, for calls with the
- * same shapes, strides, window and flags: a dry run writes to *size the bytes that it takes (0:
+ * Prepack (an optional slot) converts w to the layout that forward reads fastest, for calls with
+ * the same shapes, strides, window and flags: a dry run writes to *size the bytes that it takes (0:
  * packing has no benefit), a call writes args->packed, which has at least as many, aligned to 256.
  * Forward given `packed` may read it in place of w; the host discards it when w changes. */
 struct tn_conv2d_args {
@@ -904,7 +905,8 @@ struct tn_conv2d_args {
 enum { TN_POOL_MAX = 1, TN_POOL_AVERAGE = 2 };
 
 /* With x = (N, C, H, W), y and index = (N, C, P, Q):
- *   max:      y = the largest x of the window (a NaN wins), index = h W + w of its first occurrence;
+ *   max:      y = the largest x of the window (a NaN wins), index = h W + w of its first
+ *   occurrence;
  *             padding is never chosen;
  *   average:  y = sum over the window / (count_padding ? kernel0 kernel1 : cells inside the plane).
  * Window (p, q) begins at row p stride0 - pad_top, column q stride1 - pad_left, and
@@ -934,15 +936,16 @@ struct tn_pool2d_args {
  * w and b have C elements (used when has_affine is 1).  mean and rstd are f32 (f64 for f64), of C
  * elements (batch), one per row (layer) or N groups (group).  Forward with use_statistics 0 writes
  * mean and rstd, with 1 (batch norm at inference) reads them.  Backward reads x, mean, rstd, w and
- * dy (in `y`) and writes those that `wants` selects: dw = sum of dy (x - mean) rstd, db = sum of dy,
- * and, with g = dy w and means over the elements that share a mean:
+ * dy (in `y`) and writes those that `wants` selects: dw = sum of dy (x - mean) rstd, db = sum of
+ * dy, and, with g = dy w and means over the elements that share a mean:
  *
  *   dx = rstd (g - mean of g - (x - mean) rstd mean of (g (x - mean) rstd)),
  *   dx = rstd g   when use_statistics is 1: the statistics are constants.
  *
- * Forward may add an epilogue:  y := activation(y + residual).  Backward then uses, everywhere above
- * in place of dy, dresidual = dy activation'(result): dy where result > 0 (RELU; RELU6: and below
- * 6), else 0, and writes it where `wants` has bit 2.  TN_ACCUMULATE adds to dw and db only. */
+ * Forward may add an epilogue:  y := activation(y + residual).  Backward then uses, everywhere
+ * above in place of dy, dresidual = dy activation'(result): dy where result > 0 (RELU; RELU6: and
+ * below 6), else 0, and writes it where `wants` has bit 2.  TN_ACCUMULATE adds to dw and db
+ * only. */
 struct tn_norm_args {
 	struct tn_call call;
 	struct tn_operand x;
@@ -1086,7 +1089,8 @@ struct tn_dialect {
 	uint32_t struct_size;
 	uint32_t n_operations; /* TN_OP_COUNT of the header that `words` was written for */
 	uint64_t dtypes;       /* that programs compute in: bit d stands for dtype d */
-	/* Source that is printed before everything else.  It defines, as types, functions or macros:
+	/* Source that is printed before everything else.  It defines, as types, functions or
+	 * macros:
 	 *   tn_bool (holds 0 and 1), tn_i32, tn_u32, tn_i64, tn_u64, tn_f32
 	 *   TN_I64(n), TN_U64(n), TN_F32(x)   literals: n##LL, n##ULL, x##f
 	 *   TN_FN            specifiers of a function definition: static inline
@@ -1132,7 +1136,8 @@ struct tn_host {
 	void (*log)(void *context, int32_t level, const char *subsystem, const char *text,
 		    size_t length);
 
-	/* Host memory; alignment is a power of two, 0 means that of malloc.  NULL: out of memory. */
+	/* Host memory; alignment is a power of two, 0 means that of malloc.  NULL: out of
+	 * memory. */
 	void *(*alloc)(void *context, size_t size, size_t alignment);
 	void (*free)(void *context, void *memory);
 
@@ -1165,11 +1170,11 @@ struct tn_host {
 	 * of the dtype of the instruction that reads it (tn_bool, tn_i32, ...); in a prologue
 	 * indices and number are those of the inputs' shape, in an epilogue those of the kept axes.
 	 * For a program without TN_OP_NORMAL, TN_NO_NORMAL may be defined before the prelude, which
-	 * halves its length.  Compile without contraction or relaxed mathematics, and with correctly
-	 * rounded division and square root (OpenCL: -cl-fp32-correctly-rounded-divide-sqrt), or
-	 * random numbers differ.  TN_INVALID_ARGUMENT: no dialect, one without words, or no `write`;
-	 * print_program also fails as program_check does for the dialect's operations and dtypes.
-	 * On failure nothing is written. */
+	 * halves its length.  Compile without contraction or relaxed mathematics, and with
+	 * correctly rounded division and square root (OpenCL:
+	 * -cl-fp32-correctly-rounded-divide-sqrt), or random numbers differ.  TN_INVALID_ARGUMENT:
+	 * no dialect, one without words, or no `write`; print_program also fails as program_check
+	 * does for the dialect's operations and dtypes.  On failure nothing is written. */
 	tn_status (*print_prelude)(void *context, const struct tn_print_args *args);
 	tn_status (*print_program)(void *context, const struct tn_program *program,
 				   const struct tn_print_args *args);
@@ -1287,10 +1292,10 @@ static inline int tn_arguments_fit(const void *arguments, size_t own_size)
 	return 1;
 }
 
-/* Arguments of a call, by the first rule: copies the bytes that both sides have into `own`, zero for
- * the rest.  own's struct_size becomes own_size, so that `own` may be passed on.  TN_UNSUPPORTED:
- * they are larger, and the unknown tail is not zero; `own` is filled even then, so that its
- * call.error can be written. */
+/* Arguments of a call, by the first rule: copies the bytes that both sides have into `own`, zero
+ * for the rest.  own's struct_size becomes own_size, so that `own` may be passed on.
+ * TN_UNSUPPORTED: they are larger, and the unknown tail is not zero; `own` is filled even then, so
+ * that its call.error can be written. */
 static inline tn_status tn_arguments_take(void *own, size_t own_size, const void *arguments)
 {
 	const size_t their_size = ((const struct tn_call *)arguments)->struct_size;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Helpers for authors of backends.  Optional: a plugin needs only <tenon/backend.h>, and this header
- * adds nothing to the interface between plugin and host.  All functions are inline, for C11 and for
- * C++ from C++11 on; each source file that includes it gets its own copies, of which a compiler
- * keeps those that are called.
+ * Helpers for authors of backends.  Optional: a plugin needs only <tenon/backend.h>, and this
+ * header adds nothing to the interface between plugin and host.  All functions are inline, for C11
+ * and for C++ from C++11 on; each source file that includes it gets its own copies, of which a
+ * compiler keeps those that are called.
  *
  *   Entries     tn_plugin_take, _fail, _fail_native, _dry_run, _workspace, _table_find
  *   Services    tn_plugin_alloc, _free, _log
@@ -92,8 +92,8 @@ tn_plugin_fail_native(struct tn_error_info *error, tn_status status, int64_t nat
 	return status;
 }
 
-/* The flags that a compute entry may be given.  An entry whose results differ from run to run leaves
- * out TN_DETERMINISTIC. */
+/* The flags that a compute entry may be given.  An entry whose results differ from run to run
+ * leaves out TN_DETERMINISTIC. */
 #define TN_PLUGIN_COMPUTE_FLAGS (TN_DRY_RUN | TN_DETERMINISTIC)
 
 /* Begins an entry: copies the bytes of its arguments that both sides have into `own`, zero for the
@@ -261,9 +261,10 @@ static inline uint64_t tn_plugin_count(uint32_t rank, const int64_t *lengths)
 }
 
 /* Checks an operand by itself; `name` and `number` identify it in the error ("input 2: ...").
- * TN_UNSUPPORTED: a dtype outside `dtypes`.  TN_INVALID_ARGUMENT: a rank above TN_MAX_RANK, a length
- * below 1, a span of more than 63 bits, an offset that is not a multiple of the element's size, no
- * buffer (a dry run may have none), or an axis of stride 0 of an operand that is written. */
+ * TN_UNSUPPORTED: a dtype outside `dtypes`.  TN_INVALID_ARGUMENT: a rank above TN_MAX_RANK, a
+ * length below 1, a span of more than 63 bits, an offset that is not a multiple of the element's
+ * size, no buffer (a dry run may have none), or an axis of stride 0 of an operand that is
+ * written. */
 static inline tn_status tn_plugin_check_operand(const struct tn_call *call, const char *operation,
 						const char *name, unsigned number,
 						const struct tn_operand *operand, uint64_t dtypes,
@@ -397,8 +398,8 @@ static inline tn_status tn_plugin_check_axes(const struct tn_call *call, const c
 	return TN_OK;
 }
 
-/* Checks a map for a device that stores the dtypes `stores` and computes in `computes`.  TN_OP_INDEX
- * may name any axis of the outputs. */
+/* Checks a map for a device that stores the dtypes `stores` and computes in `computes`.
+ * TN_OP_INDEX may name any axis of the outputs. */
 static inline tn_status tn_plugin_check_map(const struct tn_host *host,
 					    const struct tn_map_args *args, uint64_t stores,
 					    uint64_t computes)
@@ -529,8 +530,8 @@ static inline tn_status tn_plugin_check_reduce(const struct tn_host *host,
 /* ---- Nests -----------------------------------------------------------------------------------
  *
  * A nest of loops over several operands at once, for kernels written for any shape.  Axes 0 to
- * n_kept - 1 are kept, the others are reduced (a map keeps all).  Fewer and longer axes make a faster
- * kernel: tn_plugin_nest_simplify merges all that it can.
+ * n_kept - 1 are kept, the others are reduced (a map keeps all).  Fewer and longer axes make a
+ * faster kernel: tn_plugin_nest_simplify merges all that it can.
  *
  *	struct tn_plugin_nest nest;
  *	tn_plugin_nest_begin(&nest, output->rank, output->rank, output->shape);
@@ -599,9 +600,9 @@ static inline void tn_plugin_nest_remove_axis(struct tn_plugin_nest *nest, uint3
 		nest->n_kept--;
 }
 
-/* Drops axes of length 1, and merges two neighbouring axes if every view can step over both with one
- * stride.  A kept axis is never merged with a reduced one; the order of the elements stays.  Not for
- * a program with TN_OP_INDEX, which counts along the original axes. */
+/* Drops axes of length 1, and merges two neighbouring axes if every view can step over both with
+ * one stride.  A kept axis is never merged with a reduced one; the order of the elements stays.
+ * Not for a program with TN_OP_INDEX, which counts along the original axes. */
 static inline void tn_plugin_nest_simplify(struct tn_plugin_nest *nest)
 {
 	for (uint32_t d = nest->rank; d-- > 0;) {
@@ -623,8 +624,8 @@ static inline void tn_plugin_nest_simplify(struct tn_plugin_nest *nest)
 	}
 }
 
-/* Inserts axes of length 1 before the kept and before the reduced ones up to these numbers.  Returns
- * 0 and does nothing if they exceed TN_PLUGIN_MAX_AXES. */
+/* Inserts axes of length 1 before the kept and before the reduced ones up to these numbers.
+ * Returns 0 and does nothing if they exceed TN_PLUGIN_MAX_AXES. */
 static inline int tn_plugin_nest_pad(struct tn_plugin_nest *nest, uint32_t n_kept,
 				     uint32_t n_reduced)
 {
@@ -672,8 +673,8 @@ static inline int tn_plugin_nest_is_wide(const struct tn_plugin_nest *nest)
 
 /* ---- Texts -----------------------------------------------------------------------------------
  *
- * A growing text: the source of a kernel, or the bytes of a kernel's key.  After a failed allocation
- * `failed` is set and further additions are ignored; check it once, at the end.
+ * A growing text: the source of a kernel, or the bytes of a kernel's key.  After a failed
+ * allocation `failed` is set and further additions are ignored; check it once, at the end.
  */
 struct tn_plugin_text {
 	const struct tn_host *host;
