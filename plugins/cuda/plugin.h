@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of this plugin share: an instance with its devices as they were found, an open
- * device, and the entries of its tables.
+ * Shared by the files of this plugin: an instance with the devices found, an open device, and the
+ * entries of its tables.
  *
  *   plugin.c     the instance: create, query, destroy
  *   library.c    NVIDIA's libraries and the tables of their functions
