@@ -244,7 +244,7 @@ tn_status cpu_norm_workspace(const struct cpu_norm *n, uint64_t size, float **me
 	struct tn_workspace *workspace = n->args.call.workspace;
 	if (!workspace || (!(n->args.call.flags & TN_DRY_RUN) && workspace->size < size))
 		return tn_plugin_fail(n->args.call.error, TN_UNSUPPORTED, n->name,
-				      "a workspace of %" PRIu64 " bytes is needed", size);
+				      "workspace: expected %" PRIu64 " bytes", size);
 	if (n->args.call.flags & TN_DRY_RUN)
 		workspace->minimum = workspace->preferred = size;
 	else
