@@ -149,7 +149,7 @@ static void take_finish(struct job *job)
 	finish->bias = job->bias;
 }
 
-/* ---- What both do ----------------------------------------------------------------------------*/
+/* ---- Shared by both --------------------------------------------------------------------------*/
 
 /* Rows first .. first + n - 1 of a panel of U. */
 static void transform_weights(const struct job *job, int64_t panel, int64_t first, int64_t n,

@@ -46,8 +46,7 @@ static tn_status check_values(const struct job *job, const char *which, const st
 	struct tn_error_info *error = job->args.call.error;
 	if (o->dtype != dtype)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
-				      "%s: dtype %d, only %d goes with f32", which, o->dtype,
-				      dtype);
+				      "%s: dtype %d, expected %d with f32", which, o->dtype, dtype);
 	if (o->rank != 1 || o->shape[0] != job->args.x.shape[0])
 		return tn_plugin_fail(error, TN_SHAPE, job->name,
 				      "%s: expected %" PRId64 " elements in one axis", which,

@@ -205,7 +205,7 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 	onednn_library_leave(run->dnn, saved);
 }
 
-/* ---- What all pieces read or add up to -------------------------------------------------------*/
+/* ---- Parts shared by all pieces ---------------------------------------------------------------*/
 
 static dnnl_status_t read_shared(const struct run *run)
 {

@@ -40,7 +40,7 @@ cl_command_queue opencl_stream_queue(const struct opencl_stream *stream)
 	return stream->queue;
 }
 
-/* ---- What is running -------------------------------------------------------------------------*/
+/* ---- Running commands -------------------------------------------------------------------------*/
 
 static void keep_error(struct opencl_stream *stream, cl_int code, const char *operation)
 {
