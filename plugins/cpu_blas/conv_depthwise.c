@@ -138,7 +138,7 @@ struct weights {
 	float *to;
 };
 
-/* The number of the window's rows or columns that overlap the plane in some position. */
+/* The range of the window's rows or columns that overlap the plane in some position. */
 struct span {
 	int64_t begin, end;
 };

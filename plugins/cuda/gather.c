@@ -94,7 +94,7 @@ static tn_status check_sum(const struct tn_gather_args *args)
 
 /* ---- Plan ------------------------------------------------------------------------------------*/
 
-/* Gives the rank of the shape without the axis. */
+/* Gives the number of the other axes, after merging. */
 static uint32_t plan(struct choice *c, const struct tn_gather_args *args, const struct pair *pair)
 {
 	const uint32_t axis = args->axis;

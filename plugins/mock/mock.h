@@ -76,7 +76,7 @@ struct mock_work;
 struct mock_stream {
 	struct mock_stream
 		*next; /* of the device's; marks may keep it longer than the device does */
-	struct mock_device *device; /* NULL once the stream has no work and only marks keep it */
+	struct mock_device *device; /* closed if only marks keep the stream */
 	uint64_t references;
 	struct mock_work *first, *last;
 	uint64_t n_waiting;
@@ -193,7 +193,7 @@ tn_status mock_pack_end(struct mock_packing *packing, void *stream, mock_run *ru
  * TN_UNSUPPORTED, TN_INVALID_ARGUMENT. */
 tn_status mock_operand_check(const struct tn_operand *operand, const char *role,
 			     struct tn_error_info *error, const char *operation);
-/* The bytes [low, high) that it spans, from the buffer's start; 0 on overflow. */
+/* The bytes [low, high) that it spans, from the buffer's start; 0 if they overflow. */
 int mock_operand_span(const struct tn_operand *operand, uint64_t *low, uint64_t *high);
 
 /* ---- Streams ---------------------------------------------------------------------------------*/

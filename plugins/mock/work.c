@@ -145,7 +145,7 @@ tn_status mock_pack_operands(struct mock_packing *packing, const struct tn_opera
 		if (!mock_operand_span(&own[i], &low, &high))
 			return tn_plugin_fail(
 				packing->error, TN_INVALID_ARGUMENT, packing->operation,
-				"%s %u: its elements span more than 63 bits", role, i);
+				"%s %u: its elements lie outside any buffer", role, i);
 		unsigned char *memory = resolve(packing, role, own[i].buffer, low, high);
 		if (!memory)
 			return TN_INVALID_ARGUMENT;

@@ -204,7 +204,7 @@ template <int count> CU_FN void add_pack(sum (&value)[count], const element *fro
 		value[i] += cu_convert<sum>(pack[i]);
 }
 
-// Writes elements of D from [m, n] on that are contiguous along m, or along n.
+// Finishes and writes elements of D from [m, n] on that are contiguous along m, or along n.
 template <int count, bool along_m>
 CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum (&value)[count])
 {
@@ -299,7 +299,7 @@ template <int length, bool along_k> struct tile {
 typedef tile<ROWS, LEFT_ALONG_K> left_tile;
 typedef tile<COLUMNS, B_ALONG_K> right_tile;
 
-// The part of a position that depends on k alone.
+// Common to all positions with the same k.
 struct line {
 	place at;
 	cu_i64 left;
