@@ -364,20 +364,21 @@ static inline tn_status tn_plugin_check_scalars(const struct tn_call *call, cons
 {
 	if (n && !scalars)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				      "the program has %u scalars, none are given", (unsigned)n);
+				      "scalars: expected %u, found NULL", (unsigned)n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tn_scalar *s = &scalars[i];
 		if (s->on_device > 1 || s->dtype < 1 || s->dtype > 63 ||
 		    !(dtypes >> s->dtype & 1) ||
 		    !(tn_plugin_dtype_kind(s->dtype) & TN_PLUGIN_KIND_REAL))
-			return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-					      "scalar %u: dtype %d, on_device %u", (unsigned)i,
-					      (int)s->dtype, (unsigned)s->on_device);
+			return tn_plugin_fail(
+				call->error, TN_UNSUPPORTED, operation,
+				"scalar %u: dtype %d or on_device %u is not supported", (unsigned)i,
+				(int)s->dtype, (unsigned)s->on_device);
 		if (s->on_device && ((!s->buffer && !(call->flags & TN_DRY_RUN)) ||
 				     s->offset % tn_dtype_size(s->dtype)))
 			return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-					      "scalar %u: buffer %llu, offset %llu", (unsigned)i,
-					      (unsigned long long)s->buffer,
+					      "scalar %u: buffer %llu or offset %llu is not valid",
+					      (unsigned)i, (unsigned long long)s->buffer,
 					      (unsigned long long)s->offset);
 	}
 	return TN_OK;
@@ -411,7 +412,7 @@ static inline tn_status tn_plugin_check_map(const struct tn_host *host,
 		return status;
 	if (!args->outputs || (program->n_inputs && !args->inputs))
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "map",
-				      "no inputs or no outputs were given");
+				      "expected inputs and outputs, found NULL");
 	for (uint32_t k = 0; k < program->n_outputs && !status; k++) {
 		status = tn_plugin_check_operand(call, "map", "output", k, &args->outputs[k],
 						 stores & TN_PLUGIN_REAL_DTYPES, TN_PLUGIN_WRITES);
@@ -456,7 +457,7 @@ static inline tn_status tn_plugin_check_reduced(const struct tn_reduce_args *arg
 	tn_status status = TN_OK;
 	if (n && !operands)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "no %ss were given", name);
+				      "expected %ss, found NULL", name);
 	for (uint32_t k = 0; k < n && !status; k++) {
 		status = tn_plugin_check_operand(call, "reduce", name, k, &operands[k], dtypes,
 						 role);
@@ -481,10 +482,10 @@ static inline tn_status tn_plugin_check_reduce(const struct tn_host *host,
 	if (status)
 		return status;
 	if (args->n_values < 1 || args->n_values > 4 || args->prologue->n_outputs != args->n_values)
-		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "%u values of a prologue with %u outputs",
-				      (unsigned)args->n_values,
-				      (unsigned)args->prologue->n_outputs);
+		return tn_plugin_fail(
+			call->error, TN_INVALID_ARGUMENT, "reduce",
+			"%u values, expected 1 to 4, one for each of the prologue's %u outputs",
+			(unsigned)args->n_values, (unsigned)args->prologue->n_outputs);
 	for (uint32_t v = 0; v < args->n_values; v++) {
 		if (args->combiners[v] < TN_REDUCE_SUM || args->combiners[v] > TN_REDUCE_ARGMIN)
 			return tn_plugin_fail(call->error, TN_UNSUPPORTED, "reduce",
@@ -493,14 +494,14 @@ static inline tn_status tn_plugin_check_reduce(const struct tn_host *host,
 	}
 	if (args->epilogue && args->epilogue->n_inputs < args->n_values)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "the epilogue has %u inputs, there are %u values",
+				      "the epilogue has %u inputs, expected at least the %u values",
 				      (unsigned)args->epilogue->n_inputs, (unsigned)args->n_values);
 	if (!args->prologue->n_inputs || !args->inputs)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "no inputs, which have the reduced axes");
+				      "expected at least one input, found none");
 	if (args->n_reduced > args->inputs[0].rank)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "%u reduced axes, the inputs have %u",
+				      "%u reduced axes, expected at most the inputs' %u",
 				      (unsigned)args->n_reduced, (unsigned)args->inputs[0].rank);
 	rank = args->inputs[0].rank;
 	kept = rank - args->n_reduced;

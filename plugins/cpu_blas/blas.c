@@ -22,7 +22,7 @@
 #include <cblas.h>
 _Static_assert((int)CblasRowMajor == BLAS_ROW_MAJOR && (int)CblasNoTrans == BLAS_NO_TRANS &&
 		       (int)CblasTrans == BLAS_TRANS,
-	       "OpenBLAS numbers its constants otherwise");
+	       "the constants differ from those of OpenBLAS");
 #endif
 
 /* One row for each open library: in practice one, identified by its function's address. */
@@ -167,8 +167,8 @@ static int has_room(struct cpu_blas *blas, const struct tn_host *host, const cha
 		room.buffers = callers - process_counts.taken;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		asked[i] = host->parameter(host->context, names[i],
-					   "cpu: how many threads OpenBLAS starts when it is "
-					   "opened (they stay idle)");
+					   "cpu: the number of threads that OpenBLAS starts when "
+					   "it is opened (they stay idle)");
 	if (!is_open(file ? &file : files, file ? 1 : sizeof(files) / sizeof(*files)))
 		room.threads = cpu_room_threads(asked, sizeof(names) / sizeof(*names));
 	room.buffers += room.threads;
@@ -214,7 +214,7 @@ void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host)
 					   "cpu: file name or path of the OpenBLAS library to use");
 	unsigned own = host->thread_count(host->context);
 	if (!CPU_HAVE_CBLAS) {
-		say_missing(blas, host, "built without OpenBLAS: cblas.h was not there");
+		say_missing(blas, host, "built without OpenBLAS: cblas.h was missing");
 		return;
 	}
 	if (file && !*file)

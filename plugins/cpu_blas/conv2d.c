@@ -59,7 +59,7 @@ uint32_t cpu_conv_choose(const struct tn_host *host)
 {
 	const char *name = host->parameter(
 		host->context, "TENON_CPU_CONV",
-		"cpu: the convolution algorithm where it suits (default: auto, by shape)");
+		"cpu: the convolution algorithm, if it supports the shape (default: auto)");
 	for (uint32_t i = 0; name && i < N_ALGORITHMS; i++) {
 		if (!strcmp(name, algorithms[i]->name))
 			return i;

@@ -194,8 +194,8 @@ static tn_status find_layout(struct cpu_norm *n, const struct rule *rules)
 	if (!find_views(n, rules, 0) && (n->kind == CPU_NORM_LAYER || !find_views(n, rules, 1)))
 		return tn_plugin_fail(
 			n->args.call.error, TN_UNSUPPORTED, n->name,
-			"strides: neither the channels of all arrays are neighbours, nor "
-			"the numbers of a channel");
+			"strides: expected stride 1 in all arrays, along the channels or along "
+			"the numbers of each channel");
 	if (!n->in_planes && n->kind != CPU_NORM_GROUP)
 		merge_samples(n);
 	if (!n->in_planes && n->kind != CPU_NORM_LAYER)

@@ -92,10 +92,9 @@ int cuda_cache_open(const struct tn_host *host)
 		return -1;
 	}
 	if (fstat(folder, &about) || about.st_uid != geteuid() || (about.st_mode & 022)) {
-		tn_plugin_log(
-			host, "cuda", TN_LOG_WARNING,
-			"kernels are not kept in %s: it belongs to, or may be written by, others",
-			path);
+		tn_plugin_log(host, "cuda", TN_LOG_WARNING,
+			      "kernels are not kept in %s: another user owns it or may write to it",
+			      path);
 		(void)close(folder);
 		return -1;
 	}

@@ -41,7 +41,7 @@ enum cuda_dnn_mode cuda_dnn_mode(const struct tn_host *host)
 {
 	const char *value = host->parameter(
 		host->context, VARIABLE,
-		"cuDNN in the cuda backend's convolutions: off (the default), on: wherever  "
+		"cuDNN in the cuda backend's convolutions: off (the default), on: wherever "
 		"it supports them, auto: where timing showed it to be faster");
 	if (!value || !*value || !strcmp(value, "off"))
 		return CUDA_DNN_OFF;

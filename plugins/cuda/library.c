@@ -223,7 +223,7 @@ static tn_status open_library(const struct library *library, const char *path, v
 	for (size_t i = 0; i < library->n_names; i++) {
 		void *address = dlsym(*handle, library->names[i].text);
 		if (!address) {
-			snprintf(text, size, "%s (%s) has no %s: another version is needed",
+			snprintf(text, size, "%s (%s) has no %s: expected another version",
 				 library->file, library->purpose, library->names[i].text);
 			cuda_library_close(handle);
 			return TN_MISSING_LIBRARY;

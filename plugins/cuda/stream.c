@@ -407,7 +407,7 @@ static tn_status take_event(struct cuda_device *device, const struct tn_event_ar
 		return status;
 	if (!taken->event)
 		return tn_plugin_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
-				      "no event was given");
+				      "event is NULL");
 	return stream ? cuda_stream_of(device, &taken->call, operation, stream) : TN_OK;
 }
 

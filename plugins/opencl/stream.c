@@ -277,7 +277,7 @@ static tn_status take_event(struct opencl_device *device, const struct tn_event_
 		return status;
 	if (!taken->event)
 		return tn_plugin_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
-				      "no event was given");
+				      "event is NULL");
 	if (!stream)
 		return TN_OK;
 	*stream = opencl_stream_find(device, taken->call.stream);
