@@ -22,12 +22,12 @@
  *     One exception: the host memory of a transfer with TN_ASYNC, until its work is done.
  *   - A dry run looks at everything but buffer handles, which may then be 0.
  *   - Strings that a plugin hands out live as long as the instance.
- *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined.  What
- *     is unknown in a plugin's answer (a kind, an identity, a status) the host takes for the least
- *     that it can mean, and never for an error of its own.
+ *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined.  The
+ *     host gives an unknown number in a plugin's answer (a kind, an identity, a status) the weakest
+ *     possible meaning, and never treats it as an error of its own.
  *
- * Structs: `struct_size` comes first and is filled with sizeof.  A struct only ever grows at its
- * end.  Three rules keep old and new together:
+ * Structs: `struct_size` comes first and is set to sizeof.  A struct only ever grows at its end.
+ * Three rules keep old and new versions compatible:
  *   arguments of a call        the callee reads min(theirs, own), zero for the rest; a larger one
  *                              is taken when its unknown tail is zero, else TN_UNSUPPORTED
  *                              (tn_arguments_fit, tn_arguments_take);
@@ -35,10 +35,10 @@
  *   structs the callee fills   the caller clears it, the callee writes min(caller's, own) and
  *                              leaves struct_size as it is (tn_struct_answer).
  * What an argument points to (tn_program, tn_workspace, tn_dialect, tn_print_args,
- * tn_block_kernels) is read like a table.  Structs that stand in arrays or in other structs
- * (tn_operand, tn_scalar, tn_instruction, tn_call) never grow; a wider one would be a new type.  A
- * field called `reserved` is 0 and is not read; should one get a meaning, a new flag or number that
- * comes with it says so.
+ * tn_block_kernels) is read like a table.  Structs that are elements of arrays or members of other
+ * structs (tn_operand, tn_scalar, tn_instruction, tn_call) never grow; a wider one would be a new
+ * type.  A field called `reserved` is 0 and is not read; if one gets a meaning, a new flag or
+ * number that comes with it indicates its use.
  *
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
  * [instance] one thread at a time per instance; [once] by the thread that made the instance.
@@ -58,12 +58,13 @@ extern "C" {
 
 /* ---- Version ---------------------------------------------------------------------------------
  *
- * Equal majors or nothing.  While the major is 0 the minors must be equal too.  From major 1 on the
- * effective minor is the lower of both, and each side refuses a peer older than it accepts.
+ * The majors must be equal.  While the major is 0 the minors must be equal too.  From major 1 on
+ * the effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
 #define TN_ABI_MINOR 10u
-/* The oldest host minor that a plugin accepts; one that needs what came later defines it before. */
+/* The oldest host minor that a plugin accepts.  A plugin that needs a later one defines this before
+ * it includes this header. */
 #ifndef TN_ABI_OLDEST_HOST
 #define TN_ABI_OLDEST_HOST 10u
 #endif
@@ -75,8 +76,8 @@ extern "C" {
 
 /* ---- Errors ----------------------------------------------------------------------------------*/
 
-/* Filled by the callee.  `operation` names the entry ("matmul"); `text` says what was expected and
- * what was found, or holds the native library's own words. */
+/* Filled by the callee.  `operation` names the entry ("matmul"); `text` states what was expected
+ * and what was found, or holds the native library's message. */
 struct tn_error_info {
 	uint32_t struct_size;
 	tn_status status;
@@ -88,20 +89,21 @@ struct tn_error_info {
 /* ---- Calls and operands ----------------------------------------------------------------------*/
 
 enum {
-	/* Answer whether the call would be done, and its workspace; touch nothing. */
+	/* Answer whether the call is supported, and its workspace; touch nothing. */
 	TN_DRY_RUN = 1u << 0,
 	/* Upload, download: may return before the host memory is free or filled. */
 	TN_ASYNC = 1u << 1,
-	/* The same bits from run to run; TN_UNSUPPORTED if that cannot be kept. */
+	/* The same bits from run to run; TN_UNSUPPORTED if that cannot be guaranteed. */
 	TN_DETERMINISTIC = 1u << 2,
 	/* Gradients: add to the output instead of writing it. */
 	TN_ACCUMULATE = 1u << 3,
 };
 
-/* Scratch memory, made by the host on the same device.  A dry run writes `minimum` and `preferred`;
- * a call finds `size` bytes at {buffer, offset}, aligned to 256.  The host asks before
- * convolutions, norms, sorts and scans; others it may call first, and ask when they refuse.  A call
- * that is given less than its minimum, or no workspace, answers TN_UNSUPPORTED. */
+/* Scratch memory, allocated by the host on the same device.  A dry run writes `minimum` and
+ * `preferred`; a call finds `size` bytes at {buffer, offset}, aligned to 256.  The host makes a dry
+ * run before convolutions, norms, sorts and scans; it may call other entries first, and make a dry
+ * run when they refuse.  A call that is given less than its minimum, or no workspace, answers
+ * TN_UNSUPPORTED. */
 struct tn_workspace {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -112,22 +114,22 @@ struct tn_workspace {
 	uint64_t preferred;
 };
 
-/* How every call begins.  `struct_size` is that of the whole argument struct. */
+/* The first member of every call's arguments.  `struct_size` is that of the whole struct. */
 struct tn_call {
 	uint32_t struct_size;
 	uint32_t flags;
 	void *stream;                   /* NULL: the device's ordinary in-order stream */
 	struct tn_error_info *error;    /* may be NULL */
-	struct tn_workspace *workspace; /* NULL: none; what needs some answers TN_UNSUPPORTED */
+	struct tn_workspace *workspace; /* NULL: none; a call that needs some: TN_UNSUPPORTED */
 	uint64_t reserved;
 };
 
 /* A view of a buffer.  Element (i0, i1, ...) is at byte
  *     offset + (i0 * strides[0] + i1 * strides[1] + ...) * size of dtype
  * from the buffer's start, where offset is a multiple of that size.  For host memory the buffer
- * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap anything but
- * outputs; an output addresses each element once, and is an input's exact view or shares no byte
- * with any input.  Entries beyond rank are unspecified.  No axis has length 0: the host answers for
+ * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap each other; an
+ * output addresses each element once, and either is the same view as an input or shares no byte
+ * with any input.  Entries beyond rank are unspecified.  No axis has length 0: the host handles
  * empty arrays itself. */
 struct tn_operand {
 	uint64_t buffer;
@@ -141,7 +143,7 @@ struct tn_operand {
 /* A scalar of a program: by value, or an element on the device, read when the work runs. */
 struct tn_scalar {
 	tn_dtype dtype;
-	uint32_t on_device; /* 0: bits hold the value; 1: {buffer, offset} say where it is */
+	uint32_t on_device; /* 0: bits hold the value; 1: it is at {buffer, offset} */
 	uint64_t bits;      /* the value's bit pattern, in the low bytes */
 	uint64_t buffer;
 	uint64_t offset;
@@ -149,9 +151,9 @@ struct tn_scalar {
 
 /* ---- Element programs ------------------------------------------------------------------------
  *
- * A program is a straight line of typed instructions.  Instruction i makes value i and refers to
- * earlier values by number in a, b, c.  tenon-program(7) is normative for every opcode.  A backend
- * keeps no pointer to a program past the call.
+ * A program is a straight-line sequence of typed instructions.  Instruction i computes value i and
+ * refers to earlier values by number in a, b, c.  tenon-program(7) is normative for every opcode.
+ * A backend keeps no pointer to a program past the call.
  *
  * Programs compute in TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32 and, where claimed, TN_F64.  An input
  * or a scalar is converted to its instruction's dtype when loaded, an output from its value's dtype
@@ -171,8 +173,8 @@ enum {
 	TN_OP_INDEX = 4, /* i64: the index along axis a; the host then keeps all axes as they are */
 	TN_OP_ELEMENT = 5, /* i64: the row-major number of the element in the operands' shape */
 
-	/* Arithmetic: a and b have the result's dtype, which is no TN_BOOL; FMA and POW to TRUNC
-	 * are of floating types alone. */
+	/* Arithmetic: a and b have the result's dtype, which is not TN_BOOL; FMA and POW to TRUNC
+	 * take floating types only. */
 	TN_OP_ADD = 16,
 	TN_OP_SUB = 17,
 	TN_OP_MUL = 18,
@@ -244,13 +246,14 @@ enum {
 
 struct tn_instruction {
 	uint16_t op;
-	uint16_t dtype; /* of the value that it makes */
+	uint16_t dtype; /* of the value that it computes */
 	uint16_t a, b, c;
 	uint16_t reserved;
 };
 
 /* `bytes` is the canonical form {counts, constants, outputs, instructions}; two programs are the
- * same when their bytes are, and `hash` is made of them.  The other pointers point into it. */
+ * same when their bytes are, and `hash` is computed from them.  The other pointers point into
+ * it. */
 struct tn_program {
 	uint32_t struct_size;
 	uint32_t n_inputs;
@@ -279,18 +282,18 @@ enum {
 enum {
 	TN_MEMORY_DEVICE = 0,  /* the device's own; every device has it */
 	TN_MEMORY_PINNED = 1,  /* host memory that the device can reach */
-	TN_MEMORY_MANAGED = 2, /* moves by itself */
+	TN_MEMORY_MANAGED = 2, /* the driver migrates it between host and device */
 };
 
 enum {
 	/* Handles are addresses that the host may read and write after `sync`. */
 	TN_DEVICE_HOST_MEMORY = 1u << 0,
-	/* Work is done when the entry returns; streams are one. */
+	/* Work is done when the entry returns; all streams are the same one. */
 	TN_DEVICE_SYNCHRONOUS = 1u << 1,
 };
 
 enum { TN_LAYOUT_NCHW = 1, TN_LAYOUT_NHWC = 2 };
-/* What the 16 bytes of a device's identity hold; those that are not named are 0. */
+/* What the 16 bytes of a device's identity hold; unused bytes are 0. */
 enum {
 	TN_IDENTITY_NONE = 0,
 	/* Bytes 0 to 3 the PCI domain, the low byte first; then bus, device and function. */
@@ -320,7 +323,8 @@ enum {
 	TN_DETERMINISM_NEVER = 3,
 };
 
-/* What device_count found.  `status` says why there are none (TN_NO_DEVICE, TN_NO_DRIVER, ...). */
+/* What device_count found.  With no device, `status` is the reason (TN_NO_DEVICE, TN_NO_DRIVER,
+ * ...). */
 struct tn_device_count {
 	uint32_t struct_size;
 	uint32_t count;
@@ -329,8 +333,8 @@ struct tn_device_count {
 	char text[256];
 };
 
-/* Sets of dtypes are bit masks: bit d stands for dtype d, of which there will be no more than 63; a
- * vendor's dtype stands in none. */
+/* Sets of dtypes are bit masks: bit d stands for dtype d, and there will be no more than 63 dtypes;
+ * no set contains a vendor's dtype. */
 struct tn_device_description {
 	uint32_t struct_size;
 	uint32_t kind;
@@ -347,8 +351,8 @@ struct tn_device_description {
 	int32_t score; /* among devices of one kind: higher is better */
 	uint32_t identity_type;
 	uint8_t identity[16]; /* of the physical device, so that two backends on it can be paired */
-	uint8_t accuracy[16]; /* by family; 0: nothing is said */
-	uint8_t determinism[16]; /* by family; 0: nothing is said */
+	uint8_t accuracy[16]; /* by family; 0: unspecified */
+	uint8_t determinism[16]; /* by family; 0: unspecified */
 	char note[256];          /* what is missing or special, in one sentence; may be empty */
 };
 
@@ -387,12 +391,12 @@ struct tn_device_table {
 	uint32_t struct_size;
 	uint32_t reserved;
 
-	/* How many devices there are.  0 is a valid answer with its reason in `out`.  Cheap (under
-	 * 50 ms), makes no context, takes no device memory, leaves fork possible.  [instance] */
+	/* Counts the devices.  0 is a valid answer with its reason in `out`.  Cheap (under 50 ms),
+	 * creates no context, takes no device memory, leaves fork possible.  [instance] */
 	tn_status (*device_count)(void *instance, struct tn_device_count *out);
 
-	/* Fills `out` for device `index`.  TN_INVALID_ARGUMENT: no such device.  Where it fails
-	 * otherwise, `note` says why.  [instance] */
+	/* Fills `out` for device `index`.  TN_INVALID_ARGUMENT: no such device.  After any other
+	 * failure `note` states the reason.  [instance] */
 	tn_status (*describe)(void *instance, uint32_t index, struct tn_device_description *out);
 
 	/* Opens device args->index and gives its handle.  [instance] */
@@ -405,7 +409,7 @@ struct tn_device_table {
 	 * recoverable.  [device] */
 	tn_status (*alloc)(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
 
-	/* Takes the handle back.  The host frees only buffers whose work is done.  [device] */
+	/* Frees the buffer.  The host frees only buffers whose work is done.  [device] */
 	tn_status (*free)(void *device, const struct tn_free_args *args);
 
 	/* Copies `size` bytes from host memory, in stream order; without TN_ASYNC it returns when
@@ -413,7 +417,7 @@ struct tn_device_table {
 	tn_status (*upload)(void *device, const struct tn_transfer_args *args);
 
 	/* Copies `size` bytes to host memory, in stream order; without TN_ASYNC it returns when the
-	 * data is there.  [device] */
+	 * data has arrived.  [device] */
 	tn_status (*download)(void *device, const struct tn_transfer_args *args);
 
 	/* Waits for all work of call.stream and answers its first asynchronous error.  [device] */
@@ -429,15 +433,15 @@ struct tn_device_table {
 enum {
 	TN_REDUCE_SUM = 1,
 	TN_REDUCE_PRODUCT = 2,
-	TN_REDUCE_MAX = 3, /* NaN if there is one */
+	TN_REDUCE_MAX = 3, /* NaN if any element is NaN */
 	TN_REDUCE_MIN = 4,
 	TN_REDUCE_ARGMAX =
 		5, /* i64: row-major number within the reduced axes; the first NaN wins, */
 	TN_REDUCE_ARGMIN = 6, /*      else the lowest number of equals */
 };
 
-/* outputs[j][i] := program(inputs[0][i], ..., scalars) for every index i.  All operands have one
- * rank and shape (inputs are broadcast by stride 0). */
+/* outputs[j][i] := program(inputs[0][i], ..., scalars) for every index i.  All operands have the
+ * same rank and shape (inputs are broadcast by stride 0). */
 struct tn_map_args {
 	struct tn_call call;
 	const struct tn_program *program;
@@ -450,7 +454,7 @@ struct tn_map_args {
  *     acc[v]        := combiner v over the reduced axes r of prologue(inputs[i, r])[v]
  *     outputs[j][i] := epilogue(acc[0], ..., acc[n_values-1], epilogue_inputs[0][i], ...)[j]
  * The last n_reduced axes of `inputs` are the reduced ones, in the order that gives the index its
- * row-major number; there may be none.  Outputs and epilogue inputs have the kept axes only.  The
+ * row-major number; n_reduced may be 0.  Outputs and epilogue inputs have the kept axes only.  The
  * prologue has n_values outputs; without an epilogue outputs[v] := acc[v].  Accumulators: f32 for
  * f32, f64 for f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index. */
 struct tn_reduce_args {
@@ -468,12 +472,12 @@ struct tn_reduce_args {
 };
 
 /* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
- * Rank 2 to 6: up to 4 batch axes of one shape (stride 0 legal on A and B).  Each inner matrix has
- * a stride of 1 along one of its two axes, and the other stride is at least that axis's length (or
- * the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
+ * Rank 2 to 6: up to 4 batch axes of equal shape (stride 0 legal on A and B).  Each inner matrix
+ * has a stride of 1 along one of its two axes, and the other stride is at least that axis's length
+ * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
  * accumulate in f32.  With has_bias or an activation the result is
  *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
- * A backend that has no such epilogue answers TN_UNSUPPORTED, and the host takes two steps. */
+ * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps. */
 struct tn_matmul_args {
 	struct tn_call call;
 	struct tn_operand a;
@@ -503,7 +507,7 @@ struct tn_fill_args {
 	struct tn_scalar value; /* of the output's dtype, by value or (c128: only) on the device */
 };
 
-/* output[i] := input[i]; one shape, one dtype; bits are kept. */
+/* output[i] := input[i]; shapes and dtypes are equal; bits are kept. */
 struct tn_copy_args {
 	struct tn_call call;
 	struct tn_operand input;
@@ -546,15 +550,15 @@ struct tn_memory_information {
 struct tn_memory_table {
 	uint32_t struct_size;
 	uint32_t reserved;
-	/* How much memory of that kind the device has, and has free.  [device] */
+	/* The device's memory of that kind: total and free.  [device] */
 	tn_status (*information)(void *device, uint32_t memory_kind,
 				 struct tn_memory_information *out);
 };
 
 /* ---- Table "tenon.report/1": optional; absent ------------------------------------------------
  *
- * What an open device says of itself beyond its description, for people to read: versions of
- * driver, runtime and libraries, and what changes while it works (clocks, temperature, power).
+ * Facts about an open device beyond its description, for people to read: versions of driver,
+ * runtime and libraries, and values that change while it works (clocks, temperature, power).
  */
 struct tn_report_line {
 	uint32_t struct_size;
@@ -563,26 +567,26 @@ struct tn_report_line {
 	char text[216]; /* one line of UTF-8, with its unit: "580.65.06", "1980 MHz"; not empty */
 };
 
-/* No device says more. */
+/* The most lines that a device may report. */
 #define TN_REPORT_MOST_LINES 64
 
 struct tn_report_table {
 	uint32_t struct_size;
 	uint32_t reserved;
-	/* Fills `out` with line `index`, from 0 on, as it is now.  TN_NOT_FOUND: there are no more
-	 * lines; `out` is left alone.  While the device is open a line keeps its key; one that
-	 * cannot be read at the moment has the text "unknown".  At most
-	 * TN_REPORT_MOST_LINES lines, all of them together in
-	 * under 50 ms; it waits for no work of the device.  [device] */
+	/* Fills `out` with the current state of line `index`, counted from 0.  TN_NOT_FOUND: there
+	 * are no more lines; `out` is unchanged.  While the device is open a line keeps its key;
+	 * one that cannot be read at the moment has the text "unknown".  At most
+	 * TN_REPORT_MOST_LINES lines, all of them together in under 50 ms; never waits for work of
+	 * the device.  [device] */
 	tn_status (*line)(void *device, uint32_t index, struct tn_report_line *out);
 };
 
 /* ---- Table "tenon.stream/1": optional; absent ------------------------------------------------
  *
- * Streams of work, each in order, and events that mark a place in one.  Work of different streams
- * has no order but what events give it; the NULL stream is one more such stream.  A plugin that has
- * one of these slots has them all.  A device that is TN_DEVICE_SYNCHRONOUS needs none: its streams
- * are one, and the host makes do without.
+ * Streams of work, each in order, and events that mark a place in a stream.  Only events order work
+ * of different streams; the NULL stream is one more such stream.  A plugin that has one of these
+ * slots has them all.  A device that is TN_DEVICE_SYNCHRONOUS needs none: it has only one stream,
+ * and the host does not call these slots.
  */
 struct tn_stream_args {
 	struct tn_call call; /* destroy: call.stream is the stream */
@@ -605,29 +609,29 @@ struct tn_stream_table {
 	uint32_t struct_size;
 	uint32_t reserved;
 
-	/* Gives a stream.  NULL is never one.  [device] */
+	/* Creates a stream, which is never NULL.  [device] */
 	tn_status (*stream_create)(void *device, const struct tn_stream_args *args, void **stream);
 
-	/* Waits for the stream's work, and takes it back.  TN_INVALID_ARGUMENT: the NULL stream.
+	/* Waits for the stream's work, then destroys it.  TN_INVALID_ARGUMENT: the NULL stream.
 	 * [device] */
 	tn_status (*stream_destroy)(void *device, const struct tn_stream_args *args);
 
-	/* Gives an event, which counts as reached until it is recorded.  [device] */
+	/* Creates an event, which counts as reached until it is recorded.  [device] */
 	tn_status (*event_create)(void *device, const struct tn_event_args *args, void **event);
 
-	/* Takes it back; whoever waits for it goes on waiting for what it marked.  [device] */
+	/* Destroys it; streams that wait for it still wait for the place it marked.  [device] */
 	tn_status (*event_destroy)(void *device, const struct tn_event_args *args);
 
-	/* Marks the place that call.stream has come to; recorded again, it marks that place alone.
-	 * [device] */
+	/* Marks the end of the work given to call.stream so far; recorded again, it marks only the
+	 * new place.  [device] */
 	tn_status (*event_record)(void *device, const struct tn_event_args *args);
 
 	/* Work given to call.stream from now on waits until the event is reached, as it was
 	 * recorded when this was called.  Returns at once.  [device] */
 	tn_status (*event_wait)(void *device, const struct tn_event_args *args);
 
-	/* Waits, on the host, until the event is reached, and answers the first asynchronous error
-	 * of the stream that it was recorded in, which then is fetched.  [device] */
+	/* Waits, on the host, until the event is reached, then fetches and answers the first
+	 * asynchronous error of the stream that it was recorded in.  [device] */
 	tn_status (*event_sync)(void *device, const struct tn_event_args *args);
 
 	/* *reached := 1 or 0, without waiting.  [device] */
@@ -641,18 +645,18 @@ struct tn_stream_table {
 
 /* ---- Table "tenon.compile/1": optional; absent -----------------------------------------------
  *
- * Kernels that a program brings as source, in a language of the device's own.  The host looks
- * neither into the source nor at what a kernel does: it hands arrays and values on, in order.  A
- * plugin that has one of these slots has them all.
+ * Kernels that a program brings as source, in the device's own language.  The host examines neither
+ * the source nor what a kernel does: it passes arrays and values on, in order.  A plugin that has
+ * one of these slots has them all.
  */
 
-/* The compiler's words.  The callee writes them to `text`, as far as they fit and with a NUL at the
- * end, and how many bytes they are without it to `length`. */
+/* The compiler's messages.  The callee writes them to `text`, truncated to fit and NUL-terminated,
+ * and their full size in bytes, without the NUL, to `length`. */
 struct tn_compile_log {
 	uint32_t struct_size;
 	uint32_t reserved;
 	char *text;    /* room for `size` bytes; NULL: none */
-	uint64_t size; /* of the room, the NUL included */
+	uint64_t size; /* capacity of `text`, the NUL included */
 	uint64_t length;
 };
 
@@ -665,8 +669,8 @@ struct tn_compile_args {
 	struct tn_compile_log *log; /* may be NULL */
 };
 
-/* What a kernel is given: the address of {buffer, offset} on the device,
- * or `size` bytes by value. */
+/* One argument of a kernel: the address of {buffer, offset} on the device, or `size` bytes by
+ * value. */
 struct tn_launch_argument {
 	uint32_t is_buffer;
 	uint32_t size;
@@ -695,30 +699,31 @@ struct tn_compile_table {
 	uint32_t reserved;
 
 	/* Compiles the kernel and gives a handle, which is never NULL.  The log is filled when the
-	 * source compiles and when it does not.  TN_UNSUPPORTED: that language is not known.
-	 * TN_FORMAT: the source does not compile; the error has what the compiler said first.
-	 * TN_NOT_FOUND: it has no kernel of that name.  [device] */
+	 * source compiles and when it does not.  TN_UNSUPPORTED: unknown language.  TN_FORMAT: the
+	 * source does not compile; the error has the compiler's first message.  TN_NOT_FOUND: the
+	 * source has no kernel of that name.  [device] */
 	tn_status (*compile)(void *device, const struct tn_compile_args *args, void **kernel);
 
-	/* Starts it in call.stream.  TN_INVALID_ARGUMENT: number or sizes of the arguments are not
-	 * those of the kernel, or grid, block or shared memory are 0 or more than the device can;
-	 * the shared memory may be 0.  `operation` of an error that comes of its work has the
-	 * kernel's name.  [device] */
+	/* Starts it in call.stream.  TN_INVALID_ARGUMENT: number or sizes of the arguments differ
+	 * from the kernel's, or grid or block is 0, or grid, block or shared memory exceeds the
+	 * device's limit.  An error of the kernel's work has the kernel's name as `operation`.
+	 * [device] */
 	tn_status (*launch)(void *device, const struct tn_launch_args *args);
 
-	/* Takes it back.  The host releases only kernels whose work is done.  [device] */
+	/* Releases it.  The host releases only kernels whose work is done.  [device] */
 	tn_status (*kernel_release)(void *device, const struct tn_kernel_args *args);
 };
 
 /* ---- Table "tenon.capture/1": optional; absent -----------------------------------------------
  *
- * Work that is written down instead of done, and then done any number of times with one call.  What
- * the work uses, buffers and kernels, the host keeps until the graph is released.  A plugin that
- * has one of these slots has them all.
+ * Work that is recorded instead of done, and then done any number of times with one call.  The host
+ * keeps the buffers and kernels that the work uses until the graph is released.  A plugin that has
+ * one of these slots has them all.
  *
- * While a stream is captured, work that is given to it is not done.  What would wait for it (sync,
- * event_sync, a transfer without TN_ASYNC) answers TN_NOT_CAPTURABLE, and the capture goes on.  So
- * may alloc and free, which otherwise take no part in it, and event_record and event_wait.
+ * While a stream is captured, work that is given to it is not done.  An entry that would wait for
+ * it (sync, event_sync, a transfer without TN_ASYNC) answers TN_NOT_CAPTURABLE, and the capture
+ * goes on.  alloc and free, which otherwise are not captured, and event_record and event_wait may
+ * answer TN_NOT_CAPTURABLE too.
  */
 struct tn_graph_args {
 	struct tn_call call;
@@ -729,31 +734,31 @@ struct tn_capture_table {
 	uint32_t struct_size;
 	uint32_t reserved;
 
-	/* From here on work of call.stream is written down.  TN_STATE: a stream of the device is
+	/* Starts recording the work of call.stream.  TN_STATE: a stream of the device is being
 	 * captured already.  [device] */
 	tn_status (*capture_begin)(void *device, const struct tn_graph_args *args);
 
-	/* Ends the capture and gives the graph, which is never NULL and may be empty.  Scalars on
-	 * the device and operands are read when it runs, values were read before.
-	 * TN_NOT_CAPTURABLE: something could not be written down; nothing of the work is done.
-	 * TN_STATE: call.stream is not captured.  [device] */
+	/* Ends the capture and gives the graph, which is never NULL and may be empty.  Operands and
+	 * scalars on the device are read when it runs; scalars by value were read at capture.
+	 * TN_NOT_CAPTURABLE: something could not be recorded; none of the work is done.  TN_STATE:
+	 * call.stream is not being captured.  [device] */
 	tn_status (*capture_end)(void *device, const struct tn_graph_args *args, void **graph);
 
 	/* Does the work, in call.stream.  [device] */
 	tn_status (*graph_launch)(void *device, const struct tn_graph_args *args);
 
-	/* Takes it back.  The host releases only graphs whose work is done.  [device] */
+	/* Releases it.  The host releases only graphs whose work is done.  [device] */
 	tn_status (*graph_release)(void *device, const struct tn_graph_args *args);
 };
 
 /* ---- Table "tenon.peer/1": optional; absent --------------------------------------------------
  *
- * Bytes from one device of an instance to another, without a stop on the host.  Where it is absent,
- * and for devices that cannot reach each other, the host downloads and uploads them.
+ * Copies from one device of an instance to another, not staged through the host.  Without the
+ * table, and for devices that cannot reach each other, the host downloads and uploads the bytes.
  */
 struct tn_peer_args {
-	struct tn_call call; /* of the device that takes */
-	void *peer;          /* the one that gives: another open device of the same instance */
+	struct tn_call call; /* of the destination device */
+	void *peer;          /* the source: another open device of the same instance */
 	void *peer_stream;   /* one of the peer's */
 	uint64_t buffer;
 	uint64_t offset;
@@ -766,12 +771,12 @@ struct tn_peer_table {
 	uint32_t struct_size;
 	uint32_t reserved;
 
-	/* Copies `size` bytes of the peer's buffer, and need not wait for it.  The copy has a place
-	 * in both streams: it comes after what either was given before, and what either is given
-	 * later comes after it.  Where work of peer_stream has failed, and nobody has fetched the
-	 * error yet, the copy fails too, as work of call.stream: TN_BACKEND_FAILURE.
-	 * TN_UNSUPPORTED, of a dry run too: the two cannot reach each other, or the peer is lost.
-	 * TN_NOT_CAPTURABLE: one of the streams is captured.  [device], of both */
+	/* Copies `size` bytes of the peer's buffer; may return before the copy is done.  The copy
+	 * is ordered in both streams: after all work that either was given before, and before all
+	 * work that either is given later.  If work of peer_stream has failed, and the error has
+	 * not been fetched yet, the copy fails too, as work of call.stream: TN_BACKEND_FAILURE.
+	 * TN_UNSUPPORTED, also from a dry run: the two cannot reach each other, or the peer is
+	 * lost.  TN_NOT_CAPTURABLE: one of the streams is being captured.  [device], of both */
 	tn_status (*peer_copy)(void *device, const struct tn_peer_args *args);
 };
 
@@ -781,22 +786,22 @@ struct tn_peer_table {
  *
  *     values[j]  := x[p(j)],   indices[j] := p(j),   for j < k
  *
- * where p puts the line in order: stable, so that of equals the one that stands first comes first,
- * ascending and descending alike.  -0 equals 0.  A NaN is greater than any number, ascending last
- * and descending first, and equals every NaN.  Booleans are 0 and 1.
+ * where p is the permutation that sorts the line.  The sort is stable: equal elements keep their
+ * order, ascending and descending alike.  -0 equals 0.  A NaN is greater than any number, last when
+ * ascending and first when descending, and equals every NaN.  Booleans are 0 and 1.
  *
  * Inputs are of bool, any integer or floating dtype.  values has the input's dtype, and keeps bits;
- * indices is i64.  Both have the input's shape but for the axis, on which they have k elements,
+ * indices is i64.  Both have the input's shape except along the axis, where they have k elements,
  * 1 <= k <= n: the first k in that order.  Outputs share no byte with the input or with each other.
- * TN_SHAPE: shapes or axis do not fit.  TN_DTYPE: values or indices have another dtype.
- * TN_INVALID_ARGUMENT: neither is wanted, or a flag is not 0 or 1. */
+ * TN_SHAPE: shapes or axis do not match.  TN_DTYPE: values or indices have another dtype.
+ * TN_INVALID_ARGUMENT: neither is requested, or a flag is not 0 or 1. */
 struct tn_sort_args {
 	struct tn_call call;
 	struct tn_operand input;
 	struct tn_operand values;  /* used when has_values is 1 */
 	struct tn_operand indices; /* used when has_indices is 1 */
 	uint32_t axis;
-	uint32_t descending; /* 0 or 1, as the two below, of which one is 1 */
+	uint32_t descending; /* 0 or 1, as the two below, of which at least one is 1 */
 	uint32_t has_values;
 	uint32_t has_indices;
 };
@@ -813,24 +818,24 @@ struct tn_sort_table {
  *
  *     output[j] := combiner over i <= j of x[i]        reverse: i >= j;   exclusive: without i = j
  *
- * combiner is TN_REDUCE_SUM, PRODUCT, MAX or MIN.  A combiner over nothing, which exclusive begins
- * with, is 0, 1, -inf (integers and bool: the smallest of the input's dtype) or +inf (the largest).
+ * combiner is TN_REDUCE_SUM, PRODUCT, MAX or MIN.  Its value over no elements, the first output of
+ * an exclusive scan, is 0, 1, -inf (integers and bool: the smallest of the input's dtype) or +inf
+ * (the largest).
  *
  * Elements are converted to the accumulator's dtype, combined there or in a wider one, and
  * converted to the output's, by the rules of the cast.  The accumulator is f32 for f16, bf16 and
  * f32; f64 for f64; u64 for u64; i64 for bool and the other integers, where sums and products wrap;
- * the output has its dtype or the input's.  From the first NaN on max and min are NaN, and which of
- * a zero's signs they keep is free.
+ * the output has its dtype or the input's.  From the first NaN on max and min are NaN; the sign of
+ * a zero that they return is unspecified.
  *
- * The order of combining is free, but it follows from the arguments alone: the same call has the
- * same bits, whatever the number of threads or multiprocessors.  No element passes through more
+ * The order of combining is unspecified, but depends on the arguments alone: the same call gives
+ * the same bits, whatever the number of threads or multiprocessors.  No element passes through more
  * than 2048 + n / 1024 combinations on its way to an output, so with u half a unit in the last
  * place of 1 in the accumulator's dtype a sum is off by at most (2048 + n / 1024) u sum |x[i]|, and
- * then rounded to the output's dtype.  Parts of a product (or sum) may over- or underflow where all
- * of it does not.  Input and output may be one view.
- * TN_SHAPE: shapes or axis do not fit.  TN_UNSUPPORTED: another combiner, accumulator or output
- * dtype.
- * TN_INVALID_ARGUMENT: a flag is not 0 or 1. */
+ * then rounded to the output's dtype.  Partial products (or sums) may over- or underflow where the
+ * whole does not.  Input and output may be the same view.
+ * TN_SHAPE: shapes or axis do not match.  TN_UNSUPPORTED: another combiner, accumulator or output
+ * dtype.  TN_INVALID_ARGUMENT: a flag is not 0 or 1. */
 struct tn_scan_args {
 	struct tn_call call;
 	struct tn_operand input;
@@ -851,11 +856,11 @@ struct tn_scan_table {
 
 /* ---- Table "tenon.nn/1": optional; composed unless said otherwise ----------------------------
  *
- * Shapes are logical NCHW and OIHW, whatever the strides say.  With TN_ACCUMULATE a gradient is
- * added to what the output holds.
+ * Shapes are logical NCHW and OIHW, whatever the strides.  With TN_ACCUMULATE a gradient is added
+ * to the contents of the output.
  */
 
-/* Memory of the device with weights in the backend's own form; size 0: there is none. */
+/* Device memory with weights in the backend's own layout; size 0: none. */
 struct tn_packed {
 	uint64_t buffer;
 	uint64_t offset;
@@ -871,14 +876,15 @@ struct tn_packed {
  *   P = (H + pad_top + pad_bottom - dilation0 (R - 1) - 1) / stride0 + 1, Q likewise.
  *
  * Forward reads x, w, bias and writes y.  Input gradient reads w, dy (in `y`) and writes dx (in
- * `x`).  Weight gradient reads x, dy (in `y`) and writes dw (in `w`).  TN_SHAPE: they do not fit.
+ * `x`).  Weight gradient reads x, dy (in `y`) and writes dw (in `w`).  TN_SHAPE: the shapes do not
+ * match.
  *
- * Forward may go on:  y := activation(the sum + bias + residual).
+ * Forward may add an epilogue:  y := activation(the sum + bias + residual).
  *
- * Prepack (an optional slot) brings w into the form that forward reads fastest, for calls with the
- * same shapes, strides, window and flags: a dry run writes to *size the bytes that it takes (0: it
- * would gain nothing), a call writes args->packed, which has at least as many, aligned to 256.
- * Forward given `packed` may read it in place of w; the host drops it when w changes. */
+ * Prepack (an optional slot) converts w to the layout that forward reads fastest, for calls with
+ * the same shapes, strides, window and flags: a dry run writes to *size the bytes that it takes (0:
+ * packing has no benefit), a call writes args->packed, which has at least as many, aligned to 256.
+ * Forward given `packed` may read it in place of w; the host discards it when w changes. */
 struct tn_conv2d_args {
 	struct tn_call call;
 	struct tn_operand x;
@@ -899,13 +905,14 @@ struct tn_conv2d_args {
 enum { TN_POOL_MAX = 1, TN_POOL_AVERAGE = 2 };
 
 /* With x = (N, C, H, W), y and index = (N, C, P, Q):
- *   max:      y = the largest x of the window (a NaN wins), index = h W + w of the first such one;
+ *   max:      y = the largest x of the window (a NaN wins), index = h W + w of its first
+ *   occurrence;
  *             padding is never chosen;
  *   average:  y = sum over the window / (count_padding ? kernel0 kernel1 : cells inside the plane).
  * Window (p, q) begins at row p stride0 - pad_top, column q stride1 - pad_left, and
  *   P = (H + pad_top + pad_bottom - kernel0) / stride0 + 1, Q likewise.
- * Backward reads dy (in `y`) and, for max, index; it writes dx (in `x`): each dy goes to its
- * index, or in equal parts to its window. */
+ * Backward reads dy (in `y`) and, for max, index; it writes dx (in `x`): each dy is added at its
+ * index (max), or in equal parts over its window (average). */
 struct tn_pool2d_args {
 	struct tn_call call;
 	struct tn_operand x;
@@ -922,22 +929,23 @@ struct tn_pool2d_args {
 
 /* Batch norm of x = (N, C, ...), with statistics over all axes but C; layer norm of x = (rows, C),
  * with statistics over C; group norm of x = (N, C, ...), with statistics over each of `groups`
- * equal parts of a picture's channels and all that follows:
+ * equal parts of an image's channels and all following axes:
  *
  *   y = (x - mean) rstd w + b,   rstd = 1 / sqrt(var + epsilon),   var = mean of (x - mean)^2
  *
  * w and b have C elements (used when has_affine is 1).  mean and rstd are f32 (f64 for f64), of C
- * elements (batch), one a row (layer) or N groups (group).  Forward with use_statistics 0 writes
+ * elements (batch), one per row (layer) or N groups (group).  Forward with use_statistics 0 writes
  * mean and rstd, with 1 (batch norm at inference) reads them.  Backward reads x, mean, rstd, w and
- * dy (in `y`) and writes, as far as `wants` says, dw = sum of dy (x - mean) rstd, db = sum of dy,
- * and with g = dy w and means over what shares a mean:
+ * dy (in `y`) and writes those that `wants` selects: dw = sum of dy (x - mean) rstd, db = sum of
+ * dy, and, with g = dy w and means over the elements that share a mean:
  *
  *   dx = rstd (g - mean of g - (x - mean) rstd mean of (g (x - mean) rstd)),
  *   dx = rstd g   when use_statistics is 1: the statistics are constants.
  *
- * Forward may go on:  y := activation(y + residual).  Backward then takes in place of dy,
- * everywhere above, dresidual = dy activation'(result): dy where result > 0 (RELU; RELU6: and below
- * 6), else 0, and writes it where `wants` has bit 2.  A TN_ACCUMULATE adds to dw and db alone. */
+ * Forward may add an epilogue:  y := activation(y + residual).  Backward then uses, everywhere
+ * above in place of dy, dresidual = dy activation'(result): dy where result > 0 (RELU; RELU6: and
+ * below 6), else 0, and writes it where `wants` has bit 2.  TN_ACCUMULATE adds to dw and db
+ * only. */
 struct tn_norm_args {
 	struct tn_call call;
 	struct tn_operand x;
@@ -989,8 +997,8 @@ struct tn_cross_entropy_args {
 	uint32_t reserved;
 };
 
-/* Every entry is [device].  A slot that is NULL is composed by the host of map, reduce and matmul;
- * where the device has not got those either, the operation runs on the host as a whole. */
+/* Every entry is [device].  The host composes a slot that is NULL from map, reduce and matmul; if
+ * the device lacks those too, the whole operation runs on the host. */
 struct tn_nn_table {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -1009,7 +1017,7 @@ struct tn_nn_table {
 	tn_status (*cross_entropy_backward)(void *device, const struct tn_cross_entropy_args *args);
 	tn_status (*group_norm_forward)(void *device, const struct tn_norm_args *args);
 	tn_status (*group_norm_backward)(void *device, const struct tn_norm_args *args);
-	/* Absent: nothing is packed. */
+	/* If absent, weights are not packed. */
 	tn_status (*conv2d_prepack)(void *device, const struct tn_conv2d_args *args,
 				    uint64_t *size);
 };
@@ -1054,9 +1062,9 @@ enum {
 /* Rows of the tables of casts and folds. */
 enum { TN_DTYPES = 16, TN_COMBINERS = 8 };
 
-/* A plugin's own kernels for the host's interpreter, in tables by number, with the sizes that their
- * author knew; what is beyond them, and a NULL, is the host's.  The column is that of the operands'
- * dtype (for a comparison: of a; for SELECT: of b). */
+/* A plugin's own kernels for the host's interpreter, in tables indexed by number, with the sizes of
+ * the header that the plugin was built with; entries beyond them, and NULL, use the host's kernel.
+ * The column is that of the operands' dtype (for a comparison: of a; for SELECT: of b). */
 struct tn_block_kernels {
 	uint32_t struct_size;
 	uint32_t n_operations; /* TN_OP_COUNT, or less */
@@ -1067,26 +1075,27 @@ struct tn_block_kernels {
 	const tn_block_fn *operations; /* [n_operations][n_columns], by opcode */
 	const tn_block_fn *casts; /* [n_dtypes][n_dtypes]: from, to; storage types too; or NULL */
 	const tn_fold_fn *folds;  /* [n_combiners][n_columns], by combiner (sum to min); or NULL */
-	/* Copies n bytes past the caches, for outputs larger than them; or NULL.  Its writes may be
-	 * weakly ordered (x86's non-temporal ones): the host fences before it is done. */
+	/* Copies n bytes, bypassing the caches, for outputs larger than they are; or NULL.  Its
+	 * writes may be weakly ordered (x86's non-temporal stores): the host issues a fence before
+	 * the call completes. */
 	void (*stream_copy)(void *dst, const void *src, size_t n);
 };
 
-/* How the language of a compiler writes what printed programs are made of, and what it has.  The
- * plugin brings it, so that the host prints for languages that it does not know.  The language must
- * have C's preprocessor, functions, casts, `for`, the conditional operator and integers of 64 bits;
- * literals with the suffix u are of 32 bits.  <tenon/plugin.h> has the dialect of C as an
- * example. */
+/* The syntax and the features of the language in which programs are printed.  The plugin supplies
+ * it, so that the host can print for languages unknown to it.  The language must have C's
+ * preprocessor, functions, casts, `for`, the conditional operator and integers of 64 bits; literals
+ * with the suffix u have 32 bits.  <tenon/plugin.h> has the dialect of C as an example. */
 struct tn_dialect {
 	uint32_t struct_size;
-	uint32_t n_operations; /* TN_OP_COUNT of the header that the words were written for */
-	uint64_t dtypes;       /* in which programs compute: bit d stands for dtype d */
-	/* Source that is printed before anything else.  It defines, as types, functions or macros:
+	uint32_t n_operations; /* TN_OP_COUNT of the header that `words` was written for */
+	uint64_t dtypes;       /* that programs compute in: bit d stands for dtype d */
+	/* Source that is printed before everything else.  It defines, as types, functions or
+	 * macros:
 	 *   tn_bool (holds 0 and 1), tn_i32, tn_u32, tn_i64, tn_u64, tn_f32
 	 *   TN_I64(n), TN_U64(n), TN_F32(x)   literals: n##LL, n##ULL, x##f
-	 *   TN_FN            what the definition of a function begins with: static inline
-	 *   TN_DATA          what that of a constant array at file scope begins with: static const
-	 *   TN_M32(name)     a function of the mathematics library for tn_f32: name##f.  The names
+	 *   TN_FN            specifiers of a function definition: static inline
+	 *   TN_DATA          specifiers of a constant array at file scope: static const
+	 *   TN_M32(name)     a function of the math library for tn_f32: name##f.  The names
 	 *                    are fabs fmod fma pow floor ceil rint trunc exp exp2 expm1 log log2
 	 *                    log1p sin cos tan asin acos atan atan2 sinh cosh tanh erf
 	 *   tn_add_f32(a, b), tn_sub_f32, tn_mul_f32, tn_div_f32, tn_sqrt_f32(a)
@@ -1094,10 +1103,11 @@ struct tn_dialect {
 	 *   tn_f32_of_bits(u), tn_bits_of_f32(x)   between a tn_f32 and its bits, a tn_u32
 	 * If programs compute in f64, also TN_HAS_F64, tn_f64, TN_F64(x), TN_M64(name), tn_add_f64
 	 * to tn_sqrt_f64, tn_f64_of_bits(u).  If TN_HAS_STORAGE is defined, with tn_i8, tn_i16,
-	 * tn_u8 and tn_u16, the prelude has conversions of what is stored, too: tn_f32_of_f16 and
-	 * tn_f32_of_bf16 of a tn_u16, tn_f16_of_f32 and tn_bf16_of_f32, which give one, and
+	 * tn_u8 and tn_u16, the prelude also converts stored elements: tn_f32_of_f16 and
+	 * tn_f32_of_bf16 take a tn_u16, tn_f16_of_f32 and tn_bf16_of_f32 return one, and there is
 	 * tn_T_of_F for T of i8, i16, u8, u16, u64 and F of f32, f64.
-	 * What a later version asks for besides, it uses for opcodes from n_operations on alone. */
+	 * Definitions that a later version requires are used only for opcodes from n_operations
+	 * on. */
 	const char *words;
 };
 
@@ -1108,26 +1118,26 @@ struct tn_print_args {
 	/* Printed before each identifier, so that two programs fit in one kernel; may be NULL. */
 	const char *prefix;
 	/* Takes the text piece by piece, in order; `length` bytes without a NUL.  It returns
-	 * normally: no exception, no jump.  A write that fails is remembered by whoever makes
-	 * it. */
+	 * normally: no exception, no jump.  The callee must record a failed write itself. */
 	void (*write)(void *user, const char *text, size_t length);
 	void *user;
 };
 
-/* What a plugin may ask of the host.  Valid as long as the instance.  All are [any] but
+/* The host's services for a plugin.  Valid as long as the instance.  All are [any] except
  * parallel_for and the interpreter, which a device calls inside one of its own entries. */
 struct tn_host {
 	uint32_t struct_size;
 	uint32_t abi_minor; /* the effective one */
 	void *context;      /* the first argument of every service */
 
-	/* Would a message of that level be read?  Ask before formatting. */
+	/* Is that level logged?  Ask before formatting. */
 	int32_t (*log_enabled)(void *context, int32_t level, const char *subsystem);
 	/* One message, without newline. */
 	void (*log)(void *context, int32_t level, const char *subsystem, const char *text,
 		    size_t length);
 
-	/* Host memory; alignment is a power of two, 0 means that of malloc.  NULL: none left. */
+	/* Host memory; alignment is a power of two, 0 means that of malloc.  NULL: out of
+	 * memory. */
 	void *(*alloc)(void *context, size_t size, size_t alignment);
 	void (*free)(void *context, void *memory);
 
@@ -1146,8 +1156,8 @@ struct tn_host {
 	/* The plugin's own file, as it was opened. */
 	const char *(*plugin_path)(void *context);
 
-	/* map and reduce over host memory, on the pool of threads; `kernels` may be NULL.  The
-	 * arguments are taken as they came to the plugin, TN_DRY_RUN included. */
+	/* map and reduce over host memory, on the pool of threads; `kernels` may be NULL.  Pass the
+	 * arguments as they came to the plugin, TN_DRY_RUN included. */
 	tn_status (*interpret_map)(void *context, const struct tn_map_args *args,
 				   const struct tn_block_kernels *kernels);
 	tn_status (*interpret_reduce)(void *context, const struct tn_reduce_args *args,
@@ -1156,28 +1166,27 @@ struct tn_host {
 	/* Prints the functions that printed programs call (print_prelude), or a program's
 	 * statements, which read `in0`, `in1`, ... and `s0`, `s1`, ..., the indices `i0`, `i1`, ...
 	 * and the number of the element, `element` (both tn_i64), and declare `out0`, `out1`, ...:
-	 * all with the prefix.  The caller declares what is read before it, in the type of the
-	 * dtype of the instruction that reads it (tn_bool, tn_i32, ...); in a prologue indices and
-	 * number are those of the inputs' shape, in an epilogue those of the kept axes.  The text
-	 * of a program without TN_OP_NORMAL may have TN_NO_NORMAL defined before the prelude, which
-	 * is half as long then.  Compile without contraction or relaxed mathematics, and with
+	 * all with the prefix.  Before them the caller declares each name that is read, in the type
+	 * of the dtype of the instruction that reads it (tn_bool, tn_i32, ...); in a prologue
+	 * indices and number are those of the inputs' shape, in an epilogue those of the kept axes.
+	 * For a program without TN_OP_NORMAL, TN_NO_NORMAL may be defined before the prelude, which
+	 * halves its length.  Compile without contraction or relaxed mathematics, and with
 	 * correctly rounded division and square root (OpenCL:
-	 * -cl-fp32-correctly-rounded-divide-sqrt), or random numbers differ.
-	 * TN_INVALID_ARGUMENT: no dialect, one without words, or no `write`; print_program also
-	 * answers what program_check would for the dialect's operations and dtypes.  Nothing is
-	 * written then. */
+	 * -cl-fp32-correctly-rounded-divide-sqrt), or random numbers differ.  TN_INVALID_ARGUMENT:
+	 * no dialect, one without words, or no `write`; print_program also fails as program_check
+	 * does for the dialect's operations and dtypes.  On failure nothing is written. */
 	tn_status (*print_prelude)(void *context, const struct tn_print_args *args);
 	tn_status (*print_program)(void *context, const struct tn_program *program,
 				   const struct tn_print_args *args);
 
-	/* Is the program sound: counts within their limits, every operand an earlier value of a
+	/* Is the program valid: counts within their limits, every operand an earlier value of a
 	 * dtype that its opcode takes, every source and output in range, every source read in one
-	 * dtype?  A backend that knows the opcodes below n_operations (TN_OP_COUNT of its header)
-	 * and computes in `dtypes` may then run it without looking, but for TN_OP_INDEX: its axis
-	 * is below TN_MAX_RANK, not below the rank of a call.  TN_INVALID_ARGUMENT: it is not
-	 * sound.  TN_UNSUPPORTED: it has an opcode from n_operations on, one that the host does not
-	 * know, or another dtype.  `error`, which may be NULL, names `operation` and the
-	 * instruction. */
+	 * dtype?  A backend that implements the opcodes below n_operations (TN_OP_COUNT of its
+	 * header) and computes in `dtypes` may then run it without further checks, except of
+	 * TN_OP_INDEX: its axis is below TN_MAX_RANK, but need not be below the rank of a call.
+	 * TN_INVALID_ARGUMENT: it is not valid.  TN_UNSUPPORTED: it has an opcode from n_operations
+	 * on, one unknown to the host, or another dtype.  `error`, which may be NULL, names
+	 * `operation` and the instruction. */
 	tn_status (*program_check)(void *context, const struct tn_program *program,
 				   uint32_t n_operations, uint64_t dtypes, const char *operation,
 				   struct tn_error_info *error);
@@ -1198,12 +1207,12 @@ struct tn_backend_descriptor {
 	const char *version;
 	const char *licence; /* an SPDX expression */
 
-	/* Makes an instance.  Answers the name of an absence (TN_MISSING_LIBRARY, TN_NO_DRIVER,
-	 * ...) with `error` filled when the backend cannot work here.  `host` is valid until
-	 * destroy.  [any] */
+	/* Creates an instance.  If the backend cannot work here, answers the status that names the
+	 * missing part (TN_MISSING_LIBRARY, TN_NO_DRIVER, ...) and fills `error`.  `host` is valid
+	 * until destroy.  [any] */
 	tn_status (*create)(const struct tn_host *host, struct tn_error_info *error,
 			    void **instance);
-	/* The host has closed the instance's devices.  [once] */
+	/* Called after the host has closed the instance's devices.  [once] */
 	void (*destroy)(void *instance);
 	/* The table of that id, or NULL.  It stays valid and unchanged until destroy.  [once] */
 	const void *(*query)(void *instance, const char *table);
@@ -1237,7 +1246,7 @@ struct tn_backend_note_section {
 #endif
 
 /* Emits the note and the descriptor; once in a plugin, at file scope.  UUID is a macro of 16 bytes
- * with commas between them, made anew for each plugin (uuidgen). */
+ * separated by commas, generated anew for each plugin (uuidgen). */
 #define TN_BACKEND_PLUGIN(UUID, NAME, VERSION, LICENCE, CREATE, DESTROY, QUERY)                    \
 	__attribute__((section(".note.tenon"), used,                                               \
 		       aligned(4))) static const struct tn_backend_note_section                    \
@@ -1270,8 +1279,8 @@ struct tn_backend_note_section {
 
 /* ---- Small helpers ---------------------------------------------------------------------------*/
 
-/* May a callee that knows `own_size` bytes take arguments of `their_size`?  1 when the part that it
- * does not know is zero. */
+/* May a callee whose struct has `own_size` bytes take these arguments?  1 if all bytes beyond them
+ * are zero. */
 static inline int tn_arguments_fit(const void *arguments, size_t own_size)
 {
 	const unsigned char *bytes = (const unsigned char *)arguments;
@@ -1283,10 +1292,10 @@ static inline int tn_arguments_fit(const void *arguments, size_t own_size)
 	return 1;
 }
 
-/* Arguments of a call, by the first rule: copies what both sides know into `own`, zero for the
- * rest.  own's struct_size becomes own_size, so that `own` may be handed on.  TN_UNSUPPORTED: they
- * are larger, and the unknown tail is not zero; `own` is filled all the same, so that its
- * call.error can be written. */
+/* Arguments of a call, by the first rule: copies the bytes that both sides have into `own`, zero
+ * for the rest.  own's struct_size becomes own_size, so that `own` may be passed on.
+ * TN_UNSUPPORTED: they are larger, and the unknown tail is not zero; `own` is filled even then, so
+ * that its call.error can be written. */
 static inline tn_status tn_arguments_take(void *own, size_t own_size, const void *arguments)
 {
 	const size_t their_size = ((const struct tn_call *)arguments)->struct_size;
@@ -1308,7 +1317,7 @@ static inline void tn_struct_answer(void *out, const void *own, size_t own_size)
 		to[i] = from[i];
 }
 
-/* Is a field within the struct_size of the struct (a table, struct tn_host) that it stands in? */
+/* Is a field within the struct_size of the struct (a table, struct tn_host) that contains it? */
 #define TN_HAS_FIELD(type, pointer, field)                                                         \
 	((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Helpers for authors of backends.  Optional: a plugin needs <tenon/backend.h> alone, and this
- * header adds nothing to the interface between plugin and host.  It is all inline, for C11 and for
- * C++ from C++11 on; each source file that includes it gets functions of its own, of which a
+ * Helpers for authors of backends.  Optional: a plugin needs only <tenon/backend.h>, and this
+ * header adds nothing to the interface between plugin and host.  All functions are inline, for C11
+ * and for C++ from C++11 on; each source file that includes it gets its own copies, of which a
  * compiler keeps those that are called.
  *
  *   Entries     tn_plugin_take, _fail, _fail_native, _dry_run, _workspace, _table_find
  *   Services    tn_plugin_alloc, _free, _log
  *   Operands    tn_plugin_dtype_kind, _check_operand, _check_shape, _count, _lies_within
  *   Nests       struct tn_plugin_nest: loops over several operands, with merged axes
- *   Texts       struct tn_plugin_text: source that grows, printing into it, conversions
+ *   Texts       struct tn_plugin_text: growing source text, printing into it, conversions
  *   Programs    tn_plugin_check_map, _check_reduce, _check_program, _check_scalars, _program_has,
  *               _source_dtype, _output_dtype
  *
@@ -31,7 +31,7 @@
  *		...
  *	}
  *
- * Every function is [any]: it keeps no state but what its arguments hold.
+ * Every function is [any]: it keeps no state outside its arguments.
  */
 #ifndef TENON_PLUGIN_H
 #define TENON_PLUGIN_H
@@ -50,8 +50,8 @@ extern "C" {
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
 
-/* Fills `error`, where there is one, with `status`, the vendor library's own code, the entry's name
- * and a text as printf makes it, and returns `status`. */
+/* Fills `error`, unless it is NULL, with `status`, the vendor library's own code, the entry's name
+ * and a text formatted as by printf, and returns `status`. */
 __attribute__((format(printf, 5, 0))) static inline tn_status
 tn_plugin_fail_v(struct tn_error_info *error, tn_status status, int64_t native_code,
 		 const char *operation, const char *format, va_list arguments)
@@ -68,7 +68,7 @@ tn_plugin_fail_v(struct tn_error_info *error, tn_status status, int64_t native_c
 	return status;
 }
 
-/* The same without a code: for what the plugin itself has found. */
+/* The same without a code: for errors that the plugin itself finds. */
 __attribute__((format(printf, 4, 5))) static inline tn_status
 tn_plugin_fail(struct tn_error_info *error, tn_status status, const char *operation,
 	       const char *format, ...)
@@ -80,7 +80,7 @@ tn_plugin_fail(struct tn_error_info *error, tn_status status, const char *operat
 	return status;
 }
 
-/* The same for a function of the vendor's library that answered `native_code`. */
+/* The same for a function of the vendor's library that returned `native_code`. */
 __attribute__((format(printf, 5, 6))) static inline tn_status
 tn_plugin_fail_native(struct tn_error_info *error, tn_status status, int64_t native_code,
 		      const char *operation, const char *format, ...)
@@ -92,13 +92,13 @@ tn_plugin_fail_native(struct tn_error_info *error, tn_status status, int64_t nat
 	return status;
 }
 
-/* The flags that an entry that computes may be given.  An entry whose results differ from run to
- * run leaves TN_DETERMINISTIC out. */
+/* The flags that a compute entry may be given.  An entry whose results differ from run to run
+ * leaves out TN_DETERMINISTIC. */
 #define TN_PLUGIN_COMPUTE_FLAGS (TN_DRY_RUN | TN_DETERMINISTIC)
 
-/* Begins an entry: copies what both sides know of its arguments into `own`, zero for the rest.
- * TN_UNSUPPORTED, reported in the call's error: the arguments have something that this plugin does
- * not know, or a flag that is not among `flags`. */
+/* Begins an entry: copies the bytes of its arguments that both sides have into `own`, zero for the
+ * rest.  TN_UNSUPPORTED, reported in the call's error: an argument unknown to this plugin is not 0,
+ * or a flag is not among `flags`. */
 static inline tn_status tn_plugin_take(void *own, size_t own_size, const void *arguments,
 				       uint32_t flags, const char *operation)
 {
@@ -106,7 +106,7 @@ static inline tn_status tn_plugin_take(void *own, size_t own_size, const void *a
 	const struct tn_call *call = (const struct tn_call *)own;
 	if (!is_known)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "arguments of %u bytes, %u are known, and the rest is not 0",
+				      "arguments of %u bytes: bytes beyond the known %u are not 0",
 				      (unsigned)((const struct tn_call *)arguments)->struct_size,
 				      (unsigned)own_size);
 	if (call->flags & ~flags)
@@ -116,8 +116,7 @@ static inline tn_status tn_plugin_take(void *own, size_t own_size, const void *a
 	return TN_OK;
 }
 
-/* Ends a dry run, or a call, that needs `minimum` bytes of workspace and makes use of
- * `preferred`. */
+/* Ends a dry run, or a call, that needs `minimum` bytes of workspace and can use `preferred`. */
 static inline tn_status tn_plugin_dry_run(const struct tn_call *call, uint64_t minimum,
 					  uint64_t preferred)
 {
@@ -128,8 +127,8 @@ static inline tn_status tn_plugin_dry_run(const struct tn_call *call, uint64_t m
 	return TN_OK;
 }
 
-/* Answers for an entry that needs `bytes` of workspace.  *work: 1 where the entry is to go on; 0
- * after a dry run, or where the call has too little workspace, which is TN_UNSUPPORTED. */
+/* Handles the workspace of an entry that needs `bytes`.  *work: 1 if the entry should proceed; 0
+ * after a dry run, or if the call has too little workspace, which is TN_UNSUPPORTED. */
 static inline tn_status tn_plugin_workspace(const struct tn_call *call, const char *operation,
 					    uint64_t bytes, int *work)
 {
@@ -141,7 +140,7 @@ static inline tn_status tn_plugin_workspace(const struct tn_call *call, const ch
 		return tn_plugin_dry_run(call, bytes, bytes);
 	if (given < bytes)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "%llu bytes of workspace are needed, %llu were given",
+				      "workspace: needs %llu bytes, found %llu",
 				      (unsigned long long)bytes, (unsigned long long)given);
 	*work = 1;
 	return TN_OK;
@@ -166,22 +165,22 @@ static inline const void *tn_plugin_table_find(const struct tn_plugin_table *tab
 
 /* ---- Services of the host --------------------------------------------------------------------*/
 
-/* `size` bytes of host memory, all 0, aligned as malloc does; NULL: none are left. */
+/* `size` bytes of host memory, all 0, aligned as by malloc; NULL: out of memory. */
 static inline void *tn_plugin_alloc(const struct tn_host *host, size_t size)
 {
 	void *memory = host->alloc(host->context, size, 0);
 	return memory ? memset(memory, 0, size) : NULL;
 }
 
-/* Takes NULL. */
+/* NULL is allowed. */
 static inline void tn_plugin_free(const struct tn_host *host, void *memory)
 {
 	if (memory)
 		host->free(host->context, memory);
 }
 
-/* One line to the host's log, cut after 1023 bytes; nothing is formatted when nobody would read
- * it. */
+/* Writes one line to the host's log, truncated to 1023 bytes; formats nothing if the level is not
+ * logged. */
 __attribute__((format(printf, 4, 5))) static inline void tn_plugin_log(const struct tn_host *host,
 								       const char *subsystem,
 								       int32_t level,
@@ -202,13 +201,13 @@ __attribute__((format(printf, 4, 5))) static inline void tn_plugin_log(const str
 
 /* ---- dtypes and operands ---------------------------------------------------------------------*/
 
-/* Sets of dtypes, for struct tn_device_description and `dtypes` below: one alone, those that
+/* Sets of dtypes, for struct tn_device_description and `dtypes` below: a single one, those that
  * element programs read and write, and all. */
 #define TN_PLUGIN_DTYPE(dtype) (UINT64_C(1) << (dtype))
 #define TN_PLUGIN_REAL_DTYPES UINT64_C(0x3ffe) /* TN_BOOL to TN_F64 */
 #define TN_PLUGIN_ALL_DTYPES UINT64_C(0xfffe)  /* and TN_C64, TN_C128 */
 
-/* What kind of numbers a dtype has; bits, so that one comparison asks for several. */
+/* The kind of a dtype's numbers; bits, so that one test covers several. */
 enum {
 	TN_PLUGIN_KIND_BOOL = 1u << 0,
 	TN_PLUGIN_KIND_SIGNED = 1u << 1,
@@ -216,12 +215,12 @@ enum {
 	TN_PLUGIN_KIND_FLOATING = 1u << 3,
 	TN_PLUGIN_KIND_COMPLEX = 1u << 4,
 	TN_PLUGIN_KIND_INTEGER = TN_PLUGIN_KIND_SIGNED | TN_PLUGIN_KIND_UNSIGNED,
-	/* What element programs read and write. */
+	/* The kinds that element programs read and write. */
 	TN_PLUGIN_KIND_REAL =
 		TN_PLUGIN_KIND_BOOL | TN_PLUGIN_KIND_INTEGER | TN_PLUGIN_KIND_FLOATING,
 };
 
-/* 0: no dtype that this version knows. */
+/* 0: not a dtype known to this version. */
 static inline unsigned tn_plugin_dtype_kind(tn_dtype dtype)
 {
 	switch (dtype) {
@@ -252,7 +251,7 @@ static inline unsigned tn_plugin_dtype_kind(tn_dtype dtype)
 
 enum tn_plugin_role { TN_PLUGIN_READS = 0, TN_PLUGIN_WRITES = 1 };
 
-/* How many elements lengths make: their product. */
+/* The number of elements of a shape: the product of its lengths. */
 static inline uint64_t tn_plugin_count(uint32_t rank, const int64_t *lengths)
 {
 	uint64_t count = 1;
@@ -261,11 +260,11 @@ static inline uint64_t tn_plugin_count(uint32_t rank, const int64_t *lengths)
 	return count;
 }
 
-/* Everything that can be wrong with an operand by itself; `name` and `number` say in the error
- * which one it is ("input 2: ...").  TN_UNSUPPORTED: a dtype outside `dtypes`.
- * TN_INVALID_ARGUMENT: a rank above TN_MAX_RANK, a length below 1, a span of more than 63 bits, an
- * offset that is no multiple of the element's size, no buffer (a dry run may have none), or an axis
- * of stride 0 of what is written. */
+/* Checks an operand by itself; `name` and `number` identify it in the error ("input 2: ...").
+ * TN_UNSUPPORTED: a dtype outside `dtypes`.  TN_INVALID_ARGUMENT: a rank above TN_MAX_RANK, a
+ * length below 1, a span of more than 63 bits, an offset that is not a multiple of the element's
+ * size, no buffer (a dry run may have none), or an axis of stride 0 of an operand that is
+ * written. */
 static inline tn_status tn_plugin_check_operand(const struct tn_call *call, const char *operation,
 						const char *name, unsigned number,
 						const struct tn_operand *operand, uint64_t dtypes,
@@ -276,7 +275,7 @@ static inline tn_status tn_plugin_check_operand(const struct tn_call *call, cons
 	int64_t count = size, span = size;
 	if (!size || !(dtypes >> operand->dtype & 1))
 		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
-				      "%s %u: dtype %d is not supported here", name, number,
+				      "%s %u: dtype %d is not supported", name, number,
 				      (int)operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
@@ -302,7 +301,7 @@ static inline tn_status tn_plugin_check_operand(const struct tn_call *call, cons
 	}
 	if (operand->offset % (uint64_t)size)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
-				      "%s %u: offset %llu is no multiple of its element's size",
+				      "%s %u: offset %llu is not a multiple of its element's size",
 				      name, number, (unsigned long long)operand->offset);
 	if (!operand->buffer && !(call->flags & TN_DRY_RUN))
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation, "%s %u has no buffer",
@@ -310,7 +309,7 @@ static inline tn_status tn_plugin_check_operand(const struct tn_call *call, cons
 	return TN_OK;
 }
 
-/* Does a checked operand lie within a buffer of that many bytes?  For handles that are no
+/* Does a checked operand lie within a buffer of that many bytes?  For handles that are not
  * addresses. */
 static inline int tn_plugin_lies_within(const struct tn_operand *operand, uint64_t bytes)
 {
@@ -349,7 +348,7 @@ static inline tn_status tn_plugin_check_shape(const struct tn_call *call, const 
 	return TN_OK;
 }
 
-/* A program that the device, which computes in `dtypes`, is to run: tn_host's program_check. */
+/* Checks a program for a device that computes in `dtypes`: tn_host's program_check. */
 static inline tn_status tn_plugin_check_program(const struct tn_host *host,
 						const struct tn_call *call, const char *operation,
 						const struct tn_program *program, uint64_t dtypes)
@@ -358,33 +357,34 @@ static inline tn_status tn_plugin_check_program(const struct tn_host *host,
 				   call->error);
 }
 
-/* The scalars of a program: each of a dtype of `dtypes`, by value or with a place on the device. */
+/* Checks the scalars of a program: each has a dtype of `dtypes`, by value or on the device. */
 static inline tn_status tn_plugin_check_scalars(const struct tn_call *call, const char *operation,
 						const struct tn_scalar *scalars, uint32_t n,
 						uint64_t dtypes)
 {
 	if (n && !scalars)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				      "the program has %u scalars, none are given", (unsigned)n);
+				      "scalars: expected %u, found NULL", (unsigned)n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tn_scalar *s = &scalars[i];
 		if (s->on_device > 1 || s->dtype < 1 || s->dtype > 63 ||
 		    !(dtypes >> s->dtype & 1) ||
 		    !(tn_plugin_dtype_kind(s->dtype) & TN_PLUGIN_KIND_REAL))
-			return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-					      "scalar %u: dtype %d, on_device %u", (unsigned)i,
-					      (int)s->dtype, (unsigned)s->on_device);
+			return tn_plugin_fail(
+				call->error, TN_UNSUPPORTED, operation,
+				"scalar %u: dtype %d or on_device %u is not supported", (unsigned)i,
+				(int)s->dtype, (unsigned)s->on_device);
 		if (s->on_device && ((!s->buffer && !(call->flags & TN_DRY_RUN)) ||
 				     s->offset % tn_dtype_size(s->dtype)))
 			return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-					      "scalar %u: buffer %llu, offset %llu", (unsigned)i,
-					      (unsigned long long)s->buffer,
+					      "scalar %u: buffer %llu or offset %llu is not valid",
+					      (unsigned)i, (unsigned long long)s->buffer,
 					      (unsigned long long)s->offset);
 	}
 	return TN_OK;
 }
 
-/* Every TN_OP_INDEX of a sound program names an axis below `rank`. */
+/* Checks that every TN_OP_INDEX of a valid program names an axis below `rank`. */
 static inline tn_status tn_plugin_check_axes(const struct tn_call *call, const char *operation,
 					     const struct tn_program *program, uint32_t rank)
 {
@@ -399,8 +399,8 @@ static inline tn_status tn_plugin_check_axes(const struct tn_call *call, const c
 	return TN_OK;
 }
 
-/* Everything that can be wrong with a map on a device that stores `stores` and computes in
- * `computes`.  TN_OP_INDEX may name any axis of the outputs. */
+/* Checks a map for a device that stores the dtypes `stores` and computes in `computes`.
+ * TN_OP_INDEX may name any axis of the outputs. */
 static inline tn_status tn_plugin_check_map(const struct tn_host *host,
 					    const struct tn_map_args *args, uint64_t stores,
 					    uint64_t computes)
@@ -412,7 +412,7 @@ static inline tn_status tn_plugin_check_map(const struct tn_host *host,
 		return status;
 	if (!args->outputs || (program->n_inputs && !args->inputs))
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "map",
-				      "no inputs or no outputs were given");
+				      "expected inputs and outputs, found NULL");
 	for (uint32_t k = 0; k < program->n_outputs && !status; k++) {
 		status = tn_plugin_check_operand(call, "map", "output", k, &args->outputs[k],
 						 stores & TN_PLUGIN_REAL_DTYPES, TN_PLUGIN_WRITES);
@@ -436,7 +436,7 @@ static inline tn_status tn_plugin_check_map(const struct tn_host *host,
 						stores);
 }
 
-/* How many outputs a reduction has, and how many inputs its epilogue has besides the values. */
+/* The number of a reduction's outputs, and of its epilogue's inputs besides the values. */
 static inline uint32_t tn_plugin_reduce_outputs(const struct tn_reduce_args *args)
 {
 	return args->epilogue ? args->epilogue->n_outputs : args->n_values;
@@ -447,7 +447,7 @@ static inline uint32_t tn_plugin_reduce_epilogue_inputs(const struct tn_reduce_a
 	return args->epilogue ? args->epilogue->n_inputs - args->n_values : 0;
 }
 
-/* n operands of a reduction whose lengths are the first `rank` of the inputs. */
+/* Checks n operands of a reduction that have the first `rank` lengths of the inputs. */
 static inline tn_status tn_plugin_check_reduced(const struct tn_reduce_args *args, const char *name,
 						const struct tn_operand *operands, uint32_t n,
 						uint32_t rank, uint64_t dtypes,
@@ -457,7 +457,7 @@ static inline tn_status tn_plugin_check_reduced(const struct tn_reduce_args *arg
 	tn_status status = TN_OK;
 	if (n && !operands)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "no %ss were given", name);
+				      "expected %ss, found NULL", name);
 	for (uint32_t k = 0; k < n && !status; k++) {
 		status = tn_plugin_check_operand(call, "reduce", name, k, &operands[k], dtypes,
 						 role);
@@ -468,7 +468,7 @@ static inline tn_status tn_plugin_check_reduced(const struct tn_reduce_args *arg
 	return status;
 }
 
-/* The same for a reduction: its programs, values, combiners, operands and scalars. */
+/* Checks a reduction likewise: its programs, values, combiners, operands and scalars. */
 static inline tn_status tn_plugin_check_reduce(const struct tn_host *host,
 					       const struct tn_reduce_args *args, uint64_t stores,
 					       uint64_t computes)
@@ -482,10 +482,10 @@ static inline tn_status tn_plugin_check_reduce(const struct tn_host *host,
 	if (status)
 		return status;
 	if (args->n_values < 1 || args->n_values > 4 || args->prologue->n_outputs != args->n_values)
-		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "%u values of a prologue with %u outputs",
-				      (unsigned)args->n_values,
-				      (unsigned)args->prologue->n_outputs);
+		return tn_plugin_fail(
+			call->error, TN_INVALID_ARGUMENT, "reduce",
+			"%u values, expected 1 to 4, one for each of the prologue's %u outputs",
+			(unsigned)args->n_values, (unsigned)args->prologue->n_outputs);
 	for (uint32_t v = 0; v < args->n_values; v++) {
 		if (args->combiners[v] < TN_REDUCE_SUM || args->combiners[v] > TN_REDUCE_ARGMIN)
 			return tn_plugin_fail(call->error, TN_UNSUPPORTED, "reduce",
@@ -494,14 +494,14 @@ static inline tn_status tn_plugin_check_reduce(const struct tn_host *host,
 	}
 	if (args->epilogue && args->epilogue->n_inputs < args->n_values)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "the epilogue has %u inputs, there are %u values",
+				      "the epilogue has %u inputs, expected at least the %u values",
 				      (unsigned)args->epilogue->n_inputs, (unsigned)args->n_values);
 	if (!args->prologue->n_inputs || !args->inputs)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "no inputs, which have the reduced axes");
+				      "expected at least one input, found none");
 	if (args->n_reduced > args->inputs[0].rank)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, "reduce",
-				      "%u reduced axes, the inputs have %u",
+				      "%u reduced axes, expected at most the inputs' %u",
 				      (unsigned)args->n_reduced, (unsigned)args->inputs[0].rank);
 	rank = args->inputs[0].rank;
 	kept = rank - args->n_reduced;
@@ -530,9 +530,9 @@ static inline tn_status tn_plugin_check_reduce(const struct tn_host *host,
 
 /* ---- Nests -----------------------------------------------------------------------------------
  *
- * A nest of loops that walks over several operands at once, for kernels that know no shape when
- * they are written.  Axes 0 to n_kept - 1 are kept, the rest is reduced (a map keeps all).  Fewer
- * and longer axes make a cheaper kernel: tn_plugin_nest_simplify merges what it can.
+ * A nest of loops over several operands at once, for kernels written for any shape.  Axes 0 to
+ * n_kept - 1 are kept, the others are reduced (a map keeps all).  Fewer and longer axes make a
+ * faster kernel: tn_plugin_nest_simplify merges all that it can.
  *
  *	struct tn_plugin_nest nest;
  *	tn_plugin_nest_begin(&nest, output->rank, output->rank, output->shape);
@@ -549,7 +549,7 @@ struct tn_plugin_view {
 	uint64_t buffer;
 	uint64_t offset; /* in bytes, like the operand's */
 	tn_dtype dtype;
-	int kept_only; /* it has the kept axes alone; its strides along the others are 0 */
+	int kept_only; /* it has only the kept axes; its strides along the others are 0 */
 	int64_t strides[TN_PLUGIN_MAX_AXES]; /* in elements */
 };
 
@@ -560,7 +560,7 @@ struct tn_plugin_nest {
 	struct tn_plugin_view views[TN_PLUGIN_MAX_VIEWS];
 };
 
-/* A nest of those lengths, at most TN_MAX_RANK, without views. */
+/* Starts a nest of those lengths, at most TN_MAX_RANK, without views. */
 static inline void tn_plugin_nest_begin(struct tn_plugin_nest *nest, uint32_t rank, uint32_t n_kept,
 					const int64_t *lengths)
 {
@@ -571,8 +571,8 @@ static inline void tn_plugin_nest_begin(struct tn_plugin_nest *nest, uint32_t ra
 		nest->lengths[d] = lengths[d];
 }
 
-/* Adds a checked operand, which has all axes of the nest or the kept ones alone, and returns the
- * number of its view.  At most TN_PLUGIN_MAX_VIEWS. */
+/* Adds a checked operand, which has either all axes of the nest or only the kept ones, and returns
+ * the number of its view.  At most TN_PLUGIN_MAX_VIEWS. */
 static inline uint32_t tn_plugin_nest_add(struct tn_plugin_nest *nest,
 					  const struct tn_operand *operand, int kept_only)
 {
@@ -601,9 +601,9 @@ static inline void tn_plugin_nest_remove_axis(struct tn_plugin_nest *nest, uint3
 		nest->n_kept--;
 }
 
-/* Leaves out axes of length 1, and makes one axis of two neighbours where every view steps over
- * both evenly.  A kept axis is never merged with a reduced one; the order of the elements stays.
- * Not where a program has TN_OP_INDEX, which counts along the axes as they are. */
+/* Drops axes of length 1, and merges two neighbouring axes if every view can step over both with
+ * one stride.  A kept axis is never merged with a reduced one; the order of the elements stays.
+ * Not for a program with TN_OP_INDEX, which counts along the original axes. */
 static inline void tn_plugin_nest_simplify(struct tn_plugin_nest *nest)
 {
 	for (uint32_t d = nest->rank; d-- > 0;) {
@@ -625,8 +625,8 @@ static inline void tn_plugin_nest_simplify(struct tn_plugin_nest *nest)
 	}
 }
 
-/* Puts axes of length 1 in front of the kept and of the reduced ones until there are so many.  0,
- * and nothing is done: that is more than TN_PLUGIN_MAX_AXES. */
+/* Inserts axes of length 1 before the kept and before the reduced ones up to these numbers.
+ * Returns 0 and does nothing if they exceed TN_PLUGIN_MAX_AXES. */
 static inline int tn_plugin_nest_pad(struct tn_plugin_nest *nest, uint32_t n_kept,
 				     uint32_t n_reduced)
 {
@@ -637,7 +637,7 @@ static inline int tn_plugin_nest_pad(struct tn_plugin_nest *nest, uint32_t n_kep
 	if (rank > TN_PLUGIN_MAX_AXES)
 		return 0;
 	for (uint32_t d = rank; d-- > 0;) {
-		/* Which axis goes here; -1: a new one. */
+		/* The axis that comes here; -1: a new one. */
 		int64_t from = -1;
 		if (d >= more_kept && d < more_kept + nest->n_kept)
 			from = (int64_t)d - more_kept;
@@ -654,7 +654,7 @@ static inline int tn_plugin_nest_pad(struct tn_plugin_nest *nest, uint32_t n_kep
 	return 1;
 }
 
-/* Does the number of an element, or its distance from the view's first, need more than 31 bits? */
+/* Does an element's number, or its distance from the view's first, need more than 31 bits? */
 static inline int tn_plugin_nest_is_wide(const struct tn_plugin_nest *nest)
 {
 	if (tn_plugin_count(nest->rank, nest->lengths) > INT32_MAX)
@@ -674,12 +674,12 @@ static inline int tn_plugin_nest_is_wide(const struct tn_plugin_nest *nest)
 
 /* ---- Texts -----------------------------------------------------------------------------------
  *
- * A text that grows: the source of a kernel, or the bytes that tell kernels apart.  After an
- * allocation has failed it takes nothing more, and `failed` is set; look at that once, at the end.
+ * A growing text: the source of a kernel, or the bytes of a kernel's key.  After a failed
+ * allocation `failed` is set and further additions are ignored; check it once, at the end.
  */
 struct tn_plugin_text {
 	const struct tn_host *host;
-	char *data; /* NUL-terminated; NULL while nothing was added */
+	char *data; /* NUL-terminated; NULL until something is added */
 	size_t length, capacity;
 	int failed;
 };
@@ -690,7 +690,7 @@ static inline void tn_plugin_text_init(struct tn_plugin_text *text, const struct
 	text->host = host;
 }
 
-/* Gives its memory back; the text is empty then, and may be used again. */
+/* Frees its memory; the text is then empty and may be used again. */
 static inline void tn_plugin_text_free(struct tn_plugin_text *text)
 {
 	tn_plugin_free(text->host, text->data);
@@ -706,8 +706,8 @@ static inline void tn_plugin_text_clear(struct tn_plugin_text *text)
 		text->data[0] = '\0';
 }
 
-/* Room for `length` bytes and a NUL behind the text, which the caller writes and adds to
- * text->length; NULL: no memory. */
+/* Reserves `length` bytes and a NUL after the text; the caller writes them and adds their number to
+ * text->length.  NULL: out of memory. */
 static inline char *tn_plugin_text_reserve(struct tn_plugin_text *text, size_t length)
 {
 	const size_t needed = text->length + length + 1;
@@ -732,7 +732,7 @@ static inline char *tn_plugin_text_reserve(struct tn_plugin_text *text, size_t l
 	return text->data + text->length;
 }
 
-/* Adds `length` bytes of any kind, which are no part of the text itself. */
+/* Adds `length` bytes of any kind, which must not be part of the text itself. */
 static inline void tn_plugin_text_append(struct tn_plugin_text *text, const void *bytes,
 					 size_t length)
 {
@@ -750,8 +750,8 @@ static inline void tn_plugin_text_add(struct tn_plugin_text *text, const char *w
 	tn_plugin_text_append(text, words, strlen(words));
 }
 
-/* As printf, of any length.  A decimal point would be the locale's:
- * print floating numbers by their bits. */
+/* Formats as printf, any length.  A decimal point would follow the locale: print floating-point
+ * numbers by their bits. */
 __attribute__((format(printf, 2, 3))) static inline void
 tn_plugin_text_format(struct tn_plugin_text *text, const char *format, ...)
 {
@@ -772,13 +772,13 @@ tn_plugin_text_format(struct tn_plugin_text *text, const char *format, ...)
 	text->length += (size_t)length;
 }
 
-/* What the host prints goes to a text: tn_print_args' `write`, with the text as `user`. */
+/* Writes the host's printing to a text: tn_print_args' `write`, with the text as `user`. */
 static inline void tn_plugin_text_write(void *text, const char *bytes, size_t length)
 {
 	tn_plugin_text_append((struct tn_plugin_text *)text, bytes, length);
 }
 
-/* Adds what the host prints: the prelude (`program` NULL) or the statements of a program.  Answers
+/* Adds the prelude (`program` NULL) or the statements of a program, printed by the host.  Returns
  * the host's status, or TN_OUT_OF_MEMORY. */
 static inline tn_status tn_plugin_text_print(struct tn_plugin_text *text,
 					     const struct tn_dialect *dialect,
@@ -798,8 +798,8 @@ static inline tn_status tn_plugin_text_print(struct tn_plugin_text *text,
 	return !status && text->failed ? TN_OUT_OF_MEMORY : status;
 }
 
-/* The dialect of C: an example, and what a backend that compiles for the processor needs.  Compile
- * with -ffp-contract=off, and link with -lm. */
+/* The dialect of C: an example, and for backends that compile for the CPU.  Compile with
+ * -ffp-contract=off, and link with -lm. */
 static inline const struct tn_dialect *tn_plugin_dialect_c(void)
 {
 	static const struct tn_dialect dialect = {
@@ -849,11 +849,11 @@ static inline const struct tn_dialect *tn_plugin_dialect_c(void)
 
 /* ---- Conversions in printed source -----------------------------------------------------------
  *
- * For dialects whose words define TN_HAS_STORAGE: elements as they are stored, and as programs take
- * them.
+ * For dialects whose words define TN_HAS_STORAGE: between the stored form of elements and the form
+ * that programs take.
  */
 
-/* The type that an element has in memory: f16 and bf16 are tn_u16.  NULL: complex, or unknown. */
+/* The type of an element in memory: f16 and bf16 are tn_u16.  NULL: complex, or unknown. */
 static inline const char *tn_plugin_stored_type(tn_dtype dtype)
 {
 	switch (dtype) {
@@ -886,7 +886,7 @@ static inline const char *tn_plugin_stored_type(tn_dtype dtype)
 	}
 }
 
-/* Adds `expression`, an element stored as `from`, converted to what is stored as `to` by the rules
+/* Adds `expression`, an element stored as `from`, converted to the stored form of `to` by the rules
  * of the cast. */
 static inline void tn_plugin_text_convert(struct tn_plugin_text *text, tn_dtype from, tn_dtype to,
 					  const char *expression)
@@ -914,10 +914,10 @@ static inline void tn_plugin_text_convert(struct tn_plugin_text *text, tn_dtype 
 
 /* ---- Programs --------------------------------------------------------------------------------
  *
- * Questions about a program that program_check has found sound.
+ * Queries about a program that has passed program_check.
  */
 
-/* Has it an instruction of that opcode? */
+/* Does it have an instruction of that opcode? */
 static inline int tn_plugin_program_has(const struct tn_program *program, uint16_t op)
 {
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
@@ -927,7 +927,8 @@ static inline int tn_plugin_program_has(const struct tn_program *program, uint16
 	return 0;
 }
 
-/* In which dtype it reads input or scalar `number` (TN_OP_INPUT, TN_OP_SCALAR); 0: it does not. */
+/* The dtype in which it reads input or scalar `number` (TN_OP_INPUT, TN_OP_SCALAR); 0: it does
+ * not. */
 static inline tn_dtype tn_plugin_source_dtype(const struct tn_program *program, uint16_t op,
 					      uint32_t number)
 {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Activations of a row in place, by the kernels of the element programs, so that a fused activation
- * gives what the program would.
+ * gives the same bits as the program.
  */
 #include "conv2d.h"
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch and group norm.  An array is cut into pieces by its shape alone: blocks of rows where
- * channels are neighbours, else planes.  Forward:
+ * Batch and group norm.  An array is cut into pieces by its shape alone: blocks of rows if channels
+ * are contiguous, else planes.  Forward:
  *
- *   1. each piece finds the mean and the squares of each of its channels (its part, in the workspace);
- *   2. parts are joined to mean and rstd (norm_join.c);
- *   3. each piece is written, the last one first: it is the likeliest to be in a cache still.
+ *   1. each piece computes the mean and the squared deviations of each of its channels (its part,
+ *      in the workspace);
+ *   2. parts are combined to mean and rstd (norm_join.c);
+ *   3. each piece is written, the last one first: it is the most likely to be still in a cache.
  *
- * Backward goes the same way with the sums of g and g (x - mean), where g is dy behind the
- * activation.  Little work stays on the calling thread.
+ * Backward does the same with the sums of g and g (x - mean), where g is dy times the derivative of
+ * the activation.  Little work stays on the calling thread.
  */
 #include "norm_job.h"
 
 #define PIECE 32768 /* elements: about 10 us of work */
-#define BLOCKS 32 /* of a sample, unless they would be shorter than a piece, or longer than that: */
+#define BLOCKS 32 /* per sample, unless they would be shorter than a piece, or longer than that: */
 #define MOST_ROWS 2048
 
 /* ---- Pieces ----------------------------------------------------------------------------------*/
@@ -22,7 +23,7 @@
 struct piece {
 	int64_t sample, row, channel; /* where it begins */
 	int64_t rows, channels;
-	int64_t part, set; /* its first number in parts, and in what is per set */
+	int64_t part, set; /* its first index in parts, and in per-set arrays */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -164,9 +165,9 @@ static void write_dx(void *argument, uint64_t begin, uint64_t end)
 
 /* ---- The entries -----------------------------------------------------------------------------*/
 
-#define LINE 16 /* floats: arrays of the workspace begin at lines of the cache */
+#define LINE 16 /* floats: arrays of the workspace begin at cache lines */
 
-/* Places the arrays of the workspace, from `memory` on; gives the floats that they take. */
+/* Places the arrays of the workspace, from `memory` on; gives their size in floats. */
 static int64_t place(struct cpu_norm_job *job, float *memory)
 {
 	const struct cpu_norm *n = &job->norm;
@@ -215,7 +216,7 @@ static tn_status forward(struct cpu_norm_job *job, void *device, const struct tn
 	return TN_OK;
 }
 
-/* g is written beside its sums, and is what the second walk then reads in place of dy and result;
+/* g is stored while its sums are made, and the second pass then reads it in place of dy and result;
  * unless that would overwrite the x that it still needs. */
 static void keep_g(struct cpu_norm *n)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The pthread build of OpenBLAS keeps one count of threads for the process.  While it is 1, calls
- * from several threads are safe and run side by side (OpenBLAS wiki, "How can I use OpenBLAS in
- * multi-threaded applications?").  The count is shared by all users in the process, other instances
- * of this plugin included, so the first to enter saves it and the last to leave puts it back: that
- * needs the one object here that does not hang on an instance.
+ * The pthread build of OpenBLAS has one thread count for the process.  While it is 1, concurrent
+ * calls from several threads are safe (OpenBLAS wiki, "How can I use OpenBLAS in multi-threaded
+ * applications?").  The count is shared by all users in the process, other instances of this plugin
+ * included, so the first to enter saves it and the last to leave restores it: this needs the only
+ * object here that does not belong to an instance.
  */
 #include "blas.h"
 
@@ -22,10 +22,10 @@
 #include <cblas.h>
 _Static_assert((int)CblasRowMajor == BLAS_ROW_MAJOR && (int)CblasNoTrans == BLAS_NO_TRANS &&
 		       (int)CblasTrans == BLAS_TRANS,
-	       "OpenBLAS numbers its constants otherwise");
+	       "the constants differ from those of OpenBLAS");
 #endif
 
-/* One row for each library that is open: in practice one, known by its function's address. */
+/* One row for each open library: in practice one, identified by its function's address. */
 struct count {
 	void (*set_num_threads)(int);
 	unsigned users;
@@ -36,7 +36,7 @@ static struct {
 	pthread_mutex_t mutex;
 	struct count rows[4];
 	unsigned callers; /* of all instances that have the library open */
-	unsigned taken;   /* buffers that the library has for them */
+	unsigned taken;   /* buffers that the library has allocated for them */
 } process_counts = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 struct name {
@@ -55,13 +55,13 @@ static const struct name needed[] = {
 	{"openblas_get_config", offsetof(struct cpu_blas, get_config)},
 	{"openblas_get_corename", offsetof(struct cpu_blas, get_corename)},
 };
-/* The OpenMP build alone. */
+/* Only in the OpenMP build. */
 static const struct name needed_openmp[] = {
 	{"omp_set_num_threads", offsetof(struct cpu_blas, omp_set_num_threads)},
 	{"omp_get_max_threads", offsetof(struct cpu_blas, omp_get_max_threads)},
 };
 
-/* Fetches all names; the first missing one, or NULL. */
+/* Looks up all names; the first missing one, or NULL. */
 static const char *fetch(struct cpu_blas *blas, const struct name *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -73,14 +73,14 @@ static const char *fetch(struct cpu_blas *blas, const struct name *names, size_t
 	return NULL;
 }
 
-/* A path to what is no regular file: to open a pipe would wait for its other end for ever. */
+/* Is the path not a regular file?  Opening a pipe would wait forever for its other end. */
 static int is_no_file(const char *path)
 {
 	struct stat found;
 	return strchr(path, '/') && !stat(path, &found) && !S_ISREG(found.st_mode);
 }
 
-/* Opens one file: 1 when it has everything; else `note` says what is wrong. */
+/* Opens one file: 1 if it has everything; else `note` has the reason. */
 static int try_library(struct cpu_blas *blas, const char *file)
 {
 	memset(blas, 0, sizeof(*blas));
@@ -113,9 +113,10 @@ static int try_library(struct cpu_blas *blas, const char *file)
 	return 0;
 }
 
-/* The library's memory has no failure: what a product would take for each thread that computes is
- * taken here and now, after cpu_room_try found that it can be had, and stays the library's.  By its
- * own two functions, where it shows them; as many as the smallest table of a build has room for. */
+/* The library cannot report a failed allocation: the memory that a product would allocate for each
+ * computing thread is allocated here, after cpu_room_try found that it is available, and stays the
+ * library's.  By its own two functions, if it exports them; as many as fit the smallest table of
+ * any build. */
 static void take_buffers(const struct cpu_blas *blas, unsigned n)
 {
 	enum { MOST = 48 };
@@ -142,7 +143,7 @@ static void take_buffers(const struct cpu_blas *blas, unsigned n)
 static const char *const files[] = {"libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0",
 				    "libopenblaso.so.0"};
 
-/* Is one of the files in the process already?  Its threads are then started. */
+/* Is one of the files loaded in the process already?  Its threads are then running. */
 static int is_open(const char *const *names, size_t n)
 {
 	void *handle = NULL;
@@ -153,8 +154,8 @@ static int is_open(const char *const *names, size_t n)
 	return handle != NULL;
 }
 
-/* Is there room for the library and `callers` threads that compute in it?  Else `note` says why
- * not. */
+/* Is there enough memory for the library and `callers` threads that compute in it?  Else `note` has
+ * the reason. */
 static int has_room(struct cpu_blas *blas, const struct tn_host *host, const char *file,
 		    unsigned callers)
 {
@@ -166,8 +167,8 @@ static int has_room(struct cpu_blas *blas, const struct tn_host *host, const cha
 		room.buffers = callers - process_counts.taken;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		asked[i] = host->parameter(host->context, names[i],
-					   "cpu: how many threads OpenBLAS starts when it is "
-					   "opened (they stay idle)");
+					   "cpu: the number of threads that OpenBLAS starts when "
+					   "it is opened (they stay idle)");
 	if (!is_open(file ? &file : files, file ? 1 : sizeof(files) / sizeof(*files)))
 		room.threads = cpu_room_threads(asked, sizeof(names) / sizeof(*names));
 	room.buffers += room.threads;
@@ -191,8 +192,7 @@ static void say_missing(struct cpu_blas *blas, const struct tn_host *host, const
 		      blas->note);
 }
 
-/* The file that was asked for, or the first of those known;
- * else `note` says what was wrong with it. */
+/* The requested file, or the first of the known ones that works; else `note` has the reason. */
 static int find(struct cpu_blas *blas, const char *file)
 {
 	char first[sizeof(blas->note)];
@@ -214,12 +214,12 @@ void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host)
 					   "cpu: file name or path of the OpenBLAS library to use");
 	unsigned own = host->thread_count(host->context);
 	if (!CPU_HAVE_CBLAS) {
-		say_missing(blas, host, "built without OpenBLAS: cblas.h was not there");
+		say_missing(blas, host, "built without OpenBLAS: cblas.h was missing");
 		return;
 	}
 	if (file && !*file)
 		file = NULL;
-	/* One instance at a time: what one finds free the next could take. */
+	/* One instance at a time: memory that one finds free could be taken by the next. */
 	pthread_mutex_lock(&process_counts.mutex);
 	unsigned callers = process_counts.callers + own;
 	int found = has_room(blas, host, file, callers) && find(blas, file);
@@ -245,7 +245,7 @@ void cpu_blas_close(struct cpu_blas *blas)
 	blas->handle = NULL;
 }
 
-/* The library's row, or a free one; NULL when all are taken.  The mutex is held. */
+/* The library's row, or a free one; NULL if none is free.  The mutex is held. */
 static struct count *row_of(const struct cpu_blas *blas)
 {
 	struct count *unused = NULL;

@@ -3,9 +3,9 @@
  *
  * OpenBLAS, opened inside the plugin and called through addresses from its own handle.
  *
- * The plugin's threads are the host's; OpenBLAS is to compute on the thread that calls it.  Its
- * count of threads is one number for the process (pthread build) or for each thread (OpenMP build),
- * so it is set to 1 for the time of a product and put back afterwards.
+ * The plugin uses the host's threads; OpenBLAS must compute on the calling thread.  Its thread
+ * count belongs to the process (pthread build) or to each thread (OpenMP build), so it is set to 1
+ * during a product and restored afterwards.
  */
 #ifndef CPU_BLAS_H
 #define CPU_BLAS_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <tenon/backend.h>
 
-/* The numbers of CBLAS, an interface that is the same everywhere. */
+/* The constants of CBLAS, the same in every implementation. */
 enum { BLAS_ROW_MAJOR = 101, BLAS_NO_TRANS = 111, BLAS_TRANS = 112 };
 
 typedef void (*blas_sgemm_fn)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
@@ -28,7 +28,7 @@ typedef void (*blas_dgemv_fn)(int order, int trans, int m, int n, double alpha, 
 			      int lda, const double *x, int incx, double beta, double *y, int incy);
 
 struct cpu_blas {
-	void *handle; /* NULL: no usable library, `note` says why */
+	void *handle; /* NULL: no usable library, `note` has the reason */
 	int openmp;   /* the count of threads belongs to each thread */
 	blas_sgemm_fn sgemm;
 	blas_dgemm_fn dgemm;
@@ -45,15 +45,15 @@ struct cpu_blas {
 	char note[256];   /* what was found, or what is missing */
 };
 
-/* Looks for the library; `blas->handle` stays NULL where there is none, which is logged. */
+/* Looks for the library; `blas->handle` stays NULL if there is none, which is logged. */
 void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host);
 void cpu_blas_close(struct cpu_blas *blas);
 
-/* Around every use in a call of the plugin: from enter to leave OpenBLAS starts no threads. */
+/* Around every use in a call of the plugin: between enter and leave OpenBLAS starts no threads. */
 void cpu_blas_enter(const struct cpu_blas *blas);
 void cpu_blas_leave(const struct cpu_blas *blas);
 
-/* Around every use on a thread of the pool: gives what thread_leave puts back. */
+/* Around every use on a pool thread: returns the value that thread_leave restores. */
 int cpu_blas_thread_enter(const struct cpu_blas *blas);
 void cpu_blas_thread_leave(const struct cpu_blas *blas, int count);
 

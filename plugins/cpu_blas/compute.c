@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.compute/1.  Map and reduce run on the host's interpreter, which is given this
- * processor's block kernels; matmul is in matmul.c.
+ * Table tenon.compute/1.  Map and reduce run on the host's interpreter, with this processor's block
+ * kernels; matmul is in matmul.c.
  */
 #include "matmul.h"
 #include "plugin.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The entries of convolution.  An image whose channels do not lie next to each other is copied into
- * the workspace, with its neighbours as far as GROUP_BYTES goes, and results are copied back; then
- * one group of images after another is computed.  What the workspace holds is
+ * The entries of convolution.  Images whose channels are not contiguous are copied into the
+ * workspace, in groups of up to GROUP_BYTES, and results are copied back; one group of images after
+ * another is computed.  The workspace holds
  *
- *     x, y and residual of a group, as far as they are copied; what the algorithm asked for
+ *     x, y and residual of a group, if they are copied; the algorithm's own workspace
  */
 #include "conv2d.h"
 
@@ -13,7 +13,7 @@
 
 #include "conv2d_take.h"
 
-/* The last suits everything. */
+/* The last supports every shape. */
 static const struct cpu_conv_algorithm *const algorithms[] = {
 	&cpu_conv_depthwise,
 	&cpu_conv_winograd,
@@ -22,11 +22,11 @@ static const struct cpu_conv_algorithm *const algorithms[] = {
 };
 #define N_ALGORITHMS (sizeof(algorithms) / sizeof(*algorithms))
 
-/* Copies of a group: they should still be in the caches when they are read. */
+/* Copies of a group: small enough to be still in the caches when they are read. */
 #define GROUP_BYTES (INT64_C(8) << 20)
 #define ALIGNMENT 256
 
-/* In front of packed weights, so that a call does not take those of another. */
+/* Precedes packed weights, so that a call does not use those of another. */
 struct label {
 	char algorithm[16];
 	char kernels[16];
@@ -34,7 +34,7 @@ struct label {
 };
 #define LABEL_BYTES 512
 
-/* One operand that is an image, and whether it is copied. */
+/* One image operand, and whether it is copied. */
 struct side {
 	const struct tn_operand *operand;
 	struct cpu_images *images;
@@ -59,15 +59,14 @@ uint32_t cpu_conv_choose(const struct tn_host *host)
 {
 	const char *name = host->parameter(
 		host->context, "TENON_CPU_CONV",
-		"cpu: the convolution algorithm where it suits (default: auto, by shape)");
+		"cpu: the convolution algorithm, if it supports the shape (default: auto)");
 	for (uint32_t i = 0; name && i < N_ALGORITHMS; i++) {
 		if (!strcmp(name, algorithms[i]->name))
 			return i;
 	}
 	if (name && *name && strcmp(name, "auto") != 0)
 		tn_plugin_log(host, "cpu", TN_LOG_WARNING,
-			      "TENON_CPU_CONV: there is no algorithm '%s'; choosing by shape",
-			      name);
+			      "TENON_CPU_CONV: unknown algorithm '%s'; choosing by shape", name);
 	return N_ALGORITHMS;
 }
 
@@ -110,7 +109,7 @@ static void take_sides(struct plan *plan)
 					       .written = written[i]};
 }
 
-/* How many images make a group, and where everything is in the workspace. */
+/* Determines how many images make a group, and the layout of the workspace. */
 static void cut(struct plan *plan)
 {
 	int64_t bytes = 0;
@@ -145,7 +144,7 @@ static struct tn_operand part(const struct tn_operand *operand, int64_t first, i
 	return made;
 }
 
-/* A group's copy, compact with the channels last. */
+/* A group's copy, compact with channels last. */
 static struct tn_operand copy_of(const struct side *side, char *workspace, int64_t n)
 {
 	struct tn_operand made = *side->operand;
@@ -234,7 +233,7 @@ static uint64_t packed_bytes(const struct plan *plan)
 	return bytes ? LABEL_BYTES + bytes : 0;
 }
 
-/* The packed weights of a forward call, when they were made for a call like it. */
+/* The packed weights of a forward call, if they were made for an equivalent call. */
 static const void *find_packed(const struct plan *plan)
 {
 	struct label expected;
@@ -263,7 +262,7 @@ static tn_status make(struct plan *plan, void *device, const struct tn_conv2d_ar
 	return TN_OK;
 }
 
-/* The workspace of a call; a dry run is answered. */
+/* Finds the workspace of a call, or handles a dry run. */
 static tn_status take_workspace(const struct plan *plan, char **workspace, const char *name)
 {
 	const struct tn_call *call = &plan->args.call;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The arguments of a convolution: checked, and what an algorithm needs of them.
+ * Checks a convolution's arguments and converts them for the algorithms.
  */
 #include "conv2d_take.h"
 
@@ -33,12 +33,12 @@ static tn_status check_settings(const struct tn_conv2d_args *args, const char *n
 			"0 or 1",
 			args->groups, args->has_bias, args->has_residual);
 	if (args->activation > TN_ACTIVATION_GELU)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, name, "activation %u is not known",
+		return tn_plugin_fail(error, TN_UNSUPPORTED, name, "activation %u is not supported",
 				      args->activation);
 	return TN_OK;
 }
 
-/* Broadcast operands may have any number of elements.  Up to this many, sizes of workspace do not
+/* Broadcast operands may have any number of elements.  Up to this many, workspace sizes do not
  * overflow. */
 #define MOST_ELEMENTS 0x1p48
 
@@ -81,7 +81,7 @@ static tn_status check_operands(const struct tn_conv2d_args *args, const char *n
 	return status;
 }
 
-/* How many windows fit along one axis; 0 when there is none. */
+/* The number of windows that fit along one axis; 0: none. */
 static int64_t windows(const struct tn_conv2d_args *args, int axis)
 {
 	int64_t length = args->x.shape[2 + axis], window = args->w.shape[2 + axis];

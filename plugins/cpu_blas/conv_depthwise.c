@@ -3,9 +3,9 @@
  *
  * Depthwise convolution: as many groups as channels, in and out.
  *
- * Weights are repacked to rows of channels, one a tap.  Work is cut into boxes of images, rows and
- * as many channels as have their weights in half of L1.  A box of the weight gradient has sums of
- * its own, which are added in the order of the boxes.  All cuts depend on the shape alone.
+ * Weights are repacked to rows of channels, one per tap.  Work is cut into boxes of images, rows
+ * and as many channels as have their weights in half of L1.  A box of the weight gradient has its
+ * own sums, which are added in the order of the boxes.  All cuts depend on the shape alone.
  */
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define L1_FLOATS 4096
 /* Work of a box: some tens of microseconds on one core. */
 #define BOX_FLOPS 1.5e6
-/* Boxes of a weight gradient, while their sums do not take too much. */
+/* Boxes of a weight gradient, unless their sums take too much memory. */
 #define GRADIENT_BOXES 16
 #define GRADIENT_FLOATS (1 << 20)
 /* Numbers to repack in one piece. */
@@ -30,7 +30,7 @@ struct job {
 	int64_t taps;
 	int64_t images, rows, channels; /* of a box */
 	int64_t parts, bands, groups;   /* of images, of rows, of channels */
-	float *sums;                    /* weight gradient: taps rows for each part and band */
+	float *sums; /* weight gradient: as many rows as taps for each part and band */
 };
 
 static int64_t divide_up(int64_t a, int64_t b)
@@ -50,7 +50,7 @@ static int64_t most(int64_t a, int64_t b)
 
 /* ---- The plan -------------------------------------------------------------------------------- */
 
-/* A row of weights; few channels have room for a whole vector behind them. */
+/* A row of weights; with few channels it is padded to a whole vector. */
 static int64_t row_floats(const struct cpu_conv *conv)
 {
 	return divide_up(conv->c, LANES) * LANES;
@@ -65,7 +65,7 @@ static void cut_channels(struct job *job)
 	job->groups = divide_up(c, job->channels);
 }
 
-/* Boxes of about BOX_FLOPS, in `rows` rows of one image or in all of several. */
+/* Boxes of about BOX_FLOPS, in `rows` rows of one image or all rows of several. */
 static void cut_rows(struct job *job, int64_t rows, int64_t columns)
 {
 	double row =
@@ -79,7 +79,7 @@ static void cut_rows(struct job *job, int64_t rows, int64_t columns)
 	job->parts = divide_up(job->conv->n, job->images);
 }
 
-/* Images among the boxes, then rows of each, until there are enough boxes. */
+/* Divides images among the boxes, then rows of each, until there are enough boxes. */
 static void cut_sums(struct job *job)
 {
 	int64_t n = job->conv->n, rows = job->conv->p;
@@ -138,7 +138,7 @@ struct weights {
 	float *to;
 };
 
-/* Rows or columns of the window that are over the plane in any place. */
+/* The range of the window's rows or columns that overlap the plane in some position. */
 struct span {
 	int64_t begin, end;
 };
@@ -174,8 +174,7 @@ static void repack_tap(float *to, const float *from, int64_t stride, int64_t n)
 		to[i] = i < n ? from[i * stride] : 0;
 }
 
-/* Vectors begin..end-1 of channels; zeros behind the last channel, nothing for taps that are not
- * needed. */
+/* Vectors begin..end-1 of channels; zeros after the last channel; unneeded taps are skipped. */
 static void repack_some(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct weights *weights = argument;
@@ -190,7 +189,7 @@ static void repack_some(void *argument, uint64_t begin, uint64_t end)
 					   least(LANES, conv->c - c));
 }
 
-/* Vectors of channels in pieces that are worth a thread; `each` numbers a channel. */
+/* Processes vectors of channels in pieces worth a thread; `each` is the cost per channel. */
 static void over_vectors(const struct cpu_conv *conv, int64_t each,
 			 void (*body)(void *argument, uint64_t begin, uint64_t end), void *argument)
 {

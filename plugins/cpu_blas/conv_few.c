@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution of few channels in planes; kernels/conv_few.h has the form.
+ * Convolution of few channels in planes; kernels/conv_few.h describes the layout.
  *
- * With 6 or 16 channels registers along channels are half empty, and windows of 1 x 5 elements are
- * not worth a copy.  Here each image is spread to planes with their padding, computed and collected
- * again, all in L1 or L2: of LeNet's first layer 4 KB in, 20 KB out and 235,200 multiply-adds that
- * need no other loads than the kernels' head says.  Positions between rows are computed too: 30 for
- * 28 of the first layer, 14 for 10 of the second, none of the input gradient.
+ * With 6 or 16 channels registers along channels are half empty, and windows of 1 x 5 elements do
+ * not justify a copy.  Here each image is copied to padded planes, computed and copied back, all in
+ * L1 or L2: for LeNet's first layer 4 KB in, 20 KB out and 235,200 multiply-adds without other
+ * loads than those described in the kernels' header.  Positions between rows are computed too: 30
+ * for 28 of the first layer, 14 for 10 of the second, none of the input gradient.
  *
- * Pieces are a few images, whose number depends on the shape alone; each has planes of its own.
- * The input gradient is a forward pass of dy with the window turned round.  Each piece has its own
- * gradient of the weights, and they are added in order.
+ * Pieces are a few images, whose number depends on the shape alone; each has its own planes.  The
+ * input gradient is a forward pass of dy with the window rotated.  Each piece has its own gradient
+ * of the weights, and they are added in order.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #include "kernels/conv_few.h"
 
 #define FLOATS_ALIGNED 16
-/* Planes of an image stay in L2. */
+/* Limit for planes of an image to stay in L2. */
 #define SCRATCH_BYTES (512 << 10)
 #define SUMS_BYTES (24 << 10)
 /* Multiply-adds of a piece: some tens of microseconds on one core. */
@@ -32,9 +32,9 @@ struct job {
 	struct cpu_few_image in, out; /* of a piece's first image */
 	int64_t top, left;            /* padding of the planes */
 	int64_t images, pieces;       /* of a piece; of all */
-	/* Places in the workspace, floats. */
+	/* Offsets in the workspace, in floats. */
 	int64_t weights_at, bias_at, partial_at, scratch_at, floats;
-	/* In a piece's scratch, which begins with the in planes. */
+	/* Offsets in a piece's scratch, which begins with the in planes. */
 	int64_t out_at, spare_at, sums_at, scratch;
 	int64_t block, n_weights;
 	const float *weights;
@@ -167,7 +167,7 @@ static int suits(const struct cpu_conv *conv)
 	}
 	if (!conv->n || !conv->c || !conv->o || !conv->h || !conv->w || !conv->r || !conv->s)
 		return 0;
-	/* So that the plan does not overflow. */
+	/* Prevents overflow in the plan. */
 	if (conv->h * conv->w > SCRATCH_BYTES || conv->p * conv->q > SCRATCH_BYTES)
 		return 0;
 	plan_images(&job);
@@ -176,7 +176,7 @@ static int suits(const struct cpu_conv *conv)
 	return job.sums_at * (int64_t)sizeof(float) <= SCRATCH_BYTES;
 }
 
-/* Where the sums of a gradient leave L1 the general form is as fast and takes less memory. */
+/* If the sums of a gradient exceed L1, the general algorithm is as fast and takes less memory. */
 static int pays(const struct cpu_conv *conv)
 {
 	struct job job = {.conv = conv};
@@ -270,7 +270,7 @@ static struct cpu_few_epilogue epilogue_of(const struct job *job, int64_t image)
 	return e;
 }
 
-/* Through an activation that the kernel has not got. */
+/* For activations that the kernel does not implement. */
 static void activate(const struct cpu_conv *conv, const struct cpu_few_image *out)
 {
 	int compact = out->pixel == out->channels;
@@ -344,7 +344,7 @@ static void sum_pieces(void *argument, uint64_t begin, uint64_t end)
 	}
 }
 
-/* dw := (or +=) the pieces' sum. */
+/* dw := (or +=) the sum over the pieces. */
 static void add_pieces(const struct job *job)
 {
 	const struct cpu_conv *conv = job->conv;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution of any shape as a product without a matrix of columns; kernels/conv.h has the form.
+ * Convolution of any shape as an implicit product, without a column matrix; kernels/conv.h
+ * describes it.
  *
  * Forward and input gradient: weights are packed into panels, and the output is cut into pieces of
  * pixels x panels, as many panels as stay in L2.  The input gradient of a stride > 1 is done in
- * phases: the pixels of one place modulo the stride see the same taps.
- * Weight gradient: pieces of (one panel, one range of pixels), the sums of each in panels of their
- * own, then added in order.  Pieces depend on the shape alone.
+ * phases: pixels with the same position modulo the stride see the same taps.  Weight gradient:
+ * pieces of (one panel, one range of pixels), with sums in panels of their own, which are then
+ * added in order.  Pieces depend on the shape alone.
  *
- * Of few channels a row of the window makes one tap: in an image that is compact and has its
- * padding round it, it is one run of elements.
+ * With few channels a row of the window is one tap: in a compact image with its padding stored
+ * around it, the row is one run of elements.
  */
 #include <string.h>
 
@@ -24,18 +25,18 @@
 #define PIECE_FLOPS 4e6
 /* Pixels of whole tiles, on every level. */
 #define PIXELS 24
-/* Few channels: below this images are padded so that taps are rows. */
+/* Few channels: below this, images are padded so that taps are rows. */
 #define FEW 16
 #define PADDED_BYTES (8 << 20)
-/* Ranges of pixels of a weight gradient: this many pieces, while the sums do not take too much. */
+/* Ranges of pixels of a weight gradient: this many pieces, unless the sums take too much memory. */
 #define GRADIENT_PIECES 16
 #define GRADIENT_BYTES (16 << 20)
 #define GRADIENT_PIXELS 256
 
-/* What all pieces share, and where it is in the workspace. */
+/* Common to all pieces, with their offsets in the workspace. */
 struct job {
 	const struct cpu_conv *conv;
-	struct cpu_taps taps; /* of the phase at hand, group 0 */
+	struct cpu_taps taps; /* of the current phase, group 0 */
 	struct cpu_tap *list; /* of the taps */
 	int64_t channels;     /* of output, in a group; o / groups or c / groups */
 	int64_t depth;        /* of input, in a group */
@@ -77,7 +78,7 @@ static int64_t padded_floats(const struct cpu_conv *conv)
 	       (conv->w + conv->padding[1] + conv->padding[3]) * conv->c;
 }
 
-/* Is the copy with padding worth its memory?  Padding may be as large as any int32. */
+/* Is the padded copy worth its memory?  Padding may be as large as any int32. */
 static int pads_little(const struct cpu_conv *conv)
 {
 	double own = (double)conv->h * (double)conv->w * (double)conv->c;
@@ -86,8 +87,7 @@ static int pads_little(const struct cpu_conv *conv)
 	return padded <= 4 * own || padded * (double)FLOAT_BYTES <= PADDED_BYTES;
 }
 
-/* May a row of the window be one tap?  Where pixels do not lie close, or there is padding,
- * in a copy. */
+/* Can a row of the window be one tap?  If pixels are not contiguous, or with padding, in a copy. */
 static void plan_input(struct job *job)
 {
 	const struct cpu_conv *conv = job->conv;
@@ -165,8 +165,8 @@ static int suits(const struct cpu_conv *conv)
 	return 1;
 }
 
-/* Whether pixels lie close may change with the operands:
- * not less for the one than for the other. */
+/* Whether pixels are contiguous may depend on the operands: the size must suffice for both
+ * cases. */
 static uint64_t workspace(const struct cpu_conv *conv)
 {
 	struct job job;
@@ -317,7 +317,7 @@ static void forward_taps(struct job *job)
 	memcpy(job->taps.step, conv->stride, sizeof(conv->stride));
 }
 
-/* The taps that a dx pixel at this place modulo the stride sees. */
+/* The taps that a dx pixel at this position modulo the stride sees. */
 static void backward_taps(struct job *job, int64_t row, int64_t column)
 {
 	const struct cpu_conv *conv = job->conv;
@@ -337,7 +337,7 @@ static void backward_taps(struct job *job, int64_t row, int64_t column)
 
 /* ---- Forward and input gradient ---------------------------------------------------------------*/
 
-/* The channels of a block of panels, through an activation that the kernel has not got. */
+/* Applies an activation that the kernel does not implement to the channels of a block of panels. */
 static void activate(const struct job *job, const struct cpu_taps *t, int64_t first, int64_t last,
 		     int64_t begin, int64_t end)
 {

@@ -2,21 +2,21 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Convolutions of 3 x 3 weights and stride 1 by Winograd's F(4x4, 3x3), see kernels/winograd.h:
- * forward, and the input's gradient, which is the same with the weights turned round and the two
- * images exchanged.  (The weights' gradient is in conv_winograd_gradient.c.)
+ * forward, and the input's gradient, which is the same with the weights rotated and the two images
+ * exchanged.  (The weights' gradient is in conv_winograd_gradient.c.)
  *
- * The products are few, so that the memory between the transforms decides: V and M are 2.25 times
- * as large as the images, U four times as large as the weights.  What fits the second cache (1 MB
- * here) stays there and the rest passes by once for each block of it:
+ * The products are few, so the memory traffic between the transforms is the bottleneck: V and M are
+ * 2.25 times as large as the images, U four times as large as the weights.  A block that fits L2
+ * (1 MB here) stays there and the rest is streamed once for each block:
  *
- *     few channels   U is made once for all.  A unit of work is a block of tiles: V of all its
- *                    channels stays (330 KB for 36 tiles of 64), M of one panel (170 KB) is turned
- *                    into pixels at once, U passes by from the second or third cache, the next
- *                    panel's rows being fetched while one is multiplied.
- *     many channels  U would be tens of megabytes.  V of all tiles is made once, and a unit of work
- *                    is one panel of output channels: slice after slice of its weights is
- *                    transformed (295 KB for 64 x 32) and used at once for up to 128 tiles, adding to
- *                    M (590 KB), while V passes by.
+ *     few channels   U is computed once.  A unit of work is a block of tiles: V of all its channels
+ *                    stays (330 KB for 36 tiles of 64), M of one panel (170 KB) is converted to
+ *                    pixels at once, U is streamed from L2 or L3, and the next panel's rows are
+ *                    prefetched while one is multiplied.
+ *     many channels  U would be tens of megabytes.  V of all tiles is computed once, and a unit of
+ *                    work is one panel of output channels: slice after slice of its weights is
+ *                    transformed (295 KB for 64 x 32) and used at once for up to 128 tiles, adding
+ *                    to M (590 KB), while V is streamed.
  */
 #include "conv_winograd.h"
 
@@ -24,13 +24,13 @@
 
 enum { PLANES = WINOGRAD_PLANES, TILE = WINOGRAD_TILE };
 
-/* Floats of U up to which it passes by. */
+/* Floats of U up to which it is streamed. */
 #define MOST_WEIGHTS 700000
-/* Tiles of a unit, when there are few channels; few: 64. */
+/* Tiles of a unit, with few channels; few: 64. */
 #define STREAM_TILES 36
 #define STREAM_TILES_DEEP 24
 #define DEEP 64
-/* Tiles of a unit, and channels of a slice, when there are many. */
+/* Tiles of a unit, and channels of a slice, with many. */
 #define RESIDENT_TILES 128
 #define RESIDENT_SLICE 64
 /* Rows of a panel that are transformed in one piece. */
@@ -149,7 +149,7 @@ static void take_finish(struct job *job)
 	finish->bias = job->bias;
 }
 
-/* ---- What both do ----------------------------------------------------------------------------*/
+/* ---- Shared by both --------------------------------------------------------------------------*/
 
 /* Rows first .. first + n - 1 of a panel of U. */
 static void transform_weights(const struct job *job, int64_t panel, int64_t first, int64_t n,
@@ -181,7 +181,7 @@ static void multiply(const struct job *job, const float *v, const float *u, floa
 	}
 }
 
-/* Activations that the kernel does not do, pixel by pixel of a tile. */
+/* Activations that the kernel does not implement, pixel by pixel of a tile. */
 static void activate(const struct job *job, int64_t tile, int64_t c0, int64_t c1)
 {
 	const struct cpu_conv *conv = job->conv;
@@ -199,7 +199,7 @@ static void activate(const struct job *job, int64_t tile, int64_t c0, int64_t c1
 	}
 }
 
-/* M of n tiles and one panel becomes pixels. */
+/* Converts M of n tiles and one panel to pixels. */
 static void finish(const struct job *job, int64_t panel, int64_t first, int64_t n, float *m)
 {
 	struct cpu_winograd_tiles from = {
@@ -329,7 +329,7 @@ static double cost(const struct cpu_conv *conv)
 	       WINOGRAD_FILTER_COST * filters;
 }
 
-/* Is it clearly faster than multiplying each pixel by each weight? */
+/* Is it clearly faster than the direct product? */
 static int pays(const struct cpu_conv *conv)
 {
 	double direct = 9.0 * (double)(conv->n * conv->p * conv->q) * (double)(conv->c * conv->o);
@@ -364,7 +364,7 @@ static void run(const struct cpu_conv *conv)
 		run_few(&job);
 }
 
-/* U of many channels is not kept: to read it takes longer than to make it. */
+/* U of many channels is not kept: reading it takes longer than computing it. */
 static uint64_t packed_size(const struct cpu_conv *conv)
 {
 	struct job job;

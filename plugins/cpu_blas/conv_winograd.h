@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of Winograd's convolution share: see conv_winograd.c.
+ * Shared by the files of Winograd's convolution: see conv_winograd.c.
  */
 #ifndef CPU_CONV_WINOGRAD_H
 #define CPU_CONV_WINOGRAD_H
@@ -9,12 +9,12 @@
 #include "conv2d.h"
 #include "kernels/winograd.h"
 
-/* Floats in a cache line: planes are as many longer than what they hold, because at a distance of a
- * power of two all 36 would share one set of the caches. */
+/* Floats in a cache line: planes are padded by one, because at a distance of a power of two all 36
+ * would share one set of the caches. */
 #define WINOGRAD_LINE 16
 
 /* Work in units that are cut by the shape alone.  Each of a few threads has its own scratch and
- * takes the next unit that is left. */
+ * takes the next remaining unit. */
 struct winograd_units {
 	const struct cpu_device *device;
 	const void *job;
@@ -24,7 +24,7 @@ struct winograd_units {
 	int64_t scratch_floats; /* for one thread */
 };
 
-/* How many threads will share n units. */
+/* The number of threads that will share n units. */
 int64_t winograd_threads(const struct cpu_device *device, int64_t n);
 void winograd_run(const struct winograd_units *units);
 
@@ -46,9 +46,9 @@ static inline int64_t winograd_least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* What transforms take, in multiply-adds of the product: for a channel of a tile of the input, and
- * of the output or its gradient, and for a filter (there or back).  Measured with AVX-512; with
- * shorter registers both sides take longer alike. */
+/* The cost of the transforms, in multiply-adds of the product: per channel of a tile of the input,
+ * and of the output or its gradient, and per filter (in either direction).  Measured with AVX-512;
+ * with shorter registers both sides slow down alike. */
 #define WINOGRAD_INPUT_COST 340.0
 #define WINOGRAD_OUTPUT_COST 250.0
 #define WINOGRAD_FILTER_COST 300.0

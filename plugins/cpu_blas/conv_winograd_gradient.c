@@ -5,10 +5,10 @@
  * V = B^T x B and of Z = A dy A^T is a tile, and dw = G^T dU G.
  *
  * A unit of work is the gradient of OUTPUTS x INPUTS channels over a part of the tiles: dU of that
- * size stays in the second cache (its 36 planes take 576 KiB), while block after block of tiles is
- * transformed beside it and added to it.  Transforms are made anew for each pair of channel blocks,
- * which costs a sixth of the products.  Where there are too few pairs to share out, the tiles are
- * cut into parts, whose gradients are added in order; how many depends on the shape alone.
+ * size stays in L2 (its 36 planes take 576 KiB), while tiles are transformed block by block beside
+ * it and added to it.  Transforms are repeated for each pair of channel blocks, which costs a sixth
+ * of the products.  With too few pairs for the threads, the tiles are cut into parts, whose
+ * gradients are added in order; their number depends on the shape alone.
  */
 #include <string.h>
 
@@ -19,21 +19,21 @@ enum { PLANES = WINOGRAD_PLANES, TILE = WINOGRAD_TILE, FILTER = 9 };
 #define OUTPUTS 64
 #define INPUTS 64
 #define BLOCK 24 /* tiles */
-#define UNITS 8  /* that are enough to share out */
+#define UNITS 8  /* enough for the threads */
 
 struct job {
 	const struct cpu_conv *conv;
 	const struct cpu_winograd *kernels;
 	struct cpu_winograd_image x, dy;
 	struct cpu_winograd_grid grid;
-	int64_t tiles, inputs, outputs; /* in all; channels of a block */
+	int64_t tiles, inputs, outputs; /* in total; channels of a block */
 	int64_t input_blocks, output_blocks;
-	int64_t parts, part;               /* of tiles; how many in each */
+	int64_t parts, part;               /* of tiles; tiles in each */
 	int64_t block;                     /* tiles that are transformed at once */
 	int64_t panels;                    /* of a unit's input channels */
 	struct cpu_winograd_tiles v, z, u; /* u: dU, as tiles whose rows are output channels */
 	int64_t scratch_floats;
-	float *partial; /* gradients of parts, when there is more than one */
+	float *partial; /* gradients of parts, if there is more than one */
 };
 
 static void lay_out(struct job *job)
@@ -85,7 +85,7 @@ static int64_t n_units(const struct job *job)
 	return job->input_blocks * job->output_blocks * job->parts;
 }
 
-/* One unit: its channels, and where its scratch is. */
+/* One unit: its channels, and its scratch. */
 struct unit {
 	const struct job *job;
 	int64_t c0, c1, o0, o1;

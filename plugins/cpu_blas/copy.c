@@ -3,16 +3,16 @@
  *
  * Table tenon.copy/1: fill and copy for every strided operand.
  *
- * Both walk the output row by row, a row being its last axis, and rows are shared out by their
- * number.  A copy whose rows are compact on both sides moves them whole; one that transposes (the
- * input is compact along another axis) goes by small squares, so that each cache line that it
- * touches is used whole.
+ * Both iterate over the output row by row, a row being its last axis; rows are divided among
+ * threads by number.  A copy with compact rows on both sides moves whole rows; one that transposes
+ * (the input is compact along another axis) moves small squares, so that each touched cache line is
+ * used completely.
  */
 #include <string.h>
 
 #include "gather.h"
 
-/* Bytes that are worth handing to another thread. */
+/* Bytes that justify another thread. */
 #define PIECE_BYTES 262144
 #define SQUARE 16
 
@@ -55,9 +55,10 @@ static tn_status check(const struct tn_operand *operand, const struct tn_call *c
 	*size = tn_dtype_size(operand->dtype);
 	if (!*size)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "dtype %d is not known", operand->dtype);
+				      "dtype %d is not supported", operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
-		return tn_plugin_fail(call->error, TN_LIMIT, operation, "rank %u", operand->rank);
+		return tn_plugin_fail(call->error, TN_LIMIT, operation, "rank %u is not supported",
+				      operand->rank);
 	return TN_OK;
 }
 
@@ -76,8 +77,8 @@ static uint64_t grain_of(int64_t length, size_t size)
 	return bytes >= PIECE_BYTES ? 1 : PIECE_BYTES / bytes;
 }
 
-/* One compact axis is one long row: cut it into rows of a piece's size, so that threads share it.
- * Only when the length divides, which the strides then keep. */
+/* One compact axis is one long row: cuts it into rows of a piece's size, so that threads share it.
+ * Only if the length divides evenly, which keeps the strides valid. */
 static void cut_row(struct tn_operand *operand, int64_t part)
 {
 	uint32_t rank = operand->rank;
@@ -134,11 +135,13 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 	if (status)
 		return status;
 	if (taken.value.dtype != taken.output.dtype)
-		return tn_plugin_fail(taken.call.error, TN_DTYPE, "fill", "dtype %d into dtype %d",
-				      taken.value.dtype, taken.output.dtype);
+		return tn_plugin_fail(
+			taken.call.error, TN_DTYPE, "fill",
+			"value of dtype %d, output of dtype %d: expected equal dtypes",
+			taken.value.dtype, taken.output.dtype);
 	if (w.size > 8 && !taken.value.on_device)
 		return tn_plugin_fail(taken.call.error, TN_UNSUPPORTED, "fill",
-				      "16-byte values only from the device");
+				      "a 16-byte value must be on the device");
 	if (taken.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&taken.call, 0, 0);
 	w.wide = taken.value.on_device
@@ -155,7 +158,7 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 
 /* ---- copy ------------------------------------------------------------------------------------*/
 
-/* The two inner axes as a plane; an operand of one axis is a plane of one row. */
+/* The two inner axes as a plane; an operand with one axis is a plane of one row. */
 struct plane {
 	uint64_t rows;
 	int64_t out_down, in_down; /* in bytes */
@@ -182,7 +185,7 @@ static void copy_strided_rows(const struct walk *w, const struct plane *plane, c
 		w->cpu->kernels->copy_strided(out, to, in, from, w->size, (size_t)length);
 }
 
-/* A place in the walk over planes. */
+/* A position in the iteration over planes. */
 struct cursor {
 	uint64_t position[TN_MAX_RANK]; /* along the axes above the plane's */
 	int64_t out, in;                /* elements from the start */
@@ -252,7 +255,7 @@ static void copy_rows(void *argument, uint64_t begin, uint64_t end)
 	}
 }
 
-/* Moves the axis `other` to the end but one, so that the two inner axes are the square's. */
+/* Moves the axis `other` to the last but one, so that the two inner axes form the squares. */
 static void bring_down(struct tn_operand *operand, uint32_t other)
 {
 	int64_t shape = operand->shape[other], stride = operand->strides[other];
@@ -284,7 +287,7 @@ static void copy_bands(void *argument, uint64_t begin, uint64_t end)
 	}
 }
 
-/* Does the input run along another axis than the output?  That axis, or the last. */
+/* Is the input compact along another axis than the output?  That axis, or the last. */
 static uint32_t compact_axis(const struct tn_operand *input)
 {
 	uint32_t last = input->rank ? input->rank - 1 : 0;
@@ -331,11 +334,14 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 	if (status)
 		return status;
 	if (taken.input.dtype != taken.output.dtype)
-		return tn_plugin_fail(taken.call.error, TN_DTYPE, "copy", "dtype %d into dtype %d",
-				      taken.input.dtype, taken.output.dtype);
+		return tn_plugin_fail(
+			taken.call.error, TN_DTYPE, "copy",
+			"input of dtype %d, output of dtype %d: expected equal dtypes",
+			taken.input.dtype, taken.output.dtype);
 	if (taken.input.rank != taken.output.rank ||
 	    memcmp(taken.input.shape, taken.output.shape, taken.output.rank * sizeof(int64_t)))
-		return tn_plugin_fail(taken.call.error, TN_SHAPE, "copy", "the two shapes differ");
+		return tn_plugin_fail(taken.call.error, TN_SHAPE, "copy",
+				      "input and output have different shapes");
 	if (taken.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&taken.call, 0, 0);
 	w.input = taken.input;

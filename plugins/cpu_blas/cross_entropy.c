@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Softmax cross-entropy of rows whose logits are neighbours.
+ * Softmax cross-entropy of rows of contiguous logits.
  */
 #include <inttypes.h>
 
@@ -28,14 +28,14 @@ static tn_status check_rows(const struct job *job, const char *which, const stru
 	struct tn_error_info *error = job->args.call.error;
 	if (o->dtype != TN_F32)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
-				      "%s: dtype %d, only f32 is known", which, o->dtype);
+				      "%s: expected f32, found dtype %d", which, o->dtype);
 	if (o->rank != 2 || o->shape[0] < 1 || o->shape[1] < 1 || o->shape[0] != x->shape[0] ||
 	    o->shape[1] != x->shape[1])
 		return tn_plugin_fail(error, TN_SHAPE, job->name,
-				      "%s: expected (N, C), as x, neither of them 0", which);
+				      "%s: expected x's shape (N, C), without zeros", which);
 	if (o->shape[1] > 1 && o->strides[1] != 1)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
-				      "%s: stride %" PRId64 " along C, expected neighbours", which,
+				      "%s: stride %" PRId64 " along C, expected 1", which,
 				      o->strides[1]);
 	return TN_OK;
 }
@@ -46,8 +46,7 @@ static tn_status check_values(const struct job *job, const char *which, const st
 	struct tn_error_info *error = job->args.call.error;
 	if (o->dtype != dtype)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
-				      "%s: dtype %d, only %d goes with f32", which, o->dtype,
-				      dtype);
+				      "%s: dtype %d, expected %d with f32", which, o->dtype, dtype);
 	if (o->rank != 1 || o->shape[0] != job->args.x.shape[0])
 		return tn_plugin_fail(error, TN_SHAPE, job->name,
 				      "%s: expected %" PRId64 " elements in one axis", which,

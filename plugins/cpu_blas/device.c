@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Table tenon.device/1: one device, whose buffers are host memory and whose handles are addresses.
- * Every entry's work is done when it returns, so streams and asynchronous errors have nothing to
- * do.  Large buffers ask the kernel for huge pages: a first touch then costs one fault in 512.
+ * Every entry's work is done when it returns, so streams and asynchronous errors need no code.
+ * Huge pages are requested for large buffers: a first touch then costs one fault in 512.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static tn_status device_count(void *instance, struct tn_device_count *out)
 
 static void describe_numbers(struct tn_device_description *own)
 {
-	/* All sixteen numbers but 0. */
+	/* All sixteen dtypes except 0. */
 	own->storage_dtypes = 0xfffe;
 	own->program_dtypes =
 		BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) | BIT(TN_F32) | BIT(TN_F64);
@@ -69,7 +69,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		return status;
 	if (own.index != 0)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
-				      "device %u, there is only 0", own.index);
+				      "device %u: expected 0", own.index);
 	struct cpu_device *opened = cpu->host->alloc(cpu->host->context, sizeof(*opened), 0);
 	if (!opened)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "open",
@@ -89,17 +89,17 @@ static tn_status check_alloc(const struct tn_alloc_args *args)
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
-				      args->memory_kind);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u is not supported", args->memory_kind);
 	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
-				      "%llu bytes aligned to %llu: not a size and a power of two",
-				      (unsigned long long)args->size,
-				      (unsigned long long)args->alignment);
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, "alloc",
+			"%llu bytes aligned to %llu: expected a size and a power of two",
+			(unsigned long long)args->size, (unsigned long long)args->alignment);
 	return TN_OK;
 }
 
-/* Huge pages for blocks that hold some; the request may be refused without harm. */
+/* Huge pages for blocks that contain some; a refused request does no harm. */
 static void advise(void *memory, uint64_t size)
 {
 	if (size >= 2 * HUGE_PAGE)
@@ -125,7 +125,7 @@ static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, ui
 		memory = host->alloc(host->context, own.size, alignment);
 	if (!memory)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "%llu bytes of host memory are not to be had",
+				      "cannot allocate %llu bytes of host memory",
 				      (unsigned long long)own.size);
 	advise(memory, own.size);
 	*buffer = (uint64_t)(uintptr_t)memory;
@@ -142,7 +142,7 @@ static tn_status free_buffer(void *device, const struct tn_free_args *args)
 	return status;
 }
 
-/* Takes the arguments of a transfer; gives the address inside the buffer. */
+/* Takes the arguments of a transfer; returns the address inside the buffer. */
 static tn_status take_transfer(struct tn_transfer_args *own, const struct tn_transfer_args *args,
 			       const char *operation, void **inside)
 {

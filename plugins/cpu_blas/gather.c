@@ -3,18 +3,17 @@
  *
  * Gather and scatter-add of table tenon.copy/1.
  *
- * Both walk the rows of the listed operand (the one with an element for each index), a row being
- * its last axis.  A gather's rows are shared out by their number.  A scatter-add's threads each
- * have columns of the rows, or the parts before the axis: no element of the output is added to by
- * two of them, and each gets its terms in the order of the indices, so that sums do not depend on
- * the threads.
+ * Both iterate over the rows of the listed operand (the one with an element for each index), a row
+ * being its last axis.  A gather divides the rows among threads by number.  In a scatter-add each
+ * thread has columns of the rows, or the parts before the axis: no two threads add to the same
+ * element of the output, and each element gets its terms in the order of the indices, so that sums
+ * do not depend on the number of threads.
  */
 #include <string.h>
 
 #include "gather.h"
 
-/* Bytes that are worth handing to another thread, and elements of a row of a scatter-add that
- * are. */
+/* Bytes that justify another thread, and elements of a scatter-add's row that do. */
 #define PIECE_BYTES 65536
 #define PIECE_COLUMNS 16
 
@@ -47,7 +46,7 @@ static int64_t index_at(const struct walk *w, int64_t j)
 	return index >= 0 && index < w->length ? index : -1;
 }
 
-/* Where row number `row` is; `skip` is an axis that the number leaves out, rank: none. */
+/* The offset of row number `row`; `skip` is an axis that the number omits, rank: none. */
 static struct place place_of(const struct walk *w, uint64_t row, uint32_t skip)
 {
 	struct place place = {.index = -1};
@@ -99,7 +98,7 @@ static void gather_row(const struct walk *w, char *out, const char *in)
 		w->cpu->kernels->copy_strided(out, to, in, from, w->size, n);
 }
 
-/* The axis is the last one: elements of a row are chosen one by one. */
+/* The axis is the last one: elements of a row are selected one by one. */
 static void gather_elements(const struct walk *w, char *out, const char *in)
 {
 	int64_t to = w->listed.strides[w->last] * (int64_t)w->size;
@@ -172,7 +171,7 @@ static void add_row(const struct walk *w, char *out, const char *in, int64_t n)
 			in + k * from * (int64_t)w->size);
 }
 
-/* The axis is the last one: terms of a row go to elements one by one. */
+/* The axis is the last one: terms of a row are added to elements one by one. */
 static void add_elements(const struct walk *w, char *out, const char *in)
 {
 	int64_t to = w->chosen.strides[w->last] * (int64_t)w->size;
@@ -184,7 +183,7 @@ static void add_elements(const struct walk *w, char *out, const char *in)
 	}
 }
 
-/* One part of the columns of the rows that differ in the index alone. */
+/* One part of the columns of the rows that differ only in the index. */
 static void add_part(const struct walk *w, uint64_t outer, uint64_t part)
 {
 	int64_t columns = w->listed.shape[w->last];
@@ -224,20 +223,23 @@ static tn_status check(const struct walk *w, const struct tn_gather_args *args,
 {
 	struct tn_error_info *error = args->call.error;
 	if (!w->size)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "dtype %d is not known",
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "dtype %d is not supported",
 				      args->input.dtype);
 	if (args->indices.dtype != TN_I32 && args->indices.dtype != TN_I64)
 		return tn_plugin_fail(error, TN_DTYPE, operation,
 				      "indices: expected i32 or i64, found dtype %d",
 				      args->indices.dtype);
 	if (args->input.dtype != args->output.dtype)
-		return tn_plugin_fail(error, TN_DTYPE, operation, "dtype %d into dtype %d",
-				      args->input.dtype, args->output.dtype);
+		return tn_plugin_fail(
+			error, TN_DTYPE, operation,
+			"input of dtype %d, output of dtype %d: expected equal dtypes",
+			args->input.dtype, args->output.dtype);
 	if (w->chosen.rank > TN_MAX_RANK || w->listed.rank != w->chosen.rank ||
 	    args->indices.rank != 1 || args->axis >= w->chosen.rank)
 		return tn_plugin_fail(error, TN_SHAPE, operation,
-				      "axis %u of ranks %u and %u, indices of rank %u", args->axis,
-				      args->input.rank, args->output.rank, args->indices.rank);
+				      "axis %u of ranks %u and %u, indices of rank %u (expected 1)",
+				      args->axis, args->input.rank, args->output.rank,
+				      args->indices.rank);
 	for (uint32_t axis = 0; axis < w->listed.rank; axis++) {
 		int64_t expected =
 			axis == args->axis ? args->indices.shape[0] : w->chosen.shape[axis];
@@ -250,7 +252,7 @@ static tn_status check(const struct walk *w, const struct tn_gather_args *args,
 	return TN_OK;
 }
 
-/* Takes the arguments; `listed_is_input` tells scatter-add from gather. */
+/* Takes the arguments; `listed_is_input` distinguishes scatter-add from gather. */
 static tn_status take(struct walk *w, struct tn_gather_args *own, const struct tn_gather_args *args,
 		      int listed_is_input, const char *operation)
 {
@@ -296,7 +298,7 @@ tn_status cpu_scatter_add(void *device, const struct tn_gather_args *args)
 		return status;
 	if (column_of(own.input.dtype) < 0)
 		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "scatter_add",
-				      "dtype %d has no sum here", own.input.dtype);
+				      "dtype %d: sums are not supported", own.input.dtype);
 	if (own.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&own.call, 0, 0);
 	uint64_t columns = (uint64_t)w.listed.shape[w.last];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Entries of tenon.copy/1 that choose rows by indices.
+ * Entries of tenon.copy/1 that select rows by indices.
  */
 #ifndef CPU_GATHER_H
 #define CPU_GATHER_H

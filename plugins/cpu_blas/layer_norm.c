@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Layer norm: rows by themselves, in blocks that its shape alone determines.  Each block sums its
- * own part of dw and db, in the workspace; the parts are then joined in order and in double.
+ * Layer norm: independent rows, in blocks that depend on the shape alone.  Each block sums its own
+ * part of dw and db, in the workspace; the parts are then combined in order and in double.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 #define PIECE 16384 /* elements: about 10 us of work */
 #define BLOCKS 64   /* at most */
-#define CHUNK 64    /* channels whose parts are joined together */
-#define LINE 16     /* floats: arrays of the workspace begin at lines of the cache */
+#define CHUNK 64    /* channels whose parts are combined together */
+#define LINE 16     /* floats: arrays of the workspace begin at cache lines */
 
 struct job {
 	struct cpu_norm norm;
@@ -45,7 +45,7 @@ static tn_status begin(struct job *job, void *device, const struct tn_norm_args 
 	tn_status status = cpu_norm_take(&job->norm, args);
 	if (!status && job->norm.args.use_statistics)
 		status = tn_plugin_fail(job->norm.args.call.error, TN_UNSUPPORTED, job->norm.name,
-					"use_statistics: a row's statistics are its own");
+					"use_statistics: expected 0 for layer norm");
 	if (status)
 		return status;
 	job->kernels = cpu->kernels->norm;
@@ -59,7 +59,7 @@ static tn_status begin(struct job *job, void *device, const struct tn_norm_args 
 	return status;
 }
 
-/* The weights as neighbours, in `own` where they are not that in the operand, or not there. */
+/* The weights, contiguous: in `own` if they are not so in the operand, or absent. */
 static const float *neighbours(const struct cpu_norm *n, const struct tn_operand *operand,
 			       float absent, const float *own)
 {

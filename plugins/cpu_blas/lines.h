@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Tables tenon.sort/1 and tenon.scan/1, and what both need: lines of operands along an axis.
+ * Tables tenon.sort/1 and tenon.scan/1, and their common part: lines of operands along an axis.
  */
 #ifndef CPU_LINES_H
 #define CPU_LINES_H
@@ -11,10 +11,10 @@
 extern const struct tn_scan_table cpu_scan_table;
 extern const struct tn_sort_table cpu_sort_table;
 
-/* How many lines an operand has along the axis. */
+/* The number of lines of an operand along the axis. */
 uint64_t cpu_lines_count(const struct tn_operand *operand, uint32_t axis);
 
-/* Where line number `line`, in row-major order of the other axes, begins. */
+/* The start of line number `line`, in row-major order of the other axes. */
 char *cpu_line_at(const struct tn_operand *operand, uint32_t axis, uint64_t line);
 
 /* Bytes from one element of a line to the next. */
@@ -23,8 +23,8 @@ static inline int64_t cpu_line_step(const struct tn_operand *operand, uint32_t a
 	return operand->strides[axis] * (int64_t)tn_dtype_size(operand->dtype);
 }
 
-/* TN_SHAPE unless both have one rank, the axis is one of theirs, and their shapes are equal; along
- * the axis `b` may be shorter where `may_be_shorter` is 1. */
+/* TN_SHAPE unless both have the same rank, the axis is below it, and their shapes are equal; along
+ * the axis `b` may be shorter if `may_be_shorter` is 1. */
 tn_status cpu_lines_check(const struct tn_call *call, const char *operation, const char *name,
 			  const struct tn_operand *a, const struct tn_operand *b, uint32_t axis,
 			  int may_be_shorter);

@@ -3,12 +3,12 @@
  *
  * C := activation(alpha A B + beta C + bias), batched.
  *
- * The product is brought to a row-major C (a column-major one is the transposed product), cut into
- * rectangles of C by its shape alone, and each rectangle is computed whole by one thread: so the
- * bits do not depend on the number of threads.  OpenBLAS does a rectangle, by gemv where it is one
- * row or one column (gemm is six times slower there); without OpenBLAS, where a length does not
- * fit its 32-bit integers, and where it is the faster one, the plugin's own kernel does.  Bias and
- * activation follow at once, on the same thread, while the rectangle or its end is in a cache.
+ * The product is converted to a row-major C (a column-major one is the transposed product), cut
+ * into rectangles of C by its shape alone, and each rectangle is computed by one thread: so the
+ * bits do not depend on the number of threads.  OpenBLAS computes a rectangle, by gemv if it is one
+ * row or one column (gemm is six times slower there); without OpenBLAS, if a length exceeds its
+ * 32-bit integers, and where it is faster, the plugin's own kernel does.  Bias and activation
+ * follow at once, on the same thread, while the rectangle or its end is in a cache.
  */
 #include "matmul.h"
 
@@ -19,15 +19,15 @@
 #include "plugin.h"
 
 #define BATCH_AXES 4
-/* A group of small products worth handing to another thread: about 10 us on one core. */
+/* A group of small products that justifies another thread: about 10 us on one core. */
 #define GROUP_FLOPS 1e6
-/* Up to this product of lengths OpenBLAS computes on the calling thread whatever its count says
+/* Up to this product of lengths OpenBLAS computes on the calling thread whatever its thread count
  * (SMP_THRESHOLD_MIN times GEMM_MULTITHREAD_THRESHOLD in its interface/gemm.c). */
 #define SERIAL_IN_BLAS 262144.0
 /* Rectangles begin at multiples of this. */
 #define TILE 32
 
-/* One factor as BLAS sees it: row-major with leading dimension `ld`, read transposed or not. */
+/* One factor in BLAS's terms: row-major with leading dimension `ld`, read transposed or not. */
 struct factor {
 	uint64_t address;
 	int transposed;
@@ -48,7 +48,7 @@ struct product {
 	int64_t tile_m, tile_n; /* size of a rectangle */
 	uint64_t tiles_m, tiles_n;
 	int by_blas;
-	const float *bias; /* of columns, or of rows where C was turned; NULL: none */
+	const float *bias; /* of columns, or of rows if C was transposed; NULL: none */
 	int bias_is_down;
 	uint32_t activation;
 };
@@ -60,11 +60,11 @@ static tn_status check_types(const struct tn_matmul_args *args)
 	    (dtype == TN_F32 || dtype == TN_F64))
 		return TN_OK;
 	return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-			      "dtypes %d, %d, %d: only f32 and f64, all equal", args->a.dtype,
+			      "dtypes %d, %d, %d: expected f32 or f64 for all three", args->a.dtype,
 			      args->b.dtype, dtype);
 }
 
-/* Bias and activation are done in f32. */
+/* Bias and activation are computed in f32. */
 static tn_status check_epilogue(const struct tn_matmul_args *args)
 {
 	const struct tn_operand *bias = &args->bias, *c = &args->c;
@@ -74,7 +74,7 @@ static tn_status check_epilogue(const struct tn_matmul_args *args)
 	if (args->activation > TN_ACTIVATION_GELU || c->dtype != TN_F32 ||
 	    (args->has_bias && bias->dtype != TN_F32))
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
-				      "activation %u, C of dtype %d: only 0 to %d, and f32",
+				      "activation %u, C of dtype %d: expected 0 to %d, and f32",
 				      args->activation, c->dtype, TN_ACTIVATION_GELU);
 	if (!args->has_bias)
 		return TN_OK;
@@ -84,8 +84,7 @@ static tn_status check_epilogue(const struct tn_matmul_args *args)
 				      (long long)c->shape[c->rank - 1]);
 	if (bias->strides[0] != 1 && bias->shape[0] > 1)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
-				      "bias: stride %lld, only 1 is done here",
-				      (long long)bias->strides[0]);
+				      "bias: stride %lld, expected 1", (long long)bias->strides[0]);
 	return TN_OK;
 }
 
@@ -96,7 +95,7 @@ static tn_status check_shapes(const struct tn_matmul_args *args)
 	uint32_t rank = c->rank;
 	if (a->rank != rank || b->rank != rank || rank < 2 || rank > 2 + BATCH_AXES)
 		return tn_plugin_fail(error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE,
-				      "matmul", "ranks %u, %u, %u: expected one rank from 2 to 6",
+				      "matmul", "ranks %u, %u, %u: expected equal ranks of 2 to 6",
 				      a->rank, b->rank, rank);
 	for (uint32_t i = 0; i < rank; i++) {
 		if (a->shape[i] < 1 || b->shape[i] < 1 || c->shape[i] < 1)
@@ -122,7 +121,7 @@ static tn_status check_shapes(const struct tn_matmul_args *args)
 			      (long long)c->shape[i], (long long)c->shape[j]);
 }
 
-/* Finds how to read the operand's inner matrices; 0: neither axis has stride 1. */
+/* Determines how to read the operand's inner matrices; 0: neither axis has stride 1. */
 static int make_factor(struct factor *factor, const struct tn_operand *operand)
 {
 	uint32_t n_batch_axes = operand->rank - 2;
@@ -167,8 +166,8 @@ static int64_t round_up(int64_t a, int64_t b)
 	return divide_up(a, b) * b;
 }
 
-/* How many rectangles: each makes BLAS pack its rows of A and its columns of B anew, so few while
- * the product is small, and more where many threads may share a large one. */
+/* The number of rectangles: for each, BLAS packs its rows of A and its columns of B anew, so few
+ * while the product is small, and more if many threads may share a large one. */
 static int64_t pieces_of(const struct product *p)
 {
 	static const double least[] = {3e6, 2e7, 1.5e8, 4e9, 6e10, 5e11};
@@ -179,7 +178,7 @@ static int64_t pieces_of(const struct product *p)
 	return pieces;
 }
 
-/* Cuts C into rectangles of about one size that are as square as may be. */
+/* Cuts C into rectangles of about equal size that are as square as possible. */
 static void cut(struct product *p)
 {
 	int64_t across = 1, down = 1;
@@ -195,8 +194,8 @@ static void cut(struct product *p)
 	p->tiles_n = (uint64_t)divide_up(p->n, p->tile_n);
 }
 
-/* Where B is read along its columns the plugin's own kernel may do better,
- * as it packs them once. */
+/* If B is read along its columns, the plugin's own kernel may be faster, because it packs them
+ * once. */
 static int own_leads(const struct product *p)
 {
 	return p->cpu->kernels->sgemm_leads && p->dtype == TN_F32 && p->b.transposed &&
@@ -293,8 +292,8 @@ static void clear(char *y, int64_t n, int64_t step, size_t size)
 		memset(y + (size_t)(i * step) * size, 0, size);
 }
 
-/* y := alpha op(M) x + beta y, M stored as rows x columns.  With beta = 0 y is cleared here, so
- * that no version of the library multiplies what was in it. */
+/* y := alpha op(M) x + beta y, M stored as rows x columns.  With beta = 0 y is cleared here,
+ * because some versions of the library multiply its old contents. */
 static void gemv(const struct product *p, int op, int64_t rows, int64_t columns, const char *matrix,
 		 int64_t ld, const char *x, int64_t step_x, char *y, int64_t n_y, int64_t step_y)
 {
@@ -407,7 +406,7 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 		cpu_blas_thread_leave(&p->cpu->blas, count);
 }
 
-/* Pieces that are handed out together: several when each is small. */
+/* Pieces that are distributed together: several if each is small. */
 static uint64_t grain(const struct product *p)
 {
 	double flops = 2.0 * (double)p->tile_m * (double)p->tile_n * (double)p->k;

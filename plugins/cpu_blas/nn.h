@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The entries of table tenon.nn/1, one file a family.
+ * The entries of table tenon.nn/1, one file per family.
  */
 #ifndef CPU_NN_H
 #define CPU_NN_H

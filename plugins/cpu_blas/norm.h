@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The arguments of a norm, checked, and how its arrays lie in memory.
+ * The checked arguments of a norm, and the memory layout of its arrays.
  */
 #ifndef CPU_NORM_TAKE_H
 #define CPU_NORM_TAKE_H
@@ -27,16 +27,15 @@ struct cpu_norm {
 	const char *name;
 	struct tn_norm_args args;
 	int in_planes;
-	int64_t samples, rows,
-		channels; /* samples of batch and layer norm are 1 where they can be */
-	int64_t groups;   /* in a sample */
+	int64_t samples, rows, channels; /* samples of batch and layer norm are 1 if possible */
+	int64_t groups;                  /* in a sample */
 	struct cpu_norm_view x, y, residual, result, dx, dresidual; /* y: dy in backward */
 };
 
-/* Fills all of `n` but its kind, direction, name and device. */
+/* Fills all of `n` except its kind, direction, name and device. */
 tn_status cpu_norm_take(struct cpu_norm *n, const struct tn_norm_args *args);
 
-/* What the activation lets through: the clamp of forward, the upper limit of backward's mask. */
+/* The range of the activation: the clamp of forward, the upper limit of backward's mask. */
 void cpu_norm_clamp(const struct cpu_norm *n, float *low, float *high);
 float cpu_norm_limit(const struct cpu_norm *n);
 
@@ -53,7 +52,7 @@ tn_status cpu_group_norm_forward(void *device, const struct tn_norm_args *args);
 tn_status cpu_layer_norm_backward(void *device, const struct tn_norm_args *args);
 tn_status cpu_layer_norm_forward(void *device, const struct tn_norm_args *args);
 
-/* `size` bytes of workspace: answers a dry run, or gives their address. */
+/* `size` bytes of workspace: handles a dry run, or gives their address. */
 tn_status cpu_norm_workspace(const struct cpu_norm *n, uint64_t size, float **memory);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A batch or group norm at work: its pieces, and what they leave for each other in the workspace.
+ * A batch or group norm in progress: its pieces, and the results that they pass on in the
+ * workspace.
  */
 #ifndef CPU_NORM_JOB_H
 #define CPU_NORM_JOB_H
@@ -21,13 +22,13 @@ struct cpu_norm_job {
 	float *mean, *scale, *shift, *slope; /* (set, channel) */
 };
 
-/* Forward: joins the parts to the statistics, or takes those that are given; sets mean, scale,
+/* Forward: combines the parts to the statistics, or takes the given ones; sets mean, scale,
  * shift. */
 void cpu_norm_join_statistics(struct cpu_norm_job *job);
 void cpu_norm_given_statistics(struct cpu_norm_job *job);
 
-/* Backward: sets mean, before the sums; then joins them to scale, shift and slope,
- * and to dw and db. */
+/* Backward: sets mean, before the sums; then combines them to scale, shift and slope, and to dw and
+ * db. */
 void cpu_norm_find_means(struct cpu_norm_job *job);
 void cpu_norm_join_sums(struct cpu_norm_job *job);
 

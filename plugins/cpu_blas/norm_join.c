@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The parts of a batch or group norm joined, in order and in double, and what the pieces then need
- * of each channel.
+ * Combines the parts of a batch or group norm, in order and in double, to the per-channel values
+ * that the pieces need.
  */
 #include <math.h>
 
 #include "norm_job.h"
 
-#define CHUNK 64   /* channels whose parts are joined together */
-#define WORK 16384 /* numbers that are joined in about 10 us */
+#define CHUNK 64   /* channels whose parts are combined together */
+#define WORK 16384 /* numbers that are combined in about 10 us */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -65,8 +65,8 @@ static float rstd_of(const struct cpu_norm_job *job, double square)
 	return (float)(1 / sqrt(square / group_size(job) + job->norm.args.epsilon));
 }
 
-/* Runs body over all groups of all sets; those of batch norm are channels,
- * which it takes by chunks. */
+/* Runs body over all groups of all sets; those of batch norm are channels, which it takes in
+ * chunks. */
 static void run_groups(struct cpu_norm_job *job, void (*body)(void *, uint64_t, uint64_t))
 {
 	const struct cpu_norm *n = &job->norm;
@@ -94,7 +94,7 @@ static void join_channels(struct cpu_norm_job *job, int64_t channel, int64_t cha
 	}
 }
 
-/* Group norm's statistics of a group, whose channels count alike. */
+/* Group norm's statistics of a group, whose channels have equal weight. */
 static void join_group(struct cpu_norm_job *job, int64_t number)
 {
 	const struct cpu_norm *n = &job->norm;
@@ -189,7 +189,7 @@ static void deliver(const struct cpu_norm *n, const struct tn_operand *operand, 
 	*at = (float)(n->args.call.flags & TN_ACCUMULATE ? *at + value : value);
 }
 
-/* Batch norm's: a channel's own sums give its dw and db too. */
+/* Batch norm's: a channel's own sums also give its dw and db. */
 static void slopes_of_channels(struct cpu_norm_job *job, int64_t channel, int64_t channels)
 {
 	const struct cpu_norm *n = &job->norm;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Checks of a norm's arguments.  All arrays of one call lie alike, in columns (NHWC, rows of layer
- * norm) or in planes (NCHW); what lies otherwise the host composes.
+ * Checks of a norm's arguments.  All arrays of one call have the same layout, columns (NHWC, rows
+ * of layer norm) or planes (NCHW); the host composes other layouts.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -75,15 +75,14 @@ static tn_status check_settings(const struct cpu_norm *n)
 	if (n->kind == CPU_NORM_GROUP && (a->groups < 1 || a->x.shape[1] % a->groups))
 		return tn_plugin_fail(error, TN_SHAPE, n->name,
 				      "%" PRId64
-				      " channels in %u groups: expected a whole number each",
+				      " channels in %u groups: expected an equal number in each",
 				      a->x.shape[1], a->groups);
 	if (n->is_backward && a->wants > 7)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, n->name,
-				      "wants 0x%x: only bits 0 to 2 are known", a->wants);
+				      "wants 0x%x: expected only bits 0 to 2", a->wants);
 	if (a->activation > TN_ACTIVATION_RELU6)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, n->name,
-				      "activation %u: a norm has none, RELU or RELU6",
-				      a->activation);
+				      "activation %u: expected NONE, RELU or RELU6", a->activation);
 	if (!(a->epsilon >= 0))
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, n->name,
 				      "epsilon %g: expected at least 0", a->epsilon);
@@ -103,7 +102,7 @@ static tn_status check_operand(const struct cpu_norm *n, const struct rule *rule
 	struct tn_error_info *error = n->args.call.error;
 	if (rule->operand->dtype != TN_F32)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, n->name,
-				      "%s: dtype %d, only f32 is known", rule->name,
+				      "%s: expected f32, found dtype %d", rule->name,
 				      rule->operand->dtype);
 	if (rule->view && !same_shape(rule->operand, &n->args.x))
 		return tn_plugin_fail(error, TN_SHAPE, n->name, "%s: expected x's shape",
@@ -117,7 +116,7 @@ static tn_status check_operand(const struct cpu_norm *n, const struct rule *rule
 
 /* ---- Views -----------------------------------------------------------------------------------*/
 
-/* The stride of the axes from 2 on, as one; -1: they are not one. */
+/* The stride of the axes from 2 on, merged into one; -1: they cannot be merged. */
 static int64_t merged(const struct tn_operand *o)
 {
 	int64_t step = -1, next = 0;
@@ -158,7 +157,7 @@ static int find_views(struct cpu_norm *n, const struct rule *rules, int in_plane
 	return 1;
 }
 
-/* The samples of a matrix as rows of one, where every array allows it. */
+/* The samples of a matrix as rows of one matrix, if every array allows it. */
 static void merge_samples(struct cpu_norm *n)
 {
 	const struct cpu_norm_view *views[] = {&n->x,      &n->y,  &n->residual,
@@ -172,7 +171,7 @@ static void merge_samples(struct cpu_norm *n)
 	n->samples = 1;
 }
 
-/* A single channel whose rows are neighbours is a plane. */
+/* A single channel with contiguous rows is a plane. */
 static void make_plane(struct cpu_norm *n)
 {
 	const struct cpu_norm_view *views[] = {&n->x,      &n->y,  &n->residual,
@@ -195,8 +194,8 @@ static tn_status find_layout(struct cpu_norm *n, const struct rule *rules)
 	if (!find_views(n, rules, 0) && (n->kind == CPU_NORM_LAYER || !find_views(n, rules, 1)))
 		return tn_plugin_fail(
 			n->args.call.error, TN_UNSUPPORTED, n->name,
-			"strides: neither the channels of all arrays are neighbours, nor "
-			"the numbers of a channel");
+			"strides: expected stride 1 in all arrays, along the channels or along "
+			"the numbers of each channel");
 	if (!n->in_planes && n->kind != CPU_NORM_GROUP)
 		merge_samples(n);
 	if (!n->in_planes && n->kind != CPU_NORM_LAYER)
@@ -244,7 +243,7 @@ tn_status cpu_norm_workspace(const struct cpu_norm *n, uint64_t size, float **me
 	struct tn_workspace *workspace = n->args.call.workspace;
 	if (!workspace || (!(n->args.call.flags & TN_DRY_RUN) && workspace->size < size))
 		return tn_plugin_fail(n->args.call.error, TN_UNSUPPORTED, n->name,
-				      "a workspace of %" PRIu64 " bytes is needed", size);
+				      "workspace: expected %" PRIu64 " bytes", size);
 	if (n->args.call.flags & TN_DRY_RUN)
 		workspace->minimum = workspace->preferred = size;
 	else

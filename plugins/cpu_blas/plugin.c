@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * backend_cpu.so: the processor as a device.  An instance holds the host's services, the kernels
- * chosen for the processor and the BLAS library that was found; there is one device, whose memory
- * is the host's and whose work is done when an entry returns.
+ * chosen for the processor and the BLAS library found; there is one device, whose memory is the
+ * host's and whose work is done when an entry returns.
  */
 #include "plugin.h"
 
@@ -25,7 +25,7 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 {
 	const char *variant = host->parameter(
 		host->context, "TENON_CPU_VARIANT",
-		"cpu: the level whose kernels to use (v2, v3, v4; default: the best)");
+		"cpu: the level of the kernels to use (v2, v3, v4; default: the best)");
 	const struct cpu_kernels *kernels = cpu_kernels_choose(variant);
 	if (!kernels)
 		return tn_plugin_fail(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of this plugin share: its instance and device, and how entries take arguments and
+ * Shared by the files of this plugin: its instance and device, and how entries take arguments and
  * report failures.
  */
 #ifndef CPU_PLUGIN_H
@@ -15,9 +15,9 @@
 struct cpu_instance {
 	const struct tn_host *host;
 	const struct cpu_kernels *kernels; /* for this processor */
-	struct cpu_block_table blocks;     /* the same, as the host's interpreter takes them */
+	struct cpu_block_table blocks;     /* the same, in the layout of the host's interpreter */
 	struct cpu_blas blas;
-	uint32_t convolution; /* what cpu_conv_choose answered */
+	uint32_t convolution; /* the result of cpu_conv_choose */
 	char name[128];       /* the processor's own name */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pooling of f32 in any layout; kernels/pool.c has the loops.  Rows and planes are shared among
+ * Pooling of f32 in any layout; kernels/pool.c has the loops.  Rows and planes are divided among
  * threads by shape alone, and no sum is split.
  */
 #include "pool2d.h"
@@ -14,7 +14,7 @@
 enum { N = 0, C = 1, H = 2, W = 3 };
 enum { P = 2, Q = 3 };
 
-/* Elements of x and y that are worth handing to another thread: about 10 us. */
+/* Elements of x and y that justify another thread: about 10 us. */
 #define GRAIN_ELEMENTS 16384
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static tn_status check_type(const struct tn_pool2d_args *args, const char *opera
 				      "x and y: expected f32, found dtypes %d and %d",
 				      args->x.dtype, args->y.dtype);
 	if (args->kind != TN_POOL_MAX && args->kind != TN_POOL_AVERAGE)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "kind %u is not known",
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "kind %u is not supported",
 				      args->kind);
 	if (args->has_index > 1 || args->count_padding > 1)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
@@ -67,7 +67,7 @@ static tn_status check_operand(const struct tn_pool2d_args *args, const char *op
 		(long long)shape[H], (long long)shape[W]);
 }
 
-/* How many windows fit; 0 when there is none.  (padding <= kernel: no sum overflows.) */
+/* The number of windows that fit; 0: none.  (padding <= kernel: no sum overflows.) */
 static int64_t windows(const struct tn_pool2d_args *args, int axis)
 {
 	int64_t cut = args->kernel[axis] - args->padding[axis] - args->padding[axis + 2];
@@ -83,7 +83,7 @@ static tn_status check_index(const struct tn_pool2d_args *args, const char *oper
 				      "index: expected i32, found dtype %d", args->index.dtype);
 	if (args->x.shape[H] > INT32_MAX / args->x.shape[W])
 		return tn_plugin_fail(error, TN_SHAPE, operation,
-				      "x: a plane of %lld x %lld is more than i32 numbers",
+				      "x: a plane of %lld x %lld exceeds the range of an i32 index",
 				      (long long)args->x.shape[H], (long long)args->x.shape[W]);
 	return check_operand(args, operation, "index", &args->index, args->y.shape);
 }
@@ -109,7 +109,7 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 	if (is_forward)
 		return TN_OK;
 	return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
-			      "has_index: the gradient of a maximum needs its index");
+			      "has_index: expected 1 for the gradient of a maximum");
 }
 
 /* ---- Plan ------------------------------------------------------------------------------------ */
@@ -119,8 +119,8 @@ static void *address(const struct tn_operand *operand)
 	return (void *)(uintptr_t)(operand->buffer + operand->offset);
 }
 
-/* Planes that follow each other over all images are images of one channel: so that rows of y are
- * done in the order in which they stand, and not from plane to plane, a page or so apart. */
+/* Planes that are contiguous over all images are treated as images of one channel: rows of y are
+ * then computed in memory order, and not from plane to plane, a page or so apart. */
 static void join_planes(struct cpu_pool *pool)
 {
 	int64_t *const strides[] = {pool->x_stride, pool->y_stride, pool->index_stride};
@@ -175,7 +175,7 @@ static void some(void *argument, uint64_t begin, uint64_t end)
 	job->run(job->pool, (int64_t)begin, (int64_t)end);
 }
 
-/* `units` share the elements of x and y evenly. */
+/* Divides the elements of x and y evenly among `units`. */
 static void run(const struct cpu_device *device, struct job *job, int64_t units)
 {
 	const struct cpu_pool *pool = job->pool;

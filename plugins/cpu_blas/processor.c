@@ -11,7 +11,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-/* Reads the start of a small file of the system as text; 0 when it is not there. */
+/* Reads the start of a small system file as text; 0 if it does not exist. */
 static size_t read_text(const char *path, char *text, size_t size)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -31,7 +31,7 @@ static size_t read_text(const char *path, char *text, size_t size)
 	return length;
 }
 
-/* The text after `key` and its colon, up to the line's end; 0 when there is none. */
+/* The text after `key` and its colon, up to the end of the line; 0 if there is none. */
 static int field(const char *text, const char *key, char *value, size_t size)
 {
 	const char *found = strstr(text, key);
@@ -56,7 +56,7 @@ void cpu_processor_name(char *name, size_t size)
 	snprintf(name, size, "CPU");
 }
 
-/* A number of bytes in a file of the system; `otherwise` when it holds none ("max"). */
+/* A number of bytes in a system file; `otherwise` if it contains none ("max"). */
 static uint64_t number(const char *path, uint64_t otherwise)
 {
 	char text[64], *end;

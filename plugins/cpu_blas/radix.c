@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A pass counts the values of one byte in each chunk, says from that where each chunk's items of
- * each value go, and moves them.  A byte that all keys have in common is passed over.  Where there
- * are few items, runs of them are inserted one after the other and merged.
+ * A pass counts the values of one byte in each chunk, computes the targets of each chunk's items
+ * from the counts, and moves them.  A byte that is equal in all keys is skipped.  A few items are
+ * sorted by insertion in runs, which are then merged.
  */
 #include "radix.h"
 
@@ -50,7 +50,7 @@ static void count_chunks(void *argument, uint64_t begin, uint64_t end)
 	}
 }
 
-/* Counts become places.  0: one value has all items, and nothing moves. */
+/* Counts become positions.  0: all items have one value, and nothing moves. */
 static int place(struct cpu_radix *radix)
 {
 	uint32_t at = 0;
@@ -100,7 +100,7 @@ static void on_chunks(struct cpu_radix *radix, const struct cpu_device *cpu,
 
 /* ---- All of them -----------------------------------------------------------------------------*/
 
-/* Narrow items are all different, and in order by all of their bits. */
+/* Narrow items are all different, and ordered by all of their bits. */
 static inline __attribute__((always_inline)) void insert(void *items, uint64_t begin, uint64_t end,
 							 int is_wide)
 {
@@ -114,8 +114,7 @@ static inline __attribute__((always_inline)) void insert(void *items, uint64_t b
 	}
 }
 
-/* Runs [begin, middle) and [middle, end) become one in `to`;
- * of equals the first run's come first. */
+/* Merges runs [begin, middle) and [middle, end) into `to`; of equals the first run's come first. */
 static inline __attribute__((always_inline)) void merge(void *to, const void *from, uint64_t begin,
 							uint64_t middle, uint64_t end, int is_wide)
 {

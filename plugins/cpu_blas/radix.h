@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Keys with places, sorted from the lowest byte of the key to the highest: stable, and the same
- * whatever the threads.
+ * Keys with positions, sorted from the lowest byte of the key to the highest: stable, and
+ * independent of the number of threads.
  */
 #ifndef CPU_RADIX_H
 #define CPU_RADIX_H
@@ -17,7 +17,7 @@ struct cpu_wide_item {
 
 struct cpu_radix {
 	void *items; /* n of them; the sorted ones afterwards */
-	void *other; /* room for as many */
+	void *other; /* of the same size */
 	uint64_t n;  /* below 2^32 */
 	int is_wide;
 	unsigned bytes; /* of the key */
@@ -31,13 +31,13 @@ static inline size_t cpu_radix_item(int is_wide)
 	return is_wide ? sizeof(struct cpu_wide_item) : sizeof(uint64_t);
 }
 
-/* The items of chunk number `chunk` begin there; those of the last end at n. */
+/* The first item of chunk number `chunk`; those of the last end at n. */
 static inline uint64_t cpu_radix_chunk(const struct cpu_radix *radix, uint64_t chunk)
 {
 	return radix->n * chunk / radix->chunks;
 }
 
-/* Sorts; the chunks by the device's threads, or all in this one where `cpu` is NULL. */
+/* Sorts; the chunks by the device's threads, or all in this one if `cpu` is NULL. */
 void cpu_radix_sort(struct cpu_radix *radix, const struct cpu_device *cpu);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.report/1: the kernels that were chosen, threads, OpenBLAS, and the clock where the
- * system says it, which is the last line so that the others keep their places without it.
+ * Table tenon.report/1: the chosen kernels, threads, OpenBLAS, and the clock if the system reports
+ * it, which is the last line so that the others keep their positions without it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int say_blas(const struct cpu_instance *cpu, char *text, size_t size)
 	return snprintf(text, size, "%s", cpu->blas.note) > 0;
 }
 
-/* Of the first processor, as the kernel says it. */
+/* Of the first processor, as reported by the kernel. */
 static int say_clock(const struct cpu_instance *cpu, char *text, size_t size)
 {
 	char line[256];
@@ -44,7 +44,7 @@ static int say_clock(const struct cpu_instance *cpu, char *text, size_t size)
 
 static const struct {
 	const char *key;
-	int (*say)(const struct cpu_instance *cpu, char *text, size_t size); /* 0: not known */
+	int (*say)(const struct cpu_instance *cpu, char *text, size_t size); /* 0: unknown */
 } lines[] = {
 	{"kernels", say_kernels},
 	{"threads", say_threads},

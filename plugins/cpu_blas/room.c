@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Trying tells more than reading limits: what may be had depends on those of the process (ulimit
- * -u, -v and -d), of its user and of its control group, on the stack of a thread and on the
- * system's rule for memory that is promised and not there.
+ * Trying is more reliable than reading limits: the available resources depend on those of the
+ * process (ulimit -u, -v and -d), of its user and of its control group, on the stack size of a
+ * thread and on the system's overcommit policy.
  */
 #include "room.h"
 
@@ -17,9 +17,9 @@
 /* A buffer of OpenBLAS, in its largest builds (BUFFER_SIZE in its common_*.h). */
 #define BUFFER_MIB 128u
 #define BUFFER_BYTES ((size_t)BUFFER_MIB << 20)
-/* Left over for the library's file and for the program: as much as so many buffers. */
+/* Left over for the library's file and for the program: this many buffers. */
 #define SPARE_BUFFERS 1u
-/* No build starts more threads (its MAX_CPU_NUMBER is at most so much). */
+/* The most threads that any build starts (its MAX_CPU_NUMBER is at most this). */
 #define MOST 1024u
 
 unsigned cpu_room_threads(const char *const *asked, size_t n)
@@ -37,7 +37,7 @@ unsigned cpu_room_threads(const char *const *asked, size_t n)
 	return threads - 1;
 }
 
-/* What each thread does: waits until the gate, which is held meanwhile, is let go. */
+/* Each thread waits until the gate, which is held meanwhile, is released. */
 static void *wait_at(void *gate)
 {
 	pthread_mutex_lock(gate);
@@ -45,7 +45,7 @@ static void *wait_at(void *gate)
 	return NULL;
 }
 
-/* How many of n threads start; they take no signals that are the program's. */
+/* The number of n threads that start; they block all signals of the program. */
 static unsigned start(pthread_t *threads, unsigned n, pthread_mutex_t *gate)
 {
 	sigset_t all, before;
@@ -58,7 +58,7 @@ static unsigned start(pthread_t *threads, unsigned n, pthread_mutex_t *gate)
 	return started;
 }
 
-/* How many of n buffers can be mapped at once. */
+/* The number of n buffers that can be mapped at once. */
 static unsigned map(unsigned n)
 {
 	void *buffers[2 * MOST + SPARE_BUFFERS];
@@ -88,15 +88,15 @@ int cpu_room_try(const struct cpu_room *room, char *why, size_t size)
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	if (started < wanted)
-		snprintf(
-			why, size,
-			"OpenBLAS not used: it starts %u thread%s when it is opened, and %u can be "
-			"started (limits: ulimit -u, ulimit -v)",
-			wanted, wanted == 1 ? "" : "s", started);
+		snprintf(why, size,
+			 "OpenBLAS not used: it starts %u thread%s when opened, and only %u can be "
+			 "started (limits: ulimit -u, ulimit -v)",
+			 wanted, wanted == 1 ? "" : "s", started);
 	else if (mapped < buffers)
 		snprintf(why, size,
 			 "OpenBLAS not used: it and the program need %u MiB of address space, and "
-			 "%u MiB can be had (limits: ulimit -v, ulimit -d)",
+			 "only "
+			 "%u MiB are available (limits: ulimit -v, ulimit -d)",
 			 buffers * BUFFER_MIB, mapped * BUFFER_MIB);
 	return started == wanted && mapped == buffers;
 }

@@ -3,15 +3,15 @@
  *
  * Table tenon.scan/1.
  *
- * Lines are cut into blocks of CPU_SCAN_ROWS elements, always.  Where there are lines enough, each
- * thread goes along a few of them at a time.  A few long lines are taken one after the other by all
- * threads: what each block combines to, what comes before each, then the blocks.  Both ways combine
- * the same in the same order.
+ * Lines are always cut into blocks of CPU_SCAN_ROWS elements.  With enough lines, each thread scans
+ * a few of them at a time.  A few long lines are scanned one after the other by all threads: the
+ * total of each block, then the totals before each, then the blocks.  Both ways combine the same
+ * values in the same order.
  */
 #include "lines.h"
 #include "scan_block.h"
 
-/* Elements that are worth handing to another thread. */
+/* Elements that justify another thread. */
 enum { PIECE = 32768 };
 
 struct job {
@@ -21,13 +21,13 @@ struct job {
 	int64_t n;
 	uint64_t lines;
 	int64_t in_step, out_step;
-	uint64_t blocks; /* of a line that is scanned by all; 0: lines are shared out */
+	uint64_t blocks; /* of a line that is scanned by all; 0: lines are divided among threads */
 	uint64_t line;   /* that is scanned by all */
 	int writes;
 	union cpu_sofar *carries; /* of its blocks */
 };
 
-/* The elements of a line from its beginning on, or from its end. */
+/* The elements of a line from its start, or from its end. */
 static const char *in_at(const struct job *job, uint64_t line)
 {
 	const struct tn_operand *in = &job->args.input;
@@ -83,7 +83,7 @@ static void scan_lines(void *argument, uint64_t begin, uint64_t end)
 
 /* ---- Blocks of a line side by side -----------------------------------------------------------*/
 
-/* Blocks from `first` on, all of one length. */
+/* Blocks from `first` on, all of the same length. */
 static void scan_blocks(const struct job *job, uint64_t first, uint64_t width, int64_t rows)
 {
 	struct cpu_scan_block block = block_of(job, width);
@@ -107,7 +107,7 @@ static void scan_groups(void *argument, uint64_t begin, uint64_t end)
 		uint64_t first = group * CPU_SCAN_WIDTH, last = first + CPU_SCAN_WIDTH;
 		int64_t rest = job->n % CPU_SCAN_ROWS;
 		last = last < job->blocks ? last : job->blocks;
-		/* A last block that is shorter stands by itself. */
+		/* A shorter last block is processed separately. */
 		uint64_t whole = last == job->blocks && rest ? last - 1 : last;
 		if (whole > first)
 			scan_blocks(job, first, whole - first, CPU_SCAN_ROWS);
@@ -151,7 +151,7 @@ static tn_status check(const struct tn_scan_args *args)
 	struct tn_error_info *error = args->call.error;
 	tn_dtype accumulator = accumulator_of(args->input.dtype);
 	if (args->combiner < TN_REDUCE_SUM || args->combiner > TN_REDUCE_MIN)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan", "combiner %u is not known",
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan", "combiner %u is not supported",
 				      args->combiner);
 	if (!accumulator || args->accumulator != accumulator)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan",
@@ -191,7 +191,7 @@ static void plan(struct job *job)
 		job->blocks = (uint64_t)(job->n + CPU_SCAN_ROWS - 1) / CPU_SCAN_ROWS;
 }
 
-/* The blocks' carries; without them the lines are shared out, few as they are. */
+/* The blocks' carries; without them the lines are divided among threads, even if few. */
 static void take_workspace(struct job *job)
 {
 	const struct tn_workspace *given = job->args.call.workspace;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Each block is combined by itself, from nothing on, and what comes before it joins each result; so
- * a line has the same bits whether its blocks follow each other or stand side by side.
+ * Each block is combined independently, and the total before it is then combined with each result;
+ * so a line has the same bits whether its blocks are scanned in sequence or in parallel.
  */
 #include "scan_block.h"
 
@@ -85,7 +85,7 @@ union cpu_sofar cpu_scan_combine(const struct cpu_scan_kind *kind, union cpu_sof
 INLINE void scan_reals(struct cpu_scan_block *b, uint32_t combiner, tn_dtype input, tn_dtype output,
 		       int exclusive, uint32_t width)
 {
-	/* Of its own, since what is stored may be anything to the compiler. */
+	/* A local copy: the compiler must assume that stores may alias the original. */
 	struct cpu_scan_block own = *b;
 	double local[CPU_SCAN_WIDTH];
 	for (uint32_t c = 0; c < width; c++)
@@ -122,7 +122,7 @@ INLINE void scan_by_combiner(struct cpu_scan_block *b, tn_dtype dtype, uint32_t 
 	}
 }
 
-/* What is common has functions for its elements and for a whole block's width. */
+/* Common cases have functions specialised for the elements and a whole block's width. */
 INLINE void scan_known(struct cpu_scan_block *b, tn_dtype dtype)
 {
 	if (b->width == CPU_SCAN_WIDTH)

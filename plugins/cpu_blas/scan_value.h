@@ -40,7 +40,7 @@ static inline uint16_t cpu_f16_of(float x)
 		return (uint16_t)(sign | 0x7e00);
 	if (bits >= 0x47800000)
 		return (uint16_t)(sign | 0x7c00);
-	/* Beside a half a float has steps of 2^-24, which are f16's below its normal numbers. */
+	/* Between 0.5 and 1 a float has steps of 2^-24, which are f16's in its subnormal range. */
 	if (bits < 0x38800000)
 		return (uint16_t)(sign | (cpu_bits_of(cpu_float_of(bits) + 0.5f) - 0x3f000000));
 	bits += 0xc8000fffu + (bits >> 13 & 1);

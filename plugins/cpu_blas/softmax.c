@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Softmax along an axis whose numbers are neighbours, or along another axis where some axis has
- * neighbours; what lies otherwise the host composes.  One axis beside the softmax's own is the
- * kernel's: the longest along rows, that of neighbours across them.  Pieces are parts of it, at one
- * place of the other axes, and are cut by the shape alone.
+ * Softmax along an axis whose numbers are contiguous, or along another axis if some axis is
+ * contiguous; the host composes other layouts.  The kernel takes one axis beside the softmax's own:
+ * the longest along rows, the contiguous one across them.  Pieces are parts of it, at one position
+ * of the other axes, and are cut by the shape alone.
  */
 #include "softmax.h"
 
@@ -12,7 +12,7 @@
 #include "plugin.h"
 
 #define PIECE 8192 /* elements: about 10 us of work */
-#define BAND 64    /* lines across rows that are cut off together, at least */
+#define BAND 64    /* lines across rows in a piece, at least */
 
 enum { IN, OUT, DY, OPERANDS }; /* x, y; backward: y, dx, dy */
 
@@ -29,7 +29,7 @@ struct job {
 	struct axis own, lines, others[TN_MAX_RANK];
 	uint32_t n_others;
 	int is_along;
-	int64_t piece, pieces; /* lines of a piece, and how many pieces at one place */
+	int64_t piece, pieces; /* lines of a piece, and the number of pieces at one position */
 	void (*kernel)(const struct cpu_softmax *s);
 };
 
@@ -42,12 +42,12 @@ static tn_status check_operand(const struct job *job, const struct tn_operand *o
 	int fits = o->rank == first->rank;
 	if (o->dtype != TN_F32)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
-				      "dtype %d: only f32 is known", o->dtype);
+				      "expected f32, found dtype %d", o->dtype);
 	for (uint32_t i = 0; fits && i < o->rank; i++)
 		fits = o->shape[i] == first->shape[i] && o->shape[i] > 0;
 	if (!fits)
 		return tn_plugin_fail(error, TN_SHAPE, job->name,
-				      "expected arrays of one shape, none of whose lengths is 0");
+				      "expected arrays of equal shape, without lengths of 0");
 	return TN_OK;
 }
 
@@ -79,7 +79,7 @@ static struct axis axis_at(const struct job *job, uint32_t i)
 	return axis;
 }
 
-/* Is `outer` one axis with `inner`, whatever operand walks it? */
+/* Can `outer` and `inner` be merged in every operand? */
 static int continues(const struct axis *outer, const struct axis *inner)
 {
 	int same = 1;
@@ -114,7 +114,7 @@ static void collect(struct job *job)
 	}
 }
 
-/* Takes the axis of lines out of the others; 0: there is none that a kernel could walk. */
+/* Removes the axis of lines from the others; 0: no axis is suitable for a kernel. */
 static int choose_lines(struct job *job)
 {
 	uint32_t chosen = job->n_others;
@@ -143,7 +143,7 @@ static tn_status plan(struct job *job)
 	collect(job);
 	if (!choose_lines(job))
 		return tn_plugin_fail(job->args.call.error, TN_UNSUPPORTED, job->name,
-				      "strides: no axis has neighbours in all arrays");
+				      "strides: no axis has stride 1 in all arrays");
 	int64_t least = job->is_along ? 1 : BAND;
 	job->piece = divide_up(divide_up(PIECE, job->own.length), least) * least;
 	job->pieces = divide_up(job->lines.length, job->piece);

@@ -3,14 +3,14 @@
  *
  * Table tenon.sort/1.
  *
- * Many lines are shared out among the threads, each with a slot of the workspace; a few long ones
- * are sorted one after the other, each by all threads.  The order leaves no choice, so that both
- * give the same.
+ * Many lines are divided among the threads, each with a slot of the workspace; a few long ones are
+ * sorted one after the other, each by all threads.  The order is unique, so both give the same
+ * result.
  */
 #include "lines.h"
 #include "sort_keys.h"
 
-/* Items that are worth handing to another thread, and the most parts that a line is cut into. */
+/* Items that justify another thread, and the most parts that a line is cut into. */
 enum { CHUNK = 16384, MOST_CHUNKS = 64, LINE = 64 };
 
 struct job {
@@ -127,9 +127,9 @@ static tn_status check(const struct tn_sort_args *args)
 				      args->has_values, args->has_indices);
 	if (!args->has_values && !args->has_indices)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "sort",
-				      "neither values nor indices are wanted");
+				      "expected has_values or has_indices to be 1");
 	if (!cpu_sort_has_keys(args->input.dtype))
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "sort", "dtype %d has no order here",
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "sort", "dtype %d cannot be sorted",
 				      args->input.dtype);
 	if (args->has_values)
 		status = check_output(args, "values", &args->values, args->input.dtype);
@@ -140,7 +140,7 @@ static tn_status check(const struct tn_sort_args *args)
 					 &args->indices, args->axis, 0);
 	if (!status && args->input.shape[args->axis] > UINT32_MAX)
 		status = tn_plugin_fail(error, TN_UNSUPPORTED, "sort",
-					"a line has more elements than 32 bits count");
+					"a line has 2^32 elements or more");
 	return status;
 }
 
@@ -178,7 +178,7 @@ static tn_status dry_run(const struct job *job)
 	return TN_OK;
 }
 
-/* As many slots as the workspace has room for. */
+/* As many slots as fit in the workspace. */
 static tn_status take_workspace(struct job *job)
 {
 	const struct tn_workspace *given = job->args.call.workspace;

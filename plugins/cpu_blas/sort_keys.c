@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Keys are unsigned numbers of the element's size.  Signed ones have their sign turned, floating
- * ones all bits where they are negative; -0 has the key of 0, and a NaN the highest of all.
+ * Keys are unsigned numbers of the element's size.  Signed ones have their sign bit inverted,
+ * floating ones also all other bits if they are negative; -0 has the key of 0, and a NaN the
+ * highest of all.
  */
 #include "sort_keys.h"
 

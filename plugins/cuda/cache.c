@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What is read is run, so the folder must belong to the user and be writable by nobody else, and a
- * file must be an ordinary one of the user's, whose lengths, sums and whole key are compared.  A
- * file is written under a name of its own and renamed, so that processes at once see a whole one or
- * none.
+ * A binary read from the folder is executed, so the folder must belong to the user and be writable
+ * by no one else.  A file must be a regular file of the user's, and its lengths, checksums and
+ * whole key are compared.  A file is written under a temporary name and renamed, so that concurrent
+ * processes see either a complete file or none.
  */
 #include "cache.h"
 
@@ -43,7 +43,7 @@ void cuda_hash(const void *data, size_t length, uint64_t hash[2])
 
 /* ---- The folder ------------------------------------------------------------------------------*/
 
-/* "TENON_CACHE_DIR/cuda", else below the user's cache; 0: there is no such place. */
+/* "TENON_CACHE_DIR/cuda", else below the user's cache directory; 0: there is no such folder. */
 static int name_folder(const struct tn_host *host, char *path, size_t size)
 {
 	const char *own = host->parameter(host->context, "TENON_CACHE_DIR",
@@ -92,10 +92,9 @@ int cuda_cache_open(const struct tn_host *host)
 		return -1;
 	}
 	if (fstat(folder, &about) || about.st_uid != geteuid() || (about.st_mode & 022)) {
-		tn_plugin_log(
-			host, "cuda", TN_LOG_WARNING,
-			"kernels are not kept in %s: it belongs to, or may be written by, others",
-			path);
+		tn_plugin_log(host, "cuda", TN_LOG_WARNING,
+			      "kernels are not kept in %s: another user owns it or may write to it",
+			      path);
 		(void)close(folder);
 		return -1;
 	}
@@ -117,7 +116,7 @@ static void name_file(const uint64_t hash[2], char name[48])
 
 /* ---- Reading ---------------------------------------------------------------------------------*/
 
-/* All `size` bytes; 0: there are fewer. */
+/* Reads all `size` bytes; 0: the file has fewer. */
 static int read_all(int file, char *to, size_t size)
 {
 	size_t done = 0;
@@ -132,7 +131,7 @@ static int read_all(int file, char *to, size_t size)
 	return 1;
 }
 
-/* An ordinary file of the user's; gives its size. */
+/* Checks for a regular file of the user's; gives its size. */
 static int is_own(int file, size_t *size)
 {
 	struct stat about;
@@ -222,7 +221,7 @@ void cuda_cache_write(const struct tn_host *host, int folder, const struct tn_pl
 	cuda_hash(key->data, key->length, header.key_hash);
 	cuda_hash(binary->data, binary->length, header.binary_hash);
 	name_file(header.key_hash, name);
-	/* The address tells devices of one process apart. */
+	/* The address distinguishes devices of one process. */
 	snprintf(temporary, sizeof(temporary), ".%s.%ld.%llx", name, (long)getpid(),
 		 (unsigned long long)(uintptr_t)key);
 	int file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -234,7 +233,7 @@ void cuda_cache_write(const struct tn_host *host, int folder, const struct tn_pl
 		whole = 0;
 	if (whole && !renameat(folder, temporary, folder, name))
 		return;
-	tn_plugin_log(host, "cuda", TN_LOG_INFO, "a compiled kernel could not be kept");
+	tn_plugin_log(host, "cuda", TN_LOG_INFO, "cannot store a compiled kernel");
 	if (file >= 0)
 		(void)unlinkat(folder, temporary, 0);
 }

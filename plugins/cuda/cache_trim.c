@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How much is kept.  A file's time is that of its last use; when there is too much the oldest go,
- * and what a process that was killed has left half written goes too.
+ * Limits the size of the cache.  A file's time is that of its last use; above the limit the oldest
+ * files are removed, as are partial files left by a killed process.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ struct kept {
 	struct timespec used;
 };
 
-/* "0123456789abcdef0123456789abcdef.bin", and nothing of anybody else's. */
+/* "0123456789abcdef0123456789abcdef.bin": only names that this cache writes. */
 static int is_binary(const char *name)
 {
 	return strspn(name, "0123456789abcdef") == 32 && !strcmp(name + 32, ".bin");
@@ -46,7 +46,7 @@ static int compare(const void *a, const void *b)
 	return x->tv_nsec == y->tv_nsec ? 0 : x->tv_nsec < y->tv_nsec ? -1 : 1;
 }
 
-/* Size and time of a binary, 0 bytes where it cannot be seen; an old temporary file is removed. */
+/* Size and time of a binary, 0 bytes if it cannot be read; removes an old temporary file. */
 static struct kept look(int folder, const char *name)
 {
 	struct stat about;
@@ -71,7 +71,7 @@ static void remove_oldest(int folder, struct kept *kept, size_t n, uint64_t tota
 	}
 }
 
-/* Fills `kept`, of `room` places, where there is one; how many there are in the folder. */
+/* Fills `kept`, of `room` entries, unless it is NULL; returns how many files the folder has. */
 static size_t list(DIR *entries, int folder, struct kept *kept, size_t room)
 {
 	const struct dirent *entry;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.capture/1: CUDA graphs.  The capture is relaxed: memory and kernels come from
- * elsewhere than the stream, and take no part in it.  What CUDA forbids there would spoil all of
- * it, so it is refused before CUDA sees it (cuda_stream_refuse).
+ * Table tenon.capture/1: CUDA graphs.  The capture is relaxed: memory and kernels do not come from
+ * the stream and are not captured.  Calls that CUDA forbids during a capture would invalidate all
+ * of it, so they are refused before they reach CUDA (cuda_stream_refuse).
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum { MOST_NAMES = 16 };
 struct cuda_graph {
 	struct cuda_graph *next;
 	cudaGraphExec_t exec;
-	/* What it does, for errors: the operations that were captured last. */
+	/* Its operations, for errors: the ones captured last. */
 	const char *names[MOST_NAMES];
 	unsigned n_names;
 };
@@ -75,7 +75,7 @@ static tn_status capture_begin(void *device, const struct tn_graph_args *args)
 		return status;
 	if (own->captured)
 		return tn_plugin_fail(taken.call.error, TN_STATE, "capture_begin",
-				      "a stream is captured already");
+				      "a stream is being captured already");
 	cudaError_t code = own->rt->cudaStreamBeginCapture(cuda_stream_handle(stream),
 							   cudaStreamCaptureModeRelaxed);
 	if (code != cudaSuccess)
@@ -86,8 +86,8 @@ static tn_status capture_begin(void *device, const struct tn_graph_args *args)
 	return TN_OK;
 }
 
-/* A capture that was spoilt, or a graph that cannot be made,
- * is the step's fault and not the device's. */
+/* An invalidated capture, or a graph that cannot be instantiated, is a failure of the step and not
+ * of the device. */
 static tn_status fail_capture(struct cuda_device *device, const struct cuda_stream *stream,
 			      struct tn_error_info *error, cudaError_t code, const char *function)
 {
@@ -128,7 +128,7 @@ static tn_status capture_end(void *device, const struct tn_graph_args *args, voi
 		return status;
 	if (own->captured != stream)
 		return tn_plugin_fail(taken.call.error, TN_STATE, "capture_end",
-				      "the stream is not captured");
+				      "the stream is not being captured");
 	own->captured = NULL;
 	cudaError_t code = own->rt->cudaStreamEndCapture(cuda_stream_handle(stream), &captured);
 	const char *names[MOST_NAMES];
@@ -162,7 +162,7 @@ static tn_status graph_launch(void *device, const struct tn_graph_args *args)
 	const struct cuda_graph *graph = *find(own, taken.graph);
 	if (!graph)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "graph_launch",
-				      "the graph is none of this device");
+				      "the graph does not belong to this device");
 	for (unsigned i = 0; i < graph->n_names; i++)
 		cuda_stream_note(stream, graph->names[i]);
 	cudaError_t code = own->rt->cudaGraphLaunch(graph->exec, cuda_stream_handle(stream));
@@ -182,7 +182,7 @@ static tn_status graph_release(void *device, const struct tn_graph_args *args)
 	struct cuda_graph **link = find(own, taken.graph), *gone = *link;
 	if (!gone)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "graph_release",
-				      "the graph is none of this device");
+				      "the graph does not belong to this device");
 	*link = gone->next;
 	destroy(own, gone);
 	return status;

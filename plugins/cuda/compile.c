@@ -24,8 +24,8 @@ static tn_status fail_nvrtc(const struct cuda_device *device, struct tn_error_in
 
 /* ---- The target ------------------------------------------------------------------------------*/
 
-/* The device's own architecture; where the compiler is older than the device, the newest that it
- * knows, whose PTX the driver compiles. */
+/* The device's own architecture; if the compiler is older than the device, the newest that it
+ * supports, whose PTX the driver compiles. */
 static nvrtcResult settle(struct cuda_device *device, struct cuda_target *target,
 			  const char **function)
 {
@@ -71,7 +71,7 @@ tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *ta
 
 /* ---- Compiling -------------------------------------------------------------------------------*/
 
-/* Splits the words of `text`, which is changed; -1: there are too many. */
+/* Splits `text` into words in place; -1: there are too many. */
 static int split(char *text, const char *options[MAX_OPTIONS], int n)
 {
 	char *rest = NULL;
@@ -92,7 +92,7 @@ static void log_lines(const struct cuda_device *device, int32_t level, const cha
 	}
 }
 
-/* The compiler's words; an empty text where it has none. */
+/* The compiler's log; an empty text if there is none. */
 static void fetch_log(const struct cuda_device *device, nvrtcProgram program,
 		      struct tn_plugin_text *log)
 {
@@ -160,7 +160,7 @@ static tn_status fetch(struct cuda_device *device, const struct cuda_target *tar
 	return TN_OK;
 }
 
-/* With the options in words. */
+/* Appends the options, word by word. */
 static tn_status compile(struct cuda_device *device, const struct cuda_target *target,
 			 const struct cuda_unit *unit, int n, const char *const *words,
 			 struct tn_plugin_text *binary, struct tn_error_info *error,

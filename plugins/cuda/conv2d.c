@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution and both gradients, each a product of matrices that are read where they lie
- * (kernels/conv2d.cu).  The tile is chosen by shape: as large as leaves a device blocks enough.
+ * Convolution and both gradients, each a matrix product whose operands are read in place
+ * (kernels/conv2d.cu).  The tile is chosen by shape: the largest that still gives the device enough
+ * blocks.
  *
- * The floor on a GPU.  A product of m n k takes 2 m n k / (f32 rate) seconds, an H100's rate being
- * 128 fused multiply-adds a clock in each multiprocessor.  A tile of 128 x 128 gives a thread 8 x 8
- * sums: 16 numbers read from shared memory, in 4 reads of 16 bytes, feed 64 multiply-adds, so the
- * arithmetic is the limit and not shared memory.  From memory 8 (128 + 128) elements feed
- * 8 * 128 * 128: 16 operations a byte in f32, which the second cache covers.  What remains above
- * the floor is finding the place of each element that is brought, once for 64 multiply-adds.  Small
- * layers and pictures of few channels stay above it: their tiles are partly empty.  A strided input
- * gradient goes through the taps that meet no pixel, stride^2 times its floor.
+ * The lower bound on a GPU.  A product of m n k takes 2 m n k / (f32 rate) seconds, an H100's rate
+ * being 128 fused multiply-adds per clock in each multiprocessor.  A tile of 128 x 128 gives a
+ * thread 8 x 8 sums: 16 numbers read from shared memory, in 4 reads of 16 bytes, feed 64
+ * multiply-adds, so the arithmetic is the bottleneck and not shared memory.  8 (128 + 128) elements
+ * from memory feed 8 * 128 * 128 multiply-adds: 16 operations per byte in f32, which the L2 cache
+ * sustains.  The time above the bound is spent on computing the address of each loaded element,
+ * once per 64 multiply-adds.  Small layers and images of few channels stay above it: their tiles
+ * are partly empty.  A strided input gradient also visits the taps that meet no pixel, stride^2
+ * times its bound.
  *
  * Tensor cores, where the type allows, take the same tile with 64 bytes of each row and column at a
  * time.  A warp's 64 x 32 results need 20 reads of 4 matrices from shared memory for 64
- * multiplications of 16 x 8 x 16 in f16.  From memory 64 (128 + 128) bytes feed 32 * 128 * 128 of
- * them: 64 operations a byte, so the second cache is the limit before tensor cores are.  What lies
- * dense and aligned comes 16 bytes at a time, and finding its place counts for little; otherwise
- * that is the limit.
+ * multiplications of 16 x 8 x 16 in f16.  64 (128 + 128) bytes from memory feed 32 * 128 * 128 of
+ * them: 64 operations per byte, so the L2 cache is the bottleneck before tensor cores are.  Dense,
+ * aligned elements are loaded 16 bytes at a time, and computing their addresses costs little;
+ * otherwise that is the bottleneck.
  */
 #include <string.h>
 
@@ -38,11 +40,11 @@ enum pass {
 	WEIGHT_GRADIENT = CUDA_DNN_WEIGHT_GRADIENT,
 };
 enum { BLOCK = 256, LANES = 32, MOST_GRID = 65535 };
-/* Tiles of D; so many blocks keep a device busy; a part of a split sum has at least so many
- * pixels. */
+/* Tiles of D; the number of blocks that keeps a device busy; the least number of pixels in a part
+ * of a split sum. */
 enum { SMALL = 64, LARGE = 128, BLOCKS = 256, LEAST_PART = 128, DEPTH = 32 };
 
-/* As kernels/conv2d.cu has it. */
+/* Same layout as in kernels/conv2d.cu. */
 struct divisor {
 	uint32_t d, m, shift;
 };
@@ -121,13 +123,13 @@ static tn_status check_forward(const struct tn_conv2d_args *args, const char *op
 	tn_status status = TN_OK;
 	if (args->activation > TN_ACTIVATION_GELU)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "activation %u is not known here", args->activation);
+				      "activation %u is not supported", args->activation);
 	if (args->has_bias) {
 		status = tn_plugin_check_operand(call, operation, "bias", 0, &args->bias,
 						 CUDA_STORAGE, TN_PLUGIN_READS);
 		if (!status && args->bias.dtype != args->x.dtype)
 			status = tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-						"bias: dtype %d beside x of dtype %d",
+						"bias: expected x's dtype %d, found %d",
 						(int)args->bias.dtype, (int)args->x.dtype);
 		if (!status)
 			status = tn_plugin_check_shape(call, operation, "bias", 0, &args->bias, 1,
@@ -175,7 +177,7 @@ static int64_t parts(int64_t n, int64_t each)
 	return (n + each - 1) / each;
 }
 
-/* a b c, or more than kernels count. */
+/* a b c, or more than the kernels' counters hold. */
 static int64_t count(int64_t a, int64_t b, int64_t c)
 {
 	int64_t product;
@@ -184,7 +186,7 @@ static int64_t count(int64_t a, int64_t b, int64_t c)
 	return product;
 }
 
-/* Kernels count in 31 bits, and go one tile past the end. */
+/* The kernels' counters have 31 bits, and run one tile past the end. */
 static tn_status set_sizes(struct plan *plan, const char *operation)
 {
 	const struct tn_conv2d_args *args = plan->args;
@@ -203,7 +205,7 @@ static tn_status set_sizes(struct plan *plan, const char *operation)
 	most = w[O] > most ? w[O] : most;
 	if (most > INT32_MAX - 2 * LARGE || parts(m, 32) > MOST_GRID)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
-				      "more pixels, channels or padding than its kernel counts");
+				      "more pixels, channels or padding than the kernel can count");
 	plan->g.m = (int32_t)m;
 	plan->g.n = (int32_t)(plan->pass == WEIGHT_GRADIENT ? taps : pixels);
 	plan->g.k = (int32_t)(plan->pass == WEIGHT_GRADIENT ? pixels : taps);
@@ -249,7 +251,7 @@ static void set_operands(struct plan *plan)
 	plan->is_last = cuda_is_channels_last(source);
 }
 
-/* The types that tensor cores multiply, f32 where its factors may be narrower. */
+/* The types that tensor cores multiply; f32 if its factors may be rounded. */
 static int has_matrix(const struct cuda_device *device, tn_dtype dtype)
 {
 	if (dtype == TN_F16)
@@ -258,9 +260,9 @@ static int has_matrix(const struct cuda_device *device, tn_dtype dtype)
 	       (dtype == TN_BF16 || (dtype == TN_F32 && device->uses_tf32));
 }
 
-/* Into how many parts the sums of the weight gradient go: by shape alone, not by how many
- * multiprocessors there are.  What tensor cores multiply differs in its last bits from one
- * generation of devices to another even so: 7.5 takes 8 of k at a time, 8.0 and later 16. */
+/* The number of parts into which the sums of the weight gradient are split: by shape alone, not by
+ * the number of multiprocessors.  Even so, tensor core results differ in their last bits between
+ * device generations: 7.5 takes 8 of k at a time, 8.0 and later 16. */
 static void split(struct plan *plan)
 {
 	struct convolution *g = &plan->g;
@@ -299,7 +301,7 @@ static tn_status choose(struct plan *plan, const char *operation)
 	plan->columns = tile(g->n, most);
 	if ((plan->is_depthwise ? (int64_t)g->groups * g->m : depth) > MOST_GRID)
 		return tn_plugin_fail(plan->args->call.error, TN_UNSUPPORTED, operation,
-				      "%u groups are more than its kernel counts",
+				      "%u groups: more than the kernel can count",
 				      plan->args->groups);
 	return TN_OK;
 }
@@ -308,7 +310,7 @@ static tn_status choose(struct plan *plan, const char *operation)
 
 enum { CHANNELS = BIT(C), PLANE = BIT(H) | BIT(W), FILTER = BIT(C) | BIT(R) | BIT(S) };
 
-/* Whether elements with neighbouring places in these axes are neighbours in memory. */
+/* Are elements at neighbouring indices of these axes neighbours in memory? */
 static int is_dense(const struct tn_operand *operand, uint64_t axes)
 {
 	int64_t expected = 1;
@@ -322,7 +324,7 @@ static int is_dense(const struct tn_operand *operand, uint64_t axes)
 	return 1;
 }
 
-/* Whether what starts at a multiple of so many elements along these axes is aligned to as many. */
+/* Is every element whose index along these axes is a multiple of n aligned to n elements? */
 static int is_aligned(const struct tn_operand *operand, uint64_t axes, int64_t elements)
 {
 	for (int i = 0; i < 4; i++)
@@ -331,8 +333,8 @@ static int is_aligned(const struct tn_operand *operand, uint64_t axes, int64_t e
 	return cuda_address(operand) % ((uint64_t)elements * tn_dtype_size(operand->dtype)) == 0;
 }
 
-/* How many elements can be read as one, at most 16 bytes of them: those that start at a multiple of
- * their number in an index of `length` over these axes.  Fewer than four are not worth a kernel of
+/* How many elements can be loaded at once, at most 16 bytes: those that start at a multiple of
+ * their number in an index of `length` over these axes.  Fewer than four do not justify a kernel of
  * their own. */
 static int64_t vector(const struct tn_operand *operand, uint64_t axes, int64_t length)
 {
@@ -349,7 +351,7 @@ static int64_t plane_of(const struct tn_operand *operand)
 	return operand->shape[H] * operand->shape[W];
 }
 
-/* Every pixel meets one tap, at its own place. */
+/* Every pixel meets one tap, at its own position. */
 static int is_pointwise(const struct tn_conv2d_args *args)
 {
 	return args->w.shape[R] * args->w.shape[S] == 1 && args->stride[0] == 1 &&
@@ -410,8 +412,7 @@ static int64_t result_vector(const struct plan *plan, int *is_along_m)
 	return width;
 }
 
-/* What of B comes one element at a time takes registers for each:
- * of a broad tile they would not suffice. */
+/* Elements of B loaded one at a time need a register each: too many for a wide tile. */
 static void make_narrow(struct plan *plan)
 {
 	if (plan->is_matrix && !plan->is_depthwise && plan->columns > SMALL &&
@@ -481,7 +482,7 @@ static tn_status run(struct cuda_job *job, void *argument)
 	struct convolution *g = &plan->g;
 	void *arguments[] = {g};
 	tn_status status = TN_OK;
-	/* The second first: of two kernels, the one that was made last is sure to be held. */
+	/* The second first: of two kernels, the one made last is certain to be held. */
 	if (plan->bytes)
 		status = get_kernel(job, plan, "conv2d_sum", 0, &sum);
 	if (!status)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.copy/1: fill and copy.  What only moves is told apart by the size of a unit, which is
- * made as wide as lengths, strides and addresses allow.  Where input and output are dense along
- * different axes, tiles are turned round in shared memory, so that both sides are read and written
- * in whole lines.
+ * Table tenon.copy/1: fill and copy.  Kernels that only move elements are specialised by the size
+ * of a unit, which is made as wide as lengths, strides and addresses allow.  Where input and output
+ * are dense along different axes, tiles are transposed in shared memory, so that both sides are
+ * read and written in whole lines.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@
 
 enum { BLOCK = 256, TILE = 32, TILE_ROWS = 8 };
 
-/* As kernels/copy.cu has it.  Addresses in bytes, strides in units. */
+/* Same layout as in kernels/copy.cu.  Addresses in bytes, strides in units. */
 struct walk {
 	uint64_t from, to;
 	uint64_t n;        /* units; in a transposition, tiles */
@@ -30,7 +30,7 @@ struct walk {
 
 struct movement {
 	struct tn_plugin_nest
-		nest;  /* view 0 is the input, of a fill the output; the last is the output */
+		nest;  /* view 0 is the input, or a fill's output; the last is the output */
 	uint32_t size; /* of a unit */
 	uint64_t value[2];
 	int is_fill;
@@ -43,7 +43,7 @@ static struct tn_plugin_view *output_of(struct movement *m)
 	return &m->nest.views[m->nest.n_views - 1];
 }
 
-/* May two neighbours along the last axis be one unit? */
+/* Can two neighbours along the last axis form one unit? */
 static int can_widen(const struct movement *m)
 {
 	const struct tn_plugin_nest *nest = &m->nest;
@@ -74,7 +74,7 @@ static void widen(struct movement *m)
 	}
 }
 
-/* The value repeated through 16 bytes. */
+/* The value repeated over 16 bytes. */
 static void repeat_value(struct movement *m, uint64_t bits)
 {
 	if (m->size < 8)
@@ -89,7 +89,7 @@ static uint64_t magnitude(int64_t stride)
 	return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
-/* The axes in the order in which they lie in the output, the densest last. */
+/* The axes in the output's memory order, the densest last. */
 static void sort_axes(struct movement *m)
 {
 	struct tn_plugin_nest *nest = &m->nest;
@@ -153,8 +153,8 @@ static tn_status run_walk(struct cuda_job *job, struct movement *m)
 	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
-/* The axis along which the input is dense, where that is another than the output's, which is the
- * last, and both are long enough for tiles; else -1. */
+/* The axis along which the input is dense, if it is not the output's dense axis, which is the last,
+ * and both are long enough for tiles; else -1. */
 static int turned_axis(const struct movement *m)
 {
 	const struct tn_plugin_nest *nest = &m->nest;
@@ -169,7 +169,7 @@ static int turned_axis(const struct movement *m)
 	return -1;
 }
 
-/* Axis `turned` becomes the one before the last. */
+/* Makes axis `turned` the last but one. */
 static void move_axis(struct walk *walk, uint32_t turned, uint32_t rank)
 {
 	for (uint32_t d = turned; d + 2 < rank; d++) {
@@ -234,7 +234,7 @@ static tn_status check_fill(const struct tn_fill_args *args)
 				       TN_PLUGIN_READS);
 }
 
-/* One value through all of it: the input is a view without strides. */
+/* Copies one value to every element: the input is a view with strides 0. */
 static void plan_fill(struct movement *m, const struct tn_fill_args *args)
 {
 	struct tn_operand input = args->output;
@@ -282,9 +282,10 @@ static tn_status check_copy(const struct tn_copy_args *args)
 		status = tn_plugin_check_operand(call, "copy", "output", 0, &args->output,
 						 CUDA_STORAGE, TN_PLUGIN_WRITES);
 	if (!status && args->input.dtype != args->output.dtype)
-		status = tn_plugin_fail(call->error, TN_DTYPE, "copy",
-					"from dtype %d to %d: expected one dtype",
-					(int)args->input.dtype, (int)args->output.dtype);
+		status = tn_plugin_fail(
+			call->error, TN_DTYPE, "copy",
+			"input of dtype %d, output of dtype %d: expected equal dtypes",
+			(int)args->input.dtype, (int)args->output.dtype);
 	if (!status)
 		status = tn_plugin_check_shape(call, "copy", "input", 0, &args->input,
 					       args->output.rank, args->output.shape);
@@ -297,7 +298,7 @@ static int is_dense(const struct movement *m)
 	       m->nest.views[1].strides[0] == 1;
 }
 
-/* One run of bytes: the runtime's own copy, which sees itself where a side is pinned memory. */
+/* One run of bytes: a runtime copy, which detects by itself if a side is pinned memory. */
 static tn_status run_dense(struct cuda_job *job, const struct movement *m)
 {
 	cuda_stream_note(job->stream, job->operation);
@@ -333,7 +334,7 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 	prepare(&m);
 	if (cuda_view_address(&m.nest.views[0]) == cuda_view_address(&m.nest.views[1]) &&
 	    is_dense(&m))
-		return TN_OK; /* onto itself */
+		return TN_OK; /* copies onto itself */
 	return is_dense(&m) ? run_dense(&job, &m) : run(&job, &m);
 }
 

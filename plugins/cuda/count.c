@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which devices there are.  The CUDA runtime and the driver behind it do not survive a fork once
- * they were called, so they are not asked: NVIDIA's management library is, or the files that the
- * driver shows in /proc.  Both list the devices in the order of the bus, to which
- * CUDA_VISIBLE_DEVICES is applied as the runtime will do it.  The library knows more, but its start
- * may wake devices that sleep: where the files show that none of them will be used, it is not
- * started.
+ * Finds the devices.  The CUDA runtime and driver do not survive a fork after their first call, so
+ * they are not asked: NVIDIA's management library is, or the files that the driver provides in
+ * /proc.  Both list the devices in bus order, to which CUDA_VISIBLE_DEVICES is applied as the
+ * runtime will do it.  The library has more facts, but starting it may wake sleeping devices: if
+ * the files show that none of them will be used, it is not started.
  */
 #include "plugin.h"
 
@@ -22,7 +21,7 @@
 #define CUDA_PROC "/proc/driver/nvidia"
 #endif
 
-/* Where devices were looked for, before the variable chooses among them. */
+/* The result of the search, before the variable selects from it. */
 struct search {
 	struct cuda_instance *instance;
 	uint32_t n;
@@ -42,7 +41,7 @@ static void identify(struct cuda_facts *facts)
 	unsigned domain, bus, device, function;
 	if (sscanf(facts->pci, "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
 		return;
-	/* As the runtime writes it: NVML gives the domain eight digits. */
+	/* In the runtime's format: NVML gives the domain eight digits. */
 	snprintf(facts->pci, sizeof(facts->pci), "%04x:%02x:%02x.%x", domain, bus, device,
 		 function);
 	facts->identity_type = TN_IDENTITY_PCI;
@@ -76,7 +75,7 @@ static void ask_device(const struct cuda_management *nvml, nvmlDevice_t handle,
 	identify(facts);
 }
 
-/* The driver must know the major version of CUDA that the runtime was made for. */
+/* The driver must support the major version of CUDA that the runtime was built for. */
 static void ask_driver(const struct cuda_management *nvml, struct cuda_instance *instance)
 {
 	char version[48] = "";
@@ -91,7 +90,7 @@ static void ask_driver(const struct cuda_management *nvml, struct cuda_instance 
 		return;
 	instance->absence = TN_DRIVER_TOO_OLD;
 	snprintf(instance->reason, sizeof(instance->reason),
-		 "the NVIDIA driver %.40s knows CUDA %d.%d, CUDA %d is needed", version,
+		 "the NVIDIA driver %.40s supports CUDA %d.%d, expected CUDA %d", version,
 		 cuda / 1000, cuda % 1000 / 10, CUDART_VERSION / 1000);
 }
 
@@ -103,13 +102,13 @@ static void ask_all(const struct cuda_management *nvml, struct search *search)
 	for (unsigned int i = 0; !code && i < n && search->n < CUDA_MAX_DEVICES; i++) {
 		nvmlDevice_t handle = NULL;
 		memset(&search->found[search->n], 0, sizeof(search->found[0]));
-		/* The runtime does not see a device that fell off the bus either. */
+		/* A device that fell off the bus is not visible to the runtime either. */
 		if (!nvml->nvmlDeviceGetHandleByIndex_v2(i, &handle))
 			ask_device(nvml, handle, &search->found[search->n++]);
 	}
 }
 
-/* 0: the library is not there or does not start, and the instance says why. */
+/* 0: the library is missing or fails to start; the instance has the reason. */
 static int search_management(struct search *search)
 {
 	struct cuda_management nvml = {.handle = NULL};
@@ -149,7 +148,7 @@ static void read_line(const char *line, const char *key, char *value, size_t siz
 	snprintf(value, size, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-/* A container may show all devices of its host in /proc and have the nodes of some. */
+/* A container may show all devices of its host in /proc but have the nodes of only some. */
 static int has_node(const char *minor)
 {
 	char path[64];
@@ -201,7 +200,7 @@ static int is_same(const struct cuda_facts *a, const struct cuda_facts *b)
 	return !strcmp(a->pci, b->pci) && !strcmp(a->uuid, b->uuid);
 }
 
-/* The device whose UUID begins so, if there is one alone; else -1. */
+/* The device whose UUID begins so, if exactly one does; else -1. */
 static int find_uuid(const struct search *search, const char *text, size_t length)
 {
 	int found = -1;
@@ -215,7 +214,7 @@ static int find_uuid(const struct search *search, const char *text, size_t lengt
 	return found;
 }
 
-/* A slice of a device is known to the runtime alone. */
+/* Only the runtime has the facts of a MIG slice. */
 static void add_slice(struct cuda_instance *instance)
 {
 	struct cuda_facts *facts = &instance->devices[instance->n_devices++];
@@ -223,7 +222,7 @@ static void add_slice(struct cuda_instance *instance)
 	snprintf(facts->name, sizeof(facts->name), "NVIDIA MIG device");
 }
 
-/* Takes one entry of the list; 0: it is not valid, and ends the list. */
+/* Takes one entry of the list; 0: it is invalid, and ends the list. */
 static int add_entry(const struct search *search, const char *text, size_t length)
 {
 	struct cuda_instance *instance = search->instance;
@@ -234,7 +233,7 @@ static int add_entry(const struct search *search, const char *text, size_t lengt
 	word[length] = 0;
 	if (!strncmp(word, "MIG-", 4)) {
 		add_slice(instance);
-		return 0; /* a process can use one */
+		return 0; /* a process can use only one */
 	}
 	long index = isdigit((unsigned char)word[0]) ? strtol(word, &end, 10)
 		     : strncmp(word, "GPU-", 4)      ? -1
@@ -273,7 +272,7 @@ static void choose_visible(const struct search *search, const char *list)
 
 /* ---- All of it -------------------------------------------------------------------------------*/
 
-/* Devices without the libraries to drive them. */
+/* Devices without the libraries that are needed to use them. */
 static void check_libraries(struct cuda_instance *instance)
 {
 	char text[sizeof(instance->reason)];
@@ -284,7 +283,7 @@ static void check_libraries(struct cuda_instance *instance)
 	set_absence(instance, status, text);
 }
 
-/* 0: none is left, and the instance says so. */
+/* 0: none is left, and the instance has the reason. */
 static int choose(const struct search *search, const char *visible)
 {
 	struct cuda_instance *instance = search->instance;
@@ -299,8 +298,7 @@ static int choose(const struct search *search, const char *visible)
 	return 0;
 }
 
-/* Are there devices, and can none of them be used?  The files may not know what is named by a
- * UUID. */
+/* Are there devices, none of which can be used?  The files may lack a device named by UUID. */
 static int is_settled_by_files(struct cuda_instance *instance, const char *visible)
 {
 	struct search search = {.instance = instance};
@@ -317,8 +315,9 @@ static void find(struct search *search)
 {
 	struct cuda_instance *instance = search->instance;
 	const struct tn_host *host = instance->host;
-	const char *visible = host->parameter(host->context, "CUDA_VISIBLE_DEVICES",
-					      "which GPUs the cuda backend sees: numbers or UUIDs");
+	const char *visible =
+		host->parameter(host->context, "CUDA_VISIBLE_DEVICES",
+				"the GPUs that the cuda backend uses: numbers or UUIDs");
 	if (is_settled_by_files(instance, visible))
 		return;
 	instance->n_devices = 0;

@@ -9,7 +9,7 @@
 #include "ranges.h"
 #include "status.h"
 
-/* As kernels/cross_entropy.cu has it. */
+/* Same layout as in kernels/cross_entropy.cu. */
 struct rows {
 	int64_t n_rows, n_classes;
 	uint64_t x, dx, labels, lse, loss;

@@ -41,14 +41,14 @@ static int asks_for_tf32(const struct tn_host *host)
 	return value && !strcmp(value, "1");
 }
 
-/* Where the architecture is not known before the device is opened, it may have it. */
+/* If the architecture is unknown before the device is opened, assume that it is supported. */
 static int may_use_tf32(const struct cuda_instance *own, const struct cuda_facts *facts)
 {
 	return (!facts->architecture || facts->architecture >= TF32_ARCHITECTURE) &&
 	       asks_for_tf32(own->host);
 }
 
-/* Newer devices first, among equals the one with more memory. */
+/* Newer devices first; among equals, the one with more memory. */
 static int32_t score_of(const struct cuda_facts *facts)
 {
 	uint64_t gib = facts->memory_bytes >> 30;
@@ -62,7 +62,7 @@ static void describe_facts(const struct cuda_instance *own, const struct cuda_fa
 	memset(out, 0, sizeof(*out));
 	out->kind = TN_DEVICE_DISCRETE_GPU;
 	out->memory_kinds = 1u << TN_MEMORY_DEVICE | 1u << TN_MEMORY_PINNED;
-	out->storage_dtypes = 0xfffe; /* all numbers from 1 to 15 */
+	out->storage_dtypes = 0xfffe; /* dtypes 1 to 15 */
 	out->program_dtypes =
 		BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) | BIT(TN_F32) | BIT(TN_F64);
 	out->matmul_dtypes = BIT(TN_F16) | BIT(TN_F32) | BIT(TN_F64);
@@ -76,7 +76,7 @@ static void describe_facts(const struct cuda_instance *own, const struct cuda_fa
 	memcpy(out->identity, facts->identity, sizeof(out->identity));
 	memset(out->accuracy, TN_ACCURACY_IEEE, sizeof(out->accuracy));
 	memset(out->determinism, TN_DETERMINISM_ALWAYS, sizeof(out->determinism));
-	/* Which of the two computes is a matter of time, or of the memory that there is. */
+	/* Which of the two computes depends on timing, or on the free memory. */
 	if (cuda_dnn_mode(own->host) != CUDA_DNN_OFF)
 		out->determinism[TN_FAMILY_CONV] = TN_DETERMINISM_ON_REQUEST;
 	if (tf32)
@@ -104,8 +104,8 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 
 /* ---- open ------------------------------------------------------------------------------------*/
 
-/* What was not touched when it was opened is not touched now:
- * the first call on a device makes a context. */
+/* A device that was not used is not touched now either: the first call on a device creates a
+ * context. */
 static void close_device(void *device)
 {
 	struct cuda_device *own = device;
@@ -113,7 +113,7 @@ static void close_device(void *device)
 		(void)own->rt->cudaSetDevice(own->ordinal);
 	if (own->streams)
 		cuda_graphs_close(own);
-	cuda_matmul_close(own); /* before its stream goes */
+	cuda_matmul_close(own); /* before its stream is destroyed */
 	cuda_peer_close(own);
 	cuda_dnn_close(own);
 	cuda_streams_close(own);
@@ -126,7 +126,7 @@ static void close_device(void *device)
 	tn_plugin_free(own->host, own);
 }
 
-/* What stops a device from being opened is an absence with a name. */
+/* An obstacle to opening a device is reported with the status that names it. */
 static tn_status fail_open(const struct cuda_device *device, struct tn_error_info *error,
 			   cudaError_t code, const char *function)
 {
@@ -137,7 +137,7 @@ static tn_status fail_open(const struct cuda_device *device, struct tn_error_inf
 	(void)rt->cudaRuntimeGetVersion(&runtime);
 	(void)rt->cudaGetLastError();
 	tn_plugin_fail(error, status, "open",
-		       "%s: %s (%s, %d); the driver knows CUDA %d.%d, the runtime is %d.%d",
+		       "%s: %s (%s, %d); the driver supports CUDA %d.%d, the runtime is %d.%d",
 		       function, rt->cudaGetErrorString(code), rt->cudaGetErrorName(code),
 		       (int)code, driver / 1000, driver % 1000 / 10, runtime / 1000,
 		       runtime % 1000 / 10);
@@ -146,8 +146,8 @@ static tn_status fail_open(const struct cuda_device *device, struct tn_error_inf
 	return status;
 }
 
-/* Is it what the runtime has by that number?  A part of a device has the place of the whole, by
- * which the runtime may not find it. */
+/* Does the runtime's device of that number match?  A MIG slice has the PCI address of the whole
+ * device, by which the runtime may not find it. */
 static int is_at(const struct cuda_device *device, int ordinal)
 {
 	const struct cuda_runtime *rt = device->rt;
@@ -158,8 +158,8 @@ static int is_at(const struct cuda_device *device, int ordinal)
 	return 0;
 }
 
-/* The runtime orders devices by speed unless CUDA_DEVICE_ORDER says otherwise: the one that was
- * described is found by its place. */
+/* The runtime orders devices by speed unless CUDA_DEVICE_ORDER is set: the described device is
+ * found by its PCI address. */
 static tn_status find_ordinal(struct cuda_device *device, uint32_t index,
 			      struct tn_error_info *error)
 {
@@ -178,8 +178,8 @@ static tn_status find_ordinal(struct cuda_device *device, uint32_t index,
 	if (index < (uint32_t)n && (!is_placed || is_at(device, device->ordinal)))
 		return TN_OK;
 	return tn_plugin_fail(error, TN_NO_DEVICE, "open",
-			      "%s%s%s is none of the %d devices that CUDA shows; "
-			      "CUDA_DEVICE_ORDER=PCI_BUS_ID numbers devices by their place",
+			      "%s%s%s is not among the %d devices that CUDA shows; "
+			      "CUDA_DEVICE_ORDER=PCI_BUS_ID numbers devices by their PCI address",
 			      device->facts.name, is_placed ? " at " : "", device->facts.pci, n);
 }
 
@@ -203,8 +203,8 @@ static cudaError_t ask_attributes(struct cuda_device *device)
 	return code;
 }
 
-/* Whether it can be used, before it is: a context takes time,
- * and hundreds of megabytes of its memory. */
+/* Checks that it is usable before using it: a context takes time, and hundreds of megabytes of its
+ * memory. */
 static tn_status check(struct cuda_device *device, uint32_t index, struct tn_error_info *error)
 {
 	char text[256];
@@ -219,7 +219,7 @@ static tn_status check(struct cuda_device *device, uint32_t index, struct tn_err
 		return fail_open(device, error, code, "cudaDeviceGetAttribute");
 	if (device->architecture < 75)
 		return tn_plugin_fail(error, TN_NO_DEVICE, "open",
-				      "%s has compute capability %u.%u, 7.5 is needed",
+				      "%s has compute capability %u.%u, expected at least 7.5",
 				      device->facts.name, device->architecture / 10,
 				      device->architecture % 10);
 	return TN_OK;
@@ -239,7 +239,7 @@ static tn_status begin(struct cuda_device *device, struct tn_error_info *error)
 	return TN_OK;
 }
 
-/* What there is after a failure, close_device takes back. */
+/* After a failure close_device releases whatever was created. */
 static tn_status make(struct cuda_device *device, uint32_t index, struct tn_error_info *error)
 {
 	tn_status status = check(device, index, error);
@@ -262,12 +262,13 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	struct tn_error_info *error = taken.call.error;
 	if (status || taken.call.flags)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "open",
-				      "flags 0x%x, or fields that this version does not know",
+				      "flags 0x%x or argument fields are not supported",
 				      taken.call.flags);
 	cuda_count(own);
 	if (taken.index >= own->n_devices)
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open", "device %u, there are %u",
-				      taken.index, own->n_devices);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open",
+				      "device %u: expected less than %u", taken.index,
+				      own->n_devices);
 	struct cuda_device *made = tn_plugin_alloc(own->host, sizeof(*made));
 	if (!made)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution through cuDNN's classic interface, which is C, and plans a shape in a handful of
- * calls.  Bias, residual and activation are a kernel behind it, for all activations alike; a bias
- * of f16 or bf16 is there before it, so that the sum is rounded once.
+ * Convolution through cuDNN's legacy C interface, which plans a shape in a handful of calls.  Bias,
+ * residual and activation are a kernel after it, the same for all activations; a bias of f16 or
+ * bf16 is stored before it, so that the sum is rounded once.
  *
- * Off unless it is asked for: nobody has timed it beside the own kernels on a GPU yet, and opening
- * it costs a tenth of a second and hundreds of megabytes of address space.  With `auto` it is
- * timed, once for each shape, on the first call that can be repeated: one that adds to nothing and
- * is not captured.  With TN_DETERMINISTIC the own kernels compute, for what was faster, or how much
- * workspace there was, may change from run to run.
+ * Off by default: cuDNN and the plugin's own kernels have not been timed against each other on a
+ * GPU yet, and opening cuDNN costs a tenth of a second and hundreds of megabytes of address space.
+ * `auto` times both, once for each shape, on the first repeatable call: one that does not
+ * accumulate and is not captured.  With TN_DETERMINISTIC the own kernels compute, because the
+ * faster choice, or the free workspace, may change from run to run.
  */
 #include "dnn_plan.h"
 
@@ -27,7 +27,7 @@
 enum {
 	C = 1,
 	BLOCK = 256,
-	ROUNDS = 4, /* the first is not counted: it loads */
+	ROUNDS = 4, /* the first is a warm-up: it loads kernels */
 	PAUSE = 64  /* calls */
 };
 
@@ -41,8 +41,8 @@ enum cuda_dnn_mode cuda_dnn_mode(const struct tn_host *host)
 {
 	const char *value = host->parameter(
 		host->context, VARIABLE,
-		"the cuda backend's convolutions go through cuDNN: off (the default), on: wherever "
-		"it does them, auto: where it was faster when both were timed");
+		"cuDNN in the cuda backend's convolutions: off (the default), on: wherever "
+		"it supports them, auto: where timing showed it to be faster");
 	if (!value || !*value || !strcmp(value, "off"))
 		return CUDA_DNN_OFF;
 	if (!strcmp(value, "on"))
@@ -50,7 +50,7 @@ enum cuda_dnn_mode cuda_dnn_mode(const struct tn_host *host)
 	if (!strcmp(value, "auto"))
 		return CUDA_DNN_AUTO;
 	tn_plugin_log(host, "cuda", TN_LOG_WARNING,
-		      VARIABLE "=%s: expected off, on or auto; it stays off", value);
+		      VARIABLE "=%s: expected off, on or auto; cuDNN stays off", value);
 	return CUDA_DNN_OFF;
 }
 
@@ -92,7 +92,7 @@ static void print(const struct cuda_dnn *api, struct dnn_failure failure, char *
 		 more);
 }
 
-/* Was it the device that failed?  cuDNN has its own codes for whatever that says. */
+/* Did the device fail?  cuDNN has its own codes for device errors. */
 static tn_status check_loss(struct cuda_job *job, const char *function)
 {
 	struct cuda_device *device = job->device;
@@ -104,8 +104,8 @@ static tn_status check_loss(struct cuda_job *job, const char *function)
 	return TN_OK;
 }
 
-/* In a capture nothing ran that could have failed, and the stream may not be asked: the work can be
- * done uncaptured, or captured without cuDNN. */
+/* In a capture no work ran that could have failed, and the stream must not be queried: the work can
+ * be done uncaptured, or captured without cuDNN. */
 static tn_status fail_dnn(struct cuda_job *job, struct dnn_plan *plan, struct dnn_failure failure)
 {
 	char text[448];
@@ -125,7 +125,7 @@ static tn_status fail_dnn(struct cuda_job *job, struct dnn_plan *plan, struct dn
 	return status;
 }
 
-/* From now on the own kernels compute. */
+/* Disables cuDNN: the own kernels compute from now on. */
 static void give_up(const struct cuda_device *device, const char *why)
 {
 	struct cuda_dnn_state *dnn = device->dnn;
@@ -135,8 +135,8 @@ static void give_up(const struct cuda_device *device, const char *why)
 		      "cuDNN is not used: %s", why);
 }
 
-/* What failed before anything was computed is no error: there are the own kernels.  Memory may be
- * there some calls later; to ask each time would cost what opening costs. */
+/* A failure before anything was computed is not an error: the own kernels take over.  Memory may be
+ * free some calls later; to retry each time would cost as much as opening. */
 static tn_status do_without(struct cuda_job *job, struct dnn_failure failure)
 {
 	char text[448];
@@ -216,7 +216,7 @@ static tn_status set_stream(struct cuda_job *job, struct dnn_plan *plan)
 
 /* ---- Bias, residual, activation --------------------------------------------------------------*/
 
-/* As kernels/dnn.cu has it. */
+/* Same layout as in kernels/dnn.cu. */
 struct picture {
 	uint64_t y, bias, residual;
 	int64_t ys[4], rs[4], bs[4];
@@ -229,12 +229,12 @@ struct turn {
 	const struct tn_conv2d_args *args;
 	struct dnn_plan *plan;
 	const struct cuda_dnn_rival *own;
-	int has_bias, has_residual; /* behind it */
+	int has_bias, has_residual; /* after it */
 	uint32_t activation;
-	int fills;    /* y is made the bias before it */
-	int adds;     /* what was there is a part of the result */
-	double beta;  /* what is there when cuDNN computes is */
-	int is_spare; /* there is less workspace than the plan asked for */
+	int fills;    /* y is set to the bias before it */
+	int adds;     /* the previous contents are part of the result */
+	double beta;  /* the factor of y's contents before cuDNN computes */
+	int is_spare; /* less workspace is available than the plan asked for */
 };
 
 static void read_turn(struct turn *turn)
@@ -243,7 +243,7 @@ static void read_turn(struct turn *turn)
 	const int is_narrow = tn_dtype_size(args->x.dtype) < 4;
 	turn->adds = (args->call.flags & TN_ACCUMULATE) != 0;
 	if (turn->plan->pass == CUDA_DNN_FORWARD) {
-		/* A residual is y itself, or apart from it. */
+		/* A residual is either y itself or disjoint from it. */
 		turn->adds = args->has_residual &&
 			     cuda_address(&args->residual) == cuda_address(&args->y);
 		turn->has_residual = args->has_residual && !turn->adds;
@@ -254,7 +254,7 @@ static void read_turn(struct turn *turn)
 	turn->beta = turn->adds || turn->fills;
 }
 
-/* Each may have kernels of its own: either algorithm, adding or not. */
+/* Each combination may have kernels of its own: either algorithm, accumulating or not. */
 static unsigned way(const struct turn *turn)
 {
 	return 1u << (2 * turn->is_spare + (turn->beta != 0));
@@ -300,9 +300,9 @@ static tn_status run_epilogue(const struct turn *turn, const struct cuda_kernel 
 	return cuda_kernel_launch(turn->job, kernel, grid, arguments);
 }
 
-/* ---- One turn --------------------------------------------------------------------------------*/
+/* ---- One call --------------------------------------------------------------------------------*/
 
-/* Only what was refused is not asked again. */
+/* Only a refusal is final. */
 static void note_refusal(const struct turn *turn)
 {
 	if (turn->is_spare)
@@ -313,8 +313,8 @@ static void note_refusal(const struct turn *turn)
 		dnn_plan_refuse(turn->job->device->dnn, turn->plan);
 }
 
-/* What ran short of memory is done by the own kernels, which take none, unless what was there is a
- * part of the result: nobody says whether it is whole still. */
+/* If memory ran short, the own kernels compute, which take none, unless the previous contents are
+ * part of the result: they may be overwritten already. */
 static tn_status fail_turn(const struct turn *turn, struct dnn_failure failure)
 {
 	char text[448];
@@ -328,8 +328,8 @@ static tn_status fail_turn(const struct turn *turn, struct dnn_failure failure)
 	return check_loss(job, failure.function);
 }
 
-/* *goes_on stays 1 where cuDNN refuses after all, or has no memory.  Everything that can fail to be
- * made is made before anything is written. */
+/* *goes_on stays 1 if cuDNN refuses after all, or has no memory.  Everything that can fail to be
+ * created is created before anything is written. */
 static tn_status run_dnn(const struct turn *turn, int *goes_on)
 {
 	struct cuda_job *job = turn->job;
@@ -362,7 +362,8 @@ static tn_status run_dnn(const struct turn *turn, int *goes_on)
 	return behind ? run_epilogue(turn, behind) : TN_OK;
 }
 
-/* ---- Both in turn ----------------------------------------------------------------------------*/
+/* ---- Timing of both
+ * ----------------------------------------------------------------------------*/
 
 static tn_status fail_clock(const struct turn *turn, cudaError_t code, const char *function)
 {
@@ -395,7 +396,7 @@ static tn_status mark(const struct turn *turn, cudaEvent_t event)
 	return code == cudaSuccess ? TN_OK : fail_clock(turn, code, "cudaEventRecord");
 }
 
-/* Waits for what lies between the marks. */
+/* Waits for the work between the marks. */
 static tn_status read_clock(const struct turn *turn, float *milliseconds)
 {
 	const struct cuda_runtime *rt = turn->job->device->rt;
@@ -407,7 +408,7 @@ static tn_status read_clock(const struct turn *turn, float *milliseconds)
 	return code == cudaSuccess ? TN_OK : fail_clock(turn, code, "cudaEventElapsedTime");
 }
 
-/* Runs one side, and makes *best the time that it took if that was less. */
+/* Runs one side, and sets *best to its time if that was less. */
 static tn_status time_side(const struct turn *turn, int is_own, float *best, int *goes_on)
 {
 	const struct cuda_dnn_state *dnn = turn->job->device->dnn;
@@ -457,8 +458,8 @@ static tn_status race(const struct turn *turn, int *goes_on)
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
-/* May something be made?  Not in a capture, for it takes memory; and not for a while after there
- * was too little. */
+/* May something be created?  Not during a capture, because it allocates memory; and not for a while
+ * after memory ran short. */
 static int may_make(const struct cuda_device *device)
 {
 	struct cuda_dnn_state *dnn = device->dnn;
@@ -470,7 +471,7 @@ static int may_make(const struct cuda_device *device)
 	return 0;
 }
 
-/* *found stays NULL where the own kernels are to compute. */
+/* *found stays NULL if the own kernels should compute. */
 static tn_status find_plan(struct cuda_job *job, const struct tn_conv2d_args *args,
 			   enum cuda_dnn_pass pass, struct dnn_plan **found)
 {
@@ -496,8 +497,8 @@ static tn_status find_plan(struct cuda_job *job, const struct tn_conv2d_args *ar
 	return TN_OK;
 }
 
-/* It is never more than preferred: without it an algorithm that takes none computes,
- * or the own kernels. */
+/* Never more than `preferred`: without it, an algorithm without workspace computes, or the own
+ * kernels. */
 static void prefer(const struct tn_conv2d_args *args, const struct dnn_plan *plan)
 {
 	struct tn_workspace *workspace = args->call.workspace;

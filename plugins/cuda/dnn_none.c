@@ -33,5 +33,5 @@ void cuda_dnn_leave(struct cuda_device *device, cudaStream_t stream)
 void cuda_dnn_say(const struct cuda_device *device, char *text, size_t size)
 {
 	(void)device;
-	snprintf(text, size, "not used: built without its headers");
+	snprintf(text, size, "not used: built without cuDNN's headers");
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What cuDNN is told of a convolution.  Its heuristics name algorithms, the best first; the first
- * is taken that gives the same bits each time, computes in the stated type and needs no more
- * workspace than there is.
+ * The description of a convolution for cuDNN.  Its heuristics list algorithms, the best first; the
+ * first is chosen that gives the same bits each time, computes in the stated type and needs no more
+ * workspace than the limit.
  */
 #include "dnn_plan.h"
 
@@ -16,9 +16,9 @@ enum { H = 2, MOST_ALGORITHMS = 10, ALIGNMENT = 16 };
 
 static const int channels_first[] = {0, 1, 2, 3}, channels_last[] = {0, 2, 3, 1};
 
-/* ---- May it be asked? ------------------------------------------------------------------------*/
+/* ---- Is it supported? ------------------------------------------------------------------------*/
 
-/* Do the axes lie in that order?  `is_packed`: without gaps. */
+/* Do the axes have that order in memory?  `is_packed`: without gaps. */
 static int lies(const struct tn_operand *operand, const int order[4], int is_packed)
 {
 	int64_t dense = 1;
@@ -41,7 +41,8 @@ static int all_lie(const struct tn_conv2d_args *args, const int order[4], int is
 	       lies(&args->y, order, is_packed);
 }
 
-/* cuDNN pads both sides alike; that is the same where as many windows fit. */
+/* cuDNN pads both sides by the same amount; unequal padding is the same if the number of windows
+ * is. */
 static int is_even(const struct tn_conv2d_args *args)
 {
 	for (int i = 0; i < 2; i++) {
@@ -163,7 +164,7 @@ static cudnnDataType_t data_type(tn_dtype dtype)
 				  : CUDNN_DATA_DOUBLE;
 }
 
-/* Multiplications by fused multiply-adds alone. */
+/* Multiplications by fused multiply-adds only. */
 static int is_exact(const struct cuda_device *device, tn_dtype dtype)
 {
 	return dtype == TN_F32 && !device->uses_tf32;
@@ -251,7 +252,7 @@ static struct dnn_failure describe(const struct cuda_device *device, struct dnn_
 
 /* ---- The algorithm ---------------------------------------------------------------------------*/
 
-/* What the three passes say of an algorithm, in types of their own. */
+/* The results of the three passes for an algorithm have types of their own. */
 struct candidate {
 	int algorithm;
 	cudnnStatus_t status;
@@ -335,7 +336,7 @@ static struct dnn_failure ask_bytes(const struct cuda_dnn_state *dnn, const stru
 				    "cudnnGetConvolutionBackwardFilterWorkspaceSize"};
 }
 
-/* Through Fourier's transform one NaN reaches every pixel. */
+/* Through the Fourier transform one NaN reaches every pixel. */
 static int is_spectral(enum cuda_dnn_pass pass, int algorithm)
 {
 	if (pass == CUDA_DNN_FORWARD)
@@ -348,7 +349,7 @@ static int is_spectral(enum cuda_dnn_pass pass, int algorithm)
 	       algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING;
 }
 
-/* Its transforms enlarge what is rounded. */
+/* Its transforms amplify rounding errors. */
 static int is_winograd(enum cuda_dnn_pass pass, int algorithm)
 {
 	if (pass == CUDA_DNN_FORWARD)
@@ -361,7 +362,8 @@ static int is_winograd(enum cuda_dnn_pass pass, int algorithm)
 	       algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
 }
 
-/* What is rounded to f16, bf16 or TF32 bears no enlargement, and larger windows enlarge more. */
+/* Results rounded to f16, bf16 or TF32 tolerate no amplification, and larger windows amplify
+ * more. */
 static int bears_winograd(const struct tn_conv2d_args *args, int is_exact)
 {
 	return is_exact && args->w.shape[H] == 3 && args->w.shape[H + 1] == 3;
@@ -375,7 +377,7 @@ static int is_acceptable(const struct candidate *candidate, int is_exact)
 	       candidate->determinism == CUDNN_DETERMINISTIC && !(is_exact && multiplies_narrowly);
 }
 
-/* The math type is the descriptor's: whoever comes second has to be of the same. */
+/* The math type belongs to the descriptor: a second algorithm must have the same. */
 static struct dnn_failure try_candidate(const struct cuda_device *device, struct dnn_plan *plan,
 					const struct candidate *candidate, cudnnMathType_t *math)
 {
@@ -420,7 +422,7 @@ static struct dnn_failure choose(const struct cuda_device *device, struct dnn_pl
 		if (!is_acceptable(&list[i], exact) || is_spectral(plan->pass, algorithm) ||
 		    (!may_enlarge && is_winograd(plan->pass, algorithm)))
 			continue;
-		if (exact) /* asked for, whatever the list says of it */
+		if (exact) /* requested explicitly, whatever the list contains */
 			list[i].math = math;
 		failure = try_candidate(device, plan, &list[i], &math);
 		if (failure.code && !dnn_is_refusal(failure.code))
@@ -431,7 +433,8 @@ static struct dnn_failure choose(const struct cuda_device *device, struct dnn_pl
 	return (struct dnn_failure){CUDNN_STATUS_SUCCESS, ""};
 }
 
-/* ---- Making and running ----------------------------------------------------------------------*/
+/* ---- Creating and running
+ * ----------------------------------------------------------------------*/
 
 int dnn_is_refusal(cudnnStatus_t code)
 {

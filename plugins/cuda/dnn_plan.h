@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One convolution of cuDNN's: its descriptors and the algorithm that was chosen, kept by shape.
+ * One cuDNN convolution: its descriptors and the chosen algorithm, kept by shape.
  */
 #ifndef CUDA_DNN_PLAN_H
 #define CUDA_DNN_PLAN_H
@@ -9,7 +9,7 @@
 #include "dnn.h"
 
 enum { DNN_WORDS = 36, DNN_BUCKETS = 64, DNN_MOST_PLANS = 1024 };
-/* What an algorithm may take besides: no more than the host gives. */
+/* The most workspace for an algorithm: no more than the host gives. */
 #define DNN_MOST_WORKSPACE (UINT64_C(64) << 20)
 
 /* Everything that a choice depends on. */
@@ -30,48 +30,49 @@ struct dnn_plan {
 	cudnnConvolutionDescriptor_t convolution;
 	int algorithm; /* of the pass's own enumeration */
 	size_t bytes;  /* of workspace */
-	int spare;     /* an algorithm that takes none; DNN_NONE: there is none */
+	int spare;     /* an algorithm without workspace; DNN_NONE: none */
 	int is_refused;
 	int is_adding_refused; /* with beta other than 0 */
-	unsigned has_run;      /* the ways whose kernels are loaded: a capture may have them */
-	int is_left_out;       /* of captures: its call failed in one */
+	unsigned has_run;      /* combinations whose kernels are loaded: captures may use them */
+	int is_left_out;       /* excluded from captures: its call failed in one */
 	enum dnn_verdict verdict;
 };
 
 struct cuda_dnn_state {
 	struct cuda_dnn api;
 	cudnnHandle_t handle;
-	cudaStream_t stream; /* that the handle was given last */
+	cudaStream_t stream; /* the stream last set in the handle */
 	cudaEvent_t first, last;
 	struct dnn_plan *plans[DNN_BUCKETS];
 	unsigned n_plans;
 	uint64_t n_calls;
-	unsigned n_left;  /* calls until it is tried again: memory was short */
-	char reason[160]; /* why it is not used any more; empty: it is */
+	unsigned n_left;  /* calls until it is retried: memory ran short */
+	char reason[160]; /* why it is disabled; empty: it is not */
 };
 
-/* A function of cuDNN's that answered something else than success. */
+/* A cuDNN function that did not return success. */
 struct dnn_failure {
 	cudnnStatus_t code;
 	const char *function;
 };
 
-/* May cuDNN be asked?  The order of the axes, from the outermost to the innermost, in which all
- * three operands lie; NULL: no. */
+/* Does cuDNN support it?  Gives the order of the axes, from the outermost to the innermost, of all
+ * three operands in memory; NULL: no. */
 const int *dnn_order(const struct cuda_device *device, const struct tn_conv2d_args *args,
 		     enum cuda_dnn_pass pass);
 
 void dnn_key(struct dnn_key *key, const struct tn_conv2d_args *args, enum cuda_dnn_pass pass);
 struct dnn_plan *dnn_plan_find(const struct cuda_dnn_state *dnn, const struct dnn_key *key);
-/* Makes it and keeps it, refused where cuDNN does not do it; NULL and a code: something failed. */
+/* Creates and keeps it, marked as refused if cuDNN does not support it; NULL and a code: a
+ * failure. */
 struct dnn_plan *dnn_plan_make(const struct cuda_device *device, const struct dnn_key *key,
 			       const struct tn_conv2d_args *args, enum cuda_dnn_pass pass,
 			       struct dnn_failure *failure);
-/* Is that code cuDNN's way to say that it does not do it? */
+/* Does that code mean that cuDNN does not support it? */
 int dnn_is_refusal(cudnnStatus_t code);
-/* The plan is not asked any more. */
+/* Disables the plan. */
 void dnn_plan_refuse(const struct cuda_dnn_state *dnn, struct dnn_plan *plan);
-/* All of them; is_lost: without cuDNN, which cannot be called any more. */
+/* Frees all of them; is_lost: without calling cuDNN, which is no longer possible. */
 void dnn_plans_drop(const struct cuda_device *device, int is_lost);
 
 /* output := the convolution + beta output; is_spare: without workspace. */

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Device code as C: for each file NAME.cu its lines, as an array of strings that NULL ends, and a table of
-# all files by name.  Lines, because the standard promises no longer strings than a few thousand characters.
+# Device code as C: for each file NAME.cu its lines, as a NULL-terminated array of strings, and a
+# table of all files by name.  Separate lines, because the standard guarantees string literals of
+# only a few thousand characters.
 FNR == 1 {
 	if (names++)
 		printf "\tNULL};\n\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Gather and scatter_add.  Sums go in the order of the indices, which are sorted for it: merge
- * sort, a kernel for each doubling of the runs.
+ * Gather and scatter_add.  Sums are made in the order of the indices, which are sorted for it:
+ * merge sort, one kernel for each doubling of the runs.
  */
 #include "gather.h"
 
@@ -15,7 +15,7 @@
 
 enum { BLOCK = 256, DEFINES = 4 };
 
-/* As kernels/gather.cu has it. */
+/* Same layout as in kernels/gather.cu. */
 struct choice {
 	uint64_t table, listed, indices, keys;
 	int64_t n_rows, n_indices;
@@ -25,7 +25,7 @@ struct choice {
 	int64_t table_stride[TN_MAX_RANK], listed_stride[TN_MAX_RANK];
 };
 
-/* The operand whose rows the indices name, and the one that has a row for each index. */
+/* The operand whose rows the indices select, and the one that has a row for each index. */
 struct pair {
 	const struct tn_operand *table, *listed;
 	const char *listed_name;
@@ -77,25 +77,24 @@ static tn_status check(const struct tn_gather_args *args, const char *operation,
 				     pair->table->rank, shape);
 }
 
-/* Keys have 32 bits for the row, and as many for the number of the index. */
+/* Keys have 32 bits for the row, and 32 bits for the number of the index. */
 static tn_status check_sum(const struct tn_gather_args *args)
 {
 	const tn_dtype dtype = args->input.dtype;
 	if (!(tn_plugin_dtype_kind(dtype) & (TN_PLUGIN_KIND_INTEGER | TN_PLUGIN_KIND_FLOATING)))
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "scatter_add",
-				      "dtype %d has no sum here", (int)dtype);
+				      "dtype %d: sums are not supported", (int)dtype);
 	if (args->indices.shape[0] > INT32_MAX || args->output.shape[args->axis] > INT32_MAX)
-		return tn_plugin_fail(
-			args->call.error, TN_UNSUPPORTED, "scatter_add",
-			"%lld indices into %lld rows: at most %d of each are sorted here",
-			(long long)args->indices.shape[0],
-			(long long)args->output.shape[args->axis], INT32_MAX);
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "scatter_add",
+				      "%lld indices into %lld rows: expected at most %d of each",
+				      (long long)args->indices.shape[0],
+				      (long long)args->output.shape[args->axis], INT32_MAX);
 	return TN_OK;
 }
 
 /* ---- Plan ------------------------------------------------------------------------------------*/
 
-/* Gives the rank of what is left beside the axis. */
+/* Gives the number of the other axes, after merging. */
 static uint32_t plan(struct choice *c, const struct tn_gather_args *args, const struct pair *pair)
 {
 	const uint32_t axis = args->axis;
@@ -179,7 +178,7 @@ struct kernels {
 static tn_status get_kernels(struct cuda_job *job, const struct cuda_define defines[DEFINES],
 			     struct kernels *k)
 {
-	/* What sorts looks at the indices alone. */
+	/* Sorting uses the indices alone. */
 	const struct cuda_define keys[DEFINES] = {
 		{"DTYPE", TN_U64}, {"RANK", 1}, {"BY_AXIS", 0}, defines[3]};
 	tn_status status = cuda_kernel_get(job, "gather", "scatter_keys", keys, DEFINES, &k->keys);
@@ -190,7 +189,7 @@ static tn_status get_kernels(struct cuda_job *job, const struct cuda_define defi
 	return status;
 }
 
-/* c->keys := the keys, sorted, in one of the two halves of the workspace. */
+/* c->keys := the sorted keys, in one of the two halves of the workspace. */
 static tn_status sort(struct cuda_job *job, const struct kernels *k, struct choice *c)
 {
 	uint64_t n = (uint64_t)c->n_indices, from = c->keys, to = from + n * sizeof(uint64_t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a printed kernel is told of its operands: one struct of 64-bit words, `g`.  One function of
- * a family says every word, in order, both when the struct is printed and when a launch fills it,
- * so that the two cannot disagree.
+ * The geometry of a printed kernel's operands: one struct of 64-bit words, `g`.  One function per
+ * family enumerates the words in order, both when the struct is printed and when a launch fills it,
+ * so that the two always match.
  */
 #ifndef CUDA_GEOMETRY_H
 #define CUDA_GEOMETRY_H
@@ -19,14 +19,13 @@ struct cuda_words {
 	uint64_t word[CUDA_MAX_WORDS];
 };
 
-/* One word; its name is `name` with the number behind it,
- * and `_axis` unless axis is CUDA_NO_AXIS. */
+/* One word, called `name` and the number, followed by `_axis` unless axis is CUDA_NO_AXIS. */
 #define CUDA_NO_AXIS UINT32_MAX
 void cuda_word(struct cuda_words *words, const char *name, uint32_t number, uint32_t axis,
 	       uint64_t value);
 /* g.pK, the address of each view, and g.tK_D, its strides. */
 void cuda_words_views(struct cuda_words *words, const struct tn_plugin_nest *nest);
-/* g.lD, the lengths, and g.mD, by which one divides by them (cuda_print_division). */
+/* g.lD, the lengths, and g.mD, their multipliers for division (cuda_print_division). */
 void cuda_words_lengths(struct cuda_words *words, const struct tn_plugin_nest *nest);
 /* g.xK: the value of a scalar, or the address of one on the device; the first is number `first`. */
 void cuda_words_scalars(struct cuda_words *words, const struct tn_scalar *scalars, uint32_t n,
@@ -34,8 +33,8 @@ void cuda_words_scalars(struct cuda_words *words, const struct tn_scalar *scalar
 
 /* The types `number`, of counts and indices, and `place`, of distances between elements. */
 void cuda_print_number_types(struct tn_plugin_text *text, int is_wide);
-/* Declares c<axis> as what is left of `rest` by the axis's length,
- * and makes `rest` the quotient. */
+/* Declares c<axis> as the remainder of `rest` divided by the axis's length, and sets `rest` to the
+ * quotient. */
 void cuda_print_division(struct tn_plugin_text *text, const char *rest, uint32_t axis, int is_wide);
 /* "const cu_f32 PREFIXs0 = ...;" for each scalar that the program reads. */
 void cuda_print_scalars(struct tn_plugin_text *text, const struct tn_program *program,

@@ -16,8 +16,8 @@ tn_status cuda_check_image(const struct tn_call *call, const char *operation, co
 	if (operand->dtype != dtype || tn_plugin_dtype_kind(dtype) != TN_PLUGIN_KIND_FLOATING)
 		return tn_plugin_fail(
 			call->error, TN_UNSUPPORTED, operation,
-			"%s: dtype %d beside x of dtype %d: one of f16, bf16, f32 and f64 "
-			"for all is done here",
+			"%s: dtype %d with x of dtype %d: expected the same of f16, bf16, f32 "
+			"and f64 for all",
 			name, (int)operand->dtype, (int)dtype);
 	if (operand->rank != 4)
 		return tn_plugin_fail(call->error, TN_SHAPE, operation, "%s: rank %u, expected 4",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What convolution and pooling share: operands that are pictures, and windows over them.
+ * Shared by convolution and pooling: image operands, and windows over them.
  */
 #ifndef CUDA_IMAGE_H
 #define CUDA_IMAGE_H
@@ -13,11 +13,11 @@ tn_status cuda_check_image(const struct tn_call *call, const char *operation, co
 			   const struct tn_operand *operand, tn_dtype dtype,
 			   enum tn_plugin_role role);
 
-/* Do the channels lie next to each other? */
+/* Are the channels contiguous? */
 int cuda_is_channels_last(const struct tn_operand *operand);
 
-/* How many windows fit along an axis with its padding; 0: none,
- * or an axis longer than kernels count. */
+/* How many windows fit along an axis with its padding; 0: none, or the axis is too long for the
+ * kernels' counters. */
 int64_t cuda_windows(int64_t length, const int64_t padding[2], int64_t reach, int64_t stride);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A kernel is looked for in memory by its key, then on disk by its whole source, then compiled.
- * The table in memory is bounded: the kernel that was not used for longest goes.
+ * A kernel is looked up in memory by its key, then on disk by its whole source, and is compiled if
+ * found in neither.  The table in memory is bounded: the least recently used kernel is evicted.
  */
 #include "kernel.h"
 
@@ -18,8 +18,8 @@
 
 #define MAX_KERNELS 4096u
 #define BUCKETS 1024u
-/* The own kernels need no textures, and none of what the runtime declares for device code: a third
- * less to compile. */
+/* The own kernels use no textures, and none of the runtime's device declarations: this saves a
+ * third of the compile time. */
 #define OWN_OPTIONS "--minimal "
 
 struct cuda_kernel {
@@ -35,7 +35,7 @@ struct cuda_kernel {
 struct cuda_kernels {
 	struct cuda_target target;
 	struct tn_plugin_text key, source, options, whole, binary;
-	size_t common; /* bytes of the source that are the same for all kernels of a kind */
+	size_t common; /* bytes of the source that all kernels of a kind share */
 	int folder;    /* of the cache on disk; -1: none */
 	int is_folder_open;
 	struct cuda_kernel *bucket[BUCKETS];
@@ -143,8 +143,8 @@ static struct cuda_kernel *find(const struct cuda_kernels *kernels, uint64_t has
 
 /* ---- Making ----------------------------------------------------------------------------------*/
 
-/* Queued work may use it, so all of that is waited for; whoever has thousands of kernels compiles
- * one now, which takes longer.  What fails here is kept by the stream. */
+/* Queued work may use it, so wait for all work; a process with thousands of kernels is compiling
+ * one now, which takes longer.  Failures found here are kept by the stream. */
 static void drop_oldest(struct cuda_device *device)
 {
 	struct cuda_kernels *kernels = device->kernels;
@@ -162,8 +162,8 @@ static void drop_oldest(struct cuda_device *device)
 	kernels->n--;
 }
 
-/* What the binary depends on, as one text: the key on disk.  Of the preludes, which are longer than
- * the rest and not made of anybody's input, it has the sum. */
+/* Everything that the binary depends on, as one text: the key on disk.  The preludes, which are
+ * longer than the rest and do not depend on input, are represented by their checksum. */
 static void print_whole(struct cuda_kernels *kernels)
 {
 	const struct cuda_target *target = &kernels->target;
@@ -183,7 +183,7 @@ static void print_whole(struct cuda_kernels *kernels)
 			      source->length - kernels->common);
 }
 
-/* Settles the target and finds the folder. */
+/* Determines the target and finds the folder. */
 static tn_status prepare(struct cuda_job *job)
 {
 	struct cuda_device *device = job->device;
@@ -228,8 +228,9 @@ static tn_status get_binary(struct cuda_job *job, int *is_kept)
 	return *is_kept ? TN_OK : compile(job);
 }
 
-/* Onto the device.  The runtime puts that off until a function is asked about or launched; but then
- * what was to be done before is done, and what cannot be loaded is no error of the launch. */
+/* Loads it onto the device now.  The runtime defers loading until a function is queried or
+ * launched; loading here completes pending work first, and keeps load failures out of the
+ * launch. */
 static cudaError_t load_binary(struct cuda_device *device, struct cuda_kernel *made,
 			       const char *name, const char **function)
 {
@@ -250,7 +251,7 @@ static cudaError_t load_binary(struct cuda_device *device, struct cuda_kernel *m
 	return rt->cudaFuncGetAttributes(&attributes, (const void *)made->handle);
 }
 
-/* Is it the binary that is wrong? */
+/* Is the binary invalid? */
 static int is_refused(cudaError_t code)
 {
 	return cuda_status_of(code) == TN_BACKEND_FAILURE;
@@ -263,7 +264,7 @@ static void unload(struct cuda_device *device, struct cuda_kernel *kernel)
 	kernel->library = NULL;
 }
 
-/* A binary from disk that the device does not take is compiled again, once. */
+/* A binary from disk that the device rejects is compiled again, once. */
 static tn_status load(struct cuda_job *job, struct cuda_kernel *made, const char *name, int is_kept)
 {
 	struct cuda_device *device = job->device;
@@ -272,8 +273,8 @@ static tn_status load(struct cuda_job *job, struct cuda_kernel *made, const char
 	if (is_kept && is_refused(code)) {
 		(void)device->rt->cudaGetLastError();
 		tn_plugin_log(device->host, "cuda", TN_LOG_INFO,
-			      "a kept kernel of %s is compiled again: %s: %s", job->operation,
-			      function, device->rt->cudaGetErrorString(code));
+			      "recompiling a cached kernel of %s: %s: %s", job->operation, function,
+			      device->rt->cudaGetErrorString(code));
 		unload(device, made);
 		tn_status status = compile(job);
 		if (status)
@@ -365,7 +366,7 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 	kernels->common = kernels->source.length;
 	if (!found || !cuda_source_add(&kernels->source, file))
 		return tn_plugin_fail(job->call->error, TN_INTERNAL, job->operation,
-				      "there is no %s.cu in this build", file);
+				      "this build has no %s.cu", file);
 	status = make(job, hash, name, kernel);
 	if (!status)
 		(*kernel)->last_use = ++kernels->uses;
@@ -374,7 +375,7 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 
 /* ---- Printed kernels -------------------------------------------------------------------------*/
 
-/* Everything before what is printed. */
+/* Everything before the printed text. */
 static int add_preludes(struct cuda_kernels *kernels, const struct cuda_printer *printer)
 {
 	struct tn_plugin_text *source = &kernels->source;
@@ -400,7 +401,7 @@ tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *pri
 		return status;
 	if (!add_preludes(kernels, printer))
 		return tn_plugin_fail(job->call->error, TN_INTERNAL, job->operation,
-				      "there is no %s.cu in this build",
+				      "this build has no %s.cu",
 				      printer->file ? printer->file : "prelude");
 	printer->print(&kernels->source, printer->argument);
 	status = make(job, hash, "run", kernel);
@@ -411,8 +412,8 @@ tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *pri
 
 /* ---- Texts of programs -----------------------------------------------------------------------*/
 
-/* Could the text read files, on which the binary then depended as well?  Lines may be joined by a
- * backslash within the word. */
+/* Could the text read files, on which the binary would depend too?  A backslash may join lines
+ * within the word. */
 static int may_include(const char *text)
 {
 	static const char word[] = "include";
@@ -428,7 +429,7 @@ static int may_include(const char *text)
 	return matched == sizeof(word) - 1;
 }
 
-/* The compiler's words, which are kept with the binary, name the file. */
+/* The compiler's log, which is stored with the binary, names the file. */
 static void print_foreign(struct cuda_kernels *kernels, const struct cuda_unit *unit)
 {
 	const struct cuda_target *target = &kernels->target;
@@ -440,7 +441,7 @@ static void print_foreign(struct cuda_kernels *kernels, const struct cuda_unit *
 	tn_plugin_text_add(&kernels->whole, unit->source);
 }
 
-/* On disk the compiler's words stand behind the binary, and their length behind them. */
+/* On disk the compiler's log follows the binary, and its length follows the log. */
 static void add_log(struct tn_plugin_text *binary, const struct tn_plugin_text *log)
 {
 	uint64_t length = log->length;
@@ -522,7 +523,7 @@ tn_status cuda_kernel_launch(struct cuda_job *job, const struct cuda_kernel *ker
 	return TN_OK;
 }
 
-/* Enough to fill the device several times over, so that it is full to the end. */
+/* Enough to fill the device several times, so that it stays busy to the end. */
 uint32_t cuda_blocks(const struct cuda_device *device, uint64_t n, uint32_t items)
 {
 	uint64_t needed = (n + items - 1) / items, most = (uint64_t)device->processors * 32;

@@ -11,7 +11,8 @@
  *	status = cuda_kernel_get(&job, "softmax", "softmax_rows", defines, 2, &kernel);
  *	...
  *	void *arguments[] = {&x, &y, &rows, &columns};
- *	return cuda_kernel_launch(&job, kernel, (struct cuda_grid){rows, 1, 1, 256, 1, 1, 0}, arguments);
+ *	return cuda_kernel_launch(&job, kernel, (struct cuda_grid){rows, 1, 1, 256, 1, 1, 0},
+ *				  arguments);
  *
  * The kernel is `extern "C" __global__ void softmax_rows(...)` in kernels/softmax.cu, which is
  * compiled behind kernels/prelude.cu with -DDTYPE=12 -DLOGARITHM=0: once for each set of values,
@@ -38,7 +39,7 @@ struct cuda_define {
 	int64_t value;
 };
 
-/* Blocks, threads in a block, bytes of shared memory that the kernel does not declare itself. */
+/* Blocks, threads per block, bytes of shared memory beyond what the kernel declares. */
 struct cuda_grid {
 	uint32_t x, y, z;
 	uint32_t block_x, block_y, block_z;
@@ -52,7 +53,7 @@ void cuda_kernels_close(struct cuda_device *device);
  * long as the job. */
 tn_status cuda_job_begin(struct cuda_job *job, void *device, void *own, size_t own_size,
 			 const void *args, const char *operation);
-/* The same for an entry that may add to its outputs (TN_ACCUMULATE). */
+/* The same for an entry that supports TN_ACCUMULATE. */
 tn_status cuda_job_begin_adding(struct cuda_job *job, void *device, void *own, size_t own_size,
 				const void *args, const char *operation);
 
@@ -61,12 +62,12 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 			  const struct cuda_define *defines, uint32_t n_defines,
 			  struct cuda_kernel **kernel);
 
-/* Begins a key for a kernel whose source is printed; what tells kernels apart is added to it. */
+/* Begins the key of a kernel whose source is printed; add to it whatever distinguishes kernels. */
 struct tn_plugin_text *cuda_key_begin(struct cuda_device *device, const char *kind);
 void cuda_key_number(struct tn_plugin_text *key, uint64_t number);
 void cuda_key_program(struct tn_plugin_text *key, const struct tn_program *program);
-/* How a kernel `run` gets its source: behind the host's prelude,
- * kernels/prelude.cu and kernels/FILE.cu. */
+/* The source of a kernel `run`, printed after the host's prelude, kernels/prelude.cu and
+ * kernels/FILE.cu. */
 struct cuda_printer {
 	const char *file; /* NULL: the preludes alone */
 	void (*print)(struct tn_plugin_text *text, const void *argument);
@@ -74,13 +75,13 @@ struct cuda_printer {
 	int has_normal; /* a program has TN_OP_NORMAL */
 };
 
-/* The kernel of the key that was begun last, or the one that is printed. */
+/* The kernel of the key begun last, printed and compiled if it does not exist. */
 tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *printer,
 			    struct cuda_kernel **kernel);
 
 struct cuda_unit;
-/* The binary of a text that a program brought: from disk (*is_kept := 1), unless it includes files
- * or is wanted anew, or compiled.  It stays until the next kernel is made. */
+/* The binary of a source that a program brought: from disk (*is_kept := 1), unless it includes
+ * files or a new one is requested, else compiled.  It is valid until the next kernel is made. */
 tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit, int anew,
 			      int *is_kept, const void **binary);
 
@@ -88,7 +89,7 @@ tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit
 tn_status cuda_kernel_launch(struct cuda_job *job, const struct cuda_kernel *kernel,
 			     struct cuda_grid grid, void **arguments);
 
-/* Blocks for n items, so many to a block, for a kernel that goes on in strides of its grid. */
+/* Blocks for n items, with so many per block, for a kernel that loops in strides of its grid. */
 uint32_t cuda_blocks(const struct cuda_device *device, uint64_t n, uint32_t items);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Device code that is a file of kernels/.
+ * The device code of kernels/.
  */
 #ifndef CUDA_KERNEL_SOURCES_H
 #define CUDA_KERNEL_SOURCES_H
 
 #include "plugin.h"
 
-/* Adds the text of kernels/NAME.cu; 0: there is none of that name. */
+/* Adds the text of kernels/NAME.cu; 0: unknown name. */
 int cuda_source_add(struct tn_plugin_text *text, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One list of names for each library, all or nothing.  No name is looked up anywhere else.
+ * One list of names for each library, all or nothing.  Names are looked up only here.
  */
 #include "library.h"
 
@@ -166,7 +166,7 @@ static const struct name management_names[] = {
 
 #define COUNT(names) (sizeof(names) / sizeof((names)[0]))
 
-/* Every function of a table has its name here: the handle is the one field without. */
+/* Every function of a table has its name here; only the handle has none. */
 #define IS_WHOLE(table, names) (sizeof(struct table) == (COUNT(names) + 1) * sizeof(void *))
 _Static_assert(IS_WHOLE(cuda_runtime, runtime_names), "names of the runtime");
 _Static_assert(IS_WHOLE(cuda_blas, blas_names), "names of cuBLAS");
@@ -184,8 +184,8 @@ static const struct library compiler = {"libnvrtc.so.13", "the CUDA compiler", c
 					COUNT(compiler_names)};
 #if CUDA_HAVE_CUDNN
 static const struct library dnn_library = {"libcudnn.so.9", "cuDNN", dnn_names, COUNT(dnn_names)};
-/* libcudnn.so.9 opens these when they are first needed,
- * and ends the process where one cannot be opened. */
+/* libcudnn.so.9 opens these when it first needs them, and ends the process if one cannot be
+ * opened. */
 static const struct library dnn_parts[] = {
 	{"libcudnn_graph.so.9", "a part of cuDNN", NULL, 0},
 	{"libcudnn_ops.so.9", "a part of cuDNN", NULL, 0},
@@ -198,7 +198,7 @@ static const struct library dnn_parts[] = {
 static const struct library management = {"libnvidia-ml.so.1", "NVIDIA's management library",
 					  management_names, COUNT(management_names)};
 
-/* One that the process has already is taken, so that there are not two of them. */
+/* A library that the process has loaded already is reused, so that there are not two. */
 static void *open_file(const char *file, const char *path)
 {
 	const int flags = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
@@ -206,7 +206,7 @@ static void *open_file(const char *file, const char *path)
 	return handle ? handle : dlopen(*path ? path : file, flags);
 }
 
-/* `table` begins with the handle; `path` is empty where the name alone is known. */
+/* `table` begins with the handle; `path` is empty if only the name is known. */
 static tn_status open_library(const struct library *library, const char *path, void *table,
 			      char *text, size_t size)
 {
@@ -223,7 +223,7 @@ static tn_status open_library(const struct library *library, const char *path, v
 	for (size_t i = 0; i < library->n_names; i++) {
 		void *address = dlsym(*handle, library->names[i].text);
 		if (!address) {
-			snprintf(text, size, "%s (%s) has no %s: another version is needed",
+			snprintf(text, size, "%s (%s) has no %s: expected another version",
 				 library->file, library->purpose, library->names[i].text);
 			cuda_library_close(handle);
 			return TN_MISSING_LIBRARY;
@@ -266,7 +266,7 @@ void cuda_library_close(void **handle)
 
 enum found { NOT_SEEN, SEEN, DAMAGED };
 
-/* Is there a file of that name in the folder, and does it begin as a library does? */
+/* Does the folder have a file of that name, and does it begin as a library does? */
 static enum found look(const char *folder, size_t length, const char *file,
 		       struct cuda_place *place)
 {
@@ -282,7 +282,7 @@ static enum found look(const char *folder, size_t length, const char *file,
 	return got == sizeof(magic) && !memcmp(magic, "\177ELF", sizeof(magic)) ? SEEN : DAMAGED;
 }
 
-/* The folders that dlopen searches for the library's own needs, in their order. */
+/* The folders that dlopen searches for the library's own dependencies, in order. */
 static enum found look_in_path(void *handle, const char *file, struct cuda_place *place)
 {
 	Dl_serinfo size;
@@ -312,8 +312,8 @@ static enum found look_beside(const void *address, const char *file, struct cuda
 	return look(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
 }
 
-/* Where another library, of which there is an address, finds this one: 1 and its path,
- * or 0 and none. */
+/* Finds this library from another one, an address of which is given: 1 and its path, or 0 and an
+ * empty path. */
 static int find_as(void *handle, const void *address, const char *file, struct cuda_place *place)
 {
 	enum found found = look_in_path(handle, file, place);
@@ -332,7 +332,7 @@ static int find_place(const struct cuda_runtime *rt, const struct library *libra
 	return find_as(rt->handle, known, library->file, place);
 }
 
-/* What is seen is believed; what is not, the system's own search decides. */
+/* If it is found in a folder, that is enough; otherwise the system's own search decides. */
 static tn_status check_presence(const struct cuda_runtime *rt, const struct library *library,
 				struct cuda_place *place, char *text, size_t size)
 {

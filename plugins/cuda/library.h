@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * NVIDIA's libraries, opened at run time.  The fields have the names that the libraries export,
- * which are not always those that their headers give to functions: cublasSgemm of the header is
- * cublasSgemm_v2 in the file, and another cublasSgemm stands beside it.  A call reads as in any
- * CUDA program: rt->cudaMallocAsync(...).
+ * NVIDIA's libraries, opened at run time.  The fields have the names of the exported symbols, which
+ * differ from some names in the headers: cublasSgemm of the header is cublasSgemm_v2 in the file,
+ * which also exports another cublasSgemm.  A call reads as in any CUDA program:
+ * rt->cudaMallocAsync(...).
  */
 #ifndef CUDA_LIBRARY_H
 #define CUDA_LIBRARY_H
@@ -164,7 +164,7 @@ struct cuda_management {
 	nvmlReturn_t (*nvmlDeviceGetPowerUsage)(nvmlDevice_t device, unsigned int *milliwatts);
 };
 
-/* Where a library was seen; empty: it is opened by its name. */
+/* Where a library was found; empty: it is opened by its name. */
 struct cuda_place {
 	char path[PATH_MAX];
 };
@@ -173,28 +173,28 @@ struct cuda_places {
 	struct cuda_place blas, compiler;
 };
 
-/* Each opens its library and fetches every function, or nothing.  TN_MISSING_LIBRARY: `text` names
- * the file, or the function that it lacks.  Opened again they do nothing. */
+/* Each opens its library and looks up every function, all or nothing.  TN_MISSING_LIBRARY: `text`
+ * names the file, or the missing function.  Further calls do nothing. */
 tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size);
 tn_status cuda_blas_open(struct cuda_blas *blas, const struct cuda_places *places, char *text,
 			 size_t size);
 tn_status cuda_compiler_open(struct cuda_compiler *compiler, const struct cuda_places *places,
 			     char *text, size_t size);
 #if CUDA_HAVE_CUDNN
-/* From beside the runtime, or a folder that dlopen searches;
- * and the libraries that it opens itself. */
+/* From the runtime's folder, or one that dlopen searches; and the libraries that it opens
+ * itself. */
 tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
 			size_t size);
 #endif
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size);
 
-/* Whether cuBLAS and NVRTC are there, without the time and the memory that opening cuBLAS takes
- * where their files can be seen: beside the runtime, or in a folder that dlopen searches.  They are
- * opened from there later on.  TN_MISSING_LIBRARY: `text` names the one that is not. */
+/* Checks that cuBLAS and NVRTC are installed, without the time and memory of opening cuBLAS if
+ * their files are visible: in the runtime's folder, or one that dlopen searches.  They are opened
+ * from there later.  TN_MISSING_LIBRARY: `text` names the missing one. */
 tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_places *places,
 				 char *text, size_t size);
 
-/* Takes a library's handle back; the file stays mapped, for its threads outlive every instance. */
+/* Closes a library's handle; the file stays mapped, because its threads outlive every instance. */
 void cuda_library_close(void **handle);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * map: one kernel for each program, number of axes, and way in which the views lie along the last
- * axis.  A thread takes a few neighbours along that axis at a time, with one load and one store of
- * up to 16 bytes where a view is dense and aligned, and goes on in strides of the grid.
+ * map: one kernel for each program, number of axes, and layout of the views along the last axis.  A
+ * thread takes a few neighbours along that axis at a time, with one load and one store of up to 16
+ * bytes if a view is dense and aligned, and advances in strides of the grid.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 enum { BLOCK = 256, MAX_VECTOR = 8 };
 
-/* How a view lies along the last axis. */
+/* The layout of a view along the last axis. */
 enum walk { STEPS, CONSTANT, DENSE };
 
 struct map {
@@ -23,7 +23,7 @@ struct map {
 	struct tn_plugin_nest nest; /* the last axis counts groups of `vector` elements */
 	uint32_t vector;
 	int is_wide;
-	int has_tail;   /* the last group may be short: one axis alone */
+	int has_tail;   /* the last group may be short: there is only one axis */
 	int64_t n_last; /* elements along the last axis */
 	enum walk walk[TN_PLUGIN_MAX_VIEWS];
 	int64_t step[TN_PLUGIN_MAX_VIEWS]; /* from one element of a group to the next */
@@ -33,7 +33,7 @@ static const char operation[] = "map";
 
 /* ---- The plan --------------------------------------------------------------------------------*/
 
-/* May a view be loaded and stored n elements at a time? */
+/* Can a view be loaded and stored n elements at a time? */
 static int is_aligned(const struct tn_plugin_nest *nest, const struct tn_plugin_view *view,
 		      uint32_t n)
 {
@@ -46,7 +46,8 @@ static int is_aligned(const struct tn_plugin_nest *nest, const struct tn_plugin_
 	return 1;
 }
 
-/* How many neighbours a thread takes: as many as 16 bytes hold of the widest dense view. */
+/* How many neighbours a thread takes: as many of the widest dense view's elements as fit in 16
+ * bytes. */
 static uint32_t choose_vector(const struct tn_plugin_nest *nest)
 {
 	uint32_t last = nest->rank - 1, vector = MAX_VECTOR, n_aligned = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * matmul through cuBLAS, which counts matrices by columns: what is dense by rows is the transpose
- * of one that is dense by columns, and C = A B is C^T = B^T A^T.  One strided axis of batches goes
- * into one call, the others into a loop.  Bias and activation are a kernel behind the product.
+ * matmul through cuBLAS, whose matrices are column-major: a row-major matrix is the transpose of a
+ * column-major one, and C = A B is C^T = B^T A^T.  One strided batch axis is part of a call, the
+ * others are a loop.  Bias and activation are a kernel after the product.
  */
 #include <limits.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum { MAX_BATCH_AXES = 4, BLOCK = 256 };
 
 static const char operation[] = "matmul";
 
-/* A matrix in memory as cuBLAS counts it. */
+/* A matrix in memory in cuBLAS's terms. */
 struct matrix {
 	uint64_t address;
 	int64_t leading;
@@ -31,7 +31,7 @@ struct product {
 	int64_t m, n, k;
 	struct matrix a, b, c;
 	struct tn_plugin_nest
-		batch; /* views 0 to 2 are A, B and C; the last axis goes into the call */
+		batch; /* views 0 to 2 are A, B and C; the last axis is part of the call */
 };
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
@@ -48,14 +48,14 @@ static tn_status check_epilogue(const struct tn_matmul_args *args)
 	const int64_t *n = &args->c.shape[args->c.rank - 1];
 	if (args->activation > TN_ACTIVATION_GELU)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "activation %u is not known here", args->activation);
+				      "activation %u is not supported", args->activation);
 	if (!args->has_bias)
 		return TN_OK;
 	tn_status status = tn_plugin_check_operand(call, operation, "bias", 0, &args->bias,
 						   CUDA_STORAGE, TN_PLUGIN_READS);
 	if (!status && args->bias.dtype != args->c.dtype)
 		status = tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-					"a bias of dtype %d for a product of dtype %d",
+					"bias: dtype %d with a product of dtype %d",
 					(int)args->bias.dtype, (int)args->c.dtype);
 	return status ? status
 		      : tn_plugin_check_shape(call, operation, "bias", 0, &args->bias, 1, n);
@@ -72,13 +72,13 @@ static tn_status check(const struct cuda_device *device, const struct tn_matmul_
 		    operands[k]->dtype != args->c.dtype)
 			return tn_plugin_fail(
 				call->error, TN_UNSUPPORTED, operation,
-				"dtypes %d, %d and %d: one of f16, bf16 (from compute "
-				"capability 8.0 on), f32 and f64 for all three is done here",
+				"dtypes %d, %d and %d: expected f16, bf16 (from compute "
+				"capability 8.0 on), f32 or f64 for all three",
 				(int)args->a.dtype, (int)args->b.dtype, (int)args->c.dtype);
 	if (rank < 2 || rank > MAX_BATCH_AXES + 2 || args->a.rank != rank)
 		return tn_plugin_fail(call->error, TN_SHAPE, operation,
-				      "ranks %u and %u: expected one of 2 to 6", args->a.rank,
-				      rank);
+				      "ranks %u and %u: expected equal ranks of 2 to 6",
+				      args->a.rank, rank);
 	for (unsigned k = 0; k < 3; k++)
 		memcpy(shapes[k], args->c.shape, rank * sizeof(shapes[k][0]));
 	shapes[0][rank - 1] = shapes[1][rank - 2] = args->a.shape[rank - 1];
@@ -126,11 +126,12 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 	for (unsigned k = 0; k < 3; k++) {
 		if (!read_matrix(operands[k], matrices[k]))
 			return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
-					      "operand %u is dense along neither axis", k);
+					      "operand %u: neither axis has stride 1", k);
 		if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX ||
 		    matrices[k]->leading > INT_MAX)
-			return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
-					      "operand %u is larger than cuBLAS counts", k);
+			return tn_plugin_fail(
+				args->call.error, TN_UNSUPPORTED, operation,
+				"operand %u: a length or stride exceeds cuBLAS's limit", k);
 		uint32_t view = tn_plugin_nest_add(&p->batch, operands[k], 1);
 		memset(p->batch.views[view].strides + rank - 2, 0, 2 * sizeof(int64_t));
 	}
@@ -139,11 +140,11 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 	return p->batch.lengths[p->batch.rank - 1] <= INT_MAX
 		       ? TN_OK
 		       : tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
-					"more matrices than cuBLAS counts");
+					"the number of matrices exceeds cuBLAS's limit");
 }
 
-/* What cuBLAS may write to besides: by shape and architecture alone, so that the same product is
- * computed in the same way each time.  16 KiB is the least that every routine works with. */
+/* cuBLAS's workspace: chosen by shape and architecture alone, so that the same product is computed
+ * in the same way each time.  16 KiB is the least that every routine works with. */
 static uint64_t workspace_bytes(const struct cuda_device *device, const struct product *p)
 {
 	uint64_t work = (uint64_t)p->m * (uint64_t)p->n * (uint64_t)p->k *
@@ -159,7 +160,7 @@ static tn_status fail_blas(struct cuda_job *job, cublasStatus_t code, const char
 {
 	struct cuda_device *device = job->device;
 	struct tn_error_info *error = job->call->error;
-	/* cuBLAS has one code for whatever the device says. */
+	/* cuBLAS has one code for all device errors. */
 	cudaError_t state = device->rt->cudaStreamQuery(cuda_stream_handle(job->stream));
 	if (cuda_status_of(state) == TN_DEVICE_LOST)
 		return cuda_stream_fail(device, job->stream, error, state, operation, function);
@@ -187,13 +188,14 @@ static tn_status open_blas(struct cuda_job *job)
 		device->blas_handle = NULL;
 		return fail_blas(job, code, "cublasCreate");
 	}
-	/* Sums of f16 stay in f32 from end to end. */
+	/* Sums of f16 stay in f32 throughout. */
 	code = device->blas.cublasSetMathMode(device->blas_handle,
 					      CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
 	device->blas_stream = NULL;
 	if (code == CUBLAS_STATUS_SUCCESS)
 		return TN_OK;
-	/* The next product begins anew: with this handle it would be computed in another way. */
+	/* The next product creates a new handle: with this one it would be computed in another
+	 * way. */
 	status = fail_blas(job, code, "cublasSetMathMode");
 	cuda_matmul_close(device);
 	return status;
@@ -216,7 +218,7 @@ void cuda_matmul_leave(struct cuda_device *device, cudaStream_t stream)
 		(void)device->blas.cublasSetStream_v2(device->blas_handle, NULL);
 }
 
-/* A new stream makes the handle forget its workspace. */
+/* Setting a stream resets the handle's workspace. */
 static tn_status set_stream(struct cuda_job *job, uint64_t bytes)
 {
 	struct cuda_device *device = job->device;
@@ -248,7 +250,7 @@ static cublasComputeType_t compute_type(const struct cuda_device *device, tn_dty
 						    : CUBLAS_COMPUTE_32F;
 }
 
-/* One call: the last axis of batches, from element offsets on in A, B and C. */
+/* One call: the last batch axis, from these element offsets in A, B and C on. */
 static cublasStatus_t multiply(struct cuda_job *job, const struct product *p,
 			       const int64_t offset[3])
 {
@@ -263,7 +265,7 @@ static cublasStatus_t multiply(struct cuda_job *job, const struct product *p,
 	const int is_wide = args->c.dtype == TN_F64, swaps = p->c.by_rows;
 	const void *alpha = is_wide ? (const void *)&wide[0] : (const void *)&narrow[0];
 	const void *beta = is_wide ? (const void *)&wide[1] : (const void *)&narrow[1];
-	/* C^T takes B^T and A^T, which are what lies there by columns when those lie by rows. */
+	/* C^T takes B^T and A^T: a row-major matrix read in column-major order is its transpose. */
 	const struct matrix *x = swaps ? &p->b : &p->a, *y = swaps ? &p->a : &p->b;
 	const int ix = swaps, iy = !swaps, n_batches = (int)p->batch.lengths[last];
 	const cublasOperation_t tx = x->by_rows == swaps ? CUBLAS_OP_N : CUBLAS_OP_T;
@@ -310,7 +312,7 @@ static tn_status multiply_all(struct cuda_job *job, const struct product *p)
 
 /* ---- Bias and activation ---------------------------------------------------------------------*/
 
-/* As kernels/matmul.cu has it. */
+/* Same layout as in kernels/matmul.cu. */
 struct epilogue {
 	uint64_t c, bias;
 	int64_t bias_stride;
@@ -348,7 +350,7 @@ static tn_status run_epilogue(struct cuda_job *job, const struct tn_matmul_args 
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
-/* Everything that can fail to be made is made before anything is written. */
+/* Everything that can fail to be created is created before anything is written. */
 static tn_status run(struct cuda_job *job, const struct product *p, uint64_t bytes)
 {
 	const struct tn_matmul_args *args = p->args;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The core has the pool, and asks here for large pieces, which it frees when no work uses them.
- * Where the device has memory pools they come from its own, in the order of a stream that has no
- * other work: the memory is there when the entry returns, and neither taking nor freeing it waits
- * for the work of others, as cudaFree does.  What is freed leaves the device's pool when that
- * stream is waited for, and then others can have it.
+ * The core has the pool, and allocates large pieces here, which it frees when no work uses them.
+ * If the device supports memory pools, pieces come from the plugin's own pool, in the order of a
+ * stream that has no other work: the memory is ready when the entry returns, and neither allocating
+ * nor freeing waits for other work, as cudaFree does.  Freed memory leaves the device's pool at the
+ * next synchronisation of that stream, and is then available to other processes.
  */
 #include "memory.h"
 
@@ -20,7 +20,7 @@
 
 struct buffer {
 	uint64_t address;
-	void *memory; /* as the runtime gave it: at or below the address */
+	void *memory; /* as returned by the runtime: at or below the address */
 	uint32_t kind;
 };
 
@@ -43,7 +43,7 @@ tn_status cuda_buffers_open(struct cuda_device *device, struct tn_error_info *er
 	return TN_OK;
 }
 
-/* What a function of the runtime answered. */
+/* The result of a runtime function. */
 struct answer {
 	cudaError_t code;
 	const char *function;
@@ -128,7 +128,7 @@ static tn_status fail_memory(struct cuda_device *device, const struct tn_alloc_a
 	(void)device->rt->cudaMemGetInfo(&free_bytes, &total);
 	return tn_plugin_fail(
 		args->call.error, TN_OUT_OF_MEMORY, "alloc",
-		"%llu bytes of %s memory are not to be had; the device has %zu of %zu free",
+		"cannot allocate %llu bytes of %s memory; the device has %zu of %zu free",
 		(unsigned long long)args->size,
 		args->memory_kind == TN_MEMORY_PINNED ? "pinned" : "device", free_bytes, total);
 }
@@ -138,11 +138,11 @@ static tn_status check(const struct tn_alloc_args *args)
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE && args->memory_kind != TN_MEMORY_PINNED)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory of kind %u is not known here", args->memory_kind);
+				      "memory kind %u is not supported", args->memory_kind);
 	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
 		return tn_plugin_fail(
 			error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected some, and a power of two",
+			"%llu bytes aligned to %llu: expected at least 1, and a power of two",
 			(unsigned long long)args->size, (unsigned long long)args->alignment);
 	return TN_OK;
 }
@@ -158,7 +158,7 @@ tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint
 		status = check(&taken);
 	if (status)
 		return status;
-	/* The runtime aligns to 256 at least; more is cut out of more. */
+	/* The runtime aligns to at least 256; for larger alignments a larger piece is allocated. */
 	uint64_t slack = taken.alignment > USUAL_ALIGNMENT ? taken.alignment : 0, size;
 	if (__builtin_add_overflow(taken.size, slack, &size) ||
 	    (taken.memory_kind == TN_MEMORY_DEVICE && size > own->memory_bytes))
@@ -170,7 +170,7 @@ tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint
 	made.kind = taken.memory_kind;
 	struct answer answer = get_memory(own, made.kind, size, &made.memory);
 	if (answer.code != cudaSuccess) {
-		if (made.memory) /* it is there, and waiting for it failed */
+		if (made.memory) /* allocated, but waiting for it failed */
 			(void)give_back(own, &made);
 		return fail_memory(own, &taken, answer);
 	}
@@ -210,7 +210,7 @@ tn_status cuda_memory_free(void *device, const struct tn_free_args *args)
 		i--;
 	if (i == 0)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
-				      "%llu is no buffer of this device",
+				      "buffer %llu does not belong to this device",
 				      (unsigned long long)taken.buffer);
 	struct answer answer = give_back(own, &buffers->list[i - 1]);
 	buffers->list[i - 1] = buffers->list[--buffers->n];

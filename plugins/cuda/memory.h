@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Buffers.  A handle is the address, on the device and, of pinned memory, on the host.
+ * Buffers.  A handle is the address, on the device and, for pinned memory, on the host.
  */
 #ifndef CUDA_MEMORY_H
 #define CUDA_MEMORY_H
@@ -14,7 +14,7 @@ void cuda_buffers_close(struct cuda_device *device);
 tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
 tn_status cuda_memory_free(void *device, const struct tn_free_args *args);
 
-/* Is it a buffer of the device's, and of which kind? */
+/* Does the buffer belong to the device, and of which kind is it? */
 int cuda_memory_find(const struct cuda_device *device, uint64_t buffer, uint32_t *kind);
 
 static inline void *cuda_pointer(uint64_t address)

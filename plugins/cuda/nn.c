@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.nn/1.  What is not here the host composes.
+ * Table tenon.nn/1.  The host composes the missing slots.
  */
 #include "nn.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch, layer and group norm.  Layer norm is group norm of one group, of numbers without axes
- * behind the channels.  Sums over all samples (of batch norm, and of dw and db) go in chunks,
- * through the workspace.
+ * Batch, layer and group norm.  Layer norm is group norm with one group and no axes after the
+ * channels.  Sums over all samples (of batch norm, and of dw and db) are made in chunks, through
+ * the workspace.
  */
 #include "norm.h"
 
@@ -21,7 +21,7 @@ struct sizes {
 	struct cuda_team chunks, groups; /* of threads, for either */
 	uint64_t scratch;                /* bytes */
 	int channels_last;
-	uint32_t inner; /* axes behind the channels */
+	uint32_t inner; /* axes after the channels */
 };
 
 /* ---- Plan ------------------------------------------------------------------------------------*/
@@ -45,7 +45,7 @@ static struct cuda_norm_list list_of(const struct tn_operand *operand, int is_us
 	return list;
 }
 
-/* The arrays of x's shape, their inner axes merged where all allow it. */
+/* The arrays of x's shape, with inner axes merged if all of them allow it. */
 static uint32_t fill_views(struct cuda_norm *norm, const struct cuda_norm_call *n)
 {
 	struct cuda_norm_view *views[] = {&norm->x, &norm->y, &norm->extra, &norm->dx,
@@ -77,7 +77,7 @@ static uint32_t fill_views(struct cuda_norm *norm, const struct cuda_norm_call *
 	return nest.rank;
 }
 
-/* Chunks enough to fill a large device, but none too short for a team: by shape alone, so that sums
+/* Enough chunks to fill a large device, but none too short for a team: by shape alone, so that sums
  * are the same on every device. */
 static void divide(struct cuda_norm *norm, struct sizes *sizes, tn_dtype dtype)
 {
@@ -130,7 +130,7 @@ struct step {
 	const char *name; /* NULL: not needed */
 	struct cuda_team team;
 	struct cuda_grid grid;
-	int is_join; /* it looks at sums alone, not at x */
+	int is_join; /* it reads only sums, not x */
 };
 
 static tn_status get(struct cuda_job *job, const struct cuda_norm_call *n,
@@ -147,7 +147,7 @@ static tn_status get(struct cuda_job *job, const struct cuda_norm_call *n,
 	return cuda_kernel_get(job, "norm", step->name, defines, DEFINES, kernel);
 }
 
-/* Everything that can fail to be made is made before anything is written. */
+/* Everything that can fail to be created is created before anything is written. */
 static tn_status run(struct cuda_job *job, const struct cuda_norm_call *n,
 		     const struct sizes *sizes, const struct cuda_norm *norm,
 		     const struct step steps[3])
@@ -220,7 +220,7 @@ static tn_status run_forward(struct cuda_job *job, const struct cuda_norm_call *
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-/* Has dx sums in it? */
+/* Does dx depend on sums? */
 static int has_sums(const struct cuda_norm_call *n)
 {
 	return n->args.wants & CUDA_NORM_DX && !n->args.use_statistics;
@@ -233,8 +233,8 @@ static int needs_chunks(const struct cuda_norm_call *n)
 	return n->args.wants & CUDA_NORM_DW || (n->kind == CUDA_BATCH_NORM && has_sums(n));
 }
 
-/* What reads x and dy for the sums of channels comes before what may write over them.  dx of batch
- * norm needs these sums. */
+/* Kernels that read x and dy for the sums of channels run before those that may overwrite them.  dx
+ * of batch norm needs these sums. */
 static tn_status run_backward(struct cuda_job *job, const struct cuda_norm_call *n,
 			      const struct sizes *sizes, const struct cuda_norm *norm)
 {

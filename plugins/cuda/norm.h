@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A call of a norm, checked, and as kernels/norm.cu is told of it.
+ * A checked call of a norm, with the layout that kernels/norm.cu expects.
  */
 #ifndef CUDA_NORM_H
 #define CUDA_NORM_H
@@ -42,7 +42,7 @@ struct cuda_norm {
 	int32_t is_per_channel, has_affine, is_fixed, activation, has_residual, wants, adds;
 };
 
-/* Everything that can be wrong with the arguments; sets `extra`. */
+/* Checks the arguments; sets `extra`. */
 tn_status cuda_norm_check(struct cuda_norm_call *n, const char *operation);
 
 #endif

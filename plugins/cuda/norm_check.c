@@ -31,16 +31,16 @@ static tn_status check_settings(const struct cuda_norm_call *n, const char *oper
 			"1",
 			a->has_affine, a->use_statistics, a->has_residual);
 	if (n->kind == CUDA_GROUP_NORM && (a->groups < 1 || a->x.shape[1] % a->groups))
-		return tn_plugin_fail(error, TN_SHAPE, operation,
-				      "%lld channels in %u groups: expected a whole number each",
-				      (long long)a->x.shape[1], a->groups);
+		return tn_plugin_fail(
+			error, TN_SHAPE, operation,
+			"%lld channels in %u groups: expected an equal number in each",
+			(long long)a->x.shape[1], a->groups);
 	if (a->wants > (CUDA_NORM_DX | CUDA_NORM_DW | CUDA_NORM_DRESIDUAL))
 		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
-				      "wants 0x%x: only bits 0 to 2 are known", a->wants);
+				      "wants 0x%x: expected only bits 0 to 2", a->wants);
 	if (a->activation > TN_ACTIVATION_RELU6)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
-				      "activation %u: a norm has none, RELU or RELU6",
-				      a->activation);
+				      "activation %u: expected NONE, RELU or RELU6", a->activation);
 	if (!(a->epsilon >= 0))
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
 				      "epsilon %g: expected at least 0", a->epsilon);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What is used of NVIDIA's management library (NVML), whose header not every toolkit brings.  Names
- * and layouts are those of its interface, which is kept from release to release.
+ * The used part of NVIDIA's management library (NVML), whose header not every toolkit has.  Names
+ * and layouts are those of its interface, which is stable across releases.
  */
 #ifndef CUDA_NVML_H
 #define CUDA_NVML_H

@@ -8,7 +8,7 @@
 
 #include "plugin.h"
 
-/* What is stored, and what programs compute in. */
+/* The stored dtypes, and those that programs compute in. */
 #define CUDA_STORAGE TN_PLUGIN_ALL_DTYPES
 #define CUDA_COMPUTES                                                                              \
 	(TN_PLUGIN_DTYPE(TN_BOOL) | TN_PLUGIN_DTYPE(TN_I32) | TN_PLUGIN_DTYPE(TN_U32) |            \
@@ -25,9 +25,10 @@ static inline uint64_t cuda_view_address(const struct tn_plugin_view *view)
 	return view->buffer + view->offset;
 }
 
-/* The same without an axis: what is there for each place on it. */
+/* The same without an axis: an operand with one element per position on it. */
 struct tn_operand cuda_without_axis(const struct tn_operand *operand, uint32_t axis);
-/* The unsigned dtype of the same size, for what moves elements alone; those of 16 bytes stay. */
+/* The unsigned dtype of the same size, for kernels that only move elements; those of 16 bytes
+ * stay. */
 tn_dtype cuda_bits_dtype(tn_dtype dtype);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.peer/1: copies from one device to another, where CUDA says that the two reach each
- * other; elsewhere the host makes the stop that the driver would make.  The copy is work of the
- * taker's stream, between two events, by which it has its place in the giver's, too.
+ * Table tenon.peer/1: copies from one device to another, if CUDA reports that they can access each
+ * other; otherwise the host stages the bytes as the driver would.  The copy is work of the
+ * destination's stream, between two events that order it in the source's stream too.
  */
 #include <string.h>
 
@@ -18,16 +18,16 @@ struct exchange {
 	struct cuda_stream *takes, *gives;
 };
 
-/* ---- Does one reach the other? ---------------------------------------------------------------*/
+/* ---- Access ---------------------------------------------------------------*/
 
-/* What a function of the runtime answered. */
+/* The result of a runtime function. */
 struct answer {
 	cudaError_t code;
 	const char *function;
 };
 
-/* A pool is opened by itself; the driver's slots for peers, of which there are few,
- * are left to others. */
+/* Access to a pool is enabled separately; the driver's peer slots, of which there are few, are left
+ * to others. */
 static struct answer open_pool(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
@@ -41,7 +41,7 @@ static struct answer open_pool(const struct exchange *x)
 	return (struct answer){rt->cudaMemPoolSetAccess(pool, &access, 1), "cudaMemPoolSetAccess"};
 }
 
-/* Lets the taker, which is the current device, into the giver's memory. */
+/* Gives the destination, which is the current device, access to the source's memory. */
 static struct answer open_memory(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
@@ -64,13 +64,13 @@ static int is_refusal(cudaError_t code)
 static void log_detour(const struct exchange *x)
 {
 	tn_plugin_log(x->taker->host, "cuda", TN_LOG_INFO,
-		      "%s (%d) does not reach %s (%d): copies make a stop on the host",
+		      "%s (%d) cannot access %s (%d): copies are staged through the host",
 		      x->taker->facts.name, x->taker->ordinal, x->giver->facts.name,
 		      x->giver->ordinal);
 }
 
-/* Asks, and of more than a dry run opens memory too; a refusal of that is a no.  What was answered
- * for good is kept: that they do not reach each other, or that memory is open. */
+/* Queries access and, unless it is a dry run, enables it; a refusal means no access.  Final answers
+ * are kept: no access, or access enabled. */
 static tn_status ask(const struct exchange *x, int is_dry, int *can)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
@@ -101,21 +101,21 @@ static tn_status reach(const struct exchange *x, int is_dry)
 	tn_status status = TN_OK;
 	if (x->giver->ordinal >= CUDA_MAX_DEVICES)
 		return tn_plugin_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
-				      "device %d is beyond the %d that are known",
-				      x->giver->ordinal, CUDA_MAX_DEVICES);
+				      "device %d: expected less than %d", x->giver->ordinal,
+				      CUDA_MAX_DEVICES);
 	int can = (x->taker->peers_reached >> x->giver->ordinal & 1) != 0;
 	if (!(x->taker->peers_asked >> x->giver->ordinal & 1))
 		status = ask(x, is_dry, &can);
 	if (status || can)
 		return status;
 	return tn_plugin_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
-			      "device %d does not reach device %d", x->taker->ordinal,
+			      "device %d cannot access device %d", x->taker->ordinal,
 			      x->giver->ordinal);
 }
 
 /* ---- The order of both -----------------------------------------------------------------------*/
 
-/* An event of the current device, made by its first copy. */
+/* An event of the current device, created by its first copy. */
 static struct answer make_event(struct cuda_device *device)
 {
 	if (device->peer_event)
@@ -132,8 +132,8 @@ void cuda_peer_close(struct cuda_device *device)
 	device->peer_event = NULL;
 }
 
-/* The giver marks its place.  Where that fails nothing was done, and the host hears of the loss of
- * this device, if that is what it is, by its own calls. */
+/* The source records its event.  If that fails, nothing was done; a loss of the source is reported
+ * by the host's own calls on it. */
 static tn_status mark_giver(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
@@ -151,7 +151,7 @@ static tn_status mark_giver(const struct exchange *x)
 	return status == TN_DEVICE_LOST ? TN_UNSUPPORTED : status;
 }
 
-/* The taker waits for it, and takes. */
+/* The destination waits for it, and copies. */
 static struct answer take_bytes(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
@@ -169,7 +169,7 @@ static struct answer take_bytes(const struct exchange *x)
 	return (struct answer){code, "cudaMemcpyPeerAsync"};
 }
 
-/* The giver goes on when that is done; where it cannot be told so, the host waits. */
+/* The source continues when that is done; if it cannot be made to wait, the host waits. */
 static struct answer release_giver(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
@@ -213,7 +213,7 @@ static tn_status check_peer(const struct exchange *x)
 	if (!x->giver || x->giver == x->taker || x->giver->rt != x->taker->rt ||
 	    x->giver->ordinal == x->taker->ordinal)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "peer_copy",
-				      "the peer is no other device of this instance");
+				      "the peer is not another device of this instance");
 	if (x->giver->loss.status)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "peer_copy",
 				      "the peer is lost: %.400s", x->giver->loss.text);
@@ -228,11 +228,11 @@ static tn_status check_buffers(const struct exchange *x)
 	    !cuda_memory_find(x->giver, args->peer_buffer, &peer_kind))
 		return tn_plugin_fail(
 			args->call.error, TN_INVALID_ARGUMENT, "peer_copy",
-			"no bytes, or what is no buffer of the device or of its peer");
+			"size is 0, or a buffer does not belong to the device or its peer");
 	if (kind == TN_MEMORY_DEVICE && peer_kind == TN_MEMORY_DEVICE)
 		return TN_OK;
 	return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "peer_copy",
-			      "of pinned memory there are no copies between peers");
+			      "pinned memory is not supported");
 }
 
 static tn_status take(struct cuda_device *device, const struct tn_peer_args *args,

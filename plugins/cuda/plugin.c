@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * backend_cuda.so: NVIDIA's GPUs.  An instance holds the host's services, the runtime's functions
- * and the devices as they were found; everything else hangs on an open device.
+ * and the devices found; all other state belongs to an open device.
  */
 #include "plugin.h"
 
@@ -12,7 +12,7 @@
 #include "report.h"
 #include "status.h"
 
-/* What is absent is said by device_count, which knows whether there is hardware at all. */
+/* device_count reports missing parts, because it can tell whether there is hardware at all. */
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
 {
 	struct cuda_instance *own = tn_plugin_alloc(host, sizeof(*own));

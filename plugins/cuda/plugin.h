@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of this plugin share: an instance with its devices as they were found, an open
- * device, and the entries of its tables.
+ * Shared by the files of this plugin: an instance with the devices found, an open device, and the
+ * entries of its tables.
  *
  *   plugin.c     the instance: create, query, destroy
- *   host.c       the host's services: memory, log
  *   library.c    NVIDIA's libraries and the tables of their functions
- *   count.c      which devices there are, asked of neither the runtime nor the driver
+ *   count.c      finds the devices, without the runtime and the driver
  *   device.c     open, close, describe
  *   memory.c     buffers         transfer.c  copies between host and device
  *   ranges.c     NVTX: operations by name, for profilers
  *   report.c     versions, clocks, temperature, power
- *   stream.c     streams, events, errors that come late
- *   status.c     errors: what NVIDIA's codes mean, arguments, a lost device
- *   operand.c    what can be wrong with operands; loops over several of them
- *   geometry.c   what a printed kernel is told of them
- *   text.c       a growing text
- *   program.c    element programs: checks, and their source
+ *   stream.c     streams, events, asynchronous errors
+ *   status.c     errors: the meaning of NVIDIA's codes, arguments, a lost device
+ *   operand.c    operands as kernels see them
+ *   geometry.c   the geometry of a printed kernel's operands
+ *   program.c    element programs as CUDA C
  *   compile.c    NVRTC           cache.c, cache_trim.c: compiled kernels on disk
  *   kernel.c     kernels by key, and their launch; kernel_sources.c: the files of kernels/
  *   capture.c    table tenon.capture/1: graphs
@@ -25,9 +23,9 @@
  *   source.c     table tenon.compile/1: kernels that programs bring
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
  *   sort.c       table tenon.sort/1   scan.c  table tenon.scan/1
- *   dnn.c        convolution through cuDNN; dnn_plan.c: one shape of it; dnn_none.c: a build without
- *   nn.c         layers: conv2d.c, pool2d.c; image.c: what they share
- *                norm.c, norm_check.c  softmax.c  cross_entropy.c; layer.c: what they share
+ *   dnn.c        convolution through cuDNN; dnn_plan.c: one shape; dnn_none.c: without cuDNN
+ *   nn.c         layers: conv2d.c, pool2d.c; image.c: shared by both
+ *                norm.c, norm_check.c  softmax.c  cross_entropy.c; layer.c: shared by all
  */
 #ifndef CUDA_PLUGIN_H
 #define CUDA_PLUGIN_H
@@ -42,12 +40,12 @@
 /* A device as it was found, without the runtime. */
 struct cuda_facts {
 	char name[96];
-	char pci[32];  /* "0000:17:00.0"; empty: not known */
-	char uuid[64]; /* "GPU-..."; empty: not known */
+	char pci[32];  /* "0000:17:00.0"; empty: unknown */
+	char uuid[64]; /* "GPU-..."; empty: unknown */
 	uint32_t identity_type;
 	uint8_t identity[16];
-	uint64_t memory_bytes; /* 0: not known */
-	uint32_t architecture; /* 90 for compute capability 9.0; 0: not known */
+	uint64_t memory_bytes; /* 0: unknown */
+	uint32_t architecture; /* 90 for compute capability 9.0; 0: unknown */
 };
 
 struct cuda_instance {
@@ -57,7 +55,7 @@ struct cuda_instance {
 	uint32_t n_devices;
 	tn_status absence; /* why there are none */
 	char reason[256];
-	char driver[80]; /* the driver's version and the CUDA that it knows; may be empty */
+	char driver[80]; /* the driver's version and its CUDA version; may be empty */
 	struct cuda_facts devices[CUDA_MAX_DEVICES];
 };
 
@@ -69,25 +67,25 @@ struct cuda_kernels;
 struct cuda_source;
 struct cuda_graph;
 
-/* Whether convolutions go through cuDNN: never, where it was the faster one when both were timed,
- * or wherever it does them. */
+/* Do convolutions use cuDNN: never, if timing showed it to be faster, or wherever it supports
+ * them? */
 enum cuda_dnn_mode { CUDA_DNN_OFF, CUDA_DNN_AUTO, CUDA_DNN_ON };
 
-/* All of a device's entries are called by one thread at a time,
- * so what is opened late hangs here. */
+/* All entries of a device are called by one thread at a time, so state opened on demand is kept
+ * here. */
 struct cuda_device {
 	const struct tn_host *host;
 	const struct cuda_runtime *rt;
 	struct cuda_facts facts;
 	int ordinal;           /* the runtime's number of the device */
-	int has_context;       /* it was made the current one of a thread */
+	int has_context;       /* it has been made a thread's current device */
 	uint32_t architecture; /* 90 for compute capability 9.0 */
 	uint32_t processors;   /* multiprocessors */
 	uint64_t memory_bytes;
 	int has_pools;
 	int uses_tf32;
 	int is_blocking;             /* CUDA_LAUNCH_BLOCKING */
-	struct cuda_stream *streams; /* the first is that of NULL */
+	struct cuda_stream *streams; /* the first is the NULL stream */
 	struct cuda_buffers *buffers;
 	struct cuda_kernels *kernels;
 	struct cuda_source *sources; /* kernels that programs brought */
@@ -95,30 +93,30 @@ struct cuda_device {
 	struct cuda_stream *captured;  /* NULL: none */
 	struct cuda_places places;     /* where the next two are opened from */
 	struct cuda_blas blas;         /* opened by the first product */
-	struct cuda_compiler compiler; /* opened by the first kernel that is not in the cache */
+	struct cuda_compiler compiler; /* opened by the first kernel that is not cached */
 	cublasHandle_t blas_handle;
-	cudaStream_t blas_stream; /* that the handle was given last */
+	cudaStream_t blas_stream; /* the stream last set in the handle */
 	enum cuda_dnn_mode dnn_mode;
-	struct cuda_dnn_state *dnn;   /* opened by the first convolution that may go through it */
+	struct cuda_dnn_state *dnn;   /* opened by the first convolution that may use it */
 	struct cuda_sensors *sensors; /* opened by the first report */
-	struct tn_error_info loss;    /* status TN_OK: the device is there */
-	int has_ranges;               /* a profiler is told of operations */
-	uint64_t peers_asked;         /* bit n: whether it reaches device n was asked */
+	struct tn_error_info loss;    /* status TN_OK: the device is not lost */
+	int has_ranges;               /* operations are reported to a profiler */
+	uint64_t peers_asked;         /* bit n: access to device n was queried */
 	uint64_t peers_reached;
-	cudaEvent_t peer_event; /* made by the first copy between peers */
+	cudaEvent_t peer_event; /* created by the first copy between peers */
 };
 
-/* Which devices there are, into the instance; done once. */
+/* Finds the devices, and stores them in the instance; done once. */
 void cuda_count(struct cuda_instance *instance);
 
 tn_status cuda_map(void *device, const struct tn_map_args *args);
 tn_status cuda_reduce(void *device, const struct tn_reduce_args *args);
 tn_status cuda_matmul(void *device, const struct tn_matmul_args *args);
-/* Takes back the handle of cuBLAS, which stands on a stream: before that goes. */
+/* Destroys cuBLAS's handle, which uses a stream: call before that is destroyed. */
 void cuda_matmul_close(struct cuda_device *device);
-/* The stream goes: the handle is given another. */
+/* The stream is about to be destroyed: sets another in the handle. */
 void cuda_matmul_leave(struct cuda_device *device, cudaStream_t stream);
-/* Takes back graphs, and the kernels that programs brought. */
+/* Releases graphs, and the kernels that programs brought. */
 void cuda_graphs_close(struct cuda_device *device);
 void cuda_sources_close(struct cuda_device *device);
 

@@ -15,7 +15,7 @@ enum { N = 0, C = 1, H = 2, W = 3 };
 enum { P = 2, Q = 3 };
 enum { BLOCK = 256, LANES = 32, MOST_ROWS = 65535 };
 
-/* As kernels/pool2d.cu has it. */
+/* Same layout as in kernels/pool2d.cu. */
 struct pooling {
 	uint64_t x, y, index;
 	int64_t xs[4], ys[4], is[4];
@@ -29,7 +29,7 @@ static tn_status check_settings(const struct tn_pool2d_args *args, const char *o
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->kind != TN_POOL_MAX && args->kind != TN_POOL_AVERAGE)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "kind %u is not known",
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "kind %u is not supported",
 				      args->kind);
 	if (args->has_index > 1 || args->count_padding > 1)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
@@ -48,7 +48,7 @@ static tn_status check_settings(const struct tn_pool2d_args *args, const char *o
 	return TN_OK;
 }
 
-/* Kernels count pixels and places in a plane in 31 bits. */
+/* The kernels' counters of pixels and positions in a plane have 31 bits. */
 static tn_status check_size(const struct tn_pool2d_args *args, const char *operation)
 {
 	const int64_t *x = args->x.shape, *y = args->y.shape;
@@ -60,7 +60,7 @@ static tn_status check_size(const struct tn_pool2d_args *args, const char *opera
 			   args->stride[i] > INT32_MAX / 4 || x[H + i] > INT32_MAX / 4;
 	if (too_many || (x[C] + lanes - 1) / lanes > MOST_ROWS)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, operation,
-				      "more pixels or channels than its kernel counts");
+				      "more pixels or channels than the kernel can count");
 	return TN_OK;
 }
 
@@ -78,9 +78,10 @@ static tn_status check_index(const struct tn_pool2d_args *args, const char *oper
 		status = tn_plugin_check_shape(call, operation, "index", 0, &args->index, 4,
 					       args->y.shape);
 	if (!status && args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		status = tn_plugin_fail(call->error, TN_SHAPE, operation,
-					"x: a plane of %lld x %lld is more than i32 numbers",
-					(long long)args->x.shape[H], (long long)args->x.shape[W]);
+		status = tn_plugin_fail(
+			call->error, TN_SHAPE, operation,
+			"x: a plane of %lld x %lld exceeds the range of an i32 index",
+			(long long)args->x.shape[H], (long long)args->x.shape[W]);
 	return status;
 }
 
@@ -106,7 +107,7 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 	status = tn_plugin_check_shape(call, operation, "y", 0, &args->y, 4, shape);
 	if (!status && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
 		status = tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-					"has_index: the gradient of a maximum needs its index");
+					"has_index: expected 1 for the gradient of a maximum");
 	if (!status && args->kind == TN_POOL_MAX && args->has_index)
 		status = check_index(args, operation,
 				     is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);

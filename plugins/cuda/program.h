@@ -10,7 +10,7 @@
 
 extern const struct tn_dialect cuda_dialect;
 
-/* The dtype as programs compute with it ("cu_f32"; "bool"), and as it is in memory ("cu_bool"). */
+/* The type of the dtype in programs ("cu_f32"; "bool"), and in memory ("cu_bool"). */
 const char *cuda_value_type(tn_dtype dtype);
 const char *cuda_memory_type(tn_dtype dtype);
 

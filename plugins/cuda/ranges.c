@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * NVTX is its headers alone: with the first range they open the library that the variable names,
- * and tell it from then on.  No range begins unless the variable is set, and not in a privileged
- * process, where it is not read.
+ * NVTX consists of headers only: with the first range they open the library that the variable
+ * names, and pass ranges to it from then on.  No range begins unless the variable is set, and none
+ * in a privileged process, where it is not read.
  */
 #include "ranges.h"
 
@@ -26,13 +26,13 @@ static int nvtxRangePop(void)
 
 int cuda_ranges_are_asked(const struct tn_host *host)
 {
-	const char *path = host->parameter(
-		host->context, "NVTX_INJECTION64_PATH",
-		"a profiler's library, which the profiler sets: the cuda backend names its work");
+	const char *path = host->parameter(host->context, "NVTX_INJECTION64_PATH",
+					   "set by a profiler: its library, to which the cuda "
+					   "backend reports operation names");
 	if (!path || !*path)
 		return 0;
 	if (!HAS_NVTX)
-		tn_plugin_log(host, "cuda", TN_LOG_NOTICE, "built without NVTX: %s is told nothing",
+		tn_plugin_log(host, "cuda", TN_LOG_NOTICE, "built without NVTX: %s is ignored",
 			      path);
 	return HAS_NVTX;
 }

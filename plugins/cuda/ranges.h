@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A range of NVIDIA's tools extension (NVTX) round each entry that gives work to the device, named
- * by the operation, for a profiler that is there; else it is one test of one word.
+ * A range of NVIDIA's tools extension (NVTX) around each entry that gives work to the device, named
+ * by the operation, if a profiler is attached; otherwise it costs one test of one word.
  */
 #ifndef CUDA_RANGES_H
 #define CUDA_RANGES_H
 
 #include "plugin.h"
 
-/* Has a profiler put a library of its own in the way? */
+/* Has a profiler injected a library of its own? */
 int cuda_ranges_are_asked(const struct tn_host *host);
 
 void cuda_range_push(const char *operation);
 void cuda_range_pop(void);
 
-/* Of no dry run. */
+/* Not for dry runs. */
 static inline int cuda_range_begin(const void *device, const struct tn_call *call,
 				   const char *operation)
 {
@@ -31,7 +31,7 @@ static inline void cuda_range_end(const int *is_open)
 		cuda_range_pop();
 }
 
-/* What a range is kept in, which nobody reads: it ends with the block that it stands in. */
+/* Holds a range, which ends with the enclosing block; the variable is never read. */
 #define CUDA_RANGE __attribute__((cleanup(cuda_range_end), unused)) int
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * reduce: blocks of LX x LY threads, LY for each of LX results.  Where the reduced axes are the
- * dense ones, the threads of one result are neighbours and load several elements at once (rows);
- * else those of neighbouring results are (columns).  Where there are too few results to fill the
- * device, each is cut into chunks, whose accumulators wait in the workspace for a second kernel.
- * All of it is chosen by shapes, strides and the kind of device, so the bits are the same from run
- * to run.
+ * reduce: blocks of LX x LY threads, LY for each of LX results.  If the reduced axes are the dense
+ * ones, the threads of one result are neighbours and load several elements at once (rows);
+ * otherwise those of neighbouring results are (columns).  With too few results to fill the device,
+ * each is split into chunks, whose accumulators are kept in the workspace for a second kernel.  All
+ * of it is chosen by shapes, strides and the kind of device, so the bits are the same from run to
+ * run.
  */
 #include <string.h>
 
@@ -52,8 +52,7 @@ static void swap_axes(struct tn_plugin_nest *nest, uint32_t a, uint32_t b)
 	}
 }
 
-/* The axes from first to end in the order in which they lie in the first input,
- * the densest last. */
+/* The axes from first to end in the first input's memory order, the densest last. */
 static void sort_axes(struct tn_plugin_nest *nest, uint32_t first, uint32_t end)
 {
 	const int64_t *stride = nest->views[0].strides;
@@ -63,7 +62,7 @@ static void sort_axes(struct tn_plugin_nest *nest, uint32_t first, uint32_t end)
 			swap_axes(nest, d - 1, d);
 }
 
-/* Few different numbers of axes make few kernels. */
+/* Few different numbers of axes need few kernels. */
 static uint32_t rank_class(uint32_t rank)
 {
 	uint32_t class = 1;
@@ -101,7 +100,7 @@ static void fill_nest(struct cuda_reduction *r, const struct tn_reduce_args *arg
 
 /* ---- The plan --------------------------------------------------------------------------------*/
 
-/* The shortest step between neighbours along some axes, over all inputs: 0 where there is none. */
+/* The smallest nonzero stride between neighbours along some axes, over all inputs; 0: none. */
 static uint64_t shortest(const struct cuda_reduction *r, uint32_t first, uint32_t end)
 {
 	uint64_t least = UINT64_MAX;
@@ -178,7 +177,7 @@ static void choose_lanes(struct cuda_reduction *r, uint32_t processors)
 {
 	uint64_t enough = (uint64_t)processors * 8 * CUDA_REDUCE_BLOCK; /* threads */
 	if (r->is_rows) {
-		/* Several steps a thread where there are results for all. */
+		/* Several steps per thread if there are enough results. */
 		uint64_t wanted =
 			r->n_kept * r->n_groups / 4 > enough ? r->n_groups / 4 : r->n_groups;
 		r->ly = power_of_two(wanted, CUDA_REDUCE_BLOCK);
@@ -190,7 +189,7 @@ static void choose_lanes(struct cuda_reduction *r, uint32_t processors)
 	r->ly = CUDA_REDUCE_BLOCK / r->lx;
 }
 
-/* Chunks for each result: so many that the device is full, unless they get short. */
+/* Chunks for each result: enough to fill the device, unless they become too short. */
 static void choose_chunks(struct cuda_reduction *r, uint32_t processors)
 {
 	uint64_t blocks = (r->n_kept + r->lx - 1) / r->lx, enough = (uint64_t)processors * 4;
@@ -269,7 +268,7 @@ static tn_status launch(struct cuda_job *job, const struct cuda_reduction *r,
 	cuda_reduce_words(&words, r);
 	if (blocks > INT32_MAX)
 		return tn_plugin_fail(job->call->error, TN_UNSUPPORTED, operation,
-				      "%llu results are more than one launch takes",
+				      "%llu results: more than one launch can take",
 				      (unsigned long long)r->n_kept);
 	const struct cuda_grid grid = {
 		.x = (uint32_t)blocks,
@@ -282,7 +281,7 @@ static tn_status launch(struct cuda_job *job, const struct cuda_reduction *r,
 	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
-/* The second stage: the chunks of each result are its elements. */
+/* The second stage: its elements are each result's chunks. */
 static void turn_to_join(struct cuda_reduction *r)
 {
 	r->stage = CUDA_JOIN;
@@ -291,7 +290,7 @@ static void turn_to_join(struct cuda_reduction *r)
 	r->lx = CUDA_REDUCE_BLOCK / r->ly;
 }
 
-/* Both kernels are there before the first is started: a failure to build has no side effect. */
+/* Both kernels exist before the first is started: a failure to build has no side effect. */
 static tn_status run_two(struct cuda_job *job, struct cuda_reduction *r)
 {
 	struct cuda_kernel *first = NULL, *second = NULL;

@@ -11,9 +11,9 @@
 enum { CUDA_REDUCE_BLOCK = 256, CUDA_MAX_VALUES = 4 };
 #define CUDA_ACCUMULATOR UINT64_C(16) /* bytes of the largest */
 
-/* All of it; the accumulators of chunks; what becomes of those. */
+/* All of it; the accumulators of chunks; the second stage, which combines those. */
 enum cuda_stage { CUDA_WHOLE, CUDA_PART, CUDA_JOIN };
-/* How an input lies along the last axis. */
+/* The layout of an input along the last axis. */
 enum cuda_walk { CUDA_STEPS, CUDA_CONSTANT, CUDA_DENSE };
 
 struct cuda_reduction {
@@ -21,11 +21,11 @@ struct cuda_reduction {
 	enum cuda_stage stage;
 	int is_rows;
 	int is_wide;
-	int has_tail;    /* the last group may be short: one reduced axis alone */
+	int has_tail;    /* the last group may be short: there is only one reduced axis */
 	uint32_t vector; /* elements in a group */
 	uint32_t lx, ly; /* results in a block, threads for each */
 	uint32_t
-		/* of the axes that programs may name: behind one that was put in front */
+		/* of the axes that programs may name: after one that was inserted in front */
 		first_axis;
 	uint32_t n_named; /* how many they may name */
 	uint64_t n_kept, n_groups, n_elements;

@@ -8,12 +8,12 @@
 #include "program.h"
 #include "reduce.h"
 
-enum { FOLD = 64 }; /* additions to a part before it meets the total */
+enum { FOLD = 64 }; /* additions to a partial sum before it is added to the total */
 
 /* ---- Words -----------------------------------------------------------------------------------*/
 
 /* n0 results, n1 groups of elements for each, n2 chunks, n3 groups in one, n4 elements along the
- * last axis, n5 elements for each result; wV where the accumulators of value v wait. */
+ * last axis, n5 elements for each result; wV holds the accumulators of value v. */
 void cuda_reduce_words(struct cuda_words *words, const struct cuda_reduction *r)
 {
 	const struct tn_reduce_args *args = r->args;
@@ -41,7 +41,7 @@ static int is_floating(tn_dtype dtype)
 	return dtype == TN_F32 || dtype == TN_F64;
 }
 
-/* In what value v is accumulated. */
+/* The dtype in which value v is accumulated. */
 static const char *accumulated(const struct cuda_reduction *r, uint32_t v)
 {
 	uint32_t combiner = r->args->combiners[v];
@@ -72,7 +72,7 @@ static void print_types(struct tn_plugin_text *text, const struct cuda_reduction
 	}
 }
 
-/* The words once for each value, its number in place of every '#'. */
+/* Prints the text once for each value, with its number in place of every '#'. */
 static void print_each(struct tn_plugin_text *text, const struct cuda_reduction *r,
 		       const char *words)
 {
@@ -168,7 +168,7 @@ static void print_lane(struct tn_plugin_text *text, const struct cuda_reduction 
 	tn_plugin_text_add(text, "\t}\n");
 }
 
-/* Where each input begins for a result. */
+/* The start of each input for a result. */
 static void print_bases(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
 	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++) {

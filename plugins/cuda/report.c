@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.report/1: versions, and what the management library reads from the device's sensors.
- * None of it waits for the device's work.  cuBLAS and NVRTC are opened when they are needed, not
- * for a report.
+ * Table tenon.report/1: versions, and the values that the management library reads from the
+ * device's sensors.  No line waits for the device's work.  A report does not open cuBLAS or NVRTC:
+ * their first use does.
  */
 #include "report.h"
 
@@ -20,12 +20,12 @@ enum { OF_DIE = 0 };                       /* sensors: NVML_TEMPERATURE_GPU */
 
 struct cuda_sensors {
 	struct cuda_management nvml;
-	nvmlDevice_t handle; /* NULL: the library does not know the device */
+	nvmlDevice_t handle; /* NULL: unknown to the library */
 };
 
 /* ---- The management library ------------------------------------------------------------------*/
 
-/* Opened by the first report; what does not start is not tried again. */
+/* Opened by the first report; a failed start is not retried. */
 static struct cuda_sensors *sensors_of(struct cuda_device *device)
 {
 	char text[256];
@@ -68,7 +68,7 @@ static const struct cuda_sensors *readable(struct cuda_device *device)
 
 /* ---- Lines -----------------------------------------------------------------------------------*/
 
-/* Each answers 0 where it does not know. */
+/* Each returns 0 if the value is unavailable. */
 
 static int say_driver(struct cuda_device *device, char *text, size_t size)
 {

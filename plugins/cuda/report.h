@@ -8,7 +8,7 @@
 
 #include "plugin.h"
 
-/* Takes back what the first report has opened. */
+/* Closes what the first report has opened. */
 void cuda_report_close(struct cuda_device *device);
 
 extern const struct tn_report_table cuda_report_table;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.scan/1.  A long line is cut into parts, which are combined each, scanned among
- * themselves, and then scanned each: three kernels, none of which waits for another's blocks.  What
- * is cut, and how, follows from the shape alone.
+ * Table tenon.scan/1.  A long line is split into parts, each of which is combined; the totals are
+ * scanned, and then each part: three kernels, none of which waits for another's blocks.  The split
+ * follows from the shape alone.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 enum { PART = 4096, LONG = 2 * PART, MANY_LINES = 512, DEFINES = 5 };
 
-/* As kernels/scan.cu has it. */
+/* Same layout as in kernels/scan.cu. */
 struct scan {
 	uint64_t n_lines, n;
 	uint64_t part, n_parts;
@@ -29,7 +29,7 @@ struct scan {
 	int32_t keeps_dtype;
 };
 
-/* What a kernel is compiled for. */
+/* The parameters that a kernel is compiled with. */
 struct kind {
 	tn_dtype dtype, accumulator;
 	struct cuda_team team;
@@ -54,7 +54,7 @@ static tn_status check_kind(const struct tn_scan_args *args)
 	const tn_dtype input = args->input.dtype, output = args->output.dtype;
 	const tn_dtype accumulator = accumulator_of(input);
 	if (args->combiner < TN_REDUCE_SUM || args->combiner > TN_REDUCE_MIN)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan", "combiner %u is not known",
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan", "combiner %u is not supported",
 				      args->combiner);
 	if (!accumulator || args->accumulator != accumulator)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "scan",
@@ -92,7 +92,7 @@ static tn_status check(const struct tn_scan_args *args)
 
 /* ---- Plan ------------------------------------------------------------------------------------*/
 
-/* The smallest or the largest of an integer dtype, or bool, in 64 bits. */
+/* The smallest or the largest value of an integer dtype, or bool, in 64 bits. */
 static uint64_t extreme(tn_dtype dtype, int is_largest)
 {
 	const unsigned width = 8 * (unsigned)tn_dtype_size(dtype);
@@ -103,7 +103,7 @@ static uint64_t extreme(tn_dtype dtype, int is_largest)
 	return is_largest ? UINT64_MAX >> (65 - width) : ~(UINT64_MAX >> (65 - width));
 }
 
-/* The bits of a combiner over nothing. */
+/* The bits of a combiner's value over no elements. */
 static uint64_t nothing(const struct tn_scan_args *args)
 {
 	static const uint64_t one[] = {0x3f800000, UINT64_C(0x3ff0000000000000)};
@@ -121,8 +121,8 @@ static uint64_t nothing(const struct tn_scan_args *args)
 	return is_largest ? infinity[is_f64] : minus[is_f64];
 }
 
-/* Long lines, when there are not many to work on side by side; and those along which elements are
- * far apart, for whose tiles are short. */
+/* Long lines, if there are few of them; and lines with distant elements, because their tiles are
+ * short. */
 static void cut(struct scan *s, int columns)
 {
 	const int is_cut = s->n > LONG && (columns || s->n_lines < MANY_LINES);
@@ -189,7 +189,7 @@ static tn_status launch(struct cuda_job *job, const char *name, const struct kin
 	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
-/* What each part comes to becomes what those before it come to. */
+/* Replaces each part's total by the total of the parts before it. */
 static tn_status scan_parts(struct cuda_job *job, const struct scan *s, const struct kind *kind)
 {
 	struct scan parts = {.n_lines = s->n_lines,

@@ -11,7 +11,7 @@
 #include "ranges.h"
 #include "status.h"
 
-/* As kernels/softmax.cu has it. */
+/* Same layout as in kernels/softmax.cu. */
 struct lines {
 	uint64_t n_lines;
 	int64_t n;
@@ -25,7 +25,7 @@ struct lines {
 struct views {
 	uint32_t n;
 	const char *name[3];
-	const struct tn_operand *operand[3]; /* the last is written */
+	const struct tn_operand *operand[3]; /* the last is the output */
 };
 
 static tn_status check(const struct tn_softmax_args *args, const char *operation,
@@ -50,7 +50,7 @@ static tn_status check(const struct tn_softmax_args *args, const char *operation
 	return TN_OK;
 }
 
-/* The axis goes behind the others. */
+/* Moves the axis after the others. */
 static struct tn_operand move_axis(const struct tn_operand *operand, uint32_t axis)
 {
 	struct tn_operand moved = *operand;

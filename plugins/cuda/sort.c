@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.sort/1.  Short lines are sorted by one kernel; of long ones some at a time, by three
- * kernels for each 8 bits of a key, between one that makes the keys and one that writes what is
- * wanted.
+ * Table tenon.sort/1.  Short lines are sorted by one kernel; long ones several at a time, by three
+ * kernels for each 8 bits of a key, after one that makes the keys and before one that writes the
+ * requested outputs.
  */
 #include <string.h>
 
@@ -12,13 +12,13 @@
 #include "ranges.h"
 #include "status.h"
 
-/* The first four are those of kernels/sort.cu. */
+/* The first four must equal those of kernels/sort.cu. */
 enum { BLOCK = 256, WARPS = 8, TILE = 2048, PART = 4096, DIGITS = 256 };
-/* So many elements of long lines, or one line, are sorted at once: they fill the device,
- * and their room is bounded. */
+/* The number of elements of long lines, at least one line, that are sorted at once: enough to fill
+ * the device, with bounded workspace. */
 #define AT_ONCE (UINT64_C(1) << 22)
 
-/* As kernels/sort.cu has it. */
+/* Same layout as in kernels/sort.cu. */
 struct sorting {
 	uint64_t first_line, n_lines;
 	uint64_t n, n_kept;
@@ -49,7 +49,7 @@ static tn_status check_flags(const struct tn_sort_args *args)
 			args->descending, args->has_values, args->has_indices);
 	if (!args->has_values && !args->has_indices)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "sort",
-				      "neither values nor indices are wanted");
+				      "expected has_values or has_indices to be 1");
 	return TN_OK;
 }
 
@@ -62,18 +62,18 @@ static tn_status check_input(const struct tn_sort_args *args)
 		return status;
 	if (!(tn_plugin_dtype_kind(input->dtype) & TN_PLUGIN_KIND_REAL))
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "sort",
-				      "dtype %d has no order", (int)input->dtype);
+				      "dtype %d cannot be sorted", (int)input->dtype);
 	if (args->axis >= input->rank)
 		return tn_plugin_fail(args->call.error, TN_SHAPE, "sort", "axis %u of rank %u",
 				      args->axis, input->rank);
 	if (input->shape[args->axis] > INT32_MAX)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "sort",
-				      "lines of %lld elements: at most %d are sorted here",
+				      "lines of %lld elements: expected at most %d",
 				      (long long)input->shape[args->axis], INT32_MAX);
 	return TN_OK;
 }
 
-/* An output of k elements along the axis; k 0: of any number that is there. */
+/* An output of k elements along the axis; k 0: any number. */
 static tn_status check_output(const struct tn_sort_args *args, const char *name,
 			      const struct tn_operand *output, tn_dtype dtype, int64_t k)
 {
@@ -136,7 +136,7 @@ static void add_view(struct tn_plugin_nest *nest, const struct tn_operand *opera
 	(void)tn_plugin_nest_add(nest, &rest, 0);
 }
 
-/* Where lines begin, and how far apart their elements are. */
+/* Where lines begin, and the distance between their elements. */
 static void place(struct sorting *s, const struct tn_sort_args *args,
 		  const struct tn_plugin_nest *nest)
 {
@@ -206,7 +206,7 @@ struct kernels {
 
 static tn_status get_kernels(struct cuda_job *job, const struct cuda_define *key, struct kernels *k)
 {
-	/* What adds up counts knows nothing of keys. */
+	/* The kernels that sum counts do not depend on the keys. */
 	const struct cuda_define counts = {"DTYPE", TN_U32};
 	const struct {
 		const char *name;
@@ -229,7 +229,7 @@ static uint64_t lines_at_once(const struct sorting *s)
 	return s->n_lines < most ? s->n_lines : most;
 }
 
-/* So many numbers behind what the workspace has already. */
+/* Reserves n numbers after the current end of the workspace. */
 static uint64_t reserve(uint64_t *at, uint64_t n, uint64_t size)
 {
 	const uint64_t found = *at;
@@ -259,7 +259,7 @@ static tn_status launch(struct cuda_job *job, const struct cuda_kernel *kernel, 
 	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
-/* Moves all pairs by one digit, and swaps where from and where to. */
+/* Moves all pairs by one digit, and swaps source and destination. */
 static tn_status pass(struct cuda_job *job, const struct kernels *k, struct sorting *s)
 {
 	const uint64_t keys = s->keys[0], places = s->places[0];

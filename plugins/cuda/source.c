@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Table tenon.compile/1: kernels in CUDA C++ that programs bring.  The runtime reads a kernel's
- * arguments without asking how many there are, so their number and sizes are compared with what the
- * kernel says of itself, and grid and block with what the device can, before anything is started.
+ * arguments without checking their number, so their number and sizes are compared with the kernel's
+ * parameters, and grid and block with the device's limits, before anything is started.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct cuda_source {
 	int most_blocks[3], most_threads_along[3];
 	uint32_t most_threads;
 	uint32_t own_shared;  /* bytes that it declares */
-	uint32_t more_shared; /* bytes that a launch may ask for beyond them */
+	uint32_t more_shared; /* more bytes that a launch may request */
 	size_t n_parameters;
 	size_t *sizes;
 };
@@ -75,7 +75,7 @@ static tn_status fail_load(struct cuda_job *job, cudaError_t code, const char *f
 				function);
 }
 
-/* How many parameters there are is found by asking until there is none. */
+/* The number of parameters is found by querying until a query fails. */
 static tn_status find_parameters(struct cuda_job *job, struct cuda_source *source)
 {
 	const struct cuda_runtime *rt = job->device->rt;
@@ -146,11 +146,10 @@ static tn_status load(struct cuda_job *job, struct cuda_source *source, const vo
 	code = rt->cudaLibraryGetKernel(&source->handle, source->library, name);
 	if (code == cudaErrorSymbolNotFound) {
 		(void)rt->cudaGetLastError();
-		return tn_plugin_fail(
-			job->call->error, TN_NOT_FOUND, job->operation,
-			"the source has no kernel %s: it has to be declared extern \"C\" "
-			"__global__",
-			name);
+		return tn_plugin_fail(job->call->error, TN_NOT_FOUND, job->operation,
+				      "the source has no kernel %s: declare it extern \"C\" "
+				      "__global__",
+				      name);
 	}
 	if (code != cudaSuccess)
 		return fail_load(job, code, "cudaLibraryGetKernel");
@@ -179,7 +178,7 @@ static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
 				      "no memory for a kernel");
 	snprintf(source->name, sizeof(source->name), "%s", args->name);
 	status = load(job, source, binary, args->name);
-	if (status == TN_BACKEND_FAILURE && is_kept) { /* what is on disk does not load */
+	if (status == TN_BACKEND_FAILURE && is_kept) { /* the binary on disk does not load */
 		unload(device, source);
 		status = cuda_kernel_foreign(job, &unit, 1, &is_kept, &binary);
 		if (!status)
@@ -192,7 +191,7 @@ static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
 	return status;
 }
 
-/* What the caller's room takes of the compiler's words. */
+/* Copies the compiler's log to the caller's buffer, as far as it fits. */
 static void give_log(const struct tn_plugin_text *log, struct tn_compile_log *to)
 {
 	size_t length = log->length;
@@ -220,10 +219,10 @@ static tn_status compile(void *device, const struct tn_compile_args *args, void 
 		return status;
 	if (!taken.format || !taken.source || !taken.name)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "compile",
-				      "format, source and name are needed");
+				      "expected format, source and name, found NULL");
 	if (strcmp(taken.format, FORMAT) != 0)
 		return tn_plugin_fail(taken.call.error, TN_UNSUPPORTED, "compile",
-				      "the language %.40s is not known here: expected " FORMAT,
+				      "format %.40s is not supported: expected " FORMAT,
 				      taken.format);
 	struct cuda_job job = {
 		.device = own, .call = &taken.call, .operation = "compile", .stream = own->streams};
@@ -250,7 +249,7 @@ static tn_status check_arguments(const struct tn_launch_args *args,
 				      source->n_parameters);
 	if (args->n_arguments && !args->arguments)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, source->name,
-				      "%u arguments, but no list of them", args->n_arguments);
+				      "%u arguments, but arguments is NULL", args->n_arguments);
 	for (uint32_t i = 0; i < args->n_arguments; i++) {
 		const struct tn_launch_argument *argument = &args->arguments[i];
 		size_t size = argument->is_buffer ? sizeof(void *) : argument->size;
@@ -290,13 +289,13 @@ static tn_status check_grid(const struct tn_launch_args *args, const struct cuda
 	}
 	if (!status && threads > source->most_threads)
 		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, source->name,
-				      "blocks of %llu threads, the kernel runs with at most %u",
+				      "blocks of %llu threads: the kernel allows at most %u",
 				      (unsigned long long)threads, source->most_threads);
 	return status;
 }
 
-/* Beyond what every kernel may have, the device has more for those that ask.  A dry run asks, too:
- * it changes no result. */
+/* A device has more shared memory than every kernel may use, for kernels that request it.  A dry
+ * run requests it too: this changes no result. */
 static tn_status check_shared(struct cuda_device *device, const struct tn_launch_args *args,
 			      struct cuda_source *source)
 {
@@ -324,7 +323,7 @@ static tn_status check_shared(struct cuda_device *device, const struct tn_launch
 	return TN_OK;
 }
 
-/* What the runtime is given: addresses of addresses and of values. */
+/* The runtime takes the addresses of addresses and of values. */
 struct parameters {
 	uint64_t *addresses;
 	void **pointers;
@@ -387,7 +386,7 @@ static tn_status launch(void *device, const struct tn_launch_args *args)
 	struct cuda_source *source = *find(own, taken.kernel);
 	if (!source)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "launch",
-				      "the kernel is none of this device");
+				      "the kernel does not belong to this device");
 	status = check_arguments(&taken, source);
 	if (!status)
 		status = check_grid(&taken, source);
@@ -408,7 +407,7 @@ static tn_status kernel_release(void *device, const struct tn_kernel_args *args)
 	struct cuda_source **link = find(own, taken.kernel), *gone = *link;
 	if (!gone)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "kernel_release",
-				      "the kernel is none of this device");
+				      "the kernel does not belong to this device");
 	*link = gone->next;
 	destroy(own, gone);
 	return status;

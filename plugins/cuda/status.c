@@ -63,7 +63,7 @@ tn_status cuda_absence_of(const struct cuda_runtime *rt, cudaError_t code)
 	}
 }
 
-/* The first loss is the one that later calls tell of. */
+/* Later calls report the first loss. */
 static void remember_loss(struct cuda_device *device, const struct tn_error_info *error)
 {
 	if (device->loss.status)
@@ -84,7 +84,7 @@ tn_status cuda_fail_code(struct cuda_device *device, struct tn_error_info *error
 	if (own.status == TN_DEVICE_LOST)
 		remember_loss(device, &own);
 	else
-		(void)rt->cudaGetLastError(); /* the runtime would say it again */
+		(void)rt->cudaGetLastError(); /* otherwise the runtime would return it again */
 	if (error)
 		tn_struct_answer(error, &own, sizeof(own));
 	return own.status;

@@ -15,15 +15,15 @@
 
 struct cuda_stream {
 	struct cuda_stream *next;
-	uint64_t serial;      /* never used again, unlike an address; 0: the device's own */
-	uint64_t last_serial; /* of the device's own: the highest that was given */
+	uint64_t serial;      /* never reused, unlike an address; 0: the device's own */
+	uint64_t last_serial; /* of the device's own: the highest given so far */
 	cudaStream_t handle;
 	const char *recent[RECENT];
-	uint64_t n_recent; /* operations since it was last seen to be done */
-	/* As they were when its capture began. */
+	uint64_t n_recent; /* operations since it was last seen idle */
+	/* Their values when its capture began. */
 	const char *marked[RECENT];
 	uint64_t n_marked;
-	uint64_t givers; /* bit n: it took bytes from device n since it was last seen to be done */
+	uint64_t givers; /* bit n: it took bytes from device n since it was last seen idle */
 };
 
 struct event {
@@ -71,7 +71,7 @@ void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *
 
 /* ---- Errors ----------------------------------------------------------------------------------*/
 
-/* The names of operations that may be under way, each once. */
+/* The names of operations that may be running, each once. */
 struct suspects {
 	const char *names[RECENT];
 	unsigned n;
@@ -116,7 +116,7 @@ tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream 
 	char list[200], text[300];
 	if (cuda_status_of(code) != TN_DEVICE_LOST)
 		return cuda_fail_code(device, error, code, operation, function);
-	/* It may have been any stream's work, though the one that was asked is likeliest. */
+	/* It may have been the work of any stream, most likely of the one that was asked. */
 	if (stream)
 		suspect_stream(&suspects, stream);
 	for (const struct cuda_stream *other = device->streams; other; other = other->next)
@@ -160,7 +160,7 @@ tn_status cuda_stream_refuse(const struct cuda_device *device, const struct cuda
 	if (device->captured != stream)
 		return TN_OK;
 	return tn_plugin_fail(error, TN_NOT_CAPTURABLE, operation,
-			      "the stream is captured, and its work is not done");
+			      "the stream is being captured; its work cannot be waited for");
 }
 
 void cuda_stream_take_from(struct cuda_stream *stream, int ordinal)
@@ -168,9 +168,9 @@ void cuda_stream_take_from(struct cuda_stream *stream, int ordinal)
 	stream->givers |= UINT64_C(1) << ordinal;
 }
 
-/* What came from a device that is lost is nothing, and the streams of others do not say so.  Any
- * call on it does.  A loss is told once; with is_done, which says that all of the stream's work is,
- * the others are not looked at again. */
+/* Bytes from a lost device are invalid, but the streams of other devices do not report the loss.
+ * Any call on the lost device does.  A loss is reported once; with is_done, all of the stream's
+ * work is done and the sources are not checked again. */
 static tn_status check_givers(const struct cuda_device *device, struct cuda_stream *stream,
 			      int is_done, struct tn_error_info *error, const char *operation)
 {
@@ -187,12 +187,11 @@ static tn_status check_givers(const struct cuda_device *device, struct cuda_stre
 			code = rt->cudaMemGetInfo(&free_bytes, &total);
 		int is_lost = cuda_status_of(code) == TN_DEVICE_LOST;
 		if (is_lost)
-			status = tn_plugin_fail(
-				error, TN_BACKEND_FAILURE, operation,
-				"device %d, from which bytes were taken, is lost: %s "
-				"(%s, %d)",
-				giver, rt->cudaGetErrorString(code), rt->cudaGetErrorName(code),
-				(int)code);
+			status = tn_plugin_fail(error, TN_BACKEND_FAILURE, operation,
+						"device %d, the source of a copy, is lost: %s "
+						"(%s, %d)",
+						giver, rt->cudaGetErrorString(code),
+						rt->cudaGetErrorName(code), (int)code);
 		if (is_lost || is_done)
 			stream->givers &= ~(UINT64_C(1) << giver);
 	}
@@ -246,9 +245,9 @@ static cudaError_t destroy_stream(struct cuda_device *device, struct cuda_stream
 tn_status cuda_streams_open(struct cuda_device *device, struct tn_error_info *error)
 {
 	const struct tn_host *host = device->host;
-	const char *value =
-		host->parameter(host->context, "CUDA_LAUNCH_BLOCKING",
-				"1: CUDA waits for each kernel, and the one that fails is named");
+	const char *value = host->parameter(
+		host->context, "CUDA_LAUNCH_BLOCKING",
+		"1: CUDA waits for each kernel, so that errors name the one that failed");
 	device->is_blocking = value && atoi(value) != 0;
 	return make_stream(device, "open", 0, error, &device->streams);
 }
@@ -278,7 +277,7 @@ tn_status cuda_stream_of(struct cuda_device *device, const struct tn_call *call,
 	*stream = find(device, call->stream);
 	if (!*stream)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				      "the stream is none of this device");
+				      "the stream does not belong to this device");
 	return TN_OK;
 }
 
@@ -313,11 +312,11 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 	struct cuda_stream *gone = before->next;
 	if (!gone)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
-				      "the stream is none that was created on this device");
+				      "the stream was not created on this device");
 	status = cuda_stream_refuse(own, gone, taken.call.error, "stream_destroy");
 	if (status)
 		return status;
-	/* While it is in the list, the operations under way have names. */
+	/* While it is in the list, errors can name its running operations. */
 	status = cuda_stream_wait(own, gone, taken.call.error, "stream_destroy");
 	cuda_matmul_leave(own, gone->handle);
 	cuda_dnn_leave(own, gone->handle);
@@ -343,8 +342,8 @@ tn_status cuda_sync(void *device, const struct tn_sync_args *args)
 	return status ? status : cuda_stream_wait(own, stream, taken.call.error, "sync");
 }
 
-/* An answer, not an error; but the runtime keeps it as the thread's last error,
- * for whoever asks next. */
+/* An answer, not an error; but the runtime keeps it as the thread's last error, which a later query
+ * would return. */
 static int is_pending(const struct cuda_device *device, cudaError_t code)
 {
 	if (code != cudaErrorNotReady)
@@ -364,7 +363,7 @@ tn_status cuda_async_error(void *device, void *stream, struct tn_error_info *out
 		status = cuda_stream_of(own, &taken, "async_error", &found);
 	if (status)
 		return status;
-	/* Nothing of a capture is done, and asking would spoil it. */
+	/* No captured work has run, and a query would invalidate the capture. */
 	if (own->captured == found)
 		return TN_OK;
 	cudaError_t code = own->rt->cudaStreamQuery(found->handle);
@@ -398,7 +397,7 @@ static tn_status event_create(void *device, const struct tn_event_args *args, vo
 	return TN_OK;
 }
 
-/* Takes the arguments of an entry about an event; `stream` may be NULL where none is needed. */
+/* Takes the arguments of an event's entry; `stream` may be NULL if none is needed. */
 static tn_status take_event(struct cuda_device *device, const struct tn_event_args *args,
 			    const char *operation, struct tn_event_args *taken,
 			    struct cuda_stream **stream)
@@ -408,7 +407,7 @@ static tn_status take_event(struct cuda_device *device, const struct tn_event_ar
 		return status;
 	if (!taken->event)
 		return tn_plugin_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
-				      "no event was given");
+				      "event is NULL");
 	return stream ? cuda_stream_of(device, &taken->call, operation, stream) : TN_OK;
 }
 
@@ -470,7 +469,7 @@ static tn_status event_wait(void *device, const struct tn_event_args *args)
 	return TN_OK;
 }
 
-/* The stream in which it was recorded, while that lives. */
+/* The stream in which it was recorded, if it still exists. */
 static struct cuda_stream *stream_of(const struct cuda_device *device, const struct event *event)
 {
 	struct cuda_stream *stream = device->streams;
@@ -479,7 +478,7 @@ static struct cuda_stream *stream_of(const struct cuda_device *device, const str
 	return stream;
 }
 
-/* What failed before the event is named by its stream. */
+/* Its stream names the work before the event that failed. */
 static tn_status fail_event(struct cuda_device *device, const struct event *event,
 			    struct tn_error_info *error, cudaError_t code, const char *operation,
 			    const char *function)
@@ -502,7 +501,7 @@ static tn_status event_sync(void *device, const struct tn_event_args *args)
 	if (code != cudaSuccess)
 		return fail_event(own, event, taken.call.error, code, "event_sync",
 				  "cudaEventSynchronize");
-	/* What the stream took after the event may not be done. */
+	/* The stream's work after the event may not be done. */
 	return check_givers(own, stream_of(own, event), 0, taken.call.error, "event_sync");
 }
 
@@ -534,11 +533,11 @@ static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args,
 	const struct event *start = taken.start, *end = taken.end;
 	if (!start || !end || !start->is_recorded || !end->is_recorded)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
-				      "one of the events was not recorded");
+				      "start or end was not recorded");
 	cudaError_t code = own->rt->cudaEventElapsedTime(&milliseconds, start->handle, end->handle);
 	if (is_pending(own, code))
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
-				      "one of the events is not reached");
+				      "start or end has not been reached");
 	if (code != cudaSuccess)
 		return fail_event(own, end, taken.call.error, code, "event_elapsed",
 				  "cudaEventElapsedTime");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies between host and device.  The runtime may return before it has taken the source's bytes,
- * and not from pinned memory alone: a device that reads all of the host's memory needs no copy of
- * them.  So whatever is not asynchronous waits.  A buffer may be pinned memory too, so the runtime
- * is left to see which side is what.
+ * Copies between host and device.  The runtime may return before it has read the source, and not
+ * only from pinned memory: a device that can read all of the host's memory needs no staging copy.
+ * So every transfer without TN_ASYNC waits.  A buffer may be pinned memory too, so the runtime
+ * determines the kind of each side.
  */
 #include "memory.h"
 #include "ranges.h"
@@ -33,7 +33,7 @@ static tn_status take(struct cuda_device *device, const struct tn_transfer_args 
 	transfer->is_idle = !goes_on || own->size == 0;
 	if (!transfer->is_idle && (!own->host || !own->buffer))
 		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				      "no host memory or no buffer was given");
+				      "host or buffer is NULL");
 	if (!transfer->is_idle && !(own->call.flags & TN_ASYNC))
 		return cuda_stream_refuse(device, transfer->stream, own->call.error, operation);
 	return TN_OK;

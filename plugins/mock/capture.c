@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.capture/1.  A graph holds pieces of work, and the buffers that they use: who frees
- * one of those is caught as with work that waits.  A replay is one piece of work that runs them in
- * turn.
+ * Table tenon.capture/1.  A graph holds pieces of work, and the buffers that they use: freeing one
+ * of those is detected as with waiting work.  A replay is one piece of work that runs them in turn.
  */
 #include <string.h>
 
@@ -66,7 +65,7 @@ tn_status mock_capture_refuse(struct mock_device *device, const struct tn_call *
 	if (!stream || !stream->graph)
 		return TN_OK;
 	return tn_plugin_fail(call->error, TN_NOT_CAPTURABLE, operation,
-			      "the stream is captured, and its work is not done");
+			      "the stream is being captured; its work cannot be waited for");
 }
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
@@ -80,7 +79,7 @@ static tn_status capture_begin(void *device, const struct tn_graph_args *args)
 		return status;
 	if (mock->captured)
 		return tn_plugin_fail(own.call.error, TN_STATE, "capture_begin",
-				      "a stream is captured already");
+				      "a stream is being captured already");
 	struct mock_graph *graph = mock_host_alloc(mock, sizeof(*graph));
 	if (!graph)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "capture_begin",
@@ -101,7 +100,7 @@ static tn_status capture_end(void *device, const struct tn_graph_args *args, voi
 	struct mock_stream *stream = mock_stream_find(mock, own.call.stream);
 	if (!stream->graph)
 		return tn_plugin_fail(own.call.error, TN_STATE, "capture_end",
-				      "the stream is not captured");
+				      "the stream is not being captured");
 	stream->graph->next = mock->graphs;
 	mock->graphs = stream->graph;
 	*graph = stream->graph;
@@ -136,7 +135,7 @@ static tn_status graph_launch(void *device, const struct tn_graph_args *args)
 	struct mock_graph *graph = *find(mock, own.graph);
 	if (!graph)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_launch",
-				      "the graph is none of this device");
+				      "the graph does not belong to this device");
 	struct mock_packing packing = {
 		.device = mock, .error = own.call.error, .operation = "replay"};
 	status = mock_pack_begin(&packing, 0, 0);
@@ -147,7 +146,7 @@ static tn_status graph_launch(void *device, const struct tn_graph_args *args)
 	return mock_pack_end(&packing, own.call.stream, run_replay);
 }
 
-/* On a lost device too: its replays are gone. */
+/* On a lost device too: its replays are dropped. */
 static tn_status graph_release(void *device, const struct tn_graph_args *args)
 {
 	struct mock_device *mock = device;
@@ -158,7 +157,7 @@ static tn_status graph_release(void *device, const struct tn_graph_args *args)
 	struct mock_graph **link = find(mock, own.graph), *gone = *link;
 	if (!gone)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_release",
-				      "the graph is none of this device");
+				      "the graph does not belong to this device");
 	if (gone->n_waiting && !mock->loss.status)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_release",
 				      "%llu replays of the graph have not run",

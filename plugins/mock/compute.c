@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.compute/1.  map and reduce are the host's interpreter over the hidden memory, when
- * the work runs; a dry run of it, without buffers, is what a call is judged by when it is given.
+ * Table tenon.compute/1.  map and reduce run the host's interpreter on the hidden memory when the
+ * work runs; the arguments are checked at the call, by a dry run of it without buffers.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { FLAGS = TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC };
 
-/* A program that the interpreter refuses may have any counts; its lists are then not looked at. */
+/* A program that the interpreter refuses may have any counts; its lists are then not read. */
 static int has_limits(const struct tn_program *program)
 {
 	return program && program->n_inputs <= TN_PROGRAM_MAX_INPUTS &&
@@ -20,8 +20,8 @@ static int has_limits(const struct tn_program *program)
 	       program->n_instructions <= TN_PROGRAM_MAX_INSTRUCTIONS;
 }
 
-/* Operands and scalars without their buffers, which are no addresses.  Elements keep their place
- * within what an address is a multiple of. */
+/* Operands and scalars without their buffers, whose handles are not addresses.  Elements keep their
+ * alignment. */
 static const struct tn_operand *blank_operands(struct tn_operand *to, const struct tn_operand *from,
 					       uint32_t n)
 {
@@ -125,12 +125,12 @@ static tn_status map(void *device, const struct tn_map_args *args)
 
 /* ---- reduce ----------------------------------------------------------------------------------*/
 
-/* How many operands and scalars a reduction has. */
+/* The number of operands and scalars of a reduction. */
 struct counts {
 	uint32_t inputs, epilogue_inputs, outputs, scalars, epilogue_scalars;
 };
 
-/* 0: they are outside the limits. */
+/* 0: they exceed the limits. */
 static int count_reduce(const struct tn_reduce_args *args, struct counts *n)
 {
 	const struct tn_program *prologue = args->prologue, *epilogue = args->epilogue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.copy/1: fill and copy.  gather and scatter_add are left to the host, so that programs
- * meet an operation that the device has not got.
+ * Table tenon.copy/1: fill and copy.  gather and scatter_add are left to the host, so that tests
+ * cover an operation missing on the device.
  */
 #include <string.h>
 
@@ -78,11 +78,12 @@ static tn_status check_copy(const struct tn_copy_args *own)
 	if (status)
 		return status;
 	if (from->dtype != to->dtype)
-		return tn_plugin_fail(error, TN_DTYPE, "copy", "from dtype %d to %d", from->dtype,
+		return tn_plugin_fail(error, TN_DTYPE, "copy",
+				      "input of dtype %d, output of dtype %d", from->dtype,
 				      to->dtype);
 	if (from->rank != to->rank)
-		return tn_plugin_fail(error, TN_SHAPE, "copy", "from rank %u to %u", from->rank,
-				      to->rank);
+		return tn_plugin_fail(error, TN_SHAPE, "copy",
+				      "input of rank %u, output of rank %u", from->rank, to->rank);
 	for (uint32_t d = 0; d < to->rank; d++) {
 		if (from->shape[d] != to->shape[d])
 			return tn_plugin_fail(error, TN_SHAPE, "copy",
@@ -130,14 +131,15 @@ static tn_status check_fill(const struct tn_fill_args *own)
 	if (status)
 		return status;
 	if (own->value.dtype != own->output.dtype)
-		return tn_plugin_fail(error, TN_DTYPE, "fill", "a value of dtype %d for dtype %d",
-				      own->value.dtype, own->output.dtype);
+		return tn_plugin_fail(error, TN_DTYPE, "fill",
+				      "value of dtype %d, output of dtype %d", own->value.dtype,
+				      own->output.dtype);
 	if (own->value.on_device > 1)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "fill", "on_device is %u",
 				      own->value.on_device);
 	if (!own->value.on_device && tn_dtype_size(own->value.dtype) > sizeof(own->value.bits))
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "fill",
-				      "a value of 16 bytes is taken on the device alone");
+				      "a 16-byte value must be on the device");
 	return TN_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.device/1: what the devices say of themselves, opening, waiting and errors.
+ * Table tenon.device/1: describing, opening, waiting and errors.
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 		.matmul_dtypes = BIT(TN_F32) | BIT(TN_F64),
 		.alignment = 256,
 		.preferred_layout = TN_LAYOUT_NCHW,
-		.note = "for tests: right results, and faults as TENON_MOCK asks; tenon-mock(7)",
+		.note = "for tests: correct results, and faults set by TENON_MOCK; tenon-mock(7)",
 	};
 	if (index >= number_of_devices(mock))
 		return TN_INVALID_ARGUMENT;
@@ -67,7 +67,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		return status;
 	if (own.index >= number_of_devices(mock))
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
-				      "device %u: there are %u", own.index,
+				      "device %u: expected less than %u", own.index,
 				      number_of_devices(mock));
 	struct mock_device *opened = mock->host->alloc(mock->host->context, sizeof(*opened), 0);
 	if (!opened)
@@ -132,7 +132,7 @@ static tn_status async_error(void *device, void *stream, struct tn_error_info *o
 	struct mock_stream *found = mock_stream_find(mock, stream);
 	if (!found)
 		return tn_plugin_fail(out, TN_INVALID_ARGUMENT, "async_error",
-				      "the stream is none of this device");
+				      "the stream does not belong to this device");
 	return mock_fetch(mock, found, out);
 }
 

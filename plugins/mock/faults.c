@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * TENON_MOCK: a comma list of NAME or NAME:VALUE.  What does not parse is an error that names the
- * column, never a fault that silently does not come.
+ * TENON_MOCK: a comma-separated list of NAME or NAME:VALUE.  Invalid text is an error that names
+ * the column, never silently ignored.
  */
 #include <string.h>
 
 #include "mock.h"
 
 struct reader {
-	const char *text; /* the whole */
-	const char *at;   /* the value that is read */
+	const char *text; /* the whole text */
+	const char *at;   /* the value being read */
 	size_t length;
 	struct tn_error_info *error;
 };
@@ -139,7 +139,7 @@ enum item {
 
 static const struct {
 	const char *name;
-	int has_value; /* 2: it may be left out */
+	int has_value; /* 2: optional */
 	tn_status absence;
 } items[N_ITEMS] = {
 	[NO_DRIVER] = {"no-driver", 0, TN_NO_DRIVER},

@@ -107,12 +107,12 @@ static tn_status check_shapes(const struct tn_matmul_args *own)
 		fits &= a->shape[axis] == c->shape[axis] && b->shape[axis] == c->shape[axis];
 	if (fits)
 		return TN_OK;
-	return tn_plugin_fail(
-		error, TN_SHAPE, "matmul",
-		"(%lld, %lld) (%lld, %lld) does not give (%lld, %lld), or their batch "
-		"axes differ",
-		(long long)a->shape[row], (long long)a->shape[column], (long long)b->shape[row],
-		(long long)b->shape[column], (long long)c->shape[row], (long long)c->shape[column]);
+	return tn_plugin_fail(error, TN_SHAPE, "matmul",
+			      "(%lld, %lld) (%lld, %lld) does not match (%lld, %lld), or the batch "
+			      "axes differ",
+			      (long long)a->shape[row], (long long)a->shape[column],
+			      (long long)b->shape[row], (long long)b->shape[column],
+			      (long long)c->shape[row], (long long)c->shape[column]);
 }
 
 static tn_status check(const struct tn_matmul_args *own)
@@ -120,7 +120,7 @@ static tn_status check(const struct tn_matmul_args *own)
 	struct tn_error_info *error = own->call.error;
 	if (own->has_bias || own->activation)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
-				      "the mock has no bias and no activation");
+				      "bias and activation are not supported");
 	tn_status status = mock_operand_check(&own->a, "A", error, "matmul");
 	if (!status)
 		status = mock_operand_check(&own->b, "B", error, "matmul");

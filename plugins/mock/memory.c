@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory that the host cannot read.  A handle is no address, and no sum of a handle and an offset
- * is one, so that a program that uses a handle as an address ends there and then:
+ * Memory that the host cannot read.  Neither a handle nor the sum of a handle and an offset is a
+ * valid address, so a program that uses a handle as an address crashes at once:
  *
- *	bits 63-48   0xa5c5.  x86-64 faults on an address whose highest bits are not all equal, with 48
- *	             and with 57 bits of address; aarch64, which may ignore bits 63-56, on a 1 in bit 55
- *	bits 47-0    the buffer's number times an odd constant: scattered, never given twice
+ *	bits 63-48   0xa5c5.  x86-64 faults on an address whose highest bits are not all equal, with
+ *	             48 and with 57 bits of address; aarch64, which may ignore bits 63-56, on a 1 in
+ *	             bit 55
+ *	bits 47-0    the buffer's number times an odd constant: scattered, never reused
  *
- * What is allocated holds 0xff bytes (NaN, -1), so that nobody takes it for zeros.
+ * Allocated memory is filled with 0xff bytes (NaN, -1), so that it is not mistaken for zeros.
  */
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ static tn_status check_alloc(const struct tn_alloc_args *args)
 {
 	if (args->memory_kind != TN_MEMORY_DEVICE)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u: there is only the device's own",
+				      "memory kind %u: expected the device's own (0)",
 				      args->memory_kind);
 	if (args->size == 0 || args->alignment & (args->alignment - 1))
 		return tn_plugin_fail(
@@ -40,7 +41,7 @@ static tn_status check_alloc(const struct tn_alloc_args *args)
 	return TN_OK;
 }
 
-/* Is there room, and does no fault forbid it? */
+/* Is there enough memory, and does no fault forbid the allocation? */
 static tn_status admit(struct mock_device *device, const struct tn_alloc_args *args)
 {
 	struct mock_instance *instance = device->instance;
@@ -53,7 +54,7 @@ static tn_status admit(struct mock_device *device, const struct tn_alloc_args *a
 				      (unsigned long long)number);
 	if (args->size > total || device->used > total - args->size)
 		return tn_plugin_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "%llu bytes asked for, %llu of %llu used%s",
+				      "%llu bytes requested, %llu of %llu used%s",
 				      (unsigned long long)args->size,
 				      (unsigned long long)device->used, (unsigned long long)total,
 				      instance->faults.oom_after ? " (TENON_MOCK=oom-after)" : "");
@@ -96,7 +97,7 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 	struct mock_buffer *made = make_buffer(mock, own.size, own.alignment);
 	if (!made)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "the host has no %llu bytes to pretend with",
+				      "the host cannot allocate %llu bytes for the hidden memory",
 				      (unsigned long long)own.size);
 	made->next = mock->buffers;
 	mock->buffers = made;
@@ -112,7 +113,7 @@ static void free_buffer(struct mock_device *device, struct mock_buffer *buffer)
 	mock_host_free(device, buffer);
 }
 
-/* On a lost device too: what is lost is given back all the same. */
+/* On a lost device too: its buffers are freed as well. */
 tn_status mock_free(void *device, const struct tn_free_args *args)
 {
 	struct mock_device *mock = device;
@@ -126,7 +127,7 @@ tn_status mock_free(void *device, const struct tn_free_args *args)
 	struct mock_buffer *found = *link;
 	if (!found)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "free",
-				      "handle %#llx is no buffer of this device",
+				      "handle %#llx does not belong to a buffer of this device",
 				      (unsigned long long)own.buffer);
 	if (found->n_users)
 		return tn_plugin_fail(own.call.error, TN_STATE, "free",

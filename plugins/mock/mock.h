@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of this plugin share.
+ * Shared by the files of this plugin.
  *
  *	faults.c    reads TENON_MOCK
- *	plugin.c    the instance; how failures are told
- *	device.c    table tenon.device/1 but for memory and transfers
- *	memory.c    handles and the memory that they hide; tenon.memory/1
- *	work.c      how a call becomes a piece of work: arguments are copied, operands found
+ *	plugin.c    the instance
+ *	device.c    table tenon.device/1 except memory and transfers
+ *	memory.c    handles and the hidden memory; tenon.memory/1
+ *	work.c      turns a call into a piece of work: copies arguments, resolves operands
  *	report.c    tenon.report/1
  *	queue.c     streams of work, marks in them, and running them
  *	stream.c    table tenon.stream/1
@@ -27,22 +27,22 @@
 
 enum { MOCK_MOST_DEVICES = 16 };
 
-/* What TENON_MOCK asks for.  Allocations and pieces of work are counted from 1 over all devices of
- * an instance; 0 means none. */
+/* The faults that TENON_MOCK sets.  Allocations and pieces of work are counted from 1 over all
+ * devices of an instance; 0 means none. */
 struct mock_faults {
-	tn_status absence; /* TN_OK: it is there */
+	tn_status absence; /* TN_OK: the backend is available */
 	uint32_t devices;
 	uint64_t oom;         /* the allocation that fails */
 	uint64_t oom_after;   /* bytes that a device has; 0: as many as the host */
-	uint64_t lost;        /* the piece of work with which its device is lost */
+	uint64_t lost;        /* the piece of work at which its device is lost */
 	uint64_t async_error; /* the piece of work that fails */
-	uint64_t slow_ms;     /* how long each piece of work takes at least */
-	int no_peers;         /* the devices do not reach each other */
+	uint64_t slow_ms;     /* minimum duration of each piece of work */
+	int no_peers;         /* the devices cannot reach each other */
 	uint32_t identity_type;
 	uint8_t identity[16]; /* of device 0 */
 };
 
-/* Reads the variable's text; NULL is no fault.  TN_FORMAT: the text names the column. */
+/* Reads the variable's text; NULL is no fault.  TN_FORMAT: the error names the column. */
 tn_status mock_faults_parse(const char *text, struct mock_faults *faults,
 			    struct tn_error_info *error);
 
@@ -63,7 +63,7 @@ struct mock_buffer {
 	uint64_t n_users; /* pieces of work that wait to use it */
 };
 
-/* A place in a stream's order. */
+/* A position in a stream's order. */
 struct mock_mark {
 	uint64_t references;
 	struct mock_stream *stream; /* counted */
@@ -75,13 +75,13 @@ struct mock_work;
 
 struct mock_stream {
 	struct mock_stream
-		*next; /* of the device's; marks may hold it longer than the device does */
-	struct mock_device *device; /* gone when the stream has no work and marks alone hold it */
+		*next; /* of the device's; marks may keep it longer than the device does */
+	struct mock_device *device; /* closed if only marks keep the stream */
 	uint64_t references;
 	struct mock_work *first, *last;
 	uint64_t n_waiting;
 	struct tn_error_info error; /* the first asynchronous one; status TN_OK: none */
-	struct mock_graph *graph;   /* it is captured: its work goes there; NULL: no */
+	struct mock_graph *graph;   /* set while it is captured: its work goes there; else NULL */
 };
 
 struct mock_event {
@@ -99,7 +99,7 @@ struct mock_device {
 	struct mock_event *events;
 	struct mock_graph *graphs;
 	struct mock_stream *captured; /* NULL: none */
-	struct tn_error_info loss;    /* status TN_OK: the device is there */
+	struct tn_error_info loss;    /* status TN_OK: the device is not lost */
 };
 
 extern const struct tn_capture_table mock_capture_table;
@@ -118,13 +118,13 @@ tn_status mock_upload(void *device, const struct tn_transfer_args *args);
 tn_status mock_download(void *device, const struct tn_transfer_args *args);
 tn_status mock_matmul(void *device, const struct tn_matmul_args *args);
 
-/* Begins an entry: copies its arguments into `own`, zero for what the caller did not know.
- * TN_UNSUPPORTED: they carry something unknown, a flag outside `flags` included.  TN_DEVICE_LOST.
- * TN_INVALID_ARGUMENT: the stream is none of this device (NULL: not yet open). */
+/* Begins an entry: copies its arguments into `own`, zero for fields unknown to the caller.
+ * TN_UNSUPPORTED: an unknown argument is not 0, or a flag is outside `flags`.  TN_DEVICE_LOST.
+ * TN_INVALID_ARGUMENT: the stream does not belong to this device (NULL: not yet open). */
 tn_status mock_begin(struct mock_device *device, void *own, size_t own_size, const void *theirs,
 		     uint32_t flags, const char *operation);
 
-/* The next number of a counter that devices share. */
+/* The next value of a counter shared by the devices. */
 uint64_t mock_count(uint64_t *counter);
 
 void *mock_host_alloc(const struct mock_device *device, size_t size);
@@ -132,7 +132,7 @@ void mock_host_free(const struct mock_device *device, void *memory);
 
 /* ---- Memory ----------------------------------------------------------------------------------*/
 
-/* The bytes that each device has. */
+/* The memory size of each device. */
 uint64_t mock_memory_size(const struct mock_instance *instance);
 /* The buffer of a handle, or NULL. */
 struct mock_buffer *mock_buffer_find(const struct mock_device *device, uint64_t handle);
@@ -143,21 +143,20 @@ void mock_buffers_free(struct mock_device *device);
 typedef tn_status mock_run(struct mock_device *device, struct mock_work *work,
 			   struct tn_error_info *error);
 
-/* A piece of work with all that it needs behind it, in one block of host memory. */
+/* A piece of work followed by everything that it needs, in one block of host memory. */
 struct mock_work {
 	struct mock_work *next;
 	const char *operation;
 	mock_run *run;            /* NULL: a mark, which is recorded or waited for */
-	const void *args;         /* what `run` reads */
+	const void *args;         /* the arguments of `run` */
 	struct mock_mark *mark;   /* counted */
-	struct mock_graph *graph; /* it is a replay of; NULL: none */
+	struct mock_graph *graph; /* the graph that it replays; NULL: none */
 	int is_wait;
 	uint32_t n_buffers;
 	struct mock_buffer **buffers;
 };
 
-/* Makes a piece of work out of a call's arguments: each mock_pack_...
- * copies something behind it. */
+/* Makes a piece of work out of a call's arguments: each mock_pack_... copies something after it. */
 struct mock_packing {
 	struct mock_device *device;
 	struct mock_work *work;
@@ -166,11 +165,12 @@ struct mock_packing {
 	const char *operation;
 };
 
-/* The room that `size` bytes take in a block, and that of a program with all that it points to. */
+/* The size in a block of `size` bytes, and of a program with everything that it points to. */
 size_t mock_room(size_t size);
 size_t mock_program_room(const struct tn_program *program);
 
-/* Room for `n_buffers` operands and scalars, and `room` bytes more.  TN_OUT_OF_MEMORY. */
+/* Allocates space for `n_buffers` operands and scalars, and `room` bytes more.
+ * TN_OUT_OF_MEMORY. */
 tn_status mock_pack_begin(struct mock_packing *packing, uint32_t n_buffers, size_t room);
 void *mock_pack_bytes(struct mock_packing *packing, const void *from, size_t size);
 const struct tn_program *mock_pack_program(struct mock_packing *packing,
@@ -186,31 +186,31 @@ tn_status mock_pack_bytes_at(struct mock_packing *packing, const char *what, uin
 			     uint64_t offset, uint64_t size, unsigned char **address);
 /* Frees a piece of work that has run, or never will. */
 void mock_work_free(struct mock_device *device, struct mock_work *work);
-/* Puts the work at the end of a stream. */
+/* Appends the work to a stream. */
 tn_status mock_pack_end(struct mock_packing *packing, void *stream, mock_run *run);
 
-/* Looks at an operand without its buffer: dtype, rank, lengths, and whether its elements keep their
- * alignment.  TN_UNSUPPORTED, TN_INVALID_ARGUMENT. */
+/* Checks an operand without its buffer: dtype, rank, lengths, and the alignment of its elements.
+ * TN_UNSUPPORTED, TN_INVALID_ARGUMENT. */
 tn_status mock_operand_check(const struct tn_operand *operand, const char *role,
 			     struct tn_error_info *error, const char *operation);
-/* The bytes [low, high) that it spans, from the buffer's start; 0 when they cannot be counted. */
+/* The bytes [low, high) that it spans, from the buffer's start; 0 if they overflow. */
 int mock_operand_span(const struct tn_operand *operand, uint64_t *low, uint64_t *high);
 
 /* ---- Streams ---------------------------------------------------------------------------------*/
 
 struct mock_stream *mock_stream_make(struct mock_device *device); /* NULL: no memory */
-/* The stream of a call; NULL: it is none of this device. */
+/* The stream of a call; NULL: it does not belong to this device. */
 struct mock_stream *mock_stream_find(struct mock_device *device, void *stream);
 void mock_stream_release(struct mock_device *device, struct mock_stream *stream);
-/* A place in the stream's order, which is its end until something is queued; NULL: no memory. */
+/* A position in the stream's order, which is its end until something is queued; NULL: no memory. */
 struct mock_mark *mock_mark_make(struct mock_device *device, struct mock_stream *stream);
-void mock_mark_release(struct mock_device *device, struct mock_mark *mark); /* takes NULL */
+void mock_mark_release(struct mock_device *device, struct mock_mark *mark); /* NULL is allowed */
 /* Work that reaches the mark, or waits for it; NULL after filling the error. */
 struct mock_work *mock_mark_work(struct mock_device *device, struct mock_mark *mark, int is_wait,
 				 struct tn_error_info *error, const char *operation);
 
 void mock_queue(struct mock_device *device, struct mock_stream *stream, struct mock_work *work);
-/* Runs the first piece of a stream, and what that waits for; 0: the stream is empty. */
+/* Runs the first piece of a stream, and the work that it waits for; 0: the stream is empty. */
 int mock_run_one(struct mock_device *device, struct mock_stream *stream);
 /* Runs a stream's work: all of it, or until the mark is reached. */
 void mock_drain(struct mock_device *device, struct mock_stream *stream,
@@ -223,9 +223,9 @@ tn_status mock_fetch(struct mock_device *device, struct mock_stream *stream,
 
 /* ---- Capture ---------------------------------------------------------------------------------*/
 
-/* The graph takes the work, which runs with each replay. */
+/* Adds the work to the graph; it runs with each replay. */
 void mock_graph_add(struct mock_graph *graph, struct mock_work *work);
-/* TN_NOT_CAPTURABLE: the call's stream is captured. */
+/* TN_NOT_CAPTURABLE: the call's stream is being captured. */
 tn_status mock_capture_refuse(struct mock_device *device, const struct tn_call *call,
 			      const char *operation);
 void mock_graphs_free(struct mock_device *device);

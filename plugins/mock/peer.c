@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.peer/1.  The copy is work of the stream that takes, between two marks: it waits for
- * one that is recorded in the stream that gives, which then waits for the other.  So each of the
- * two runs with the other as far as the copy needs it, from whichever thread waits: devices that
- * copy from each other belong to one.
+ * Table tenon.peer/1.  The copy is work of the destination's stream, between two marks: it waits
+ * for one that is recorded in the source's stream, which then waits for the other.  So each stream
+ * runs the other as far as the copy needs it, from whichever thread waits: devices that copy from
+ * each other must be used by one thread.
  */
 #include <string.h>
 
@@ -12,17 +12,17 @@
 
 enum { FLAGS = TN_DRY_RUN | TN_DETERMINISTIC };
 
-/* What is queued, in this order: the taker's but for the first and the last. */
+/* The queued work, in this order: the destination's except the first and the last. */
 enum { GIVER_IS_READY, AWAIT_GIVER, COPY, TAKER_IS_DONE, AWAIT_TAKER, PIECES };
 
 struct copy {
 	unsigned char *to, *from;
 	uint64_t size;
-	struct mock_device *giver; /* it waits for the copy, whatever becomes of it */
+	struct mock_device *giver; /* it waits for the copy, even if that fails */
 	struct mock_stream *stream;
 };
 
-/* Both ends of one. */
+/* Both ends of a mark. */
 struct exchange {
 	struct mock_device *taker, *giver;
 	struct mock_stream *takes, *gives;
@@ -40,7 +40,7 @@ static tn_status run_copy(struct mock_device *device, struct mock_work *work,
 	(void)device;
 	if (found->status)
 		return tn_plugin_fail(error, TN_BACKEND_FAILURE, "peer_copy",
-				      "mock device %u, which gives, failed in %s: %s",
+				      "mock device %u, the source, failed in %s: %s",
 				      copy->giver->index, found->operation, found->text);
 	memcpy(copy->to, copy->from, copy->size);
 	return TN_OK;
@@ -109,15 +109,16 @@ static tn_status check(const struct exchange *x, const struct tn_peer_args *own)
 {
 	if (!x->giver || x->giver == x->taker || x->giver->instance != x->taker->instance)
 		return tn_plugin_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy",
-				      "the peer is no other device of this instance");
+				      "the peer is not another device of this instance");
 	if (!x->gives)
 		return tn_plugin_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy",
-				      "peer_stream is none of the peer's");
+				      "peer_stream does not belong to the peer");
 	if (!own->size)
-		return tn_plugin_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy", "no bytes");
+		return tn_plugin_fail(x->error, TN_INVALID_ARGUMENT, "peer_copy",
+				      "size: expected at least 1, found 0");
 	if (x->taker->instance->faults.no_peers)
 		return tn_plugin_fail(x->error, TN_UNSUPPORTED, "peer_copy",
-				      "the devices do not reach each other (TENON_MOCK=no-peers)");
+				      "the devices cannot reach each other (TENON_MOCK=no-peers)");
 	if (x->giver->loss.status)
 		return tn_plugin_fail(x->error, TN_UNSUPPORTED, "peer_copy", "the peer is lost: %s",
 				      x->giver->loss.text);

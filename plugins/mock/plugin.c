@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * backend_mock.so: a device for tests.  Its memory is apart from the host's, its work is deferred,
- * its results are right, and its faults come when TENON_MOCK asks for them.
+ * backend_mock.so: a device for tests.  Its memory is separate from the host's, its work is
+ * deferred, its results are correct, and TENON_MOCK sets its faults.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ tn_status mock_begin(struct mock_device *device, void *own, size_t own_size, con
 				      device->loss.text);
 	if (device && !mock_stream_find(device, call->stream))
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				      "the stream is none of this device");
+				      "the stream does not belong to this device");
 	return TN_OK;
 }
 
@@ -43,7 +43,7 @@ void mock_host_free(const struct mock_device *device, void *memory)
 		host->free(host->context, memory);
 }
 
-/* The absences that are found before there is an instance, in the words of a real backend. */
+/* Failures that are detected before there is an instance, with the texts of a real backend. */
 static tn_status check_presence(const struct mock_faults *faults, struct tn_error_info *error)
 {
 	switch (faults->absence) {
@@ -52,7 +52,7 @@ static tn_status check_presence(const struct mock_faults *faults, struct tn_erro
 				      "the driver is not loaded (TENON_MOCK=no-driver)");
 	case TN_DRIVER_TOO_OLD:
 		return tn_plugin_fail(error, TN_DRIVER_TOO_OLD, "create",
-				      "the driver is version 1.0, needed is 2.0 "
+				      "the driver is version 1.0, expected 2.0 "
 				      "(TENON_MOCK=driver-too-old)");
 	case TN_MISSING_LIBRARY:
 		return tn_plugin_fail(error, TN_MISSING_LIBRARY, "create",
@@ -62,7 +62,7 @@ static tn_status check_presence(const struct mock_faults *faults, struct tn_erro
 		return tn_plugin_fail(error, TN_ABI_MISMATCH, "create",
 				      "made for an older interface than %u.%u (TENON_MOCK=old-abi)",
 				      TN_ABI_MAJOR, TN_ABI_MINOR);
-	default: /* no device: device_count says so */
+	default: /* no device: device_count reports it */
 		return TN_OK;
 	}
 }

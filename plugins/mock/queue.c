@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Streams run when somebody waits for them, and no other stream runs with them but what they wait
- * for: a host that forgot an event reads what was there before.  A wait refers to a mark that was
- * recorded before it was given, so that running what it waits for never comes back to it.
+ * A stream runs when a thread waits for it, and other streams run only as far as it waits for them:
+ * a host that forgot an event reads the old contents.  A wait refers to a mark that was recorded
+ * before it was given, so that running the work it waits for never returns to it.
  *
- * A piece of work that fails leaves its outputs as they were; what follows it runs.  A lost device
- * runs nothing more.
+ * A piece of work that fails leaves its outputs unchanged; the work after it runs.  A lost device
+ * runs no more work.
  */
 #include <string.h>
 #include <time.h>
 
 #include "mock.h"
 
-/* A stream that has so much work runs its first piece when it is given another: queues of real
- * devices have an end, too. */
+/* A stream with this much work runs its first piece when it is given another: queues of real
+ * devices are bounded, too. */
 enum { MOST_WAITING = 1024 };
 
 struct mock_stream *mock_stream_find(struct mock_device *device, void *stream)
@@ -113,15 +113,15 @@ static void reach(struct mock_mark *mark)
 	mark->seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Runs what a wait waits for, be it another device's. */
+/* Runs the work that a wait waits for, even on another device. */
 static void await(const struct mock_mark *mark)
 {
 	if (!mark->reached)
 		mock_drain(mark->stream->device, mark->stream, mark);
 }
 
-/* Forgets the work of a stream; who waits for a mark in it waits no longer.  What another device
- * still does with buffers of this one is over before they go. */
+/* Drops the work of a stream; streams that wait for a mark in it no longer wait.  Other devices
+ * finish their work with buffers of this one before those are freed. */
 static void abandon(struct mock_device *device, struct mock_stream *stream)
 {
 	struct mock_work *work;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.report/1: made up, but for the number of pieces of work, which changes while the
- * device works as the clock of a real one does.
+ * Table tenon.report/1: invented values, except the number of pieces of work, which changes while
+ * the device works like the clock of a real one.
  */
 #include <inttypes.h>
 #include <stdio.h>

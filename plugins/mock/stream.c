@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.stream/1.  An event holds the mark that was last recorded in it; whoever waits holds
- * the mark, too, so that recording again or destroying the event changes nothing for them.
+ * Table tenon.stream/1.  An event holds the mark that was last recorded in it; a stream that waits
+ * holds the mark, too, so that recording again or destroying the event does not affect it.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static tn_status create_stream(void *device, const struct tn_stream_args *args, 
 	return TN_OK;
 }
 
-/* On a lost device too: its work is gone. */
+/* On a lost device too: its work is dropped. */
 static tn_status destroy_stream(void *device, const struct tn_stream_args *args)
 {
 	struct mock_device *mock = device;
@@ -43,7 +43,7 @@ static tn_status destroy_stream(void *device, const struct tn_stream_args *args)
 		return mock_capture_refuse(mock, &own.call, "stream_destroy");
 	if (!found)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
-				      own.call.stream ? "the stream is none of this device"
+				      own.call.stream ? "the stream does not belong to this device"
 						      : "the NULL stream cannot be destroyed");
 	mock_drain(mock, found, NULL);
 	*link = found->next;
@@ -61,7 +61,7 @@ static struct mock_event **event_link(struct mock_device *device, const void *ev
 	return link;
 }
 
-/* Begins an entry that has an event of this device. */
+/* Begins an entry with an event of this device. */
 static tn_status begin(struct mock_device *device, struct tn_event_args *own,
 		       const struct tn_event_args *args, const char *operation)
 {
@@ -70,7 +70,7 @@ static tn_status begin(struct mock_device *device, struct tn_event_args *own,
 		return status;
 	if (!*event_link(device, own->event))
 		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				      "the event is none of this device");
+				      "the event does not belong to this device");
 	return TN_OK;
 }
 
@@ -103,7 +103,7 @@ static tn_status destroy_event(void *device, const struct tn_event_args *args)
 	struct mock_event *found = *link;
 	if (!found)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "event_destroy",
-				      "the event is none of this device");
+				      "the event does not belong to this device");
 	*link = found->next;
 	mock_mark_release(mock, found->mark);
 	mock_host_free(mock, found);
@@ -174,8 +174,7 @@ static tn_status sync_event(void *device, const struct tn_event_args *args)
 	return mock_fetch(mock, mark->stream, own.call.error);
 }
 
-/* Each question lets the stream do one piece of work, so that who asks until it is so comes to an
- * end. */
+/* Each query lets the stream run one piece of work, so that a polling loop ends. */
 static tn_status query_event(void *device, const struct tn_event_args *args, uint32_t *reached)
 {
 	struct mock_device *mock = device;
@@ -202,7 +201,7 @@ static tn_status elapsed(void *device, const struct tn_elapsed_args *args, doubl
 	if (!start || !end || !start->mark || !end->mark || !start->mark->reached ||
 	    !end->mark->reached)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
-				      "an event is not recorded, or not reached");
+				      "start or end was not recorded, or has not been reached");
 	*seconds = end->mark->seconds - start->mark->seconds;
 	return TN_OK;
 }

@@ -89,7 +89,7 @@ tn_status mock_upload(void *device, const struct tn_transfer_args *args)
 	return queue(mock, &own, !(own.call.flags & TN_ASYNC), run_upload, "upload");
 }
 
-/* An error of what came before is answered first, and the host's memory is left alone. */
+/* An earlier error is answered first, and the host's memory is unchanged. */
 tn_status mock_download(void *device, const struct tn_transfer_args *args)
 {
 	struct mock_device *mock = device;

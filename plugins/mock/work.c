@@ -2,9 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A call becomes a piece of work that runs later: everything that its arguments point to is copied
- * behind the work, in one block, and handles become addresses of the hidden memory.  That is where
- * a host is caught that names a freed buffer, a buffer of another device, or elements outside of
- * one.
+ * after the work, in one block, and handles become addresses of the hidden memory.  This detects
+ * hosts that name a freed buffer, a buffer of another device, or elements outside of one.
  */
 #include <string.h>
 
@@ -18,11 +17,12 @@ tn_status mock_operand_check(const struct tn_operand *operand, const char *role,
 	size_t size = tn_dtype_size(operand->dtype);
 	int64_t count = 1;
 	if (!size)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "%s: dtype %d is not known",
-				      role, operand->dtype);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
+				      "%s: dtype %d is not supported", role, operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
-				      "%s: rank %u, at most %d", role, operand->rank, TN_MAX_RANK);
+				      "%s: rank %u, expected at most %d", role, operand->rank,
+				      TN_MAX_RANK);
 	for (uint32_t d = 0; d < operand->rank; d++) {
 		if (operand->shape[d] < 1 ||
 		    __builtin_mul_overflow(count, operand->shape[d], &count))
@@ -31,9 +31,10 @@ tn_status mock_operand_check(const struct tn_operand *operand, const char *role,
 					      (long long)operand->shape[d]);
 	}
 	if (operand->offset % size)
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
-				      "%s: offset %llu is no multiple of the element's %zu bytes",
-				      role, (unsigned long long)operand->offset, size);
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, operation,
+			"%s: offset %llu is not a multiple of the element's %zu bytes", role,
+			(unsigned long long)operand->offset, size);
 	return TN_OK;
 }
 
@@ -77,7 +78,7 @@ tn_status mock_pack_begin(struct mock_packing *packing, uint32_t n_buffers, size
 	struct mock_work *work = mock_host_alloc(packing->device, size);
 	if (!work)
 		return tn_plugin_fail(packing->error, TN_OUT_OF_MEMORY, packing->operation,
-				      "the host has no %zu bytes to keep the work in", size);
+				      "the host cannot allocate %zu bytes for the work", size);
 	memset(work, 0, sizeof(*work));
 	work->operation = packing->operation;
 	packing->work = work;
@@ -118,13 +119,13 @@ static unsigned char *resolve(struct mock_packing *packing, const char *role, ui
 	struct mock_buffer *buffer = mock_buffer_find(packing->device, handle);
 	if (!buffer) {
 		tn_plugin_fail(packing->error, TN_INVALID_ARGUMENT, packing->operation,
-			       "%s: handle %#llx is no buffer of this device", role,
+			       "%s: handle %#llx does not belong to a buffer of this device", role,
 			       (unsigned long long)handle);
 		return NULL;
 	}
 	if (high > buffer->size || low > high) {
 		tn_plugin_fail(packing->error, TN_INVALID_ARGUMENT, packing->operation,
-			       "%s: bytes %llu to %llu of a buffer of %llu", role,
+			       "%s: bytes %llu to %llu exceed the buffer's %llu", role,
 			       (unsigned long long)low, (unsigned long long)high,
 			       (unsigned long long)buffer->size);
 		return NULL;
@@ -144,7 +145,7 @@ tn_status mock_pack_operands(struct mock_packing *packing, const struct tn_opera
 		if (!mock_operand_span(&own[i], &low, &high))
 			return tn_plugin_fail(
 				packing->error, TN_INVALID_ARGUMENT, packing->operation,
-				"%s %u: its elements lie outside of any buffer", role, i);
+				"%s %u: its elements lie outside any buffer", role, i);
 		unsigned char *memory = resolve(packing, role, own[i].buffer, low, high);
 		if (!memory)
 			return TN_INVALID_ARGUMENT;

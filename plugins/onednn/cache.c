@@ -18,7 +18,7 @@ void onednn_key_begin(struct onednn_key *key, int64_t operation)
 	onednn_key_add(key, &operation, 1);
 }
 
-/* FNV-1a over words, with a shift that brings high bits down. */
+/* FNV-1a over words, with a shift that moves high bits down. */
 void onednn_key_add(struct onednn_key *key, const int64_t *words, uint32_t n)
 {
 	if (n > ONEDNN_KEY_WORDS - key->n) {

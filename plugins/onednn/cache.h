@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The plans that a device has made, by what they were made for.  Making one takes oneDNN up to some
- * milliseconds, for it writes machine code; using one takes microseconds.  The one that was not
- * used for the longest time gives way to a new one.
+ * The plans of a device, by key.  Making one takes oneDNN up to some milliseconds, because it
+ * generates machine code; using one takes microseconds.  A new plan evicts the least recently used
+ * one.
  */
 #ifndef ONEDNN_CACHE_H
 #define ONEDNN_CACHE_H
@@ -25,11 +25,11 @@ enum {
 	ONEDNN_SOFTMAX = 32,
 };
 
-/* All that a plan depends on. */
+/* Everything that a plan depends on. */
 struct onednn_key {
 	uint64_t hash;
 	uint32_t n;
-	uint32_t overflow; /* does not fit: not kept */
+	uint32_t overflow; /* too large: not kept */
 	int64_t words[ONEDNN_KEY_WORDS];
 };
 
@@ -48,7 +48,7 @@ struct onednn_cache {
 
 /* The plan of that key, or NULL. */
 struct onednn_plan *onednn_cache_find(struct onednn_device *device, const struct onednn_key *key);
-/* Keeps a plan, which is the cache's from now on. */
+/* Keeps a plan, which then belongs to the cache. */
 void onednn_cache_keep(struct onednn_device *device, struct onednn_plan *plan);
 void onednn_cache_empty(struct onednn_device *device);
 

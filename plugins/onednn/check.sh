@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The conformance kit on the plugin, then LeNet on handwritten digits: does it learn, and who computed?
-# PREFIX is where Tenon is installed; exit 77: oneDNN is not here.
+# Runs the conformance kit on the plugin, then trains LeNet on handwritten digits: does it learn,
+# and which backend computed?
 set -u
 prefix=${PREFIX:-$(pkg-config --variable=prefix tenon-backend)}
 level=${LEVEL:-L4}
@@ -23,7 +23,9 @@ fi
 
 # row OPERATION COLUMN: a number of the ledger; columns are native, lent, composed, host.
 row() {
-	awk -v operation="$1" -v column="$2" '$1 == operation { print $column; n++ } END { if (!n) print 0 }' \
+	awk -v operation="$1" -v column="$2" '
+		$1 == operation { print $column; n++ }
+		END { if (!n) print 0 }' \
 		check.out
 }
 

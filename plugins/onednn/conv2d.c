@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * conv2d and its gradients.  oneDNN counts dilation from 0, and groups are an axis of its weights.
+ * conv2d and its gradients.  In oneDNN dilation starts at 0, and groups are an axis of the weights.
  */
 #include <inttypes.h>
 
@@ -106,10 +106,9 @@ static void take_window(struct convolution *c)
 
 /* ---- The primitive ---------------------------------------------------------------------------*/
 
-/* oneDNN's own kernels want blocks of channels, and its choice of layouts with reorders there and
- * back is up to 20 times as fast as what it does to plain images (a matrix of columns and a
- * product); but where the kernel is 1 x 1 that is only the product, and of few channels a block is
- * mostly empty. */
+/* oneDNN's own kernels need blocks of channels, and with layouts of its choice, including reorders,
+ * it is up to 20 times as fast as on plain images (a column matrix and a product); but a 1 x 1
+ * kernel is just the product, and with few channels a block is mostly empty. */
 static int is_better_plain(const struct convolution *c)
 {
 	const int64_t *w = c->args.w.shape;
@@ -117,8 +116,7 @@ static int is_better_plain(const struct convolution *c)
 	       (c->which == INPUT_GRADIENT && c->args.groups == 1 && w[1] < 4);
 }
 
-/* What the primitive is offered: any layout, or the operand as it lies where that is plain, else
- * dense. */
+/* The layout offered to the primitive: any, or the operand's own if that is plain, else dense. */
 static dnnl_status_t offer(const struct convolution *c, const struct onednn_view *view,
 			   dnnl_memory_desc_t *md)
 {
@@ -168,7 +166,7 @@ static dnnl_status_t describe_gradient(const struct convolution *c, const struct
 						    c->dilation, c->before, c->after);
 }
 
-/* A gradient's primitive is chosen beside that of its forward. */
+/* A gradient's primitive is chosen with that of its forward as a hint. */
 static dnnl_status_t make_primitive(struct onednn_work *work, const struct convolution *c)
 {
 	const struct onednn_library *dnn = c->dnn;
@@ -209,7 +207,7 @@ static const struct role roles[][3] = {
 			     {DNNL_ARG_DIFF_DST, ONEDNN_READ}},
 };
 
-/* The parts are x, w, y and, where there is one, bias; x and y are cut along the images. */
+/* The parts are x, w, y and, if there is one, bias; x and y are cut along the images. */
 static dnnl_status_t make(struct onednn_work *work, const void *argument)
 {
 	struct convolution c = *(const struct convolution *)argument;
@@ -234,7 +232,7 @@ static int64_t count(const struct tn_operand *operand)
 	return operand->shape[0] * operand->shape[1] * operand->shape[2] * operand->shape[3];
 }
 
-/* Each piece has a gradient of the weights of its own: not too many where they are large. */
+/* Each piece has its own gradient of the weights: not too many pieces if they are large. */
 static void cut(struct onednn_work *work, const struct convolution *c)
 {
 	const struct tn_operand *w = &c->args.w;
@@ -275,7 +273,7 @@ static tn_status take(struct convolution *c, const struct tn_conv2d_args *args)
 		c->args.has_bias = 0;
 	if (!status && c->which == FORWARD && (c->args.has_residual || c->args.activation))
 		status = tn_plugin_fail(c->args.call.error, TN_UNSUPPORTED, name,
-					"a residual or an activation is not done here");
+					"residual and activation are not supported");
 	if (!status)
 		status = check_window(&c->args, name);
 	if (!status)

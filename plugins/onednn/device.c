@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Table tenon.device/1: one device, the processor as oneDNN uses it.  Every entry's work is done
- * when it returns, so streams and asynchronous errors have nothing to do.
+ * when it returns, so streams and asynchronous errors need no code.
  */
 #include <stdio.h>
 #include <string.h>
@@ -53,8 +53,7 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 
 /* ---- Open and close --------------------------------------------------------------------------*/
 
-/* Products of full f32, whatever DNNL_DEFAULT_FPMATH_MODE says,
- * and scratch memory from the host. */
+/* Products in full f32, whatever DNNL_DEFAULT_FPMATH_MODE is, and scratch memory from the host. */
 static dnnl_status_t make_attributes(const struct onednn_library *dnn,
 				     dnnl_primitive_attr_t *attributes)
 {
@@ -128,7 +127,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		return status;
 	if (own.index != 0)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
-				      "device %u, there is only 0", own.index);
+				      "device %u: expected 0", own.index);
 	struct onednn_device *opened = tn_plugin_alloc(onednn->host, sizeof(*opened));
 	if (!opened)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "open",

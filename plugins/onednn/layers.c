@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.nn/1.  Cross-entropy is no primitive of oneDNN: the host composes it.
+ * Table tenon.nn/1.  oneDNN has no primitive for cross-entropy: the host composes it.
  */
 #include "layers.h"
 

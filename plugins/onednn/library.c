@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Finds oneDNN and all its functions that are used here, as one list.
+ * Opens oneDNN and looks up all functions used here, as one list.
  */
 #include "library.h"
 
@@ -67,13 +67,13 @@ static const struct name needed[] = {
 	{"dnnl_version", FIELD(version)},
 };
 
-/* A library on OpenMP alone; they are its own libgomp's. */
+/* Only in a library with OpenMP; they are its own libgomp's. */
 static const struct name needed_openmp[] = {
 	{"omp_get_max_threads", FIELD(omp_get_max_threads)},
 	{"omp_set_num_threads", FIELD(omp_set_num_threads)},
 };
 
-/* Fetches all names; the first missing one, or NULL. */
+/* Looks up all names; the first missing one, or NULL. */
 static const char *fetch(struct onednn_library *library, const struct name *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -115,9 +115,9 @@ static void say_found(struct onednn_library *library, const struct tn_host *host
 		      library->n_threads);
 }
 
-/* Was oneDNN opened in a process that this one was forked from?  OpenMP's threads do not live on
- * there, and a region that counts on them would wait for ever.  The process that opened it first is
- * the one thing here that does not hang on an instance. */
+/* Was oneDNN opened in a process that this one was forked from?  OpenMP's threads do not exist in
+ * the child, and a region that needs them would wait forever.  The process that opened it first is
+ * the only state here that does not belong to an instance. */
 static int is_forked(void)
 {
 	static atomic_int first_process;
@@ -139,7 +139,7 @@ tn_status onednn_library_open(struct onednn_library *library, const struct tn_ho
 	const char *missing = fetch_all(library);
 	if (missing)
 		return tn_plugin_fail(error, TN_MISSING_LIBRARY, "create",
-				      "%s has no function %s: oneDNN 2.6 is needed", file, missing);
+				      "%s has no function %s: expected oneDNN 2.6", file, missing);
 	library->n_threads = (int)host->thread_count(host->context);
 	library->own_threads = is_forked() ? 1 : library->n_threads;
 	say_found(library, host);

@@ -4,9 +4,8 @@
  * oneDNN, opened inside the plugin and called through addresses from its own handle.  The fields
  * are oneDNN's functions under their own names, without "dnnl_"; its header gives them their types.
  *
- * Debian's library computes on OpenMP's threads.  How many a parallel region takes is a number of
- * the thread that begins it, so it is set for the time of a call and put back, and no other thread
- * sees it.
+ * Debian's library computes on OpenMP's threads.  The size of a parallel region is a setting of the
+ * thread that starts it, so it is set during a call and restored, without effect on other threads.
  */
 #ifndef ONEDNN_LIBRARY_H
 #define ONEDNN_LIBRARY_H
@@ -68,19 +67,18 @@ struct onednn_library {
 	__typeof__(&dnnl_logsoftmax_forward_desc_init) logsoftmax_forward;
 	__typeof__(&dnnl_logsoftmax_backward_desc_init) logsoftmax_backward;
 
-	void (*omp_set_num_threads)(int); /* NULL: not a library on OpenMP */
+	void (*omp_set_num_threads)(int); /* NULL: the library does not use OpenMP */
 	int (*omp_get_max_threads)(void);
 	int n_threads;   /* those of the host */
-	int own_threads; /* that oneDNN may have to itself */
+	int own_threads; /* for oneDNN's exclusive use */
 	char note[256];
 };
 
-/* TN_MISSING_LIBRARY, with `error` filled, when the library or one of its functions is not
- * there. */
+/* TN_MISSING_LIBRARY, with `error` filled: the library or one of its functions is missing. */
 tn_status onednn_library_open(struct onednn_library *library, const struct tn_host *host,
 			      struct tn_error_info *error);
 
-/* Around every use: from enter to leave oneDNN takes `n_threads` threads, when the calling thread
+/* Around every use: between enter and leave oneDNN uses `n_threads` threads when the calling thread
  * calls it. */
 int onednn_library_enter(const struct onednn_library *library, int n_threads);
 void onednn_library_leave(const struct onednn_library *library, int saved);

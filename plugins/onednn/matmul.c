@@ -3,7 +3,7 @@
  *
  * Table tenon.compute/1: C := alpha A B + beta C by dnnl_sgemm.  C is cut into rectangles by its
  * shape alone, and each is computed whole by one of the host's threads.  Programs (map, reduce) are
- * not oneDNN's business and are refused.
+ * outside oneDNN's scope and are refused.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -15,11 +15,11 @@ enum { BATCH_AXES = 4 };
 
 /* Rectangles begin at multiples of this. */
 #define TILE 16
-/* A group of small products worth handing to another thread: about 10 us on one core. */
+/* A group of small products that justifies another thread: about 10 us on one core. */
 #define GROUP_FLOPS 1e6
 
 /* An operand's inner matrices as sgemm reads them: row-major with leading dimension `ld`, or the
- * transposed of such a one. */
+ * transpose of such a matrix. */
 struct factor {
 	const struct tn_operand *operand;
 	int transposed;
@@ -42,12 +42,12 @@ static tn_status check_types(const struct tn_matmul_args *args)
 {
 	if (args->has_bias || args->activation)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-				      "a bias or an activation in the product is not done here");
+				      "bias and activation are not supported");
 	if (args->a.dtype == TN_F32 && args->b.dtype == TN_F32 && args->c.dtype == TN_F32)
 		return TN_OK;
 	return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-			      "dtypes %d, %d, %d: only f32 is done here", args->a.dtype,
-			      args->b.dtype, args->c.dtype);
+			      "dtypes %d, %d, %d: expected f32", args->a.dtype, args->b.dtype,
+			      args->c.dtype);
 }
 
 static tn_status check_ranks(const struct tn_matmul_args *args)
@@ -56,7 +56,7 @@ static tn_status check_ranks(const struct tn_matmul_args *args)
 	if (args->a.rank == rank && args->b.rank == rank && rank >= 2 && rank <= 2 + BATCH_AXES)
 		return TN_OK;
 	return tn_plugin_fail(args->call.error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE,
-			      "matmul", "ranks %u, %u, %u: expected one rank from 2 to 6",
+			      "matmul", "ranks %u, %u, %u: expected equal ranks of 2 to 6",
 			      args->a.rank, args->b.rank, rank);
 }
 
@@ -117,8 +117,8 @@ static void transpose(struct product *p)
 	p->c.transposed = 0;
 }
 
-/* How many rectangles: each packs its rows of A and its columns of B anew, so few while the product
- * is small. */
+/* The number of rectangles: each packs its rows of A and its columns of B anew, so few while the
+ * product is small. */
 static int pieces_of(const struct product *p)
 {
 	static const double least[] = {3e6, 2e7, 1.5e8, 4e9};
@@ -135,7 +135,7 @@ static int64_t part(int64_t length, int64_t parts)
 	return parts == 1 ? length : (size + TILE - 1) / TILE * TILE;
 }
 
-/* Cuts C into rectangles of about one size that are as square as may be. */
+/* Cuts C into rectangles of about equal size that are as square as possible. */
 static void cut(struct product *p)
 {
 	int64_t across = 1, down = 1;
@@ -260,7 +260,7 @@ static tn_status map(void *device, const struct tn_map_args *args)
 	(void)device;
 	return status ? status
 		      : tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "map",
-				       "oneDNN runs no element programs");
+				       "oneDNN does not support element programs");
 }
 
 static tn_status reduce(void *device, const struct tn_reduce_args *args)
@@ -270,7 +270,7 @@ static tn_status reduce(void *device, const struct tn_reduce_args *args)
 	(void)device;
 	return status ? status
 		      : tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "reduce",
-				       "oneDNN runs no element programs");
+				       "oneDNN does not support element programs");
 }
 
 const struct tn_compute_table onednn_compute_table = {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Max pooling by loops of the plugin's own.  oneDNN's maxima pass over a NaN, where the interface
- * has the first NaN win, and its workspace numbers a cell within the window, where the interface
- * wants its place in the plane.  A thread has whole planes, so no two write one element.
+ * Max pooling by the plugin's own loops.  oneDNN's maxima ignore NaN, while in the interface the
+ * first NaN wins, and its workspace numbers a cell within the window, while the interface needs its
+ * index in the plane.  A thread has whole planes, so no two write to the same element.
  */
 #include "layers.h"
 #include "plan.h"
 
-/* Cells worth handing to another thread: about 10 us. */
+/* Cells that justify another thread: about 10 us. */
 #define GROUP_CELLS 20000
 
 struct pooling {
@@ -25,7 +25,7 @@ static void *plane(const struct tn_operand *operand, uint64_t number)
 	       c * operand->strides[1];
 }
 
-/* The cells of the plane that window `number` holds along an axis. */
+/* The cells of the plane inside window `number` along an axis. */
 struct range {
 	int64_t begin, end;
 };
@@ -90,7 +90,7 @@ static void clear_plane(const struct tn_operand *x, float *dx)
 	}
 }
 
-/* A place outside the plane gets nothing. */
+/* An index outside the plane is ignored. */
 static void give_plane(const struct pooling *p, uint64_t number)
 {
 	const struct tn_pool2d_args *args = p->args;
@@ -127,17 +127,16 @@ static tn_status check(const struct tn_pool2d_args *args, int has_index, const c
 {
 	const struct tn_operand *y = &args->y, *index = &args->index;
 	if (args->x.dtype != TN_F32 || y->dtype != TN_F32 || (has_index && index->dtype != TN_I32))
-		return tn_plugin_fail(
-			args->call.error, TN_UNSUPPORTED, name,
-			"dtypes %d and %d: only f32 is done here, with an index of i32",
-			args->x.dtype, y->dtype);
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
+				      "dtypes %d and %d: expected f32, with an index of i32",
+				      args->x.dtype, y->dtype);
 	if (args->x.shape[2] > INT32_MAX / args->x.shape[3])
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
-				      "the plane has more places than i32");
+				      "the plane exceeds the range of an i32 index");
 	for (int i = 0; has_index && i < 4; i++) {
 		if (index->rank != 4 || index->shape[i] != y->shape[i])
 			return tn_plugin_fail(args->call.error, TN_SHAPE, name,
-					      "index has not the shape of y");
+					      "index: expected the shape of y");
 	}
 	return TN_OK;
 }
@@ -151,7 +150,7 @@ tn_status onednn_max_pool(void *device, const struct tn_pool2d_args *args, int i
 	uint64_t cells = (uint64_t)(args->x.shape[2] * args->x.shape[3]);
 	if (is_backward && !p.has_index)
 		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, name,
-				      "a maximum's gradient needs the index");
+				      "has_index: expected 1 for the gradient of a maximum");
 	tn_status status = check(args, p.has_index, name);
 	if (status)
 		return status;

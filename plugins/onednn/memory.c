@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Buffers are the host's memory, and their handles its addresses.  Large ones ask the kernel for
- * huge pages: a first touch then costs one fault in 512.
+ * Buffers are the host's memory, and their handles its addresses.  Huge pages are requested for
+ * large ones: a first touch then costs one fault in 512.
  */
 #include "memory.h"
 
@@ -19,12 +19,12 @@ static tn_status check(const struct tn_alloc_args *args)
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
-				      args->memory_kind);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u is not supported", args->memory_kind);
 	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
 				      "%" PRIu64 " bytes aligned to %" PRIu64
-				      ": not a size and a power of two",
+				      ": expected a size and a power of two",
 				      args->size, args->alignment);
 	return TN_OK;
 }
@@ -37,7 +37,7 @@ static void *take_memory(const struct tn_host *host, uint64_t size, uint64_t wan
 	if (size > SIZE_MAX - alignment)
 		return NULL;
 	void *memory = host->alloc(host->context, size, alignment);
-	/* The request may be refused without harm. */
+	/* A refused request does no harm. */
 	if (memory && size >= 2 * HUGE_PAGE)
 		(void)madvise(memory, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 	return memory;
@@ -57,8 +57,7 @@ tn_status onednn_alloc(void *device, const struct tn_alloc_args *args, uint64_t 
 	void *memory = take_memory(host, own.size, own.alignment);
 	if (!memory)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "%" PRIu64 " bytes of host memory are not to be had",
-				      own.size);
+				      "cannot allocate %" PRIu64 " bytes of host memory", own.size);
 	*buffer = (uint64_t)(uintptr_t)memory;
 	return TN_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The entries of tenon.device/1 that deal with buffers.
+ * The entries of tenon.device/1 for buffers.
  */
 #ifndef ONEDNN_MEMORY_H
 #define ONEDNN_MEMORY_H

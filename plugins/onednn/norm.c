@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch and layer norm.  The interface keeps rstd = 1 / sqrt(var + epsilon), oneDNN the variance:
- * the variance has a place in the workspace and is converted, after a forward that made statistics
- * to
+ * Batch and layer norm.  The interface stores rstd = 1 / sqrt(var + epsilon), oneDNN the variance:
+ * the variance is kept in the workspace and is converted, after a forward that makes statistics, to
  *
  *     rstd = 1 / sqrt(var + epsilon),
  *
- * and before all that read them, with an epsilon of 0 for oneDNN, to var = 1 / rstd^2.
+ * and before every pass that reads them, with an epsilon of 0 for oneDNN, to var = 1 / rstd^2.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +22,7 @@ struct norm {
 	int is_layer, is_backward;
 	const char *name;
 	struct tn_norm_args args;
-	int makes_statistics; /* forward: they are written */
+	int makes_statistics; /* forward: statistics are written */
 	int wants_dx, wants_parameters;
 	struct onednn_view x, y, w, b, mean, rstd, dx, dw, db;
 	enum onednn_access gradient;
@@ -41,7 +40,7 @@ static tn_status check_x(const struct norm *n)
 		fits = x->shape[i] == y->shape[i] && (!n->wants_dx || dx->shape[i] == x->shape[i]);
 	if (!fits || (n->is_layer && x->rank != 2))
 		return tn_plugin_fail(n->args.call.error, TN_SHAPE, n->name,
-				      "x, y and dx: expected one shape, %s",
+				      "x, y and dx: expected equal shapes, %s",
 				      n->is_layer ? "(rows, C)" : "(N, C, ...)");
 	return TN_OK;
 }
@@ -62,10 +61,10 @@ static tn_status check(const struct norm *n)
 	tn_status status = check_x(n);
 	if (!status && (args->has_residual || args->activation || args->wants > 3))
 		status = tn_plugin_fail(args->call.error, TN_UNSUPPORTED, n->name,
-					"a residual or an activation is not done here");
+					"residual and activation are not supported");
 	if (!status && n->is_layer && args->use_statistics)
 		status = tn_plugin_fail(args->call.error, TN_UNSUPPORTED, n->name,
-					"layer norm with given statistics");
+					"use_statistics: expected 0 for layer norm");
 	if (!status)
 		status = check_values(n, &args->mean, groups, "mean");
 	if (!status)
@@ -110,7 +109,7 @@ static tn_status take_views(struct norm *n)
 	return status;
 }
 
-/* oneDNN's batch norm has at most three axes behind the channels. */
+/* oneDNN's batch norm has at most three axes after the channels. */
 static void merge(struct norm *n)
 {
 	struct onednn_view *views[] = {&n->x, &n->y, &n->dx};
@@ -120,7 +119,7 @@ static void merge(struct norm *n)
 
 /* ---- The primitive ---------------------------------------------------------------------------*/
 
-/* oneDNN gives gradients of a scale and a shift only where there are some; w is then 1. */
+/* oneDNN computes gradients of a scale and a shift only if they are used; w is then 1. */
 static int has_scale(const struct norm *n)
 {
 	return n->args.has_affine || n->wants_parameters;
@@ -143,7 +142,7 @@ struct offers {
 	dnnl_memory_desc_t x, statistics;
 };
 
-/* x as it lies where that is plain, else dense; statistics are dense. */
+/* x in its own layout if that is plain, else dense; statistics are dense. */
 static dnnl_status_t make_offers(const struct onednn_library *dnn, const struct norm *n,
 				 struct offers *offers)
 {
@@ -177,7 +176,7 @@ static dnnl_status_t describe_backward(const struct onednn_library *dnn, const s
 						 flags_of(n));
 }
 
-/* The backward's primitive is chosen beside that of its forward. */
+/* The backward's primitive is chosen with that of its forward as a hint. */
 static dnnl_status_t make_primitive(struct onednn_work *work, const struct norm *n)
 {
 	const struct onednn_library *dnn = work->device->library;
@@ -203,7 +202,7 @@ static dnnl_status_t make_primitive(struct onednn_work *work, const struct norm 
 
 /* ---- Parts -----------------------------------------------------------------------------------*/
 
-/* How an operand changes from piece to piece; layer norm is cut along its rows. */
+/* How an operand advances from piece to piece; layer norm is cut along its rows. */
 enum spread { WHOLE, ROWS };
 
 struct operand {
@@ -241,11 +240,11 @@ static int list_backward(struct norm *n, struct operand *list)
 	list[count++] = (struct operand){DNNL_ARG_MEAN, ONEDNN_READ, &n->mean, ROWS};
 	list[count++] = (struct operand){DNNL_ARG_SRC, ONEDNN_READ, &n->x, ROWS};
 	list[count++] = (struct operand){DNNL_ARG_DIFF_DST, ONEDNN_READ, &n->y, ROWS};
-	/* It is always written; unwanted, it stays in the workspace. */
+	/* oneDNN always writes it; if it is not requested, it stays in the workspace. */
 	list[count++] = (struct operand){DNNL_ARG_DIFF_SRC, ONEDNN_WRITE,
 					 n->wants_dx ? &n->dx : NULL, ROWS};
 	if (n->wants_parameters) {
-		/* It asks for the shift, and does not read it. */
+		/* oneDNN requires the shift, and does not read it. */
 		list[count++] = (struct operand){DNNL_ARG_SHIFT, ONEDNN_READ, NULL, WHOLE};
 		list[count++] = (struct operand){DNNL_ARG_DIFF_SCALE, n->gradient, &n->dw, WHOLE};
 		list[count++] = (struct operand){DNNL_ARG_DIFF_SHIFT, n->gradient, &n->db, WHOLE};
@@ -327,7 +326,7 @@ static void make_key(struct onednn_key *key, struct norm *n)
 	}
 }
 
-/* Batch norm's groups lie across the images: it is not cut. */
+/* Batch norm's groups span the images: it is not cut. */
 static void cut(struct onednn_work *work, const struct norm *n)
 {
 	work->cost = 10;

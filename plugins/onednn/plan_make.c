@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Plans are made and destroyed.
+ * Creates and destroys plans.
  */
 #include "plan.h"
 
-/* Less than this is not worth handing to another thread: about 10 us on one core. */
+/* Less work than this does not justify another thread: about 10 us on one core. */
 #define PIECE_COST 1e5
-/* More than this, where it cannot be cut, is worth oneDNN's own threads. */
+/* More than this, if it cannot be cut, justifies oneDNN's own threads. */
 #define OWN_THREADS_COST 4e6
 
 void onednn_cut(struct onednn_work *work)
@@ -25,7 +25,7 @@ static uint64_t round_up(uint64_t size)
 	return (size + 255) / 256 * 256;
 }
 
-/* A range of the workspace: its place. */
+/* Reserves a range of the workspace; returns its offset. */
 static uint64_t reserve(struct onednn_plan *plan, uint64_t size)
 {
 	uint64_t place = plan->workspace;
@@ -35,7 +35,7 @@ static uint64_t reserve(struct onednn_plan *plan, uint64_t size)
 
 /* ---- Memory and primitives -------------------------------------------------------------------*/
 
-/* Memory without a place yet; none is made for nothing. */
+/* Memory without an address yet; created only if needed. */
 static dnnl_status_t make_memory(const struct onednn_device *device, const dnnl_memory_desc_t *md,
 				 dnnl_memory_t *memory)
 {
@@ -45,8 +45,8 @@ static dnnl_status_t make_memory(const struct onednn_device *device, const dnnl_
 	return dnn->memory_create(memory, md, device->engine, DNNL_MEMORY_NONE);
 }
 
-/* Makes a primitive; all of a lane's primitives share the place of their scratch memory, which is
- * at `field` of each lane. */
+/* Makes a primitive; all of a lane's primitives share their scratch memory, which is at `field` of
+ * each lane. */
 static dnnl_status_t make_primitive(struct onednn_work *work, const_dnnl_primitive_desc_t desc,
 				    dnnl_primitive_t *primitive, dnnl_memory_t *field)
 {
@@ -126,7 +126,7 @@ static dnnl_status_t make_memories(struct onednn_work *work, const struct onednn
 	return answer;
 }
 
-/* How many places a moved part has. */
+/* The number of copies of a moved part. */
 static uint64_t n_places(const struct onednn_plan *plan, const struct onednn_part *part)
 {
 	if (!part->is_theirs || (part->is_shared && part->access != ONEDNN_READ))
@@ -161,7 +161,7 @@ dnnl_status_t onednn_work_part(struct onednn_work *work, int argument, enum oned
 	answer = make_memories(work, part, own, &theirs);
 	if (answer || !part->is_moved)
 		return answer;
-	/* What is not the caller's lies piece behind piece, as one array. */
+	/* A part that is not the caller's is stored piece after piece, as one array. */
 	part->size = dnn->memory_desc_get_size(own);
 	if (view)
 		part->size = round_up(part->size);
@@ -221,7 +221,7 @@ static struct onednn_plan *begin_plan(const struct onednn_work *work)
 	return plan;
 }
 
-/* What oneDNN cannot do is remembered as well. */
+/* An unsupported operation is cached as well. */
 static tn_status make_plan(struct onednn_work *work, onednn_make make, const void *argument)
 {
 	const struct onednn_library *dnn = work->device->library;
@@ -251,7 +251,7 @@ tn_status onednn_plan_find(struct onednn_work *work, onednn_make make, const voi
 {
 	if (work->key.overflow)
 		return tn_plugin_fail(work->call->error, TN_UNSUPPORTED, work->operation,
-				      "operands of more axes than are done here");
+				      "operands have more axes than are supported");
 	work->plan = onednn_cache_find(work->device, &work->key);
 	return work->plan ? TN_OK : make_plan(work, make, argument);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Plans are run.
+ * Runs plans.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ tn_status onednn_begin(struct onednn_work *work, onednn_make make, const void *a
 
 /* ---- Addresses -------------------------------------------------------------------------------*/
 
-/* A call on its way: what all pieces share. */
+/* A call in progress: the state common to all pieces. */
 struct run {
 	const struct onednn_work *work;
 	const struct onednn_library *dnn;
@@ -79,7 +79,7 @@ static dnnl_status_t set_place(const struct run *run, dnnl_memory_t memory, void
 	return memory ? run->dnn->memory_set_data_handle(memory, place) : dnnl_success;
 }
 
-/* Scratch memory of all that a lane runs. */
+/* Scratch memory of everything that a lane runs. */
 static dnnl_status_t place_scratch(const struct run *run, int number)
 {
 	const struct onednn_plan *plan = run->plan;
@@ -102,7 +102,7 @@ static dnnl_status_t place_part(const struct run *run, int part, int piece, int 
 	return answer ? answer : set_place(run, l->theirs[part], their_place(run, part, piece));
 }
 
-/* Before any piece runs: what does not change from piece to piece. */
+/* Before any piece runs: the parts common to all pieces. */
 static dnnl_status_t place_shared(const struct run *run)
 {
 	const struct onednn_plan *plan = run->plan;
@@ -133,7 +133,7 @@ static dnnl_status_t reorder(const struct run *run, int part, int lane, int adds
 					   pad ? 3 : 2, arguments);
 }
 
-/* Of one piece: the parts that only it reads, or writes. */
+/* For one piece: the parts that only it reads or writes. */
 static dnnl_status_t reorder_piece(const struct run *run, int lane, int reads)
 {
 	dnnl_status_t answer = dnnl_success;
@@ -205,7 +205,7 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 	onednn_library_leave(run->dnn, saved);
 }
 
-/* ---- What all pieces read or add up to -------------------------------------------------------*/
+/* ---- Parts shared by all pieces ---------------------------------------------------------------*/
 
 static dnnl_status_t read_shared(const struct run *run)
 {
@@ -218,7 +218,7 @@ static dnnl_status_t read_shared(const struct run *run)
 	return answer;
 }
 
-/* In the order of the pieces, whoever computed them. */
+/* In the order of the pieces, whichever thread computed them. */
 static dnnl_status_t add_pieces(const struct run *run, int part)
 {
 	dnnl_status_t answer = dnnl_success;
@@ -250,7 +250,7 @@ static dnnl_status_t run_all(struct run *run)
 		answer = read_shared(run);
 	if (answer)
 		return answer;
-	/* One piece has oneDNN's threads to itself: it stays on the caller's. */
+	/* One piece uses oneDNN's threads: it stays on the caller's. */
 	if (run->plan->n_pieces == 1)
 		run_pieces(run, 0, 1);
 	else

@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * backend_onednn.so: layers on the processor by oneDNN.  There is one device, whose memory is the
- * host's and whose work is done when an entry returns.  What oneDNN is not made for (programs,
- * reductions, copies) is refused: the host lends it from another backend, without a copy.
+ * host's and whose work is done when an entry returns.  Operations outside oneDNN's scope
+ * (programs, reductions, copies) are refused: the host lends them from another backend, without a
+ * copy.
  */
 #include "plugin.h"
 

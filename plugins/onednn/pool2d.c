@@ -24,7 +24,7 @@ static tn_status check_window(const struct tn_pool2d_args *args, const char *nam
 {
 	if (args->kind != TN_POOL_MAX && args->kind != TN_POOL_AVERAGE)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
-				      "kind %u is not known here", args->kind);
+				      "kind %u is not supported", args->kind);
 	for (int i = 0; i < 4; i++) {
 		int64_t kernel = args->kernel[i % 2];
 		if (kernel < 1 || args->stride[i % 2] < 1 || args->padding[i] < 0 ||
@@ -99,7 +99,7 @@ static dnnl_alg_kind_t algorithm(const struct pooling *p)
 				     : dnnl_pooling_avg_exclude_padding;
 }
 
-/* The backward's primitive is chosen beside that of its forward. */
+/* The backward's primitive is chosen with that of its forward as a hint. */
 static dnnl_status_t make_primitive(struct onednn_work *work, const struct pooling *p)
 {
 	const struct onednn_library *dnn = work->device->library;

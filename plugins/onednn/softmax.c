@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Softmax and its logarithm.  oneDNN's logarithm is off by some 1e-6 where the result is 0, ten
- * times what the interface allows: its forward is refused, and the host composes it.
+ * Softmax and its logarithm.  oneDNN's logarithm has an error of some 1e-6 where the result is 0,
+ * ten times the interface's tolerance: its forward is refused, and the host composes it.
  */
 #include "layers.h"
 #include "plan.h"
@@ -25,7 +25,7 @@ static tn_status check_like(const struct softmax *s, const struct tn_operand *op
 		fits = operand->shape[i] == y->shape[i];
 	return fits ? TN_OK
 		    : tn_plugin_fail(s->args.call.error, TN_SHAPE, names[s->is_backward],
-				     "%s has not the shape of y", which);
+				     "%s: expected the shape of y", which);
 }
 
 static tn_status check(const struct softmax *s)
@@ -34,7 +34,7 @@ static tn_status check(const struct softmax *s)
 	tn_status status = TN_OK;
 	if (args->axis >= args->y.rank)
 		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, names[s->is_backward],
-				      "axis %u of %u", args->axis, args->y.rank);
+				      "axis %u of rank %u", args->axis, args->y.rank);
 	if (!s->is_backward && args->logarithm)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, names[s->is_backward],
 				      "oneDNN's logarithm is not exact enough");
@@ -60,7 +60,7 @@ static tn_status take_views(struct softmax *s)
 
 /* ---- The primitive ---------------------------------------------------------------------------*/
 
-/* oneDNN has one description for all operands; it is dense, which its fast kernels want. */
+/* oneDNN has one description for all operands; it is dense, which its fast kernels need. */
 static dnnl_status_t describe(const struct onednn_library *dnn, const struct softmax *s,
 			      dnnl_softmax_desc_t *desc)
 {
@@ -130,7 +130,7 @@ static dnnl_status_t make_backward(struct onednn_work *work, const void *argumen
 
 /* ---- The entries -----------------------------------------------------------------------------*/
 
-/* An exponential is worth some twenty operations. */
+/* An exponential costs some twenty operations. */
 static void cut(struct onednn_work *work, const struct softmax *s)
 {
 	work->cost = 20;

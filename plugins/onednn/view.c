@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Operands as views of oneDNN.
+ * Operands as oneDNN views.
  */
 #include "view.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The stride of an axis of length 1 means nothing, but oneDNN's choice of a kernel looks at it. */
+/* The stride of an axis of length 1 is irrelevant, but affects oneDNN's choice of a kernel. */
 static void set_unit_strides(struct onednn_view *view)
 {
 	for (int i = view->rank; i-- > 0;) {
@@ -18,7 +18,7 @@ static void set_unit_strides(struct onednn_view *view)
 	}
 }
 
-/* The axis of the smallest stride above `last`, of those longer than 1; -1: none is left. */
+/* The axis with the smallest stride above `last`, of those longer than 1; -1: none is left. */
 static int next_axis(const struct onednn_view *view, uint32_t seen)
 {
 	int found = -1;
@@ -30,7 +30,7 @@ static int next_axis(const struct onednn_view *view, uint32_t seen)
 	return found;
 }
 
-/* From the smallest stride up, each axis steps over all that lies below it. */
+/* From the smallest stride up, each axis steps over all axes below it. */
 static int is_apart(const struct onednn_view *view)
 {
 	int64_t extent = 1;
@@ -49,10 +49,10 @@ tn_status onednn_view(struct onednn_view *view, const struct tn_operand *operand
 {
 	if (operand->dtype != TN_F32)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "%s: dtype %d, only f32 is done here", which, operand->dtype);
+				      "%s: expected f32, found dtype %d", which, operand->dtype);
 	if (operand->rank < 1 || operand->rank > DNNL_MAX_NDIMS)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "%s: rank %u, oneDNN has 1 to %d", which, operand->rank,
+				      "%s: rank %u, expected 1 to %d", which, operand->rank,
 				      DNNL_MAX_NDIMS);
 	for (uint32_t i = 0; i < operand->rank; i++) {
 		if (operand->shape[i] < 1)
@@ -67,7 +67,7 @@ tn_status onednn_view(struct onednn_view *view, const struct tn_operand *operand
 	set_unit_strides(view);
 	if (!is_apart(view))
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "%s: strides below 1 or elements that share a place", which);
+				      "%s: strides below 1 or overlapping elements", which);
 	return TN_OK;
 }
 

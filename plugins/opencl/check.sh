@@ -4,8 +4,9 @@
 #
 # usage: check.sh PREFIX
 #
-# The plugin beside this script, under the Tenon that is installed in PREFIX: the conformance kit to level
-# 4, then LeNet on the digits that come with Tenon.  Exit status: 77 where there is no OpenCL device.
+# Tests the plugin beside this script with the Tenon that is installed in PREFIX: the conformance
+# kit to level 4, then LeNet on the digits that come with Tenon.  Exit status: 77 if there is no
+# OpenCL device.
 set -eu
 cd "$(dirname "$0")"
 PATH=$1/bin:$PATH
@@ -27,7 +28,8 @@ awk '
 	/^operation/ { ledger = 1 }
 	END {
 		if (accuracy < 85 || !ledger || host > 0) {
-			print "check: accuracy " accuracy "% (at least 85), host runs " host + 0 " (none)"
+			print "check: accuracy " accuracy "% (at least 85), host runs " host + 0 \
+				" (none)"
 			exit 1
 		}
 	}' "$log"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.copy/1.  What only moves is told apart by the size of an element alone.  scatter_add
- * has one item for all elements that differ only along the axis, which adds them up in their order:
- * equal indices meet in one item, so the bits are the same from run to run.
+ * Table tenon.copy/1.  Kernels that only move elements are specialised by the element's size alone.
+ * scatter_add has one item for all elements that differ only along the axis, which adds them in
+ * order: the same item handles equal indices, so the bits are the same from run to run.
  */
 #include <stdio.h>
 
 #include "program.h"
 #include "walk.h"
 
-/* An unsigned type of that dtype's size; of 16 bytes it is that of c128, a vector. */
+/* An unsigned type of that dtype's size; for 16 bytes that of c128, a vector. */
 static tn_dtype unit_of(tn_dtype dtype)
 {
 	switch (tn_dtype_size(dtype)) {
@@ -41,7 +41,7 @@ static void set_lengths(struct tn_plugin_nest *nest, const struct tn_operand *op
 		nest->lengths[d] = operand->shape[d];
 }
 
-/* Runs a job, or answers its dry run; `detail` is what the text depends on besides the walk. */
+/* Runs a job, or handles its dry run; `detail` is what the text depends on besides the walk. */
 static tn_status run(struct opencl_job *job, uint64_t detail,
 		     void (*print)(struct tn_plugin_text *text, const struct opencl_job *job,
 				   const void *argument),
@@ -137,9 +137,10 @@ static tn_status check_copy(const struct opencl_device *device, const struct tn_
 		status = opencl_check_operand(device, call, "copy", "output", 0, &args->output,
 					      TN_PLUGIN_WRITES);
 	if (!status && args->input.dtype != args->output.dtype)
-		status = tn_plugin_fail(call->error, TN_DTYPE, "copy",
-					"from dtype %d to %d: expected one dtype",
-					(int)args->input.dtype, (int)args->output.dtype);
+		status = tn_plugin_fail(
+			call->error, TN_DTYPE, "copy",
+			"input of dtype %d, output of dtype %d: expected equal dtypes",
+			(int)args->input.dtype, (int)args->output.dtype);
 	if (!status)
 		status = tn_plugin_check_shape(call, "copy", "input", 0, &args->input,
 					       args->output.rank, args->output.shape);
@@ -168,7 +169,7 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 
 /* ---- gather and scatter_add ------------------------------------------------------------------*/
 
-/* `chosen` is the operand whose axis the indices name, `listed` has one element for each index. */
+/* The indices refer to the axis of operand `chosen`; `listed` has one element for each index. */
 static tn_status check_choice(const struct opencl_device *device, const struct tn_gather_args *args,
 			      const char *operation, const struct tn_operand *chosen,
 			      const struct tn_operand *listed)
@@ -190,9 +191,10 @@ static tn_status check_choice(const struct opencl_device *device, const struct t
 				      "indices: expected i32 or i64, found dtype %d",
 				      (int)args->indices.dtype);
 	if (args->input.dtype != args->output.dtype)
-		return tn_plugin_fail(call->error, TN_DTYPE, operation,
-				      "from dtype %d to %d: expected one dtype",
-				      (int)args->input.dtype, (int)args->output.dtype);
+		return tn_plugin_fail(
+			call->error, TN_DTYPE, operation,
+			"input of dtype %d, output of dtype %d: expected equal dtypes",
+			(int)args->input.dtype, (int)args->output.dtype);
 	if (args->indices.rank != 1 || args->axis >= chosen->rank)
 		return tn_plugin_fail(call->error, TN_SHAPE, operation,
 				      "axis %u of rank %u, indices of rank %u (expected 1)",
@@ -204,8 +206,8 @@ static tn_status check_choice(const struct opencl_device *device, const struct t
 }
 
 /* Views 0 and 2 are input and output, view 1 the indices.  Numbers: the count, then the chosen
- * axis's length and stride, the listed axis's length and stride, the stride of the indices.  Along
- * the axis all views stay where they are. */
+ * axis's length and stride, the listed axis's length and stride, the stride of the indices.  The
+ * walk does not move the views along the axis. */
 static void fill_choice(struct opencl_job *job, const struct tn_gather_args *args,
 			const struct tn_operand *chosen, const struct tn_operand *listed, int moves)
 {
@@ -228,7 +230,7 @@ static void fill_choice(struct opencl_job *job, const struct tn_gather_args *arg
 	opencl_job_number(job, args->indices.strides[0]);
 }
 
-/* `index` := the index number `number`, counted from the end where it is negative. */
+/* `index` := index number `number`, counted from the end if it is negative. */
 static void print_index(struct tn_plugin_text *text, const char *number)
 {
 	tn_plugin_text_format(text,
@@ -270,11 +272,11 @@ static tn_status gather(void *device, const struct tn_gather_args *args)
 	return run(&job, own.axis, print_gather, &own.axis);
 }
 
-/* The dtype in which elements are added; 0 where there is no sum. */
+/* The dtype in which elements are added; 0 if sums are not supported. */
 static tn_dtype sum_dtype(tn_dtype dtype)
 {
 	if (tn_plugin_dtype_kind(dtype) & TN_PLUGIN_KIND_INTEGER)
-		return TN_U64; /* by wrap: the low bytes are right for all of them */
+		return TN_U64; /* wraps: the low bytes are correct for all of them */
 	if (tn_plugin_dtype_kind(dtype) != TN_PLUGIN_KIND_FLOATING)
 		return 0;
 	return dtype == TN_F64 ? TN_F64 : TN_F32;
@@ -316,7 +318,7 @@ static tn_status scatter_add(void *device, const struct tn_gather_args *args)
 		status = check_choice(device, &own, "scatter_add", &own.output, &own.input);
 	if (!status && !sum_dtype(own.output.dtype))
 		status = tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "scatter_add",
-					"dtype %d has no sum here", (int)own.output.dtype);
+					"dtype %d: sums are not supported", (int)own.output.dtype);
 	if (status)
 		return status;
 	fill_choice(&job, &own, &own.output, &own.input, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.device/1: what is cheap here, what costs (the context, the queue) in open.
+ * Table tenon.device/1.  Expensive parts (the context, the queue) are created by open.
  */
 #include "plugin.h"
 
@@ -44,7 +44,7 @@ static void close_device(void *device)
 	tn_plugin_free(own->host, own);
 }
 
-/* Context, queue, tables; what there is after a failure, close_device takes back. */
+/* Creates context, queue and tables; after a failure close_device releases whatever was created. */
 static tn_status make(struct opencl_device *device, struct tn_error_info *error)
 {
 	const cl_context_properties properties[] = {
@@ -71,8 +71,9 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		return status;
 	struct tn_error_info *error = taken.call.error;
 	if (taken.index >= own->n_devices)
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open", "device %u, there are %u",
-				      taken.index, own->n_devices);
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open",
+				      "device %u: expected less than %u", taken.index,
+				      own->n_devices);
 	struct opencl_device *made = tn_plugin_alloc(own->host, sizeof(*made));
 	if (!made)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");

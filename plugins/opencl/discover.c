@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Platforms and their devices, without a context.  A device is taken when it speaks OpenCL 1.2 with
- * the full profile, is little-endian and has a compiler; the reason names those that are left out.
+ * Platforms and their devices, without a context.  A device is used if it supports OpenCL 1.2 with
+ * the full profile, is little-endian and has a compiler; the reason names the rejected ones.
  *
- * Some drivers (PoCL) install signal handlers when they are first asked for devices: they are put
- * back (signals.h).  Drivers also start threads then, which a forked child does not have: its calls
- * would wait for ever.  So the process that asked first is remembered, the one thing here that does
- * not hang on an instance, and another one is told that there is nothing for it.
+ * Some drivers (PoCL) install signal handlers when they are first asked for devices: the previous
+ * ones are restored (signals.h).  Drivers also start threads then, which a forked child does not
+ * have: its calls would block forever.  So the process that asked first is recorded, in the only
+ * state that does not belong to an instance, and another process finds no devices.
  */
 #include "plugin.h"
 #include "signals.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of older extensions, whose headers are not everywhere. */
+/* From older extensions, which not all headers have. */
 #define DEVICE_PCI_BUS_ID_NV 0x4008
 #define DEVICE_PCI_SLOT_ID_NV 0x4009
 #define DEVICE_PCI_DOMAIN_ID_NV 0x400A
@@ -30,12 +30,12 @@
 
 static atomic_int first_process;
 
-/* Where a device is, by one of the extensions. */
+/* The PCI address of a device, by one of the extensions. */
 struct pci {
 	cl_uint domain, bus, device, function;
 };
 
-/* ---- Asking ----------------------------------------------------------------------------------*/
+/* ---- Queries --------------------------------------------------------------------------------*/
 
 static int ask(const struct opencl_library *cl, cl_device_id id, cl_device_info what, void *value,
 	       size_t size)
@@ -50,7 +50,7 @@ static uint64_t ask_number(const struct opencl_library *cl, cl_device_id id, cl_
 	return ask(cl, id, what, &value, sizeof(value)) ? value : 0;
 }
 
-/* Text without blanks at its beginning, as some drivers pad names. */
+/* Text without leading blanks, with which some drivers pad names. */
 static void ask_text(const struct opencl_library *cl, cl_device_id id, cl_device_info what,
 		     char *text, size_t size)
 {
@@ -61,7 +61,7 @@ static void ask_text(const struct opencl_library *cl, cl_device_id id, cl_device
 	snprintf(text, size, "%s", whole + strspn(whole, " "));
 }
 
-/* Is that word in the list of extensions? */
+/* Does the list of extensions contain that word? */
 static int has_extension(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -110,7 +110,7 @@ static void identify(const struct opencl_library *cl, struct opencl_facts *facts
 		     const char *extensions)
 {
 	struct pci pci;
-	/* Drivers without hardware answer with zeros, which is where no device is. */
+	/* Drivers without hardware answer with zeros, which are no device's address. */
 	if (ask_pci(cl, facts->id, extensions, &pci) &&
 	    (pci.domain || pci.bus || pci.device || pci.function)) {
 		facts->identity_type = TN_IDENTITY_PCI;
@@ -125,7 +125,7 @@ static void identify(const struct opencl_library *cl, struct opencl_facts *facts
 		facts->identity_type = TN_IDENTITY_UUID;
 }
 
-/* NULL, or why the device cannot be used. */
+/* NULL, or the reason why the device cannot be used. */
 static const char *unusable(const struct opencl_library *cl, const struct opencl_facts *facts)
 {
 	char profile[32];
@@ -225,15 +225,15 @@ static void find(struct opencl_instance *own)
 			 (unsigned)n);
 }
 
-/* Was OpenCL begun in a process that this one was forked from? */
+/* Was OpenCL first used in a process that this one was forked from? */
 static int is_forked(void)
 {
 	int own = (int)getpid(), first = 0;
 	return !atomic_compare_exchange_strong(&first_process, &first, own) && first != own;
 }
 
-/* PoCL sets this variable while it looks at the processor, and leaves it so.  The environment is
- * the program's: what stood there is put back. */
+/* PoCL sets this variable while it examines the processor, and leaves it set.  The environment
+ * belongs to the program: the previous value is restored. */
 static void find_and_tidy(struct opencl_instance *own)
 {
 	static const char name[] = "HWLOC_PLUGINS_PATH";
@@ -253,8 +253,8 @@ void opencl_discover(struct opencl_instance *instance)
 	if (is_forked()) {
 		instance->absence = TN_PROBE_FAILED;
 		snprintf(instance->reason, sizeof(instance->reason),
-			 "this process was forked from one that had begun to use OpenCL, which "
-			 "drivers do not survive");
+			 "this process was forked from one that had used OpenCL, which OpenCL "
+			 "drivers do not support");
 		return;
 	}
 	opencl_signals_save(&signals);
@@ -273,7 +273,7 @@ static uint32_t kind_of(const struct opencl_facts *facts)
 	return TN_DEVICE_ACCELERATOR;
 }
 
-/* Native backends of the same hardware come first: theirs are above 0. */
+/* Native backends of the same hardware have precedence: their scores are above 0. */
 static int32_t score_of(const struct opencl_facts *facts)
 {
 	return facts->type & CL_DEVICE_TYPE_CPU ? -100 : -10;
@@ -281,7 +281,7 @@ static int32_t score_of(const struct opencl_facts *facts)
 
 static void describe_dtypes(const struct opencl_facts *facts, struct tn_device_description *out)
 {
-	out->storage_dtypes = 0xfffe; /* all numbers from 1 to 15 */
+	out->storage_dtypes = 0xfffe; /* dtypes 1 to 15 */
 	out->program_dtypes = TN_PLUGIN_DTYPE(TN_BOOL) | TN_PLUGIN_DTYPE(TN_I32) |
 			      TN_PLUGIN_DTYPE(TN_U32) | TN_PLUGIN_DTYPE(TN_I64) |
 			      TN_PLUGIN_DTYPE(TN_F32);

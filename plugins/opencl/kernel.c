@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A kernel is known by a key: the bytes of its programs, the dtypes, the ranks; never a shape.  The
- * cache compares keys by hash and by bytes, and is bounded: the kernel that was not used for
- * longest goes.
+ * A kernel's key consists of the bytes of its programs, the dtypes and the ranks, but no shape.
+ * The cache compares keys by hash and by bytes, and is bounded: the least recently used kernel is
+ * evicted.
  */
 #include "kernel.h"
 
@@ -91,7 +91,7 @@ tn_status opencl_job_begin(struct opencl_job *job, struct opencl_device *device,
 	job->stream = opencl_stream_find(device, call->stream);
 	if (!job->stream)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				      "the stream is none of this device");
+				      "the stream does not belong to this device");
 	return TN_OK;
 }
 
@@ -106,7 +106,7 @@ void opencl_job_scalars(struct opencl_job *job, const struct tn_scalar *scalars,
 		job->scalar[job->n_scalars++] = &scalars[s];
 }
 
-/* The axes whose strides a view has among the words. */
+/* The axes whose strides are among the words of a view. */
 static uint32_t axes_of(const struct tn_plugin_nest *nest, const struct tn_plugin_view *view)
 {
 	return view->kept_only ? nest->n_kept : nest->rank;
@@ -138,10 +138,10 @@ tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int
 		(void)tn_plugin_dry_run(call, bytes, bytes);
 		return TN_OK;
 	}
-	/* Without a workspace a dry run says no, as the call would. */
+	/* Without a workspace a dry run is refused, as the call would be. */
 	if (!workspace || workspace->size < bytes)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, job->operation,
-				      "%llu bytes of workspace are needed, %llu were given",
+				      "workspace: needs %llu bytes, found %llu",
 				      (unsigned long long)bytes,
 				      (unsigned long long)(workspace ? workspace->size : 0));
 	const struct tn_operand place = {.buffer = workspace->buffer,
@@ -285,7 +285,7 @@ void opencl_print_division(struct tn_plugin_text *text, const struct opencl_job 
 			      axis, rest, axis, axis, rest, axis);
 }
 
-/* The bits of a value as what they mean. */
+/* Converts a value's bits to its type. */
 static const char *bits_as(tn_dtype dtype)
 {
 	switch (dtype) {
@@ -347,7 +347,7 @@ static void log_lines(const struct tn_host *host, int32_t level, const struct tn
 	}
 }
 
-/* The first lines of a build log in the error, all of it in the log. */
+/* Puts the first lines of a build log into the error, and logs all of it. */
 static tn_status report_build(struct opencl_job *job, cl_program program, cl_int code)
 {
 	struct opencl_device *device = job->device;
@@ -530,7 +530,8 @@ static uint32_t fill_words(const struct opencl_job *job, int64_t *words)
 	return n;
 }
 
-/* The words behind the workspace's beginning, by a copy that lives until they are there. */
+/* Uploads the words to the start of the workspace, from a copy that lives until the upload is
+ * done. */
 static cl_int spill(struct opencl_job *job, cl_mem memory, const int64_t *words, uint32_t n)
 {
 	struct opencl_device *device = job->device;
@@ -607,7 +608,7 @@ tn_status opencl_kernel_run(struct opencl_job *job, struct opencl_kernel *kernel
 	if (code)
 		return opencl_fail_code(error, code, job->operation, "clSetKernelArg");
 	size_t local = group ? group : USUAL_GROUP;
-	/* A kernel with many registers may take fewer items than the device does. */
+	/* A kernel with many registers may allow fewer items than the device. */
 	while (!kernel->fixed_group && local > 1 && local > kernel->max_group)
 		local /= 2;
 	size_t global = (size_t)((items + local - 1) / local * local);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels: how one is found or built, what it is given, how it is started.
+ * Kernels: lookup, build, arguments, launch.
  *
  * A job is one call of one kernel: a nest of views, a few numbers, scalars.  The same job prints
- * the kernel's parameters and fills them.  What changes from call to call (lengths, strides,
- * offsets, values) is one struct of 64-bit words, passed by value, so that a new shape needs no new
- * kernel; where the words exceed what the device takes as parameters they go through the call's
+ * the kernel's parameters and fills them.  Values that change from call to call (lengths, strides,
+ * offsets, scalars) are one struct of 64-bit words, passed by value, so that a new shape needs no
+ * new kernel; if the words exceed the device's limit for parameters, they are passed in the call's
  * workspace.
  *
  * In a kernel's source:
@@ -37,12 +37,12 @@ struct opencl_job {
 	int64_t number[OPENCL_MAX_NUMBERS];
 	uint32_t n_scalars;
 	const struct tn_scalar *scalar[OPENCL_MAX_JOB_SCALARS];
-	cl_mem scratch; /* one more buffer, of ulong, behind the scalars; NULL: none */
+	cl_mem scratch; /* one more buffer, of ulong, after the scalars; NULL: none */
 	int has_scratch;
-	uint32_t fixed_group; /* items in a group, where the kernel's text depends on it; else 0 */
+	uint32_t fixed_group; /* items in a group, if the kernel's text depends on it; else 0 */
 	int is_wide;          /* element numbers need 64 bits */
-	int divides;          /* the words hold what print_division needs */
-	int spills;           /* the words go through the workspace */
+	int divides;          /* the words include the multipliers for print_division */
+	int spills;           /* the words are passed in the workspace */
 };
 
 struct opencl_kernel;
@@ -55,13 +55,13 @@ tn_status opencl_job_begin(struct opencl_job *job, struct opencl_device *device,
 			   const struct tn_call *call, const char *operation);
 void opencl_job_number(struct opencl_job *job, int64_t number);
 void opencl_job_scalars(struct opencl_job *job, const struct tn_scalar *scalars, uint32_t n);
-/* Bytes of workspace for the words: 0 where they fit the parameters.  Settles `spills`. */
+/* Bytes of workspace for the words: 0 if they fit the parameters.  Sets `spills`. */
 uint64_t opencl_job_spill(struct opencl_job *job);
-/* Is the call a dry run?  If not, has it that much workspace?  *goes_on:
- * there is work to do now. */
+/* Handles a dry run; otherwise checks that the call has that much workspace.  *goes_on: there is
+ * work to do now. */
 tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int *goes_on);
 
-/* ---- What tells kernels apart ----*/
+/* ---- Keys ----*/
 
 /* Begins a key with its kind, which names the family ("map"), and the job's views and scalars. */
 struct tn_plugin_text *opencl_key_begin(struct opencl_job *job, const char *kind);
@@ -77,7 +77,7 @@ void opencl_print_header(struct tn_plugin_text *text, const struct opencl_job *j
 void opencl_print_steps(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t view,
 			const char *prefix, uint32_t first, uint32_t end);
 /* Prints "c<axis> := rest modulo the axis's length, rest := the quotient" of a tn_number, for a job
- * that divides: by a multiplication where 31 bits are enough. */
+ * that divides: by a multiplication if 31 bits are enough. */
 void opencl_print_division(struct tn_plugin_text *text, const struct opencl_job *job,
 			   const char *rest, uint32_t axis);
 /* The type tn_number. */
@@ -93,17 +93,16 @@ void opencl_print_program_scalars(struct tn_plugin_text *text, const struct open
 
 /* ---- Running ----*/
 
-/* Finds the kernel of the key that was begun last, or has `print` print its source and builds
- * it. */
+/* Finds the kernel of the key begun last, or lets `print` print its source and builds it. */
 tn_status opencl_kernel_get(struct opencl_job *job,
 			    void (*print)(struct tn_plugin_text *text, const struct opencl_job *job,
 					  const void *argument),
 			    const void *argument, struct opencl_kernel **kernel);
-/* Starts it with so many items; a group of 0 is the usual size.  Where the job fixes no group it
- * may get smaller. */
+/* Starts it with that many items; a group of 0 is the usual size.  If the job fixes no group size,
+ * it may be reduced. */
 tn_status opencl_kernel_run(struct opencl_job *job, struct opencl_kernel *kernel, uint64_t items,
 			    size_t group);
-/* So many items in a group, where a kernel needs to know. */
+/* The number of items in a group, for kernels that depend on it. */
 size_t opencl_group(const struct opencl_device *device, size_t wanted);
 
 #endif

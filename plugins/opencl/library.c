@@ -67,7 +67,7 @@ tn_status opencl_library_open(struct opencl_library *cl, char *text, size_t size
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		void *address = dlsym(cl->handle, names[i].text);
 		if (!address) {
-			snprintf(text, size, LIBRARY " has no %s: a loader of OpenCL 1.2 is needed",
+			snprintf(text, size, LIBRARY " has no %s: expected a loader of OpenCL 1.2",
 				 names[i].text);
 			opencl_library_close(cl);
 			return TN_MISSING_LIBRARY;

@@ -7,7 +7,7 @@
 #ifndef OPENCL_LIBRARY_H
 #define OPENCL_LIBRARY_H
 
-/* Queues are made by the call of OpenCL 1.2, which later versions call deprecated. */
+/* Queues are created with the function of OpenCL 1.2, which later versions deprecate. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
@@ -49,15 +49,15 @@ struct opencl_library {
 	__typeof__(&clReleaseEvent) clReleaseEvent;
 };
 
-/* Opens the library and fetches every function.  TN_MISSING_LIBRARY:
- * `text` names what is absent. */
+/* Opens the library and looks up every function.  TN_MISSING_LIBRARY: `text` names the missing
+ * part. */
 tn_status opencl_library_open(struct opencl_library *cl, char *text, size_t size);
 /* The library stays mapped: its drivers have threads that outlive every instance. */
 void opencl_library_close(struct opencl_library *cl);
 
 /* The name of an error code ("CL_OUT_OF_RESOURCES"), or "an unknown error". */
 const char *opencl_error_name(cl_int error);
-/* What an error code means to Tenon. */
+/* The Tenon status of an error code. */
 tn_status opencl_error_status(cl_int error);
 
 #endif

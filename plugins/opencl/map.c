@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * map: one item of the device is one element.
+ * map: one item of the device for each element.
  */
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * matmul: a group of items makes one tile of C.  It loads a tile of A and one of B into local
+ * matmul: a group of items computes one tile of C.  It loads a tile of A and one of B into local
  * memory, as columns of A and rows of B, so that each item then multiplies ROWS numbers of A with a
- * vector of B and adds to ROWS vectors that it keeps.  Strides do every transposition; what lies
- * outside a matrix is loaded as 0.  The sum over k runs in one order, so the bits are the same from
+ * vector of B and accumulates into ROWS vectors.  Strides implement every transposition; elements
+ * outside a matrix are loaded as 0.  The sum over k has one order, so the bits are the same from
  * run to run.
  *
  * The job's nest has six axes: up to four of batches, the rows and the columns of C.  Its views are
@@ -42,18 +42,18 @@ static tn_status check(const struct opencl_device *device, const struct tn_matmu
 	const uint32_t rank = args->c.rank;
 	if (device->facts->max_group < small.width * small.height)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "the device has groups of at most %zu items, %u are needed",
+				      "the device allows groups of at most %zu items, expected %u",
 				      device->facts->max_group, small.width * small.height);
 	if (args->has_bias || args->activation)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "a bias or an activation in the product is not done here");
+				      "bias and activation are not supported");
 	for (unsigned k = 0; k < 3; k++)
 		if (!is_multiplied(device, operands[k]->dtype) ||
 		    operands[k]->dtype != args->c.dtype)
 			return tn_plugin_fail(
 				call->error, TN_UNSUPPORTED, operation,
-				"dtypes %d, %d and %d: one of f16, bf16, f32 and, where "
-				"it is there, f64 for all three is done here",
+				"dtypes %d, %d and %d: expected f16, bf16, f32 or, if the "
+				"device has it, f64 for all three",
 				(int)args->a.dtype, (int)args->b.dtype, (int)args->c.dtype);
 	if (rank < 2 || rank > AXES)
 		return tn_plugin_fail(call->error, TN_SHAPE, operation, "rank %u: expected 2 to 6",
@@ -102,7 +102,7 @@ static const char source[] =
 	"\tfor (uint r = 0; r < ROWS; r++)\n"
 	"\t\tsum[r] = (tn_vector)0;\n"
 	"\tfor (long first_k = 0; first_k < depth; first_k += DEPTH) {\n"
-	/* Neighbours load neighbours, along whichever axis is dense. */
+	/* Neighbouring items load neighbours along the dense axis. */
 	"\t\tconst int a_by_k = g.t0[5] == 1, b_by_k = g.t1[4] == 1;\n"
 	"\t\tfor (uint u = lane; u < TILE_M * DEPTH; u += LANES) {\n"
 	"\t\t\tconst uint i = a_by_k ? u / DEPTH : u % TILE_M;\n"
@@ -206,7 +206,7 @@ static int64_t count_tiles(const struct tn_plugin_nest *nest, const struct shape
 	       tiles(nest->lengths[COLUMN], s->width * s->vector);
 }
 
-/* Large tiles reuse more of what they load, where there are enough of them for all units. */
+/* Large tiles reuse more of the loaded elements, if there are enough tiles for all units. */
 static const struct shape *choose(const struct opencl_job *job)
 {
 	const struct tn_plugin_nest *nest = &job->nest;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Buffers and transfers.  A driver may make a buffer's memory only when it is first used, where a
- * failure would come too late to be recovered from; so a new buffer is moved to the device at once,
- * on a queue of its own that waits for nobody's work.  Small uploads are copied, so that the entry
- * can return before earlier work is done.
+ * Buffers and transfers.  A driver may allocate a buffer's memory only on first use, when a failure
+ * would come too late to recover; so a new buffer is migrated to the device at once, on a separate
+ * queue that waits for no other work.  Small uploads are copied, so that the entry can return
+ * before earlier work is done.
  */
 #include "memory.h"
 
@@ -15,7 +15,7 @@
 #define STAGED_BYTES ((uint64_t)1 << 18)
 
 struct opencl_buffers {
-	cl_command_queue queue; /* for new buffers alone */
+	cl_command_queue queue; /* for new buffers only */
 	struct opencl_buffer *list;
 	uint64_t n, capacity;
 	uint64_t first_free; /* a handle, or 0 */
@@ -81,7 +81,7 @@ static int grow(struct opencl_device *device)
 	return 1;
 }
 
-/* A free place, as a handle; 0: no host memory. */
+/* A free slot, as a handle; 0: no host memory. */
 static uint64_t take_place(struct opencl_device *device)
 {
 	struct opencl_buffers *buffers = device->buffers;
@@ -105,22 +105,22 @@ static tn_status check_alloc(const struct opencl_device *device, const struct tn
 {
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc", "memory kind %u is not known",
-				      args->memory_kind);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u is not supported", args->memory_kind);
 	if (args->size == 0 || args->alignment & (args->alignment - 1))
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
-				      "%llu bytes aligned to %llu: not a size and a power of two",
-				      (unsigned long long)args->size,
-				      (unsigned long long)args->alignment);
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, "alloc",
+			"%llu bytes aligned to %llu: expected a size and a power of two",
+			(unsigned long long)args->size, (unsigned long long)args->alignment);
 	if (args->size > device->facts->max_alloc_bytes)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "alloc",
-				      "%llu bytes: the device's largest buffer has %llu",
+				      "%llu bytes: the device allows at most %llu",
 				      (unsigned long long)args->size,
 				      (unsigned long long)device->facts->max_alloc_bytes);
 	return TN_OK;
 }
 
-/* What a driver gives is what clCreateBuffer promised only when the device has it. */
+/* clCreateBuffer's promise of memory holds only once the device has allocated it. */
 static cl_int settle(const struct opencl_device *device, cl_mem memory)
 {
 	cl_command_queue queue = device->buffers->queue;
@@ -129,7 +129,7 @@ static cl_int settle(const struct opencl_device *device, cl_mem memory)
 	return code ? code : device->cl->clFinish(queue);
 }
 
-/* Any failure to get memory is recoverable, whatever a driver calls it. */
+/* Any failure to allocate is recoverable, whatever code a driver returns. */
 static tn_status fail_alloc(const struct tn_alloc_args *args, cl_int code, const char *function)
 {
 	return tn_plugin_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
@@ -153,8 +153,8 @@ static tn_status make_buffer(struct opencl_device *device, const struct tn_alloc
 	return fail_alloc(args, code, "clEnqueueMigrateMemObjects");
 }
 
-/* An alignment beyond the device's own cannot be asked for: but offsets begin at 0 of each buffer,
- * and a kernel has no other address. */
+/* OpenCL cannot allocate with an alignment beyond the device's own: but offsets start at 0 in each
+ * buffer, and kernels see no other address. */
 tn_status opencl_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
 {
 	struct opencl_device *own = device;
@@ -194,7 +194,7 @@ tn_status opencl_memory_free(void *device, const struct tn_free_args *args)
 	const struct opencl_buffer *buffer = opencl_buffer_find(own, taken.buffer);
 	if (!buffer)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
-				      "%llu is no buffer of this device",
+				      "buffer %llu does not belong to this device",
 				      (unsigned long long)taken.buffer);
 	cl_int code = own->cl->clReleaseMemObject(buffer->memory);
 	own->buffers->used_bytes -= buffer->size;
@@ -224,7 +224,7 @@ static tn_status take_transfer(struct opencl_device *device, const struct tn_tra
 	transfer->stream = opencl_stream_find(device, own->call.stream);
 	if (!transfer->stream)
 		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				      "the stream is none of this device");
+				      "the stream does not belong to this device");
 	if (own->call.flags & TN_DRY_RUN)
 		return TN_OK;
 	const struct opencl_buffer *buffer = opencl_buffer_find(device, own->buffer);
@@ -237,7 +237,7 @@ static tn_status take_transfer(struct opencl_device *device, const struct tn_tra
 				      (unsigned long long)(buffer ? buffer->size : 0));
 	if (own->size && !own->host)
 		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
-				      "no host memory was given");
+				      "host is NULL");
 	transfer->memory = buffer->memory;
 	return TN_OK;
 }
@@ -294,7 +294,7 @@ tn_status opencl_download(void *device, const struct tn_transfer_args *args)
 		opencl_stream_push(own, t.stream, event, "download", NULL);
 	if (!waits)
 		return TN_OK;
-	/* What failed before it is the better answer. */
+	/* An earlier failure is the better answer. */
 	status = opencl_stream_fetch(own, t.stream, t.args.call.error);
 	if (!status && code)
 		return opencl_fail_code(t.args.call.error, code, "download", "clEnqueueReadBuffer");
@@ -311,7 +311,7 @@ static tn_status information(void *device, uint32_t memory_kind, struct tn_memor
 	size_t free_kib[2] = {0, 0}; /* all of it, the largest block */
 	if (memory_kind != TN_MEMORY_DEVICE)
 		return TN_UNSUPPORTED;
-	/* OpenCL itself does not say how much is free; only one vendor's extension does. */
+	/* OpenCL has no query for free memory; only one vendor's extension does. */
 	if (!own->facts->knows_free_memory ||
 	    own->cl->clGetDeviceInfo(own->facts->id, FREE_MEMORY_AMD, sizeof(free_kib), free_kib,
 				     NULL) != CL_SUCCESS)

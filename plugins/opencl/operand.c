@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A handle that is no address can be checked: what an operand reaches must lie inside its buffer.
+ * A handle that is not an address can be checked: the elements of an operand must lie inside its
+ * buffer.
  */
 #include "operand.h"
 
@@ -14,8 +15,8 @@ static tn_status check_place(const struct opencl_device *device, const struct tn
 	const struct opencl_buffer *buffer = opencl_buffer_find(device, operand->buffer);
 	if (!buffer)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-				      "%s %u: %llu is no buffer of this device", name, number,
-				      (unsigned long long)operand->buffer);
+				      "%s %u: buffer %llu does not belong to this device", name,
+				      number, (unsigned long long)operand->buffer);
 	if (!tn_plugin_lies_within(operand, buffer->size))
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				      "%s %u reaches outside its buffer of %llu bytes", name,

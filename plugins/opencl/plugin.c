@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * backend_opencl.so: any device of OpenCL 1.2.  An instance holds the host's services, libOpenCL
- * and the devices as they were found; everything else hangs on an open device.
+ * and the devices found; all other state belongs to an open device.
  */
 #include "plugin.h"
 

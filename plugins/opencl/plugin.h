@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of this plugin share: an instance with its devices as they were found, an open
- * device, errors and the log.
+ * Shared by the files of this plugin: an instance with the devices found, an open device, errors
+ * and the log.
  *
  *   plugin.c     the instance: create, query, destroy
  *   library.c    libOpenCL and the table of its functions
- *   discover.c   platforms and devices: what there is, and what each can do
+ *   discover.c   finds platforms and devices, and their capabilities
  *   device.c     open, close, describe
  *   memory.c     buffers and transfers
- *   stream.c     queues, events, errors that come late
- *   operand.c    what can be wrong with operands and scalars
+ *   stream.c     queues, events, asynchronous errors
+ *   operand.c    checks of operands and scalars
  *   program.c    element programs in OpenCL C: the dialect, conversions
  *   kernel.c     kernels: the cache, the build, the launch
  *   map.c  reduce.c  matmul.c  copy.c   one family each
@@ -24,7 +24,7 @@
 
 #define OPENCL_MAX_DEVICES 16
 
-/* A device as it was found: all that describe, and the choice of kernels, need of it. */
+/* The facts about a device found: all that describe and the choice of kernels need. */
 struct opencl_facts {
 	cl_platform_id platform;
 	cl_device_id id;
@@ -65,20 +65,20 @@ struct opencl_device {
 	const struct opencl_library *cl;
 	const struct opencl_facts *facts;
 	cl_context context;
-	struct opencl_stream *streams; /* the first is that of NULL */
+	struct opencl_stream *streams; /* the first is the NULL stream */
 	struct opencl_buffers *buffers;
 	struct opencl_cache *cache;
 };
 
 /* ---- plugin.c ----*/
 
-/* tn_plugin_fail for an OpenCL function that answered `code`. */
+/* tn_plugin_fail for an OpenCL function that returned `code`. */
 tn_status opencl_fail_code(struct tn_error_info *error, cl_int code, const char *operation,
 			   const char *function);
 
 /* ---- discover.c ----*/
 
-/* Finds the devices.  An instance without any says why. */
+/* Finds the devices.  An instance without any has the reason. */
 void opencl_discover(struct opencl_instance *instance);
 void opencl_describe(const struct opencl_facts *facts, struct tn_device_description *out);
 

@@ -8,7 +8,7 @@
 const struct tn_dialect opencl_dialect = {
 	.struct_size = sizeof(opencl_dialect),
 	.n_operations = TN_OP_COUNT,
-	/* A device without f64 has refused programs that compute in it. */
+	/* A device without f64 has already refused programs that compute in it. */
 	.dtypes = OPENCL_COMPUTES,
 	.words = "#pragma OPENCL FP_CONTRACT OFF\n"
 		 "#ifdef cl_khr_fp64\n"

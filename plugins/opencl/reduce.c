@@ -3,14 +3,14 @@
  *
  * reduce, in one of two ways, chosen by the lengths and the kind of device alone:
  *
- *   items    one item for each kept element walks over all that is reduced to it
- *   groups   a group of items shares the elements of one chunk, each taking every n-th, and joins what
- *            they have as a tree in local memory; where there are several chunks their results wait in
- *            the workspace for a second kernel (join), with one item for each kept element
+ *   items    one item for each kept element walks over all elements reduced to it
+ *   groups   a group of items shares the elements of one chunk, each taking every n-th, and
+ *            combines the results as a tree in local memory; with several chunks their results are
+ *            kept in the workspace for a second kernel (join), with one item for each kept element
  *
- * Which element meets which, and in what order, does not depend on anything else, so the bits are
- * the same from run to run.  Floating sums are added up in runs of 256 before they meet the rest,
- * which keeps the error of long ones down.
+ * The order of combining depends on nothing else, so the bits are the same from run to run.
+ * Floating sums are accumulated in runs of 256 before they are added to the total, which reduces
+ * the error of long sums.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct reduction {
 	const struct tn_reduce_args *args;
 	enum way way;
 	tn_dtype value[MAX_VALUES];       /* of the prologue's outputs */
-	tn_dtype accumulator[MAX_VALUES]; /* what the result of a combiner is */
+	tn_dtype accumulator[MAX_VALUES]; /* dtype of a combiner's result */
 	uint32_t lanes;                   /* groups: items in a group */
 	uint64_t n_kept, n_reduced, n_chunks;
 };
@@ -71,7 +71,7 @@ static tn_status check(const struct opencl_device *device, const struct tn_reduc
 
 /* ---- The plan --------------------------------------------------------------------------------*/
 
-/* Few different ranks make few kernels.  A single reduced axis is common and needs no division. */
+/* Few different ranks need few kernels.  A single reduced axis is common and needs no division. */
 static void settle_ranks(struct tn_plugin_nest *nest)
 {
 	uint32_t reduced = nest->rank - nest->n_kept;
@@ -84,7 +84,7 @@ static int is_cpu(const struct opencl_job *job)
 	return (job->device->facts->type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-/* A processor wants few long walks, a GPU many short ones. */
+/* A CPU is fastest with few long walks, a GPU with many short ones. */
 static void choose_way(struct reduction *r, const struct opencl_job *job)
 {
 	int cpu = is_cpu(job);
@@ -143,7 +143,7 @@ static void plan(struct reduction *r, struct opencl_job *job, const struct tn_re
 	opencl_job_number(job, (int64_t)r->n_reduced);
 	opencl_job_number(job, (int64_t)r->n_chunks);
 	opencl_job_number(job, (int64_t)((r->n_reduced + r->n_chunks - 1) / r->n_chunks));
-	opencl_job_number(job, 0); /* where the scratch begins, in words */
+	opencl_job_number(job, 0); /* start of the scratch, in words */
 	opencl_job_scalars(job, args->scalars, args->prologue->n_scalars);
 	if (args->epilogue)
 		opencl_job_scalars(job, args->epilogue_scalars, args->epilogue->n_scalars);
@@ -158,7 +158,7 @@ static uint64_t scratch_bytes(const struct reduction *r)
 
 /* ---- Printing: accumulators ------------------------------------------------------------------*/
 
-/* What the accumulator of value v holds: acc, for a place best and place. */
+/* The accumulator of value v: acc or, for a position, best and place. */
 static void print_accumulators(struct tn_plugin_text *text, const struct reduction *r)
 {
 	static const char *const integer[] = {"", "0", "1", "(-0x7fffffffffffffffL - 1)",
@@ -182,8 +182,8 @@ static int has_runs(const struct reduction *r, uint32_t v)
 	return r->args->combiners[v] == TN_REDUCE_SUM && is_floating(r->accumulator[v]);
 }
 
-/* acc v := combiner of acc v and x, of its dtype; for a place of best v and x,
- * whose number is `index`. */
+/* acc v := combiner of acc v and x, of its dtype; for a position, of best v and x, whose number is
+ * `index`. */
 static void print_join(struct tn_plugin_text *text, const struct reduction *r, uint32_t v,
 		       const char *acc, const char *x, const char *index)
 {
@@ -216,7 +216,7 @@ static void print_join(struct tn_plugin_text *text, const struct reduction *r, u
 				      acc, v, sign, x);
 }
 
-/* One element's values meet the accumulators. */
+/* Adds one element's values to the accumulators. */
 static void print_values(struct tn_plugin_text *text, const struct reduction *r)
 {
 	char name[32], x[32];
@@ -282,7 +282,7 @@ static void print_indices(struct tn_plugin_text *text, const struct opencl_job *
 		tn_plugin_text_format(text, "\tconst tn_number c%u = %s;\n", first, rest);
 }
 
-/* Where each input begins for kept element k. */
+/* The start of each input for kept element k. */
 static void print_bases(struct tn_plugin_text *text, const struct opencl_job *job,
 			const struct reduction *r)
 {
@@ -321,7 +321,7 @@ static void print_prologue(struct tn_plugin_text *text, const struct opencl_job 
 	tn_plugin_text_print(text, &opencl_dialect, prologue, "p_");
 }
 
-/* What value v came to, by name. */
+/* The name of value v's result. */
 static void name_result(const struct reduction *r, uint32_t v, char *name, size_t size)
 {
 	(void)snprintf(name, size, "%s%u", is_place(r->args->combiners[v]) ? "place" : "acc", v);
@@ -416,7 +416,7 @@ static void print_items(struct tn_plugin_text *text, const struct opencl_job *jo
 	print_epilogue(text, job, r);
 }
 
-/* Lane 0 gets what all lanes have: halves of the group meet. */
+/* Combines all lanes into lane 0, halving the group in each step. */
 static void print_tree(struct tn_plugin_text *text, const struct reduction *r)
 {
 	char x[48], place[48];
@@ -457,7 +457,7 @@ static void print_local_memory(struct tn_plugin_text *text, const struct reducti
 	}
 }
 
-/* The bits of a value, as an unsigned number, and back. */
+/* The bits of a value as an unsigned number, and back. */
 static const char *to_bits(tn_dtype dtype)
 {
 	return dtype == TN_F32 ? "(ulong)as_uint(" : dtype == TN_F64 ? "as_ulong(" : "(ulong)(";
@@ -591,7 +591,7 @@ static tn_status get(struct opencl_job *job, const struct reduction *r,
 	return opencl_kernel_get(job, print, r, kernel);
 }
 
-/* All kernels are there before the first is started: a failure to build has no side effect. */
+/* All kernels exist before the first is started: a failure to build has no side effect. */
 static tn_status run(struct opencl_job *job, struct reduction *r)
 {
 	struct opencl_kernel *first, *second = NULL;

@@ -3,8 +3,8 @@
  */
 #include "signals.h"
 
-/* Of some numbers (SIGKILL, those of the C library's own) there is nothing to save or put back: the
- * calls fail, and nothing has changed. */
+/* Some signals (SIGKILL, the C library's own) have no handler to save or restore: the calls fail,
+ * and nothing has changed. */
 void opencl_signals_save(struct opencl_signals *signals)
 {
 	for (int number = 1; number < NSIG; number++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Signal handlers, which are the program's: drivers (PoCL, and the compiler in it) install their
- * own when they are asked for devices or build a kernel.  What stood before is put back.
+ * Signal handlers, which belong to the program: drivers (PoCL, and its compiler) install their own
+ * when they are asked for devices or build a kernel.  The previous handlers are restored.
  */
 #ifndef OPENCL_SIGNALS_H
 #define OPENCL_SIGNALS_H

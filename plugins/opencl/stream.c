@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Table tenon.stream/1, and the errors of all streams.  A command that fails after its entry
- * returned says so in the status of its event.  A stream keeps the events of its last commands; the
- * outcome of one that falls out of the ring is waited for, which also keeps the host from running
- * ahead without bound.
+ * returned reports it in the status of its event.  A stream keeps the events of its last commands;
+ * before one leaves the ring its outcome is awaited, which also keeps the host from running ahead
+ * without bound.
  */
 #include "stream.h"
 
@@ -20,8 +20,8 @@ struct pending {
 
 struct opencl_stream {
 	struct opencl_stream *next;
-	uint64_t serial;      /* never used again, unlike an address; 0: the device's own */
-	uint64_t last_serial; /* of the device's own: the highest that was given */
+	uint64_t serial;      /* never reused, unlike an address; 0: the device's own */
+	uint64_t last_serial; /* of the device's own: the highest given so far */
 	cl_command_queue queue;
 	tn_status status; /* of the first error that was not fetched */
 	cl_int code;
@@ -40,7 +40,7 @@ cl_command_queue opencl_stream_queue(const struct opencl_stream *stream)
 	return stream->queue;
 }
 
-/* ---- What is running -------------------------------------------------------------------------*/
+/* ---- Running commands -------------------------------------------------------------------------*/
 
 static void keep_error(struct opencl_stream *stream, cl_int code, const char *operation)
 {
@@ -51,7 +51,7 @@ static void keep_error(struct opencl_stream *stream, cl_int code, const char *op
 	stream->operation = operation;
 }
 
-/* The state of a command: CL_COMPLETE, above it: not done, below: failed. */
+/* The status of a command: CL_COMPLETE; above: not done; below: failed. */
 static cl_int state_of(const struct opencl_device *device, cl_event event)
 {
 	cl_int state = CL_QUEUED;
@@ -60,7 +60,7 @@ static cl_int state_of(const struct opencl_device *device, cl_event event)
 	return code ? code : state;
 }
 
-/* Takes the oldest command out of the ring, if it is done. */
+/* Removes the oldest command from the ring, if it is done. */
 static int retire(struct opencl_device *device, struct opencl_stream *stream)
 {
 	struct pending *oldest = &stream->ring[stream->first];
@@ -92,8 +92,8 @@ static void drain(struct opencl_device *device, struct opencl_stream *stream)
 		keep_error(stream, code, last);
 }
 
-/* A driver that will not wait has the oldest command forgotten: its event and its staging are
- * leaked, for the device may still use them. */
+/* If a driver fails to wait, the oldest command is dropped: its event and its staging are leaked,
+ * because the device may still use them. */
 static void make_room(struct opencl_device *device, struct opencl_stream *stream)
 {
 	const struct pending *oldest = &stream->ring[stream->first];
@@ -203,7 +203,7 @@ static tn_status stream_create(void *device, const struct tn_stream_args *args, 
 static tn_status no_stream(const struct tn_call *call, const char *operation)
 {
 	return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			      "the stream is none that was created on this device");
+			      "the stream was not created on this device");
 }
 
 static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
@@ -246,7 +246,7 @@ tn_status opencl_async_error(void *device, void *stream, struct tn_error_info *o
 	struct opencl_stream *found = opencl_stream_find(own, stream);
 	if (!found)
 		return tn_plugin_fail(out, TN_INVALID_ARGUMENT, "async_error",
-				      "the stream is none of this device");
+				      "the stream does not belong to this device");
 	return opencl_stream_fetch(own, found, out);
 }
 
@@ -267,7 +267,7 @@ static tn_status event_create(void *device, const struct tn_event_args *args, vo
 	return TN_OK;
 }
 
-/* Takes the arguments of an entry about an event; `stream` may be NULL where none is needed. */
+/* Takes the arguments of an event's entry; `stream` may be NULL if none is needed. */
 static tn_status take_event(struct opencl_device *device, const struct tn_event_args *args,
 			    const char *operation, struct tn_event_args *taken,
 			    struct opencl_stream **stream)
@@ -277,7 +277,7 @@ static tn_status take_event(struct opencl_device *device, const struct tn_event_
 		return status;
 	if (!taken->event)
 		return tn_plugin_fail(taken->call.error, TN_INVALID_ARGUMENT, operation,
-				      "no event was given");
+				      "event is NULL");
 	if (!stream)
 		return TN_OK;
 	*stream = opencl_stream_find(device, taken->call.stream);
@@ -298,7 +298,8 @@ static tn_status event_destroy(void *device, const struct tn_event_args *args)
 	return TN_OK;
 }
 
-/* The queue is flushed: a wait in another queue must not wait for what nobody has begun. */
+/* The queue is flushed: a wait in another queue must not wait for commands that were never
+ * submitted. */
 static tn_status event_record(void *device, const struct tn_event_args *args)
 {
 	struct opencl_device *own = device;
@@ -380,7 +381,7 @@ static tn_status event_query(void *device, const struct tn_event_args *args, uin
 	return status;
 }
 
-/* When the marker was reached, in nanoseconds of the device's clock. */
+/* The time at which the marker was reached, in nanoseconds of the device's clock. */
 static cl_int time_of(const struct opencl_device *device, const struct opencl_event *event,
 		      cl_ulong *when)
 {
@@ -400,7 +401,7 @@ static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args,
 	if (!start || !end || !start->event || !end->event || !is_reached(own, start) ||
 	    !is_reached(own, end))
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
-				      "expected two events that were recorded and are reached");
+				      "expected two events that have been recorded and reached");
 	cl_int code = time_of(own, start, &begin);
 	if (!code)
 		code = time_of(own, end, &finish);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Where one axis is left, views that are dense or constant along it are told apart when the kernel
- * is printed, so that a compiler can load vectors.
+ * If one axis remains, the printed kernel distinguishes views that are dense or constant along it,
+ * so that a compiler can load vectors.
  */
 #include "walk.h"
 

@@ -611,7 +611,7 @@ static void what_cannot_be_done_is_refused_before_an_output_changes(void **unuse
 	refuses(&f, &args, TN_SHAPE, "6 channels in 4 groups");
 	args = right;
 	args.dresidual.dtype = TN_F64;
-	refuses(&f, &args, TN_UNSUPPORTED, "dresidual: dtype");
+	refuses(&f, &args, TN_UNSUPPORTED, "dresidual: expected f32");
 	args = right;
 	args.result.shape[3] = 1;
 	refuses(&f, &args, TN_SHAPE, "result: expected x's shape");

@@ -140,8 +140,7 @@ static void a_giver_that_is_lost_is_told_to_who_waits(void **state)
 	/* The next that is asked is the giver. */
 	simcudaInject("cudaMemGetInfo", 1, cudaErrorIllegalAddress, 1);
 	assert_int_equal(tn_to_host(there, values, sizeof(values)), TN_BACKEND_FAILURE);
-	assert_kept(context, TN_BACKEND_FAILURE, "download",
-		    "from which bytes were taken, is lost");
+	assert_kept(context, TN_BACKEND_FAILURE, "download", "the source of a copy, is lost");
 	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
 	assert_true(first_of(tn_add(numbers(context, 4), numbers(context, 4))) == 8);
 	tn_context_close(context);

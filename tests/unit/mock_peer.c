@@ -130,7 +130,7 @@ static void an_error_of_the_giver_is_one_of_the_taker(void **state)
 	tn_array *x = numbers(context, 1);
 	tn_array *there = tn_to(tn_add(x, x), tn_context_device(context, 1));
 	assert_int_equal(tn_to_host(there, values, sizeof(values)), TN_BACKEND_FAILURE);
-	assert_kept(context, TN_BACKEND_FAILURE, "mock device 0, which gives, failed in map");
+	assert_kept(context, TN_BACKEND_FAILURE, "mock device 0, the source, failed in map");
 	assert_int_equal(tn_sync(context), TN_BACKEND_FAILURE);
 	tn_error_clear(context);
 	assert_true(first_of(tn_to(x, tn_context_device(context, 1))) == 1);
@@ -146,7 +146,7 @@ static void a_giver_that_is_lost_takes_nobody_with_it(void **state)
 	tn_array *x = numbers(context, 1);
 	tn_array *there = tn_to(tn_add(x, x), second);
 	assert_int_equal(tn_to_host(there, values, sizeof(values)), TN_BACKEND_FAILURE);
-	assert_kept(context, TN_BACKEND_FAILURE, "mock device 0, which gives");
+	assert_kept(context, TN_BACKEND_FAILURE, "mock device 0, the source");
 	/* The host has not heard of it from the first device yet. */
 	assert_null(tn_to(x, second));
 	assert_kept(context, TN_DEVICE_LOST, "mock:0");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which level this processor runs.  Compiled without flags for any level.
+ * Chooses the level for this processor.  Compiled without flags for any level.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 extern const struct cpu_kernels cpu_kernels_v2, cpu_kernels_v3, cpu_kernels_v4;
 
-/* The compilers' cpu_supports does not know F16C everywhere. */
+/* Not every compiler's cpu_supports recognises F16C. */
 static int has_f16c(void)
 {
 	unsigned a, b, c, d;
@@ -25,7 +25,7 @@ static int runs_v2(void)
 	       __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
 }
 
-/* cpu_supports answers for AVX only when the system keeps its registers. */
+/* cpu_supports reports AVX only if the system saves its registers. */
 static int runs_v3(void)
 {
 	return runs_v2() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

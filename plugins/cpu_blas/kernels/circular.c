@@ -43,8 +43,8 @@ static struct angle angle_large(float x)
 	if (exponent == 255)
 		return angle;
 	uint64_t m = (bits & 0x7fffffu) | 0x800000u;
-	/* The window begins where 2/pi times 2^e has its bit of weight 2:
-	 * at 30 + e in the table. */
+	/* The window begins at the bit of 2/pi times 2^e that has weight 2: at 30 + e in the
+	 * table. */
 	uint32_t shift = exponent - 127 - 23 + 30;
 	uint32_t word = shift / 32, rest = shift % 32;
 	uint32_t window[3];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution as a product of matrices that are never written down.  Output pixel (n, i, j) has the
- * window of input that begins at row i step[0], column j step[1] of image n; a tap is a place in
- * the window, `down` rows and `across` pixels from there, with `depth` neighbouring elements:
+ * Convolution as an implicit matrix product.  Output pixel (n, i, j) has the window of input that
+ * begins at row i step[0], column j step[1] of image n; a tap is a position in the window, `down`
+ * rows and `across` pixels from there, with `depth` neighbouring elements:
  *
  *     out[n,i,j,o] = sum over taps t, k < depth of
  *                    in[n, i step[0] + down_t, j step[1] + across_t][k] weight[t,k,o]
  *
- * The input gradient is of this form too (the window turned round), and what few channels there are
- * become long taps (a row of the window is one run of elements in a padded image).
+ * The input gradient has this form too (with the window rotated), and few channels become long taps
+ * (a row of the window is one run of elements in a padded image).
  *
  * Weights are packed into panels of cpu_kernels.conv_panel output channels: rows of that many
- * floats, `row` of tap t first, k ascending, with zeros for channels that are not there.  A last
- * panel of no more than half the width has rows of half the width.
+ * floats, `row` of tap t first, k ascending, padded with zeros.  A last panel of no more than half
+ * the width has rows of half the width.
  */
 #ifndef CPU_KERNELS_CONV_H
 #define CPU_KERNELS_CONV_H
@@ -49,7 +49,7 @@ struct cpu_taps {
 };
 
 /* Weights of `channels` output channels and a window of rows x columns taps, `depth` elements each:
- * where they are, and the strides. */
+ * their address and strides. */
 struct cpu_weights {
 	float *at;
 	int64_t channels, depth, rows, columns;
@@ -58,7 +58,7 @@ struct cpu_weights {
 
 /* Pixels are numbered over all images, row by row. */
 struct cpu_conv_kernels {
-	int64_t panel; /* channels of a panel, as many as its floats */
+	int64_t panel; /* channels of a panel, which equals its floats */
 	/* out, pixels first .. last - 1, panels begin .. end - 1. */
 	void (*taps)(const struct cpu_taps *t, int64_t first, int64_t last, int64_t begin,
 		     int64_t end);
@@ -67,7 +67,7 @@ struct cpu_conv_kernels {
 			 float *sums);
 	/* Panel number `panel` of w. */
 	void (*pack)(const struct cpu_weights *w, int64_t panel, float *rows);
-	/* Of panel number `panel` w := (or +=) the sum of n panels that are `step` floats apart,
+	/* For panel number `panel`, w := (or +=) the sum of n panels that are `step` floats apart,
 	 * elements begin .. end - 1 of each channel. */
 	void (*unpack)(const struct cpu_weights *w, int64_t panel, const float *rows, int64_t n,
 		       int64_t step, int64_t begin, int64_t end, int accumulate);

@@ -4,9 +4,9 @@
  * Convolution of few channels: see conv_few.h.
  *
  * A tile is `height` out channels x `width` vectors of positions in 24 registers (of 32; 12 of 16).
- * For each tap its vectors are loaded, most of them across two lines of the cache, and its weights
- * are broadcast.  With height 6 and width 4 that is 14 line accesses, 7 cycles, for 24
- * multiply-adds, 12 cycles: arithmetic is the limit.  An image's planes stay in L1.
+ * For each tap its vectors are loaded, most of them across two cache lines, and its weights are
+ * broadcast.  With height 6 and width 4 that is 14 line accesses, 7 cycles, for 24 multiply-adds,
+ * 12 cycles: arithmetic is the bottleneck.  An image's planes stay in L1.
  */
 #include "conv_few.h"
 
@@ -73,7 +73,7 @@ __attribute__((always_inline)) static inline void weave(vf *x, const int n)
 	}
 }
 
-/* Stores are whole vectors: what is wrong after the channels is written later. */
+/* Stores are whole vectors: wrong values after the channels are overwritten later. */
 __attribute__((always_inline)) static inline void join(const float *from, int64_t plane,
 						       int64_t columns, int64_t channels,
 						       int64_t step, float *to, const int n)
@@ -94,7 +94,7 @@ __attribute__((always_inline)) static inline void join(const float *from, int64_
 	}
 }
 
-/* A row of planes, to a compact row of pixels. */
+/* Copies a row of planes to a compact row of pixels. */
 static void join_row(const float *from, int64_t plane, int64_t columns, int64_t channels, float *to)
 {
 	int64_t last = (channels - 1) / LANES * LANES;
@@ -115,7 +115,7 @@ static void join_row(const float *from, int64_t plane, int64_t columns, int64_t 
 	}
 }
 
-/* n elements that lie next to each other. */
+/* n contiguous elements. */
 static inline void finish(const struct cpu_few_epilogue *e, const float *from, const float *bias,
 			  const float *residual, float *to, int64_t n)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution of few channels, stride 1, one image at a time, in planes: each channel is a plane of
- * its own, whose rows lie `pitch` floats apart with zeros between them.  The padding of a row's end
- * is that of the next row's beginning, and an output element is at one place of flat planes:
+ * Convolution of few channels, stride 1, one image at a time, in planes: each channel is a separate
+ * plane, whose rows are `pitch` floats apart with zeros between them.  The padding at a row's end
+ * is also that at the next row's start, and an output element has one index in flat planes:
  *
- *     out[o][i] = sum over c, r, s of in[c][i + r pitch + s] weights[o][c][r][s],  i = row pitch + column
+ *     out[o][i] = sum over c, r, s of in[c][i + r pitch + s] weights[o][c][r][s],
+ *     i = row pitch + column
  *
- * Registers lie along i whatever the number of channels is.
+ * Registers hold elements along i, whatever the number of channels.
  */
 #ifndef CPU_KERNELS_CONV_FEW_H
 #define CPU_KERNELS_CONV_FEW_H
@@ -45,22 +46,21 @@ struct cpu_few_epilogue {
 };
 
 struct cpu_few_kernels {
-	/* To planes, whose first element is at `planes`; what is between rows stays 0.  Up to
+	/* Copies to planes, whose first element is at `planes`; the zeros between rows stay.  Up to
 	 * CPU_FEW_STEP zeros are written after a row. */
 	void (*spread)(const struct cpu_few_image *image, float *planes, int64_t plane,
 		       int64_t pitch);
-	/* From planes; `spare` holds a row and CPU_FEW_STEP floats. */
+	/* Copies from planes; `spare` holds a row and CPU_FEW_STEP floats. */
 	void (*collect)(const struct cpu_few_image *image, const float *planes, int64_t plane,
 			int64_t pitch, const struct cpu_few_epilogue *epilogue, float *spare);
-	/* How many out channels stand together in packed weights, which are
-	 * [out channel / block][in channel][row][column][out channel % block], with zeros for those
-	 * that are not there. */
+	/* The number of out channels in a block of packed weights, which are [out channel /
+	 * block][in channel][row][column][out channel % block], padded with zeros. */
 	int64_t (*block)(int64_t out_channels);
 	void (*correlate)(const struct cpu_few *f, const float *in, const float *weights,
 			  float *out);
-	/* Floats of the sums of a gradient. */
+	/* Size of a gradient's sums in floats. */
 	int64_t (*sums)(const struct cpu_few *f);
-	/* sums += in x out of one image, whose out planes are 0 where there is no element. */
+	/* sums += in x out of one image, whose out planes are 0 between elements. */
 	void (*gradient)(const struct cpu_few *f, const float *in, const float *out, float *sums);
 	/* The gradient [out channel][in channel][row][column] from the sums. */
 	void (*fold)(const struct cpu_few *f, const float *sums, float *gradient);

@@ -8,7 +8,7 @@
  * A tile is HEIGHT out channels x WIDTH taps of one in channel, each a register of partial sums
  * along i: 20 of 32 registers (10 of 16).  For each vector of positions that is HEIGHT + WIDTH
  * loads, of which WIDTH cross a line: 14 line accesses, 7 cycles, for 20 multiply-adds, 10 cycles.
- * Sums lie in L1 or L2 from image to image; lanes are added up once, at the end.
+ * Sums stay in L1 or L2 from image to image; lanes are added once, at the end.
  */
 #include "conv_few.h"
 
@@ -42,7 +42,7 @@ int64_t VARIANT(cpu_few_sums)(const struct cpu_few *f)
 	       VECTORS * LANES;
 }
 
-/* The taps of a tile; those after the last are it again, and nobody reads their sums. */
+/* The taps of a tile; those after the last repeat it, and their sums are ignored. */
 static void find_taps(const struct cpu_few *f, const float *in, int64_t first,
 		      const float *taps[WIDTH])
 {

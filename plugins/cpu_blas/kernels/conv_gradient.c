@@ -21,7 +21,7 @@
 
 struct block {
 	int64_t n;
-	/* Of each: its window's first row and column, where it is, and the elements at hand. */
+	/* For each: its window's first row and column, its address, and the current elements. */
 	int64_t row[BLOCK], column[BLOCK];
 	const float *window[BLOCK];
 	const float *in[BLOCK];
@@ -61,7 +61,7 @@ __attribute__((always_inline)) static inline void accumulate(float *sums, const 
 	}
 }
 
-/* The n elements at hand, at most TILE. */
+/* The n current elements, at most TILE. */
 __attribute__((always_inline)) static inline void
 accumulate_rows(float *sums, const struct block *block, int64_t n, const int vectors)
 {
@@ -126,7 +126,7 @@ static void fill(struct block *block, const struct cpu_taps *t, struct pixel *ne
 	}
 }
 
-/* Where the tap of each pixel is. */
+/* The address of each pixel's tap. */
 static void find(const struct cpu_taps *t, struct block *block, const struct cpu_tap *tap)
 {
 	int64_t offset = tap->down * t->in_row + tap->across * t->in_pixel;
@@ -140,7 +140,7 @@ static void find(const struct cpu_taps *t, struct block *block, const struct cpu
 static void add_tap(const struct cpu_taps *t, struct block *block, const struct cpu_tap *tap,
 		    int64_t width, float *sums)
 {
-	/* Tiles of about one height. */
+	/* Tiles of about equal height. */
 	int64_t tiles = (t->depth + TILE - 1) / TILE;
 	find(t, block, tap);
 	for (int64_t k = 0, n; k < t->depth; k += n, tiles--) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Weights into panels and back.  The elements of a channel are numbered in the order in which they
- * lie in memory; a run of them, from one tap of one depth on, lies together and makes up to LANES
- * rows of the panel.  Squares of LANES channels x a run are turned round in registers.
+ * Packs weights into panels and back.  The elements of a channel are numbered in memory order; a
+ * run of them, from one tap or one depth on, is contiguous and makes up to LANES rows of the panel.
+ * Squares of LANES channels x a run are transposed in registers.
  */
 #include "conv_walk.h"
 
@@ -12,7 +12,7 @@ struct order {
 	const struct cpu_weights *w;
 	int64_t taps, total;
 	int taps_first; /* number = depth * taps + tap; else number = tap * depths + depth */
-	int64_t run;    /* elements that lie together: runs end at multiples of it */
+	int64_t run;    /* contiguous elements: runs end at multiples of it */
 };
 
 static struct order order_of(const struct cpu_weights *w)
@@ -27,7 +27,7 @@ static struct order order_of(const struct cpu_weights *w)
 	return o;
 }
 
-/* Where an element is, from its channel's first; and its row in a panel. */
+/* The offset of an element from its channel's first; and its row in a panel. */
 static int64_t place(const struct order *o, int64_t number, int64_t *row)
 {
 	const struct cpu_weights *w = o->w;
@@ -37,7 +37,7 @@ static int64_t place(const struct order *o, int64_t number, int64_t *row)
 	return k * w->by_depth + tap / w->columns * w->by_row + tap % w->columns * w->by_column;
 }
 
-/* How many elements from this one on can be taken together; their rows. */
+/* The number of elements from this one on that can be taken together; their rows. */
 static int64_t take_run(const struct order *o, int64_t number, int64_t end, int64_t *rows)
 {
 	int64_t n = o->run - number % o->run;
@@ -73,7 +73,7 @@ static inline void pack_square(const float *from, int64_t by_channel, int64_t ch
 		vf_store(to + rows[i] * width, square[i]);
 }
 
-/* Channels that lie together are copied as they are. */
+/* Contiguous channels are copied as they are. */
 static void pack_rows(const struct order *o, const float *from, int64_t channels, float *to,
 		      int64_t width)
 {

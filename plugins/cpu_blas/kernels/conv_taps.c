@@ -4,11 +4,10 @@
  * Convolution: tiles of up to TILE pixels x one panel of output channels are summed in registers.
  *
  * The windows of a tile's pixels are copied into TILE rows of CHUNK elements, zeros for padding:
- * they stay in L1 for all panels, and all their elements are a constant distance from one address,
- * which leaves the compiler its registers.  For each element k the panel's row is loaded (two
- * vectors) and each pixel's element is broadcast to both.  Panels stream from L2, where the caller
- * keeps their block.  Windows larger than CHUNK take several rounds, between which the sums of
- * SOME_PANELS rest in L1.
+ * they stay in L1 for all panels, and all their elements are at constant offsets from one address,
+ * which saves registers.  For each element k the panel's row is loaded (two vectors) and each
+ * pixel's element is broadcast to both.  Panels stream from L2, where the caller keeps their block.
+ * Windows larger than CHUNK take several rounds, between which the sums of SOME_PANELS stay in L1.
  */
 #include "conv_walk.h"
 
@@ -18,7 +17,7 @@
 #define TILE 6
 #endif
 #define CHUNK 256
-/* Rows begin on different lines of the cache. */
+/* Rows begin on different cache lines. */
 #define PITCH (CHUNK + 16)
 #define SOME_PANELS 8
 
@@ -36,23 +35,24 @@ struct chunk {
 struct tile {
 	const struct cpu_taps *t;
 	int64_t n; /* pixels */
-	/* Of each: its window's first row and column, and where its window,
-	 * result and residual are. */
+	/* For each: its window's first row and column, and the offsets of its window, result and
+	 * residual. */
 	int64_t row[TILE], column[TILE];
 	const float *in[TILE];
 	float *out[TILE];
 	const float *more[TILE];
-	/* Where the next chunk begins. */
+	/* The start of the next chunk. */
 	int64_t tap, k;
 	int begun; /* sums hold something */
 	vf sums[SOME_PANELS][TILE * 2];
 	struct chunk chunk;
-	float spare[WIDE]; /* takes the results of rows that are no pixels */
+	float spare[WIDE]; /* takes the results of surplus rows */
 };
 
 /* ---- A chunk ---------------------------------------------------------------------------------*/
 
-/* Whole vectors are written: what follows is written later, or beyond the chunk. */
+/* Whole vectors are written: the values after the end are overwritten later, or lie beyond the
+ * chunk. */
 static inline void copy(float *to, const float *from, int64_t n)
 {
 	int64_t i = 0;
@@ -68,7 +68,7 @@ static inline int is_inside(const struct tile *tile, int64_t i, const struct cpu
 	       (uint64_t)(tile->column[i] + tap->across) < (uint64_t)tile->t->width;
 }
 
-/* Copies n elements of a tap, from k on, to place `at` of the rows. */
+/* Copies n elements of a tap, from k on, to position `at` of the rows. */
 static inline void copy_tap(struct tile *tile, const struct cpu_tap *tap, int64_t k, int64_t n,
 			    int64_t at)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pixels of a convolution by number, and where their taps are.
+ * Pixels of a convolution by number, and the positions of their taps.
  */
 #ifndef CPU_CONV_WALK_H
 #define CPU_CONV_WALK_H
@@ -13,7 +13,7 @@
 #define NARROW LANES
 #define WIDE (2 * LANES)
 
-/* An output pixel: where it is, and where its window begins. */
+/* An output pixel: its position, and the start of its window. */
 struct pixel {
 	int64_t image, row, column;
 };

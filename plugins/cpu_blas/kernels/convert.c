@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Conversions between storage types that programs meet often; the rules are those of
+ * Conversions between storage types that are frequent in programs; the rules are those of
  * tenon-program(7): floating to integer saturates and a NaN gives 0, integers wrap, f16 and bf16
  * are rounded to nearest with ties to even.
  */
 #include "real.h"
 #include "variant.h"
 
-/* Clamped before it is converted, because C leaves the rest undefined; 2^31 itself is no f32 below
- * the largest i32. */
+/* Clamped before the conversion, because C leaves other values undefined; the limit is the largest
+ * f32 below 2^31, which i32 cannot represent. */
 static inline int32_t i32_of_f32(float x)
 {
 	float inside = x < -0x1p31f ? -0x1p31f : x;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Softmax cross-entropy of rows of logits against labels.  A loss is log sum e^(x - max
- * x) - (x[label]
- * - max x): so small losses are not differences of large numbers.
+ * Softmax cross-entropy of rows of logits with labels.  A loss is
+ * log sum e^(x - max x) - (x[label] - max x): so small losses are not differences of large numbers.
  */
 #include "log.h"
 #include "softmax_rows.h"
@@ -41,7 +40,7 @@ static void backward_row(const struct cpu_cross_entropy *c, const float *x, floa
 	}
 }
 
-/* A row of zeros (or what it was), or of NaN. */
+/* A row of zeros (or unchanged), or of NaN. */
 static void constant_row(const struct cpu_cross_entropy *c, float value, float *dx)
 {
 	for (int64_t i = 0; i < c->classes; i++)

@@ -6,20 +6,20 @@
  * A vector holds neighbouring channels.  A block is `columns` neighbouring outputs of a row, whose
  * sums stay in registers.  For each row of the window the input columns under the block are loaded
  * one after another, each once, and a column is added to all outputs that have it under a tap.
- * Columns in the padding are passed over.  The usual sizes of windows and strides are constants
- * when this is compiled, so that all of a block's loops but that over rows unroll.
+ * Columns in the padding are skipped.  The usual sizes of windows and strides are compile-time
+ * constants, so that all loops of a block except that over rows are unrolled.
  *
- * Rows and channels that do not divide into blocks end with a block that begins earlier and stores
- * only what is new.
+ * Rows and channels that are not a multiple of the block end with a block that begins earlier and
+ * stores only the new outputs.
  */
 #include "depthwise_block.h"
 
-/* A row of y and what it reads, at channel 0. */
+/* A row of y and its inputs, at channel 0. */
 struct row {
 	const struct cpu_depthwise *d;
 	const float *x; /* column 0 of the row of x under the first row of the window */
 	const float *weights;
-	int64_t rows; /* of the window that are inside the plane */
+	int64_t rows; /* of the window, inside the plane */
 	float *y;     /* column 0 */
 	const float *residual, *bias;
 };
@@ -53,8 +53,8 @@ INLINE vf finish(const struct row *row, vf sum, vf bias, vf residual)
 	return vf_clamp(sum + (bias + residual), low, high);
 }
 
-/* Outputs from `skip` on, and of each the lanes from `lane` on: a residual may lie where y does,
- * and what is before them be another thread's, or finished. */
+/* Stores outputs from `skip` on, and of each the lanes from `lane` on: a residual may be stored
+ * where y is, and the values before them may be another thread's, or finished. */
 static __attribute__((noinline)) void put_some(const struct row *row, const vf *sums, int64_t q,
 					       int64_t c, int columns, int64_t skip, int64_t lane)
 {
@@ -101,7 +101,7 @@ INLINE void block(const struct row *row, int64_t q, int64_t c, struct reach reac
 	const float *weights = row->weights + c;
 	int64_t x_step = d->dilation[0] * d->x_row, weights_step = S * d->weights_row;
 	struct reach whole = {0, (columns - 1) * stride + S};
-	struct reach middle = {S / 2, S / 2 + columns}; /* the whole of a small plane */
+	struct reach middle = {S / 2, S / 2 + columns}; /* all of a small plane */
 #pragma GCC unroll 8
 	for (int i = 0; i < columns; i++) /* one by one: an initialiser would clear memory */
 		sums[i] = vf_set(0);
@@ -131,7 +131,7 @@ struct span {
 	int64_t begin, end;
 };
 
-/* Rows or columns of a window at `start` that are inside an axis. */
+/* The rows or columns of a window at `start` that are inside an axis. */
 static struct span clip(int64_t start, int64_t taps, int64_t dilation, int64_t length)
 {
 	struct span span = {0, taps};
@@ -160,7 +160,7 @@ static struct row row_of(const struct cpu_depthwise *d, int64_t image, int64_t p
 	return row;
 }
 
-/* Channels are the inner loop, so that memory is read in its order. */
+/* Channels are the inner loop, so that memory is read in order. */
 INLINE void box_of(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int S,
 		   int stride, int columns)
 {
@@ -180,7 +180,7 @@ INLINE void box_of(const struct cpu_depthwise *d, const struct cpu_depthwise_box
 	}
 }
 
-/* Blocks as wide as wastes little. */
+/* The widest blocks that waste little. */
 INLINE void sized(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int S,
 		  int stride)
 {

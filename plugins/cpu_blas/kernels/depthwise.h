@@ -3,15 +3,15 @@
  *
  * Convolution of each channel with a window of its own, channels last:
  *
- *     y[n,p,q,c] = sum over r, s of  x[n, p stride0 + r dilation0 - top, q stride1 + s dilation1 - left, c]
- *                                    weights[r,s,c]
+ *     y[n,p,q,c] = sum over r, s of  weights[r,s,c]
+ *                  x[n, p stride0 + r dilation0 - top, q stride1 + s dilation1 - left, c]
  */
 #ifndef CPU_DEPTHWISE_H
 #define CPU_DEPTHWISE_H
 
 #include <stdint.h>
 
-/* Room behind the channels of weights and bias, for a whole vector of few channels. */
+/* Padding after the channels of weights and bias, to fill a vector if there are few channels. */
 #define CPU_DEPTHWISE_LANES 16
 
 struct cpu_depthwise {
@@ -21,7 +21,7 @@ struct cpu_depthwise {
 	float *x, *y;
 	int64_t x_image, x_row, x_pixel; /* strides, in elements */
 	int64_t y_image, y_row, y_pixel;
-	float *weights; /* rows of `weights_row` channels, one a tap */
+	float *weights; /* rows of `weights_row` channels, one per tap */
 	int64_t weights_row;
 	/* Forward: y := min(max(sum + bias + residual, low), high), where NaN stays. */
 	const float *bias, *residual; /* NULL: none */
@@ -39,7 +39,7 @@ struct cpu_depthwise_box {
 struct cpu_depthwise_kernels {
 	void (*forward)(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box);
 	void (*input_gradient)(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box);
-	/* weights += the box's share. */
+	/* weights += the contribution of the box. */
 	void (*weight_gradient)(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the three passes of depthwise convolution share: blocks of neighbouring columns of a row,
+ * Shared by the three passes of depthwise convolution: blocks of neighbouring columns of a row,
  * some of whose neighbours are outside the plane.
  */
 #ifndef CPU_DEPTHWISE_BLOCK_H

@@ -3,14 +3,14 @@
  *
  * Depthwise convolution, the gradient of its input.
  *
- * As in depthwise.c, turned round: a block is neighbouring columns of a row of dx.  The columns of
- * dy that reach it are loaded once each, and each is given to all columns of the block that it was
+ * The reverse of depthwise.c: a block is neighbouring columns of a row of dx.  The columns of dy
+ * that reach it are loaded once each, and each is added to all columns of the block that it was
  * computed from.  Columns are counted with the padding, and blocks begin at multiples of the
- * stride, so that what a column of dy gives to is known when this is compiled.
+ * stride, so that the targets of a column of dy are known at compile time.
  */
 #include "depthwise_block.h"
 
-/* A row of dx, and the rows of dy and of the window that meet in it. */
+/* A row of dx, and the rows of dy and of the window that contribute to it. */
 struct row {
 	const struct cpu_depthwise *d;
 	float *dx; /* column 0 */
@@ -42,8 +42,8 @@ INLINE void add_row(vf *sums, const struct cpu_depthwise *d, const float *dy, co
 	}
 }
 
-/* Columns from w on that are inside the plane, and of each the lanes from `lane` on: those before
- * it may be another thread's. */
+/* Stores columns from w on that are inside the plane, and of each the lanes from `lane` on: those
+ * before it may be another thread's. */
 static __attribute__((noinline)) void put_last(const struct cpu_depthwise *d, float *dx,
 					       const vf *sums, int64_t w, int columns, int64_t lane)
 {
@@ -79,7 +79,7 @@ INLINE void block(const struct row *row, int64_t u, int64_t c, struct reach reac
 	const float *dy = row->dy + (u / stride - (S - 1) / stride) * d->y_pixel + c;
 	const float *weights = row->weights + c;
 	struct reach whole = {0, (S - 1) / stride + (columns - 1) / stride + 1};
-	struct reach middle = {S / 2, S / 2 + columns}; /* the whole of a small plane */
+	struct reach middle = {S / 2, S / 2 + columns}; /* all of a small plane */
 #pragma GCC unroll 8
 	for (int i = 0; i < columns; i++) /* one by one: an initialiser would clear memory */
 		sums[i] = (vf){0};
@@ -117,7 +117,7 @@ static int64_t met(const struct cpu_depthwise *d, int64_t h, int64_t r)
 	return at / d->stride[0] < d->p ? at / d->stride[0] : -1;
 }
 
-/* Rows that meet are evenly spaced: the first and the second tell of all. */
+/* Contributing rows are evenly spaced: the first and the second determine all. */
 static struct row row_of(const struct cpu_depthwise *d, int64_t image, int64_t h)
 {
 	struct row row = {.d = d, .dx = d->x + image * d->x_image + h * d->x_row};
@@ -140,7 +140,7 @@ static struct row row_of(const struct cpu_depthwise *d, int64_t image, int64_t h
 	return row;
 }
 
-/* Channels are the inner loop, so that memory is read in its order. */
+/* Channels are the inner loop, so that memory is read in order. */
 INLINE void box_of(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int S,
 		   int stride, int columns)
 {
@@ -160,7 +160,7 @@ INLINE void box_of(const struct cpu_depthwise *d, const struct cpu_depthwise_box
 	}
 }
 
-/* Blocks as wide as wastes little. */
+/* The widest blocks that waste little. */
 INLINE void sized(const struct cpu_depthwise *d, const struct cpu_depthwise_box *box, int S,
 		  int stride)
 {

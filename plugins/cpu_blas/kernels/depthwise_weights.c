@@ -4,9 +4,9 @@
  * Depthwise convolution, the gradient of its weights.
  *
  * For a vector of channels, the S sums of one row of the window stay in registers while a row of dy
- * goes by, block by block: a block of dy is in registers too, and the columns of x that meet it are
- * loaded once each.  Rows of dy are the outer loop, so that x and dy come from memory once; where
- * rows are short the images of a box follow each other inside, before the sums are put away.
+ * is streamed, block by block: a block of dy is in registers too, and the matching columns of x are
+ * loaded once each.  Rows of dy are the outer loop, so that x and dy are read from memory once; if
+ * rows are short, the images of a box are the inner loop, before the sums are stored.
  */
 #include "depthwise_block.h"
 
@@ -33,7 +33,7 @@ INLINE void add_block(vf *sums, const struct cpu_depthwise *d, const float *x, c
 	}
 }
 
-/* A row of x against a row of dy. */
+/* A row of x with a row of dy. */
 INLINE void add_row(vf *sums, const struct cpu_depthwise *d, const float *x, const float *dy, int S,
 		    int stride)
 {

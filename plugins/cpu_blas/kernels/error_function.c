@@ -6,9 +6,9 @@
  *     |x| < 1    x + x S(x^2),  S of degree 6: relative error of the fit 2^-29
  *     |x| >= 1   1 - q(|x|)^8,  q of degree 7: absolute error of the fit 2^-28
  *
- * q stands for erfc^(1/8), which falls slowly and nearly straight where erfc falls by seven powers
- * of ten; the weight of the fit is q^7, what an error of q does to q^8.  From 3.94 on erf is 1 in
- * f32.
+ * q approximates erfc^(1/8), which decreases slowly and almost linearly while erfc decreases by
+ * seven powers of ten; the weight of the fit is q^7, the effect of an error of q on q^8.  From 3.94
+ * on erf is 1 in f32.
  */
 #include "real.h"
 #include "variant.h"

@@ -29,8 +29,8 @@ static inline struct exp_parts exp_reduce(float x)
 	return parts;
 }
 
-/* e^r; relative error of the fit 2^-28.  Grouped by r^2, which makes the chain of dependent
- * operations short: what these kernels wait for is latency. */
+/* e^r; relative error of the fit 2^-28.  Grouped by r^2, which shortens the chain of dependent
+ * operations: these kernels are bound by latency. */
 static inline float exp_polynomial(float r)
 {
 	float s = r * r;
@@ -59,8 +59,8 @@ static inline float exp_scaled(float x, int32_t extra)
 	return scale(exp_polynomial(parts.r), parts.k + extra);
 }
 
-/* e^x for |x| <= 87, where it is a normal number: the power of two goes straight to the
- * exponent. */
+/* e^x for |x| <= 87, where it is a normal number: the power of two is added to the exponent
+ * directly. */
 static inline float exp_ordinary(float x)
 {
 	struct exp_parts parts = exp_reduce(x);
@@ -70,9 +70,9 @@ static inline float exp_ordinary(float x)
 #define EXP_GUARD(bits) ((bits)&0x7fffffffu)
 #define EXP_LIMIT 0x42ae0000u /* 87 */
 
-/* e^x - 1; from 89 on it is infinite, and from -84 down it is -1 as before that.  With h = 2^(k-1):
- * 2 (h (e^r - 1) + (h - 1/2)), where h - 1/2 is exact or far larger than its rounding.  The sign of
- * zero is the caller's business. */
+/* e^x - 1; from 89 on it is infinite, and from -84 down it is -1.  With h = 2^(k-1): 2 (h (e^r - 1)
+ * + (h - 1/2)), where h - 1/2 is exact or far larger than its rounding.  The caller handles the
+ * sign of zero. */
 static inline float expm1_unsigned(float x)
 {
 	float inside = x < -84.0f ? -84.0f : x;

@@ -33,7 +33,7 @@ static inline float expm1_one(float x)
 	return magnitude(x) < 0x1p-25f ? x : value;
 }
 
-/* With e = e^-|x|, which neither overflows nor is lost: 1 / (1 + e), or e / (1 + e) for x < 0. */
+/* With e = e^-|x|, which does not overflow: 1 / (1 + e), or e / (1 + e) for x < 0. */
 static inline float sigmoid_of(float x, float e)
 {
 	return (x < 0 ? e : 1.0f) / (1.0f + e);

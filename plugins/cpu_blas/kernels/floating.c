@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arithmetic, comparison and choice of f32 and f64.
+ * Arithmetic, comparison and selection of f32 and f64.
  */
 #include "real.h"
 #include "variant.h"

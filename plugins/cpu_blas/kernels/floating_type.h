@@ -2,9 +2,10 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Included once for each floating type: T is the type, OF(name) a kernel's name for it, REAL(name)
- * the compiler's builtin of a function of libm for it.  All three are undefined at the end.
+ * the compiler's builtin for a libm function of it.  All three are undefined at the end.
  *
- * Extremes are a NaN when either is, and of equal operands the second, as tenon-program(7) says.
+ * Minimum and maximum are NaN if either operand is, and the second of equal operands, as in
+ * tenon-program(7).
  */
 
 #define FROM T

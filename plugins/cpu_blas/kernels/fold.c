@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Folds of the types in which reductions accumulate: LANES partial results side by side, the same
- * number on every level of the processor, joined in pairs.  So the bits depend on the length alone.
+ * Folds in the accumulator types of reductions: LANES partial results, the same number on every
+ * level of the processor, combined in pairs.  So the bits depend on the length alone.
  */
 #include "variant.h"
 

@@ -16,7 +16,7 @@ static inline T OF(times)(T x, T y)
 	return (T)((U)x * (U)y);
 }
 
-/* A NaN if there is one: the first that is met stays. */
+/* NaN if any element is: the first one found stays. */
 static inline T OF(larger)(T x, T y)
 {
 	return ((x > y) | IS_NAN(x)) ? x : y;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A matrix product of the plugin's own, for where there is no BLAS, and where it is the faster one.
+ * The plugin's own matrix product, used without a BLAS, and where it is faster.
  *
  * C is computed in panels of NR columns (two vectors).  For each block of KC rows of B the panel is
  * packed into compact rows, and tiles of at most MR x NR elements of C are summed in registers, k
@@ -9,9 +9,9 @@
  *
  *     c[i, j] += alpha * sum over the block's k of a[i, k] * b[k, j]
  *
- * so each element is the same sequence of operations whatever the size of the matrix around it.
- * (Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008, without the
- * packing of A: its elements are broadcast from where they are.)
+ * so each element has the same sequence of operations whatever the size of the whole matrix.  (Goto
+ * and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008, without the packing of
+ * A: its elements are broadcast from their original positions.)
  */
 #include "variant.h"
 #include "vector.h"
@@ -26,7 +26,7 @@
 
 typedef double vd __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 
-/* Plainly: only where there is no BLAS do products of doubles come here. */
+/* A simple version: products of doubles come here only without a BLAS. */
 static inline void vd_transpose(vd x[VECTOR_BYTES / 8])
 {
 	vd y[VECTOR_BYTES / 8];

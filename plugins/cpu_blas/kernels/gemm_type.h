@@ -2,14 +2,14 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Included once for each type: T is the element, VECTOR a register full of it, NAME(name) a name
- * for it, TRANSPOSE what turns a square of elements in registers round.  All are undefined at the
- * end.
+ * for it, TRANSPOSE the function that transposes a square of elements in registers.  All are
+ * undefined at the end.
  */
 
 #define WIDTH ((int64_t)(VECTOR_BYTES / sizeof(T)))
 #define NR (2 * WIDTH)
 
-/* The square at b, whose columns are `across` elements apart, to rows of NR. */
+/* Packs the square at b, whose columns are `across` elements apart, to rows of NR. */
 static inline void NAME(pack_square)(T *panel, const T *b, int64_t across)
 {
 	VECTOR r[WIDTH];
@@ -22,7 +22,7 @@ static inline void NAME(pack_square)(T *panel, const T *b, int64_t across)
 		*(VECTOR *)(panel + i * NR) = r[i];
 }
 
-/* kc elements of n columns, whose strides are free. */
+/* kc elements of n columns, with any strides. */
 static void NAME(pack_columns)(T *panel, const T *b, int64_t down, int64_t across, int64_t n,
 			       int64_t kc)
 {
@@ -32,7 +32,7 @@ static void NAME(pack_columns)(T *panel, const T *b, int64_t down, int64_t acros
 	}
 }
 
-/* Columns of stride 1 down: square by square, the rest one by one. */
+/* Columns with stride 1 down: square by square, the rest one by one. */
 static void NAME(pack_transposed)(T *panel, const T *b, int64_t across, int64_t n, int64_t kc)
 {
 	int64_t squares = kc / WIDTH * WIDTH, j = 0;
@@ -72,8 +72,8 @@ struct NAME(tile) {
 	T alpha, beta; /* `beta` is 1 from the second block of k on */
 };
 
-/* The last columns of a row, fewer than NR.  Out of line: inlined for each number of rows it is
- * most of what the compiler has to do here. */
+/* The last columns of a row, fewer than NR.  Out of line: inlined for each number of rows it would
+ * take most of the compile time of this file. */
 static __attribute__((noinline)) void NAME(store_part)(T *c, const struct NAME(tile) * t,
 						       const T *sum)
 {
@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) void NAME(store)(T *c, const struct
 	NAME(store_part)(c, t, sum);
 }
 
-/* The tile's rows, a number known to the compiler, so that their sums stay in registers. */
+/* The rows of the tile, a compile-time number, so that their sums stay in registers. */
 static inline __attribute__((always_inline)) void NAME(sum_rows)(int rows,
 								 const struct NAME(tile) * given)
 {
@@ -179,7 +179,7 @@ static void NAME(sum_tile)(int64_t rows, const struct NAME(tile) * t)
 	}
 }
 
-/* All rows of C below a packed panel, in tiles of equal height but for one row. */
+/* All rows of C below a packed panel, in tiles of equal height up to one row. */
 static void NAME(panel)(const struct cpu_gemm *g, int64_t j, int64_t k0, int64_t kc)
 {
 	T panel[KC * NR] __attribute__((aligned(VECTOR_BYTES)));

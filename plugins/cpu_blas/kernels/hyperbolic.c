@@ -6,7 +6,7 @@
 #include "exp.h"
 #include "variant.h"
 
-/* For |x| < 1 an odd polynomial; beyond, with h = e^|x| / 2 (so that it overflows only when the
+/* For |x| < 1 an odd polynomial; otherwise, with h = e^|x| / 2 (so that it overflows only if the
  * result does): h - 1 / (4 h). */
 static inline float sinh_one(float x)
 {

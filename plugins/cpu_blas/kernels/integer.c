@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arithmetic, bits, comparison and choice of i32, u32 and i64.
+ * Arithmetic, bits, comparison and selection of i32, u32 and i64.
  */
 #include "variant.h"
 

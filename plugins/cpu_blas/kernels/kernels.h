@@ -3,10 +3,10 @@
  *
  * The plugin's kernels.  The same sources are compiled once for each level of the processor (for
  * x86-64: v2, v3 with AVX2 and FMA, v4 with AVX-512; for aarch64: neon; elsewhere once, as
- * "portable"), with names that end in the level; a table of each level is chosen from at run time.
+ * "portable"), with names that end in the level; the table of one level is chosen at run time.
  *
- * Each file of block kernels has a list of rows that says where its kernels stand in the table that
- * the host's interpreter is given.  What no list names is the host's own.
+ * Each file of block kernels has a list of rows with the positions of its kernels in the table for
+ * the host's interpreter.  For operations that no list names the host uses its own kernels.
  */
 #ifndef CPU_KERNELS_H
 #define CPU_KERNELS_H
@@ -49,7 +49,7 @@ struct cpu_kernels {
 	const struct cpu_cast_row *casts;
 	const struct cpu_fold_row *folds;
 	void (*stream_copy)(void *dst, const void *src, size_t n);
-	int sgemm_leads; /* sgemm is faster than OpenBLAS where B has stride 1 down */
+	int sgemm_leads; /* sgemm is faster than OpenBLAS if B has stride 1 down */
 	void (*sgemm)(const struct cpu_gemm *g);
 	void (*dgemm)(const struct cpu_gemm *g);
 	/* n elements of `size` bytes := value. */
@@ -75,7 +75,7 @@ struct cpu_kernels {
 	const struct cpu_winograd *winograd;           /* winograd.h */
 };
 
-/* The lists of one variant, laid out as the interpreter wants them. */
+/* The lists of one variant, in the layout of the interpreter. */
 struct cpu_block_table {
 	struct tn_block_kernels block; /* points into the rest */
 	tn_block_fn operations[TN_OP_COUNT][TN_COLUMNS];
@@ -85,14 +85,15 @@ struct cpu_block_table {
 
 void cpu_block_table_fill(struct cpu_block_table *table, const struct cpu_kernels *kernels);
 
-/* Variant number i of those that were built and that this processor runs, best first; NULL after
- * the last. */
+/* Variant number i of those that were built and that this processor supports, best first; NULL
+ * after the last. */
 const struct cpu_kernels *cpu_kernels_variant(unsigned i);
 
-/* The best variant, or the one of that name ("v2" will do for "x86-64-v2").  NULL: this processor
- * runs none that was built.  `name` may be NULL, and one that is not there chooses the best. */
+/* The best variant, or the one of that name ("v2" is accepted for "x86-64-v2").  NULL: this
+ * processor supports none of the built ones.  `name` may be NULL; an unknown name selects the
+ * best. */
 const struct cpu_kernels *cpu_kernels_choose(const char *name);
-/* Are they of that level: "v3"? */
+/* Do the kernels have that level, e.g. "v3"? */
 int cpu_kernels_are(const struct cpu_kernels *kernels, const char *name);
 
 #endif

@@ -27,7 +27,7 @@ static inline struct log_parts log_split(uint32_t bits)
 	return parts;
 }
 
-/* Numbers below the normal ones are made normal first. */
+/* Subnormal numbers are normalised first. */
 static inline struct log_parts log_reduce(float x)
 {
 	int tiny = x < 0x1p-126f;
@@ -49,7 +49,7 @@ static inline float log_tail(float f)
 	return (high * (s * s) + low) * s;
 }
 
-/* The values at the ends: 0 gives -inf, less a NaN, inf itself, a NaN itself. */
+/* The values at the ends: 0 gives -inf, negative numbers NaN, inf and NaN themselves. */
 static inline float log_ends(float value, float x)
 {
 	float infinity = from_bits(0x7f800000u), nan = from_bits(0x7fc00000u);

@@ -38,8 +38,8 @@ static inline float log2_ordinary(float x)
 #define LOG_GUARD(bits) ((bits)-0x00800000u)
 #define LOG_LIMIT (0x7f7fffffu - 0x00800000u)
 
-/* u = 1 + x rounded, and its rounding c = x - (u - 1) exactly; log u + c / u, with the division
- * made one by the power of two in u: f + c 2^-k. */
+/* u = 1 + x rounded, and its rounding error c = x - (u - 1) exactly; log u + c / u, where the
+ * division becomes a multiplication by the power of two in u: f + c 2^-k. */
 static inline float log1p_one(float x)
 {
 	float u = 1.0f + x;

@@ -7,9 +7,8 @@
  *     static void NAME(dst, a, b, c, n):  dst[i] := VALUE(a[i])
  *
  * GUARD(bits) maps an argument's bits to a u32 that is at most LIMIT when FAST(x) may stand for
- * VALUE(x), with the same bits.  Arguments are looked at in runs of 512, which stay in the first
- * cache; a run that holds one other argument is done by VALUE.  All are undefined at the end.  dst
- * may be a.
+ * VALUE(x), with the same bits.  Arguments are tested in runs of 512, which stay in L1; a run with
+ * any other argument is computed by VALUE.  All are undefined at the end.  dst may be a.
  */
 
 static void NAME(void *dst, const void *a, const void *b, const void *c, size_t n)

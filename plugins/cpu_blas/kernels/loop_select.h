@@ -4,8 +4,8 @@
  * Included once for each type T: static void NAME(dst, a, b, c, n):  dst[i] := a[i] ? b[i] : c[i],
  * where a holds booleans.  NAME is undefined at the end.
  *
- * By masks: a `?:` becomes a jump in the part that is not a whole vector, and one that nobody
- * predicts where the choice is as good as random.
+ * By masks: a `?:` becomes a jump in the part that is not a whole vector, and is mispredicted if
+ * the choice is random.
  */
 static void NAME(void *dst, const void *a, const void *b, const void *c, size_t n)
 {

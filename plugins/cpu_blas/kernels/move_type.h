@@ -29,8 +29,8 @@ static inline void NAME(strided)(char *out, int64_t to, const char *in, int64_t 
 	}
 }
 
-/* By squares of 16 x 16, which are read whole into registers or the first cache.  The input is
- * compact down a column, so that each column of a square is one run. */
+/* By squares of 16 x 16, which are read completely into registers or L1.  The input is compact
+ * along columns, so that each column of a square is one run. */
 static inline void NAME(band)(char *out, int64_t out_down, int64_t out_across, const char *in,
 			      int64_t in_down, int64_t in_across, size_t rows, size_t columns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The statistics and sums of the parts of an array, joined in double and in the parts' order:
+ * Statistics and sums over the parts of an array, combined in double and in the order of the parts:
  *
  *     mean = sum n_i mean_i / n,   square = sum (square_i + n_i (mean_i - mean)^2)
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Pieces of norms.  A piece in columns is rows x channels numbers whose channels are neighbours,
- * its rows `down` elements apart; a piece in a plane is `rows` neighbours of one channel, and what
- * is one number a channel is one number then.
+ * Pieces of norms.  A piece in columns is rows x channels numbers whose channels are contiguous,
+ * its rows `down` elements apart; a piece in a plane is `rows` contiguous elements of one channel,
+ * and a per-channel array is one number then.
  */
 #ifndef CPU_NORM_H
 #define CPU_NORM_H
@@ -33,10 +33,7 @@ struct cpu_norm_backward {
 	float high; /* NaN: no limit */
 };
 
-/* The same of whole rows, each of which has its own mean:
- *
- *     forward   mean, rstd of each row;  y := clamp((x - mean) rstd w + b + residual)
- *     backward  dw += g (x - mean) rstd,  db += g,  and dx, unless it is NULL */
+/* The same of whole rows, each of which has its own mean: */
 struct cpu_norm_rows {
 	int64_t rows, channels;
 	const float *x, *residual, *dy, *result;
@@ -59,8 +56,8 @@ struct cpu_norm_parts {
 };
 
 struct cpu_norm_form {
-	/* A part of the statistics, its rows `step` apart: two numbers whose sum is the mean, since
-	 * one would round it, and the sum of (x - mean)^2. */
+	/* A part of the statistics, its rows `step` apart: two numbers whose sum is the mean,
+	 * because one would round it, and the sum of (x - mean)^2. */
 	void (*statistics)(const float *x, int64_t down, int64_t rows, int64_t channels,
 			   float *part, int64_t step);
 	void (*forward)(const struct cpu_norm_forward *f);
@@ -72,7 +69,7 @@ struct cpu_norm_kernels {
 	const struct cpu_norm_form *columns, *plane;
 	void (*rows_forward)(const struct cpu_norm_rows *n);
 	void (*rows_backward)(const struct cpu_norm_rows *n);
-	/* The mean and the sum of squares about it of all parts, whose rows are `row` apart, for
+	/* The mean and the sum of squared deviations of all parts, whose rows are `row` apart, for
 	 * `channels` channels from the first on. */
 	void (*merge_statistics)(const struct cpu_norm_parts *parts, int64_t row, int64_t channels,
 				 double *mean, double *square);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Norms of a matrix whose rows are pixels and whose columns are channels (NHWC).  A few rows at a
- * time are walked together, a register's width of channels at a time: memory is read in order, and
- * what belongs to a channel is loaded once for those rows.
+ * Norms of a matrix whose rows are pixels and whose columns are channels (NHWC).  A few rows are
+ * processed together, a register's width of channels at a time: memory is read in order, and
+ * per-channel values are loaded once for those rows.
  *
  * Statistics are sums of d = x - k and d^2, where k, the mean of the column's first rows, is near
- * the mean: so squares of nearly equal numbers are not subtracted.
+ * the mean: this avoids cancellation between nearly equal squares.
  */
 #include "norm_mask.h"
 #include "variant.h"
 
 #define GROUP 8   /* rows that are summed together */
-#define STRIP 256 /* channels whose sums stay in the first cache */
+#define STRIP 256 /* channels whose sums stay in L1 */
 #define APPLY 4   /* rows that are written together */
 
 static int64_t least(int64_t a, int64_t b)
@@ -64,7 +64,7 @@ static inline void add_group(struct strip *strip, const float *x, int64_t down, 
 		add_rows(strip, x, down, n_rows, c, channels - c);
 }
 
-/* The mean is k + sum d / n, the squares about it are sum d^2 - (sum d)^2 / n. */
+/* The mean is k + sum d / n, the sum of squared deviations sum d^2 - (sum d)^2 / n. */
 static void finish(const struct strip *strip, int64_t rows, int64_t channels, float *part,
 		   int64_t step)
 {
@@ -138,7 +138,7 @@ static void forward(const struct cpu_norm_forward *f)
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-/* g of a register's width in row r, stored where it is wanted. */
+/* g of a register's width in row r, stored if requested. */
 static inline vf g_of(const struct cpu_norm_backward *b, const int has_result, int64_t r, int64_t c,
 		      int64_t n)
 {

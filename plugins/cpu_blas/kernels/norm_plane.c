@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Norms of a run of neighbours that share a channel (a plane of NCHW).  Sums are made in PARTS
- * registers side by side, in chunks that stay in the first cache and are joined in double: a
- * chunk's mean first, then the squares of the distances from it.
+ * Norms of a run of contiguous elements of one channel (a plane of NCHW).  Sums are made in PARTS
+ * registers side by side, in chunks that stay in L1 and are combined in double: a chunk's mean
+ * first, then the squared deviations from it.
  */
 #include "norm_mask.h"
 #include "variant.h"
@@ -32,7 +32,8 @@ static float sum_of(const float *x, int64_t n)
 	return vf_total((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
-/* The sum of the distances from `about`, which its rounding leaves, and that of their squares. */
+/* The sum of the deviations from `about`, which is nonzero only by its rounding, and that of their
+ * squares. */
 struct distances {
 	float sum, square;
 };

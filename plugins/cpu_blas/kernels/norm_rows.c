@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Norms over each row (layer norm).  ROWS rows are walked together, each with a register of partial
- * sums: their additions do not wait for each other, and w, b, dw and db are loaded once for all of
- * them.  The rows stay in the first cache from one walk to the next.
+ * Norms over each row (layer norm).  ROWS rows are processed together, each with a register of
+ * partial sums: their additions are independent, and w, b, dw and db are loaded once for all of
+ * them.  The rows stay in L1 from one pass to the next.
  */
 #include <math.h>
 
@@ -58,7 +58,7 @@ static inline void find_means(const struct cpu_norm_rows *n, struct statistics *
 	}
 }
 
-/* The mean is corrected by what is left about it: so its error is that of one rounding. */
+/* The mean is corrected by the remaining deviation: so its error is that of one rounding. */
 static inline void find_rstds(const struct cpu_norm_rows *n, struct statistics *s, int64_t row,
 			      const int n_rows)
 {

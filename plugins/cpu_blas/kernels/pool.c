@@ -3,14 +3,14 @@
  *
  * Pooling, forward.
  *
- * A vector holds LANES neighbouring outputs: channels of one pixel where channels are neighbours in
- * memory (NHWC), else columns of one plane, for windows that lie inside it.  A row of y is done
- * from left to right, the windows at its edges cut to the plane one by one.
+ * A vector holds LANES neighbouring outputs: channels of one pixel if channels are contiguous in
+ * memory (NHWC), else columns of one plane, for windows that lie inside it.  A row of y is computed
+ * from left to right; the windows at its edges are cut to the plane one by one.
  *
- * Few channels do not fill a vector.  Where rows have no gaps a whole vector is moved all the same:
- * the lanes too many are the next pixels, which are written after it.
+ * Few channels do not fill a vector.  If rows have no gaps, whole vectors are written nevertheless:
+ * surplus lanes spill into the next pixels, which are written later.
  *
- * pool_pairs.c has the largest of windows side by side.
+ * pool_pairs.c has max pooling of adjacent windows.
  */
 #include "pool.h"
 #include "variant.h"
@@ -24,7 +24,7 @@ struct band {
 	const float *x; /* its first row inside the plane, column 0 */
 	float *y;
 	int32_t *index;
-	int32_t place; /* the number of the element at x in its plane */
+	int32_t place; /* the index of the element at x in its plane */
 	int64_t rows;
 	int64_t room; /* pixels that hold a vector */
 	float parts;  /* 1 / kernel elements */
@@ -68,7 +68,7 @@ INLINE void store(float *y, int64_t step, vf v, int64_t n)
 
 /* ---- Windows: one vector of outputs ----------------------------------------------------------*/
 
-/* The largest of each lane's window and its place: the first of equals, and the first NaN before
+/* The maximum of each lane's window and its index: the first of equals, and the first NaN before
  * all. */
 INLINE void largest(const struct band *band, const float *x, struct lanes lanes, vi place,
 		    int64_t rows, int64_t columns, float *y, int32_t *index)
@@ -179,7 +179,7 @@ INLINE void windows(const struct band *band, enum kind kind, struct run run, int
 	}
 }
 
-/* The usual sizes are compiled by themselves. */
+/* The usual sizes are compiled separately. */
 INLINE void any_windows(const struct band *band, enum kind kind, struct run run)
 {
 	if (band->rows == 2 && run.columns == 2)
@@ -225,7 +225,7 @@ INLINE void edge(const struct band *band, enum kind kind, int64_t q)
 	windows(band, kind, run, band->rows, run.columns);
 }
 
-/* Pixels that hold a vector; more than there are where rows have gaps. */
+/* The number of pixels that hold a vector; more than there are if rows have gaps. */
 INLINE int64_t room(const struct cpu_pool *pool)
 {
 	int64_t c = pool->c;
@@ -250,8 +250,8 @@ INLINE struct band band_of(const struct cpu_pool *pool, int64_t n, int64_t p)
 	return band;
 }
 
-/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would
- * have all its numbers read again. */
+/* A local copy of `shared`: vector stores may alias anything else, and would force all its members
+ * to be reloaded. */
 INLINE void rows(const struct cpu_pool *shared, enum kind kind, int64_t begin, int64_t end)
 {
 	const struct cpu_pool own = *shared, *pool = &own;

@@ -16,7 +16,7 @@ struct cpu_pool {
 	float *x, *y;
 	int32_t *index; /* NULL: none */
 	int64_t x_stride[4], y_stride[4], index_stride[4];
-	int by_channel; /* C > 1 and the channels of x, y and index are neighbours */
+	int by_channel; /* C > 1 and the channels of x, y and index are contiguous */
 	int count_padding;
 	int accumulate; /* backward */
 };
@@ -30,7 +30,7 @@ struct cpu_pool_kernels {
 	void (*average_backward)(const struct cpu_pool *pool, int64_t begin, int64_t end);
 };
 
-/* Windows of 2x2 side by side, all whole, and rows of x, y and index without gaps. */
+/* Adjacent windows of 2x2, all whole, and rows of x, y and index without gaps. */
 static inline int cpu_pool_is_pairs(const struct cpu_pool *pool)
 {
 	int64_t c = pool->by_channel ? pool->c : 1;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The gradient of an average over whole windows that do not overlap, channels last: each cell has
- * one window over it at most, so a row of dx is written from left to right without a search.
+ * at most one window over it, so a row of dx is written from left to right without a search.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ INLINE void give(float *dx, const float *dy, float part, int accumulate, int64_t
 		vf_store_first(dx, sum, n);
 }
 
-/* What all cells of a window in this row get: dy times the part. */
+/* The gradient of all cells of a window in this row: dy times the part. */
 INLINE void give_cells(const struct cpu_pool *pool, float *dx, const float *dy, float part,
 		       int accumulate)
 {
@@ -42,7 +42,7 @@ INLINE void clear(const struct cpu_pool *pool, float *dx, int64_t begin, int64_t
 		memset(dx + w * pool->x_stride[3], 0, (size_t)pool->c * sizeof(float));
 }
 
-/* Row h; cells between and after windows get nothing. */
+/* Row h; cells between and after windows get 0. */
 INLINE void row(const struct cpu_pool *pool, int64_t n, int64_t h, float part, int accumulate)
 {
 	int64_t p = h / pool->stride[0], step = pool->stride[1];
@@ -59,7 +59,7 @@ INLINE void row(const struct cpu_pool *pool, int64_t n, int64_t h, float part, i
 		clear(pool, dx, held ? (held - 1) * step + pool->kernel[1] : 0, pool->w);
 }
 
-/* A copy of `shared` that nobody else knows, as in pool.c. */
+/* A local copy of `shared`, as in pool.c. */
 void VARIANT(cpu_average_pool_apart_backward)(const struct cpu_pool *shared, int64_t begin,
 					      int64_t end)
 {

@@ -5,11 +5,11 @@
  *
  * By channel, each element of dx gathers from the windows over it, in the order of the windows, so
  * it is written once and rows of dx are independent.  Few channels move whole vectors, as in
- * pool.c, but not where dx is added to: the lanes too many would be added twice.
+ * pool.c, but not with accumulation: surplus lanes would be added twice.
  *
- * Otherwise each window gives to its cells, one plane at a time.
+ * Otherwise each window adds to its cells, one plane at a time.
  *
- * pool_pairs.c has the largest of windows side by side, pool_apart.c averages of windows apart.
+ * pool_pairs.c has max pooling of adjacent windows, pool_apart.c averages of disjoint windows.
  */
 #include "pool.h"
 #include "variant.h"
@@ -34,7 +34,7 @@ INLINE int64_t length(struct span span)
 	return span.end - span.begin;
 }
 
-/* What each cell of window (p, q) gets of an average. */
+/* The gradient of each cell of window (p, q) of an average. */
 INLINE float part_of(const struct cpu_pool *pool, int64_t p, int64_t q)
 {
 	if (pool->count_padding)
@@ -51,15 +51,15 @@ INLINE float part_of(const struct cpu_pool *pool, int64_t p, int64_t q)
 struct band {
 	const struct cpu_pool *pool;
 	float *dx;
-	const float *dy; /* of the picture */
+	const float *dy; /* of the image */
 	const int32_t *index;
-	int32_t place; /* the number of the row's first element in its plane */
+	int32_t place; /* the index of the row's first element in its plane */
 	struct span p;
 	int64_t room; /* pixels that hold all vectors of one */
-	float part;   /* what each cell of a window gets of an average; 0: windows differ */
+	float part;   /* the factor for each cell of a window; 0: windows differ */
 };
 
-/* Moves on the windows that hold position `at` of an axis. */
+/* Advances the windows that contain position `at` of an axis. */
 INLINE struct span over(struct span windows, int64_t at, int64_t kernel, int64_t stride, int64_t n)
 {
 	while (windows.begin * stride + kernel <= at)
@@ -112,7 +112,7 @@ INLINE void pixel(const struct band *band, enum kind kind, int64_t w, struct spa
 	}
 }
 
-/* One window over the pixel, as most have, is compiled by itself. */
+/* One window over the pixel, the usual case, is compiled separately. */
 INLINE void any_pixel(const struct band *band, enum kind kind, int64_t w, struct span columns)
 {
 	struct span p = {band->p.begin, band->p.begin + 1};
@@ -142,7 +142,7 @@ INLINE int uniform(const struct cpu_pool *pool)
 	       (pool->q - 1) * stride[1] + kernel[1] <= pool->w;
 }
 
-/* Row h of picture n, under windows `p` along H. */
+/* Row h of image n, under windows `p` along H. */
 INLINE void row(struct band band, enum kind kind, int64_t n, int64_t h, struct span p)
 {
 	const struct cpu_pool *pool = band.pool;
@@ -160,8 +160,8 @@ INLINE void row(struct band band, enum kind kind, int64_t n, int64_t h, struct s
 	}
 }
 
-/* A copy of `shared` that nobody else knows: stores of vectors may alias anything else, and would
- * have all its numbers read again. */
+/* A local copy of `shared`: vector stores may alias anything else, and would force all its members
+ * to be reloaded. */
 INLINE void rows(const struct cpu_pool *shared, enum kind kind, int64_t begin, int64_t end)
 {
 	const struct cpu_pool own = *shared, *pool = &own;
@@ -207,7 +207,7 @@ static void clear(const struct cpu_pool *pool, float *dx)
 			dx[h * pool->x_stride[2] + w * pool->x_stride[3]] = 0;
 }
 
-/* An index outside the plane gives to nobody. */
+/* An index outside the plane is ignored. */
 static void give_largest(const struct cpu_pool *pool, const struct plane *plane, int64_t p)
 {
 	const int64_t *x = pool->x_stride, *y = pool->y_stride, *i = pool->index_stride;

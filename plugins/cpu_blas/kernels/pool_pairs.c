@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The largest of 2x2 windows side by side, and its gradient, of rows without gaps: channels last,
- * or the columns of a plane, which are pixels of one channel.
+ * Max pooling of adjacent 2x2 windows, and its gradient, for rows without gaps: channels last, or
+ * the columns of a plane, which are pixels of one channel.
  *
- * A vector holds as many whole pixels of y as fit; the two vectors of x under them are parted into
- * the left and the right cells of the windows, and the gradient is spread the same way.  A window
- * that is the only one over its cells needs no search: each cell takes dy where the index names it.
+ * A vector holds as many whole pixels of y as fit; the two vectors of x under them are split into
+ * the left and the right cells of the windows, and the gradient is spread the same way.  Each cell
+ * is in one window only, so no search is needed: it takes dy if the index is its own.
  *
- * Whole vectors are written while they end inside the row: the lanes too many are the next pixels,
- * which are written after them.
+ * Whole vectors are written while they end inside the row: surplus lanes spill into the next
+ * pixels, which are written later.
  */
 #include "pool.h"
 #include "variant.h"
@@ -43,8 +43,8 @@ struct rows {
 	const float *top, *bottom;
 	float *y;
 	int32_t *index; /* NULL: none */
-	vi place;       /* the number of the row's first element in its plane */
-	int32_t below;  /* from a place to the one under it */
+	vi place;       /* the index of the row's first element in its plane */
+	int32_t below;  /* from an index to the one below it */
 };
 
 /* The cells of a vector of windows. */
@@ -59,8 +59,8 @@ INLINE void challenge(vf *best, vi *step, vf here, int32_t at)
 	*step = vi_pick(wins, vi_set(at), *step);
 }
 
-/* Elements at.. of y, whose first cells are at `place`: the first of equals,
- * the first NaN before all. */
+/* Elements at.. of y, whose first cells are at `place`: the first of equals, the first NaN before
+ * all. */
 INLINE void largest(const struct rows *rows, struct cells top, struct cells bottom, vi place,
 		    int64_t at, int64_t n)
 {
@@ -89,7 +89,7 @@ INLINE void largest_deep(struct rows rows, int64_t q, int64_t c)
 	}
 }
 
-/* Where the windows of a vector of y are in two vectors of x. */
+/* The positions of a vector of windows in two vectors of x. */
 struct parting {
 	vi left, right;
 	vi column;
@@ -177,7 +177,7 @@ struct given {
 	float *dx;
 	const float *dy;
 	const int32_t *index;
-	vi place; /* the number of dx's first element in its plane */
+	vi place; /* the index of dx's first element in its plane */
 };
 
 /* n elements of dx that are at `place`. */
@@ -204,7 +204,7 @@ INLINE void give_deep(struct given row, int64_t q, int64_t c, int accumulate)
 	}
 }
 
-/* Which lanes of a vector of dy go to each of two vectors of dx. */
+/* The lanes of a vector of dy for each of two vectors of dx. */
 struct spread {
 	vi from[2];
 	vi column[2];
@@ -221,7 +221,7 @@ INLINE struct spread spread_of(int64_t c)
 	return spread;
 }
 
-/* Gives `read` elements of dy; writes `written` of dx. */
+/* Reads `read` elements of dy; writes `written` of dx. */
 INLINE void give_group(const struct given *row, const struct spread *spread, vi place, int64_t at,
 		       int64_t read, int64_t written, int accumulate)
 {
@@ -234,7 +234,7 @@ INLINE void give_group(const struct given *row, const struct spread *spread, vi 
 		     accumulate, i ? written - low : low);
 }
 
-/* What is added to is written once, so that no lane is too many. */
+/* With accumulation each element is written once, without surplus lanes. */
 INLINE void give_shallow(struct given row, const struct spread *spread, int64_t q, int64_t c,
 			 int accumulate)
 {
@@ -257,7 +257,7 @@ INLINE void give_row(struct given row, const struct spread *spread, int64_t q, i
 		give_shallow(row, spread, q, c, accumulate);
 }
 
-/* Row h of dx; cells that no window holds get nothing. */
+/* Row h of dx; cells outside all windows get 0. */
 INLINE void one_row_backward(const struct cpu_pool *pool, const struct spread *spread, int64_t n,
 			     int64_t plane, int64_t h, int64_t c)
 {

@@ -4,13 +4,13 @@
  * pow, sqrt and 1 / sqrt of f32, over the whole range.
  *
  * |x|^y = 2^(y log2 |x|), in f64: log2 to 2^-38 of its value, so that the exponent, which is at
- * most 150 where the result is neither 0 nor infinite, is right to 2^-30.  The ends are those of
+ * most 150 unless the result is 0 or infinite, is accurate to 2^-30.  Special values are those of
  * C's pow (C11 F.10.4.4).
  */
 #include "real.h"
 #include "variant.h"
 
-/* Two lanes of f64 are slower than libm's powf: there the row is left to the host. */
+/* Two lanes of f64 are slower than libm's powf: the row is then left to the host. */
 #if !defined(__x86_64__) || defined(__AVX2__)
 
 #define SQRT_HALF_HIGH 0x3fe6a09e667f3bcdull
@@ -35,7 +35,7 @@ static inline double log2_polynomial(double f)
 	return p * f + 0x1.71547652b58d3p0;
 }
 
-/* log2 of |x|: an f32 that is not 0 is normal in f64; 0 and infinity are left to the caller. */
+/* log2 of |x|: an f32 that is not 0 is normal in f64; the caller handles 0 and infinity. */
 static inline double log2_wide(double a)
 {
 	uint64_t moved = bits_of_double(a) - SQRT_HALF_HIGH;

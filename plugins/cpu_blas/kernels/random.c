@@ -2,13 +2,13 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * RANDOM: word i mod 4 of Philox4x32-10 with counter {i / 4, stream} and key seed (J. Salmon and
- * others: Parallel random numbers: as easy as 1, 2, 3.  SC 2011).  Integers alone, so the bits are
+ * others: Parallel random numbers: as easy as 1, 2, 3.  SC 2011).  Only integers, so the bits are
  * those of every other implementation.
  *
- * Programs nearly always draw consecutive numbers of one seed and stream; those are made GROUP
+ * Programs nearly always draw consecutive numbers of one seed and stream; those are computed GROUP
  * counters at a time, four numbers of each.  A lane is 64 bits wide and holds one word of a counter
- * in its lower half: a product then needs no shuffle, and what is left in the upper half is never
- * read, since products take lower halves and the higher word is shifted down.
+ * in its lower half: a product then needs no shuffle, and the upper half is never read, because
+ * products take lower halves and the higher word is shifted down.
  */
 #include <string.h>
 
@@ -74,7 +74,7 @@ INLINE vw seconds(vw a, vw b)
 #endif
 }
 
-/* Counters first, first + 1, ... in the order that firsts and seconds undo. */
+/* Counters first, first + 1, ... in the order that `firsts` and `seconds` invert. */
 INLINE vw counters(uint64_t first)
 {
 	vw counter = {0};
@@ -121,7 +121,7 @@ static void group(uint64_t seed, uint64_t stream, uint64_t first, uint32_t *out)
 		put(out + v * 4 * COUNTERS, c[v]);
 }
 
-/* How many elements from i on draw consecutive numbers of one seed and stream? */
+/* The number of elements from i on that draw consecutive numbers of one seed and stream. */
 static size_t run_length(const uint64_t *seed, const uint64_t *stream, const uint64_t *index,
 			 size_t i, size_t n)
 {
@@ -149,7 +149,7 @@ static void draw(uint64_t seed, uint64_t stream, uint64_t index, uint32_t *out, 
 	}
 }
 
-/* Are they all one run?  Looked at whole, which is many at a time. */
+/* Are they all one run?  Checked as a whole, which tests many at a time. */
 static int is_run(const uint64_t *seed, const uint64_t *stream, const uint64_t *index, size_t n)
 {
 	uint64_t differ = 0;
@@ -160,8 +160,8 @@ static int is_run(const uint64_t *seed, const uint64_t *stream, const uint64_t *
 	return !differ;
 }
 
-/* The numbers are four bytes and the operands eight, so a block that starts where an operand does
- * overwrites only what was read. */
+/* The numbers have four bytes and the operands eight, so a block that starts at the same address as
+ * an operand overwrites only what was read. */
 static void random_i64(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
 	const uint64_t *seed = a, *stream = b, *index = c;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Small words for branch-free arithmetic on f32.  Everything is written so that compilers turn a
- * loop over it into vector instructions: no branches, no tables, a choice is a `?:` of two values
- * that are both computed.  Expressions may be contracted to fused multiply-adds or not: both are
- * right.  Nothing here is right under -ffast-math.
+ * Building blocks for branch-free arithmetic on f32.  Everything is written so that compilers
+ * vectorise a loop over it: no branches, no tables, a choice is a `?:` of two values that are both
+ * computed.  Expressions may be contracted to fused multiply-adds or not: both are correct.
+ * Nothing here is correct under -ffast-math.
  */
 #ifndef CPU_REAL_H
 #define CPU_REAL_H
@@ -62,7 +62,7 @@ static inline float clamp(float x, float limit)
 	return with_sign(limit < a ? limit : a, x);
 }
 
-/* ln 2 in two parts, the first of so few bits that its product with a power of two is exact. */
+/* ln 2 in two parts, the first with so few bits that its product with a power of two is exact. */
 #define LN2_HIGH 0x1.62e4p-1f
 #define LN2_LOW 0x1.7f7d1cp-20f
 

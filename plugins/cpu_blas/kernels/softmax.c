@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Softmax and its logarithm.  Along rows, a row stays in the first cache while it is walked: for
- * its largest number, for the exponentials and their sum, and to divide by it.  Across rows, a band
- * of columns is walked twice: BLOCK rows at a time for the largest numbers and sums, which grow
- * together (an old sum is scaled when a larger number comes), then to write.
+ * Softmax and its logarithm.  Along rows, a row stays in L1 for three passes: the maximum, the
+ * exponentials and their sum, the division.  Across rows, a band of columns is read twice: BLOCK
+ * rows at a time for the maxima and sums together (an old sum is rescaled when a larger number is
+ * found), then to write.
  *
- * A NaN makes its line NaN, and so do a line of -inf and one with inf, as x - max x is NaN there.
+ * A NaN makes its line NaN, and so do a line of -inf and one with inf, because x - max x is NaN
+ * there.
  */
 #include "log.h"
 #include "softmax_rows.h"
@@ -136,7 +137,7 @@ static void find_sums(const struct cpu_softmax *s, struct band *band, int64_t c,
 				  least(LANES, columns - i));
 }
 
-/* From sums to what multiplies each exponential, or to what is subtracted. */
+/* Converts sums to the factor of each exponential, or to the value that is subtracted. */
 static void finish_sums(const struct cpu_softmax *s, struct band *band, int64_t columns)
 {
 	for (int64_t i = 0; i < columns; i++)

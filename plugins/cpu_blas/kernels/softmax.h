@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* Along rows the numbers of a line are neighbours, and lines are `line` apart; across rows the
- * lines are neighbours, and numbers of a line are `line` apart. */
+/* Along rows the numbers of a line are contiguous, and lines are `line` apart; across rows the
+ * lines are contiguous, and numbers of a line are `line` apart. */
 struct cpu_softmax {
 	int64_t lines, n;
 	const float *in, *dy; /* x; backward: y, dy */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What softmax and cross-entropy do with a row of neighbours, PARTS registers side by side so that
- * additions do not wait for each other.
+ * Shared by softmax and cross-entropy: operations on a contiguous row, with PARTS independent
+ * registers so that additions do not wait for each other.
  */
 #ifndef CPU_SOFTMAX_ROWS_H
 #define CPU_SOFTMAX_ROWS_H
@@ -11,7 +11,7 @@
 
 #define PARTS 4
 
-/* The largest of a row; a NaN is passed over. */
+/* The maximum of a row; NaN is ignored. */
 static inline float row_largest(const float *x, int64_t n)
 {
 	vf lowest = vf_set(-__builtin_inff()), most[PARTS] = {lowest, lowest, lowest, lowest};
@@ -28,7 +28,7 @@ static inline float row_largest(const float *x, int64_t n)
 	return vf_largest(vf_max(vf_max(most[0], most[1]), vf_max(most[2], most[3])));
 }
 
-/* The sum of e^(x - about), which goes to `out` where that is not NULL. */
+/* The sum of e^(x - about); the terms are stored in `out` unless it is NULL. */
 static inline float row_exp(const float *x, int64_t n, float about, float *out)
 {
 	vf sum[PARTS] = {{0}};

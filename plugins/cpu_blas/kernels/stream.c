@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A copy past the caches: whole lines are written to memory without being read first, which saves a
- * third of the traffic of a large output.  The interpreter orders these writes before it is done; a
- * fence for each block would wait for the memory.
+ * A copy that bypasses the caches: whole lines are written to memory without being read first,
+ * which saves a third of the traffic of a large output.  The interpreter orders these writes before
+ * the call completes; a fence for each block would wait for the memory.
  */
 #include <string.h>
 

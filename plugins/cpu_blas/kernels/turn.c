@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A band of a transposed copy of 4-byte elements: squares of LANES x LANES are turned in registers.
+ * A band of a transposed copy of 4-byte elements: squares of LANES x LANES are transposed in
+ * registers.
  *
  * The band's rows are compact in the output, its columns in the input.  Each square reads a piece
- * of many columns that lie far apart, which no processor foresees: the line after each piece is
- * asked for, since the next squares down, or the next band, want it.
+ * of many distant columns, which hardware prefetchers do not predict: the line after each piece is
+ * prefetched, for the next squares down or the next band.
  */
 #include "variant.h"
 #include "vector.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files that are compiled once for each level include.  CPU_VARIANT is the level's suffix;
+ * Included by the files that are compiled once for each level.  CPU_VARIANT is the level's suffix;
  * VARIANT(name) is the name with it.
  */
 #ifndef CPU_VARIANT_H

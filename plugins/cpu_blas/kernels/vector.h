@@ -3,7 +3,7 @@
  *
  * A register full of floats on each level, for kernels that are written once: the compiler's vector
  * type, whose operators work lane by lane and may contract a * b + c, and loads and stores of the
- * first n lanes for the ends of rows, which touch no memory after them.
+ * first n lanes for the ends of rows, which do not access memory after them.
  */
 #ifndef CPU_VECTOR_H
 #define CPU_VECTOR_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Reading <immintrin.h> takes gcc 0.3 s for each file.  Below AVX-512 the few instructions that
- * operators do not give are called by the compilers' own names, which gcc and clang share. */
+/* Including <immintrin.h> takes gcc 0.3 s for each file.  Below AVX-512 the few instructions
+ * without operators are called by the builtins that gcc and clang share. */
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
@@ -145,8 +145,8 @@ static inline void vf_store_last(float *p, vf x, int64_t n)
 #endif
 }
 
-/* Lanes of a and b in turn, from the lower halves: a0, b0, a1, b1, ...;
- * and from the higher ones. */
+/* Interleaves lanes of a and b, from the lower halves: a0, b0, a1, b1, ...; and from the upper
+ * ones. */
 static inline vf vf_weave_low(vf a, vf b)
 {
 #if VECTOR_BYTES == 64
@@ -179,7 +179,7 @@ static inline vf vf_weave_high(vf a, vf b)
 #endif
 }
 
-/* Rows become columns: each round weaves row i with row i + LANES / 2. */
+/* Transposes: each round interleaves row i with row i + LANES / 2. */
 static inline void vf_transpose(vf x[VECTOR_BYTES / 4])
 {
 	vf y[VECTOR_BYTES / 4];

@@ -14,7 +14,7 @@
 #include <xmmintrin.h>
 #endif
 
-/* a > b ? a : b; b where one is a NaN. */
+/* a > b ? a : b; b if one is NaN. */
 static inline vf vf_max(vf a, vf b)
 {
 #if defined(__AVX512F__)
@@ -28,7 +28,7 @@ static inline vf vf_max(vf a, vf b)
 #endif
 }
 
-/* a < b ? a : b; b where one is a NaN. */
+/* a < b ? a : b; b if one is NaN. */
 static inline vf vf_min(vf a, vf b)
 {
 #if defined(__AVX512F__)
@@ -42,7 +42,7 @@ static inline vf vf_min(vf a, vf b)
 #endif
 }
 
-/* n elements, of which there may be fewer than LANES; 0 in the other lanes. */
+/* n elements, possibly fewer than LANES; 0 in the other lanes. */
 static inline vf vf_load_some(const float *p, int64_t n)
 {
 	return n < LANES ? vf_load_first(p, n) : vf_load(p);
@@ -83,7 +83,7 @@ static inline float vf_total(vf x)
 	return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/* The largest lane.  With a NaN in one it is that or any other. */
+/* The largest lane.  If one is NaN, that or any other. */
 static inline float vf_largest(vf x)
 {
 #if defined(__AVX512F__)
@@ -98,8 +98,8 @@ static inline float vf_largest(vf x)
 
 typedef uint32_t vu __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 
-/* e^x, 0 below -87 (where it is hardly a normal number), infinity above 88.3, NaN of NaN.  The
- * steps are those of exp.h; 2^k is a factor, so that a NaN stays one. */
+/* e^x, 0 below -87 (where it is hardly a normal number), infinity above 88.3, NaN for NaN.  The
+ * steps are those of exp.h; 2^k is a factor, so that a NaN stays NaN. */
 static inline vf vf_exp(vf x)
 {
 	vf inside = vf_min(vf_set(89.0f), x);

@@ -9,7 +9,7 @@
  * The weights' gradient uses the same tiles the other way round: G^T [sum over tiles of
  * (A dy A^T) . (B^T x B)] G.
  *
- * Columns of U stand in panels of cpu_winograd.panel columns with zeros after the last, so that a
+ * Columns of U are stored in panels of cpu_winograd.panel columns, padded with zeros, so that a
  * product's inner loop reads one compact panel.
  *
  * The transforms amplify rounding; winograd_points.h says how much.
@@ -28,8 +28,8 @@ struct cpu_winograd_image {
 	int64_t image, down, across; /* strides */
 };
 
-/* Where tiles stand: tile t is at row (t / columns) % rows of image t / (rows columns).  Its first
- * pixel is WINOGRAD_TILE times its row and column, less top and left. */
+/* The positions of tiles: tile t is at row (t / columns) % rows of image t / (rows columns).  Its
+ * first pixel is WINOGRAD_TILE times its row and column, minus top and left. */
 struct cpu_winograd_grid {
 	int64_t rows, columns;
 	int64_t top, left;
@@ -49,9 +49,9 @@ struct cpu_winograd_weights {
 	int rotated; /* read from the last weight to the first, for the input's gradient */
 };
 
-/* m rows of C from m x k of A and a panel of B, k rows one after the other.  Row r, column i of A
- * is at r down + i across.  While it runs it asks for what is needed next: the panel `next_panel`,
- * or with NULL the rows of A after the last (compact ones). */
+/* m rows of C from m x k of A and a panel of B, with its k rows contiguous.  Row r, column i of A
+ * is at r down + i across.  It prefetches the next operand: the panel `next_panel`, or with NULL
+ * the rows of A after the last (compact ones). */
 struct cpu_winograd_product {
 	const float *a;
 	int64_t down, across;
@@ -62,10 +62,10 @@ struct cpu_winograd_product {
 	int accumulate; /* add to C */
 };
 
-/* clamp(sum + bias + residual) is what is stored. */
+/* The stored value is clamp(sum + bias + residual). */
 struct cpu_winograd_finish {
 	const float *bias;                         /* by channel, or NULL */
-	const struct cpu_winograd_image *residual; /* or NULL; may be what is written */
+	const struct cpu_winograd_image *residual; /* or NULL; may be the output */
 	float low, high;                           /* a NaN passes */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of Winograd's kernels give to their level's table.
+ * Functions that Winograd's kernel files contribute to their level's table.
  */
 #ifndef CPU_WINOGRAD_FAMILY_H
 #define CPU_WINOGRAD_FAMILY_H
@@ -12,8 +12,8 @@
 
 /* Columns of a panel: the product holds two registers of each row. */
 #define PANEL (2 * LANES)
-/* Rows of C that it holds at most: 12 x 2 accumulators, two registers of B, and some
- * of A (14 fit, and are slower). */
+/* Most rows of C that it holds: 12 x 2 accumulators, two registers of B, and some of A (14 fit, and
+ * are slower). */
 #define ROWS (VECTOR_REGISTERS == 32 ? 12 : 6)
 
 void VARIANT(cpu_winograd_patches)(const struct cpu_winograd_image *x,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Winograd's way back: tiles of M into pixels, and what forward does to them before they are
- * stored.  A register holds LANES channels of one tile; a tile's pixels are stored as far as they
- * lie in the image.
+ * Winograd's output transform: tiles of M to pixels, and the forward epilogue before they are
+ * stored.  A register holds LANES channels of one tile; only the pixels inside the image are
+ * stored.
  */
 #include "winograd_family.h"
 #include "winograd_place.h"
@@ -15,7 +15,7 @@ struct pixels {
 	const struct cpu_winograd_image *y;
 	const struct cpu_winograd_finish *finish;
 	int64_t at, residual;  /* offsets of the tile's first pixel */
-	int64_t rows, columns; /* of the tile that lie in the image */
+	int64_t rows, columns; /* of the tile, inside the image */
 	vf low, high;
 };
 

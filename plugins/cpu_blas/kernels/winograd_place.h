@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * From tile to tile without a division, which takes as long as a third of a tile's transform.
+ * Advances from tile to tile without a division, which takes as long as a third of a tile's
+ * transform.
  */
 #ifndef CPU_WINOGRAD_PLACE_H
 #define CPU_WINOGRAD_PLACE_H
@@ -10,7 +11,7 @@
 
 struct winograd_place {
 	int64_t image;
-	int64_t row, column;   /* the first pixel, less top and left */
+	int64_t row, column;   /* the first pixel, minus top and left */
 	int64_t index, across; /* of the tile in its image, and in its row of tiles */
 };
 

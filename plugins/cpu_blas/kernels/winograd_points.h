@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The one-dimensional transforms of F(4, 3) at the points 0, +-a, +-b and infinity with a = 5/8 and
- * b = 3/2.  Both and their powers that are needed are exact in f32, and of the pairs with few bits
- * this has about the smallest error.  The worst case for each output, |A^T| (|G| |G|^T . |B^T| |B|)
- * |A| with ones for data, is 63 times its direct sum (256 times with the usual points 1 and 2), and
- * for weights' gradients 51 (178); random data lose a tenth of that.
+ * b = 3/2.  Both and their required powers are exact in f32, and of the pairs with few bits this
+ * has about the smallest error.  The worst case for each output, |A^T| (|G| |G|^T . |B^T| |B|) |A|
+ * with ones for data, is 63 times its direct sum (256 times with the usual points 1 and 2), and for
+ * weights' gradients 51 (178); random data lose a tenth of that.
  */
 #ifndef CPU_WINOGRAD_POINTS_H
 #define CPU_WINOGRAD_POINTS_H

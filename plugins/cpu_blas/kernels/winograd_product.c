@@ -3,9 +3,9 @@
  *
  * The product of Winograd's planes: rows of A by one panel of B, two registers wide.  A block of up
  * to ROWS rows of C stays in registers over the whole of k: with 32 registers 12 rows (24
- * accumulators), with 16 registers 6.  Rows are shared out evenly, so that no block is left with
- * one or two.  A step of k takes 12 broadcasts and two loads for 24 FMAs, within what the processor
- * issues in 12 cycles.
+ * accumulators), with 16 registers 6.  Rows are divided evenly, so that no block has only one or
+ * two.  A step of k takes 12 broadcasts and two loads for 24 FMAs, which the processor issues in 12
+ * cycles.
  */
 #include "winograd_family.h"
 
@@ -14,8 +14,8 @@
 /* Of k, between two counts of the loop. */
 #define STEPS 4
 
-/* The empty instruction keeps the pointers in registers of their own: compilers put them into one
- * vector register and take them out again for each load. */
+/* The empty instruction keeps the pointers in separate registers: compilers put them into one
+ * vector register and extract them for each load. */
 static inline __attribute__((always_inline)) void advance(const float **a, int n, int64_t by)
 {
 #pragma GCC unroll 12
@@ -25,9 +25,9 @@ static inline __attribute__((always_inline)) void advance(const float **a, int n
 	}
 }
 
-/* Both `rows` and `compact` are constants wherever this is used.  Rows of A are either compact, and
- * then three share a pointer, because the processor adds an index once or twice but not three
- * times, or they are columns of what is stored: their elements lie side by side. */
+/* Both `rows` and `compact` are constants in every use.  Rows of A are either compact, and then
+ * three share a pointer, because the processor adds an index once or twice but not three times, or
+ * they are columns of the stored matrix: their elements are contiguous. */
 static inline __attribute__((always_inline)) void step(vf *low, vf *high, const float *const *a,
 						       int64_t down, int k, const float *b,
 						       int rows, int compact)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Winograd's transforms of pixels into tiles: patches of the input, and tiles of the output's
- * gradient.  A register holds LANES channels of one pixel.  What lies outside the image is read
- * from a row of zeros, so that the inner loop is the same for every tile: 36 loads, 12 transforms,
- * 36 stores.
+ * Winograd's transforms of pixels to tiles: patches of the input, and tiles of the output's
+ * gradient.  A register holds LANES channels of one pixel.  Pixels outside the image are read from
+ * a row of zeros, so that the inner loop is the same for every tile: 36 loads, 12 transforms, 36
+ * stores.
  */
 #include "winograd_family.h"
 #include "winograd_place.h"
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) void gradient(const float *const *a
 	}
 }
 
-/* Not inline: the compiler would hold the addresses in registers that it has not got. */
+/* Not inline: the compiler would hold the addresses in more registers than there are. */
 static __attribute__((noinline)) void whole_patch(const float *const *at, int64_t c, float *v,
 						  int64_t plane)
 {

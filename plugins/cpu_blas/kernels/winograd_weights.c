@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Winograd's transforms of weights and of their gradients.  A register holds one of a filter's nine
- * weights for LANES columns of U, whose filters lie far apart: they are read, and written, as LANES
+ * weights for LANES columns of U, whose filters are far apart: they are read, and written, as LANES
  * rows of nine and transposed in registers.
  */
 #include "winograd_family.h"
@@ -13,8 +13,8 @@ enum { FILTER = 9, SIDE = 3, PATCH = WINOGRAD_PATCH };
 /* Registers that hold nine floats. */
 #define WORDS ((FILTER + LANES - 1) / LANES)
 
-/* Element j of x[i] and element i of x[j] change places: in each step blocks of h x h beside the
- * diagonal do, the largest first, so that registers which only hold zeros drop out. */
+/* Swaps element j of x[i] with element i of x[j]: each step swaps blocks of h x h beside the
+ * diagonal, the largest first, so that registers which only hold zeros are optimised away. */
 static inline __attribute__((always_inline)) void transpose(vf *x)
 {
 	vi lane = vi_ramp();

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Convolution as a product of matrices that are never written down: D = A B for each group, where
+// Convolution as an implicit matrix product D = A B for each group, where
 //
 //	PASS 0, forward          A = w (o x taps)     B = x (taps x pixels of y)       D = y
 //	PASS 1, input gradient   A = w (c x taps)     B = dy (taps x pixels of x)      D = dx
 //	PASS 2, weight gradient  A = dy (o x pixels)  B = x (pixels of y x taps)       D = dw
 //
-// A tap is a channel with a place (r, s) in the window; a pixel is a picture with a place in its plane.
-// A block of 256 threads has ROWS x COLUMNS of D, a thread a square of it in registers.  DEPTH of k at a
-// time go through shared memory, in two buffers: the next tile comes from memory while this one is used.
-// CHANNELS_LAST says which axis of the pictures is dense, so along which neighbouring threads read.
+// A tap is a channel with a position (r, s) in the window; a pixel is an image with a position in
+// its plane.  A block of 256 threads computes ROWS x COLUMNS of D, each thread a square of it in
+// registers.  DEPTH of k at a time go through shared memory, in two buffers: the next tile is
+// loaded while this one is used.  CHANNELS_LAST selects the dense axis of the images, along which
+// neighbouring threads read.
 //
-// Sums of the weight gradient are split over pixels into parts of a number that the shape alone gives;
-// conv2d_sum adds them in order.  No atomics: each run on a device gives the same bits.
+// Sums of the weight gradient are split over pixels into parts, whose number depends on the shape
+// alone; conv2d_sum adds them in order.  No atomics: each run on a device gives the same bits.
 //
-// With MATRIX tensor cores multiply, where the architecture has them for this type: f16, bf16, and f32 whose
-// factors are rounded to TF32.  Sums are of f32 then too.  Their order is the same from run to run, but not
-// from one generation of devices to another: 7.5 takes 8 of k at a time, 8.0 and later 16 of f16 and bf16, and how
-// one multiplication adds its products is the device's own.
+// With MATRIX, tensor cores multiply, if the architecture has them for this type: f16, bf16, and
+// f32 with factors rounded to TF32.  Sums are f32 then too.  Their order is the same from run to
+// run, but differs between device generations: 7.5 takes 8 of k at a time, 8.0 and later 16 of f16
+// and bf16, and the order in which one multiplication adds its products is defined by the hardware.
 //
-// DTYPE, PASS, ROWS, COLUMNS, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE, PARTIAL, MATRIX;
-// and for MATRIX LEFT_ALONG_K, LEFT_VECTOR, RIGHT_VECTOR, RESULT_ALONG_M, RESULT_VECTOR: along which axis of A
-// and of D so many elements lie next to each other and are there together or not at all.  Those of B lie along
-// the axis that CHANNELS_LAST says.
+// DTYPE, PASS, ROWS, COLUMNS, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE,
+// PARTIAL, MATRIX; and for MATRIX LEFT_ALONG_K, LEFT_VECTOR, RIGHT_VECTOR, RESULT_ALONG_M,
+// RESULT_VECTOR: the axis of A and of D along which that many elements are contiguous and either
+// all inside or all outside.  Those of B are along the axis that CHANNELS_LAST selects.
 
 typedef cu_type<DTYPE> element;
 typedef cu_sum<element> sum;
@@ -31,7 +32,7 @@ typedef cu_sum<element> sum;
 #define THREADS 256
 #define DEPTH 8
 
-// What one divides by: q = (high(n m) + n) >> shift, for n below 2^31.
+// A divisor: q = (high(n m) + n) >> shift, for n below 2^31.
 struct divisor {
 	cu_u32 d, m, shift;
 };
@@ -39,7 +40,7 @@ struct divisor {
 struct convolution {
 	cu_u64 x, w, y, bias, residual, partial;
 	cu_i64 xs[4], ws[4], ys[4], rs[4], bias_stride;
-	divisor by_channels; // of a tap: C / groups, or O / groups where dy is read
+	divisor by_channels; // of a tap: C / groups, or O / groups if dy is read
 	divisor by_window;   // R S
 	divisor by_columns;  // S
 	divisor by_plane, by_width; // of a pixel
@@ -58,7 +59,7 @@ CU_FN cu_u32 divide(cu_u32 n, const divisor &by)
 	return (__umulhi(n, by.m) + n) >> by.shift;
 }
 
-// Where a pixel and a tap are: the element is at the sum of the two places, if it is inside.
+// The position of a pixel and a tap: the element is at the sum of both, if that is inside.
 struct place {
 	cu_i64 at;
 	cu_i32 h, w;
@@ -126,7 +127,8 @@ CU_FN bool unstride(cu_i32 &n, const divisor &by)
 	return is_whole;
 }
 
-// Where the element of x, or in the input gradient of dy, is that a pixel and a tap meet at; false: outside.
+// Locates the element of x, or in the input gradient of dy, where a pixel meets a tap; false:
+// outside.
 CU_FN bool meet(const convolution &g, const place &pixel, const place &tap, cu_i64 &at)
 {
 	cu_i32 h, w;
@@ -154,7 +156,7 @@ CU_FN sum gather(const convolution &g, const element *from, const place &pixel, 
 	return meet(g, pixel, tap, at) ? cu_convert<sum>(from[at]) : (sum)0;
 }
 
-// Where A[m, k] is, of w or of dy: the sum of these two.
+// The position of A[m, k], in w or in dy: the sum of these two.
 CU_FN cu_i64 left_along_m(const convolution &g, cu_i32 m)
 {
 	return m * (PASS == 0 ? g.ws[0] : PASS == 1 ? g.ws[1] : g.ys[1]);
@@ -179,7 +181,7 @@ CU_FN sum left(const convolution &g, const element *from, cu_i32 m, cu_i32 k, cu
 	return cu_convert<sum>(from[left_along_m(g, m) + left_along_k(g, k)]);
 }
 
-// The element of D, without its group's offset.
+// The position of an element of D, without its group's offset.
 CU_FN cu_i64 result_place(const convolution &g, cu_i32 m, cu_i32 n, const cu_i64 *stride)
 {
 	cu_i32 h, w;
@@ -202,14 +204,15 @@ template <int count> CU_FN void add_pack(sum (&value)[count], const element *fro
 		value[i] += cu_convert<sum>(pack[i]);
 }
 
-// So many of D from [m, n] on, which lie next to each other: along m, or along n.
+// Finishes and writes elements of D from [m, n] on that are contiguous along m, or along n.
 template <int count, bool along_m>
 CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum (&value)[count])
 {
 	const cu_u64 to = PASS == 0 ? g.y : PASS == 1 ? g.x : g.w;
 	const cu_i64 *stride = PASS == 0 ? g.ys : PASS == 1 ? g.xs : g.ws;
 	const cu_i64 skip = (cu_i64)group * g.m;
-	element *at = (element *)to + skip * stride[PASS == 2 ? 0 : 1] + result_place(g, m, n, stride);
+	element *at =
+		(element *)to + skip * stride[PASS == 2 ? 0 : 1] + result_place(g, m, n, stride);
 	element result[count];
 	if (HAS_BIAS) {
 		const element *bias = (const element *)g.bias + (skip + m) * g.bias_stride;
@@ -218,7 +221,8 @@ CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum (&
 			value[i] += cu_convert<sum>(bias[along_m ? i * g.bias_stride : 0]);
 	}
 	if (HAS_RESIDUAL)
-		add_pack(value, (const element *)g.residual + skip * g.rs[1] + result_place(g, m, n, g.rs));
+		add_pack(value, (const element *)g.residual + skip * g.rs[1] +
+					result_place(g, m, n, g.rs));
 	if (ACCUMULATE)
 		add_pack(value, at);
 #pragma unroll
@@ -234,7 +238,7 @@ CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum va
 }
 
 #ifdef KERNEL_conv2d_product
-// Neighbouring threads have neighbours along the dense axis.
+// Neighbouring threads load neighbours along the dense axis.
 #define B_ALONG_K (PASS < 2 ? CHANNELS_LAST : !CHANNELS_LAST)
 
 CU_FN place column_of(const convolution &g, cu_i32 n)
@@ -270,9 +274,9 @@ CU_FN sum *partial_of(const convolution &g, cu_i32 group, cu_u32 part, cu_i32 m,
 }
 
 #if MATRIX && (DTYPE == 10 || __CUDA_ARCH__ >= 800)
-// By tensor cores.  A step takes 64 bytes of k from each row of A and column of B: two instructions deep.  A
-// tile lies in shared memory along the axis that it is dense along in memory, and is turned, if need be, when
-// the registers of an instruction are read from it.
+// The tensor core version.  A step takes 64 bytes of k from each row of A and column of B: two
+// instructions deep.  A tile in shared memory has the dense axis that it has in global memory, and
+// is transposed, if needed, when the registers of an instruction are loaded from it.
 #if DTYPE == 12
 typedef cu_u32 cell;
 #else
@@ -287,7 +291,7 @@ typedef cu_u16 cell;
 #define HIGH (ROWS / SLICE)        // 16 x 8 results of a warp
 #define BROAD (COLUMNS / WARPS_BROAD / 8)
 
-// The padding keeps what a warp reads at a time in different banks.
+// The padding puts simultaneous reads of a warp into different banks.
 template <int length, bool along_k> struct tile {
 	alignas(16) cell at[along_k ? length : LONG][along_k ? LONG + HALF : length + 8];
 };
@@ -295,7 +299,7 @@ template <int length, bool along_k> struct tile {
 typedef tile<ROWS, LEFT_ALONG_K> left_tile;
 typedef tile<COLUMNS, B_ALONG_K> right_tile;
 
-// What all places share that have the same k.
+// Common to all positions with the same k.
 struct line {
 	place at;
 	cu_i64 left;
@@ -309,7 +313,7 @@ struct tiles {
 struct storage {
 	union {
 		tiles t;
-		// The results of a slice, as they will lie in memory.
+		// The results of a slice, laid out as in memory.
 		alignas(16) sum slice[RESULT_ALONG_M ? COLUMNS : SLICE]
 				     [RESULT_ALONG_M ? SLICE + 4 : COLUMNS + 8];
 	};
@@ -317,13 +321,13 @@ struct storage {
 	line lines[2][LONG];
 };
 
-// What a thread brings of a tile: `steps` vectors, in registers until the tile before it is done with.
+// A thread's share of a tile: `steps` vectors, in registers until the previous tile is used up.
 template <int length, bool along_k, int vector> struct load {
 	static constexpr int count = length * LONG / vector;
 	static constexpr int steps = (count + THREADS - 1) / THREADS;
 	cu_pack<cell, vector> at[steps];
 
-	// Where the vector of a step begins; false: there is none.
+	// The start of a step's vector; false: there is none.
 	static CU_MEMBER bool spot(int step, cu_i32 &outer, cu_i32 &k)
 	{
 		const cu_i32 number = (cu_i32)threadIdx.x + step * THREADS;
@@ -353,8 +357,8 @@ template <int length, bool along_k, int vector> struct load {
 				    : "=r"(at[step].at[i])
 				    : "f"(__uint_as_float(at[step].at[i])));
 #endif
-			*reinterpret_cast<cu_pack<cell, vector> *>(along_k ? &t.at[outer][k]
-									     : &t.at[k][outer]) = at[step];
+			*reinterpret_cast<cu_pack<cell, vector> *>(
+				along_k ? &t.at[outer][k] : &t.at[k][outer]) = at[step];
 		}
 	}
 };
@@ -387,20 +391,23 @@ CU_FN void fetch(const convolution &g, const storage &s, int which, const elemen
 			continue;
 		const place &row = s.lines[which][k].at, &column = s.column[outer];
 		cu_i64 at = 0;
-		const bool is_there = PASS == 2 ? meet(g, row, column, at) : meet(g, column, row, at);
+		const bool is_there =
+			PASS == 2 ? meet(g, row, column, at) : meet(g, column, row, at);
 		b.bring(i, from_b + at, is_there);
 	}
 }
 
-// Four matrices of 8 rows of 16 bytes: this lane has the address of row lane % 8 of matrix lane / 8.
+// Four matrices of 8 rows of 16 bytes: this lane has the address of row lane % 8 of matrix lane /
+// 8.
 template <bool turned> CU_FN void load_four(cu_u32 (&to)[4], const cell *row)
 {
 	const cu_u32 at = (cu_u32)__cvta_generic_to_shared(row);
 	if (turned)
-		asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-			     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-			     : "r"(at)
-			     : "memory");
+		asm volatile(
+			"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+			: "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+			: "r"(at)
+			: "memory");
 	else
 		asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
 			     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -461,7 +468,7 @@ CU_FN void multiply_add(cu_f32 (&d)[4], const cu_u32 (&a)[4], cu_u32 b0, cu_u32 
 #endif
 }
 
-// Where a warp's results are in the block's: rows of slice i, columns.
+// The position of a warp's results in the block's: rows of slice i, columns.
 CU_FN cu_i32 warp_row(int i)
 {
 	return i * SLICE + (cu_i32)(threadIdx.x / 32) / WARPS_BROAD * 16;
@@ -502,12 +509,13 @@ CU_FN void put_slice(storage &s, const cu_f32 (&d)[BROAD][4])
 		}
 }
 
-CU_FN void write_slice(const convolution &g, const storage &s, cu_i32 group, cu_u32 part, cu_i32 first_m,
-		       cu_i32 first_n)
+CU_FN void write_slice(const convolution &g, const storage &s, cu_i32 group, cu_u32 part,
+		       cu_i32 first_m, cu_i32 first_n)
 {
 	constexpr int each = (RESULT_ALONG_M ? SLICE : COLUMNS) / RESULT_VECTOR;
 #pragma unroll 1
-	for (cu_i32 number = threadIdx.x; number < SLICE * COLUMNS / RESULT_VECTOR; number += THREADS) {
+	for (cu_i32 number = threadIdx.x; number < SLICE * COLUMNS / RESULT_VECTOR;
+	     number += THREADS) {
 		const cu_i32 outer = number / each, inner = number % each * RESULT_VECTOR;
 		const cu_i32 m = first_m + (RESULT_ALONG_M ? inner : outer);
 		const cu_i32 n = first_n + (RESULT_ALONG_M ? outer : inner);
@@ -571,7 +579,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) conv2d_product(const co
 #define B_STEPS (COLUMNS * DEPTH / THREADS)
 #define HIGH (ROWS / 16)    // of a thread's square
 #define BROAD (COLUMNS / 16)
-// So many of a thread's rows lie next to each other: one read of shared memory brings them.
+// This many of a thread's rows are contiguous: one read of shared memory loads them.
 #define LINE(n) ((n) < 4 ? (n) : 4)
 
 struct tiles {
@@ -579,7 +587,7 @@ struct tiles {
 	alignas(16) sum b[2][DEPTH][COLUMNS + 4];
 };
 
-// Neighbouring threads have neighbours along the dense axis.
+// Neighbouring threads load neighbours along the dense axis.
 #define A_ALONG_K (PASS < 2 || !CHANNELS_LAST)
 
 CU_FN void spot(bool along_k, cu_i32 length, cu_i32 step, cu_i32 &outer, cu_i32 &k)
@@ -623,7 +631,7 @@ CU_FN void keep(tiles &t, int which, const sum (&a)[A_STEPS], const sum (&b)[B_S
 	}
 }
 
-// Item i of a thread that is number `thread` of 16 along an axis with `items` for each.
+// Item i of a thread, which is number `thread` of 16 along an axis with `items` for each.
 CU_FN cu_i32 item(cu_i32 thread, int items, int i)
 {
 	const int line = LINE(items);
@@ -652,14 +660,15 @@ CU_FN void multiply(const tiles &t, int which, cu_i32 y, cu_i32 x, sum (&d)[HIGH
 	}
 }
 
-CU_FN void write_down(const convolution &g, cu_i32 group, cu_u32 part, cu_i32 first_m, cu_i32 first_n,
-		      cu_i32 y, cu_i32 x, const sum (&d)[HIGH][BROAD])
+CU_FN void write_down(const convolution &g, cu_i32 group, cu_u32 part, cu_i32 first_m,
+		      cu_i32 first_n, cu_i32 y, cu_i32 x, const sum (&d)[HIGH][BROAD])
 {
 #pragma unroll
 	for (int i = 0; i < HIGH; i++) {
 #pragma unroll
 		for (int j = 0; j < BROAD; j++) {
-			const cu_i32 m = first_m + item(y, HIGH, i), n = first_n + item(x, BROAD, j);
+			const cu_i32 m = first_m + item(y, HIGH, i),
+				     n = first_n + item(x, BROAD, j);
 			if (m >= g.m || n >= g.n)
 				continue;
 			if (PARTIAL)
@@ -708,7 +717,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv2d_product(const convo
 #endif
 
 #ifdef KERNEL_conv2d_sum
-// dw is the sum of the parts, from the first to the last.
+// dw is the sum of the parts, in order.
 extern "C" __global__ void __launch_bounds__(THREADS) conv2d_sum(const convolution g)
 {
 	const cu_u64 matrix = (cu_u64)g.m * g.n, count = matrix * g.groups;
@@ -725,8 +734,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv2d_sum(const convoluti
 #endif
 
 #ifdef KERNEL_conv2d_depthwise
-// A group has one channel of x, so nothing is shared between channels but the window's overlap, which the
-// caches hold: a thread has one element, its neighbour the next one along the dense axis.
+// A group has one channel of x, so channels share nothing but the window's overlap, which the
+// caches hold: a thread computes one element, its neighbour the next one along the dense axis.
 #define LANES (CHANNELS_LAST ? 32 : 1)
 #define PIXELS (THREADS / LANES)
 
@@ -748,7 +757,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv2d_depthwise(const con
 	finish(g, group, m, pixel, total);
 }
 #else
-// A block has one place of the window, for one channel or 32, and its part of the pixels.
+// A block computes one position of the window, for one channel or 32, over its part of the pixels.
 extern "C" __global__ void __launch_bounds__(THREADS) conv2d_depthwise(const convolution g)
 {
 	__shared__ sum shared[PIXELS][LANES];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Moving units of SIZE bytes between views of RANK axes; WIDE: numbers need 64 bits.
+// Moves units of SIZE bytes between views of RANK axes; WIDE: indices need 64 bits.
 
 template <int size> struct unit_of;
 template <> struct unit_of<1> { typedef cu_u8 type; };
@@ -28,7 +28,7 @@ struct walk {
 	cu_i64 out[16];
 };
 
-// Where unit e is in both views.
+// The position of unit e in both views.
 CU_FN void find(const walk &g, number e, place &in, place &out)
 {
 	number rest = e;
@@ -80,11 +80,12 @@ extern "C" __global__ void __launch_bounds__(256) copy_fill(const walk g)
 }
 
 #if SIZE <= 8 && RANK >= 2
-// The input is dense along the axis before the last, the output along the last.  A block takes tiles of 32 x 32
-// units: 32 x 8 threads read lines of the input and write lines of the output.
+// The input is dense along the last axis but one, the output along the last.  A block takes tiles
+// of 32 x 32 units: 32 x 8 threads read lines of the input and write lines of the output.
 extern "C" __global__ void __launch_bounds__(256) copy_turn(const walk g)
 {
-	__shared__ unit tile[32][33]; // a column more: neighbours of a column lie in different banks
+	// One more column: neighbours in a column lie in different banks.
+	__shared__ unit tile[32][33];
 	const cu_u64 rows = g.length[RANK - 2], columns = g.length[RANK - 1];
 	const cu_u64 row_tiles = (rows + 31) / 32, column_tiles = (columns + 31) / 32;
 	for (cu_u64 t = blockIdx.x; t < g.n; t += gridDim.x) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Softmax cross-entropy of rows of logits, and its gradient: a team of threads for each row.  DTYPE, LX, LY and
-// COLUMNS of the teams.
+// Softmax cross-entropy of rows of logits, and its gradient: a team of threads for each row.
+// DTYPE, LX, LY and COLUMNS of the teams.
 
 typedef cu_type<DTYPE> element;
 typedef cu_sum<element> real;
@@ -14,7 +14,7 @@ struct rows {
 	cu_i64 x_stride[2], dx_stride[2];
 	cu_i64 labels_stride, lse_stride, loss_stride;
 	cu_i64 ignored;
-	cu_i32 adds; // to dx
+	cu_i32 adds; // accumulates into dx
 };
 
 #ifdef KERNEL_cross_entropy_forward
@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_forward(const ro
 	for (cu_i64 first = (cu_i64)blockIdx.x * LX; first < g.n_rows;
 	     first += (cu_i64)gridDim.x * LX) {
 		const cu_i64 row = first + team::line();
-		const cu_i64 n = row < g.n_rows ? g.n_classes : 0; // all threads meet below
+		const cu_i64 n = row < g.n_rows ? g.n_classes : 0; // all threads synchronise below
 		const element *x = (const element *)g.x + (n ? row : first) * g.x_stride[0];
 		real largest = -CU_INFINITY, sum = 0;
 		for (cu_i64 c = member; c < n; c += LY) {

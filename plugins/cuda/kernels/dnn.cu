@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// What follows a convolution of cuDNN's: y := activation(y + bias[channel] + residual), in place.  FILLS: what
-// comes before it, y := bias[channel].  DTYPE, ACTIVATION, FILLS, HAS_BIAS, HAS_RESIDUAL.
+// The kernel after a cuDNN convolution: y := activation(y + bias[channel] + residual), in place.
+// FILLS: the kernel before it, y := bias[channel].  DTYPE, ACTIVATION, FILLS, HAS_BIAS,
+// HAS_RESIDUAL.
 
 typedef cu_type<DTYPE> element;
 
@@ -10,7 +11,7 @@ typedef cu_type<DTYPE> element;
 struct picture {
 	cu_u64 y, bias, residual;
 	cu_i64 ys[4], rs[4];
-	cu_i64 bs[4]; // the distance of a bias along its axis, 0 along the others
+	cu_i64 bs[4]; // the bias's stride along its axis, 0 along the others
 	cu_u32 length[4];
 	cu_u32 n;
 };
@@ -36,7 +37,8 @@ extern "C" __global__ void __launch_bounds__(256) dnn_epilogue(const picture g)
 		if (HAS_BIAS)
 			x += cu_convert<cu_sum<element>>(((const element *)g.bias)[of_bias]);
 		if (HAS_RESIDUAL)
-			x += cu_convert<cu_sum<element>>(((const element *)g.residual)[of_residual]);
+			x += cu_convert<cu_sum<element>>(
+				((const element *)g.residual)[of_residual]);
 		*y = cu_convert<element>(cu_activate<ACTIVATION>(x));
 	}
 }

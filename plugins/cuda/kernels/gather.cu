@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Rows chosen by an array of indices: gather, and scatter_add.  DTYPE, RANK of the axes beside the chosen one,
-// BY_AXIS (the chosen axis is the densest of what is listed), WIDE_INDEX.  Where elements are moved alone DTYPE is an
-// unsigned one of their size.
+// Rows selected by an array of indices: gather, and scatter_add.  DTYPE, RANK of the axes other
+// than the selected one, BY_AXIS (the selected axis is the densest of the listed rows), WIDE_INDEX.
+// If elements are only moved, DTYPE is the unsigned one of their size.
 //
-// scatter_add is told its order by sorting: each index becomes a key (row, number of the index), whose order
-// by size is the order of the sums, and runs of equal rows become one sum each.
+// scatter_add determines its order by sorting: each index becomes a key (row, number of the index),
+// the order of the keys is the order of the sums, and each run of equal rows becomes one sum.
 
 typedef cu_type<DTYPE> element;
 #if WIDE_INDEX
@@ -17,14 +17,14 @@ typedef cu_i32 index_type;
 
 struct choice {
 	cu_u64 table, listed, indices, keys;
-	cu_i64 n_rows, n_indices; // of the table, of what is listed
+	cu_i64 n_rows, n_indices; // of the table, of the listed rows
 	cu_i64 table_step, listed_step, indices_step;
 	cu_u64 n_others; // elements of one row
 	cu_u64 length[16];
 	cu_i64 table_stride[16], listed_stride[16];
 };
 
-// Where element `other` of row 0 is in both.
+// The position of element `other` of row 0 in both.
 CU_FN void find(const choice &g, cu_u64 other, cu_i64 &table, cu_i64 &listed)
 {
 	table = listed = 0;
@@ -38,7 +38,7 @@ CU_FN void find(const choice &g, cu_u64 other, cu_i64 &table, cu_i64 &listed)
 	}
 }
 
-// Which row indices[j] names; -1: none.
+// The row that indices[j] selects; -1: none.
 CU_FN cu_i64 row_of(const choice &g, cu_i64 j)
 {
 	cu_i64 row = ((const index_type *)g.indices)[j * g.indices_step];
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(256) scatter_keys(const choice g)
 }
 #endif
 
-// How many of the n sorted keys are below `key`.
+// The number of the n sorted keys that are below `key`.
 CU_FN cu_u64 rank_of(const cu_u64 *keys, cu_u64 n, cu_u64 key)
 {
 	cu_u64 low = 0;
@@ -97,8 +97,8 @@ CU_FN cu_u64 rank_of(const cu_u64 *keys, cu_u64 n, cu_u64 key)
 }
 
 #ifdef KERNEL_scatter_merge
-// Sorted runs of that length become runs of twice the length: a key goes behind those of its own run and of
-// the other one that are below it.  No two keys are equal.
+// Merges sorted runs of that length into runs of twice the length: a key's position is the number
+// of lower keys in its own run and in the other.  No two keys are equal.
 extern "C" __global__ void __launch_bounds__(256)
 scatter_merge(const cu_u64 *from, cu_u64 *to, cu_u64 n, cu_u64 run)
 {
@@ -114,7 +114,7 @@ scatter_merge(const cu_u64 *from, cu_u64 *to, cu_u64 n, cu_u64 run)
 #endif
 
 #ifdef KERNEL_scatter_sum
-// What elements are added in: integers by wrap.
+// The type in which elements are added: integers wrap.
 template <class T> struct total_of { typedef cu_u64 type; };
 template <> struct total_of<cu_f16> { typedef cu_f32 type; };
 template <> struct total_of<cu_bf16> { typedef cu_f32 type; };

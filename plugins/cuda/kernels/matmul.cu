@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// What follows a product: c := activation(c + bias[j]), in place.  DTYPE, ACTIVATION, HAS_BIAS.
+// The kernel after a product: c := activation(c + bias[j]), in place.  DTYPE, ACTIVATION, HAS_BIAS.
 
 typedef cu_type<DTYPE> element;
 

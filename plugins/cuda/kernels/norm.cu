@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Batch, layer and group norm.  x has samples, channels, and INNER axes behind them; those of all arrays of a call
-// are merged alike.  DTYPE, INNER, CHANNELS_LAST, LX, LY and COLUMNS of the teams.
+// Batch, layer and group norm.  x has samples, channels, and INNER axes after them; those of all
+// arrays of a call are merged alike.  DTYPE, INNER, CHANNELS_LAST, LX, LY and COLUMNS of the teams.
 //
-// What goes over all samples is summed in chunks (norm_chunks, norm_chunk_gradients), whose sums are joined by
-// a warp for each channel: in the order of their numbers, so the bits are the same from run to run.
+// Sums over all samples are made in chunks (norm_chunks, norm_chunk_gradients), whose sums a warp
+// for each channel combines in the order of their numbers, so the bits are the same from run to
+// run.
 
 typedef cu_type<DTYPE> element;
 typedef cu_sum<element> real;
@@ -17,7 +18,7 @@ struct view {
 	cu_i64 inner[14];
 };
 
-// A number for each channel, or each group.
+// One number for each channel, or each group.
 template <class T> struct list {
 	cu_u64 at;
 	cu_i64 step;
@@ -42,15 +43,16 @@ struct call {
 	list<element> dw, db;
 	cu_u64 scratch;
 	double epsilon;
-	cu_i32 is_per_channel; // batch norm: a mean for each channel, else for each of `groups` parts of a sample's
+	// Batch norm: a mean for each channel, else for each of `groups` parts of a sample's.
+	cu_i32 is_per_channel;
 	cu_i32 has_affine;
 	cu_i32 is_fixed; // the statistics are given
 	cu_i32 activation, has_residual;
 	cu_i32 wants; // backward: 1 dx, 2 dw and db, 4 dresidual
-	cu_i32 adds;  // to dw and db
+	cu_i32 adds;  // accumulates into dw and db
 };
 
-// ---- Places -------------------------------------------------------------------------------------
+// ---- Positions ---------------------------------------------------------------------------------
 
 struct index {
 	cu_i64 sample, channel, inner;
@@ -73,7 +75,7 @@ CU_FN real at(const call &g, const view &v, const index &i)
 	return cu_convert<real>(*find(g, v, i));
 }
 
-// Which mean and rstd it has.
+// The index of its mean and rstd.
 CU_FN cu_i64 group_of(const call &g, const index &i)
 {
 	if (g.is_per_channel)
@@ -104,7 +106,7 @@ CU_FN index of_group(const call &g, cu_i64 group, cu_i64 t)
 	return {sample, first + channel, inner};
 }
 
-// Element e of all, in the order of memory.
+// Element e of all, in memory order.
 CU_FN index of_all(const call &g, cu_i64 e)
 {
 	cu_i64 rest;
@@ -121,13 +123,15 @@ CU_FN index of_all(const call &g, cu_i64 e)
 // ---- Forward ------------------------------------------------------------------------------------
 
 #ifdef KERNEL_norm_chunks
-// The mean of a chunk of a channel and the sum of squares of the distances from it, in two passes.
+// The mean of a chunk of a channel and the sum of squared deviations from it, in two passes.
 extern "C" __global__ void __launch_bounds__(256) norm_chunks(const call g)
 {
 	__shared__ real shared[256];
 	const cu_i64 member = team::member(), chunk = blockIdx.y, begin = chunk * g.chunk;
 	const cu_i64 m = g.n_samples * g.n_inner, channel = (cu_i64)blockIdx.x * LX + team::line();
-	const cu_i64 end = channel >= g.n_channels ? begin : begin + g.chunk < m ? begin + g.chunk : m;
+	const cu_i64 end = channel >= g.n_channels ? begin
+			   : begin + g.chunk < m   ? begin + g.chunk
+						   : m;
 	real mean = 0, squares = 0;
 	for (cu_i64 t = begin + member; t < end; t += LY)
 		mean += at(g, g.x, of_channel(g, channel, t));
@@ -146,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(256) norm_chunks(const call g)
 #endif
 
 #ifdef KERNEL_norm_join
-// mean and rstd of a channel from those of its chunks: a warp each.
+// Combines mean and rstd of a channel from its chunks: one warp each.
 extern "C" __global__ void __launch_bounds__(256) norm_join(const call g)
 {
 	const cu_i64 lane = threadIdx.x % 32, m = g.n_samples * g.n_inner;
@@ -186,7 +190,7 @@ CU_FN void finish(const call &g, const index &i, real mean, real rstd)
 }
 
 #ifdef KERNEL_norm_apply
-// Where mean and rstd are there.
+// For known mean and rstd.
 extern "C" __global__ void __launch_bounds__(256) norm_apply(const call g)
 {
 	const cu_i64 n = g.n_samples * g.n_channels * g.n_inner;
@@ -200,7 +204,7 @@ extern "C" __global__ void __launch_bounds__(256) norm_apply(const call g)
 #endif
 
 #ifdef KERNEL_norm_groups
-// All of it for what has its own team: a row, or some channels of a sample.
+// The whole forward for units with their own team: a row, or some channels of a sample.
 extern "C" __global__ void __launch_bounds__(256) norm_groups(const call g)
 {
 	__shared__ real shared[256];
@@ -209,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(256) norm_groups(const call g)
 	for (cu_i64 first = (cu_i64)blockIdx.x * LX; first < n_groups;
 	     first += (cu_i64)gridDim.x * LX) {
 		const cu_i64 group = first + team::line();
-		const cu_i64 end = group < n_groups ? m : 0; // all threads meet below
+		const cu_i64 end = group < n_groups ? m : 0; // all threads synchronise below
 		real mean = 0, squares = 0;
 		for (cu_i64 t = member; t < end; t += LY)
 			mean += at(g, g.x, of_group(g, group, t));
@@ -232,7 +236,7 @@ extern "C" __global__ void __launch_bounds__(256) norm_groups(const call g)
 
 // ---- Backward -----------------------------------------------------------------------------------
 
-// What the activation lets pass of dy.
+// dy after the activation's derivative.
 CU_FN real passed(const call &g, const index &i)
 {
 	const real dy = at(g, g.y, i);
@@ -254,7 +258,9 @@ extern "C" __global__ void __launch_bounds__(256) norm_chunk_gradients(const cal
 	__shared__ real shared[256];
 	const cu_i64 member = team::member(), chunk = blockIdx.y, begin = chunk * g.chunk;
 	const cu_i64 m = g.n_samples * g.n_inner, channel = (cu_i64)blockIdx.x * LX + team::line();
-	const cu_i64 end = channel >= g.n_channels ? begin : begin + g.chunk < m ? begin + g.chunk : m;
+	const cu_i64 end = channel >= g.n_channels ? begin
+			   : begin + g.chunk < m   ? begin + g.chunk
+						   : m;
 	real sum = 0, sum_x = 0;
 	for (cu_i64 t = begin + member; t < end; t += LY) {
 		const index i = of_channel(g, channel, t);
@@ -273,8 +279,8 @@ extern "C" __global__ void __launch_bounds__(256) norm_chunk_gradients(const cal
 #endif
 
 #ifdef KERNEL_norm_join_gradients
-// dw and db of a channel from the sums of its chunks: a warp each.  The sums of all stand in the place of the
-// first chunk's afterwards.
+// dw and db of a channel from the sums of its chunks: one warp each.  Afterwards the total replaces
+// the first chunk's sums.
 extern "C" __global__ void __launch_bounds__(256) norm_join_gradients(const call g)
 {
 	const cu_i64 lane = threadIdx.x % 32;
@@ -317,7 +323,7 @@ CU_FN void derive(const call &g, const index &i, cu_i64 group, real mean, real m
 }
 
 #ifdef KERNEL_norm_derive
-// Where the sums of a channel are there, or none are needed.
+// For channels whose sums are known or not needed.
 extern "C" __global__ void __launch_bounds__(256) norm_derive(const call g)
 {
 	const cu_i64 n = g.n_samples * g.n_channels * g.n_inner;
@@ -338,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(256) norm_derive(const call g)
 #endif
 
 #ifdef KERNEL_norm_derive_groups
-// What has its own team sums itself.
+// Units with their own team compute the sums themselves.
 extern "C" __global__ void __launch_bounds__(256) norm_derive_groups(const call g)
 {
 	__shared__ real shared[256];
@@ -351,7 +357,8 @@ extern "C" __global__ void __launch_bounds__(256) norm_derive_groups(const call 
 		real mean = 0, mean_x = 0;
 		for (cu_i64 t = member; t < end; t += LY) {
 			const index i = of_group(g, group, t);
-			const real dxhat = passed(g, i) * (g.has_affine ? g.w.get(i.channel) : (real)1);
+			const real dxhat =
+				passed(g, i) * (g.has_affine ? g.w.get(i.channel) : (real)1);
 			mean += dxhat;
 			mean_x += dxhat * normal(g, i, group);
 		}

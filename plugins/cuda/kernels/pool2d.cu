@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Pooling.  A thread has one element of the result, its neighbour the next one along the dense axis: 256
-// pixels of a channel, or with CHANNELS_LAST 32 channels of 8 pixels.  Backward gathers from the windows that an
-// element is in, so that no two threads add to one place.
+// Pooling.  A thread computes one element of the result, its neighbour the next one along the dense
+// axis: 256 pixels of a channel, or with CHANNELS_LAST 32 channels of 8 pixels.  Backward gathers
+// from the windows that contain an element, so that no two threads add to the same element.
 //
 // DTYPE, MAXIMUM, HAS_INDEX, COUNT_PADDING, CHANNELS_LAST, ACCUMULATE.
 //
-// The floor is the traffic: x and y once (and the index).  Windows overlap in the caches.
+// The lower bound is the memory traffic: x and y once (and the index).  Caches cover the overlap of
+// windows.
 
 typedef cu_type<DTYPE> element;
 typedef cu_sum<element> sum;
@@ -26,7 +27,7 @@ struct spot {
 	cu_i32 image, channel, h, w;
 };
 
-// The thread's element of a plane of that width; 0: it has none.
+// The thread's element of a plane of that width; 0: none.
 CU_FN bool find(const pooling &g, cu_i32 height, cu_i32 width, spot &at)
 {
 	const cu_u32 pixel = blockIdx.x * PIXELS + threadIdx.x / LANES;
@@ -60,7 +61,7 @@ CU_FN sum divisor(const pooling &g, const window &a)
 			     : (sum)(a.bottom - a.top) * (sum)(a.right - a.left);
 }
 
-// The first of the largest; the first NaN is larger than all.
+// The first of the largest; the first NaN counts as largest.
 CU_FN sum largest(const pooling &g, const element *x, const spot &at, const window &a, cu_i32 &best)
 {
 	sum value = cu_convert<sum>(x[place(g.xs, at, a.top, a.left)]);
@@ -101,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(256) pool2d_forward(const pooling g
 }
 #endif
 
-// The first and the last window along an axis that have a cell, `n` being its place behind the padding.
+// The first and the last window along an axis that contain a cell; `n` is its padded position.
 CU_FN cu_i32 first_window(cu_i32 n, cu_i32 kernel, cu_i32 stride)
 {
 	return n < kernel ? 0 : (n - kernel) / stride + 1;
@@ -125,7 +126,8 @@ extern "C" __global__ void __launch_bounds__(256) pool2d_backward(const pooling 
 	sum total = 0;
 	for (cu_i32 p = first_window(h, g.kernel[0], g.stride[0]); p <= p_end; p++) {
 		for (cu_i32 q = first_window(w, g.kernel[1], g.stride[1]); q <= q_end; q++) {
-			const sum dy = cu_convert<sum>(((const element *)g.y)[place(g.ys, at, p, q)]);
+			const sum dy =
+				cu_convert<sum>(((const element *)g.y)[place(g.ys, at, p, q)]);
 			if (!MAXIMUM)
 				total += dy / divisor(g, window_at(g, p, q));
 			else if (((const cu_i32 *)g.index)[place(g.is, at, p, q)] == own)

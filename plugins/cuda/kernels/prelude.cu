@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// What every kernel of this backend may use: the types in memory, conversions between them by the rules of
-// the cast in tenon-program(7), loads and stores of several elements at once.  NVRTC finds no header, and needs
-// none.  Compute capability 7.5 and later.
+// Common to every kernel of this backend: the types in memory, conversions between them by the
+// rules of the cast in tenon-program(7), loads and stores of several elements at once.  NVRTC finds
+// no headers, and none are needed.  Compute capability 7.5 and later.
 
 #define CU_FN static __device__ __forceinline__ __attribute__((unused))
 #define CU_MEMBER __device__ __forceinline__
@@ -29,7 +29,7 @@ struct cu_f16 {
 struct cu_bf16 {
 	cu_u16 bits;
 };
-// What is moved alone: 16 bytes.
+// For kernels that only move elements: 16 bytes.
 struct alignas(16) cu_u128 {
 	cu_u64 low, high;
 };
@@ -57,7 +57,7 @@ template <class A, class B> constexpr bool cu_same = false;
 template <class A> constexpr bool cu_same<A, A> = true;
 template <class T> constexpr bool cu_floating = cu_same<T, cu_f32> || cu_same<T, cu_f64>;
 
-// What a floating type is summed in.
+// The type in which a floating type is summed.
 template <class T> struct cu_sum_of { typedef cu_f32 type; };
 template <> struct cu_sum_of<cu_f64> { typedef cu_f64 type; };
 template <class T> using cu_sum = typename cu_sum_of<T>::type;
@@ -97,7 +97,7 @@ CU_FN cu_bf16 cu_narrow_bf16(cu_f32 x)
 	return y;
 }
 
-// Toward zero, held to the type's range; NaN gives 0.
+// Rounds toward zero and saturates; NaN gives 0.
 template <class To, class From> CU_FN To cu_saturate(From x)
 {
 	if constexpr (cu_same<To, cu_i8>)
@@ -126,7 +126,7 @@ template <class To, class From> CU_FN To cu_saturate(From x)
 						       : (cu_u64)x;
 }
 
-// From any type to any other, as it is in memory or as programs compute with it (bool).
+// From any type to any other, in their memory or program form (bool).
 template <class To, class From> CU_FN To cu_convert(From x)
 {
 	if constexpr (cu_same<To, From>)
@@ -170,7 +170,8 @@ template <class T, int n> struct alignas(sizeof(T) * n) cu_pack {
 	T at[n];
 };
 
-// n elements from an address that is a multiple of their size together (n a power of two, at most 16 bytes).
+// n elements from an address that is a multiple of their total size (n a power of two, at most 16
+// bytes).
 template <int n, class T> CU_FN void cu_load(T (&to)[n], const T *from)
 {
 	cu_pack<T, n> pack = *reinterpret_cast<const cu_pack<T, n> *>(from);
@@ -190,7 +191,7 @@ template <int n, class T> CU_FN void cu_store(T *to, const T (&from)[n])
 
 // ---- Activations --------------------------------------------------------------------------------
 
-// By the numbers of TN_ACTIVATION_...; T is a floating type.
+// Numbered as TN_ACTIVATION_...; T is a floating type.
 template <int activation, class T> CU_FN T cu_activate(T x)
 {
 	if constexpr (activation == 1)
@@ -211,7 +212,7 @@ template <int activation, class T> CU_FN T cu_activate(T x)
 
 // ---- Warps --------------------------------------------------------------------------------------
 
-// The sum, or the largest, of all 32 lanes, in all of them.  Every lane takes part.
+// The sum, or the largest, of all 32 lanes, in each of them.  Every lane takes part.
 template <class T> CU_FN T cu_warp_sum(T x)
 {
 #pragma unroll
@@ -220,7 +221,7 @@ template <class T> CU_FN T cu_warp_sum(T x)
 	return x;
 }
 
-// NaN if there is one.
+// NaN if any is NaN.
 template <class T> CU_FN T cu_warp_max(T x)
 {
 #pragma unroll
@@ -233,8 +234,8 @@ template <class T> CU_FN T cu_warp_max(T x)
 
 // ---- Teams --------------------------------------------------------------------------------------
 
-// A block of 256 threads as n_lines teams of n_members, each with a line of numbers.  `columns`: neighbouring threads
-// have neighbouring lines, else neighbouring numbers of one line.
+// A block of 256 threads as n_lines teams of n_members, each with a line of numbers.  `columns`:
+// neighbouring threads have neighbouring lines, else neighbouring numbers of one line.
 template <int n_lines, int n_members, bool columns> struct cu_team {
 	static CU_MEMBER int line()
 	{
@@ -245,8 +246,9 @@ template <int n_lines, int n_members, bool columns> struct cu_team {
 		return columns ? threadIdx.x / n_lines : threadIdx.x % n_members;
 	}
 
-	// What join makes of the x of all members, in each of them.  All threads of the block take part;
-	// `shared` has 256 elements.  Who meets whom depends on these numbers alone.
+	// Combines the x of all members by join; every member gets the result.  All threads of the
+	// block take part; `shared` has 256 elements.  The order of combining depends on these
+	// numbers alone.
 	template <class T, class Join> static CU_MEMBER T meet(T x, T *shared, Join join)
 	{
 		if constexpr (columns && n_members > 1) {
@@ -255,8 +257,9 @@ template <int n_lines, int n_members, bool columns> struct cu_team {
 #pragma unroll
 			for (int half = n_members / 2; half > 0; half /= 2) {
 				if (member() < half)
-					shared[threadIdx.x] = join(shared[threadIdx.x],
-								   shared[threadIdx.x + half * n_lines]);
+					shared[threadIdx.x] =
+						join(shared[threadIdx.x],
+						     shared[threadIdx.x + half * n_lines]);
 				__syncthreads();
 			}
 			x = shared[line()];
@@ -285,7 +288,7 @@ template <int n_lines, int n_members, bool columns> struct cu_team {
 		return meet(x, shared, [](T a, T b) { return a + b; });
 	}
 
-	// Of numbers without NaN.
+	// For numbers without NaN.
 	template <class T> static CU_MEMBER T largest(T x, T *shared)
 	{
 		return meet(x, shared, [](T a, T b) { return a > b ? a : b; });

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// What printed reductions are made of: an accumulator for each combiner, and the joining of those that the threads
-// of a block have.  A block has LX x LY threads, LY of them for each of LX results.  What meets what depends
-// on these numbers alone, so the bits are the same from run to run.
+// Building blocks of printed reductions: an accumulator for each combiner, and the joining of the
+// accumulators of a block's threads.  A block has LX x LY threads, LY of them for each of LX
+// results.  The order of combining depends on these numbers alone, so the bits are the same from
+// run to run.
 
-// A long sum of small numbers loses them all in the end: a short part is summed first (add), and is added to
-// the total from time to time (fold).
+// A long sum of small numbers loses precision: a short partial sum is made first (add), and is
+// added to the total from time to time (fold).
 template <class T> struct cu_acc_sum {
 	T total, part;
 	__device__ void begin()
@@ -100,10 +101,10 @@ template <class T, int sign> struct cu_acc_extreme {
 	}
 };
 
-// Where it is: the first NaN, else the lowest number of equals.  T is float, double or cu_i64.
+// Its position: the first NaN, else the lowest of equals.  T is float, double or cu_i64.
 template <class T, int sign> struct cu_acc_place {
 	T best;
-	cu_i64 place; // below 0: nothing yet
+	cu_i64 place; // below 0: none yet
 	__device__ void begin()
 	{
 		best = 0;
@@ -141,8 +142,9 @@ template <class T, int sign> struct cu_acc_place {
 	}
 };
 
-// Threads of one result are neighbours: warps by shuffles, then the warps' first lanes through `shared`, which
-// has LX * LY / 32 elements or more.  The thread with ly = 0 has the result.
+// Threads of one result are neighbours: they combine by shuffles within a warp, then the warps'
+// first lanes through `shared`, which has LX * LY / 32 elements or more.  The thread with ly = 0
+// has the result.
 template <int LX, int LY, class A> CU_FN void cu_join_rows(A &acc, A *shared, int lx, int ly)
 {
 	constexpr int width = LY < 32 ? LY : 32;
@@ -161,7 +163,8 @@ template <int LX, int LY, class A> CU_FN void cu_join_rows(A &acc, A *shared, in
 	}
 }
 
-// Threads of neighbouring results are neighbours: halves meet in `shared`, which has LX * LY elements.
+// Threads of neighbouring results are neighbours: halves are combined through `shared`, which has
+// LX * LY elements.
 template <int LX, int LY, class A> CU_FN void cu_join_columns(A &acc, A *shared, int lx, int ly)
 {
 	if constexpr (LY > 1) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Running sums, products and extremes along one axis.  DTYPE of the elements; ACCUMULATOR; LX, LY and COLUMNS of the
-// teams.  What is asked for each combination, or each line, alone is an argument: memory takes longer.
+// Running sums, products and extremes along one axis.  DTYPE of the elements; ACCUMULATOR; LX, LY
+// and COLUMNS of the teams.  Conditions tested once per combination or line are arguments: memory
+// takes longer.
 //
-// A team goes through a line, or through a part of one, in tiles.  Where lines are parts, scan_totals combines each
-// part, scan_lines scans what it found (an exclusive scan of short lines), and then scans the parts, each
-// from where those before it have come to.  All of that follows from the shape, so the order of combining does.
+// A team scans a line, or a part of one, in tiles.  If lines are split, scan_totals combines each
+// part, scan_lines scans the totals (an exclusive scan of short lines), and then scans the parts,
+// each starting from the total of the parts before it.  All of that follows from the shape, and so
+// does the order of combining.
 
 typedef cu_type<DTYPE> element;
 typedef cu_type<ACCUMULATOR> number;
@@ -22,20 +24,20 @@ enum { SUM = 1, PRODUCT = 2, MAX = 3, MIN = 4 };
 struct scan {
 	cu_u64 n_lines, n;	// elements in a line
 	cu_u64 part, n_parts;	// elements in a part; parts of a line
-	cu_u64 from, to, parts; // [line][part]; 0: lines have one part
+	cu_u64 from, to, parts; // [line][part]; 0: lines are not split
 	cu_i64 from_step, to_step;
 	cu_u64 length[16];
 	cu_i64 from_stride[16], to_stride[16];
-	cu_u64 nothing; // the bits of a combiner over nothing
+	cu_u64 nothing; // the bits of a combiner's value over no elements
 	cu_u32 rank, combiner;
 	cu_i32 reverse, exclusive;
 	cu_i32 keeps_dtype; // the output has the input's, else the accumulator's
 };
 
-// What stands first comes first.  The first NaN stays.
+// Combines in order.  The first NaN stays.
 CU_FN number join(const scan &g, number a, number b)
 {
-	// Signed ones wrap, too.
+	// Signed integers wrap, too.
 	typedef cu_if<cu_same<number, cu_i64>, cu_u64, number> wrapping;
 	if (g.combiner == SUM)
 		return (number)((wrapping)a + (wrapping)b);
@@ -45,7 +47,7 @@ CU_FN number join(const scan &g, number a, number b)
 	return is_first || a != a ? a : b;
 }
 
-// The part that a team of this block works on, and where its line is.
+// The part that a team of this block works on, and its line.
 struct share {
 	cu_u64 line, first, end; // elements first to end - 1, in the order of the scan
 	cu_u64 number;		 // of the part
@@ -56,7 +58,7 @@ CU_FN share find(const scan &g, cu_u64 unit)
 {
 	share s = {0, 0, 0, 0, 0, 0};
 	if (unit >= g.n_lines * g.n_parts)
-		return s; // all threads of a block meet
+		return s; // all threads of a block synchronise
 	s.line = COLUMNS ? unit % g.n_lines : unit / g.n_parts;
 	const cu_u64 part = COLUMNS ? unit / g.n_lines : unit - s.line * g.n_parts;
 	s.number = s.line * g.n_parts + part;
@@ -88,12 +90,14 @@ extern "C" __global__ void __launch_bounds__(256) scan_totals(const scan g)
 {
 	__shared__ number shared[256];
 	const cu_u64 n_units = g.n_lines * g.n_parts;
-	for (cu_u64 first = (cu_u64)blockIdx.x * LX; first < n_units; first += (cu_u64)gridDim.x * LX) {
+	for (cu_u64 first = (cu_u64)blockIdx.x * LX; first < n_units;
+	     first += (cu_u64)gridDim.x * LX) {
 		const share s = find(g, first + team::line());
 		number total = cu_of_bits<number>(g.nothing);
 		for (cu_u64 j = s.first + team::member(); j < s.end; j += LY)
 			total = join(g, total, load(g, s, j));
-		total = team::meet(total, shared, [&g](number a, number b) { return join(g, a, b); });
+		total = team::meet(total, shared,
+				   [&g](number a, number b) { return join(g, a, b); });
 		if (team::member() == 0 && s.end)
 			((number *)g.parts)[s.number] = total;
 	}
@@ -101,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(256) scan_totals(const scan g)
 #endif
 
 #ifdef KERNEL_scan_lines
-// What the members before this one have, combined, and what all have.
+// The combination of the members before this one, and that of all.
 struct sides {
 	number before, all;
 };
@@ -164,7 +168,7 @@ CU_FN void store(const scan &g, const share &s, cu_u64 j, number x)
 		((number *)g.to)[at] = x;
 }
 
-// The elements of a tile are read before any of them is written: input and output may be one view.
+// All elements of a tile are read before any is written: input and output may be the same view.
 CU_FN number scan_tile(const scan &g, const share &s, cu_u64 first, number carry, number *shared)
 {
 	const number nothing = cu_of_bits<number>(g.nothing);
@@ -193,13 +197,15 @@ extern "C" __global__ void __launch_bounds__(256) scan_lines(const scan g)
 {
 	__shared__ number shared[256];
 	const cu_u64 n_units = g.n_lines * g.n_parts;
-	for (cu_u64 first = (cu_u64)blockIdx.x * LX; first < n_units; first += (cu_u64)gridDim.x * LX) {
+	for (cu_u64 first = (cu_u64)blockIdx.x * LX; first < n_units;
+	     first += (cu_u64)gridDim.x * LX) {
 		const share s = find(g, first + team::line());
 		number carry = cu_of_bits<number>(g.nothing);
 		if (g.parts && s.end)
 			carry = ((const number *)g.parts)[s.number];
 		for (cu_u64 tile = 0; tile < g.part; tile += LY * ITEMS)
-			carry = scan_tile(g, s, s.first + tile + team::member() * ITEMS, carry, shared);
+			carry = scan_tile(g, s, s.first + tile + team::member() * ITEMS, carry,
+					  shared);
 	}
 }
 #endif

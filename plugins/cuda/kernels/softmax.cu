@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Softmax and its logarithm along one axis, and their gradients: a team of threads for each line.  DTYPE, RANK of
-// what tells lines apart, LX, LY and COLUMNS of the teams.
+// Softmax and its logarithm along one axis, and their gradients: a team of threads for each line.
+// DTYPE, RANK of the axes other than the line's, LX, LY and COLUMNS of the teams.
 
 typedef cu_type<DTYPE> element;
 typedef cu_sum<element> real;
@@ -17,7 +17,7 @@ struct lines {
 	cu_u64 length[16];
 	cu_i64 stride[3][16];
 	cu_i32 is_logarithm;
-	cu_i32 adds; // to dx
+	cu_i32 adds; // accumulates into dx
 };
 
 template <int n_views> struct places {
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(256) softmax_forward(const lines g)
 	for (cu_u64 first = (cu_u64)blockIdx.x * LX; first < g.n_lines;
 	     first += (cu_u64)gridDim.x * LX) {
 		const cu_u64 line = first + team::line();
-		const cu_i64 n = line < g.n_lines ? g.n : 0; // all threads meet below
+		const cu_i64 n = line < g.n_lines ? g.n : 0; // all threads synchronise below
 		const places<2> p = find<2>(g, n ? line : first);
 		real largest = -CU_INFINITY, sum = 0;
 		for (cu_i64 j = member; j < n; j += LY) {
@@ -61,7 +61,8 @@ extern "C" __global__ void __launch_bounds__(256) softmax_forward(const lines g)
 		for (cu_i64 j = member; j < n; j += LY)
 			sum += exp(cu_convert<real>(p.at[0][j * g.step[0]]) - largest);
 		sum = team::sum(sum, shared);
-		const real shift = g.is_logarithm ? log(sum) : 0, scale = g.is_logarithm ? 0 : 1 / sum;
+		const real shift = g.is_logarithm ? log(sum) : 0,
+			   scale = g.is_logarithm ? 0 : 1 / sum;
 		for (cu_i64 j = member; j < n; j += LY) {
 			const real distance = cu_convert<real>(p.at[0][j * g.step[0]]) - largest;
 			p.at[1][j * g.step[1]] = cu_convert<element>(

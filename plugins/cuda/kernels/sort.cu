@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Sorting along one axis, each line by itself.  DTYPE: an unsigned type of the elements' size.
+// Sorts each line along one axis.  DTYPE: an unsigned type of the elements' size.
 //
-// An element becomes a key, an unsigned number whose order is the wanted one, and goes with its place in the
-// line.  No two such pairs are equal, so whatever sorts them is stable.  Lines of up to TILE are sorted in shared
-// memory, in a bitonic network; longer ones by their digits of 8 bits, the lowest first: the digits of each part
-// of a line are counted, the counts become places, and the parts move their pairs there in their order.
+// An element becomes a key, an unsigned number with the requested order, paired with its position
+// in the line.  No two such pairs are equal, so any sorting algorithm is stable.  Lines of up to
+// TILE are sorted in shared memory, in a bitonic network; longer ones by digits of 8 bits, the
+// lowest first: the digits of each part of a line are counted, the counts become positions, and the
+// parts move their pairs there in order.
 
 typedef cu_type<DTYPE> key_type;
 
@@ -17,18 +18,18 @@ typedef cu_type<DTYPE> key_type;
 struct sorting {
 	cu_u64 first_line, n_lines; // of this launch
 	cu_u64 n, n_kept;	    // elements in a line, and in an output's
-	cu_u64 from, values, indices; // 0: not wanted
+	cu_u64 from, values, indices; // 0: not requested
 	cu_i64 from_step, values_step, indices_step;
 	cu_u64 length[16];
 	cu_i64 from_stride[16], values_stride[16], indices_stride[16];
-	cu_u64 infinity, sign, inverse; // how bits become keys; infinity 0: they are no floating number
+	cu_u64 infinity, sign, inverse; // how bits become keys; infinity 0: not floating
 	cu_u64 keys[2], places[2];	// [line][n]: where from, and where to
 	cu_u64 counts;			// [line][digit][part]
 	cu_u64 totals;			// [line][digit]
 	cu_u32 n_parts, shift;
 	cu_u32 width_bits; // of lines in shared memory
 	cu_u32 columns;	   // neighbouring lines are nearer than neighbouring elements
-	cu_u32 rank;	   // of what tells lines apart
+	cu_u32 rank;	   // of the axes other than the line's
 };
 
 // ---- Elements -----------------------------------------------------------------------------------
@@ -85,7 +86,7 @@ CU_FN void store(const sorting &g, const line_places &p, cu_u64 j, cu_u32 place)
 // ---- Lines in shared memory ---------------------------------------------------------------------
 
 #ifdef KERNEL_sort_short
-// Pairs, of which those of up to 32 bits of key are one number.
+// Pairs; those with keys of up to 32 bits are one number.
 template <bool one> struct pairs {
 	cu_u64 key[TILE];
 
@@ -131,7 +132,7 @@ template <> struct pairs<false> {
 	}
 };
 
-// What fills a line up to a power of two: behind all of its pairs, whose places are less.
+// Pads a line to a power of two: sorted after all of its pairs, whose positions are less.
 #define NO_PLACE 0xffffffffu
 
 // Each line of 1 << bits pairs.
@@ -155,15 +156,18 @@ extern "C" __global__ void __launch_bounds__(256) sort_short(const sorting g)
 	const cu_u32 bits = g.width_bits, width = 1u << bits, most = TILE >> bits;
 	for (cu_u64 first = (cu_u64)blockIdx.x * most; first < g.n_lines;
 	     first += (cu_u64)gridDim.x * most) {
-		const cu_u32 n_lines = g.n_lines - first < most ? (cu_u32)(g.n_lines - first) : most;
+		const cu_u32 n_lines =
+			g.n_lines - first < most ? (cu_u32)(g.n_lines - first) : most;
 		const cu_u32 n_pairs = n_lines << bits;
 		for (cu_u32 i = threadIdx.x; i < n_pairs; i += 256) {
 			const cu_u32 line = g.columns ? i % n_lines : i >> bits;
 			const cu_u32 j = g.columns ? i / n_lines : i & (width - 1);
 			if (j < g.n)
-				tile.set(line << bits | j, load_key(g, find(g, first + line).from, j), j);
+				tile.set(line << bits | j,
+					 load_key(g, find(g, first + line).from, j), j);
 			else
-				tile.set(line << bits | j, (cu_u64)(key_type)~(key_type)0, NO_PLACE);
+				tile.set(line << bits | j, (cu_u64)(key_type) ~(key_type)0,
+					 NO_PLACE);
 		}
 		__syncthreads();
 		sort_lines(tile, n_pairs, bits);
@@ -184,7 +188,8 @@ extern "C" __global__ void __launch_bounds__(256) sort_short(const sorting g)
 extern "C" __global__ void __launch_bounds__(256) sort_load(const sorting g)
 {
 	const cu_u64 n = g.n_lines * g.n;
-	for (cu_u64 e = (cu_u64)blockIdx.x * 256 + threadIdx.x; e < n; e += (cu_u64)gridDim.x * 256) {
+	for (cu_u64 e = (cu_u64)blockIdx.x * 256 + threadIdx.x; e < n;
+	     e += (cu_u64)gridDim.x * 256) {
 		const cu_u64 line = g.columns ? e % g.n_lines : e / g.n;
 		const cu_u64 j = g.columns ? e / g.n_lines : e - line * g.n;
 		((key_type *)g.keys[0])[line * g.n + j] = load_key(g, find(g, line).from, j);
@@ -197,7 +202,8 @@ extern "C" __global__ void __launch_bounds__(256) sort_load(const sorting g)
 extern "C" __global__ void __launch_bounds__(256) sort_store(const sorting g)
 {
 	const cu_u64 n = g.n_lines * g.n_kept;
-	for (cu_u64 e = (cu_u64)blockIdx.x * 256 + threadIdx.x; e < n; e += (cu_u64)gridDim.x * 256) {
+	for (cu_u64 e = (cu_u64)blockIdx.x * 256 + threadIdx.x; e < n;
+	     e += (cu_u64)gridDim.x * 256) {
 		const cu_u64 line = g.columns ? e % g.n_lines : e / g.n_kept;
 		const cu_u64 j = g.columns ? e / g.n_lines : e - line * g.n_kept;
 		store(g, find(g, line), j, ((const cu_u32 *)g.places[0])[line * g.n + j]);
@@ -208,13 +214,14 @@ extern "C" __global__ void __launch_bounds__(256) sort_store(const sorting g)
 #define DIGITS 256
 #define NO_DIGIT DIGITS
 
-// The element that row `row` of this warp's share of a part has for this thread.
+// The element in row `row` of this warp's share of a part that belongs to this thread.
 CU_FN cu_u32 element_of(cu_u32 part, cu_u32 row)
 {
 	return part * PART + threadIdx.x / 32 * (PART / WARPS) + row * 32 + threadIdx.x % 32;
 }
 
-// The digits of one row join the counts of the warp; gives how many equal ones were before this thread's.
+// Adds the digits of one row to the counts of the warp; gives how many equal ones precede this
+// thread's.
 CU_FN cu_u32 count_row(cu_u32 *counts, cu_u32 digit)
 {
 	const cu_u32 lane = threadIdx.x % 32;
@@ -238,7 +245,7 @@ CU_FN void clear_counts(cu_u32 (&counts)[WARPS][DIGITS])
 	__syncthreads();
 }
 
-// The sum of what the threads before this one of the block have, and of all of them.
+// The sum over the preceding threads of the block, and over all of them.
 CU_FN cu_u32 sum_before(cu_u32 x, cu_u32 &total)
 {
 	__shared__ cu_u32 sums[WARPS];
@@ -286,7 +293,8 @@ extern "C" __global__ void __launch_bounds__(256) sort_count(const sorting g)
 #endif
 
 #ifdef KERNEL_sort_offsets
-// A warp for each digit of each line: its counts become how many came before, and their sum.
+// A warp for each digit of each line: replaces its counts by the sums of those before, and gives
+// their total.
 extern "C" __global__ void __launch_bounds__(256) sort_offsets(const sorting g)
 {
 	const cu_u64 row = (cu_u64)blockIdx.x * WARPS + threadIdx.x / 32;
@@ -310,7 +318,7 @@ extern "C" __global__ void __launch_bounds__(256) sort_offsets(const sorting g)
 #endif
 
 #ifdef KERNEL_sort_move
-// The blocks of sort_count move what they counted.
+// The blocks of sort_count move the pairs that they counted.
 extern "C" __global__ void __launch_bounds__(256) sort_move(const sorting g)
 {
 	__shared__ cu_u32 counts[WARPS][DIGITS];
@@ -328,11 +336,12 @@ extern "C" __global__ void __launch_bounds__(256) sort_move(const sorting g)
 	for (cu_u32 row = 0; row < PART / 256; row++) {
 		const cu_u32 j = element_of(part, row);
 		key[row] = j < n ? keys[j] : (key_type)0;
-		before[row] = count_row(counts[warp], j < n ? (cu_u32)(key[row] >> g.shift) & (DIGITS - 1)
-							    : NO_DIGIT);
+		before[row] =
+			count_row(counts[warp],
+				  j < n ? (cu_u32)(key[row] >> g.shift) & (DIGITS - 1) : NO_DIGIT);
 	}
 	__syncthreads();
-	// Thread d looks after digit d: lesser digits, earlier parts, earlier warps.
+	// Thread d handles digit d: smaller digits, earlier parts, earlier warps.
 	const cu_u64 digit = (cu_u64)line * DIGITS + threadIdx.x;
 	cu_u32 first = sum_before(((const cu_u32 *)g.totals)[digit], total) +
 		    ((const cu_u32 *)g.counts)[digit * g.n_parts + part];

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <tenon/plugin.h>
 
-/* Before 1.0 the minor before this one is refused, later the major before this one. */
+/* Before 1.0 an older minor is refused, later an older major. */
 enum {
 	OLD_MAJOR = TN_ABI_MAJOR == 0 ? 0 : TN_ABI_MAJOR - 1,
 	OLD_MINOR = TN_ABI_MAJOR == 0 ? TN_ABI_MINOR - 1 : 0,
 };
 
-/* Only a host that does not read notes comes as far as this. */
+/* Only a host that does not read notes calls this. */
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
 {
 	struct tn_error_info own = {.status = TN_ABI_MISMATCH,
