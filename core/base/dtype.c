@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The table of dtypes.  A new dtype needs a number in <tenon/types.h>, a size in <tenon/backend.h>,
- * one line here, a conversion in cast.c, and kernels in block_cast.h and block_cast.c.  Each file
+ * The table of dtypes.  A new dtype needs a number and a size in <tenon/types.h>, one line here,
+ * a conversion in cast.c, and kernels in block_cast.h and block_cast.c.  Each file
  * format that supports it adds a row to its own table (npy_header.c, safetensors_type.c).
  */
 #include "base/dtype.h"

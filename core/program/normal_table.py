@@ -27,7 +27,7 @@ def to_f32(x):
 
 
 def interpolate(xs, ys):
-    """Coefficients, lowest first, of the polynomial through (xs, ys): Newton's divided differences."""
+    """Newton's divided differences: the polynomial through (xs, ys), lowest coefficient first."""
     c = list(ys)
     n = len(xs)
     for j in range(1, n):

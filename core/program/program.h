@@ -6,6 +6,7 @@
 #ifndef TN_PROGRAM_PROGRAM_H
 #define TN_PROGRAM_PROGRAM_H
 
+#include <tenon/backend.h>
 #include <tenon/program.h>
 
 struct tn_program_parts {

@@ -74,18 +74,6 @@ extern "C" {
 #define TN_BACKEND_NOTE_OWNER "Tenon"
 #define TN_BACKEND_NOTE_TYPE 1u
 
-/* ---- Errors ----------------------------------------------------------------------------------*/
-
-/* Filled by the callee.  `operation` names the entry ("matmul"); `text` states what was expected
- * and what was found, or holds the native library's message. */
-struct tn_error_info {
-	uint32_t struct_size;
-	tn_status status;
-	int64_t native_code; /* the vendor library's code, 0 if none */
-	char operation[48];
-	char text[512];
-};
-
 /* ---- Calls and operands ----------------------------------------------------------------------*/
 
 enum {
@@ -271,58 +259,6 @@ struct tn_program {
 
 /* ---- Table "tenon.device/1": mandatory -------------------------------------------------------*/
 
-enum {
-	TN_DEVICE_DISCRETE_GPU = 1,
-	TN_DEVICE_INTEGRATED_GPU = 2,
-	TN_DEVICE_ACCELERATOR = 3,
-	TN_DEVICE_CPU = 4,
-	TN_DEVICE_REFERENCE = 5,
-};
-
-enum {
-	TN_MEMORY_DEVICE = 0,  /* the device's own; every device has it */
-	TN_MEMORY_PINNED = 1,  /* host memory that the device can reach */
-	TN_MEMORY_MANAGED = 2, /* the driver migrates it between host and device */
-};
-
-enum {
-	/* Handles are addresses that the host may read and write after `sync`. */
-	TN_DEVICE_HOST_MEMORY = 1u << 0,
-	/* Work is done when the entry returns; all streams are the same one. */
-	TN_DEVICE_SYNCHRONOUS = 1u << 1,
-};
-
-enum { TN_LAYOUT_NCHW = 1, TN_LAYOUT_NHWC = 2 };
-/* What the 16 bytes of a device's identity hold; unused bytes are 0. */
-enum {
-	TN_IDENTITY_NONE = 0,
-	/* Bytes 0 to 3 the PCI domain, the low byte first; then bus, device and function. */
-	TN_IDENTITY_PCI = 1,
-	/* The UUID that the driver gives the device, in the order in which it is written. */
-	TN_IDENTITY_UUID = 2,
-};
-
-/* Families, for accuracy and determinism: one byte each in the description, which has 16. */
-enum {
-	TN_FAMILY_MAP = 0,
-	TN_FAMILY_REDUCE = 1, /* and scan */
-	TN_FAMILY_MATMUL = 2,
-	TN_FAMILY_CONV = 3,
-	TN_FAMILY_POOL = 4,
-	TN_FAMILY_NORM = 5,
-	TN_FAMILY_SOFTMAX = 6,
-	TN_FAMILY_COPY = 7, /* and sort */
-};
-enum {
-	TN_ACCURACY_IEEE = 1,    /* operations in the stated types, any order of summation */
-	TN_ACCURACY_REDUCED = 2, /* narrower products than the stated types (TF32) */
-};
-enum {
-	TN_DETERMINISM_ALWAYS = 1,     /* the same bits from run to run */
-	TN_DETERMINISM_ON_REQUEST = 2, /* with TN_DETERMINISTIC */
-	TN_DETERMINISM_NEVER = 3,
-};
-
 /* What device_count found.  With no device, `status` is the reason (TN_NO_DEVICE, TN_NO_DRIVER,
  * ...). */
 struct tn_device_count {
@@ -331,29 +267,6 @@ struct tn_device_count {
 	tn_status status;
 	uint32_t reserved;
 	char text[256];
-};
-
-/* Sets of dtypes are bit masks: bit d stands for dtype d, and there will be no more than 63 dtypes;
- * no set contains a vendor's dtype. */
-struct tn_device_description {
-	uint32_t struct_size;
-	uint32_t kind;
-	char name[128];
-	uint32_t flags;
-	uint32_t memory_kinds; /* bit k: kind k can be allocated */
-	uint64_t storage_dtypes;
-	uint64_t program_dtypes;
-	uint64_t matmul_dtypes;
-	uint64_t memory_bytes; /* 0: unknown */
-	uint64_t max_alloc_bytes;
-	uint32_t alignment; /* of every allocation, at least 256 */
-	uint32_t preferred_layout;
-	int32_t score; /* among devices of one kind: higher is better */
-	uint32_t identity_type;
-	uint8_t identity[16]; /* of the physical device, so that two backends on it can be paired */
-	uint8_t accuracy[16]; /* by family; 0: unspecified */
-	uint8_t determinism[16]; /* by family; 0: unspecified */
-	char note[256];          /* what is missing or special, in one sentence; may be empty */
 };
 
 struct tn_open_args {
@@ -540,13 +453,6 @@ struct tn_copy_table {
 
 /* ---- Table "tenon.memory/1": optional; absent ------------------------------------------------*/
 
-struct tn_memory_information {
-	uint32_t struct_size;
-	uint32_t reserved;
-	uint64_t total_bytes;
-	uint64_t free_bytes;
-};
-
 struct tn_memory_table {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -560,13 +466,6 @@ struct tn_memory_table {
  * Facts about an open device beyond its description, for people to read: versions of driver,
  * runtime and libraries, and values that change while it works (clocks, temperature, power).
  */
-struct tn_report_line {
-	uint32_t struct_size;
-	uint32_t reserved;
-	char key[32];   /* a-z, 0-9, '_' and '.': "driver", "library.blas", "clock.memory" */
-	char text[216]; /* one line of UTF-8, with its unit: "580.65.06", "1980 MHz"; not empty */
-};
-
 /* The most lines that a device may report. */
 #define TN_REPORT_MOST_LINES 64
 
@@ -1320,13 +1219,6 @@ static inline void tn_struct_answer(void *out, const void *own, size_t own_size)
 /* Is a field within the struct_size of the struct (a table, struct tn_host) that contains it? */
 #define TN_HAS_FIELD(type, pointer, field)                                                         \
 	((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
-
-/* The size of one element in bytes; 0 for an unknown dtype. */
-static inline size_t tn_dtype_size(tn_dtype dtype)
-{
-	static const unsigned char size[16] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
-	return dtype > 0 && dtype < 16 ? size[dtype] : 0;
-}
 
 #ifdef __cplusplus
 }

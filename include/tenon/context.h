@@ -19,7 +19,7 @@
 #ifndef TENON_CONTEXT_H
 #define TENON_CONTEXT_H
 
-#include <tenon/backend.h>
+#include <tenon/types.h>
 #include <tenon/export.h>
 #include <tenon/log.h>
 #include <tenon/report.h>

@@ -26,7 +26,6 @@
 #ifndef TENON_DATA_H
 #define TENON_DATA_H
 
-#include <tenon/backend.h>
 #include <tenon/export.h>
 #include <tenon/io.h>
 #include <tenon/types.h>

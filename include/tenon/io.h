@@ -25,7 +25,6 @@
 #ifndef TENON_IO_H
 #define TENON_IO_H
 
-#include <tenon/backend.h>
 #include <tenon/export.h>
 #include <tenon/types.h>
 

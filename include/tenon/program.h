@@ -14,7 +14,7 @@
 #ifndef TENON_PROGRAM_H
 #define TENON_PROGRAM_H
 
-#include <tenon/backend.h>
+#include <tenon/types.h>
 #include <tenon/export.h>
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 #ifndef TENON_REPORT_H
 #define TENON_REPORT_H
 
-#include <tenon/backend.h>
+#include <tenon/types.h>
 #include <tenon/export.h>
 
 #ifdef __cplusplus
