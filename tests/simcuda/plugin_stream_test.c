@@ -179,7 +179,7 @@ static void a_lost_giver_is_told_by_whatever_is_asked(void **state)
 		/* The next that is asked is the giver. */
 		simcudaInject("cudaMemGetInfo", 1, cudaErrorIllegalAddress, 1);
 		assert_status(exchange_ask(&x, asked), TN_BACKEND_FAILURE);
-		assert_contains(x.p.error.text, "device 0, from which bytes were taken, is lost");
+		assert_contains(x.p.error.text, "device 0, the source of a copy, is lost");
 		assert_ok(exchange_ask(&x, asked));
 		assert_ok(plugin_fill(&x.p, NULL, x.to, N, 1));
 		assert_ok(plugin_sync(&x.p, NULL));

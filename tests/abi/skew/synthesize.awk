@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# From today's backend.h to the header of a version that never was: `major` and `minor` are what it
-# states, `kind` is short (structs and tables end earlier), same, or long (they have grown).  Every
-# rule of sizes has a struct here: arguments, tables, the descriptor, structs that the callee fills,
-# and what arguments point to.  The macro TN_SYNTHETIC_SHORT or _LONG says which it is.
+# Writes to `folder` the headers of a version that never was, from today's types.h and backend.h:
+# `major` and `minor` are what it states, `kind` is short (structs and tables end earlier), same, or
+# long (they have grown).  Every rule of sizes has a struct here: arguments, tables, the descriptor,
+# structs that the callee fills, and what arguments point to.  The macro TN_SYNTHETIC_SHORT or _LONG
+# says which it is.
 
 BEGIN {
 	cut["tn_error_info"] = "char text"
@@ -31,13 +32,18 @@ BEGIN {
 	grow["tn_backend_descriptor"] = "const char *homepage;"
 }
 
+FNR == 1 {
+	n = split(FILENAME, path, "/")
+	out = folder path[n]
+}
+
 /^#define TN_ABI_MAJOR / { $0 = "#define TN_ABI_MAJOR " major "u" }
 /^#define TN_ABI_MINOR / { $0 = "#define TN_ABI_MINOR " minor "u" }
 /^#define TN_ABI_OLDEST_HOST / { $0 = "#define TN_ABI_OLDEST_HOST 0u" }
 
 /^#define TENON_BACKEND_H/ && kind != "same" {
-	print
-	print "#define TN_SYNTHETIC_" toupper(kind)
+	print >out
+	print "#define TN_SYNTHETIC_" toupper(kind) >out
 	next
 }
 
@@ -53,14 +59,14 @@ kind == "short" && name in cut && index($0, cut[name]) {
 
 /^};/ {
 	if (kind == "long" && name in grow) {
-		print "\t" grow[name]
+		print "\t" grow[name] >out
 		done[name] = 1
 	}
 	left_out = 0
 	name = ""
 }
 
-!left_out { print }
+!left_out { print >out }
 
 END {
 	if (kind == "short")
