@@ -113,11 +113,16 @@ static void workspace_is_stated_and_demanded(void **state)
 
 /* ---- Operands --------------------------------------------------------------------------------*/
 
+static char text_of_error[sizeof(((struct tn_error_info *)0)->text)];
+
 static tn_status checked(struct tn_operand operand, enum tn_plugin_role role)
 {
-	const struct tn_call call = {.struct_size = sizeof(call)};
-	return tn_plugin_check_operand(&call, "map", "input", 0, &operand, TN_PLUGIN_REAL_DTYPES,
-				       role);
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	const struct tn_call call = {.struct_size = sizeof(call), .error = &error};
+	tn_status status = tn_plugin_check_operand(&call, "map", "input", 0, &operand,
+						   TN_PLUGIN_REAL_DTYPES, role);
+	memcpy(text_of_error, error.text, sizeof(error.text));
+	return status;
 }
 
 static void what_is_wrong_with_an_operand_is_found(void **state)
@@ -139,6 +144,7 @@ static void what_is_wrong_with_an_operand_is_found(void **state)
 	assert_status(checked(bad, TN_PLUGIN_READS), TN_UNSUPPORTED);
 	bad = good, bad.rank = TN_MAX_RANK + 1;
 	assert_status(checked(bad, TN_PLUGIN_READS), TN_INVALID_ARGUMENT);
+	assert_contains(text_of_error, "rank 17");
 	bad = good, bad.shape[1] = 0;
 	assert_status(checked(bad, TN_PLUGIN_READS), TN_INVALID_ARGUMENT);
 	bad = good, bad.shape[0] = bad.shape[1] = INT64_C(1) << 31;
@@ -199,6 +205,11 @@ static void axes_are_merged_where_every_view_allows_it(void **state)
 	assert_int_equal(nest.views[0].strides[0], 20);
 	assert_int_equal(nest.views[1].strides[0], 1);
 	assert_int_equal(nest.views[1].strides[1], 0);
+	tn_plugin_nest_begin(&nest, 5, 3, lengths);
+	tn_plugin_nest_add(&nest, &whole, 0);
+	tn_plugin_nest_simplify(&nest); /* though this view alone would allow it */
+	assert_int_equal(nest.rank, 2);
+	assert_int_equal(nest.n_kept, 1);
 	/* A view that is transposed keeps its axes apart. */
 	const struct tn_operand turned = {
 		.dtype = TN_F32, .rank = 2, .shape = {3, 4}, .strides = {1, 3}};
@@ -275,10 +286,11 @@ static void a_text_without_memory_fails_and_stays_whole(void **state)
 	tn_plugin_text_add(&text, " and more");
 	assert_true(text.failed);
 	assert_string_equal(text.data, "whole");
-	tn_plugin_text_free(&text);
-	tn_plugin_text_init(&text, &host);
-	assert_null(tn_plugin_text_reserve(&text, SIZE_MAX - 2));
+	tn_plugin_text_clear(&text);
+	tn_plugin_text_add(&text, "whole");
+	assert_null(tn_plugin_text_reserve(&text, SIZE_MAX - 2)); /* the sum would wrap */
 	assert_true(text.failed);
+	tn_plugin_text_free(&text);
 }
 
 static void conversions_follow_the_rules_of_the_cast(void **state)
