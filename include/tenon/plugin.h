@@ -779,7 +779,7 @@ static inline void tn_plugin_text_write(void *text, const char *bytes, size_t le
 }
 
 /* Adds the prelude (`program` NULL) or the statements of a program, printed by the host.  Returns
- * the host's status, or TN_OUT_OF_MEMORY. */
+ * the host's status, or TN_OUT_OF_MEMORY; any failure also sets text->failed. */
 static inline tn_status tn_plugin_text_print(struct tn_plugin_text *text,
 					     const struct tn_dialect *dialect,
 					     const struct tn_program *program, const char *prefix)
@@ -795,6 +795,8 @@ static inline tn_status tn_plugin_text_print(struct tn_plugin_text *text,
 	args.user = text;
 	status = program ? host->print_program(host->context, program, &args)
 			 : host->print_prelude(host->context, &args);
+	if (status)
+		text->failed = 1;
 	return !status && text->failed ? TN_OUT_OF_MEMORY : status;
 }
 

@@ -384,8 +384,8 @@ static int add_preludes(struct cuda_kernels *kernels, const struct cuda_printer 
 	tn_plugin_text_add(&kernels->options, OWN_OPTIONS);
 	if (!printer->has_normal)
 		tn_plugin_text_add(source, "#define TN_NO_NORMAL\n");
-	int found = !tn_plugin_text_print(source, &cuda_dialect, NULL, NULL) &&
-		    cuda_source_add(source, "prelude") &&
+	(void)tn_plugin_text_print(source, &cuda_dialect, NULL, NULL); /* source->failed */
+	int found = cuda_source_add(source, "prelude") &&
 		    (!printer->file || cuda_source_add(source, printer->file));
 	kernels->common = source->length;
 	return found;

@@ -148,6 +148,9 @@ static void a_program_is_printed(void **state)
 	assert_ok(tn_plugin_text_print(&text, tn_plugin_dialect_c(), program, "k_"));
 	assert_string_equal(text.data,
 			    "const tn_f32 k_v0 = TN_F32(1.5);\nconst tn_f32 k_out0 = k_v0;\n");
+	/* What the host refuses is no source. */
+	assert_status(tn_plugin_text_print(&text, NULL, program, "k_"), TN_INVALID_ARGUMENT);
+	assert_true(text.failed);
 	tn_plugin_text_free(&text);
 	tn_program_destroy(program);
 }
