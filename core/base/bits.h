@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Values of 1, 2, 4 or 8 bytes as bit patterns of 64 bits, on hosts of either byte order.
+ * Values of 1, 2, 4 or 8 bytes as bit patterns of 64 bits, on hosts of either byte order, and
+ * floating values as theirs.
  */
 #ifndef TN_BASE_BITS_H
 #define TN_BASE_BITS_H
@@ -51,6 +52,36 @@ static inline void bits_store(void *at, size_t size, uint64_t bits)
 	default:
 		memcpy(at, &bits, 8);
 	}
+}
+
+/* Between bit patterns and C's types. */
+static inline float tn_f32_of_bits(uint64_t bits)
+{
+	uint32_t word = (uint32_t)bits;
+	float value;
+	memcpy(&value, &word, sizeof(value));
+	return value;
+}
+
+static inline uint64_t tn_bits_of_f32(float value)
+{
+	uint32_t word;
+	memcpy(&word, &value, sizeof(word));
+	return word;
+}
+
+static inline double tn_f64_of_bits(uint64_t bits)
+{
+	double value;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static inline uint64_t tn_bits_of_f64(double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
 }
 
 #endif

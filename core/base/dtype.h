@@ -26,6 +26,10 @@ struct tn_dtype_info {
 	/* The dtype in which programs compute values stored as this one; 0: none. */
 	uint8_t compute;
 	uint8_t digits; /* significand bits of a floating dtype, with the leading one; else 0 */
+	/* Of a floating dtype, else NULL: the value of a bit pattern, exact; and the bit pattern of
+	 * a value, to nearest with ties to even (f16 and bf16 round to f32 first). */
+	double (*value_of)(uint64_t bits);
+	uint64_t (*bits_of)(double value);
 };
 
 extern const struct tn_dtype_info tn_dtype_table[TN_DTYPES];
@@ -83,5 +87,11 @@ static inline int tn_is_compute_dtype(tn_dtype dtype)
 {
 	return dtype && tn_compute_dtype(dtype) == dtype;
 }
+
+/* f16 and bf16: exact to f32, to nearest with ties to even from it. */
+float tn_f32_of_f16(uint16_t half);
+uint16_t tn_f16_of_f32(float value);
+float tn_f32_of_bf16(uint16_t brain);
+uint16_t tn_bf16_of_f32(float value);
 
 #endif

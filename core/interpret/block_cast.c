@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The conversions between storage dtypes.  The two 16-bit formats have branch-free forms of
- * cast.c's functions, bit for bit the same, so that loops vectorise.
+ * dtype.c's functions, bit for bit the same, so that loops vectorise.
  */
 #include "interpret/block.h"
 

@@ -55,6 +55,10 @@ static void every_dtype_has_its_row(void **state)
 		assert_true(tn_half_unit(dtype) ==
 			    (tn_is_floating(dtype) ? ldexp(1, -rows[i].digits) : 0));
 		assert_int_equal(tn_is_narrow(dtype), dtype == TN_F16 || dtype == TN_BF16);
+		assert_int_equal(tn_dtype_information(dtype)->value_of != NULL,
+				 tn_is_floating(dtype));
+		assert_int_equal(tn_dtype_information(dtype)->bits_of != NULL,
+				 tn_is_floating(dtype));
 		assert_int_equal(tn_is_compute_dtype(dtype), rows[i].compute == dtype);
 	}
 }
