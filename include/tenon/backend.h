@@ -958,8 +958,8 @@ enum {
 	TN_COLUMNS = 6,
 };
 
-/* Rows of the tables of casts and folds. */
-enum { TN_DTYPES = 16, TN_COMBINERS = 8 };
+/* Rows of the tables of folds; those of casts have TN_DTYPES. */
+enum { TN_COMBINERS = 8 };
 
 /* A plugin's own kernels for the host's interpreter, in tables indexed by number, with the sizes of
  * the header that the plugin was built with; entries beyond them, and NULL, use the host's kernel.

@@ -73,6 +73,7 @@ enum {
 	TN_F64 = 13,
 	TN_C64 = 14,              /* two f32: real, imaginary */
 	TN_C128 = 15,             /* two f64 */
+	TN_DTYPES = 16,           /* one more than the largest number of this version */
 	TN_DTYPE_VENDOR = 0x8000, /* first number of vendor types */
 };
 
@@ -91,8 +92,9 @@ enum {
 /* The size of one element in bytes; 0 for an unknown dtype. */
 static inline size_t tn_dtype_size(tn_dtype dtype)
 {
-	static const unsigned char size[16] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
-	return dtype > 0 && dtype < 16 ? size[dtype] : 0;
+	static const unsigned char size[TN_DTYPES] = {0, 1, 1, 2, 4, 8, 1, 2,
+						      4, 8, 2, 2, 4, 8, 8, 16};
+	return dtype > 0 && dtype < TN_DTYPES ? size[dtype] : 0;
 }
 
 /* The maximum number of axes of an array. */
