@@ -3,6 +3,7 @@
  */
 #include "compile.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -160,6 +161,22 @@ static tn_status fetch(struct cuda_device *device, const struct cuda_target *tar
 	return TN_OK;
 }
 
+/* NVRTC (13.0) replaces the handlers of these signals while it compiles, and puts them back with
+ * other flags: without SA_SIGINFO, with SA_RESTART. */
+static nvrtcResult compile_keeping_signals(const struct cuda_compiler *nvrtc, nvrtcProgram program,
+					   int n, const char *const *words)
+{
+	static const int replaced[] = {SIGINT, SIGTERM, SIGXFSZ};
+	enum { N = sizeof(replaced) / sizeof(replaced[0]) };
+	struct sigaction before[N];
+	for (int i = 0; i < N; i++)
+		(void)sigaction(replaced[i], NULL, &before[i]);
+	nvrtcResult code = nvrtc->nvrtcCompileProgram(program, n, words);
+	for (int i = 0; i < N; i++)
+		(void)sigaction(replaced[i], &before[i], NULL);
+	return code;
+}
+
 /* Appends the options, word by word. */
 static tn_status compile(struct cuda_device *device, const struct cuda_target *target,
 			 const struct cuda_unit *unit, int n, const char *const *words,
@@ -173,7 +190,7 @@ static tn_status compile(struct cuda_device *device, const struct cuda_target *t
 		nvrtc->nvrtcCreateProgram(&program, unit->source, unit->file, 0, NULL, NULL);
 	if (code != NVRTC_SUCCESS)
 		return fail_nvrtc(device, error, code, operation, "nvrtcCreateProgram");
-	code = nvrtc->nvrtcCompileProgram(program, n, words);
+	code = compile_keeping_signals(nvrtc, program, n, words);
 	if (unit->log || code != NVRTC_SUCCESS)
 		fetch_log(device, program, log);
 	tn_status status = code != NVRTC_SUCCESS
