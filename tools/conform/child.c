@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "process_state.h"
 
 enum { MOST_MESSAGES = 100 }; /* of one check */
 
@@ -131,8 +132,24 @@ static void look_after_files(void)
 	}
 }
 
+/* A call may leave the process changed as well as create or open may. */
+static void look_after_process(struct kit *kit, const struct process_state *before)
+{
+	struct process_state after;
+	const struct check *check = kit->check;
+	process_state_take(&after);
+	kit->check = check_find("process.state");
+	kit->case_failed = 0;
+	kit_case(kit, KIT_PROCESS, "%s", check->id);
+	process_state_expect(kit, before, &after, "its calls");
+	if (kit->case_failed)
+		process_state_restore(before);
+	kit->check = check;
+}
+
 static void run_check(struct run *run, size_t index)
 {
+	struct process_state before;
 	struct kit *kit = run->kit;
 	uint64_t from = printed_bytes();
 	memset(kit->tallies, 0, sizeof(kit->tallies));
@@ -142,7 +159,10 @@ static void run_check(struct run *run, size_t index)
 	kit->case_name[0] = '\0';
 	n_messages = 0;
 	record_send(records_fd, "begin\t%zu", index);
+	process_state_take(&before);
 	kit->check->run(kit);
+	if (run->results[index].place == WITH_DEVICE)
+		look_after_process(kit, &before);
 	look_after_files();
 	send_counts(kit);
 	record_send(records_fd, "end\t%llu\t%llu", (unsigned long long)from,

@@ -31,6 +31,12 @@ static const struct setting settings[] = {
 	{1, 2, 3, 3, 2, 3, 3, 1, {1, 1}, {1, 1}, {4, 4, 4, 4}, 0}, /* windows all in padding */
 	{1, 3, 23, 19, 4, 7, 7, 1, {2, 2}, {1, 1}, {3, 3, 3, 3}, 0},
 	{1, 2, 8, 8, 2, 2, 2, 1, {4, 4}, {1, 1}, {0, 0, 0, 0}, 0}, /* elements that none reads */
+	/* groups, strides and dilations together; depthwise of many channels; more channels in a
+	 * group, and a larger plane, than a block holds */
+	{1, 4, 13, 11, 6, 3, 3, 2, {2, 2}, {2, 2}, {1, 2, 2, 1}, 1},
+	{1, 40, 6, 5, 40, 3, 3, 40, {1, 1}, {1, 1}, {1, 1, 1, 1}, 0},
+	{1, 70, 4, 5, 3, 3, 3, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}, 1},
+	{1, 2, 70, 67, 3, 3, 3, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}, 1},
 };
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 

@@ -3,10 +3,20 @@
  *
  * Memory and transfers, and what a device says of itself.
  */
+#include <unistd.h>
+
 #include "slots.h"
 
 static const tn_dtype needed_storage[] = {TN_BOOL, TN_U8, TN_I32, TN_I64, TN_F32};
 static const tn_dtype needed_programs[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32};
+
+static const uint64_t known_programs =
+	1u << TN_BOOL | 1u << TN_I32 | 1u << TN_U32 | 1u << TN_I64 | 1u << TN_F32 | 1u << TN_F64;
+
+static uint64_t physical_memory(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
 
 void check_describe(struct kit *kit)
 {
@@ -20,6 +30,15 @@ void check_describe(struct kit *kit)
 		kit_fail(kit, "the device's own memory is not among its kinds");
 	if (d->alignment < 256 || d->alignment & (d->alignment - 1))
 		kit_fail(kit, "alignment %u: expected a power of two, at least 256", d->alignment);
+	/* Half-precision and complex numbers are stored, and computed with as others are. */
+	if (d->program_dtypes & ~known_programs)
+		kit_fail(kit, "programs compute in dtypes %llx, of which %llx are none of theirs",
+			 (unsigned long long)d->program_dtypes,
+			 (unsigned long long)(d->program_dtypes & ~known_programs));
+	if (d->flags & TN_DEVICE_HOST_MEMORY && d->memory_bytes > physical_memory())
+		kit_fail(kit, "%llu bytes of host memory: the host has %llu",
+			 (unsigned long long)d->memory_bytes,
+			 (unsigned long long)physical_memory());
 	for (size_t i = 0; i < sizeof(needed_storage) / sizeof(needed_storage[0]); i++)
 		if (!kit_claims_storage(kit, needed_storage[i]))
 			kit_fail(kit, "dtype %s is not stored", tn_dtype_name(needed_storage[i]));
@@ -76,7 +95,9 @@ void check_alloc_alignment(struct kit *kit)
 			.size = sizes[i / 4],
 			.alignment = alignments[i % 4]};
 		struct tn_free_args release = {.call = CALL(struct tn_free_args)};
-		uint64_t least = alloc.alignment > 256 ? alloc.alignment : 256, buffer = 0;
+		uint64_t least = kit->description.alignment, buffer = 0;
+		if (alloc.alignment > least)
+			least = alloc.alignment;
 		kit_case(kit, TN_SLOT_ALLOC, "alloc: %llu bytes aligned to %llu",
 			 (unsigned long long)alloc.size, (unsigned long long)alloc.alignment);
 		tn_status status = b->device.alloc(kit->device, &alloc, &buffer);
@@ -86,7 +107,8 @@ void check_alloc_alignment(struct kit *kit)
 			continue;
 		}
 		if (kit->description.flags & TN_DEVICE_HOST_MEMORY && buffer % least)
-			kit_fail(kit, "address %llx", (unsigned long long)buffer);
+			kit_fail(kit, "address %llx: expected a multiple of %llu",
+				 (unsigned long long)buffer, (unsigned long long)least);
 		release.buffer = buffer;
 		if (b->device.free(kit->device, &release) != TN_OK)
 			kit_fail(kit, "free failed");

@@ -4,7 +4,10 @@
  * The host's memory runs out, at every place where a plugin asks for it; and what it was given
  * comes back.
  */
+#include <time.h>
+
 #include "instance.h"
+#include "process_state.h"
 #include "samples.h"
 #include "slots.h"
 
@@ -20,13 +23,40 @@ static struct instance *new_instance(struct kit *kit)
 
 /* ---- Balance ---------------------------------------------------------------------------------*/
 
+/* Calls of one slot, until so many or so long; returns how many. */
+static unsigned calls(struct sample *sample)
+{
+	enum { MOST = 2000, MOST_CLOCKS = CLOCKS_PER_SEC / 50 };
+	const clock_t begin = clock();
+	unsigned n = 0;
+	const struct kit *kit = sample->kit;
+	struct tn_sync_args sync = {.call = CALL(struct tn_sync_args)};
+	sample->args.call.workspace = NULL;
+	while (n < MOST && clock() - begin < MOST_CLOCKS) {
+		(void)kit_enter(kit, &sample->args);
+		n++;
+	}
+	(void)kit->backend->device.sync(kit->device, &sync);
+	return n;
+}
+
+/* What a first call allocates may stay; each further one leaves nothing. */
 static void use(struct instance *instance)
 {
+	enum { A_CALL = 16, LEAST = 8192 };
 	struct kit *kit = &instance->kit;
 	for (int slot = sample_next(kit, -1); slot >= 0; slot = sample_next(kit, slot)) {
 		struct sample sample;
 		sample_make(kit, &sample, slot, "of another instance");
-		(void)sample_run(&sample);
+		if (sample_run(&sample) == TN_OK) {
+			(void)calls(&sample);
+			uint64_t before = process_allocated_bytes();
+			unsigned n = calls(&sample);
+			uint64_t after = process_allocated_bytes();
+			if (after > before + LEAST && after > before + (uint64_t)n * A_CALL)
+				kit_fail(kit, "%u calls left %llu bytes of memory behind", n,
+					 (unsigned long long)(after - before));
+		}
 		sample_free(&sample);
 	}
 }

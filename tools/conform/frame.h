@@ -186,6 +186,8 @@ char *output_quote(int output, uint64_t from, uint64_t to, int *sanitizer);
 
 /* A forked child leaves to its parent what it copied: no leak (sanitizer.c). */
 void sanitizer_forked(void);
+/* Is this a program in which AddressSanitizer keeps freed memory for a while? */
+int sanitizer_keeps_memory(void);
 
 /* ---- The backend under test (target.c) -------------------------------------------------------*/
 

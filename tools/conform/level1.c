@@ -23,6 +23,7 @@ const struct check level1_checks[] = {
 	 check_memory_kinds},
 	{"memory.limit", 1, "too large an allocation gives OUT_OF_MEMORY, and others still work",
 	 check_memory_limit},
+	{"memory.freed", 1, "freed memory is available again", check_memory_freed},
 	{"memory.information", 1, "free memory does not exceed total memory",
 	 check_memory_information},
 	{"report.lines", 1, "the report of a device has valid keys and texts, and an end",

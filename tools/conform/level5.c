@@ -32,7 +32,7 @@ const struct check level5_checks[] = {
 	 check_memory_exhausted_calls},
 	{"threads.instances", 5, "instances in different threads do not disturb one another",
 	 check_threads_instances},
-	{"threads.devices", 5, "two devices of an instance may be used at once by two threads",
+	{"threads.devices", 5, "two open devices of an instance may be used at once by two threads",
 	 check_threads_devices},
 	{NULL, 0, NULL, NULL},
 };

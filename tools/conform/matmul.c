@@ -14,10 +14,12 @@ struct product {
 };
 
 static const struct product products[] = {
-	{1, 1, 1, 0, {0}},       {1, 7, 5, 0, {0}},    {7, 1, 5, 0, {0}},    {5, 7, 1, 0, {0}},
-	{1, 1, 300, 0, {0}},     {3, 4, 5, 0, {0}},    {17, 33, 65, 0, {0}}, {64, 64, 64, 0, {0}},
-	{5, 3, 10007, 0, {0}},   {130, 1, 70, 0, {0}}, {1, 260, 90, 0, {0}}, {100, 70, 40, 0, {0}},
-	{300, 200, 100, 0, {0}},
+	{1, 1, 1, 0, {0}},       {1, 7, 5, 0, {0}},       {7, 1, 5, 0, {0}},
+	{5, 7, 1, 0, {0}},       {1, 1, 300, 0, {0}},     {3, 4, 5, 0, {0}},
+	{17, 33, 65, 0, {0}},    {64, 64, 64, 0, {0}},    {5, 3, 10007, 0, {0}},
+	{130, 1, 70, 0, {0}},    {1, 260, 90, 0, {0}},    {100, 70, 40, 0, {0}},
+	{300, 200, 100, 0, {0}}, {131, 137, 139, 0, {0}}, {21, 19, 1031, 0, {0}},
+	{9, 11, 2048, 0, {0}},   {1201, 17, 9, 0, {0}},   {17, 1201, 9, 0, {0}},
 };
 enum { N_PRODUCTS = sizeof(products) / sizeof(products[0]) };
 
@@ -27,11 +29,11 @@ static const struct product batches[] = {
 };
 enum { N_BATCHES = sizeof(batches) / sizeof(batches[0]) };
 
-/* What varies besides the sizes: bit 0, 1, 2 transpose a, b, c in memory; bit 3 gives each row a
- * gap; `shared` gives a (1) or b (2) one matrix for all of the batch. */
+/* What varies besides the sizes: bit 0, 1, 2 transpose a, b, c in memory; `gap` elements lie
+ * between rows; `shared` gives a (1) or b (2) one matrix for all of the batch. */
 struct form {
 	unsigned transposed;
-	int gap;
+	int64_t gap;
 	int shared;
 	double alpha, beta;
 	int whole; /* small whole numbers, all of whose sums are exact: no term may be left out */
@@ -40,14 +42,14 @@ struct form {
 /* An array whose inner matrices have one unit stride, the other as long as the rows or longer. */
 static void make_matrix(struct kit *kit, struct array *array, enum role role, tn_dtype dtype,
 			const struct product *p, int64_t rows, int64_t columns, int transposed,
-			int gap, int shared)
+			int64_t gap, int shared)
 {
 	/* An array of the stored shape, gap included; the operand is a view of it. */
 	uint32_t rank = p->n_batch + 2;
 	int64_t stored[TN_MAX_RANK];
 	memcpy(stored, p->batch, p->n_batch * sizeof(*stored));
 	stored[rank - 2] = transposed ? columns : rows;
-	stored[rank - 1] = (transposed ? rows : columns) + (gap ? 3 : 0);
+	stored[rank - 1] = (transposed ? rows : columns) + gap;
 	for (uint32_t axis = 0; shared && axis < p->n_batch; axis++)
 		stored[axis] = 1;
 	array_make(kit, array, role, dtype, rank, stored, gap ? SHIFTED : COMPACT);
@@ -106,11 +108,11 @@ static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
 {
 	struct array a, b, c, *all[3] = {&a, &b, &c};
 	kit_case(kit, TN_SLOT_MATMUL,
-		 "matmul: %s, %lld x %lld x %lld, batch %llu, transposed %u, gap %d, shared %d, "
+		 "matmul: %s, %lld x %lld x %lld, batch %llu, transposed %u, gap %lld, shared %d, "
 		 "alpha %g, beta %g",
 		 tn_dtype_name(dtype), (long long)p->m, (long long)p->n, (long long)p->k,
-		 (unsigned long long)shape_count(p->n_batch, p->batch), f->transposed, f->gap,
-		 f->shared, f->alpha, f->beta);
+		 (unsigned long long)shape_count(p->n_batch, p->batch), f->transposed,
+		 (long long)f->gap, f->shared, f->alpha, f->beta);
 	make_matrix(kit, &a, INPUT, dtype, p, p->m, p->k, f->transposed & 1, f->gap,
 		    f->shared == 1);
 	make_matrix(kit, &b, INPUT, dtype, p, p->k, p->n, f->transposed & 2, f->gap,
@@ -167,21 +169,30 @@ void check_matmul_shapes(struct kit *kit)
 		}
 }
 
-/* Every way in which the three matrices may lie, with rows that are next to one another or not. */
+/* Every way in which the three matrices may lie, with rows that are next to one another or not:
+ * small products, products that are longer in each direction than the blocks of usual libraries,
+ * and rows so far apart that each lies in a page of its own. */
 void check_matmul_strides(struct kit *kit)
 {
-	static const unsigned chosen[] = {1, 2, 3, 5, 6, 9, 10};
+	static const unsigned chosen[] = {1, 2, 3, 5, 6, 9, 10}, large[] = {13, 14};
 	if (!kit->description.matmul_dtypes)
 		return kit_skip(kit, "it supports no matmul");
 	for (int d = 0; d < 2; d++) {
 		for (unsigned i = 0; i < 7 && kit_claims_matmul(kit, dtypes[d]); i++) {
 			for (unsigned turn = 0; turn < 16; turn++) {
 				struct form form = {.transposed = turn % 8,
-						    .gap = turn >= 8,
+						    .gap = turn >= 8 ? 3 : 0,
 						    .alpha = 1,
 						    .beta = turn % 3 == 1};
 				multiplies(kit, dtypes[d], &products[chosen[i]], &form);
 			}
+		}
+		for (unsigned turn = 0; turn < 8 && kit_claims_matmul(kit, dtypes[d]); turn++) {
+			struct form form = {.transposed = turn, .alpha = 1, .whole = 1};
+			for (int i = 0; i < 2; i++)
+				multiplies(kit, dtypes[d], &products[large[i]], &form);
+			form.gap = 4099;
+			multiplies(kit, dtypes[d], &products[6], &form);
 		}
 	}
 }
@@ -194,7 +205,7 @@ void check_matmul_batch(struct kit *kit)
 		for (unsigned i = 0; i < N_BATCHES && kit_claims_matmul(kit, dtypes[d]); i++) {
 			for (unsigned turn = 0; turn < 12; turn++) {
 				struct form form = {.transposed = (turn + i) % 8,
-						    .gap = turn % 2 == 1,
+						    .gap = turn % 2 ? 3 : 0,
 						    .shared = (int)(turn % 3),
 						    .alpha = 1,
 						    .beta = turn >= 6};

@@ -4,6 +4,8 @@
  * Buffers that live together, kinds of memory and limits, and transfers from any address, of any
  * size, in stream order.
  */
+#include "frame.h"
+#include "process_state.h"
 #include "slots.h"
 
 static tn_status allocate(struct kit *kit, uint64_t size, uint32_t kind, uint64_t *buffer)
@@ -121,13 +123,17 @@ void check_memory_many(struct kit *kit)
 	kit_pass(kit);
 }
 
+/* The source is reused as soon as upload has returned. */
 static void keeps_bytes(struct kit *kit, uint64_t buffer, size_t size)
 {
 	unsigned char *sent = memory(kit, size), *found = memory(kit, size);
-	for (size_t i = 0; i < size; i++)
-		sent[i] = (unsigned char)kit_random(kit);
+	for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+		uint64_t random = kit_random(kit);
+		memcpy(sent + i, &random, size - i < sizeof(random) ? size - i : sizeof(random));
+	}
+	memcpy(found, sent, size);
+	transfer(kit, 1, buffer, 0, size, found, 0);
 	memset(found, 0, size);
-	transfer(kit, 1, buffer, 0, size, sent, 0);
 	transfer(kit, 0, buffer, 0, size, found, 0);
 	if (memcmp(sent, found, size) != 0)
 		kit_fail(kit, "the data read back differs from the data written");
@@ -181,6 +187,48 @@ void check_memory_limit(struct kit *kit)
 	kit_pass(kit);
 }
 
+/* Memory that is written, so that it exists, and freed: the process, and the device if it tells,
+ * have as much free memory after many rounds as after a few. */
+void check_memory_freed(struct kit *kit)
+{
+	enum { WARM = 4, ROUNDS = 20, SIZE = 8 << 20, MOST = ROUNDS * (SIZE / 2) };
+	struct tn_memory_information then = {.struct_size = sizeof(then)}, now = then;
+	uint64_t resident = 0;
+	kit_case(kit, TN_SLOT_FREE, "alloc, upload and free: %d MB, %d times", SIZE >> 20, ROUNDS);
+	if (sanitizer_keeps_memory())
+		return kit_skip(kit, "a sanitizer keeps freed memory for a while");
+	unsigned char *host = memory(kit, SIZE);
+	memset(host, 1, SIZE);
+	int tells = tn_backend_has(kit->backend, TN_SLOT_MEMORY_INFORMATION) &&
+		    kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE, &then) == TN_OK;
+	for (int round = 0; round < WARM + ROUNDS; round++) {
+		uint64_t buffer;
+		if (round == WARM) {
+			resident = process_resident_bytes();
+			if (tells)
+				kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE,
+								 &then);
+		}
+		if (allocate(kit, SIZE, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+			kit_give_up(kit, "alloc: %s", kit->error.text);
+		transfer(kit, 1, buffer, 0, SIZE, host, 0);
+		wait(kit);
+		release(kit, buffer);
+	}
+	free(host);
+	if (process_resident_bytes() > resident + MOST)
+		kit_fail(kit, "the process has %llu bytes more: buffers are not freed",
+			 (unsigned long long)(process_resident_bytes() - resident));
+	if (tells)
+		kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE, &now);
+	/* Memory that is the host's is used by other programs too. */
+	if (tells && !(kit->description.flags & TN_DEVICE_HOST_MEMORY) &&
+	    now.free_bytes + MOST < then.free_bytes)
+		kit_fail(kit, "the device has %llu bytes less: buffers are not freed",
+			 (unsigned long long)(then.free_bytes - now.free_bytes));
+	kit_pass(kit);
+}
+
 /* ---- Transfers -------------------------------------------------------------------------------*/
 
 /* From and to host memory at every odd address. */
@@ -214,14 +262,19 @@ void check_transfer_unaligned(struct kit *kit)
 
 void check_transfer_large(struct kit *kit)
 {
-	const size_t size = (16 << 20) + 5;
-	uint64_t buffer;
-	kit_case(kit, TN_SLOT_UPLOAD, "upload and download: %zu bytes", size);
-	if (allocate(kit, size, TN_MEMORY_DEVICE, &buffer) != TN_OK)
-		return kit_fail(kit, "alloc: %s", kit->error.text);
-	keeps_bytes(kit, buffer, size);
-	release(kit, buffer);
-	kit_pass(kit);
+	static const size_t mebibytes[] = {1, 16, 64};
+	for (int i = 0; i < 3; i++) {
+		size_t size = (mebibytes[i] << 20) + 5;
+		uint64_t buffer;
+		if (size > kit->description.max_alloc_bytes)
+			continue;
+		kit_case(kit, TN_SLOT_UPLOAD, "upload and download: %zu bytes", size);
+		if (allocate(kit, size, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+			return kit_fail(kit, "alloc: %s", kit->error.text);
+		keeps_bytes(kit, buffer, size);
+		release(kit, buffer);
+		kit_pass(kit);
+	}
 }
 
 /* Many uploads to one place, one after the other, and a download behind them; the host's memory

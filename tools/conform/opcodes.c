@@ -13,11 +13,60 @@
 #include "slots.h"
 
 static const double reals[] = {
-	0.0,    -0.0,   1.0,        -1.0,    0.5,      -0.5,      1.5,       2.5,      -2.5,
-	3.0,    -7.0,   10.0,       0.1,     -0.3,     1e-3,      -1e-5,     1e-20,    20.25,
-	-20.25, 88.0,   -87.0,      100.7,   -103.5,   1e5,       -123456.7, 1e10,     -3e9,
-	3e9,    1.0e30, 3.14159265, FLT_MAX, -FLT_MAX, FLT_MIN,   1e-40,     -1.5e-45, 0.9999,
-	1.0001, 2.0,    16777217,   0.7071,  INFINITY, -INFINITY, NAN,
+	0.0,
+	-0.0,
+	1.0,
+	-1.0,
+	0.5,
+	-0.5,
+	1.5,
+	2.5,
+	-2.5,
+	3.0,
+	-7.0,
+	10.0,
+	0.1,
+	-0.3,
+	1e-3,
+	-1e-5,
+	1e-20,
+	20.25,
+	-20.25,
+	88.0,
+	-87.0,
+	100.7,
+	-103.5,
+	1e5,
+	-123456.7,
+	1e10,
+	-3e9,
+	3e9,
+	1.0e30,
+	3.14159265,
+	FLT_MAX,
+	-FLT_MAX,
+	FLT_MIN,
+	1e-40,
+	-1.5e-45,
+	0.9999,
+	1.0001,
+	2.0,
+	16777217,
+	0.7071,
+	INFINITY,
+	-INFINITY,
+	NAN,
+	/* Half-way between two numbers of f16 and of bf16, of which the upper or the lower one is
+	 * even; a hair above, which f32 does not see; below and at the end of f16's range. */
+	0x1.002p0,
+	0x1.006p0,
+	0x1.01p0,
+	0x1.03p0,
+	0x1.0020000001p0,
+	65519.0,
+	65520.0,
+	0x1p-25,
+	0x1.8p-24,
 };
 static const int64_t integers[] = {
 	0,
@@ -44,28 +93,34 @@ static const int64_t integers[] = {
 	INT64_MIN,
 	INT64_MIN + 1,
 	4294967296,
+	/* Between two numbers of f32; rounded to f64 first, it would become a tie. */
+	9007199791611905,
 };
-/* f16 and bf16: zeros, subnormals, ones, the largest, infinities, a NaN. */
-static const uint16_t halves[] = {0,      0x8000, 1,      0x83ff, 0x3c00,
-				  0xbc01, 0x7bff, 0x7c00, 0xfc00, 0x7e01};
-static const uint16_t brains[] = {0,      0x8000, 1,      0x807f, 0x3f80,
-				  0xbf81, 0x7f7f, 0x7f80, 0xff80, 0x7fc1};
+/* f16 and bf16: zeros, subnormals, ones, the largest, infinities, NaNs. */
+static const uint16_t halves[] = {0,      0x8000, 1,      0x83ff, 0x3c00, 0xbc01,
+				  0x7bff, 0x7c00, 0xfc00, 0x7e01, 0x7c01};
+static const uint16_t brains[] = {0,      0x8000, 1,      0x807f, 0x3f80, 0xbf81,
+				  0x7f7f, 0x7f80, 0xff80, 0x7fc1, 0x7f81};
 
 static const tn_dtype compute_dtypes[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
 enum { N_COMPUTE = 6 };
 
-static size_t n_values(tn_dtype dtype)
+/* The listed values, a NaN with a payload in its lowest bit alone, and random ones: any bits, and
+ * of floating dtypes as many numbers in [-20, 20]. */
+enum { N_RANDOM = 4096 };
+
+static size_t n_listed(tn_dtype dtype)
 {
 	if (dtype == TN_BOOL)
 		return 2;
 	if (dtype == TN_F16 || dtype == TN_BF16)
 		return sizeof(halves) / sizeof(halves[0]);
-	return tn_is_floating(dtype) ? sizeof(reals) / sizeof(reals[0])
+	return tn_is_floating(dtype) ? sizeof(reals) / sizeof(reals[0]) + 1
 				     : sizeof(integers) / sizeof(integers[0]);
 }
 
-/* The bits of test value number i. */
-static uint64_t value_bits(tn_dtype dtype, size_t i)
+/* The bits of listed value number i. */
+static uint64_t listed_bits(tn_dtype dtype, size_t i)
 {
 	if (dtype == TN_BOOL)
 		return i;
@@ -73,8 +128,25 @@ static uint64_t value_bits(tn_dtype dtype, size_t i)
 		return halves[i];
 	if (dtype == TN_BF16)
 		return brains[i];
-	return tn_is_floating(dtype) ? tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(reals[i]))
-				     : tn_cast_bits(TN_I64, dtype, (uint64_t)integers[i]);
+	if (!tn_is_floating(dtype))
+		return tn_cast_bits(TN_I64, dtype, (uint64_t)integers[i]);
+	if (i == sizeof(reals) / sizeof(reals[0]))
+		return dtype == TN_F32 ? 0x7f800001 : UINT64_C(0x7ff0000000000001);
+	return tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(reals[i]));
+}
+
+static uint64_t random_bits(struct kit *kit, tn_dtype dtype)
+{
+	uint64_t bits = kit_random(kit);
+	if (dtype == TN_BOOL)
+		return bits & 1;
+	if (tn_is_floating(dtype) && bits >> 63)
+		return tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(kit_uniform(kit, -20, 20)));
+	return tn_cast_bits(TN_U64,
+			    dtype == TN_F16 || dtype == TN_BF16 ? TN_U16
+			    : dtype == TN_F32                   ? TN_U32
+								: TN_U64,
+			    bits ^ bits >> 17);
 }
 
 /* How far a result may be from the exact one, in units in the last place.  Operations that IEEE 754
@@ -93,8 +165,7 @@ static double ulp(tn_dtype dtype, double number)
 	return ldexp(1, (exponent < least ? least : exponent) - digits);
 }
 
-/* The same value?  A NaN is like any other; of a minimum or maximum, and within a tolerance, zeros
- * are alike too. */
+/* The same value?  A NaN is like any other, and within a tolerance zeros are alike too. */
 static int is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t found)
 {
 	double e = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, expected));
@@ -106,7 +177,7 @@ static int is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t fou
 	if (isnan(e) || isnan(f))
 		return isnan(e) && isnan(f);
 	if (e == 0 && f == 0)
-		return op == TN_OP_MIN || op == TN_OP_MAX || allowed_ulps(op) > 0;
+		return allowed_ulps(op) > 0;
 	return isfinite(e) && fabs(e - f) <= allowed_ulps(op) * ulp(dtype, e);
 }
 
@@ -115,7 +186,35 @@ static double as_number(tn_dtype dtype, uint64_t bits)
 	return tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, bits));
 }
 
-/* Every combination of values for the operands of one opcode. */
+/* Signalling NaNs become quiet ones: pow(NaN, 0) is 1, of a signalling one it need not be. */
+static uint64_t quiet(tn_dtype dtype, uint64_t bits)
+{
+	if (!tn_is_floating(dtype) || !isnan(as_number(dtype, bits)))
+		return bits;
+	return bits | (dtype == TN_F32 ? UINT64_C(1) << 22 : UINT64_C(1) << 51);
+}
+
+/* Operands of one opcode: every combination of listed values, then random ones. */
+static void make_operands(struct kit *kit, struct array *in, uint16_t op, int arity, tn_dtype dtype)
+{
+	int64_t combinations = 1;
+	for (int i = 0; i < arity; i++)
+		combinations *= (int64_t)n_listed(op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype);
+	int64_t count = combinations + N_RANDOM;
+	for (int64_t i = 0, below = 1; i < arity; i++) {
+		tn_dtype own = op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype;
+		int64_t listed = (int64_t)n_listed(own);
+		array_make(kit, &in[i], INPUT, own, 1, &count, COMPACT);
+		for (int64_t e = 0; e < count; e++)
+			array_set_bits(
+				&in[i], (uint64_t)e,
+				quiet(own, e < combinations
+						   ? listed_bits(own, (size_t)(e / below % listed))
+						   : random_bits(kit, own)));
+		below *= listed;
+	}
+}
+
 static void runs_opcode(struct kit *kit, uint16_t op, tn_dtype dtype)
 {
 	const struct tn_op_info *info = tn_op_information(op);
@@ -123,20 +222,11 @@ static void runs_opcode(struct kit *kit, uint16_t op, tn_dtype dtype)
 	struct tn_program *program = operation_program(op, info->arity, dtype, result);
 	struct array in[3], out, *all[4] = {&in[0], &in[1], &in[2], &in[2]};
 	struct tn_operand inputs[3];
-	int64_t count = 1;
 	kit_case(kit, TN_SLOT_MAP, "map: %s of %s", info->name, tn_dtype_name(dtype));
+	make_operands(kit, in, op, info->arity, dtype);
 	for (int i = 0; i < info->arity; i++)
-		count *= (int64_t)n_values(op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype);
-	for (int64_t i = 0, below = 1; i < info->arity; i++) {
-		tn_dtype own = op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype;
-		array_make(kit, &in[i], INPUT, own, 1, &count, COMPACT);
-		for (int64_t e = 0; e < count; e++)
-			array_set_bits(&in[i], (uint64_t)e,
-				       value_bits(own, (size_t)(e / below) % n_values(own)));
-		below *= (int64_t)n_values(own);
 		inputs[i] = in[i].operand;
-	}
-	array_make(kit, &out, OUTPUT, result, 1, &count, COMPACT);
+	array_make(kit, &out, OUTPUT, result, 1, inputs[0].shape, COMPACT);
 	all[info->arity] = &out;
 	struct tn_map_args args = {.call = CALL(struct tn_map_args),
 				   .program = program,
@@ -192,7 +282,7 @@ void check_map_opcodes(struct kit *kit)
 static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read, tn_dtype written,
 		     tn_dtype to)
 {
-	int64_t count = (int64_t)n_values(from);
+	int64_t listed = (int64_t)n_listed(from), count = listed + N_RANDOM;
 	struct array in, out, *all[2] = {&in, &out};
 	struct tn_program *program =
 		op ? operation_program(op, 1, read, written) : identity_program(read, 1);
@@ -201,8 +291,9 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 		 tn_dtype_name(written), tn_dtype_name(to));
 	array_make(kit, &in, INPUT, from, 1, &count, COMPACT);
 	array_make(kit, &out, OUTPUT, to, 1, &count, COMPACT);
-	for (uint64_t i = 0; i < in.count; i++)
-		array_set_bits(&in, i, value_bits(from, i));
+	for (int64_t i = 0; i < count; i++)
+		array_set_bits(&in, (uint64_t)i,
+			       i < listed ? listed_bits(from, (size_t)i) : random_bits(kit, from));
 	struct tn_map_args args = {.call = CALL(struct tn_map_args),
 				   .program = program,
 				   .inputs = &in.operand,

@@ -14,6 +14,8 @@
 #include "process_state.h"
 
 enum { BYTES = 4096, WARM = 3, CYCLES = 8 };
+/* What one life may leave behind on average: the allocator keeps some for itself. */
+enum { MAPPED_LEAK = 64 << 10, ALLOCATED_LEAK = 4 << 10 };
 
 /* ---- Using a device --------------------------------------------------------------------------*/
 
@@ -164,6 +166,13 @@ static void check_leaks(struct kit *kit)
 	/* malloc maps and unmaps as it likes: one a life is a leak. */
 	if (after.mappings >= before.mappings + CYCLES)
 		kit_fail(kit, "%u more mappings", after.mappings - before.mappings);
+	/* Adjacent mappings are one. */
+	if (after.mapped_bytes >= before.mapped_bytes + CYCLES * MAPPED_LEAK)
+		kit_fail(kit, "%llu more bytes are mapped",
+			 (unsigned long long)(after.mapped_bytes - before.mapped_bytes));
+	if (after.allocated_bytes >= before.allocated_bytes + CYCLES * ALLOCATED_LEAK)
+		kit_fail(kit, "%llu more bytes are allocated",
+			 (unsigned long long)(after.allocated_bytes - before.allocated_bytes));
 	kit_pass(kit);
 }
 
@@ -323,8 +332,8 @@ const struct check process_checks[] = {
 	 check_instances},
 	{"process.tables", 5, "returned tables and strings do not change", check_tables},
 	{"process.cheap", 5, "device_count and describe take less than 50 ms", check_cheap},
-	{"process.leaks", 5, "create to destroy leaves no descriptor, thread or mapping behind",
-	 check_leaks},
+	{"process.leaks", 5,
+	 "create to destroy leaves no descriptor, thread, mapping or memory behind", check_leaks},
 	{"process.state", 5,
 	 "signal handlers, locale, environment and floating-point mode do not change", check_state},
 	{"process.fork_before", 5, "after device_count and describe a forked child can use devices",

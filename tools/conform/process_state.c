@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fenv.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,15 +22,17 @@ enum { C_LIBRARY_FLAG = 0x04000000 };
 
 extern char **environ;
 
+/* The sum of the hashes (FNV-1a) of all variables: their order means nothing. */
 static uint64_t hash_environment(void)
 {
-	uint64_t hash = 14695981039346656037u; /* FNV-1a */
+	uint64_t sum = 0;
 	for (char **entry = environ; *entry; entry++) {
+		uint64_t hash = 14695981039346656037u;
 		for (const char *c = *entry; *c; c++)
 			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-		hash = (hash ^ 0xff) * 1099511628211u;
+		sum += hash;
 	}
-	return hash;
+	return sum;
 }
 
 static unsigned count_entries(const char *folder)
@@ -53,6 +56,31 @@ static unsigned count_lines(const char *path)
 	if (file)
 		fclose(file);
 	return n;
+}
+
+/* Number `field` of /proc/self/statm, in bytes; 0: unknown. */
+static uint64_t statm_bytes(int field)
+{
+	unsigned long long pages[2] = {0, 0};
+	FILE *file = fopen("/proc/self/statm", "re");
+	int n = file ? fscanf(file, "%llu %llu", &pages[0], &pages[1]) : 0;
+	if (file)
+		fclose(file);
+	return n == 2 ? pages[field] * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+uint64_t process_resident_bytes(void)
+{
+	return statm_bytes(1);
+}
+
+uint64_t process_allocated_bytes(void)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+	return mallinfo2().uordblks;
+#else
+	return 0;
+#endif
 }
 
 /* Rounding, flush to zero and masks: not the flags of what has happened. */
@@ -87,6 +115,21 @@ void process_state_take(struct process_state *state)
 	state->threads = count_entries("/proc/self/task");
 	state->descriptors = count_entries("/proc/self/fd");
 	state->mappings = count_lines("/proc/self/maps");
+	state->mapped_bytes = statm_bytes(0);
+	state->allocated_bytes = process_allocated_bytes();
+}
+
+void process_state_restore(const struct process_state *before)
+{
+	sigprocmask(SIG_SETMASK, &before->blocked, NULL);
+	setlocale(LC_ALL, before->locale);
+	if (chdir(before->folder))
+		return; /* it has been removed: the next check says so again */
+	umask((mode_t)before->umask);
+	fesetround(before->rounding);
+#if defined(__SSE__)
+	_mm_setcsr(before->control);
+#endif
 }
 
 static void expect_handlers(struct kit *kit, const struct process_state *before,

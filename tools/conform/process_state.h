@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * What a process is like, and whether it has changed: signal handlers, locale, environment,
- * rounding, threads, descriptors, mappings.
+ * rounding, threads, descriptors, mappings, memory.
  */
 #ifndef TN_TOOLS_CONFORM_PROCESS_STATE_H
 #define TN_TOOLS_CONFORM_PROCESS_STATE_H
@@ -24,12 +24,20 @@ struct process_state {
 	unsigned control; /* of the floating-point unit, where there is one to be read */
 	unsigned umask;
 	unsigned threads, descriptors, mappings;
+	uint64_t mapped_bytes;
+	uint64_t allocated_bytes; /* by malloc in its main arena; 0: unknown */
 };
 
 void process_state_take(struct process_state *state);
 
-/* Fails the case when what a plugin must leave alone differs (all but the last three fields). */
+/* Fails the case when what a plugin must leave alone differs (the fields up to umask). */
 void process_state_expect(struct kit *kit, const struct process_state *before,
 			  const struct process_state *after, const char *what);
+
+/* Undoes what a plugin changed, so that it is reported once. */
+void process_state_restore(const struct process_state *before);
+
+uint64_t process_resident_bytes(void);  /* 0: unknown */
+uint64_t process_allocated_bytes(void); /* by malloc in its main arena; 0: unknown */
 
 #endif

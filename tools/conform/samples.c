@@ -91,6 +91,17 @@ static size_t make_matmul(struct sample *s)
 	return sizeof(*args);
 }
 
+static size_t make_large_matmul(struct sample *s)
+{
+	static const int64_t square[2] = {80, 80};
+	struct tn_matmul_args *args = &s->args.matmul;
+	args->a = in(s, 2, square);
+	args->b = in(s, 2, square);
+	args->c = out(s, 2, square);
+	args->alpha = 1;
+	return sizeof(*args);
+}
+
 static size_t make_fill(struct sample *s)
 {
 	struct tn_fill_args *args = &s->args.fill;
@@ -303,19 +314,30 @@ static void *copied(const void *from, size_t size)
 	return to;
 }
 
-void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what)
+static void make(struct kit *kit, struct sample *sample, int slot,
+		 size_t (*make_arguments)(struct sample *sample), const char *what)
 {
 	memset(sample, 0, sizeof(*sample));
 	sample->kit = kit;
 	sample->slot = slot;
 	kit_case(kit, slot, "%s: %s", tn_slots[slot].name, what);
-	sample->args_size = samples[find(slot)].make(sample);
+	sample->args_size = make_arguments(sample);
 	sample->args.call.struct_size = (uint32_t)sample->args_size;
 	for (size_t i = 0; i < sample->n; i++) {
 		sample->before[i] = copied(sample->array[i].image, sample->array[i].size);
 		if (!sample->before[i])
 			kit_give_up(kit, "the kit is out of memory");
 	}
+}
+
+void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what)
+{
+	make(kit, sample, slot, samples[find(slot)].make, what);
+}
+
+void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what)
+{
+	make(kit, sample, TN_SLOT_MATMUL, make_large_matmul, what);
 }
 
 void sample_free(struct sample *sample)

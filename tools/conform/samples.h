@@ -50,6 +50,8 @@ int sample_family(int slot);
 
 /* Begins a case of the slot and makes the call; `what` is in the case's name. */
 void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what);
+/* A product of 80 x 80 matrices: for large ones libraries use memory of their own. */
+void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what);
 void sample_free(struct sample *sample);
 
 /* Gives the arrays the elements with which they were made. */

@@ -16,6 +16,7 @@ void sanitizer_forked(void)
 }
 
 /* NOLINTBEGIN(bugprone-reserved-identifier) */
+extern void __asan_init(void) __attribute__((weak));
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 
@@ -28,5 +29,10 @@ const char *__asan_default_options(void)
 int __lsan_is_turned_off(void)
 {
 	return forked == getpid();
+}
+
+int sanitizer_keeps_memory(void)
+{
+	return __asan_init != NULL;
 }
 /* NOLINTEND(bugprone-reserved-identifier) */

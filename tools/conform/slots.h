@@ -26,6 +26,7 @@ void check_report_lines(struct kit *kit);
 void check_memory_many(struct kit *kit);
 void check_memory_kinds(struct kit *kit);
 void check_memory_limit(struct kit *kit);
+void check_memory_freed(struct kit *kit);
 void check_transfer_unaligned(struct kit *kit);
 void check_transfer_large(struct kit *kit);
 void check_transfer_order(struct kit *kit);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Several instances, and several devices of one, each used by a thread of its own: the results are
- * those of one alone.
+ * Several instances, and several devices of one (or one device opened twice), each used by a thread
+ * of its own: the results are those of one alone.
  */
 #include <pthread.h>
 #include <time.h>
@@ -41,10 +41,14 @@ struct first {
 	unsigned char *result; /* NULL: it is not done */
 };
 
+/* slot TN_SLOT_COUNT: a large product. */
 static void make_first(struct kit *kit, struct first *first, int slot)
 {
 	size_t size;
-	sample_make(kit, &first->sample, slot, "in several threads");
+	if (slot == TN_SLOT_COUNT)
+		sample_make_large_product(kit, &first->sample, "large, in several threads");
+	else
+		sample_make(kit, &first->sample, slot, "in several threads");
 	first->result = NULL;
 	if (sample_run(&first->sample) == TN_OK)
 		first->result = sample_result(&first->sample, &size);
@@ -64,6 +68,8 @@ static void stress(struct kit *kit)
 	int n = 0;
 	if (!all)
 		kit_give_up(kit, "the kit is out of memory");
+	if (kit->description.matmul_dtypes)
+		make_first(kit, &all[n++], TN_SLOT_COUNT);
 	for (int slot = sample_next(kit, -1); slot >= 0 && n < SLOTS; slot = sample_next(kit, slot))
 		make_first(kit, &all[n++], slot);
 	for (int round = 0; round < LEAST_ROUNDS || milliseconds() - begin < LASTS_MS; round++) {
@@ -155,11 +161,8 @@ static int open_device(struct kit *kit, struct worker *worker, uint32_t index)
 
 void check_threads_devices(struct kit *kit)
 {
-	struct worker *workers;
-	uint32_t other = kit->index ? 0 : 1;
-	if (kit->backend->n_devices < 2)
-		return kit_skip(kit, "there is only one device");
-	workers = make_workers(kit, 2);
+	struct worker *workers = make_workers(kit, 2);
+	uint32_t other = kit->backend->n_devices < 2 ? kit->index : kit->index ? 0 : 1;
 	kit_case(kit, KIT_PROCESS, "devices %u and %u in two threads", kit->index, other);
 	kit_close(kit);
 	if (open_device(kit, &workers[0], kit->index)) {

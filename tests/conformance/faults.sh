@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# The kit finds faults: the CPU backend with one fault planted at a time (tests/plugins/faulty) fails
+# the check that is to find it, and without a fault passes each of these checks.
+set -u
+[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
+plugin=${TENON_BUILD:?}/tests/plugins/.libs/backend_faulty.so
+FAULTY_PLUGIN=$TENON_BUILD/.libs/backend_cpu.so
+export FAULTY_PLUGIN FAULT
+[ -e "$FAULTY_PLUGIN" ] || exit 77
+# A sanitizer keeps freed memory, and looks for leaks itself.
+! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+passed=' '
+failed=0
+
+# conform FAULT CHECK: its status; the report is in $out.
+conform()
+{
+	FAULT=$1
+	"$TENON_BUILD/tenon-conform" --filter="$2" "$plugin" >"$out" 2>&1
+}
+
+complain()
+{
+	echo "$1"
+	cat "$out"
+	failed=1
+}
+
+# fault NAME RUN [FOUND]: check RUN is run, and check FOUND (RUN) fails.
+fault()
+{
+	case $passed in
+	*" $2 "*) ;;
+	*)
+		conform none "$2" || complain "$2 fails without a fault"
+		passed="$passed$2 "
+		;;
+	esac
+	if conform "$1" "$2" || ! grep -q "^FAILED  L[0-5] ${3:-$2}: " "$out"; then
+		complain "$2 does not find $1"
+	fi
+}
+
+fault matmul_b_transposed matmul.strides
+fault matmul_a_transposed matmul.strides
+fault matmul_large matmul.shapes
+fault matmul_tall matmul.shapes
+fault matmul_whole_blocks matmul.shapes
+fault matmul_long_rows matmul.strides
+fault scratch_static threads.instances
+fault scratch_of_instance threads.devices
+fault min_zero map.opcodes
+fault max_zero map.opcodes
+fault sin_large map.opcodes
+fault tanh_clipped map.opcodes
+fault f16_ties map.dtypes
+fault bf16_ties map.dtypes
+fault nan_payload map.dtypes
+fault f16_of_f64 map.dtypes
+fault f32_of_i64 map.dtypes
+fault upload_late_1_mib transfer.large
+fault upload_late_16_mib transfer.large
+fault upload_late_64_mib transfer.large
+fault never_freed memory.freed
+fault map_leaks memory.host_balance
+fault open_leaks_malloc process.leaks
+fault open_leaks_mmap process.leaks
+fault conv_three_features 'conv2d.*' conv2d.forward
+fault conv_wide_depthwise 'conv2d.*' conv2d.backward
+fault conv_many_channels 'conv2d.*' conv2d.forward
+fault conv_large_image 'conv2d.*' conv2d.backward
+fault alignment_not_kept memory.alignment
+fault memory_1_pib device.describe
+fault programs_in_f16 device.describe
+fault programs_in_c64 device.describe
+fault chdir matmul.scale
+fault rounding matmul.scale
+fault ftz matmul.scale
+fault daz matmul.scale
+exit $failed

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Descriptions that the device does not keep.
+ */
+#include "faulty.h"
+
+static void (*change)(struct tn_device_description *description);
+
+static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
+{
+	struct tn_device_description own = {.struct_size = sizeof(own)};
+	tn_status status = right.device.describe(instance, index, &own);
+	if (status)
+		return status;
+	change(&own);
+	tn_struct_answer(out, &own, sizeof(own));
+	return TN_OK;
+}
+
+static void large_alignment(struct tn_device_description *description)
+{
+	description->alignment = 1u << 20;
+}
+
+static void plant_alignment(void)
+{
+	change = large_alignment;
+	faulty.device.describe = describe;
+}
+
+static void one_pib(struct tn_device_description *description)
+{
+	description->memory_bytes = UINT64_C(1) << 50;
+}
+
+static void plant_memory(void)
+{
+	change = one_pib;
+	faulty.device.describe = describe;
+}
+
+static void half_programs(struct tn_device_description *description)
+{
+	description->program_dtypes |= UINT64_C(1) << TN_F16;
+}
+
+static void plant_half_programs(void)
+{
+	change = half_programs;
+	faulty.device.describe = describe;
+}
+
+static void complex_programs(struct tn_device_description *description)
+{
+	description->program_dtypes |= UINT64_C(1) << TN_C64;
+}
+
+static void plant_complex_programs(void)
+{
+	change = complex_programs;
+	faulty.device.describe = describe;
+}
+
+const struct fault device_faults[] = {
+	{"alignment_not_kept", plant_alignment},
+	{"memory_1_pib", plant_memory},
+	{"programs_in_f16", plant_half_programs},
+	{"programs_in_c64", plant_complex_programs},
+	{NULL, NULL},
+};

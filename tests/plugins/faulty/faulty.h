@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A backend that is right but for one planted fault: another plugin's entries, one of which is
+ * replaced.  FAULTY_PLUGIN is the path of that plugin, FAULT the name of the fault ("none": no
+ * fault).  tests/conformance/faults.sh says which check of the kit has to find which.
+ *
+ * All faults assume a plugin whose memory is the host's, as that of the CPU backend is: a buffer
+ * handle is an address.
+ */
+#ifndef TN_TESTS_FAULTY_H
+#define TN_TESTS_FAULTY_H
+
+#include <tenon/backend.h>
+
+/* The entries that faults replace. */
+struct tables {
+	struct tn_device_table device;
+	struct tn_compute_table compute;
+	struct tn_nn_table nn;
+};
+
+/* Those of the plugin itself, and those that the host gets. */
+extern struct tables right, faulty;
+
+struct fault {
+	const char *name;
+	void (*plant)(void); /* replaces entries of `faulty` */
+};
+
+/* Each ends with a row without a name. */
+extern const struct fault matmul_faults[];
+extern const struct fault map_faults[];
+extern const struct fault memory_faults[];
+extern const struct fault layer_faults[];
+extern const struct fault device_faults[];
+extern const struct fault process_faults[];
+
+/* Element i in row-major order of an operand in host memory. */
+void *operand_at(const struct tn_operand *operand, int64_t i);
+int64_t operand_count(const struct tn_operand *operand);
+
+/* Adds 1 to the last element of an f32 or f64 operand. */
+void spoil(const struct tn_operand *operand);
+
+/* Does the call compute?  A dry run does not. */
+static inline int computes(const struct tn_call *call, tn_status status)
+{
+	return status == TN_OK && !(call->flags & TN_DRY_RUN);
+}
+
+#endif
