@@ -16,29 +16,21 @@ struct tn_arena_chunk {
 	_Alignas(16) unsigned char data[];
 };
 
-static struct tn_arena_chunk *add_chunk(struct tn_arena *arena, size_t size)
-{
-	if (size < CHUNK_SIZE)
-		size = CHUNK_SIZE;
-	struct tn_arena_chunk *chunk = tn_mem_zeroed(1, sizeof(*chunk) + size);
-	if (!chunk)
-		return NULL;
-	chunk->size = size;
-	chunk->next = arena->chunks;
-	arena->chunks = chunk;
-	return chunk;
-}
-
 void *tn_arena_take(struct tn_arena *arena, size_t size)
 {
 	if (size > SIZE_MAX / 2)
 		return NULL;
 	size = (size + 15) & ~(size_t)15;
 	struct tn_arena_chunk *chunk = arena->chunks;
-	if (!chunk || chunk->size - chunk->used < size)
-		chunk = add_chunk(arena, size);
-	if (!chunk)
-		return NULL;
+	if (!chunk || chunk->size - chunk->used < size) {
+		size_t room = size < CHUNK_SIZE ? CHUNK_SIZE : size;
+		chunk = tn_mem_zeroed(1, sizeof(*chunk) + room);
+		if (!chunk)
+			return NULL;
+		chunk->size = room;
+		chunk->next = arena->chunks;
+		arena->chunks = chunk;
+	}
 	void *memory = chunk->data + chunk->used;
 	chunk->used += size;
 	return memory;

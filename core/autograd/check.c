@@ -24,12 +24,12 @@ struct check {
 	struct tn_gradient_report *report;
 };
 
-static double get(tn_dtype dtype, const void *data, int64_t i)
+static double get_element(tn_dtype dtype, const void *data, int64_t i)
 {
 	return dtype == TN_F64 ? ((const double *)data)[i] : ((const float *)data)[i];
 }
 
-static void set(tn_dtype dtype, void *data, int64_t i, double value)
+static void set_element(tn_dtype dtype, void *data, int64_t i, double value)
 {
 	if (dtype == TN_F64)
 		((double *)data)[i] = value;
@@ -42,8 +42,8 @@ static tn_status value_at(struct check *check, tn_array *x, void *data, int64_t 
 			  double *result)
 {
 	size_t size = (size_t)tn_array_size(x) * tn_dtype_size(x->dtype);
-	double before = get(x->dtype, data, i);
-	set(x->dtype, data, i, value);
+	double before = get_element(x->dtype, data, i);
+	set_element(x->dtype, data, i, value);
 	tn_status status = tn_assign_host(x, data, size);
 	if (!status)
 		status = tn_scope_begin(check->context);
@@ -52,18 +52,8 @@ static tn_status value_at(struct check *check, tn_array *x, void *data, int64_t 
 		status = y ? tn_item(y, result) : tn_runtime_status(check->rt);
 		tn_scope_end(check->context, NULL);
 	}
-	set(x->dtype, data, i, before);
+	set_element(x->dtype, data, i, before);
 	return status;
-}
-
-static void note(struct check *check, int input, int64_t element, double tape, double difference)
-{
-	double off = fabs(tape - difference) / (1.0 + fabs(difference));
-	if (isnan(off))
-		off = INFINITY;
-	if (!(off > check->report->worst))
-		return;
-	*check->report = (struct tn_gradient_report){off, input, element, tape, difference};
 }
 
 static tn_status check_elements(struct check *check, int input, void *data, const void *gradient)
@@ -74,14 +64,20 @@ static tn_status check_elements(struct check *check, int input, void *data, cons
 	double step = check->step > 0 ? check->step : x->dtype == TN_F64 ? 1e-6 : 1e-3;
 	for (int64_t k = 0; k < tried; k++) {
 		int64_t i = tried == n ? k : (int64_t)((double)k * (double)n / (double)tried);
-		double value = get(x->dtype, data, i), above, below;
+		double value = get_element(x->dtype, data, i), above, below;
 		tn_status status = value_at(check, x, data, i, value + step, &above);
 		if (!status)
 			status = value_at(check, x, data, i, value - step, &below);
 		if (status)
 			return status;
-		note(check, input, i, gradient ? get(x->dtype, gradient, i) : 0.0,
-		     (above - below) / (2.0 * step));
+		double tape = gradient ? get_element(x->dtype, gradient, i) : 0.0;
+		double difference = (above - below) / (2.0 * step);
+		double off = fabs(tape - difference) / (1.0 + fabs(difference));
+		if (isnan(off))
+			off = INFINITY;
+		if (off > check->report->worst)
+			*check->report =
+				(struct tn_gradient_report){off, input, i, tape, difference};
 	}
 	return tn_assign_host(x, data, (size_t)n * tn_dtype_size(x->dtype));
 }

@@ -23,7 +23,7 @@ struct table {
 	struct derivative *buckets[BUCKETS];
 };
 
-static void release(void *attachment)
+static void release_table(void *attachment)
 {
 	struct table *table = attachment;
 	for (size_t i = 0; i < BUCKETS; i++) {
@@ -41,20 +41,23 @@ static struct table *table_of(struct tn_runtime *rt)
 {
 	if (!rt->attachment) {
 		rt->attachment = tn_mem_zeroed(1, sizeof(struct table));
-		rt->release_attachment = release;
+		rt->release_attachment = release_table;
 	}
 	return rt->attachment;
 }
 
-static size_t bucket_of(const struct tn_program *program, uint32_t wanted)
+/* NULL: `error` is filled. */
+static const struct derivative *find_or_differentiate(struct table *table,
+						      const struct tn_program *program,
+						      uint32_t wanted, struct tn_error_info *error)
 {
-	return (((uintptr_t)program >> 4) ^ ((uintptr_t)program >> 12) ^ wanted) % BUCKETS;
-}
-
-/* Differentiates; NULL with `error` filled. */
-static struct derivative *make(const struct tn_program *program, uint32_t wanted,
-			       struct tn_error_info *error)
-{
+	uintptr_t address = (uintptr_t)program;
+	struct derivative **bucket =
+		&table->buckets[((address >> 4) ^ (address >> 12) ^ wanted) % BUCKETS];
+	for (struct derivative *d = *bucket; d; d = d->next) {
+		if (d->program == program && d->wanted == wanted)
+			return d;
+	}
 	uint32_t inputs[TN_PROGRAM_MAX_INPUTS];
 	struct tn_program_wants wants = {.struct_size = sizeof(wants), .inputs = inputs};
 	for (uint32_t i = 0; i < TN_PROGRAM_MAX_INPUTS; i++) {
@@ -77,20 +80,6 @@ static struct derivative *make(const struct tn_program *program, uint32_t wanted
 		if (gradient->instructions[i].op == TN_OP_INPUT)
 			derivative->reads |= 1u << gradient->instructions[i].a;
 	}
-	return derivative;
-}
-
-static const struct derivative *find(struct table *table, const struct tn_program *program,
-				     uint32_t wanted, struct tn_error_info *error)
-{
-	struct derivative **bucket = &table->buckets[bucket_of(program, wanted)];
-	for (struct derivative *d = *bucket; d; d = d->next) {
-		if (d->program == program && d->wanted == wanted)
-			return d;
-	}
-	struct derivative *derivative = make(program, wanted, error);
-	if (!derivative)
-		return NULL;
 	derivative->next = *bucket;
 	*bucket = derivative;
 	return derivative;
@@ -105,7 +94,7 @@ const struct tn_program *tn_derivative_of(struct tn_runtime *rt, const char *ope
 		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for the derivatives");
 		return NULL;
 	}
-	const struct derivative *derivative = find(table, program, wanted, &error);
+	const struct derivative *derivative = find_or_differentiate(table, program, wanted, &error);
 	if (derivative)
 		return derivative->gradient;
 	tn_runtime_keep(rt, &error);
@@ -117,6 +106,7 @@ uint32_t tn_derivative_reads(struct tn_runtime *rt, const struct tn_program *pro
 {
 	struct tn_error_info error;
 	struct table *table = table_of(rt);
-	const struct derivative *derivative = table ? find(table, program, wanted, &error) : NULL;
+	const struct derivative *derivative =
+		table ? find_or_differentiate(table, program, wanted, &error) : NULL;
 	return derivative ? derivative->reads : UINT32_MAX;
 }

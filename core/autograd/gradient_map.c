@@ -19,42 +19,21 @@
 #include "ops/layout.h"
 #include "ops/map.h"
 
-/* A gradient program with dz itself as its k-th output, as for a sum: then dy itself is the
- * gradient. */
-static int is_upstream(const struct tn_program *gradient, uint32_t k, uint32_t n_inputs)
-{
-	const struct tn_instruction *last = &gradient->instructions[gradient->outputs[k]];
-	return last->op == TN_OP_INPUT && last->a == n_inputs;
-}
-
+/* Is every output of the gradient program dz itself, as for a sum?  Then dy is the gradient. */
 static int all_upstream(const struct tn_program *gradient, uint32_t n_inputs)
 {
 	for (uint32_t k = 0; k < gradient->n_outputs; k++) {
-		if (!is_upstream(gradient, k, n_inputs))
+		const struct tn_instruction *last = &gradient->instructions[gradient->outputs[k]];
+		if (last->op != TN_OP_INPUT || last->a != n_inputs)
 			return 0;
 	}
 	return 1;
 }
 
-/* A gradient has the memory order of its input, where that was saved and is not broadcast. */
-static const tn_array *order_of(const tn_array *x, const tn_array *dy)
-{
-	return tn_shape_equal(x->rank, x->shape, dy->rank, dy->shape) ? x : dy;
-}
-
-/* The array for the k-th gradient: dy, which is read for the last time here, or a new one. */
-static tn_array *place_of(tn_array *dy, const tn_array *like, tn_dtype dtype, int may_overwrite)
-{
-	if (may_overwrite && dtype == dy->dtype && tn_array_lie_alike(dy, like) &&
-	    tn_gradient_is_free(dy))
-		return dy;
-	return tn_array_make_like(like, dtype);
-}
-
 /* Runs the gradient program; outputs have dy's shape and the wanted inputs' dtypes.  `last`:
  * nothing reads dy after it. */
-static tn_status run(struct tn_node *node, tn_array *dy, const struct tn_program *gradient,
-		     const uint32_t *wanted, int last, tn_array **outputs)
+static tn_status run_gradient(struct tn_node *node, tn_array *dy, const struct tn_program *gradient,
+			      const uint32_t *wanted, int last, tn_array **outputs)
 {
 	const struct tn_recorded *recorded = node->state;
 	struct tn_runtime *rt = tn_node_runtime(node);
@@ -66,9 +45,15 @@ static tn_status run(struct tn_node *node, tn_array *dy, const struct tn_program
 		inputs[i] = is_saved ? node->saved[i].array : dy;
 	}
 	inputs[n] = dy;
+	/* A gradient has the memory order of its input, where that was saved and is not broadcast.
+	 * The first may overwrite dy, which is read for the last time here. */
+	const tn_array *x = inputs[wanted[0]];
+	const tn_array *like = tn_shape_equal(x->rank, x->shape, dy->rank, dy->shape) ? x : dy;
 	for (uint32_t k = 0; k < gradient->n_outputs; k++) {
-		outputs[k] = place_of(dy, order_of(inputs[wanted[0]], dy),
-				      recorded->inputs[wanted[k]].dtype, last && k == 0);
+		tn_dtype dtype = recorded->inputs[wanted[k]].dtype;
+		int overwrites = last && k == 0 && dtype == dy->dtype &&
+				 tn_array_lie_alike(dy, like) && tn_gradient_is_free(dy);
+		outputs[k] = overwrites ? dy : tn_array_make_like(like, dtype);
 		if (!outputs[k])
 			return tn_end_into(rt, rt->report.status);
 	}
@@ -81,8 +66,8 @@ static tn_status run(struct tn_node *node, tn_array *dy, const struct tn_program
 }
 
 /* Gradients of up to TN_PROGRAM_MAX_OUTPUTS inputs in one pass. */
-static tn_status give_some(struct tn_node *node, tn_array *dy, const uint32_t *wanted,
-			   uint32_t count, int last)
+static tn_status give_gradients(struct tn_node *node, tn_array *dy, const uint32_t *wanted,
+				uint32_t count, int last)
 {
 	const struct tn_recorded *recorded = node->state;
 	struct tn_runtime *rt = tn_node_runtime(node);
@@ -96,7 +81,7 @@ static tn_status give_some(struct tn_node *node, tn_array *dy, const uint32_t *w
 	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS] = {dy, dy, dy, dy};
 	tn_status status = TN_OK;
 	if (!all_upstream(gradient, node->n_inputs))
-		status = run(node, dy, gradient, wanted, last, outputs);
+		status = run_gradient(node, dy, gradient, wanted, last, outputs);
 	for (uint32_t k = 0; k < count && !status; k++) {
 		const struct tn_recorded_input *x = &recorded->inputs[wanted[k]];
 		status = tn_node_give(node, wanted[k],
@@ -115,7 +100,8 @@ tn_status tn_map_backward(struct tn_node *node, tn_array *dy)
 	for (uint32_t first = 0; first < n; first += TN_PROGRAM_MAX_OUTPUTS) {
 		uint32_t count =
 			n - first < TN_PROGRAM_MAX_OUTPUTS ? n - first : TN_PROGRAM_MAX_OUTPUTS;
-		tn_status status = give_some(node, dy, wanted + first, count, first + count == n);
+		tn_status status =
+			give_gradients(node, dy, wanted + first, count, first + count == n);
 		if (status)
 			return status;
 	}

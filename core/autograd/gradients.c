@@ -47,7 +47,7 @@ static const struct {
 	[TN_RECORD_CONCATENATE] = {tn_concatenate_backward, 0},
 };
 
-static void fill(struct tn_recorded *recorded, const struct tn_record *record)
+static void fill_recorded(struct tn_recorded *recorded, const struct tn_record *record)
 {
 	const tn_array *x = record->inputs[0];
 	memset(recorded, 0, offsetof(struct tn_recorded, inputs));
@@ -85,24 +85,10 @@ static uint32_t inputs_read(struct tn_runtime *rt, const struct tn_record *recor
 	return wanted ? read | tn_derivative_reads(rt, record->program, wanted) : read;
 }
 
-static void choose_saved(struct tn_node_request *request, const struct tn_record *record)
-{
-	int saves = kinds[record->kind].saves;
-	uint32_t inputs = saves & SAVE_INPUTS ? UINT32_MAX : 0;
-	if (saves & SAVE_READ)
-		inputs = inputs_read(record->output->runtime, record);
-	for (uint32_t i = 0; inputs && i < record->n_inputs; i++) {
-		const tn_array *serves = record->output_serves ? record->output : record->inputs[i];
-		request->saved[request->n_saved++] = inputs >> i & 1 ? serves : NULL;
-	}
-	if (saves & SAVE_SECOND)
-		request->saved[request->n_saved++] = record->inputs[1];
-	if (saves & SAVE_OUTPUT)
-		request->saved[request->n_saved++] = record->output;
-}
-
 tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_error_info *error)
 {
+	int saves = kinds[record->kind].saves;
+	uint32_t read = saves & SAVE_INPUTS ? UINT32_MAX : 0;
 	struct tn_recorded recorded;
 	struct tn_node_request request = {
 		.operation = record->operation,
@@ -118,7 +104,16 @@ tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_e
 			       record->n_inputs, TN_NODE_MAX_INPUTS);
 	for (uint32_t i = 0; i < record->n_inputs; i++)
 		request.inputs[i] = record->inputs[i];
-	fill(&recorded, record);
-	choose_saved(&request, record);
+	fill_recorded(&recorded, record);
+	if (saves & SAVE_READ)
+		read = inputs_read(record->output->runtime, record);
+	for (uint32_t i = 0; read && i < record->n_inputs; i++) {
+		const tn_array *serves = record->output_serves ? record->output : record->inputs[i];
+		request.saved[request.n_saved++] = read >> i & 1 ? serves : NULL;
+	}
+	if (saves & SAVE_SECOND)
+		request.saved[request.n_saved++] = record->inputs[1];
+	if (saves & SAVE_OUTPUT)
+		request.saved[request.n_saved++] = record->output;
 	return tn_tape_add(tape, record->output, &request, error);
 }

@@ -9,15 +9,8 @@
 #include "array/array.h"
 #include "base/memory.h"
 
-static tn_array *equal_parts(const tn_array *x, int64_t h, int64_t w)
-{
-	const struct tn_pool2d_options options = {.struct_size = sizeof(options),
-						  .kernel = {x->shape[2] / h, x->shape[3] / w}};
-	return tn_avg_pool2d(x, &options);
-}
-
 /* (n, length): row i is 1 / count over the cells of part i, 0 elsewhere. */
-static tn_array *parts(const tn_array *x, int64_t n, int64_t length)
+static tn_array *make_parts(const tn_array *x, int64_t n, int64_t length)
 {
 	double *rows = tn_mem_zeroed((size_t)(n * length), sizeof(*rows));
 	if (!rows) {
@@ -42,7 +35,7 @@ static tn_array *overlapping_parts(const tn_array *x, int64_t h, int64_t w)
 {
 	struct tn_device *current = x->runtime->device;
 	x->runtime->device = tn_array_home(x);
-	tn_array *a = parts(x, h, x->shape[2]), *b = parts(x, w, x->shape[3]);
+	tn_array *a = make_parts(x, h, x->shape[2]), *b = make_parts(x, w, x->shape[3]);
 	x->runtime->device = current;
 	tn_array *columns = tn_transpose(b, NULL);
 	tn_array *across = tn_matmul(x, columns);
@@ -69,8 +62,12 @@ tn_array *tn_adaptive_avg_pool2d(const tn_array *x, int64_t output_h, int64_t ou
 				(long long)x->size);
 		return NULL;
 	}
-	if (x->shape[2] % output_h == 0 && x->shape[3] % output_w == 0)
-		return equal_parts(x, output_h, output_w);
+	if (x->shape[2] % output_h == 0 && x->shape[3] % output_w == 0) {
+		const struct tn_pool2d_options equal_parts = {
+			.struct_size = sizeof(equal_parts),
+			.kernel = {x->shape[2] / output_h, x->shape[3] / output_w}};
+		return tn_avg_pool2d(x, &equal_parts);
+	}
 	return overlapping_parts(x, output_h, output_w);
 }
 

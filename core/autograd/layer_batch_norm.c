@@ -12,7 +12,7 @@
 #include "ops/map.h"
 #include "ops/norm.h"
 
-static tn_status check(const tn_array *x, const struct tn_batch_norm_options *o)
+static tn_status check_options(const tn_array *x, const struct tn_batch_norm_options *o)
 {
 	struct tn_runtime *rt = x->runtime;
 	if (x->rank < 2)
@@ -47,8 +47,8 @@ static tn_status check_running(const tn_array *x, const char *which, const tn_ar
 }
 
 /* running := (1 - a) running + a new; var = 1 / rstd^2 - epsilon (b), by n / (n - 1) (s). */
-static tn_status follow(const tn_array *x, const struct tn_batch_norm_options *o,
-			const tn_array *mean, const tn_array *rstd)
+static tn_status update_running(const tn_array *x, const struct tn_batch_norm_options *o,
+				const tn_array *mean, const tn_array *rstd)
 {
 	static const struct tn_short_program program = {
 		"out0 = x + a * (c - x)\nout1 = y + a * (max(1 / (d * d) - b, 0) * s - y)", 4, 3, 2,
@@ -77,38 +77,6 @@ static tn_array *running_rstd(const tn_array *x, const struct tn_batch_norm_opti
 		      rstd);
 }
 
-static tn_array *normalise(const tn_array *x, const tn_array *w, const tn_array *b,
-			   const struct tn_batch_norm_options *o)
-{
-	struct tn_norm_call call = {.kind = TN_NORM_BATCH,
-				    .epsilon = o->epsilon,
-				    .use_statistics = !o->training,
-				    .activation = o->activation,
-				    .x = x,
-				    .w = w,
-				    .b = b,
-				    .residual = o->residual};
-	struct tn_suspension suspension = tn_tape_suspend(x);
-	if (!suspension.runtime)
-		return NULL;
-	tn_array *y = NULL;
-	if (!o->training) {
-		call.mean = o->running_mean;
-		call.rstd = running_rstd(x, o);
-	}
-	if (o->training || call.rstd)
-		y = tn_norm_call_forward(&call);
-	if (y && o->training && o->running_mean && follow(x, o, call.mean, call.rstd)) {
-		tn_array_destroy(y);
-		y = NULL;
-	}
-	y = tn_norm_record(suspension, "batch_norm", &call, &(struct tn_norm_inputs){x, w, b}, y);
-	if (o->training)
-		tn_array_destroy(call.mean);
-	tn_array_destroy(call.rstd);
-	return y;
-}
-
 tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 			const struct tn_batch_norm_options *options)
 {
@@ -119,8 +87,34 @@ tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 		return NULL;
 	o.momentum = o.momentum != 0 ? o.momentum : 0.1;
 	o.epsilon = o.epsilon != 0 ? o.epsilon : 1e-5;
-	if (check(x, &o) || check_running(x, "running_mean", o.running_mean) ||
+	if (check_options(x, &o) || check_running(x, "running_mean", o.running_mean) ||
 	    check_running(x, "running_var", o.running_var))
 		return NULL;
-	return normalise(x, w, b, &o);
+	struct tn_norm_call call = {.kind = TN_NORM_BATCH,
+				    .epsilon = o.epsilon,
+				    .use_statistics = !o.training,
+				    .activation = o.activation,
+				    .x = x,
+				    .w = w,
+				    .b = b,
+				    .residual = o.residual};
+	struct tn_suspension suspension = tn_tape_suspend(x);
+	if (!suspension.runtime)
+		return NULL;
+	tn_array *y = NULL;
+	if (!o.training) {
+		call.mean = o.running_mean;
+		call.rstd = running_rstd(x, &o);
+	}
+	if (o.training || call.rstd)
+		y = tn_norm_call_forward(&call);
+	if (y && o.training && o.running_mean && update_running(x, &o, call.mean, call.rstd)) {
+		tn_array_destroy(y);
+		y = NULL;
+	}
+	y = tn_norm_record(suspension, "batch_norm", &call, &(struct tn_norm_inputs){x, w, b}, y);
+	if (o.training)
+		tn_array_destroy(call.mean);
+	tn_array_destroy(call.rstd);
+	return y;
 }

@@ -35,31 +35,29 @@ struct tn_window tn_conv2d_window(const struct tn_conv2d_options *o)
 	};
 }
 
-static tn_status give_weights(struct tn_node *node, const tn_array *dy)
-{
-	const struct conv_state *state = node->state;
-	const tn_array *x = node->saved[X].array, *w = node->saved[W].array;
-	int accumulate = 0;
-	tn_array *target = tn_node_target(node, W, &accumulate);
-	tn_array *dw = target ? target : tn_empty(tn_array_context(w), w->dtype, w->rank, w->shape);
-	tn_status status = tn_conv2d_weight_gradient(dw, x, dy, &state->window, accumulate);
-	if (target)
-		return tn_node_wrote(node, W, status);
-	return status ? status : tn_node_give(node, W, dw);
-}
-
 /* dw first: dx does not read x, and takes as much memory. */
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const struct conv_state *state = node->state;
-	tn_status status = tn_node_wants(node, W) ? give_weights(node, dy) : TN_OK;
+	const tn_array *x = node->saved[X].array, *w = node->saved[W].array;
+	tn_status status = TN_OK;
+	if (tn_node_wants(node, W)) {
+		int accumulate = 0;
+		tn_array *target = tn_node_target(node, W, &accumulate);
+		tn_array *dw = target ? target
+				      : tn_empty(tn_array_context(w), w->dtype, w->rank, w->shape);
+		status = tn_conv2d_weight_gradient(dw, x, dy, &state->window, accumulate);
+		if (target)
+			status = tn_node_wrote(node, W, status);
+		else if (!status)
+			status = tn_node_give(node, W, dw);
+	}
 	tn_node_drop(node, X);
 	if (!status && tn_node_wants(node, BIAS))
 		status = tn_node_give(node, BIAS, tn_sum(dy, 3, (const int[]){0, 2, 3}, 0));
 	if (!status && tn_node_wants(node, X))
-		status = tn_node_give(node, X,
-				      tn_conv2d_input_gradient(dy, node->saved[W].array,
-							       state->x_shape, &state->window));
+		status = tn_node_give(
+			node, X, tn_conv2d_input_gradient(dy, w, state->x_shape, &state->window));
 	return status;
 }
 

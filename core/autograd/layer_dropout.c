@@ -18,32 +18,24 @@ struct dropout_state {
 	double scale;
 };
 
-static tn_status mask_program(struct tn_runtime *rt, const tn_array *x,
-			      const struct tn_program **program)
-{
-	static const char *const scalars[] = {"seed", "stream", "threshold", "scale"};
-	const tn_dtype scalar_dtypes[] = {TN_I64, TN_I64, TN_U32,
-					  x->dtype == TN_F64 ? TN_F64 : TN_F32};
-	const struct tn_program_names names = {.struct_size = sizeof(names),
-					       .n_inputs = 1,
-					       .n_scalars = 4,
-					       .inputs = (const char *const[]){"x"},
-					       .input_dtypes = &x->dtype,
-					       .scalars = scalars,
-					       .scalar_dtypes = scalar_dtypes};
-	return tn_programs_get(rt, "dropout",
-			       "y = random(seed, stream, element()) < threshold ? x * scale : 0",
-			       &names, program);
-}
-
 static tn_array *masked(const tn_array *x, const struct dropout_state *state)
 {
 	struct tn_runtime *rt = x->runtime;
+	const tn_dtype scale_dtype = x->dtype == TN_F64 ? TN_F64 : TN_F32;
+	const struct tn_program_names names = {
+		.struct_size = sizeof(names),
+		.n_inputs = 1,
+		.n_scalars = 4,
+		.inputs = (const char *const[]){"x"},
+		.input_dtypes = &x->dtype,
+		.scalars = (const char *const[]){"seed", "stream", "threshold", "scale"},
+		.scalar_dtypes = (const tn_dtype[]){TN_I64, TN_I64, TN_U32, scale_dtype},
+	};
 	const struct tn_scalar scalars[] = {
 		state->random[0],
 		state->random[1],
 		{.dtype = TN_U32, .bits = state->threshold},
-		tn_scalar_of(x->dtype == TN_F64 ? TN_F64 : TN_F32, state->scale),
+		tn_scalar_of(scale_dtype, state->scale),
 	};
 	tn_array *y = tn_array_make_like(x, x->dtype);
 	if (!y)
@@ -52,7 +44,9 @@ static tn_array *masked(const tn_array *x, const struct dropout_state *state)
 				 .inputs = &x,
 				 .outputs = &y,
 				 .scalars = scalars};
-	tn_status status = mask_program(rt, x, &map.program);
+	tn_status status = tn_programs_get(
+		rt, "dropout", "y = random(seed, stream, element()) < threshold ? x * scale : 0",
+		&names, &map.program);
 	if (!status)
 		status = tn_map_run(rt, &map);
 	return tn_end(rt, status, y);

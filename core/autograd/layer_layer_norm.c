@@ -23,24 +23,6 @@ static tn_status check_parameter(const tn_array *x, const char *which, const tn_
 		which, n_axes, (long long)shape[0], w->rank, (long long)w->size);
 }
 
-static tn_status check(const tn_array *x, const tn_array *w, const tn_array *b, int n_axes)
-{
-	if (n_axes < 1 || n_axes > x->rank)
-		return tn_runtime_fail(x->runtime, TN_INVALID_ARGUMENT, "layer_norm",
-				       "expected 1 to %d axes, found %d", x->rank, n_axes);
-	tn_status status = check_parameter(x, "w", w, n_axes);
-	return status ? status : check_parameter(x, "b", b, n_axes);
-}
-
-/* (..., the normalised axes) as (rows, C). */
-static tn_array *as_rows(const tn_array *x, int n_axes)
-{
-	int64_t shape[2] = {1, 1};
-	for (int i = 0; i < x->rank; i++)
-		shape[i >= x->rank - n_axes] *= x->shape[i];
-	return tn_reshape(x, 2, shape);
-}
-
 static tn_array *flat(const tn_array *w)
 {
 	return w ? tn_reshape(w, 1, (const int64_t[]){-1}) : NULL;
@@ -49,10 +31,20 @@ static tn_array *flat(const tn_array *w)
 tn_array *tn_layer_norm(const tn_array *x, const tn_array *w, const tn_array *b, int n_axes,
 			double epsilon)
 {
-	if (!x || tn_runtime_ready(x->runtime) || check(x, w, b, n_axes))
+	if (!x || tn_runtime_ready(x->runtime))
+		return NULL;
+	if (n_axes < 1 || n_axes > x->rank) {
+		tn_runtime_fail(x->runtime, TN_INVALID_ARGUMENT, "layer_norm",
+				"expected 1 to %d axes, found %d", x->rank, n_axes);
+		return NULL;
+	}
+	if (check_parameter(x, "w", w, n_axes) || check_parameter(x, "b", b, n_axes))
 		return NULL;
 	struct tn_suspension suspension = tn_tape_suspend(x);
-	tn_array *rows = as_rows(x, n_axes), *flat_w = flat(w), *flat_b = flat(b);
+	int64_t shape[2] = {1, 1}; /* (rows, C): C the elements of the normalised axes */
+	for (int i = 0; i < x->rank; i++)
+		shape[i >= x->rank - n_axes] *= x->shape[i];
+	tn_array *rows = tn_reshape(x, 2, shape), *flat_w = flat(w), *flat_b = flat(b);
 	struct tn_norm_call call = {.kind = TN_NORM_LAYER,
 				    .epsilon = epsilon != 0 ? epsilon : 1e-5,
 				    .x = rows,

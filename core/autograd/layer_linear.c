@@ -22,7 +22,7 @@ static tn_array *as_rows(const tn_array *a)
 	return tn_reshape(a, 2, (const int64_t[]){-1, a->shape[a->rank - 1]});
 }
 
-static tn_status check(const tn_array *x, const tn_array *w, const tn_array *bias)
+static tn_status check_shapes(const tn_array *x, const tn_array *w, const tn_array *bias)
 {
 	struct tn_runtime *rt = x->runtime;
 	if (x->rank < 1 || w->rank != 2 || x->shape[x->rank - 1] != w->shape[1])
@@ -61,17 +61,6 @@ static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *b
 	return shaped;
 }
 
-/* dw := or += dy^T x, directly into its target where it has one. */
-static tn_status weight_gradient(struct tn_node *node, tn_array *dy, tn_array *x)
-{
-	int accumulate = 0;
-	tn_array *dw = tn_node_target(node, W, &accumulate);
-	if (dw)
-		return tn_node_wrote(node, W,
-				     tn_matmul_into(dw, dy, 1, x, 0, 1.0, accumulate ? 1.0 : 0.0));
-	return tn_node_give(node, W, tn_matmul(tn_transpose(dy, NULL), x));
-}
-
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const tn_array *x = node->saved[X].array, *w = node->saved[W].array;
@@ -81,8 +70,17 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 		tn_array *dx = tn_matmul(rows, w);
 		status = tn_node_give(node, X, tn_reshape(dx, x->rank, x->shape));
 	}
-	if (!status && tn_node_wants(node, W))
-		status = weight_gradient(node, rows, as_rows(x));
+	if (!status && tn_node_wants(node, W)) {
+		/* Directly into its target where it has one. */
+		int accumulate = 0;
+		tn_array *x_rows = as_rows(x), *dw = tn_node_target(node, W, &accumulate);
+		double beta = accumulate ? 1.0 : 0.0;
+		if (dw)
+			status = tn_node_wrote(node, W,
+					       tn_matmul_into(dw, rows, 1, x_rows, 0, 1.0, beta));
+		else
+			status = tn_node_give(node, W, tn_matmul(tn_transpose(rows, NULL), x_rows));
+	}
 	if (!status && tn_node_wants(node, BIAS))
 		status = tn_node_give(node, BIAS, tn_sum(rows, 1, (const int[]){0}, 0));
 	return status;
@@ -90,7 +88,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 
 tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 {
-	if (!x || !w || tn_runtime_ready(x->runtime) || check(x, w, bias))
+	if (!x || !w || tn_runtime_ready(x->runtime) || check_shapes(x, w, bias))
 		return NULL;
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	return tn_tape_resume(suspension, forward(x, w, bias, TN_ACTIVATION_NONE),
@@ -105,7 +103,7 @@ tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 tn_array *tn_linear_activated(const tn_array *x, const tn_array *w, const tn_array *bias,
 			      uint32_t activation)
 {
-	if (!x || !w || tn_runtime_ready(x->runtime) || check(x, w, bias))
+	if (!x || !w || tn_runtime_ready(x->runtime) || check_shapes(x, w, bias))
 		return NULL;
 	return forward(x, w, bias, activation);
 }

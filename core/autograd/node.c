@@ -27,37 +27,19 @@ struct tn_entry *tn_entry_add(struct tn_tape *tape, tn_array *array)
 
 /* ---- Nodes -----------------------------------------------------------------------------------*/
 
-static int any_tracked(const struct tn_node_request *request)
-{
-	for (uint32_t i = 0; i < request->n_inputs; i++) {
-		if (tn_entry_of(request->inputs[i]))
-			return 1;
-	}
-	return 0;
-}
-
-static void save(struct tn_node *node, const struct tn_node_request *request)
-{
-	node->n_saved = request->n_saved;
-	for (uint32_t i = 0; i < request->n_saved; i++) {
-		tn_array *array = (tn_array *)(uintptr_t)request->saved[i];
-		if (!array)
-			continue;
-		node->saved[i].array = tn_array_hold(array);
-		node->saved[i].version = array->storage->version;
-	}
-}
-
 tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_node_request *request,
 		      struct tn_error_info *error)
 {
-	if (tape->ran || !any_tracked(request))
+	struct tn_entry *inputs[TN_NODE_MAX_INPUTS] = {0};
+	int any_tracked = 0;
+	for (uint32_t i = 0; i < request->n_inputs; i++) {
+		inputs[i] = tn_entry_of(request->inputs[i]);
+		any_tracked |= inputs[i] != NULL;
+	}
+	if (tape->ran || !any_tracked)
 		return TN_OK;
 	struct tn_node *node = tn_arena_take(&tape->arena, sizeof(*node));
 	void *state = tn_arena_take(&tape->arena, request->state_size);
-	struct tn_entry *inputs[TN_NODE_MAX_INPUTS] = {0};
-	for (uint32_t i = 0; i < request->n_inputs; i++)
-		inputs[i] = tn_entry_of(request->inputs[i]);
 	struct tn_entry *entry = node && state ? tn_entry_add(tape, output) : NULL;
 	if (!entry)
 		return tn_fail(error, TN_OUT_OF_MEMORY, request->operation,
@@ -71,7 +53,14 @@ tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_no
 	memcpy(node->inputs, inputs, sizeof(inputs));
 	node->output = entry;
 	node->state = state;
-	save(node, request);
+	node->n_saved = request->n_saved;
+	for (uint32_t i = 0; i < request->n_saved; i++) {
+		tn_array *array = (tn_array *)(uintptr_t)request->saved[i];
+		if (!array)
+			continue;
+		node->saved[i].array = tn_array_hold(array);
+		node->saved[i].version = array->storage->version;
+	}
 	node->previous = tape->last;
 	tape->last = node;
 	return TN_OK;
@@ -124,7 +113,7 @@ int tn_gradient_is_free(const tn_array *g)
 	return span == g->size;
 }
 
-static tn_status wrote(struct tn_entry *entry, struct tn_runtime *runtime, tn_status status)
+static tn_status mark_filled(struct tn_entry *entry, struct tn_runtime *runtime, tn_status status)
 {
 	if (status)
 		return status;
@@ -134,18 +123,13 @@ static tn_status wrote(struct tn_entry *entry, struct tn_runtime *runtime, tn_st
 	return TN_OK;
 }
 
-/* target := or += g */
-static tn_status give_target(struct tn_entry *entry, tn_array *g)
-{
-	tn_status status = *entry->filled ? tn_add_into(entry->target, entry->target, g)
-					  : tn_assign(entry->target, g);
-	return wrote(entry, g->runtime, status);
-}
-
 tn_status tn_entry_give(struct tn_entry *entry, tn_array *g)
 {
-	if (entry->target)
-		return give_target(entry, g);
+	if (entry->target) {
+		tn_status status = *entry->filled ? tn_add_into(entry->target, entry->target, g)
+						  : tn_assign(entry->target, g);
+		return mark_filled(entry, g->runtime, status);
+	}
 	if (!entry->gradient) {
 		entry->gradient = tn_array_hold(g);
 		return TN_OK;
@@ -178,7 +162,7 @@ tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate)
 
 tn_status tn_node_wrote(struct tn_node *node, uint32_t i, tn_status status)
 {
-	return wrote(node->inputs[i], tn_node_runtime(node), status);
+	return mark_filled(node->inputs[i], tn_node_runtime(node), status);
 }
 
 void tn_node_drop_all(struct tn_node *node)

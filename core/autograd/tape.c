@@ -42,17 +42,6 @@ tn_tape *tn_tape_begin(tn_context *context)
 	return tape;
 }
 
-static void drop_entry(struct tn_entry *entry)
-{
-	tn_array *array = entry->array;
-	if (array)
-		array->tracked = NULL;
-	if (entry->is_leaf)
-		tn_array_unhold(array);
-	tn_array_unhold(entry->gradient);
-	tn_array_unhold(entry->target);
-}
-
 void tn_tape_end(tn_tape *tape)
 {
 	if (!tape)
@@ -62,17 +51,28 @@ void tn_tape_end(tn_tape *tape)
 	tape->runtime->tape = NULL;
 	for (struct tn_node *node = tape->last; node; node = node->previous)
 		tn_node_drop_all(node);
-	for (struct tn_entry *entry = tape->entries; entry; entry = entry->next)
-		drop_entry(entry);
+	for (struct tn_entry *entry = tape->entries; entry; entry = entry->next) {
+		if (entry->array)
+			entry->array->tracked = NULL;
+		if (entry->is_leaf)
+			tn_array_unhold(entry->array);
+		tn_array_unhold(entry->gradient);
+		tn_array_unhold(entry->target);
+	}
 	tn_arena_release(&tape->arena);
 	tn_mem_free(tape);
 }
 
 /* ---- Leaves ----------------------------------------------------------------------------------*/
 
-static tn_status check_leaf(struct tn_tape *tape, const tn_array *array)
+static tn_status watch(struct tn_tape *tape, tn_array *array, struct tn_entry **entry)
 {
+	if (!tape || !array)
+		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = tape->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (status)
+		return status;
 	if (array->runtime != rt)
 		return tn_runtime_fail(rt, TN_DEVICE, "tape_watch",
 				       "the array belongs to another context");
@@ -82,28 +82,15 @@ static tn_status check_leaf(struct tn_tape *tape, const tn_array *array)
 				       tn_dtype_name(array->dtype));
 	if (tape->ran)
 		return tn_runtime_fail(rt, TN_STATE, "tape_watch", "backward has run on this tape");
-	struct tn_entry *entry = tn_entry_of(array);
-	if (entry && !entry->is_leaf)
+	*entry = tn_entry_of(array);
+	if (*entry && !(*entry)->is_leaf)
 		return tn_runtime_fail(rt, TN_STATE, "tape_watch",
 				       "the array is the result of a recorded operation");
-	return TN_OK;
-}
-
-static tn_status watch(struct tn_tape *tape, tn_array *array, struct tn_entry **entry)
-{
-	if (!tape || !array)
-		return TN_INVALID_ARGUMENT;
-	tn_status status = tn_runtime_ready(tape->runtime);
-	if (!status)
-		status = check_leaf(tape, array);
-	if (status)
-		return status;
-	*entry = tn_entry_of(array);
 	if (*entry)
 		return TN_OK;
 	*entry = tn_entry_add(tape, array);
 	if (!*entry)
-		return tn_runtime_fail(tape->runtime, TN_OUT_OF_MEMORY, "tape_watch",
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "tape_watch",
 				       "no memory for the tape");
 	tn_array_hold(array);
 	(*entry)->is_leaf = 1;
@@ -162,27 +149,20 @@ tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array)
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-static tn_status check_saved(const struct tn_node *node)
+static tn_status run_backward(struct tn_node *node, tn_context *context)
 {
+	struct tn_runtime *rt = node->tape->runtime;
 	for (uint32_t i = 0; i < node->n_saved; i++) {
 		const tn_array *array = node->saved[i].array;
 		if (array && array->storage->version != node->saved[i].version)
-			return tn_runtime_fail(node->tape->runtime, TN_MODIFIED, node->operation,
+			return tn_runtime_fail(rt, TN_MODIFIED, node->operation,
 					       "an array that %s saved for backward was changed in "
 					       "place %llu times since",
 					       node->operation,
 					       (unsigned long long)(array->storage->version -
 								    node->saved[i].version));
 	}
-	return TN_OK;
-}
-
-static tn_status run_backward(struct tn_node *node, tn_context *context)
-{
-	struct tn_runtime *rt = node->tape->runtime;
-	tn_status status = check_saved(node);
-	if (!status)
-		status = tn_scope_begin(context);
+	tn_status status = tn_scope_begin(context);
 	if (status)
 		return status;
 	rt->device = tn_array_home(node->output->gradient);
@@ -190,17 +170,6 @@ static tn_status run_backward(struct tn_node *node, tn_context *context)
 	if (!status)
 		status = tn_runtime_status(rt);
 	tn_scope_end(context, NULL);
-	return status;
-}
-
-/* Runs the node if its output got a gradient, and releases what it held. */
-static tn_status pass_node(struct tn_node *node, tn_context *context)
-{
-	struct tn_entry *output = node->output;
-	tn_status status = output->gradient ? run_backward(node, context) : TN_OK;
-	tn_array_unhold(output->gradient);
-	output->gradient = NULL;
-	tn_node_drop_all(node);
 	return status;
 }
 
@@ -252,8 +221,13 @@ tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *outp
 	rt->device = tn_array_home(output);
 	tn_array *first = first_gradient(tape, output, output_gradient);
 	status = first ? tn_entry_give(entry, first) : rt->error.status;
-	for (struct tn_node *node = tape->last; node && !status; node = node->previous)
-		status = pass_node(node, context);
+	for (struct tn_node *node = tape->last; node && !status; node = node->previous) {
+		if (node->output->gradient)
+			status = run_backward(node, context);
+		tn_array_unhold(node->output->gradient);
+		node->output->gradient = NULL;
+		tn_node_drop_all(node);
+	}
 	rt->device = current;
 	tn_scope_end(context, NULL);
 	return status;

@@ -18,7 +18,7 @@
 
 /* ---- What the work uses ----------------------------------------------------------------------*/
 
-static int has(const struct tn_kept_list *list, const void *thing)
+static int list_has(const struct tn_kept_list *list, const void *thing)
 {
 	size_t i = list->n;
 	while (i > 0 && list->items[i - 1].thing != thing)
@@ -27,7 +27,7 @@ static int has(const struct tn_kept_list *list, const void *thing)
 }
 
 /* 0: the host has no memory left. */
-static int add(struct tn_kept_list *list, void *thing, void (*release)(void *))
+static int list_add(struct tn_kept_list *list, void *thing, void (*release)(void *))
 {
 	if (list->n == list->room) {
 		size_t room = list->room ? 2 * list->room : 16;
@@ -58,9 +58,10 @@ static void note_storage(struct tn_runtime *runtime, struct tn_storage *storage)
 	struct tn_graph *graph = runtime->capture;
 	/* Storage made during the capture lies in the graph's own memory. */
 	if (storage->device != graph->device ||
-	    tn_device_captures(storage->device, &storage->block) || has(&graph->storages, storage))
+	    tn_device_captures(storage->device, &storage->block) ||
+	    list_has(&graph->storages, storage))
 		return;
-	if (add(&graph->storages, storage, release_storage))
+	if (list_add(&graph->storages, storage, release_storage))
 		storage->references++;
 	else
 		graph->is_incomplete = 1;
@@ -78,8 +79,8 @@ tn_status tn_capture_keep(struct tn_runtime *runtime, void *thing, void (*releas
 			  int *is_new)
 {
 	struct tn_graph *graph = runtime->capture;
-	*is_new = graph && !has(&graph->others, thing);
-	if (!*is_new || add(&graph->others, thing, release))
+	*is_new = graph && !list_has(&graph->others, thing);
+	if (!*is_new || list_add(&graph->others, thing, release))
 		return TN_OK;
 	*is_new = 0;
 	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "capture",
@@ -107,20 +108,6 @@ void tn_capture_forget(struct tn_runtime *runtime, const int *flag)
 		tn_flags_forget(&graph->flags, flag);
 }
 
-static void link_graph(struct tn_graph *graph)
-{
-	graph->next = graph->runtime->graphs;
-	graph->runtime->graphs = graph;
-}
-
-static void unlink_graph(const struct tn_graph *graph)
-{
-	struct tn_graph **link = &graph->runtime->graphs;
-	while (*link != graph)
-		link = &(*link)->next;
-	*link = graph->next;
-}
-
 /* ---- Capture ---------------------------------------------------------------------------------*/
 
 tn_status tn_capture_begin(tn_context *context)
@@ -146,7 +133,8 @@ tn_status tn_capture_begin(tn_context *context)
 		tn_mem_free(graph);
 		return tn_runtime_keep(runtime, &runtime->report);
 	}
-	link_graph(graph);
+	graph->next = runtime->graphs;
+	runtime->graphs = graph;
 	runtime->capture = graph;
 	runtime->observer = &observer;
 	return TN_OK;
@@ -165,16 +153,6 @@ static tn_status check_end(const struct tn_graph *graph)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "capture_end",
 			       "the host has no memory left");
 	return TN_OK;
-}
-
-static void destroy_later(struct tn_graph *graph)
-{
-	while (graph->later) {
-		struct tn_graph *gone = graph->later;
-		graph->later = gone->later;
-		gone->later = NULL;
-		tn_graph_destroy(gone);
-	}
 }
 
 void tn_capture_abandon(struct tn_runtime *runtime)
@@ -203,7 +181,12 @@ tn_status tn_capture_end(tn_context *context, tn_graph **result)
 	tn_flags_take_back(&graph->flags);
 	tn_status ended =
 		tn_device_capture_end(graph->device, &graph->handle, &graph->store, &error);
-	destroy_later(graph);
+	while (graph->later) {
+		struct tn_graph *gone = graph->later;
+		graph->later = gone->later;
+		gone->later = NULL;
+		tn_graph_destroy(gone);
+	}
 	tn_status status = check_end(graph);
 	if (!status && ended) {
 		runtime->report = error;
@@ -255,7 +238,10 @@ void tn_graph_destroy(tn_graph *graph)
 		capture->later = graph;
 		return;
 	}
-	unlink_graph(graph);
+	struct tn_graph **link = &graph->runtime->graphs;
+	while (*link != graph)
+		link = &(*link)->next;
+	*link = graph->next;
 	int is_own = graph->device->fork_generation == tn_fork_generation();
 	tn_device_graph_release(graph->device, is_own ? graph->handle : NULL, graph->store);
 	tn_stepped_release(&graph->stepped);

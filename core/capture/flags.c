@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-static struct tn_flag *find(const struct tn_flags *flags, const int *flag)
+static struct tn_flag *find_flag(const struct tn_flags *flags, const int *flag)
 {
 	for (size_t i = 0; i < flags->n; i++) {
 		if (flags->items[i].flag == flag)
@@ -18,7 +18,7 @@ static struct tn_flag *find(const struct tn_flags *flags, const int *flag)
 
 int tn_flags_note(struct tn_flags *flags, int *flag)
 {
-	if (find(flags, flag))
+	if (find_flag(flags, flag))
 		return 1;
 	if (flags->n == flags->room) {
 		size_t room = flags->room ? 2 * flags->room : 16;
@@ -34,7 +34,7 @@ int tn_flags_note(struct tn_flags *flags, int *flag)
 
 void tn_flags_forget(struct tn_flags *flags, const int *flag)
 {
-	struct tn_flag *item = find(flags, flag);
+	struct tn_flag *item = find_flag(flags, flag);
 	if (item)
 		item->flag = NULL;
 }

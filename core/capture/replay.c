@@ -128,8 +128,8 @@ static int grow(void **things, size_t n, size_t *room, size_t size)
 
 /* ---- The store -------------------------------------------------------------------------------*/
 
-static tn_status take(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
-		      struct tn_block *block, struct tn_error_info *error)
+static tn_status take_block(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
+			    struct tn_block *block, struct tn_error_info *error)
 {
 	struct tn_replay *replay = runtime->writing;
 	for (size_t i = replay->n_store; i-- > 0;) {
@@ -144,7 +144,8 @@ static tn_status take(struct tn_runtime *runtime, struct tn_device *device, uint
 	return tn_block_take(device, size, block, error);
 }
 
-static void give(struct tn_runtime *runtime, struct tn_device *device, const struct tn_block *block)
+static void give_block(struct tn_runtime *runtime, struct tn_device *device,
+		       const struct tn_block *block)
 {
 	struct tn_replay *replay = runtime->writing;
 	if (grow((void **)&replay->store, replay->n_store, &replay->room_in_store,
@@ -199,8 +200,8 @@ static void add_count(struct tn_runtime *runtime, uint32_t operation)
 }
 
 static const struct tn_observer observer = {
-	.take = take,
-	.give = give,
+	.take = take_block,
+	.give = give_block,
 	.called = add_call,
 	.composed = add_count,
 	.unrepeatable = spoil,
@@ -232,7 +233,7 @@ static int lies_in(const struct tn_operand *operand, const struct tn_block *bloc
 }
 
 /* Checks an operand; 0: it spoils the replay, or no memory is left for its patch. */
-static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_written)
+static int patch_operand(struct tn_replay *replay, struct tn_operand *operand, int is_written)
 {
 	int is_x = lies_in(operand, &replay->x.block), is_y = lies_in(operand, &replay->y.block);
 	int is_own = is_y;
@@ -252,28 +253,8 @@ static int look_at(struct tn_replay *replay, struct tn_operand *operand, int is_
 	return 1;
 }
 
-static int look_at_step(struct tn_replay *replay, struct step *step)
-{
-	struct tn_slot_contents contents;
-	if (!step->args)
-		return 1;
-	/* The steps no longer move in memory. */
-	if (step->args->workspace)
-		step->args->workspace = &step->workspace;
-	tn_slot_list(step->slot, step->args, &contents);
-	for (uint32_t i = 0; i < contents.n_operands; i++) {
-		if (!look_at(replay, contents.operands[i].operand,
-			     (contents.operands[i].access & TN_WRITES) != 0))
-			return 0;
-	}
-	for (uint32_t i = 0; i < contents.n_scalars; i++) {
-		if (contents.scalars[i]->on_device)
-			return 0;
-	}
-	return 1;
-}
-
-static int finish(struct tn_replay *replay, const tn_array *y)
+/* Lists the operands to patch; 0: the calls cannot be repeated. */
+static int patch_steps(struct tn_replay *replay, const tn_array *y)
 {
 	if (!y || replay->is_spoilt || replay->runtime->random.stream != replay->random ||
 	    !replay->n_steps)
@@ -285,8 +266,23 @@ static int finish(struct tn_replay *replay, const tn_array *y)
 		    replay->x.block.buffer + replay->x.block.offset)
 		return 0;
 	for (size_t i = 0; i < replay->n_steps; i++) {
-		if (!look_at_step(replay, &replay->steps[i]))
-			return 0;
+		struct step *step = &replay->steps[i];
+		struct tn_slot_contents contents;
+		if (!step->args)
+			continue;
+		/* The steps no longer move in memory. */
+		if (step->args->workspace)
+			step->args->workspace = &step->workspace;
+		tn_slot_list(step->slot, step->args, &contents);
+		for (uint32_t k = 0; k < contents.n_operands; k++) {
+			if (!patch_operand(replay, contents.operands[k].operand,
+					   (contents.operands[k].access & TN_WRITES) != 0))
+				return 0;
+		}
+		for (uint32_t k = 0; k < contents.n_scalars; k++) {
+			if (contents.scalars[k]->on_device)
+				return 0;
+		}
 	}
 	/* Otherwise y is an older array, unless the calls write it. */
 	return replay->writes_y;
@@ -297,7 +293,7 @@ struct tn_replay *tn_replay_end(struct tn_runtime *runtime, const tn_array *y)
 	struct tn_replay *replay = runtime->writing;
 	runtime->writing = NULL;
 	runtime->observer = NULL;
-	if (finish(replay, y))
+	if (patch_steps(replay, y))
 		return replay;
 	tn_replay_destroy(replay);
 	return NULL;
@@ -322,21 +318,6 @@ static tn_array *make_y(const struct tn_replay *replay)
 	memcpy(y->shape, l->shape, sizeof(l->shape[0]) * (size_t)l->rank);
 	memcpy(y->strides, l->strides, sizeof(l->strides[0]) * (size_t)l->rank);
 	return y;
-}
-
-static void apply_patches(struct tn_replay *replay, const tn_array *x, const tn_array *y)
-{
-	for (size_t i = 0; i < replay->n_patches; i++) {
-		const struct patch *patch = &replay->patches[i];
-		const struct tn_array *home = patch->is_y ? y : x;
-		const struct tn_block *block = &home->storage->block;
-		uint64_t shift = 0;
-		/* x may be a different view of its block than the recorded one. */
-		if (!patch->is_y)
-			shift = (uint64_t)(x->offset - replay->x.offset) * tn_dtype_size(x->dtype);
-		patch->operand->buffer = block->buffer;
-		patch->operand->offset = block->offset + patch->distance + shift;
-	}
 }
 
 static tn_status repeat_steps(struct tn_replay *replay)
@@ -368,12 +349,22 @@ tn_array *tn_replay_run(struct tn_replay *replay, const tn_array *x)
 	if (tn_runtime_ready(runtime))
 		return NULL;
 	tn_array *y = make_y(replay);
-	tn_status status = runtime->report.status;
-	if (y) {
-		apply_patches(replay, x, y);
-		status = repeat_steps(replay);
+	if (!y) {
+		tn_runtime_keep(runtime, &runtime->report);
+		return NULL;
 	}
-	if (!status && y)
+	for (size_t i = 0; i < replay->n_patches; i++) {
+		const struct patch *patch = &replay->patches[i];
+		const struct tn_array *home = patch->is_y ? y : x;
+		const struct tn_block *block = &home->storage->block;
+		uint64_t shift = 0;
+		/* x may be a different view of its block than the recorded one. */
+		if (!patch->is_y)
+			shift = (uint64_t)(x->offset - replay->x.offset) * tn_dtype_size(x->dtype);
+		patch->operand->buffer = block->buffer;
+		patch->operand->offset = block->offset + patch->distance + shift;
+	}
+	if (!repeat_steps(replay))
 		return y;
 	tn_runtime_keep(runtime, &runtime->report);
 	tn_array_discard(y);

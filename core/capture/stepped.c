@@ -94,19 +94,6 @@ static struct tn_stepped_entry *add_entry(struct tn_stepped *stepped,
 	return entry;
 }
 
-static void place(struct tn_stepped_entry *entry, struct tn_scalar *scalars)
-{
-	const struct tn_block *block = &entry->page->block;
-	for (uint32_t i = 0; i < entry->n; i++) {
-		entry->dtypes[i] = scalars[i].dtype;
-		scalars[i] = (struct tn_scalar){.dtype = scalars[i].dtype,
-						.on_device = 1,
-						.buffer = block->buffer,
-						.offset = block->offset +
-							  (entry->cell + i) * sizeof(uint64_t)};
-	}
-}
-
 tn_status tn_stepped_add(struct tn_runtime *runtime, struct tn_device *device,
 			 const struct tn_stepped_source *source, uint32_t n,
 			 struct tn_scalar *scalars, void **state)
@@ -123,14 +110,21 @@ tn_status tn_stepped_add(struct tn_runtime *runtime, struct tn_device *device,
 	struct tn_stepped_entry *entry = add_entry(stepped, source, n, &runtime->report);
 	if (!entry)
 		return runtime->report.status;
-	place(entry, scalars);
+	for (uint32_t i = 0; i < n; i++) {
+		entry->dtypes[i] = scalars[i].dtype;
+		scalars[i] = (struct tn_scalar){.dtype = scalars[i].dtype,
+						.on_device = 1,
+						.buffer = entry->page->block.buffer,
+						.offset = entry->page->block.offset +
+							  (entry->cell + i) * sizeof(uint64_t)};
+	}
 	*state = entry->state;
 	return TN_OK;
 }
 
 /* ---- Random numbers --------------------------------------------------------------------------*/
 
-static void draw(struct tn_runtime *runtime, struct tn_scalar scalars[2])
+static void draw_scalars(struct tn_runtime *runtime, struct tn_scalar scalars[2])
 {
 	scalars[0].bits = runtime->random.seed;
 	scalars[1].bits = runtime->random.stream++;
@@ -139,7 +133,7 @@ static void draw(struct tn_runtime *runtime, struct tn_scalar scalars[2])
 static tn_status draw_next(struct tn_runtime *runtime, void *state, struct tn_scalar *scalars)
 {
 	(void)state;
-	draw(runtime, scalars);
+	draw_scalars(runtime, scalars);
 	return TN_OK;
 }
 
@@ -150,7 +144,7 @@ tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device
 	static const struct tn_stepped_source source = {.next = draw_next};
 	void *state;
 	scalars[0] = scalars[1] = (struct tn_scalar){.dtype = TN_I64};
-	draw(runtime, scalars);
+	draw_scalars(runtime, scalars);
 	return tn_stepped_add(runtime, device, &source, 2, scalars, &state);
 }
 
@@ -164,30 +158,6 @@ tn_status tn_stepped_drawn(struct tn_runtime *runtime, struct tn_random_state be
 
 /* ---- Replaying -------------------------------------------------------------------------------*/
 
-static tn_status ask(struct tn_stepped_entry *entry, struct tn_runtime *runtime, uint64_t turn)
-{
-	struct tn_scalar scalars[MOST_SCALARS] = {{0}};
-	for (uint32_t i = 0; i < entry->n; i++)
-		scalars[i].dtype = entry->dtypes[i];
-	tn_status status = entry->source->next(runtime, entry->state, scalars);
-	if (status)
-		return status;
-	entry->is_counted = 1;
-	for (uint32_t i = 0; i < entry->n; i++)
-		bits_store(&entry->page->host[turn][entry->cell + i],
-			   tn_dtype_size(scalars[i].dtype), scalars[i].bits);
-	return TN_OK;
-}
-
-static tn_status upload(const struct tn_stepped *stepped, struct tn_runtime *runtime, uint64_t turn)
-{
-	tn_status status = TN_OK;
-	for (struct tn_stepped_page *page = stepped->pages; page && !status; page = page->next)
-		status = tn_device_upload_later(stepped->device, &page->block, 0, page->host[turn],
-						page->used * sizeof(uint64_t), &runtime->report);
-	return status;
-}
-
 tn_status tn_stepped_next(struct tn_stepped *stepped, struct tn_runtime *runtime)
 {
 	uint64_t turn = stepped->n_replays % TN_STEPPED_ROUND;
@@ -199,12 +169,25 @@ tn_status tn_stepped_next(struct tn_stepped *stepped, struct tn_runtime *runtime
 		return TN_OK;
 	if (stepped->n_replays && !turn)
 		status = tn_device_sync(stepped->device, &runtime->report);
-	for (struct tn_stepped_entry *entry = stepped->first; entry && !status; entry = entry->next)
-		status = ask(entry, runtime, turn);
 	if (status)
 		return status;
+	for (struct tn_stepped_entry *entry = stepped->first; entry; entry = entry->next) {
+		struct tn_scalar scalars[MOST_SCALARS] = {{0}};
+		for (uint32_t i = 0; i < entry->n; i++)
+			scalars[i].dtype = entry->dtypes[i];
+		status = entry->source->next(runtime, entry->state, scalars);
+		if (status)
+			return status;
+		entry->is_counted = 1;
+		for (uint32_t i = 0; i < entry->n; i++)
+			bits_store(&entry->page->host[turn][entry->cell + i],
+				   tn_dtype_size(scalars[i].dtype), scalars[i].bits);
+	}
 	stepped->n_replays++;
-	return upload(stepped, runtime, turn);
+	for (struct tn_stepped_page *page = stepped->pages; page && !status; page = page->next)
+		status = tn_device_upload_later(stepped->device, &page->block, 0, page->host[turn],
+						page->used * sizeof(uint64_t), &runtime->report);
+	return status;
 }
 
 void tn_stepped_take_back(struct tn_stepped *stepped, struct tn_runtime *runtime)

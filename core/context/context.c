@@ -32,19 +32,6 @@ static tn_status check_paths(const struct tn_context_options *options, struct tn
 	return TN_OK;
 }
 
-static tn_status open_log(tn_context *context, const struct tn_context_options *options,
-			  struct tn_error_info *error)
-{
-	tn_logger_init(&context->assembly->logger);
-	context->assembly->logger.callback = options->log;
-	context->assembly->logger.user = options->log_user;
-	const char *text = tn_parameter_read(
-		&context->assembly->parameters, "TENON_LOG",
-		"messages to report: off, error, warning, notice, info or debug, or "
-		"subsystem=level,...");
-	return text ? tn_logger_configure(&context->assembly->logger, text, error) : TN_OK;
-}
-
 static tn_status open_registry(tn_context *context, const struct tn_context_options *options,
 			       struct tn_error_info *error)
 {
@@ -63,42 +50,41 @@ static tn_status open_registry(tn_context *context, const struct tn_context_opti
 				error);
 }
 
-static tn_status open_runtime(tn_context *context, const struct tn_context_options *options,
-			      const struct tn_settings *settings, struct tn_error_info *error)
-{
-	struct tn_runtime *rt = &context->runtime;
-	rt->logger = &context->assembly->logger;
-	rt->threads = context->assembly->threads;
-	rt->fallback = settings->fallback;
-	rt->call_flags = settings->deterministic ? TN_DETERMINISTIC : 0;
-	rt->ledger_time = options->ledger_time != 0;
-	rt->random.seed = settings->seed;
-	if (tn_runtime_init(context))
-		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
-			       "no memory for the runtime");
-	return TN_OK;
-}
-
 static tn_status open_all(tn_context *context, const struct tn_context_options *options,
 			  struct tn_error_info *error)
 {
+	struct tn_assembly *assembly = context->assembly;
+	struct tn_runtime *rt = &context->runtime;
 	struct tn_settings settings;
-	tn_status status = open_log(context, options, error);
+	tn_logger_init(&assembly->logger);
+	assembly->logger.callback = options->log;
+	assembly->logger.user = options->log_user;
+	const char *levels = tn_parameter_read(
+		&assembly->parameters, "TENON_LOG",
+		"messages to report: off, error, warning, notice, info or debug, or "
+		"subsystem=level,...");
+	tn_status status = levels ? tn_logger_configure(&assembly->logger, levels, error) : TN_OK;
 	if (!status)
-		status =
-			tn_settings_read(&context->assembly->parameters, options, &settings, error);
+		status = tn_settings_read(&assembly->parameters, options, &settings, error);
 	if (status)
 		return status;
-	context->assembly->threads = tn_threads_create(settings.n_threads);
-	if (!context->assembly->threads)
+	assembly->threads = tn_threads_create(settings.n_threads);
+	if (!assembly->threads)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
 			       "no memory for the threads");
-	status = open_runtime(context, options, &settings, error);
-	if (!status)
-		status = open_registry(context, options, error);
+	rt->logger = &assembly->logger;
+	rt->threads = assembly->threads;
+	rt->fallback = settings.fallback;
+	rt->call_flags = settings.deterministic ? TN_DETERMINISTIC : 0;
+	rt->ledger_time = options->ledger_time != 0;
+	rt->random.seed = settings.seed;
+	if (tn_runtime_init(context))
+		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
+			       "no memory for the runtime");
+	status = open_registry(context, options, error);
 	if (!status)
 		status = tn_context_open_devices(context, &settings, error);
-	if (!status && context->assembly->parameters.failed)
+	if (!status && assembly->parameters.failed)
 		status = tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
 				 "no memory for the environment's variables");
 	return status;

@@ -27,27 +27,6 @@ static int is_built_in(const struct tn_backend *backend)
 	return !backend->path;
 }
 
-static tn_status make_devices(tn_context *context, const struct tn_settings *settings,
-			      struct tn_error_info *error)
-{
-	const struct tn_registry *registry = context->assembly->registry;
-	context->assembly->devices =
-		tn_mem_zeroed(registry->n_choices, sizeof(*context->assembly->devices));
-	if (!context->assembly->devices)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for %zu devices",
-			       registry->n_choices);
-	for (size_t i = 0; i < registry->n_choices; i++) {
-		const struct tn_choice *choice = &registry->choices[i];
-		tn_status status = tn_device_create(
-			context, choice->backend, choice->index, settings->memory_limit,
-			&context->assembly->logger, &context->assembly->devices[i], error);
-		if (status)
-			return status;
-		context->assembly->n_devices++;
-	}
-	return TN_OK;
-}
-
 /* ---- Skipping choices ------------------------------------------------------------------------*/
 
 static struct tn_load_row *row_of(tn_context *context, const struct tn_device *device)
@@ -61,24 +40,17 @@ static struct tn_load_row *row_of(tn_context *context, const struct tn_device *d
 	return NULL;
 }
 
-/* The backend's row gets the reason why its device is not used. */
-static tn_status amend_failed(tn_context *context, const struct tn_device *device,
-			      const struct tn_error_info *reason)
+/* The row of a backend whose later device opens after an earlier one failed is corrected. */
+static tn_status report_fall_back(tn_context *context, const struct tn_device *device,
+				  struct tn_text *notice)
 {
 	struct tn_load_row *row = row_of(context, device);
-	if (!row)
-		return TN_OK;
-	row->status = reason->status;
-	row->stage = TN_STAGE_DEVICES;
-	row->native_code = reason->native_code;
-	row->selected = 0;
-	return tn_report_set(&row->text, reason->text) ? TN_OK : TN_OUT_OF_MEMORY;
-}
-
-/* A later device of a backend may open although an earlier one failed. */
-static tn_status amend_opened(tn_context *context, const struct tn_device *device)
-{
-	struct tn_load_row *row = row_of(context, device);
+	context->assembly->report->fell_back = 1;
+	tn_text_format(notice, "using %s%s", device->name,
+		       is_built_in(device->backend) ? ", which is built in and slow" : "");
+	if (notice->failed || !tn_report_add_notice(context->assembly->report, notice->data))
+		return TN_OUT_OF_MEMORY;
+	tn_log_format(&context->assembly->logger, TN_LOG_NOTICE, "context", "%s", notice->data);
 	if (!row)
 		return TN_OK;
 	row->status = TN_OK;
@@ -89,41 +61,32 @@ static tn_status amend_opened(tn_context *context, const struct tn_device *devic
 	return tn_report_set(&row->text, "") ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
-/* "cuda:0 not used: NO_DRIVER: ...; " */
-static void add_reason(struct tn_text *notice, const struct tn_device *device,
-		       const struct tn_error_info *reason)
-{
-	size_t prefix = strlen(device->name) + 2; /* the text begins with the name and ": " */
-	tn_text_format(notice, "%s not used: %s: %s; ", device->name,
-		       tn_status_name(reason->status),
-		       strlen(reason->text) > prefix ? reason->text + prefix : reason->text);
-}
-
-static tn_status say(tn_context *context, const struct tn_device *device, struct tn_text *notice)
-{
-	context->assembly->report->fell_back = 1;
-	tn_text_format(notice, "using %s%s", device->name,
-		       is_built_in(device->backend) ? ", which is built in and slow" : "");
-	if (notice->failed || !tn_report_add_notice(context->assembly->report, notice->data))
-		return TN_OUT_OF_MEMORY;
-	tn_log_format(&context->assembly->logger, TN_LOG_NOTICE, "context", "%s", notice->data);
-	return amend_opened(context, device);
-}
-
-/* Opens the choices in order until one succeeds; the skipped ones are added to `notice`. */
-static tn_status try_all(tn_context *context, struct tn_text *notice, struct tn_error_info *error)
+/* Opens the choices in order until one succeeds.  The reasons of the skipped ones are added to
+ * `notice` and set in the rows of their backends. */
+static tn_status open_in_order(tn_context *context, struct tn_text *notice,
+			       struct tn_error_info *error)
 {
 	struct tn_error_info reason;
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
+		size_t prefix = strlen(device->name) + 2; /* a reason begins with "cuda:0: " */
 		if (!tn_device_open(device, &reason)) {
 			context->runtime.device = device;
 			return TN_OK;
 		}
 		if (i == 0)
 			*error = reason;
-		add_reason(notice, device, &reason);
-		if (amend_failed(context, device, &reason))
+		tn_text_format(notice, "%s not used: %s: %s; ", device->name,
+			       tn_status_name(reason.status),
+			       strlen(reason.text) > prefix ? reason.text + prefix : reason.text);
+		struct tn_load_row *row = row_of(context, device);
+		if (!row)
+			continue;
+		row->status = reason.status;
+		row->stage = TN_STAGE_DEVICES;
+		row->native_code = reason.native_code;
+		row->selected = 0;
+		if (!tn_report_set(&row->text, reason.text))
 			return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
 				       "no memory for the load report");
 	}
@@ -134,9 +97,9 @@ static tn_status open_first(tn_context *context, struct tn_error_info *error)
 {
 	struct tn_text notice;
 	tn_text_init(&notice);
-	tn_status status = try_all(context, &notice, error);
+	tn_status status = open_in_order(context, &notice, error);
 	if (!status && notice.length)
-		status = say(context, context->runtime.device, &notice);
+		status = report_fall_back(context, context->runtime.device, &notice);
 	if (!status && notice.failed)
 		status = TN_OUT_OF_MEMORY;
 	if (status == TN_OUT_OF_MEMORY && error->status != status)
@@ -179,20 +142,6 @@ static const struct tn_backend *built_in_of(const struct tn_registry *registry)
 	return NULL;
 }
 
-static tn_status make_reference(tn_context *context, const struct tn_settings *settings,
-				struct tn_error_info *error)
-{
-	const struct tn_backend *backend = built_in_of(context->assembly->registry);
-	if (!backend) {
-		tn_status status = open_last_resort(context, error);
-		if (status)
-			return status;
-		backend = built_in_of(context->assembly->last_resort);
-	}
-	return tn_device_create(context, backend, 0, settings->memory_limit,
-				&context->assembly->logger, &context->assembly->reference, error);
-}
-
 /* The built-in backend's device: one of the choices, or an additional one. */
 static tn_status find_reference(tn_context *context, const struct tn_settings *settings,
 				struct tn_error_info *error)
@@ -202,7 +151,16 @@ static tn_status find_reference(tn_context *context, const struct tn_settings *s
 			context->runtime.reference = context->assembly->devices[i];
 	}
 	if (!context->runtime.reference) {
-		tn_status status = make_reference(context, settings, error);
+		const struct tn_backend *backend = built_in_of(context->assembly->registry);
+		tn_status status = TN_OK;
+		if (!backend) {
+			status = open_last_resort(context, error);
+			backend = built_in_of(context->assembly->last_resort);
+		}
+		if (!status)
+			status = tn_device_create(context, backend, 0, settings->memory_limit,
+						  &context->assembly->logger,
+						  &context->assembly->reference, error);
 		if (status)
 			return status;
 		context->runtime.reference = context->assembly->reference;
@@ -235,9 +193,22 @@ static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 tn_status tn_context_open_devices(tn_context *context, const struct tn_settings *settings,
 				  struct tn_error_info *error)
 {
-	tn_status status = make_devices(context, settings, error);
-	if (!status)
-		status = open_first(context, error);
+	struct tn_assembly *assembly = context->assembly;
+	const struct tn_registry *registry = assembly->registry;
+	assembly->devices = tn_mem_zeroed(registry->n_choices, sizeof(*assembly->devices));
+	if (!assembly->devices)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for %zu devices",
+			       registry->n_choices);
+	for (size_t i = 0; i < registry->n_choices; i++) {
+		const struct tn_choice *choice = &registry->choices[i];
+		tn_status status = tn_device_create(context, choice->backend, choice->index,
+						    settings->memory_limit, &assembly->logger,
+						    &assembly->devices[i], error);
+		if (status)
+			return status;
+		assembly->n_devices++;
+	}
+	tn_status status = open_first(context, error);
 	if (!status)
 		status = find_reference(context, settings, error);
 	if (!status)
@@ -290,13 +261,8 @@ tn_status tn_device_set_current(tn_context *context, tn_device *device)
 	return TN_OK;
 }
 
-/* A device whose loss was reported is not waited for again: the context continues without it. */
-static int has_something_to_say(const struct tn_device *device)
-{
-	return device->handle && (!device->lost || device->deferred.status);
-}
-
-/* Waits for every open device, even after an error of another. */
+/* Waits for every open device, even after an error of another.  A device whose loss was reported is
+ * not waited for again: the context continues without it. */
 tn_status tn_sync(tn_context *context)
 {
 	struct tn_error_info error, first = {.status = TN_OK};
@@ -307,7 +273,9 @@ tn_status tn_sync(tn_context *context)
 		return status;
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
-		if (has_something_to_say(device) && tn_device_sync(device, &error) && !first.status)
+		if (!device->handle || (device->lost && !device->deferred.status))
+			continue;
+		if (tn_device_sync(device, &error) && !first.status)
 			first = error;
 	}
 	return first.status ? tn_runtime_keep(&context->runtime, &first) : TN_OK;

@@ -13,23 +13,6 @@
 
 /* ---- Spans of bytes --------------------------------------------------------------------------*/
 
-static struct tn_host_span operand_span(const struct tn_operand *operand, uint32_t access)
-{
-	int64_t size = (int64_t)tn_dtype_size(operand->dtype), n = 1, low, high;
-	struct tn_host_span span = {.buffer = operand->buffer,
-				    .reads = (access & TN_READS) != 0,
-				    .writes = (access & TN_WRITES) != 0};
-	tn_shape_extent((int)operand->rank, operand->shape, operand->strides, &low, &high);
-	span.low = operand->offset + (uint64_t)(low * size);
-	span.high = operand->offset + (uint64_t)((high + 1) * size);
-	for (uint32_t i = 0; i < operand->rank; i++)
-		n *= operand->shape[i];
-	/* A view with gaps: the bytes between are written back, so read them first. */
-	if (span.writes && (uint64_t)(n * size) != span.high - span.low)
-		span.reads = 1;
-	return span;
-}
-
 /* Adds a span and merges all spans that it touches into it. */
 static void add_span(struct tn_host_copies *copies, struct tn_host_span span)
 {
@@ -57,9 +40,23 @@ static void add_span(struct tn_host_copies *copies, struct tn_host_span span)
 static void list_spans(struct tn_host_copies *copies)
 {
 	const struct tn_slot_contents *contents = &copies->contents;
-	for (uint32_t i = 0; i < contents->n_operands; i++)
-		add_span(copies,
-			 operand_span(contents->operands[i].operand, contents->operands[i].access));
+	for (uint32_t i = 0; i < contents->n_operands; i++) {
+		const struct tn_operand *operand = contents->operands[i].operand;
+		uint32_t access = contents->operands[i].access;
+		int64_t size = (int64_t)tn_dtype_size(operand->dtype), n = 1, low, high;
+		struct tn_host_span span = {.buffer = operand->buffer,
+					    .reads = (access & TN_READS) != 0,
+					    .writes = (access & TN_WRITES) != 0};
+		tn_shape_extent((int)operand->rank, operand->shape, operand->strides, &low, &high);
+		span.low = operand->offset + (uint64_t)(low * size);
+		span.high = operand->offset + (uint64_t)((high + 1) * size);
+		for (uint32_t k = 0; k < operand->rank; k++)
+			n *= operand->shape[k];
+		/* A view with gaps: the bytes between are written back, so read them first. */
+		if (span.writes && (uint64_t)(n * size) != span.high - span.low)
+			span.reads = 1;
+		add_span(copies, span);
+	}
 	for (uint32_t i = 0; i < contents->n_scalars; i++) {
 		const struct tn_scalar *scalar = contents->scalars[i];
 		if (scalar->on_device)
@@ -73,7 +70,7 @@ static void list_spans(struct tn_host_copies *copies)
 
 /* ---- Copying ---------------------------------------------------------------------------------*/
 
-static tn_status move(struct tn_host_copies *copies, struct tn_host_span *span, int to_host)
+static tn_status copy_span(struct tn_host_copies *copies, struct tn_host_span *span, int to_host)
 {
 	struct tn_device *device = copies->device;
 	struct tn_error_info *error = &copies->runtime->report;
@@ -86,7 +83,7 @@ static tn_status move(struct tn_host_copies *copies, struct tn_host_span *span, 
 }
 
 /* Turns {buffer, offset} into an address on the host. */
-static void point(const struct tn_host_copies *copies, uint64_t *buffer, uint64_t *offset)
+static void point_to_copy(const struct tn_host_copies *copies, uint64_t *buffer, uint64_t *offset)
 {
 	for (uint32_t i = 0; i < copies->n_spans; i++) {
 		const struct tn_host_span *span = &copies->spans[i];
@@ -125,16 +122,17 @@ tn_status tn_host_copies_make(struct tn_host_copies *copies, struct tn_runtime *
 			return status;
 		span->address = (unsigned char *)span->host.address + skew;
 		if (span->reads)
-			status = move(copies, span, 1);
+			status = copy_span(copies, span, 1);
 		if (status)
 			return status;
 	}
 	for (uint32_t i = 0; i < contents->n_operands; i++)
-		point(copies, &contents->operands[i].operand->buffer,
-		      &contents->operands[i].operand->offset);
+		point_to_copy(copies, &contents->operands[i].operand->buffer,
+			      &contents->operands[i].operand->offset);
 	for (uint32_t i = 0; i < contents->n_scalars; i++) {
 		if (contents->scalars[i]->on_device)
-			point(copies, &contents->scalars[i]->buffer, &contents->scalars[i]->offset);
+			point_to_copy(copies, &contents->scalars[i]->buffer,
+				      &contents->scalars[i]->offset);
 	}
 	return TN_OK;
 }
@@ -144,7 +142,7 @@ tn_status tn_host_copies_take_back(struct tn_host_copies *copies)
 	tn_status status = TN_OK;
 	for (uint32_t i = 0; i < copies->n_spans && !status; i++) {
 		if (copies->spans[i].writes)
-			status = move(copies, &copies->spans[i], 0);
+			status = copy_span(copies, &copies->spans[i], 0);
 	}
 	return status;
 }

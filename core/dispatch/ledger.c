@@ -38,8 +38,9 @@ void tn_ledger_destroy(struct tn_ledger *ledger)
 }
 
 /* Most names are the same pointer every time: compare pointers before text. */
-static uint32_t find(const struct tn_ledger *ledger, const char *name)
+uint32_t tn_operation_named(struct tn_runtime *runtime, const char *name)
 {
+	struct tn_ledger *ledger = runtime->ledger;
 	for (uint32_t i = TN_OPERATIONS; i < ledger->n; i++) {
 		if (ledger->entries[i].row.operation == name)
 			return i;
@@ -48,15 +49,6 @@ static uint32_t find(const struct tn_ledger *ledger, const char *name)
 		if (strcmp(ledger->entries[i].row.operation, name) == 0)
 			return i;
 	}
-	return ledger->n;
-}
-
-uint32_t tn_operation_named(struct tn_runtime *runtime, const char *name)
-{
-	struct tn_ledger *ledger = runtime->ledger;
-	uint32_t i = find(ledger, name);
-	if (i < ledger->n)
-		return i;
 	if (ledger->n == ledger->capacity) {
 		uint32_t capacity = ledger->capacity + MORE_ROWS;
 		void *more = tn_mem_realloc(ledger->entries, capacity, sizeof(*ledger->entries));
@@ -65,10 +57,9 @@ uint32_t tn_operation_named(struct tn_runtime *runtime, const char *name)
 		ledger->entries = more;
 		ledger->capacity = capacity;
 	}
-	memset(&ledger->entries[i], 0, sizeof(ledger->entries[i]));
-	ledger->entries[i].row.operation = name;
-	ledger->n++;
-	return i;
+	memset(&ledger->entries[ledger->n], 0, sizeof(*ledger->entries));
+	ledger->entries[ledger->n].row.operation = name;
+	return ledger->n++;
 }
 
 static int has_run(const struct tn_ledger_row *row)

@@ -9,7 +9,7 @@
 
 #include "array/shape.h"
 
-static void begin(struct tn_operand *operand, const tn_array *array, uint32_t rank)
+static void begin_operand(struct tn_operand *operand, const tn_array *array, uint32_t rank)
 {
 	operand->buffer = array->storage->block.buffer;
 	operand->offset = tn_array_byte_offset(array);
@@ -20,7 +20,7 @@ static void begin(struct tn_operand *operand, const tn_array *array, uint32_t ra
 void tn_operand_of(struct tn_operand *operand, const tn_array *array)
 {
 	size_t size = (size_t)array->rank * sizeof(int64_t);
-	begin(operand, array, (uint32_t)array->rank);
+	begin_operand(operand, array, (uint32_t)array->rank);
 	memcpy(operand->shape, array->shape, size);
 	memcpy(operand->strides, array->strides, size);
 }
@@ -28,7 +28,7 @@ void tn_operand_of(struct tn_operand *operand, const tn_array *array)
 void tn_operand_broadcast(struct tn_operand *operand, const tn_array *array, int rank,
 			  const int64_t *shape)
 {
-	begin(operand, array, (uint32_t)rank);
+	begin_operand(operand, array, (uint32_t)rank);
 	memcpy(operand->shape, shape, (size_t)rank * sizeof(*shape));
 	tn_shape_broadcast_strides(array, rank, shape, operand->strides);
 }

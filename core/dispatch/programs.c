@@ -37,21 +37,18 @@ struct tn_program_cache *tn_programs_create(void)
 	return cache;
 }
 
-static void destroy_entry(struct tn_program_entry *entry)
-{
-	if (!entry)
-		return;
-	tn_program_destroy(entry->program);
-	tn_mem_free(entry->key);
-	tn_mem_free(entry);
-}
-
 void tn_programs_destroy(struct tn_program_cache *cache)
 {
 	if (!cache)
 		return;
-	for (uint32_t i = 0; i < cache->n_slots; i++)
-		destroy_entry(cache->slots[i]);
+	for (uint32_t i = 0; i < cache->n_slots; i++) {
+		struct tn_program_entry *entry = cache->slots[i];
+		if (!entry)
+			continue;
+		tn_program_destroy(entry->program);
+		tn_mem_free(entry->key);
+		tn_mem_free(entry);
+	}
 	tn_mem_free(cache->slots);
 	tn_mem_free(cache);
 }
@@ -67,15 +64,6 @@ static void add_list(struct tn_text *key, uint32_t n, const char *const *names,
 		tn_text_append(key, names[i], strlen(names[i]) + 1);
 		tn_text_append(key, (const char *)&dtype, sizeof(dtype));
 	}
-}
-
-static void make_key(struct tn_text *key, const char *text, const struct tn_program_names *names)
-{
-	tn_text_init(key);
-	tn_text_append(key, text, strlen(text) + 1);
-	add_list(key, names->n_inputs, names->inputs, names->input_dtypes);
-	add_list(key, names->n_scalars, names->scalars, names->scalar_dtypes);
-	add_list(key, names->n_outputs, names->outputs, names->output_dtypes);
 }
 
 /* ---- The table -------------------------------------------------------------------------------*/
@@ -141,9 +129,9 @@ static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
 }
 
 /* Finds or parses a program; a new one is cached if `keep` is set, else returned in *temporary. */
-static tn_status get(struct tn_runtime *runtime, const char *operation, const char *text,
-		     const struct tn_program_names *names, int keep, int *is_new,
-		     const struct tn_program **result, struct tn_program **temporary)
+static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation, const char *text,
+			       const struct tn_program_names *names, int keep, int *is_new,
+			       const struct tn_program **result, struct tn_program **temporary)
 {
 	struct tn_program_cache *cache = runtime->programs;
 	struct tn_program *program = NULL;
@@ -151,7 +139,11 @@ static tn_status get(struct tn_runtime *runtime, const char *operation, const ch
 	uint64_t hash[2];
 	uint32_t slot;
 	tn_status status = TN_OK;
-	make_key(&key, text, names);
+	tn_text_init(&key);
+	tn_text_append(&key, text, strlen(text) + 1);
+	add_list(&key, names->n_inputs, names->inputs, names->input_dtypes);
+	add_list(&key, names->n_scalars, names->scalars, names->scalar_dtypes);
+	add_list(&key, names->n_outputs, names->outputs, names->output_dtypes);
 	if (key.failed) {
 		status = no_memory(runtime, operation);
 		goto done;
@@ -183,7 +175,7 @@ tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, con
 			  const struct tn_program_names *names, const struct tn_program **program)
 {
 	int is_new;
-	return get(runtime, operation, text, names, 1, &is_new, program, NULL);
+	return find_or_parse(runtime, operation, text, names, 1, &is_new, program, NULL);
 }
 
 tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
@@ -195,7 +187,7 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
 	int is_new = 0;
 	tn_status status;
 	*temporary = NULL;
-	status = get(runtime, "map", text, names, keep, &is_new, program, temporary);
+	status = find_or_parse(runtime, "map", text, names, keep, &is_new, program, temporary);
 	if (!status && is_new && keep)
 		cache->n_users++;
 	return status;
@@ -208,8 +200,8 @@ static const char *const input_names[TN_PROGRAM_MAX_INPUTS] = {"x", "y", "c", "d
 static const char *const scalar_names[TN_SHORT_SCALARS] = {"a", "b", "s", "t", "u", "v", "p", "q"};
 static const char *const output_names[TN_PROGRAM_MAX_OUTPUTS] = {"out0", "out1", "out2", "out3"};
 
-static tn_status element(struct tn_runtime *runtime, enum tn_operation operation,
-			 const tn_dtype *dtypes, const struct tn_program **program)
+static tn_status find_element(struct tn_runtime *runtime, enum tn_operation operation,
+			      const tn_dtype *dtypes, const struct tn_program **program)
 {
 	const struct tn_element_operation *element = &tn_element_operations[operation];
 	static const tn_dtype inferred[TN_PROGRAM_MAX_SCALARS];
@@ -244,10 +236,10 @@ tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation oper
 	tn_status status;
 	for (uint32_t i = 1; i < n; i++) {
 		if (dtypes[i] != dtypes[0])
-			return element(runtime, operation, dtypes, program);
+			return find_element(runtime, operation, dtypes, program);
 	}
 	if (!*same) {
-		status = element(runtime, operation, dtypes, program);
+		status = find_element(runtime, operation, dtypes, program);
 		if (status)
 			return status;
 		*same = *program;

@@ -34,8 +34,8 @@ static const char *name_of(const struct tn_route *route)
 
 /* Would the device do it, and with what workspace?  Asks without an error text; after an error,
  * asks again for its text. */
-static tn_status ask(struct tn_route *route, struct tn_device *device,
-		     struct tn_workspace *workspace)
+static tn_status dry_run(struct tn_route *route, struct tn_device *device,
+			 struct tn_workspace *workspace)
 {
 	struct tn_call *call = route->call;
 	uint32_t flags = call->flags;
@@ -107,7 +107,7 @@ static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *
 	struct tn_runtime *runtime = route->runtime;
 	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
 	struct tn_block block;
-	tn_status status = ask(route, device, &workspace);
+	tn_status status = dry_run(route, device, &workspace);
 	if (!tn_slots[route->slot].asks)
 		workspace.preferred = workspace.minimum;
 	if (status && !asks)
@@ -165,7 +165,7 @@ static inline tn_status call_slot(struct tn_route *route, struct tn_device *devi
 /* ---- The steps -------------------------------------------------------------------------------*/
 
 /* Host-memory devices share arrays; the owner's work finishes before another device reads. */
-static tn_status settle(struct tn_route *route)
+static tn_status wait_for_owner(struct tn_route *route)
 {
 	struct tn_device *device = route->device;
 	if (device->description.flags & TN_DEVICE_SYNCHRONOUS)
@@ -185,7 +185,7 @@ static tn_status try_lenders(struct tn_route *route)
 		    lender->backend == route->device->backend || !lender->handle ||
 		    !tn_backend_has(lender->backend, route->slot))
 			continue;
-		status = settle(route);
+		status = wait_for_owner(route);
 		if (!status)
 			status = call_slot(route, lender);
 		if (!status && !(lender->description.flags & TN_DEVICE_SYNCHRONOUS))
@@ -212,7 +212,7 @@ static int can_do(struct tn_route *route, enum tn_slot slot, struct tn_call *cal
 			  !device->handle))
 			continue;
 		if (tn_backend_has(device->backend, slot) &&
-		    ask(&probe, device, &workspace) == TN_OK)
+		    dry_run(&probe, device, &workspace) == TN_OK)
 			return 1;
 	}
 	return 0;
@@ -271,7 +271,7 @@ static int can_compose(struct tn_route *route)
 }
 
 /* Turns an error that a step has kept into this operation's error, which the caller keeps. */
-static tn_status adopt(struct tn_route *route, tn_status status)
+static tn_status adopt_error(struct tn_route *route, tn_status status)
 {
 	struct tn_runtime *runtime = route->runtime;
 	struct tn_error_info inner = runtime->error.status ? runtime->error : runtime->report;
@@ -284,7 +284,7 @@ static tn_status adopt(struct tn_route *route, tn_status status)
 	return inner.status;
 }
 
-static tn_status compose(struct tn_route *route)
+static tn_status run_composition(struct tn_route *route)
 {
 	struct tn_runtime *runtime = route->runtime;
 	const struct tn_recorder *recorder = runtime->recorder;
@@ -293,7 +293,7 @@ static tn_status compose(struct tn_route *route)
 	tn_error_reset(&runtime->report);
 	status = tn_scope_begin(context);
 	if (status)
-		return adopt(route, status);
+		return adopt_error(route, status);
 	runtime->recorder = NULL;
 	runtime->depth++;
 	status = route->compose(route->argument);
@@ -302,7 +302,7 @@ static tn_status compose(struct tn_route *route)
 	if (!status && runtime->error.status)
 		status = runtime->error.status;
 	tn_scope_end(context, NULL);
-	return status ? adopt(route, status) : TN_OK;
+	return status ? adopt_error(route, status) : TN_OK;
 }
 
 /* Calls the slot of the reference, on copies where the host cannot read the device's memory. */
@@ -371,7 +371,7 @@ static __attribute__((noinline)) tn_status fall_back(struct tn_route *route)
 	if (!status) {
 		tn_ledger_at(ledger, route->operation)->lent++;
 	} else if (status == TN_UNSUPPORTED && can_compose(route)) {
-		status = compose(route);
+		status = run_composition(route);
 		if (!status && !route->runtime->depth) {
 			tn_ledger_at(ledger, route->operation)->composed++;
 			if (route->runtime->observer && route->runtime->observer->composed)
@@ -410,7 +410,7 @@ tn_status tn_route_run(struct tn_route *route)
 	/* Captured work has not run. */
 	if (!runtime->ledger_time || runtime->capture)
 		return TN_OK;
-	status = settle(route);
+	status = wait_for_owner(route);
 	row->seconds += tn_route_clock() - start;
 	return status;
 }

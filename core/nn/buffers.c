@@ -14,30 +14,14 @@
 
 /* ---- Declaring and finding -------------------------------------------------------------------*/
 
-static void free_buffer(struct tn_buffer *buffer)
-{
-	tn_array_unhold(buffer->value);
-	tn_mem_free(buffer->name);
-	tn_mem_free(buffer);
-}
-
 void tn_buffers_free(tn_module *module)
 {
-	for (size_t i = 0; i < module->n_buffers; i++)
-		free_buffer(module->buffers[i]);
+	for (size_t i = 0; i < module->n_buffers; i++) {
+		tn_array_unhold(module->buffers[i]->value);
+		tn_mem_free(module->buffers[i]->name);
+		tn_mem_free(module->buffers[i]);
+	}
 	tn_mem_free(module->buffers);
-}
-
-static int add(tn_module *module, struct tn_buffer *buffer)
-{
-	struct tn_buffer **buffers =
-		tn_mem_realloc(module->buffers, module->n_buffers + 1, sizeof(*buffers));
-	if (!buffers)
-		return 0;
-	module->buffers = buffers;
-	buffers[module->n_buffers++] = buffer;
-	tn_module_unlist(module);
-	return 1;
 }
 
 static int is_stored(tn_dtype dtype)
@@ -62,7 +46,10 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 			name, size < 0 ? "an invalid shape" : tn_dtype_name(dtype));
 	struct tn_buffer *buffer = tn_mem_zeroed(1, sizeof(*buffer));
 	char *copy = buffer ? tn_mem_copy_string(name) : NULL;
-	if (copy) {
+	struct tn_buffer **buffers =
+		copy ? tn_mem_realloc(module->buffers, module->n_buffers + 1, sizeof(*buffers))
+		     : NULL;
+	if (buffers) {
 		buffer->name = copy;
 		buffer->dtype = dtype;
 		buffer->rank = rank;
@@ -70,11 +57,13 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 			memcpy(buffer->shape, shape, (size_t)rank * sizeof(*shape));
 		buffer->size = size;
 		buffer->initial = value;
-		if (add(module, buffer))
-			return TN_OK;
+		module->buffers = buffers;
+		buffers[module->n_buffers++] = buffer;
+		tn_module_unlist(module);
+		return TN_OK;
 	}
-	if (buffer)
-		free_buffer(buffer);
+	tn_mem_free(copy);
+	tn_mem_free(buffer);
 	return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
 			       "no memory for buffer '%s'", name);
 }

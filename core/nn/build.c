@@ -32,28 +32,6 @@ static void seal(tn_module *module)
 		seal(module->members[i].module);
 }
 
-/* Assigns every weight its offset; returns the arena's size in elements. */
-static int64_t place(const tn_module *module)
-{
-	int64_t offset = 0;
-	for (size_t i = 0; i < module->n_listing; i++) {
-		struct tn_weight *weight = module->listing[i].weight;
-		weight->offset = offset;
-		weight->number = i;
-		offset += (weight->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	}
-	return offset;
-}
-
-static void draw(const struct tn_weight *weight, float *values, uint64_t seed, uint64_t stream)
-{
-	for (int64_t i = 0; i < weight->size; i++) {
-		double u = (tn_random(seed, stream, (uint64_t)i) >> 8) * (1.0 / 16777216.0);
-		values[i] = (float)(weight->bound > 0 ? weight->bound * (2.0 * u - 1.0)
-						      : weight->constant);
-	}
-}
-
 static tn_status fill_values(tn_module *module)
 {
 	struct tn_runtime *rt = module->runtime;
@@ -64,7 +42,14 @@ static tn_status fill_values(tn_module *module)
 				       "no memory for %zu initial values", n);
 	for (size_t i = 0; i < module->n_listing; i++) {
 		const struct tn_weight *weight = module->listing[i].weight;
-		draw(weight, values + weight->offset, rt->random.seed, rt->random.stream + i);
+		float *own = values + weight->offset;
+		for (int64_t k = 0; k < weight->size; k++) {
+			uint32_t word =
+				tn_random(rt->random.seed, rt->random.stream + i, (uint64_t)k);
+			double u = (word >> 8) * (1.0 / 16777216.0);
+			own[k] = (float)(weight->bound > 0 ? weight->bound * (2.0 * u - 1.0)
+							   : weight->constant);
+		}
 	}
 	tn_status status = tn_assign_host(module->arena.values, values, n * sizeof(*values));
 	tn_mem_free(values);
@@ -74,25 +59,13 @@ static tn_status fill_values(tn_module *module)
 }
 
 /* A weight's part of an arena in the weight's shape, kept. */
-static tn_array *view(const tn_array *flat, const struct tn_weight *weight)
+static tn_array *view_weight(const tn_array *flat, const struct tn_weight *weight)
 {
 	tn_array *slice = tn_slice(flat, 0, weight->offset, weight->offset + weight->size, 1);
 	return hold(tn_reshape(slice, weight->rank, weight->shape));
 }
 
-static tn_status make_views(tn_module *module)
-{
-	for (size_t i = 0; i < module->n_listing; i++) {
-		struct tn_weight *weight = module->listing[i].weight;
-		weight->value = view(module->arena.values, weight);
-		weight->gradient = view(module->arena.gradients, weight);
-		if (!weight->value || !weight->gradient)
-			return module->runtime->error.status;
-	}
-	return TN_OK;
-}
-
-static void unmake(tn_module *module)
+static void drop_arena(tn_module *module)
 {
 	for (size_t i = 0; i < module->n_listing; i++) {
 		struct tn_weight *weight = module->listing[i].weight;
@@ -108,7 +81,13 @@ static void unmake(tn_module *module)
 
 static tn_status make_arena(tn_module *module)
 {
-	int64_t size = place(module);
+	int64_t size = 0;
+	for (size_t i = 0; i < module->n_listing; i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		weight->offset = size;
+		weight->number = i;
+		size += (weight->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	}
 	/* A network without parameters also has an arena, so that it counts as built. */
 	module->arena.size = size ? size : ALIGNMENT;
 	module->arena.values = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
@@ -116,9 +95,16 @@ static tn_status make_arena(tn_module *module)
 	if (!module->arena.values || !module->arena.gradients)
 		return module->runtime->error.status;
 	tn_status status = fill_values(module);
-	if (!status)
-		status = make_views(module);
-	return status ? status : tn_buffers_make(module);
+	if (status)
+		return status;
+	for (size_t i = 0; i < module->n_listing; i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		weight->value = view_weight(module->arena.values, weight);
+		weight->gradient = view_weight(module->arena.gradients, weight);
+		if (!weight->value || !weight->gradient)
+			return module->runtime->error.status;
+	}
+	return tn_buffers_make(module);
 }
 
 tn_status tn_module_build(tn_module *module)
@@ -149,7 +135,7 @@ tn_status tn_module_build(tn_module *module)
 	status = make_arena(module);
 	tn_scope_end(module->context, NULL);
 	if (status)
-		unmake(module);
+		drop_arena(module);
 	else
 		seal(module);
 	return status;

@@ -9,23 +9,6 @@
 #include "nn/module.h"
 #include "nn/tree.h"
 
-static tn_status watch_weights(tn_module *module)
-{
-	const struct tn_recorder *recorder = module->runtime->recorder;
-	if (!recorder || module->parent)
-		return TN_OK;
-	for (size_t i = 0; i < module->n_listing; i++) {
-		struct tn_weight *weight = module->listing[i].weight;
-		if (!weight->trainable)
-			continue;
-		tn_status status = tn_tape_watch_weight(recorder->user, weight->value,
-							weight->gradient, &weight->filled);
-		if (status)
-			return status;
-	}
-	return TN_OK;
-}
-
 tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 {
 	if (!module || !x || tn_runtime_ready(module->runtime))
@@ -37,8 +20,13 @@ tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 	}
 	if (module->when_frozen)
 		return module->when_frozen->forward(module, x);
-	if (watch_weights(module))
-		return NULL;
+	const struct tn_recorder *recorder = module->parent ? NULL : module->runtime->recorder;
+	for (size_t i = 0; recorder && i < module->n_listing; i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		if (weight->trainable && tn_tape_watch_weight(recorder->user, weight->value,
+							      weight->gradient, &weight->filled))
+			return NULL;
+	}
 	return module->class_.forward(module, module->state, x);
 }
 

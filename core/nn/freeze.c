@@ -87,19 +87,6 @@ static tn_array *hold(tn_array *array)
 	return array ? tn_array_hold(array) : NULL;
 }
 
-static tn_status add_fold(tn_module *conv, tn_module *norm)
-{
-	const tn_array *w = tn_module_own_parameter(conv, "weight");
-	conv->fold = tn_mem_zeroed(1, sizeof(*conv->fold));
-	if (!conv->fold)
-		return tn_runtime_fail(conv->runtime, TN_OUT_OF_MEMORY, "module_freeze",
-				       "no memory for folded weights");
-	conv->fold->norm = norm;
-	conv->fold->w = hold(tn_empty(conv->context, w->dtype, w->rank, w->shape));
-	conv->fold->b = hold(tn_empty(conv->context, w->dtype, 1, w->shape));
-	return conv->fold->w && conv->fold->b ? TN_OK : conv->runtime->error.status;
-}
-
 static int can_fold(const tn_module *conv, const tn_module *norm)
 {
 	if (!norm || !tn_is_conv2d(conv) || !tn_is_batch_norm2d(norm))
@@ -111,14 +98,23 @@ static int can_fold(const tn_module *conv, const tn_module *norm)
 static tn_status fold_chain(tn_module *chain)
 {
 	size_t i = 0;
-	tn_status status = TN_OK;
-	for (tn_module *member; !status && (member = tn_chain_member(chain, &i));) {
+	for (tn_module *conv; (conv = tn_chain_member(chain, &i));) {
 		i++;
-		tn_module *behind = tn_chain_member(chain, &i);
-		if (can_fold(member, behind))
-			status = add_fold(member, behind);
+		tn_module *norm = tn_chain_member(chain, &i);
+		if (!can_fold(conv, norm))
+			continue;
+		const tn_array *w = tn_module_own_parameter(conv, "weight");
+		conv->fold = tn_mem_zeroed(1, sizeof(*conv->fold));
+		if (!conv->fold)
+			return tn_runtime_fail(conv->runtime, TN_OUT_OF_MEMORY, "module_freeze",
+					       "no memory for folded weights");
+		conv->fold->norm = norm;
+		conv->fold->w = hold(tn_empty(conv->context, w->dtype, w->rank, w->shape));
+		conv->fold->b = hold(tn_empty(conv->context, w->dtype, 1, w->shape));
+		if (!conv->fold->w || !conv->fold->b)
+			return conv->runtime->error.status;
 	}
-	return status;
+	return TN_OK;
 }
 
 /* ---- The tree --------------------------------------------------------------------------------*/
@@ -209,7 +205,7 @@ static tn_status at_home(tn_module *module, tn_status (*what)(tn_module *tree))
 }
 
 /* Makes the copies again. */
-static tn_status follow(tn_module *module)
+static tn_status refold(tn_module *module)
 {
 	drop_repeats(module->frozen);
 	tn_status status = at_home(module, compute_folds);
@@ -238,7 +234,7 @@ static tn_array *plain_forward(tn_module *module, const tn_array *x)
 }
 
 /* Records a forward, replacing the oldest. */
-static tn_array *first_forward(tn_module *module, const tn_array *x)
+static tn_array *record_forward(tn_module *module, const tn_array *x)
 {
 	struct tn_frozen *frozen = module->frozen;
 	struct tn_runtime *rt = module->runtime;
@@ -277,7 +273,7 @@ static tn_array *repeated_forward(tn_module *module, const tn_array *x)
 		if (tn_replay_fits(frozen->repeats[i].replay, x))
 			return tn_replay_run(frozen->repeats[i].replay, x);
 	}
-	return first_forward(module, x);
+	return record_forward(module, x);
 }
 
 static tn_array *frozen_forward(tn_module *module, const tn_array *x)
@@ -295,7 +291,7 @@ static tn_array *frozen_forward(tn_module *module, const tn_array *x)
 		/* The folded weights stay for later forwards. */
 		status = tn_capture_refuse(rt, module->class_name, "the folded weights");
 		if (!status)
-			status = follow(module);
+			status = refold(module);
 	}
 	tn_array *y = status ? NULL : repeated_forward(module, x);
 	rt->recorder = recorder;
@@ -304,8 +300,12 @@ static tn_array *frozen_forward(tn_module *module, const tn_array *x)
 
 /* ---- Freezing --------------------------------------------------------------------------------*/
 
-static tn_status check(const tn_module *module)
+tn_status tn_module_freeze(tn_module *module)
 {
+	static const struct tn_frozen_functions functions = {
+		.forward = frozen_forward, .keep = keep_array, .unfreeze = tn_module_unfreeze};
+	if (!module)
+		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = module->runtime;
 	tn_status status = tn_runtime_ready(rt);
 	if (status)
@@ -319,27 +319,18 @@ static tn_status check(const tn_module *module)
 		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
 				       module->frozen ? "the module is already frozen"
 						      : "the module is in training mode");
-	return tn_module_list(module);
-}
-
-tn_status tn_module_freeze(tn_module *module)
-{
-	static const struct tn_frozen_functions functions = {
-		.forward = frozen_forward, .keep = keep_array, .unfreeze = tn_module_unfreeze};
-	if (!module)
-		return TN_INVALID_ARGUMENT;
-	tn_status status = check(module);
+	status = tn_module_list(module);
 	if (status)
 		return status;
 	module->frozen = tn_mem_zeroed(1, sizeof(*module->frozen));
 	if (!module->frozen)
-		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_freeze",
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_freeze",
 				       "no memory for a frozen network");
 	module->frozen->is_repeatable = is_repeatable(module);
 	module->when_frozen = &functions;
 	status = at_home(module, freeze_tree);
 	if (!status)
-		status = follow(module);
+		status = refold(module);
 	if (status)
 		tn_module_unfreeze(module);
 	return status;

@@ -75,16 +75,6 @@ tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class 
 	return tn_module_make(context, class_, copy);
 }
 
-static void drop_weight(struct tn_runtime *runtime, struct tn_weight *weight)
-{
-	if (--weight->n_slots)
-		return;
-	tn_capture_forget(runtime, &weight->filled);
-	tn_array_unhold(weight->value);
-	tn_array_unhold(weight->gradient);
-	tn_mem_free(weight);
-}
-
 void tn_module_destroy(tn_module *module)
 {
 	/* A member is freed by its owning module, which removes it from the tree first. */
@@ -99,7 +89,13 @@ void tn_module_destroy(tn_module *module)
 		tn_mem_free(module->members[i].name);
 	}
 	for (size_t i = 0; i < module->n_slots; i++) {
-		drop_weight(module->runtime, module->slots[i].weight);
+		struct tn_weight *weight = module->slots[i].weight;
+		if (--weight->n_slots == 0) {
+			tn_capture_forget(module->runtime, &weight->filled);
+			tn_array_unhold(weight->value);
+			tn_array_unhold(weight->gradient);
+			tn_mem_free(weight);
+		}
 		tn_mem_free(module->slots[i].name);
 	}
 	tn_buffers_free(module);

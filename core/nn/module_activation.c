@@ -33,7 +33,7 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 	return kinds[*kind].f(x);
 }
 
-static tn_module *create(tn_context *context, size_t kind)
+static tn_module *create_activation(tn_context *context, size_t kind)
 {
 	const struct tn_module_class class_ = {.struct_size = sizeof(class_),
 					       .name = kinds[kind].name,
@@ -47,49 +47,40 @@ static tn_module *create(tn_context *context, size_t kind)
 
 tn_module *tn_module_relu(tn_context *context)
 {
-	return create(context, RELU);
+	return create_activation(context, RELU);
 }
 
 tn_module *tn_module_relu6(tn_context *context)
 {
-	return create(context, RELU6);
+	return create_activation(context, RELU6);
 }
 
 tn_module *tn_module_tanh(tn_context *context)
 {
-	return create(context, TANH);
+	return create_activation(context, TANH);
 }
 
 tn_module *tn_module_sigmoid(tn_context *context)
 {
-	return create(context, SIGMOID);
+	return create_activation(context, SIGMOID);
 }
 
 tn_module *tn_module_silu(tn_context *context)
 {
-	return create(context, SILU);
+	return create_activation(context, SILU);
 }
 
 tn_module *tn_module_hardswish(tn_context *context)
 {
-	return create(context, HARDSWISH);
+	return create_activation(context, HARDSWISH);
 }
 
 tn_module *tn_module_gelu(tn_context *context, int tanh_form)
 {
-	return create(context, tanh_form ? GELU_TANH : GELU);
+	return create_activation(context, tanh_form ? GELU_TANH : GELU);
 }
 
 /* ---- At the end of a layer -------------------------------------------------------------------*/
-
-static tn_array *activate(tn_array *y, uint32_t activation)
-{
-	for (size_t i = 0; i < N_KINDS; i++) {
-		if (kinds[i].activation == activation)
-			return kinds[i].f(y);
-	}
-	return NULL;
-}
 
 tn_array *tn_then_finish(tn_array *y, const struct tn_then *then)
 {
@@ -100,7 +91,10 @@ tn_array *tn_then_finish(tn_array *y, const struct tn_then *then)
 	}
 	if (!y || !then->activation)
 		return y;
-	tn_array *z = activate(y, then->activation);
+	size_t i = 0;
+	while (i < N_KINDS && kinds[i].activation != then->activation)
+		i++;
+	tn_array *z = i < N_KINDS ? kinds[i].f(y) : NULL;
 	tn_array_destroy(y);
 	return z;
 }

@@ -72,24 +72,6 @@ static size_t total_room(const tn_module *module)
 	return total;
 }
 
-/* All tensors, one after the other, on the host; freed by the caller. */
-static tn_status fetch_all(const tn_module *module, char **values)
-{
-	size_t size = total_room(module);
-	char *at = *values = tn_mem_alloc(size);
-	if (!at)
-		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_save",
-				       "no memory for %zu bytes of parameters", size);
-	for (size_t i = 0; i < tensor_count(module); i++) {
-		const struct tensor tensor = tensor_at(module, i);
-		tn_status status = tn_to_host(tensor.value, at, tensor.size_bytes);
-		if (status)
-			return status;
-		at += room(&tensor);
-	}
-	return TN_OK;
-}
-
 static tn_status write_file(const tn_module *module, const char *path, const char *values,
 			    size_t n_pairs, const struct tn_pair *pairs)
 {
@@ -123,11 +105,20 @@ tn_status tn_module_save(const tn_module *module, const char *path, size_t n_pai
 {
 	if (!module || !path)
 		return TN_INVALID_ARGUMENT;
-	char *values = NULL;
 	tn_status status = check_built(module, "module_save");
 	if (status)
 		return status;
-	status = fetch_all(module, &values);
+	/* All tensors, one after the other, on the host. */
+	size_t size = total_room(module);
+	char *values = tn_mem_alloc(size), *at = values;
+	if (!values)
+		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_save",
+				       "no memory for %zu bytes of parameters", size);
+	for (size_t i = 0; i < tensor_count(module) && !status; i++) {
+		const struct tensor tensor = tensor_at(module, i);
+		status = tn_to_host(tensor.value, at, tensor.size_bytes);
+		at += room(&tensor);
+	}
 	if (!status)
 		status = write_file(module, path, values, n_pairs, pairs);
 	tn_mem_free(values);
@@ -164,21 +155,6 @@ static tn_status check_tensor(const struct tensor *tensor, const struct tn_tenso
 	return TN_OK;
 }
 
-static tn_status read_tensor(const tn_safetensors *file, const char *path,
-			     const struct tensor *tensor, char *values, struct tn_error_info *error)
-{
-	size_t index;
-	struct tn_tensor_info info = {.struct_size = sizeof(info)};
-	tn_status status = tn_safetensors_find(file, tensor->name, &index, error);
-	if (!status)
-		status = tn_safetensors_info(file, index, &info);
-	if (!status)
-		status = check_tensor(tensor, &info, path, error);
-	if (!status)
-		status = tn_safetensors_read(file, index, values, info.size_bytes, error);
-	return status;
-}
-
 static tn_status read_all(const tn_module *module, const char *path, char *values,
 			  struct tn_error_info *error)
 {
@@ -187,7 +163,15 @@ static tn_status read_all(const tn_module *module, const char *path, char *value
 	tn_status status = tn_safetensors_open(path, &file, error);
 	for (size_t i = 0; i < n && !status; i++) {
 		const struct tensor tensor = tensor_at(module, i);
-		status = read_tensor(file, path, &tensor, values, error);
+		struct tn_tensor_info info = {.struct_size = sizeof(info)};
+		size_t index;
+		status = tn_safetensors_find(file, tensor.name, &index, error);
+		if (!status)
+			status = tn_safetensors_info(file, index, &info);
+		if (!status)
+			status = check_tensor(&tensor, &info, path, error);
+		if (!status)
+			status = tn_safetensors_read(file, index, values, info.size_bytes, error);
 		values += room(&tensor);
 	}
 	if (!status && tn_safetensors_count(file) != n)
@@ -198,18 +182,6 @@ static tn_status read_all(const tn_module *module, const char *path, char *value
 	return status;
 }
 
-static tn_status assign_all(const tn_module *module, const char *values)
-{
-	for (size_t i = 0; i < tensor_count(module); i++) {
-		const struct tensor tensor = tensor_at(module, i);
-		tn_status status = tn_assign_host(tensor.value, values, tensor.size_bytes);
-		if (status)
-			return status;
-		values += room(&tensor);
-	}
-	return TN_OK;
-}
-
 tn_status tn_module_load(tn_module *module, const char *path)
 {
 	if (!module || !path)
@@ -218,12 +190,18 @@ tn_status tn_module_load(tn_module *module, const char *path)
 	if (status)
 		return status;
 	struct tn_error_info error;
-	char *values = tn_mem_alloc(total_room(module));
+	char *values = tn_mem_alloc(total_room(module)), *at = values;
 	if (!values)
 		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_load",
 				       "no memory for the parameters");
 	status = read_all(module, path, values, &error);
-	status = status ? tn_runtime_keep(module->runtime, &error) : assign_all(module, values);
+	if (status)
+		status = tn_runtime_keep(module->runtime, &error);
+	for (size_t i = 0; i < tensor_count(module) && !status; i++) {
+		const struct tensor tensor = tensor_at(module, i);
+		status = tn_assign_host(tensor.value, at, tensor.size_bytes);
+		at += room(&tensor);
+	}
 	tn_mem_free(values);
 	return status;
 }

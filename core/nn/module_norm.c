@@ -19,9 +19,9 @@ struct norm_state {
 	int64_t groups;
 };
 
-static tn_status take(tn_context *context, const struct tn_module_class *class_,
-		      const struct tn_module_norm_options *given,
-		      struct tn_module_norm_options *options)
+static tn_status take_options(tn_context *context, const struct tn_module_class *class_,
+			      const struct tn_module_norm_options *given,
+			      struct tn_module_norm_options *options)
 {
 	*options = (struct tn_module_norm_options){0};
 	return tn_runtime_take(tn_runtime_of(context), options, sizeof(*options), given,
@@ -29,9 +29,9 @@ static tn_status take(tn_context *context, const struct tn_module_class *class_,
 }
 
 /* A module with weight and bias of that shape; NULL: the error is kept. */
-static tn_module *create(tn_context *context, const struct tn_module_class *class_, int n_axes,
-			 const int64_t *shape, int64_t groups,
-			 const struct tn_module_norm_options *options)
+static tn_module *create_norm(tn_context *context, const struct tn_module_class *class_, int n_axes,
+			      const int64_t *shape, int64_t groups,
+			      const struct tn_module_norm_options *options)
 {
 	const struct norm_state state = {options->epsilon, options->momentum, n_axes, groups};
 	tn_module *module = tn_module_of_class(context, class_, &state, sizeof(state));
@@ -106,9 +106,9 @@ tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
 						      .forward = batch_norm_forward,
 						      .destroy = tn_mem_free};
 	struct tn_module_norm_options o;
-	if (take(context, &class_, options, &o))
+	if (take_options(context, &class_, options, &o))
 		return NULL;
-	tn_module *module = create(context, &class_, 1, &channels, 1, &o);
+	tn_module *module = create_norm(context, &class_, 1, &channels, 1, &o);
 	if (!module)
 		return NULL;
 	module->forward_then = batch_norm_then;
@@ -148,10 +148,10 @@ tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *
 						      .forward = layer_norm_forward,
 						      .destroy = tn_mem_free};
 	struct tn_module_norm_options o;
-	if (take(context, &class_, options, &o))
+	if (take_options(context, &class_, options, &o))
 		return NULL;
 	if (n_axes >= 1 && n_axes <= TN_MAX_RANK && shape)
-		return create(context, &class_, n_axes, shape, 1, &o);
+		return create_norm(context, &class_, n_axes, shape, 1, &o);
 	tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
 			"expected the lengths of 1 to %d axes, found %d", TN_MAX_RANK, n_axes);
 	return NULL;
@@ -181,9 +181,9 @@ tn_module *tn_module_layer_norm2d(tn_context *context, int64_t channels,
 						      .forward = layer_norm2d_forward,
 						      .destroy = tn_mem_free};
 	struct tn_module_norm_options o;
-	if (take(context, &class_, options, &o))
+	if (take_options(context, &class_, options, &o))
 		return NULL;
-	return create(context, &class_, 1, &channels, 1, &o);
+	return create_norm(context, &class_, 1, &channels, 1, &o);
 }
 
 /* ---- Group norm ------------------------------------------------------------------------------*/
@@ -203,10 +203,10 @@ tn_module *tn_module_group_norm(tn_context *context, int64_t groups, int64_t cha
 						      .forward = group_norm_forward,
 						      .destroy = tn_mem_free};
 	struct tn_module_norm_options o;
-	if (take(context, &class_, options, &o))
+	if (take_options(context, &class_, options, &o))
 		return NULL;
 	if (groups >= 1 && channels % groups == 0)
-		return create(context, &class_, 1, &channels, groups, &o);
+		return create_norm(context, &class_, 1, &channels, groups, &o);
 	tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
 			"expected channels divisible by %lld groups, found %lld", (long long)groups,
 			(long long)channels);

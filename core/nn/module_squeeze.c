@@ -8,7 +8,7 @@
 
 enum { AVGPOOL, FC1, FC2, ACTIVATION, SCALE_ACTIVATION };
 
-static tn_array *run(const tn_module *module, size_t member, tn_array *x)
+static tn_array *run_member(const tn_module *module, size_t member, tn_array *x)
 {
 	tn_array *y = tn_module_forward(module->members[member].module, x);
 	tn_array_destroy(x);
@@ -19,10 +19,10 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
 	(void)state;
 	tn_array *scale = tn_module_forward(module->members[AVGPOOL].module, x);
-	scale = run(module, FC1, scale);
-	scale = run(module, ACTIVATION, scale);
-	scale = run(module, FC2, scale);
-	scale = run(module, SCALE_ACTIVATION, scale);
+	scale = run_member(module, FC1, scale);
+	scale = run_member(module, ACTIVATION, scale);
+	scale = run_member(module, FC2, scale);
+	scale = run_member(module, SCALE_ACTIVATION, scale);
 	tn_array *y = tn_multiply(x, scale);
 	tn_array_destroy(scale);
 	return y;

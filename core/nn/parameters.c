@@ -63,7 +63,7 @@ tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 	return no_memory(module, name);
 }
 
-static struct tn_weight *own(const tn_module *module, const char *name)
+static struct tn_weight *own_weight(const tn_module *module, const char *name)
 {
 	for (size_t i = 0; i < module->n_slots; i++) {
 		if (!strcmp(module->slots[i].name, name))
@@ -85,7 +85,7 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 			module->runtime, TN_STATE, module->class_name,
 			"'%s' cannot be shared: %s has been built, or belongs to another context",
 			name, other->class_name);
-	struct tn_weight *weight = own(other, other_name);
+	struct tn_weight *weight = own_weight(other, other_name);
 	if (!weight)
 		return tn_runtime_fail(module->runtime, TN_NOT_FOUND, module->class_name,
 				       "%s has no parameter '%s' of its own", other->class_name,
@@ -95,7 +95,7 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 
 tn_array *tn_module_own_parameter(const tn_module *module, const char *name)
 {
-	struct tn_weight *weight = module ? own(module, name) : NULL;
+	struct tn_weight *weight = module ? own_weight(module, name) : NULL;
 	return weight ? weight->value : NULL;
 }
 

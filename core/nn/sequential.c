@@ -31,21 +31,17 @@ static int keeps_order(const tn_module *module)
 	       module->activation == TN_ACTIVATION_RELU6;
 }
 
-/* Skips the next member when it is the batch norm that the frozen member has folded. */
-static int takes_norm(const tn_module *chain, const tn_module *member, size_t *next)
-{
-	if (!member->fold || tn_chain_member(chain, next) != member->fold->norm)
-		return 0;
-	++*next;
-	return 1;
-}
-
 /* Runs the member before number *next with the following ones that it includes, and advances *next
  * past them. */
-static tn_array *run_some(const tn_module *chain, tn_module *member, size_t *next,
+static tn_array *run_next(const tn_module *chain, tn_module *member, size_t *next,
 			  const tn_array *x, struct tn_then *then)
 {
-	struct tn_then own = {.is_folded = takes_norm(chain, member, next)};
+	struct tn_then own = {0};
+	/* A frozen member includes the batch norm that it has folded. */
+	if (member->fold && tn_chain_member(chain, next) == member->fold->norm) {
+		own.is_folded = 1;
+		++*next;
+	}
 	tn_module *behind = tn_chain_member(chain, next);
 	if (behind && keeps_order(member) && behind->is_max_pool) {
 		own.activation = member->activation;
@@ -71,7 +67,7 @@ static tn_array *chain_then(tn_module *chain, const tn_array *x, const struct tn
 	tn_array *y = tn_reshape(x, x->rank, x->shape);
 	for (tn_module *member; y && (member = tn_chain_member(chain, &i));) {
 		i++;
-		tn_array *next = run_some(chain, member, &i, y, &then);
+		tn_array *next = run_next(chain, member, &i, y, &then);
 		if (next != y)
 			tn_array_destroy(y);
 		y = next;

@@ -7,36 +7,28 @@
 #include "base/text.h"
 #include "nn/module.h"
 
-static void add_weights(struct tn_text *text, const tn_module *module)
+static void add_shape(struct tn_text *text, int rank, const int64_t *shape)
 {
-	for (size_t i = 0; i < module->n_slots; i++) {
-		const struct tn_weight *weight = module->slots[i].weight;
-		tn_text_format(text, "%s%s (", i ? ", " : "  ", module->slots[i].name);
-		for (int axis = 0; axis < weight->rank; axis++)
-			tn_text_format(text, axis ? ", %lld" : "%lld",
-				       (long long)weight->shape[axis]);
-		tn_text_add(text, weight->trainable ? ")" : ", frozen)");
-	}
-}
-
-static void add_buffers(struct tn_text *text, const tn_module *module)
-{
-	for (size_t i = 0; i < module->n_buffers; i++) {
-		const struct tn_buffer *buffer = module->buffers[i];
-		tn_text_format(text, "%s%s (", i || module->n_slots ? ", " : "  ", buffer->name);
-		for (int axis = 0; axis < buffer->rank; axis++)
-			tn_text_format(text, axis ? ", %lld" : "%lld",
-				       (long long)buffer->shape[axis]);
-		tn_text_add(text, buffer->rank ? ", buffer)" : "buffer)");
-	}
+	for (int axis = 0; axis < rank; axis++)
+		tn_text_format(text, axis ? ", %lld" : "%lld", (long long)shape[axis]);
 }
 
 static void add_module(struct tn_text *text, const tn_module *module, const char *name, int depth)
 {
 	tn_text_format(text, "%*s%s%s%s", 2 * depth, "", name, *name ? ": " : "",
 		       module->class_name);
-	add_weights(text, module);
-	add_buffers(text, module);
+	for (size_t i = 0; i < module->n_slots; i++) {
+		const struct tn_weight *weight = module->slots[i].weight;
+		tn_text_format(text, "%s%s (", i ? ", " : "  ", module->slots[i].name);
+		add_shape(text, weight->rank, weight->shape);
+		tn_text_add(text, weight->trainable ? ")" : ", frozen)");
+	}
+	for (size_t i = 0; i < module->n_buffers; i++) {
+		const struct tn_buffer *buffer = module->buffers[i];
+		tn_text_format(text, "%s%s (", i || module->n_slots ? ", " : "  ", buffer->name);
+		add_shape(text, buffer->rank, buffer->shape);
+		tn_text_add(text, buffer->rank ? ", buffer)" : "buffer)");
+	}
 	tn_text_add(text, "\n");
 	for (size_t i = 0; i < module->n_members; i++)
 		add_module(text, module->members[i].module, module->members[i].name, depth + 1);

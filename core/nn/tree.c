@@ -69,15 +69,6 @@ int64_t tn_module_elements(int rank, const int64_t *shape)
 
 /* ---- The listing -----------------------------------------------------------------------------*/
 
-static void free_buffers(tn_module *module)
-{
-	for (size_t i = 0; i < module->n_buffer_listing; i++)
-		tn_mem_free(module->buffer_listing[i].name);
-	tn_mem_free(module->buffer_listing);
-	module->buffer_listing = NULL;
-	module->n_buffer_listing = 0;
-}
-
 static void free_listing(tn_module *module)
 {
 	for (size_t i = 0; i < module->n_listing; i++)
@@ -85,7 +76,11 @@ static void free_listing(tn_module *module)
 	tn_mem_free(module->listing);
 	module->listing = NULL;
 	module->n_listing = 0;
-	free_buffers(module);
+	for (size_t i = 0; i < module->n_buffer_listing; i++)
+		tn_mem_free(module->buffer_listing[i].name);
+	tn_mem_free(module->buffer_listing);
+	module->buffer_listing = NULL;
+	module->n_buffer_listing = 0;
 	module->listed = 0;
 }
 
@@ -95,7 +90,7 @@ void tn_module_unlist(tn_module *module)
 		free_listing(module);
 }
 
-static int has(const tn_module *list, const struct tn_weight *weight)
+static int list_has(const tn_module *list, const struct tn_weight *weight)
 {
 	for (size_t i = 0; i < list->n_listing; i++) {
 		if (list->listing[i].weight == weight)
@@ -112,22 +107,25 @@ char *tn_module_join(const char *prefix, const char *name)
 	return tn_text_take(&text);
 }
 
-static int append(tn_module *list, char *name, struct tn_weight *weight)
+/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0:
+ * out of memory. */
+static int list_tree(tn_module *list, const tn_module *module, const char *prefix)
 {
-	struct tn_named_weight *listing =
-		name ? tn_mem_realloc(list->listing, list->n_listing + 1, sizeof(*listing)) : NULL;
-	if (!listing) {
-		tn_mem_free(name);
-		return 0;
+	for (size_t i = 0; i < module->n_slots; i++) {
+		if (list_has(list, module->slots[i].weight))
+			continue;
+		char *name = tn_module_join(prefix, module->slots[i].name);
+		struct tn_named_weight *listing =
+			name ? tn_mem_realloc(list->listing, list->n_listing + 1, sizeof(*listing))
+			     : NULL;
+		if (!listing) {
+			tn_mem_free(name);
+			return 0;
+		}
+		list->listing = listing;
+		listing[list->n_listing++] =
+			(struct tn_named_weight){name, module->slots[i].weight};
 	}
-	list->listing = listing;
-	listing[list->n_listing++] = (struct tn_named_weight){name, weight};
-	return 1;
-}
-
-/* Adds the buffers of this module alone; 0: out of memory. */
-static int append_buffers(tn_module *list, const tn_module *module, const char *prefix)
-{
 	for (size_t i = 0; i < module->n_buffers; i++) {
 		char *name = tn_module_join(prefix, module->buffers[i]->name);
 		struct tn_named_buffer *listing =
@@ -142,24 +140,9 @@ static int append_buffers(tn_module *list, const tn_module *module, const char *
 		listing[list->n_buffer_listing++] =
 			(struct tn_named_buffer){name, module->buffers[i]};
 	}
-	return 1;
-}
-
-/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0:
- * out of memory. */
-static int walk(tn_module *list, const tn_module *module, const char *prefix)
-{
-	for (size_t i = 0; i < module->n_slots; i++) {
-		struct tn_weight *weight = module->slots[i].weight;
-		if (!has(list, weight) &&
-		    !append(list, tn_module_join(prefix, module->slots[i].name), weight))
-			return 0;
-	}
-	if (!append_buffers(list, module, prefix))
-		return 0;
 	for (size_t i = 0; i < module->n_members; i++) {
 		char *path = tn_module_join(prefix, module->members[i].name);
-		int done = path && walk(list, module->members[i].module, path);
+		int done = path && list_tree(list, module->members[i].module, path);
 		tn_mem_free(path);
 		if (!done)
 			return 0;
@@ -172,7 +155,7 @@ tn_status tn_module_list(const tn_module *module)
 	tn_module *list = (tn_module *)(uintptr_t)module; /* a cache */
 	if (list->listed)
 		return TN_OK;
-	if (!walk(list, module, "")) {
+	if (!list_tree(list, module, "")) {
 		free_listing(list);
 		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
 				       "no memory for the list of parameters");

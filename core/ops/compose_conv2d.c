@@ -41,7 +41,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static tn_array *make(const struct tn_conv2d *conv, int rank, const int64_t *shape)
+static tn_array *make_array(const struct tn_conv2d *conv, int rank, const int64_t *shape)
 {
 	return tn_array_make(conv->runtime, tn_array_home(conv->w), conv->w->dtype, rank, shape);
 }
@@ -66,7 +66,7 @@ static tn_array *make_padded(const struct tn_conv2d *conv, int64_t T)
 	const int64_t *padding = conv->window.padding;
 	const int64_t shape[] = {T, conv->C, conv->H + padding[0] + padding[2],
 				 conv->W + padding[1] + padding[3]};
-	tn_array *padded = make(conv, 4, shape);
+	tn_array *padded = make_array(conv, 4, shape);
 	if (padded && tn_fill_run(conv->runtime, TN_DO_FILL, padded, 0))
 		return NULL;
 	return padded;
@@ -89,19 +89,6 @@ static tn_array *images(const struct tn_conv2d *conv, const struct tile *tile)
 	return tn_array_view(x, 4, shape, x->strides, x->offset + tile->n * x->strides[0]);
 }
 
-/* The tile's images with their padding; without padding, a view. */
-static tn_array *padded_images(const struct tn_conv2d *conv, const struct tile *tile)
-{
-	tn_array *part = images(conv, tile), *padded, *room;
-	if (!part || !has_padding(conv))
-		return part;
-	padded = make_padded(conv, tile->T);
-	room = padded ? inside(conv, padded) : NULL;
-	if (!room || tn_copy_run(conv->runtime, TN_DO_COPY, room, part))
-		return NULL;
-	return padded;
-}
-
 /* ---- Columns ---------------------------------------------------------------------------------*/
 
 static int64_t column_bytes(const struct tn_conv2d *conv, int64_t T, int64_t rows)
@@ -110,7 +97,7 @@ static int64_t column_bytes(const struct tn_conv2d *conv, int64_t T, int64_t row
 	       (int64_t)tn_dtype_size(conv->w->dtype);
 }
 
-static struct tile first_tile(const struct tn_conv2d *conv)
+static struct tile largest_tile(const struct tn_conv2d *conv)
 {
 	int64_t cap = tn_array_home(conv->w)->host_memory ? TILE_BYTES : (int64_t)TN_WORKSPACE_CAP;
 	struct tile tile = {.T = 1, .rows = conv->P};
@@ -123,19 +110,6 @@ static struct tile first_tile(const struct tn_conv2d *conv)
 		tile.T = least(conv->N, cap / image);
 	}
 	return tile;
-}
-
-/* Advances to the next tile; 0 after the last.  `full` has the size of the first. */
-static int next_tile(const struct tn_conv2d *conv, struct tile *tile, const struct tile *full)
-{
-	tile->p += tile->rows;
-	if (tile->p == conv->P) {
-		tile->p = 0;
-		tile->n += tile->T;
-	}
-	tile->T = least(full->T, conv->N - tile->n);
-	tile->rows = least(full->rows, conv->P - tile->p);
-	return tile->n < conv->N;
 }
 
 /* xp as (G, C/G, R, S, T, rows, Q): the columns before they are copied. */
@@ -166,12 +140,18 @@ static tn_array *make_columns(const struct tn_conv2d *conv, const struct tile *t
 {
 	const int64_t shape[] = {conv->G, conv->C / conv->G, conv->R, conv->S,
 				 tile->T, tile->rows,        conv->Q};
-	return make(conv, 7, shape);
+	return make_array(conv, 7, shape);
 }
 
 static tn_array *columns_of(const struct tn_conv2d *conv, const struct tile *tile)
 {
-	tn_array *xp = padded_images(conv, tile);
+	tn_array *part = images(conv, tile), *xp = part;
+	if (part && has_padding(conv)) {
+		xp = make_padded(conv, tile->T);
+		tn_array *room = xp ? inside(conv, xp) : NULL;
+		if (!room || tn_copy_run(conv->runtime, TN_DO_COPY, room, part))
+			return NULL;
+	}
 	tn_array *from = xp ? windows(conv, xp, tile) : NULL;
 	tn_array *col = from ? make_columns(conv, tile) : NULL;
 	if (!col || tn_copy_run(conv->runtime, TN_DO_COPY, col, from))
@@ -196,7 +176,7 @@ static tn_array *rows_of(const struct tn_conv2d *conv, const struct tile *tile)
 static tn_array *make_rows(const struct tn_conv2d *conv, const struct tile *tile)
 {
 	const int64_t shape[] = {conv->G, conv->O / conv->G, tile->T, tile->rows, conv->Q};
-	return make(conv, 5, shape);
+	return make_array(conv, 5, shape);
 }
 
 /* Rows as matrices, (G, O/G, T rows Q), where each matrix has a unit stride; else NULL. */
@@ -269,15 +249,6 @@ static tn_array *planes(const struct tn_conv2d *conv, const tn_array *images)
 	return tn_array_view(images, 4, shape, strides, images->offset);
 }
 
-static tn_array *read_planes(const struct tn_conv2d *conv, const tn_array *images)
-{
-	tn_array *view = planes(conv, images);
-	if (view)
-		return view;
-	images = tn_array_compact(conv->runtime, images);
-	return images ? planes(conv, images) : NULL;
-}
-
 /* Images with their channels last as (N H W, C). */
 static tn_array *pixels(const tn_array *images)
 {
@@ -302,19 +273,23 @@ static tn_status pointwise_pixels(const struct tn_conv2d *conv, const tn_array *
 	return tn_matmul_run(conv->runtime, &run);
 }
 
-/* to[n, g] = op(w[g]) from[n, g] for all images at once, through contiguous planes where `to` has
- * none. */
+/* to[n, g] = op(w[g]) from[n, g] for all images at once, through contiguous planes where an array
+ * has none. */
 static tn_status pointwise_planes(const struct tn_conv2d *conv, const tn_array *from, tn_array *to,
 				  int transpose)
 {
 	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
 				    .a = weights(conv, conv->w),
-				    .b = read_planes(conv, from),
+				    .b = planes(conv, from),
 				    .c = planes(conv, to),
 				    .transpose_a = transpose,
 				    .alpha = 1};
-	tn_array *apart = run.c ? NULL : make(conv, 4, to->shape);
+	tn_array *apart = run.c ? NULL : make_array(conv, 4, to->shape);
 	tn_status status;
+	if (!run.b) {
+		from = tn_array_compact(conv->runtime, from);
+		run.b = from ? planes(conv, from) : NULL;
+	}
 	if (apart)
 		run.c = planes(conv, apart);
 	if (!run.a || !run.b || !run.c)
@@ -337,22 +312,16 @@ static tn_status pointwise(const struct tn_conv2d *conv, const tn_array *from, t
 
 static const struct tn_short_program sum = {"z = x + y", 2, 0, 0, 0};
 
-/* The bias as (G, O/G, 1, 1, 1). */
-static tn_array *bias_of_rows(const struct tn_conv2d *conv)
-{
-	const tn_array *bias = conv->bias;
-	int64_t o = conv->O / conv->G, step = bias->strides[0];
-	const int64_t shape[] = {conv->G, o, 1, 1, 1}, strides[] = {o * step, step, 1, 1, 1};
-	return tn_array_view(bias, 5, shape, strides, bias->offset);
-}
-
 /* rows := lines + bias; in place where both are one array. */
 static tn_status finish_rows(const struct tn_conv2d *conv, tn_array *rows, const tn_array *lines)
 {
-	const tn_array *inputs[] = {lines, NULL};
-	if (!conv->bias)
+	const tn_array *bias = conv->bias;
+	if (!bias)
 		return rows == lines ? TN_OK : tn_copy_run(conv->runtime, TN_DO_COPY, rows, lines);
-	inputs[1] = bias_of_rows(conv);
+	/* The bias as (G, O/G, 1, 1, 1). */
+	int64_t o = conv->O / conv->G, step = bias->strides[0];
+	const int64_t shape[] = {conv->G, o, 1, 1, 1}, strides[] = {o * step, step, 1, 1, 1};
+	const tn_array *inputs[] = {lines, tn_array_view(bias, 5, shape, strides, bias->offset)};
 	if (!inputs[1])
 		return failed(conv);
 	return tn_short_map(conv->runtime, TN_DO_ADD, &sum, inputs, &rows, NULL);
@@ -378,18 +347,19 @@ static tn_status for_each_tile(const struct tn_conv2d *conv, tn_array *w,
 						 const struct tile *tile))
 {
 	tn_context *context = conv->runtime->context;
-	const struct tile full = first_tile(conv);
-	struct tile tile = full;
-	tn_status status;
-	if (!w)
-		return failed(conv);
-	do {
-		status = tn_scope_begin(context);
-		if (!status) {
+	const struct tile full = largest_tile(conv);
+	tn_status status = w ? TN_OK : failed(conv);
+	for (struct tile tile = full; tile.n < conv->N && !status; tile.n += full.T) {
+		tile.T = least(full.T, conv->N - tile.n);
+		for (tile.p = 0; tile.p < conv->P && !status; tile.p += full.rows) {
+			tile.rows = least(full.rows, conv->P - tile.p);
+			status = tn_scope_begin(context);
+			if (status)
+				break;
 			status = step(conv, w, &tile);
 			tn_scope_end(context, NULL);
 		}
-	} while (!status && next_tile(conv, &tile, &full));
+	}
 	return status;
 }
 
@@ -470,33 +440,10 @@ static tn_status add_columns(const struct tn_conv2d *conv, const tn_array *xp, c
 	return tn_short_map(conv->runtime, TN_DO_ADD, &sum, inputs, &to, NULL);
 }
 
-/* Adds the tile's part of x's gradient to `xp`. */
-static tn_status spread_columns(const struct tn_conv2d *conv, tn_array *w, const tn_array *xp,
-				const struct tile *tile)
-{
-	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
-				    .a = w,
-				    .transpose_a = 1,
-				    .b = read_rows(conv, tile),
-				    .alpha = 1};
-	tn_array *col = make_columns(conv, tile);
-	tn_status status;
-	run.c = col ? as_matrices(conv, col, tile) : NULL;
-	if (!run.b || !run.c)
-		return failed(conv);
-	status = tn_matmul_run(conv->runtime, &run);
-	for (int64_t r = 0; r < conv->R && !status; r++) {
-		for (int64_t s = 0; s < conv->S && !status; s++)
-			status = add_columns(conv, xp, col, r, s, tile);
-	}
-	return status;
-}
-
 static tn_status step_input_gradient(const struct tn_conv2d *conv, tn_array *w,
 				     const struct tile *tile)
 {
 	tn_array *part = images(conv, tile), *padded = part, *room = part;
-	tn_status status;
 	if (part && has_padding(conv)) {
 		/* Rows of one image add up in x itself: the padded image starts from x's values. */
 		padded = make_padded(conv, tile->T);
@@ -506,7 +453,20 @@ static tn_status step_input_gradient(const struct tn_conv2d *conv, tn_array *w,
 	}
 	if (!part)
 		return failed(conv);
-	status = spread_columns(conv, w, padded, tile);
+	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
+				    .a = w,
+				    .transpose_a = 1,
+				    .b = read_rows(conv, tile),
+				    .alpha = 1};
+	tn_array *col = make_columns(conv, tile);
+	run.c = col ? as_matrices(conv, col, tile) : NULL;
+	if (!run.b || !run.c)
+		return failed(conv);
+	tn_status status = tn_matmul_run(conv->runtime, &run);
+	for (int64_t r = 0; r < conv->R && !status; r++) {
+		for (int64_t s = 0; s < conv->S && !status; s++)
+			status = add_columns(conv, padded, col, r, s, tile);
+	}
 	if (!status && room != part)
 		status = tn_copy_run(conv->runtime, TN_DO_COPY, part, room);
 	return status;

@@ -192,16 +192,6 @@ static tn_status deliver(const struct tn_norm *n, tn_array *out, const tn_array 
 	return tn_short_map(n->runtime, TN_DO_ADD, &added, inputs, &out, NULL);
 }
 
-static tn_status compose_parameters(const struct views *v, const tn_array *const *inputs)
-{
-	const struct tn_norm *n = v->n;
-	struct sums sums;
-	tn_status status = take_sums(v, &terms, inputs, channel_axes(n), n->x->shape[1], &sums);
-	if (!status)
-		status = deliver(n, n->dw, sums.lists[0]);
-	return status ? status : deliver(n, n->db, sums.lists[1]);
-}
-
 static tn_status compose_input(struct views *v, const tn_array **inputs)
 {
 	const struct tn_norm *n = v->n;
@@ -232,7 +222,13 @@ tn_status tn_compose_norm_backward(void *argument)
 		return status;
 	/* Without w another array fills its place, unread. */
 	const tn_array *inputs[7] = {v.y, v.x, v.mean, v.rstd, n->w ? v.w : v.rstd};
-	if (n->dw || n->db)
-		status = compose_parameters(&v, inputs);
+	if (n->dw || n->db) {
+		struct sums sums;
+		status = take_sums(&v, &terms, inputs, channel_axes(n), n->x->shape[1], &sums);
+		if (!status)
+			status = deliver(n, n->dw, sums.lists[0]);
+		if (!status)
+			status = deliver(n, n->db, sums.lists[1]);
+	}
 	return status ? status : compose_input(&v, inputs);
 }

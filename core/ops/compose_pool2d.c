@@ -71,19 +71,6 @@ static tn_array *windows(const struct tn_pool2d *pool, const tn_array *xp)
 	return tn_array_view(xp, 6, shape, strides, xp->offset);
 }
 
-/* The windows of x with its padding of `value`. */
-static tn_array *padded_windows(const struct tn_pool2d *pool, double value)
-{
-	tn_array *padded, *room;
-	if (!has_padding(pool))
-		return windows(pool, pool->x);
-	padded = make_padded(pool, value);
-	room = padded ? inside(pool, padded) : NULL;
-	if (!room || tn_copy_run(pool->runtime, TN_DO_COPY, room, pool->x))
-		return NULL;
-	return windows(pool, padded);
-}
-
 /* ---- Forward, a large window -----------------------------------------------------------------*/
 
 enum { KERNEL_AXES = 1u << 4 | 1u << 5 };
@@ -325,7 +312,14 @@ tn_status tn_compose_pool2d(void *argument)
 {
 	const struct tn_pool2d *pool = argument;
 	int is_max = pool->window.kind == TN_POOL_MAX;
-	tn_array *xw = padded_windows(pool, is_max ? -INFINITY : 0);
+	tn_array *xp = pool->x;
+	if (has_padding(pool)) {
+		xp = make_padded(pool, is_max ? -INFINITY : 0);
+		tn_array *room = xp ? inside(pool, xp) : NULL;
+		if (!room || tn_copy_run(pool->runtime, TN_DO_COPY, room, pool->x))
+			return failed(pool);
+	}
+	tn_array *xw = windows(pool, xp);
 	if (!xw)
 		return failed(pool);
 	if (tn_pool2d_is_small(pool))
@@ -345,30 +339,31 @@ static const struct tn_short_program add_by_count = {
 	"z = x + y / (h * w)",
 	2, 8, 0, TN_I64};
 
-/* to += the share of cell (r, s) of each window; `to` holds that cell of every window. */
-static tn_status add_cell(const struct tn_pool2d *pool, tn_array *to, int64_t r, int64_t s)
+/* Adds the share of cell number `cell` of each window. */
+static tn_status add_cell(const struct tn_pool2d *pool, const tn_array *windows, int64_t cell)
 {
 	const struct tn_window *window = &pool->window;
+	const struct tn_short_program *program = &add_by_count;
+	int64_t r = cell / window->kernel[1], s = cell % window->kernel[1];
+	tn_array *to = cell_of(windows, r, s);
 	const tn_array *inputs[] = {to, pool->y, pool->index};
 	double scalars[8];
+	if (!to)
+		return failed(pool);
 	if (pool->index) {
+		program = &add_chosen;
 		scalars[0] = (double)(window->stride[0] * pool->W);
 		scalars[1] = (double)window->stride[1];
 		scalars[2] = (double)((r - window->padding[0]) * pool->W + s - window->padding[1]);
-		return tn_short_map(pool->runtime, TN_DO_ADD, &add_chosen, inputs, &to, scalars);
-	}
-	if (has_one_count(pool)) {
+	} else if (has_one_count(pool)) {
+		program = &add_scaled;
 		scalars[0] = one_part(pool);
-		return tn_short_map(pool->runtime, TN_DO_ADD, &add_scaled, inputs, &to, scalars);
+	} else {
+		count_scalars(pool, scalars);
 	}
-	count_scalars(pool, scalars);
-	return tn_short_map(pool->runtime, TN_DO_ADD, &add_by_count, inputs, &to, scalars);
-}
-
-/* No element belongs to two windows. */
-static int is_apart(const struct tn_window *window)
-{
-	return window->stride[0] >= window->kernel[0] && window->stride[1] >= window->kernel[1];
+	tn_status status = tn_short_map(pool->runtime, TN_DO_ADD, program, inputs, &to, scalars);
+	tn_array_discard(to);
+	return status;
 }
 
 /* Every element belongs to a window. */
@@ -383,19 +378,19 @@ static int is_covering(const struct tn_pool2d *pool)
 
 /* Cells [first, first + n), n <= 4, of a maximum's disjoint windows.  Inputs: x = dy, y = index;
  * scalars: a = stride0 W, b = stride1, then each cell's index in the first window. */
-static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windows,
-			     const struct cells *cells)
+static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windows, int64_t first,
+			     int n)
 {
 	const struct tn_window *window = &pool->window;
 	const tn_array *inputs[] = {pool->y, pool->index};
 	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS];
 	struct text text = {.length = 0};
-	struct tn_short_program program = {text.data, 2, 6, (uint32_t)cells->n, TN_I32};
+	struct tn_short_program program = {text.data, 2, 6, (uint32_t)n, TN_I32};
 	double scalars[6] = {(double)(window->stride[0] * pool->W), (double)window->stride[1]};
 	write_text(&text, "l = y - i32(index(2)) * a - i32(index(3)) * b\n");
-	for (int i = 0; i < cells->n; i++) {
-		int64_t r = (cells->first + i) / window->kernel[1];
-		int64_t s = (cells->first + i) % window->kernel[1];
+	for (int i = 0; i < n; i++) {
+		int64_t r = (first + i) / window->kernel[1];
+		int64_t s = (first + i) % window->kernel[1];
 		outputs[i] = cell_of(windows, r, s);
 		if (!outputs[i])
 			return failed(pool);
@@ -407,35 +402,14 @@ static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windo
 				  scalars);
 }
 
-static tn_status write_all(const struct tn_pool2d *pool, const tn_array *windows)
-{
-	struct cells cells = {.all = (int)(pool->window.kernel[0] * pool->window.kernel[1])};
-	tn_status status = TN_OK;
-	for (; cells.first < cells.all && !status; cells.first += cells.n) {
-		int left = cells.all - cells.first;
-		cells.n = left < TN_PROGRAM_MAX_OUTPUTS ? left : TN_PROGRAM_MAX_OUTPUTS;
-		status = write_cells(pool, windows, &cells);
-	}
-	return status;
-}
-
-static tn_status add_all(const struct tn_pool2d *pool, const tn_array *windows)
-{
-	tn_status status = TN_OK;
-	for (int64_t r = 0; r < pool->window.kernel[0] && !status; r++) {
-		for (int64_t s = 0; s < pool->window.kernel[1] && !status; s++) {
-			tn_array *cell = cell_of(windows, r, s);
-			status = cell ? add_cell(pool, cell, r, s) : failed(pool);
-			tn_array_discard(cell);
-		}
-	}
-	return status;
-}
-
 tn_status tn_compose_pool2d_backward(void *argument)
 {
 	const struct tn_pool2d *pool = argument;
-	int writes = pool->index && is_apart(&pool->window) && tn_pool2d_is_small(pool);
+	const struct tn_window *window = &pool->window;
+	/* No element belongs to two windows: gradients are written, not added. */
+	int writes = pool->index && tn_pool2d_is_small(pool) &&
+		     window->stride[0] >= window->kernel[0] &&
+		     window->stride[1] >= window->kernel[1];
 	tn_array *padded = pool->x, *all, *room;
 	tn_status status = TN_OK;
 	if (has_padding(pool))
@@ -445,7 +419,12 @@ tn_status tn_compose_pool2d_backward(void *argument)
 	all = padded && !status ? windows(pool, padded) : NULL;
 	if (!all)
 		return failed(pool);
-	status = writes ? write_all(pool, all) : add_all(pool, all);
+	int64_t n_cells = window->kernel[0] * window->kernel[1];
+	int64_t n_at_once = writes ? TN_PROGRAM_MAX_OUTPUTS : 1;
+	for (int64_t cell = 0; cell < n_cells && !status; cell += n_at_once) {
+		int64_t left = n_cells - cell, n = left < n_at_once ? left : n_at_once;
+		status = writes ? write_cells(pool, all, cell, (int)n) : add_cell(pool, all, cell);
+	}
 	if (status || padded == pool->x)
 		return status;
 	room = inside(pool, padded);

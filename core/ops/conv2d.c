@@ -194,24 +194,19 @@ static tn_array *mutable(const tn_array *array)
 	return (tn_array *)(uintptr_t)array;
 }
 
-static tn_status check_bias(struct tn_conv2d *conv)
-{
-	const tn_array *bias = conv->bias;
-	tn_status status = bias ? check_array(conv, "bias", bias, 1, conv->x->dtype) : TN_OK;
-	if (status || !bias || bias->shape[0] == conv->O)
-		return status;
-	return tn_fail(&conv->runtime->report, TN_SHAPE, "conv2d",
-		       "bias: expected %" PRId64 " elements, found %" PRId64, conv->O,
-		       bias->shape[0]);
-}
-
-static tn_status check_residual(struct tn_conv2d *conv)
+static tn_status check_epilogue(struct tn_conv2d *conv)
 {
 	const int64_t shape[] = {conv->N, conv->O, conv->P, conv->Q};
-	const tn_array *residual = conv->residual;
+	const tn_array *bias = conv->bias, *residual = conv->residual;
 	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
-	tn_status status =
-		tn_activation_check(conv->runtime, "conv2d", conv->activation, TN_ACTIVATION_GELU);
+	tn_status status = bias ? check_array(conv, "bias", bias, 1, conv->x->dtype) : TN_OK;
+	if (!status && bias && bias->shape[0] != conv->O)
+		status = tn_fail(&conv->runtime->report, TN_SHAPE, "conv2d",
+				 "bias: expected %" PRId64 " elements, found %" PRId64, conv->O,
+				 bias->shape[0]);
+	if (!status)
+		status = tn_activation_check(conv->runtime, "conv2d", conv->activation,
+					     TN_ACTIVATION_GELU);
 	if (!status && residual)
 		status = check_array(conv, "residual", residual, 4, conv->x->dtype);
 	if (status || !residual || tn_shape_equal(4, residual->shape, 4, shape))
@@ -233,9 +228,7 @@ tn_status tn_conv2d_begin(struct tn_conv2d *conv, const struct tn_window *window
 	if (!status)
 		status = check_shapes(conv, x->shape, conv->w->shape);
 	if (!status)
-		status = check_bias(conv);
-	if (!status)
-		status = check_residual(conv);
+		status = check_epilogue(conv);
 	const int64_t shape[] = {conv->N, conv->O, conv->P, conv->Q};
 	if (!status)
 		status = tn_shape_check(conv->runtime, "conv2d", x->dtype, 4, shape, &size);

@@ -16,8 +16,8 @@
 #include "program/cast.h"
 
 /* An array on the current device, or NULL with the error kept. */
-static tn_array *make(struct tn_runtime *runtime, const char *operation, tn_dtype dtype, int rank,
-		      const int64_t *shape)
+static tn_array *make_checked(struct tn_runtime *runtime, const char *operation, tn_dtype dtype,
+			      int rank, const int64_t *shape)
 {
 	int64_t size;
 	tn_array *array;
@@ -33,7 +33,7 @@ static tn_array *filled(tn_context *context, const char *operation, tn_dtype dty
 			const int64_t *shape, double value)
 {
 	struct tn_runtime *runtime = tn_runtime_of(context);
-	tn_array *array = make(runtime, operation, dtype, rank, shape);
+	tn_array *array = make_checked(runtime, operation, dtype, rank, shape);
 	if (!array)
 		return NULL;
 	return tn_end(runtime, tn_fill_run(runtime, TN_DO_FILL, array, value), array);
@@ -41,7 +41,7 @@ static tn_array *filled(tn_context *context, const char *operation, tn_dtype dty
 
 tn_array *tn_empty(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape)
 {
-	return context ? make(tn_runtime_of(context), "empty", dtype, rank, shape) : NULL;
+	return context ? make_checked(tn_runtime_of(context), "empty", dtype, rank, shape) : NULL;
 }
 
 tn_array *tn_zeros(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape)
@@ -59,21 +59,11 @@ tn_array *tn_full(tn_context *context, tn_dtype dtype, int rank, const int64_t *
 	return context ? filled(context, "full", dtype, rank, shape, value) : NULL;
 }
 
-static tn_status upload(struct tn_runtime *runtime, tn_array *array, const void *data)
-{
-	uint64_t size = (uint64_t)array->size * tn_dtype_size(array->dtype);
-	if (!size)
-		return TN_OK;
-	tn_observe_unrepeatable(runtime);
-	return tn_device_upload(tn_array_home(array), &array->storage->block, 0, data, size,
-				&runtime->report);
-}
-
 static tn_array *from_host(tn_context *context, const char *operation, tn_dtype dtype, int rank,
 			   const int64_t *shape, const void *data)
 {
 	struct tn_runtime *runtime = tn_runtime_of(context);
-	tn_array *array = make(runtime, operation, dtype, rank, shape);
+	tn_array *array = make_checked(runtime, operation, dtype, rank, shape);
 	if (!array)
 		return NULL;
 	if (!data && array->size) {
@@ -81,7 +71,14 @@ static tn_array *from_host(tn_context *context, const char *operation, tn_dtype 
 		tn_array_discard(array);
 		return NULL;
 	}
-	return tn_end(runtime, upload(runtime, array, data), array);
+	uint64_t size = (uint64_t)array->size * tn_dtype_size(dtype);
+	tn_status status = TN_OK;
+	if (size) {
+		tn_observe_unrepeatable(runtime);
+		status = tn_device_upload(tn_array_home(array), &array->storage->block, 0, data,
+					  size, &runtime->report);
+	}
+	return tn_end(runtime, status, array);
 }
 
 tn_array *tn_from_host(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape,
@@ -142,7 +139,7 @@ static tn_array *random_array(tn_context *context, const char *text, int rank, c
 					 .scalars = scalar_names,
 					 .scalar_dtypes = scalar_dtypes};
 	struct tn_runtime *runtime = tn_runtime_of(context);
-	tn_array *array = make(runtime, "random", TN_F32, rank, shape);
+	tn_array *array = make_checked(runtime, "random", TN_F32, rank, shape);
 	struct tn_scalar scalars[6];
 	struct tn_map_run run = {.operation = TN_DO_RANDOM, .outputs = &array, .scalars = scalars};
 	tn_status status;

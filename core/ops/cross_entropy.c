@@ -107,7 +107,7 @@ static tn_status compose_backward(void *argument)
 
 /* ---- Public functions ------------------------------------------------------------------------*/
 
-static tn_status check(struct cross_entropy *e, const char *name)
+static tn_status check_logits(struct cross_entropy *e, const char *name)
 {
 	struct tn_error_info *error = &e->runtime->report;
 	char x[TN_SHAPE_TEXT], labels[TN_SHAPE_TEXT];
@@ -137,7 +137,7 @@ static tn_status check_row(struct cross_entropy *e, const char *which, const tn_
 		       tn_dtype_name(row->dtype));
 }
 
-static tn_status run(struct cross_entropy *e)
+static tn_status run_cross_entropy(struct cross_entropy *e)
 {
 	struct tn_cross_entropy_args args = {.call = {.struct_size = sizeof(args)},
 					     .ignore_label = e->ignore_label};
@@ -173,7 +173,7 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 	if (status)
 		return status;
 	e.runtime = x->runtime;
-	status = check(&e, "cross_entropy");
+	status = check_logits(&e, "cross_entropy");
 	if (status)
 		return tn_end_into(e.runtime, status);
 	dtype = x->dtype == TN_F64 ? TN_F64 : TN_F32;
@@ -181,7 +181,7 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 	e.lse = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
 	status = e.loss && e.lse ? TN_OK : failed(&e);
 	if (!status && labels->size)
-		status = run(&e);
+		status = run_cross_entropy(&e);
 	if (status) {
 		tn_array_discard(e.loss);
 		tn_array_discard(e.lse);
@@ -205,7 +205,7 @@ tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, c
 	tn_status status;
 	if (!e.runtime)
 		return NULL;
-	status = check(&e, "cross_entropy_backward");
+	status = check_logits(&e, "cross_entropy_backward");
 	if (!status)
 		status = check_row(&e, "lse", lse);
 	if (!status)
@@ -215,6 +215,6 @@ tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, c
 		status = e.dx ? TN_OK : failed(&e);
 	}
 	if (!status && e.dx->size)
-		status = run(&e);
+		status = run_cross_entropy(&e);
 	return tn_end(e.runtime, status, e.dx);
 }

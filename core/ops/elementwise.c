@@ -54,8 +54,8 @@ static tn_array *make_output(struct tn_runtime *runtime, const char *name,
 	return tn_array_make_common(runtime, dtype, rank, shape, n_whole, whole);
 }
 
-static tn_array *element(enum tn_operation operation, const tn_array *const *inputs,
-			 const double *values)
+static tn_array *run_element(enum tn_operation operation, const tn_array *const *inputs,
+			     const double *values)
 {
 	const struct tn_element_operation *row = &tn_element_operations[operation];
 	const char *name = tn_operation_names[operation];
@@ -93,13 +93,13 @@ static tn_array *element(enum tn_operation operation, const tn_array *const *inp
 
 static tn_array *unary(enum tn_operation operation, const tn_array *a)
 {
-	return element(operation, &a, NULL);
+	return run_element(operation, &a, NULL);
 }
 
 static tn_array *binary(enum tn_operation operation, const tn_array *a, const tn_array *b)
 {
 	const tn_array *inputs[] = {a, b};
-	return element(operation, inputs, NULL);
+	return run_element(operation, inputs, NULL);
 }
 
 /* Does only what the backend's call needs: this is the cost of dispatch. */
@@ -198,7 +198,7 @@ tn_array *tn_greater_equal(const tn_array *a, const tn_array *b)
 tn_array *tn_where(const tn_array *condition, const tn_array *a, const tn_array *b)
 {
 	const tn_array *inputs[] = {condition, a, b};
-	return element(TN_DO_WHERE, inputs, NULL);
+	return run_element(TN_DO_WHERE, inputs, NULL);
 }
 
 tn_status tn_add_into(tn_array *out, const tn_array *a, const tn_array *b)
@@ -324,7 +324,7 @@ tn_array *tn_round(const tn_array *a)
 tn_array *tn_affine(const tn_array *a, double alpha, double beta)
 {
 	const double values[] = {alpha, beta};
-	return element(TN_DO_AFFINE, &a, values);
+	return run_element(TN_DO_AFFINE, &a, values);
 }
 
 /* ---- A user's program ------------------------------------------------------------------------*/

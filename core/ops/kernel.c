@@ -44,7 +44,7 @@ static tn_status check_source(struct tn_runtime *runtime, const struct tn_kernel
 	return tn_device_open(source->device, &runtime->report);
 }
 
-static tn_status compile(struct tn_kernel *kernel, const struct tn_kernel_source *source)
+static tn_status compile_source(struct tn_kernel *kernel, const struct tn_kernel_source *source)
 {
 	struct tn_device *device = kernel->device;
 	struct tn_error_info *error = &kernel->runtime->report;
@@ -76,27 +76,6 @@ static tn_status compile(struct tn_kernel *kernel, const struct tn_kernel_source
 	return tn_device_answer(device, status, error);
 }
 
-static tn_kernel *make(struct tn_runtime *runtime, const struct tn_kernel_source *source)
-{
-	tn_status status = check_source(runtime, source);
-	tn_kernel *kernel = status ? NULL : tn_mem_zeroed(1, sizeof(*kernel));
-	if (!status && !kernel)
-		status = tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "compile",
-				 "the host has no memory left for a kernel");
-	if (kernel) {
-		kernel->runtime = runtime;
-		kernel->device = source->device;
-		kernel->references = 1;
-		strncpy(kernel->name, source->name, sizeof(kernel->name) - 1);
-		status = compile(kernel, source);
-	}
-	if (!status)
-		return kernel;
-	tn_mem_free(kernel);
-	tn_runtime_keep(runtime, &runtime->report);
-	return NULL;
-}
-
 tn_kernel *tn_kernel_compile(tn_context *context, const struct tn_kernel_source *source)
 {
 	if (!context || !source)
@@ -112,13 +91,29 @@ tn_kernel *tn_kernel_compile(tn_context *context, const struct tn_kernel_source 
 		return NULL;
 	if (!own.device)
 		own.device = runtime->device;
-	return make(runtime, &own);
+	tn_status status = check_source(runtime, &own);
+	tn_kernel *kernel = status ? NULL : tn_mem_zeroed(1, sizeof(*kernel));
+	if (!status && !kernel)
+		status = tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "compile",
+				 "the host has no memory left for a kernel");
+	if (kernel) {
+		kernel->runtime = runtime;
+		kernel->device = own.device;
+		kernel->references = 1;
+		strncpy(kernel->name, own.name, sizeof(kernel->name) - 1);
+		status = compile_source(kernel, &own);
+	}
+	if (!status)
+		return kernel;
+	tn_mem_free(kernel);
+	tn_runtime_keep(runtime, &runtime->report);
+	return NULL;
 }
 
 /* ---- Releasing -------------------------------------------------------------------------------*/
 
 /* An error of the device is reported by the next synchronising call. */
-static void release(struct tn_kernel *kernel)
+static void release_handle(struct tn_kernel *kernel)
 {
 	struct tn_device *device = kernel->device;
 	struct tn_error_info error;
@@ -157,7 +152,7 @@ void tn_kernel_destroy(tn_kernel *kernel)
 		return;
 	/* In a forked child the handle belongs to the parent. */
 	if (kernel->device->fork_generation == tn_fork_generation())
-		release(kernel);
+		release_handle(kernel);
 	tn_mem_free(kernel);
 }
 
@@ -182,32 +177,13 @@ static tn_status check_argument(const struct tn_kernel *kernel, size_t i,
 	return tn_refuse_tracked(runtime, kernel->name, 1, &array);
 }
 
-static tn_status fill_arguments(const struct tn_kernel *kernel, size_t n,
-				const struct tn_kernel_argument *from,
-				struct tn_launch_argument *to)
-{
-	tn_status status = TN_OK;
-	for (size_t i = 0; i < n && !status; i++) {
-		const tn_array *array = from[i].array;
-		status = check_argument(kernel, i, &from[i]);
-		if (array)
-			to[i] = (struct tn_launch_argument){.is_buffer = 1,
-							    .buffer = array->storage->block.buffer,
-							    .offset = tn_array_byte_offset(array)};
-		else
-			to[i] = (struct tn_launch_argument){.size = (uint32_t)from[i].size,
-							    .value = from[i].value};
-	}
-	return status;
-}
-
 static uint32_t at_least_1(uint32_t n)
 {
 	return n ? n : 1;
 }
 
-static tn_status launch(struct tn_kernel *kernel, const struct tn_kernel_grid *grid, size_t n,
-			const struct tn_launch_argument *arguments)
+static tn_status launch_filled(struct tn_kernel *kernel, const struct tn_kernel_grid *grid,
+			       size_t n, const struct tn_launch_argument *arguments)
 {
 	struct tn_runtime *runtime = kernel->runtime;
 	struct tn_device *device = kernel->device;
@@ -230,33 +206,40 @@ static tn_status launch(struct tn_kernel *kernel, const struct tn_kernel_grid *g
 	return tn_device_answer(device, status, &runtime->report);
 }
 
-static void note_changes(struct tn_runtime *runtime, size_t n,
-			 const struct tn_kernel_argument *arguments)
+static tn_status fill_and_launch(struct tn_kernel *kernel, const struct tn_kernel_grid *grid,
+				 size_t n, const struct tn_kernel_argument *arguments)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (arguments[i].array && !arguments[i].is_read_only)
-			tn_array_touch(arguments[i].array);
-	}
-	tn_ledger_at(runtime->ledger, tn_operation_named(runtime, "kernel"))->native++;
-}
-
-static tn_status run(struct tn_kernel *kernel, const struct tn_kernel_grid *grid, size_t n,
-		     const struct tn_kernel_argument *arguments)
-{
+	struct tn_runtime *runtime = kernel->runtime;
 	struct tn_launch_argument few[FEW_ARGUMENTS], *filled = few;
+	tn_status status = TN_OK;
 	if (n > FEW_ARGUMENTS)
 		filled = tn_mem_zeroed(n, sizeof(*filled));
 	if (!filled)
-		return tn_fail(&kernel->runtime->report, TN_OUT_OF_MEMORY, kernel->name,
+		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, kernel->name,
 			       "the host has no memory left for %zu arguments", n);
-	tn_observe_unrepeatable(kernel->runtime);
-	tn_status status = fill_arguments(kernel, n, arguments, filled);
+	tn_observe_unrepeatable(runtime);
+	for (size_t i = 0; i < n && !status; i++) {
+		const tn_array *array = arguments[i].array;
+		status = check_argument(kernel, i, &arguments[i]);
+		if (array)
+			filled[i] =
+				(struct tn_launch_argument){.is_buffer = 1,
+							    .buffer = array->storage->block.buffer,
+							    .offset = tn_array_byte_offset(array)};
+		else
+			filled[i] = (struct tn_launch_argument){.size = (uint32_t)arguments[i].size,
+								.value = arguments[i].value};
+	}
 	if (!status)
 		status = keep_for_capture(kernel);
 	if (!status)
-		status = launch(kernel, grid, n, filled);
+		status = launch_filled(kernel, grid, n, filled);
+	for (size_t i = 0; i < n && !status; i++) {
+		if (arguments[i].array && !arguments[i].is_read_only)
+			tn_array_touch(arguments[i].array);
+	}
 	if (!status)
-		note_changes(kernel->runtime, n, arguments);
+		tn_ledger_at(runtime->ledger, tn_operation_named(runtime, "kernel"))->native++;
 	if (filled != few)
 		tn_mem_free(filled);
 	return status;
@@ -275,6 +258,6 @@ tn_status tn_kernel_launch(tn_kernel *kernel, struct tn_kernel_grid grid, size_t
 		status = tn_fail(&runtime->report, TN_INVALID_ARGUMENT, kernel->name,
 				 "%zu arguments, expected at most %u", n_arguments, UINT32_MAX);
 	else
-		status = run(kernel, &grid, n_arguments, arguments);
+		status = fill_and_launch(kernel, &grid, n_arguments, arguments);
 	return tn_end_into(runtime, status);
 }

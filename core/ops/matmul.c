@@ -38,7 +38,7 @@ static void transpose(struct tn_operand *operand)
 
 /* Is one stride 1, and the other at least as large as that axis?  An axis of length 1 may have any
  * stride: it gets one that fits. */
-static int fits(struct tn_operand *operand)
+static int fit_strides(struct tn_operand *operand)
 {
 	int64_t *shape = operand->shape + operand->rank - 2;
 	int64_t *strides = operand->strides + operand->rank - 2;
@@ -78,33 +78,16 @@ static tn_status set_input(struct product *product, struct tn_operand *operand,
 {
 	const tn_array *c = product->run->c;
 	set_operand(operand, array, c);
-	if (tn_array_overlap(c, array) != TN_OVERLAP_NONE || !fits(operand)) {
+	if (tn_array_overlap(c, array) != TN_OVERLAP_NONE || !fit_strides(operand)) {
 		array = tn_array_compact(product->runtime, array);
 		if (!array)
 			return product->runtime->report.status;
 		set_operand(operand, array, c);
-		fits(operand);
+		fit_strides(operand);
 	}
 	if (is_transposed)
 		transpose(operand);
 	return TN_OK;
-}
-
-static tn_status set_output(struct product *product)
-{
-	tn_array *c = product->run->c;
-	tn_operand_of(&product->args.c, c);
-	if (fits(&product->args.c))
-		return TN_OK;
-	product->c_apart =
-		tn_array_make(product->runtime, tn_array_home(c), c->dtype, c->rank, c->shape);
-	if (!product->c_apart)
-		return product->runtime->report.status;
-	tn_operand_of(&product->args.c, product->c_apart);
-	fits(&product->args.c);
-	if (product->run->beta == 0)
-		return TN_OK;
-	return tn_copy_run(product->runtime, TN_DO_COPY, product->c_apart, c);
 }
 
 /* A batch of matrices A stacked in memory, times one B, is one product. */
@@ -133,7 +116,20 @@ static tn_status set_operands(struct product *product)
 	const struct tn_matmul_run *run = product->run;
 	struct tn_matmul_args *args = &product->args;
 	struct tn_operand *all[] = {&args->c, &args->a, &args->b};
-	tn_status status = set_output(product);
+	tn_array *c = run->c, *apart;
+	tn_status status = TN_OK;
+	tn_operand_of(&args->c, c);
+	if (!fit_strides(&args->c)) {
+		apart = tn_array_make(product->runtime, tn_array_home(c), c->dtype, c->rank,
+				      c->shape);
+		product->c_apart = apart;
+		if (!apart)
+			return product->runtime->report.status;
+		tn_operand_of(&args->c, apart);
+		fit_strides(&args->c);
+		if (run->beta != 0)
+			status = tn_copy_run(product->runtime, TN_DO_COPY, apart, c);
+	}
 	if (!status)
 		status = set_input(product, &args->a, run->a, run->transpose_a);
 	if (!status)
@@ -189,7 +185,7 @@ static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *
 }
 
 /* K = 0: the product is 0, and beta C remains. */
-static tn_status scale(struct tn_runtime *runtime, const struct tn_matmul_run *run)
+static tn_status scale_c(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
 	static const struct tn_short_program times = {"z = a * x", 1, 1, 0, 0};
 	const tn_array *c = run->c;
@@ -198,8 +194,8 @@ static tn_status scale(struct tn_runtime *runtime, const struct tn_matmul_run *r
 	return tn_short_map(runtime, run->operation, &times, &c, &run->c, &run->beta);
 }
 
-static tn_status check_arrays(struct tn_runtime *runtime, const struct tn_matmul_run *run,
-			      int64_t *k)
+static tn_status check_product(struct tn_runtime *runtime, const struct tn_matmul_run *run,
+			       int64_t *k)
 {
 	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
 	const tn_array *a = run->a, *b = run->b, *c = run->c;
@@ -252,7 +248,7 @@ tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *
 				 .call = &product.args.call};
 	int is_finished = 0; /* the backend has done bias and activation too */
 	int64_t k = 0;
-	tn_status status = check_arrays(runtime, run, &k);
+	tn_status status = check_product(runtime, run, &k);
 	if (status || !run->c->size)
 		return status;
 	status = tn_scope_begin(runtime->context);
@@ -272,7 +268,7 @@ tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *
 		if (!status && product.c_apart)
 			status = tn_copy_run(runtime, TN_DO_COPY, run->c, product.c_apart);
 	} else {
-		status = scale(runtime, run);
+		status = scale_c(runtime, run);
 	}
 	if (!status && !is_finished)
 		status = tn_epilogue_run(runtime, run->c, run->bias, NULL, run->activation);

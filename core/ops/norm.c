@@ -82,10 +82,11 @@ static tn_status check_like(struct tn_norm *n, const char *which, const tn_array
 		       tn_array_text(a, found), tn_dtype_name(a->dtype));
 }
 
-static tn_status check_x(struct tn_norm *n)
+static tn_status check_operands(struct tn_norm *n)
 {
 	struct tn_error_info *error = &n->runtime->report;
 	const tn_array *x = n->x;
+	tn_dtype wide = x->dtype == TN_F64 ? TN_F64 : TN_F32;
 	char text[TN_SHAPE_TEXT];
 	if (!tn_is_floating(x->dtype))
 		return tn_fail(error, TN_DTYPE, name_of(n), "x: expected a floating type, found %s",
@@ -101,20 +102,11 @@ static tn_status check_x(struct tn_norm *n)
 			       "groups: %" PRId64 " channels in %" PRId64
 			       " groups: expected a whole number of channels in each",
 			       x->shape[1], n->groups);
-	return TN_OK;
-}
-
-static tn_status check(struct tn_norm *n)
-{
-	const tn_array *x = n->x;
-	tn_dtype wide = x->dtype == TN_F64 ? TN_F64 : TN_F32;
-	tn_status status = check_x(n);
-	if (status)
-		return status;
 	if (!n->is_backward && !n->w != !n->b)
-		return tn_fail(&n->runtime->report, TN_INVALID_ARGUMENT, name_of(n),
+		return tn_fail(error, TN_INVALID_ARGUMENT, name_of(n),
 			       "w and b: expected both or none");
-	status = tn_activation_check(n->runtime, name_of(n), n->activation, TN_ACTIVATION_RELU6);
+	tn_status status =
+		tn_activation_check(n->runtime, name_of(n), n->activation, TN_ACTIVATION_RELU6);
 	if (!status)
 		status = check_values(n, "w", n->w, x->shape[1], x->dtype);
 	if (!status)
@@ -132,7 +124,7 @@ static tn_status check(struct tn_norm *n)
 
 static tn_status check_backward(struct tn_norm *n)
 {
-	tn_status status = check(n);
+	tn_status status = check_operands(n);
 	if (!status)
 		status = check_like(n, "dy", n->y);
 	if (!status)
@@ -265,7 +257,8 @@ static struct tn_norm norm_of(const struct tn_norm_call *call, int is_backward)
 }
 
 /* tn_begin over all[0] and those of the others that are not NULL. */
-static struct tn_runtime *begin(const struct tn_norm *n, const tn_array *const *all, uint32_t count)
+static struct tn_runtime *begin_norm(const struct tn_norm *n, const tn_array *const *all,
+				     uint32_t count)
 {
 	const tn_array *inputs[10] = {all[0]};
 	uint32_t n_inputs = 1;
@@ -309,10 +302,10 @@ tn_array *tn_norm_call_forward(struct tn_norm_call *call)
 		n.rstd = call->rstd;
 	}
 	const tn_array *all[] = {n.x, n.w, n.b, n.mean, n.rstd, n.residual};
-	n.runtime = begin(&n, all, 6);
+	n.runtime = begin_norm(&n, all, 6);
 	if (!n.runtime)
 		return NULL;
-	status = check(&n);
+	status = check_operands(&n);
 	if (!status)
 		status = make_outputs(&n);
 	if (!status && n.x->size)
@@ -327,25 +320,6 @@ tn_array *tn_norm_call_forward(struct tn_norm_call *call)
 	return tn_end(n.runtime, status, n.y);
 }
 
-/* dw and db of an empty x are 0. */
-static tn_status gradients_of_nothing(struct tn_norm *n)
-{
-	tn_status status = TN_OK;
-	if (n->dw && !n->accumulate)
-		status = tn_fill_run(n->runtime, TN_DO_FILL, n->dw, 0);
-	if (!status && n->db && !n->accumulate)
-		status = tn_fill_run(n->runtime, TN_DO_FILL, n->db, 0);
-	return status;
-}
-
-static tn_status make_gradients(struct tn_norm *n, int wants_dresidual)
-{
-	n->dx = tn_array_make_like(n->x, n->x->dtype);
-	if (n->dx && wants_dresidual)
-		n->dresidual = tn_array_make_like(n->x, n->x->dtype);
-	return n->dx && (n->dresidual || !wants_dresidual) ? TN_OK : failed(n);
-}
-
 tn_array *tn_norm_call_backward(struct tn_norm_call *call)
 {
 	struct tn_norm n = norm_of(call, 1);
@@ -358,14 +332,25 @@ tn_array *tn_norm_call_backward(struct tn_norm_call *call)
 	n.dw = call->dw;
 	n.db = call->db;
 	const tn_array *all[] = {n.x, n.y, n.mean, n.rstd, n.w, n.result, n.dw, n.db};
-	n.runtime = begin(&n, all, 8);
+	n.runtime = begin_norm(&n, all, 8);
 	if (!n.runtime)
 		return NULL;
 	status = check_backward(&n);
-	if (!status)
-		status = make_gradients(&n, call->wants_dresidual);
-	if (!status)
-		status = n.x->size ? normalise(&n) : gradients_of_nothing(&n);
+	if (!status) {
+		n.dx = tn_array_make_like(n.x, n.x->dtype);
+		if (n.dx && call->wants_dresidual)
+			n.dresidual = tn_array_make_like(n.x, n.x->dtype);
+		if (!n.dx || (call->wants_dresidual && !n.dresidual))
+			status = failed(&n);
+	}
+	if (!status && n.x->size) {
+		status = normalise(&n);
+	} else if (!status && n.dw && !n.accumulate) {
+		/* dw and db of an empty x are 0. */
+		status = tn_fill_run(n.runtime, TN_DO_FILL, n.dw, 0);
+		if (!status)
+			status = tn_fill_run(n.runtime, TN_DO_FILL, n.db, 0);
+	}
 	if (!status && n.dw) {
 		tn_array_touch(n.dw);
 		tn_array_touch(n.db);

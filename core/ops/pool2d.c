@@ -100,7 +100,7 @@ static tn_status check_y(struct tn_pool2d *pool, const char *which, const tn_arr
 	return TN_OK;
 }
 
-static tn_status run(struct tn_pool2d *pool, int is_forward)
+static tn_status run_pool2d(struct tn_pool2d *pool, int is_forward)
 {
 	struct tn_pool2d_args args = {.call = {.struct_size = sizeof(args)},
 				      .kind = pool->window.kind,
@@ -156,7 +156,7 @@ tn_array *tn_pool2d_forward(const tn_array *x, const struct tn_window *window, t
 			status = pool.runtime->report.status;
 	}
 	if (!status && pool.y->size)
-		status = run(&pool, 1);
+		status = run_pool2d(&pool, 1);
 	if (status) {
 		tn_array_discard(pool.index);
 		return tn_end(pool.runtime, status, pool.y);
@@ -207,6 +207,6 @@ tn_array *tn_pool2d_backward(const tn_array *dy, const tn_array *index, const in
 		status = pool.x ? TN_OK : pool.runtime->report.status;
 	}
 	if (!status && pool.x->size)
-		status = run(&pool, 0);
+		status = run_pool2d(&pool, 0);
 	return tn_end(pool.runtime, status, pool.x);
 }

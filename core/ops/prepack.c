@@ -21,7 +21,7 @@ static tn_status call_entry(struct tn_conv2d *conv, struct tn_conv2d_args *args,
 	return device->backend->nn.conv2d_prepack(device->handle, args, size);
 }
 
-static tn_status pack(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t size)
+static tn_status pack_into(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t size)
 {
 	struct tn_device *device = tn_array_home(conv->w);
 	struct tn_workspace *workspace = args->call.workspace;
@@ -48,7 +48,7 @@ static tn_status pack(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint6
 	return status;
 }
 
-static tn_status prepack(struct tn_conv2d *conv)
+static tn_status prepack_weights(struct tn_conv2d *conv)
 {
 	struct tn_device *device = tn_array_home(conv->w);
 	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
@@ -75,7 +75,7 @@ static tn_status prepack(struct tn_conv2d *conv)
 		status = TN_OK;
 	}
 	if (!status && size)
-		status = pack(conv, &args, size);
+		status = pack_into(conv, &args, size);
 	if (status)
 		return tn_device_answer(device, status, &conv->runtime->report);
 	if (size && !conv->runtime->depth)
@@ -107,7 +107,7 @@ tn_status tn_conv2d_prepack(const tn_array *x, const tn_array *w, const tn_array
 	conv.runtime = x->runtime;
 	status = tn_conv2d_begin(&conv, window);
 	if (!status)
-		status = prepack(&conv);
+		status = prepack_weights(&conv);
 	tn_array_discard(conv.y);
 	if (status)
 		tn_array_discard(conv.packed);

@@ -61,8 +61,8 @@ static void set_shape(struct reduction *r)
 	}
 }
 
-static tn_status begin(struct reduction *r, enum tn_operation operation, const tn_array *a, int n,
-		       const int *axes, int keepdims)
+static tn_status begin_reduction(struct reduction *r, enum tn_operation operation,
+				 const tn_array *a, int n, const int *axes, int keepdims)
 {
 	tn_status status;
 	r->operation = operation;
@@ -124,8 +124,8 @@ static tn_array *make_output(const struct reduction *r, tn_dtype dtype)
 	return tn_array_make(r->runtime, tn_array_home(r->a), dtype, r->rank, r->shape);
 }
 
-static tn_array *finish(const struct reduction *r, tn_status status, tn_array *out,
-			enum tn_record_kind kind, double scale)
+static tn_array *end_reduction(const struct reduction *r, tn_status status, tn_array *out,
+			       enum tn_record_kind kind, double scale)
 {
 	struct tn_record record = {.kind = kind,
 				   .operation = tn_operation_names[r->operation],
@@ -150,13 +150,13 @@ static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 	const struct tn_short_program *prologue;
 	struct reduction r;
 	tn_array *out;
-	if (begin(&r, operation, a, n, axes, keepdims))
+	if (begin_reduction(&r, operation, a, n, axes, keepdims))
 		return NULL;
 	prologue = tn_is_floating(a->dtype) ? &as_is : &as_i64;
 	out = make_output(&r, tn_is_floating(a->dtype) || a->dtype == TN_U64 ? a->dtype : TN_I64);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
-	return finish(&r, reduce_one(&r, out, prologue, combiner, NULL, 0), out, kind, 1);
+	return end_reduction(&r, reduce_one(&r, out, prologue, combiner, NULL, 0), out, kind, 1);
 }
 
 tn_array *tn_sum(const tn_array *a, int n, const int *axes, int keepdims)
@@ -177,7 +177,7 @@ tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 	tn_array *out;
 	tn_status status;
 	double scale;
-	if (begin(&r, TN_DO_MEAN, a, n, axes, keepdims))
+	if (begin_reduction(&r, TN_DO_MEAN, a, n, axes, keepdims))
 		return NULL;
 	prologue = tn_is_floating(a->dtype) ? &as_is : &as_f32;
 	out = make_output(&r, tn_is_floating(a->dtype) ? a->dtype : TN_F32);
@@ -185,7 +185,7 @@ tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
 	scale = 1 / (double)r.count;
 	status = reduce_one(&r, out, prologue, TN_REDUCE_SUM, &times, scale);
-	return finish(&r, status, out, TN_RECORD_SUM, scale);
+	return end_reduction(&r, status, out, TN_RECORD_SUM, scale);
 }
 
 /* A bool is compared as an integer and stored as a bool again. */
@@ -194,12 +194,12 @@ static tn_array *extremum(enum tn_operation operation, uint32_t combiner, const 
 {
 	struct reduction r;
 	tn_array *out;
-	if (begin(&r, operation, a, n, axes, keepdims))
+	if (begin_reduction(&r, operation, a, n, axes, keepdims))
 		return NULL;
 	out = make_output(&r, a->dtype);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
-	return finish(
+	return end_reduction(
 		&r, reduce_one(&r, out, a->dtype == TN_BOOL ? &as_i64 : &as_is, combiner, NULL, 0),
 		out, TN_RECORD_EXTREMUM, 1);
 }
@@ -219,7 +219,7 @@ static tn_array *place_of(enum tn_operation operation, uint32_t combiner, const 
 {
 	struct reduction r;
 	tn_array *out;
-	if (begin(&r, operation, a, 1, &axis, 0))
+	if (begin_reduction(&r, operation, a, 1, &axis, 0))
 		return NULL;
 	out = make_output(&r, TN_I64);
 	if (!out)
@@ -253,7 +253,7 @@ tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 	struct reduction r, with_axes;
 	tn_array *out, *m = NULL;
 	tn_status status = TN_OUT_OF_MEMORY;
-	if (begin(&r, TN_DO_LOGSUMEXP, a, n, axes, keepdims))
+	if (begin_reduction(&r, TN_DO_LOGSUMEXP, a, n, axes, keepdims))
 		return NULL;
 	if (!tn_is_floating(a->dtype)) {
 		tn_runtime_fail(r.runtime, TN_DTYPE, "logsumexp",
@@ -264,7 +264,7 @@ tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
 	if (r.count == 0 || out->size == 0)
-		return finish(&r, fill_empty(&r, out), out, TN_RECORD_LOGSUMEXP, 1);
+		return end_reduction(&r, fill_empty(&r, out), out, TN_RECORD_LOGSUMEXP, 1);
 	with_axes = r;
 	with_axes.keepdims = 1;
 	set_shape(&with_axes);
@@ -283,5 +283,5 @@ tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 		status = tn_short_reduce(r.runtime, TN_DO_LOGSUMEXP, &reduction);
 	}
 	tn_array_discard(m);
-	return finish(&r, status, out, TN_RECORD_LOGSUMEXP, 1);
+	return end_reduction(&r, status, out, TN_RECORD_LOGSUMEXP, 1);
 }

@@ -69,7 +69,7 @@ static void kept_operand(struct tn_operand *operand, const tn_array *array,
 }
 
 /* The kept axes of all operands are merged together, then the reduced ones of the inputs. */
-static void simplify(const struct tn_reduce_run *run, struct prepared *p)
+static void merge_operands(const struct tn_reduce_run *run, struct prepared *p)
 {
 	struct tn_operand *all[3 * TN_PROGRAM_MAX_INPUTS];
 	uint32_t n = 0, n_inputs = run->prologue->n_inputs, n_kept = p->outputs[0].rank;
@@ -115,8 +115,8 @@ static tn_status copy_apart(struct tn_runtime *runtime, const struct tn_reduce_r
 	return TN_OK;
 }
 
-static tn_status prepare(struct tn_runtime *runtime, const struct tn_reduce_run *run,
-			 const char *name, struct prepared *p)
+static tn_status prepare_operands(struct tn_runtime *runtime, const struct tn_reduce_run *run,
+				  const char *name, struct prepared *p)
 {
 	tn_status status = TN_OK;
 	p->n_outputs = run->epilogue ? run->epilogue->n_outputs : run->n_values;
@@ -140,7 +140,7 @@ static tn_status prepare(struct tn_runtime *runtime, const struct tn_reduce_run 
 			kept_operand(&p->epilogue_inputs[i], input, run);
 	}
 	if (!status)
-		simplify(run, p);
+		merge_operands(run, p);
 	return status;
 }
 
@@ -159,7 +159,7 @@ tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *
 	status = tn_scope_begin(runtime->context);
 	if (status)
 		return status;
-	status = prepare(runtime, run, name, &p);
+	status = prepare_operands(runtime, run, name, &p);
 	if (!status) {
 		p.args.call = (struct tn_call){.struct_size = sizeof(p.args)};
 		p.args.prologue = run->prologue;

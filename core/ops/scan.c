@@ -38,52 +38,40 @@ static tn_dtype result_dtype(const struct scan *scan)
 	return accumulator_of(scan->a->dtype);
 }
 
-static tn_status check(struct scan *scan)
+static tn_status run_scan(struct scan *scan, tn_array **out)
 {
+	const tn_array *a = scan->a;
+	struct tn_error_info *error = &scan->runtime->report;
 	const char *name = tn_operation_names[scan->operation];
-	if (tn_is_complex(scan->a->dtype))
-		return tn_fail(&scan->runtime->report, TN_DTYPE, name,
-			       "%s: scans cannot read complex numbers",
-			       tn_dtype_name(scan->a->dtype));
-	if (!tn_axis_normal(&scan->axis, scan->a->rank))
-		return tn_fail(&scan->runtime->report, TN_INVALID_ARGUMENT, name,
-			       "axis %d: the array has rank %d", scan->axis, scan->a->rank);
-	return TN_OK;
-}
-
-static tn_status call(const struct scan *scan, tn_array *out)
-{
+	if (tn_is_complex(a->dtype))
+		return tn_fail(error, TN_DTYPE, name, "%s: scans cannot read complex numbers",
+			       tn_dtype_name(a->dtype));
+	if (!tn_axis_normal(&scan->axis, a->rank))
+		return tn_fail(error, TN_INVALID_ARGUMENT, name, "axis %d: the array has rank %d",
+			       scan->axis, a->rank);
+	error->status = TN_OK;
+	*out = tn_array_make(scan->runtime, tn_array_home(a), result_dtype(scan), a->rank,
+			     a->shape);
+	if (!*out)
+		return error->status ? error->status : TN_OUT_OF_MEMORY;
+	if (!a->size)
+		return TN_OK;
 	struct tn_scan_args args = {.call = {.struct_size = sizeof(args)},
 				    .combiner = scan->combiner,
 				    .reverse = scan->is_reverse != 0,
 				    .exclusive = scan->is_exclusive != 0,
-				    .accumulator = accumulator_of(scan->a->dtype)};
+				    .accumulator = accumulator_of(a->dtype)};
 	struct tn_operand *operands[] = {&args.input, &args.output};
 	struct tn_route route = {.runtime = scan->runtime,
-				 .device = tn_array_home(out),
+				 .device = tn_array_home(*out),
 				 .operation = scan->operation,
 				 .slot = TN_SLOT_SCAN,
 				 .call = &args.call};
-	tn_operand_of(&args.input, scan->a);
-	tn_operand_of(&args.output, out);
+	tn_operand_of(&args.input, a);
+	tn_operand_of(&args.output, *out);
 	tn_operands_merge(operands, 2, (uint32_t)scan->axis + 1, args.input.rank);
 	args.axis = tn_operands_merge(operands, 2, 0, (uint32_t)scan->axis);
 	return tn_route_run(&route);
-}
-
-static tn_status run(struct scan *scan, tn_array **out)
-{
-	const tn_array *a = scan->a;
-	tn_status status = check(scan);
-	if (status)
-		return status;
-	scan->runtime->report.status = TN_OK;
-	*out = tn_array_make(scan->runtime, tn_array_home(a), result_dtype(scan), a->rank,
-			     a->shape);
-	if (!*out)
-		return scan->runtime->report.status ? scan->runtime->report.status
-						    : TN_OUT_OF_MEMORY;
-	return a->size ? call(scan, *out) : TN_OK;
 }
 
 /* A recorded forward scan. */
@@ -97,7 +85,7 @@ static tn_array *scan_forward(enum tn_operation operation, uint32_t combiner,
 	scan.runtime = tn_begin(1, &a, record.operation);
 	if (!scan.runtime)
 		return NULL;
-	status = run(&scan, &out);
+	status = run_scan(&scan, &out);
 	record.axis = scan.axis;
 	if (!status && tn_is_floating(a->dtype))
 		status = tn_record_made(scan.runtime, &record, 1, &a, out);
@@ -143,6 +131,6 @@ tn_array *tn_scan(const tn_array *a, int axis, uint32_t combiner, int is_reverse
 	scan.runtime = tn_begin(1, &a, tn_operation_names[scan.operation]);
 	if (!scan.runtime)
 		return NULL;
-	status = run(&scan, &out);
+	status = run_scan(&scan, &out);
 	return tn_end(scan.runtime, status, out);
 }

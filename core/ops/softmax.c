@@ -113,7 +113,7 @@ static tn_status compose_backward(void *argument)
 
 /* ---- Public functions ------------------------------------------------------------------------*/
 
-static tn_status check(struct softmax *s, const char *name, const tn_array *x)
+static tn_status check_axis(struct softmax *s, const char *name, const tn_array *x)
 {
 	if (!tn_is_floating(x->dtype))
 		return tn_fail(&s->runtime->report, TN_DTYPE, name,
@@ -124,7 +124,7 @@ static tn_status check(struct softmax *s, const char *name, const tn_array *x)
 	return TN_OK;
 }
 
-static tn_status run(struct softmax *s, tn_array *out, int is_forward)
+static tn_status run_softmax(struct softmax *s, tn_array *out, int is_forward)
 {
 	struct tn_softmax_args args = {.call = {.struct_size = sizeof(args)},
 				       .axis = (uint32_t)s->axis,
@@ -156,13 +156,13 @@ tn_array *tn_softmax_forward(const tn_array *x, int axis, int is_logarithm)
 	s.runtime = tn_begin(1, &x, "softmax");
 	if (!s.runtime)
 		return NULL;
-	status = check(&s, "softmax", x);
+	status = check_axis(&s, "softmax", x);
 	if (!status) {
 		s.y = tn_array_make_like(x, x->dtype);
 		status = s.y ? TN_OK : failed(&s);
 	}
 	if (!status && s.y->size)
-		status = run(&s, s.y, 1);
+		status = run_softmax(&s, s.y, 1);
 	return tn_end(s.runtime, status, s.y);
 }
 
@@ -178,7 +178,7 @@ tn_array *tn_softmax_backward(const tn_array *y, const tn_array *dy, int axis, i
 	s.runtime = tn_begin(2, inputs, "softmax_backward");
 	if (!s.runtime)
 		return NULL;
-	status = check(&s, "softmax_backward", y);
+	status = check_axis(&s, "softmax_backward", y);
 	if (!status &&
 	    (!tn_shape_equal(y->rank, y->shape, dy->rank, dy->shape) || y->dtype != dy->dtype))
 		status = tn_fail(&s.runtime->report, TN_SHAPE, "softmax_backward",
@@ -190,6 +190,6 @@ tn_array *tn_softmax_backward(const tn_array *y, const tn_array *dy, int axis, i
 		status = s.dx ? TN_OK : failed(&s);
 	}
 	if (!status && s.dx->size)
-		status = run(&s, s.dx, 0);
+		status = run_softmax(&s, s.dx, 0);
 	return tn_end(s.runtime, status, s.dx);
 }

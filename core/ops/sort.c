@@ -26,10 +26,52 @@ struct sorting {
 	tn_array *indices;
 };
 
-static tn_status check(struct sorting *s)
+static tn_status make_output(const struct sorting *s, tn_dtype dtype, tn_array **out)
+{
+	int64_t shape[TN_MAX_RANK];
+	memcpy(shape, s->a->shape, sizeof(shape));
+	shape[s->axis] = s->k;
+	s->runtime->report.status = TN_OK;
+	*out = tn_array_make(s->runtime, tn_array_home(s->a), dtype, s->a->rank, shape);
+	if (*out)
+		return TN_OK;
+	return s->runtime->report.status ? s->runtime->report.status : TN_OUT_OF_MEMORY;
+}
+
+static tn_status route_sort(const struct sorting *s)
+{
+	struct tn_sort_args args = {.call = {.struct_size = sizeof(args)},
+				    .descending = s->descending != 0,
+				    .has_values = s->values != NULL,
+				    .has_indices = s->indices != NULL};
+	struct tn_route route = {.runtime = s->runtime,
+				 .device = tn_array_home(s->a),
+				 .operation = s->operation,
+				 .slot = TN_SLOT_SORT,
+				 .call = &args.call};
+	struct tn_operand *operands[3] = {&args.input};
+	uint32_t n = 1, axis = (uint32_t)s->axis;
+	tn_operand_of(&args.input, s->a);
+	if (s->values) {
+		tn_operand_of(&args.values, s->values);
+		operands[n++] = &args.values;
+	}
+	if (s->indices) {
+		tn_operand_of(&args.indices, s->indices);
+		operands[n++] = &args.indices;
+	}
+	/* Axes before the sorted one, and those after it, are merged where strides allow. */
+	tn_operands_merge(operands, n, axis + 1, args.input.rank);
+	args.axis = tn_operands_merge(operands, n, 0, axis);
+	return tn_route_run(&route);
+}
+
+/* Checks the call, makes the wanted outputs, and sorts. */
+static tn_status run_sorting(struct sorting *s, int wants_values, int wants_indices)
 {
 	const char *name = tn_operation_names[s->operation];
 	struct tn_error_info *error = &s->runtime->report;
+	tn_status status = TN_OK;
 	if (tn_is_complex(s->a->dtype))
 		return tn_fail(error, TN_DTYPE, name, "%s: complex numbers cannot be ordered",
 			       tn_dtype_name(s->a->dtype));
@@ -43,65 +85,13 @@ static tn_status check(struct sorting *s)
 			       "k: expected 0 to %" PRId64
 			       ", the length of axis %d, found %" PRId64,
 			       s->a->shape[s->axis], s->axis, s->k);
-	return TN_OK;
-}
-
-static tn_status make_output(const struct sorting *s, tn_dtype dtype, tn_array **out)
-{
-	int64_t shape[TN_MAX_RANK];
-	memcpy(shape, s->a->shape, sizeof(shape));
-	shape[s->axis] = s->k;
-	s->runtime->report.status = TN_OK;
-	*out = tn_array_make(s->runtime, tn_array_home(s->a), dtype, s->a->rank, shape);
-	if (*out)
-		return TN_OK;
-	return s->runtime->report.status ? s->runtime->report.status : TN_OUT_OF_MEMORY;
-}
-
-/* Merges the axes before the sorted one, and those after it, where strides allow. */
-static uint32_t merge(struct tn_sort_args *args, uint32_t axis)
-{
-	struct tn_operand *operands[3] = {&args->input};
-	uint32_t n = 1;
-	if (args->has_values)
-		operands[n++] = &args->values;
-	if (args->has_indices)
-		operands[n++] = &args->indices;
-	tn_operands_merge(operands, n, axis + 1, args->input.rank);
-	return tn_operands_merge(operands, n, 0, axis);
-}
-
-static tn_status call(const struct sorting *s)
-{
-	struct tn_sort_args args = {.call = {.struct_size = sizeof(args)},
-				    .descending = s->descending != 0,
-				    .has_values = s->values != NULL,
-				    .has_indices = s->indices != NULL};
-	struct tn_route route = {.runtime = s->runtime,
-				 .device = tn_array_home(s->a),
-				 .operation = s->operation,
-				 .slot = TN_SLOT_SORT,
-				 .call = &args.call};
-	tn_operand_of(&args.input, s->a);
-	if (s->values)
-		tn_operand_of(&args.values, s->values);
-	if (s->indices)
-		tn_operand_of(&args.indices, s->indices);
-	args.axis = merge(&args, (uint32_t)s->axis);
-	return tn_route_run(&route);
-}
-
-/* Makes the wanted outputs, and sorts. */
-static tn_status run(struct sorting *s, int wants_values, int wants_indices)
-{
-	tn_status status = check(s);
-	if (!status && wants_values)
+	if (wants_values)
 		status = make_output(s, s->a->dtype, &s->values);
 	if (!status && wants_indices)
 		status = make_output(s, TN_I64, &s->indices);
 	if (status || !s->a->size || !s->k)
 		return status;
-	return call(s);
+	return route_sort(s);
 }
 
 static int is_recorded(const struct sorting *s)
@@ -109,7 +99,7 @@ static int is_recorded(const struct sorting *s)
 	return tn_is_floating(s->a->dtype) && tn_wants_record(s->runtime, 1, &s->a);
 }
 
-static tn_status record(const struct sorting *s)
+static tn_status record_sorting(const struct sorting *s)
 {
 	const tn_array *inputs[] = {s->a, s->indices};
 	struct tn_record record = {.kind = TN_RECORD_TAKE_ALONG_AXIS,
@@ -126,9 +116,9 @@ tn_array *tn_sort(const tn_array *a, int axis, int descending)
 	s.runtime = tn_begin(1, &a, "sort");
 	if (!s.runtime)
 		return NULL;
-	status = run(&s, 1, is_recorded(&s));
+	status = run_sorting(&s, 1, is_recorded(&s));
 	if (!status && s.indices)
-		status = record(&s);
+		status = record_sorting(&s);
 	tn_array_discard(s.indices);
 	return tn_end(s.runtime, status, s.values);
 }
@@ -144,7 +134,7 @@ tn_array *tn_argsort(const tn_array *a, int axis, int descending)
 	s.runtime = tn_begin(1, &a, "argsort");
 	if (!s.runtime)
 		return NULL;
-	status = run(&s, 0, 1);
+	status = run_sorting(&s, 0, 1);
 	return tn_end(s.runtime, status, s.indices);
 }
 
@@ -162,9 +152,9 @@ tn_array *tn_topk(const tn_array *a, int64_t k, int axis, int largest, tn_array 
 		status = tn_fail(&s.runtime->report, TN_INVALID_ARGUMENT, "topk",
 				 "k: expected 0 or more, found %" PRId64, k);
 	else
-		status = run(&s, 1, indices || is_recorded(&s));
+		status = run_sorting(&s, 1, indices || is_recorded(&s));
 	if (!status && is_recorded(&s))
-		status = record(&s);
+		status = record_sorting(&s);
 	if (status || !indices)
 		tn_array_discard(s.indices);
 	else

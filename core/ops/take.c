@@ -245,8 +245,8 @@ static tn_status joined_shape(struct tn_runtime *runtime, int n, const tn_array 
 	return tn_shape_check(runtime, "concatenate", first->dtype, first->rank, shape, &size);
 }
 
-static tn_status join(struct tn_runtime *runtime, int n, const tn_array *const *arrays, int axis,
-		      tn_array *out)
+static tn_status copy_parts(struct tn_runtime *runtime, int n, const tn_array *const *arrays,
+			    int axis, tn_array *out)
 {
 	int64_t offset = 0;
 	for (int i = 0; i < n; i++) {
@@ -278,7 +278,7 @@ tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis)
 	if (!status) {
 		out = tn_array_make_common(runtime, arrays[0]->dtype, arrays[0]->rank, shape,
 					   (uint32_t)n, arrays);
-		status = out ? join(runtime, n, arrays, axis, out) : runtime->report.status;
+		status = out ? copy_parts(runtime, n, arrays, axis, out) : runtime->report.status;
 	}
 	record.axis = axis;
 	if (!status && tn_is_floating(out->dtype))

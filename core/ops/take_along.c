@@ -13,23 +13,6 @@
 #include "ops/map.h"
 #include "ops/take.h"
 
-/* An array as (outer, n, inner), the axis in the middle. */
-struct parts {
-	int64_t outer;
-	int64_t n;
-	int64_t inner;
-};
-
-static struct parts parts_of(const tn_array *a, int axis)
-{
-	struct parts parts = {1, a->shape[axis], 1};
-	for (int i = 0; i < axis; i++)
-		parts.outer *= a->shape[i];
-	for (int i = axis + 1; i < a->rank; i++)
-		parts.inner *= a->shape[i];
-	return parts;
-}
-
 static tn_status failed(const struct tn_runtime *runtime)
 {
 	return runtime->report.status ? runtime->report.status : TN_OUT_OF_MEMORY;
@@ -46,14 +29,18 @@ static const struct tn_short_program number = {
 static tn_status number_elements(struct tn_runtime *runtime, const tn_array *a,
 				 const tn_array *indices, int axis, tn_array **line)
 {
-	struct parts parts = parts_of(a, axis);
-	int64_t shape[3] = {parts.outer, indices->shape[axis], parts.inner}, strides[3];
-	double scalars[] = {(double)parts.n, (double)parts.inner, (double)a->size};
+	int64_t outer = 1, inner = 1;
 	tn_array *flat, *numbers;
 	const tn_array *inputs[1];
 	tn_status status = tn_indices_line(runtime, indices, line);
-	if (status || (parts.outer == 1 && parts.inner == 1))
+	for (int i = 0; i < axis; i++)
+		outer *= a->shape[i];
+	for (int i = axis + 1; i < a->rank; i++)
+		inner *= a->shape[i];
+	if (status || (outer == 1 && inner == 1))
 		return status;
+	int64_t shape[3] = {outer, indices->shape[axis], inner}, strides[3];
+	double scalars[] = {(double)a->shape[axis], (double)inner, (double)a->size};
 	tn_shape_compact(3, shape, strides);
 	flat = tn_array_view(*line, 3, shape, strides, (*line)->offset);
 	numbers = tn_array_make(runtime, tn_array_home(a), TN_I64, 3, shape);
@@ -75,29 +62,13 @@ static tn_array *line_of(const tn_array *a)
 	return tn_array_view(a, 1, &a->size, &one, a->offset);
 }
 
-/* Between `a` as a line and `listed`, compact, with an element for each index. */
-static tn_status move(struct tn_runtime *runtime, enum tn_slot slot, const tn_array *a,
-		      const tn_array *indices, int axis, const tn_array *listed)
-{
-	enum tn_operation operation =
-		slot == TN_SLOT_GATHER ? TN_DO_TAKE_ALONG_AXIS : TN_DO_SCATTER_ADD;
-	tn_array *numbers, *all = line_of(a), *chosen = line_of(listed);
-	tn_status status;
-	if (!all || !chosen)
-		return failed(runtime);
-	status = number_elements(runtime, a, indices, axis, &numbers);
-	if (status)
-		return status;
-	if (slot == TN_SLOT_GATHER)
-		return tn_gather_run(runtime, operation, slot, all, numbers, chosen, 0);
-	return tn_gather_run(runtime, operation, slot, chosen, numbers, all, 0);
-}
-
-/* A scope of its own frees the temporaries. */
+/* Between `a` as a line and `listed`, with an element for each index.  A scope of its own frees the
+ * temporaries. */
 static tn_status move_in_scope(struct tn_runtime *runtime, enum tn_slot slot, const tn_array *a,
 			       const tn_array *indices, int axis, const tn_array *listed)
 {
 	tn_context *context = runtime->context;
+	tn_array *numbers, *all, *chosen;
 	tn_status status;
 	if (!listed->size)
 		return TN_OK;
@@ -108,10 +79,15 @@ static tn_status move_in_scope(struct tn_runtime *runtime, enum tn_slot slot, co
 		a = tn_array_compact(runtime, a);
 	if (slot != TN_SLOT_GATHER && !listed->contiguous)
 		listed = tn_array_compact(runtime, listed);
-	if (!a || !listed)
-		status = failed(runtime);
-	else
-		status = move(runtime, slot, a, indices, axis, listed);
+	all = a ? line_of(a) : NULL;
+	chosen = listed ? line_of(listed) : NULL;
+	status = all && chosen ? number_elements(runtime, a, indices, axis, &numbers)
+			       : failed(runtime);
+	if (!status && slot == TN_SLOT_GATHER)
+		status = tn_gather_run(runtime, TN_DO_TAKE_ALONG_AXIS, slot, all, numbers, chosen,
+				       0);
+	else if (!status)
+		status = tn_gather_run(runtime, TN_DO_SCATTER_ADD, slot, chosen, numbers, all, 0);
 	tn_scope_end(context, NULL);
 	return status;
 }
@@ -130,17 +106,6 @@ static tn_status check_shapes(struct tn_runtime *runtime, const char *operation,
 		       tn_array_text(indices, found), tn_array_text(a, expected), axis);
 }
 
-static tn_status check(struct tn_runtime *runtime, const tn_array *a, const tn_array *indices,
-		       int *axis)
-{
-	tn_status status = tn_indices_check(runtime, "take_along_axis", a, indices, axis);
-	if (!status)
-		status = check_shapes(runtime, "take_along_axis", a, indices, *axis);
-	if (!status)
-		status = tn_indices_look(runtime, "take_along_axis", indices, a->shape[*axis]);
-	return status;
-}
-
 tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axis)
 {
 	const tn_array *inputs[] = {a, indices};
@@ -151,7 +116,11 @@ tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axi
 	tn_status status;
 	if (!runtime)
 		return NULL;
-	status = check(runtime, a, indices, &axis);
+	status = tn_indices_check(runtime, "take_along_axis", a, indices, &axis);
+	if (!status)
+		status = check_shapes(runtime, "take_along_axis", a, indices, axis);
+	if (!status)
+		status = tn_indices_look(runtime, "take_along_axis", indices, a->shape[axis]);
 	if (!status) {
 		runtime->report.status = TN_OK;
 		out = tn_array_make(runtime, tn_array_home(a), a->dtype, indices->rank,

@@ -45,33 +45,24 @@ static tn_status download(const tn_array *array, void *data)
 				  bytes_of(array), &array->runtime->report);
 }
 
-static tn_status read_all(const tn_array *array, void *data)
-{
-	tn_array *compact = NULL;
-	tn_status status;
-	if (!array->contiguous) {
-		compact = tn_array_compact(array->runtime, array);
-		if (!compact)
-			return array->runtime->report.status;
-		array = compact;
-	}
-	status = download(array, data);
-	tn_array_discard(compact);
-	return status;
-}
-
 tn_status tn_to_host(const tn_array *array, void *data, size_t size_bytes)
 {
+	tn_array *compact = NULL;
 	tn_status status = tn_begin_into(1, &array, "to_host");
 	if (status)
 		return status;
 	status = check_size(array, "to_host", data, size_bytes);
+	if (!status && !array->contiguous) {
+		compact = tn_array_compact(array->runtime, array);
+		status = compact ? TN_OK : array->runtime->report.status;
+	}
 	if (!status)
-		status = read_all(array, data);
+		status = download(compact ? compact : array, data);
+	tn_array_discard(compact);
 	return tn_end_into(array->runtime, status);
 }
 
-static tn_status write_all(tn_array *array, const void *data)
+static tn_status write_elements(tn_array *array, const void *data)
 {
 	struct tn_runtime *runtime = array->runtime;
 	struct tn_device *device = tn_array_home(array);
@@ -109,7 +100,7 @@ tn_status tn_assign_host(tn_array *array, const void *data, size_t size_bytes)
 	if (!status)
 		status = tn_array_writable(array->runtime, "assign_host", array);
 	if (!status)
-		status = write_all(array, data);
+		status = write_elements(array, data);
 	return tn_end_into(array->runtime, status);
 }
 
@@ -135,7 +126,7 @@ tn_status tn_item(const tn_array *array, double *value)
 }
 
 /* Host memory is read in place; other bytes are staged in a buffer on the host. */
-static tn_status by_way_of_the_host(const tn_array *from, tn_array *to)
+static tn_status copy_through_host(const tn_array *from, tn_array *to)
 {
 	struct tn_runtime *runtime = from->runtime;
 	uint64_t size = bytes_of(from);
@@ -162,23 +153,11 @@ static tn_status by_way_of_the_host(const tn_array *from, tn_array *to)
 	return status;
 }
 
-static tn_status across(const tn_array *from, tn_array *to)
-{
-	struct tn_runtime *runtime = from->runtime;
-	uint64_t offset = (uint64_t)from->offset * tn_dtype_size(from->dtype);
-	if (!from->size)
-		return TN_OK;
-	tn_observe_unrepeatable(runtime);
-	tn_status status = tn_device_copy_peer(tn_array_home(to), &to->storage->block,
-					       tn_array_home(from), &from->storage->block, offset,
-					       bytes_of(from), &runtime->report);
-	return status == TN_UNSUPPORTED ? by_way_of_the_host(from, to) : status;
-}
-
 tn_array *tn_to(const tn_array *array, tn_device *device)
 {
 	struct tn_runtime *runtime = tn_begin(1, &array, "to");
 	struct tn_record record = {.kind = TN_RECORD_COPY, .operation = "to"};
+	const tn_array *from = array;
 	tn_array *out, *compact = NULL;
 	tn_status status;
 	if (!runtime || !device)
@@ -194,9 +173,19 @@ tn_array *tn_to(const tn_array *array, tn_device *device)
 		compact = tn_array_compact(runtime, array);
 		if (!compact)
 			return tn_end(runtime, runtime->report.status, NULL);
+		from = compact;
 	}
-	out = tn_array_make_on(device, compact ? compact : array);
-	status = out ? across(compact ? compact : array, out) : runtime->report.status;
+	out = tn_array_make_on(device, from);
+	status = out ? TN_OK : runtime->report.status;
+	if (!status && from->size) {
+		tn_observe_unrepeatable(runtime);
+		status = tn_device_copy_peer(device, &out->storage->block, tn_array_home(from),
+					     &from->storage->block,
+					     (uint64_t)from->offset * tn_dtype_size(from->dtype),
+					     bytes_of(from), &runtime->report);
+		if (status == TN_UNSUPPORTED)
+			status = copy_through_host(from, out);
+	}
 	tn_array_discard(compact);
 	if (!status && tn_is_floating(array->dtype))
 		status = tn_record_made(runtime, &record, 1, &array, out);

@@ -11,7 +11,7 @@
 #include "ops/copy.h"
 
 /* Records a view and returns it. */
-static tn_array *finish(const tn_array *a, tn_array *view, struct tn_record *record)
+static tn_array *record_view(const tn_array *a, tn_array *view, struct tn_record *record)
 {
 	struct tn_runtime *runtime = a->runtime;
 	tn_status status =
@@ -27,7 +27,7 @@ static tn_array *refuse(struct tn_runtime *runtime)
 /* ---- Reshape ---------------------------------------------------------------------------------*/
 
 /* Replaces -1 by the length it stands for. */
-static tn_status complete(const tn_array *a, int rank, const int64_t *wanted, int64_t *shape)
+static tn_status complete_shape(const tn_array *a, int rank, const int64_t *wanted, int64_t *shape)
 {
 	struct tn_error_info *error = &a->runtime->report;
 	char from[TN_SHAPE_TEXT], to[TN_SHAPE_TEXT];
@@ -108,17 +108,17 @@ tn_array *tn_reshape(const tn_array *a, int rank, const int64_t *wanted)
 	tn_array *copy = NULL, *view;
 	if (!runtime)
 		return NULL;
-	if (complete(a, rank, wanted, shape))
+	if (complete_shape(a, rank, wanted, shape))
 		return refuse(runtime);
 	if (view_strides(a, rank, shape, strides))
-		return finish(a, tn_array_view(a, rank, shape, strides, a->offset), &record);
+		return record_view(a, tn_array_view(a, rank, shape, strides, a->offset), &record);
 	copy = tn_array_compact(runtime, a);
 	if (!copy)
 		return refuse(runtime);
 	tn_shape_compact(rank, shape, strides);
 	view = tn_array_view(copy, rank, shape, strides, copy->offset);
 	tn_array_discard(copy);
-	return finish(a, view, &record);
+	return record_view(a, view, &record);
 }
 
 tn_array *tn_expand_dims(const tn_array *a, int axis)
@@ -139,7 +139,7 @@ tn_array *tn_expand_dims(const tn_array *a, int axis)
 		strides[i] = i == axis ? 1 : a->strides[from];
 		from += i != axis;
 	}
-	return finish(a, tn_array_view(a, a->rank + 1, shape, strides, a->offset), &record);
+	return record_view(a, tn_array_view(a, a->rank + 1, shape, strides, a->offset), &record);
 }
 
 tn_array *tn_squeeze(const tn_array *a, int axis)
@@ -165,7 +165,7 @@ tn_array *tn_squeeze(const tn_array *a, int axis)
 		shape[to] = a->shape[i];
 		strides[to++] = a->strides[i];
 	}
-	return finish(a, tn_array_view(a, a->rank - 1, shape, strides, a->offset), &record);
+	return record_view(a, tn_array_view(a, a->rank - 1, shape, strides, a->offset), &record);
 }
 
 /* ---- Other views -----------------------------------------------------------------------------*/
@@ -192,7 +192,7 @@ tn_array *tn_transpose(const tn_array *a, const int *axes)
 		record.permutation[i] = axis;
 	}
 	record.n_axes = a->rank;
-	return finish(a, tn_array_view(a, a->rank, shape, strides, a->offset), &record);
+	return record_view(a, tn_array_view(a, a->rank, shape, strides, a->offset), &record);
 }
 
 /* Python's rule: an omitted or out-of-range end becomes the nearest valid one for the direction. */
@@ -237,10 +237,10 @@ tn_array *tn_slice(const tn_array *a, int axis, int64_t start, int64_t stop, int
 		strides[axis] *= step;
 	record.axis = axis;
 	record.start = start;
-	return finish(a,
-		      tn_array_view(a, a->rank, shape, strides,
-				    n ? a->offset + start * a->strides[axis] : a->offset),
-		      &record);
+	return record_view(a,
+			   tn_array_view(a, a->rank, shape, strides,
+					 n ? a->offset + start * a->strides[axis] : a->offset),
+			   &record);
 }
 
 tn_array *tn_broadcast_to(const tn_array *a, int rank, const int64_t *shape)
@@ -263,7 +263,7 @@ tn_array *tn_broadcast_to(const tn_array *a, int rank, const int64_t *shape)
 		return NULL;
 	}
 	tn_shape_broadcast_strides(a, rank, shape, strides);
-	return finish(a, tn_array_view(a, rank, fitted, strides, a->offset), &record);
+	return record_view(a, tn_array_view(a, rank, fitted, strides, a->offset), &record);
 }
 
 static tn_status check_window(const tn_array *a, int n, const int64_t *window, const int *axes,
@@ -309,5 +309,5 @@ tn_array *tn_sliding_window_view(const tn_array *a, int n, const int64_t *window
 		shape[a->rank + i] = window[i];
 		strides[a->rank + i] = a->strides[axis];
 	}
-	return finish(a, tn_array_view(a, a->rank + n, shape, strides, a->offset), &record);
+	return record_view(a, tn_array_view(a, a->rank + n, shape, strides, a->offset), &record);
 }

@@ -41,34 +41,26 @@ static tn_status scale(const tn_module *module, double factor)
 }
 
 /* Runs on the module's device, regardless of the current one. */
-static tn_status clip(const tn_module *module, double max_norm, double *norm)
-{
-	struct tn_runtime *rt = module->runtime;
-	struct tn_device *current = rt->device;
-	double sum = 0.0;
-	rt->device = tn_array_home(module->arena.values);
-	tn_status status = sum_of_squares(module, &sum);
-	double factor = max_norm / (sqrt(sum) + 1e-6);
-	if (!status && factor < 1.0)
-		status = scale(module, factor);
-	rt->device = current;
-	*norm = sqrt(sum);
-	return status;
-}
-
 tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 {
-	double found;
+	double sum = 0.0;
 	if (!module || !module->arena.values || !(max_norm > 0.0))
 		return TN_INVALID_ARGUMENT;
-	tn_status status = tn_runtime_ready(module->runtime);
+	struct tn_runtime *rt = module->runtime;
+	tn_status status = tn_runtime_ready(rt);
 	if (!status)
 		status = tn_scope_begin(module->context);
 	if (status)
 		return status;
-	status = clip(module, max_norm, &found);
+	struct tn_device *current = rt->device;
+	rt->device = tn_array_home(module->arena.values);
+	status = sum_of_squares(module, &sum);
+	double factor = max_norm / (sqrt(sum) + 1e-6);
+	if (!status && factor < 1.0)
+		status = scale(module, factor);
+	rt->device = current;
 	tn_scope_end(module->context, NULL);
 	if (!status && norm)
-		*norm = found;
+		*norm = sqrt(sum);
 	return status;
 }

@@ -50,8 +50,8 @@ int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t
 	return found;
 }
 
-static tn_program *parse(const struct tn_optimizer_rule *rule, size_t n_states,
-			 struct tn_error_info *error)
+static tn_program *parse_rule(const struct tn_optimizer_rule *rule, size_t n_states,
+			      struct tn_error_info *error)
 {
 	static const tn_dtype f32[TN_PROGRAM_MAX_SCALARS] = {
 		TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32,
@@ -75,11 +75,23 @@ static tn_program *parse(const struct tn_optimizer_rule *rule, size_t n_states,
 	return tn_program_parse(rule->text, &names, &program, error) ? NULL : program;
 }
 
-/* Makes arenas on the module's device, regardless of the current one. */
-static tn_status make_states(tn_optimizer *optimizer)
+/* Makes the states' arenas on the module's device, regardless of the current one. */
+static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t size)
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
+	struct tn_error_info error;
+	optimizer->steps = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->steps));
+	optimizer->options = tn_mem_alloc(size);
+	if (!optimizer->steps || !optimizer->options)
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->rule->name,
+				       "no memory for the optimizer");
+	memcpy(optimizer->options, options, size);
+	while (optimizer->rule->states[optimizer->n_states])
+		optimizer->n_states++;
+	optimizer->program = parse_rule(optimizer->rule, optimizer->n_states, &error);
+	if (!optimizer->program)
+		return tn_runtime_keep(rt, &error);
 	struct tn_device *current = rt->device;
 	tn_status status = tn_scope_begin(module->context);
 	if (status)
@@ -94,25 +106,6 @@ static tn_status make_states(tn_optimizer *optimizer)
 	rt->device = current;
 	tn_scope_end(module->context, NULL);
 	return status;
-}
-
-static tn_status make(tn_optimizer *optimizer, const void *options, size_t size)
-{
-	const tn_module *module = optimizer->module;
-	struct tn_runtime *rt = module->runtime;
-	struct tn_error_info error;
-	optimizer->steps = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->steps));
-	optimizer->options = tn_mem_alloc(size);
-	if (!optimizer->steps || !optimizer->options)
-		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->rule->name,
-				       "no memory for the optimizer");
-	memcpy(optimizer->options, options, size);
-	while (optimizer->rule->states[optimizer->n_states])
-		optimizer->n_states++;
-	optimizer->program = parse(optimizer->rule, optimizer->n_states, &error);
-	if (!optimizer->program)
-		return tn_runtime_keep(rt, &error);
-	return make_states(optimizer);
 }
 
 tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
@@ -134,7 +127,7 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 	optimizer->module = module;
 	optimizer->rule = rule;
 	optimizer->lr = lr;
-	if (!make(optimizer, options, size))
+	if (!make_parts(optimizer, options, size))
 		return optimizer;
 	tn_optimizer_destroy(optimizer);
 	return NULL;
@@ -164,7 +157,7 @@ static void scalars_of(const tn_optimizer *optimizer, uint64_t step, struct tn_s
 
 /* ---- Captured steps --------------------------------------------------------------------------*/
 
-static void count(tn_optimizer *optimizer, const struct tn_run *run, int by)
+static void count_steps(tn_optimizer *optimizer, const struct tn_run *run, int by)
 {
 	for (size_t i = run->first; i < run->last; i++)
 		optimizer->steps[i] += (uint64_t)(int64_t)by;
@@ -190,7 +183,7 @@ static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_sca
 				       optimizer->module->listing[i].name);
 	}
 	scalars_of(optimizer, optimizer->steps[run->first] + 1, scalars);
-	count(optimizer, run, 1);
+	count_steps(optimizer, run, 1);
 	return TN_OK;
 }
 
@@ -198,7 +191,7 @@ static void captured_take_back(void *state)
 {
 	const struct tn_captured_run *captured = state;
 	if (captured->optimizer)
-		count(captured->optimizer, &captured->run, -1);
+		count_steps(captured->optimizer, &captured->run, -1);
 }
 
 static void captured_release(void *state)
@@ -218,33 +211,37 @@ static const struct tn_stepped_source captured_run = {
 	.release = captured_release,
 };
 
-static void link_captured(tn_optimizer *optimizer, const struct tn_run *run,
-			  struct tn_captured_run *captured)
-{
-	*captured = (struct tn_captured_run){
-		.optimizer = optimizer, .next = optimizer->captured, .run = *run};
-	optimizer->captured = captured;
-	count(optimizer, run, 1);
-}
-
 /* ---- Steps -----------------------------------------------------------------------------------*/
 
-static tn_array *part(const tn_array *arena, const struct tn_run *run)
+static tn_array *slice_run(const tn_array *arena, const struct tn_run *run)
 {
 	return tn_slice(arena, 0, run->begin, run->end, 1);
 }
 
-static tn_status run_program(tn_optimizer *optimizer, const struct tn_run *run,
-			     const struct tn_scalar *scalars)
+static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run)
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
 	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES];
 	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
-	inputs[0] = outputs[0] = part(module->arena.values, run);
-	inputs[1] = part(module->arena.gradients, run);
+	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
+	void *state;
+	scalars_of(optimizer, run->step, scalars);
+	tn_status status = tn_stepped_add(rt, tn_array_home(module->arena.values), &captured_run,
+					  optimizer->program->n_scalars, scalars, &state);
+	if (status)
+		return tn_runtime_keep(rt, &rt->report);
+	struct tn_captured_run *captured = state;
+	if (captured) {
+		*captured = (struct tn_captured_run){
+			.optimizer = optimizer, .next = optimizer->captured, .run = *run};
+		optimizer->captured = captured;
+		count_steps(optimizer, run, 1);
+	}
+	inputs[0] = outputs[0] = slice_run(module->arena.values, run);
+	inputs[1] = slice_run(module->arena.gradients, run);
 	for (size_t i = 0; i < optimizer->n_states; i++)
-		inputs[2 + i] = outputs[1 + i] = part(optimizer->states[i], run);
+		inputs[2 + i] = outputs[1 + i] = slice_run(optimizer->states[i], run);
 	if (rt->error.status)
 		return rt->error.status;
 	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),
@@ -252,35 +249,9 @@ static tn_status run_program(tn_optimizer *optimizer, const struct tn_run *run,
 				       .inputs = inputs,
 				       .outputs = outputs,
 				       .scalars = scalars};
-	return tn_end_into(rt, tn_map_run(rt, &map));
-}
-
-static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run)
-{
-	struct tn_runtime *rt = optimizer->module->runtime;
-	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
-	void *captured;
-	scalars_of(optimizer, run->step, scalars);
-	tn_status status =
-		tn_stepped_add(rt, tn_array_home(optimizer->module->arena.values), &captured_run,
-			       optimizer->program->n_scalars, scalars, &captured);
-	if (status)
-		return tn_runtime_keep(rt, &rt->report);
-	if (captured)
-		link_captured(optimizer, run, captured);
-	status = run_program(optimizer, run, scalars);
+	status = tn_end_into(rt, tn_map_run(rt, &map));
 	if (!status && !captured)
-		count(optimizer, run, 1);
-	return status;
-}
-
-static tn_status step(tn_optimizer *optimizer)
-{
-	struct tn_run run;
-	size_t next = 0;
-	tn_status status = TN_OK;
-	while (!status && tn_optimizer_next_run(optimizer->module, optimizer->steps, &next, &run))
-		status = step_run(optimizer, &run);
+		count_steps(optimizer, run, 1);
 	return status;
 }
 
@@ -289,6 +260,8 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	if (!optimizer)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = optimizer->module->runtime;
+	struct tn_run run;
+	size_t next = 0;
 	tn_status status = tn_runtime_ready(rt);
 	if (status)
 		return status;
@@ -299,7 +272,8 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	status = tn_scope_begin(optimizer->module->context);
 	if (status)
 		return status;
-	status = step(optimizer);
+	while (!status && tn_optimizer_next_run(optimizer->module, optimizer->steps, &next, &run))
+		status = step_run(optimizer, &run);
 	tn_scope_end(optimizer->module->context, NULL);
 	return status;
 }
