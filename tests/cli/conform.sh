@@ -28,6 +28,7 @@ run 2 --require=L2 --filter='map.*' reference
 run 2 --seed=x reference
 run 2 --timeout=0 reference
 run 2 --mode=fast reference
+run 2 --mode=large --require=L2 reference
 run 2 --nonsense reference
 run 2 "$plugins/backend_that_is_not_there.so"
 err_has 'No such file'

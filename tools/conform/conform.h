@@ -51,6 +51,8 @@ extern const struct check level3_checks[];
 extern const struct check level4_checks[];
 extern const struct check level5_checks[];
 extern const struct check process_checks[];
+extern const struct check large_checks[];
+extern const struct check bits_checks[];
 
 /* What happened to the cases of one slot. */
 struct tally {

@@ -30,7 +30,7 @@ enum { LEVELS = 6, NO_LEVEL = -1 };
 
 /* ---- What is asked for (options.c, exclude.c) ------------------------------------------------*/
 
-enum mode { MODE_TEST, MODE_PERF, MODE_SUPPORT, MODE_LIST };
+enum mode { MODE_TEST, MODE_LARGE, MODE_PERF, MODE_SUPPORT, MODE_LIST };
 enum { EXIT_PASSED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_ABSENT = 77 };
 
 struct exclusion {
@@ -74,6 +74,8 @@ enum place {
 /* The n-th check of all, levels ascending; NULL past the end. */
 const struct check *check_at(size_t n, enum place *place);
 const struct check *check_find(const char *id);
+/* Does it run in --mode=large, and in no other? */
+int check_is_large(const struct check *check);
 
 /* The numbers of the rules of tenon-backend(7) that cite a check: "R3 R17", or "". */
 void rules_of(const char *id, char *text, size_t size);

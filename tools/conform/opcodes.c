@@ -166,7 +166,7 @@ static double ulp(tn_dtype dtype, double number)
 }
 
 /* The same value?  A NaN is like any other, and within a tolerance zeros are alike too. */
-static int is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t found)
+int opcode_is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t found)
 {
 	double e = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, expected));
 	double f = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, found));
@@ -238,7 +238,7 @@ static void runs_opcode(struct kit *kit, uint16_t op, tn_dtype dtype)
 			for (int i = 0; i < info->arity; i++)
 				v[i] = array_bits(&in[i], e);
 			expected = tn_op_evaluate(op, result, dtype, v[0], v[1], v[2]);
-			if (!is_close(op, result, expected, array_bits(&out, e)))
+			if (!opcode_is_close(op, result, expected, array_bits(&out, e)))
 				kit_fail(kit,
 					 "of %.9g (%llx), %.9g, %.9g: expected %.9g, found %.9g",
 					 as_number(in[0].operand.dtype, v[0]),
@@ -304,7 +304,7 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 			if (op)
 				bits = tn_op_evaluate(op, written, read, bits, 0, 0);
 			bits = tn_cast_bits(written, to, bits);
-			if (!is_close(op, to, bits, array_bits(&out, i)))
+			if (!opcode_is_close(op, to, bits, array_bits(&out, i)))
 				kit_fail(kit, "bits %llx gave %llx, expected %llx",
 					 (unsigned long long)array_bits(&in, i),
 					 (unsigned long long)array_bits(&out, i),

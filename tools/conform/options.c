@@ -67,11 +67,14 @@ struct given {
 
 static int read_table(struct options *options, struct given *given, int argc, char **argv)
 {
-	static const char *const modes[] = {
-		[MODE_TEST] = "test", [MODE_PERF] = "perf", [MODE_SUPPORT] = "support", NULL};
+	static const char *const modes[] = {[MODE_TEST] = "test",
+					    [MODE_LARGE] = "large",
+					    [MODE_PERF] = "perf",
+					    [MODE_SUPPORT] = "support",
+					    NULL};
 	const struct option_row rows[] = {
-		{"mode", "MODE", "test (the default), perf or support", .choice = &given->mode,
-		 .choices = modes},
+		{"mode", "MODE", "test (the default), large, perf or support",
+		 .choice = &given->mode, .choices = modes},
 		{"require", "LN", "fail unless level N is reached", .take = take_require,
 		 .values = options, .expected = "L0 to L5"},
 		{"level", "N[-M]", "run only levels N to M", .take = take_levels, .values = options,
@@ -82,8 +85,8 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 		 .values = options, .expected = "a whole number below 2^63"},
 		{"device", "N", "the index of the device (0)", .count = &given->device,
 		 .highest = 1023},
-		{"timeout", "SECONDS", "how long a check may take (300)", .count = &given->timeout,
-		 .lowest = 1, .highest = 86400},
+		{"timeout", "SECONDS", "how long a check may take (300; large: 3600)",
+		 .count = &given->timeout, .lowest = 1, .highest = 86400},
 		{"exclude", "FILE", "skip the checks that FILE lists, with date and reason",
 		 .text = &given->exclude},
 		{"json", NULL, "write one JSON object", .flag = &options->json},
@@ -119,7 +122,8 @@ static int check_together(const struct options *options)
 {
 	if (options->require == NO_LEVEL)
 		return OPTIONS_READ;
-	if (options->filter || options->first_level > 0 || options->last_level < options->require) {
+	if (options->mode != MODE_TEST || options->filter || options->first_level > 0 ||
+	    options->last_level < options->require) {
 		fprintf(stderr,
 			"tenon-conform: --require=L%d: levels 0 to %d must run completely\n",
 			options->require, options->require);
@@ -137,14 +141,16 @@ static int print_version(void)
 
 int options_read(struct options *options, int argc, char **argv)
 {
-	struct given given = {.timeout = 300};
+	struct given given = {.timeout = 0};
 	*options = (struct options){.require = NO_LEVEL, .last_level = LEVELS - 1};
 	int status = read_table(options, &given, argc, argv);
 	if (status != OPTIONS_READ)
 		return status;
 	options->mode = given.list ? MODE_LIST : (enum mode)given.mode;
 	options->device = (uint32_t)given.device;
-	options->timeout_s = (unsigned)given.timeout;
+	options->timeout_s = given.timeout                 ? (unsigned)given.timeout
+			     : options->mode == MODE_LARGE ? 3600
+							   : 300;
 	if (given.version)
 		return print_version();
 	if (given.exclude && !exclusions_read(options, given.exclude))

@@ -8,10 +8,13 @@
 static const struct {
 	const struct check *checks;
 	enum place place;
+	int is_large; /* of --mode=large */
 } tables[] = {
-	{level0_checks, ALONE},       {level1_checks, WITH_DEVICE}, {level2_checks, WITH_DEVICE},
-	{level3_checks, WITH_DEVICE}, {level4_checks, WITH_DEVICE}, {level5_checks, WITH_DEVICE},
-	{process_checks, ALONE},
+	{level0_checks, ALONE, 0},       {level1_checks, WITH_DEVICE, 0},
+	{level2_checks, WITH_DEVICE, 0}, {level3_checks, WITH_DEVICE, 0},
+	{level4_checks, WITH_DEVICE, 0}, {level5_checks, WITH_DEVICE, 0},
+	{process_checks, ALONE, 0},      {large_checks, WITH_DEVICE, 1},
+	{bits_checks, WITH_DEVICE, 1},
 };
 
 const struct check *check_at(size_t n, enum place *place)
@@ -36,4 +39,15 @@ const struct check *check_find(const char *id)
 			return check;
 	}
 	return NULL;
+}
+
+int check_is_large(const struct check *check)
+{
+	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
+		for (const struct check *other = tables[t].checks; other->id; other++) {
+			if (other == check)
+				return tables[t].is_large;
+		}
+	}
+	return 0;
 }

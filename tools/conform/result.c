@@ -147,7 +147,8 @@ static const struct exclusion *exclusion_of(const struct options *options, const
 
 static int is_wanted(const struct options *options, const struct check *check)
 {
-	return (int)check->level >= options->first_level &&
+	return check_is_large(check) == (options->mode == MODE_LARGE) &&
+	       (int)check->level >= options->first_level &&
 	       (int)check->level <= options->last_level &&
 	       (!options->filter || !fnmatch(options->filter, check->id, 0));
 }

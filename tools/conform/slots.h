@@ -71,6 +71,10 @@ void check_map_opcodes(struct kit *kit);
 void check_map_casts(struct kit *kit);
 void check_map_random(struct kit *kit);
 
+/* opcodes.c: does the result of an opcode have these bits, or is it within the opcode's tolerance?
+ */
+int opcode_is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t found);
+
 /* random_programs.c */
 void check_map_programs(struct kit *kit);
 void check_reduce_programs(struct kit *kit);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "instance.h"
+#include "loader/slots.h"
 #include "samples.h"
 #include "slots.h"
 
@@ -74,8 +75,8 @@ static void stress(struct kit *kit)
 		make_first(kit, &all[n++], slot);
 	for (int round = 0; round < LEAST_ROUNDS || milliseconds() - begin < LASTS_MS; round++) {
 		for (int i = 0; i < n; i++) {
-			kit->slot = all[i].sample.slot;
-			kit->case_failed = 0;
+			int slot = all[i].sample.slot;
+			kit_case(kit, slot, "%s: in several threads", tn_slots[slot].name);
 			if (all[i].result && sample_run(&all[i].sample) == TN_OK)
 				compare(&all[i].sample, all[i].result);
 		}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * --mode=large: sizes and offsets that 24, 31 or 32 bits do not hold, where the device has so much
+ * memory.
+ */
+#include "programs.h"
+#include "slots.h"
+
+enum { CHUNK = 32 << 20 }; /* bytes that are moved and compared at once */
+
+static tn_status move(struct kit *kit, int to_device, uint64_t buffer, uint64_t offset, void *host,
+		      uint64_t size)
+{
+	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+					.buffer = buffer,
+					.offset = offset,
+					.size = size,
+					.host = host};
+	return to_device ? kit->backend->device.upload(kit->device, &args)
+			 : kit->backend->device.download(kit->device, &args);
+}
+
+/* Element i before the call; the call negates it.  Neighbours differ, and so do elements that are a
+ * power of two apart. */
+static uint32_t pattern(uint64_t i)
+{
+	return (uint32_t)(i * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static void set_element(unsigned char *chunk, size_t size, uint64_t i, uint32_t value)
+{
+	if (size == 1)
+		chunk[i] = (unsigned char)value;
+	else
+		memcpy(chunk + i * size, &value, size);
+}
+
+/* Moves the operand's elements to the device, or compares those that are there with the results. */
+static void each_chunk(struct kit *kit, const struct tn_operand *operand, int compares)
+{
+	const uint64_t n = (uint64_t)operand->shape[0], size = tn_dtype_size(operand->dtype);
+	const uint64_t most = CHUNK / size;
+	unsigned char *chunk = malloc(CHUNK), *found = malloc(CHUNK);
+	if (!chunk || !found)
+		kit_give_up(kit, "the kit is out of memory");
+	for (uint64_t first = 0; first < n; first += most) {
+		uint64_t count = n - first < most ? n - first : most;
+		uint64_t at = operand->offset + first * size;
+		for (uint64_t i = 0; i < count; i++) {
+			uint32_t value = pattern(first + i);
+			set_element(chunk, size, i, compares ? 0u - value : value);
+		}
+		if (move(kit, !compares, operand->buffer, at, compares ? found : chunk,
+			 count * size) != TN_OK)
+			kit_give_up(kit, "a transfer of %llu bytes at %llu: %s",
+				    (unsigned long long)(count * size), (unsigned long long)at,
+				    kit->error.text);
+		for (uint64_t b = 0; compares && b < count * size; b++) {
+			if (chunk[b] != found[b]) {
+				kit_fail(kit,
+					 "element %llu of %llu: expected byte %02x, found %02x",
+					 (unsigned long long)(first + b / size),
+					 (unsigned long long)n, chunk[b], found[b]);
+				break;
+			}
+		}
+	}
+	free(chunk);
+	free(found);
+}
+
+/* x := -x for n elements at an offset of a buffer that ends with them. */
+static void negates(struct kit *kit, tn_dtype dtype, int64_t n, uint64_t offset)
+{
+	struct tn_operand x = {.offset = offset, .dtype = dtype, .rank = 1, .shape = {n}};
+	struct tn_alloc_args alloc = {.call = {.struct_size = sizeof(alloc), .error = &kit->error},
+				      .size = offset + (uint64_t)n * tn_dtype_size(dtype)};
+	struct tn_free_args release = {.call = CALL(struct tn_free_args)};
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it supports no programs");
+	x.strides[0] = 1;
+	kit_case(kit, TN_SLOT_MAP, "map: %lld elements of %s at offset %llu", (long long)n,
+		 tn_dtype_name(dtype), (unsigned long long)offset);
+	tn_status status = alloc.size > kit->description.max_alloc_bytes
+				   ? TN_OUT_OF_MEMORY
+				   : kit->backend->device.alloc(kit->device, &alloc, &x.buffer);
+	if (status == TN_OUT_OF_MEMORY)
+		return kit_skip(kit, "the device has no %llu bytes",
+				(unsigned long long)alloc.size);
+	if (status)
+		return kit_fail(kit, "alloc: %s", kit->error.text);
+	struct tn_program *program = operation_program(TN_OP_NEG, 1, TN_I32, TN_I32);
+	struct tn_map_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				   .program = program,
+				   .inputs = &x,
+				   .outputs = &x};
+	each_chunk(kit, &x, 0);
+	if (kit_enter(kit, &args) != TN_OK)
+		kit_fail(kit, "%s", kit->error.text);
+	else
+		each_chunk(kit, &x, 1);
+	kit_pass(kit);
+	tn_program_destroy(program);
+	release.buffer = x.buffer;
+	kit->backend->device.free(kit->device, &release);
+}
+
+static void check_large_many(struct kit *kit)
+{
+	negates(kit, TN_I32, (1 << 24) + 3, 0);
+}
+
+static void check_large_bytes(struct kit *kit)
+{
+	negates(kit, TN_I32, (1 << 29) + 3, 0);
+}
+
+static void check_large_elements(struct kit *kit)
+{
+	negates(kit, TN_U8, (INT64_C(1) << 31) + 3, 0);
+}
+
+static void check_large_offset(struct kit *kit)
+{
+	negates(kit, TN_I32, 100003, (UINT64_C(1) << 32) + 256);
+}
+
+const struct check large_checks[] = {
+	{"large.many", 2, "map runs over more than 2^24 elements", check_large_many},
+	{"large.bytes", 2, "map runs over more than 2^31 bytes", check_large_bytes},
+	{"large.elements", 2, "map runs over more than 2^31 elements", check_large_elements},
+	{"large.offset", 2, "map runs at offsets from 2^32 on", check_large_offset},
+	{NULL, 0, NULL, NULL},
+};
