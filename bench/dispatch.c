@@ -43,7 +43,7 @@ static void broadcast(const struct operands *o)
 
 static void summed(const struct operands *o)
 {
-	tn_array_destroy(tn_sum(o->a, 0, NULL, 0));
+	tn_array_destroy(tn_sum(o->a, TN_ALL_AXES, NULL, 0));
 }
 
 static void multiplied(const struct operands *o)

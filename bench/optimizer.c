@@ -89,7 +89,7 @@ static tn_status take_turns(struct bench *b, double seconds[3])
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
 	(void)state;
-	return tn_multiply(x, tn_sum(tn_module_own_parameter(module, "w"), 0, NULL, 0));
+	return tn_multiply(x, tn_sum(tn_module_own_parameter(module, "w"), TN_ALL_AXES, NULL, 0));
 }
 
 static int prepare(struct bench *b)

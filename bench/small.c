@@ -54,7 +54,7 @@ static int first_result(void)
 	tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){ELEMENTS, ELEMENTS});
 	tn_array *y = tn_map("z = 2*x + 1", 1, (const char *[]){"x"}, (const tn_array *[]){x}, 0,
 			     NULL, NULL);
-	tn_status status = tn_item(tn_sum(tn_matmul(x, y), 0, NULL, 0), &value);
+	tn_status status = tn_item(tn_sum(tn_matmul(x, y), TN_ALL_AXES, NULL, 0), &value);
 	if (status)
 		fprintf(stderr, "%s\n", tn_error(context) ? tn_error(context)->text : "failed");
 	tn_context_close(context);

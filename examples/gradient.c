@@ -23,7 +23,7 @@ int main(void)
 	tn_tape_watch(tape, x);
 	tn_array *z = tn_map("z = 1 / (1 + x*x)", 1, (const char *[]){"x"}, (const tn_array *[]){x},
 			     0, NULL, NULL);
-	tn_array *y = tn_sum(z, 0, NULL, 0);
+	tn_array *y = tn_sum(z, TN_ALL_AXES, NULL, 0);
 	tn_tape_backward(tape, y, NULL);
 	tn_array *dx = tn_tape_gradient(tape, x);
 	tn_tape_end(tape);

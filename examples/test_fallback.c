@@ -15,7 +15,7 @@
 static tn_status sum_on(tn_context *ctx, int64_t n, float *sum)
 {
 	tn_array *x = tn_ones(ctx, TN_F32, 1, &n);
-	tn_status status = tn_to_host(tn_sum(x, 0, NULL, 0), sum, sizeof(*sum));
+	tn_status status = tn_to_host(tn_sum(x, TN_ALL_AXES, NULL, 0), sum, sizeof(*sum));
 	/* The first failure; an array that could not be made is NULL from there on. */
 	return tn_error(ctx) ? tn_error(ctx)->status : status;
 }

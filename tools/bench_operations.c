@@ -69,7 +69,7 @@ static tn_array *run_gelu(const struct bench_case *c)
 
 static tn_array *run_sum(const struct bench_case *c)
 {
-	return tn_sum(c->x, 0, NULL, 0);
+	return tn_sum(c->x, TN_ALL_AXES, NULL, 0);
 }
 
 static tn_array *run_sum_down(const struct bench_case *c)

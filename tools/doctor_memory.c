@@ -160,7 +160,7 @@ static void compute(struct doctor_device *device, struct doctor_result *result)
 		return;
 	tn_array *product = tn_multiply(tn_full(device->context, TN_F32, 1, &n, 2),
 					tn_full(device->context, TN_F32, 1, &n, 3));
-	if (!tn_item(tn_sum(product, 0, NULL, 0), &sum)) {
+	if (!tn_item(tn_sum(product, TN_ALL_AXES, NULL, 0), &sum)) {
 		if (sum != 48)
 			doctor_fail(result, "after memory ran out 8 times 2 x 3 is %g: expected 48",
 				    sum);

@@ -54,8 +54,8 @@ void doctor_extremes(struct doctor_run *run)
 	tn_array *whole = doctor_whole(run, TN_I64, INT64_MIN / 2, INT64_MAX / 2, 3, cube);
 	over_all_kinds(run, tn_max, whole, DOCTOR_EXACT, 0, "max of i64");
 	tn_array *nan = doctor_given(run, COUNT(with_nan), with_nan);
-	doctor_give(run, tn_max(nan, 0, NULL, 0), DOCTOR_EXACT, 0, "max with NaN");
-	doctor_give(run, tn_min(nan, 0, NULL, 0), DOCTOR_EXACT, 0, "min with NaN");
+	doctor_give(run, tn_max(nan, TN_ALL_AXES, NULL, 0), DOCTOR_EXACT, 0, "max with NaN");
+	doctor_give(run, tn_min(nan, TN_ALL_AXES, NULL, 0), DOCTOR_EXACT, 0, "min with NaN");
 	tn_array *rows = tn_reshape(nan, 2, (int64_t[]){4, 2});
 	doctor_give(run, tn_max(rows, 1, (int[]){1}, 0), DOCTOR_EXACT, 0, "max of rows with NaN");
 }
@@ -83,9 +83,9 @@ void doctor_long_reductions(struct doctor_run *run)
 	const int64_t n = 1100003;
 	tn_array *ones = tn_ones(run->context, TN_F32, 1, &n);
 	tn_array *up = tn_arange(run->context, TN_I32, 0, (double)n, 1);
-	doctor_give(run, tn_sum(ones, 0, NULL, 0), DOCTOR_EXACT, 0, "sum of %lld ones",
+	doctor_give(run, tn_sum(ones, TN_ALL_AXES, NULL, 0), DOCTOR_EXACT, 0, "sum of %lld ones",
 		    (long long)n);
-	doctor_give(run, tn_max(up, 0, NULL, 0), DOCTOR_EXACT, 0, "max of %lld", (long long)n);
+	doctor_give(run, tn_max(up, TN_ALL_AXES, NULL, 0), DOCTOR_EXACT, 0, "max of %lld", (long long)n);
 	doctor_give(run, tn_argmax(up, 0), DOCTOR_EXACT, 0, "argmax of %lld", (long long)n);
 	tn_array *tall = doctor_whole(run, TN_F32, -3, 3, 2, (int64_t[]){70001, 3});
 	doctor_give(run, tn_sum(tall, 1, (int[]){0}, 0), DOCTOR_EXACT, 0, "sum down 70001 rows");

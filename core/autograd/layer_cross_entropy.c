@@ -21,7 +21,7 @@ static tn_array *count_rows(const tn_array *logits, const tn_array *labels, int3
 	if (ignore_label == TN_NO_LABEL)
 		return tn_full(context, logits->dtype, 0, NULL, (double)labels->shape[0]);
 	tn_array *ignored = tn_full(context, TN_I32, 0, NULL, (double)ignore_label);
-	return tn_sum(tn_astype(tn_not_equal(labels, ignored), logits->dtype), 0, NULL, 0);
+	return tn_sum(tn_astype(tn_not_equal(labels, ignored), logits->dtype), TN_ALL_AXES, NULL, 0);
 }
 
 static tn_status backward(struct tn_node *node, tn_array *dy)
@@ -46,7 +46,7 @@ tn_array *tn_cross_entropy(const tn_array *logits, const tn_array *labels, int32
 		return NULL;
 	tn_array *rows = NULL, *lse = NULL, *count = NULL, *loss = NULL;
 	if (!tn_cross_entropy_forward(logits, labels, ignore_label, &rows, &lse)) {
-		tn_array *sum = tn_sum(rows, 0, NULL, 0);
+		tn_array *sum = tn_sum(rows, TN_ALL_AXES, NULL, 0);
 		count = count_rows(logits, labels, ignore_label);
 		loss = tn_divide(sum, count);
 		tn_array_destroy(sum);

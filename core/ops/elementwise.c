@@ -12,6 +12,7 @@
 #include "dispatch/operand.h"
 #include "ops/layout.h"
 #include "ops/map.h"
+#include "program/cast.h"
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
 
@@ -122,7 +123,13 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 	}
 	dtypes[0] = a->dtype;
 	dtypes[1] = b->dtype;
-	status = tn_programs_element(runtime, operation, dtypes, &run.program);
+	tn_dtype result = a->dtype == b->dtype ? a->dtype : tn_promote(a->dtype, b->dtype);
+	if (result && out->dtype != result && !tn_is_same_kind(result, out->dtype))
+		status = tn_fail(&runtime->report, TN_DTYPE, name,
+				 "the result is %s, the output %s: a lower kind needs tn_astype",
+				 tn_dtype_name(result), tn_dtype_name(out->dtype));
+	if (!status)
+		status = tn_programs_element(runtime, operation, dtypes, &run.program);
 	if (!status)
 		status = tn_map_run(runtime, &run);
 	return status ? tn_end_into(runtime, status) : TN_OK;

@@ -30,11 +30,18 @@ static tn_status set_axes(struct reduction *r, int n, const int *axes)
 	const char *name = tn_operation_names[r->operation];
 	struct tn_error_info *error = &r->runtime->report;
 	r->axes = 0;
-	if (n < 0 || (n > 0 && !axes))
-		return tn_fail(error, TN_INVALID_ARGUMENT, name,
-			       "n: expected 0 or more axes, found %d", n);
-	if (n == 0)
+	if (n == TN_ALL_AXES) {
 		r->axes = (1u << r->a->rank) - 1;
+		return TN_OK;
+	}
+	if (n < 0)
+		return tn_fail(error, TN_INVALID_ARGUMENT, name,
+			       "n: expected TN_ALL_AXES, or 0 or more axes, found %d", n);
+	/* Also for n = 0: the caller may mean all axes, or a list that happens to be empty. */
+	if (!axes)
+		return tn_fail(error, TN_INVALID_ARGUMENT, name,
+			       "axes: expected a list of %d, found NULL (TN_ALL_AXES: all axes)",
+			       n);
 	for (int i = 0; i < n; i++) {
 		int axis = axes[i];
 		if (!tn_axis_normal(&axis, r->a->rank))

@@ -17,7 +17,7 @@ static tn_status sum_of_squares(const tn_module *module, double *sum)
 	while (tn_optimizer_next_run(module, NULL, &next, &run)) {
 		double part;
 		tn_array *g = tn_slice(module->arena.gradients, 0, run.begin, run.end, 1);
-		tn_array *square = tn_sum(tn_square(g), 0, NULL, 0);
+		tn_array *square = tn_sum(tn_square(g), TN_ALL_AXES, NULL, 0);
 		tn_status status = square ? tn_item(square, &part) : module->runtime->error.status;
 		if (status)
 			return status;

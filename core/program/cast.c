@@ -46,6 +46,19 @@ tn_dtype tn_promote(tn_dtype a, tn_dtype b)
 	return tn_dtype_size(a) > tn_dtype_size(b) ? a : b;
 }
 
+int tn_is_same_kind(tn_dtype from, tn_dtype to)
+{
+	static const uint8_t order[] = {TN_KIND_BOOL, TN_KIND_UNSIGNED, TN_KIND_SIGNED,
+					TN_KIND_FLOATING, TN_KIND_COMPLEX};
+	int found_from = 0;
+	for (size_t i = 0; i < sizeof(order); i++) {
+		found_from |= tn_dtype_information(from)->kind == order[i];
+		if (tn_dtype_information(to)->kind == order[i])
+			return found_from;
+	}
+	return 0;
+}
+
 /* The low bytes that a value of that dtype has. */
 static uint64_t mask_of(tn_dtype dtype)
 {

@@ -16,6 +16,10 @@
  * 0 when one is complex or unknown. */
 tn_dtype tn_promote(tn_dtype a, tn_dtype b);
 
+/* May a result of dtype `from` be stored as `to` without a cast by name?  As NumPy's "same_kind":
+ * within a kind, or to a higher one in the order bool, unsigned, signed, floating, complex. */
+int tn_is_same_kind(tn_dtype from, tn_dtype to);
+
 /* Converts a value's bit pattern (low bytes; the rest is ignored) from one dtype to another; the
  * upper bytes of the result are 0.  All but complex dtypes:
  *   to bool                x != 0 (NaN gives 1)          from bool   0 or 1

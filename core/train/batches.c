@@ -121,7 +121,7 @@ tn_status tn_sums_add(struct tn_sums *sums, const tn_array *loss, const tn_array
 		      const tn_array *labels, uint32_t n)
 {
 	tn_array *equal = tn_equal(tn_argmax(logits, 1), labels);
-	tn_array *right = tn_sum(tn_astype(equal, TN_F32), 0, NULL, 0);
+	tn_array *right = tn_sum(tn_astype(equal, TN_F32), TN_ALL_AXES, NULL, 0);
 	tn_array *weighted = tn_affine(loss, n, 0.0);
 	sums->images += n;
 	tn_status status = right && weighted ? TN_OK : sums->loss->runtime->error.status;

@@ -132,7 +132,9 @@ TN_API tn_array *tn_greater(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_greater_equal(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_where(const tn_array *condition, const tn_array *a, const tn_array *b);
 
-/* out := a op b.  TN_SHAPE: the broadcast shape of a and b is not that of out. */
+/* out := a op b.  TN_SHAPE: the broadcast shape of a and b is not that of out.  TN_DTYPE: the
+ * result's kind (bool, unsigned, signed, floating, in this order) is above that of out, as f32 is
+ * above i32 (NumPy's casting="same_kind"); cast it by name with tn_astype and tn_assign. */
 TN_API tn_status tn_add_into(tn_array *out, const tn_array *a, const tn_array *b);
 TN_API tn_status tn_subtract_into(tn_array *out, const tn_array *a, const tn_array *b);
 TN_API tn_status tn_multiply_into(tn_array *out, const tn_array *a, const tn_array *b);
@@ -175,11 +177,14 @@ TN_API tn_array *tn_map(const char *text, int n_inputs, const char *const *names
 			const char *const *scalar_names, const double *scalars);
 
 /* ---- Reductions ------------------------------------------------------------------------------
- * Over the n axes in `axes` (negative ones count from the end); n = 0 with axes NULL means all.
- * With keepdims the reduced axes remain with length 1.  Sums and products of integers and bools are
- * i64 (u64 for u64), their mean is f32; everything else has a's dtype.  max and min propagate NaN.
- * Over no elements, a sum is 0, a product 1, a mean NaN, a logsumexp -inf; max, min, argmax and
- * argmin fail with TN_SHAPE. */
+ * Over the n axes in `axes` (negative ones count from the end); an empty list reduces nothing.  n =
+ * TN_ALL_AXES means all axes; `axes` is then not read, and may be NULL, which for another n is
+ * TN_INVALID_ARGUMENT.  With keepdims the reduced axes remain with length 1.  Sums and products of
+ * integers and bools are i64 (u64 for u64), their mean is f32; everything else has a's dtype.  max
+ * and min propagate NaN.  Over no elements, a sum is 0, a product 1, a mean NaN, a logsumexp -inf;
+ * max, min, argmax and argmin fail with TN_SHAPE. */
+
+enum { TN_ALL_AXES = -1 };
 
 TN_API tn_array *tn_sum(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims);

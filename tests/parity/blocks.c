@@ -68,7 +68,7 @@ static void begin(struct run *run, const char *backend, size_t row)
 static double squares(const tn_array *array)
 {
 	double value;
-	assert_ok(tn_item(tn_sum(tn_square(array), 0, NULL, 0), &value));
+	assert_ok(tn_item(tn_sum(tn_square(array), TN_ALL_AXES, NULL, 0), &value));
 	return value;
 }
 

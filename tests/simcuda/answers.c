@@ -121,7 +121,7 @@ static void reductions(void)
 	tn_array *x = floats(3, (int64_t[]){9, 65, 130}, -1, 1);
 	keep("sum-last", tn_sum(x, 1, (int[]){2}, 0), 32, 1);
 	keep("sum-first", tn_sum(x, 1, (int[]){0}, 0), 32, 1);
-	keep("sum-all", tn_sum(x, 0, NULL, 0), 64, 16);
+	keep("sum-all", tn_sum(x, TN_ALL_AXES, NULL, 0), 64, 16);
 	keep("product", tn_prod(x, 1, (int[]){0}, 0), 16, 1e-3);
 	keep("max", tn_max(x, 2, (int[]){0, 2}, 0), 0, 1);
 	keep("argmax", tn_argmax(x, 1), 0, 1);

@@ -136,7 +136,7 @@ static int run_sum_columns(struct work *w)
 
 static int run_sum_all(struct work *w)
 {
-	return tn_sum(w->in[0], 0, NULL, 0) != NULL;
+	return tn_sum(w->in[0], TN_ALL_AXES, NULL, 0) != NULL;
 }
 
 /* ---- Softmax, norms --------------------------------------------------------------------------*/

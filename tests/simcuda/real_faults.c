@@ -47,7 +47,7 @@ static int works(tn_context *context)
 	tn_array *x = tn_ones(context, TN_F32, 1, &n);
 	tn_array *y = tn_map("z = 2*x + 1", 1, (const char *[]){"x"}, (const tn_array *[]){x}, 0,
 			     NULL, NULL);
-	tn_status status = tn_item(tn_sum(y, 0, NULL, 0), &sum);
+	tn_status status = tn_item(tn_sum(y, TN_ALL_AXES, NULL, 0), &sum);
 	tn_scope_end(context, NULL);
 	return !status && sum == 3.0 * LENGTH;
 }

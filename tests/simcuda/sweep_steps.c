@@ -37,7 +37,7 @@ static void reduce(tn_context *context, float *results, size_t *n)
 {
 	tn_array *x = numbers(context, 3, (int64_t[]){3, 5, 8});
 	fetch(tn_sum(x, 1, (int[]){1}, 0), results, n);
-	fetch(tn_max(x, 0, NULL, 0), results, n);
+	fetch(tn_max(x, TN_ALL_AXES, NULL, 0), results, n);
 }
 
 static void product(tn_context *context, float *results, size_t *n)

@@ -152,6 +152,34 @@ static void into_refuses_other_shapes_and_elements_that_share_memory(void **stat
 	assert_kept(f, TN_INVALID_ARGUMENT, "share memory");
 }
 
+/* NumPy's can_cast(from, to, "same_kind"), for a result of `from`. */
+static void into_refuses_outputs_of_a_lower_kind(void **state)
+{
+	static const tn_dtype dtypes[] = {TN_BOOL, TN_U8,  TN_U16, TN_U32,  TN_U64, TN_I8, TN_I16,
+					  TN_I32,  TN_I64, TN_F16, TN_BF16, TN_F32, TN_F64};
+	static const int kind[] = {0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
+	struct fixture *f = *state;
+	for (size_t from = 0; from < sizeof(dtypes) / sizeof(dtypes[0]); from++) {
+		for (size_t to = 0; to < sizeof(dtypes) / sizeof(dtypes[0]); to++) {
+			tn_array *a = tn_ones(context_of(f), dtypes[from], SHAPE(2));
+			tn_array *out = tn_zeros(context_of(f), dtypes[to], SHAPE(2));
+			if (kind[from] <= kind[to]) {
+				assert_ok(tn_multiply_into(out, a, a));
+				assert_elements(tn_astype(out, TN_F32), 1, 1);
+				continue;
+			}
+			assert_status(tn_multiply_into(out, a, a), TN_DTYPE);
+			assert_kept(f, TN_DTYPE, "a lower kind needs tn_astype");
+			assert_elements(tn_astype(out, TN_F32), 0, 0);
+		}
+	}
+	tn_array *x = tn_full(context_of(f), TN_F32, SHAPE(2), 1.7), *i = tn_astype(x, TN_I32);
+	assert_status(tn_add_into(i, i, x), TN_DTYPE);
+	assert_kept(f, TN_DTYPE, "the result is f32, the output i32");
+	assert_ok(tn_assign(i, tn_add(i, x)));
+	assert_elements(tn_astype(i, TN_F32), 2, 2);
+}
+
 static void an_output_may_overlap_its_input_in_any_way(void **state)
 {
 	struct fixture *f = *state;
@@ -167,7 +195,7 @@ static void an_output_may_overlap_its_input_in_any_way(void **state)
 	front = tn_slice(c, 0, 0, 9999, 1);
 	back = tn_slice(c, 0, 1, 10000, 1);
 	assert_ok(tn_add_into(back, front, back));
-	assert_elements(tn_max(c, 0, NULL, 0), 2);
+	assert_elements(tn_max(c, TN_ALL_AXES, NULL, 0), 2);
 }
 
 static void a_users_program_takes_inputs_and_scalars(void **state)
@@ -246,6 +274,7 @@ int main(void)
 		TEST(unary_functions_are_their_formulas),
 		TEST(into_writes_to_a_view),
 		TEST(into_refuses_other_shapes_and_elements_that_share_memory),
+		TEST(into_refuses_outputs_of_a_lower_kind),
 		TEST(an_output_may_overlap_its_input_in_any_way),
 		TEST(a_users_program_takes_inputs_and_scalars),
 		TEST(a_text_that_is_no_program_says_where),

@@ -35,7 +35,7 @@ static int work(struct fixture *f)
 	if (!tn_matmul(tn_slice(z, 0, 0, 3, 2), tn_slice(turned, 0, 0, 3, 2)))
 		return 0;
 	tn_array *flat = tn_reshape(z, SHAPE(-1));
-	const tn_array *parts[] = {tn_logsumexp(flat, 0, NULL, 1), flat};
+	const tn_array *parts[] = {tn_logsumexp(flat, TN_ALL_AXES, NULL, 1), flat};
 	tn_array *joined = parts[0] ? tn_concatenate(2, parts, 0) : NULL;
 	if (!joined || tn_add_into(tn_slice(joined, 0, 1, 5, 1), tn_slice(joined, 0, 0, 4, 1),
 				   tn_slice(joined, 0, 2, 6, 1)))

@@ -111,7 +111,7 @@ static void reduced_axes_come_last_and_merge(void **state)
 	tn_sum(a, 1, (const int[]){2}, 0);
 	assert_int_equal(seen_reduced, 1);
 	assert_int_equal(seen_input.shape[seen_input.rank - 1], 1);
-	tn_sum(a, 0, NULL, 0);
+	tn_sum(a, TN_ALL_AXES, NULL, 0);
 	check_operand(&seen_input, SHAPE(120), STRIDES(1));
 	assert_int_equal(seen_output.rank, 0);
 }

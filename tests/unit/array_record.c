@@ -52,7 +52,7 @@ static void operations_on_tracked_arrays_are_recorded_once(void **state)
 	tn_array *x = start(f);
 	tn_array *y = tn_multiply(x, tn_tanh(x));
 	y = tn_matmul(y, tn_transpose(x, NULL));
-	y = tn_logsumexp(tn_mean(y, 1, (const int[]){0}, 0), 0, NULL, 0);
+	y = tn_logsumexp(tn_mean(y, 1, (const int[]){0}, 0), TN_ALL_AXES, NULL, 0);
 	assert_non_null(y);
 	assert_string_equal(heard.names, "tanh multiply transpose matmul mean logsumexp ");
 	assert_ptr_equal(heard.last.output, y);

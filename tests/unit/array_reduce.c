@@ -85,20 +85,36 @@ static void every_set_of_axes_is_reduced(void **state)
 		tn_expand_dims(counted(f, 1, SHAPE(6, 4)), 1),
 	};
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-		for (unsigned axes = 1; axes < 8; axes++) {
+		for (unsigned axes = 0; axes < 8; axes++) {
 			check_axes(arrays[i], axes, 0);
 			check_axes(arrays[i], axes, 1);
 		}
 	}
 }
 
-static void no_axes_means_all(void **state)
+static void all_axes_have_a_name(void **state)
 {
 	struct fixture *f = *state;
-	tn_array *sum = tn_sum(counted(f, 1, SHAPE(2, 3)), 0, NULL, 0);
+	tn_array *sum = tn_sum(counted(f, 1, SHAPE(2, 3)), TN_ALL_AXES, NULL, 0);
 	assert_int_equal(tn_array_rank(sum), 0);
 	assert_elements(sum, 21);
-	assert_elements(tn_sum(tn_scalar_f32(context_of(f), 4), 0, NULL, 0), 4);
+	assert_elements(tn_sum(tn_scalar_f32(context_of(f), 4), TN_ALL_AXES, NULL, 0), 4);
+	assert_elements(tn_max(counted(f, 1, SHAPE(2, 3)), TN_ALL_AXES, (int[]){0}, 0), 6);
+}
+
+/* As NumPy's axis=(); a list that is missing may be a mistake. */
+static void an_empty_list_of_axes_reduces_nothing(void **state)
+{
+	struct fixture *f = *state;
+	tn_array *a = counted(f, 1, SHAPE(3)), *i = tn_astype(a, TN_I32);
+	assert_elements(tn_sum(a, 0, (int[]){0}, 0), 1, 2, 3);
+	assert_elements(tn_logsumexp(a, 0, (int[]){0}, 1), 1, 2, 3);
+	assert_elements(tn_mean(i, 0, (int[]){0}, 0), 1, 2, 3);
+	assert_int_equal(tn_array_dtype(tn_sum(i, 0, (int[]){0}, 0)), TN_I64);
+	assert_null(tn_sum(a, 0, NULL, 0));
+	assert_kept(f, TN_INVALID_ARGUMENT, "axes: expected a list of 0, found NULL");
+	assert_null(tn_sum(a, -2, (int[]){0}, 0));
+	assert_kept(f, TN_INVALID_ARGUMENT, "n: expected TN_ALL_AXES, or 0 or more axes, found -2");
 }
 
 static void nothing_sums_to_zero_and_has_no_largest(void **state)
@@ -119,13 +135,14 @@ static void integers_sum_in_i64(void **state)
 {
 	struct fixture *f = *state;
 	tn_array *large = tn_full(context_of(f), TN_I32, SHAPE(4), 2147483647.0);
-	tn_array *sum = tn_sum(large, 0, NULL, 0);
+	tn_array *sum = tn_sum(large, TN_ALL_AXES, NULL, 0);
 	assert_int_equal(tn_array_dtype(sum), TN_I64);
 	assert_elements(sum, 8589934588.0);
 	tn_array *yes = tn_full(context_of(f), TN_BOOL, SHAPE(5), 1);
-	assert_elements(tn_sum(yes, 0, NULL, 0), 5);
-	assert_int_equal(tn_array_dtype(tn_max(yes, 0, NULL, 0)), TN_BOOL);
-	assert_elements(tn_mean(tn_arange(context_of(f), TN_U8, 1, 5, 1), 0, NULL, 0), 2.5);
+	assert_elements(tn_sum(yes, TN_ALL_AXES, NULL, 0), 5);
+	assert_int_equal(tn_array_dtype(tn_max(yes, TN_ALL_AXES, NULL, 0)), TN_BOOL);
+	assert_elements(tn_mean(tn_arange(context_of(f), TN_U8, 1, 5, 1), TN_ALL_AXES, NULL, 0),
+			2.5);
 }
 
 static void the_place_of_the_largest_is_the_first_of_equals(void **state)
@@ -146,8 +163,8 @@ static void a_nan_is_the_largest_and_the_smallest(void **state)
 	struct fixture *f = *state;
 	static const float data[] = {1, NAN, 3};
 	tn_array *a = tn_from_host(context_of(f), TN_F32, SHAPE(3), data);
-	assert_elements(tn_max(a, 0, NULL, 0), NAN);
-	assert_elements(tn_min(a, 0, NULL, 0), NAN);
+	assert_elements(tn_max(a, TN_ALL_AXES, NULL, 0), NAN);
+	assert_elements(tn_min(a, TN_ALL_AXES, NULL, 0), NAN);
 }
 
 static void logsumexp_does_not_overflow(void **state)
@@ -170,7 +187,7 @@ static void wrong_axes_are_refused(void **state)
 	assert_kept(f, TN_INVALID_ARGUMENT, "axis 2");
 	assert_null(tn_sum(a, 2, (const int[]){1, -1}, 0));
 	assert_kept(f, TN_INVALID_ARGUMENT, "twice");
-	assert_null(tn_logsumexp(tn_astype(a, TN_I32), 0, NULL, 0));
+	assert_null(tn_logsumexp(tn_astype(a, TN_I32), TN_ALL_AXES, NULL, 0));
 	assert_kept(f, TN_DTYPE, "i32");
 }
 
@@ -179,7 +196,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 	const struct CMUnitTest tests[] = {
 		TEST(every_set_of_axes_is_reduced),
-		TEST(no_axes_means_all),
+		TEST(all_axes_have_a_name),
+		TEST(an_empty_list_of_axes_reduces_nothing),
 		TEST(nothing_sums_to_zero_and_has_no_largest),
 		TEST(integers_sum_in_i64),
 		TEST(the_place_of_the_largest_is_the_first_of_equals),

@@ -23,7 +23,7 @@ static double run_all(struct fixture *f)
 	tn_array *all[] = {sum, tn_astype(places, TN_F32), taken, tn_copy(view)};
 	double total = 0, value = 0;
 	for (int i = 0; i < 4; i++) {
-		assert_ok(tn_item(tn_sum(all[i], 0, NULL, 0), &value));
+		assert_ok(tn_item(tn_sum(all[i], TN_ALL_AXES, NULL, 0), &value));
 		total += value * (i + 1);
 	}
 	return total;
@@ -59,7 +59,7 @@ static void a_slot_of_the_device_is_native(void **state)
 	tn_array *a = counted(f, 0, SHAPE(2, 2));
 	tn_add(a, a);
 	tn_add(a, tn_transpose(a, NULL));
-	tn_sum(a, 0, NULL, 0);
+	tn_sum(a, TN_ALL_AXES, NULL, 0);
 	tn_matmul(a, a);
 	struct tn_ledger_row row = ledger_row(f, "add");
 	assert_int_equal(row.native, 2);
@@ -194,7 +194,7 @@ static void a_lender_is_asked_before_the_host_and_after_the_device(void **state)
 	f->lenders[f->context.runtime.n_lenders++] =
 		add_device(f, "rich", SLOT(REDUCE) | SLOT(MAP), 0);
 	tn_array *a = counted(f, 1, SHAPE(2, 2));
-	assert_elements(tn_sum(a, 0, NULL, 0), 10); /* the first lender has none */
+	assert_elements(tn_sum(a, TN_ALL_AXES, NULL, 0), 10); /* the first lender has none */
 	assert_int_equal(ledger_row(f, "sum").lent, 1);
 	f->context.runtime.fallback =
 		TN_FALLBACK_NATIVE; /* lending is neither host nor composition */
@@ -343,7 +343,7 @@ static void a_failure_of_the_backend_is_kept_with_its_words(void **state)
 	struct fixture *f = *state;
 	f->context.runtime.device = add_device(f, "broken", ALL_SLOTS, 0);
 	f->backends[1].compute.reduce = fail_reduce;
-	assert_null(tn_sum(counted(f, 0, SHAPE(2)), 0, NULL, 0));
+	assert_null(tn_sum(counted(f, 0, SHAPE(2)), TN_ALL_AXES, NULL, 0));
 	assert_int_equal(tn_error(context_of(f))->native_code, 77);
 	assert_kept(f, TN_BACKEND_FAILURE, "it smokes");
 }

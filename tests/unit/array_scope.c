@@ -116,7 +116,7 @@ static void null_in_gives_null_out(void **state)
 	tn_array *a = counted(f, 0, SHAPE(2));
 	assert_null(tn_add(a, NULL));
 	assert_null(tn_add(NULL, a));
-	assert_null(tn_sum(NULL, 0, NULL, 0));
+	assert_null(tn_sum(NULL, TN_ALL_AXES, NULL, 0));
 	assert_null(tn_reshape(NULL, 0, NULL));
 	assert_null(tn_concatenate(2, (const tn_array *[]){a, NULL}, 0));
 	assert_null(tn_error(context_of(f)));
@@ -133,7 +133,7 @@ static void a_change_in_place_moves_the_version(void **state)
 	tn_array *view = tn_transpose(a, NULL);
 	uint64_t version = a->storage->version;
 	tn_add(a, a);
-	tn_sum(a, 0, NULL, 0);
+	tn_sum(a, TN_ALL_AXES, NULL, 0);
 	assert_int_equal(a->storage->version, version);
 	assert_ok(tn_fill(view, 1));
 	assert_true(a->storage->version > version);

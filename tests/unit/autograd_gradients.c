@@ -23,7 +23,7 @@ struct row {
 static tn_array *total(tn_array *a)
 {
 	/* Weights that differ from element to element, so that a misplaced gradient is seen. */
-	return tn_sum(tn_multiply(a, tn_sin(tn_affine(a, 0.3, 0.7))), 0, NULL, 0);
+	return tn_sum(tn_multiply(a, tn_sin(tn_affine(a, 0.3, 0.7))), TN_ALL_AXES, NULL, 0);
 }
 
 static tn_array *f_add(void *u, tn_array *const *x)
@@ -531,7 +531,7 @@ static void a_running_product_of_a_narrow_type_has_a_gradient(void **state)
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
 	tn_array *narrow = tn_astype(x, TN_F16);
-	assert_ok(tn_tape_backward(tape, tn_sum(tn_cumprod(narrow, 0), 0, NULL, 0), NULL));
+	assert_ok(tn_tape_backward(tape, tn_sum(tn_cumprod(narrow, 0), TN_ALL_AXES, NULL, 0), NULL));
 	assert_ok(tn_to_host(tn_tape_gradient(tape, x), found, sizeof(found)));
 	/* 2 + 2 3 + 2 3 4 by each */
 	assert_true(found[0] == 16 && found[1] == 10 && found[2] == 6);
@@ -576,11 +576,11 @@ static tn_array *largest_two(const tn_array *x)
 
 static tn_array *largest(const tn_array *x)
 {
-	return tn_max(x, 0, NULL, 1);
+	return tn_max(x, TN_ALL_AXES, NULL, 1);
 }
 static tn_array *product(const tn_array *x)
 {
-	return tn_prod(x, 0, NULL, 1);
+	return tn_prod(x, TN_ALL_AXES, NULL, 1);
 }
 
 /* Equal extremes share the gradient; of running extremes the last of equals has the gradient, and

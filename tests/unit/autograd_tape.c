@@ -62,7 +62,7 @@ static void a_second_tape_waits_for_the_end_of_the_first(void **state)
 	tn_array *x = vector(1, 2);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	assert_ok(tn_tape_backward(tape, tn_sum(tn_square(x), 0, NULL, 0), NULL));
+	assert_ok(tn_tape_backward(tape, tn_sum(tn_square(x), TN_ALL_AXES, NULL, 0), NULL));
 	assert_null(tn_tape_begin(context)); /* backward has run, but the tape has not ended */
 	tn_error_clear(context);
 	tn_tape_end(tape);
@@ -75,7 +75,7 @@ static void the_gradient_of_a_square_is_twice_the_value(void **state)
 	tn_array *x = vector(3, -4);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	assert_ok(tn_tape_backward(tape, tn_sum(tn_square(x), 0, NULL, 0), NULL));
+	assert_ok(tn_tape_backward(tape, tn_sum(tn_square(x), TN_ALL_AXES, NULL, 0), NULL));
 	tn_array *gradient = tn_tape_gradient(tape, x);
 	tn_tape_end(tape);
 	assert_ok(tn_to_host(gradient, g, sizeof(g)));
@@ -102,11 +102,11 @@ static void what_nobody_watches_has_no_gradient(void **state)
 	tn_array *x = vector(1, 2), *y = vector(3, 4);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	tn_array *unrelated = tn_sum(y, 0, NULL, 0);
+	tn_array *unrelated = tn_sum(y, TN_ALL_AXES, NULL, 0);
 	assert_status(tn_tape_backward(tape, unrelated, NULL), TN_STATE);
 	expect_error(TN_STATE, "watched");
 	assert_ok(tn_tape_watch(tape, y));
-	assert_ok(tn_tape_backward(tape, tn_sum(tn_exp(x), 0, NULL, 0), NULL));
+	assert_ok(tn_tape_backward(tape, tn_sum(tn_exp(x), TN_ALL_AXES, NULL, 0), NULL));
 	assert_null(tn_tape_gradient(tape, y)); /* watched, but the output does not depend on it */
 	assert_null(tn_error(context));
 	tn_tape_end(tape);
@@ -118,7 +118,7 @@ static void a_change_in_place_of_what_was_saved_is_refused(void **state)
 	tn_array *x = vector(1, 2), *y = vector(3, 4);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	tn_array *loss = tn_sum(tn_multiply(x, y), 0, NULL, 0);
+	tn_array *loss = tn_sum(tn_multiply(x, y), TN_ALL_AXES, NULL, 0);
 	assert_ok(tn_fill(y, 0.0));
 	assert_status(tn_tape_backward(tape, loss, NULL), TN_MODIFIED);
 	expect_error(TN_MODIFIED, "multiply");
@@ -132,7 +132,7 @@ static void a_change_of_what_is_not_read_again_is_allowed(void **state)
 	tn_array *x = vector(1, 2), *y = vector(3, 4);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	tn_array *loss = tn_sum(tn_add(x, y), 0, NULL, 0);
+	tn_array *loss = tn_sum(tn_add(x, y), TN_ALL_AXES, NULL, 0);
 	assert_ok(tn_fill(y, 0.0));
 	assert_ok(tn_tape_backward(tape, loss, NULL));
 	tn_array *gradient = tn_tape_gradient(tape, x);
@@ -169,7 +169,7 @@ static void backward_runs_once(void **state)
 	tn_array *x = vector(1, 2);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	tn_array *loss = tn_sum(tn_square(x), 0, NULL, 0);
+	tn_array *loss = tn_sum(tn_square(x), TN_ALL_AXES, NULL, 0);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
 	assert_status(tn_tape_backward(tape, loss, NULL), TN_STATE);
 	expect_error(TN_STATE, "has run");
@@ -195,7 +195,7 @@ static void gradients_go_where_they_are_wanted_and_add_up(void **state)
 	for (int round = 0; round < 2; round++) {
 		tn_tape *tape = tn_tape_begin(context);
 		assert_ok(tn_tape_watch_into(tape, x, place, &filled));
-		assert_ok(tn_tape_backward(tape, tn_sum(tn_square(x), 0, NULL, 0), NULL));
+		assert_ok(tn_tape_backward(tape, tn_sum(tn_square(x), TN_ALL_AXES, NULL, 0), NULL));
 		tn_tape_end(tape);
 		assert_int_equal(filled, 1);
 	}
@@ -230,7 +230,7 @@ static void intermediate_arrays_may_be_destroyed_before_backward(void **state)
 	tn_array *x = vector(0.5f, 1);
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	tn_array *a = tn_exp(x), *b = tn_square(a), *loss = tn_sum(b, 0, NULL, 0);
+	tn_array *a = tn_exp(x), *b = tn_square(a), *loss = tn_sum(b, TN_ALL_AXES, NULL, 0);
 	tn_array_destroy(a);
 	tn_array_destroy(b);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
@@ -245,9 +245,9 @@ static tn_array *wrong(void *user, tn_array *const *x)
 	(void)user;
 	/* The tape sees a constant where there is none: a gradient that is wrong on purpose. */
 	double value;
-	if (tn_item(tn_sum(x[0], 0, NULL, 0), &value))
+	if (tn_item(tn_sum(x[0], TN_ALL_AXES, NULL, 0), &value))
 		return NULL;
-	return tn_sum(tn_affine(x[0], value, 0), 0, NULL, 0);
+	return tn_sum(tn_affine(x[0], value, 0), TN_ALL_AXES, NULL, 0);
 }
 
 static void the_gradient_check_finds_a_wrong_gradient(void **state)
@@ -283,11 +283,11 @@ static void a_sum_keeps_none_of_its_terms(void **state)
 	tn_array_destroy(a); /* exp's and sqrt's own nodes keep x alone */
 	tn_array_destroy(b);
 	assert_int_equal(before - memory().used, 2 * BIG_BYTES);
-	assert_ok(tn_tape_backward(tape, tn_sum(c, 0, NULL, 0), NULL));
+	assert_ok(tn_tape_backward(tape, tn_sum(c, TN_ALL_AXES, NULL, 0), NULL));
 	tn_array *gradient = tn_tape_gradient(tape, x);
 	tn_tape_end(tape);
 	double total;
-	assert_ok(tn_item(tn_sum(gradient, 0, NULL, 0), &total));
+	assert_ok(tn_item(tn_sum(gradient, TN_ALL_AXES, NULL, 0), &total));
 	assert_close(total / (double)BIG, exp(1.0) - 0.5, 1e-5);
 	tn_array_destroy(gradient);
 	tn_array_destroy(c);
@@ -334,7 +334,7 @@ static void a_relu_keeps_its_output(void **state)
 		uint64_t before = memory().used;
 		tn_array_destroy(a);
 		assert_int_equal(before - memory().used, BIG_BYTES);
-		assert_ok(tn_tape_backward(tape, tn_sum(y, 0, NULL, 0), NULL));
+		assert_ok(tn_tape_backward(tape, tn_sum(y, TN_ALL_AXES, NULL, 0), NULL));
 		tn_array *gradient = tn_tape_gradient(tape, x);
 		tn_tape_end(tape);
 		head = tn_copy(tn_slice(gradient, 0, 0, 6, 1));
@@ -362,7 +362,7 @@ static void a_convolution_lets_go_of_its_input_first(void **state)
 	assert_ok(tn_tape_watch(tape, w));
 	tn_array *a = tn_negative(x), *y = tn_conv2d(a, w, NULL, NULL);
 	tn_array_destroy(a);
-	tn_array *loss = tn_sum(y, 0, NULL, 0);
+	tn_array *loss = tn_sum(y, TN_ALL_AXES, NULL, 0);
 	tn_array_destroy(y);
 	uint64_t before = memory().used;
 	assert_ok(tn_tape_backward(tape, loss, NULL));
@@ -390,7 +390,7 @@ static void backward_gives_memory_back_as_it_goes(void **state)
 		tn_array_destroy(y);
 		y = next;
 	}
-	tn_array *loss = tn_sum(y, 0, NULL, 0);
+	tn_array *loss = tn_sum(y, TN_ALL_AXES, NULL, 0);
 	tn_array_destroy(y);
 	uint64_t kept = memory().used, peak = memory().peak;
 	assert_in_range(kept - before, (STEPS - 1) * BIG_BYTES, STEPS * BIG_BYTES);
@@ -411,7 +411,7 @@ static void what_got_no_gradient_is_let_go_too(void **state)
 	tn_array *x = tn_ones(context, TN_F32, 1, &(int64_t){BIG});
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	tn_array *aside = tn_exp(x), *more = tn_exp(aside), *loss = tn_sum(x, 0, NULL, 0);
+	tn_array *aside = tn_exp(x), *more = tn_exp(aside), *loss = tn_sum(x, TN_ALL_AXES, NULL, 0);
 	tn_array_destroy(more);
 	tn_array_destroy(aside);
 	uint64_t before = memory().used;
@@ -433,7 +433,7 @@ static void gradients_that_share_memory_are_not_written_over(void **state)
 	assert_ok(tn_tape_watch(tape, x));
 	tn_array *y = tn_add(x, x), *z = tn_add(y, tn_square(x));
 	tn_array *w = tn_add(tn_multiply(z, weight), tn_multiply(x, weight));
-	assert_ok(tn_tape_backward(tape, tn_sum(w, 0, NULL, 0), NULL));
+	assert_ok(tn_tape_backward(tape, tn_sum(w, TN_ALL_AXES, NULL, 0), NULL));
 	tn_array *gradient = tn_tape_gradient(tape, x);
 	tn_tape_end(tape);
 	assert_ok(tn_to_host(gradient, g, sizeof(g)));
@@ -451,7 +451,7 @@ static void a_sum_of_gradients_does_not_change_its_terms(void **state)
 	assert_ok(tn_tape_watch(tape, a));
 	assert_ok(tn_tape_watch(tape, b));
 	tn_array *y = tn_multiply(tn_add(tn_add(a, b), a), weight);
-	assert_ok(tn_tape_backward(tape, tn_sum(y, 0, NULL, 0), NULL));
+	assert_ok(tn_tape_backward(tape, tn_sum(y, TN_ALL_AXES, NULL, 0), NULL));
 	assert_ok(tn_to_host(tn_tape_gradient(tape, a), ga, sizeof(ga)));
 	assert_ok(tn_to_host(tn_tape_gradient(tape, b), gb, sizeof(gb)));
 	tn_tape_end(tape);

@@ -55,7 +55,7 @@ static void two_contexts_know_nothing_of_each_other(void **state)
 	tn_context_close(one);
 	tn_error_clear(two);
 	double sum;
-	assert_ok(tn_item(tn_sum(b, 0, NULL, 0), &sum));
+	assert_ok(tn_item(tn_sum(b, TN_ALL_AXES, NULL, 0), &sum));
 	assert_close(sum, 70, 0);
 	tn_context_close(two);
 }
@@ -73,7 +73,7 @@ static void *work(void *argument)
 		double sum = 0;
 		if (tn_context_open(&options, &context, NULL))
 			return argument;
-		if (tn_item(tn_sum(make_some(context), 0, NULL, 0), &sum) || sum != 70)
+		if (tn_item(tn_sum(make_some(context), TN_ALL_AXES, NULL, 0), &sum) || sum != 70)
 			return argument;
 		tn_context_close(context);
 	}

@@ -333,7 +333,7 @@ static void no_gradient_is_lost(void **state)
 	assert_ok(tn_tape_watch(tape, x));
 	assert_int_equal(saxpy(kernel, N, 1, x, y), TN_STATE);
 	assert_kept(context, TN_STATE, "saxpy", "a tape is recording");
-	tn_array *loss = tn_sum(tn_multiply(x, y), 0, NULL, 0);
+	tn_array *loss = tn_sum(tn_multiply(x, y), TN_ALL_AXES, NULL, 0);
 	/* y was saved, and is written to. */
 	const struct tn_kernel_argument arguments[] = {{.array = y}};
 	tn_kernel *set = compile(

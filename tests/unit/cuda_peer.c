@@ -207,7 +207,7 @@ static void gradients_go_back(void **state)
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
 	tn_array *there = send(context, x);
-	tn_array *loss = tn_sum(tn_multiply(there, there), 0, NULL, 0);
+	tn_array *loss = tn_sum(tn_multiply(there, there), TN_ALL_AXES, NULL, 0);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
 	tn_array *gradient = tn_tape_gradient(tape, x);
 	assert_ptr_equal(tn_array_device(gradient), tn_context_device(context, 0));

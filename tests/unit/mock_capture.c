@@ -359,7 +359,7 @@ static void replays_move_versions(void **state)
 	assert_ok(tn_capture_end(context, &graph));
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	tn_array *loss = tn_sum(tn_multiply(x, w), 0, NULL, 0);
+	tn_array *loss = tn_sum(tn_multiply(x, w), TN_ALL_AXES, NULL, 0);
 	assert_ok(tn_graph_replay(graph));
 	assert_int_equal(tn_tape_backward(tape, loss, NULL), TN_MODIFIED);
 	tn_error_clear(context);

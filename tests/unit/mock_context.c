@@ -37,7 +37,7 @@ static void compute(tn_context *context, float result[3])
 	tn_array *y = tn_matmul(x, tn_transpose(x, NULL));
 	tn_array *z = tn_map("z = y / (1 + y*y)", 1, (const char *[]){"y"}, (const tn_array *[]){y},
 			     0, NULL, NULL);
-	tn_array *sum = tn_sum(z, 0, NULL, 0);
+	tn_array *sum = tn_sum(z, TN_ALL_AXES, NULL, 0);
 	assert_ok(tn_tape_backward(tape, sum, NULL));
 	tn_array *gradient = tn_sum(tn_tape_gradient(tape, x), 1, (int[]){1}, 0);
 	tn_tape_end(tape);

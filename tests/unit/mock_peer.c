@@ -98,7 +98,7 @@ static void chunks_go_while_the_copy_waits(void **state)
 		assert_non_null(tn_full(context, TN_F32, 2, (int64_t[]){1300, 1000}, 1));
 		if (!which) {
 			double sum = 0;
-			assert_ok(tn_item(tn_sum(there, 0, NULL, 0), &sum));
+			assert_ok(tn_item(tn_sum(there, TN_ALL_AXES, NULL, 0), &sum));
 			assert_true(sum == 1.6e6);
 		}
 		tn_context_close(context);

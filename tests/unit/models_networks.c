@@ -116,7 +116,7 @@ static void expect_finite(const tn_array *array)
 {
 	double sum;
 	assert_non_null(array);
-	assert_ok(tn_item(tn_sum(array, 0, NULL, 0), &sum));
+	assert_ok(tn_item(tn_sum(array, TN_ALL_AXES, NULL, 0), &sum));
 	assert_true(isfinite(sum));
 }
 

@@ -249,7 +249,7 @@ static void an_unfrozen_network_trains_again(void **state)
 	assert_memory_equal(before, after, n * sizeof(float));
 	tn_module_set_training(net, 1);
 	tn_tape *tape = tn_tape_begin(context);
-	tn_array *loss = tn_sum(tn_module_forward(net, x), 0, NULL, 0);
+	tn_array *loss = tn_sum(tn_module_forward(net, x), TN_ALL_AXES, NULL, 0);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
 	tn_tape_end(tape);
 	assert_ok(tn_module_parameter(net, "conv.weight", &view));
@@ -296,7 +296,7 @@ static tn_array *own_forward(tn_module *module, void *state, const tn_array *x)
 	own->calls++;
 	tn_array *y = tn_affine(x, 2, 1);
 	if (own->reads_back)
-		assert_ok(tn_item(tn_sum(y, 0, NULL, 0), &value));
+		assert_ok(tn_item(tn_sum(y, TN_ALL_AXES, NULL, 0), &value));
 	if (own->is_random)
 		y = tn_add(y, tn_random_uniform(context, 1, tn_array_shape(x), 0, 1));
 	if (own->writes_to)
@@ -318,13 +318,13 @@ static int calls_of(struct own *own, int is_repeatable)
 	for (int i = 0; i < 4; i++) {
 		double value;
 		tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){8}, i);
-		assert_ok(tn_item(tn_max(tn_module_forward(module, x), 0, NULL, 0), &value));
+		assert_ok(tn_item(tn_max(tn_module_forward(module, x), TN_ALL_AXES, NULL, 0), &value));
 		if (!own->is_random)
 			assert_close(value, 2 * i + 1, 0);
 		else
 			assert_true(value > 2 * i + 1 && value < 2 * i + 2);
 		if (own->writes_to) {
-			assert_ok(tn_item(tn_max(own->writes_to, 0, NULL, 0), &value));
+			assert_ok(tn_item(tn_max(own->writes_to, TN_ALL_AXES, NULL, 0), &value));
 			assert_close(value, 2 * i + 1, 0);
 		}
 	}

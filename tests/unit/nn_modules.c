@@ -380,7 +380,7 @@ static void buffers_are_saved_and_read_back(void **state)
 	assert_ok(tn_module_load(other, path()));
 	for (size_t i = 0; i < 3; i++) {
 		assert_ok(tn_module_buffer_at(other, i, &view));
-		assert_ok(tn_item(tn_sum(view.value, 0, NULL, 0), &value));
+		assert_ok(tn_item(tn_sum(view.value, TN_ALL_AXES, NULL, 0), &value));
 		assert_close(value, i < 2 ? 3 * (7.0 + (double)i) : 9, 0);
 	}
 	tn_module_destroy(net);

@@ -339,7 +339,7 @@ static tn_array *weighted_sum(void *user, tn_array *const *inputs)
 	/* Every call draws the same. */
 	tn_random_state_set(tn_array_context(w->dy), (struct tn_random_state){1, 0});
 	y = w->layer->run(w->layer, inputs);
-	return tn_sum(tn_multiply(y, w->dy), 0, NULL, 0);
+	return tn_sum(tn_multiply(y, w->dy), TN_ALL_AXES, NULL, 0);
 }
 
 /* With h = 1e-6, differences of a sum of some hundred terms below 8 are off by 1e3 x

@@ -124,7 +124,7 @@ static tn_array *sum(const struct layer *layer, tn_array *const *in)
 static tn_array *mean(const struct layer *layer, tn_array *const *in)
 {
 	(void)layer;
-	return tn_mean(in[0], 0, NULL, 0);
+	return tn_mean(in[0], TN_ALL_AXES, NULL, 0);
 }
 
 static tn_array *largest(const struct layer *layer, tn_array *const *in)

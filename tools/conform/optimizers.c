@@ -84,7 +84,7 @@ static int take_step(const struct rule *rule, struct side *side)
 	tn_array *y = tn_module_forward(side->module, side->x);
 	tn_array *square = tn_map("z = (y - 1) * (y - 1)", 1, names, (const tn_array *const[]){y},
 				  0, NULL, NULL);
-	tn_array *loss = tn_mean(square, 0, NULL, 0);
+	tn_array *loss = tn_mean(square, TN_ALL_AXES, NULL, 0);
 	int done = loss && !tn_tape_backward(tape, loss, NULL);
 	tn_tape_end(tape);
 	if (done && rule->max_norm > 0)
