@@ -30,51 +30,40 @@ static int level_of(const char *text, size_t length)
 	return -1;
 }
 
-/* One item: `level` or `subsystem=level`. */
-static tn_status configure_item(struct tn_logger *logger, const char *item, size_t length,
-				size_t column, struct tn_error_info *error)
-{
-	const char *equals = memchr(item, '=', length);
-	const char *name = equals ? equals + 1 : item;
-	int level = level_of(name, (size_t)(item + length - name));
-	if (level < 0)
-		return tn_fail(error, TN_FORMAT, "TENON_LOG",
-			       "column %zu: expected off, error, warning, notice, info or debug, "
-			       "found '%.*s'",
-			       column + (size_t)(name - item) + 1, (int)(item + length - name),
-			       name);
-	if (!equals) {
-		logger->level = level;
-		return TN_OK;
-	}
-	struct tn_log_rule *rule = &logger->rules[logger->n_rules];
-	size_t size = (size_t)(equals - item);
-	if (size == 0 || size >= sizeof(rule->subsystem))
-		return tn_fail(error, TN_FORMAT, "TENON_LOG",
-			       "column %zu: expected a subsystem of 1 to %zu letters", column + 1,
-			       sizeof(rule->subsystem) - 1);
-	if (logger->n_rules == TN_LOG_MAX_RULES)
-		return tn_fail(error, TN_LIMIT, "TENON_LOG", "column %zu: more than %d subsystems",
-			       column + 1, TN_LOG_MAX_RULES);
-	memcpy(rule->subsystem, item, size);
-	rule->subsystem[size] = '\0';
-	rule->level = level;
-	logger->n_rules++;
-	return TN_OK;
-}
-
 tn_status tn_logger_configure(struct tn_logger *logger, const char *text,
 			      struct tn_error_info *error)
 {
-	const char *item = text;
-	while (*item) {
-		size_t length = strcspn(item, ",");
-		tn_status status =
-			configure_item(logger, item, length, (size_t)(item - text), error);
-		if (status)
-			return status;
-		item += length;
-		item += *item == ',';
+	/* Each item is `level` or `subsystem=level`. */
+	size_t length;
+	for (const char *item = text; *item; item += length + (item[length] == ',')) {
+		length = strcspn(item, ",");
+		const char *end = item + length, *equals = memchr(item, '=', length);
+		const char *name = equals ? equals + 1 : item;
+		int level = level_of(name, (size_t)(end - name));
+		if (level < 0)
+			return tn_fail(
+				error, TN_FORMAT, "TENON_LOG",
+				"column %zu: expected off, error, warning, notice, info or debug, "
+				"found '%.*s'",
+				(size_t)(name - text) + 1, (int)(end - name), name);
+		if (!equals) {
+			logger->level = level;
+			continue;
+		}
+		struct tn_log_rule *rule = &logger->rules[logger->n_rules];
+		size_t size = (size_t)(equals - item), column = (size_t)(item - text) + 1;
+		if (size == 0 || size >= sizeof(rule->subsystem))
+			return tn_fail(error, TN_FORMAT, "TENON_LOG",
+				       "column %zu: expected a subsystem of 1 to %zu letters",
+				       column, sizeof(rule->subsystem) - 1);
+		if (logger->n_rules == TN_LOG_MAX_RULES)
+			return tn_fail(error, TN_LIMIT, "TENON_LOG",
+				       "column %zu: more than %d subsystems", column,
+				       TN_LOG_MAX_RULES);
+		memcpy(rule->subsystem, item, size);
+		rule->subsystem[size] = '\0';
+		rule->level = level;
+		logger->n_rules++;
 	}
 	return TN_OK;
 }

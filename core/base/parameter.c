@@ -35,26 +35,7 @@ void tn_parameters_release(struct tn_parameters *parameters)
 	pthread_mutex_destroy(&parameters->mutex);
 }
 
-/* Fills a row; 0 when memory ran out. */
-static int fill(struct tn_parameters *parameters, struct tn_parameter *row, const char *name,
-		const char *help)
-{
-	if (parameters->privileged < 0)
-		parameters->privileged = tn_process_privileged();
-	/* When privileged, getenv only tests whether a variable is set; its value is never used. */
-	row->ignored = parameters->privileged && getenv(name) != NULL;
-	const char *value = parameters->privileged ? NULL : secure_getenv(name);
-	row->name = tn_mem_copy_string(name);
-	row->help = tn_mem_copy_string(help);
-	row->value = tn_mem_copy_string(value);
-	if (row->name && row->help && (row->value || !value))
-		return 1;
-	tn_mem_free(row->name);
-	tn_mem_free(row->help);
-	tn_mem_free(row->value);
-	return 0;
-}
-
+/* Adds a row for a name that is read for the first time. */
 static const char *read_locked(struct tn_parameters *parameters, const char *name, const char *help)
 {
 	for (size_t i = 0; i < parameters->n; i++) {
@@ -63,13 +44,29 @@ static const char *read_locked(struct tn_parameters *parameters, const char *nam
 	}
 	struct tn_parameter *list =
 		tn_mem_realloc(parameters->list, parameters->n + 1, sizeof(*list));
-	if (list)
-		parameters->list = list;
-	if (!list || !fill(parameters, &list[parameters->n], name, help)) {
+	if (!list) {
 		parameters->failed = 1;
 		return NULL;
 	}
-	return list[parameters->n++].value;
+	parameters->list = list;
+	if (parameters->privileged < 0)
+		parameters->privileged = tn_process_privileged();
+	struct tn_parameter *row = &list[parameters->n];
+	/* When privileged, getenv only tests whether a variable is set; its value is never used. */
+	row->ignored = parameters->privileged && getenv(name) != NULL;
+	const char *value = parameters->privileged ? NULL : secure_getenv(name);
+	row->name = tn_mem_copy_string(name);
+	row->help = tn_mem_copy_string(help);
+	row->value = tn_mem_copy_string(value);
+	if (!row->name || !row->help || (value && !row->value)) {
+		tn_mem_free(row->name);
+		tn_mem_free(row->help);
+		tn_mem_free(row->value);
+		parameters->failed = 1;
+		return NULL;
+	}
+	parameters->n++;
+	return row->value;
 }
 
 const char *tn_parameter_read(struct tn_parameters *parameters, const char *name, const char *help)

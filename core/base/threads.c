@@ -66,14 +66,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void serial(uint64_t n, uint64_t grain, void (*body)(void *, uint64_t, uint64_t),
-		   void *argument)
-{
-	for (uint64_t begin = 0; begin < n; begin += grain)
-		body(argument, begin, n - begin < grain ? n : begin + grain);
-}
-
-static void work(struct tn_threads *threads)
+static void run_job(struct tn_threads *threads)
 {
 	uint64_t grain = threads->grain, n = threads->n_items;
 	for (;;) {
@@ -86,7 +79,7 @@ static void work(struct tn_threads *threads)
 }
 
 /* Joins the open job, if there is one: 1 when inside. */
-static int join(struct tn_threads *threads, uint64_t *seen)
+static int join_job(struct tn_threads *threads, uint64_t *seen)
 {
 	uint64_t state = atomic_load(&threads->state);
 	while ((state & OPEN) && state / GENERATION != *seen) {
@@ -131,8 +124,8 @@ static void *worker(void *argument)
 	uint64_t seen = 0;
 	inside = threads;
 	while (!atomic_load(&threads->stop)) {
-		if (join(threads, &seen)) {
-			work(threads);
+		if (join_job(threads, &seen)) {
+			run_job(threads);
 			atomic_fetch_sub(&threads->state, INSIDE);
 		} else {
 			sleep_until_called(threads, seen);
@@ -141,23 +134,16 @@ static void *worker(void *argument)
 	return NULL;
 }
 
-static unsigned processors(void)
-{
-	cpu_set_t set;
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 1;
-	return (unsigned)CPU_COUNT(&set);
-}
-
 struct tn_threads *tn_threads_create(unsigned n)
 {
 	struct tn_threads *threads = tn_mem_aligned(sizeof(*threads), 64);
 	if (!threads)
 		return NULL;
 	*threads = (struct tn_threads){.fork_generation = tn_fork_generation()};
-	threads->n = n ? n : processors();
-	if (threads->n > MAX_THREADS)
-		threads->n = MAX_THREADS;
+	cpu_set_t set;
+	if (!n)
+		n = sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
+	threads->n = n < MAX_THREADS ? n : MAX_THREADS;
 	threads->workers = tn_mem_zeroed(threads->n, sizeof(*threads->workers));
 	if (!threads->workers) {
 		tn_mem_free(threads);
@@ -198,19 +184,23 @@ unsigned tn_threads_count(const struct tn_threads *threads)
 	return threads ? threads->n : 1;
 }
 
-/* Starts the missing workers; fewer when thread creation fails. */
-static void start(struct tn_threads *threads)
-{
-	while (threads->started + 1 < threads->n) {
-		if (pthread_create(&threads->workers[threads->started], NULL, worker, threads))
-			return;
-		threads->started++;
-	}
-}
-
-static void open_job(struct tn_threads *threads, uint64_t n, uint64_t grain,
+void tn_parallel_for(struct tn_threads *threads, uint64_t n, uint64_t grain,
 		     void (*body)(void *, uint64_t, uint64_t), void *argument)
 {
+	if (grain == 0)
+		grain = 1;
+	if (!threads || threads->n == 1 || n <= grain || inside == threads || forked(threads)) {
+		for (uint64_t begin = 0; begin < n; begin += grain)
+			body(argument, begin, n - begin < grain ? n : begin + grain);
+		return;
+	}
+	const struct tn_threads *outer = inside;
+	pthread_mutex_lock(&threads->turn);
+	inside = threads;
+	/* Starts the missing workers; fewer when thread creation fails. */
+	while (threads->started + 1 < threads->n &&
+	       !pthread_create(&threads->workers[threads->started], NULL, worker, threads))
+		threads->started++;
 	threads->n_items = n;
 	threads->grain = grain;
 	threads->body = body;
@@ -224,10 +214,7 @@ static void open_job(struct tn_threads *threads, uint64_t n, uint64_t grain,
 		pthread_cond_broadcast(&threads->wake);
 		pthread_mutex_unlock(&threads->mutex);
 	}
-}
-
-static void close_job(struct tn_threads *threads)
-{
+	run_job(threads);
 	atomic_fetch_and(&threads->state, ~OPEN);
 	for (unsigned spins = 0; atomic_load(&threads->state) & INSIDE_MASK; spins++) {
 		if (spins < 20000)
@@ -235,24 +222,6 @@ static void close_job(struct tn_threads *threads)
 		else
 			sched_yield();
 	}
-}
-
-void tn_parallel_for(struct tn_threads *threads, uint64_t n, uint64_t grain,
-		     void (*body)(void *, uint64_t, uint64_t), void *argument)
-{
-	if (grain == 0)
-		grain = 1;
-	if (!threads || threads->n == 1 || n <= grain || inside == threads || forked(threads)) {
-		serial(n, grain, body, argument);
-		return;
-	}
-	const struct tn_threads *outer = inside;
-	pthread_mutex_lock(&threads->turn);
-	inside = threads;
-	start(threads);
-	open_job(threads, n, grain, body, argument);
-	work(threads);
-	close_job(threads);
 	inside = outer;
 	pthread_mutex_unlock(&threads->turn);
 }

@@ -25,37 +25,8 @@ struct tn_data_loader {
 	uint64_t limit;  /* images of an epoch: all, or those in full batches */
 	uint32_t *order; /* the order of epoch `ordered` */
 	uint64_t ordered;
-	float table[TN_MAX_CHANNELS][256];
+	float table[TN_MAX_CHANNELS][256]; /* [c][v] = (v / scale - mean) / deviation */
 };
-
-/* table[c][v] = (v / scale - mean) / deviation. */
-static void fill_table(tn_data_loader *loader)
-{
-	const struct tn_input_format *format = &loader->dataset->format;
-	for (uint32_t c = 0; c < format->channels; c++) {
-		for (int v = 0; v < 256; v++)
-			loader->table[c][v] =
-				((float)v / format->scale - format->mean[c]) / format->deviation[c];
-	}
-}
-
-static tn_status check(const tn_dataset *dataset, int part,
-		       const struct tn_data_loader_options *options, struct tn_error_info *error)
-{
-	const struct tn_input_format *format = &dataset->format;
-	if (part < 0 || part >= TN_N_PARTS)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a part from 0 to %d, found %d", TN_N_PARTS - 1, part);
-	if (options->batch_size == 0)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a batch_size of at least 1, found 0");
-	if (options->max_shift &&
-	    (options->max_shift >= format->height || options->max_shift >= format->width))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a max_shift below %u x %u, found %u", format->height,
-			       format->width, options->max_shift);
-	return TN_OK;
-}
 
 tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 				const struct tn_data_loader_options *given, tn_data_loader **out,
@@ -64,10 +35,20 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	struct tn_data_loader_options options = {0};
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_data_loader_options", OPERATION, error);
-	if (status == TN_OK)
-		status = check(dataset, part, &options, error);
 	if (status != TN_OK)
 		return status;
+	const struct tn_input_format *format = &dataset->format;
+	if (part < 0 || part >= TN_N_PARTS)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a part from 0 to %d, found %d", TN_N_PARTS - 1, part);
+	if (options.batch_size == 0)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a batch_size of at least 1, found 0");
+	if (options.max_shift &&
+	    (options.max_shift >= format->height || options.max_shift >= format->width))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a max_shift below %u x %u, found %u", format->height,
+			       format->width, options.max_shift);
 	uint64_t n = dataset->count[part];
 	tn_data_loader *loader = tn_mem_zeroed(1, sizeof(*loader));
 	uint32_t *order = tn_mem_zeroed((size_t)n, sizeof(*order));
@@ -83,7 +64,11 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	loader->limit = options.drop_last ? n - n % options.batch_size : n;
 	loader->order = order;
 	loader->ordered = NO_EPOCH;
-	fill_table(loader);
+	for (uint32_t c = 0; c < format->channels; c++) {
+		for (int v = 0; v < 256; v++)
+			loader->table[c][v] =
+				((float)v / format->scale - format->mean[c]) / format->deviation[c];
+	}
 	*out = loader;
 	return TN_OK;
 }

@@ -30,8 +30,8 @@ static int is_fraction(double value)
 	return value >= 0 && value <= 1;
 }
 
-static tn_status check(const struct tn_dataset_raw *raw, const char *name,
-		       struct tn_error_info *error)
+static tn_status check_raw(const struct tn_dataset_raw *raw, const char *name,
+			   struct tn_error_info *error)
 {
 	if (raw->n == 0 || raw->n > UINT32_MAX)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
@@ -79,7 +79,7 @@ static int name_by_number(tn_dataset *dataset)
 tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const char *path,
 			   tn_dataset **out, struct tn_error_info *error)
 {
-	tn_status status = check(raw, name, error);
+	tn_status status = check_raw(raw, name, error);
 	if (status != TN_OK)
 		return status;
 	tn_dataset *dataset = tn_mem_zeroed(1, sizeof(*dataset));
@@ -148,36 +148,26 @@ static tn_status copy_class_names(tn_dataset *dataset, const char *const *names,
 	return TN_OK;
 }
 
-static tn_status check_source(const struct tn_dataset_source *source, uint64_t *image_size,
-			      struct tn_error_info *error)
+/* Copies the caller's images and labels. */
+static tn_status copy_source(const struct tn_dataset_source *source, struct tn_dataset_raw *raw,
+			     struct tn_error_info *error)
 {
-	*image_size = (uint64_t)source->height * source->width;
-	if (source->channels < 1 || source->channels > TN_MAX_CHANNELS || *image_size == 0 ||
+	uint64_t image_size = (uint64_t)source->height * source->width;
+	if (source->channels < 1 || source->channels > TN_MAX_CHANNELS || image_size == 0 ||
 	    source->n_images == 0 || !source->images || !source->labels || source->n_classes == 0)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected images, labels, classes and 1 to %d channels, found %llu "
 			       "images of %u x %u x %u and %u classes",
 			       TN_MAX_CHANNELS, (unsigned long long)source->n_images,
 			       source->channels, source->height, source->width, source->n_classes);
-	if (*image_size > UINT32_MAX / TN_MAX_CHANNELS ||
-	    source->n_images > TN_HOST_ARRAY_MAX_BYTES / (*image_size * source->channels))
+	if (image_size > UINT32_MAX / TN_MAX_CHANNELS ||
+	    source->n_images > TN_HOST_ARRAY_MAX_BYTES / (image_size * source->channels))
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "expected at most %llu bytes, found %llu images of %u x %u x %u",
 			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES,
 			       (unsigned long long)source->n_images, source->channels,
 			       source->height, source->width);
-	*image_size *= source->channels;
-	return TN_OK;
-}
-
-/* Copies the caller's images and labels. */
-static tn_status copy_source(const struct tn_dataset_source *source, struct tn_dataset_raw *raw,
-			     struct tn_error_info *error)
-{
-	uint64_t image_size;
-	tn_status status = check_source(source, &image_size, error);
-	if (status != TN_OK)
-		return status;
+	image_size *= source->channels;
 	raw->n = source->n_images;
 	raw->test_fraction = source->test_fraction;
 	raw->validation_fraction = source->validation_fraction;

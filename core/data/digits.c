@@ -22,40 +22,23 @@
 #define N_CLASSES 10
 #define TEST_FRACTION 0.2
 
-static tn_status check_row(const char *path, size_t line, const int32_t *row,
-			   struct tn_error_info *error)
+static tn_status refuse_value(const char *path, size_t row, int column, const char *what,
+			      int32_t most, int32_t found, struct tn_error_info *error)
 {
-	for (int i = 0; i <= N_PIXELS; i++) {
-		int32_t most = i < N_PIXELS ? WHITE : N_CLASSES - 1;
-		if (row[i] < 0 || row[i] > most)
-			return tn_fail(error, TN_FORMAT, OPERATION,
-				       "%s: line %zu, value %d: expected %s from 0 to %d, found %d",
-				       tn_file_label(path), line, i + 1,
-				       i < N_PIXELS ? "a pixel" : "a label", most, row[i]);
-	}
-	return TN_OK;
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: line %zu, value %d: expected %s from 0 to %d, found %d",
+		       tn_file_label(path), row + 1, column + 1, what, most, found);
 }
 
-static tn_status check_table(const char *path, const struct tn_csv *csv,
-			     struct tn_error_info *error)
+static tn_status convert_rows(const char *path, const struct tn_csv *csv,
+			      struct tn_dataset_raw *raw, struct tn_error_info *error)
 {
+	const struct tn_input_format *format = &raw->format;
+	size_t image_size = (size_t)format->height * format->width;
 	if (csv->n_columns != N_PIXELS + 1)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: line 1: expected %d values, found %zu", tn_file_label(path),
 			       N_PIXELS + 1, csv->n_columns);
-	for (size_t i = 0; i < csv->n_rows; i++) {
-		tn_status status = check_row(path, i + 1, csv->values + i * csv->n_columns, error);
-		if (status != TN_OK)
-			return status;
-	}
-	return TN_OK;
-}
-
-static tn_status convert(const char *path, const struct tn_csv *csv, struct tn_dataset_raw *raw,
-			 struct tn_error_info *error)
-{
-	const struct tn_input_format *format = &raw->format;
-	size_t image_size = (size_t)format->height * format->width;
 	raw->n = csv->n_rows;
 	raw->images = tn_mem_zeroed(csv->n_rows, image_size);
 	raw->labels = tn_mem_zeroed(csv->n_rows, sizeof(*raw->labels));
@@ -65,10 +48,17 @@ static tn_status convert(const char *path, const struct tn_csv *csv, struct tn_d
 	for (size_t i = 0; i < csv->n_rows; i++) {
 		const int32_t *row = csv->values + i * csv->n_columns;
 		uint8_t pixels[N_PIXELS];
-		for (int p = 0; p < N_PIXELS; p++)
+		for (int p = 0; p < N_PIXELS; p++) {
+			if (row[p] < 0 || row[p] > WHITE)
+				return refuse_value(path, i, p, "a pixel", WHITE, row[p], error);
 			pixels[p] = (uint8_t)row[p];
+		}
+		int32_t label = row[N_PIXELS];
+		if (label < 0 || label >= N_CLASSES)
+			return refuse_value(path, i, N_PIXELS, "a label", N_CLASSES - 1, label,
+					    error);
 		tn_enlarge_plane(format, pixels, raw->images + i * image_size);
-		raw->labels[i] = row[N_PIXELS];
+		raw->labels[i] = label;
 	}
 	return TN_OK;
 }
@@ -97,9 +87,7 @@ tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw 
 	};
 	tn_status status = tn_csv_read(path, &csv, error);
 	if (status == TN_OK)
-		status = check_table(path, &csv, error);
-	if (status == TN_OK)
-		status = convert(path, &csv, &raw, error);
+		status = convert_rows(path, &csv, &raw, error);
 	tn_csv_release(&csv);
 	if (status == TN_OK)
 		*out = raw;

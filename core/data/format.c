@@ -31,60 +31,20 @@ void tn_enlarge_plane(const struct tn_input_format *format, const uint8_t *from,
 
 /* ---- Conversion ------------------------------------------------------------------------------ */
 
-/* The picture with the format's channels, inverted if requested, rows of interleaved channels. */
-static tn_status bring_channels(const struct tn_input_format *format, const struct tn_image *image,
-				int invert, struct tn_image *out, struct tn_error_info *error)
-{
-	if (format->channels != 1 && format->channels != 3)
-		return tn_fail(error, TN_UNSUPPORTED, OPERATION,
-			       "expected a network of 1 or 3 channels, found %u", format->channels);
-	tn_status status = tn_image_convert(image, format->channels, invert ? 255 : 0, out, error);
-	if (status != TN_OK || !invert)
-		return status;
-	size_t n = (size_t)out->width * out->height * out->channels;
-	for (size_t i = 0; i < n; i++)
-		out->data[i] = (uint8_t)(255 - out->data[i]);
-	return TN_OK;
-}
-
-/* *enlarge := has the picture exactly the source size?  Any other picture is resized to the fed
- * size, which replaces *image. */
-static tn_status bring_size(const struct tn_input_format *format, struct tn_image *image,
-			    int *enlarge, struct tn_error_info *error)
-{
-	struct tn_image resized;
-	*enlarge = image->width == format->source_width && image->height == format->source_height;
-	if (*enlarge || (image->width == format->width && image->height == format->height))
-		return TN_OK;
-	tn_status status = tn_image_resize(image, format->width, format->height, &resized, error);
-	if (status != TN_OK)
-		return status;
-	tn_image_release(image);
-	*image = resized;
-	return TN_OK;
-}
-
-/* Channel c of the picture as a plane of fed size. */
-static void take_plane(const struct tn_input_format *format, const struct tn_image *image,
-		       int enlarge, uint32_t c, uint8_t *plane, uint8_t *fed)
-{
-	size_t n = (size_t)image->width * image->height;
-	uint8_t *to = enlarge ? plane : fed;
-	for (size_t i = 0; i < n; i++)
-		to[i] = image->data[i * image->channels + c];
-	if (enlarge)
-		tn_enlarge_plane(format, plane, fed);
-}
-
 static tn_status normalise(const struct tn_input_format *format, const struct tn_image *image,
 			   int enlarge, float *out, struct tn_error_info *error)
 {
 	size_t n = (size_t)format->height * format->width;
-	uint8_t *plane = tn_mem_alloc((size_t)image->width * image->height);
+	size_t n_pixels = (size_t)image->width * image->height;
+	uint8_t *plane = tn_mem_alloc(n_pixels);
 	uint8_t *fed = tn_mem_alloc(n);
 	if (plane && fed) {
 		for (uint32_t c = 0; c < format->channels; c++) {
-			take_plane(format, image, enlarge, c, plane, fed);
+			uint8_t *to = enlarge ? plane : fed;
+			for (size_t i = 0; i < n_pixels; i++)
+				to[i] = image->data[i * image->channels + c];
+			if (enlarge)
+				tn_enlarge_plane(format, plane, fed);
 			for (size_t i = 0; i < n; i++)
 				out[c * n + i] = ((float)fed[i] / 255.0f - format->mean[c]) /
 						 format->deviation[c];
@@ -101,10 +61,25 @@ tn_status tn_input_format_apply(const struct tn_input_format *format, const stru
 				int invert, float *out, struct tn_error_info *error)
 {
 	struct tn_image picture = {0};
-	int enlarge = 0;
-	tn_status status = bring_channels(format, image, invert, &picture, error);
-	if (status == TN_OK)
-		status = bring_size(format, &picture, &enlarge, error);
+	if (format->channels != 1 && format->channels != 3)
+		return tn_fail(error, TN_UNSUPPORTED, OPERATION,
+			       "expected a network of 1 or 3 channels, found %u", format->channels);
+	tn_status status =
+		tn_image_convert(image, format->channels, invert ? 255 : 0, &picture, error);
+	if (status != TN_OK)
+		return status;
+	size_t n = (size_t)picture.width * picture.height * picture.channels;
+	for (size_t i = 0; invert && i < n; i++)
+		picture.data[i] = (uint8_t)(255 - picture.data[i]);
+	/* A picture of neither the source size, which is enlarged, nor the fed size is resized. */
+	int enlarge =
+		picture.width == format->source_width && picture.height == format->source_height;
+	if (!enlarge && (picture.width != format->width || picture.height != format->height)) {
+		struct tn_image resized = {0};
+		status = tn_image_resize(&picture, format->width, format->height, &resized, error);
+		tn_image_release(&picture);
+		picture = resized;
+	}
 	if (status == TN_OK)
 		status = normalise(format, &picture, enlarge, out, error);
 	tn_image_release(&picture);
@@ -198,23 +173,6 @@ struct reading {
 
 enum { SCALE = N_NUMBERS, MEAN, DEVIATION };
 
-static tn_status take_whole(struct reading *reading, size_t i, struct tn_error_info *error)
-{
-	double value = -1;
-	char byte = tn_json_peek(&reading->reader);
-	int is_number = byte == '-' || (byte >= '0' && byte <= '9');
-	tn_status status = is_number ? tn_json_number(&reading->reader, &value, error) : TN_OK;
-	if (status != TN_OK)
-		return status;
-	if (!(value >= numbers[i].least && value <= numbers[i].most) || value != floor(value))
-		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "key \"%s\": expected a number from %u to %u, found another value",
-			       numbers[i].key, numbers[i].least, numbers[i].most);
-	uint32_t number = (uint32_t)value;
-	memcpy((char *)&reading->format + numbers[i].offset, &number, sizeof(number));
-	return TN_OK;
-}
-
 /* A finite number, positive if requested. */
 static tn_status take_float(struct reading *reading, const char *key, int positive, float *value,
 			    struct tn_error_info *error)
@@ -299,26 +257,28 @@ static tn_status take_item(struct reading *reading, struct tn_error_info *error)
 	case DEVIATION:
 		return take_floats(reading, key, 1, format->deviation, &reading->counts[1], error);
 	}
-	return take_whole(reading, (size_t)number, error);
+	double value = -1;
+	char byte = tn_json_peek(&reading->reader);
+	if (byte == '-' || (byte >= '0' && byte <= '9'))
+		status = tn_json_number(&reading->reader, &value, error);
+	if (status != TN_OK)
+		return status;
+	uint32_t least = numbers[number].least, most = numbers[number].most;
+	if (!(value >= least && value <= most) || value != floor(value))
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "key \"%s\": expected a number from %u to %u, found another value",
+			       key, least, most);
+	uint32_t whole = (uint32_t)value;
+	memcpy((char *)format + numbers[number].offset, &whole, sizeof(whole));
+	return TN_OK;
 }
 
-static tn_status take_all(struct reading *reading, struct tn_error_info *error)
-{
-	int more = 1;
-	tn_status status = tn_json_take(&reading->reader, '{', "'{'", error);
-	for (size_t n = 0; status == TN_OK && more; n++) {
-		status = tn_json_more(&reading->reader, '}', n, &more, error);
-		if (status == TN_OK && more)
-			status = take_item(reading, error);
-	}
-	return status == TN_OK ? tn_json_finish(&reading->reader, error) : status;
-}
-
-/* Checks that every key is present and mean and deviation have a number for each channel. */
-static tn_status check_complete(const struct reading *reading, struct tn_error_info *error)
+/* Checks that every key is present, that mean and deviation have a number for each channel, and
+ * that the sizes agree. */
+static tn_status check_format(const struct reading *reading, struct tn_error_info *error)
 {
 	static const char *const lists[] = {"mean", "deviation"};
-	uint32_t channels = reading->format.channels;
+	const struct tn_input_format *format = &reading->format;
 	for (size_t i = 0; i < N_NUMBERS; i++) {
 		if (!(reading->seen >> i & 1))
 			return tn_fail(error, TN_FORMAT, OPERATION,
@@ -329,16 +289,11 @@ static tn_status check_complete(const struct reading *reading, struct tn_error_i
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "key \"scale\": expected a positive finite number, found none");
 	for (int i = 0; i < 2; i++) {
-		if (reading->counts[i] != channels)
+		if (reading->counts[i] != format->channels)
 			return tn_fail(error, TN_FORMAT, OPERATION,
 				       "key \"%s\": expected an array of %u numbers, found %u",
-				       lists[i], channels, reading->counts[i]);
+				       lists[i], format->channels, reading->counts[i]);
 	}
-	return TN_OK;
-}
-
-static tn_status check_sides(const struct tn_input_format *format, struct tn_error_info *error)
-{
 	uint64_t height = (uint64_t)format->source_height * format->zoom + 2ull * format->border;
 	uint64_t width = (uint64_t)format->source_width * format->zoom + 2ull * format->border;
 	if (height == format->height && width == format->width)
@@ -361,11 +316,17 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for the text");
 	reading.reader = (struct tn_json_reader){
 		.text = copy, .size = strlen(copy), .operation = OPERATION, .where = "text"};
-	tn_status status = take_all(&reading, error);
+	int more = 1;
+	tn_status status = tn_json_take(&reading.reader, '{', "'{'", error);
+	for (size_t n = 0; status == TN_OK && more; n++) {
+		status = tn_json_more(&reading.reader, '}', n, &more, error);
+		if (status == TN_OK && more)
+			status = take_item(&reading, error);
+	}
 	if (status == TN_OK)
-		status = check_complete(&reading, error);
+		status = tn_json_finish(&reading.reader, error);
 	if (status == TN_OK)
-		status = check_sides(&reading.format, error);
+		status = check_format(&reading, error);
 	tn_mem_free(copy);
 	if (status == TN_OK)
 		*out = reading.format;

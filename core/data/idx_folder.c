@@ -19,26 +19,18 @@
 
 #define OPERATION "dataset"
 
-/* Spelling i of a file's name, in the order of the attempts: -idx3-ubyte, the same with .gz, and
- * both with a dot before "idx".  NULL: out of memory. */
-#define N_SPELLINGS 4
-
-static char *spell(int i, const char *folder, const char *part, const char *what, int rank)
-{
-	struct tn_text text;
-	tn_text_init(&text);
-	tn_text_format(&text, "%s/%s-%s%cidx%d-ubyte%s", folder, part, what, i < 2 ? '-' : '.',
-		       rank, i % 2 ? ".gz" : "");
-	return tn_text_take(&text);
-}
-
-/* The path of the first spelling that exists; NULL in *path: none. */
+/* The path of the first spelling that exists; NULL in *path: none.  The spellings, in this order:
+ * -idx3-ubyte, the same with .gz, and both with a dot before "idx". */
 static tn_status locate(const char *folder, const char *part, const char *what, int rank,
 			char **path, struct tn_error_info *error)
 {
 	*path = NULL;
-	for (int i = 0; i < N_SPELLINGS; i++) {
-		char *candidate = spell(i, folder, part, what, rank);
+	for (int i = 0; i < 4; i++) {
+		struct tn_text text;
+		tn_text_init(&text);
+		tn_text_format(&text, "%s/%s-%s%cidx%d-ubyte%s", folder, part, what,
+			       i < 2 ? '-' : '.', rank, i % 2 ? ".gz" : "");
+		char *candidate = tn_text_take(&text);
 		if (!candidate)
 			return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
 				       tn_file_label(folder));
@@ -57,14 +49,14 @@ struct idx_file {
 	struct tn_host_array array;
 };
 
-static void release(struct idx_file *file)
+static void release_file(struct idx_file *file)
 {
 	tn_mem_free(file->path);
 	tn_host_array_release(&file->array);
 }
 
-/* Reads train or t10k, images (rank 3) or labels (rank 1), u8.  On failure release() frees what was
- * allocated. */
+/* Reads train or t10k, images (rank 3) or labels (rank 1), u8.  On failure release_file() frees
+ * what was allocated. */
 static tn_status read_part(const char *folder, const char *part, const char *what, uint32_t rank,
 			   struct idx_file *file, struct tn_error_info *error)
 {
@@ -85,25 +77,6 @@ static tn_status read_part(const char *folder, const char *part, const char *wha
 	return status;
 }
 
-/* One part must have as many images as labels, and images must have pixels. */
-static tn_status check_part(const char *folder, const char *part,
-			    const struct tn_host_array *images, const struct tn_host_array *labels,
-			    struct tn_error_info *error)
-{
-	if (images->shape[0] != labels->shape[0])
-		return tn_fail(error, TN_SHAPE, OPERATION,
-			       "%s: %s: expected as many labels as images, found %lld labels and "
-			       "%lld images",
-			       tn_file_label(folder), part, (long long)labels->shape[0],
-			       (long long)images->shape[0]);
-	if (images->size_bytes == 0)
-		return tn_fail(error, TN_SHAPE, OPERATION,
-			       "%s: %s: expected images, found %lld of %lld x %lld",
-			       tn_file_label(folder), part, (long long)images->shape[0],
-			       (long long)images->shape[1], (long long)images->shape[2]);
-	return TN_OK;
-}
-
 /* Images and labels of train, then of t10k. */
 struct four {
 	struct idx_file images[2];
@@ -118,11 +91,21 @@ static tn_status read_four(const char *folder, struct four *four, struct tn_erro
 			read_part(folder, parts[i], "labels", 1, &four->labels[i], error);
 		if (status == TN_OK)
 			status = read_part(folder, parts[i], "images", 3, &four->images[i], error);
-		if (status == TN_OK)
-			status = check_part(folder, parts[i], &four->images[i].array,
-					    &four->labels[i].array, error);
 		if (status != TN_OK)
 			return status;
+		const struct tn_host_array *images = &four->images[i].array;
+		int64_t n_labels = four->labels[i].array.shape[0];
+		if (images->shape[0] != n_labels)
+			return tn_fail(error, TN_SHAPE, OPERATION,
+				       "%s: %s: expected as many labels as images, found %lld "
+				       "labels and %lld images",
+				       tn_file_label(folder), parts[i], (long long)n_labels,
+				       (long long)images->shape[0]);
+		if (images->size_bytes == 0)
+			return tn_fail(error, TN_SHAPE, OPERATION,
+				       "%s: %s: expected images, found %lld of %lld x %lld",
+				       tn_file_label(folder), parts[i], (long long)images->shape[0],
+				       (long long)images->shape[1], (long long)images->shape[2]);
 	}
 	const int64_t *a = four->images[0].array.shape, *b = four->images[1].array.shape;
 	if (a[1] != b[1] || a[2] != b[2])
@@ -155,9 +138,11 @@ static tn_status check_labels(const struct idx_file *labels, int n_classes, cons
 	return TN_OK;
 }
 
-/* The classes are 0 up to the first number without a training label; 0 may have no images, where
- * labels count from 1 as in EMNIST Letters.  A label beyond means a damaged file. */
-static tn_status count_classes(const struct four *four, uint32_t *n, struct tn_error_info *error)
+/* Labels as i32, those of the test after those of the training.  The classes are 0 up to the first
+ * number without a training label; 0 may have no images, where labels count from 1 as in EMNIST
+ * Letters.  A label beyond means a damaged file. */
+static tn_status join_labels(const struct four *four, struct tn_dataset_raw *raw,
+			     struct tn_error_info *error)
 {
 	uint8_t occurs[257] = {0};
 	const struct tn_host_array *train = &four->labels[0].array;
@@ -170,16 +155,10 @@ static tn_status count_classes(const struct four *four, uint32_t *n, struct tn_e
 	int n_classes = 1;
 	while (occurs[n_classes])
 		n_classes++;
-	*n = (uint32_t)n_classes;
+	raw->format.n_classes = (uint32_t)n_classes;
 	tn_status status = check_labels(&four->labels[0], n_classes, occurs, error);
-	return status == TN_OK ? check_labels(&four->labels[1], n_classes, occurs, error) : status;
-}
-
-/* Labels as i32, those of the test after those of the training. */
-static tn_status join_labels(const struct four *four, struct tn_dataset_raw *raw,
-			     struct tn_error_info *error)
-{
-	tn_status status = count_classes(four, &raw->format.n_classes, error);
+	if (status == TN_OK)
+		status = check_labels(&four->labels[1], n_classes, occurs, error);
 	if (status != TN_OK)
 		return status;
 	raw->labels = tn_mem_zeroed((size_t)raw->n, sizeof(*raw->labels));
@@ -211,23 +190,6 @@ static tn_status join_images(struct four *four, struct tn_dataset_raw *raw,
 	return TN_OK;
 }
 
-static void set_format(const struct four *four, struct tn_dataset_raw *raw)
-{
-	uint32_t height = (uint32_t)four->images[0].array.shape[1];
-	uint32_t width = (uint32_t)four->images[0].array.shape[2];
-	raw->format = (struct tn_input_format){
-		.channels = 1,
-		.height = height,
-		.width = width,
-		.source_height = height,
-		.source_width = width,
-		.zoom = 1,
-		.scale = 255,
-	};
-	raw->n_test = (uint64_t)four->images[1].array.shape[0];
-	raw->n = (uint64_t)four->images[0].array.shape[0] + raw->n_test;
-}
-
 tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *out,
 			     struct tn_error_info *error)
 {
@@ -236,14 +198,26 @@ tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *out,
 	memset(&four, 0, sizeof(four));
 	tn_status status = read_four(folder, &four, error);
 	if (status == TN_OK) {
-		set_format(&four, &raw);
+		const int64_t *train = four.images[0].array.shape;
+		uint32_t height = (uint32_t)train[1], width = (uint32_t)train[2];
+		raw.format = (struct tn_input_format){
+			.channels = 1,
+			.height = height,
+			.width = width,
+			.source_height = height,
+			.source_width = width,
+			.zoom = 1,
+			.scale = 255,
+		};
+		raw.n_test = (uint64_t)four.images[1].array.shape[0];
+		raw.n = (uint64_t)train[0] + raw.n_test;
 		status = join_labels(&four, &raw, error);
 	}
 	if (status == TN_OK)
 		status = join_images(&four, &raw, error);
 	for (int i = 0; i < 2; i++) {
-		release(&four.images[i]);
-		release(&four.labels[i]);
+		release_file(&four.images[i]);
+		release_file(&four.labels[i]);
 	}
 	if (status == TN_OK)
 		*out = raw;

@@ -39,36 +39,30 @@ static tn_status file_in(const char *folder, const char *name, char **path,
 	return TN_OK;
 }
 
-static tn_status read_idx_folder(const char *folder, struct tn_dataset_raw *raw,
-				 struct tn_error_info *error)
+static tn_status read_folder(const char *folder, const struct tn_dataset_options *options,
+			     struct tn_dataset_raw *raw, struct tn_error_info *error)
 {
-	int is_there = 0;
-	tn_status status = tn_idx_folder_look(folder, &is_there, error);
+	char *digits = NULL;
+	int has_idx = 0;
+	tn_status status = file_in(folder, "digits.csv.gz", &digits, error);
+	if (status == TN_OK && !digits)
+		status = file_in(folder, "digits.csv", &digits, error);
+	if (digits) {
+		status = tn_digits_read(digits, options->digits_as_stored != 0, raw, error);
+		tn_mem_free(digits);
+		return status;
+	}
+	if (status == TN_OK)
+		status = tn_idx_folder_look(folder, &has_idx, error);
 	if (status != TN_OK)
 		return status;
-	if (is_there)
+	if (has_idx)
 		return tn_idx_folder_read(folder, raw, error);
 	return tn_fail(error, TN_NOT_FOUND, OPERATION,
 		       "%s: expected digits.csv.gz, or train-images-idx3-ubyte, "
 		       "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
 		       "t10k-labels-idx1-ubyte (plain or with .gz), found none of them",
 		       tn_file_label(folder));
-}
-
-static tn_status read_folder(const char *folder, const struct tn_dataset_options *options,
-			     struct tn_dataset_raw *raw, struct tn_error_info *error)
-{
-	char *digits = NULL;
-	tn_status status = file_in(folder, "digits.csv.gz", &digits, error);
-	if (status == TN_OK && !digits)
-		status = file_in(folder, "digits.csv", &digits, error);
-	if (status != TN_OK)
-		return status;
-	if (!digits)
-		return read_idx_folder(folder, raw, error);
-	status = tn_digits_read(digits, options->digits_as_stored != 0, raw, error);
-	tn_mem_free(digits);
-	return status;
 }
 
 /* Sets origin and class names of data sets known by the name of their folder. */
@@ -88,35 +82,25 @@ static tn_status add_known(const char *folder, struct tn_dataset_raw *raw,
 	return TN_OK;
 }
 
-static tn_status load_folder(const char *name, const char *folder,
-			     const struct tn_dataset_options *options, tn_dataset **out,
-			     struct tn_error_info *error)
-{
-	struct tn_dataset_raw raw = {0};
-	tn_status status = read_folder(folder, options, &raw, error);
-	if (status != TN_OK)
-		return status;
-	raw.validation_fraction = options->validation_fraction;
-	raw.normalise_as = options->normalise_as;
-	if (!raw.class_names)
-		status = add_known(folder, &raw, error);
-	if (status == TN_OK)
-		status = tn_dataset_build(&raw, name, folder, out, error);
-	tn_dataset_raw_release(&raw);
-	return status;
-}
-
 tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *given,
 			  const char *data_dir, tn_dataset **out, struct tn_error_info *error)
 {
 	struct tn_dataset_options options = {0};
+	struct tn_dataset_raw raw = {0};
 	char *folder = NULL;
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_dataset_options", OPERATION, error);
 	if (status == TN_OK)
 		status = tn_dataset_find(name, data_dir, &folder, error);
 	if (status == TN_OK)
-		status = load_folder(name, folder, &options, out, error);
+		status = read_folder(folder, &options, &raw, error);
+	raw.validation_fraction = options.validation_fraction;
+	raw.normalise_as = options.normalise_as;
+	if (status == TN_OK && !raw.class_names)
+		status = add_known(folder, &raw, error);
+	if (status == TN_OK)
+		status = tn_dataset_build(&raw, name, folder, out, error);
+	tn_dataset_raw_release(&raw);
 	tn_mem_free(folder);
 	return status;
 }

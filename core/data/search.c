@@ -91,15 +91,6 @@ static tn_status no_memory(const char *name, struct tn_error_info *error)
 	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", tn_file_label(name));
 }
 
-/* The known name nearest to that one, or NULL. */
-static const char *nearest_known(const char *name)
-{
-	const char *names[N_KNOWN];
-	for (size_t i = 0; i < N_KNOWN; i++)
-		names[i] = known[i].name;
-	return tn_name_nearest(name, names, N_KNOWN);
-}
-
 /* The error text: every folder searched, and how to get the data set. */
 static tn_status not_found(const char *name, const char *data_dir, struct tn_error_info *error)
 {
@@ -111,7 +102,10 @@ static tn_status not_found(const char *name, const char *data_dir, struct tn_err
 		tn_mem_free(path);
 	}
 	const struct tn_known_dataset *entry = tn_known_dataset(name);
-	const char *like = entry ? NULL : nearest_known(name);
+	const char *names[N_KNOWN];
+	for (size_t i = 0; i < N_KNOWN; i++)
+		names[i] = known[i].name;
+	const char *like = entry ? NULL : tn_name_nearest(name, names, N_KNOWN);
 	const char *text = places.data ? places.data : "?";
 	tn_status status;
 	if (entry && entry->package)
@@ -128,9 +122,19 @@ static tn_status not_found(const char *name, const char *data_dir, struct tn_err
 	return status;
 }
 
-static tn_status find_named(const char *name, const char *data_dir, char **folder,
-			    struct tn_error_info *error)
+tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
+			  struct tn_error_info *error)
 {
+	if (name[0] == '\0')
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a data set's name or folder, found an empty text");
+	if (strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..")) {
+		if (!is_folder(name))
+			return tn_fail(error, TN_NOT_FOUND, OPERATION,
+				       "%s: expected a folder, found none", tn_file_label(name));
+		*folder = tn_mem_copy_string(name);
+		return *folder ? TN_OK : no_memory(name, error);
+	}
 	for (int i = 0; i < N_PLACES; i++) {
 		char *path = place(i, name, data_dir);
 		if (!path)
@@ -142,19 +146,4 @@ static tn_status find_named(const char *name, const char *data_dir, char **folde
 		tn_mem_free(path);
 	}
 	return not_found(name, data_dir, error);
-}
-
-tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
-			  struct tn_error_info *error)
-{
-	if (name[0] == '\0')
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a data set's name or folder, found an empty text");
-	if (!strchr(name, '/') && strcmp(name, ".") && strcmp(name, ".."))
-		return find_named(name, data_dir, folder, error);
-	if (!is_folder(name))
-		return tn_fail(error, TN_NOT_FOUND, OPERATION, "%s: expected a folder, found none",
-			       tn_file_label(name));
-	*folder = tn_mem_copy_string(name);
-	return *folder ? TN_OK : no_memory(name, error);
 }

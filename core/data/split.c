@@ -84,11 +84,14 @@ tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw
 	return TN_OK;
 }
 
-/* Counts each value in channel c of the training part. */
-static void count_values(const tn_dataset *dataset, uint32_t c, uint64_t histogram[256])
+/* mean = S1 / n,  deviation^2 = (n S2 - S1^2) / n^2,  with S1, S2 the sums of v and v^2 over
+ * channel c of the training part, in units of `scale`.  The numerators are exact: n < 2^36,
+ * S2 < 2^52. */
+static void set_statistics(tn_dataset *dataset, uint32_t c)
 {
-	size_t plane = (size_t)dataset->format.height * dataset->format.width;
-	memset(histogram, 0, 256 * sizeof(*histogram));
+	struct tn_input_format *format = &dataset->format;
+	size_t plane = (size_t)format->height * format->width;
+	uint64_t histogram[256] = {0}, n = 0, s1 = 0, s2 = 0;
 	for (uint64_t i = 0; i < dataset->count[TN_PART_TRAIN]; i++) {
 		const uint8_t *pixels = dataset->images +
 					dataset->index[TN_PART_TRAIN][i] * dataset->image_size +
@@ -96,14 +99,6 @@ static void count_values(const tn_dataset *dataset, uint32_t c, uint64_t histogr
 		for (size_t p = 0; p < plane; p++)
 			histogram[pixels[p]]++;
 	}
-}
-
-/* mean = S1 / n,  deviation^2 = (n S2 - S1^2) / n^2,  with S1, S2 the sums of v and v^2, in units
- * of `scale`.  The numerators are exact: n < 2^36, S2 < 2^52. */
-static void set_statistics(struct tn_input_format *format, uint32_t c,
-			   const uint64_t histogram[256])
-{
-	uint64_t n = 0, s1 = 0, s2 = 0;
 	for (uint64_t v = 0; v < 256; v++) {
 		n += histogram[v];
 		s1 += histogram[v] * v;
@@ -126,9 +121,6 @@ void tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format *as)
 		memcpy(dataset->format.deviation, as->deviation, sizeof(as->deviation));
 		return;
 	}
-	for (uint32_t c = 0; c < dataset->format.channels; c++) {
-		uint64_t histogram[256];
-		count_values(dataset, c, histogram);
-		set_statistics(&dataset->format, c, histogram);
-	}
+	for (uint32_t c = 0; c < dataset->format.channels; c++)
+		set_statistics(dataset, c);
 }

@@ -13,22 +13,6 @@
 #include "device/pool_parts.h"
 #include "device/transfer.h"
 
-/* Free pieces return to the pool now, those of arrays when the arrays release them. */
-static void destroy_store(struct tn_device *device, struct tn_store *store)
-{
-	for (size_t i = 0; i < store->n; i++) {
-		struct tn_piece *piece = store->pieces[i];
-		const struct tn_block block = {.piece = piece};
-		piece->store = NULL;
-		if (piece->used != TN_PIECE_STORED)
-			continue;
-		piece->used = TN_PIECE_USED;
-		tn_block_give(device, &block);
-	}
-	tn_mem_free(store->pieces);
-	tn_mem_free(store);
-}
-
 tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info *error)
 {
 	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = error}};
@@ -105,6 +89,18 @@ void tn_device_graph_release(struct tn_device *device, void *graph, struct tn_st
 		if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
 			tn_log_format(device->logger, TN_LOG_WARNING, "graph", "%s", error.text);
 	}
-	if (store)
-		destroy_store(device, store);
+	if (!store)
+		return;
+	/* Free pieces return to the pool now, those of arrays when the arrays release them. */
+	for (size_t i = 0; i < store->n; i++) {
+		struct tn_piece *piece = store->pieces[i];
+		const struct tn_block block = {.piece = piece};
+		piece->store = NULL;
+		if (piece->used != TN_PIECE_STORED)
+			continue;
+		piece->used = TN_PIECE_USED;
+		tn_block_give(device, &block);
+	}
+	tn_mem_free(store->pieces);
+	tn_mem_free(store);
 }

@@ -37,11 +37,6 @@ static uint64_t round_up(uint64_t size, uint64_t unit)
 	return (size + unit - 1) / unit * unit;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -55,7 +50,7 @@ static uint64_t room(const struct tn_chunk *chunk)
 }
 
 /* Cuts the next piece of a chunk that has room for it.  NULL: no host memory for its record. */
-static struct tn_piece *cut(struct tn_pool *pool, struct tn_chunk *chunk, uint32_t class)
+static struct tn_piece *cut_piece(struct tn_pool *pool, struct tn_chunk *chunk, uint32_t class)
 {
 	struct tn_piece *piece = tn_record_take(pool);
 	if (!piece)
@@ -68,18 +63,6 @@ static struct tn_piece *cut(struct tn_pool *pool, struct tn_chunk *chunk, uint32
 	chunk->pieces = piece;
 	chunk->cut += piece->size;
 	return piece;
-}
-
-/* Cuts the rest of a chunk into free pieces.  Without memory for records the rest stays unused
- * until the chunk is empty. */
-static void cut_rest(struct tn_pool *pool, struct tn_chunk *chunk)
-{
-	while (room(chunk) >= TN_POOL_UNIT) {
-		struct tn_piece *piece = cut(pool, chunk, tn_size_class_within(room(chunk)));
-		if (!piece)
-			return;
-		tn_bin_push(pool, piece);
-	}
 }
 
 /* Makes an empty chunk uncut again. */
@@ -122,30 +105,6 @@ static void unlink_chunk(struct tn_pool *pool, struct tn_chunk *chunk)
 	pool->reserved -= chunk->size;
 }
 
-/* Requests huge pages; without kernel support this has no effect. */
-static void advise(const struct tn_device *device, const struct tn_chunk *chunk)
-{
-#ifdef MADV_HUGEPAGE
-	if (device->host_memory && chunk->buffer % HUGE_PAGE == 0 && chunk->size % HUGE_PAGE == 0)
-		madvise((void *)(uintptr_t)chunk->buffer, chunk->size, MADV_HUGEPAGE);
-#else
-	(void)device;
-	(void)chunk;
-#endif
-}
-
-static tn_status allocate(struct tn_device *device, uint64_t size, uint64_t *buffer,
-			  struct tn_error_info *error)
-{
-	struct tn_alloc_args args = {
-		.call = {.struct_size = sizeof(args), .error = error},
-		.size = size,
-		.alignment = device->host_memory && size % HUGE_PAGE == 0 ? HUGE_PAGE : 0,
-	};
-	tn_status status = device->backend->device.alloc(device->handle, &args, buffer);
-	return tn_device_answer(device, status, error);
-}
-
 /* A new chunk of exactly `size` bytes. */
 static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_chunk **out,
 			   struct tn_error_info *error)
@@ -161,13 +120,22 @@ static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_ch
 	if (!chunk)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
 			       "no host memory for the pool's own records");
-	tn_status status = allocate(device, size, &chunk->buffer, error);
-	if (status) {
+	struct tn_alloc_args args = {
+		.call = {.struct_size = sizeof(args), .error = error},
+		.size = size,
+		.alignment = device->host_memory && size % HUGE_PAGE == 0 ? HUGE_PAGE : 0,
+	};
+	tn_status status = device->backend->device.alloc(device->handle, &args, &chunk->buffer);
+	if (tn_device_answer(device, status, error)) {
 		tn_mem_free(chunk);
 		return status;
 	}
 	chunk->size = size;
-	advise(device, chunk);
+#ifdef MADV_HUGEPAGE
+	/* Without kernel support this has no effect. */
+	if (device->host_memory && chunk->buffer % HUGE_PAGE == 0 && size % HUGE_PAGE == 0)
+		madvise((void *)(uintptr_t)chunk->buffer, size, MADV_HUGEPAGE);
+#endif
 	link_chunk(pool, chunk);
 	tn_log_format(device->logger, TN_LOG_DEBUG, "pool",
 		      "%s: %" PRIu64 " bytes taken, %" PRIu64 " now", device->name, size,
@@ -221,13 +189,6 @@ void tn_pool_trim(struct tn_device *device)
 		tn_chunk_release(device, 0);
 }
 
-/* In a forked child the backend's handles are the parent's: only the records are freed. */
-static void forget_chunk(struct tn_pool *pool, struct tn_chunk *chunk)
-{
-	unlink_chunk(pool, chunk);
-	tn_mem_free(chunk);
-}
-
 void tn_pool_destroy(struct tn_device *device)
 {
 	struct tn_pool *pool = device->pool;
@@ -240,8 +201,12 @@ void tn_pool_destroy(struct tn_device *device)
 		tn_log_format(device->logger, TN_LOG_ERROR, "pool",
 			      "%s: %" PRIu64 " bytes were never given back", device->name,
 			      pool->used);
-	while (pool->chunks)
-		forget_chunk(pool, pool->chunks);
+	/* In a forked child the backend's handles are the parent's: only the records are freed. */
+	while (pool->chunks) {
+		struct tn_chunk *chunk = pool->chunks;
+		unlink_chunk(pool, chunk);
+		tn_mem_free(chunk);
+	}
 	while (pool->batches) {
 		struct tn_piece_batch *batch = pool->batches;
 		pool->batches = batch->next;
@@ -298,10 +263,11 @@ static struct tn_chunk *empty_chunk(struct tn_pool *pool, uint64_t need)
 }
 
 /* Cuts from an uncut chunk.  Of it and the current chunk the one with more room becomes current;
- * the rest of the other is cut into the bins. */
+ * the rest of the other is cut into
+ * free pieces.  Without memory for records that rest stays unused until the chunk is empty. */
 static struct tn_piece *begin_chunk(struct tn_pool *pool, struct tn_chunk *chunk, uint32_t class)
 {
-	struct tn_piece *piece = cut(pool, chunk, class);
+	struct tn_piece *piece = cut_piece(pool, chunk, class);
 	if (!piece || chunk == pool->current)
 		return piece;
 	struct tn_chunk *other = chunk;
@@ -309,39 +275,31 @@ static struct tn_piece *begin_chunk(struct tn_pool *pool, struct tn_chunk *chunk
 		other = pool->current;
 		pool->current = chunk;
 	}
-	cut_rest(pool, other);
+	while (room(other) >= TN_POOL_UNIT) {
+		struct tn_piece *rest = cut_piece(pool, other, tn_size_class_within(room(other)));
+		if (!rest)
+			break;
+		tn_bin_push(pool, rest);
+	}
 	return piece;
 }
 
-/* The preferred size of a new chunk for `need` bytes. */
-static uint64_t chunk_size(const struct tn_device *device, uint64_t need)
-{
-	const struct tn_pool *pool = device->pool;
-	uint64_t largest = device->description.max_alloc_bytes;
-	uint64_t shared = smaller(MAX_SHARED, larger(HUGE_PAGE, pool->reserved / 4));
-	uint64_t size = round_up(need > LARGE ? need : larger(need, shared), HUGE_PAGE);
-	if (largest && size > largest)
-		size = need;
-	if (pool->limit && pool->limit < pool->reserved + size)
-		size = need;
-	return size;
-}
-
-/* Trims the cache of host memory before it grows by `size`. */
-static void bound_cache(struct tn_device *device, uint64_t size)
+/* A new chunk of the preferred size, else of the size needed. */
+static tn_status grow_pool(struct tn_device *device, uint64_t need, struct tn_chunk **chunk,
+			   struct tn_error_info *error)
 {
 	struct tn_pool *pool = device->pool;
+	uint64_t largest = device->description.max_alloc_bytes;
+	uint64_t shared = larger(HUGE_PAGE, pool->reserved / 4);
+	if (shared > MAX_SHARED)
+		shared = MAX_SHARED;
+	uint64_t size = round_up(need > LARGE ? need : larger(need, shared), HUGE_PAGE);
+	if ((largest && size > largest) || (pool->limit && pool->limit < pool->reserved + size))
+		size = need;
+	/* Host memory: the cache is trimmed before it grows. */
 	uint64_t most = 2 * larger(pool->peak, pool->used + size) + SLACK;
 	if (device->synchronous && pool->reserved + size > most)
 		tn_chunk_release(device, most > size ? most - size : 0);
-}
-
-/* A new chunk of the preferred size, else of the size needed. */
-static tn_status grow(struct tn_device *device, uint64_t need, struct tn_chunk **chunk,
-		      struct tn_error_info *error)
-{
-	uint64_t size = chunk_size(device, need);
-	bound_cache(device, size);
 	tn_status status = get_chunk(device, size, chunk, error);
 	if (status == TN_OUT_OF_MEMORY && size > need)
 		status = get_chunk(device, need, chunk, error);
@@ -375,7 +333,7 @@ tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece
 	tn_status status = TN_OK;
 	*piece = NULL;
 	if (room(pool->current) >= need) {
-		*piece = cut(pool, pool->current, class);
+		*piece = cut_piece(pool, pool->current, class);
 		goto done;
 	}
 	chunk = empty_chunk(pool, need);
@@ -385,7 +343,7 @@ tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece
 		*piece = tn_piece_split(pool, class);
 		if (*piece)
 			return TN_OK;
-		status = grow(device, need, &chunk, error);
+		status = grow_pool(device, need, &chunk, error);
 	}
 	if (status == TN_OUT_OF_MEMORY)
 		status = scrape(device, class, piece, &chunk, error);

@@ -53,8 +53,14 @@ tn_status tn_device_ready(const struct tn_device *device, struct tn_error_info *
 
 /* Puts the device's name before the backend's text, or before the status text when the backend gave
  * none.  The backend's struct is not trusted to be terminated. */
-static void complete(const struct tn_device *device, tn_status status, struct tn_error_info *error)
+tn_status tn_device_answer(struct tn_device *device, tn_status status, struct tn_error_info *error)
 {
+	if (status == TN_OK)
+		return TN_OK;
+	if (status == TN_DEVICE_LOST)
+		device->lost = TN_DEVICE_LOST;
+	if (!error)
+		return status;
 	char text[sizeof(error->text)];
 	error->text[sizeof(error->text) - 1] = '\0';
 	error->operation[sizeof(error->operation) - 1] = '\0';
@@ -68,15 +74,5 @@ static void complete(const struct tn_device *device, tn_status status, struct tn
 			 (int)(sizeof(error->text) - sizeof(device->name) - 3), text);
 	error->struct_size = sizeof(*error);
 	error->status = status;
-}
-
-tn_status tn_device_answer(struct tn_device *device, tn_status status, struct tn_error_info *error)
-{
-	if (status == TN_OK)
-		return TN_OK;
-	if (status == TN_DEVICE_LOST)
-		device->lost = TN_DEVICE_LOST;
-	if (error)
-		complete(device, status, error);
 	return status;
 }

@@ -57,12 +57,20 @@ static tn_status out_of_memory(struct tn_device *device, uint64_t size,
 	return TN_OUT_OF_MEMORY;
 }
 
-/* Finds a piece when the bin of the class is empty. */
-static tn_status find_piece(struct tn_device *device, uint64_t size, uint32_t class,
-			    struct tn_piece **piece, struct tn_error_info *error)
+/* Finds a piece when the bin of the class is empty or the request is too large. */
+static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t class,
+			     struct tn_piece **piece, struct tn_error_info *error)
 {
 	struct tn_pool *pool = device->pool;
-	tn_status status = tn_device_open(device, error);
+	struct tn_error_info cause;
+	tn_status status = tn_device_ready(device, error);
+	if (status)
+		return status;
+	if (size > TN_POOL_MAX_SIZE) {
+		tn_fail(&cause, TN_OUT_OF_MEMORY, "allocate", "more than the library can allocate");
+		return out_of_memory(device, size, &cause, error);
+	}
+	status = tn_device_open(device, error);
 	if (status)
 		return status;
 	uint32_t end = class + NEIGHBOURS + 1;
@@ -71,7 +79,6 @@ static tn_status find_piece(struct tn_device *device, uint64_t size, uint32_t cl
 		tn_bin_remove(pool, *piece);
 		return TN_OK;
 	}
-	struct tn_error_info cause;
 	tn_error_reset(&cause);
 	status = tn_chunk_cut(device, class, piece, &cause);
 	if (status == TN_OUT_OF_MEMORY)
@@ -79,20 +86,6 @@ static tn_status find_piece(struct tn_device *device, uint64_t size, uint32_t cl
 	if (status && error)
 		*error = cause;
 	return status;
-}
-
-static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t class,
-			     struct tn_piece **piece, struct tn_error_info *error)
-{
-	tn_status status = tn_device_ready(device, error);
-	if (status)
-		return status;
-	if (size > TN_POOL_MAX_SIZE) {
-		struct tn_error_info cause;
-		tn_fail(&cause, TN_OUT_OF_MEMORY, "allocate", "more than the library can allocate");
-		return out_of_memory(device, size, &cause, error);
-	}
-	return find_piece(device, size, class, piece, error);
 }
 
 /* The block of a piece. */

@@ -25,14 +25,6 @@ tn_status tn_device_memory_information(tn_device *device, struct tn_memory_infor
 		NULL);
 }
 
-/* A plugin's text may lack its terminator. */
-static void terminate(struct tn_report_line *line)
-{
-	line->struct_size = sizeof(*line);
-	line->key[sizeof(line->key) - 1] = '\0';
-	line->text[sizeof(line->text) - 1] = '\0';
-}
-
 tn_status tn_device_report_line(tn_device *device, size_t index, struct tn_report_line *line)
 {
 	if (!device || !line)
@@ -46,6 +38,9 @@ tn_status tn_device_report_line(tn_device *device, size_t index, struct tn_repor
 	*line = (struct tn_report_line){.struct_size = sizeof(*line)};
 	status = tn_device_answer(
 		device, device->backend->report.line(device->handle, (uint32_t)index, line), NULL);
-	terminate(line);
+	/* A plugin's text may lack its terminator. */
+	line->key[sizeof(line->key) - 1] = '\0';
+	line->text[sizeof(line->text) - 1] = '\0';
+	line->struct_size = sizeof(*line);
 	return status == TN_UNSUPPORTED ? TN_NOT_FOUND : status;
 }

@@ -15,14 +15,14 @@
 #define SMALLEST (UINT64_C(256) << 10)
 #define REST (UINT64_C(64) << 10)
 
-static void file(struct tn_pool *pool, struct tn_piece *piece)
+static void file_piece(struct tn_pool *pool, struct tn_piece *piece)
 {
 	piece->class = tn_size_class_within(piece->size);
 	tn_bin_push(pool, piece);
 }
 
 /* The lower part of the piece, of `need` bytes; the upper one goes to its bin. */
-static struct tn_piece *split(struct tn_pool *pool, struct tn_piece *piece, uint32_t class)
+static struct tn_piece *split_piece(struct tn_pool *pool, struct tn_piece *piece, uint32_t class)
 {
 	uint64_t need = tn_class_size(class);
 	struct tn_piece *lower = piece->size - need < REST ? NULL : tn_record_take(pool);
@@ -37,12 +37,12 @@ static struct tn_piece *split(struct tn_pool *pool, struct tn_piece *piece, uint
 	piece->sibling = lower;
 	piece->offset += need;
 	piece->size -= need;
-	file(pool, piece);
+	file_piece(pool, piece);
 	return lower;
 }
 
 /* Joins neighbours that are free; returns how many. */
-static int join(struct tn_pool *pool, struct tn_chunk *chunk)
+static int join_neighbours(struct tn_pool *pool, struct tn_chunk *chunk)
 {
 	int joined = 0;
 	for (struct tn_piece *piece = chunk->pieces; piece;) {
@@ -57,7 +57,7 @@ static int join(struct tn_pool *pool, struct tn_chunk *chunk)
 		piece->size += lower->size;
 		piece->sibling = lower->sibling;
 		tn_record_give(pool, lower);
-		file(pool, piece);
+		file_piece(pool, piece);
 		joined++;
 	}
 	return joined;
@@ -71,9 +71,9 @@ struct tn_piece *tn_piece_split(struct tn_pool *pool, uint32_t class)
 	if (!piece) {
 		int joined = 0;
 		for (struct tn_chunk *chunk = pool->chunks; chunk; chunk = chunk->next)
-			joined += join(pool, chunk);
+			joined += join_neighbours(pool, chunk);
 		if (joined)
 			piece = tn_bin_find(pool, class, TN_POOL_CLASSES);
 	}
-	return piece ? split(pool, piece, class) : NULL;
+	return piece ? split_piece(pool, piece, class) : NULL;
 }

@@ -14,7 +14,8 @@
 
 /* Opens the device and reports a stored error.  If the device was lost meanwhile, the stored error
  * has the backend's text about it. */
-static tn_status begin(struct tn_device *device, const char *operation, struct tn_error_info *error)
+static tn_status begin_transfer(struct tn_device *device, const char *operation,
+				struct tn_error_info *error)
 {
 	tn_status status = device->deferred.status;
 	if (device->store)
@@ -40,7 +41,7 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 			       "%s: %" PRIu64 " bytes at %" PRIu64
 			       " are outside the block of %" PRIu64,
 			       device->name, size, offset, block->size);
-	tn_status status = begin(device, operation, error);
+	tn_status status = begin_transfer(device, operation, error);
 	if (status || size == 0)
 		return status;
 	tn_error_reset(error);
@@ -84,9 +85,9 @@ tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block
 {
 	if (to->backend != from->backend || !tn_backend_has(to->backend, TN_SLOT_PEER_COPY))
 		return TN_UNSUPPORTED;
-	tn_status status = begin(from, "peer_copy", error);
+	tn_status status = begin_transfer(from, "peer_copy", error);
 	if (!status)
-		status = begin(to, "peer_copy", error);
+		status = begin_transfer(to, "peer_copy", error);
 	if (status)
 		return status;
 	tn_error_reset(error);
@@ -112,7 +113,7 @@ tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error)
 
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error)
 {
-	tn_status status = begin(device, "sync", error);
+	tn_status status = begin_transfer(device, "sync", error);
 	return status ? status : tn_device_wait(device, error);
 }
 

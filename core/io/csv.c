@@ -70,8 +70,34 @@ static tn_status put_value(struct parser *parser, struct tn_error_info *error)
 	return TN_OK;
 }
 
-static tn_status end_row(struct parser *parser, struct tn_error_info *error)
+static tn_status take_byte(struct parser *parser, unsigned char byte, struct tn_error_info *error)
 {
+	tn_status status = TN_OK;
+	if (parser->after_return && byte != '\n')
+		return refuse(parser, "a line feed", byte, error);
+	if (byte >= '0' && byte <= '9') {
+		parser->magnitude = parser->magnitude * 10 + (byte - '0');
+		parser->digits = 1;
+		if (parser->magnitude <= INT32_MAX)
+			return TN_OK;
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: line %zu, column %zu: expected a number of at most %d, found "
+			       "more",
+			       tn_file_label(parser->path), parser->line, parser->byte, INT32_MAX);
+	}
+	if (byte == '-' && !parser->digits && !parser->negative) {
+		parser->negative = 1;
+		return TN_OK;
+	}
+	if (!parser->digits && !parser->after_return)
+		return refuse(parser, "a digit", byte, error);
+	if (byte != ',' && byte != '\r' && byte != '\n')
+		return refuse(parser, "a digit, a comma or the end of the line", byte, error);
+	if (!parser->after_return)
+		status = put_value(parser, error);
+	parser->after_return = byte == '\r';
+	if (status != TN_OK || byte != '\n')
+		return status;
 	if (parser->csv.n_rows == 0)
 		parser->csv.n_columns = parser->in_row;
 	if (parser->in_row != parser->csv.n_columns)
@@ -84,87 +110,30 @@ static tn_status end_row(struct parser *parser, struct tn_error_info *error)
 	return TN_OK;
 }
 
-static tn_status take_digit(struct parser *parser, unsigned char byte, struct tn_error_info *error)
-{
-	parser->magnitude = parser->magnitude * 10 + (byte - '0');
-	parser->digits = 1;
-	if (parser->magnitude > INT32_MAX)
-		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: line %zu, column %zu: expected a number of at most %d, found "
-			       "more",
-			       tn_file_label(parser->path), parser->line, parser->byte, INT32_MAX);
-	return TN_OK;
-}
-
-static tn_status take(struct parser *parser, unsigned char byte, struct tn_error_info *error)
-{
-	tn_status status = TN_OK;
-	if (parser->after_return && byte != '\n')
-		return refuse(parser, "a line feed", byte, error);
-	if (byte >= '0' && byte <= '9')
-		return take_digit(parser, byte, error);
-	if (byte == '-' && !parser->digits && !parser->negative) {
-		parser->negative = 1;
-		return TN_OK;
-	}
-	if (!parser->digits && !parser->after_return)
-		return refuse(parser, "a digit", byte, error);
-	if (byte != ',' && byte != '\r' && byte != '\n')
-		return refuse(parser, "a digit, a comma or the end of the line", byte, error);
-	if (!parser->after_return)
-		status = put_value(parser, error);
-	if (status == TN_OK && byte == '\n')
-		status = end_row(parser, error);
-	parser->after_return = byte == '\r';
-	return status;
-}
-
-static tn_status take_all(struct parser *parser, const unsigned char *bytes, size_t size,
-			  struct tn_error_info *error)
-{
-	for (size_t i = 0; i < size; i++) {
-		tn_status status = take(parser, bytes[i], error);
-		if (status != TN_OK)
-			return status;
-		parser->byte++;
-		if (bytes[i] == '\n') {
-			parser->line++;
-			parser->byte = 1;
-		}
-	}
-	return TN_OK;
-}
-
-/* The last line may lack a line feed. */
-static tn_status take_end(struct parser *parser, struct tn_error_info *error)
-{
-	if (parser->byte > 1)
-		return take(parser, '\n', error);
-	return parser->csv.n_rows ? TN_OK : refuse(parser, "a row", -1, error);
-}
-
-static tn_status parse(struct parser *parser, struct tn_stream *stream, struct tn_error_info *error)
-{
-	unsigned char chunk[CHUNK];
-	size_t got = CHUNK;
-	while (got == CHUNK) {
-		tn_status status = tn_stream_read(stream, chunk, CHUNK, &got, error);
-		if (status == TN_OK)
-			status = take_all(parser, chunk, got, error);
-		if (status != TN_OK)
-			return status;
-	}
-	return take_end(parser, error);
-}
-
 tn_status tn_csv_read(const char *path, struct tn_csv *out, struct tn_error_info *error)
 {
 	struct tn_stream *stream = NULL;
 	struct parser parser = {.path = path, .line = 1, .byte = 1};
+	unsigned char chunk[CHUNK];
+	size_t got = CHUNK;
 	tn_status status = tn_stream_open(path, OPERATION, &stream, error);
-	if (status == TN_OK)
-		status = parse(&parser, stream, error);
+	while (status == TN_OK && got == CHUNK) {
+		status = tn_stream_read(stream, chunk, CHUNK, &got, error);
+		for (size_t i = 0; status == TN_OK && i < got; i++) {
+			status = take_byte(&parser, chunk[i], error);
+			parser.byte++;
+			if (chunk[i] == '\n') {
+				parser.line++;
+				parser.byte = 1;
+			}
+		}
+	}
 	tn_stream_close(stream);
+	/* The last line may lack a line feed. */
+	if (status == TN_OK && parser.byte > 1)
+		status = take_byte(&parser, '\n', error);
+	else if (status == TN_OK && !parser.csv.n_rows)
+		status = refuse(&parser, "a row", -1, error);
 	if (status == TN_OK)
 		*out = parser.csv;
 	else

@@ -19,25 +19,13 @@
 #define OPERATION "IDX"
 #define MAX_AXES 8
 
-/* The element type of a type byte; 0: unknown. */
-static tn_dtype dtype_of(unsigned char type)
-{
-	switch (type) {
-	case 0x08:
-		return TN_U8;
-	case 0x09:
-		return TN_I8;
-	case 0x0b:
-		return TN_I16;
-	case 0x0c:
-		return TN_I32;
-	case 0x0d:
-		return TN_F32;
-	case 0x0e:
-		return TN_F64;
-	}
-	return 0;
-}
+/* The element types by the type byte; 0: unknown. */
+static const tn_dtype types[] = {
+	[0x08] = TN_U8,  [0x09] = TN_I8,  [0x0b] = TN_I16,
+	[0x0c] = TN_I32, [0x0d] = TN_F32, [0x0e] = TN_F64,
+};
+
+enum { N_TYPES = sizeof(types) / sizeof(types[0]) };
 
 /* Reads exactly the next `size` bytes, at `offset` of the content. */
 static tn_status read_exactly(struct tn_stream *stream, uint64_t offset, void *buffer, size_t size,
@@ -65,7 +53,7 @@ static tn_status read_magic(struct tn_stream *stream, struct tn_host_array *arra
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset 0: expected the bytes 00 00, found %02x %02x", path,
 			       magic[0], magic[1]);
-	array->dtype = dtype_of(magic[2]);
+	array->dtype = magic[2] < N_TYPES ? types[magic[2]] : 0;
 	if (!array->dtype)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset 2: expected a type 08, 09, 0b, 0c, 0d or 0e, found %02x",
@@ -117,19 +105,6 @@ static tn_status read_shape(struct tn_stream *stream, struct tn_host_array *arra
 	return TN_OK;
 }
 
-/* The content must end here. */
-static tn_status expect_end(struct tn_stream *stream, uint64_t offset, struct tn_error_info *error)
-{
-	unsigned char extra;
-	size_t got = 0;
-	tn_status status = tn_stream_read(stream, &extra, 1, &got, error);
-	if (status != TN_OK || got == 0)
-		return status;
-	return tn_fail(error, TN_FORMAT, OPERATION,
-		       "%s: offset %llu: expected the end of the content, found more bytes",
-		       tn_file_label(tn_stream_path(stream)), (unsigned long long)offset);
-}
-
 static tn_status read_elements(struct tn_stream *stream, struct tn_host_array *array,
 			       struct tn_error_info *error)
 {
@@ -141,8 +116,15 @@ static tn_status read_elements(struct tn_stream *stream, struct tn_host_array *a
 	uint64_t offset = 4 + 4 * (uint64_t)array->rank;
 	tn_status status = read_exactly(stream, offset, array->data, (size_t)array->size_bytes,
 					"elements", error);
+	unsigned char extra;
+	size_t n_extra = 0;
 	if (status == TN_OK)
-		status = expect_end(stream, offset + array->size_bytes, error);
+		status = tn_stream_read(stream, &extra, 1, &n_extra, error);
+	if (status == TN_OK && n_extra)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset %llu: expected the end of the content, found more bytes",
+			       tn_file_label(tn_stream_path(stream)),
+			       (unsigned long long)(offset + array->size_bytes));
 	size_t size = tn_dtype_size(array->dtype);
 	if (status == TN_OK && size > 1 && tn_host_is_little_endian())
 		tn_reverse_words(array->data, (size_t)array->size_bytes / size, size);

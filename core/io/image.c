@@ -47,21 +47,6 @@ tn_status tn_image_allocate(struct tn_image *out, uint64_t width, uint64_t heigh
 	return TN_OK;
 }
 
-/* value over background, both 0..255, alpha 255 is opaque; rounded. */
-static uint8_t compose(unsigned value, unsigned alpha, unsigned background)
-{
-	return (uint8_t)((value * alpha + background * (255 - alpha) + 127) / 255);
-}
-
-/* Composes one pixel of 1 to 4 channels to three channels. */
-static void to_rgb(const uint8_t *from, uint32_t channels, uint8_t background, uint8_t rgb[3])
-{
-	int colour = channels >= 3;
-	unsigned alpha = channels == 2 ? from[1] : channels == 4 ? from[3] : 255;
-	for (int c = 0; c < 3; c++)
-		rgb[c] = compose(from[colour ? c : 0], alpha, background);
-}
-
 tn_status tn_image_convert(const struct tn_image *image, uint32_t channels, uint8_t background,
 			   struct tn_image *out, struct tn_error_info *error)
 {
@@ -75,13 +60,23 @@ tn_status tn_image_convert(const struct tn_image *image, uint32_t channels, uint
 		tn_image_allocate(&result, image->width, image->height, channels, "convert", error);
 	if (status != TN_OK)
 		return status;
+	int is_grey = image->channels <= 2;
 	size_t n = (size_t)image->width * image->height;
 	for (size_t i = 0; i < n; i++) {
+		const uint8_t *from = image->data + i * image->channels;
+		unsigned alpha = image->channels == 2   ? from[1]
+				 : image->channels == 4 ? from[3]
+							: 255;
 		uint8_t rgb[3];
-		to_rgb(image->data + i * image->channels, image->channels, background, rgb);
+		/* Over the background, rounded; alpha 255 is opaque. */
+		for (int c = 0; c < 3; c++) {
+			unsigned value = from[is_grey ? 0 : c];
+			rgb[c] =
+				(uint8_t)((value * alpha + background * (255 - alpha) + 127) / 255);
+		}
 		if (channels == 3)
 			memcpy(result.data + 3 * i, rgb, 3);
-		else if (image->channels <= 2)
+		else if (is_grey)
 			result.data[i] = rgb[0];
 		else
 			result.data[i] =

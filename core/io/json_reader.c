@@ -198,25 +198,6 @@ static tn_status take_digits(struct tn_json_reader *reader, struct number *numbe
 	return TN_OK;
 }
 
-static tn_status take_exponent(struct tn_json_reader *reader, struct number *number,
-			       struct tn_error_info *error)
-{
-	int64_t exponent = 0;
-	reader->at++;
-	int negative = current(reader) == '-';
-	if (negative || current(reader) == '+')
-		reader->at++;
-	if (!is_digit(current(reader)))
-		return tn_json_refuse(reader, "a digit", error);
-	for (; is_digit(current(reader)); reader->at++) {
-		if (exponent < 100000)
-			exponent = exponent * 10 + (current(reader) - '0');
-	}
-	number->exponent += negative ? -exponent : exponent;
-	number->whole = 0;
-	return TN_OK;
-}
-
 static tn_status take_number(struct tn_json_reader *reader, struct number *number,
 			     struct tn_error_info *error)
 {
@@ -237,9 +218,22 @@ static tn_status take_number(struct tn_json_reader *reader, struct number *numbe
 		number->whole = 0;
 		status = take_digits(reader, number, 1, error);
 	}
-	if (status == TN_OK && (current(reader) == 'e' || current(reader) == 'E'))
-		status = take_exponent(reader, number, error);
-	return status;
+	if (status != TN_OK || (current(reader) != 'e' && current(reader) != 'E'))
+		return status;
+	reader->at++;
+	int64_t exponent = 0;
+	int negative = current(reader) == '-';
+	if (negative || current(reader) == '+')
+		reader->at++;
+	if (!is_digit(current(reader)))
+		return tn_json_refuse(reader, "a digit", error);
+	for (; is_digit(current(reader)); reader->at++) {
+		if (exponent < 100000)
+			exponent = exponent * 10 + (current(reader) - '0');
+	}
+	number->exponent += negative ? -exponent : exponent;
+	number->whole = 0;
+	return TN_OK;
 }
 
 tn_status tn_json_integer(struct tn_json_reader *reader, int64_t *value,
@@ -259,38 +253,37 @@ tn_status tn_json_integer(struct tn_json_reader *reader, int64_t *value,
 	return TN_OK;
 }
 
-/* Steps of 10 lose 2^-53 each; beyond 400 of them a double is 0 or infinite. */
-static double scale(uint64_t digits, int64_t exponent)
-{
-	double power = 1;
-	int64_t steps = exponent < 0 ? -exponent : exponent;
-	if (digits == 0 || exponent < -400)
-		return 0;
-	for (int64_t i = 0; i < steps && i < 22; i++)
-		power *= 10; /* exact */
-	double value = exponent < 0 ? (double)digits / power : (double)digits * power;
-	for (int64_t i = 22; i < steps && i < 400; i++)
-		value = exponent < 0 ? value / 10 : value * 10;
-	return value;
-}
-
 tn_status tn_json_number(struct tn_json_reader *reader, double *value, struct tn_error_info *error)
 {
 	struct number number;
 	tn_status status = take_number(reader, &number, error);
 	if (status != TN_OK)
 		return status;
-	*value = scale(number.digits, number.exponent);
-	if (number.negative)
-		*value = -*value;
+	/* Steps of 10 lose 2^-53 each; beyond 400 of them a double is 0 or infinite. */
+	int is_fraction = number.exponent < 0;
+	int64_t steps = is_fraction ? -number.exponent : number.exponent;
+	double power = 1, result = (double)number.digits;
+	for (int64_t i = 0; i < steps && i < 22; i++)
+		power *= 10; /* exact */
+	result = is_fraction ? result / power : result * power;
+	for (int64_t i = 22; i < steps && i < 400; i++)
+		result = is_fraction ? result / 10 : result * 10;
+	*value = number.negative ? -result : result;
 	return TN_OK;
 }
 
 /* ---- Any value ------------------------------------------------------------------------------ */
 
-static tn_status skip_word(struct tn_json_reader *reader, struct tn_error_info *error)
+static tn_status skip_scalar(struct tn_json_reader *reader, struct tn_error_info *error)
 {
 	static const char *const words[] = {"true", "false", "null"};
+	char *string;
+	struct number number;
+	char byte = tn_json_peek(reader);
+	if (byte == '"')
+		return tn_json_string(reader, &string, error);
+	if (byte == '-' || is_digit(byte))
+		return take_number(reader, &number, error);
 	for (int i = 0; i < 3; i++) {
 		size_t length = strlen(words[i]);
 		if (reader->size - reader->at >= length &&
@@ -300,18 +293,6 @@ static tn_status skip_word(struct tn_json_reader *reader, struct tn_error_info *
 		}
 	}
 	return tn_json_refuse(reader, "a value", error);
-}
-
-static tn_status skip_scalar(struct tn_json_reader *reader, struct tn_error_info *error)
-{
-	char *string;
-	struct number number;
-	char byte = tn_json_peek(reader);
-	if (byte == '"')
-		return tn_json_string(reader, &string, error);
-	if (byte == '-' || is_digit(byte))
-		return take_number(reader, &number, error);
-	return skip_word(reader, error);
 }
 
 static tn_status skip_nested(struct tn_json_reader *reader, int depth, struct tn_error_info *error)

@@ -51,21 +51,6 @@ static size_t folder_length(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* A name in the folder of `path`, of fixed length whatever the final name's; NULL: out of
- * memory. */
-static char *temporary_name(const char *path)
-{
-	unsigned long long random = 0;
-	/* On failure the name is less random; O_EXCL ensures that it is unused. */
-	if (getrandom(&random, sizeof(random), 0) < 0)
-		random = (unsigned long long)getpid();
-	struct tn_text text;
-	tn_text_init(&text);
-	tn_text_append(&text, path, folder_length(path));
-	tn_text_format(&text, "tenon-%016llx.tmp", random);
-	return tn_text_take(&text);
-}
-
 /* Opens the folder in advance, so that after the rename only its sync remains.  A folder that is
  * writable but not readable cannot be synced; the file is saved nevertheless. */
 static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *error)
@@ -87,12 +72,20 @@ static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *err
 	return TN_OK;
 }
 
-/* Creates a temporary file with an unused name. */
+/* Creates a temporary file with an unused name, of fixed length whatever the final name's. */
 static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn_error_info *error)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
+		unsigned long long random = 0;
+		/* On failure the name is less random; O_EXCL ensures that it is unused. */
+		if (getrandom(&random, sizeof(random), 0) < 0)
+			random = (unsigned long long)getpid();
+		struct tn_text text;
+		tn_text_init(&text);
+		tn_text_append(&text, file->path, folder_length(file->path));
+		tn_text_format(&text, "tenon-%016llx.tmp", random);
 		tn_mem_free(file->temporary);
-		file->temporary = temporary_name(file->path);
+		file->temporary = tn_text_take(&text);
 		if (!file->temporary)
 			return tn_fail(error, TN_OUT_OF_MEMORY, file->operation, "%s: no memory",
 				       tn_file_label(file->path));
@@ -157,16 +150,8 @@ tn_status tn_new_file_write(struct tn_new_file *file, const void *data, size_t s
 	return TN_OK;
 }
 
-/* Makes the rename durable.  EINVAL: the file system does not sync folders, which is ignored. */
-static tn_status sync_folder(const struct tn_new_file *file, struct tn_error_info *error)
-{
-	if (file->folder >= 0 && fsync(file->folder) < 0 && errno != EINVAL)
-		return system_error(file, "written, but syncing its folder", error);
-	return TN_OK;
-}
-
 /* Syncs and closes the temporary file and gives it its name. */
-static tn_status finish(struct tn_new_file *file, struct tn_error_info *error)
+static tn_status sync_and_rename(struct tn_new_file *file, struct tn_error_info *error)
 {
 	if (fsync(file->fd) < 0)
 		return system_error(file, "syncing", error);
@@ -181,12 +166,15 @@ static tn_status finish(struct tn_new_file *file, struct tn_error_info *error)
 
 tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *error)
 {
-	tn_status status = finish(file, error);
+	tn_status status = sync_and_rename(file, error);
 	if (status != TN_OK) {
 		tn_new_file_abandon(file);
 		return status;
 	}
-	status = sync_folder(file, error);
+	/* Makes the rename durable.  EINVAL: the file system does not sync folders, which is
+	 * ignored. */
+	if (file->folder >= 0 && fsync(file->folder) < 0 && errno != EINVAL)
+		status = system_error(file, "written, but syncing its folder", error);
 	release(file);
 	return status;
 }

@@ -20,11 +20,12 @@
 #define OPERATION TN_NPY_OPERATION
 #define MAGIC "\x93NUMPY"
 
-/* Reads the length of the header: two bytes in version 1, four in 2 and 3. */
-static tn_status find_header(const struct tn_file *file, uint64_t *begin, uint32_t *size,
-			     struct tn_error_info *error)
+/* The length of the header has two bytes in version 1, four in 2 and 3. */
+static tn_status read_header(const struct tn_file *file, struct tn_npy_header *header,
+			     uint64_t *data_start, struct tn_error_info *error)
 {
 	unsigned char head[12];
+	char text[TN_NPY_MAX_HEADER];
 	const char *path = tn_file_label(file->path);
 	tn_status status = tn_file_read(file, 0, head, 10, error);
 	if (status != TN_OK)
@@ -36,57 +37,23 @@ static tn_status find_header(const struct tn_file *file, uint64_t *begin, uint32
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset 6: expected version 1.0, 2.0 or 3.0, found %u.%u", path,
 			       head[6], head[7]);
-	*begin = head[6] == 1 ? 10 : 12;
+	uint64_t begin = head[6] == 1 ? 10 : 12;
 	if (head[6] > 1)
 		status = tn_file_read(file, 10, head + 10, 2, error);
 	if (status != TN_OK)
 		return status;
-	*size = head[8] | (uint32_t)head[9] << 8;
+	uint32_t size = head[8] | (uint32_t)head[9] << 8;
 	if (head[6] > 1)
-		*size |= (uint32_t)head[10] << 16 | (uint32_t)head[11] << 24;
-	if (*size > TN_NPY_MAX_HEADER)
+		size |= (uint32_t)head[10] << 16 | (uint32_t)head[11] << 24;
+	if (size > TN_NPY_MAX_HEADER)
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "%s: offset 8: expected a header of at most %d bytes, found %u",
-			       path, TN_NPY_MAX_HEADER, *size);
-	return TN_OK;
-}
-
-static tn_status read_header(const struct tn_file *file, struct tn_npy_header *header,
-			     uint64_t *data_start, struct tn_error_info *error)
-{
-	uint64_t begin = 0;
-	uint32_t size = 0;
-	char text[TN_NPY_MAX_HEADER];
-	tn_status status = find_header(file, &begin, &size, error);
-	if (status == TN_OK)
-		status = tn_file_read(file, begin, text, size, error);
+			       path, TN_NPY_MAX_HEADER, size);
+	status = tn_file_read(file, begin, text, size, error);
 	if (status != TN_OK)
 		return status;
 	*data_start = begin + size;
-	return tn_npy_parse_header(text, size, tn_file_label(file->path), begin, header, error);
-}
-
-/* The file must end after the last element. */
-static tn_status check_size(const struct tn_file *file, const struct tn_npy_header *header,
-			    uint64_t data_start, uint64_t *bytes, struct tn_error_info *error)
-{
-	char shape[200];
-	const char *path = tn_file_label(file->path);
-	tn_shape_text(header->shape, header->rank, shape, sizeof(shape));
-	if (!tn_shape_bytes(header->shape, header->rank, tn_dtype_size(header->dtype), bytes) ||
-	    *bytes > TN_HOST_ARRAY_MAX_BYTES)
-		return tn_fail(error, TN_LIMIT, OPERATION,
-			       "%s: expected at most %llu bytes, found shape %s of %s", path,
-			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES, shape,
-			       tn_dtype_name(header->dtype));
-	if (file->size - data_start != *bytes)
-		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: offset %llu: expected %llu bytes for shape %s of %s, found "
-			       "%llu",
-			       path, (unsigned long long)data_start, (unsigned long long)*bytes,
-			       shape, tn_dtype_name(header->dtype),
-			       (unsigned long long)(file->size - data_start));
-	return TN_OK;
+	return tn_npy_parse_header(text, size, path, begin, header, error);
 }
 
 /* to[i0, i1, ...] in row-major order := from in column-major order. */
@@ -148,10 +115,24 @@ static tn_status read_file(const struct tn_file *file, struct tn_host_array *out
 	struct tn_npy_header header;
 	uint64_t data_start, bytes;
 	tn_status status = read_header(file, &header, &data_start, error);
-	if (status == TN_OK)
-		status = check_size(file, &header, data_start, &bytes, error);
 	if (status != TN_OK)
 		return status;
+	char shape[200];
+	const char *path = tn_file_label(file->path);
+	tn_shape_text(header.shape, header.rank, shape, sizeof(shape));
+	if (!tn_shape_bytes(header.shape, header.rank, tn_dtype_size(header.dtype), &bytes) ||
+	    bytes > TN_HOST_ARRAY_MAX_BYTES)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: expected at most %llu bytes, found shape %s of %s", path,
+			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES, shape,
+			       tn_dtype_name(header.dtype));
+	if (file->size - data_start != bytes)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset %llu: expected %llu bytes for shape %s of %s, found "
+			       "%llu",
+			       path, (unsigned long long)data_start, (unsigned long long)bytes,
+			       shape, tn_dtype_name(header.dtype),
+			       (unsigned long long)(file->size - data_start));
 	unsigned char *data = tn_mem_alloc((size_t)bytes);
 	if (!data)
 		return no_memory(file, bytes, error);
@@ -197,22 +178,6 @@ static void make_header(struct tn_text *text, const char *type, uint32_t rank, c
 	}
 }
 
-static tn_status write_file(const char *path, const struct tn_text *header, const void *data,
-			    uint64_t bytes, struct tn_error_info *error)
-{
-	struct tn_new_file file;
-	tn_status status = tn_new_file_begin(&file, path, OPERATION, error);
-	if (status != TN_OK)
-		return status;
-	status = tn_new_file_write(&file, header->data, header->length, error);
-	if (status == TN_OK)
-		status = tn_new_file_write(&file, data, (size_t)bytes, error);
-	if (status == TN_OK)
-		return tn_new_file_commit(&file, error);
-	tn_new_file_abandon(&file);
-	return status;
-}
-
 tn_status tn_npy_write(const char *path, tn_dtype dtype, uint32_t rank, const int64_t *shape,
 		       const void *data, struct tn_error_info *error)
 {
@@ -228,9 +193,20 @@ tn_status tn_npy_write(const char *path, tn_dtype dtype, uint32_t rank, const in
 			       tn_file_label(path), TN_MAX_RANK);
 	tn_text_init(&header);
 	make_header(&header, type, rank, shape);
+	struct tn_new_file file;
 	tn_status status = header.failed ? tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
 						   "%s: no memory", tn_file_label(path))
-					 : write_file(path, &header, data, bytes, error);
+					 : tn_new_file_begin(&file, path, OPERATION, error);
+	if (status != TN_OK) {
+		tn_text_release(&header);
+		return status;
+	}
+	status = tn_new_file_write(&file, header.data, header.length, error);
+	if (status == TN_OK)
+		status = tn_new_file_write(&file, data, (size_t)bytes, error);
 	tn_text_release(&header);
+	if (status == TN_OK)
+		return tn_new_file_commit(&file, error);
+	tn_new_file_abandon(&file);
 	return status;
 }

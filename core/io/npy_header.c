@@ -143,22 +143,6 @@ static tn_status read_order(struct cursor *cursor, struct tn_npy_header *header,
 	return TN_OK;
 }
 
-static tn_status read_length(struct cursor *cursor, int64_t *length, struct tn_error_info *error)
-{
-	int64_t value = 0;
-	size_t begin = cursor->at;
-	while (cursor->at < cursor->size && cursor->text[cursor->at] >= '0' &&
-	       cursor->text[cursor->at] <= '9') {
-		if (value > (INT64_MAX - 9) / 10)
-			return refuse(cursor, "a length below 2^63", error);
-		value = value * 10 + (cursor->text[cursor->at++] - '0');
-	}
-	if (cursor->at == begin)
-		return refuse(cursor, "a length", error);
-	*length = value;
-	return TN_OK;
-}
-
 /* (), (3,), (2, 3) or (2, 3,): a single length needs its comma. */
 static tn_status read_shape(struct cursor *cursor, struct tn_npy_header *header,
 			    struct tn_error_info *error)
@@ -173,10 +157,17 @@ static tn_status read_shape(struct cursor *cursor, struct tn_npy_header *header,
 			return tn_fail(error, TN_LIMIT, OPERATION,
 				       "%s: key 'shape': expected at most %d axes, found more",
 				       cursor->label, TN_MAX_RANK);
-		tn_status status = read_length(cursor, &header->shape[header->rank], error);
-		if (status != TN_OK)
-			return status;
-		header->rank++;
+		int64_t length = 0;
+		size_t begin = cursor->at;
+		while (cursor->at < cursor->size && cursor->text[cursor->at] >= '0' &&
+		       cursor->text[cursor->at] <= '9') {
+			if (length > (INT64_MAX - 9) / 10)
+				return refuse(cursor, "a length below 2^63", error);
+			length = length * 10 + (cursor->text[cursor->at++] - '0');
+		}
+		if (cursor->at == begin)
+			return refuse(cursor, "a length", error);
+		header->shape[header->rank++] = length;
 		comma = accept(cursor, ',');
 	}
 	return header->rank == 1 && !comma ? refuse(cursor, "',' within (n,)", error) : TN_OK;

@@ -79,40 +79,33 @@ static size_t drop_unused(unsigned char *data, size_t size)
 	return to + (size - from);
 }
 
-/* Decodes `size` bytes at `data`. */
-static tn_status decode(const char *path, const unsigned char *data, size_t size,
-			struct tn_image *out, struct tn_error_info *error)
+tn_status tn_png_read(const struct tn_file *file, struct tn_image *out, struct tn_error_info *error)
 {
+	unsigned char *data = NULL;
+	struct tn_image image = {0};
 	png_image png;
+	tn_status status = tn_file_read_whole(file, MAX_FILE, &data, error);
+	if (status != TN_OK)
+		return status;
 	memset(&png, 0, sizeof(png));
 	png.version = PNG_IMAGE_VERSION;
-	if (!png_image_begin_read_from_memory(&png, data, size))
-		return refuse(path, &png, error);
+	if (!png_image_begin_read_from_memory(&png, data, drop_unused(data, (size_t)file->size)))
+		status = refuse(file->path, &png, error);
 	/* Keeps colour and alpha of the file's format; palettes and 16-bit samples become 8-bit
 	 * values. */
 	png.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
-	struct tn_image image;
-	tn_status status = tn_image_allocate(&image, png.width, png.height,
-					     PNG_IMAGE_SAMPLE_CHANNELS(png.format),
-					     tn_file_label(path), error);
+	if (status == TN_OK)
+		status = tn_image_allocate(&image, png.width, png.height,
+					   PNG_IMAGE_SAMPLE_CHANNELS(png.format),
+					   tn_file_label(file->path), error);
 	if (status == TN_OK && !png_image_finish_read(&png, NULL, image.data, 0, NULL))
-		status = refuse(path, &png, error);
+		status = refuse(file->path, &png, error);
 	png_image_free(&png);
+	tn_mem_free(data);
 	if (status == TN_OK)
 		*out = image;
 	else
 		tn_image_release(&image);
-	return status;
-}
-
-tn_status tn_png_read(const struct tn_file *file, struct tn_image *out, struct tn_error_info *error)
-{
-	unsigned char *data = NULL;
-	tn_status status = tn_file_read_whole(file, MAX_FILE, &data, error);
-	if (status != TN_OK)
-		return status;
-	status = decode(file->path, data, drop_unused(data, (size_t)file->size), out, error);
-	tn_mem_free(data);
 	return status;
 }
 

@@ -113,21 +113,6 @@ static tn_status read_raw(struct text *text, uint32_t largest, uint8_t *to, size
 	return TN_OK;
 }
 
-/* Can the rest of the file hold n samples?  A plain sample takes at least one digit and, except for
- * the last, a space. */
-static tn_status check_room(const struct text *text, int raw, uint32_t largest, uint64_t n,
-			    struct tn_error_info *error)
-{
-	uint64_t needed = raw ? n * (largest > 255 ? 2 : 1) : 2 * n - 1;
-	uint64_t found = text->size - text->at;
-	if (n == 0 || found >= needed)
-		return TN_OK;
-	return tn_fail(error, TN_FORMAT, OPERATION,
-		       "%s: offset %zu: expected %s%llu bytes of samples, found %llu",
-		       tn_file_label(text->path), text->at, raw ? "" : "at least ",
-		       (unsigned long long)needed, (unsigned long long)found);
-}
-
 /* "P5", width, height, largest value, one white space. */
 static tn_status read_header(struct text *text, int *raw, uint32_t *largest, struct tn_image *image,
 			     struct tn_error_info *error)
@@ -156,25 +141,16 @@ static tn_status read_header(struct text *text, int *raw, uint32_t *largest, str
 	text->at++;
 	*raw = kind >= '5';
 	uint32_t channels = kind == '3' || kind == '6' ? 3 : 1;
-	status = check_room(text, *raw, *largest, (uint64_t)width * height * channels, error);
-	return status == TN_OK ? tn_image_allocate(image, width, height, channels,
-						   tn_file_label(text->path), error)
-			       : status;
-}
-
-static tn_status decode(struct text *text, struct tn_image *image, struct tn_error_info *error)
-{
-	int raw = 0;
-	uint32_t largest = 0;
-	tn_status status = read_header(text, &raw, &largest, image, error);
-	if (status != TN_OK)
-		return status;
-	size_t n = (size_t)image->width * image->height * image->channels;
-	status = raw ? read_raw(text, largest, image->data, n, error)
-		     : read_plain(text, largest, image->data, n, error);
-	if (status == TN_OK && text->at != text->size)
-		status = refuse(text, "the end of the file", error);
-	return status;
+	/* A plain sample takes at least one digit and, except for the last, a space. */
+	uint64_t n = (uint64_t)width * height * channels;
+	uint64_t needed = *raw ? n * (*largest > 255 ? 2 : 1) : 2 * n - 1;
+	uint64_t found = text->size - text->at;
+	if (n != 0 && found < needed)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset %zu: expected %s%llu bytes of samples, found %llu",
+			       tn_file_label(text->path), text->at, *raw ? "" : "at least ",
+			       (unsigned long long)needed, (unsigned long long)found);
+	return tn_image_allocate(image, width, height, channels, tn_file_label(text->path), error);
 }
 
 tn_status tn_pnm_read(const struct tn_file *file, struct tn_image *out, struct tn_error_info *error)
@@ -184,7 +160,15 @@ tn_status tn_pnm_read(const struct tn_file *file, struct tn_image *out, struct t
 	if (status != TN_OK)
 		return status;
 	struct text text = {.path = file->path, .data = data, .size = (size_t)file->size};
-	status = decode(&text, out, error);
+	int raw = 0;
+	uint32_t largest = 0;
+	status = read_header(&text, &raw, &largest, out, error);
+	size_t n = status == TN_OK ? (size_t)out->width * out->height * out->channels : 0;
+	if (status == TN_OK)
+		status = raw ? read_raw(&text, largest, out->data, n, error)
+			     : read_plain(&text, largest, out->data, n, error);
+	if (status == TN_OK && text.at != text.size)
+		status = refuse(&text, "the end of the file", error);
 	tn_mem_free(data);
 	if (status != TN_OK)
 		tn_image_release(out);

@@ -42,7 +42,8 @@ static tn_status refuse(const struct tn_safetensors *file, const struct tn_safet
 		       tn_file_label(file->file.path), entry->name, text);
 }
 
-static tn_status read_text(struct tn_safetensors *file, uint64_t *size, struct tn_error_info *error)
+static tn_status read_header_text(struct tn_safetensors *file, uint64_t *size,
+				  struct tn_error_info *error)
 {
 	const char *path = tn_file_label(file->file.path);
 	unsigned char length[8];
@@ -134,63 +135,6 @@ static tn_status read_integers(const struct tn_safetensors *file,
 	return status;
 }
 
-static tn_status read_shape(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
-			    struct tn_json_reader *reader, struct tn_error_info *error)
-{
-	size_t n;
-	tn_status status =
-		read_integers(file, entry, reader, "shape", entry->shape, TN_MAX_RANK, &n, error);
-	if (status == TN_OK && n > TN_MAX_RANK)
-		return refuse(file, entry, error, TN_LIMIT, "expected at most %d axes, found %zu",
-			      TN_MAX_RANK, n);
-	entry->rank = (uint32_t)n;
-	return status;
-}
-
-static tn_status read_offsets(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
-			      struct tn_json_reader *reader, struct tn_error_info *error)
-{
-	size_t n;
-	int64_t offsets[2] = {0};
-	tn_status status =
-		read_integers(file, entry, reader, "data_offsets", offsets, 2, &n, error);
-	if (status != TN_OK)
-		return status;
-	if (n != 2)
-		return refuse(file, entry, error, TN_FORMAT, "expected 2 data_offsets, found %zu",
-			      n);
-	if (offsets[0] > offsets[1])
-		return refuse(file, entry, error, TN_FORMAT,
-			      "expected data_offsets in order, found %lld, %lld",
-			      (long long)offsets[0], (long long)offsets[1]);
-	entry->begin = (uint64_t)offsets[0];
-	entry->end = (uint64_t)offsets[1];
-	return TN_OK;
-}
-
-/* The size given by shape and type must match the offsets. */
-static tn_status check_size(const struct tn_safetensors *file,
-			    const struct tn_safetensors_entry *entry, struct tn_error_info *error)
-{
-	char shape[200];
-	uint64_t bits;
-	tn_shape_text(entry->shape, entry->rank, shape, sizeof(shape));
-	if (!tn_shape_bytes(entry->shape, entry->rank, entry->type->bits, &bits))
-		return refuse(file, entry, error, TN_FORMAT, "the size of shape %s of %s overflows",
-			      shape, entry->type->name);
-	if (bits % 8)
-		return refuse(file, entry, error, TN_FORMAT,
-			      "expected whole bytes, found shape %s of %s", shape,
-			      entry->type->name);
-	if (bits / 8 != entry->end - entry->begin)
-		return refuse(file, entry, error, TN_FORMAT,
-			      "expected %llu bytes for shape %s of %s, found data_offsets %llu, "
-			      "%llu",
-			      (unsigned long long)(bits / 8), shape, entry->type->name,
-			      (unsigned long long)entry->begin, (unsigned long long)entry->end);
-	return TN_OK;
-}
-
 /* One of the keys of an entry, and its value.  Adds its bit to *seen. */
 static tn_status read_field(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
 			    struct tn_json_reader *reader, int *seen, struct tn_error_info *error)
@@ -211,8 +155,30 @@ static tn_status read_field(const struct tn_safetensors *file, struct tn_safeten
 	*seen |= bit;
 	if (bit == DTYPE)
 		return read_type(file, entry, reader, error);
-	return bit == SHAPE ? read_shape(file, entry, reader, error)
-			    : read_offsets(file, entry, reader, error);
+	size_t n;
+	if (bit == SHAPE) {
+		status = read_integers(file, entry, reader, "shape", entry->shape, TN_MAX_RANK, &n,
+				       error);
+		if (status == TN_OK && n > TN_MAX_RANK)
+			return refuse(file, entry, error, TN_LIMIT,
+				      "expected at most %d axes, found %zu", TN_MAX_RANK, n);
+		entry->rank = (uint32_t)n;
+		return status;
+	}
+	int64_t offsets[2] = {0};
+	status = read_integers(file, entry, reader, "data_offsets", offsets, 2, &n, error);
+	if (status != TN_OK)
+		return status;
+	if (n != 2)
+		return refuse(file, entry, error, TN_FORMAT, "expected 2 data_offsets, found %zu",
+			      n);
+	if (offsets[0] > offsets[1])
+		return refuse(file, entry, error, TN_FORMAT,
+			      "expected data_offsets in order, found %lld, %lld",
+			      (long long)offsets[0], (long long)offsets[1]);
+	entry->begin = (uint64_t)offsets[0];
+	entry->end = (uint64_t)offsets[1];
+	return TN_OK;
 }
 
 static tn_status read_entry(const struct tn_safetensors *file, struct tn_safetensors_entry *entry,
@@ -237,7 +203,23 @@ static tn_status read_entry(const struct tn_safetensors *file, struct tn_safeten
 			      !(seen & DTYPE)   ? "dtype"
 			      : !(seen & SHAPE) ? "shape"
 						: "data_offsets");
-	return check_size(file, entry, error);
+	char shape[200];
+	uint64_t bits;
+	tn_shape_text(entry->shape, entry->rank, shape, sizeof(shape));
+	if (!tn_shape_bytes(entry->shape, entry->rank, entry->type->bits, &bits))
+		return refuse(file, entry, error, TN_FORMAT, "the size of shape %s of %s overflows",
+			      shape, entry->type->name);
+	if (bits % 8)
+		return refuse(file, entry, error, TN_FORMAT,
+			      "expected whole bytes, found shape %s of %s", shape,
+			      entry->type->name);
+	if (bits / 8 != entry->end - entry->begin)
+		return refuse(file, entry, error, TN_FORMAT,
+			      "expected %llu bytes for shape %s of %s, found data_offsets %llu, "
+			      "%llu",
+			      (unsigned long long)(bits / 8), shape, entry->type->name,
+			      (unsigned long long)entry->begin, (unsigned long long)entry->end);
+	return TN_OK;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -304,11 +286,23 @@ static tn_status read_metadata(struct tn_safetensors *file, struct tn_json_reade
 	return TN_OK;
 }
 
-/* The tensor of that name. */
-static tn_status read_tensor(struct tn_safetensors *file, const char *name,
-			     struct tn_json_reader *reader, struct tn_error_info *error)
+/* One item of the outermost object: the metadata or a tensor. */
+static tn_status read_item(struct tn_safetensors *file, struct tn_json_reader *reader,
+			   int *has_metadata, struct tn_error_info *error)
 {
+	char *key;
 	const char *path = tn_file_label(file->file.path);
+	tn_status status = tn_json_key(reader, &key, error);
+	if (status != TN_OK)
+		return status;
+	int is_metadata = !strcmp(key, TN_SAFETENSORS_METADATA);
+	if (is_metadata && *has_metadata)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: key \"" TN_SAFETENSORS_METADATA "\" occurs twice", path);
+	if (is_metadata) {
+		*has_metadata = 1;
+		return read_metadata(file, reader, error);
+	}
 	if (file->n == TN_SAFETENSORS_MAX_TENSORS)
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "%s: expected at most %u tensors, found more", path,
@@ -320,26 +314,8 @@ static tn_status read_tensor(struct tn_safetensors *file, const char *name,
 	file->entries = list;
 	struct tn_safetensors_entry *entry = &file->entries[file->n++];
 	memset(entry, 0, sizeof(*entry));
-	entry->name = name;
+	entry->name = key;
 	return read_entry(file, entry, reader, error);
-}
-
-/* One item of the outermost object. */
-static tn_status read_item(struct tn_safetensors *file, struct tn_json_reader *reader,
-			   int *has_metadata, struct tn_error_info *error)
-{
-	char *key;
-	tn_status status = tn_json_key(reader, &key, error);
-	if (status != TN_OK)
-		return status;
-	if (strcmp(key, TN_SAFETENSORS_METADATA) != 0)
-		return read_tensor(file, key, reader, error);
-	if (*has_metadata)
-		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: key \"" TN_SAFETENSORS_METADATA "\" occurs twice",
-			       tn_file_label(file->file.path));
-	*has_metadata = 1;
-	return read_metadata(file, reader, error);
 }
 
 static tn_status parse_header(struct tn_safetensors *file, size_t size, struct tn_error_info *error)
@@ -382,29 +358,6 @@ static int compare_names(const void *a, const void *b, void *entries)
 	return strcmp(list[*(const size_t *)a].name, list[*(const size_t *)b].name);
 }
 
-/* The tensors must cover the data without gaps or overlaps; the entries are in order of
- * position. */
-static tn_status check_tiling(const struct tn_safetensors *file, struct tn_error_info *error)
-{
-	uint64_t data_size = file->file.size - file->data_start;
-	uint64_t next = 0;
-	for (size_t i = 0; i < file->n; i++) {
-		const struct tn_safetensors_entry *entry = &file->entries[i];
-		if (entry->begin != next)
-			return refuse(file, entry, error, TN_FORMAT,
-				      "expected data_offsets to begin at %llu, found %llu (%s)",
-				      (unsigned long long)next, (unsigned long long)entry->begin,
-				      entry->begin < next ? "overlap" : "hole");
-		next = entry->end;
-	}
-	if (next != data_size)
-		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: offset %llu: expected %llu bytes of data, found %llu",
-			       tn_file_label(file->file.path), (unsigned long long)file->data_start,
-			       (unsigned long long)next, (unsigned long long)data_size);
-	return TN_OK;
-}
-
 /* Fills by_name; rejects duplicate names. */
 static tn_status sort_names(struct tn_safetensors *file, struct tn_error_info *error)
 {
@@ -426,7 +379,7 @@ static tn_status sort_names(struct tn_safetensors *file, struct tn_error_info *e
 tn_status tn_safetensors_read_header(struct tn_safetensors *file, struct tn_error_info *error)
 {
 	uint64_t size = 0;
-	tn_status status = read_text(file, &size, error);
+	tn_status status = read_header_text(file, &size, error);
 	if (status == TN_OK)
 		status = parse_header(file, (size_t)size, error);
 	file->data_start = 8 + size;
@@ -434,5 +387,23 @@ tn_status tn_safetensors_read_header(struct tn_safetensors *file, struct tn_erro
 		qsort(file->entries, file->n, sizeof(*file->entries), compare_places);
 	if (status == TN_OK)
 		status = sort_names(file, error);
-	return status == TN_OK ? check_tiling(file, error) : status;
+	if (status != TN_OK)
+		return status;
+	/* The tensors must cover the data without gaps or overlaps. */
+	uint64_t data_size = file->file.size - file->data_start, next = 0;
+	for (size_t i = 0; i < file->n; i++) {
+		const struct tn_safetensors_entry *entry = &file->entries[i];
+		if (entry->begin != next)
+			return refuse(file, entry, error, TN_FORMAT,
+				      "expected data_offsets to begin at %llu, found %llu (%s)",
+				      (unsigned long long)next, (unsigned long long)entry->begin,
+				      entry->begin < next ? "overlap" : "hole");
+		next = entry->end;
+	}
+	if (next != data_size)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset %llu: expected %llu bytes of data, found %llu",
+			       tn_file_label(file->file.path), (unsigned long long)file->data_start,
+			       (unsigned long long)next, (unsigned long long)data_size);
+	return TN_OK;
 }

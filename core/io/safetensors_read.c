@@ -85,8 +85,8 @@ tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size
 		       tn_file_label(file->file.path), name, file->n);
 }
 
-static tn_status check_read(const tn_safetensors *file, size_t index, size_t size,
-			    struct tn_error_info *error)
+tn_status tn_safetensors_read(const tn_safetensors *file, size_t index, void *buffer, size_t size,
+			      struct tn_error_info *error)
 {
 	const char *path = tn_file_label(file->file.path);
 	if (index >= file->n)
@@ -94,6 +94,7 @@ static tn_status check_read(const tn_safetensors *file, size_t index, size_t siz
 			       "%s: expected a tensor's number below %zu, found %zu", path, file->n,
 			       index);
 	const struct tn_safetensors_entry *entry = &file->entries[index];
+	uint64_t offset = file->data_start + entry->begin;
 	if (!entry->type->dtype)
 		return tn_fail(error, TN_DTYPE, OPERATION,
 			       "%s: tensor \"%.100s\": elements of type %s cannot be read", path,
@@ -103,37 +104,18 @@ static tn_status check_read(const tn_safetensors *file, size_t index, size_t siz
 			       "%s: tensor \"%.100s\": expected a buffer of %llu bytes, found %zu",
 			       path, entry->name, (unsigned long long)(entry->end - entry->begin),
 			       size);
-	return TN_OK;
-}
-
-static tn_status check_bools(const tn_safetensors *file, const struct tn_safetensors_entry *entry,
-			     const unsigned char *bytes, size_t size, struct tn_error_info *error)
-{
-	for (size_t i = 0; i < size; i++) {
+	tn_status status = tn_file_read(&file->file, offset, buffer, size, error);
+	if (status != TN_OK)
+		return status;
+	const unsigned char *bytes = buffer;
+	for (size_t i = 0; entry->type->dtype == TN_BOOL && i < size; i++) {
 		if (bytes[i] > 1)
-			return tn_fail(
-				error, TN_FORMAT, OPERATION,
-				"%s: offset %llu: tensor \"%.100s\": expected a bool, 0 or 1, "
-				"found %u",
-				tn_file_label(file->file.path),
-				(unsigned long long)(file->data_start + entry->begin + i),
-				entry->name, bytes[i]);
+			return tn_fail(error, TN_FORMAT, OPERATION,
+				       "%s: offset %llu: tensor \"%.100s\": expected a bool, 0 or "
+				       "1, found %u",
+				       path, (unsigned long long)(offset + i), entry->name,
+				       bytes[i]);
 	}
-	return TN_OK;
-}
-
-tn_status tn_safetensors_read(const tn_safetensors *file, size_t index, void *buffer, size_t size,
-			      struct tn_error_info *error)
-{
-	tn_status status = check_read(file, index, size, error);
-	if (status != TN_OK)
-		return status;
-	const struct tn_safetensors_entry *entry = &file->entries[index];
-	status = tn_file_read(&file->file, file->data_start + entry->begin, buffer, size, error);
-	if (status != TN_OK)
-		return status;
-	if (entry->type->dtype == TN_BOOL)
-		return check_bools(file, entry, buffer, size, error);
 	size_t word = tn_dtype_word_size(entry->type->dtype);
 	if (!tn_host_is_little_endian())
 		tn_reverse_words(buffer, size / word, word);

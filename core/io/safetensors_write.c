@@ -94,27 +94,6 @@ static int compare_keys(const void *a, const void *b)
 		      (*(const struct tn_metadata_entry *const *)b)->key);
 }
 
-/* Rejects duplicate names. */
-static tn_status check_names(const struct plan *plan, struct tn_error_info *error)
-{
-	tn_status status = TN_OK;
-	const struct item **sorted = tn_mem_zeroed(plan->n_items, sizeof(*sorted));
-	if (!sorted)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(plan->path));
-	for (size_t i = 0; i < plan->n_items; i++)
-		sorted[i] = &plan->items[i];
-	qsort(sorted, plan->n_items, sizeof(*sorted), compare_item_names);
-	for (size_t i = 1; i < plan->n_items && status == TN_OK; i++) {
-		if (!strcmp(sorted[i]->source->name, sorted[i - 1]->source->name))
-			status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-					 "%s: tensor \"%.100s\" occurs twice",
-					 tn_file_label(plan->path), sorted[i]->source->name);
-	}
-	tn_mem_free(sorted);
-	return status;
-}
-
 static tn_status plan_tensors(struct plan *plan, const struct tn_tensor_source *tensors, size_t n,
 			      struct tn_error_info *error)
 {
@@ -141,7 +120,24 @@ static tn_status plan_tensors(struct plan *plan, const struct tn_tensor_source *
 			return tn_fail(error, TN_LIMIT, OPERATION, "%s: the file's size overflows",
 				       tn_file_label(plan->path));
 	}
-	return check_names(plan, error);
+	/* A name may occur once, whatever the width of its elements. */
+	const struct item **by_name = tn_mem_zeroed(n, sizeof(*by_name));
+	if (!by_name)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
+			       tn_file_label(plan->path));
+	for (size_t i = 0; i < n; i++)
+		by_name[i] = &plan->items[i];
+	qsort(by_name, n, sizeof(*by_name), compare_item_names);
+	const char *twice = NULL;
+	for (size_t i = 1; i < n && !twice; i++) {
+		const char *name = by_name[i]->source->name;
+		twice = strcmp(name, by_name[i - 1]->source->name) ? NULL : name;
+	}
+	tn_mem_free(by_name);
+	if (!twice)
+		return TN_OK;
+	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "%s: tensor \"%.100s\" occurs twice",
+		       tn_file_label(plan->path), twice);
 }
 
 static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry *metadata,
@@ -169,22 +165,10 @@ static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry
 	return TN_OK;
 }
 
-/* Appends the character at `from`, escaped for a JSON string. */
-static void add_character(struct tn_text *header, const char *from, size_t length)
-{
-	static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-	const char *place = strchr(special, *from);
-	if (place)
-		tn_text_format(header, "\\%c", letters[place - special]);
-	else if ((unsigned char)*from < ' ')
-		tn_text_format(header, "\\u%04X", (unsigned)*from);
-	else
-		tn_text_append(header, from, length);
-}
-
 /* Appends `string` as JSON. */
 static tn_status add_string(struct plan *plan, const char *string, struct tn_error_info *error)
 {
+	static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
 	size_t left = strlen(string);
 	tn_text_add(&plan->header, "\"");
 	for (const char *from = string; left > 0;) {
@@ -193,42 +177,17 @@ static tn_status add_string(struct plan *plan, const char *string, struct tn_err
 			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 				       "%s: \"%.100s\": expected UTF-8, found byte %02x",
 				       tn_file_label(plan->path), string, (unsigned char)*from);
-		add_character(&plan->header, from, length);
+		const char *place = strchr(special, *from);
+		if (place)
+			tn_text_format(&plan->header, "\\%c", letters[place - special]);
+		else if ((unsigned char)*from < ' ')
+			tn_text_format(&plan->header, "\\u%04X", (unsigned)*from);
+		else
+			tn_text_append(&plan->header, from, length);
 		from += length;
 		left -= length;
 	}
 	tn_text_add(&plan->header, "\"");
-	return TN_OK;
-}
-
-static tn_status add_metadata(struct plan *plan, struct tn_error_info *error)
-{
-	tn_text_add(&plan->header, "\"" TN_SAFETENSORS_METADATA "\":{");
-	for (size_t i = 0; i < plan->n_metadata; i++) {
-		tn_text_add(&plan->header, i ? "," : "");
-		tn_status status = add_string(plan, plan->metadata[i]->key, error);
-		tn_text_add(&plan->header, ":");
-		if (status == TN_OK)
-			status = add_string(plan, plan->metadata[i]->value, error);
-		if (status != TN_OK)
-			return status;
-	}
-	tn_text_add(&plan->header, "}");
-	return TN_OK;
-}
-
-static tn_status add_item(struct plan *plan, const struct item *item, struct tn_error_info *error)
-{
-	tn_status status = add_string(plan, item->source->name, error);
-	if (status != TN_OK)
-		return status;
-	tn_text_format(&plan->header, ":{\"dtype\":\"%s\",\"shape\":[", item->type->name);
-	for (uint32_t i = 0; i < item->source->rank; i++)
-		tn_text_format(&plan->header, "%s%lld", i ? "," : "",
-			       (long long)item->source->shape[i]);
-	tn_text_format(&plan->header, "],\"data_offsets\":[%llu,%llu]}",
-		       (unsigned long long)item->begin,
-		       (unsigned long long)(item->begin + item->size));
 	return TN_OK;
 }
 
@@ -237,11 +196,26 @@ static tn_status make_header(struct plan *plan, struct tn_error_info *error)
 {
 	tn_status status = TN_OK;
 	tn_text_add(&plan->header, "{");
-	if (plan->n_metadata)
-		status = add_metadata(plan, error);
+	tn_text_add(&plan->header, plan->n_metadata ? "\"" TN_SAFETENSORS_METADATA "\":{" : "");
+	for (size_t i = 0; i < plan->n_metadata && status == TN_OK; i++) {
+		tn_text_add(&plan->header, i ? "," : "");
+		status = add_string(plan, plan->metadata[i]->key, error);
+		tn_text_add(&plan->header, ":");
+		if (status == TN_OK)
+			status = add_string(plan, plan->metadata[i]->value, error);
+	}
+	tn_text_add(&plan->header, plan->n_metadata ? "}" : "");
 	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++) {
 		tn_text_add(&plan->header, i || plan->n_metadata ? "," : "");
-		status = add_item(plan, &plan->items[i], error);
+		const struct item *item = &plan->items[i];
+		status = add_string(plan, item->source->name, error);
+		tn_text_format(&plan->header, ":{\"dtype\":\"%s\",\"shape\":[", item->type->name);
+		for (uint32_t axis = 0; axis < item->source->rank; axis++)
+			tn_text_format(&plan->header, "%s%lld", axis ? "," : "",
+				       (long long)item->source->shape[axis]);
+		tn_text_format(&plan->header, "],\"data_offsets\":[%llu,%llu]}",
+			       (unsigned long long)item->begin,
+			       (unsigned long long)(item->begin + item->size));
 	}
 	if (status != TN_OK)
 		return status;
@@ -259,70 +233,54 @@ static tn_status make_header(struct plan *plan, struct tn_error_info *error)
 	return TN_OK;
 }
 
-/* Copies bytes [offset, offset + size) of a tensor to `piece`, in the file's byte order. */
-static tn_status get_piece(const struct item *item, uint64_t offset, unsigned char *piece,
-			   size_t size, struct tn_error_info *error)
-{
-	const struct tn_tensor_source *source = item->source;
-	tn_status status = TN_OK;
-	if (source->data)
-		memcpy(piece, (const unsigned char *)source->data + offset, size);
-	else
-		status = source->fetch(source->user, offset, piece, size, error);
-	if (status == TN_OK && !tn_host_is_little_endian()) {
-		size_t word = tn_dtype_word_size(source->dtype);
-		tn_reverse_words(piece, size / word, word);
-	}
-	return status;
-}
-
+/* Writes the tensor in the file's byte order. */
 static tn_status write_item(struct tn_new_file *file, const struct item *item, unsigned char *piece,
 			    struct tn_error_info *error)
 {
-	if (item->source->data && tn_host_is_little_endian())
-		return tn_new_file_write(file, item->source->data, (size_t)item->size, error);
-	for (uint64_t offset = 0; offset < item->size; offset += PIECE) {
+	const struct tn_tensor_source *source = item->source;
+	const unsigned char *data = source->data;
+	if (data && tn_host_is_little_endian())
+		return tn_new_file_write(file, data, (size_t)item->size, error);
+	size_t word = tn_dtype_word_size(source->dtype);
+	tn_status status = TN_OK;
+	for (uint64_t offset = 0; status == TN_OK && offset < item->size; offset += PIECE) {
 		uint64_t left = item->size - offset;
 		size_t size = left < PIECE ? (size_t)left : PIECE;
-		tn_status status = get_piece(item, offset, piece, size, error);
+		if (data)
+			memcpy(piece, data + offset, size);
+		else
+			status = source->fetch(source->user, offset, piece, size, error);
+		if (status == TN_OK && !tn_host_is_little_endian())
+			tn_reverse_words(piece, size / word, word);
 		if (status == TN_OK)
 			status = tn_new_file_write(file, piece, size, error);
-		if (status != TN_OK)
-			return status;
 	}
-	return TN_OK;
-}
-
-static tn_status write_content(struct tn_new_file *file, const struct plan *plan,
-			       struct tn_error_info *error)
-{
-	unsigned char length[8];
-	unsigned char *piece = tn_mem_alloc(PIECE);
-	if (!piece)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(plan->path));
-	tn_store_u64_le(length, plan->header.length);
-	tn_status status = tn_new_file_write(file, length, 8, error);
-	if (status == TN_OK)
-		status = tn_new_file_write(file, plan->header.data, plan->header.length, error);
-	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++)
-		status = write_item(file, &plan->items[i], piece, error);
-	tn_mem_free(piece);
 	return status;
 }
 
 static tn_status write_file(const struct plan *plan, struct tn_error_info *error)
 {
 	struct tn_new_file file;
+	unsigned char length[8];
 	tn_status status = tn_new_file_begin(&file, plan->path, OPERATION, error);
 	if (status != TN_OK)
 		return status;
-	status = write_content(&file, plan, error);
-	if (status != TN_OK) {
-		tn_new_file_abandon(&file);
-		return status;
-	}
-	return tn_new_file_commit(&file, error);
+	unsigned char *piece = tn_mem_alloc(PIECE);
+	if (!piece)
+		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
+				 tn_file_label(plan->path));
+	tn_store_u64_le(length, plan->header.length);
+	if (status == TN_OK)
+		status = tn_new_file_write(&file, length, 8, error);
+	if (status == TN_OK)
+		status = tn_new_file_write(&file, plan->header.data, plan->header.length, error);
+	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++)
+		status = write_item(&file, &plan->items[i], piece, error);
+	tn_mem_free(piece);
+	if (status == TN_OK)
+		return tn_new_file_commit(&file, error);
+	tn_new_file_abandon(&file);
+	return status;
 }
 
 tn_status tn_safetensors_write(const char *path, const struct tn_tensor_source *tensors,

@@ -41,20 +41,6 @@ struct tn_stream {
 #endif
 };
 
-static tn_status read_plain(struct tn_stream *stream, unsigned char *buffer, size_t size,
-			    size_t *got, struct tn_error_info *error)
-{
-	uint64_t left = stream->file.size - stream->next;
-	if (size > left)
-		size = (size_t)left;
-	tn_status status = tn_file_read(&stream->file, stream->next, buffer, size, error);
-	if (status != TN_OK)
-		return status;
-	stream->next += size;
-	*got = size;
-	return TN_OK;
-}
-
 #ifdef HAVE_ZLIB
 
 static void *zlib_alloc(void *unused, unsigned int count, unsigned int size)
@@ -82,25 +68,6 @@ static tn_status start_inflating(struct tn_stream *stream, struct tn_error_info 
 	return TN_OK;
 }
 
-/* The first compressed byte that zlib has not consumed. */
-static uint64_t compressed_offset(const struct tn_stream *stream)
-{
-	return stream->next - stream->zlib.avail_in;
-}
-
-static tn_status refill(struct tn_stream *stream, struct tn_error_info *error)
-{
-	uint64_t left = stream->file.size - stream->next;
-	size_t size = left < CHUNK ? (size_t)left : CHUNK;
-	tn_status status = tn_file_read(&stream->file, stream->next, stream->input, size, error);
-	if (status != TN_OK)
-		return status;
-	stream->next += size;
-	stream->zlib.next_in = stream->input;
-	stream->zlib.avail_in = (unsigned int)size;
-	return TN_OK;
-}
-
 static tn_status damaged(const struct tn_stream *stream, int code, struct tn_error_info *error)
 {
 	if (code == Z_MEM_ERROR)
@@ -109,7 +76,7 @@ static tn_status damaged(const struct tn_stream *stream, int code, struct tn_err
 	return tn_fail(error, TN_FORMAT, stream->file.operation,
 		       "%s: offset %llu (compressed): expected gzip data, found: %s",
 		       tn_file_label(stream->file.path),
-		       (unsigned long long)compressed_offset(stream),
+		       (unsigned long long)(stream->next - stream->zlib.avail_in),
 		       stream->zlib.msg ? stream->zlib.msg : "damaged data");
 }
 
@@ -117,11 +84,17 @@ static tn_status damaged(const struct tn_stream *stream, int code, struct tn_err
 static tn_status inflate_step(struct tn_stream *stream, int *ended, struct tn_error_info *error)
 {
 	if (stream->zlib.avail_in == 0) {
-		tn_status status = refill(stream, error);
+		uint64_t left = stream->file.size - stream->next;
+		size_t size = left < CHUNK ? (size_t)left : CHUNK;
+		tn_status status =
+			tn_file_read(&stream->file, stream->next, stream->input, size, error);
 		if (status != TN_OK)
 			return status;
-		*ended = stream->zlib.avail_in == 0 && !stream->in_member;
-		if (stream->zlib.avail_in == 0 && stream->in_member)
+		stream->next += size;
+		stream->zlib.next_in = stream->input;
+		stream->zlib.avail_in = (unsigned int)size;
+		*ended = size == 0 && !stream->in_member;
+		if (size == 0 && stream->in_member)
 			return tn_fail(error, TN_FORMAT, stream->file.operation,
 				       "%s: offset %llu: expected more gzip data, found the end of "
 				       "the file (truncated?)",
@@ -200,19 +173,6 @@ static void stop_inflating(struct tn_stream *stream)
 
 #endif
 
-/* Checks the first bytes. */
-static tn_status tell_kind(struct tn_stream *stream, struct tn_error_info *error)
-{
-	unsigned char magic[2];
-	if (stream->file.size < 2)
-		return TN_OK;
-	tn_status status = tn_file_read(&stream->file, 0, magic, 2, error);
-	if (status != TN_OK)
-		return status;
-	stream->gzipped = magic[0] == 0x1f && magic[1] == 0x8b;
-	return stream->gzipped ? start_inflating(stream, error) : TN_OK;
-}
-
 tn_status tn_stream_open(const char *path, const char *operation, struct tn_stream **out,
 			 struct tn_error_info *error)
 {
@@ -221,8 +181,12 @@ tn_status tn_stream_open(const char *path, const char *operation, struct tn_stre
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
 			       tn_file_label(path));
 	tn_status status = tn_file_open(&stream->file, path, operation, error);
-	if (status == TN_OK)
-		status = tell_kind(stream, error);
+	unsigned char magic[2] = {0};
+	if (status == TN_OK && stream->file.size >= sizeof(magic))
+		status = tn_file_read(&stream->file, 0, magic, sizeof(magic), error);
+	stream->gzipped = status == TN_OK && magic[0] == 0x1f && magic[1] == 0x8b;
+	if (stream->gzipped)
+		status = start_inflating(stream, error);
 	if (status != TN_OK) {
 		tn_stream_close(stream);
 		return status;
@@ -243,8 +207,17 @@ void tn_stream_close(struct tn_stream *stream)
 tn_status tn_stream_read(struct tn_stream *stream, void *buffer, size_t size, size_t *got,
 			 struct tn_error_info *error)
 {
-	return stream->gzipped ? read_gzipped(stream, buffer, size, got, error)
-			       : read_plain(stream, buffer, size, got, error);
+	if (stream->gzipped)
+		return read_gzipped(stream, buffer, size, got, error);
+	uint64_t left = stream->file.size - stream->next;
+	if (size > left)
+		size = (size_t)left;
+	tn_status status = tn_file_read(&stream->file, stream->next, buffer, size, error);
+	if (status != TN_OK)
+		return status;
+	stream->next += size;
+	*got = size;
+	return TN_OK;
 }
 
 uint64_t tn_stream_most(const struct tn_stream *stream)

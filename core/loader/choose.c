@@ -59,7 +59,7 @@ static int by_rank(const void *left, const void *right)
 }
 
 /* All devices, ranked.  NULL: out of memory. */
-static struct tn_choice *rank(const struct tn_registry *registry, size_t *n)
+static struct tn_choice *rank_devices(const struct tn_registry *registry, size_t *n)
 {
 	*n = 0;
 	for (size_t i = 0; i < registry->n_backends; i++)
@@ -84,21 +84,6 @@ static void add_once(struct tn_registry *registry, const struct tn_choice *choic
 			return;
 	}
 	registry->choices[registry->n_choices++] = *choice;
-}
-
-/* Adds the devices that an item names; 0: there is none. */
-static int add_item(struct tn_registry *registry, const struct tn_choice *all, size_t n,
-		    const struct tn_selection_item *item)
-{
-	int matched = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(all[i].backend->name, item->name) ||
-		    (item->index != TN_ANY_INDEX && item->index != all[i].index))
-			continue;
-		matched = 1;
-		add_once(registry, &all[i]);
-	}
-	return matched;
 }
 
 /* Why an item of the selection is unavailable, as text and status. */
@@ -131,7 +116,15 @@ static void select_choices(const struct tn_loading *loading, struct tn_registry 
 	const struct tn_selection *selection = &loading->selection;
 	for (size_t i = 0; i < selection->n_named; i++) {
 		const struct tn_selection_item *item = &selection->named[i];
-		if (add_item(registry, all, n, item) || registry->n_choices)
+		int matched = 0;
+		for (size_t j = 0; j < n; j++) {
+			if (strcmp(all[j].backend->name, item->name) ||
+			    (item->index != TN_ANY_INDEX && item->index != all[j].index))
+				continue;
+			matched = 1;
+			add_once(registry, &all[j]);
+		}
+		if (matched || registry->n_choices)
 			continue;
 		if (reasons->length)
 			tn_text_add(reasons, "; ");
@@ -144,8 +137,8 @@ static void select_choices(const struct tn_loading *loading, struct tn_registry 
 		add_once(registry, &all[i]);
 }
 
-static tn_status say(const struct tn_loading *loading, const struct tn_choice *choice,
-		     struct tn_text *text)
+static tn_status add_notice(const struct tn_loading *loading, const struct tn_choice *choice,
+			    struct tn_text *text)
 {
 	int last_resort = device_of(choice)->kind == TN_DEVICE_REFERENCE;
 	tn_text_format(text, "; using %s:%" PRIu32 "%s", choice->backend->name, choice->index,
@@ -167,24 +160,6 @@ static int is_missed(const struct tn_load_report *report, const struct tn_known 
 	       known->hardware[0] && (rank < chosen || (rank == chosen && known->n_signs));
 }
 
-static tn_status say_missed(const struct tn_loading *loading, const struct tn_known_list *known,
-			    const struct tn_choice *choice)
-{
-	tn_status status = TN_OK;
-	for (size_t i = 0; !status && i < known->n; i++) {
-		if (!is_missed(loading->report, &known->list[i], choice))
-			continue;
-		struct tn_selection_item item = {.index = TN_ANY_INDEX};
-		struct tn_text text;
-		memcpy(item.name, known->list[i].name, sizeof(item.name));
-		tn_text_init(&text);
-		add_reason(&text, loading->report, &item);
-		status = say(loading, choice, &text);
-		tn_text_release(&text);
-	}
-	return status;
-}
-
 static tn_status notify(const struct tn_loading *loading, const struct tn_known_list *known,
 			struct tn_registry *registry, struct tn_text *reasons)
 {
@@ -194,14 +169,25 @@ static tn_status notify(const struct tn_loading *loading, const struct tn_known_
 	registry->fell_back = reasons->length > 0 || last_resort;
 	loading->report->fell_back = registry->fell_back;
 	if (reasons->length)
-		return say(loading, choice, reasons);
+		return add_notice(loading, choice, reasons);
 	if (loading->selection.n_named)
 		return TN_OK;
-	tn_status status = say_missed(loading, known, choice);
+	tn_status status = TN_OK;
+	for (size_t i = 0; !status && i < known->n; i++) {
+		if (!is_missed(loading->report, &known->list[i], choice))
+			continue;
+		struct tn_selection_item item = {.index = TN_ANY_INDEX};
+		struct tn_text text;
+		memcpy(item.name, known->list[i].name, sizeof(item.name));
+		tn_text_init(&text);
+		add_reason(&text, loading->report, &item);
+		status = add_notice(loading, choice, &text);
+		tn_text_release(&text);
+	}
 	if (status || !last_resort || loading->report->n_notices)
 		return status;
 	tn_text_add(reasons, "no backend plugin is usable");
-	return say(loading, choice, reasons);
+	return add_notice(loading, choice, reasons);
 }
 
 /* Does a notice name that backend already? */
@@ -228,7 +214,7 @@ static void warn_of_broken(const struct tn_loading *loading)
 	}
 }
 
-static void mark(struct tn_load_report *report, const struct tn_choice *choice)
+static void mark_selected(struct tn_load_report *report, const struct tn_choice *choice)
 {
 	for (size_t i = 0; i < report->n_rows; i++) {
 		struct tn_load_row *row = report->rows[i];
@@ -239,16 +225,6 @@ static void mark(struct tn_load_report *report, const struct tn_choice *choice)
 	}
 }
 
-static tn_status refuse(const struct tn_loading *loading, const struct tn_text *reasons,
-			tn_status missing, struct tn_error_info *error)
-{
-	if (reasons->length)
-		return tn_fail(error, missing, loading->source, "%s", reasons->data);
-	return tn_fail(error, TN_NO_DEVICE, loading->source,
-		       "no backend has a device (selection '%s'); 'tenon info' shows why",
-		       loading->report->selection);
-}
-
 tn_status tn_choose(struct tn_loading *loading, const struct tn_known_list *known,
 		    struct tn_registry *registry, struct tn_error_info *error)
 {
@@ -256,17 +232,21 @@ tn_status tn_choose(struct tn_loading *loading, const struct tn_known_list *know
 	tn_status missing = TN_OK, status = TN_OUT_OF_MEMORY;
 	struct tn_text reasons;
 	tn_text_init(&reasons);
-	struct tn_choice *all = rank(registry, &n);
+	struct tn_choice *all = rank_devices(registry, &n);
 	registry->choices = tn_mem_zeroed(n + 1, sizeof(*registry->choices));
 	if (!all || !registry->choices)
 		goto out;
 	select_choices(loading, registry, all, n, &reasons, &missing);
 	if (reasons.failed)
 		goto out;
-	if (!registry->n_choices) {
-		status = refuse(loading, &reasons, missing, error);
+	if (!registry->n_choices && reasons.length) {
+		status = tn_fail(error, missing, loading->source, "%s", reasons.data);
+	} else if (!registry->n_choices) {
+		status = tn_fail(error, TN_NO_DEVICE, loading->source,
+				 "no backend has a device (selection '%s'); 'tenon info' shows why",
+				 loading->report->selection);
 	} else {
-		mark(loading->report, &registry->choices[0]);
+		mark_selected(loading->report, &registry->choices[0]);
 		status = notify(loading, known, registry, &reasons);
 	}
 	warn_of_broken(loading);

@@ -44,7 +44,7 @@
 #define HOST_ORDER ELFDATA2MSB
 #endif
 
-static tn_status bad(const struct tn_elf_file *file, const char *text)
+static tn_status refuse_file(const struct tn_elf_file *file, const char *text)
 {
 	return tn_fail(file->error, TN_BAD_PLUGIN, "inspect", "%s", text);
 }
@@ -72,22 +72,82 @@ tn_status tn_elf_read(const struct tn_elf_file *file, uint64_t offset, void *dat
 	return TN_OK;
 }
 
-static tn_status check_header(const struct tn_elf_file *file, Elf64_Ehdr *header)
+static uint64_t padded(uint64_t size, uint64_t alignment)
 {
+	return (size + alignment - 1) & ~(alignment - 1);
+}
+
+/* Searches the notes in data[0..size): 1 found, 0 not found, -1 malformed. */
+static int find_note(const unsigned char *data, uint64_t size, uint64_t alignment,
+		     struct tn_backend_note *note)
+{
+	uint64_t at = 0;
+	while (size - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr header;
+		memcpy(&header, data + at, sizeof(header));
+		/* The sizes have 32 bits: their sums in 64 bits cannot wrap. */
+		uint64_t owner = at + sizeof(header);
+		uint64_t description = padded(owner + header.n_namesz, alignment);
+		if (description > size || header.n_descsz > size - description)
+			return 0;
+		if (header.n_type == TN_BACKEND_NOTE_TYPE &&
+		    header.n_namesz == sizeof(TN_BACKEND_NOTE_OWNER) &&
+		    !memcmp(data + owner, TN_BACKEND_NOTE_OWNER, sizeof(TN_BACKEND_NOTE_OWNER))) {
+			if (header.n_descsz < sizeof(*note))
+				return -1;
+			memcpy(note, data + description, sizeof(*note));
+			return note->magic == TN_BACKEND_MAGIC ? 1 : -1;
+		}
+		at = padded(description + header.n_descsz, alignment);
+		if (at > size)
+			return 0;
+	}
+	return 0;
+}
+
+/* *found: 1 when the segment has Tenon's note. */
+static tn_status read_notes(const struct tn_elf_file *file, const Elf64_Phdr *segment,
+			    struct tn_backend_note *note, int *found)
+{
+	uint64_t size = segment->p_filesz < MAX_NOTES ? segment->p_filesz : MAX_NOTES;
+	unsigned char *data = tn_mem_alloc(size);
+	if (!data)
+		return tn_fail(file->error, TN_OUT_OF_MEMORY, "inspect", "no memory for the notes");
+	tn_status status = tn_elf_read(file, segment->p_offset, data, size, "a note segment");
+	if (!status) {
+		int result = find_note(data, size, segment->p_align == 8 ? 8 : 4, note);
+		*found = result > 0;
+		if (result < 0)
+			status = refuse_file(
+				file, "its Tenon note is malformed (TN_BACKEND_PLUGIN makes it)");
+	}
+	tn_mem_free(data);
+	return status;
+}
+
+tn_status tn_elf_open(struct tn_elf_file *file, int fd, struct tn_error_info *error)
+{
+	struct stat information;
+	*file = (struct tn_elf_file){.fd = fd, .error = error};
+	Elf64_Ehdr *header = &file->header;
 	unsigned char *ident = header->e_ident;
+	if (fstat(fd, &information))
+		return refuse_file(file, strerror(errno));
+	file->size = (uint64_t)information.st_size;
 	if (file->size < EI_NIDENT)
-		return bad(file, "not an ELF file: shorter than its header");
+		return refuse_file(file, "not an ELF file: shorter than its header");
 	tn_status status = tn_elf_read(file, 0, ident, EI_NIDENT, "the ELF identification");
 	if (status)
 		return status;
 	if (memcmp(ident, ELFMAG, SELFMAG))
-		return bad(file, "not an ELF file");
+		return refuse_file(file, "not an ELF file");
 	if (ident[EI_CLASS] != ELFCLASS64)
 		return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
 			       "an ELF file of class %s: expected 64-bit",
 			       ident[EI_CLASS] == ELFCLASS32 ? "32-bit" : "unknown");
 	if (ident[EI_DATA] != HOST_ORDER)
-		return bad(file, "an ELF file of the other byte order: expected this machine's");
+		return refuse_file(file,
+				   "an ELF file of the other byte order: expected this machine's");
 	status = tn_elf_read(file, 0, header, sizeof(*header), "the ELF header");
 	if (status)
 		return status;
@@ -104,86 +164,6 @@ static tn_status check_header(const struct tn_elf_file *file, Elf64_Ehdr *header
 			       header->e_phnum, header->e_phentsize, MAX_HEADERS,
 			       sizeof(Elf64_Phdr));
 	return TN_OK;
-}
-
-/* Every byte of a loaded segment must be there: dlopen maps them without looking, and a missing
- * page is a SIGBUS later. */
-static tn_status check_load(const struct tn_elf_file *file, const Elf64_Phdr *segment)
-{
-	if (segment->p_offset <= file->size && segment->p_filesz <= file->size - segment->p_offset)
-		return TN_OK;
-	return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
-		       "truncated: a segment at offset %llu has %llu bytes, the file has %llu",
-		       (unsigned long long)segment->p_offset, (unsigned long long)segment->p_filesz,
-		       (unsigned long long)file->size);
-}
-
-static uint64_t padded(uint64_t size, uint64_t alignment)
-{
-	return (size + alignment - 1) & ~(alignment - 1);
-}
-
-static int is_ours(const Elf64_Nhdr *header, const unsigned char *owner)
-{
-	return header->n_type == TN_BACKEND_NOTE_TYPE &&
-	       header->n_namesz == sizeof(TN_BACKEND_NOTE_OWNER) &&
-	       !memcmp(owner, TN_BACKEND_NOTE_OWNER, sizeof(TN_BACKEND_NOTE_OWNER));
-}
-
-/* Searches the notes in data[0..size): 1 found, 0 not found, -1 malformed. */
-static int find_note(const unsigned char *data, uint64_t size, uint64_t alignment,
-		     struct tn_backend_note *note)
-{
-	uint64_t at = 0;
-	while (size - at >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr header;
-		memcpy(&header, data + at, sizeof(header));
-		/* The sizes have 32 bits: their sums in 64 bits cannot wrap. */
-		uint64_t owner = at + sizeof(header);
-		uint64_t description = padded(owner + header.n_namesz, alignment);
-		if (description > size || header.n_descsz > size - description)
-			return 0;
-		if (is_ours(&header, data + owner)) {
-			if (header.n_descsz < sizeof(*note))
-				return -1;
-			memcpy(note, data + description, sizeof(*note));
-			return note->magic == TN_BACKEND_MAGIC ? 1 : -1;
-		}
-		at = padded(description + header.n_descsz, alignment);
-		if (at > size)
-			return 0;
-	}
-	return 0;
-}
-
-/* *found: 1 when the segment has Tenon's note. */
-static tn_status read_segment(const struct tn_elf_file *file, const Elf64_Phdr *segment,
-			      struct tn_backend_note *note, int *found)
-{
-	uint64_t size = segment->p_filesz < MAX_NOTES ? segment->p_filesz : MAX_NOTES;
-	unsigned char *data = tn_mem_alloc(size);
-	if (!data)
-		return tn_fail(file->error, TN_OUT_OF_MEMORY, "inspect", "no memory for the notes");
-	tn_status status = tn_elf_read(file, segment->p_offset, data, size, "a note segment");
-	if (!status) {
-		int result = find_note(data, size, segment->p_align == 8 ? 8 : 4, note);
-		*found = result > 0;
-		if (result < 0)
-			status = bad(file,
-				     "its Tenon note is malformed (TN_BACKEND_PLUGIN makes it)");
-	}
-	tn_mem_free(data);
-	return status;
-}
-
-tn_status tn_elf_open(struct tn_elf_file *file, int fd, struct tn_error_info *error)
-{
-	struct stat information;
-	*file = (struct tn_elf_file){.fd = fd, .error = error};
-	if (fstat(fd, &information))
-		return bad(file, strerror(errno));
-	file->size = (uint64_t)information.st_size;
-	return check_header(file, &file->header);
 }
 
 tn_status tn_elf_segment(const struct tn_elf_file *file, unsigned i, Elf64_Phdr *segment)
@@ -203,12 +183,22 @@ tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error
 	for (unsigned i = 0; !status && i < file.header.e_phnum; i++) {
 		Elf64_Phdr segment;
 		status = tn_elf_segment(&file, i, &segment);
-		if (!status && segment.p_type == PT_LOAD)
-			status = check_load(&file, &segment);
-		else if (!status && segment.p_type == PT_NOTE && !found)
-			status = read_segment(&file, &segment, note, &found);
+		if (status)
+			return status;
+		if (segment.p_type == PT_NOTE && !found)
+			status = read_notes(&file, &segment, note, &found);
+		/* Every byte of a loaded segment must be there: dlopen maps them without looking,
+		 * and a missing page is a SIGBUS later. */
+		if (segment.p_type == PT_LOAD && (segment.p_offset > file.size ||
+						  segment.p_filesz > file.size - segment.p_offset))
+			return tn_fail(error, TN_BAD_PLUGIN, "inspect",
+				       "truncated: a segment at offset %llu has %llu bytes, the "
+				       "file has %llu",
+				       (unsigned long long)segment.p_offset,
+				       (unsigned long long)segment.p_filesz,
+				       (unsigned long long)file.size);
 	}
 	if (!status && !found)
-		status = bad(&file, "it has no Tenon note: not a backend of Tenon");
+		status = refuse_file(&file, "it has no Tenon note: not a backend of Tenon");
 	return status;
 }

@@ -30,7 +30,7 @@ struct reader {
 	uint64_t n_strings;
 };
 
-static tn_status bad(const struct reader *reader, const char *text)
+static tn_status refuse_section(const struct reader *reader, const char *text)
 {
 	return tn_fail(reader->file.error, TN_BAD_PLUGIN, "inspect", "%s", text);
 }
@@ -80,7 +80,7 @@ static tn_status read_entries(struct reader *reader, const Elf64_Phdr *segment)
 	reader->entries = NULL;
 	reader->n_entries = 0;
 	if (n > MAX_DYNAMIC)
-		return bad(reader, "the dynamic section is too long");
+		return refuse_section(reader, "the dynamic section is too long");
 	reader->entries = tn_mem_zeroed(n + 1, sizeof(*reader->entries));
 	if (!reader->entries)
 		return tn_fail(reader->file.error, TN_OUT_OF_MEMORY, "inspect", "no memory");
@@ -110,7 +110,7 @@ static tn_status read_segments(struct reader *reader, struct tn_elf_dynamic *dyn
 		if (segment.p_flags & PF_X && segment.p_flags & PF_W)
 			dynamic->writable_code = 1;
 		if (reader->n_loads == MAX_SEGMENTS)
-			return bad(reader, "too many loaded segments");
+			return refuse_section(reader, "too many loaded segments");
 		reader->loads[reader->n_loads++] = segment;
 	}
 	return status;
@@ -120,7 +120,7 @@ static tn_status read_strings(struct reader *reader)
 {
 	uint64_t size = value_of(reader, DT_STRSZ);
 	if (size > MAX_STRINGS || size > reader->file.size)
-		return bad(reader, "the string table is too long");
+		return refuse_section(reader, "the string table is too long");
 	reader->strings = tn_mem_zeroed(1, (size_t)size + 1);
 	if (!reader->strings)
 		return tn_fail(reader->file.error, TN_OUT_OF_MEMORY, "inspect", "no memory");
@@ -135,7 +135,7 @@ static tn_status count_by_gnu_hash(struct reader *reader, uint64_t at, uint32_t 
 	uint32_t head[4], last = 0, word = 0; /* buckets, first symbol, bloom words, shift */
 	tn_status status = tn_elf_read(&reader->file, at, head, sizeof(head), "the hash table");
 	if (status || head[0] > MAX_SYMBOLS || head[2] > MAX_SYMBOLS || head[1] > MAX_SYMBOLS)
-		return status ? status : bad(reader, "the hash table is malformed");
+		return status ? status : refuse_section(reader, "the hash table is malformed");
 	at += sizeof(head) + 8 * (uint64_t)head[2];
 	for (uint32_t i = 0; !status && i < head[0]; i++) {
 		status = tn_elf_read(&reader->file, at + 4 * (uint64_t)i, &word, sizeof(word),
@@ -163,30 +163,17 @@ static tn_status count_symbols(struct reader *reader, uint32_t *n)
 		return count_by_gnu_hash(reader, offset_of(reader, value_of(reader, DT_GNU_HASH)),
 					 n);
 	if (!has(reader, DT_HASH))
-		return bad(reader, "it has no symbol hash table");
+		return refuse_section(reader, "it has no symbol hash table");
 	status = tn_elf_read(&reader->file, offset_of(reader, value_of(reader, DT_HASH)), head,
 			     sizeof(head), "the hash table");
 	*n = head[1];
-	return status || head[1] <= MAX_SYMBOLS ? status : bad(reader, "too many symbols");
+	return status || head[1] <= MAX_SYMBOLS ? status
+						: refuse_section(reader, "too many symbols");
 }
 
 /* ---- Reporting -------------------------------------------------------------------------------*/
 
 typedef void (*name_function)(void *user, enum tn_elf_name kind, const char *name);
-
-static void tell_symbol(const struct reader *reader, const Elf64_Sym *symbol, name_function name,
-			void *user)
-{
-	const char *text = string_at(reader, symbol->st_name);
-	unsigned binding = ELF64_ST_BIND(symbol->st_info);
-	unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other);
-	if (!*text || binding == STB_LOCAL)
-		return;
-	if (symbol->st_shndx == SHN_UNDEF)
-		name(user, binding == STB_WEAK ? TN_ELF_WEAK : TN_ELF_UNDEFINED, text);
-	else if (visibility == STV_DEFAULT || visibility == STV_PROTECTED)
-		name(user, TN_ELF_EXPORTED, text);
-}
 
 static tn_status tell_symbols(struct reader *reader, name_function name, void *user)
 {
@@ -197,11 +184,20 @@ static tn_status tell_symbols(struct reader *reader, name_function name, void *u
 	for (uint32_t i = 1; !status && i < n; i++) {
 		Elf64_Sym symbol;
 		if (at > reader->file.size)
-			return bad(reader, "its symbol table lies outside the file");
+			return refuse_section(reader, "its symbol table lies outside the file");
 		status = tn_elf_read(&reader->file, at + i * sizeof(symbol), &symbol,
 				     sizeof(symbol), "a symbol");
-		if (!status)
-			tell_symbol(reader, &symbol, name, user);
+		if (status)
+			break;
+		const char *text = string_at(reader, symbol.st_name);
+		unsigned binding = ELF64_ST_BIND(symbol.st_info);
+		unsigned visibility = ELF64_ST_VISIBILITY(symbol.st_other);
+		if (!*text || binding == STB_LOCAL)
+			continue;
+		if (symbol.st_shndx == SHN_UNDEF)
+			name(user, binding == STB_WEAK ? TN_ELF_WEAK : TN_ELF_UNDEFINED, text);
+		else if (visibility == STV_DEFAULT || visibility == STV_PROTECTED)
+			name(user, TN_ELF_EXPORTED, text);
 	}
 	return status;
 }
@@ -232,7 +228,7 @@ tn_status tn_elf_read_dynamic(int fd, struct tn_elf_dynamic *dynamic, name_funct
 	if (!status)
 		status = read_segments(reader, dynamic);
 	if (!status && !reader->n_entries)
-		status = bad(reader, "it has no dynamic section");
+		status = refuse_section(reader, "it has no dynamic section");
 	if (!status)
 		status = read_strings(reader);
 	if (!status)

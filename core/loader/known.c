@@ -72,23 +72,18 @@ static int pci_seen(const char *root, const char *vendor, const char *class)
 	return seen;
 }
 
-static int path_seen(const char *root, const char *pattern)
+/* A sign is "pci VENDOR CLASS" or an absolute path, which may be a pattern. */
+static int sign_seen(const char *root, const char *sign)
 {
-	char path[512];
+	char vendor[16], class[16], path[512];
 	glob_t matches;
-	if (snprintf(path, sizeof(path), "%s%s", root, pattern) >= (int)sizeof(path))
+	if (sscanf(sign, "pci %15s %15s", vendor, class) == 2)
+		return pci_seen(root, vendor, class);
+	if (sign[0] != '/' || snprintf(path, sizeof(path), "%s%s", root, sign) >= (int)sizeof(path))
 		return 0;
 	int seen = !glob(path, GLOB_NOSORT, NULL, &matches);
 	globfree(&matches);
 	return seen;
-}
-
-static int sign_seen(const char *root, const char *sign)
-{
-	char vendor[16], class[16];
-	if (sscanf(sign, "pci %15s %15s", vendor, class) == 2)
-		return pci_seen(root, vendor, class);
-	return sign[0] == '/' && path_seen(root, sign);
 }
 
 /* Strips blanks from both ends. */
@@ -180,18 +175,6 @@ static int read_file(const char *path, const char *root, const struct tn_logger 
 	return !problem;
 }
 
-static tn_status append(struct tn_known_list *known, const struct tn_known *entry)
-{
-	if (tn_known_find(known, entry->name))
-		return TN_OK;
-	struct tn_known *list = tn_mem_realloc(known->list, known->n + 1, sizeof(*list));
-	if (!list)
-		return TN_OUT_OF_MEMORY;
-	known->list = list;
-	list[known->n++] = *entry;
-	return TN_OK;
-}
-
 tn_status tn_known_read(const char *folder, const char *root, const struct tn_logger *logger,
 			struct tn_known_list *known)
 {
@@ -201,12 +184,19 @@ tn_status tn_known_read(const char *folder, const char *root, const struct tn_lo
 	if (status == TN_OUT_OF_MEMORY)
 		return status;
 	status = TN_OK;
-	for (size_t i = 0; !status && i < names.n; i++) {
+	for (size_t i = 0; i < names.n; i++) {
 		struct tn_known entry;
 		char path[4096];
 		snprintf(path, sizeof(path), "%s/%s", folder, names.list[i]);
-		if (read_file(path, root, logger, &entry))
-			status = append(known, &entry);
+		if (!read_file(path, root, logger, &entry) || tn_known_find(known, entry.name))
+			continue;
+		struct tn_known *list = tn_mem_realloc(known->list, known->n + 1, sizeof(*list));
+		if (!list) {
+			status = TN_OUT_OF_MEMORY;
+			break;
+		}
+		known->list = list;
+		list[known->n++] = entry;
 	}
 	tn_names_release(&names);
 	if (status)

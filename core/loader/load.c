@@ -44,8 +44,8 @@ static uint64_t microseconds(void)
 	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-static void enter(const struct tn_loading *loading, const struct tn_candidate *candidate,
-		  uint32_t stage)
+static void enter_stage(const struct tn_loading *loading, const struct tn_candidate *candidate,
+			uint32_t stage)
 {
 	candidate->row->stage = stage;
 	if (loading->options->progress)
@@ -80,25 +80,10 @@ static tn_status open_file(struct tn_candidate *candidate, struct tn_error_info 
 	return TN_OK;
 }
 
-static tn_status check_same_file(const struct tn_loading *loading, size_t i,
-				 struct tn_error_info *error)
-{
-	const struct tn_candidate *list = loading->candidates.list;
-	for (size_t j = 0; j < i; j++) {
-		/* The same file fails again under the same name; under another name it may load. */
-		if (list[j].identified && list[j].device == list[i].device &&
-		    list[j].inode == list[i].inode &&
-		    (list[j].row->status == TN_OK || !strcmp(list[j].name, list[i].name)))
-			return tn_fail(error, TN_DUPLICATE, "search", "the same file as %s",
-				       list[j].path);
-	}
-	return TN_OK;
-}
-
 static tn_status search(const struct tn_loading *loading, size_t i, struct tn_error_info *error)
 {
 	struct tn_candidate *candidate = &loading->candidates.list[i];
-	enter(loading, candidate, TN_STAGE_SEARCH);
+	enter_stage(loading, candidate, TN_STAGE_SEARCH);
 	if (tn_selection_excludes(&loading->selection, candidate->name))
 		return tn_fail(error, TN_EXCLUDED, "search", "excluded by '^%s'", candidate->name);
 	tn_status fault = tn_simulation_of(&loading->simulation, candidate->name);
@@ -115,7 +100,18 @@ static tn_status search(const struct tn_loading *loading, size_t i, struct tn_er
 			error, TN_BAD_PLUGIN, "search",
 			"expected a file name backend_NAME.so, with NAME of a-z, 0-9 and '_'");
 	tn_status status = open_file(candidate, error);
-	return status ? status : check_same_file(loading, i, error);
+	if (status)
+		return status;
+	const struct tn_candidate *list = loading->candidates.list;
+	for (size_t j = 0; j < i; j++) {
+		/* The same file fails again under the same name; under another name it may load. */
+		if (list[j].identified && list[j].device == candidate->device &&
+		    list[j].inode == candidate->inode &&
+		    (list[j].row->status == TN_OK || !strcmp(list[j].name, candidate->name)))
+			return tn_fail(error, TN_DUPLICATE, "search", "the same file as %s",
+				       list[j].path);
+	}
+	return TN_OK;
 }
 
 /* ---- inspect, negotiate ----------------------------------------------------------------------*/
@@ -123,7 +119,7 @@ static tn_status search(const struct tn_loading *loading, size_t i, struct tn_er
 static tn_status inspect(const struct tn_loading *loading, struct tn_candidate *candidate,
 			 struct tn_error_info *error)
 {
-	enter(loading, candidate, TN_STAGE_INSPECT);
+	enter_stage(loading, candidate, TN_STAGE_INSPECT);
 	if (loading->options->parameters->privileged > 0) {
 		tn_status status = tn_trust_check(candidate->real_path, error);
 		if (status)
@@ -144,35 +140,14 @@ static void note_of_descriptor(const struct tn_backend_descriptor *descriptor,
 	memcpy(note->uuid, descriptor->uuid, sizeof(note->uuid));
 }
 
-static tn_status check_uuid(const struct tn_loading *loading, size_t i, struct tn_error_info *error)
-{
-	static const uint8_t none[16];
-	const struct tn_candidate *list = loading->candidates.list;
-	if (!memcmp(list[i].note.uuid, none, sizeof(none)))
-		return tn_fail(error, TN_BAD_PLUGIN, "negotiate",
-			       "its UUID is all zero: make one with uuidgen");
-	for (size_t j = 0; j < i; j++) {
-		/* An unusable file does not exclude a later copy, which may be intact. */
-		if (list[j].row->status != TN_OK)
-			continue;
-		if (!memcmp(list[j].note.uuid, list[i].note.uuid, sizeof(none)))
-			return tn_fail(error, TN_DUPLICATE, "negotiate", "the same UUID as %s",
-				       list[j].path ? list[j].path : list[j].name);
-		if (!strcmp(list[j].name, list[i].name))
-			return tn_fail(error, TN_DUPLICATE, "negotiate",
-				       "%s of the same name was found first",
-				       list[j].path ? list[j].path : "the built-in backend");
-	}
-	return TN_OK;
-}
-
 static tn_status negotiate(const struct tn_loading *loading, size_t i, uint32_t *effective,
 			   struct tn_error_info *error)
 {
+	static const uint8_t none[16];
 	struct tn_candidate *candidate = &loading->candidates.list[i];
 	const struct tn_backend_note *note = &candidate->note;
 	struct tn_abi_version plugin = {note->abi_major, note->abi_minor, note->oldest_host};
-	enter(loading, candidate, TN_STAGE_NEGOTIATE);
+	enter_stage(loading, candidate, TN_STAGE_NEGOTIATE);
 	candidate->row->abi_major = note->abi_major;
 	candidate->row->abi_minor = note->abi_minor;
 	tn_status status = tn_abi_negotiate(&loading->host, &plugin, effective, error);
@@ -181,9 +156,22 @@ static tn_status negotiate(const struct tn_loading *loading, size_t i, uint32_t 
 	if (note->flags)
 		return tn_fail(error, TN_ABI_MISMATCH, "negotiate",
 			       "flags %#" PRIx64 ": expected 0", note->flags);
-	status = check_uuid(loading, i, error);
-	if (status)
-		return status;
+	if (!memcmp(note->uuid, none, sizeof(none)))
+		return tn_fail(error, TN_BAD_PLUGIN, "negotiate",
+			       "its UUID is all zero: make one with uuidgen");
+	const struct tn_candidate *list = loading->candidates.list;
+	for (size_t j = 0; j < i; j++) {
+		/* An unusable file does not exclude a later copy, which may be intact. */
+		if (list[j].row->status != TN_OK)
+			continue;
+		if (!memcmp(list[j].note.uuid, note->uuid, sizeof(none)))
+			return tn_fail(error, TN_DUPLICATE, "negotiate", "the same UUID as %s",
+				       list[j].path ? list[j].path : list[j].name);
+		if (!strcmp(list[j].name, candidate->name))
+			return tn_fail(error, TN_DUPLICATE, "negotiate",
+				       "%s of the same name was found first",
+				       list[j].path ? list[j].path : "the built-in backend");
+	}
 	candidate->row->abi_effective = *effective;
 	return TN_OK;
 }
@@ -202,31 +190,28 @@ static tn_status check_unchanged(const struct tn_candidate *candidate, struct tn
 	return tn_fail(error, TN_BAD_PLUGIN, "open", "the file was replaced while it was loaded");
 }
 
-/* dlerror's text begins with the file at fault; a file other than the plugin is a library it
- * needs. */
-static tn_status say_why_not(const struct tn_candidate *candidate, struct tn_error_info *error)
-{
-	const char *text = dlerror();
-	if (!text)
-		text = "dlopen failed";
-	size_t length = strlen(candidate->real_path);
-	int itself = !strncmp(text, candidate->real_path, length);
-	return tn_fail(error, itself ? TN_BAD_PLUGIN : TN_MISSING_LIBRARY, "open", "%s", text);
-}
-
 static tn_status open_library(const struct tn_loading *loading,
 			      const struct tn_candidate *candidate,
 			      const struct tn_backend_descriptor **descriptor,
 			      struct tn_error_info *error)
 {
-	enter(loading, candidate, TN_STAGE_OPEN);
+	enter_stage(loading, candidate, TN_STAGE_OPEN);
 	tn_status status = check_unchanged(candidate, error);
 	if (status)
 		return status;
 	/* The handle is never closed: threads of vendor libraries outlive an instance. */
 	void *handle = dlopen(candidate->real_path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (!handle)
-		return say_why_not(candidate, error);
+	if (!handle) {
+		/* dlerror's text begins with the file at fault; a file other than the plugin is a
+		 * library it needs. */
+		const char *text = dlerror();
+		if (!text)
+			text = "dlopen failed";
+		size_t length = strlen(candidate->real_path);
+		int itself = !strncmp(text, candidate->real_path, length);
+		return tn_fail(error, itself ? TN_BAD_PLUGIN : TN_MISSING_LIBRARY, "open", "%s",
+			       text);
+	}
 	status = check_unchanged(candidate, error);
 	if (status)
 		return status;
@@ -237,13 +222,18 @@ static tn_status open_library(const struct tn_loading *loading,
 	return TN_OK;
 }
 
-/* The descriptor repeats the note: a mismatch reveals a plugin linked from parts of two others. */
-static tn_status check_descriptor(const struct tn_candidate *candidate,
-				  const struct tn_backend_descriptor *descriptor,
-				  struct tn_error_info *error)
+/* Copies the part of the descriptor that both versions have.  It repeats the note: a mismatch
+ * reveals a plugin linked from parts of two others. */
+static tn_status describe(const struct tn_loading *loading, const struct tn_candidate *candidate,
+			  const struct tn_backend_descriptor *theirs, struct tn_backend *backend,
+			  struct tn_error_info *error)
 {
+	struct tn_backend_descriptor *own = &backend->descriptor;
 	struct tn_backend_note again = {0};
-	note_of_descriptor(descriptor, &again);
+	enter_stage(loading, candidate, TN_STAGE_DESCRIBE);
+	size_t size = theirs->struct_size < sizeof(*own) ? theirs->struct_size : sizeof(*own);
+	memcpy(own, theirs, size);
+	note_of_descriptor(own, &again);
 	if (again.magic != TN_BACKEND_MAGIC)
 		return tn_fail(error, TN_BAD_PLUGIN, "describe",
 			       "the descriptor's magic is %#x, expected %#x", again.magic,
@@ -254,33 +244,18 @@ static tn_status check_descriptor(const struct tn_candidate *candidate,
 			       "version, UUID or flags",
 			       again.abi_major, again.abi_minor, candidate->note.abi_major,
 			       candidate->note.abi_minor);
-	if (!descriptor->name || strcmp(descriptor->name, candidate->name))
+	if (!own->name || strcmp(own->name, candidate->name))
 		return tn_fail(error, TN_BAD_PLUGIN, "describe",
 			       "the descriptor's name is '%.64s', the file's '%s'",
-			       descriptor->name ? descriptor->name : "", candidate->name);
-	if (!descriptor->version || !descriptor->licence)
+			       own->name ? own->name : "", candidate->name);
+	if (!own->version || !own->licence)
 		return tn_fail(error, TN_BAD_PLUGIN, "describe", "the descriptor has no %s",
-			       descriptor->version ? "licence" : "version");
-	if (!descriptor->create || !descriptor->destroy || !descriptor->query)
+			       own->version ? "licence" : "version");
+	if (!own->create || !own->destroy || !own->query)
 		return tn_fail(error, TN_BAD_PLUGIN, "describe", "the descriptor has no %s",
-			       !descriptor->create    ? "create"
-			       : !descriptor->destroy ? "destroy"
-						      : "query");
-	return TN_OK;
-}
-
-/* Copies the part of the descriptor that both versions have. */
-static tn_status describe(const struct tn_loading *loading, const struct tn_candidate *candidate,
-			  const struct tn_backend_descriptor *theirs, struct tn_backend *backend,
-			  struct tn_error_info *error)
-{
-	struct tn_backend_descriptor *own = &backend->descriptor;
-	enter(loading, candidate, TN_STAGE_DESCRIBE);
-	size_t size = theirs->struct_size < sizeof(*own) ? theirs->struct_size : sizeof(*own);
-	memcpy(own, theirs, size);
-	tn_status status = check_descriptor(candidate, own, error);
-	if (status)
-		return status;
+			       !own->create    ? "create"
+			       : !own->destroy ? "destroy"
+					       : "query");
 	memcpy(backend->name, candidate->name, sizeof(backend->name));
 	memcpy(backend->uuid, own->uuid, sizeof(backend->uuid));
 	backend->version = own->version;
@@ -309,11 +284,12 @@ static tn_status as_absence(tn_status status, const char *entry, struct tn_error
 	return TN_PROBE_FAILED;
 }
 
-static tn_status create(const struct tn_loading *loading, const struct tn_candidate *candidate,
-			struct tn_backend *backend, struct tn_error_info *error)
+static tn_status create_instance(const struct tn_loading *loading,
+				 const struct tn_candidate *candidate, struct tn_backend *backend,
+				 struct tn_error_info *error)
 {
 	const struct tn_registry_options *options = loading->options;
-	enter(loading, candidate, TN_STAGE_CREATE);
+	enter_stage(loading, candidate, TN_STAGE_CREATE);
 	backend->services =
 		tn_host_create(options->logger, options->parameters, options->threads,
 			       candidate->name, candidate->real_path, backend->abi_minor);
@@ -329,9 +305,12 @@ static tn_status create(const struct tn_loading *loading, const struct tn_candid
 	return TN_OK;
 }
 
-static tn_status count_devices(struct tn_backend *backend, struct tn_error_info *error)
+static tn_status find_devices(const struct tn_loading *loading,
+			      const struct tn_candidate *candidate, struct tn_backend *backend,
+			      struct tn_error_info *error)
 {
 	struct tn_device_count count = {.struct_size = sizeof(count)};
+	enter_stage(loading, candidate, TN_STAGE_DEVICES);
 	tn_status status = backend->device.device_count(backend->instance, &count);
 	count.text[sizeof(count.text) - 1] = '\0';
 	if (status) {
@@ -346,17 +325,6 @@ static tn_status count_devices(struct tn_backend *backend, struct tn_error_info 
 			       "device_count", "%s",
 			       count.text[0] ? count.text : "it found no device");
 	backend->n_devices = count.count;
-	return TN_OK;
-}
-
-static tn_status find_devices(const struct tn_loading *loading,
-			      const struct tn_candidate *candidate, struct tn_backend *backend,
-			      struct tn_error_info *error)
-{
-	enter(loading, candidate, TN_STAGE_DEVICES);
-	tn_status status = count_devices(backend, error);
-	if (status)
-		return status;
 	backend->devices = tn_mem_zeroed(backend->n_devices, sizeof(*backend->devices));
 	if (!backend->devices)
 		return TN_OUT_OF_MEMORY;
@@ -379,8 +347,8 @@ static tn_status find_devices(const struct tn_loading *loading,
 
 /* ---- all stages ------------------------------------------------------------------------------*/
 
-static tn_status start(struct tn_loading *loading, size_t i, struct tn_backend *backend,
-		       struct tn_error_info *error)
+static tn_status run_stages(struct tn_loading *loading, size_t i, struct tn_backend *backend,
+			    struct tn_error_info *error)
 {
 	struct tn_candidate *candidate = &loading->candidates.list[i];
 	const struct tn_backend_descriptor *descriptor = candidate->built_in;
@@ -396,15 +364,15 @@ static tn_status start(struct tn_loading *loading, size_t i, struct tn_backend *
 	if (!status)
 		status = describe(loading, candidate, descriptor, backend, error);
 	if (!status)
-		status = create(loading, candidate, backend, error);
+		status = create_instance(loading, candidate, backend, error);
 	if (!status) {
-		enter(loading, candidate, TN_STAGE_QUERY);
+		enter_stage(loading, candidate, TN_STAGE_QUERY);
 		status = tn_slots_take(backend, error);
 	}
 	if (!status)
 		status = find_devices(loading, candidate, backend, error);
 	if (!status)
-		enter(loading, candidate, TN_STAGE_READY);
+		enter_stage(loading, candidate, TN_STAGE_READY);
 	if (candidate->fd >= 0)
 		close(candidate->fd);
 	candidate->fd = -1;
@@ -421,7 +389,7 @@ tn_status tn_load(struct tn_loading *loading, size_t i, struct tn_backend **back
 	if (!made)
 		return TN_OUT_OF_MEMORY;
 	tn_error_reset(&error);
-	tn_status status = start(loading, i, made, &error);
+	tn_status status = run_stages(loading, i, made, &error);
 	error.text[sizeof(error.text) - 1] = '\0';
 	row->status = status;
 	row->microseconds = microseconds() - begin;

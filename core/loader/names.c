@@ -25,25 +25,9 @@ int tn_search_is_name(const char *text, size_t length)
 	return 1;
 }
 
-static int ends_in(const char *text, const char *suffix)
-{
-	size_t length = strlen(text), n = strlen(suffix);
-	return length >= n && !strcmp(text + length - n, suffix);
-}
-
 static int by_bytes(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static tn_status append(struct tn_names *names, const char *name)
-{
-	char **list = tn_mem_realloc(names->list, names->n + 1, sizeof(*list));
-	if (!list)
-		return TN_OUT_OF_MEMORY;
-	names->list = list;
-	list[names->n] = tn_mem_copy_string(name);
-	return list[names->n] ? (names->n++, TN_OK) : TN_OUT_OF_MEMORY;
 }
 
 tn_status tn_names_read(const char *folder, const char *suffix, struct tn_names *names)
@@ -55,8 +39,20 @@ tn_status tn_names_read(const char *folder, const char *suffix, struct tn_names 
 	if (!stream)
 		return TN_IO;
 	while (!status && (entry = readdir(stream))) {
-		if (entry->d_name[0] != '.' && ends_in(entry->d_name, suffix))
-			status = append(names, entry->d_name);
+		size_t length = strlen(entry->d_name), n = strlen(suffix);
+		if (entry->d_name[0] == '.' || length < n ||
+		    strcmp(entry->d_name + length - n, suffix))
+			continue;
+		status = TN_OUT_OF_MEMORY;
+		char **list = tn_mem_realloc(names->list, names->n + 1, sizeof(*list));
+		if (!list)
+			break;
+		names->list = list;
+		list[names->n] = tn_mem_copy_string(entry->d_name);
+		if (!list[names->n])
+			break;
+		names->n++;
+		status = TN_OK;
 	}
 	closedir(stream);
 	if (status)

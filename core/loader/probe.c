@@ -54,14 +54,6 @@ static int64_t milliseconds(void)
 
 /* ---- Starting --------------------------------------------------------------------------------*/
 
-static int set_files(posix_spawn_file_actions_t *actions, int writing_end)
-{
-	return posix_spawn_file_actions_adddup2(actions, writing_end, TN_PROBE_FD) ||
-	       posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0) ||
-	       posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0) ||
-	       posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0);
-}
-
 /* A process group of its own, and default signal handling. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -87,7 +79,11 @@ static int spawn(struct probe *probe, const char *helper, const char *path, int 
 		return problem;
 	if (posix_spawnattr_init(&attributes))
 		goto out;
-	if (!set_files(&actions, writing_end) && !set_attributes(&attributes))
+	if (!posix_spawn_file_actions_adddup2(&actions, writing_end, TN_PROBE_FD) &&
+	    !posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) &&
+	    !posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0) &&
+	    !posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) &&
+	    !set_attributes(&attributes))
 		problem = posix_spawn(&probe->pid, helper, &actions, &attributes, arguments,
 				      environment);
 	posix_spawnattr_destroy(&attributes);
@@ -96,8 +92,8 @@ out:
 	return problem;
 }
 
-static tn_status start(struct probe *probe, struct tn_parameters *parameters, const char *path,
-		       struct tn_error_info *error)
+static tn_status start_helper(struct probe *probe, struct tn_parameters *parameters,
+			      const char *path, struct tn_error_info *error)
 {
 	static char *no_environment[] = {NULL};
 	const char *helper = tn_parameter_read(parameters, "TENON_PROBE_HELPER",
@@ -213,32 +209,6 @@ static const char *read_stages(const struct probe *probe, uint32_t *stage)
 	return NULL;
 }
 
-static void add_stage(struct tn_text *text, uint32_t stage)
-{
-	if (stage == TN_STAGE_READY)
-		tn_text_add(text, " while it was shut down");
-	else
-		tn_text_format(text, " at stage '%s'", tn_stage_name(stage));
-}
-
-/* Why the probe failed; NULL text: it succeeded. */
-static void explain(const struct probe *probe, uint32_t stage, int reported, struct tn_text *text)
-{
-	int status = probe->status;
-	if (probe->outcome == HUNG)
-		tn_text_format(text, "it hung: not done after %u ms", probe->timeout_ms);
-	else if (status != -1 && WIFSIGNALED(status))
-		tn_text_format(text, "it crashed (%s, signal %d)", signal_name(WTERMSIG(status)),
-			       WTERMSIG(status));
-	else if (status != -1 && WEXITSTATUS(status))
-		tn_text_format(text, "it ended the process with status %d", WEXITSTATUS(status));
-	else if (!reported)
-		tn_text_add(text, "it ended the process");
-	else
-		return;
-	add_stage(text, stage);
-}
-
 /* A report of one row for a helper that wrote none. */
 static tn_load_report *failed_report(const char *path, uint32_t stage, const char *text)
 {
@@ -259,16 +229,30 @@ static tn_load_report *failed_report(const char *path, uint32_t stage, const cha
 	return report;
 }
 
-static tn_status conclude(const struct probe *probe, const char *path, tn_load_report **report,
-			  struct tn_error_info *error)
+/* Makes the report: the helper's, or one of the reason why the probe failed. */
+static tn_status make_report(const struct probe *probe, const char *path, tn_load_report **report,
+			     struct tn_error_info *error)
 {
+	int status = probe->status;
 	uint32_t stage;
 	struct tn_text text;
 	const char *json = read_stages(probe, &stage);
 	tn_load_report *made = json ? tn_report_from_json(json, strlen(json)) : NULL;
 	tn_text_init(&text);
-	explain(probe, stage, made != NULL, &text);
+	if (probe->outcome == HUNG)
+		tn_text_format(&text, "it hung: not done after %u ms", probe->timeout_ms);
+	else if (status != -1 && WIFSIGNALED(status))
+		tn_text_format(&text, "it crashed (%s, signal %d)", signal_name(WTERMSIG(status)),
+			       WTERMSIG(status));
+	else if (status != -1 && WEXITSTATUS(status))
+		tn_text_format(&text, "it ended the process with status %d", WEXITSTATUS(status));
+	else if (!made)
+		tn_text_add(&text, "it ended the process");
 	if (text.length) {
+		if (stage == TN_STAGE_READY)
+			tn_text_add(&text, " while it was shut down");
+		else
+			tn_text_format(&text, " at stage '%s'", tn_stage_name(stage));
 		tn_load_report_destroy(made);
 		made = failed_report(path, stage, text.data);
 	}
@@ -279,31 +263,24 @@ static tn_status conclude(const struct probe *probe, const char *path, tn_load_r
 	return TN_OK;
 }
 
-static tn_status check_path(const char *path, struct tn_error_info *error)
+tn_status tn_probe_file(struct tn_parameters *parameters, const char *path, uint32_t timeout_ms,
+			tn_load_report **report, struct tn_error_info *error)
 {
+	struct probe probe = {.timeout_ms = timeout_ms ? timeout_ms : TN_PROBE_DEFAULT_MS};
 	struct stat information;
+	tn_error_reset(error);
 	if (!path || !strchr(path, '/'))
 		return tn_fail(error, TN_INVALID_ARGUMENT, "probe",
 			       "expected a path with a '/' in it, found '%s'",
 			       path ? path : "NULL");
 	if (!stat(path, &information) && S_ISDIR(information.st_mode))
 		return tn_fail(error, TN_INVALID_ARGUMENT, "probe", "%s is a folder", path);
-	return TN_OK;
-}
-
-tn_status tn_probe_file(struct tn_parameters *parameters, const char *path, uint32_t timeout_ms,
-			tn_load_report **report, struct tn_error_info *error)
-{
-	struct probe probe = {.timeout_ms = timeout_ms ? timeout_ms : TN_PROBE_DEFAULT_MS};
-	tn_error_reset(error);
-	tn_status status = check_path(path, error);
-	if (!status)
-		status = start(&probe, parameters, path, error);
+	tn_status status = start_helper(&probe, parameters, path, error);
 	if (status)
 		return status;
 	tn_text_init(&probe.output);
 	wait_for(&probe);
-	status = conclude(&probe, path, report, error);
+	status = make_report(&probe, path, report, error);
 	tn_text_release(&probe.output);
 	return status;
 }

@@ -24,7 +24,7 @@
 #include "loader/version.h"
 #include "paths.h"
 
-static tn_status parse(struct tn_loading *loading, struct tn_error_info *error)
+static tn_status read_selection(struct tn_loading *loading, struct tn_error_info *error)
 {
 	const struct tn_registry_options *options = loading->options;
 	const char *variable = tn_parameter_read(
@@ -103,41 +103,6 @@ static tn_status probe_candidates(struct tn_loading *loading, struct tn_error_in
 	return TN_OK;
 }
 
-/* The name most like `name` of all that have a row. */
-static const char *nearest(const struct tn_load_report *report, const char *name)
-{
-	const char **names = tn_mem_zeroed(report->n_rows + 1, sizeof(*names));
-	const char *found = NULL;
-	for (size_t i = 0; names && i < report->n_rows; i++)
-		names[i] = report->rows[i]->name;
-	if (names)
-		found = tn_name_nearest(name, names, report->n_rows);
-	tn_mem_free(names);
-	return found;
-}
-
-/* The available backends: "cpu, reference". */
-static void add_loaded(struct tn_text *text, const struct tn_load_report *report)
-{
-	const char *separator = "; available: ";
-	for (size_t i = 0; i < report->n_rows; i++) {
-		if (report->rows[i]->status != TN_OK)
-			continue;
-		tn_text_format(text, "%s%s", separator, report->rows[i]->name);
-		separator = ", ";
-	}
-}
-
-/* "; install acme-npu", or "; it is built from NAME's sources, and needs libnpu1" */
-static void add_remedy(struct tn_text *text, const struct tn_known *known)
-{
-	if (known->source[0])
-		tn_text_format(text, "; it is built from %s", known->source);
-	if (known->packages[0])
-		tn_text_format(text, known->source[0] ? ", and needs %s" : "; install %s",
-			       known->packages);
-}
-
 /* Writes the reason into a row without a file.  `known`: the backend's data file, or NULL; `like`:
  * a name that may have been meant, or NULL. */
 static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *row,
@@ -153,13 +118,24 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 		row->status = TN_EXCLUDED;
 	else
 		tn_text_format(&text, "no file backend_%s.so was found", row->name);
-	if (known && row->status == TN_NO_PLUGIN)
-		add_remedy(&text, known);
+	int installable = known && row->status == TN_NO_PLUGIN;
+	if (installable && known->source[0])
+		tn_text_format(&text, "; it is built from %s", known->source);
+	if (installable && known->packages[0])
+		tn_text_format(&text, known->source[0] ? ", and needs %s" : "; install %s",
+			       known->packages);
 	if (like)
 		tn_text_format(&text, "; did you mean '%s'?", like);
-	/* For an unknown name: the available backends. */
-	if (tn_selection_names(&loading->selection, row->name) && !like && !fault && !known)
-		add_loaded(&text, loading->report);
+	/* For an unknown name: the available backends, "cpu, reference". */
+	int unknown =
+		tn_selection_names(&loading->selection, row->name) && !like && !fault && !known;
+	const char *separator = "; available: ";
+	for (size_t i = 0; unknown && i < loading->report->n_rows; i++) {
+		if (loading->report->rows[i]->status != TN_OK)
+			continue;
+		tn_text_format(&text, "%s%s", separator, loading->report->rows[i]->name);
+		separator = ", ";
+	}
 	int done = !text.failed && tn_report_set(&row->text, text.data);
 	tn_text_release(&text);
 	return done ? TN_OK : TN_OUT_OF_MEMORY;
@@ -189,24 +165,20 @@ static tn_status add_known(struct tn_loading *loading, const struct tn_known_lis
 	return status;
 }
 
-/* Adds a row for each name that only the user's selection contains. */
+/* Adds a row for a name that only the user's selection contains.  `guess`: suggest the name most
+ * like it of all that have a row. */
 static tn_status add_asked(struct tn_loading *loading, const char *name, int guess)
 {
-	if (tn_load_report_find(loading->report, name))
+	const struct tn_load_report *report = loading->report;
+	if (tn_load_report_find(report, name))
 		return TN_OK;
-	const char *like = guess ? nearest(loading->report, name) : NULL;
+	const char **names = guess ? tn_mem_zeroed(report->n_rows + 1, sizeof(*names)) : NULL;
+	for (size_t i = 0; names && i < report->n_rows; i++)
+		names[i] = report->rows[i]->name;
+	const char *like = names ? tn_name_nearest(name, names, report->n_rows) : NULL;
+	tn_mem_free(names);
 	struct tn_load_row *row = tn_report_add(loading->report, name);
 	return row ? explain_absent(loading, row, NULL, like) : TN_OUT_OF_MEMORY;
-}
-
-static tn_status add_all_asked(struct tn_loading *loading)
-{
-	tn_status status = TN_OK;
-	for (size_t i = 0; !status && i < loading->simulation.n; i++)
-		status = add_asked(loading, loading->simulation.faults[i].name, 0);
-	for (size_t i = 0; !status && i < loading->selection.n_named; i++)
-		status = add_asked(loading, loading->selection.named[i].name, 1);
-	return status;
 }
 
 static tn_status read_known(const struct tn_registry_options *options, struct tn_known_list *known)
@@ -224,7 +196,7 @@ static tn_status read_known(const struct tn_registry_options *options, struct tn
 }
 
 /* A privileged process ignores its environment and logs a warning about it. */
-static void say_ignored(const struct tn_registry_options *options)
+static void log_ignored(const struct tn_registry_options *options)
 {
 	struct tn_text text;
 	tn_text_init(&text);
@@ -242,7 +214,7 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 			       struct tn_error_info *error)
 {
 	struct tn_known_list known = {0};
-	tn_status status = parse(loading, error);
+	tn_status status = read_selection(loading, error);
 	if (!status)
 		status = add_candidates(loading);
 	if (!status && loading->options->probe_ms)
@@ -253,10 +225,12 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 		status = read_known(loading->options, &known);
 	if (!status)
 		status = add_known(loading, &known);
+	for (size_t i = 0; !status && i < loading->simulation.n; i++)
+		status = add_asked(loading, loading->simulation.faults[i].name, 0);
+	for (size_t i = 0; !status && i < loading->selection.n_named; i++)
+		status = add_asked(loading, loading->selection.named[i].name, 1);
 	if (!status)
-		status = add_all_asked(loading);
-	if (!status)
-		say_ignored(loading->options);
+		log_ignored(loading->options);
 	if (!status && !loading->options->probe_ms)
 		status = tn_choose(loading, &known, registry, error);
 	tn_known_release(&known);

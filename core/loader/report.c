@@ -61,24 +61,21 @@ static void release(const char *string)
 		tn_mem_free((char *)string);
 }
 
-static void destroy_row(struct tn_load_row *row)
-{
-	release(row->name);
-	release(row->path);
-	release(row->text);
-	release(row->version);
-	release(row->hardware);
-	release(row->packages);
-	tn_mem_free((void *)row->devices);
-	tn_mem_free(row);
-}
-
 void tn_load_report_destroy(tn_load_report *report)
 {
 	if (!report)
 		return;
-	for (size_t i = 0; i < report->n_rows; i++)
-		destroy_row(report->rows[i]);
+	for (size_t i = 0; i < report->n_rows; i++) {
+		struct tn_load_row *row = report->rows[i];
+		release(row->name);
+		release(row->path);
+		release(row->text);
+		release(row->version);
+		release(row->hardware);
+		release(row->packages);
+		tn_mem_free((void *)row->devices);
+		tn_mem_free(row);
+	}
 	for (size_t i = 0; i < report->n_notices; i++)
 		tn_mem_free(report->notices[i]);
 	tn_mem_free(report->rows);

@@ -22,46 +22,34 @@ static json_t *string(const char *text)
 	return text ? json_string(text) : json_null();
 }
 
-static json_t *hexadecimal(const uint8_t *bytes, size_t n)
-{
-	char text[2 * 16 + 1] = "";
-	for (size_t i = 0; i < n && i < 16; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-	return json_string(text);
-}
-
 /* JSON readers have signed 64-bit integers. */
 static json_int_t clamped(uint64_t value)
 {
 	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
 }
 
-/* ["cuda:0"]: the device's other names. */
-static json_t *pairs_to_json(const tn_load_report *report, const struct tn_load_row *row,
-			     uint32_t device)
-{
-	struct tn_report_pair pairs[TN_MOST_PAIRS];
-	size_t n = tn_report_pairs(report, row, device, pairs, TN_MOST_PAIRS);
-	json_t *names = json_array();
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(names,
-				      json_sprintf("%s:%u", pairs[i].row->name, pairs[i].device));
-	return names;
-}
-
 static json_t *device_to_json(const tn_load_report *report, const struct tn_load_row *row,
 			      uint32_t i)
 {
 	const struct tn_device_description *device = &row->devices[i];
-	return json_pack("{s:I, s:o, s:I, s:i, s:I, s:I, s:i, s:I, s:o, s:o, s:o}", "kind",
+	char identity[2 * sizeof(device->identity) + 1];
+	for (size_t j = 0; j < sizeof(device->identity); j++)
+		snprintf(identity + 2 * j, 3, "%02x", device->identity[j]);
+	/* ["cuda:0"]: the device's other names. */
+	struct tn_report_pair pairs[TN_MOST_PAIRS];
+	size_t n = tn_report_pairs(report, row, i, pairs, TN_MOST_PAIRS);
+	json_t *names = json_array();
+	for (size_t j = 0; j < n; j++)
+		json_array_append_new(names,
+				      json_sprintf("%s:%u", pairs[j].row->name, pairs[j].device));
+	return json_pack("{s:I, s:o, s:I, s:i, s:I, s:I, s:i, s:I, s:s, s:o, s:o}", "kind",
 			 (json_int_t)device->kind, "name", string(device->name), "flags",
 			 (json_int_t)device->flags, "score", (int)device->score, "memory_bytes",
 			 clamped(device->memory_bytes), "max_alloc_bytes",
 			 clamped(device->max_alloc_bytes), "identity_type",
 			 (int)device->identity_type, "storage_dtypes",
-			 clamped(device->storage_dtypes), "identity",
-			 hexadecimal(device->identity, sizeof(device->identity)), "note",
-			 string(device->note), "same_device_as", pairs_to_json(report, row, i));
+			 clamped(device->storage_dtypes), "identity", identity, "note",
+			 string(device->note), "same_device_as", names);
 }
 
 static json_t *row_to_json(const tn_load_report *report, const struct tn_load_row *row)
@@ -83,25 +71,20 @@ static json_t *row_to_json(const tn_load_report *report, const struct tn_load_ro
 		(int)row->selected, "selected_device", (json_int_t)row->selected_device);
 }
 
-static json_t *report_to_json(const tn_load_report *report)
+const char *tn_load_report_json(const tn_load_report *constant)
 {
+	tn_load_report *report = (tn_load_report *)constant; /* as in report_text.c */
+	if (!report || report->json)
+		return report ? report->json : NULL;
 	json_t *rows = json_array();
 	json_t *notices = json_array();
 	for (size_t i = 0; i < report->n_rows; i++)
 		json_array_append_new(rows, row_to_json(report, report->rows[i]));
 	for (size_t i = 0; i < report->n_notices; i++)
 		json_array_append_new(notices, string(report->notices[i]));
-	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "version", tn_version(), "selection",
-			 report->selection, "fell_back", report->fell_back, "notices", notices,
-			 "backends", rows);
-}
-
-const char *tn_load_report_json(const tn_load_report *constant)
-{
-	tn_load_report *report = (tn_load_report *)constant; /* as in report_text.c */
-	if (!report || report->json)
-		return report ? report->json : NULL;
-	json_t *root = report_to_json(report);
+	json_t *root = json_pack("{s:s, s:s, s:b, s:o, s:o}", "version", tn_version(), "selection",
+				 report->selection, "fell_back", report->fell_back, "notices",
+				 notices, "backends", rows);
 	if (!root)
 		return NULL;
 	/* Copied to the library's memory, so that the caller needs only one way to free it. */
@@ -142,25 +125,6 @@ static uint32_t position(const json_t *object, const char *key, const char *(*na
 	return 0;
 }
 
-static void device_from_json(struct tn_device_description *device, const json_t *object)
-{
-	*device = (struct tn_device_description){
-		.struct_size = sizeof(*device),
-		.kind = (uint32_t)number(object, "kind", UINT32_MAX),
-		.flags = (uint32_t)number(object, "flags", UINT32_MAX),
-		.score = (int32_t)json_integer_value(json_object_get(object, "score")),
-		.memory_bytes = number(object, "memory_bytes", INT64_MAX),
-		.max_alloc_bytes = number(object, "max_alloc_bytes", INT64_MAX),
-		.storage_dtypes = number(object, "storage_dtypes", INT64_MAX),
-		.identity_type = (uint32_t)number(object, "identity_type", UINT32_MAX),
-	};
-	copy_text(device->name, sizeof(device->name), object, "name");
-	copy_text(device->note, sizeof(device->note), object, "note");
-	const char *identity = json_string_value(json_object_get(object, "identity"));
-	for (size_t i = 0; identity && i < 16 && strlen(identity) == 32; i++)
-		sscanf(identity + 2 * i, "%2hhx", &device->identity[i]);
-}
-
 static int devices_from_json(struct tn_load_row *row, const json_t *devices)
 {
 	size_t n = json_array_size(devices);
@@ -169,8 +133,25 @@ static int devices_from_json(struct tn_load_row *row, const json_t *devices)
 	struct tn_device_description *list = tn_mem_zeroed(n, sizeof(*list));
 	if (!list)
 		return 0;
-	for (size_t i = 0; i < n; i++)
-		device_from_json(&list[i], json_array_get(devices, i));
+	for (size_t i = 0; i < n; i++) {
+		const json_t *object = json_array_get(devices, i);
+		struct tn_device_description *device = &list[i];
+		*device = (struct tn_device_description){
+			.struct_size = sizeof(*device),
+			.kind = (uint32_t)number(object, "kind", UINT32_MAX),
+			.flags = (uint32_t)number(object, "flags", UINT32_MAX),
+			.score = (int32_t)json_integer_value(json_object_get(object, "score")),
+			.memory_bytes = number(object, "memory_bytes", INT64_MAX),
+			.max_alloc_bytes = number(object, "max_alloc_bytes", INT64_MAX),
+			.storage_dtypes = number(object, "storage_dtypes", INT64_MAX),
+			.identity_type = (uint32_t)number(object, "identity_type", UINT32_MAX),
+		};
+		copy_text(device->name, sizeof(device->name), object, "name");
+		copy_text(device->note, sizeof(device->note), object, "note");
+		const char *identity = json_string_value(json_object_get(object, "identity"));
+		for (size_t j = 0; identity && j < 16 && strlen(identity) == 32; j++)
+			sscanf(identity + 2 * j, "%2hhx", &device->identity[j]);
+	}
 	int done = tn_report_set_devices(row, list, (uint32_t)n);
 	tn_mem_free(list);
 	return done;

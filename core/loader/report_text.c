@@ -28,41 +28,6 @@ static const char *kind_name(uint32_t kind)
 	return names[kind];
 }
 
-static int longest_name(const tn_load_report *report)
-{
-	size_t longest = 7;
-	for (size_t i = 0; i < report->n_rows; i++) {
-		size_t length = strlen(report->rows[i]->name);
-		longest = length > longest ? length : longest;
-	}
-	return (int)longest;
-}
-
-static void add_pairs(struct tn_text *text, const tn_load_report *report,
-		      const struct tn_load_row *row, uint32_t device)
-{
-	struct tn_report_pair pairs[TN_MOST_PAIRS];
-	size_t n = tn_report_pairs(report, row, device, pairs, TN_MOST_PAIRS);
-	for (size_t i = 0; i < n; i++)
-		tn_text_format(text, "%s%s:%" PRIu32, i ? ", " : ", the same device as ",
-			       pairs[i].row->name, pairs[i].device);
-}
-
-static void add_device(struct tn_text *text, const tn_load_report *report,
-		       const struct tn_load_row *row, uint32_t i, int indent)
-{
-	const struct tn_device_description *device = &row->devices[i];
-	tn_text_format(text, "%*s%s:%" PRIu32 "  %s, %s", indent, "", row->name, i, device->name,
-		       kind_name(device->kind));
-	if (device->memory_bytes)
-		tn_text_format(text, ", %.1f GiB",
-			       (double)device->memory_bytes / (1024.0 * 1024.0 * 1024.0));
-	add_pairs(text, report, row, i);
-	if (device->note[0])
-		tn_text_format(text, " (%s)", device->note);
-	tn_text_add(text, "\n");
-}
-
 static void add_row(struct tn_text *text, const tn_load_report *report,
 		    const struct tn_load_row *row, int width)
 {
@@ -78,8 +43,22 @@ static void add_row(struct tn_text *text, const tn_load_report *report,
 	if (row->microseconds)
 		tn_text_format(text, " %.1f ms", (double)row->microseconds / 1000.0);
 	tn_text_add(text, "\n");
-	for (uint32_t i = 0; i < row->n_devices; i++)
-		add_device(text, report, row, i, indent);
+	for (uint32_t i = 0; i < row->n_devices; i++) {
+		const struct tn_device_description *device = &row->devices[i];
+		tn_text_format(text, "%*s%s:%" PRIu32 "  %s, %s", indent, "", row->name, i,
+			       device->name, kind_name(device->kind));
+		if (device->memory_bytes)
+			tn_text_format(text, ", %.1f GiB",
+				       (double)device->memory_bytes / (1024.0 * 1024.0 * 1024.0));
+		struct tn_report_pair pairs[TN_MOST_PAIRS];
+		size_t n = tn_report_pairs(report, row, i, pairs, TN_MOST_PAIRS);
+		for (size_t j = 0; j < n; j++)
+			tn_text_format(text, "%s%s:%" PRIu32, j ? ", " : ", the same device as ",
+				       pairs[j].row->name, pairs[j].device);
+		if (device->note[0])
+			tn_text_format(text, " (%s)", device->note);
+		tn_text_add(text, "\n");
+	}
 	if (row->text[0])
 		tn_text_format(text, "%*s%s\n", indent, "", row->text);
 }
@@ -90,12 +69,17 @@ const char *tn_load_report_text(const tn_load_report *constant)
 	tn_load_report *report = (tn_load_report *)constant;
 	if (!report || report->text)
 		return report ? report->text : NULL;
+	int width = 7;
+	for (size_t i = 0; i < report->n_rows; i++) {
+		int length = (int)strlen(report->rows[i]->name);
+		width = length > width ? length : width;
+	}
 	struct tn_text text;
 	tn_text_init(&text);
 	tn_text_format(&text, "selection: %s%s\n", report->selection,
 		       report->fell_back ? " (fell back)" : "");
 	for (size_t i = 0; i < report->n_rows; i++)
-		add_row(&text, report, report->rows[i], longest_name(report));
+		add_row(&text, report, report->rows[i], width);
 	for (size_t i = 0; i < report->n_notices; i++)
 		tn_text_format(&text, "notice: %s\n", report->notices[i]);
 	report->text = tn_text_take(&text);

@@ -38,8 +38,8 @@ static size_t name_in(const char *path, const char **name)
 	return length - around;
 }
 
-static tn_status add(struct tn_candidates *candidates, const char *name, size_t length,
-		     const char *path, uint32_t found)
+static tn_status add_candidate(struct tn_candidates *candidates, const char *name, size_t length,
+			       const char *path, uint32_t found)
 {
 	struct tn_candidate *list =
 		tn_mem_realloc(candidates->list, candidates->n + 1, sizeof(*list));
@@ -62,7 +62,7 @@ static tn_status add_file(struct tn_candidates *candidates, const char *path, ui
 {
 	const char *name;
 	size_t length = name_in(path, &name);
-	return add(candidates, name, length ? length : strlen(name), path, found);
+	return add_candidate(candidates, name, length ? length : strlen(name), path, found);
 }
 
 static tn_status add_folder(struct tn_candidates *candidates, const char *folder, uint32_t found,
@@ -110,39 +110,32 @@ static tn_status add_path(struct tn_candidates *candidates, const char *path, ui
 	return add_folder(candidates, path, found, logger);
 }
 
-static tn_status add_variable(struct tn_candidates *candidates, const char *value,
-			      const struct tn_logger *logger)
-{
-	tn_status status = TN_OK;
-	while (!status && value && *value) {
-		size_t length = strcspn(value, ":");
-		char *path = tn_mem_alloc(length + 1);
-		if (!path)
-			return TN_OUT_OF_MEMORY;
-		memcpy(path, value, length);
-		path[length] = '\0';
-		if (path[0] == '/')
-			status = add_path(candidates, path, TN_FOUND_VARIABLE, logger);
-		else if (length)
-			tn_log_format(logger, TN_LOG_WARNING, "loader",
-				      "TENON_PLUGIN_PATH: '%s' is ignored: not an absolute path",
-				      path);
-		tn_mem_free(path);
-		value += length;
-		value += *value == ':';
-	}
-	return status;
-}
-
-static tn_status add_ordinary(const struct tn_registry_options *options,
-			      struct tn_candidates *candidates)
+static tn_status add_searched_folders(const struct tn_registry_options *options,
+				      struct tn_candidates *candidates)
 {
 	const char *path =
 		tn_parameter_read(options->parameters, "TENON_PLUGIN_PATH",
 				  "folders to search for plugins, absolute, with ':' between them");
 	const char *only = tn_parameter_read(options->parameters, "TENON_PLUGIN_PATH_ONLY",
 					     "1: do not search the folder of installed plugins");
-	tn_status status = add_variable(candidates, path, options->logger);
+	tn_status status = TN_OK;
+	while (!status && path && *path) {
+		size_t length = strcspn(path, ":");
+		char *folder = tn_mem_alloc(length + 1);
+		if (!folder)
+			return TN_OUT_OF_MEMORY;
+		memcpy(folder, path, length);
+		folder[length] = '\0';
+		if (folder[0] == '/')
+			status = add_path(candidates, folder, TN_FOUND_VARIABLE, options->logger);
+		else if (length)
+			tn_log_format(options->logger, TN_LOG_WARNING, "loader",
+				      "TENON_PLUGIN_PATH: '%s' is ignored: not an absolute path",
+				      folder);
+		tn_mem_free(folder);
+		path += length;
+		path += *path == ':';
+	}
 	if (!status && !(only && !strcmp(only, "1")))
 		status = add_folder(candidates, TN_PLUGIN_DIR, TN_FOUND_INSTALLED, options->logger);
 	return status;
@@ -154,14 +147,14 @@ tn_status tn_search(const struct tn_registry_options *options, struct tn_candida
 	*candidates = (struct tn_candidates){0};
 	for (size_t i = 0; !status && i < options->n_built_in; i++) {
 		const char *name = options->built_in[i]->name;
-		status = add(candidates, name, strlen(name), NULL, TN_FOUND_BUILT_IN);
+		status = add_candidate(candidates, name, strlen(name), NULL, TN_FOUND_BUILT_IN);
 		if (!status)
 			candidates->list[i].built_in = options->built_in[i];
 	}
 	for (size_t i = 0; !status && i < options->n_paths; i++)
 		status = add_path(candidates, options->paths[i], TN_FOUND_API, options->logger);
 	if (!status && !options->paths_only)
-		status = add_ordinary(options, candidates);
+		status = add_searched_folders(options, candidates);
 	if (status)
 		tn_candidates_release(candidates);
 	return status;

@@ -102,25 +102,6 @@ static tn_status read_item(struct reader *reader, struct tn_selection *selection
 	return status;
 }
 
-/* A name both named and excluded, or '!' with nothing named, is a mistake. */
-static tn_status check_sense(const struct reader *reader, const struct tn_selection *selection)
-{
-	if (selection->required && !selection->n_named)
-		return tn_fail(reader->error, TN_FORMAT, reader->source,
-			       "column %zu of '%s': '!' needs a backend's name before it",
-			       reader->at, reader->text);
-	for (size_t i = 0; i < selection->n_named; i++) {
-		if (tn_selection_excludes(selection, selection->named[i].name))
-			return tn_fail(reader->error, TN_FORMAT, reader->source,
-				       "column %zu of '%s': '%s' is both named and excluded",
-				       (size_t)(strstr(reader->text, selection->named[i].name) -
-						reader->text) +
-					       1,
-				       reader->text, selection->named[i].name);
-	}
-	return TN_OK;
-}
-
 tn_status tn_selection_parse(const char *text, const char *source, struct tn_selection *selection,
 			     struct tn_error_info *error)
 {
@@ -137,7 +118,20 @@ tn_status tn_selection_parse(const char *text, const char *source, struct tn_sel
 	if (reader.text[reader.at])
 		return expected(&reader, selection->required ? "the end after '!'"
 							     : "',', ':', '!' or the end");
-	return check_sense(&reader, selection);
+	/* A name both named and excluded, or '!' with nothing named, is a mistake. */
+	if (selection->required && !selection->n_named)
+		return tn_fail(error, TN_FORMAT, source,
+			       "column %zu of '%s': '!' needs a backend's name before it",
+			       reader.at, reader.text);
+	for (size_t i = 0; i < selection->n_named; i++) {
+		const char *name = selection->named[i].name;
+		if (tn_selection_excludes(selection, name))
+			return tn_fail(error, TN_FORMAT, source,
+				       "column %zu of '%s': '%s' is both named and excluded",
+				       (size_t)(strstr(reader.text, name) - reader.text) + 1,
+				       reader.text, name);
+	}
+	return TN_OK;
 }
 
 int tn_selection_excludes(const struct tn_selection *selection, const char *name)

@@ -424,58 +424,43 @@ static int is_in(enum tn_slot slot, int table)
 	       tn_slots[slot].entry < tables[table].offset + tables[table].size;
 }
 
-/* Copies one slot from the plugin's table of `size` bytes; 1: it was filled. */
-static int take_slot(struct tn_backend *backend, enum tn_slot slot, size_t offset,
-		     const void *theirs, size_t size)
-{
-	function entry;
-	if (offset + sizeof(entry) > size)
-		return 0;
-	memcpy(&entry, (const char *)theirs + offset, sizeof(entry));
-	if (!entry)
-		return 0;
-	memcpy((char *)backend + tn_slots[slot].entry, &entry, sizeof(entry));
-	backend->native |= UINT64_C(1) << slot;
-	return 1;
-}
-
-static tn_status take_table(struct tn_backend *backend, int table, struct tn_error_info *error)
-{
-	char *own = (char *)backend + tables[table].offset;
-	const void *theirs = backend->descriptor.query(backend->instance, tables[table].id);
-	uint32_t size = 0, own_size = (uint32_t)tables[table].size;
-	if (theirs)
-		memcpy(&size, theirs, sizeof(size));
-	else if (tables[table].is_mandatory)
-		return tn_fail(error, TN_BAD_PLUGIN, "query", "it has no table %s",
-			       tables[table].id);
-	memset(own, 0, own_size);
-	memcpy(own, &own_size, sizeof(own_size));
-	for (int slot = 0; slot < TN_SLOT_COUNT; slot++) {
-		if (!is_in((enum tn_slot)slot, table))
-			continue;
-		size_t offset = tn_slots[slot].entry - tables[table].offset;
-		if (take_slot(backend, (enum tn_slot)slot, offset, theirs, size) ||
-		    !tables[table].is_mandatory)
-			continue;
-		size_t end = offset + sizeof(function);
-		if (end > size)
-			return tn_fail(error, TN_BAD_PLUGIN, "query",
-				       "table %s is short: it has %u bytes, %s is at %zu to %zu",
-				       tables[table].id, size, tn_slots[slot].name, offset,
-				       end - 1);
-		return tn_fail(error, TN_BAD_PLUGIN, "query",
-			       "table %s: %s is mandatory, found NULL", tables[table].id,
-			       tn_slots[slot].name);
-	}
-	return TN_OK;
-}
-
 tn_status tn_slots_take(struct tn_backend *backend, struct tn_error_info *error)
 {
-	tn_status status = TN_OK;
 	backend->native = 0;
-	for (int table = 0; table < TABLES && !status; table++)
-		status = take_table(backend, table, error);
-	return status;
+	for (int table = 0; table < TABLES; table++) {
+		const char *id = tables[table].id;
+		int is_mandatory = tables[table].is_mandatory;
+		char *own = (char *)backend + tables[table].offset;
+		const void *theirs = backend->descriptor.query(backend->instance, id);
+		uint32_t size = 0, own_size = (uint32_t)tables[table].size;
+		if (theirs)
+			memcpy(&size, theirs, sizeof(size));
+		else if (is_mandatory)
+			return tn_fail(error, TN_BAD_PLUGIN, "query", "it has no table %s", id);
+		memset(own, 0, own_size);
+		memcpy(own, &own_size, sizeof(own_size));
+		for (int slot = 0; slot < TN_SLOT_COUNT; slot++) {
+			if (!is_in((enum tn_slot)slot, table))
+				continue;
+			size_t offset = tn_slots[slot].entry - tables[table].offset;
+			size_t end = offset + sizeof(function);
+			function entry = NULL;
+			if (end <= size)
+				memcpy(&entry, (const char *)theirs + offset, sizeof(entry));
+			if (entry) {
+				memcpy(own + offset, &entry, sizeof(entry));
+				backend->native |= UINT64_C(1) << slot;
+			} else if (is_mandatory && end > size) {
+				return tn_fail(error, TN_BAD_PLUGIN, "query",
+					       "table %s is short: it has %u bytes, %s is at %zu "
+					       "to %zu",
+					       id, size, tn_slots[slot].name, offset, end - 1);
+			} else if (is_mandatory) {
+				return tn_fail(error, TN_BAD_PLUGIN, "query",
+					       "table %s: %s is mandatory, found NULL", id,
+					       tn_slots[slot].name);
+			}
+		}
+	}
+	return TN_OK;
 }

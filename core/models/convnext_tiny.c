@@ -38,26 +38,6 @@ static tn_module *permute(tn_context *context, const int axes[4])
 	return tn_module_of_class(context, &class_, axes, 4 * sizeof(*axes));
 }
 
-static tn_module *branch(tn_context *context, int64_t width)
-{
-	const struct tn_module_conv2d_options depthwise = {
-		.struct_size = sizeof(depthwise),
-		.window = {.struct_size = sizeof(depthwise.window),
-			   .padding = {3, 3},
-			   .groups = width}};
-	tn_module *chain = tn_sequential(context);
-	tn_status status = TN_OK;
-	tn_model_add(chain, NULL, tn_module_conv2d(context, width, width, 7, 7, &depthwise),
-		     &status);
-	tn_model_add(chain, NULL, permute(context, to_channels_last), &status);
-	tn_model_add(chain, NULL, tn_module_layer_norm(context, 1, &width, &norm), &status);
-	tn_model_add(chain, NULL, tn_module_linear(context, width, 4 * width, NULL), &status);
-	tn_model_add(chain, NULL, tn_module_gelu(context, 0), &status);
-	tn_model_add(chain, NULL, tn_module_linear(context, 4 * width, width, NULL), &status);
-	tn_model_add(chain, NULL, permute(context, to_channels_first), &status);
-	return tn_model_end(chain, status);
-}
-
 static tn_array *block_forward(tn_module *module, void *state, const tn_array *x)
 {
 	(void)state;
@@ -73,11 +53,25 @@ static tn_module *make_block(tn_context *context, int64_t width)
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "CNBlock", .forward = block_forward};
-	tn_module *block = tn_module_make(context, &class_, NULL);
+	const struct tn_module_conv2d_options depthwise = {
+		.struct_size = sizeof(depthwise),
+		.window = {.struct_size = sizeof(depthwise.window),
+			   .padding = {3, 3},
+			   .groups = width}};
+	tn_module *block = tn_module_make(context, &class_, NULL), *branch = tn_sequential(context);
 	tn_status status = tn_module_add_parameter(block, "layer_scale", 3,
 						   (const int64_t[]){width, 1, 1}, 0.0, 1e-6);
+	tn_model_add(branch, NULL, tn_module_conv2d(context, width, width, 7, 7, &depthwise),
+		     &status);
+	tn_model_add(branch, NULL, permute(context, to_channels_last), &status);
+	tn_model_add(branch, NULL, tn_module_layer_norm(context, 1, &width, &norm), &status);
+	tn_model_add(branch, NULL, tn_module_linear(context, width, 4 * width, NULL), &status);
+	tn_model_add(branch, NULL, tn_module_gelu(context, 0), &status);
+	tn_model_add(branch, NULL, tn_module_linear(context, 4 * width, width, NULL), &status);
+	tn_model_add(branch, NULL, permute(context, to_channels_first), &status);
+	branch = tn_model_end(branch, status);
 	if (!status)
-		status = tn_module_add(block, "block", branch(context, width));
+		status = tn_module_add(block, "block", branch);
 	return tn_model_end(block, status);
 }
 
@@ -92,60 +86,37 @@ static tn_module *patches(tn_context *context, int64_t in, int64_t out, int64_t 
 	return tn_module_conv2d(context, in, out, size, size, &options);
 }
 
-static tn_module *make_stem(tn_context *context, int64_t width)
-{
-	tn_module *chain = tn_sequential(context);
-	tn_status status = TN_OK;
-	tn_model_add(chain, NULL, patches(context, 3, width, 4), &status);
-	tn_model_add(chain, NULL, tn_module_layer_norm2d(context, width, &norm), &status);
-	return tn_model_end(chain, status);
-}
-
-static tn_module *downsample(tn_context *context, int64_t in, int64_t out)
-{
-	tn_module *chain = tn_sequential(context);
-	tn_status status = TN_OK;
-	tn_model_add(chain, NULL, tn_module_layer_norm2d(context, in, &norm), &status);
-	tn_model_add(chain, NULL, patches(context, in, out, 2), &status);
-	return tn_model_end(chain, status);
-}
-
-static tn_module *make_features(tn_context *context, int64_t width)
-{
-	static const int n_blocks[N_STAGES] = {3, 3, 9, 3};
-	tn_module *chain = tn_sequential(context);
-	tn_status status = TN_OK;
-	tn_model_add(chain, NULL, make_stem(context, width), &status);
-	for (int i = 0; i < N_STAGES; i++) {
-		int64_t channels = width << i;
-		tn_module *stage = tn_sequential(context);
-		if (i)
-			tn_model_add(chain, NULL, downsample(context, channels / 2, channels),
-				     &status);
-		for (int k = 0; k < n_blocks[i]; k++)
-			tn_model_add(stage, NULL, make_block(context, channels), &status);
-		tn_model_add(chain, NULL, stage, &status);
-	}
-	return tn_model_end(chain, status);
-}
-
-static tn_module *make_classifier(tn_context *context, int64_t width, int64_t n_classes)
-{
-	tn_module *chain = tn_sequential(context);
-	tn_status status = TN_OK;
-	tn_model_add(chain, NULL, tn_module_layer_norm2d(context, width, &norm), &status);
-	tn_model_add(chain, NULL, tn_module_flatten(context), &status);
-	tn_model_add(chain, NULL, tn_module_linear(context, width, n_classes, NULL), &status);
-	return tn_model_end(chain, status);
-}
-
 tn_module *tn_model_convnext_tiny(tn_context *context, int64_t width, int64_t n_classes)
 {
-	int64_t last = width << (N_STAGES - 1);
-	tn_module *net = tn_sequential(context);
+	static const int n_blocks[N_STAGES] = {3, 3, 9, 3};
+	tn_module *net = tn_sequential(context), *features = tn_sequential(context);
+	tn_module *stem = tn_sequential(context), *classifier = tn_sequential(context);
 	tn_status status = TN_OK;
-	tn_model_add(net, "features", make_features(context, width), &status);
+	tn_model_add(stem, NULL, patches(context, 3, width, 4), &status);
+	tn_model_add(stem, NULL, tn_module_layer_norm2d(context, width, &norm), &status);
+	tn_model_add(features, NULL, stem, &status);
+	int64_t channels = width;
+	for (int i = 0; i < N_STAGES; i++) {
+		tn_module *stage = tn_sequential(context);
+		if (i) {
+			tn_module *downsample = tn_sequential(context);
+			tn_model_add(downsample, NULL,
+				     tn_module_layer_norm2d(context, channels, &norm), &status);
+			tn_model_add(downsample, NULL, patches(context, channels, 2 * channels, 2),
+				     &status);
+			tn_model_add(features, NULL, downsample, &status);
+			channels *= 2;
+		}
+		for (int k = 0; k < n_blocks[i]; k++)
+			tn_model_add(stage, NULL, make_block(context, channels), &status);
+		tn_model_add(features, NULL, stage, &status);
+	}
+	tn_model_add(net, "features", features, &status);
 	tn_model_add(net, "avgpool", tn_module_adaptive_avg_pool2d(context, 1, 1), &status);
-	tn_model_add(net, "classifier", make_classifier(context, last, n_classes), &status);
+	tn_model_add(classifier, NULL, tn_module_layer_norm2d(context, channels, &norm), &status);
+	tn_model_add(classifier, NULL, tn_module_flatten(context), &status);
+	tn_model_add(classifier, NULL, tn_module_linear(context, channels, n_classes, NULL),
+		     &status);
+	tn_model_add(net, "classifier", classifier, &status);
 	return tn_model_end(net, status);
 }

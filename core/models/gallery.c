@@ -22,22 +22,6 @@ const struct tn_model_info *tn_model_at(size_t index)
 	return index < N_MODELS ? &gallery[index].info : NULL;
 }
 
-static void fail_unknown(struct tn_runtime *rt, const char *name)
-{
-	const char *known[N_MODELS];
-	char names[256] = "";
-	for (size_t i = 0; i < N_MODELS; i++) {
-		known[i] = gallery[i].info.name;
-		if (i)
-			strncat(names, ", ", sizeof(names) - strlen(names) - 1);
-		strncat(names, known[i], sizeof(names) - strlen(names) - 1);
-	}
-	const char *like = tn_name_nearest(name, known, N_MODELS);
-	tn_runtime_fail(rt, TN_NOT_FOUND, "model_create", "no model '%s'; the models are %s%s%s%s",
-			name, names, like ? "; did you mean '" : "", like ? like : "",
-			like ? "'?" : "");
-}
-
 tn_module *tn_model_create(tn_context *context, const char *name,
 			   const struct tn_model_shape *shape)
 {
@@ -55,6 +39,17 @@ tn_module *tn_model_create(tn_context *context, const char *name,
 		if (!strcmp(gallery[i].info.name, name))
 			return gallery[i].create(context, shape);
 	}
-	fail_unknown(rt, name);
+	const char *known[N_MODELS];
+	char names[256] = "";
+	for (size_t i = 0; i < N_MODELS; i++) {
+		known[i] = gallery[i].info.name;
+		if (i)
+			strncat(names, ", ", sizeof(names) - strlen(names) - 1);
+		strncat(names, known[i], sizeof(names) - strlen(names) - 1);
+	}
+	const char *like = tn_name_nearest(name, known, N_MODELS);
+	tn_runtime_fail(rt, TN_NOT_FOUND, "model_create", "no model '%s'; the models are %s%s%s%s",
+			name, names, like ? "; did you mean '" : "", like ? like : "",
+			like ? "'?" : "");
 	return NULL;
 }

@@ -19,16 +19,11 @@ static tn_module *pool(tn_context *context)
 				    TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}));
 }
 
-static tn_module *first_convolution(tn_context *context, int64_t channels)
-{
-	const struct tn_module_conv2d_options options = {
-		.struct_size = sizeof(options),
-		.window = {sizeof(options.window), .padding = {2, 2}}};
-	return tn_module_conv2d(context, channels, 6, 5, 5, &options);
-}
-
 tn_module *tn_model_lenet(tn_context *context, const struct tn_model_shape *shape)
 {
+	const struct tn_module_conv2d_options padded = {
+		.struct_size = sizeof(padded),
+		.window = {sizeof(padded.window), .padding = {2, 2}}};
 	/* The length of a side after both convolutions and pools. */
 	int64_t h = (shape->height / 2 - 4) / 2, w = (shape->width / 2 - 4) / 2;
 	if (shape->height < 12 || shape->width < 12) {
@@ -39,7 +34,8 @@ tn_module *tn_model_lenet(tn_context *context, const struct tn_model_shape *shap
 	}
 	tn_module *net = tn_sequential(context);
 	tn_status status = TN_OK;
-	tn_model_add(net, "conv1", first_convolution(context, shape->channels), &status);
+	tn_model_add(net, "conv1", tn_module_conv2d(context, shape->channels, 6, 5, 5, &padded),
+		     &status);
 	tn_model_add(net, "relu1", tn_module_relu(context), &status);
 	tn_model_add(net, "pool1", pool(context), &status);
 	tn_model_add(net, "conv2", tn_module_conv2d(context, 6, 16, 5, 5, NULL), &status);

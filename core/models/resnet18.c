@@ -40,16 +40,6 @@ static tn_module *basic_block(tn_context *context, int64_t in, int64_t out, int6
 	return tn_model_end(block, status);
 }
 
-static tn_module *layer(tn_context *context, int64_t in, int64_t out, int64_t stride)
-{
-	tn_module *chain = tn_sequential(context);
-	tn_status status = TN_OK;
-	for (int i = 0; i < N_BLOCKS; i++)
-		tn_model_add(chain, NULL, basic_block(context, i ? out : in, out, i ? 1 : stride),
-			     &status);
-	return tn_model_end(chain, status);
-}
-
 tn_module *tn_model_resnet18(tn_context *context, int64_t width, int64_t n_classes)
 {
 	static const char *const names[N_STAGES] = {"layer1", "layer2", "layer3", "layer4"};
@@ -61,8 +51,13 @@ tn_module *tn_model_resnet18(tn_context *context, int64_t width, int64_t n_class
 	tn_model_add(net, "relu", tn_module_relu(context), &status);
 	for (int stage = 0; stage < N_STAGES; stage++) {
 		int64_t out = width << stage;
-		tn_model_add(net, names[stage], layer(context, in, out, stage ? 2 : 1), &status);
-		in = out;
+		tn_module *layer = tn_sequential(context);
+		for (int i = 0; i < N_BLOCKS; i++) {
+			int64_t stride = stage && i == 0 ? 2 : 1;
+			tn_model_add(layer, NULL, basic_block(context, in, out, stride), &status);
+			in = out;
+		}
+		tn_model_add(net, names[stage], layer, &status);
 	}
 	tn_model_add(net, "avgpool", tn_module_adaptive_avg_pool2d(context, 1, 1), &status);
 	tn_model_add(net, "flatten", tn_module_flatten(context), &status);

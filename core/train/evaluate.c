@@ -9,8 +9,8 @@
 #include "train/batches.h"
 
 /* Counts the network's answers by label. */
-static tn_status count(const tn_array *logits, const int32_t *labels, uint32_t n, int64_t n_classes,
-		       uint64_t *confusion)
+static tn_status count_answers(const tn_array *logits, const int32_t *labels, uint32_t n,
+			       int64_t n_classes, uint64_t *confusion)
 {
 	tn_array *says = tn_argmax(logits, 1);
 	int64_t *host = tn_mem_alloc(n * sizeof(*host));
@@ -39,22 +39,7 @@ static tn_status evaluate_batch(tn_module *module, struct tn_batches *batches, s
 	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
 	status = loss ? tn_sums_add(sums, loss, logits, labels, *n) : module->runtime->error.status;
 	if (!status && confusion)
-		status = count(logits, batches->labels, *n, n_classes, confusion);
-	return status;
-}
-
-static tn_status evaluate(tn_module *module, struct tn_batches *batches, struct tn_sums *sums,
-			  int64_t n_classes, uint64_t *confusion)
-{
-	uint32_t n = 1;
-	tn_status status = tn_sums_begin(sums, module->context);
-	while (n && !status) {
-		status = tn_scope_begin(module->context);
-		if (status)
-			break;
-		status = evaluate_batch(module, batches, sums, n_classes, confusion, &n);
-		tn_scope_end(module->context, NULL);
-	}
+		status = count_answers(logits, batches->labels, *n, n_classes, confusion);
 	return status;
 }
 
@@ -78,7 +63,15 @@ tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, ui
 	if (status)
 		return status;
 	tn_module_set_training(module, 0);
-	status = evaluate(module, &batches, &sums, n_classes, confusion);
+	uint32_t n = 1;
+	status = tn_sums_begin(&sums, module->context);
+	while (n && !status) {
+		status = tn_scope_begin(module->context);
+		if (status)
+			break;
+		status = evaluate_batch(module, &batches, &sums, n_classes, confusion, &n);
+		tn_scope_end(module->context, NULL);
+	}
 	if (!status)
 		status = tn_sums_read(&sums, result);
 	tn_module_set_training(module, training);

@@ -16,15 +16,8 @@ static void keep_loss(struct tn_steps *steps, tn_array *loss)
 	steps->loss = loss ? tn_array_hold(loss) : NULL;
 }
 
-static tn_status backward(tn_tape *tape, tn_array *loss)
-{
-	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;
-	tn_tape_end(tape);
-	return status;
-}
-
 /* The step of the current batch. */
-static tn_status step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+static tn_status run_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	struct tn_runtime *runtime = steps->module->runtime;
 	const tn_array *x = steps->batch[0], *labels = steps->batch[1];
@@ -35,7 +28,8 @@ static tn_status step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 	tn_array *logits = tn_module_forward(steps->module, x);
 	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
 	keep_loss(steps, loss);
-	tn_status status = backward(tape, loss);
+	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;
+	tn_tape_end(tape);
 	if (!status)
 		status = tn_optimizer_step(steps->optimizer);
 	if (!status)
@@ -46,7 +40,7 @@ static tn_status step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 /* ---- Captured steps --------------------------------------------------------------------------*/
 
 /* The rest has a scope of its own, so that its arrays return their memory to the graph. */
-static tn_status capture(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+static tn_status capture_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	tn_context *context = steps->module->context;
 	const struct tn_sums before = *sums;
@@ -56,7 +50,7 @@ static tn_status capture(struct tn_steps *steps, struct tn_sums *sums, uint32_t 
 		return status;
 	if (!tn_scope_begin(context)) {
 		/* The context keeps its error, which tn_capture_end returns. */
-		(void)step(steps, sums, n);
+		(void)run_step(steps, sums, n);
 		tn_scope_end(context, NULL);
 	}
 	status = tn_capture_end(context, &steps->graph);
@@ -64,10 +58,24 @@ static tn_status capture(struct tn_steps *steps, struct tn_sums *sums, uint32_t 
 	return status;
 }
 
-/* Continues without capture when the error only means that the step cannot be captured. */
-static tn_status give_up(struct tn_steps *steps, tn_status status)
+/* Steps on the arrays of full batches: the first uncaptured, the others captured where possible. */
+static tn_status fixed_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
 	struct tn_runtime *runtime = steps->module->runtime;
+	if (!steps->is_warm) {
+		steps->is_warm = 1;
+		return run_step(steps, sums, n);
+	}
+	tn_status status = steps->graph ? TN_OK : capture_step(steps, sums, n);
+	if (!status)
+		status = tn_graph_replay(steps->graph);
+	if (!status) {
+		sums->images += n;
+		return TN_OK;
+	}
+	/* Neither a capture nor a failed replay has changed anything.  Training continues without
+	 * capture when the error only means that the step cannot be captured. */
+	tn_steps_end_epoch(steps);
 	if (steps->capture == TN_CAPTURE_ON ||
 	    (status != TN_NOT_CAPTURABLE && status != TN_UNSUPPORTED && status != TN_OUT_OF_MEMORY))
 		return status;
@@ -75,37 +83,7 @@ static tn_status give_up(struct tn_steps *steps, tn_status status)
 		      runtime->error.operation, runtime->error.text);
 	tn_error_clear(steps->module->context);
 	steps->capture = TN_CAPTURE_OFF;
-	return TN_OK;
-}
-
-static tn_status replay(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
-{
-	tn_status status = tn_graph_replay(steps->graph);
-	if (!status)
-		sums->images += n;
-	return status;
-}
-
-/* Captures first unless a graph exists.  A failed replay has no effect. */
-static tn_status captured_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
-{
-	tn_status status = steps->graph ? TN_OK : capture(steps, sums, n);
-	return status ? status : replay(steps, sums, n);
-}
-
-/* Steps on the arrays of full batches: the first uncaptured, the others captured where possible. */
-static tn_status fixed_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
-{
-	if (!steps->is_warm) {
-		steps->is_warm = 1;
-		return step(steps, sums, n);
-	}
-	tn_status status = captured_step(steps, sums, n);
-	if (!status)
-		return TN_OK;
-	tn_steps_end_epoch(steps);
-	status = give_up(steps, status);
-	return status ? status : step(steps, sums, n);
+	return run_step(steps, sums, n);
 }
 
 /* ---- Choosing --------------------------------------------------------------------------------*/
@@ -120,27 +98,21 @@ static int has_foreign(const tn_module *module)
 	return module->is_foreign;
 }
 
-/* Why steps must not be captured on any device; NULL: they may be. */
-static const char *objection(const struct tn_steps *steps)
-{
-	const struct tn_runtime *runtime = steps->module->runtime;
-	if (!tn_backend_has_all(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN,
-				TN_SLOT_GRAPH_RELEASE))
-		return "the device's backend captures no work";
-	if (runtime->ledger_time)
-		return "the ledger times every operation";
-	if (has_foreign(steps->module))
-		return "the network has modules of the program's own";
-	if (steps->batches->n_full < 2)
-		return "an epoch has fewer than two full batches";
-	return NULL;
-}
-
 /* Decides before the first step whether full batches are captured. */
-static tn_status settle(struct tn_steps *steps)
+static tn_status decide_capture(struct tn_steps *steps)
 {
 	struct tn_runtime *runtime = steps->module->runtime;
-	const char *no = objection(steps);
+	int can_capture = tn_backend_has_all(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN,
+					     TN_SLOT_GRAPH_RELEASE);
+	const char *no = NULL;
+	if (!can_capture)
+		no = "the device's backend captures no work";
+	else if (runtime->ledger_time)
+		no = "the ledger times every operation";
+	else if (has_foreign(steps->module))
+		no = "the network has modules of the program's own";
+	else if (steps->batches->n_full < 2)
+		no = "an epoch has fewer than two full batches";
 	steps->is_settled = 1;
 	if (no && steps->capture == TN_CAPTURE_AUTO) {
 		tn_log_format(runtime->logger, TN_LOG_INFO, "train", "steps are not captured: %s",
@@ -148,8 +120,7 @@ static tn_status settle(struct tn_steps *steps)
 		steps->capture = TN_CAPTURE_OFF;
 		return TN_OK;
 	}
-	if (!tn_backend_has_all(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN,
-				TN_SLOT_GRAPH_RELEASE))
+	if (!can_capture)
 		return tn_runtime_fail(runtime, TN_UNSUPPORTED, "train",
 				       "capture: the backend of %s captures no work",
 				       runtime->device->name);
@@ -169,7 +140,7 @@ tn_status tn_steps_feed(struct tn_steps *steps, uint32_t n)
 {
 	tn_status status = TN_OK;
 	if (steps->capture != TN_CAPTURE_OFF && !steps->is_settled)
-		status = settle(steps);
+		status = decide_capture(steps);
 	if (status)
 		return status;
 	if (!is_fixed(steps, n)) {
@@ -188,7 +159,7 @@ tn_status tn_steps_feed(struct tn_steps *steps, uint32_t n)
 
 tn_status tn_steps_run(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
 {
-	return is_fixed(steps, n) ? fixed_step(steps, sums, n) : step(steps, sums, n);
+	return is_fixed(steps, n) ? fixed_step(steps, sums, n) : run_step(steps, sums, n);
 }
 
 tn_status tn_steps_loss(const struct tn_steps *steps, double *loss)

@@ -32,13 +32,6 @@ struct training {
 	double validation_seconds; /* duration of the last validation */
 };
 
-static void set_rate(struct training *t)
-{
-	double done = (double)t->step / (double)t->n_steps;
-	if (t->options.schedule == TN_SCHEDULE_COSINE)
-		tn_optimizer_set_lr(t->optimizer, t->lr * 0.5 * (1.0 + cos(M_PI * done)));
-}
-
 /* Checks the last step's loss, once: the caller may have requested it, and after a loss that is not
  * finite all later ones are not finite either. */
 static tn_status look_at_loss(struct training *t)
@@ -72,7 +65,9 @@ static tn_status train_batch(struct training *t, struct tn_sums *sums, uint32_t 
 		status = look_at_loss(t);
 	if (status || !*n)
 		return status;
-	set_rate(t);
+	double done = (double)t->step / (double)t->n_steps;
+	if (t->options.schedule == TN_SCHEDULE_COSINE)
+		tn_optimizer_set_lr(t->optimizer, t->lr * 0.5 * (1.0 + cos(M_PI * done)));
 	status = tn_steps_run(&t->steps, sums, *n);
 	if (status)
 		return status;
@@ -91,7 +86,7 @@ static double seconds_left(const struct training *t, uint64_t images, double rat
 	return rate > 0 ? left / rate + validations * t->validation_seconds : 0.0;
 }
 
-static tn_status report(struct training *t, const struct tn_sums *sums, int force)
+static tn_status report_progress(struct training *t, const struct tn_sums *sums, int force)
 {
 	struct tn_evaluation so_far;
 	double now = tn_clock_seconds();
@@ -119,30 +114,31 @@ static tn_status report(struct training *t, const struct tn_sums *sums, int forc
 			       "stopped by the progress callback");
 }
 
-static tn_status train_batches(struct training *t, struct tn_sums *sums)
+/* Trains, validates and calls the epoch callback. */
+static tn_status train_epoch(struct training *t)
 {
-	for (;;) {
-		uint32_t n;
-		tn_status status = tn_scope_begin(t->context);
-		if (status)
-			return status;
-		status = train_batch(t, sums, &n);
-		tn_scope_end(t->context, NULL);
-		if (status || !n)
-			return status;
-		status = report(t, sums, 0);
-		if (status)
-			return status;
-	}
-}
-
-/* Validates and calls the epoch callback. */
-static tn_status finish_epoch(struct training *t, struct tn_sums *sums)
-{
+	struct tn_sums sums = {0};
 	struct tn_epoch_metrics metrics = {.epoch = t->epoch};
-	tn_status status = tn_sums_read(sums, &metrics.train);
+	tn_module_set_training(t->module, 1);
+	tn_status status = tn_scope_begin(t->context);
+	if (status)
+		return status;
+	status = tn_sums_begin(&sums, t->context);
+	for (uint32_t n = 1; !status && n;) {
+		status = tn_scope_begin(t->context);
+		if (status)
+			break;
+		status = train_batch(t, &sums, &n);
+		tn_scope_end(t->context, NULL);
+		if (!status && n)
+			status = report_progress(t, &sums, 0);
+	}
+	tn_steps_end_epoch(&t->steps);
+	tn_module_set_training(t->module, 0);
 	if (!status)
-		status = report(t, sums, 1);
+		status = tn_sums_read(&sums, &metrics.train);
+	if (!status)
+		status = report_progress(t, &sums, 1);
 	metrics.seconds = metrics.train.seconds;
 	if (metrics.seconds > 0)
 		metrics.images_per_second = (double)metrics.train.images / metrics.seconds;
@@ -150,32 +146,16 @@ static tn_status finish_epoch(struct training *t, struct tn_sums *sums)
 		status = tn_evaluate(t->module, t->dataset, TN_PART_VALIDATION, 0,
 				     &metrics.validation, NULL);
 	t->validation_seconds = metrics.validation.seconds;
-	if (status || !t->options.epoch || !t->options.epoch(t->options.user, &metrics))
-		return status;
-	return tn_runtime_fail(t->runtime, TN_CANCELLED, "train", "stopped by the epoch callback");
-}
-
-static tn_status train_epoch(struct training *t)
-{
-	struct tn_sums sums = {0};
-	tn_module_set_training(t->module, 1);
-	tn_status status = tn_scope_begin(t->context);
-	if (status)
-		return status;
-	status = tn_sums_begin(&sums, t->context);
-	if (!status)
-		status = train_batches(t, &sums);
-	tn_steps_end_epoch(&t->steps);
-	tn_module_set_training(t->module, 0);
-	if (!status)
-		status = finish_epoch(t, &sums);
+	if (!status && t->options.epoch && t->options.epoch(t->options.user, &metrics))
+		status = tn_runtime_fail(t->runtime, TN_CANCELLED, "train",
+					 "stopped by the epoch callback");
 	tn_sums_end(&sums);
 	tn_scope_end(t->context, NULL);
 	return status;
 }
 
-static tn_status check(const tn_module *module, const tn_optimizer *optimizer,
-		       const tn_dataset *dataset)
+static tn_status check_arguments(const tn_module *module, const tn_optimizer *optimizer,
+				 const tn_dataset *dataset)
 {
 	if (!module || !optimizer || !dataset)
 		return TN_INVALID_ARGUMENT;
@@ -190,7 +170,7 @@ static tn_status check(const tn_module *module, const tn_optimizer *optimizer,
 tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset *dataset,
 		   const struct tn_train_options *options)
 {
-	tn_status status = check(module, optimizer, dataset);
+	tn_status status = check_arguments(module, optimizer, dataset);
 	if (status)
 		return status;
 	struct training t = {.module = module,
