@@ -21,7 +21,8 @@ static tn_array *count_rows(const tn_array *logits, const tn_array *labels, int3
 	if (ignore_label == TN_NO_LABEL)
 		return tn_full(context, logits->dtype, 0, NULL, (double)labels->shape[0]);
 	tn_array *ignored = tn_full(context, TN_I32, 0, NULL, (double)ignore_label);
-	return tn_sum(tn_astype(tn_not_equal(labels, ignored), logits->dtype), TN_ALL_AXES, NULL, 0);
+	return tn_sum(tn_astype(tn_not_equal(labels, ignored), logits->dtype), TN_ALL_AXES, NULL,
+		      0);
 }
 
 static tn_status backward(struct tn_node *node, tn_array *dy)

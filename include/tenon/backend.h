@@ -369,7 +369,8 @@ struct tn_map_args {
  * The last n_reduced axes of `inputs` are the reduced ones, in the order that gives the index its
  * row-major number; n_reduced may be 0.  Outputs and epilogue inputs have the kept axes only.  The
  * prologue has n_values outputs; without an epilogue outputs[v] := acc[v].  Accumulators: f32 for
- * f32, f64 for f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index. */
+ * f32, f64 for f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index.  The error
+ * of a sum of f32 is at most 8 x 2^-23 times the sum of the magnitudes. */
 struct tn_reduce_args {
 	struct tn_call call;
 	const struct tn_program *prologue;

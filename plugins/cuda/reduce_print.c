@@ -8,7 +8,7 @@
 #include "program.h"
 #include "reduce.h"
 
-enum { FOLD = 64 }; /* additions to a partial sum before it is added to the total */
+enum { FOLD = 8 }; /* additions to a partial sum before it is added to the total */
 
 /* ---- Words -----------------------------------------------------------------------------------*/
 
@@ -68,7 +68,10 @@ static void print_types(struct tn_plugin_text *text, const struct cuda_reduction
 	for (uint32_t v = 0; v < r->args->n_values; v++) {
 		(void)snprintf(type, sizeof(type), format[r->args->combiners[v]],
 			       accumulated(r, v));
-		tn_plugin_text_format(text, "typedef %s acc%u_type;\n", type, v);
+		tn_plugin_text_format(text,
+				      "typedef %s acc%u_type;\n"
+				      "static_assert(sizeof(acc%u_type) <= %llu, \"\");\n",
+				      type, v, v, (unsigned long long)CUDA_ACCUMULATOR);
 	}
 }
 
@@ -201,7 +204,7 @@ static void print_elements(struct tn_plugin_text *text, const struct cuda_reduct
 		if (tn_plugin_source_dtype(prologue, TN_OP_INPUT, k))
 			print_load(text, r, k);
 	print_lane(text, r);
-	tn_plugin_text_format(text, "\tif (++steps %% %d == 0) {\n", FOLD);
+	tn_plugin_text_format(text, "\tif (++steps %% (V < %d ? %d / V : 1) == 0) {\n", FOLD, FOLD);
 	print_each(text, r, "\t\tacc#.fold();\n");
 	tn_plugin_text_add(text, "\t}\n\t}\n");
 	print_each(text, r, "\tacc#.fold();\n");

@@ -37,6 +37,8 @@ const struct check level2_checks[] = {
 	{"reduce.long", 2,
 	 "long reductions are complete and within the error bound of their length",
 	 check_reduce_long},
+	{"reduce.error", 2, "a sum of f32 is within 2^-20 of the sum of magnitudes",
+	 check_reduce_error},
 	{"reduce.epilogue", 2, "reduce folds several values at once and runs its epilogue on them",
 	 check_reduce_epilogue},
 	{"reduce.programs", 2, "reductions with random programs agree with the reference",

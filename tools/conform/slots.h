@@ -79,7 +79,7 @@ int opcode_is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t fou
 void check_map_programs(struct kit *kit);
 void check_reduce_programs(struct kit *kit);
 
-/* reduce.c, reduce_epilogue.c */
+/* reduce.c, reduce_epilogue.c, reduce_error.c */
 void check_reduce_shapes(struct kit *kit);
 void check_reduce_combiners(struct kit *kit);
 void check_reduce_nan(struct kit *kit);
@@ -87,6 +87,7 @@ void check_reduce_arg(struct kit *kit);
 void check_reduce_dtypes(struct kit *kit);
 void check_reduce_long(struct kit *kit);
 void check_reduce_epilogue(struct kit *kit);
+void check_reduce_error(struct kit *kit);
 
 /* matmul.c */
 void check_matmul_shapes(struct kit *kit);

@@ -7,12 +7,24 @@
 // run to run.
 
 // A long sum of small numbers loses precision: a short partial sum is made first (add), and is
-// added to the total from time to time (fold).
+// added to the total from time to time (fold).  What rounding takes from the total then (Knuth's
+// TwoSum; a NaN if the total is infinite) begins the next partial sum.
 template <class T> struct cu_acc_sum {
 	T total, part;
 	__device__ void begin()
 	{
 		total = part = 0;
+	}
+	__device__ void take(T x)
+	{
+		const T sum = total + x;
+		if constexpr (cu_floating<T>) {
+			const T taken = sum - total;
+			const T lost = (total - (sum - taken)) + (x - taken);
+			if (lost == lost)
+				part += lost;
+		}
+		total = sum;
 	}
 	__device__ void add(T x, cu_i64)
 	{
@@ -20,20 +32,23 @@ template <class T> struct cu_acc_sum {
 	}
 	__device__ void fold()
 	{
-		total += part;
+		const T x = part;
 		part = 0;
+		take(x);
 	}
 	__device__ void join(const cu_acc_sum &other)
 	{
-		total += other.total;
+		part += other.part;
+		take(other.total);
 	}
 	__device__ cu_acc_sum down(int distance, int width) const
 	{
-		return {__shfl_down_sync(0xffffffffu, total, distance, width), 0};
+		return {__shfl_down_sync(0xffffffffu, total, distance, width),
+			__shfl_down_sync(0xffffffffu, part, distance, width)};
 	}
 	__device__ T result() const
 	{
-		return total;
+		return total + part;
 	}
 };
 
