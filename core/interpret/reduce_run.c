@@ -126,14 +126,6 @@ static void join_rows(struct state *state, unsigned v, uint64_t step, const stru
 	}
 }
 
-/* The number, within the reduced axes, of the first element of the tile's rows. */
-static int64_t number_of(const struct tn_reduce_plan *plan, uint64_t step)
-{
-	uint64_t across = plan->reduced.count[0];
-	return (int64_t)(step / across) * plan->tile.length_x +
-	       (int64_t)(step % across) * plan->tile.tx;
-}
-
 /* acc[0][row + y] := acc[0][row + y] joined with the tile's row y, for all y. */
 static void join_folds(struct state *state, unsigned v, uint64_t step, const struct span *span,
 		       int64_t row_length)
@@ -145,7 +137,10 @@ static void join_folds(struct state *state, unsigned v, uint64_t step, const str
 	size_t length = (size_t)row_length, size = acc->value_size;
 	if (acc->extreme) {
 		unsigned char *best = state->best[v] + span->row * acc->value_size;
-		int64_t number = number_of(plan, step);
+		/* The number, within the reduced axes, of the first element of the tile's rows. */
+		uint64_t across = plan->reduced.count[0];
+		int64_t number = (int64_t)(step / across) * plan->tile.length_x +
+				 (int64_t)(step % across) * plan->tile.tx;
 		for (int64_t y = 0; y < span->n; y++, value += length * size)
 			acc->extreme->fold(best + y * acc->value_size, (int64_t *)top + y, value,
 					   number, length, span->first, acc->fold);
@@ -206,32 +201,6 @@ static void carry_runs(struct state *state, struct span *span, uint64_t done, in
 		carry(state, span, 2, 0, 0);
 }
 
-/* Joins the layers of the pile, the upper half to the lower one until one is left. */
-static void join_pile(struct state *state)
-{
-	const struct tn_reduce_plan *plan = state->plan;
-	for (int64_t layers = plan->pile; layers > 1; layers = (layers + 1) / 2) {
-		int64_t half = (layers + 1) / 2;
-		for (uint32_t v = 0; v < plan->n_values; v++) {
-			const struct tn_accumulator *acc = &plan->accumulator[v];
-			unsigned char *low = state->level[v][0];
-			acc->combine(low, low, low + half * state->n * acc->size, NULL,
-				     (size_t)((layers - half) * state->n));
-		}
-	}
-}
-
-/* The number of a step is that of the element, for rows of extremes. */
-static void number_rows(struct state *state, uint64_t begin)
-{
-	const struct tn_reduce_plan *plan = state->plan;
-	for (uint32_t v = 0; v < plan->n_values; v++) {
-		int64_t *index = (int64_t *)(void *)state->level[v][0];
-		for (int64_t i = 0; plan->accumulator[v].extreme && i < state->n; i++)
-			index[i] = (int64_t)begin + state->number[v][i];
-	}
-}
-
 /* Runs the steps [begin, end) for the accumulators of `span`; ny rows a tile,
  * unless y is reduced. */
 static void reduce_span(struct state *state, struct span *span, uint64_t begin, uint64_t end)
@@ -276,8 +245,22 @@ static void reduce_group(struct state *state, uint64_t begin, uint64_t end)
 	if (!plan->folds) {
 		struct span span = {0, state->n * plan->pile, 1, 1};
 		reduce_span(state, &span, begin, end);
-		join_pile(state);
-		number_rows(state, begin);
+		/* Joins the layers of the pile, the upper half to the lower one until one is left. */
+		for (int64_t layers = plan->pile; layers > 1; layers = (layers + 1) / 2) {
+			int64_t half = (layers + 1) / 2;
+			for (uint32_t v = 0; v < plan->n_values; v++) {
+				const struct tn_accumulator *acc = &plan->accumulator[v];
+				unsigned char *low = state->level[v][0];
+				acc->combine(low, low, low + half * state->n * acc->size, NULL,
+					     (size_t)((layers - half) * state->n));
+			}
+		}
+		/* The number of a step is that of the element, for rows of extremes. */
+		for (uint32_t v = 0; v < plan->n_values; v++) {
+			int64_t *index = (int64_t *)(void *)state->level[v][0];
+			for (int64_t i = 0; plan->accumulator[v].extreme && i < state->n; i++)
+				index[i] = (int64_t)begin + state->number[v][i];
+		}
 		return;
 	}
 	int64_t rows = plan->y_reduced ? 1 : plan->tile.ty;
