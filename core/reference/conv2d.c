@@ -132,16 +132,6 @@ struct row {
 	int64_t end;
 };
 
-/* first, end := the q for which 0 <= v + q stride < width, of 0 <= q < n */
-static void set_range(struct row *row, int64_t width, int64_t n)
-{
-	int64_t v = row->v, stride = row->stride;
-	row->first = v < 0 ? (-v + stride - 1) / stride : 0;
-	row->end = v < width ? (width - 1 - v) / stride + 1 : 0;
-	if (row->end > n)
-		row->end = n;
-}
-
 typedef void (*row_function)(const struct row *row, double *w);
 
 /* y += w x */
@@ -174,7 +164,12 @@ static void each_row(const struct tn_conv2d_args *args, double *x, double *w, do
 	int64_t height = args->x.shape[H], width = args->x.shape[W], n_q = args->y.shape[Q];
 	struct row row = {.v = s * args->dilation[1] - args->padding[LEFT],
 			  .stride = args->stride[1]};
-	set_range(&row, width, n_q);
+	/* first, end := the q for which 0 <= v + q stride < width, of 0 <= q < n */
+	int64_t v = row.v, stride = row.stride;
+	row.first = v < 0 ? (-v + stride - 1) / stride : 0;
+	row.end = v < width ? (width - 1 - v) / stride + 1 : 0;
+	if (row.end > n_q)
+		row.end = n_q;
 	for (int64_t p = 0; p < args->y.shape[P]; p++) {
 		int64_t h = p * args->stride[0] + r * args->dilation[0] - args->padding[TOP];
 		if (h < 0 || h >= height)
@@ -208,14 +203,6 @@ static void each_weight(const struct tn_conv2d_args *args, double *x, double *w,
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
 
-/* y[n,o,p,q] := bias[o], or 0 */
-static void begin_with_bias(const struct tn_conv2d_args *args, double *y, const double *bias)
-{
-	int64_t plane = args->y.shape[P] * args->y.shape[Q], n_o = args->w.shape[O];
-	for (int64_t i = 0; i < args->y.shape[0] * n_o * plane; i++)
-		y[i] = bias ? bias[i / plane % n_o] : 0;
-}
-
 /* The work of all three entries: the written array starts at zero (or the bias), the others are
  * read. */
 static tn_status run(void *device, const struct tn_conv2d_args *args, const char *operation,
@@ -244,8 +231,12 @@ static tn_status run(void *device, const struct tn_conv2d_args *args, const char
 	if (status != TN_OK || (has_bias && !bias) || (has_residual && !residual)) {
 		status = tn_reference_no_memory(&args->call, operation);
 	} else {
-		if (bias)
-			begin_with_bias(args, result, bias);
+		if (bias) {
+			/* y[n,o,p,q] := bias[o] */
+			int64_t plane = args->y.shape[P] * args->y.shape[Q], n_o = args->w.shape[O];
+			for (int64_t i = 0; i < args->y.shape[0] * n_o * plane; i++)
+				result[i] = bias[i / plane % n_o];
+		}
 		each_weight(args, data[0], data[1], data[2], function);
 		if (is_forward)
 			tn_reference_finish(args->activation, result, residual,

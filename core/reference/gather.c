@@ -121,16 +121,6 @@ static uint64_t sum(tn_dtype dtype, uint64_t a, uint64_t b)
 	return tn_cast_bits(wide, dtype, a);
 }
 
-static tn_status check_scatter(const struct tn_gather_args *args)
-{
-	tn_status status = check(args, "scatter_add", &args->output, &args->input);
-	if (status == TN_OK && !sum_dtype(args->input.dtype))
-		status = tn_reference_fail(&args->call, TN_UNSUPPORTED, "scatter_add",
-					   "elements of dtype %d cannot be added",
-					   args->input.dtype);
-	return status;
-}
-
 /* output[i, indices[j], k] += input[i, j, k], in the order of i, j, k; nothing where indices[j] is
  * out of range */
 tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *theirs)
@@ -143,7 +133,11 @@ tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *th
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "scatter_add");
 	(void)device;
 	if (status == TN_OK)
-		status = check_scatter(&args);
+		status = check(&args, "scatter_add", &args.output, &args.input);
+	if (status == TN_OK && !sum_dtype(args.input.dtype))
+		status =
+			tn_reference_fail(&args.call, TN_UNSUPPORTED, "scatter_add",
+					  "elements of dtype %d cannot be added", args.input.dtype);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	size = tn_dtype_size(args.input.dtype);

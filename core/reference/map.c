@@ -6,12 +6,21 @@
  */
 #include "reference/program.h"
 
-static tn_status check_operands(const struct tn_map_args *args)
+static tn_status check(const struct tn_map_args *args)
 {
-	const struct tn_operand *shape = &args->outputs[0];
+	const struct tn_operand *shape = args->outputs;
 	const struct tn_call *call = &args->call;
-	tn_status status = TN_OK;
-	for (uint32_t i = 0; i < args->program->n_inputs + args->program->n_outputs; i++) {
+	tn_status status;
+	if (!args->program || !shape)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "map",
+					 "expected a program and its outputs, found NULL");
+	if (shape->rank > TN_MAX_RANK)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "map",
+					 "an output: rank %u, expected at most %d", shape->rank,
+					 TN_MAX_RANK);
+	status = tn_reference_check_program(call, "map", args->program, args->scalars, shape->rank);
+	for (uint32_t i = 0;
+	     status == TN_OK && i < args->program->n_inputs + args->program->n_outputs; i++) {
 		int is_input = i < args->program->n_inputs;
 		const char *name = is_input ? "an input" : "an output";
 		const struct tn_operand *operand =
@@ -22,25 +31,8 @@ static tn_status check_operands(const struct tn_map_args *args)
 		if (status == TN_OK)
 			status = tn_reference_check_shape(call, "map", name, operand, shape->rank,
 							  shape->shape);
-		if (status != TN_OK)
-			break;
 	}
 	return status;
-}
-
-static tn_status check(const struct tn_map_args *args)
-{
-	tn_status status;
-	if (!args->program || !args->outputs)
-		return tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "map",
-					 "expected a program and its outputs, found NULL");
-	if (args->outputs[0].rank > TN_MAX_RANK)
-		return tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "map",
-					 "an output: rank %u, expected at most %d",
-					 args->outputs[0].rank, TN_MAX_RANK);
-	status = tn_reference_check_program(&args->call, "map", args->program, args->scalars,
-					    args->outputs[0].rank);
-	return status == TN_OK ? check_operands(args) : status;
 }
 
 /* outputs[j][i] := program(inputs[0][i], inputs[1][i], ...) */

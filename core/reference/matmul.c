@@ -117,29 +117,6 @@ static void batch(const struct tn_matmul_args *args, const struct scratch *s)
 	}
 }
 
-static tn_status make_scratch(void *device, const struct tn_matmul_args *args, struct scratch *s)
-{
-	uint64_t m = (uint64_t)args->c.shape[args->c.rank - 2];
-	uint64_t n = (uint64_t)args->c.shape[args->c.rank - 1];
-	uint64_t k = (uint64_t)args->a.shape[args->a.rank - 1];
-	s->a = tn_reference_numbers(device, m * k);
-	s->b = tn_reference_numbers(device, k * n);
-	s->row = tn_reference_numbers(device, n);
-	s->old = tn_reference_numbers(device, n);
-	if (args->has_bias)
-		s->bias = tn_reference_unpack(device, &args->bias);
-	return s->a && s->b && s->row && s->old && (s->bias || !args->has_bias)
-		       ? TN_OK
-		       : tn_reference_no_memory(&args->call, "matmul");
-}
-
-static void release_scratch(void *device, struct scratch *s)
-{
-	double *all[] = {s->a, s->b, s->row, s->old, s->bias};
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		tn_reference_release(device, all[i]);
-}
-
 tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
 {
 	struct scratch scratch = {0};
@@ -149,9 +126,23 @@ tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
 		status = check(&args);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	status = make_scratch(device, &args, &scratch);
+	uint64_t m = (uint64_t)args.c.shape[args.c.rank - 2];
+	uint64_t n = (uint64_t)args.c.shape[args.c.rank - 1];
+	uint64_t k = (uint64_t)args.a.shape[args.a.rank - 1];
+	scratch.a = tn_reference_numbers(device, m * k);
+	scratch.b = tn_reference_numbers(device, k * n);
+	scratch.row = tn_reference_numbers(device, n);
+	scratch.old = tn_reference_numbers(device, n);
+	if (args.has_bias)
+		scratch.bias = tn_reference_unpack(device, &args.bias);
+	status = scratch.a && scratch.b && scratch.row && scratch.old &&
+				 (scratch.bias || !args.has_bias)
+			 ? TN_OK
+			 : tn_reference_no_memory(&args.call, "matmul");
 	if (status == TN_OK)
 		batch(&args, &scratch);
-	release_scratch(device, &scratch);
+	double *all[] = {scratch.a, scratch.b, scratch.row, scratch.old, scratch.bias};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		tn_reference_release(device, all[i]);
 	return status;
 }

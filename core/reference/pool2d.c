@@ -158,12 +158,6 @@ static void spread(double *dx, int64_t width, const struct window *window, doubl
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-static void store_index(struct cursor *to, int64_t place)
-{
-	bits_store(to->at, sizeof(int32_t), (uint64_t)place);
-	cursor_next(to);
-}
-
 /* y[n,c,p,q] := max or average over the window at (p, q) of x[n,c] */
 static void forward(const struct tn_pool2d_args *args, const double *x, double *y)
 {
@@ -183,8 +177,10 @@ static void forward(const struct tn_pool2d_args *args, const double *x, double *
 				}
 				int64_t place = largest(x, width, &window);
 				*y++ = x[place];
-				if (writes_index)
-					store_index(&index, place);
+				if (writes_index) {
+					bits_store(index.at, sizeof(int32_t), (uint64_t)place);
+					cursor_next(&index);
+				}
 			}
 		}
 	}
