@@ -190,7 +190,8 @@ static void add_value(struct printer *printer, const struct tn_instruction *valu
 		add_call(printer, value);
 }
 
-static void declare(struct printer *printer, const char *kind, unsigned number, tn_dtype dtype)
+static void declare_value(struct printer *printer, const char *kind, unsigned number,
+			  tn_dtype dtype)
 {
 	tn_sink_format(&printer->sink, "const tn_%s ", tn_dtype_name(dtype));
 	add_name(printer, kind, number);
@@ -219,12 +220,12 @@ tn_status tn_print_program(const struct tn_program *program, const struct tn_pri
 	if (status)
 		return status;
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
-		declare(&printer, "v", i, (tn_dtype)program->instructions[i].dtype);
+		declare_value(&printer, "v", i, (tn_dtype)program->instructions[i].dtype);
 		add_value(&printer, &program->instructions[i]);
 		tn_sink_add(&printer.sink, ";\n");
 	}
 	for (uint32_t j = 0; j < program->n_outputs; j++) {
-		declare(&printer, "out", j, tn_program_output_dtype(program, j));
+		declare_value(&printer, "out", j, tn_program_output_dtype(program, j));
 		add_operand(&printer, "", program->outputs[j]);
 		tn_sink_add(&printer.sink, ";\n");
 	}
