@@ -267,8 +267,8 @@ void cuda_library_close(void **handle)
 enum found { NOT_SEEN, SEEN, DAMAGED };
 
 /* Does the folder have a file of that name, and does it begin as a library does? */
-static enum found look(const char *folder, size_t length, const char *file,
-		       struct cuda_place *place)
+static enum found look_in_folder(const char *folder, size_t length, const char *file,
+				 struct cuda_place *place)
 {
 	char magic[4];
 	int n = snprintf(place->path, sizeof(place->path), "%.*s/%s", (int)length, folder, file);
@@ -298,8 +298,8 @@ static enum found look_in_path(void *handle, const char *file, struct cuda_place
 	if (dlinfo(handle, RTLD_DI_SERINFO, &path.info))
 		return NOT_SEEN;
 	for (unsigned i = 0; i < path.info.dls_cnt && found == NOT_SEEN; i++)
-		found = look(path.info.dls_serpath[i].dls_name,
-			     strlen(path.info.dls_serpath[i].dls_name), file, place);
+		found = look_in_folder(path.info.dls_serpath[i].dls_name,
+				       strlen(path.info.dls_serpath[i].dls_name), file, place);
 	return found;
 }
 
@@ -309,7 +309,7 @@ static enum found look_beside(const void *address, const char *file, struct cuda
 	const char *end;
 	if (!dladdr(address, &info) || !info.dli_fname || !(end = strrchr(info.dli_fname, '/')))
 		return NOT_SEEN;
-	return look(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
+	return look_in_folder(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
 }
 
 /* Finds this library from another one, an address of which is given: 1 and its path, or 0 and an

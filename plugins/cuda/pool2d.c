@@ -85,7 +85,8 @@ static tn_status check_index(const struct tn_pool2d_args *args, const char *oper
 	return status;
 }
 
-static tn_status check(const struct tn_pool2d_args *args, const char *operation, int is_forward)
+static tn_status check_arguments(const struct tn_pool2d_args *args, const char *operation,
+				 int is_forward)
 {
 	const struct tn_call *call = &args->call;
 	int64_t shape[4];
@@ -116,7 +117,7 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 
 /* ---- The entries -----------------------------------------------------------------------------*/
 
-static struct pooling describe(const struct tn_pool2d_args *args)
+static struct pooling describe_pooling(const struct tn_pool2d_args *args)
 {
 	struct pooling p = {.x = cuda_address(&args->x), .y = cuda_address(&args->y)};
 	p.images = (int32_t)args->x.shape[N];
@@ -139,7 +140,8 @@ static struct pooling describe(const struct tn_pool2d_args *args)
 	return p;
 }
 
-static tn_status run(struct cuda_job *job, const struct tn_pool2d_args *args, int is_forward)
+static tn_status run_pooling(struct cuda_job *job, const struct tn_pool2d_args *args,
+			     int is_forward)
 {
 	const int is_maximum = args->kind == TN_POOL_MAX;
 	const int is_last = cuda_is_channels_last(&args->x);
@@ -159,7 +161,7 @@ static tn_status run(struct cuda_job *job, const struct tn_pool2d_args *args, in
 	const struct tn_operand *result = is_forward ? &args->y : &args->x;
 	const uint32_t lanes = is_last ? LANES : 1, each = BLOCK / lanes;
 	uint32_t pixels = (uint32_t)(result->shape[N] * result->shape[H] * result->shape[W]);
-	struct pooling p = describe(args);
+	struct pooling p = describe_pooling(args);
 	void *arguments[] = {&p};
 	const struct cuda_grid grid = {(pixels + each - 1) / each,
 				       ((uint32_t)p.channels + lanes - 1) / lanes,
@@ -180,10 +182,10 @@ tn_status cuda_pool2d_forward(void *device, const struct tn_pool2d_args *args)
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, operation);
 	if (!status)
-		status = check(&own, operation, 1);
+		status = check_arguments(&own, operation, 1);
 	if (!status)
 		status = tn_plugin_workspace(&own.call, operation, 0, &goes_on);
-	return status || !goes_on ? status : run(&job, &own, 1);
+	return status || !goes_on ? status : run_pooling(&job, &own, 1);
 }
 
 tn_status cuda_pool2d_backward(void *device, const struct tn_pool2d_args *args)
@@ -195,8 +197,8 @@ tn_status cuda_pool2d_backward(void *device, const struct tn_pool2d_args *args)
 	int goes_on = 0;
 	tn_status status = cuda_job_begin_adding(&job, device, &own, sizeof(own), args, operation);
 	if (!status)
-		status = check(&own, operation, 0);
+		status = check_arguments(&own, operation, 0);
 	if (!status)
 		status = tn_plugin_workspace(&own.call, operation, 0, &goes_on);
-	return status || !goes_on ? status : run(&job, &own, 0);
+	return status || !goes_on ? status : run_pooling(&job, &own, 0);
 }

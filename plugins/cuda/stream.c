@@ -263,7 +263,7 @@ void cuda_streams_close(struct cuda_device *device)
 	}
 }
 
-static struct cuda_stream *find(const struct cuda_device *device, const void *handle)
+static struct cuda_stream *find_stream(const struct cuda_device *device, const void *handle)
 {
 	struct cuda_stream *stream = device->streams;
 	while (handle && stream && stream != handle)
@@ -274,7 +274,7 @@ static struct cuda_stream *find(const struct cuda_device *device, const void *ha
 tn_status cuda_stream_of(struct cuda_device *device, const struct tn_call *call,
 			 const char *operation, struct cuda_stream **stream)
 {
-	*stream = find(device, call->stream);
+	*stream = find_stream(device, call->stream);
 	if (!*stream)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				      "the stream does not belong to this device");
