@@ -111,21 +111,6 @@ static dnnl_status_t make_reorders(struct onednn_work *work, struct onednn_part 
 	return answer;
 }
 
-static dnnl_status_t make_memories(struct onednn_work *work, const struct onednn_part *part,
-				   const dnnl_memory_desc_t *own, const dnnl_memory_desc_t *theirs)
-{
-	struct onednn_plan *plan = work->plan;
-	int number = (int)(part - plan->parts);
-	dnnl_status_t answer = dnnl_success;
-	for (int i = 0; i < plan->n_lanes && !answer; i++) {
-		struct onednn_lane *lane = &plan->lanes[i];
-		answer = make_memory(work->device, own, &lane->own[number]);
-		if (!answer && part->is_theirs && part->is_moved)
-			answer = make_memory(work->device, theirs, &lane->theirs[number]);
-	}
-	return answer;
-}
-
 /* The number of copies of a moved part. */
 static uint64_t n_places(const struct onednn_plan *plan, const struct onednn_part *part)
 {
@@ -158,7 +143,13 @@ dnnl_status_t onednn_work_part(struct onednn_work *work, int argument, enum oned
 	part->is_moved = !view || access == ONEDNN_ADD ||
 			 (part->is_shared && access == ONEDNN_WRITE) ||
 			 !dnn->memory_desc_equal(own, &theirs);
-	answer = make_memories(work, part, own, &theirs);
+	int number = (int)(part - plan->parts);
+	for (int i = 0; i < plan->n_lanes && !answer; i++) {
+		struct onednn_lane *lane = &plan->lanes[i];
+		answer = make_memory(work->device, own, &lane->own[number]);
+		if (!answer && part->is_theirs && part->is_moved)
+			answer = make_memory(work->device, &theirs, &lane->theirs[number]);
+	}
 	if (answer || !part->is_moved)
 		return answer;
 	/* A part that is not the caller's is stored piece after piece, as one array. */
