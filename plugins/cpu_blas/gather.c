@@ -171,18 +171,6 @@ static void add_row(const struct walk *w, char *out, const char *in, int64_t n)
 			in + k * from * (int64_t)w->size);
 }
 
-/* The axis is the last one: terms of a row are added to elements one by one. */
-static void add_elements(const struct walk *w, char *out, const char *in)
-{
-	int64_t to = w->chosen.strides[w->last] * (int64_t)w->size;
-	int64_t from = w->listed.strides[w->last] * (int64_t)w->size;
-	for (int64_t j = 0; j < w->listed.shape[w->last]; j++) {
-		int64_t index = index_at(w, j);
-		if (index >= 0)
-			add_one(w->listed.dtype, out + index * to, in + j * from);
-	}
-}
-
 /* One part of the columns of the rows that differ only in the index. */
 static void add_part(const struct walk *w, uint64_t outer, uint64_t part)
 {
@@ -211,8 +199,16 @@ static void add_parts(void *argument, uint64_t begin, uint64_t end)
 			continue;
 		}
 		struct place place = place_of(w, i, TN_MAX_RANK);
-		add_elements(w, address(w, &w->chosen, place.chosen),
-			     address(w, &w->listed, place.listed));
+		/* The axis is the last one: terms of a row are added to elements one by one. */
+		char *out = address(w, &w->chosen, place.chosen);
+		const char *in = address(w, &w->listed, place.listed);
+		int64_t to = w->chosen.strides[w->last] * (int64_t)w->size;
+		int64_t from = w->listed.strides[w->last] * (int64_t)w->size;
+		for (int64_t j = 0; j < w->listed.shape[w->last]; j++) {
+			int64_t index = index_at(w, j);
+			if (index >= 0)
+				add_one(w->listed.dtype, out + index * to, in + j * from);
+		}
 	}
 }
 
@@ -253,8 +249,9 @@ static tn_status check(const struct walk *w, const struct tn_gather_args *args,
 }
 
 /* Takes the arguments; `listed_is_input` distinguishes scatter-add from gather. */
-static tn_status take(struct walk *w, struct tn_gather_args *own, const struct tn_gather_args *args,
-		      int listed_is_input, const char *operation)
+static tn_status take_arguments(struct walk *w, struct tn_gather_args *own,
+				const struct tn_gather_args *args, int listed_is_input,
+				const char *operation)
 {
 	tn_status status =
 		tn_plugin_take(own, sizeof(*own), args, TN_DRY_RUN | TN_DETERMINISTIC, operation);
@@ -278,7 +275,7 @@ tn_status cpu_gather(void *device, const struct tn_gather_args *args)
 	struct cpu_device *cpu = device;
 	struct walk w = {.cpu = cpu->instance};
 	struct tn_gather_args own;
-	tn_status status = take(&w, &own, args, 0, "gather");
+	tn_status status = take_arguments(&w, &own, args, 0, "gather");
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
@@ -293,7 +290,7 @@ tn_status cpu_scatter_add(void *device, const struct tn_gather_args *args)
 	struct cpu_device *cpu = device;
 	struct walk w = {.cpu = cpu->instance, .parts = 1};
 	struct tn_gather_args own;
-	tn_status status = take(&w, &own, args, 1, "scatter_add");
+	tn_status status = take_arguments(&w, &own, args, 1, "scatter_add");
 	if (status)
 		return status;
 	if (column_of(own.input.dtype) < 0)

@@ -171,18 +171,6 @@ static void merge_samples(struct cpu_norm *n)
 	n->samples = 1;
 }
 
-/* A single channel with contiguous rows is a plane. */
-static void make_plane(struct cpu_norm *n)
-{
-	const struct cpu_norm_view *views[] = {&n->x,      &n->y,  &n->residual,
-					       &n->result, &n->dx, &n->dresidual};
-	int are_neighbours = n->channels == 1;
-	for (int i = 0; i < 6; i++)
-		are_neighbours &= !views[i]->is_used || views[i]->down == 1;
-	if (are_neighbours)
-		n->in_planes = 1;
-}
-
 static tn_status find_layout(struct cpu_norm *n, const struct rule *rules)
 {
 	const struct tn_operand *x = &n->args.x;
@@ -198,8 +186,16 @@ static tn_status find_layout(struct cpu_norm *n, const struct rule *rules)
 			"the numbers of each channel");
 	if (!n->in_planes && n->kind != CPU_NORM_GROUP)
 		merge_samples(n);
-	if (!n->in_planes && n->kind != CPU_NORM_LAYER)
-		make_plane(n);
+	if (!n->in_planes && n->kind != CPU_NORM_LAYER) {
+		/* A single channel with contiguous rows is a plane. */
+		const struct cpu_norm_view *views[] = {&n->x,      &n->y,  &n->residual,
+						       &n->result, &n->dx, &n->dresidual};
+		int are_neighbours = n->channels == 1;
+		for (int i = 0; i < 6; i++)
+			are_neighbours &= !views[i]->is_used || views[i]->down == 1;
+		if (are_neighbours)
+			n->in_planes = 1;
+	}
 	return TN_OK;
 }
 

@@ -88,7 +88,8 @@ static tn_status check_index(const struct tn_pool2d_args *args, const char *oper
 	return check_operand(args, operation, "index", &args->index, args->y.shape);
 }
 
-static tn_status check(const struct tn_pool2d_args *args, const char *operation, int is_forward)
+static tn_status check_arguments(const struct tn_pool2d_args *args, const char *operation,
+				 int is_forward)
 {
 	struct tn_error_info *error = args->call.error;
 	const int64_t *x = args->x.shape;
@@ -135,7 +136,7 @@ static void join_planes(struct cpu_pool *pool)
 	pool->c = 1;
 }
 
-static struct cpu_pool plan(const struct tn_pool2d_args *args)
+static struct cpu_pool plan_pool(const struct tn_pool2d_args *args)
 {
 	const int64_t *x = args->x.shape;
 	int with_index = args->kind == TN_POOL_MAX && args->has_index;
@@ -169,19 +170,19 @@ struct job {
 	void (*run)(const struct cpu_pool *pool, int64_t begin, int64_t end);
 };
 
-static void some(void *argument, uint64_t begin, uint64_t end)
+static void run_some(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct job *job = argument;
 	job->run(job->pool, (int64_t)begin, (int64_t)end);
 }
 
 /* Divides the elements of x and y evenly among `units`. */
-static void run(const struct cpu_device *device, struct job *job, int64_t units)
+static void run_units(const struct cpu_device *device, struct job *job, int64_t units)
 {
 	const struct cpu_pool *pool = job->pool;
 	int64_t elements = pool->n * pool->c * (pool->h * pool->w + pool->p * pool->q) / units;
 	uint64_t grain = 1 + (uint64_t)(GRAIN_ELEMENTS / (elements + 1));
-	cpu_parallel(device, (uint64_t)units, grain, some, job);
+	cpu_parallel(device, (uint64_t)units, grain, run_some, job);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -194,14 +195,14 @@ tn_status cpu_pool2d_forward(void *device, const struct tn_pool2d_args *theirs)
 	tn_status status = tn_plugin_take(&args, sizeof(args), theirs,
 					  TN_DRY_RUN | TN_DETERMINISTIC, "pool2d_forward");
 	if (status == TN_OK)
-		status = check(&args, "pool2d_forward", 1);
+		status = check_arguments(&args, "pool2d_forward", 1);
 	if (status != TN_OK)
 		return status;
 	if (args.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&args.call, 0, 0);
-	struct cpu_pool pool = plan(&args);
+	struct cpu_pool pool = plan_pool(&args);
 	struct job job = {&pool, args.kind == TN_POOL_MAX ? kernels->max : kernels->average};
-	run(cpu, &job, pool.n * pool.p);
+	run_units(cpu, &job, pool.n * pool.p);
 	return TN_OK;
 }
 
@@ -214,14 +215,14 @@ tn_status cpu_pool2d_backward(void *device, const struct tn_pool2d_args *theirs)
 		tn_plugin_take(&args, sizeof(args), theirs,
 			       TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, "pool2d_backward");
 	if (status == TN_OK)
-		status = check(&args, "pool2d_backward", 0);
+		status = check_arguments(&args, "pool2d_backward", 0);
 	if (status != TN_OK)
 		return status;
 	if (args.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&args.call, 0, 0);
-	struct cpu_pool pool = plan(&args);
+	struct cpu_pool pool = plan_pool(&args);
 	struct job job = {&pool, args.kind == TN_POOL_MAX ? kernels->max_backward
 							  : kernels->average_backward};
-	run(cpu, &job, pool.n * (pool.by_channel ? pool.h : pool.c));
+	run_units(cpu, &job, pool.n * (pool.by_channel ? pool.h : pool.c));
 	return TN_OK;
 }
