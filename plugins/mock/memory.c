@@ -27,20 +27,6 @@ uint64_t mock_memory_size(const struct mock_instance *instance)
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static tn_status check_alloc(const struct tn_alloc_args *args)
-{
-	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u: expected the device's own (0)",
-				      args->memory_kind);
-	if (args->size == 0 || args->alignment & (args->alignment - 1))
-		return tn_plugin_fail(
-			args->call.error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
-			(unsigned long long)args->size, (unsigned long long)args->alignment);
-	return TN_OK;
-}
-
 /* Is there enough memory, and does no fault forbid the allocation? */
 static tn_status admit(struct mock_device *device, const struct tn_alloc_args *args)
 {
@@ -85,10 +71,17 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 	struct mock_device *mock = device;
 	struct tn_alloc_args own;
 	tn_status status = mock_begin(mock, &own, sizeof(own), args, TN_DRY_RUN, "alloc");
-	if (!status)
-		status = check_alloc(&own);
 	if (status)
 		return status;
+	if (own.memory_kind != TN_MEMORY_DEVICE)
+		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u: expected the device's own (0)",
+				      own.memory_kind);
+	if (own.size == 0 || own.alignment & (own.alignment - 1))
+		return tn_plugin_fail(
+			own.call.error, TN_INVALID_ARGUMENT, "alloc",
+			"%llu bytes aligned to %llu: expected a size and a power of two",
+			(unsigned long long)own.size, (unsigned long long)own.alignment);
 	if (own.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&own.call, 0, 0);
 	status = admit(mock, &own);
