@@ -115,11 +115,11 @@ static void backward(const struct tn_cross_entropy_args *args, double *x, const 
 	tn_reference_cursor(&labels, &args->labels);
 	for (int64_t n = 0; n < args->x.shape[0]; n++, x += n_classes, cursor_next(&labels)) {
 		int32_t label = (int32_t)bits_load(labels.at, sizeof(label));
-		if (label == args->ignore_label)
+		if (label == args->ignore_label) {
 			set_row(x, n_classes, 0);
-		else if (label < 0 || label >= n_classes)
+		} else if (label < 0 || label >= n_classes) {
 			set_row(x, n_classes, NAN);
-		else {
+		} else {
 			/* dx[c] := (exp(x[c] - lse) - (c == label)) dloss, in place of x */
 			for (int64_t c = 0; c < n_classes; c++)
 				x[c] = (exp(x[c] - lse[n]) - (c == label)) * dloss[n];
