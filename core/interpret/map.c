@@ -226,19 +226,6 @@ static void run_tiles(void *argument, uint64_t begin, uint64_t end)
 		fence();
 }
 
-static void share_tiles(struct tn_threads *threads, struct plan *plan)
-{
-	uint64_t tiles = tn_walk_total(&plan->walk);
-	uint64_t work = (uint64_t)(plan->tile.tx * plan->tile.ty) * plan->code.cost;
-	uint64_t grain = (PIECE + work - 1) / work;
-	if (grain < tiles / MOST_PIECES)
-		grain = tiles / MOST_PIECES;
-	if (tiles < 2 * grain)
-		run_tiles(plan, 0, tiles);
-	else
-		tn_parallel_for(threads, tiles, grain, run_tiles, plan);
-}
-
 tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args *theirs,
 			   const struct tn_block_kernels *their_kernels)
 {
@@ -263,6 +250,14 @@ tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args 
 	make_walk(&plan);
 	tn_code_emit(&plan.code, &(struct tn_emit){&plan.nest, &plan.tile, &plan.walk, plan.large});
 	tn_code_evaluate(&plan.code, &plan.nest);
-	share_tiles(threads, &plan);
+	uint64_t tiles = tn_walk_total(&plan.walk);
+	uint64_t work = (uint64_t)(plan.tile.tx * plan.tile.ty) * plan.code.cost;
+	uint64_t grain = (PIECE + work - 1) / work;
+	if (grain < tiles / MOST_PIECES)
+		grain = tiles / MOST_PIECES;
+	if (tiles < 2 * grain)
+		run_tiles(&plan, 0, tiles);
+	else
+		tn_parallel_for(threads, tiles, grain, run_tiles, &plan);
 	return TN_OK;
 }

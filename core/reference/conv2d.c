@@ -76,29 +76,6 @@ static tn_status check_shapes(const struct tn_conv2d_args *args, const char *ope
 	return tn_reference_check_shape(call, operation, "y", &args->y, 4, shape);
 }
 
-/* Checks what only forward reads: bias, residual and activation. */
-static tn_status check_forward(const struct tn_conv2d_args *args, const char *operation)
-{
-	const struct tn_call *call = &args->call;
-	tn_dtype dtype = args->x.dtype;
-	tn_status status = tn_reference_check_activation(call, operation, args->activation);
-	if (status == TN_OK && args->has_residual > 1)
-		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					   "has_residual %u: expected 0 or 1", args->has_residual);
-	if (status == TN_OK && args->has_bias)
-		status = tn_reference_check_real(call, operation, "bias", &args->bias, dtype, READ);
-	if (status == TN_OK && args->has_bias)
-		status = tn_reference_check_shape(call, operation, "bias", &args->bias, 1,
-						  &args->w.shape[O]);
-	if (status == TN_OK && args->has_residual)
-		status = tn_reference_check_real(call, operation, "residual", &args->residual,
-						 dtype, READ);
-	if (status == TN_OK && args->has_residual)
-		status = tn_reference_check_shape(call, operation, "residual", &args->residual, 4,
-						  args->y.shape);
-	return status;
-}
-
 /* `written` is the operand that the entry writes. */
 static tn_status check(const struct tn_conv2d_args *args, const char *operation,
 		       const struct tn_operand *written)
@@ -114,8 +91,28 @@ static tn_status check(const struct tn_conv2d_args *args, const char *operation,
 		status = check_settings(args, operation);
 	if (status == TN_OK)
 		status = check_shapes(args, operation);
-	if (status == TN_OK && written == &args->y)
-		status = check_forward(args, operation);
+	if (status == TN_OK && written == &args->y) {
+		/* What only forward reads: bias, residual and activation. */
+		const struct tn_call *call = &args->call;
+		tn_dtype dtype = args->x.dtype;
+		status = tn_reference_check_activation(call, operation, args->activation);
+		if (status == TN_OK && args->has_residual > 1)
+			status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
+						   "has_residual %u: expected 0 or 1",
+						   args->has_residual);
+		if (status == TN_OK && args->has_bias)
+			status = tn_reference_check_real(call, operation, "bias", &args->bias,
+							 dtype, READ);
+		if (status == TN_OK && args->has_bias)
+			status = tn_reference_check_shape(call, operation, "bias", &args->bias, 1,
+							  &args->w.shape[O]);
+		if (status == TN_OK && args->has_residual)
+			status = tn_reference_check_real(call, operation, "residual",
+							 &args->residual, dtype, READ);
+		if (status == TN_OK && args->has_residual)
+			status = tn_reference_check_shape(call, operation, "residual",
+							  &args->residual, 4, args->y.shape);
+	}
 	return status;
 }
 

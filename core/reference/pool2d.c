@@ -42,25 +42,6 @@ static int64_t windows(int64_t length, int64_t before, int64_t after, int64_t ke
 	return room < 0 ? 0 : room / stride + 1;
 }
 
-static tn_status check_index(const struct tn_pool2d_args *args, const char *operation, int access)
-{
-	const struct tn_call *call = &args->call;
-	tn_status status = tn_reference_check(call, operation, "index", &args->index, access);
-	if (status == TN_OK && args->index.dtype != TN_I32)
-		status =
-			tn_reference_fail(call, TN_DTYPE, operation,
-					  "index: expected i32, found dtype %d", args->index.dtype);
-	if (status == TN_OK)
-		status = tn_reference_check_shape(call, operation, "index", &args->index, 4,
-						  args->y.shape);
-	if (status == TN_OK && args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		status = tn_reference_fail(
-			call, TN_SHAPE, operation,
-			"x: a plane of %lld x %lld has more elements than i32 can number",
-			(long long)args->x.shape[H], (long long)args->x.shape[W]);
-	return status;
-}
-
 static tn_status check(const struct tn_pool2d_args *args, const char *operation, int is_forward)
 {
 	const struct tn_call *call = &args->call;
@@ -87,8 +68,22 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 	if (status == TN_OK && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
 		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					   "has_index: the gradient of a maximum needs its index");
-	if (status == TN_OK && args->kind == TN_POOL_MAX && args->has_index)
-		status = check_index(args, operation, is_forward ? WRITE : READ);
+	if (status == TN_OK && args->kind == TN_POOL_MAX && args->has_index) {
+		status = tn_reference_check(call, operation, "index", &args->index,
+					    is_forward ? WRITE : READ);
+		if (status == TN_OK && args->index.dtype != TN_I32)
+			status = tn_reference_fail(call, TN_DTYPE, operation,
+						   "index: expected i32, found dtype %d",
+						   args->index.dtype);
+		if (status == TN_OK)
+			status = tn_reference_check_shape(call, operation, "index", &args->index, 4,
+							  args->y.shape);
+		if (status == TN_OK && args->x.shape[H] > INT32_MAX / args->x.shape[W])
+			status = tn_reference_fail(
+				call, TN_SHAPE, operation,
+				"x: a plane of %lld x %lld has more elements than i32 can number",
+				(long long)args->x.shape[H], (long long)args->x.shape[W]);
+	}
 	return status;
 }
 

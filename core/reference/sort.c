@@ -113,16 +113,6 @@ static void read_line(const struct tn_sort_args *args, const char *at, struct pl
 	}
 }
 
-static void write_values(const struct tn_sort_args *args, const char *from, char *to,
-			 const struct place *places)
-{
-	size_t size = tn_dtype_size(args->input.dtype);
-	int64_t in = args->input.strides[args->axis] * (int64_t)size;
-	int64_t out = args->values.strides[args->axis] * (int64_t)size;
-	for (int64_t j = 0; j < args->values.shape[args->axis]; j++)
-		memcpy(to + j * out, from + places[j].index * in, size);
-}
-
 static void sort_lines(const struct tn_sort_args *args, struct place *places)
 {
 	struct tn_operand input = heads(&args->input, args->axis), values, indices;
@@ -138,8 +128,13 @@ static void sort_lines(const struct tn_sort_args *args, struct place *places)
 		const struct place *sorted;
 		read_line(args, from.at, places);
 		sorted = sort_line(places, places + n, n);
-		if (args->has_values)
-			write_values(args, from.at, to.at, sorted);
+		if (args->has_values) {
+			size_t size = tn_dtype_size(args->input.dtype);
+			int64_t in = args->input.strides[args->axis] * (int64_t)size;
+			int64_t out = args->values.strides[args->axis] * (int64_t)size;
+			for (int64_t j = 0; j < args->values.shape[args->axis]; j++)
+				memcpy(to.at + j * out, from.at + sorted[j].index * in, size);
+		}
 		if (args->has_indices) {
 			int64_t out = args->indices.strides[args->axis] * (int64_t)sizeof(int64_t);
 			for (int64_t j = 0; j < args->indices.shape[args->axis]; j++)

@@ -144,24 +144,6 @@ static tn_status check_forward(const struct tn_conv2d_args *args, const char *op
 	return status;
 }
 
-static tn_status check_arguments(const struct tn_conv2d_args *args, enum pass pass,
-				 const char *operation)
-{
-	static const enum pass writers[] = {INPUT_GRADIENT, WEIGHT_GRADIENT, FORWARD};
-	static const char *const names[] = {"x", "w", "y"};
-	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
-	tn_status status = TN_OK;
-	for (int i = 0; i < 3 && !status; i++)
-		status = cuda_check_image(&args->call, operation, names[i], operands[i],
-					  args->x.dtype,
-					  writers[i] == pass ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
-	if (!status)
-		status = check_settings(args, operation);
-	if (!status)
-		status = check_shapes(args, operation);
-	return status || pass != FORWARD ? status : check_forward(args, operation);
-}
-
 /* ---- The plan --------------------------------------------------------------------------------*/
 
 static struct divisor divisor(int64_t by)
@@ -502,7 +484,20 @@ static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *arg
 	struct plan plan = {
 		.args = args, .pass = pass, .is_matrix = has_matrix(job->device, args->x.dtype)};
 	int goes_on = 0;
-	tn_status status = check_arguments(args, pass, job->operation);
+	static const enum pass writers[] = {INPUT_GRADIENT, WEIGHT_GRADIENT, FORWARD};
+	static const char *const names[] = {"x", "w", "y"};
+	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
+	tn_status status = TN_OK;
+	for (int i = 0; i < 3 && !status; i++)
+		status = cuda_check_image(&args->call, job->operation, names[i], operands[i],
+					  args->x.dtype,
+					  writers[i] == pass ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
+	if (!status)
+		status = check_settings(args, job->operation);
+	if (!status)
+		status = check_shapes(args, job->operation);
+	if (!status && pass == FORWARD)
+		status = check_forward(args, job->operation);
 	if (!status)
 		status = set_sizes(&plan, job->operation);
 	if (status)

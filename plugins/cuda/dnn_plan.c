@@ -260,37 +260,31 @@ struct candidate {
 	cudnnMathType_t math;
 };
 
-static struct dnn_failure ask_forward(const struct cuda_dnn_state *dnn, const struct dnn_plan *plan,
-				      struct candidate *list, int *n)
+static struct dnn_failure ask_algorithms(const struct cuda_dnn_state *dnn,
+					 const struct dnn_plan *plan, struct candidate *list,
+					 int *n)
 {
-	cudnnConvolutionFwdAlgoPerf_t found[MOST_ALGORITHMS];
-	cudnnStatus_t code = dnn->api.cudnnGetConvolutionForwardAlgorithm_v7(
-		dnn->handle, plan->x, plan->w, plan->convolution, plan->y, MOST_ALGORITHMS, n,
-		found);
-	for (int i = 0; !code && i < *n; i++)
-		list[i] = (struct candidate){(int)found[i].algo, found[i].status,
-					     found[i].determinism, found[i].mathType};
-	return (struct dnn_failure){code, "cudnnGetConvolutionForwardAlgorithm_v7"};
-}
-
-static struct dnn_failure ask_input_gradient(const struct cuda_dnn_state *dnn,
-					     const struct dnn_plan *plan, struct candidate *list,
-					     int *n)
-{
-	cudnnConvolutionBwdDataAlgoPerf_t found[MOST_ALGORITHMS];
-	cudnnStatus_t code = dnn->api.cudnnGetConvolutionBackwardDataAlgorithm_v7(
-		dnn->handle, plan->w, plan->y, plan->convolution, plan->x, MOST_ALGORITHMS, n,
-		found);
-	for (int i = 0; !code && i < *n; i++)
-		list[i] = (struct candidate){(int)found[i].algo, found[i].status,
-					     found[i].determinism, found[i].mathType};
-	return (struct dnn_failure){code, "cudnnGetConvolutionBackwardDataAlgorithm_v7"};
-}
-
-static struct dnn_failure ask_weight_gradient(const struct cuda_dnn_state *dnn,
-					      const struct dnn_plan *plan, struct candidate *list,
-					      int *n)
-{
+	*n = 0;
+	if (plan->pass == CUDA_DNN_FORWARD) {
+		cudnnConvolutionFwdAlgoPerf_t found[MOST_ALGORITHMS];
+		cudnnStatus_t code = dnn->api.cudnnGetConvolutionForwardAlgorithm_v7(
+			dnn->handle, plan->x, plan->w, plan->convolution, plan->y, MOST_ALGORITHMS,
+			n, found);
+		for (int i = 0; !code && i < *n; i++)
+			list[i] = (struct candidate){(int)found[i].algo, found[i].status,
+						     found[i].determinism, found[i].mathType};
+		return (struct dnn_failure){code, "cudnnGetConvolutionForwardAlgorithm_v7"};
+	}
+	if (plan->pass == CUDA_DNN_INPUT_GRADIENT) {
+		cudnnConvolutionBwdDataAlgoPerf_t found[MOST_ALGORITHMS];
+		cudnnStatus_t code = dnn->api.cudnnGetConvolutionBackwardDataAlgorithm_v7(
+			dnn->handle, plan->w, plan->y, plan->convolution, plan->x, MOST_ALGORITHMS,
+			n, found);
+		for (int i = 0; !code && i < *n; i++)
+			list[i] = (struct candidate){(int)found[i].algo, found[i].status,
+						     found[i].determinism, found[i].mathType};
+		return (struct dnn_failure){code, "cudnnGetConvolutionBackwardDataAlgorithm_v7"};
+	}
 	cudnnConvolutionBwdFilterAlgoPerf_t found[MOST_ALGORITHMS];
 	cudnnStatus_t code = dnn->api.cudnnGetConvolutionBackwardFilterAlgorithm_v7(
 		dnn->handle, plan->x, plan->y, plan->convolution, plan->w, MOST_ALGORITHMS, n,
@@ -299,18 +293,6 @@ static struct dnn_failure ask_weight_gradient(const struct cuda_dnn_state *dnn,
 		list[i] = (struct candidate){(int)found[i].algo, found[i].status,
 					     found[i].determinism, found[i].mathType};
 	return (struct dnn_failure){code, "cudnnGetConvolutionBackwardFilterAlgorithm_v7"};
-}
-
-static struct dnn_failure ask_algorithms(const struct cuda_dnn_state *dnn,
-					 const struct dnn_plan *plan, struct candidate *list,
-					 int *n)
-{
-	*n = 0;
-	if (plan->pass == CUDA_DNN_FORWARD)
-		return ask_forward(dnn, plan, list, n);
-	if (plan->pass == CUDA_DNN_INPUT_GRADIENT)
-		return ask_input_gradient(dnn, plan, list, n);
-	return ask_weight_gradient(dnn, plan, list, n);
 }
 
 static struct dnn_failure ask_bytes(const struct cuda_dnn_state *dnn, const struct dnn_plan *plan,

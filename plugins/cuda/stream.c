@@ -96,18 +96,6 @@ static void suspect_stream(struct suspects *suspects, const struct cuda_stream *
 	suspects->operations += stream->n_recent;
 }
 
-/* "map, reduce" */
-static void list_suspects(const struct suspects *suspects, char *text, size_t size)
-{
-	size_t at = 0;
-	text[0] = 0;
-	for (unsigned k = 0; k < suspects->n && at < size; k++) {
-		int length =
-			snprintf(text + at, size - at, "%s%s", k ? ", " : "", suspects->names[k]);
-		at += length > 0 ? (size_t)length : 0;
-	}
-}
-
 tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream *stream,
 			   struct tn_error_info *error, cudaError_t code, const char *operation,
 			   const char *function)
@@ -127,7 +115,14 @@ tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream 
 	if (suspects.n == 1)
 		return cuda_fail_code(device, error, code, suspects.names[0],
 				      "it failed on the device");
-	list_suspects(&suspects, list, sizeof(list));
+	/* "map, reduce" */
+	size_t size = sizeof(list), at = 0;
+	list[0] = 0;
+	for (unsigned k = 0; k < suspects.n && at < size; k++) {
+		int length =
+			snprintf(list + at, size - at, "%s%s", k ? ", " : "", suspects.names[k]);
+		at += length > 0 ? (size_t)length : 0;
+	}
 	snprintf(text, sizeof(text), "one of the %llu operations under way (%s) failed",
 		 (unsigned long long)suspects.operations, list);
 	return cuda_fail_code(device, error, code, suspects.names[0], text);

@@ -216,20 +216,6 @@ static int64_t count(const struct tn_operand *operand)
 	return operand->shape[0] * operand->shape[1] * operand->shape[2] * operand->shape[3];
 }
 
-/* Each piece has its own gradient of the weights: not too many pieces if they are large. */
-static void cut_images(struct onednn_work *work, const struct convolution *c)
-{
-	const struct tn_operand *w = &c->args.w;
-	work->length = c->args.x.shape[0];
-	work->cost =
-		2.0 * (double)count(&c->args.y) * (double)(w->shape[1] * w->shape[2] * w->shape[3]);
-	if (c->which == WEIGHT_GRADIENT)
-		work->most_pieces = (int)(MOST_GRADIENTS / count(w)) + 1;
-	if (work->most_pieces > ONEDNN_MOST_PIECES)
-		work->most_pieces = ONEDNN_MOST_PIECES;
-	onednn_cut(work);
-}
-
 static void make_key(struct onednn_key *key, const struct convolution *c)
 {
 	const struct tn_conv2d_args *args = &c->args;
@@ -284,7 +270,16 @@ static tn_status convolve(void *device, const struct tn_conv2d_args *args, enum 
 	if (status)
 		return status;
 	make_key(&work.key, &c);
-	cut_images(&work, &c);
+	/* Each piece has its own gradient of the weights: not too many pieces if they are large. */
+	const struct tn_operand *w = &c.args.w;
+	work.length = c.args.x.shape[0];
+	work.cost =
+		2.0 * (double)count(&c.args.y) * (double)(w->shape[1] * w->shape[2] * w->shape[3]);
+	if (c.which == WEIGHT_GRADIENT)
+		work.most_pieces = (int)(MOST_GRADIENTS / count(w)) + 1;
+	if (work.most_pieces > ONEDNN_MOST_PIECES)
+		work.most_pieces = ONEDNN_MOST_PIECES;
+	onednn_cut(&work);
 	status = onednn_begin(&work, make_convolution, &c);
 	if (status || !work.plan)
 		return status;

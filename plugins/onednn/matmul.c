@@ -135,22 +135,6 @@ static int64_t part(int64_t length, int64_t parts)
 	return parts == 1 ? length : (size + TILE - 1) / TILE * TILE;
 }
 
-/* Cuts C into rectangles of about equal size that are as square as possible. */
-static void cut_tiles(struct product *p)
-{
-	int64_t across = 1, down = 1;
-	for (int pieces = pieces_of(p); pieces > 1; pieces /= 2) {
-		int64_t *parts = p->m / down > p->n / across ? &down : &across;
-		if ((parts == &down ? p->m : p->n) / *parts < 2 * TILE)
-			break;
-		*parts *= 2;
-	}
-	p->tile_m = part(p->m, down);
-	p->tile_n = part(p->n, across);
-	p->tiles_m = (uint64_t)((p->m + p->tile_m - 1) / p->tile_m);
-	p->tiles_n = (uint64_t)((p->n + p->tile_n - 1) / p->tile_n);
-}
-
 static tn_status plan_product(struct product *p, const struct tn_matmul_args *args)
 {
 	uint32_t i = args->c.rank - 2;
@@ -170,7 +154,18 @@ static tn_status plan_product(struct product *p, const struct tn_matmul_args *ar
 			"an inner matrix has no axis of stride 1, or its rows overlap");
 	if (p->c.transposed)
 		transpose(p);
-	cut_tiles(p);
+	/* Cuts C into rectangles of about equal size that are as square as possible. */
+	int64_t across = 1, down = 1;
+	for (int pieces = pieces_of(p); pieces > 1; pieces /= 2) {
+		int64_t *parts = p->m / down > p->n / across ? &down : &across;
+		if ((parts == &down ? p->m : p->n) / *parts < 2 * TILE)
+			break;
+		*parts *= 2;
+	}
+	p->tile_m = part(p->m, down);
+	p->tile_n = part(p->n, across);
+	p->tiles_m = (uint64_t)((p->m + p->tile_m - 1) / p->tile_m);
+	p->tiles_n = (uint64_t)((p->n + p->tile_n - 1) / p->tile_n);
 	return TN_OK;
 }
 
