@@ -436,18 +436,6 @@ static tn_status declare_sources(struct tn_parser *parser, const struct tn_progr
 	return TN_OK;
 }
 
-static tn_status declare_names(struct tn_parser *parser, const struct tn_program_names *names)
-{
-	for (uint32_t j = 0; j < names->n_outputs; j++) {
-		tn_status status = declare_name(parser, names->outputs[j], TN_BINDING_OUTPUT,
-						(struct tn_term){0});
-		if (status)
-			return status;
-	}
-	tn_status status = declare_sources(parser, names, TN_OP_INPUT);
-	return status ? status : declare_sources(parser, names, TN_OP_SCALAR);
-}
-
 static tn_status check_names(const struct tn_program_names *names, struct tn_error_info *error)
 {
 	static const char *const limit = "%u %s are more than %d";
@@ -505,7 +493,15 @@ static tn_status parse_program(struct tn_parser *parser, const struct tn_program
 {
 	tn_value outputs[TN_PROGRAM_MAX_OUTPUTS];
 	uint32_t n_outputs = names->n_outputs;
-	tn_status status = declare_names(parser, names);
+	for (uint32_t j = 0; j < names->n_outputs; j++) {
+		tn_status status = declare_name(parser, names->outputs[j], TN_BINDING_OUTPUT,
+						(struct tn_term){0});
+		if (status)
+			return status;
+	}
+	tn_status status = declare_sources(parser, names, TN_OP_INPUT);
+	if (!status)
+		status = declare_sources(parser, names, TN_OP_SCALAR);
 	if (status)
 		return status;
 	const struct tn_binding *last = parse_statements(parser);

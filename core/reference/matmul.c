@@ -7,23 +7,6 @@
 
 enum { LOWEST_RANK = 2, HIGHEST_RANK = 6 };
 
-static tn_status check_epilogue(const struct tn_matmul_args *args)
-{
-	const struct tn_operand *c = &args->c;
-	tn_status status = tn_reference_check_activation(&args->call, "matmul", args->activation);
-	if (status == TN_OK && args->has_bias > 1)
-		status = tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "matmul",
-					   "has_bias %u: expected 0 or 1", args->has_bias);
-	if (status != TN_OK || !args->has_bias)
-		return status;
-	status =
-		tn_reference_check_real(&args->call, "matmul", "bias", &args->bias, c->dtype, READ);
-	if (status != TN_OK)
-		return status;
-	return tn_reference_check_shape(&args->call, "matmul", "bias", &args->bias, 1,
-					&c->shape[c->rank - 1]);
-}
-
 static tn_status check(const struct tn_matmul_args *args)
 {
 	const struct tn_operand *a = &args->a, *b = &args->b, *c = &args->c;
@@ -47,7 +30,20 @@ static tn_status check(const struct tn_matmul_args *args)
 	shape[rank - 2] = a->shape[rank - 2];
 	if (status == TN_OK)
 		status = tn_reference_check_shape(call, "matmul", "c", c, rank, shape);
-	return status == TN_OK ? check_epilogue(args) : status;
+	if (status != TN_OK)
+		return status;
+	status = tn_reference_check_activation(&args->call, "matmul", args->activation);
+	if (status == TN_OK && args->has_bias > 1)
+		status = tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "matmul",
+					   "has_bias %u: expected 0 or 1", args->has_bias);
+	if (status != TN_OK || !args->has_bias)
+		return status;
+	status =
+		tn_reference_check_real(&args->call, "matmul", "bias", &args->bias, c->dtype, READ);
+	if (status != TN_OK)
+		return status;
+	return tn_reference_check_shape(&args->call, "matmul", "bias", &args->bias, 1,
+					&c->shape[c->rank - 1]);
 }
 
 /* The matrix at one index of the batch axes, as an operand. */

@@ -199,19 +199,6 @@ static void release_copies(void *device, struct copies *c)
 		tn_reference_release(device, all[i]);
 }
 
-static tn_status make_extra_copies(void *device, const struct tn_norm_args *args, int is_forward,
-				   struct copies *c)
-{
-	int has_residual = is_forward && args->has_residual;
-	int has_result = !is_forward && args->activation;
-	if (has_residual)
-		c->residual = tn_reference_unpack(device, &args->residual);
-	if (has_result)
-		c->result = tn_reference_unpack(device, &args->result);
-	return (c->residual || !has_residual) && (c->result || !has_result) ? TN_OK
-									    : TN_OUT_OF_MEMORY;
-}
-
 static tn_status make_copies(void *device, const struct tn_norm_args *args, const struct extent *e,
 			     int is_forward, struct copies *c)
 {
@@ -230,9 +217,16 @@ static tn_status make_copies(void *device, const struct tn_norm_args *args, cons
 	c->dx = zeros(device, is_forward ? 1 : n);
 	c->dw = zeros(device, e->n_channels);
 	c->db = zeros(device, e->n_channels);
-	return c->x && c->y && c->w && c->b && c->mean && c->rstd && c->dx && c->dw && c->db
-		       ? make_extra_copies(device, args, is_forward, c)
-		       : TN_OUT_OF_MEMORY;
+	if (!(c->x && c->y && c->w && c->b && c->mean && c->rstd && c->dx && c->dw && c->db))
+		return TN_OUT_OF_MEMORY;
+	int has_residual = is_forward && args->has_residual;
+	int has_result = !is_forward && args->activation;
+	if (has_residual)
+		c->residual = tn_reference_unpack(device, &args->residual);
+	if (has_result)
+		c->result = tn_reference_unpack(device, &args->result);
+	return (c->residual || !has_residual) && (c->result || !has_result) ? TN_OK
+									    : TN_OUT_OF_MEMORY;
 }
 
 /* ---- Forward ---------------------------------------------------------------------------------*/

@@ -36,17 +36,6 @@ static int64_t divide_up(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-static void cut_pieces(struct cpu_norm_job *job)
-{
-	const struct cpu_norm *n = &job->norm;
-	int64_t elements = n->rows * n->channels;
-	int64_t block = elements / BLOCKS > PIECE ? elements / BLOCKS : PIECE;
-	int64_t rows = least(divide_up(divide_up(block, n->channels), 8) * 8, MOST_ROWS);
-	job->block_rows = n->in_planes ? n->rows : least(rows, n->rows);
-	job->blocks = divide_up(n->rows, job->block_rows);
-	job->sets = n->kind == CPU_NORM_GROUP ? n->samples : 1;
-}
-
 static uint64_t count_pieces(const struct cpu_norm_job *job)
 {
 	const struct cpu_norm *n = &job->norm;
@@ -193,7 +182,13 @@ static tn_status begin_norm(struct cpu_norm_job *job, void *device, const struct
 		return status;
 	job->kernels = cpu->kernels->norm;
 	job->form = job->norm.in_planes ? job->kernels->plane : job->kernels->columns;
-	cut_pieces(job);
+	const struct cpu_norm *n = &job->norm;
+	int64_t elements = n->rows * n->channels;
+	int64_t block = elements / BLOCKS > PIECE ? elements / BLOCKS : PIECE;
+	int64_t rows = least(divide_up(divide_up(block, n->channels), 8) * 8, MOST_ROWS);
+	job->block_rows = n->in_planes ? n->rows : least(rows, n->rows);
+	job->blocks = divide_up(n->rows, job->block_rows);
+	job->sets = n->kind == CPU_NORM_GROUP ? n->samples : 1;
 	status =
 		cpu_norm_workspace(&job->norm, (uint64_t)place(job, NULL) * sizeof(float), &memory);
 	if (!status && memory)

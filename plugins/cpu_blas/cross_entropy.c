@@ -61,28 +61,6 @@ static void *address(const struct tn_operand *o)
 	return (void *)(uintptr_t)(o->buffer + o->offset);
 }
 
-static void fill_rows(struct job *job)
-{
-	const struct tn_cross_entropy_args *a = &job->args;
-	job->rows = (struct cpu_cross_entropy){
-		.rows = a->x.shape[0],
-		.classes = a->x.shape[1],
-		.x = address(&a->x),
-		.labels = address(&a->labels),
-		.lse = address(&a->lse),
-		.loss = address(&a->loss),
-		.dx = job->is_backward ? address(&a->dx) : NULL,
-		.x_row = a->x.strides[0],
-		.label_step = a->labels.strides[0],
-		.lse_step = a->lse.strides[0],
-		.loss_step = a->loss.strides[0],
-		.dx_row = job->is_backward ? a->dx.strides[0] : 0,
-		.ignored = a->ignore_label,
-		.accumulate = (a->call.flags & TN_ACCUMULATE) != 0,
-	};
-	job->piece = PIECE / job->rows.classes + 1;
-}
-
 static void run_rows(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct job *job = argument;
@@ -118,7 +96,24 @@ static tn_status check_and_run(struct job *job)
 		return status;
 	if (job->args.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&job->args.call, 0, 0);
-	fill_rows(job);
+	const struct tn_cross_entropy_args *a = &job->args;
+	job->rows = (struct cpu_cross_entropy){
+		.rows = a->x.shape[0],
+		.classes = a->x.shape[1],
+		.x = address(&a->x),
+		.labels = address(&a->labels),
+		.lse = address(&a->lse),
+		.loss = address(&a->loss),
+		.dx = job->is_backward ? address(&a->dx) : NULL,
+		.x_row = a->x.strides[0],
+		.label_step = a->labels.strides[0],
+		.lse_step = a->lse.strides[0],
+		.loss_step = a->loss.strides[0],
+		.dx_row = job->is_backward ? a->dx.strides[0] : 0,
+		.ignored = a->ignore_label,
+		.accumulate = (a->call.flags & TN_ACCUMULATE) != 0,
+	};
+	job->piece = PIECE / job->rows.classes + 1;
 	cpu_parallel(job->device, (uint64_t)job->rows.rows, (uint64_t)job->piece, run_rows, job);
 	return TN_OK;
 }

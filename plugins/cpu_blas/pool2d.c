@@ -75,19 +75,6 @@ static int64_t windows(const struct tn_pool2d_args *args, int axis)
 	return room < 0 ? 0 : room / args->stride[axis] + 1;
 }
 
-static tn_status check_index(const struct tn_pool2d_args *args, const char *operation)
-{
-	struct tn_error_info *error = args->call.error;
-	if (args->index.dtype != TN_I32)
-		return tn_plugin_fail(error, TN_DTYPE, operation,
-				      "index: expected i32, found dtype %d", args->index.dtype);
-	if (args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		return tn_plugin_fail(error, TN_SHAPE, operation,
-				      "x: a plane of %lld x %lld exceeds the range of an i32 index",
-				      (long long)args->x.shape[H], (long long)args->x.shape[W]);
-	return check_operand(args, operation, "index", &args->index, args->y.shape);
-}
-
 static tn_status check_arguments(const struct tn_pool2d_args *args, const char *operation,
 				 int is_forward)
 {
@@ -105,8 +92,18 @@ static tn_status check_arguments(const struct tn_pool2d_args *args, const char *
 	status = check_operand(args, operation, "y", &args->y, expected);
 	if (status != TN_OK || args->kind != TN_POOL_MAX)
 		return status;
-	if (args->has_index)
-		return check_index(args, operation);
+	if (args->has_index) {
+		if (args->index.dtype != TN_I32)
+			return tn_plugin_fail(error, TN_DTYPE, operation,
+					      "index: expected i32, found dtype %d",
+					      args->index.dtype);
+		if (args->x.shape[H] > INT32_MAX / args->x.shape[W])
+			return tn_plugin_fail(
+				error, TN_SHAPE, operation,
+				"x: a plane of %lld x %lld exceeds the range of an i32 index",
+				(long long)args->x.shape[H], (long long)args->x.shape[W]);
+		return check_operand(args, operation, "index", &args->index, args->y.shape);
+	}
 	if (is_forward)
 		return TN_OK;
 	return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,

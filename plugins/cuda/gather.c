@@ -184,34 +184,6 @@ static tn_status sort(struct cuda_job *job, const struct kernels *k, struct choi
 	return status;
 }
 
-static tn_status run_scatter(struct cuda_job *job, const struct tn_gather_args *args,
-			     const struct pair *pair)
-{
-	struct cuda_define defines[DEFINES];
-	struct kernels kernels;
-	struct choice c;
-	void *arguments[] = {&c};
-	define(defines, args, &c, plan_choice(&c, args, pair));
-	c.keys = (uint64_t)(uintptr_t)cuda_workspace_at(&args->call);
-	/* Sorting uses the indices alone. */
-	const struct cuda_define keys[DEFINES] = {
-		{"DTYPE", TN_U64}, {"RANK", 1}, {"BY_AXIS", 0}, defines[3]};
-	tn_status status =
-		cuda_kernel_get(job, "gather", "scatter_keys", keys, DEFINES, &kernels.keys);
-	if (!status)
-		status = cuda_kernel_get(job, "gather", "scatter_merge", keys, DEFINES,
-					 &kernels.merge);
-	if (!status)
-		status = cuda_kernel_get(job, "gather", "scatter_sum", defines, DEFINES,
-					 &kernels.sum);
-	if (!status)
-		status = sort(job, &kernels, &c);
-	return status ? status
-		      : cuda_kernel_launch(job, kernels.sum,
-					   grid_for(job, (uint64_t)c.n_indices * c.n_others),
-					   arguments);
-}
-
 tn_status cuda_scatter_add(void *device, const struct tn_gather_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "scatter_add");
@@ -228,5 +200,28 @@ tn_status cuda_scatter_add(void *device, const struct tn_gather_args *args)
 		status = tn_plugin_workspace(&own.call, "scatter_add",
 					     2 * sizeof(uint64_t) * (uint64_t)own.indices.shape[0],
 					     &goes_on);
-	return status || !goes_on ? status : run_scatter(&job, &own, &pair);
+	if (status || !goes_on)
+		return status;
+	struct cuda_define defines[DEFINES];
+	struct kernels kernels;
+	struct choice c;
+	void *arguments[] = {&c};
+	define(defines, &own, &c, plan_choice(&c, &own, &pair));
+	c.keys = (uint64_t)(uintptr_t)cuda_workspace_at(&own.call);
+	/* Sorting uses the indices alone. */
+	const struct cuda_define keys[DEFINES] = {
+		{"DTYPE", TN_U64}, {"RANK", 1}, {"BY_AXIS", 0}, defines[3]};
+	status = cuda_kernel_get(&job, "gather", "scatter_keys", keys, DEFINES, &kernels.keys);
+	if (!status)
+		status = cuda_kernel_get(&job, "gather", "scatter_merge", keys, DEFINES,
+					 &kernels.merge);
+	if (!status)
+		status = cuda_kernel_get(&job, "gather", "scatter_sum", defines, DEFINES,
+					 &kernels.sum);
+	if (!status)
+		status = sort(&job, &kernels, &c);
+	return status ? status
+		      : cuda_kernel_launch(&job, kernels.sum,
+					   grid_for(&job, (uint64_t)c.n_indices * c.n_others),
+					   arguments);
 }

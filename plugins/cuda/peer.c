@@ -176,26 +176,6 @@ static struct answer release_giver(const struct exchange *x)
 	return answer;
 }
 
-static tn_status run_exchange(const struct exchange *x)
-{
-	struct cuda_device *taker = x->taker;
-	tn_status status = mark_giver(x);
-	struct answer answer = {taker->rt->cudaSetDevice(taker->ordinal), "cudaSetDevice"};
-	if (status)
-		return status;
-	cuda_stream_note(x->takes, "peer_copy");
-	if (answer.code == cudaSuccess)
-		answer = take_bytes(x);
-	if (answer.code == cudaSuccess) {
-		cuda_stream_take_from(x->takes, x->giver->ordinal);
-		answer = release_giver(x);
-	}
-	if (answer.code == cudaSuccess)
-		return TN_OK;
-	return cuda_stream_fail(taker, x->takes, x->args.call.error, answer.code, "peer_copy",
-				answer.function);
-}
-
 /* ---- The entry -------------------------------------------------------------------------------*/
 
 static tn_status check_peer(const struct exchange *x)
@@ -260,7 +240,24 @@ static tn_status peer_copy(void *device, const struct tn_peer_args *args)
 		status = cuda_stream_refuse(x.taker, x.takes, x.args.call.error, "peer_copy");
 	if (!status)
 		status = cuda_stream_refuse(x.giver, x.gives, x.args.call.error, "peer_copy");
-	return status ? status : run_exchange(&x);
+	if (status)
+		return status;
+	struct cuda_device *taker = x.taker;
+	status = mark_giver(&x);
+	struct answer answer = {taker->rt->cudaSetDevice(taker->ordinal), "cudaSetDevice"};
+	if (status)
+		return status;
+	cuda_stream_note(x.takes, "peer_copy");
+	if (answer.code == cudaSuccess)
+		answer = take_bytes(&x);
+	if (answer.code == cudaSuccess) {
+		cuda_stream_take_from(x.takes, x.giver->ordinal);
+		answer = release_giver(&x);
+	}
+	if (answer.code == cudaSuccess)
+		return TN_OK;
+	return cuda_stream_fail(taker, x.takes, x.args.call.error, answer.code, "peer_copy",
+				answer.function);
 }
 
 const struct tn_peer_table cuda_peer_table = {

@@ -64,27 +64,6 @@ static tn_status check_size(const struct tn_pool2d_args *args, const char *opera
 	return TN_OK;
 }
 
-static tn_status check_index(const struct tn_pool2d_args *args, const char *operation,
-			     enum tn_plugin_role role)
-{
-	const struct tn_call *call = &args->call;
-	tn_status status = tn_plugin_check_operand(call, operation, "index", 0, &args->index,
-						   CUDA_STORAGE, role);
-	if (!status && args->index.dtype != TN_I32)
-		status = tn_plugin_fail(call->error, TN_DTYPE, operation,
-					"index: expected i32, found dtype %d",
-					(int)args->index.dtype);
-	if (!status)
-		status = tn_plugin_check_shape(call, operation, "index", 0, &args->index, 4,
-					       args->y.shape);
-	if (!status && args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		status = tn_plugin_fail(
-			call->error, TN_SHAPE, operation,
-			"x: a plane of %lld x %lld exceeds the range of an i32 index",
-			(long long)args->x.shape[H], (long long)args->x.shape[W]);
-	return status;
-}
-
 static tn_status check_arguments(const struct tn_pool2d_args *args, const char *operation,
 				 int is_forward)
 {
@@ -109,9 +88,23 @@ static tn_status check_arguments(const struct tn_pool2d_args *args, const char *
 	if (!status && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
 		status = tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
 					"has_index: expected 1 for the gradient of a maximum");
-	if (!status && args->kind == TN_POOL_MAX && args->has_index)
-		status = check_index(args, operation,
-				     is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
+	if (!status && args->kind == TN_POOL_MAX && args->has_index) {
+		status = tn_plugin_check_operand(call, operation, "index", 0, &args->index,
+						 CUDA_STORAGE,
+						 is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
+		if (!status && args->index.dtype != TN_I32)
+			status = tn_plugin_fail(call->error, TN_DTYPE, operation,
+						"index: expected i32, found dtype %d",
+						(int)args->index.dtype);
+		if (!status)
+			status = tn_plugin_check_shape(call, operation, "index", 0, &args->index, 4,
+						       args->y.shape);
+		if (!status && args->x.shape[H] > INT32_MAX / args->x.shape[W])
+			status = tn_plugin_fail(
+				call->error, TN_SHAPE, operation,
+				"x: a plane of %lld x %lld exceeds the range of an i32 index",
+				(long long)args->x.shape[H], (long long)args->x.shape[W]);
+	}
 	return status ? status : check_size(args, operation);
 }
 

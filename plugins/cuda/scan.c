@@ -189,18 +189,6 @@ static tn_status scan_parts(struct cuda_job *job, const struct scan *s, const st
 	return launch_kernel(job, "scan_lines", &own, &parts);
 }
 
-static tn_status run_parts(struct cuda_job *job, struct scan *s, const struct kind *kind)
-{
-	tn_status status = TN_OK;
-	if (s->n_parts > 1) {
-		s->parts = (uint64_t)(uintptr_t)cuda_workspace_at(job->call);
-		status = launch_kernel(job, "scan_totals", kind, s);
-		if (!status)
-			status = scan_parts(job, s, kind);
-	}
-	return status ? status : launch_kernel(job, "scan_lines", kind, s);
-}
-
 static tn_status scan(void *device, const struct tn_scan_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "scan");
@@ -232,7 +220,15 @@ static tn_status scan(void *device, const struct tn_scan_args *args)
 	const uint64_t bytes =
 		s.n_parts > 1 ? s.n_lines * s.n_parts * tn_dtype_size(own.accumulator) : 0;
 	status = tn_plugin_workspace(&own.call, "scan", bytes, &goes_on);
-	return status || !goes_on ? status : run_parts(&job, &s, &kind);
+	if (status || !goes_on)
+		return status;
+	if (s.n_parts > 1) {
+		s.parts = (uint64_t)(uintptr_t)cuda_workspace_at(job.call);
+		status = launch_kernel(&job, "scan_totals", &kind, &s);
+		if (!status)
+			status = scan_parts(&job, &s, &kind);
+	}
+	return status ? status : launch_kernel(&job, "scan_lines", &kind, &s);
 }
 
 const struct tn_scan_table cuda_scan_table = {

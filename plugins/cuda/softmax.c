@@ -78,9 +78,15 @@ static void fill_lines(struct lines *lines, const struct tn_plugin_nest *nest)
 	}
 }
 
-static tn_status run_lines(struct cuda_job *job, const struct tn_softmax_args *args,
-			   const struct views *v)
+static tn_status check_and_run(struct cuda_job *job, const struct tn_softmax_args *args,
+			       const struct views *v)
 {
+	int goes_on = 0;
+	tn_status status = check_arguments(args, job->operation, v);
+	if (!status)
+		status = tn_plugin_workspace(&args->call, job->operation, 0, &goes_on);
+	if (status || !goes_on)
+		return status;
 	struct tn_plugin_nest nest;
 	struct cuda_kernel *kernel;
 	struct lines lines;
@@ -105,22 +111,12 @@ static tn_status run_lines(struct cuda_job *job, const struct tn_softmax_args *a
 					      {"LX", team.lx},
 					      {"LY", team.ly},
 					      {"COLUMNS", team.columns}};
-	tn_status status = cuda_kernel_get(job, "softmax", job->operation, defines, 5, &kernel);
+	status = cuda_kernel_get(job, "softmax", job->operation, defines, 5, &kernel);
 	if (status)
 		return status;
 	const struct cuda_grid grid = {
 		cuda_blocks(job->device, lines.n_lines, team.lx), 1, 1, CUDA_TEAM_BLOCK, 1, 1, 0};
 	return cuda_kernel_launch(job, kernel, grid, arguments);
-}
-
-static tn_status check_and_run(struct cuda_job *job, const struct tn_softmax_args *args,
-			       const struct views *v)
-{
-	int goes_on = 0;
-	tn_status status = check_arguments(args, job->operation, v);
-	if (!status)
-		status = tn_plugin_workspace(&args->call, job->operation, 0, &goes_on);
-	return status || !goes_on ? status : run_lines(job, args, v);
 }
 
 tn_status cuda_softmax_forward(void *device, const struct tn_softmax_args *args)

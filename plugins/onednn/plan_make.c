@@ -212,9 +212,15 @@ static struct onednn_plan *begin_plan(const struct onednn_work *work)
 	return plan;
 }
 
-/* An unsupported operation is cached as well. */
-static tn_status make_plan(struct onednn_work *work, onednn_make make, const void *argument)
+tn_status onednn_plan_find(struct onednn_work *work, onednn_make make, const void *argument)
 {
+	if (work->key.overflow)
+		return tn_plugin_fail(work->call->error, TN_UNSUPPORTED, work->operation,
+				      "operands have more axes than are supported");
+	work->plan = onednn_cache_find(work->device, &work->key);
+	if (work->plan)
+		return TN_OK;
+	/* An unsupported operation is cached as well. */
 	const struct onednn_library *dnn = work->device->library;
 	struct onednn_plan *plan = begin_plan(work);
 	if (!plan)
@@ -236,13 +242,4 @@ static tn_status make_plan(struct onednn_work *work, onednn_make make, const voi
 	plan->scratch_place = reserve(plan, plan->scratch_size * (uint64_t)plan->n_lanes);
 	onednn_cache_keep(work->device, plan);
 	return TN_OK;
-}
-
-tn_status onednn_plan_find(struct onednn_work *work, onednn_make make, const void *argument)
-{
-	if (work->key.overflow)
-		return tn_plugin_fail(work->call->error, TN_UNSUPPORTED, work->operation,
-				      "operands have more axes than are supported");
-	work->plan = onednn_cache_find(work->device, &work->key);
-	return work->plan ? TN_OK : make_plan(work, make, argument);
 }

@@ -78,18 +78,6 @@ static void print_kernel(struct tn_plugin_text *text, const struct opencl_job *j
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
-static tn_status run_kernel(struct opencl_job *job, const struct tn_program *program)
-{
-	struct opencl_kernel *kernel;
-	struct tn_plugin_text *key = opencl_key_begin(job, operation);
-	opencl_walk_key(key, job);
-	opencl_key_program(key, program);
-	tn_status status = opencl_kernel_get(job, print_kernel, program, &kernel);
-	if (status)
-		return status;
-	return opencl_kernel_run(job, kernel, (uint64_t)job->number[0], 0);
-}
-
 tn_status opencl_map(void *device, const struct tn_map_args *args)
 {
 	struct tn_map_args own;
@@ -117,5 +105,14 @@ tn_status opencl_map(void *device, const struct tn_map_args *args)
 	opencl_walk_count(&job);
 	opencl_job_scalars(&job, own.scalars, program->n_scalars);
 	status = opencl_job_workspace(&job, opencl_job_spill(&job), &goes_on);
-	return status || !goes_on ? status : run_kernel(&job, own.program);
+	if (status || !goes_on)
+		return status;
+	struct opencl_kernel *kernel;
+	struct tn_plugin_text *key = opencl_key_begin(&job, operation);
+	opencl_walk_key(key, &job);
+	opencl_key_program(key, own.program);
+	status = opencl_kernel_get(&job, print_kernel, own.program, &kernel);
+	if (status)
+		return status;
+	return opencl_kernel_run(&job, kernel, (uint64_t)job.number[0], 0);
 }

@@ -219,26 +219,6 @@ static const struct shape *choose_shape(const struct opencl_job *job)
 	return &large;
 }
 
-static tn_status run_kernel(struct opencl_job *job, const struct tn_matmul_args *args)
-{
-	const struct tn_plugin_nest *nest = &job->nest;
-	const struct shape *s = choose_shape(job);
-	struct opencl_kernel *kernel;
-	const uint32_t group = s->width * s->height;
-	job->fixed_group = group;
-	job->number[0] = args->a.shape[args->a.rank - 1];
-	job->number[1] = tiles(nest->lengths[COLUMN], s->width * s->vector);
-	job->number[2] = tiles(nest->lengths[ROW], s->height * s->rows);
-	job->number[3] = bits_of(args->alpha, sum_dtype(args->c.dtype));
-	job->number[4] = bits_of(args->beta, sum_dtype(args->c.dtype));
-	struct tn_plugin_text *key = opencl_key_begin(job, operation);
-	opencl_key_number(key, s == &large);
-	tn_status status = opencl_kernel_get(job, print_kernel, s, &kernel);
-	if (status)
-		return status;
-	return opencl_kernel_run(job, kernel, (uint64_t)count_tiles(nest, s) * group, group);
-}
-
 tn_status opencl_matmul(void *device, const struct tn_matmul_args *args)
 {
 	struct tn_matmul_args own;
@@ -263,5 +243,21 @@ tn_status opencl_matmul(void *device, const struct tn_matmul_args *args)
 	for (int i = 0; i < 5; i++)
 		opencl_job_number(&job, 0);
 	status = opencl_job_workspace(&job, opencl_job_spill(&job), &goes_on);
-	return status || !goes_on ? status : run_kernel(&job, &own);
+	if (status || !goes_on)
+		return status;
+	const struct shape *s = choose_shape(&job);
+	struct opencl_kernel *kernel;
+	const uint32_t group = s->width * s->height;
+	job.fixed_group = group;
+	job.number[0] = own.a.shape[own.a.rank - 1];
+	job.number[1] = tiles(nest->lengths[COLUMN], s->width * s->vector);
+	job.number[2] = tiles(nest->lengths[ROW], s->height * s->rows);
+	job.number[3] = bits_of(own.alpha, sum_dtype(own.c.dtype));
+	job.number[4] = bits_of(own.beta, sum_dtype(own.c.dtype));
+	struct tn_plugin_text *key = opencl_key_begin(&job, operation);
+	opencl_key_number(key, s == &large);
+	status = opencl_kernel_get(&job, print_kernel, s, &kernel);
+	if (status)
+		return status;
+	return opencl_kernel_run(&job, kernel, (uint64_t)count_tiles(nest, s) * group, group);
 }
