@@ -282,21 +282,6 @@ static void finish_group(struct state *state)
 	tn_machine_run(&state->epilogue, (size_t)state->nx, (size_t)state->ny);
 }
 
-/* Saves a chunk's results in memory order: for each value its accumulators, then its best
- * values. */
-static void save(struct state *state, char *to)
-{
-	const struct tn_reduce_plan *plan = state->plan;
-	for (uint32_t v = 0; v < plan->n_values; v++) {
-		const struct tn_accumulator *acc = &plan->accumulator[v];
-		memcpy(to, state->level[v][0], (size_t)state->n * acc->size);
-		to += plan->group * 8;
-		if (acc->extreme)
-			memcpy(to, state->best[v], (size_t)state->n * acc->value_size);
-		to += plan->group * 8;
-	}
-}
-
 static void join_saved(struct state *state, const char *from, int first)
 {
 	const struct tn_reduce_plan *plan = state->plan;
@@ -329,10 +314,21 @@ void tn_reduce_tasks(void *argument, uint64_t begin, uint64_t end)
 		uint64_t last = first + plan->chunk_steps;
 		go_to_group(&state, task / plan->n_chunks);
 		reduce_group(&state, first, last < plan->n_steps ? last : plan->n_steps);
-		if (plan->partial)
-			save(&state, plan->partial + task * plan->partial_bytes);
-		else
+		if (!plan->partial) {
 			finish_group(&state);
+			continue;
+		}
+		/* A chunk's results in memory order: for each value its accumulators, then its best
+		 * values. */
+		char *to = plan->partial + task * plan->partial_bytes;
+		for (uint32_t v = 0; v < plan->n_values; v++) {
+			const struct tn_accumulator *acc = &plan->accumulator[v];
+			memcpy(to, state.level[v][0], (size_t)state.n * acc->size);
+			to += plan->group * 8;
+			if (acc->extreme)
+				memcpy(to, state.best[v], (size_t)state.n * acc->value_size);
+			to += plan->group * 8;
+		}
 	}
 }
 

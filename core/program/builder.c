@@ -207,19 +207,6 @@ static void visit_operands(struct walk *walk, tn_value root)
 	}
 }
 
-/* The constant's position in the pool of distinct bit patterns. */
-static uint32_t pooled(uint64_t *pool, uint32_t *n_pooled, uint64_t bits)
-{
-	uint32_t i = 0;
-	while (i < *n_pooled && pool[i] != bits)
-		i++;
-	if (i == *n_pooled && i < TN_PROGRAM_MAX_CONSTANTS)
-		pool[i] = bits;
-	if (i == *n_pooled)
-		++*n_pooled;
-	return i;
-}
-
 /* Fills parts->instructions and parts->constants; counts may exceed the limits, contents do not. */
 static void emit_values(const struct walk *walk, struct tn_program_parts *parts)
 {
@@ -228,9 +215,18 @@ static void emit_values(const struct walk *walk, struct tn_program_parts *parts)
 	for (uint32_t i = 0; i < walk->n_ordered && i < TN_PROGRAM_MAX_INSTRUCTIONS; i++) {
 		struct tn_instruction value = builder->values[walk->order[i]];
 		int arity = tn_op_information(value.op)->arity;
-		if (value.op == TN_OP_CONSTANT)
-			value.a = (uint16_t)pooled(parts->constants, &parts->n_constants,
-						   builder->bits[walk->order[i]]);
+		if (value.op == TN_OP_CONSTANT) {
+			/* The position in the pool of distinct bit patterns. */
+			uint64_t bits = builder->bits[walk->order[i]];
+			uint32_t k = 0;
+			while (k < parts->n_constants && parts->constants[k] != bits)
+				k++;
+			if (k == parts->n_constants && k < TN_PROGRAM_MAX_CONSTANTS)
+				parts->constants[k] = bits;
+			if (k == parts->n_constants)
+				++parts->n_constants;
+			value.a = (uint16_t)k;
+		}
 		if (arity > 0)
 			value.a = (uint16_t)(walk->number[value.a] - 1);
 		if (arity > 1)

@@ -436,26 +436,6 @@ static tn_status declare_sources(struct tn_parser *parser, const struct tn_progr
 	return TN_OK;
 }
 
-static tn_status check_names(const struct tn_program_names *names, struct tn_error_info *error)
-{
-	static const char *const limit = "%u %s are more than %d";
-	if (names->n_inputs > TN_PROGRAM_MAX_INPUTS)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_inputs,
-			       "inputs", TN_PROGRAM_MAX_INPUTS);
-	if (names->n_scalars > TN_PROGRAM_MAX_SCALARS)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_scalars,
-			       "scalars", TN_PROGRAM_MAX_SCALARS);
-	if (names->n_outputs > TN_PROGRAM_MAX_OUTPUTS)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_outputs,
-			       "outputs", TN_PROGRAM_MAX_OUTPUTS);
-	if ((names->n_inputs && (!names->inputs || !names->input_dtypes)) ||
-	    (names->n_scalars && (!names->scalars || !names->scalar_dtypes)) ||
-	    (names->n_outputs && !names->outputs))
-		return tn_fail(error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
-			       "a list of names or dtypes is NULL");
-	return TN_OK;
-}
-
 /* ---- Results ---------------------------------------------------------------------------------*/
 
 /* The value that is stored: of the requested dtype where programs compute in it. */
@@ -551,10 +531,23 @@ tn_status tn_program_parse(const char *text, const struct tn_program_names *name
 			       "text, names and program must not be NULL");
 	tn_status status = tn_options_take(&own, sizeof(own), names, "struct tn_program_names",
 					   TN_PARSE_OPERATION, error);
-	if (!status)
-		status = check_names(&own, error);
 	if (status)
 		return status;
+	static const char *const limit = "%u %s are more than %d";
+	if (own.n_inputs > TN_PROGRAM_MAX_INPUTS)
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, own.n_inputs, "inputs",
+			       TN_PROGRAM_MAX_INPUTS);
+	if (own.n_scalars > TN_PROGRAM_MAX_SCALARS)
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, own.n_scalars, "scalars",
+			       TN_PROGRAM_MAX_SCALARS);
+	if (own.n_outputs > TN_PROGRAM_MAX_OUTPUTS)
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, own.n_outputs, "outputs",
+			       TN_PROGRAM_MAX_OUTPUTS);
+	if ((own.n_inputs && (!own.inputs || !own.input_dtypes)) ||
+	    (own.n_scalars && (!own.scalars || !own.scalar_dtypes)) ||
+	    (own.n_outputs && !own.outputs))
+		return tn_fail(error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
+			       "a list of names or dtypes is NULL");
 	if (strnlen(text, TN_PROGRAM_MAX_TEXT + 1) > TN_PROGRAM_MAX_TEXT)
 		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION,
 			       "the text is longer than %d bytes", TN_PROGRAM_MAX_TEXT);

@@ -140,19 +140,6 @@ static tn_status check_values(const struct tn_reduce_args *args)
 	return TN_OK;
 }
 
-static tn_status check_pointers(const struct tn_reduce_args *args)
-{
-	const struct tn_call *call = &args->call;
-	if (!args->prologue || !args->inputs || !args->outputs || !args->prologue->n_inputs)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
-					 "expected a prologue with inputs, and outputs");
-	if (args->inputs[0].rank > TN_MAX_RANK || args->n_reduced > args->inputs[0].rank)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
-					 "n_reduced %u or rank %u is out of range", args->n_reduced,
-					 args->inputs[0].rank);
-	return TN_OK;
-}
-
 static tn_status check_programs(const struct tn_reduce_args *args)
 {
 	uint32_t rank = args->inputs[0].rank;
@@ -172,16 +159,19 @@ static tn_status check_programs(const struct tn_reduce_args *args)
 
 static tn_status check(const struct tn_reduce_args *args)
 {
-	const int64_t *shape = args->inputs ? args->inputs[0].shape : NULL;
 	const struct tn_call *call = &args->call;
-	uint32_t rank, kept;
-	tn_status status = check_pointers(args);
-	if (status == TN_OK)
-		status = check_programs(args);
+	if (!args->prologue || !args->inputs || !args->outputs || !args->prologue->n_inputs)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
+					 "expected a prologue with inputs, and outputs");
+	if (args->inputs[0].rank > TN_MAX_RANK || args->n_reduced > args->inputs[0].rank)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
+					 "n_reduced %u or rank %u is out of range", args->n_reduced,
+					 args->inputs[0].rank);
+	tn_status status = check_programs(args);
 	if (status != TN_OK)
 		return status;
-	rank = args->inputs[0].rank;
-	kept = rank - args->n_reduced;
+	const int64_t *shape = args->inputs[0].shape;
+	uint32_t rank = args->inputs[0].rank, kept = rank - args->n_reduced;
 	status = check_group(call, "an input", args->inputs, args->prologue->n_inputs, rank, shape,
 			     READ);
 	if (status == TN_OK)

@@ -36,21 +36,6 @@ static tn_status check_type(const struct tn_pool2d_args *args, const char *opera
 	return TN_OK;
 }
 
-static tn_status check_window(const struct tn_pool2d_args *args, const char *operation)
-{
-	for (int i = 0; i < 4; i++) {
-		int64_t kernel = args->kernel[i % 2], stride = args->stride[i % 2];
-		int64_t padding = args->padding[i];
-		if (kernel < 1 || stride < 1 || padding < 0 || padding > kernel / 2)
-			return tn_plugin_fail(
-				args->call.error, TN_INVALID_ARGUMENT, operation,
-				"kernel %lld, stride %lld, padding %lld: expected at least "
-				"1, 1, and 0 to kernel / 2",
-				(long long)kernel, (long long)stride, (long long)padding);
-	}
-	return TN_OK;
-}
-
 static tn_status check_operand(const struct tn_pool2d_args *args, const char *operation,
 			       const char *name, const struct tn_operand *operand,
 			       const int64_t expected[4])
@@ -81,10 +66,18 @@ static tn_status check_arguments(const struct tn_pool2d_args *args, const char *
 	struct tn_error_info *error = args->call.error;
 	const int64_t *x = args->x.shape;
 	tn_status status = check_type(args, operation);
-	if (status == TN_OK)
-		status = check_window(args, operation);
 	if (status != TN_OK)
 		return status;
+	for (int i = 0; i < 4; i++) {
+		int64_t kernel = args->kernel[i % 2], stride = args->stride[i % 2];
+		int64_t padding = args->padding[i];
+		if (kernel < 1 || stride < 1 || padding < 0 || padding > kernel / 2)
+			return tn_plugin_fail(
+				args->call.error, TN_INVALID_ARGUMENT, operation,
+				"kernel %lld, stride %lld, padding %lld: expected at least "
+				"1, 1, and 0 to kernel / 2",
+				(long long)kernel, (long long)stride, (long long)padding);
+	}
 	if (args->x.rank != 4)
 		return tn_plugin_fail(error, TN_SHAPE, operation, "x: expected rank 4, found %u",
 				      args->x.rank);

@@ -62,15 +62,6 @@ static struct kept read_entry(int folder, const char *name)
 	return kept;
 }
 
-static void remove_oldest(int folder, struct kept *kept, size_t n, uint64_t total)
-{
-	qsort(kept, n, sizeof(*kept), compare);
-	for (size_t i = 0; i < n && total > MOST / 4 * 3; i++) {
-		if (kept[i].size && !unlinkat(folder, kept[i].name, 0))
-			total -= kept[i].size;
-	}
-}
-
 /* Fills `kept`, of `room` entries, unless it is NULL; returns how many files the folder has. */
 static size_t list_entries(DIR *entries, int folder, struct kept *kept, size_t room)
 {
@@ -101,8 +92,13 @@ void cuda_cache_trim(const struct tn_host *host, int folder)
 	n = kept ? list_entries(entries, folder, kept, n) : 0;
 	for (size_t i = 0; i < n; i++)
 		total += kept[i].size;
-	if (total > MOST)
-		remove_oldest(folder, kept, n, total);
+	if (total > MOST) {
+		qsort(kept, n, sizeof(*kept), compare);
+		for (size_t i = 0; i < n && total > MOST / 4 * 3; i++) {
+			if (kept[i].size && !unlinkat(folder, kept[i].name, 0))
+				total -= kept[i].size;
+		}
+	}
 	tn_plugin_free(host, kept);
 	(void)closedir(entries);
 }

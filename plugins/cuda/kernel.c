@@ -131,16 +131,6 @@ void cuda_key_program(struct tn_plugin_text *key, const struct tn_program *progr
 	tn_plugin_text_append(key, program->bytes, program->n_bytes);
 }
 
-static struct cuda_kernel *find_kernel(const struct cuda_kernels *kernels, uint64_t hash)
-{
-	const struct tn_plugin_text *key = &kernels->key;
-	struct cuda_kernel *kernel = kernels->bucket[hash % BUCKETS];
-	while (kernel && (kernel->hash != hash || kernel->key_length != key->length ||
-			  memcmp(kernel->key, key->data, key->length) != 0))
-		kernel = kernel->next;
-	return kernel;
-}
-
 /* ---- Making ----------------------------------------------------------------------------------*/
 
 /* Queued work may use it, so wait for all work; a process with thousands of kernels is compiling
@@ -323,9 +313,13 @@ static tn_status look_up(struct cuda_job *job, uint64_t *hash, struct cuda_kerne
 				      "no memory for a kernel's key");
 	cuda_hash(kernels->key.data, kernels->key.length, sums);
 	*hash = sums[0] ^ sums[1];
-	*kernel = find_kernel(kernels, *hash);
-	if (*kernel)
-		(*kernel)->last_use = ++kernels->uses;
+	struct cuda_kernel *found = kernels->bucket[*hash % BUCKETS];
+	while (found && (found->hash != *hash || found->key_length != kernels->key.length ||
+			 memcmp(found->key, kernels->key.data, kernels->key.length) != 0))
+		found = found->next;
+	if (found)
+		found->last_use = ++kernels->uses;
+	*kernel = found;
 	return TN_OK;
 }
 
@@ -414,15 +408,6 @@ static int may_include(const char *text)
 	return matched == sizeof(word) - 1;
 }
 
-/* On disk the compiler's log follows the binary, and its length follows the log. */
-static void add_log(struct tn_plugin_text *binary, const struct tn_plugin_text *log)
-{
-	uint64_t length = log->length;
-	if (length)
-		tn_plugin_text_append(binary, log->data, log->length);
-	tn_plugin_text_append(binary, &length, sizeof(length));
-}
-
 static int take_log(struct tn_plugin_text *binary, struct tn_plugin_text *log)
 {
 	uint64_t length = 0;
@@ -448,8 +433,12 @@ static tn_status compile_foreign(struct cuda_job *job, const struct cuda_unit *u
 					job->operation);
 	if (status || !is_kept)
 		return status;
+	/* On disk the compiler's log follows the binary, and its length follows the log. */
 	size_t length = binary->length;
-	add_log(binary, unit->log);
+	uint64_t log_length = unit->log->length;
+	if (log_length)
+		tn_plugin_text_append(binary, unit->log->data, unit->log->length);
+	tn_plugin_text_append(binary, &log_length, sizeof(log_length));
 	if (!binary->failed)
 		cuda_cache_write(device->host, kernels->folder, &kernels->whole, binary);
 	binary->length = length;

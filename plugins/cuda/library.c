@@ -355,19 +355,6 @@ tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_plac
 }
 
 #if CUDA_HAVE_CUDNN
-static tn_status open_part(const struct cuda_dnn *dnn, const struct library *part, char *text,
-			   size_t size)
-{
-	const void *known;
-	struct cuda_place place;
-	void *handle = NULL;
-	memcpy(&known, &dnn->cudnnCreate, sizeof(known));
-	(void)find_as(dnn->handle, known, part->file, &place);
-	tn_status status = open_library(part, place.path, &handle, text, size);
-	cuda_library_close(&handle); /* it stays mapped: cuDNN finds it by its name */
-	return status;
-}
-
 tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
 			size_t size)
 {
@@ -376,8 +363,14 @@ tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, cha
 		return TN_OK;
 	(void)find_place(rt, &dnn_library, &place);
 	tn_status status = open_library(&dnn_library, place.path, dnn, text, size);
-	for (size_t i = 0; i < COUNT(dnn_parts) && !status; i++)
-		status = open_part(dnn, &dnn_parts[i], text, size);
+	for (size_t i = 0; i < COUNT(dnn_parts) && !status; i++) {
+		const void *known;
+		void *handle = NULL;
+		memcpy(&known, &dnn->cudnnCreate, sizeof(known));
+		(void)find_as(dnn->handle, known, dnn_parts[i].file, &place);
+		status = open_library(&dnn_parts[i], place.path, &handle, text, size);
+		cuda_library_close(&handle); /* it stays mapped: cuDNN finds it by its name */
+	}
 	if (status)
 		cuda_library_close(&dnn->handle);
 	return status;

@@ -238,27 +238,6 @@ static void print_kernel(struct tn_plugin_text *text, const void *argument)
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
-static tn_status get_kernel(struct cuda_job *job, const struct map *map,
-			    struct cuda_kernel **kernel)
-{
-	struct tn_plugin_text *key = cuda_key_begin(job->device, operation);
-	uint64_t walks = 0;
-	cuda_key_nest(key, &map->nest);
-	for (uint32_t k = 0; k < map->nest.n_views; k++)
-		walks = walks << 2 | (uint64_t)map->walk[k];
-	cuda_key_number(key, walks | (uint64_t)map->vector << 48 | (uint64_t)map->is_wide << 56 |
-				     (uint64_t)map->has_tail << 57 |
-				     (uint64_t)(map->args->outputs[0].rank > 0) << 58);
-	cuda_key_scalars(key, map->args->scalars, map->args->program->n_scalars);
-	cuda_key_program(key, map->args->program);
-	const struct cuda_printer printer = {
-		.print = print_kernel,
-		.argument = map,
-		.has_normal = tn_plugin_program_has(map->args->program, TN_OP_NORMAL),
-	};
-	return cuda_kernel_print(job, &printer, kernel);
-}
-
 tn_status cuda_map(void *device, const struct tn_map_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "map");
@@ -276,7 +255,22 @@ tn_status cuda_map(void *device, const struct tn_map_args *args)
 	if (status || !goes_on)
 		return status;
 	plan_map(&map, &own);
-	status = get_kernel(&job, &map, &kernel);
+	struct tn_plugin_text *key = cuda_key_begin(job.device, operation);
+	uint64_t walks = 0;
+	cuda_key_nest(key, &map.nest);
+	for (uint32_t k = 0; k < map.nest.n_views; k++)
+		walks = walks << 2 | (uint64_t)map.walk[k];
+	cuda_key_number(key, walks | (uint64_t)map.vector << 48 | (uint64_t)map.is_wide << 56 |
+				     (uint64_t)map.has_tail << 57 |
+				     (uint64_t)(map.args->outputs[0].rank > 0) << 58);
+	cuda_key_scalars(key, map.args->scalars, map.args->program->n_scalars);
+	cuda_key_program(key, map.args->program);
+	const struct cuda_printer printer = {
+		.print = print_kernel,
+		.argument = &map,
+		.has_normal = tn_plugin_program_has(map.args->program, TN_OP_NORMAL),
+	};
+	status = cuda_kernel_print(&job, &printer, &kernel);
 	if (status)
 		return status;
 	words.text = NULL;

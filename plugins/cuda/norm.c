@@ -77,23 +77,6 @@ static uint32_t fill_views(struct cuda_norm *norm, const struct cuda_norm_call *
 	return nest.rank;
 }
 
-/* Enough chunks to fill a large device, but none too short for a team: by shape alone, so that sums
- * are the same on every device. */
-static void divide_sums(struct cuda_norm *norm, struct sizes *sizes, tn_dtype dtype)
-{
-	const int64_t m = norm->n_samples * norm->n_inner;
-	const struct cuda_team team = cuda_team_of(m, sizes->channels_last);
-	const int64_t blocks = (norm->n_channels + team.lx - 1) / team.lx;
-	const int64_t wanted = BLOCKS / blocks;
-	const int64_t least = (int64_t)team.ly * LEAST_STEPS;
-	norm->chunk = wanted > 1 ? (m + wanted - 1) / wanted : m;
-	norm->chunk = norm->chunk < least ? least : norm->chunk;
-	norm->n_chunks = (m + norm->chunk - 1) / norm->chunk;
-	sizes->chunks = team;
-	sizes->scratch = 2 * (uint64_t)(norm->n_channels * norm->n_chunks) *
-			 tn_dtype_size(cuda_sum_dtype(dtype));
-}
-
 static void plan_norm(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_norm_call *n)
 {
 	const struct tn_norm_args *a = &n->args;
@@ -121,7 +104,19 @@ static void plan_norm(struct cuda_norm *norm, struct sizes *sizes, const struct 
 	sizes->channels_last = norm->x.channel == 1 &&
 			       (norm->n_inner == 1 || norm->x.inner[sizes->inner - 1] != 1);
 	sizes->groups = cuda_team_of(norm->n_channels / norm->groups * norm->n_inner, 0);
-	divide_sums(norm, sizes, a->x.dtype);
+	/* Enough chunks to fill a large device, but none too short for a team: by shape alone, so
+	 * that sums are the same on every device. */
+	const int64_t m = norm->n_samples * norm->n_inner;
+	const struct cuda_team team = cuda_team_of(m, sizes->channels_last);
+	const int64_t blocks = (norm->n_channels + team.lx - 1) / team.lx;
+	const int64_t wanted = BLOCKS / blocks;
+	const int64_t least = (int64_t)team.ly * LEAST_STEPS;
+	norm->chunk = wanted > 1 ? (m + wanted - 1) / wanted : m;
+	norm->chunk = norm->chunk < least ? least : norm->chunk;
+	norm->n_chunks = (m + norm->chunk - 1) / norm->chunk;
+	sizes->chunks = team;
+	sizes->scratch = 2 * (uint64_t)(norm->n_channels * norm->n_chunks) *
+			 tn_dtype_size(cuda_sum_dtype(a->x.dtype));
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------*/

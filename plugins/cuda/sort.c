@@ -97,24 +97,6 @@ static tn_status check_output(const struct tn_sort_args *args, const char *name,
 
 /* ---- Plan ------------------------------------------------------------------------------------*/
 
-/* How bits become a key. */
-static void set_key_rule(struct sorting *s, const struct tn_sort_args *args)
-{
-	static const uint64_t infinities[] = {
-		[TN_F16] = 0x7c00,
-		[TN_BF16] = 0x7f80,
-		[TN_F32] = 0x7f800000,
-		[TN_F64] = UINT64_C(0x7ff0000000000000),
-	};
-	const tn_dtype dtype = args->input.dtype;
-	const int is_floating = tn_plugin_dtype_kind(dtype) == TN_PLUGIN_KIND_FLOATING;
-	const int is_signed = (tn_plugin_dtype_kind(dtype) &
-			       (TN_PLUGIN_KIND_SIGNED | TN_PLUGIN_KIND_FLOATING)) != 0;
-	s->infinity = is_floating ? infinities[dtype] : 0;
-	s->sign = is_signed ? UINT64_C(1) << (8 * tn_dtype_size(dtype) - 1) : 0;
-	s->inverse = args->descending ? UINT64_MAX : 0;
-}
-
 static void add_view(struct tn_plugin_nest *nest, const struct tn_operand *operand, uint32_t axis)
 {
 	const struct tn_operand rest = cuda_without_axis(operand, axis);
@@ -164,7 +146,20 @@ static void plan_sort(struct sorting *s, const struct tn_sort_args *args)
 	place_views(s, args, &nest);
 	s->columns = s->from_step != 1 && s->from_stride[nest.rank - 1] == 1;
 	s->rank = nest.rank;
-	set_key_rule(s, args);
+	/* How bits become a key. */
+	static const uint64_t infinities[] = {
+		[TN_F16] = 0x7c00,
+		[TN_BF16] = 0x7f80,
+		[TN_F32] = 0x7f800000,
+		[TN_F64] = UINT64_C(0x7ff0000000000000),
+	};
+	const tn_dtype dtype = args->input.dtype;
+	const int is_floating = tn_plugin_dtype_kind(dtype) == TN_PLUGIN_KIND_FLOATING;
+	const int is_signed = (tn_plugin_dtype_kind(dtype) &
+			       (TN_PLUGIN_KIND_SIGNED | TN_PLUGIN_KIND_FLOATING)) != 0;
+	s->infinity = is_floating ? infinities[dtype] : 0;
+	s->sign = is_signed ? UINT64_C(1) << (8 * tn_dtype_size(dtype) - 1) : 0;
+	s->inverse = args->descending ? UINT64_MAX : 0;
 }
 
 /* ---- Lines in shared memory ------------------------------------------------------------------*/
@@ -188,25 +183,6 @@ static tn_status sort_short(struct cuda_job *job, struct sorting *s, const struc
 struct kernels {
 	struct cuda_kernel *load, *count, *offsets, *move, *store;
 };
-
-static tn_status get_kernels(struct cuda_job *job, const struct cuda_define *key, struct kernels *k)
-{
-	/* The kernels that sum counts do not depend on the keys. */
-	const struct cuda_define counts = {"DTYPE", TN_U32};
-	const struct {
-		const char *name;
-		const struct cuda_define *define;
-		struct cuda_kernel **kernel;
-	} all[] = {{"sort_load", key, &k->load},
-		   {"sort_count", key, &k->count},
-		   {"sort_offsets", &counts, &k->offsets},
-		   {"sort_move", key, &k->move},
-		   {"sort_store", key, &k->store}};
-	tn_status status = TN_OK;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !status; i++)
-		status = cuda_kernel_get(job, "sort", all[i].name, all[i].define, 1, all[i].kernel);
-	return status;
-}
 
 static uint64_t lines_at_once(const struct sorting *s)
 {
@@ -265,7 +241,21 @@ static tn_status sort_long(struct cuda_job *job, const struct sorting *all,
 {
 	const uint64_t most = lines_at_once(all);
 	struct kernels kernels;
-	tn_status status = get_kernels(job, key, &kernels);
+	/* The kernels that sum counts do not depend on the keys. */
+	const struct cuda_define counts = {"DTYPE", TN_U32};
+	const struct {
+		const char *name;
+		const struct cuda_define *define;
+		struct cuda_kernel **kernel;
+	} wanted[] = {{"sort_load", key, &kernels.load},
+		      {"sort_count", key, &kernels.count},
+		      {"sort_offsets", &counts, &kernels.offsets},
+		      {"sort_move", key, &kernels.move},
+		      {"sort_store", key, &kernels.store}};
+	tn_status status = TN_OK;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && !status; i++)
+		status = cuda_kernel_get(job, "sort", wanted[i].name, wanted[i].define, 1,
+					 wanted[i].kernel);
 	for (uint64_t line = 0; line < all->n_lines && !status; line += most) {
 		struct sorting some = *all;
 		some.first_line = line;

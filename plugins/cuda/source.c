@@ -100,36 +100,29 @@ static tn_status find_parameters(struct cuda_job *job, struct cuda_source *sourc
 	return TN_OK;
 }
 
-static cudaError_t find_most(const struct cuda_device *device, struct cuda_source *source)
+static tn_status find_limits(struct cuda_job *job, struct cuda_source *source)
 {
 	static const struct {
 		enum cudaDeviceAttr blocks, threads;
-	} attributes[] = {{cudaDevAttrMaxGridDimX, cudaDevAttrMaxBlockDimX},
-			  {cudaDevAttrMaxGridDimY, cudaDevAttrMaxBlockDimY},
-			  {cudaDevAttrMaxGridDimZ, cudaDevAttrMaxBlockDimZ}};
-	const struct cuda_runtime *rt = device->rt;
-	cudaError_t code = cudaSuccess;
-	for (int axis = 0; axis < 3 && code == cudaSuccess; axis++) {
-		code = rt->cudaDeviceGetAttribute(&source->most_blocks[axis],
-						  attributes[axis].blocks, device->ordinal);
-		if (code == cudaSuccess)
-			code = rt->cudaDeviceGetAttribute(&source->most_threads_along[axis],
-							  attributes[axis].threads,
-							  device->ordinal);
-	}
-	return code;
-}
-
-static tn_status find_limits(struct cuda_job *job, struct cuda_source *source)
-{
+	} axes[] = {{cudaDevAttrMaxGridDimX, cudaDevAttrMaxBlockDimX},
+		    {cudaDevAttrMaxGridDimY, cudaDevAttrMaxBlockDimY},
+		    {cudaDevAttrMaxGridDimZ, cudaDevAttrMaxBlockDimZ}};
+	const struct cuda_runtime *rt = job->device->rt;
+	const int ordinal = job->device->ordinal;
 	struct cudaFuncAttributes attributes;
-	cudaError_t code = job->device->rt->cudaFuncGetAttributes(&attributes, source->handle);
+	cudaError_t code = rt->cudaFuncGetAttributes(&attributes, source->handle);
 	if (code != cudaSuccess)
 		return fail_load(job, code, "cudaFuncGetAttributes");
 	source->most_threads = (uint32_t)attributes.maxThreadsPerBlock;
 	source->own_shared = (uint32_t)attributes.sharedSizeBytes;
 	source->more_shared = (uint32_t)attributes.maxDynamicSharedSizeBytes;
-	code = find_most(job->device, source);
+	for (int axis = 0; axis < 3 && code == cudaSuccess; axis++) {
+		code = rt->cudaDeviceGetAttribute(&source->most_blocks[axis], axes[axis].blocks,
+						  ordinal);
+		if (code == cudaSuccess)
+			code = rt->cudaDeviceGetAttribute(&source->most_threads_along[axis],
+							  axes[axis].threads, ordinal);
+	}
 	return code == cudaSuccess ? TN_OK : fail_load(job, code, "cudaDeviceGetAttribute");
 }
 

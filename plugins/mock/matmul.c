@@ -115,27 +115,6 @@ static tn_status check_shapes(const struct tn_matmul_args *own)
 			      (long long)c->shape[row], (long long)c->shape[column]);
 }
 
-static tn_status check(const struct tn_matmul_args *own)
-{
-	struct tn_error_info *error = own->call.error;
-	if (own->has_bias || own->activation)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
-				      "bias and activation are not supported");
-	tn_status status = mock_operand_check(&own->a, "A", error, "matmul");
-	if (!status)
-		status = mock_operand_check(&own->b, "B", error, "matmul");
-	if (!status)
-		status = mock_operand_check(&own->c, "C", error, "matmul");
-	if (status)
-		return status;
-	if ((own->c.dtype != TN_F32 && own->c.dtype != TN_F64) || own->a.dtype != own->c.dtype ||
-	    own->b.dtype != own->c.dtype)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
-				      "dtypes %d, %d and %d: expected f32 or f64 throughout",
-				      own->a.dtype, own->b.dtype, own->c.dtype);
-	return check_shapes(own);
-}
-
 static tn_status pack(struct mock_packing *packing, const struct tn_matmul_args *own)
 {
 	const struct tn_operand *a, *b, *c;
@@ -156,8 +135,25 @@ tn_status mock_matmul(void *device, const struct tn_matmul_args *args)
 	struct mock_device *mock = device;
 	struct tn_matmul_args own;
 	tn_status status = mock_begin(mock, &own, sizeof(own), args, FLAGS, "matmul");
+	if (status)
+		return status;
+	struct tn_error_info *error = own.call.error;
+	if (own.has_bias || own.activation)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
+				      "bias and activation are not supported");
+	status = mock_operand_check(&own.a, "A", error, "matmul");
 	if (!status)
-		status = check(&own);
+		status = mock_operand_check(&own.b, "B", error, "matmul");
+	if (!status)
+		status = mock_operand_check(&own.c, "C", error, "matmul");
+	if (status)
+		return status;
+	if ((own.c.dtype != TN_F32 && own.c.dtype != TN_F64) || own.a.dtype != own.c.dtype ||
+	    own.b.dtype != own.c.dtype)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
+				      "dtypes %d, %d and %d: expected f32 or f64 throughout",
+				      own.a.dtype, own.b.dtype, own.c.dtype);
+	status = check_shapes(&own);
 	if (status)
 		return status;
 	tn_plugin_dry_run(&own.call, 0, 0);

@@ -147,13 +147,6 @@ static tn_status lose(struct mock_device *device, const struct mock_work *work, 
 	return TN_DEVICE_LOST;
 }
 
-static void sleep_for(uint64_t ms)
-{
-	struct timespec time = {.tv_sec = (time_t)(ms / 1000),
-				.tv_nsec = (long)(ms % 1000) * 1000000};
-	nanosleep(&time, NULL);
-}
-
 static void run_piece(struct mock_device *device, struct mock_stream *stream,
 		      struct mock_work *work)
 {
@@ -161,8 +154,11 @@ static void run_piece(struct mock_device *device, struct mock_stream *stream,
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	uint64_t number = mock_count(&device->instance->n_pieces);
 	tn_status status;
-	if (faults->slow_ms)
-		sleep_for(faults->slow_ms);
+	if (faults->slow_ms) {
+		struct timespec time = {.tv_sec = (time_t)(faults->slow_ms / 1000),
+					.tv_nsec = (long)(faults->slow_ms % 1000) * 1000000};
+		nanosleep(&time, NULL);
+	}
 	if (number == faults->lost)
 		status = lose(device, work, number);
 	else if (number == faults->async_error)

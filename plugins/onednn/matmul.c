@@ -190,25 +190,20 @@ static int64_t at_most(int64_t length, int64_t most)
 	return length < most ? length : most;
 }
 
-static dnnl_status_t multiply_tile(const struct product *p, uint64_t number)
-{
-	uint64_t rest = number / p->tiles_n, matrix = rest / p->tiles_m;
-	int64_t i = (int64_t)(rest % p->tiles_m) * p->tile_m;
-	int64_t j = (int64_t)(number % p->tiles_n) * p->tile_n;
-	return p->dnn->sgemm(p->a.transposed ? 'T' : 'N', p->b.transposed ? 'T' : 'N',
-			     at_most(p->m - i, p->tile_m), at_most(p->n - j, p->tile_n), p->k,
-			     p->alpha, element(p, &p->a, matrix, i, 0), p->a.ld,
-			     element(p, &p->b, matrix, 0, j), p->b.ld, p->beta,
-			     element(p, &p->c, matrix, i, j), p->c.ld);
-}
-
 static void multiply_some(void *argument, uint64_t begin, uint64_t end)
 {
 	struct product *p = argument;
 	int saved = onednn_library_enter(p->dnn, 1);
-	for (uint64_t i = begin; i < end; i++) {
+	for (uint64_t number = begin; number < end; number++) {
 		int32_t none = dnnl_success;
-		dnnl_status_t answer = multiply_tile(p, i);
+		uint64_t rest = number / p->tiles_n, matrix = rest / p->tiles_m;
+		int64_t i = (int64_t)(rest % p->tiles_m) * p->tile_m;
+		int64_t j = (int64_t)(number % p->tiles_n) * p->tile_n;
+		dnnl_status_t answer = p->dnn->sgemm(
+			p->a.transposed ? 'T' : 'N', p->b.transposed ? 'T' : 'N',
+			at_most(p->m - i, p->tile_m), at_most(p->n - j, p->tile_n), p->k, p->alpha,
+			element(p, &p->a, matrix, i, 0), p->a.ld, element(p, &p->b, matrix, 0, j),
+			p->b.ld, p->beta, element(p, &p->c, matrix, i, j), p->c.ld);
 		if (answer)
 			atomic_compare_exchange_strong(&p->answer, &none, (int32_t)answer);
 	}

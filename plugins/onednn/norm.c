@@ -134,17 +134,6 @@ struct offers {
 	dnnl_memory_desc_t x, statistics;
 };
 
-/* x in its own layout if that is plain, else dense; statistics are dense. */
-static dnnl_status_t make_offers(const struct onednn_library *dnn, const struct norm *n,
-				 struct offers *offers)
-{
-	struct onednn_view x = onednn_dense(&n->x), statistics = onednn_dense(&n->mean);
-	if (!n->is_layer && onednn_is_plain(&n->x))
-		x = n->x;
-	dnnl_status_t answer = onednn_describe(dnn, &x, &offers->x);
-	return answer ? answer : onednn_describe(dnn, &statistics, &offers->statistics);
-}
-
 static dnnl_status_t describe_forward(const struct onednn_library *dnn, const struct norm *n,
 				      const struct offers *offers, union description *desc)
 {
@@ -175,7 +164,13 @@ static dnnl_status_t make_primitive(struct onednn_work *work, const struct norm 
 	struct offers offers;
 	union description desc;
 	dnnl_primitive_desc_t hint = NULL;
-	dnnl_status_t answer = make_offers(dnn, n, &offers);
+	/* x in its own layout if that is plain, else dense; statistics are dense. */
+	struct onednn_view x = onednn_dense(&n->x), statistics = onednn_dense(&n->mean);
+	if (!n->is_layer && onednn_is_plain(&n->x))
+		x = n->x;
+	dnnl_status_t answer = onednn_describe(dnn, &x, &offers.x);
+	if (!answer)
+		answer = onednn_describe(dnn, &statistics, &offers.statistics);
 	if (!answer)
 		answer = describe_forward(dnn, n, &offers, &desc);
 	if (!answer && !n->is_backward)

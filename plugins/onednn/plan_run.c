@@ -191,17 +191,6 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 
 /* ---- Parts shared by all pieces ---------------------------------------------------------------*/
 
-static dnnl_status_t read_shared(const struct run *run)
-{
-	dnnl_status_t answer = dnnl_success;
-	for (int i = 0; i < run->plan->n_parts && !answer; i++) {
-		const struct onednn_part *part = &run->plan->parts[i];
-		if (part->is_shared && part->is_moved && part->access == ONEDNN_READ)
-			answer = reorder_part(run, i, 0, 0);
-	}
-	return answer;
-}
-
 /* In the order of the pieces, whichever thread computed them. */
 static dnnl_status_t add_pieces(const struct run *run, int part)
 {
@@ -240,16 +229,18 @@ static dnnl_status_t run_all(struct run *run)
 				answer = place_part(run, i, 0, lane);
 		}
 	}
-	if (!answer)
-		answer = read_shared(run);
+	for (int i = 0; i < plan->n_parts && !answer; i++) {
+		const struct onednn_part *part = &plan->parts[i];
+		if (part->is_shared && part->is_moved && part->access == ONEDNN_READ)
+			answer = reorder_part(run, i, 0, 0);
+	}
 	if (answer)
 		return answer;
 	/* One piece uses oneDNN's threads: it stays on the caller's. */
-	if (run->plan->n_pieces == 1)
+	if (plan->n_pieces == 1)
 		run_pieces(run, 0, 1);
 	else
-		host->parallel_for(host->context, (uint64_t)run->plan->n_pieces, 1, run_pieces,
-				   run);
+		host->parallel_for(host->context, (uint64_t)plan->n_pieces, 1, run_pieces, run);
 	answer = (dnnl_status_t)atomic_load(&run->answer);
 	return answer ? answer : add_shared(run);
 }

@@ -75,14 +75,6 @@ struct offers {
 	dnnl_memory_desc_t x, y;
 };
 
-static dnnl_status_t make_offers(const struct onednn_library *dnn, const struct pooling *p,
-				 struct offers *offers)
-{
-	struct onednn_view x = onednn_dense(&p->x), y = onednn_dense(&p->y);
-	dnnl_status_t answer = onednn_describe(dnn, &x, &offers->x);
-	return answer ? answer : onednn_describe(dnn, &y, &offers->y);
-}
-
 static dnnl_alg_kind_t algorithm(const struct pooling *p)
 {
 	return p->args.count_padding ? dnnl_pooling_avg_include_padding
@@ -96,7 +88,10 @@ static dnnl_status_t make_primitive(struct onednn_work *work, const struct pooli
 	struct offers offers;
 	dnnl_pooling_desc_t desc;
 	dnnl_primitive_desc_t hint = NULL;
-	dnnl_status_t answer = make_offers(dnn, p, &offers);
+	struct onednn_view x = onednn_dense(&p->x), y = onednn_dense(&p->y);
+	dnnl_status_t answer = onednn_describe(dnn, &x, &offers.x);
+	if (!answer)
+		answer = onednn_describe(dnn, &y, &offers.y);
 	if (!answer)
 		answer = dnn->pooling_forward(&desc, dnnl_forward_training, algorithm(p), &offers.x,
 					      &offers.y, p->stride, p->kernel, p->before, p->after);
