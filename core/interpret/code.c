@@ -353,7 +353,7 @@ static void contract_summed(struct tn_code *code)
 	}
 }
 
-static void use(struct tn_code *code, unsigned operand, unsigned i)
+static void note_use(struct tn_code *code, unsigned operand, unsigned i)
 {
 	struct tn_value *value = &code->value[operand];
 	value->last = value->last > i ? value->last : (uint16_t)i;
@@ -370,19 +370,19 @@ static void find_last_uses(struct tn_code *code)
 		if (!value->n_uses || value->flags & TN_VALUE_UNIFORM)
 			continue;
 		if (value->arity > 0)
-			use(code, value->a, i);
+			note_use(code, value->a, i);
 		if (value->arity > 1)
-			use(code, value->b, i);
+			note_use(code, value->b, i);
 		if (value->arity > 2)
-			use(code, value->c, i);
+			note_use(code, value->c, i);
 	}
 	for (unsigned j = 0; j < program->n_outputs; j++) {
 		if (!(code->contracted >> j & 1)) {
-			use(code, program->outputs[j], 0);
+			note_use(code, program->outputs[j], 0);
 			continue;
 		}
-		use(code, code->factor_a[j], code->n_values);
-		use(code, code->factor_b[j], code->n_values);
+		note_use(code, code->factor_a[j], code->n_values);
+		note_use(code, code->factor_b[j], code->n_values);
 	}
 }
 
@@ -579,7 +579,7 @@ static int is_used_in_place(const struct tn_code *code, const struct tn_emit *em
 }
 
 /* Frees the operand's register if instruction i is its last use. */
-static void release(struct emitter *e, unsigned operand, unsigned i)
+static void release_register(struct emitter *e, unsigned operand, unsigned i)
 {
 	struct tn_value *value = &e->code->value[operand];
 	if (value->last != i || !(value->flags & TN_VALUE_OWNS))
@@ -662,18 +662,18 @@ static void emit_operation(struct emitter *e, unsigned i)
 	step->to_size = value->size;
 	/* Frees the operands that the result may overwrite. */
 	if (value->arity > 0 && code->value[value->a].size == value->size)
-		release(e, value->a, i);
+		release_register(e, value->a, i);
 	if (value->arity > 1 && code->value[value->b].size == value->size)
-		release(e, value->b, i);
+		release_register(e, value->b, i);
 	if (value->arity > 2 && code->value[value->c].size == value->size)
-		release(e, value->c, i);
+		release_register(e, value->c, i);
 	step->dst = destination(e, i);
 	if (value->arity > 0)
-		release(e, value->a, i);
+		release_register(e, value->a, i);
 	if (value->arity > 1)
-		release(e, value->b, i);
+		release_register(e, value->b, i);
 	if (value->arity > 2)
-		release(e, value->c, i);
+		release_register(e, value->c, i);
 }
 
 static int shares_an_input(const struct tn_code *code, const struct tn_nest *nest, unsigned v)
@@ -771,7 +771,7 @@ static void emit_stores_of(struct emitter *e, unsigned i)
 	}
 	if (stored && code->value[i].last <= i) {
 		code->value[i].last = (uint16_t)i;
-		release(e, i, i);
+		release_register(e, i, i);
 	}
 }
 

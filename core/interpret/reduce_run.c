@@ -31,7 +31,7 @@ static unsigned char *lay_out(unsigned char **block, unsigned char *arena, size_
 	return arena + (bytes + 63) / 64 * 64;
 }
 
-static void init(struct state *state, const struct tn_reduce_plan *plan, unsigned char *arena)
+static void init_state(struct state *state, const struct tn_reduce_plan *plan, unsigned char *arena)
 {
 	size_t tile = (size_t)(plan->tile.tx * plan->tile.ty), group = (size_t)plan->group;
 	state->plan = plan;
@@ -308,7 +308,7 @@ void tn_reduce_tasks(void *argument, uint64_t begin, uint64_t end)
 	const struct tn_reduce_plan *plan = argument;
 	_Alignas(64) unsigned char arena[2 * TN_ARENA_LIMIT];
 	struct state state;
-	init(&state, plan, arena);
+	init_state(&state, plan, arena);
 	for (uint64_t task = begin; task < end; task++) {
 		uint64_t first = task % plan->n_chunks * plan->chunk_steps;
 		uint64_t last = first + plan->chunk_steps;
@@ -336,7 +336,7 @@ void tn_reduce_join_chunks(const struct tn_reduce_plan *plan)
 {
 	_Alignas(64) unsigned char arena[2 * TN_ARENA_LIMIT];
 	struct state state;
-	init(&state, plan, arena);
+	init_state(&state, plan, arena);
 	for (uint64_t group = 0; group < plan->n_groups; group++) {
 		const char *from = plan->partial + group * plan->n_chunks * plan->partial_bytes;
 		go_to_group(&state, group);

@@ -32,7 +32,7 @@ static void *address_of(const struct tn_operand *operand)
 	return (void *)(operand->buffer + operand->offset);
 }
 
-static int count(const struct tn_operand *operand)
+static int count_elements(const struct tn_operand *operand)
 {
 	int64_t n = 1;
 	for (unsigned d = 0; d < operand->rank; d++) {
@@ -101,7 +101,7 @@ int tn_small_map(struct tn_code *code, const struct tn_map_args *args)
 	const struct tn_program *program = code->program;
 	_Alignas(64) unsigned char slots[MOST_BYTES];
 	void *block[MOST_VALUES];
-	int n = count(&args->outputs[0]);
+	int n = count_elements(&args->outputs[0]);
 	size_t slot = ((size_t)n * 8 + 63) / 64 * 64;
 	if (!n || code->n_values > MOST_VALUES || code->n_values * slot > MOST_BYTES || code->axes)
 		return 0;

@@ -77,8 +77,8 @@ static tn_status check_shapes(const struct tn_conv2d_args *args, const char *ope
 }
 
 /* `written` is the operand that the entry writes. */
-static tn_status check(const struct tn_conv2d_args *args, const char *operation,
-		       const struct tn_operand *written)
+static tn_status check_arguments(const struct tn_conv2d_args *args, const char *operation,
+				 const struct tn_operand *written)
 {
 	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
 	static const char *const names[] = {"x", "w", "y"};
@@ -202,8 +202,8 @@ static void each_weight(const struct tn_conv2d_args *args, double *x, double *w,
 
 /* The work of all three entries: the written array starts at zero (or the bias), the others are
  * read. */
-static tn_status run(void *device, const struct tn_conv2d_args *args, const char *operation,
-		     const struct tn_operand *written, row_function function)
+static tn_status run_pass(void *device, const struct tn_conv2d_args *args, const char *operation,
+			  const struct tn_operand *written, row_function function)
 {
 	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
 	double *data[3], *bias = NULL, *residual = NULL, *result = NULL;
@@ -252,10 +252,10 @@ tn_status tn_reference_conv2d_forward(void *device, const struct tn_conv2d_args 
 	struct tn_conv2d_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "conv2d_forward");
 	if (status == TN_OK)
-		status = check(&args, "conv2d_forward", &args.y);
+		status = check_arguments(&args, "conv2d_forward", &args.y);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	return run(device, &args, "conv2d_forward", &args.y, forward_row);
+	return run_pass(device, &args, "conv2d_forward", &args.y, forward_row);
 }
 
 tn_status tn_reference_conv2d_input_gradient(void *device, const struct tn_conv2d_args *theirs)
@@ -264,10 +264,10 @@ tn_status tn_reference_conv2d_input_gradient(void *device, const struct tn_conv2
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "conv2d_input_gradient");
 	if (status == TN_OK)
-		status = check(&args, "conv2d_input_gradient", &args.x);
+		status = check_arguments(&args, "conv2d_input_gradient", &args.x);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	return run(device, &args, "conv2d_input_gradient", &args.x, input_row);
+	return run_pass(device, &args, "conv2d_input_gradient", &args.x, input_row);
 }
 
 tn_status tn_reference_conv2d_weight_gradient(void *device, const struct tn_conv2d_args *theirs)
@@ -276,8 +276,8 @@ tn_status tn_reference_conv2d_weight_gradient(void *device, const struct tn_conv
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "conv2d_weight_gradient");
 	if (status == TN_OK)
-		status = check(&args, "conv2d_weight_gradient", &args.w);
+		status = check_arguments(&args, "conv2d_weight_gradient", &args.w);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	return run(device, &args, "conv2d_weight_gradient", &args.w, weight_row);
+	return run_pass(device, &args, "conv2d_weight_gradient", &args.w, weight_row);
 }

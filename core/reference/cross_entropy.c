@@ -8,8 +8,8 @@
 
 #include "reference/view.h"
 
-static tn_status check(const struct tn_cross_entropy_args *args, const char *operation,
-		       int is_forward)
+static tn_status check_arguments(const struct tn_cross_entropy_args *args, const char *operation,
+				 int is_forward)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *x = &args->x, *labels = &args->labels;
@@ -81,7 +81,7 @@ tn_status tn_reference_cross_entropy_forward(void *device,
 	tn_status status =
 		tn_reference_take(&args, sizeof(args), theirs, 0, "cross_entropy_forward");
 	if (status == TN_OK)
-		status = check(&args, "cross_entropy_forward", 1);
+		status = check_arguments(&args, "cross_entropy_forward", 1);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	n = (uint64_t)args.x.shape[0];
@@ -135,7 +135,7 @@ tn_status tn_reference_cross_entropy_backward(void *device,
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "cross_entropy_backward");
 	if (status == TN_OK)
-		status = check(&args, "cross_entropy_backward", 0);
+		status = check_arguments(&args, "cross_entropy_backward", 0);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	x = tn_reference_unpack(device, &args.x);

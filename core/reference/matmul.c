@@ -7,7 +7,7 @@
 
 enum { LOWEST_RANK = 2, HIGHEST_RANK = 6 };
 
-static tn_status check(const struct tn_matmul_args *args)
+static tn_status check_arguments(const struct tn_matmul_args *args)
 {
 	const struct tn_operand *a = &args->a, *b = &args->b, *c = &args->c;
 	const struct tn_call *call = &args->call;
@@ -119,7 +119,7 @@ tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
 	struct tn_matmul_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "matmul");
 	if (status == TN_OK)
-		status = check(&args);
+		status = check_arguments(&args);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	uint64_t m = (uint64_t)args.c.shape[args.c.rank - 2];

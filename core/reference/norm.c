@@ -133,8 +133,8 @@ static tn_status check_settings(const struct tn_norm_args *args, const char *ope
 	return TN_OK;
 }
 
-static tn_status check(const struct tn_norm_args *args, const char *operation, enum kind kind,
-		       int is_forward)
+static tn_status check_arguments(const struct tn_norm_args *args, const char *operation,
+				 enum kind kind, int is_forward)
 {
 	const struct tn_operand *x = &args->x;
 	const int64_t *channels = &x->shape[1];
@@ -256,7 +256,7 @@ static tn_status forward(void *device, const struct tn_norm_args *theirs, const 
 	struct extent e;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, operation);
 	if (status == TN_OK)
-		status = check(&args, operation, kind, 1);
+		status = check_arguments(&args, operation, kind, 1);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	e = extent_of(&args, kind);
@@ -323,7 +323,7 @@ static tn_status backward(void *device, const struct tn_norm_args *theirs, const
 	struct extent e;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE, operation);
 	if (status == TN_OK)
-		status = check(&args, operation, kind, 0);
+		status = check_arguments(&args, operation, kind, 0);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	e = extent_of(&args, kind);

@@ -42,7 +42,8 @@ static int64_t windows(int64_t length, int64_t before, int64_t after, int64_t ke
 	return room < 0 ? 0 : room / stride + 1;
 }
 
-static tn_status check(const struct tn_pool2d_args *args, const char *operation, int is_forward)
+static tn_status check_arguments(const struct tn_pool2d_args *args, const char *operation,
+				 int is_forward)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *x = &args->x;
@@ -187,7 +188,7 @@ tn_status tn_reference_pool2d_forward(void *device, const struct tn_pool2d_args 
 	double *x, *y;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "pool2d_forward");
 	if (status == TN_OK)
-		status = check(&args, "pool2d_forward", 1);
+		status = check_arguments(&args, "pool2d_forward", 1);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	x = tn_reference_unpack(device, &args.x);
@@ -239,7 +240,7 @@ tn_status tn_reference_pool2d_backward(void *device, const struct tn_pool2d_args
 	tn_status status =
 		tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE, "pool2d_backward");
 	if (status == TN_OK)
-		status = check(&args, "pool2d_backward", 0);
+		status = check_arguments(&args, "pool2d_backward", 0);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	n = tn_reference_count(&args.x);

@@ -157,7 +157,7 @@ static tn_status check_programs(const struct tn_reduce_args *args)
 	return status;
 }
 
-static tn_status check(const struct tn_reduce_args *args)
+static tn_status check_arguments(const struct tn_reduce_args *args)
 {
 	const struct tn_call *call = &args->call;
 	if (!args->prologue || !args->inputs || !args->outputs || !args->prologue->n_inputs)
@@ -259,7 +259,7 @@ static void reduce(struct work *work)
 		store(work);
 }
 
-static void begin(struct work *work, const struct tn_reduce_args *args)
+static void begin_work(struct work *work, const struct tn_reduce_args *args)
 {
 	uint32_t rank = args->inputs[0].rank;
 	work->args = args;
@@ -290,7 +290,7 @@ tn_status tn_reference_reduce(void *device, const struct tn_reduce_args *theirs)
 	uint32_t rank;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "reduce");
 	if (status == TN_OK)
-		status = check(&args);
+		status = check_arguments(&args);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	rank = args.inputs[0].rank;
@@ -302,7 +302,7 @@ tn_status tn_reference_reduce(void *device, const struct tn_reduce_args *theirs)
 	if (!work.prologue || (args.epilogue && !work.epilogue)) {
 		status = tn_reference_no_memory(&args.call, "reduce");
 	} else {
-		begin(&work, &args);
+		begin_work(&work, &args);
 		reduce(&work);
 	}
 	tn_reference_release(device, work.prologue);

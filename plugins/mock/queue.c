@@ -134,7 +134,8 @@ static void abandon(struct mock_device *device, struct mock_stream *stream)
 	}
 }
 
-static tn_status lose(struct mock_device *device, const struct mock_work *work, uint64_t number)
+static tn_status lose_device(struct mock_device *device, const struct mock_work *work,
+			     uint64_t number)
 {
 	struct tn_error_info *loss = &device->loss;
 	loss->struct_size = sizeof(*loss);
@@ -160,7 +161,7 @@ static void run_piece(struct mock_device *device, struct mock_stream *stream,
 		nanosleep(&time, NULL);
 	}
 	if (number == faults->lost)
-		status = lose(device, work, number);
+		status = lose_device(device, work, number);
 	else if (number == faults->async_error)
 		status = tn_plugin_fail(&error, TN_BACKEND_FAILURE, work->operation,
 					"piece of work %llu failed (TENON_MOCK=async-error:%llu)",
