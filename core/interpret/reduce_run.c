@@ -245,7 +245,8 @@ static void reduce_group(struct state *state, uint64_t begin, uint64_t end)
 	if (!plan->folds) {
 		struct span span = {0, state->n * plan->pile, 1, 1};
 		reduce_span(state, &span, begin, end);
-		/* Joins the layers of the pile, the upper half to the lower one until one is left. */
+		/* Joins the layers of the pile: the upper half to the lower one, until one is
+		 * left. */
 		for (int64_t layers = plan->pile; layers > 1; layers = (layers + 1) / 2) {
 			int64_t half = (layers + 1) / 2;
 			for (uint32_t v = 0; v < plan->n_values; v++) {
