@@ -98,23 +98,16 @@ int tn_block_fma_is_fast(void)
 #endif
 }
 
-/* How many elements from i on draw consecutive numbers from one seed and stream? */
-static size_t run_length(const uint64_t *seed, const uint64_t *stream, const uint64_t *index,
-			 size_t i, size_t n)
-{
-	size_t length = 1;
-	while (i + length < n && seed[i + length] == seed[i] && stream[i + length] == stream[i] &&
-	       index[i + length] == index[i] + length)
-		length++;
-	return length;
-}
-
 void tn_block_random(void *dst, const void *a, const void *b, const void *c, size_t n)
 {
 	const uint64_t *seed = a, *stream = b, *index = c;
 	uint32_t *d = dst;
 	for (size_t i = 0; i < n;) {
-		size_t length = run_length(seed, stream, index, i, n);
+		/* The elements from i on that draw consecutive numbers of one seed and stream. */
+		size_t length = 1;
+		while (i + length < n && seed[i + length] == seed[i] &&
+		       stream[i + length] == stream[i] && index[i + length] == index[i] + length)
+			length++;
 		tn_random_block(seed[i], stream[i], index[i], d + i, length);
 		i += length;
 	}

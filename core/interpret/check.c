@@ -75,10 +75,17 @@ static int is_storage_dtype(tn_dtype dtype)
 	return tn_compute_dtype(dtype) != 0;
 }
 
-/* Checks that the lengths of a shape can be multiplied, and that no axis is empty. */
-static tn_status check_lengths(const struct tn_operand *operand, const char *role, unsigned number,
-			       const struct tn_call *call, const char *operation)
+tn_status tn_check_operand(const struct tn_operand *operand, const char *role, unsigned number,
+			   int is_output, const struct tn_call *call, const char *operation)
 {
+	if (!is_storage_dtype(operand->dtype))
+		return tn_fail(call->error, TN_UNSUPPORTED, operation,
+			       "%s %u: programs cannot read or write dtype %d", role, number,
+			       (int)operand->dtype);
+	if (operand->rank > TN_MAX_RANK)
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+			       "%s %u: rank %u exceeds the limit of %d", role, number,
+			       operand->rank, TN_MAX_RANK);
 	int64_t count = 1;
 	for (unsigned d = 0; d < operand->rank; d++) {
 		int64_t length = operand->shape[d];
@@ -91,23 +98,6 @@ static tn_status check_lengths(const struct tn_operand *operand, const char *rol
 			return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				       "%s %u has more elements than can be counted", role, number);
 	}
-	return TN_OK;
-}
-
-tn_status tn_check_operand(const struct tn_operand *operand, const char *role, unsigned number,
-			   int is_output, const struct tn_call *call, const char *operation)
-{
-	if (!is_storage_dtype(operand->dtype))
-		return tn_fail(call->error, TN_UNSUPPORTED, operation,
-			       "%s %u: programs cannot read or write dtype %d", role, number,
-			       (int)operand->dtype);
-	if (operand->rank > TN_MAX_RANK)
-		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			       "%s %u: rank %u exceeds the limit of %d", role, number,
-			       operand->rank, TN_MAX_RANK);
-	tn_status status = check_lengths(operand, role, number, call, operation);
-	if (status)
-		return status;
 	uint64_t address = operand->buffer + operand->offset;
 	if (!operand->buffer && !(call->flags & TN_DRY_RUN))
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation, "%s %u has no buffer",

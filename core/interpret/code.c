@@ -353,7 +353,7 @@ static void contract_summed(struct tn_code *code)
 	}
 }
 
-static void use(struct tn_code *code, unsigned operand, unsigned i)
+static void note_use(struct tn_code *code, unsigned operand, unsigned i)
 {
 	struct tn_value *value = &code->value[operand];
 	value->last = value->last > i ? value->last : (uint16_t)i;
@@ -370,19 +370,19 @@ static void find_last_uses(struct tn_code *code)
 		if (!value->n_uses || value->flags & TN_VALUE_UNIFORM)
 			continue;
 		if (value->arity > 0)
-			use(code, value->a, i);
+			note_use(code, value->a, i);
 		if (value->arity > 1)
-			use(code, value->b, i);
+			note_use(code, value->b, i);
 		if (value->arity > 2)
-			use(code, value->c, i);
+			note_use(code, value->c, i);
 	}
 	for (unsigned j = 0; j < program->n_outputs; j++) {
 		if (!(code->contracted >> j & 1)) {
-			use(code, program->outputs[j], 0);
+			note_use(code, program->outputs[j], 0);
 			continue;
 		}
-		use(code, code->factor_a[j], code->n_values);
-		use(code, code->factor_b[j], code->n_values);
+		note_use(code, code->factor_a[j], code->n_values);
+		note_use(code, code->factor_b[j], code->n_values);
 	}
 }
 
@@ -578,43 +578,14 @@ static int is_used_in_place(const struct tn_code *code, const struct tn_emit *em
 	       !(is_stored(code, i) && shares_an_output(code, emit->nest, v));
 }
 
-static uint16_t take(struct emitter *e)
-{
-	return e->n_free ? e->free[--e->n_free] : (uint16_t)e->code->n_registers++;
-}
-
 /* Frees the operand's register if instruction i is its last use. */
-static void release(struct emitter *e, unsigned operand, unsigned i)
+static void release_register(struct emitter *e, unsigned operand, unsigned i)
 {
 	struct tn_value *value = &e->code->value[operand];
 	if (value->last != i || !(value->flags & TN_VALUE_OWNS))
 		return;
 	value->flags &= (uint8_t)~TN_VALUE_OWNS;
 	e->free[e->n_free++] = value->place;
-}
-
-static void release_operands(struct emitter *e, unsigned i)
-{
-	const struct tn_value *value = &e->code->value[i];
-	if (value->arity > 0)
-		release(e, value->a, i);
-	if (value->arity > 1)
-		release(e, value->b, i);
-	if (value->arity > 2)
-		release(e, value->c, i);
-}
-
-/* Frees the operands that the result may overwrite. */
-static void release_equals(struct emitter *e, unsigned i)
-{
-	struct tn_code *code = e->code;
-	const struct tn_value *value = &code->value[i];
-	if (value->arity > 0 && code->value[value->a].size == value->size)
-		release(e, value->a, i);
-	if (value->arity > 1 && code->value[value->b].size == value->size)
-		release(e, value->b, i);
-	if (value->arity > 2 && code->value[value->c].size == value->size)
-		release(e, value->c, i);
 }
 
 /* The destination of value i: an output that takes it in place, or a register. */
@@ -627,7 +598,7 @@ static uint16_t destination(struct emitter *e, unsigned i)
 			return value->place = (uint16_t)(TN_VIEW_PLACE + code->output_view[j]);
 	}
 	value->flags |= TN_VALUE_OWNS;
-	return value->place = take(e);
+	return value->place = e->n_free ? e->free[--e->n_free] : (uint16_t)e->code->n_registers++;
 }
 
 static struct tn_step *add_step(struct tn_step *steps, uint32_t *n, enum tn_step_kind kind)
@@ -689,9 +660,20 @@ static void emit_operation(struct emitter *e, unsigned i)
 	if (value->arity > 2)
 		step->c = code->value[value->c].place;
 	step->to_size = value->size;
-	release_equals(e, i);
+	/* Frees the operands that the result may overwrite. */
+	if (value->arity > 0 && code->value[value->a].size == value->size)
+		release_register(e, value->a, i);
+	if (value->arity > 1 && code->value[value->b].size == value->size)
+		release_register(e, value->b, i);
+	if (value->arity > 2 && code->value[value->c].size == value->size)
+		release_register(e, value->c, i);
 	step->dst = destination(e, i);
-	release_operands(e, i);
+	if (value->arity > 0)
+		release_register(e, value->a, i);
+	if (value->arity > 1)
+		release_register(e, value->b, i);
+	if (value->arity > 2)
+		release_register(e, value->c, i);
 }
 
 static int shares_an_input(const struct tn_code *code, const struct tn_nest *nest, unsigned v)
@@ -789,21 +771,7 @@ static void emit_stores_of(struct emitter *e, unsigned i)
 	}
 	if (stored && code->value[i].last <= i) {
 		code->value[i].last = (uint16_t)i;
-		release(e, i, i);
-	}
-}
-
-static void set_strides(struct tn_code *code, const struct tn_emit *emit)
-{
-	const struct tn_tile *tile = emit->tile;
-	for (unsigned v = 0; v < emit->nest->n_views; v++) {
-		const struct tn_view *view = &emit->nest->view[v];
-		code->stride_x[v] = tile->x < 0 ? 0 : view->stride[tile->x];
-		code->stride_y[v] = tile->y < 0 ? 0 : view->stride[tile->y];
-		if (view->varies) { /* the runner's own block */
-			code->stride_x[v] = view->size;
-			code->stride_y[v] = tile->tx * (int64_t)view->size;
-		}
+		release_register(e, i, i);
 	}
 }
 
@@ -815,7 +783,16 @@ void tn_code_emit(struct tn_code *code, const struct tn_emit *emit)
 	e.n_free = 0;
 	code->n_registers = code->n_fills = code->n_prelude = code->n_steps = 0;
 	code->scratch = TN_NO_PLACE;
-	set_strides(code, emit);
+	const struct tn_tile *tile = emit->tile;
+	for (unsigned v = 0; v < emit->nest->n_views; v++) {
+		const struct tn_view *view = &emit->nest->view[v];
+		code->stride_x[v] = tile->x < 0 ? 0 : view->stride[tile->x];
+		code->stride_y[v] = tile->y < 0 ? 0 : view->stride[tile->y];
+		if (view->varies) { /* the runner's own block */
+			code->stride_x[v] = view->size;
+			code->stride_y[v] = tile->tx * (int64_t)view->size;
+		}
+	}
 	plan_outputs(&e);
 	for (unsigned i = 0; i < code->n_values; i++) {
 		struct tn_value *value = &code->value[i];

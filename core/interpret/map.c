@@ -43,7 +43,7 @@ struct plan {
 
 static const char operation[] = "map";
 
-static tn_status check(const struct tn_map_args *args)
+static tn_status check_arguments(const struct tn_map_args *args)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_program *program = args->program;
@@ -123,10 +123,19 @@ static int64_t part_of(int64_t length, int64_t block, int64_t room)
 
 /* Tiles are long rows, or several short rows; where an input is transposed, tiles are narrow and
  * high. */
-static void choose_tile(struct plan *plan, int64_t block, int64_t room)
+static void choose_tile(struct plan *plan)
 {
 	const struct tn_nest *nest = &plan->nest;
+	const struct tn_code *code = &plan->code;
 	struct tn_tile *tile = &plan->tile;
+	/* The elements of a block for which all registers fit the first cache. */
+	int64_t room = TN_ARENA_BYTES / (int64_t)(code->n_live * code->width) & ~15;
+	room = room < 16 ? 16 : smaller(room, TN_MAX_BLOCK);
+	/* A block is as long as there is room for, except that operands from memory need short
+	 * blocks when there are many steps: the processor then computes one step while the next
+	 * ones wait for memory, within its window of instructions. */
+	int64_t most = code->cost < FEW_STEPS ? LARGE_BLOCK : SHORT_BLOCK;
+	int64_t block = plan->large ? smaller(room, most) : room;
 	*tile = (struct tn_tile){.x = (int)nest->rank - 1, .y = -1};
 	tile->length_x = tile->length_y = tile->tx = tile->ty = 1;
 	plan->transposed = 0;
@@ -182,22 +191,6 @@ static int is_large(const struct plan *plan)
 	return bytes >= STREAM_BYTES;
 }
 
-/* The elements of a block for which all registers fit the first cache. */
-static int64_t room_of(const struct tn_code *code)
-{
-	int64_t n = TN_ARENA_BYTES / (int64_t)(code->n_live * code->width) & ~15;
-	return n < 16 ? 16 : smaller(n, TN_MAX_BLOCK);
-}
-
-/* The elements of a block: as many as there is room for, except that operands from memory need
- * short blocks when there are many steps: the processor then computes one step while the next ones
- * wait for memory, within its window of instructions. */
-static int64_t block_of(const struct tn_code *code, int64_t room, int large)
-{
-	int64_t most = !large ? TN_MAX_BLOCK : code->cost < FEW_STEPS ? LARGE_BLOCK : SHORT_BLOCK;
-	return smaller(room, most);
-}
-
 /* Orders writes that bypass the caches before any signal to another thread that they are done. */
 static void fence(void)
 {
@@ -233,19 +226,6 @@ static void run_tiles(void *argument, uint64_t begin, uint64_t end)
 		fence();
 }
 
-static void run(struct tn_threads *threads, struct plan *plan)
-{
-	uint64_t tiles = tn_walk_total(&plan->walk);
-	uint64_t work = (uint64_t)(plan->tile.tx * plan->tile.ty) * plan->code.cost;
-	uint64_t grain = (PIECE + work - 1) / work;
-	if (grain < tiles / MOST_PIECES)
-		grain = tiles / MOST_PIECES;
-	if (tiles < 2 * grain)
-		run_tiles(plan, 0, tiles);
-	else
-		tn_parallel_for(threads, tiles, grain, run_tiles, plan);
-}
-
 tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args *theirs,
 			   const struct tn_block_kernels *their_kernels)
 {
@@ -255,7 +235,7 @@ tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args 
 	const struct tn_block_kernels *kernels = tn_check_kernels(their_kernels, &table);
 	tn_status status = tn_check_call(theirs, &args, sizeof(args), operation);
 	if (!status)
-		status = check(&args);
+		status = check_arguments(&args);
 	if (!status)
 		status = tn_code_scan(&plan.code, args.program, args.scalars, kernels,
 				      args.outputs[0].rank, &args.call, operation);
@@ -266,11 +246,18 @@ tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args 
 	make_nest(&plan, &args);
 	tn_code_analyse(&plan.code, &plan.nest);
 	plan.large = is_large(&plan);
-	int64_t room = room_of(&plan.code);
-	choose_tile(&plan, block_of(&plan.code, room, plan.large), room);
+	choose_tile(&plan);
 	make_walk(&plan);
 	tn_code_emit(&plan.code, &(struct tn_emit){&plan.nest, &plan.tile, &plan.walk, plan.large});
 	tn_code_evaluate(&plan.code, &plan.nest);
-	run(threads, &plan);
+	uint64_t tiles = tn_walk_total(&plan.walk);
+	uint64_t work = (uint64_t)(plan.tile.tx * plan.tile.ty) * plan.code.cost;
+	uint64_t grain = (PIECE + work - 1) / work;
+	if (grain < tiles / MOST_PIECES)
+		grain = tiles / MOST_PIECES;
+	if (tiles < 2 * grain)
+		run_tiles(&plan, 0, tiles);
+	else
+		tn_parallel_for(threads, tiles, grain, run_tiles, &plan);
 	return TN_OK;
 }

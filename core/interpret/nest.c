@@ -6,7 +6,7 @@
  */
 #include "interpret/nest.h"
 
-static struct tn_view *add(struct tn_nest *nest)
+static struct tn_view *add_view(struct tn_nest *nest)
 {
 	struct tn_view *view = &nest->view[nest->n_views++];
 	view->start = 0;
@@ -20,7 +20,7 @@ static struct tn_view *add(struct tn_nest *nest)
 
 unsigned tn_nest_add_operand(struct tn_nest *nest, const struct tn_operand *operand)
 {
-	struct tn_view *view = add(nest);
+	struct tn_view *view = add_view(nest);
 	view->dtype = (uint32_t)operand->dtype;
 	view->size = (uint32_t)tn_dtype_size(operand->dtype);
 	view->start = operand->buffer + operand->offset;
@@ -33,7 +33,7 @@ unsigned tn_nest_add_operand(struct tn_nest *nest, const struct tn_operand *oper
 
 unsigned tn_nest_add_index(struct tn_nest *nest, unsigned axis, unsigned rank)
 {
-	struct tn_view *view = add(nest);
+	struct tn_view *view = add_view(nest);
 	if (axis < TN_MAX_RANK) {
 		view->stride[axis] = 1;
 		return nest->n_views - 1;
@@ -48,7 +48,7 @@ unsigned tn_nest_add_index(struct tn_nest *nest, unsigned axis, unsigned rank)
 
 unsigned tn_nest_add_block(struct tn_nest *nest, uint32_t dtype)
 {
-	struct tn_view *view = add(nest);
+	struct tn_view *view = add_view(nest);
 	view->dtype = dtype;
 	view->size = (uint32_t)tn_dtype_size((tn_dtype)dtype);
 	view->varies = 1;
@@ -70,8 +70,8 @@ static uint64_t spread(const struct tn_nest *nest, unsigned axis, unsigned first
 }
 
 /* Insertion sort of order[0..n-1], widest spread first; equals stay in order. */
-static void sort(const struct tn_nest *nest, unsigned *order, unsigned n, unsigned first,
-		 unsigned end)
+static void sort_axes(const struct tn_nest *nest, unsigned *order, unsigned n, unsigned first,
+		      unsigned end)
 {
 	for (unsigned i = 1; i < n; i++) {
 		unsigned axis = order[i], j = i;
@@ -108,7 +108,7 @@ static void move_axis(struct tn_nest *nest, unsigned to, unsigned from)
 		nest->view[v].stride[to] = nest->view[v].stride[from];
 }
 
-static void merge(struct tn_nest *nest)
+static void merge_axes(struct tn_nest *nest)
 {
 	unsigned out = 0, kept = 0;
 	for (unsigned d = 0; d < nest->rank; d++) {
@@ -139,9 +139,9 @@ void tn_nest_simplify(struct tn_nest *nest, unsigned first, unsigned end, int or
 		if (d + 1 == nest->n_kept)
 			kept = n;
 	}
-	sort(nest, order, kept, first, end);
+	sort_axes(nest, order, kept, first, end);
 	if (order_reduced)
-		sort(nest, order + kept, n - kept, first, end);
+		sort_axes(nest, order + kept, n - kept, first, end);
 	for (unsigned i = 0; i < n; i++)
 		moved |= order[i] != i;
 	if (moved) {
@@ -152,7 +152,7 @@ void tn_nest_simplify(struct tn_nest *nest, unsigned first, unsigned end, int or
 	nest->rank = n;
 	nest->n_kept = kept;
 	if (n > 1)
-		merge(nest);
+		merge_axes(nest);
 }
 
 uint64_t tn_nest_count(const struct tn_nest *nest, unsigned first, unsigned end)

@@ -118,8 +118,8 @@ static tn_status check_arguments(const struct tn_reduce_args *args)
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
-static tn_status run(struct tn_threads *threads, struct tn_reduce_plan *plan,
-		     const struct tn_call *call)
+static tn_status share_tasks(struct tn_threads *threads, struct tn_reduce_plan *plan,
+			     const struct tn_call *call)
 {
 	uint64_t tasks = plan->n_groups * plan->n_chunks, work = tn_reduce_work(plan) / tasks + 1;
 	uint64_t grain = (PIECE + work - 1) / work;
@@ -140,46 +140,6 @@ static tn_status run(struct tn_threads *threads, struct tn_reduce_plan *plan,
 	return TN_OK;
 }
 
-static tn_status scan(struct tn_reduce_plan *plan, const struct tn_reduce_args *args,
-		      const struct tn_block_kernels *kernels)
-{
-	unsigned rank = args->inputs[0].rank;
-	const struct tn_program *epilogue = args->epilogue;
-	tn_status status = tn_code_scan(&plan->prologue, args->prologue, args->scalars, kernels,
-					rank, &args->call, operation);
-	if (status)
-		return status;
-	plan->n_values = args->n_values;
-	for (uint32_t v = 0; v < plan->n_values; v++)
-		plan->accumulator[v].combiner = args->combiners[v];
-	if (!epilogue)
-		epilogue = tn_reduce_identity(plan);
-	return tn_code_scan(&plan->epilogue, epilogue, args->epilogue_scalars, kernels,
-			    rank - args->n_reduced, &args->call, operation);
-}
-
-/* Everything from the accumulators to the steps. */
-static void prepare(struct tn_reduce_plan *plan, const struct tn_reduce_args *args,
-		    const struct tn_block_kernels *kernels)
-{
-	for (uint32_t v = 0; v < plan->n_values; v++)
-		tn_reduce_make_accumulator(plan, v, kernels);
-	tn_reduce_make_nest(plan, args);
-	tn_reduce_choose_axes(plan);
-	plan->prologue.keeps_outputs = 1;
-	for (uint32_t v = 0; v < plan->n_values && !plan->folds; v++) {
-		if (plan->accumulator[v].levels > 1)
-			plan->prologue.summed |= 1u << v;
-	}
-	tn_code_analyse(&plan->prologue, &plan->nest);
-	tn_code_analyse(&plan->epilogue, &plan->nest);
-	tn_reduce_choose_tile(plan);
-	tn_code_emit(&plan->prologue,
-		     &(struct tn_emit){&plan->nest, &plan->tile, &plan->reduced, 0});
-	tn_code_emit(&plan->epilogue,
-		     &(struct tn_emit){&plan->nest, &plan->result, &plan->kept, 0});
-}
-
 tn_status tn_interpret_reduce(struct tn_threads *threads, const struct tn_reduce_args *theirs,
 			      const struct tn_block_kernels *their_kernels)
 {
@@ -190,12 +150,38 @@ tn_status tn_interpret_reduce(struct tn_threads *threads, const struct tn_reduce
 	tn_status status = tn_check_call(theirs, &args, sizeof(args), operation);
 	if (!status)
 		status = check_arguments(&args);
-	if (!status)
-		status = scan(&plan, &args, kernels);
+	if (status)
+		return status;
+	unsigned rank = args.inputs[0].rank;
+	const struct tn_program *epilogue = args.epilogue;
+	status = tn_code_scan(&plan.prologue, args.prologue, args.scalars, kernels, rank,
+			      &args.call, operation);
+	if (status)
+		return status;
+	plan.n_values = args.n_values;
+	for (uint32_t v = 0; v < plan.n_values; v++)
+		plan.accumulator[v].combiner = args.combiners[v];
+	if (!epilogue)
+		epilogue = tn_reduce_identity(&plan);
+	status = tn_code_scan(&plan.epilogue, epilogue, args.epilogue_scalars, kernels,
+			      rank - args.n_reduced, &args.call, operation);
 	if (status || args.call.flags & TN_DRY_RUN)
 		return status;
-	prepare(&plan, &args, kernels);
+	for (uint32_t v = 0; v < plan.n_values; v++)
+		tn_reduce_make_accumulator(&plan, v, kernels);
+	tn_reduce_make_nest(&plan, &args);
+	tn_reduce_choose_axes(&plan);
+	plan.prologue.keeps_outputs = 1;
+	for (uint32_t v = 0; v < plan.n_values && !plan.folds; v++) {
+		if (plan.accumulator[v].levels > 1)
+			plan.prologue.summed |= 1u << v;
+	}
+	tn_code_analyse(&plan.prologue, &plan.nest);
+	tn_code_analyse(&plan.epilogue, &plan.nest);
+	tn_reduce_choose_tile(&plan);
+	tn_code_emit(&plan.prologue, &(struct tn_emit){&plan.nest, &plan.tile, &plan.reduced, 0});
+	tn_code_emit(&plan.epilogue, &(struct tn_emit){&plan.nest, &plan.result, &plan.kept, 0});
 	tn_code_evaluate(&plan.prologue, &plan.nest);
 	tn_code_evaluate(&plan.epilogue, &plan.nest);
-	return run(threads, &plan, &args.call);
+	return share_tasks(threads, &plan, &args.call);
 }

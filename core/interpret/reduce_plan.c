@@ -226,16 +226,6 @@ void tn_reduce_choose_axes(struct tn_reduce_plan *plan)
 	plan->y_reduced = plan->tile.y >= (int)nest->n_kept;
 }
 
-/* The kept elements of a group of rows: enough work for a task, and whole tiles. */
-static int64_t choose_group(const struct tn_reduce_plan *plan, int64_t block)
-{
-	const struct tn_tile *tile = &plan->tile;
-	uint64_t row = tn_nest_count(&plan->nest, plan->nest.n_kept, plan->nest.rank);
-	int64_t rows = row >= PIECE / 4 ? 1 : PIECE / 4 / (int64_t)row;
-	rows = smaller(smaller(rows, block), tile->length_y);
-	return larger(rows / tile->ty * tile->ty, tile->ty);
-}
-
 static uint64_t pieces(int64_t length, int64_t piece)
 {
 	return (uint64_t)((length + piece - 1) / piece);
@@ -280,7 +270,11 @@ static void choose_tile(struct tn_reduce_plan *plan, int64_t block)
 	plan->group = 1;
 	if (plan->y_reduced || tile->y < 0)
 		return;
-	plan->group = choose_group(plan, block);
+	/* The kept elements of a group of rows: enough work for a task, and whole tiles. */
+	uint64_t row = tn_nest_count(&plan->nest, plan->nest.n_kept, plan->nest.rank);
+	int64_t rows = row >= PIECE / 4 ? 1 : PIECE / 4 / (int64_t)row;
+	rows = smaller(smaller(rows, block), tile->length_y);
+	plan->group = larger(rows / tile->ty * tile->ty, tile->ty);
 	plan->result.x = tile->y;
 	plan->result.length_x = tile->length_y;
 	plan->result.tx = plan->group;

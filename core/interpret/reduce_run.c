@@ -31,7 +31,7 @@ static unsigned char *lay_out(unsigned char **block, unsigned char *arena, size_
 	return arena + (bytes + 63) / 64 * 64;
 }
 
-static void init(struct state *state, const struct tn_reduce_plan *plan, unsigned char *arena)
+static void init_state(struct state *state, const struct tn_reduce_plan *plan, unsigned char *arena)
 {
 	size_t tile = (size_t)(plan->tile.tx * plan->tile.ty), group = (size_t)plan->group;
 	state->plan = plan;
@@ -126,14 +126,6 @@ static void join_rows(struct state *state, unsigned v, uint64_t step, const stru
 	}
 }
 
-/* The number, within the reduced axes, of the first element of the tile's rows. */
-static int64_t number_of(const struct tn_reduce_plan *plan, uint64_t step)
-{
-	uint64_t across = plan->reduced.count[0];
-	return (int64_t)(step / across) * plan->tile.length_x +
-	       (int64_t)(step % across) * plan->tile.tx;
-}
-
 /* acc[0][row + y] := acc[0][row + y] joined with the tile's row y, for all y. */
 static void join_folds(struct state *state, unsigned v, uint64_t step, const struct span *span,
 		       int64_t row_length)
@@ -145,7 +137,10 @@ static void join_folds(struct state *state, unsigned v, uint64_t step, const str
 	size_t length = (size_t)row_length, size = acc->value_size;
 	if (acc->extreme) {
 		unsigned char *best = state->best[v] + span->row * acc->value_size;
-		int64_t number = number_of(plan, step);
+		/* The number, within the reduced axes, of the first element of the tile's rows. */
+		uint64_t across = plan->reduced.count[0];
+		int64_t number = (int64_t)(step / across) * plan->tile.length_x +
+				 (int64_t)(step % across) * plan->tile.tx;
 		for (int64_t y = 0; y < span->n; y++, value += length * size)
 			acc->extreme->fold(best + y * acc->value_size, (int64_t *)top + y, value,
 					   number, length, span->first, acc->fold);
@@ -206,32 +201,6 @@ static void carry_runs(struct state *state, struct span *span, uint64_t done, in
 		carry(state, span, 2, 0, 0);
 }
 
-/* Joins the layers of the pile, the upper half to the lower one until one is left. */
-static void join_pile(struct state *state)
-{
-	const struct tn_reduce_plan *plan = state->plan;
-	for (int64_t layers = plan->pile; layers > 1; layers = (layers + 1) / 2) {
-		int64_t half = (layers + 1) / 2;
-		for (uint32_t v = 0; v < plan->n_values; v++) {
-			const struct tn_accumulator *acc = &plan->accumulator[v];
-			unsigned char *low = state->level[v][0];
-			acc->combine(low, low, low + half * state->n * acc->size, NULL,
-				     (size_t)((layers - half) * state->n));
-		}
-	}
-}
-
-/* The number of a step is that of the element, for rows of extremes. */
-static void number_rows(struct state *state, uint64_t begin)
-{
-	const struct tn_reduce_plan *plan = state->plan;
-	for (uint32_t v = 0; v < plan->n_values; v++) {
-		int64_t *index = (int64_t *)(void *)state->level[v][0];
-		for (int64_t i = 0; plan->accumulator[v].extreme && i < state->n; i++)
-			index[i] = (int64_t)begin + state->number[v][i];
-	}
-}
-
 /* Runs the steps [begin, end) for the accumulators of `span`; ny rows a tile,
  * unless y is reduced. */
 static void reduce_span(struct state *state, struct span *span, uint64_t begin, uint64_t end)
@@ -276,8 +245,23 @@ static void reduce_group(struct state *state, uint64_t begin, uint64_t end)
 	if (!plan->folds) {
 		struct span span = {0, state->n * plan->pile, 1, 1};
 		reduce_span(state, &span, begin, end);
-		join_pile(state);
-		number_rows(state, begin);
+		/* Joins the layers of the pile: the upper half to the lower one, until one is
+		 * left. */
+		for (int64_t layers = plan->pile; layers > 1; layers = (layers + 1) / 2) {
+			int64_t half = (layers + 1) / 2;
+			for (uint32_t v = 0; v < plan->n_values; v++) {
+				const struct tn_accumulator *acc = &plan->accumulator[v];
+				unsigned char *low = state->level[v][0];
+				acc->combine(low, low, low + half * state->n * acc->size, NULL,
+					     (size_t)((layers - half) * state->n));
+			}
+		}
+		/* The number of a step is that of the element, for rows of extremes. */
+		for (uint32_t v = 0; v < plan->n_values; v++) {
+			int64_t *index = (int64_t *)(void *)state->level[v][0];
+			for (int64_t i = 0; plan->accumulator[v].extreme && i < state->n; i++)
+				index[i] = (int64_t)begin + state->number[v][i];
+		}
 		return;
 	}
 	int64_t rows = plan->y_reduced ? 1 : plan->tile.ty;
@@ -297,21 +281,6 @@ static void finish_group(struct state *state)
 	for (uint32_t v = 0; v < plan->n_values; v++)
 		address[plan->block_view[v]] = (uint64_t)state->level[v][0];
 	tn_machine_run(&state->epilogue, (size_t)state->nx, (size_t)state->ny);
-}
-
-/* Saves a chunk's results in memory order: for each value its accumulators, then its best
- * values. */
-static void save(struct state *state, char *to)
-{
-	const struct tn_reduce_plan *plan = state->plan;
-	for (uint32_t v = 0; v < plan->n_values; v++) {
-		const struct tn_accumulator *acc = &plan->accumulator[v];
-		memcpy(to, state->level[v][0], (size_t)state->n * acc->size);
-		to += plan->group * 8;
-		if (acc->extreme)
-			memcpy(to, state->best[v], (size_t)state->n * acc->value_size);
-		to += plan->group * 8;
-	}
 }
 
 static void join_saved(struct state *state, const char *from, int first)
@@ -340,16 +309,27 @@ void tn_reduce_tasks(void *argument, uint64_t begin, uint64_t end)
 	const struct tn_reduce_plan *plan = argument;
 	_Alignas(64) unsigned char arena[2 * TN_ARENA_LIMIT];
 	struct state state;
-	init(&state, plan, arena);
+	init_state(&state, plan, arena);
 	for (uint64_t task = begin; task < end; task++) {
 		uint64_t first = task % plan->n_chunks * plan->chunk_steps;
 		uint64_t last = first + plan->chunk_steps;
 		go_to_group(&state, task / plan->n_chunks);
 		reduce_group(&state, first, last < plan->n_steps ? last : plan->n_steps);
-		if (plan->partial)
-			save(&state, plan->partial + task * plan->partial_bytes);
-		else
+		if (!plan->partial) {
 			finish_group(&state);
+			continue;
+		}
+		/* A chunk's results in memory order: for each value its accumulators, then its best
+		 * values. */
+		char *to = plan->partial + task * plan->partial_bytes;
+		for (uint32_t v = 0; v < plan->n_values; v++) {
+			const struct tn_accumulator *acc = &plan->accumulator[v];
+			memcpy(to, state.level[v][0], (size_t)state.n * acc->size);
+			to += plan->group * 8;
+			if (acc->extreme)
+				memcpy(to, state.best[v], (size_t)state.n * acc->value_size);
+			to += plan->group * 8;
+		}
 	}
 }
 
@@ -357,7 +337,7 @@ void tn_reduce_join_chunks(const struct tn_reduce_plan *plan)
 {
 	_Alignas(64) unsigned char arena[2 * TN_ARENA_LIMIT];
 	struct state state;
-	init(&state, plan, arena);
+	init_state(&state, plan, arena);
 	for (uint64_t group = 0; group < plan->n_groups; group++) {
 		const char *from = plan->partial + group * plan->n_chunks * plan->partial_bytes;
 		go_to_group(&state, group);

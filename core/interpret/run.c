@@ -89,8 +89,8 @@ static void write_index(const struct tn_machine *machine, const struct tn_step *
 	}
 }
 
-static void run(const struct tn_machine *machine, const struct tn_step *step, uint32_t n_steps,
-		size_t nx, size_t ny)
+static void run_steps(const struct tn_machine *machine, const struct tn_step *step,
+		      uint32_t n_steps, size_t nx, size_t ny)
 {
 	void *const *place = machine->place;
 	size_t n = nx * ny;
@@ -118,10 +118,10 @@ static void run(const struct tn_machine *machine, const struct tn_step *step, ui
 
 void tn_machine_prepare(struct tn_machine *machine, size_t nx, size_t ny)
 {
-	run(machine, machine->code->prelude, machine->code->n_prelude, nx, ny);
+	run_steps(machine, machine->code->prelude, machine->code->n_prelude, nx, ny);
 }
 
 void tn_machine_run(struct tn_machine *machine, size_t nx, size_t ny)
 {
-	run(machine, machine->code->step, machine->code->n_steps, nx, ny);
+	run_steps(machine, machine->code->step, machine->code->n_steps, nx, ny);
 }

@@ -32,7 +32,7 @@ static void *address_of(const struct tn_operand *operand)
 	return (void *)(operand->buffer + operand->offset);
 }
 
-static int count(const struct tn_operand *operand)
+static int count_elements(const struct tn_operand *operand)
 {
 	int64_t n = 1;
 	for (unsigned d = 0; d < operand->rank; d++) {
@@ -43,19 +43,6 @@ static int count(const struct tn_operand *operand)
 			return 0;
 	}
 	return (int)n;
-}
-
-/* The value's block: an input's memory, or its slot. */
-static void *read_input(const struct tn_code *code, const struct tn_map_args *args, unsigned i,
-			void *slot, size_t n)
-{
-	const struct tn_value *value = &code->value[i];
-	const struct tn_operand *operand = &args->inputs[value->a];
-	tn_block_fn fn = tn_code_cast(code->kernels, (uint32_t)operand->dtype, value->dtype);
-	if (!fn)
-		return address_of(operand);
-	fn(slot, address_of(operand), NULL, NULL, n);
-	return slot;
 }
 
 /* The output in which the last value is computed directly; NULL: none.  Nothing is read after
@@ -69,16 +56,6 @@ static void *last_output(const struct tn_code *code, const struct tn_map_args *a
 	    (uint32_t)args->outputs[0].dtype != code->value[last].dtype)
 		return NULL;
 	return address_of(&args->outputs[0]);
-}
-
-static void write_output(const struct tn_code *code, const struct tn_operand *operand,
-			 const struct tn_value *value, const void *block, size_t n)
-{
-	tn_block_fn fn = tn_code_cast(code->kernels, value->dtype, (uint32_t)operand->dtype);
-	if (fn)
-		fn(address_of(operand), block, NULL, NULL, n);
-	else if (block != address_of(operand))
-		memmove(address_of(operand), block, n * value->size);
 }
 
 static int is_stored(const struct tn_code *code, unsigned i)
@@ -101,11 +78,17 @@ static void *make_value(const struct tn_code *code, const struct tn_map_args *ar
 		return slot;
 	}
 	if (value->op == TN_OP_INPUT) {
-		void *input = read_input(code, args, i, slot, n);
-		if (input == slot || !is_stored(code, i))
-			return input;
+		const struct tn_operand *operand = &args->inputs[value->a];
+		tn_block_fn fn =
+			tn_code_cast(code->kernels, (uint32_t)operand->dtype, value->dtype);
+		if (fn) {
+			fn(slot, address_of(operand), NULL, NULL, n);
+			return slot;
+		}
+		if (!is_stored(code, i))
+			return address_of(operand);
 		/* An output may overlap it: keep a copy. */
-		return memcpy(slot, input, n * value->size);
+		return memcpy(slot, address_of(operand), n * value->size);
 	}
 	void *dst = i + 1 == code->n_values && target ? target : slot;
 	value->fn(dst, block[value->a], value->arity > 1 ? block[value->b] : NULL,
@@ -118,7 +101,7 @@ int tn_small_map(struct tn_code *code, const struct tn_map_args *args)
 	const struct tn_program *program = code->program;
 	_Alignas(64) unsigned char slots[MOST_BYTES];
 	void *block[MOST_VALUES];
-	int n = count(&args->outputs[0]);
+	int n = count_elements(&args->outputs[0]);
 	size_t slot = ((size_t)n * 8 + 63) / 64 * 64;
 	if (!n || code->n_values > MOST_VALUES || code->n_values * slot > MOST_BYTES || code->axes)
 		return 0;
@@ -140,7 +123,14 @@ int tn_small_map(struct tn_code *code, const struct tn_map_args *args)
 	}
 	for (uint32_t j = 0; j < program->n_outputs; j++) {
 		unsigned i = program->outputs[j];
-		write_output(code, &args->outputs[j], &code->value[i], block[i], (size_t)n);
+		const struct tn_value *value = &code->value[i];
+		const struct tn_operand *operand = &args->outputs[j];
+		tn_block_fn fn =
+			tn_code_cast(code->kernels, value->dtype, (uint32_t)operand->dtype);
+		if (fn)
+			fn(address_of(operand), block[i], NULL, NULL, (size_t)n);
+		else if (block[i] != address_of(operand))
+			memmove(address_of(operand), block[i], (size_t)n * value->size);
 	}
 	return 1;
 }

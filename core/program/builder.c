@@ -125,16 +125,6 @@ static int all_constant(const struct tn_builder *builder, int arity, const tn_va
 	return 1;
 }
 
-static tn_value fold(struct tn_builder *builder, uint16_t op, tn_dtype dtype,
-		     const tn_value *operands)
-{
-	const uint64_t *bits = builder->bits;
-	tn_dtype typed = tn_build_dtype(builder, operands[tn_op_typed_operand(op)]);
-	return tn_build_constant(builder, dtype,
-				 tn_op_evaluate(op, dtype, typed, bits[operands[0]],
-						bits[operands[1]], bits[operands[2]]));
-}
-
 /* Orders operands: constants right, else the older value left. */
 static int in_order(const struct tn_builder *builder, tn_value a, tn_value b)
 {
@@ -155,8 +145,14 @@ tn_value tn_build_op(struct tn_builder *builder, uint16_t op, tn_dtype dtype, tn
 		a = b;
 		b = swap;
 	}
-	if (all_constant(builder, information->arity, (const tn_value[]){a, b, c}))
-		return fold(builder, op, dtype, (const tn_value[]){a, b, c});
+	const tn_value operands[] = {a, b, c};
+	if (all_constant(builder, information->arity, operands)) {
+		const uint64_t *bits = builder->bits;
+		tn_dtype typed = tn_build_dtype(builder, operands[tn_op_typed_operand(op)]);
+		return tn_build_constant(
+			builder, dtype,
+			tn_op_evaluate(op, dtype, typed, bits[a], bits[b], bits[c]));
+	}
 	if (tn_simplify(builder, op, dtype, a, b, c, &result))
 		return result;
 	struct tn_instruction value = {.op = op, .dtype = (uint16_t)dtype, .a = a, .b = b, .c = c};
@@ -192,7 +188,7 @@ static int missing_operand(const struct walk *walk, tn_value number)
 }
 
 /* Operands are older than their user, so a path is never longer than the number of values. */
-static void visit(struct walk *walk, tn_value root)
+static void visit_operands(struct walk *walk, tn_value root)
 {
 	uint32_t depth = 0;
 	if (walk->number[root])
@@ -211,30 +207,26 @@ static void visit(struct walk *walk, tn_value root)
 	}
 }
 
-/* The constant's position in the pool of distinct bit patterns. */
-static uint32_t pooled(uint64_t *pool, uint32_t *n_pooled, uint64_t bits)
-{
-	uint32_t i = 0;
-	while (i < *n_pooled && pool[i] != bits)
-		i++;
-	if (i == *n_pooled && i < TN_PROGRAM_MAX_CONSTANTS)
-		pool[i] = bits;
-	if (i == *n_pooled)
-		++*n_pooled;
-	return i;
-}
-
 /* Fills parts->instructions and parts->constants; counts may exceed the limits, contents do not. */
-static void emit(const struct walk *walk, struct tn_program_parts *parts)
+static void emit_values(const struct walk *walk, struct tn_program_parts *parts)
 {
 	const struct tn_builder *builder = walk->builder;
 	parts->n_instructions = walk->n_ordered;
 	for (uint32_t i = 0; i < walk->n_ordered && i < TN_PROGRAM_MAX_INSTRUCTIONS; i++) {
 		struct tn_instruction value = builder->values[walk->order[i]];
 		int arity = tn_op_information(value.op)->arity;
-		if (value.op == TN_OP_CONSTANT)
-			value.a = (uint16_t)pooled(parts->constants, &parts->n_constants,
-						   builder->bits[walk->order[i]]);
+		if (value.op == TN_OP_CONSTANT) {
+			/* The position in the pool of distinct bit patterns. */
+			uint64_t bits = builder->bits[walk->order[i]];
+			uint32_t k = 0;
+			while (k < parts->n_constants && parts->constants[k] != bits)
+				k++;
+			if (k == parts->n_constants && k < TN_PROGRAM_MAX_CONSTANTS)
+				parts->constants[k] = bits;
+			if (k == parts->n_constants)
+				++parts->n_constants;
+			value.a = (uint16_t)k;
+		}
 		if (arity > 0)
 			value.a = (uint16_t)(walk->number[value.a] - 1);
 		if (arity > 1)
@@ -277,10 +269,10 @@ tn_status tn_builder_finish(struct tn_builder *builder, uint32_t n_inputs, uint3
 	walk->n_ordered = 0;
 	memset(walk->number, 0, sizeof(walk->number));
 	for (uint32_t j = 0; j < n_outputs; j++) {
-		visit(walk, outputs[j]);
+		visit_operands(walk, outputs[j]);
 		parts.outputs[j] = (uint16_t)(walk->number[outputs[j]] - 1);
 	}
-	emit(walk, &parts);
+	emit_values(walk, &parts);
 	tn_status status = check_limits(&parts, builder->operation, error);
 	if (!status)
 		status = tn_program_create(&parts, builder->operation, program, error);

@@ -414,19 +414,6 @@ static tn_status check_limits(const struct tn_program *program,
 	return TN_OK;
 }
 
-static tn_status check_wants(const struct tn_program *program, const struct tn_program_wants *wants,
-			     struct tn_error_info *error)
-{
-	tn_status status = check_limits(program, wants, error);
-	for (uint32_t k = 0; !status && k < wants->n_inputs; k++)
-		status = check_wanted("input", wants->inputs[k], program->n_inputs,
-				      tn_program_input_dtype(program, wants->inputs[k]), error);
-	for (uint32_t k = 0; !status && k < wants->n_scalars; k++)
-		status = check_wanted("scalar", wants->scalars[k], program->n_scalars,
-				      tn_program_scalar_dtype(program, wants->scalars[k]), error);
-	return status;
-}
-
 tn_status tn_program_differentiate(const tn_program *program, const struct tn_program_wants *wants,
 				   tn_program **gradient, struct tn_error_info *error)
 {
@@ -439,7 +426,13 @@ tn_status tn_program_differentiate(const tn_program *program, const struct tn_pr
 	tn_status status = tn_options_take(&own, sizeof(own), wants, "struct tn_program_wants",
 					   OPERATION, error);
 	if (!status)
-		status = check_wants(program, &own, error);
+		status = check_limits(program, &own, error);
+	for (uint32_t k = 0; !status && k < own.n_inputs; k++)
+		status = check_wanted("input", own.inputs[k], program->n_inputs,
+				      tn_program_input_dtype(program, own.inputs[k]), error);
+	for (uint32_t k = 0; !status && k < own.n_scalars; k++)
+		status = check_wanted("scalar", own.scalars[k], program->n_scalars,
+				      tn_program_scalar_dtype(program, own.scalars[k]), error);
 	if (status)
 		return status;
 	struct tape tape = {.program = program};

@@ -35,7 +35,7 @@ static uint64_t remainder_of(int64_t a, int64_t b)
 
 /* a, b and c hold the exact values; the caller truncates the result to its width of 32 or 64
  * bits. */
-static uint64_t integer(uint16_t op, unsigned width, int64_t a, int64_t b, int64_t c)
+static uint64_t evaluate_integer(uint16_t op, unsigned width, int64_t a, int64_t b, int64_t c)
 {
 	unsigned count = (unsigned)b & (width - 1);
 	switch (op) {
@@ -87,7 +87,7 @@ static double sigmoid(double x)
 	return power / (1 + power);
 }
 
-static double function(uint16_t op, double a, double b)
+static double evaluate_function(uint16_t op, double a, double b)
 {
 	switch (op) {
 	case TN_OP_EXP:
@@ -171,11 +171,11 @@ static double arithmetic(uint16_t op, double a, double b, double c)
 	case TN_OP_SIGN:
 		return isnan(a) ? a : (double)((a > 0) - (a < 0));
 	default:
-		return function(op, a, b);
+		return evaluate_function(op, a, b);
 	}
 }
 
-static uint64_t floating(uint16_t op, tn_dtype dtype, uint64_t a, uint64_t b, uint64_t c)
+static uint64_t evaluate_floating(uint16_t op, tn_dtype dtype, uint64_t a, uint64_t b, uint64_t c)
 {
 	if (op == TN_OP_FMA && dtype == TN_F32)
 		return tn_bits_of_f32(
@@ -212,18 +212,7 @@ static int64_t integer_of(tn_dtype dtype, uint64_t bits)
 	return (int64_t)tn_cast_bits(dtype, TN_I64, bits);
 }
 
-static uint64_t comparison(uint16_t op, tn_dtype dtype, uint64_t a, uint64_t b)
-{
-	if (tn_is_floating(dtype)) {
-		double x = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, a));
-		double y = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, b));
-		return (uint64_t)compare(op, x < y, x == y, isnan(x) || isnan(y));
-	}
-	int64_t x = integer_of(dtype, a), y = integer_of(dtype, b);
-	return (uint64_t)compare(op, x < y, x == y, 0);
-}
-
-static uint64_t boolean(uint16_t op, int a, int b)
+static uint64_t evaluate_boolean(uint16_t op, int a, int b)
 {
 	switch (op) {
 	case TN_OP_AND:
@@ -242,8 +231,15 @@ static uint64_t boolean(uint16_t op, int a, int b)
 uint64_t tn_op_evaluate(uint16_t op, tn_dtype dtype, tn_dtype operand_dtype, uint64_t a, uint64_t b,
 			uint64_t c)
 {
-	if (tn_op_information(op)->flags & TN_GIVES_BOOL)
-		return comparison(op, operand_dtype, a, b);
+	if (tn_op_information(op)->flags & TN_GIVES_BOOL) {
+		if (tn_is_floating(operand_dtype)) {
+			double x = tn_f64_of_bits(tn_cast_bits(operand_dtype, TN_F64, a));
+			double y = tn_f64_of_bits(tn_cast_bits(operand_dtype, TN_F64, b));
+			return (uint64_t)compare(op, x < y, x == y, isnan(x) || isnan(y));
+		}
+		int64_t x = integer_of(operand_dtype, a), y = integer_of(operand_dtype, b);
+		return (uint64_t)compare(op, x < y, x == y, 0);
+	}
 	switch (op) {
 	case TN_OP_SELECT:
 		return tn_cast_bits(dtype, dtype, (a & 0xff) ? b : c);
@@ -259,12 +255,12 @@ uint64_t tn_op_evaluate(uint16_t op, tn_dtype dtype, tn_dtype operand_dtype, uin
 		break;
 	}
 	if (tn_is_floating(dtype))
-		return floating(op, dtype, a, b, c);
+		return evaluate_floating(op, dtype, a, b, c);
 	if (dtype == TN_BOOL)
-		return boolean(op, (a & 0xff) != 0, (b & 0xff) != 0);
+		return evaluate_boolean(op, (a & 0xff) != 0, (b & 0xff) != 0);
 	unsigned width = dtype == TN_I64 ? 64 : 32;
-	uint64_t bits = integer(op, width, integer_of(dtype, a), integer_of(dtype, b),
-				integer_of(dtype, c));
+	uint64_t bits = evaluate_integer(op, width, integer_of(dtype, a), integer_of(dtype, b),
+					 integer_of(dtype, c));
 	return width == 64 ? bits : bits & UINT32_MAX;
 }
 

@@ -329,15 +329,6 @@ static struct tn_term call_quantile(struct tn_parser *parser, const struct tn_to
 				0};
 }
 
-/* min, max, rem, abs, sign: as for the operators, booleans count as 0 and 1. */
-static struct tn_term call_number(struct tn_parser *parser, const struct tn_token *name,
-				  const struct function *function, struct tn_term *arguments)
-{
-	if (function->n_arguments == 2)
-		return tn_type_binary(parser, name, function->op, arguments[0], arguments[1]);
-	return tn_type_unary(parser, name, function->op, arguments[0]);
-}
-
 static struct tn_term call_floating(struct tn_parser *parser, const struct tn_token *name,
 				    const struct function *function, struct tn_term *arguments)
 {
@@ -355,15 +346,19 @@ static struct tn_term call_fused(struct tn_parser *parser, const struct tn_token
 	return tn_type_binary(parser, name, TN_OP_ADD, product, arguments[2]);
 }
 
-static struct tn_term call(struct tn_parser *parser, const struct tn_token *name,
-			   const struct function *function, struct tn_term *arguments)
+static struct tn_term type_call(struct tn_parser *parser, const struct tn_token *name,
+				const struct function *function, struct tn_term *arguments)
 {
 	struct tn_builder *builder = &parser->builder;
 	switch ((enum kind)function->kind) {
 	case FLOATING:
 		return call_floating(parser, name, function, arguments);
 	case NUMBER:
-		return call_number(parser, name, function, arguments);
+		/* min, max, rem, abs, sign: as for the operators, booleans count as 0 and 1. */
+		if (function->n_arguments == 2)
+			return tn_type_binary(parser, name, function->op, arguments[0],
+					      arguments[1]);
+		return tn_type_unary(parser, name, function->op, arguments[0]);
 	case ROUNDING:
 		if (!tn_is_floating(tn_term_dtype(parser, arguments[0])))
 			return arguments[0];
@@ -408,5 +403,5 @@ struct tn_term tn_parse_call(struct tn_parser *parser, const struct tn_token *na
 	if (function.n_arguments != n)
 		return tn_parse_fail(parser, name, TN_FORMAT, "%s takes %d arguments, found %d",
 				     text, function.n_arguments, n);
-	return call(parser, name, &function, arguments);
+	return type_call(parser, name, &function, arguments);
 }

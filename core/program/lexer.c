@@ -59,7 +59,7 @@ static int skip_comment(struct tn_lexer *lexer)
 }
 
 /* Skips blanks and comments; newlines are tokens.  0: a comment has no end. */
-static int skip(struct tn_lexer *lexer)
+static int skip_space(struct tn_lexer *lexer)
 {
 	for (;;) {
 		const char *p = lexer->position;
@@ -114,7 +114,7 @@ static const char *read_real(struct tn_lexer *lexer, struct tn_token *token)
 	return end;
 }
 
-static void number(struct tn_lexer *lexer, struct tn_token *token)
+static void read_number(struct tn_lexer *lexer, struct tn_token *token)
 {
 	int base;
 	const char *end = is_integer(token->start, &base) ? read_integer(token, base)
@@ -151,7 +151,7 @@ static void symbol(struct tn_token *token)
 void tn_lexer_next(struct tn_lexer *lexer, struct tn_token *token)
 {
 	memset(token, 0, sizeof(*token));
-	int complete = skip(lexer);
+	int complete = skip_space(lexer);
 	const char *start = lexer->position;
 	token->start = start;
 	token->line = lexer->line;
@@ -172,7 +172,7 @@ void tn_lexer_next(struct tn_lexer *lexer, struct tn_token *token)
 		while (tn_continues_name(start[token->length]))
 			token->length++;
 	} else if (is_digit(*start) || (*start == '.' && is_digit(start[1])))
-		number(lexer, token);
+		read_number(lexer, token);
 	else
 		symbol(token);
 	lexer->position += token->length;

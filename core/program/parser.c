@@ -64,7 +64,8 @@ static int is_named(const struct tn_token *name, const char *text)
 }
 
 /* Names of constants, unless the program gives them another meaning. */
-static int constant(struct tn_parser *parser, const struct tn_token *name, struct tn_term *term)
+static int find_constant(struct tn_parser *parser, const struct tn_token *name,
+			 struct tn_term *term)
 {
 	static const struct {
 		const char *name;
@@ -93,7 +94,7 @@ static struct tn_term read_name(struct tn_parser *parser, const struct tn_token 
 	const struct tn_binding *binding = find(parser, name, 1);
 	if (binding)
 		return binding->term;
-	if (constant(parser, name, &term))
+	if (find_constant(parser, name, &term))
 		return term;
 	tn_token_text(name, text, sizeof(text));
 	if (find(parser, name, 0))
@@ -150,38 +151,27 @@ static struct tn_term parse_power(struct tn_parser *parser)
 	return tn_type_power(parser, &token, base, exponent);
 }
 
-static struct tn_term apply_prefix(struct tn_parser *parser, const struct tn_token *token,
-				   struct tn_term operand)
-{
-	switch (token->symbol) {
-	case '!':
-		return tn_type_not(parser, token, operand);
-	case '~':
-		return tn_type_unary(parser, token, TN_OP_NOT, operand);
-	case '-':
-		return tn_type_unary(parser, token, TN_OP_NEG, operand);
-	default:
-		return operand;
-	}
-}
-
-static int sees_prefix(const struct tn_parser *parser)
-{
-	return tn_parse_sees(parser, '-') || tn_parse_sees(parser, '+') ||
-	       tn_parse_sees(parser, '!') || tn_parse_sees(parser, '~');
-}
-
 static struct tn_term parse_unary(struct tn_parser *parser)
 {
 	const struct tn_token token = parser->token;
-	if (!sees_prefix(parser))
+	if (!(tn_parse_sees(parser, '-') || tn_parse_sees(parser, '+') ||
+	      tn_parse_sees(parser, '!') || tn_parse_sees(parser, '~')))
 		return parse_power(parser);
 	if (!enter(parser))
 		return (struct tn_term){0};
 	advance_to_operand(parser);
 	struct tn_term operand = parse_unary(parser);
 	parser->depth--;
-	return apply_prefix(parser, &token, operand);
+	switch (token.symbol) {
+	case '!':
+		return tn_type_not(parser, &token, operand);
+	case '~':
+		return tn_type_unary(parser, &token, TN_OP_NOT, operand);
+	case '-':
+		return tn_type_unary(parser, &token, TN_OP_NEG, operand);
+	default:
+		return operand;
+	}
 }
 
 struct operator
@@ -393,8 +383,8 @@ static int is_name(const char *text)
 }
 
 /* Adds one of the caller's names; an output may share an input's. */
-static tn_status declare(struct tn_parser *parser, const char *name, enum tn_binding_kind kind,
-			 struct tn_term term)
+static tn_status declare_name(struct tn_parser *parser, const char *name, enum tn_binding_kind kind,
+			      struct tn_term term)
 {
 	const struct tn_token token = {.start = name, .length = name ? strlen(name) : 0};
 	if (!is_name(name))
@@ -438,43 +428,11 @@ static tn_status declare_sources(struct tn_parser *parser, const struct tn_progr
 				       is_input ? "input" : "scalar", name ? name : "(null)",
 				       tn_dtype_name(storage), (int)storage);
 		struct tn_term term = {tn_build_source(&parser->builder, op, dtype, k), 0};
-		tn_status status = declare(parser, name,
-					   is_input ? TN_BINDING_INPUT : TN_BINDING_SCALAR, term);
+		tn_status status = declare_name(
+			parser, name, is_input ? TN_BINDING_INPUT : TN_BINDING_SCALAR, term);
 		if (status)
 			return status;
 	}
-	return TN_OK;
-}
-
-static tn_status declare_names(struct tn_parser *parser, const struct tn_program_names *names)
-{
-	for (uint32_t j = 0; j < names->n_outputs; j++) {
-		tn_status status =
-			declare(parser, names->outputs[j], TN_BINDING_OUTPUT, (struct tn_term){0});
-		if (status)
-			return status;
-	}
-	tn_status status = declare_sources(parser, names, TN_OP_INPUT);
-	return status ? status : declare_sources(parser, names, TN_OP_SCALAR);
-}
-
-static tn_status check_names(const struct tn_program_names *names, struct tn_error_info *error)
-{
-	static const char *const limit = "%u %s are more than %d";
-	if (names->n_inputs > TN_PROGRAM_MAX_INPUTS)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_inputs,
-			       "inputs", TN_PROGRAM_MAX_INPUTS);
-	if (names->n_scalars > TN_PROGRAM_MAX_SCALARS)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_scalars,
-			       "scalars", TN_PROGRAM_MAX_SCALARS);
-	if (names->n_outputs > TN_PROGRAM_MAX_OUTPUTS)
-		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, names->n_outputs,
-			       "outputs", TN_PROGRAM_MAX_OUTPUTS);
-	if ((names->n_inputs && (!names->inputs || !names->input_dtypes)) ||
-	    (names->n_scalars && (!names->scalars || !names->scalar_dtypes)) ||
-	    (names->n_outputs && !names->outputs))
-		return tn_fail(error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
-			       "a list of names or dtypes is NULL");
 	return TN_OK;
 }
 
@@ -490,8 +448,8 @@ static tn_value output_value(struct tn_parser *parser, struct tn_term term, tn_d
 	return tn_term_settle(parser, term).value;
 }
 
-static tn_status collect(struct tn_parser *parser, const struct tn_program_names *names,
-			 tn_value *outputs)
+static tn_status collect_outputs(struct tn_parser *parser, const struct tn_program_names *names,
+				 tn_value *outputs)
 {
 	for (uint32_t j = 0; j < names->n_outputs; j++) {
 		const struct tn_binding *binding = &parser->scope.bindings[j];
@@ -510,12 +468,20 @@ static tn_status collect(struct tn_parser *parser, const struct tn_program_names
 	return TN_OK;
 }
 
-static tn_status parse(struct tn_parser *parser, const struct tn_program_names *names,
-		       tn_program **program)
+static tn_status parse_program(struct tn_parser *parser, const struct tn_program_names *names,
+			       tn_program **program)
 {
 	tn_value outputs[TN_PROGRAM_MAX_OUTPUTS];
 	uint32_t n_outputs = names->n_outputs;
-	tn_status status = declare_names(parser, names);
+	for (uint32_t j = 0; j < names->n_outputs; j++) {
+		tn_status status = declare_name(parser, names->outputs[j], TN_BINDING_OUTPUT,
+						(struct tn_term){0});
+		if (status)
+			return status;
+	}
+	tn_status status = declare_sources(parser, names, TN_OP_INPUT);
+	if (!status)
+		status = declare_sources(parser, names, TN_OP_SCALAR);
 	if (status)
 		return status;
 	const struct tn_binding *last = parse_statements(parser);
@@ -526,7 +492,7 @@ static tn_status parse(struct tn_parser *parser, const struct tn_program_names *
 			       "line %u, column 1: expected a statement, found the end of the text",
 			       parser->lexer.line);
 	if (n_outputs)
-		status = collect(parser, names, outputs);
+		status = collect_outputs(parser, names, outputs);
 	else {
 		outputs[0] = tn_term_settle(parser, last->term).value;
 		n_outputs = 1;
@@ -547,7 +513,7 @@ static tn_status parse_text(const char *text, const struct tn_program_names *nam
 	parser.scope.bindings = tn_mem_alloc(TN_MAX_BINDINGS * sizeof(struct tn_binding));
 	tn_lexer_init(&parser.lexer, text, locale);
 	if (parser.scope.bindings)
-		status = parse(&parser, names, program);
+		status = parse_program(&parser, names, program);
 	else
 		status =
 			tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION, "no memory for names");
@@ -565,10 +531,23 @@ tn_status tn_program_parse(const char *text, const struct tn_program_names *name
 			       "text, names and program must not be NULL");
 	tn_status status = tn_options_take(&own, sizeof(own), names, "struct tn_program_names",
 					   TN_PARSE_OPERATION, error);
-	if (!status)
-		status = check_names(&own, error);
 	if (status)
 		return status;
+	static const char *const limit = "%u %s are more than %d";
+	if (own.n_inputs > TN_PROGRAM_MAX_INPUTS)
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, own.n_inputs, "inputs",
+			       TN_PROGRAM_MAX_INPUTS);
+	if (own.n_scalars > TN_PROGRAM_MAX_SCALARS)
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, own.n_scalars, "scalars",
+			       TN_PROGRAM_MAX_SCALARS);
+	if (own.n_outputs > TN_PROGRAM_MAX_OUTPUTS)
+		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION, limit, own.n_outputs, "outputs",
+			       TN_PROGRAM_MAX_OUTPUTS);
+	if ((own.n_inputs && (!own.inputs || !own.input_dtypes)) ||
+	    (own.n_scalars && (!own.scalars || !own.scalar_dtypes)) ||
+	    (own.n_outputs && !own.outputs))
+		return tn_fail(error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
+			       "a list of names or dtypes is NULL");
 	if (strnlen(text, TN_PROGRAM_MAX_TEXT + 1) > TN_PROGRAM_MAX_TEXT)
 		return tn_fail(error, TN_LIMIT, TN_PARSE_OPERATION,
 			       "the text is longer than %d bytes", TN_PROGRAM_MAX_TEXT);

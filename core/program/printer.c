@@ -47,28 +47,26 @@ static void add_floating(struct printer *printer, tn_dtype dtype, uint64_t bits)
 		tn_sink_format(sink, "tn_f64_of_bits(TN_U64(0x%016" PRIx64 "))", bits);
 }
 
-/* The lowest integer has no literal: its digits without the sign are too large. */
-static void add_integer(struct printer *printer, tn_dtype dtype, uint64_t bits)
-{
-	int64_t value = (int64_t)tn_cast_bits(dtype, TN_I64, bits);
-	const char *form = dtype == TN_U32   ? "%" PRId64 "u"
-			   : dtype == TN_I32 ? "%" PRId64
-					     : "TN_I64(%" PRId64 ")";
-	int lowest = value == (dtype == TN_I32 ? INT32_MIN : INT64_MIN);
-	tn_sink_format(&printer->sink, form, lowest ? value + 1 : value);
-	tn_sink_add(&printer->sink, lowest ? " - 1" : "");
-}
-
 static void add_constant(struct printer *printer, const struct tn_instruction *value)
 {
 	uint64_t bits = printer->program->constants[value->a];
 	tn_dtype dtype = (tn_dtype)value->dtype;
-	if (dtype == TN_BOOL)
+	if (dtype == TN_BOOL) {
 		tn_sink_add(&printer->sink, bits ? "1" : "0");
-	else if (tn_is_floating(dtype))
+		return;
+	}
+	if (tn_is_floating(dtype)) {
 		add_floating(printer, dtype, bits);
-	else
-		add_integer(printer, dtype, bits);
+		return;
+	}
+	int64_t integer = (int64_t)tn_cast_bits(dtype, TN_I64, bits);
+	const char *form = dtype == TN_U32   ? "%" PRId64 "u"
+			   : dtype == TN_I32 ? "%" PRId64
+					     : "TN_I64(%" PRId64 ")";
+	/* The lowest integer has no literal: its digits without the sign are too large. */
+	int lowest = integer == (dtype == TN_I32 ? INT32_MIN : INT64_MIN);
+	tn_sink_format(&printer->sink, form, lowest ? integer + 1 : integer);
+	tn_sink_add(&printer->sink, lowest ? " - 1" : "");
 }
 
 /* An identifier: the prefix, its kind and its number. */
@@ -190,7 +188,8 @@ static void add_value(struct printer *printer, const struct tn_instruction *valu
 		add_call(printer, value);
 }
 
-static void declare(struct printer *printer, const char *kind, unsigned number, tn_dtype dtype)
+static void declare_value(struct printer *printer, const char *kind, unsigned number,
+			  tn_dtype dtype)
 {
 	tn_sink_format(&printer->sink, "const tn_%s ", tn_dtype_name(dtype));
 	add_name(printer, kind, number);
@@ -219,12 +218,12 @@ tn_status tn_print_program(const struct tn_program *program, const struct tn_pri
 	if (status)
 		return status;
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
-		declare(&printer, "v", i, (tn_dtype)program->instructions[i].dtype);
+		declare_value(&printer, "v", i, (tn_dtype)program->instructions[i].dtype);
 		add_value(&printer, &program->instructions[i]);
 		tn_sink_add(&printer.sink, ";\n");
 	}
 	for (uint32_t j = 0; j < program->n_outputs; j++) {
-		declare(&printer, "out", j, tn_program_output_dtype(program, j));
+		declare_value(&printer, "out", j, tn_program_output_dtype(program, j));
 		add_operand(&printer, "", program->outputs[j]);
 		tn_sink_add(&printer.sink, ";\n");
 	}

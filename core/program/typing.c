@@ -205,18 +205,6 @@ static int loses_fraction(struct tn_parser *parser, uint16_t op, const struct tn
 	return b == 0 || (b != -1 && a % b != 0);
 }
 
-static struct tn_term type_arithmetic(struct tn_parser *parser, const struct tn_token *token,
-				      uint16_t op, struct tn_term *terms)
-{
-	tn_terms_unify(parser, token, 2, terms);
-	number_of_bool(parser, 2, terms);
-	if (!parser->status && loses_fraction(parser, op, terms))
-		return tn_parse_fail(parser, token, TN_DTYPE,
-				     "the integer literals do not divide evenly; write one of them "
-				     "with a point, as in 1.0/2");
-	return tn_term_apply(parser, op, 2, terms);
-}
-
 static struct tn_term type_bits(struct tn_parser *parser, const struct tn_token *token, uint16_t op,
 				struct tn_term *terms)
 {
@@ -266,7 +254,13 @@ struct tn_term tn_type_binary(struct tn_parser *parser, const struct tn_token *t
 		tn_terms_unify(parser, token, 2, terms);
 		return tn_term_apply(parser, op, 2, terms);
 	}
-	return type_arithmetic(parser, token, op, terms);
+	tn_terms_unify(parser, token, 2, terms);
+	number_of_bool(parser, 2, terms);
+	if (!parser->status && loses_fraction(parser, op, terms))
+		return tn_parse_fail(parser, token, TN_DTYPE,
+				     "the integer literals do not divide evenly; write one of them "
+				     "with a point, as in 1.0/2");
+	return tn_term_apply(parser, op, 2, terms);
 }
 
 struct tn_term tn_type_logical(struct tn_parser *parser, const struct tn_token *token, uint16_t op,
@@ -308,21 +302,6 @@ struct tn_term tn_type_select(struct tn_parser *parser, const struct tn_token *t
 	return tn_term_apply(parser, TN_OP_SELECT, 3, all);
 }
 
-/* a to the power of n >= 0 by squaring: integers, with wrap-around. */
-static struct tn_term integer_power(struct tn_parser *parser, struct tn_term a, uint64_t n)
-{
-	struct tn_builder *builder = &parser->builder;
-	tn_dtype dtype = tn_term_dtype(parser, a);
-	tn_value result = tn_build_constant(builder, dtype, 1), square = a.value;
-	for (; n; n >>= 1) {
-		if (n & 1)
-			result = tn_build_op(builder, TN_OP_MUL, dtype, result, square, 0);
-		if (n > 1)
-			square = tn_build_op(builder, TN_OP_MUL, dtype, square, square, 0);
-	}
-	return (struct tn_term){result, a.is_literal};
-}
-
 /* The constant exponent as a whole number; 0 when it is not one. */
 static int whole_exponent(const struct tn_parser *parser, struct tn_term b, int64_t *exponent)
 {
@@ -348,5 +327,16 @@ struct tn_term tn_type_power(struct tn_parser *parser, const struct tn_token *to
 				     "the power of an integer takes a constant exponent of 0 or "
 				     "more; convert the base first, as in f32(x)");
 	number_of_bool(parser, 1, &a);
-	return integer_power(parser, a, (uint64_t)exponent);
+	/* a to the power of n >= 0 by squaring: integers, with wrap-around. */
+	uint64_t n = (uint64_t)exponent;
+	struct tn_builder *builder = &parser->builder;
+	tn_dtype dtype = tn_term_dtype(parser, a);
+	tn_value result = tn_build_constant(builder, dtype, 1), square = a.value;
+	for (; n; n >>= 1) {
+		if (n & 1)
+			result = tn_build_op(builder, TN_OP_MUL, dtype, result, square, 0);
+		if (n > 1)
+			square = tn_build_op(builder, TN_OP_MUL, dtype, square, square, 0);
+	}
+	return (struct tn_term){result, a.is_literal};
 }

@@ -16,21 +16,16 @@ tn_status tn_reference_check_activation(const struct tn_call *call, const char *
 				 activation, TN_ACTIVATION_GELU);
 }
 
-/* A NaN is neither below nor above, so it stays. */
-static double relu6(double x)
-{
-	if (x <= 0)
-		return 0;
-	return x > 6 ? 6 : x;
-}
-
 double tn_reference_activate(uint32_t activation, double x)
 {
 	switch (activation) {
 	case TN_ACTIVATION_RELU:
 		return x <= 0 ? 0 : x;
 	case TN_ACTIVATION_RELU6:
-		return relu6(x);
+		/* A NaN is neither below nor above, so it stays. */
+		if (x <= 0)
+			return 0;
+		return x > 6 ? 6 : x;
 	case TN_ACTIVATION_SIGMOID:
 		return 1 / (1 + exp(-x));
 	case TN_ACTIVATION_TANH:

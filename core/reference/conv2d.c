@@ -76,32 +76,9 @@ static tn_status check_shapes(const struct tn_conv2d_args *args, const char *ope
 	return tn_reference_check_shape(call, operation, "y", &args->y, 4, shape);
 }
 
-/* Checks what only forward reads: bias, residual and activation. */
-static tn_status check_forward(const struct tn_conv2d_args *args, const char *operation)
-{
-	const struct tn_call *call = &args->call;
-	tn_dtype dtype = args->x.dtype;
-	tn_status status = tn_reference_check_activation(call, operation, args->activation);
-	if (status == TN_OK && args->has_residual > 1)
-		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					   "has_residual %u: expected 0 or 1", args->has_residual);
-	if (status == TN_OK && args->has_bias)
-		status = tn_reference_check_real(call, operation, "bias", &args->bias, dtype, READ);
-	if (status == TN_OK && args->has_bias)
-		status = tn_reference_check_shape(call, operation, "bias", &args->bias, 1,
-						  &args->w.shape[O]);
-	if (status == TN_OK && args->has_residual)
-		status = tn_reference_check_real(call, operation, "residual", &args->residual,
-						 dtype, READ);
-	if (status == TN_OK && args->has_residual)
-		status = tn_reference_check_shape(call, operation, "residual", &args->residual, 4,
-						  args->y.shape);
-	return status;
-}
-
 /* `written` is the operand that the entry writes. */
-static tn_status check(const struct tn_conv2d_args *args, const char *operation,
-		       const struct tn_operand *written)
+static tn_status check_arguments(const struct tn_conv2d_args *args, const char *operation,
+				 const struct tn_operand *written)
 {
 	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
 	static const char *const names[] = {"x", "w", "y"};
@@ -114,8 +91,28 @@ static tn_status check(const struct tn_conv2d_args *args, const char *operation,
 		status = check_settings(args, operation);
 	if (status == TN_OK)
 		status = check_shapes(args, operation);
-	if (status == TN_OK && written == &args->y)
-		status = check_forward(args, operation);
+	if (status == TN_OK && written == &args->y) {
+		/* What only forward reads: bias, residual and activation. */
+		const struct tn_call *call = &args->call;
+		tn_dtype dtype = args->x.dtype;
+		status = tn_reference_check_activation(call, operation, args->activation);
+		if (status == TN_OK && args->has_residual > 1)
+			status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
+						   "has_residual %u: expected 0 or 1",
+						   args->has_residual);
+		if (status == TN_OK && args->has_bias)
+			status = tn_reference_check_real(call, operation, "bias", &args->bias,
+							 dtype, READ);
+		if (status == TN_OK && args->has_bias)
+			status = tn_reference_check_shape(call, operation, "bias", &args->bias, 1,
+							  &args->w.shape[O]);
+		if (status == TN_OK && args->has_residual)
+			status = tn_reference_check_real(call, operation, "residual",
+							 &args->residual, dtype, READ);
+		if (status == TN_OK && args->has_residual)
+			status = tn_reference_check_shape(call, operation, "residual",
+							  &args->residual, 4, args->y.shape);
+	}
 	return status;
 }
 
@@ -131,16 +128,6 @@ struct row {
 	int64_t first;
 	int64_t end;
 };
-
-/* first, end := the q for which 0 <= v + q stride < width, of 0 <= q < n */
-static void set_range(struct row *row, int64_t width, int64_t n)
-{
-	int64_t v = row->v, stride = row->stride;
-	row->first = v < 0 ? (-v + stride - 1) / stride : 0;
-	row->end = v < width ? (width - 1 - v) / stride + 1 : 0;
-	if (row->end > n)
-		row->end = n;
-}
 
 typedef void (*row_function)(const struct row *row, double *w);
 
@@ -174,7 +161,12 @@ static void each_row(const struct tn_conv2d_args *args, double *x, double *w, do
 	int64_t height = args->x.shape[H], width = args->x.shape[W], n_q = args->y.shape[Q];
 	struct row row = {.v = s * args->dilation[1] - args->padding[LEFT],
 			  .stride = args->stride[1]};
-	set_range(&row, width, n_q);
+	/* first, end := the q for which 0 <= v + q stride < width, of 0 <= q < n */
+	int64_t v = row.v, stride = row.stride;
+	row.first = v < 0 ? (-v + stride - 1) / stride : 0;
+	row.end = v < width ? (width - 1 - v) / stride + 1 : 0;
+	if (row.end > n_q)
+		row.end = n_q;
 	for (int64_t p = 0; p < args->y.shape[P]; p++) {
 		int64_t h = p * args->stride[0] + r * args->dilation[0] - args->padding[TOP];
 		if (h < 0 || h >= height)
@@ -208,18 +200,10 @@ static void each_weight(const struct tn_conv2d_args *args, double *x, double *w,
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
 
-/* y[n,o,p,q] := bias[o], or 0 */
-static void begin_with_bias(const struct tn_conv2d_args *args, double *y, const double *bias)
-{
-	int64_t plane = args->y.shape[P] * args->y.shape[Q], n_o = args->w.shape[O];
-	for (int64_t i = 0; i < args->y.shape[0] * n_o * plane; i++)
-		y[i] = bias ? bias[i / plane % n_o] : 0;
-}
-
 /* The work of all three entries: the written array starts at zero (or the bias), the others are
  * read. */
-static tn_status run(void *device, const struct tn_conv2d_args *args, const char *operation,
-		     const struct tn_operand *written, row_function function)
+static tn_status run_pass(void *device, const struct tn_conv2d_args *args, const char *operation,
+			  const struct tn_operand *written, row_function function)
 {
 	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
 	double *data[3], *bias = NULL, *residual = NULL, *result = NULL;
@@ -244,8 +228,12 @@ static tn_status run(void *device, const struct tn_conv2d_args *args, const char
 	if (status != TN_OK || (has_bias && !bias) || (has_residual && !residual)) {
 		status = tn_reference_no_memory(&args->call, operation);
 	} else {
-		if (bias)
-			begin_with_bias(args, result, bias);
+		if (bias) {
+			/* y[n,o,p,q] := bias[o] */
+			int64_t plane = args->y.shape[P] * args->y.shape[Q], n_o = args->w.shape[O];
+			for (int64_t i = 0; i < args->y.shape[0] * n_o * plane; i++)
+				result[i] = bias[i / plane % n_o];
+		}
 		each_weight(args, data[0], data[1], data[2], function);
 		if (is_forward)
 			tn_reference_finish(args->activation, result, residual,
@@ -264,10 +252,10 @@ tn_status tn_reference_conv2d_forward(void *device, const struct tn_conv2d_args 
 	struct tn_conv2d_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "conv2d_forward");
 	if (status == TN_OK)
-		status = check(&args, "conv2d_forward", &args.y);
+		status = check_arguments(&args, "conv2d_forward", &args.y);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	return run(device, &args, "conv2d_forward", &args.y, forward_row);
+	return run_pass(device, &args, "conv2d_forward", &args.y, forward_row);
 }
 
 tn_status tn_reference_conv2d_input_gradient(void *device, const struct tn_conv2d_args *theirs)
@@ -276,10 +264,10 @@ tn_status tn_reference_conv2d_input_gradient(void *device, const struct tn_conv2
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "conv2d_input_gradient");
 	if (status == TN_OK)
-		status = check(&args, "conv2d_input_gradient", &args.x);
+		status = check_arguments(&args, "conv2d_input_gradient", &args.x);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	return run(device, &args, "conv2d_input_gradient", &args.x, input_row);
+	return run_pass(device, &args, "conv2d_input_gradient", &args.x, input_row);
 }
 
 tn_status tn_reference_conv2d_weight_gradient(void *device, const struct tn_conv2d_args *theirs)
@@ -288,8 +276,8 @@ tn_status tn_reference_conv2d_weight_gradient(void *device, const struct tn_conv
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "conv2d_weight_gradient");
 	if (status == TN_OK)
-		status = check(&args, "conv2d_weight_gradient", &args.w);
+		status = check_arguments(&args, "conv2d_weight_gradient", &args.w);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	return run(device, &args, "conv2d_weight_gradient", &args.w, weight_row);
+	return run_pass(device, &args, "conv2d_weight_gradient", &args.w, weight_row);
 }

@@ -5,28 +5,6 @@
  */
 #include "reference/view.h"
 
-static tn_status check_fill(const struct tn_fill_args *args)
-{
-	tn_status status = tn_reference_check(&args->call, "fill", "output", &args->output, WRITE);
-	if (status != TN_OK)
-		return status;
-	if (args->value.dtype != args->output.dtype)
-		return tn_reference_fail(&args->call, TN_DTYPE, "fill",
-					 "value: expected the output's dtype %d, found %d",
-					 args->output.dtype, args->value.dtype);
-	if (args->value.on_device > 1)
-		return tn_reference_fail(&args->call, TN_UNSUPPORTED, "fill",
-					 "value: on_device is %u, expected 0 or 1",
-					 args->value.on_device);
-	if (!args->value.on_device && args->value.dtype == TN_C128)
-		return tn_reference_fail(&args->call, TN_UNSUPPORTED, "fill",
-					 "value: a c128 does not fit a scalar's 8 bytes");
-	if (args->value.on_device && !args->value.buffer && !(args->call.flags & TN_DRY_RUN))
-		return tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "fill",
-					 "value: buffer 0 is never a handle");
-	return TN_OK;
-}
-
 /* output[i] := value */
 tn_status tn_reference_fill(void *device, const struct tn_fill_args *theirs)
 {
@@ -38,9 +16,25 @@ tn_status tn_reference_fill(void *device, const struct tn_fill_args *theirs)
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "fill");
 	(void)device;
 	if (status == TN_OK)
-		status = check_fill(&args);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+		status = tn_reference_check(&args.call, "fill", "output", &args.output, WRITE);
+	if (status != TN_OK)
 		return status;
+	if (args.value.dtype != args.output.dtype)
+		return tn_reference_fail(&args.call, TN_DTYPE, "fill",
+					 "value: expected the output's dtype %d, found %d",
+					 args.output.dtype, args.value.dtype);
+	if (args.value.on_device > 1)
+		return tn_reference_fail(&args.call, TN_UNSUPPORTED, "fill",
+					 "value: on_device is %u, expected 0 or 1",
+					 args.value.on_device);
+	if (!args.value.on_device && args.value.dtype == TN_C128)
+		return tn_reference_fail(&args.call, TN_UNSUPPORTED, "fill",
+					 "value: a c128 does not fit a scalar's 8 bytes");
+	if (args.value.on_device && !args.value.buffer && !(args.call.flags & TN_DRY_RUN))
+		return tn_reference_fail(&args.call, TN_INVALID_ARGUMENT, "fill",
+					 "value: buffer 0 is never a handle");
+	if (tn_reference_is_dry(&args.call))
+		return TN_OK;
 	size = tn_dtype_size(args.output.dtype);
 	if (args.value.on_device)
 		memcpy(value, (const char *)(uintptr_t)args.value.buffer + args.value.offset, size);
@@ -53,21 +47,6 @@ tn_status tn_reference_fill(void *device, const struct tn_fill_args *theirs)
 	return TN_OK;
 }
 
-static tn_status check_copy(const struct tn_copy_args *args)
-{
-	tn_status status = tn_reference_check(&args->call, "copy", "input", &args->input, READ);
-	if (status == TN_OK)
-		status = tn_reference_check(&args->call, "copy", "output", &args->output, WRITE);
-	if (status == TN_OK)
-		status = tn_reference_check_shape(&args->call, "copy", "output", &args->output,
-						  args->input.rank, args->input.shape);
-	if (status == TN_OK && args->input.dtype != args->output.dtype)
-		status = tn_reference_fail(&args->call, TN_DTYPE, "copy",
-					   "output: expected the input's dtype %d, found %d",
-					   args->input.dtype, args->output.dtype);
-	return status;
-}
-
 /* output[i] := input[i] */
 tn_status tn_reference_copy(void *device, const struct tn_copy_args *theirs)
 {
@@ -78,7 +57,16 @@ tn_status tn_reference_copy(void *device, const struct tn_copy_args *theirs)
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "copy");
 	(void)device;
 	if (status == TN_OK)
-		status = check_copy(&args);
+		status = tn_reference_check(&args.call, "copy", "input", &args.input, READ);
+	if (status == TN_OK)
+		status = tn_reference_check(&args.call, "copy", "output", &args.output, WRITE);
+	if (status == TN_OK)
+		status = tn_reference_check_shape(&args.call, "copy", "output", &args.output,
+						  args.input.rank, args.input.shape);
+	if (status == TN_OK && args.input.dtype != args.output.dtype)
+		status = tn_reference_fail(&args.call, TN_DTYPE, "copy",
+					   "output: expected the input's dtype %d, found %d",
+					   args.input.dtype, args.output.dtype);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	size = tn_dtype_size(args.output.dtype);

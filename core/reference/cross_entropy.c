@@ -8,25 +8,8 @@
 
 #include "reference/view.h"
 
-static tn_status check_row_numbers(const struct tn_cross_entropy_args *args, const char *operation,
-				   tn_dtype dtype, const int64_t *n, int is_forward)
-{
-	const struct tn_operand *operands[] = {&args->lse, &args->loss};
-	static const char *const names[] = {"lse", "loss"};
-	const struct tn_call *call = &args->call;
-	tn_status status = TN_OK;
-	for (int i = 0; i < 2 && status == TN_OK; i++) {
-		status = tn_reference_check_real(call, operation, names[i], operands[i], dtype,
-						 is_forward ? WRITE : READ);
-		if (status == TN_OK)
-			status = tn_reference_check_shape(call, operation, names[i], operands[i], 1,
-							  n);
-	}
-	return status;
-}
-
-static tn_status check(const struct tn_cross_entropy_args *args, const char *operation,
-		       int is_forward)
+static tn_status check_arguments(const struct tn_cross_entropy_args *args, const char *operation,
+				 int is_forward)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *x = &args->x, *labels = &args->labels;
@@ -41,8 +24,15 @@ static tn_status check(const struct tn_cross_entropy_args *args, const char *ope
 					   "labels: expected i32, found dtype %d", labels->dtype);
 	if (status == TN_OK)
 		status = tn_reference_check_shape(call, operation, "labels", labels, 1, x->shape);
-	if (status == TN_OK)
-		status = check_row_numbers(args, operation, x->dtype, x->shape, is_forward);
+	const struct tn_operand *operands[] = {&args->lse, &args->loss};
+	static const char *const names[] = {"lse", "loss"};
+	for (int i = 0; i < 2 && status == TN_OK; i++) {
+		status = tn_reference_check_real(call, operation, names[i], operands[i], x->dtype,
+						 is_forward ? WRITE : READ);
+		if (status == TN_OK)
+			status = tn_reference_check_shape(call, operation, names[i], operands[i], 1,
+							  x->shape);
+	}
 	if (status == TN_OK && !is_forward)
 		status = tn_reference_check_real(call, operation, "dx", &args->dx, x->dtype, WRITE);
 	if (status == TN_OK && !is_forward)
@@ -91,7 +81,7 @@ tn_status tn_reference_cross_entropy_forward(void *device,
 	tn_status status =
 		tn_reference_take(&args, sizeof(args), theirs, 0, "cross_entropy_forward");
 	if (status == TN_OK)
-		status = check(&args, "cross_entropy_forward", 1);
+		status = check_arguments(&args, "cross_entropy_forward", 1);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	n = (uint64_t)args.x.shape[0];
@@ -111,13 +101,6 @@ tn_status tn_reference_cross_entropy_forward(void *device,
 	return status;
 }
 
-/* dx[c] := (exp(x[c] - lse) - (c == label)) dloss, in place of x */
-static void backward_row(double *x, int64_t n_classes, int64_t label, double lse, double dloss)
-{
-	for (int64_t c = 0; c < n_classes; c++)
-		x[c] = (exp(x[c] - lse) - (c == label)) * dloss;
-}
-
 static void set_row(double *x, int64_t n_classes, double value)
 {
 	for (int64_t c = 0; c < n_classes; c++)
@@ -132,12 +115,15 @@ static void backward(const struct tn_cross_entropy_args *args, double *x, const 
 	tn_reference_cursor(&labels, &args->labels);
 	for (int64_t n = 0; n < args->x.shape[0]; n++, x += n_classes, cursor_next(&labels)) {
 		int32_t label = (int32_t)bits_load(labels.at, sizeof(label));
-		if (label == args->ignore_label)
+		if (label == args->ignore_label) {
 			set_row(x, n_classes, 0);
-		else if (label < 0 || label >= n_classes)
+		} else if (label < 0 || label >= n_classes) {
 			set_row(x, n_classes, NAN);
-		else
-			backward_row(x, n_classes, label, lse[n], dloss[n]);
+		} else {
+			/* dx[c] := (exp(x[c] - lse) - (c == label)) dloss, in place of x */
+			for (int64_t c = 0; c < n_classes; c++)
+				x[c] = (exp(x[c] - lse[n]) - (c == label)) * dloss[n];
+		}
 	}
 }
 
@@ -149,7 +135,7 @@ tn_status tn_reference_cross_entropy_backward(void *device,
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "cross_entropy_backward");
 	if (status == TN_OK)
-		status = check(&args, "cross_entropy_backward", 0);
+		status = check_arguments(&args, "cross_entropy_backward", 0);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	x = tn_reference_unpack(device, &args.x);

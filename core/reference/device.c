@@ -91,32 +91,27 @@ void tn_reference_close(void *device)
 		own->host->free(own->host->context, own);
 }
 
-static tn_status check_alloc(const struct tn_alloc_args *args)
-{
-	if (args->size == 0)
-		return tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "alloc",
-					 "size: expected more than 0 bytes");
-	if (args->alignment & (args->alignment - 1))
-		return tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "alloc",
-					 "alignment: expected a power of two, found %llu",
-					 (unsigned long long)args->alignment);
-	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return tn_reference_fail(&args->call, TN_UNSUPPORTED, "alloc",
-					 "memory kind %u: expected 0, the only kind",
-					 args->memory_kind);
-	return TN_OK;
-}
-
 tn_status tn_reference_alloc(void *device, const struct tn_alloc_args *theirs, uint64_t *buffer)
 {
 	struct reference_device *own = device;
 	struct tn_alloc_args args;
 	void *memory;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "alloc");
-	if (status == TN_OK)
-		status = check_alloc(&args);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status != TN_OK)
 		return status;
+	if (args.size == 0)
+		return tn_reference_fail(&args.call, TN_INVALID_ARGUMENT, "alloc",
+					 "size: expected more than 0 bytes");
+	if (args.alignment & (args.alignment - 1))
+		return tn_reference_fail(&args.call, TN_INVALID_ARGUMENT, "alloc",
+					 "alignment: expected a power of two, found %llu",
+					 (unsigned long long)args.alignment);
+	if (args.memory_kind != TN_MEMORY_DEVICE)
+		return tn_reference_fail(&args.call, TN_UNSUPPORTED, "alloc",
+					 "memory kind %u: expected 0, the only kind",
+					 args.memory_kind);
+	if (tn_reference_is_dry(&args.call))
+		return TN_OK;
 	if (args.alignment < SMALLEST_ALIGNMENT)
 		args.alignment = SMALLEST_ALIGNMENT;
 	memory = own->host->alloc(own->host->context, args.size, args.alignment);

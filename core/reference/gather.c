@@ -21,8 +21,8 @@ static int64_t index_at(const struct tn_operand *indices, int64_t j, int64_t len
 }
 
 /* `chosen` is the operand whose axis is indexed; `listed` has an element for each index. */
-static tn_status check(const struct tn_gather_args *args, const char *operation,
-		       const struct tn_operand *chosen, const struct tn_operand *listed)
+static tn_status check_arguments(const struct tn_gather_args *args, const char *operation,
+				 const struct tn_operand *chosen, const struct tn_operand *listed)
 {
 	const struct tn_operand *indices = &args->indices;
 	const struct tn_call *call = &args->call;
@@ -80,7 +80,7 @@ tn_status tn_reference_gather(void *device, const struct tn_gather_args *theirs)
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "gather");
 	(void)device;
 	if (status == TN_OK)
-		status = check(&args, "gather", &args.input, &args.output);
+		status = check_arguments(&args, "gather", &args.input, &args.output);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	size = tn_dtype_size(args.output.dtype);
@@ -121,16 +121,6 @@ static uint64_t sum(tn_dtype dtype, uint64_t a, uint64_t b)
 	return tn_cast_bits(wide, dtype, a);
 }
 
-static tn_status check_scatter(const struct tn_gather_args *args)
-{
-	tn_status status = check(args, "scatter_add", &args->output, &args->input);
-	if (status == TN_OK && !sum_dtype(args->input.dtype))
-		status = tn_reference_fail(&args->call, TN_UNSUPPORTED, "scatter_add",
-					   "elements of dtype %d cannot be added",
-					   args->input.dtype);
-	return status;
-}
-
 /* output[i, indices[j], k] += input[i, j, k], in the order of i, j, k; nothing where indices[j] is
  * out of range */
 tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *theirs)
@@ -143,7 +133,11 @@ tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *th
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "scatter_add");
 	(void)device;
 	if (status == TN_OK)
-		status = check_scatter(&args);
+		status = check_arguments(&args, "scatter_add", &args.output, &args.input);
+	if (status == TN_OK && !sum_dtype(args.input.dtype))
+		status =
+			tn_reference_fail(&args.call, TN_UNSUPPORTED, "scatter_add",
+					  "elements of dtype %d cannot be added", args.input.dtype);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	size = tn_dtype_size(args.input.dtype);

@@ -6,43 +6,6 @@
  */
 #include "reference/program.h"
 
-static tn_status check_operands(const struct tn_map_args *args)
-{
-	const struct tn_operand *shape = &args->outputs[0];
-	const struct tn_call *call = &args->call;
-	tn_status status = TN_OK;
-	for (uint32_t i = 0; i < args->program->n_inputs + args->program->n_outputs; i++) {
-		int is_input = i < args->program->n_inputs;
-		const char *name = is_input ? "an input" : "an output";
-		const struct tn_operand *operand =
-			is_input ? &args->inputs[i] : &args->outputs[i - args->program->n_inputs];
-		status = tn_reference_check(call, "map", name, operand, is_input ? READ : WRITE);
-		if (status == TN_OK)
-			status = tn_reference_check_storage(call, "map", name, operand);
-		if (status == TN_OK)
-			status = tn_reference_check_shape(call, "map", name, operand, shape->rank,
-							  shape->shape);
-		if (status != TN_OK)
-			break;
-	}
-	return status;
-}
-
-static tn_status check(const struct tn_map_args *args)
-{
-	tn_status status;
-	if (!args->program || !args->outputs)
-		return tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "map",
-					 "expected a program and its outputs, found NULL");
-	if (args->outputs[0].rank > TN_MAX_RANK)
-		return tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "map",
-					 "an output: rank %u, expected at most %d",
-					 args->outputs[0].rank, TN_MAX_RANK);
-	status = tn_reference_check_program(&args->call, "map", args->program, args->scalars,
-					    args->outputs[0].rank);
-	return status == TN_OK ? check_operands(args) : status;
-}
-
 /* outputs[j][i] := program(inputs[0][i], inputs[1][i], ...) */
 static void map(const struct tn_map_args *args, struct runner *runner)
 {
@@ -70,8 +33,31 @@ tn_status tn_reference_map(void *device, const struct tn_map_args *theirs)
 	struct tn_map_args args;
 	struct runner *runner;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "map");
-	if (status == TN_OK)
-		status = check(&args);
+	if (status != TN_OK)
+		return status;
+	const struct tn_operand *shape = args.outputs;
+	const struct tn_call *call = &args.call;
+	if (!args.program || !shape)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "map",
+					 "expected a program and its outputs, found NULL");
+	if (shape->rank > TN_MAX_RANK)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "map",
+					 "an output: rank %u, expected at most %d", shape->rank,
+					 TN_MAX_RANK);
+	status = tn_reference_check_program(call, "map", args.program, args.scalars, shape->rank);
+	for (uint32_t i = 0;
+	     status == TN_OK && i < args.program->n_inputs + args.program->n_outputs; i++) {
+		int is_input = i < args.program->n_inputs;
+		const char *name = is_input ? "an input" : "an output";
+		const struct tn_operand *operand =
+			is_input ? &args.inputs[i] : &args.outputs[i - args.program->n_inputs];
+		status = tn_reference_check(call, "map", name, operand, is_input ? READ : WRITE);
+		if (status == TN_OK)
+			status = tn_reference_check_storage(call, "map", name, operand);
+		if (status == TN_OK)
+			status = tn_reference_check_shape(call, "map", name, operand, shape->rank,
+							  shape->shape);
+	}
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	runner = tn_reference_runner(device, args.program, args.scalars, args.outputs[0].rank,

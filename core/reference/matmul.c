@@ -7,24 +7,7 @@
 
 enum { LOWEST_RANK = 2, HIGHEST_RANK = 6 };
 
-static tn_status check_epilogue(const struct tn_matmul_args *args)
-{
-	const struct tn_operand *c = &args->c;
-	tn_status status = tn_reference_check_activation(&args->call, "matmul", args->activation);
-	if (status == TN_OK && args->has_bias > 1)
-		status = tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "matmul",
-					   "has_bias %u: expected 0 or 1", args->has_bias);
-	if (status != TN_OK || !args->has_bias)
-		return status;
-	status =
-		tn_reference_check_real(&args->call, "matmul", "bias", &args->bias, c->dtype, READ);
-	if (status != TN_OK)
-		return status;
-	return tn_reference_check_shape(&args->call, "matmul", "bias", &args->bias, 1,
-					&c->shape[c->rank - 1]);
-}
-
-static tn_status check(const struct tn_matmul_args *args)
+static tn_status check_arguments(const struct tn_matmul_args *args)
 {
 	const struct tn_operand *a = &args->a, *b = &args->b, *c = &args->c;
 	const struct tn_call *call = &args->call;
@@ -47,7 +30,20 @@ static tn_status check(const struct tn_matmul_args *args)
 	shape[rank - 2] = a->shape[rank - 2];
 	if (status == TN_OK)
 		status = tn_reference_check_shape(call, "matmul", "c", c, rank, shape);
-	return status == TN_OK ? check_epilogue(args) : status;
+	if (status != TN_OK)
+		return status;
+	status = tn_reference_check_activation(&args->call, "matmul", args->activation);
+	if (status == TN_OK && args->has_bias > 1)
+		status = tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "matmul",
+					   "has_bias %u: expected 0 or 1", args->has_bias);
+	if (status != TN_OK || !args->has_bias)
+		return status;
+	status =
+		tn_reference_check_real(&args->call, "matmul", "bias", &args->bias, c->dtype, READ);
+	if (status != TN_OK)
+		return status;
+	return tn_reference_check_shape(&args->call, "matmul", "bias", &args->bias, 1,
+					&c->shape[c->rank - 1]);
 }
 
 /* The matrix at one index of the batch axes, as an operand. */
@@ -117,41 +113,32 @@ static void batch(const struct tn_matmul_args *args, const struct scratch *s)
 	}
 }
 
-static tn_status make_scratch(void *device, const struct tn_matmul_args *args, struct scratch *s)
-{
-	uint64_t m = (uint64_t)args->c.shape[args->c.rank - 2];
-	uint64_t n = (uint64_t)args->c.shape[args->c.rank - 1];
-	uint64_t k = (uint64_t)args->a.shape[args->a.rank - 1];
-	s->a = tn_reference_numbers(device, m * k);
-	s->b = tn_reference_numbers(device, k * n);
-	s->row = tn_reference_numbers(device, n);
-	s->old = tn_reference_numbers(device, n);
-	if (args->has_bias)
-		s->bias = tn_reference_unpack(device, &args->bias);
-	return s->a && s->b && s->row && s->old && (s->bias || !args->has_bias)
-		       ? TN_OK
-		       : tn_reference_no_memory(&args->call, "matmul");
-}
-
-static void release_scratch(void *device, struct scratch *s)
-{
-	double *all[] = {s->a, s->b, s->row, s->old, s->bias};
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		tn_reference_release(device, all[i]);
-}
-
 tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
 {
 	struct scratch scratch = {0};
 	struct tn_matmul_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "matmul");
 	if (status == TN_OK)
-		status = check(&args);
+		status = check_arguments(&args);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
-	status = make_scratch(device, &args, &scratch);
+	uint64_t m = (uint64_t)args.c.shape[args.c.rank - 2];
+	uint64_t n = (uint64_t)args.c.shape[args.c.rank - 1];
+	uint64_t k = (uint64_t)args.a.shape[args.a.rank - 1];
+	scratch.a = tn_reference_numbers(device, m * k);
+	scratch.b = tn_reference_numbers(device, k * n);
+	scratch.row = tn_reference_numbers(device, n);
+	scratch.old = tn_reference_numbers(device, n);
+	if (args.has_bias)
+		scratch.bias = tn_reference_unpack(device, &args.bias);
+	status = scratch.a && scratch.b && scratch.row && scratch.old &&
+				 (scratch.bias || !args.has_bias)
+			 ? TN_OK
+			 : tn_reference_no_memory(&args.call, "matmul");
 	if (status == TN_OK)
 		batch(&args, &scratch);
-	release_scratch(device, &scratch);
+	double *all[] = {scratch.a, scratch.b, scratch.row, scratch.old, scratch.bias};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		tn_reference_release(device, all[i]);
 	return status;
 }

@@ -133,8 +133,8 @@ static tn_status check_settings(const struct tn_norm_args *args, const char *ope
 	return TN_OK;
 }
 
-static tn_status check(const struct tn_norm_args *args, const char *operation, enum kind kind,
-		       int is_forward)
+static tn_status check_arguments(const struct tn_norm_args *args, const char *operation,
+				 enum kind kind, int is_forward)
 {
 	const struct tn_operand *x = &args->x;
 	const int64_t *channels = &x->shape[1];
@@ -199,19 +199,6 @@ static void release_copies(void *device, struct copies *c)
 		tn_reference_release(device, all[i]);
 }
 
-static tn_status make_extra_copies(void *device, const struct tn_norm_args *args, int is_forward,
-				   struct copies *c)
-{
-	int has_residual = is_forward && args->has_residual;
-	int has_result = !is_forward && args->activation;
-	if (has_residual)
-		c->residual = tn_reference_unpack(device, &args->residual);
-	if (has_result)
-		c->result = tn_reference_unpack(device, &args->result);
-	return (c->residual || !has_residual) && (c->result || !has_result) ? TN_OK
-									    : TN_OUT_OF_MEMORY;
-}
-
 static tn_status make_copies(void *device, const struct tn_norm_args *args, const struct extent *e,
 			     int is_forward, struct copies *c)
 {
@@ -230,9 +217,16 @@ static tn_status make_copies(void *device, const struct tn_norm_args *args, cons
 	c->dx = zeros(device, is_forward ? 1 : n);
 	c->dw = zeros(device, e->n_channels);
 	c->db = zeros(device, e->n_channels);
-	return c->x && c->y && c->w && c->b && c->mean && c->rstd && c->dx && c->dw && c->db
-		       ? make_extra_copies(device, args, is_forward, c)
-		       : TN_OUT_OF_MEMORY;
+	if (!(c->x && c->y && c->w && c->b && c->mean && c->rstd && c->dx && c->dw && c->db))
+		return TN_OUT_OF_MEMORY;
+	int has_residual = is_forward && args->has_residual;
+	int has_result = !is_forward && args->activation;
+	if (has_residual)
+		c->residual = tn_reference_unpack(device, &args->residual);
+	if (has_result)
+		c->result = tn_reference_unpack(device, &args->result);
+	return (c->residual || !has_residual) && (c->result || !has_result) ? TN_OK
+									    : TN_OUT_OF_MEMORY;
 }
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
@@ -254,15 +248,6 @@ static void group_statistics(const struct extent *e, enum kind kind, double epsi
 	c->rstd[group] = 1 / sqrt(variance + epsilon);
 }
 
-/* y := (x - mean) rstd w + b */
-static void group_forward(const struct extent *e, enum kind kind, struct copies *c, int64_t group)
-{
-	for (int64_t t = 0; t < e->group_size; t++) {
-		int64_t i = place(e, kind, group, t), k = channel(e, kind, group, t);
-		c->y[i] = (c->x[i] - c->mean[group]) * c->rstd[group] * c->w[k] + c->b[k];
-	}
-}
-
 static tn_status forward(void *device, const struct tn_norm_args *theirs, const char *operation,
 			 enum kind kind)
 {
@@ -271,7 +256,7 @@ static tn_status forward(void *device, const struct tn_norm_args *theirs, const 
 	struct extent e;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, operation);
 	if (status == TN_OK)
-		status = check(&args, operation, kind, 1);
+		status = check_arguments(&args, operation, kind, 1);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	e = extent_of(&args, kind);
@@ -280,7 +265,14 @@ static tn_status forward(void *device, const struct tn_norm_args *theirs, const 
 		for (int64_t group = 0; group < e.n_groups; group++) {
 			if (!args.use_statistics)
 				group_statistics(&e, kind, args.epsilon, &copies, group);
-			group_forward(&e, kind, &copies, group);
+			/* y := (x - mean) rstd w + b */
+			for (int64_t t = 0; t < e.group_size; t++) {
+				int64_t i = place(&e, kind, group, t),
+					k = channel(&e, kind, group, t);
+				copies.y[i] = (copies.x[i] - copies.mean[group]) *
+						      copies.rstd[group] * copies.w[k] +
+					      copies.b[k];
+			}
 		}
 		tn_reference_finish(args.activation, copies.y, copies.residual,
 				    tn_reference_count(&args.y));
@@ -298,29 +290,22 @@ static tn_status forward(void *device, const struct tn_norm_args *theirs, const 
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-/* dw += dy xhat, db += dy, and the group's means of g and of g xhat */
-static void group_sums(const struct extent *e, enum kind kind, struct copies *c, int64_t group,
-		       double *mean_g, double *mean_g_xhat)
+/* dx := rstd (g - mean_g - xhat mean_g_xhat); with given statistics, rstd g */
+static void group_backward(const struct extent *e, enum kind kind, int use_statistics,
+			   struct copies *c, int64_t group)
 {
-	*mean_g = *mean_g_xhat = 0;
+	double mean_g = 0, mean_g_xhat = 0;
+	/* dw += dy xhat, db += dy, and the group's means of g and of g xhat */
 	for (int64_t t = 0; t < e->group_size; t++) {
 		int64_t i = place(e, kind, group, t), k = channel(e, kind, group, t);
 		double xhat = (c->x[i] - c->mean[group]) * c->rstd[group];
 		c->dw[k] += c->y[i] * xhat;
 		c->db[k] += c->y[i];
-		*mean_g += c->y[i] * c->w[k];
-		*mean_g_xhat += c->y[i] * c->w[k] * xhat;
+		mean_g += c->y[i] * c->w[k];
+		mean_g_xhat += c->y[i] * c->w[k] * xhat;
 	}
-	*mean_g /= (double)e->group_size;
-	*mean_g_xhat /= (double)e->group_size;
-}
-
-/* dx := rstd (g - mean_g - xhat mean_g_xhat); with given statistics, rstd g */
-static void group_backward(const struct extent *e, enum kind kind, int use_statistics,
-			   struct copies *c, int64_t group)
-{
-	double mean_g, mean_g_xhat;
-	group_sums(e, kind, c, group, &mean_g, &mean_g_xhat);
+	mean_g /= (double)e->group_size;
+	mean_g_xhat /= (double)e->group_size;
 	if (use_statistics)
 		mean_g = mean_g_xhat = 0;
 	for (int64_t t = 0; t < e->group_size; t++) {
@@ -328,29 +313,6 @@ static void group_backward(const struct extent *e, enum kind kind, int use_stati
 		double xhat = (c->x[i] - c->mean[group]) * c->rstd[group];
 		c->dx[i] = c->rstd[group] * (c->y[i] * c->w[k] - mean_g - xhat * mean_g_xhat);
 	}
-}
-
-/* dy := dresidual */
-static void pass_activation(const struct tn_norm_args *args, struct copies *c)
-{
-	uint64_t n = tn_reference_count(&args->y);
-	for (uint64_t i = 0; c->result && i < n; i++) {
-		if (!tn_reference_passes(args->activation, c->result[i]))
-			c->y[i] = 0;
-	}
-}
-
-static void write_gradients(const struct tn_norm_args *args, const struct copies *c)
-{
-	int accumulate = (args->call.flags & TN_ACCUMULATE) != 0;
-	if (args->wants & WANTS_DX)
-		tn_reference_write(&args->dx, c->dx, 0);
-	if (args->wants & WANTS_DW_DB) {
-		tn_reference_write(&args->dw, c->dw, accumulate);
-		tn_reference_write(&args->db, c->db, accumulate);
-	}
-	if (args->wants & WANTS_DRESIDUAL)
-		tn_reference_write(&args->dresidual, c->y, 0);
 }
 
 static tn_status backward(void *device, const struct tn_norm_args *theirs, const char *operation,
@@ -361,16 +323,29 @@ static tn_status backward(void *device, const struct tn_norm_args *theirs, const
 	struct extent e;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE, operation);
 	if (status == TN_OK)
-		status = check(&args, operation, kind, 0);
+		status = check_arguments(&args, operation, kind, 0);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	e = extent_of(&args, kind);
 	status = make_copies(device, &args, &e, 0, &copies);
 	if (status == TN_OK) {
-		pass_activation(&args, &copies);
+		/* dy := dresidual */
+		uint64_t n = tn_reference_count(&args.y);
+		for (uint64_t i = 0; copies.result && i < n; i++) {
+			if (!tn_reference_passes(args.activation, copies.result[i]))
+				copies.y[i] = 0;
+		}
 		for (int64_t group = 0; group < e.n_groups; group++)
 			group_backward(&e, kind, (int)args.use_statistics, &copies, group);
-		write_gradients(&args, &copies);
+		int accumulate = (args.call.flags & TN_ACCUMULATE) != 0;
+		if (args.wants & WANTS_DX)
+			tn_reference_write(&args.dx, copies.dx, 0);
+		if (args.wants & WANTS_DW_DB) {
+			tn_reference_write(&args.dw, copies.dw, accumulate);
+			tn_reference_write(&args.db, copies.db, accumulate);
+		}
+		if (args.wants & WANTS_DRESIDUAL)
+			tn_reference_write(&args.dresidual, copies.y, 0);
 	} else {
 		status = tn_reference_no_memory(&args.call, operation);
 	}

@@ -42,26 +42,8 @@ static int64_t windows(int64_t length, int64_t before, int64_t after, int64_t ke
 	return room < 0 ? 0 : room / stride + 1;
 }
 
-static tn_status check_index(const struct tn_pool2d_args *args, const char *operation, int access)
-{
-	const struct tn_call *call = &args->call;
-	tn_status status = tn_reference_check(call, operation, "index", &args->index, access);
-	if (status == TN_OK && args->index.dtype != TN_I32)
-		status =
-			tn_reference_fail(call, TN_DTYPE, operation,
-					  "index: expected i32, found dtype %d", args->index.dtype);
-	if (status == TN_OK)
-		status = tn_reference_check_shape(call, operation, "index", &args->index, 4,
-						  args->y.shape);
-	if (status == TN_OK && args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		status = tn_reference_fail(
-			call, TN_SHAPE, operation,
-			"x: a plane of %lld x %lld has more elements than i32 can number",
-			(long long)args->x.shape[H], (long long)args->x.shape[W]);
-	return status;
-}
-
-static tn_status check(const struct tn_pool2d_args *args, const char *operation, int is_forward)
+static tn_status check_arguments(const struct tn_pool2d_args *args, const char *operation,
+				 int is_forward)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *x = &args->x;
@@ -87,8 +69,22 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 	if (status == TN_OK && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
 		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					   "has_index: the gradient of a maximum needs its index");
-	if (status == TN_OK && args->kind == TN_POOL_MAX && args->has_index)
-		status = check_index(args, operation, is_forward ? WRITE : READ);
+	if (status == TN_OK && args->kind == TN_POOL_MAX && args->has_index) {
+		status = tn_reference_check(call, operation, "index", &args->index,
+					    is_forward ? WRITE : READ);
+		if (status == TN_OK && args->index.dtype != TN_I32)
+			status = tn_reference_fail(call, TN_DTYPE, operation,
+						   "index: expected i32, found dtype %d",
+						   args->index.dtype);
+		if (status == TN_OK)
+			status = tn_reference_check_shape(call, operation, "index", &args->index, 4,
+							  args->y.shape);
+		if (status == TN_OK && args->x.shape[H] > INT32_MAX / args->x.shape[W])
+			status = tn_reference_fail(
+				call, TN_SHAPE, operation,
+				"x: a plane of %lld x %lld has more elements than i32 can number",
+				(long long)args->x.shape[H], (long long)args->x.shape[W]);
+	}
 	return status;
 }
 
@@ -158,12 +154,6 @@ static void spread(double *dx, int64_t width, const struct window *window, doubl
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-static void store_index(struct cursor *to, int64_t place)
-{
-	bits_store(to->at, sizeof(int32_t), (uint64_t)place);
-	cursor_next(to);
-}
-
 /* y[n,c,p,q] := max or average over the window at (p, q) of x[n,c] */
 static void forward(const struct tn_pool2d_args *args, const double *x, double *y)
 {
@@ -183,8 +173,10 @@ static void forward(const struct tn_pool2d_args *args, const double *x, double *
 				}
 				int64_t place = largest(x, width, &window);
 				*y++ = x[place];
-				if (writes_index)
-					store_index(&index, place);
+				if (writes_index) {
+					bits_store(index.at, sizeof(int32_t), (uint64_t)place);
+					cursor_next(&index);
+				}
 			}
 		}
 	}
@@ -196,7 +188,7 @@ tn_status tn_reference_pool2d_forward(void *device, const struct tn_pool2d_args 
 	double *x, *y;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "pool2d_forward");
 	if (status == TN_OK)
-		status = check(&args, "pool2d_forward", 1);
+		status = check_arguments(&args, "pool2d_forward", 1);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	x = tn_reference_unpack(device, &args.x);
@@ -248,7 +240,7 @@ tn_status tn_reference_pool2d_backward(void *device, const struct tn_pool2d_args
 	tn_status status =
 		tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE, "pool2d_backward");
 	if (status == TN_OK)
-		status = check(&args, "pool2d_backward", 0);
+		status = check_arguments(&args, "pool2d_backward", 0);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	n = tn_reference_count(&args.x);

@@ -53,22 +53,6 @@ static tn_status check_instruction(const struct tn_call *call, const char *opera
 	return TN_OK;
 }
 
-static tn_status check_limits(const struct tn_call *call, const char *operation,
-			      const struct tn_program *program, const struct tn_scalar *scalars)
-{
-	if (program->n_inputs > TN_PROGRAM_MAX_INPUTS || program->n_outputs < 1 ||
-	    program->n_outputs > TN_PROGRAM_MAX_OUTPUTS ||
-	    program->n_scalars > TN_PROGRAM_MAX_SCALARS ||
-	    program->n_constants > TN_PROGRAM_MAX_CONSTANTS ||
-	    program->n_instructions > TN_PROGRAM_MAX_INSTRUCTIONS)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					 "the program exceeds a limit or has no output");
-	if (program->n_scalars && !scalars)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					 "scalars: expected %u, found NULL", program->n_scalars);
-	return TN_OK;
-}
-
 static tn_status check_scalar(const struct tn_call *call, const char *operation,
 			      const struct tn_scalar *scalar, uint32_t number)
 {
@@ -86,7 +70,17 @@ tn_status tn_reference_check_program(const struct tn_call *call, const char *ope
 				     const struct tn_program *program,
 				     const struct tn_scalar *scalars, uint32_t rank)
 {
-	tn_status status = check_limits(call, operation, program, scalars);
+	if (program->n_inputs > TN_PROGRAM_MAX_INPUTS || program->n_outputs < 1 ||
+	    program->n_outputs > TN_PROGRAM_MAX_OUTPUTS ||
+	    program->n_scalars > TN_PROGRAM_MAX_SCALARS ||
+	    program->n_constants > TN_PROGRAM_MAX_CONSTANTS ||
+	    program->n_instructions > TN_PROGRAM_MAX_INSTRUCTIONS)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
+					 "the program exceeds a limit or has no output");
+	if (program->n_scalars && !scalars)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
+					 "scalars: expected %u, found NULL", program->n_scalars);
+	tn_status status = TN_OK;
 	for (uint32_t i = 0; status == TN_OK && i < program->n_instructions; i++)
 		status = check_instruction(call, operation, program, i, rank);
 	for (uint32_t i = 0; status == TN_OK && i < program->n_scalars; i++)

@@ -32,22 +32,6 @@ static int is_index(uint32_t combiner)
 	return combiner == TN_REDUCE_ARGMAX || combiner == TN_REDUCE_ARGMIN;
 }
 
-/* The accumulator's dtype, as the interface defines it. */
-static tn_dtype accumulator_dtype(uint32_t combiner, tn_dtype value)
-{
-	return !is_index(combiner) && is_real(value) ? value : TN_I64;
-}
-
-static double as_real(tn_dtype dtype, uint64_t bits)
-{
-	return dtype == TN_F32 ? tn_f32_of_bits(bits) : tn_f64_of_bits(bits);
-}
-
-static uint64_t real_bits(tn_dtype dtype, double real)
-{
-	return dtype == TN_F32 ? tn_bits_of_f32((float)real) : tn_bits_of_f64(real);
-}
-
 /* Does `value` replace `best`?  A NaN replaces all but an earlier NaN; an equal value does not. */
 static int beats(int wants_greater, double value, double best)
 {
@@ -61,43 +45,38 @@ static int wants_greater(uint32_t combiner)
 	return combiner == TN_REDUCE_MAX || combiner == TN_REDUCE_ARGMAX;
 }
 
-static void combine_real(struct accumulator *acc, double value, int64_t place)
-{
-	if (acc->combiner == TN_REDUCE_SUM) {
-		acc->real += value;
-	} else if (acc->combiner == TN_REDUCE_PRODUCT) {
-		acc->real *= value;
-	} else if (beats(wants_greater(acc->combiner), value, acc->real)) {
-		acc->real = value;
-		acc->place = place;
-	}
-}
-
-static void combine_integer(struct accumulator *acc, int64_t value, int64_t place)
-{
-	if (acc->combiner == TN_REDUCE_SUM) {
-		acc->integer = (int64_t)((uint64_t)acc->integer + (uint64_t)value);
-	} else if (acc->combiner == TN_REDUCE_PRODUCT) {
-		acc->integer = (int64_t)((uint64_t)acc->integer * (uint64_t)value);
-	} else if (wants_greater(acc->combiner) ? value > acc->integer : value < acc->integer) {
-		acc->integer = value;
-		acc->place = place;
-	}
-}
-
 /* acc := acc combined with the value at `place` of the reduced axes; the one at 0 resets it. */
 static void combine(struct accumulator *acc, uint64_t bits, int64_t place)
 {
-	double real = is_real(acc->dtype) ? as_real(acc->dtype, bits) : 0;
-	int64_t integer = is_real(acc->dtype) ? 0 : (int64_t)tn_cast_bits(acc->dtype, TN_I64, bits);
+	double real = 0;
+	int64_t integer = 0;
+	if (!is_real(acc->dtype))
+		integer = (int64_t)tn_cast_bits(acc->dtype, TN_I64, bits);
+	else
+		real = acc->dtype == TN_F32 ? tn_f32_of_bits(bits) : tn_f64_of_bits(bits);
 	if (place == 0) {
 		acc->real = real;
 		acc->integer = integer;
 		acc->place = 0;
 	} else if (is_real(acc->dtype)) {
-		combine_real(acc, real, place);
+		if (acc->combiner == TN_REDUCE_SUM) {
+			acc->real += real;
+		} else if (acc->combiner == TN_REDUCE_PRODUCT) {
+			acc->real *= real;
+		} else if (beats(wants_greater(acc->combiner), real, acc->real)) {
+			acc->real = real;
+			acc->place = place;
+		}
 	} else {
-		combine_integer(acc, integer, place);
+		if (acc->combiner == TN_REDUCE_SUM) {
+			acc->integer = (int64_t)((uint64_t)acc->integer + (uint64_t)integer);
+		} else if (acc->combiner == TN_REDUCE_PRODUCT) {
+			acc->integer = (int64_t)((uint64_t)acc->integer * (uint64_t)integer);
+		} else if (wants_greater(acc->combiner) ? integer > acc->integer
+							: integer < acc->integer) {
+			acc->integer = integer;
+			acc->place = place;
+		}
 	}
 }
 
@@ -105,7 +84,9 @@ static uint64_t accumulator_bits(const struct accumulator *acc)
 {
 	if (is_index(acc->combiner))
 		return (uint64_t)acc->place;
-	return is_real(acc->dtype) ? real_bits(acc->dtype, acc->real) : (uint64_t)acc->integer;
+	if (!is_real(acc->dtype))
+		return (uint64_t)acc->integer;
+	return acc->dtype == TN_F32 ? tn_bits_of_f32((float)acc->real) : tn_bits_of_f64(acc->real);
 }
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
@@ -159,19 +140,6 @@ static tn_status check_values(const struct tn_reduce_args *args)
 	return TN_OK;
 }
 
-static tn_status check_pointers(const struct tn_reduce_args *args)
-{
-	const struct tn_call *call = &args->call;
-	if (!args->prologue || !args->inputs || !args->outputs || !args->prologue->n_inputs)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
-					 "expected a prologue with inputs, and outputs");
-	if (args->inputs[0].rank > TN_MAX_RANK || args->n_reduced > args->inputs[0].rank)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
-					 "n_reduced %u or rank %u is out of range", args->n_reduced,
-					 args->inputs[0].rank);
-	return TN_OK;
-}
-
 static tn_status check_programs(const struct tn_reduce_args *args)
 {
 	uint32_t rank = args->inputs[0].rank;
@@ -189,18 +157,21 @@ static tn_status check_programs(const struct tn_reduce_args *args)
 	return status;
 }
 
-static tn_status check(const struct tn_reduce_args *args)
+static tn_status check_arguments(const struct tn_reduce_args *args)
 {
-	const int64_t *shape = args->inputs ? args->inputs[0].shape : NULL;
 	const struct tn_call *call = &args->call;
-	uint32_t rank, kept;
-	tn_status status = check_pointers(args);
-	if (status == TN_OK)
-		status = check_programs(args);
+	if (!args->prologue || !args->inputs || !args->outputs || !args->prologue->n_inputs)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
+					 "expected a prologue with inputs, and outputs");
+	if (args->inputs[0].rank > TN_MAX_RANK || args->n_reduced > args->inputs[0].rank)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
+					 "n_reduced %u or rank %u is out of range", args->n_reduced,
+					 args->inputs[0].rank);
+	tn_status status = check_programs(args);
 	if (status != TN_OK)
 		return status;
-	rank = args->inputs[0].rank;
-	kept = rank - args->n_reduced;
+	const int64_t *shape = args->inputs[0].shape;
+	uint32_t rank = args->inputs[0].rank, kept = rank - args->n_reduced;
 	status = check_group(call, "an input", args->inputs, args->prologue->n_inputs, rank, shape,
 			     READ);
 	if (status == TN_OK)
@@ -288,7 +259,7 @@ static void reduce(struct work *work)
 		store(work);
 }
 
-static void begin(struct work *work, const struct tn_reduce_args *args)
+static void begin_work(struct work *work, const struct tn_reduce_args *args)
 {
 	uint32_t rank = args->inputs[0].rank;
 	work->args = args;
@@ -304,7 +275,11 @@ static void begin(struct work *work, const struct tn_reduce_args *args)
 	for (uint32_t v = 0; v < args->n_values; v++) {
 		work->acc[v].combiner = args->combiners[v];
 		work->acc[v].dtype = tn_reference_result_dtype(args->prologue, v);
-		work->done[v].dtype = accumulator_dtype(work->acc[v].combiner, work->acc[v].dtype);
+		/* The accumulator's dtype, as the interface defines it. */
+		work->done[v].dtype =
+			is_index(work->acc[v].combiner) || !is_real(work->acc[v].dtype)
+				? TN_I64
+				: work->acc[v].dtype;
 	}
 }
 
@@ -315,7 +290,7 @@ tn_status tn_reference_reduce(void *device, const struct tn_reduce_args *theirs)
 	uint32_t rank;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "reduce");
 	if (status == TN_OK)
-		status = check(&args);
+		status = check_arguments(&args);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	rank = args.inputs[0].rank;
@@ -327,7 +302,7 @@ tn_status tn_reference_reduce(void *device, const struct tn_reduce_args *theirs)
 	if (!work.prologue || (args.epilogue && !work.epilogue)) {
 		status = tn_reference_no_memory(&args.call, "reduce");
 	} else {
-		begin(&work, &args);
+		begin_work(&work, &args);
 		reduce(&work);
 	}
 	tn_reference_release(device, work.prologue);

@@ -142,7 +142,7 @@ static tn_status check_kind(const struct tn_scan_args *args)
 	return TN_OK;
 }
 
-static tn_status check(const struct tn_scan_args *args)
+static tn_status check_arguments(const struct tn_scan_args *args)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *input = &args->input;
@@ -170,7 +170,7 @@ tn_status tn_reference_scan(void *device, const struct tn_scan_args *theirs)
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "scan");
 	(void)device;
 	if (status == TN_OK)
-		status = check(&args);
+		status = check_arguments(&args);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	/* One element on the axis: the cursors move from line to line. */

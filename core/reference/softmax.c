@@ -7,8 +7,8 @@
 
 #include "reference/view.h"
 
-static tn_status check(const struct tn_softmax_args *args, const char *operation,
-		       const struct tn_operand *read[2], const struct tn_operand *written)
+static tn_status check_arguments(const struct tn_softmax_args *args, const char *operation,
+				 const struct tn_operand *read[2], const struct tn_operand *written)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *y = &args->y;
@@ -78,7 +78,7 @@ tn_status tn_reference_softmax_forward(void *device, const struct tn_softmax_arg
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "softmax_forward");
 	read[0] = &args.x;
 	if (status == TN_OK)
-		status = check(&args, "softmax_forward", read, &args.y);
+		status = check_arguments(&args, "softmax_forward", read, &args.y);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	lines = lines_of(&args.y, args.axis);
@@ -124,7 +124,7 @@ tn_status tn_reference_softmax_backward(void *device, const struct tn_softmax_ar
 	read[0] = &args.y;
 	read[1] = &args.dy;
 	if (status == TN_OK)
-		status = check(&args, "softmax_backward", read, &args.dx);
+		status = check_arguments(&args, "softmax_backward", read, &args.dx);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	lines = lines_of(&args.y, args.axis);

@@ -93,30 +93,6 @@ static tn_status check_flags(const struct tn_sort_args *args)
 	return TN_OK;
 }
 
-static tn_status check(const struct tn_sort_args *args)
-{
-	const struct tn_call *call = &args->call;
-	const struct tn_operand *input = &args->input;
-	tn_status status = check_flags(args);
-	if (status == TN_OK)
-		status = tn_reference_check(call, "sort", "input", input, READ);
-	if (status == TN_OK && !tn_compute_dtype(input->dtype))
-		status = tn_reference_fail(call, TN_UNSUPPORTED, "sort",
-					   "elements of dtype %d cannot be ordered", input->dtype);
-	if (status == TN_OK && args->axis >= input->rank)
-		status = tn_reference_fail(call, TN_SHAPE, "sort",
-					   "axis %u: expected less than the rank %u", args->axis,
-					   input->rank);
-	if (status == TN_OK && args->has_values)
-		status = check_output(args, "values", &args->values, input->dtype);
-	if (status == TN_OK && args->has_indices)
-		status = check_output(args, "indices", &args->indices, TN_I64);
-	if (status == TN_OK && args->has_values && args->has_indices)
-		status = tn_reference_check_shape(call, "sort", "indices", &args->indices,
-						  args->values.rank, args->values.shape);
-	return status;
-}
-
 /* The same view with one element on the axis: its cursor moves from line to line. */
 static struct tn_operand heads(const struct tn_operand *operand, uint32_t axis)
 {
@@ -137,23 +113,6 @@ static void read_line(const struct tn_sort_args *args, const char *at, struct pl
 	}
 }
 
-static void write_values(const struct tn_sort_args *args, const char *from, char *to,
-			 const struct place *places)
-{
-	size_t size = tn_dtype_size(args->input.dtype);
-	int64_t in = args->input.strides[args->axis] * (int64_t)size;
-	int64_t out = args->values.strides[args->axis] * (int64_t)size;
-	for (int64_t j = 0; j < args->values.shape[args->axis]; j++)
-		memcpy(to + j * out, from + places[j].index * in, size);
-}
-
-static void write_indices(const struct tn_sort_args *args, char *to, const struct place *places)
-{
-	int64_t out = args->indices.strides[args->axis] * (int64_t)sizeof(int64_t);
-	for (int64_t j = 0; j < args->indices.shape[args->axis]; j++)
-		memcpy(to + j * out, &places[j].index, sizeof(int64_t));
-}
-
 static void sort_lines(const struct tn_sort_args *args, struct place *places)
 {
 	struct tn_operand input = heads(&args->input, args->axis), values, indices;
@@ -169,10 +128,18 @@ static void sort_lines(const struct tn_sort_args *args, struct place *places)
 		const struct place *sorted;
 		read_line(args, from.at, places);
 		sorted = sort_line(places, places + n, n);
-		if (args->has_values)
-			write_values(args, from.at, to.at, sorted);
-		if (args->has_indices)
-			write_indices(args, place.at, sorted);
+		if (args->has_values) {
+			size_t size = tn_dtype_size(args->input.dtype);
+			int64_t in = args->input.strides[args->axis] * (int64_t)size;
+			int64_t out = args->values.strides[args->axis] * (int64_t)size;
+			for (int64_t j = 0; j < args->values.shape[args->axis]; j++)
+				memcpy(to.at + j * out, from.at + sorted[j].index * in, size);
+		}
+		if (args->has_indices) {
+			int64_t out = args->indices.strides[args->axis] * (int64_t)sizeof(int64_t);
+			for (int64_t j = 0; j < args->indices.shape[args->axis]; j++)
+				memcpy(place.at + j * out, &sorted[j].index, sizeof(int64_t));
+		}
 		cursor_next(&from);
 		cursor_next(&to);
 		cursor_next(&place);
@@ -184,8 +151,26 @@ tn_status tn_reference_sort(void *device, const struct tn_sort_args *theirs)
 	struct tn_sort_args args;
 	void *places;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "sort");
+	const struct tn_call *call = &args.call;
+	const struct tn_operand *input = &args.input;
 	if (status == TN_OK)
-		status = check(&args);
+		status = check_flags(&args);
+	if (status == TN_OK)
+		status = tn_reference_check(call, "sort", "input", input, READ);
+	if (status == TN_OK && !tn_compute_dtype(input->dtype))
+		status = tn_reference_fail(call, TN_UNSUPPORTED, "sort",
+					   "elements of dtype %d cannot be ordered", input->dtype);
+	if (status == TN_OK && args.axis >= input->rank)
+		status = tn_reference_fail(call, TN_SHAPE, "sort",
+					   "axis %u: expected less than the rank %u", args.axis,
+					   input->rank);
+	if (status == TN_OK && args.has_values)
+		status = check_output(&args, "values", &args.values, input->dtype);
+	if (status == TN_OK && args.has_indices)
+		status = check_output(&args, "indices", &args.indices, TN_I64);
+	if (status == TN_OK && args.has_values && args.has_indices)
+		status = tn_reference_check_shape(call, "sort", "indices", &args.indices,
+						  args.values.rank, args.values.shape);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	/* Two arrays of places, of two numbers each. */

@@ -131,15 +131,6 @@ static double number_load(const struct cursor *cursor)
 	return f64;
 }
 
-static void number_store(struct cursor *cursor, double f64)
-{
-	float f32 = (float)f64;
-	if (cursor->operand->dtype == TN_F32)
-		memcpy(cursor->at, &f32, sizeof(f32));
-	else
-		memcpy(cursor->at, &f64, sizeof(f64));
-}
-
 void tn_reference_read(double *dst, const struct tn_operand *operand)
 {
 	uint64_t n = tn_reference_count(operand);
@@ -162,6 +153,12 @@ void tn_reference_write(const struct tn_operand *operand, const double *src, int
 	uint64_t n = tn_reference_count(operand);
 	struct cursor cursor;
 	tn_reference_cursor(&cursor, operand);
-	for (uint64_t i = 0; i < n; i++, cursor_next(&cursor))
-		number_store(&cursor, accumulate ? number_load(&cursor) + src[i] : src[i]);
+	for (uint64_t i = 0; i < n; i++, cursor_next(&cursor)) {
+		double f64 = accumulate ? number_load(&cursor) + src[i] : src[i];
+		float f32 = (float)f64;
+		if (cursor.operand->dtype == TN_F32)
+			memcpy(cursor.at, &f32, sizeof(f32));
+		else
+			memcpy(cursor.at, &f64, sizeof(f64));
+	}
 }

@@ -36,17 +36,6 @@ static int64_t divide_up(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-static void cut(struct cpu_norm_job *job)
-{
-	const struct cpu_norm *n = &job->norm;
-	int64_t elements = n->rows * n->channels;
-	int64_t block = elements / BLOCKS > PIECE ? elements / BLOCKS : PIECE;
-	int64_t rows = least(divide_up(divide_up(block, n->channels), 8) * 8, MOST_ROWS);
-	job->block_rows = n->in_planes ? n->rows : least(rows, n->rows);
-	job->blocks = divide_up(n->rows, job->block_rows);
-	job->sets = n->kind == CPU_NORM_GROUP ? n->samples : 1;
-}
-
 static uint64_t count_pieces(const struct cpu_norm_job *job)
 {
 	const struct cpu_norm *n = &job->norm;
@@ -183,7 +172,7 @@ static int64_t place(struct cpu_norm_job *job, float *memory)
 }
 
 /* Takes the arguments, cuts the work and finds the workspace. */
-static tn_status begin(struct cpu_norm_job *job, void *device, const struct tn_norm_args *args)
+static tn_status begin_norm(struct cpu_norm_job *job, void *device, const struct tn_norm_args *args)
 {
 	const struct cpu_instance *cpu = ((struct cpu_device *)device)->instance;
 	float *memory = NULL;
@@ -193,7 +182,13 @@ static tn_status begin(struct cpu_norm_job *job, void *device, const struct tn_n
 		return status;
 	job->kernels = cpu->kernels->norm;
 	job->form = job->norm.in_planes ? job->kernels->plane : job->kernels->columns;
-	cut(job);
+	const struct cpu_norm *n = &job->norm;
+	int64_t elements = n->rows * n->channels;
+	int64_t block = elements / BLOCKS > PIECE ? elements / BLOCKS : PIECE;
+	int64_t rows = least(divide_up(divide_up(block, n->channels), 8) * 8, MOST_ROWS);
+	job->block_rows = n->in_planes ? n->rows : least(rows, n->rows);
+	job->blocks = divide_up(n->rows, job->block_rows);
+	job->sets = n->kind == CPU_NORM_GROUP ? n->samples : 1;
 	status =
 		cpu_norm_workspace(&job->norm, (uint64_t)place(job, NULL) * sizeof(float), &memory);
 	if (!status && memory)
@@ -203,7 +198,7 @@ static tn_status begin(struct cpu_norm_job *job, void *device, const struct tn_n
 
 static tn_status forward(struct cpu_norm_job *job, void *device, const struct tn_norm_args *args)
 {
-	tn_status status = begin(job, device, args);
+	tn_status status = begin_norm(job, device, args);
 	if (status || job->norm.args.call.flags & TN_DRY_RUN)
 		return status;
 	if (job->norm.args.use_statistics) {
@@ -216,19 +211,10 @@ static tn_status forward(struct cpu_norm_job *job, void *device, const struct tn
 	return TN_OK;
 }
 
-/* g is stored while its sums are made, and the second pass then reads it in place of dy and result;
- * unless that would overwrite the x that it still needs. */
-static void keep_g(struct cpu_norm *n)
-{
-	n->y = n->dresidual;
-	n->result.is_used = 0;
-	n->dresidual.is_used = 0;
-}
-
 static tn_status backward(struct cpu_norm_job *job, void *device, const struct tn_norm_args *args)
 {
 	struct cpu_norm *n = &job->norm;
-	tn_status status = begin(job, device, args);
+	tn_status status = begin_norm(job, device, args);
 	if (status || n->args.call.flags & TN_DRY_RUN)
 		return status;
 	struct cpu_norm_view late = {0}, wanted = n->dresidual;
@@ -239,10 +225,15 @@ static tn_status backward(struct cpu_norm_job *job, void *device, const struct t
 	if (!n->args.use_statistics || n->args.wants & CPU_NORM_DW || n->dresidual.is_used)
 		run_pieces(job, find_sums);
 	cpu_norm_join_sums(job);
-	if (overwrites)
+	if (overwrites) {
 		n->dresidual = wanted;
-	else if (wanted.is_used)
-		keep_g(n);
+	} else if (wanted.is_used) {
+		/* g is stored while its sums are made, and the second pass then reads it in place
+		 * of dy and result; unless that would overwrite the x that it still needs. */
+		n->y = n->dresidual;
+		n->result.is_used = 0;
+		n->dresidual.is_used = 0;
+	}
 	if (n->dx.is_used)
 		run_pieces(job, write_dx);
 	return TN_OK;

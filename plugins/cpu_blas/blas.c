@@ -62,7 +62,7 @@ static const struct name needed_openmp[] = {
 };
 
 /* Looks up all names; the first missing one, or NULL. */
-static const char *fetch(struct cpu_blas *blas, const struct name *names, size_t n)
+static const char *fetch_functions(struct cpu_blas *blas, const struct name *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		void *address = dlsym(blas->handle, names[i].text);
@@ -94,13 +94,13 @@ static int try_library(struct cpu_blas *blas, const char *file)
 		snprintf(blas->note, sizeof(blas->note), "OpenBLAS missing: %.200s", dlerror());
 		return 0;
 	}
-	const char *missing = fetch(blas, needed, sizeof(needed) / sizeof(*needed));
+	const char *missing = fetch_functions(blas, needed, sizeof(needed) / sizeof(*needed));
 	if (!missing) {
 		/* 0: serial, 1: pthread, 2: OpenMP. */
 		blas->openmp = blas->get_parallel() == 2;
 		if (blas->openmp)
-			missing = fetch(blas, needed_openmp,
-					sizeof(needed_openmp) / sizeof(*needed_openmp));
+			missing = fetch_functions(blas, needed_openmp,
+						  sizeof(needed_openmp) / sizeof(*needed_openmp));
 	}
 	if (!missing && strstr(blas->get_config(), "USE64BITINT"))
 		missing = "32-bit integers";
@@ -193,7 +193,7 @@ static void say_missing(struct cpu_blas *blas, const struct tn_host *host, const
 }
 
 /* The requested file, or the first of the known ones that works; else `note` has the reason. */
-static int find(struct cpu_blas *blas, const char *file)
+static int find_library(struct cpu_blas *blas, const char *file)
 {
 	char first[sizeof(blas->note)];
 	if (file)
@@ -222,7 +222,7 @@ void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host)
 	/* One instance at a time: memory that one finds free could be taken by the next. */
 	pthread_mutex_lock(&process_counts.mutex);
 	unsigned callers = process_counts.callers + own;
-	int found = has_room(blas, host, file, callers) && find(blas, file);
+	int found = has_room(blas, host, file, callers) && find_library(blas, file);
 	if (found) {
 		take_buffers(blas, callers);
 		blas->callers = own;

@@ -70,7 +70,7 @@ uint32_t cpu_conv_choose(const struct tn_host *host)
 	return N_ALGORITHMS;
 }
 
-static const struct cpu_conv_algorithm *choose(const struct plan *plan)
+static const struct cpu_conv_algorithm *choose_algorithm(const struct plan *plan)
 {
 	uint32_t asked = plan->device->instance->convolution;
 	if (asked < N_ALGORITHMS && algorithms[asked]->suits(&plan->conv))
@@ -94,23 +94,8 @@ static int64_t image_elements(const struct tn_operand *operand)
 	return operand->shape[1] * operand->shape[2] * operand->shape[3];
 }
 
-static void take_sides(struct plan *plan)
-{
-	struct cpu_conv *conv = &plan->conv;
-	int forward = conv->pass == CPU_CONV_FORWARD;
-	int written[] = {conv->pass == CPU_CONV_INPUT_GRADIENT, forward, 0};
-	const struct tn_operand *operands[] = {&plan->args.x, &plan->args.y, &plan->args.residual};
-	struct cpu_images *images[] = {&conv->x, &conv->y, &conv->residual};
-	for (int i = 0; i < 2 + (forward && plan->args.has_residual); i++)
-		plan->sides[i] = (struct side){.operand = operands[i],
-					       .images = images[i],
-					       .copied = !cpu_is_channels_last(operands[i]),
-					       .read = !written[i] || conv->accumulate,
-					       .written = written[i]};
-}
-
 /* Determines how many images make a group, and the layout of the workspace. */
-static void cut(struct plan *plan)
+static void cut_groups(struct plan *plan)
 {
 	int64_t bytes = 0;
 	for (int i = 0; i < 3; i++) {
@@ -158,8 +143,8 @@ static struct tn_operand copy_of(const struct side *side, char *workspace, int64
 	return made;
 }
 
-static tn_status copy(const struct plan *plan, const struct tn_operand *from,
-		      const struct tn_operand *to)
+static tn_status copy_images(const struct plan *plan, const struct tn_operand *from,
+			     const struct tn_operand *to)
 {
 	struct tn_copy_args args = {
 		.call = {.struct_size = sizeof(args), .error = plan->args.call.error},
@@ -178,7 +163,7 @@ static tn_status bring(const struct plan *plan, const struct side *side, char *w
 	}
 	struct tn_operand made = copy_of(side, workspace, n);
 	*side->images = cpu_images_of(&made);
-	return side->read ? copy(plan, &own, &made) : TN_OK;
+	return side->read ? copy_images(plan, &own, &made) : TN_OK;
 }
 
 static tn_status run_group(struct plan *plan, char *workspace, int64_t first)
@@ -200,7 +185,7 @@ static tn_status run_group(struct plan *plan, char *workspace, int64_t first)
 			continue;
 		struct tn_operand own = part(side->operand, first, n);
 		struct tn_operand made = copy_of(side, workspace, n);
-		status = copy(plan, &made, &own);
+		status = copy_images(plan, &made, &own);
 	}
 	return status;
 }
@@ -247,8 +232,8 @@ static const void *find_packed(const struct plan *plan)
 
 /* ---- The entries -----------------------------------------------------------------------------*/
 
-static tn_status make(struct plan *plan, void *device, const struct tn_conv2d_args *args,
-		      const char *name)
+static tn_status make_plan(struct plan *plan, void *device, const struct tn_conv2d_args *args,
+			   const char *name)
 {
 	plan->device = device;
 	plan->conv.device = device;
@@ -256,9 +241,19 @@ static tn_status make(struct plan *plan, void *device, const struct tn_conv2d_ar
 	tn_status status = cpu_conv_take(&plan->conv, &plan->args, args, name);
 	if (status)
 		return status;
-	plan->algorithm = choose(plan);
-	take_sides(plan);
-	cut(plan);
+	plan->algorithm = choose_algorithm(plan);
+	struct cpu_conv *conv = &plan->conv;
+	int forward = conv->pass == CPU_CONV_FORWARD;
+	int written[] = {conv->pass == CPU_CONV_INPUT_GRADIENT, forward, 0};
+	const struct tn_operand *operands[] = {&plan->args.x, &plan->args.y, &plan->args.residual};
+	struct cpu_images *images[] = {&conv->x, &conv->y, &conv->residual};
+	for (int i = 0; i < 2 + (forward && plan->args.has_residual); i++)
+		plan->sides[i] = (struct side){.operand = operands[i],
+					       .images = images[i],
+					       .copied = !cpu_is_channels_last(operands[i]),
+					       .read = !written[i] || conv->accumulate,
+					       .written = written[i]};
+	cut_groups(plan);
 	return TN_OK;
 }
 
@@ -307,7 +302,7 @@ static tn_status enter(void *device, const struct tn_conv2d_args *args, enum cpu
 {
 	struct plan plan = {.conv = {.pass = pass}};
 	char *workspace;
-	tn_status status = make(&plan, device, args, NULL);
+	tn_status status = make_plan(&plan, device, args, NULL);
 	if (!status)
 		status = take_workspace(&plan, &workspace, "conv2d");
 	if (status || plan.args.call.flags & TN_DRY_RUN)
@@ -334,7 +329,7 @@ tn_status cpu_conv2d_prepack(void *device, const struct tn_conv2d_args *args, ui
 {
 	struct plan plan = {.conv = {.pass = CPU_CONV_FORWARD}};
 	char *workspace;
-	tn_status status = make(&plan, device, args, "conv2d_prepack");
+	tn_status status = make_plan(&plan, device, args, "conv2d_prepack");
 	if (status)
 		return status;
 	uint64_t bytes = packed_bytes(&plan);

@@ -67,20 +67,6 @@ static tn_status check_operand(const struct tn_operand *operand, uint32_t rank, 
 	return TN_OK;
 }
 
-static tn_status check_operands(const struct tn_conv2d_args *args, const char *name)
-{
-	tn_status status = check_operand(&args->x, 4, "x", args, name);
-	if (!status)
-		status = check_operand(&args->w, 4, "w", args, name);
-	if (!status)
-		status = check_operand(&args->y, 4, "y", args, name);
-	if (!status && args->has_bias)
-		status = check_operand(&args->bias, 1, "bias", args, name);
-	if (!status && args->has_residual)
-		status = check_operand(&args->residual, 4, "residual", args, name);
-	return status;
-}
-
 /* The number of windows that fit along one axis; 0: none. */
 static int64_t windows(const struct tn_conv2d_args *args, int axis)
 {
@@ -148,17 +134,6 @@ static void take_shapes(struct cpu_conv *conv, const struct tn_conv2d_args *args
 	memcpy(conv->padding, args->padding, sizeof(conv->padding));
 }
 
-static void take_rest(struct cpu_conv *conv, const struct tn_conv2d_args *args)
-{
-	int forward = conv->pass == CPU_CONV_FORWARD;
-	conv->weights = address(&args->w);
-	memcpy(conv->w_strides, args->w.strides, sizeof(conv->w_strides));
-	conv->accumulate = !!(args->call.flags & TN_ACCUMULATE);
-	conv->activation = forward ? args->activation : TN_ACTIVATION_NONE;
-	conv->bias = forward && args->has_bias ? address(&args->bias) : NULL;
-	conv->bias_stride = conv->bias ? args->bias.strides[0] : 0;
-}
-
 tn_status cpu_conv_take(struct cpu_conv *conv, struct tn_conv2d_args *taken,
 			const struct tn_conv2d_args *args, const char *name)
 {
@@ -173,13 +148,26 @@ tn_status cpu_conv_take(struct cpu_conv *conv, struct tn_conv2d_args *taken,
 	if (!status)
 		status = check_settings(taken, name);
 	if (!status)
-		status = check_operands(taken, name);
+		status = check_operand(&taken->x, 4, "x", taken, name);
+	if (!status)
+		status = check_operand(&taken->w, 4, "w", taken, name);
+	if (!status)
+		status = check_operand(&taken->y, 4, "y", taken, name);
+	if (!status && taken->has_bias)
+		status = check_operand(&taken->bias, 1, "bias", taken, name);
+	if (!status && taken->has_residual)
+		status = check_operand(&taken->residual, 4, "residual", taken, name);
 	if (!status)
 		status = check_shapes(taken, name);
 	if (status)
 		return status;
 	take_shapes(conv, taken);
-	take_rest(conv, taken);
+	conv->weights = address(&taken->w);
+	memcpy(conv->w_strides, taken->w.strides, sizeof(conv->w_strides));
+	conv->accumulate = !!(taken->call.flags & TN_ACCUMULATE);
+	conv->activation = forward ? taken->activation : TN_ACTIVATION_NONE;
+	conv->bias = forward && taken->has_bias ? address(&taken->bias) : NULL;
+	conv->bias_stride = conv->bias ? taken->bias.strides[0] : 0;
 	return TN_OK;
 }
 

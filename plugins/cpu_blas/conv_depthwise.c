@@ -56,15 +56,6 @@ static int64_t row_floats(const struct cpu_conv *conv)
 	return divide_up(conv->c, LANES) * LANES;
 }
 
-static void cut_channels(struct job *job)
-{
-	int64_t c = job->conv->c;
-	int64_t most_channels = most(LANES, L1_FLOATS / job->taps / LANES * LANES);
-	job->groups = divide_up(c, most_channels);
-	job->channels = divide_up(divide_up(c, job->groups), LANES) * LANES;
-	job->groups = divide_up(c, job->channels);
-}
-
 /* Boxes of about BOX_FLOPS, in `rows` rows of one image or all rows of several. */
 static void cut_rows(struct job *job, int64_t rows, int64_t columns)
 {
@@ -94,10 +85,14 @@ static void cut_sums(struct job *job)
 	job->bands = divide_up(rows, job->rows);
 }
 
-static struct job plan(const struct cpu_conv *conv)
+static struct job plan_depthwise(const struct cpu_conv *conv)
 {
 	struct job job = {.conv = conv, .taps = conv->r * conv->s};
-	cut_channels(&job);
+	int64_t c = job.conv->c;
+	int64_t most_channels = most(LANES, L1_FLOATS / job.taps / LANES * LANES);
+	job.groups = divide_up(c, most_channels);
+	job.channels = divide_up(divide_up(c, job.groups), LANES) * LANES;
+	job.groups = divide_up(c, job.channels);
 	if (conv->pass == CPU_CONV_FORWARD)
 		cut_rows(&job, conv->p, conv->q);
 	else if (conv->pass == CPU_CONV_INPUT_GRADIENT)
@@ -125,7 +120,7 @@ static int suits(const struct cpu_conv *conv)
 
 static uint64_t workspace(const struct cpu_conv *conv)
 {
-	struct job job = plan(conv);
+	struct job job = plan_depthwise(conv);
 	if (conv->pass == CPU_CONV_WEIGHT_GRADIENT)
 		return (uint64_t)(job.parts * job.bands) * weights_bytes(conv);
 	return weights_bytes(conv) + aligned(row_floats(conv));
@@ -197,7 +192,7 @@ static void over_vectors(const struct cpu_conv *conv, int64_t each,
 	cpu_parallel(conv->device, (uint64_t)(row_floats(conv) / LANES), grain, body, argument);
 }
 
-static void pack(const struct cpu_conv *conv, void *packed)
+static void pack_weights(const struct cpu_conv *conv, void *packed)
 {
 	struct weights weights = {conv, packed};
 	over_vectors(conv, conv->r * conv->s, repack_some, &weights);
@@ -334,18 +329,9 @@ static void take_bias(struct job *job, float *bias)
 	job->d.bias = bias;
 }
 
-static void take_bounds(struct job *job)
+static void run_depthwise(const struct cpu_conv *conv)
 {
-	uint32_t activation = job->conv->activation;
-	if (activation == TN_ACTIVATION_RELU || activation == TN_ACTIVATION_RELU6)
-		job->d.low = 0;
-	if (activation == TN_ACTIVATION_RELU6)
-		job->d.high = 6;
-}
-
-static void run(const struct cpu_conv *conv)
-{
-	struct job job = plan(conv);
+	struct job job = plan_depthwise(conv);
 	float *weights = (float *)(void *)conv->workspace;
 	uint64_t boxes = (uint64_t)(job.parts * job.bands * job.groups);
 	job.d = kernel_of(conv);
@@ -357,9 +343,13 @@ static void run(const struct cpu_conv *conv)
 	}
 	job.d.weights = conv->packed ? (float *)(uintptr_t)conv->packed : weights;
 	if (!conv->packed)
-		pack(conv, weights);
+		pack_weights(conv, weights);
 	take_bias(&job, (float *)(void *)(conv->workspace + weights_bytes(conv)));
-	take_bounds(&job);
+	uint32_t activation = job.conv->activation;
+	if (activation == TN_ACTIVATION_RELU || activation == TN_ACTIVATION_RELU6)
+		job.d.low = 0;
+	if (activation == TN_ACTIVATION_RELU6)
+		job.d.high = 6;
 	cpu_parallel(conv->device, boxes, 1,
 		     conv->pass == CPU_CONV_FORWARD ? forward_some : input_some, &job);
 }
@@ -367,6 +357,6 @@ static void run(const struct cpu_conv *conv)
 const struct cpu_conv_algorithm cpu_conv_depthwise = {.name = "depthwise",
 						      .suits = suits,
 						      .workspace = workspace,
-						      .run = run,
+						      .run = run_depthwise,
 						      .packed_size = weights_bytes,
-						      .pack = pack};
+						      .pack = pack_weights};

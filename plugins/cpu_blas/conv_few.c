@@ -119,8 +119,19 @@ static void plan_scratch(struct job *job)
 		job->scratch += round_up(job->conv->kernels->conv_few->sums(f), FLOATS_ALIGNED);
 }
 
-static void plan_pieces(struct job *job)
+static int64_t take_floats(struct job *job, int64_t floats)
 {
+	int64_t at = job->floats;
+	job->floats += round_up(floats, FLOATS_ALIGNED);
+	return at;
+}
+
+static void plan_few(struct job *job, const struct cpu_conv *conv)
+{
+	*job = (struct job){.conv = conv};
+	plan_images(job);
+	plan_planes(job);
+	plan_scratch(job);
 	const struct cpu_few *f = &job->few;
 	int64_t n = job->conv->n;
 	double size = (double)(f->positions * f->in_channels * f->out_channels) *
@@ -128,30 +139,14 @@ static void plan_pieces(struct job *job)
 	int64_t pieces = (int64_t)most(1, (int64_t)((double)n * size / PIECE_SIZE));
 	job->images = divide_up(most(n, 1), least(pieces, PIECES));
 	job->pieces = divide_up(n, job->images);
-}
-
-static int64_t take(struct job *job, int64_t floats)
-{
-	int64_t at = job->floats;
-	job->floats += round_up(floats, FLOATS_ALIGNED);
-	return at;
-}
-
-static void plan(struct job *job, const struct cpu_conv *conv)
-{
-	*job = (struct job){.conv = conv};
-	plan_images(job);
-	plan_planes(job);
-	plan_scratch(job);
-	plan_pieces(job);
 	job->block = conv->kernels->conv_few->block(job->few.out_channels);
 	job->n_weights = round_up(job->few.out_channels, job->block) * job->few.in_channels *
 			 conv->r * conv->s;
-	job->weights_at = take(job, job->n_weights);
-	job->bias_at = take(job, job->out.columns * job->out.channels);
+	job->weights_at = take_floats(job, job->n_weights);
+	job->bias_at = take_floats(job, job->out.columns * job->out.channels);
 	if (conv->pass == CPU_CONV_WEIGHT_GRADIENT)
-		job->partial_at = take(job, job->pieces * job->n_weights);
-	job->scratch_at = take(job, job->pieces * job->scratch);
+		job->partial_at = take_floats(job, job->pieces * job->n_weights);
+	job->scratch_at = take_floats(job, job->pieces * job->scratch);
 }
 
 static int suits(const struct cpu_conv *conv)
@@ -189,7 +184,7 @@ static int pays(const struct cpu_conv *conv)
 static uint64_t workspace(const struct cpu_conv *conv)
 {
 	struct job job;
-	plan(&job, conv);
+	plan_few(&job, conv);
 	return (uint64_t)job.floats * sizeof(float);
 }
 
@@ -222,14 +217,14 @@ static void pack_into(const struct job *job, float *to)
 static uint64_t packed_size(const struct cpu_conv *conv)
 {
 	struct job job;
-	plan(&job, conv);
+	plan_few(&job, conv);
 	return (uint64_t)job.n_weights * sizeof(float);
 }
 
-static void pack(const struct cpu_conv *conv, void *packed)
+static void pack_weights(const struct cpu_conv *conv, void *packed)
 {
 	struct job job;
-	plan(&job, conv);
+	plan_few(&job, conv);
 	pack_into(&job, packed);
 }
 
@@ -238,7 +233,7 @@ static float *at(const struct job *job, int64_t place)
 	return (float *)(void *)job->conv->workspace + place;
 }
 
-static void begin(struct job *job)
+static void prepare_operands(struct job *job)
 {
 	const struct cpu_conv *conv = job->conv;
 	float *bias = at(job, job->bias_at);
@@ -365,12 +360,12 @@ static void add_pieces(const struct job *job)
 			}
 }
 
-static void run(const struct cpu_conv *conv)
+static void run_few(const struct cpu_conv *conv)
 {
 	struct job job;
 	int summing = conv->pass == CPU_CONV_WEIGHT_GRADIENT;
-	plan(&job, conv);
-	begin(&job);
+	plan_few(&job, conv);
+	prepare_operands(&job);
 	cpu_parallel(conv->device, (uint64_t)job.pieces, 1, summing ? sum_pieces : convolve_pieces,
 		     &job);
 	if (summing)
@@ -382,7 +377,7 @@ const struct cpu_conv_algorithm cpu_conv_few = {
 	.suits = suits,
 	.pays = pays,
 	.workspace = workspace,
-	.run = run,
+	.run = run_few,
 	.packed_size = packed_size,
-	.pack = pack,
+	.pack = pack_weights,
 };

@@ -121,7 +121,7 @@ static int64_t panel_bytes(const struct job *job)
 	return job->panel_rows * job->width * FLOAT_BYTES;
 }
 
-static int64_t take(struct job *job, int64_t bytes)
+static int64_t take_bytes(struct job *job, int64_t bytes)
 {
 	int64_t at = job->bytes;
 	job->bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -141,7 +141,7 @@ static void plan_gradient(struct job *job)
 	job->ranges = divide_up(job->pixels, job->range);
 }
 
-static void plan(struct job *job, const struct cpu_conv *conv)
+static void plan_implicit(struct job *job, const struct cpu_conv *conv)
 {
 	*job = (struct job){.conv = conv};
 	plan_channels(job);
@@ -151,12 +151,12 @@ static void plan(struct job *job, const struct cpu_conv *conv)
 		plan_gradient(job);
 		weights *= job->ranges;
 	}
-	job->zeros = take(job, job->panel_rows * FLOAT_BYTES);
-	job->bias = take(job, conv->groups * job->panels * job->width * FLOAT_BYTES);
-	job->list_at = take(job, conv->r * conv->s * (int64_t)sizeof(struct cpu_tap));
+	job->zeros = take_bytes(job, job->panel_rows * FLOAT_BYTES);
+	job->bias = take_bytes(job, conv->groups * job->panels * job->width * FLOAT_BYTES);
+	job->list_at = take_bytes(job, conv->r * conv->s * (int64_t)sizeof(struct cpu_tap));
 	if (job->padded)
-		job->images_at = take(job, job->images * padded_floats(conv) * FLOAT_BYTES);
-	job->weights_at = take(job, weights);
+		job->images_at = take_bytes(job, job->images * padded_floats(conv) * FLOAT_BYTES);
+	job->weights_at = take_bytes(job, weights);
 }
 
 static int suits(const struct cpu_conv *conv)
@@ -170,7 +170,7 @@ static int suits(const struct cpu_conv *conv)
 static uint64_t workspace(const struct cpu_conv *conv)
 {
 	struct job job;
-	plan(&job, conv);
+	plan_implicit(&job, conv);
 	return (uint64_t)job.bytes;
 }
 
@@ -220,14 +220,14 @@ static void pack_into(const struct job *job, float *to)
 static uint64_t packed_size(const struct cpu_conv *conv)
 {
 	struct job job;
-	plan(&job, conv);
+	plan_implicit(&job, conv);
 	return (uint64_t)(conv->groups * job.panels * panel_bytes(&job));
 }
 
-static void pack(const struct cpu_conv *conv, void *packed)
+static void pack_weights(const struct cpu_conv *conv, void *packed)
 {
 	struct job job;
-	plan(&job, conv);
+	plan_implicit(&job, conv);
 	pack_into(&job, packed);
 }
 
@@ -415,7 +415,7 @@ static void take_epilogue(struct job *job)
 	t->accumulate = conv->pass == CPU_CONV_INPUT_GRADIENT && conv->accumulate;
 }
 
-static void begin(struct job *job)
+static void prepare_taps(struct job *job)
 {
 	const struct cpu_conv *conv = job->conv;
 	float *zeros = (float *)(void *)(conv->workspace + job->zeros);
@@ -554,11 +554,11 @@ static void run_weight_gradient(struct job *job)
 	}
 }
 
-static void run(const struct cpu_conv *conv)
+static void run_implicit(const struct cpu_conv *conv)
 {
 	struct job job;
-	plan(&job, conv);
-	begin(&job);
+	plan_implicit(&job, conv);
+	prepare_taps(&job);
 	if (conv->pass == CPU_CONV_FORWARD)
 		run_forward(&job);
 	else if (conv->pass == CPU_CONV_INPUT_GRADIENT)
@@ -571,7 +571,7 @@ const struct cpu_conv_algorithm cpu_conv_implicit = {
 	.name = "implicit",
 	.suits = suits,
 	.workspace = workspace,
-	.run = run,
+	.run = run_implicit,
 	.packed_size = packed_size,
-	.pack = pack,
+	.pack = pack_weights,
 };

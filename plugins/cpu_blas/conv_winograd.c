@@ -79,8 +79,10 @@ static void take_images(struct job *job)
 	job->weights.rotated = !forward;
 }
 
-static void cut(struct job *job)
+static void plan_winograd(struct job *job, const struct cpu_conv *conv)
 {
+	*job = (struct job){.conv = conv, .kernels = conv->kernels->winograd};
+	take_images(job);
 	double weights = (double)PLANES * (double)job->depth * (double)job->columns;
 	job->many = weights > MOST_WEIGHTS;
 	job->block = job->many           ? RESIDENT_TILES
@@ -91,10 +93,6 @@ static void cut(struct job *job)
 	job->slice = job->many ? winograd_least(RESIDENT_SLICE, job->depth) : job->depth;
 	job->row = winograd_round_up(job->slice, WINOGRAD_LINE);
 	job->units = job->many ? job->blocks * job->panels : job->blocks;
-}
-
-static void lay_out(struct job *job)
-{
 	int64_t panel = job->kernels->panel;
 	job->u_plane = job->slice * panel + WINOGRAD_LINE;
 	job->u_panel = PLANES * job->u_plane;
@@ -110,22 +108,6 @@ static void lay_out(struct job *job)
 		job->u_floats = job->panels * job->u_panel;
 		job->scratch_floats += job->v_slice;
 	}
-}
-
-static void plan(struct job *job, const struct cpu_conv *conv)
-{
-	*job = (struct job){.conv = conv, .kernels = conv->kernels->winograd};
-	take_images(job);
-	cut(job);
-	lay_out(job);
-}
-
-static void take_workspace(struct job *job)
-{
-	job->bias = (float *)(void *)job->conv->workspace;
-	job->u = job->bias + job->bias_floats;
-	job->v = job->u + job->u_floats;
-	job->scratch = job->v + job->v_floats;
 }
 
 static void take_finish(struct job *job)
@@ -163,8 +145,8 @@ static void transform_weights(const struct job *job, int64_t panel, int64_t firs
 }
 
 /* M := (or +=) V U for n tiles, `depth` channels and one panel. */
-static void multiply(const struct job *job, const float *v, const float *u, float *m, int64_t n,
-		     int64_t depth, int accumulate)
+static void multiply_tiles(const struct job *job, const float *v, const float *u, float *m,
+			   int64_t n, int64_t depth, int accumulate)
 {
 	struct cpu_winograd_product p = {.down = job->row,
 					 .across = 1,
@@ -241,7 +223,7 @@ static void stream_weights(const void *argument, int64_t unit, float *scratch)
 	float *m = scratch + job->v_slice;
 	job->kernels->patches(&job->in, &job->grid, first, n, 0, job->depth, &v);
 	for (int64_t panel = 0; panel < job->panels; panel++) {
-		multiply(job, scratch, job->u + panel * job->u_panel, m, n, job->depth, 0);
+		multiply_tiles(job, scratch, job->u + panel * job->u_panel, m, n, job->depth, 0);
 		finish(job, panel, first, n, m);
 	}
 }
@@ -287,7 +269,7 @@ static void stream_tiles(const void *argument, int64_t unit, float *scratch)
 		int64_t depth = winograd_least(job->slice, job->depth - k);
 		const float *v = job->v + k / job->slice * job->v_slice + first * job->row;
 		transform_weights(job, panel, k, depth, scratch);
-		multiply(job, v, scratch, m, n, depth, k > 0);
+		multiply_tiles(job, v, scratch, m, n, depth, k > 0);
 	}
 	finish(job, panel, first, n, m);
 }
@@ -321,7 +303,7 @@ static double cost(const struct cpu_conv *conv)
 	struct job job;
 	if (conv->pass == CPU_CONV_WEIGHT_GRADIENT)
 		return winograd_gradient_cost(conv);
-	plan(&job, conv);
+	plan_winograd(&job, conv);
 	double depth = (double)job.depth, columns = (double)(job.panels * job.kernels->panel);
 	double filters = depth * columns * (double)(job.many ? job.blocks : 1);
 	return (double)job.tiles * (PLANES * depth * columns + WINOGRAD_INPUT_COST * depth +
@@ -341,20 +323,23 @@ static uint64_t workspace(const struct cpu_conv *conv)
 	struct job job;
 	if (conv->pass == CPU_CONV_WEIGHT_GRADIENT)
 		return winograd_gradient_workspace(conv);
-	plan(&job, conv);
+	plan_winograd(&job, conv);
 	int64_t scratch = winograd_threads(conv->device, job.units) * job.scratch_floats;
 	return (uint64_t)(job.bias_floats + job.u_floats + job.v_floats + scratch) * sizeof(float);
 }
 
-static void run(const struct cpu_conv *conv)
+static void run_winograd(const struct cpu_conv *conv)
 {
 	struct job job;
 	if (conv->pass == CPU_CONV_WEIGHT_GRADIENT) {
 		winograd_gradient_run(conv);
 		return;
 	}
-	plan(&job, conv);
-	take_workspace(&job);
+	plan_winograd(&job, conv);
+	job.bias = (float *)(void *)job.conv->workspace;
+	job.u = job.bias + job.bias_floats;
+	job.v = job.u + job.u_floats;
+	job.scratch = job.v + job.v_floats;
 	take_finish(&job);
 	if (conv->packed)
 		job.u = (float *)(uintptr_t)conv->packed;
@@ -368,14 +353,14 @@ static void run(const struct cpu_conv *conv)
 static uint64_t packed_size(const struct cpu_conv *conv)
 {
 	struct job job;
-	plan(&job, conv);
+	plan_winograd(&job, conv);
 	return (uint64_t)job.u_floats * sizeof(float);
 }
 
-static void pack(const struct cpu_conv *conv, void *packed)
+static void pack_weights(const struct cpu_conv *conv, void *packed)
 {
 	struct job job;
-	plan(&job, conv);
+	plan_winograd(&job, conv);
 	job.u = packed;
 	struct winograd_units weights = {.device = conv->device,
 					 .job = &job,
@@ -389,7 +374,7 @@ const struct cpu_conv_algorithm cpu_conv_winograd = {
 	.suits = suits,
 	.pays = pays,
 	.workspace = workspace,
-	.run = run,
+	.run = run_winograd,
 	.packed_size = packed_size,
-	.pack = pack,
+	.pack = pack_weights,
 };

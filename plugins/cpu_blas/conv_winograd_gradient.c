@@ -36,23 +36,7 @@ struct job {
 	float *partial; /* gradients of parts, if there is more than one */
 };
 
-static void lay_out(struct job *job)
-{
-	int64_t panel = job->kernels->panel;
-	job->panels = winograd_divide_up(job->inputs, panel);
-	job->v.row = job->v.block = panel;
-	job->v.plane = job->block * panel + WINOGRAD_LINE;
-	job->v.block_stride = PLANES * job->v.plane;
-	job->z.row = job->z.block = winograd_round_up(job->outputs, WINOGRAD_LINE);
-	job->z.plane = job->block * job->z.row + WINOGRAD_LINE;
-	job->u.row = job->u.block = panel;
-	job->u.plane = job->outputs * panel + WINOGRAD_LINE;
-	job->u.block_stride = PLANES * job->u.plane;
-	job->scratch_floats =
-		job->panels * (job->v.block_stride + job->u.block_stride) + PLANES * job->z.plane;
-}
-
-static void plan(struct job *job, const struct cpu_conv *conv)
+static void plan_gradient(struct job *job, const struct cpu_conv *conv)
 {
 	job->conv = conv;
 	job->kernels = conv->kernels->winograd;
@@ -71,7 +55,18 @@ static void plan(struct job *job, const struct cpu_conv *conv)
 	job->part = winograd_divide_up(job->tiles, parts);
 	job->parts = winograd_divide_up(job->tiles, job->part);
 	job->block = winograd_least(BLOCK, job->part);
-	lay_out(job);
+	int64_t panel = job->kernels->panel;
+	job->panels = winograd_divide_up(job->inputs, panel);
+	job->v.row = job->v.block = panel;
+	job->v.plane = job->block * panel + WINOGRAD_LINE;
+	job->v.block_stride = PLANES * job->v.plane;
+	job->z.row = job->z.block = winograd_round_up(job->outputs, WINOGRAD_LINE);
+	job->z.plane = job->block * job->z.row + WINOGRAD_LINE;
+	job->u.row = job->u.block = panel;
+	job->u.plane = job->outputs * panel + WINOGRAD_LINE;
+	job->u.block_stride = PLANES * job->u.plane;
+	job->scratch_floats =
+		job->panels * (job->v.block_stride + job->u.block_stride) + PLANES * job->z.plane;
 }
 
 static int64_t partial_floats(const struct job *job)
@@ -93,7 +88,7 @@ struct unit {
 };
 
 /* dU := (or +=) Z^T V over n tiles. */
-static void multiply(const struct unit *unit, int64_t n, int accumulate)
+static void multiply_tiles(const struct unit *unit, int64_t n, int accumulate)
 {
 	const struct cpu_winograd *kernels = unit->job->kernels;
 	struct cpu_winograd_product p = {.down = 1,
@@ -135,7 +130,7 @@ static void write_gradient(const struct unit *unit, int64_t part)
 	}
 }
 
-static void work(const void *argument, int64_t number, float *scratch)
+static void add_part(const void *argument, int64_t number, float *scratch)
 {
 	const struct job *job = argument;
 	struct unit unit = {.job = job, .v = job->v, .z = job->z, .u = job->u};
@@ -155,7 +150,7 @@ static void work(const void *argument, int64_t number, float *scratch)
 		int64_t n = winograd_least(job->block, end - first);
 		job->kernels->patches(&job->x, &patches, first, n, unit.c0, unit.c1, &unit.v);
 		job->kernels->gradients(&job->dy, &job->grid, first, n, unit.o0, unit.o1, &unit.z);
-		multiply(&unit, n, first > begin);
+		multiply_tiles(&unit, n, first > begin);
 	}
 	write_gradient(&unit, part);
 }
@@ -181,7 +176,7 @@ static void add_parts(const void *argument, int64_t o, float *scratch)
 double winograd_gradient_cost(const struct cpu_conv *conv)
 {
 	struct job job = {0};
-	plan(&job, conv);
+	plan_gradient(&job, conv);
 	double c = (double)conv->c, o = (double)conv->o;
 	double inputs = (double)(job.input_blocks * job.panels * job.kernels->panel);
 	return (double)job.tiles *
@@ -193,7 +188,7 @@ double winograd_gradient_cost(const struct cpu_conv *conv)
 uint64_t winograd_gradient_workspace(const struct cpu_conv *conv)
 {
 	struct job job = {0};
-	plan(&job, conv);
+	plan_gradient(&job, conv);
 	return (uint64_t)(partial_floats(&job) +
 			  winograd_threads(conv->device, n_units(&job)) * job.scratch_floats) *
 	       sizeof(float);
@@ -202,11 +197,11 @@ uint64_t winograd_gradient_workspace(const struct cpu_conv *conv)
 void winograd_gradient_run(const struct cpu_conv *conv)
 {
 	struct job job = {0};
-	plan(&job, conv);
+	plan_gradient(&job, conv);
 	job.partial = (float *)(void *)conv->workspace;
 	struct winograd_units units = {.device = conv->device,
 				       .job = &job,
-				       .work = work,
+				       .work = add_part,
 				       .n = n_units(&job),
 				       .scratch = job.partial + partial_floats(&job),
 				       .scratch_floats = job.scratch_floats};

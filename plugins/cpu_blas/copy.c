@@ -49,8 +49,8 @@ static char *row_address(const struct tn_operand *operand, size_t size, uint64_t
 				   (uint64_t)at * (uint64_t)size);
 }
 
-static tn_status check(const struct tn_operand *operand, const struct tn_call *call,
-		       const char *operation, size_t *size)
+static tn_status check_operand(const struct tn_operand *operand, const struct tn_call *call,
+			       const char *operation, size_t *size)
 {
 	*size = tn_dtype_size(operand->dtype);
 	if (!*size)
@@ -104,22 +104,18 @@ static int64_t part_of(int64_t length, size_t size)
 
 /* ---- fill ------------------------------------------------------------------------------------*/
 
-static void fill_row(const struct walk *w, char *out, int64_t length, int64_t stride)
-{
-	for (int64_t i = 0; i < length; i++)
-		memcpy(out + (size_t)(i * stride) * w->size, w->wide, w->size);
-}
-
 static void fill_rows(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct walk *w = argument;
 	int64_t length = row_length(&w->output), stride = row_stride(&w->output);
 	for (uint64_t row = begin; row < end; row++) {
 		char *out = row_address(&w->output, w->size, row);
-		if (stride == 1)
+		if (stride == 1) {
 			w->cpu->kernels->fill(out, w->wide, w->size, (size_t)length);
-		else
-			fill_row(w, out, length, stride);
+		} else {
+			for (int64_t i = 0; i < length; i++)
+				memcpy(out + (size_t)(i * stride) * w->size, w->wide, w->size);
+		}
 	}
 }
 
@@ -131,7 +127,7 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 	tn_status status =
 		tn_plugin_take(&taken, sizeof(taken), args, TN_DRY_RUN | TN_DETERMINISTIC, "fill");
 	if (!status)
-		status = check(&taken.output, &taken.call, "fill", &w.size);
+		status = check_operand(&taken.output, &taken.call, "fill", &w.size);
 	if (status)
 		return status;
 	if (taken.value.dtype != taken.output.dtype)
@@ -330,7 +326,7 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 	tn_status status =
 		tn_plugin_take(&taken, sizeof(taken), args, TN_DRY_RUN | TN_DETERMINISTIC, "copy");
 	if (!status)
-		status = check(&taken.output, &taken.call, "copy", &w.size);
+		status = check_operand(&taken.output, &taken.call, "copy", &w.size);
 	if (status)
 		return status;
 	if (taken.input.dtype != taken.output.dtype)

@@ -54,48 +54,11 @@ static tn_status check_values(const struct job *job, const char *which, const st
 	return TN_OK;
 }
 
-static tn_status check(const struct job *job)
-{
-	tn_status status = check_rows(job, "x", &job->args.x);
-	if (!status)
-		status = check_values(job, "labels", &job->args.labels, TN_I32);
-	if (!status)
-		status = check_values(job, "lse", &job->args.lse, TN_F32);
-	if (!status)
-		status = check_values(job, job->is_backward ? "dloss" : "loss", &job->args.loss,
-				      TN_F32);
-	if (!status && job->is_backward)
-		status = check_rows(job, "dx", &job->args.dx);
-	return status;
-}
-
 /* ---- Work ------------------------------------------------------------------------------------*/
 
 static void *address(const struct tn_operand *o)
 {
 	return (void *)(uintptr_t)(o->buffer + o->offset);
-}
-
-static void fill_rows(struct job *job)
-{
-	const struct tn_cross_entropy_args *a = &job->args;
-	job->rows = (struct cpu_cross_entropy){
-		.rows = a->x.shape[0],
-		.classes = a->x.shape[1],
-		.x = address(&a->x),
-		.labels = address(&a->labels),
-		.lse = address(&a->lse),
-		.loss = address(&a->loss),
-		.dx = job->is_backward ? address(&a->dx) : NULL,
-		.x_row = a->x.strides[0],
-		.label_step = a->labels.strides[0],
-		.lse_step = a->lse.strides[0],
-		.loss_step = a->loss.strides[0],
-		.dx_row = job->is_backward ? a->dx.strides[0] : 0,
-		.ignored = a->ignore_label,
-		.accumulate = (a->call.flags & TN_ACCUMULATE) != 0,
-	};
-	job->piece = PIECE / job->rows.classes + 1;
 }
 
 static void run_rows(void *argument, uint64_t begin, uint64_t end)
@@ -117,14 +80,40 @@ static void run_rows(void *argument, uint64_t begin, uint64_t end)
 	kernels->cross_entropy_backward(&rows);
 }
 
-static tn_status run(struct job *job)
+static tn_status check_and_run(struct job *job)
 {
-	tn_status status = check(job);
+	tn_status status = check_rows(job, "x", &job->args.x);
+	if (!status)
+		status = check_values(job, "labels", &job->args.labels, TN_I32);
+	if (!status)
+		status = check_values(job, "lse", &job->args.lse, TN_F32);
+	if (!status)
+		status = check_values(job, job->is_backward ? "dloss" : "loss", &job->args.loss,
+				      TN_F32);
+	if (!status && job->is_backward)
+		status = check_rows(job, "dx", &job->args.dx);
 	if (status)
 		return status;
 	if (job->args.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&job->args.call, 0, 0);
-	fill_rows(job);
+	const struct tn_cross_entropy_args *a = &job->args;
+	job->rows = (struct cpu_cross_entropy){
+		.rows = a->x.shape[0],
+		.classes = a->x.shape[1],
+		.x = address(&a->x),
+		.labels = address(&a->labels),
+		.lse = address(&a->lse),
+		.loss = address(&a->loss),
+		.dx = job->is_backward ? address(&a->dx) : NULL,
+		.x_row = a->x.strides[0],
+		.label_step = a->labels.strides[0],
+		.lse_step = a->lse.strides[0],
+		.loss_step = a->loss.strides[0],
+		.dx_row = job->is_backward ? a->dx.strides[0] : 0,
+		.ignored = a->ignore_label,
+		.accumulate = (a->call.flags & TN_ACCUMULATE) != 0,
+	};
+	job->piece = PIECE / job->rows.classes + 1;
 	cpu_parallel(job->device, (uint64_t)job->rows.rows, (uint64_t)job->piece, run_rows, job);
 	return TN_OK;
 }
@@ -134,7 +123,7 @@ tn_status cpu_cross_entropy_forward(void *device, const struct tn_cross_entropy_
 	struct job job = {.device = device, .name = "cross_entropy_forward"};
 	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
 					  TN_DRY_RUN | TN_DETERMINISTIC, job.name);
-	return status ? status : run(&job);
+	return status ? status : check_and_run(&job);
 }
 
 tn_status cpu_cross_entropy_backward(void *device, const struct tn_cross_entropy_args *args)
@@ -142,5 +131,5 @@ tn_status cpu_cross_entropy_backward(void *device, const struct tn_cross_entropy
 	struct job job = {.device = device, .name = "cross_entropy_backward", .is_backward = 1};
 	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
 					  TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, job.name);
-	return status ? status : run(&job);
+	return status ? status : check_and_run(&job);
 }

@@ -25,24 +25,6 @@ static tn_status device_count(void *instance, struct tn_device_count *out)
 	return TN_OK;
 }
 
-static void describe_numbers(struct tn_device_description *own)
-{
-	/* All sixteen dtypes except 0. */
-	own->storage_dtypes = 0xfffe;
-	own->program_dtypes =
-		BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) | BIT(TN_F32) | BIT(TN_F64);
-	own->matmul_dtypes = BIT(TN_F32) | BIT(TN_F64);
-	own->alignment = SMALLEST_ALIGNMENT;
-	own->preferred_layout = TN_LAYOUT_NHWC;
-	own->identity_type = TN_IDENTITY_NONE;
-	own->score = 100;
-	uint64_t available;
-	cpu_memory_size(&own->memory_bytes, &available);
-	own->max_alloc_bytes = own->memory_bytes;
-	memset(own->accuracy, TN_ACCURACY_IEEE, sizeof(own->accuracy));
-	memset(own->determinism, TN_DETERMINISM_ALWAYS, sizeof(own->determinism));
-}
-
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
 {
 	struct cpu_instance *cpu = instance;
@@ -52,7 +34,20 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 					    .kind = TN_DEVICE_CPU,
 					    .flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS,
 					    .memory_kinds = 1u << TN_MEMORY_DEVICE};
-	describe_numbers(&own);
+	/* All sixteen dtypes except 0. */
+	own.storage_dtypes = 0xfffe;
+	own.program_dtypes =
+		BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) | BIT(TN_F32) | BIT(TN_F64);
+	own.matmul_dtypes = BIT(TN_F32) | BIT(TN_F64);
+	own.alignment = SMALLEST_ALIGNMENT;
+	own.preferred_layout = TN_LAYOUT_NHWC;
+	own.identity_type = TN_IDENTITY_NONE;
+	own.score = 100;
+	uint64_t available;
+	cpu_memory_size(&own.memory_bytes, &available);
+	own.max_alloc_bytes = own.memory_bytes;
+	memset(own.accuracy, TN_ACCURACY_IEEE, sizeof(own.accuracy));
+	memset(own.determinism, TN_DETERMINISM_ALWAYS, sizeof(own.determinism));
 	snprintf(own.name, sizeof(own.name), "%s", cpu->name);
 	snprintf(own.note, sizeof(own.note), "kernels for %s; %.200s", cpu->kernels->name,
 		 cpu->blas.note);
@@ -85,36 +80,22 @@ static void close_device(void *device)
 	cpu->instance->host->free(cpu->instance->host->context, cpu);
 }
 
-static tn_status check_alloc(const struct tn_alloc_args *args)
-{
-	struct tn_error_info *error = args->call.error;
-	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", args->memory_kind);
-	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
-		return tn_plugin_fail(
-			error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
-			(unsigned long long)args->size, (unsigned long long)args->alignment);
-	return TN_OK;
-}
-
-/* Huge pages for blocks that contain some; a refused request does no harm. */
-static void advise(void *memory, uint64_t size)
-{
-	if (size >= 2 * HUGE_PAGE)
-		(void)madvise(memory, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-}
-
 static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
 {
 	const struct tn_host *host = ((struct cpu_device *)device)->instance->host;
 	struct tn_alloc_args own;
 	tn_status status = tn_plugin_take(&own, sizeof(own), args, TN_DRY_RUN, "alloc");
-	if (!status)
-		status = check_alloc(&own);
 	if (status)
 		return status;
+	struct tn_error_info *error = own.call.error;
+	if (own.memory_kind != TN_MEMORY_DEVICE)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u is not supported", own.memory_kind);
+	if (own.size == 0 || (own.alignment & (own.alignment - 1)))
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, "alloc",
+			"%llu bytes aligned to %llu: expected a size and a power of two",
+			(unsigned long long)own.size, (unsigned long long)own.alignment);
 	if (own.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&own.call, 0, 0);
 	uint64_t alignment = own.size >= 2 * HUGE_PAGE ? HUGE_PAGE : SMALLEST_ALIGNMENT;
@@ -127,7 +108,9 @@ static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, ui
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
 				      "cannot allocate %llu bytes of host memory",
 				      (unsigned long long)own.size);
-	advise(memory, own.size);
+	/* Huge pages for blocks that contain some; a refused request does no harm. */
+	if (own.size >= 2 * HUGE_PAGE)
+		(void)madvise(memory, own.size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 	*buffer = (uint64_t)(uintptr_t)memory;
 	return TN_OK;
 }

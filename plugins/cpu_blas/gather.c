@@ -171,18 +171,6 @@ static void add_row(const struct walk *w, char *out, const char *in, int64_t n)
 			in + k * from * (int64_t)w->size);
 }
 
-/* The axis is the last one: terms of a row are added to elements one by one. */
-static void add_elements(const struct walk *w, char *out, const char *in)
-{
-	int64_t to = w->chosen.strides[w->last] * (int64_t)w->size;
-	int64_t from = w->listed.strides[w->last] * (int64_t)w->size;
-	for (int64_t j = 0; j < w->listed.shape[w->last]; j++) {
-		int64_t index = index_at(w, j);
-		if (index >= 0)
-			add_one(w->listed.dtype, out + index * to, in + j * from);
-	}
-}
-
 /* One part of the columns of the rows that differ only in the index. */
 static void add_part(const struct walk *w, uint64_t outer, uint64_t part)
 {
@@ -211,50 +199,25 @@ static void add_parts(void *argument, uint64_t begin, uint64_t end)
 			continue;
 		}
 		struct place place = place_of(w, i, TN_MAX_RANK);
-		add_elements(w, address(w, &w->chosen, place.chosen),
-			     address(w, &w->listed, place.listed));
+		/* The axis is the last one: terms of a row are added to elements one by one. */
+		char *out = address(w, &w->chosen, place.chosen);
+		const char *in = address(w, &w->listed, place.listed);
+		int64_t to = w->chosen.strides[w->last] * (int64_t)w->size;
+		int64_t from = w->listed.strides[w->last] * (int64_t)w->size;
+		for (int64_t j = 0; j < w->listed.shape[w->last]; j++) {
+			int64_t index = index_at(w, j);
+			if (index >= 0)
+				add_one(w->listed.dtype, out + index * to, in + j * from);
+		}
 	}
 }
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
 
-static tn_status check(const struct walk *w, const struct tn_gather_args *args,
-		       const char *operation)
-{
-	struct tn_error_info *error = args->call.error;
-	if (!w->size)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "dtype %d is not supported",
-				      args->input.dtype);
-	if (args->indices.dtype != TN_I32 && args->indices.dtype != TN_I64)
-		return tn_plugin_fail(error, TN_DTYPE, operation,
-				      "indices: expected i32 or i64, found dtype %d",
-				      args->indices.dtype);
-	if (args->input.dtype != args->output.dtype)
-		return tn_plugin_fail(
-			error, TN_DTYPE, operation,
-			"input of dtype %d, output of dtype %d: expected equal dtypes",
-			args->input.dtype, args->output.dtype);
-	if (w->chosen.rank > TN_MAX_RANK || w->listed.rank != w->chosen.rank ||
-	    args->indices.rank != 1 || args->axis >= w->chosen.rank)
-		return tn_plugin_fail(error, TN_SHAPE, operation,
-				      "axis %u of ranks %u and %u, indices of rank %u (expected 1)",
-				      args->axis, args->input.rank, args->output.rank,
-				      args->indices.rank);
-	for (uint32_t axis = 0; axis < w->listed.rank; axis++) {
-		int64_t expected =
-			axis == args->axis ? args->indices.shape[0] : w->chosen.shape[axis];
-		if (w->listed.shape[axis] != expected)
-			return tn_plugin_fail(error, TN_SHAPE, operation,
-					      "axis %u: expected length %lld, found %lld", axis,
-					      (long long)expected,
-					      (long long)w->listed.shape[axis]);
-	}
-	return TN_OK;
-}
-
 /* Takes the arguments; `listed_is_input` distinguishes scatter-add from gather. */
-static tn_status take(struct walk *w, struct tn_gather_args *own, const struct tn_gather_args *args,
-		      int listed_is_input, const char *operation)
+static tn_status take_arguments(struct walk *w, struct tn_gather_args *own,
+				const struct tn_gather_args *args, int listed_is_input,
+				const char *operation)
 {
 	tn_status status =
 		tn_plugin_take(own, sizeof(*own), args, TN_DRY_RUN | TN_DETERMINISTIC, operation);
@@ -265,9 +228,34 @@ static tn_status take(struct walk *w, struct tn_gather_args *own, const struct t
 	w->indices = own->indices;
 	w->axis = own->axis;
 	w->size = tn_dtype_size(own->input.dtype);
-	status = check(w, own, operation);
-	if (status)
-		return status;
+	struct tn_error_info *error = own->call.error;
+	if (!w->size)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "dtype %d is not supported",
+				      own->input.dtype);
+	if (own->indices.dtype != TN_I32 && own->indices.dtype != TN_I64)
+		return tn_plugin_fail(error, TN_DTYPE, operation,
+				      "indices: expected i32 or i64, found dtype %d",
+				      own->indices.dtype);
+	if (own->input.dtype != own->output.dtype)
+		return tn_plugin_fail(
+			error, TN_DTYPE, operation,
+			"input of dtype %d, output of dtype %d: expected equal dtypes",
+			own->input.dtype, own->output.dtype);
+	if (w->chosen.rank > TN_MAX_RANK || w->listed.rank != w->chosen.rank ||
+	    own->indices.rank != 1 || own->axis >= w->chosen.rank)
+		return tn_plugin_fail(error, TN_SHAPE, operation,
+				      "axis %u of ranks %u and %u, indices of rank %u (expected 1)",
+				      own->axis, own->input.rank, own->output.rank,
+				      own->indices.rank);
+	for (uint32_t axis = 0; axis < w->listed.rank; axis++) {
+		int64_t expected =
+			axis == own->axis ? own->indices.shape[0] : w->chosen.shape[axis];
+		if (w->listed.shape[axis] != expected)
+			return tn_plugin_fail(error, TN_SHAPE, operation,
+					      "axis %u: expected length %lld, found %lld", axis,
+					      (long long)expected,
+					      (long long)w->listed.shape[axis]);
+	}
 	w->last = w->listed.rank - 1;
 	w->length = w->chosen.shape[w->axis];
 	return TN_OK;
@@ -278,7 +266,7 @@ tn_status cpu_gather(void *device, const struct tn_gather_args *args)
 	struct cpu_device *cpu = device;
 	struct walk w = {.cpu = cpu->instance};
 	struct tn_gather_args own;
-	tn_status status = take(&w, &own, args, 0, "gather");
+	tn_status status = take_arguments(&w, &own, args, 0, "gather");
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
@@ -293,7 +281,7 @@ tn_status cpu_scatter_add(void *device, const struct tn_gather_args *args)
 	struct cpu_device *cpu = device;
 	struct walk w = {.cpu = cpu->instance, .parts = 1};
 	struct tn_gather_args own;
-	tn_status status = take(&w, &own, args, 1, "scatter_add");
+	tn_status status = take_arguments(&w, &own, args, 1, "scatter_add");
 	if (status)
 		return status;
 	if (column_of(own.input.dtype) < 0)

@@ -27,17 +27,7 @@ static int64_t divide_up(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-static void cut(struct job *job)
-{
-	const struct cpu_norm *n = &job->norm;
-	int64_t rows = divide_up(n->rows, BLOCKS), least = divide_up(PIECE, n->channels);
-	/* Kernels take four rows together. */
-	job->block_rows = divide_up(rows > least ? rows : least, 4) * 4;
-	job->blocks = divide_up(n->rows, job->block_rows);
-	job->row = divide_up(n->channels, LINE) * LINE;
-}
-
-static tn_status begin(struct job *job, void *device, const struct tn_norm_args *args)
+static tn_status begin_norm(struct job *job, void *device, const struct tn_norm_args *args)
 {
 	const struct cpu_instance *cpu = ((struct cpu_device *)device)->instance;
 	float *memory = NULL;
@@ -49,7 +39,12 @@ static tn_status begin(struct job *job, void *device, const struct tn_norm_args 
 	if (status)
 		return status;
 	job->kernels = cpu->kernels->norm;
-	cut(job);
+	const struct cpu_norm *n = &job->norm;
+	int64_t rows = divide_up(n->rows, BLOCKS), least = divide_up(PIECE, n->channels);
+	/* Kernels take four rows together. */
+	job->block_rows = divide_up(rows > least ? rows : least, 4) * 4;
+	job->blocks = divide_up(n->rows, job->block_rows);
+	job->row = divide_up(n->channels, LINE) * LINE;
 	int64_t parts = job->norm.is_backward ? job->blocks : 0;
 	status = cpu_norm_workspace(
 		&job->norm, (uint64_t)(job->row * 2 * (parts + 1)) * sizeof(float), &memory);
@@ -118,7 +113,7 @@ tn_status cpu_layer_norm_forward(void *device, const struct tn_norm_args *args)
 {
 	struct job job = {.norm = {.kind = CPU_NORM_LAYER, .name = "layer_norm_forward"}};
 	const struct cpu_norm *n = &job.norm;
-	tn_status status = begin(&job, device, args);
+	tn_status status = begin_norm(&job, device, args);
 	if (status || n->args.call.flags & TN_DRY_RUN)
 		return status;
 	job.w = neighbours(n, &n->args.w, 1, job.w);
@@ -153,8 +148,8 @@ static void backward_blocks(void *argument, uint64_t begin, uint64_t end)
 }
 
 /* Channels begin.. of dw or db, the operand, from its parts. */
-static void join(const struct job *job, const struct tn_operand *operand, const float *parts,
-		 int64_t begin, int64_t channels)
+static void join_parts(const struct job *job, const struct tn_operand *operand, const float *parts,
+		       int64_t begin, int64_t channels)
 {
 	const struct cpu_norm *n = &job->norm;
 	struct cpu_norm_parts all = {
@@ -167,27 +162,22 @@ static void join(const struct job *job, const struct tn_operand *operand, const 
 	}
 }
 
-static void write_parameters(const struct job *job)
-{
-	const struct cpu_norm *n = &job->norm;
-	for (int64_t c = 0; c < n->channels; c += CHUNK) {
-		int64_t channels = n->channels - c < CHUNK ? n->channels - c : CHUNK;
-		join(job, &n->args.dw, job->parts, c, channels);
-		join(job, &n->args.db, job->parts + job->row, c, channels);
-	}
-}
-
 tn_status cpu_layer_norm_backward(void *device, const struct tn_norm_args *args)
 {
 	struct job job = {
 		.norm = {.kind = CPU_NORM_LAYER, .is_backward = 1, .name = "layer_norm_backward"}};
 	const struct cpu_norm *n = &job.norm;
-	tn_status status = begin(&job, device, args);
+	tn_status status = begin_norm(&job, device, args);
 	if (status || n->args.call.flags & TN_DRY_RUN)
 		return status;
 	job.w = neighbours(n, &n->args.w, 1, job.w);
 	cpu_parallel(device, (uint64_t)job.blocks, 1, backward_blocks, &job);
-	if (n->args.wants & CPU_NORM_DW)
-		write_parameters(&job);
+	if (n->args.wants & CPU_NORM_DW) {
+		for (int64_t c = 0; c < n->channels; c += CHUNK) {
+			int64_t channels = n->channels - c < CHUNK ? n->channels - c : CHUNK;
+			join_parts(&job, &n->args.dw, job.parts, c, channels);
+			join_parts(&job, &n->args.db, job.parts + job.row, c, channels);
+		}
+	}
 	return TN_OK;
 }

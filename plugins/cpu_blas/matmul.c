@@ -179,7 +179,7 @@ static int64_t pieces_of(const struct product *p)
 }
 
 /* Cuts C into rectangles of about equal size that are as square as possible. */
-static void cut(struct product *p)
+static void cut_tiles(struct product *p)
 {
 	int64_t across = 1, down = 1;
 	for (int64_t pieces = pieces_of(p); pieces > 1; pieces /= 2) {
@@ -208,7 +208,7 @@ static int fits(const struct product *p)
 	       p->a.ld <= INT_MAX && p->b.ld <= INT_MAX && p->c.ld <= INT_MAX;
 }
 
-static tn_status plan(struct product *p, const struct tn_matmul_args *args)
+static tn_status plan_product(struct product *p, const struct tn_matmul_args *args)
 {
 	uint32_t i = args->c.rank - 2;
 	p->dtype = args->c.dtype;
@@ -235,7 +235,7 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 	p->bias_is_down = p->c.transposed;
 	if (p->c.transposed)
 		transpose(p);
-	cut(p);
+	cut_tiles(p);
 	p->by_blas = fits(p) && !own_leads(p);
 	return TN_OK;
 }
@@ -406,13 +406,6 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 		cpu_blas_thread_leave(&p->cpu->blas, count);
 }
 
-/* Pieces that are distributed together: several if each is small. */
-static uint64_t grain(const struct product *p)
-{
-	double flops = 2.0 * (double)p->tile_m * (double)p->tile_n * (double)p->k;
-	return flops >= GROUP_FLOPS ? 1 : (uint64_t)(GROUP_FLOPS / flops) + 1;
-}
-
 /* Does OpenBLAS start no threads for it by itself? */
 static int is_serial(const struct product *p)
 {
@@ -433,7 +426,7 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 	if (!status)
 		status = check_epilogue(&taken);
 	if (!status)
-		status = plan(&p, &taken);
+		status = plan_product(&p, &taken);
 	if (status)
 		return status;
 	if (taken.call.flags & TN_DRY_RUN)
@@ -441,7 +434,10 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 	int guarded = p.by_blas && !is_serial(&p);
 	if (guarded)
 		cpu_blas_enter(&p.cpu->blas);
-	cpu_parallel(cpu, p.n_batches * p.tiles_m * p.tiles_n, grain(&p), run_pieces, &p);
+	/* Pieces that are distributed together: several if each is small. */
+	double flops = 2.0 * (double)p.tile_m * (double)p.tile_n * (double)p.k;
+	uint64_t grain = flops >= GROUP_FLOPS ? 1 : (uint64_t)(GROUP_FLOPS / flops) + 1;
+	cpu_parallel(cpu, p.n_batches * p.tiles_m * p.tiles_n, grain, run_pieces, &p);
 	if (guarded)
 		cpu_blas_leave(&p.cpu->blas);
 	return TN_OK;

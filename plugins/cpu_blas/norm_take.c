@@ -20,29 +20,6 @@ struct rule {
 
 #define RULES 12
 
-static void make_rules(struct cpu_norm *n, struct rule rules[RULES])
-{
-	const struct tn_norm_args *a = &n->args;
-	int forward = !n->is_backward, wants = n->is_backward ? (int)a->wants : 0;
-	int64_t channels = a->x.shape[1];
-	int64_t values = n->kind == CPU_NORM_BATCH ? channels : a->x.shape[0] * n->groups;
-	const struct rule all[RULES] = {
-		{"x", &a->x, 1, &n->x, 0},
-		{forward ? "y" : "dy", &a->y, 1, &n->y, 0},
-		{"residual", &a->residual, forward && a->has_residual, &n->residual, 0},
-		{"result", &a->result, !forward && a->activation, &n->result, 0},
-		{"dx", &a->dx, wants & CPU_NORM_DX, &n->dx, 0},
-		{"dresidual", &a->dresidual, wants & CPU_NORM_DRESIDUAL, &n->dresidual, 0},
-		{"w", &a->w, a->has_affine != 0, NULL, channels},
-		{"b", &a->b, a->has_affine && forward, NULL, channels},
-		{"mean", &a->mean, 1, NULL, values},
-		{"rstd", &a->rstd, 1, NULL, values},
-		{"dw", &a->dw, wants & CPU_NORM_DW, NULL, channels},
-		{"db", &a->db, wants & CPU_NORM_DW, NULL, channels},
-	};
-	memcpy(rules, all, sizeof(all));
-}
-
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
 static tn_status check_x(const struct cpu_norm *n)
@@ -171,18 +148,6 @@ static void merge_samples(struct cpu_norm *n)
 	n->samples = 1;
 }
 
-/* A single channel with contiguous rows is a plane. */
-static void make_plane(struct cpu_norm *n)
-{
-	const struct cpu_norm_view *views[] = {&n->x,      &n->y,  &n->residual,
-					       &n->result, &n->dx, &n->dresidual};
-	int are_neighbours = n->channels == 1;
-	for (int i = 0; i < 6; i++)
-		are_neighbours &= !views[i]->is_used || views[i]->down == 1;
-	if (are_neighbours)
-		n->in_planes = 1;
-}
-
 static tn_status find_layout(struct cpu_norm *n, const struct rule *rules)
 {
 	const struct tn_operand *x = &n->args.x;
@@ -198,8 +163,16 @@ static tn_status find_layout(struct cpu_norm *n, const struct rule *rules)
 			"the numbers of each channel");
 	if (!n->in_planes && n->kind != CPU_NORM_GROUP)
 		merge_samples(n);
-	if (!n->in_planes && n->kind != CPU_NORM_LAYER)
-		make_plane(n);
+	if (!n->in_planes && n->kind != CPU_NORM_LAYER) {
+		/* A single channel with contiguous rows is a plane. */
+		const struct cpu_norm_view *views[] = {&n->x,      &n->y,  &n->residual,
+						       &n->result, &n->dx, &n->dresidual};
+		int are_neighbours = n->channels == 1;
+		for (int i = 0; i < 6; i++)
+			are_neighbours &= !views[i]->is_used || views[i]->down == 1;
+		if (are_neighbours)
+			n->in_planes = 1;
+	}
 	return TN_OK;
 }
 
@@ -219,7 +192,25 @@ tn_status cpu_norm_take(struct cpu_norm *n, const struct tn_norm_args *args)
 	n->groups = n->kind == CPU_NORM_BATCH   ? n->args.x.shape[1]
 		    : n->kind == CPU_NORM_GROUP ? n->args.groups
 						: 1;
-	make_rules(n, rules);
+	const struct tn_norm_args *a = &n->args;
+	int forward = !n->is_backward, wants = n->is_backward ? (int)a->wants : 0;
+	int64_t channels = a->x.shape[1];
+	int64_t values = n->kind == CPU_NORM_BATCH ? channels : a->x.shape[0] * n->groups;
+	const struct rule all[RULES] = {
+		{"x", &a->x, 1, &n->x, 0},
+		{forward ? "y" : "dy", &a->y, 1, &n->y, 0},
+		{"residual", &a->residual, forward && a->has_residual, &n->residual, 0},
+		{"result", &a->result, !forward && a->activation, &n->result, 0},
+		{"dx", &a->dx, wants & CPU_NORM_DX, &n->dx, 0},
+		{"dresidual", &a->dresidual, wants & CPU_NORM_DRESIDUAL, &n->dresidual, 0},
+		{"w", &a->w, a->has_affine != 0, NULL, channels},
+		{"b", &a->b, a->has_affine && forward, NULL, channels},
+		{"mean", &a->mean, 1, NULL, values},
+		{"rstd", &a->rstd, 1, NULL, values},
+		{"dw", &a->dw, wants & CPU_NORM_DW, NULL, channels},
+		{"db", &a->db, wants & CPU_NORM_DW, NULL, channels},
+	};
+	memcpy(rules, all, sizeof(all));
 	for (int i = 0; i < RULES && !status; i++) {
 		if (rules[i].is_used)
 			status = check_operand(n, &rules[i]);

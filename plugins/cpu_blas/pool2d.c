@@ -36,21 +36,6 @@ static tn_status check_type(const struct tn_pool2d_args *args, const char *opera
 	return TN_OK;
 }
 
-static tn_status check_window(const struct tn_pool2d_args *args, const char *operation)
-{
-	for (int i = 0; i < 4; i++) {
-		int64_t kernel = args->kernel[i % 2], stride = args->stride[i % 2];
-		int64_t padding = args->padding[i];
-		if (kernel < 1 || stride < 1 || padding < 0 || padding > kernel / 2)
-			return tn_plugin_fail(
-				args->call.error, TN_INVALID_ARGUMENT, operation,
-				"kernel %lld, stride %lld, padding %lld: expected at least "
-				"1, 1, and 0 to kernel / 2",
-				(long long)kernel, (long long)stride, (long long)padding);
-	}
-	return TN_OK;
-}
-
 static tn_status check_operand(const struct tn_pool2d_args *args, const char *operation,
 			       const char *name, const struct tn_operand *operand,
 			       const int64_t expected[4])
@@ -75,28 +60,24 @@ static int64_t windows(const struct tn_pool2d_args *args, int axis)
 	return room < 0 ? 0 : room / args->stride[axis] + 1;
 }
 
-static tn_status check_index(const struct tn_pool2d_args *args, const char *operation)
-{
-	struct tn_error_info *error = args->call.error;
-	if (args->index.dtype != TN_I32)
-		return tn_plugin_fail(error, TN_DTYPE, operation,
-				      "index: expected i32, found dtype %d", args->index.dtype);
-	if (args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		return tn_plugin_fail(error, TN_SHAPE, operation,
-				      "x: a plane of %lld x %lld exceeds the range of an i32 index",
-				      (long long)args->x.shape[H], (long long)args->x.shape[W]);
-	return check_operand(args, operation, "index", &args->index, args->y.shape);
-}
-
-static tn_status check(const struct tn_pool2d_args *args, const char *operation, int is_forward)
+static tn_status check_arguments(const struct tn_pool2d_args *args, const char *operation,
+				 int is_forward)
 {
 	struct tn_error_info *error = args->call.error;
 	const int64_t *x = args->x.shape;
 	tn_status status = check_type(args, operation);
-	if (status == TN_OK)
-		status = check_window(args, operation);
 	if (status != TN_OK)
 		return status;
+	for (int i = 0; i < 4; i++) {
+		int64_t kernel = args->kernel[i % 2], stride = args->stride[i % 2];
+		int64_t padding = args->padding[i];
+		if (kernel < 1 || stride < 1 || padding < 0 || padding > kernel / 2)
+			return tn_plugin_fail(
+				args->call.error, TN_INVALID_ARGUMENT, operation,
+				"kernel %lld, stride %lld, padding %lld: expected at least "
+				"1, 1, and 0 to kernel / 2",
+				(long long)kernel, (long long)stride, (long long)padding);
+	}
 	if (args->x.rank != 4)
 		return tn_plugin_fail(error, TN_SHAPE, operation, "x: expected rank 4, found %u",
 				      args->x.rank);
@@ -104,8 +85,18 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 	status = check_operand(args, operation, "y", &args->y, expected);
 	if (status != TN_OK || args->kind != TN_POOL_MAX)
 		return status;
-	if (args->has_index)
-		return check_index(args, operation);
+	if (args->has_index) {
+		if (args->index.dtype != TN_I32)
+			return tn_plugin_fail(error, TN_DTYPE, operation,
+					      "index: expected i32, found dtype %d",
+					      args->index.dtype);
+		if (args->x.shape[H] > INT32_MAX / args->x.shape[W])
+			return tn_plugin_fail(
+				error, TN_SHAPE, operation,
+				"x: a plane of %lld x %lld exceeds the range of an i32 index",
+				(long long)args->x.shape[H], (long long)args->x.shape[W]);
+		return check_operand(args, operation, "index", &args->index, args->y.shape);
+	}
 	if (is_forward)
 		return TN_OK;
 	return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
@@ -135,7 +126,7 @@ static void join_planes(struct cpu_pool *pool)
 	pool->c = 1;
 }
 
-static struct cpu_pool plan(const struct tn_pool2d_args *args)
+static struct cpu_pool plan_pool(const struct tn_pool2d_args *args)
 {
 	const int64_t *x = args->x.shape;
 	int with_index = args->kind == TN_POOL_MAX && args->has_index;
@@ -169,19 +160,19 @@ struct job {
 	void (*run)(const struct cpu_pool *pool, int64_t begin, int64_t end);
 };
 
-static void some(void *argument, uint64_t begin, uint64_t end)
+static void run_some(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct job *job = argument;
 	job->run(job->pool, (int64_t)begin, (int64_t)end);
 }
 
 /* Divides the elements of x and y evenly among `units`. */
-static void run(const struct cpu_device *device, struct job *job, int64_t units)
+static void run_units(const struct cpu_device *device, struct job *job, int64_t units)
 {
 	const struct cpu_pool *pool = job->pool;
 	int64_t elements = pool->n * pool->c * (pool->h * pool->w + pool->p * pool->q) / units;
 	uint64_t grain = 1 + (uint64_t)(GRAIN_ELEMENTS / (elements + 1));
-	cpu_parallel(device, (uint64_t)units, grain, some, job);
+	cpu_parallel(device, (uint64_t)units, grain, run_some, job);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -194,14 +185,14 @@ tn_status cpu_pool2d_forward(void *device, const struct tn_pool2d_args *theirs)
 	tn_status status = tn_plugin_take(&args, sizeof(args), theirs,
 					  TN_DRY_RUN | TN_DETERMINISTIC, "pool2d_forward");
 	if (status == TN_OK)
-		status = check(&args, "pool2d_forward", 1);
+		status = check_arguments(&args, "pool2d_forward", 1);
 	if (status != TN_OK)
 		return status;
 	if (args.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&args.call, 0, 0);
-	struct cpu_pool pool = plan(&args);
+	struct cpu_pool pool = plan_pool(&args);
 	struct job job = {&pool, args.kind == TN_POOL_MAX ? kernels->max : kernels->average};
-	run(cpu, &job, pool.n * pool.p);
+	run_units(cpu, &job, pool.n * pool.p);
 	return TN_OK;
 }
 
@@ -214,14 +205,14 @@ tn_status cpu_pool2d_backward(void *device, const struct tn_pool2d_args *theirs)
 		tn_plugin_take(&args, sizeof(args), theirs,
 			       TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, "pool2d_backward");
 	if (status == TN_OK)
-		status = check(&args, "pool2d_backward", 0);
+		status = check_arguments(&args, "pool2d_backward", 0);
 	if (status != TN_OK)
 		return status;
 	if (args.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&args.call, 0, 0);
-	struct cpu_pool pool = plan(&args);
+	struct cpu_pool pool = plan_pool(&args);
 	struct job job = {&pool, args.kind == TN_POOL_MAX ? kernels->max_backward
 							  : kernels->average_backward};
-	run(cpu, &job, pool.n * (pool.by_channel ? pool.h : pool.c));
+	run_units(cpu, &job, pool.n * (pool.by_channel ? pool.h : pool.c));
 	return TN_OK;
 }

@@ -54,30 +54,26 @@ static struct cpu_scan_block block_of(const struct job *job, uint64_t width)
 
 /* ---- Lines side by side ----------------------------------------------------------------------*/
 
-static void scan_side_by_side(const struct job *job, uint64_t first, uint64_t width)
-{
-	struct cpu_scan_block block = block_of(job, width);
-	for (uint64_t c = 0; c < width; c++) {
-		block.in[c] = in_at(job, first + c);
-		block.out[c] = out_at(job, first + c);
-		block.carry[c] = cpu_scan_nothing(&job->kind);
-	}
-	for (int64_t row = 0; row < job->n; row += block.rows) {
-		block.rows = job->n - row < CPU_SCAN_ROWS ? job->n - row : CPU_SCAN_ROWS;
-		cpu_scan_block(&block);
-		for (uint64_t c = 0; c < width; c++) {
-			block.in[c] += block.rows * job->in_step;
-			block.out[c] += block.rows * job->out_step;
-		}
-	}
-}
-
 static void scan_lines(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct job *job = argument;
 	for (uint64_t group = begin; group < end; group++) {
 		uint64_t first = group * CPU_SCAN_WIDTH, left = job->lines - first;
-		scan_side_by_side(job, first, left < CPU_SCAN_WIDTH ? left : CPU_SCAN_WIDTH);
+		uint64_t width = left < CPU_SCAN_WIDTH ? left : CPU_SCAN_WIDTH;
+		struct cpu_scan_block block = block_of(job, width);
+		for (uint64_t c = 0; c < width; c++) {
+			block.in[c] = in_at(job, first + c);
+			block.out[c] = out_at(job, first + c);
+			block.carry[c] = cpu_scan_nothing(&job->kind);
+		}
+		for (int64_t row = 0; row < job->n; row += block.rows) {
+			block.rows = job->n - row < CPU_SCAN_ROWS ? job->n - row : CPU_SCAN_ROWS;
+			cpu_scan_block(&block);
+			for (uint64_t c = 0; c < width; c++) {
+				block.in[c] += block.rows * job->in_step;
+				block.out[c] += block.rows * job->out_step;
+			}
+		}
 	}
 }
 
@@ -146,7 +142,7 @@ static tn_dtype accumulator_of(tn_dtype dtype)
 											    : 0;
 }
 
-static tn_status check(const struct tn_scan_args *args)
+static tn_status check_arguments(const struct tn_scan_args *args)
 {
 	struct tn_error_info *error = args->call.error;
 	tn_dtype accumulator = accumulator_of(args->input.dtype);
@@ -169,7 +165,7 @@ static tn_status check(const struct tn_scan_args *args)
 			       args->axis, 0);
 }
 
-static void plan(struct job *job)
+static void plan_scan(struct job *job)
 {
 	const struct tn_scan_args *args = &job->args;
 	const struct tn_host *host = job->cpu->instance->host;
@@ -191,33 +187,28 @@ static void plan(struct job *job)
 		job->blocks = (uint64_t)(job->n + CPU_SCAN_ROWS - 1) / CPU_SCAN_ROWS;
 }
 
-/* The blocks' carries; without them the lines are divided among threads, even if few. */
-static void take_workspace(struct job *job)
-{
-	const struct tn_workspace *given = job->args.call.workspace;
-	if (!given || given->size < job->blocks * sizeof(*job->carries))
-		job->blocks = 0;
-	else
-		job->carries = (union cpu_sofar *)(uintptr_t)(given->buffer + given->offset);
-}
-
 static tn_status scan(void *device, const struct tn_scan_args *args)
 {
 	struct job job = {.cpu = device};
 	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
 					  TN_DRY_RUN | TN_DETERMINISTIC, "scan");
 	if (!status)
-		status = check(&job.args);
+		status = check_arguments(&job.args);
 	if (status)
 		return status;
-	plan(&job);
+	plan_scan(&job);
 	if (job.args.call.flags & TN_DRY_RUN) {
 		status = tn_plugin_dry_run(&job.args.call, 0, 0);
 		if (job.args.call.workspace)
 			job.args.call.workspace->preferred = job.blocks * sizeof(*job.carries);
 		return status;
 	}
-	take_workspace(&job);
+	/* The blocks' carries; without them the lines are divided among threads, even if few. */
+	const struct tn_workspace *given = job.args.call.workspace;
+	if (!given || given->size < job.blocks * sizeof(*job.carries))
+		job.blocks = 0;
+	else
+		job.carries = (union cpu_sofar *)(uintptr_t)(given->buffer + given->offset);
 	if (job.blocks) {
 		scan_by_all(&job);
 		return TN_OK;

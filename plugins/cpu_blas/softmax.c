@@ -51,7 +51,7 @@ static tn_status check_operand(const struct job *job, const struct tn_operand *o
 	return TN_OK;
 }
 
-static tn_status check(const struct job *job)
+static tn_status check_arguments(const struct job *job)
 {
 	struct tn_error_info *error = job->args.call.error;
 	uint32_t rank = job->operands[OUT]->rank;
@@ -138,18 +138,6 @@ static int64_t divide_up(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-static tn_status plan(struct job *job)
-{
-	collect(job);
-	if (!choose_lines(job))
-		return tn_plugin_fail(job->args.call.error, TN_UNSUPPORTED, job->name,
-				      "strides: no axis has stride 1 in all arrays");
-	int64_t least = job->is_along ? 1 : BAND;
-	job->piece = divide_up(divide_up(PIECE, job->own.length), least) * least;
-	job->pieces = divide_up(job->lines.length, job->piece);
-	return TN_OK;
-}
-
 /* ---- Work ------------------------------------------------------------------------------------*/
 
 /* The address in operand o of the first line of a piece. */
@@ -189,13 +177,18 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 	}
 }
 
-static tn_status run(struct job *job)
+static tn_status check_and_run(struct job *job)
 {
-	tn_status status = check(job);
-	if (!status)
-		status = plan(job);
+	tn_status status = check_arguments(job);
 	if (status)
 		return status;
+	collect(job);
+	if (!choose_lines(job))
+		return tn_plugin_fail(job->args.call.error, TN_UNSUPPORTED, job->name,
+				      "strides: no axis has stride 1 in all arrays");
+	int64_t least = job->is_along ? 1 : BAND;
+	job->piece = divide_up(divide_up(PIECE, job->own.length), least) * least;
+	job->pieces = divide_up(job->lines.length, job->piece);
 	if (job->args.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&job->args.call, 0, 0);
 	const struct cpu_softmax_kernels *kernels = job->device->instance->kernels->softmax;
@@ -220,7 +213,7 @@ tn_status cpu_softmax_forward(void *device, const struct tn_softmax_args *args)
 					  TN_DRY_RUN | TN_DETERMINISTIC, job.name);
 	job.operands[IN] = job.operands[DY] = &job.args.x;
 	job.operands[OUT] = &job.args.y;
-	return status ? status : run(&job);
+	return status ? status : check_and_run(&job);
 }
 
 tn_status cpu_softmax_backward(void *device, const struct tn_softmax_args *args)
@@ -231,5 +224,5 @@ tn_status cpu_softmax_backward(void *device, const struct tn_softmax_args *args)
 	job.operands[IN] = &job.args.y;
 	job.operands[DY] = &job.args.dy;
 	job.operands[OUT] = &job.args.dx;
-	return status ? status : run(&job);
+	return status ? status : check_and_run(&job);
 }

@@ -26,8 +26,8 @@ struct job {
 
 /* ---- One line --------------------------------------------------------------------------------*/
 
-static void load(const struct job *job, const struct cpu_radix *radix, uint64_t line,
-		 uint64_t begin, uint64_t end)
+static void load_places(const struct job *job, const struct cpu_radix *radix, uint64_t line,
+			uint64_t begin, uint64_t end)
 {
 	const struct tn_operand *in = &job->args.input;
 	uint32_t axis = job->args.axis;
@@ -35,8 +35,8 @@ static void load(const struct job *job, const struct cpu_radix *radix, uint64_t 
 		      cpu_line_step(in, axis), begin, end);
 }
 
-static void store(const struct job *job, const struct cpu_radix *radix, uint64_t line,
-		  uint64_t begin, uint64_t end)
+static void store_places(const struct job *job, const struct cpu_radix *radix, uint64_t line,
+			 uint64_t begin, uint64_t end)
 {
 	const struct tn_sort_args *args = &job->args;
 	uint32_t axis = args->axis;
@@ -73,9 +73,9 @@ static void sort_lines(void *argument, uint64_t begin, uint64_t end)
 		uint64_t last = job->lines * (slot + 1) / job->slots;
 		for (uint64_t line = job->lines * slot / job->slots; line < last; line++) {
 			struct cpu_radix radix = radix_of(job, slot);
-			load(job, &radix, line, 0, job->n);
+			load_places(job, &radix, line, 0, job->n);
 			cpu_radix_sort(&radix, NULL);
-			store(job, &radix, line, 0, job->n);
+			store_places(job, &radix, line, 0, job->n);
 		}
 	}
 }
@@ -83,15 +83,15 @@ static void sort_lines(void *argument, uint64_t begin, uint64_t end)
 static void load_chunks(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct job *job = argument;
-	load(job, &job->radix, job->line, cpu_radix_chunk(&job->radix, begin),
-	     cpu_radix_chunk(&job->radix, end));
+	load_places(job, &job->radix, job->line, cpu_radix_chunk(&job->radix, begin),
+		    cpu_radix_chunk(&job->radix, end));
 }
 
 static void store_chunks(void *argument, uint64_t begin, uint64_t end)
 {
 	const struct job *job = argument;
-	store(job, &job->radix, job->line, cpu_radix_chunk(&job->radix, begin),
-	      cpu_radix_chunk(&job->radix, end));
+	store_places(job, &job->radix, job->line, cpu_radix_chunk(&job->radix, begin),
+		     cpu_radix_chunk(&job->radix, end));
 }
 
 static void sort_by_all(struct job *job)
@@ -117,7 +117,7 @@ static tn_status check_output(const struct tn_sort_args *args, const char *name,
 	return cpu_lines_check(&args->call, "sort", name, &args->input, output, args->axis, 1);
 }
 
-static tn_status check(const struct tn_sort_args *args)
+static tn_status check_arguments(const struct tn_sort_args *args)
 {
 	struct tn_error_info *error = args->call.error;
 	tn_status status = TN_OK;
@@ -145,7 +145,7 @@ static tn_status check(const struct tn_sort_args *args)
 }
 
 /* Cuts the work: lines into slots, or the one line at a time into chunks. */
-static void plan(struct job *job)
+static void plan_sort(struct job *job)
 {
 	const struct tn_sort_args *args = &job->args;
 	const struct tn_host *host = job->cpu->instance->host;
@@ -166,48 +166,36 @@ static void plan(struct job *job)
 			  2 * ((bytes + LINE - 1) / LINE * LINE);
 }
 
-static tn_status dry_run(const struct job *job)
-{
-	struct tn_workspace *asked = job->args.call.workspace;
-	if (!asked)
-		return tn_plugin_fail(job->args.call.error, TN_UNSUPPORTED, "sort",
-				      "workspace: expected %llu bytes, found none",
-				      (unsigned long long)job->slot_bytes);
-	asked->minimum = job->slot_bytes;
-	asked->preferred = job->slots * job->slot_bytes;
-	return TN_OK;
-}
-
-/* As many slots as fit in the workspace. */
-static tn_status take_workspace(struct job *job)
-{
-	const struct tn_workspace *given = job->args.call.workspace;
-	if (!given || given->size < job->slot_bytes)
-		return tn_plugin_fail(job->args.call.error, TN_UNSUPPORTED, "sort",
-				      "workspace: expected %llu bytes, found %llu",
-				      (unsigned long long)job->slot_bytes,
-				      (unsigned long long)(given ? given->size : 0));
-	if (given->size / job->slot_bytes < job->slots)
-		job->slots = given->size / job->slot_bytes;
-	job->memory = (char *)(uintptr_t)(given->buffer + given->offset);
-	return TN_OK;
-}
-
 static tn_status sort(void *device, const struct tn_sort_args *args)
 {
 	struct job job = {.cpu = device};
 	tn_status status = tn_plugin_take(&job.args, sizeof(job.args), args,
 					  TN_DRY_RUN | TN_DETERMINISTIC, "sort");
 	if (!status)
-		status = check(&job.args);
+		status = check_arguments(&job.args);
 	if (status)
 		return status;
-	plan(&job);
-	if (job.args.call.flags & TN_DRY_RUN)
-		return dry_run(&job);
-	status = take_workspace(&job);
-	if (status)
-		return status;
+	plan_sort(&job);
+	if (job.args.call.flags & TN_DRY_RUN) {
+		struct tn_workspace *asked = job.args.call.workspace;
+		if (!asked)
+			return tn_plugin_fail(job.args.call.error, TN_UNSUPPORTED, "sort",
+					      "workspace: expected %llu bytes, found none",
+					      (unsigned long long)job.slot_bytes);
+		asked->minimum = job.slot_bytes;
+		asked->preferred = job.slots * job.slot_bytes;
+		return TN_OK;
+	}
+	/* As many slots as fit in the workspace. */
+	const struct tn_workspace *given = job.args.call.workspace;
+	if (!given || given->size < job.slot_bytes)
+		return tn_plugin_fail(job.args.call.error, TN_UNSUPPORTED, "sort",
+				      "workspace: expected %llu bytes, found %llu",
+				      (unsigned long long)job.slot_bytes,
+				      (unsigned long long)(given ? given->size : 0));
+	if (given->size / job.slot_bytes < job.slots)
+		job.slots = given->size / job.slot_bytes;
+	job.memory = (char *)(uintptr_t)(given->buffer + given->offset);
 	if (job.radix.chunks > 1)
 		sort_by_all(&job);
 	else

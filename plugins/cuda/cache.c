@@ -68,23 +68,19 @@ static int name_folder(const struct tn_host *host, char *path, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-static void make_folders(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = 0;
-		(void)mkdir(path, 0700);
-		*slash = '/';
-	}
-	(void)mkdir(path, 0700);
-}
-
 int cuda_cache_open(const struct tn_host *host)
 {
 	char path[4096];
 	struct stat about;
 	if (!name_folder(host, path, sizeof(path)))
 		return -1;
-	make_folders(path);
+	/* The folder and those above it. */
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+	(void)mkdir(path, 0700);
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder < 0) {
 		tn_plugin_log(host, "cuda", TN_LOG_INFO, "kernels are not kept in %s: %s", path,

@@ -47,7 +47,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Size and time of a binary, 0 bytes if it cannot be read; removes an old temporary file. */
-static struct kept look(int folder, const char *name)
+static struct kept read_entry(int folder, const char *name)
 {
 	struct stat about;
 	struct kept kept = {.size = 0};
@@ -62,17 +62,8 @@ static struct kept look(int folder, const char *name)
 	return kept;
 }
 
-static void remove_oldest(int folder, struct kept *kept, size_t n, uint64_t total)
-{
-	qsort(kept, n, sizeof(*kept), compare);
-	for (size_t i = 0; i < n && total > MOST / 4 * 3; i++) {
-		if (kept[i].size && !unlinkat(folder, kept[i].name, 0))
-			total -= kept[i].size;
-	}
-}
-
 /* Fills `kept`, of `room` entries, unless it is NULL; returns how many files the folder has. */
-static size_t list(DIR *entries, int folder, struct kept *kept, size_t room)
+static size_t list_entries(DIR *entries, int folder, struct kept *kept, size_t room)
 {
 	const struct dirent *entry;
 	size_t n = 0;
@@ -81,34 +72,33 @@ static size_t list(DIR *entries, int folder, struct kept *kept, size_t room)
 		if (!is_binary(entry->d_name) && !is_temporary(entry->d_name))
 			continue;
 		if (kept)
-			kept[n] = look(folder, entry->d_name);
+			kept[n] = read_entry(folder, entry->d_name);
 		n++;
 	}
 	return n;
 }
 
-static DIR *open_entries(int folder)
+void cuda_cache_trim(const struct tn_host *host, int folder)
 {
 	int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *entries = own >= 0 ? fdopendir(own) : NULL;
 	if (own >= 0 && !entries)
 		(void)close(own);
-	return entries;
-}
-
-void cuda_cache_trim(const struct tn_host *host, int folder)
-{
-	DIR *entries = open_entries(folder);
 	if (!entries)
 		return;
-	size_t n = list(entries, folder, NULL, 0);
+	size_t n = list_entries(entries, folder, NULL, 0);
 	struct kept *kept = n ? tn_plugin_alloc(host, n * sizeof(*kept)) : NULL;
 	uint64_t total = 0;
-	n = kept ? list(entries, folder, kept, n) : 0;
+	n = kept ? list_entries(entries, folder, kept, n) : 0;
 	for (size_t i = 0; i < n; i++)
 		total += kept[i].size;
-	if (total > MOST)
-		remove_oldest(folder, kept, n, total);
+	if (total > MOST) {
+		qsort(kept, n, sizeof(*kept), compare);
+		for (size_t i = 0; i < n && total > MOST / 4 * 3; i++) {
+			if (kept[i].size && !unlinkat(folder, kept[i].name, 0))
+				total -= kept[i].size;
+		}
+	}
 	tn_plugin_free(host, kept);
 	(void)closedir(entries);
 }

@@ -46,7 +46,7 @@ void cuda_graphs_close(struct cuda_device *device)
 	}
 }
 
-static struct cuda_graph **find(struct cuda_device *device, const void *graph)
+static struct cuda_graph **find_graph(struct cuda_device *device, const void *graph)
 {
 	struct cuda_graph **link = &device->graphs;
 	while (*link && *link != graph)
@@ -56,9 +56,9 @@ static struct cuda_graph **find(struct cuda_device *device, const void *graph)
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
 
-static tn_status take(struct cuda_device *device, const struct tn_graph_args *args,
-		      const char *operation, struct tn_graph_args *taken,
-		      struct cuda_stream **stream)
+static tn_status take_arguments(struct cuda_device *device, const struct tn_graph_args *args,
+				const char *operation, struct tn_graph_args *taken,
+				struct cuda_stream **stream)
 {
 	tn_status status = cuda_take(device, taken, sizeof(*taken), args, 0, operation);
 	return status ? status : cuda_stream_of(device, &taken->call, operation, stream);
@@ -70,7 +70,7 @@ static tn_status capture_begin(void *device, const struct tn_graph_args *args)
 	struct cuda_device *own = device;
 	struct tn_graph_args taken;
 	struct cuda_stream *stream;
-	tn_status status = take(own, args, "capture_begin", &taken, &stream);
+	tn_status status = take_arguments(own, args, "capture_begin", &taken, &stream);
 	if (status)
 		return status;
 	if (own->captured)
@@ -99,8 +99,9 @@ static tn_status fail_capture(struct cuda_device *device, const struct cuda_stre
 	return TN_NOT_CAPTURABLE;
 }
 
-static tn_status make(struct cuda_device *device, const struct cuda_stream *stream,
-		      struct tn_error_info *error, cudaGraph_t captured, struct cuda_graph **made)
+static tn_status make_graph(struct cuda_device *device, const struct cuda_stream *stream,
+			    struct tn_error_info *error, cudaGraph_t captured,
+			    struct cuda_graph **made)
 {
 	struct cuda_graph *graph = tn_plugin_alloc(device->host, sizeof(*graph));
 	if (!graph)
@@ -123,7 +124,7 @@ static tn_status capture_end(void *device, const struct tn_graph_args *args, voi
 	struct cuda_stream *stream;
 	struct cuda_graph *made = NULL;
 	cudaGraph_t captured = NULL;
-	tn_status status = take(own, args, "capture_end", &taken, &stream);
+	tn_status status = take_arguments(own, args, "capture_end", &taken, &stream);
 	if (status)
 		return status;
 	if (own->captured != stream)
@@ -135,7 +136,7 @@ static tn_status capture_end(void *device, const struct tn_graph_args *args, voi
 	unsigned n_names = cuda_stream_marked(stream, names, MOST_NAMES);
 	if (code != cudaSuccess)
 		return fail_capture(own, stream, taken.call.error, code, "cudaStreamEndCapture");
-	status = make(own, stream, taken.call.error, captured, &made);
+	status = make_graph(own, stream, taken.call.error, captured, &made);
 	if (captured)
 		(void)own->rt->cudaGraphDestroy(captured);
 	if (status)
@@ -154,12 +155,12 @@ static tn_status graph_launch(void *device, const struct tn_graph_args *args)
 	struct cuda_device *own = device;
 	struct tn_graph_args taken;
 	struct cuda_stream *stream;
-	tn_status status = take(own, args, "graph_launch", &taken, &stream);
+	tn_status status = take_arguments(own, args, "graph_launch", &taken, &stream);
 	if (!status)
 		status = cuda_stream_refuse(own, stream, taken.call.error, "graph_launch");
 	if (status)
 		return status;
-	const struct cuda_graph *graph = *find(own, taken.graph);
+	const struct cuda_graph *graph = *find_graph(own, taken.graph);
 	if (!graph)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "graph_launch",
 				      "the graph does not belong to this device");
@@ -179,7 +180,7 @@ static tn_status graph_release(void *device, const struct tn_graph_args *args)
 	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "graph_release");
 	if (status && status != TN_DEVICE_LOST)
 		return status;
-	struct cuda_graph **link = find(own, taken.graph), *gone = *link;
+	struct cuda_graph **link = find_graph(own, taken.graph), *gone = *link;
 	if (!gone)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "graph_release",
 				      "the graph does not belong to this device");

@@ -27,8 +27,8 @@ static tn_status fail_nvrtc(const struct cuda_device *device, struct tn_error_in
 
 /* The device's own architecture; if the compiler is older than the device, the newest that it
  * supports, whose PTX the driver compiles. */
-static nvrtcResult settle(struct cuda_device *device, struct cuda_target *target,
-			  const char **function)
+static nvrtcResult find_target(struct cuda_device *device, struct cuda_target *target,
+			       const char **function)
 {
 	const struct cuda_compiler *nvrtc = &device->compiler;
 	int known[MAX_ARCHITECTURES], n = 0, best = 0;
@@ -63,7 +63,7 @@ tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *ta
 		cuda_compiler_open(&device->compiler, &device->places, text, sizeof(text));
 	if (status)
 		return tn_plugin_fail(error, status, operation, "%s", text);
-	nvrtcResult code = settle(device, target, &function);
+	nvrtcResult code = find_target(device, target, &function);
 	if (code == NVRTC_SUCCESS)
 		return TN_OK;
 	target->version[0] = 0;
@@ -73,7 +73,7 @@ tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *ta
 /* ---- Compiling -------------------------------------------------------------------------------*/
 
 /* Splits `text` into words in place; -1: there are too many. */
-static int split(char *text, const char *options[MAX_OPTIONS], int n)
+static int split_options(char *text, const char *options[MAX_OPTIONS], int n)
 {
 	char *rest = NULL;
 	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
@@ -93,22 +93,6 @@ static void log_lines(const struct cuda_device *device, int32_t level, const cha
 	}
 }
 
-/* The compiler's log; an empty text if there is none. */
-static void fetch_log(const struct cuda_device *device, nvrtcProgram program,
-		      struct tn_plugin_text *log)
-{
-	const struct cuda_compiler *nvrtc = &device->compiler;
-	size_t size = 0;
-	char *to = NULL;
-	tn_plugin_text_clear(log);
-	if (nvrtc->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1)
-		to = tn_plugin_text_reserve(log, size);
-	if (to && nvrtc->nvrtcGetProgramLog(program, to) == NVRTC_SUCCESS)
-		log->length = strnlen(to, size);
-	if (to)
-		to[log->length] = 0;
-}
-
 static tn_status status_of(const struct cuda_unit *unit, nvrtcResult code)
 {
 	if (code == NVRTC_ERROR_OUT_OF_MEMORY)
@@ -120,9 +104,10 @@ static tn_status status_of(const struct cuda_unit *unit, nvrtcResult code)
 	return TN_BACKEND_FAILURE;
 }
 
-static tn_status report(const struct cuda_device *device, const struct tn_plugin_text *log,
-			const struct cuda_unit *unit, struct tn_error_info *error, nvrtcResult code,
-			const char *operation)
+static tn_status fail_compilation(const struct cuda_device *device,
+				  const struct tn_plugin_text *log, const struct cuda_unit *unit,
+				  struct tn_error_info *error, nvrtcResult code,
+				  const char *operation)
 {
 	tn_status status = status_of(unit, code);
 	if (log->length) {
@@ -137,9 +122,9 @@ static tn_status report(const struct cuda_device *device, const struct tn_plugin
 	return status;
 }
 
-static tn_status fetch(struct cuda_device *device, const struct cuda_target *target,
-		       nvrtcProgram program, struct tn_plugin_text *binary,
-		       struct tn_error_info *error, const char *operation)
+static tn_status fetch_binary(struct cuda_device *device, const struct cuda_target *target,
+			      nvrtcProgram program, struct tn_plugin_text *binary,
+			      struct tn_error_info *error, const char *operation)
 {
 	const struct cuda_compiler *nvrtc = &device->compiler;
 	size_t size = 0;
@@ -178,10 +163,10 @@ static nvrtcResult compile_keeping_signals(const struct cuda_compiler *nvrtc, nv
 }
 
 /* Appends the options, word by word. */
-static tn_status compile(struct cuda_device *device, const struct cuda_target *target,
-			 const struct cuda_unit *unit, int n, const char *const *words,
-			 struct tn_plugin_text *binary, struct tn_error_info *error,
-			 const char *operation)
+static tn_status compile_unit(struct cuda_device *device, const struct cuda_target *target,
+			      const struct cuda_unit *unit, int n, const char *const *words,
+			      struct tn_plugin_text *binary, struct tn_error_info *error,
+			      const char *operation)
 {
 	const struct cuda_compiler *nvrtc = &device->compiler;
 	struct tn_plugin_text own = {.host = device->host}, *log = unit->log ? unit->log : &own;
@@ -191,11 +176,22 @@ static tn_status compile(struct cuda_device *device, const struct cuda_target *t
 	if (code != NVRTC_SUCCESS)
 		return fail_nvrtc(device, error, code, operation, "nvrtcCreateProgram");
 	code = compile_keeping_signals(nvrtc, program, n, words);
-	if (unit->log || code != NVRTC_SUCCESS)
-		fetch_log(device, program, log);
-	tn_status status = code != NVRTC_SUCCESS
-				   ? report(device, log, unit, error, code, operation)
-				   : fetch(device, target, program, binary, error, operation);
+	if (unit->log || code != NVRTC_SUCCESS) {
+		/* The compiler's log; an empty text if there is none. */
+		size_t size = 0;
+		char *to = NULL;
+		tn_plugin_text_clear(log);
+		if (nvrtc->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1)
+			to = tn_plugin_text_reserve(log, size);
+		if (to && nvrtc->nvrtcGetProgramLog(program, to) == NVRTC_SUCCESS)
+			log->length = strnlen(to, size);
+		if (to)
+			to[log->length] = 0;
+	}
+	tn_status status =
+		code != NVRTC_SUCCESS
+			? fail_compilation(device, log, unit, error, code, operation)
+			: fetch_binary(device, target, program, binary, error, operation);
 	(void)nvrtc->nvrtcDestroyProgram(&program);
 	tn_plugin_text_free(&own);
 	return status;
@@ -210,11 +206,11 @@ tn_status cuda_compile(struct cuda_device *device, const struct cuda_target *tar
 	tn_plugin_text_add(&own, unit->options);
 	if (own.failed)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for options");
-	int n = own.length ? split(own.data, words, 2) : 2;
+	int n = own.length ? split_options(own.data, words, 2) : 2;
 	tn_status status =
 		n < 0 ? tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
 				       "more than %d options", MAX_OPTIONS - 2)
-		      : compile(device, target, unit, n, words, binary, error, operation);
+		      : compile_unit(device, target, unit, n, words, binary, error, operation);
 	tn_plugin_text_free(&own);
 	return status;
 }

@@ -144,23 +144,6 @@ static tn_status check_forward(const struct tn_conv2d_args *args, const char *op
 	return status;
 }
 
-static tn_status check(const struct tn_conv2d_args *args, enum pass pass, const char *operation)
-{
-	static const enum pass writers[] = {INPUT_GRADIENT, WEIGHT_GRADIENT, FORWARD};
-	static const char *const names[] = {"x", "w", "y"};
-	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
-	tn_status status = TN_OK;
-	for (int i = 0; i < 3 && !status; i++)
-		status = cuda_check_image(&args->call, operation, names[i], operands[i],
-					  args->x.dtype,
-					  writers[i] == pass ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
-	if (!status)
-		status = check_settings(args, operation);
-	if (!status)
-		status = check_shapes(args, operation);
-	return status || pass != FORWARD ? status : check_forward(args, operation);
-}
-
 /* ---- The plan --------------------------------------------------------------------------------*/
 
 static struct divisor divisor(int64_t by)
@@ -263,7 +246,7 @@ static int has_matrix(const struct cuda_device *device, tn_dtype dtype)
 /* The number of parts into which the sums of the weight gradient are split: by shape alone, not by
  * the number of multiprocessors.  Even so, tensor core results differ in their last bits between
  * device generations: 7.5 takes 8 of k at a time, 8.0 and later 16. */
-static void split(struct plan *plan)
+static void split_sum(struct plan *plan)
 {
 	struct convolution *g = &plan->g;
 	int64_t n_parts = 1;
@@ -289,11 +272,11 @@ static uint32_t tile(int32_t length, uint32_t most)
 	return length <= 32 ? 32 : length <= SMALL ? SMALL : most;
 }
 
-static tn_status choose(struct plan *plan, const char *operation)
+static tn_status choose_tiles(struct plan *plan, const char *operation)
 {
 	struct convolution *g = &plan->g;
 	plan->is_depthwise = g->c == 1 && g->groups > 1;
-	split(plan);
+	split_sum(plan);
 	int64_t depth = (int64_t)g->groups * g->by_splits.d;
 	int64_t blocks = parts(g->m, LARGE) * parts(g->n, LARGE) * depth;
 	uint32_t most = plan->args->x.dtype == TN_F64 || blocks < BLOCKS / 2 ? SMALL : LARGE;
@@ -412,14 +395,6 @@ static int64_t result_vector(const struct plan *plan, int *is_along_m)
 	return width;
 }
 
-/* Elements of B loaded one at a time need a register each: too many for a wide tile. */
-static void make_narrow(struct plan *plan)
-{
-	if (plan->is_matrix && !plan->is_depthwise && plan->columns > SMALL &&
-	    right_vector(plan) == 1)
-		plan->columns = SMALL;
-}
-
 /* ---- Kernels ---------------------------------------------------------------------------------*/
 
 static uint32_t define_product(const struct plan *plan, struct cuda_define *defines)
@@ -475,7 +450,7 @@ static struct cuda_grid grid_of(const struct plan *plan)
 	return grid;
 }
 
-static tn_status run(struct cuda_job *job, void *argument)
+static tn_status run_kernels(struct cuda_job *job, void *argument)
 {
 	struct plan *plan = argument;
 	struct cuda_kernel *kernel, *sum = NULL;
@@ -509,20 +484,36 @@ static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *arg
 	struct plan plan = {
 		.args = args, .pass = pass, .is_matrix = has_matrix(job->device, args->x.dtype)};
 	int goes_on = 0;
-	tn_status status = check(args, pass, job->operation);
+	static const enum pass writers[] = {INPUT_GRADIENT, WEIGHT_GRADIENT, FORWARD};
+	static const char *const names[] = {"x", "w", "y"};
+	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
+	tn_status status = TN_OK;
+	for (int i = 0; i < 3 && !status; i++)
+		status = cuda_check_image(&args->call, job->operation, names[i], operands[i],
+					  args->x.dtype,
+					  writers[i] == pass ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
+	if (!status)
+		status = check_settings(args, job->operation);
+	if (!status)
+		status = check_shapes(args, job->operation);
+	if (!status && pass == FORWARD)
+		status = check_forward(args, job->operation);
 	if (!status)
 		status = set_sizes(&plan, job->operation);
 	if (status)
 		return status;
 	set_operands(&plan);
-	status = choose(&plan, job->operation);
-	make_narrow(&plan);
+	status = choose_tiles(&plan, job->operation);
+	/* Elements of B loaded one at a time need a register each: too many for a wide tile. */
+	if (plan.is_matrix && !plan.is_depthwise && plan.columns > SMALL &&
+	    right_vector(&plan) == 1)
+		plan.columns = SMALL;
 	if (!status)
 		status = tn_plugin_workspace(&args->call, job->operation, plan.bytes, &goes_on);
-	const struct cuda_dnn_rival own = {run, &plan};
+	const struct cuda_dnn_rival own = {run_kernels, &plan};
 	if (!status)
 		status = cuda_dnn_convolve(job, args, (enum cuda_dnn_pass)pass, &own, &goes_on);
-	return status || !goes_on ? status : run(job, &plan);
+	return status || !goes_on ? status : run_kernels(job, &plan);
 }
 
 tn_status cuda_conv2d_forward(void *device, const struct tn_conv2d_args *args)

@@ -38,11 +38,6 @@ struct movement {
 
 /* ---- Units -----------------------------------------------------------------------------------*/
 
-static struct tn_plugin_view *output_of(struct movement *m)
-{
-	return &m->nest.views[m->nest.n_views - 1];
-}
-
 /* Can two neighbours along the last axis form one unit? */
 static int can_widen(const struct movement *m)
 {
@@ -61,29 +56,6 @@ static int can_widen(const struct movement *m)
 	return 1;
 }
 
-static void widen(struct movement *m)
-{
-	struct tn_plugin_nest *nest = &m->nest;
-	uint32_t last = nest->rank - 1;
-	while (can_widen(m)) {
-		nest->lengths[last] /= 2;
-		for (uint32_t k = 0; k < nest->n_views; k++)
-			for (uint32_t d = 0; d < last; d++)
-				nest->views[k].strides[d] /= 2;
-		m->size *= 2;
-	}
-}
-
-/* The value repeated over 16 bytes. */
-static void repeat_value(struct movement *m, uint64_t bits)
-{
-	if (m->size < 8)
-		bits &= (UINT64_C(1) << (8 * m->size)) - 1;
-	for (uint32_t bytes = m->size; bytes < 8; bytes *= 2)
-		bits |= bits << (8 * bytes);
-	m->value[0] = m->value[1] = bits;
-}
-
 static uint64_t magnitude(int64_t stride)
 {
 	return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
@@ -93,7 +65,7 @@ static uint64_t magnitude(int64_t stride)
 static void sort_axes(struct movement *m)
 {
 	struct tn_plugin_nest *nest = &m->nest;
-	const int64_t *stride = output_of(m)->strides;
+	const int64_t *stride = nest->views[nest->n_views - 1].strides;
 	for (uint32_t i = 1; i < nest->rank; i++)
 		for (uint32_t d = i; d > 0 && magnitude(stride[d - 1]) < magnitude(stride[d]);
 		     d--) {
@@ -108,13 +80,22 @@ static void sort_axes(struct movement *m)
 		}
 }
 
-static void prepare(struct movement *m)
+static void prepare_nest(struct movement *m)
 {
-	tn_plugin_nest_simplify(&m->nest);
+	struct tn_plugin_nest *nest = &m->nest;
+	tn_plugin_nest_simplify(nest);
 	sort_axes(m);
-	tn_plugin_nest_simplify(&m->nest);
-	tn_plugin_nest_pad(&m->nest, 1, 0);
-	widen(m);
+	tn_plugin_nest_simplify(nest);
+	tn_plugin_nest_pad(nest, 1, 0);
+	uint32_t last = nest->rank - 1;
+	/* Neighbours along the last axis form wider units. */
+	while (can_widen(m)) {
+		nest->lengths[last] /= 2;
+		for (uint32_t k = 0; k < nest->n_views; k++)
+			for (uint32_t d = 0; d < last; d++)
+				nest->views[k].strides[d] /= 2;
+		m->size *= 2;
+	}
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------*/
@@ -135,24 +116,6 @@ static void fill_walk(const struct movement *m, struct walk *walk)
 	}
 }
 
-static tn_status run_walk(struct cuda_job *job, struct movement *m)
-{
-	const struct cuda_define defines[] = {{"SIZE", m->size},
-					      {"RANK", m->nest.rank},
-					      {"WIDE", tn_plugin_nest_is_wide(&m->nest)}};
-	struct cuda_kernel *kernel;
-	struct walk walk;
-	void *arguments[] = {&walk};
-	tn_status status = cuda_kernel_get(job, "copy", m->is_fill ? "copy_fill" : "copy_walk",
-					   defines, 3, &kernel);
-	if (status)
-		return status;
-	fill_walk(m, &walk);
-	const struct cuda_grid grid = {
-		cuda_blocks(job->device, walk.n, BLOCK), 1, 1, BLOCK, 1, 1, 0};
-	return cuda_kernel_launch(job, kernel, grid, arguments);
-}
-
 /* The axis along which the input is dense, if it is not the output's dense axis, which is the last,
  * and both are long enough for tiles; else -1. */
 static int turned_axis(const struct movement *m)
@@ -169,21 +132,6 @@ static int turned_axis(const struct movement *m)
 	return -1;
 }
 
-/* Makes axis `turned` the last but one. */
-static void move_axis(struct walk *walk, uint32_t turned, uint32_t rank)
-{
-	for (uint32_t d = turned; d + 2 < rank; d++) {
-		uint64_t length = walk->length[d];
-		int64_t in = walk->in[d], out = walk->out[d];
-		walk->length[d] = walk->length[d + 1];
-		walk->in[d] = walk->in[d + 1];
-		walk->out[d] = walk->out[d + 1];
-		walk->length[d + 1] = length;
-		walk->in[d + 1] = in;
-		walk->out[d + 1] = out;
-	}
-}
-
 static tn_status run_turn(struct cuda_job *job, struct movement *m, uint32_t turned)
 {
 	const uint32_t rank = m->nest.rank;
@@ -195,7 +143,17 @@ static tn_status run_turn(struct cuda_job *job, struct movement *m, uint32_t tur
 	if (status)
 		return status;
 	fill_walk(m, &walk);
-	move_axis(&walk, turned, rank);
+	/* Makes axis `turned` the last but one. */
+	for (uint32_t d = turned; d + 2 < rank; d++) {
+		uint64_t length = walk.length[d];
+		int64_t in = walk.in[d], out = walk.out[d];
+		walk.length[d] = walk.length[d + 1];
+		walk.in[d] = walk.in[d + 1];
+		walk.out[d] = walk.out[d + 1];
+		walk.length[d + 1] = length;
+		walk.in[d + 1] = in;
+		walk.out[d + 1] = out;
+	}
 	walk.n = (walk.length[rank - 1] + TILE - 1) / TILE;
 	walk.n *= (walk.length[rank - 2] + TILE - 1) / TILE;
 	for (uint32_t d = 0; d + 2 < rank; d++)
@@ -205,10 +163,25 @@ static tn_status run_turn(struct cuda_job *job, struct movement *m, uint32_t tur
 	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
-static tn_status run(struct cuda_job *job, struct movement *m)
+static tn_status run_movement(struct cuda_job *job, struct movement *m)
 {
 	int turned = turned_axis(m);
-	return turned >= 0 ? run_turn(job, m, (uint32_t)turned) : run_walk(job, m);
+	if (turned >= 0)
+		return run_turn(job, m, (uint32_t)turned);
+	const struct cuda_define defines[] = {{"SIZE", m->size},
+					      {"RANK", m->nest.rank},
+					      {"WIDE", tn_plugin_nest_is_wide(&m->nest)}};
+	struct cuda_kernel *kernel;
+	struct walk walk;
+	void *arguments[] = {&walk};
+	tn_status status = cuda_kernel_get(job, "copy", m->is_fill ? "copy_fill" : "copy_walk",
+					   defines, 3, &kernel);
+	if (status)
+		return status;
+	fill_walk(m, &walk);
+	const struct cuda_grid grid = {
+		cuda_blocks(job->device, walk.n, BLOCK), 1, 1, BLOCK, 1, 1, 0};
+	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
 /* ---- fill ------------------------------------------------------------------------------------*/
@@ -234,25 +207,6 @@ static tn_status check_fill(const struct tn_fill_args *args)
 				       TN_PLUGIN_READS);
 }
 
-/* Copies one value to every element: the input is a view with strides 0. */
-static void plan_fill(struct movement *m, const struct tn_fill_args *args)
-{
-	struct tn_operand input = args->output;
-	tn_plugin_nest_begin(&m->nest, args->output.rank, args->output.rank, args->output.shape);
-	m->size = (uint32_t)tn_dtype_size(args->output.dtype);
-	m->is_fill = !args->value.on_device;
-	if (m->is_fill)
-		repeat_value(m, args->value.bits);
-	else {
-		input.buffer = args->value.buffer;
-		input.offset = args->value.offset;
-		memset(input.strides, 0, sizeof(input.strides));
-		tn_plugin_nest_add(&m->nest, &input, 1);
-	}
-	tn_plugin_nest_add(&m->nest, &args->output, 1);
-	prepare(m);
-}
-
 static tn_status fill(void *device, const struct tn_fill_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "fill");
@@ -267,30 +221,31 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 		status = tn_plugin_workspace(&own.call, "fill", 0, &goes_on);
 	if (status || !goes_on)
 		return status;
-	plan_fill(&m, &own);
-	return run(&job, &m);
+	/* Copies one value to every element: the input is a view with strides 0. */
+	struct tn_operand input = own.output;
+	tn_plugin_nest_begin(&m.nest, own.output.rank, own.output.rank, own.output.shape);
+	m.size = (uint32_t)tn_dtype_size(own.output.dtype);
+	m.is_fill = !own.value.on_device;
+	if (m.is_fill) {
+		/* The value repeated over 16 bytes. */
+		uint64_t bits = own.value.bits;
+		if (m.size < 8)
+			bits &= (UINT64_C(1) << (8 * m.size)) - 1;
+		for (uint32_t bytes = m.size; bytes < 8; bytes *= 2)
+			bits |= bits << (8 * bytes);
+		m.value[0] = m.value[1] = bits;
+	} else {
+		input.buffer = own.value.buffer;
+		input.offset = own.value.offset;
+		memset(input.strides, 0, sizeof(input.strides));
+		tn_plugin_nest_add(&m.nest, &input, 1);
+	}
+	tn_plugin_nest_add(&m.nest, &own.output, 1);
+	prepare_nest(&m);
+	return run_movement(&job, &m);
 }
 
 /* ---- copy ------------------------------------------------------------------------------------*/
-
-static tn_status check_copy(const struct tn_copy_args *args)
-{
-	const struct tn_call *call = &args->call;
-	tn_status status = tn_plugin_check_operand(call, "copy", "input", 0, &args->input,
-						   CUDA_STORAGE, TN_PLUGIN_READS);
-	if (!status)
-		status = tn_plugin_check_operand(call, "copy", "output", 0, &args->output,
-						 CUDA_STORAGE, TN_PLUGIN_WRITES);
-	if (!status && args->input.dtype != args->output.dtype)
-		status = tn_plugin_fail(
-			call->error, TN_DTYPE, "copy",
-			"input of dtype %d, output of dtype %d: expected equal dtypes",
-			(int)args->input.dtype, (int)args->output.dtype);
-	if (!status)
-		status = tn_plugin_check_shape(call, "copy", "input", 0, &args->input,
-					       args->output.rank, args->output.shape);
-	return status;
-}
 
 static int is_dense(const struct movement *m)
 {
@@ -321,8 +276,21 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 	struct movement m = {.is_fill = 0};
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "copy");
+	const struct tn_call *call = &own.call;
 	if (!status)
-		status = check_copy(&own);
+		status = tn_plugin_check_operand(call, "copy", "input", 0, &own.input, CUDA_STORAGE,
+						 TN_PLUGIN_READS);
+	if (!status)
+		status = tn_plugin_check_operand(call, "copy", "output", 0, &own.output,
+						 CUDA_STORAGE, TN_PLUGIN_WRITES);
+	if (!status && own.input.dtype != own.output.dtype)
+		status = tn_plugin_fail(
+			call->error, TN_DTYPE, "copy",
+			"input of dtype %d, output of dtype %d: expected equal dtypes",
+			(int)own.input.dtype, (int)own.output.dtype);
+	if (!status)
+		status = tn_plugin_check_shape(call, "copy", "input", 0, &own.input,
+					       own.output.rank, own.output.shape);
 	if (!status)
 		status = tn_plugin_workspace(&own.call, "copy", 0, &goes_on);
 	if (status || !goes_on)
@@ -331,11 +299,11 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 	tn_plugin_nest_begin(&m.nest, own.output.rank, own.output.rank, own.output.shape);
 	tn_plugin_nest_add(&m.nest, &own.input, 1);
 	tn_plugin_nest_add(&m.nest, &own.output, 1);
-	prepare(&m);
+	prepare_nest(&m);
 	if (cuda_view_address(&m.nest.views[0]) == cuda_view_address(&m.nest.views[1]) &&
 	    is_dense(&m))
 		return TN_OK; /* copies onto itself */
-	return is_dense(&m) ? run_dense(&job, &m) : run(&job, &m);
+	return is_dense(&m) ? run_dense(&job, &m) : run_movement(&job, &m);
 }
 
 const struct tn_copy_table cuda_copy_table = {

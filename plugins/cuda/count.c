@@ -214,14 +214,6 @@ static int find_uuid(const struct search *search, const char *text, size_t lengt
 	return found;
 }
 
-/* Only the runtime has the facts of a MIG slice. */
-static void add_slice(struct cuda_instance *instance)
-{
-	struct cuda_facts *facts = &instance->devices[instance->n_devices++];
-	memset(facts, 0, sizeof(*facts));
-	snprintf(facts->name, sizeof(facts->name), "NVIDIA MIG device");
-}
-
 /* Takes one entry of the list; 0: it is invalid, and ends the list. */
 static int add_entry(const struct search *search, const char *text, size_t length)
 {
@@ -232,7 +224,10 @@ static int add_entry(const struct search *search, const char *text, size_t lengt
 	memcpy(word, text, length);
 	word[length] = 0;
 	if (!strncmp(word, "MIG-", 4)) {
-		add_slice(instance);
+		/* Only the runtime has the facts of a MIG slice. */
+		struct cuda_facts *facts = &instance->devices[instance->n_devices++];
+		memset(facts, 0, sizeof(*facts));
+		snprintf(facts->name, sizeof(facts->name), "NVIDIA MIG device");
 		return 0; /* a process can use only one */
 	}
 	long index = isdigit((unsigned char)word[0]) ? strtol(word, &end, 10)
@@ -284,7 +279,7 @@ static void check_libraries(struct cuda_instance *instance)
 }
 
 /* 0: none is left, and the instance has the reason. */
-static int choose(const struct search *search, const char *visible)
+static int choose_devices(const struct search *search, const char *visible)
 {
 	struct cuda_instance *instance = search->instance;
 	instance->n_devices = 0;
@@ -305,13 +300,13 @@ static int is_settled_by_files(struct cuda_instance *instance, const char *visib
 	search_files(&search);
 	if (!search.n || (visible && (strstr(visible, "GPU-") || strstr(visible, "MIG-"))))
 		return 0;
-	if (!choose(&search, visible))
+	if (!choose_devices(&search, visible))
 		return 1;
 	check_libraries(instance);
 	return !instance->n_devices;
 }
 
-static void find(struct search *search)
+static void find_devices(struct search *search)
 {
 	struct cuda_instance *instance = search->instance;
 	const struct tn_host *host = instance->host;
@@ -327,7 +322,7 @@ static void find(struct search *search)
 	if (instance->absence == TN_DRIVER_TOO_OLD || (!search->n && !has_driver))
 		return;
 	if (search->n)
-		(void)choose(search, visible);
+		(void)choose_devices(search, visible);
 	else
 		set_absence(instance, TN_NO_DEVICE, "the NVIDIA driver shows no GPU");
 }
@@ -338,7 +333,7 @@ void cuda_count(struct cuda_instance *instance)
 	if (instance->is_counted)
 		return;
 	instance->is_counted = 1;
-	find(&search);
+	find_devices(&search);
 	if (instance->n_devices)
 		check_libraries(instance);
 }

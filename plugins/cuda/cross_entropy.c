@@ -33,32 +33,6 @@ static tn_status check_labels(const struct tn_cross_entropy_args *args, const ch
 					      args->x.shape);
 }
 
-static tn_status check(const struct tn_cross_entropy_args *args, const char *operation,
-		       int is_forward)
-{
-	const struct tn_call *call = &args->call;
-	const struct tn_operand *x = &args->x;
-	const enum tn_plugin_role role = is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS;
-	const tn_dtype wide = cuda_sum_dtype(x->dtype);
-	tn_status status = cuda_check_real(call, operation, "x", x, x->dtype, TN_PLUGIN_READS,
-					   x->rank, x->shape);
-	if (!status && x->rank != 2)
-		status = tn_plugin_fail(call->error, TN_SHAPE, operation, "x: rank %u, expected 2",
-					x->rank);
-	if (!status)
-		status = check_labels(args, operation);
-	if (!status)
-		status = cuda_check_real(call, operation, "lse", &args->lse, wide, role, 1,
-					 x->shape);
-	if (!status)
-		status = cuda_check_real(call, operation, "loss", &args->loss, wide, role, 1,
-					 x->shape);
-	if (!status && !is_forward)
-		status = cuda_check_real(call, operation, "dx", &args->dx, x->dtype,
-					 TN_PLUGIN_WRITES, 2, x->shape);
-	return status;
-}
-
 static struct rows rows_of(const struct tn_cross_entropy_args *args, int is_forward)
 {
 	struct rows rows = {.n_rows = args->x.shape[0],
@@ -81,7 +55,8 @@ static struct rows rows_of(const struct tn_cross_entropy_args *args, int is_forw
 	return rows;
 }
 
-static tn_status run(struct cuda_job *job, const struct tn_cross_entropy_args *args, int is_forward)
+static tn_status run_rows(struct cuda_job *job, const struct tn_cross_entropy_args *args,
+			  int is_forward)
 {
 	struct rows rows = rows_of(args, is_forward);
 	struct cuda_kernel *kernel;
@@ -106,14 +81,33 @@ static tn_status run(struct cuda_job *job, const struct tn_cross_entropy_args *a
 	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
-static tn_status go_on(struct cuda_job *job, const struct tn_cross_entropy_args *args,
-		       int is_forward)
+static tn_status check_and_run(struct cuda_job *job, const struct tn_cross_entropy_args *args,
+			       int is_forward)
 {
 	int goes_on = 0;
-	tn_status status = check(args, job->operation, is_forward);
+	const struct tn_call *call = &args->call;
+	const struct tn_operand *x = &args->x;
+	const enum tn_plugin_role role = is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS;
+	const tn_dtype wide = cuda_sum_dtype(x->dtype);
+	tn_status status = cuda_check_real(call, job->operation, "x", x, x->dtype, TN_PLUGIN_READS,
+					   x->rank, x->shape);
+	if (!status && x->rank != 2)
+		status = tn_plugin_fail(call->error, TN_SHAPE, job->operation,
+					"x: rank %u, expected 2", x->rank);
+	if (!status)
+		status = check_labels(args, job->operation);
+	if (!status)
+		status = cuda_check_real(call, job->operation, "lse", &args->lse, wide, role, 1,
+					 x->shape);
+	if (!status)
+		status = cuda_check_real(call, job->operation, "loss", &args->loss, wide, role, 1,
+					 x->shape);
+	if (!status && !is_forward)
+		status = cuda_check_real(call, job->operation, "dx", &args->dx, x->dtype,
+					 TN_PLUGIN_WRITES, 2, x->shape);
 	if (!status)
 		status = tn_plugin_workspace(&args->call, job->operation, 0, &goes_on);
-	return status || !goes_on ? status : run(job, args, is_forward);
+	return status || !goes_on ? status : run_rows(job, args, is_forward);
 }
 
 tn_status cuda_cross_entropy_forward(void *device, const struct tn_cross_entropy_args *args)
@@ -123,7 +117,7 @@ tn_status cuda_cross_entropy_forward(void *device, const struct tn_cross_entropy
 	struct cuda_job job;
 	tn_status status =
 		cuda_job_begin(&job, device, &own, sizeof(own), args, "cross_entropy_forward");
-	return status ? status : go_on(&job, &own, 1);
+	return status ? status : check_and_run(&job, &own, 1);
 }
 
 tn_status cuda_cross_entropy_backward(void *device, const struct tn_cross_entropy_args *args)
@@ -133,5 +127,5 @@ tn_status cuda_cross_entropy_backward(void *device, const struct tn_cross_entrop
 	struct cuda_job job;
 	tn_status status = cuda_job_begin_adding(&job, device, &own, sizeof(own), args,
 						 "cross_entropy_backward");
-	return status ? status : go_on(&job, &own, 0);
+	return status ? status : check_and_run(&job, &own, 0);
 }

@@ -55,41 +55,6 @@ static int32_t score_of(const struct cuda_facts *facts)
 	return (int32_t)(1000 * facts->architecture + (gib < 1000 ? gib : 999));
 }
 
-static void describe_facts(const struct cuda_instance *own, const struct cuda_facts *facts,
-			   struct tn_device_description *out)
-{
-	int tf32 = may_use_tf32(own, facts);
-	memset(out, 0, sizeof(*out));
-	out->kind = TN_DEVICE_DISCRETE_GPU;
-	out->memory_kinds = 1u << TN_MEMORY_DEVICE | 1u << TN_MEMORY_PINNED;
-	out->storage_dtypes = 0xfffe; /* dtypes 1 to 15 */
-	out->program_dtypes =
-		BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) | BIT(TN_F32) | BIT(TN_F64);
-	out->matmul_dtypes = BIT(TN_F16) | BIT(TN_F32) | BIT(TN_F64);
-	if (facts->architecture >= 80)
-		out->matmul_dtypes |= BIT(TN_BF16);
-	out->memory_bytes = out->max_alloc_bytes = facts->memory_bytes;
-	out->alignment = 256;
-	out->preferred_layout = TN_LAYOUT_NCHW;
-	out->score = score_of(facts);
-	out->identity_type = facts->identity_type;
-	memcpy(out->identity, facts->identity, sizeof(out->identity));
-	memset(out->accuracy, TN_ACCURACY_IEEE, sizeof(out->accuracy));
-	memset(out->determinism, TN_DETERMINISM_ALWAYS, sizeof(out->determinism));
-	/* Which of the two computes depends on timing, or on the free memory. */
-	if (cuda_dnn_mode(own->host) != CUDA_DNN_OFF)
-		out->determinism[TN_FAMILY_CONV] = TN_DETERMINISM_ON_REQUEST;
-	if (tf32)
-		out->accuracy[TN_FAMILY_MATMUL] = out->accuracy[TN_FAMILY_CONV] =
-			TN_ACCURACY_REDUCED;
-	snprintf(out->name, sizeof(out->name), "%s", facts->name);
-	snprintf(out->note, sizeof(out->note), "%s%s%s", own->driver,
-		 own->driver[0] && tf32 ? "; " : "",
-		 !tf32                 ? ""
-		 : facts->architecture ? "f32 is multiplied in TF32 (" TF32_VARIABLE ")"
-				       : "f32 may be multiplied in TF32 (" TF32_VARIABLE ")");
-}
-
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
 {
 	struct cuda_instance *own = instance;
@@ -97,7 +62,37 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	cuda_count(own);
 	if (index >= own->n_devices)
 		return TN_INVALID_ARGUMENT;
-	describe_facts(own, &own->devices[index], &description);
+	const struct cuda_facts *facts = &own->devices[index];
+	int tf32 = may_use_tf32(own, facts);
+	memset(&description, 0, sizeof(description));
+	description.kind = TN_DEVICE_DISCRETE_GPU;
+	description.memory_kinds = 1u << TN_MEMORY_DEVICE | 1u << TN_MEMORY_PINNED;
+	description.storage_dtypes = 0xfffe; /* dtypes 1 to 15 */
+	description.program_dtypes =
+		BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) | BIT(TN_F32) | BIT(TN_F64);
+	description.matmul_dtypes = BIT(TN_F16) | BIT(TN_F32) | BIT(TN_F64);
+	if (facts->architecture >= 80)
+		description.matmul_dtypes |= BIT(TN_BF16);
+	description.memory_bytes = description.max_alloc_bytes = facts->memory_bytes;
+	description.alignment = 256;
+	description.preferred_layout = TN_LAYOUT_NCHW;
+	description.score = score_of(facts);
+	description.identity_type = facts->identity_type;
+	memcpy(description.identity, facts->identity, sizeof(description.identity));
+	memset(description.accuracy, TN_ACCURACY_IEEE, sizeof(description.accuracy));
+	memset(description.determinism, TN_DETERMINISM_ALWAYS, sizeof(description.determinism));
+	/* Which of the two computes depends on timing, or on the free memory. */
+	if (cuda_dnn_mode(own->host) != CUDA_DNN_OFF)
+		description.determinism[TN_FAMILY_CONV] = TN_DETERMINISM_ON_REQUEST;
+	if (tf32)
+		description.accuracy[TN_FAMILY_MATMUL] = description.accuracy[TN_FAMILY_CONV] =
+			TN_ACCURACY_REDUCED;
+	snprintf(description.name, sizeof(description.name), "%s", facts->name);
+	snprintf(description.note, sizeof(description.note), "%s%s%s", own->driver,
+		 own->driver[0] && tf32 ? "; " : "",
+		 !tf32                 ? ""
+		 : facts->architecture ? "f32 is multiplied in TF32 (" TF32_VARIABLE ")"
+				       : "f32 may be multiplied in TF32 (" TF32_VARIABLE ")");
 	tn_struct_answer(out, &description, sizeof(description));
 	return TN_OK;
 }
@@ -205,7 +200,8 @@ static cudaError_t ask_attributes(struct cuda_device *device)
 
 /* Checks that it is usable before using it: a context takes time, and hundreds of megabytes of its
  * memory. */
-static tn_status check(struct cuda_device *device, uint32_t index, struct tn_error_info *error)
+static tn_status check_device(struct cuda_device *device, uint32_t index,
+			      struct tn_error_info *error)
 {
 	char text[256];
 	tn_status status = cuda_libraries_present(device->rt, &device->places, text, sizeof(text));
@@ -225,7 +221,7 @@ static tn_status check(struct cuda_device *device, uint32_t index, struct tn_err
 	return TN_OK;
 }
 
-static tn_status begin(struct cuda_device *device, struct tn_error_info *error)
+static tn_status begin_context(struct cuda_device *device, struct tn_error_info *error)
 {
 	size_t free_bytes = 0, total = 0;
 	device->has_context = 1;
@@ -237,21 +233,6 @@ static tn_status begin(struct cuda_device *device, struct tn_error_info *error)
 		return fail_open(device, error, code, "cudaMemGetInfo");
 	device->memory_bytes = total;
 	return TN_OK;
-}
-
-/* After a failure close_device releases whatever was created. */
-static tn_status make(struct cuda_device *device, uint32_t index, struct tn_error_info *error)
-{
-	tn_status status = check(device, index, error);
-	if (!status)
-		status = begin(device, error);
-	if (!status)
-		status = cuda_streams_open(device, error);
-	if (!status)
-		status = cuda_buffers_open(device, error);
-	if (!status)
-		status = cuda_kernels_open(device, error);
-	return status;
 }
 
 static tn_status open_device(void *instance, const struct tn_open_args *args, void **device)
@@ -277,7 +258,16 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	made->facts = own->devices[taken.index];
 	made->has_ranges = cuda_ranges_are_asked(own->host);
 	made->dnn_mode = cuda_dnn_mode(own->host);
-	status = make(made, taken.index, error);
+	/* After a failure close_device releases whatever was created. */
+	status = check_device(made, taken.index, error);
+	if (!status)
+		status = begin_context(made, error);
+	if (!status)
+		status = cuda_streams_open(made, error);
+	if (!status)
+		status = cuda_buffers_open(made, error);
+	if (!status)
+		status = cuda_kernels_open(made, error);
 	made->uses_tf32 = made->architecture >= TF32_ARCHITECTURE && asks_for_tf32(own->host);
 	if (status) {
 		close_device(made);

@@ -82,7 +82,8 @@ static int is_short_of_memory(cudnnStatus_t code)
 	       code == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
 }
 
-static void print(const struct cuda_dnn *api, struct dnn_failure failure, char *text, size_t size)
+static void print_failure(const struct cuda_dnn *api, struct dnn_failure failure, char *text,
+			  size_t size)
 {
 	char more[256] = "";
 	api->cudnnGetLastErrorString(more, sizeof(more));
@@ -115,7 +116,7 @@ static tn_status fail_dnn(struct cuda_job *job, struct dnn_plan *plan, struct dn
 	if (status)
 		return status;
 	plan->is_left_out |= is_captured;
-	print(&job->device->dnn->api, failure, text, sizeof(text));
+	print_failure(&job->device->dnn->api, failure, text, sizeof(text));
 	status = is_captured                        ? TN_NOT_CAPTURABLE
 		 : is_short_of_memory(failure.code) ? TN_OUT_OF_MEMORY
 						    : TN_BACKEND_FAILURE;
@@ -145,7 +146,7 @@ static tn_status do_without(struct cuda_job *job, struct dnn_failure failure)
 		job->device->dnn->n_left = PAUSE;
 	if (status || is_short_of_memory(failure.code))
 		return status;
-	print(&job->device->dnn->api, failure, text, sizeof(text));
+	print_failure(&job->device->dnn->api, failure, text, sizeof(text));
 	give_up(job->device, text);
 	return TN_OK;
 }
@@ -260,11 +261,6 @@ static unsigned way(const struct turn *turn)
 	return 1u << (2 * turn->is_spare + (turn->beta != 0));
 }
 
-static int goes_further(const struct turn *turn)
-{
-	return turn->has_bias || turn->has_residual || turn->activation;
-}
-
 static tn_status get_epilogue(const struct turn *turn, int fills, struct cuda_kernel **kernel)
 {
 	const struct cuda_define defines[] = {{"DTYPE", turn->args->x.dtype},
@@ -302,17 +298,6 @@ static tn_status run_epilogue(const struct turn *turn, const struct cuda_kernel 
 
 /* ---- One call --------------------------------------------------------------------------------*/
 
-/* Only a refusal is final. */
-static void note_refusal(const struct turn *turn)
-{
-	if (turn->is_spare)
-		turn->plan->spare = DNN_NONE;
-	else if (turn->beta != 0)
-		turn->plan->is_adding_refused = 1;
-	else
-		dnn_plan_refuse(turn->job->device->dnn, turn->plan);
-}
-
 /* If memory ran short, the own kernels compute, which take none, unless the previous contents are
  * part of the result: they may be overwritten already. */
 static tn_status fail_turn(const struct turn *turn, struct dnn_failure failure)
@@ -322,7 +307,7 @@ static tn_status fail_turn(const struct turn *turn, struct dnn_failure failure)
 	const struct cuda_device *device = job->device;
 	if (turn->adds || device->captured == job->stream || !is_short_of_memory(failure.code))
 		return fail_dnn(job, turn->plan, failure);
-	print(&device->dnn->api, failure, text, sizeof(text));
+	print_failure(&device->dnn->api, failure, text, sizeof(text));
 	tn_plugin_log(device->host, "cuda", TN_LOG_INFO, "%s: the own kernels compute: %s",
 		      job->operation, text);
 	return check_loss(job, failure.function);
@@ -338,7 +323,7 @@ static tn_status run_dnn(const struct turn *turn, int *goes_on)
 	tn_status status = TN_OK;
 	if (turn->fills)
 		status = get_epilogue(turn, 1, &before);
-	if (!status && goes_further(turn))
+	if (!status && (turn->has_bias || turn->has_residual || turn->activation))
 		status = get_epilogue(turn, 0, &behind);
 	if (!status)
 		status = set_stream(job, turn->plan);
@@ -350,7 +335,13 @@ static tn_status run_dnn(const struct turn *turn, int *goes_on)
 	struct dnn_failure failure =
 		dnn_plan_run(dnn, turn->plan, turn->args, turn->beta, turn->is_spare);
 	if (failure.code && dnn_is_refusal(failure.code)) {
-		note_refusal(turn);
+		/* Only a refusal is final. */
+		if (turn->is_spare)
+			turn->plan->spare = DNN_NONE;
+		else if (turn->beta != 0)
+			turn->plan->is_adding_refused = 1;
+		else
+			dnn_plan_refuse(dnn, turn->plan);
 		return TN_OK;
 	}
 	if (failure.code)
@@ -497,20 +488,11 @@ static tn_status find_plan(struct cuda_job *job, const struct tn_conv2d_args *ar
 	return TN_OK;
 }
 
-/* Never more than `preferred`: without it, an algorithm without workspace computes, or the own
- * kernels. */
-static void prefer(const struct tn_conv2d_args *args, const struct dnn_plan *plan)
-{
-	struct tn_workspace *workspace = args->call.workspace;
-	if (workspace && workspace->preferred < plan->bytes)
-		workspace->preferred = plan->bytes;
-}
-
 tn_status cuda_dnn_convolve(struct cuda_job *job, const struct tn_conv2d_args *args,
 			    enum cuda_dnn_pass pass, const struct cuda_dnn_rival *own, int *goes_on)
 {
 	const struct cuda_device *device = job->device;
-	const struct tn_workspace *workspace = args->call.workspace;
+	struct tn_workspace *workspace = args->call.workspace;
 	struct turn turn = {.job = job, .args = args, .own = own};
 	if (device->dnn_mode == CUDA_DNN_OFF || args->call.flags & TN_DETERMINISTIC ||
 	    !dnn_order(device, args, pass))
@@ -519,7 +501,10 @@ tn_status cuda_dnn_convolve(struct cuda_job *job, const struct tn_conv2d_args *a
 	if (status || !turn.plan)
 		return status;
 	if (!*goes_on) {
-		prefer(args, turn.plan);
+		/* Never more than `preferred`: without it, an algorithm without workspace computes,
+		 * or the own kernels. */
+		if (workspace && workspace->preferred < turn.plan->bytes)
+			workspace->preferred = turn.plan->bytes;
 		return TN_OK;
 	}
 	turn.is_spare = turn.plan->bytes && (!workspace || workspace->size < turn.plan->bytes);

@@ -235,8 +235,8 @@ static struct dnn_failure set_convolution(const struct cuda_device *device, stru
 	return (struct dnn_failure){code, "cudnnSetConvolutionMathType"};
 }
 
-static struct dnn_failure describe(const struct cuda_device *device, struct dnn_plan *plan,
-				   const struct tn_conv2d_args *args)
+static struct dnn_failure describe_tensors(const struct cuda_device *device, struct dnn_plan *plan,
+					   const struct tn_conv2d_args *args)
 {
 	const struct cuda_dnn *api = &device->dnn->api;
 	const int *order = dnn_order(device, args, plan->pass);
@@ -260,37 +260,31 @@ struct candidate {
 	cudnnMathType_t math;
 };
 
-static struct dnn_failure ask_forward(const struct cuda_dnn_state *dnn, const struct dnn_plan *plan,
-				      struct candidate *list, int *n)
+static struct dnn_failure ask_algorithms(const struct cuda_dnn_state *dnn,
+					 const struct dnn_plan *plan, struct candidate *list,
+					 int *n)
 {
-	cudnnConvolutionFwdAlgoPerf_t found[MOST_ALGORITHMS];
-	cudnnStatus_t code = dnn->api.cudnnGetConvolutionForwardAlgorithm_v7(
-		dnn->handle, plan->x, plan->w, plan->convolution, plan->y, MOST_ALGORITHMS, n,
-		found);
-	for (int i = 0; !code && i < *n; i++)
-		list[i] = (struct candidate){(int)found[i].algo, found[i].status,
-					     found[i].determinism, found[i].mathType};
-	return (struct dnn_failure){code, "cudnnGetConvolutionForwardAlgorithm_v7"};
-}
-
-static struct dnn_failure ask_input_gradient(const struct cuda_dnn_state *dnn,
-					     const struct dnn_plan *plan, struct candidate *list,
-					     int *n)
-{
-	cudnnConvolutionBwdDataAlgoPerf_t found[MOST_ALGORITHMS];
-	cudnnStatus_t code = dnn->api.cudnnGetConvolutionBackwardDataAlgorithm_v7(
-		dnn->handle, plan->w, plan->y, plan->convolution, plan->x, MOST_ALGORITHMS, n,
-		found);
-	for (int i = 0; !code && i < *n; i++)
-		list[i] = (struct candidate){(int)found[i].algo, found[i].status,
-					     found[i].determinism, found[i].mathType};
-	return (struct dnn_failure){code, "cudnnGetConvolutionBackwardDataAlgorithm_v7"};
-}
-
-static struct dnn_failure ask_weight_gradient(const struct cuda_dnn_state *dnn,
-					      const struct dnn_plan *plan, struct candidate *list,
-					      int *n)
-{
+	*n = 0;
+	if (plan->pass == CUDA_DNN_FORWARD) {
+		cudnnConvolutionFwdAlgoPerf_t found[MOST_ALGORITHMS];
+		cudnnStatus_t code = dnn->api.cudnnGetConvolutionForwardAlgorithm_v7(
+			dnn->handle, plan->x, plan->w, plan->convolution, plan->y, MOST_ALGORITHMS,
+			n, found);
+		for (int i = 0; !code && i < *n; i++)
+			list[i] = (struct candidate){(int)found[i].algo, found[i].status,
+						     found[i].determinism, found[i].mathType};
+		return (struct dnn_failure){code, "cudnnGetConvolutionForwardAlgorithm_v7"};
+	}
+	if (plan->pass == CUDA_DNN_INPUT_GRADIENT) {
+		cudnnConvolutionBwdDataAlgoPerf_t found[MOST_ALGORITHMS];
+		cudnnStatus_t code = dnn->api.cudnnGetConvolutionBackwardDataAlgorithm_v7(
+			dnn->handle, plan->w, plan->y, plan->convolution, plan->x, MOST_ALGORITHMS,
+			n, found);
+		for (int i = 0; !code && i < *n; i++)
+			list[i] = (struct candidate){(int)found[i].algo, found[i].status,
+						     found[i].determinism, found[i].mathType};
+		return (struct dnn_failure){code, "cudnnGetConvolutionBackwardDataAlgorithm_v7"};
+	}
 	cudnnConvolutionBwdFilterAlgoPerf_t found[MOST_ALGORITHMS];
 	cudnnStatus_t code = dnn->api.cudnnGetConvolutionBackwardFilterAlgorithm_v7(
 		dnn->handle, plan->x, plan->y, plan->convolution, plan->w, MOST_ALGORITHMS, n,
@@ -299,17 +293,6 @@ static struct dnn_failure ask_weight_gradient(const struct cuda_dnn_state *dnn,
 		list[i] = (struct candidate){(int)found[i].algo, found[i].status,
 					     found[i].determinism, found[i].mathType};
 	return (struct dnn_failure){code, "cudnnGetConvolutionBackwardFilterAlgorithm_v7"};
-}
-
-static struct dnn_failure ask(const struct cuda_dnn_state *dnn, const struct dnn_plan *plan,
-			      struct candidate *list, int *n)
-{
-	*n = 0;
-	if (plan->pass == CUDA_DNN_FORWARD)
-		return ask_forward(dnn, plan, list, n);
-	if (plan->pass == CUDA_DNN_INPUT_GRADIENT)
-		return ask_input_gradient(dnn, plan, list, n);
-	return ask_weight_gradient(dnn, plan, list, n);
 }
 
 static struct dnn_failure ask_bytes(const struct cuda_dnn_state *dnn, const struct dnn_plan *plan,
@@ -362,13 +345,6 @@ static int is_winograd(enum cuda_dnn_pass pass, int algorithm)
 	       algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
 }
 
-/* Results rounded to f16, bf16 or TF32 tolerate no amplification, and larger windows amplify
- * more. */
-static int bears_winograd(const struct tn_conv2d_args *args, int is_exact)
-{
-	return is_exact && args->w.shape[H] == 3 && args->w.shape[H + 1] == 3;
-}
-
 static int is_acceptable(const struct candidate *candidate, int is_exact)
 {
 	const int multiplies_narrowly = candidate->math == CUDNN_TENSOR_OP_MATH ||
@@ -404,16 +380,18 @@ static struct dnn_failure try_candidate(const struct cuda_device *device, struct
 	return failure;
 }
 
-static struct dnn_failure choose(const struct cuda_device *device, struct dnn_plan *plan,
-				 const struct tn_conv2d_args *args)
+static struct dnn_failure choose_algorithm(const struct cuda_device *device, struct dnn_plan *plan,
+					   const struct tn_conv2d_args *args)
 {
 	const tn_dtype dtype = args->x.dtype;
 	const int exact = is_exact(device, dtype);
-	const int may_enlarge = bears_winograd(args, exact);
+	/* Results rounded to f16, bf16 or TF32 tolerate no amplification, and larger windows
+	 * amplify more. */
+	const int may_enlarge = exact && args->w.shape[H] == 3 && args->w.shape[H + 1] == 3;
 	cudnnMathType_t math = math_type(device, dtype);
 	struct candidate list[MOST_ALGORITHMS];
 	int n;
-	struct dnn_failure failure = ask(device->dnn, plan, list, &n);
+	struct dnn_failure failure = ask_algorithms(device->dnn, plan, list, &n);
 	if (failure.code)
 		return failure;
 	plan->algorithm = plan->spare = DNN_NONE;
@@ -456,9 +434,9 @@ struct dnn_plan *dnn_plan_make(const struct cuda_device *device, const struct dn
 		dnn_plans_drop(device, 0);
 	plan->key = *key;
 	plan->pass = pass;
-	*failure = describe(device, plan, args);
+	*failure = describe_tensors(device, plan, args);
 	if (!failure->code)
-		*failure = choose(device, plan, args);
+		*failure = choose_algorithm(device, plan, args);
 	if (failure->code)
 		dnn_plan_refuse(dnn, plan);
 	if (failure->code && !dnn_is_refusal(failure->code)) {

@@ -33,28 +33,8 @@ struct pair {
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-static tn_status check_indices(const struct tn_gather_args *args, const char *operation,
-			       const struct pair *pair)
-{
-	const struct tn_operand *indices = &args->indices;
-	struct tn_error_info *error = args->call.error;
-	tn_status status = tn_plugin_check_operand(&args->call, operation, "indices", 0, indices,
-						   CUDA_STORAGE, TN_PLUGIN_READS);
-	if (status)
-		return status;
-	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
-		return tn_plugin_fail(error, TN_DTYPE, operation,
-				      "indices: expected i32 or i64, found dtype %d",
-				      (int)indices->dtype);
-	if (indices->rank != 1 || args->axis >= pair->table->rank)
-		return tn_plugin_fail(error, TN_SHAPE, operation,
-				      "axis %u of rank %u, indices of rank %u (expected 1)",
-				      args->axis, pair->table->rank, indices->rank);
-	return TN_OK;
-}
-
-static tn_status check(const struct tn_gather_args *args, const char *operation,
-		       const struct pair *pair)
+static tn_status check_arguments(const struct tn_gather_args *args, const char *operation,
+				 const struct pair *pair)
 {
 	const struct tn_call *call = &args->call;
 	int64_t shape[TN_MAX_RANK];
@@ -67,12 +47,23 @@ static tn_status check(const struct tn_gather_args *args, const char *operation,
 		status = tn_plugin_fail(call->error, TN_DTYPE, operation,
 					"output: expected the input's dtype %d, found %d",
 					(int)args->input.dtype, (int)args->output.dtype);
-	if (!status)
-		status = check_indices(args, operation, pair);
 	if (status)
 		return status;
+	const struct tn_operand *indices = &args->indices;
+	status = tn_plugin_check_operand(call, operation, "indices", 0, indices, CUDA_STORAGE,
+					 TN_PLUGIN_READS);
+	if (status)
+		return status;
+	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
+		return tn_plugin_fail(call->error, TN_DTYPE, operation,
+				      "indices: expected i32 or i64, found dtype %d",
+				      (int)indices->dtype);
+	if (indices->rank != 1 || args->axis >= pair->table->rank)
+		return tn_plugin_fail(call->error, TN_SHAPE, operation,
+				      "axis %u of rank %u, indices of rank %u (expected 1)",
+				      args->axis, pair->table->rank, indices->rank);
 	memcpy(shape, pair->table->shape, sizeof(shape));
-	shape[args->axis] = args->indices.shape[0];
+	shape[args->axis] = indices->shape[0];
 	return tn_plugin_check_shape(call, operation, pair->listed_name, 0, pair->listed,
 				     pair->table->rank, shape);
 }
@@ -95,7 +86,8 @@ static tn_status check_sum(const struct tn_gather_args *args)
 /* ---- Plan ------------------------------------------------------------------------------------*/
 
 /* Gives the number of the other axes, after merging. */
-static uint32_t plan(struct choice *c, const struct tn_gather_args *args, const struct pair *pair)
+static uint32_t plan_choice(struct choice *c, const struct tn_gather_args *args,
+			    const struct pair *pair)
 {
 	const uint32_t axis = args->axis;
 	struct tn_operand table = cuda_without_axis(pair->table, axis);
@@ -155,12 +147,12 @@ tn_status cuda_gather(void *device, const struct tn_gather_args *args)
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "gather");
 	if (!status)
-		status = check(&own, "gather", &pair);
+		status = check_arguments(&own, "gather", &pair);
 	if (!status)
 		status = tn_plugin_workspace(&own.call, "gather", 0, &goes_on);
 	if (status || !goes_on)
 		return status;
-	define(defines, &own, &c, plan(&c, &own, &pair));
+	define(defines, &own, &c, plan_choice(&c, &own, &pair));
 	defines[0].value = cuda_bits_dtype(own.input.dtype);
 	status = cuda_kernel_get(&job, "gather", "gather_rows", defines, DEFINES, &kernel);
 	return status ? status
@@ -174,20 +166,6 @@ tn_status cuda_gather(void *device, const struct tn_gather_args *args)
 struct kernels {
 	struct cuda_kernel *keys, *merge, *sum;
 };
-
-static tn_status get_kernels(struct cuda_job *job, const struct cuda_define defines[DEFINES],
-			     struct kernels *k)
-{
-	/* Sorting uses the indices alone. */
-	const struct cuda_define keys[DEFINES] = {
-		{"DTYPE", TN_U64}, {"RANK", 1}, {"BY_AXIS", 0}, defines[3]};
-	tn_status status = cuda_kernel_get(job, "gather", "scatter_keys", keys, DEFINES, &k->keys);
-	if (!status)
-		status = cuda_kernel_get(job, "gather", "scatter_merge", keys, DEFINES, &k->merge);
-	if (!status)
-		status = cuda_kernel_get(job, "gather", "scatter_sum", defines, DEFINES, &k->sum);
-	return status;
-}
 
 /* c->keys := the sorted keys, in one of the two halves of the workspace. */
 static tn_status sort(struct cuda_job *job, const struct kernels *k, struct choice *c)
@@ -206,24 +184,6 @@ static tn_status sort(struct cuda_job *job, const struct kernels *k, struct choi
 	return status;
 }
 
-static tn_status run_scatter(struct cuda_job *job, const struct tn_gather_args *args,
-			     const struct pair *pair)
-{
-	struct cuda_define defines[DEFINES];
-	struct kernels kernels;
-	struct choice c;
-	void *arguments[] = {&c};
-	define(defines, args, &c, plan(&c, args, pair));
-	c.keys = (uint64_t)(uintptr_t)cuda_workspace_at(&args->call);
-	tn_status status = get_kernels(job, defines, &kernels);
-	if (!status)
-		status = sort(job, &kernels, &c);
-	return status ? status
-		      : cuda_kernel_launch(job, kernels.sum,
-					   grid_for(job, (uint64_t)c.n_indices * c.n_others),
-					   arguments);
-}
-
 tn_status cuda_scatter_add(void *device, const struct tn_gather_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "scatter_add");
@@ -233,12 +193,35 @@ tn_status cuda_scatter_add(void *device, const struct tn_gather_args *args)
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "scatter_add");
 	if (!status)
-		status = check(&own, "scatter_add", &pair);
+		status = check_arguments(&own, "scatter_add", &pair);
 	if (!status)
 		status = check_sum(&own);
 	if (!status)
 		status = tn_plugin_workspace(&own.call, "scatter_add",
 					     2 * sizeof(uint64_t) * (uint64_t)own.indices.shape[0],
 					     &goes_on);
-	return status || !goes_on ? status : run_scatter(&job, &own, &pair);
+	if (status || !goes_on)
+		return status;
+	struct cuda_define defines[DEFINES];
+	struct kernels kernels;
+	struct choice c;
+	void *arguments[] = {&c};
+	define(defines, &own, &c, plan_choice(&c, &own, &pair));
+	c.keys = (uint64_t)(uintptr_t)cuda_workspace_at(&own.call);
+	/* Sorting uses the indices alone. */
+	const struct cuda_define keys[DEFINES] = {
+		{"DTYPE", TN_U64}, {"RANK", 1}, {"BY_AXIS", 0}, defines[3]};
+	status = cuda_kernel_get(&job, "gather", "scatter_keys", keys, DEFINES, &kernels.keys);
+	if (!status)
+		status = cuda_kernel_get(&job, "gather", "scatter_merge", keys, DEFINES,
+					 &kernels.merge);
+	if (!status)
+		status = cuda_kernel_get(&job, "gather", "scatter_sum", defines, DEFINES,
+					 &kernels.sum);
+	if (!status)
+		status = sort(&job, &kernels, &c);
+	return status ? status
+		      : cuda_kernel_launch(&job, kernels.sum,
+					   grid_for(&job, (uint64_t)c.n_indices * c.n_others),
+					   arguments);
 }

@@ -86,8 +86,8 @@ void cuda_kernels_close(struct cuda_device *device)
 	device->kernels = NULL;
 }
 
-static tn_status begin(struct cuda_job *job, void *device, void *own, size_t own_size,
-		       const void *args, uint32_t flags, const char *operation)
+static tn_status begin_job(struct cuda_job *job, void *device, void *own, size_t own_size,
+			   const void *args, uint32_t flags, const char *operation)
 {
 	job->device = device;
 	job->call = own;
@@ -99,14 +99,14 @@ static tn_status begin(struct cuda_job *job, void *device, void *own, size_t own
 tn_status cuda_job_begin(struct cuda_job *job, void *device, void *own, size_t own_size,
 			 const void *args, const char *operation)
 {
-	return begin(job, device, own, own_size, args, CUDA_COMPUTE_FLAGS, operation);
+	return begin_job(job, device, own, own_size, args, CUDA_COMPUTE_FLAGS, operation);
 }
 
 tn_status cuda_job_begin_adding(struct cuda_job *job, void *device, void *own, size_t own_size,
 				const void *args, const char *operation)
 {
-	return begin(job, device, own, own_size, args, CUDA_COMPUTE_FLAGS | TN_ACCUMULATE,
-		     operation);
+	return begin_job(job, device, own, own_size, args, CUDA_COMPUTE_FLAGS | TN_ACCUMULATE,
+			 operation);
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------*/
@@ -129,16 +129,6 @@ void cuda_key_program(struct tn_plugin_text *key, const struct tn_program *progr
 	tn_plugin_text_append(key, program->hash, sizeof(program->hash));
 	cuda_key_number(key, program->n_bytes);
 	tn_plugin_text_append(key, program->bytes, program->n_bytes);
-}
-
-static struct cuda_kernel *find(const struct cuda_kernels *kernels, uint64_t hash)
-{
-	const struct tn_plugin_text *key = &kernels->key;
-	struct cuda_kernel *kernel = kernels->bucket[hash % BUCKETS];
-	while (kernel && (kernel->hash != hash || kernel->key_length != key->length ||
-			  memcmp(kernel->key, key->data, key->length) != 0))
-		kernel = kernel->next;
-	return kernel;
 }
 
 /* ---- Making ----------------------------------------------------------------------------------*/
@@ -184,7 +174,7 @@ static void print_whole(struct cuda_kernels *kernels)
 }
 
 /* Determines the target and finds the folder. */
-static tn_status prepare(struct cuda_job *job)
+static tn_status prepare_compiler(struct cuda_job *job)
 {
 	struct cuda_device *device = job->device;
 	struct cuda_kernels *kernels = device->kernels;
@@ -199,7 +189,7 @@ static tn_status prepare(struct cuda_job *job)
 	return TN_OK;
 }
 
-static tn_status compile(struct cuda_job *job)
+static tn_status compile_source(struct cuda_job *job)
 {
 	struct cuda_device *device = job->device;
 	struct cuda_kernels *kernels = device->kernels;
@@ -217,7 +207,7 @@ static tn_status compile(struct cuda_job *job)
 static tn_status get_binary(struct cuda_job *job, int *is_kept)
 {
 	struct cuda_kernels *kernels = job->device->kernels;
-	tn_status status = prepare(job);
+	tn_status status = prepare_compiler(job);
 	if (status)
 		return status;
 	print_whole(kernels);
@@ -225,7 +215,7 @@ static tn_status get_binary(struct cuda_job *job, int *is_kept)
 		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
 				      "no memory for a kernel's source");
 	*is_kept = cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary);
-	return *is_kept ? TN_OK : compile(job);
+	return *is_kept ? TN_OK : compile_source(job);
 }
 
 /* Loads it onto the device now.  The runtime defers loading until a function is queried or
@@ -257,15 +247,9 @@ static int is_refused(cudaError_t code)
 	return cuda_status_of(code) == TN_BACKEND_FAILURE;
 }
 
-static void unload(struct cuda_device *device, struct cuda_kernel *kernel)
-{
-	if (kernel->library)
-		(void)device->rt->cudaLibraryUnload(kernel->library);
-	kernel->library = NULL;
-}
-
 /* A binary from disk that the device rejects is compiled again, once. */
-static tn_status load(struct cuda_job *job, struct cuda_kernel *made, const char *name, int is_kept)
+static tn_status load_kernel(struct cuda_job *job, struct cuda_kernel *made, const char *name,
+			     int is_kept)
 {
 	struct cuda_device *device = job->device;
 	const char *function = NULL;
@@ -275,8 +259,10 @@ static tn_status load(struct cuda_job *job, struct cuda_kernel *made, const char
 		tn_plugin_log(device->host, "cuda", TN_LOG_INFO,
 			      "recompiling a cached kernel of %s: %s: %s", job->operation, function,
 			      device->rt->cudaGetErrorString(code));
-		unload(device, made);
-		tn_status status = compile(job);
+		if (made->library)
+			(void)device->rt->cudaLibraryUnload(made->library);
+		made->library = NULL;
+		tn_status status = compile_source(job);
 		if (status)
 			return status;
 		code = load_binary(device, made, name, &function);
@@ -287,8 +273,8 @@ static tn_status load(struct cuda_job *job, struct cuda_kernel *made, const char
 				function);
 }
 
-static tn_status make(struct cuda_job *job, uint64_t hash, const char *name,
-		      struct cuda_kernel **made)
+static tn_status make_kernel(struct cuda_job *job, uint64_t hash, const char *name,
+			     struct cuda_kernel **made)
 {
 	struct cuda_device *device = job->device;
 	struct cuda_kernels *kernels = device->kernels;
@@ -300,7 +286,7 @@ static tn_status make(struct cuda_job *job, uint64_t hash, const char *name,
 	int is_kept = 0;
 	tn_status status = get_binary(job, &is_kept);
 	if (!status)
-		status = load(job, kernel, name, is_kept);
+		status = load_kernel(job, kernel, name, is_kept);
 	if (status) {
 		destroy_kernel(device, kernel);
 		return status;
@@ -327,23 +313,17 @@ static tn_status look_up(struct cuda_job *job, uint64_t *hash, struct cuda_kerne
 				      "no memory for a kernel's key");
 	cuda_hash(kernels->key.data, kernels->key.length, sums);
 	*hash = sums[0] ^ sums[1];
-	*kernel = find(kernels, *hash);
-	if (*kernel)
-		(*kernel)->last_use = ++kernels->uses;
+	struct cuda_kernel *found = kernels->bucket[*hash % BUCKETS];
+	while (found && (found->hash != *hash || found->key_length != kernels->key.length ||
+			 memcmp(found->key, kernels->key.data, kernels->key.length) != 0))
+		found = found->next;
+	if (found)
+		found->last_use = ++kernels->uses;
+	*kernel = found;
 	return TN_OK;
 }
 
 /* ---- Kernels of a file -----------------------------------------------------------------------*/
-
-static void print_defines(struct tn_plugin_text *options, const char *name,
-			  const struct cuda_define *defines, uint32_t n)
-{
-	tn_plugin_text_clear(options);
-	tn_plugin_text_format(options, OWN_OPTIONS "-DKERNEL_%s ", name);
-	for (uint32_t k = 0; k < n; k++)
-		tn_plugin_text_format(options, "-D%s=%lld ", defines[k].name,
-				      (long long)defines[k].value);
-}
 
 tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *name,
 			  const struct cuda_define *defines, uint32_t n_defines,
@@ -361,13 +341,17 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 	if (status || *kernel)
 		return status;
 	tn_plugin_text_clear(&kernels->source);
-	print_defines(&kernels->options, name, defines, n_defines);
+	tn_plugin_text_clear(&kernels->options);
+	tn_plugin_text_format(&kernels->options, OWN_OPTIONS "-DKERNEL_%s ", name);
+	for (uint32_t k = 0; k < n_defines; k++)
+		tn_plugin_text_format(&kernels->options, "-D%s=%lld ", defines[k].name,
+				      (long long)defines[k].value);
 	int found = cuda_source_add(&kernels->source, "prelude");
 	kernels->common = kernels->source.length;
 	if (!found || !cuda_source_add(&kernels->source, file))
 		return tn_plugin_fail(job->call->error, TN_INTERNAL, job->operation,
 				      "this build has no %s.cu", file);
-	status = make(job, hash, name, kernel);
+	status = make_kernel(job, hash, name, kernel);
 	if (!status)
 		(*kernel)->last_use = ++kernels->uses;
 	return status;
@@ -375,9 +359,15 @@ tn_status cuda_kernel_get(struct cuda_job *job, const char *file, const char *na
 
 /* ---- Printed kernels -------------------------------------------------------------------------*/
 
-/* Everything before the printed text. */
-static int add_preludes(struct cuda_kernels *kernels, const struct cuda_printer *printer)
+tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *printer,
+			    struct cuda_kernel **kernel)
 {
+	struct cuda_kernels *kernels = job->device->kernels;
+	uint64_t hash;
+	tn_status status = look_up(job, &hash, kernel);
+	if (status || *kernel)
+		return status;
+	/* Everything before the printed text. */
 	struct tn_plugin_text *source = &kernels->source;
 	tn_plugin_text_clear(source);
 	tn_plugin_text_clear(&kernels->options);
@@ -388,23 +378,12 @@ static int add_preludes(struct cuda_kernels *kernels, const struct cuda_printer 
 	int found = cuda_source_add(source, "prelude") &&
 		    (!printer->file || cuda_source_add(source, printer->file));
 	kernels->common = source->length;
-	return found;
-}
-
-tn_status cuda_kernel_print(struct cuda_job *job, const struct cuda_printer *printer,
-			    struct cuda_kernel **kernel)
-{
-	struct cuda_kernels *kernels = job->device->kernels;
-	uint64_t hash;
-	tn_status status = look_up(job, &hash, kernel);
-	if (status || *kernel)
-		return status;
-	if (!add_preludes(kernels, printer))
+	if (!found)
 		return tn_plugin_fail(job->call->error, TN_INTERNAL, job->operation,
 				      "this build has no %s.cu",
 				      printer->file ? printer->file : "prelude");
 	printer->print(&kernels->source, printer->argument);
-	status = make(job, hash, "run", kernel);
+	status = make_kernel(job, hash, "run", kernel);
 	if (!status)
 		(*kernel)->last_use = ++kernels->uses;
 	return status;
@@ -427,27 +406,6 @@ static int may_include(const char *text)
 			matched = *text == word[0];
 	}
 	return matched == sizeof(word) - 1;
-}
-
-/* The compiler's log, which is stored with the binary, names the file. */
-static void print_foreign(struct cuda_kernels *kernels, const struct cuda_unit *unit)
-{
-	const struct cuda_target *target = &kernels->target;
-	tn_plugin_text_clear(&kernels->whole);
-	tn_plugin_text_format(&kernels->whole, "a program's own\n%s\nNVRTC %d.%d %s\n", unit->file,
-			      target->version[0], target->version[1], target->architecture);
-	tn_plugin_text_add(&kernels->whole, unit->options);
-	tn_plugin_text_add(&kernels->whole, "\n");
-	tn_plugin_text_add(&kernels->whole, unit->source);
-}
-
-/* On disk the compiler's log follows the binary, and its length follows the log. */
-static void add_log(struct tn_plugin_text *binary, const struct tn_plugin_text *log)
-{
-	uint64_t length = log->length;
-	if (length)
-		tn_plugin_text_append(binary, log->data, log->length);
-	tn_plugin_text_append(binary, &length, sizeof(length));
 }
 
 static int take_log(struct tn_plugin_text *binary, struct tn_plugin_text *log)
@@ -475,8 +433,12 @@ static tn_status compile_foreign(struct cuda_job *job, const struct cuda_unit *u
 					job->operation);
 	if (status || !is_kept)
 		return status;
+	/* On disk the compiler's log follows the binary, and its length follows the log. */
 	size_t length = binary->length;
-	add_log(binary, unit->log);
+	uint64_t log_length = unit->log->length;
+	if (log_length)
+		tn_plugin_text_append(binary, unit->log->data, unit->log->length);
+	tn_plugin_text_append(binary, &log_length, sizeof(log_length));
 	if (!binary->failed)
 		cuda_cache_write(device->host, kernels->folder, &kernels->whole, binary);
 	binary->length = length;
@@ -491,10 +453,17 @@ tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit
 	struct cuda_kernels *kernels = device->kernels;
 	int may_keep = !may_include(unit->source) && !may_include(unit->options) &&
 		       !strstr(unit->options, "-I");
-	tn_status status = prepare(job);
+	tn_status status = prepare_compiler(job);
 	if (status)
 		return status;
-	print_foreign(kernels, unit);
+	/* The compiler's log, which is stored with the binary, names the file. */
+	const struct cuda_target *target = &kernels->target;
+	tn_plugin_text_clear(&kernels->whole);
+	tn_plugin_text_format(&kernels->whole, "a program's own\n%s\nNVRTC %d.%d %s\n", unit->file,
+			      target->version[0], target->version[1], target->architecture);
+	tn_plugin_text_add(&kernels->whole, unit->options);
+	tn_plugin_text_add(&kernels->whole, "\n");
+	tn_plugin_text_add(&kernels->whole, unit->source);
 	may_keep = may_keep && !kernels->whole.failed;
 	*is_kept = may_keep && !anew &&
 		   cuda_cache_read(kernels->folder, &kernels->whole, &kernels->binary) &&

@@ -267,8 +267,8 @@ void cuda_library_close(void **handle)
 enum found { NOT_SEEN, SEEN, DAMAGED };
 
 /* Does the folder have a file of that name, and does it begin as a library does? */
-static enum found look(const char *folder, size_t length, const char *file,
-		       struct cuda_place *place)
+static enum found look_in_folder(const char *folder, size_t length, const char *file,
+				 struct cuda_place *place)
 {
 	char magic[4];
 	int n = snprintf(place->path, sizeof(place->path), "%.*s/%s", (int)length, folder, file);
@@ -298,8 +298,8 @@ static enum found look_in_path(void *handle, const char *file, struct cuda_place
 	if (dlinfo(handle, RTLD_DI_SERINFO, &path.info))
 		return NOT_SEEN;
 	for (unsigned i = 0; i < path.info.dls_cnt && found == NOT_SEEN; i++)
-		found = look(path.info.dls_serpath[i].dls_name,
-			     strlen(path.info.dls_serpath[i].dls_name), file, place);
+		found = look_in_folder(path.info.dls_serpath[i].dls_name,
+				       strlen(path.info.dls_serpath[i].dls_name), file, place);
 	return found;
 }
 
@@ -309,7 +309,7 @@ static enum found look_beside(const void *address, const char *file, struct cuda
 	const char *end;
 	if (!dladdr(address, &info) || !info.dli_fname || !(end = strrchr(info.dli_fname, '/')))
 		return NOT_SEEN;
-	return look(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
+	return look_in_folder(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
 }
 
 /* Finds this library from another one, an address of which is given: 1 and its path, or 0 and an
@@ -355,19 +355,6 @@ tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_plac
 }
 
 #if CUDA_HAVE_CUDNN
-static tn_status open_part(const struct cuda_dnn *dnn, const struct library *part, char *text,
-			   size_t size)
-{
-	const void *known;
-	struct cuda_place place;
-	void *handle = NULL;
-	memcpy(&known, &dnn->cudnnCreate, sizeof(known));
-	(void)find_as(dnn->handle, known, part->file, &place);
-	tn_status status = open_library(part, place.path, &handle, text, size);
-	cuda_library_close(&handle); /* it stays mapped: cuDNN finds it by its name */
-	return status;
-}
-
 tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
 			size_t size)
 {
@@ -376,8 +363,14 @@ tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, cha
 		return TN_OK;
 	(void)find_place(rt, &dnn_library, &place);
 	tn_status status = open_library(&dnn_library, place.path, dnn, text, size);
-	for (size_t i = 0; i < COUNT(dnn_parts) && !status; i++)
-		status = open_part(dnn, &dnn_parts[i], text, size);
+	for (size_t i = 0; i < COUNT(dnn_parts) && !status; i++) {
+		const void *known;
+		void *handle = NULL;
+		memcpy(&known, &dnn->cudnnCreate, sizeof(known));
+		(void)find_as(dnn->handle, known, dnn_parts[i].file, &place);
+		status = open_library(&dnn_parts[i], place.path, &handle, text, size);
+		cuda_library_close(&handle); /* it stays mapped: cuDNN finds it by its name */
+	}
 	if (status)
 		cuda_library_close(&dnn->handle);
 	return status;

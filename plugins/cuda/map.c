@@ -46,11 +46,13 @@ static int is_aligned(const struct tn_plugin_nest *nest, const struct tn_plugin_
 	return 1;
 }
 
-/* How many neighbours a thread takes: as many of the widest dense view's elements as fit in 16
- * bytes. */
-static uint32_t choose_vector(const struct tn_plugin_nest *nest)
+static void group_neighbours(struct map *map)
 {
-	uint32_t last = nest->rank - 1, vector = MAX_VECTOR, n_aligned = 0;
+	struct tn_plugin_nest *nest = &map->nest;
+	uint32_t last = nest->rank - 1;
+	/* How many neighbours a thread takes: as many of the widest dense view's elements as fit in
+	 * 16 bytes. */
+	uint32_t vector = MAX_VECTOR, n_aligned = 0;
 	for (uint32_t k = 0; k < nest->n_views; k++) {
 		uint32_t fits = (uint32_t)(16 / tn_dtype_size(nest->views[k].dtype));
 		if (nest->views[k].strides[last] == 1 && fits < vector)
@@ -60,14 +62,7 @@ static uint32_t choose_vector(const struct tn_plugin_nest *nest)
 		vector /= 2;
 	for (uint32_t k = 0; k < nest->n_views; k++)
 		n_aligned += (uint32_t)is_aligned(nest, &nest->views[k], vector);
-	return n_aligned && nest->lengths[last] >= vector ? vector : 1;
-}
-
-static void group(struct map *map)
-{
-	struct tn_plugin_nest *nest = &map->nest;
-	uint32_t last = nest->rank - 1;
-	map->vector = choose_vector(nest);
+	map->vector = n_aligned && nest->lengths[last] >= vector ? vector : 1;
 	map->n_last = nest->lengths[last];
 	for (uint32_t k = 0; k < nest->n_views; k++) {
 		struct tn_plugin_view *view = &nest->views[k];
@@ -81,7 +76,7 @@ static void group(struct map *map)
 	nest->lengths[last] = (nest->lengths[last] + map->vector - 1) / map->vector;
 }
 
-static void plan(struct map *map, const struct tn_map_args *args)
+static void plan_map(struct map *map, const struct tn_map_args *args)
 {
 	const struct tn_program *program = args->program;
 	struct tn_plugin_nest *nest = &map->nest;
@@ -99,7 +94,7 @@ static void plan(struct map *map, const struct tn_map_args *args)
 	} else if (nest->rank == 0)
 		tn_plugin_nest_pad(nest, 1, 0);
 	map->is_wide = tn_plugin_nest_is_wide(nest);
-	group(map);
+	group_neighbours(map);
 }
 
 /* ---- The source ------------------------------------------------------------------------------*/
@@ -113,27 +108,6 @@ static void say_words(struct cuda_words *words, const struct map *map)
 	for (uint32_t k = 0; k < map->nest.n_views; k++)
 		cuda_word(words, "step", k, CUDA_NO_AXIS, (uint64_t)map->step[k]);
 	cuda_words_scalars(words, map->args->scalars, map->args->program->n_scalars, 0);
-}
-
-static void print_struct(struct tn_plugin_text *text, const struct map *map)
-{
-	struct cuda_words words = {.text = text};
-	tn_plugin_text_add(text, "struct geometry {\n");
-	say_words(&words, map);
-	tn_plugin_text_add(text, "};\n");
-}
-
-static void print_indices(struct tn_plugin_text *text, const struct map *map)
-{
-	uint32_t rank = map->nest.rank;
-	if (rank > 1)
-		tn_plugin_text_add(text, "\tnumber rest = e;\n");
-	for (uint32_t d = rank; d-- > 1;)
-		cuda_print_division(text, "rest", d, map->is_wide);
-	tn_plugin_text_format(text, "\tconst number c0 = %s;\n", rank > 1 ? "rest" : "e");
-	if (map->has_tail)
-		tn_plugin_text_add(text, "\tconst number left = (number)g.n1 - e * V;\n"
-					 "\tconst bool whole = left >= V;\n");
 }
 
 /* atK: where the group begins. */
@@ -221,13 +195,16 @@ static void print_lane(struct tn_plugin_text *text, const struct map *map)
 	tn_plugin_text_add(text, "\t}\n");
 }
 
-static void print(struct tn_plugin_text *text, const void *argument)
+static void print_kernel(struct tn_plugin_text *text, const void *argument)
 {
 	const struct map *map = argument;
 	const struct tn_program *program = map->args->program;
 	cuda_print_number_types(text, map->is_wide);
 	tn_plugin_text_format(text, "#define V %u\n", map->vector);
-	print_struct(text, map);
+	struct cuda_words words = {.text = text};
+	tn_plugin_text_add(text, "struct geometry {\n");
+	say_words(&words, map);
+	tn_plugin_text_add(text, "};\n");
 	tn_plugin_text_format(text,
 			      "extern \"C\" __global__ void __launch_bounds__(%d)\n"
 			      "run(const geometry g)\n{\n",
@@ -237,7 +214,15 @@ static void print(struct tn_plugin_text *text, const void *argument)
 			      "\tfor (number e = (number)blockIdx.x * %d + threadIdx.x; "
 			      "e < (number)g.n0;\n\t     e += (number)gridDim.x * %d) {\n",
 			      BLOCK, BLOCK);
-	print_indices(text, map);
+	uint32_t rank = map->nest.rank;
+	if (rank > 1)
+		tn_plugin_text_add(text, "\tnumber rest = e;\n");
+	for (uint32_t d = rank; d-- > 1;)
+		cuda_print_division(text, "rest", d, map->is_wide);
+	tn_plugin_text_format(text, "\tconst number c0 = %s;\n", rank > 1 ? "rest" : "e");
+	if (map->has_tail)
+		tn_plugin_text_add(text, "\tconst number left = (number)g.n1 - e * V;\n"
+					 "\tconst bool whole = left >= V;\n");
 	for (uint32_t k = 0; k < program->n_inputs; k++)
 		if (tn_plugin_source_dtype(program, TN_OP_INPUT, k))
 			print_load(text, map, k);
@@ -252,26 +237,6 @@ static void print(struct tn_plugin_text *text, const void *argument)
 }
 
 /* ---- The entry -------------------------------------------------------------------------------*/
-
-static tn_status get(struct cuda_job *job, const struct map *map, struct cuda_kernel **kernel)
-{
-	struct tn_plugin_text *key = cuda_key_begin(job->device, operation);
-	uint64_t walks = 0;
-	cuda_key_nest(key, &map->nest);
-	for (uint32_t k = 0; k < map->nest.n_views; k++)
-		walks = walks << 2 | (uint64_t)map->walk[k];
-	cuda_key_number(key, walks | (uint64_t)map->vector << 48 | (uint64_t)map->is_wide << 56 |
-				     (uint64_t)map->has_tail << 57 |
-				     (uint64_t)(map->args->outputs[0].rank > 0) << 58);
-	cuda_key_scalars(key, map->args->scalars, map->args->program->n_scalars);
-	cuda_key_program(key, map->args->program);
-	const struct cuda_printer printer = {
-		.print = print,
-		.argument = map,
-		.has_normal = tn_plugin_program_has(map->args->program, TN_OP_NORMAL),
-	};
-	return cuda_kernel_print(job, &printer, kernel);
-}
 
 tn_status cuda_map(void *device, const struct tn_map_args *args)
 {
@@ -289,8 +254,23 @@ tn_status cuda_map(void *device, const struct tn_map_args *args)
 		status = tn_plugin_workspace(&own.call, operation, 0, &goes_on);
 	if (status || !goes_on)
 		return status;
-	plan(&map, &own);
-	status = get(&job, &map, &kernel);
+	plan_map(&map, &own);
+	struct tn_plugin_text *key = cuda_key_begin(job.device, operation);
+	uint64_t walks = 0;
+	cuda_key_nest(key, &map.nest);
+	for (uint32_t k = 0; k < map.nest.n_views; k++)
+		walks = walks << 2 | (uint64_t)map.walk[k];
+	cuda_key_number(key, walks | (uint64_t)map.vector << 48 | (uint64_t)map.is_wide << 56 |
+				     (uint64_t)map.has_tail << 57 |
+				     (uint64_t)(map.args->outputs[0].rank > 0) << 58);
+	cuda_key_scalars(key, map.args->scalars, map.args->program->n_scalars);
+	cuda_key_program(key, map.args->program);
+	const struct cuda_printer printer = {
+		.print = print_kernel,
+		.argument = &map,
+		.has_normal = tn_plugin_program_has(map.args->program, TN_OP_NORMAL),
+	};
+	status = cuda_kernel_print(&job, &printer, &kernel);
 	if (status)
 		return status;
 	words.text = NULL;

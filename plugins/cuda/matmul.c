@@ -61,7 +61,8 @@ static tn_status check_epilogue(const struct tn_matmul_args *args)
 		      : tn_plugin_check_shape(call, operation, "bias", 0, &args->bias, 1, n);
 }
 
-static tn_status check(const struct cuda_device *device, const struct tn_matmul_args *args)
+static tn_status check_arguments(const struct cuda_device *device,
+				 const struct tn_matmul_args *args)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *operands[] = {&args->a, &args->b, &args->c};
@@ -113,7 +114,7 @@ static int read_matrix(const struct tn_operand *operand, struct matrix *matrix)
 	return (stride[0] == 1 || shape[0] == 1) && (stride[1] >= shape[0] || shape[1] == 1);
 }
 
-static tn_status plan(struct product *p, const struct tn_matmul_args *args)
+static tn_status plan_product(struct product *p, const struct tn_matmul_args *args)
 {
 	uint32_t rank = args->c.rank;
 	const struct tn_operand *operands[] = {&args->a, &args->b, &args->c};
@@ -321,15 +322,6 @@ struct epilogue {
 	int64_t stride[MAX_BATCH_AXES + 2];
 };
 
-static tn_status get_epilogue(struct cuda_job *job, const struct tn_matmul_args *args,
-			      struct cuda_kernel **kernel)
-{
-	const struct cuda_define defines[] = {{"DTYPE", args->c.dtype},
-					      {"ACTIVATION", args->activation},
-					      {"HAS_BIAS", args->has_bias}};
-	return cuda_kernel_get(job, "matmul", "matmul_epilogue", defines, 3, kernel);
-}
-
 static tn_status run_epilogue(struct cuda_job *job, const struct tn_matmul_args *args,
 			      const struct cuda_kernel *kernel)
 {
@@ -351,14 +343,18 @@ static tn_status run_epilogue(struct cuda_job *job, const struct tn_matmul_args 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
 /* Everything that can fail to be created is created before anything is written. */
-static tn_status run(struct cuda_job *job, const struct product *p, uint64_t bytes)
+static tn_status run_product(struct cuda_job *job, const struct product *p, uint64_t bytes)
 {
 	const struct tn_matmul_args *args = p->args;
 	int goes_on = args->has_bias || args->activation;
 	struct cuda_kernel *kernel = NULL;
 	tn_status status = open_blas(job);
-	if (!status && goes_on)
-		status = get_epilogue(job, args, &kernel);
+	if (!status && goes_on) {
+		const struct cuda_define defines[] = {{"DTYPE", args->c.dtype},
+						      {"ACTIVATION", args->activation},
+						      {"HAS_BIAS", args->has_bias}};
+		status = cuda_kernel_get(job, "matmul", "matmul_epilogue", defines, 3, &kernel);
+	}
 	if (!status)
 		status = set_stream(job, bytes);
 	if (status)
@@ -377,12 +373,12 @@ tn_status cuda_matmul(void *device, const struct tn_matmul_args *args)
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, operation);
 	if (!status)
-		status = check(device, &own);
+		status = check_arguments(device, &own);
 	if (!status)
-		status = plan(&p, &own);
+		status = plan_product(&p, &own);
 	if (status)
 		return status;
 	uint64_t bytes = workspace_bytes(device, &p);
 	status = tn_plugin_workspace(&own.call, operation, bytes, &goes_on);
-	return status || !goes_on ? status : run(&job, &p, bytes);
+	return status || !goes_on ? status : run_product(&job, &p, bytes);
 }

@@ -133,20 +133,6 @@ static tn_status fail_memory(struct cuda_device *device, const struct tn_alloc_a
 		args->memory_kind == TN_MEMORY_PINNED ? "pinned" : "device", free_bytes, total);
 }
 
-static tn_status check(const struct tn_alloc_args *args)
-{
-	struct tn_error_info *error = args->call.error;
-	if (args->memory_kind != TN_MEMORY_DEVICE && args->memory_kind != TN_MEMORY_PINNED)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", args->memory_kind);
-	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
-		return tn_plugin_fail(
-			error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected at least 1, and a power of two",
-			(unsigned long long)args->size, (unsigned long long)args->alignment);
-	return TN_OK;
-}
-
 tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "alloc");
@@ -154,10 +140,17 @@ tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint
 	struct tn_alloc_args taken;
 	struct buffer made = {.memory = NULL};
 	tn_status status = cuda_take(own, &taken, sizeof(taken), args, TN_ASYNC, "alloc");
-	if (!status)
-		status = check(&taken);
 	if (status)
 		return status;
+	struct tn_error_info *error = taken.call.error;
+	if (taken.memory_kind != TN_MEMORY_DEVICE && taken.memory_kind != TN_MEMORY_PINNED)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u is not supported", taken.memory_kind);
+	if (taken.size == 0 || (taken.alignment & (taken.alignment - 1)))
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, "alloc",
+			"%llu bytes aligned to %llu: expected at least 1, and a power of two",
+			(unsigned long long)taken.size, (unsigned long long)taken.alignment);
 	/* The runtime aligns to at least 256; for larger alignments a larger piece is allocated. */
 	uint64_t slack = taken.alignment > USUAL_ALIGNMENT ? taken.alignment : 0, size;
 	if (__builtin_add_overflow(taken.size, slack, &size) ||

@@ -77,24 +77,7 @@ static uint32_t fill_views(struct cuda_norm *norm, const struct cuda_norm_call *
 	return nest.rank;
 }
 
-/* Enough chunks to fill a large device, but none too short for a team: by shape alone, so that sums
- * are the same on every device. */
-static void divide(struct cuda_norm *norm, struct sizes *sizes, tn_dtype dtype)
-{
-	const int64_t m = norm->n_samples * norm->n_inner;
-	const struct cuda_team team = cuda_team_of(m, sizes->channels_last);
-	const int64_t blocks = (norm->n_channels + team.lx - 1) / team.lx;
-	const int64_t wanted = BLOCKS / blocks;
-	const int64_t least = (int64_t)team.ly * LEAST_STEPS;
-	norm->chunk = wanted > 1 ? (m + wanted - 1) / wanted : m;
-	norm->chunk = norm->chunk < least ? least : norm->chunk;
-	norm->n_chunks = (m + norm->chunk - 1) / norm->chunk;
-	sizes->chunks = team;
-	sizes->scratch = 2 * (uint64_t)(norm->n_channels * norm->n_chunks) *
-			 tn_dtype_size(cuda_sum_dtype(dtype));
-}
-
-static void plan(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_norm_call *n)
+static void plan_norm(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_norm_call *n)
 {
 	const struct tn_norm_args *a = &n->args;
 	const int wants_dw = (a->wants & CUDA_NORM_DW) != 0;
@@ -121,7 +104,19 @@ static void plan(struct cuda_norm *norm, struct sizes *sizes, const struct cuda_
 	sizes->channels_last = norm->x.channel == 1 &&
 			       (norm->n_inner == 1 || norm->x.inner[sizes->inner - 1] != 1);
 	sizes->groups = cuda_team_of(norm->n_channels / norm->groups * norm->n_inner, 0);
-	divide(norm, sizes, a->x.dtype);
+	/* Enough chunks to fill a large device, but none too short for a team: by shape alone, so
+	 * that sums are the same on every device. */
+	const int64_t m = norm->n_samples * norm->n_inner;
+	const struct cuda_team team = cuda_team_of(m, sizes->channels_last);
+	const int64_t blocks = (norm->n_channels + team.lx - 1) / team.lx;
+	const int64_t wanted = BLOCKS / blocks;
+	const int64_t least = (int64_t)team.ly * LEAST_STEPS;
+	norm->chunk = wanted > 1 ? (m + wanted - 1) / wanted : m;
+	norm->chunk = norm->chunk < least ? least : norm->chunk;
+	norm->n_chunks = (m + norm->chunk - 1) / norm->chunk;
+	sizes->chunks = team;
+	sizes->scratch = 2 * (uint64_t)(norm->n_channels * norm->n_chunks) *
+			 tn_dtype_size(cuda_sum_dtype(a->x.dtype));
 }
 
 /* ---- Kernels ---------------------------------------------------------------------------------*/
@@ -133,32 +128,27 @@ struct step {
 	int is_join; /* it reads only sums, not x */
 };
 
-static tn_status get(struct cuda_job *job, const struct cuda_norm_call *n,
-		     const struct sizes *sizes, const struct step *step,
-		     struct cuda_kernel **kernel)
-{
-	const struct cuda_define defines[DEFINES] = {
-		{"DTYPE", n->args.x.dtype},
-		{"INNER", step->is_join ? 1 : sizes->inner},
-		{"CHANNELS_LAST", step->is_join ? 0 : sizes->channels_last},
-		{"LX", step->team.lx},
-		{"LY", step->team.ly},
-		{"COLUMNS", step->team.columns}};
-	return cuda_kernel_get(job, "norm", step->name, defines, DEFINES, kernel);
-}
-
 /* Everything that can fail to be created is created before anything is written. */
-static tn_status run(struct cuda_job *job, const struct cuda_norm_call *n,
-		     const struct sizes *sizes, const struct cuda_norm *norm,
-		     const struct step steps[3])
+static tn_status run_steps(struct cuda_job *job, const struct cuda_norm_call *n,
+			   const struct sizes *sizes, const struct cuda_norm *norm,
+			   const struct step steps[3])
 {
 	struct cuda_norm own = *norm;
 	struct cuda_kernel *kernels[3] = {NULL, NULL, NULL};
 	void *arguments[] = {&own};
 	tn_status status = TN_OK;
 	for (int k = 0; k < 3 && !status; k++)
-		if (steps[k].name)
-			status = get(job, n, sizes, &steps[k], &kernels[k]);
+		if (steps[k].name) {
+			const struct cuda_define defines[DEFINES] = {
+				{"DTYPE", n->args.x.dtype},
+				{"INNER", steps[k].is_join ? 1 : sizes->inner},
+				{"CHANNELS_LAST", steps[k].is_join ? 0 : sizes->channels_last},
+				{"LX", steps[k].team.lx},
+				{"LY", steps[k].team.ly},
+				{"COLUMNS", steps[k].team.columns}};
+			status = cuda_kernel_get(job, "norm", steps[k].name, defines, DEFINES,
+						 &kernels[k]);
+		}
 	for (int k = 0; k < 3 && !status; k++)
 		if (steps[k].name)
 			status = cuda_kernel_launch(job, kernels[k], steps[k].grid, arguments);
@@ -215,7 +205,7 @@ static tn_status run_forward(struct cuda_job *job, const struct cuda_norm_call *
 	}
 	steps[2] = is_batch || is_fixed ? all_step(job, norm, "norm_apply")
 					: group_step(job, norm, sizes, "norm_groups");
-	return run(job, n, sizes, norm, steps);
+	return run_steps(job, n, sizes, norm, steps);
 }
 
 /* ---- Backward --------------------------------------------------------------------------------*/
@@ -247,13 +237,13 @@ static tn_status run_backward(struct cuda_job *job, const struct cuda_norm_call 
 		steps[2] = group_step(job, norm, sizes, "norm_derive_groups");
 	else if (n->args.wants & (CUDA_NORM_DX | CUDA_NORM_DRESIDUAL))
 		steps[2] = all_step(job, norm, "norm_derive");
-	return run(job, n, sizes, norm, steps);
+	return run_steps(job, n, sizes, norm, steps);
 }
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
 
-static tn_status enter(void *device, const struct tn_norm_args *args, enum cuda_norm_kind kind,
-		       int is_backward, const char *operation)
+static tn_status run_norm(void *device, const struct tn_norm_args *args, enum cuda_norm_kind kind,
+			  int is_backward, const char *operation)
 {
 	struct cuda_norm_call n = {.kind = kind, .is_backward = is_backward};
 	struct cuda_job job;
@@ -268,7 +258,7 @@ static tn_status enter(void *device, const struct tn_norm_args *args, enum cuda_
 		status = cuda_norm_check(&n, operation);
 	if (status)
 		return status;
-	plan(&norm, &sizes, &n);
+	plan_norm(&norm, &sizes, &n);
 	const uint64_t bytes = needs_chunks(&n) ? sizes.scratch : 0;
 	status = tn_plugin_workspace(&n.args.call, operation, bytes, &goes_on);
 	if (status || !goes_on)
@@ -282,35 +272,35 @@ static tn_status enter(void *device, const struct tn_norm_args *args, enum cuda_
 tn_status cuda_batch_norm_forward(void *device, const struct tn_norm_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "batch_norm_forward");
-	return enter(device, args, CUDA_BATCH_NORM, 0, "batch_norm_forward");
+	return run_norm(device, args, CUDA_BATCH_NORM, 0, "batch_norm_forward");
 }
 
 tn_status cuda_batch_norm_backward(void *device, const struct tn_norm_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "batch_norm_backward");
-	return enter(device, args, CUDA_BATCH_NORM, 1, "batch_norm_backward");
+	return run_norm(device, args, CUDA_BATCH_NORM, 1, "batch_norm_backward");
 }
 
 tn_status cuda_layer_norm_forward(void *device, const struct tn_norm_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "layer_norm_forward");
-	return enter(device, args, CUDA_LAYER_NORM, 0, "layer_norm_forward");
+	return run_norm(device, args, CUDA_LAYER_NORM, 0, "layer_norm_forward");
 }
 
 tn_status cuda_layer_norm_backward(void *device, const struct tn_norm_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "layer_norm_backward");
-	return enter(device, args, CUDA_LAYER_NORM, 1, "layer_norm_backward");
+	return run_norm(device, args, CUDA_LAYER_NORM, 1, "layer_norm_backward");
 }
 
 tn_status cuda_group_norm_forward(void *device, const struct tn_norm_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "group_norm_forward");
-	return enter(device, args, CUDA_GROUP_NORM, 0, "group_norm_forward");
+	return run_norm(device, args, CUDA_GROUP_NORM, 0, "group_norm_forward");
 }
 
 tn_status cuda_group_norm_backward(void *device, const struct tn_norm_args *args)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "group_norm_backward");
-	return enter(device, args, CUDA_GROUP_NORM, 1, "group_norm_backward");
+	return run_norm(device, args, CUDA_GROUP_NORM, 1, "group_norm_backward");
 }

@@ -17,36 +17,6 @@ struct rule {
 	const int64_t *shape;
 };
 
-static tn_status check_settings(const struct cuda_norm_call *n, const char *operation)
-{
-	const struct tn_norm_args *a = &n->args;
-	struct tn_error_info *error = a->call.error;
-	if (a->x.rank < 2 || (n->kind == CUDA_LAYER_NORM && a->x.rank > 2))
-		return tn_plugin_fail(error, TN_SHAPE, operation, "x: rank %u, expected %s",
-				      a->x.rank, n->kind == CUDA_LAYER_NORM ? "2" : "at least 2");
-	if (a->has_affine > 1 || a->use_statistics > 1 || a->has_residual > 1)
-		return tn_plugin_fail(
-			error, TN_INVALID_ARGUMENT, operation,
-			"has_affine %u, use_statistics %u, has_residual %u: expected 0 or "
-			"1",
-			a->has_affine, a->use_statistics, a->has_residual);
-	if (n->kind == CUDA_GROUP_NORM && (a->groups < 1 || a->x.shape[1] % a->groups))
-		return tn_plugin_fail(
-			error, TN_SHAPE, operation,
-			"%lld channels in %u groups: expected an equal number in each",
-			(long long)a->x.shape[1], a->groups);
-	if (a->wants > (CUDA_NORM_DX | CUDA_NORM_DW | CUDA_NORM_DRESIDUAL))
-		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
-				      "wants 0x%x: expected only bits 0 to 2", a->wants);
-	if (a->activation > TN_ACTIVATION_RELU6)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
-				      "activation %u: expected NONE, RELU or RELU6", a->activation);
-	if (!(a->epsilon >= 0))
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
-				      "epsilon %g: expected at least 0", a->epsilon);
-	return TN_OK;
-}
-
 static int64_t count_groups(const struct cuda_norm_call *n)
 {
 	const int64_t *shape = n->args.x.shape;
@@ -93,10 +63,32 @@ tn_status cuda_norm_check(struct cuda_norm_call *n, const char *operation)
 	struct tn_norm_args *a = &n->args;
 	tn_status status = cuda_check_real(&a->call, operation, "x", &a->x, a->x.dtype,
 					   TN_PLUGIN_READS, a->x.rank, a->x.shape);
-	if (!status)
-		status = check_settings(n, operation);
 	if (status)
 		return status;
+	struct tn_error_info *error = a->call.error;
+	if (a->x.rank < 2 || (n->kind == CUDA_LAYER_NORM && a->x.rank > 2))
+		return tn_plugin_fail(error, TN_SHAPE, operation, "x: rank %u, expected %s",
+				      a->x.rank, n->kind == CUDA_LAYER_NORM ? "2" : "at least 2");
+	if (a->has_affine > 1 || a->use_statistics > 1 || a->has_residual > 1)
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, operation,
+			"has_affine %u, use_statistics %u, has_residual %u: expected 0 or "
+			"1",
+			a->has_affine, a->use_statistics, a->has_residual);
+	if (n->kind == CUDA_GROUP_NORM && (a->groups < 1 || a->x.shape[1] % a->groups))
+		return tn_plugin_fail(
+			error, TN_SHAPE, operation,
+			"%lld channels in %u groups: expected an equal number in each",
+			(long long)a->x.shape[1], a->groups);
+	if (a->wants > (CUDA_NORM_DX | CUDA_NORM_DW | CUDA_NORM_DRESIDUAL))
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
+				      "wants 0x%x: expected only bits 0 to 2", a->wants);
+	if (a->activation > TN_ACTIVATION_RELU6)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
+				      "activation %u: expected NONE, RELU or RELU6", a->activation);
+	if (!(a->epsilon >= 0))
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+				      "epsilon %g: expected at least 0", a->epsilon);
 	if (n->is_backward) {
 		n->extra = a->activation ? &a->result : NULL;
 	} else {

@@ -28,25 +28,21 @@ struct answer {
 
 /* Access to a pool is enabled separately; the driver's peer slots, of which there are few, are left
  * to others. */
-static struct answer open_pool(const struct exchange *x)
-{
-	const struct cuda_runtime *rt = x->taker->rt;
-	const struct cudaMemAccessDesc access = {
-		.location = {.type = cudaMemLocationTypeDevice, .id = x->taker->ordinal},
-		.flags = cudaMemAccessFlagsProtReadWrite};
-	cudaMemPool_t pool = NULL;
-	cudaError_t code = rt->cudaDeviceGetMemPool(&pool, x->giver->ordinal);
-	if (code != cudaSuccess)
-		return (struct answer){code, "cudaDeviceGetMemPool"};
-	return (struct answer){rt->cudaMemPoolSetAccess(pool, &access, 1), "cudaMemPoolSetAccess"};
-}
-
 /* Gives the destination, which is the current device, access to the source's memory. */
 static struct answer open_memory(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
-	if (x->giver->has_pools)
-		return open_pool(x);
+	if (x->giver->has_pools) {
+		const struct cudaMemAccessDesc access = {
+			.location = {.type = cudaMemLocationTypeDevice, .id = x->taker->ordinal},
+			.flags = cudaMemAccessFlagsProtReadWrite};
+		cudaMemPool_t pool = NULL;
+		cudaError_t code = rt->cudaDeviceGetMemPool(&pool, x->giver->ordinal);
+		if (code != cudaSuccess)
+			return (struct answer){code, "cudaDeviceGetMemPool"};
+		return (struct answer){rt->cudaMemPoolSetAccess(pool, &access, 1),
+				       "cudaMemPoolSetAccess"};
+	}
 	cudaError_t code = rt->cudaDeviceEnablePeerAccess(x->giver->ordinal, 0);
 	if (code == cudaErrorPeerAccessAlreadyEnabled) {
 		(void)rt->cudaGetLastError();
@@ -61,17 +57,9 @@ static int is_refusal(cudaError_t code)
 	       code == cudaErrorNotSupported;
 }
 
-static void log_detour(const struct exchange *x)
-{
-	tn_plugin_log(x->taker->host, "cuda", TN_LOG_INFO,
-		      "%s (%d) cannot access %s (%d): copies are staged through the host",
-		      x->taker->facts.name, x->taker->ordinal, x->giver->facts.name,
-		      x->giver->ordinal);
-}
-
 /* Queries access and, unless it is a dry run, enables it; a refusal means no access.  Final answers
  * are kept: no access, or access enabled. */
-static tn_status ask(const struct exchange *x, int is_dry, int *can)
+static tn_status ask_access(const struct exchange *x, int is_dry, int *can)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
 	const uint64_t bit = UINT64_C(1) << x->giver->ordinal;
@@ -92,7 +80,10 @@ static tn_status ask(const struct exchange *x, int is_dry, int *can)
 	if (*can)
 		x->taker->peers_reached |= bit;
 	else
-		log_detour(x);
+		tn_plugin_log(x->taker->host, "cuda", TN_LOG_INFO,
+			      "%s (%d) cannot access %s (%d): copies are staged through the host",
+			      x->taker->facts.name, x->taker->ordinal, x->giver->facts.name,
+			      x->giver->ordinal);
 	return TN_OK;
 }
 
@@ -105,7 +96,7 @@ static tn_status reach(const struct exchange *x, int is_dry)
 				      CUDA_MAX_DEVICES);
 	int can = (x->taker->peers_reached >> x->giver->ordinal & 1) != 0;
 	if (!(x->taker->peers_asked >> x->giver->ordinal & 1))
-		status = ask(x, is_dry, &can);
+		status = ask_access(x, is_dry, &can);
 	if (status || can)
 		return status;
 	return tn_plugin_fail(x->args.call.error, TN_UNSUPPORTED, "peer_copy",
@@ -185,26 +176,6 @@ static struct answer release_giver(const struct exchange *x)
 	return answer;
 }
 
-static tn_status run(const struct exchange *x)
-{
-	struct cuda_device *taker = x->taker;
-	tn_status status = mark_giver(x);
-	struct answer answer = {taker->rt->cudaSetDevice(taker->ordinal), "cudaSetDevice"};
-	if (status)
-		return status;
-	cuda_stream_note(x->takes, "peer_copy");
-	if (answer.code == cudaSuccess)
-		answer = take_bytes(x);
-	if (answer.code == cudaSuccess) {
-		cuda_stream_take_from(x->takes, x->giver->ordinal);
-		answer = release_giver(x);
-	}
-	if (answer.code == cudaSuccess)
-		return TN_OK;
-	return cuda_stream_fail(taker, x->takes, x->args.call.error, answer.code, "peer_copy",
-				answer.function);
-}
-
 /* ---- The entry -------------------------------------------------------------------------------*/
 
 static tn_status check_peer(const struct exchange *x)
@@ -235,8 +206,8 @@ static tn_status check_buffers(const struct exchange *x)
 			      "pinned memory is not supported");
 }
 
-static tn_status take(struct cuda_device *device, const struct tn_peer_args *args,
-		      struct exchange *x, int *goes_on)
+static tn_status take_arguments(struct cuda_device *device, const struct tn_peer_args *args,
+				struct exchange *x, int *goes_on)
 {
 	struct tn_peer_args *own = &x->args;
 	tn_status status = cuda_take(device, own, sizeof(*own), args, TN_DRY_RUN | TN_DETERMINISTIC,
@@ -261,7 +232,7 @@ static tn_status peer_copy(void *device, const struct tn_peer_args *args)
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "peer_copy");
 	struct exchange x = {.taker = NULL};
 	int goes_on = 0;
-	tn_status status = take(device, args, &x, &goes_on);
+	tn_status status = take_arguments(device, args, &x, &goes_on);
 	if (status || !goes_on)
 		return status;
 	status = check_buffers(&x);
@@ -269,7 +240,24 @@ static tn_status peer_copy(void *device, const struct tn_peer_args *args)
 		status = cuda_stream_refuse(x.taker, x.takes, x.args.call.error, "peer_copy");
 	if (!status)
 		status = cuda_stream_refuse(x.giver, x.gives, x.args.call.error, "peer_copy");
-	return status ? status : run(&x);
+	if (status)
+		return status;
+	struct cuda_device *taker = x.taker;
+	status = mark_giver(&x);
+	struct answer answer = {taker->rt->cudaSetDevice(taker->ordinal), "cudaSetDevice"};
+	if (status)
+		return status;
+	cuda_stream_note(x.takes, "peer_copy");
+	if (answer.code == cudaSuccess)
+		answer = take_bytes(&x);
+	if (answer.code == cudaSuccess) {
+		cuda_stream_take_from(x.takes, x.giver->ordinal);
+		answer = release_giver(&x);
+	}
+	if (answer.code == cudaSuccess)
+		return TN_OK;
+	return cuda_stream_fail(taker, x.takes, x.args.call.error, answer.code, "peer_copy",
+				answer.function);
 }
 
 const struct tn_peer_table cuda_peer_table = {

@@ -64,28 +64,8 @@ static tn_status check_size(const struct tn_pool2d_args *args, const char *opera
 	return TN_OK;
 }
 
-static tn_status check_index(const struct tn_pool2d_args *args, const char *operation,
-			     enum tn_plugin_role role)
-{
-	const struct tn_call *call = &args->call;
-	tn_status status = tn_plugin_check_operand(call, operation, "index", 0, &args->index,
-						   CUDA_STORAGE, role);
-	if (!status && args->index.dtype != TN_I32)
-		status = tn_plugin_fail(call->error, TN_DTYPE, operation,
-					"index: expected i32, found dtype %d",
-					(int)args->index.dtype);
-	if (!status)
-		status = tn_plugin_check_shape(call, operation, "index", 0, &args->index, 4,
-					       args->y.shape);
-	if (!status && args->x.shape[H] > INT32_MAX / args->x.shape[W])
-		status = tn_plugin_fail(
-			call->error, TN_SHAPE, operation,
-			"x: a plane of %lld x %lld exceeds the range of an i32 index",
-			(long long)args->x.shape[H], (long long)args->x.shape[W]);
-	return status;
-}
-
-static tn_status check(const struct tn_pool2d_args *args, const char *operation, int is_forward)
+static tn_status check_arguments(const struct tn_pool2d_args *args, const char *operation,
+				 int is_forward)
 {
 	const struct tn_call *call = &args->call;
 	int64_t shape[4];
@@ -108,15 +88,29 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 	if (!status && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
 		status = tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
 					"has_index: expected 1 for the gradient of a maximum");
-	if (!status && args->kind == TN_POOL_MAX && args->has_index)
-		status = check_index(args, operation,
-				     is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
+	if (!status && args->kind == TN_POOL_MAX && args->has_index) {
+		status = tn_plugin_check_operand(call, operation, "index", 0, &args->index,
+						 CUDA_STORAGE,
+						 is_forward ? TN_PLUGIN_WRITES : TN_PLUGIN_READS);
+		if (!status && args->index.dtype != TN_I32)
+			status = tn_plugin_fail(call->error, TN_DTYPE, operation,
+						"index: expected i32, found dtype %d",
+						(int)args->index.dtype);
+		if (!status)
+			status = tn_plugin_check_shape(call, operation, "index", 0, &args->index, 4,
+						       args->y.shape);
+		if (!status && args->x.shape[H] > INT32_MAX / args->x.shape[W])
+			status = tn_plugin_fail(
+				call->error, TN_SHAPE, operation,
+				"x: a plane of %lld x %lld exceeds the range of an i32 index",
+				(long long)args->x.shape[H], (long long)args->x.shape[W]);
+	}
 	return status ? status : check_size(args, operation);
 }
 
 /* ---- The entries -----------------------------------------------------------------------------*/
 
-static struct pooling describe(const struct tn_pool2d_args *args)
+static struct pooling describe_pooling(const struct tn_pool2d_args *args)
 {
 	struct pooling p = {.x = cuda_address(&args->x), .y = cuda_address(&args->y)};
 	p.images = (int32_t)args->x.shape[N];
@@ -139,7 +133,8 @@ static struct pooling describe(const struct tn_pool2d_args *args)
 	return p;
 }
 
-static tn_status run(struct cuda_job *job, const struct tn_pool2d_args *args, int is_forward)
+static tn_status run_pooling(struct cuda_job *job, const struct tn_pool2d_args *args,
+			     int is_forward)
 {
 	const int is_maximum = args->kind == TN_POOL_MAX;
 	const int is_last = cuda_is_channels_last(&args->x);
@@ -159,7 +154,7 @@ static tn_status run(struct cuda_job *job, const struct tn_pool2d_args *args, in
 	const struct tn_operand *result = is_forward ? &args->y : &args->x;
 	const uint32_t lanes = is_last ? LANES : 1, each = BLOCK / lanes;
 	uint32_t pixels = (uint32_t)(result->shape[N] * result->shape[H] * result->shape[W]);
-	struct pooling p = describe(args);
+	struct pooling p = describe_pooling(args);
 	void *arguments[] = {&p};
 	const struct cuda_grid grid = {(pixels + each - 1) / each,
 				       ((uint32_t)p.channels + lanes - 1) / lanes,
@@ -180,10 +175,10 @@ tn_status cuda_pool2d_forward(void *device, const struct tn_pool2d_args *args)
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, operation);
 	if (!status)
-		status = check(&own, operation, 1);
+		status = check_arguments(&own, operation, 1);
 	if (!status)
 		status = tn_plugin_workspace(&own.call, operation, 0, &goes_on);
-	return status || !goes_on ? status : run(&job, &own, 1);
+	return status || !goes_on ? status : run_pooling(&job, &own, 1);
 }
 
 tn_status cuda_pool2d_backward(void *device, const struct tn_pool2d_args *args)
@@ -195,8 +190,8 @@ tn_status cuda_pool2d_backward(void *device, const struct tn_pool2d_args *args)
 	int goes_on = 0;
 	tn_status status = cuda_job_begin_adding(&job, device, &own, sizeof(own), args, operation);
 	if (!status)
-		status = check(&own, operation, 0);
+		status = check_arguments(&own, operation, 0);
 	if (!status)
 		status = tn_plugin_workspace(&own.call, operation, 0, &goes_on);
-	return status || !goes_on ? status : run(&job, &own, 0);
+	return status || !goes_on ? status : run_pooling(&job, &own, 0);
 }

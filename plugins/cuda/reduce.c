@@ -145,7 +145,7 @@ static uint32_t choose_vector(const struct cuda_reduction *r)
 }
 
 /* The last axis from here on counts groups of `vector` elements. */
-static void group(struct cuda_reduction *r)
+static void group_elements(struct cuda_reduction *r)
 {
 	struct tn_plugin_nest *nest = &r->nest;
 	uint32_t last = nest->rank - 1;
@@ -206,15 +206,15 @@ static void choose_chunks(struct cuda_reduction *r, uint32_t processors)
 	r->n_chunks = (r->n_groups + r->chunk - 1) / r->chunk;
 }
 
-static void plan(struct cuda_reduction *r, const struct cuda_device *device,
-		 const struct tn_reduce_args *args)
+static void plan_reduction(struct cuda_reduction *r, const struct cuda_device *device,
+			   const struct tn_reduce_args *args)
 {
 	memset(r, 0, offsetof(struct cuda_reduction, nest));
 	r->args = args;
 	fill_nest(r, args);
 	r->is_wide = tn_plugin_nest_is_wide(&r->nest);
 	r->is_rows = shortest(r, r->nest.n_kept, r->nest.rank) <= shortest(r, 0, r->nest.n_kept);
-	group(r);
+	group_elements(r);
 	r->n_kept = tn_plugin_count(r->nest.n_kept, r->nest.lengths);
 	r->n_groups =
 		tn_plugin_count(r->nest.rank - r->nest.n_kept, r->nest.lengths + r->nest.n_kept);
@@ -226,8 +226,8 @@ static void plan(struct cuda_reduction *r, const struct cuda_device *device,
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
-static tn_status get(struct cuda_job *job, const struct cuda_reduction *r,
-		     struct cuda_kernel **kernel)
+static tn_status get_kernel(struct cuda_job *job, const struct cuda_reduction *r,
+			    struct cuda_kernel **kernel)
 {
 	struct tn_plugin_text *key = cuda_key_begin(job->device, operation);
 	uint64_t walks = 0, combiners = 0;
@@ -257,8 +257,8 @@ static tn_status get(struct cuda_job *job, const struct cuda_reduction *r,
 	return cuda_kernel_print(job, &printer, kernel);
 }
 
-static tn_status launch(struct cuda_job *job, const struct cuda_reduction *r,
-			const struct cuda_kernel *kernel)
+static tn_status launch_kernel(struct cuda_job *job, const struct cuda_reduction *r,
+			       const struct cuda_kernel *kernel)
 {
 	struct cuda_words words;
 	uint64_t blocks = (r->n_kept + r->lx - 1) / r->lx;
@@ -281,28 +281,23 @@ static tn_status launch(struct cuda_job *job, const struct cuda_reduction *r,
 	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
-/* The second stage: its elements are each result's chunks. */
-static void turn_to_join(struct cuda_reduction *r)
-{
-	r->stage = CUDA_JOIN;
-	r->is_rows = 1;
-	r->ly = power_of_two(r->n_chunks, CUDA_REDUCE_BLOCK);
-	r->lx = CUDA_REDUCE_BLOCK / r->ly;
-}
-
 /* Both kernels exist before the first is started: a failure to build has no side effect. */
 static tn_status run_two(struct cuda_job *job, struct cuda_reduction *r)
 {
 	struct cuda_kernel *first = NULL, *second = NULL;
 	struct cuda_reduction join = *r;
 	r->stage = CUDA_PART;
-	turn_to_join(&join);
-	tn_status status = get(job, r, &first);
+	/* The second stage: its elements are each result's chunks. */
+	join.stage = CUDA_JOIN;
+	join.is_rows = 1;
+	join.ly = power_of_two(join.n_chunks, CUDA_REDUCE_BLOCK);
+	join.lx = CUDA_REDUCE_BLOCK / join.ly;
+	tn_status status = get_kernel(job, r, &first);
 	if (!status)
-		status = get(job, &join, &second);
+		status = get_kernel(job, &join, &second);
 	if (!status)
-		status = launch(job, r, first);
-	return status ? status : launch(job, &join, second);
+		status = launch_kernel(job, r, first);
+	return status ? status : launch_kernel(job, &join, second);
 }
 
 tn_status cuda_reduce(void *device, const struct tn_reduce_args *args)
@@ -319,7 +314,7 @@ tn_status cuda_reduce(void *device, const struct tn_reduce_args *args)
 			tn_plugin_check_reduce(job.device->host, &own, CUDA_STORAGE, CUDA_COMPUTES);
 	if (status)
 		return status;
-	plan(&r, device, &own);
+	plan_reduction(&r, device, &own);
 	uint64_t bytes =
 		r.n_chunks > 1 ? CUDA_ACCUMULATOR * r.n_kept * r.n_chunks * own.n_values : 0;
 	status = tn_plugin_workspace(&own.call, operation, bytes, &goes_on);
@@ -330,6 +325,6 @@ tn_status cuda_reduce(void *device, const struct tn_reduce_args *args)
 		return run_two(&job, &r);
 	}
 	r.stage = CUDA_WHOLE;
-	status = get(&job, &r, &kernel);
-	return status ? status : launch(&job, &r, kernel);
+	status = get_kernel(&job, &r, &kernel);
+	return status ? status : launch_kernel(&job, &r, kernel);
 }

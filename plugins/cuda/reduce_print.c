@@ -56,25 +56,6 @@ static const char *result_type(const struct cuda_reduction *r, uint32_t v)
 	return is_floating(r->value[v]) && !place ? cuda_value_type(r->value[v]) : "cu_i64";
 }
 
-static void print_types(struct tn_plugin_text *text, const struct cuda_reduction *r)
-{
-	static const char *const format[] = {[TN_REDUCE_SUM] = "cu_acc_sum<%s>",
-					     [TN_REDUCE_PRODUCT] = "cu_acc_product<%s>",
-					     [TN_REDUCE_MAX] = "cu_acc_extreme<%s, 1>",
-					     [TN_REDUCE_MIN] = "cu_acc_extreme<%s, -1>",
-					     [TN_REDUCE_ARGMAX] = "cu_acc_place<%s, 1>",
-					     [TN_REDUCE_ARGMIN] = "cu_acc_place<%s, -1>"};
-	char type[64];
-	for (uint32_t v = 0; v < r->args->n_values; v++) {
-		(void)snprintf(type, sizeof(type), format[r->args->combiners[v]],
-			       accumulated(r, v));
-		tn_plugin_text_format(text,
-				      "typedef %s acc%u_type;\n"
-				      "static_assert(sizeof(acc%u_type) <= %llu, \"\");\n",
-				      type, v, v, (unsigned long long)CUDA_ACCUMULATOR);
-	}
-}
-
 /* Prints the text once for each value, with its number in place of every '#'. */
 static void print_each(struct tn_plugin_text *text, const struct cuda_reduction *r,
 		       const char *words)
@@ -104,14 +85,6 @@ static void print_sum(struct tn_plugin_text *text, uint32_t view, uint32_t first
 {
 	for (uint32_t d = first; d < end; d++)
 		tn_plugin_text_format(text, " + (place)c%u * (place)g.t%u_%u", d, view, d);
-}
-
-static void print_kept(struct tn_plugin_text *text, const struct cuda_reduction *r)
-{
-	tn_plugin_text_format(text, "\tconst number k = (number)blockIdx.x * LX + lx;\n"
-				    "\tconst bool is_result = k < (number)g.n0;\n"
-				    "\tconst number kept = is_result ? k : 0;\n");
-	print_indices(text, r, "kept", 0, r->nest.n_kept);
 }
 
 /* ---- The prologue ----------------------------------------------------------------------------*/
@@ -171,9 +144,10 @@ static void print_lane(struct tn_plugin_text *text, const struct cuda_reduction 
 	tn_plugin_text_add(text, "\t}\n");
 }
 
-/* The start of each input for a result. */
-static void print_bases(struct tn_plugin_text *text, const struct cuda_reduction *r)
+static void print_elements(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
+	const struct tn_program *prologue = r->args->prologue;
+	/* The start of each input for a result. */
 	for (uint32_t k = 0; k < r->args->prologue->n_inputs; k++) {
 		const char *type = cuda_memory_type(r->nest.views[k].dtype);
 		if (!tn_plugin_source_dtype(r->args->prologue, TN_OP_INPUT, k))
@@ -183,12 +157,6 @@ static void print_bases(struct tn_plugin_text *text, const struct cuda_reduction
 		print_sum(text, k, 0, r->nest.n_kept);
 		tn_plugin_text_add(text, ";\n");
 	}
-}
-
-static void print_elements(struct tn_plugin_text *text, const struct cuda_reduction *r)
-{
-	const struct tn_program *prologue = r->args->prologue;
-	print_bases(text, r);
 	cuda_print_scalars(text, prologue, r->args->scalars, "p_", 0);
 	tn_plugin_text_format(text,
 			      "\tconst number begin = (number)blockIdx.y * (number)g.n3;\n"
@@ -270,14 +238,6 @@ static void print_epilogue(struct tn_plugin_text *text, const struct cuda_reduct
 
 /* ---- The kernel ------------------------------------------------------------------------------*/
 
-static void print_joins(struct tn_plugin_text *text, const struct cuda_reduction *r)
-{
-	tn_plugin_text_add(text,
-			   "\tfor (number r = ly; is_result && r < (number)g.n2; r += LY) {\n");
-	print_each(text, r, "\tacc#.join(((const acc#_type *)g.w#)[(cu_u64)k * g.n2 + r]);\n");
-	tn_plugin_text_add(text, "\t}\n");
-}
-
 static void print_body(struct tn_plugin_text *text, const struct cuda_reduction *r)
 {
 	if (r->ly > 1)
@@ -285,13 +245,21 @@ static void print_body(struct tn_plugin_text *text, const struct cuda_reduction 
 	tn_plugin_text_add(
 		text, r->is_rows ? "\tconst int ly = threadIdx.x % LY, lx = threadIdx.x / LY;\n"
 				 : "\tconst int lx = threadIdx.x % LX, ly = threadIdx.x / LX;\n");
-	print_kept(text, r);
+	tn_plugin_text_format(text, "\tconst number k = (number)blockIdx.x * LX + lx;\n"
+				    "\tconst bool is_result = k < (number)g.n0;\n"
+				    "\tconst number kept = is_result ? k : 0;\n");
+	print_indices(text, r, "kept", 0, r->nest.n_kept);
 	print_each(text, r, "\tacc#_type acc#;\n");
 	print_each(text, r, "\tacc#.begin();\n");
-	if (r->stage == CUDA_JOIN)
-		print_joins(text, r);
-	else
+	if (r->stage == CUDA_JOIN) {
+		tn_plugin_text_add(
+			text, "\tfor (number r = ly; is_result && r < (number)g.n2; r += LY) {\n");
+		print_each(text, r,
+			   "\tacc#.join(((const acc#_type *)g.w#)[(cu_u64)k * g.n2 + r]);\n");
+		tn_plugin_text_add(text, "\t}\n");
+	} else {
 		print_elements(text, r);
+	}
 	for (uint32_t v = 0; v < r->args->n_values && r->ly > 1; v++)
 		tn_plugin_text_format(text, "\tcu_join_%s<LX, LY>(acc%u, shared%u, lx, ly);\n",
 				      r->is_rows ? "rows" : "columns", v, v);
@@ -314,7 +282,21 @@ void cuda_reduce_print(struct tn_plugin_text *text, const void *argument)
 	cuda_print_number_types(text, r->is_wide);
 	tn_plugin_text_format(text, "#define V %u\n#define LX %u\n#define LY %u\n", r->vector,
 			      r->lx, r->ly);
-	print_types(text, r);
+	static const char *const format[] = {[TN_REDUCE_SUM] = "cu_acc_sum<%s>",
+					     [TN_REDUCE_PRODUCT] = "cu_acc_product<%s>",
+					     [TN_REDUCE_MAX] = "cu_acc_extreme<%s, 1>",
+					     [TN_REDUCE_MIN] = "cu_acc_extreme<%s, -1>",
+					     [TN_REDUCE_ARGMAX] = "cu_acc_place<%s, 1>",
+					     [TN_REDUCE_ARGMIN] = "cu_acc_place<%s, -1>"};
+	char type[64];
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		(void)snprintf(type, sizeof(type), format[r->args->combiners[v]],
+			       accumulated(r, v));
+		tn_plugin_text_format(text,
+				      "typedef %s acc%u_type;\n"
+				      "static_assert(sizeof(acc%u_type) <= %llu, \"\");\n",
+				      type, v, v, (unsigned long long)CUDA_ACCUMULATOR);
+	}
 	tn_plugin_text_add(text, "struct geometry {\n");
 	cuda_reduce_words(&words, r);
 	tn_plugin_text_format(text,

@@ -71,25 +71,6 @@ static tn_status check_kind(const struct tn_scan_args *args)
 	return TN_OK;
 }
 
-static tn_status check(const struct tn_scan_args *args)
-{
-	const struct tn_call *call = &args->call;
-	const struct tn_operand *input = &args->input;
-	tn_status status = tn_plugin_check_operand(call, "scan", "input", 0, input, CUDA_STORAGE,
-						   TN_PLUGIN_READS);
-	if (!status)
-		status = tn_plugin_check_operand(call, "scan", "output", 0, &args->output,
-						 CUDA_STORAGE, TN_PLUGIN_WRITES);
-	if (!status)
-		status = check_kind(args);
-	if (!status && args->axis >= input->rank)
-		status = tn_plugin_fail(call->error, TN_SHAPE, "scan", "axis %u of rank %u",
-					args->axis, input->rank);
-	return status ? status
-		      : tn_plugin_check_shape(call, "scan", "output", 0, &args->output, input->rank,
-					      input->shape);
-}
-
 /* ---- Plan ------------------------------------------------------------------------------------*/
 
 /* The smallest or the largest value of an integer dtype, or bool, in 64 bits. */
@@ -104,7 +85,7 @@ static uint64_t extreme(tn_dtype dtype, int is_largest)
 }
 
 /* The bits of a combiner's value over no elements. */
-static uint64_t nothing(const struct tn_scan_args *args)
+static uint64_t neutral_bits(const struct tn_scan_args *args)
 {
 	static const uint64_t one[] = {0x3f800000, UINT64_C(0x3ff0000000000000)};
 	static const uint64_t infinity[] = {0x7f800000, UINT64_C(0x7ff0000000000000)};
@@ -121,16 +102,7 @@ static uint64_t nothing(const struct tn_scan_args *args)
 	return is_largest ? infinity[is_f64] : minus[is_f64];
 }
 
-/* Long lines, if there are few of them; and lines with distant elements, because their tiles are
- * short. */
-static void cut(struct scan *s, int columns)
-{
-	const int is_cut = s->n > LONG && (columns || s->n_lines < MANY_LINES);
-	s->part = is_cut ? PART : s->n;
-	s->n_parts = (s->n + s->part - 1) / s->part;
-}
-
-static void plan(struct scan *s, struct kind *kind, const struct tn_scan_args *args)
+static void plan_scan(struct scan *s, struct kind *kind, const struct tn_scan_args *args)
 {
 	const struct tn_operand input = cuda_without_axis(&args->input, args->axis);
 	const struct tn_operand output = cuda_without_axis(&args->output, args->axis);
@@ -151,22 +123,26 @@ static void plan(struct scan *s, struct kind *kind, const struct tn_scan_args *a
 		s->length[d] = (uint64_t)nest.lengths[d];
 	memcpy(s->from_stride, nest.views[0].strides, sizeof(s->from_stride));
 	memcpy(s->to_stride, nest.views[1].strides, sizeof(s->to_stride));
-	s->nothing = nothing(args);
+	s->nothing = neutral_bits(args);
 	s->rank = nest.rank;
 	s->combiner = args->combiner;
 	s->keeps_dtype = args->output.dtype == args->input.dtype;
 	s->reverse = (int32_t)args->reverse;
 	s->exclusive = (int32_t)args->exclusive;
 	const int columns = s->from_step != 1 && s->from_stride[nest.rank - 1] == 1;
-	cut(s, columns);
+	/* Long lines, if there are few of them; and lines with distant elements, because their
+	 * tiles are short. */
+	const int is_cut = s->n > LONG && (columns || s->n_lines < MANY_LINES);
+	s->part = is_cut ? PART : s->n;
+	s->n_parts = (s->n + s->part - 1) / s->part;
 	*kind = (struct kind){args->input.dtype, args->accumulator,
 			      cuda_team_of((int64_t)s->n, columns)};
 }
 
 /* ---- Run -------------------------------------------------------------------------------------*/
 
-static tn_status launch(struct cuda_job *job, const char *name, const struct kind *kind,
-			struct scan *s)
+static tn_status launch_kernel(struct cuda_job *job, const char *name, const struct kind *kind,
+			       struct scan *s)
 {
 	const struct cuda_define defines[DEFINES] = {{"DTYPE", kind->dtype},
 						     {"ACCUMULATOR", kind->accumulator},
@@ -210,19 +186,7 @@ static tn_status scan_parts(struct cuda_job *job, const struct scan *s, const st
 			     .keeps_dtype = 1};
 	const struct kind own = {kind->accumulator, kind->accumulator,
 				 cuda_team_of((int64_t)s->n_parts, 0)};
-	return launch(job, "scan_lines", &own, &parts);
-}
-
-static tn_status run(struct cuda_job *job, struct scan *s, const struct kind *kind)
-{
-	tn_status status = TN_OK;
-	if (s->n_parts > 1) {
-		s->parts = (uint64_t)(uintptr_t)cuda_workspace_at(job->call);
-		status = launch(job, "scan_totals", kind, s);
-		if (!status)
-			status = scan_parts(job, s, kind);
-	}
-	return status ? status : launch(job, "scan_lines", kind, s);
+	return launch_kernel(job, "scan_lines", &own, &parts);
 }
 
 static tn_status scan(void *device, const struct tn_scan_args *args)
@@ -234,15 +198,37 @@ static tn_status scan(void *device, const struct tn_scan_args *args)
 	struct kind kind;
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "scan");
+	const struct tn_call *call = &own.call;
+	const struct tn_operand *input = &own.input;
 	if (!status)
-		status = check(&own);
+		status = tn_plugin_check_operand(call, "scan", "input", 0, input, CUDA_STORAGE,
+						 TN_PLUGIN_READS);
+	if (!status)
+		status = tn_plugin_check_operand(call, "scan", "output", 0, &own.output,
+						 CUDA_STORAGE, TN_PLUGIN_WRITES);
+	if (!status)
+		status = check_kind(&own);
+	if (!status && own.axis >= input->rank)
+		status = tn_plugin_fail(call->error, TN_SHAPE, "scan", "axis %u of rank %u",
+					own.axis, input->rank);
+	if (!status)
+		status = tn_plugin_check_shape(call, "scan", "output", 0, &own.output, input->rank,
+					       input->shape);
 	if (status)
 		return status;
-	plan(&s, &kind, &own);
+	plan_scan(&s, &kind, &own);
 	const uint64_t bytes =
 		s.n_parts > 1 ? s.n_lines * s.n_parts * tn_dtype_size(own.accumulator) : 0;
 	status = tn_plugin_workspace(&own.call, "scan", bytes, &goes_on);
-	return status || !goes_on ? status : run(&job, &s, &kind);
+	if (status || !goes_on)
+		return status;
+	if (s.n_parts > 1) {
+		s.parts = (uint64_t)(uintptr_t)cuda_workspace_at(job.call);
+		status = launch_kernel(&job, "scan_totals", &kind, &s);
+		if (!status)
+			status = scan_parts(&job, &s, &kind);
+	}
+	return status ? status : launch_kernel(&job, "scan_lines", &kind, &s);
 }
 
 const struct tn_scan_table cuda_scan_table = {

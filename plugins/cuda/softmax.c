@@ -28,8 +28,8 @@ struct views {
 	const struct tn_operand *operand[3]; /* the last is the output */
 };
 
-static tn_status check(const struct tn_softmax_args *args, const char *operation,
-		       const struct views *v)
+static tn_status check_arguments(const struct tn_softmax_args *args, const char *operation,
+				 const struct views *v)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *model = &args->y;
@@ -63,19 +63,6 @@ static struct tn_operand move_axis(const struct tn_operand *operand, uint32_t ax
 	return moved;
 }
 
-static void plan(struct tn_plugin_nest *nest, const struct tn_softmax_args *args,
-		 const struct views *v)
-{
-	struct tn_operand moved = move_axis(&args->y, args->axis);
-	tn_plugin_nest_begin(nest, moved.rank, moved.rank - 1, moved.shape);
-	for (uint32_t k = 0; k < v->n; k++) {
-		moved = move_axis(v->operand[k], args->axis);
-		tn_plugin_nest_add(nest, &moved, 0);
-	}
-	tn_plugin_nest_simplify(nest);
-	tn_plugin_nest_pad(nest, 1, 1);
-}
-
 static void fill_lines(struct lines *lines, const struct tn_plugin_nest *nest)
 {
 	const uint32_t last = nest->rank - 1;
@@ -91,14 +78,27 @@ static void fill_lines(struct lines *lines, const struct tn_plugin_nest *nest)
 	}
 }
 
-static tn_status run(struct cuda_job *job, const struct tn_softmax_args *args,
-		     const struct views *v)
+static tn_status check_and_run(struct cuda_job *job, const struct tn_softmax_args *args,
+			       const struct views *v)
 {
+	int goes_on = 0;
+	tn_status status = check_arguments(args, job->operation, v);
+	if (!status)
+		status = tn_plugin_workspace(&args->call, job->operation, 0, &goes_on);
+	if (status || !goes_on)
+		return status;
 	struct tn_plugin_nest nest;
 	struct cuda_kernel *kernel;
 	struct lines lines;
 	void *arguments[] = {&lines};
-	plan(&nest, args, v);
+	struct tn_operand moved = move_axis(&args->y, args->axis);
+	tn_plugin_nest_begin(&nest, moved.rank, moved.rank - 1, moved.shape);
+	for (uint32_t k = 0; k < v->n; k++) {
+		moved = move_axis(v->operand[k], args->axis);
+		tn_plugin_nest_add(&nest, &moved, 0);
+	}
+	tn_plugin_nest_simplify(&nest);
+	tn_plugin_nest_pad(&nest, 1, 1);
 	fill_lines(&lines, &nest);
 	lines.is_logarithm = args->logarithm != 0;
 	lines.adds = (args->call.flags & TN_ACCUMULATE) != 0;
@@ -111,22 +111,12 @@ static tn_status run(struct cuda_job *job, const struct tn_softmax_args *args,
 					      {"LX", team.lx},
 					      {"LY", team.ly},
 					      {"COLUMNS", team.columns}};
-	tn_status status = cuda_kernel_get(job, "softmax", job->operation, defines, 5, &kernel);
+	status = cuda_kernel_get(job, "softmax", job->operation, defines, 5, &kernel);
 	if (status)
 		return status;
 	const struct cuda_grid grid = {
 		cuda_blocks(job->device, lines.n_lines, team.lx), 1, 1, CUDA_TEAM_BLOCK, 1, 1, 0};
 	return cuda_kernel_launch(job, kernel, grid, arguments);
-}
-
-static tn_status go_on(struct cuda_job *job, const struct tn_softmax_args *args,
-		       const struct views *v)
-{
-	int goes_on = 0;
-	tn_status status = check(args, job->operation, v);
-	if (!status)
-		status = tn_plugin_workspace(&args->call, job->operation, 0, &goes_on);
-	return status || !goes_on ? status : run(job, args, v);
 }
 
 tn_status cuda_softmax_forward(void *device, const struct tn_softmax_args *args)
@@ -136,7 +126,7 @@ tn_status cuda_softmax_forward(void *device, const struct tn_softmax_args *args)
 	struct cuda_job job;
 	const struct views views = {2, {"x", "y"}, {&own.x, &own.y}};
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "softmax_forward");
-	return status ? status : go_on(&job, &own, &views);
+	return status ? status : check_and_run(&job, &own, &views);
 }
 
 tn_status cuda_softmax_backward(void *device, const struct tn_softmax_args *args)
@@ -147,5 +137,5 @@ tn_status cuda_softmax_backward(void *device, const struct tn_softmax_args *args
 	const struct views views = {3, {"y", "dy", "dx"}, {&own.y, &own.dy, &own.dx}};
 	tn_status status =
 		cuda_job_begin_adding(&job, device, &own, sizeof(own), args, "softmax_backward");
-	return status ? status : go_on(&job, &own, &views);
+	return status ? status : check_and_run(&job, &own, &views);
 }

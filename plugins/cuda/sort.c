@@ -95,40 +95,7 @@ static tn_status check_output(const struct tn_sort_args *args, const char *name,
 	return tn_plugin_check_shape(&args->call, "sort", name, 0, output, input->rank, shape);
 }
 
-static tn_status check(const struct tn_sort_args *args)
-{
-	int64_t k = 0;
-	tn_status status = check_flags(args);
-	if (!status)
-		status = check_input(args);
-	if (!status && args->has_values) {
-		status = check_output(args, "values", &args->values, args->input.dtype, 0);
-		k = args->values.shape[args->axis];
-	}
-	if (!status && args->has_indices)
-		status = check_output(args, "indices", &args->indices, TN_I64, k);
-	return status;
-}
-
 /* ---- Plan ------------------------------------------------------------------------------------*/
-
-/* How bits become a key. */
-static void rule(struct sorting *s, const struct tn_sort_args *args)
-{
-	static const uint64_t infinities[] = {
-		[TN_F16] = 0x7c00,
-		[TN_BF16] = 0x7f80,
-		[TN_F32] = 0x7f800000,
-		[TN_F64] = UINT64_C(0x7ff0000000000000),
-	};
-	const tn_dtype dtype = args->input.dtype;
-	const int is_floating = tn_plugin_dtype_kind(dtype) == TN_PLUGIN_KIND_FLOATING;
-	const int is_signed = (tn_plugin_dtype_kind(dtype) &
-			       (TN_PLUGIN_KIND_SIGNED | TN_PLUGIN_KIND_FLOATING)) != 0;
-	s->infinity = is_floating ? infinities[dtype] : 0;
-	s->sign = is_signed ? UINT64_C(1) << (8 * tn_dtype_size(dtype) - 1) : 0;
-	s->inverse = args->descending ? UINT64_MAX : 0;
-}
 
 static void add_view(struct tn_plugin_nest *nest, const struct tn_operand *operand, uint32_t axis)
 {
@@ -137,8 +104,8 @@ static void add_view(struct tn_plugin_nest *nest, const struct tn_operand *opera
 }
 
 /* Where lines begin, and the distance between their elements. */
-static void place(struct sorting *s, const struct tn_sort_args *args,
-		  const struct tn_plugin_nest *nest)
+static void place_views(struct sorting *s, const struct tn_sort_args *args,
+			const struct tn_plugin_nest *nest)
 {
 	const uint32_t axis = args->axis;
 	uint32_t k = 0;
@@ -159,7 +126,7 @@ static void place(struct sorting *s, const struct tn_sort_args *args,
 	}
 }
 
-static void plan(struct sorting *s, const struct tn_sort_args *args)
+static void plan_sort(struct sorting *s, const struct tn_sort_args *args)
 {
 	const uint32_t axis = args->axis;
 	const struct tn_operand rest = cuda_without_axis(&args->input, axis);
@@ -176,10 +143,23 @@ static void plan(struct sorting *s, const struct tn_sort_args *args)
 	s->n_lines = tn_plugin_count(nest.rank, nest.lengths);
 	s->n = (uint64_t)args->input.shape[axis];
 	s->n_kept = (uint64_t)(args->has_values ? args->values : args->indices).shape[axis];
-	place(s, args, &nest);
+	place_views(s, args, &nest);
 	s->columns = s->from_step != 1 && s->from_stride[nest.rank - 1] == 1;
 	s->rank = nest.rank;
-	rule(s, args);
+	/* How bits become a key. */
+	static const uint64_t infinities[] = {
+		[TN_F16] = 0x7c00,
+		[TN_BF16] = 0x7f80,
+		[TN_F32] = 0x7f800000,
+		[TN_F64] = UINT64_C(0x7ff0000000000000),
+	};
+	const tn_dtype dtype = args->input.dtype;
+	const int is_floating = tn_plugin_dtype_kind(dtype) == TN_PLUGIN_KIND_FLOATING;
+	const int is_signed = (tn_plugin_dtype_kind(dtype) &
+			       (TN_PLUGIN_KIND_SIGNED | TN_PLUGIN_KIND_FLOATING)) != 0;
+	s->infinity = is_floating ? infinities[dtype] : 0;
+	s->sign = is_signed ? UINT64_C(1) << (8 * tn_dtype_size(dtype) - 1) : 0;
+	s->inverse = args->descending ? UINT64_MAX : 0;
 }
 
 /* ---- Lines in shared memory ------------------------------------------------------------------*/
@@ -204,25 +184,6 @@ struct kernels {
 	struct cuda_kernel *load, *count, *offsets, *move, *store;
 };
 
-static tn_status get_kernels(struct cuda_job *job, const struct cuda_define *key, struct kernels *k)
-{
-	/* The kernels that sum counts do not depend on the keys. */
-	const struct cuda_define counts = {"DTYPE", TN_U32};
-	const struct {
-		const char *name;
-		const struct cuda_define *define;
-		struct cuda_kernel **kernel;
-	} all[] = {{"sort_load", key, &k->load},
-		   {"sort_count", key, &k->count},
-		   {"sort_offsets", &counts, &k->offsets},
-		   {"sort_move", key, &k->move},
-		   {"sort_store", key, &k->store}};
-	tn_status status = TN_OK;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !status; i++)
-		status = cuda_kernel_get(job, "sort", all[i].name, all[i].define, 1, all[i].kernel);
-	return status;
-}
-
 static uint64_t lines_at_once(const struct sorting *s)
 {
 	const uint64_t most = AT_ONCE / s->n > 1 ? AT_ONCE / s->n : 1;
@@ -238,7 +199,7 @@ static uint64_t reserve(uint64_t *at, uint64_t n, uint64_t size)
 }
 
 /* Divides the workspace, which begins there; gives its end. */
-static uint64_t divide(struct sorting *s, size_t key_size, uint64_t at)
+static uint64_t divide_workspace(struct sorting *s, size_t key_size, uint64_t at)
 {
 	const uint64_t n_lines = lines_at_once(s);
 	s->n_parts = (uint32_t)((s->n + PART - 1) / PART);
@@ -251,8 +212,8 @@ static uint64_t divide(struct sorting *s, size_t key_size, uint64_t at)
 	return at;
 }
 
-static tn_status launch(struct cuda_job *job, const struct cuda_kernel *kernel, uint64_t blocks,
-			struct sorting *s)
+static tn_status launch_kernel(struct cuda_job *job, const struct cuda_kernel *kernel,
+			       uint64_t blocks, struct sorting *s)
 {
 	const struct cuda_grid grid = {(uint32_t)blocks, 1, 1, BLOCK, 1, 1, 0};
 	void *arguments[] = {s};
@@ -263,11 +224,11 @@ static tn_status launch(struct cuda_job *job, const struct cuda_kernel *kernel, 
 static tn_status pass(struct cuda_job *job, const struct kernels *k, struct sorting *s)
 {
 	const uint64_t keys = s->keys[0], places = s->places[0];
-	tn_status status = launch(job, k->count, s->n_lines * s->n_parts, s);
+	tn_status status = launch_kernel(job, k->count, s->n_lines * s->n_parts, s);
 	if (!status)
-		status = launch(job, k->offsets, s->n_lines * (DIGITS / WARPS), s);
+		status = launch_kernel(job, k->offsets, s->n_lines * (DIGITS / WARPS), s);
 	if (!status)
-		status = launch(job, k->move, s->n_lines * s->n_parts, s);
+		status = launch_kernel(job, k->move, s->n_lines * s->n_parts, s);
 	s->keys[0] = s->keys[1];
 	s->places[0] = s->places[1];
 	s->keys[1] = keys;
@@ -275,29 +236,39 @@ static tn_status pass(struct cuda_job *job, const struct kernels *k, struct sort
 	return status;
 }
 
-static tn_status sort_some(struct cuda_job *job, const struct kernels *k, struct sorting *s,
-			   size_t key_size)
-{
-	tn_status status =
-		launch(job, k->load, cuda_blocks(job->device, s->n_lines * s->n, BLOCK), s);
-	for (s->shift = 0; s->shift < 8 * key_size && !status; s->shift += 8)
-		status = pass(job, k, s);
-	return status ? status
-		      : launch(job, k->store,
-			       cuda_blocks(job->device, s->n_lines * s->n_kept, BLOCK), s);
-}
-
 static tn_status sort_long(struct cuda_job *job, const struct sorting *all,
 			   const struct cuda_define *key, size_t key_size)
 {
 	const uint64_t most = lines_at_once(all);
 	struct kernels kernels;
-	tn_status status = get_kernels(job, key, &kernels);
+	/* The kernels that sum counts do not depend on the keys. */
+	const struct cuda_define counts = {"DTYPE", TN_U32};
+	const struct {
+		const char *name;
+		const struct cuda_define *define;
+		struct cuda_kernel **kernel;
+	} wanted[] = {{"sort_load", key, &kernels.load},
+		      {"sort_count", key, &kernels.count},
+		      {"sort_offsets", &counts, &kernels.offsets},
+		      {"sort_move", key, &kernels.move},
+		      {"sort_store", key, &kernels.store}};
+	tn_status status = TN_OK;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && !status; i++)
+		status = cuda_kernel_get(job, "sort", wanted[i].name, wanted[i].define, 1,
+					 wanted[i].kernel);
 	for (uint64_t line = 0; line < all->n_lines && !status; line += most) {
 		struct sorting some = *all;
 		some.first_line = line;
 		some.n_lines = all->n_lines - line < most ? all->n_lines - line : most;
-		status = sort_some(job, &kernels, &some, key_size);
+		status = launch_kernel(job, kernels.load,
+				       cuda_blocks(job->device, some.n_lines * some.n, BLOCK),
+				       &some);
+		for (some.shift = 0; some.shift < 8 * key_size && !status; some.shift += 8)
+			status = pass(job, &kernels, &some);
+		if (!status)
+			status = launch_kernel(
+				job, kernels.store,
+				cuda_blocks(job->device, some.n_lines * some.n_kept, BLOCK), &some);
 	}
 	return status;
 }
@@ -313,21 +284,30 @@ static tn_status sort(void *device, const struct tn_sort_args *args)
 	uint64_t bytes = 0;
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, "sort");
+	int64_t k = 0;
 	if (!status)
-		status = check(&own);
+		status = check_flags(&own);
+	if (!status)
+		status = check_input(&own);
+	if (!status && own.has_values) {
+		status = check_output(&own, "values", &own.values, own.input.dtype, 0);
+		k = own.values.shape[own.axis];
+	}
+	if (!status && own.has_indices)
+		status = check_output(&own, "indices", &own.indices, TN_I64, k);
 	if (status)
 		return status;
 	const size_t key_size = tn_dtype_size(own.input.dtype);
 	const struct cuda_define key = {"DTYPE", cuda_bits_dtype(own.input.dtype)};
-	plan(&s, &own);
+	plan_sort(&s, &own);
 	if (s.n > TILE)
-		bytes = divide(&s, key_size, 0);
+		bytes = divide_workspace(&s, key_size, 0);
 	status = tn_plugin_workspace(&own.call, "sort", bytes, &goes_on);
 	if (status || !goes_on)
 		return status;
 	if (s.n <= TILE)
 		return sort_short(&job, &s, &key);
-	(void)divide(&s, key_size, (uint64_t)(uintptr_t)cuda_workspace_at(&own.call));
+	(void)divide_workspace(&s, key_size, (uint64_t)(uintptr_t)cuda_workspace_at(&own.call));
 	return sort_long(&job, &s, &key, key_size);
 }
 

@@ -59,7 +59,7 @@ void cuda_sources_close(struct cuda_device *device)
 	}
 }
 
-static struct cuda_source **find(struct cuda_device *device, const void *kernel)
+static struct cuda_source **find_source(struct cuda_device *device, const void *kernel)
 {
 	struct cuda_source **link = &device->sources;
 	while (*link && *link != kernel)
@@ -100,41 +100,34 @@ static tn_status find_parameters(struct cuda_job *job, struct cuda_source *sourc
 	return TN_OK;
 }
 
-static cudaError_t find_most(const struct cuda_device *device, struct cuda_source *source)
+static tn_status find_limits(struct cuda_job *job, struct cuda_source *source)
 {
 	static const struct {
 		enum cudaDeviceAttr blocks, threads;
-	} attributes[] = {{cudaDevAttrMaxGridDimX, cudaDevAttrMaxBlockDimX},
-			  {cudaDevAttrMaxGridDimY, cudaDevAttrMaxBlockDimY},
-			  {cudaDevAttrMaxGridDimZ, cudaDevAttrMaxBlockDimZ}};
-	const struct cuda_runtime *rt = device->rt;
-	cudaError_t code = cudaSuccess;
-	for (int axis = 0; axis < 3 && code == cudaSuccess; axis++) {
-		code = rt->cudaDeviceGetAttribute(&source->most_blocks[axis],
-						  attributes[axis].blocks, device->ordinal);
-		if (code == cudaSuccess)
-			code = rt->cudaDeviceGetAttribute(&source->most_threads_along[axis],
-							  attributes[axis].threads,
-							  device->ordinal);
-	}
-	return code;
-}
-
-static tn_status find_limits(struct cuda_job *job, struct cuda_source *source)
-{
+	} axes[] = {{cudaDevAttrMaxGridDimX, cudaDevAttrMaxBlockDimX},
+		    {cudaDevAttrMaxGridDimY, cudaDevAttrMaxBlockDimY},
+		    {cudaDevAttrMaxGridDimZ, cudaDevAttrMaxBlockDimZ}};
+	const struct cuda_runtime *rt = job->device->rt;
+	const int ordinal = job->device->ordinal;
 	struct cudaFuncAttributes attributes;
-	cudaError_t code = job->device->rt->cudaFuncGetAttributes(&attributes, source->handle);
+	cudaError_t code = rt->cudaFuncGetAttributes(&attributes, source->handle);
 	if (code != cudaSuccess)
 		return fail_load(job, code, "cudaFuncGetAttributes");
 	source->most_threads = (uint32_t)attributes.maxThreadsPerBlock;
 	source->own_shared = (uint32_t)attributes.sharedSizeBytes;
 	source->more_shared = (uint32_t)attributes.maxDynamicSharedSizeBytes;
-	code = find_most(job->device, source);
+	for (int axis = 0; axis < 3 && code == cudaSuccess; axis++) {
+		code = rt->cudaDeviceGetAttribute(&source->most_blocks[axis], axes[axis].blocks,
+						  ordinal);
+		if (code == cudaSuccess)
+			code = rt->cudaDeviceGetAttribute(&source->most_threads_along[axis],
+							  axes[axis].threads, ordinal);
+	}
 	return code == cudaSuccess ? TN_OK : fail_load(job, code, "cudaDeviceGetAttribute");
 }
 
-static tn_status load(struct cuda_job *job, struct cuda_source *source, const void *binary,
-		      const char *name)
+static tn_status load_source(struct cuda_job *job, struct cuda_source *source, const void *binary,
+			     const char *name)
 {
 	const struct cuda_runtime *rt = job->device->rt;
 	cudaError_t code =
@@ -157,8 +150,8 @@ static tn_status load(struct cuda_job *job, struct cuda_source *source, const vo
 	return status ? status : find_limits(job, source);
 }
 
-static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
-		      struct tn_plugin_text *log, struct cuda_source **made)
+static tn_status make_source(struct cuda_job *job, const struct tn_compile_args *args,
+			     struct tn_plugin_text *log, struct cuda_source **made)
 {
 	struct cuda_device *device = job->device;
 	char file[80];
@@ -177,12 +170,12 @@ static tn_status make(struct cuda_job *job, const struct tn_compile_args *args,
 		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
 				      "no memory for a kernel");
 	snprintf(source->name, sizeof(source->name), "%s", args->name);
-	status = load(job, source, binary, args->name);
+	status = load_source(job, source, binary, args->name);
 	if (status == TN_BACKEND_FAILURE && is_kept) { /* the binary on disk does not load */
 		unload(device, source);
 		status = cuda_kernel_foreign(job, &unit, 1, &is_kept, &binary);
 		if (!status)
-			status = load(job, source, binary, args->name);
+			status = load_source(job, source, binary, args->name);
 	}
 	if (status)
 		destroy(device, source);
@@ -226,7 +219,7 @@ static tn_status compile(void *device, const struct tn_compile_args *args, void 
 				      taken.format);
 	struct cuda_job job = {
 		.device = own, .call = &taken.call, .operation = "compile", .stream = own->streams};
-	status = make(&job, &taken, &log, &made);
+	status = make_source(&job, &taken, &log, &made);
 	give_log(&log, taken.log);
 	tn_plugin_text_free(&log);
 	if (status)
@@ -331,31 +324,25 @@ struct parameters {
 	void *few_pointers[FEW];
 };
 
-static int fill_parameters(const struct cuda_device *device, const struct tn_launch_args *args,
-			   struct parameters *p)
-{
-	uint32_t n = args->n_arguments;
-	p->addresses = p->few_addresses;
-	p->pointers = p->few_pointers;
-	if (n > FEW) {
-		p->addresses = tn_plugin_alloc(device->host, n * 2 * sizeof(*p->addresses));
-		p->pointers = (void **)(p->addresses + n);
-	}
-	for (uint32_t i = 0; p->addresses && i < n; i++) {
-		const struct tn_launch_argument *argument = &args->arguments[i];
-		p->addresses[i] = argument->buffer + argument->offset;
-		p->pointers[i] = argument->is_buffer ? (void *)&p->addresses[i]
-						     : (void *)(uintptr_t)argument->value;
-	}
-	return p->addresses != NULL;
-}
-
-static tn_status start(struct cuda_job *job, const struct tn_launch_args *args,
-		       const struct cuda_source *source)
+static tn_status start_kernel(struct cuda_job *job, const struct tn_launch_args *args,
+			      const struct cuda_source *source)
 {
 	struct cuda_device *device = job->device;
 	struct parameters p;
-	if (!fill_parameters(device, args, &p))
+	uint32_t n = args->n_arguments;
+	p.addresses = p.few_addresses;
+	p.pointers = p.few_pointers;
+	if (n > FEW) {
+		p.addresses = tn_plugin_alloc(device->host, n * 2 * sizeof(*p.addresses));
+		p.pointers = (void **)(p.addresses + n);
+	}
+	for (uint32_t i = 0; p.addresses && i < n; i++) {
+		const struct tn_launch_argument *argument = &args->arguments[i];
+		p.addresses[i] = argument->buffer + argument->offset;
+		p.pointers[i] = argument->is_buffer ? (void *)&p.addresses[i]
+						    : (void *)(uintptr_t)argument->value;
+	}
+	if (!p.addresses)
 		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, source->name,
 				      "no memory for %u arguments", args->n_arguments);
 	const dim3 blocks = {args->grid[0], args->grid[1], args->grid[2]};
@@ -383,7 +370,7 @@ static tn_status launch(void *device, const struct tn_launch_args *args)
 	tn_status status = cuda_job_begin(&job, own, &taken, sizeof(taken), args, "launch");
 	if (status)
 		return status;
-	struct cuda_source *source = *find(own, taken.kernel);
+	struct cuda_source *source = *find_source(own, taken.kernel);
 	if (!source)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "launch",
 				      "the kernel does not belong to this device");
@@ -394,7 +381,7 @@ static tn_status launch(void *device, const struct tn_launch_args *args)
 		status = check_shared(own, &taken, source);
 	if (!status)
 		status = tn_plugin_workspace(&taken.call, source->name, 0, &goes_on);
-	return status || !goes_on ? status : start(&job, &taken, source);
+	return status || !goes_on ? status : start_kernel(&job, &taken, source);
 }
 
 static tn_status kernel_release(void *device, const struct tn_kernel_args *args)
@@ -404,7 +391,7 @@ static tn_status kernel_release(void *device, const struct tn_kernel_args *args)
 	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "kernel_release");
 	if (status && status != TN_DEVICE_LOST)
 		return status;
-	struct cuda_source **link = find(own, taken.kernel), *gone = *link;
+	struct cuda_source **link = find_source(own, taken.kernel), *gone = *link;
 	if (!gone)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "kernel_release",
 				      "the kernel does not belong to this device");

@@ -64,15 +64,6 @@ tn_status cuda_absence_of(const struct cuda_runtime *rt, cudaError_t code)
 }
 
 /* Later calls report the first loss. */
-static void remember_loss(struct cuda_device *device, const struct tn_error_info *error)
-{
-	if (device->loss.status)
-		return;
-	device->loss = *error;
-	tn_plugin_log(device->host, "cuda", TN_LOG_ERROR, "%s is lost: %s: %s", device->facts.name,
-		      error->operation, error->text);
-}
-
 tn_status cuda_fail_code(struct cuda_device *device, struct tn_error_info *error, cudaError_t code,
 			 const char *operation, const char *function)
 {
@@ -81,10 +72,13 @@ tn_status cuda_fail_code(struct cuda_device *device, struct tn_error_info *error
 	snprintf(own.operation, sizeof(own.operation), "%s", operation);
 	snprintf(own.text, sizeof(own.text), "%s: %s (%s, %d)", function,
 		 rt->cudaGetErrorString(code), rt->cudaGetErrorName(code), (int)code);
-	if (own.status == TN_DEVICE_LOST)
-		remember_loss(device, &own);
-	else
+	if (own.status != TN_DEVICE_LOST) {
 		(void)rt->cudaGetLastError(); /* otherwise the runtime would return it again */
+	} else if (!device->loss.status) {
+		device->loss = own;
+		tn_plugin_log(device->host, "cuda", TN_LOG_ERROR, "%s is lost: %s: %s",
+			      device->facts.name, own.operation, own.text);
+	}
 	if (error)
 		tn_struct_answer(error, &own, sizeof(own));
 	return own.status;

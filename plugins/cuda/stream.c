@@ -96,18 +96,6 @@ static void suspect_stream(struct suspects *suspects, const struct cuda_stream *
 	suspects->operations += stream->n_recent;
 }
 
-/* "map, reduce" */
-static void list_suspects(const struct suspects *suspects, char *text, size_t size)
-{
-	size_t at = 0;
-	text[0] = 0;
-	for (unsigned k = 0; k < suspects->n && at < size; k++) {
-		int length =
-			snprintf(text + at, size - at, "%s%s", k ? ", " : "", suspects->names[k]);
-		at += length > 0 ? (size_t)length : 0;
-	}
-}
-
 tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream *stream,
 			   struct tn_error_info *error, cudaError_t code, const char *operation,
 			   const char *function)
@@ -127,7 +115,14 @@ tn_status cuda_stream_fail(struct cuda_device *device, const struct cuda_stream 
 	if (suspects.n == 1)
 		return cuda_fail_code(device, error, code, suspects.names[0],
 				      "it failed on the device");
-	list_suspects(&suspects, list, sizeof(list));
+	/* "map, reduce" */
+	size_t size = sizeof(list), at = 0;
+	list[0] = 0;
+	for (unsigned k = 0; k < suspects.n && at < size; k++) {
+		int length =
+			snprintf(list + at, size - at, "%s%s", k ? ", " : "", suspects.names[k]);
+		at += length > 0 ? (size_t)length : 0;
+	}
 	snprintf(text, sizeof(text), "one of the %llu operations under way (%s) failed",
 		 (unsigned long long)suspects.operations, list);
 	return cuda_fail_code(device, error, code, suspects.names[0], text);
@@ -263,7 +258,7 @@ void cuda_streams_close(struct cuda_device *device)
 	}
 }
 
-static struct cuda_stream *find(const struct cuda_device *device, const void *handle)
+static struct cuda_stream *find_stream(const struct cuda_device *device, const void *handle)
 {
 	struct cuda_stream *stream = device->streams;
 	while (handle && stream && stream != handle)
@@ -274,7 +269,7 @@ static struct cuda_stream *find(const struct cuda_device *device, const void *ha
 tn_status cuda_stream_of(struct cuda_device *device, const struct tn_call *call,
 			 const char *operation, struct cuda_stream **stream)
 {
-	*stream = find(device, call->stream);
+	*stream = find_stream(device, call->stream);
 	if (!*stream)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				      "the stream does not belong to this device");

@@ -17,8 +17,8 @@ struct transfer {
 	int is_idle; /* nothing to do: a dry run, or no bytes */
 };
 
-static tn_status take(struct cuda_device *device, const struct tn_transfer_args *args,
-		      const char *operation, struct transfer *transfer)
+static tn_status take_arguments(struct cuda_device *device, const struct tn_transfer_args *args,
+				const char *operation, struct transfer *transfer)
 {
 	struct tn_transfer_args *own = &transfer->args;
 	int goes_on = 0;
@@ -44,7 +44,7 @@ tn_status cuda_upload(void *device, const struct tn_transfer_args *args)
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "upload");
 	struct cuda_device *own = device;
 	struct transfer t;
-	tn_status status = take(own, args, "upload", &t);
+	tn_status status = take_arguments(own, args, "upload", &t);
 	if (status || t.is_idle)
 		return status;
 	cuda_stream_note(t.stream, "upload");
@@ -64,7 +64,7 @@ tn_status cuda_download(void *device, const struct tn_transfer_args *args)
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "download");
 	struct cuda_device *own = device;
 	struct transfer t;
-	tn_status status = take(own, args, "download", &t);
+	tn_status status = take_arguments(own, args, "download", &t);
 	if (status || t.is_idle)
 		return status;
 	cuda_stream_note(t.stream, "download");

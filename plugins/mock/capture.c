@@ -50,7 +50,7 @@ void mock_graphs_free(struct mock_device *device)
 	device->captured = NULL;
 }
 
-static struct mock_graph **find(struct mock_device *device, const void *graph)
+static struct mock_graph **find_graph(struct mock_device *device, const void *graph)
 {
 	struct mock_graph **link = &device->graphs;
 	while (*link && *link != graph)
@@ -132,7 +132,7 @@ static tn_status graph_launch(void *device, const struct tn_graph_args *args)
 		status = mock_capture_refuse(mock, &own.call, "graph_launch");
 	if (status)
 		return status;
-	struct mock_graph *graph = *find(mock, own.graph);
+	struct mock_graph *graph = *find_graph(mock, own.graph);
 	if (!graph)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_launch",
 				      "the graph does not belong to this device");
@@ -154,7 +154,7 @@ static tn_status graph_release(void *device, const struct tn_graph_args *args)
 	tn_status status = mock_begin(NULL, &own, sizeof(own), args, 0, "graph_release");
 	if (status)
 		return status;
-	struct mock_graph **link = find(mock, own.graph), *gone = *link;
+	struct mock_graph **link = find_graph(mock, own.graph), *gone = *link;
 	if (!gone)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "graph_release",
 				      "the graph does not belong to this device");

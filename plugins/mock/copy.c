@@ -45,8 +45,8 @@ static void rows(void *argument, uint64_t begin, uint64_t end)
 	}
 }
 
-static tn_status run(struct mock_device *device, struct mock_work *work,
-		     struct tn_error_info *error)
+static tn_status run_copy(struct mock_device *device, struct mock_work *work,
+			  struct tn_error_info *error)
 {
 	const struct tn_host *host = device->instance->host;
 	struct move move = *(const struct move *)work->args;
@@ -63,7 +63,7 @@ static tn_status run(struct mock_device *device, struct mock_work *work,
 static tn_status queue(struct mock_packing *packing, void *stream, const struct move *move)
 {
 	packing->work->args = mock_pack_bytes(packing, move, sizeof(*move));
-	return mock_pack_end(packing, stream, run);
+	return mock_pack_end(packing, stream, run_copy);
 }
 
 /* ---- copy ------------------------------------------------------------------------------------*/

@@ -86,21 +86,16 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	return TN_OK;
 }
 
-static void free_events(struct mock_device *device)
-{
-	while (device->events) {
-		struct mock_event *event = device->events;
-		device->events = event->next;
-		mock_mark_release(device, event->mark);
-		mock_host_free(device, event);
-	}
-}
-
 static void close_device(void *device)
 {
 	struct mock_device *mock = device;
 	mock_drain_all(mock);
-	free_events(mock);
+	while (mock->events) {
+		struct mock_event *event = mock->events;
+		mock->events = event->next;
+		mock_mark_release(mock, event->mark);
+		mock_host_free(mock, event);
+	}
 	mock_graphs_free(mock);
 	while (mock->streams) {
 		struct mock_stream *stream = mock->streams;

@@ -158,7 +158,7 @@ static const struct {
 	[PCI] = {"pci", 1, TN_OK},
 };
 
-static enum item find(const char *name, size_t length)
+static enum item find_item(const char *name, size_t length)
 {
 	int i = 0;
 	while (i < N_ITEMS &&
@@ -209,7 +209,7 @@ static tn_status read_item(const struct reader *item, struct mock_faults *faults
 		value.at += item->length;
 		value.length = 0;
 	}
-	enum item found = find(name.at, name.length);
+	enum item found = find_item(name.at, name.length);
 	if (found == N_ITEMS)
 		return expected(item, names);
 	if (*seen >> found & 1)

@@ -16,14 +16,14 @@ struct product {
 
 /* ---- Running ---------------------------------------------------------------------------------*/
 
-static double get(const struct tn_operand *x, int64_t element)
+static double get_element(const struct tn_operand *x, int64_t element)
 {
 	const void *first = (const void *)(uintptr_t)(x->buffer + x->offset);
 	return x->dtype == TN_F32 ? (double)((const float *)first)[element]
 				  : ((const double *)first)[element];
 }
 
-static void put(const struct tn_operand *x, int64_t element, double value)
+static void put_element(const struct tn_operand *x, int64_t element, double value)
 {
 	void *first = (void *)(uintptr_t)(x->buffer + x->offset);
 	if (x->dtype == TN_F32)
@@ -50,7 +50,7 @@ static double dot(const struct product *p, int64_t a, int64_t b)
 	int64_t a_step = p->a.strides[column], b_step = p->b.strides[row];
 	double sum = 0;
 	for (int64_t k = 0; k < p->a.shape[column]; k++)
-		sum += get(&p->a, a + k * a_step) * get(&p->b, b + k * b_step);
+		sum += get_element(&p->a, a + k * a_step) * get_element(&p->b, b + k * b_step);
 	return sum;
 }
 
@@ -71,14 +71,14 @@ static void rows(void *argument, uint64_t begin, uint64_t end)
 			if (p->alpha != 0)
 				sum = p->alpha * dot(p, a, b + j * p->b.strides[column]);
 			if (p->beta != 0)
-				sum += p->beta * get(&p->c, out);
-			put(&p->c, out, sum);
+				sum += p->beta * get_element(&p->c, out);
+			put_element(&p->c, out, sum);
 		}
 	}
 }
 
-static tn_status run(struct mock_device *device, struct mock_work *work,
-		     struct tn_error_info *error)
+static tn_status run_matmul(struct mock_device *device, struct mock_work *work,
+			    struct tn_error_info *error)
 {
 	const struct tn_host *host = device->instance->host;
 	struct product product = *(const struct product *)work->args;
@@ -115,27 +115,6 @@ static tn_status check_shapes(const struct tn_matmul_args *own)
 			      (long long)c->shape[row], (long long)c->shape[column]);
 }
 
-static tn_status check(const struct tn_matmul_args *own)
-{
-	struct tn_error_info *error = own->call.error;
-	if (own->has_bias || own->activation)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
-				      "bias and activation are not supported");
-	tn_status status = mock_operand_check(&own->a, "A", error, "matmul");
-	if (!status)
-		status = mock_operand_check(&own->b, "B", error, "matmul");
-	if (!status)
-		status = mock_operand_check(&own->c, "C", error, "matmul");
-	if (status)
-		return status;
-	if ((own->c.dtype != TN_F32 && own->c.dtype != TN_F64) || own->a.dtype != own->c.dtype ||
-	    own->b.dtype != own->c.dtype)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
-				      "dtypes %d, %d and %d: expected f32 or f64 throughout",
-				      own->a.dtype, own->b.dtype, own->c.dtype);
-	return check_shapes(own);
-}
-
 static tn_status pack(struct mock_packing *packing, const struct tn_matmul_args *own)
 {
 	const struct tn_operand *a, *b, *c;
@@ -156,8 +135,25 @@ tn_status mock_matmul(void *device, const struct tn_matmul_args *args)
 	struct mock_device *mock = device;
 	struct tn_matmul_args own;
 	tn_status status = mock_begin(mock, &own, sizeof(own), args, FLAGS, "matmul");
+	if (status)
+		return status;
+	struct tn_error_info *error = own.call.error;
+	if (own.has_bias || own.activation)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
+				      "bias and activation are not supported");
+	status = mock_operand_check(&own.a, "A", error, "matmul");
 	if (!status)
-		status = check(&own);
+		status = mock_operand_check(&own.b, "B", error, "matmul");
+	if (!status)
+		status = mock_operand_check(&own.c, "C", error, "matmul");
+	if (status)
+		return status;
+	if ((own.c.dtype != TN_F32 && own.c.dtype != TN_F64) || own.a.dtype != own.c.dtype ||
+	    own.b.dtype != own.c.dtype)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
+				      "dtypes %d, %d and %d: expected f32 or f64 throughout",
+				      own.a.dtype, own.b.dtype, own.c.dtype);
+	status = check_shapes(&own);
 	if (status)
 		return status;
 	tn_plugin_dry_run(&own.call, 0, 0);
@@ -172,7 +168,7 @@ tn_status mock_matmul(void *device, const struct tn_matmul_args *args)
 		return status;
 	status = pack(&packing, &own);
 	if (!status)
-		return mock_pack_end(&packing, own.call.stream, run);
+		return mock_pack_end(&packing, own.call.stream, run_matmul);
 	mock_work_free(mock, packing.work);
 	return status;
 }

@@ -27,40 +27,6 @@ uint64_t mock_memory_size(const struct mock_instance *instance)
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static tn_status check_alloc(const struct tn_alloc_args *args)
-{
-	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u: expected the device's own (0)",
-				      args->memory_kind);
-	if (args->size == 0 || args->alignment & (args->alignment - 1))
-		return tn_plugin_fail(
-			args->call.error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
-			(unsigned long long)args->size, (unsigned long long)args->alignment);
-	return TN_OK;
-}
-
-/* Is there enough memory, and does no fault forbid the allocation? */
-static tn_status admit(struct mock_device *device, const struct tn_alloc_args *args)
-{
-	struct mock_instance *instance = device->instance;
-	uint64_t number = mock_count(&instance->n_allocations);
-	uint64_t total = mock_memory_size(instance);
-	if (number == instance->faults.oom)
-		return tn_plugin_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "allocation %llu, of %llu bytes, fails (TENON_MOCK=oom:%llu)",
-				      (unsigned long long)number, (unsigned long long)args->size,
-				      (unsigned long long)number);
-	if (args->size > total || device->used > total - args->size)
-		return tn_plugin_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "%llu bytes requested, %llu of %llu used%s",
-				      (unsigned long long)args->size,
-				      (unsigned long long)device->used, (unsigned long long)total,
-				      instance->faults.oom_after ? " (TENON_MOCK=oom-after)" : "");
-	return TN_OK;
-}
-
 static struct mock_buffer *make_buffer(struct mock_device *device, uint64_t size,
 				       uint64_t alignment)
 {
@@ -85,15 +51,34 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 	struct mock_device *mock = device;
 	struct tn_alloc_args own;
 	tn_status status = mock_begin(mock, &own, sizeof(own), args, TN_DRY_RUN, "alloc");
-	if (!status)
-		status = check_alloc(&own);
 	if (status)
 		return status;
+	if (own.memory_kind != TN_MEMORY_DEVICE)
+		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u: expected the device's own (0)",
+				      own.memory_kind);
+	if (own.size == 0 || own.alignment & (own.alignment - 1))
+		return tn_plugin_fail(
+			own.call.error, TN_INVALID_ARGUMENT, "alloc",
+			"%llu bytes aligned to %llu: expected a size and a power of two",
+			(unsigned long long)own.size, (unsigned long long)own.alignment);
 	if (own.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&own.call, 0, 0);
-	status = admit(mock, &own);
-	if (status)
-		return status;
+	/* Is there enough memory, and does no fault forbid the allocation? */
+	struct mock_instance *instance = mock->instance;
+	uint64_t number = mock_count(&instance->n_allocations);
+	uint64_t total = mock_memory_size(instance);
+	if (number == instance->faults.oom)
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
+				      "allocation %llu, of %llu bytes, fails (TENON_MOCK=oom:%llu)",
+				      (unsigned long long)number, (unsigned long long)own.size,
+				      (unsigned long long)number);
+	if (own.size > total || mock->used > total - own.size)
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
+				      "%llu bytes requested, %llu of %llu used%s",
+				      (unsigned long long)own.size, (unsigned long long)mock->used,
+				      (unsigned long long)total,
+				      instance->faults.oom_after ? " (TENON_MOCK=oom-after)" : "");
 	struct mock_buffer *made = make_buffer(mock, own.size, own.alignment);
 	if (!made)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",

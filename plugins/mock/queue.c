@@ -134,7 +134,8 @@ static void abandon(struct mock_device *device, struct mock_stream *stream)
 	}
 }
 
-static tn_status lose(struct mock_device *device, const struct mock_work *work, uint64_t number)
+static tn_status lose_device(struct mock_device *device, const struct mock_work *work,
+			     uint64_t number)
 {
 	struct tn_error_info *loss = &device->loss;
 	loss->struct_size = sizeof(*loss);
@@ -147,13 +148,6 @@ static tn_status lose(struct mock_device *device, const struct mock_work *work, 
 	return TN_DEVICE_LOST;
 }
 
-static void sleep_for(uint64_t ms)
-{
-	struct timespec time = {.tv_sec = (time_t)(ms / 1000),
-				.tv_nsec = (long)(ms % 1000) * 1000000};
-	nanosleep(&time, NULL);
-}
-
 static void run_piece(struct mock_device *device, struct mock_stream *stream,
 		      struct mock_work *work)
 {
@@ -161,10 +155,13 @@ static void run_piece(struct mock_device *device, struct mock_stream *stream,
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	uint64_t number = mock_count(&device->instance->n_pieces);
 	tn_status status;
-	if (faults->slow_ms)
-		sleep_for(faults->slow_ms);
+	if (faults->slow_ms) {
+		struct timespec time = {.tv_sec = (time_t)(faults->slow_ms / 1000),
+					.tv_nsec = (long)(faults->slow_ms % 1000) * 1000000};
+		nanosleep(&time, NULL);
+	}
 	if (number == faults->lost)
-		status = lose(device, work, number);
+		status = lose_device(device, work, number);
 	else if (number == faults->async_error)
 		status = tn_plugin_fail(&error, TN_BACKEND_FAILURE, work->operation,
 					"piece of work %llu failed (TENON_MOCK=async-error:%llu)",

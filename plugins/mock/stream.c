@@ -62,8 +62,8 @@ static struct mock_event **event_link(struct mock_device *device, const void *ev
 }
 
 /* Begins an entry with an event of this device. */
-static tn_status begin(struct mock_device *device, struct tn_event_args *own,
-		       const struct tn_event_args *args, const char *operation)
+static tn_status begin_event(struct mock_device *device, struct tn_event_args *own,
+			     const struct tn_event_args *args, const char *operation)
 {
 	tn_status status = mock_begin(device, own, sizeof(*own), args, 0, operation);
 	if (status)
@@ -125,7 +125,7 @@ static tn_status record_event(void *device, const struct tn_event_args *args)
 {
 	struct mock_device *mock = device;
 	struct tn_event_args own;
-	tn_status status = begin(mock, &own, args, "event_record");
+	tn_status status = begin_event(mock, &own, args, "event_record");
 	if (!status)
 		status = mock_capture_refuse(mock, &own.call, "event_record");
 	if (status)
@@ -149,7 +149,7 @@ static tn_status wait_event(void *device, const struct tn_event_args *args)
 {
 	struct mock_device *mock = device;
 	struct tn_event_args own;
-	tn_status status = begin(mock, &own, args, "event_wait");
+	tn_status status = begin_event(mock, &own, args, "event_wait");
 	if (!status)
 		status = mock_capture_refuse(mock, &own.call, "event_wait");
 	if (status)
@@ -164,7 +164,7 @@ static tn_status sync_event(void *device, const struct tn_event_args *args)
 {
 	struct mock_device *mock = device;
 	struct tn_event_args own;
-	tn_status status = begin(mock, &own, args, "event_sync");
+	tn_status status = begin_event(mock, &own, args, "event_sync");
 	if (status)
 		return status;
 	struct mock_mark *mark = ((struct mock_event *)own.event)->mark;
@@ -179,7 +179,7 @@ static tn_status query_event(void *device, const struct tn_event_args *args, uin
 {
 	struct mock_device *mock = device;
 	struct tn_event_args own;
-	tn_status status = begin(mock, &own, args, "event_query");
+	tn_status status = begin_event(mock, &own, args, "event_query");
 	if (status)
 		return status;
 	struct mock_mark *mark = ((struct mock_event *)own.event)->mark;

@@ -36,8 +36,8 @@ static tn_status run_download(struct mock_device *device, struct mock_work *work
 	return TN_OK;
 }
 
-static tn_status begin(struct mock_device *device, struct tn_transfer_args *own,
-		       const struct tn_transfer_args *args, const char *operation)
+static tn_status begin_transfer(struct mock_device *device, struct tn_transfer_args *own,
+				const struct tn_transfer_args *args, const char *operation)
 {
 	tn_status status = mock_begin(device, own, sizeof(*own), args, FLAGS, operation);
 	if (status)
@@ -76,7 +76,7 @@ tn_status mock_upload(void *device, const struct tn_transfer_args *args)
 {
 	struct mock_device *mock = device;
 	struct tn_transfer_args own;
-	tn_status status = begin(mock, &own, args, "upload");
+	tn_status status = begin_transfer(mock, &own, args, "upload");
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
@@ -94,7 +94,7 @@ tn_status mock_download(void *device, const struct tn_transfer_args *args)
 {
 	struct mock_device *mock = device;
 	struct tn_transfer_args own;
-	tn_status status = begin(mock, &own, args, "download");
+	tn_status status = begin_transfer(mock, &own, args, "download");
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)

@@ -94,16 +94,6 @@ static tn_status take_views(struct convolution *c)
 	return status;
 }
 
-static void take_window(struct convolution *c)
-{
-	for (int i = 0; i < 2; i++) {
-		c->stride[i] = c->args.stride[i];
-		c->dilation[i] = c->args.dilation[i] - 1;
-		c->before[i] = c->args.padding[i];
-		c->after[i] = c->args.padding[i + 2];
-	}
-}
-
 /* ---- The primitive ---------------------------------------------------------------------------*/
 
 /* oneDNN's own kernels need blocks of channels, and with layouts of its choice, including reorders,
@@ -117,8 +107,8 @@ static int is_better_plain(const struct convolution *c)
 }
 
 /* The layout offered to the primitive: any, or the operand's own if that is plain, else dense. */
-static dnnl_status_t offer(const struct convolution *c, const struct onednn_view *view,
-			   dnnl_memory_desc_t *md)
+static dnnl_status_t describe_offer(const struct convolution *c, const struct onednn_view *view,
+				    dnnl_memory_desc_t *md)
 {
 	struct onednn_view dense = onednn_dense(view);
 	if (!is_better_plain(c))
@@ -130,19 +120,6 @@ static dnnl_status_t offer(const struct convolution *c, const struct onednn_view
 struct offers {
 	dnnl_memory_desc_t x, w, y, bias;
 };
-
-static dnnl_status_t make_offers(const struct convolution *c, struct offers *offers)
-{
-	struct onednn_view bias = onednn_dense(&c->bias);
-	dnnl_status_t answer = offer(c, &c->x, &offers->x);
-	if (!answer)
-		answer = offer(c, &c->w, &offers->w);
-	if (!answer)
-		answer = offer(c, &c->y, &offers->y);
-	if (!answer && c->args.has_bias)
-		answer = onednn_describe(c->dnn, &bias, &offers->bias);
-	return answer;
-}
 
 static dnnl_status_t describe_forward(const struct convolution *c, const struct offers *offers,
 				      dnnl_convolution_desc_t *desc)
@@ -173,7 +150,14 @@ static dnnl_status_t make_primitive(struct onednn_work *work, const struct convo
 	struct offers offers;
 	dnnl_convolution_desc_t desc;
 	dnnl_primitive_desc_t hint = NULL;
-	dnnl_status_t answer = make_offers(c, &offers);
+	struct onednn_view bias = onednn_dense(&c->bias);
+	dnnl_status_t answer = describe_offer(c, &c->x, &offers.x);
+	if (!answer)
+		answer = describe_offer(c, &c->w, &offers.w);
+	if (!answer)
+		answer = describe_offer(c, &c->y, &offers.y);
+	if (!answer && c->args.has_bias)
+		answer = onednn_describe(c->dnn, &bias, &offers.bias);
 	if (!answer)
 		answer = describe_forward(c, &offers, &desc);
 	if (!answer && c->which == FORWARD)
@@ -208,7 +192,7 @@ static const struct role roles[][3] = {
 };
 
 /* The parts are x, w, y and, if there is one, bias; x and y are cut along the images. */
-static dnnl_status_t make(struct onednn_work *work, const void *argument)
+static dnnl_status_t make_convolution(struct onednn_work *work, const void *argument)
 {
 	struct convolution c = *(const struct convolution *)argument;
 	const struct onednn_view *views[] = {&c.x, &c.w, &c.y};
@@ -232,20 +216,6 @@ static int64_t count(const struct tn_operand *operand)
 	return operand->shape[0] * operand->shape[1] * operand->shape[2] * operand->shape[3];
 }
 
-/* Each piece has its own gradient of the weights: not too many pieces if they are large. */
-static void cut(struct onednn_work *work, const struct convolution *c)
-{
-	const struct tn_operand *w = &c->args.w;
-	work->length = c->args.x.shape[0];
-	work->cost =
-		2.0 * (double)count(&c->args.y) * (double)(w->shape[1] * w->shape[2] * w->shape[3]);
-	if (c->which == WEIGHT_GRADIENT)
-		work->most_pieces = (int)(MOST_GRADIENTS / count(w)) + 1;
-	if (work->most_pieces > ONEDNN_MOST_PIECES)
-		work->most_pieces = ONEDNN_MOST_PIECES;
-	onednn_cut(work);
-}
-
 static void make_key(struct onednn_key *key, const struct convolution *c)
 {
 	const struct tn_conv2d_args *args = &c->args;
@@ -262,7 +232,7 @@ static void make_key(struct onednn_key *key, const struct convolution *c)
 		onednn_key_view(key, &c->bias);
 }
 
-static tn_status take(struct convolution *c, const struct tn_conv2d_args *args)
+static tn_status take_arguments(struct convolution *c, const struct tn_conv2d_args *args)
 {
 	uint32_t flags = TN_DRY_RUN | TN_DETERMINISTIC;
 	const char *name = names[c->which];
@@ -279,8 +249,14 @@ static tn_status take(struct convolution *c, const struct tn_conv2d_args *args)
 	if (!status)
 		status = check_shapes(&c->args, name);
 	c->gradient = c->args.call.flags & TN_ACCUMULATE ? ONEDNN_ADD : ONEDNN_WRITE;
-	if (!status)
-		take_window(c);
+	if (!status) {
+		for (int i = 0; i < 2; i++) {
+			c->stride[i] = c->args.stride[i];
+			c->dilation[i] = c->args.dilation[i] - 1;
+			c->before[i] = c->args.padding[i];
+			c->after[i] = c->args.padding[i + 2];
+		}
+	}
 	return status ? status : take_views(c);
 }
 
@@ -290,12 +266,21 @@ static tn_status convolve(void *device, const struct tn_conv2d_args *args, enum 
 	struct convolution c = {.which = which, .dnn = onednn->library};
 	struct onednn_work work = {
 		.device = onednn, .call = &c.args.call, .operation = names[which]};
-	tn_status status = take(&c, args);
+	tn_status status = take_arguments(&c, args);
 	if (status)
 		return status;
 	make_key(&work.key, &c);
-	cut(&work, &c);
-	status = onednn_begin(&work, make, &c);
+	/* Each piece has its own gradient of the weights: not too many pieces if they are large. */
+	const struct tn_operand *w = &c.args.w;
+	work.length = c.args.x.shape[0];
+	work.cost =
+		2.0 * (double)count(&c.args.y) * (double)(w->shape[1] * w->shape[2] * w->shape[3]);
+	if (c.which == WEIGHT_GRADIENT)
+		work.most_pieces = (int)(MOST_GRADIENTS / count(w)) + 1;
+	if (work.most_pieces > ONEDNN_MOST_PIECES)
+		work.most_pieces = ONEDNN_MOST_PIECES;
+	onednn_cut(&work);
+	status = onednn_begin(&work, make_convolution, &c);
 	if (status || !work.plan)
 		return status;
 	const uint64_t addresses[] = {c.x.address, c.w.address, c.y.address, c.bias.address};

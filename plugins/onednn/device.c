@@ -99,25 +99,6 @@ static void close_device(void *device)
 	tn_plugin_free(onednn->instance->host, onednn);
 }
 
-static tn_status start(struct onednn_device *onednn, struct tn_error_info *error)
-{
-	const struct onednn_library *dnn = onednn->library;
-	const char *step = "engine";
-	dnnl_status_t answer = dnn->engine_create(&onednn->engine, dnnl_cpu, 0);
-	if (!answer) {
-		step = "stream";
-		answer = dnn->stream_create(&onednn->stream, onednn->engine,
-					    dnnl_stream_default_flags);
-	}
-	if (!answer) {
-		step = "attributes";
-		answer = make_attributes(dnn, &onednn->attributes);
-	}
-	if (!answer)
-		answer = make_adding(dnn, &onednn->adding);
-	return answer ? onednn_answer(error, answer, TN_BACKEND_FAILURE, "open", step) : TN_OK;
-}
-
 static tn_status open_device(void *instance, const struct tn_open_args *args, void **device)
 {
 	struct onednn_instance *onednn = instance;
@@ -134,7 +115,22 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 				      "no memory for a device");
 	opened->instance = onednn;
 	opened->library = &onednn->library;
-	status = start(opened, own.call.error);
+	const struct onednn_library *dnn = opened->library;
+	const char *step = "engine";
+	dnnl_status_t answer = dnn->engine_create(&opened->engine, dnnl_cpu, 0);
+	if (!answer) {
+		step = "stream";
+		answer = dnn->stream_create(&opened->stream, opened->engine,
+					    dnnl_stream_default_flags);
+	}
+	if (!answer) {
+		step = "attributes";
+		answer = make_attributes(dnn, &opened->attributes);
+	}
+	if (!answer)
+		answer = make_adding(dnn, &opened->adding);
+	status = answer ? onednn_answer(own.call.error, answer, TN_BACKEND_FAILURE, "open", step)
+			: TN_OK;
 	if (status)
 		close_device(opened);
 	else

@@ -74,7 +74,8 @@ static const struct name needed_openmp[] = {
 };
 
 /* Looks up all names; the first missing one, or NULL. */
-static const char *fetch(struct onednn_library *library, const struct name *names, size_t n)
+static const char *fetch_functions(struct onednn_library *library, const struct name *names,
+				   size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		void *address = dlsym(library->handle, names[i].text);
@@ -83,15 +84,6 @@ static const char *fetch(struct onednn_library *library, const struct name *name
 		memcpy((char *)library + names[i].offset, &address, sizeof(address));
 	}
 	return NULL;
-}
-
-static const char *fetch_all(struct onednn_library *library)
-{
-	const char *missing = fetch(library, needed, sizeof(needed) / sizeof(*needed));
-	if (!missing && library->version()->cpu_runtime == DNNL_RUNTIME_OMP)
-		missing = fetch(library, needed_openmp,
-				sizeof(needed_openmp) / sizeof(*needed_openmp));
-	return missing;
 }
 
 static const char *isa_name(dnnl_cpu_isa_t isa)
@@ -103,16 +95,6 @@ static const char *isa_name(dnnl_cpu_isa_t isa)
 	if (isa >= dnnl_cpu_isa_avx)
 		return "AVX";
 	return isa >= dnnl_cpu_isa_sse41 ? "SSE4.1" : "any processor";
-}
-
-static void say_found(struct onednn_library *library, const struct tn_host *host)
-{
-	const dnnl_version_t *version = library->version();
-	snprintf(library->note, sizeof(library->note), "oneDNN %d.%d.%d for %s, %s", version->major,
-		 version->minor, version->patch, isa_name(library->get_effective_cpu_isa()),
-		 library->omp_set_num_threads ? "on its own OpenMP threads" : "not on OpenMP");
-	tn_plugin_log(host, "onednn", TN_LOG_INFO, "%s, at most %d", library->note,
-		      library->n_threads);
 }
 
 /* Was oneDNN opened in a process that this one was forked from?  OpenMP's threads do not exist in
@@ -136,13 +118,21 @@ tn_status onednn_library_open(struct onednn_library *library, const struct tn_ho
 	library->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 	if (!library->handle)
 		return tn_plugin_fail(error, TN_MISSING_LIBRARY, "create", "%s", dlerror());
-	const char *missing = fetch_all(library);
+	const char *missing = fetch_functions(library, needed, sizeof(needed) / sizeof(*needed));
+	if (!missing && library->version()->cpu_runtime == DNNL_RUNTIME_OMP)
+		missing = fetch_functions(library, needed_openmp,
+					  sizeof(needed_openmp) / sizeof(*needed_openmp));
 	if (missing)
 		return tn_plugin_fail(error, TN_MISSING_LIBRARY, "create",
 				      "%s has no function %s: expected oneDNN 2.6", file, missing);
 	library->n_threads = (int)host->thread_count(host->context);
 	library->own_threads = is_forked() ? 1 : library->n_threads;
-	say_found(library, host);
+	const dnnl_version_t *version = library->version();
+	snprintf(library->note, sizeof(library->note), "oneDNN %d.%d.%d for %s, %s", version->major,
+		 version->minor, version->patch, isa_name(library->get_effective_cpu_isa()),
+		 library->omp_set_num_threads ? "on its own OpenMP threads" : "not on OpenMP");
+	tn_plugin_log(host, "onednn", TN_LOG_INFO, "%s, at most %d", library->note,
+		      library->n_threads);
 	return TN_OK;
 }
 

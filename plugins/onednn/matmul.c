@@ -135,23 +135,7 @@ static int64_t part(int64_t length, int64_t parts)
 	return parts == 1 ? length : (size + TILE - 1) / TILE * TILE;
 }
 
-/* Cuts C into rectangles of about equal size that are as square as possible. */
-static void cut(struct product *p)
-{
-	int64_t across = 1, down = 1;
-	for (int pieces = pieces_of(p); pieces > 1; pieces /= 2) {
-		int64_t *parts = p->m / down > p->n / across ? &down : &across;
-		if ((parts == &down ? p->m : p->n) / *parts < 2 * TILE)
-			break;
-		*parts *= 2;
-	}
-	p->tile_m = part(p->m, down);
-	p->tile_n = part(p->n, across);
-	p->tiles_m = (uint64_t)((p->m + p->tile_m - 1) / p->tile_m);
-	p->tiles_n = (uint64_t)((p->n + p->tile_n - 1) / p->tile_n);
-}
-
-static tn_status plan(struct product *p, const struct tn_matmul_args *args)
+static tn_status plan_product(struct product *p, const struct tn_matmul_args *args)
 {
 	uint32_t i = args->c.rank - 2;
 	p->m = args->c.shape[i];
@@ -170,7 +154,18 @@ static tn_status plan(struct product *p, const struct tn_matmul_args *args)
 			"an inner matrix has no axis of stride 1, or its rows overlap");
 	if (p->c.transposed)
 		transpose(p);
-	cut(p);
+	/* Cuts C into rectangles of about equal size that are as square as possible. */
+	int64_t across = 1, down = 1;
+	for (int pieces = pieces_of(p); pieces > 1; pieces /= 2) {
+		int64_t *parts = p->m / down > p->n / across ? &down : &across;
+		if ((parts == &down ? p->m : p->n) / *parts < 2 * TILE)
+			break;
+		*parts *= 2;
+	}
+	p->tile_m = part(p->m, down);
+	p->tile_n = part(p->n, across);
+	p->tiles_m = (uint64_t)((p->m + p->tile_m - 1) / p->tile_m);
+	p->tiles_n = (uint64_t)((p->n + p->tile_n - 1) / p->tile_n);
 	return TN_OK;
 }
 
@@ -195,37 +190,24 @@ static int64_t at_most(int64_t length, int64_t most)
 	return length < most ? length : most;
 }
 
-static dnnl_status_t multiply(const struct product *p, uint64_t number)
-{
-	uint64_t rest = number / p->tiles_n, matrix = rest / p->tiles_m;
-	int64_t i = (int64_t)(rest % p->tiles_m) * p->tile_m;
-	int64_t j = (int64_t)(number % p->tiles_n) * p->tile_n;
-	return p->dnn->sgemm(p->a.transposed ? 'T' : 'N', p->b.transposed ? 'T' : 'N',
-			     at_most(p->m - i, p->tile_m), at_most(p->n - j, p->tile_n), p->k,
-			     p->alpha, element(p, &p->a, matrix, i, 0), p->a.ld,
-			     element(p, &p->b, matrix, 0, j), p->b.ld, p->beta,
-			     element(p, &p->c, matrix, i, j), p->c.ld);
-}
-
 static void multiply_some(void *argument, uint64_t begin, uint64_t end)
 {
 	struct product *p = argument;
 	int saved = onednn_library_enter(p->dnn, 1);
-	for (uint64_t i = begin; i < end; i++) {
+	for (uint64_t number = begin; number < end; number++) {
 		int32_t none = dnnl_success;
-		dnnl_status_t answer = multiply(p, i);
+		uint64_t rest = number / p->tiles_n, matrix = rest / p->tiles_m;
+		int64_t i = (int64_t)(rest % p->tiles_m) * p->tile_m;
+		int64_t j = (int64_t)(number % p->tiles_n) * p->tile_n;
+		dnnl_status_t answer = p->dnn->sgemm(
+			p->a.transposed ? 'T' : 'N', p->b.transposed ? 'T' : 'N',
+			at_most(p->m - i, p->tile_m), at_most(p->n - j, p->tile_n), p->k, p->alpha,
+			element(p, &p->a, matrix, i, 0), p->a.ld, element(p, &p->b, matrix, 0, j),
+			p->b.ld, p->beta, element(p, &p->c, matrix, i, j), p->c.ld);
 		if (answer)
 			atomic_compare_exchange_strong(&p->answer, &none, (int32_t)answer);
 	}
 	onednn_library_leave(p->dnn, saved);
-}
-
-static void multiply_all(const struct tn_host *host, struct product *p)
-{
-	double flops = 2.0 * (double)p->tile_m * (double)p->tile_n * (double)p->k;
-	uint64_t n = p->n_batch * p->tiles_m * p->tiles_n;
-	uint64_t group = flops >= GROUP_FLOPS ? 1 : (uint64_t)(GROUP_FLOPS / flops) + 1;
-	host->parallel_for(host->context, n, group, multiply_some, p);
 }
 
 static tn_status matmul(void *device, const struct tn_matmul_args *args)
@@ -242,12 +224,16 @@ static tn_status matmul(void *device, const struct tn_matmul_args *args)
 	if (!status)
 		status = check_shapes(&own);
 	if (!status)
-		status = plan(&p, &own);
+		status = plan_product(&p, &own);
 	if (status)
 		return status;
 	if (own.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&own.call, 0, 0);
-	multiply_all(onednn->instance->host, &p);
+	double flops = 2.0 * (double)p.tile_m * (double)p.tile_n * (double)p.k;
+	uint64_t n = p.n_batch * p.tiles_m * p.tiles_n;
+	uint64_t group = flops >= GROUP_FLOPS ? 1 : (uint64_t)(GROUP_FLOPS / flops) + 1;
+	onednn->instance->host->parallel_for(onednn->instance->host->context, n, group,
+					     multiply_some, &p);
 	dnnl_status_t answer = (dnnl_status_t)atomic_load(&p.answer);
 	return answer ? onednn_answer(own.call.error, answer, TN_BACKEND_FAILURE, "matmul", "sgemm")
 		      : TN_OK;

@@ -82,14 +82,6 @@ static void pool_plane(const struct pooling *p, uint64_t number)
 	}
 }
 
-static void clear_plane(const struct tn_operand *x, float *dx)
-{
-	for (int64_t h = 0; h < x->shape[2]; h++) {
-		for (int64_t w = 0; w < x->shape[3]; w++)
-			dx[h * x->strides[2] + w * x->strides[3]] = 0;
-	}
-}
-
 /* An index outside the plane is ignored. */
 static void give_plane(const struct pooling *p, uint64_t number)
 {
@@ -98,8 +90,12 @@ static void give_plane(const struct pooling *p, uint64_t number)
 	const float *dy = plane(y, number);
 	const int32_t *places = plane(index, number);
 	float *dx = plane(x, number);
-	if (!(args->call.flags & TN_ACCUMULATE))
-		clear_plane(x, dx);
+	if (!(args->call.flags & TN_ACCUMULATE)) {
+		for (int64_t h = 0; h < x->shape[2]; h++) {
+			for (int64_t w = 0; w < x->shape[3]; w++)
+				dx[h * x->strides[2] + w * x->strides[3]] = 0;
+		}
+	}
 	for (int64_t i = 0; i < y->shape[2]; i++) {
 		for (int64_t j = 0; j < y->shape[3]; j++) {
 			int64_t at = places[i * index->strides[2] + j * index->strides[3]];
@@ -123,24 +119,6 @@ static void give_some(void *argument, uint64_t begin, uint64_t end)
 		give_plane(argument, i);
 }
 
-static tn_status check(const struct tn_pool2d_args *args, int has_index, const char *name)
-{
-	const struct tn_operand *y = &args->y, *index = &args->index;
-	if (args->x.dtype != TN_F32 || y->dtype != TN_F32 || (has_index && index->dtype != TN_I32))
-		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
-				      "dtypes %d and %d: expected f32, with an index of i32",
-				      args->x.dtype, y->dtype);
-	if (args->x.shape[2] > INT32_MAX / args->x.shape[3])
-		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
-				      "the plane exceeds the range of an i32 index");
-	for (int i = 0; has_index && i < 4; i++) {
-		if (index->rank != 4 || index->shape[i] != y->shape[i])
-			return tn_plugin_fail(args->call.error, TN_SHAPE, name,
-					      "index: expected the shape of y");
-	}
-	return TN_OK;
-}
-
 tn_status onednn_max_pool(void *device, const struct tn_pool2d_args *args, int is_backward,
 			  const char *name)
 {
@@ -151,9 +129,20 @@ tn_status onednn_max_pool(void *device, const struct tn_pool2d_args *args, int i
 	if (is_backward && !p.has_index)
 		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, name,
 				      "has_index: expected 1 for the gradient of a maximum");
-	tn_status status = check(args, p.has_index, name);
-	if (status)
-		return status;
+	const struct tn_operand *y = &args->y, *index = &args->index;
+	if (args->x.dtype != TN_F32 || y->dtype != TN_F32 ||
+	    (p.has_index && index->dtype != TN_I32))
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
+				      "dtypes %d and %d: expected f32, with an index of i32",
+				      args->x.dtype, y->dtype);
+	if (args->x.shape[2] > INT32_MAX / args->x.shape[3])
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, name,
+				      "the plane exceeds the range of an i32 index");
+	for (int i = 0; p.has_index && i < 4; i++) {
+		if (index->rank != 4 || index->shape[i] != y->shape[i])
+			return tn_plugin_fail(args->call.error, TN_SHAPE, name,
+					      "index: expected the shape of y");
+	}
 	if (args->call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&args->call, 0, 0);
 	host->parallel_for(host->context, planes, GROUP_CELLS / cells + 1,

@@ -15,20 +15,6 @@
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-static tn_status check(const struct tn_alloc_args *args)
-{
-	struct tn_error_info *error = args->call.error;
-	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", args->memory_kind);
-	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
-				      "%" PRIu64 " bytes aligned to %" PRIu64
-				      ": expected a size and a power of two",
-				      args->size, args->alignment);
-	return TN_OK;
-}
-
 static void *take_memory(const struct tn_host *host, uint64_t size, uint64_t wanted)
 {
 	uint64_t alignment = size >= 2 * HUGE_PAGE ? HUGE_PAGE : ONEDNN_ALIGNMENT;
@@ -48,10 +34,17 @@ tn_status onednn_alloc(void *device, const struct tn_alloc_args *args, uint64_t 
 	const struct tn_host *host = ((struct onednn_device *)device)->instance->host;
 	struct tn_alloc_args own;
 	tn_status status = tn_plugin_take(&own, sizeof(own), args, TN_DRY_RUN, "alloc");
-	if (!status)
-		status = check(&own);
 	if (status)
 		return status;
+	struct tn_error_info *error = own.call.error;
+	if (own.memory_kind != TN_MEMORY_DEVICE)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u is not supported", own.memory_kind);
+	if (own.size == 0 || (own.alignment & (own.alignment - 1)))
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
+				      "%" PRIu64 " bytes aligned to %" PRIu64
+				      ": expected a size and a power of two",
+				      own.size, own.alignment);
 	if (own.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&own.call, 0, 0);
 	void *memory = take_memory(host, own.size, own.alignment);

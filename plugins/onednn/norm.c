@@ -54,7 +54,7 @@ static tn_status check_values(const struct norm *n, const struct tn_operand *val
 			      "%s: expected %" PRId64 " elements in one axis", which, count);
 }
 
-static tn_status check(const struct norm *n)
+static tn_status check_arguments(const struct norm *n)
 {
 	const struct tn_norm_args *args = &n->args;
 	int64_t channels = args->x.shape[1], groups = args->x.shape[n->is_layer ? 0 : 1];
@@ -109,14 +109,6 @@ static tn_status take_views(struct norm *n)
 	return status;
 }
 
-/* oneDNN's batch norm has at most three axes after the channels. */
-static void merge(struct norm *n)
-{
-	struct onednn_view *views[] = {&n->x, &n->y, &n->dx};
-	if (!n->is_layer)
-		onednn_merge(views, n->wants_dx ? 3 : 2, 2);
-}
-
 /* ---- The primitive ---------------------------------------------------------------------------*/
 
 /* oneDNN computes gradients of a scale and a shift only if they are used; w is then 1. */
@@ -141,17 +133,6 @@ union description {
 struct offers {
 	dnnl_memory_desc_t x, statistics;
 };
-
-/* x in its own layout if that is plain, else dense; statistics are dense. */
-static dnnl_status_t make_offers(const struct onednn_library *dnn, const struct norm *n,
-				 struct offers *offers)
-{
-	struct onednn_view x = onednn_dense(&n->x), statistics = onednn_dense(&n->mean);
-	if (!n->is_layer && onednn_is_plain(&n->x))
-		x = n->x;
-	dnnl_status_t answer = onednn_describe(dnn, &x, &offers->x);
-	return answer ? answer : onednn_describe(dnn, &statistics, &offers->statistics);
-}
 
 static dnnl_status_t describe_forward(const struct onednn_library *dnn, const struct norm *n,
 				      const struct offers *offers, union description *desc)
@@ -183,7 +164,13 @@ static dnnl_status_t make_primitive(struct onednn_work *work, const struct norm 
 	struct offers offers;
 	union description desc;
 	dnnl_primitive_desc_t hint = NULL;
-	dnnl_status_t answer = make_offers(dnn, n, &offers);
+	/* x in its own layout if that is plain, else dense; statistics are dense. */
+	struct onednn_view x = onednn_dense(&n->x), statistics = onednn_dense(&n->mean);
+	if (!n->is_layer && onednn_is_plain(&n->x))
+		x = n->x;
+	dnnl_status_t answer = onednn_describe(dnn, &x, &offers.x);
+	if (!answer)
+		answer = onednn_describe(dnn, &statistics, &offers.statistics);
 	if (!answer)
 		answer = describe_forward(dnn, n, &offers, &desc);
 	if (!answer && !n->is_backward)
@@ -257,7 +244,7 @@ static int list_operands(struct norm *n, struct operand *list)
 	return n->is_backward ? list_backward(n, list) : list_forward(n, list);
 }
 
-static dnnl_status_t make(struct onednn_work *work, const void *argument)
+static dnnl_status_t make_norm(struct onednn_work *work, const void *argument)
 {
 	struct norm n = *(const struct norm *)argument;
 	struct operand list[ONEDNN_MOST_PARTS];
@@ -281,24 +268,15 @@ static float *value(const struct onednn_view *view, int64_t i)
 	return (float *)(uintptr_t)view->address + i * view->strides[0];
 }
 
-static void fill_variance(const struct norm *n, float *variance)
+static void prepare_parts(const struct norm *n, const struct onednn_work *work)
 {
-	for (int64_t i = 0; i < n->rstd.shape[0]; i++) {
-		float rstd = *value(&n->rstd, i);
-		variance[i] = 1 / (rstd * rstd);
+	if (!n->makes_statistics) {
+		float *variance = onednn_part_place(work, VARIANCE);
+		for (int64_t i = 0; i < n->rstd.shape[0]; i++) {
+			float rstd = *value(&n->rstd, i);
+			variance[i] = 1 / (rstd * rstd);
+		}
 	}
-}
-
-static void write_rstd(const struct norm *n, const float *variance)
-{
-	for (int64_t i = 0; i < n->rstd.shape[0]; i++)
-		*value(&n->rstd, i) = 1 / sqrtf(variance[i] + (float)n->args.epsilon);
-}
-
-static void prepare(const struct norm *n, const struct onednn_work *work)
-{
-	if (!n->makes_statistics)
-		fill_variance(n, onednn_part_place(work, VARIANCE));
 	if (has_scale(n) && !n->args.has_affine) {
 		float *scale = onednn_part_place(work, SCALE);
 		for (int64_t i = 0; i < n->args.x.shape[1] * work->n_pieces; i++)
@@ -326,17 +304,7 @@ static void make_key(struct onednn_key *key, struct norm *n)
 	}
 }
 
-/* Batch norm's groups span the images: it is not cut. */
-static void cut(struct onednn_work *work, const struct norm *n)
-{
-	work->cost = 10;
-	for (int i = 0; i < n->x.rank; i++)
-		work->cost *= (double)n->x.shape[i];
-	work->length = n->is_layer ? n->x.shape[0] : 1;
-	onednn_cut(work);
-}
-
-static tn_status take(struct norm *n, const struct tn_norm_args *args)
+static tn_status take_arguments(struct norm *n, const struct tn_norm_args *args)
 {
 	uint32_t flags = TN_DRY_RUN | TN_DETERMINISTIC | (n->is_backward ? TN_ACCUMULATE : 0);
 	tn_status status = tn_plugin_take(&n->args, sizeof(n->args), args, flags, n->name);
@@ -346,15 +314,20 @@ static tn_status take(struct norm *n, const struct tn_norm_args *args)
 	n->wants_dx = n->is_backward && (n->args.wants & 1);
 	n->wants_parameters = n->is_backward && (n->args.wants & 2);
 	n->gradient = n->args.call.flags & TN_ACCUMULATE ? ONEDNN_ADD : ONEDNN_WRITE;
-	status = check(n);
+	status = check_arguments(n);
 	if (!status)
 		status = take_views(n);
-	if (!status)
-		merge(n);
+	if (!status) {
+		/* oneDNN's batch norm has at most three axes after the channels. */
+		struct onednn_view *views[] = {&n->x, &n->y, &n->dx};
+		if (!n->is_layer)
+			onednn_merge(views, n->wants_dx ? 3 : 2, 2);
+	}
 	return status;
 }
 
-static tn_status run(void *device, const struct tn_norm_args *args, int is_layer, int is_backward)
+static tn_status run_norm(void *device, const struct tn_norm_args *args, int is_layer,
+			  int is_backward)
 {
 	struct norm n = {.is_layer = is_layer,
 			 .is_backward = is_backward,
@@ -362,40 +335,48 @@ static tn_status run(void *device, const struct tn_norm_args *args, int is_layer
 	struct onednn_work work = {.device = device, .call = &n.args.call, .operation = n.name};
 	struct operand list[ONEDNN_MOST_PARTS];
 	uint64_t addresses[ONEDNN_MOST_PARTS];
-	tn_status status = take(&n, args);
+	tn_status status = take_arguments(&n, args);
 	if (status)
 		return status;
 	make_key(&work.key, &n);
-	cut(&work, &n);
-	status = onednn_begin(&work, make, &n);
+	/* Batch norm's groups span the images: it is not cut. */
+	work.cost = 10;
+	for (int i = 0; i < n.x.rank; i++)
+		work.cost *= (double)n.x.shape[i];
+	work.length = n.is_layer ? n.x.shape[0] : 1;
+	onednn_cut(&work);
+	status = onednn_begin(&work, make_norm, &n);
 	if (status || !work.plan)
 		return status;
 	int count = list_operands(&n, list);
 	for (int i = 0; i < count; i++)
 		addresses[i] = list[i].view ? list[i].view->address : 0;
-	prepare(&n, &work);
+	prepare_parts(&n, &work);
 	status = onednn_run(&work, addresses);
-	if (!status && n.makes_statistics)
-		write_rstd(&n, onednn_part_place(&work, VARIANCE));
+	if (!status && n.makes_statistics) {
+		const float *variance = onednn_part_place(&work, VARIANCE);
+		for (int64_t i = 0; i < n.rstd.shape[0]; i++)
+			*value(&n.rstd, i) = 1 / sqrtf(variance[i] + (float)n.args.epsilon);
+	}
 	return status;
 }
 
 tn_status onednn_batch_norm_forward(void *device, const struct tn_norm_args *args)
 {
-	return run(device, args, 0, 0);
+	return run_norm(device, args, 0, 0);
 }
 
 tn_status onednn_batch_norm_backward(void *device, const struct tn_norm_args *args)
 {
-	return run(device, args, 0, 1);
+	return run_norm(device, args, 0, 1);
 }
 
 tn_status onednn_layer_norm_forward(void *device, const struct tn_norm_args *args)
 {
-	return run(device, args, 1, 0);
+	return run_norm(device, args, 1, 0);
 }
 
 tn_status onednn_layer_norm_backward(void *device, const struct tn_norm_args *args)
 {
-	return run(device, args, 1, 1);
+	return run_norm(device, args, 1, 1);
 }

@@ -111,21 +111,6 @@ static dnnl_status_t make_reorders(struct onednn_work *work, struct onednn_part 
 	return answer;
 }
 
-static dnnl_status_t make_memories(struct onednn_work *work, const struct onednn_part *part,
-				   const dnnl_memory_desc_t *own, const dnnl_memory_desc_t *theirs)
-{
-	struct onednn_plan *plan = work->plan;
-	int number = (int)(part - plan->parts);
-	dnnl_status_t answer = dnnl_success;
-	for (int i = 0; i < plan->n_lanes && !answer; i++) {
-		struct onednn_lane *lane = &plan->lanes[i];
-		answer = make_memory(work->device, own, &lane->own[number]);
-		if (!answer && part->is_theirs && part->is_moved)
-			answer = make_memory(work->device, theirs, &lane->theirs[number]);
-	}
-	return answer;
-}
-
 /* The number of copies of a moved part. */
 static uint64_t n_places(const struct onednn_plan *plan, const struct onednn_part *part)
 {
@@ -158,7 +143,13 @@ dnnl_status_t onednn_work_part(struct onednn_work *work, int argument, enum oned
 	part->is_moved = !view || access == ONEDNN_ADD ||
 			 (part->is_shared && access == ONEDNN_WRITE) ||
 			 !dnn->memory_desc_equal(own, &theirs);
-	answer = make_memories(work, part, own, &theirs);
+	int number = (int)(part - plan->parts);
+	for (int i = 0; i < plan->n_lanes && !answer; i++) {
+		struct onednn_lane *lane = &plan->lanes[i];
+		answer = make_memory(work->device, own, &lane->own[number]);
+		if (!answer && part->is_theirs && part->is_moved)
+			answer = make_memory(work->device, &theirs, &lane->theirs[number]);
+	}
 	if (answer || !part->is_moved)
 		return answer;
 	/* A part that is not the caller's is stored piece after piece, as one array. */
@@ -221,9 +212,15 @@ static struct onednn_plan *begin_plan(const struct onednn_work *work)
 	return plan;
 }
 
-/* An unsupported operation is cached as well. */
-static tn_status make_plan(struct onednn_work *work, onednn_make make, const void *argument)
+tn_status onednn_plan_find(struct onednn_work *work, onednn_make make, const void *argument)
 {
+	if (work->key.overflow)
+		return tn_plugin_fail(work->call->error, TN_UNSUPPORTED, work->operation,
+				      "operands have more axes than are supported");
+	work->plan = onednn_cache_find(work->device, &work->key);
+	if (work->plan)
+		return TN_OK;
+	/* An unsupported operation is cached as well. */
 	const struct onednn_library *dnn = work->device->library;
 	struct onednn_plan *plan = begin_plan(work);
 	if (!plan)
@@ -245,13 +242,4 @@ static tn_status make_plan(struct onednn_work *work, onednn_make make, const voi
 	plan->scratch_place = reserve(plan, plan->scratch_size * (uint64_t)plan->n_lanes);
 	onednn_cache_keep(work->device, plan);
 	return TN_OK;
-}
-
-tn_status onednn_plan_find(struct onednn_work *work, onednn_make make, const void *argument)
-{
-	if (work->key.overflow)
-		return tn_plugin_fail(work->call->error, TN_UNSUPPORTED, work->operation,
-				      "operands have more axes than are supported");
-	work->plan = onednn_cache_find(work->device, &work->key);
-	return work->plan ? TN_OK : make_plan(work, make, argument);
 }

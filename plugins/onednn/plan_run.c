@@ -102,25 +102,9 @@ static dnnl_status_t place_part(const struct run *run, int part, int piece, int 
 	return answer ? answer : set_place(run, l->theirs[part], their_place(run, part, piece));
 }
 
-/* Before any piece runs: the parts common to all pieces. */
-static dnnl_status_t place_shared(const struct run *run)
-{
-	const struct onednn_plan *plan = run->plan;
-	dnnl_status_t answer = dnnl_success;
-	for (int lane = 0; lane < plan->n_lanes && !answer; lane++) {
-		if (plan->workspace)
-			answer = place_scratch(run, lane);
-		for (int i = 0; i < plan->n_parts && !answer; i++) {
-			if (plan->parts[i].is_shared)
-				answer = place_part(run, i, 0, lane);
-		}
-	}
-	return answer;
-}
-
 /* ---- Execution -------------------------------------------------------------------------------*/
 
-static dnnl_status_t reorder(const struct run *run, int part, int lane, int adds)
+static dnnl_status_t reorder_part(const struct run *run, int part, int lane, int adds)
 {
 	const struct onednn_part *p = &run->plan->parts[part];
 	const struct onednn_lane *l = &run->plan->lanes[lane];
@@ -141,12 +125,12 @@ static dnnl_status_t reorder_piece(const struct run *run, int lane, int reads)
 		const struct onednn_part *part = &run->plan->parts[i];
 		if (part->is_theirs && part->is_moved && !part->is_shared &&
 		    (part->access == ONEDNN_READ) == reads)
-			answer = reorder(run, i, lane, part->access == ONEDNN_ADD);
+			answer = reorder_part(run, i, lane, part->access == ONEDNN_ADD);
 	}
 	return answer;
 }
 
-static dnnl_status_t compute(const struct run *run, int number)
+static dnnl_status_t compute_piece(const struct run *run, int number)
 {
 	const struct onednn_plan *plan = run->plan;
 	const struct onednn_lane *lane = &plan->lanes[number];
@@ -171,7 +155,7 @@ static dnnl_status_t run_piece(const struct run *run, int piece, int lane)
 	if (!answer)
 		answer = reorder_piece(run, lane, 1);
 	if (!answer)
-		answer = compute(run, lane);
+		answer = compute_piece(run, lane);
 	return answer ? answer : reorder_piece(run, lane, 0);
 }
 
@@ -207,17 +191,6 @@ static void run_pieces(void *argument, uint64_t begin, uint64_t end)
 
 /* ---- Parts shared by all pieces ---------------------------------------------------------------*/
 
-static dnnl_status_t read_shared(const struct run *run)
-{
-	dnnl_status_t answer = dnnl_success;
-	for (int i = 0; i < run->plan->n_parts && !answer; i++) {
-		const struct onednn_part *part = &run->plan->parts[i];
-		if (part->is_shared && part->is_moved && part->access == ONEDNN_READ)
-			answer = reorder(run, i, 0, 0);
-	}
-	return answer;
-}
-
 /* In the order of the pieces, whichever thread computed them. */
 static dnnl_status_t add_pieces(const struct run *run, int part)
 {
@@ -226,7 +199,7 @@ static dnnl_status_t add_pieces(const struct run *run, int part)
 		int adds = piece > 0 || run->plan->parts[part].access == ONEDNN_ADD;
 		answer = place_part(run, part, piece, 0);
 		if (!answer)
-			answer = reorder(run, part, 0, adds);
+			answer = reorder_part(run, part, 0, adds);
 	}
 	return answer;
 }
@@ -245,17 +218,29 @@ static dnnl_status_t add_shared(const struct run *run)
 static dnnl_status_t run_all(struct run *run)
 {
 	const struct tn_host *host = run->work->device->instance->host;
-	dnnl_status_t answer = place_shared(run);
-	if (!answer)
-		answer = read_shared(run);
+	/* Before any piece runs: the parts common to all pieces. */
+	const struct onednn_plan *plan = run->plan;
+	dnnl_status_t answer = dnnl_success;
+	for (int lane = 0; lane < plan->n_lanes && !answer; lane++) {
+		if (plan->workspace)
+			answer = place_scratch(run, lane);
+		for (int i = 0; i < plan->n_parts && !answer; i++) {
+			if (plan->parts[i].is_shared)
+				answer = place_part(run, i, 0, lane);
+		}
+	}
+	for (int i = 0; i < plan->n_parts && !answer; i++) {
+		const struct onednn_part *part = &plan->parts[i];
+		if (part->is_shared && part->is_moved && part->access == ONEDNN_READ)
+			answer = reorder_part(run, i, 0, 0);
+	}
 	if (answer)
 		return answer;
 	/* One piece uses oneDNN's threads: it stays on the caller's. */
-	if (run->plan->n_pieces == 1)
+	if (plan->n_pieces == 1)
 		run_pieces(run, 0, 1);
 	else
-		host->parallel_for(host->context, (uint64_t)run->plan->n_pieces, 1, run_pieces,
-				   run);
+		host->parallel_for(host->context, (uint64_t)plan->n_pieces, 1, run_pieces, run);
 	answer = (dnnl_status_t)atomic_load(&run->answer);
 	return answer ? answer : add_shared(run);
 }

@@ -69,29 +69,11 @@ static tn_status check_shapes(const struct tn_pool2d_args *args, const char *nam
 			      y[1], y[2], y[3]);
 }
 
-static void take_window(struct pooling *p)
-{
-	for (int i = 0; i < 2; i++) {
-		p->kernel[i] = p->args.kernel[i];
-		p->stride[i] = p->args.stride[i];
-		p->before[i] = p->args.padding[i];
-		p->after[i] = p->args.padding[i + 2];
-	}
-}
-
 /* ---- The primitive ---------------------------------------------------------------------------*/
 
 struct offers {
 	dnnl_memory_desc_t x, y;
 };
-
-static dnnl_status_t make_offers(const struct onednn_library *dnn, const struct pooling *p,
-				 struct offers *offers)
-{
-	struct onednn_view x = onednn_dense(&p->x), y = onednn_dense(&p->y);
-	dnnl_status_t answer = onednn_describe(dnn, &x, &offers->x);
-	return answer ? answer : onednn_describe(dnn, &y, &offers->y);
-}
 
 static dnnl_alg_kind_t algorithm(const struct pooling *p)
 {
@@ -106,7 +88,10 @@ static dnnl_status_t make_primitive(struct onednn_work *work, const struct pooli
 	struct offers offers;
 	dnnl_pooling_desc_t desc;
 	dnnl_primitive_desc_t hint = NULL;
-	dnnl_status_t answer = make_offers(dnn, p, &offers);
+	struct onednn_view x = onednn_dense(&p->x), y = onednn_dense(&p->y);
+	dnnl_status_t answer = onednn_describe(dnn, &x, &offers.x);
+	if (!answer)
+		answer = onednn_describe(dnn, &y, &offers.y);
 	if (!answer)
 		answer = dnn->pooling_forward(&desc, dnnl_forward_training, algorithm(p), &offers.x,
 					      &offers.y, p->stride, p->kernel, p->before, p->after);
@@ -126,7 +111,7 @@ static dnnl_status_t make_primitive(struct onednn_work *work, const struct pooli
 }
 
 /* Cut along the images. */
-static dnnl_status_t make(struct onednn_work *work, const void *argument)
+static dnnl_status_t make_pooling(struct onednn_work *work, const void *argument)
 {
 	struct pooling p = *(const struct pooling *)argument;
 	int64_t x_step = onednn_slice(&p.x, 0, work->n_pieces);
@@ -145,29 +130,7 @@ static dnnl_status_t make(struct onednn_work *work, const void *argument)
 
 /* ---- The entries -----------------------------------------------------------------------------*/
 
-static void make_key(struct onednn_key *key, const struct pooling *p)
-{
-	const int64_t settings[] = {p->args.count_padding != 0, p->gradient == ONEDNN_ADD};
-	onednn_key_begin(key, ONEDNN_POOL2D + p->is_backward);
-	onednn_key_add(key, settings, 2);
-	onednn_key_add(key, p->args.kernel, 2);
-	onednn_key_add(key, p->args.stride, 2);
-	onednn_key_add(key, p->args.padding, 4);
-	onednn_key_view(key, &p->x);
-	onednn_key_view(key, &p->y);
-}
-
-static tn_status take(struct pooling *p, const struct tn_pool2d_args *args)
-{
-	const char *name = names[p->is_backward];
-	uint32_t flags = TN_DRY_RUN | TN_DETERMINISTIC | (p->is_backward ? TN_ACCUMULATE : 0);
-	tn_status status = tn_plugin_take(&p->args, sizeof(p->args), args, flags, name);
-	if (!status)
-		status = check_window(&p->args, name);
-	return status ? status : check_shapes(&p->args, name);
-}
-
-static tn_status average(struct onednn_device *device, struct pooling *p)
+static tn_status run_average(struct onednn_device *device, struct pooling *p)
 {
 	const char *name = names[p->is_backward];
 	struct onednn_work work = {.device = device, .call = &p->args.call, .operation = name};
@@ -176,37 +139,55 @@ static tn_status average(struct onednn_device *device, struct pooling *p)
 		status = onednn_view(&p->y, &p->args.y, &p->args.call, name, "y");
 	if (status)
 		return status;
-	take_window(p);
+	for (int i = 0; i < 2; i++) {
+		p->kernel[i] = p->args.kernel[i];
+		p->stride[i] = p->args.stride[i];
+		p->before[i] = p->args.padding[i];
+		p->after[i] = p->args.padding[i + 2];
+	}
 	p->gradient = p->args.call.flags & TN_ACCUMULATE ? ONEDNN_ADD : ONEDNN_WRITE;
-	make_key(&work.key, p);
+	const int64_t settings[] = {p->args.count_padding != 0, p->gradient == ONEDNN_ADD};
+	onednn_key_begin(&work.key, ONEDNN_POOL2D + p->is_backward);
+	onednn_key_add(&work.key, settings, 2);
+	onednn_key_add(&work.key, p->args.kernel, 2);
+	onednn_key_add(&work.key, p->args.stride, 2);
+	onednn_key_add(&work.key, p->args.padding, 4);
+	onednn_key_view(&work.key, &p->x);
+	onednn_key_view(&work.key, &p->y);
 	work.length = p->x.shape[0];
 	work.cost = (double)(p->y.shape[0] * p->y.shape[1] * p->y.shape[2] * p->y.shape[3]) *
 		    (double)(p->kernel[0] * p->kernel[1]);
 	onednn_cut(&work);
-	status = onednn_begin(&work, make, p);
+	status = onednn_begin(&work, make_pooling, p);
 	if (status || !work.plan)
 		return status;
 	const uint64_t addresses[] = {p->x.address, p->y.address};
 	return onednn_run(&work, addresses);
 }
 
-static tn_status run(void *device, const struct tn_pool2d_args *args, int is_backward)
+static tn_status run_pooling(void *device, const struct tn_pool2d_args *args, int is_backward)
 {
 	struct pooling p = {.is_backward = is_backward};
-	tn_status status = take(&p, args);
+	const char *name = names[p.is_backward];
+	uint32_t flags = TN_DRY_RUN | TN_DETERMINISTIC | (p.is_backward ? TN_ACCUMULATE : 0);
+	tn_status status = tn_plugin_take(&p.args, sizeof(p.args), args, flags, name);
+	if (!status)
+		status = check_window(&p.args, name);
+	if (!status)
+		status = check_shapes(&p.args, name);
 	if (status)
 		return status;
 	if (p.args.kind == TN_POOL_MAX)
 		return onednn_max_pool(device, &p.args, is_backward, names[is_backward]);
-	return average(device, &p);
+	return run_average(device, &p);
 }
 
 tn_status onednn_pool2d_forward(void *device, const struct tn_pool2d_args *args)
 {
-	return run(device, args, 0);
+	return run_pooling(device, args, 0);
 }
 
 tn_status onednn_pool2d_backward(void *device, const struct tn_pool2d_args *args)
 {
-	return run(device, args, 1);
+	return run_pooling(device, args, 1);
 }

@@ -28,7 +28,7 @@ static tn_status check_like(const struct softmax *s, const struct tn_operand *op
 				     "%s: expected the shape of y", which);
 }
 
-static tn_status check(const struct softmax *s)
+static tn_status check_arguments(const struct softmax *s)
 {
 	const struct tn_softmax_args *args = &s->args;
 	tn_status status = TN_OK;
@@ -61,8 +61,8 @@ static tn_status take_views(struct softmax *s)
 /* ---- The primitive ---------------------------------------------------------------------------*/
 
 /* oneDNN has one description for all operands; it is dense, which its fast kernels need. */
-static dnnl_status_t describe(const struct onednn_library *dnn, const struct softmax *s,
-			      dnnl_softmax_desc_t *desc)
+static dnnl_status_t describe_view(const struct onednn_library *dnn, const struct softmax *s,
+				   dnnl_softmax_desc_t *desc)
 {
 	struct onednn_view dense = onednn_dense(&s->y);
 	dnnl_memory_desc_t md;
@@ -80,7 +80,7 @@ static dnnl_status_t make_backward_primitive(struct onednn_work *work, const str
 	const struct onednn_library *dnn = work->device->library;
 	dnnl_softmax_desc_t desc;
 	dnnl_primitive_desc_t hint = NULL;
-	dnnl_status_t answer = describe(dnn, s, &desc);
+	dnnl_status_t answer = describe_view(dnn, s, &desc);
 	if (!answer)
 		answer = dnn->primitive_desc_create(&hint, &desc, work->device->attributes,
 						    work->device->engine, NULL);
@@ -102,7 +102,7 @@ static dnnl_status_t make_forward(struct onednn_work *work, const void *argument
 	int64_t x_step = onednn_slice(&s.x, 0, work->n_pieces);
 	int64_t y_step = onednn_slice(&s.y, 0, work->n_pieces);
 	dnnl_softmax_desc_t desc;
-	dnnl_status_t answer = describe(work->device->library, &s, &desc);
+	dnnl_status_t answer = describe_view(work->device->library, &s, &desc);
 	if (!answer)
 		answer = onednn_work_primitive(work, &desc, NULL);
 	if (!answer)
@@ -130,29 +130,7 @@ static dnnl_status_t make_backward(struct onednn_work *work, const void *argumen
 
 /* ---- The entries -----------------------------------------------------------------------------*/
 
-/* An exponential costs some twenty operations. */
-static void cut(struct onednn_work *work, const struct softmax *s)
-{
-	work->cost = 20;
-	for (int i = 0; i < s->y.rank; i++)
-		work->cost *= (double)s->y.shape[i];
-	work->length = s->args.axis ? s->y.shape[0] : 1;
-	onednn_cut(work);
-}
-
-static void make_key(struct onednn_key *key, const struct softmax *s)
-{
-	const int64_t settings[] = {s->args.axis, s->args.logarithm != 0,
-				    s->gradient == ONEDNN_ADD};
-	onednn_key_begin(key, ONEDNN_SOFTMAX + s->is_backward);
-	onednn_key_add(key, settings, 3);
-	onednn_key_view(key, &s->y);
-	onednn_key_view(key, s->is_backward ? &s->dy : &s->x);
-	if (s->is_backward)
-		onednn_key_view(key, &s->dx);
-}
-
-static tn_status run(void *device, const struct tn_softmax_args *args, int is_backward)
+static tn_status run_softmax(void *device, const struct tn_softmax_args *args, int is_backward)
 {
 	struct softmax s = {.is_backward = is_backward};
 	struct onednn_work work = {
@@ -160,14 +138,25 @@ static tn_status run(void *device, const struct tn_softmax_args *args, int is_ba
 	uint32_t flags = TN_DRY_RUN | TN_DETERMINISTIC | (is_backward ? TN_ACCUMULATE : 0);
 	tn_status status = tn_plugin_take(&s.args, sizeof(s.args), args, flags, names[is_backward]);
 	if (!status)
-		status = check(&s);
+		status = check_arguments(&s);
 	if (!status)
 		status = take_views(&s);
 	if (status)
 		return status;
 	s.gradient = s.args.call.flags & TN_ACCUMULATE ? ONEDNN_ADD : ONEDNN_WRITE;
-	make_key(&work.key, &s);
-	cut(&work, &s);
+	const int64_t settings[] = {s.args.axis, s.args.logarithm != 0, s.gradient == ONEDNN_ADD};
+	onednn_key_begin(&work.key, ONEDNN_SOFTMAX + s.is_backward);
+	onednn_key_add(&work.key, settings, 3);
+	onednn_key_view(&work.key, &s.y);
+	onednn_key_view(&work.key, s.is_backward ? &s.dy : &s.x);
+	if (s.is_backward)
+		onednn_key_view(&work.key, &s.dx);
+	/* An exponential costs some twenty operations. */
+	work.cost = 20;
+	for (int i = 0; i < s.y.rank; i++)
+		work.cost *= (double)s.y.shape[i];
+	work.length = s.args.axis ? s.y.shape[0] : 1;
+	onednn_cut(&work);
 	status = onednn_begin(&work, is_backward ? make_backward : make_forward, &s);
 	if (status || !work.plan)
 		return status;
@@ -178,10 +167,10 @@ static tn_status run(void *device, const struct tn_softmax_args *args, int is_ba
 
 tn_status onednn_softmax_forward(void *device, const struct tn_softmax_args *args)
 {
-	return run(device, args, 0);
+	return run_softmax(device, args, 0);
 }
 
 tn_status onednn_softmax_backward(void *device, const struct tn_softmax_args *args)
 {
-	return run(device, args, 1);
+	return run_softmax(device, args, 1);
 }

@@ -42,10 +42,10 @@ static void set_lengths(struct tn_plugin_nest *nest, const struct tn_operand *op
 }
 
 /* Runs a job, or handles its dry run; `detail` is what the text depends on besides the walk. */
-static tn_status run(struct opencl_job *job, uint64_t detail,
-		     void (*print)(struct tn_plugin_text *text, const struct opencl_job *job,
-				   const void *argument),
-		     const void *argument)
+static tn_status run_copy(struct opencl_job *job, uint64_t detail,
+			  void (*print)(struct tn_plugin_text *text, const struct opencl_job *job,
+					const void *argument),
+			  const void *argument)
 {
 	struct opencl_kernel *kernel;
 	int goes_on;
@@ -113,7 +113,7 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 	opencl_walk_count(&job);
 	own.value.dtype = unit_of(own.value.dtype);
 	opencl_job_scalars(&job, &own.value, 1);
-	return run(&job, 0, print_fill, NULL);
+	return run_copy(&job, 0, print_fill, NULL);
 }
 
 /* ---- copy ------------------------------------------------------------------------------------*/
@@ -128,25 +128,6 @@ static void print_copy(struct tn_plugin_text *text, const struct opencl_job *job
 	tn_plugin_text_add(text, "\tb1[at1] = b0[at0];\n}\n");
 }
 
-static tn_status check_copy(const struct opencl_device *device, const struct tn_copy_args *args)
-{
-	const struct tn_call *call = &args->call;
-	tn_status status = opencl_check_operand(device, call, "copy", "input", 0, &args->input,
-						TN_PLUGIN_READS);
-	if (!status)
-		status = opencl_check_operand(device, call, "copy", "output", 0, &args->output,
-					      TN_PLUGIN_WRITES);
-	if (!status && args->input.dtype != args->output.dtype)
-		status = tn_plugin_fail(
-			call->error, TN_DTYPE, "copy",
-			"input of dtype %d, output of dtype %d: expected equal dtypes",
-			(int)args->input.dtype, (int)args->output.dtype);
-	if (!status)
-		status = tn_plugin_check_shape(call, "copy", "input", 0, &args->input,
-					       args->output.rank, args->output.shape);
-	return status;
-}
-
 static tn_status copy(void *device, const struct tn_copy_args *args)
 {
 	struct tn_copy_args own;
@@ -155,8 +136,21 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 					  TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC, "copy");
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, "copy");
+	const struct tn_call *call = &own.call;
 	if (!status)
-		status = check_copy(device, &own);
+		status = opencl_check_operand(device, call, "copy", "input", 0, &own.input,
+					      TN_PLUGIN_READS);
+	if (!status)
+		status = opencl_check_operand(device, call, "copy", "output", 0, &own.output,
+					      TN_PLUGIN_WRITES);
+	if (!status && own.input.dtype != own.output.dtype)
+		status = tn_plugin_fail(
+			call->error, TN_DTYPE, "copy",
+			"input of dtype %d, output of dtype %d: expected equal dtypes",
+			(int)own.input.dtype, (int)own.output.dtype);
+	if (!status)
+		status = tn_plugin_check_shape(call, "copy", "input", 0, &own.input,
+					       own.output.rank, own.output.shape);
 	if (status)
 		return status;
 	set_lengths(&job.nest, &own.output);
@@ -164,7 +158,7 @@ static tn_status copy(void *device, const struct tn_copy_args *args)
 	add_view(&job, &own.output, 1);
 	opencl_walk_simplify(&job.nest);
 	opencl_walk_count(&job);
-	return run(&job, 0, print_copy, NULL);
+	return run_copy(&job, 0, print_copy, NULL);
 }
 
 /* ---- gather and scatter_add ------------------------------------------------------------------*/
@@ -269,7 +263,7 @@ static tn_status gather(void *device, const struct tn_gather_args *args)
 	if (status)
 		return status;
 	fill_choice(&job, &own, &own.input, &own.output, 1);
-	return run(&job, own.axis, print_gather, &own.axis);
+	return run_copy(&job, own.axis, print_gather, &own.axis);
 }
 
 /* The dtype in which elements are added; 0 if sums are not supported. */
@@ -322,7 +316,7 @@ static tn_status scatter_add(void *device, const struct tn_gather_args *args)
 	if (status)
 		return status;
 	fill_choice(&job, &own, &own.output, &own.input, 0);
-	return run(&job, own.axis, print_scatter, NULL);
+	return run_copy(&job, own.axis, print_scatter, NULL);
 }
 
 const struct tn_copy_table opencl_copy_table = {

@@ -45,7 +45,7 @@ static void close_device(void *device)
 }
 
 /* Creates context, queue and tables; after a failure close_device releases whatever was created. */
-static tn_status make(struct opencl_device *device, struct tn_error_info *error)
+static tn_status make_device(struct opencl_device *device, struct tn_error_info *error)
 {
 	const cl_context_properties properties[] = {
 		CL_CONTEXT_PLATFORM, (cl_context_properties)device->facts->platform, 0};
@@ -80,7 +80,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	made->host = own->host;
 	made->cl = &own->cl;
 	made->facts = &own->devices[taken.index];
-	status = make(made, error);
+	status = make_device(made, error);
 	if (status) {
 		close_device(made);
 		return status;

@@ -37,8 +37,8 @@ struct pci {
 
 /* ---- Queries --------------------------------------------------------------------------------*/
 
-static int ask(const struct opencl_library *cl, cl_device_id id, cl_device_info what, void *value,
-	       size_t size)
+static int ask_device(const struct opencl_library *cl, cl_device_id id, cl_device_info what,
+		      void *value, size_t size)
 {
 	return cl->clGetDeviceInfo(id, what, size, value, NULL) == CL_SUCCESS;
 }
@@ -47,7 +47,7 @@ static uint64_t ask_number(const struct opencl_library *cl, cl_device_id id, cl_
 {
 	/* Little-endian: an answer of 4 bytes is the low half. */
 	uint64_t value = 0;
-	return ask(cl, id, what, &value, sizeof(value)) ? value : 0;
+	return ask_device(cl, id, what, &value, sizeof(value)) ? value : 0;
 }
 
 /* Text without leading blanks, with which some drivers pad names. */
@@ -55,7 +55,7 @@ static void ask_text(const struct opencl_library *cl, cl_device_id id, cl_device
 		     char *text, size_t size)
 {
 	char whole[512] = "";
-	if (!ask(cl, id, what, whole, sizeof(whole)))
+	if (!ask_device(cl, id, what, whole, sizeof(whole)))
 		whole[0] = 0;
 	whole[sizeof(whole) - 1] = 0;
 	snprintf(text, size, "%s", whole + strspn(whole, " "));
@@ -78,19 +78,21 @@ static int ask_pci(const struct opencl_library *cl, cl_device_id id, const char 
 {
 	unsigned char topology[24];
 	if (has_extension(extensions, "cl_khr_pci_bus_info"))
-		return ask(cl, id, DEVICE_PCI_BUS_INFO_KHR, pci, sizeof(*pci));
+		return ask_device(cl, id, DEVICE_PCI_BUS_INFO_KHR, pci, sizeof(*pci));
 	memset(pci, 0, sizeof(*pci));
 	if (has_extension(extensions, "cl_nv_device_attribute_query")) {
-		(void)ask(cl, id, DEVICE_PCI_DOMAIN_ID_NV, &pci->domain, sizeof(pci->domain));
-		if (!ask(cl, id, DEVICE_PCI_BUS_ID_NV, &pci->bus, sizeof(pci->bus)) ||
-		    !ask(cl, id, DEVICE_PCI_SLOT_ID_NV, &pci->device, sizeof(pci->device)))
+		(void)ask_device(cl, id, DEVICE_PCI_DOMAIN_ID_NV, &pci->domain,
+				 sizeof(pci->domain));
+		if (!ask_device(cl, id, DEVICE_PCI_BUS_ID_NV, &pci->bus, sizeof(pci->bus)) ||
+		    !ask_device(cl, id, DEVICE_PCI_SLOT_ID_NV, &pci->device, sizeof(pci->device)))
 			return 0;
 		pci->function = pci->device & 7;
 		pci->device >>= 3;
 		return 1;
 	}
 	if (!has_extension(extensions, "cl_amd_device_attribute_query") ||
-	    !ask(cl, id, DEVICE_TOPOLOGY_AMD, topology, sizeof(topology)) || topology[0] != 1)
+	    !ask_device(cl, id, DEVICE_TOPOLOGY_AMD, topology, sizeof(topology)) ||
+	    topology[0] != 1)
 		return 0;
 	pci->bus = topology[21];
 	pci->device = topology[22];
@@ -120,7 +122,8 @@ static void identify(const struct opencl_library *cl, struct opencl_facts *facts
 		facts->identity[5] = (uint8_t)pci.device;
 		facts->identity[6] = (uint8_t)pci.function;
 	} else if (has_extension(extensions, "cl_khr_device_uuid") &&
-		   ask(cl, facts->id, DEVICE_UUID_KHR, facts->identity, sizeof(facts->identity)) &&
+		   ask_device(cl, facts->id, DEVICE_UUID_KHR, facts->identity,
+			      sizeof(facts->identity)) &&
 		   !is_zero(facts->identity, sizeof(facts->identity)))
 		facts->identity_type = TN_IDENTITY_UUID;
 }
@@ -145,7 +148,7 @@ static const char *unusable(const struct opencl_library *cl, const struct opencl
 	return NULL;
 }
 
-static void measure(const struct opencl_library *cl, struct opencl_facts *facts)
+static void measure_device(const struct opencl_library *cl, struct opencl_facts *facts)
 {
 	cl_device_id id = facts->id;
 	char extensions[8192] = "";
@@ -160,7 +163,7 @@ static void measure(const struct opencl_library *cl, struct opencl_facts *facts)
 	facts->is_unified = ask_number(cl, id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
 	facts->divides_exactly = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
 	facts->keeps_subnormals = (single & CL_FP_DENORM) != 0;
-	if (!ask(cl, id, CL_DEVICE_EXTENSIONS, extensions, sizeof(extensions) - 1))
+	if (!ask_device(cl, id, CL_DEVICE_EXTENSIONS, extensions, sizeof(extensions) - 1))
 		extensions[0] = 0;
 	facts->has_f64 = (uint8_t)has_extension(extensions, "cl_khr_fp64");
 	facts->knows_free_memory =
@@ -186,7 +189,7 @@ static void add_device(struct opencl_instance *own, cl_platform_id platform, cl_
 	if (own->cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(facts->platform_name) - 1,
 				      facts->platform_name, NULL) != CL_SUCCESS)
 		facts->platform_name[0] = 0;
-	measure(&own->cl, facts);
+	measure_device(&own->cl, facts);
 	own->n_devices++;
 }
 
@@ -202,7 +205,7 @@ static void add_platform(struct opencl_instance *own, cl_platform_id platform)
 			add_device(own, platform, ids[i]);
 }
 
-static void find(struct opencl_instance *own)
+static void find_devices(struct opencl_instance *own)
 {
 	cl_platform_id platforms[MAX_PLATFORMS];
 	cl_uint n = 0;
@@ -232,21 +235,6 @@ static int is_forked(void)
 	return !atomic_compare_exchange_strong(&first_process, &first, own) && first != own;
 }
 
-/* PoCL sets this variable while it examines the processor, and leaves it set.  The environment
- * belongs to the program: the previous value is restored. */
-static void find_and_tidy(struct opencl_instance *own)
-{
-	static const char name[] = "HWLOC_PLUGINS_PATH";
-	const char *value = getenv(name);
-	char *before = value ? strdup(value) : NULL;
-	find(own);
-	if (before)
-		setenv(name, before, 1);
-	else if (!value)
-		unsetenv(name);
-	free(before);
-}
-
 void opencl_discover(struct opencl_instance *instance)
 {
 	struct opencl_signals signals;
@@ -258,7 +246,17 @@ void opencl_discover(struct opencl_instance *instance)
 		return;
 	}
 	opencl_signals_save(&signals);
-	find_and_tidy(instance);
+	/* PoCL sets this variable while it examines the processor, and leaves it set.  The
+	 * environment belongs to the program: the previous value is restored. */
+	static const char name[] = "HWLOC_PLUGINS_PATH";
+	const char *value = getenv(name);
+	char *before = value ? strdup(value) : NULL;
+	find_devices(instance);
+	if (before)
+		setenv(name, before, 1);
+	else if (!value)
+		unsetenv(name);
+	free(before);
 	opencl_signals_restore(&signals);
 }
 
@@ -273,14 +271,11 @@ static uint32_t kind_of(const struct opencl_facts *facts)
 	return TN_DEVICE_ACCELERATOR;
 }
 
-/* Native backends of the same hardware have precedence: their scores are above 0. */
-static int32_t score_of(const struct opencl_facts *facts)
+void opencl_describe(const struct opencl_facts *facts, struct tn_device_description *out)
 {
-	return facts->type & CL_DEVICE_TYPE_CPU ? -100 : -10;
-}
-
-static void describe_dtypes(const struct opencl_facts *facts, struct tn_device_description *out)
-{
+	memset(out, 0, sizeof(*out));
+	out->kind = kind_of(facts);
+	out->memory_kinds = 1u << TN_MEMORY_DEVICE;
 	out->storage_dtypes = 0xfffe; /* dtypes 1 to 15 */
 	out->program_dtypes = TN_PLUGIN_DTYPE(TN_BOOL) | TN_PLUGIN_DTYPE(TN_I32) |
 			      TN_PLUGIN_DTYPE(TN_U32) | TN_PLUGIN_DTYPE(TN_I64) |
@@ -290,21 +285,15 @@ static void describe_dtypes(const struct opencl_facts *facts, struct tn_device_d
 	if (facts->has_f64) {
 		out->program_dtypes |= TN_PLUGIN_DTYPE(TN_F64);
 		out->matmul_dtypes |= TN_PLUGIN_DTYPE(TN_F64);
-	} else
+	} else {
 		out->storage_dtypes &= ~(TN_PLUGIN_DTYPE(TN_F64) | TN_PLUGIN_DTYPE(TN_C128));
-}
-
-void opencl_describe(const struct opencl_facts *facts, struct tn_device_description *out)
-{
-	memset(out, 0, sizeof(*out));
-	out->kind = kind_of(facts);
-	out->memory_kinds = 1u << TN_MEMORY_DEVICE;
-	describe_dtypes(facts, out);
+	}
 	out->memory_bytes = facts->global_bytes;
 	out->max_alloc_bytes = facts->max_alloc_bytes;
 	out->alignment = 256;
 	out->preferred_layout = TN_LAYOUT_NCHW;
-	out->score = score_of(facts);
+	/* Native backends of the same hardware have precedence: their scores are above 0. */
+	out->score = facts->type & CL_DEVICE_TYPE_CPU ? -100 : -10;
 	out->identity_type = facts->identity_type;
 	memcpy(out->identity, facts->identity, sizeof(out->identity));
 	memset(out->accuracy, TN_ACCURACY_IEEE, sizeof(out->accuracy));

@@ -112,18 +112,13 @@ static uint32_t axes_of(const struct tn_plugin_nest *nest, const struct tn_plugi
 	return view->kept_only ? nest->n_kept : nest->rank;
 }
 
-static uint32_t count_words(const struct opencl_job *job)
+uint64_t opencl_job_spill(struct opencl_job *job)
 {
 	const struct tn_plugin_nest *nest = &job->nest;
 	uint32_t n = job->n_numbers + nest->rank + nest->n_views + job->n_scalars;
 	for (uint32_t k = 0; k < nest->n_views; k++)
 		n += axes_of(nest, &nest->views[k]);
-	return job->divides ? n + nest->rank : n;
-}
-
-uint64_t opencl_job_spill(struct opencl_job *job)
-{
-	uint64_t words = 8u * count_words(job);
+	uint64_t words = 8u * (job->divides ? n + nest->rank : n);
 	uint64_t pointers = 8u * (job->nest.n_views + job->n_scalars + 2);
 	job->spills = words + pointers > job->device->facts->max_parameter_bytes;
 	return job->spills ? (words + 255) / 256 * 256 : 0;
@@ -204,7 +199,13 @@ static uint64_t hash_of(const char *data, size_t length)
 
 /* ---- Printing --------------------------------------------------------------------------------*/
 
-static void print_struct(struct tn_plugin_text *text, const struct opencl_job *job)
+static void print_parameter(struct tn_plugin_text *text, const char *type, const char *name,
+			    uint32_t number)
+{
+	tn_plugin_text_format(text, ", global %s *%s%u", type, name, number);
+}
+
+void opencl_print_header(struct tn_plugin_text *text, const struct opencl_job *job)
 {
 	const struct tn_plugin_nest *nest = &job->nest;
 	tn_plugin_text_add(text, "struct geometry {\n");
@@ -223,17 +224,6 @@ static void print_struct(struct tn_plugin_text *text, const struct opencl_job *j
 	if (job->divides && nest->rank)
 		tn_plugin_text_format(text, "\tulong magic[%u];\n", nest->rank);
 	tn_plugin_text_add(text, "};\n");
-}
-
-static void print_parameter(struct tn_plugin_text *text, const char *type, const char *name,
-			    uint32_t number)
-{
-	tn_plugin_text_format(text, ", global %s *%s%u", type, name, number);
-}
-
-void opencl_print_header(struct tn_plugin_text *text, const struct opencl_job *job)
-{
-	print_struct(text, job);
 	if (job->spills)
 		tn_plugin_text_add(text, "#define g (*(global const struct geometry *)(spilled + "
 					 "spilled_at))\n");
@@ -376,7 +366,7 @@ static tn_status report_build(struct opencl_job *job, cl_program program, cl_int
 	return status;
 }
 
-static tn_status build(struct opencl_job *job, struct opencl_kernel *made)
+static tn_status build_kernel(struct opencl_job *job, struct opencl_kernel *made)
 {
 	struct opencl_device *device = job->device;
 	struct opencl_cache *cache = device->cache;
@@ -425,7 +415,7 @@ static void drop_oldest(struct opencl_device *device)
 	cache->n--;
 }
 
-static struct opencl_kernel *find(const struct opencl_cache *cache, uint64_t hash)
+static struct opencl_kernel *find_kernel(const struct opencl_cache *cache, uint64_t hash)
 {
 	const struct tn_plugin_text *key = &cache->key;
 	struct opencl_kernel *k = cache->bucket[hash % BUCKETS];
@@ -435,7 +425,7 @@ static struct opencl_kernel *find(const struct opencl_cache *cache, uint64_t has
 	return k;
 }
 
-static tn_status make(struct opencl_job *job, uint64_t hash, struct opencl_kernel **made)
+static tn_status make_kernel(struct opencl_job *job, uint64_t hash, struct opencl_kernel **made)
 {
 	struct opencl_device *device = job->device;
 	struct opencl_cache *cache = device->cache;
@@ -444,7 +434,7 @@ static tn_status make(struct opencl_job *job, uint64_t hash, struct opencl_kerne
 	if (!kernel)
 		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
 				      "no memory for a kernel");
-	tn_status status = build(job, kernel);
+	tn_status status = build_kernel(job, kernel);
 	if (status) {
 		destroy_kernel(device, kernel);
 		return status;
@@ -473,7 +463,7 @@ tn_status opencl_kernel_get(struct opencl_job *job,
 		return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
 				      "no memory for a kernel's key");
 	uint64_t hash = hash_of(cache->key.data, cache->key.length);
-	*kernel = find(cache, hash);
+	*kernel = find_kernel(cache, hash);
 	if (!*kernel) {
 		if (!cache->prelude.length)
 			tn_plugin_text_print(&cache->prelude, &opencl_dialect, NULL, NULL);
@@ -484,7 +474,7 @@ tn_status opencl_kernel_get(struct opencl_job *job,
 			return tn_plugin_fail(job->call->error, TN_OUT_OF_MEMORY, job->operation,
 					      "no memory for a kernel's source");
 		}
-		status = make(job, hash, kernel);
+		status = make_kernel(job, hash, kernel);
 	}
 	if (!status)
 		(*kernel)->last_use = ++cache->uses;
@@ -506,33 +496,9 @@ static uint64_t magic_of(int64_t divisor)
 	return shift << 32 | ((UINT64_C(1) << shift) + d - 1) / d;
 }
 
-static uint32_t fill_words(const struct opencl_job *job, int64_t *words)
-{
-	const struct tn_plugin_nest *nest = &job->nest;
-	uint32_t n = 0;
-	for (uint32_t k = 0; k < job->n_numbers; k++)
-		words[n++] = job->number[k];
-	for (uint32_t d = 0; d < nest->rank; d++)
-		words[n++] = nest->lengths[d];
-	for (uint32_t k = 0; k < nest->n_views; k++) {
-		words[n++] = (int64_t)(nest->views[k].offset / tn_dtype_size(nest->views[k].dtype));
-		for (uint32_t d = 0; d < axes_of(nest, &nest->views[k]); d++)
-			words[n++] = nest->views[k].strides[d];
-	}
-	for (uint32_t s = 0; s < job->n_scalars; s++) {
-		const struct tn_scalar *scalar = job->scalar[s];
-		words[n++] = scalar->on_device
-				     ? (int64_t)(scalar->offset / tn_dtype_size(scalar->dtype))
-				     : (int64_t)scalar->bits;
-	}
-	for (uint32_t d = 0; d < nest->rank && job->divides; d++)
-		words[n++] = (int64_t)magic_of(nest->lengths[d]);
-	return n;
-}
-
 /* Uploads the words to the start of the workspace, from a copy that lives until the upload is
  * done. */
-static cl_int spill(struct opencl_job *job, cl_mem memory, const int64_t *words, uint32_t n)
+static cl_int upload_words(struct opencl_job *job, cl_mem memory, const int64_t *words, uint32_t n)
 {
 	struct opencl_device *device = job->device;
 	cl_event event = NULL;
@@ -555,12 +521,31 @@ static cl_int set_words(struct opencl_job *job, cl_kernel kernel, cl_uint *n)
 {
 	int64_t words[OPENCL_MAX_WORDS];
 	const struct opencl_library *cl = job->device->cl;
-	uint32_t n_words = fill_words(job, words);
+	const struct tn_plugin_nest *nest = &job->nest;
+	uint32_t n_words = 0;
+	for (uint32_t k = 0; k < job->n_numbers; k++)
+		words[n_words++] = job->number[k];
+	for (uint32_t d = 0; d < nest->rank; d++)
+		words[n_words++] = nest->lengths[d];
+	for (uint32_t k = 0; k < nest->n_views; k++) {
+		words[n_words++] =
+			(int64_t)(nest->views[k].offset / tn_dtype_size(nest->views[k].dtype));
+		for (uint32_t d = 0; d < axes_of(nest, &nest->views[k]); d++)
+			words[n_words++] = nest->views[k].strides[d];
+	}
+	for (uint32_t s = 0; s < job->n_scalars; s++) {
+		const struct tn_scalar *scalar = job->scalar[s];
+		words[n_words++] =
+			scalar->on_device ? (int64_t)(scalar->offset / tn_dtype_size(scalar->dtype))
+					  : (int64_t)scalar->bits;
+	}
+	for (uint32_t d = 0; d < nest->rank && job->divides; d++)
+		words[n_words++] = (int64_t)magic_of(nest->lengths[d]);
 	if (!job->spills)
 		return cl->clSetKernelArg(kernel, (*n)++, n_words * sizeof(*words), words);
 	cl_mem memory = opencl_buffer_memory(job->device, job->call->workspace->buffer);
 	cl_ulong at = job->call->workspace->offset / sizeof(cl_ulong);
-	cl_int code = spill(job, memory, words, n_words);
+	cl_int code = upload_words(job, memory, words, n_words);
 	if (!code)
 		code = cl->clSetKernelArg(kernel, (*n)++, sizeof(memory), &memory);
 	if (!code)
@@ -571,23 +556,6 @@ static cl_int set_words(struct opencl_job *job, cl_kernel kernel, cl_uint *n)
 static cl_int set_buffer(const struct opencl_job *job, cl_kernel kernel, cl_uint *n, cl_mem memory)
 {
 	return job->device->cl->clSetKernelArg(kernel, (*n)++, sizeof(memory), &memory);
-}
-
-static cl_int set_arguments(struct opencl_job *job, cl_kernel kernel)
-{
-	cl_uint n = 0;
-	cl_int code = set_words(job, kernel, &n);
-	for (uint32_t k = 0; k < job->nest.n_views && !code; k++)
-		code = set_buffer(job, kernel, &n,
-				  opencl_buffer_memory(job->device, job->nest.views[k].buffer));
-	for (uint32_t s = 0; s < job->n_scalars && !code; s++)
-		if (job->scalar[s]->on_device)
-			code = set_buffer(
-				job, kernel, &n,
-				opencl_buffer_memory(job->device, job->scalar[s]->buffer));
-	if (job->has_scratch && !code)
-		code = set_buffer(job, kernel, &n, job->scratch);
-	return code;
 }
 
 size_t opencl_group(const struct opencl_device *device, size_t wanted)
@@ -604,7 +572,18 @@ tn_status opencl_kernel_run(struct opencl_job *job, struct opencl_kernel *kernel
 	const struct opencl_library *cl = job->device->cl;
 	struct tn_error_info *error = job->call->error;
 	cl_event event = NULL;
-	cl_int code = set_arguments(job, kernel->kernel);
+	cl_uint n = 0;
+	cl_int code = set_words(job, kernel->kernel, &n);
+	for (uint32_t k = 0; k < job->nest.n_views && !code; k++)
+		code = set_buffer(job, kernel->kernel, &n,
+				  opencl_buffer_memory(job->device, job->nest.views[k].buffer));
+	for (uint32_t s = 0; s < job->n_scalars && !code; s++)
+		if (job->scalar[s]->on_device)
+			code = set_buffer(
+				job, kernel->kernel, &n,
+				opencl_buffer_memory(job->device, job->scalar[s]->buffer));
+	if (job->has_scratch && !code)
+		code = set_buffer(job, kernel->kernel, &n, job->scratch);
 	if (code)
 		return opencl_fail_code(error, code, job->operation, "clSetKernelArg");
 	size_t local = group ? group : USUAL_GROUP;

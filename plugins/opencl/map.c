@@ -10,7 +10,7 @@
 
 static const char operation[] = "map";
 
-static tn_status check(const struct opencl_device *device, const struct tn_map_args *args)
+static tn_status check_arguments(const struct opencl_device *device, const struct tn_map_args *args)
 {
 	const struct tn_program *program = args->program;
 	tn_status status = tn_plugin_check_map(device->host, args, opencl_storage(device),
@@ -25,23 +25,6 @@ static tn_status check(const struct opencl_device *device, const struct tn_map_a
 		status = opencl_check_scalar_places(device, &args->call, operation, args->scalars,
 						    program->n_scalars);
 	return status;
-}
-
-static void fill_job(struct opencl_job *job, const struct tn_map_args *args)
-{
-	const struct tn_program *program = args->program;
-	struct tn_plugin_nest *nest = &job->nest;
-	nest->rank = nest->n_kept = args->outputs[0].rank;
-	for (uint32_t d = 0; d < nest->rank; d++)
-		nest->lengths[d] = args->outputs[0].shape[d];
-	for (uint32_t k = 0; k < program->n_inputs; k++)
-		tn_plugin_nest_add(nest, &args->inputs[k], 1);
-	for (uint32_t j = 0; j < program->n_outputs; j++)
-		tn_plugin_nest_add(nest, &args->outputs[j], 1);
-	if (!tn_plugin_program_has(program, TN_OP_INDEX))
-		opencl_walk_simplify(nest);
-	opencl_walk_count(job);
-	opencl_job_scalars(job, args->scalars, program->n_scalars);
 }
 
 /* ---- The source ------------------------------------------------------------------------------*/
@@ -77,7 +60,8 @@ static void print_outputs(struct tn_plugin_text *text, const struct opencl_job *
 	}
 }
 
-static void print(struct tn_plugin_text *text, const struct opencl_job *job, const void *argument)
+static void print_kernel(struct tn_plugin_text *text, const struct opencl_job *job,
+			 const void *argument)
 {
 	const struct tn_program *program = argument;
 	opencl_print_walk(text, job);
@@ -94,18 +78,6 @@ static void print(struct tn_plugin_text *text, const struct opencl_job *job, con
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
-static tn_status run(struct opencl_job *job, const struct tn_program *program)
-{
-	struct opencl_kernel *kernel;
-	struct tn_plugin_text *key = opencl_key_begin(job, operation);
-	opencl_walk_key(key, job);
-	opencl_key_program(key, program);
-	tn_status status = opencl_kernel_get(job, print, program, &kernel);
-	if (status)
-		return status;
-	return opencl_kernel_run(job, kernel, (uint64_t)job->number[0], 0);
-}
-
 tn_status opencl_map(void *device, const struct tn_map_args *args)
 {
 	struct tn_map_args own;
@@ -116,10 +88,31 @@ tn_status opencl_map(void *device, const struct tn_map_args *args)
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, operation);
 	if (!status)
-		status = check(device, &own);
+		status = check_arguments(device, &own);
 	if (status)
 		return status;
-	fill_job(&job, &own);
+	const struct tn_program *program = own.program;
+	struct tn_plugin_nest *nest = &job.nest;
+	nest->rank = nest->n_kept = own.outputs[0].rank;
+	for (uint32_t d = 0; d < nest->rank; d++)
+		nest->lengths[d] = own.outputs[0].shape[d];
+	for (uint32_t k = 0; k < program->n_inputs; k++)
+		tn_plugin_nest_add(nest, &own.inputs[k], 1);
+	for (uint32_t j = 0; j < program->n_outputs; j++)
+		tn_plugin_nest_add(nest, &own.outputs[j], 1);
+	if (!tn_plugin_program_has(program, TN_OP_INDEX))
+		opencl_walk_simplify(nest);
+	opencl_walk_count(&job);
+	opencl_job_scalars(&job, own.scalars, program->n_scalars);
 	status = opencl_job_workspace(&job, opencl_job_spill(&job), &goes_on);
-	return status || !goes_on ? status : run(&job, own.program);
+	if (status || !goes_on)
+		return status;
+	struct opencl_kernel *kernel;
+	struct tn_plugin_text *key = opencl_key_begin(&job, operation);
+	opencl_walk_key(key, &job);
+	opencl_key_program(key, own.program);
+	status = opencl_kernel_get(&job, print_kernel, own.program, &kernel);
+	if (status)
+		return status;
+	return opencl_kernel_run(&job, kernel, (uint64_t)job.number[0], 0);
 }

@@ -35,7 +35,8 @@ static int is_multiplied(const struct opencl_device *device, tn_dtype dtype)
 	       (dtype == TN_F64 && device->facts->has_f64);
 }
 
-static tn_status check(const struct opencl_device *device, const struct tn_matmul_args *args)
+static tn_status check_arguments(const struct opencl_device *device,
+				 const struct tn_matmul_args *args)
 {
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *operands[] = {&args->a, &args->b, &args->c};
@@ -157,7 +158,8 @@ static void print_macro(struct tn_plugin_text *text, const char *name, tn_dtype 
 	tn_plugin_text_add(text, ")\n");
 }
 
-static void print(struct tn_plugin_text *text, const struct opencl_job *job, const void *argument)
+static void print_kernel(struct tn_plugin_text *text, const struct opencl_job *job,
+			 const void *argument)
 {
 	const struct shape *s = argument;
 	tn_dtype dtype = job->nest.views[2].dtype, sum = sum_dtype(dtype);
@@ -207,7 +209,7 @@ static int64_t count_tiles(const struct tn_plugin_nest *nest, const struct shape
 }
 
 /* Large tiles reuse more of the loaded elements, if there are enough tiles for all units. */
-static const struct shape *choose(const struct opencl_job *job)
+static const struct shape *choose_shape(const struct opencl_job *job)
 {
 	const struct tn_plugin_nest *nest = &job->nest;
 	const struct opencl_facts *facts = job->device->facts;
@@ -215,38 +217,6 @@ static const struct shape *choose(const struct opencl_job *job)
 	    nest->lengths[COLUMN] <= 32 || count_tiles(nest, &large) < facts->compute_units)
 		return &small;
 	return &large;
-}
-
-static void fill_job(struct opencl_job *job, const struct tn_matmul_args *args)
-{
-	struct tn_plugin_nest *nest = &job->nest;
-	nest->rank = nest->n_kept = args->c.rank;
-	for (uint32_t d = 0; d < nest->rank; d++)
-		nest->lengths[d] = args->c.shape[d];
-	tn_plugin_nest_add(nest, &args->a, 0);
-	tn_plugin_nest_add(nest, &args->b, 0);
-	tn_plugin_nest_add(nest, &args->c, 0);
-	tn_plugin_nest_pad(nest, AXES, 0);
-}
-
-static tn_status run(struct opencl_job *job, const struct tn_matmul_args *args)
-{
-	const struct tn_plugin_nest *nest = &job->nest;
-	const struct shape *s = choose(job);
-	struct opencl_kernel *kernel;
-	const uint32_t group = s->width * s->height;
-	job->fixed_group = group;
-	job->number[0] = args->a.shape[args->a.rank - 1];
-	job->number[1] = tiles(nest->lengths[COLUMN], s->width * s->vector);
-	job->number[2] = tiles(nest->lengths[ROW], s->height * s->rows);
-	job->number[3] = bits_of(args->alpha, sum_dtype(args->c.dtype));
-	job->number[4] = bits_of(args->beta, sum_dtype(args->c.dtype));
-	struct tn_plugin_text *key = opencl_key_begin(job, operation);
-	opencl_key_number(key, s == &large);
-	tn_status status = opencl_kernel_get(job, print, s, &kernel);
-	if (status)
-		return status;
-	return opencl_kernel_run(job, kernel, (uint64_t)count_tiles(nest, s) * group, group);
 }
 
 tn_status opencl_matmul(void *device, const struct tn_matmul_args *args)
@@ -259,12 +229,35 @@ tn_status opencl_matmul(void *device, const struct tn_matmul_args *args)
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, operation);
 	if (!status)
-		status = check(device, &own);
+		status = check_arguments(device, &own);
 	if (status)
 		return status;
-	fill_job(&job, &own);
+	struct tn_plugin_nest *nest = &job.nest;
+	nest->rank = nest->n_kept = own.c.rank;
+	for (uint32_t d = 0; d < nest->rank; d++)
+		nest->lengths[d] = own.c.shape[d];
+	tn_plugin_nest_add(nest, &own.a, 0);
+	tn_plugin_nest_add(nest, &own.b, 0);
+	tn_plugin_nest_add(nest, &own.c, 0);
+	tn_plugin_nest_pad(nest, AXES, 0);
 	for (int i = 0; i < 5; i++)
 		opencl_job_number(&job, 0);
 	status = opencl_job_workspace(&job, opencl_job_spill(&job), &goes_on);
-	return status || !goes_on ? status : run(&job, &own);
+	if (status || !goes_on)
+		return status;
+	const struct shape *s = choose_shape(&job);
+	struct opencl_kernel *kernel;
+	const uint32_t group = s->width * s->height;
+	job.fixed_group = group;
+	job.number[0] = own.a.shape[own.a.rank - 1];
+	job.number[1] = tiles(nest->lengths[COLUMN], s->width * s->vector);
+	job.number[2] = tiles(nest->lengths[ROW], s->height * s->rows);
+	job.number[3] = bits_of(own.alpha, sum_dtype(own.c.dtype));
+	job.number[4] = bits_of(own.beta, sum_dtype(own.c.dtype));
+	struct tn_plugin_text *key = opencl_key_begin(&job, operation);
+	opencl_key_number(key, s == &large);
+	status = opencl_kernel_get(&job, print_kernel, s, &kernel);
+	if (status)
+		return status;
+	return opencl_kernel_run(&job, kernel, (uint64_t)count_tiles(nest, s) * group, group);
 }

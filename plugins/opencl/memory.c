@@ -101,25 +101,6 @@ static void give_place(struct opencl_buffers *buffers, uint64_t handle)
 	buffers->first_free = handle;
 }
 
-static tn_status check_alloc(const struct opencl_device *device, const struct tn_alloc_args *args)
-{
-	struct tn_error_info *error = args->call.error;
-	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", args->memory_kind);
-	if (args->size == 0 || args->alignment & (args->alignment - 1))
-		return tn_plugin_fail(
-			error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
-			(unsigned long long)args->size, (unsigned long long)args->alignment);
-	if (args->size > device->facts->max_alloc_bytes)
-		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "alloc",
-				      "%llu bytes: the device allows at most %llu",
-				      (unsigned long long)args->size,
-				      (unsigned long long)device->facts->max_alloc_bytes);
-	return TN_OK;
-}
-
 /* clCreateBuffer's promise of memory holds only once the device has allocated it. */
 static cl_int settle(const struct opencl_device *device, cl_mem memory)
 {
@@ -161,10 +142,22 @@ tn_status opencl_memory_alloc(void *device, const struct tn_alloc_args *args, ui
 	struct opencl_buffer made = {0};
 	struct tn_alloc_args taken;
 	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, TN_DRY_RUN, "alloc");
-	if (!status)
-		status = check_alloc(own, &taken);
 	if (status)
 		return status;
+	struct tn_error_info *error = taken.call.error;
+	if (taken.memory_kind != TN_MEMORY_DEVICE)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
+				      "memory kind %u is not supported", taken.memory_kind);
+	if (taken.size == 0 || taken.alignment & (taken.alignment - 1))
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, "alloc",
+			"%llu bytes aligned to %llu: expected a size and a power of two",
+			(unsigned long long)taken.size, (unsigned long long)taken.alignment);
+	if (taken.size > own->facts->max_alloc_bytes)
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "alloc",
+				      "%llu bytes: the device allows at most %llu",
+				      (unsigned long long)taken.size,
+				      (unsigned long long)own->facts->max_alloc_bytes);
 	if (taken.call.flags & TN_DRY_RUN) {
 		(void)tn_plugin_dry_run(&taken.call, 0, 0);
 		return TN_OK;

@@ -45,7 +45,8 @@ static int is_floating(tn_dtype dtype)
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-static tn_status check(const struct opencl_device *device, const struct tn_reduce_args *args)
+static tn_status check_arguments(const struct opencl_device *device,
+				 const struct tn_reduce_args *args)
 {
 	const struct tn_call *call = &args->call;
 	tn_status status = tn_plugin_check_reduce(device->host, args, opencl_storage(device),
@@ -70,14 +71,6 @@ static tn_status check(const struct opencl_device *device, const struct tn_reduc
 }
 
 /* ---- The plan --------------------------------------------------------------------------------*/
-
-/* Few different ranks need few kernels.  A single reduced axis is common and needs no division. */
-static void settle_ranks(struct tn_plugin_nest *nest)
-{
-	uint32_t reduced = nest->rank - nest->n_kept;
-	if (nest->n_kept <= 4 && reduced <= 4)
-		tn_plugin_nest_pad(nest, 4, reduced > 1 ? 4 : 1);
-}
 
 static int is_cpu(const struct opencl_job *job)
 {
@@ -119,10 +112,15 @@ static void fill_nest(struct opencl_job *job, const struct tn_reduce_args *args)
 	    (args->epilogue && tn_plugin_program_has(args->epilogue, TN_OP_INDEX)))
 		return;
 	tn_plugin_nest_simplify(nest);
-	settle_ranks(nest);
+	/* Few different ranks need few kernels.  A single reduced axis is common and needs no
+	 * division. */
+	uint32_t reduced = nest->rank - nest->n_kept;
+	if (nest->n_kept <= 4 && reduced <= 4)
+		tn_plugin_nest_pad(nest, 4, reduced > 1 ? 4 : 1);
 }
 
-static void plan(struct reduction *r, struct opencl_job *job, const struct tn_reduce_args *args)
+static void plan_reduction(struct reduction *r, struct opencl_job *job,
+			   const struct tn_reduce_args *args)
 {
 	memset(r, 0, sizeof(*r));
 	r->args = args;
@@ -148,12 +146,6 @@ static void plan(struct reduction *r, struct opencl_job *job, const struct tn_re
 	if (args->epilogue)
 		opencl_job_scalars(job, args->epilogue_scalars, args->epilogue->n_scalars);
 	job->has_scratch = r->n_chunks > 1;
-}
-
-/* Two words for each value of each chunk of each kept element. */
-static uint64_t scratch_bytes(const struct reduction *r)
-{
-	return r->n_chunks > 1 ? 16 * r->n_kept * r->n_chunks * r->args->n_values : 0;
 }
 
 /* ---- Printing: accumulators ------------------------------------------------------------------*/
@@ -446,17 +438,6 @@ static void print_tree(struct tn_plugin_text *text, const struct reduction *r)
 	tn_plugin_text_add(text, "\t}\n\tbarrier(CLK_LOCAL_MEM_FENCE);\n\t}\n");
 }
 
-static void print_local_memory(struct tn_plugin_text *text, const struct reduction *r)
-{
-	for (uint32_t v = 0; v < r->args->n_values; v++) {
-		int place = is_place(r->args->combiners[v]);
-		tn_plugin_text_format(text, "\tlocal %s tree%u[LANES];\n",
-				      opencl_type(place ? r->value[v] : r->accumulator[v]), v);
-		if (place)
-			tn_plugin_text_format(text, "\tlocal long places%u[LANES];\n", v);
-	}
-}
-
 /* The bits of a value as an unsigned number, and back. */
 static const char *to_bits(tn_dtype dtype)
 {
@@ -497,7 +478,13 @@ static void print_groups(struct tn_plugin_text *text, const struct opencl_job *j
 			 const struct reduction *r)
 {
 	uint32_t kept = job->nest.n_kept, rank = job->nest.rank;
-	print_local_memory(text, r);
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		int place = is_place(r->args->combiners[v]);
+		tn_plugin_text_format(text, "\tlocal %s tree%u[LANES];\n",
+				      opencl_type(place ? r->value[v] : r->accumulator[v]), v);
+		if (place)
+			tn_plugin_text_format(text, "\tlocal long places%u[LANES];\n", v);
+	}
 	tn_plugin_text_add(text, "\tconst uint lane = (uint)get_local_id(0);\n"
 				 "\tconst tn_number group = (tn_number)get_group_id(0);\n"
 				 "\tconst tn_number k = group / (tn_number)g.n2;\n"
@@ -554,7 +541,8 @@ static void print_joins(struct tn_plugin_text *text, const struct opencl_job *jo
 	print_epilogue(text, job, r);
 }
 
-static void print(struct tn_plugin_text *text, const struct opencl_job *job, const void *argument)
+static void print_kernel(struct tn_plugin_text *text, const struct opencl_job *job,
+			 const void *argument)
 {
 	const struct reduction *r = argument;
 	opencl_print_number_type(text, job);
@@ -572,8 +560,8 @@ static void print(struct tn_plugin_text *text, const struct opencl_job *job, con
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
-static tn_status get(struct opencl_job *job, const struct reduction *r,
-		     struct opencl_kernel **kernel)
+static tn_status get_kernel(struct opencl_job *job, const struct reduction *r,
+			    struct opencl_kernel **kernel)
 {
 	job->fixed_group = r->way == GROUPS ? r->lanes : 0;
 	struct tn_plugin_text *key = opencl_key_begin(job, operation);
@@ -588,22 +576,22 @@ static tn_status get(struct opencl_job *job, const struct reduction *r,
 	opencl_key_program(key, r->args->prologue);
 	if (r->args->epilogue)
 		opencl_key_program(key, r->args->epilogue);
-	return opencl_kernel_get(job, print, r, kernel);
+	return opencl_kernel_get(job, print_kernel, r, kernel);
 }
 
 /* All kernels exist before the first is started: a failure to build has no side effect. */
-static tn_status run(struct opencl_job *job, struct reduction *r)
+static tn_status run_reduction(struct opencl_job *job, struct reduction *r)
 {
 	struct opencl_kernel *first, *second = NULL;
 	size_t group = opencl_group(job->device, is_cpu(job) ? 16 : 128);
 	if (r->way == ITEMS) {
-		tn_status status = get(job, r, &first);
+		tn_status status = get_kernel(job, r, &first);
 		return status ? status : opencl_kernel_run(job, first, r->n_kept, group);
 	}
-	tn_status status = get(job, r, &first);
+	tn_status status = get_kernel(job, r, &first);
 	if (!status && r->n_chunks > 1) {
 		r->way = JOIN;
-		status = get(job, r, &second);
+		status = get_kernel(job, r, &second);
 	}
 	if (!status)
 		status =
@@ -624,17 +612,19 @@ tn_status opencl_reduce(void *device, const struct tn_reduce_args *args)
 	if (!status)
 		status = opencl_job_begin(&job, device, &own.call, operation);
 	if (!status)
-		status = check(device, &own);
+		status = check_arguments(device, &own);
 	if (status)
 		return status;
-	plan(&r, &job, &own);
+	plan_reduction(&r, &job, &own);
 	uint64_t spilled = opencl_job_spill(&job);
-	status = opencl_job_workspace(&job, spilled + scratch_bytes(&r), &goes_on);
+	/* Two words for each value of each chunk of each kept element. */
+	uint64_t scratch = r.n_chunks > 1 ? 16 * r.n_kept * r.n_chunks * own.n_values : 0;
+	status = opencl_job_workspace(&job, spilled + scratch, &goes_on);
 	if (status || !goes_on)
 		return status;
 	if (job.has_scratch) {
 		job.number[4] = (int64_t)((own.call.workspace->offset + spilled) / 8);
 		job.scratch = opencl_buffer_memory(device, own.call.workspace->buffer);
 	}
-	return run(&job, &r);
+	return run_reduction(&job, &r);
 }

@@ -175,14 +175,6 @@ struct opencl_stream *opencl_stream_find(struct opencl_device *device, void *han
 	return stream;
 }
 
-static struct opencl_stream *find_serial(struct opencl_device *device, uint64_t serial)
-{
-	struct opencl_stream *stream = device->streams;
-	while (stream && stream->serial != serial)
-		stream = stream->next;
-	return stream;
-}
-
 static tn_status stream_create(void *device, const struct tn_stream_args *args, void **stream)
 {
 	struct opencl_device *own = device;
@@ -358,7 +350,9 @@ static tn_status event_sync(void *device, const struct tn_event_args *args)
 	if (!event->event)
 		return TN_OK;
 	cl_int code = own->cl->clWaitForEvents(1, &event->event);
-	struct opencl_stream *stream = find_serial(own, event->serial);
+	struct opencl_stream *stream = own->streams;
+	while (stream && stream->serial != event->serial)
+		stream = stream->next;
 	if (stream)
 		status = opencl_stream_fetch(own, stream, taken.call.error);
 	if (!status && code)

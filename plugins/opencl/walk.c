@@ -39,19 +39,6 @@ void opencl_walk_key(struct tn_plugin_text *key, const struct opencl_job *job)
 	opencl_key_number(key, walks);
 }
 
-/* The last axis first. */
-static void print_indices(struct tn_plugin_text *text, const struct opencl_job *job)
-{
-	uint32_t rank = job->nest.rank;
-	if (rank > 1)
-		tn_plugin_text_add(text, "\ttn_number rest = e;\n");
-	for (uint32_t d = rank; d-- > 1;)
-		opencl_print_division(text, job, "rest", d);
-	if (rank > 0)
-		tn_plugin_text_format(text, "\tconst tn_number c0 = %s;\n",
-				      rank > 1 ? "rest" : "e");
-}
-
 void opencl_print_walk(struct tn_plugin_text *text, const struct opencl_job *job)
 {
 	opencl_print_number_type(text, job);
@@ -60,7 +47,15 @@ void opencl_print_walk(struct tn_plugin_text *text, const struct opencl_job *job
 				 "\tconst tn_number e = (tn_number)get_global_id(0);\n"
 				 "\tif (e >= (tn_number)g.n0)\n"
 				 "\t\treturn;\n");
-	print_indices(text, job);
+	/* The last axis first. */
+	uint32_t rank = job->nest.rank;
+	if (rank > 1)
+		tn_plugin_text_add(text, "\ttn_number rest = e;\n");
+	for (uint32_t d = rank; d-- > 1;)
+		opencl_print_division(text, job, "rest", d);
+	if (rank > 0)
+		tn_plugin_text_format(text, "\tconst tn_number c0 = %s;\n",
+				      rank > 1 ? "rest" : "e");
 }
 
 void opencl_print_place(struct tn_plugin_text *text, const struct opencl_job *job, uint32_t view)
