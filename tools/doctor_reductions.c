@@ -60,7 +60,7 @@ void doctor_extremes(struct doctor_run *run)
 	doctor_give(run, tn_max(rows, 1, (int[]){1}, 0), DOCTOR_EXACT, 0, "max of rows with NaN");
 }
 
-/* Few different numbers, so that there are equals. */
+/* Few different values, so that ties occur. */
 void doctor_places(struct doctor_run *run)
 {
 	static const float with_nan[] = {1, 9, NAN, 9, NAN, INFINITY, -INFINITY, 3};
