@@ -126,8 +126,7 @@ static tn_status check_scatter(const struct tn_gather_args *args)
 	tn_status status = check(args, "scatter_add", &args->output, &args->input);
 	if (status == TN_OK && !sum_dtype(args->input.dtype))
 		status = tn_reference_fail(&args->call, TN_UNSUPPORTED, "scatter_add",
-					   "elements of dtype %d cannot be added",
-					   args->input.dtype);
+					   "dtype %d: sums are not supported", args->input.dtype);
 	return status;
 }
 

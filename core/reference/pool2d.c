@@ -56,7 +56,7 @@ static tn_status check_index(const struct tn_pool2d_args *args, const char *oper
 	if (status == TN_OK && args->x.shape[H] > INT32_MAX / args->x.shape[W])
 		status = tn_reference_fail(
 			call, TN_SHAPE, operation,
-			"x: a plane of %lld x %lld has more elements than i32 can number",
+			"x: a plane of %lld x %lld exceeds the range of an i32 index",
 			(long long)args->x.shape[H], (long long)args->x.shape[W]);
 	return status;
 }
@@ -86,7 +86,7 @@ static tn_status check(const struct tn_pool2d_args *args, const char *operation,
 	status = tn_reference_check_shape(call, operation, "y", &args->y, 4, shape);
 	if (status == TN_OK && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
 		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					   "has_index: the gradient of a maximum needs its index");
+					   "has_index: expected 1 for the gradient of a maximum");
 	if (status == TN_OK && args->kind == TN_POOL_MAX && args->has_index)
 		status = check_index(args, operation, is_forward ? WRITE : READ);
 	return status;

@@ -90,11 +90,12 @@ static tn_status check_alloc(const struct tn_alloc_args *args)
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", args->memory_kind);
+				      "memory kind %u: expected 0, the only kind",
+				      args->memory_kind);
 	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
 		return tn_plugin_fail(
 			error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
+			"%llu bytes aligned to %llu: expected at least 1 byte and a power of two",
 			(unsigned long long)args->size, (unsigned long long)args->alignment);
 	return TN_OK;
 }
@@ -125,7 +126,7 @@ static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, ui
 		memory = host->alloc(host->context, own.size, alignment);
 	if (!memory)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "cannot allocate %llu bytes of host memory",
+				      "no host memory for %llu bytes",
 				      (unsigned long long)own.size);
 	advise(memory, own.size);
 	*buffer = (uint64_t)(uintptr_t)memory;

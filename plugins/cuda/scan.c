@@ -83,8 +83,9 @@ static tn_status check(const struct tn_scan_args *args)
 	if (!status)
 		status = check_kind(args);
 	if (!status && args->axis >= input->rank)
-		status = tn_plugin_fail(call->error, TN_SHAPE, "scan", "axis %u of rank %u",
-					args->axis, input->rank);
+		status = tn_plugin_fail(call->error, TN_SHAPE, "scan",
+					"axis %u: expected less than the rank %u", args->axis,
+					input->rank);
 	return status ? status
 		      : tn_plugin_check_shape(call, "scan", "output", 0, &args->output, input->rank,
 					      input->shape);

@@ -31,12 +31,12 @@ static tn_status check_alloc(const struct tn_alloc_args *args)
 {
 	if (args->memory_kind != TN_MEMORY_DEVICE)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u: expected the device's own (0)",
+				      "memory kind %u: expected 0, the only kind",
 				      args->memory_kind);
 	if (args->size == 0 || args->alignment & (args->alignment - 1))
 		return tn_plugin_fail(
 			args->call.error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
+			"%llu bytes aligned to %llu: expected at least 1 byte and a power of two",
 			(unsigned long long)args->size, (unsigned long long)args->alignment);
 	return TN_OK;
 }
@@ -97,7 +97,7 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 	struct mock_buffer *made = make_buffer(mock, own.size, own.alignment);
 	if (!made)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "the host cannot allocate %llu bytes for the hidden memory",
+				      "no host memory for %llu bytes of hidden memory",
 				      (unsigned long long)own.size);
 	made->next = mock->buffers;
 	mock->buffers = made;
@@ -127,7 +127,7 @@ tn_status mock_free(void *device, const struct tn_free_args *args)
 	struct mock_buffer *found = *link;
 	if (!found)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "free",
-				      "handle %#llx does not belong to a buffer of this device",
+				      "buffer %#llx does not belong to this device",
 				      (unsigned long long)own.buffer);
 	if (found->n_users)
 		return tn_plugin_fail(own.call.error, TN_STATE, "free",

@@ -20,11 +20,12 @@ static tn_status check(const struct tn_alloc_args *args)
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", args->memory_kind);
+				      "memory kind %u: expected 0, the only kind",
+				      args->memory_kind);
 	if (args->size == 0 || (args->alignment & (args->alignment - 1)))
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
 				      "%" PRIu64 " bytes aligned to %" PRIu64
-				      ": expected a size and a power of two",
+				      ": expected at least 1 byte and a power of two",
 				      args->size, args->alignment);
 	return TN_OK;
 }
@@ -57,7 +58,7 @@ tn_status onednn_alloc(void *device, const struct tn_alloc_args *args, uint64_t 
 	void *memory = take_memory(host, own.size, own.alignment);
 	if (!memory)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "cannot allocate %" PRIu64 " bytes of host memory", own.size);
+				      "no host memory for %" PRIu64 " bytes", own.size);
 	*buffer = (uint64_t)(uintptr_t)memory;
 	return TN_OK;
 }

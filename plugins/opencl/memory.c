@@ -27,7 +27,8 @@ tn_status opencl_buffers_open(struct opencl_device *device, struct tn_error_info
 	cl_int code;
 	struct opencl_buffers *buffers = tn_plugin_alloc(device->host, sizeof(*buffers));
 	if (!buffers)
-		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a table");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open",
+				      "no host memory for the table of buffers");
 	device->buffers = buffers;
 	buffers->queue =
 		device->cl->clCreateCommandQueue(device->context, device->facts->id, 0, &code);
@@ -106,11 +107,12 @@ static tn_status check_alloc(const struct opencl_device *device, const struct tn
 	struct tn_error_info *error = args->call.error;
 	if (args->memory_kind != TN_MEMORY_DEVICE)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", args->memory_kind);
+				      "memory kind %u: expected 0, the only kind",
+				      args->memory_kind);
 	if (args->size == 0 || args->alignment & (args->alignment - 1))
 		return tn_plugin_fail(
 			error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
+			"%llu bytes aligned to %llu: expected at least 1 byte and a power of two",
 			(unsigned long long)args->size, (unsigned long long)args->alignment);
 	if (args->size > device->facts->max_alloc_bytes)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "alloc",

@@ -78,7 +78,7 @@ err_has 'nothing'
 run 2 bench train mlp --batch x
 run 2 bench train mlp --capture x
 run 1 bench train mlp --backend cpu --capture on
-err_has 'captures no work'
+err_has 'cannot capture work'
 TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 bench train mlp --backend 'mock!' \
 	--batch 4 --samples 1
 out_has '^mlp, batch 4, mock:0, captured'

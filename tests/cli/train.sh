@@ -52,7 +52,7 @@ run 3 train mlp --data digits --backend 'nothing!'
 
 # Steps that are captured learn the same, where a device can capture them.
 run 1 train mlp --data digits --epochs 1 --backend reference --capture on --quiet
-err_has 'captures no work'
+err_has 'cannot capture work'
 for capture in on off; do
 	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 train mlp --data digits \
 		--validation 0.9 --batch 16 --epochs 1 --backend 'mock!' --capture $capture \

@@ -37,7 +37,7 @@ static void closing_frees_the_arrays_that_are_alive(void **state)
 	assert_ok(tn_scope_begin(context));
 	assert_non_null(make_some(context));
 	tn_context_close(context);
-	assert_null(strstr(messages, "never given back"));
+	assert_null(strstr(messages, "never freed"));
 }
 
 static void two_contexts_know_nothing_of_each_other(void **state)

@@ -80,7 +80,7 @@ static void create_may_answer_every_name_of_an_absence(void **state)
 	/* Any other answer means that the start failed. */
 	setenv("TENON_TEST_STATUS", "6", 1);
 	check_row("fails", TN_PROBE_FAILED, TN_STAGE_CREATE,
-		  "create answered OUT_OF_MEMORY: as the test wanted");
+		  "create returned OUT_OF_MEMORY: as the test wanted");
 	unsetenv("TENON_TEST_STATUS");
 }
 

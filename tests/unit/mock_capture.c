@@ -403,7 +403,7 @@ static void a_backend_without_capture_says_so(void **state)
 	tn_context *context = open_mock("");
 	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
 	assert_int_equal(tn_capture_begin(context), TN_UNSUPPORTED);
-	assert_kept(context, TN_UNSUPPORTED, "captures no work");
+	assert_kept(context, TN_UNSUPPORTED, "cannot capture work");
 	tn_context_close(context);
 }
 
@@ -555,10 +555,10 @@ static void the_trainer_says_why_it_does_not(void **state)
 	assert_int_equal(heard.n, 1);
 	assert_ok(train_history(context, train_net(context), TN_CAPTURE_AUTO, &eager));
 	assert_int_equal(heard.n, 2);
-	assert_non_null(strstr(heard.text, "captures no work"));
+	assert_non_null(strstr(heard.text, "cannot capture work"));
 	assert_int_equal(train_history(context, train_net(context), TN_CAPTURE_ON, &eager),
 			 TN_UNSUPPORTED);
-	assert_kept(context, TN_UNSUPPORTED, "captures no work");
+	assert_kept(context, TN_UNSUPPORTED, "cannot capture work");
 	assert_int_equal(train_history(context, train_net(context), 3, &eager),
 			 TN_INVALID_ARGUMENT);
 	assert_kept(context, TN_INVALID_ARGUMENT, "found 3");
