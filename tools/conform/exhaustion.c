@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The host's memory runs out, at every place where a plugin asks for it; and what it was given
- * comes back.
+ * Host memory runs out at each allocation of a plugin in turn, and the plugin frees all that it
+ * allocated.
  */
 #include <time.h>
 
@@ -97,7 +97,7 @@ static tn_status make_and_free(struct instance *instance)
 	return status;
 }
 
-/* 0 when the backend did not ask so often. */
+/* 0 if the backend made fewer allocations. */
 static int fails_at(struct kit *kit, struct instance *instance, unsigned n)
 {
 	int came_to_it;
@@ -123,8 +123,8 @@ void check_memory_exhausted_open(struct kit *kit)
 	int goes_on = 1;
 	for (unsigned n = 1; goes_on && n <= MOST_FAILURES_INJECTED; n++) {
 		long before = host_memory_live();
-		kit_case(kit, KIT_PROCESS, "create, open and alloc, host memory fails at call %u",
-			 n);
+		kit_case(kit, KIT_PROCESS,
+			 "create, open and alloc: host memory runs out at call %u", n);
 		goes_on = fails_at(kit, instance, n);
 		if (host_memory_live() != before)
 			kit_fail(kit, "%ld allocations were not freed",
@@ -136,7 +136,7 @@ void check_memory_exhausted_open(struct kit *kit)
 
 /* ---- Calls -----------------------------------------------------------------------------------*/
 
-/* The call that ran out says so or does without; the next has the result of the first. */
+/* The call without memory reports it or manages without; the next one gives the first result. */
 static int runs_out_at(struct sample *sample, const unsigned char *result, unsigned n)
 {
 	struct kit *kit = sample->kit;

@@ -17,7 +17,7 @@
 #include <xmmintrin.h>
 #endif
 
-/* SA_RESTORER, which the C library adds of itself and the headers do not name. */
+/* SA_RESTORER, which the C library sets itself and the headers do not declare. */
 enum { C_LIBRARY_FLAG = 0x04000000 };
 
 extern char **environ;
@@ -83,7 +83,7 @@ uint64_t process_allocated_bytes(void)
 #endif
 }
 
-/* Rounding, flush to zero and masks: not the flags of what has happened. */
+/* Rounding, flush to zero and masks, without the exception flags. */
 static unsigned floating_control(void)
 {
 #if defined(__SSE__)

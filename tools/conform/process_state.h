@@ -21,7 +21,7 @@ struct process_state {
 	char folder[1024];
 	uint64_t environment; /* a hash of its strings */
 	int rounding;
-	unsigned control; /* of the floating-point unit, where there is one to be read */
+	unsigned control; /* of the floating-point unit, if it can be read */
 	unsigned umask;
 	unsigned threads, descriptors, mappings;
 	uint64_t mapped_bytes;
