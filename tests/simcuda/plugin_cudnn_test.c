@@ -724,7 +724,7 @@ static void a_failed_call_says_what_failed(void **state)
 	end(&b);
 }
 
-/* The backend's own kernels compute it if they are not slower. */
+/* The own kernels compute it, unless an accumulating call may have lost old contents. */
 static void a_lack_of_memory_is_no_failure(void **state)
 {
 	static struct bench b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Order and running reductions on the CUDA backend, beside the reference: lines for one block and
- * for many, near and far elements, one line and many.
+ * Sorting and scans on the CUDA backend, compared with the reference: lines for one block and for
+ * several, adjacent and strided elements, one line and many.
  */
 #include <math.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static uint64_t random_bits(void)
 	return state;
 }
 
-/* Half of the numbers are few, so that there are equals; of floating dtypes some are none. */
+/* Half of the numbers are from few values, so that ties occur; some floating ones are NaN. */
 static tn_array *numbers(tn_context *context, tn_dtype dtype, int64_t lines, int64_t n)
 {
 	static const double few[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 2.5};
