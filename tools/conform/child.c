@@ -132,7 +132,7 @@ static void look_after_files(void)
 	}
 }
 
-/* A call may leave the process changed as well as create or open may. */
+/* Calls may change the process, like create or open. */
 static void look_after_process(struct kit *kit, const struct process_state *before)
 {
 	struct process_state after;

@@ -30,13 +30,13 @@ void check_describe(struct kit *kit)
 		kit_fail(kit, "the device's own memory is not among its kinds");
 	if (d->alignment < 256 || d->alignment & (d->alignment - 1))
 		kit_fail(kit, "alignment %u: expected a power of two, at least 256", d->alignment);
-	/* Half-precision and complex numbers are stored, and computed with as others are. */
+	/* Programs compute with half-precision numbers as f32, and not with complex numbers. */
 	if (d->program_dtypes & ~known_programs)
-		kit_fail(kit, "programs compute in dtypes %llx, of which %llx are none of theirs",
+		kit_fail(kit, "programs compute in dtypes %llx, but must not in %llx",
 			 (unsigned long long)d->program_dtypes,
 			 (unsigned long long)(d->program_dtypes & ~known_programs));
 	if (d->flags & TN_DEVICE_HOST_MEMORY && d->memory_bytes > physical_memory())
-		kit_fail(kit, "%llu bytes of host memory: the host has %llu",
+		kit_fail(kit, "%llu bytes of host memory: expected at most %llu",
 			 (unsigned long long)d->memory_bytes,
 			 (unsigned long long)physical_memory());
 	for (size_t i = 0; i < sizeof(needed_storage) / sizeof(needed_storage[0]); i++)

@@ -23,7 +23,7 @@ static struct instance *new_instance(struct kit *kit)
 
 /* ---- Balance ---------------------------------------------------------------------------------*/
 
-/* Calls of one slot, until so many or so long; returns how many. */
+/* Calls of one slot, up to a number or a time; returns their number. */
 static unsigned calls(struct sample *sample)
 {
 	enum { MOST = 2000, MOST_CLOCKS = CLOCKS_PER_SEC / 50 };
@@ -40,7 +40,7 @@ static unsigned calls(struct sample *sample)
 	return n;
 }
 
-/* What a first call allocates may stay; each further one leaves nothing. */
+/* The first call may keep memory; later ones must not. */
 static void use(struct instance *instance)
 {
 	enum { A_CALL = 16, LEAST = 8192 };

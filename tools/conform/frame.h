@@ -189,7 +189,7 @@ char *output_quote(int output, uint64_t from, uint64_t to, int *sanitizer);
 
 /* Memory that a forked child inherited is not a leak of the child (sanitizer.c). */
 void sanitizer_forked(void);
-/* Is this a program in which AddressSanitizer keeps freed memory for a while? */
+/* Does AddressSanitizer keep freed memory for a while in this program? */
 int sanitizer_keeps_memory(void);
 
 /* ---- The backend under test (target.c) -------------------------------------------------------*/

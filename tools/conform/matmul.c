@@ -169,9 +169,9 @@ void check_matmul_shapes(struct kit *kit)
 		}
 }
 
-/* Every way in which the three matrices may lie, with rows that are next to one another or not:
- * small products, products that are longer in each direction than the blocks of usual libraries,
- * and rows so far apart that each lies in a page of its own. */
+/* Every layout of the three matrices, with adjacent or separate rows: small products, products
+ * larger in each direction than the blocks of usual libraries, and rows so far apart that each is
+ * in its own page. */
 void check_matmul_strides(struct kit *kit)
 {
 	static const unsigned chosen[] = {1, 2, 3, 5, 6, 9, 10}, large[] = {13, 14};

@@ -123,7 +123,7 @@ void check_memory_many(struct kit *kit)
 	kit_pass(kit);
 }
 
-/* The source is reused as soon as upload has returned. */
+/* The source is reused as soon as upload returns. */
 static void keeps_bytes(struct kit *kit, uint64_t buffer, size_t size)
 {
 	unsigned char *sent = memory(kit, size), *found = memory(kit, size);
@@ -187,8 +187,8 @@ void check_memory_limit(struct kit *kit)
 	kit_pass(kit);
 }
 
-/* Memory that is written, so that it exists, and freed: the process, and the device if it tells,
- * have as much free memory after many rounds as after a few. */
+/* Memory is written, so that it is resident, and freed: the process, and the device if it reports
+ * it, have as much free memory after many rounds as after a few. */
 void check_memory_freed(struct kit *kit)
 {
 	enum { WARM = 4, ROUNDS = 20, SIZE = 8 << 20, MOST = ROUNDS * (SIZE / 2) };
@@ -221,7 +221,7 @@ void check_memory_freed(struct kit *kit)
 			 (unsigned long long)(process_resident_bytes() - resident));
 	if (tells)
 		kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE, &now);
-	/* Memory that is the host's is used by other programs too. */
+	/* Host memory is used by other programs too. */
 	if (tells && !(kit->description.flags & TN_DEVICE_HOST_MEMORY) &&
 	    now.free_bytes + MOST < then.free_bytes)
 		kit_fail(kit, "the device has %llu bytes less: buffers are not freed",

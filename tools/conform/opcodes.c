@@ -105,8 +105,8 @@ static const uint16_t brains[] = {0,      0x8000, 1,      0x807f, 0x3f80, 0xbf81
 static const tn_dtype compute_dtypes[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
 enum { N_COMPUTE = 6 };
 
-/* The listed values, a NaN with a payload in its lowest bit alone, and random ones: any bits, and
- * of floating dtypes as many numbers in [-20, 20]. */
+/* The listed values, a NaN with a payload in its lowest bit only, and random ones: any bits, and of
+ * floating dtypes as many numbers in [-20, 20]. */
 enum { N_RANDOM = 4096 };
 
 static size_t n_listed(tn_dtype dtype)
@@ -165,7 +165,7 @@ static double ulp(tn_dtype dtype, double number)
 	return ldexp(1, (exponent < least ? least : exponent) - digits);
 }
 
-/* The same value?  A NaN is like any other, and within a tolerance zeros are alike too. */
+/* Are the values equal?  All NaNs are equal, and with a tolerance zeros of both signs. */
 int opcode_is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t found)
 {
 	double e = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, expected));
@@ -186,7 +186,7 @@ static double as_number(tn_dtype dtype, uint64_t bits)
 	return tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, bits));
 }
 
-/* Signalling NaNs become quiet ones: pow(NaN, 0) is 1, of a signalling one it need not be. */
+/* Signalling NaNs become quiet ones: pow(NaN, 0) is 1, but not always for a signalling one. */
 static uint64_t quiet(tn_dtype dtype, uint64_t bits)
 {
 	if (!tn_is_floating(dtype) || !isnan(as_number(dtype, bits)))

@@ -84,7 +84,7 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 		 .values = options, .expected = "a whole number below 2^63"},
 		{"device", "N", "the index of the device (0)", .count = &given->device,
 		 .highest = 1023},
-		{"timeout", "SECONDS", "how long a check may take (300; large: 3600)",
+		{"timeout", "SECONDS", "time limit of a check (300; large: 3600)",
 		 .count = &given->timeout, .lowest = 1, .highest = 86400},
 		{"exclude", "FILE", "skip the checks that FILE lists, with date and reason",
 		 .text = &given->exclude},

@@ -14,7 +14,7 @@
 #include "process_state.h"
 
 enum { BYTES = 4096, WARM = 3, CYCLES = 8 };
-/* What one life may leave behind on average: the allocator keeps some for itself. */
+/* Leftovers allowed per cycle on average: the allocator keeps some memory. */
 enum { MAPPED_LEAK = 64 << 10, ALLOCATED_LEAK = 4 << 10 };
 
 /* ---- Using a device --------------------------------------------------------------------------*/
@@ -165,7 +165,7 @@ static void check_leaks(struct kit *kit)
 	/* malloc maps and unmaps at will: only one mapping per cycle is a leak. */
 	if (after.mappings >= before.mappings + CYCLES)
 		kit_fail(kit, "%u more mappings", after.mappings - before.mappings);
-	/* Adjacent mappings are one. */
+	/* Adjacent mappings are merged. */
 	if (after.mapped_bytes >= before.mapped_bytes + CYCLES * MAPPED_LEAK)
 		kit_fail(kit, "%llu more bytes are mapped",
 			 (unsigned long long)(after.mapped_bytes - before.mapped_bytes));

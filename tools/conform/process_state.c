@@ -22,7 +22,7 @@ enum { C_LIBRARY_FLAG = 0x04000000 };
 
 extern char **environ;
 
-/* The sum of the hashes (FNV-1a) of all variables: their order means nothing. */
+/* The sum of the hashes (FNV-1a) of all variables: their order does not matter. */
 static uint64_t hash_environment(void)
 {
 	uint64_t sum = 0;
@@ -124,7 +124,7 @@ void process_state_restore(const struct process_state *before)
 	sigprocmask(SIG_SETMASK, &before->blocked, NULL);
 	setlocale(LC_ALL, before->locale);
 	if (chdir(before->folder))
-		return; /* it has been removed: the next check says so again */
+		return; /* it has been removed: the next check reports it again */
 	umask((mode_t)before->umask);
 	fesetround(before->rounding);
 #if defined(__SSE__)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Several instances, and several devices of one (or one device opened twice), each used by a thread
- * of its own: the results are those of one alone.
+ * Several instances, and several devices of one instance (or one device opened twice), each used by
+ * its own thread: the results must equal those of a single one.
  */
 #include <pthread.h>
 #include <time.h>
