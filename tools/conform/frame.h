@@ -74,7 +74,7 @@ enum place {
 /* Check number n of all, by ascending level; NULL past the end. */
 const struct check *check_at(size_t n, enum place *place);
 const struct check *check_find(const char *id);
-/* Does it run in --mode=large, and in no other? */
+/* Does it run only in --mode=large? */
 int check_is_large(const struct check *check);
 
 /* The numbers of the rules of tenon-backend(7) that cite a check: "R3 R17", or "". */
