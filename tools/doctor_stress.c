@@ -117,7 +117,8 @@ static int is_known(struct stress *s, int turn)
 	double wrong = 0;
 	if (tn_scope_begin(s->device->context))
 		return 0;
-	tn_status status = tn_item(tn_sum(tn_not_equal(s->c, s->known[turn]), TN_ALL_AXES, NULL, 0), &wrong);
+	tn_status status =
+		tn_item(tn_sum(tn_not_equal(s->c, s->known[turn]), TN_ALL_AXES, NULL, 0), &wrong);
 	tn_scope_end(s->device->context, NULL);
 	if (status)
 		return 0;

@@ -121,6 +121,7 @@ tenon=$TENON_BUILD/tenon-conform
 run 0 -h
 out_has '^usage: tenon-conform '
 refused "^tenon-conform: there is no option '--levle'; did you mean --level?" --levle=3 reference
-refused "^tenon-conform: --mode: expected test, large, perf or support, found 'fast'" --mode=fast reference
+refused "^tenon-conform: --mode: expected test, large, perf or support, found 'fast'" \
+	--mode=fast reference
 refused "--device: expected a whole number from 0 to 1023, found '1024'" --device=1024 reference
 refused 'expected one BACKEND or FILE.so, found none'

@@ -193,7 +193,8 @@ static void every_dtype_is_combined(void **state)
 		tn_array *y = is_min ? tn_cummin(x, 1) : tn_cummax(x, 1);
 		assert_ok(tn_item(tn_slice(y, 1, 2999, 3000, 1), &last));
 		assert_true(last == (is_min ? -3.5 : 4.5));
-		assert_ok(tn_item(tn_sum(tn_slice(y, 1, 3000, 20000, 1), TN_ALL_AXES, NULL, 0), &last));
+		assert_ok(tn_item(tn_sum(tn_slice(y, 1, 3000, 20000, 1), TN_ALL_AXES, NULL, 0),
+				  &last));
 		assert_true(isnan(last));
 		assert_ok(tn_item(tn_slice(y, 1, 19999, 20000, 1), &last));
 		assert_true(isnan(last));

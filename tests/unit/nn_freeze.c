@@ -318,7 +318,8 @@ static int calls_of(struct own *own, int is_repeatable)
 	for (int i = 0; i < 4; i++) {
 		double value;
 		tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){8}, i);
-		assert_ok(tn_item(tn_max(tn_module_forward(module, x), TN_ALL_AXES, NULL, 0), &value));
+		assert_ok(tn_item(tn_max(tn_module_forward(module, x), TN_ALL_AXES, NULL, 0),
+				  &value));
 		if (!own->is_random)
 			assert_close(value, 2 * i + 1, 0);
 		else
