@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * cmocka with the words that Tenon's tests use.  Case names are sentences; a test program that
+ * cmocka with the assertions of Tenon's tests.  Case names are sentences; a test program that
  * cannot run here exits with 77.
  */
 #ifndef TN_TESTS_CHECK_H

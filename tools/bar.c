@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The progress bar.  Guarantees: a line is shorter than the terminal is wide, as wide as it is at
- * that moment, so that it can be drawn over in place.
+ * The progress bar.  Every line is shorter than the current terminal width, so that it can be
+ * redrawn in place.
  */
 #include "bar.h"
 
@@ -19,10 +19,10 @@
 
 /* ---- The line --------------------------------------------------------------------------------*/
 
-/* From left to right. */
+/* Pieces from left to right. */
 enum { EPOCH, CELLS, PERCENT, LOSS, ACCURACY, RATE, LEFT, N_PIECES };
 
-/* Which one goes first where there is not room for all, and so on; the percentage stays. */
+/* The order in which pieces are dropped when the line is too long; the percentage always stays. */
 static const int goes[] = {RATE, CELLS, ACCURACY, LOSS, EPOCH, LEFT};
 
 struct pieces {
@@ -64,13 +64,13 @@ static void write_pieces(struct pieces *pieces, const struct tn_progress *p)
 	write_left(pieces->text[LEFT], size, p->seconds_left);
 }
 
-/* Two columns from the piece before; one before the percentage, which is padded. */
+/* Blanks before a piece: two columns, one before the percentage, which is padded. */
 static size_t gap(size_t at, int piece)
 {
 	return at == 0 ? 0 : piece == PERCENT ? 1 : 2;
 }
 
-/* Of the pieces that are there. */
+/* The length of the line made of the pieces that are not empty. */
 static size_t length(const struct pieces *pieces)
 {
 	size_t sum = 0;
@@ -81,7 +81,7 @@ static size_t length(const struct pieces *pieces)
 	return sum;
 }
 
-/* "[===>    ]", as wide as there is room for. */
+/* "[===>    ]", filling the remaining columns. */
 static void write_cells(char *text, size_t n, double fraction)
 {
 	size_t filled = (size_t)(fraction * (double)n);
@@ -126,8 +126,8 @@ void bar_init(struct bar *bar, const char *term, int quiet)
 	bar->drawn = 0;
 }
 
-/* Puts `line` where the last one is.  Where the terminal has become narrower it has broken that
- * into several.  In one call, so that no half of it is ever seen. */
+/* Replaces the last line, which a narrowed terminal may have wrapped into several.  A single write,
+ * so that no partial line is ever visible. */
 static void draw(struct bar *bar, const char *line)
 {
 	char up[32] = "";

@@ -12,18 +12,18 @@
 struct bar {
 	int quiet;
 	int terminal;
-	size_t drawn; /* columns of the line that is there; 0: none */
+	size_t drawn; /* columns of the line on the terminal; 0: none */
 };
-/* term: the terminal's kind, TERM of the environment; NULL or "dumb": no bar. */
+/* term: the value of TERM; NULL or "dumb": no bar. */
 void bar_init(struct bar *bar, const char *term, int quiet);
 void bar_progress(struct bar *bar, const struct tn_progress *progress);
-/* The terminal has put n characters behind the line that is there. */
+/* The terminal has echoed n characters after the line. */
 void bar_echo(struct bar *bar, size_t n);
 void bar_clear(struct bar *bar);
 
-/* The line for a terminal that is so wide, shorter by one column at least: bar, percentage and time
- * left of the whole training, loss and accuracy of the epoch so far.  What there is no room for is
- * left out. */
+/* Writes the line for a terminal of that width, at least one column shorter: bar, percentage and
+ * time left of the whole training, loss and accuracy of the epoch so far.  Pieces that do not fit
+ * are left out. */
 void bar_text(const struct tn_progress *progress, size_t columns, char *line, size_t size);
 
 #endif

@@ -15,7 +15,7 @@ static const char about[] =
 #define ROUNDS 21
 #define CALLS 20000
 
-/* Prints best and median of the rounds. */
+/* Prints the best and the median time of the rounds. */
 static void print_times(const char *what, struct bench_times *times)
 {
 	bench_sort(times);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The operations that `tenon bench ops` knows, with what each must compute or move.
+ * The operations of `tenon bench ops`, with the arithmetic or traffic that each needs.
  */
 #include "bench_parts.h"
 
@@ -173,7 +173,7 @@ static tn_array *last(tn_context *context, const int64_t shape[4])
 	return view;
 }
 
-/* The same with channels last, as networks have them here. */
+/* The same with channels last, the layout that networks use. */
 static int pair_last(struct bench_case *c, tn_context *context)
 {
 	c->x = last(context, c->shape);
@@ -200,8 +200,8 @@ static tn_array *run_layer_norm(const struct bench_case *c)
 	return tn_layer_norm(c->x, NULL, NULL, 1, 0);
 }
 
-/* Forward and backward, as in the middle of a network: the gradient is made, and not asked for.
- * Backward copies what it starts from, which a network does not. */
+/* Forward and backward as in the middle of a network: the gradient is computed but not read.
+ * Backward copies the upstream gradient here, which it does not do within a network. */
 static tn_array *both(const struct bench_case *c, tn_array *(*forward)(const struct bench_case *c))
 {
 	tn_tape *tape = tn_tape_begin(tn_array_context(c->x));

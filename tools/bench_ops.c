@@ -20,17 +20,17 @@ static const char about[] =
 struct command_line {
 	struct common_options common;
 	int64_t shape[BENCH_MOST_AXES];
-	int rank; /* of the shape; 0: none was given */
+	int rank; /* of the shape; 0: no shape was given */
 	uint64_t samples;
 	int tiers, list, json;
 	char **names;
 	int n_names;
 };
 
-/* What is measured of one operation. */
+/* The measurements of one operation. */
 struct figures {
-	double best, median; /* seconds a call */
-	double amount;       /* operations or bytes of one */
+	double best, median; /* seconds per call */
+	double amount;       /* operations or bytes per call */
 	int is_arithmetic;
 	double reference; /* median on the reference backend; 0: not measured */
 };
@@ -69,7 +69,7 @@ static int run_window(const struct bench_case *c, tn_context *context, int calls
 	return !tn_sync(context);
 }
 
-/* Windows of as many calls as fill one; the first is not counted. */
+/* Times windows, each of enough calls to fill it; the first is discarded. */
 static int time_case(const struct bench_case *c, tn_context *context, int samples,
 		     struct bench_times *times)
 {
@@ -135,7 +135,7 @@ static double rate_of(const struct figures *figures)
 	return 1e-9 * figures->amount / figures->median;
 }
 
-/* Above 1 where the arrays stay in the caches: the peak is of copies past them. */
+/* Above 1 if the arrays stay in the caches: the peak is that of copies larger than the caches. */
 static double part_of_peak(const struct figures *figures, const struct bench_peaks *peaks)
 {
 	double peak = figures->is_arithmetic ? peaks->gflops.best : peaks->gbytes.best;
@@ -205,8 +205,8 @@ static int print_all_json(const struct row *rows, size_t n, const struct bench_p
 		peaks->gbytes.best, "reliable", is_steady(peaks), "operations", operations));
 }
 
-/* All operations that are wanted, the peaks between them; `slow` is a context of the reference
- * backend, or NULL. */
+/* Measures all requested operations, with samples of the peaks in between; `slow` is a context of
+ * the reference backend, or NULL. */
 static int measure_all(const struct command_line *line, tn_context *context, tn_context *slow,
 		       struct bench_peaks *peaks, struct row *rows, size_t *n)
 {
@@ -284,7 +284,7 @@ static int check_name(const char *name)
 			   did_you_mean(name, names, n, hint, sizeof(hint)));
 }
 
-/* Every name is an operation's, and the shape fits one of them at least. */
+/* Checks that every name is an operation, and that the shape fits at least one of them. */
 static int check(const struct command_line *line)
 {
 	const struct bench_operation *operation;

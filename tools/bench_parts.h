@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the parts of `tenon bench` share.
+ * Declarations shared by the parts of `tenon bench`.
  */
 #ifndef TENON_TOOLS_BENCH_PARTS_H
 #define TENON_TOOLS_BENCH_PARTS_H
@@ -20,25 +20,25 @@ int bench_take_threads(void *values, const char *argument);
 
 #define BENCH_MOST_SAMPLES 101
 
-/* Times of one thing in seconds, sorted by bench_sort. */
+/* Times of one measurement in seconds, sorted by bench_sort. */
 struct bench_times {
 	double seconds[BENCH_MOST_SAMPLES];
 	int n;
 };
 void bench_sort(struct bench_times *times);
 
-/* One thread for each that the library computes on: TENON_THREADS, else the processors. */
+/* The number of threads that the library computes with: TENON_THREADS, or the processors. */
 int bench_threads(void);
 
-/* The most that the samples of one thing gave, in 1e9 a second. */
+/* The best of the samples of one measurement, in 1e9 per second. */
 struct bench_peak {
 	double best;
 	double rates[BENCH_MOST_SAMPLES]; /* of the samples */
 	int n;
 };
 
-/* What the processor can do with so many threads: single precision multiply-adds with its widest
- * vectors, and bytes read and written by copies past the caches. */
+/* The processor's peaks with that number of threads: single precision multiply-adds with its widest
+ * vectors, and bytes read and written by copies larger than the caches. */
 struct bench_peaks {
 	int threads;
 	struct bench_peak gflops, gbytes;
@@ -47,7 +47,7 @@ struct bench_peaks {
 
 /* Takes a few samples; 0: out of memory. */
 int bench_peaks_open(struct bench_peaks *peaks, int threads);
-/* One more: a machine that others use too does not give all that it can at every moment. */
+/* Takes one more sample: on a shared machine not every sample reaches the peak. */
 void bench_peaks_sample(struct bench_peaks *peaks);
 void bench_peaks_close(struct bench_peaks *peaks);
 /* Was half of the samples far below the best? */
@@ -67,11 +67,11 @@ struct bench_operation {
 	const char *name;
 	const char *text;
 	int rank;                       /* of the shape */
-	int64_t shape[BENCH_MOST_AXES]; /* unless the user gives one */
-	/* Fills x and y of the shape; 0: an error, which the context keeps. */
+	int64_t shape[BENCH_MOST_AXES]; /* the default shape */
+	/* Fills x and y of the shape; 0: an error, kept in the context. */
 	int (*prepare)(struct bench_case *c, tn_context *context);
 	tn_array *(*run)(const struct bench_case *c);
-	/* Of a run: floating-point operations, or else bytes that must be read and written. */
+	/* The amount per run: floating-point operations, or bytes that must be read and written. */
 	double (*operations)(const struct bench_case *c);
 	double (*bytes)(const struct bench_case *c);
 };

@@ -14,7 +14,7 @@
 #define SAMPLES 7
 #define LEAST_OF_BEST 0.8
 #define MOST_THREADS 256
-#define COPY_BYTES ((size_t)64 << 20) /* of each of the two arrays; all threads together */
+#define COPY_BYTES ((size_t)64 << 20) /* of each of the two arrays, summed over all threads */
 
 #if defined(__x86_64__)
 #define PEAK_LANES 8
@@ -80,7 +80,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Seconds of all workers at once. */
+/* The time in seconds of all workers running at once. */
 static double together(struct worker *workers, int n)
 {
 	double start = bench_seconds();

@@ -25,11 +25,11 @@ struct training {
 	tn_optimizer *optimizer;
 	tn_array *x, *labels;
 	int64_t batch;
-	tn_graph *graph; /* of a step; NULL: steps are done as usual */
+	tn_graph *graph; /* the captured step; NULL: steps run eagerly */
 };
 
 struct figures {
-	struct bench_times step; /* seconds, a window each */
+	struct bench_times step; /* seconds, one per window */
 	long steps, faults;      /* of all windows */
 };
 
@@ -61,12 +61,13 @@ static int step(const struct training *t)
 	return t->graph ? !tn_graph_replay(t->graph) : eager_step(t);
 }
 
-/* From here on steps are replayed, where that can be.  0: an error, which the context keeps. */
+/* Captures a step, which later steps replay, if the device can.  0: an error, kept in the
+ * context. */
 static int capture(struct training *t, uint32_t when)
 {
 	tn_status status = tn_capture_begin(t->context);
 	if (!status) {
-		/* Its error is that of the end. */
+		/* capture_end reports its error. */
 		(void)eager_step(t);
 		status = tn_capture_end(t->context, &t->graph);
 	}
@@ -83,8 +84,7 @@ static long page_faults(void)
 	return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_minflt + usage.ru_majflt;
 }
 
-/* The largest resident size so far in MiB: not ru_maxrss, which a program inherits from the one
- * that started it. */
+/* The peak resident size in MiB; not ru_maxrss, which is inherited from the parent process. */
 static double peak_memory(void)
 {
 	char line[128];

@@ -44,7 +44,7 @@ static int list(void)
 	return EXIT_DONE;
 }
 
-/* Does it name a backend, and not only exclude some? */
+/* Does the selection name a backend, rather than only exclude some? */
 static int names_something(const char *selection)
 {
 	while (*selection) {
@@ -57,8 +57,8 @@ static int names_something(const char *selection)
 	return 0;
 }
 
-/* The selection, in which what is named is required: another device's health is not what was
- * asked. */
+/* The selection with every named backend required: the health of another device is no
+ * substitute. */
 static char *selection_of(const struct doctor_options *o, int *is_named)
 {
 	const char *given = o->device ? o->device : o->common.backend;
@@ -77,8 +77,8 @@ static char *selection_of(const struct doctor_options *o, int *is_named)
 	return selection;
 }
 
-/* The names of the devices to look at, the built-in backend left out where nobody named it and
- * there is another: it is what they are compared with. */
+/* The names of the devices to check.  The built-in backend, which the others are compared with, is
+ * left out if there is another and it was not named. */
 static char (*names_of(tn_context *context, int is_named, size_t *n))[48]
 {
 	size_t count = tn_context_device_count(context);
@@ -94,7 +94,7 @@ static char (*names_of(tn_context *context, int is_named, size_t *n))[48]
 	return names;
 }
 
-/* Failed before absent, absent before done. */
+/* The worse of two exit codes: failed, then absent, then done. */
 static int worse(int a, int b)
 {
 	if (a == EXIT_FAILED || b == EXIT_FAILED)
@@ -137,7 +137,7 @@ static int look(struct doctor_options *o)
 	return code;
 }
 
-/* To look at nothing is not to find that all is well. */
+/* Does any check match?  A run without checks must not report success. */
 static int wants_any(const struct doctor_options *o)
 {
 	const struct doctor_check *check;

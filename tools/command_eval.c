@@ -37,7 +37,7 @@ static int parse_arguments(struct eval_command *c, int argc, char **argv)
 	return OPTIONS_READ;
 }
 
-/* As wide as the largest number. */
+/* The column width: the digits of the largest number. */
 static void print_confusion(const uint64_t *confusion, uint32_t n, const char *classes)
 {
 	char name[32];

@@ -68,7 +68,7 @@ static int print_report(tn_load_report *report, int json)
 	return EXIT_DONE;
 }
 
-/* Is every file that was found usable?  One that is excluded or a duplicate harms nobody. */
+/* Is every file found usable?  Excluded files and duplicates are ignored. */
 static int all_usable(const tn_load_report *report)
 {
 	const struct tn_load_row *row;
@@ -96,7 +96,7 @@ static int probe(const struct info_command *c)
 	return code;
 }
 
-/* Control characters, those of UTF-8 (U+0080 to U+009F) too, become '?'. */
+/* Replaces control characters by '?', including U+0080 to U+009F in UTF-8. */
 static void write_value(FILE *out, const char *value)
 {
 	const unsigned char *c = (const unsigned char *)value;
@@ -145,7 +145,7 @@ static int print_variables_json(const tn_context *context)
 	return print_json(list);
 }
 
-/* What the options ask to know of a context that is open. */
+/* Prints what the options request of an open context. */
 static int print_context(const struct info_command *c, const tn_context *context)
 {
 	tn_load_report *report = tn_context_report(context);
@@ -170,7 +170,7 @@ int command_info(int argc, char **argv)
 	c.common.report_on_failure = &failed;
 	tn_context *context = open_context(&c.common, 0, &code);
 	if (!context) {
-		/* The report says more than the error: it is what was asked for. */
+		/* The report was requested, and explains more than the error. */
 		if (failed && c.why)
 			info_why(failed, c.why, c.json);
 		else if (failed)

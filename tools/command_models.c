@@ -6,7 +6,7 @@
 
 #include "tool.h"
 
-/* Parameters of a model for 28 x 28 grey pictures and ten classes. */
+/* The number of parameters of a model for 28 x 28 grey pictures and ten classes. */
 static int64_t size_of(tn_context *context, const char *name)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10};

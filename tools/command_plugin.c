@@ -17,8 +17,8 @@ static const char about[] =
 	"  tenon-plugin(7) continues from there. NAME consists of a-z, 0-9 and '_', at\n"
 	"  most 31 characters.\n";
 
-/* Names that a selection of backends cannot mean, or that are Tenon's own: `make install` would put
- * the author's files in the place of theirs. */
+/* Names with a meaning of their own in a selection, or of Tenon's own backends, whose files `make
+ * install` would overwrite. */
 static int is_reserved(const char *name)
 {
 	static const char *const names[] = {"auto",   "cpu",    "cuda",     "mock",
@@ -30,7 +30,7 @@ static int is_reserved(const char *name)
 	return 0;
 }
 
-/* 0, or EXIT_USAGE after saying what is wrong with the name. */
+/* Returns 0, or EXIT_USAGE after printing what is wrong with the name. */
 static int check_name(const char *name)
 {
 	size_t length = strlen(name);

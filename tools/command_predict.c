@@ -49,7 +49,7 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 	return OPTIONS_READ;
 }
 
-/* The picture as the network sees it, in text, two rows of it a line. */
+/* Draws the picture as the network sees it in text, two pixel rows per line. */
 static void draw(const struct tn_input_format *f, const float *x)
 {
 	static const char shades[] = " .:-=+*#%@";
@@ -68,7 +68,7 @@ static void draw(const struct tn_input_format *f, const float *x)
 	}
 }
 
-/* Weights that are not finite make no prediction; the exit code. */
+/* Rejects probabilities that are not finite; returns the exit code. */
 static int check_answer(const struct predict_command *c, const char *title, const float *p,
 			uint32_t n)
 {
@@ -117,7 +117,7 @@ static int classify(const struct predict_command *c, tn_context *context,
 	return EXIT_DONE;
 }
 
-/* What the network is fed of a picture; the exit code. */
+/* Converts a picture into the network's input; returns the exit code. */
 static int prepare_file(const struct predict_command *c, const struct saved_network *network,
 			const char *path, float *x)
 {
@@ -130,7 +130,7 @@ static int prepare_file(const struct predict_command *c, const struct saved_netw
 	return status ? report_error(&error) : EXIT_DONE;
 }
 
-/* A bad picture does not keep the others from being looked at; a bad network does. */
+/* Continues after a bad picture, but not after a bad network. */
 static int predict_files(const struct predict_command *c, tn_context *context,
 			 struct saved_network *network, float *x)
 {
@@ -144,7 +144,7 @@ static int predict_files(const struct predict_command *c, tn_context *context,
 	return code;
 }
 
-/* Images of the test part, spread evenly over it. */
+/* Classifies images spread evenly over the test part. */
 static int predict_data(const struct predict_command *c, tn_context *context,
 			struct saved_network *network, float *x)
 {

@@ -31,15 +31,15 @@ struct train_command {
 	uint64_t epochs;
 	uint64_t batch;
 	uint64_t seed;
-	int seeded;        /* --seed was given: it wins over TENON_SEED, 0 too */
-	int failed;        /* for a reason that the context does not keep */
+	int seeded;        /* --seed was given: it overrides TENON_SEED, even if 0 */
+	int failed;        /* for a reason not kept in the context */
 	double validation; /* the fraction */
 	uint64_t max_shift;
 	int flip;
 	int quiet;
 	struct metrics metrics;
 	struct bar bar;
-	uint64_t epoch; /* the one that is under way */
+	uint64_t epoch; /* the current one */
 };
 
 enum { ADAMW, SGD };
@@ -94,7 +94,7 @@ static int read_options(struct train_command *c, int argc, char **argv)
 	return option_table_read(&table, argc, argv);
 }
 
-/* What a saved network says of its data is UTF-8: better now than after the last epoch. */
+/* The metadata of a saved network is UTF-8: checked now rather than after the last epoch. */
 static int is_utf8(const char *text)
 {
 	json_t *string = json_string(text);
@@ -134,7 +134,7 @@ static int on_progress(void *user, const struct tn_progress *progress)
 	return interrupt_seen();
 }
 
-/* The rate is what a narrow terminal does without. */
+/* A narrow terminal omits the rate. */
 static void print_epoch(const struct tn_epoch_metrics *m)
 {
 	char line[2048], rate[512]; /* a number may have 300 digits */
@@ -175,7 +175,7 @@ static tn_optimizer *make_optimizer(const struct train_command *c, tn_module *mo
 					   .weight_decay = c->weight_decay));
 }
 
-/* The names of the classes, one a line; NULL: out of memory. */
+/* The names of the classes, one per line; NULL: out of memory. */
 static char *class_lines(const tn_dataset *dataset)
 {
 	size_t size = 1;
@@ -232,7 +232,7 @@ static tn_status test(struct train_command *c, tn_module *module, const tn_datas
 	return TN_OK;
 }
 
-/* tn_train, which the first SIGINT ends. */
+/* Runs tn_train, which the first SIGINT stops. */
 static tn_status train_until_interrupted(struct train_command *c, tn_context *context,
 					 tn_module *module, tn_optimizer *optimizer,
 					 const tn_dataset *dataset,
@@ -343,7 +343,7 @@ static int run_with_context(struct train_command *c, tn_context *context)
 	return code;
 }
 
-/* What is written at the end, or on the way, must not be what fails then. */
+/* Checks the output files before training rather than when they are written. */
 static int outputs_possible(const struct train_command *c)
 {
 	if (c->save && !output_possible("train", "--save", c->save, OUTPUT_WHOLE))

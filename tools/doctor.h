@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * tenon doctor: is a device well?
+ * tenon doctor: does a device work?
  *
  *	command_doctor.c    the command line, which devices, the exit code
  *	doctor_device.c     one device: its contexts, its report, its checks
- *	doctor_run.c        inputs of a check, what it gives, and its two sides
+ *	doctor_run.c        inputs and outputs of a check, and its two sides
  *	doctor_compare.c    values of two sides, within a bound
  *	doctor_print.c      the table; doctor_json.c the same as JSON
  *	doctor_checks.c     the list of checks; doctor_SUBJECT.c the checks themselves
  *
- * Most checks are one function that is run twice, on the device and on the built-in backend; what
- * it gives on the one must be within a bound of what it gives on the other.
+ * Most checks are one function that runs on the device and on the built-in backend; the outputs
+ * must agree within a bound.
  */
 #ifndef TENON_TOOLS_DOCTOR_H
 #define TENON_TOOLS_DOCTOR_H
@@ -23,10 +23,10 @@
 
 /* ---- What is compared ------------------------------------------------------------------------*/
 
-/* How far two results may be apart; eps is half a unit of the result's dtype, or of a narrower one
- * where the device says that it computes in one. */
+/* How far two results may differ; eps is half a unit in the last place of the result's dtype, or of
+ * a narrower one if the device declares that it computes in one. */
 enum doctor_bound {
-	DOCTOR_EXACT,        /* the same bits; one NaN is like another */
+	DOCTOR_EXACT,        /* the same bits; all NaNs are equal */
 	DOCTOR_OF_VALUE,     /* n eps (|expected| + 1/64) */
 	DOCTOR_OF_LARGEST,   /* n eps (largest |expected| + 1/64) */
 	DOCTOR_OF_MAGNITUDE, /* n eps times the result for the absolute values of all inputs */
@@ -61,10 +61,10 @@ struct doctor_result;
 
 struct doctor_check {
 	const char *name; /* "products.batches" */
-	const char *text; /* what is looked at */
-	uint32_t family;  /* TN_FAMILY_..., for the accuracy that the device states */
+	const char *text; /* what is checked */
+	uint32_t family;  /* TN_FAMILY_..., for the accuracy that the device declares */
 	void (*compare)(struct doctor_run *run);
-	/* Instead: looks at the device alone and fills the result. */
+	/* Alternatively: checks the device alone and fills the result. */
 	void (*alone)(struct doctor_device *device, struct doctor_result *result);
 };
 /* By index; NULL past the end. */
@@ -76,19 +76,19 @@ struct doctor_result {
 	const struct doctor_check *check;
 	enum doctor_state state;
 	size_t cases;
-	/* The largest difference as a share of its bound; negative: none is measured. */
+	/* The largest difference divided by its bound; negative: not measured. */
 	double worst;
 	double seconds;
-	double rate; /* 0: none */
+	double rate; /* 0: not measured */
 	const char *unit;
 	char where[32];    /* "native", "native, host" */
 	char reason[1200]; /* why it failed or was skipped */
 };
 
-/* Fails a result; of several reasons the first stays. */
+/* Fails a result; the first of several reasons is kept. */
 void doctor_fail(struct doctor_result *result, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Fails it with what the context keeps, and clears that.  0: it keeps nothing. */
+/* Fails it with the context's error, and clears that.  0: there is no error. */
 int doctor_fail_kept(struct doctor_result *result, struct doctor_device *device);
 
 struct doctor_options {
@@ -96,7 +96,7 @@ struct doctor_options {
 	const char *device; /* --device */
 	const char *only;   /* a pattern; NULL: all */
 	double stress_seconds;
-	uint64_t stress_size;    /* 0: as large as pays */
+	uint64_t stress_size;    /* 0: chosen by time */
 	uint64_t memory_percent; /* 0: a tenth, at most DOCTOR_MOST_MEMORY */
 	int json;
 	int list;
@@ -104,7 +104,7 @@ struct doctor_options {
 
 #define DOCTOR_MOST_MEMORY (UINT64_C(256) << 20)
 
-/* Is the check to be run? */
+/* Was the check selected? */
 int doctor_wants(const struct doctor_options *options, const struct doctor_check *check);
 
 struct doctor_device {
@@ -121,7 +121,7 @@ struct doctor_device {
 	double seconds;
 };
 
-/* Looks at a device from its report to its last check and prints what is found; the exit code. */
+/* Checks a device, from its report to the last check, and prints the results; the exit code. */
 int doctor_device(const char *name, const struct doctor_options *options, void *json_devices);
 /* Runs one check on both sides. */
 void doctor_check_run(struct doctor_device *device, const struct doctor_check *check,
@@ -130,33 +130,33 @@ double doctor_seconds(void);
 
 /* ---- Inputs and outputs of a check (doctor_run.c) --------------------------------------------*/
 
-/* f32 in [low, high), of many digits; the same on both sides. */
+/* f32 in [low, high), with full mantissas; the same on both sides. */
 tn_array *doctor_reals(struct doctor_run *run, double low, double high, int rank,
 		       const int64_t *shape);
 /* Whole numbers from low to high, of any dtype. */
 tn_array *doctor_whole(struct doctor_run *run, tn_dtype dtype, int64_t low, int64_t high, int rank,
 		       const int64_t *shape);
-/* f32 from the host as they stand, on every run. */
+/* The given f32 values, unchanged on every run. */
 tn_array *doctor_given(struct doctor_run *run, int64_t n, const float *values);
 uint64_t doctor_random(struct doctor_run *run);
 
-/* Keeps the result, which may be NULL after an error, to be compared. */
+/* Keeps the result, which may be NULL after an error, for the comparison. */
 void doctor_give(struct doctor_run *run, const tn_array *result, enum doctor_bound bound,
 		 double roundings, const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* The gradients of all `n` inputs of a recorded output,
- * for an upstream gradient of random numbers. */
+/* Keeps the gradients of a recorded output with respect to its `n` inputs, for a random upstream
+ * gradient. */
 void doctor_give_gradients(struct doctor_run *run, tn_tape *tape, tn_array *output, int n,
 			   tn_array *const *inputs, enum doctor_bound bound, double roundings,
 			   const char *what);
 
-/* Begins to record, and watches the inputs. */
+/* Starts recording, and watches the inputs. */
 tn_tape *doctor_record(struct doctor_run *run, int n, tn_array *const *inputs);
 
 void doctor_run_release(struct doctor_run *run);
 
 /* ---- Comparing (doctor_compare.c) ------------------------------------------------------------*/
 
-/* magnitude: the values for absolute inputs, NULL where no bound asks for them. */
+/* magnitude: the values for absolute inputs, NULL if no bound needs them. */
 void doctor_compare(struct doctor_result *result, const struct doctor_values *found,
 		    const struct doctor_values *expected, const struct doctor_values *magnitude,
 		    int is_reduced);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The checks, in the order in which they run: a device that cannot move bytes need not compute.
+ * The checks in the order in which they run: computing is tested after copying, on which it
+ * depends.
  */
 #include "doctor.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Values of two sides.  What is wrong is said so that one can go and look: the operation, its
- * shape, the first wrong element, what was expected and found, and how many there are.
+ * Compares the values of two sides.  A failure names the operation, its shape, the first wrong
+ * element, the expected and found values, and the number of wrong elements.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -43,8 +43,7 @@ static double of_bfloat(uint16_t bits)
 	return value;
 }
 
-/* Integers of 64 bits lose low bits here: they are compared as bits and printed by
- * print_element. */
+/* 64-bit integers lose low bits here: they are compared as bits and printed by print_element. */
 static double element(const struct doctor_values *v, size_t i)
 {
 	union {
@@ -138,7 +137,7 @@ static double largest(const struct doctor_values *v)
 	return most;
 }
 
-/* What the bound of an element is multiplied with. */
+/* The factor of an element's bound. */
 static double scale_of(const struct doctor_values *expected, const struct doctor_values *magnitude,
 		       double most, size_t i)
 {
@@ -155,7 +154,7 @@ static int same_bits(const struct doctor_values *a, const struct doctor_values *
 	return !memcmp((const char *)a->data + i * size, (const char *)b->data + i * size, size);
 }
 
-/* The difference as a share of what is allowed: more than 1 is wrong. */
+/* The difference divided by the allowed one: wrong if above 1. */
 static double share_of(double found, double expected, double allowed)
 {
 	if ((isnan(found) && isnan(expected)) || found == expected)
@@ -168,7 +167,7 @@ static double share_of(double found, double expected, double allowed)
 
 struct wrong {
 	size_t count, first;
-	double allowed; /* of the first */
+	double allowed; /* of the first wrong element */
 };
 
 static void look(struct doctor_result *result, const struct doctor_values *found,

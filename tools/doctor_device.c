@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One device: a context in which there is nothing else, one for the built-in backend beside it, and
- * the checks one after the other.  A check that fails leaves the next ones to be done; a device
- * that is lost ends them.
+ * Runs the checks on one device, with a context for it alone and another for the built-in backend.
+ * The run continues after a failed check, but not after the device is lost.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -35,7 +34,7 @@ int doctor_fail_kept(struct doctor_result *result, struct doctor_device *device)
 
 /* ---- One check -------------------------------------------------------------------------------*/
 
-/* Where the operations of the check ran, by the ledger. */
+/* Records where the operations of the check ran, according to the ledger. */
 static void see_where(const struct doctor_device *device, struct doctor_result *result)
 {
 	struct tn_ledger_row row;
@@ -58,7 +57,7 @@ static uint64_t seed_of(const char *name)
 	return seed;
 }
 
-/* Runs one side; 0: the context kept an error. */
+/* Runs one side; 0: an error, kept in the context. */
 static int run_side(struct doctor_run *run, const struct doctor_device *device,
 		    const struct doctor_check *check, tn_context *context, int magnitudes)
 {
@@ -81,7 +80,7 @@ static void fail_side(struct doctor_device *device, const struct doctor_run *run
 {
 	const struct tn_error_info *error = tn_error(run->context);
 	if (run->out_of_memory)
-		doctor_fail(result, "not enough host memory for this check");
+		doctor_fail(result, "no host memory for this check");
 	if (!error)
 		return;
 	if (run->context == device->context) {
@@ -109,7 +108,7 @@ static void compare_sides(const struct doctor_device *device, struct doctor_resu
 	int is_reduced =
 		device->description->accuracy[result->check->family] == TN_ACCURACY_REDUCED;
 	if (found->n_values != expected->n_values || !found->n_values)
-		doctor_fail(result, "%zu results: expected %zu", found->n_values,
+		doctor_fail(result, "found %zu results, expected %zu", found->n_values,
 			    expected->n_values);
 	for (size_t i = 0; i < found->n_values && i < expected->n_values; i++)
 		doctor_compare(result, &found->values[i], &expected->values[i],
@@ -172,7 +171,7 @@ static void swallow(void *user, int level, const char *subsystem, const char *te
 	(void)length;
 }
 
-/* Nothing is said anew that was said when the devices were looked for. */
+/* Messages were already logged during the search for devices: this open is silent. */
 static tn_context *open_alone(const char *name, int *code)
 {
 	char selection[64];
@@ -212,7 +211,7 @@ static int run_checks(struct doctor_device *device)
 		doctor_check_run(device, check, result);
 		device->counts[result->state]++;
 		device->n_results++;
-		/* What a lost device leaves is said once. */
+		/* After a lost device only the first skipped check is printed. */
 		if (!device->options->json &&
 		    (result->state != DOCTOR_SKIPPED || device->counts[DOCTOR_SKIPPED] == 1))
 			doctor_print_result(result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Element by element.
+ * Elementwise operations.
  */
 #include <math.h>
 
@@ -64,7 +64,7 @@ void doctor_functions(struct doctor_run *run)
 		const char *name;
 		unary *run;
 		double low, high;
-		enum doctor_bound bound; /* what cancels is as right as the largest */
+		enum doctor_bound bound; /* cancellation: relative to the largest element */
 	} functions[] = {
 		{"exp", tn_exp, -80, 80, DOCTOR_OF_VALUE},
 		{"log", tn_log, 1e-6, 1e4, DOCTOR_OF_VALUE},

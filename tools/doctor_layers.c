@@ -37,8 +37,8 @@ static const struct convolution convolutions[] = {
 	 OPTIONS(.padding = {3, 3}, .groups = 12)},
 };
 
-/* The most terms that one element of y, dx or dw is the sum of; an algorithm whose transforms
- * enlarge roundings, as Winograd's F(4x4, 3x3), is legal: some ten times. */
+/* The largest number of terms in one element of y, dx or dw, some ten times over: transforms that
+ * amplify rounding, such as Winograd's F(4x4, 3x3), are allowed. */
 static double roundings_of(const struct convolution *c)
 {
 	double window = (double)(c->w[1] * c->w[2] * c->w[3]);
@@ -73,8 +73,7 @@ static const struct tn_pool2d_options pools[] = {
 };
 static const int64_t plane[] = {2, 5, 12, 11};
 
-/* Few different numbers, so that there are equals; the gradient of one element has at most nine
- * terms. */
+/* Few different values, so that ties occur; the gradient of one element has at most nine terms. */
 void doctor_max_pools(struct doctor_run *run)
 {
 	for (size_t i = 0; i < COUNT(pools); i++) {
@@ -129,7 +128,7 @@ void doctor_cross_entropies(struct doctor_run *run)
 		for (int ignored = 0; ignored < 2; ignored++) {
 			tn_tape *tape = doctor_record(run, 1, &x);
 			tn_array *loss = tn_cross_entropy(x, labels, ignored ? 1 : TN_NO_LABEL);
-			/* Where all rows are ignored it is NaN on both sides. */
+			/* If all rows are ignored, the loss is NaN on both sides. */
 			doctor_give(run, loss, DOCTOR_OF_VALUE, 64, "cross-entropy of %lld classes",
 				    (long long)sizes[i][1]);
 			doctor_give_gradients(run, tape, loss, 1, &x, DOCTOR_OF_LARGEST, 64,

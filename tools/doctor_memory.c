@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory: a share of what is free is filled, block by block, and all blocks are read back when the
- * last one is written, so that blocks which share bytes are seen; then it is released, and taken
- * again.
+ * Memory: fills a share of the free memory block by block and reads all blocks back after the last
+ * write, which detects blocks that share bytes; then frees and allocates them again.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 struct blocks {
 	tn_array **arrays;
 	size_t n;
-	uint64_t *words; /* of the host, one block */
+	uint64_t *words; /* one block on the host */
 };
 
 static uint64_t word_at(size_t block, size_t i)
@@ -106,7 +105,7 @@ static void release(struct blocks *blocks)
 		tn_array_destroy(blocks->arrays[--blocks->n]);
 }
 
-/* What was released is not counted as used any more, and can be had again. */
+/* Freed memory no longer counts as used, and can be allocated again. */
 static void take_again(struct doctor_device *device, struct doctor_result *result,
 		       struct blocks *blocks, size_t n, uint64_t used)
 {
@@ -114,8 +113,8 @@ static void take_again(struct doctor_device *device, struct doctor_result *resul
 	tn_device_memory(device->device, &use);
 	if (use.used > used)
 		doctor_fail(result,
-			    "%" PRIu64 " bytes are in use after all was released, %" PRIu64
-			    " were before",
+			    "%" PRIu64 " bytes are in use after all blocks were freed, %" PRIu64
+			    " before",
 			    use.used, used);
 	while (blocks->n < n && take_block(device, result, blocks, n))
 		;
@@ -145,13 +144,13 @@ void doctor_memory_pattern(struct doctor_device *device, struct doctor_result *r
 		result->rate = (double)(n * (BLOCK >> 20));
 		result->unit = "MiB";
 	} else {
-		doctor_fail(result, "not enough host memory for a block");
+		doctor_fail(result, "no host memory for a block");
 	}
 	free(blocks.arrays);
 	free(blocks.words);
 }
 
-/* 2 x 3 = 6, eight times over. */
+/* Computes eight products 2 x 3, which sum to 48. */
 static void compute(struct doctor_device *device, struct doctor_result *result)
 {
 	const int64_t n = 8;
@@ -162,14 +161,16 @@ static void compute(struct doctor_device *device, struct doctor_result *result)
 					tn_full(device->context, TN_F32, 1, &n, 3));
 	if (!tn_item(tn_sum(product, TN_ALL_AXES, NULL, 0), &sum)) {
 		if (sum != 48)
-			doctor_fail(result, "after memory ran out 8 times 2 x 3 is %g: expected 48",
+			doctor_fail(result,
+				    "after running out of memory: 8 x 2 x 3: expected 48, found %g",
 				    sum);
 		result->cases++;
 	}
 	tn_scope_end(device->context, NULL);
 }
 
-/* Is it?  Where memory ran out, work goes on; another error is left for whoever runs the check. */
+/* Does the allocation succeed?  After OUT_OF_MEMORY the device must still compute; any other error
+ * is left to the caller. */
 static int is_given(struct doctor_device *device, struct doctor_result *result, int64_t n)
 {
 	tn_array *array = tn_empty(device->context, TN_F32, 1, &n);
@@ -184,8 +185,8 @@ static int is_given(struct doctor_device *device, struct doctor_result *result, 
 	return 0;
 }
 
-/* The pool rounds a size up in steps of a sixteenth: the most bytes of at most `most` that it does
- * not. */
+/* The largest size up to `most` that the pool, which rounds up in steps of a sixteenth, leaves as
+ * is. */
 static uint64_t whole_size(uint64_t most)
 {
 	uint64_t step = 1;
@@ -194,8 +195,8 @@ static uint64_t whole_size(uint64_t most)
 	return most / step * step;
 }
 
-/* More than the largest piece is refused before the device is asked, and all that there is by a
- * device with memory of its own, while it has something of ours. */
+/* Requests all the memory of a device with memory of its own, part of which is in use; the host
+ * itself refuses more than max_alloc_bytes. */
 static void ask_for_all(struct doctor_device *device, struct doctor_result *result)
 {
 	const struct tn_device_description *description = device->description;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Small networks.  Two of them train as on the built-in backend; what was trained answers, frozen,
- * as it does there.
+ * Small networks.  Two of them are trained, and then frozen for inference; losses and outputs agree
+ * with the built-in backend.
  */
 #include "doctor.h"
 
@@ -23,7 +23,7 @@ static void add_convolution(tn_context *context, tn_module *chain, int64_t in, i
 	(void)tn_sequential_add(chain, NULL, tn_module_batch_norm2d(context, out, NULL));
 }
 
-/* conv - norm - ReLU - conv - norm, the second of them dense, added to what went in. */
+/* conv - norm - ReLU - conv - norm plus the input; the second convolution is dense. */
 static tn_module *make_block(tn_context *context, uint32_t activation)
 {
 	tn_module *block = tn_module_residual(context, activation);
@@ -73,8 +73,8 @@ static tn_array *train_step(tn_context *context, tn_module *net, tn_optimizer *o
 	return loss;
 }
 
-/* The losses differ by what the roundings of all steps come to; dropout and initial weights do not
- * differ. */
+/* The losses differ by the accumulated rounding of all steps; dropout and initial weights are
+ * identical. */
 static void train(struct doctor_run *run, tn_module *net, tn_optimizer *optimizer, const char *name)
 {
 	tn_array *x = doctor_reals(run, -1, 1, 4, images);
@@ -107,11 +107,11 @@ static void answer(struct doctor_run *run, tn_module *net, const char *what)
 	for (int i = 0; i < 2; i++) {
 		tn_array *x = doctor_reals(run, -1, 1, 4, images);
 		doctor_give(run, tn_module_forward(net, x), DOCTOR_OF_LARGEST, 2000,
-			    "answer %d of a%s network", i, what);
+			    "output %d of a%s network", i, what);
 	}
 }
 
-/* The second network takes the memory of the first, with other weights in it. */
+/* The second network reuses the memory of the first, with different weights in it. */
 void doctor_inference(struct doctor_run *run)
 {
 	for (int i = 0; i < 2; i++) {

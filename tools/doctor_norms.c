@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Norms.  Their statistics are sums of up to 300 terms, of numbers of size 1.
+ * Norms.  Their statistics are sums of up to 300 terms of magnitude about 1.
  */
 #include "doctor.h"
 
@@ -9,7 +9,7 @@ enum { CHANNELS = 6, TERMS = 300 };
 
 static const int64_t plane[] = {4, CHANNELS, 8, 9}, channels[] = {CHANNELS};
 
-/* x, w, b, a residual: what can be differentiated. */
+/* The differentiable inputs: x, w, b and a residual. */
 static void make_inputs(struct doctor_run *run, tn_array **in)
 {
 	in[0] = doctor_reals(run, -2, 3, 4, plane);
@@ -35,7 +35,7 @@ static void one_batch_norm(struct doctor_run *run, int training, int has_residua
 	tn_tape *tape = doctor_record(run, n, in);
 	tn_array *y = tn_batch_norm(in[0], in[1], in[2], &options);
 	doctor_give(run, y, DOCTOR_OF_LARGEST, TERMS, "%s", name);
-	/* Sums of 288 terms of size 1, in dw and db. */
+	/* dw and db are sums of 288 terms of magnitude about 1. */
 	doctor_give_gradients(run, tape, y, n, in, DOCTOR_OF_LARGEST, 2 * TERMS, name);
 	doctor_give(run, mean, DOCTOR_OF_LARGEST, TERMS, "%s, running mean", name);
 	doctor_give(run, variance, DOCTOR_OF_LARGEST, TERMS, "%s, running variance", name);

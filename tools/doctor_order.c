@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Order along an axis, and running sums: places and choices have the same bits everywhere.
+ * Sorting along an axis, and scans: indices and selected values have the same bits on every
+ * backend.
  */
 #include <math.h>
 
@@ -27,7 +28,7 @@ static void orders_of(struct doctor_run *run, const tn_array *x, int axis, const
 	}
 }
 
-/* Few different numbers, so that there are equals. */
+/* Few different values, so that ties occur. */
 void doctor_orders(struct doctor_run *run)
 {
 	tn_array *x = doctor_whole(run, TN_F32, 0, 5, 3, cube);

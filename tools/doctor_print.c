@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The table, no wider than 80 columns.
+ * Prints the results as a table of at most 80 columns.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ const char *doctor_state_name(enum doctor_state state)
 	return names[state];
 }
 
-/* Words in lines of at most WIDTH, each after `indent` blanks;
- * `at` columns of the first are taken. */
+/* Prints words in lines of at most WIDTH columns, indented by `indent`; the first line already has
+ * `at`. */
 static void print_wrapped(const char *text, int indent, int at)
 {
 	while (*text) {
@@ -80,7 +80,7 @@ void doctor_print_head(void)
 	printf("\n%-20s %5s  %-20s %5s %8s\n", "check", "cases", "where", "bound", "ms");
 }
 
-/* "ok", with a figure where there is one. */
+/* "ok", with the rate if one was measured. */
 static void print_state(const struct doctor_result *result)
 {
 	printf(" %s", doctor_state_name(result->state));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Matrix products.  Of whole numbers the result is known to the last bit, whatever the order of the
- * sums; of others it is within the roundings of its terms.
+ * Matrix products.  Products of whole numbers are exact in every order of summation; others are
+ * checked within a rounding bound.
  */
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels of one's own, given as text; and random numbers, which are programs too.
+ * User kernels given as text, and random numbers, which are element programs too.
  */
 #include "doctor.h"
 

@@ -60,7 +60,7 @@ void doctor_extremes(struct doctor_run *run)
 	doctor_give(run, tn_max(rows, 1, (int[]){1}, 0), DOCTOR_EXACT, 0, "max of rows with NaN");
 }
 
-/* Few different numbers, so that there are equals. */
+/* Few different values, so that ties occur. */
 void doctor_places(struct doctor_run *run)
 {
 	static const float with_nan[] = {1, 9, NAN, 9, NAN, INFINITY, -INFINITY, 3};
@@ -85,7 +85,8 @@ void doctor_long_reductions(struct doctor_run *run)
 	tn_array *up = tn_arange(run->context, TN_I32, 0, (double)n, 1);
 	doctor_give(run, tn_sum(ones, TN_ALL_AXES, NULL, 0), DOCTOR_EXACT, 0, "sum of %lld ones",
 		    (long long)n);
-	doctor_give(run, tn_max(up, TN_ALL_AXES, NULL, 0), DOCTOR_EXACT, 0, "max of %lld", (long long)n);
+	doctor_give(run, tn_max(up, TN_ALL_AXES, NULL, 0), DOCTOR_EXACT, 0, "max of %lld",
+		    (long long)n);
 	doctor_give(run, tn_argmax(up, 0), DOCTOR_EXACT, 0, "argmax of %lld", (long long)n);
 	tn_array *tall = doctor_whole(run, TN_F32, -3, 3, 2, (int64_t[]){70001, 3});
 	doctor_give(run, tn_sum(tall, 1, (int[]){0}, 0), DOCTOR_EXACT, 0, "sum down 70001 rows");

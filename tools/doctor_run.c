@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The inputs of a check, which are the same on both sides, and what it gives.
+ * The inputs of a check, which are the same on both sides, and its outputs.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -97,7 +97,7 @@ static void fetch(struct doctor_run *run, struct doctor_values *values, const tn
 	       (size_t)values->rank * sizeof(*values->shape));
 	values->count = (size_t)tn_array_size(result);
 	values->data = numbers(run, values->count, size);
-	/* Where it fails the context keeps why, which is looked at when the check is done. */
+	/* On failure the context keeps the error, which is read after the check. */
 	if (values->data && tn_to_host(result, values->data, values->count * size))
 		memset(values->data, 0xff, values->count * size);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Products, again and again, whose every result is verified.
+ * Repeated products, each of which is verified.
  *
- * The factors hold whole numbers from -4 to 4, so that a product is exact in every order of
- * summation and in narrower products too, and one result has the same bits as the next.  The first
- * results are verified on the host by Freivalds' check (1977): C r = A (B r) for random r, modulo
- * 2^64, in n^2 steps.  Later ones are compared with those on the device, which is cheap, and every
- * 16th is fetched and verified as the first, so that the device is not believed about itself.
+ * The factors hold whole numbers from -4 to 4, so that every order of summation, and reduced
+ * precision, gives the same exact result.  The first results are verified on the host by Freivalds'
+ * check (1977): C r = A (B r) for random r, modulo 2^64, in n^2 steps.  Later ones are compared
+ * with these on the device, which is cheap; every 16th is also fetched and verified on the host,
+ * independently of the device.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 
 #define MOST_SIZE 4096
 #define FETCH_EACH 16
-#define ENOUGH 0.02 /* seconds of one product */
+#define ENOUGH 0.02 /* least seconds of one product */
 
 struct stress {
 	struct doctor_device *device;
@@ -28,7 +28,7 @@ struct stress {
 	float *fetched;              /* a product on the host */
 	uint64_t *r, *inner, *outer; /* vectors */
 	tn_array *x[2], *known[2], *c;
-	double seconds; /* of products alone */
+	double seconds; /* of the products alone */
 	size_t count;
 };
 
@@ -45,7 +45,7 @@ static void times(const struct stress *s, const int8_t *factor, const uint64_t *
 	}
 }
 
-/* 1: row i of what was fetched is whole numbers with that inner product. */
+/* 1: row i of the fetched product has whole numbers only, with that inner product. */
 static int row_is_right(const struct stress *s, size_t i)
 {
 	uint64_t sum = 0;
@@ -78,7 +78,7 @@ static void say_wrong(struct stress *s, int turn, size_t i)
 		    (double)s->fetched[i * s->n + j]);
 }
 
-/* Fetches a product and looks at all of it; 0: it is wrong, which is said, or there is an error. */
+/* Fetches and verifies a product; 0: it is wrong, which is reported, or an error occurred. */
 static int verify(struct stress *s, int turn)
 {
 	if (tn_to_host(s->c, s->fetched, s->n * s->n * sizeof(*s->fetched)))
@@ -98,7 +98,7 @@ static int verify(struct stress *s, int turn)
 
 /* ---- On the device ---------------------------------------------------------------------------*/
 
-/* c := the product of that turn, over NaN, so that none is taken for the one before. */
+/* c := the product of that turn; NaN before, so that a stale result is detected. */
 static int multiply(struct stress *s, int turn)
 {
 	if (tn_fill(s->c, NAN) || tn_sync(s->device->context))
@@ -117,7 +117,8 @@ static int is_known(struct stress *s, int turn)
 	double wrong = 0;
 	if (tn_scope_begin(s->device->context))
 		return 0;
-	tn_status status = tn_item(tn_sum(tn_not_equal(s->c, s->known[turn]), TN_ALL_AXES, NULL, 0), &wrong);
+	tn_status status =
+		tn_item(tn_sum(tn_not_equal(s->c, s->known[turn]), TN_ALL_AXES, NULL, 0), &wrong);
 	tn_scope_end(s->device->context, NULL);
 	if (status)
 		return 0;
@@ -190,7 +191,7 @@ static int prepare(struct stress *s, size_t n)
 	s->fetched = malloc(n * n * sizeof(*s->fetched));
 	s->r = malloc(3 * n * sizeof(*s->r));
 	if (!s->fetched || !s->r) {
-		doctor_fail(s->result, "not enough host memory for matrices of %zu x %zu", n, n);
+		doctor_fail(s->result, "no host memory for matrices of %zu x %zu", n, n);
 		return 0;
 	}
 	s->inner = s->r + n;
@@ -199,7 +200,7 @@ static int prepare(struct stress *s, size_t n)
 	return s->c && make_factor(s, 0) && make_factor(s, 1);
 }
 
-/* Doubles the size until one product takes long enough, the second time. */
+/* Doubles the size until the second run of a product takes long enough. */
 static int find_size(struct stress *s)
 {
 	size_t n = s->device->options->stress_size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies between host and device, and within it: what arrives, and how fast.  The best of a few, as
- * for every bandwidth.
+ * Copies between host and device and within the device: correctness and bandwidth, the best of a
+ * few runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define BYTES ((size_t)64 << 20)
 #define SAMPLES 4
 
-/* A byte for each place, which no shift by a power of two leaves as it is. */
+/* The byte expected at each index; the pattern differs from itself shifted by any power of two. */
 static unsigned char byte_at(size_t i)
 {
 	return (unsigned char)((i * UINT64_C(0x9e3779b97f4a7c15) + (i >> 8)) >> 56);
@@ -24,7 +24,7 @@ static void fill(unsigned char *bytes, size_t n)
 		bytes[i] = byte_at(i);
 }
 
-/* 1: they are what fill wrote. */
+/* 1: the bytes are those that fill wrote. */
 static int check(struct doctor_result *result, const unsigned char *bytes, size_t n,
 		 const char *what)
 {
@@ -39,7 +39,7 @@ static int check(struct doctor_result *result, const unsigned char *bytes, size_
 	return 1;
 }
 
-/* Sizes round a word, a page and 8 MiB, from and to any address. */
+/* Sizes near a word, a page and 8 MiB, from and to odd addresses. */
 static void odd_ones(struct doctor_device *device, struct doctor_result *result, unsigned char *out,
 		     unsigned char *back)
 {
@@ -55,7 +55,9 @@ static void odd_ones(struct doctor_device *device, struct doctor_result *result,
 		if (!check(result, back + i + 1, sizes[i], "upload and download"))
 			return;
 		if (back[i] != 0xee || back[i + 1 + sizes[i]] != 0xee)
-			doctor_fail(result, "download of %zu bytes: it wrote outside them",
+			doctor_fail(result,
+				    "download of %zu bytes: bytes before or after them were "
+				    "overwritten",
 				    sizes[i]);
 	}
 }
@@ -93,7 +95,7 @@ static void both(struct doctor_device *device, struct doctor_result *result, int
 		fill(out, BYTES);
 		move(device, result, is_upload, out, back);
 	} else {
-		doctor_fail(result, "not enough host memory: two times %zu bytes", BYTES);
+		doctor_fail(result, "no host memory for two buffers of %zu bytes", BYTES);
 	}
 	free(out);
 	free(back);
@@ -115,7 +117,7 @@ void doctor_device_copy(struct doctor_device *device, struct doctor_result *resu
 	const int64_t n = BYTES;
 	unsigned char *bytes = malloc(BYTES);
 	if (!bytes) {
-		doctor_fail(result, "not enough host memory: %zu bytes", BYTES);
+		doctor_fail(result, "no host memory for %zu bytes", BYTES);
 		return;
 	}
 	fill(bytes, BYTES);

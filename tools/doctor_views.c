@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies and views: that the right elements are read, the right ones written, and no others.
+ * Copies and views read and write the right elements and no others.
  */
 #include "base/dtype.h"
 #include "doctor.h"
@@ -62,7 +62,7 @@ void doctor_takes(struct doctor_run *run)
 {
 	tn_array *x = doctor_reals(run, -1, 1, 3, cube);
 	for (int axis = 0; axis < 3; axis++) {
-		/* Many of one number, whose gradients add up. */
+		/* Repeated indices, whose gradients add up. */
 		tn_array *at = doctor_whole(run, axis == 1 ? TN_I64 : TN_I32,
 					    run->magnitudes ? 0 : -cube[axis], cube[axis] - 1, 2,
 					    (int64_t[]){5, 9});

@@ -10,13 +10,13 @@
 
 #include "tool.h"
 
-/* Prints everything that a report knows of one backend, and what to do when it is absent; the exit
- * code, EXIT_NO_BACKEND where it cannot be used. */
+/* Prints everything that the report has on one backend, and what to do if it is absent; the exit
+ * code, EXIT_NO_BACKEND if it cannot be used. */
 int info_why(const tn_load_report *report, const char *name, int json);
 
-/* Prints a value and takes it; NULL: out of memory.  The exit code. */
+/* Prints and releases a value (NULL: out of memory); the exit code. */
 int print_json(json_t *value);
-/* A string in which bytes that are not UTF-8 have become '?'; null for NULL. */
+/* A string with invalid UTF-8 replaced by '?'; null for NULL. */
 json_t *printable_json(const char *text);
 
 #endif

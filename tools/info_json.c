@@ -24,7 +24,7 @@ json_t *printable_json(const char *text)
 	json_t *value = text ? json_string(text) : json_null();
 	if (value)
 		return value;
-	/* The environment may hold any bytes; JSON only UTF-8. */
+	/* The environment may hold any bytes, JSON only UTF-8. */
 	char *copy = strdup(text);
 	for (char *p = copy; p && *p; p++)
 		if ((unsigned char)*p >= 0x80)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What became of one backend, and what to do about it.
+ * The status of one backend, and what to do about it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "info.h"
 #include "terminal.h"
 
-/* What to do, by the name of the absence; tenon-troubleshooting(7) has an example of each. */
+/* What to do for each absence status; tenon-troubleshooting(7) has an example of each. */
 static const struct {
 	tn_status status;
 	const char *text;
@@ -45,7 +45,7 @@ static const char *remedy(tn_status status)
 	return "see the reason above; tenon doctor tests the device";
 }
 
-/* The other devices of the report that are this one. */
+/* Lists other devices of the report that are the same hardware. */
 static void print_pairs(const tn_load_report *report, const struct tn_device_description *d)
 {
 	const struct tn_load_row *row;
@@ -72,7 +72,7 @@ static void print_device(const tn_load_report *report, const struct tn_load_row 
 	print_pairs(report, d);
 }
 
-/* One line, or more where the terminal is narrower. */
+/* Prints one line, broken for a narrower terminal. */
 static void print_line(const char *label, const char *text)
 {
 	char *line;
@@ -116,7 +116,7 @@ static void print_row(const tn_load_report *report, const struct tn_load_row *ro
 		print_device(report, row, i);
 }
 
-/* Other files of the same name, which the row does not stand for. */
+/* Lists other files of the same name than the one in the row. */
 static void print_others(const tn_load_report *report, const struct tn_load_row *shown)
 {
 	const struct tn_load_row *row;
@@ -128,7 +128,7 @@ static void print_others(const tn_load_report *report, const struct tn_load_row 
 	}
 }
 
-/* The backend's object of the report, with its remedy. */
+/* Returns the backend's object in the report, with its remedy. */
 static int print_row_json(const tn_load_report *report, const struct tn_load_row *wanted)
 {
 	const char *text = tn_load_report_json(report);

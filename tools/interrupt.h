@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * SIGINT, taken once: a long piece of work ends in order.  The second one ends the process.
+ * SIGINT, caught once, so that long work stops in order.  The second one ends the process.
  */
 #ifndef TENON_TOOLS_INTERRUPT_H
 #define TENON_TOOLS_INTERRUPT_H
 
-/* From here on the first SIGINT is remembered; one that is ignored stays ignored. */
+/* Starts recording the first SIGINT; if SIGINT is ignored, it stays ignored. */
 void interrupt_catch(void);
-/* Has it come? */
+/* Has SIGINT arrived? */
 int interrupt_seen(void);
-/* From here on SIGINT ends the process, as it did before. */
+/* Restores the default: SIGINT ends the process. */
 void interrupt_release(void);
 /* Ends the process as SIGINT would have. */
 void interrupt_obey(void);

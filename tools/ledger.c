@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The ledger as a table, each column as wide as what is in it.
+ * Prints the ledger as a table, each column as wide as its longest entry.
  */
 #include <stdio.h>
 #include <string.h>

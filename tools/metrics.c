@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The metrics of a training, written as it goes.  Guarantees: the file is one run's, and each line
- * is in it whole as soon as it is known.
+ * The metrics of a training run, written as it proceeds.  Guarantees: the file belongs to one run,
+ * and each line is written whole as soon as it is known.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static int is_regular(int fd)
 	return !fstat(fd, &found) && S_ISREG(found.st_mode);
 }
 
-/* Ends with the process.  A file system without locks has to do without. */
+/* The lock ends with the process.  On a file system without locks there is none. */
 static int is_locked_by_another(int fd)
 {
 	return is_regular(fd) && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
@@ -67,7 +67,7 @@ static void write_number(FILE *out, const char *key, double value)
 		fprintf(out, "\"%s\": null", key);
 }
 
-/* All of the line at once. */
+/* Ends the line and writes it to the file at once. */
 static void end_line(struct metrics *metrics)
 {
 	fputs("}\n", metrics->file);

@@ -13,8 +13,8 @@
 #include "base/name.h"
 
 #define MOST_ROWS 32
-#define FIRST_VALUE 256 /* of getopt_long's, above all letters */
-#define REAL_END 1e30   /* no number on the command line is as large */
+#define FIRST_VALUE 256 /* value for getopt_long, above all letters */
+#define REAL_END 1e30   /* bound of numbers on the command line */
 
 const char *did_you_mean(const char *word, const char *const *names, size_t n, char *buffer,
 			 size_t size)
@@ -39,7 +39,7 @@ int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *v
 	return 1;
 }
 
-/* strtod reads leading blanks, hexadecimal, inf and nan too, which no option means. */
+/* strtod also accepts leading blanks, hexadecimal, inf and nan, which no option takes. */
 int parse_real(const char *text, double *value)
 {
 	char *end;
@@ -79,7 +79,7 @@ static int width_of(const struct option_row *row)
 	return (int)(strlen(row->name) + strlen(separator_of(row->argument)) + strlen(argument));
 }
 
-/* Every line of `text` below the first one begins in the column of the first. */
+/* Aligns the lines of `text` with the first one. */
 static void print_row(const char *name, const char *argument, const char *text, int width)
 {
 	int used = printf("  --%s%s%s", name, separator_of(argument), argument ? argument : "");
@@ -132,7 +132,7 @@ static int take_real(const struct option_row *row, const char *text)
 	return 1;
 }
 
-/* 0: not a value of this option. */
+/* Stores the value; 0: not a value of this option. */
 static int take_value(const struct option_row *row, const char *text)
 {
 	if (row->take)
@@ -148,7 +148,7 @@ static int take_value(const struct option_row *row, const char *text)
 	return row->choice ? take_choice(row, text) : 1;
 }
 
-/* "adamw or sgd"; `prefix` goes before each. */
+/* Writes "adamw or sgd", with `prefix` before each. */
 static void print_list(const char *prefix, const char *const *choices, char *buffer, size_t size)
 {
 	size_t used = 0;
@@ -159,7 +159,7 @@ static void print_list(const char *prefix, const char *const *choices, char *buf
 	}
 }
 
-/* What the option takes, in words. */
+/* Describes what the option takes. */
 static const char *expected(const struct option_row *row, char *buffer, size_t size)
 {
 	if (row->take)
@@ -194,7 +194,7 @@ static int wrong_value(const struct option_table *table, const struct option_row
 
 /* ---- Names ------------------------------------------------------------------------------------*/
 
-/* The options that begin so, or else the one that is most like it. */
+/* Finds the options with that prefix, or else the most similar one. */
 static size_t options_like(const struct option_table *table, const char *name, const char **like)
 {
 	const char *names[MOST_ROWS + 1], *nearest;
@@ -224,8 +224,8 @@ static int wrong_name(const struct option_table *table, const char *word)
 	return wrong(table, "there is no option '%.*s'; did you mean %s?", length, word, hint);
 }
 
-/* The word that holds the option that getopt_long has just refused: it has gone past it, unless it
- * is one of single letters of which some are left. */
+/* The word with the option that getopt_long has just refused.  optind is past it, unless unread
+ * letters of a group of short options remain. */
 static const char *word_refused(char **argv)
 {
 	const char *word = argv[optind];
@@ -245,7 +245,7 @@ static int refuse(const struct option_table *table, int option, char **argv)
 	if (row)
 		return wrong(table, "--%s takes no argument, found '%s'", row->name,
 			     argv[optind - 1]);
-	if (optopt == 'h') /* "-h" is no error: it is "--help=WORD" */
+	if (optopt == 'h') /* "-h" itself is valid: the error is "--help=WORD" */
 		return wrong(table, "--help takes no argument, found '%s'", argv[optind - 1]);
 	return wrong_name(table, word_refused(argv));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The options of a command as a table: what is read, what --help prints, and what an error says of
- * a value that was not expected, come from the same rows.
+ * The options of a command as a table: parsing, --help and the errors about unexpected values use
+ * the same rows.
  */
 #ifndef TENON_TOOLS_OPTION_TABLE_H
 #define TENON_TOOLS_OPTION_TABLE_H
@@ -10,24 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One long option.  The pointer that is set says what its value is; exactly one is. */
+/* One long option.  Exactly one pointer is set; it determines the kind of value. */
 struct option_row {
 	const char *name;     /* without the dashes */
-	const char *argument; /* "N"; "[=time]", with brackets: may be left out; NULL: takes none */
+	const char *argument; /* "N"; "[=time]", with brackets: optional; NULL: takes none */
 	const char *help;     /* lines */
 
 	int *flag;         /* := 1 */
-	const char **text; /* := the argument, NULL where it is left out */
+	const char **text; /* := the argument, NULL if it is left out */
 	uint64_t *count;   /* lowest to highest */
 	double *real;      /* lowest to highest; highest 0: to below 1e30 */
-	uint32_t *choice;  /* := the place of the argument in `choices`, which end with NULL */
+	uint32_t *choice;  /* := the index of the argument in `choices`, which NULL ends */
 
 	double lowest, highest;
-	int above_lowest; /* of a real: the lowest itself is not in the range */
+	int above_lowest; /* of a real: the lowest itself is excluded */
 	const char *const *choices;
 
-	/* Of any other form: stores the argument, NULL where it is left out, and returns whether it
-	 * is what `expected` says in words. */
+	/* For any other form: stores the argument, NULL if it is left out, and returns whether it
+	 * is what `expected` describes. */
 	int (*take)(void *values, const char *argument);
 	void *values;
 	const char *expected;
@@ -36,7 +36,7 @@ struct option_row {
 #define N_ROWS(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 struct option_table {
-	const char *command;  /* how it is called: "tenon bench ops" */
+	const char *command;  /* its name: "tenon bench ops" */
 	const char *operands; /* "[NAME ...]"; "" */
 	const char *about;    /* lines of --help above the options; NULL */
 	const struct option_row *rows;
@@ -45,16 +45,16 @@ struct option_table {
 
 enum { OPTIONS_READ = -1, OPTIONS_HELPED = 0, OPTIONS_WRONG = 2 };
 
-/* Reads the options by getopt_long, --help and -h among them; argv[optind] is the first operand.
+/* Reads the options by getopt_long, including --help and -h; argv[optind] is the first operand.
  * OPTIONS_READ: go on; otherwise the exit status, after --help or a message on stderr. */
 int option_table_read(const struct option_table *table, int argc, char **argv);
 
-/* "; did you mean 'NAME'?" into `buffer`, or "" when no name is like that word. */
+/* "; did you mean 'NAME'?" into `buffer`, or "" if no name is similar to that word. */
 const char *did_you_mean(const char *word, const char *const *names, size_t n, char *buffer,
 			 size_t size);
 
-/* Numbers on the command line, decimal; 0 when the text is not one, or is out of range: a real is
- * from 0 to below 1e30. */
+/* Read decimal numbers; 0 if the text is not one or is out of range, which is from 0 to below 1e30
+ * for a real. */
 int parse_count(const char *text, uint64_t lowest, uint64_t highest, uint64_t *value);
 int parse_real(const char *text, double *value);
 

@@ -19,7 +19,7 @@ static int refuse(const struct output *o, const char *why)
 	return 0;
 }
 
-/* Can a new name be put in there? */
+/* Can a file be created in the folder of the path? */
 static int folder_possible(const struct output *o, const char *folder)
 {
 	char why[320];

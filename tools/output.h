@@ -9,34 +9,33 @@
 #include <stdio.h>
 #include <tenon/train.h>
 
-/* How a file is written: beside and then renamed (it is a regular file, or not there yet),
- * or in place. */
+/* How a file is written: to a temporary file that is then renamed (a regular or new file), or in
+ * place. */
 enum { OUTPUT_WHOLE, OUTPUT_IN_PLACE };
 
-/* Before work begins: could the file be written at its end?  Changes nothing.  Otherwise says why
- * not, as `tenon COMMAND: OPTION PATH: ...`, and returns 0. */
+/* Checks before the work whether the file could be written at its end; changes nothing.  If not,
+ * prints `tenon COMMAND: OPTION PATH: ...`, and returns 0. */
 int output_possible(const char *command, const char *option, const char *path, int how);
 
-/* Do both paths name one file?  Files that are not there yet are told apart by their paths
- * alone. */
+/* Do both paths name one file?  Files that do not exist yet are compared by path alone. */
 int output_same(const char *a, const char *b);
 
-/* The metrics of a training: one JSON object a line, each written at once,
- * so that the run can be followed. */
+/* The metrics of a training: one JSON object a line, each written immediately, so that the run can
+ * be followed. */
 struct metrics {
 	const char *path;
 	FILE *file;    /* NULL: none */
-	int is_begun;  /* what was there before is gone */
+	int is_begun;  /* the earlier content was truncated */
 	int failed_as; /* the errno of the first failure, or 0 */
 };
-/* Opens, and keeps what is there.  A file that another run is writing is refused.  Says why not and
- * returns 0. */
+/* Opens the file without truncating it.  Refuses a file that another run is writing.  On failure
+ * prints the reason and returns 0. */
 int metrics_open(struct metrics *metrics, const char *path);
-/* The training has begun: the lines of an earlier one go. */
+/* Truncates the file when training begins. */
 void metrics_begin(struct metrics *metrics);
 void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *epoch);
 void metrics_test(struct metrics *metrics, const struct tn_evaluation *test);
-/* Says what could not be written, and returns 0 then.  Takes a zeroed struct. */
+/* Closes the file; on a failed write prints it and returns 0.  Accepts a zeroed struct. */
 int metrics_close(struct metrics *metrics);
 
 #endif

@@ -2,12 +2,12 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * ROUNDS times ten independent multiply-adds in registers, on vectors of PEAK_LANES floats.
- * Included once a level, with PEAK_LANES, PEAK_NAME and PEAK_TARGET (the function's attribute).
+ * Included once per level, with PEAK_LANES, PEAK_NAME and PEAK_TARGET (the function's attribute).
  */
 typedef float PEAK_NAME(lanes) __attribute__((vector_size(PEAK_LANES * sizeof(float))));
 
-/* A variable a chain: an array would be kept in memory; each begins elsewhere,
- * or they would be one. */
+/* One variable per chain: an array would be kept in memory.  The initial values differ, or the
+ * compiler would merge the chains. */
 PEAK_TARGET static void PEAK_NAME(run)(void *argument, uint64_t begin, uint64_t end)
 {
 	PEAK_NAME(lanes) zero = {0}, f = zero + 0.5f, t = zero + 0.25f;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Networks that `tenon train --save` wrote: the metadata says which model it is, how pictures are
- * prepared for it and what its classes are called.
+ * Networks saved by `tenon train --save`: their metadata has the model, the preparation of pictures
+ * and the names of the classes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int fail(const char *path, const char *key)
 	return EXIT_FAILED;
 }
 
-/* A model's name must outlive the file it is read from. */
+/* The model's name must outlive the file that it is read from. */
 static int read_metadata(const tn_safetensors *file, const char *path,
 			 struct saved_network *network, char **model)
 {

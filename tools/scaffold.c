@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every file is made new (O_EXCL) in a folder that was found empty, so nothing is ever overwritten;
- * at the first failure those that were made are removed again.
+ * Every file is created (O_EXCL) in a folder that was empty, so nothing is ever overwritten; on
+ * failure the files created so far are removed.
  */
 #include "scaffold.h"
 
@@ -20,7 +20,7 @@
 #define STEPS "steps"
 
 struct scaffold {
-	const char *path; /* of the folder, as it was given */
+	const char *path; /* of the folder, as given */
 	const char *name;
 	int cxx;
 	char uuid[256]; /* as C text: 0x12, 0x34, ... */
@@ -30,7 +30,7 @@ struct scaffold {
 	size_t n_made; /* files */
 };
 
-/* Says what failed; `file` may be NULL. */
+/* Prints what failed; `file` may be NULL. */
 static int failed(const struct scaffold *scaffold, const char *file, const char *reason)
 {
 	fprintf(stderr, "tenon plugin: %s%s%s: %s\n", scaffold->path, file ? "/" : "",
@@ -38,7 +38,7 @@ static int failed(const struct scaffold *scaffold, const char *file, const char 
 	return EXIT_FAILED;
 }
 
-/* A random UUID (version 4) as C text, in two lines of a macro. */
+/* Makes a random UUID (version 4) as C text, in two lines of a macro. */
 static int make_uuid(struct scaffold *scaffold)
 {
 	unsigned char uuid[16];
@@ -58,7 +58,7 @@ static int make_uuid(struct scaffold *scaffold)
 
 /* ---- Text with marks in it ----*/
 
-/* What a mark stands for; NULL: it is none.  *length: of the mark with both @. */
+/* The replacement of a mark; NULL: not a mark.  *length: of the mark with both @. */
 static const char *meaning(const struct scaffold *scaffold, const char *mark, size_t *length)
 {
 	const struct {
@@ -96,7 +96,7 @@ static void put(FILE *out, const struct scaffold *scaffold, const char *text)
 	fputs(text, out);
 }
 
-/* The path of a file in the project. */
+/* Makes the path of a file in the project. */
 static void file_path(const struct scaffold *scaffold, size_t i, char *path, size_t size)
 {
 	FILE *out = fmemopen(path, size, "w");
@@ -109,7 +109,7 @@ static void file_path(const struct scaffold *scaffold, size_t i, char *path, siz
 
 /* ---- The folder ----*/
 
-/* Refuses a folder that has something in it, and says what. */
+/* Refuses a folder that is not empty, and prints what it contains. */
 static int check_empty(struct scaffold *scaffold)
 {
 	char found[256];
@@ -164,7 +164,7 @@ static int write_file(struct scaffold *scaffold, size_t i)
 	}
 	for (const char *const *line = scaffold_files[i].lines; *line; line++)
 		put(out, scaffold, *line);
-	/* A write that failed leaves its reason in errno only until the next one. */
+	/* The errno of a failed write is kept until the next write only. */
 	int bad = fflush(out) || ferror(out) || fsync(descriptor);
 	int reason = errno;
 	if (fclose(out) && !bad) {
@@ -186,7 +186,7 @@ static int write_all(struct scaffold *scaffold)
 	return EXIT_DONE;
 }
 
-/* Takes back what was made. */
+/* Removes the files and folders created. */
 static void remove_all(const struct scaffold *scaffold)
 {
 	char path[128];

@@ -12,8 +12,8 @@ void take_standard_files(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) != -1 || errno != EBADF)
 			continue;
-		/* The lowest free one is this one.  The wrong way round,
-		 * so that it cannot be used. */
+		/* open returns the lowest free descriptor, which is this one.  The wrong access
+		 * mode makes it unusable. */
 		(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * tenon-probe FILE: loads one plugin and reports on descriptor 3; the library starts it (tn_probe)
- * so that what crashes or hangs does so here.  core/loader/probe.h has the protocol.
+ * tenon-probe FILE: loads one plugin and reports on descriptor 3; tn_probe starts it, so that a
+ * crash or hang of the plugin stays in this process.  core/loader/probe.h has the protocol.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "loader/probe.h"
 #include "loader/registry.h"
 
-/* Nobody waits longer; the caller's own limit is usually shorter. */
+/* The longest run; the caller's own limit is usually shorter. */
 #define LAST_RESORT_SECONDS 3600
 
 static void say(const char *text, size_t length)
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 		.paths_only = 1,
 		.progress = say_stage,
 	};
-	/* That there is nothing to choose is in the report. */
+	/* The report says that no backend can be selected. */
 	(void)tn_registry_open(&options, &registry, &report, NULL);
 	tn_registry_close(registry);
 	const char *json = tn_load_report_json(report);

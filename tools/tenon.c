@@ -33,7 +33,7 @@ static void print_usage(FILE *out)
 		     "(see tenon(7)).\n");
 }
 
-/* What could not be written has failed. */
+/* A failed write to standard output is a failure of the command. */
 static int flushed(int code)
 {
 	if (fflush(stdout) || ferror(stdout)) {
@@ -59,7 +59,7 @@ static int is_one_of(const char *word, const char *a, const char *b, const char 
 	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
-/* "tenon help bench ops" becomes "tenon bench ops --help". */
+/* Converts "tenon help bench ops" into "tenon bench ops --help". */
 static void put_help_last(int argc, char **argv)
 {
 	static char help[] = "--help";

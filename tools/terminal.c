@@ -25,11 +25,11 @@ int terminal_breaks(int descriptor, size_t length)
 	return columns && length > columns;
 }
 
-/* One line without its end. */
+/* Writes one line without its newline. */
 static void write_line(FILE *out, const char *line, size_t length, size_t columns)
 {
 	size_t indent = strspn(line, " ");
-	size_t at = 0; /* columns that are written */
+	size_t at = 0; /* columns written so far */
 	for (size_t i = 0; i < length;) {
 		size_t blanks = strspn(line + i, " ");
 		blanks = i + blanks < length ? blanks : length - i;

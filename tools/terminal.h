@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How wide the terminal is.
+ * The width of the terminal, and text broken to it.
  */
 #ifndef TENON_TOOLS_TERMINAL_H
 #define TENON_TOOLS_TERMINAL_H
@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Columns of the terminal as it is now, 80 where that is unknown; 0: the descriptor is none. */
+/* The current number of columns, 80 if unknown; 0: the descriptor is not a terminal. */
 size_t terminal_columns(int descriptor);
 
-/* Would a line of so many characters be broken?  Never where there is no terminal. */
+/* Would the terminal wrap a line of that many characters?  0 if there is no terminal. */
 int terminal_breaks(int descriptor, size_t length);
 
-/* Writes text with lines of at most `columns`, broken at blanks, what follows two columns further
- * in; a word that is longer stays whole.  0: as it is. */
+/* Writes text in lines of at most `columns`, broken at blanks, with continuations indented by two
+ * columns; longer words stay whole.  0: unchanged. */
 void write_wrapped(FILE *out, const char *text, size_t columns);
 
 #endif

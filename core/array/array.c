@@ -47,8 +47,8 @@ static tn_array *allocate(struct tn_runtime *runtime)
 {
 	tn_array *array = tn_mem_alloc(sizeof(*array));
 	if (!array) {
-		tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "array",
-			"the host has no memory left for %zu bytes", sizeof(*array));
+		tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "array", "no host memory for %zu bytes",
+			sizeof(*array));
 		return NULL;
 	}
 	array->runtime = runtime;
@@ -166,7 +166,7 @@ tn_status tn_scope_begin(tn_context *context)
 	struct tn_scope *scope = tn_mem_alloc(sizeof(*scope));
 	if (!scope)
 		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "scope_begin",
-				       "the host has no memory left for a scope");
+				       "no host memory for a scope");
 	scope->arrays = NULL;
 	scope->parent = runtime->scope;
 	runtime->scope = scope;

@@ -16,7 +16,7 @@ tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device
 	struct tn_storage *storage = tn_mem_alloc(sizeof(*storage));
 	if (!storage)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "array",
-			       "the host has no memory left for %zu bytes", sizeof(*storage));
+			       "no host memory for %zu bytes", sizeof(*storage));
 	const struct tn_observer *observer = runtime->observer;
 	if (observer && observer->take)
 		status = observer->take(runtime, device, size, &storage->block, &runtime->report);

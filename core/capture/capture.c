@@ -84,7 +84,7 @@ tn_status tn_capture_keep(struct tn_runtime *runtime, void *thing, void (*releas
 		return TN_OK;
 	*is_new = 0;
 	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "capture",
-		       "the host has no memory left");
+		       "no host memory for the capture");
 }
 
 tn_status tn_capture_refuse(struct tn_runtime *runtime, const char *operation, const char *what)
@@ -124,7 +124,7 @@ tn_status tn_capture_begin(tn_context *context)
 	struct tn_graph *graph = tn_mem_zeroed(1, sizeof(*graph));
 	if (!graph)
 		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "capture_begin",
-				       "the host has no memory left");
+				       "no host memory for the capture");
 	graph->runtime = runtime;
 	graph->device = runtime->device;
 	tn_stepped_begin(&graph->stepped, runtime);
@@ -151,7 +151,7 @@ static tn_status check_end(const struct tn_graph *graph)
 			       "a tape has begun and not ended");
 	if (graph->is_incomplete)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "capture_end",
-			       "the host has no memory left");
+			       "no host memory for the capture");
 	return TN_OK;
 }
 

@@ -215,7 +215,7 @@ tn_status tn_replay_begin(struct tn_runtime *runtime, const tn_array *x)
 	struct tn_replay *replay = tn_mem_zeroed(1, sizeof(*replay));
 	if (!replay)
 		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "replay",
-				       "the host has no memory left for a list of calls");
+				       "no host memory for a list of calls");
 	replay->runtime = runtime;
 	replay->x = likeness_of(x);
 	replay->random = runtime->random.stream;

@@ -25,13 +25,13 @@ tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info
 	if (!tn_backend_has_all(device->backend, TN_SLOT_CAPTURE_BEGIN, TN_SLOT_GRAPH_RELEASE))
 		return tn_device_answer(device,
 					tn_fail(error, TN_UNSUPPORTED, "capture_begin",
-						"the backend captures no work (" TN_TABLE_CAPTURE
+						"the backend cannot capture work (" TN_TABLE_CAPTURE
 						")"),
 					error);
 	struct tn_store *store = tn_mem_zeroed(1, sizeof(*store));
 	if (!store)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "capture_begin",
-			       "the host has no memory left");
+			       "no host memory for the capture");
 	tn_error_reset(error);
 	status = device->backend->capture.capture_begin(device->handle, &args);
 	if (status)
@@ -59,7 +59,8 @@ tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct t
 	tn_error_reset(error);
 	status = device->backend->capture.capture_end(device->handle, &args, graph);
 	if (!status && !*graph)
-		status = tn_fail(error, TN_BACKEND_FAILURE, "capture_end", "it gave no handle");
+		status = tn_fail(error, TN_BACKEND_FAILURE, "capture_end",
+				 "the backend returned no handle");
 	if (status)
 		*graph = NULL;
 	return tn_device_answer(device, status, error);

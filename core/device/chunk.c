@@ -113,7 +113,7 @@ static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_ch
 	uint64_t largest = device->description.max_alloc_bytes;
 	if (largest && size > largest)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
-			       "the device gives at most %" PRIu64 " bytes at once", largest);
+			       "the device allocates at most %" PRIu64 " bytes at once", largest);
 	if (pool->limit && (size > pool->limit || pool->reserved > pool->limit - size))
 		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate", "the memory limit is reached");
 	struct tn_chunk *chunk = tn_mem_zeroed(1, sizeof(*chunk));
@@ -138,7 +138,7 @@ static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_ch
 #endif
 	link_chunk(pool, chunk);
 	tn_log_format(device->logger, TN_LOG_DEBUG, "pool",
-		      "%s: %" PRIu64 " bytes taken, %" PRIu64 " now", device->name, size,
+		      "%s: %" PRIu64 " bytes allocated, %" PRIu64 " in total", device->name, size,
 		      pool->reserved);
 	*out = chunk;
 	return TN_OK;
@@ -199,8 +199,7 @@ void tn_pool_destroy(struct tn_device *device)
 		tn_chunk_release(device, 0);
 	if (pool->used)
 		tn_log_format(device->logger, TN_LOG_ERROR, "pool",
-			      "%s: %" PRIu64 " bytes were never given back", device->name,
-			      pool->used);
+			      "%s: %" PRIu64 " bytes were never freed", device->name, pool->used);
 	/* In a forked child the backend's handles are the parent's: only the records are freed. */
 	while (pool->chunks) {
 		struct tn_chunk *chunk = pool->chunks;

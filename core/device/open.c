@@ -26,7 +26,8 @@ tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 	void *handle = NULL;
 	status = device->backend->device.open(device->backend->instance, &args, &handle);
 	if (status == TN_OK && !handle)
-		status = tn_fail(error, TN_BACKEND_FAILURE, "open", "it gave no handle");
+		status = tn_fail(error, TN_BACKEND_FAILURE, "open",
+				 "the backend returned no handle");
 	if (status == TN_OK) {
 		device->handle = handle;
 		tn_log_format(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)",

@@ -169,8 +169,8 @@ void tn_block_give(struct tn_device *device, const struct tn_block *block)
 	struct tn_pool *pool = device->pool;
 	struct tn_piece *piece = block->piece;
 	if (piece->used != TN_PIECE_USED) {
-		tn_log_format(device->logger, TN_LOG_ERROR, "pool",
-			      "%s: a block was given back twice", device->name);
+		tn_log_format(device->logger, TN_LOG_ERROR, "pool", "%s: a block was freed twice",
+			      device->name);
 		return;
 	}
 	if (block->address)

@@ -107,7 +107,7 @@ tn_status tn_host_copies_make(struct tn_host_copies *copies, struct tn_runtime *
 	copies->call = tn_slot_copy(slot, call, NULL);
 	if (!copies->call)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, tn_slots[slot].name,
-			       "the host has no memory left for a copy of the call");
+			       "no host memory for a copy of the call");
 	tn_slot_list(slot, copies->call, contents);
 	list_spans(copies);
 	for (uint32_t i = 0; i < copies->n_spans; i++)

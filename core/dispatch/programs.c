@@ -125,7 +125,7 @@ static tn_status add_entry(struct tn_program_cache *cache, uint64_t hash, struct
 static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
 {
 	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, operation,
-		       "the host has no memory left for a program");
+		       "no host memory for a program");
 }
 
 /* Finds or parses a program; a new one is cached if `keep` is set, else returned in *temporary. */

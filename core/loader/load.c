@@ -278,7 +278,7 @@ static tn_status as_absence(tn_status status, const char *entry, struct tn_error
 	memcpy(text, error->text, sizeof(text));
 	text[sizeof(text) - 1] = '\0';
 	int64_t native_code = error->native_code;
-	tn_fail(error, TN_PROBE_FAILED, entry, "%s answered %s%s%s", entry, tn_status_name(status),
+	tn_fail(error, TN_PROBE_FAILED, entry, "%s returned %s%s%s", entry, tn_status_name(status),
 		text[0] ? ": " : "", text);
 	error->native_code = native_code;
 	return TN_PROBE_FAILED;
@@ -336,7 +336,7 @@ static tn_status find_devices(const struct tn_loading *loading,
 		device->note[sizeof(device->note) - 1] = '\0';
 		if (status)
 			return tn_fail(error, TN_PROBE_FAILED, "describe",
-				       "describe of device %u answered %s%s%s", i,
+				       "describe of device %u returned %s%s%s", i,
 				       tn_status_name(status), device->note[0] ? ": " : "",
 				       device->note);
 	}

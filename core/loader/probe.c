@@ -102,7 +102,7 @@ static tn_status start_helper(struct probe *probe, struct tn_parameters *paramet
 	if (!helper)
 		helper = TN_PROBE_HELPER;
 	if (pipe2(ends, O_CLOEXEC))
-		return tn_fail(error, TN_IO, "probe", "a pipe cannot be made: %s", strerror(errno));
+		return tn_fail(error, TN_IO, "probe", "cannot create a pipe: %s", strerror(errno));
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	int problem = spawn(probe, helper, path, ends[1],
 			    parameters->privileged > 0 ? no_environment : environ);
@@ -110,8 +110,7 @@ static tn_status start_helper(struct probe *probe, struct tn_parameters *paramet
 	if (problem) {
 		close(ends[0]);
 		return tn_fail(error, problem == ENOENT ? TN_NOT_FOUND : TN_IO, "probe",
-			       "the helper program %s cannot be started: %s", helper,
-			       strerror(problem));
+			       "cannot start the helper program %s: %s", helper, strerror(problem));
 	}
 	probe->fd = ends[0];
 	return TN_OK;

@@ -113,7 +113,7 @@ tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double st
 	data = tn_mem_alloc((size_t)n * size);
 	if (!data) {
 		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "arange",
-				"the host has no memory left for %lld elements", (long long)n);
+				"no host memory for %lld elements", (long long)n);
 		return NULL;
 	}
 	for (int64_t i = 0; i < n; i++) {

@@ -95,7 +95,7 @@ tn_kernel *tn_kernel_compile(tn_context *context, const struct tn_kernel_source 
 	tn_kernel *kernel = status ? NULL : tn_mem_zeroed(1, sizeof(*kernel));
 	if (!status && !kernel)
 		status = tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "compile",
-				 "the host has no memory left for a kernel");
+				 "no host memory for a kernel");
 	if (kernel) {
 		kernel->runtime = runtime;
 		kernel->device = own.device;
@@ -216,7 +216,7 @@ static tn_status fill_and_launch(struct tn_kernel *kernel, const struct tn_kerne
 		filled = tn_mem_zeroed(n, sizeof(*filled));
 	if (!filled)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, kernel->name,
-			       "the host has no memory left for %zu arguments", n);
+			       "no host memory for %zu arguments", n);
 	tn_observe_unrepeatable(runtime);
 	for (size_t i = 0; i < n && !status; i++) {
 		const tn_array *array = arguments[i].array;

@@ -74,7 +74,7 @@ static tn_status check_x(struct tn_pool2d *pool, int rank, const int64_t *x, tn_
 	if (pool->window.kind == TN_POOL_MAX && pool->W && pool->H > INT32_MAX / pool->W)
 		return tn_fail(&pool->runtime->report, TN_LIMIT, name_of(pool),
 			       "a plane of %" PRId64 " x %" PRId64
-			       " has more elements than i32 can index",
+			       " exceeds the range of an i32 index",
 			       pool->H, pool->W);
 	return TN_OK;
 misfit:

@@ -144,7 +144,7 @@ static tn_status copy_through_host(const tn_array *from, tn_array *to)
 	stop = tn_mem_alloc(size);
 	if (!stop)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "to",
-			       "the host has no memory left for %" PRIu64 " bytes", size);
+			       "no host memory for %" PRIu64 " bytes", size);
 	status = download(from, stop);
 	if (!status)
 		status =

@@ -43,7 +43,7 @@ tn_status tn_reference_fail(const struct tn_call *call, tn_status status, const 
 tn_status tn_reference_no_memory(const struct tn_call *call, const char *operation)
 {
 	return tn_reference_fail(call, TN_OUT_OF_MEMORY, operation,
-				 "the host has no memory left for temporary values");
+				 "no host memory for temporary values");
 }
 
 tn_status tn_reference_take(void *own, size_t own_size, const void *theirs, uint32_t flags,

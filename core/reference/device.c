@@ -78,7 +78,7 @@ tn_status tn_reference_open(void *instance, const struct tn_open_args *theirs, v
 	opened = own->host->alloc(own->host->context, sizeof(*opened), 0);
 	if (!opened)
 		return tn_reference_fail(&args.call, TN_OUT_OF_MEMORY, "open",
-					 "no memory for a device, %zu bytes", sizeof(*opened));
+					 "no memory for a device of %zu bytes", sizeof(*opened));
 	opened->host = own->host;
 	*device = opened;
 	return TN_OK;

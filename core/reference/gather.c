@@ -135,9 +135,8 @@ tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *th
 	if (status == TN_OK)
 		status = check_arguments(&args, "scatter_add", &args.output, &args.input);
 	if (status == TN_OK && !sum_dtype(args.input.dtype))
-		status =
-			tn_reference_fail(&args.call, TN_UNSUPPORTED, "scatter_add",
-					  "elements of dtype %d cannot be added", args.input.dtype);
+		status = tn_reference_fail(&args.call, TN_UNSUPPORTED, "scatter_add",
+					   "dtype %d: sums are not supported", args.input.dtype);
 	if (status != TN_OK || tn_reference_is_dry(&args.call))
 		return status;
 	size = tn_dtype_size(args.input.dtype);

@@ -117,15 +117,16 @@ static tn_status check_settings(const struct tn_norm_args *args, const char *ope
 					 args->has_affine, args->use_statistics,
 					 args->has_residual);
 	if (kind == GROUP && (args->groups < 1 || args->x.shape[1] % args->groups))
-		return tn_reference_fail(call, TN_SHAPE, operation,
-					 "%lld channels in %u groups: expected a multiple",
-					 (long long)args->x.shape[1], args->groups);
+		return tn_reference_fail(
+			call, TN_SHAPE, operation,
+			"%lld channels in %u groups: expected an equal number in each",
+			(long long)args->x.shape[1], args->groups);
 	if (args->wants > (WANTS_DX | WANTS_DW_DB | WANTS_DRESIDUAL))
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-					 "wants 0x%x: only bits 0 to 2 are known", args->wants);
+					 "wants 0x%x: expected only bits 0 to 2", args->wants);
 	if (args->activation > TN_ACTIVATION_RELU6)
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-					 "activation %u: expected none, RELU or RELU6",
+					 "activation %u: expected NONE, RELU or RELU6",
 					 args->activation);
 	if (!(args->epsilon >= 0))
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,

@@ -68,7 +68,7 @@ static tn_status check_arguments(const struct tn_pool2d_args *args, const char *
 	status = tn_reference_check_shape(call, operation, "y", &args->y, 4, shape);
 	if (status == TN_OK && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
 		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					   "has_index: the gradient of a maximum needs its index");
+					   "has_index: expected 1 for the gradient of a maximum");
 	if (status == TN_OK && args->kind == TN_POOL_MAX && args->has_index) {
 		status = tn_reference_check(call, operation, "index", &args->index,
 					    is_forward ? WRITE : READ);
@@ -82,7 +82,7 @@ static tn_status check_arguments(const struct tn_pool2d_args *args, const char *
 		if (status == TN_OK && args->x.shape[H] > INT32_MAX / args->x.shape[W])
 			status = tn_reference_fail(
 				call, TN_SHAPE, operation,
-				"x: a plane of %lld x %lld has more elements than i32 can number",
+				"x: a plane of %lld x %lld exceeds the range of an i32 index",
 				(long long)args->x.shape[H], (long long)args->x.shape[W]);
 	}
 	return status;

@@ -89,7 +89,7 @@ static tn_status check_flags(const struct tn_sort_args *args)
 					 args->descending, args->has_values, args->has_indices);
 	if (!args->has_values && !args->has_indices)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "sort",
-					 "expected has_values or has_indices");
+					 "expected has_values or has_indices to be 1");
 	return TN_OK;
 }
 
@@ -159,7 +159,7 @@ tn_status tn_reference_sort(void *device, const struct tn_sort_args *theirs)
 		status = tn_reference_check(call, "sort", "input", input, READ);
 	if (status == TN_OK && !tn_compute_dtype(input->dtype))
 		status = tn_reference_fail(call, TN_UNSUPPORTED, "sort",
-					   "elements of dtype %d cannot be ordered", input->dtype);
+					   "dtype %d cannot be sorted", input->dtype);
 	if (status == TN_OK && args.axis >= input->rank)
 		status = tn_reference_fail(call, TN_SHAPE, "sort",
 					   "axis %u: expected less than the rank %u", args.axis,

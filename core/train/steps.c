@@ -106,7 +106,7 @@ static tn_status decide_capture(struct tn_steps *steps)
 					     TN_SLOT_GRAPH_RELEASE);
 	const char *no = NULL;
 	if (!can_capture)
-		no = "the device's backend captures no work";
+		no = "the device's backend cannot capture work";
 	else if (runtime->ledger_time)
 		no = "the ledger times every operation";
 	else if (has_foreign(steps->module))
@@ -122,7 +122,7 @@ static tn_status decide_capture(struct tn_steps *steps)
 	}
 	if (!can_capture)
 		return tn_runtime_fail(runtime, TN_UNSUPPORTED, "train",
-				       "capture: the backend of %s captures no work",
+				       "capture: the backend of %s cannot capture work",
 				       runtime->device->name);
 	if (!steps->batches->n_full)
 		return tn_runtime_fail(runtime, TN_NOT_CAPTURABLE, "train",

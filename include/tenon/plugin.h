@@ -140,7 +140,7 @@ static inline tn_status tn_plugin_workspace(const struct tn_call *call, const ch
 		return tn_plugin_dry_run(call, bytes, bytes);
 	if (given < bytes)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "workspace: needs %llu bytes, found %llu",
+				      "workspace: expected %llu bytes, found %llu",
 				      (unsigned long long)bytes, (unsigned long long)given);
 	*work = 1;
 	return TN_OK;

@@ -90,11 +90,11 @@ static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, ui
 	struct tn_error_info *error = own.call.error;
 	if (own.memory_kind != TN_MEMORY_DEVICE)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", own.memory_kind);
+				      "memory kind %u: expected 0, the only kind", own.memory_kind);
 	if (own.size == 0 || (own.alignment & (own.alignment - 1)))
 		return tn_plugin_fail(
 			error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
+			"%llu bytes aligned to %llu: expected at least 1 byte and a power of two",
 			(unsigned long long)own.size, (unsigned long long)own.alignment);
 	if (own.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&own.call, 0, 0);
@@ -106,7 +106,7 @@ static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, ui
 		memory = host->alloc(host->context, own.size, alignment);
 	if (!memory)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "cannot allocate %llu bytes of host memory",
+				      "no host memory for %llu bytes",
 				      (unsigned long long)own.size);
 	/* Huge pages for blocks that contain some; a refused request does no harm. */
 	if (own.size >= 2 * HUGE_PAGE)

@@ -60,8 +60,8 @@ static tn_status check_types(const struct tn_matmul_args *args)
 	    (dtype == TN_F32 || dtype == TN_F64))
 		return TN_OK;
 	return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-			      "dtypes %d, %d, %d: expected f32 or f64 for all three", args->a.dtype,
-			      args->b.dtype, dtype);
+			      "dtypes %d, %d and %d: expected f32 or f64 for all three",
+			      args->a.dtype, args->b.dtype, dtype);
 }
 
 /* Bias and activation are computed in f32. */
@@ -95,7 +95,8 @@ static tn_status check_shapes(const struct tn_matmul_args *args)
 	uint32_t rank = c->rank;
 	if (a->rank != rank || b->rank != rank || rank < 2 || rank > 2 + BATCH_AXES)
 		return tn_plugin_fail(error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE,
-				      "matmul", "ranks %u, %u, %u: expected equal ranks of 2 to 6",
+				      "matmul",
+				      "ranks %u, %u and %u: expected equal ranks of 2 to 6",
 				      a->rank, b->rank, rank);
 	for (uint32_t i = 0; i < rank; i++) {
 		if (a->shape[i] < 1 || b->shape[i] < 1 || c->shape[i] < 1)

@@ -56,8 +56,9 @@ static tn_status check_arguments(const struct job *job)
 	struct tn_error_info *error = job->args.call.error;
 	uint32_t rank = job->operands[OUT]->rank;
 	if (rank > TN_MAX_RANK || job->args.axis >= rank)
-		return tn_plugin_fail(error, TN_SHAPE, job->name, "axis %u of rank %u",
-				      job->args.axis, rank);
+		return tn_plugin_fail(error, TN_SHAPE, job->name,
+				      "axis %u: expected less than the rank %u", job->args.axis,
+				      rank);
 	tn_status status = TN_OK;
 	for (int i = 0; i < OPERANDS && !status; i++)
 		status = check_operand(job, job->operands[i]);

@@ -122,9 +122,10 @@ static tn_status check_arguments(const struct tn_sort_args *args)
 	struct tn_error_info *error = args->call.error;
 	tn_status status = TN_OK;
 	if (args->descending > 1 || args->has_values > 1 || args->has_indices > 1)
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "sort",
-				      "flags: expected 0 or 1, found %u, %u, %u", args->descending,
-				      args->has_values, args->has_indices);
+		return tn_plugin_fail(
+			error, TN_INVALID_ARGUMENT, "sort",
+			"descending, has_values, has_indices: expected 0 or 1, found %u, %u, %u",
+			args->descending, args->has_values, args->has_indices);
 	if (!args->has_values && !args->has_indices)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "sort",
 				      "expected has_values or has_indices to be 1");

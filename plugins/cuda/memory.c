@@ -34,7 +34,8 @@ tn_status cuda_buffers_open(struct cuda_device *device, struct tn_error_info *er
 {
 	struct cuda_buffers *buffers = tn_plugin_alloc(device->host, sizeof(*buffers));
 	if (!buffers)
-		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a table");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open",
+				      "no host memory for the table of buffers");
 	device->buffers = buffers;
 	cudaError_t code = device->rt->cudaStreamCreateWithPriority(&buffers->stream,
 								    cudaStreamNonBlocking, 0);
@@ -145,11 +146,12 @@ tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint
 	struct tn_error_info *error = taken.call.error;
 	if (taken.memory_kind != TN_MEMORY_DEVICE && taken.memory_kind != TN_MEMORY_PINNED)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", taken.memory_kind);
+				      "memory kind %u: expected 0 (device) or 1 (pinned)",
+				      taken.memory_kind);
 	if (taken.size == 0 || (taken.alignment & (taken.alignment - 1)))
 		return tn_plugin_fail(
 			error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected at least 1, and a power of two",
+			"%llu bytes aligned to %llu: expected at least 1 byte and a power of two",
 			(unsigned long long)taken.size, (unsigned long long)taken.alignment);
 	/* The runtime aligns to at least 256; for larger alignments a larger piece is allocated. */
 	uint64_t slack = taken.alignment > USUAL_ALIGNMENT ? taken.alignment : 0, size;
@@ -159,7 +161,7 @@ tn_status cuda_memory_alloc(void *device, const struct tn_alloc_args *args, uint
 				   (struct answer){cudaErrorMemoryAllocation, "alloc"});
 	if (!reserve(own))
 		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "no host memory for a table");
+				      "no host memory for the table of buffers");
 	made.kind = taken.memory_kind;
 	struct answer answer = get_memory(own, made.kind, size, &made.memory);
 	if (answer.code != cudaSuccess) {

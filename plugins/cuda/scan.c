@@ -209,8 +209,9 @@ static tn_status scan(void *device, const struct tn_scan_args *args)
 	if (!status)
 		status = check_kind(&own);
 	if (!status && own.axis >= input->rank)
-		status = tn_plugin_fail(call->error, TN_SHAPE, "scan", "axis %u of rank %u",
-					own.axis, input->rank);
+		status = tn_plugin_fail(call->error, TN_SHAPE, "scan",
+					"axis %u: expected less than the rank %u", own.axis,
+					input->rank);
 	if (!status)
 		status = tn_plugin_check_shape(call, "scan", "output", 0, &own.output, input->rank,
 					       input->shape);

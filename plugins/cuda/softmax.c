@@ -42,8 +42,9 @@ static tn_status check_arguments(const struct tn_softmax_args *args, const char 
 			return status;
 	}
 	if (args->axis >= model->rank)
-		return tn_plugin_fail(call->error, TN_SHAPE, operation, "axis %u of rank %u",
-				      args->axis, model->rank);
+		return tn_plugin_fail(call->error, TN_SHAPE, operation,
+				      "axis %u: expected less than the rank %u", args->axis,
+				      model->rank);
 	if (args->logarithm > 1)
 		return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
 				      "logarithm is %u, expected 0 or 1", args->logarithm);

@@ -64,8 +64,9 @@ static tn_status check_input(const struct tn_sort_args *args)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "sort",
 				      "dtype %d cannot be sorted", (int)input->dtype);
 	if (args->axis >= input->rank)
-		return tn_plugin_fail(args->call.error, TN_SHAPE, "sort", "axis %u of rank %u",
-				      args->axis, input->rank);
+		return tn_plugin_fail(args->call.error, TN_SHAPE, "sort",
+				      "axis %u: expected less than the rank %u", args->axis,
+				      input->rank);
 	if (input->shape[args->axis] > INT32_MAX)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "sort",
 				      "lines of %lld elements: expected at most %d",

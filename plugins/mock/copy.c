@@ -78,12 +78,14 @@ static tn_status check_copy(const struct tn_copy_args *own)
 	if (status)
 		return status;
 	if (from->dtype != to->dtype)
-		return tn_plugin_fail(error, TN_DTYPE, "copy",
-				      "input of dtype %d, output of dtype %d", from->dtype,
-				      to->dtype);
+		return tn_plugin_fail(
+			error, TN_DTYPE, "copy",
+			"input of dtype %d, output of dtype %d: expected equal dtypes", from->dtype,
+			to->dtype);
 	if (from->rank != to->rank)
 		return tn_plugin_fail(error, TN_SHAPE, "copy",
-				      "input of rank %u, output of rank %u", from->rank, to->rank);
+				      "input of rank %u, output of rank %u: expected equal ranks",
+				      from->rank, to->rank);
 	for (uint32_t d = 0; d < to->rank; d++) {
 		if (from->shape[d] != to->shape[d])
 			return tn_plugin_fail(error, TN_SHAPE, "copy",
@@ -131,12 +133,13 @@ static tn_status check_fill(const struct tn_fill_args *own)
 	if (status)
 		return status;
 	if (own->value.dtype != own->output.dtype)
-		return tn_plugin_fail(error, TN_DTYPE, "fill",
-				      "value of dtype %d, output of dtype %d", own->value.dtype,
-				      own->output.dtype);
+		return tn_plugin_fail(
+			error, TN_DTYPE, "fill",
+			"value of dtype %d, output of dtype %d: expected equal dtypes",
+			own->value.dtype, own->output.dtype);
 	if (own->value.on_device > 1)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "fill", "on_device is %u",
-				      own->value.on_device);
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "fill",
+				      "on_device is %u, expected 0 or 1", own->value.on_device);
 	if (!own->value.on_device && tn_dtype_size(own->value.dtype) > sizeof(own->value.bits))
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "fill",
 				      "a 16-byte value must be on the device");

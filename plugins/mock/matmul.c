@@ -98,8 +98,8 @@ static tn_status check_shapes(const struct tn_matmul_args *own)
 	struct tn_error_info *error = own->call.error;
 	if (c->rank < 2 || c->rank > 6 || a->rank != c->rank || b->rank != c->rank)
 		return tn_plugin_fail(error, TN_SHAPE, "matmul",
-				      "ranks %u, %u and %u: expected one of 2 to 6", a->rank,
-				      b->rank, c->rank);
+				      "ranks %u, %u and %u: expected equal ranks of 2 to 6",
+				      a->rank, b->rank, c->rank);
 	uint32_t row = c->rank - 2, column = c->rank - 1;
 	int fits = a->shape[row] == c->shape[row] && a->shape[column] == b->shape[row] &&
 		   b->shape[column] == c->shape[column];
@@ -107,12 +107,12 @@ static tn_status check_shapes(const struct tn_matmul_args *own)
 		fits &= a->shape[axis] == c->shape[axis] && b->shape[axis] == c->shape[axis];
 	if (fits)
 		return TN_OK;
-	return tn_plugin_fail(error, TN_SHAPE, "matmul",
-			      "(%lld, %lld) (%lld, %lld) does not match (%lld, %lld), or the batch "
-			      "axes differ",
-			      (long long)a->shape[row], (long long)a->shape[column],
-			      (long long)b->shape[row], (long long)b->shape[column],
-			      (long long)c->shape[row], (long long)c->shape[column]);
+	return tn_plugin_fail(
+		error, TN_SHAPE, "matmul",
+		"(%lld, %lld) times (%lld, %lld) does not give (%lld, %lld), or the batch "
+		"axes differ",
+		(long long)a->shape[row], (long long)a->shape[column], (long long)b->shape[row],
+		(long long)b->shape[column], (long long)c->shape[row], (long long)c->shape[column]);
 }
 
 static tn_status pack(struct mock_packing *packing, const struct tn_matmul_args *own)
@@ -151,7 +151,7 @@ tn_status mock_matmul(void *device, const struct tn_matmul_args *args)
 	if ((own.c.dtype != TN_F32 && own.c.dtype != TN_F64) || own.a.dtype != own.c.dtype ||
 	    own.b.dtype != own.c.dtype)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
-				      "dtypes %d, %d and %d: expected f32 or f64 throughout",
+				      "dtypes %d, %d and %d: expected f32 or f64 for all three",
 				      own.a.dtype, own.b.dtype, own.c.dtype);
 	status = check_shapes(&own);
 	if (status)

@@ -55,12 +55,11 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 		return status;
 	if (own.memory_kind != TN_MEMORY_DEVICE)
 		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u: expected the device's own (0)",
-				      own.memory_kind);
+				      "memory kind %u: expected 0, the only kind", own.memory_kind);
 	if (own.size == 0 || own.alignment & (own.alignment - 1))
 		return tn_plugin_fail(
 			own.call.error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
+			"%llu bytes aligned to %llu: expected at least 1 byte and a power of two",
 			(unsigned long long)own.size, (unsigned long long)own.alignment);
 	if (own.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&own.call, 0, 0);
@@ -82,7 +81,7 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 	struct mock_buffer *made = make_buffer(mock, own.size, own.alignment);
 	if (!made)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "the host cannot allocate %llu bytes for the hidden memory",
+				      "no host memory for %llu bytes of hidden memory",
 				      (unsigned long long)own.size);
 	made->next = mock->buffers;
 	mock->buffers = made;
@@ -112,7 +111,7 @@ tn_status mock_free(void *device, const struct tn_free_args *args)
 	struct mock_buffer *found = *link;
 	if (!found)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "free",
-				      "handle %#llx does not belong to a buffer of this device",
+				      "buffer %#llx does not belong to this device",
 				      (unsigned long long)own.buffer);
 	if (found->n_users)
 		return tn_plugin_fail(own.call.error, TN_STATE, "free",

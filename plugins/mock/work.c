@@ -78,7 +78,7 @@ tn_status mock_pack_begin(struct mock_packing *packing, uint32_t n_buffers, size
 	struct mock_work *work = mock_host_alloc(packing->device, size);
 	if (!work)
 		return tn_plugin_fail(packing->error, TN_OUT_OF_MEMORY, packing->operation,
-				      "the host cannot allocate %zu bytes for the work", size);
+				      "no host memory for %zu bytes of work", size);
 	memset(work, 0, sizeof(*work));
 	work->operation = packing->operation;
 	packing->work = work;
@@ -119,7 +119,7 @@ static unsigned char *resolve(struct mock_packing *packing, const char *role, ui
 	struct mock_buffer *buffer = mock_buffer_find(packing->device, handle);
 	if (!buffer) {
 		tn_plugin_fail(packing->error, TN_INVALID_ARGUMENT, packing->operation,
-			       "%s: handle %#llx does not belong to a buffer of this device", role,
+			       "%s: buffer %#llx does not belong to this device", role,
 			       (unsigned long long)handle);
 		return NULL;
 	}

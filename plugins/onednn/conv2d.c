@@ -57,8 +57,8 @@ static tn_status check_shapes(const struct tn_conv2d_args *args, const char *nam
 	int64_t groups = args->groups;
 	if (args->x.rank != 4 || args->w.rank != 4 || args->y.rank != 4)
 		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
-				      "ranks %u, %u, %u: expected 4 of x, w and y", args->x.rank,
-				      args->w.rank, args->y.rank);
+				      "ranks %u, %u and %u: expected 4 for x, w and y",
+				      args->x.rank, args->w.rank, args->y.rank);
 	if (x[1] % groups || w[0] % groups || w[1] != x[1] / groups)
 		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
 				      "%" PRId64 " channels, %u groups: w has (%" PRId64

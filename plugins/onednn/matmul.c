@@ -56,7 +56,7 @@ static tn_status check_ranks(const struct tn_matmul_args *args)
 	if (args->a.rank == rank && args->b.rank == rank && rank >= 2 && rank <= 2 + BATCH_AXES)
 		return TN_OK;
 	return tn_plugin_fail(args->call.error, rank > 2 + BATCH_AXES ? TN_UNSUPPORTED : TN_SHAPE,
-			      "matmul", "ranks %u, %u, %u: expected equal ranks of 2 to 6",
+			      "matmul", "ranks %u, %u and %u: expected equal ranks of 2 to 6",
 			      args->a.rank, args->b.rank, rank);
 }
 

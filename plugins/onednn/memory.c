@@ -39,18 +39,18 @@ tn_status onednn_alloc(void *device, const struct tn_alloc_args *args, uint64_t 
 	struct tn_error_info *error = own.call.error;
 	if (own.memory_kind != TN_MEMORY_DEVICE)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", own.memory_kind);
+				      "memory kind %u: expected 0, the only kind", own.memory_kind);
 	if (own.size == 0 || (own.alignment & (own.alignment - 1)))
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "alloc",
 				      "%" PRIu64 " bytes aligned to %" PRIu64
-				      ": expected a size and a power of two",
+				      ": expected at least 1 byte and a power of two",
 				      own.size, own.alignment);
 	if (own.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&own.call, 0, 0);
 	void *memory = take_memory(host, own.size, own.alignment);
 	if (!memory)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "cannot allocate %" PRIu64 " bytes of host memory", own.size);
+				      "no host memory for %" PRIu64 " bytes", own.size);
 	*buffer = (uint64_t)(uintptr_t)memory;
 	return TN_OK;
 }

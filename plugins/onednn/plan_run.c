@@ -21,8 +21,8 @@ tn_status onednn_begin(struct onednn_work *work, onednn_make make, const void *a
 				      "oneDNN has no primitive for these operands");
 	if (size && (!workspace || (!(call->flags & TN_DRY_RUN) && workspace->size < size)))
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, work->operation,
-				      "needs a workspace of %" PRIu64 " bytes, found %" PRIu64,
-				      size, workspace ? workspace->size : 0);
+				      "workspace: expected %" PRIu64 " bytes, found %" PRIu64, size,
+				      workspace ? workspace->size : 0);
 	if (call->flags & TN_DRY_RUN) {
 		work->plan = NULL;
 		if (workspace)

@@ -50,7 +50,7 @@ static tn_status check_shapes(const struct tn_pool2d_args *args, const char *nam
 	const int64_t *x = args->x.shape, *y = args->y.shape;
 	if (args->x.rank != 4 || args->y.rank != 4)
 		return tn_plugin_fail(args->call.error, TN_SHAPE, name,
-				      "ranks %u, %u: expected 4 of x and y", args->x.rank,
+				      "ranks %u and %u: expected 4 for x and y", args->x.rank,
 				      args->y.rank);
 	for (int i = 0; i < 4; i++) {
 		if (x[i] < 1 || y[i] < 1)

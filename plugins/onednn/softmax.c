@@ -34,7 +34,8 @@ static tn_status check_arguments(const struct softmax *s)
 	tn_status status = TN_OK;
 	if (args->axis >= args->y.rank)
 		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, names[s->is_backward],
-				      "axis %u of rank %u", args->axis, args->y.rank);
+				      "axis %u: expected less than the rank %u", args->axis,
+				      args->y.rank);
 	if (!s->is_backward && args->logarithm)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, names[s->is_backward],
 				      "oneDNN's logarithm is not exact enough");

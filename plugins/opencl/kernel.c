@@ -136,7 +136,7 @@ tn_status opencl_job_workspace(const struct opencl_job *job, uint64_t bytes, int
 	/* Without a workspace a dry run is refused, as the call would be. */
 	if (!workspace || workspace->size < bytes)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, job->operation,
-				      "workspace: needs %llu bytes, found %llu",
+				      "workspace: expected %llu bytes, found %llu",
 				      (unsigned long long)bytes,
 				      (unsigned long long)(workspace ? workspace->size : 0));
 	const struct tn_operand place = {.buffer = workspace->buffer,

@@ -27,7 +27,8 @@ tn_status opencl_buffers_open(struct opencl_device *device, struct tn_error_info
 	cl_int code;
 	struct opencl_buffers *buffers = tn_plugin_alloc(device->host, sizeof(*buffers));
 	if (!buffers)
-		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a table");
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open",
+				      "no host memory for the table of buffers");
 	device->buffers = buffers;
 	buffers->queue =
 		device->cl->clCreateCommandQueue(device->context, device->facts->id, 0, &code);
@@ -147,11 +148,12 @@ tn_status opencl_memory_alloc(void *device, const struct tn_alloc_args *args, ui
 	struct tn_error_info *error = taken.call.error;
 	if (taken.memory_kind != TN_MEMORY_DEVICE)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u is not supported", taken.memory_kind);
+				      "memory kind %u: expected 0, the only kind",
+				      taken.memory_kind);
 	if (taken.size == 0 || taken.alignment & (taken.alignment - 1))
 		return tn_plugin_fail(
 			error, TN_INVALID_ARGUMENT, "alloc",
-			"%llu bytes aligned to %llu: expected a size and a power of two",
+			"%llu bytes aligned to %llu: expected at least 1 byte and a power of two",
 			(unsigned long long)taken.size, (unsigned long long)taken.alignment);
 	if (taken.size > own->facts->max_alloc_bytes)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "alloc",

@@ -395,7 +395,7 @@ static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args,
 	if (!start || !end || !start->event || !end->event || !is_reached(own, start) ||
 	    !is_reached(own, end))
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "event_elapsed",
-				      "expected two events that have been recorded and reached");
+				      "start or end was not recorded, or has not been reached");
 	cl_int code = time_of(own, start, &begin);
 	if (!code)
 		code = time_of(own, end, &finish);

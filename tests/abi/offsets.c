@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The layout of every struct of the backend interface, written down once more.  A line that fails
- * means that plugins already built would misread the struct: at major 0, raise TN_ABI_MINOR in the
- * same commit; from 1.0 on, put the field at the end instead.
+ * A second copy of the layout of every struct of the backend interface.  If a line fails, plugins
+ * already built would misread the struct: at major 0, raise TN_ABI_MINOR in the same commit; from
+ * 1.0 on, put the field at the end instead.
  *
- * Padding that nobody sets is refused by tests/abi/headers-alone (-Wpadded).
+ * Implicit padding is rejected by tests/abi/headers-alone (-Wpadded).
  */
 #include <tenon/backend.h>
 
@@ -528,7 +528,7 @@ OFFSET(tn_backend_note_section, oldest_host, 32);
 OFFSET(tn_backend_note_section, uuid, 36);
 OFFSET(tn_backend_note_section, flags, 52);
 
-/* Numbers that stand in files and in plugins already built. */
+/* Numbers stored in files and in plugins already built. */
 _Static_assert(TN_OK == 0 && TN_UNSUPPORTED == 5 && TN_INTERNAL == 19, "status codes");
 _Static_assert(TN_NO_PLUGIN == 32 && TN_EXCLUDED == 41 && TN_DUPLICATE == 42, "absences");
 _Static_assert(TN_BOOL == 1 && TN_I32 == 4 && TN_F32 == 12 && TN_C128 == 15, "dtypes");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The three rules of struct sizes, with a made-up interface that grew: the old and the new side of
- * each, both ways.
+ * The three rules of struct sizes, with an artificial interface that grew: the old and the new side
+ * of each, both ways.
  */
 #include "check.h"
 
 #include <tenon/backend.h>
 
-/* Arguments as an older and as a newer version has them. */
+/* Arguments of an older and of a newer version. */
 struct old_args {
 	struct tn_call call;
 	uint64_t size;
@@ -19,7 +19,7 @@ struct new_args {
 	uint64_t hint;
 };
 
-/* As over the border to a plugin: the compiler does not see whose struct it is. */
+/* As across the plugin boundary: the compiler cannot see the type of the struct. */
 static __attribute__((noinline)) tn_status take(void *own, size_t own_size, const void *arguments)
 {
 	return tn_arguments_take(own, own_size, arguments);
@@ -27,7 +27,7 @@ static __attribute__((noinline)) tn_status take(void *own, size_t own_size, cons
 
 static void an_old_caller_means_zero_for_what_it_does_not_know(void **state)
 {
-	/* Followed in memory by something that must not be read. */
+	/* Followed in memory by bytes that must not be read. */
 	struct {
 		struct old_args args;
 		uint64_t other;
@@ -49,7 +49,7 @@ static void a_new_caller_is_taken_when_its_unknown_tail_is_zero(void **state)
 	assert_ok(take(&own, sizeof(own), &caller));
 	assert_int_equal(own.size, 5);
 	assert_true(tn_arguments_fit(&caller, sizeof(own)));
-	/* What was taken may be handed on: it is as long as it says. */
+	/* A taken struct may be passed on: its size is what struct_size states. */
 	assert_int_equal(own.call.struct_size, sizeof(own));
 }
 
@@ -60,9 +60,9 @@ static void a_new_caller_with_an_unknown_wish_is_unsupported(void **state)
 	struct old_args own;
 	(void)state;
 	assert_status(take(&own, sizeof(own), &caller), TN_UNSUPPORTED);
-	/* The callee can say so. */
+	/* The callee can report it. */
 	assert_ptr_equal(own.call.error, &error);
-	/* The last byte counts like the first. */
+	/* The last byte is checked like the first. */
 	caller.hint = UINT64_C(1) << 63;
 	assert_false(tn_arguments_fit(&caller, sizeof(own)));
 }

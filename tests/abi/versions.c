@@ -18,18 +18,18 @@ static void the_rule_of_versions(void **state)
 		int effective; /* -1: refused */
 		const char *text;
 	} cases[] = {
-		/* Before 1.0 only equals fit. */
+		/* Before 1.0 versions must be equal. */
 		{{0, 1, 1}, {0, 1, 1}, 1, ""},
 		{{0, 1, 1}, {0, 0, 0}, -1, "before 1.0 they must be equal"},
 		{{0, 1, 0}, {0, 2, 0}, -1, "interface 0.2, this library has 0.1"},
 		{{0, 1, 1}, {1, 1, 1}, -1, "the majors differ"},
 		{{1, 0, 0}, {0, 1, 0}, -1, "the majors differ"},
-		/* From 1.0 on the lower minor is spoken. */
+		/* From 1.0 on the lower minor is used. */
 		{{1, 3, 0}, {1, 3, 0}, 3, ""},
 		{{1, 3, 0}, {1, 1, 0}, 1, ""},
 		{{1, 1, 0}, {1, 3, 0}, 1, ""},
 		{{1, 1, 1}, {1, 1, 1}, 1, ""},
-		/* ... unless one finds the other too old. */
+		/* ... unless one side rejects the other as too old. */
 		{{1, 3, 2}, {1, 1, 0}, -1, "takes 1.2 and later"},
 		{{1, 1, 0}, {1, 3, 2}, -1, "needs a library with interface 1.2 or later"},
 		{{1, UINT32_MAX, 0}, {1, 0, 0}, 0, ""},
@@ -52,7 +52,7 @@ static void the_rule_of_versions(void **state)
 	}
 }
 
-/* The fixture wrong_major states interface 1.2 and takes hosts from 1.1 on. */
+/* The fixture wrong_major declares interface 1.2 and accepts hosts from 1.1 on. */
 static void check_host(struct tn_abi_version host, int effective, const char *text)
 {
 	struct opened opened;
@@ -72,7 +72,7 @@ static void check_host(struct tn_abi_version host, int effective, const char *te
 		assert_int_equal(row->status, TN_OK);
 		assert_int_equal(row->abi_effective, effective);
 		assert_int_equal(backend->abi_minor, effective);
-		/* The plugin is told, and does not decide. */
+		/* The plugin is informed, but does not decide. */
 		assert_int_equal(((const struct minimal *)backend->instance)->host->abi_minor,
 				 effective);
 	}
@@ -100,8 +100,8 @@ static tn_status fill(void *device, const struct tn_fill_args *args)
 	return TN_OK;
 }
 
-/* A copy table as it was before `copy` came, one from the future,
- * and one that was cut in a slot. */
+/* A copy table from before `copy` was added, one from the future, and one that ends within a
+ * slot. */
 static const struct tn_copy_table old_table = {
 	.struct_size = offsetof(struct tn_copy_table, copy),
 	.fill = fill,
@@ -184,7 +184,7 @@ static void a_descriptor_from_the_future_is_longer(void **state)
 	opened.options.n_built_in = 1;
 	assert_ok(open_prepared(&opened));
 	release(&opened);
-	/* One that ends before `query` is no descriptor. */
+	/* A struct that ends before `query` is not a descriptor. */
 	longer.descriptor.struct_size = offsetof(struct tn_backend_descriptor, query);
 	prepare(&opened);
 	opened.options.n_paths = 0;
@@ -192,7 +192,7 @@ static void a_descriptor_from_the_future_is_longer(void **state)
 	opened.options.n_built_in = 1;
 	assert_status(open_prepared(&opened), TN_NO_DEVICE);
 	assert_contains(row_of(&opened, "grown")->text, "has no query");
-	/* Flags that nobody has defined mean something that this host would miss. */
+	/* Undefined flags have a meaning that this host would miss. */
 	release(&opened);
 	longer.descriptor = descriptor;
 	longer.descriptor.flags = 4;

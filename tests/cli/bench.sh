@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# tenon bench: that it measures, what it prints, and what it refuses.  No test of speed.
+# tenon bench: measurements, output and refused arguments.  Speed is not tested.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 value() { "${TENON_BUILD:?}/tests/cli/json_value" "$@" <"$dir/out"; }
@@ -20,7 +20,7 @@ done
 # Every operation, on small shapes, beside the reference.
 run 0 bench ops --backend cpu --samples 1 --threads 1 --tiers --shape 20x30
 out_has '^peak of the processor, 1 thread: '
-# Or "above", where a busy machine has measured too low a peak.
+# Or "above", if a busy machine measured too low a peak.
 out_has '^add  *20x30  *[0-9.]*  *[0-9.]*  *[0-9.]* GB/s  *\([0-9.]* %\|above\)'
 run 0 bench ops --backend reference --samples 1 --shape 2x3x9x9
 out_has '^conv2d  *2x3x9x9 .* GFLOP/s'
@@ -34,8 +34,8 @@ at_least "$(value operations 0 rate)" 0.000001
 at_least "$(value operations 0 reference_seconds)" 0.0000000001
 at_least "$(value peak_gflops)" 0.01
 value reliable >/dev/null || fail "no word on whether the peaks can be relied on"
-# The peak is measured apart: an operation that stays in the caches exceeds that of copies past them
-# and leaves it as it is; every other fraction is that of the two figures.
+# The peak is measured separately: an operation in the caches exceeds it without changing it; every
+# other fraction is the quotient of the two figures.
 above=0
 for shape in 32x32 64x64 128x128; do
 	run 0 bench ops copy --backend cpu --samples 3 --threads 1 --shape $shape --json
@@ -78,7 +78,7 @@ err_has 'nothing'
 run 2 bench train mlp --batch x
 run 2 bench train mlp --capture x
 run 1 bench train mlp --backend cpu --capture on
-err_has 'captures no work'
+err_has 'cannot capture work'
 TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 bench train mlp --backend 'mock!' \
 	--batch 4 --samples 1
 out_has '^mlp, batch 4, mock:0, captured'
@@ -87,7 +87,7 @@ run 3 bench ops --backend 'absent!'
 run 0 bench dispatch --backend reference --elements 3
 out_has 'add into a new array'
 
-# bench/compare: the programs that it names are there, and a run on a busy machine is marked.
+# bench/compare: the programs that it names exist, and a run on a busy machine is marked.
 bench=${TENON_SOURCE:?}/bench
 for program in $(sed -n 's/^    ("\([a-z]*\)", .*/\1/p' "$bench/rival/programs_run.py"); do
 	[ -f "$bench/$program.c" ] ||

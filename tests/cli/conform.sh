@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# tenon-conform as its user meets it: options, exit status, and plugins that end the process they
-# are in.
+# tenon-conform for its user: options, exit status, and plugins that end their process.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # A sanitizer catches the signal, and ends the process.
@@ -14,7 +13,7 @@ plugins=$TENON_BUILD/tests/plugins/.libs
 out_lacks() { ! grep -q -e "$1" "$dir/out" || { cat "$dir/out" >&2; fail "did not expect '$1'"; }; }
 value() { "$json" "$@" <"$dir/out" || fail "no value $* in the JSON"; }
 
-# Wrong usage is 2, and says what was expected.
+# Wrong usage exits with 2 and states what was expected.
 run 2
 err_has 'expected one BACKEND or FILE.so'
 run 2 reference cpu
@@ -42,7 +41,7 @@ for option in $(grep -o -e '--[a-z][a-z-]*' "$dir/out" | sort -u); do
 		fail "$option is not in tenon-conform(1)"
 done
 
-# A backend without a device is neither good nor bad; one that cannot be loaded is bad.
+# A backend without a device neither passes nor fails; one that cannot be loaded fails.
 run 77 --level=0-1 "$plugins/backend_zero_devices.so"
 out_has 'NO_DEVICE: the imaginary bus has no card in it'
 run 77 --device=5 --level=0-1 "$plugins/backend_copyonly.so"
@@ -58,13 +57,13 @@ out_has '^L2 *EMPTY'
 out_has 'copyonly: reaches L1;'
 run 1 --require=L2 --level=0-2 "$plugins/backend_copyonly.so"
 out_has 'reaches L1, and L2 is required'
-# What runs nothing fails.
+# A run without checks fails.
 run 1 --filter='map.opcodes' "$plugins/backend_copyonly.so"
 out_has 'nothing was executed'
 run 1 --filter='no.such.check' "$plugins/backend_copyonly.so"
 out_has 'nothing was executed'
 
-# What ends the process is told by the check and the case, and the run goes on.
+# The end of the process is reported with the check and the case, and the run continues.
 stumble() {
 	STUMBLE=$1
 	export STUMBLE
@@ -88,7 +87,7 @@ out_has '^L0  file.loads  *passed'
 STUMBLE=handler run 1 --filter='process.state' "$plugins/backend_stumbles.so"
 out_has '^FAILED  L5 process.state: .*the handler of signal 10 has changed'
 run 0 --filter='process.state' "$plugins/backend_stumbles.so"
-# So does one that cannot even be loaded.
+# The same for one that cannot even be loaded.
 run 1 --level=0-1 "$plugins/backend_crashes.so"
 out_has "^FAILED  L0 file.loads: create: $crashed"
 out_has '^L1  device.describe  *not run'
@@ -125,7 +124,7 @@ STUMBLE=crash run 1 --json --filter=stream.sync "$plugins/backend_stumbles.so"
 value checks 0 failures 0 why | grep -q SEGV || fail "the failure"
 [ "$(value reached)" = null ] || fail "with a filter no level is reached"
 
-# Exclusions: dated and reasoned, and told; anything else is refused.
+# Exclusions have a date and a reason and are reported; anything else is refused.
 cat >"$dir/exclude" <<END
 # what does not hold here yet
 memory.limit 2026-11-21 the driver loses its context; vendor bug 1234
@@ -141,7 +140,7 @@ for line in 'stream.sync' 'stream.sync 2026-11-21' 'stream.sync because' \
 done
 run 2 --exclude="$dir/nothing" reference
 
-# The modes that decide nothing.
+# The modes that only measure or query.
 run 0 --mode=perf --filter='add 16^2' "$plugins/backend_copyonly.so"
 out_has '^add 16^2  *host  *[0-9.]*  *[0-9.]* GB/s  *[0-9.]*x'
 out_lacks '^matmul'

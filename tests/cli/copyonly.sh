@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# A plugin with memory and copies alone trains the MLP through host runs, and the ledger tells it.
+# A plugin with memory and copies only trains the MLP through host runs, which the ledger shows.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 needs_digits
@@ -18,14 +18,14 @@ awk '$1 == "matmul" && $2 == 0 && $5 > 0 && $6 > 0 { found = 1 } END { exit !fou
 	cat "$dir/out" >&2
 	fail "expected host runs of matmul and bytes moved"
 }
-# The same numbers as the host's own: it is the host that computes.
+# The same numbers as the host's own, since the host computes.
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'reference!' --metrics "$dir/b"
 [ "$(metric test_loss "$dir/a")" = "$(metric test_loss "$dir/b")" ] ||
 	fail "host runs differ from the host"
-# Forbidden, it is an error that names the operation.
+# If forbidden, a host run is an error that names the operation.
 TENON_FALLBACK=error run 1 train mlp --data digits --epochs 1 --backend 'copyonly!'
 err_has UNSUPPORTED
-# TENON_FALLBACK=warn says each operation once.
+# TENON_FALLBACK=warn reports each operation once.
 TENON_FALLBACK=warn run 0 train mlp --data digits --epochs 1 --backend 'copyonly!' --quiet
 [ "$(grep -c matmul "$dir/err")" -eq 1 ] ||
 	{ cat "$dir/err" >&2; fail "expected one warning on matmul"; }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The CUDA backend says what is absent, by name, and which devices are visible.
-# Runs on the simulated CUDA.
+# The CUDA backend names the reason of its absence, and the visible devices.  Runs on the simulated
+# CUDA.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
 	[ -x "$simulated" ] && [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] || exit 77
@@ -14,7 +14,7 @@ fi
 unset CUDA_VISIBLE_DEVICES
 TENON_BACKEND='^cuda' needs_digits
 
-# A library that is installed elsewhere too is hidden by an empty file in front of it.
+# An empty file earlier in the path hides a library installed elsewhere.
 mkdir "$dir/front"
 libraries=$LD_LIBRARY_PATH
 hide() {
@@ -33,8 +33,8 @@ for library in libcudart.so.13 libcublas.so.13 libnvrtc.so.13; do
 done
 TENON_BACKEND=cuda run 0 train mlp --data digits --epochs 1
 err_has "cuda:0.*$library"
-# cuDNN is missed by nobody, nor is what it would open itself:
-# without that the real one ends the process.
+# cuDNN is optional, and so are the libraries that it opens itself, without which the real one ends
+# the process.
 if [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ]; then
 	for library in libcudnn.so.9 libcudnn_ops.so.9 libcudnn_engines_precompiled.so.9; do
 		hide "$library"
@@ -60,7 +60,7 @@ devices() {
 SIMCUDA_DEVICES=4 run 0 info
 out_has 'cuda:3'
 devices 0,1,2,3 4
-# The backend believes the files of a driver that is there, and those know the machine's own GPUs.
+# The backend reads the files of an installed driver, which list the machine's own GPUs.
 [ -e /proc/driver/nvidia/gpus ] || devices 3,1 2
 devices 0,9,1 1
 devices 0,-1,1 1

@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # A LeNet learns on the simulated CUDA as it does on the CPU: the losses of the first 20 steps agree
-# within 1e-4.  And one command trains whatever is taken away: it goes on elsewhere and says why, by
-# name.
+# within 1e-4.  And the same command trains without any of the libraries: it runs elsewhere and
+# names the reason.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
 	[ -x "$simulated" ] && [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] || exit 77
@@ -45,15 +45,15 @@ paste "$dir/cuda" "$dir/cpu" | awk -v steps=$steps '
 		exit bad
 	}' || fail "other losses than on the CPU"
 
-# The same command, whatever is there.
-# A tenth of the pictures: what is asked is where it runs.
+# The same command with each library missing in turn.  A tenth of the pictures: only the route
+# matters.
 train='train lenet --data digits --validation 0.9 --epochs 1 --batch 128 --quiet'
 mkdir "$dir/front"
 libraries=$LD_LIBRARY_PATH
 for library in libnvidia-ml.so.1 libcudart.so.13 libcublas.so.13 libnvrtc.so.13; do
 	[ $library = libnvidia-ml.so.1 ] && [ -e /proc/driver/nvidia ] && continue
 	rm -f "$dir/front"/*
-	: >"$dir/front/$library" # it hides one that is installed elsewhere
+	: >"$dir/front/$library" # hides one installed elsewhere
 	# shellcheck disable=SC2086
 	LD_LIBRARY_PATH=$dir/front:$libraries TENON_BACKEND=cuda run 0 $train
 	case $library in

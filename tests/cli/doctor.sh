@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# tenon doctor: what is well passes, what is not is named, and what is absent is no device.
+# tenon doctor: a correct device passes, faults are named, and an absent device is not checked.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 mock=$TENON_BUILD/plugins/mock/.libs
@@ -13,7 +13,7 @@ is() {
 	[ "$found" = "$expected" ] || fail "expected $expected at $*, found $found"
 }
 
-# What cannot be had is to be refused, and not to end the program: of sanitizers' allocators too.
+# Impossible allocations must be refused without ending the program, by sanitizers' allocators too.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1
 export ASAN_OPTIONS
 
@@ -23,7 +23,7 @@ number=$(grep -c . "$dir/out")
 	fail "a line of --list is longer than 80 columns"
 out_has '^products.batches '
 
-# Everything, on the processor, in a table that a terminal has room for.
+# All checks on the processor, in a table of at most 80 columns.
 run 0 doctor --device cpu --stress-seconds 0.1
 out_has '^cpu:0: '
 out_has '^  threads '
@@ -34,7 +34,7 @@ out_has '^stress .* GFLOP/s$'
 out_has "^cpu:0: $number ok, 0 failed, 0 skipped"
 [ "$(awk 'length > 80' "$dir/out" | wc -l)" -eq 0 ] || fail "a line is longer than 80 columns"
 
-# The built-in backend is looked at when it is named, and left out otherwise.
+# The built-in backend is checked only if it is named.
 run 0 doctor --backend reference --only 'elements.*' --stress-seconds 0
 out_has '^reference:0: 6 ok, 0 failed'
 run 0 doctor --only random.bits
@@ -54,7 +54,7 @@ run 0 doctor --device cpu --only stress --stress-size 100 --stress-seconds 0.05 
 is '"GFLOP/s"' devices 0 checks 0 unit
 at_least "$(value devices 0 checks 0 cases)" 2
 
-# A whole device whose memory the host cannot read, and each of its faults by name.
+# A complete device whose memory the host cannot read, and each of its faults by name.
 export TENON_PLUGIN_PATH="$mock:${TENON_PLUGIN_PATH-}"
 TENON_MOCK=oom:2,devices:2 run 0 doctor --device mock:1 --stress-seconds 0.1
 out_has '^  temperature *21 C'
@@ -77,7 +77,7 @@ is false passed
 is '"failed"' devices 0 checks 0 state
 grep -q '"reason": ".*OUT_OF_MEMORY' "$dir/out" || fail "the reason is not in the JSON"
 
-# A device with memory of its own is asked for all of it: the core has no answer to that.
+# All memory of a device with memory of its own is requested, which the core does not refuse itself.
 simulated=$TENON_BUILD/tests/with-simcuda
 if [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true 2>/dev/null; then
 	printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$simulated" "$tenon" >"$dir/tenon"
@@ -88,7 +88,7 @@ if [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true 2>/dev/null;
 	tenon=$native
 fi
 
-# Nothing takes the place of what was asked for.
+# A named device is not replaced by another one.
 TENON_MOCK=no-driver run 3 doctor --device mock
 err_has NO_DRIVER
 run 3 doctor --device au --only random.bits

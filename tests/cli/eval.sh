@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# A saved network is tested with the normalisation that it was trained with, and what is not finite
-# is no prediction.
+# A saved network is tested with the normalisation of its training, and probabilities that are not
+# finite are rejected.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -37,7 +37,7 @@ for set in as_is inverted; do
 done
 json() { sed -n "s/.*\"$1\": \([-0-9.e+]*\).*/\1/p" "$dir/out"; }
 
-# The test images are the same: so is the loss, whatever the folder's training part.
+# With the same test images the loss is the same, whatever the folder's training part.
 run 0 train mlp --data "$dir/as_is" --epochs 2 --save "$dir/net" --metrics "$dir/metrics"
 err_has '4x4, 2 classes, 54 train, 6 validation, 20 test images'
 run 0 predict "$dir/net" --data "$dir/as_is" --count 20
@@ -50,7 +50,7 @@ for set in as_is inverted; do
 	cmp "$dir/expected" "$dir/out" || fail "$set: another prediction"
 done
 
-# The others are looked at when one picture is bad.
+# The other pictures are classified when one is bad.
 printf 'P2 4 4 255 255 255 0 0 255 255 0 0 255 255 0 0 255 255 0 0' >"$dir/good.pgm"
 printf 'P2 4 4' >"$dir/bad.pgm"
 run 1 predict "$dir/net" "$dir/bad.pgm" "$dir/good.pgm" "$dir/absent.pgm" "$dir/good.pgm"
@@ -68,7 +68,7 @@ run 1 eval "$dir/net" --confusion
 err_has 'not a finite number'
 [ -s "$dir/out" ] && fail "a result from weights that are not finite"
 
-# Tables are as wide as what is in them: the terminal may have 80 columns.
+# Tables are as wide as their contents: at most 80 columns.
 needs_digits
 run 0 train mlp --data digits --epochs 1 --save "$dir/net" --ledger --quiet
 awk 'length($0) > 79 { print; bad = 1 } END { exit bad }' "$dir/out" || fail "a wide ledger"

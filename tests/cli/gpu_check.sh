@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# tools/gpu-check on the simulated CUDA: every step that needs no GPU passes,
-# the table and the JSON are there.
+# tools/gpu-check on the simulated CUDA: every step that needs no GPU passes, and the table and the
+# JSON are printed.
 [ -f "${TENON_BUILD:?}/.libs/backend_cuda.so" ] && "$TENON_BUILD/tests/with-simcuda" true || exit 77
 # TENON_TEST_BRIEF: another build runs it.
 [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
@@ -32,7 +32,7 @@ json() { "$TENON_BUILD/tests/cli/json_value" "$@" <"$work/out/result.json"; }
 [ "$(json steps 0 state)" = '"ok"' ] || fail "result.json: steps"
 [ "$(json bench 0 unit)" = '"GB/s"' ] || fail "result.json: bench"
 
-# What fails is said, and stops nothing.
+# A failure is reported, and the other steps run.
 SIMCUDA_FAIL='cudaLaunchKernel:1=719:sticky' "$TENON_SOURCE/tools/gpu-check" --simulate \
 	--build "$TENON_BUILD" \
 	--out "$work/bad" >"$work/log" 2>&1 && fail "a device that fails passes"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# tenon info: what it shows, and what each way of choosing a backend answers.
+# tenon info: its output, and the result of each way of choosing a backend.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ run 0 info
 out_has reference
 err_lines 0
 
-# A backend that is asked for and absent: one line with the reason, and the program goes on.
+# A requested backend that is absent: one line with the reason, and the program continues.
 TENON_SIMULATE=cuda:no-driver TENON_BACKEND=cuda run 0 info
 err_lines 1
 err_has cuda
@@ -22,7 +22,7 @@ TENON_SIMULATE=cpu:no-device TENON_BACKEND=cpu run 0 info
 err_lines 1
 err_has NO_DEVICE
 
-# A near miss is named.
+# For a misspelt name the closest one is suggested.
 TENON_BACKEND=cppu run 0 info
 err_has "did you mean 'cpu'"
 TENON_BACKEND='cpu:0x' run 1 info
@@ -47,7 +47,7 @@ run 3 info --why opencl
 out_has "no file backend_opencl.so .* built from the project plugins/opencl of Tenon's source tree"
 out_has '^  packages: ocl-icd-libopencl1$'
 out_has 'what to do: install or build it as described above'
-# The packages that data files name are Debian's.
+# The packages named in data files are Debian's.
 if apt-cache show libc6 >/dev/null 2>&1; then
 	packages=$(sed -n 's/^packages = //p' "${TENON_SOURCE:?}"/plugins/*/*.backend | tr -d ,)
 	for package in $packages; do
@@ -64,7 +64,7 @@ out_has '^TENON_BACKEND  *(not set)$'
 out_has '^TENON_SEED  *3 (environment)$'
 ! grep -q 'from not set' "$dir/out" || fail "'from not set'"
 out_has TENON_FALLBACK
-# A terminal gets lines that fit; script(1) makes one whose width is not known: 80 columns.
+# Lines fit the terminal; script(1) makes one of unknown width: 80 columns.
 awk 'length > 100 { exit 1 }' "$dir/out" && fail "lines of a file are broken"
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	script -qec "'$tenon' info --env 2>/dev/null" /dev/null </dev/null | tr -d '\r' >"$dir/out"
@@ -78,13 +78,13 @@ out_has '"name": "TENON_BACKEND"'
 out_has '"value": "/no?ne"'
 out_has '"value": null'
 
-# A variable whose value cannot be followed is not passed over in silence.
+# A variable with an invalid value is reported.
 if "$tenon" info 2>/dev/null | grep -q ' cpu .*ready'; then
 	TENON_CPU_VARIANT=v9 run 0 info
 	err_has "TENON_CPU_VARIANT: .*'v9'"
 fi
 
-# The probe: one file, and all that there are, a crashing one among them.
+# The probe: one file, and all files, including a crashing one.
 fixtures=$TENON_BUILD/tests/plugins/.libs
 run 0 info --probe "$fixtures/backend_ok.so"
 out_has 'ok .*ready'
@@ -103,7 +103,7 @@ out_has 'what to do: load it in a separate process'
 rm "$dir/plugins/backend_exits.so"
 TENON_PLUGIN_PATH=$dir/plugins run 0 info --probe
 
-# One device that two backends see is shown as one, and both keep it.
+# One device found by two backends is shown as one, and both keep it.
 cp "$fixtures/backend_two_devices.so" "$fixtures/backend_paired.so" "$dir/plugins"
 TENON_PLUGIN_PATH=$dir/plugins run 0 info
 out_has 'paired:0 .*the same device as two_devices:1'
@@ -111,7 +111,7 @@ out_has 'two_devices:1 .*the same device as paired:0'
 TENON_PLUGIN_PATH=$dir/plugins run 0 info --why paired
 out_has '    the same device as two_devices:1'
 
-# A backend of which only a copy under another name is asked for.
+# Only a copy of a backend under another name is requested.
 cp "$fixtures/backend_twin.so" "$dir/plugins"
 TENON_PLUGIN_PATH=$dir/plugins run 3 info --backend 'twin!'
 err_has '^tenon: backend: twin not used: DUPLICATE: the same UUID as'
@@ -119,7 +119,7 @@ TENON_PLUGIN_PATH=$dir/plugins TENON_BACKEND='twin!' run 3 info --why twin
 err_has '^tenon: TENON_BACKEND: twin not used'
 out_has 'needs its own UUID'
 
-# Two copies of one backend that both fail are both told.
+# Two copies of one backend that both fail are both reported.
 mkdir "$dir/more"
 cp "$fixtures/backend_null_slot.so" "$dir/plugins"
 cp "$fixtures/backend_null_slot.so" "$dir/more"
@@ -127,7 +127,7 @@ TENON_PLUGIN_PATH=$dir/plugins:$dir/more run 3 info --why null_slot
 out_has "file: $dir/plugins/backend_null_slot.so"
 out_has "also found: $dir/more/backend_null_slot.so: BAD_PLUGIN: table"
 
-# What a variable holds reaches the terminal as printable text.
+# The value of a variable is printed as printable text.
 TENON_BACKEND="$(printf 'c\033[31mpu')" run 1 info
 err_has "of 'c?\\[31mpu'"
 

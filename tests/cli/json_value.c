@@ -3,8 +3,8 @@
  *
  * usage: json_value [KEY|INDEX]... <FILE
  *
- * Prints the value that stands there, as JSON.  Exit status 1: the text is no JSON,
- * or nothing is there.
+ * Prints the value at that path as JSON.  Exit status 1: the text is not JSON, or there is no such
+ * value.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 # shellcheck shell=sh
 #
-# What the tests of the command share.  They run through tests/with-plugins, which points at the
-# build tree's plugins; $tenon is the command, $dir a folder that is removed at the end.
+# Functions of the command's tests.  They run through tests/with-plugins, which selects the build
+# tree's plugins; $tenon is the command, $dir a folder that is removed at the end.
 set -u
 tenon=${TENON_BUILD:?}/tenon
 dir=$(mktemp -d)
@@ -26,7 +26,7 @@ run() {
 out_has() { grep -q -e "$1" "$dir/out" || { cat "$dir/out" >&2; fail "expected '$1' on stdout"; }; }
 err_has() { grep -q -e "$1" "$dir/err" || { cat "$dir/err" >&2; fail "expected '$1' on stderr"; }; }
 err_lines() {
-	# but for the one notice that a build may have
+	# except the one notice that a build may have
 	found=$(grep -c -v 'built without OpenBLAS' "$dir/err")
 	[ "$found" -eq "$1" ] || {
 		cat "$dir/err" >&2

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# Training where address space or threads are short: it is done, or ends with the error that says
-# so.  OpenBLAS, left to itself, waits for ever or ends the process.
+# Training with little address space or few threads: it succeeds, or ends with the matching error.
+# OpenBLAS alone would wait for ever or end the process.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77 # they reserve terabytes
 command -v timeout >/dev/null || exit 77
 needs_digits
-# Not the build's script, which starts other programs.
+# Not the build's wrapper script, which starts other programs.
 program=$TENON_BUILD/.libs/tenon
 [ -x "$program" ] || program=$tenon
 
@@ -35,7 +35,7 @@ limited() {
 	grep -q 'OpenBLAS' "$dir/err" && printf '%s: %s\n' "$1" "$(grep OpenBLAS "$dir/err")"
 	return 0
 }
-# A pipe in OpenBLAS's place is not waited for.
+# A pipe in place of OpenBLAS does not block.
 mkfifo "$dir/pipe"
 TENON_CPU_OPENBLAS=$dir/pipe limited 'a pipe for a library' :
 err_has 'pipe is not a regular file'

@@ -7,7 +7,7 @@
 mock=$TENON_BUILD/plugins/mock/.libs
 [ -f "$mock/backend_mock.so" ] || fail "backend_mock.so has not been built"
 
-# Nobody meets it who did not ask for it.
+# It is never used unless requested.
 unset TENON_MOCK
 run 0 info --json
 grep -q '"mock"' "$dir/out" && fail "the mock backend is found without its folder"
@@ -36,7 +36,7 @@ absent driver-too-old DRIVER_TOO_OLD create 'the driver is version 1.0'
 absent missing-library MISSING_LIBRARY create 'libmock.so.1: cannot open'
 absent no-device NO_DEVICE devices 'the driver sees no device'
 absent old-abi ABI_MISMATCH create 'made for an older interface'
-# The file that is older is refused before it is opened: the variable is not read.
+# The older file is refused before it is opened, so the variable is not read.
 absent no-driver ABI_MISMATCH negotiate 'made for interface' \
 	"$TENON_BUILD/plugins/mock/old-abi/.libs"
 absent slow:x PROBE_FAILED create ".*TENON_MOCK, column 6 of 'slow:x'"
@@ -44,8 +44,7 @@ absent slow:x PROBE_FAILED create ".*TENON_MOCK, column 6 of 'slow:x'"
 TENON_MOCK=devices:3 run 0 info
 out_has 'mock device 2'
 
-# What is written in the page works: its sh program, with this build in the place of an installed
-# one.
+# The sh program of the manual page works, with this build in place of an installed one.
 mkdir "$dir/bin" "$dir/page"
 printf '#!/bin/sh\necho "%s"\n' "$mock" >"$dir/bin/pkg-config"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$tenon" >"$dir/bin/tenon"
@@ -59,14 +58,14 @@ grep -q no-driver "$dir/page/example.sh" || fail "the page has no sh program"
 	fail "the sh program of the page"
 }
 
-# The example program tests its own fall-back.
+# The example program tests its own fallback.
 "$TENON_BUILD/examples/test_fallback" "$mock/backend_mock.so" >"$dir/out" 2>"$dir/err" || {
 	cat "$dir/out" "$dir/err" >&2
 	fail "test_fallback"
 }
 out_has '4 passed'
 
-# Training meets what happens on the way.
+# Faults during training.
 needs_digits
 train='train mlp --data digits --epochs 1 --seed 1 --quiet'
 # shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# With every plugin removed training still works on the built-in backend, and says so.
+# Without any plugin training still works, on the built-in backend, with a notice.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 needs_digits

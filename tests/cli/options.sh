@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# The manual page and --help name the same options; what is wrong with an option is answered with
-# what is right.
+# The manual page and --help name the same options; an error about an option states what was
+# expected.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 page=${TENON_SOURCE:?}/man/tenon.1
 commands="info doctor train eval predict plugin bench bench:dispatch bench:ops bench:train"
-# The words of a command, and what it says of its options.
+# The words of a command, and its --help.
 for command in $commands; do
 	# shellcheck disable=SC2046
 	"$tenon" $(echo "$command" | tr : ' ') --help >"$dir/$command.help" ||
@@ -23,7 +23,7 @@ for option in $(grep -o 'Fl -[a-z][a-z-]*' "$page" | sed 's/Fl -/--/' | sort -u)
 		fail "$option is in tenon(1) and in no --help"
 done
 
-# The commands that documents show have the options that they are given there.
+# Commands shown in documents have the options used there.
 "$tenon-conform" --help >"$dir/conform.help" || fail "tenon-conform --help"
 "$tenon" models --help >"$dir/models.help" || fail "tenon models --help"
 awk '
@@ -47,7 +47,7 @@ while read -r command option; do
 done <"$dir/shown"
 [ "$(wc -l <"$dir/shown")" -ge 20 ] || fail "commands that documents show were not found"
 
-# -h is --help, of every command and of the kit.
+# -h is --help for every command and for the kit.
 for command in $commands models; do
 	# shellcheck disable=SC2046
 	run 0 $(echo "$command" | tr : ' ') -h
@@ -62,7 +62,7 @@ for word in -V version --version; do
 	out_has '^tenon [0-9]'
 done
 
-# "tenon help COMMAND" is its --help, of the parts of one too.
+# "tenon help COMMAND" is its --help, also for the parts of a command.
 for words in "train" "bench ops" "models"; do
 	# shellcheck disable=SC2086
 	run 0 help $words
@@ -75,7 +75,7 @@ done
 long=$(awk 'length > 80' "$dir"/*.help)
 [ -z "$long" ] || fail "lines of --help longer than 80 columns: $long"
 
-# refused TEXT ARGUMENTS...: the error has the text, and says where help is.
+# refused TEXT ARGUMENTS...: the error contains the text, and how to get help.
 refused() {
 	text=$1
 	shift
@@ -121,6 +121,7 @@ tenon=$TENON_BUILD/tenon-conform
 run 0 -h
 out_has '^usage: tenon-conform '
 refused "^tenon-conform: there is no option '--levle'; did you mean --level?" --levle=3 reference
-refused "^tenon-conform: --mode: expected test, perf or support, found 'fast'" --mode=fast reference
+refused "^tenon-conform: --mode: expected test, large, perf or support, found 'fast'" \
+	--mode=fast reference
 refused "--device: expected a whole number from 0 to 1023, found '1024'" --device=1024 reference
 refused 'expected one BACKEND or FILE.so, found none'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# The way of tenon-plugin(7), in C and in C++: a new project builds as it is, passes level 1 and
+# The steps of tenon-plugin(7), in C and in C++: a new project builds unchanged, passes level 1 and
 # trains through host runs; with its next step, by the host's interpreter or by printed source,
 # nothing runs on the host any more.
 # shellcheck source=lib.sh
@@ -22,10 +22,9 @@ make_in() {
 		fail "make $*"
 	}
 }
-# check_in LEVEL: its `make check`, of the levels up to that one.
-# The first is run as a user runs it.
+# check_in LEVEL: its `make check` up to that level.  The first one runs as a user runs it.
 check_in() { make_in check LEVEL="L$1" CONFORM="$TENON_BUILD/tenon-conform --level=0-$1"; }
-# passes PATTERN...: these checks pass, and none of their work is the host's
+# passes PATTERN...: these checks pass without host runs
 passes() {
 	for pattern; do
 		"$TENON_BUILD/tenon-conform" --filter "$pattern" "$project/backend_acme.so" \
@@ -43,7 +42,7 @@ run 0 plugin new acme --directory "$project"
 out_has 'backend_acme.so'
 grep -rl '@[A-Z]*@' "$project" && fail "marks are left in the project"
 
-# Without a warning, by the strict standard and from the headers alone.
+# No warnings, in the strict standard and with the headers only.
 make_in all WARNINGS="$strict"
 nm -D "$project/backend_acme.so" | grep -q ' tenon_backend$' || fail "tenon_backend is not exported"
 [ "$(nm -D --defined-only "$project/backend_acme.so" | grep -c -v -e asan -e ubsan)" -eq 1 ] ||
@@ -51,7 +50,7 @@ nm -D "$project/backend_acme.so" | grep -q ' tenon_backend$' || fail "tenon_back
 ! readelf -d "$project/backend_acme.so" | grep NEEDED | grep tenon || fail "it is linked to Tenon"
 make_in check
 
-# It is found, loaded in a process of its own, and trains: all of it on the host.
+# It is found, loaded in a separate process, and trains entirely on the host.
 run 0 info --probe "$project/backend_acme.so"
 out_has 'acme:0'
 export TENON_PLUGIN_PATH="$project"
@@ -74,7 +73,7 @@ at_least "$(metric test_accuracy "$dir/b")" 0.8
 TENON_FALLBACK=error run 0 train lenet --data digits --validation 0.9 --epochs 1 --batch 64 \
 	--backend 'acme!' --quiet
 
-# The pieces of the page build in the project, and the slot that it adds is used.
+# The code of the manual page builds in the project, and the slot that it adds is used.
 piece() {
 	sed -n "/^\.\\\\\" file $1/,/^\.\\\\\" end of file/{
 		/^\./d
@@ -98,7 +97,7 @@ awk '$1 == "fill" && $2 > 0 { found = 1 } END { exit !found }' "$dir/out" || {
 	fail "expected native runs of fill"
 }
 
-# The other step: source that is printed, compiled when it is first needed, and launched.
+# The other step: printed source, compiled on first use, and launched.
 rm "$project/copy.c" "$project/program_text.c"
 run 0 plugin new acme --directory "$dir/printed"
 project=$dir/printed
@@ -114,7 +113,7 @@ TMPDIR=$dir/kernels TENON_FALLBACK=error run 0 train mlp --data digits --epochs 
 at_least "$(metric test_accuracy "$dir/c")" 0.8
 [ -z "$(ls -A "$dir/kernels")" ] || fail "kernels are left behind: $(ls -A "$dir/kernels")"
 
-# What its compiler says is the error, and a compiler that is not there has its name in one.
+# The error contains the compiler's message, or the name of a missing compiler.
 mkdir "$dir/bin"
 printf '#!/bin/sh\necho "In a function:"\necho "kernel:7: error: no such word"\nexit 1\n' \
 	>"$dir/bin/cc"
@@ -132,7 +131,7 @@ err_has 'no-such-compiler: No such file'
 cp "$dir/kernel_c.c" "$project/kernel.c"
 
 if command -v c++ >/dev/null 2>&1; then
-	# A language that neither the host nor the interface knows: its words are all that it takes.
+	# A language unknown to the host and the interface requires only its dialect.
 	sed -e "/^extern char/r $TENON_SOURCE/tests/plugins/dialect_cxx.inc" \
 		-e '/^\/\* ---- The language/,/^static const char \*const compiler/d' \
 		"$dir/kernel_c.c" >"$project/kernel.c"
@@ -168,7 +167,7 @@ sed -n '/define UUID/,/^$/p' "$dir/second/plugin.c" >"$dir/uuid2"
 grep -q 0x "$dir/uuid1" || fail "no UUID in plugin.c"
 ! cmp -s "$dir/uuid1" "$dir/uuid2" || fail "two projects have one UUID"
 
-# Installed where the .pc file says, and removed by clean.
+# Installed where the .pc file states, and removed by clean.
 make_in install DESTDIR="$dir/root"
 find "$dir/root" -name backend_acme.so | grep -q . || fail "backend_acme.so was not installed"
 find "$dir/root" -name acme.backend | grep -q . || fail "acme.backend was not installed"

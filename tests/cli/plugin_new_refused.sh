@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# What `tenon plugin new` refuses, and that it then leaves nothing behind and nothing changed.
+# What `tenon plugin new` refuses, leaving nothing behind and nothing changed.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 mkdir "$dir/work"
@@ -31,7 +31,7 @@ run 0 plugin new 3d_2
 grep -q '"3d_2"' tenon-backend-3d_2/plugin.c || fail "the name is not in plugin.c"
 rm -r tenon-backend-*
 
-# Folders that are not empty stay as they are; an empty one is taken.
+# Folders that are not empty stay unchanged; an empty one is used.
 mkdir full empty
 echo mine >full/Makefile
 run 1 plugin new acme --directory full
@@ -53,7 +53,7 @@ run 1 plugin new acme --directory /dev/full
 rm -r full empty plain dangling
 nothing_here folders
 
-# No folder above it, none that may be written, a path too long.
+# A missing or unwritable parent folder, and a path too long.
 run 1 plugin new acme --directory no/such/folder
 err_has 'No such file'
 if [ "$(id -u)" -ne 0 ]; then
@@ -69,8 +69,8 @@ run 1 plugin new acme --directory "$(printf '%05000d' 0)"
 err_has 'too long'
 nothing_here 'unwritable folders'
 
-# A disk that is full, after the first files: a limit on the size of files stands for it.  What was
-# written is taken back, and an empty folder that was there stays.
+# A disk that becomes full after the first files, simulated by a limit on file sizes.  The written
+# files are removed, and an empty folder that existed stays.
 limited() {
 	(
 		trap '' XFSZ
@@ -91,7 +91,7 @@ wait
 [ -d empty ] || fail "the folder that was there is gone"
 [ -z "$(ls -A empty)" ] || fail "left behind in the folder: $(ls -A empty)"
 
-# What standard output cannot take is a failure, too.
+# A failed write to standard output is a failure, too.
 if [ -w /dev/full ]; then
 	! "$tenon" plugin new acme --directory said >/dev/full 2>/dev/null ||
 		fail "stdout was full, and no failure"

@@ -16,7 +16,7 @@ for key in epoch train_loss train_accuracy val_loss val_accuracy seconds images_
 done
 at_least "$(metric test_accuracy "$dir/metrics")" 0.8
 
-# The saved network says the same, and knows what it was made for.
+# The saved network gives the same results, and has its data set in its metadata.
 accuracy=$(sed -n 's/^test accuracy \([0-9.]*%\).*/\1/p' "$dir/out")
 run 0 eval "$dir/net.safetensors" --confusion
 out_has "test accuracy $accuracy"
@@ -50,9 +50,9 @@ out_has 'matmul'
 TENON_FALLBACK=error run 0 train mlp --data digits --epochs 1 --quiet
 run 3 train mlp --data digits --backend 'nothing!'
 
-# Steps that are captured learn the same, where a device can capture them.
+# Captured steps give the same results, where a device can capture.
 run 1 train mlp --data digits --epochs 1 --backend reference --capture on --quiet
-err_has 'captures no work'
+err_has 'cannot capture work'
 for capture in on off; do
 	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 train mlp --data digits \
 		--validation 0.9 --batch 16 --epochs 1 --backend 'mock!' --capture $capture \
@@ -65,7 +65,7 @@ for capture in on off; do
 done
 cmp "$dir/history-on" "$dir/history-off" || fail "captured steps learn something else"
 
-# Wrong words, and files that are not there or not networks.
+# Wrong arguments, and files that are missing or not networks.
 run 2 train mlp
 run 2 train mlp --data digits --epochs 0
 run 2 train mlp --data digits --lr fast

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# What train writes: tried before the first step, never lost or mixed, and whole lines.
+# Files written by train: checked before the first step, never lost or mixed, in whole lines.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 needs_digits
@@ -45,7 +45,7 @@ done
 run 2 train mlp --data digits --epochs 1 --save "$dir/new" --metrics "$dir/new"
 [ "$(cat "$dir/both")" = old ] || fail "--save and --metrics of one file: it has changed"
 
-# A file that is there stays as it is until a training begins.
+# An existing file stays unchanged until training begins.
 printf 'old\n' >"$dir/old"
 run 1 train nosuch --data digits --metrics "$dir/old" --save "$dir/old.net"
 run 1 train mlp --data nosuch --metrics "$dir/old"
@@ -70,25 +70,25 @@ if command -v flock >/dev/null 2>&1; then
 	[ $status -eq 1 ] || fail "two runs write one file"
 	err_has "metrics $dir/old: another run is writing this file"
 fi
-# A pipe is followed, and never emptied.
+# A pipe is written to, and never truncated.
 "$tenon" train mlp --data digits --epochs 1 --metrics /dev/stdout --quiet 2>"$dir/err" |
 	cat >"$dir/out"
 out_has '^{"epoch": 1'
 
-# What cannot be written is a failure.
+# A failed write is a failure.
 if [ -c /dev/full ]; then
 	run 1 train mlp --data digits --epochs 1 --metrics /dev/full --quiet
 	err_has 'metrics /dev/full: No space left'
 fi
 
-# A loss that is not finite ends it, and what was there stays.
+# A loss that is not finite ends the training, and an existing file stays.
 printf 'old\n' >"$dir/net"
 run 1 train mlp --data digits --optimizer sgd --lr 1e25 --save "$dir/net"
 err_has 'epoch 1, step [0-9]*: expected a finite loss, found \(nan\|inf\)'
 [ "$(cat "$dir/net")" = old ] || fail "weights that are not finite were saved"
 
-# A folder that may be written and not read takes the network all the same.  Root may read it,
-# nobody may not.
+# The network can be saved in a folder that is writable but not readable.  Root can read it, the
+# user nobody cannot.
 nobody='setpriv --reuid=65534 --clear-groups'
 if [ "$(id -u)" -eq 0 ] && $nobody true 2>/dev/null; then
 	mkdir "$dir/drop" && chown 65534 "$dir/drop" && chmod 300 "$dir/drop" && chmod 755 "$dir"
@@ -99,7 +99,7 @@ if [ "$(id -u)" -eq 0 ] && $nobody true 2>/dev/null; then
 	[ -s "$dir/drop/net" ] || fail "nothing was saved into a folder that cannot be read"
 fi
 
-# The first SIGINT ends it in order.  In a job that a shell started in the background SIGINT is
+# The first SIGINT ends it cleanly.  In a job that a shell started in the background SIGINT is
 # ignored.
 interruptible=
 sh -c 'kill -INT $$; exit 9' || {

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# Two backends serve one program: arrays move between them, and results agree.  One is a fixture
-# whose memory the host cannot read; where the CPU backend was not built, the built-in one is the
-# other.
+# Two backends in one program: arrays move between them, and results agree.  One is a fixture whose
+# memory the host cannot read; the other is the CPU backend or, if not built, the built-in one.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -23,7 +22,7 @@ for other in cpu reference; do
 	out_has "$other:0, then copyonly:0: differs by"
 done
 
-# Two of one program's backends alone; one that is absent is named.
+# Only the two named backends; an absent one is named.
 status=0
 "$program" copyonly nothing_like_this >"$dir/out" 2>"$dir/err" || status=$?
 [ $status -eq 77 ] || fail "an absent backend: expected exit status 77, found $status"

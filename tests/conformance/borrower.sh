@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Host memory with products alone: whatever other backend the tests find lends the rest.
+# Host memory with products only: another backend found by the tests lends the rest.
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 "$TENON_BUILD/tenon-conform" --require=L4 \

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The CUDA backend on the simulated CUDA: levels 0, 1 and 5; then two devices, and work that is
-# deferred and streams that overtake each other.
+# The CUDA backend on the simulated CUDA: levels 0, 1 and 5; then two devices, deferred work, and
+# streams that overtake each other.
 # shellcheck source=cuda_lib.sh
 . "$(dirname "$0")/cuda_lib.sh"
 level 0

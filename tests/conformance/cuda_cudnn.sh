@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Convolutions through cuDNN, where the build knows it.
+# Convolutions through cuDNN, if the build supports it.
 # shellcheck source=cuda_lib.sh
 . "$(dirname "$0")/cuda_lib.sh"
 not_when_brief
@@ -12,7 +12,7 @@ export TENON_CUDA_CUDNN=on
 conform --filter='conv2d.[ef]*'
 check=gradients.conv2d
 conform --filter=$check
-# Each of the passes fails, and the check with it: else the own kernels computed them.
+# Each pass, and its check, must fail; otherwise the backend's own kernels computed it.
 for pass in Forward BackwardData BackwardFilter; do
 	if SIMCUDA_FAIL=cudnnConvolution$pass:1=5000 "$simulated" "$TENON_BUILD/tenon-conform" \
 		--filter=$check "$plugin" >"$out"; then

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 # shellcheck shell=sh
 #
-# What the tests of the CUDA backend on the simulated CUDA share.  Each is one level or two, so that
-# they run beside each other.
+# Functions of the tests of the CUDA backend on the simulated CUDA.  Each test is one level or two,
+# so that they run in parallel.
 set -u
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 plugin=$TENON_BUILD/.libs/backend_cuda.so
@@ -12,12 +12,12 @@ unset TENON_CUDA_CUDNN
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
-# TENON_TEST_BRIEF: another build runs all; this one what depends on the compiler of the backend,
-# not of kernels.
+# TENON_TEST_BRIEF: another build runs all tests; this one those that depend on the compiler of the
+# backend, not of kernels.
 not_when_brief() { [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77; }
 is_sanitized() { grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile"; }
 
-# conform ARGUMENTS...: shows the report, which is in $out, and ends the test when it is not good.
+# conform ARGUMENTS...: prints the report, which is in $out, and ends the test if it failed.
 conform()
 {
 	"$simulated" "$TENON_BUILD/tenon-conform" "$@" "$plugin" >"$out"
@@ -26,7 +26,7 @@ conform()
 	[ $status -eq 0 ] || exit $status
 }
 
-# level N [ARGUMENTS...]: passes, and not for want of anything to run.
+# level N [ARGUMENTS...]: passes, with at least one case run.
 level()
 {
 	wanted=$1

@@ -3,21 +3,21 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # The kit finds faults: the CPU backend with one fault planted at a time (tests/plugins/faulty)
-# fails the check that is to find it, and without a fault passes each of these checks.
+# fails the check for that fault, and without a fault passes all of these checks.
 set -u
 [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
 plugin=${TENON_BUILD:?}/tests/plugins/.libs/backend_faulty.so
 FAULTY_PLUGIN=$TENON_BUILD/.libs/backend_cpu.so
 export FAULTY_PLUGIN FAULT
 [ -e "$FAULTY_PLUGIN" ] || exit 77
-# A sanitizer keeps freed memory, and looks for leaks itself.
+# A sanitizer keeps freed memory, and detects leaks itself.
 ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 passed=' '
 failed=0
 
-# conform FAULT CHECK: its status; the report is in $out.
+# conform FAULT CHECK: returns its status; the report is in $out.
 conform()
 {
 	FAULT=$1
@@ -68,7 +68,7 @@ fault nan_payload map.dtypes
 fault f16_of_f64 map.dtypes
 fault f32_of_i64 map.dtypes
 fault elements_24_bits large.many
-# By hand, for they take minutes or gigabytes:
+# To be run by hand, since they take minutes or gigabytes:
 #	bytes_31_bits large.bytes, elements_31_bits large.elements, offset_32_bits large.offset,
 #	exp_once bits.exp
 fault upload_late_1_mib transfer.large

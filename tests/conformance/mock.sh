@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# A device whose work is deferred; then two of them.
+# A device with deferred work; then two of them.
 unset TENON_MOCK
 mock=$TENON_BUILD/plugins/mock/.libs/backend_mock.so
 "$TENON_BUILD/tenon-conform" --require=L5 "$mock" || exit

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Compiles what the documents say: the program of the README, which is examples/gradient.c, the
+# Compiles the programs in the documents: that of the README, which is examples/gradient.c, the
 # examples of the headers and of the manual pages of section 3, and the C programs of a plugin's
 # page.  tests/cli/plugin_new.sh compiles those of tenon-plugin(7), tests/abi/man-example that of
 # tenon-backend(7), tests/unit/program_parse.c the element programs.
@@ -30,7 +30,7 @@ sed '1,/^ \*\/$/d' "$source/examples/gradient.c" | diff "$dir/readme.c" - || {
 }
 try readme.c README.md
 
-# What an example takes for granted.
+# Declarations that the examples assume.
 cat >"$dir/example.h" <<'END'
 #include <stdio.h>
 #include <tenon/tenon.h>

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Every public function is in the NAME section of one page, so that man finds it; and man does, in
-# the build tree.  Below the header that declares it, the SYNOPSIS of that page has its prototype,
-# word for word, and the sections after it say what it does.
+# Every public function is in the NAME section of one page, so that man finds it, which is checked
+# in the build tree.  Below the header that declares it, the SYNOPSIS of that page has its
+# prototype, word for word, and the sections after it describe it.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)

@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # Dependencies point one way: a folder of the core includes headers of its own and of the folders
-# above it in this list, never of those below.  The command includes public headers and of the core
-# base alone; its helper program looks inside.
+# above it in this list, never of those below.  The command includes public headers and, of the
+# core, only base; its helper program also uses internals.
 layers="base program interpret loader device reference array dispatch capture ops context io \
 autograd nn optim data train models"
 
@@ -24,7 +24,7 @@ FNR == 1 {
 /^#[ \t]*include "/ {
 	split($0, quoted, "\"")
 	split(quoted[2], header, "/")
-	# A header of the own folder and one that is generated have no folder in their name.
+	# Headers of the same folder and generated ones have no folder in their name.
 	if (index(quoted[2], "/") && !(path[1] == "tools" && !rank[header[1]]) &&
 	    (!rank[header[1]] || rank[header[1]] > own))
 		print FILENAME ":" FNR ": includes " quoted[2]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# What the core's object files say of its order:
-#   - a prototype stands in the header named after the .c that defines the function;
+# Rules for the core, checked on its object files:
+#   - a prototype is in the header named after the .c that defines the function;
 #   - files do not call each other in a circle;
 #   - a folder uses its own functions and those of the folders above it in the list of layers.sh.
 # Exceptions are named here, each with its reason.
@@ -14,10 +14,10 @@ trap 'rm -rf "$dir"' EXIT
 failed=0
 say() { printf 'FAILED: %s\n' "$*" >&2; failed=1; }
 
-# HEADER: what it declares may be defined in any file of its folder.
-#   block.h      tables of kernels, one file each, and the functions that look into them
+# HEADER: its functions may be defined in any file of its folder.
+#   block.h      tables of kernels, one file each, and the functions that search them
 #   entries.h    the entries of the reference, one file an operation, for the one table of backend.c
-#   interpret.h  what the folder is for: map and reduce
+#   interpret.h  the purpose of the folder: map and reduce
 #   models.h     the networks, for the one table of gallery.c
 cat >"$dir/shared" <<'END'
 core/interpret/block
@@ -115,8 +115,8 @@ BEGIN {
 [ -z "$wrong" ] || say "folders call those below them:
 $wrong"
 
-# Files that nobody calls, or that call nobody, are in no circle;
-# what is left when all such are gone is.
+# Files without callers or without callees are not in a circle; the files left after removing all of
+# these are.
 wrong=$(awk '
 NR == FNR { pair[$1 " " $2] = pair[$2 " " $1] = 1; next }
 ($1 " " $2) in pair { next }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Every page that a manual page refers to is there, and every environment variable that is read is
-# in tenon(7).
+# Every page that a manual page refers to exists, and every environment variable that is read is in
+# tenon(7).
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 pages=$(find man plugins -name '*.[137]')

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The README's steps for a program against the build tree; .ci/run takes those for an installed one.
+# The README's steps for a program against the build tree; .ci/run runs those for an installed one.
 set -eu
 source=${TENON_SOURCE:?} build=${TENON_BUILD:?}
 command -v pkg-config >/dev/null 2>&1 || exit 77

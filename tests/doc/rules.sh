@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The rules of tenon-backend(7) are numbered without a gap, each names a check that tenon-conform
-# has, and every check is named by a rule.
+# The rules of tenon-backend(7) are numbered without a gap, each names an existing check of
+# tenon-conform, and every check is named by a rule.
 set -u
 page=${TENON_SOURCE:?}/man/tenon-backend.7
 dir=$(mktemp -d)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Rules of the sources that a search can see.
+# Rules for the sources that can be checked by a search.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 failed=0
-# What $found has is against the rule $1.
+# Reports the lines of $found, which violate the rule $1.
 say() {
 	[ -z "$found" ] || {
 		printf 'FAILED: %s:\n%s\n' "$1" "$found" >&2
@@ -15,20 +15,20 @@ say() {
 }
 
 # Every variable is read in one place of the library and in one of the command, both over
-# secure_getenv.  Two files look at one in order to put it back.
+# secure_getenv.  Two files read one in order to restore it.
 found=$(grep -rnE '\<(secure_)?getenv\(' --include='*.[ch]' core tools plugins include |
 	grep -v -e '^core/base/parameter\.c:' -e '^tools/tool\.c:' \
 		-e '^tools/conform/context\.c:' -e '^plugins/opencl/discover\.c:')
 say 'read it with tn_parameter_read, host->parameter or tool_environment'
 
-# A file that somebody else may have put there is opened by tn_regular_open, which waits at no pipe.
+# Files that others may have created are opened by tn_regular_open, which does not block on a pipe.
 found=$(grep -rnE '\<f?open\(' --include='*.[ch]' core |
 	grep -v -e '^core/base/regular\.c:' -e '^core/io/new_file\.c:' -e '[.>_]open(' \
 		-e ':[0-9]*: \*' -e ':[0-9]*:/\*')
 say 'open it with tn_regular_open'
 
-# Lines have at most 100 columns, in what git has: what is built is not looked at.  Data, tables and
-# numbers that a program wrote are left out, and the page that quotes long errors.
+# Lines in files tracked by git have at most 100 columns, except data, generated tables and numbers,
+# and the page that quotes long errors.
 files=$(git ls-files 2>/dev/null | grep -v -e '^data/' -e '^LICENSE$' -e '\.expected$' \
 	-e '^bench/results/' -e '^tests/abi/.*\.abi$' -e '^tests/fuzz/corpus/' \
 	-e '^tests/parity/.*\.\(h\|txt\)$' \

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# What the library exports is what the public headers declare: no more, no less.
+# The library exports exactly what the public headers declare.
 set -u
 library=$(find "${TENON_BUILD:?}/.libs" -name 'libtenon.so.*.*.*' | head -n 1)
 [ -n "$library" ] || exit 77
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 nm -D --defined-only "$library" | awk '$2 ~ /[TDRB]/ { print $3 }' | sort >"$dir/exported"
-# A declaration that begins with TN_API and may run over lines.
+# A declaration that begins with TN_API and may span several lines.
 cat "${TENON_SOURCE:?}"/include/tenon/*.h | tr '\n' ' ' | grep -o 'TN_API [^;]*;' |
 	sed -n 's/^[^(]*[ *]\(tn_[a-z0-9_]*\)(.*/\1/p' | sort -u >"$dir/declared"
 diff "$dir/declared" "$dir/exported" || {

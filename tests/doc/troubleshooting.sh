@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Runs every example of tenon-troubleshooting(7) and looks for the lines that the page shows.  The
+# Runs every example of tenon-troubleshooting(7) and checks for the lines shown in the page.  The
 # page's /opt/backends is a folder of fixtures; "..." at the end of a line stands for anything.
 set -u
 page=${TENON_SOURCE:?}/man/tenon-troubleshooting.7
@@ -16,7 +16,7 @@ export TENON_PLUGIN_PATH
 unset TENON_BACKEND TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG
 failed=0 commands=0 lines=0
 
-# What a command names of the fixtures lies in the folder while it runs, and nothing else does.
+# The folder contains only the fixtures that a command names, while it runs.
 prepare() {
 	rm -f "$dir"/backends/*
 	for fixture in no_note null_slot old_minor fails crashes hangs twin copyonly paired; do
@@ -37,7 +37,7 @@ run() {
 	sed "s,$dir/backends,/opt/backends,g" "$dir/raw" >"$dir/out"
 }
 
-# A line of the page in the output of the last command.
+# Searches a line of the page in the output of the last command.
 expect() {
 	lines=$((lines + 1))
 	text=${1%...}

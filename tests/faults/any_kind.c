@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: memory of a kind that is not claimed is given all the same.
+ * Fault: memory of an unclaimed kind is allocated.
  * Conform: L1 memory.kinds
  */
 #include "right.h"

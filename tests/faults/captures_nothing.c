@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it does captured work at once, and nothing when it is replayed.
+ * Fault: it runs captured work immediately, and nothing at a replay.
  * Conform: L1 capture.refused
  * Conform: L1 capture.replay
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: any text in any language is a kernel, which does nothing.
+ * Fault: it accepts any text in any language as a kernel, which does nothing.
  * Conform: L1 compile.kernel
  * Conform: L1 compile.refused
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a constructor does something before anybody called.
+ * Fault: a constructor has side effects before any call.
  * Conform: L0 file.quiet
  */
 #include "right.h"

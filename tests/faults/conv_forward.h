@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A right convolution for faults of what goes with it: f32, no activation, `w` as an operand.
+ * A correct convolution for faults in its options: f32, no activation, `w` as an operand.
  */
 #ifndef TN_TESTS_CONV_FORWARD_H
 #define TN_TESTS_CONV_FORWARD_H

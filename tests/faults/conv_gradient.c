@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: the weight gradient of conv2d takes the dilation for 1.
+ * Fault: the weight gradient of conv2d ignores the dilation.
  * Conform: L4 conv2d.backward
  * Conform: L4 cross.conv2d
  * Conform: L4 gradients.conv2d

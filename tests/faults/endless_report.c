@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: its report has no end: every line is there.
+ * Fault: its report never ends: every line exists.
  * Conform: L1 report.lines
  */
 #include "right.h"

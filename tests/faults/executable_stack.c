@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it asks for an executable stack.
+ * Fault: it requests an executable stack.
  * Link: -Wl,-z,execstack
  * Conform: L0 file.segments
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it exits when a product does not fit.
+ * Fault: it exits on a product of mismatched shapes.
  * Conform: L5 call.unknown
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it exports a symbol beside tenon_backend.
+ * Fault: it exports a symbol besides tenon_backend.
  * Conform: L0 file.exports
  */
 #include "right.h"

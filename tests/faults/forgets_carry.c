@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a running sum begins anew with each block of a long line.
+ * Fault: a running sum restarts at each block of a long line.
  * Conform: L2 scan.long
  * Doctor: order.scan
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: when memory runs out it answers TN_OK, and 0 for a handle.
+ * Fault: when memory runs out it returns TN_OK and the handle 0.
  * Conform: L1 memory.impossible
  * Doctor: memory.limit
  */

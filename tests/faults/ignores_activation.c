@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: matmul adds its bias, and takes an activation that it does not apply.
+ * Fault: matmul adds its bias, but accepts an activation without applying it.
  * Conform: L2 matmul.epilogue
  * Doctor: networks.inference
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: unknown flags are passed over.
+ * Fault: unknown flags are ignored.
  * Conform: L5 call.unknown
  */
 #include "right.h"

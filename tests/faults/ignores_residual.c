@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: conv2d takes a residual and does not add it.
+ * Fault: conv2d accepts a residual but does not add it.
  * Conform: L3 conv2d.epilogue
  * Doctor: networks.inference
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: map runs through an axis forwards though its stride is negative.
+ * Fault: map walks an axis forwards even if its stride is negative.
  * Conform: L2 map.layouts
  * Conform: L3 layers.views
  * Doctor: copies.strided

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: fields of a later version are passed over.
+ * Fault: fields of a later version are ignored.
  * Conform: L5 call.unknown
  */
 #include "right.h"

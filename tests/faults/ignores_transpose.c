@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a product takes its left factor for row-major, whatever the strides say.
+ * Fault: a product treats its left factor as row-major, whatever its strides.
  * Conform: L2 matmul.strides
  * Conform: L4 gradients.products
  * Doctor: products.transposes

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: work is put off with the pointers of its arguments, which are gone by then.
+ * Fault: work is deferred with pointers to its arguments, which are invalid by then.
  * Conform: L5 call.borrowed
  * Doctor: products.matrices
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: argmax gives the last of equals.
+ * Fault: argmax returns the last of equal elements.
  * Conform: L2 reduce.arg
  * Doctor: reductions.places
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: what it copies from a peer it reads when somebody waits.
+ * Fault: copies from a peer read their source only at a sync.
  * Conform: L1 peer.order
  */
 #include "right.h"

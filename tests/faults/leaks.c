@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a buffer that is freed is not given back to the host.
+ * Fault: the memory of a freed buffer is not returned to the host.
  * Conform: L5 memory.host_balance
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a descriptor stays open for every instance.
+ * Fault: every instance leaves a descriptor open.
  * Conform: L5 process.leaks
  */
 #include "right.h"

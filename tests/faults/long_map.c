@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a map of more than a million elements leaves the last.
+ * Fault: a map of more than a million elements skips the last one.
  * Conform: L2 map.long
  * Doctor: elements.long
  */

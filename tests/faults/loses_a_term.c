@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a sum of more than a million terms loses the last.
+ * Fault: a sum of more than a million terms omits the last one.
  * Conform: L2 reduce.long
  * Doctor: reductions.long
  */

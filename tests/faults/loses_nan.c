@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: max does not give NaN where there is one.
+ * Fault: max does not propagate NaN.
  * Conform: L2 reduce.nan
  * Doctor: reductions.extremes
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it copies, and computes nothing.  No check fails, and it is no more than level 1.
+ * Fault: it copies, but computes nothing.  No check fails, and it reaches only level 1.
  */
 #include "right.h"
 

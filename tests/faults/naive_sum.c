@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a running sum adds up in f32, one element after the other.
+ * Fault: a running sum accumulates in f32, one element after the other.
  * Conform: L2 scan.error
  */
 #include "right_lines.h"

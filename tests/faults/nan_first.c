@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: its order puts NaN below all numbers.
+ * Fault: its sort puts NaN below all numbers.
  * Conform: L2 sort.stable
  * Doctor: order.sort
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a refusal writes an error though none was given.
+ * Fault: a refusal writes an error even if none was given.
  * Conform: L5 call.error
  */
 #include "right.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: cross-entropy saves the sum and not its logarithm.  Its own backward knows, so that the
- * two agree; nobody else's can read it.
+ * Fault: cross-entropy saves the sum instead of its logarithm.  Its own backward expects that, so
+ * that the two agree, but no other backward can use it.
  * Link: -lm
  * Conform: L4 cross.cross_entropy
  */

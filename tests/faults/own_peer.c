@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it takes from a peer what lies where it is to go, and asks neither which peer nor which
+ * Fault: a peer copy reads from the destination's offset, and checks neither the peer nor the dry
  * run.
  * Conform: L1 peer.copy
  * Conform: L1 peer.refused

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: weights that were packed are remembered by where they were put, and those that are packed
- * there later are not.
+ * Fault: packed weights are cached by their address, so that weights packed there later are
+ * ignored.
  * Conform: L3 conv2d.prepack
  * Doctor: networks.inference
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: packed weights take one element more than the dry run said.
+ * Fault: packed weights take one element more than the dry run requested.
  * Conform: L3 conv2d.prepack
  */
 #include "conv_forward.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: max-pooling gives the last of equals.
+ * Fault: max-pooling returns the last of equal elements.
  * Conform: L3 pool2d.forward
  * Conform: L4 cross.pool2d
  * Doctor: layers.max_pool
  */
 #include "right.h"
 
-/* The largest x of a window, and its place in the plane. */
+/* The largest x of a window, and its index in the plane. */
 static void window(const struct tn_pool2d_args *a, uint64_t i)
 {
 	const struct tn_operand *x = &a->x, *y = &a->y;

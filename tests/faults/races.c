@@ -26,7 +26,7 @@ static void rows(void *argument, uint64_t begin, uint64_t end)
 			work->sum += *(float *)right_element(a, i / n * k + l) *
 				     *(float *)right_element(b, l * n + i % n);
 			if (l == k / 2)
-				sched_yield(); /* for another thread to come between */
+				sched_yield(); /* lets another thread run in between */
 		}
 		*out = (float)work->args->alpha * work->sum +
 		       (work->args->beta == 0 ? 0 : (float)work->args->beta * *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a product multiplies C by beta, though beta is 0 and C may hold NaN.
+ * Fault: a product multiplies C by beta even if beta is 0, when C may hold NaN.
  * Conform: L2 matmul.scale
  * Doctor: products.into
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it hides what it prints, and what everybody else prints.
+ * Fault: it redirects standard output, hiding all output of the process.
  * Conform: L5 process.silence stream.sync
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: the device that it counts and describes it does not know when it is to be opened.
+ * Fault: it counts and describes a device, but refuses to open it.
  * Conform: L0 file.loads stream.sync
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * No fault: what the others are measured by.
+ * No fault: the baseline of the others.
  */
 #include "right_lines.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A whole backend without a fault, small enough to see it: host memory, the host's interpreter, a
- * plain product, fill and copy.  A fixture includes it and defines break_it, which puts one wrong
- * entry in the place of a right one; `create` calls it.  All state hangs on the instance.
+ * A complete small backend without a fault: host memory, the host's interpreter, a plain product,
+ * fill and copy.  A fixture includes it and defines break_it, which replaces one entry by a faulty
+ * one; `create` calls it.  All state belongs to the instance.
  */
 #ifndef TN_TESTS_RIGHT_H
 #define TN_TESTS_RIGHT_H
@@ -19,17 +19,17 @@ struct right {
 	struct tn_copy_table copy;
 	struct tn_nn_table nn;
 	struct tn_report_table report;
-	struct tn_compile_table compile; /* no slot of it is filled, nor of the next */
+	struct tn_compile_table compile; /* no slot is filled, nor in the next table */
 	struct tn_capture_table capture;
 	struct tn_peer_table peer;
-	struct tn_sort_table sort; /* empty but where right_lines.h fills it; so is the next */
+	struct tn_sort_table sort; /* filled by right_lines.h only, as is the next */
 	struct tn_scan_table scan;
 	uint32_t device_flags;
 	uint32_t n_devices;
 	int is_copy; /* a device after the first: a copy of the instance */
 };
 
-/* The fixture's. */
+/* Defined by the fixture. */
 static void break_it(struct right *right);
 
 static inline tn_status right_fail(const struct tn_call *call, tn_status status,
@@ -43,7 +43,7 @@ static inline tn_status right_fail(const struct tn_call *call, tn_status status,
 	return status;
 }
 
-/* Arguments that this version knows, with flags that every entry here knows. */
+/* Takes arguments of this version, with the flags that all entries support. */
 static inline tn_status right_take(void *own, size_t size, const void *args, const char *operation)
 {
 	const struct tn_call *call = (const struct tn_call *)own;
@@ -53,7 +53,7 @@ static inline tn_status right_take(void *own, size_t size, const void *args, con
 	return TN_OK;
 }
 
-/* 1 for a dry run, whose answer is that no workspace is needed. */
+/* 1 for a dry run, which requests no workspace. */
 static inline int right_is_dry(const struct tn_call *call)
 {
 	if (!(call->flags & TN_DRY_RUN))
@@ -63,7 +63,7 @@ static inline int right_is_dry(const struct tn_call *call)
 	return 1;
 }
 
-/* Where element i (in row-major order) of an operand is. */
+/* The address of element i (in row-major order) of an operand. */
 static inline char *right_element(const struct tn_operand *x, uint64_t i)
 {
 	int64_t at = 0;
@@ -225,7 +225,7 @@ static inline tn_status right_matmul_check(const struct tn_matmul_args *own)
 	return TN_OK;
 }
 
-/* The inner product that makes element i of C, by the strides. */
+/* The inner product for element i of C, using the strides. */
 static inline void right_matmul_element(const struct tn_matmul_args *own, uint64_t i)
 {
 	uint32_t row = own->c.rank - 2, column = own->c.rank - 1;
@@ -401,7 +401,7 @@ static inline const void *right_query(void *instance, const char *table)
 	return NULL;
 }
 
-/* One UUID for all: no two of them are ever loaded together. */
+/* One UUID for all, since no two of them are ever loaded together. */
 #define RIGHT_UUID                                                                                 \
 	0x8e, 0x21, 0x5b, 0xd0, 0x47, 0xc3, 0x4f, 0x92, 0xa6, 0x1d, 0x3e, 0x70, 0x95, 0xbb, 0x08,  \
 		0x6c

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A right sort and a right scan, of f32, for right.h; a fault takes one of them and breaks it by
- * what stands in struct lines.
+ * A correct sort and a correct scan of f32, for right.h; a fault uses one of them and breaks it
+ * through struct lines.
  */
 #ifndef TN_TESTS_RIGHT_LINES_H
 #define TN_TESTS_RIGHT_LINES_H
@@ -12,7 +12,7 @@
 struct lines {
 	int (*stands_before)(float a, float b, int is_descending); /* strictly */
 	int last_of_equals_first;
-	int64_t carries; /* how long a sum goes on before it begins anew; 0: for ever */
+	int64_t carries; /* the number of terms after which a sum restarts; 0: never */
 };
 
 static inline int right_stands_before(float a, float b, int is_descending)
@@ -38,13 +38,13 @@ static inline tn_status right_lines_check(const struct tn_call *call, const char
 	return TN_OK;
 }
 
-/* Element j of the line that begins at `line`. */
+/* Element j of the line that starts at `line`. */
 static inline char *right_in_line(const struct tn_operand *x, uint32_t axis, char *line, int64_t j)
 {
 	return line + j * x->strides[axis] * (int64_t)tn_dtype_size(x->dtype);
 }
 
-/* The operand with one element on the axis: its elements are where lines begin. */
+/* The operand with one element on the axis: its elements are the starts of lines. */
 static inline struct tn_operand right_heads(const struct tn_operand *x, uint32_t axis)
 {
 	struct tn_operand heads = *x;
@@ -54,7 +54,7 @@ static inline struct tn_operand right_heads(const struct tn_operand *x, uint32_t
 
 /* ---- Sort ------------------------------------------------------------------------------------*/
 
-/* How many elements of the line stand before element j. */
+/* The number of elements of the line that precede element j in the order. */
 static inline int64_t right_rank(const struct lines *lines, const struct tn_sort_args *args,
 				 char *line, int64_t j)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: the dry run says yes and the call says no.
+ * Fault: the dry run succeeds but the call refuses.
  * Conform: L5 call.dry_run
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: scalars on the device are taken for 0.
+ * Fault: scalars on the device are read as 0.
  * Conform: L2 map.scalars
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a copy leaves the last element.
+ * Fault: a copy skips the last element.
  * Conform: L2 copy.layouts
  * Doctor: copies.strided
  */

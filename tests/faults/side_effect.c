@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a product of f64 is refused when its output is already cleared.
+ * Fault: a product of f64 is refused only after its output was cleared.
  * Conform: L5 call.untouched
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it takes a signal for itself.
+ * Fault: it installs a signal handler.
  * Conform: L5 process.state
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: its thread-local variables take a place that runs out.
+ * Fault: its thread-local variables need static TLS space, which is limited.
  * Link: -ftls-model=initial-exec
  * Conform: L0 file.tls
  */

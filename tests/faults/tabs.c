@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it cannot be waited for, and says so in a text with tabs, as a vendor's may have.
+ * Fault: its sync fails, with tabs in the text, as a vendor's text may have.
  * Conform: L1 stream.sync
  */
 #include "right.h"

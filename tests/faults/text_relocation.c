@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: its text is relocated.
+ * Fault: its text has relocations.
  * Link: -Wl,-z,notext
  * Conform: L0 file.segments
  */

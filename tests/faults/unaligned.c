@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: allocations are aligned to 64 bytes, not to what was asked for.
+ * Fault: allocations are aligned to 64 bytes, not as requested.
  * Conform: L1 memory.alignment
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a symbol stays undefined, for a library to bring that may not be there.
+ * Fault: it leaves a symbol undefined, to be defined by a library that may be missing.
  * Link: -Wl,-z,undefs
  * Conform: L0 file.symbols
  */

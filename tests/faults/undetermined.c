@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: results differ from run to run, and the description says that they do not.
+ * Fault: results differ from run to run, against its description.
  * Conform: L4 train.repeatable
  * Conform: L5 call.deterministic
  * Doctor: stress

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: of equals the last one comes first.
+ * Fault: the last of equal elements comes first.
  * Conform: L2 sort.stable
  * Doctor: order.sort
  */

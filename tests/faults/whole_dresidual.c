@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: the gradient that a batch norm passes on to the residual is dy as it came, also where the
- * activation stopped the result.
+ * Fault: the gradient that a batch norm passes to the residual is dy unchanged, even where the
+ * activation cut off the result.
  * Link: -lm
  * Conform: L4 norm.dresidual
  * Doctor: layers.batch_norm
@@ -16,7 +16,7 @@ static float *at(const struct tn_operand *o, uint64_t i)
 	return (float *)right_element(o, i);
 }
 
-/* dy behind the activation. */
+/* dy after the activation's derivative. */
 static float passed(const struct tn_norm_args *a, uint64_t i)
 {
 	float result = a->activation ? *at(&a->result, i) : 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it calls the lack of a workspace an invalid argument, so that the host does not ask how
- * much.
+ * Fault: it reports a missing workspace as an invalid argument, so that the host does not request
+ * its size.
  * Conform: L5 call.workspace
  */
 #include "right.h"

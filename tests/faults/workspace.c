@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: it uses more workspace than it asked for.
+ * Fault: it uses more workspace than it requested.
  * Conform: L5 call.workspace
  */
 #include "right.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: a product writes one element too many, after its last.
+ * Fault: a product writes one element past its last.
  * Conform: L5 call.bounds
  * Doctor: products.into
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: i64 results go through double, and large ones lose their low bits.
+ * Fault: i64 results are computed in double, so that large ones lose low bits.
  * Conform: L2 map.opcodes
  * Doctor: elements.integers
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: every fourth random word has another lowest bit.
+ * Fault: every fourth random word has a wrong lowest bit.
  * Conform: L2 map.random
  * Doctor: random.bits
  */

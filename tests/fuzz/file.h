@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A path that leads to those bytes, in memory; the next call exchanges them. */
+/* A path to those bytes, in memory; the next call replaces them. */
 static inline const char *fuzz_file(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
@@ -27,7 +27,7 @@ static inline const char *fuzz_file(const uint8_t *data, size_t size)
 	return path;
 }
 
-/* What must hold whatever the input. */
+/* What must hold for every input. */
 static inline void fuzz_require(int holds)
 {
 	if (!holds)

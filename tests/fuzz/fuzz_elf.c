@@ -19,7 +19,7 @@ static void take_name(void *user, enum tn_elf_name kind, const char *name)
 	*bytes += (size_t)kind + strlen(name);
 }
 
-/* What the conformance kit reads of it, beyond the note. */
+/* The parts that the conformance kit reads, besides the note. */
 static void read_dynamic(int fd)
 {
 	struct tn_elf_dynamic dynamic;

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_require((status == TN_OK) == (array.data != NULL));
 	if (status != TN_OK)
 		fuzz_require(error.text[0]);
-	/* What was read was paid for: deflate gives at most 1032 bytes for one. */
+	/* The input bounds the output: deflate expands one byte to at most 1032. */
 	fuzz_require(array.size_bytes <= size * 1032);
 	tn_host_array_release(&array);
 	return 0;

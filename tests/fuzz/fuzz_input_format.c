@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Parses the input as the line that a saved network carries; what parses must print and parse to
- * the same.
+ * Parses the input as the metadata of a saved network; a parsed format must print and parse to the
+ * same.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Any bytes as the text of a program.  What parses must be well formed, be the same when it is
- * parsed again, and be differentiated, printed and run without a fault.
+ * Any bytes as the text of a program.  A parsed program must be well formed, parse again to the
+ * same, and be differentiated, printed and run without a fault.
  */
 #include <stdlib.h>
 #include <string.h>

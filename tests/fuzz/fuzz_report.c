@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Any bytes as the report that the probe's helper program sends.  What is taken can be printed and
- * read again.
+ * Any bytes as the report that the probe's helper program sends.  An accepted report can be printed
+ * and read again.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Opens the input as safetensors and reads every tensor; what is readable must write and read back.
+ * Opens the input as safetensors and reads every tensor; a readable file must be written and read
+ * back.
  */
 #include <tenon/io.h>
 

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define LARGEST (1 << 24)
 
-/* 1 when the file was read and fed. */
+/* 1 if the file was read and passed to the target. */
 static int replay(const char *path)
 {
 	FILE *file = fopen(path, "rb");

@@ -2,13 +2,13 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Small versions of the benchmark's networks against recorded PyTorch numbers: logits and
- * gradients, the losses of a few steps of SGD with momentum, and what evaluating with the running
- * statistics gives.
+ * gradients, the losses of a few steps of SGD with momentum, and the evaluation with the running
+ * statistics.
  *
  * Tolerances: every layer's result is rounded to f32 and its sums, of up to 1000 products, taken in
  * another order: about sqrt(1000) eps = 4e-6 of their size.  20 to 60 layers, with the divisions by
- * small deviations of norms over 16 elements, make of that what is allowed below; PyTorch in f32
- * differs from what was recorded, in f64, by about a tenth of it.
+ * small deviations of norms over 16 elements, amplify that to the tolerances below; PyTorch in f32
+ * differs from the values recorded in f64 by about a tenth of them.
  */
 #include "blocks.h"
 #include "models/models.h"

@@ -3,10 +3,9 @@
  *
  * The layers' slots of the reference backend against recorded PyTorch numbers, in f32 and in f64.
  *
- * The reference computes in f64 and rounds its results once.  What it is given in f32 that PyTorch
- * had in f64 (the output of a softmax, mean and rstd, the log-sum-exp) is rounded too; a result
- * changes by a few times as much, relative to the largest numbers at work.  32 roundings are
- * allowed for that.
+ * The reference computes in f64 and rounds its results once.  Inputs in f32 that PyTorch had in f64
+ * (the output of a softmax, mean and rstd, the log-sum-exp) are rounded too; a result changes by a
+ * few times as much, relative to the largest numbers involved.  32 roundings are allowed for that.
  */
 #include "record.h"
 

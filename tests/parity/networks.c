@@ -5,15 +5,15 @@
  * of each optimizer, and the weights after them.
  *
  * Tolerances: a logit sums up to 784 products in f32, so that two orders of summation differ by
- * about sqrt(784) eps = 3e-6 relative to the sum of magnitudes; each of six steps multiplies what
- * went before.
+ * about sqrt(784) eps = 3e-6 relative to the sum of magnitudes; each of six steps amplifies earlier
+ * differences.
  */
 #include "networks.h"
 #include "training.h"
 
 #define N_ROWS (sizeof(parity) / sizeof(parity[0]))
 
-/* A bias has the bound of the weight before it. */
+/* A bias has the same bound as the weight before it. */
 static void fill(size_t k, const struct tn_parameter_view *view, float *values, int64_t n)
 {
 	static double bound = 1.0;

@@ -41,7 +41,7 @@ FILE *record_open(const char *name);
 int record_read(FILE *file, struct record *record);
 void record_free(struct record *record);
 
-/* What a case has by that name; NULL when it has not. */
+/* The case's array of that name; NULL if there is none. */
 const int64_t *record_ints(const struct record *record, const char *name);
 const struct record_array *record_array(const struct record *record, const char *name);
 

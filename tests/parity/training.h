@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A network in training beside recorded numbers: what the tests of whole networks share.
+ * A network in training compared with recorded numbers: helpers of the tests of whole networks.
  */
 #ifndef TN_TESTS_PARITY_TRAINING_H
 #define TN_TESTS_PARITY_TRAINING_H
@@ -18,7 +18,7 @@ struct run {
 	tn_array *labels;
 };
 
-/* What a row's first step gave, before its weights change. */
+/* The results of a row's first step, before the weights change. */
 typedef void (*first_look)(const struct run *run, size_t row, const tn_array *logits);
 
 static inline void run_open(struct run *run, const char *backend)
@@ -44,7 +44,7 @@ static inline struct tn_parameter_view run_parameter(const struct run *run, size
 	return view;
 }
 
-/* Parameter k becomes what `fill` writes. */
+/* Sets parameter k to what `fill` writes. */
 typedef void (*run_filler)(size_t k, const struct tn_parameter_view *view, float *values,
 			   int64_t n);
 
@@ -60,7 +60,7 @@ static inline void run_fill(const struct run *run, run_filler fill)
 	}
 }
 
-/* The pictures, and of the classes every third. */
+/* Makes the pictures, with every third class. */
 static inline void run_feed(struct run *run, const int64_t *shape, const float *pictures,
 			    int32_t n_classes)
 {
@@ -72,7 +72,7 @@ static inline void run_feed(struct run *run, const int64_t *shape, const float *
 	free(labels);
 }
 
-/* One step; the answer is its loss.  `look`, if there is one, is called before the weights change. */
+/* Runs one step and returns its loss.  `look`, if not NULL, is called before the weights change. */
 static inline double run_step(const struct run *run, size_t row, first_look look)
 {
 	double loss_value;

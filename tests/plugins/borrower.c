@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Host memory and one operation, as a library of a few fast kernels would have it: products of f32
- * matrices in plain loops.  Programs and reductions answer TN_UNSUPPORTED, and whoever else works
- * in host memory lends them.
+ * Host memory and one operation, like a library of a few fast kernels: products of f32 matrices in
+ * plain loops.  Programs and reductions return TN_UNSUPPORTED; other backends in host memory lend
+ * them.
  */
 #include <tenon/backend.h>
 

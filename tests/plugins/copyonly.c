@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory and copies alone: the least that a backend can be.  Everything that computes answers
- * TN_UNSUPPORTED, and the host does it.
+ * Memory and copies only: the smallest possible backend.  Every computing entry returns
+ * TN_UNSUPPORTED, and the host computes.
  *
- * The memory is out of the host's reach, as a GPU's would be: a buffer's handle is a number in a
- * table with high bits that no address of x86-64 or AArch64 has, so that a host that took it for a
- * pointer would crash at once.
+ * The host cannot access the memory, as with a GPU: a buffer's handle is a number in a table with
+ * high bits that no address of x86-64 or AArch64 has, so that a host that used it as a pointer
+ * would crash at once.
  */
 #include <string.h>
 #include <tenon/backend.h>
@@ -16,7 +16,7 @@
 #define MAX_DEVICES 1u
 
 struct buffer {
-	char *memory; /* NULL: this place in the table is free */
+	char *memory; /* NULL: this entry of the table is free */
 	uint64_t size;
 };
 
@@ -143,7 +143,7 @@ static tn_status free_buffer(void *device, const struct tn_free_args *args)
 	return TN_OK;
 }
 
-/* Where a transfer begins; NULL when it does not lie within its buffer. */
+/* The address of a transfer; NULL if it is not within its buffer. */
 static char *place(struct copyonly *self, const struct tn_transfer_args *args)
 {
 	const struct buffer *buffer = find(self, args->buffer);
@@ -170,7 +170,7 @@ static tn_status download(void *device, const struct tn_transfer_args *args)
 	return TN_OK;
 }
 
-/* All work is done when its entry returns: there is nothing to wait for and nothing to fail
+/* All work is complete when its entry returns: there is nothing to wait for, and nothing can fail
  * later. */
 static tn_status sync_stream(void *device, const struct tn_sync_args *args)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The note says one UUID, the descriptor another: linked from the parts of two plugins.
+ * The UUIDs of the note and the descriptor differ: linked from the parts of two plugins.
  */
 #include "minimal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * `create` ends the process in order, which it must not.
+ * `create` calls exit, which it must not.
  */
 #include "minimal.h"
 

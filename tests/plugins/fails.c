@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * `create` fails with the status that TENON_TEST_STATUS holds, and asks the host for all it offers.
+ * `create` fails with the status in TENON_TEST_STATUS, and uses all services of the host.
  */
 #include "minimal.h"
 

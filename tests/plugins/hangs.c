@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * `create` never comes back.
+ * `create` never returns.
  */
 #include "minimal.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A whole backend in a page: one device whose memory is the host's, and which does no work at all
- * but says that it did.  Each fixture includes it and breaks one thing; it may put functions of its
- * own in the place of some by defining their names (MINIMAL_DEVICE_COUNT, MINIMAL_DESCRIBE,
- * MINIMAL_OPEN, MINIMAL_SYNC) before.
+ * A complete backend in one page: one device in host memory, which does no work but reports
+ * success.  Each fixture includes it and breaks one thing; it may replace functions by defining
+ * their names (MINIMAL_DEVICE_COUNT, MINIMAL_DESCRIBE, MINIMAL_OPEN, MINIMAL_SYNC) before.
  */
 #ifndef TN_TESTS_MINIMAL_H
 #define TN_TESTS_MINIMAL_H
@@ -82,7 +81,7 @@ static inline tn_status minimal_describe(void *instance, uint32_t index,
 	return TN_OK;
 }
 
-/* The one device needs nothing but the instance. */
+/* The only device needs no state besides the instance. */
 static inline tn_status minimal_open(void *instance, const struct tn_open_args *args, void **device)
 {
 	if (args->index > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Made for a later minor.
+ * Built for a later minor.
  */
 #include "minimal.h"
 

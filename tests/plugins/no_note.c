@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A descriptor alone: made by hand, without TN_BACKEND_PLUGIN.
+ * A descriptor only: written by hand, without TN_BACKEND_PLUGIN.
  */
 #include "minimal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Two devices that every choice prefers.  The first cannot be opened; the second can when
- * TENON_TEST_SECOND is set, and its sync fails with the status that TENON_TEST_SYNC holds.
+ * Two devices that every choice prefers.  The first cannot be opened; the second can if
+ * TENON_TEST_SECOND is set, and its sync fails with the status in TENON_TEST_SYNC.
  */
 #include <stdlib.h>
 #include <tenon/backend.h>

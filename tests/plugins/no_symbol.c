@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * There is a note, and the descriptor is exported by another name.
+ * It has a note, but the descriptor is exported under another name.
  */
 #include "minimal.h"
 

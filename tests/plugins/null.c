@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Does nothing, at full speed: what is left is the cost of calling a backend.
+ * Does nothing: measures only the cost of calling a backend.
  */
 #include "minimal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Nothing is wrong with this one.
+ * A plugin without a fault.
  */
 #include "minimal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Made for the minor before this one.
+ * Built for the minor before this one.
  */
 #include "minimal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The descriptor has another name than the file.
+ * The names of the descriptor and the file differ.
  */
 #include "minimal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * `sync` does what STUMBLE says (crash, exit, hang, print, handler), and is in order without it.
+ * `sync` fails as STUMBLE selects (crash, exit, hang, print, handler), and works without it.
  * Nothing computes.
  */
 #include <signal.h>

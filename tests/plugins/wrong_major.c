@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Made for interface 1.2, and takes hosts from 1.1 on.
+ * Built for interface 1.2; accepts hosts from 1.1 on.
  */
 #include "minimal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Works, and there is nothing for it to drive.
+ * Works, but finds no device.
  */
 #include <tenon/backend.h>
 

@@ -3,15 +3,15 @@
  *
  * The same kernels and inputs on two devices: the simulated one and a GPU.
  *
- *     answers FILE               runs all cases on the backend of TENON_BACKEND, and keeps what
- *                                they gave
+ *     answers FILE               runs all cases on the backend of TENON_BACKEND, and stores
+ *                                their results
  *     answers --brief FILE       without the largest, which take the simulated device seconds
  *     answers --tf32 FILE        only what TENON_CUDA_TF32=1 changes; may stand before --brief
- *     answers --compare A B      1: they differ
+ *     answers --compare A B      exit status 1: they differ
  *
- * Integers and what is only moved must agree to the bit.  Floats may differ by units in the last
- * place of the larger of the two and of the case's scale: the device's exp, sin, ... are its own,
- * and so is the order of cuBLAS's sums.  With TENON_CUDA_TF32=1 products of f32 differ by more: see
+ * Integers and copied values must agree to the bit.  Floats may differ by units in the last place
+ * of the larger of the two and of the case's scale: the device's exp, sin, ... are its own, and so
+ * is the order of cuBLAS's sums.  With TENON_CUDA_TF32=1 products of f32 differ by more: see
  * products_differ.
  */
 #include <math.h>
@@ -29,7 +29,7 @@ static int failed, is_brief, is_partial;
 
 /* ---- Keeping ---------------------------------------------------------------------------------*/
 
-/* `ulps` of f32 are allowed, at `scale` at least; 0: none. */
+/* `ulps` of f32 are allowed, at `scale` or above; 0: none. */
 static void keep(const char *name, const tn_array *array, double ulps, double scale)
 {
 	static char data[MOST_BYTES];
@@ -115,7 +115,7 @@ static void moves(void)
 	keep("normal", tn_random_normal(context, 1, (int64_t[]){1000}, 0, 1), 0, 1);
 }
 
-/* How a sum is cut into chunks depends on the device's multiprocessors. */
+/* The chunks of a sum depend on the number of multiprocessors. */
 static void reductions(void)
 {
 	tn_array *x = floats(3, (int64_t[]){9, 65, 130}, -1, 1);
@@ -129,16 +129,16 @@ static void reductions(void)
 	keep("logsumexp", tn_logsumexp(x, 1, (int[]){2}, 0), 16, 1);
 }
 
-/* What is allowed to sums of k products of factors below 1.
+/* The tolerance of sums of k products of factors below 1.
  *
  * Tensor cores: the simulated device adds up the products of each mma exactly, in f64, and rounds
- * once.  A GPU's shift the products to the largest one's exponent and cut off what falls below, so
- * that each mma may lose some units of the sum so far.  The kernels of convolutions round the
- * factors themselves, the same on both.
+ * once.  A GPU's shift the products to the largest exponent and truncate lower bits, so that each
+ * mma may lose some units of the sum so far.  The kernels of convolutions round the factors
+ * themselves, the same on both.
  *
- * cuBLAS: where it leaves that to the tensor cores, they cut factors off at TF32's 10 bits, which
- * the simulated one rounds: up to 2^-10 of each, with either sign.  So it grows with k, as its
- * root. */
+ * cuBLAS: if it leaves rounding to the tensor cores, they truncate factors to TF32's 10 bits, which
+ * the simulated one rounds: up to 2^-10 of each, with either sign.  The difference grows as the
+ * root of k. */
 static int is_tf32(void)
 {
 	const char *asks = getenv("TENON_CUDA_TF32");
@@ -165,7 +165,7 @@ static void products(void)
 	keep("linear", tn_linear(a, w, floats(1, (int64_t[]){29}, -1, 1)), products_differ(96), 1);
 }
 
-/* Places of equals and of all others are the same everywhere. */
+/* Indices, also of equal elements, are the same everywhere. */
 static void orders(void)
 {
 	keep("argsort", tn_argsort(floats(2, (int64_t[]){3, 2049}, -4, 4), 1, 0), 0, 1);
@@ -180,7 +180,7 @@ static void orders(void)
 struct convolution {
 	const char *name;
 	int64_t x[4], w[4], groups, stride, padding;
-	double k; /* sums of so many products, in the longest of the three */
+	double k; /* number of products in a sum, the largest of the three */
 };
 
 static const struct convolution convolutions[] = {
@@ -188,7 +188,7 @@ static const struct convolution convolutions[] = {
 	{"strided", {3, 8, 9, 7}, {70, 4, 2, 3}, 2, 2, 1, 210},
 };
 
-/* Blocks enough for the largest tiles. */
+/* Enough blocks for the largest tiles. */
 static const struct convolution largest = {"largest", {1, 5120, 8, 9}, {9216, 40, 1, 1}, 128, 1, 0,
 					   40};
 
@@ -216,8 +216,8 @@ static void keep_convolved(const struct convolution *c, tn_dtype dtype, int is_l
 	keep(name, array, ulps_of(c, dtype), 16);
 }
 
-/* The result, and the gradients of x and w where they are wanted.  Gradients are of f32 arrays, so
- * that those are what is watched, and kept; the convolution is of dtype. */
+/* The result, and the gradients of x and w if requested.  Gradients exist for f32 arrays, so these
+ * are watched and kept; the convolution is of dtype. */
 static void convolve(const struct convolution *c, tn_dtype dtype, int is_last, int has_gradients)
 {
 	const struct tn_conv2d_options window = {.struct_size = sizeof(window),
@@ -277,7 +277,7 @@ static void layers(void)
 	     32, 1);
 }
 
-/* What three steps of a small network leave in its first layer. */
+/* The first layer of a small network after three steps. */
 static void training(void)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10};
@@ -354,7 +354,7 @@ static double number_at(const struct answer *answer, size_t i)
 	return (double)narrow;
 }
 
-/* How much of what is allowed they differ by; more than 1 is wrong. */
+/* The difference divided by the tolerance; wrong if above 1. */
 static double difference(const struct answer *a, const struct answer *b)
 {
 	size_t size = tn_dtype_size((tn_dtype)a->dtype);

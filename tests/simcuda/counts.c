@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the CUDA backend's kernels cost the simulated device: a line for each of a fixed set of
+ * The cost of the CUDA backend's kernels on the simulated device: a line for each of a fixed set of
  * operations on fixed shapes, with its launches, instructions of warps, and sectors of 32 bytes
- * read and written.  The last two numbers are the least bytes that the operation must move, each
- * once, and how many times that it may; 0 where nothing is asked, because what it reads again is
- * close by and the caches have it.
+ * read and written.  The last two numbers are the least number of bytes to move, each once, and the
+ * allowed multiple of it; 0: not checked, because repeated reads are served by the caches.
  *
  *     counts          tests/simcuda/counts.sh runs it, and compares
  */
@@ -60,7 +59,7 @@ static tn_array *labels(struct work *w, int64_t n, int32_t most)
 	return tn_from_host(w->context, TN_I32, 1, &n, data);
 }
 
-/* What is made from now on has gradients with regard to input `i`. */
+/* Starts recording gradients with respect to input `i`. */
 static void record(struct work *w, int i)
 {
 	w->tape = tn_tape_begin(w->context);
@@ -68,7 +67,7 @@ static void record(struct work *w, int i)
 		w->in[i] = NULL;
 }
 
-/* `out` is made, and where there is a tape the gradient that comes back to it. */
+/* Keeps the result `out` and, if there is a tape, makes its upstream gradient. */
 static void give(struct work *w, tn_array *out)
 {
 	w->out = out;
@@ -347,7 +346,7 @@ static int run_step(struct work *w)
 	return good && !tn_optimizer_step(w->optimizer);
 }
 
-/* After its first step, which has more to do. */
+/* After the first step, which does more. */
 static void make_lenet(struct work *w)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10};
@@ -372,9 +371,9 @@ enum {
 	LOGITS = 256 * 128 * 4,
 };
 
-/* Two percent above the least are room for what does not grow with the shape.  Sums have a second
- * stage, whose terms are written and read again; over columns they are eight a column, each written
- * in a sector of its own. */
+/* Two percent above the least allow for costs independent of the shape.  Sums have a second stage,
+ * whose terms are written and read again; over columns there are eight per column, each in its own
+ * sector. */
 static const struct item {
 	const char *name;
 	void (*make)(struct work *w);
@@ -449,7 +448,7 @@ static int count(tn_context *context, const struct item *item)
 	return good;
 }
 
-/* What the simulated libraries answer, which the backend has opened. */
+/* Queries the simulated libraries, which the backend has opened. */
 static void *find(const char *library, const char *name)
 {
 	void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);

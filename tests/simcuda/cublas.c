@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The simulated cuBLAS: handles and what is set on them.
+ * The simulated cuBLAS: handles and their settings.
  */
 #include "cublas.h"
 
@@ -62,7 +62,7 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-/* Waits for the device, as the real one does; its stream must be there still. */
+/* Waits for the device, like the real one; its stream must still exist. */
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 {
 	cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
@@ -84,7 +84,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 
 /* ---- What is set -----------------------------------------------------------------------------*/
 
-/* A workspace that was set goes with the stream. */
+/* Setting the stream resets the workspace. */
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream)
 {
 	cublasStatus_t status = CUBLAS_STATUS_SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of the simulated libcublas share.
+ * Declarations shared by the files of the simulated libcublas.
  */
 #ifndef TN_TESTS_SIMCUDA_CUBLAS_H
 #define TN_TESTS_SIMCUDA_CUBLAS_H
@@ -20,7 +20,7 @@ struct sim_cublas {
 	size_t workspace_size;
 };
 
-/* Begins a call: counts it; the handle, or NULL and the status to answer. */
+/* Begins a call: counts it; the handle, or NULL and the status to return. */
 struct sim_cublas *sim_cublas_enter(const char *name, cublasHandle_t handle,
 				    cublasStatus_t *status);
 /* Puts work onto the handle's stream. */

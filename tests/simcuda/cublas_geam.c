@@ -27,7 +27,7 @@ static int check(const struct sum *s, const void *data, int64_t ld, int is_trans
 	return simcudaRange(data, (size_t)extent * sim_type_size(s->type), write);
 }
 
-/* What is multiplied by zero is not read. */
+/* An operand multiplied by zero is not read. */
 static int run(void *data)
 {
 	const struct sum *s = data;

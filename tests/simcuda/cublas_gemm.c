@@ -5,7 +5,7 @@
  */
 #include "cublas.h"
 
-/* A call in the words of the interface: column by column, with leading dimensions. */
+/* A call in the terms of the interface: column-major, with leading dimensions. */
 struct call {
 	const char *name;
 	cublasHandle_t handle;

@@ -42,7 +42,7 @@ static float number(int i)
 	return (float)(i * 7 % 11) - 4;
 }
 
-/* (i, j) of a matrix column by column, or of its transpose. */
+/* (i, j) of a column-major matrix, or of its transpose. */
 static float element(const float *matrix, int i, int j, int is_transposed)
 {
 	return is_transposed ? matrix[i * LD + j] : matrix[i + j * LD];
@@ -245,7 +245,7 @@ static void work_goes_onto_the_stream_and_reads_scalars_of_the_device_there(void
 	assert_int_equal(cublasCreate_v2(&handle), 0);
 	float *ds = upload(scalars, sizeof(scalars)), *dv = upload(&value, 4),
 	      *to = upload(&result, 4);
-	/* A copy from pageable memory may still be on its way. */
+	/* A copy from pageable memory may still be in progress. */
 	assert_cuda(cudaDeviceSynchronize(), cudaSuccess);
 	assert_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
 	assert_int_equal(cublasSetStream_v2(handle, stream), 0);

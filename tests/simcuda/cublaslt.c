@@ -16,7 +16,7 @@ struct handle {
 	int unused;
 };
 
-/* What the opaque descriptors hold here. */
+/* The contents of the opaque descriptors. */
 struct desc {
 	int32_t compute, scale, pointers, transa, transb, transc, bias_type;
 	uint32_t epilogue;
@@ -250,7 +250,7 @@ cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t layout,
 		      : get_attribute(layout_attributes, layout, (int)name, value, size, written);
 }
 
-/* No algorithm wants a workspace here, so nothing of a preference matters. */
+/* No algorithm needs a workspace here, so preferences are ignored. */
 cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t preference,
 						     size_t size)
 {
@@ -389,7 +389,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
 		       : CUBLAS_STATUS_SUCCESS;
 }
 
-/* One algorithm, which can do what cublasLtMatmul can. */
+/* One algorithm, which supports everything that cublasLtMatmul does. */
 cublasStatus_t
 cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc_from,
 			       cublasLtMatrixLayout_t a_layout, cublasLtMatrixLayout_t b_layout,

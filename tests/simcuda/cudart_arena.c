@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The addresses of the devices' memory.  Nobody may touch them: they are mapped without access.
- * The bytes lie in a file in memory that is mapped a second time elsewhere, and there the
- * simulation reads and writes them (sim_memory).  So access is never opened and closed again, which
- * would cost more than a small kernel.
+ * The addresses of the devices' memory.  Access to them is forbidden: they are mapped without
+ * permissions.  The bytes lie in a file in memory that is mapped a second time elsewhere, where the
+ * simulation reads and writes them (sim_memory).  So permissions never change, which would cost
+ * more than a small kernel.
  */
 #include "cudart.h"
 
@@ -18,14 +18,14 @@ enum { PAGE = 4096 };
 
 /* Of all devices, one behind the other. */
 static struct {
-	char *addresses, *bytes; /* what work names, and where it is */
+	char *addresses, *bytes; /* the addresses used by work, and the bytes */
 	size_t span;             /* of one device */
 	size_t total;
 	uint16_t *blocks; /* how many lie in each page */
 	int file;
 } arena = {.file = -1};
 
-/* Addresses cost nothing: a block's are used again only when all have been used. */
+/* Addresses cost nothing: they are reused only after all have been used. */
 static size_t span_of_device(void)
 {
 	size_t least = (size_t)16 << 30, wanted = 16 * sim_settings.memory;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Blocks of device memory.  Addresses run on: a freed block is remembered, so that a use after its
- * end is found and named, and there is a gap behind each.  New memory is all NaN.
+ * Blocks of device memory.  Addresses only increase: freed blocks are remembered, so that a use
+ * after free is detected and named, and there is a gap after each block.  New memory is all NaN.
  */
 #include "cudart.h"
 
@@ -69,14 +69,13 @@ static int insert(struct sim_block *block)
 	return 0;
 }
 
-/* What a block takes of the addresses: itself and a gap,
- * so that what runs over its end meets none. */
+/* The addresses of a block: itself and a gap, so that an overrun does not reach another block. */
 static size_t room_for(size_t size)
 {
 	return (size + 2 * SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;
 }
 
-/* An address with room behind it, from `from` on; 0 when there is none before the end. */
+/* An address with enough room, from `from` on; 0: none before the end. */
 static uint64_t find_gap(uint64_t from, uint64_t end, size_t room)
 {
 	size_t next = find_after(from);
@@ -143,7 +142,7 @@ struct sim_block *sim_block_make(int device, size_t size, enum sim_state state)
 	return block;
 }
 
-/* A graph may bring a block back that it freed. */
+/* A graph may restore a block that it freed. */
 void sim_block_live(struct sim_block *block)
 {
 	if (block->state == SIM_FREED) {

@@ -44,7 +44,7 @@ static cudaError_t keep(cudaError_t error)
 	return error;
 }
 
-/* What comes before everything else; takes the lock, whatever it answers. */
+/* The first part of every call; takes the lock, whatever it returns. */
 static cudaError_t begin(const char *name)
 {
 	int sticky = 0;
@@ -58,7 +58,7 @@ static cudaError_t begin(const char *name)
 	return error;
 }
 
-/* The lock of the parent's may never be given back: it is not asked for. */
+/* The parent's lock may never be released: it is not taken. */
 static int is_child(void)
 {
 	pthread_once(&once, start);
@@ -126,7 +126,7 @@ cudaError_t cudaGetLastError(void)
 	return error;
 }
 
-/* The loss of the device outlives what is asked for. */
+/* The error of a lost device is never reset. */
 cudaError_t cudaPeekAtLastError(void)
 {
 	pthread_once(&once, start);

@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Capture of streams: work goes into a graph instead of onto the device.  Each stream of a capture
- * knows, for every other, up to which piece of work it comes after it; so a fork that was not
- * joined is found.
+ * records, for every other, the last work that precedes it, so that an unjoined fork is detected.
  */
 #include "cudart.h"
 
@@ -127,7 +126,7 @@ cudaError_t sim_capture_join(struct sim_stream *stream, const struct sim_mark *m
 	return error;
 }
 
-/* A global capture forbids such a call to every thread, another one to its own. */
+/* A global capture forbids such a call in every thread, other captures in their own. */
 static int forbids(const struct sim_capture *capture)
 {
 	int is_own = pthread_equal(capture->thread, pthread_self());

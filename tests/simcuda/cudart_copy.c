@@ -2,9 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Copies.  The sides are checked when the call is made and again when the stream gets there.
- * Pinned memory is read and written at that time; of pageable memory what is read is taken at the
- * call, unless the device reads such memory itself (SIMCUDA_PAGEABLE), and what is written makes
- * the call wait.
+ * Pinned memory is read and written at that time; pageable memory is read at the call, unless the
+ * device reads such memory itself (SIMCUDA_PAGEABLE), and a write to it makes the call wait.
  */
 #include "cudart_copy.h"
 
@@ -26,7 +25,7 @@ static size_t extent_of(const struct sim_rectangle *r, size_t pitch)
 	return r->width == 0 || r->height == 0 ? 0 : (r->height - 1) * pitch + r->width;
 }
 
-/* The device whose memory it is may always touch it. */
+/* A device may always access its own memory. */
 static const char *why_not(const void *address, size_t size, int write)
 {
 	const uint64_t at = (uint64_t)(uintptr_t)address;
@@ -36,7 +35,7 @@ static const char *why_not(const void *address, size_t size, int write)
 	return sim_touch(device >= 0 ? device : 0, at, size, write);
 }
 
-/* Work that the call is ordered behind may still bring a block to life. */
+/* Work before the call may still make a block live. */
 static int is_promised(const void *address)
 {
 	const struct sim_block *block = sim_block_find((uint64_t)(uintptr_t)address);
@@ -81,7 +80,7 @@ static cudaError_t check_kind(const char *name, enum cudaMemcpyKind kind, enum s
 struct copy_work {
 	const char *name;
 	struct sim_rectangle r;
-	void *staged; /* what was taken of pageable memory; the source then */
+	void *staged; /* a copy of pageable memory, used as the source */
 };
 
 static void move(const struct sim_rectangle *r)
@@ -111,7 +110,7 @@ static void drop(void *data)
 	free(((struct copy_work *)data)->staged);
 }
 
-/* Pageable memory of the caller's may be gone when the stream gets there. */
+/* The caller's pageable memory may be freed when the stream gets there. */
 static cudaError_t stage(struct copy_work *copy)
 {
 	struct sim_rectangle *r = &copy->r;
@@ -228,7 +227,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 	return error ? error : sim_leave(sim_copy(&call));
 }
 
-/* Each address has to be on the device that is named; peers need not reach each other. */
+/* Each address must be on the named device; peer access is not needed. */
 static cudaError_t copy_peer(const struct sim_copy *call, int to_device, int from_device)
 {
 	if (to_device < 0 || to_device >= sim_device_count() || from_device < 0 ||

@@ -16,7 +16,7 @@ static struct sim_device devices[SIM_MAX_DEVICES];
 static int n_devices;
 static _Thread_local int current;
 
-/* As the real one: numbers in a list; what is none, or is no device, ends it. */
+/* Like the real one: numbers in a list, which ends at an invalid entry or device. */
 static int apply_visible(const char *list, int *physical)
 {
 	int n = 0;
@@ -75,7 +75,7 @@ static int is_device(int device)
 
 /* ---- Which -----------------------------------------------------------------------------------*/
 
-/* Leaves *count as it was when it fails, as the real one does. */
+/* Leaves *count unchanged on failure, like the real one. */
 cudaError_t cudaGetDeviceCount(int *count)
 {
 	cudaError_t error = sim_enter_light("cudaGetDeviceCount");
@@ -279,7 +279,7 @@ cudaError_t cudaDeviceSynchronize(void)
 	return sim_leave(devices[sim_device_current()].sticky);
 }
 
-/* A device that is lost stays so: only a new process gets it back. */
+/* A lost device stays lost in this process. */
 cudaError_t cudaDeviceReset(void)
 {
 	cudaError_t error = sim_enter("cudaDeviceReset");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Names and texts of the errors: what the real library answers for the codes that are met here, as
- * a test compares.
+ * Names and texts of the errors: those of the real library for the codes used here, which a test
+ * compares.
  */
 #include <cuda_runtime_api.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Events: places in streams, and when they were reached.
+ * Events: positions in streams, and when they were reached.
  */
 #include "cudart.h"
 

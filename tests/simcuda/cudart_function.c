@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a kernel is like, what it may be allowed, and how many of its blocks fit on a
- * multiprocessor.
+ * The attributes and limits of a kernel, and how many of its blocks fit on a multiprocessor.
  */
 #include "cudart_library.h"
 
@@ -52,7 +51,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 	return sim_leave(error);
 }
 
-/* Parameters lie one after the other, each at a multiple of its size as far as 8. */
+/* Parameters are consecutive, each aligned to its size up to 8. */
 static cudaError_t parameter(const struct ptx_kernel *ptx, size_t index, size_t *offset,
 			     size_t *size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Graphs: lists of work in the order of its capture, and what is made of them to be launched.
+ * Graphs: lists of work in the order of its capture, and their executable form.
  */
 #include "cudart.h"
 
@@ -142,7 +142,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t handle)
 	return sim_leave(cudaSuccess);
 }
 
-/* How many there are; the nodes themselves cannot be had. */
+/* The number of nodes; the nodes themselves are not available. */
 cudaError_t cudaGraphGetNodes(cudaGraph_t handle, cudaGraphNode_t *nodes, size_t *n)
 {
 	cudaError_t error = sim_enter("cudaGraphGetNodes");
@@ -211,7 +211,7 @@ static cudaError_t nothing(void *data)
 	return cudaSuccess;
 }
 
-/* The place of the last launch goes before the first work of this one. */
+/* This launch waits for the position of the last one. */
 static cudaError_t wait_for_last(struct sim_stream *stream, const struct exec *exec)
 {
 	if (stream->capture || sim_is_reached(exec->last))
@@ -252,7 +252,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream_handle)
 	return sim_leave(error);
 }
 
-/* Works of the same kinds in the same order may take each other's place. */
+/* Work of the same kinds in the same order can be updated in place. */
 static int is_alike(const struct sim_graph *one, const struct sim_graph *other)
 {
 	if (one->n != other->n)

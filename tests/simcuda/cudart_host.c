@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The host's memory that a device may reach: allocated pinned, or registered.
+ * Host memory that a device can access: allocated pinned, or registered.
  */
 #include "cudart.h"
 
@@ -183,7 +183,8 @@ static void describe_device(struct cudaPointerAttributes *attributes, int device
 	attributes->devicePointer = (void *)(uintptr_t)address;
 }
 
-/* What is known to be none, a freed block too, is unregistered, as with the real one. */
+/* Memory known not to be device memory, including a freed block, is unregistered, as with the real
+ * one. */
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *address)
 {
 	cudaError_t error = sim_enter("cudaPointerGetAttributes");

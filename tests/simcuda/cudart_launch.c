@@ -72,7 +72,7 @@ static size_t round_up(size_t size)
 	return (size + 15) / 16 * 16;
 }
 
-/* What cudaLaunchKernel is given is read at the call. */
+/* The arguments of cudaLaunchKernel are read at the call. */
 static void *copy_arguments(const struct ptx_kernel *ptx, void **arguments)
 {
 	size_t n = ptx_parameters(ptx), size = round_up(n * sizeof(void *));
@@ -174,7 +174,7 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
 	return error ? error : sim_leave(launch_kernel(function, &launch, arguments, stream));
 }
 
-/* Attributes that change nothing where blocks run in turn are taken; others are refused. */
+/* Attributes without effect on sequential blocks are accepted; others are refused. */
 static cudaError_t check_attributes(const cudaLaunchConfig_t *config)
 {
 	for (unsigned i = 0; i < config->numAttrs; i++) {

@@ -11,7 +11,7 @@
 
 #include "simcuda.h"
 
-/* One that was asked for. */
+/* A variable that was requested. */
 struct variable {
 	struct variable *next;
 	const struct sim_library *library;
@@ -120,7 +120,7 @@ size_t sim_libraries_live(char *report, size_t size)
 
 /* ---- Loading ---------------------------------------------------------------------------------*/
 
-/* The architecture that the text is for, 0 when it does not say. */
+/* The target architecture of the text, 0 if not stated. */
 static int target_of(const char *text)
 {
 	const char *target = strstr(text, ".target sm_");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Libraries of kernels, between their own file, launches and what is asked of functions.
+ * Libraries of kernels: declarations shared with launches and function attributes.
  */
 #ifndef TN_TESTS_SIMCUDA_CUDART_LIBRARY_H
 #define TN_TESTS_SIMCUDA_CUDART_LIBRARY_H
@@ -17,10 +17,10 @@ struct sim_kernel {
 	const struct ptx_kernel *ptx;
 	int max_dynamic; /* bytes of shared memory that a launch may add; by device, but one here */
 	int carveout;
-	int is_loaded; /* onto the device, which is put off until somebody asks or launches */
+	int is_loaded; /* onto the device, deferred until a query or launch */
 };
 
-/* The kernel that a launch names; NULL, and why in `error`. */
+/* The kernel of a launch; NULL, with the reason in `error`. */
 struct sim_kernel *sim_kernel_find(const void *function, cudaError_t *error);
 /* Loads its code, once; the fault simcudaLoad strikes here. */
 cudaError_t sim_kernel_load(struct sim_kernel *kernel);

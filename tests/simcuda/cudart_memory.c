@@ -58,7 +58,7 @@ static cudaError_t find(const char *name, const void *address, struct sim_block 
 	return cudaSuccess;
 }
 
-/* Waits for the device, as the real one does. */
+/* Waits for the device, like the real one. */
 static cudaError_t release(void *address)
 {
 	struct sim_block *block = NULL;
@@ -80,7 +80,7 @@ cudaError_t cudaFree(void *address)
 	return error ? error : sim_leave(release(address));
 }
 
-/* What others hold of the limit counts as used. */
+/* Memory held by others counts as used. */
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
 	cudaError_t error = sim_enter("cudaMemGetInfo");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory pools: what they have handed out is counted; they keep nothing, as memory costs nothing
- * here.
+ * Memory pools: allocations are counted; nothing is cached, since memory costs nothing here.
  */
 #include "cudart_pool.h"
 
@@ -17,7 +16,7 @@ struct sim_pool {
 	uint64_t used, used_high;         /* handed out */
 	uint64_t reserved, reserved_high; /* as a pool that keeps all up to the threshold */
 	int reuse[3];
-	unsigned peers; /* bits of the devices that may reach what it hands out */
+	unsigned peers; /* bits of the devices that may access its allocations */
 };
 
 static struct sim_pool *pools;
@@ -274,7 +273,7 @@ cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t h
 	return error ? error : sim_leave(get_access(flags, find(handle), location));
 }
 
-/* The number behind an attribute: where it lies and how wide it is. */
+/* The number of an attribute: its location and width. */
 static void *attribute_of(struct sim_pool *pool, enum cudaMemPoolAttr attribute, size_t *size)
 {
 	*size = sizeof(uint64_t);

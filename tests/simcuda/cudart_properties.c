@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a device is like: properties, attributes, the place on the bus.
+ * The properties, attributes and PCI address of a device.
  */
 #include "cudart.h"
 
@@ -167,7 +167,7 @@ static int read_field(const struct field *field, int device)
 	return (int)wide;
 }
 
-/* Those that are no fields. */
+/* The attributes that are not fields. */
 static cudaError_t read_other(int *value, enum cudaDeviceAttr attribute)
 {
 	switch (attribute) {

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Streams as queues.  Each item may wait for places in other streams.  Undeferred, an item runs
- * when it is put; deferred, nothing runs until somebody waits, and then the streams are mixed by a
- * seed: what is not ordered by the program is not ordered here.
+ * when it is queued; deferred, nothing runs until a wait, and then the streams are mixed by a seed:
+ * work that the program does not order has no order here.
  */
 #include "cudart.h"
 
@@ -95,7 +95,7 @@ static void forget(struct sim_stream *stream)
 	free(stream);
 }
 
-/* It goes when what waits in it is done. */
+/* It is freed after its waiting work. */
 void sim_stream_destroy(struct sim_stream *stream)
 {
 	stream->destroyed = 1;
@@ -183,7 +183,7 @@ static int is_blocking(const struct sim_stream *stream)
 	return stream->is_null != 1 && !(stream->flags & cudaStreamNonBlocking);
 }
 
-/* What the legacy stream's rules add: it waits for all blocking ones, and they for it. */
+/* The rules of the legacy stream: it waits for all blocking streams, and they for it. */
 static size_t implied_places(const struct sim_stream *stream, struct sim_place *places)
 {
 	size_t n = 0;

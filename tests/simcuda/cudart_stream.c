@@ -70,7 +70,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
 	return sim_leave(sim_device(device)->sticky);
 }
 
-/* Whoever asks again and again gets there. */
+/* Repeated queries make progress. */
 cudaError_t cudaStreamQuery(cudaStream_t handle)
 {
 	cudaError_t error = sim_enter("cudaStreamQuery");

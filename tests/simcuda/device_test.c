@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The simulated devices: which there are, what they are like, how errors last, faults on demand.
+ * The simulated devices: their number, properties, lasting errors, and faults on demand.
  */
 #include "simcuda_fixture.h"
 

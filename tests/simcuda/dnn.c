@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The simulated cuDNN: handles, descriptors and words.  What it refuses,
- * the real one was seen to refuse.
+ * The simulated cuDNN: handles, descriptors and texts.  It refuses only what the real one was
+ * observed to refuse.
  */
 #include "dnn.h"
 
@@ -57,7 +57,7 @@ static cudnnStatus_t make(const char *name, enum sim_dnn_kind kind, void **to)
 	return CUDNN_STATUS_SUCCESS;
 }
 
-/* NULL is taken, as the real one takes it. */
+/* NULL is accepted, as by the real one. */
 static cudnnStatus_t drop(const char *name, enum sim_dnn_kind kind, void *handle)
 {
 	cudnnStatus_t status = sim_dnn_begin(name);
@@ -98,7 +98,7 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t *handle)
 	return status;
 }
 
-/* Waits for the device; its stream must be there still. */
+/* Waits for the device; its stream must still exist. */
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle)
 {
 	const struct sim_dnn *object = sim_dnn_find(handle, SIM_HANDLE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the files of the simulated libcudnn share.
+ * Declarations shared by the files of the simulated libcudnn.
  */
 #ifndef TN_TESTS_SIMCUDA_DNN_H
 #define TN_TESTS_SIMCUDA_DNN_H
@@ -28,11 +28,11 @@ struct sim_dnn {
 	cudnnMathType_t math;
 };
 
-/* Counts a call and answers the code that was injected for it. */
+/* Counts a call and returns the code injected for it. */
 cudnnStatus_t sim_dnn_begin(const char *name);
-/* The object, or NULL: it is none of that kind. */
+/* The object; NULL: not of that kind. */
 struct sim_dnn *sim_dnn_find(const void *handle, enum sim_dnn_kind kind);
-/* Keeps words for cudnnGetLastErrorString; answers `status`. */
+/* Keeps a text for cudnnGetLastErrorString; returns `status`. */
 cudnnStatus_t sim_dnn_say(cudnnStatus_t status, const char *words);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The simulated cuDNN: convolutions in plain loops.  Its heuristics put first what a caller may not
- * want: an algorithm with other bits each time, and one that takes a gibibyte.
+ * The simulated cuDNN: convolutions in plain loops.  Its heuristics put unwanted algorithms first:
+ * one that is not deterministic, and one that needs a gibibyte.
  */
 #include "dnn.h"
 
@@ -58,7 +58,7 @@ static const struct algorithm {
 	},
 };
 
-/* Their transforms enlarge what is rounded. */
+/* Their transforms amplify rounding. */
 static const int winograd[3][2] = {
 	{CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED},
 	{CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD,
@@ -160,7 +160,7 @@ struct work {
 	void *x, *w, *y, *workspace;
 	size_t workspace_size;
 	double alpha, beta;
-	int is_loose;  /* it differs from a plain sum: here by enough to be seen */
+	int is_loose;  /* it differs noticeably from a plain sum */
 	int is_narrow; /* factors of f32 are rounded to TF32 */
 	int64_t x_length[4], w_length[4], y_length[4], x_at[4], w_at[4], y_at[4];
 	int64_t padding[2], stride[2], dilation[2], groups;
@@ -195,7 +195,7 @@ static int touch(const struct work *k, const void *address, const int64_t length
 			    (size_t)((last - first + 1) * size), write);
 }
 
-/* The row of x that window row p meets by filter row r; below 0: none. */
+/* The row of x under filter row r of window row p; below 0: none. */
 static int64_t place(const struct work *k, int axis, int64_t p, int64_t r)
 {
 	int64_t h = p * k->stride[axis] + r * k->dilation[axis] - k->padding[axis];
@@ -224,7 +224,7 @@ static void forward_one(const struct work *k, int64_t n, int64_t o, int64_t p, i
 	store(k, k->y, at(k->y_at, n, o, p, q), sum);
 }
 
-/* The place of y whose window row r is h; below 0: none. */
+/* The row of y whose window has x row h at filter row r; below 0: none. */
 static int64_t source(const struct work *k, int axis, int64_t h, int64_t r)
 {
 	int64_t p = h + k->padding[axis] - r * k->dilation[axis];
@@ -342,7 +342,7 @@ static struct work work_of(const struct call *c, size_t bytes)
 	return k;
 }
 
-/* Other bits each time; or Winograd's for anything but factors of f32 and the smallest windows. */
+/* Not deterministic; or Winograd's for anything but f32 factors and the smallest windows. */
 static int is_loose(const struct call *c, const struct algorithm *algorithm)
 {
 	const struct shape *s = &c->shape;
@@ -444,7 +444,7 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *a
 
 /* ---- Algorithms and their workspace ----------------------------------------------------------*/
 
-/* How many are answered. */
+/* The number of algorithms returned. */
 static cudnnStatus_t list(const char *name, const struct shape *s, int wanted, int *n)
 {
 	cudnnStatus_t status = sim_dnn_begin(name);

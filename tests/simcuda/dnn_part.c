@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The libraries that the real libcudnn opens when they are needed: the backend looks whether they
- * are there.  The simulated one has everything in itself.
+ * The libraries that the real libcudnn opens when they are needed: the backend checks that they
+ * exist.  The simulated one contains everything itself.
  */
 int simcuda_dnn_part(void);
 

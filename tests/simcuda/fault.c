@@ -21,7 +21,7 @@ struct count {
 
 struct fault {
 	char name[MAX_NAME];
-	unsigned left; /* calls until it strikes; 0 when it has */
+	unsigned left; /* calls until it strikes; 0: it has */
 	int code, sticky;
 };
 
@@ -32,7 +32,7 @@ static struct fault faults[MAX_FAULTS];
 static size_t n_faults;
 static const char *struck = ""; /* a literal of the caller's */
 static int is_read;
-static FILE *sites; /* SIMCUDA_SITES; NULL: nobody asks */
+static FILE *sites; /* SIMCUDA_SITES; NULL: not set */
 
 static int is_meant(const char *pattern, const char *name)
 {

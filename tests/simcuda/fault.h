@@ -9,15 +9,15 @@
 #ifndef TN_TESTS_SIMCUDA_FAULT_H
 #define TN_TESTS_SIMCUDA_FAULT_H
 
-/* Counts a call; the code that it has to answer, 0 for none. */
+/* Counts a call; returns its injected code, 0 for none. */
 int sim_fault_next(const char *name, int *sticky);
 /* n = 0 forgets all faults. */
 void sim_fault_add(const char *name, unsigned n, int code, int sticky);
 unsigned long sim_fault_calls(const char *name);
-/* The call that was last failed; "" when none was. */
+/* The last call made to fail; "": none. */
 const char *sim_fault_struck(void);
 void sim_fault_forget_calls(void);
-/* Forgets all and reads the environment again. */
+/* Resets everything and reads the environment again. */
 void sim_fault_restart(void);
 
 #endif

@@ -34,14 +34,14 @@ int sim_scalar_read(const struct sim_scalar *scalar, double *value)
 
 /* ---- One product -----------------------------------------------------------------------------*/
 
-/* What one of the batches works on. */
+/* The operands of one batch. */
 struct product {
 	const struct sim_gemm *gemm;
 	void *a, *b, *c, *d, *bias;
 	double alpha, beta;
 };
 
-/* To ten bits behind the point, ties away from zero. */
+/* Rounds to ten fraction bits, ties away from zero. */
 static float round_tf32(float value)
 {
 	uint32_t bits = 0;
@@ -53,7 +53,7 @@ static float round_tf32(float value)
 	return value;
 }
 
-/* Column by column, `rows` x `columns`. */
+/* Column-major, `rows` x `columns`. */
 static void pack_f32(float *to, const struct sim_matrix *matrix, const void *from, int64_t rows,
 		     int64_t columns, int is_tf32)
 {
@@ -146,7 +146,7 @@ static void multiply_f64(const struct product *p, int64_t k, double *memory)
 
 /* ---- All of them -----------------------------------------------------------------------------*/
 
-/* Where a matrix of one batch lies, when all of it may be touched. */
+/* The address of a matrix of one batch, if all of it may be accessed. */
 static int find(const struct sim_matrix *matrix, int64_t batch, int64_t rows, int64_t columns,
 		int write, void **address)
 {
@@ -192,7 +192,7 @@ static int run_one(struct product *p, int64_t batch, void *memory)
 	return 0;
 }
 
-/* Nobody else's bytes may be in it: both its ends become NaN, before anything is read. */
+/* It must not overlap other data: both ends are set to NaN before anything is read. */
 static int use_workspace(const struct sim_gemm *g)
 {
 	const size_t most = (size_t)64 << 10, size = g->workspace_size;
@@ -229,7 +229,7 @@ int sim_gemm_run(void *data)
 	return error;
 }
 
-/* Those of cuBLAS's tables that are simulated. */
+/* The simulated rows of cuBLAS's tables. */
 cublasStatus_t sim_gemm_check(const struct sim_gemm *g, cublasComputeType_t compute)
 {
 	const int scale = sim_scale_type(compute);

@@ -35,7 +35,7 @@ struct sim_gemm {
 	int is_tf32;            /* a and b are rounded to TF32 */
 	struct sim_matrix bias; /* one for each row; no data: none */
 	enum sim_activation activation;
-	void *workspace; /* what the caller gave for it is written over, for the real one does so */
+	void *workspace; /* the caller's workspace, overwritten like by the real one */
 	size_t workspace_size;
 };
 
@@ -44,13 +44,13 @@ double sim_load(cudaDataType_t type, const void *address, int64_t index);
 void sim_store(cudaDataType_t type, void *address, int64_t index, double value);
 /* The type of alpha and beta; -1 for a type of computation that is not simulated. */
 int sim_scale_type(cublasComputeType_t compute);
-/* The value behind a pointer of the caller's, on the host or on the device. */
+/* The value at a caller's pointer, on the host or on the device. */
 struct sim_scalar sim_scalar_at(const void *address, cudaDataType_t type, int on_device);
 /* Its value when the work runs; a cudaError_t. */
 int sim_scalar_read(const struct sim_scalar *scalar, double *value);
 /* Runs it; to be given to simcudaEnqueue.  A cudaError_t. */
 int sim_gemm_run(void *gemm);
-/* May this be computed?  The types have to go together. */
+/* Is this combination of types supported? */
 cublasStatus_t sim_gemm_check(const struct sim_gemm *gemm, cublasComputeType_t compute);
 
 #endif

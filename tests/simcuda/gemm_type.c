@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The numbers that matrices are made of.
+ * The element types of matrices.
  */
 #include "gemm.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Capture of streams: what goes into a graph, what ends a capture, and the graph's replay.
+ * Capture of streams: the contents of a graph, the end of a capture, and the graph's replay.
  */
 #include "simcuda_fixture.h"
 

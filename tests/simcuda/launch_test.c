@@ -213,7 +213,7 @@ static void a_peers_memory_is_out_of_reach_until_it_is_allowed(void **state)
 	assert_contains(simcudaMessage(), "is on device 0, which device 1 may not reach");
 }
 
-/* What peers may reach otherwise is no matter to it. */
+/* A pool's access is independent of other peer access. */
 static void a_pools_memory_is_opened_by_the_pool(void **state)
 {
 	struct cudaMemAccessDesc access = {.location = {.type = cudaMemLocationTypeDevice, .id = 1},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Trains a LeNet on a few of the digits, on the backend that TENON_BACKEND names, and prints the
- * losses of its steps; then the device, and how many operations the host did for it.
+ * Trains a LeNet on a few of the digits, on the backend of TENON_BACKEND, and prints the losses of
+ * its steps; then the device, and the number of host runs.
  *
  *     lenet [STEPS [BATCH]]
  */
@@ -13,7 +13,7 @@
 
 enum { MAX_STEPS = 1000, MAX_BATCH = 1024 };
 
-/* The first images of the digits, as many as the steps take. */
+/* The first images of the digits, as many as the steps need. */
 static tn_dataset *take_digits(uint64_t n, struct tn_error_info *error)
 {
 	tn_dataset *digits = NULL, *few = NULL;

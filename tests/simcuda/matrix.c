@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The compile matrix: what SIMCUDA_RECORD has kept, through the real NVRTC to machine code of every
- * architecture.
+ * The compile matrix: compiles the sources stored by SIMCUDA_RECORD with the real NVRTC to machine
+ * code of every architecture.
  *
  *     matrix [--all] [--jobs=N] FOLDER ARCHITECTURE...       matrix records 75 80 90
  *
- * Many recorded sources differ in numbers only, so without --all a source is taken when it has
- * something that none before it had: a statement, numbers aside, or a pair of options of its file.
- * Prints a line for each kernel (`kernel NAME N`: it was compiled N times) and one for all.  A
- * source that does not compile, or not without a warning, is shown with what NVRTC says.
+ * Many recorded sources differ in numbers only, so without --all a source is used only if it has
+ * something new: a statement, ignoring numbers, or a pair of options of its file.  Prints a line
+ * for each kernel (`kernel NAME N`: it was compiled N times) and one for all.  A source with errors
+ * or warnings is shown with NVRTC's messages.
  */
 #include <nvrtc.h>
 
@@ -29,7 +29,7 @@ enum { MAX_OPTIONS = 40, MAX_ARCHITECTURES = 32, MAX_JOBS = 64 };
 struct record {
 	char *name;     /* of its file */
 	char *options;  /* the first line, without "//" */
-	char *text;     /* all of it: the first line is a comment */
+	char *text;     /* the whole text: the first line is a comment */
 	const char *at; /* the text behind it */
 };
 
@@ -139,7 +139,7 @@ static void grow(void)
 	free(old);
 }
 
-/* 1: it was not seen before. */
+/* Adds a value; 1: it is new. */
 static int see(uint64_t hash)
 {
 	if (2 * n_seen >= seen_capacity)
@@ -155,7 +155,7 @@ static int see(uint64_t hash)
 	return 1;
 }
 
-/* FNV-1a; where `numbers` is 0 digits do not count, but for those of a type (cu_f32). */
+/* FNV-1a; if `numbers` is 0, digits are ignored, except those of a type (cu_f32). */
 static uint64_t hash_of(uint64_t hash, const char *text, size_t length, int numbers)
 {
 	size_t word = 0; /* where it began */
@@ -201,7 +201,7 @@ static int has_new_pair(const struct record *record)
 	return any;
 }
 
-/* A printed source has no options of its own, and is a file by itself. */
+/* A printed source has no options of its own, and is a separate file. */
 static int is_printed(const struct record *record)
 {
 	return strstr(record->options, "-D") == NULL;
@@ -264,7 +264,7 @@ static int fetch(nvrtcProgram program, const struct record *record, const char *
 static int compile(const struct record *record, const char *architecture, int to)
 {
 	char target[64], *own = need(strdup(record->options)), *rest = NULL;
-	/* A printed source declares what its program may name, whether it does or not. */
+	/* A printed source declares everything its program may use, whether used or not. */
 	const char *options[MAX_OPTIONS] = {target, "--diag-suppress=177"};
 	nvrtcProgram program = NULL;
 	size_t size = 0;
@@ -300,7 +300,7 @@ struct job {
 	char **architectures;
 };
 
-/* In a process of its own; ends with 1 where something failed. */
+/* Runs in its own process; exits with 1 on failure. */
 static void work(const struct job *job, int to)
 {
 	int failed = 0;

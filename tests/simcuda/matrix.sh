@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Every kernel of the CUDA backend, for several architectures, by the real compiler.  Which sources
-# and options there are the backend says itself: what it compiles for the simulated device, in all
-# that tenon doctor asks of it, is recorded.  So a new kernel is in the matrix once doctor tries it,
-# and this fails while it does not.
+# Every kernel of the CUDA backend, for several architectures, by the real compiler.  The sources
+# and options are recorded: everything that the backend compiles for the simulated device during
+# tenon doctor.  So a new kernel is in the matrix once doctor uses it, and until then this test
+# fails.
 #
 #   TENON_MATRIX="75 80 86 89 90 100 120"   all of it, for these; else the oldest, and less of
 #                                           element programs
@@ -14,7 +14,7 @@ plugin=$TENON_BUILD/.libs/backend_cuda.so
 [ -f "$plugin" ] && "$simulated" true || exit 77
 # TENON_TEST_BRIEF: another build runs it.
 [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
-# The sources are the same under a sanitizer, and doctor, which asks for them, is slower.
+# The sources are the same under a sanitizer, where doctor is slower.
 [ -n "${TENON_MATRIX:-}" ] || ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -33,7 +33,8 @@ record() {
 		exit 1
 	}
 }
-# What is convolved by tensor cores: doctor compares with a backend that has neither f16 nor TF32.
+# Convolutions by tensor cores, which doctor cannot compare: the other backend has neither f16 nor
+# TF32.
 record_convolutions() {
 	"$simulated" env TENON_SIMCUDA_CACHE="$work/cache" \
 		"$TENON_BUILD/tests/simcuda/plugin_conv2d_test" \
@@ -50,12 +51,12 @@ if [ -n "${TENON_MATRIX:-}" ]; then
 		record_convolutions 'tf32_is*'
 	fi
 else
-	# Not with copies.upload, which compiles nothing.
+	# Without copies.upload, which compiles nothing.
 	record --only 'copies.[sv]*'
 	record --only '[lop]*'
 	record --only 'reductions.[ep]*'
 fi
-# A build without cuDNN's headers never uses what goes with it.
+# A build without cuDNN's headers never uses these kernels.
 unused=dnn_
 if [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ]; then
 	unused=

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The simulated device's memory: who may touch it, and what is found.
+ * The simulated device's memory: permitted accesses, and detected errors.
  */
 #include "simcuda_fixture.h"
 
@@ -16,7 +16,7 @@ static int restart(void **state)
 	return 0;
 }
 
-/* How a child ends that reads and writes there. */
+/* The end of a child process that reads and writes there. */
 static int touch_in_child(volatile char *address)
 {
 	pid_t child = fork();

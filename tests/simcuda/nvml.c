@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The simulated management library: what a report about devices asks.  Its devices are those of
- * SIMCUDA_DEVICES; CUDA_VISIBLE_DEVICES does not matter to it.  The toolkit may lack its header, so
- * the types stand here.
+ * The simulated management library: the queries of a report about devices.  Its devices are those
+ * of SIMCUDA_DEVICES; CUDA_VISIBLE_DEVICES is ignored.  The toolkit may lack its header, so the
+ * types are declared here.
  */
 #include <stdio.h>
 #include <string.h>
@@ -216,7 +216,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device)
 	return NVML_SUCCESS;
 }
 
-/* As the real one writes it, in digits of base 16. */
+/* In hexadecimal digits, like the real one. */
 static void uuid_text(int index, char text[64])
 {
 	unsigned char uuid[16];
@@ -288,7 +288,7 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *text, unsigned size)
 	return answer(text, size, uuid);
 }
 
-/* It knows nothing of what the runtime has handed out. */
+/* It does not include allocations of the runtime. */
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {
 	nvmlReturn_t result = enter_device("nvmlDeviceGetMemoryInfo", device);

@@ -17,7 +17,7 @@ static void *find(const char *name)
 	return function;
 }
 
-/* Functions by their shape: of nothing, of a number that is written, of a handle. */
+/* Types of functions: without arguments, with a number to write, with a handle. */
 static int call(const char *name)
 {
 	int (*function)(void) = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * NVRTC as it is, but for three things: calls can be made to fail, sources can be recorded, and
- * what was compiled for a real architecture (sm_90) is compiled for the virtual one (compute_90)
- * and its PTX handed out as the CUBIN, for the simulated device runs PTX.
+ * The real NVRTC with three changes: calls can be made to fail, sources can be recorded, and code
+ * for a real architecture (sm_90) is compiled for the virtual one (compute_90) and its PTX returned
+ * as the CUBIN, since the simulated device runs PTX.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -140,7 +140,7 @@ static int remember(nvrtcProgram handle)
 
 /* ---- Compiling -------------------------------------------------------------------------------*/
 
-/* Where the architecture stands in an option, or in the one behind it; NULL for another option. */
+/* The architecture in an option, or in the next one; NULL for another option. */
 static const char *architecture_in(const char *option, const char *before)
 {
 	static const char *const spellings[] = {"--gpu-architecture", "-arch"};

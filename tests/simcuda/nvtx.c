@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a profiler puts in the way of NVTX: it writes down where ranges begin and end.  Where the
- * toolkit has not got the headers of NVTX there is nothing to begin with.
+ * A profiler's library for NVTX, which records where ranges begin and end.  Empty if the toolkit
+ * has no headers of NVTX.
  */
 #include <stdio.h>
 #include <string.h>

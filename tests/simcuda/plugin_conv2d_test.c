@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Convolution by the tensor cores of simulated devices.  All elements are small whole numbers, so
- * that the sums are exact in every order, and only the last rounding is allowed for.
+ * that the sums are exact in every order, and only the last rounding is tolerated.
  *
- *     plugin_conv2d_test [PATTERN]    only the tests whose names are like that
+ *     plugin_conv2d_test [PATTERN]    only the tests whose names match
  */
 #include <unistd.h>
 
@@ -19,20 +19,20 @@ struct shape {
 	int64_t n, c, h, w, o, r, s;
 	uint32_t groups;
 	int64_t stride, padding, dilation;
-	uint64_t offset; /* elements from where buffers start */
+	uint64_t offset; /* in elements, from the start of the buffers */
 };
 
 static const struct shape shapes[] = {
 	{2, 16, 9, 8, 40, 3, 3, 1, 1, 1, 1, 0},  /* packed along channels, several steps of k */
-	{1, 32, 8, 8, 136, 1, 1, 1, 1, 0, 1, 0}, /* every pixel meets one tap */
+	{1, 32, 8, 8, 136, 1, 1, 1, 1, 0, 1, 0}, /* one tap per pixel */
 	{3, 8, 9, 7, 70, 2, 3, 2, 2, 1, 1, 0},   /* two groups, strides */
-	{2, 8, 12, 12, 8, 3, 3, 1, 1, 2, 2, 4},  /* apart, aligned to 8 bytes */
+	{2, 8, 12, 12, 8, 3, 3, 1, 1, 2, 2, 4},  /* with gaps, aligned to 8 bytes */
 	{2, 8, 6, 6, 16, 3, 3, 1, 1, 1, 1, 1},   /* not aligned */
 	{5, 3, 11, 12, 7, 5, 5, 1, 1, 2, 1, 0},  /* nothing is packed */
 };
 
-/* Blocks enough for the largest tiles: what comes in vectors, and what does not.  Forward alone,
- * for they take the simulated device a second each. */
+/* Enough blocks for the largest tiles, with and without vectors.  Forward only, since they take the
+ * simulated device a second each. */
 static const struct shape large[] = {
 	{1, 5120, 8, 9, 9216, 1, 1, 128, 1, 0, 1, 0},
 	{1, 512, 8, 9, 9216, 3, 3, 128, 1, 1, 1, 0},
@@ -82,7 +82,7 @@ static size_t place(const struct tensor *t, int64_t a, int64_t b, int64_t c, int
 			d * t->strides[3]);
 }
 
-/* All that one weight meets. */
+/* The sum of all terms of one weight. */
 static void meet(const struct shape *t, int64_t o, int64_t c, int64_t r, int64_t s)
 {
 	struct tensor *x = &tensors[X], *w = &tensors[W], *y = &tensors[Y];
@@ -133,7 +133,7 @@ static float with_bits(uint32_t bits)
 	return value;
 }
 
-/* Exact for what is stored here: numbers with few bits, none of them tiny. */
+/* Exact for the numbers stored here, which have few bits and are not tiny. */
 static uint32_t narrow(tn_dtype dtype, float value)
 {
 	uint32_t bits = bits_of(value);
@@ -261,7 +261,7 @@ static void convolve(struct plugin *p, const struct shape *t, tn_dtype dtype, in
 
 /* ---- Tests -----------------------------------------------------------------------------------*/
 
-/* Where tests/with-simcuda keeps what was compiled. */
+/* The folder in which tests/with-simcuda keeps compiled kernels. */
 static const char *kept(void)
 {
 	static char folder[4096];
@@ -328,7 +328,7 @@ static void tf32_is_multiplied(void **state)
 	unsetenv("TENON_CUDA_TF32"); /* NOLINT(concurrency-mt-unsafe) */
 }
 
-/* A factor of 12 bits, as it comes back from a convolution with one weight of 1. */
+/* A factor of 12 bits after a convolution with one weight of 1. */
 static float narrowed(const char *const *settings, const char *tf32, float factor)
 {
 	static const struct shape one = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CUDA backend's convolutions through cuDNN: when they go there, when they do not, and that
- * nobody can tell by the results.
+ * The CUDA backend's convolutions through cuDNN: when cuDNN is used, when not, and that the results
+ * do not depend on it.
  */
 #include <math.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ struct bench {
 	float host[BUFFERS][MOST];
 	uint64_t room_size;
 	uint64_t preferred, minimum; /* of the last dry run */
-	struct tn_error_info failed; /* what a captured call said */
+	struct tn_error_info failed; /* the error of a captured call */
 };
 
 static float number(int i)
@@ -111,8 +111,7 @@ static struct tn_conv2d_args arguments(struct bench *b, uint32_t flags)
 
 typedef tn_status (*entry)(void *device, const struct tn_conv2d_args *args);
 
-/* As the host calls it: a dry run, then with the workspace that it preferred,
- * if there is so much. */
+/* Calls like the host: a dry run, then with the preferred workspace, if that is available. */
 static tn_status call(struct bench *b, entry run, struct tn_conv2d_args args)
 {
 	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
@@ -315,7 +314,7 @@ static void check_result(struct bench *b, int which, int adds)
 
 enum { GROUPS = 2, GC = 4, PER_IN = GC / GROUPS, PER_OUT = O / GROUPS };
 
-/* Small whole numbers and their halves, as every format has them. */
+/* Small whole numbers and their halves, which every format has. */
 static uint16_t to_half(float value)
 {
 	int exponent = 0;
@@ -364,7 +363,7 @@ static void fill_narrow(struct bench *b)
 	}
 }
 
-/* What each pass gives, by the place in memory. */
+/* The results of each pass, by their position in memory. */
 static void compute_narrow(float *dx, float *dw, float *y)
 {
 	for (int i = 0; i < O * H * W; i++)
@@ -383,7 +382,7 @@ static void compute_narrow(float *dx, float *dw, float *y)
 	}
 }
 
-/* With the workspace, and without, where Winograd's algorithms would be what is left. */
+/* With the workspace, and without, where only Winograd's algorithms would remain. */
 static void halves_with_the_channels_last_in_groups(void **state)
 {
 	static const int lengths[BUFFERS] = {GC * H * W, O * PER_IN * R * R, O * H * W, 0, 0};
@@ -467,7 +466,7 @@ static void run_unevenly(struct bench *b)
 			     1e-3);
 }
 
-/* x lies one element behind what is aligned to 16 bytes, and is what it was. */
+/* x is one element past an address aligned to 16 bytes, and unchanged. */
 static void run_unaligned(struct bench *b)
 {
 	struct tn_conv2d_args args = arguments(b, 0);
@@ -494,7 +493,7 @@ static void what_it_does_not_do_the_own_kernels_do(void **state)
 	end(&b);
 }
 
-/* As many windows fit with the padding of one side on both. */
+/* The same number of windows with equal padding on both sides. */
 static void padding_that_no_window_meets_does_not_matter(void **state)
 {
 	static struct bench b;
@@ -535,7 +534,7 @@ static void what_cudnn_refuses_is_asked_once(void **state)
 	end(&b);
 }
 
-/* Another algorithm, or the own kernels. */
+/* Another algorithm, or the backend's own kernels. */
 static void it_can_do_without_the_workspace(void **state)
 {
 	static struct bench b;
@@ -557,7 +556,7 @@ static void it_can_do_without_the_workspace(void **state)
 	}
 }
 
-/* That the one without workspace is refused says nothing of the other. */
+/* Refusing the one without workspace does not affect the other. */
 static void a_refused_spare_is_no_refused_plan(void **state)
 {
 	static struct bench b;
@@ -602,8 +601,8 @@ static void f32_is_multiplied_in_f32_unless_tf32_is_asked_for(void **state)
 	}
 }
 
-/* Of the gradients the algorithms without workspace are Winograd's,
- * which f32 bears with windows of 3 x 3. */
+/* Of the gradients the algorithms without workspace are Winograd's, which are accurate enough for
+ * f32 with windows of 3 x 3. */
 static void what_is_narrow_is_not_enlarged(void **state)
 {
 	static struct bench b;
@@ -647,7 +646,7 @@ static void auto_times_both_once_for_a_shape(void **state)
 	end(&b);
 }
 
-/* What is added to would be added to again and again. */
+/* Timing an accumulating call would accumulate repeatedly. */
 static void auto_times_nothing_that_adds(void **state)
 {
 	static struct bench b;
@@ -686,7 +685,7 @@ static void dry_run(struct bench *b)
 	b->preferred = workspace.preferred;
 }
 
-/* Nor asked for with every call, nor given up for good. */
+/* Neither retried at every call, nor given up for good. */
 static void without_memory_it_is_tried_again_later(void **state)
 {
 	static const char *const functions[] = {"cudnnCreate", "cudnnCreateTensorDescriptor"};
@@ -725,7 +724,7 @@ static void a_failed_call_says_what_failed(void **state)
 	end(&b);
 }
 
-/* The own kernels do it, where nothing is lost by it. */
+/* The own kernels compute it, unless an accumulating call may have lost old contents. */
 static void a_lack_of_memory_is_no_failure(void **state)
 {
 	static struct bench b;
@@ -824,7 +823,8 @@ static void replay(struct bench *b, void *stream, void *graph)
 	check_y(b, 0, 0, 0);
 }
 
-/* What has not run before might load in a capture, or be timed: it does not go there. */
+/* A plan that has not run before might load code or be timed during a capture: cuDNN is not
+ * used. */
 static void a_capture_has_what_has_run(void **state)
 {
 	static const char *const modes[] = {ON, AUTO};
@@ -834,7 +834,7 @@ static void a_capture_has_what_has_run(void **state)
 	for (int i = 0; i < 2; i++) {
 		begin(&b, SETTINGS(modes[i]));
 		void *stream = plugin_stream(&b.p);
-		/* The own kernels are loaded before. */
+		/* The own kernels are already loaded. */
 		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, TN_DETERMINISTIC)));
 		struct tn_conv2d_args dry = arguments(&b, TN_DRY_RUN);
 		assert_ok(b.nn->conv2d_forward(b.p.device, &dry));
@@ -852,7 +852,7 @@ static void a_capture_has_what_has_run(void **state)
 	}
 }
 
-/* The other algorithm has other kernels, and so may one that adds. */
+/* The other algorithm has other kernels, and so may an accumulating one. */
 static void a_capture_has_no_other_way_than_what_has_run(void **state)
 {
 	static struct bench b;
@@ -868,7 +868,7 @@ static void a_capture_has_no_other_way_than_what_has_run(void **state)
 		const uint32_t flags = i % 2 ? TN_ACCUMULATE : 0;
 		const unsigned long before = through_cudnn();
 		b.room_size = rooms[i / 2];
-		/* A plan that was never run at all is none for a capture: see above. */
+		/* A plan that never ran is not used in a capture: see above. */
 		if (i == 0)
 			assert_ok(call(&b, run, arguments(&b, flags)));
 		assert_ok(capture_call(&b, stream, run, flags, &graph));
@@ -885,7 +885,7 @@ static void a_capture_has_no_other_way_than_what_has_run(void **state)
 	end(&b);
 }
 
-/* Who captured goes on without a capture, or captures again and has the own kernels. */
+/* The caller continues without a capture, or captures again with the own kernels. */
 static void what_fails_in_a_capture_is_not_captured(void **state)
 {
 	static struct bench b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CUDA backend as a host sees it, on a simulated device that the test can ask what was called.
+ * The CUDA backend as a host uses it, on a simulated device that records its calls.
  */
 #ifndef TN_TESTS_SIMCUDA_PLUGIN_FIXTURE_H
 #define TN_TESTS_SIMCUDA_PLUGIN_FIXTURE_H
@@ -13,8 +13,8 @@
 
 struct plugin {
 	struct tn_host host;
-	const char *cache;  /* what TENON_CACHE_DIR answers */
-	const char *hidden; /* a variable that is not shown to the plugin; may be NULL */
+	const char *cache;  /* the value of TENON_CACHE_DIR */
+	const char *hidden; /* a variable hidden from the plugin; may be NULL */
 	char log[4096];
 	const struct tn_backend_descriptor *descriptor;
 	void *instance, *device;
@@ -127,7 +127,7 @@ static inline void plugin_open(struct plugin *p, const char *const *settings)
 		fail_msg("open: %s", p->error.text);
 }
 
-/* What it had is given back, and it did nothing that the simulator minds. */
+/* Everything was freed, and the simulator found no error. */
 static inline void plugin_close(struct plugin *p)
 {
 	char report[512];

@@ -76,7 +76,7 @@ static void the_way_of_adding_up_is_set_before_anything_is_multiplied(void **sta
 	plugin_close(&p);
 }
 
-/* Code that cannot be loaded is found out before the product is written. */
+/* Code that cannot be loaded is detected before the product is written. */
 static void what_follows_a_product_is_loaded_before_it(void **state)
 {
 	struct plugin p = {.device = NULL};

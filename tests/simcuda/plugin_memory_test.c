@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CUDA backend's memory and transfers, where the conformance kit, which knows of no CUDA,
- * cannot look.
+ * The CUDA backend's memory and transfers, beyond the conformance kit, which is independent of
+ * CUDA.
  */
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CUDA backend: which devices it opens, and what it has touched of those that it refuses.
+ * The CUDA backend: which devices it opens, and that it leaves refused ones untouched.
  */
 #include <unistd.h>
 
@@ -114,7 +114,7 @@ static void an_old_driver_has_no_devices(void **state)
 	plugin_close(&p);
 }
 
-/* NVML does not say it; the runtime does. */
+/* NVML does not report it; the runtime does. */
 static void an_old_driver_is_named_when_a_device_is_opened(void **state)
 {
 	struct plugin p = {.device = NULL};
@@ -127,8 +127,8 @@ static void an_old_driver_is_named_when_a_device_is_opened(void **state)
 	plugin_close(&p);
 }
 
-/* Each call of the runtime that opening makes fails in turn: it is the one that is named, and what
- * was made before is given back. */
+/* Each runtime call of open fails in turn: the error names it, and everything created before is
+ * freed. */
 static void the_call_that_fails_is_named(void **state)
 {
 	static const char *const names[] = {

@@ -25,7 +25,7 @@ static int set_up(void **state)
 	char path[4096], target[4096];
 	const char *build = getenv("TENON_BUILD");
 	(void)state;
-	unsetenv("CUDA_VISIBLE_DEVICES"); /* it chooses among the machine's own */
+	unsetenv("CUDA_VISIBLE_DEVICES"); /* it selects among the machine's own devices */
 	if (!mkdtemp(folder))
 		return -1;
 	for (size_t i = 0; i < N_FILES; i++) {
@@ -54,7 +54,7 @@ static int tear_down(void **state)
 	return rmdir(folder);
 }
 
-/* Where the library that the process has by that name was opened. */
+/* The path of the library loaded under that name. */
 static const char *opened_at(const char *file)
 {
 	struct link_map *map = NULL;

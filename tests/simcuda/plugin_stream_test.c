@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The errors of the CUDA backend: what is none, and whose name stands in one.
+ * The errors of the CUDA backend: which conditions are errors, and which operation each names.
  */
 #include <unistd.h>
 
@@ -102,7 +102,7 @@ static void a_launch_that_fails_is_told_and_forgotten(void **state)
 
 /* ---- Bytes from a device that is lost --------------------------------------------------------*/
 
-/* The plugin's device is the one that takes. */
+/* The plugin's device is the destination. */
 struct exchange {
 	struct plugin p;
 	void *giver, *event;
@@ -165,7 +165,7 @@ static tn_status exchange_ask(struct exchange *x, enum asked asked)
 	return plugin_sync(&x->p, NULL);
 }
 
-/* Each way to ask tells it, once.  The taker's own work goes on. */
+/* Each query reports it once.  The destination's own work continues. */
 static void a_lost_giver_is_told_by_whatever_is_asked(void **state)
 {
 	(void)state;
@@ -174,9 +174,9 @@ static void a_lost_giver_is_told_by_whatever_is_asked(void **state)
 		exchange_begin(&x);
 		assert_ok(exchange_copy(&x, 0));
 		assert_ok(exchange_event(&x, x.p.streams->event_record));
-		/* It is not forgotten while later work may be under way. */
+		/* It is kept while later work may be running. */
 		assert_ok(exchange_ask(&x, EVENT_SYNC));
-		/* The next that is asked is the giver. */
+		/* The source reports next. */
 		simcudaInject("cudaMemGetInfo", 1, cudaErrorIllegalAddress, 1);
 		assert_status(exchange_ask(&x, asked), TN_BACKEND_FAILURE);
 		assert_contains(x.p.error.text, "device 0, the source of a copy, is lost");

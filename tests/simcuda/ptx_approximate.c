@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The functions that the device approximates.  Here they are as near as the C library makes them,
- * so they differ from a device by some units of the last place.
+ * The functions that the device approximates.  Here they are as accurate as the C library's, so
+ * they differ from a device by some units in the last place.
  */
 #include <math.h>
 #include <string.h>
@@ -16,8 +16,8 @@ static inline f32 from_bits(u32 bits)
 	return x;
 }
 
-/* 2^x by the nearest whole number and a polynomial of the rest, in doubles: right to less than one
- * unit of the last place, and a loop of it becomes vector instructions, unlike one of exp2f. */
+/* 2^x by the nearest whole number and a polynomial of the rest, in doubles: within one unit in the
+ * last place, and vectorised by the compiler, unlike exp2f. */
 static inline f32 power_of_two(f32 x)
 {
 	/* NaN, which no integer is, becomes the lower end here. */
@@ -40,8 +40,8 @@ static inline f32 power_of_two(f32 x)
 	return x != x ? x : (f32)(p * scale);
 }
 
-/* The f64 forms look at the high half of the operand alone,
- * and leave the low half of the result zero. */
+/* The f64 forms read only the high half of the operand, and leave the low half of the result
+ * zero. */
 static inline f64 high_half(f64 x)
 {
 	u64 bits;

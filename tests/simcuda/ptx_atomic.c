@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Atomic operations: lane after lane, from the last one down where the launch's seed is odd.
+ * Atomic operations: lane after lane, in reverse if the launch's seed is odd.
  */
 #include <string.h>
 

@@ -42,7 +42,7 @@ static inline u32 nth_set(u32 mask, u32 base, s32 n)
 	return UINT32_MAX;
 }
 
-/* Position and length count in their low byte. */
+/* Only the low byte of position and length counts. */
 static inline u64 field_u(u64 x, u32 position, u32 length, u32 width)
 {
 	position &= 0xff;
@@ -91,7 +91,7 @@ static inline u32 permute(u32 x, u32 y, u32 z)
 	       byte_of(bytes, z >> 8 & 15) << 16 | byte_of(bytes, z >> 12 & 15) << 24;
 }
 
-/* The special modes of prmt, as the selector that the plain mode would take. */
+/* The special modes of prmt, as selectors of the plain mode. */
 static inline u32 selector(u32 mode, u32 z)
 {
 	static const u16 table[6][4] = {
@@ -199,7 +199,7 @@ static void bfi_b64(void *result, const void *const s[4])
 		d[l] = insert(a[l], b[l], c[l], e[l], 64);
 }
 
-/* Each bit of the table's number stands for one combination of x, y, z. */
+/* Each bit of the table's number represents one combination of x, y, z. */
 static void lop3_b32(void *result, const void *const s[4])
 {
 	const u32 *a = s[0], *b = s[1], *c = s[2], *table = s[3];

@@ -12,7 +12,7 @@
 #define MOST_PLACES (1 << 28)
 #define MOST_DEPTH 64
 
-/* The place of a new register; places are apart by whole vectors. */
+/* The place of a new register; places are whole vectors apart. */
 int32_t ptx_new_place(struct ptx_reader *reader, size_t size)
 {
 	size_t bytes = ptx_align(size * PTX_LANES, 64);
@@ -46,7 +46,7 @@ static int open_scope(struct ptx_reader *reader)
 	return 1;
 }
 
-/* Names that end here are forgotten; labels stay, for jumps that were met before them. */
+/* Names of this scope are dropped; labels stay, for earlier jumps. */
 static void close_scope(struct ptx_reader *reader)
 {
 	while (reader->register_count &&
@@ -109,8 +109,8 @@ static int resolve(struct ptx_reader *reader)
 	return 1;
 }
 
-/* What a thread's own parameters and results are called in a device function's body,
- * and in a kernel's. */
+/* The names of a thread's own parameters and results in a device function's body, and in a
+ * kernel's. */
 static int add_parameters(struct ptx_reader *reader, struct ptx_parameter *list, size_t count,
 			  size_t bytes)
 {

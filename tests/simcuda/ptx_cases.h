@@ -82,7 +82,7 @@
 	X(f64_floor, f64, f64, floor(x) - ceil(y))                                                 \
 	X(f64_compare, i32, f64, (x < y) + 2 * (x <= y) + 4 * (x == y) + 8 * !(x > y))
 
-/* Functions: to a few units of the last place. */
+/* Functions: to a few units in the last place. */
 #define NEAR_CASES(X)                                                                              \
 	X(f32_exp, f32, f32, expf(x))                                                              \
 	X(f32_exp2, f32, f32, exp2f(x))                                                            \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Branches, calls and barriers as they run.
+ * Branches, calls and barriers at run time.
  */
 #include "ptx_control.h"
 
@@ -93,7 +93,7 @@ static enum ptx_next enter(struct ptx_warp *warp, const struct ptx_step *step, u
 	now->pc = function->entry;
 	if (mask == now->mask)
 		return PTX_JUMPED;
-	/* The others stay with the calls that they had. */
+	/* The others keep their call stacks. */
 	struct ptx_split *rest = &warp->splits[warp->split_count++];
 	*rest = saved;
 	rest->mask = saved.mask & ~mask;
@@ -111,7 +111,7 @@ static const struct ptx_function *pointed_to(const struct ptx_module *module, ui
 	return module->functions[index];
 }
 
-/* Lanes that call one function go together; the others come to this step again. */
+/* Lanes that call one function proceed together; the others reach this step again. */
 static enum ptx_next call_pointer(struct ptx_warp *warp, const struct ptx_step *step, uint32_t mask)
 {
 	const struct ptx_call *call = step->extra;
@@ -128,7 +128,7 @@ static enum ptx_next call_pointer(struct ptx_warp *warp, const struct ptx_step *
 		if ((mask >> l & 1) && address[l] == address[lane])
 			same |= 1u << l;
 	if (mask != now->mask || same != mask) {
-		/* The guard is looked at again by both parts. */
+		/* Both parts evaluate the guard again. */
 		uint32_t again = now->mask & ~same;
 		now->pc = step->index;
 		ptx_part(warp, again, step->index);
@@ -145,7 +145,7 @@ enum ptx_next ptx_run_call(struct ptx_warp *warp, const struct ptx_step *step, u
 	return enter(warp, step, mask, call->function);
 }
 
-/* Each lane's results lie where the function that it came back from has them. */
+/* Each lane's results are where its callee stored them. */
 enum ptx_next ptx_take_results(struct ptx_warp *warp, const struct ptx_step *step, uint32_t mask)
 {
 	const struct ptx_call *call = step->extra;
@@ -211,7 +211,7 @@ enum ptx_next ptx_tick(struct ptx_warp *warp, const struct ptx_step *step, uint3
 	return PTX_ON;
 }
 
-/* The waiting lanes go on, with the result of bar.red. */
+/* The waiting lanes continue with the result of bar.red. */
 static void release(struct ptx_block *block, unsigned id)
 {
 	const struct ptx_barrier *barrier = &block->barriers[id];
@@ -237,8 +237,8 @@ static void release(struct ptx_block *block, unsigned id)
 	}
 }
 
-/* Who took part knows what the others did before.  After a barrier of all threads the past is done
- * with. */
+/* Participants are ordered after the others' earlier accesses.  After a barrier of all threads all
+ * earlier accesses are ordered. */
 static void order(struct ptx_block *block, struct ptx_barrier *barrier)
 {
 	if (barrier->expected >= block->threads) {
@@ -278,7 +278,7 @@ static int same_for_all(const struct ptx_warp *warp, int32_t place, uint32_t mas
 	return 1;
 }
 
-/* An aligned barrier wants the whole warp: the scheduler lets the other lanes come first. */
+/* An aligned barrier needs the whole warp: the scheduler runs the other lanes first. */
 static enum ptx_next incomplete(struct ptx_warp *warp, const struct ptx_step *step, uint32_t mask)
 {
 	struct ptx_split *now = ptx_current(warp);
@@ -301,7 +301,7 @@ enum ptx_next ptx_synchronize(struct ptx_warp *warp, const struct ptx_step *step
 	uint32_t id = ptx_u32(warp, sync->id, first_lane(mask));
 	now->pc = step->index;
 	if (mask != now->mask) {
-		/* Lanes whose guard fails go on; the rest look at it again. */
+		/* Lanes whose guard fails continue; the rest evaluate it again. */
 		ptx_part(warp, now->mask & ~mask, step->index + 1);
 		return PTX_JUMPED;
 	}

@@ -14,7 +14,7 @@ struct ptx_targets {
 	uint32_t *target;
 };
 
-/* What a call copies: from the caller's parameters to the callee's, and results back. */
+/* The copies of a call: from the caller's parameters to the callee's, and results back. */
 struct ptx_call {
 	const struct ptx_function *function; /* NULL: the address is in a register */
 	int32_t address;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Between widths of whole numbers, and from floating point to whole numbers.  Those clamp to the
- * range of their result; the number has been made integral before.
+ * Conversions between widths of integers, and from floating point to integers.  The latter clamp to
+ * the range of the result; the number was made integral before.
  */
 #include <math.h>
 
 #include "ptx_levels.h"
 
-/* What a NaN becomes: nought from f32 to at most 32 bits, else the highest bit alone. */
+/* The result for NaN: 0 from f32 to at most 32 bits, else only the highest bit. */
 #define HIGH32 0x80000000u
 #define HIGH64 (1ull << 63)
 

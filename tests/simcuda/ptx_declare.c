@@ -11,7 +11,7 @@
 
 #define MOST_BYTES ((size_t)1 << 30)
 
-/* What stands between the space and the name of a variable. */
+/* The tokens between the space and the name of a variable. */
 struct shape {
 	const struct ptx_type *type;
 	size_t alignment, vector;
@@ -332,7 +332,7 @@ int ptx_read_parameter(struct ptx_reader *reader, struct ptx_parameter *paramete
 	return *bytes < 65536 || ptx_refuse(reader, "parameters are too large");
 }
 
-/* .param in a body: what a call takes or gives, in the thread's local memory. */
+/* .param in a body: parameters or results of a call, in the thread's local memory. */
 int ptx_read_local_parameter(struct ptx_reader *reader)
 {
 	struct ptx_parameter parameter;

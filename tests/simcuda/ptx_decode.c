@@ -130,7 +130,7 @@ int32_t ptx_scratch(struct ptx_reader *reader)
 	return reader->scratch[reader->scratch_used++];
 }
 
-/* Places of numbers are negative.  A number met before is found by its hash. */
+/* Places of numbers are negative.  A known number is found by its hash. */
 int32_t ptx_constant(struct ptx_reader *reader, uint64_t value, size_t size)
 {
 	struct ptx_module *module = reader->module;
@@ -138,7 +138,7 @@ int32_t ptx_constant(struct ptx_reader *reader, uint64_t value, size_t size)
 		value &= (1ull << 8 * size) - 1;
 	uint64_t hash = (value ^ value >> 32 ^ size) * 0x9e3779b97f4a7c15ull >> 54;
 	uint32_t *known = &reader->constant_of[hash];
-	/* The first slot is not used: place 0 is no constant. */
+	/* The first slot is not used: place 0 is not a constant. */
 	size_t at = module->constant_bytes ? module->constant_bytes : PTX_SLOT;
 	if (*known && memcmp(module->constants + *known, &value, size) == 0 &&
 	    memcmp(module->constants + *known + size, &value, size) == 0)

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The decoder: one instruction becomes a few steps.  A type narrower than its register, .sat, .ftz,
- * f16 by way of f32, all are steps of their own between scratch places.
+ * f16 by way of f32, are separate steps between scratch places.
  */
 #ifndef SIMCUDA_PTX_DECODE_H
 #define SIMCUDA_PTX_DECODE_H
@@ -22,10 +22,10 @@ struct ptx_opcode_table {
 extern const struct ptx_opcode_table ptx_integer_opcodes, ptx_float_opcodes, ptx_move_opcodes,
 	ptx_memory_opcodes, ptx_control_opcodes, ptx_warp_opcodes, ptx_matrix_opcodes;
 
-/* Is there an opcode that begins so? */
+/* Is there an opcode with that prefix? */
 int ptx_knows(const char *stem);
 const struct ptx_type *ptx_find_type(const char *name, size_t length);
-/* A float as written to the bits that a type has for it. */
+/* Converts a float as written to the bits of a type. */
 uint64_t ptx_float_bits(uint64_t bits, int single, const struct ptx_type *type);
 int ptx_function_address(struct ptx_reader *reader, const char *name, size_t length,
 			 uint64_t *value);
@@ -37,7 +37,7 @@ int ptx_has(const struct ptx_reader *reader, const char *modifier);
 enum ptx_direction ptx_direction_of(const struct ptx_reader *reader);
 const struct ptx_type *ptx_type_at(const struct ptx_reader *reader, size_t index);
 
-/* There must be so many operands. */
+/* Checks the number of operands. */
 int ptx_wants(struct ptx_reader *reader, unsigned least, unsigned most);
 struct ptx_operand *ptx_top(struct ptx_reader *reader, unsigned index);
 
@@ -49,7 +49,7 @@ int32_t ptx_fetch(struct ptx_reader *reader, unsigned index, size_t size,
 		  const struct ptx_type *type);
 int32_t ptx_fetch_operand(struct ptx_reader *reader, struct ptx_operand *operand, size_t size,
 			  const struct ptx_type *type);
-/* Where a result of `size` bytes goes; a wider register is extended afterwards. */
+/* The place of a result of `size` bytes; a wider register is extended afterwards. */
 int32_t ptx_target(struct ptx_reader *reader, unsigned index, size_t size, int sign);
 int32_t ptx_target_operand(struct ptx_reader *reader, struct ptx_operand *operand, size_t size,
 			   int sign);

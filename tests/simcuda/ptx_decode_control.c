@@ -36,7 +36,7 @@ static int bra(struct ptx_reader *reader)
 
 #define MOST_TARGETS 4096
 
-/* NAME: .branchtargets a, b, c;  The list hangs on the label before it. */
+/* NAME: .branchtargets a, b, c;  The list belongs to the label before it. */
 int ptx_read_targets(struct ptx_reader *reader, struct ptx_label *label)
 {
 	struct ptx_targets *targets = ptx_keep(reader->module, sizeof *targets);
@@ -59,7 +59,7 @@ int ptx_read_targets(struct ptx_reader *reader, struct ptx_label *label)
 	return ptx_expect(reader, ';');
 }
 
-/* The list of targets stands before or after; before is all that NVRTC writes. */
+/* The list of targets may come before or after; NVRTC writes it before. */
 static int brx(struct ptx_reader *reader)
 {
 	if (!ptx_modifiers(reader, "idx uni") || !ptx_wants(reader, 2, 2))

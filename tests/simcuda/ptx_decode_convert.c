@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * cvt: between all types, by way of 64-bit whole numbers where it saturates, and of f32 or f64
- * where a small float is one side.
+ * cvt: between all types, through 64-bit integers if it saturates, and through f32 or f64 if one
+ * side is a small float.
  */
 #include "ptx_decode_convert.h"
 
@@ -148,7 +148,7 @@ static int float_to_whole(struct ptx_reader *reader, const struct ptx_type *to,
 	       ptx_resize_step(reader, d, to->size, made, 4, 0);
 }
 
-/* f32 that is to be rounded once more: an f64 by way of a rounding to odd. */
+/* An f32 that will be rounded again: an f64 is rounded to odd. */
 static int32_t single_of(struct ptx_reader *reader, size_t size, int32_t in)
 {
 	int32_t single = ptx_scratch(reader);

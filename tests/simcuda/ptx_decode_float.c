@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arithmetic of floats.  f16 and bf16 are widened, worked on in f32 and rounded once: f32 has more
- * than twice their digits, so sums, products, quotients and roots come out as if made at once.  fma
- * goes by way of f64 and a rounding to odd for the same reason.
+ * Arithmetic of floats.  f16 and bf16 are widened, computed in f32 and rounded once: f32 has more
+ * than twice their bits, so sums, products, quotients and roots are correctly rounded.  fma uses
+ * f64 and rounding to odd for the same reason.
  */
 #include "ptx_decode_float.h"
 
@@ -64,7 +64,7 @@ static int half_width(struct ptx_reader *reader, const struct operation *op, int
 	return ptx_narrow(reader, kind, op->direction, d, out);
 }
 
-/* The two elements of f16x2 apart and together again. */
+/* Splits f16x2 into its two elements, and joins them again. */
 static int paired(struct ptx_reader *reader, const struct operation *op, int32_t d,
 		  const int32_t s[3])
 {
@@ -120,7 +120,7 @@ int ptx_float_arithmetic(struct ptx_reader *reader, const char *name, unsigned c
 	return run(reader, &op);
 }
 
-/* abs and neg touch the sign alone, of a NaN too. */
+/* abs and neg change only the sign, also of a NaN. */
 int ptx_float_sign(struct ptx_reader *reader, const char *name)
 {
 	const struct ptx_type *type = ptx_type_at(reader, 0);
@@ -136,7 +136,7 @@ int ptx_float_sign(struct ptx_reader *reader, const char *name)
 			     ptx_constant(reader, mask, 4), 0);
 }
 
-/* min.xorsign.abs: the least size, with the product of the signs. */
+/* min.xorsign.abs: the smaller magnitude, with the product of the signs. */
 static int signed_extreme(struct ptx_reader *reader, struct operation *op)
 {
 	int32_t a = ptx_fetch(reader, 1, 4, op->type), b = ptx_fetch(reader, 2, 4, op->type);
@@ -161,7 +161,7 @@ int ptx_float_extreme(struct ptx_reader *reader, const char *name)
 		return signed_extreme(reader, &op);
 	if (reader->now.operands == 3)
 		return run(reader, &op);
-	/* Three numbers: the least of the first two, then with the third. */
+	/* Three numbers: the minimum of the first two, then with the third. */
 	int32_t s[3] = {ptx_fetch(reader, 1, op.type->size, op.type),
 			ptx_fetch(reader, 2, op.type->size, op.type), 0};
 	int32_t t[3] = {ptx_scratch(reader), ptx_fetch(reader, 3, op.type->size, op.type), 0};

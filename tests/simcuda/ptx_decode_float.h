@@ -11,7 +11,7 @@ static inline int ptx_is_float(const struct ptx_type *type)
 	return type->kind == 'f' || type->kind == 'h' || type->kind == 't';
 }
 
-/* The instruction at hand with `count` operands, of any float type. */
+/* The current instruction with `count` operands, of any float type. */
 int ptx_float_arithmetic(struct ptx_reader *reader, const char *name, unsigned count);
 int ptx_float_sign(struct ptx_reader *reader, const char *name);
 int ptx_float_extreme(struct ptx_reader *reader, const char *name);

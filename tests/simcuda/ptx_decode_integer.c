@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arithmetic of whole numbers, logic, shifts and fields of bits.  add, min and others that floats
- * have too are sent on by the type.
+ * Arithmetic of whole numbers, logic, shifts and fields of bits.  add, min and others that also
+ * exist for floats are dispatched by type.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "ptx_decode.h"
 #include "ptx_decode_float.h"
 
-/* NAME_KINDbits, with the kind that the lane functions are listed by. */
+/* NAME_KINDbits, with the kind used in the names of lane functions. */
 static int emit(struct ptx_reader *reader, const char *stem, char kind, size_t bits, size_t size,
 		int32_t d, int32_t a, int32_t b, int32_t c)
 {
@@ -19,7 +19,7 @@ static int emit(struct ptx_reader *reader, const char *stem, char kind, size_t b
 	return ptx_lane_step(reader, name, size, d, a, b, c);
 }
 
-/* With carry: the flag is made first and stored last, as a result may be its own operand. */
+/* With carry: the flag is computed first and stored last, since a result may be its own operand. */
 static int with_carry(struct ptx_reader *reader, const char *stem, const char *flag, size_t size,
 		      int32_t d, int32_t a, int32_t b, int reads, int writes)
 {

@@ -16,7 +16,7 @@ struct shape {
 static const struct shape shapes[] = {
 	{"m16n8k4", 4}, {"m16n8k8", 8}, {"m16n8k16", 16}, {"m16n8k32", 32}};
 
-/* A vector of exactly so many registers of 32 bits. */
+/* A vector of exactly that many registers of 32 bits. */
 static int read_registers(struct ptx_reader *reader, unsigned index, unsigned count, int32_t *place,
 			  int is_result)
 {

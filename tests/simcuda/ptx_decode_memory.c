@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Loads, stores, atomics, asynchronous copies and fences.
- * Hints about caches are read and change nothing.
+ * Loads, stores, atomics, asynchronous copies and fences.  Cache hints are parsed and have no
+ * effect.
  */
 #include <stdio.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static int load_or_store(struct ptx_reader *reader, int write)
 	access->count = (uint8_t)vector_count(reader);
 	access->sign = type->kind == 's';
 	access->write = (uint8_t)write;
-	/* What another thread may be writing on purpose is no race. */
+	/* Intentional concurrent accesses are not races. */
 	access->strong = ptx_has(reader, "volatile") || ptx_has(reader, "relaxed") ||
 			 ptx_has(reader, "acquire") || ptx_has(reader, "release");
 	if (type->kind == 'p' || reader->now.type_count != 1)
@@ -208,7 +208,7 @@ static int fence(struct ptx_reader *reader)
 	return ptx_lane_step(reader, "mov_b32", 4, ptx_scratch(reader), 0, 0, 0);
 }
 
-/* Loads ahead change nothing that can be seen. */
+/* Prefetches have no visible effect. */
 static int prefetch(struct ptx_reader *reader)
 {
 	if (!ptx_modifiers(reader, "global local L1 L2 L2::evict_last L2::evict_normal"))

@@ -85,7 +85,7 @@ static int mov(struct ptx_reader *reader)
 	if (ptx_top(reader, 0)->kind == PTX_OPERAND_VECTOR)
 		return unpack(reader, type->size);
 	int32_t a = ptx_fetch(reader, 1, type->size, type);
-	/* A clock moves on with every look. */
+	/* A clock advances with every read. */
 	if (a == PTX_CLOCK * PTX_SLOT || a == PTX_CLOCK64 * PTX_SLOT)
 		if (!ptx_action_step(reader, ptx_tick, NULL))
 			return 0;
@@ -93,7 +93,7 @@ static int mov(struct ptx_reader *reader)
 	return ptx_resize_step(reader, d, type->size, a, type->size, 0);
 }
 
-/* Unsigned orders have names of their own, and whole numbers compare for equality as bits. */
+/* Unsigned comparisons have their own names, and integers are compared for equality as bits. */
 static int compare_scalar(struct ptx_reader *reader, const char *comparison,
 			  const struct ptx_type *type, int32_t d, int32_t a, int32_t b)
 {
@@ -190,7 +190,7 @@ static int setp(struct ptx_reader *reader)
 	       (!second || ptx_lane_step(reader, "mov_b32", 4, q, u, 0, 0));
 }
 
-/* What set gives for "true": 1.0 of a float, all bits of a whole number. */
+/* The value of "true" from set: 1.0 for floats, all bits for integers. */
 static uint64_t truth(const struct ptx_type *type)
 {
 	return type->kind == 'h'   ? 0x3c003c00

@@ -18,7 +18,7 @@ static uint32_t members_of(const struct ptx_warp *warp, const struct ptx_exchang
 	return (exchange->members ? ptx_u32(warp, exchange->members, lane) : mask) & warp->members;
 }
 
-/* Are all lanes here that the lanes here name?  -1 after a fault. */
+/* Are all lanes present that the present lanes name?  -1 after a fault. */
 static int complete(struct ptx_warp *warp, const struct ptx_step *step, uint32_t mask)
 {
 	const struct ptx_exchange *exchange = step->extra;
@@ -73,8 +73,8 @@ static int shuffle(struct ptx_warp *warp, const struct ptx_step *step, uint32_t 
 		int inside;
 		unsigned from = source_lane(exchange->kind, l, ptx_u32(warp, exchange->b, l),
 					    ptx_u32(warp, exchange->c, l), &inside);
-		/* What lies beyond the threads of the block is anything;
-		 * a lane that is elsewhere is an error. */
+		/* Lanes beyond the threads of the block are undefined; a lane at another step is an
+		 * error. */
 		if (warp->members >> from & 1 & ~(mask >> from)) {
 			ptx_fail(warp, step, l, 719,
 				 "shuffle reads lane %u, which does not take part", from);
@@ -179,7 +179,7 @@ static void keep(struct ptx_warp *warp, int32_t place, uint32_t mask, const uint
 			d[l] = value[l];
 }
 
-/* Lanes not here yet come first: these wait. */
+/* Missing lanes run first; these wait. */
 static enum ptx_next wait(struct ptx_warp *warp, const struct ptx_step *step, uint32_t mask)
 {
 	struct ptx_split *now = ptx_current(warp);
@@ -206,7 +206,7 @@ enum ptx_next ptx_run_exchange(struct ptx_warp *warp, const struct ptx_step *ste
 		if (!shuffle(warp, step, mask, &out))
 			return PTX_FAILED;
 	} else {
-		/* Mostly all lanes name the same ones, and the answer is the same. */
+		/* Usually all lanes name the same ones, with the same result. */
 		for (unsigned l = 0; l < PTX_LANES; l++)
 			if (mask >> l & 1)
 				one_lane(warp, exchange, l, members_of(warp, exchange, l, mask),

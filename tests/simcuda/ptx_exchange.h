@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Instructions by which the lanes of a warp see each other.
+ * Instructions that exchange data between the lanes of a warp.
  */
 #ifndef SIMCUDA_PTX_EXCHANGE_H
 #define SIMCUDA_PTX_EXCHANGE_H
@@ -35,11 +35,11 @@ struct ptx_exchange {
 	uint8_t is_signed; /* of redux */
 	int32_t d, p;      /* the result and its predicate, 0: none */
 	int32_t a, b, c;
-	int32_t members; /* the mask of lanes that must be there, 0: those that are */
+	int32_t members; /* the mask of lanes that must be present, 0: those present */
 };
 
 enum ptx_next ptx_run_exchange(struct ptx_warp *warp, const struct ptx_step *step, uint32_t mask);
-/* Lanes that wait for each other at different bar.warp.sync go on; 0 when none can. */
+/* Releases lanes that wait for each other at different bar.warp.sync; 0: none can proceed. */
 int ptx_release_warp_sync(struct ptx_warp *warp);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a kernel does wrong is found, and named: kernel, line, block and thread.
+ * Faults of kernels are detected and located: kernel, line, block and thread.
  */
 #include "ptx_fixture.h"
 
@@ -142,7 +142,7 @@ static void faults_are_found_and_named(void **state)
 	}
 }
 
-/* The same with what makes it right. */
+/* The same, corrected. */
 static const char *const rights[] = {
 	"st.shared.u32 [%r7], %r0; bar.sync 0; xor.b32 %r7, %r7, 4; ld.shared.u32 %r1, [%r7];\n",
 	"st.shared.u32 [%r7], %r0; bar.warp.sync -1; xor.b32 %r7, %r7, 4; ld.shared.u32 %r1, "
@@ -210,7 +210,7 @@ static void spans_are_asked_for_not_lanes(void **state)
 	lend(&call, 1, b, sizeof b);
 	run_well(&call, module, "k");
 	assert_memory_equal(a, b, sizeof a);
-	/* 128 warps, 2 accesses each, the second question of each being for what lies ahead. */
+	/* 128 warps, 2 accesses each; each one's second check is for the bytes ahead. */
 	assert_in_range(call.buffers.asked, 2, 512);
 	assert_int_equal(call.counts.instructions, 128 * 12);
 	/* Counted per instruction: 4 sectors of 32 bytes for 128 bytes,

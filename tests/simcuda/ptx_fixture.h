@@ -9,7 +9,7 @@
 #include "check.h"
 #include "ptx.h"
 
-/* What a launch may touch: up to four buffers. */
+/* The memory that a launch may access: up to four buffers. */
 struct buffers {
 	void *start[4];
 	size_t bytes[4];

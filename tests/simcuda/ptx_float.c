@@ -9,7 +9,7 @@
 
 #include "ptx_levels.h"
 
-/* min and max give the number where one operand is a NaN, and take -0 as less than +0. */
+/* min and max return the number if one operand is a NaN, and order -0 below +0. */
 static inline f32 least32(f32 x, f32 y)
 {
 	return x != x ? y : y != y ? x : x < y ? x : y < x ? y : signbit(x) ? x : y;
@@ -41,7 +41,7 @@ static inline f64 unit64(f64 x)
 	return x > 0 ? (x < 1 ? x : 1) : 0;
 }
 
-/* .ftz: a subnormal number counts as nought of its sign.  `bits` are those of an f32. */
+/* .ftz: a subnormal number becomes zero with its sign.  `bits` are those of an f32. */
 static inline u32 flush(u32 bits)
 {
 	return bits & 0x7f800000 ? bits : bits & 0x80000000;

@@ -16,8 +16,8 @@ static inline u32 bits_of(f32 x)
 	return bits;
 }
 
-/* To f32 so that a second rounding cannot go astray: towards nought, and the last bit set where
- * something was lost. */
+/* To f32 by rounding to odd, so that a second rounding is correct: truncates, and sets the last bit
+ * if bits were lost. */
 static inline u32 odd(f64 x)
 {
 	u64 bits;
@@ -27,9 +27,9 @@ static inline u32 odd(f64 x)
 	if (size > 0x7ff0000000000000ull)
 		return 0x7fffffff;
 	if (size >=
-	    0x47f0000000000000ull) /* 2^128 and more: infinite, or above all that f16 holds */
+	    0x47f0000000000000ull) /* 2^128 and more: infinite, or beyond the range of f16 */
 		return sign | (size == 0x7ff0000000000000ull ? 0x7f800000 : 0x7f7fffff);
-	if (size < 0x3810000000000000ull) /* less than the least normal f32 */
+	if (size < 0x3810000000000000ull) /* less than the smallest normal f32 */
 		return sign | (size != 0);
 	u32 lost = (size & 0x1fffffff) != 0;
 	return sign | ((u32)((size >> 29) - (896ull << 23)) | lost);

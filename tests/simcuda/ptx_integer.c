@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arithmetic of whole numbers.  Sums wrap, so they are made in unsigned types.
+ * Integer arithmetic.  Sums wrap, so they are computed in unsigned types.
  */
 #include "ptx_levels.h"
 
@@ -35,7 +35,7 @@ static inline s32 clamp32(s64 x)
 	return (s32)(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
 }
 
-/* A quotient by nought is all ones on the device, and the remainder is the dividend. */
+/* On the device a quotient by 0 is all ones, and the remainder is the dividend. */
 static inline u64 quotient(u64 x, u64 y)
 {
 	return y ? x / y : UINT64_MAX;
@@ -56,7 +56,7 @@ static inline u32 remainder32(u32 x, u32 y)
 	return y ? x % y : x;
 }
 
-/* -1 as divisor apart: the smallest number has no opposite. */
+/* The divisor -1 is separate: the smallest number has no negative. */
 static inline s64 quotient_s(s64 x, s64 y)
 {
 	return !y ? -1 : y == -1 ? (s64)(0 - (u64)x) : x / y;

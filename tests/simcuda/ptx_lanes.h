@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Lane functions: one elementary operation over the 32 lanes of a warp, as a loop that the compiler
- * turns into vector instructions.  They run over all lanes; who calls them keeps the lanes that are
- * switched off.  Each family is a list of rows (name, types of the result and of the operands,
- * expression in x, y, z, w), and the decoder asks for them by name.
+ * turns into vector instructions.  They run over all lanes; the caller preserves inactive lanes.
+ * Each family is a list of rows (name, types of the result and of the operands, expression in x, y,
+ * z, w), and the decoder finds them by name.
  */
 #ifndef SIMCUDA_PTX_LANES_H
 #define SIMCUDA_PTX_LANES_H
@@ -41,7 +41,7 @@ struct ptx_lane_family {
 	size_t count;
 };
 
-/* NULL when no family has it. */
+/* NULL if no family has it. */
 ptx_lanes ptx_find_lanes(const char *name);
 
 /* How a row becomes a function, and a line of the family's table. */

@@ -84,7 +84,7 @@ static int digit_of(char c)
 					    : 99;
 }
 
-/* Digits of a base; how many there were. */
+/* Reads digits of a base; returns their number. */
 static size_t digits(struct ptx_lexer *lexer, unsigned base)
 {
 	const char *start = lexer->at;

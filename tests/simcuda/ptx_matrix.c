@@ -35,7 +35,7 @@ static double element(char kind, uint32_t bits, unsigned i)
 		return (int8_t)(bits >> 8 * i);
 	if (kind == 'u')
 		return (uint8_t)(bits >> 8 * i);
-	/* tf32: what is past its 10 bits of mantissa is not looked at. */
+	/* tf32: bits past its 10 bits of mantissa are ignored. */
 	return ptx_from_bits(bits & 0xffffe000);
 }
 
@@ -127,8 +127,8 @@ enum ptx_next ptx_run_mma(struct ptx_warp *warp, const struct ptx_step *step, ui
 	return PTX_ON;
 }
 
-/* Lanes 8i to 8i + 7 hold the addresses of the rows of matrix i; each lane gets two neighbours of a
- * row, or of a column with .trans. */
+/* Lanes 8i to 8i + 7 hold the addresses of the rows of matrix i; each lane gets two adjacent
+ * elements of a row, or of a column with .trans. */
 enum ptx_next ptx_load_matrix(struct ptx_warp *warp, const struct ptx_step *step, uint32_t mask)
 {
 	const struct ptx_ldmatrix *load = step->extra;

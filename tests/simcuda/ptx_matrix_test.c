@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * mma.sync and ldmatrix against plain loops.  Which lane has which element is written down here as
- * the manual of PTX says it, for each shape.
+ * mma.sync and ldmatrix against plain loops.  The elements of each lane are listed here as in the
+ * PTX manual, for each shape.
  */
 #include "ptx_fixture.h"
 
@@ -56,7 +56,7 @@ static void fill(void)
 		}
 }
 
-/* Of numbers with few bits, none of them tiny. */
+/* For numbers with few bits, none of them tiny. */
 static uint32_t bits_of(char kind, float value)
 {
 	uint32_t bits;
@@ -156,7 +156,7 @@ static const struct load loads[] = {
 	{"x4.trans", "{%r4, %r5, %r6, %r7}", 4, 1},
 };
 
-/* Row r of matrix m lies at the place that lane 8 m + r names: in the order of lanes, backwards. */
+/* Row r of matrix m is at the address in lane 8 m + r: in the order of lanes, backwards. */
 static uint16_t at(unsigned matrix, unsigned row, unsigned column)
 {
 	return (uint16_t)((31 - (8 * matrix + row)) * 8 + column);
@@ -210,7 +210,7 @@ static void matrices_are_loaded_by_rows_and_turned(void **state)
 
 /* ---- TF32 ------------------------------------------------------------------------------------*/
 
-/* To 10 bits behind the first: to the nearest, from the middle away from nought. */
+/* Rounds to 10 bits after the first: to the nearest, ties away from 0. */
 static void tf32_is_rounded(void **state)
 {
 	static const uint32_t pairs[][2] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Loads and stores.  The span of a warp's addresses is checked first, and lane by lane only where
- * the span is refused.
+ * Loads and stores.  The span of a warp's addresses is checked first, and lane by lane only if the
+ * span is refused.
  */
 #include "ptx_memory.h"
 
@@ -10,7 +10,7 @@
 
 #include "ptx_warp.h"
 
-#define AHEAD 65536 /* bytes asked for beyond what is needed */
+#define AHEAD 65536 /* bytes checked ahead */
 
 static const char *const space_names[] = {"generic", "global",    "shared",  "local",
 					  "const",   "parameter", "register"};
@@ -30,7 +30,7 @@ static int in_variable(const struct ptx_module *module, uint64_t low, uint64_t h
 	return 0;
 }
 
-/* NULL, or why the span is not allowed.  Remembers what is. */
+/* NULL, or why the span is not allowed.  Caches allowed spans. */
 static const char *ask(struct ptx_run *run, struct ptx_span *span, uint64_t low, uint64_t high,
 		       int write)
 {
@@ -107,8 +107,8 @@ static enum ptx_space window(enum ptx_space space, uint64_t address)
 	}
 }
 
-/* Distinct sectors of 32 bytes.  Mostly the addresses ascend,
- * and each is compared with the one before. */
+/* Distinct sectors of 32 bytes.  Usually the addresses ascend, and each is compared with the one
+ * before. */
 static uint64_t count_sectors(const uint64_t *address, uint32_t mask, size_t bytes)
 {
 	uint64_t seen[PTX_LANES * 2], count = 0;
@@ -135,7 +135,7 @@ static void add_sectors(struct ptx_warp *warp, uint64_t n, int write)
 	warp->run->counts.written += write ? n : 0;
 }
 
-/* A lane's bytes in shared, local or parameter memory; 0 when they are not inside. */
+/* A lane's bytes in shared, local or parameter memory; 0 if out of range. */
 static int locate_inside(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane,
 			 size_t bytes, int write, struct ptx_spot *spot)
 {
@@ -192,7 +192,7 @@ static void find_bytes(const struct ptx_run *run, struct ptx_spot *spot)
 	}
 }
 
-/* Do all 32 lanes stand side by side? */
+/* Are the addresses of all 32 lanes contiguous? */
 static int side_by_side(const uint64_t *address, size_t bytes)
 {
 	uint64_t differs = 0, first = address[0];
@@ -201,7 +201,7 @@ static int side_by_side(const uint64_t *address, size_t bytes)
 	return !differs;
 }
 
-/* The usual access of a kernel, told by its opcode and its addresses: 1 where it is done. */
+/* The common case of an access, by opcode and addresses: 1 if it was handled. */
 static int locate_side_by_side(struct ptx_warp *warp, const struct ptx_access *access, size_t bytes,
 			       int write, struct ptx_spot *spot)
 {
@@ -215,7 +215,7 @@ static int locate_side_by_side(struct ptx_warp *warp, const struct ptx_access *a
 	return 1;
 }
 
-/* Shared memory named by the opcode: one look at the highest offset. */
+/* Shared memory named by the opcode: one check of the highest offset. */
 static int locate_shared(struct ptx_warp *warp, uint32_t mask, size_t bytes, struct ptx_spot *spot)
 {
 	uint64_t high = 0, bits = 0;
@@ -234,7 +234,7 @@ static int locate_shared(struct ptx_warp *warp, uint32_t mask, size_t bytes, str
 	return 1;
 }
 
-/* Any access, slowly, and the fault where there is one. */
+/* The general case of an access, with fault reports. */
 static int locate_any(struct ptx_warp *warp, const struct ptx_step *step,
 		      const struct ptx_access *access, uint32_t mask, size_t bytes, int write,
 		      struct ptx_spot *spot)
@@ -320,7 +320,7 @@ static void load_element(uint32_t mask, unsigned char *const *pointer, size_t at
 	}
 }
 
-/* Parameters, mostly: the same bytes for all lanes. */
+/* Usually parameters: the same bytes for all lanes. */
 static enum ptx_next load_parameter(struct ptx_warp *warp, const struct ptx_step *step,
 				    const struct ptx_access *access, uint32_t mask)
 {
@@ -369,7 +369,7 @@ static void gather(const struct ptx_warp *warp, const struct ptx_access *access,
 		       access->size);
 }
 
-/* With a watch on shared memory, lane after lane: two lanes of one store may race too. */
+/* With race detection, lane after lane: two lanes of one store may race too. */
 static enum ptx_next store_watched(struct ptx_warp *warp, const struct ptx_step *step,
 				   const struct ptx_access *access, uint32_t mask,
 				   const struct ptx_spot *spot)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A module's memory, and what can be asked of it.
+ * A module's memory and queries.
  */
 #include "ptx_module.h"
 

@@ -79,7 +79,7 @@ struct ptx_step;
 /* What the scheduler does after an action. */
 enum ptx_next {
 	PTX_ON,     /* to the next step */
-	PTX_JUMPED, /* the action has set where the lanes go */
+	PTX_JUMPED, /* the action has set the next step of the lanes */
 	PTX_FAILED, /* the fault is written */
 };
 
@@ -99,17 +99,17 @@ struct ptx_step {
 	uint8_t counted;   /* the last step of an instruction */
 	uint32_t line;
 	uint32_t index;    /* its own place in the array of steps */
-	const void *extra; /* what an action needs besides, of the module */
+	const void *extra; /* extra data of an action, in the module */
 };
 
 #define PTX_VECTOR 16
 
-/* For everything that reaches memory. */
+/* For all memory accesses. */
 struct ptx_access {
 	enum ptx_space space;
 	uint8_t size;  /* bytes of an element */
 	uint8_t count; /* elements of a vector */
-	uint8_t sign;  /* what is loaded is extended by its sign */
+	uint8_t sign;  /* loaded values are sign-extended */
 	uint8_t write;
 	uint8_t strong;    /* volatile, or ordered by itself */
 	uint8_t address64; /* the register of the address has 64 bits */
@@ -117,7 +117,7 @@ struct ptx_access {
 	int64_t offset;
 	int32_t place[PTX_VECTOR]; /* of the registers; 0: none (`_`) */
 	uint8_t width[PTX_VECTOR]; /* and the bytes of a lane of each */
-	uint32_t span;             /* which of the launch's spans remembers what was allowed */
+	uint32_t span;             /* the launch's span that caches allowed addresses */
 };
 
 struct ptx_symbol {
@@ -142,7 +142,7 @@ struct ptx_function {
 	size_t parameter_count, result_count;
 	size_t parameter_bytes;
 	int is_entry;
-	const char *body; /* where its text starts, NULL: declared only */
+	const char *body; /* the start of its text; NULL: declared only */
 	uint32_t body_line;
 	uint32_t entry, end; /* its steps */
 	unsigned registers, instructions;
@@ -181,20 +181,20 @@ struct ptx_module {
 	size_t symbol_count, symbol_capacity;
 	struct ptx_variable *variables;
 	size_t variable_count, variable_capacity;
-	struct ptx_block_list memory; /* everything that lives as long as the module */
+	struct ptx_block_list memory; /* everything with the lifetime of the module */
 	size_t shared_bytes; /* of variables outside kernels, then the most of any kernel */
 	size_t span_count;
 	size_t grain; /* bytes of the smallest access to shared memory, at most 4 */
 };
 
-/* Memory of the module, zeroed; NULL when there is none left. */
+/* Zeroed memory of the module; NULL: out of memory. */
 void *ptx_keep(struct ptx_module *module, size_t size);
 char *ptx_keep_text(struct ptx_module *module, const char *text, size_t length);
 /* Grows an array: the new one, or NULL. */
 void *ptx_grow(void *array, size_t *capacity, size_t needed, size_t size);
 struct ptx_function *ptx_find_function(const struct ptx_module *module, const char *name,
 				       size_t length);
-/* The function that holds a step. */
+/* The function that contains a step. */
 const struct ptx_function *ptx_function_of(const struct ptx_module *module, uint32_t step);
 
 #endif

@@ -84,7 +84,7 @@ static struct ptx_module *compile(const char *source, const char *architecture, 
 
 #define COUNT 1000
 
-/* Numbers with the corners of every type among them, in three arrays. */
+/* Numbers including the edge cases of every type, in three arrays. */
 static uint64_t random_state = 88172645463325252ull;
 
 static uint64_t next_random(void)
@@ -146,7 +146,7 @@ FILL_WHOLE(u64)
 FILL_REAL(f32)
 FILL_REAL(f64)
 
-/* What C says. */
+/* The result in C. */
 #define HOST(name, R, T, expression)                                                               \
 	static void host_##name(void *out, const void *a, const void *b, const void *c)            \
 	{                                                                                          \
@@ -292,7 +292,7 @@ static u32 bytes_permuted(u32 x, u32 y, u32 z)
 	for (int i = 0; i < 4; i++) {
 		u32 selector = z >> 4 * i & 15;
 		u32 byte = (u32)(both >> 8 * (selector & 7)) & 0xff;
-		/* __byte_perm looks at three bits of each selector. */
+		/* __byte_perm reads three bits of each selector. */
 		out |= byte << 8 * i;
 	}
 	return out;

@@ -61,7 +61,7 @@ static int find_special(const char *name, size_t length, struct ptx_operand *ope
 	return 0;
 }
 
-/* The number at the end of NAME12, when the register is declared as NAME<n>. */
+/* The number at the end of NAME12, if the register is declared as NAME<n>. */
 static int numbered(const struct ptx_register *declared, const char *name, size_t length,
 		    uint32_t *number)
 {

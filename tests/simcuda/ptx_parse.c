@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A module: what it declares first, then the bodies of device functions, then those of kernels,
- * whose registers lie above all of the former.
+ * A module: its declarations first, then the bodies of device functions, then those of kernels,
+ * whose registers follow all others.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static int skip_body(struct ptx_reader *reader)
 
 static int read_body_or_none(struct ptx_reader *reader, struct ptx_function *function)
 {
-	/* .maxntid 256, 1, 1 and the like bind the assembler, not the result. */
+	/* .maxntid 256, 1, 1 and similar affect only the assembler. */
 	while (!ptx_is_sign(&reader->lexer, '{') && !ptx_is_sign(&reader->lexer, ';')) {
 		if (reader->lexer.token == PTX_END)
 			return ptx_refuse(reader, "a function without a body");
@@ -196,7 +196,7 @@ static int read_declarations(struct ptx_reader *reader)
 	return 1;
 }
 
-/* The bodies of device functions go first: what they need lies below what any kernel needs. */
+/* The bodies of device functions come first: their registers precede those of any kernel. */
 static int read_bodies(struct ptx_reader *reader)
 {
 	struct ptx_module *module = reader->module;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the parser and the decoder share while a module is read.
- * Functions return 0 after ptx_refuse.
+ * Declarations shared by the parser and the decoder while a module is read.  Functions return 0
+ * after ptx_refuse.
  */
 #ifndef SIMCUDA_PTX_READER_H
 #define SIMCUDA_PTX_READER_H
@@ -94,7 +94,7 @@ struct ptx_fixup {
 	uint32_t *target;
 };
 
-/* A register wider than the instruction's type: extended once the instruction is done. */
+/* A register wider than the instruction's type: extended after the instruction. */
 struct ptx_pending {
 	int32_t from, to;
 	uint8_t from_size, to_size, sign;
@@ -124,7 +124,7 @@ struct ptx_reader {
 	struct ptx_operand operands[PTX_OPERANDS];
 	unsigned operand_count;
 	struct ptx_instruction now;
-	int32_t scratch[48]; /* places for what lies between the steps of an instruction */
+	int32_t scratch[48]; /* places for intermediate values of an instruction */
 	unsigned scratch_used, scratch_made;
 	struct ptx_pending pending[PTX_VECTOR];
 	unsigned pending_count;

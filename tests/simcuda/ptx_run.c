@@ -32,8 +32,7 @@ static struct layout plan(const struct ptx_kernel *kernel, unsigned warp_count, 
 	const struct ptx_function *function = kernel->function;
 	const struct ptx_module *module = function->module;
 	struct layout l = {0};
-	/* Apart by a little more than the bytes, so that warps do not share the sets of the
-	 * cache. */
+	/* Slightly more than the bytes apart, so that warps do not share cache sets. */
 	l.register_stride = ptx_align(function->register_bytes, 64) + 64;
 	l.local_stride = ptx_align(function->local_bytes * PTX_LANES, 64);
 	l.scratch = reserve(&l.total, PTX_LANES * 16);
@@ -49,7 +48,7 @@ static struct layout plan(const struct ptx_kernel *kernel, unsigned warp_count, 
 	return l;
 }
 
-/* The memory of a launch before, when it is large enough.  Its size is in front of it. */
+/* The memory of an earlier launch, if it is large enough.  Its size precedes it. */
 #define FRONT 256
 
 static unsigned char *take_memory(struct ptx_kernel *kernel, size_t total)
@@ -154,8 +153,7 @@ static void start_block(struct ptx_block *block, uint64_t index)
 		start_warp(&block->warps[w]);
 }
 
-/* i -> another number below n, each once: multiples of a step that has no factor in common with
- * n. */
+/* A permutation of the numbers below n: multiples of a step coprime to n. */
 static uint64_t permuted(uint64_t i, uint64_t n, unsigned seed)
 {
 	if (!seed || n < 2)
@@ -174,7 +172,7 @@ static uint64_t permuted(uint64_t i, uint64_t n, unsigned seed)
 	return (start + (unsigned __int128)i * step % n) % n;
 }
 
-/* Somebody waits at a barrier that will never be complete. */
+/* A thread waits at a barrier that will never be complete. */
 static int deadlock(struct ptx_block *block)
 {
 	for (unsigned w = 0; w < block->warp_count; w++) {
@@ -194,7 +192,7 @@ static int deadlock(struct ptx_block *block)
 	return 0;
 }
 
-/* Each warp in turn, until all are done.  A round in which nobody gets on is a deadlock. */
+/* Each warp in turn, until all are done.  A round without progress is a deadlock. */
 static int run_block(struct ptx_block *block, uint64_t index)
 {
 	unsigned seed = block->run->launch->order_seed, done = 0;

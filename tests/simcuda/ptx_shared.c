@@ -2,21 +2,21 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Races in shared memory.  A word (as small as the smallest access of the module, at most 4 bytes)
- * remembers who wrote it last and two threads that read it since.  Two touches by different
- * threads, one of them a write, must be ordered:
+ * records its last writer and two threads that read it since.  Two touches by different threads,
+ * one of them a write, must be ordered:
  *   - by a barrier of the whole block: it starts a new generation;
- *   - by a barrier of some warps: each learns the others' epochs;
+ *   - by a barrier of some warps: each gets the others' epochs;
  *   - between lanes of one warp by bar.warp.sync, which starts a new epoch of the warp.  It counts
  *     for all lanes, even if its mask names some, so a race between two parts of a warp may be
  *     missed.
  * Shuffles and votes order no memory.  Atomics do not race with each other, and a store of the
- * value that is there already is harmless.
+ * present value is harmless.
  */
 #include <string.h>
 
 #include "ptx_warp.h"
 
-/* A record: generation, epoch of the warp, atomic or not, thread.  0 stands for nobody. */
+/* A record: generation, epoch of the warp, atomic or not, thread.  0: none. */
 #define THREAD_BITS 10
 #define ATOMIC (1ull << THREAD_BITS)
 #define EPOCH_SHIFT (THREAD_BITS + 1)
@@ -133,7 +133,7 @@ int ptx_watch(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane,
 	return 1;
 }
 
-/* Words of one lane that nobody else touched since the last barrier take a short way. */
+/* Fast path for words that only one lane accessed since the last barrier. */
 static int read_lane(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane,
 		     uint32_t offset, size_t bytes, uint64_t now)
 {
@@ -157,7 +157,7 @@ int ptx_watch_reads(struct ptx_warp *warp, const struct ptx_step *step, const st
 	unsigned run = 0;
 	for (uint32_t lanes = spot->shared; lanes; lanes &= lanes - 1) {
 		unsigned l = (unsigned)__builtin_ctz(lanes);
-		/* Of neighbours that read the same word, two stand for all. */
+		/* Of adjacent lanes that read the same word, two represent all. */
 		run = spot->address[l] == before ? run + 1 : 0;
 		before = spot->address[l];
 		if (run > 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One number of 16 or 8 bits at a time.  The lane functions and the matrix instructions share it.
+ * One number of 16 or 8 bits at a time.  Shared by the lane functions and the matrix instructions.
  */
 #ifndef SIMCUDA_PTX_SMALL_H
 #define SIMCUDA_PTX_SMALL_H
@@ -18,8 +18,8 @@ static inline float ptx_from_bits(uint32_t bits)
 	return x;
 }
 
-/* 1 where `rest`, the bits cut off below `half` * 2, rounds a size up;
- * `last` is the last bit kept. */
+/* 1 if `rest`, the bits truncated below `half` * 2, rounds a magnitude up; `last` is the last bit
+ * kept. */
 static inline uint32_t ptx_round_up(uint32_t rest, uint32_t half, uint32_t last, uint32_t negative,
 				    enum ptx_direction direction)
 {
@@ -37,7 +37,7 @@ static inline uint32_t ptx_round_up(uint32_t rest, uint32_t half, uint32_t last,
 	}
 }
 
-/* What a size above all finite ones becomes. */
+/* The result for a magnitude above all finite ones. */
 static inline uint32_t ptx_overflow(uint32_t infinity, uint32_t negative,
 				    enum ptx_direction direction)
 {
@@ -106,7 +106,7 @@ static inline uint32_t ptx_widen_half(uint16_t x)
 	return sign | bits;
 }
 
-/* e4m3 has no infinity: what is too large becomes 448, as .satfinite asks. */
+/* e4m3 has no infinity: larger values become 448, as .satfinite requires. */
 static inline uint8_t ptx_e4m3(uint32_t bits)
 {
 	uint32_t sign = bits >> 24 & 0x80;

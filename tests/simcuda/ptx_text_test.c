@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * PTX written by hand, for what NVRTC writes rarely.
+ * PTX written by hand, for constructs that NVRTC writes rarely.
  */
 #include "ptx_fixture.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 struct row {
-	const char *body; /* leaves its answer in %rd9 */
+	const char *body; /* leaves its result in %rd9 */
 	uint64_t expected;
 };
 
-/* %r0 is the lane; 32 lanes run, and lane 5's answer counts. */
+/* %r0 is the lane; 32 lanes run, and lane 5's result counts. */
 static const struct row rows[] = {
 	{"mov.u32 %r1, -1; add.cc.u32 %r2, %r1, 1; addc.u32 %r3, 5, 6; mov.b64 %rd9, {%r2, %r3};",
 	 12ull << 32},
@@ -273,7 +273,7 @@ static float half_value(uint16_t bits)
 	return ldexpf((float)(bits & 0x3ff) + 1024, (bits >> 10 & 31) - 25) * (bits >> 15 ? -1 : 1);
 }
 
-/* A and B as the fragments say, through ldmatrix from shared memory, and the product. */
+/* Loads the fragments of A and B by ldmatrix from shared memory, and multiplies them. */
 static void matrices_multiply(void **state)
 {
 	static uint16_t in[16 * 16 + 16 * 8];
@@ -293,7 +293,7 @@ static void matrices_multiply(void **state)
 		"setp.lt.u32 %p1, %r0, 16; @%p1 cp.async.cg.shared.global [%r3+512], [%rd1+512], "
 		"16;\n"
 		"cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;\n"
-		/* Rows of A have 32 bytes: lane l takes row l % 16 and half l / 16. */
+		/* Rows of A have 32 bytes: lane l reads row l % 16 and half l / 16. */
 		"and.b32 %r4, %r0, 15; shl.b32 %r4, %r4, 5; shr.u32 %r5, %r0, 4; shl.b32 %r5, %r5, "
 		"4;\n"
 		"add.u32 %r4, %r4, %r5; add.u32 %r4, %r4, %r2;\n"
@@ -320,8 +320,7 @@ static void matrices_multiply(void **state)
 	ptx_free(module);
 }
 
-/* Every beginning of a text, and the text with one byte changed, is read or refused,
- * and nothing else. */
+/* Every prefix of a text, and the text with one byte changed, is either read or refused. */
 static void broken_text_is_refused(void **state)
 {
 	char message[256];

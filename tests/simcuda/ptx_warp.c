@@ -15,9 +15,9 @@
 
 #define SLICE 4096              /* steps before another split of the warp gets a turn */
 #define WARP_SLICE 1000000      /* and another warp */
-#define MOST_STEPS (1ull << 31) /* of a launch, then it has timed out */
+#define MOST_STEPS (1ull << 31) /* of a launch, before a timeout */
 
-/* Copies one line of the text, without what surrounds it. */
+/* Copies one line of the text, without surrounding blanks. */
 static void quote(const struct ptx_module *module, uint32_t line, char *out, size_t capacity)
 {
 	const char *at = module->text;
@@ -61,7 +61,7 @@ static int joinable(const struct ptx_split *a, const struct ptx_split *b)
 	       memcmp(a->returns, b->returns, a->depth * sizeof *a->returns) == 0;
 }
 
-/* Splits that stand at one step become one, which looks at the step anew. */
+/* Merges splits at the same step, which is then evaluated again. */
 static void merge(struct ptx_warp *warp)
 {
 	for (unsigned i = 0; i + 1 < warp->split_count; i++)
@@ -79,7 +79,7 @@ static void merge(struct ptx_warp *warp)
 		}
 }
 
-/* The split to run; warp->split_count when none can. */
+/* The split to run; warp->split_count if none can. */
 static unsigned pick(struct ptx_warp *warp)
 {
 	/* Every other slice is for a split other than the first. */
@@ -97,7 +97,7 @@ static unsigned pick(struct ptx_warp *warp)
 	}
 	if (!turn || runnable < 2)
 		return best;
-	/* One that spins at a low step must not keep another from what it waits for. */
+	/* A split that spins at a low step must not starve the one it waits for. */
 	for (unsigned i = 1; i <= warp->split_count; i++) {
 		unsigned other = (best + turn + i) % warp->split_count;
 		if (other != best && warp->splits[other].wait == PTX_RUNS)
@@ -106,7 +106,7 @@ static unsigned pick(struct ptx_warp *warp)
 	return best;
 }
 
-/* The nearest step, after the split's own, at which another split stands. */
+/* The nearest step after the split's own that another split is at. */
 static uint32_t limit_of(const struct ptx_warp *warp, unsigned current)
 {
 	const struct ptx_split *now = &warp->splits[current];
@@ -156,7 +156,7 @@ static inline void run_lanes(struct ptx_warp *warp, const struct ptx_step *step,
 	for (unsigned i = 0; i < 4; i++)
 		s[i] = ptx_lane_source(warp, step->s[i]);
 	unsigned char *to = warp->registers + step->d;
-	/* Lanes that are no more may be overwritten. */
+	/* Lanes that have exited may be overwritten. */
 	unsigned char *d = mask == warp->alive ? to : warp->run->scratch;
 	if (step->direction == PTX_NEAREST)
 		step->lanes(d, s);
@@ -168,7 +168,7 @@ static inline void run_lanes(struct ptx_warp *warp, const struct ptx_step *step,
 
 enum reason { LEFT, FAILED };
 
-/* Runs the current split until another must be looked at. */
+/* Runs the current split until another one must be considered. */
 static enum reason run_split(struct ptx_warp *warp, uint32_t slice)
 {
 	struct ptx_run *run = warp->run;
@@ -192,7 +192,7 @@ static enum reason run_split(struct ptx_warp *warp, uint32_t slice)
 		} else {
 			next = step->action(warp, step, mask);
 			pc++;
-			/* With one split there is nobody to meet: go on at once. */
+			/* With only one split there is nothing to merge: continue at once. */
 			if (next == PTX_JUMPED && warp->split_count == 1 && !warp->current &&
 			    now->wait == PTX_RUNS) {
 				pc = now->pc;
@@ -208,7 +208,7 @@ static enum reason run_split(struct ptx_warp *warp, uint32_t slice)
 	return next == PTX_FAILED ? FAILED : LEFT;
 }
 
-/* All splits wait, and not all of them at one barrier of the block: somebody is missing. */
+/* All splits wait, but not all at one barrier of the block: a thread is missing. */
 static enum ptx_state stuck(struct ptx_warp *warp)
 {
 	const struct ptx_split *split = &warp->splits[0];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What runs: a launch, one block of it at a time, the block's warps in turn.
+ * Running state: a launch, one block of it at a time, the block's warps in turn.
  *
- * The lanes of a warp that stand at the same step with the same calls behind them form a split.
- * The split deepest in calls, then at the lowest step, runs first, until it meets another; so lanes
- * that parted come together where their ways join.
+ * The lanes of a warp at the same step with the same call stack form a split.  The split deepest in
+ * calls, then at the lowest step, runs first, until it meets another; so diverged lanes reconverge
+ * where their paths join.
  */
 #ifndef SIMCUDA_PTX_WARP_H
 #define SIMCUDA_PTX_WARP_H
@@ -41,9 +41,9 @@ struct ptx_warp {
 	unsigned char *local;
 	struct ptx_split splits[PTX_LANES];
 	unsigned split_count, current;
-	uint64_t spent; /* steps since the lanes parted */
+	uint64_t spent; /* steps since the lanes diverged */
 	const struct ptx_function *returned[PTX_LANES];
-	uint32_t epoch;                   /* grows with everything that orders the warp's lanes */
+	uint32_t epoch; /* incremented by everything that orders the warp's lanes */
 	uint32_t known_epochs[PTX_WARPS]; /* of other warps, by barriers of some warps only */
 };
 
@@ -55,7 +55,7 @@ struct ptx_barrier {
 	uint32_t epochs[PTX_WARPS];
 };
 
-/* Who touched a word of shared memory last; see ptx_shared.c. */
+/* The last accesses to a word of shared memory; see ptx_shared.c. */
 struct ptx_shadow {
 	uint64_t writer, reader, other_reader;
 };
@@ -68,8 +68,8 @@ struct ptx_block {
 	struct ptx_warp *warps;
 	unsigned warp_count, threads;
 	struct ptx_barrier barriers[PTX_BARRIERS];
-	struct ptx_shadow *shadow; /* NULL: nobody watches */
-	uint32_t generation;       /* grows with every barrier of the whole block */
+	struct ptx_shadow *shadow; /* NULL: no race detection */
+	uint32_t generation;       /* incremented by every barrier of the whole block */
 };
 
 struct ptx_span {
@@ -85,8 +85,8 @@ struct ptx_run {
 	uint64_t steps; /* all, for the clock and the limit */
 	unsigned char *parameters;
 	size_t parameter_bytes;
-	struct ptx_span *reads, *writes; /* what was allowed, for each access of the module */
-	unsigned char *scratch;          /* a result before the lanes switched off are kept */
+	struct ptx_span *reads, *writes; /* the allowed spans, for each access of the module */
+	unsigned char *scratch;          /* a result before inactive lanes are restored */
 };
 
 /* A lane's value of a place. */
@@ -131,18 +131,18 @@ enum ptx_touch { PTX_READ, PTX_WRITE, PTX_ATOMIC };
 int ptx_watch(struct ptx_warp *warp, const struct ptx_step *step, unsigned lane, uint32_t offset,
 	      size_t size, enum ptx_touch touch, const void *value);
 
-/* Where the lanes' addresses lead. */
+/* The spaces and addresses of the lanes. */
 struct ptx_spot {
 	uint64_t address[PTX_LANES];
 	unsigned char *pointer[PTX_LANES];
 	uint8_t space[PTX_LANES]; /* enum ptx_space */
-	uint32_t shared;          /* lanes that lead to shared memory */
+	uint32_t shared;          /* lanes that access shared memory */
 };
 /* ptx_memory.c: 0 after a fault. */
 int ptx_locate(struct ptx_warp *warp, const struct ptx_step *step, const struct ptx_access *access,
 	       uint32_t mask, size_t bytes, int write, struct ptx_spot *spot);
 
-/* ptx_shared.c: ptx_watch for what all lanes of a load read. */
+/* ptx_shared.c: ptx_watch for a load that reads the same word in all lanes. */
 int ptx_watch_reads(struct ptx_warp *warp, const struct ptx_step *step, const struct ptx_spot *spot,
 		    size_t bytes, enum ptx_touch touch);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Faults that really happen, each in a child process, on the CUDA device that there is, a GPU or
- * the simulated one: kernels that write where they may not, memory that is not to be had, a process
- * that is killed in the middle of its work.  The error must name what failed, the loss must be said
- * by each later call, the CPU must take over, and the next process must find the device well.
+ * Real faults, each in a child process, on the available CUDA device, a GPU or the simulated one:
+ * kernels that write to forbidden addresses, exhausted memory, a process killed during its work.
+ * The error must name the operation that failed, each later call must report the loss, the CPU must
+ * take over, and the next process must find a working device.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -75,7 +75,7 @@ static void go_on_on_the_cpu(tn_context *context)
 
 /* ---- The faults ------------------------------------------------------------------------------*/
 
-/* A kernel of that body, on one array, until it is waited for. */
+/* Runs a kernel with that body on one array, and waits for it. */
 static void run_kernel(const char *body)
 {
 	char text[512];
@@ -184,7 +184,7 @@ static const struct {
 	{"no device", no_device},
 };
 
-/* In a process of its own, and then whether the device is well. */
+/* Runs it in its own process, then checks that the device works. */
 static int run(size_t i)
 {
 	int status = 1;

@@ -60,7 +60,7 @@ static uint64_t add_to_hash(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* The architecture is the matrix's to choose. */
+/* The matrix chooses the architecture. */
 static int is_kept(const char *option)
 {
 	return strncmp(option, "--gpu-architecture", 18) != 0 && strncmp(option, "-arch", 5) != 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * SIMCUDA_RECORD=FOLDER: each source that is compiled is kept there as a file, with its options in
- * the first line, once for each pair of both.  tests/simcuda/matrix compiles them for other
+ * SIMCUDA_RECORD=FOLDER: each compiled source is stored there as a file, with its options in the
+ * first line, once per pair of source and options.  tests/simcuda/matrix compiles them for other
  * devices.
  */
 #ifndef TN_TESTS_SIMCUDA_RECORD_H

@@ -16,10 +16,10 @@ struct sim_settings {
 	int driver;          /* SIMCUDA_DRIVER, 13000; 0 is none */
 	int multiprocessors; /* SIMCUDA_MULTIPROCESSORS, 8 */
 	int defer;           /* SIMCUDA_DEFER, 0 */
-	int peer;            /* SIMCUDA_PEER, 1: devices reach each other */
+	int peer;            /* SIMCUDA_PEER, 1: devices can access each other */
 	int pools;           /* SIMCUDA_POOLS, 1: devices have memory pools */
-	int verbose;         /* SIMCUDA_VERBOSE, 0: what is found goes to stderr */
-	int pageable;        /* SIMCUDA_PAGEABLE, 0: devices read the host's memory as it is */
+	int verbose;         /* SIMCUDA_VERBOSE, 0: errors found are printed to stderr */
+	int pageable;        /* SIMCUDA_PAGEABLE, 0: devices read pageable host memory */
 	int blocking;        /* CUDA_LAUNCH_BLOCKING, 0 */
 	unsigned seed;       /* SIMCUDA_SEED, 1 */
 	unsigned order;      /* SIMCUDA_ORDER, 0 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the tests of the simulated CUDA share.
+ * Helpers of the tests of the simulated CUDA.
  */
 #ifndef TN_TESTS_SIMCUDA_FIXTURE_H
 #define TN_TESTS_SIMCUDA_FIXTURE_H
@@ -11,8 +11,8 @@
 #include "check.h"
 #include "simcuda.h"
 
-/* The call must answer `expected`; prints the error's name and what the simulator says
- * otherwise. */
+/* The call must return `expected`; otherwise prints the error's name and the simulator's
+ * message. */
 #define assert_cuda(expression, expected)                                                          \
 	check_cuda((expression), (expected), #expression, __FILE__, __LINE__)
 
@@ -26,7 +26,7 @@ static inline void check_cuda(cudaError_t found, cudaError_t expected, const cha
 	_fail(file, line);
 }
 
-/* A new simulation with these settings (NAME=VALUE, ended by NULL) and nothing of the caller's. */
+/* A new simulation with only these settings (NAME=VALUE, ended by NULL). */
 static inline void restart_simcuda(const char *const *settings)
 {
 	static const char *const names[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Streams and events: what is ordered, and, deferred, that nothing else is.
+ * Streams and events: the guaranteed order and, when deferred, no other.
  */
 #include "simcuda_fixture.h"
 
@@ -46,7 +46,7 @@ static cudaEvent_t make_event(void)
 	return event;
 }
 
-/* Into pageable memory: waits for `stream`, and so for nothing else. */
+/* A copy into pageable memory waits for `stream` only. */
 static char read_on(const char *block, cudaStream_t stream)
 {
 	char value = 0;
@@ -150,7 +150,7 @@ static void an_event_orders_two_streams(void **state)
 		set_on(block, 'b', one);
 		assert_cuda(cudaEventRecord(event, one), cudaSuccess);
 		assert_cuda(cudaStreamWaitEvent(two, event, 0), cudaSuccess);
-		/* Neither a later record nor the event's end changes what was waited for. */
+		/* Neither a later record nor destroying the event changes an earlier wait. */
 		assert_cuda(cudaEventRecord(event, two), cudaSuccess);
 		assert_cuda(cudaEventDestroy(event), cudaSuccess);
 		assert_cuda(cudaStreamDestroy(one), cudaSuccess);

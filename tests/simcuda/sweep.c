@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fail call N: a short program runs on the simulated CUDA again and again, each time in a process
- * of its own in which another call of CUDA fails.  Then
- *   - nothing crashes or hangs, and nothing is wrong without an error;
+ * Fail call N: a short program runs repeatedly on the simulated CUDA, each time in its own process,
+ * in which another call of CUDA fails.  Then
+ *   - nothing crashes or hangs, and no result is wrong without an error;
  *   - the error names an operation and what went wrong;
- *   - after a failure of one call the same work succeeds when it is tried again, and in the end
- *     nothing of the device is left;
- *   - after the device is lost every call says so, and the program goes on on the CPU.
+ *   - after a failure of one call the same work succeeds when retried, and in the end everything on
+ *     the device is freed;
+ *   - after the device is lost every call reports it, and the program continues on the CPU.
  * With --all each call fails.  Without, a call fails if it is the first of its site in the backend
- * (the function called and the backend's part of the stack), or if its error is the first to take
- * its way through the library (the library's part of the stack): each site fails once, and each way
- * is taken once.  Run by tests/simcuda/sweep.sh, which see.
+ * (the function called and the backend's part of the stack), or if its error is the first on its
+ * path through the library (the library's part of the stack): each site fails once, and each path
+ * is taken once.  Run by tests/simcuda/sweep.sh.
  *
  *     sweep [--all] NAMES=CODE[:sticky] [STEP...]       sweep 'cuda*=2' map reduce
  */
@@ -35,7 +35,7 @@ struct call {
 	uint64_t site, way;
 };
 
-/* What the run without a fault has found, for the others to compare with. */
+/* The results of the run without a fault, for comparison. */
 struct shared {
 	size_t n_results[MAX_STEPS];
 	float results[MAX_STEPS][MAX_RESULTS];
@@ -51,7 +51,7 @@ static size_t n_steps;
 
 struct run {
 	tn_context *context;
-	unsigned n; /* which call fails; 0: none */
+	unsigned n; /* number of the failing call; 0: none */
 	int sticky;
 	int is_lost;
 	int bad;
@@ -64,7 +64,7 @@ static void complain(struct run *run, const char *step, const char *what, const 
 	run->bad = 1;
 }
 
-/* The simulated library that is loaded already, or NULL. */
+/* The simulated library if it is already loaded, or NULL. */
 static void *loaded(const char *name)
 {
 	return dlopen(name, RTLD_NOW | RTLD_NOLOAD);
@@ -77,8 +77,8 @@ static void hash(uint64_t *to, const char *word)
 	*to *= UINT64_C(0x100000001b3);
 }
 
-/* A line of SIMCUDA_SITES, which is changed.  The frames of this program do not count: whichever
- * step calls the library, it does the same. */
+/* Parses a line of SIMCUDA_SITES, which is modified.  The frames of this program are ignored: the
+ * library does the same for each step. */
 static struct call read_call(char *line)
 {
 	struct call call = {1, 1};
@@ -91,7 +91,7 @@ static struct call read_call(char *line)
 	return call;
 }
 
-/* What the simulated libraries have written, of the calls that are meant. */
+/* Reads the lines of the simulated libraries for the selected calls. */
 static void keep_calls(FILE *file, const char *names)
 {
 	char *line = NULL;
@@ -103,13 +103,13 @@ static void keep_calls(FILE *file, const char *names)
 	free(line);
 }
 
-/* A call that gives something back and fails leaves that one thing where it is. */
+/* A failed release leaves one object live. */
 static int gives_back(const char *name)
 {
 	return strstr(name, "Free") || strstr(name, "Destroy") || strstr(name, "Unload");
 }
 
-/* The function of the runtime that was made to fail; "": none was yet. */
+/* The function of the runtime that was made to fail; "": none yet. */
 static const char *struck(void)
 {
 	void *library = loaded("libcudart.so.13");
@@ -156,7 +156,7 @@ static void compare(struct run *run, size_t step, const float *results, size_t n
 		complain(run, steps[step]->name, "another number of results", NULL);
 }
 
-/* An asynchronous fault, and each call behind one, is named by the call that tells of it. */
+/* An asynchronous fault, and each call after one, is named by the call that reports it. */
 static int names_the_failure(const struct run *run, const char *text)
 {
 	char name[64];
@@ -169,7 +169,7 @@ static int names_the_failure(const struct run *run, const char *text)
 	       strstr(text, "nvrtc");
 }
 
-/* Does the error say what was done, and which function failed? */
+/* Does the error name the operation and the failed function? */
 static void check_error(struct run *run, const char *step, const struct tn_error_info *error)
 {
 	if (!error->operation[0])
@@ -181,7 +181,7 @@ static void check_error(struct run *run, const char *step, const struct tn_error
 			error->text, tn_status_name(error->status));
 }
 
-/* TN_OK, or the error, which is looked at and forgotten. */
+/* TN_OK, or the error, which is checked and cleared. */
 static tn_status try_step(struct run *run, size_t step)
 {
 	static float results[MAX_RESULTS];
@@ -209,7 +209,7 @@ static tn_device *find_cpu(tn_context *context)
 	return NULL;
 }
 
-/* The device is lost: it says so, and the CPU does the work. */
+/* The device is lost: that is reported, and the CPU does the work. */
 static void go_on_elsewhere(struct run *run, size_t step)
 {
 	tn_device *cpu = find_cpu(run->context);
@@ -317,7 +317,7 @@ static pid_t start(const char *names, const char *code, unsigned n)
 	return pid;
 }
 
-/* The first of its site, or of its way? */
+/* Is it the first of its site or of its path? */
 static int is_new(size_t i)
 {
 	int same_site = 0, same_way = 0;
@@ -328,7 +328,7 @@ static int is_new(size_t i)
 	return !same_site || !same_way;
 }
 
-/* Which of calls 1, 2, ... are to fail; how many. */
+/* Selects the calls to fail among 1, 2, ...; returns their number. */
 static unsigned choose(unsigned chosen[MAX_CALLS], int takes_all)
 {
 	unsigned n = 0;
@@ -338,7 +338,7 @@ static unsigned choose(unsigned chosen[MAX_CALLS], int takes_all)
 	return n;
 }
 
-/* The calls that were chosen, a few processes at a time; how many went wrong. */
+/* Runs the selected calls, a few processes at a time; returns the number of failures. */
 static unsigned sweep(const char *names, const char *code, const unsigned *chosen, unsigned n)
 {
 	struct {

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Each call of CUDA that the backend makes at a place of its own, or on a new way through the
-# library, fails once: for want of memory, for no reason that is known, and so that the device is
-# lost.  Calls that only repeat those are left to .ci/run: TENON_SWEEP_ALL=1 takes every one, for
-# want of memory.  Compiled kernels are kept from one process to the next, but where compiling is
-# what fails.  Under a sanitizer the program is shorter.
+# Each call of CUDA at a distinct place in the backend, or on a new path through the library, fails
+# once: out of memory, with an unknown error, and with a lost device.  Calls that only repeat those
+# are left to .ci/run: TENON_SWEEP_ALL=1 fails every one, out of memory.  Compiled kernels are
+# cached between processes, unless compiling is made to fail.  Under a sanitizer the program is
+# shorter.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
 # TENON_TEST_BRIEF: another build runs it.

@@ -10,7 +10,7 @@
 
 enum { MAX_STEPS = 16 };
 
-/* Each begins anew from host memory and leaves *n numbers; the context keeps its error. */
+/* Each starts from host memory and returns *n numbers; the context keeps its error. */
 struct sweep_step {
 	const char *name;
 	void (*run)(tn_context *context, float *results, size_t *n);

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# What the simulated libraries export, the real ones export under the same name and version, but for
-# what begins with simcuda.  And each name that the CUDA backend looks up is there in both.  What
-# the toolkit has brought without its library is left out.
+# The real libraries export every symbol of the simulated ones with the same name and version,
+# except those beginning with simcuda.  Each name that the CUDA backend looks up exists in both.
+# Libraries missing from the toolkit are skipped.
 simulated=$TENON_BUILD/tests/simcuda/.libs
 real=$(sed -n 's/^CUDA_LIBDIR = //p' "$TENON_BUILD/Makefile")
 if [ ! -e "$simulated/libcudart.so.13" ] || [ ! -e "$real/libcudart.so.13" ]; then
@@ -46,7 +46,7 @@ if [ -e "$table" ]; then
 		[ -e "$real/lib$library.so.13" ] || absent="$absent|^$library"
 	done
 	[ -e "$real/libcudnn.so.9" ] || absent="$absent|^cudnn"
-	# A build without cuDNN's headers has no simulated one.
+	# A build without cuDNN's headers has no simulated cuDNN.
 	unbuilt='^$'
 	[ -e "$simulated/libcudnn.so.9" ] || unbuilt='^cudnn'
 	LC_ALL=C comm -23 "$work/table" "$work/simulated" | grep -vE "$unbuilt" >"$work/missing"

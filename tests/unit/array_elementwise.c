@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Operations element by element, against NumPy's rules.
+ * Elementwise operations, by NumPy's rules.
  */
 #include "array_fixture.h"
 
@@ -190,7 +190,7 @@ static void an_output_may_overlap_its_input_in_any_way(void **state)
 	tn_array *b = counted(f, 0, SHAPE(4));
 	assert_ok(tn_subtract_into(b, b, tn_slice(b, 0, INT64_MIN, INT64_MIN, -1)));
 	assert_elements(b, -3, -1, 1, 3);
-	/* Longer than what a backend takes in before it writes: out[i] = old[i] + old[i - 1]. */
+	/* Longer than what a backend reads before it writes: out[i] = old[i] + old[i - 1]. */
 	tn_array *c = tn_ones(context_of(f), TN_F32, SHAPE(10000));
 	front = tn_slice(c, 0, 0, 9999, 1);
 	back = tn_slice(c, 0, 1, 10000, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Products, convolutions and norms that go on with a bias, a residual or an activation: one call
- * where the backend does it all, steps where it does not, with the same values; group norm; packed
+ * Products, convolutions and norms with a bias, a residual or an activation: one call if the
+ * backend supports all of it, otherwise several steps with the same values; group norm; packed
  * weights.
  */
 #include "array_fixture.h"
@@ -48,7 +48,7 @@ static tn_status plain_norm_backward(void *device, const struct tn_norm_args *ar
 
 enum { WHOLE, STEPS, COMPOSED, FAR_AWAY, DEVICES };
 
-/* The reference; one that refuses what is fused; one of three slots; memory alone. */
+/* The reference; one without fused operations; one with three slots; one with memory only. */
 static void open_devices(struct fixture *f, struct tn_device *devices[DEVICES])
 {
 	struct tn_backend *steps;
@@ -72,7 +72,7 @@ static const struct tn_device_case {
 	[FAR_AWAY] = {0, 0, 1, 1},
 };
 
-/* `operation` went the way of that device, and was finished by as many steps. */
+/* `operation` took the route of that device, with that number of extra steps. */
 static void check_steps(struct fixture *f, const char *operation, int device)
 {
 	struct tn_ledger_row row = ledger_row(f, operation), step = ledger_row(f, "epilogue");
@@ -163,7 +163,7 @@ static void convolutions_take_a_residual_and_an_activation(void **state)
 	assert_kept(f, TN_SHAPE, "residual: expected shape (2, 4, 5, 6), found (2, 3, 5, 6)");
 }
 
-/* A backend whose packed weights are twice the weights, so that it shows who reads them. */
+/* A backend whose packed weights are twice the weights, which shows whether they are read. */
 static tn_status double_prepack(void *device, const struct tn_conv2d_args *args, uint64_t *size)
 {
 	const float *w = (const float *)(uintptr_t)(args->w.buffer + args->w.offset);
@@ -203,7 +203,7 @@ static void packed_weights_are_read_in_place_of_the_weights(void **state)
 	struct tn_backend *backend = &f->backends[f->n_backends - 1];
 	tn_array *x = noise(f, 1, SHAPE(1, 2, 3, 3)), *w = noise(f, 2, SHAPE(2, 2, 2, 2)), *packed;
 	assert_ok(tn_conv2d_prepack(x, w, NULL, &window, &finish, &packed));
-	assert_null(packed); /* the reference has no such form */
+	assert_null(packed); /* the reference has no packed form */
 	backend->native |= SLOT(CONV2D_PREPACK);
 	backend->nn.conv2d_prepack = double_prepack;
 	backend->nn.conv2d_forward = packed_conv2d;

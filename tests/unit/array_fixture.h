@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A runtime as a context would make it, over backends that are cut out of the reference: all of its
- * slots, a chosen set of them, or memory that the host cannot read.
+ * A runtime as made by a context, over backends derived from the reference: with all of its slots,
+ * a chosen set of them, or memory that the host cannot read.
  */
 #ifndef TN_TESTS_ARRAY_FIXTURE_H
 #define TN_TESTS_ARRAY_FIXTURE_H
@@ -96,7 +96,7 @@ static inline tn_status far_download(void *device, const struct tn_transfer_args
 	return TN_OK;
 }
 
-/* A device of the reference with those compute slots alone; opened. */
+/* An opened device of the reference with only those compute slots. */
 static inline struct tn_device *add_device(struct fixture *f, const char *name, uint64_t slots,
 					   int is_far)
 {
@@ -193,7 +193,7 @@ static inline tn_array *counted(struct fixture *f, float first, int rank, const 
 	return array;
 }
 
-/* f32 numbers between -1 and 1 that look like noise and are always the same. */
+/* Reproducible pseudo-random f32 numbers between -1 and 1. */
 static inline tn_array *noise(struct fixture *f, unsigned seed, int rank, const int64_t *shape)
 {
 	int64_t size = 1;
@@ -282,7 +282,7 @@ static inline void check_arrays(const tn_array *a, const tn_array *b, double tol
 
 #define assert_arrays_close(a, b, tolerance) check_arrays((a), (b), (tolerance), __FILE__, __LINE__)
 
-/* The context keeps that error, whose text has that part; it is cleared. */
+/* The context keeps that error, with that part in its text; clears it. */
 static inline void check_kept(struct fixture *f, tn_status status, const char *part,
 			      const char *file, int line)
 {
@@ -295,7 +295,7 @@ static inline void check_kept(struct fixture *f, tn_status status, const char *p
 
 #define assert_kept(f, status, part) check_kept((f), (status), (part), __FILE__, __LINE__)
 
-/* The ledger's row of an operation; zeros when it has none. */
+/* The ledger's row of an operation; zeros if there is none. */
 static inline struct tn_ledger_row ledger_row(struct fixture *f, const char *operation)
 {
 	struct tn_ledger_row row;

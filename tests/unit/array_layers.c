@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Layer operations: what the core composes of map, reduce and matmul is what the reference's own
- * slots give, over shapes as data; and what runs far away on the host is the same again.
+ * Layer operations, over a table of shapes: compositions of map, reduce and matmul agree with the
+ * reference's own slots, and so do host runs of a far device.
  */
 #include "array_fixture.h"
 #include "ops/conv2d.h"
@@ -12,7 +12,7 @@
 #include "ops/softmax.h"
 #include "ops/window.h"
 
-/* The ways that are held against the reference's slots: composed of the mandatory entries, and the
+/* The routes compared with the reference's slots: composed of the mandatory entries, and on the
  * host for memory that it cannot read. */
 struct way {
 	struct fixture *f;
@@ -33,7 +33,7 @@ static const tn_array *there(const struct way *way, const tn_array *a)
 	return a ? tn_to(a, way->device) : NULL;
 }
 
-/* The operation went that way on the last device. */
+/* The operation took that route on the last device. */
 static void check_route(const struct way *way, const char *operation)
 {
 	struct tn_ledger_row row = ledger_row(way->f, operation);
@@ -98,7 +98,7 @@ static void check_convolution(struct way *way, size_t i, int strided)
 	}
 	const tn_array *x_there = there(way, x), *w_there = there(way, w);
 	if (strided) {
-		/* tn_to made them compact: give them strides again. */
+		/* tn_to made them compact: restores the strides. */
 		x_there = tn_transpose(there(way, tn_transpose(x, (const int[]){2, 0, 3, 1})),
 				       (const int[]){1, 3, 0, 2});
 		w_there = tn_transpose(there(way, tn_transpose(w, NULL)), NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How results lie in memory: the rules of ops/layout.h, and that no layout changes a value or what
- * the host sees.
+ * The layout of results in memory: the rules of ops/layout.h; no layout changes a value or what the
+ * host reads.
  */
 #include "ops/conv2d.h"
 #include "ops/layout.h"
@@ -35,7 +35,7 @@ static void check_strides(const tn_array *a, int rank, const int64_t *strides, c
 
 #define assert_strides(array, ...) check_strides((array), SHAPE(__VA_ARGS__), __FILE__, __LINE__)
 
-/* A second device, all of the reference, that wants its images with channels last; current. */
+/* A second, current device with all of the reference's slots, which prefers channels last. */
 static struct tn_device *open_last(struct fixture *f)
 {
 	struct tn_device *device = add_device(f, "last", ALL_SLOTS, 0);
@@ -61,10 +61,10 @@ static void elements_keep_the_order_that_inputs_share(void **state)
 	assert_strides(tn_negative(tn_slice(images_last(f, SHAPE(2, 4, 4, 5)), 1, 0, 2, 1)), 40, 1,
 		       10, 2);
 	assert_strides(tn_negative(tn_transpose(counted(f, 0, SHAPE(3, 4)), NULL)), 1, 4);
-	/* They share none. */
+	/* They share no memory order. */
 	assert_strides(tn_add(last, rows), 60, 20, 5, 1);
 	assert_strides(tn_add(rows, last), 60, 20, 5, 1);
-	/* Broadcast alone, and reduced. */
+	/* Broadcast only, and reduced. */
 	assert_strides(tn_add(counted(f, 0, SHAPE(1, 3, 4, 1)), counted(f, 0, SHAPE(2, 1, 1, 5))),
 		       60, 20, 5, 1);
 	assert_strides(tn_sum(last, 1, (const int[]){0}, 0), 20, 5, 1);
@@ -73,7 +73,7 @@ static void elements_keep_the_order_that_inputs_share(void **state)
 	assert_arrays_close(tn_multiply(scale, last), tn_multiply(scale, rows), 0);
 }
 
-/* An operand that map is given is one axis, whatever the order. */
+/* An operand of map is merged into one axis, whatever the order. */
 static uint32_t rank_of_map;
 
 static tn_status watching_map(void *device, const struct tn_map_args *args)
@@ -95,7 +95,7 @@ static void permuted_arrays_are_walked_as_one_axis(void **state)
 	assert_ok(tn_add_into(sum, sum, last));
 	assert_int_equal(rank_of_map, 1);
 	assert_arrays_close(sum, tn_affine(counted(f, 0, SHAPE(2, 3, 4, 5)), 3, 0), 0);
-	/* The number of an element is that of its logical place. */
+	/* The number of an element is that of its logical position. */
 	tn_array *numbers = tn_map("z = x * 0 + f32(element())", 1, (const char *[]){"x"},
 				   (const tn_array *[]){last}, 0, NULL, NULL);
 	assert_strides(numbers, 60, 1, 15, 3);
@@ -112,7 +112,7 @@ static void the_host_sees_logical_order(void **state)
 	assert_ok(tn_assign_host(last, data, sizeof(data)));
 	assert_ok(tn_to_host(last, found, sizeof(found)));
 	assert_memory_equal(found, data, sizeof(data));
-	/* To another device it goes as it lies. */
+	/* A copy to another device keeps the layout. */
 	tn_array *there = tn_to(last, open_last(f));
 	assert_strides(there, 8, 1, 4, 2);
 	assert_elements(there, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -140,7 +140,7 @@ static void layouts_are_had_on_request(void **state)
 	assert_ptr_equal(tn_contiguous(rows), rows);
 	assert_strides(tn_contiguous(last), 60, 20, 5, 1);
 	assert_arrays_close(tn_contiguous(last), rows, 0);
-	/* A single channel lies both ways. */
+	/* A single channel has both layouts. */
 	tn_array *grey = counted(f, 0, SHAPE(2, 1, 4, 5));
 	assert_ptr_equal(tn_channels_last(grey), grey);
 	assert_null(tn_channels_last(counted(f, 0, SHAPE(3, 4))));
@@ -184,7 +184,7 @@ static void pools_and_norms_keep_the_layout_of_their_input(void **state)
 	assert_strides(y, 12, 1, 6, 3);
 	assert_strides(index, 12, 1, 6, 3);
 	assert_arrays_close(y, tn_pool2d_forward(rows, &max, NULL), 0);
-	/* The gradient lies as the index does, also where dy was reshaped. */
+	/* The gradient has the layout of the index, also if dy was reshaped. */
 	tn_array *dx = tn_pool2d_backward(tn_contiguous(y), index, shape, &max);
 	assert_strides(dx, 48, 1, 12, 3);
 	assert_strides(tn_pool2d_forward(rows, &max, NULL), 12, 4, 2, 1);
@@ -193,7 +193,7 @@ static void pools_and_norms_keep_the_layout_of_their_input(void **state)
 	assert_strides(tn_norm_backward(0, rows, last, NULL, mean, rstd, 0, NULL, NULL, 0), 48, 1,
 		       12, 3);
 	assert_strides(tn_softmax_forward(last, 1, 0), 48, 1, 12, 3);
-	/* A global average forgets the layout: the device's is taken. */
+	/* A global average loses the layout: the device's preference is used. */
 	y = tn_pool2d_forward(last, &average, NULL);
 	assert_strides(tn_pool2d_backward(y, NULL, shape, &average), 48, 16, 4, 1);
 	open_last(f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Host and device memory that runs out at every place in turn: each operation then fails by name,
- * leaks nothing, and works again once there is memory.
+ * Host and device memory runs out at every allocation in turn: each operation then fails with its
+ * name, leaks nothing, and works again once there is memory.
  */
 #include "array_fixture.h"
 
@@ -15,7 +15,7 @@
 #include "ops/softmax.h"
 #include "ops/window.h"
 
-/* A bit of everything on the current device; 0 when something failed. */
+/* Runs some of everything on the current device; 0: a failure. */
 static int work(struct fixture *f)
 {
 	const struct tn_window window = {.padding = {1, 1, 1, 1}};
@@ -59,7 +59,7 @@ static void fail_everywhere(struct fixture *f)
 		memory_works();
 		if (!worked) {
 			const struct tn_error_info *error = tn_error(context_of(f));
-			/* A NULL operand stands for an error that is kept. */
+			/* A NULL operand means that an error is kept. */
 			assert_non_null(error);
 			assert_int_equal(error->status, TN_OUT_OF_MEMORY);
 			assert_true(error->operation[0] && error->text[0]);
@@ -69,7 +69,8 @@ static void fail_everywhere(struct fixture *f)
 			fail_msg("a scope was left open");
 		tn_scope_end(context_of(f), NULL);
 		assert_int_equal(f->context.runtime.depth, 0);
-		/* The caches of memory and programs would make the next round easier. */
+		/* Otherwise the caches of memory and programs would avoid allocations in the next
+		 * round. */
 		tn_pool_trim(f->context.runtime.device);
 	}
 	assert_true(worked && n > 10);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What operands reach a backend: axes of length 1 dropped, neighbours merged, and axes kept as they
- * are where a program asks for them.
+ * The operands that a backend gets: axes of length 1 dropped, adjacent ones merged, and axes
+ * unchanged if a program reads their index.
  */
 #include "array_fixture.h"
 
-/* The last call's operands, as the backend saw them. */
+/* The operands of the last call to the backend. */
 static struct tn_operand seen_output, seen_input;
 static uint32_t seen_reduced;
 
@@ -90,7 +90,7 @@ static void a_program_that_asks_for_an_axis_gets_the_axes_as_they_are(void **sta
 	check_operand(&seen_input, SHAPE(2, 1, 3), STRIDES(3, 3, 1));
 	tn_map("z = x + element()", 1, (const char *[]){"x"}, &a, 0, NULL, NULL);
 	check_operand(&seen_input, SHAPE(6), STRIDES(1));
-	/* The number of an element is row-major: no other order of axes. */
+	/* Element numbers are row-major: axes must not be reordered. */
 	tn_map("z = x + element()", 1, (const char *[]){"x"}, &turned, 0, NULL, NULL);
 	check_operand(&seen_input, SHAPE(2, 3), STRIDES(1, 2));
 }

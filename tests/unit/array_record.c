@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the recorder hears of: each differentiable operation on a tracked array, once, and nothing
- * of what the library does to carry it out.
+ * Calls of the recorder: each differentiable operation on a tracked array, once, and none of its
+ * internal steps.
  */
 #include "array_fixture.h"
 #include "ops/conv2d.h"
@@ -64,7 +64,7 @@ static void what_is_not_tracked_is_not_recorded(void **state)
 	tn_array *x = start(f), *plain = counted(f, 0, SHAPE(2, 3));
 	assert_non_null(tn_add(plain, plain));
 	assert_non_null(tn_reshape(plain, SHAPE(6)));
-	/* Comparisons, places and integers have no derivative. */
+	/* Comparisons, indices and integers have no derivative. */
 	assert_non_null(tn_less(x, plain));
 	assert_non_null(tn_argmax(x, 0));
 	assert_non_null(tn_astype(x, TN_I32));

@@ -5,7 +5,7 @@
  */
 #include "array_fixture.h"
 
-/* Sums, products, largest and smallest over a set of axes by definition, in f64. */
+/* Sums, products, maxima and minima over a set of axes by definition, in f64. */
 struct expected {
 	double sum[64], product[64], largest[64], smallest[64];
 	size_t n;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which way an operation goes, what the ledger says of it, and that the result is the same on every
- * way.
+ * The route of an operation, its count in the ledger, and equal results on every route.
  */
 #include "array_fixture.h"
 #include "device/chunk.h"
 #include "ops/softmax.h"
 
-/* A program of every kind of call; the sum of all that it makes. */
+/* A program with every kind of call; the sum of all results. */
 static double run_all(struct fixture *f)
 {
 	tn_array *a = noise(f, 1, SHAPE(6, 8)), *b = noise(f, 2, SHAPE(8));
@@ -134,14 +133,14 @@ static void a_host_memory_device_lends_its_slot(void **state)
 	assert_ptr_equal(tn_array_device(c), f->context.runtime.device);
 	assert_int_equal(ledger_row(f, "matmul").lent, 1);
 	assert_true(ledger_row(f, "matmul").seconds > 0);
-	/* Far memory is not lent to. */
+	/* Operations on far memory are not lent. */
 	f->context.runtime.device = add_device(f, "far", SLOT(MAP), 1);
 	tn_matmul(counted(f, 0, SHAPE(2, 2)), counted(f, 0, SHAPE(2, 2)));
 	assert_int_equal(ledger_row(f, "matmul").lent, 1);
 	assert_int_equal(ledger_row(f, "matmul").host, 1);
 }
 
-/* Host memory with products and convolutions alone, as a library of fast kernels has them. */
+/* Host memory with products and convolutions only, like a library of fast kernels. */
 static void what_a_device_refuses_is_lent_without_a_copy(void **state)
 {
 	struct fixture *f = *state;
@@ -179,7 +178,7 @@ static void a_composition_is_made_of_lent_steps(void **state)
 	tn_array *y = tn_softmax_forward(x, 1, 0);
 	assert_int_equal(ledger_row(f, "softmax").composed, 1);
 	assert_int_equal(ledger_row(f, "softmax").host, 0);
-	/* What leaves the device is counted, inside a composition too. */
+	/* Bytes leaving the device are counted, also within a composition. */
 	assert_int_equal(ledger_row(f, "max").lent, 1);
 	assert_int_equal(ledger_row(f, "sum").lent, 1);
 	f->context.runtime.device = f->context.runtime.reference;
@@ -194,10 +193,10 @@ static void a_lender_is_asked_before_the_host_and_after_the_device(void **state)
 	f->lenders[f->context.runtime.n_lenders++] =
 		add_device(f, "rich", SLOT(REDUCE) | SLOT(MAP), 0);
 	tn_array *a = counted(f, 1, SHAPE(2, 2));
-	assert_elements(tn_sum(a, TN_ALL_AXES, NULL, 0), 10); /* the first lender has none */
+	assert_elements(tn_sum(a, TN_ALL_AXES, NULL, 0), 10); /* the first lender has no reduce */
 	assert_int_equal(ledger_row(f, "sum").lent, 1);
 	f->context.runtime.fallback =
-		TN_FALLBACK_NATIVE; /* lending is neither host nor composition */
+		TN_FALLBACK_NATIVE; /* lending is neither a host run nor a composition */
 	assert_non_null(tn_add(a, a));
 	assert_int_equal(ledger_row(f, "add").lent, 1);
 	f->context.runtime.n_lenders = 0;
@@ -251,7 +250,7 @@ static void host_runs_count_the_bytes_that_move(void **state)
 	tn_ledger_reset(context_of(f));
 	assert_ok(tn_add_into(c, c, c));
 	assert_int_equal(ledger_row(f, "add").bytes_moved, 4 * (32 + 32));
-	/* What lies between the elements of a view survives. */
+	/* Bytes between the elements of a view are preserved. */
 	tn_array *column = tn_slice(c, 1, 2, 3, 1);
 	tn_pool_trim(f->context.runtime.reference);
 	tn_exp(tn_full(context_of(f), TN_F32, SHAPE(100), 3)); /* other bytes on the way */
@@ -307,7 +306,7 @@ static void the_mode_warn_speaks_once_an_operation(void **state)
 	assert_null(strstr(strstr(f->log, "exp") + 1, "exp"));
 }
 
-/* The next draw is what the one that failed would have been. */
+/* The next draw is that of the failed one. */
 static void a_draw_that_fails_uses_up_no_stream(void **state)
 {
 	struct fixture *f = *state;

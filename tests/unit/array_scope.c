@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Who owns an array, what an error stops, and what shares memory.
+ * Ownership of arrays, effects of an error, and shared memory.
  */
 #include "array_fixture.h"
 
@@ -21,7 +21,7 @@ static void a_scope_frees_its_arrays_and_hands_its_result_up(void **state)
 	assert_ok(tn_scope_begin(context_of(f)));
 	tn_array *b = tn_scope_end(context_of(f), tn_add(a, a));
 	assert_ptr_equal(b->scope, f->context.runtime.scope);
-	/* The inner scope's result is the outer's. */
+	/* The inner scope's result belongs to the outer scope. */
 	tn_array *outer = tn_scope_end(context_of(f), NULL);
 	assert_null(outer);
 	assert_int_equal(used(f), before);
@@ -41,7 +41,7 @@ static void a_kept_array_outlives_its_scope(void **state)
 	assert_elements(a, 0, 1);
 	tn_array_destroy(a);
 	assert_int_equal(used(f), before);
-	/* Kept and given back inside: the scope still has it. */
+	/* Retained and released within: the scope still owns it. */
 	assert_ok(tn_scope_begin(context_of(f)));
 	a = tn_keep(counted(f, 0, SHAPE(2)));
 	tn_array_destroy(a);
@@ -58,7 +58,7 @@ static void a_destroyed_array_stays_for_those_who_hold_it(void **state)
 	assert_ok(tn_scope_begin(context_of(f)));
 	tn_array *a = tn_array_hold(counted(f, 0, SHAPE(2)));
 	tn_array_destroy(a);
-	tn_array_destroy(a); /* one time too many does no harm: nothing of the user's is left */
+	tn_array_destroy(a); /* a surplus destroy is harmless: the user holds no reference */
 	tn_scope_end(context_of(f), NULL);
 	assert_elements(a, 0, 1);
 	tn_array_unhold(a);
@@ -164,7 +164,7 @@ static void arrays_of_two_devices_do_not_meet(void **state)
 	assert_elements(tn_add(b, b), 0, 2);
 	assert_status(tn_add_into(a, b, b), TN_DEVICE);
 	assert_kept(f, TN_DEVICE, "tn_to");
-	/* To where it is already: itself, kept once more. */
+	/* To its own device: the array itself, with one more reference. */
 	assert_ptr_equal(tn_to(a, f->context.runtime.device), a);
 	tn_array_destroy(a);
 	assert_elements(tn_to(tn_slice(a, 0, INT64_MIN, INT64_MIN, -1), other), 1, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Order along an axis, and elements taken by an index for each.
+ * Sorting along an axis, and taking elements by one index each.
  */
 #include "array_fixture.h"
 #include "base/dtype.h"

@@ -10,7 +10,7 @@
 
 static tn_context *context;
 
-/* What is tried: a function of up to two arrays, and their shapes. */
+/* A test case: a function of up to two arrays, and their shapes. */
 struct row {
 	const char *name;
 	tn_array *(*f)(void *user, tn_array *const *x);
@@ -22,7 +22,7 @@ struct row {
 
 static tn_array *total(tn_array *a)
 {
-	/* Weights that differ from element to element, so that a misplaced gradient is seen. */
+	/* Weights that differ between elements, so that a misplaced gradient is detected. */
 	return tn_sum(tn_multiply(a, tn_sin(tn_affine(a, 0.3, 0.7))), TN_ALL_AXES, NULL, 0);
 }
 
@@ -320,7 +320,7 @@ static tn_array *f_batch_norm(void *u, tn_array *const *x)
 }
 static tn_array *f_batch_norm_fused(void *u, tn_array *const *x)
 {
-	/* The residual depends on x too: both ways add up. */
+	/* The residual depends on x too: both paths add up. */
 	const struct tn_batch_norm_options o = {.struct_size = sizeof(o),
 						.training = 1,
 						.activation = TN_ACTIVATION_RELU6,
@@ -506,7 +506,7 @@ static void every_gradient_is_right_in_f32_on_the_preferred_backend(void **state
 	tn_context_close(context);
 }
 
-/* The gradient of a product at a zero is that of the others. */
+/* The gradient of a product at a zero is the product of the others. */
 static void zeros_in_a_running_product_have_their_gradients(void **state)
 {
 	static const double numbers[] = {0.5, 0, -1.2, 0.7, 0, 2, 0, 1.5, 1.1, 3, -0.4, 0.9};
@@ -520,7 +520,7 @@ static void zeros_in_a_running_product_have_their_gradients(void **state)
 	tn_context_close(context);
 }
 
-/* Zeros are counted in i64, with which narrow types become f32. */
+/* Zeros are counted in i64, which promotes narrow types to f32. */
 static void a_running_product_of_a_narrow_type_has_a_gradient(void **state)
 {
 	float found[3];
@@ -531,7 +531,8 @@ static void a_running_product_of_a_narrow_type_has_a_gradient(void **state)
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
 	tn_array *narrow = tn_astype(x, TN_F16);
-	assert_ok(tn_tape_backward(tape, tn_sum(tn_cumprod(narrow, 0), TN_ALL_AXES, NULL, 0), NULL));
+	assert_ok(
+		tn_tape_backward(tape, tn_sum(tn_cumprod(narrow, 0), TN_ALL_AXES, NULL, 0), NULL));
 	assert_ok(tn_to_host(tn_tape_gradient(tape, x), found, sizeof(found)));
 	/* 2 + 2 3 + 2 3 4 by each */
 	assert_true(found[0] == 16 && found[1] == 10 && found[2] == 6);
@@ -540,7 +541,7 @@ static void a_running_product_of_a_narrow_type_has_a_gradient(void **state)
 	tn_context_close(context);
 }
 
-/* The gradient of f by x, whose n numbers are given, where that of the result is 1, 10, 100, ... */
+/* The gradient of f for the n given numbers x, with the upstream gradient 1, 10, 100, ... */
 static void gradient_of(tn_array *(*f)(const tn_array *x), int64_t n, const float *numbers,
 			float *found)
 {
@@ -583,8 +584,8 @@ static tn_array *product(const tn_array *x)
 	return tn_prod(x, TN_ALL_AXES, NULL, 1);
 }
 
-/* Equal extremes share the gradient; of running extremes the last of equals has the gradient, and
- * the last NaN; sorting keeps equals in order. */
+/* Equal extremes share the gradient; for running extremes the last of equal elements gets the
+ * gradient, and the last NaN; sorting is stable. */
 static void equals_zeros_and_nans_have_their_gradients(void **state)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The life of a tape: what is watched, what is refused, what is freed.
+ * The life cycle of a tape: watched arrays, refused calls, freed memory.
  */
 #include <tenon/tenon.h>
 
@@ -243,7 +243,7 @@ static void intermediate_arrays_may_be_destroyed_before_backward(void **state)
 static tn_array *wrong(void *user, tn_array *const *x)
 {
 	(void)user;
-	/* The tape sees a constant where there is none: a gradient that is wrong on purpose. */
+	/* The tape records a constant instead: an intentionally wrong gradient. */
 	double value;
 	if (tn_item(tn_sum(x[0], TN_ALL_AXES, NULL, 0), &value))
 		return NULL;
@@ -280,7 +280,7 @@ static void a_sum_keeps_none_of_its_terms(void **state)
 	assert_ok(tn_tape_watch(tape, x));
 	tn_array *a = tn_exp(x), *b = tn_sqrt(x), *c = tn_subtract(a, b);
 	uint64_t before = memory().used;
-	tn_array_destroy(a); /* exp's and sqrt's own nodes keep x alone */
+	tn_array_destroy(a); /* the nodes of exp and sqrt keep only x */
 	tn_array_destroy(b);
 	assert_int_equal(before - memory().used, 2 * BIG_BYTES);
 	assert_ok(tn_tape_backward(tape, tn_sum(c, TN_ALL_AXES, NULL, 0), NULL));
@@ -313,7 +313,7 @@ static void a_product_keeps_what_its_gradients_read(void **state)
 	tn_array_destroy(x);
 }
 
-/* Its sign says as much as the input's. */
+/* The output's sign determines the gradient, like the input's. */
 static void a_relu_keeps_its_output(void **state)
 {
 	static tn_array *(*const functions[])(const tn_array *) = {tn_relu, tn_relu6};
@@ -346,8 +346,8 @@ static void a_relu_keeps_its_output(void **state)
 	}
 }
 
-/* x goes before its gradient comes, which then takes its place.  A context of its own,
- * for the peak. */
+/* x is freed before its gradient is allocated in its memory.  A separate context, to measure the
+ * peak. */
 static void a_convolution_lets_go_of_its_input_first(void **state)
 {
 	const int64_t x_shape[4] = {1, 4, 128, 128}, w_shape[4] = {1, 4, 1, 1};
@@ -366,7 +366,7 @@ static void a_convolution_lets_go_of_its_input_first(void **state)
 	tn_array_destroy(y);
 	uint64_t before = memory().used;
 	assert_ok(tn_tape_backward(tape, loss, NULL));
-	/* a is gone and dx is there. */
+	/* a is freed and dx exists. */
 	assert_in_range(memory().used, before - 4096, before + 4096);
 	assert_in_range(memory().peak, before, before + BIG_BYTES / 2);
 	tn_tape_end(tape);
@@ -374,8 +374,8 @@ static void a_convolution_lets_go_of_its_input_first(void **state)
 	context = shared;
 }
 
-/* Ten steps keep what each reads; backward lets go of one after the other and needs a gradient and
- * a step's own temporaries at a time. */
+/* Ten steps keep what each reads; backward frees one after the other and needs only one gradient
+ * and one step's temporaries at a time. */
 static void backward_gives_memory_back_as_it_goes(void **state)
 {
 	enum { STEPS = 10 };
@@ -395,8 +395,7 @@ static void backward_gives_memory_back_as_it_goes(void **state)
 	uint64_t kept = memory().used, peak = memory().peak;
 	assert_in_range(kept - before, (STEPS - 1) * BIG_BYTES, STEPS * BIG_BYTES);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
-	/* The loss's gradient is a number; the chain's is written over itself from the second
-	 * on. */
+	/* The loss's gradient is a number; the chain's is updated in place from the second on. */
 	assert_in_range(memory().peak, peak, kept + BIG_BYTES + 4096);
 	assert_in_range(memory().used - before, BIG_BYTES, BIG_BYTES + 4096); /* that of x */
 	tn_tape_end(tape);
@@ -416,7 +415,7 @@ static void what_got_no_gradient_is_let_go_too(void **state)
 	tn_array_destroy(aside);
 	uint64_t before = memory().used;
 	assert_ok(tn_tape_backward(tape, loss, NULL));
-	/* That of x, which is one number for all its elements, came; `aside` went. */
+	/* The gradient of x, one number for all its elements, was allocated; `aside` was freed. */
 	assert_in_range(before - memory().used, BIG_BYTES - 4096, BIG_BYTES);
 	tn_tape_end(tape);
 	tn_array_destroy(loss);
@@ -441,7 +440,7 @@ static void gradients_that_share_memory_are_not_written_over(void **state)
 	assert_close(g[1], 10 * (2 + 2 * 5 + 1), 0);
 }
 
-/* y = (a + b) + a: the gradient of b is the very array that a's begins with. */
+/* y = (a + b) + a: the gradient of b is the same array that a's starts with. */
 static void a_sum_of_gradients_does_not_change_its_terms(void **state)
 {
 	float ga[2], gb[2];

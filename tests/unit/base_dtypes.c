@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What is known of every dtype, and that nothing is known of any other number.
+ * The properties of every dtype; other numbers have none.
  */
 #include "base/dtype.h"
 
@@ -63,7 +63,7 @@ static void every_dtype_has_its_row(void **state)
 	}
 }
 
-/* A row that this test lacks would be a dtype that nobody has looked at. */
+/* A row missing from this test would be an untested dtype. */
 static void the_table_has_no_other_rows(void **state)
 {
 	int n = 0;

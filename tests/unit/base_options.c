@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * How a struct of options of another version is taken.
+ * Taking structs of options of another version.
  */
 #include "base/options.h"
 

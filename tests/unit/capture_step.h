@@ -70,7 +70,7 @@ static inline void set_batch(struct training *t, int n)
 	assert_ok(tn_assign_host(t->labels, labels, sizeof(labels)));
 }
 
-/* Forward and backward; TN_OK or the error that is kept. */
+/* Forward and backward; TN_OK or the kept error. */
 static inline tn_status give_gradients(struct training *t)
 {
 	tn_status status = tn_scope_begin(t->context);
@@ -87,7 +87,7 @@ static inline tn_status give_gradients(struct training *t)
 	return status;
 }
 
-/* With new gradients the optimizer's step, too. */
+/* The same with new gradients and the optimizer's step. */
 static inline tn_status step(struct training *t)
 {
 	tn_module_zero_gradients(t->module);
@@ -102,7 +102,7 @@ static inline float loss_of(const struct training *t)
 	return (float)value;
 }
 
-/* All weights, one after the other; returns how many. */
+/* All weights, concatenated; returns their number. */
 static inline size_t weights_of(const struct training *t, float *to)
 {
 	static const char *const names[] = {"a.weight", "a.bias", "c.weight", "c.bias"};
@@ -119,7 +119,7 @@ static inline size_t weights_of(const struct training *t, float *to)
 
 enum { STEP_COUNT = 6, STEP_MOST_WEIGHTS = 128 };
 
-/* How a training went. */
+/* The results of a training. */
 struct course {
 	float losses[STEP_COUNT];
 	float weights[STEP_MOST_WEIGHTS];
@@ -127,8 +127,8 @@ struct course {
 	uint64_t stream;
 };
 
-/* Steps with a learning rate of their own each.  From step number n_eager on they are replays, but
- * for the last one. */
+/* Steps, each with its own learning rate.  From step number n_eager on they are replays, except the
+ * last one. */
 static inline struct course run_course(tn_context *context, int is_adamw, int n_eager)
 {
 	struct course course = {.n_weights = 0};
@@ -137,7 +137,7 @@ static inline struct course run_course(tn_context *context, int is_adamw, int n_
 	for (int i = 0; i < STEP_COUNT; i++) {
 		set_batch(&t, i);
 		tn_optimizer_set_lr(t.optimizer, 0.05 / (i + 1));
-		/* Work between replays takes no memory of theirs. */
+		/* Work between replays does not use their memory. */
 		tn_array *other = tn_full(context, TN_F32, 1, (int64_t[]){1 << (i + 4)}, 9);
 		if (i == n_eager) {
 			assert_ok(tn_capture_begin(context));
@@ -155,8 +155,8 @@ static inline struct course run_course(tn_context *context, int is_adamw, int n_
 	return course;
 }
 
-/* Steps that are replayed give the losses and the weights, to the bit, of steps that are not: with
- * a mask of its own each, and whatever the optimizer makes of the step's number. */
+/* Replayed steps give bitwise the same losses and weights as eager steps: each has its own dropout
+ * mask and the optimizer's step number. */
 static inline void check_replayed_steps(tn_context *context)
 {
 	for (int is_adamw = 0; is_adamw < 2; is_adamw++) {

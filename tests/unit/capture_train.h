@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The trainer with captured steps beside the trainer without, for tests on several backends.
+ * The trainer with captured steps compared with the trainer without, for tests on several backends.
  */
 #ifndef TN_TESTS_CAPTURE_TRAIN_H
 #define TN_TESTS_CAPTURE_TRAIN_H
@@ -13,7 +13,7 @@
 /* 45 images for training make five batches of eight and one of five. */
 enum { TRAIN_SIDE = 6, TRAIN_IMAGES = 54, TRAIN_CLASSES = 3, TRAIN_EPOCHS = 3, TRAIN_STEPS = 18 };
 
-/* How a training went. */
+/* The results of a training. */
 struct history {
 	float losses[TRAIN_STEPS];
 	struct tn_epoch_metrics epochs[TRAIN_EPOCHS];
@@ -83,7 +83,7 @@ static inline uint64_t replays_of(const tn_context *context)
 	return 0;
 }
 
-/* Trains the network, which is built and consumed; the error is kept. */
+/* Trains the network, which is built and consumed; keeps the error. */
 static inline tn_status train_batches(tn_context *context, tn_module *net, uint32_t capture,
 				      uint32_t batch_size, struct history *history)
 {
@@ -178,7 +178,7 @@ static inline void check_spoilt_training(tn_context *context)
 	tn_dataset_destroy(dataset);
 }
 
-/* The trainer that replays does what the other one does, to the bit. */
+/* The replaying trainer gives bitwise the same results. */
 static inline void check_replayed_training(tn_context *context)
 {
 	struct history eager, replayed;
@@ -187,7 +187,7 @@ static inline void check_replayed_training(tn_context *context)
 	assert_true(eager.losses[TRAIN_STEPS - 1] < eager.losses[0]);
 	assert_int_equal(eager.epochs[TRAIN_EPOCHS - 1].train.images, 45);
 	assert_ok(train_history(context, train_net(context), TN_CAPTURE_AUTO, &replayed));
-	/* Full batches, but for the first one. */
+	/* Full batches, except the first one. */
 	assert_int_equal(replayed.replays, 3 * 5 - 1);
 	assert_same_history(&replayed, &eager);
 }

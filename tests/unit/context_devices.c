@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which device a context uses, through the public interface alone. */
+ * Which device a context uses, through the public interface only. */
 #include "context_fixture.h"
 
 static const char *current(const tn_context *context)
@@ -9,7 +9,7 @@ static const char *current(const tn_context *context)
 	return tn_device_name(tn_device_current(context));
 }
 
-/* Opens, and checks the first device and whether that is a fall-back. */
+/* Opens, and checks the first device and whether it is a fallback. */
 static void check(const char *selection, const char *expected, int fell_back)
 {
 	tn_context *context = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the tests of contexts share: an environment without a variable of Tenon's, a context opened
- * on chosen fixture plugins alone, and the messages kept.
+ * Helpers of the tests of contexts: an environment without Tenon's variables, a context opened on
+ * chosen fixture plugins only, and recorded messages.
  */
 #ifndef TN_TESTS_CONTEXT_FIXTURE_H
 #define TN_TESTS_CONTEXT_FIXTURE_H
@@ -13,7 +13,7 @@
 
 #include "check.h"
 
-static char messages[8192]; /* one a line, "level subsystem: text" */
+static char messages[8192]; /* one per line, "level subsystem: text" */
 
 static inline void keep_message(void *user, int level, const char *subsystem, const char *text,
 				size_t length)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Contexts come and go, several at once, with arrays alive and in forked children; and any host
- * allocation of an opening may fail. */
+ * Opening and closing contexts: several at once, with live arrays and in forked children; and any
+ * host allocation during opening may fail. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ static void closing_frees_the_arrays_that_are_alive(void **state)
 	assert_ok(tn_scope_begin(context));
 	assert_non_null(make_some(context));
 	tn_context_close(context);
-	assert_null(strstr(messages, "never given back"));
+	assert_null(strstr(messages, "never freed"));
 }
 
 static void two_contexts_know_nothing_of_each_other(void **state)
@@ -60,7 +60,7 @@ static void two_contexts_know_nothing_of_each_other(void **state)
 	tn_context_close(two);
 }
 
-/* Opens, computes and closes, a few times; NULL when all went well. */
+/* Opens, computes and closes, a few times; NULL: success. */
 static void *work(void *argument)
 {
 	struct tn_context_options options = {.struct_size = sizeof(options),
@@ -95,7 +95,7 @@ static void each_thread_may_have_a_context_of_its_own(void **state)
 	}
 }
 
-/* The child's calls answer TN_FORKED; it may close, and may open a context of its own. */
+/* The child's calls return TN_FORKED; it may close, and may open its own context. */
 static int child(tn_context *inherited, tn_array *array)
 {
 	tn_context *own = NULL;
@@ -147,7 +147,7 @@ void *__wrap_tn_mem_aligned(size_t size, size_t alignment);
 char *__real_tn_mem_copy_string(const char *text);
 char *__wrap_tn_mem_copy_string(const char *text);
 
-static long left = -1; /* allocations until one fails; negative: none does */
+static long left = -1; /* allocations until one fails; negative: none */
 
 static int fails_now(void)
 {
@@ -179,9 +179,8 @@ char *__wrap_tn_mem_copy_string(const char *text)
 	return fails_now() ? NULL : __real_tn_mem_copy_string(text);
 }
 
-/* 1 when the Nth allocation failed, 0 when there are not that many.  The opening then fails in
- * order, or does without (when the memory was that of one plugin; without `ok` only no_open may be
- * left). */
+/* 1 if allocation n failed, 0 if there are fewer.  The opening then fails cleanly, or succeeds
+ * without (if the memory was that of one plugin; without `ok` only no_open may remain). */
 static int open_with_failure(const char *selection, long n)
 {
 	tn_context *context = NULL;

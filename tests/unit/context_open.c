@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Options and variables of a context, through the public interface alone. */
+ * Options and variables of a context, through the public interface only. */
 #include "context_fixture.h"
 
 static tn_status open_plain(tn_context **context, struct tn_error_info *error)

@@ -3,7 +3,7 @@
  *
  * The CPU plugin's exact kernels (arithmetic, comparison, bits, choice, conversion, folds, random
  * numbers), in every variant that this processor runs, against the core's evaluation of single
- * values: the same bits, and a NaN for a NaN.  Lengths leave tails behind whole vectors.
+ * values: the same bits, and a NaN for a NaN.  Lengths include tails after whole vectors.
  */
 #include "check.h"
 #include "kernels/kernels.h"
@@ -16,7 +16,7 @@
 
 static const tn_dtype column_dtype[TN_COLUMNS] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
 
-/* Patterns that mean something in every type, and noise. */
+/* Patterns that are special in some type, and random ones. */
 static const uint64_t patterns[] = {
 	0,
 	1,
@@ -214,7 +214,7 @@ static void one_nan_anywhere_is_the_extreme(void **unused)
 		}
 }
 
-/* Runs of numbers that begin anywhere, and jumps. */
+/* Runs of numbers with any start, and jumps. */
 static void random_numbers_have_the_bits_of_the_core(void **unused)
 {
 	(void)unused;
@@ -241,7 +241,7 @@ static void random_numbers_have_the_bits_of_the_core(void **unused)
 
 enum jump { NOWHERE, OF_SEED, OF_STREAM, OF_INDEX };
 
-/* n numbers, one run but for what jumps at the last. */
+/* n numbers, one run except for a jump at the last one. */
 static void check_run(tn_block_fn random, uint64_t start, size_t n, enum jump jump)
 {
 	enum { MOST = 300 };

@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's direct convolutions against loops over the definition: every pass, layouts,
- * levels of the processor, epilogues, packed weights, sentinels round what is written.  Numbers are
- * small integers, of which f32 sums are exact in any order: results are compared for equality.
- * Only the functions among the activations round.
+ * levels of the processor, epilogues, packed weights, sentinels around outputs.  Numbers are small
+ * integers, whose f32 sums are exact in any order: results are compared for equality.  Only some
+ * activations round.
  */
 #include <math.h>
 
@@ -43,7 +43,7 @@ static const struct conv_shape shapes[] = {
 };
 #define N_SHAPES (sizeof(shapes) / sizeof(*shapes))
 
-/* What the algorithm for few channels does, and its edges. */
+/* The algorithm for few channels, and its edge cases. */
 static const struct conv_shape few[] = {
 	{"one element", 1, 1, 1, 1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0}},
 	{"LeNet 1", 3, 1, 28, 28, 6, 5, 5, 1, {1, 1}, {1, 1}, {2, 2, 2, 2}},
@@ -110,7 +110,7 @@ static void every_activation_is_applied(void **state)
 	}
 }
 
-/* The weights that were packed belong to the other shape: w itself is read. */
+/* The packed weights belong to the other shape: w itself is read. */
 static void packed_weights_of_another_call_are_not_taken(void **state)
 {
 	struct fixture f = {.convolution = "implicit"};

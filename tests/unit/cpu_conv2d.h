@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One convolution of the CPU plugin beside loops over its definition:
- * for the tests of its algorithms.
+ * One convolution of the CPU plugin compared with loops over its definition, for the tests of its
+ * algorithms.
  */
 #ifndef TN_TESTS_CPU_CONV2D_H
 #define TN_TESTS_CPU_CONV2D_H
@@ -29,7 +29,7 @@ struct conv_case {
 	uint32_t activation;
 };
 
-/* An operand in memory of its own, filled, with sentinels between and around its elements. */
+/* An operand in its own memory, filled, with sentinels between and around its elements. */
 struct conv_array {
 	struct tn_operand operand;
 	float *memory;
@@ -47,7 +47,7 @@ static inline const char *conv_levels(unsigned i)
 		       : NULL;
 }
 
-/* Which axes lie closest, and how much is left free after each. */
+/* The order of the axes in memory, and the gap after each. */
 static inline void conv_strides(struct tn_operand *operand, int layout, int64_t *room)
 {
 	static const int orders[CONV_LAYOUTS][4] = {
@@ -100,7 +100,7 @@ static inline struct conv_array conv_array(const int64_t *shape, int layout, uin
 struct conv_set {
 	struct conv_array x, w, y, residual;
 	float bias[512];
-	double *sums;  /* what is expected of the operand that is written, row-major */
+	double *sums;  /* the expected output, row-major */
 	double *sizes; /* and the sum of the products' magnitudes */
 };
 
@@ -131,7 +131,7 @@ static inline int64_t conv_count(const struct conv_array *a)
 	return shape[0] * shape[1] * shape[2] * shape[3];
 }
 
-/* Every weight meets every element of y's plane. */
+/* Every weight is combined with every element of y's plane. */
 static inline void conv_meet(struct conv_set *set, const struct conv_case *c, int64_t n, int64_t o,
 			     int64_t p, int64_t q)
 {
@@ -233,7 +233,7 @@ static inline void conv_meet_all(struct conv_set *set, const struct conv_case *c
 					conv_meet(set, c, i, j, k, l);
 }
 
-/* Sums of the shape and pass that came last: neither layouts nor epilogues change a product. */
+/* Caches the sums of the last shape and pass: neither layouts nor epilogues change a product. */
 struct conv_known {
 	struct conv_shape shape;
 	int pass, fractions;
@@ -335,7 +335,7 @@ static inline void conv_put_away(struct tn_workspace *workspace)
 	tn_mem_free(memory);
 }
 
-/* Dry run, then the call with just the workspace that it asked for. */
+/* Dry run, then the call with exactly the workspace that it requested. */
 static inline void conv_call(struct fixture *f, conv_entry entry, struct tn_conv2d_args *args)
 {
 	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
@@ -355,7 +355,7 @@ static inline void conv_call(struct fixture *f, conv_entry entry, struct tn_conv
 	args->call.error = NULL;
 }
 
-/* Packs w (a foreign one: that of twice the images) and hands it to the call. */
+/* Packs w (foreign: for twice the images) and passes it to the call. */
 static inline void conv_pack(struct fixture *f, const struct conv_case *c,
 			     struct tn_conv2d_args *args)
 {
@@ -396,8 +396,8 @@ static inline void conv_run(struct fixture *f, const struct conv_case *c, struct
 		tn_mem_free((void *)(uintptr_t)args.packed.buffer);
 }
 
-/* Elements are as expected, each within `tolerance` times what was added up,
- * and all else is as it was. */
+/* Elements are as expected, each within `tolerance` times the summed magnitudes, and all other
+ * bytes are unchanged. */
 static inline void conv_compare(const struct conv_case *c, struct conv_set *set, double tolerance)
 {
 	struct conv_array *out = conv_written(set, c->pass);
@@ -440,7 +440,7 @@ static inline size_t conv_result_bytes(const struct conv_case *c)
 	return bytes;
 }
 
-/* What is written, with that many threads. */
+/* The output with that many threads. */
 static inline float *conv_result(unsigned n_threads, const struct conv_case *c)
 {
 	struct fixture f = {0};

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Convolutions of a list of shapes through every pass, layouts, levels of the processor and
- * epilogues.  What an algorithm's own test adds is its shapes, and how near a result must come.
+ * epilogues.  An algorithm's own test adds its shapes and tolerances.
  */
 #ifndef TN_TESTS_CPU_CONV_WALK_H
 #define TN_TESTS_CPU_CONV_WALK_H
@@ -10,10 +10,10 @@
 #include "cpu_conv2d.h"
 
 struct conv_walk {
-	const char *convolution; /* as TENON_CPU_CONV names it */
+	const char *convolution; /* its name in TENON_CPU_CONV */
 	const struct conv_shape *shapes;
 	size_t n_shapes;
-	size_t n_packed; /* the first so many have a form of weights to be packed in */
+	size_t n_packed; /* the number of leading shapes with packed weights */
 	void (*check)(struct fixture *f, const struct conv_case *c);
 };
 
@@ -23,7 +23,7 @@ static inline double conv_work(const struct conv_shape *s)
 	       (double)conv_windows(s, 0) * (double)conv_windows(s, 1);
 }
 
-/* A pass plainly; and adding to what is there, or with all that an epilogue has. */
+/* A plain pass; and an accumulating one, or one with a full epilogue. */
 static inline void conv_walk_case(const struct conv_walk *walk, struct fixture *f,
 				  const struct conv_shape *shape, int pass, int layout)
 {
@@ -43,8 +43,8 @@ static inline void conv_walk_packed_case(const struct conv_walk *walk, struct fi
 	walk->check(f, &c);
 }
 
-/* How images lie is no affair of a level's kernels: the best one has all layouts,
- * the others two. */
+/* The layout of images does not affect a level's kernels: the best level tests all layouts, the
+ * others two. */
 static inline void conv_walk_level(const struct conv_walk *walk, struct fixture *f, unsigned level)
 {
 	int layouts = level == 0 ? CONV_LAYOUTS : 2;

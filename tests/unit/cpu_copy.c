@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's memory, fill and copy: every element size, strides of both signs and 0,
- * transposes, sentinels round the output, on every level that this machine runs.
+ * transposes, sentinels around the output, on every level that this machine supports.
  */
 #include "cpu_fixture.h"
 
@@ -13,7 +13,7 @@ struct layout {
 	int64_t shape[4];
 	int64_t out[4]; /* strides */
 	int64_t in[4];
-	int64_t in_start; /* element number of the first input element in the buffer */
+	int64_t in_start; /* number of the first input element in the buffer */
 	int64_t elements; /* room in each buffer */
 };
 
@@ -48,7 +48,7 @@ static struct tn_operand operand(char *memory, const struct layout *layout, cons
 	return made;
 }
 
-/* The element number that index number `i` (row-major) has with these strides. */
+/* The element number of index number `i` (row-major) with these strides. */
 static int64_t place(const struct layout *layout, const int64_t *strides, int64_t i)
 {
 	int64_t found = 0;
@@ -76,7 +76,7 @@ static char *buffer(const struct layout *layout, size_t size, int filled)
 	return memory;
 }
 
-/* What `out` must be, written element by element. */
+/* The expected `out`, written element by element. */
 static void check_bytes(const struct layout *layout, size_t size, const char *out,
 			const char *(*source)(const struct layout *, const char *, size_t, int64_t),
 			const char *in)

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's depthwise convolutions against loops over the definition: every pass, layouts,
- * levels of the processor, epilogues, packed weights.  Numbers are small integers, of which f32
- * sums are exact in any order: results are compared for equality.
+ * levels of the processor, epilogues, packed weights.  Numbers are small integers, whose f32 sums
+ * are exact in any order: results are compared for equality.
  */
 #include "cpu_conv_walk.h"
 
@@ -65,7 +65,7 @@ static void every_activation_is_applied(void **state)
 	fixture_close(&f);
 }
 
-/* y in the place of the residual. */
+/* y in place of the residual. */
 static void a_residual_may_be_written_over(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin as a host sees it: opened from the build tree, given a small host of the test's
- * own that runs parallel_for on a real pool and remembers what was logged.
+ * The CPU plugin as used by a host: opened from the build tree, with a small host of the test that
+ * runs parallel_for on a real pool and records messages.
  */
 #ifndef TN_TESTS_CPU_FIXTURE_H
 #define TN_TESTS_CPU_FIXTURE_H
@@ -17,9 +17,9 @@
 struct fixture {
 	struct tn_host host;
 	struct tn_threads *threads;
-	const char *openblas;    /* what TENON_CPU_OPENBLAS answers */
-	const char *variant;     /* what TENON_CPU_VARIANT answers */
-	const char *convolution; /* what TENON_CPU_CONV answers */
+	const char *openblas;    /* the value of TENON_CPU_OPENBLAS */
+	const char *variant;     /* the value of TENON_CPU_VARIANT */
+	const char *convolution; /* the value of TENON_CPU_CONV */
 	char log[1024];
 	const struct tn_backend_descriptor *descriptor;
 	void *instance, *device;
@@ -30,7 +30,7 @@ struct fixture {
 	struct tn_device_description description;
 };
 
-/* The levels that TENON_CPU_VARIANT names here; where there is but one, it needs no name. */
+/* The values of TENON_CPU_VARIANT on this machine; NULL if there is only one level. */
 #ifdef __x86_64__
 enum { FIXTURE_LEVELS = 3 };
 #else
@@ -127,7 +127,7 @@ static inline void fixture_load(struct fixture *f)
 	assert_non_null(f->descriptor);
 }
 
-/* Opens the device with `n_threads`; the parameters are set before. */
+/* Opens the device with `n_threads`, after the parameters were set. */
 static inline void fixture_open(struct fixture *f, unsigned n_threads)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};

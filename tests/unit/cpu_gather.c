@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's gather and scatter-add beside plain loops: every axis, layouts of both operands,
- * indices of both dtypes that are negative, repeated and out of range, sentinels round the output.
+ * The CPU plugin's gather and scatter-add against plain loops: every axis, layouts of both
+ * operands, indices of both dtypes that are negative, repeated and out of range, sentinels around
+ * the output.
  */
 #include "cpu_fixture.h"
 
 enum { ROOM = 64000, SENTINELS = 16 };
 
 struct shape {
-	int64_t shape[3]; /* of the chosen operand; 1s in front of a lower rank */
+	int64_t shape[3]; /* of the indexed operand; 1s in front of a lower rank */
 	uint32_t rank, axis;
 	int64_t n_indices;
 };

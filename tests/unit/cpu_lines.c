@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The CPU plugin's sort and scan: the same bits whatever the threads and the workspace.  The
- * conformance kit says that they are right.
+ * The CPU plugin's sort and scan: the same bits for any number of threads and workspace.  The
+ * conformance kit checks the values.
  */
 #include "cpu_fixture.h"
 
@@ -13,7 +13,7 @@ struct shape {
 	uint32_t axis;
 };
 
-/* Lines on both sides of where they are cut; few, and as many as are shared out. */
+/* Lines shorter and longer than the split; few, and enough to share between threads. */
 static const struct shape shapes[] = {
 	{{1, 150001}, 1}, {{1, 32768}, 1}, {{3, 40009}, 1}, {{40009, 3}, 0},
 	{{9, 16385}, 1},  {{200, 700}, 1}, {{700, 200}, 0}, {{2000, 33}, 1},
@@ -33,7 +33,7 @@ static struct tn_operand operand(void *memory, const struct shape *shape, tn_dty
 				   .strides = {shape->lengths[1], 1}};
 }
 
-/* Numbers of all magnitudes, with equals among them. */
+/* Numbers of all magnitudes, with ties. */
 static void fill(tn_dtype dtype)
 {
 	uint32_t seed = 1;
@@ -47,7 +47,7 @@ static void fill(tn_dtype dtype)
 	}
 }
 
-/* Gives the least workspace that the call asks for, or the most. */
+/* Passes the smallest workspace that the call requests, or the preferred one. */
 static void give(struct tn_workspace *workspace, int most)
 {
 	workspace->buffer = (uint64_t)(uintptr_t)room;
@@ -92,7 +92,7 @@ static void scan(struct fixture *f, const struct tn_scan_table *table, const str
 	assert_ok(table->scan(f->device, &args));
 }
 
-/* The first call of a shape says what the others must give. */
+/* The first call of a shape gives the expected result of the others. */
 static void expect_same(int is_first)
 {
 	if (is_first) {

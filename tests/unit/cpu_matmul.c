@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's matmul against plain loops in long double: shapes, layouts, batches, alpha and
- * beta as data; sentinels round the output; the same bits for every number of threads.
+ * beta as data; sentinels around the output; the same bits for every number of threads.
  */
 #include <pthread.h>
 
@@ -280,8 +280,8 @@ static tn_status finish(struct fixture *f, struct matrix m[3], struct matrix *bi
 	return f->compute->matmul(f->device, &args);
 }
 
-/* No activation is steeper than 1.13 (gelu), and each has an error of a few units of its result, so
- * (k + 12) epsilon of the sum's magnitude is ample. */
+/* The slope of activations is at most 1.13 (gelu), and each has an error of a few units of its
+ * result, so (k + 12) epsilon of the sum's magnitude is ample. */
 static void check_finished(struct fixture *f, struct shape shape, enum layout layout,
 			   uint32_t activation)
 {

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's norms against plain loops in double: kinds, shapes, layouts, activations and
- * wishes as data, sentinels round the outputs, on every level that this machine runs.
+ * requested outputs as data, sentinels around the outputs, on every level that this machine
+ * supports.
  */
 #include "cpu_fixture.h"
 #include "cpu_tensor.h"
@@ -34,7 +35,7 @@ static const struct setting settings[] = {
 	{GROUP, {2, 6, 4, 3}, 3, 1, 0},
 	{GROUP, {3, 32, 5, 5}, 1, 1, -3},
 	{GROUP, {2, 10, 3, 1}, 10, 1, 0},
-	{GROUP, {2, 130, 2, 3}, 2, 1, 0.5}, /* more channels in a group than are joined together */
+	{GROUP, {2, 130, 2, 3}, 2, 1, 0.5}, /* more channels in a group than processed at once */
 	{GROUP, {1, 16, 50, 42}, 4, 1, 5},
 	{GROUP, {4, 1, 3, 3}, 1, 1, 0},
 	{LAYER, {1, 1, 1, 1}, 1, 1, 0},
@@ -101,7 +102,7 @@ static void set(const struct call *c, int which, int64_t i, double value)
 	*(float *)tensor_element(&c->t[which], i) = (float)value;
 }
 
-/* One number a channel or a group, every third element. */
+/* One number per channel or group, every third element. */
 static struct tensor make_values(int64_t n)
 {
 	struct tensor t = tensor_make(TN_F32, (int64_t[]){n, 1, 1, 2}, LAYOUT_NCHW_GAPS);
@@ -182,7 +183,7 @@ static entry entry_of(const struct fixture *f, enum kind kind, int is_backward)
 	return all[kind][is_backward];
 }
 
-/* Dry run without handles, then the call with the workspace that it asked for, and no more. */
+/* Dry run without handles, then the call with exactly the workspace that it requested. */
 static tn_status run(const struct fixture *f, enum kind kind, int is_backward,
 		     const struct tn_norm_args *args)
 {
@@ -213,8 +214,8 @@ static tn_status run(const struct fixture *f, enum kind kind, int is_backward,
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
 /* A sum of n terms in f32 is off by at most this times epsilon times the sum of their sizes: at
- * most so many additions follow each other before sums are joined in double.  Blocks have up to
- * 2048 rows, 8 of them to a group; runs and rows have at least 4 lanes. */
+ * most that many consecutive additions before sums are combined in double.  Blocks have up to 2048
+ * rows, 8 of them to a group; runs and rows have at least 4 lanes. */
 static double additions(const struct call *c, double n)
 {
 	double most = c->setting->kind == LAYER ? n : 2048;
@@ -268,7 +269,7 @@ static void check_statistics(const struct call *c, const struct group *groups)
 }
 
 /* y from the mean and rstd that were stored, or given: a subtraction, products and sums round once
- * each.  Group norm's channels have the mean's and rstd's rounding alone too. */
+ * each.  Group norm's channels also have the rounding of the mean and rstd. */
 static void check_y(const struct call *c)
 {
 	for (int64_t i = 0; i < c->count; i++) {
@@ -373,7 +374,7 @@ static void copy_values(const struct call *c, int which, double *values)
 }
 
 /* The statistics are those of a forward, or given; y becomes dy; result is any number with the
- * signs and sizes that matter. */
+ * relevant signs and magnitudes. */
 static void check_backward(const struct fixture *f, const struct call *c)
 {
 	struct tn_norm_args args = arguments(c, 1);
@@ -449,8 +450,8 @@ static void layer_norm_agrees_with_plain_loops(void **unused)
 }
 
 /* The first row lies 70 deviations from the rest, and the mean a thousand from 0.  Squares taken
- * about 0 would leave nothing of the variance, and about the first row a hundredth; about the mean
- * of eight rows they are at most (70 / 8)^2 variances, each of whose sums rounds. */
+ * about 0 would lose the variance, and about the first row all but a hundredth; about the mean of
+ * eight rows they are at most (70 / 8)^2 variances, each of whose sums rounds. */
 static void statistics_are_right_with_a_far_mean_and_a_far_first_row(void **unused)
 {
 	(void)unused;
@@ -476,7 +477,7 @@ static void statistics_are_right_with_a_far_mean_and_a_far_first_row(void **unus
 	}
 }
 
-/* One output of each direction in place of an input that it may replace. */
+/* One output of each direction in place, over an input that it may overwrite. */
 static void outputs_may_take_the_place_of_inputs(void **unused)
 {
 	(void)unused;
@@ -549,7 +550,7 @@ static void bits_do_not_depend_on_the_number_of_threads(void **unused)
 	}
 }
 
-/* The gradient of a mean over a plane comes with strides of 0. */
+/* The gradient of a mean over a plane has strides of 0. */
 static void a_gradient_may_be_broadcast_over_the_plane(void **unused)
 {
 	(void)unused;

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's pooling against plain loops in double: windows, channels and layouts as data,
- * ties and NaN among the values, sentinels round the outputs, on every level that this machine
- * runs.
+ * ties and NaN among the values, sentinels around the outputs, on every level that this machine
+ * supports.
  */
 #include "cpu_fixture.h"
 #include "cpu_tensor.h"
@@ -26,13 +26,13 @@ static const struct setting settings[] = {
 	{1, 8, 4, 13, {2, 2}, {2, 2}, {0, 0, 0, 0}},
 	{1, 16, 5, 9, {2, 2}, {2, 2}, {0, 0, 0, 0}},
 	{2, 17, 5, 7, {2, 2}, {2, 2}, {0, 0, 0, 0}},
-	{1, 6, 5, 7, {2, 2}, {2, 2}, {0, 0, 1, 1}}, /* the last windows are cut */
+	{1, 6, 5, 7, {2, 2}, {2, 2}, {0, 0, 1, 1}}, /* the last windows are clipped */
 	{1, 6, 4, 8, {2, 2}, {2, 2}, {1, 1, 1, 1}},
 	{2, 3, 9, 7, {3, 3}, {2, 2}, {1, 1, 1, 1}},
 	{1, 19, 9, 8, {3, 3}, {2, 2}, {1, 1, 1, 1}},
 	{1, 64, 7, 7, {3, 3}, {1, 1}, {1, 1, 1, 1}},
 	{1, 5, 7, 11, {3, 2}, {1, 3}, {1, 0, 0, 1}},
-	{2, 7, 6, 7, {2, 3}, {3, 4}, {0, 1, 1, 1}},   /* cells that no window holds */
+	{2, 7, 6, 7, {2, 3}, {3, 4}, {0, 1, 1, 1}},   /* cells outside all windows */
 	{2, 19, 7, 11, {2, 3}, {3, 4}, {0, 0, 0, 0}}, /* whole windows, with gaps */
 	{1, 2, 4, 4, {4, 4}, {1, 1}, {2, 2, 2, 2}},
 	{2, 67, 5, 6, {2, 2}, {2, 2}, {0, 0, 0, 0}},
@@ -125,7 +125,7 @@ static struct tn_pool2d_args arguments(const struct operands *o, uint32_t flags)
 	return args;
 }
 
-/* Many equals, and NaN here and there where a maximum is sought. */
+/* Many ties, and some NaNs for maxima. */
 static void fill(const struct operands *o)
 {
 	tensor_randomise(&o->x);
@@ -141,8 +141,8 @@ static void fill(const struct operands *o)
 
 /* ---- Forward --------------------------------------------------------------------------------- */
 
-/* Compares the window at (n, c, p, q).  An average rounds once a cell, once its divisor's inverse
- * and once the product. */
+/* Compares the window at (n, c, p, q).  An average rounds once per cell, once for the inverse of
+ * its divisor and once for the product. */
 static void check_window(const struct operands *o, int64_t n, int64_t c, int64_t p, int64_t q)
 {
 	struct window window = window_at(o->setting, o->variant, p, q);
@@ -184,7 +184,7 @@ static void check_forward(const struct operands *o)
 
 /* ---- Backward -------------------------------------------------------------------------------- */
 
-/* Adds to expected, magnitude and terms of the plane's cells what window (p, q) gives. */
+/* Adds the contribution of window (p, q) to expected, magnitude and terms of the plane's cells. */
 static void give(const struct operands *o, const int64_t at[4], double (*cells)[3])
 {
 	struct window window = window_at(o->setting, o->variant, at[2], at[3]);
@@ -296,7 +296,7 @@ static void layouts_may_differ(void **unused)
 	fixture_close(&f);
 }
 
-/* dy of one number, as of a sum, comes with strides of 0. */
+/* dy of one number, as from a sum, has strides of 0. */
 static void a_gradient_may_be_broadcast(void **unused)
 {
 	(void)unused;

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's softmax and cross-entropy against plain loops in double: shapes, axes and
- * layouts as data, infinities and NaN among the values, sentinels round the outputs, on every level
- * that this machine runs.
+ * layouts as data, infinities and NaN among the values, sentinels around the outputs, on every
+ * level that this machine supports.
  */
 #include "cpu_fixture.h"
 #include "cpu_tensor.h"
@@ -72,9 +72,9 @@ static double log_sum_exp(const struct tensor *x, const struct lines *l, int64_t
 	return most + log(sum);
 }
 
-/* x - max rounds once, by at most half an ulp of its size, which exp makes relative; exp is good to
- * 2 ulp, a sum of n exponentials to n roundings of positive numbers, and the division to two.
- * Below e^-87 the result may be 0. */
+/* x - max rounds once, by at most half an ulp of its size, which exp makes relative; exp is within
+ * 2 ulp, a sum of n exponentials within n roundings of positive numbers, and the division within
+ * two.  Below e^-87 the result may be 0. */
 static void check_forward_line(const struct tensor *x, const struct tensor *y,
 			       const struct lines *l, int64_t start, int logarithm)
 {
@@ -120,7 +120,7 @@ static void check_sentinels(const struct tensor *const t[4])
 		tensor_check_sentinels(t[i]);
 }
 
-/* x, y and dx in one layout, or one that the plugin need not know. */
+/* x, y and dx in one layout, or in one that the plugin may refuse. */
 static tn_status check_softmax(const struct fixture *f, const int64_t shape[4], uint32_t axis,
 			       enum layout layout, int logarithm, int accumulate)
 {
@@ -194,7 +194,7 @@ static void infinities_and_nan_are_as_pytorch_has_them(void **unused)
 		struct fixture f = {.variant = fixture_level(i)};
 		int across = (int)i / FIXTURE_LEVELS % 2, logarithm = (int)i / FIXTURE_LEVELS / 2;
 		fixture_open(&f, 1);
-		/* Many a register wide, so that a line meets its neighbours. */
+		/* Several registers wide, so that lines are adjacent. */
 		const int64_t shape[4] = {1, across ? 3 : 40, across ? 40 : 3, 1};
 		struct lines l = lines_of(shape, across ? 1 : 2);
 		struct tensor x = tensor_make(TN_F32, shape, LAYOUT_NCHW);
@@ -344,8 +344,8 @@ static void cross_entropy_agrees_with_plain_loops(void **unused)
 	}
 }
 
-/* A sure answer has a loss of e^-10: a difference of numbers near 1000 would leave nothing of
- * it. */
+/* A confident prediction has a loss of e^-10, which a difference of numbers near 1000 would
+ * lose. */
 static void a_small_loss_is_not_lost_beside_large_logits(void **unused)
 {
 	(void)unused;
@@ -383,7 +383,7 @@ static void what_cannot_be_done_is_refused(void **unused)
 					  .y = e.dx.operand,
 					  .axis = 2};
 	assert_status(nn_of(&f)->softmax_forward(f.device, &softmax), TN_SHAPE);
-	assert_contains(error.text, "axis 2 of rank 2");
+	assert_contains(error.text, "axis 2: expected less than the rank 2");
 	softmax.axis = 0;
 	softmax.x.dtype = TN_F64;
 	assert_status(nn_of(&f)->softmax_forward(f.device, &softmax), TN_UNSUPPORTED);

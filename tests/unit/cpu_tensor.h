@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Tensors of four axes in memory with sentinels: in each layout, every byte that is no element
- * keeps what it held.  For tests of kernels over pictures.
+ * Tensors of four axes in memory with sentinels: in each layout, every byte outside the elements
+ * must stay unchanged.  For tests of kernels over pictures.
  */
 #ifndef TN_TESTS_CPU_TENSOR_H
 #define TN_TESTS_CPU_TENSOR_H
@@ -106,7 +106,7 @@ static inline void tensor_randomise(const struct tensor *t)
 		*(float *)tensor_element(t, i) = (float)tensor_random();
 }
 
-/* Bytes that are no element's must be as they were made. */
+/* Bytes outside the elements must be unchanged. */
 static inline void tensor_check_sentinels(const struct tensor *t)
 {
 	char *covered = tn_mem_zeroed(t->bytes, 1);

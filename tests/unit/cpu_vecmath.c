@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's functions of f32, in every variant that this processor runs, against libm in
- * f64: over a sample of all bit patterns (every STEP-th, which meets each exponent and sign
- * thousands of times) and at the special values.  `cpu_vecmath STEP` takes another step and prints
- * the largest errors; 1 looks at all 2^32 patterns, which takes an hour.
+ * f64: over a sample of all bit patterns (every STEP-th, which covers each exponent and sign
+ * thousands of times) and at the special values.  `cpu_vecmath STEP` uses another step and prints
+ * the largest errors; 1 tests all 2^32 patterns, which takes an hour.
  */
 #include "check.h"
 #include "kernels/kernels.h"
@@ -16,7 +16,7 @@ struct function {
 	const char *name;
 	double (*value)(double);
 	double (*value2)(double, double);
-	double ulp; /* the bound that the page tenon-cpu(7) states */
+	double ulp; /* the bound stated in tenon-cpu(7) */
 };
 
 static double sigmoid(double x)
@@ -227,8 +227,8 @@ static void functions_of_two_arguments_are_within_their_bounds(void **unused)
 		}
 }
 
-/* Also at the specials, alone and beside others, in place, and at every place of a short block: the
- * bits of a value are a matter of its argument alone. */
+/* Also at the special values, alone and next to others, in place, and at every position of a short
+ * block: the bits of a result depend only on its argument. */
 static void check_places(const struct cpu_kernels *kernels, const struct function *f)
 {
 	enum { N = 3 * N_SPECIALS };

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The CPU plugin's Winograd convolutions against loops over the definition in double: every pass,
- * layouts, levels of the processor, epilogues, packed weights, sentinels round what is written.
+ * layouts, levels of the processor, epilogues, packed weights, sentinels around outputs.
  */
 #include <float.h>
 #include <math.h>
@@ -35,10 +35,10 @@ static const struct conv_shape shapes[] = {
 #define N_PACKED 10
 #define DEEP (&shapes[11])
 
-/* Transforms enlarge what rounds in a product: at most 63 times for a pixel, 51 times for a
+/* Transforms amplify the rounding of a product: at most 63 times for a pixel, 51 times for a
  * weight's gradient (kernels/winograd_points.h).  Of n terms of either sign, each no more than
  * `largest`, roundings add as a random walk, sqrt(n) times one; twice that for the worst of
- * thousands.  The last sum, with what is added to it, rounds in itself. */
+ * thousands.  The last sum and additions to it round separately. */
 static double bound(const struct conv_case *c, double sum)
 {
 	const struct conv_shape *s = c->shape;
@@ -60,8 +60,8 @@ static double check_element(const struct conv_case *c, float found, double sum, 
 	return error;
 }
 
-/* Runs the case and compares; activations that are functions have some more slack.  The answer is
- * the largest error. */
+/* Runs the case and compares; activations that are functions have a larger tolerance.  Returns the
+ * largest error. */
 static double check(struct fixture *f, const struct conv_case *c, double slack)
 {
 	struct conv_set set = conv_make(c);
@@ -125,7 +125,7 @@ static void the_number_of_threads_does_not_change_a_bit(void **state)
 	conv_walk_threads(DEEP);
 }
 
-/* Sums of small whole numbers are exact in f32 but for Winograd's transforms: so it shows which
+/* Sums of small whole numbers are exact in f32 except with Winograd's transforms, which shows which
  * algorithm ran. */
 static int is_exact(const char *convolution, const struct conv_shape *shape, int pass)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * plugins/cuda/cache.c: what is read is what was written, whatever lies in the folder.
+ * plugins/cuda/cache.c: reads return what was written, whatever else is in the folder.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -225,7 +225,7 @@ static void make_file(const char *name, off_t size, time_t age)
 	close(file);
 }
 
-/* Is it there?  It is not, afterwards. */
+/* Does it exist?  Removes it. */
 static int take_file(const char *name)
 {
 	char path[512];

@@ -15,14 +15,14 @@ static void replayed_steps_are_steps(void **state)
 	(void)state;
 	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
 	check_replayed_steps(context);
-	/* Of six steps the last one is none, and two are not of the second course. */
+	/* The last of six steps is eager, and in the second run two more are. */
 	assert_int_equal(simcudaCalls("cudaGraphLaunch"), 2 * (5 + 3));
 	tn_context_close(context);
 	assert_int_equal(simcudaLive(NULL, 0), 0);
 }
 
-/* Kernels, graphs and the memory between them are CUDA's business as little as the host's.  What
- * changes from step to step goes up in one piece, and nobody waits for it. */
+/* Replays launch graphs only: no kernels, copies or allocations by CUDA or the host.  Values that
+ * change from step to step are uploaded at once, without waiting. */
 static void a_replay_is_one_call(void **state)
 {
 	tn_graph *graph = NULL;
@@ -97,7 +97,7 @@ static void a_fault_names_what_was_captured(void **state)
 	tn_context_close(context);
 }
 
-/* A graph that CUDA cannot make is a step that runs as usual. */
+/* If CUDA cannot make a graph, the step runs eagerly. */
 static void what_cannot_be_captured_goes_on_as_usual(void **state)
 {
 	tn_graph *graph = NULL;
@@ -132,7 +132,7 @@ static void the_trainer_replays(void **state)
 	assert_int_equal(simcudaLive(NULL, 0), 0);
 }
 
-/* When CUDA cannot make the graph, the trainer goes on and learns the same. */
+/* If CUDA cannot make the graph, the trainer continues with the same results. */
 static void the_trainer_goes_on_without(void **state)
 {
 	struct history with, without;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * plugins/cuda/count.c on a folder as the driver shows one, with libraries that tell whether they
- * were opened: NVML, whose start may wake devices, is left alone where none will be used.
+ * plugins/cuda/count.c on a folder like the driver's, with libraries that record whether they were
+ * opened: NVML, whose start may wake devices, is not opened if no device will be used.
  */
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the tests of the CUDA backend on the simulated CUDA share.  They are linked with the
- * simulated libraries, so that the plugin's dlopen finds those, and so that they can be asked.
+ * Helpers of the tests of the CUDA backend on the simulated CUDA.  They are linked with the
+ * simulated libraries, so that the plugin's dlopen finds those, and tests can query them.
  */
 #ifndef TN_TESTS_CUDA_FIXTURE_H
 #define TN_TESTS_CUDA_FIXTURE_H
@@ -56,7 +56,7 @@ static inline tn_context *open_cuda(const char *const *settings)
 	return context;
 }
 
-/* The error that the context keeps has that status and these words; it is cleared. */
+/* The context's error has that status and text; clears it. */
 static inline void assert_kept(tn_context *context, tn_status status, const char *operation,
 			       const char *words)
 {

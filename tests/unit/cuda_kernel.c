@@ -146,7 +146,7 @@ static void a_syntax_error_is_answered_with_its_line(void **state)
 	assert_int_equal(simcudaLive(NULL, 0), 0);
 }
 
-/* The second time the kernel comes from the disk, where there is one. */
+/* The second time the kernel is read from the disk cache, if there is one. */
 static void warnings_are_answered_too(void **state)
 {
 	static const char unused[] = "extern \"C\" __global__ void g(float *x)\n"
@@ -263,7 +263,7 @@ static void a_grid_that_is_too_large_is_refused(void **state)
 	tn_context_close(context);
 }
 
-/* A fault comes late, and has the kernel's name; the device is lost with it. */
+/* A fault is reported late, with the kernel's name; the device is lost. */
 static void a_fault_has_the_name_of_the_kernel(void **state)
 {
 	float values[N];
@@ -293,7 +293,7 @@ static void a_released_kernel_is_remembered_as_one(void **state)
 	(void)state;
 	tn_context *context = open_cuda(NULL);
 	tn_array *x = ones(context), *y = ones(context);
-	/* The name goes with it, though the stream has it still. */
+	/* The name is freed with it, although the stream still uses it. */
 	for (int turn = 0; turn < 3; turn++) {
 		tn_kernel *kernel = compile(context, text, "saxpy");
 		assert_ok(saxpy(kernel, N, 1, x, y));
@@ -334,7 +334,7 @@ static void no_gradient_is_lost(void **state)
 	assert_int_equal(saxpy(kernel, N, 1, x, y), TN_STATE);
 	assert_kept(context, TN_STATE, "saxpy", "a tape is recording");
 	tn_array *loss = tn_sum(tn_multiply(x, y), TN_ALL_AXES, NULL, 0);
-	/* y was saved, and is written to. */
+	/* y was saved for backward, and is overwritten. */
 	const struct tn_kernel_argument arguments[] = {{.array = y}};
 	tn_kernel *set = compile(
 		context, "extern \"C\" __global__ void zero(float *y) { y[0] = 0; }", "zero");

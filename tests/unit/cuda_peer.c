@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arrays that go from one CUDA device to another: on two simulated ones, whose streams are deferred
- * and mixed by a seed, so that what was not ordered is not in order.
+ * Copies of arrays between CUDA devices: two simulated ones, whose streams are deferred and mixed
+ * by a seed, so that unordered work runs out of order.
  */
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ static void finish(tn_context *context)
 
 /* ---- Cases -----------------------------------------------------------------------------------*/
 
-/* The giver's pool alone is opened, to the taker and for as long as it is. */
+/* Access is granted to the source's pool only, for the destination, while it is open. */
 static void assert_pool_is_open(void)
 {
 	struct cudaMemLocation taker = {.type = cudaMemLocationTypeDevice, .id = 1};
@@ -88,7 +88,7 @@ static void peers_out_of_reach_go_by_way_of_the_host(void **state)
 	finish(context);
 }
 
-/* Where memory is of no pool, the whole device's is opened. */
+/* For memory outside pools, access to the whole device is granted. */
 static void memory_without_a_pool_is_opened_with_the_device(void **state)
 {
 	(void)state;
@@ -102,7 +102,7 @@ static void memory_without_a_pool_is_opened_with_the_device(void **state)
 	finish(context);
 }
 
-/* What is given back at once is used again on both sides. */
+/* Memory freed immediately is reused on both sides. */
 static void memory_is_given_back_while_the_copy_waits(void **state)
 {
 	enum { TIMES = 12, SEEDS = 6 };
@@ -130,14 +130,14 @@ static void memory_is_given_back_while_the_copy_waits(void **state)
 	}
 }
 
-/* The other device's streams say nothing of it, and what came from there is nothing. */
+/* The other device's streams do not report it, and the copied data is invalid. */
 static void a_giver_that_is_lost_is_told_to_who_waits(void **state)
 {
 	float values[N];
 	(void)state;
 	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
 	tn_array *there = send(context, numbers(context, 1));
-	/* The next that is asked is the giver. */
+	/* The source reports next. */
 	simcudaInject("cudaMemGetInfo", 1, cudaErrorIllegalAddress, 1);
 	assert_int_equal(tn_to_host(there, values, sizeof(values)), TN_BACKEND_FAILURE);
 	assert_kept(context, TN_BACKEND_FAILURE, "download", "the source of a copy, is lost");
@@ -147,8 +147,8 @@ static void a_giver_that_is_lost_is_told_to_who_waits(void **state)
 	restart_simcuda(NULL);
 }
 
-/* Each call that a copy makes may fail: it is said, nothing was changed,
- * and the next copy is made. */
+/* Each call of a copy may fail: the error is reported, nothing has changed, and the next copy
+ * succeeds. */
 static void a_call_that_fails_spoils_one_copy(void **state)
 {
 	static const struct {
@@ -198,7 +198,7 @@ static void a_refusal_is_no_failure(void **state)
 	}
 }
 
-/* A gradient goes back the way that its array came. */
+/* A gradient takes the path of its array in reverse. */
 static void gradients_go_back(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * NVTX: a profiler is told the names of operations, and where there is none nobody is.
+ * NVTX: a profiler gets the names of operations; without one nothing is reported.
  */
 #include <dlfcn.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static void *function_of(const char *name)
 	return dlsym(library, name);
 }
 
-/* The toolkit has the headers of NVTX, or there is nothing to see. */
+/* Skipped if the toolkit lacks the headers of NVTX. */
 static void need_nvtx(void)
 {
 	if (!function_of("InitializeInjectionNvtx2"))
@@ -69,7 +69,7 @@ static void operations_have_ranges(void **state)
 	forget_ranges();
 	assert_true(work(context) == 6);
 	assert_string_equal(ranges(), "fill;/;map;/;download;/;");
-	/* One that fails ends, too. */
+	/* The range of a failed operation ends, too. */
 	forget_ranges();
 	simcudaInject("cudaMemcpyAsync", 1, cudaErrorUnknown, 0);
 	double value;

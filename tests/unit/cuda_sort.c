@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Order and running reductions on the CUDA backend, beside the reference: lines for one block and
- * for many, near and far elements, one line and many.
+ * Sorting and scans on the CUDA backend, compared with the reference: lines for one block and for
+ * several, adjacent and strided elements, one line and many.
  */
 #include <math.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static uint64_t random_bits(void)
 	return state;
 }
 
-/* Half of the numbers are few, so that there are equals; of floating dtypes some are none. */
+/* Half of the numbers are from few values, so that ties occur; some floating ones are NaN. */
 static tn_array *numbers(tn_context *context, tn_dtype dtype, int64_t lines, int64_t n)
 {
 	static const double few[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 2.5};
@@ -193,7 +193,8 @@ static void every_dtype_is_combined(void **state)
 		tn_array *y = is_min ? tn_cummin(x, 1) : tn_cummax(x, 1);
 		assert_ok(tn_item(tn_slice(y, 1, 2999, 3000, 1), &last));
 		assert_true(last == (is_min ? -3.5 : 4.5));
-		assert_ok(tn_item(tn_sum(tn_slice(y, 1, 3000, 20000, 1), TN_ALL_AXES, NULL, 0), &last));
+		assert_ok(tn_item(tn_sum(tn_slice(y, 1, 3000, 20000, 1), TN_ALL_AXES, NULL, 0),
+				  &last));
 		assert_true(isnan(last));
 		assert_ok(tn_item(tn_slice(y, 1, 19999, 20000, 1), &last));
 		assert_true(isnan(last));

@@ -24,7 +24,7 @@ static tn_dataset *open_digits(uint32_t as_stored, double validation_fraction)
 	return dataset;
 }
 
-/* The first line of the file: a nought. */
+/* The first line of the file: a zero. */
 static const uint8_t nought[64] = {0, 0, 5,  13, 9,  1,  0, 0, 0, 0, 13, 15, 10, 15, 5, 0,
 				   0, 3, 15, 2,  0,  11, 8, 0, 0, 4, 12, 0,  0,  8,  8, 0,
 				   0, 5, 8,  0,  0,  9,  8, 0, 0, 4, 11, 0,  1,  12, 7, 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The real Fashion-MNIST, where Debian's dataset-fashion-mnist is installed. */
+ * The real Fashion-MNIST, if Debian's dataset-fashion-mnist is installed. */
 #include "config.h"
 
 #include <tenon/data.h>

@@ -23,7 +23,7 @@ static void a_format_is_read_back_to_the_bit(void **state)
 	(void)state;
 	struct tn_input_format format = digits, back;
 	for (int i = 0; i < 1000; i++) {
-		/* All sizes of f32, the subnormal too. */
+		/* All magnitudes of f32, including subnormal ones. */
 		format.mean[0] = 1.0f / (float)(3 + i) * ldexpf(1, i % 275 - 148);
 		format.deviation[0] = 0.1f * (float)(1 + i) / 7.0f;
 		char *text = tn_input_format_text(&format);
@@ -164,7 +164,7 @@ static void colour_and_alpha_become_grey(void **state)
 	for (int i = 0; i < 28 * 28; i++)
 		memcpy(pixels + 4 * i, i % 2 ? "\xff\0\0\xff" : "\xff\xff\xff\0", 4);
 	struct tn_image image = {.width = 28, .height = 28, .channels = 4, .data = pixels};
-	/* Red is 76 of 255; what is transparent shows black, or white when dark is on light. */
+	/* Red is 76 of 255; transparent pixels become black, or white for dark on light. */
 	assert_ok(tn_input_format_apply(&digits, &image, 0, out, NULL));
 	assert_close(out[0], (0 - 0.22437f) / 0.349183f, 1e-6);
 	assert_close(out[1], (76.0f / 255 - 0.22437f) / 0.349183f, 1e-6);

@@ -140,7 +140,7 @@ static void orders_differ_by_epoch_and_seed_and_by_nothing_else(void **state)
 	assert_memory_not_equal(a, b, sizeof(a));
 }
 
-/* Recorded once: it may never change, or saved positions would mean other batches. */
+/* Recorded once: it must never change, or saved positions would select other batches. */
 static void the_order_of_a_seed_is_fixed_for_ever(void **state)
 {
 	(void)state;

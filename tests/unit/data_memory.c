@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Every reader, writer and constructor of io and data with each of its allocations failing in turn,
- * alone and with all that follow: the answer is TN_OUT_OF_MEMORY by name, the output is as it was,
- * under a written file's name is the old file, and (under a sanitizer) nothing leaks.  Success
- * means that what was written reads back.
+ * alone and with all later ones: the call returns TN_OUT_OF_MEMORY with its name, the output is
+ * unchanged, a file to be written keeps its old content, and (under a sanitizer) nothing leaks.  On
+ * success the written file reads back.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@ static const char *folder;
 static const float numbers[4] = {1, 2, 3, 4};
 static const int64_t shape[2] = {2, 2};
 
-/* Longer than any buffer that a writer begins with, so that it grows in the midst of it. */
+/* Longer than any writer's initial buffer, so that the buffer grows while writing. */
 static const char remark[] = "a remark \"of some length\", as long as a path of a data set: "
 			     "/srv/data/handwritten/digits/of/the/last/century";
 
@@ -346,7 +346,7 @@ static void make_files(void)
 #endif
 }
 
-/* The file of a writer is what it was. */
+/* The file of a writer is unchanged. */
 static void check_old(void)
 {
 	size_t size;
@@ -356,7 +356,7 @@ static void check_old(void)
 	free(bytes);
 }
 
-/* Allocation n fails.  0 when there are not that many. */
+/* Makes allocation n fail.  0 if there are fewer. */
 static int run_with_failure(size_t subject, long n, int forever)
 {
 	struct tn_error_info error;

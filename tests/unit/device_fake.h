@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A backend of one device whose faults a test orders: memory that runs out, a lost device, an
- * asynchronous error.  It counts what it gives and checks that all of it comes back.
+ * A backend of one device with faults on demand: memory that runs out, a lost device, an
+ * asynchronous error.  It counts allocations and checks that all are freed.
  */
 #ifndef TN_TESTS_DEVICE_FAKE_H
 #define TN_TESTS_DEVICE_FAKE_H
@@ -14,14 +14,14 @@ struct fake {
 	struct tn_backend backend;
 	struct tn_device_description description;
 	/* Orders. */
-	uint64_t capacity;    /* bytes that it has; 0: no limit */
+	uint64_t capacity;    /* bytes available; 0: no limit */
 	int fail_alloc;       /* the Nth allocation from now fails; 0: none */
-	tn_status open_fails; /* what open answers */
-	tn_status sync_fails; /* what the next sync answers */
-	int mute;             /* failures come without a text */
+	tn_status open_fails; /* the status of open */
+	tn_status sync_fails; /* the status of the next sync */
+	int mute;             /* failures have no text */
 	/* Counts. */
 	int opened, closed, allocs, frees, syncs, uploads;
-	int frees_before_sync; /* frees since the last work without a sync between */
+	int frees_before_sync; /* frees after work without a sync in between */
 	int busy;
 	uint64_t held; /* bytes */
 };
@@ -150,7 +150,7 @@ static inline struct tn_device *fake_device(struct fake *fake, uint64_t limit)
 	return device;
 }
 
-/* Destroys the device; everything must have gone back. */
+/* Destroys the device; everything must have been freed. */
 static inline void fake_finish(struct fake *fake, struct tn_device *device)
 {
 	tn_device_destroy(device);

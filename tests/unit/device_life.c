@@ -122,7 +122,7 @@ static void a_lost_device_stays_lost_and_can_be_closed(void **state)
 	fake_finish(&fake, device);
 }
 
-/* The child answers TN_FORKED to everything, calls nothing of the backend, and may destroy. */
+/* In the child every call returns TN_FORKED without calling the backend; destroy is allowed. */
 static void a_forked_child_is_refused(void **state)
 {
 	(void)state;

@@ -63,7 +63,7 @@ static void no_bytes_are_one_block(void **state)
 	fake_finish(&fake, device);
 }
 
-/* Random takes and gives: the same sizes again must not reach the backend again. */
+/* Random allocations and frees: the same sizes again must not reach the backend again. */
 static void the_steady_state_asks_the_backend_for_nothing(void **state)
 {
 	(void)state;
@@ -172,12 +172,12 @@ static void scratch_memory_stays_apart_from_arrays(void **state)
 	assert_ok(tn_scratch_take(device, 9 * MIB, &again, NULL));
 	assert_ptr_equal(again.address, scratch.address);
 	assert_int_equal(fake.allocs, before);
-	/* A call within a call gets memory of its own. */
+	/* A nested call gets its own memory. */
 	assert_ok(tn_scratch_take(device, 2 * MIB, &second, NULL));
 	assert_ptr_not_equal(second.address, scratch.address);
 	tn_scratch_give(device, &second);
 	tn_scratch_give(device, &again);
-	/* The larger one takes the place of the smaller one. */
+	/* The larger one replaces the smaller one. */
 	uint64_t held = fake.held;
 	assert_ok(tn_scratch_take(device, 30 * MIB, &larger, NULL));
 	assert_int_equal(fake.held, held + 20 * MIB);
@@ -355,8 +355,8 @@ static void any_allocation_may_fail_and_the_pool_goes_on(void **state)
 	}
 }
 
-/* Work that was queued may still use what was freed: it can be handed out again at once (the next
- * use comes later in the same stream), but goes back to the backend only after a sync. */
+/* Queued work may still use freed memory: it can be reused at once (the next use comes later in the
+ * same stream), but is returned to the backend only after a sync. */
 static void an_asynchronous_device_is_waited_for_before_memory_goes_back(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What `tenon doctor` takes for the same, and what it says when it is not.
+ * Which values `tenon doctor` treats as equal, and its report of differences.
  */
 #include "check.h"
 
@@ -67,7 +67,7 @@ static void a_bound_is_kept_to_the_rounding(void **state)
 	assert_true(result.worst > 0.98 && result.worst < 1);
 	assert_int_equal(compare(TN_F32, 1, &found, &expected, DOCTOR_OF_VALUE, 3, 0).state,
 			 DOCTOR_FAILED);
-	/* A device that says that it computes in narrower numbers may be further off. */
+	/* A device that declares reduced accuracy has a larger tolerance. */
 	assert_int_equal(compare(TN_F32, 1, &found, &expected, DOCTOR_OF_VALUE, 3, 1).state,
 			 DOCTOR_PASSED);
 }

@@ -4,7 +4,7 @@
  * Host memory that runs out.  The program is linked with the flags FAILING_MEMORY (--wrap for each
  * function of base/memory.h).  Without a sanitizer malloc, calloc and realloc fail too, for the
  * libraries that do not go through base/memory.h, unless FAILING_MALLOC is defined as 0; a
- * sanitizer needs its own, and sees the leaks.
+ * sanitizer needs its own allocator, and detects leaks.
  */
 #ifndef TN_TESTS_FAILING_MEMORY_H
 #define TN_TESTS_FAILING_MEMORY_H
@@ -39,7 +39,7 @@ static struct {
 	long counted; /* all of them */
 } failing_memory;
 
-/* From now on allocation n, counted from 0, fails; `forever`: and all after it. */
+/* Makes allocation n from now on, counted from 0, fail; `forever`: and all later ones. */
 static inline void memory_fails_at(long n, int forever)
 {
 	failing_memory.left = n;
@@ -49,7 +49,7 @@ static inline void memory_fails_at(long n, int forever)
 	failing_memory.active = 1;
 }
 
-/* No more fails; how many did. */
+/* Stops failing; returns the number of failures. */
 static inline long memory_works(void)
 {
 	failing_memory.active = 0;

@@ -11,8 +11,8 @@
 static const tn_dtype compute[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
 #define N_COMPUTE 6
 
-/* Values at the ends of every range and around rounding boundaries, as doubles;
- * the rest is random. */
+/* Values at the limits of every range and around rounding boundaries, as doubles; the others are
+ * random. */
 static const double edges[] = {0,
 			       -0.0,
 			       1,
@@ -173,7 +173,7 @@ static void every_operation_is_the_evaluators(void **state)
 	assert_true(checked > 150);
 }
 
-/* What programs may do, the table has; what they may not, it has not. */
+/* The table has exactly the operations that programs allow. */
 static void the_table_holds_what_opcodes_allow(void **state)
 {
 	(void)state;
@@ -208,7 +208,7 @@ static void check_cast(tn_dtype from, tn_dtype to)
 	for (size_t i = 0; i < N_VALUES; i++) {
 		uint64_t bits = get(source, from, i), found = get(target, to, i);
 		uint64_t expected = tn_cast_bits(from, to, bits);
-		/* A NaN may keep its payload or not. */
+		/* The payload of a NaN is not compared. */
 		if (found != expected &&
 		    !(isnan(number_of_bits(to, found)) && isnan(number_of_bits(to, expected))))
 			fail_msg("cast %d to %d of %#llx gave %#llx, not %#llx", from, to,
@@ -256,8 +256,8 @@ static void half_formats_are_exact(void **state)
 
 static const uint16_t opcode_of[] = {0, TN_OP_ADD, TN_OP_MUL, TN_OP_MAX, TN_OP_MIN};
 
-/* A fold must be what joining one by one is: exactly, but for the rounding of floating sums and
- * products, at most n - 1 of them, of half an ulp of the sum of magnitudes. */
+/* A fold must equal combining one by one: exactly, except for the rounding of floating sums and
+ * products, at most n - 1 times half an ulp of the sum of magnitudes. */
 static void check_fold(uint32_t combiner, int column, size_t n, int with_nan)
 {
 	tn_dtype dtype = compute[column];

@@ -68,7 +68,7 @@ enum layout {
 	BROADCAST_COLUMN, /* stride 0 on the last axis */
 	BROADCAST_ALL,
 	OFFSET, /* contiguous, some elements into the buffer */
-	PADDED, /* rows are apart by more than their length */
+	PADDED, /* gaps between rows */
 	LAYOUTS,
 };
 
@@ -183,7 +183,7 @@ static inline void tensor_fill(struct tensor *t, uint64_t stream)
 	}
 }
 
-/* Every byte that is no element must still be a sentinel. */
+/* Every byte outside the elements must still be a sentinel. */
 static inline void check_sentinels(const struct tensor *t)
 {
 	unsigned char *touched = calloc(1, t->bytes);

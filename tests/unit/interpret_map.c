@@ -66,8 +66,8 @@ static uint64_t *expect(const struct tn_program *program, const struct tn_operan
 	return expected;
 }
 
-/* `scale`: what the tolerance is relative to at least; a contracted product differs by the rounding
- * of that product. */
+/* `scale`: the least magnitude for the relative tolerance; a contracted product differs by the
+ * rounding of that product. */
 static void check_outputs(const struct tn_program *program, const struct tn_operand *outputs,
 			  const uint64_t *expected, double ulps, double scale)
 {
@@ -117,7 +117,7 @@ static void run(const struct job *job)
 }
 
 /* z = a * x + y, w = x < y ? x : n, v = y - x * a: a scalar, a constant, three outputs, one of them
- * a bool's user, two that may be contracted. */
+ * one that uses a bool, two that may be contracted. */
 static void make_sample(struct text *t, tn_dtype dtype)
 {
 	text_init(t, 2, 1);
@@ -200,7 +200,7 @@ static void all_dtypes_are_read_and_written(void **state)
 	}
 }
 
-/* Every pair of storage dtypes through a program that only passes its input on. */
+/* Every pair of storage dtypes through a program that only copies its input. */
 static void inputs_and_outputs_are_cast(void **state)
 {
 	const int64_t shape[] = {3, 101};
@@ -269,7 +269,7 @@ static void random_numbers_keep_their_bits(void **state)
 	uint16_t word = text_op(&t, TN_OP_RANDOM, TN_U32, seed, stream, element);
 	uint16_t normal = text_op(&t, TN_OP_NORMAL, TN_F32, word, 0, 0);
 	uint16_t half = text_constant(&t, TN_F32, tn_bits_of_f32(0.3f));
-	/* Would give other bits if it were contracted. */
+	/* Contraction would change the bits. */
 	uint16_t product = text_op(&t, TN_OP_MUL, TN_F32, normal, half, 0);
 	text_output(&t, text_op(&t, TN_OP_ADD, TN_F32, product, half, 0));
 	text_output(&t, word);
@@ -287,7 +287,7 @@ static void random_numbers_keep_their_bits(void **state)
 	}
 }
 
-/* x, y := y, x and its like: each output is one input's exact view. */
+/* x, y := y, x and similar: each output is the exact view of an input. */
 static void outputs_may_be_inputs(void **state)
 {
 	const enum layout layouts[] = {CONTIGUOUS, EVERY_SECOND, REVERSED_AXES, NEGATIVE, PADDED};
@@ -335,7 +335,7 @@ static void outputs_may_be_inputs(void **state)
 	}
 }
 
-/* A program of as many live values as there can be: each instruction uses the first and the
+/* A program with the largest number of live values: each instruction uses the first and the
  * last. */
 static void many_live_values_fit(void **state)
 {
@@ -412,7 +412,7 @@ static void a_plugins_kernels_are_used(void **state)
 	const float *u = (const float *)(x.memory + MARGIN), *v = (float *)(y.memory + MARGIN);
 	for (int i = 0; i < 2100; i++)
 		assert_true(v[i] == u[i] + u[i] + 1000 - u[i]);
-	/* The author knew fewer columns, so the rows are shorter; f64 is none of them. */
+	/* The author's version had fewer columns, so the rows are shorter and lack f64. */
 	tn_block_fn narrow[(TN_OP_ADD + 1) * TN_COLUMN_F64] = {
 		[TN_OP_ADD * TN_COLUMN_F64 + TN_COLUMN_F32] = slow_add};
 	kernels.operations = narrow;
@@ -420,7 +420,7 @@ static void a_plugins_kernels_are_used(void **state)
 	assert_ok(call(&job, 0, NULL));
 	for (int i = 0; i < 2100; i++)
 		assert_true(v[i] == u[i] + u[i] + 1000 - u[i]);
-	/* A table that ends before its operations has none: what lies behind is not read. */
+	/* A table that ends before its operations has none: nothing past its end is read. */
 	kernels.struct_size = offsetof(struct tn_block_kernels, operations);
 	kernels.stream_copy = (void (*)(void *, const void *, size_t))(uintptr_t)1;
 	kernels.casts = (const tn_block_fn *)(uintptr_t)1;
@@ -431,7 +431,7 @@ static void a_plugins_kernels_are_used(void **state)
 	tensor_free(&y);
 }
 
-/* Outputs far larger than the caches go through stream_copy, and are right. */
+/* Outputs far larger than the caches use stream_copy, and are correct. */
 static void large_outputs_stream(void **state)
 {
 	const int64_t shape[] = {7000001};
@@ -772,7 +772,7 @@ static void a_dry_run_touches_nothing(void **state)
 	tensor_free(&s.y);
 }
 
-/* A caller that was built when the arguments ended before `scalars`. */
+/* A caller built when the arguments ended before `scalars`. */
 static void shorter_arguments_are_extended(void **state)
 {
 	struct spoiled s;

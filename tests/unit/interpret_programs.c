@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Random programs over random operands, in place or not, against the scalar semantics: whatever the
- * planner does with registers, uniform values and outputs, the bits must be those of one element at
- * a time.  All opcodes used are exact.
+ * Random programs over random operands, in place or not, against the scalar semantics: however the
+ * planner handles registers, uniform values and outputs, the bits must be those of one element at a
+ * time.  All opcodes used are exact.
  */
 #include "interpret_fixture.h"
 
@@ -102,7 +102,7 @@ static void make_program(struct text *t, const tn_dtype *storage, uint32_t n_inp
 			add_operation(t);
 	}
 	for (uint32_t j = 1 + draw(4); j > 0; j--) {
-		/* Late values, mostly, or few instructions would count. */
+		/* Mostly late values, or few instructions would matter. */
 		unsigned n = t->program.n_instructions, late = draw(n < 5 ? n : 5);
 		text_output(t, (uint16_t)(draw(5) ? n - 1 - late : draw(n)));
 	}

@@ -58,7 +58,7 @@ static void blocks_hold_the_same_numbers(void **state)
 	}
 }
 
-/* Q(p): Newton's steps on the upper tail, from a start that cannot overshoot. */
+/* Q(p): Newton's steps on the upper tail, from an initial value that cannot overshoot. */
 static double quantile(double p)
 {
 	double q = p > 0.2 ? (0.5 - p) * sqrt(2 * M_PI) : sqrt(-2 * log(p));
@@ -96,7 +96,7 @@ static void normal_is_the_quantile_to_the_stated_error(void **state)
 	check_normal(0x7fffffff);
 }
 
-/* Bits, written down once: whoever computes them otherwise computes another distribution. */
+/* Recorded bits: a different computation would give another distribution. */
 static void normal_keeps_its_bits(void **state)
 {
 	static const struct {
@@ -114,7 +114,7 @@ static void normal_keeps_its_bits(void **state)
 		memcpy(&bits, &value, sizeof(bits));
 		assert_int_equal(bits, cases[i].bits);
 	}
-	/* A checksum over many words catches contraction wherever it happens. */
+	/* A checksum over many words detects contraction anywhere. */
 	uint64_t sum = 0;
 	for (uint64_t word = 0; word < 0x100000000; word += 40009) {
 		float value = tn_normal((uint32_t)word);

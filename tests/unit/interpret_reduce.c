@@ -59,7 +59,7 @@ static void run_case(tn_dtype storage, unsigned s, unsigned mask, enum layout la
 	tensor_free(&y[1]);
 }
 
-/* Every shape, every subset of its axes (none, too), every layout. */
+/* Every shape, every subset of its axes (including none), every layout. */
 static void every_set_of_axes_is_reduced(void **state)
 {
 	static const uint32_t combiners[][2] = {
@@ -133,7 +133,7 @@ static void the_lowest_index_and_the_first_nan_win(void **state)
 	for (int r = 0; r < ROWS; r++) {
 		for (int c = 0; c < COLUMNS; c++)
 			x[r * COLUMNS + c] = 1;
-		/* Row r: the largest at 30 r and later again; every third row has NaNs from 31 r
+		/* Row r: the maximum at 30 r and again later; every third row has NaNs from 31 r
 		 * on. */
 		x[r * COLUMNS + 30 * r] = x[r * COLUMNS + 1499] = x[r * COLUMNS + 30 * r + 7] = 2;
 		if (r % 3 == 0)
@@ -191,7 +191,7 @@ static void a_nan_is_the_largest_and_the_smallest(void **state)
 
 /* ---- Windows ---- */
 
-/* x * w summed over the 3 by 3 windows of each plane, w one weight a channel and tap: a depthwise
+/* x * w summed over the 3 by 3 windows of each plane, w one weight per channel and tap: a depthwise
  * convolution; and the largest of each window. */
 static void windows_are_reduced(int64_t stride, int64_t width)
 {

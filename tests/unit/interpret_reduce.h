@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One call of reduce beside a loop over tn_op_evaluate: for its tests.
+ * One call of reduce compared with a loop over tn_op_evaluate, for its tests.
  */
 #ifndef TN_TESTS_INTERPRET_REDUCE_H
 #define TN_TESTS_INTERPRET_REDUCE_H
@@ -44,8 +44,8 @@ static inline tn_dtype accumulator_of(uint32_t combiner, tn_dtype value)
 	return tn_is_floating(value) && combiner <= TN_REDUCE_MIN ? value : TN_I64;
 }
 
-/* An accumulator of the oracle: sums and products in double, whose error is far below f32's; f64 is
- * compared with the tolerance that its own error needs. */
+/* An accumulator of the oracle: sums and products in double, whose error is far below f32's; f64
+ * has a tolerance for its own error. */
 struct oracle {
 	uint64_t acc;     /* integers, largest and smallest */
 	double sum;       /* floating sums and products */
@@ -89,8 +89,8 @@ static inline uint64_t result_of(const struct oracle *o, uint32_t combiner, tn_d
 }
 
 /* The error of a sum of n terms is at most that many half ulps of the sum of magnitudes, whatever
- * the order (Higham, ch. 4); of a product, relative to itself.  The prologue's last rounding may be
- * contracted away: one more. */
+ * the order (Higham, ch. 4); of a product, relative to itself.  Contraction may remove the
+ * prologue's last rounding: one more. */
 static inline double ulps_of(uint32_t combiner, size_t n, tn_dtype dtype)
 {
 	if (!tn_is_floating(dtype) || combiner > TN_REDUCE_PRODUCT)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What reduce refuses, and that it then writes nothing.
+ * Calls that reduce refuses without writing anything.
  */
 #include "interpret_reduce.h"
 
@@ -156,7 +156,7 @@ static void bad_calls_are_refused_and_touch_nothing(void **state)
 	}
 }
 
-/* Partial results of a reduction that is cut into chunks may find no memory. */
+/* Memory for the partial results of a chunked reduction may run out. */
 static int out_of_memory;
 void *__real_tn_mem_aligned(size_t size, size_t alignment);
 void *__wrap_tn_mem_aligned(size_t size, size_t alignment);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Sums that a plain loop in f32 would get wrong, and those of many short rows.
+ * Sums that a plain loop in f32 would compute wrongly, and sums of many short rows.
  */
 #include "interpret_reduce.h"
 
-/* 3 million ones and a bit: a running f32 sum would stand still at 2^24, and miss the small parts
- * long before.  Both ways, one thread and four, the same bits. */
+/* Three million ones plus small terms: a running f32 sum would stop at 2^24, and lose the small
+ * terms long before.  Along both axes, with one thread and four, the same bits. */
 static void large_sums_are_accurate_and_repeat(void **state)
 {
 	static const int64_t extents[][2] = {
@@ -57,7 +57,7 @@ static void large_sums_are_accurate_and_repeat(void **state)
 
 /* Many kept elements, each of 8000 terms that a running sum would lose a part of one by one: above
  * 4096 an ulp is 2^-11, and adding 1 + 2^-13 adds 1, which after 8000 terms is 1000 half ulps off.
- * Enough groups that none is cut into chunks, so that all levels of the sum are used.  The kept
+ * Enough groups that none is split into chunks, so that all levels of the sum are used.  The kept
  * axis has stride 0 to save memory. */
 static void sums_of_rows_have_three_levels(void **state)
 {
@@ -91,8 +91,8 @@ static void sums_of_rows_have_three_levels(void **state)
 		assert_close(y[i], sum, 300 * 0x1p-24 * sum);
 }
 
-/* Rows of three elements are taken many at a time: with numbers of rows round those at which the
- * last tile is a low one, and at which a run of additions begins with it.  All sums are exact. */
+/* Rows of three elements are processed many at a time: with numbers of rows near those at which the
+ * last tile is low, and at which a run of additions starts with it.  All sums are exact. */
 static void short_rows_are_added_in_piles(void **state)
 {
 	enum { GROUPS = 40, MOST = 43660, ROW = 3 };

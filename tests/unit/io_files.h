@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Small files for the tests of readers and writers, in a folder of their own.
+ * Small files for the tests of readers and writers, in their own folder.
  */
 #ifndef TN_TESTS_IO_FILES_H
 #define TN_TESTS_IO_FILES_H
@@ -21,7 +21,7 @@ static inline const char *files_folder(void)
 	return folder;
 }
 
-/* FOLDER/NAME, in one of four buffers that take turns. */
+/* FOLDER/NAME, in one of four rotating buffers. */
 static inline const char *files_path(const char *folder, const char *name)
 {
 	static char paths[4][512];
@@ -62,8 +62,8 @@ static inline int files_count(const char *folder)
 	return n;
 }
 
-/* Writes `size` (below 65536) bytes as a gzip file with one stored block (RFC 1951, 1952), and no
- * help from zlib. */
+/* Writes `size` (below 65536) bytes as a gzip file with one stored block (RFC 1951, 1952), without
+ * zlib. */
 static inline void files_write_gzipped(const char *path, const void *data, size_t size)
 {
 	static const unsigned char header[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};

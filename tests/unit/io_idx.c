@@ -222,7 +222,7 @@ static void a_gzip_bomb_is_refused_without_unpacking_it(void **state)
 	refused(bomb(70000, 65536), TN_FORMAT, "expected 70000 bytes of elements, found 65536");
 }
 
-/* Deflate could give 67 million bytes for so many, but no pictures are so alike. */
+/* Deflate could expand that to 67 million bytes, but no pictures are that uniform. */
 static void a_gzipped_file_that_grows_more_than_pictures_do_is_refused_by_its_header(void **state)
 {
 	(void)state;

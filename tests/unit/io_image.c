@@ -167,7 +167,7 @@ static void damage_in_a_png_is_refused(void **state)
 	free(bytes);
 }
 
-/* Appends a chunk of `n` bytes; its CRC is not right, which libpng would warn of. */
+/* Appends a chunk of `n` bytes with a wrong CRC, about which libpng would warn. */
 static size_t put_chunk(unsigned char *to, const char *type, const void *data, size_t n)
 {
 	for (int i = 0; i < 4; i++)
@@ -186,7 +186,7 @@ static void chunks_that_do_not_change_the_picture_are_passed_over(void **state)
 	const char *path = write_png(&size, &bytes);
 	unsigned char *longer = malloc(size + 1000);
 	struct tn_image image;
-	/* Behind the signature and the header. */
+	/* After the signature and the header. */
 	memcpy(longer, bytes, 33);
 	size_t to = 33;
 	for (int i = 0; i < 10; i++) {
@@ -198,7 +198,7 @@ static void chunks_that_do_not_change_the_picture_are_passed_over(void **state)
 	assert_ok(tn_image_read(path, &image, NULL));
 	assert_memory_equal(image.data, "\1\2\3\0", 4);
 	tn_image_release(&image);
-	/* What is critical and not known is no picture. */
+	/* An unknown critical chunk makes the picture invalid. */
 	to = 33 + put_chunk(longer + 33, "ABCD", "", 0);
 	memcpy(longer + to, bytes + 33, size - 33);
 	files_write(path, longer, to + size - 33);

@@ -8,8 +8,7 @@
 
 static const char *folder;
 
-/* What the writer asks of the system to make a file durable, in order: "file folder", wrapped by
- * the linker. */
+/* The writer's calls to make a file durable, in order ("file folder"), wrapped by the linker. */
 static char durable[64];
 static int fail_sync; /* the next fsync */
 
@@ -58,7 +57,7 @@ static const char *make(const char *header, size_t data_size)
 	return path;
 }
 
-/* Opening must fail with that status, the text must name the file and hold `part`. */
+/* Opening must fail with that status; the text must name the file and contain `part`. */
 static void refused(const char *path, tn_status expected, const char *part)
 {
 	struct tn_error_info error;
@@ -71,7 +70,7 @@ static void refused(const char *path, tn_status expected, const char *part)
 	assert_contains(error.text, part);
 }
 
-/* One tensor "a" of four bytes, with parts exchanged. */
+/* One tensor "a" of four bytes, with parts replaced. */
 #define A(dtype, shape, offsets)                                                                   \
 	"{\"a\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
 #define B "\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":"
@@ -384,7 +383,7 @@ static void the_bytes_do_not_depend_on_the_order_of_arguments(void **state)
 	assert_int_equal(size_a, size_b);
 	assert_memory_equal(a, b, size_a);
 	assert_int_equal((8 + a[0] + 256 * a[1]) % 8, 0);
-	/* As short as the format allows, but for what must be escaped. */
+	/* As short as the format allows, except for required escapes. */
 	const char *escaped = "{\"__metadata__\":{\"a\":\"\\\"quoted\\\"\\t\\\\\\b\\f\\n\\r\\u0001"
 			      "\x7f/\xf0\x9d\x84\x9e\",";
 	assert_memory_equal(a + 8, escaped, strlen(escaped));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One broken plugin for each way to fail, loaded in earnest: each has its own named reason, at its
- * own stage, and stops nothing.
+ * One broken plugin for each kind of failure, actually loaded: each has its own named reason and
+ * stage, and does not affect others.
  */
 #include "loader/registry.h"
 #include "loader_fixture.h"
 
 #include <elf.h>
 
-/* Opens the folder, in which one plugin and the good one are, and looks at the one's row. */
+/* Opens the folder with one plugin and the good one, and checks the former's row. */
 static void check_row(const char *name, tn_status status, uint32_t stage, const char *text)
 {
 	struct opened opened;
@@ -22,7 +22,7 @@ static void check_row(const char *name, tn_status status, uint32_t stage, const 
 	assert_int_equal(row->stage, stage);
 	assert_contains(row->text, text);
 	assert_int_equal(row->found, TN_FOUND_API);
-	/* One broken plugin stops no other. */
+	/* A broken plugin does not affect others. */
 	assert_non_null(tn_registry_find(opened.registry, "ok"));
 	assert_null(tn_registry_find(opened.registry, name));
 	assert_int_equal(row_of(&opened, "ok")->selected, 1);
@@ -77,10 +77,10 @@ static void create_may_answer_every_name_of_an_absence(void **state)
 		setenv("TENON_TEST_STATUS", number, 1);
 		check_row("fails", absences[i], TN_STAGE_CREATE, "as the test wanted");
 	}
-	/* Any other answer means that the start failed. */
+	/* Any other status means that the start failed. */
 	setenv("TENON_TEST_STATUS", "6", 1);
 	check_row("fails", TN_PROBE_FAILED, TN_STAGE_CREATE,
-		  "create answered OUT_OF_MEMORY: as the test wanted");
+		  "create returned OUT_OF_MEMORY: as the test wanted");
 	unsetenv("TENON_TEST_STATUS");
 }
 
@@ -94,7 +94,7 @@ static void spoil(size_t offset, const void *bytes, size_t n)
 	free(data);
 }
 
-/* Where the last loaded segment of an ELF file ends. */
+/* The end of the last loaded segment of an ELF file. */
 static size_t end_of_segments(const char *data)
 {
 	Elf64_Ehdr header;
@@ -163,7 +163,7 @@ static void a_missing_library_is_named(void **state)
 	(void)state;
 	put("ok");
 	put("two_devices");
-	/* Another plugin that needs the C library by a name that nobody has. */
+	/* Another plugin that needs the C library under a name that does not exist. */
 	char *data = read_fixture("two_devices", &size);
 	char *needed = memmem(data, size, "libc.so.6", 9);
 	assert_non_null(needed);
@@ -183,7 +183,7 @@ static void a_link_to_the_same_file_is_a_duplicate(void **state)
 	check_row("too", TN_DUPLICATE, TN_STAGE_SEARCH, "the same file as");
 }
 
-/* Opens the folder; how "ok" and the other copy of its file fared. */
+/* Opens the folder; the outcome for "ok" and the other copy of its file. */
 static void check_pair(const char *other, tn_status other_status)
 {
 	struct opened opened;
@@ -203,7 +203,7 @@ static void a_copy_under_a_wrong_name_that_comes_first_hides_nothing(void **stat
 	write_file("backend_a.so", data, size);
 	free(data);
 	check_pair("a", TN_BAD_PLUGIN);
-	/* As a link, it is the same file too. */
+	/* A link is the same file, too. */
 	remove(in_folder("backend_a.so"));
 	assert_int_equal(symlink("backend_ok.so", in_folder("backend_a.so")), 0);
 	check_pair("a", TN_BAD_PLUGIN);
@@ -274,7 +274,7 @@ static void a_privileged_process_refuses_what_others_may_write(void **state)
 	release(&opened);
 	chmod(folder, 0700);
 
-	/* An ordinary process does not mind. */
+	/* An unprivileged process accepts it. */
 	chmod(in_folder("backend_ok.so"), 0666);
 	assert_ok(open_selected(&opened, NULL));
 	release(&opened);
@@ -293,7 +293,7 @@ static void a_privileged_process_takes_what_root_alone_may_write(void **state)
 	opened.parameters.privileged = 1;
 	assert_ok(open_prepared(&opened));
 	assert_int_equal(row_of(&opened, "ok")->status, TN_OK);
-	/* The environment counted for nothing, and that was said. */
+	/* The environment was ignored, which was reported. */
 	assert_contains(opened.messages, "ignored in a privileged process");
 	assert_contains(opened.messages, "TENON_PLUGIN_PATH_ONLY");
 	release(&opened);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the loader's tests share: a folder of their own, fixture plugins copied (and spoilt) into
- * it, and a registry opened on it with the messages kept.
+ * Helpers of the loader's tests: their own folder, fixture plugins copied (and corrupted) into it,
+ * and a registry opened on it with recorded messages.
  */
 #ifndef TN_TESTS_LOADER_FIXTURE_H
 #define TN_TESTS_LOADER_FIXTURE_H
@@ -24,7 +24,7 @@ struct opened {
 	struct tn_error_info error;
 	tn_status status;
 	int n_messages;
-	char messages[4096]; /* one a line, "level subsystem: text" */
+	char messages[4096]; /* one per line, "level subsystem: text" */
 };
 
 static char folder[64];
@@ -112,7 +112,7 @@ static inline void keep_message(void *user, int level, const char *subsystem, co
 		 subsystem, (int)length, text);
 }
 
-/* The options of a test: the folder alone is searched, and no data files. */
+/* The options of a test: only the folder is searched, without data files. */
 static inline void prepare(struct opened *opened)
 {
 	memset(opened, 0, sizeof(*opened));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The services as a plugin sees them: through struct tn_host alone.
+ * The services as seen by a plugin: through struct tn_host only.
  */
 #include "loader/host.h"
 #include "loader_fixture.h"
@@ -148,14 +148,14 @@ static void a_program_is_printed(void **state)
 	assert_ok(tn_plugin_text_print(&text, tn_plugin_dialect_c(), program, "k_"));
 	assert_string_equal(text.data,
 			    "const tn_f32 k_v0 = TN_F32(1.5);\nconst tn_f32 k_out0 = k_v0;\n");
-	/* What the host refuses is no source. */
+	/* A refused program gives no source. */
 	assert_status(tn_plugin_text_print(&text, NULL, program, "k_"), TN_INVALID_ARGUMENT);
 	assert_true(text.failed);
 	tn_plugin_text_free(&text);
 	tn_program_destroy(program);
 }
 
-/* A plugin's error struct may be of another size than the host's. */
+/* A plugin's error struct may have another size than the host's. */
 static void a_program_is_checked(void **state)
 {
 	const struct tn_program program = {.struct_size = sizeof(program)};

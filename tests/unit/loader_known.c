@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Data files of known backends, and signs of hardware below a root of the test's own.
+ * Data files of known backends, and signs of hardware below the test's own root.
  */
 #include "loader/known.h"
 #include "loader_fixture.h"
@@ -37,7 +37,7 @@ static void reads_what_a_file_says(void **state)
 	assert_string_equal(b->packages, "one, two");
 	assert_int_equal(b->kind, TN_DEVICE_INTEGRATED_GPU);
 	assert_false(b->seen);
-	/* Without signs the hardware is always there. */
+	/* Without signs the hardware is always assumed present. */
 	assert_true(known.list[0].seen);
 	assert_int_equal(log_of.n_messages, 0);
 	assert_null(tn_known_find(&known, "c"));

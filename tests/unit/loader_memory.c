@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The Nth allocation of the host fails, for every N: opening a registry is refused in order, or
- * works (where a plugin was the one to be refused); nothing leaks, as the sanitizers see.
+ * The Nth allocation of the host fails, for every N: opening a registry fails cleanly, or works (if
+ * a plugin is refused instead); nothing leaks, as sanitizers check.
  */
 #include "loader_fixture.h"
 #include "loader/report.h"
 
-/* jansson, which reads reports, does not survive that its own allocations fail. */
+/* jansson, which reads reports, crashes if its own allocations fail. */
 #define FAILING_MALLOC 0
 #include "failing_memory.h"
 #include "loader/report_json.h"
 
-/* 1 when the Nth allocation failed, 0 when there are not that many. */
+/* 1 if allocation n failed, 0 if there are fewer. */
 static int open_with_failure(long n)
 {
 	struct opened opened;

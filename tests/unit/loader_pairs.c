@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One physical device that two backends see: paired, and never hidden.
+ * One physical device found by two backends: paired, and never hidden.
  */
 #include "loader_fixture.h"
 
@@ -15,7 +15,7 @@ static void the_identity_tells(void **state)
 	b = a;
 	b.identity_type = TN_IDENTITY_UUID;
 	assert_int_equal(tn_device_same(&a, &b), 0);
-	/* Two devices without identity are not known to be one. */
+	/* Two devices without identity are not treated as one. */
 	a.identity_type = b.identity_type = TN_IDENTITY_NONE;
 	assert_int_equal(tn_device_same(&a, &b), 0);
 	assert_int_equal(tn_device_same(NULL, &b), 0);

@@ -113,7 +113,7 @@ static void a_probe_that_cannot_start_is_an_error(void **state)
 	assert_null(none);
 }
 
-/* Those of a folder in their order, a crash among them; and nothing of it happened here. */
+/* Those of a folder in order, including a crash, which does not affect this process. */
 static void all_files_are_probed_and_none_is_loaded(void **state)
 {
 	static const char *const names[] = {"crashes", "null_slot", "ok", "two_devices"};

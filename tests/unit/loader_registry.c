@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Search, ranking, selection and what is said about it, with real plugins.
+ * Search, ranking, selection and their messages, with real plugins.
  */
 #include "loader/registry.h"
 #include "loader_fixture.h"
@@ -71,11 +71,11 @@ static void auto_ranks_by_kind_then_score_then_name(void **state)
 	struct opened opened;
 	(void)state;
 	put("ok");          /* CPU, score -100 */
-	put("null");        /* the same: by name after it */
+	put("null");        /* the same: sorted by name after it */
 	put("two_devices"); /* CPU, scores -100 and -99 */
 	put("copyonly");    /* an accelerator */
 	prepare_with_reference(&opened, "auto");
-	/* Found in another order than that of their names. */
+	/* Found in an order other than that of their names. */
 	const char *paths[] = {in_folder("backend_ok.so"), folder};
 	opened.options.paths = paths;
 	opened.options.n_paths = 2;
@@ -145,7 +145,7 @@ static void falling_back_says_why_in_exactly_one_line(void **state)
 			    "card in it; using ok:0\n");
 	assert_int_equal(tn_load_report_notice_count(opened.report), 1);
 	release(&opened);
-	/* Two that are passed over are still one line. */
+	/* Two skipped ones are still one line. */
 	assert_ok(open_selected(&opened, "absent,zero_devices,ok"));
 	assert_int_equal(opened.n_messages, 1);
 	assert_contains(opened.messages, "absent not used: NO_PLUGIN");
@@ -175,7 +175,7 @@ static void a_required_backend_is_an_error_with_its_reason(void **state)
 	assert_contains(opened.error.text, "imaginary bus");
 	assert_null(opened.registry);
 	assert_int_equal(opened.n_messages, 0);
-	/* The report is there all the same. */
+	/* The report exists nevertheless. */
 	assert_int_equal(row_of(&opened, "ok")->status, TN_OK);
 	release(&opened);
 	assert_status(open_selected(&opened, "cuda!"), TN_NO_PLUGIN);
@@ -235,7 +235,7 @@ static void the_selection_comes_from_the_variable_too(void **state)
 	assert_status(open_prepared(&opened), TN_FORMAT);
 	assert_contains(opened.error.text, "column 1 of '?[31mred': expected a backend's name");
 	release(&opened);
-	/* What the program says counts more. */
+	/* The program's setting takes precedence. */
 	prepare(&opened);
 	setenv("TENON_BACKEND", "ok", 1);
 	opened.options.selection = "null";
@@ -325,7 +325,7 @@ static void visible_hardware_without_its_backend_is_said_once(void **state)
 	assert_int_equal(opened.n_messages, 1);
 	assert_contains(opened.messages, "Acme NPU present, npu not used");
 	release(&opened);
-	/* Excluded, or another one asked for: not a word. */
+	/* Excluded, or another one requested: no message. */
 	assert_ok(open_selected(&opened, "^npu"));
 	assert_int_equal(opened.n_messages, 0);
 	release(&opened);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Capture and replay through a context, on the mock device: it holds the buffers that captured work
- * uses, so that a host that frees one of them is caught.
+ * Capture and replay through a context, on the mock device: it keeps the buffers that captured work
+ * uses, so that a host that frees one of them is detected.
  */
 #include "capture_step.h"
 #include "capture_train.h"
@@ -58,7 +58,7 @@ static void captured_work_is_not_done_until_it_is_replayed(void **state)
 	tn_context_close(context);
 }
 
-/* What a step took and gave back is its own until it goes; then others have it. */
+/* Memory that a step allocated and freed is reserved for its graph until that is destroyed. */
 static void a_graph_keeps_its_memory_and_gives_it_back(void **state)
 {
 	struct tn_memory_use before, kept, after;
@@ -66,7 +66,7 @@ static void a_graph_keeps_its_memory_and_gives_it_back(void **state)
 	(void)state;
 	tn_context *context = open_mock("");
 	tn_array *x = numbers(context, 3);
-	/* Once as usual, so that scratch memory is there. */
+	/* Once eagerly, so that scratch memory exists. */
 	tn_array_destroy(tn_add(x, x));
 	tn_device_memory(tn_device_current(context), &before);
 	assert_ok(tn_capture_begin(context));
@@ -78,7 +78,7 @@ static void a_graph_keeps_its_memory_and_gives_it_back(void **state)
 		(void)numbers(context, i);
 	assert_ok(tn_graph_replay(graph));
 	assert_true(first_of(sum) == 12);
-	/* The result goes, but its memory is the graph's. */
+	/* The result is destroyed, but its memory belongs to the graph. */
 	tn_array_destroy(sum);
 	tn_array *others[4];
 	for (int i = 0; i < 4; i++)
@@ -93,7 +93,7 @@ static void a_graph_keeps_its_memory_and_gives_it_back(void **state)
 	tn_context_close(context);
 }
 
-/* An array that the work writes may go before the graph. */
+/* An array that the work writes may be destroyed before the graph. */
 static void what_is_written_lives_as_long_as_the_graph(void **state)
 {
 	tn_graph *graph = NULL;
@@ -102,7 +102,7 @@ static void what_is_written_lives_as_long_as_the_graph(void **state)
 	tn_array *x = numbers(context, 1), *gone = numbers(context, 0);
 	assert_ok(tn_capture_begin(context));
 	assert_ok(tn_add_into(gone, gone, x));
-	/* Given back while captured work uses it. */
+	/* Freed while captured work uses it. */
 	tn_array *early = numbers(context, 4);
 	assert_ok(tn_add_into(gone, gone, early));
 	tn_array_destroy(early);
@@ -146,7 +146,7 @@ static void what_waits_for_the_device_is_refused(void **state)
 	tn_context_close(context);
 }
 
-/* Each replay draws the streams that the code would draw now. */
+/* Each replay draws the random streams that eager code would draw at that point. */
 static void random_numbers_are_those_of_their_step(void **state)
 {
 	float expected[3][2][N], found[2][N];
@@ -184,7 +184,7 @@ static void random_numbers_are_those_of_their_step(void **state)
 	tn_context_close(context);
 }
 
-/* More replays than a round has wait in the queue, and each of them has its own numbers. */
+/* More replays than one round are queued, and each has its own numbers. */
 static void replays_that_wait_keep_their_numbers(void **state)
 {
 	enum { REPLAYS = 50, DRAWS = 70 };
@@ -217,7 +217,7 @@ static void replays_that_wait_keep_their_numbers(void **state)
 	tn_context_close(context);
 }
 
-/* A ledger that times each operation waits for it, but for those that are not done. */
+/* A ledger that times operations waits for each, except captured ones, which do not run. */
 static void a_timed_context_captures_too(void **state)
 {
 	const char *path = mock_file();
@@ -243,7 +243,7 @@ static void a_timed_context_captures_too(void **state)
 	tn_context_close(context);
 }
 
-/* What the host does itself it would have to do anew in each replay. */
+/* Host runs would have to be repeated in each replay. */
 static void what_is_set_on_the_way_is_refused(void **state)
 {
 	tn_graph *graph = NULL;
@@ -267,7 +267,7 @@ static void what_is_set_on_the_way_is_refused(void **state)
 	tn_context_close(context);
 }
 
-/* A step that was captured in vain, or whose replay failed, is as if it had not been tried. */
+/* A step whose capture or replay failed has no effect. */
 static void what_failed_is_not_counted(void **state)
 {
 	tn_graph *graph = NULL;
@@ -307,7 +307,7 @@ static void what_failed_is_not_counted(void **state)
 	tn_context_close(context);
 }
 
-/* Weights that were captured as one run are one as long as they are stepped together. */
+/* Weights captured as one run stay one as long as they are stepped together. */
 static void steps_apart_are_noticed(void **state)
 {
 	tn_graph *graph = NULL;
@@ -347,7 +347,7 @@ static void a_tape_does_not_reach_into_a_capture(void **state)
 	tn_context_close(context);
 }
 
-/* A value that a tape saved is known to be another after a replay. */
+/* A value saved by a tape is detected as changed after a replay. */
 static void replays_move_versions(void **state)
 {
 	tn_graph *graph = NULL;
@@ -378,7 +378,8 @@ static void graphs_may_be_many_and_go_in_any_order(void **state)
 		assert_ok(tn_capture_begin(context));
 		tn_array *next = tn_affine(x, 1, i + 1);
 		assert_ok(tn_assign(x, next));
-		/* What one graph made goes while the next is captured, and a graph, too. */
+		/* Results of one graph, and a graph, are destroyed while the next one is
+		 * captured. */
 		tn_array_destroy(made);
 		made = next;
 		if (i == 2)
@@ -391,7 +392,7 @@ static void graphs_may_be_many_and_go_in_any_order(void **state)
 	assert_ok(tn_capture_begin(context));
 	assert_int_equal(tn_graph_replay(graphs[1]), TN_NOT_CAPTURABLE);
 	tn_error_clear(context);
-	/* Nobody ends it. */
+	/* It is never ended. */
 	tn_graph_destroy(graphs[2]);
 	tn_graph_destroy(graphs[1]);
 	tn_context_close(context);
@@ -403,7 +404,7 @@ static void a_backend_without_capture_says_so(void **state)
 	tn_context *context = open_mock("");
 	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
 	assert_int_equal(tn_capture_begin(context), TN_UNSUPPORTED);
-	assert_kept(context, TN_UNSUPPORTED, "captures no work");
+	assert_kept(context, TN_UNSUPPORTED, "cannot capture work");
 	tn_context_close(context);
 }
 
@@ -436,7 +437,8 @@ static void the_trainer_replays(void **state)
 	tn_context_close(context);
 }
 
-/* A single full batch would be captured to be replayed once; none cannot be captured at all. */
+/* A single full batch would be captured for one replay; without a full batch nothing can be
+ * captured. */
 static void the_trainer_captures_what_comes_twice(void **state)
 {
 	struct history history;
@@ -469,8 +471,7 @@ static tn_status train_within(uint64_t bytes, uint32_t capture, uint64_t *replay
 	return status;
 }
 
-/* What has not the memory for a graph is done without: wherever steps that are not captured have
- * enough. */
+/* Without memory for a graph, training continues with eager steps, if they have enough. */
 static void the_trainer_needs_no_more_memory_than_without(void **state)
 {
 	uint64_t replays, unused;
@@ -503,7 +504,7 @@ static void hear(void *user, int level, const char *subsystem, const char *text,
 	heard->n++;
 }
 
-/* A module of the program's own may count what it does. */
+/* A user's own module may have side effects. */
 static tn_array *forward_and_count(tn_module *module, void *state, const tn_array *x)
 {
 	(void)module;
@@ -544,21 +545,21 @@ static void the_trainer_says_why_it_does_not(void **state)
 	assert_int_equal(eager.replays, 0);
 	assert_int_equal(heard.n, 1);
 	assert_non_null(strstr(heard.text, "modules of the program's own"));
-	/* Whoever asks for it gets it: forward is called where no step is replayed. */
+	/* An explicit request is honoured: forward is called in steps that are not replayed. */
 	int called = n;
 	assert_ok(train_history(context, foreign_net(context, &n), TN_CAPTURE_ON, &replayed));
 	assert_int_equal(replayed.replays, 3 * 5 - 1);
 	assert_int_equal(2 * called - n, 3 * 5 - 1 - 3);
 	assert_same_history(&replayed, &eager);
-	/* The second device captures nothing. */
+	/* The second device cannot capture. */
 	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
 	assert_int_equal(heard.n, 1);
 	assert_ok(train_history(context, train_net(context), TN_CAPTURE_AUTO, &eager));
 	assert_int_equal(heard.n, 2);
-	assert_non_null(strstr(heard.text, "captures no work"));
+	assert_non_null(strstr(heard.text, "cannot capture work"));
 	assert_int_equal(train_history(context, train_net(context), TN_CAPTURE_ON, &eager),
 			 TN_UNSUPPORTED);
-	assert_kept(context, TN_UNSUPPORTED, "captures no work");
+	assert_kept(context, TN_UNSUPPORTED, "cannot capture work");
 	assert_int_equal(train_history(context, train_net(context), 3, &eager),
 			 TN_INVALID_ARGUMENT);
 	assert_kept(context, TN_INVALID_ARGUMENT, "found 3");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a program sees of a device that defers its work, is slow, full or lost. */
+ * A program's view of a device that defers its work, is slow, full or lost. */
 #include "mock_fixture.h"
 
 #include <time.h>
@@ -25,7 +25,7 @@ static tn_array *ones(tn_context *context)
 	return tn_ones(context, TN_F32, 1, (int64_t[]){N});
 }
 
-/* The same computation, with a formula, a reduction, a product and a gradient in it. */
+/* A computation with a formula, a reduction, a product and a gradient. */
 static void compute(tn_context *context, float result[3])
 {
 	float data[12];
@@ -77,7 +77,7 @@ static void work_is_done_when_somebody_waits(void **state)
 	assert_true(seconds() - start < 0.3);
 	assert_ok(tn_sync(context));
 	assert_true(seconds() - start >= 0.3);
-	/* Nothing is left to wait for. */
+	/* No work is pending. */
 	start = seconds();
 	assert_ok(tn_sync(context));
 	assert_true(seconds() - start < 0.3);
@@ -95,7 +95,7 @@ static void a_late_error_surfaces_at_sync_with_the_operations_name(void **state)
 	assert_status(tn_sync(context), TN_BACKEND_FAILURE);
 	assert_string_equal(tn_error(context)->operation, "map");
 	assert_contains(tn_error(context)->text, "mock:0: piece of work 2 failed");
-	/* Once: what comes after it is done, and so was what came before. */
+	/* Reported once: work before and after it is done. */
 	tn_error_clear(context);
 	assert_ok(tn_sync(context));
 	assert_close(first_of(x), 1, 0);
@@ -134,7 +134,7 @@ static void a_lost_device_loses_its_arrays_and_the_context_goes_on(void **state)
 	tn_error_clear(context);
 	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
 	assert_close(first_of(tn_add(ones(context), ones(context))), 2, 0);
-	/* It was said that the device is lost: waiting for the others is no error. */
+	/* The loss was already reported: waiting for the other devices is not an error. */
 	assert_ok(tn_sync(context));
 	tn_context_close(context);
 }
@@ -165,7 +165,7 @@ static void a_loss_is_said_in_its_own_words_where_it_was_found_by_the_pool(void 
 	assert_ok(tn_scope_begin(context));
 	assert_non_null(ones(context));
 	tn_scope_end(context, NULL);
-	/* More than there is: the pool waits, to give back its cache, and meets the loss. */
+	/* More than available: the pool waits, to free its cache, and finds the loss. */
 	const struct tn_device_description *description = tn_device_describe(device);
 	assert_null(tn_empty(context, TN_U8, 1,
 			     (int64_t[]){(int64_t)description->memory_bytes / 4 * 5}));
@@ -194,10 +194,10 @@ static void the_pool_gives_its_cache_back_before_memory_is_out(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_non_null(tn_zeros(context, TN_U8, 1, (int64_t[]){3 * MIB}));
 	tn_scope_end(context, NULL);
-	/* No piece of the cache is as large. */
+	/* No cached piece is as large. */
 	tn_array *large = tn_zeros(context, TN_U8, 1, (int64_t[]){9 * MIB});
 	assert_non_null(large);
-	/* With it there is no room; without it there is. */
+	/* While it exists there is no room. */
 	assert_null(tn_zeros(context, TN_U8, 1, (int64_t[]){9 * MIB}));
 	assert_status(tn_error(context)->status, TN_OUT_OF_MEMORY);
 	assert_contains(tn_error(context)->text, "TENON_MOCK=oom-after");
@@ -270,7 +270,7 @@ static void a_device_says_what_it_is_and_what_has_run(void **state)
 	struct tn_memory_information memory;
 	struct tn_report_line line, later;
 	tn_context *context = open_mock("oom-after:8M,devices:2");
-	/* Not the current one: it is opened by the question. */
+	/* Not the current one: the query opens it. */
 	tn_device *device = tn_context_device(context, 1);
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
@@ -286,7 +286,7 @@ static void a_device_says_what_it_is_and_what_has_run(void **state)
 	assert_true(first_of(ones(context)) == 1);
 	assert_ok(tn_device_report_line(device, 3, &later));
 	assert_string_not_equal(later.text, line.text);
-	/* The built-in backend has no lines, which is no error. */
+	/* The built-in backend has no lines, which is not an error. */
 	assert_int_equal(tn_device_report_line(tn_context_device(context, 2), 0, &line),
 			 TN_NOT_FOUND);
 	assert_null(tn_error(context));

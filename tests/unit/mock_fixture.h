@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the tests of the mock backend share: an environment with one set of faults, and the file.
+ * Helpers of the tests of the mock backend: an environment with one set of faults, and the file.
  */
 #ifndef TN_TESTS_MOCK_FIXTURE_H
 #define TN_TESTS_MOCK_FIXTURE_H
@@ -11,7 +11,7 @@
 
 #include "check.h"
 
-/* The faults, and nothing else of the caller's environment. */
+/* Sets the faults, without the caller's other variables. */
 static inline void set_faults(const char *faults)
 {
 	unsetenv("TENON_BACKEND");
@@ -50,7 +50,7 @@ static inline tn_context *open_mock(const char *faults)
 	return context;
 }
 
-/* That error is kept; it is forgotten. */
+/* The context keeps that error; clears it. */
 static inline void assert_kept(tn_context *context, tn_status status, const char *words)
 {
 	const struct tn_error_info *error = tn_error(context);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which parameters have gradients, where backward is captured and the step is not: clipping reads
- * its norm on the host, so it stands between.
+ * Which parameters have gradients if backward is captured and the step is not: clipping, in
+ * between, reads its norm on the host.
  */
 #include "capture_step.h"
 #include "mock_fixture.h"
@@ -75,7 +75,7 @@ static void what_a_replay_gives_is_clipped_and_stepped(void **state)
 	tn_context_close(context);
 }
 
-/* What was captured has not been done, and may never be. */
+/* Captured work has not run, and may never run. */
 static void captured_gradients_are_none_yet(void **state)
 {
 	float before[STEP_MOST_WEIGHTS], after[STEP_MOST_WEIGHTS];
@@ -107,7 +107,7 @@ static void captured_gradients_are_none_yet(void **state)
 	tn_context_close(context);
 }
 
-/* Setting to zero is captured as well, and done with each replay. */
+/* Setting to zero is captured as well, and runs in each replay. */
 static void captured_zeros_are_replayed(void **state)
 {
 	tn_graph *graph = NULL;
@@ -129,7 +129,7 @@ static void captured_zeros_are_replayed(void **state)
 	tn_context_close(context);
 }
 
-/* The network of a captured step goes: at once, and before its graph. */
+/* The network of a captured step is destroyed: at once, and before its graph. */
 static void a_graph_lets_go_of_a_network(void **state)
 {
 	tn_graph *graph = NULL;

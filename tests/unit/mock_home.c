@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What belongs to a module is made on the module's device, whichever is the current one.
+ * Arrays of a module are created on its device, whichever is the current one.
  */
 #include "capture_step.h"
 #include "mock_fixture.h"
@@ -11,8 +11,8 @@ static void set_current(tn_context *context, size_t number)
 	assert_ok(tn_device_set_current(context, tn_context_device(context, number)));
 }
 
-/* Two steps with clipped gradients; `elsewhere`: device 1 is the current one while the optimizer is
- * made, or (2) while it steps. */
+/* Two steps with clipped gradients; `elsewhere`: device 1 is current while the optimizer is
+ * created, or (2) while it steps. */
 static size_t run_steps(tn_context *context, int is_adamw, int elsewhere, float *weights)
 {
 	struct training t = make_training(context, is_adamw);
@@ -56,7 +56,7 @@ static void optimizers_and_clipping_work_where_the_module_is(void **state)
 
 enum { SIDE = 4, CHANNELS = 3, RESULTS = CHANNELS * SIDE * SIDE };
 
-/* Folds a convolution without a bias, so that one is made. */
+/* Folds a convolution without a bias, so that a bias is created. */
 static tn_module *folding_net(tn_context *context)
 {
 	const struct tn_module_conv2d_options options = {
@@ -72,7 +72,7 @@ static tn_module *folding_net(tn_context *context)
 	return net;
 }
 
-/* Frozen, and again after a weight has changed. */
+/* Frozen, and again after a weight changed. */
 static void run_frozen(tn_context *context, size_t current, float results[2][RESULTS])
 {
 	struct tn_parameter_view view;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arrays that go from one mock device to another: nobody waits, and nobody overtakes.
+ * Copies of arrays between mock devices: in order, without waiting.
  */
 #include "mock_fixture.h"
 
@@ -21,7 +21,7 @@ static float first_of(const tn_array *array)
 	return values[0];
 }
 
-/* How many pieces of work the mock devices have done. */
+/* The number of pieces of work done by the mock devices. */
 static unsigned long work_done(tn_device *device)
 {
 	struct tn_report_line line = {.struct_size = sizeof(line)};
@@ -55,7 +55,7 @@ static void nobody_waits_for_a_copy_between_peers(void **state)
 	}
 }
 
-/* What is given back at once is used again on both sides, before anything has run. */
+/* Memory freed immediately is reused on both sides, before anything has run. */
 static void memory_is_given_back_while_the_copy_waits(void **state)
 {
 	enum { TIMES = 20 };
@@ -65,7 +65,7 @@ static void memory_is_given_back_while_the_copy_waits(void **state)
 	tn_device *first = tn_context_device(context, 0), *second = tn_context_device(context, 1);
 	for (int i = 0; i < TIMES; i++) {
 		tn_array *x = numbers(context, i);
-		/* The taker's memory was used for something else before. */
+		/* The destination's memory was used for something else before. */
 		assert_ok(tn_device_set_current(context, second));
 		tn_array_destroy(numbers(context, -1));
 		assert_ok(tn_device_set_current(context, first));
@@ -92,7 +92,7 @@ static void chunks_go_while_the_copy_waits(void **state)
 			tn_array_destroy(there);
 		else
 			tn_array_destroy(x);
-		/* Another size, for which the device has to give back what it has. */
+		/* Another size, for which the device must free its cached memory. */
 		assert_ok(
 			tn_device_set_current(context, tn_context_device(context, (size_t)which)));
 		assert_non_null(tn_full(context, TN_F32, 2, (int64_t[]){1300, 1000}, 1));
@@ -121,7 +121,7 @@ static void views_and_other_devices_go_their_way(void **state)
 	tn_context_close(context);
 }
 
-/* What failed on one device is not taken for good on the other. */
+/* Data from a failed device is not treated as valid on the other. */
 static void an_error_of_the_giver_is_one_of_the_taker(void **state)
 {
 	float values[N];
@@ -147,7 +147,7 @@ static void a_giver_that_is_lost_takes_nobody_with_it(void **state)
 	tn_array *there = tn_to(tn_add(x, x), second);
 	assert_int_equal(tn_to_host(there, values, sizeof(values)), TN_BACKEND_FAILURE);
 	assert_kept(context, TN_BACKEND_FAILURE, "mock device 0, the source");
-	/* The host has not heard of it from the first device yet. */
+	/* The first device has not reported it yet. */
 	assert_null(tn_to(x, second));
 	assert_kept(context, TN_DEVICE_LOST, "mock:0");
 	assert_null(tn_to(x, second));
@@ -200,7 +200,8 @@ static struct sample make_sample(tn_context *context)
 	};
 }
 
-/* What makes new arrays on the way there or back: layers, and gradients of views and choices. */
+/* Operations that create arrays in forward or backward: layers, and gradients of views and
+ * selections. */
 static tn_array *loss_of(const struct sample *s, tn_device *second)
 {
 	tn_context *context = tn_array_context(s->x);
@@ -226,8 +227,8 @@ static tn_array *loss_of(const struct sample *s, tn_device *second)
 	return tn_to(tn_cross_entropy(y, labels, 1), tn_array_device(s->x));
 }
 
-/* The gradients of a sample on the first device, when the second half of the way goes over
- * `second`, and new arrays of the caller's are made on `current`. */
+/* The gradients of a sample on the first device, with the second half computed on `second`, and the
+ * caller's new arrays created on `current`. */
 static void gradients(tn_context *context, size_t second, size_t current,
 		      float values[N_LEAVES][300])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The mock backend at its entries: handles, streams, events, and arguments that are gone when the
- * work runs. */
+ * The entries of the mock backend: handles, streams, events, and arguments that are invalid when
+ * the work runs. */
 #include "mock_fixture.h"
 
 #include <signal.h>
@@ -132,7 +132,7 @@ static tn_status copy(uint64_t from, uint64_t to, void *stream)
 	return mock->copy.copy(device, &args);
 }
 
-/* The last element, as it is when `stream` has run. */
+/* The last element after `stream` has run. */
 static float read_last(uint64_t buffer, void *stream)
 {
 	float values[N];
@@ -174,7 +174,7 @@ static void what_is_no_buffer_or_lies_outside_of_one_is_refused(void **state)
 	assert_ok(free_buffer(other));
 	assert_status(free_buffer(other), TN_INVALID_ARGUMENT);
 	assert_status(fill(other, 1, NULL), TN_INVALID_ARGUMENT);
-	assert_contains(error.text, "does not belong to a buffer of this device");
+	assert_contains(error.text, "does not belong to this device");
 	assert_status(fill(buffer + 64, 1, NULL), TN_INVALID_ARGUMENT);
 	struct tn_fill_args args = {.call = CALL(struct tn_fill_args, NULL),
 				    .output = vector(buffer),
@@ -231,7 +231,7 @@ static void an_event_makes_one_stream_wait_for_another(void **state)
 	assert_ok(on_event(mock->stream.event_record, event, one));
 	assert_ok(fill(from, 2, one));
 	assert_ok(on_event(mock->stream.event_wait, event, two));
-	/* Neither changes what was waited for. */
+	/* Neither changes an earlier wait. */
 	assert_ok(on_event(mock->stream.event_record, event, one));
 	assert_ok(on_event(mock->stream.event_destroy, event, NULL));
 	assert_ok(copy(from, to, two));
@@ -261,7 +261,7 @@ static void an_event_is_reached_when_its_place_was(void **state)
 	assert_int_equal(is_reached(end), 1);
 	assert_ok(mock->stream.event_elapsed(device, &elapsed, &seconds));
 	assert_true(seconds >= 0.02);
-	/* Who asks until it is reached comes to an end. */
+	/* Repeated queries reach it eventually. */
 	assert_ok(fill(buffer, 2, NULL));
 	assert_ok(on_event(mock->stream.event_record, end, NULL));
 	int asked = 0;

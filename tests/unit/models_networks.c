@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The networks that the gallery does not list yet: their parameters and buffers have the names,
- * shapes and order of torchvision's and timm's, and small ones train and answer on pictures of odd
- * sizes.  parity/blocks.c compares their results with PyTorch's.
+ * The networks not yet in the gallery: their parameters and buffers have the names, shapes and
+ * order of torchvision's and timm's, and small ones train and run on pictures of odd sizes.
+ * parity/blocks.c compares their results with PyTorch's.
  */
 #include <tenon/tenon.h>
 
@@ -111,7 +111,7 @@ static tn_array *pictures(void)
 	return tn_random_normal(context, 4, (int64_t[]){N_PICTURES, 3, HEIGHT, WIDTH}, 0, 1);
 }
 
-/* The sum is finite exactly when all elements are, but for sums beyond f32's range. */
+/* The sum is finite exactly if all elements are, except for sums beyond f32's range. */
 static void expect_finite(const tn_array *array)
 {
 	double sum;

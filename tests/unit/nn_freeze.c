@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Frozen networks: results, what they follow, and what they refuse.
+ * Frozen networks: results, tracked changes, and refused calls.
  */
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 
 static tn_context *context;
 
-/* Calls are repeated on devices that do them at once, so not on a GPU that the machine may have. */
+/* Calls are repeated only on synchronous devices, so a GPU of the machine is not used. */
 static int setup(void **state)
 {
 	const struct tn_context_options options = {.struct_size = sizeof(options),
@@ -64,7 +64,7 @@ static tn_module *block(void)
 	return block;
 }
 
-/* Every kind of layer that freezing touches, and some that it does not. */
+/* Every kind of layer that freezing changes, and some that it does not. */
 static tn_module *make_net(void)
 {
 	const struct tn_pool2d_options pool = {.struct_size = sizeof(pool), .kernel = {2, 2}};
@@ -82,7 +82,7 @@ static tn_module *make_net(void)
 	add(net, "tanh", tn_module_tanh(context));
 	add(net, "fc2", tn_module_linear(context, 7, CLASSES, NULL));
 	assert_ok(tn_module_build(net));
-	/* Statistics that are not those of the start. */
+	/* Statistics other than the initial ones. */
 	for (size_t i = 0; i < tn_module_buffer_count(net); i++) {
 		struct tn_buffer_view view;
 		assert_ok(tn_module_buffer_at(net, i, &view));
@@ -106,8 +106,8 @@ static size_t read_values(const tn_array *array, float *values)
 	return n;
 }
 
-/* Each of the few layers rounds its sums, of up to 45 products, and folding once more: 1e-5 is ten
- * times what comes together. */
+/* Each of the few layers rounds its sums, of up to 45 products, and folding rounds once more: 1e-5
+ * is ten times the total. */
 static void expect_same(const tn_array *found, const float *expected)
 {
 	float values[MOST];
@@ -199,7 +199,7 @@ static void a_frozen_network_follows_its_parameters_and_buffers(void **state)
 			assert_ok(tn_module_buffer_at(net, 1, &buffer));
 			assert_ok(tn_assign(buffer.value, tn_affine(buffer.value, 3, 0)));
 		}
-		/* What it ought to be, from the file. */
+		/* The expected values, through a file. */
 		assert_ok(tn_module_save(net, path, 0, NULL));
 		assert_ok(tn_module_load(same, path));
 		read_values(tn_module_forward(same, x), expected);
@@ -222,7 +222,7 @@ static void a_frozen_network_does_not_train(void **state)
 	expect_error(TN_STATE, "frozen");
 	tn_module_set_training(net, 0);
 	tn_tape *tape = tn_tape_begin(context);
-	/* Beside a tape it may run, but hands no gradient on. */
+	/* It may run while a tape records, but propagates no gradient. */
 	tn_array *plain = pictures(2);
 	assert_non_null(tn_module_forward(net, plain));
 	assert_non_null(tn_module_forward(net, plain));
@@ -318,7 +318,8 @@ static int calls_of(struct own *own, int is_repeatable)
 	for (int i = 0; i < 4; i++) {
 		double value;
 		tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){8}, i);
-		assert_ok(tn_item(tn_max(tn_module_forward(module, x), TN_ALL_AXES, NULL, 0), &value));
+		assert_ok(tn_item(tn_max(tn_module_forward(module, x), TN_ALL_AXES, NULL, 0),
+				  &value));
 		if (!own->is_random)
 			assert_close(value, 2 * i + 1, 0);
 		else
@@ -340,7 +341,7 @@ static void only_layers_that_say_so_are_repeated(void **state)
 	assert_int_equal(calls_of(&own, 1), 1);
 }
 
-/* What a norm writes is as new as what any other layer writes. */
+/* The output of a norm is a new array, as that of any other layer. */
 static void a_network_that_ends_with_a_norm_is_repeated(void **state)
 {
 	(void)state;
@@ -364,7 +365,7 @@ static void a_network_that_ends_with_a_norm_is_repeated(void **state)
 	tn_module_destroy(net);
 }
 
-/* An error of one x, or an x without elements, is no reason to ask anew for others. */
+/* An error with one x, or an x without elements, does not repeat queries for others. */
 static void after_an_error_calls_are_repeated(void **state)
 {
 	(void)state;
@@ -424,7 +425,7 @@ static void chains_of_convolutions_are_repeated(void **state)
 	tn_module_destroy(net);
 }
 
-/* But for packing, which is done once. */
+/* Except packing, which is done once. */
 static uint64_t runs_counted(void)
 {
 	struct tn_ledger_row row;

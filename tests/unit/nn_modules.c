@@ -388,7 +388,7 @@ static void buffers_are_saved_and_read_back(void **state)
 	unlink(path());
 }
 
-/* The chain's members one after the other, for comparison. */
+/* The chain's members in sequence, for comparison. */
 static void members_by_hand_and_chain_agree(tn_module *net, tn_module *const *members, size_t n,
 					    const tn_array *x)
 {

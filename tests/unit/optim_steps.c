@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Optimizers on a parameter by hand; parity with PyTorch over many steps is in tests/parity.
+ * Optimizers on single parameters; parity with PyTorch over many steps is in tests/parity.
  */
 #include <tenon/tenon.h>
 
@@ -98,7 +98,7 @@ static void a_parameter_without_a_gradient_is_not_stepped(void **state)
 	tn_module_zero_gradients(module);
 	backward(module, 3);
 	assert_ok(tn_optimizer_step(adamw));
-	/* AdamW's first step is lr (sign of the gradient) after decay, whatever the gradient. */
+	/* AdamW's first step is lr (sign of the gradient) after decay, for any gradient. */
 	assert_close(value(module, "b"), 2 * (1 - 1e-3 * 0.01) - 1e-3, 1e-6);
 	tn_optimizer_destroy(adamw);
 	tn_module_destroy(module);
@@ -149,7 +149,7 @@ static void clipping_scales_all_gradients_by_their_joint_norm(void **state)
 	assert_ok(tn_module_parameter(module, "a", &view));
 	assert_ok(tn_item(view.gradient, &g));
 	assert_close(g, 1 / sqrt(2), 1e-5);
-	assert_ok(tn_clip_grad_norm(module, 10.0, &norm)); /* small enough: as it is */
+	assert_ok(tn_clip_grad_norm(module, 10.0, &norm)); /* small enough: unchanged */
 	assert_ok(tn_item(view.gradient, &g));
 	assert_close(g, 1 / sqrt(2), 1e-5);
 	tn_module_destroy(module);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Every public function that takes a struct with a struct_size refuses one that lacks it, and one
- * that sets what this version does not know.
+ * that sets fields unknown to this version.
  */
 #include <tenon/tenon.h>
 
@@ -17,7 +17,7 @@ static struct tn_error_info error;
 
 /* ---- Calls: what each says is in `error` -----------------------------------------------------*/
 
-/* The error that the context keeps, which is cleared; only a call that makes nothing has one. */
+/* Returns and clears the context's error; only a failed call has one. */
 static tn_status kept(int made)
 {
 	const struct tn_error_info *found = tn_error(context);
@@ -208,7 +208,7 @@ static const char *const names_of[] = {"x"};
 static const tn_dtype dtypes_of[] = {TN_F32};
 static const uint32_t first_input[] = {0};
 
-/* The type as an error names it, the function, a struct that it takes, and what it says then. */
+/* The type's name in errors, the function, a struct that it takes, and the expected error. */
 static const struct {
 	const char *type;
 	tn_status (*call)(const void *given);
@@ -301,7 +301,7 @@ static int teardown(void **state)
 
 /* ---- Cases -----------------------------------------------------------------------------------*/
 
-/* The right struct of a case, as a version knows it that has `more` bytes at its end, all zero. */
+/* The correct struct of a case, as in a version with `more` bytes at its end, all zero. */
 static uint32_t copy_right(size_t i, uint32_t more, unsigned char *copy)
 {
 	uint32_t size = *(const uint32_t *)cases[i].right, whole = size + more;

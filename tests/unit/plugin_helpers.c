@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The helpers for plugin authors, on a host of the test's own.
+ * The helpers for plugin authors, on the test's own host.
  */
 #include <stdlib.h>
 
@@ -207,10 +207,10 @@ static void axes_are_merged_where_every_view_allows_it(void **state)
 	assert_int_equal(nest.views[1].strides[1], 0);
 	tn_plugin_nest_begin(&nest, 5, 3, lengths);
 	tn_plugin_nest_add(&nest, &whole, 0);
-	tn_plugin_nest_simplify(&nest); /* though this view alone would allow it */
+	tn_plugin_nest_simplify(&nest); /* although this view alone would allow it */
 	assert_int_equal(nest.rank, 2);
 	assert_int_equal(nest.n_kept, 1);
-	/* A view that is transposed keeps its axes apart. */
+	/* The axes of a transposed view are not merged. */
 	const struct tn_operand turned = {
 		.dtype = TN_F32, .rank = 2, .shape = {3, 4}, .strides = {1, 3}};
 	tn_plugin_nest_begin(&nest, 2, 2, turned.shape);

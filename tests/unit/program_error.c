@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What is refused, with which status, at which place and in which words; limits;
- * memory that runs out.
+ * Refused programs: status, position and text; limits; memory that runs out.
  */
 #include "unit/program_fixture.h"
 
@@ -40,7 +39,7 @@ static void check_refusal(const struct refusal *refusal, const struct tn_program
 	assert_string_equal(error.operation, "program_parse");
 	for (int k = 0; k < 3 && refusal->parts[k]; k++)
 		assert_contains(error.text, refusal->parts[k]);
-	/* Without a place for the error it is refused as well. */
+	/* It is refused without an error struct, too. */
 	assert_status(tn_program_parse(refusal->text, names, &program, NULL), status);
 }
 
@@ -238,7 +237,7 @@ static void limits_are_refused_by_name(void **state)
 	check_limit(repeated("z = x;", "z = z*z + sin(z);", 2000, ""), "more than 4096 values");
 }
 
-/* As long as nothing piles up, length alone is no limit. */
+/* Without growing nesting, length alone is not limited. */
 static void long_texts_within_the_limits_are_taken(void **state)
 {
 	(void)state;
@@ -278,7 +277,8 @@ static void constants_are_limited(void **state)
 	check_limit(text, "'t502' is one name too many");
 }
 
-/* Every allocation of parsing and differentiating fails once; nothing leaks and nothing is made. */
+/* Every allocation of parsing and differentiating fails once; nothing leaks and no program is
+ * created. */
 static void memory_that_runs_out_is_reported(void **state)
 {
 	(void)state;

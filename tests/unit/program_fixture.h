@@ -31,7 +31,7 @@ static inline struct tn_program_names fixture_names(void)
 					 .scalar_dtypes = fixture_scalar_dtypes};
 }
 
-/* What the inputs and scalars are; converted to their dtypes. */
+/* The values of inputs and scalars; converted to their dtypes. */
 struct fixture_values {
 	double x, y, d, i, j, u, l, b, a, s;
 };
@@ -46,7 +46,7 @@ static inline double number_of_bits(tn_dtype dtype, uint64_t bits)
 	return tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, bits));
 }
 
-/* The program of a text; fails the test when it is none. */
+/* The program of a text; fails the test if it is invalid. */
 static inline tn_program *parse_or_fail(const char *text, const struct tn_program_names *names)
 {
 	tn_program *program = NULL;

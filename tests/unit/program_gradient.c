@@ -64,8 +64,8 @@ static const struct recorded recorded[] = {
 #include "parity/program_gradients.h"
 };
 
-/* Equal, or to 1e-9 of the larger of 1 and the value: the formulas differ in their last bits, and
- * PyTorch's softplus is x above 20. */
+/* Equal, or within 1e-9 of the larger of 1 and the value: the formulas differ in their last bits,
+ * and PyTorch's softplus is x above 20. */
 static int is_close(double found, double expected)
 {
 	if (found == expected || (isnan(found) && isnan(expected)))
@@ -166,7 +166,7 @@ static void gradients_of_several_outputs_add_up(void **state)
 	tn_program *gradient = differentiate(program);
 	double found[3];
 	assert_int_equal(gradient->n_inputs, 6);
-	/* The boolean output's upstream gradient is there and is not read. */
+	/* The boolean output's upstream gradient exists but is not read. */
 	assert_int_equal(tn_program_input_dtype(gradient, 4), 0);
 	evaluate(gradient, 2, 3, 4, dz, found);
 	assert_close(found[0], 1.5 * 3 + 2 * (4 * 3 + 1), 0);
@@ -193,7 +193,7 @@ static void mixed_types_give_gradients_of_the_inputs_types(void **state)
 	tn_program_destroy(program);
 }
 
-/* What the gradient does not need is not read: the tape need not keep it. */
+/* Values not needed by the gradient are not read: the tape need not keep them. */
 static void unneeded_inputs_are_not_read(void **state)
 {
 	(void)state;

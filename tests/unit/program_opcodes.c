@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What is known of every opcode, and that nothing is known of any other number.
+ * The properties of every opcode; other numbers have none.
  */
 #include "program/opcode.h"
 
@@ -9,7 +9,7 @@
 
 #include "check.h"
 
-/* A letter a flag, in the order of their bits. */
+/* One letter per flag, in the order of their bits. */
 static const struct {
 	char letter;
 	unsigned flag;
@@ -82,7 +82,7 @@ static void every_opcode_has_its_row(void **state)
 	}
 }
 
-/* What one column says of another, for rows to come too. */
+/* Relations between columns, for future rows too. */
 static void rows_agree_with_themselves(void **state)
 {
 	(void)state;

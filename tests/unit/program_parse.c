@@ -333,7 +333,7 @@ static int next_example(const char **place, char *text, size_t size)
 	return 1;
 }
 
-/* A file of the source tree as a string.  Without the tree the test is skipped. */
+/* A file of the source tree as a string.  Skips the test without the tree. */
 static void read_source(const char *name, char *text, size_t size)
 {
 	char path[4096];

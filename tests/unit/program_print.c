@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Every opcode in every dtype is printed as C, compiled by the system's compiler and run over
- * special values beside the evaluator.  Skipped where there is no compiler.
+ * special values and compared with the evaluator.  Skipped without a compiler.
  */
 #include <dlfcn.h>
 #include <unistd.h>
@@ -158,7 +158,7 @@ static void add_kernel_source(struct tn_text *source, int number)
 	tn_text_add(source, "}\n");
 }
 
-/* One program over everything a printed program may read, under a prefix. */
+/* One program that reads everything available to a printed program, under a prefix. */
 static const char everything[] =
 	"t = a * x + y\n"
 	"n = normal(s, 7, element(), 0.5, 2) + uniform(s, 8, index(1))\n"
@@ -274,7 +274,7 @@ static uint64_t special(tn_dtype dtype, int k)
 	return bits_of_number(dtype, specials[k]);
 }
 
-/* Functions of the mathematics library need not have the evaluator's last bits. */
+/* Functions of the mathematics library may differ from the evaluator in the last bits. */
 static int is_library_function(uint16_t op)
 {
 	return (tn_op_information(op)->flags & TN_IS_INEXACT) != 0;
@@ -374,7 +374,7 @@ static void the_prelude_defines_what_programs_call(void **state)
 	tn_text_release(&prelude);
 }
 
-/* Words and suffix are the caller's. */
+/* Words and suffix are given by the caller. */
 static void a_dialect_is_printed_with_its_own_words(void **state)
 {
 	(void)state;
@@ -395,7 +395,7 @@ static void a_dialect_is_printed_with_its_own_words(void **state)
 	assert_ok(tn_print_program(program, &args));
 	assert_contains(text.data, " = TN_I64(7);");
 	tn_program_destroy(program);
-	/* What the words were not written for. */
+	/* Programs that the dialect does not support. */
 	const char *const beyond[] = {"z = exp(1.5)", "z = 1.5"};
 	size_t length = text.length;
 	for (int i = 0; i < 2; i++) {
@@ -430,7 +430,7 @@ static void arguments_that_lack_something_print_nothing(void **state)
 	tn_text_release(&text);
 }
 
-/* What a program must not be, made of a sound one by one change. */
+/* Invalid programs, derived from a valid one by one change. */
 static void unsound_programs_are_found(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What is simplified, what must not be, and the identity of programs.
+ * Simplifications, forbidden ones, and the identity of programs.
  */
 #include "program/hash.h"
 #include "unit/program_fixture.h"
@@ -176,7 +176,7 @@ static void equal_values_are_computed_once(void **state)
 	}
 }
 
-/* Folding gives the very bits that the program would have computed. */
+/* Folding gives exactly the bits that the program would compute. */
 static void constants_are_folded_as_at_run_time(void **state)
 {
 	(void)state;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The reference backend's device, its fills and copies,
- * and what every entry does when memory runs out.
+ * The reference backend's device, its fills and copies, and every entry when memory runs out.
  */
 #include "reference_fixture.h"
 
@@ -70,7 +69,7 @@ static void needs_no_workspace(void **state)
 				    .value = {.dtype = TN_F32, .bits = 0x3f800000}};
 	args.call.flags = TN_DRY_RUN;
 	args.call.workspace = &workspace;
-	args.output.buffer = 0; /* which a dry run does not look at */
+	args.output.buffer = 0; /* which a dry run ignores */
 	assert_ok(f->copies->fill(f->device, &args));
 	assert_true(workspace.minimum == 0 && workspace.preferred == 0 && x[0] == 0);
 	args.call.flags = 0;
@@ -98,8 +97,8 @@ static void gathers_and_scatters_rows(void **state)
 
 /* ---- Memory that runs out --------------------------------------------------------------------*/
 
-/* Calls until the entry has all the memory that it wants: before, it must say so, leave the output
- * as it was and keep nothing. */
+/* Repeats the call until the entry has enough memory: before that it must report OUT_OF_MEMORY,
+ * leave the output unchanged and keep no memory. */
 typedef tn_status (*entry)(struct fixture *f, void *args);
 
 static void expect_recovery(struct fixture *f, entry run, void *args, const float *output, size_t n)

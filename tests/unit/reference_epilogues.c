@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the reference backend's products, convolutions and norms do before they store: bias,
- * residual and activation, by hand-computed values; and group norm.
+ * The epilogues of the reference backend's products, convolutions and norms: bias, residual and
+ * activation, by hand-computed values; and group norm.
  */
 #include "reference_fixture.h"
 
@@ -112,8 +112,8 @@ static void normalises_groups_with_residual_and_activation(void **state)
 	assert_status(f->nn->group_norm_forward(f->device, &args), TN_UNSUPPORTED);
 }
 
-/* dx, dw, db and dresidual of a norm whose activation let dy pass in two places are those of a norm
- * without one whose dy is 0 elsewhere; what is accumulated is dw and db alone. */
+/* dx, dw, db and dresidual of a norm whose activation passed dy at two positions equal those of a
+ * norm without one whose dy is 0 elsewhere; only dw and db are accumulated. */
 static void takes_the_gradient_behind_the_activation(void **state)
 {
 	struct fixture *f = *state;

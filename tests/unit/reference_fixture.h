@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * An open device of the reference backend, reached through its descriptor as a loader would, and
- * short ways to say operands over C arrays and programs by hand.
+ * An open device of the reference backend, accessed through its descriptor like a loader, and short
+ * forms for operands over C arrays and hand-written programs.
  */
 #ifndef TN_TESTS_REFERENCE_FIXTURE_H
 #define TN_TESTS_REFERENCE_FIXTURE_H
@@ -24,7 +24,7 @@ struct fixture {
 	const struct tn_memory_table *memory;
 	const struct tn_nn_table *nn;
 	struct tn_error_info error;
-	int allocations_left; /* that succeed, when below INT_MAX */
+	int allocations_left; /* that succeed, if below INT_MAX */
 	int outstanding;      /* allocations that have not been freed */
 };
 

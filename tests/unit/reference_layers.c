@@ -54,7 +54,7 @@ static void pools_the_first_of_equals_and_the_first_nan(void **state)
 	args.y = operand(TN_F32, dy, SHAPE(1, 1, 1, 2));
 	assert_ok(f->nn->pool2d_backward(f->device, &args));
 	assert_memory_equal(dx, expected, sizeof(dx));
-	index[1] = 8; /* not in the plane: adds nothing, and nothing is written outside */
+	index[1] = 8; /* outside the plane: adds nothing, and nothing is written outside */
 	expected[2] = 0;
 	assert_ok(f->nn->pool2d_backward(f->device, &args));
 	assert_memory_equal(dx, expected, sizeof(dx));
@@ -103,7 +103,7 @@ static void normalises_channels_and_rows(void **state)
 	assert_ok(f->nn->layer_norm_forward(f->device, &args));
 	assert_memory_equal(y, by_row, sizeof(y));
 	assert_true(mean[0] == 5.5f && mean[1] == 17.5f);
-	/* given statistics are used and left alone */
+	/* given statistics are used and unchanged */
 	mean[0] = mean[1] = 0;
 	rstd[0] = rstd[1] = 2;
 	args.use_statistics = 1;
@@ -121,7 +121,7 @@ static void takes_softmax_of_large_logits(void **state)
 	struct tn_softmax_args args = {.call = CALL(struct tn_softmax_args, f),
 				       .x = operand(TN_F64, x, SHAPE(3)),
 				       .y = operand(TN_F64, y, SHAPE(3))};
-	/* x is rounded to 2^-43, exp makes that relative */
+	/* x is rounded to 2^-43, which exp makes relative */
 	assert_ok(f->nn->softmax_forward(f->device, &args));
 	assert_close(y[0], 1.0 / 8, 1e-12);
 	assert_close(y[1], 2.0 / 8, 1e-12);
@@ -170,8 +170,8 @@ struct gradient_case {
 	void *args;
 };
 
-/* dv[i] must be sum_j dy[j] (f(v + h e_i) - f(v - h e_i))[j] / 2 h.  With h = 1e-5 that is off by
- * h^2 = 1e-10 times a third derivative and by 1e-16 / h = 1e-11. */
+/* dv[i] must be sum_j dy[j] (f(v + h e_i) - f(v - h e_i))[j] / 2 h.  With h = 1e-5 the error is h^2
+ * = 1e-10 times a third derivative plus 1e-16 / h = 1e-11. */
 static void expect_gradient(struct gradient_case *g, const double *dv)
 {
 	const double h = 1e-5;
@@ -188,7 +188,7 @@ static void expect_gradient(struct gradient_case *g, const double *dv)
 	}
 }
 
-/* Numbers between -1 and 1 with no pattern to speak of. */
+/* Pseudo-random numbers between -1 and 1. */
 static void fill(double *values, size_t n, double seed)
 {
 	for (size_t i = 0; i < n; i++)
@@ -349,7 +349,7 @@ static void differentiates_norms(void **state)
 		struct tn_norm_args backward;
 		forward.mean = operand(TN_F64, mean, 1, &groups);
 		forward.rstd = operand(TN_F64, rstd, 1, &groups);
-		forward.use_statistics = variant == 1; /* those of variant 0, held fast */
+		forward.use_statistics = variant == 1; /* those of variant 0, kept */
 		g.forward = is_layer ? run_layer_norm : run_batch_norm;
 		g.forward(&g);
 		backward = forward;

@@ -27,7 +27,7 @@ static void subtracts_transposed_and_broadcast_views(void **state)
 				   .program = &subtract,
 				   .inputs = in,
 				   .outputs = &out};
-	in[0].strides[0] = 1; /* x is (2, 3), seen from its other side */
+	in[0].strides[0] = 1; /* x is a transposed (2, 3) */
 	in[0].strides[1] = 3;
 	in[1].strides[0] = 0;
 	assert_ok(f->compute->map(f->device, &args));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What fits a terminal: the progress bar's line at every width, also where the width changes, and
- * wrapped text.
+ * Output that fits a terminal: the progress bar's line at every width, also when the width changes,
+ * and wrapped text.
  */
 #include "../../tools/bar.h"
 #include "../../tools/terminal.h"
@@ -71,7 +71,7 @@ static void what_there_is_no_room_for_is_left_out(void **state)
 	}
 }
 
-/* What came out at the terminal since it was asked last: up to a mark that is put behind it. */
+/* The terminal's output since the last call, up to a mark appended to it. */
 static void take(int terminal, int inside, char *text, size_t size)
 {
 	size_t n = 0;
@@ -109,7 +109,7 @@ static void each_line_fits_the_terminal_as_it_is_then(void **state)
 	take(terminal, inside, text, sizeof(text));
 	bar_text(&example, 120, line, sizeof(line));
 	assert_contains(text, line);
-	/* Narrower: the terminal has made three lines of the one. */
+	/* Narrower: the terminal has wrapped the line into three. */
 	set_columns(terminal, 40);
 	dup2(inside, STDERR_FILENO);
 	bar_progress(&bar, &example);
@@ -121,7 +121,7 @@ static void each_line_fits_the_terminal_as_it_is_then(void **state)
 	assert_contains(text, line);
 	assert_null(strstr(text, "images/s"));
 	assert_string_equal(text + strlen(text) - 4, "\r\033[J");
-	/* Nobody knows how wide it is. */
+	/* The width is unknown. */
 	set_columns(terminal, 0);
 	dup2(inside, STDERR_FILENO);
 	bar_progress(&bar, &example);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Training on a small data set made here, on every backend there is: what is learned, what the
- * callbacks are told, and that backends begin alike and stay together.
+ * Training on a small synthetic data set, on every available backend: accuracy, callbacks, and
+ * backends that start equal and agree.
  */
 #include <tenon/tenon.h>
 
@@ -128,7 +128,7 @@ static void it_learns_and_says_so(void **state)
 	assert_true(heard.last.validation.images > 0);
 	assert_true(test.accuracy > 0.95);
 	assert_int_equal(test.images, 48);
-	/* Of the whole training. */
+	/* For the whole training. */
 	for (int i = 0; i < 7; i++)
 		assert_true(heard.left[i] > 0);
 	assert_true(heard.left[7] == 0);
@@ -228,7 +228,7 @@ static void prediction_gives_probabilities(void **state)
 	tn_dataset_destroy(dataset);
 }
 
-/* A network and what trains it, in a context of its own. */
+/* A network and its trainer, in its own context. */
 struct bench {
 	tn_context *context;
 	tn_dataset *dataset;
@@ -263,7 +263,7 @@ static int note_rate(void *user, const struct tn_epoch_metrics *metrics)
 	return 0;
 }
 
-/* One step an epoch, so that the epoch's callback sees the rate of each. */
+/* One step per epoch, so that the epoch's callback gets the rate of each. */
 static void the_cosine_schedule_begins_at_the_rate_and_puts_it_back(void **state)
 {
 	enum { STEPS = 4 };

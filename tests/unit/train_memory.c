@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory over the steps of a training: once warm, a step takes nothing new, neither from the
- * device's pool nor, as page faults count it, from the system.
+ * Memory over the steps of a training: after warm-up a step allocates nothing, neither from the
+ * device's pool nor, by page faults, from the system.
  */
 #include <sys/resource.h>
 
@@ -10,7 +10,7 @@
 
 #include "check.h"
 
-/* Sanitizers take memory of their own as they go. */
+/* Sanitizers allocate their own memory during the run. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED 1
@@ -106,7 +106,7 @@ static void a_step_leaves_nothing_behind(void **state)
 	struct training t;
 	(void)state;
 	begin(&t);
-	step(&t); /* the optimizer's and the kernels' own memory comes with the first */
+	step(&t); /* the first step allocates the optimizer's and the kernels' memory */
 	uint64_t used = memory(&t).used;
 	step(&t);
 	assert_int_equal(memory(&t).used, used);

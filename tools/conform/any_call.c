@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What holds of every call, on a sample of every slot.  kit_run looks at most of it in every other
- * case too, and reports it by the names of these checks.
+ * Promises about every call, checked on a sample of every slot.  kit_run checks most of them in all
+ * other cases too, and reports failures under the ids of these checks.
  */
 #include "samples.h"
 #include "slots.h"
 
 enum { UNKNOWN_FLAG = 1 << 29 };
 
-/* Runs every sample, and says when there is none. */
+/* Runs every sample; skips the check if there is none. */
 static void on_every_sample(struct kit *kit, const char *what, void (*run)(struct sample *sample))
 {
 	int n = 0;
@@ -33,7 +33,7 @@ void check_call_bounds(struct kit *kit)
 	on_every_sample(kit, "writes only its outputs", runs);
 }
 
-/* Gradients may be asked to add to what is there, and every call to be deterministic. */
+/* Gradients may accumulate, and every call may be requested to be deterministic. */
 static int is_gradient(int slot)
 {
 	switch (slot) {
@@ -76,7 +76,7 @@ void check_call_untouched(struct kit *kit)
 	on_every_sample(kit, "refused for an unknown flag", is_refused);
 }
 
-/* The host may call before it asks: given no workspace, or too little, the entry must refuse. */
+/* The host may call without a dry run: given no workspace, or too little, the entry must refuse. */
 static void lacks_workspace(struct sample *sample)
 {
 	struct kit *kit = sample->kit;
@@ -106,7 +106,7 @@ static void lacks_workspace(struct sample *sample)
 	tn_error_reset(&kit->error);
 }
 
-/* Results do not depend on what the workspace held, nor much on how large it was. */
+/* Results must not depend on the workspace's contents, and hardly on its size. */
 static void keeps_to_its_workspace(struct sample *sample)
 {
 	size_t size;
@@ -146,7 +146,7 @@ void check_call_borrowed(struct kit *kit)
 	on_every_sample(kit, "arguments overwritten after the return", keeps_no_argument);
 }
 
-/* A caller of an older version has a shorter error; another has none. */
+/* Callers of an older version have a shorter error; others have none. */
 static void fills_errors(struct sample *sample)
 {
 	struct kit *kit = sample->kit;

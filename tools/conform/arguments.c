@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What every entry must refuse: unknown numbers and flags, fields of a later version, shapes that
- * do not fit.  kit_run_refused checks that nothing was touched.
+ * Every entry must refuse unknown numbers and flags, fields of a later version, and shapes that do
+ * not match.  kit_run_refused checks that nothing was modified.
  */
 #include "programs.h"
 #include "slots.h"
 
-/* A small call of each family, right in every respect; cases then break one thing in it. */
+/* A small valid call of each family, in which each case invalidates one argument. */
 struct sample {
 	struct kit *kit;
 	struct array x, w, y;
@@ -36,7 +36,7 @@ static void end(struct sample *s)
 
 /* ---- What holds of every entry: the call's header ---------------------------------------------*/
 
-/* Arguments in a struct of a later version, whose last eight bytes are not known here. */
+/* Arguments in a struct of a later version, with eight more bytes at its end. */
 struct later {
 	unsigned char bytes[2048];
 };
@@ -72,7 +72,7 @@ static void refuses_the_unknown(struct sample *s, const void *args, size_t size)
 
 /* ---- Map and reduce ---------------------------------------------------------------------------*/
 
-/* A copy of a program with one instruction changed, which no backend can have seen before. */
+/* A copy of a program with one instruction changed, so that no backend has it in a cache. */
 struct forged {
 	struct tn_program program;
 	struct tn_instruction instructions[TN_PROGRAM_MAX_INSTRUCTIONS];

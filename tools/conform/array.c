@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Arrays on the device, with an image on the host that says what every byte of the buffer must
- * hold.
+ * Arrays on the device, with an image on the host of the expected bytes of the whole buffer.
  */
 #include "conform.h"
 
@@ -33,7 +32,7 @@ void shape_index(uint32_t rank, const int64_t *shape, uint64_t i, int64_t *index
 	}
 }
 
-/* Strides that grow from the last axis to the first, or the other way round. */
+/* Compact strides, growing from the last axis to the first or in reverse. */
 static void nested_strides(struct tn_operand *o, int64_t innermost, int64_t gap, int reversed)
 {
 	int64_t stride = innermost;
@@ -44,8 +43,8 @@ static void nested_strides(struct tn_operand *o, int64_t innermost, int64_t gap,
 	}
 }
 
-/* Axes nested in any order, with gaps.  Of an input some then go backwards, some stand still, and
- * some windows overlap. */
+/* Axes nested in any order, with gaps.  For inputs some strides become negative or 0, and some
+ * windows overlap. */
 static void random_strides(struct kit *kit, struct tn_operand *o, enum role role)
 {
 	uint32_t order[TN_MAX_RANK];
@@ -98,7 +97,7 @@ static void set_strides(struct kit *kit, struct tn_operand *o, enum role role, e
 	}
 }
 
-/* How many elements lie before and after the one with index 0. */
+/* Counts the elements before and after the one with index 0. */
 static void reach(const struct tn_operand *o, int64_t *before, int64_t *after)
 {
 	*before = *after = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * --mode=large: every opcode with one f32 operand, on all 2^32 values of it.  The oracle takes most
+ * --mode=large: every opcode with one f32 operand, for all its 2^32 values.  The oracle takes most
  * of the time, and is shared by threads.
  */
 #include <pthread.h>
@@ -15,7 +15,8 @@
 
 enum { CHUNK = 1 << 24, MOST_THREADS = 64 };
 
-/* Results [first, last) of a chunk, beside those that are right; the first wrong one, or `last`. */
+/* Compares results [first, last) of a chunk with the expected ones; returns the first wrong one, or
+ * `last`. */
 struct part {
 	pthread_t thread;
 	uint16_t op;
@@ -58,7 +59,7 @@ static void compare_chunk(struct kit *kit, uint16_t op, const uint32_t *results,
 					 .first = CHUNK / n * i,
 					 .last = i + 1 < n ? CHUNK / n * (i + 1) : CHUNK};
 		if (pthread_create(&parts[i].thread, NULL, compare, &parts[i]))
-			kit_give_up(kit, "a thread cannot be made");
+			kit_give_up(kit, "cannot create a thread");
 	}
 	for (size_t i = 0; i < n; i++) {
 		pthread_join(parts[i].thread, NULL);

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "loader/slot_contents.h"
 
-/* A pointer into the bytes of the one program becomes one into those of the other. */
+/* Translates a pointer into one program's bytes to the same place in the other's. */
 static const void *moved(const void *pointer, const struct tn_program *from, const void *bytes)
 {
 	uintptr_t at = (uintptr_t)pointer - (uintptr_t)from->bytes;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A copy of a call with all that it points to, which can be changed and spoilt without touching the
- * caller's.
+ * A deep copy of a call, which can be changed and overwritten without affecting the caller's.
  */
 #ifndef TN_TOOLS_CONFORM_BORROW_H
 #define TN_TOOLS_CONFORM_BORROW_H
@@ -25,10 +24,10 @@ struct borrowed {
 int borrow(struct borrowed *borrowed, int slot, const void *args);
 void borrow_end(struct borrowed *borrowed);
 
-/* Every handle 0, as in the dry run of a host that has no buffers yet. */
+/* Sets every handle to 0, as in the dry run of a host without buffers. */
 void borrow_clear_handles(struct borrowed *borrowed, int slot);
 
-/* Overwrites all that the entry was lent, down to the bytes of the programs. */
+/* Overwrites everything lent to the entry, including the bytes of the programs. */
 void borrow_spoil(struct borrowed *borrowed);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One call of a slot, with all that must hold of any call.
+ * Makes one call of a slot and checks everything that is promised for all calls.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ void kit_fail_as(struct kit *kit, const char *id, const char *format, ...)
 	kit_fail(kit, "breaks %s", id);
 }
 
-/* Copies `size` bytes of a buffer: `host` to the device, or back. */
+/* Copies `size` bytes between `host` and a buffer on the device. */
 static void move(struct kit *kit, uint64_t buffer, size_t size, int to_device, void *host)
 {
 	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args),
@@ -57,14 +57,14 @@ static void move(struct kit *kit, uint64_t buffer, size_t size, int to_device, v
 			 tn_status_name(status), kit->error.text);
 }
 
-/* Memory that runs out is found when work may have begun, and after a dry run that said yes. */
+/* Memory may run out after a successful dry run, when work may have begun. */
 static int has_run_out(const struct kit *kit, tn_status status)
 {
 	return status == TN_OUT_OF_MEMORY && kit->options.has_failed;
 }
 
-/* Takes what the device holds.  A byte may differ only where an output has an element, and only
- * after a call that was done. */
+/* Fetches an array from the device.  Only bytes of an output's elements may differ, and only after
+ * a successful call. */
 static void fetch(struct kit *kit, struct array *array, tn_status status)
 {
 	int may_write = (status == TN_OK || has_run_out(kit, status)) && array->role == OUTPUT;
@@ -101,7 +101,7 @@ static tn_status dry_run(struct kit *kit, void *args, struct tn_workspace *works
 	return status;
 }
 
-/* A host asks before it has buffers: all handles are 0. */
+/* A host may make a dry run before it has buffers: all handles are 0. */
 static void dry_run_without_buffers(struct kit *kit, const void *args, tn_status expected,
 				    const struct tn_workspace *same)
 {
@@ -123,7 +123,7 @@ static void dry_run_without_buffers(struct kit *kit, const void *args, tn_status
 			    (unsigned long long)same->minimum);
 }
 
-/* The call, its arguments spoilt when it has returned where the check wants that. */
+/* Makes the call; overwrites its arguments after the return if the check requests that. */
 static tn_status enter_once(struct kit *kit, void *args)
 {
 	struct borrowed borrowed;
@@ -147,7 +147,7 @@ static tn_status enter_once(struct kit *kit, void *args)
 
 enum { WORKSPACE_GUARD = 256 };
 
-/* The call with a workspace of `size` bytes full of rubbish, between two guards. */
+/* Makes the call with a workspace of `size` garbage bytes between two guards. */
 static tn_status enter_with_workspace(struct kit *kit, void *args, struct tn_workspace *workspace,
 				      uint64_t size)
 {
@@ -181,7 +181,7 @@ static tn_status enter_with_workspace(struct kit *kit, void *args, struct tn_wor
 	return status;
 }
 
-/* The call, with the least workspace that it asked for; with none when that is nothing. */
+/* Makes the call with the smallest workspace that it requested, or with none. */
 static tn_status real_run(struct kit *kit, void *args, struct tn_workspace *workspace)
 {
 	struct tn_call *call = args;
@@ -209,14 +209,14 @@ static void synchronise(struct kit *kit)
 		kit_fail(kit, "sync: %s: %s", tn_status_name(status), kit->error.text);
 }
 
-/* What the error must say when a call has failed. */
+/* Checks the error of a failed call. */
 static void check_error(struct kit *kit, tn_status status)
 {
 	const struct tn_error_info *error = &kit->error;
 	if (status == TN_OK || status == TN_UNSUPPORTED)
 		return;
 	if (error->status != status)
-		kit_fail_as(kit, "call.error", "it returns %s, and its error says %s",
+		kit_fail_as(kit, "call.error", "it returns %s, but its error has the status %s",
 			    tn_status_name(status), tn_status_name(error->status));
 	else if (!error->operation[0] || !error->text[0])
 		kit_fail_as(kit, "call.error", "its error of %s has no %s", tn_status_name(status),
@@ -257,7 +257,7 @@ tn_status kit_run(struct kit *kit, void *args, struct array *const *arrays, size
 	return status;
 }
 
-/* A backend that claims no dtype for a mandatory entry may refuse all its calls. */
+/* A backend that claims no dtype for a mandatory entry may refuse all calls of it. */
 static int is_claimed(const struct kit *kit)
 {
 	if (kit->slot == TN_SLOT_MAP || kit->slot == TN_SLOT_REDUCE)

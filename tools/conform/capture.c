@@ -162,7 +162,7 @@ static int can_capture(struct kit *kit)
 	return 1;
 }
 
-/* x := x + 3 s with each replay; the elements are those that are there then. */
+/* Each replay computes x := x + 3 s on the elements present at that time. */
 static void replays(struct step *step, void *graph)
 {
 	set(step, &step->x, 10);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a child process does: it loads the backend, runs checks one after another, and tells its
- * parent by records.  Its standard output and error are a file that the parent reads; whatever the
- * kit has to say itself goes into records.
+ * The child process: loads the backend, runs checks one after another, and sends records to its
+ * parent.  Its standard output and error are a file that the parent reads; the kit's own messages
+ * are records.
  *
- *	opened NAME VERSION DEVICE      the device is open
- *	absent STATUS STAGE TEXT        it could not be
+ *	opened NAME VERSION DEVICE      the device was opened
+ *	absent STATUS STAGE TEXT        it could not be opened
  *	begin INDEX                     result number INDEX begins
  *	fail CHECK CASE TEXT, remark TEXT, skip TEXT
  *	tally SLOT DONE REFUSED UNSUPPORTED FAILED
  *	cover OPERATION NATIVE LENT COMPOSED HOST
- *	end [FROM TO]                   it has ended; what it printed stands in [FROM, TO)
- *	quit                            it gives up, and ends by itself
- *	closing                         the checks are over, the device will be closed
+ *	end [FROM TO]                   it ended; its output is in [FROM, TO)
+ *	quit                            it gives up and exits
+ *	closing                         the checks are finished, the device will be closed
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ enum { MOST_MESSAGES = 100 }; /* of one check */
 static int records_fd = -1;
 static int output_fd = -1;
 static const struct check *running;
-static unsigned n_messages; /* of it */
+static unsigned n_messages; /* of this check */
 
 static uint64_t printed_bytes(void)
 {
@@ -49,7 +49,7 @@ void kit_fail(struct kit *kit, const char *format, ...)
 	if (kit->case_failed)
 		return;
 	kit->case_failed = 1;
-	/* A promise of level 5 may be found broken by any check: kit_fail_as. */
+	/* Any check may report a broken promise of level 5: kit_fail_as. */
 	kit->tallies[kit->slot].failed += kit->check == running;
 	if (n_messages++ >= MOST_MESSAGES)
 		return;
@@ -113,7 +113,7 @@ void kit_give_up(struct kit *kit, const char *format, ...)
 
 /* ---- Running ---------------------------------------------------------------------------------*/
 
-/* What a plugin puts in the place of the standard files would hide what it prints. */
+/* A plugin that replaces the standard files would hide its output. */
 static void look_after_files(void)
 {
 	static const int standard[] = {STDOUT_FILENO, STDERR_FILENO};
@@ -132,7 +132,7 @@ static void look_after_files(void)
 	}
 }
 
-/* A call may leave the process changed as well as create or open may. */
+/* Calls may change the process, like create or open. */
 static void look_after_process(struct kit *kit, const struct process_state *before)
 {
 	struct process_state after;
@@ -193,8 +193,8 @@ static void open_device(struct run *run, struct target *target)
 		    target->backend->version, kit->description.name);
 }
 
-/* A group of its own, so that what it starts dies with it; no input, no core, no messages of the
- * library's; and it does not outlive its parent. */
+/* Sets up the child: its own process group, so that its descendants are killed with it; no input,
+ * core dump or library messages; and it does not outlive its parent. */
 static void settle_in(pid_t parent, int output)
 {
 	struct rlimit none = {0, 0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels from source.  What the kit can write is CUDA C; of a backend that knows another language
- * it sees the refusals.
+ * Kernels from source.  The kit's kernels are CUDA C; for backends with another language only
+ * refusals are checked.
  */
 #include "slots.h"
 
@@ -89,7 +89,7 @@ static tn_status launch(struct kit *kit, void *kernel, struct scale *scale, uint
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-/* The sample, or NULL: the backend knows another language. */
+/* The sample; NULL: the backend supports another language only. */
 static void *compile_sample(struct kit *kit)
 {
 	void *kernel = NULL;
@@ -112,7 +112,7 @@ static void transfer(struct kit *kit, struct array *array, int to_device)
 		kit_give_up(kit, "transfer: %s", kit->error.text);
 }
 
-/* Elements that are computed, and those behind them that are not. */
+/* Checks the computed elements, and that those behind them are unchanged. */
 static void expect_scaled(struct kit *kit, const struct array *x, const struct array *y,
 			  const struct scale *scale, int has_run)
 {
@@ -147,14 +147,14 @@ static void run_scale(struct kit *kit, void *kernel)
 	expect_scaled(kit, &x, &y, &scale, 0);
 	if (launch(kit, kernel, &scale, 4, 64, 0))
 		kit_fail(kit, "launch: %s", kit->error.text);
-	/* The values were read when the entry returned. */
+	/* The entry must have read the values before it returned. */
 	struct scale then = scale;
 	scale.a = 9;
 	scale.n = 2;
 	transfer(kit, &y, 0);
 	expect_scaled(kit, &x, &y, &then, 1);
 	kit_pass(kit);
-	kit_case(kit, TN_SLOT_LAUNCH, "launch: wrong arguments and blocks");
+	kit_case(kit, TN_SLOT_LAUNCH, "launch: invalid arguments and blocks");
 	if (launch(kit, kernel, &scale, 3, 64, 0) != TN_INVALID_ARGUMENT)
 		kit_fail(kit, "3 of 4 arguments: expected INVALID_ARGUMENT");
 	if (launch(kit, kernel, &scale, 4, 0, 0) != TN_INVALID_ARGUMENT)
@@ -181,7 +181,7 @@ void check_compile_kernel(struct kit *kit)
 	kit_pass(kit);
 }
 
-/* Whatever is wrong, no handle is written. */
+/* No refused call writes a handle. */
 static void expect_refusal(struct kit *kit, const char *language, const char *source,
 			   const char *name, struct tn_compile_log *log, tn_status expected)
 {
@@ -197,7 +197,7 @@ static void expect_refusal(struct kit *kit, const char *language, const char *so
 	kit_pass(kit);
 }
 
-/* The log of a source that does not compile, whole and in too little room. */
+/* The log of a source with an error, in a large and in a too small buffer. */
 static void expect_log(struct kit *kit)
 {
 	char whole[4000], small[9];
@@ -207,13 +207,13 @@ static void expect_log(struct kit *kit)
 	kit_case(kit, TN_SLOT_COMPILE, "compile: a source with an error");
 	expect_refusal(kit, format, "this is\nno kernel\n", "scale", &log, TN_FORMAT);
 	if (!log.length || strnlen(whole, sizeof(whole)) != log.length)
-		return kit_fail(kit, "the log has %zu bytes, and says %llu",
+		return kit_fail(kit, "the log has %zu bytes, but reports %llu",
 				strnlen(whole, sizeof(whole)), (unsigned long long)log.length);
 	log = (struct tn_compile_log){.struct_size = sizeof(log), .text = small, .size = 8};
 	memset(small, 'x', sizeof(small));
 	expect_refusal(kit, format, "this is\nno kernel\n", "scale", &log, TN_FORMAT);
 	if (memcmp(small, whole, 7) != 0 || small[7] || small[8] != 'x' || log.length < 8)
-		kit_fail(kit, "a log in 8 bytes is not the first 7 of the whole and a NUL");
+		kit_fail(kit, "a log of 8 bytes: expected the first 7 of the whole log and a NUL");
 	kit_pass(kit);
 }
 
@@ -227,7 +227,7 @@ void check_compile_refused(struct kit *kit)
 	if (!kernel)
 		return;
 	release(kit, kernel);
-	kit_case(kit, TN_SLOT_COMPILE, "compile: a kernel that is not there");
+	kit_case(kit, TN_SLOT_COMPILE, "compile: a missing kernel");
 	expect_refusal(kit, format, text, "scales", NULL, TN_NOT_FOUND);
 	expect_log(kit);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The conformance kit: does a backend keep the promises of <tenon/backend.h>?
+ * The conformance kit: checks that a backend keeps the promises of <tenon/backend.h>.
  *
  * A check is one promise: a row of the tables in level0.c to level5.c, with the id that
  * tenon-backend(7) cites, and a function that makes cases out of tables of shapes, layouts and
  * settings.  A case that calls a slot
- *     1. names itself (kit_case),
- *     2. makes arrays on the device, sentinels round them and in their gaps (array_make),
- *     3. calls the slot (kit_run), which also checks that a dry run gives the same answer, that
- *        inputs and sentinels are as they were, and that a refused call touched nothing,
- *     4. compares with an oracle of its own, a formula evaluated in double on the host, within a
- *        tolerance that it derives.
- * No oracle but that of random programs uses the reference backend,
- * which is under test as every other.
+ *     1. sets its name (kit_case),
+ *     2. makes arrays on the device, with sentinels around them and in their gaps (array_make),
+ *     3. calls the slot (kit_run), which checks as well that a dry run returns the same status,
+ *        that inputs and sentinels are unchanged, and that a refused call modified nothing,
+ *     4. compares with its own oracle, a formula evaluated in double on the host, within a
+ *        tolerance derived for it.
+ * Only the oracle of random programs uses the reference backend, which is itself tested like every
+ * other backend.
  */
 #ifndef TN_TOOLS_CONFORM_H
 #define TN_TOOLS_CONFORM_H
@@ -35,15 +35,15 @@ struct kit;
 struct check {
 	const char *id;      /* family and word: "map.layouts" */
 	uint32_t level;      /* 0 to 5 */
-	const char *promise; /* what holds of a backend that passes, in one sentence */
-	/* NULL: the parent process sees by itself whether it is kept. */
+	const char *promise; /* what a passing backend guarantees, in one sentence */
+	/* NULL: the parent process decides. */
 	void (*run)(struct kit *kit);
 };
 
-/* The checks of each level in the order in which they run; a row without id ends each table.  Those
- * of level 0 and of process_checks (level 5) run in a process of their own each, in which nothing
- * is loaded: kit->backend and kit->device are NULL.  All others share a process until one of them
- * ends it, with the backend loaded and the device open. */
+/* The checks of each level in the order in which they run; a row without id ends each table.  Each
+ * check of level 0 and of process_checks (level 5) runs in its own process, in which nothing is
+ * loaded: kit->backend and kit->device are NULL.  All others share a process, with the backend
+ * loaded and the device open, until one of them ends it. */
 extern const struct check level0_checks[];
 extern const struct check level1_checks[];
 extern const struct check level2_checks[];
@@ -57,20 +57,20 @@ extern const struct check bits_checks[];
 /* What happened to the cases of one slot. */
 struct tally {
 	unsigned done;        /* on the device, by the slot itself */
-	unsigned refused;     /* as they must be: wrong arguments */
-	unsigned unsupported; /* by TN_UNSUPPORTED: the host takes another route */
+	unsigned refused;     /* correctly, for invalid arguments */
+	unsigned unsupported; /* with TN_UNSUPPORTED: the host takes another route */
 	unsigned failed;
 };
 
-/* Tallies that belong to no slot. */
+/* Tallies outside slots. */
 enum {
 	KIT_FILE = TN_SLOT_COUNT, /* the plugin file (level 0) */
-	KIT_PROCESS,              /* what it does to its process */
-	KIT_CONTEXT,              /* what runs through a context: kit_cover says who did it */
+	KIT_PROCESS,              /* effects on its process */
+	KIT_CONTEXT,              /* calls through a context; kit_cover counts their routes */
 	KIT_TALLIES,
 };
 
-/* Who did an operation of a case. */
+/* The route of an operation of a case. */
 enum route {
 	NATIVE,   /* the backend's own slot */
 	LENT,     /* the CPU backend, in this device's memory and without a copy */
@@ -82,7 +82,7 @@ extern const char *const route_names[ROUTES];
 
 enum { KIT_OPERATIONS = 96 };
 
-/* How often an operation went each way, beyond what the tallies say. */
+/* How often an operation took each route, in addition to the tallies. */
 struct coverage {
 	char operation[32];
 	unsigned by[ROUTES];
@@ -91,15 +91,15 @@ struct coverage {
 /* How kit_run makes its calls. */
 struct call_options {
 	void *stream;
-	int spoils;        /* overwrites the arguments when the entry has returned */
-	int prefers;       /* gives the preferred workspace instead of the least */
-	unsigned fails_at; /* host memory runs out at that call within the entry; 0: it does not */
-	int has_failed;    /* it did */
+	int spoils;        /* overwrites the arguments after the entry returns */
+	int prefers;       /* passes the preferred workspace instead of the smallest */
+	unsigned fails_at; /* host allocation number that fails within the entry; 0: none */
+	int has_failed;    /* that allocation was reached */
 };
 
 struct kit {
 	const struct tn_backend *backend;
-	const struct check *check; /* that is running */
+	const struct check *check; /* the running one */
 	const char *which;         /* the backend's name, or its file (has a '/') */
 	uint32_t index;            /* of the device */
 	uint64_t seed;             /* of random shapes and data */
@@ -116,7 +116,7 @@ struct kit {
 	uint64_t random;
 };
 
-/* Opens the device; TN_OK or the backend's answer. */
+/* Opens the device; returns TN_OK or the backend's status. */
 tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t index);
 void kit_close(struct kit *kit);
 
@@ -127,55 +127,55 @@ void kit_case(struct kit *kit, int slot, const char *format, ...)
 /* Counts a failure of the case, once, and reports why. */
 void kit_fail(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same where what is broken is a promise of level 5 about any call: both the check of that id
- * and the one that is running have failed. */
+/* The same for a broken promise of level 5 about every call: both the check of that id and the
+ * running one fail. */
 void kit_fail_as(struct kit *kit, const char *id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The case has run, and ran on the device (kit_run counts by itself).  A KIT_CONTEXT case counts as
- * run; where it ran is said by kit_cover. */
+/* Counts a case that ran on the device (kit_run counts its own).  A KIT_CONTEXT case counts as run;
+ * kit_cover counts its routes. */
 void kit_pass(struct kit *kit);
 
-/* The device has no way to do this case, and need not have. */
+/* The device does not support this case, and is not required to. */
 void kit_unsupported(struct kit *kit);
 
-/* n runs of an operation ("conv2d", as the ledger calls it) went that way. */
+/* Counts n runs of an operation, by its name in the ledger ("conv2d"), on that route. */
 void kit_cover(struct kit *kit, const char *operation, enum route route, unsigned n);
 
-/* The check does not apply to this backend, for that reason: call it and return. */
+/* The check does not apply to this backend, for that reason; the caller then returns. */
 void kit_skip(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Something that is no failure but that the author should know. */
+/* A hint for the author that is not a failure. */
 void kit_remark(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Ends the check, and the process, where no case can go on: memory ran out, the device is lost. */
+/* Ends the check and the process if no case can continue: memory ran out, the device is lost. */
 void kit_give_up(struct kit *kit, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 
-/* Must the backend answer TN_OK to a map or reduce of that dtype? */
+/* Must a map or reduce of that dtype return TN_OK? */
 int kit_claims_program(const struct kit *kit, tn_dtype dtype);
 int kit_claims_storage(const struct kit *kit, tn_dtype dtype);
 int kit_claims_matmul(const struct kit *kit, tn_dtype dtype);
 
-/* The dtypes that layers are tried in. */
+/* The dtypes that layers are tested with. */
 enum { LAYER_DTYPES = 4 };
 extern const tn_dtype layer_dtypes[LAYER_DTYPES];
 
-/* Is a layer tried in that dtype and layout?  The wide ones in all; f16 and bf16, which are loaded
- * and stored otherwise and computed alike, in few. */
+/* Is a layer tested in that dtype and layout?  Wide dtypes in all; f16 and bf16, which differ only
+ * in loads and stores, in a few. */
 int kit_is_tried(const struct kit *kit, tn_dtype dtype, unsigned layout);
 
-/* Half the distance between 1 and the next number of a dtype: the error of one rounding.  Of f16
- * and bf16 it is that of f32, which they are computed in. */
+/* Half the distance between 1 and the next number of a dtype: the error of one rounding.  For f16
+ * and bf16 it is that of f32, in which they are computed. */
 double kit_epsilon(tn_dtype dtype);
 /* The same, wider where the family's products are (TN_ACCURACY_REDUCED). */
 double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype);
 
-/* Random numbers of the kit's own: each case begins anew from kit->seed, and draws the same in
- * every run with that seed. */
+/* The kit's random numbers: each case restarts from kit->seed, and draws the same in every run with
+ * that seed. */
 uint64_t kit_random(struct kit *kit);
 double kit_uniform(struct kit *kit, double low, double high);
-/* Draws other numbers from here on: number n of a case's variants. */
+/* Reseeds for variant n of a case. */
 void kit_vary(struct kit *kit, uint64_t n);
 
 /* ---- Arrays on the device (array.c) ----------------------------------------------------------*/
@@ -204,11 +204,11 @@ struct array {
 	struct tn_operand operand;
 	uint64_t count;
 	size_t size;            /* of the buffer */
-	unsigned char *image;   /* what the buffer holds, as the host knows it */
+	unsigned char *image;   /* the buffer's expected content */
 	unsigned char *element; /* 1 for each byte of the buffer that belongs to an element */
 };
 
-/* A buffer on the device with an operand in it.  Ends the program when memory runs out. */
+/* A buffer on the device with an operand in it.  Ends the program if memory runs out. */
 void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype dtype, uint32_t rank,
 		const int64_t *shape, enum layout layout);
 void array_free(struct array *array);
@@ -227,8 +227,8 @@ void array_randomise(struct array *array, double low, double high);
 /* All elements as doubles, row-major; the caller frees. */
 double *array_numbers(const struct array *array);
 
-/* Adds to tolerances what storing a result in f16 or bf16 does: half a unit in the last of its 11
- * or 8 digits, and of the least number.  Other dtypes are computed in as they are stored. */
+/* Adds to the tolerances the rounding of a result stored in f16 or bf16: half a unit in the last of
+ * its 11 or 8 bits, and of the smallest number.  Other dtypes are computed as they are stored. */
 void array_narrow(const struct array *array, const double *expected, double *tolerance);
 
 /* Compares every element with expected[i] within tolerance[i]; equal infinities and NaNs are equal.
@@ -241,20 +241,20 @@ uint64_t shape_count(uint32_t rank, const int64_t *shape);
 
 /* ---- Calls (call.c) --------------------------------------------------------------------------*/
 
-/* Uploads the arrays, dry-runs and calls the case's slot, with the workspace it asks for, and
- * fetches the arrays.  Returns the call's status.  The case fails when the two answers differ, when
- * the status is neither TN_OK nor TN_UNSUPPORTED, and when a byte has changed that may not.
- * `args` is the slot's argument struct, its call filled by CALL. */
+/* Uploads the arrays, dry-runs and calls the case's slot, with the requested workspace, and fetches
+ * the arrays.  Returns the call's status.  The case fails if the two statuses differ, if the status
+ * is neither TN_OK nor TN_UNSUPPORTED, or if a byte changed that must not.  `args` is the slot's
+ * argument struct, its call filled by CALL. */
 tn_status kit_run(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays);
 
-/* The same where TN_OK is due: the dtype is claimed, or nothing of the kind is. */
+/* The same where TN_OK is required: the dtype is claimed, or the slot has no claims. */
 int kit_run_ok(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays);
 
-/* The same where the call must be refused: with `status`, or with any when it is TN_OK. */
+/* The same where the call must be refused: with `status`, or with any status if that is TN_OK. */
 void kit_run_refused(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays,
 		     tn_status status);
 
-/* The case's slot, called as it is: for cases that look at the call itself. */
+/* Calls the case's slot directly, for cases that test the call itself. */
 tn_status kit_enter(const struct kit *kit, const void *args);
 
 #define CALL(type)                                                                                 \
@@ -271,8 +271,8 @@ struct shape {
 extern const struct shape shapes[];
 extern const size_t n_shapes;
 
-/* A shape of any rank up to `most_rank`, of at most `most` elements;
- * lengths of 1 and odd ones abound. */
+/* A shape of any rank up to `most_rank`, of at most `most` elements; often with lengths of 1 and
+ * odd lengths. */
 void shape_random(struct kit *kit, struct shape *shape, uint32_t most_rank, uint64_t most);
 
 /* ---- Gradients (differences.c) ---------------------------------------------------------------*/
@@ -280,21 +280,21 @@ void shape_random(struct kit *kit, struct shape *shape, uint32_t most_rank, uint
 /* y := f(x) on compact arrays; `setting` is the layer's. */
 typedef void (*layer_function)(const void *setting, const double *x, double *y);
 
-/* gradient[i] := sum_j dy[j] (f(x + h e_i)[j] - f(x - h e_i)[j]) / 2 h.  x is left as it was. */
+/* gradient[i] := sum_j dy[j] (f(x + h e_i)[j] - f(x - h e_i)[j]) / 2 h.  x is unchanged. */
 void differences(layer_function f, const void *setting, double *x, size_t n_x, const double *dy,
 		 size_t n_y, double h, double *gradient);
 
-/* Memory for n doubles, zero; ends the program when there is none. */
+/* Memory for n doubles, zeroed; ends the program if there is none. */
 double *numbers(size_t n);
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-/* Levels 1 and 2, and those of level 5 that look at single slots: slots.h. */
+/* Levels 1 and 2, and checks of level 5 on single slots: slots.h. */
 
 /* Of a value in double, for oracles (epilogue.c). */
 double kit_activate(uint32_t activation, double x);
 
-/* Levels 3 (forward) and 4 (backward): native slots; empty ones are passed over. */
+/* Levels 3 (forward) and 4 (backward): native slots; empty ones are skipped. */
 void check_conv2d_forward(struct kit *kit);
 void check_conv2d_backward(struct kit *kit);
 void check_pool2d_forward(struct kit *kit);

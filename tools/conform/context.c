@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Contexts on the device under test, and what they did.  See context.h.
+ * Contexts on the device under test, and the routes they took.  See context.h.
  */
 #include "context.h"
 
@@ -11,7 +11,7 @@
 #include "dispatch/ledger.h"
 #include "program/cast.h"
 
-/* A context with what route_force hides of its device's backend. */
+/* A context, with the slots of its device's backend that route_force hides. */
 struct opened {
 	tn_context *context;
 	struct tn_backend *backend;
@@ -60,7 +60,7 @@ static void open_context(struct kit *kit, struct opened *opened, const char *sel
 	opened->n_lenders = rt->n_lenders;
 }
 
-/* What other plugins do in the process when they are loaded is no business of this one's. */
+/* Side effects of loading other plugins do not count against this one. */
 static void open_without_others(struct kit *kit, struct opened *opened, const char *selection,
 				const char *path)
 {
@@ -120,8 +120,8 @@ void kit_contexts_close(void)
 {
 	struct opened *const all[] = {&alone, &lending, &reference};
 	for (int i = 0; i < 3; i++) {
-		/* Kits that threads close at once have opened none: what they share is not
-		 * written. */
+		/* Kits closed by threads concurrently have opened no contexts, so shared state is
+		 * not written. */
 		if (!all[i]->context)
 			continue;
 		tn_context_close(all[i]->context);
@@ -154,7 +154,7 @@ void route_force(tn_context *context, uint64_t slots, enum route route)
 			SLOT_BIT(TN_SLOT_MAP) | SLOT_BIT(TN_SLOT_REDUCE) | SLOT_BIT(TN_SLOT_MATMUL);
 	opened->backend->native = opened->native & ~hidden;
 	opened->backend->compute = opened->compute;
-	/* The array layer calls it without looking at the bit. */
+	/* The array layer calls it without checking the bit. */
 	if (hidden & SLOT_BIT(TN_SLOT_MAP))
 		opened->backend->compute.map = refuse_map;
 	rt->n_lenders = route == COMPOSED || route == HOST ? 0 : opened->n_lenders;
@@ -163,7 +163,7 @@ void route_force(tn_context *context, uint64_t slots, enum route route)
 static int has_lenders(const tn_context *context)
 {
 	const struct tn_runtime *rt = &context->runtime;
-	if (rt->device == rt->reference) /* nothing is lent to the last resort */
+	if (rt->device == rt->reference) /* the last resort borrows no slots */
 		return 0;
 	const struct opened *opened = opened_of(context);
 	for (size_t i = 0; rt->device->host_memory && i < opened->n_lenders; i++) {
@@ -186,7 +186,8 @@ enum route route_taken(tn_context *context, const char *operation)
 	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
 		if (strcmp(row.operation, operation) != 0)
 			continue;
-		/* Steps of a composition that left the device count too: the worst one says. */
+		/* Steps of a composition outside the device count too: the worst route is
+		 * returned. */
 		return row.host ? HOST : row.composed ? COMPOSED : row.lent ? LENT : NATIVE;
 	}
 	return ROUTES;
@@ -210,12 +211,12 @@ int route_took(struct kit *kit, tn_context *context, const char *operation, enum
 	if (taken == ROUTES)
 		kit_fail(kit, "%s is not in the ledger", operation);
 	else if (taken < forced || (forced == HOST && taken != HOST))
-		kit_fail(kit, "%s: expected a %s route, the ledger says %s", operation,
+		kit_fail(kit, "%s: expected a %s route, found %s in the ledger", operation,
 			 route_names[forced], route_names[taken]);
 	return 0;
 }
 
-/* A composition of lent steps is not the device's own work. */
+/* A composition of lent steps does not run on the device. */
 static int is_lending(tn_context *context)
 {
 	struct tn_ledger_row row;
@@ -257,7 +258,7 @@ void kit_fail_context(struct kit *kit, tn_context *context, const char *what)
 	kit_fail(kit, "%s%s: %s: %s: %s",
 		 opened_of(context) == &reference ? "the built-in backend: " : "", what,
 		 error ? error->operation : "", tn_status_name(error ? error->status : TN_OK),
-		 error ? error->text : "no error is kept");
+		 error ? error->text : "the context has no error");
 	tn_error_clear(context);
 }
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * conv2d and its gradients.  The oracle is the definition, one element of the result at a time: y
- * and dw by their sums, dx by looking for every (o, p, q, r, s) that reads x[n,c,h,v].  All are
+ * and dw by their sums, dx by searching every (o, p, q, r, s) that reads x[n,c,h,v].  All are
  * linear in each operand, so the same oracle on magnitudes bounds the rounding: n terms are within
  * (n + 2) epsilon sum of |x w|.
  */
@@ -23,14 +23,14 @@ static const struct setting settings[] = {
 	{1, 2, 11, 10, 3, 3, 3, 1, {1, 2}, {2, 3}, {2, 3, 2, 3}, 0},
 	{2, 4, 6, 7, 6, 3, 3, 2, {1, 1}, {1, 1}, {1, 0, 0, 1}, 1},
 	{2, 5, 9, 9, 5, 3, 3, 5, {2, 2}, {1, 1}, {1, 1, 1, 1}, 0}, /* depthwise */
-	{1, 3, 6, 6, 6, 2, 2, 3, {1, 1}, {2, 1}, {0, 0, 0, 0}, 1}, /* two outputs a channel */
+	{1, 3, 6, 6, 6, 2, 2, 3, {1, 1}, {2, 1}, {0, 0, 0, 0}, 1}, /* two outputs per channel */
 	{3, 8, 5, 5, 7, 1, 1, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1}, /* 1 x 1 */
 	{2, 4, 6, 6, 3, 1, 1, 1, {2, 2}, {1, 1}, {0, 0, 0, 0}, 0},
 	{1, 1, 28, 28, 6, 5, 5, 1, {1, 1}, {1, 1}, {2, 2, 2, 2}, 1},
 	{1, 2, 5, 4, 2, 5, 4, 1, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1}, /* one window */
 	{1, 2, 3, 3, 2, 3, 3, 1, {1, 1}, {1, 1}, {4, 4, 4, 4}, 0}, /* windows all in padding */
 	{1, 3, 23, 19, 4, 7, 7, 1, {2, 2}, {1, 1}, {3, 3, 3, 3}, 0},
-	{1, 2, 8, 8, 2, 2, 2, 1, {4, 4}, {1, 1}, {0, 0, 0, 0}, 0}, /* elements that none reads */
+	{1, 2, 8, 8, 2, 2, 2, 1, {4, 4}, {1, 1}, {0, 0, 0, 0}, 0}, /* unread elements */
 	/* groups, strides and dilations together; depthwise of many channels; more channels in a
 	 * group, and a larger plane, than a block holds */
 	{1, 4, 13, 11, 6, 3, 3, 2, {2, 2}, {2, 2}, {1, 2, 2, 1}, 1},
@@ -60,7 +60,7 @@ static int64_t x_place(const struct setting *t, int64_t n, int64_t c, int64_t p,
 	return ((n * t->c + c) * t->h + h) * t->w + v;
 }
 
-/* One term of the sums: which elements of x, w and y it joins. */
+/* One term of the sums: its elements of x, w and y. */
 typedef void (*term_function)(void *to, int64_t x, int64_t w, int64_t y);
 
 static void each_term(const struct setting *t, term_function function, void *to)
@@ -80,7 +80,7 @@ static void each_term(const struct setting *t, term_function function, void *to)
 	}
 }
 
-/* What the terms are added to, beside the sum of magnitudes and the number of terms. */
+/* The accumulated terms, with the sum of their magnitudes and their number. */
 struct sums {
 	const double *x, *w, *y;
 	double *sum, *magnitude, *n_terms;
@@ -128,7 +128,7 @@ static void compare(struct kit *kit, const struct setting *t, const struct array
 	free(s.n_terms);
 }
 
-/* What the result begins with: the bias, what it holds (TN_ACCUMULATE), or nothing. */
+/* The initial value of the result: the bias, its old value (TN_ACCUMULATE), or 0. */
 static double *beginning(const struct setting *t, const struct array *result,
 			 const struct array *bias, int accumulate)
 {

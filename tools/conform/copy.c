@@ -5,7 +5,7 @@
  */
 #include "slots.h"
 
-/* A NaN with a payload, and other bits that arithmetic would not keep. */
+/* A NaN with a payload, and other bits that arithmetic would not preserve. */
 static const uint64_t pattern = 0x7ff8a5c37fa5c301;
 
 static void compare(const struct array *out, uint64_t i, const void *expected)
@@ -62,7 +62,7 @@ static void copies(struct kit *kit, tn_dtype dtype, const struct shape *shape, e
 	array_free(&out);
 }
 
-/* Large shapes are for one dtype: what is large does not depend on it, and takes time. */
+/* Large shapes are slow, and tested with one dtype only. */
 static int is_due(const struct kit *kit, tn_dtype dtype, const struct shape *shape)
 {
 	return kit_claims_storage(kit, dtype) &&

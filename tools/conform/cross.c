@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What one route's forward saves, every other route's backward must be able to read: each forward
- * route is followed by each backward route, by hiding slots of the device between the two.  The
- * saved values are compared as well as the results, and the ledger must show that the route was
+ * Values saved by the forward of one route must be usable by the backward of every other: each
+ * forward route is combined with each backward route, by hiding slots of the device in between.
+ * The saved values are compared as well as the results, and the ledger must show that the route was
  * taken.
  *
- * A device has the routes that it has: without the native slot nothing is native, without map,
- * reduce or matmul nothing is composed, and the built-in backend has no host to fall back to.
+ * Only existing routes are tested: without the native slot nothing is native, without map, reduce
+ * or matmul nothing is composed, and the built-in backend has no host to fall back to.
  */
 #include <stdio.h>
 
@@ -39,12 +39,12 @@ struct crossing {
 	uint32_t n_inputs;
 	struct layer_input inputs[LAYER_INPUTS];
 	struct tn_window window;
-	int number;                          /* kind of norm, logarithm */
+	int number;                          /* kind of norm, or logarithm */
 	const char *saved_names[MOST_SAVED]; /* NULL ends them */
 	const char *gradient_names[MOST_GRADIENTS];
 	const char *operations[3]; /* the forward's, then those of the backward */
 	uint64_t slots[2];         /* of forward and backward */
-	/* Both leave NULL where something failed. */
+	/* Both leave NULL on failure. */
 	void (*forward)(const struct crossing *c, struct pass *p);
 	void (*backward)(const struct crossing *c, struct pass *p);
 };
@@ -253,7 +253,7 @@ static int result_get(struct kit *kit, struct results *r, int i, const tn_array 
 	return 1;
 }
 
-/* Numbers of either half: what forward saves, or the gradients. */
+/* The numbers of one half: the saved values, or the gradients. */
 static int results_get(struct kit *kit, const struct crossing *c, struct results *r,
 		       const struct pass *p, int is_backward)
 {
@@ -282,7 +282,7 @@ static int upload_dy(struct kit *kit, tn_context *context, tn_dtype dtype, const
 	return p->dy != NULL;
 }
 
-/* Both halves on the built-in backend in f64. */
+/* Runs both halves on the built-in backend in f64. */
 static int run_reference(struct kit *kit, struct trial *t, double *const *values, double **dy,
 			 struct results *r)
 {
@@ -350,7 +350,7 @@ static void compare(struct kit *kit, struct trial *t, int is_backward, const cha
 
 /* ---- Pairs -----------------------------------------------------------------------------------*/
 
-/* One half with its route forced: 1 when it was taken and all values are there. */
+/* Runs one half on a forced route; 1 if the route was taken and all values exist. */
 static int half(struct kit *kit, struct trial *t, tn_context *context, struct pass *p,
 		int is_backward, enum route route)
 {
@@ -369,7 +369,7 @@ static int half(struct kit *kit, struct trial *t, tn_context *context, struct pa
 		kit_fail_context(kit, context, c->name);
 		is_taken = 0;
 	}
-	/* Whatever way it went, the values must be right. */
+	/* The values must be right on every route. */
 	if (!kit->case_failed)
 		compare(kit, t, is_backward, routes);
 	return is_taken && !kit->case_failed;
@@ -382,7 +382,7 @@ static void name_pair(struct kit *kit, const struct crossing *c, enum route forw
 		 route_names[backward]);
 }
 
-/* A forward route with every backward route. */
+/* Tests one forward route with every backward route. */
 static void cross_forward(struct kit *kit, struct trial *t, tn_context *context, enum route forward,
 			  int only_lent)
 {
@@ -422,7 +422,7 @@ static void cross_all(struct kit *kit, struct trial *t, tn_context *context, int
 	route_force(context, 0, NATIVE);
 }
 
-/* Some maxima are equal: the first is chosen. */
+/* With equal maxima the first is chosen. */
 static void make_equals(const struct crossing *c, double *x)
 {
 	size_t n = shape_count((uint32_t)c->inputs[0].rank, c->inputs[0].shape);

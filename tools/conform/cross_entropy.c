@@ -40,7 +40,7 @@ static void forward(const void *setting, const double *x, double *loss)
 	}
 }
 
-/* Some labels are ignored; with `wrong` some are outside. */
+/* Some labels are ignored; with `wrong` some are out of range. */
 static void set_labels(struct array *labels, int64_t n_classes, int wrong)
 {
 	for (uint64_t n = 0; n < labels->count; n++) {
@@ -162,7 +162,7 @@ static void runs_backward(struct kit *kit, tn_dtype dtype, const int64_t *size, 
 	end(&t);
 }
 
-/* A row whose label is out of range is NaN, the others are as ever. */
+/* A row whose label is out of range is NaN; the others are unaffected. */
 static void marks_wrong_labels(struct kit *kit, tn_dtype dtype)
 {
 	static const int64_t size[2] = {14, 4};

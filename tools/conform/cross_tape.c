@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * As cross.c, for operations that the tape records without a slot for their backward: products,
- * takes and element programs.  They have no composition: a route is native, lent or the host's.
+ * takes and element programs.  They have no composition: routes are native, lent and host.
  */
 #include "layers.h"
 
@@ -64,7 +64,7 @@ static const struct layer *find(struct kit *kit, const char *name)
 		if (strcmp(layers[i].name, name) == 0)
 			return &layers[i];
 	}
-	kit_give_up(kit, "no layer is called %s", name);
+	kit_give_up(kit, "there is no layer %s", name);
 }
 
 static void cross(struct kit *kit, const struct taped *t, tn_context *context, enum route forward,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Memory and transfers, and what a device says of itself.
+ * Memory and transfers, and the description of a device.
  */
 #include <unistd.h>
 
@@ -30,13 +30,13 @@ void check_describe(struct kit *kit)
 		kit_fail(kit, "the device's own memory is not among its kinds");
 	if (d->alignment < 256 || d->alignment & (d->alignment - 1))
 		kit_fail(kit, "alignment %u: expected a power of two, at least 256", d->alignment);
-	/* Half-precision and complex numbers are stored, and computed with as others are. */
+	/* Programs compute with half-precision numbers as f32, and not with complex numbers. */
 	if (d->program_dtypes & ~known_programs)
-		kit_fail(kit, "programs compute in dtypes %llx, of which %llx are none of theirs",
+		kit_fail(kit, "programs compute in dtypes %llx, but must not in %llx",
 			 (unsigned long long)d->program_dtypes,
 			 (unsigned long long)(d->program_dtypes & ~known_programs));
 	if (d->flags & TN_DEVICE_HOST_MEMORY && d->memory_bytes > physical_memory())
-		kit_fail(kit, "%llu bytes of host memory: the host has %llu",
+		kit_fail(kit, "%llu bytes of host memory: expected at most %llu",
 			 (unsigned long long)d->memory_bytes,
 			 (unsigned long long)physical_memory());
 	for (size_t i = 0; i < sizeof(needed_storage) / sizeof(needed_storage[0]); i++)
@@ -47,7 +47,7 @@ void check_describe(struct kit *kit)
 			kit_fail(kit, "programs do not compute in %s",
 				 tn_dtype_name(needed_programs[i]));
 	if (d->matmul_dtypes && !kit_claims_matmul(kit, TN_F32))
-		kit_fail(kit, "there is a matmul, but not in f32");
+		kit_fail(kit, "matmul is not supported in f32");
 	kit->tallies[TN_SLOT_DESCRIBE].done++;
 }
 
@@ -66,7 +66,7 @@ void check_describe_absent(struct kit *kit)
 	kit->tallies[TN_SLOT_DESCRIBE].done++;
 }
 
-/* A caller of an older version has a shorter struct: nothing is written past its end. */
+/* Callers of an older version have a shorter struct: nothing may be written past its end. */
 void check_describe_older_caller(struct kit *kit)
 {
 	const struct tn_backend *b = kit->backend;
@@ -78,7 +78,7 @@ void check_describe_older_caller(struct kit *kit)
 	if (b->device.describe(b->instance, kit->index, &d) != TN_OK)
 		kit_fail(kit, "it is refused");
 	if (d.kind != kit->description.kind)
-		kit_fail(kit, "kind is %u, was %u", d.kind, kit->description.kind);
+		kit_fail(kit, "kind is %u, expected %u", d.kind, kit->description.kind);
 	for (size_t i = old_size; i < sizeof(d); i++)
 		if (((unsigned char *)&d)[i] != 0x5a)
 			kit_fail(kit, "byte %zu was written", i);
@@ -137,12 +137,12 @@ void check_alloc_impossible(struct kit *kit)
 		if (b->device.alloc(kit->device, &args, &buffer) == TN_OK)
 			kit_fail(kit, "it succeeded");
 		if (buffer != 77)
-			kit_fail(kit, "the handle was written nevertheless");
+			kit_fail(kit, "the handle was written");
 		kit->tallies[TN_SLOT_ALLOC].done++;
 	}
 }
 
-/* Writes pieces at odd places and reads the whole back. */
+/* Writes pieces at odd offsets and reads the whole buffer back. */
 void check_transfer_offsets(struct kit *kit)
 {
 	static const struct {
@@ -235,7 +235,7 @@ static int is_text(const char *text, size_t size)
 	return length > 0 && length < size;
 }
 
-/* Line `index`, and the same into an older caller's struct, which has the key alone. */
+/* Fetches line `index`, and again into an older caller's struct, which has the key only. */
 static tn_status look_at_line(struct kit *kit, uint32_t index, struct tn_report_line *line)
 {
 	const struct tn_report_table *table = &kit->backend->report;
@@ -279,6 +279,6 @@ void check_report_lines(struct kit *kit)
 		kit_fail(kit, "line %u: %s: expected a line, or NOT_FOUND after at most %d", n,
 			 tn_status_name(status), TN_REPORT_MOST_LINES);
 	else if (line.key[0] || line.text[0])
-		kit_fail(kit, "line %u is NOT_FOUND, and was written all the same", n);
+		kit_fail(kit, "line %u is NOT_FOUND, but was written", n);
 	kit->tallies[TN_SLOT_REPORT_LINE].done++;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What matmul and conv2d go on with - bias, residual, activation - and packed weights.  The oracles
- * are the formulas in double.  A backend may refuse all of it; what it takes it must do.
+ * The epilogues of matmul and conv2d (bias, residual, activation) and packed weights.  The oracles
+ * are the formulas in double.  A backend may refuse any of them, but must compute what it accepts.
  */
 #include "slots.h"
 
@@ -163,7 +163,7 @@ static int64_t n_windows(const struct setting *t, int axis)
 	       1;
 }
 
-/* The sum of element (n, o, p, q) of y, its terms' magnitude and number. */
+/* The sum for element (n, o, p, q) of y, with the magnitude and number of its terms. */
 static double sum_at(const struct trial *v, const int64_t *at, double *magnitude, double *n_terms)
 {
 	const struct setting *t = v->t;
@@ -206,7 +206,7 @@ static void compare_convolution(struct trial *v)
 	free(tolerance);
 }
 
-/* All images lie in one layout, as a network has them. */
+/* All images have the same layout, as in a network. */
 static void begin(struct trial *v, enum layout layout)
 {
 	const struct setting *t = v->t;
@@ -285,7 +285,7 @@ static tn_status prepack(struct trial *v, uint64_t *size)
 	return v->kit->backend->nn.conv2d_prepack(v->kit->device, &v->args, size);
 }
 
-/* Bytes on the device, or back. */
+/* Copies bytes to the device, or back. */
 static void move(struct kit *kit, uint64_t buffer, void *host, size_t size, int to_device)
 {
 	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
@@ -337,7 +337,7 @@ static void pack(struct trial *v, uint64_t size, uint64_t workspace_size)
 	move(v->kit, v->data[W].operand.buffer, v->data[W].image, v->data[W].size, 1);
 	v->args.call.workspace = room ? &workspace : NULL;
 	if (prepack(v, &size))
-		kit_fail(v->kit, "the dry run says %llu bytes, the call refuses: %s",
+		kit_fail(v->kit, "the dry run requests %llu bytes, but the call refuses: %s",
 			 (unsigned long long)size, v->kit->error.text);
 	struct tn_sync_args sync = {.call = CALL(struct tn_sync_args)};
 	v->kit->backend->device.sync(v->kit->device, &sync);
@@ -351,7 +351,7 @@ static void pack(struct trial *v, uint64_t size, uint64_t workspace_size)
 	free(after);
 }
 
-/* Two rounds: weights that have changed are packed anew, into the same bytes. */
+/* Two rounds: changed weights are packed again into the same bytes. */
 static void runs_packed(struct trial *v, uint64_t size, uint64_t workspace_size)
 {
 	struct kit *kit = v->kit;

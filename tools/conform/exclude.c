@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The file of exclusions: what is left out is named, dated and reasoned, and shows in the report.
+ * The file of exclusions: each has an id, a date and a reason, and appears in the report.
  */
 #include <errno.h>
 
@@ -43,7 +43,7 @@ static int read_line(struct options *options, const char *path, unsigned number,
 		return 1;
 	sscanf(line, "%63s %15s %n", e.id, date, &at);
 	if (!check_find(e.id))
-		return wrong(path, number, "there is no check of that id (see --list)");
+		return wrong(path, number, "there is no check with that id (see --list)");
 	if (!is_date(date))
 		return wrong(path, number, "expected a date, YYYY-MM-DD, after the check's id");
 	if (!at || !line[at])

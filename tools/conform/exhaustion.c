@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The host's memory runs out, at every place where a plugin asks for it; and what it was given
- * comes back.
+ * Host memory runs out at each allocation of a plugin in turn, and the plugin frees all that it
+ * allocated.
  */
 #include <time.h>
 
@@ -23,7 +23,7 @@ static struct instance *new_instance(struct kit *kit)
 
 /* ---- Balance ---------------------------------------------------------------------------------*/
 
-/* Calls of one slot, until so many or so long; returns how many. */
+/* Calls of one slot, up to a number or a time; returns their number. */
 static unsigned calls(struct sample *sample)
 {
 	enum { MOST = 2000, MOST_CLOCKS = CLOCKS_PER_SEC / 50 };
@@ -40,7 +40,7 @@ static unsigned calls(struct sample *sample)
 	return n;
 }
 
-/* What a first call allocates may stay; each further one leaves nothing. */
+/* The first call may keep memory; later ones must not. */
 static void use(struct instance *instance)
 {
 	enum { A_CALL = 16, LEAST = 8192 };
@@ -97,7 +97,7 @@ static tn_status make_and_free(struct instance *instance)
 	return status;
 }
 
-/* 0 when the backend did not ask so often. */
+/* 0 if the backend made fewer allocations. */
 static int fails_at(struct kit *kit, struct instance *instance, unsigned n)
 {
 	int came_to_it;
@@ -123,8 +123,8 @@ void check_memory_exhausted_open(struct kit *kit)
 	int goes_on = 1;
 	for (unsigned n = 1; goes_on && n <= MOST_FAILURES_INJECTED; n++) {
 		long before = host_memory_live();
-		kit_case(kit, KIT_PROCESS, "create, open and alloc, host memory fails at call %u",
-			 n);
+		kit_case(kit, KIT_PROCESS,
+			 "create, open and alloc: host memory runs out at call %u", n);
 		goes_on = fails_at(kit, instance, n);
 		if (host_memory_live() != before)
 			kit_fail(kit, "%ld allocations were not freed",
@@ -136,7 +136,7 @@ void check_memory_exhausted_open(struct kit *kit)
 
 /* ---- Calls -----------------------------------------------------------------------------------*/
 
-/* The call that ran out says so or does without; the next has the result of the first. */
+/* The call without memory reports it or manages without; the next one gives the first result. */
 static int runs_out_at(struct sample *sample, const unsigned char *result, unsigned n)
 {
 	struct kit *kit = sample->kit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a plugin's file says of itself, read and never run.
+ * The static properties of a plugin's file, which is read but not executed.
  */
 #include "file.h"
 
@@ -14,7 +14,7 @@
 #include "loader/elf.h"
 #include "loader/elf_dynamic.h"
 
-/* The names of one kind that were told, as far as there is room. */
+/* The names reported for one kind, as far as they fit. */
 struct names {
 	enum tn_elf_name kind;
 	unsigned n;
@@ -56,7 +56,7 @@ int file_note(struct kit *kit, struct tn_backend_note *note)
 	return status == TN_OK;
 }
 
-/* Reads the dynamic section, and tells its names; 0 when it cannot (the case has failed). */
+/* Reads the dynamic section and reports its names; 0 on failure (the case has failed). */
 static int read_dynamic(struct kit *kit, struct tn_elf_dynamic *dynamic,
 			void (*take)(void *user, enum tn_elf_name kind, const char *name),
 			void *user)
@@ -100,7 +100,7 @@ void check_file_note(struct kit *kit)
 	check_versions(kit, &note);
 }
 
-/* What old linkers export of themselves. */
+/* Symbols that old linkers export. */
 static int is_linkers(const char *name)
 {
 	static const char *const names[] = {"_init", "_fini",       "_edata", "edata",
@@ -109,13 +109,13 @@ static int is_linkers(const char *name)
 		if (!strcmp(name, names[i]))
 			return 1;
 	}
-	/* Of sanitizers and coverage, where the plugin is built with them. */
+	/* Symbols of sanitizers and coverage, in plugins built with them. */
 	return !strncmp(name, "__", 2);
 }
 
 struct exports {
 	int found;
-	char other[96]; /* the first that has no business there */
+	char other[96]; /* the first unexpected symbol */
 };
 
 static void take_export(void *user, enum tn_elf_name kind, const char *name)
@@ -155,13 +155,13 @@ static void remark_library(struct kit *kit, const char *name)
 	if (begins_with(name, "libgomp") || begins_with(name, "libomp") ||
 	    begins_with(name, "libiomp"))
 		kit_remark(kit,
-			   "it needs %s: an OpenMP pool of threads beside the host's; give work "
-			   "to parallel_for instead",
+			   "it needs %s: OpenMP starts threads in addition to the host's; use "
+			   "parallel_for instead",
 			   name);
 	if (begins_with(name, "libstdc++") || begins_with(name, "libc++"))
 		kit_remark(kit,
-			   "it needs %s: one that is too old where it is installed is a plugin "
-			   "that does not load",
+			   "it needs %s: the plugin does not load where the installed one is too "
+			   "old",
 			   name);
 }
 
@@ -178,7 +178,7 @@ void check_file_libraries(struct kit *kit)
 	for (unsigned i = 0; i < names.n; i++) {
 		size_t length = strlen(list);
 		if (begins_with(names.list[i], "libtenon"))
-			kit_fail(kit, "it needs %s: services of the host come by struct tn_host",
+			kit_fail(kit, "it needs %s: the host's services are in struct tn_host",
 				 names.list[i]);
 		remark_library(kit, names.list[i]);
 		snprintf(list + length, sizeof(list) - length, " %s", names.list[i]);

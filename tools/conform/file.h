@@ -8,10 +8,10 @@
 
 #include "conform.h"
 
-/* 0 when the backend has a file; otherwise 1, and the check is skipped. */
+/* 0 if the backend has a file; otherwise 1, and the check is skipped. */
 int file_is_built_in(struct kit *kit);
 
-/* Reads the note; 0 when there is none (the case has failed). */
+/* Reads the note; 0 if there is none (the case has failed). */
 int file_note(struct kit *kit, struct tn_backend_note *note);
 
 void check_file_note(struct kit *kit);

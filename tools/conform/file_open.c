@@ -29,7 +29,7 @@ static void compare_note(struct kit *kit, const struct tn_backend_descriptor *d,
 	if (d->magic != note->magic || d->abi_major != note->abi_major ||
 	    d->abi_minor != note->abi_minor || d->oldest_host != note->oldest_host ||
 	    d->flags != note->flags || memcmp(d->uuid, note->uuid, sizeof(d->uuid)) != 0)
-		kit_fail(kit, "interface %u.%u from host minor %u, the note says %u.%u from %u",
+		kit_fail(kit, "interface %u.%u from host minor %u, the note has %u.%u from %u",
 			 d->abi_major, d->abi_minor, d->oldest_host, note->abi_major,
 			 note->abi_minor, note->oldest_host);
 	kit_pass(kit);
@@ -97,7 +97,7 @@ void check_file_symbols(struct kit *kit)
 		kit_fail(kit, "%s", fd < 0 ? "it cannot be read" : kit->error.text);
 	if (fd >= 0)
 		close(fd);
-	/* The loader names the first that nobody has. */
+	/* The loader names the first undefined symbol. */
 	if (open_library(kit))
 		kit_pass(kit);
 }
@@ -163,8 +163,8 @@ void check_file_resident(struct kit *kit)
 		close(fd);
 }
 
-/* Loads it as a host of that version: what the note says must come of it, and a refused file may
- * not even be mapped. */
+/* Loads it as a host of that version: the outcome must follow from the note, and a refused file
+ * must not be mapped. */
 static void load_as(struct kit *kit, const struct tn_abi_version *host,
 		    const struct tn_backend_note *note)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The frame round the checks: what the parent process does, which never loads a plugin.
+ * The frame around the checks: the parent process, which never loads a plugin.
  *
- *	options.c       what the command line asks for
+ *	options.c       the command line
  *	exclude.c       checks left out, with reasons
  *	plan.c          which checks run, in which order
  *	rules.c         which rules cite a check
- *	supervise.c     runs children, sees how they end
- *	child.c         what a child does
- *	record.c        what a child tells its parent
+ *	supervise.c     runs children and records how they end
+ *	child.c         the child process
+ *	record.c        records from a child to its parent
  *	target.c        loads the backend under test
- *	result.c        what came of checks and levels
- *	verdict.c       what the parent sees by itself
- *	output.c        what a child printed
+ *	result.c        results of checks and levels
+ *	verdict.c       checks that the parent decides
+ *	output.c        the output of a child
  *	report_text.c, report_json.c
  */
 #ifndef TN_TOOLS_FRAME_H
@@ -53,28 +53,28 @@ struct options {
 	size_t n_exclusions;
 };
 
-/* Fills `options` from the command line.  -1: go on; otherwise the exit status, after --help,
+/* Fills `options` from the command line.  -1: continue; otherwise the exit status, after --help,
  * --version, or a message on stderr. */
 int options_read(struct options *options, int argc, char **argv);
 void options_release(struct options *options);
 
-/* Reads a file of `ID YYYY-MM-DD REASON` lines ('#' begins a remark).  0 after saying on stderr
- * which line is wrong. */
+/* Reads a file of `ID YYYY-MM-DD REASON` lines ('#' begins a comment).  0 after naming the invalid
+ * line on stderr. */
 int exclusions_read(struct options *options, const char *path);
 
 /* ---- Which checks run (plan.c, rules.c) ------------------------------------------------------*/
 
 /* How a check runs. */
 enum place {
-	WITH_DEVICE, /* in a process that it shares, the device open */
+	WITH_DEVICE, /* in a shared process, with the device open */
 	ALONE,       /* in a process of its own, nothing loaded */
-	BY_PARENT,   /* seen by the parent in how all the others went */
+	BY_PARENT,   /* decided by the parent from all other checks */
 };
 
-/* The n-th check of all, levels ascending; NULL past the end. */
+/* Check number n of all, by ascending level; NULL past the end. */
 const struct check *check_at(size_t n, enum place *place);
 const struct check *check_find(const char *id);
-/* Does it run in --mode=large, and in no other? */
+/* Does it run only in --mode=large? */
 int check_is_large(const struct check *check);
 
 /* The numbers of the rules of tenon-backend(7) that cite a check: "R3 R17", or "". */
@@ -85,7 +85,7 @@ void rules_of(const char *id, char *text, size_t size);
 enum state { NOT_RUN, PASSED, FAILED, SKIPPED, EMPTY, EXCLUDED };
 extern const char *const state_names[];
 
-enum { MOST_FAILURES = 20 }; /* that are kept of a check */
+enum { MOST_FAILURES = 20 }; /* kept per check */
 
 struct failure {
 	char *where; /* the case */
@@ -96,18 +96,18 @@ struct result {
 	const struct check *check;
 	enum place place;
 	enum state state;
-	int unwanted; /* not asked for: told only when it fails (BY_PARENT) */
+	int unwanted; /* not requested: reported only on failure (BY_PARENT) */
 	int ended;    /* it ran to its end */
 	const struct exclusion *exclusion;
 	char *reason; /* why it was skipped or not run */
 	struct tally tallies[KIT_TALLIES];
-	struct coverage coverage[KIT_OPERATIONS]; /* beyond the tallies */
+	struct coverage coverage[KIT_OPERATIONS]; /* in addition to the tallies */
 	size_t n_coverage;
 	struct failure failures[MOST_FAILURES];
 	size_t n_failures; /* kept */
 	char **remarks;
 	size_t n_remarks;
-	char *printed; /* the line to quote of what it printed */
+	char *printed; /* the line of its output to quote */
 	double seconds;
 };
 
@@ -115,17 +115,17 @@ struct result {
 struct run {
 	const struct options *options;
 	pid_t parent;
-	struct kit *kit; /* shared with the children: where a dead one was */
+	struct kit *kit; /* shared with the children: the state of a dead one */
 	struct result *results;
 	size_t n_results;
 	char backend[32], version[64], device_name[128]; /* "": never opened */
 	double seconds;
-	tn_status absent; /* why there is no device; TN_OK: there is one, or none was needed */
+	tn_status absent; /* why there is no device; TN_OK: it opened, or was not needed */
 	char *absent_text;
-	/* What the parent saw: NULL where all was well. */
+	/* Observed by the parent; NULL: no failure. */
 	char *loading_failure, *closing_failure, *races, *printed_loading;
 	char loading_stage[160], closing_stage[160], races_where[64];
-	unsigned closed; /* children that came to a good end with the device */
+	unsigned closed; /* children that closed the device and ended normally */
 };
 
 struct level_summary {
@@ -133,62 +133,63 @@ struct level_summary {
 	unsigned checks, failed, skipped, excluded, not_run;
 	unsigned cases, failures;
 	unsigned by[ROUTES];
-	unsigned own; /* runs on the device itself that the level is about */
+	unsigned own; /* runs on the device itself that count for the level */
 	double seconds;
 };
 
 int run_init(struct run *run, const struct options *options); /* 0: out of memory */
-/* The same for one check that stands in no table. */
+/* The same for one check outside the tables. */
 int run_init_one(struct run *run, const struct options *options, const struct check *check);
 void run_release(struct run *run);
 
 void result_fail(struct result *result, const char *where, const char *why);
-int result_is_due(const struct result *result); /* by a child, and not yet run */
+int result_is_due(const struct result *result); /* to be run by a child, not yet run */
 void result_remark(struct result *result, const char *text);
-/* Adds up the cases, and gives the check its state. */
+/* Adds up the cases and sets the state of the check. */
 void result_settle(struct result *result);
 unsigned result_cases(const struct result *result);
 unsigned result_failures(const struct result *result);
 unsigned result_unsupported(const struct result *result);
-/* Operation by operation, tallies included; at most `most` rows, returns how many. */
+/* Operation by operation, tallies included; at most `most` rows; returns their number. */
 size_t result_coverage(const struct result *result, struct coverage *rows, size_t n, size_t most);
 
 void level_summarise(const struct run *run, int level, struct level_summary *summary);
-/* The highest level with 0 to it all passed; NO_LEVEL when 0 is not, or levels were left out. */
+/* The highest level up to which all levels passed; NO_LEVEL if level 0 failed or levels were left
+ * out. */
 int level_reached(const struct run *run);
 unsigned run_executed(const struct run *run);
 unsigned run_failures(const struct run *run); /* checks that failed */
 int run_exit_status(const struct run *run);
 
-/* A copy, in which what cannot be printed has become '?'; ends the program without memory. */
+/* A copy with unprintable characters replaced by '?'; ends the program if memory runs out. */
 char *text_copy(const char *text);
 
 /* ---- Children (supervise.c, child.c, record.c, output.c) -------------------------------------*/
 
-/* Runs all checks of the run; each result is reported as it is settled. */
+/* Runs all checks of the run; each result is reported as soon as it is known. */
 void supervise(struct run *run);
 
-/* Sees to the checks that are BY_PARENT.  After all others. */
+/* Decides the BY_PARENT checks, after all others. */
 void verdicts(struct run *run);
 
-/* What a child does with results [first, last), which run in one place: never returns. */
+/* Runs results [first, last) in a child process; never returns. */
 void child_main(struct run *run, size_t first, size_t last, int records, int output)
 	__attribute__((noreturn));
 
-/* One record of the child's: a line of words with tabs between, sent whole. */
+/* Sends one record of the child: a line of tab-separated words, written whole. */
 void record_send(int fd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The words of a record, in place; returns how many. */
+/* Splits a record into words in place; returns their number. */
 size_t record_split(char *line, char **words, size_t most);
 
-/* The line to quote of what stands in [from, to) of a child's output, allocated; NULL: nothing
- * does.  A sanitizer's summary goes before the first line, and *sanitizer tells it; that an
- * allocation was refused, which is a case, is no line. */
+/* The line to quote of [from, to) of a child's output, allocated; NULL: it is empty.  A sanitizer's
+ * summary is preferred to the first line, and sets *sanitizer; warnings of refused allocations,
+ * which are test cases, are skipped. */
 char *output_quote(int output, uint64_t from, uint64_t to, int *sanitizer);
 
-/* A forked child leaves to its parent what it copied: no leak (sanitizer.c). */
+/* Memory that a forked child inherited is not a leak of the child (sanitizer.c). */
 void sanitizer_forked(void);
-/* Is this a program in which AddressSanitizer keeps freed memory for a while? */
+/* Does AddressSanitizer keep freed memory for a while in this program? */
 int sanitizer_keeps_memory(void);
 
 /* ---- The backend under test (target.c) -------------------------------------------------------*/
@@ -204,12 +205,12 @@ struct target {
 	uint32_t stage; /* TN_STAGE_... */
 };
 
-/* Finds the file of a backend by its name, and loads nothing.  0: there is none. */
+/* Finds the file of a backend by its name without loading it.  0: there is none. */
 int target_find(const char *name, char *path, size_t size);
 int target_is_built_in(const char *which);
 
 /* Loads what kit->which names (a file, or the built-in backend), as a host of that version (NULL:
- * this one); the kit's case names the stage on the way. */
+ * this one); the kit's case names the current stage. */
 void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host);
 void target_unload(struct target *target);
 
@@ -217,9 +218,9 @@ void target_unload(struct target *target);
 
 void report_text_begin(const struct run *run);
 void report_text_result(const struct result *result);
-void report_text_late(const struct result *result); /* its last failure, after its line */
+void report_text_late(const struct result *result); /* prints its last failure, after its line */
 void report_text_end(const struct run *run);
-int report_json(const struct run *run); /* 0: it could not be made */
+int report_json(const struct run *run); /* 0: failure */
 void report_list(void);
 
 #endif

@@ -11,7 +11,7 @@ static const struct shape tables[] = {
 };
 enum { N_TABLES = sizeof(tables) / sizeof(tables[0]), N_INDICES = 23 };
 
-/* Indices in range, negative and outside by one and by far. */
+/* Indices in range, negative, and out of range by one and by far. */
 static void set_indices(struct array *indices, int64_t length)
 {
 	for (uint64_t j = 0; j < indices->count; j++) {
@@ -27,7 +27,7 @@ static void set_indices(struct array *indices, int64_t length)
 	}
 }
 
-/* The element number, of the operand with the axis of that length, that indices[j] chooses; -1:
+/* The number of the element selected by indices[j] in an operand with an axis of that length; -1:
  * none. */
 static int64_t chosen(const struct array *indices, const struct array *listed,
 		      const struct array *table, uint32_t axis, uint64_t i)
@@ -58,7 +58,7 @@ static void check_gathered(const struct array *in, const struct array *indices,
 	}
 }
 
-/* Each element within (n + 1) epsilon of the n + 1 magnitudes that meet there; integers by wrap. */
+/* Each element is within (n + 1) epsilon of its n + 1 added magnitudes; integers wrap. */
 static void check_scattered(const struct array *in, const struct array *indices,
 			    const struct array *out, const double *before, uint32_t axis)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See instance.h.  Services take the host's own context,
- * so what is counted is counted for the process.
+ * See instance.h.  Services take the host's own context, so counts are per process.
  */
 #include "instance.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Another instance of the backend under test, with a kit of its own, and with host services whose
- * memory is counted and can be made to run out.
+ * Another instance of the backend under test, with its own kit, and with host services that count
+ * allocations and can make them fail.
  */
 #ifndef TN_TOOLS_CONFORM_INSTANCE_H
 #define TN_TOOLS_CONFORM_INSTANCE_H
@@ -10,13 +10,13 @@
 #include "conform.h"
 
 struct instance {
-	struct kit kit; /* kit.device is open when `stage` says so */
+	struct kit kit; /* kit.device is open if `stage` is "" */
 	struct tn_backend backend;
 	struct tn_host host;
-	const char *stage; /* how far it came: "create", "query", "open", "" when all is well */
+	const char *stage; /* the failed stage: "create", "query", "open"; "": none */
 };
 
-/* Makes an instance and opens device `index`.  On failure what was made is taken back. */
+/* Makes an instance and opens device `index`.  On failure everything is undone. */
 tn_status instance_open(struct instance *instance, const struct kit *like, uint32_t index);
 void instance_close(struct instance *instance);
 
@@ -25,11 +25,11 @@ void instance_report(const struct instance *instance, struct kit *kit);
 
 /* ---- Host memory -----------------------------------------------------------------------------*/
 
-/* Allocation number n from now on gives NULL, once; 0: none. */
+/* Makes allocation number n from now on return NULL, once; 0: none. */
 void host_memory_fail(unsigned n);
-/* Did it come to that?  Ends the failing. */
+/* Was it reached?  Resets it. */
 int host_memory_has_failed(void);
-/* Allocations that instances have not given back. */
+/* The number of allocations not yet freed by instances. */
 long host_memory_live(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The backend under test, its cases and its tally.  What checks say goes to the parent: child.c.
+ * The backend under test, its cases and its tally.  Messages of checks are sent to the parent:
+ * child.c.
  */
 #include "context.h"
 
@@ -15,7 +16,7 @@ tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t i
 {
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				    .index = index};
-	memset(&kit->options, 0, sizeof(kit->options)); /* of a check that ended its process */
+	memset(&kit->options, 0, sizeof(kit->options)); /* left by a check that ended its process */
 	tn_error_reset(&kit->error);
 	kit->backend = backend;
 	kit->index = index;
@@ -102,7 +103,7 @@ double kit_epsilon(tn_dtype dtype)
 
 double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype)
 {
-	/* TF32 and bf16x3 round products' factors to at least 10 bits. */
+	/* TF32 and bf16x3 round factors to at least 10 bits. */
 	if (dtype == TN_F32 && kit->description.accuracy[family] == TN_ACCURACY_REDUCED)
 		return 1.0 / 2048;
 	return kit_epsilon(dtype);

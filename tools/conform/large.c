@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * --mode=large: sizes and offsets that 24, 31 or 32 bits do not hold, where the device has so much
+ * --mode=large: sizes and offsets that do not fit 24, 31 or 32 bits, if the device has enough
  * memory.
  */
 #include "programs.h"
 #include "slots.h"
 
-enum { CHUNK = 32 << 20 }; /* bytes that are moved and compared at once */
+enum { CHUNK = 32 << 20 }; /* bytes moved and compared at once */
 
 static tn_status move(struct kit *kit, int to_device, uint64_t buffer, uint64_t offset, void *host,
 		      uint64_t size)
@@ -21,7 +21,7 @@ static tn_status move(struct kit *kit, int to_device, uint64_t buffer, uint64_t 
 			 : kit->backend->device.download(kit->device, &args);
 }
 
-/* Element i before the call; the call negates it.  Neighbours differ, and so do elements that are a
+/* Element i before the call; the call negates it.  Adjacent elements differ, and so do elements a
  * power of two apart. */
 static uint32_t pattern(uint64_t i)
 {
@@ -36,7 +36,7 @@ static void set_element(unsigned char *chunk, size_t size, uint64_t i, uint32_t 
 		memcpy(chunk + i * size, &value, size);
 }
 
-/* Moves the operand's elements to the device, or compares those that are there with the results. */
+/* Uploads the operand's elements, or compares those on the device with the results. */
 static void each_chunk(struct kit *kit, const struct tn_operand *operand, int compares)
 {
 	const uint64_t n = (uint64_t)operand->shape[0], size = tn_dtype_size(operand->dtype);
@@ -86,7 +86,7 @@ static void negates(struct kit *kit, tn_dtype dtype, int64_t n, uint64_t offset)
 				   ? TN_OUT_OF_MEMORY
 				   : kit->backend->device.alloc(kit->device, &alloc, &x.buffer);
 	if (status == TN_OUT_OF_MEMORY)
-		return kit_skip(kit, "the device has no %llu bytes",
+		return kit_skip(kit, "the device has less than %llu bytes",
 				(unsigned long long)alloc.size);
 	if (status)
 		return kit_fail(kit, "alloc: %s", kit->error.text);

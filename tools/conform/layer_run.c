@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Runs a layer on the device and on the built-in backend in f64, forward and backward, and
- * compares.  The checks layers.GROUP and gradients.GROUP are made of it.
+ * compares.  The checks layers.GROUP and gradients.GROUP use it.
  */
 #include <stdio.h>
 
@@ -79,7 +79,7 @@ double *bound_tolerance(struct kit *kit, const struct bounds *bounds, tn_dtype d
 	double epsilon = kit_family_epsilon(kit, bounds->family, dtype), terms = bounds->terms;
 	double scale = bounds->scale > 0 ? bounds->scale : 8;
 	double *tolerance = numbers(n);
-	if (dtype == TN_F64) /* what it is compared with is rounded as often */
+	if (dtype == TN_F64) /* the expected value is rounded as often */
 		epsilon *= 2;
 	for (size_t i = 0; i < n; i++) {
 		if (bounds->bound == CHOSEN)
@@ -99,7 +99,7 @@ struct outcome {
 	int64_t shape[TN_MAX_RANK];
 	size_t n;
 	double *y;
-	double *gradients[LAYER_INPUTS]; /* NULL: it has none */
+	double *gradients[LAYER_INPUTS]; /* NULL: no gradient */
 };
 
 static void outcome_free(struct outcome *outcome)
@@ -114,7 +114,7 @@ static int has_gradient(const struct layer *layer, uint32_t k)
 	return layer->inputs[k].content == NUMBERS;
 }
 
-/* The gradient that comes from above: drawn at the first run, the same in the later ones. */
+/* The upstream gradient: drawn in the first run, and reused in later ones. */
 static double *upstream(struct kit *kit, const struct outcome *outcome, tn_dtype dtype)
 {
 	double *dy = numbers(outcome->n);
@@ -171,7 +171,7 @@ static int forward(struct kit *kit, const struct layer_case *c, tn_tape *tape,
 	return !tape || backward(kit, c, tape, y, inputs, dy, outcome);
 }
 
-/* The layer on c->context, with random numbers from the beginning; 0: the case has failed. */
+/* Runs the layer on c->context, with the random generator reset; 0: the case has failed. */
 static int run(struct kit *kit, const struct layer_case *c, double *const *values, double **dy,
 	       struct outcome *outcome)
 {
@@ -243,7 +243,7 @@ static void compare(struct kit *kit, const struct layer_case *c, const struct si
 	}
 }
 
-/* The layer on magnitudes bounds what rounding can do to a sum. */
+/* The layer applied to magnitudes bounds the rounding error of a sum. */
 static int run_magnitudes(struct kit *kit, const struct layer_case *c, double *const *values,
 			  struct sides *s)
 {
@@ -315,7 +315,7 @@ void check_layers(struct kit *kit)
 	for (size_t i = 0; i < n_layers; i++) {
 		if (!is_of_check(kit, &layers[i]))
 			continue;
-		/* f32 is due from every backend, wherever it runs. */
+		/* f32 is required of every backend, on any route. */
 		try_in(kit, &layers[i], TN_F32, 0);
 		if (layer_is_claimed(kit, &layers[i], TN_F64))
 			try_in(kit, &layers[i], TN_F64, 0);
@@ -331,23 +331,23 @@ struct weighted {
 	tn_array *dy;
 };
 
-/* sum of y dy, whose gradients are those of the layer with dy from above */
+/* sum of y dy, whose gradients are those of the layer for the upstream gradient dy */
 static tn_array *weighted_sum(void *user, tn_array *const *inputs)
 {
 	const struct weighted *w = user;
 	tn_array *y;
-	/* Every call draws the same. */
+	/* Every call draws the same random numbers. */
 	tn_random_state_set(tn_array_context(w->dy), (struct tn_random_state){1, 0});
 	y = w->layer->run(w->layer, inputs);
 	return tn_sum(tn_multiply(y, w->dy), TN_ALL_AXES, NULL, 0);
 }
 
-/* With h = 1e-6, differences of a sum of some hundred terms below 8 are off by 1e3 x
- * 1e-16 / h = 1e-7 for rounding and h^2 for the third derivative.  Where a layer has a kink, no
- * element is within h of it but by a chance of one in 1e5. */
+/* With h = 1e-6, differences of a sum of some hundred terms below 8 are off by 1e3 x 1e-16 / h =
+ * 1e-7 for rounding and h^2 for the third derivative.  The chance that an element is within h of a
+ * kink of a layer is one in 1e5. */
 static const double difference_tolerance = 1e-6;
 
-/* Inputs that are numbers come first in every layer. */
+/* Numeric inputs come first in every layer. */
 static int n_numbers(const struct layer *layer)
 {
 	int n = 0;
@@ -402,7 +402,7 @@ void check_gradients(struct kit *kit)
 
 /* ---- Lending ---------------------------------------------------------------------------------*/
 
-/* Everything that computes. */
+/* All slots that compute. */
 static uint64_t computing_slots(void)
 {
 	uint64_t slots = 0;
@@ -413,8 +413,8 @@ static uint64_t computing_slots(void)
 	return slots;
 }
 
-/* Nothing of the ledger may be the device's own or move a byte.  What no lender has a slot for, and
- * nothing composes, runs on the host, in the same memory. */
+/* The ledger must have no native runs and no moved bytes.  Operations that no lender has and that
+ * cannot be composed run on the host, in the same memory. */
 static void check_lent(struct kit *kit, tn_context *context)
 {
 	struct tn_ledger_row row;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The table of layers.  A new layer is a row here.
+ * The table of layers.  A new layer needs a row here.
  */
 #include "layers.h"
 #include "ops/norm.h"
@@ -44,7 +44,7 @@ static tn_array *conv2d(const struct layer *layer, tn_array *const *in)
 	return tn_conv2d(in[0], in[1], layer->n_inputs > 2 ? in[2] : NULL, &options);
 }
 
-/* The same, of pictures whose channels lie next to each other. */
+/* The same for pictures with channels last. */
 static tn_array *conv2d_of_nhwc(const struct layer *layer, tn_array *const *in)
 {
 	tn_array *const inputs[] = {tn_transpose(in[0], (const int[]){0, 3, 1, 2}), in[1]};
@@ -74,7 +74,7 @@ static tn_array *average_pool(const struct layer *layer, tn_array *const *in)
 	return tn_avg_pool2d(in[0], &options);
 }
 
-/* numbers: 0 batch norm, 1 layer norm; the inputs are x, w, b, or x alone */
+/* numbers: 0 batch norm, 1 layer norm; the inputs are x, w, b, or only x */
 static tn_array *norm(const struct layer *layer, tn_array *const *in)
 {
 	int has_affine = layer->n_inputs > 1;
@@ -151,7 +151,7 @@ static tn_array *where(const struct layer *layer, tn_array *const *in)
 	return tn_where(tn_less(in[0], in[1]), in[0], in[1]);
 }
 
-/* Every other column backwards, times a row that is broadcast. */
+/* Every other column, backwards, times a broadcast row. */
 static tn_array *views(const struct layer *layer, tn_array *const *in)
 {
 	tn_array *columns = tn_slice(tn_transpose(in[0], NULL), 0, INT64_MIN, INT64_MIN, -2);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Layers as a program runs them: each is a function of arrays by public functions alone, with the
- * shapes and ranges of its inputs.  layers.c has the table, layer_run.c runs a row on a context and
- * compares it with the built-in backend in f64.
+ * Layers as programs use them: each calls only public functions, and has the shapes and ranges of
+ * its inputs.  layers.c has the table, layer_run.c runs a row on a context and compares it with the
+ * built-in backend in f64.
  */
 #ifndef TN_TOOLS_CONFORM_LAYERS_H
 #define TN_TOOLS_CONFORM_LAYERS_H
@@ -12,8 +12,8 @@
 
 enum { LAYER_INPUTS = 5, LAYER_RANK = 5, LAYER_NUMBERS = 8 };
 
-/* How far a result may be off, with e the error of one rounding:
- *   CHOSEN   not at all: it is an element of an input, or a place.  Gradients are sums of at most
+/* The error allowed for a result, with e the error of one rounding:
+ *   CHOSEN   none: it is an element of an input, or an index.  Gradients are sums of at most
  *            `terms` numbers of [-1, 1]: (terms + 4) e terms;
  *   LINEAR   a sum of at most `terms` products of inputs: (terms + 4) e sum of |product|, since
  *            each product and each addition rounds once; the sum of magnitudes comes from the same
@@ -38,14 +38,14 @@ struct layer_input {
 };
 
 struct layer {
-	const char *group; /* "conv2d": of the checks layers.conv2d and gradients.conv2d */
+	const char *group; /* "conv2d": for the checks layers.conv2d and gradients.conv2d */
 	const char *name;
-	/* NULL: failure, which the context keeps. */
+	/* NULL: failure; the context keeps the error. */
 	tn_array *(*run)(const struct layer *layer, tn_array *const *inputs);
 	tn_array *(*unary)(const tn_array *x); /* for run = unary */
 	tn_array *(*binary)(const tn_array *x, const tn_array *y);
 	enum bound bound;
-	int family; /* TN_FAMILY_...: whose accuracy class counts */
+	int family; /* TN_FAMILY_..., which determines the accuracy class */
 	double terms;
 	double scale;
 	int has_no_gradient;
@@ -63,7 +63,7 @@ extern const size_t n_layers;
 void layer_values_make(struct kit *kit, uint32_t n, const struct layer_input *inputs,
 		       tn_dtype dtype, double **values);
 void layer_values_free(uint32_t n, double **values);
-/* The magnitudes of the inputs that are numbers. */
+/* The magnitudes of the numeric inputs. */
 void layer_values_magnitude(uint32_t n, const struct layer_input *inputs, double *const *values,
 			    double **magnitudes);
 /* The inputs as arrays; 0: the case has failed. */
@@ -73,18 +73,18 @@ int layer_values_upload(struct kit *kit, tn_context *context, uint32_t n,
 
 struct bounds {
 	enum bound bound;
-	int family; /* TN_FAMILY_...: whose accuracy class counts */
+	int family; /* TN_FAMILY_..., which determines the accuracy class */
 	double terms;
 	double scale;
 };
-/* How far n results may be off.  `magnitude` is needed for LINEAR alone. */
+/* The tolerances of n results.  `magnitude` is needed for LINEAR only. */
 double *bound_tolerance(struct kit *kit, const struct bounds *bounds, tn_dtype dtype, size_t n,
 			const double *expected, const double *magnitude, int is_gradient);
 
 enum layer_step { BEFORE_FORWARD, BEFORE_BACKWARD, AFTER_ALL };
 
 /* The layer's case: forward, and with `gradient` backward by the tape.  `step` (may be NULL) is
- * called between the parts, to force routes and to look at the ledger. */
+ * called between the parts, to force routes and read the ledger. */
 struct layer_case {
 	const struct layer *layer;
 	tn_dtype dtype;
@@ -93,16 +93,15 @@ struct layer_case {
 	void (*step)(struct kit *kit, const struct layer_case *c, enum layer_step step);
 	const void *user;
 };
-/* Runs it on both sides and compares; fills `routes`.  The caller has named the case,
- * and counts it. */
+/* Runs it on both sides and compares; fills `routes`.  The caller names and counts the case. */
 void layer_try(struct kit *kit, const struct layer_case *c, char routes[ROUTES_TEXT]);
 
-/* Does the device claim all that the layer computes with in that dtype? */
+/* Does the device claim everything that the layer needs in that dtype? */
 int layer_is_claimed(const struct kit *kit, const struct layer *layer, tn_dtype dtype);
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-/* Of the layers or crossings that bear the name of the running check. */
+/* The layers or crossings with the name of the running check. */
 void check_layers(struct kit *kit);
 void check_gradients(struct kit *kit);
 void check_lending(struct kit *kit);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Level 0: the file and its version.  Each check runs in a process of its own, in which nothing of
- * the file has been mapped yet.
+ * Level 0: the file and its version.  Each check runs in its own process, in which the file is not
+ * yet mapped.
  */
 #include "file.h"
 

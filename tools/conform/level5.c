@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Level 5: asynchrony, threads, faults and life.
+ * Level 5: asynchrony, threads, faults and lifetimes.
  */
 #include "slots.h"
 

@@ -27,7 +27,7 @@ static int test(const struct options *options)
 	return status;
 }
 
-/* A name becomes the file that it stands for. */
+/* Replaces a name by the path of its file. */
 static int resolve(struct options *options)
 {
 	static char path[PATH_MAX];

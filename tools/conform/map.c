@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * map over views of every kind.  The programs here are of operations that round once, so their
- * results are known to the bit; opcodes.c has the others.
+ * map over views of every kind.  The programs here consist of operations that round once, so their
+ * results are exact to the bit; opcodes.c tests the others.
  */
 #include "program/cast.h"
 #include "programs.h"
@@ -102,7 +102,7 @@ void check_map_long(struct kit *kit)
 	tn_program_destroy(program);
 }
 
-/* The output is the first input's own view. */
+/* The output is the same view as the first input. */
 void check_map_in_place(struct kit *kit)
 {
 	static const int64_t lengths[] = {37, 61};
@@ -208,7 +208,7 @@ void check_map_scalars(struct kit *kit)
 	tn_program_destroy(program);
 }
 
-/* As many inputs, outputs and instructions as there may be: out[j] = in0 - in1 - ... - in7 - j, and
+/* The largest numbers of inputs, outputs and instructions: out[j] = in0 - in1 - ... - in7 - j, and
  * so on round the inputs until the program is long. */
 void check_map_largest(struct kit *kit)
 {

@@ -29,17 +29,17 @@ static const struct product batches[] = {
 };
 enum { N_BATCHES = sizeof(batches) / sizeof(batches[0]) };
 
-/* What varies besides the sizes: bit 0, 1, 2 transpose a, b, c in memory; `gap` elements lie
- * between rows; `shared` gives a (1) or b (2) one matrix for all of the batch. */
+/* Variations besides the sizes: bit 0, 1, 2 transpose a, b, c in memory; `gap` elements lie between
+ * rows; `shared` makes a (1) or b (2) one matrix for the whole batch. */
 struct form {
 	unsigned transposed;
 	int64_t gap;
 	int shared;
 	double alpha, beta;
-	int whole; /* small whole numbers, all of whose sums are exact: no term may be left out */
+	int whole; /* small whole numbers, whose sums are exact: no term may be missing */
 };
 
-/* An array whose inner matrices have one unit stride, the other as long as the rows or longer. */
+/* An array whose inner matrices have one unit stride; the other is at least the length of a row. */
 static void make_matrix(struct kit *kit, struct array *array, enum role role, tn_dtype dtype,
 			const struct product *p, int64_t rows, int64_t columns, int transposed,
 			int64_t gap, int shared)
@@ -154,8 +154,8 @@ static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
 
 static const tn_dtype dtypes[] = {TN_F32, TN_F64};
 
-/* Every size, compact; a product longer than 1000 in whole numbers, for the error that its length
- * allows would hide a term. */
+/* Every size, compact; products longer than 1000 in whole numbers, since the error allowed for
+ * their length would hide a missing term. */
 void check_matmul_shapes(struct kit *kit)
 {
 	static const struct form plain = {.alpha = 1}, whole = {.alpha = 1, .whole = 1};
@@ -169,9 +169,9 @@ void check_matmul_shapes(struct kit *kit)
 		}
 }
 
-/* Every way in which the three matrices may lie, with rows that are next to one another or not:
- * small products, products that are longer in each direction than the blocks of usual libraries,
- * and rows so far apart that each lies in a page of its own. */
+/* Every layout of the three matrices, with adjacent or separate rows: small products, products
+ * larger in each direction than the blocks of usual libraries, and rows so far apart that each is
+ * in its own page. */
 void check_matmul_strides(struct kit *kit)
 {
 	static const unsigned chosen[] = {1, 2, 3, 5, 6, 9, 10}, large[] = {13, 14};
@@ -215,7 +215,7 @@ void check_matmul_batch(struct kit *kit)
 	}
 }
 
-/* With beta = 0 the output holds NaN before, which must not be read. */
+/* With beta = 0 the output contains NaN before the call, which must not be read. */
 void check_matmul_scale(struct kit *kit)
 {
 	static const double scales[][2] = {{1, 0}, {-0.5, 0}, {1, 1}, {2, -0.75}, {0, 0}, {0, 0.5}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Buffers that live together, kinds of memory and limits, and transfers from any address, of any
- * size, in stream order.
+ * Many buffers at once, kinds of memory and limits, and transfers from any address, of any size, in
+ * stream order.
  */
 #include "frame.h"
 #include "process_state.h"
@@ -24,7 +24,7 @@ static void release(struct kit *kit, uint64_t buffer)
 		kit_fail(kit, "free: %s", kit->error.text);
 }
 
-/* `host` to the device, or back; flags: TN_ASYNC or 0. */
+/* Copies `host` to the device, or back; flags: TN_ASYNC or 0. */
 static void transfer(struct kit *kit, int to_device, uint64_t buffer, uint64_t offset,
 		     uint64_t size, void *host, uint32_t flags)
 {
@@ -100,7 +100,7 @@ static void check_buffer(struct buffers *b, int i)
 				 b->host[byte], b->stamp[i]);
 }
 
-/* Every third is freed and made again while the others live. */
+/* Every third is freed and allocated again while the others exist. */
 void check_memory_many(struct kit *kit)
 {
 	struct buffers b = {.kit = kit};
@@ -123,7 +123,7 @@ void check_memory_many(struct kit *kit)
 	kit_pass(kit);
 }
 
-/* The source is reused as soon as upload has returned. */
+/* The source is reused as soon as upload returns. */
 static void keeps_bytes(struct kit *kit, uint64_t buffer, size_t size)
 {
 	unsigned char *sent = memory(kit, size), *found = memory(kit, size);
@@ -151,7 +151,7 @@ void check_memory_kinds(struct kit *kit)
 		if (status == TN_OK && claimed)
 			keeps_bytes(kit, buffer, 5000);
 		if (claimed ? status != TN_OK || !buffer : status != TN_UNSUPPORTED)
-			kit_fail(kit, "%s, though the description has it %sclaimed: %s",
+			kit_fail(kit, "%s, but the description has it %sclaimed: %s",
 				 tn_status_name(status), claimed ? "" : "un", kit->error.text);
 		if (status == TN_OK && buffer)
 			release(kit, buffer);
@@ -159,7 +159,7 @@ void check_memory_kinds(struct kit *kit)
 	}
 }
 
-/* What no device has is refused, and what is small can be had all the same. */
+/* An impossible size is refused, and a small allocation still succeeds. */
 void check_memory_limit(struct kit *kit)
 {
 	const uint64_t most = kit->description.max_alloc_bytes, large = UINT64_C(64) << 20;
@@ -168,7 +168,7 @@ void check_memory_limit(struct kit *kit)
 	if (allocate(kit, UINT64_MAX / 2, TN_MEMORY_DEVICE, &buffer) != TN_OUT_OF_MEMORY)
 		kit_fail(kit, "expected OUT_OF_MEMORY");
 	if (buffer != 77)
-		kit_fail(kit, "the handle was written nevertheless");
+		kit_fail(kit, "the handle was written");
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_ALLOC, "alloc: max_alloc_bytes, or 64 MB");
 	if (!most)
@@ -179,7 +179,7 @@ void check_memory_limit(struct kit *kit)
 		kit_fail(kit, "max_alloc_bytes is %llu: %s", (unsigned long long)most,
 			 kit->error.text);
 	kit_pass(kit);
-	kit_case(kit, TN_SLOT_ALLOC, "alloc: small, after one that cannot be had");
+	kit_case(kit, TN_SLOT_ALLOC, "alloc: small, after an impossible one");
 	if (allocate(kit, 4096, TN_MEMORY_DEVICE, &buffer) != TN_OK)
 		return kit_fail(kit, "%s", kit->error.text);
 	keeps_bytes(kit, buffer, 4096);
@@ -187,8 +187,8 @@ void check_memory_limit(struct kit *kit)
 	kit_pass(kit);
 }
 
-/* Memory that is written, so that it exists, and freed: the process, and the device if it tells,
- * have as much free memory after many rounds as after a few. */
+/* Memory is written, so that it is resident, and freed: the process, and the device if it reports
+ * it, have as much free memory after many rounds as after a few. */
 void check_memory_freed(struct kit *kit)
 {
 	enum { WARM = 4, ROUNDS = 20, SIZE = 8 << 20, MOST = ROUNDS * (SIZE / 2) };
@@ -221,7 +221,7 @@ void check_memory_freed(struct kit *kit)
 			 (unsigned long long)(process_resident_bytes() - resident));
 	if (tells)
 		kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE, &now);
-	/* Memory that is the host's is used by other programs too. */
+	/* Host memory is used by other programs too. */
 	if (tells && !(kit->description.flags & TN_DEVICE_HOST_MEMORY) &&
 	    now.free_bytes + MOST < then.free_bytes)
 		kit_fail(kit, "the device has %llu bytes less: buffers are not freed",
@@ -277,8 +277,8 @@ void check_transfer_large(struct kit *kit)
 	}
 }
 
-/* Many uploads to one place, one after the other, and a download behind them; the host's memory
- * stays as it is until the stream was waited for, as TN_ASYNC needs. */
+/* Many consecutive uploads to one place, followed by a download; the host memory stays unchanged
+ * until the stream is synchronised, as TN_ASYNC requires. */
 void check_transfer_order(struct kit *kit)
 {
 	enum { SIZE = 100000, TIMES = 20 };
@@ -300,7 +300,8 @@ void check_transfer_order(struct kit *kit)
 			wait(kit);
 		for (int i = 0; i < SIZE; i++)
 			if (found[i] != TIMES)
-				kit_fail(kit, "byte %d is of upload %d of %d", i, found[i], TIMES);
+				kit_fail(kit, "byte %d is that of upload %d of %d", i, found[i],
+					 TIMES);
 		release(kit, buffer);
 		free(sent);
 		free(found);

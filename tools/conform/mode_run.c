@@ -8,7 +8,7 @@
 int mode_run(struct run *run, const struct options *options, const struct check *what)
 {
 	struct options quiet = *options;
-	quiet.json = 1; /* supervise tells nothing */
+	quiet.json = 1; /* supervise prints nothing */
 	quiet.n_exclusions = 0;
 	if (!run_init_one(run, &quiet, what)) {
 		fputs("tenon-conform: out of memory\n", stderr);

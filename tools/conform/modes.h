@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The modes that measure or ask, and decide nothing: perf.c and support.c.  What they do runs in a
- * child, as checks do, and comes back in lines.
+ * The modes that only measure or query: perf.c and support.c.  They run in a child, like checks,
+ * and return lines.
  */
 #ifndef TN_TOOLS_CONFORM_MODES_H
 #define TN_TOOLS_CONFORM_MODES_H
@@ -10,12 +10,12 @@
 #include "context.h"
 #include "frame.h"
 
-/* Runs one function in a child with a backend's device open, and keeps what it said by kit_remark.
- * Returns the exit status, after a message on stderr when it did not come to its end. */
+/* Runs one function in a child with a backend's device open, and keeps its kit_remark lines.
+ * Returns the exit status, after a message on stderr if it did not finish. */
 int mode_run(struct run *run, const struct options *options, const struct check *what);
 void mode_end(struct run *run);
 
-/* The worst of the ways that operations went since the ledger was reset. */
+/* The worst route taken by operations since the ledger was reset. */
 enum route mode_route(tn_context *context);
 
 int mode_perf(const struct options *options);

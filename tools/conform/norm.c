@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Batch, layer and group norm, with what they may go on with.  The forward's oracle is the
- * definition in double; the gradients' are central differences of it, so no derivation is shared
- * with what is tested.
+ * Batch, layer and group norm, with their epilogues.  The forward's oracle is the definition in
+ * double; the gradients' are central differences of it, so no derivation is shared with the code
+ * under test.
  */
 #include "conform.h"
 
@@ -37,13 +37,13 @@ static const enum tn_slot backward_slots[KINDS] = {
 struct layer {
 	const struct setting *setting;
 	enum kind kind;
-	const double *x, *w, *b;   /* NULL: the variable one */
+	const double *x, *w, *b;   /* NULL: the variable */
 	const double *mean, *rstd; /* NULL: from x */
 	int64_t n_outer, n_channels, n_inner;
 	int64_t groups; /* of group norm */
 };
 
-/* The smallest number of parts, above 1, that leaves more than one element in a group; else 1. */
+/* The smallest number of groups above 1 with more than one element per group; else 1. */
 static int64_t groups_of(const struct layer *l)
 {
 	for (int64_t groups = 2; groups <= l->n_channels; groups++) {
@@ -71,7 +71,7 @@ static int64_t count_of(const struct layer *l)
 	return l->n_outer * l->n_channels * l->n_inner;
 }
 
-/* Which mean and rstd element i has, and which w and b. */
+/* The mean and rstd of element i, and its w and b. */
 static int64_t group_of(const struct layer *l, int64_t i)
 {
 	if (l->kind == BATCH)
@@ -126,7 +126,7 @@ static void forward(const void *setting, const double *variable, double *y)
 	free(own);
 }
 
-/* Those after DB are used where a norm goes on with a residual and an activation. */
+/* The ones after DB are used with a residual and an activation. */
 enum operand { X, Y, SCALE, SHIFT, MEAN, RSTD, DX, DW, DB, RESIDUAL, RESULT, DRESIDUAL, OPERANDS };
 
 struct trial {
@@ -162,7 +162,7 @@ static void begin(struct trial *t, int is_forward, unsigned layout)
 	for (int i = 0; i < OPERANDS; i++) {
 		int is_output = (i >= DX && i <= DB) || i == DRESIDUAL || (i == Y && is_forward) ||
 				((i == MEAN || i == RSTD) && writes_statistics);
-		/* Statistics are one a group: no two may share an element. */
+		/* There is one pair of statistics per group: no two may share an element. */
 		int is_own = is_output || i == MEAN || i == RSTD;
 		unsigned own = (layout + (unsigned)i) % (is_own ? OUTPUT_LAYOUTS : LAYOUTS);
 		make(t, (enum operand)i, is_output ? OUTPUT : INPUT,
@@ -233,8 +233,8 @@ static void compare(struct trial *t, enum operand which, const double *expected,
 }
 
 /* The relative error of a mean of m terms, of a variance and of its root is at most (m + 8) epsilon
- * of the largest term, taken m times at worst; where x is far from its mean's size (shift >> scale)
- * the difference loses (|x| rstd) of it. */
+ * of the largest term, taken m times at worst; if the mean of x is large (shift >> scale) the
+ * difference amplifies it by |x| rstd. */
 static double forward_tolerance(const struct trial *t, const double *rstd)
 {
 	double m = (double)t->array[X].count / (double)t->array[MEAN].count;
@@ -263,7 +263,7 @@ static void checks_forward(struct trial *t)
 	for (uint64_t i = 0; i < t->array[Y].count; i++)
 		y[i] = kit_activate(t->args.activation,
 				    y[i] + (t->args.has_residual ? t->host[RESIDUAL][i] : 0));
-	/* The residual is below 1, and rounds once more. */
+	/* The residual is below 1 and adds one rounding. */
 	compare(t, Y, y, tolerance * (t->args.has_residual ? 2 : 1));
 	if (!t->setting->use_statistics) {
 		compare(t, MEAN, mean, tolerance);
@@ -292,7 +292,7 @@ static void normalises(struct kit *kit, enum kind kind, tn_dtype dtype, int numb
 	end(&t);
 }
 
-/* The backward is given the statistics that a forward has stored: rounded to the dtype. */
+/* The backward gets the statistics as stored by a forward: rounded to the dtype. */
 static void store_statistics(struct trial *t)
 {
 	uint64_t n = t->array[MEAN].count;
@@ -328,14 +328,14 @@ static void check_gradient(struct trial *t, enum operand of, enum operand gradie
 	free(expected);
 }
 
-/* What of dy the activation lets pass, by the results that are given: at random some below, at and
- * above the ends of RELU6. */
+/* The part of dy that passes the activation, for given results: random ones below, at and above the
+ * limits of RELU6. */
 static void pass_activation(struct trial *t)
 {
 	struct array *result = &t->array[RESULT];
 	for (uint64_t i = 0; i < result->count; i++)
 		array_set_number(result, i, fmin(fmax(floor(kit_uniform(t->kit, -6, 13)), 0), 6));
-	/* Elements may share memory: what counts is what is there in the end. */
+	/* Elements may share memory: the final value counts. */
 	for (uint64_t i = 0; i < result->count; i++) {
 		double r = array_number(result, i);
 		if (r <= 0 || (t->args.activation == TN_ACTIVATION_RELU6 && r >= 6))
@@ -343,7 +343,7 @@ static void pass_activation(struct trial *t)
 	}
 }
 
-/* dresidual is dy or 0: bits are kept. */
+/* dresidual is dy or 0, bit for bit. */
 static void check_dresidual(struct trial *t)
 {
 	compare(t, DRESIDUAL, t->host[Y], 0);
@@ -384,7 +384,7 @@ static void differentiates(struct kit *kit, enum kind kind, tn_dtype dtype, int 
 	int accumulate = layout % 2;
 	struct trial t = {.kit = kit, .setting = &settings[number], .dtype = dtype};
 	kit_case(kit, backward_slots[kind],
-		 "%s norm backward: %s, setting %d, %s, wants %u, activation %u%s",
+		 "%s norm backward: %s, setting %d, %s, outputs %u, activation %u%s",
 		 kind_names[kind], tn_dtype_name(dtype), number, layout_names[layout], wants,
 		 activation, accumulate ? ", accumulated" : "");
 	t.layer = layer_of(t.setting, kind);
@@ -406,14 +406,14 @@ static void differentiates(struct kit *kit, enum kind kind, tn_dtype dtype, int 
 	end(&t);
 }
 
-/* Does the kind take this setting? */
+/* Is the setting valid for this kind? */
 static int suits(enum kind kind, const struct setting *setting)
 {
 	return kind == BATCH ||
 	       (!setting->use_statistics && (kind == GROUP || setting->shape.rank == 2));
 }
 
-/* One setting in one layout. */
+/* Tests one setting in one layout. */
 typedef void (*setting_function)(struct kit *kit, enum kind kind, tn_dtype dtype, int number,
 				 unsigned layout);
 

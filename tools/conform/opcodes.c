@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Every opcode in every dtype on the values where operations go wrong, and every conversion.  The
- * oracle is tn_op_evaluate, which defines what an opcode means.
+ * Every opcode in every dtype on edge cases, and every conversion.  The oracle is tn_op_evaluate,
+ * which defines the opcodes.
  */
 #include <float.h>
 
@@ -105,8 +105,8 @@ static const uint16_t brains[] = {0,      0x8000, 1,      0x807f, 0x3f80, 0xbf81
 static const tn_dtype compute_dtypes[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
 enum { N_COMPUTE = 6 };
 
-/* The listed values, a NaN with a payload in its lowest bit alone, and random ones: any bits, and
- * of floating dtypes as many numbers in [-20, 20]. */
+/* The listed values, a NaN with a payload in its lowest bit only, and random ones: any bits, and of
+ * floating dtypes as many numbers in [-20, 20]. */
 enum { N_RANDOM = 4096 };
 
 static size_t n_listed(tn_dtype dtype)
@@ -149,14 +149,14 @@ static uint64_t random_bits(struct kit *kit, tn_dtype dtype)
 			    bits ^ bits >> 17);
 }
 
-/* How far a result may be from the exact one, in units in the last place.  Operations that IEEE 754
- * defines round once; functions keep to 4, as the pages say. */
+/* The error allowed for a result, in units in the last place.  Operations defined by IEEE 754 round
+ * once; functions are within 4, as tenon-program(7) states. */
 static double allowed_ulps(uint16_t op)
 {
 	return tn_op_information(op)->flags & TN_IS_INEXACT ? 4 : 0;
 }
 
-/* One unit in the last place of a number. */
+/* One unit in the last place of the number. */
 static double ulp(tn_dtype dtype, double number)
 {
 	int exponent, digits = dtype == TN_F32 ? FLT_MANT_DIG : DBL_MANT_DIG;
@@ -165,7 +165,7 @@ static double ulp(tn_dtype dtype, double number)
 	return ldexp(1, (exponent < least ? least : exponent) - digits);
 }
 
-/* The same value?  A NaN is like any other, and within a tolerance zeros are alike too. */
+/* Are the values equal?  All NaNs are equal, and with a tolerance zeros of both signs. */
 int opcode_is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t found)
 {
 	double e = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, expected));
@@ -186,7 +186,7 @@ static double as_number(tn_dtype dtype, uint64_t bits)
 	return tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, bits));
 }
 
-/* Signalling NaNs become quiet ones: pow(NaN, 0) is 1, of a signalling one it need not be. */
+/* Signalling NaNs become quiet ones: pow(NaN, 0) is 1, but not always for a signalling one. */
 static uint64_t quiet(tn_dtype dtype, uint64_t bits)
 {
 	if (!tn_is_floating(dtype) || !isnan(as_number(dtype, bits)))
@@ -277,8 +277,8 @@ void check_map_opcodes(struct kit *kit)
 	}
 }
 
-/* out := in, stored as `from` and `to`, with a program that does `op` (CAST, BITCAST), or nothing
- * (0), from `read` to `written`. */
+/* out := in, stored as `from` and `to`, by a program that applies `op` (CAST, BITCAST; 0: none)
+ * from `read` to `written`. */
 static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read, tn_dtype written,
 		     tn_dtype to)
 {
@@ -316,8 +316,7 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 	tn_program_destroy(program);
 }
 
-/* Loads and stores: every dtype that is stored, in and out of every one that programs compute
- * in. */
+/* Loads and stores: every storage dtype, to and from every dtype of programs. */
 void check_map_dtypes(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)

@@ -37,7 +37,7 @@ static const struct rule rules[] = {
 };
 enum { N_RULES = sizeof(rules) / sizeof(rules[0]) };
 
-/* One side. */
+/* One side, device or reference. */
 struct side {
 	tn_context *context;
 	tn_module *module;
@@ -76,7 +76,7 @@ static void end(struct side *side)
 	tn_scope_end(side->context, NULL);
 }
 
-/* Minimises the mean square of the outputs less one. */
+/* Minimises the mean square of (output - 1). */
 static int take_step(const struct rule *rule, struct side *side)
 {
 	static const char *const names[] = {"y"};
@@ -97,9 +97,8 @@ static int take_step(const struct rule *rule, struct side *side)
 
 /* The step s, 1 to STEPS, moves a weight by at most lr (1 + momentum + ...) of a gradient below 8;
  * each of its sums of ROWS x OUT + 2 IN terms, of numbers below 8, and the rule's own operations
- * round once, and the next steps carry on what came of it.  AdamW divides by the root of the second
- * moment, and so turns an error of g into one of the step that is g's condition larger: 1e-3 of a
- * step of lr. */
+ * round once, and errors carry over to later steps.  AdamW divides by the root of the second
+ * moment, which amplifies an error of g by its condition: up to 1e-3 of a step of lr. */
 static double allowed(const struct rule *rule, int step)
 {
 	double roundings = ROWS * OUT + 2 * IN + 16;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The command line.  Whatever is wrong with it ends the program with status 2, and what was
- * expected.
+ * The command line.  Any error in it ends the program with status 2 and a message.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -57,7 +56,7 @@ static int take_seed(void *values, const char *text)
 	return parse_count(text, 0, INT64_MAX, &options->seed);
 }
 
-/* What is not stored as it is given. */
+/* Options that need conversion. */
 struct given {
 	uint64_t device, timeout;
 	uint32_t mode;
@@ -85,7 +84,7 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 		 .values = options, .expected = "a whole number below 2^63"},
 		{"device", "N", "the index of the device (0)", .count = &given->device,
 		 .highest = 1023},
-		{"timeout", "SECONDS", "how long a check may take (300; large: 3600)",
+		{"timeout", "SECONDS", "time limit of a check (300; large: 3600)",
 		 .count = &given->timeout, .lowest = 1, .highest = 86400},
 		{"exclude", "FILE", "skip the checks that FILE lists, with date and reason",
 		 .text = &given->exclude},
@@ -100,8 +99,7 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 	return option_table_read(&table, argc, argv);
 }
 
-/* A plugin's file is given by a path; "backend_x.so" means the one here, as for a shell's commands
- * it would not. */
+/* Recognises the path of a plugin file; "backend_x.so" means the file in the current folder. */
 static int take_target(struct options *options, const char *text)
 {
 	static char here[4096];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a child printed, of which the report quotes one line.
+ * The output of a child, of which the report quotes one line.
  */
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 
 enum { MOST_READ = 65536 };
 
-/* The first line that holds `word`, or NULL. */
+/* The first line that contains `word`, or NULL. */
 static const char *line_with(const char *text, const char *word)
 {
 	const char *at = strstr(text, word);
@@ -25,7 +25,7 @@ static char *copy_line(const char *line)
 	return text_copy(cut);
 }
 
-/* AddressSanitizer tells of each allocation that it refuses. */
+/* Skips AddressSanitizer's warnings about refused allocations. */
 static void drop_refusals(char *text)
 {
 	char *line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies from one device to another: the bytes that were asked for, in the order of both.
+ * Copies from one device to another: the requested bytes, in the order of both devices.
  */
 #include "slots.h"
 
@@ -16,7 +16,7 @@ struct end {
 
 struct pair {
 	struct end here, there;
-	unsigned char *bytes[ROUNDS + 2]; /* what is on its way lies still */
+	unsigned char *bytes[ROUNDS + 2]; /* unchanged while transfers run */
 };
 
 static void expect_ok(struct kit *kit, tn_status status, const char *what)
@@ -108,7 +108,7 @@ static void end_pair(struct pair *pair)
 		free(pair->bytes[i]);
 }
 
-/* 0: the other device does not open, which other checks are about. */
+/* 0: the other device does not open; other checks report that. */
 static int open_pair(struct kit *kit, struct pair *pair)
 {
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
@@ -211,8 +211,8 @@ static void end_stream(struct end *end)
 	end->stream = NULL;
 }
 
-/* The giver's bytes change before and after each copy, the taker's before; nobody waits but at the
- * end. */
+/* The source's bytes change before and after each copy, the destination's before; only the end
+ * waits. */
 static void keeps_order(const struct pair *pair, const struct end *to, const struct end *from)
 {
 	struct kit *kit = to->kit;

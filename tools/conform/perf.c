@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * --mode=perf: the time of operations on the device, as a program meets them, beside the built-in
- * backend and the CPU backend.  Medians of calls that are waited for, after one that is not counted
- * unless it took more than a second; one figure takes about a fifth of a second.
+ * --mode=perf: times operations on the device as programs use them, next to the built-in backend
+ * and the CPU backend.  Medians of synchronised calls, after a first one that counts only if it
+ * took more than a second; each figure takes about a fifth of a second.
  */
 #include <fnmatch.h>
 #include <jansson.h>
@@ -85,12 +85,12 @@ static void run_conv2d(const struct operands *o)
 	tn_conv2d_forward(o->a, o->b, NULL, &window);
 }
 
-/* Bytes that must move or operations that must be done, whatever the implementation does. */
+/* The least number of bytes moved or operations done, for any implementation. */
 static const struct operation {
 	const char *name;
 	void (*run)(const struct operands *operands);
 	int rank;
-	int64_t a[4], b[4]; /* b[0] 0: there is none */
+	int64_t a[4], b[4]; /* b[0] 0: no b */
 	double bytes, flops;
 } operations[] = {
 	{"upload 16 MiB", run_upload, 1, {4 * MIB}, {0}, 16.0 * MIB, 0},
@@ -117,7 +117,7 @@ static const struct operation {
 enum { N_OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
 
 struct figure {
-	double seconds; /* 0: there is none */
+	double seconds; /* 0: not measured */
 	char route[16];
 };
 
@@ -136,7 +136,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* One call, waited for, in a scope of its own. */
+/* Makes one synchronised call in its own scope. */
 static double call(struct kit *kit, const struct operation *operation,
 		   const struct operands *operands)
 {
@@ -191,7 +191,7 @@ static void measure_one(struct kit *kit, const struct operation *operation)
 	operands.size = (size_t)tn_array_size(operands.a) * sizeof(float);
 	operands.host = calloc(1, operands.size);
 	if (!operands.host)
-		kit_give_up(kit, "no memory");
+		kit_give_up(kit, "the kit is out of memory");
 	tn_ledger_reset(context);
 	double seconds = median(kit, operation, &operands);
 	kit_remark(kit, "%s|%.9g|%s", operation->name, seconds, route_names[mode_route(context)]);

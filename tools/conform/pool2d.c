@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * pool2d.  The oracle of the forward is the definition, cell by cell of each window; that of the
- * backward looks, for every element of dx, at all windows that may give to it.
+ * backward visits, for every element of dx, all windows that may contribute to it.
  */
 #include "conform.h"
 
@@ -17,7 +17,7 @@ static const struct setting settings[] = {
 	{2, 3, 9, 7, {3, 3}, {2, 2}, {1, 1, 1, 1}}, /* overlapping */
 	{1, 2, 7, 11, {3, 2}, {1, 3}, {1, 0, 0, 1}},
 	{1, 2, 5, 5, {5, 5}, {1, 1}, {0, 0, 0, 0}}, /* the whole plane */
-	{2, 1, 6, 7, {2, 3}, {3, 4}, {0, 1, 1, 1}}, /* cells that no window holds */
+	{2, 1, 6, 7, {2, 3}, {3, 4}, {0, 1, 1, 1}}, /* cells outside all windows */
 	{1, 2, 4, 4, {4, 4}, {1, 1}, {2, 2, 2, 2}},
 	{2, 2, 28, 28, {2, 2}, {2, 2}, {0, 0, 0, 0}},
 };
@@ -39,8 +39,7 @@ static int holds(const struct setting *t, int64_t p, int64_t q, int64_t h, int64
 	return i >= 0 && i < t->kernel[0] && j >= 0 && j < t->kernel[1];
 }
 
-/* Of one window of a plane: the place of its largest cell, its sum,
- * magnitude and number of cells. */
+/* One window of a plane: the index of its largest cell, its sum, magnitude and number of cells. */
 struct window {
 	int64_t place;
 	double sum, magnitude;
@@ -81,7 +80,7 @@ static double divisor(const struct setting *t, const struct variant *v, const st
 	return v->count_padding ? (double)(t->kernel[0] * t->kernel[1]) : (double)w->cells;
 }
 
-/* Values with equals among them, and a NaN here and there for maxima. */
+/* Values with ties, and some NaNs for maxima. */
 static void fill(struct array *x, const struct variant *v)
 {
 	array_randomise(x, -2, 2);
@@ -109,7 +108,7 @@ static void check_forward(const struct setting *t, const struct variant *v, cons
 					 (unsigned long long)i, (long long)w.place,
 					 array_number(index, i));
 		} else {
-			/* one rounding a sum, and the quotient */
+			/* one rounding per sum, and the quotient */
 			expected[i] = w.sum / divisor(t, v, &w);
 			tolerance[i] =
 				(double)(w.cells + 1) * epsilon * w.magnitude / divisor(t, v, &w);
@@ -171,7 +170,7 @@ static void pools(struct kit *kit, tn_dtype dtype, int number, const struct vari
 		array_free(all[i]);
 }
 
-/* dx[i] := what it held + sum over the windows that hold i of what each gives. */
+/* dx[i] := its old value + the sum of the contributions of all windows containing i. */
 static void check_backward(const struct setting *t, const struct variant *v, const double *begin,
 			   const struct array *dx, const struct array *dy,
 			   const struct array *index)
@@ -197,7 +196,7 @@ static void check_backward(const struct setting *t, const struct variant *v, con
 			expected[i] += given;
 			magnitude += fabs(given);
 		}
-		/* at most kernel0 kernel1 windows give to one cell, each a quotient and a sum */
+		/* at most kernel0 kernel1 windows per cell, each a quotient and a sum */
 		tolerance[i] = (double)(2 * t->kernel[0] * t->kernel[1] + 1) *
 			       kit_epsilon(dx->operand.dtype) * magnitude;
 	}
@@ -208,7 +207,7 @@ static void check_backward(const struct setting *t, const struct variant *v, con
 	free(nothing);
 }
 
-/* An index that each window might have written: its first, its last or another of its cells. */
+/* A valid index for each window: its first, its last or another of its cells. */
 static void set_index(const struct setting *t, struct array *index)
 {
 	int64_t n_p = n_windows(t, 0), n_q = n_windows(t, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a backend does to its process: checks that run alone, each in a process in which nothing is
- * loaded yet, or that the parent sees (verdict.c).
+ * Effects of a backend on its process: checks that run alone, each in a process in which nothing is
+ * loaded yet, or that the parent decides (verdict.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "process_state.h"
 
 enum { BYTES = 4096, WARM = 3, CYCLES = 8 };
-/* What one life may leave behind on average: the allocator keeps some for itself. */
+/* Leftovers allowed per cycle on average: the allocator keeps some memory. */
 enum { MAPPED_LEAK = 64 << 10, ALLOCATED_LEAK = 4 << 10 };
 
 /* ---- Using a device --------------------------------------------------------------------------*/
@@ -32,7 +32,7 @@ static void *open_device(struct kit *kit, const struct tn_backend *backend)
 	return device;
 }
 
-/* Bytes to the device and back. */
+/* Copies bytes to the device and back. */
 static void use_device(struct kit *kit, const struct tn_backend *backend, void *device)
 {
 	const struct tn_device_table *table = &backend->device;
@@ -73,7 +73,7 @@ static void open_use_close(struct kit *kit, const struct tn_backend *backend)
 	backend->device.close(device);
 }
 
-/* Loads an instance; 0 when there is none (said once: file.loads says why). */
+/* Loads an instance; 0 if that fails (the reason is reported by file.loads only). */
 static int load(struct kit *kit, struct target *target)
 {
 	target_load(target, kit, NULL);
@@ -84,7 +84,7 @@ static int load(struct kit *kit, struct target *target)
 	return 0;
 }
 
-/* Loads a further instance where one could be made: that there is none now is a failure. */
+/* Loads a further instance after a first one succeeded: now failing to load is a failure. */
 static int load_again(struct kit *kit, struct target *target, const char *when)
 {
 	target_load(target, kit, NULL);
@@ -99,7 +99,7 @@ static int load_again(struct kit *kit, struct target *target, const char *when)
 
 /* ---- Instances -------------------------------------------------------------------------------*/
 
-/* The life of one instance has nothing to do with another's. */
+/* Instances are independent of one another. */
 static void check_instances(struct kit *kit)
 {
 	struct target first, second, third;
@@ -146,8 +146,7 @@ static int cycle(struct kit *kit, unsigned n)
 	return 1;
 }
 
-/* What the first lives leave behind (libraries, pools) may stay; every further one leaves
- * nothing. */
+/* Leftovers of the first cycles (libraries, pools) may stay; later cycles must leave nothing. */
 static void check_leaks(struct kit *kit)
 {
 	struct process_state before, after;
@@ -163,10 +162,10 @@ static void check_leaks(struct kit *kit)
 			 after.descriptors - before.descriptors);
 	if (after.threads > before.threads)
 		kit_fail(kit, "%u more threads are running", after.threads - before.threads);
-	/* malloc maps and unmaps as it likes: one a life is a leak. */
+	/* malloc maps and unmaps at will: only one mapping per cycle is a leak. */
 	if (after.mappings >= before.mappings + CYCLES)
 		kit_fail(kit, "%u more mappings", after.mappings - before.mappings);
-	/* Adjacent mappings are one. */
+	/* Adjacent mappings are merged. */
 	if (after.mapped_bytes >= before.mapped_bytes + CYCLES * MAPPED_LEAK)
 		kit_fail(kit, "%llu more bytes are mapped",
 			 (unsigned long long)(after.mapped_bytes - before.mapped_bytes));
@@ -176,7 +175,7 @@ static void check_leaks(struct kit *kit)
 	kit_pass(kit);
 }
 
-/* What a plugin handed out: it stays as it is until destroy. */
+/* Tables and strings from a plugin must not change until destroy. */
 static void check_tables(struct kit *kit)
 {
 	static const char *const ids[] = {TN_TABLE_DEVICE, TN_TABLE_COMPUTE, TN_TABLE_COPY,
@@ -220,7 +219,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The best of some calls: a machine may be busy with other things. */
+/* The best of several calls, since the machine may be busy. */
 static void check_cheap(struct kit *kit)
 {
 	struct tn_device_count count = {.struct_size = sizeof(count)};
@@ -268,7 +267,7 @@ static void check_state(struct kit *kit)
 
 /* ---- fork ------------------------------------------------------------------------------------*/
 
-/* Waits for a grandchild; what it found it has said itself. */
+/* Waits for a grandchild, which reports its own failures. */
 static void join(struct kit *kit, pid_t pid)
 {
 	int status = 0;
@@ -280,7 +279,7 @@ static void join(struct kit *kit, pid_t pid)
 		kit_fail(kit, "the forked child ended with status %d", WEXITSTATUS(status));
 }
 
-/* Counting devices leaves a child able to use them, with an instance of its own. */
+/* After counting devices, a forked child can use them with its own instance. */
 static void check_fork_before(struct kit *kit)
 {
 	struct target target, own;
@@ -302,7 +301,7 @@ static void check_fork_before(struct kit *kit)
 	kit_pass(kit);
 }
 
-/* A child of a process that uses the device leaves it alone, and may end as any program does. */
+/* A forked child of a process that uses the device does not use it, and may exit normally. */
 static void check_fork_after(struct kit *kit)
 {
 	struct target target;

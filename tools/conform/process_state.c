@@ -17,12 +17,12 @@
 #include <xmmintrin.h>
 #endif
 
-/* SA_RESTORER, which the C library adds of itself and the headers do not name. */
+/* SA_RESTORER, which the C library sets itself and the headers do not declare. */
 enum { C_LIBRARY_FLAG = 0x04000000 };
 
 extern char **environ;
 
-/* The sum of the hashes (FNV-1a) of all variables: their order means nothing. */
+/* The sum of the hashes (FNV-1a) of all variables: their order does not matter. */
 static uint64_t hash_environment(void)
 {
 	uint64_t sum = 0;
@@ -83,7 +83,7 @@ uint64_t process_allocated_bytes(void)
 #endif
 }
 
-/* Rounding, flush to zero and masks: not the flags of what has happened. */
+/* Rounding, flush to zero and masks, without the exception flags. */
 static unsigned floating_control(void)
 {
 #if defined(__SSE__)
@@ -124,7 +124,7 @@ void process_state_restore(const struct process_state *before)
 	sigprocmask(SIG_SETMASK, &before->blocked, NULL);
 	setlocale(LC_ALL, before->locale);
 	if (chdir(before->folder))
-		return; /* it has been removed: the next check says so again */
+		return; /* it has been removed: the next check reports it again */
 	umask((mode_t)before->umask);
 	fesetround(before->rounding);
 #if defined(__SSE__)

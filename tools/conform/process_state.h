@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a process is like, and whether it has changed: signal handlers, locale, environment,
- * rounding, threads, descriptors, mappings, memory.
+ * The state of a process and its changes: signal handlers, locale, environment, rounding, threads,
+ * descriptors, mappings, memory.
  */
 #ifndef TN_TOOLS_CONFORM_PROCESS_STATE_H
 #define TN_TOOLS_CONFORM_PROCESS_STATE_H
@@ -21,7 +21,7 @@ struct process_state {
 	char folder[1024];
 	uint64_t environment; /* a hash of its strings */
 	int rounding;
-	unsigned control; /* of the floating-point unit, where there is one to be read */
+	unsigned control; /* of the floating-point unit, if it can be read */
 	unsigned umask;
 	unsigned threads, descriptors, mappings;
 	uint64_t mapped_bytes;
@@ -30,7 +30,7 @@ struct process_state {
 
 void process_state_take(struct process_state *state);
 
-/* Fails the case when what a plugin must leave alone differs (the fields up to umask). */
+/* Fails the case if state that a plugin must not change differs (the fields up to umask). */
 void process_state_expect(struct kit *kit, const struct process_state *before,
 			  const struct process_state *after, const char *what);
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Programs for the kit's cases, built as the library builds them, so that their hash and bytes are
- * those that a backend may cache by.
+ * valid cache keys.
  */
 #ifndef TN_TESTS_CONFORMANCE_PROGRAMS_H
 #define TN_TESTS_CONFORMANCE_PROGRAMS_H
@@ -11,7 +11,7 @@
 
 #include "program/builder.h"
 
-/* The builder's values as a program of the given inputs and scalars; ends the kit when it fails. */
+/* The builder's values as a program of the given inputs and scalars; ends the kit on failure. */
 struct tn_program *finish_program(struct tn_builder *builder, uint32_t n_inputs, uint32_t n_scalars,
 				  uint32_t n_outputs, const tn_value *outputs);
 void begin_program(struct tn_builder *builder);

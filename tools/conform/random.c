@@ -67,7 +67,8 @@ static void draws(struct kit *kit, uint64_t seed, uint64_t stream, uint64_t firs
 	tn_program_destroy(program);
 }
 
-/* Every piece of the table of the normal quantile: words near each power of two, from both ends. */
+/* Covers every interval of the table of the normal quantile: words near each power of two, from
+ * both ends. */
 static void knows_the_whole_table(struct kit *kit)
 {
 	enum { TAILS = 32, PER_TAIL = 64 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Programs that nobody wrote, on shapes and strides that nobody chose, against the built-in
- * reference backend, number for number.  Equality can be asked for because integers wrap, and
- * because of the floating operations only those are drawn that round once in one way: products are
- * by a power of two, so that a product that is contracted with a sum gives the same.
+ * Random programs on random shapes and strides, compared exactly with the built-in reference
+ * backend.  Exact comparison is possible because integers wrap, and because only floating
+ * operations with a single rounding are drawn: factors are powers of two, so that contracting a
+ * product with a sum does not change the result.
  */
 #include "loader/host.h"
 #include "program/cast.h"
@@ -25,7 +25,7 @@ static const uint16_t real_ops[] = {
 };
 enum { N_OPS = 14 };
 
-/* One more value, of values that are there. */
+/* Adds a value computed from existing ones. */
 static tn_value draw(struct kit *kit, struct tn_builder *b, tn_dtype dtype, const tn_value *values,
 		     unsigned n)
 {
@@ -96,7 +96,7 @@ struct trial {
 	struct array in[N_INPUTS], out[N_OUTPUTS], expected[N_OUTPUTS];
 	struct array *all[N_INPUTS + N_OUTPUTS];
 	struct tn_operand inputs[N_INPUTS], outputs[N_OUTPUTS];
-	/* The same over the images, for the reference. */
+	/* The same for the reference, on the host images. */
 	struct tn_operand host_inputs[N_INPUTS], host_outputs[N_OUTPUTS];
 };
 
@@ -136,7 +136,7 @@ static void free_trial(struct trial *t)
 	}
 }
 
-/* The same number: zeros are alike, and NaNs. */
+/* Equal numbers: zeros of both signs are equal, and all NaNs. */
 static int is_same(tn_dtype dtype, uint64_t a, uint64_t b)
 {
 	double x = tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, a));
@@ -152,7 +152,7 @@ static void compare(struct kit *kit, const struct trial *t)
 			uint64_t expected = array_bits(&t->expected[j], i);
 			if (!is_same(t->out[j].operand.dtype, found, expected))
 				kit_fail(kit,
-					 "output %d, element %llu: bits %llx, the reference has "
+					 "output %d, element %llu: bits %llx, expected "
 					 "%llx",
 					 j, (unsigned long long)i, (unsigned long long)found,
 					 (unsigned long long)expected);
@@ -202,7 +202,7 @@ void check_map_programs(struct kit *kit)
 	reference_end(&reference);
 }
 
-/* Integers: a sum or product of which is the same in any order. */
+/* Integers, whose sums and products do not depend on the order. */
 static void reduces(struct kit *kit, const struct reference *reference, uint64_t n)
 {
 	struct trial t;

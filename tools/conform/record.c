@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Records from a child to its parent.  A record is one line of at most PIPE_BUF bytes, which the
- * system writes whole or not at all: a child that dies leaves no half of one behind a whole one.
+ * system writes atomically: a child that dies leaves no partial record.
  */
 #include <errno.h>
 #include <limits.h>

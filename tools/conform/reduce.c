@@ -16,13 +16,13 @@ static int is_arg(uint32_t combiner)
 	return combiner == TN_REDUCE_ARGMAX || combiner == TN_REDUCE_ARGMIN;
 }
 
-/* What the accumulator of a combiner is. */
+/* The dtype of a combiner's accumulator. */
 static tn_dtype result_dtype(uint32_t combiner, tn_dtype dtype)
 {
 	return tn_is_floating(dtype) && !is_arg(combiner) ? dtype : TN_I64;
 }
 
-/* The length and the elements of what is reduced to one output. */
+/* The number and the elements reduced to one output. */
 struct run {
 	const struct array *in;
 	uint64_t first;
@@ -41,7 +41,7 @@ static int64_t integer_at(const struct run *run, uint64_t r)
 				     array_bits(run->in, run->first + r));
 }
 
-/* The place of the first NaN, else of the first extreme. */
+/* The index of the first NaN, else of the first extreme. */
 static uint64_t extreme_place(const struct run *run, int greatest)
 {
 	uint64_t best = 0;
@@ -63,7 +63,7 @@ static uint64_t extreme_place(const struct run *run, int greatest)
 }
 
 /* A sum of n terms in any order is within (n - 1) epsilon sum |x| (Higham 2002, 4.4), a product
- * within (n - 1) epsilon |product|; one rounding more where the caller stores it. */
+ * within (n - 1) epsilon |product|; the caller adds one rounding for the store. */
 static double real_result(const struct run *run, uint32_t combiner, double *tolerance)
 {
 	double epsilon = kit_epsilon(run->in->operand.dtype), sum = 0, magnitude = 0, product = 1;
@@ -104,7 +104,7 @@ static void check_integer(const struct run *run, uint32_t combiner, const struct
 			 (long long)expected, (long long)found);
 }
 
-/* Fails the case unless the output is what the run gives. */
+/* Fails the case unless the output is the expected result. */
 static void check_output(const struct run *run, uint32_t combiner, const struct array *out,
 			 uint64_t i)
 {
@@ -123,9 +123,8 @@ static void check_output(const struct run *run, uint32_t combiner, const struct 
 		 (unsigned long long)i, expected, tolerance, found);
 }
 
-/* Values with equals among them (of argmax and argmin: few others), and NaNs where there are to be
- * any, but not everywhere.  Those of a product are near 1, so that it neither overflows nor
- * vanishes. */
+/* Values with ties (argmax and argmin: mostly ties), and some NaNs if requested.  Values for
+ * products are near 1, so that the product neither overflows nor vanishes. */
 static void fill(struct array *in, uint32_t combiner, int with_nan)
 {
 	array_randomise(in, -2, 2);
@@ -150,7 +149,7 @@ struct reduction {
 	uint32_t n_reduced;
 	enum layout from, to;
 	int with_nan;
-	int whole;       /* whole numbers whose sums are exact in f32 in any order: at most 2^24 */
+	int whole;       /* whole numbers with sums of at most 2^24, exact in f32 */
 	uint64_t number; /* of the random ones */
 };
 
@@ -244,7 +243,7 @@ void check_reduce_shapes(struct kit *kit)
 	}
 }
 
-/* One combiner in one dtype, folded over rows, over columns that are far apart, and to one. */
+/* One combiner in one dtype, over rows, over widely spaced columns, and over all elements. */
 static void folds(struct kit *kit, uint32_t combiner, tn_dtype dtype, int with_nan)
 {
 	static const struct shape rows = {2, {37, 129}}, columns = {3, {5, 31, 7}},
@@ -282,7 +281,7 @@ void check_reduce_nan(struct kit *kit)
 	}
 }
 
-/* Ties are in plenty: see fill. */
+/* Ties are frequent: see fill. */
 void check_reduce_arg(struct kit *kit)
 {
 	for (uint32_t combiner = TN_REDUCE_ARGMAX; combiner <= TN_REDUCE_ARGMIN; combiner++) {
@@ -294,7 +293,7 @@ void check_reduce_arg(struct kit *kit)
 	}
 }
 
-/* Narrow elements are widened as they are loaded, and what is stored is narrowed. */
+/* Narrow elements are widened when loaded; results are narrowed when stored. */
 void check_reduce_dtypes(struct kit *kit)
 {
 	static const tn_dtype narrow[] = {TN_I8, TN_I16, TN_U8, TN_U16, TN_F16, TN_BF16};
@@ -316,9 +315,8 @@ void check_reduce_dtypes(struct kit *kit)
 	}
 }
 
-/* Long enough for any way of cutting a reduction in pieces, and of no round length.  The error of a
- * sum of so many terms may be large, so that one that is left out would not be seen: hence the
- * whole numbers. */
+/* Long enough for any backend to split, and of irregular length.  The error allowed for a long sum
+ * could hide a missing term, so whole numbers are used. */
 void check_reduce_long(struct kit *kit)
 {
 	static const struct shape one = {1, {1048583}}, few = {2, {3, 300007}},

@@ -33,7 +33,7 @@ static struct tn_program *weighted_epilogue(void)
 	return finish_program(&b, 5, 0, 3, out);
 }
 
-/* The largest element and the place of the least of `length` elements from `first` on. */
+/* The largest element and the index of the smallest among `length` elements from `first` on. */
 static void extremes(const struct array *in, uint64_t first, uint64_t length, double *greatest,
 		     uint64_t *least)
 {

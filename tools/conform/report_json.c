@@ -113,7 +113,7 @@ int report_json(const struct run *run)
 			  "exit_status", run_exit_status(run), "levels", levels, "checks", checks);
 	done = whole && !json_dumpf(whole, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	if (!done)
-		fputs("tenon-conform: the report could not be made\n", stderr);
+		fputs("tenon-conform: the report could not be created\n", stderr);
 	putchar('\n');
 	json_decref(whole);
 	return done;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The report as text: a line a check as it ends, a line a failure, and tables at the end.  Lines
- * that begin with FAILED have the form `FAILED  LEVEL CHECK: CASE: WHY`, for ever.
+ * The report as text: one line per check as it ends, one per failure, and tables at the end.  The
+ * form of failure lines, `FAILED  LEVEL CHECK: CASE: WHY`, is a stable interface.
  */
 #include "frame.h"
 
@@ -90,7 +90,8 @@ static void print_operations(const struct run *run)
 		       rows[i].by[LENT], rows[i].by[COMPOSED], rows[i].by[HOST]);
 }
 
-/* A level may be reached by one of the three that compute: say which the device does not have. */
+/* A level can be reached with one of the three computing slots: lists those that the device
+ * lacks. */
 static void print_missing(const struct run *run)
 {
 	static const char *const needed[] = {"map", "reduce", "matmul"};
@@ -111,7 +112,7 @@ static void print_missing(const struct run *run)
 		printf(" of its own");
 }
 
-/* What the whole comes to, in one line. */
+/* Prints the summary line. */
 static void print_conclusion(const struct run *run)
 {
 	int reached = level_reached(run);

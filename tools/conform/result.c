@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What came of checks and levels.
+ * The results of checks and levels.
  *
- * A level is PASSED when no check of it failed and something of it ran on the device itself, by its
- * own slots or composed of them; EMPTY when all of it was refused, or ran elsewhere.  Of levels 2
- * to 4, which are about computing, what moves numbers and makes none does not count.
+ * A level is PASSED if none of its checks failed and some of its cases ran on the device itself, by
+ * its own slots or composed of them; EMPTY if all were refused, or ran elsewhere.  In levels 2 to
+ * 4, which are about computing, operations that only move data do not count.
  */
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -239,7 +239,7 @@ void run_release(struct run *run)
 
 /* ---- Levels ----------------------------------------------------------------------------------*/
 
-/* Slots, and what the ledger calls them. */
+/* Slots, and their names in the ledger. */
 static int only_moves(const char *operation)
 {
 	static const char *const names[] = {"fill", "copy", "gather", "take", "alloc", "upload"};
@@ -318,7 +318,7 @@ unsigned run_failures(const struct run *run)
 
 int run_exit_status(const struct run *run)
 {
-	/* A plugin that cannot be loaded has failed, though file.loads be excluded. */
+	/* A plugin that cannot be loaded fails, even if file.loads is excluded. */
 	if (run_failures(run) || run->loading_failure)
 		return EXIT_FAILED;
 	if (run->absent != TN_OK)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which rules of tenon-backend(7) cite a check.  The table is made of that page when the kit is
- * built; an id in it may end in a star.
+ * The rules of tenon-backend(7) that cite a check.  The table is generated from that page during
+ * the build; an id in it may end in a star.
  */
 #include <fnmatch.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See samples.h.  Planes are 6 x 5, channels 4, samples 2: small, and no length stands for another.
+ * See samples.h.  Planes are 6 x 5, channels 4, samples 2: small, and all lengths differ.
  */
 #include "samples.h"
 
@@ -42,7 +42,7 @@ static struct tn_operand numbers_below(struct sample *s, uint32_t rank, const in
 	return array->operand;
 }
 
-/* As 1 / sqrt(variance + epsilon) is. */
+/* Positive, like 1 / sqrt(variance + epsilon). */
 static struct tn_operand positive(struct sample *s, uint32_t rank, const int64_t *shape)
 {
 	struct array *array = add(s, INPUT, TN_F32, rank, shape);
@@ -253,7 +253,7 @@ static size_t make_cross_entropy(struct sample *s)
 static const struct {
 	int slot;
 	int family;
-	size_t (*make)(struct sample *sample); /* the size of the arguments */
+	size_t (*make)(struct sample *sample); /* returns the size of the arguments */
 } samples[] = {
 	{TN_SLOT_MAP, TN_FAMILY_MAP, make_map},
 	{TN_SLOT_REDUCE, TN_FAMILY_REDUCE, make_reduce},

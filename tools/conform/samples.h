@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A small call of every slot that computes, right in every respect: what the checks of level 5 run,
- * and break one thing in.
+ * A small valid call of every computing slot, which the checks of level 5 run, and modify in one
+ * respect.
  */
 #ifndef TN_TOOLS_CONFORM_SAMPLES_H
 #define TN_TOOLS_CONFORM_SAMPLES_H
@@ -37,13 +37,13 @@ struct sample {
 	struct array array[SAMPLE_ARRAYS];
 	struct array *all[SAMPLE_ARRAYS];
 	size_t n;
-	unsigned char *before[SAMPLE_ARRAYS]; /* the images as they were made */
+	unsigned char *before[SAMPLE_ARRAYS]; /* the images as filled */
 	struct tn_operand inputs[2];
 	struct tn_program *program;
 };
 
-/* The slots that have samples, in order; the next after `slot` that this backend fills and claims a
- * dtype for, or -1.  Begin with -1. */
+/* Iterates over the slots with samples: the next one after `slot` that this backend fills and
+ * claims a dtype for, or -1.  Start with -1. */
 int sample_next(const struct kit *kit, int slot);
 /* The family of a slot, for accuracy and determinism. */
 int sample_family(int slot);
@@ -54,16 +54,16 @@ void sample_make(struct kit *kit, struct sample *sample, int slot, const char *w
 void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what);
 void sample_free(struct sample *sample);
 
-/* Gives the arrays the elements with which they were made. */
+/* Restores the arrays' original elements. */
 void sample_restore(struct sample *sample);
 
-/* Runs it on the elements with which it was made. */
+/* Runs it on the original elements. */
 tn_status sample_run(struct sample *sample);
 
-/* What all outputs hold, one after the other: owned (free). */
+/* The contents of all outputs, concatenated; owned (free). */
 unsigned char *sample_result(const struct sample *sample, size_t *size);
-/* Do the outputs hold the same bits as then?  Or the same numbers, within a thousandth?  Fails the
- * case by the id otherwise. */
+/* Are the outputs unchanged, in bits or within a thousandth?  Otherwise fails the case under the
+ * id. */
 void sample_expect_bits(const struct sample *sample, const unsigned char *result, const char *id);
 void sample_expect_close(const struct sample *sample, const unsigned char *result, const char *id);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * scan: every combiner in every dtype, along every axis, from both ends, with and without the
- * element.  The oracle goes along a line in double or in 64-bit integers.
+ * scan: every combiner in every dtype, along every axis, from both ends, inclusive and exclusive.
+ * The oracle walks each line in double or in 64-bit integers.
  */
 #include "program/cast.h"
 #include "slots.h"
@@ -41,7 +41,7 @@ static int is_extreme(uint32_t combiner)
 	return combiner == TN_REDUCE_MAX || combiner == TN_REDUCE_MIN;
 }
 
-/* A place may be that of several elements: what is there is never read. */
+/* Several elements may share memory, which is never read then. */
 static double number(const struct scan *s, struct kit *kit)
 {
 	double x = kit_uniform(kit, -1, 1);
@@ -61,7 +61,7 @@ static void fill(const struct scan *s, struct array *in)
 
 /* ---- Oracle ----------------------------------------------------------------------------------*/
 
-/* The smallest or largest of a dtype that is not floating, in 64 bits. */
+/* The smallest or largest value of an integer dtype, in 64 bits. */
 static uint64_t extreme_of(tn_dtype dtype, int largest)
 {
 	unsigned width = 8 * (unsigned)tn_dtype_size(dtype);
@@ -130,7 +130,7 @@ static void add(struct line *line, const struct array *in, uint64_t at)
 		add_whole(line, tn_cast_bits(line->scan->dtype, TN_I64, array_bits(in, at)));
 }
 
-/* How many roundings the interface allows on the way to an element. */
+/* The number of roundings that the interface allows up to an element. */
 static double depth(const struct line *line)
 {
 	double n = (double)line->n, length = (double)line->scan->shape->lengths[line->scan->axis];
@@ -212,7 +212,7 @@ static struct tn_scan_args arguments(const struct scan *s, const struct array *i
 				     .accumulator = accumulator_of(s->dtype)};
 }
 
-/* An image of the input stays on the host, for the oracle. */
+/* The oracle keeps a host image of the input. */
 static void scans_in_place(struct kit *kit, const struct scan *s)
 {
 	struct array in, *all[1] = {&in};
@@ -254,7 +254,7 @@ static int is_empty(struct kit *kit)
 	return 1;
 }
 
-/* What there is to set beside shape and axis takes turns. */
+/* Settings besides shape and axis rotate. */
 static void scans_every_axis(struct kit *kit, tn_dtype dtype, uint32_t combiner, unsigned turn)
 {
 	if (!tn_compute_dtype(dtype) || !kit_claims_storage(kit, dtype))
@@ -296,7 +296,7 @@ void check_scan_extremes(struct kit *kit)
 			scans_every_axis(kit, dtype, combiner, (unsigned)dtype + 7 * combiner);
 }
 
-/* Longer than any way of cutting a line in pieces, and of no round length. */
+/* Longer than the pieces of any backend, and of irregular length. */
 void check_scan_long(struct kit *kit)
 {
 	static const struct shape one = {1, {300007}}, few = {2, {3, 50021}},
@@ -334,7 +334,7 @@ void check_scan_long(struct kit *kit)
 	}
 }
 
-/* Tenths: added one after another in f32, so many are off by a hundred times what is allowed. */
+/* Tenths: sequential f32 addition of so many has a hundred times the allowed error. */
 static void adds_tenths(struct kit *kit, struct array *in, struct array *out, uint64_t n)
 {
 	const struct shape shape = {1, {(int64_t)n}};
@@ -352,7 +352,7 @@ static void adds_tenths(struct kit *kit, struct array *in, struct array *out, ui
 		kit_give_up(kit, "the kit is out of memory");
 	memcpy(first, out->image, out->size);
 	if (kit_run(kit, &args, all, 2) == TN_OK && memcmp(first, out->image, out->size) != 0)
-		kit_fail(kit, "the same call has given other bits");
+		kit_fail(kit, "the same call gave different bits");
 	free(first);
 }
 

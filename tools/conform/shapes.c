@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The shapes that elementwise operations and copies are tried on, and gradients by differences.
+ * The shapes used to test elementwise operations and copies, and gradients by differences.
  */
 #include "conform.h"
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The checks that call slots one at a time: memory, streams, map, reduce, matmul and copies (levels
- * 1 and 2), and what holds of any call (level 5).
+ * 1 and 2), and checks of every call (level 5).
  */
 #ifndef TN_TOOLS_CONFORM_SLOTS_H
 #define TN_TOOLS_CONFORM_SLOTS_H

@@ -42,7 +42,7 @@ static void forward(const void *setting, const double *x, double *y)
 }
 
 /* exp(d) of a distance d, itself rounded, is off by (|d| + 4) epsilon of itself; a sum of n of them
- * by n epsilon more; the logarithm is off by as much absolutely. */
+ * by n epsilon more; the logarithm is off by the same amount absolutely. */
 static double relative_error(const struct line *l, tn_dtype dtype, double range)
 {
 	return ((double)l->shape->lengths[l->axis] + range + 12) * kit_epsilon(dtype);
@@ -68,7 +68,7 @@ static void runs_forward(struct kit *kit, tn_dtype dtype, const struct line *l, 
 		double *host = array_numbers(&x), *expected = numbers(x.count);
 		double *tolerance = numbers(x.count), error = relative_error(l, dtype, 2 * range);
 		forward(l, host, expected);
-		/* What is smaller than every normal number may be flushed to 0. */
+		/* Subnormal results may be flushed to 0. */
 		for (uint64_t i = 0; i < x.count; i++)
 			tolerance[i] = l->logarithm ? error * (1 + fabs(expected[i]))
 						    : error * expected[i] + FLT_MIN;
@@ -82,7 +82,7 @@ static void runs_forward(struct kit *kit, tn_dtype dtype, const struct line *l, 
 	array_free(&y);
 }
 
-/* What y's own rounding does to the gradient, in units of that rounding, |dy| <= 1:
+/* The effect of y's own rounding on the gradient, in units of that rounding, for |dy| <= 1:
  *     y (dy - sum y dy): y is off by y, times at most 2, and the sum by at most 1, times y;
  *     dy - exp(y) sum dy: exp(y) is off by exp(y) |y| and a little, times at most n. */
 static double stored_error(const struct line *l, double y)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * sort: lines along every axis, of every dtype, whole or the first of them.  A stable order leaves
- * no choice, so the oracle says which element stands where.
+ * sort: lines along every axis, of every dtype, whole or their first elements.  A stable order is
+ * unique, so the oracle determines every position.
  */
 #include "program/cast.h"
 #include "slots.h"
@@ -29,7 +29,8 @@ struct sorting {
 	enum layout from, to;
 };
 
-/* Numbers with neighbours in order and in bits: both zeros, infinities, NaNs of both signs. */
+/* Special numbers that are adjacent in order or in bits: both zeros, infinities, NaNs of both
+ * signs. */
 static void fill_special(struct array *x)
 {
 	static const double reals[] = {0,         -0.0,     1,          -1,  INFINITY,
@@ -74,7 +75,7 @@ static int compare_wholes(const struct place *a, const struct place *b)
 	return (a->whole > b->whole) - (a->whole < b->whole);
 }
 
-/* One of real and whole is 0 in all places. */
+/* One of real and whole is always 0. */
 static int compare(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
@@ -205,7 +206,7 @@ static int is_empty(struct kit *kit, enum tn_slot slot)
 	return 1;
 }
 
-/* All axes of all shapes in one dtype that has an order; what else there is to set takes turns. */
+/* All axes of all shapes in one ordered dtype; the other settings rotate. */
 static void sorts_every_axis(struct kit *kit, tn_dtype dtype, int whole)
 {
 	unsigned turn = (unsigned)dtype + (whole ? 0 : 2);
@@ -246,7 +247,7 @@ void check_sort_first(struct kit *kit)
 		sorts_every_axis(kit, dtype, 0);
 }
 
-/* Both directions of every floating dtype and of two others, with equals and special numbers. */
+/* Both directions of every floating dtype and of two others, with ties and special numbers. */
 void check_sort_stable(struct kit *kit)
 {
 	static const tn_dtype dtypes[] = {TN_BOOL, TN_I8, TN_U64, TN_F16, TN_BF16, TN_F32, TN_F64};
@@ -268,7 +269,7 @@ void check_sort_stable(struct kit *kit)
 	}
 }
 
-/* Longer than what fits one group of threads, and of no round length; and many short lines. */
+/* Longer than one group of threads can sort, and of irregular length; and many short lines. */
 void check_sort_long(struct kit *kit)
 {
 	static const struct shape one = {1, {40009}}, few = {2, {3, 20011}}, many = {2, {2003, 17}},
@@ -299,7 +300,7 @@ void check_sort_long(struct kit *kit)
 		if (!kit_claims_storage(kit, s.dtype))
 			continue;
 		sorts(kit, &s);
-		/* Not in each: simulated devices are slow. */
+		/* Not in every dtype: simulated devices are slow. */
 		s.k = 100 < s.k ? 100 : s.k / 2;
 		if (i % 2 == 0)
 			sorts(kit, &s);
@@ -335,7 +336,7 @@ void check_sort_refused(struct kit *kit)
 					   .has_indices = 1};
 	struct tn_sort_args args = right;
 	args.has_values = args.has_indices = 0;
-	is_refused(kit, &args, all, TN_INVALID_ARGUMENT, "nothing is wanted");
+	is_refused(kit, &args, all, TN_INVALID_ARGUMENT, "neither values nor indices");
 	args = right;
 	args.descending = 2;
 	is_refused(kit, &args, all, TN_INVALID_ARGUMENT, "a flag of 2");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Streams and events: order within a stream, and between two by an event alone.
+ * Streams and events: order within a stream, and between two streams by events only.
  *
- * Work that shows an order must last: a chain of maps over a large array, each adding 1 in place,
- * so that whoever does not wait sees fewer.
+ * To detect a wrong order, work must take time: a chain of maps over a large array, each adding 1
+ * in place, so that a reader that does not wait sees fewer steps.
  */
 #include "loader/slots.h"
 #include "programs.h"
@@ -174,7 +174,7 @@ static void move(struct work *w, void *stream, struct array *array, int to_devic
 		kit_fail(kit, "%s: %s", to_device ? "upload" : "download", kit->error.text);
 }
 
-/* x := 0, then 1 is added STEPS times; all in the stream, and nothing is waited for. */
+/* x := 0, then adds 1 STEPS times, all in the stream and without waiting. */
 static void count_up(struct work *w, void *stream)
 {
 	for (uint64_t i = 0; i < w->x.count; i++)
@@ -263,7 +263,7 @@ void check_stream_life(struct kit *kit)
 	kit_pass(kit);
 }
 
-/* Every slot does its work in the stream that it is given. */
+/* Every slot works in the given stream. */
 void check_stream_compute(struct kit *kit)
 {
 	if (!has_streams(kit))
@@ -287,7 +287,7 @@ void check_stream_compute(struct kit *kit)
 	}
 }
 
-/* An event that was never recorded holds nobody up; one that was is reached after the work before
+/* An event that was never recorded does not block; a recorded one is reached after the work before
  * it. */
 void check_event_state(struct kit *kit)
 {
@@ -321,8 +321,8 @@ void check_event_state(struct kit *kit)
 		kit_fail(kit, "stream_destroy: %s", kit->error.text);
 }
 
-/* One stream counts, another waits for the event behind it; and the other way round with the event
- * recorded anew, and destroyed while it is waited for. */
+/* One stream adds steps, another waits for the event after them; then in reverse with the event
+ * recorded again, and destroyed while a stream waits for it. */
 static void orders(struct work *w, void *first, void *second)
 {
 	struct kit *kit = w->kit;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The parent: forks a child for the checks that may share one, and one each for the others; reads
- * its records; and when it dies or hangs, says so of the check that it was at and goes on with the
- * next.  The parent has no threads and loads no plugin, so that fork is safe and every child begins
- * alike.
+ * The parent: forks one child for the checks that may share it, and one each for the others; reads
+ * its records; if a child dies or hangs, fails the running check and continues with the next.  The
+ * parent has no threads and loads no plugin, so that fork is safe and all children start equal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,15 +22,15 @@ enum { SLICE_MS = 50, MOST_TEXT = 65536 };
 struct child {
 	pid_t pid;
 	int records; /* the pipe's reading end */
-	int output;  /* the file of what it prints */
+	int output;  /* the file with its output */
 	int with_device;
-	size_t current; /* result that it is at; (size_t)-1: none */
-	size_t next;    /* the first that it has not begun */
+	size_t current; /* the running result; (size_t)-1: none */
+	size_t next;    /* the first not yet begun */
 	int opened, closing;
-	int quits;    /* by itself, having said why */
-	double since; /* when it began what it is at */
+	int quits;    /* it exits by itself, after giving the reason */
+	double since; /* when the running result began */
 	int hung, status;
-	uint64_t printed; /* as far as what it printed was looked at */
+	uint64_t printed; /* the part of the output already examined */
 	char text[MOST_TEXT];
 	size_t length;
 };
@@ -49,7 +48,7 @@ static double now(void)
 
 /* ---- What a child tells ----------------------------------------------------------------------*/
 
-/* Takes what stands in [from, to) of the output: into *quote, or among the sanitizer's reports. */
+/* Examines [from, to) of the output: sets *quote, or adds a sanitizer's report. */
 static void take_output(struct run *run, struct child *child, uint64_t from, uint64_t to,
 			const char *where, char **quote)
 {
@@ -60,7 +59,7 @@ static void take_output(struct run *run, struct child *child, uint64_t from, uin
 		return;
 	int is_race = sanitizer && (strstr(line, " race") || strstr(line, "lock-order"));
 	char **place = is_race ? &run->races : quote;
-	/* It counts at the end what it has reported before. */
+	/* Its final summary counts earlier reports again. */
 	if (*place || (sanitizer && strstr(line, "ThreadSanitizer: reported"))) {
 		free(line);
 		return;
@@ -108,7 +107,7 @@ static void take_end(struct run *run, struct child *child, char **words, size_t 
 		report_text_result(result);
 }
 
-/* A failure of the check that runs, or of another that it found broken. */
+/* Records a failure of the running check, or of another one that it names. */
 static void take_failure(const struct run *run, struct result *current, char **words)
 {
 	struct result *result = current;
@@ -138,7 +137,7 @@ static void take_absent(struct run *run, struct child *child, char **words)
 	free(run->absent_text);
 	run->absent_text = text_copy(words[3]);
 	run->absent = status;
-	/* The name of an absence is no failure; all else is. */
+	/* A known reason of absence is not a failure; anything else is. */
 	if (status == TN_MISSING_LIBRARY || status == TN_NO_DRIVER || status == TN_NO_DEVICE ||
 	    status == TN_DRIVER_TOO_OLD || run->loading_failure)
 		return;
@@ -146,7 +145,7 @@ static void take_absent(struct run *run, struct child *child, char **words)
 	snprintf(run->loading_stage, sizeof(run->loading_stage), "%s", words[2]);
 }
 
-/* A plugin's own words, of which what cannot be printed becomes '?'. */
+/* A plugin's text, with unprintable characters replaced by '?'. */
 static void take_text(char *to, size_t size, const char *from)
 {
 	char *text = text_copy(from);
@@ -163,7 +162,7 @@ static void take_opened(struct run *run, struct child *child, char **words)
 	take_text(run->device_name, sizeof(run->device_name), words[3]);
 }
 
-/* The last word of a record may be text of the plugin's, tabs and all. */
+/* The last word of a record may be text from the plugin, including tabs. */
 static size_t words_of(const char *line)
 {
 	static const struct {
@@ -219,10 +218,10 @@ static void take_lines(struct run *run, struct child *child)
 	child->length -= (size_t)(line - child->text);
 	memmove(child->text, line, child->length);
 	if (child->length == MOST_TEXT)
-		child->length = 0; /* no record is that long */
+		child->length = 0; /* records are shorter */
 }
 
-/* Takes what is in the pipe; 0 at its end. */
+/* Reads the pipe; 0 at its end. */
 static int drain(struct run *run, struct child *child)
 {
 	for (;;) {
@@ -259,13 +258,13 @@ static void wait_for(struct run *run, struct child *child)
 			has_ended(child, 0);
 			break;
 		}
-		/* With the pipe at its end the child is about to exit: look more often. */
+		/* At the end of the pipe the child is about to exit: poll more often. */
 		struct pollfd wanted = {.fd = open ? child->records : -1, .events = POLLIN};
 		poll(&wanted, 1, open ? SLICE_MS : 1);
 		if (open)
 			open = drain(run, child);
 	}
-	kill(-child->pid, SIGKILL); /* what it started and left behind */
+	kill(-child->pid, SIGKILL); /* its leftover descendants */
 	drain(run, child);
 }
 
@@ -286,7 +285,7 @@ static const char *signal_name(int number)
 	return "a signal";
 }
 
-/* How it died; 0 when it did not. */
+/* Describes how the child died; 0 if it did not. */
 static int describe_death(const struct run *run, const struct child *child, char *text, size_t size)
 {
 	int status = child->status;
@@ -302,7 +301,7 @@ static int describe_death(const struct run *run, const struct child *child, char
 	return 1;
 }
 
-/* A check that its process did not survive: what it had counted is in the shared kit. */
+/* A check that ended its process: its counts are in the shared kit. */
 static void bury_check(struct run *run, const struct child *child, const char *why)
 {
 	struct result *result = &run->results[child->current];
@@ -368,7 +367,7 @@ static int start(struct run *run, struct child *child, size_t first, size_t last
 	return child->pid > 0;
 }
 
-/* Runs one child for results [first, last); the first that is still to do. */
+/* Runs one child for results [first, last); returns the first remaining one. */
 static size_t run_child(struct run *run, size_t first, size_t last)
 {
 	static struct child child;
@@ -378,20 +377,20 @@ static size_t run_child(struct run *run, size_t first, size_t last)
 	child.with_device = run->results[first].place == WITH_DEVICE;
 	child.since = now();
 	if (!start(run, &child, first, last)) {
-		fprintf(stderr, "tenon-conform: no child can be started: %s\n", strerror(errno));
+		fprintf(stderr, "tenon-conform: cannot start a child: %s\n", strerror(errno));
 		exit(EXIT_FAILED);
 	}
 	wait_for(run, &child);
 	bury(run, &child);
 	close(child.records);
 	close(child.output);
-	/* Where the device does not open, no check with it can run; others can. */
+	/* If the device does not open, only checks without it can run. */
 	if (child.with_device && !child.opened)
 		return last;
 	return child.next > first ? child.next : last;
 }
 
-/* The end of the results from `first` on that one child may do. */
+/* The end of the results from `first` on that one child may run. */
 static size_t group_end(const struct run *run, size_t first)
 {
 	size_t end = first + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * --mode=support: which operation runs in which dtype, and by which route.  It is seen by running
- * each once on a small shape through a context; there is no list of what a backend can do.
+ * --mode=support: which operations run in which dtypes, and on which route.  Each is run once on a
+ * small shape through a context, because a backend has no list of its operations.
  */
 #include <fnmatch.h>
 #include <jansson.h>
@@ -156,12 +156,12 @@ static const struct operation {
 };
 enum { N_OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
 
-/* How it went: a route's name, or "no"; empty: it was not asked. */
+/* The result: a route's name, or "no"; empty: not tested. */
 typedef char answers[N_OPERATIONS][TN_DTYPES][12];
 
 /* ---- In the child ----------------------------------------------------------------------------*/
 
-/* Zeros, by an upload: nothing computes. */
+/* Zeros, uploaded rather than computed. */
 static tn_array *zeros(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape)
 {
 	static const double bytes[512];

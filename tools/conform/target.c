@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Loads the backend under test alone: what other plugins do to the process is not its doing.
+ * Loads only the backend under test, without side effects of other plugins.
  */
 #include <limits.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_backend};
 
-/* The file of that name as every program finds it, without loading any; 0 when there is none. */
+/* Finds the file of that name by the usual search, without loading any; 0 if there is none. */
 int target_find(const char *name, char *path, size_t size)
 {
 	struct tn_parameters parameters;
@@ -58,7 +58,7 @@ static const struct tn_backend *find(const struct tn_registry *registry, const c
 	return NULL;
 }
 
-/* Races need threads to run into each other, on a machine of one processor too. */
+/* Races require concurrent threads, even on a machine with one processor. */
 static unsigned count_threads(void)
 {
 	enum { LEAST_THREADS = 4 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Several instances, and several devices of one (or one device opened twice), each used by a thread
- * of its own: the results are those of one alone.
+ * Several instances, and several devices of one instance (or one device opened twice), each used by
+ * its own thread: the results must equal those of a single one.
  */
 #include <pthread.h>
 #include <time.h>
@@ -12,8 +12,8 @@
 #include "samples.h"
 #include "slots.h"
 
-/* Threads meet by chance: they run for a while, and on data of their own, so that one that takes
- * another's gets other numbers. */
+/* Threads collide by chance, so they run for a while, on different data, so that using another
+ * thread's data changes the numbers. */
 enum { THREADS = 4, LEAST_ROUNDS = 12, SLOTS = 32, LASTS_MS = 300 };
 
 struct worker {
@@ -21,13 +21,13 @@ struct worker {
 	struct kit *like;
 	struct instance instance;
 	uint32_t index; /* of the device */
-	int shares;     /* the instance of `like`, with a device of its own */
+	int shares;     /* the instance of `like`, with its own device */
 	uint64_t number;
 	int opened;
 	pthread_barrier_t *ready;
 };
 
-/* Bits where those are promised; a race shows in numbers all the same. */
+/* Compares bits where they are promised; elsewhere a race changes the numbers noticeably. */
 static void compare(struct sample *sample, const unsigned char *result)
 {
 	const struct kit *kit = sample->kit;
@@ -39,7 +39,7 @@ static void compare(struct sample *sample, const unsigned char *result)
 
 struct first {
 	struct sample sample;
-	unsigned char *result; /* NULL: it is not done */
+	unsigned char *result; /* NULL: not finished */
 };
 
 /* slot TN_SLOT_COUNT: a large product. */
@@ -88,7 +88,7 @@ static void stress(struct kit *kit)
 	free(all);
 }
 
-/* create and destroy belong to one thread. */
+/* create and destroy are called by one thread. */
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
@@ -110,14 +110,14 @@ static void run_all(struct kit *kit, struct worker *workers, int n)
 {
 	pthread_barrier_t ready;
 	if (pthread_barrier_init(&ready, NULL, (unsigned)n))
-		kit_give_up(kit, "there is no barrier");
+		kit_give_up(kit, "cannot create a barrier");
 	for (int i = 0; i < n; i++) {
 		workers[i].ready = &ready;
 		workers[i].number = (uint64_t)i;
 		workers[i].like = kit;
-		/* Those that were made would wait for this one for ever. */
+		/* The threads already created would wait for this one for ever. */
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
-			kit_give_up(kit, "a thread cannot be made");
+			kit_give_up(kit, "cannot create a thread");
 	}
 	for (int i = 0; i < n; i++) {
 		pthread_join(workers[i].thread, NULL);
@@ -145,7 +145,7 @@ void check_threads_instances(struct kit *kit)
 	free(workers);
 }
 
-/* Opening is [instance], so it is done before the threads begin. */
+/* Opening is [instance], so it is done before the threads start. */
 static int open_device(struct kit *kit, struct worker *worker, uint32_t index)
 {
 	struct kit *own = &worker->instance.kit;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Small networks trained on pictures that are made up: a pattern for each class, and noise.  The
- * losses of the first 20 steps are within 1e-4 of the built-in backend's, from weights that begin
- * with the same bits, and fall.
+ * Small networks trained on synthetic pictures: a pattern for each class plus noise.  Starting from
+ * bitwise equal weights, the losses of the first 20 steps must decrease and stay within 1e-4 of the
+ * built-in backend's.
  */
 #include <stdio.h>
 
@@ -15,7 +15,8 @@
 
 enum { STEPS = 20, BATCH = 8, SIDE = 16, CLASSES = 4, PIXELS = SIDE * SIDE };
 
-/* Losses agree this well, relative, over STEPS steps: the project's word for any two backends. */
+/* The relative agreement of losses over STEPS steps that the project guarantees for any two
+ * backends. */
 static const double agreement = 1e-4;
 
 struct course {
@@ -117,7 +118,7 @@ static void end(struct side *side)
 	tn_scope_end(side->context, NULL);
 }
 
-/* One step; its loss, or NaN where something failed. */
+/* Runs one step; returns its loss, or NaN on failure. */
 static double learn(struct kit *kit, struct side *side, const struct data *data, int step)
 {
 	double value = NAN;
@@ -140,7 +141,7 @@ static double learn(struct kit *kit, struct side *side, const struct data *data,
 	return value;
 }
 
-/* Have both sides' parameters the same bits? */
+/* Do both sides' parameters have the same bits? */
 static void compare_weights(struct kit *kit, const struct side *a, const struct side *b,
 			    const char *when)
 {
@@ -181,8 +182,8 @@ static void follow(struct kit *kit, struct side *device, struct side *reference,
 	}
 	if (!(last < first))
 		kit_fail(kit,
-			 "nothing is learnt: the losses of the first four steps sum to %g, of "
-			 "the last four to %g",
+			 "the network does not learn: the losses of the first four steps sum "
+			 "to %g, of the last four to %g",
 			 first, last);
 }
 
@@ -211,7 +212,7 @@ void check_train(struct kit *kit)
 	}
 }
 
-/* As a program runs it where other backends are installed. */
+/* As a program runs where other backends are installed. */
 void check_train_lent(struct kit *kit)
 {
 	if (!kit_has_lenders(kit))
@@ -223,7 +224,7 @@ void check_train_lent(struct kit *kit)
 
 /* ---- Twice the same --------------------------------------------------------------------------*/
 
-/* The weakest word of the families that training needs. */
+/* The weakest guarantee of the families that training uses. */
 static uint8_t determinism(const struct kit *kit)
 {
 	uint8_t weakest = TN_DETERMINISM_ALWAYS;
@@ -270,7 +271,7 @@ void check_repeatable(struct kit *kit)
 {
 	struct tn_runtime *rt;
 	if (determinism(kit) == TN_DETERMINISM_NEVER)
-		return kit_skip(kit, "the device says that some family never repeats its bits");
+		return kit_skip(kit, "the device declares a family as never deterministic");
 	rt = tn_runtime_of(kit_context(kit));
 	if (determinism(kit) == TN_DETERMINISM_ON_REQUEST)
 		rt->call_flags |= TN_DETERMINISTIC;

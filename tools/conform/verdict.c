@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The checks that no child can do: the parent sees how children began, what they printed, and how
- * they ended.
+ * The checks decided by the parent, which observes how children start, what they print, and how
+ * they end.
  */
 #include "frame.h"
 
@@ -47,10 +47,10 @@ static void judge_closing(const struct run *run, struct result *result)
 	else if (run->closed)
 		result->tallies[KIT_PROCESS].done += run->closed;
 	else
-		result->reason = text_copy("no child came as far");
+		result->reason = text_copy("no child reached the end");
 }
 
-/* Is there a sanitizer that would say so? */
+/* Would a sanitizer report it? */
 #if defined(__SANITIZE_THREAD__)
 #define SEES_RACES 1
 #elif defined(__has_feature)
@@ -72,7 +72,7 @@ static void judge_races(const struct run *run, struct result *result)
 		result->reason = text_copy("the kit is built without ThreadSanitizer");
 }
 
-/* What nobody asked for is told only when it failed. */
+/* An unrequested check is reported only if it failed. */
 static void drop_unwanted(struct run *run)
 {
 	size_t kept = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What a host of any version expects of tests/abi/skew/plugin.c of any other, calling it with
- * structs of its own sizes.  Whatever the callee may not write or read is surrounded by guards.
+ * What a host of any version expects of tests/abi/skew/plugin.c of any other version, calling it
+ * with structs of its own sizes.  Guards surround memory that the callee must not access.
  */
 #ifndef TN_TESTS_CALLS_H
 #define TN_TESTS_CALLS_H
@@ -33,7 +33,7 @@ static void expect(int condition, const char *what)
 	failures++;
 }
 
-/* Memory of exactly that size between bytes that are no struct's. */
+/* Memory of exactly that size between guard bytes. */
 enum { GUARD = 64 };
 
 static void *guarded(size_t size)
@@ -104,7 +104,7 @@ static void check_memory(const struct peer *peer, void *device)
 	release_guarded(memory, sizeof(*memory), "information writes past the struct");
 }
 
-/* What the plugin's version has not got is NULL in the host's table. */
+/* Slots that the plugin's version lacks are NULL in the host's table. */
 static void check_slots(const struct peer *peer, void *device)
 {
 	struct tn_fill_args fill = {.call = {.struct_size = sizeof(fill)}};
@@ -134,7 +134,7 @@ static struct tn_operand two_by_two(const float *data)
 	return x;
 }
 
-/* A call whose arguments and error lie between guards. */
+/* Makes a call with arguments and error between guards. */
 struct product {
 	struct tn_matmul_args *args;
 	struct tn_error_info *error;
@@ -162,7 +162,7 @@ static void product_init(struct product *product)
 	product->args->alpha = 1;
 }
 
-/* Calls, dry first, and looks at the answer; c[0] must become `first` if it is done. */
+/* Makes a dry run and the call and checks the status; on success c[0] must become `first`. */
 static void product_run(struct product *product, const struct peer *peer, void *device,
 			tn_status expected, float first, const char *what)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A host of any version, as small as one can be: negotiates from the descriptor, takes tables by
- * min(size), lends services that keep the rules of sizes, and calls.
+ * A minimal host of any version: negotiates from the descriptor, takes tables by min(size),
+ * provides services that follow the rules of sizes, and makes calls.
  *
- *	host FILE.so       exit status: 0 all as expected, 1 not, 3 refused
+ *	host FILE.so       exit status: 0: as expected, 1: not, 3: refused
  */
 #include "calls.h"
 
@@ -80,7 +80,7 @@ static tn_status answer(const struct tn_call *call, tn_status status, const char
 	return status;
 }
 
-/* Knows one program: a copy of four numbers. */
+/* Supports one program: a copy of four numbers. */
 static tn_status interpret_map(void *context, const struct tn_map_args *args,
 			       const struct tn_block_kernels *kernels)
 {
@@ -162,7 +162,8 @@ static struct tn_host services = {
 
 /* ---- Tables ----------------------------------------------------------------------------------*/
 
-/* Tables are a size, padding and pointers: slot by slot what both have, and is not NULL. */
+/* Tables are a size, padding and pointers: compares the slots that both have and that are not
+ * NULL. */
 static int take_table(const struct tn_backend_descriptor *plugin, void *instance, const char *id,
 		      void *own, size_t own_size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the header that this is compiled with has: 0 the short one, 1 that of a release, 2 the long
- * one.  Plugins state theirs as their version, so that a host knows what to expect of them.
+ * The header that this is compiled with: 0 the short one, 1 that of a release, 2 the long one.
+ * Plugins state theirs as their version, so that a host knows what to expect.
  */
 #ifndef TN_TESTS_LEVEL_H
 #define TN_TESTS_LEVEL_H

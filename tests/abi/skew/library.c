@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The library as a host of a version that it claims to be: loads a plugin of another version with
- * the real loader, and calls what it took of its tables.
+ * The library as a host of a claimed version: loads a plugin of another version with the real
+ * loader, and calls its slots.
  *
  *	library MAJOR MINOR OLDEST_PLUGIN FILE.so
  *
- * Exit status: 0 all as expected, 1 not, 3 refused.
+ * Exit status: 0: as expected, 1: not, 3: refused.
  */
 #include "calls.h"
 #include "loader/backend.h"

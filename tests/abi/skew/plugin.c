@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A plugin of any version: host memory, one device, small products.  It keeps the rules of sizes,
- * uses all that its header has and its host gives, and looks whether the host keeps them too: a
- * broken guard is TN_INTERNAL.
+ * A plugin of any version: host memory, one device, small products.  It follows the rules of sizes,
+ * uses everything in its header that the host provides, and checks that the host follows them too:
+ * a broken guard is TN_INTERNAL.
  */
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static unsigned cores_of_host(const struct tn_host *host)
 	return 0;
 }
 
-/* The name tells what became of the negotiation. */
+/* The device's name states the result of the negotiation. */
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
 {
 	const struct tn_host *host = ((struct skew *)instance)->host;
@@ -179,7 +179,7 @@ static void count(void *length, const char *text, size_t n)
 	*(size_t *)length += n;
 }
 
-/* Does the host print, with arguments of this version's size, and check where it knows how? */
+/* Does the host print, with arguments of this version's size, and check programs if it can? */
 static tn_status try_printing(const struct tn_host *host, const struct tn_program *program)
 {
 	size_t length = 0;
@@ -190,7 +190,7 @@ static tn_status try_printing(const struct tn_host *host, const struct tn_progra
 	struct tn_print_args args = {
 		.struct_size = sizeof(args), .dialect = &dialect, .write = count, .user = &length};
 #if LEVEL >= 2
-	args.wish = dialect.wish = 1; /* for those who know it */
+	args.wish = dialect.wish = 1; /* for hosts that have the field */
 #endif
 	if (host->print_program(host->context, program, &args) || !length)
 		return TN_INTERNAL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Descriptions that the device does not keep.
+ * Descriptions that the device does not meet.
  */
 #include "faulty.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A backend that is right but for one planted fault: another plugin's entries, one of which is
+ * A backend that is correct except for one planted fault: another plugin's entries, one of which is
  * replaced.  FAULTY_PLUGIN is the path of that plugin, FAULT the name of the fault ("none": no
- * fault).  tests/conformance/faults.sh says which check of the kit has to find which.
+ * fault).  tests/conformance/faults.sh lists which check of the kit must find which fault.
  *
- * All faults assume a plugin whose memory is the host's, as that of the CPU backend is: a buffer
- * handle is an address.
+ * All faults assume a plugin in host memory, like the CPU backend: a buffer handle is an address.
  */
 #ifndef TN_TESTS_FAULTY_H
 #define TN_TESTS_FAULTY_H
@@ -20,7 +19,7 @@ struct tables {
 	struct tn_nn_table nn;
 };
 
-/* Those of the plugin itself, and those that the host gets. */
+/* The plugin's own entries, and those passed to the host. */
 extern struct tables right, faulty;
 
 struct fault {

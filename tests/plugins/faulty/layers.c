@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolutions that are wrong where several features meet, or where a block of channels or a plane
- * ends.
+ * Convolutions that are wrong for combined options, or at the end of a block of channels or a
+ * plane.
  */
 #include "faulty.h"
 

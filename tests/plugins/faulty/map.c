@@ -9,7 +9,7 @@
 
 #include "faulty.h"
 
-/* The only instruction of the program besides its inputs; 0: there is none, or there are more. */
+/* The only instruction of the program besides its inputs; 0: none, or several. */
 static uint16_t operation_of(const struct tn_program *program)
 {
 	uint16_t found = 0;
@@ -26,7 +26,7 @@ static uint16_t operation_of(const struct tn_program *program)
 
 /* ---- Values ----------------------------------------------------------------------------------*/
 
-static uint16_t operation; /* that is wrong */
+static uint16_t operation; /* the wrong one */
 static float (*wrong)(float result, float a, float b);
 
 static tn_status map_of_one(void *device, const struct tn_map_args *args)
@@ -132,8 +132,8 @@ static uint32_t word_of(float value)
 	return word;
 }
 
-/* The numbers of f16 between 2^-14 and 65504, of which half of the last place is 2^12 units of
- * f32: ties are even in the right result. */
+/* The numbers of f16 between 2^-14 and 65504, for which half a unit in the last place is 2^12 units
+ * of f32: ties are even in the right result. */
 static void f16_ties_away(void *result, const void *value)
 {
 	uint32_t word = word_of(*(const float *)value), magnitude = word & 0x7fffffff;
@@ -159,7 +159,7 @@ static void plant_bf16_ties(void)
 	plant_conversion(TN_F32, TN_BF16, bf16_ties_away);
 }
 
-/* The upper bits alone: a NaN whose payload is in the lower ones becomes an infinity. */
+/* The upper bits only: a NaN with its payload in the lower ones becomes an infinity. */
 static void bf16_cuts_payload(void *result, const void *value)
 {
 	if (isnan(*(const float *)value))
@@ -171,7 +171,7 @@ static void plant_nan_payload(void)
 	plant_conversion(TN_F32, TN_BF16, bf16_cuts_payload);
 }
 
-/* Straight to 11 digits, where the page says f32 first. */
+/* Directly to 11 bits, where tenon-program(7) requires f32 first. */
 static void f16_of_f64(void *result, const void *value)
 {
 	double x = *(const double *)value, digits;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Products that are wrong where blocks end, and scratch memory that threads share.
+ * Products that are wrong at the end of blocks, and scratch memory shared by threads.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static void plant_long_rows(void)
 
 enum { SCRATCH = 1 << 16, LARGE = 64 * 64 };
 
-/* A large product is computed in scratch memory and copied, with other products between. */
+/* A large product is computed in scratch memory and copied, with other products in between. */
 static tn_status through(float *scratch, void *device, const struct tn_matmul_args *args)
 {
 	struct tn_matmul_args own = *args;

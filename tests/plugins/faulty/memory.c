@@ -96,7 +96,7 @@ static void plant_never_freed(void)
 	faulty.device.free = keep;
 }
 
-static void *lost; /* so that no compiler removes the allocations */
+static void *lost; /* prevents the compiler from removing the allocations */
 
 static tn_status map_that_leaks(void *device, const struct tn_map_args *args)
 {

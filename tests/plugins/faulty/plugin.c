@@ -13,7 +13,7 @@
 struct tables right, faulty;
 
 static const struct tn_backend_descriptor *below;
-static const char *problem; /* why there is none */
+static const char *problem; /* why there is no plugin */
 
 /* The host's tables, with the entries that this header has. */
 static void take_table(void *table, size_t size, const char *id, void *instance)

@@ -27,7 +27,7 @@ static void plant_chdir(void)
 	faulty.compute.matmul = matmul;
 }
 
-/* What flush-to-zero does to later work, by a mode that every machine has. */
+/* The effect of flush-to-zero on later work, by a mode that every machine has. */
 static int round_down(void)
 {
 	return fesetround(FE_DOWNWARD);
