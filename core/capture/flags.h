@@ -29,7 +29,7 @@ struct tn_flags {
 	size_t n, room;
 };
 
-/* 0: the host has no memory left. */
+/* 0: there is no host memory. */
 int tn_flags_note(struct tn_flags *flags, int *flag);
 void tn_flags_forget(struct tn_flags *flags, const int *flag);
 /* At the end of a capture: saves the current values for replays, and restores the earlier ones. */

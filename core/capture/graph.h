@@ -35,7 +35,7 @@ struct tn_graph {
 	struct tn_flags flags;
 	struct tn_graph *next;  /* in the context's list */
 	struct tn_graph *later; /* destroyed during a capture: released when that ends */
-	int is_incomplete;      /* the host had no memory left for a note */
+	int is_incomplete;      /* there was no host memory for a note */
 };
 
 #endif

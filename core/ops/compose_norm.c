@@ -76,7 +76,7 @@ static tn_array *spread(const tn_array *x, const tn_array *values, uint32_t axes
 	return tn_array_view(values, x->rank, shape, strides, values->offset);
 }
 
-/* 0: the host has no memory left. */
+/* 0: there is no host memory. */
 static int make_views(struct views *v, const struct tn_norm *n)
 {
 	*v = (struct views){.n = n, .x = whole(n, n->x), .y = whole(n, n->y)};
