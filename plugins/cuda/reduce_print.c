@@ -8,7 +8,7 @@
 #include "program.h"
 #include "reduce.h"
 
-enum { FOLD = 8 }; /* additions to a partial sum before it is added to the total */
+enum { FOLD = 16 }; /* additions to a partial sum before it is added to the total */
 
 /* ---- Words -----------------------------------------------------------------------------------*/
 

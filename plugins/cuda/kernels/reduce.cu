@@ -15,40 +15,33 @@ template <class T> struct cu_acc_sum {
 	{
 		total = part = 0;
 	}
-	__device__ void take(T x)
-	{
-		const T sum = total + x;
-		if constexpr (cu_floating<T>) {
-			const T taken = sum - total;
-			const T lost = (total - (sum - taken)) + (x - taken);
-			if (lost == lost)
-				part += lost;
-		}
-		total = sum;
-	}
 	__device__ void add(T x, cu_i64)
 	{
 		part += x;
 	}
 	__device__ void fold()
 	{
-		const T x = part;
-		part = 0;
-		take(x);
+		const T sum = total + part;
+		if constexpr (cu_floating<T>) {
+			const T taken = sum - total;
+			const T lost = (total - (sum - taken)) + (part - taken);
+			part = lost == lost ? lost : 0;
+		} else {
+			part = 0;
+		}
+		total = sum;
 	}
 	__device__ void join(const cu_acc_sum &other)
 	{
-		part += other.part;
-		take(other.total);
+		total += other.total;
 	}
 	__device__ cu_acc_sum down(int distance, int width) const
 	{
-		return {__shfl_down_sync(0xffffffffu, total, distance, width),
-			__shfl_down_sync(0xffffffffu, part, distance, width)};
+		return {__shfl_down_sync(0xffffffffu, total, distance, width), 0};
 	}
 	__device__ T result() const
 	{
-		return total + part;
+		return total;
 	}
 };
 
