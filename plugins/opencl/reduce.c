@@ -9,8 +9,9 @@
  *            kept in the workspace for a second kernel (join), with one item for each kept element
  *
  * The order of combining depends on nothing else, so the bits are the same from run to run.
- * Floating sums are accumulated in runs of 256 before they are added to the total, which reduces
- * the error of long sums.
+ * Floating sums are accumulated in runs of 16 before they are added to the total.  What rounding
+ * takes from the total then (Knuth's TwoSum; a NaN if the total is infinite) begins the next run:
+ * so the error does not grow with the length.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 #include "program.h"
 
 enum way { ITEMS, GROUPS, JOIN };
-enum { RUN = 256, MAX_VALUES = 4, MAX_CHUNKS = 64, CHUNK = 2048 };
+enum { RUN = 16, MAX_VALUES = 4, MAX_CHUNKS = 64, CHUNK = 2048 };
 
 struct reduction {
 	const struct tn_reduce_args *args;
@@ -243,10 +244,18 @@ static void print_run_begin(struct tn_plugin_text *text, const struct reduction 
 
 static void print_run_end(struct tn_plugin_text *text, const struct reduction *r)
 {
-	for (uint32_t v = 0; v < r->args->n_values; v++)
-		if (has_runs(r, v))
-			tn_plugin_text_format(text, "\tacc%u = acc%u + part%u;\n\tpart%u = 0;\n", v,
-					      v, v, v);
+	for (uint32_t v = 0; v < r->args->n_values; v++) {
+		if (!has_runs(r, v))
+			continue;
+		const char *type = opencl_type(r->accumulator[v]);
+		tn_plugin_text_format(
+			text,
+			"\t{\n\tconst %s sum = acc%u + part%u, taken = sum - acc%u;\n"
+			"\tconst %s lost = (acc%u - (sum - taken)) + (part%u - taken);\n"
+			"\tacc%u = sum;\n"
+			"\tpart%u = lost == lost ? lost : 0;\n\t}\n",
+			type, v, v, v, type, v, v, v, v);
+	}
 }
 
 static void print_run_step(struct tn_plugin_text *text, const struct reduction *r)
