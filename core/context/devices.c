@@ -168,8 +168,8 @@ static tn_status find_reference(tn_context *context, const struct tn_settings *s
 	return tn_device_open(context->runtime.reference, error);
 }
 
-/* The route may run operations on the choices with host memory, in their order.  The current device
- * is among them, because another may become current later. */
+/* The route may run operations on the choices that take any address of host memory, in their order.
+ * The current device is among them, because another may become current later. */
 static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 {
 	struct tn_runtime *rt = &context->runtime;
@@ -181,7 +181,10 @@ static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 		struct tn_error_info reason;
 		if (!device->host_memory || is_built_in(device->backend))
 			continue;
-		if (tn_device_open(device, &reason))
+		if (!(device->description.flags & TN_DEVICE_TAKES_ANY_ADDRESS))
+			tn_log_format(&context->assembly->logger, TN_LOG_INFO, "context",
+				      "%s cannot lend: it does not take any address", device->name);
+		else if (tn_device_open(device, &reason))
 			tn_log_format(&context->assembly->logger, TN_LOG_INFO, "context",
 				      "%s cannot lend: %s", device->name, reason.text);
 		else

@@ -10,6 +10,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "program/program.h"
 
 #define KNOWN_FLAGS (TN_DRY_RUN | TN_ASYNC | TN_DETERMINISTIC | TN_ACCUMULATE)
 
@@ -53,16 +54,16 @@ tn_status tn_check_program(const struct tn_program *program, const struct tn_cal
 {
 	if (!program)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation, "no program");
-	if (program->n_inputs > TN_PROGRAM_MAX_INPUTS || program->n_outputs == 0 ||
-	    program->n_outputs > TN_PROGRAM_MAX_OUTPUTS ||
-	    program->n_scalars > TN_PROGRAM_MAX_SCALARS ||
-	    program->n_constants > TN_PROGRAM_MAX_CONSTANTS || program->n_instructions == 0 ||
-	    program->n_instructions > TN_PROGRAM_MAX_INSTRUCTIONS)
-		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+	if (!tn_program_within_limits(program))
+		return tn_fail(call->error, TN_UNSUPPORTED, operation,
 			       "a program of %u inputs, %u outputs, %u scalars, %u constants and "
 			       "%u instructions exceeds the limits",
 			       program->n_inputs, program->n_outputs, program->n_scalars,
 			       program->n_constants, program->n_instructions);
+	if (!program->n_outputs || !program->n_instructions)
+		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+			       "a program of %u outputs and %u instructions: expected at least 1",
+			       program->n_outputs, program->n_instructions);
 	if (!program->instructions || !program->outputs ||
 	    (program->n_constants && !program->constants))
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
@@ -83,7 +84,7 @@ tn_status tn_check_operand(const struct tn_operand *operand, const char *role, u
 			       "%s %u: programs cannot read or write dtype %d", role, number,
 			       (int)operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
-		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
+		return tn_fail(call->error, TN_UNSUPPORTED, operation,
 			       "%s %u: rank %u exceeds the limit of %d", role, number,
 			       operand->rank, TN_MAX_RANK);
 	int64_t count = 1;

@@ -72,8 +72,10 @@ static tn_status check_kept(const struct tn_reduce_args *args, const struct tn_o
 static tn_status check_values(const struct tn_reduce_args *args)
 {
 	const struct tn_call *call = &args->call;
-	if (args->n_values < 1 || args->n_values > MAX_VALUES ||
-	    args->prologue->n_outputs != args->n_values)
+	if (args->n_values > MAX_VALUES)
+		return tn_fail(call->error, TN_UNSUPPORTED, operation,
+			       "%u values, expected at most %d", args->n_values, MAX_VALUES);
+	if (args->n_values < 1 || args->prologue->n_outputs != args->n_values)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
 			       "%u values of a prologue with %u outputs", args->n_values,
 			       args->prologue->n_outputs);

@@ -339,6 +339,12 @@ static tn_status find_devices(const struct tn_loading *loading,
 				       "describe of device %u returned %s%s%s", i,
 				       tn_status_name(status), device->note[0] ? ": " : "",
 				       device->note);
+		if (!(device->flags & TN_DEVICE_SYNCHRONOUS) &&
+		    !tn_backend_has(backend, TN_SLOT_ASYNC_ERROR))
+			return tn_fail(error, TN_BAD_PLUGIN, "describe",
+				       "device %u works asynchronously, and table %s has no "
+				       "async_error",
+				       i, TN_TABLE_DEVICE);
 	}
 	return tn_report_set_devices(candidate->row, backend->devices, backend->n_devices)
 		       ? TN_OK

@@ -249,8 +249,8 @@ tn_status tn_registry_open(const struct tn_registry_options *options, struct tn_
 		loading->options = options;
 		loading->host = options->host;
 		if (!loading->host.major && !loading->host.minor)
-			loading->host =
-				(struct tn_abi_version){TN_ABI_MAJOR, TN_ABI_MINOR, TN_ABI_MINOR};
+			loading->host = (struct tn_abi_version){TN_ABI_MAJOR, TN_ABI_MINOR,
+								TN_ABI_OLDEST_PLUGIN};
 		status = open_registry(loading, made, error);
 		tn_candidates_release(&loading->candidates);
 	}

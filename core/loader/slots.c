@@ -197,29 +197,47 @@ static const struct tn_slot_operand of_cross_entropy_backward[] = {
 
 const struct tn_slot_facts tn_slots[TN_SLOT_COUNT] = {
 	[TN_SLOT_DEVICE_COUNT] = {.name = "device_count",
-				  .entry = offsetof(struct tn_backend, device.device_count)},
+				  .entry = offsetof(struct tn_backend, device.device_count),
+				  .is_mandatory = 1},
 	[TN_SLOT_DESCRIBE] = {.name = "describe",
-			      .entry = offsetof(struct tn_backend, device.describe)},
-	[TN_SLOT_OPEN] = {.name = "open", .entry = offsetof(struct tn_backend, device.open)},
-	[TN_SLOT_CLOSE] = {.name = "close", .entry = offsetof(struct tn_backend, device.close)},
-	[TN_SLOT_ALLOC] = {.name = "alloc", .entry = offsetof(struct tn_backend, device.alloc)},
-	[TN_SLOT_FREE] = {.name = "free", .entry = offsetof(struct tn_backend, device.free)},
-	[TN_SLOT_UPLOAD] = {.name = "upload", .entry = offsetof(struct tn_backend, device.upload)},
+			      .entry = offsetof(struct tn_backend, device.describe),
+			      .is_mandatory = 1},
+	[TN_SLOT_OPEN] = {.name = "open",
+			  .entry = offsetof(struct tn_backend, device.open),
+			  .is_mandatory = 1},
+	[TN_SLOT_CLOSE] = {.name = "close",
+			   .entry = offsetof(struct tn_backend, device.close),
+			   .is_mandatory = 1},
+	[TN_SLOT_ALLOC] = {.name = "alloc",
+			   .entry = offsetof(struct tn_backend, device.alloc),
+			   .is_mandatory = 1},
+	[TN_SLOT_FREE] = {.name = "free",
+			  .entry = offsetof(struct tn_backend, device.free),
+			  .is_mandatory = 1},
+	[TN_SLOT_UPLOAD] = {.name = "upload",
+			    .entry = offsetof(struct tn_backend, device.upload),
+			    .is_mandatory = 1},
 	[TN_SLOT_DOWNLOAD] = {.name = "download",
-			      .entry = offsetof(struct tn_backend, device.download)},
-	[TN_SLOT_SYNC] = {.name = "sync", .entry = offsetof(struct tn_backend, device.sync)},
+			      .entry = offsetof(struct tn_backend, device.download),
+			      .is_mandatory = 1},
+	[TN_SLOT_SYNC] = {.name = "sync",
+			  .entry = offsetof(struct tn_backend, device.sync),
+			  .is_mandatory = 1},
 	[TN_SLOT_ASYNC_ERROR] = {.name = "async_error",
 				 .entry = offsetof(struct tn_backend, device.async_error)},
 	[TN_SLOT_MAP] = {.name = "map",
 			 .entry = offsetof(struct tn_backend, compute.map),
+			 .is_mandatory = 1,
 			 .call = call_map,
 			 .args_size = sizeof(struct tn_map_args)},
 	[TN_SLOT_REDUCE] = {.name = "reduce",
 			    .entry = offsetof(struct tn_backend, compute.reduce),
+			    .is_mandatory = 1,
 			    .call = call_reduce,
 			    .args_size = sizeof(struct tn_reduce_args)},
 	[TN_SLOT_MATMUL] = {.name = "matmul",
 			    .entry = offsetof(struct tn_backend, compute.matmul),
+			    .is_mandatory = 1,
 			    .call = call_matmul,
 			    .args_size = sizeof(struct tn_matmul_args),
 			    .operands = of_matmul},
@@ -429,13 +447,12 @@ tn_status tn_slots_take(struct tn_backend *backend, struct tn_error_info *error)
 	backend->native = 0;
 	for (int table = 0; table < TABLES; table++) {
 		const char *id = tables[table].id;
-		int is_mandatory = tables[table].is_mandatory;
 		char *own = (char *)backend + tables[table].offset;
 		const void *theirs = backend->descriptor.query(backend->instance, id);
 		uint32_t size = 0, own_size = (uint32_t)tables[table].size;
 		if (theirs)
 			memcpy(&size, theirs, sizeof(size));
-		else if (is_mandatory)
+		else if (tables[table].is_mandatory)
 			return tn_fail(error, TN_BAD_PLUGIN, "query", "it has no table %s", id);
 		memset(own, 0, own_size);
 		memcpy(own, &own_size, sizeof(own_size));
@@ -450,12 +467,12 @@ tn_status tn_slots_take(struct tn_backend *backend, struct tn_error_info *error)
 			if (entry) {
 				memcpy(own + offset, &entry, sizeof(entry));
 				backend->native |= UINT64_C(1) << slot;
-			} else if (is_mandatory && end > size) {
+			} else if (tn_slots[slot].is_mandatory && end > size) {
 				return tn_fail(error, TN_BAD_PLUGIN, "query",
 					       "table %s is short: it has %u bytes, %s is at %zu "
 					       "to %zu",
 					       id, size, tn_slots[slot].name, offset, end - 1);
-			} else if (is_mandatory) {
+			} else if (tn_slots[slot].is_mandatory) {
 				return tn_fail(error, TN_BAD_PLUGIN, "query",
 					       "table %s: %s is mandatory, found NULL", id,
 					       tn_slots[slot].name);

@@ -28,6 +28,8 @@ struct tn_slot_operand {
 struct tn_slot_facts {
 	const char *name;
 	size_t entry; /* the offset of the function's pointer in struct tn_backend */
+	/* Of 1.0: slots that are added later are optional, whatever their table. */
+	int is_mandatory;
 
 	/* Operations on arrays, which are called as entry(device, arguments);
 	 * 0 and NULL for others. */

@@ -8,6 +8,9 @@
 
 #include <tenon/backend.h>
 
+/* The oldest minor of a plugin that this library accepts, from major 1 on. */
+enum { TN_ABI_OLDEST_PLUGIN = 0 };
+
 /* A version of the interface as one side states it. */
 struct tn_abi_version {
 	uint32_t major;

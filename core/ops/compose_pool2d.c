@@ -27,6 +27,9 @@ static tn_status failed(const struct tn_pool2d *pool)
 	return status ? status : TN_OUT_OF_MEMORY;
 }
 
+/* Of one map: the texts below and their scalars are made for so many. */
+enum { MOST_INPUTS = 8, MOST_OUTPUTS = 4 };
+
 /* ---- Padding ---------------------------------------------------------------------------------*/
 
 static int has_padding(const struct tn_pool2d *pool)
@@ -266,7 +269,7 @@ static tn_status map_cells(const struct tn_pool2d *pool, const tn_array *xw,
 	struct text text = {.length = 0};
 	struct tn_short_program program = {text.data, 0, 8, 1u + (uint32_t)wants_index, TN_I64};
 	tn_array *const outputs[] = {pool->y, pool->index};
-	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS];
+	const tn_array *inputs[MOST_INPUTS];
 	double scalars[8] = {0};
 	if (cells->first) {
 		inputs[program.n_inputs++] = pool->y;
@@ -296,14 +299,14 @@ static tn_status map_cells(const struct tn_pool2d *pool, const tn_array *xw,
 static tn_status forward_small(const struct tn_pool2d *pool, const tn_array *xw)
 {
 	struct cells cells = {.all = (int)(pool->window.kernel[0] * pool->window.kernel[1])};
-	int room = TN_PROGRAM_MAX_INPUTS;
+	int room = MOST_INPUTS;
 	tn_status status;
 	do {
 		int left = cells.all - cells.first;
 		cells.n = left < room ? left : room;
 		status = map_cells(pool, xw, &cells);
 		cells.first += cells.n;
-		room = TN_PROGRAM_MAX_INPUTS - (pool->index ? 2 : 1);
+		room = MOST_INPUTS - (pool->index ? 2 : 1);
 	} while (!status && cells.first < cells.all);
 	return status;
 }
@@ -383,7 +386,7 @@ static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windo
 {
 	const struct tn_window *window = &pool->window;
 	const tn_array *inputs[] = {pool->y, pool->index};
-	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS];
+	tn_array *outputs[MOST_OUTPUTS];
 	struct text text = {.length = 0};
 	struct tn_short_program program = {text.data, 2, 6, (uint32_t)n, TN_I32};
 	double scalars[6] = {(double)(window->stride[0] * pool->W), (double)window->stride[1]};
@@ -420,7 +423,7 @@ tn_status tn_compose_pool2d_backward(void *argument)
 	if (!all)
 		return failed(pool);
 	int64_t n_cells = window->kernel[0] * window->kernel[1];
-	int64_t n_at_once = writes ? TN_PROGRAM_MAX_OUTPUTS : 1;
+	int64_t n_at_once = writes ? MOST_OUTPUTS : 1;
 	for (int64_t cell = 0; cell < n_cells && !status; cell += n_at_once) {
 		int64_t left = n_cells - cell, n = left < n_at_once ? left : n_at_once;
 		status = writes ? write_cells(pool, all, cell, (int)n) : add_cell(pool, all, cell);

@@ -152,7 +152,10 @@ tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 	tn_status status = check_copy(runtime, operation, out, a);
 	if (status || !out->size)
 		return status;
-	if (tn_array_overlap(out, a) == TN_OVERLAP_PARTIAL) {
+	enum tn_overlap overlap = tn_array_overlap(out, a);
+	if (overlap == TN_OVERLAP_SAME && out->dtype == a->dtype)
+		return TN_OK;
+	if (overlap == TN_OVERLAP_PARTIAL) {
 		apart = tn_array_compact(runtime, a);
 		if (!apart)
 			return runtime->report.status;

@@ -107,15 +107,20 @@ int tn_program_has(const tn_program *program, uint16_t op)
 	return 0;
 }
 
-static int within_limits(const struct tn_program *program)
+int tn_program_within_limits(const struct tn_program *program)
 {
-	return program->instructions && program->outputs && program->bytes &&
-	       (program->constants || !program->n_constants) &&
-	       program->n_inputs <= TN_PROGRAM_MAX_INPUTS &&
-	       program->n_scalars <= TN_PROGRAM_MAX_SCALARS && program->n_outputs >= 1 &&
+	return program->n_inputs <= TN_PROGRAM_MAX_INPUTS &&
+	       program->n_scalars <= TN_PROGRAM_MAX_SCALARS &&
 	       program->n_outputs <= TN_PROGRAM_MAX_OUTPUTS &&
-	       program->n_constants <= TN_PROGRAM_MAX_CONSTANTS && program->n_instructions >= 1 &&
+	       program->n_constants <= TN_PROGRAM_MAX_CONSTANTS &&
 	       program->n_instructions <= TN_PROGRAM_MAX_INSTRUCTIONS;
+}
+
+static int is_whole(const struct tn_program *program)
+{
+	return program && program->instructions && program->outputs && program->bytes &&
+	       (program->constants || !program->n_constants) && program->n_outputs >= 1 &&
+	       program->n_instructions >= 1;
 }
 
 static int source_is_valid(const struct tn_program *program, const struct tn_instruction *value)
@@ -215,9 +220,15 @@ tn_status tn_program_check(const struct tn_program *program, uint32_t n_operatio
 			   const char *operation, struct tn_error_info *error)
 {
 	struct reads reads = {{0}, {0}};
-	if (!program || !within_limits(program))
+	if (!is_whole(program))
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
-			       "expected a program with counts within the limits");
+			       "expected a program with instructions and outputs");
+	if (!tn_program_within_limits(program))
+		return tn_fail(error, TN_UNSUPPORTED, operation,
+			       "a program of %u inputs, %u outputs, %u scalars, %u constants and "
+			       "%u instructions exceeds the limits",
+			       program->n_inputs, program->n_outputs, program->n_scalars,
+			       program->n_constants, program->n_instructions);
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
 		const struct tn_instruction *value = &program->instructions[i];
 		if (value->op >= n_operations || !tn_op_information(value->op)->name ||

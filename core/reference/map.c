@@ -41,7 +41,7 @@ tn_status tn_reference_map(void *device, const struct tn_map_args *theirs)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "map",
 					 "expected a program and its outputs, found NULL");
 	if (shape->rank > TN_MAX_RANK)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "map",
+		return tn_reference_fail(call, TN_UNSUPPORTED, "map",
 					 "an output: rank %u, expected at most %d", shape->rank,
 					 TN_MAX_RANK);
 	status = tn_reference_check_program(call, "map", args.program, args.scalars, shape->rank);

@@ -8,6 +8,7 @@
 #include "program/cast.h"
 #include "program/evaluate.h"
 #include "program/opcode.h"
+#include "program/program.h"
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
@@ -70,13 +71,15 @@ tn_status tn_reference_check_program(const struct tn_call *call, const char *ope
 				     const struct tn_program *program,
 				     const struct tn_scalar *scalars, uint32_t rank)
 {
-	if (program->n_inputs > TN_PROGRAM_MAX_INPUTS || program->n_outputs < 1 ||
-	    program->n_outputs > TN_PROGRAM_MAX_OUTPUTS ||
-	    program->n_scalars > TN_PROGRAM_MAX_SCALARS ||
-	    program->n_constants > TN_PROGRAM_MAX_CONSTANTS ||
-	    program->n_instructions > TN_PROGRAM_MAX_INSTRUCTIONS)
+	if (!tn_program_within_limits(program))
+		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
+					 "a program of %u inputs, %u outputs, %u scalars, %u "
+					 "constants and %u instructions exceeds the limits",
+					 program->n_inputs, program->n_outputs, program->n_scalars,
+					 program->n_constants, program->n_instructions);
+	if (program->n_outputs < 1)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
-					 "the program exceeds a limit or has no output");
+					 "the program has no output");
 	if (program->n_scalars && !scalars)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					 "scalars: expected %u, found NULL", program->n_scalars);

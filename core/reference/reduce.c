@@ -120,8 +120,11 @@ static tn_status check_group(const struct tn_call *call, const char *name,
 static tn_status check_values(const struct tn_reduce_args *args)
 {
 	const struct tn_call *call = &args->call;
-	if (args->n_values < 1 || args->n_values > MOST_VALUES ||
-	    args->n_values != args->prologue->n_outputs)
+	if (args->n_values > MOST_VALUES)
+		return tn_reference_fail(call, TN_UNSUPPORTED, "reduce",
+					 "n_values is %u, expected at most %d", args->n_values,
+					 MOST_VALUES);
+	if (args->n_values < 1 || args->n_values != args->prologue->n_outputs)
 		return tn_reference_fail(
 			call, TN_INVALID_ARGUMENT, "reduce",
 			"n_values is %u, the prologue has %u outputs: expected the "
@@ -163,7 +166,11 @@ static tn_status check_arguments(const struct tn_reduce_args *args)
 	if (!args->prologue || !args->inputs || !args->outputs || !args->prologue->n_inputs)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
 					 "expected a prologue with inputs, and outputs");
-	if (args->inputs[0].rank > TN_MAX_RANK || args->n_reduced > args->inputs[0].rank)
+	if (args->inputs[0].rank > TN_MAX_RANK)
+		return tn_reference_fail(call, TN_UNSUPPORTED, "reduce",
+					 "rank %u, expected at most %d", args->inputs[0].rank,
+					 TN_MAX_RANK);
+	if (args->n_reduced > args->inputs[0].rank)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "reduce",
 					 "n_reduced %u or rank %u is out of range", args->n_reduced,
 					 args->inputs[0].rank);

@@ -50,7 +50,7 @@ tn_status tn_reference_check(const struct tn_call *call, const char *operation, 
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation, "%s: unknown dtype %d",
 					 name, operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
+		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
 					 "%s: rank %u, expected at most %d", name, operand->rank,
 					 TN_MAX_RANK);
 	for (uint32_t axis = 0; axis < operand->rank && status == TN_OK; axis++) {

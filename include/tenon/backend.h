@@ -22,9 +22,11 @@
  *     One exception: the host memory of a transfer with TN_ASYNC, until its work is done.
  *   - A dry run looks at everything but buffer handles, which may then be 0.
  *   - Strings that a plugin hands out live as long as the instance.
- *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined.  The
- *     host gives an unknown number in a plugin's answer (a kind, an identity, a status) the weakest
- *     possible meaning, and never treats it as an error of its own.
+ *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined, and so
+ *     is more of anything than a limit of this header allows (rank; inputs, outputs, scalars,
+ *     constants and instructions of a program; values of a reduction): a later version may raise
+ *     it.  The host gives an unknown number in a plugin's answer (a kind, an identity, a status)
+ *     the weakest possible meaning, and never treats it as an error of its own.
  *
  * Structs: `struct_size` comes first and is set to sizeof.  A struct only ever grows at its end.
  * Three rules keep old and new versions compatible:
@@ -36,12 +38,14 @@
  *                              leaves struct_size as it is (tn_struct_answer).
  * What an argument points to (tn_program, tn_workspace, tn_dialect, tn_print_args,
  * tn_block_kernels) is read like a table.  Structs that are elements of arrays or members of other
- * structs (tn_operand, tn_scalar, tn_instruction, tn_call) never grow; a wider one would be a new
- * type.  A field called `reserved` is 0 and is not read; if one gets a meaning, a new flag or
- * number that comes with it indicates its use.
+ * structs (tn_operand, tn_scalar, tn_packed, tn_instruction, tn_call, tn_launch_argument) never
+ * grow; a wider one would be a new type.  Nor do tn_error_info, tn_memory_information and
+ * tn_report_line, which programs give to the host without a size.  A field called `reserved` is 0
+ * and is not read; if one gets a meaning, a new flag or number that comes with it indicates its
+ * use.
  *
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
- * [instance] one thread at a time per instance; [once] by the thread that made the instance.
+ * [instance] one thread at a time per instance.  It need not always be the same thread.
  *
  * Strides are in elements, sizes and offsets in bytes.  This version is for 64-bit hosts.
  */
@@ -62,11 +66,11 @@ extern "C" {
  * the effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 10u
+#define TN_ABI_MINOR 11u
 /* The oldest host minor that a plugin accepts.  A plugin that needs a later one defines this before
  * it includes this header. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 10u
+#define TN_ABI_OLDEST_HOST 11u
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
@@ -115,9 +119,10 @@ struct tn_call {
 /* A view of a buffer.  Element (i0, i1, ...) is at byte
  *     offset + (i0 * strides[0] + i1 * strides[1] + ...) * size of dtype
  * from the buffer's start, where offset is a multiple of that size.  For host memory the buffer
- * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap each other; an
- * output addresses each element once, and either is the same view as an input or shares no byte
- * with any input.  Entries beyond rank are unspecified.  No axis has length 0: the host handles
+ * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap each other.  An
+ * output addresses each element once and shares no byte with another output, nor with an input, but
+ * for one case: where an entry says so, it may be the exact view of an input, that is, equal to it
+ * in every member.  Entries beyond rank are unspecified.  No axis has length 0: the host handles
  * empty arrays itself. */
 struct tn_operand {
 	uint64_t buffer;
@@ -229,6 +234,7 @@ enum {
 	TN_OP_NORMAL = 129, /* f32: the standard normal quantile of the u32 word a, by table */
 
 	TN_OP_COUNT = 130,
+	TN_OP_UNASSIGNED = 0x7fff, /* no opcode will have this number: for tests */
 	TN_OP_VENDOR = 0x8000,
 };
 
@@ -337,7 +343,8 @@ struct tn_device_table {
 	tn_status (*sync)(void *device, const struct tn_sync_args *args);
 
 	/* Fetches and clears the first asynchronous error of `stream` without waiting; TN_OK: none.
-	 * `out` names the operation that failed.  [device] */
+	 * `out` names the operation that failed.  Optional on a device that is
+	 * TN_DEVICE_SYNCHRONOUS.  [device] */
 	tn_status (*async_error)(void *device, void *stream, struct tn_error_info *out);
 };
 
@@ -354,7 +361,8 @@ enum {
 };
 
 /* outputs[j][i] := program(inputs[0][i], ..., scalars) for every index i.  All operands have the
- * same rank and shape (inputs are broadcast by stride 0). */
+ * same rank and shape (inputs are broadcast by stride 0).  An output may be the exact view of an
+ * input. */
 struct tn_map_args {
 	struct tn_call call;
 	const struct tn_program *program;
@@ -369,8 +377,9 @@ struct tn_map_args {
  * The last n_reduced axes of `inputs` are the reduced ones, in the order that gives the index its
  * row-major number; n_reduced may be 0.  Outputs and epilogue inputs have the kept axes only.  The
  * prologue has n_values outputs; without an epilogue outputs[v] := acc[v].  Accumulators: f32 for
- * f32, f64 for f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index.  The error
- * of a sum of f32 is at most 8 x 2^-23 times the sum of the magnitudes. */
+ * f32, f64 for f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index.  R39 of
+ * tenon-backend(7) bounds the error of sums.  An output may be the exact view of an epilogue
+ * input. */
 struct tn_reduce_args {
 	struct tn_call call;
 	const struct tn_program *prologue;
@@ -484,9 +493,9 @@ struct tn_report_table {
 /* ---- Table "tenon.stream/1": optional; absent ------------------------------------------------
  *
  * Streams of work, each in order, and events that mark a place in a stream.  Only events order work
- * of different streams; the NULL stream is one more such stream.  A plugin that has one of these
- * slots has them all.  A device that is TN_DEVICE_SYNCHRONOUS needs none: it has only one stream,
- * and the host does not call these slots.
+ * of different streams; the NULL stream is one more such stream.  A plugin that has one of the
+ * slots that 1.0 has here has all of these.  A device that is TN_DEVICE_SYNCHRONOUS needs none: it
+ * has only one stream, and the host does not call these slots.
  */
 struct tn_stream_args {
 	struct tn_call call; /* destroy: call.stream is the stream */
@@ -547,7 +556,7 @@ struct tn_stream_table {
  *
  * Kernels that a program brings as source, in the device's own language.  The host examines neither
  * the source nor what a kernel does: it passes arrays and values on, in order.  A plugin that has
- * one of these slots has them all.
+ * one of the slots that 1.0 has here has all of these.
  */
 
 /* The compiler's messages.  The callee writes them to `text`, truncated to fit and NUL-terminated,
@@ -618,7 +627,7 @@ struct tn_compile_table {
  *
  * Work that is recorded instead of done, and then done any number of times with one call.  The host
  * keeps the buffers and kernels that the work uses until the graph is released.  A plugin that has
- * one of these slots has them all.
+ * one of the slots that 1.0 has here has all of these.
  *
  * While a stream is captured, work that is given to it is not done.  An entry that would wait for
  * it (sync, event_sync, a transfer without TN_ASYNC) answers TN_NOT_CAPTURABLE, and the capture
@@ -733,7 +742,7 @@ struct tn_sort_table {
  * than 2048 + n / 1024 combinations on its way to an output, so with u half a unit in the last
  * place of 1 in the accumulator's dtype a sum is off by at most (2048 + n / 1024) u sum |x[i]|, and
  * then rounded to the output's dtype.  Partial products (or sums) may over- or underflow where the
- * whole does not.  Input and output may be the same view.
+ * whole does not.  The output may be the exact view of the input.
  * TN_SHAPE: shapes or axis do not match.  TN_UNSUPPORTED: another combiner, accumulator or output
  * dtype.  TN_INVALID_ARGUMENT: a flag is not 0 or 1. */
 struct tn_scan_args {
@@ -1112,9 +1121,10 @@ struct tn_backend_descriptor {
 	 * until destroy.  [any] */
 	tn_status (*create)(const struct tn_host *host, struct tn_error_info *error,
 			    void **instance);
-	/* Called after the host has closed the instance's devices.  [once] */
+	/* Called after the host has closed the instance's devices.  [instance] */
 	void (*destroy)(void *instance);
-	/* The table of that id, or NULL.  It stays valid and unchanged until destroy.  [once] */
+	/* The table of that id, or NULL.  It stays valid and unchanged until destroy.
+	 * [instance] */
 	const void *(*query)(void *instance, const char *table);
 };
 

@@ -261,7 +261,7 @@ static inline uint64_t tn_plugin_count(uint32_t rank, const int64_t *lengths)
 }
 
 /* Checks an operand by itself; `name` and `number` identify it in the error ("input 2: ...").
- * TN_UNSUPPORTED: a dtype outside `dtypes`.  TN_INVALID_ARGUMENT: a rank above TN_MAX_RANK, a
+ * TN_UNSUPPORTED: a dtype outside `dtypes`, a rank above TN_MAX_RANK.  TN_INVALID_ARGUMENT: a
  * length below 1, a span of more than 63 bits, an offset that is not a multiple of the element's
  * size, no buffer (a dry run may have none), or an axis of stride 0 of an operand that is
  * written. */
@@ -278,7 +278,7 @@ static inline tn_status tn_plugin_check_operand(const struct tn_call *call, cons
 				      "%s %u: dtype %d is not supported", name, number,
 				      (int)operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
 				      "%s %u: rank %u, expected at most %d", name, number,
 				      (unsigned)operand->rank, TN_MAX_RANK);
 	for (uint32_t d = 0; d < operand->rank; d++) {
@@ -481,7 +481,10 @@ static inline tn_status tn_plugin_check_reduce(const struct tn_host *host,
 		status = tn_plugin_check_program(host, call, "reduce", args->epilogue, computes);
 	if (status)
 		return status;
-	if (args->n_values < 1 || args->n_values > 4 || args->prologue->n_outputs != args->n_values)
+	if (args->n_values > 4)
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, "reduce",
+				      "%u values, expected at most 4", (unsigned)args->n_values);
+	if (args->n_values < 1 || args->prologue->n_outputs != args->n_values)
 		return tn_plugin_fail(
 			call->error, TN_INVALID_ARGUMENT, "reduce",
 			"%u values, expected 1 to 4, one for each of the prologue's %u outputs",

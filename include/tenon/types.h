@@ -133,6 +133,10 @@ enum {
 	TN_DEVICE_HOST_MEMORY = 1u << 0,
 	/* Work is done when the entry returns; all streams are the same one. */
 	TN_DEVICE_SYNCHRONOUS = 1u << 1,
+	/* Every entry takes, as a buffer's handle, any address of host memory that is aligned as
+	 * its elements are, whoever allocated it.  The backend may then run what another device
+	 * with host memory lacks.  Only with TN_DEVICE_HOST_MEMORY. */
+	TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2,
 };
 
 enum { TN_LAYOUT_NCHW = 1, TN_LAYOUT_NHWC = 2 };

@@ -57,8 +57,8 @@ static tn_status check_operand(const struct tn_operand *operand, const struct tn
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
 				      "dtype %d is not supported", operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
-		return tn_plugin_fail(call->error, TN_LIMIT, operation, "rank %u is not supported",
-				      operand->rank);
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "rank %u, expected at most %d", operand->rank, TN_MAX_RANK);
 	return TN_OK;
 }
 

@@ -241,8 +241,11 @@ static tn_status take_arguments(struct walk *w, struct tn_gather_args *own,
 			error, TN_DTYPE, operation,
 			"input of dtype %d, output of dtype %d: expected equal dtypes",
 			own->input.dtype, own->output.dtype);
-	if (w->chosen.rank > TN_MAX_RANK || w->listed.rank != w->chosen.rank ||
-	    own->indices.rank != 1 || own->axis >= w->chosen.rank)
+	if (w->chosen.rank > TN_MAX_RANK)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
+				      "rank %u, expected at most %d", w->chosen.rank, TN_MAX_RANK);
+	if (w->listed.rank != w->chosen.rank || own->indices.rank != 1 ||
+	    own->axis >= w->chosen.rank)
 		return tn_plugin_fail(error, TN_SHAPE, operation,
 				      "axis %u of ranks %u and %u, indices of rank %u (expected 1)",
 				      own->axis, own->input.rank, own->output.rank,

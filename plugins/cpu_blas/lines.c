@@ -30,7 +30,10 @@ tn_status cpu_lines_check(const struct tn_call *call, const char *operation, con
 			  const struct tn_operand *a, const struct tn_operand *b, uint32_t axis,
 			  int may_be_shorter)
 {
-	if (a->rank > TN_MAX_RANK || a->rank != b->rank || axis >= a->rank)
+	if (a->rank > TN_MAX_RANK)
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "rank %u, expected at most %d", a->rank, TN_MAX_RANK);
+	if (a->rank != b->rank || axis >= a->rank)
 		return tn_plugin_fail(call->error, TN_SHAPE, operation,
 				      "axis %u of rank %u, %s of rank %u", axis, a->rank, name,
 				      b->rank);

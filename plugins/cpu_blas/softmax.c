@@ -55,7 +55,10 @@ static tn_status check_arguments(const struct job *job)
 {
 	struct tn_error_info *error = job->args.call.error;
 	uint32_t rank = job->operands[OUT]->rank;
-	if (rank > TN_MAX_RANK || job->args.axis >= rank)
+	if (rank > TN_MAX_RANK)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, job->name,
+				      "rank %u, expected at most %d", rank, TN_MAX_RANK);
+	if (job->args.axis >= rank)
 		return tn_plugin_fail(error, TN_SHAPE, job->name,
 				      "axis %u: expected less than the rank %u", job->args.axis,
 				      rank);

@@ -20,7 +20,7 @@ tn_status mock_operand_check(const struct tn_operand *operand, const char *role,
 		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
 				      "%s: dtype %d is not supported", role, operand->dtype);
 	if (operand->rank > TN_MAX_RANK)
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
+		return tn_plugin_fail(error, TN_UNSUPPORTED, operation,
 				      "%s: rank %u, expected at most %d", role, operand->rank,
 				      TN_MAX_RANK);
 	for (uint32_t d = 0; d < operand->rank; d++) {

@@ -31,7 +31,8 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	struct tn_device_description own = {
 		.kind = TN_DEVICE_CPU,
 		.name = "oneDNN on the processor",
-		.flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS,
+		.flags =
+			TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS | TN_DEVICE_TAKES_ANY_ADDRESS,
 		.memory_kinds = 1u << TN_MEMORY_DEVICE,
 		.storage_dtypes = 0xfffe, /* memory takes all fifteen */
 		.program_dtypes = 0,      /* other backends lend programs */

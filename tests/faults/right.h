@@ -43,12 +43,12 @@ static inline tn_status right_fail(const struct tn_call *call, tn_status status,
 	return status;
 }
 
-/* Takes arguments of this version, with the flags that all entries support. */
+/* Takes arguments of this version, with flags that some entry supports. */
 static inline tn_status right_take(void *own, size_t size, const void *args, const char *operation)
 {
 	const struct tn_call *call = (const struct tn_call *)own;
 	tn_status status = tn_arguments_take(own, size, args);
-	if (status || call->flags & ~(uint32_t)(TN_DRY_RUN | TN_DETERMINISTIC))
+	if (status || call->flags & ~(uint32_t)(TN_DRY_RUN | TN_DETERMINISTIC | TN_ASYNC))
 		return right_fail(call, TN_UNSUPPORTED, operation, "an unknown flag or field");
 	return TN_OK;
 }
@@ -119,15 +119,19 @@ static inline tn_status right_describe(void *instance, uint32_t index,
 static inline tn_status right_open(void *instance, const struct tn_open_args *args, void **device)
 {
 	const struct right *right = (const struct right *)instance;
-	if (args->index >= right->n_devices)
-		return right_fail(&args->call, TN_INVALID_ARGUMENT, "open", "no such device");
+	struct tn_open_args own;
+	tn_status status = right_take(&own, sizeof(own), args, "open");
+	if (status)
+		return status;
+	if (own.index >= right->n_devices)
+		return right_fail(&own.call, TN_INVALID_ARGUMENT, "open", "no such device");
 	*device = instance;
-	if (args->index == 0)
+	if (own.index == 0)
 		return TN_OK;
 	struct right *copy =
 		(struct right *)right->host->alloc(right->host->context, sizeof(*copy), 0);
 	if (!copy)
-		return right_fail(&args->call, TN_OUT_OF_MEMORY, "open", "no host memory");
+		return right_fail(&own.call, TN_OUT_OF_MEMORY, "open", "no host memory");
 	*copy = *right;
 	copy->is_copy = 1;
 	*device = copy;
@@ -145,12 +149,16 @@ static inline tn_status right_alloc(void *device, const struct tn_alloc_args *ar
 				    uint64_t *buffer)
 {
 	const struct tn_host *host = ((struct right *)device)->host;
-	size_t alignment = args->alignment < 256 ? 256 : args->alignment;
-	if (args->memory_kind != TN_MEMORY_DEVICE)
-		return right_fail(&args->call, TN_UNSUPPORTED, "alloc", "one kind of memory");
-	void *memory = host->alloc(host->context, args->size, alignment);
+	struct tn_alloc_args own;
+	tn_status status = right_take(&own, sizeof(own), args, "alloc");
+	if (status)
+		return status;
+	size_t alignment = own.alignment < 256 ? 256 : own.alignment;
+	if (own.memory_kind != TN_MEMORY_DEVICE)
+		return right_fail(&own.call, TN_UNSUPPORTED, "alloc", "one kind of memory");
+	void *memory = host->alloc(host->context, own.size, alignment);
 	if (!memory)
-		return right_fail(&args->call, TN_OUT_OF_MEMORY, "alloc", "no host memory");
+		return right_fail(&own.call, TN_OUT_OF_MEMORY, "alloc", "no host memory");
 	*buffer = (uint64_t)(uintptr_t)memory;
 	return TN_OK;
 }
@@ -158,29 +166,38 @@ static inline tn_status right_alloc(void *device, const struct tn_alloc_args *ar
 static inline tn_status right_free(void *device, const struct tn_free_args *args)
 {
 	const struct tn_host *host = ((struct right *)device)->host;
-	host->free(host->context, (void *)(uintptr_t)args->buffer);
-	return TN_OK;
+	struct tn_free_args own;
+	tn_status status = right_take(&own, sizeof(own), args, "free");
+	if (!status)
+		host->free(host->context, (void *)(uintptr_t)own.buffer);
+	return status;
 }
 
 static inline tn_status right_upload(void *device, const struct tn_transfer_args *args)
 {
+	struct tn_transfer_args own;
+	tn_status status = right_take(&own, sizeof(own), args, "upload");
 	(void)device;
-	memcpy((char *)(uintptr_t)args->buffer + args->offset, args->host, args->size);
-	return TN_OK;
+	if (!status)
+		memcpy((char *)(uintptr_t)own.buffer + own.offset, own.host, own.size);
+	return status;
 }
 
 static inline tn_status right_download(void *device, const struct tn_transfer_args *args)
 {
+	struct tn_transfer_args own;
+	tn_status status = right_take(&own, sizeof(own), args, "download");
 	(void)device;
-	memcpy(args->host, (char *)(uintptr_t)args->buffer + args->offset, args->size);
-	return TN_OK;
+	if (!status)
+		memcpy(own.host, (char *)(uintptr_t)own.buffer + own.offset, own.size);
+	return status;
 }
 
 static inline tn_status right_sync(void *device, const struct tn_sync_args *args)
 {
+	struct tn_sync_args own;
 	(void)device;
-	(void)args;
-	return TN_OK;
+	return right_take(&own, sizeof(own), args, "sync");
 }
 
 static inline tn_status right_async_error(void *device, void *stream, struct tn_error_info *out)

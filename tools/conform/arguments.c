@@ -78,6 +78,30 @@ struct forged {
 	struct tn_instruction instructions[TN_PROGRAM_MAX_INSTRUCTIONS];
 };
 
+/* The same with room for one more of everything: instructions that follow repeat the last. */
+struct large_program {
+	struct tn_program program;
+	struct tn_instruction instructions[TN_PROGRAM_MAX_INSTRUCTIONS + 1];
+	uint64_t constants[TN_PROGRAM_MAX_CONSTANTS + 1];
+	uint16_t outputs[TN_PROGRAM_MAX_OUTPUTS + 1];
+};
+
+static void make_large(struct large_program *large, const struct tn_program *from)
+{
+	memset(large, 0, sizeof(*large));
+	large->program = *from;
+	for (uint32_t i = 0; i <= TN_PROGRAM_MAX_INSTRUCTIONS; i++)
+		large->instructions[i] =
+			from->instructions[i < from->n_instructions ? i : from->n_instructions - 1];
+	for (uint32_t j = 0; j <= TN_PROGRAM_MAX_OUTPUTS; j++)
+		large->outputs[j] = from->outputs[0];
+	large->program.instructions = large->instructions;
+	large->program.constants = large->constants;
+	large->program.outputs = large->outputs;
+	large->program.bytes = large;
+	large->program.n_bytes = sizeof(*large);
+}
+
 static void forge(struct forged *forged, const struct tn_program *from, uint32_t number,
 		  uint16_t op, uint16_t dtype)
 {
@@ -92,12 +116,54 @@ static void forge(struct forged *forged, const struct tn_program *from, uint32_t
 	forged->program.hash[0] ^= UINT64_C(0x5851f42d4c957f2d) * (op + 3u * dtype);
 }
 
+/* One more of each than this version allows: a later one may allow it. */
+static void exceeds_limits(struct sample *s, const struct tn_program *program)
+{
+	struct tn_operand inputs[TN_PROGRAM_MAX_INPUTS + 1], outputs[TN_PROGRAM_MAX_OUTPUTS + 1];
+	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS + 1];
+	const struct {
+		const char *what;
+		uint32_t n_inputs, n_outputs, n_scalars, n_constants, n_instructions, rank;
+	} cases[] = {
+		{"inputs", TN_PROGRAM_MAX_INPUTS, 0, 0, 0, 0, 0},
+		{"outputs", 0, TN_PROGRAM_MAX_OUTPUTS, 0, 0, 0, 0},
+		{"scalars", 0, 0, TN_PROGRAM_MAX_SCALARS + 1, 0, 0, 0},
+		{"constants", 0, 0, 0, TN_PROGRAM_MAX_CONSTANTS + 1, 0, 0},
+		{"instructions", 0, 0, 0, 0, TN_PROGRAM_MAX_INSTRUCTIONS - 1, 0},
+		{"axes", 0, 0, 0, 0, 0, TN_MAX_RANK + 1},
+	};
+	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++)
+		inputs[i] = s->x.operand;
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
+		outputs[i] = s->y.operand;
+	for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++)
+		scalars[i] = (struct tn_scalar){.dtype = TN_F32};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct large_program large;
+		make_large(&large, program);
+		large.program.n_inputs += cases[i].n_inputs;
+		large.program.n_outputs += cases[i].n_outputs;
+		large.program.n_scalars += cases[i].n_scalars;
+		large.program.n_constants += cases[i].n_constants;
+		large.program.n_instructions += cases[i].n_instructions;
+		large.program.hash[0] ^= i + 1;
+		inputs[0].rank = outputs[0].rank = cases[i].rank ? cases[i].rank : 4;
+		struct tn_map_args args = {.call = CALL(struct tn_map_args),
+					   .program = &large.program,
+					   .inputs = inputs,
+					   .outputs = outputs,
+					   .scalars = scalars};
+		kit_case(s->kit, TN_SLOT_MAP, "map: too many %s", cases[i].what);
+		kit_run_refused(s->kit, &args, s->all, 3, TN_UNSUPPORTED);
+	}
+}
+
 static void checks_map(struct sample *s)
 {
 	static const struct {
 		uint16_t op, dtype;
-	} unknown[] = {{130, TN_F32},    {15, TN_F32},    {47, TN_F32},  {0, TN_F32},
-		       {0x8001, TN_F32}, {TN_OP_NEG, 77}, {TN_OP_NEG, 0}};
+	} unknown[] = {{TN_OP_UNASSIGNED, TN_F32}, {15, TN_F32},    {47, TN_F32},  {0, TN_F32},
+		       {0x8001, TN_F32},           {TN_OP_NEG, 77}, {TN_OP_NEG, 0}};
 	struct tn_program *program = operation_program(TN_OP_NEG, 1, TN_F32, TN_F32);
 	struct tn_map_args args = {.call = CALL(struct tn_map_args),
 				   .program = program,
@@ -114,6 +180,7 @@ static void checks_map(struct sample *s)
 		kit_run_refused(s->kit, &args, s->all, 3, TN_UNSUPPORTED);
 	}
 	args.program = program;
+	exceeds_limits(s, program);
 	kit_case(s->kit, TN_SLOT_MAP, "map: an operand of an unknown dtype");
 	struct tn_operand strange = s->x.operand;
 	strange.dtype = 99;
@@ -253,4 +320,5 @@ void check_arguments(struct kit *kit)
 	checks_conv2d(&s);
 	checks_pool2d(&s);
 	end(&s);
+	check_arguments_device(kit);
 }

@@ -194,15 +194,16 @@ void check_file_hosts(struct kit *kit)
 	static const struct tn_abi_version hosts[] = {
 		{TN_ABI_MAJOR + 1, 0, 0},
 		{TN_ABI_MAJOR, TN_ABI_MINOR + 1, 0},
-		{TN_ABI_MAJOR, TN_ABI_MINOR - 1, 0},
 		{TN_ABI_MAJOR, TN_ABI_MINOR, 0},
+		{TN_ABI_MAJOR, TN_ABI_MINOR - 1, 0}, /* if there is one */
 	};
+	const size_t n_hosts = sizeof(hosts) / sizeof(hosts[0]) - (TN_ABI_MINOR == 0);
 	struct tn_backend_note note;
 	if (file_is_built_in(kit))
 		return;
 	kit_case(kit, KIT_FILE, "the note");
 	if (!file_note(kit, &note))
 		return;
-	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
+	for (size_t i = 0; i < n_hosts; i++)
 		load_as(kit, &hosts[i], &note);
 }

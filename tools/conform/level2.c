@@ -11,6 +11,8 @@ const struct check level2_checks[] = {
 	{"map.long", 2, "map runs over arrays of several MB, to the last element", check_map_long},
 	{"map.in_place", 2, "an output of map may be the exact view of an input",
 	 check_map_in_place},
+	{"map.any_address", 2, "a device that claims it takes host memory that it did not allocate",
+	 check_map_any_address},
 	{"map.index", 2, "a program sees the indices and the number of its element",
 	 check_map_index},
 	{"map.scalars", 2, "scalars come by value and from the device, converted as they are read",

@@ -132,6 +132,43 @@ void check_map_in_place(struct kit *kit)
 	tn_program_destroy(program);
 }
 
+/* Memory of the kit's own, at addresses that are aligned as an element is and no better. */
+void check_map_any_address(struct kit *kit)
+{
+	enum { N = 1000 };
+	static int32_t from[N + 2], to[N + 2];
+	struct tn_sync_args sync = {.call = CALL(struct tn_sync_args)};
+	struct tn_operand in = {.buffer = (uint64_t)(uintptr_t)(from + 1),
+				.dtype = TN_I32,
+				.rank = 1,
+				.shape = {N},
+				.strides = {1}};
+	struct tn_operand out = in;
+	if (!(kit->description.flags & TN_DEVICE_TAKES_ANY_ADDRESS) ||
+	    !kit->description.program_dtypes)
+		return kit_skip(kit, "it does not claim to, or supports no programs");
+	struct tn_program *program = operation_program(TN_OP_NEG, 1, TN_I32, TN_I32);
+	struct tn_map_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				   .program = program,
+				   .inputs = &in,
+				   .outputs = &out};
+	out.buffer = (uint64_t)(uintptr_t)(to + 1);
+	kit_case(kit, TN_SLOT_MAP, "map: addresses of the kit's own memory");
+	for (int i = 0; i < N + 2; i++)
+		from[i] = to[i] = i;
+	if (kit_enter(kit, &args) != TN_OK ||
+	    kit->backend->device.sync(kit->device, &sync) != TN_OK)
+		kit_fail(kit, "%s", kit->error.text);
+	if (to[0] != 0 || to[N + 1] != N + 1)
+		kit_fail(kit, "it wrote beyond the output");
+	for (int i = 1; i <= N && !kit->case_failed; i++) {
+		if (to[i] != -i)
+			kit_fail(kit, "element %d: expected %d, found %d", i - 1, -i, to[i]);
+	}
+	kit_pass(kit);
+	tn_program_destroy(program);
+}
+
 /* out0 = element, out1 = index 0, out2 = index 1, out3 = index 2 */
 void check_map_index(struct kit *kit)
 {

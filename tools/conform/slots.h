@@ -60,6 +60,7 @@ void check_compile_refused(struct kit *kit);
 /* map.c */
 void check_map_layouts(struct kit *kit);
 void check_map_in_place(struct kit *kit);
+void check_map_any_address(struct kit *kit);
 void check_map_index(struct kit *kit);
 void check_map_scalars(struct kit *kit);
 void check_map_largest(struct kit *kit);
@@ -123,6 +124,9 @@ void check_scan_refused(struct kit *kit);
 
 /* arguments.c */
 void check_arguments(struct kit *kit);
+
+/* arguments_device.c: what check_arguments does with the calls of tenon.device/1. */
+void check_arguments_device(struct kit *kit);
 
 /* any_call.c */
 void check_call_dry_run(struct kit *kit);

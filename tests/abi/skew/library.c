@@ -4,7 +4,7 @@
  * The library as a host of a claimed version: loads a plugin of another version with the real
  * loader, and calls its slots.
  *
- *	library MAJOR MINOR OLDEST_PLUGIN FILE.so
+ *	library MAJOR MINOR OLDEST_PLUGIN|default FILE.so
  *
  * Exit status: 0: as expected, 1: not, 3: refused.
  */
@@ -44,7 +44,9 @@ int main(int argc, char **argv)
 		.paths_only = 1,
 		.host = {.major = (uint32_t)strtoul(argv[1], NULL, 10),
 			 .minor = (uint32_t)strtoul(argv[2], NULL, 10),
-			 .oldest_peer = (uint32_t)strtoul(argv[3], NULL, 10)},
+			 .oldest_peer = strcmp(argv[3], "default")
+						? (uint32_t)strtoul(argv[3], NULL, 10)
+						: TN_ABI_OLDEST_PLUGIN},
 	};
 	(void)tn_registry_open(&options, &registry, &report, &error);
 	const struct tn_load_row *row = tn_load_report_find(report, "skew");

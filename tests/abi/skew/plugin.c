@@ -20,12 +20,7 @@ static tn_status fail(const struct tn_call *call, tn_status status, const char *
 {
 	struct tn_error_info own = {.status = status};
 	strncpy(own.operation, operation, sizeof(own.operation) - 1);
-#if LEVEL >= 1
 	strcpy(own.text, "not in this version");
-#endif
-#if LEVEL >= 2
-	own.hint = 7;
-#endif
 	if (call->error)
 		tn_struct_answer(call->error, &own, sizeof(own));
 	return status;
@@ -154,6 +149,7 @@ static tn_status sync_stream(void *device, const struct tn_sync_args *args)
 	return TN_OK;
 }
 
+#if LEVEL >= 1
 static tn_status async_error(void *device, void *stream, struct tn_error_info *out)
 {
 	(void)device;
@@ -161,6 +157,22 @@ static tn_status async_error(void *device, void *stream, struct tn_error_info *o
 	(void)out;
 	return TN_OK;
 }
+#endif
+
+#if LEVEL >= 2
+static tn_status reset(void *device)
+{
+	(void)device;
+	return TN_OK;
+}
+
+static tn_status cost(void *device, uint64_t *operations)
+{
+	(void)device;
+	*operations = 12;
+	return TN_OK;
+}
+#endif
 
 /* ---- tenon.compute/1 -------------------------------------------------------------------------*/
 
@@ -309,16 +321,10 @@ static tn_status negate(void *device, const struct tn_copy_args *args)
 
 static tn_status information(void *device, uint32_t memory_kind, struct tn_memory_information *out)
 {
-	struct tn_memory_information own = {.total_bytes = 1000};
+	struct tn_memory_information own = {.total_bytes = 1000, .free_bytes = 500};
 	(void)device;
 	if (memory_kind != TN_MEMORY_DEVICE)
 		return TN_UNSUPPORTED;
-#if LEVEL >= 1
-	own.free_bytes = 500;
-#endif
-#if LEVEL >= 2
-	own.largest_bytes = 250;
-#endif
 	tn_struct_answer(out, &own, sizeof(own));
 	return TN_OK;
 }
@@ -334,7 +340,12 @@ static const struct tn_device_table device_table = {
 	.upload = upload,
 	.download = download,
 	.sync = sync_stream,
+#if LEVEL >= 1
 	.async_error = async_error,
+#endif
+#if LEVEL >= 2
+	.reset = reset,
+#endif
 };
 
 static const struct tn_compute_table compute_table = {
@@ -342,6 +353,9 @@ static const struct tn_compute_table compute_table = {
 	.map = map,
 	.reduce = reduce,
 	.matmul = matmul,
+#if LEVEL >= 2
+	.cost = cost,
+#endif
 };
 
 static const struct tn_copy_table copy_table = {

@@ -8,19 +8,18 @@
 # says which it is.
 
 BEGIN {
-	cut["tn_error_info"] = "char text"
+	cut["tn_device_table"] = "(*async_error)"
 	cut["tn_device_description"] = "char note"
-	cut["tn_memory_information"] = "uint64_t free_bytes"
 	cut["tn_matmul_args"] = "double beta"
 	cut["tn_copy_table"] = "(*gather)"
 	cut["tn_block_kernels"] = "(*stream_copy)"
 	cut["tn_host"] = "(*program_check)"
 
-	grow["tn_error_info"] = "uint64_t hint;"
+	grow["tn_device_table"] = "tn_status (*reset)(void *device);"
+	grow["tn_compute_table"] = "tn_status (*cost)(void *device, uint64_t *operations);"
 	grow["tn_workspace"] = "uint64_t granted;"
 	grow["tn_device_count"] = "uint64_t seen;"
 	grow["tn_device_description"] = "uint64_t cores;"
-	grow["tn_memory_information"] = "uint64_t largest_bytes;"
 	grow["tn_matmul_args"] = "double gamma; /* added to every element */"
 	grow["tn_copy_table"] = \
 		"tn_status (*negate)(void *device, const struct tn_copy_args *args);"

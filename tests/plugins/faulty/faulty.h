@@ -6,6 +6,9 @@
  * fault).  tests/conformance/faults.sh lists which check of the kit must find which fault.
  *
  * All faults assume a plugin in host memory, like the CPU backend: a buffer handle is an address.
+ *
+ * tests/faults breaks a small backend of its own, one file for each fault; what needs a real
+ * backend's layers, threads or time is here.
  */
 #ifndef TN_TESTS_FAULTY_H
 #define TN_TESTS_FAULTY_H
