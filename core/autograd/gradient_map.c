@@ -78,7 +78,9 @@ static tn_status give_gradients(struct tn_node *node, tn_array *dy, const uint32
 		tn_derivative_of(rt, node->operation, recorded->record.program, mask);
 	if (!gradient)
 		return tn_runtime_status(rt);
-	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS] = {dy, dy, dy, dy};
+	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS];
+	for (uint32_t k = 0; k < count; k++)
+		outputs[k] = dy;
 	tn_status status = TN_OK;
 	if (!all_upstream(gradient, node->n_inputs))
 		status = run_gradient(node, dy, gradient, wanted, last, outputs);

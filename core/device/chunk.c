@@ -262,8 +262,8 @@ static struct tn_chunk *empty_chunk(struct tn_pool *pool, uint64_t need)
 }
 
 /* Cuts from an uncut chunk.  Of it and the current chunk the one with more room becomes current;
- * the rest of the other is cut into
- * free pieces.  Without memory for records that rest stays unused until the chunk is empty. */
+ * the rest of the other is cut into free pieces.  Without memory for records that rest stays unused
+ * until the chunk is empty. */
 static struct tn_piece *begin_chunk(struct tn_pool *pool, struct tn_chunk *chunk, uint32_t class)
 {
 	struct tn_piece *piece = cut_piece(pool, chunk, class);

@@ -3,6 +3,7 @@
  */
 #include "compile.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -147,18 +148,22 @@ static tn_status fetch_binary(struct cuda_device *device, const struct cuda_targ
 }
 
 /* NVRTC (13.0) replaces the handlers of these signals while it compiles, and puts them back with
- * other flags: without SA_SIGINFO, with SA_RESTART. */
+ * other flags: without SA_SIGINFO, with SA_RESTART.  The lock keeps a thread from taking NVRTC's
+ * handlers, while another compiles, for those of the program. */
 static nvrtcResult compile_keeping_signals(const struct cuda_compiler *nvrtc, nvrtcProgram program,
 					   int n, const char *const *words)
 {
 	static const int replaced[] = {SIGINT, SIGTERM, SIGXFSZ};
 	enum { N = sizeof(replaced) / sizeof(replaced[0]) };
 	struct sigaction before[N];
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&lock);
 	for (int i = 0; i < N; i++)
 		(void)sigaction(replaced[i], NULL, &before[i]);
 	nvrtcResult code = nvrtc->nvrtcCompileProgram(program, n, words);
 	for (int i = 0; i < N; i++)
 		(void)sigaction(replaced[i], &before[i], NULL);
+	pthread_mutex_unlock(&lock);
 	return code;
 }
 

@@ -26,13 +26,13 @@ struct answer {
 	const char *function;
 };
 
-/* Access to a pool is enabled separately; the driver's peer slots, of which there are few, are left
- * to others. */
 /* Gives the destination, which is the current device, access to the source's memory. */
 static struct answer open_memory(const struct exchange *x)
 {
 	const struct cuda_runtime *rt = x->taker->rt;
 	if (x->giver->has_pools) {
+		/* Access to a pool is enabled separately; the driver's peer slots, of which there
+		 * are few, are left to others. */
 		const struct cudaMemAccessDesc access = {
 			.location = {.type = cudaMemLocationTypeDevice, .id = x->taker->ordinal},
 			.flags = cudaMemAccessFlagsProtReadWrite};

@@ -532,6 +532,7 @@ static void print_joins(struct tn_plugin_text *text, const struct opencl_job *jo
 				 "\tif (k >= (tn_number)g.n0)\n\t\treturn;\n");
 	print_indices(text, job, "k", 0, job->nest.n_kept);
 	print_accumulators(text, r);
+	print_run_begin(text, r);
 	tn_plugin_text_format(text,
 			      "\tfor (long chunk = 0; chunk < g.n2; chunk++) {\n"
 			      "\tglobal const ulong *slot = scratch + g.n4 +\n"
@@ -544,8 +545,9 @@ static void print_joins(struct tn_plugin_text *text, const struct opencl_job *jo
 				      v, from_bits(dtype), 2 * v);
 		(void)snprintf(x, sizeof(x), "x%u", v);
 		(void)snprintf(place, sizeof(place), "(long)slot[%u]", 2 * v + 1);
-		print_join(text, r, v, "acc", x, place);
+		print_join(text, r, v, has_runs(r, v) ? "part" : "acc", x, place);
 	}
+	print_run_end(text, r);
 	tn_plugin_text_add(text, "\t}\n");
 	print_epilogue(text, job, r);
 }

@@ -83,6 +83,21 @@ uint64_t process_allocated_bytes(void)
 #endif
 }
 
+/* Without a moment in which other threads make files with another mask. */
+static unsigned read_umask(void)
+{
+	char line[128];
+	unsigned mask = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Umask: %o", &mask) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return mask;
+}
+
 /* Rounding, flush to zero and masks, without the exception flags. */
 static unsigned floating_control(void)
 {
@@ -110,8 +125,7 @@ void process_state_take(struct process_state *state)
 	state->environment = hash_environment();
 	state->rounding = fegetround();
 	state->control = floating_control();
-	state->umask = umask(0);
-	umask((mode_t)state->umask);
+	state->umask = read_umask();
 	state->threads = count_entries("/proc/self/task");
 	state->descriptors = count_entries("/proc/self/fd");
 	state->mappings = count_lines("/proc/self/maps");
@@ -123,8 +137,8 @@ void process_state_restore(const struct process_state *before)
 {
 	sigprocmask(SIG_SETMASK, &before->blocked, NULL);
 	setlocale(LC_ALL, before->locale);
-	if (chdir(before->folder))
-		return; /* it has been removed: the next check reports it again */
+	/* Otherwise the folder has been removed. */
+	(void)!chdir(before->folder);
 	umask((mode_t)before->umask);
 	fesetround(before->rounding);
 #if defined(__SSE__)
