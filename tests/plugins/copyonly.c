@@ -37,6 +37,16 @@ static tn_status fail(const struct tn_call *call, tn_status status, const char *
 	return status;
 }
 
+/* Copies arguments of this version; others are refused. */
+static tn_status take(void *own, size_t size, const void *args, uint32_t known,
+		      const char *operation)
+{
+	const struct tn_call *call = own;
+	if (tn_arguments_take(own, size, args) || call->flags & ~known)
+		return fail(call, TN_UNSUPPORTED, operation, "an unknown flag or field");
+	return TN_OK;
+}
+
 /* ---- The instance ----------------------------------------------------------------------------*/
 
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
@@ -91,6 +101,10 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 
 static tn_status open_device(void *instance, const struct tn_open_args *args, void **device)
 {
+	struct tn_open_args own;
+	if (take(&own, sizeof(own), args, 0, "open"))
+		return TN_UNSUPPORTED;
+	args = &own;
 	if (args->index >= MAX_DEVICES)
 		return fail(&args->call, TN_INVALID_ARGUMENT, "open", "there is one device");
 	*device = instance;
@@ -113,6 +127,10 @@ static struct buffer *find(struct copyonly *self, uint64_t handle)
 
 static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
 {
+	struct tn_alloc_args own;
+	if (take(&own, sizeof(own), args, 0, "alloc"))
+		return TN_UNSUPPORTED;
+	args = &own;
 	struct copyonly *self = device;
 	const struct tn_host *host = self->host;
 	uint64_t i = 0;
@@ -134,6 +152,10 @@ static tn_status alloc_buffer(void *device, const struct tn_alloc_args *args, ui
 
 static tn_status free_buffer(void *device, const struct tn_free_args *args)
 {
+	struct tn_free_args own;
+	if (take(&own, sizeof(own), args, 0, "free"))
+		return TN_UNSUPPORTED;
+	args = &own;
 	struct copyonly *self = device;
 	struct buffer *buffer = find(self, args->buffer);
 	if (!buffer)
@@ -154,6 +176,10 @@ static char *place(struct copyonly *self, const struct tn_transfer_args *args)
 
 static tn_status upload(void *device, const struct tn_transfer_args *args)
 {
+	struct tn_transfer_args own;
+	if (take(&own, sizeof(own), args, TN_ASYNC, "upload"))
+		return TN_UNSUPPORTED;
+	args = &own;
 	char *memory = place(device, args);
 	if (!memory)
 		return fail(&args->call, TN_INVALID_ARGUMENT, "upload", "outside the buffer");
@@ -163,6 +189,10 @@ static tn_status upload(void *device, const struct tn_transfer_args *args)
 
 static tn_status download(void *device, const struct tn_transfer_args *args)
 {
+	struct tn_transfer_args own;
+	if (take(&own, sizeof(own), args, TN_ASYNC, "download"))
+		return TN_UNSUPPORTED;
+	args = &own;
 	const char *memory = place(device, args);
 	if (!memory)
 		return fail(&args->call, TN_INVALID_ARGUMENT, "download", "outside the buffer");
@@ -174,17 +204,9 @@ static tn_status download(void *device, const struct tn_transfer_args *args)
  * later. */
 static tn_status sync_stream(void *device, const struct tn_sync_args *args)
 {
+	struct tn_sync_args own;
 	(void)device;
-	(void)args;
-	return TN_OK;
-}
-
-static tn_status async_error(void *device, void *stream, struct tn_error_info *out)
-{
-	(void)device;
-	(void)stream;
-	(void)out;
-	return TN_OK;
+	return take(&own, sizeof(own), args, 0, "sync");
 }
 
 /* ---- Nothing computes ------------------------------------------------------------------------*/
@@ -220,7 +242,6 @@ static const struct tn_device_table device_table = {
 	.upload = upload,
 	.download = download,
 	.sync = sync_stream,
-	.async_error = async_error,
 };
 
 static const struct tn_compute_table compute_table = {

@@ -81,13 +81,24 @@ static inline tn_status minimal_describe(void *instance, uint32_t index,
 	return TN_OK;
 }
 
-/* The only device needs no state besides the instance. */
+static inline tn_status minimal_take(void *own, size_t size, const void *args, uint32_t known)
+{
+	tn_status status = tn_arguments_take(own, size, args);
+	if (!status && ((const struct tn_call *)own)->flags & ~known)
+		status = TN_UNSUPPORTED;
+	return status;
+}
+
+/* The handle of the one device is the instance. */
 static inline tn_status minimal_open(void *instance, const struct tn_open_args *args, void **device)
 {
-	if (args->index > 0)
-		return TN_INVALID_ARGUMENT;
-	*device = instance;
-	return TN_OK;
+	struct tn_open_args own;
+	tn_status status = minimal_take(&own, sizeof(own), args, 0);
+	if (!status && own.index > 0)
+		status = TN_INVALID_ARGUMENT;
+	if (!status)
+		*device = instance;
+	return status;
 }
 
 static inline void minimal_close(void *device)
@@ -99,10 +110,12 @@ static inline tn_status minimal_alloc(void *device, const struct tn_alloc_args *
 				      uint64_t *buffer)
 {
 	const struct tn_host *host = ((struct minimal *)device)->host;
-	if (args->memory_kind != TN_MEMORY_DEVICE)
+	struct tn_alloc_args own;
+	tn_status status = minimal_take(&own, sizeof(own), args, 0);
+	if (status || own.memory_kind != TN_MEMORY_DEVICE)
 		return TN_UNSUPPORTED;
-	void *memory = host->alloc(host->context, args->size,
-				   args->alignment < 256 ? 256 : args->alignment);
+	void *memory =
+		host->alloc(host->context, own.size, own.alignment < 256 ? 256 : own.alignment);
 	if (!memory)
 		return TN_OUT_OF_MEMORY;
 	*buffer = (uint64_t)(uintptr_t)memory;
@@ -112,29 +125,38 @@ static inline tn_status minimal_alloc(void *device, const struct tn_alloc_args *
 static inline tn_status minimal_free(void *device, const struct tn_free_args *args)
 {
 	const struct tn_host *host = ((struct minimal *)device)->host;
-	host->free(host->context, (void *)(uintptr_t)args->buffer);
-	return TN_OK;
+	struct tn_free_args own;
+	tn_status status = minimal_take(&own, sizeof(own), args, 0);
+	if (!status)
+		host->free(host->context, (void *)(uintptr_t)own.buffer);
+	return status;
 }
 
 static inline tn_status minimal_upload(void *device, const struct tn_transfer_args *args)
 {
+	struct tn_transfer_args own;
+	tn_status status = minimal_take(&own, sizeof(own), args, TN_ASYNC);
 	(void)device;
-	memcpy((char *)(uintptr_t)args->buffer + args->offset, args->host, args->size);
-	return TN_OK;
+	if (!status)
+		memcpy((char *)(uintptr_t)own.buffer + own.offset, own.host, own.size);
+	return status;
 }
 
 static inline tn_status minimal_download(void *device, const struct tn_transfer_args *args)
 {
+	struct tn_transfer_args own;
+	tn_status status = minimal_take(&own, sizeof(own), args, TN_ASYNC);
 	(void)device;
-	memcpy(args->host, (char *)(uintptr_t)args->buffer + args->offset, args->size);
-	return TN_OK;
+	if (!status)
+		memcpy(own.host, (char *)(uintptr_t)own.buffer + own.offset, own.size);
+	return status;
 }
 
 static inline tn_status minimal_sync(void *device, const struct tn_sync_args *args)
 {
+	struct tn_sync_args own;
 	(void)device;
-	(void)args;
-	return TN_OK;
+	return minimal_take(&own, sizeof(own), args, 0);
 }
 
 static inline tn_status minimal_async_error(void *device, void *stream, struct tn_error_info *out)
