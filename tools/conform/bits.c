@@ -77,10 +77,10 @@ static void compare_chunk(struct kit *kit, uint16_t op, const uint32_t *results,
 static uint16_t opcode_of(const struct check *check)
 {
 	const char *name = strchr(check->id, '.') + 1;
-	for (uint16_t op = 0; op < TN_OP_COUNT; op++) {
-		const char *own = tn_op_information(op)->name;
+	for (unsigned op = 0; op < TN_OP_COUNT; op++) {
+		const char *own = tn_op_information((uint16_t)op)->name;
 		if (own && !strcmp(own, name))
-			return op;
+			return (uint16_t)op;
 	}
 	return 0;
 }
