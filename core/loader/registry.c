@@ -118,12 +118,13 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 		row->status = TN_EXCLUDED;
 	else
 		tn_text_format(&text, "no file backend_%s.so was found", row->name);
-	int installable = known && row->status == TN_NO_PLUGIN;
-	if (installable && known->source[0])
-		tn_text_format(&text, "; it is built from %s", known->source);
-	if (installable && known->packages[0])
-		tn_text_format(&text, known->source[0] ? ", and needs %s" : "; install %s",
-			       known->packages);
+	if (known && row->status == TN_NO_PLUGIN) {
+		if (known->source[0])
+			tn_text_format(&text, "; it is built from %s", known->source);
+		if (known->packages[0])
+			tn_text_format(&text, known->source[0] ? ", and needs %s" : "; install %s",
+				       known->packages);
+	}
 	if (like)
 		tn_text_format(&text, "; did you mean '%s'?", like);
 	/* For an unknown name: the available backends, "cpu, reference". */

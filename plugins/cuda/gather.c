@@ -220,8 +220,8 @@ tn_status cuda_scatter_add(void *device, const struct tn_gather_args *args)
 					 &kernels.sum);
 	if (!status)
 		status = sort(&job, &kernels, &c);
-	return status ? status
-		      : cuda_kernel_launch(&job, kernels.sum,
-					   grid_for(&job, (uint64_t)c.n_indices * c.n_others),
-					   arguments);
+	if (status)
+		return status;
+	return cuda_kernel_launch(&job, kernels.sum,
+				  grid_for(&job, (uint64_t)c.n_indices * c.n_others), arguments);
 }
