@@ -54,12 +54,9 @@ tn_status tn_check_program(const struct tn_program *program, const struct tn_cal
 {
 	if (!program)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation, "no program");
-	if (!tn_program_within_limits(program))
-		return tn_fail(call->error, TN_UNSUPPORTED, operation,
-			       "a program of %u inputs, %u outputs, %u scalars, %u constants and "
-			       "%u instructions exceeds the limits",
-			       program->n_inputs, program->n_outputs, program->n_scalars,
-			       program->n_constants, program->n_instructions);
+	tn_status status = tn_program_check_limits(program, operation, call->error);
+	if (status)
+		return status;
 	if (!program->n_outputs || !program->n_instructions)
 		return tn_fail(call->error, TN_INVALID_ARGUMENT, operation,
 			       "a program of %u outputs and %u instructions: expected at least 1",

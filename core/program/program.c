@@ -107,13 +107,20 @@ int tn_program_has(const tn_program *program, uint16_t op)
 	return 0;
 }
 
-int tn_program_within_limits(const struct tn_program *program)
+tn_status tn_program_check_limits(const struct tn_program *program, const char *operation,
+				  struct tn_error_info *error)
 {
-	return program->n_inputs <= TN_PROGRAM_MAX_INPUTS &&
-	       program->n_scalars <= TN_PROGRAM_MAX_SCALARS &&
-	       program->n_outputs <= TN_PROGRAM_MAX_OUTPUTS &&
-	       program->n_constants <= TN_PROGRAM_MAX_CONSTANTS &&
-	       program->n_instructions <= TN_PROGRAM_MAX_INSTRUCTIONS;
+	if (program->n_inputs <= TN_PROGRAM_MAX_INPUTS &&
+	    program->n_outputs <= TN_PROGRAM_MAX_OUTPUTS &&
+	    program->n_scalars <= TN_PROGRAM_MAX_SCALARS &&
+	    program->n_constants <= TN_PROGRAM_MAX_CONSTANTS &&
+	    program->n_instructions <= TN_PROGRAM_MAX_INSTRUCTIONS)
+		return TN_OK;
+	return tn_fail(error, TN_UNSUPPORTED, operation,
+		       "a program of %u inputs, %u outputs, %u scalars, %u constants and "
+		       "%u instructions exceeds the limits",
+		       program->n_inputs, program->n_outputs, program->n_scalars,
+		       program->n_constants, program->n_instructions);
 }
 
 static int is_whole(const struct tn_program *program)
@@ -223,12 +230,9 @@ tn_status tn_program_check(const struct tn_program *program, uint32_t n_operatio
 	if (!is_whole(program))
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
 			       "expected a program with instructions and outputs");
-	if (!tn_program_within_limits(program))
-		return tn_fail(error, TN_UNSUPPORTED, operation,
-			       "a program of %u inputs, %u outputs, %u scalars, %u constants and "
-			       "%u instructions exceeds the limits",
-			       program->n_inputs, program->n_outputs, program->n_scalars,
-			       program->n_constants, program->n_instructions);
+	tn_status status = tn_program_check_limits(program, operation, error);
+	if (status)
+		return status;
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
 		const struct tn_instruction *value = &program->instructions[i];
 		if (value->op >= n_operations || !tn_op_information(value->op)->name ||

@@ -25,8 +25,9 @@ struct tn_program_parts {
 tn_status tn_program_create(const struct tn_program_parts *parts, const char *operation,
 			    struct tn_program **program, struct tn_error_info *error);
 
-/* Are all counts within the limits of <tenon/backend.h>? */
-int tn_program_within_limits(const struct tn_program *program);
+/* TN_UNSUPPORTED: a count is beyond the limits of <tenon/backend.h>; the text has all counts. */
+tn_status tn_program_check_limits(const struct tn_program *program, const char *operation,
+				  struct tn_error_info *error);
 
 /* Implements tn_host's program_check.  The parser and the differentiator always make valid
  * programs. */

@@ -71,19 +71,15 @@ tn_status tn_reference_check_program(const struct tn_call *call, const char *ope
 				     const struct tn_program *program,
 				     const struct tn_scalar *scalars, uint32_t rank)
 {
-	if (!tn_program_within_limits(program))
-		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
-					 "a program of %u inputs, %u outputs, %u scalars, %u "
-					 "constants and %u instructions exceeds the limits",
-					 program->n_inputs, program->n_outputs, program->n_scalars,
-					 program->n_constants, program->n_instructions);
+	tn_status status = tn_program_check_limits(program, operation, call->error);
+	if (status)
+		return status;
 	if (program->n_outputs < 1)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					 "the program has no output");
 	if (program->n_scalars && !scalars)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					 "scalars: expected %u, found NULL", program->n_scalars);
-	tn_status status = TN_OK;
 	for (uint32_t i = 0; status == TN_OK && i < program->n_instructions; i++)
 		status = check_instruction(call, operation, program, i, rank);
 	for (uint32_t i = 0; status == TN_OK && i < program->n_scalars; i++)
