@@ -99,14 +99,17 @@ extern const char *const tn_operation_names[TN_OPERATIONS];
 #define TN_BY_OUTPUT 2
 
 /* An element operation's program over the inputs x, y, c (where: x is the condition) and the
- * scalars a, b; `on_integers` is used when no input is floating, unless it is NULL. */
+ * scalars a, b.  Inputs are read as the loop's dtype, in which the program computes. */
 struct tn_element_operation {
 	const char *text;
-	const char *on_integers;
-	uint32_t n_inputs;
-	uint32_t n_scalars;
-	int typed_from;     /* the input from which the result's dtype follows: 1 for where */
-	int differentiable; /* 0, 1, or TN_BY_OUTPUT */
+	const char *on_bools;    /* for a loop of bool; NULL: text */
+	const char *on_integers; /* for a loop of integers; NULL: text */
+	uint8_t n_inputs;
+	uint8_t n_scalars;
+	uint8_t typed_from;     /* the first input that the loop's dtype depends on: 1 for where */
+	uint8_t differentiable; /* 0, 1, or TN_BY_OUTPUT */
+	uint8_t loop;           /* enum tn_loop */
+	uint8_t gives_bool;     /* a comparison; else the result has the loop's dtype */
 };
 
 extern const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS];

@@ -6,19 +6,24 @@
  */
 #include "dispatch/programs.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "array/result_type.h"
 #include "array/runtime.h"
 #include "base/dtype.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "dispatch/power.h"
 #include "program/hash.h"
+#include "program/parser.h"
 
 struct tn_program_entry {
 	uint64_t hash;
 	size_t n_key;
 	char *key;
 	struct tn_program *program;
+	tn_dtype result; /* of output 0, in the language */
 };
 
 enum { FIRST_SLOTS = 256 };
@@ -106,7 +111,7 @@ static tn_status make_room(struct tn_program_cache *cache)
 
 /* Takes ownership of `program` and `key` on success. */
 static tn_status add_entry(struct tn_program_cache *cache, uint64_t hash, struct tn_text *key,
-			   struct tn_program *program)
+			   struct tn_program *program, tn_dtype result)
 {
 	struct tn_program_entry *entry = tn_mem_alloc(sizeof(*entry));
 	if (!entry || make_room(cache)) {
@@ -117,6 +122,7 @@ static tn_status add_entry(struct tn_program_cache *cache, uint64_t hash, struct
 	entry->n_key = key->length;
 	entry->key = tn_text_take(key);
 	entry->program = program;
+	entry->result = result;
 	cache->slots[slot_of(cache, hash, entry->key, entry->n_key)] = entry;
 	cache->n_entries++;
 	return TN_OK;
@@ -131,10 +137,12 @@ static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
 /* Finds or parses a program; a new one is cached if `keep` is set, else returned in *temporary. */
 static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation, const char *text,
 			       const struct tn_program_names *names, int keep, int *is_new,
-			       const struct tn_program **result, struct tn_program **temporary)
+			       const struct tn_program **found, tn_dtype *result,
+			       struct tn_program **temporary)
 {
 	struct tn_program_cache *cache = runtime->programs;
 	struct tn_program *program = NULL;
+	tn_dtype results[TN_PROGRAM_MAX_OUTPUTS];
 	struct tn_text key;
 	uint64_t hash[2];
 	uint32_t slot;
@@ -152,20 +160,22 @@ static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation
 	slot = slot_of(cache, hash[0], key.data, key.length);
 	*is_new = !cache->slots[slot];
 	if (!*is_new) {
-		*result = cache->slots[slot]->program;
+		*found = cache->slots[slot]->program;
+		*result = cache->slots[slot]->result;
 		goto done;
 	}
-	status = tn_program_parse(text, names, &program, &runtime->report);
+	status = tn_program_parse_typed(text, names, &program, results, &runtime->report);
 	if (status)
 		goto done;
 	if (!keep) {
 		*temporary = program;
-	} else if (add_entry(cache, hash[0], &key, program)) {
+	} else if (add_entry(cache, hash[0], &key, program, results[0])) {
 		tn_program_destroy(program);
 		status = no_memory(runtime, operation);
 		goto done;
 	}
-	*result = program;
+	*found = program;
+	*result = results[0];
 done:
 	tn_text_release(&key);
 	return status;
@@ -175,19 +185,22 @@ tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, con
 			  const struct tn_program_names *names, const struct tn_program **program)
 {
 	int is_new;
-	return find_or_parse(runtime, operation, text, names, 1, &is_new, program, NULL);
+	tn_dtype result;
+	return find_or_parse(runtime, operation, text, names, 1, &is_new, program, &result, NULL);
 }
 
 tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
 				const struct tn_program_names *names,
-				const struct tn_program **program, struct tn_program **temporary)
+				const struct tn_program **program, tn_dtype *result,
+				struct tn_program **temporary)
 {
 	struct tn_program_cache *cache = runtime->programs;
 	int keep = runtime->recorder || cache->n_users < TN_PROGRAMS_OF_USERS;
 	int is_new = 0;
 	tn_status status;
 	*temporary = NULL;
-	status = find_or_parse(runtime, "map", text, names, keep, &is_new, program, temporary);
+	status = find_or_parse(runtime, "map", text, names, keep, &is_new, program, result,
+			       temporary);
 	if (!status && is_new && keep)
 		cache->n_users++;
 	return status;
@@ -200,52 +213,100 @@ static const char *const input_names[TN_PROGRAM_MAX_INPUTS] = {"x", "y", "c", "d
 static const char *const scalar_names[TN_SHORT_SCALARS] = {"a", "b", "s", "t", "u", "v", "p", "q"};
 static const char *const output_names[TN_PROGRAM_MAX_OUTPUTS] = {"out0", "out1", "out2", "out3"};
 
-static tn_status find_element(struct tn_runtime *runtime, enum tn_operation operation,
-			      const tn_dtype *dtypes, const struct tn_program **program)
+/* A comparison of a u64 with a signed integer, which have no common integer dtype: exact. */
+static const char *compare_signs(enum tn_operation operation, const tn_dtype *dtypes, char *text,
+				 size_t size)
 {
-	const struct tn_element_operation *element = &tn_element_operations[operation];
+	static const char *const symbols[TN_ELEMENT_OPERATIONS] = {
+		[TN_DO_EQUAL] = "==",      [TN_DO_NOT_EQUAL] = "!=", [TN_DO_LESS] = "<",
+		[TN_DO_LESS_EQUAL] = "<=", [TN_DO_GREATER] = ">",    [TN_DO_GREATER_EQUAL] = ">=",
+	};
+	const char *symbol = symbols[operation];
+	int u64_first = dtypes[0] == TN_U64;
+	tn_dtype other = dtypes[u64_first];
+	if (!symbol || (dtypes[0] != TN_U64 && dtypes[1] != TN_U64) || !tn_is_integer(other) ||
+	    tn_is_unsigned(other))
+		return NULL;
+	/* A negative number compares with every u64 as it does with 0. */
+	snprintf(text, size,
+		 u64_first ? "z = y < 0 ? 0 %s -1 : x %s u64(y)"
+			   : "z = x < 0 ? -1 %s 0 : u64(x) %s y",
+		 symbol, symbol);
+	return text;
+}
+
+static tn_status find_element(struct tn_runtime *runtime, enum tn_operation operation,
+			      const tn_dtype *dtypes, tn_dtype stored,
+			      struct tn_element_program *found)
+{
 	static const tn_dtype inferred[TN_PROGRAM_MAX_SCALARS];
-	const char *text = element->text;
-	int any_floating = 0;
+	static const char *const output = "z";
+	const struct tn_element_operation *element = &tn_element_operations[operation];
+	char text[TN_POWER_TEXT];
+	const char *chosen = element->text;
+	tn_dtype loop = dtypes[element->typed_from], read[3] = {0};
 	struct tn_program_names names = {
 		.struct_size = sizeof(names),
 		.n_inputs = element->n_inputs,
 		.n_scalars = element->n_scalars,
+		.n_outputs = 1,
 		.inputs = input_names,
-		.input_dtypes = dtypes,
+		.input_dtypes = read,
 		.scalars = scalar_names,
 		.scalar_dtypes = inferred,
+		.outputs = &output,
+		.output_dtypes = &stored,
 	};
-	for (uint32_t i = 0; i < element->n_inputs; i++) {
-		any_floating |= tn_is_floating(dtypes[i]);
-		if (tn_is_complex(dtypes[i]))
-			return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
-				       "input %u is %s: programs cannot read complex numbers", i,
-				       tn_dtype_name(dtypes[i]));
+	for (uint32_t i = element->typed_from; i < element->n_inputs; i++)
+		loop = tn_result_type(loop, dtypes[i]);
+	loop = tn_loop_type(element->loop, loop);
+	if (!loop || tn_is_complex(loop))
+		return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
+			       "not defined for %s%s%s", tn_dtype_name(dtypes[element->typed_from]),
+			       element->n_inputs > 1 ? " and " : "",
+			       element->n_inputs > 1 ? tn_dtype_name(dtypes[element->n_inputs - 1])
+						     : "");
+	for (uint32_t i = 0; i < element->n_inputs; i++)
+		read[i] = i < element->typed_from ? dtypes[i] : loop;
+	if (loop == TN_BOOL && element->on_bools)
+		chosen = element->on_bools;
+	else if (operation == TN_DO_POWER && tn_is_integer(loop))
+		chosen = tn_power_text(loop, 0, text);
+	else if (element->gives_bool && compare_signs(operation, dtypes, text, sizeof(text))) {
+		chosen = text;
+		memcpy(read, dtypes, 2 * sizeof(*dtypes));
 	}
-	if (!any_floating && element->on_integers)
-		text = element->on_integers;
-	return tn_programs_get(runtime, tn_operation_names[operation], text, &names, program);
+	found->result = stored ? stored : element->gives_bool ? TN_BOOL : loop;
+	return tn_programs_get(runtime, tn_operation_names[operation], chosen, &names,
+			       &found->program);
 }
 
 tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
-			      const tn_dtype *dtypes, const struct tn_program **program)
+			      const tn_dtype *dtypes, struct tn_element_program *element)
 {
 	uint32_t n = tn_element_operations[operation].n_inputs;
-	const struct tn_program **same = &runtime->programs->same[operation][dtypes[0] & 15];
+	struct tn_element_program *same =
+		&runtime->programs->same[operation][dtypes[0] & (TN_DTYPES - 1)];
 	tn_status status;
 	for (uint32_t i = 1; i < n; i++) {
 		if (dtypes[i] != dtypes[0])
-			return find_element(runtime, operation, dtypes, program);
+			return find_element(runtime, operation, dtypes, 0, element);
 	}
-	if (!*same) {
-		status = find_element(runtime, operation, dtypes, program);
+	if (!same->program) {
+		status = find_element(runtime, operation, dtypes, 0, element);
 		if (status)
 			return status;
-		*same = *program;
+		*same = *element;
 	}
-	*program = *same;
+	*element = *same;
 	return TN_OK;
+}
+
+tn_status tn_programs_element_as(struct tn_runtime *runtime, enum tn_operation operation,
+				 const tn_dtype *dtypes, tn_dtype stored,
+				 struct tn_element_program *element)
+{
+	return find_element(runtime, operation, dtypes, stored, element);
 }
 
 tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,

@@ -18,9 +18,15 @@ struct tn_program_entry;
  * recorded, since a tape refers to its programs. */
 #define TN_PROGRAMS_OF_USERS 1024
 
+/* An element operation for inputs of certain dtypes. */
+struct tn_element_program {
+	const struct tn_program *program;
+	tn_dtype result; /* of the array that it fills */
+};
+
 struct tn_program_cache {
 	/* Element operations whose inputs all have one dtype: the common case. */
-	const struct tn_program *same[TN_ELEMENT_OPERATIONS][16];
+	struct tn_element_program same[TN_ELEMENT_OPERATIONS][TN_DTYPES];
 	struct tn_program_entry **slots;
 	uint32_t n_slots; /* a power of two */
 	uint32_t n_entries;
@@ -34,15 +40,21 @@ void tn_programs_destroy(struct tn_program_cache *cache);
  * the library's own texts, which are few and never freed. */
 tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
 			  const struct tn_program_names *names, const struct tn_program **program);
-/* The same for a user's text.  *temporary becomes NULL, or a program that the caller destroys after
- * the call. */
+/* The same for a user's text with one output.  *result becomes the dtype that the output has in the
+ * language (u64 too); *temporary NULL, or a program that the caller destroys after the call. */
 tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
 				const struct tn_program_names *names,
-				const struct tn_program **program, struct tn_program **temporary);
+				const struct tn_program **program, tn_dtype *result,
+				struct tn_program **temporary);
 
-/* An element operation's program for inputs of those dtypes. */
+/* An element operation's program for inputs of those dtypes, none of them complex.  TN_DTYPE: it
+ * does not take them. */
 tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
-			      const tn_dtype *dtypes, const struct tn_program **program);
+			      const tn_dtype *dtypes, struct tn_element_program *element);
+/* The same where the result is converted to `stored`, a floating dtype. */
+tn_status tn_programs_element_as(struct tn_runtime *runtime, enum tn_operation operation,
+				 const tn_dtype *dtypes, tn_dtype stored,
+				 struct tn_element_program *element);
 
 /* A text over the inputs x, y, c, d, e, f, g, h and the scalars a, b, s, t, u, v, p, q: the form in
  * which compositions are written.  Several outputs are out0, out1, ... */

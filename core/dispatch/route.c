@@ -231,7 +231,7 @@ static void small_operand(struct tn_operand *operand, tn_dtype dtype, uint32_t r
 
 static int can_compose(struct tn_route *route)
 {
-	const struct tn_program *copy;
+	struct tn_element_program copy;
 	struct tn_operand line, matrix;
 	if (!route->compose || route->runtime->fallback == TN_FALLBACK_NATIVE)
 		return 0;
@@ -241,7 +241,7 @@ static int can_compose(struct tn_route *route)
 	small_operand(&matrix, route->dtype, 2);
 	if (route->needs & TN_NEEDS_MAP) {
 		struct tn_map_args args = {.call = {.struct_size = sizeof(args)},
-					   .program = copy,
+					   .program = copy.program,
 					   .inputs = &line,
 					   .outputs = &line};
 		if (!can_do(route, TN_SLOT_MAP, &args.call))
@@ -249,7 +249,7 @@ static int can_compose(struct tn_route *route)
 	}
 	if (route->needs & TN_NEEDS_REDUCE) {
 		struct tn_reduce_args args = {.call = {.struct_size = sizeof(args)},
-					      .prologue = copy,
+					      .prologue = copy.program,
 					      .inputs = &matrix,
 					      .outputs = &line,
 					      .n_reduced = 1,

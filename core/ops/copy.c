@@ -87,7 +87,12 @@ static tn_status map_copy(struct tn_runtime *runtime, uint32_t operation, tn_arr
 			  const tn_array *a)
 {
 	struct tn_map_run run = {.operation = operation, .inputs = &a, .outputs = &out};
-	tn_status status = tn_programs_element(runtime, TN_DO_COPY, &a->dtype, &run.program);
+	struct tn_element_program copy;
+	/* A u64 is read as what it becomes: programs hold it as an i64, which has a sign. */
+	int is_read_as_stored = a->dtype == TN_U64 && tn_is_floating(out->dtype);
+	tn_status status = tn_programs_element(runtime, TN_DO_COPY,
+					       is_read_as_stored ? &out->dtype : &a->dtype, &copy);
+	run.program = copy.program;
 	return status ? status : tn_map_run(runtime, &run);
 }
 

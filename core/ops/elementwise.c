@@ -10,32 +10,29 @@
 #include "base/dtype.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
+#include "dispatch/power.h"
 #include "ops/layout.h"
 #include "ops/map.h"
 #include "program/cast.h"
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
 
-/* The output of a program over inputs: their broadcast shape, the result's type, in the axis order
- * common to the inputs that are not broadcast. */
-static tn_array *make_output(struct tn_runtime *runtime, const char *name,
-			     const struct tn_program *program, uint32_t n,
-			     const tn_array *const *inputs, int typed_from)
+/* The output of a program over inputs: their broadcast shape, in the axis order common to the
+ * inputs that are not broadcast. */
+static tn_array *make_output(struct tn_runtime *runtime, const char *name, tn_dtype dtype,
+			     uint32_t n, const tn_array *const *inputs)
 {
 	const tn_array *whole[MOST_INPUTS];
-	tn_dtype dtypes[MOST_INPUTS] = {0};
 	int64_t shape[TN_MAX_RANK], size;
 	uint32_t n_whole = 0;
 	int rank = inputs[0]->rank;
 	char so_far[TN_SHAPE_TEXT], next[TN_SHAPE_TEXT];
-	tn_dtype dtype;
 	memcpy(shape, inputs[0]->shape, (size_t)rank * sizeof(*shape));
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 1; i < n; i++) {
 		int64_t before[TN_MAX_RANK];
 		int before_rank = rank;
 		memcpy(before, shape, (size_t)rank * sizeof(*shape));
-		dtypes[i] = inputs[i]->dtype;
-		if (i && !tn_shape_broadcast(&rank, shape, inputs[i]->rank, inputs[i]->shape)) {
+		if (!tn_shape_broadcast(&rank, shape, inputs[i]->rank, inputs[i]->shape)) {
 			tn_fail(&runtime->report, TN_SHAPE, name,
 				"shapes %s and %s do not broadcast",
 				tn_shape_print(before_rank, before, so_far),
@@ -43,7 +40,6 @@ static tn_array *make_output(struct tn_runtime *runtime, const char *name,
 			return NULL;
 		}
 	}
-	dtype = tn_result_dtype(program, 0, n - (uint32_t)typed_from, dtypes + typed_from);
 	if (tn_shape_check(runtime, name, dtype, rank, shape, &size))
 		return NULL;
 	for (uint32_t i = 0; i < n; i++) {
@@ -62,6 +58,7 @@ static tn_array *run_element(enum tn_operation operation, const tn_array *const 
 	const char *name = tn_operation_names[operation];
 	struct tn_runtime *runtime = tn_begin(row->n_inputs, inputs, name);
 	struct tn_map_run run = {.operation = operation, .inputs = inputs};
+	struct tn_element_program element;
 	tn_dtype dtypes[3] = {0};
 	struct tn_scalar scalars[2];
 	tn_array *out = NULL;
@@ -70,18 +67,19 @@ static tn_array *run_element(enum tn_operation operation, const tn_array *const 
 		return NULL;
 	for (uint32_t i = 0; i < row->n_inputs; i++)
 		dtypes[i] = inputs[i]->dtype;
-	status = tn_programs_element(runtime, operation, dtypes, &run.program);
+	status = tn_programs_element(runtime, operation, dtypes, &element);
 	if (status)
 		return tn_end(runtime, status, NULL);
-	out = make_output(runtime, name, run.program, row->n_inputs, inputs, row->typed_from);
+	out = make_output(runtime, name, element.result, row->n_inputs, inputs);
 	if (!out)
 		return tn_end(runtime, runtime->report.status, NULL);
+	run.program = element.program;
 	if (row->n_scalars)
 		tn_scalars_of(run.program, values, scalars);
 	run.scalars = scalars;
 	run.outputs = &out;
 	status = tn_map_run(runtime, &run);
-	if (!status && row->differentiable && runtime->recorder) {
+	if (!status && row->differentiable && runtime->recorder && tn_is_floating(out->dtype)) {
 		struct tn_record record = {.kind = TN_RECORD_MAP,
 					   .operation = name,
 					   .program = run.program,
@@ -103,6 +101,21 @@ static tn_array *binary(enum tn_operation operation, const tn_array *a, const tn
 	return run_element(operation, inputs, NULL);
 }
 
+/* For an output of another dtype than the result's, which must not be of a lower kind. */
+static tn_status convert_result(struct tn_runtime *runtime, enum tn_operation operation,
+				const tn_dtype *dtypes, tn_dtype stored,
+				struct tn_element_program *element)
+{
+	if (!tn_is_same_kind(element->result, stored))
+		return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
+			       "the result is %s, the output %s: a lower kind needs tn_astype",
+			       tn_dtype_name(element->result), tn_dtype_name(stored));
+	/* The program holds a u64 as an i64, which a store would convert with its sign. */
+	if (element->result != TN_U64 || !tn_is_floating(stored))
+		return TN_OK;
+	return tn_programs_element_as(runtime, operation, dtypes, stored, element);
+}
+
 /* Does only what the backend's call needs: this is the cost of dispatch. */
 static tn_status binary_into(enum tn_operation operation, tn_array *out, const tn_array *a,
 			     const tn_array *b)
@@ -111,6 +124,7 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 	struct tn_map_run run = {.operation = operation, .inputs = inputs, .outputs = &out};
 	const char *name = tn_operation_names[operation];
 	tn_status status = tn_begin_into(3, inputs, name);
+	struct tn_element_program element;
 	struct tn_runtime *runtime;
 	tn_dtype dtypes[2];
 	if (status)
@@ -123,13 +137,10 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 	}
 	dtypes[0] = a->dtype;
 	dtypes[1] = b->dtype;
-	tn_dtype result = a->dtype == b->dtype ? a->dtype : tn_promote(a->dtype, b->dtype);
-	if (result && out->dtype != result && !tn_is_same_kind(result, out->dtype))
-		status = tn_fail(&runtime->report, TN_DTYPE, name,
-				 "the result is %s, the output %s: a lower kind needs tn_astype",
-				 tn_dtype_name(result), tn_dtype_name(out->dtype));
-	if (!status)
-		status = tn_programs_element(runtime, operation, dtypes, &run.program);
+	status = tn_programs_element(runtime, operation, dtypes, &element);
+	if (!status && out->dtype != element.result)
+		status = convert_result(runtime, operation, dtypes, out->dtype, &element);
+	run.program = element.program;
 	if (!status)
 		status = tn_map_run(runtime, &run);
 	return status ? tn_end_into(runtime, status) : TN_OK;
@@ -157,9 +168,27 @@ tn_array *tn_divide(const tn_array *a, const tn_array *b)
 	return binary(TN_DO_DIVIDE, a, b);
 }
 
+/* The part of the exponents above the low 32 bits. */
+static tn_status finish_power(tn_array *power, const tn_array *a, const tn_array *b)
+{
+	static const char *const names[] = {"x", "y", "c"};
+	const tn_array *inputs[] = {a, b, power};
+	const tn_dtype dtypes[] = {power->dtype, power->dtype, power->dtype};
+	const struct tn_program_names all = {
+		.struct_size = sizeof(all), .n_inputs = 3, .inputs = names, .input_dtypes = dtypes};
+	struct tn_map_run run = {.operation = TN_DO_POWER, .inputs = inputs, .outputs = &power};
+	char text[TN_POWER_TEXT];
+	tn_status status = tn_programs_get(
+		power->runtime, "power", tn_power_text(power->dtype, 1, text), &all, &run.program);
+	return status ? status : tn_map_run(power->runtime, &run);
+}
+
 tn_array *tn_power(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_POWER, a, b);
+	tn_array *power = binary(TN_DO_POWER, a, b);
+	if (!power || !tn_is_integer(power->dtype) || tn_dtype_size(power->dtype) < 8)
+		return power;
+	return tn_end(power->runtime, finish_power(power, a, b), power);
 }
 
 tn_array *tn_maximum(const tn_array *a, const tn_array *b)
@@ -359,15 +388,28 @@ static tn_status check_lists(struct tn_runtime *runtime, const char *text, int n
 	return TN_OK;
 }
 
-static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *program, uint32_t n,
-			   const tn_array *const *inputs, const double *values)
+/* A program whose inputs all have one narrow dtype, and whose value has the dtype that it is
+ * computed in, gives that narrow dtype; other results keep the value's. */
+static tn_dtype users_dtype(tn_dtype result, uint32_t n, const tn_array *const *inputs)
+{
+	tn_dtype common = inputs[0]->dtype;
+	for (uint32_t i = 1; i < n; i++) {
+		if (inputs[i]->dtype != common)
+			return result;
+	}
+	return tn_compute_dtype(common) == result ? common : result;
+}
+
+static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *program,
+			   tn_dtype result, uint32_t n, const tn_array *const *inputs,
+			   const double *values)
 {
 	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
 	struct tn_map_run run = {
 		.operation = TN_DO_MAP, .program = program, .inputs = inputs, .scalars = scalars};
 	struct tn_record record = {
 		.kind = TN_RECORD_MAP, .operation = "map", .program = program, .scalars = scalars};
-	tn_array *out = make_output(runtime, "map", program, n, inputs, 0);
+	tn_array *out = make_output(runtime, "map", users_dtype(result, n, inputs), n, inputs);
 	tn_status status = TN_OK;
 	if (!out)
 		return NULL;
@@ -407,6 +449,7 @@ tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 	const struct tn_program *program = NULL;
 	struct tn_program *temporary = NULL;
 	struct tn_runtime *runtime;
+	tn_dtype result;
 	tn_array *out = NULL;
 	tn_status status;
 	if (n_inputs < 1 || !inputs)
@@ -429,9 +472,9 @@ tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 					 "programs cannot read complex numbers");
 	}
 	if (!status)
-		status = tn_programs_get_users(runtime, text, &all, &program, &temporary);
+		status = tn_programs_get_users(runtime, text, &all, &program, &result, &temporary);
 	if (!status) {
-		out = map_users(runtime, program, (uint32_t)n_inputs, inputs, scalars);
+		out = map_users(runtime, program, result, (uint32_t)n_inputs, inputs, scalars);
 		status = out ? TN_OK : runtime->report.status;
 	}
 	if (temporary)

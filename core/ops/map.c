@@ -33,17 +33,6 @@ void tn_scalars_of(const struct tn_program *program, const double *values,
 	}
 }
 
-tn_dtype tn_result_dtype(const struct tn_program *program, uint32_t output, uint32_t n,
-			 const tn_dtype *dtypes)
-{
-	tn_dtype dtype = tn_program_output_dtype(program, output);
-	for (uint32_t i = 0; i < n; i++) {
-		if (dtypes[i] != dtypes[0])
-			return dtype;
-	}
-	return n && tn_compute_dtype(dtypes[0]) == dtype ? dtypes[0] : dtype;
-}
-
 /* ---- Operands --------------------------------------------------------------------------------*/
 
 struct prepared {

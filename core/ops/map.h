@@ -32,11 +32,6 @@ struct tn_scalar tn_scalar_of(tn_dtype dtype, double value);
 void tn_scalars_of(const struct tn_program *program, const double *values,
 		   struct tn_scalar *scalars);
 
-/* The element type of an output of `program` over inputs of those dtypes: that of the value, or the
- * inputs' own narrow type when they all have the same one. */
-tn_dtype tn_result_dtype(const struct tn_program *program, uint32_t output, uint32_t n,
-			 const tn_dtype *dtypes);
-
 /* Runs a composition's text on these arrays. */
 tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
 		       const struct tn_short_program *text, const tn_array *const *inputs,

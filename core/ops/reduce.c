@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/make.h"
+#include "array/result_type.h"
 #include "array/shape.h"
 #include "ops/copy.h"
 #include "ops/reduce_run.h"
@@ -145,11 +146,13 @@ static tn_array *end_reduction(const struct reduction *r, tn_status status, tn_a
 }
 
 static const struct tn_short_program as_is = {"z = x", 1, 0, 0, 0};
-static const struct tn_short_program as_f32 = {"z = f32(x)", 1, 0, 0, 0};
+static const struct tn_short_program as_f64 = {"z = f64(x)", 1, 0, 0, 0};
 static const struct tn_short_program as_i64 = {"z = i64(x)", 1, 0, 0, 0};
+/* Maps the order of u64 to that of i64, in which devices compare, and back. */
+static const struct tn_short_program flipped = {"z = i64(x) ^ (-0x7fffffffffffffff - 1)", 1, 0, 0,
+						0};
 static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
 
-/* The result has the array's own type when that is floating, else i64 (u64 for u64). */
 static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 				enum tn_record_kind kind, const tn_array *a, int n, const int *axes,
 				int keepdims)
@@ -160,7 +163,7 @@ static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 	if (begin_reduction(&r, operation, a, n, axes, keepdims))
 		return NULL;
 	prologue = tn_is_floating(a->dtype) ? &as_is : &as_i64;
-	out = make_output(&r, tn_is_floating(a->dtype) || a->dtype == TN_U64 ? a->dtype : TN_I64);
+	out = make_output(&r, tn_sum_type(a->dtype));
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
 	return end_reduction(&r, reduce_one(&r, out, prologue, combiner, NULL, 0), out, kind, 1);
@@ -186,8 +189,8 @@ tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 	double scale;
 	if (begin_reduction(&r, TN_DO_MEAN, a, n, axes, keepdims))
 		return NULL;
-	prologue = tn_is_floating(a->dtype) ? &as_is : &as_f32;
-	out = make_output(&r, tn_is_floating(a->dtype) ? a->dtype : TN_F32);
+	prologue = tn_is_floating(a->dtype) ? &as_is : &as_f64;
+	out = make_output(&r, tn_is_floating(a->dtype) ? a->dtype : TN_F64);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
 	scale = 1 / (double)r.count;
@@ -195,7 +198,14 @@ tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 	return end_reduction(&r, status, out, TN_RECORD_SUM, scale);
 }
 
-/* A bool is compared as an integer and stored as a bool again. */
+/* What is compared for an extreme: a bool as an integer, which is stored as a bool again. */
+static const struct tn_short_program *ordered(tn_dtype dtype)
+{
+	if (dtype == TN_U64)
+		return &flipped;
+	return dtype == TN_BOOL ? &as_i64 : &as_is;
+}
+
 static tn_array *extremum(enum tn_operation operation, uint32_t combiner, const tn_array *a, int n,
 			  const int *axes, int keepdims)
 {
@@ -206,9 +216,9 @@ static tn_array *extremum(enum tn_operation operation, uint32_t combiner, const 
 	out = make_output(&r, a->dtype);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
-	return end_reduction(
-		&r, reduce_one(&r, out, a->dtype == TN_BOOL ? &as_i64 : &as_is, combiner, NULL, 0),
-		out, TN_RECORD_EXTREMUM, 1);
+	const struct tn_short_program *back = a->dtype == TN_U64 ? &flipped : NULL;
+	tn_status status = reduce_one(&r, out, ordered(a->dtype), combiner, back, 0);
+	return end_reduction(&r, status, out, TN_RECORD_EXTREMUM, 1);
 }
 
 tn_array *tn_max(const tn_array *a, int n, const int *axes, int keepdims)
@@ -231,10 +241,7 @@ static tn_array *place_of(enum tn_operation operation, uint32_t combiner, const 
 	out = make_output(&r, TN_I64);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
-	return tn_end(
-		r.runtime,
-		reduce_one(&r, out, a->dtype == TN_BOOL ? &as_i64 : &as_is, combiner, NULL, 0),
-		out);
+	return tn_end(r.runtime, reduce_one(&r, out, ordered(a->dtype), combiner, NULL, 0), out);
 }
 
 tn_array *tn_argmax(const tn_array *a, int axis)

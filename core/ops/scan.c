@@ -6,6 +6,7 @@
 #include "ops/scan.h"
 
 #include "array/make.h"
+#include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "dispatch/operand.h"
@@ -29,13 +30,10 @@ static tn_dtype accumulator_of(tn_dtype dtype)
 	return tn_is_floating(dtype) ? TN_F32 : TN_I64;
 }
 
-/* Sums and products of integers are 64 bits wide, as tn_sum's; everything else keeps its type. */
 static tn_dtype result_dtype(const struct scan *scan)
 {
 	int is_extreme = scan->combiner == TN_REDUCE_MAX || scan->combiner == TN_REDUCE_MIN;
-	if (is_extreme || tn_is_floating(scan->a->dtype))
-		return scan->a->dtype;
-	return accumulator_of(scan->a->dtype);
+	return is_extreme ? scan->a->dtype : tn_sum_type(scan->a->dtype);
 }
 
 static tn_status run_scan(struct scan *scan, tn_array **out)
@@ -69,6 +67,9 @@ static tn_status run_scan(struct scan *scan, tn_array **out)
 				 .call = &args.call};
 	tn_operand_of(&args.input, a);
 	tn_operand_of(&args.output, *out);
+	/* Sums of unsigned dtypes are u64, with the bits of their i64 accumulators. */
+	if (args.output.dtype == TN_U64)
+		args.output.dtype = args.accumulator;
 	tn_operands_merge(operands, 2, (uint32_t)scan->axis + 1, args.input.rank);
 	args.axis = tn_operands_merge(operands, 2, 0, (uint32_t)scan->axis);
 	return tn_route_run(&route);

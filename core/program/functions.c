@@ -75,6 +75,7 @@ static const struct function functions[] = {
 	{"sign", 1, NUMBER, TN_OP_SIGN, {0}, 0},
 	{"trunc", 1, ROUNDING, TN_OP_TRUNC, {0}, 0},
 	{"u32", 1, CAST, TN_U32, {0}, 0},
+	{"u64", 1, CAST, TN_U64, {0}, 0},
 	{"where", 3, CHOICE, TN_OP_SELECT, {0}, 0},
 
 	/* The derivative of the branch of a select that is not taken must be finite as well: 0
@@ -274,7 +275,7 @@ static struct tn_term call_index(struct tn_parser *parser, const struct tn_token
 				     "index() takes the number of an axis, 0 to %d, as a literal",
 				     TN_MAX_RANK - 1);
 	tn_value value = tn_build_source(&parser->builder, TN_OP_INDEX, TN_I64, (uint32_t)number);
-	return (struct tn_term){value, 0};
+	return (struct tn_term){.value = value};
 }
 
 static struct tn_term call_bitcast(struct tn_parser *parser, const struct tn_token *name,
@@ -284,15 +285,15 @@ static struct tn_term call_bitcast(struct tn_parser *parser, const struct tn_tok
 	uint64_t bits;
 	if (a.is_literal && tn_build_is_constant(&parser->builder, a.value, &bits) &&
 	    tn_term_dtype(parser, a) == TN_I64 && bits <= UINT32_MAX)
-		a = (struct tn_term){tn_build_constant(&parser->builder, TN_U32, bits), 0};
+		a = (struct tn_term){.value = tn_build_constant(&parser->builder, TN_U32, bits)};
 	a = tn_term_settle(parser, a);
 	tn_dtype from = tn_term_dtype(parser, a);
 	if (from == TN_BOOL || tn_dtype_size(from) != 4)
 		return tn_parse_fail(parser, name, TN_DTYPE,
 				     "a bitcast takes i32, u32 or f32, found %s",
 				     tn_dtype_name(from));
-	return (struct tn_term){tn_build_op(&parser->builder, TN_OP_BITCAST, dtype, a.value, 0, 0),
-				0};
+	return (struct tn_term){
+		.value = tn_build_op(&parser->builder, TN_OP_BITCAST, dtype, a.value, 0, 0)};
 }
 
 /* Seed, stream and number are i64; reals are refused. */
@@ -311,7 +312,7 @@ static struct tn_term call_random(struct tn_parser *parser, const struct tn_toke
 	}
 	tn_value word = tn_build_op(&parser->builder, TN_OP_RANDOM, TN_U32, values[0], values[1],
 				    values[2]);
-	return (struct tn_term){word, 0};
+	return (struct tn_term){.value = word};
 }
 
 static struct tn_term call_quantile(struct tn_parser *parser, const struct tn_token *name,
@@ -325,8 +326,8 @@ static struct tn_term call_quantile(struct tn_parser *parser, const struct tn_to
 				     "expected an integer as the word, found %s",
 				     tn_term_type(parser, word));
 	tn_value value = tn_term_cast(parser, word, TN_U32);
-	return (struct tn_term){tn_build_op(&parser->builder, TN_OP_NORMAL, TN_F32, value, 0, 0),
-				0};
+	return (struct tn_term){
+		.value = tn_build_op(&parser->builder, TN_OP_NORMAL, TN_F32, value, 0, 0)};
 }
 
 static struct tn_term call_floating(struct tn_parser *parser, const struct tn_token *name,
@@ -370,13 +371,14 @@ static struct tn_term type_call(struct tn_parser *parser, const struct tn_token 
 	case CHOICE:
 		return tn_type_select(parser, name, arguments[0], arguments[1], arguments[2]);
 	case CAST:
-		return (struct tn_term){tn_term_cast(parser, arguments[0], function->op), 0};
+		return tn_term_of(tn_term_cast(parser, arguments[0], function->op), function->op);
 	case BITCAST:
 		return call_bitcast(parser, name, function->op, arguments[0]);
 	case INDEX:
 		return call_index(parser, name, arguments[0]);
 	case ELEMENT:
-		return (struct tn_term){tn_build_source(builder, TN_OP_ELEMENT, TN_I64, 0), 0};
+		return (struct tn_term){.value =
+						tn_build_source(builder, TN_OP_ELEMENT, TN_I64, 0)};
 	case RANDOM:
 		return call_random(parser, name, arguments);
 	case NORMAL:

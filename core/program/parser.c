@@ -83,7 +83,7 @@ static int find_constant(struct tn_parser *parser, const struct tn_token *name,
 	if (!is_named(name, "true") && !is_named(name, "false"))
 		return 0;
 	*term = (struct tn_term){
-		tn_build_constant(&parser->builder, TN_BOOL, is_named(name, "true")), 0};
+		.value = tn_build_constant(&parser->builder, TN_BOOL, is_named(name, "true"))};
 	return 1;
 }
 
@@ -427,7 +427,8 @@ static tn_status declare_sources(struct tn_parser *parser, const struct tn_progr
 				       "%s '%.64s' is %s (%d), which programs cannot read",
 				       is_input ? "input" : "scalar", name ? name : "(null)",
 				       tn_dtype_name(storage), (int)storage);
-		struct tn_term term = {tn_build_source(&parser->builder, op, dtype, k), 0};
+		struct tn_term term =
+			tn_term_of(tn_build_source(&parser->builder, op, dtype, k), storage);
 		tn_status status = declare_name(
 			parser, name, is_input ? TN_BINDING_INPUT : TN_BINDING_SCALAR, term);
 		if (status)
@@ -439,17 +440,17 @@ static tn_status declare_sources(struct tn_parser *parser, const struct tn_progr
 /* ---- Results ---------------------------------------------------------------------------------*/
 
 /* The value that is stored: of the requested dtype where programs compute in it. */
-static tn_value output_value(struct tn_parser *parser, struct tn_term term, tn_dtype wanted)
+static struct tn_term output_term(struct tn_parser *parser, struct tn_term term, tn_dtype wanted)
 {
-	if (tn_is_compute_dtype(wanted))
-		return tn_term_cast(parser, term, wanted);
-	if (wanted == TN_F16 || wanted == TN_BF16)
-		return term.is_literal ? tn_term_cast(parser, term, TN_F32) : term.value;
-	return tn_term_settle(parser, term).value;
+	if (tn_is_narrow(wanted) && (term.is_literal || term.is_u64))
+		wanted = TN_F32;
+	if (tn_is_compute_dtype(wanted) || wanted == TN_U64)
+		return tn_term_of(tn_term_cast(parser, term, wanted), wanted);
+	return tn_term_settle(parser, term);
 }
 
 static tn_status collect_outputs(struct tn_parser *parser, const struct tn_program_names *names,
-				 tn_value *outputs)
+				 struct tn_term *outputs)
 {
 	for (uint32_t j = 0; j < names->n_outputs; j++) {
 		const struct tn_binding *binding = &parser->scope.bindings[j];
@@ -463,15 +464,16 @@ static tn_status collect_outputs(struct tn_parser *parser, const struct tn_progr
 			return tn_fail(parser->error, TN_DTYPE, TN_PARSE_OPERATION,
 				       "output '%s' cannot be %s (%d)", binding->name,
 				       tn_dtype_name(wanted), (int)wanted);
-		outputs[j] = output_value(parser, binding->term, wanted);
+		outputs[j] = output_term(parser, binding->term, wanted);
 	}
 	return TN_OK;
 }
 
 static tn_status parse_program(struct tn_parser *parser, const struct tn_program_names *names,
-			       tn_program **program)
+			       tn_program **program, tn_dtype *results)
 {
-	tn_value outputs[TN_PROGRAM_MAX_OUTPUTS];
+	struct tn_term outputs[TN_PROGRAM_MAX_OUTPUTS];
+	tn_value values[TN_PROGRAM_MAX_OUTPUTS];
 	uint32_t n_outputs = names->n_outputs;
 	for (uint32_t j = 0; j < names->n_outputs; j++) {
 		tn_status status = declare_name(parser, names->outputs[j], TN_BINDING_OUTPUT,
@@ -494,17 +496,22 @@ static tn_status parse_program(struct tn_parser *parser, const struct tn_program
 	if (n_outputs)
 		status = collect_outputs(parser, names, outputs);
 	else {
-		outputs[0] = tn_term_settle(parser, last->term).value;
+		outputs[0] = tn_term_settle(parser, last->term);
 		n_outputs = 1;
 	}
 	if (status)
 		return status;
+	for (uint32_t j = 0; j < n_outputs; j++) {
+		values[j] = outputs[j].value;
+		if (results)
+			results[j] = tn_term_dtype(parser, outputs[j]);
+	}
 	return tn_builder_finish(&parser->builder, names->n_inputs, names->n_scalars, n_outputs,
-				 outputs, program, parser->error);
+				 values, program, parser->error);
 }
 
 static tn_status parse_text(const char *text, const struct tn_program_names *names, locale_t locale,
-			    tn_program **program, struct tn_error_info *error)
+			    tn_program **program, tn_dtype *results, struct tn_error_info *error)
 {
 	struct tn_parser parser = {.error = error};
 	tn_status status = tn_builder_init(&parser.builder, TN_PARSE_OPERATION, error);
@@ -513,7 +520,7 @@ static tn_status parse_text(const char *text, const struct tn_program_names *nam
 	parser.scope.bindings = tn_mem_alloc(TN_MAX_BINDINGS * sizeof(struct tn_binding));
 	tn_lexer_init(&parser.lexer, text, locale);
 	if (parser.scope.bindings)
-		status = parse_program(&parser, names, program);
+		status = parse_program(&parser, names, program, results);
 	else
 		status =
 			tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION, "no memory for names");
@@ -522,8 +529,9 @@ static tn_status parse_text(const char *text, const struct tn_program_names *nam
 	return status;
 }
 
-tn_status tn_program_parse(const char *text, const struct tn_program_names *names,
-			   tn_program **program, struct tn_error_info *error)
+tn_status tn_program_parse_typed(const char *text, const struct tn_program_names *names,
+				 tn_program **program, tn_dtype *results,
+				 struct tn_error_info *error)
 {
 	struct tn_program_names own = {0};
 	if (!text || !names || !program)
@@ -555,7 +563,13 @@ tn_status tn_program_parse(const char *text, const struct tn_program_names *name
 	if (!locale)
 		return tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION,
 			       "no memory for a locale");
-	status = parse_text(text, &own, locale, program, error);
+	status = parse_text(text, &own, locale, program, results, error);
 	freelocale(locale);
 	return status;
+}
+
+tn_status tn_program_parse(const char *text, const struct tn_program_names *names,
+			   tn_program **program, struct tn_error_info *error)
+{
+	return tn_program_parse_typed(text, names, program, NULL, error);
 }

@@ -12,4 +12,10 @@
 
 struct tn_term tn_parse_expression(struct tn_parser *parser);
 
+/* tn_program_parse, which also writes the dtype that each output has in the language to `results`
+ * (NULL, or room for all): u64 where the program's value is an i64 with the same bits. */
+tn_status tn_program_parse_typed(const char *text, const struct tn_program_names *names,
+				 tn_program **program, tn_dtype *results,
+				 struct tn_error_info *error) TN_CHECKED;
+
 #endif

@@ -18,7 +18,8 @@
  * other operand. */
 struct tn_term {
 	tn_value value;
-	uint16_t is_literal;
+	uint8_t is_literal;
+	uint8_t is_u64; /* the value is an i64 with the bits of a u64 (unsigned64.h) */
 };
 
 enum tn_binding_kind {

@@ -17,10 +17,16 @@
 #include "program/opcode.h"
 #include "program/parser_state.h"
 #include "program/sink.h"
+#include "program/unsigned64.h"
 
 tn_dtype tn_term_dtype(const struct tn_parser *parser, struct tn_term term)
 {
-	return tn_build_dtype(&parser->builder, term.value);
+	return term.is_u64 ? TN_U64 : tn_build_dtype(&parser->builder, term.value);
+}
+
+struct tn_term tn_term_of(tn_value value, tn_dtype dtype)
+{
+	return (struct tn_term){.value = value, .is_u64 = dtype == TN_U64};
 }
 
 const char *tn_term_type(const struct tn_parser *parser, struct tn_term term)
@@ -32,13 +38,16 @@ const char *tn_term_type(const struct tn_parser *parser, struct tn_term term)
 
 struct tn_term tn_literal_integer(struct tn_parser *parser, int64_t integer)
 {
-	return (struct tn_term){tn_build_constant(&parser->builder, TN_I64, (uint64_t)integer), 1};
+	return (struct tn_term){
+		.value = tn_build_constant(&parser->builder, TN_I64, (uint64_t)integer),
+		.is_literal = 1};
 }
 
 struct tn_term tn_literal_real(struct tn_parser *parser, double real)
 {
-	return (struct tn_term){tn_build_constant(&parser->builder, TN_F64, tn_bits_of_f64(real)),
-				1};
+	return (struct tn_term){
+		.value = tn_build_constant(&parser->builder, TN_F64, tn_bits_of_f64(real)),
+		.is_literal = 1};
 }
 
 static uint64_t bits_of(const struct tn_parser *parser, struct tn_term term)
@@ -65,13 +74,18 @@ static int fits(const struct tn_parser *parser, struct tn_term literal, tn_dtype
 		return integer >= INT32_MIN && integer <= INT32_MAX;
 	if (dtype == TN_U32)
 		return integer >= 0 && integer <= UINT32_MAX;
-	return 1;
+	return dtype != TN_U64 || integer >= 0;
 }
 
 tn_value tn_term_cast(struct tn_parser *parser, struct tn_term term, tn_dtype dtype)
 {
 	if (parser->status)
 		return 0;
+	if (term.is_u64)
+		return dtype == TN_U64 ? term.value
+				       : tn_u64_to(&parser->builder, dtype, term.value);
+	if (dtype == TN_U64)
+		return tn_u64_from(&parser->builder, term.value);
 	return tn_build_cast(&parser->builder, dtype, term.value);
 }
 
@@ -101,7 +115,7 @@ struct tn_term tn_term_settle(struct tn_parser *parser, struct tn_term term)
 	tn_dtype dtype = is_real(parser, term)        ? TN_F32
 			 : fits(parser, term, TN_I32) ? TN_I32
 						      : TN_I64;
-	return (struct tn_term){tn_term_cast(parser, term, dtype), 0};
+	return tn_term_of(tn_term_cast(parser, term, dtype), dtype);
 }
 
 /* The dtype of the typed terms among n, and whether there is a real literal. */
@@ -126,8 +140,8 @@ static tn_dtype convert_all(struct tn_parser *parser, const struct tn_token *tok
 			    struct tn_term *terms, tn_dtype dtype, int is_literal)
 {
 	for (int i = 0; i < n; i++) {
-		terms[i].value = tn_term_as(parser, token, terms[i], dtype);
-		terms[i].is_literal = (uint16_t)is_literal;
+		terms[i] = tn_term_of(tn_term_as(parser, token, terms[i], dtype), dtype);
+		terms[i].is_literal = (uint8_t)is_literal;
 	}
 	return dtype;
 }
@@ -167,9 +181,12 @@ struct tn_term tn_term_apply(struct tn_parser *parser, uint16_t op, int n,
 		return (struct tn_term){0};
 	int gives_bool = (tn_op_information(op)->flags & TN_GIVES_BOOL) != 0;
 	tn_dtype dtype = gives_bool ? TN_BOOL : tn_term_dtype(parser, terms[n - 1]);
-	tn_value value = tn_build_op(&parser->builder, op, dtype, terms[0].value,
-				     n > 1 ? terms[1].value : 0, n > 2 ? terms[2].value : 0);
-	return (struct tn_term){value, gives_bool ? 0 : terms[0].is_literal};
+	tn_value a = terms[0].value, b = n > 1 ? terms[1].value : 0, c = n > 2 ? terms[2].value : 0;
+	tn_value value = terms[n - 1].is_u64 ? tn_u64_op(&parser->builder, op, a, b, c)
+					     : tn_build_op(&parser->builder, op, dtype, a, b, c);
+	struct tn_term result = tn_term_of(value, dtype);
+	result.is_literal = gives_bool ? 0 : terms[0].is_literal;
+	return result;
 }
 
 /* Booleans count as 0 and 1 in arithmetic. */
@@ -236,7 +253,8 @@ static struct tn_term type_shift(struct tn_parser *parser, const struct tn_token
 				     tn_term_type(parser, terms[1]));
 	if (!terms[1].is_literal)
 		terms[0] = tn_term_settle(parser, terms[0]);
-	terms[1].value = tn_term_cast(parser, terms[1], tn_term_dtype(parser, terms[0]));
+	tn_dtype dtype = tn_term_dtype(parser, terms[0]);
+	terms[1] = tn_term_of(tn_term_cast(parser, terms[1], dtype), dtype);
 	return tn_term_apply(parser, op, 2, terms);
 }
 
@@ -269,8 +287,8 @@ struct tn_term tn_type_logical(struct tn_parser *parser, const struct tn_token *
 	(void)token;
 	if (parser->status)
 		return a;
-	const struct tn_term terms[] = {{tn_term_cast(parser, a, TN_BOOL), 0},
-					{tn_term_cast(parser, b, TN_BOOL), 0}};
+	const struct tn_term terms[] = {{.value = tn_term_cast(parser, a, TN_BOOL)},
+					{.value = tn_term_cast(parser, b, TN_BOOL)}};
 	return tn_term_apply(parser, op, 2, terms);
 }
 
@@ -279,7 +297,7 @@ struct tn_term tn_type_not(struct tn_parser *parser, const struct tn_token *toke
 	(void)token;
 	if (parser->status)
 		return a;
-	const struct tn_term truth = {tn_term_cast(parser, a, TN_BOOL), 0};
+	const struct tn_term truth = {.value = tn_term_cast(parser, a, TN_BOOL)};
 	return tn_term_apply(parser, TN_OP_NOT, 1, &truth);
 }
 
@@ -298,7 +316,8 @@ struct tn_term tn_type_select(struct tn_parser *parser, const struct tn_token *t
 		terms[1] = tn_term_settle(parser, terms[1]);
 		tn_terms_unify(parser, token, 2, terms);
 	}
-	const struct tn_term all[] = {{truth, terms[0].is_literal}, terms[0], terms[1]};
+	const struct tn_term all[] = {
+		{.value = truth, .is_literal = terms[0].is_literal}, terms[0], terms[1]};
 	return tn_term_apply(parser, TN_OP_SELECT, 3, all);
 }
 
@@ -330,7 +349,7 @@ struct tn_term tn_type_power(struct tn_parser *parser, const struct tn_token *to
 	/* a to the power of n >= 0 by squaring: integers, with wrap-around. */
 	uint64_t n = (uint64_t)exponent;
 	struct tn_builder *builder = &parser->builder;
-	tn_dtype dtype = tn_term_dtype(parser, a);
+	tn_dtype dtype = tn_build_dtype(builder, a.value);
 	tn_value result = tn_build_constant(builder, dtype, 1), square = a.value;
 	for (; n; n >>= 1) {
 		if (n & 1)
@@ -338,5 +357,6 @@ struct tn_term tn_type_power(struct tn_parser *parser, const struct tn_token *to
 		if (n > 1)
 			square = tn_build_op(builder, TN_OP_MUL, dtype, square, square, 0);
 	}
-	return (struct tn_term){result, a.is_literal};
+	a.value = result;
+	return a;
 }

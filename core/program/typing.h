@@ -9,6 +9,8 @@
 #include "program/parser_state.h"
 
 tn_dtype tn_term_dtype(const struct tn_parser *parser, struct tn_term term);
+/* A value of that dtype, which is not a literal. */
+struct tn_term tn_term_of(tn_value value, tn_dtype dtype);
 /* Its dtype's name; "number" for a literal. */
 const char *tn_term_type(const struct tn_parser *parser, struct tn_term term);
 struct tn_term tn_literal_integer(struct tn_parser *parser, int64_t integer);

@@ -3,10 +3,11 @@
  *
  * Arrays: NumPy's names and rules, on the device of their context.
  *
- * Shapes have up to 16 axes; strides are in elements.  Broadcasting follows NumPy.  Operands of two
- * dtypes are promoted as in element programs (tenon-program(7)).  An array that a function makes
- * belongs to the innermost open scope of its context (counted: tn_keep, tn_array_destroy).  Array
- * arguments are borrowed.  On failure a function returns NULL and the context keeps the error:
+ * Shapes have up to 16 axes; strides are in elements.  Broadcasting follows NumPy, and so do the
+ * dtypes of results (NumPy 2, NEP 50); tn_array(3) lists them with every departure.  An array that
+ * a function makes belongs to the innermost open scope of its context (counted: tn_keep,
+ * tn_array_destroy).  Array arguments are borrowed.  On failure a function returns NULL and the
+ * context keeps the error:
  *   TN_SHAPE   shapes do not match     TN_DTYPE    dtypes do not match
  *   TN_DEVICE  operands are on different devices or in different contexts
  *   TN_OUT_OF_MEMORY, TN_UNSUPPORTED (TENON_FALLBACK forbids the only route), TN_BACKEND_FAILURE,
@@ -120,7 +121,8 @@ TN_API tn_array *tn_sliding_window_view(const tn_array *a, int n, const int64_t 
 TN_API tn_array *tn_add(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_subtract(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_multiply(const tn_array *a, const tn_array *b);
-TN_API tn_array *tn_divide(const tn_array *a, const tn_array *b); /* integers give f32 */
+TN_API tn_array *tn_divide(const tn_array *a, const tn_array *b); /* integers give f64 */
+/* Integers give integers, which wrap; an exponent below 0 gives 1 / a^-b truncated toward zero. */
 TN_API tn_array *tn_power(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_maximum(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_minimum(const tn_array *a, const tn_array *b);
@@ -180,9 +182,9 @@ TN_API tn_array *tn_map(const char *text, int n_inputs, const char *const *names
  * Over the n axes in `axes` (negative ones count from the end); an empty list reduces nothing.  n =
  * TN_ALL_AXES means all axes; `axes` is then not read, and may be NULL, which for another n is
  * TN_INVALID_ARGUMENT.  With keepdims the reduced axes remain with length 1.  Sums and products of
- * integers and bools are i64 (u64 for u64), their mean is f32; everything else has a's dtype.  max
- * and min propagate NaN.  Over no elements, a sum is 0, a product 1, a mean NaN, a logsumexp -inf;
- * max, min, argmax and argmin fail with TN_SHAPE. */
+ * bools and signed integers are i64, of unsigned ones u64, means of both f64; everything else has
+ * a's dtype.  max and min propagate NaN.  Over no elements, a sum is 0, a product 1, a mean NaN, a
+ * logsumexp -inf; max, min, argmax and argmin fail with TN_SHAPE. */
 
 enum { TN_ALL_AXES = -1 };
 

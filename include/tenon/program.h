@@ -31,9 +31,10 @@ typedef struct tn_program tn_program;
  * the arrays that will be passed.  All pointers are borrowed until the call returns.
  *
  * Narrow dtypes are computed in wider ones: bool in bool; i8, i16, u8, u16, i32 in i32; u32 in u32;
- * i64 and u64 (its bits) in i64; f16, bf16, f32 in f32; f64 in f64.  A scalar's dtype may be 0: f64
- * if an input is f64, else f32.  If an output's dtype (0, or output_dtypes NULL: as inferred) is
- * one that programs compute in, the value is cast to it; a narrow one is left to the store.
+ * i64 in i64; u64 in u64, whose bits the program holds as i64; f16, bf16, f32 in f32; f64 in f64.
+ * A scalar's dtype may be 0: f64 if an input is f64, else f32.  If an output's dtype (0, or
+ * output_dtypes NULL: as inferred) is one that programs compute in, the value is cast to it; a
+ * narrow one is left to the store.
  *
  * n_outputs 0: the name assigned last is the only output.  An output may have the name of an input;
  * until the first assignment the name means the input. */
@@ -66,7 +67,7 @@ TN_API void tn_program_destroy(tn_program *program);
 /* 1: the canonical bytes of the two programs are equal.  [thread: any | since 0.1] */
 TN_API int tn_program_equal(const tn_program *a, const tn_program *b);
 
-/* The dtype of an output before it is stored; 0 if there is no such output.
+/* The dtype of an output before it is stored, i64 for a u64; 0 if there is no such output.
  * [thread: any | since 0.1] */
 TN_API tn_dtype tn_program_output_dtype(const tn_program *program, uint32_t output);
 
