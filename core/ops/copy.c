@@ -56,19 +56,18 @@ static tn_status copy_pairs(struct tn_runtime *runtime, uint32_t operation, tn_a
 }
 
 static tn_status fill_pairs(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
-			    double value)
+			    const struct tn_value_bits *bits)
 {
-	tn_array *pairs = as_pairs(runtime, out), *real;
-	tn_status status;
-	if (!pairs)
-		return runtime->report.status;
-	status = tn_fill_run(runtime, operation, pairs, 0);
-	real = tn_array_view(pairs, out->rank, pairs->shape, pairs->strides, pairs->offset);
-	if (!real)
-		status = runtime->report.status;
-	if (!status && value != 0)
-		status = tn_fill_run(runtime, operation, real, value);
-	tn_array_discard(real);
+	tn_array *pairs = as_pairs(runtime, out);
+	tn_status status = pairs ? TN_OK : runtime->report.status;
+	for (int i = 0; i < 2 && !status; i++) {
+		const struct tn_value_bits part = {{bits->part[i], 0}};
+		tn_array *half = tn_array_view(pairs, out->rank, pairs->shape, pairs->strides,
+					       pairs->offset + i);
+		status = half ? tn_fill_bits(runtime, operation, half, &part)
+			      : runtime->report.status;
+		tn_array_discard(half);
+	}
 	tn_array_discard(pairs);
 	return status;
 }
@@ -199,14 +198,16 @@ struct fill {
 	struct tn_runtime *runtime;
 	uint32_t operation;
 	tn_array *out;
-	double value;
+	struct tn_scalar value;
 };
 
 /* The scalar has the output's own compute type, since an i64 holds what an f32 cannot. */
 static tn_status compose_fill(void *argument)
 {
 	const struct fill *fill = argument;
-	struct tn_scalar value = tn_scalar_of(tn_compute_dtype(fill->out->dtype), fill->value);
+	tn_dtype dtype = tn_compute_dtype(fill->out->dtype);
+	const struct tn_scalar value = {
+		.dtype = dtype, .bits = tn_cast_bits(fill->value.dtype, dtype, fill->value.bits)};
 	const struct tn_short_program text = {"z = a", 0, 1, 0, value.dtype};
 	struct tn_map_run run = {
 		.operation = fill->operation, .outputs = &fill->out, .scalars = &value};
@@ -214,10 +215,11 @@ static tn_status compose_fill(void *argument)
 	return status ? status : tn_map_run(fill->runtime, &run);
 }
 
-tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out, double value)
+tn_status tn_fill_bits(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+		       const struct tn_value_bits *bits)
 {
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
-	struct fill fill = {runtime, operation, out, value};
+	struct fill fill = {runtime, operation, out, {.dtype = out->dtype, .bits = bits->part[0]}};
 	struct tn_fill_args args;
 	struct tn_operand *all[] = {&args.output};
 	struct tn_route route = {.runtime = runtime,
@@ -233,9 +235,9 @@ tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 	if (status || !out->size)
 		return status;
 	if (tn_is_complex(out->dtype))
-		return fill_pairs(runtime, operation, out, value);
+		return fill_pairs(runtime, operation, out, bits);
 	args.call = (struct tn_call){.struct_size = sizeof(args)};
-	args.value = tn_scalar_of(out->dtype, value);
+	args.value = fill.value;
 	tn_operand_of(&args.output, out);
 	tn_operands_sort(all, 1, 0, 0, args.output.rank);
 	tn_operands_merge(all, 1, 0, args.output.rank);
@@ -243,6 +245,12 @@ tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 	if (!status)
 		tn_array_touch(out);
 	return status;
+}
+
+tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out, double value)
+{
+	const struct tn_value_bits bits = tn_bits_of_double(out->dtype, value);
+	return tn_fill_bits(runtime, operation, out, &bits);
 }
 
 /* ---- Public functions ------------------------------------------------------------------------*/
@@ -328,4 +336,17 @@ tn_status tn_fill(tn_array *out, double value)
 	if (status)
 		return status;
 	return tn_end_into(out->runtime, tn_fill_run(out->runtime, TN_DO_FILL, out, value));
+}
+
+tn_status tn_fill_number(tn_array *out, tn_number value)
+{
+	const tn_array *array = out;
+	struct tn_value_bits bits;
+	tn_status status = tn_begin_into(1, &array, "fill");
+	if (status)
+		return status;
+	status = tn_number_bits(out->runtime, "fill", "value", value, out->dtype, &bits);
+	if (!status)
+		status = tn_fill_bits(out->runtime, TN_DO_FILL, out, &bits);
+	return tn_end_into(out->runtime, status);
 }

@@ -8,11 +8,15 @@
 #define TN_OPS_COPY_H
 
 #include "array/array.h"
+#include "ops/number.h"
 
 /* out[...] = a, broadcast and converted; counted as `operation`. */
 tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 		      const tn_array *a);
 tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out, double value);
+/* The same with the bits of a value of out's dtype. */
+tn_status tn_fill_bits(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+		       const struct tn_value_bits *bits);
 
 /* Copies `a` into `out`, which the caller has just made (NULL: the report has the cause), converted
  * and recorded.  Returns out, or NULL with the error kept. */

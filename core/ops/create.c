@@ -13,6 +13,7 @@
 #include "device/transfer.h"
 #include "ops/copy.h"
 #include "ops/map.h"
+#include "ops/number.h"
 #include "program/cast.h"
 
 /* An array on the current device, or NULL with the error kept. */
@@ -92,6 +93,25 @@ tn_array *tn_scalar_f32(tn_context *context, float value)
 	return context ? from_host(context, "scalar_f32", TN_F32, 0, NULL, &value) : NULL;
 }
 
+tn_array *tn_full_number(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape,
+			 tn_number value)
+{
+	struct tn_runtime *runtime;
+	struct tn_value_bits bits;
+	tn_array *array;
+	tn_status status;
+	if (!context)
+		return NULL;
+	runtime = tn_runtime_of(context);
+	array = make_checked(runtime, "full", dtype, rank, shape);
+	if (!array)
+		return NULL;
+	status = tn_number_bits(runtime, "full", "value", value, dtype, &bits);
+	if (!status)
+		status = tn_fill_bits(runtime, TN_DO_FILL, array, &bits);
+	return tn_end(runtime, status, array);
+}
+
 /* Element i is start + i step in f64, then converted: the same bits on every backend. */
 tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double stop, double step)
 {
@@ -122,6 +142,84 @@ tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double st
 		bits_store(data + (size_t)i * size, size, bits);
 	}
 	array = from_host(context, "arange", dtype, 1, &n, data);
+	tn_mem_free(data);
+	return array;
+}
+
+/* No sum or product of a range overflows 128 bits. */
+__extension__ typedef __int128 wide_integer;
+
+static wide_integer wide(tn_number number)
+{
+	return number.dtype == TN_U64 ? (wide_integer)number.as.u64 : (wide_integer)number.as.i64;
+}
+
+static double real(tn_number number)
+{
+	if (number.dtype == TN_F64)
+		return number.as.f64;
+	return (double)wide(number);
+}
+
+static tn_status write_range(struct tn_runtime *runtime, tn_dtype dtype, tn_number start,
+			     tn_number step, int64_t n, unsigned char *data)
+{
+	size_t size = tn_dtype_size(dtype);
+	for (int64_t i = 0; i < n; i++) {
+		wide_integer value = wide(start) + i * wide(step);
+		struct tn_value_bits bits;
+		tn_number element =
+			value < 0 ? tn_number_i64((int64_t)value) : tn_number_u64((uint64_t)value);
+		tn_status status =
+			tn_number_bits(runtime, "arange", "element", element, dtype, &bits);
+		if (status)
+			return status;
+		bits_store(data + (size_t)i * size, size, bits.part[0]);
+	}
+	return TN_OK;
+}
+
+tn_array *tn_arange_number(tn_context *context, tn_dtype dtype, tn_number start, tn_number stop,
+			   tn_number step)
+{
+	const tn_number all[] = {start, stop, step};
+	struct tn_runtime *runtime;
+	unsigned char *data;
+	tn_array *array = NULL;
+	int64_t n = 0;
+	if (!context || tn_runtime_ready(tn_runtime_of(context)))
+		return NULL;
+	runtime = tn_runtime_of(context);
+	for (int i = 0; i < 3; i++) {
+		if (all[i].dtype != TN_F64 && all[i].dtype != TN_I64 && all[i].dtype != TN_U64) {
+			tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "arange",
+					"expected numbers of i64, u64 or f64, found dtype %d",
+					all[i].dtype);
+			return NULL;
+		}
+	}
+	if (start.dtype == TN_F64 || stop.dtype == TN_F64 || step.dtype == TN_F64)
+		return tn_arange(context, dtype, real(start), real(stop), real(step));
+	wide_integer length = wide(stop) - wide(start), by = wide(step);
+	if (by && (by > 0) == (length > 0))
+		length = (length + by + (by > 0 ? -1 : 1)) / by;
+	else
+		length = 0;
+	if (!by || length >= (wide_integer)INT32_MAX * 1024 || !tn_compute_dtype(dtype)) {
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "arange",
+				"cannot create the range from %g to %g by %g in %s", real(start),
+				real(stop), real(step), tn_dtype_name(dtype));
+		return NULL;
+	}
+	n = (int64_t)length;
+	data = tn_mem_alloc((size_t)n * tn_dtype_size(dtype));
+	if (!data)
+		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "arange",
+				"no host memory for %lld elements", (long long)n);
+	else if (write_range(runtime, dtype, start, step, n, data))
+		tn_end(runtime, runtime->report.status, NULL);
+	else
+		array = from_host(context, "arange", dtype, 1, &n, data);
 	tn_mem_free(data);
 	return array;
 }

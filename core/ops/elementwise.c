@@ -365,25 +365,43 @@ tn_array *tn_affine(const tn_array *a, double alpha, double beta)
 
 /* ---- A user's program ------------------------------------------------------------------------*/
 
-static tn_status check_lists(struct tn_runtime *runtime, const char *text, int n_inputs,
-			     const char *const *names, int n_scalars,
-			     const char *const *scalar_names, const double *scalars)
+struct users_map {
+	const char *text;
+	int n_inputs;
+	const char *const *names;
+	const tn_array *const *inputs;
+	int n_scalars;
+	const char *const *scalar_names;
+	const tn_number *scalars;
+};
+
+static tn_status check_lists(struct tn_runtime *runtime, const struct users_map *map)
 {
-	if (!text || n_scalars < 0 || n_scalars > TN_PROGRAM_MAX_SCALARS || !names ||
-	    (n_scalars && (!scalar_names || !scalars)))
+	if (!map->text || map->n_scalars < 0 || map->n_scalars > TN_PROGRAM_MAX_SCALARS ||
+	    !map->names || (map->n_scalars && (!map->scalar_names || !map->scalars)))
 		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, "map",
 			       "expected a text, %d names and 0 to %d scalars with names and "
 			       "values, found %d scalars",
-			       n_inputs, TN_PROGRAM_MAX_SCALARS, n_scalars);
-	for (int i = 0; i < n_inputs; i++) {
-		if (!names[i])
+			       map->n_inputs, TN_PROGRAM_MAX_SCALARS, map->n_scalars);
+	for (int i = 0; i < map->n_inputs; i++) {
+		if (!map->names[i])
 			return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, "map",
 				       "the name of input %d is NULL", i);
+		if (tn_is_complex(map->inputs[i]->dtype))
+			return tn_fail(&runtime->report, TN_DTYPE, "map",
+				       "input %d is complex: programs read its parts, which "
+				       "tn_real and tn_imag view",
+				       i);
 	}
-	for (int i = 0; i < n_scalars; i++) {
-		if (!scalar_names[i])
+	for (int i = 0; i < map->n_scalars; i++) {
+		tn_dtype dtype = map->scalars[i].dtype;
+		if (!map->scalar_names[i])
 			return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, "map",
 				       "the name of scalar %d is NULL", i);
+		if (dtype != TN_F64 && dtype != TN_I64 && dtype != TN_U64)
+			return tn_fail(&runtime->report, TN_DTYPE, "map",
+				       "scalar %d: expected a number of i64, u64 or f64, found %s",
+				       i, tn_dtype_name(dtype));
 	}
 	return TN_OK;
 }
@@ -401,10 +419,11 @@ static tn_dtype users_dtype(tn_dtype result, uint32_t n, const tn_array *const *
 }
 
 static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *program,
-			   tn_dtype result, uint32_t n, const tn_array *const *inputs,
-			   const double *values)
+			   tn_dtype result, const struct users_map *map)
 {
 	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
+	const tn_array *const *inputs = map->inputs;
+	uint32_t n = (uint32_t)map->n_inputs;
 	struct tn_map_run run = {
 		.operation = TN_DO_MAP, .program = program, .inputs = inputs, .scalars = scalars};
 	struct tn_record record = {
@@ -413,7 +432,12 @@ static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *
 	tn_status status = TN_OK;
 	if (!out)
 		return NULL;
-	tn_scalars_of(program, values, scalars);
+	for (uint32_t i = 0; i < program->n_scalars; i++) {
+		tn_dtype dtype = tn_program_scalar_dtype(program, i);
+		scalars[i] = (struct tn_scalar){.dtype = dtype ? dtype : TN_F32};
+		scalars[i].bits = tn_cast_bits(map->scalars[i].dtype, scalars[i].dtype,
+					       map->scalars[i].as.u64);
+	}
 	run.outputs = &out;
 	for (uint32_t i = 0; i < program->n_instructions && !status; i++) {
 		const struct tn_instruction *instruction = &program->instructions[i];
@@ -433,25 +457,44 @@ static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *
 	return NULL;
 }
 
-tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
-		 const tn_array *const *inputs, int n_scalars, const char *const *scalar_names,
-		 const double *scalars)
+static tn_array *parse_and_map(struct tn_runtime *runtime, const struct users_map *map)
 {
-	static const tn_dtype inferred[TN_PROGRAM_MAX_SCALARS];
-	tn_dtype dtypes[MOST_INPUTS];
-	struct tn_program_names all = {.struct_size = sizeof(all),
-				       .n_inputs = (uint32_t)n_inputs,
-				       .n_scalars = (uint32_t)n_scalars,
-				       .inputs = names,
-				       .input_dtypes = dtypes,
-				       .scalars = scalar_names,
-				       .scalar_dtypes = inferred};
+	tn_dtype dtypes[MOST_INPUTS], scalar_dtypes[TN_PROGRAM_MAX_SCALARS], result;
+	const struct tn_program_names all = {.struct_size = sizeof(all),
+					     .n_inputs = (uint32_t)map->n_inputs,
+					     .n_scalars = (uint32_t)map->n_scalars,
+					     .inputs = map->names,
+					     .input_dtypes = dtypes,
+					     .scalars = map->scalar_names,
+					     .scalar_dtypes = scalar_dtypes};
 	const struct tn_program *program = NULL;
 	struct tn_program *temporary = NULL;
-	struct tn_runtime *runtime;
-	tn_dtype result;
 	tn_array *out = NULL;
-	tn_status status;
+	tn_status status = check_lists(runtime, map);
+	for (int i = 0; i < map->n_inputs && !status; i++)
+		dtypes[i] = map->inputs[i]->dtype;
+	for (int i = 0; i < map->n_scalars && !status; i++)
+		scalar_dtypes[i] = map->scalars[i].dtype == TN_F64 ? 0 : map->scalars[i].dtype;
+	if (!status)
+		status = tn_programs_get_users(runtime, map->text, &all, &program, &result,
+					       &temporary);
+	if (!status) {
+		out = map_users(runtime, program, result, map);
+		status = out ? TN_OK : runtime->report.status;
+	}
+	if (temporary)
+		tn_observe_unrepeatable(runtime);
+	tn_program_destroy(temporary);
+	return tn_end(runtime, status, out);
+}
+
+tn_array *tn_map_number(const char *text, int n_inputs, const char *const *names,
+			const tn_array *const *inputs, int n_scalars,
+			const char *const *scalar_names, const tn_number *scalars)
+{
+	const struct users_map map = {text,      n_inputs,     names,  inputs,
+				      n_scalars, scalar_names, scalars};
+	struct tn_runtime *runtime;
 	if (n_inputs < 1 || !inputs)
 		return NULL;
 	if (n_inputs > MOST_INPUTS) {
@@ -462,23 +505,16 @@ tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 		return NULL;
 	}
 	runtime = tn_begin((uint32_t)n_inputs, inputs, "map");
-	if (!runtime)
-		return NULL;
-	status = check_lists(runtime, text, n_inputs, names, n_scalars, scalar_names, scalars);
-	for (int i = 0; i < n_inputs && !status; i++) {
-		dtypes[i] = inputs[i]->dtype;
-		if (tn_is_complex(dtypes[i]))
-			status = tn_fail(&runtime->report, TN_DTYPE, "map",
-					 "programs cannot read complex numbers");
-	}
-	if (!status)
-		status = tn_programs_get_users(runtime, text, &all, &program, &result, &temporary);
-	if (!status) {
-		out = map_users(runtime, program, result, (uint32_t)n_inputs, inputs, scalars);
-		status = out ? TN_OK : runtime->report.status;
-	}
-	if (temporary)
-		tn_observe_unrepeatable(runtime);
-	tn_program_destroy(temporary);
-	return tn_end(runtime, status, out);
+	return runtime ? parse_and_map(runtime, &map) : NULL;
+}
+
+tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
+		 const tn_array *const *inputs, int n_scalars, const char *const *scalar_names,
+		 const double *scalars)
+{
+	tn_number numbers[TN_PROGRAM_MAX_SCALARS];
+	for (int i = 0; scalars && i < n_scalars && i < TN_PROGRAM_MAX_SCALARS; i++)
+		numbers[i] = tn_number_f64(scalars[i]);
+	return tn_map_number(text, n_inputs, names, inputs, n_scalars, scalar_names,
+			     scalars ? numbers : NULL);
 }

@@ -15,6 +15,7 @@
 #include "dispatch/operations.h"
 #include "ops/copy.h"
 #include "ops/layout.h"
+#include "ops/number.h"
 #include "program/cast.h"
 
 static uint64_t bytes_of(const tn_array *array)
@@ -104,24 +105,49 @@ tn_status tn_assign_host(tn_array *array, const void *data, size_t size_bytes)
 	return tn_end_into(array->runtime, status);
 }
 
+/* The bits of a one-element array. */
+static tn_status read_item(const tn_array *array, struct tn_value_bits *bits)
+{
+	unsigned char data[16] = {0};
+	size_t size = tn_dtype_size(array->dtype) / (tn_is_complex(array->dtype) ? 2 : 1);
+	char text[TN_SHAPE_TEXT];
+	if (array->size != 1)
+		return tn_fail(&array->runtime->report, TN_SHAPE, "item",
+			       "expected one element, found shape %s", tn_array_text(array, text));
+	tn_status status = download(array, data);
+	for (int i = 0; i < 2; i++)
+		bits->part[i] = i && !tn_is_complex(array->dtype)
+					? 0
+					: bits_load(data + (size_t)i * size, size);
+	return status;
+}
+
 tn_status tn_item(const tn_array *array, double *value)
 {
-	char text[TN_SHAPE_TEXT];
-	uint64_t bits = 0;
+	struct tn_value_bits bits;
 	tn_status status = tn_begin_into(1, &array, "item");
 	if (status)
 		return status;
-	if (array->size != 1)
-		status =
-			tn_fail(&array->runtime->report, TN_SHAPE, "item",
-				"expected one element, found shape %s", tn_array_text(array, text));
-	else if (!tn_compute_dtype(array->dtype))
+	if (array->size == 1 && tn_is_complex(array->dtype))
 		status = tn_fail(&array->runtime->report, TN_DTYPE, "item",
-				 "expected a real type, found %s", tn_dtype_name(array->dtype));
+				 "expected a real type, found %s: tn_item_number reads it",
+				 tn_dtype_name(array->dtype));
 	if (!status)
-		status = download(array, &bits);
+		status = read_item(array, &bits);
 	if (!status)
-		*value = tn_f64_of_bits(tn_cast_bits(array->dtype, TN_F64, bits));
+		*value = tn_f64_of_bits(tn_cast_bits(array->dtype, TN_F64, bits.part[0]));
+	return tn_end_into(array->runtime, status);
+}
+
+tn_status tn_item_number(const tn_array *array, tn_number *value)
+{
+	struct tn_value_bits bits;
+	tn_status status = tn_begin_into(1, &array, "item");
+	if (status)
+		return status;
+	status = read_item(array, &bits);
+	if (!status)
+		*value = tn_number_of_bits(array->dtype, &bits);
 	return tn_end_into(array->runtime, status);
 }
 

@@ -24,6 +24,7 @@
 #define TENON_ARRAY_H
 
 #include <tenon/context.h>
+#include <tenon/number.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,11 +39,17 @@ TN_API tn_array *tn_zeros(tn_context *context, tn_dtype dtype, int rank, const i
 TN_API tn_array *tn_ones(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape);
 TN_API tn_array *tn_full(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape,
 			 double value);
+TN_API tn_array *tn_full_number(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape,
+				tn_number value);
 /* 0-d, of dtype f32. */
 TN_API tn_array *tn_scalar_f32(tn_context *context, float value);
 /* start, start + step, ... below stop (above, for a negative step): ceil((stop - start) / step). */
 TN_API tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double stop,
 			   double step);
+/* The same, computed in integers if all three numbers are: exact up to the ends of i64 and u64.
+ * TN_INVALID_ARGUMENT: the step is 0, or an element does not fit the dtype. */
+TN_API tn_array *tn_arange_number(tn_context *context, tn_dtype dtype, tn_number start,
+				  tn_number stop, tn_number step);
 /* A copy of compact row-major host data. */
 TN_API tn_array *tn_from_host(tn_context *context, tn_dtype dtype, int rank, const int64_t *shape,
 			      const void *data);
@@ -78,8 +85,11 @@ TN_API tn_context *tn_array_context(const tn_array *array);
 TN_API TN_CHECKED tn_status tn_to_host(const tn_array *array, void *data, size_t size_bytes);
 /* Overwrites all elements from compact row-major host data. */
 TN_API tn_status tn_assign_host(tn_array *array, const void *data, size_t size_bytes);
-/* The value of a one-element array as double.  TN_SHAPE: more or fewer elements. */
+/* The value of a one-element array as double; an i64 or u64 of more than 53 bits is rounded.
+ * TN_SHAPE: more or fewer elements.  TN_DTYPE: complex. */
 TN_API TN_CHECKED tn_status tn_item(const tn_array *array, double *value);
+/* The same, exactly: i64 for bool and signed integers, u64, f64, or c128. */
+TN_API TN_CHECKED tn_status tn_item_number(const tn_array *array, tn_number *value);
 /* The array on another device of the same context (itself, referenced, if it is already there). */
 TN_API tn_array *tn_to(const tn_array *array, tn_device *device);
 
@@ -98,6 +108,7 @@ TN_API tn_array *tn_astype(const tn_array *a, tn_dtype dtype);
 TN_API tn_status tn_assign(tn_array *out, const tn_array *a);
 /* out[...] = value */
 TN_API tn_status tn_fill(tn_array *out, double value);
+TN_API tn_status tn_fill_number(tn_array *out, tn_number value);
 
 /* ---- Views: they share the storage -----------------------------------------------------------*/
 
@@ -177,6 +188,11 @@ TN_API tn_array *tn_affine(const tn_array *a, double alpha, double beta);
 TN_API tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 			const tn_array *const *inputs, int n_scalars,
 			const char *const *scalar_names, const double *scalars);
+/* The same with scalars of the numbers' own dtypes: i64, u64, or floating as above.  TN_DTYPE: a
+ * number is complex. */
+TN_API tn_array *tn_map_number(const char *text, int n_inputs, const char *const *names,
+			       const tn_array *const *inputs, int n_scalars,
+			       const char *const *scalar_names, const tn_number *scalars);
 
 /* ---- Reductions ------------------------------------------------------------------------------
  * Over the n axes in `axes` (negative ones count from the end); an empty list reduces nothing.  n =

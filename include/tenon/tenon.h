@@ -16,6 +16,7 @@
 #include <tenon/models.h>
 #include <tenon/nn.h>
 #include <tenon/optim.h>
+#include <tenon/number.h>
 #include <tenon/program.h>
 #include <tenon/report.h>
 #include <tenon/status.h>
