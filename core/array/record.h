@@ -11,6 +11,8 @@
 
 enum tn_record_kind {
 	TN_RECORD_MAP,      /* program over broadcast inputs; gradients by differentiating it */
+	TN_RECORD_COMPLEX,  /* program over the parts of complex inputs, and real ones */
+	TN_RECORD_PART,     /* the real (axis 0) or imaginary (axis 1) elements */
 	TN_RECORD_SUM,      /* axes, keepdims, scale: output = scale * sum */
 	TN_RECORD_EXTREMUM, /* max or min over axes: inputs[0], output; ties share in equal parts */
 	TN_RECORD_PRODUCT,  /* axes, keepdims */

@@ -9,6 +9,7 @@
 #include "autograd/gradient_reduce.h"
 #include "autograd/gradients.h"
 #include "autograd/node.h"
+#include "base/dtype.h"
 #include "ops/take.h"
 #include "ops/take_along.h"
 
@@ -106,22 +107,29 @@ tn_status tn_copy_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_reshape(g, recorded->rank, recorded->shape));
 }
 
-tn_status tn_take_backward(struct tn_node *node, tn_array *dy)
+/* Adds dy to zeros where the indices point; the parts of complex numbers one after the other. */
+static tn_status scatter(struct tn_node *node, tn_array *dy,
+			 tn_status (*add)(tn_array *out, const tn_array *indices, int axis,
+					  const tn_array *a))
 {
 	const struct tn_recorded *recorded = node->state;
+	const tn_array *indices = node->saved[0].array;
+	int axis = recorded->record.axis;
 	tn_array *g = zeros_like_input(recorded, dy);
-	if (!g || tn_scatter_add(g, node->saved[0].array, recorded->record.axis, dy))
-		return tn_runtime_status(tn_node_runtime(node));
-	return tn_node_give(node, 0, g);
+	tn_status status = g ? add(tn_real(g), indices, axis, tn_real(dy)) : TN_OUT_OF_MEMORY;
+	if (!status && tn_is_complex(g->dtype))
+		status = add(tn_imag(g), indices, axis, tn_imag(dy));
+	return status ? tn_runtime_status(tn_node_runtime(node)) : tn_node_give(node, 0, g);
+}
+
+tn_status tn_take_backward(struct tn_node *node, tn_array *dy)
+{
+	return scatter(node, dy, tn_scatter_add);
 }
 
 tn_status tn_take_along_axis_backward(struct tn_node *node, tn_array *dy)
 {
-	const struct tn_recorded *recorded = node->state;
-	tn_array *g = zeros_like_input(recorded, dy);
-	if (!g || tn_scatter_add_along_axis(g, node->saved[0].array, recorded->record.axis, dy))
-		return tn_runtime_status(tn_node_runtime(node));
-	return tn_node_give(node, 0, g);
+	return scatter(node, dy, tn_scatter_add_along_axis);
 }
 
 tn_status tn_concatenate_backward(struct tn_node *node, tn_array *dy)

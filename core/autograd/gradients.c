@@ -11,6 +11,7 @@
 
 #include "array/array.h"
 #include "autograd/derivatives.h"
+#include "autograd/gradient_complex.h"
 #include "autograd/gradient_map.h"
 #include "autograd/gradient_matmul.h"
 #include "autograd/gradient_reduce.h"
@@ -27,6 +28,8 @@ static const struct {
 	int saves;
 } kinds[] = {
 	[TN_RECORD_MAP] = {tn_map_backward, SAVE_READ},
+	[TN_RECORD_COMPLEX] = {tn_complex_backward, SAVE_INPUTS},
+	[TN_RECORD_PART] = {tn_part_backward, 0},
 	[TN_RECORD_SUM] = {tn_sum_backward, 0},
 	[TN_RECORD_EXTREMUM] = {tn_extremum_backward, SAVE_INPUTS | SAVE_OUTPUT},
 	[TN_RECORD_PRODUCT] = {tn_product_backward, SAVE_INPUTS | SAVE_OUTPUT},
@@ -52,7 +55,7 @@ static void fill_recorded(struct tn_recorded *recorded, const struct tn_record *
 	const tn_array *x = record->inputs[0];
 	memset(recorded, 0, offsetof(struct tn_recorded, inputs));
 	recorded->record = *record;
-	if (record->kind == TN_RECORD_MAP && record->program->n_scalars)
+	if (record->program && record->program->n_scalars)
 		memcpy(recorded->scalars, record->scalars,
 		       record->program->n_scalars * sizeof(struct tn_scalar));
 	recorded->rank = x->rank;

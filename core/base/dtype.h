@@ -60,6 +60,11 @@ static inline int tn_is_complex(tn_dtype dtype) /* c64, c128 */
 	return tn_dtype_information(dtype)->kind == TN_KIND_COMPLEX;
 }
 
+static inline int tn_is_inexact(tn_dtype dtype) /* floating or complex: has gradients */
+{
+	return (tn_dtype_information(dtype)->kind & (TN_KIND_FLOATING | TN_KIND_COMPLEX)) != 0;
+}
+
 /* Floating, and wider in programs than in memory: f16, bf16. */
 static inline int tn_is_narrow(tn_dtype dtype)
 {

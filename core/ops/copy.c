@@ -3,7 +3,7 @@
  *
  * Copies, conversions and fills.  A copy within one dtype calls the backend's copy slot and is
  * otherwise composed as the program `z = x`; a conversion is always that program.  Complex arrays,
- * which programs cannot read, are copied as pairs of real numbers.
+ * which programs cannot read, are converted and filled by their parts.
  */
 #include "ops/copy.h"
 
@@ -14,63 +14,10 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/complex.h"
 #include "ops/layout.h"
 #include "ops/map.h"
 #include "program/cast.h"
-
-/* ---- Complex numbers as pairs ----------------------------------------------------------------*/
-
-/* A view of the real numbers of a complex array: one more axis, of length 2. */
-static tn_array *as_pairs(struct tn_runtime *runtime, const tn_array *a)
-{
-	int64_t shape[TN_MAX_RANK], strides[TN_MAX_RANK];
-	tn_array *pairs;
-	if (a->rank == TN_MAX_RANK) {
-		tn_fail(&runtime->report, TN_UNSUPPORTED, "copy",
-			"a complex array of rank %d leaves no axis for its pairs of real numbers",
-			a->rank);
-		return NULL;
-	}
-	for (int i = 0; i < a->rank; i++) {
-		shape[i] = a->shape[i];
-		strides[i] = 2 * a->strides[i];
-	}
-	shape[a->rank] = 2;
-	strides[a->rank] = 1;
-	pairs = tn_array_view(a, a->rank + 1, shape, strides, 2 * a->offset);
-	if (pairs)
-		pairs->dtype = a->dtype == TN_C64 ? TN_F32 : TN_F64;
-	return pairs;
-}
-
-static tn_status copy_pairs(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
-			    const tn_array *a)
-{
-	tn_array *to = as_pairs(runtime, out), *from = as_pairs(runtime, a);
-	tn_status status = runtime->report.status;
-	if (to && from)
-		status = tn_copy_run(runtime, operation, to, from);
-	tn_array_discard(from);
-	tn_array_discard(to);
-	return status;
-}
-
-static tn_status fill_pairs(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
-			    const struct tn_value_bits *bits)
-{
-	tn_array *pairs = as_pairs(runtime, out);
-	tn_status status = pairs ? TN_OK : runtime->report.status;
-	for (int i = 0; i < 2 && !status; i++) {
-		const struct tn_value_bits part = {{bits->part[i], 0}};
-		tn_array *half = tn_array_view(pairs, out->rank, pairs->shape, pairs->strides,
-					       pairs->offset + i);
-		status = half ? tn_fill_bits(runtime, operation, half, &part)
-			      : runtime->report.status;
-		tn_array_discard(half);
-	}
-	tn_array_discard(pairs);
-	return status;
-}
 
 /* ---- Copies ----------------------------------------------------------------------------------*/
 
@@ -142,10 +89,6 @@ static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, cons
 		return tn_fail(&runtime->report, TN_SHAPE, name,
 			       "shape %s does not broadcast to %s", tn_array_text(a, found),
 			       tn_array_text(out, expected));
-	if (tn_is_complex(out->dtype) != tn_is_complex(a->dtype) ||
-	    (tn_is_complex(a->dtype) && a->dtype != out->dtype))
-		return tn_fail(&runtime->report, TN_DTYPE, name, "cannot convert %s to %s",
-			       tn_dtype_name(a->dtype), tn_dtype_name(out->dtype));
 	return TN_OK;
 }
 
@@ -165,11 +108,13 @@ tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 			return runtime->report.status;
 		a = apart;
 	}
-	if (tn_is_complex(a->dtype)) {
-		/* The slot copies bits; a backend without this type copies pairs. */
+	if (a->dtype != out->dtype && (tn_is_complex(a->dtype) || tn_is_complex(out->dtype))) {
+		status = tn_complex_copy(runtime, operation, out, a);
+	} else if (tn_is_complex(a->dtype)) {
+		/* The slot copies bits; a backend without this type copies the parts. */
 		status = route_copy(runtime, operation, out, a);
 		if (status == TN_UNSUPPORTED)
-			status = copy_pairs(runtime, operation, out, a);
+			status = tn_complex_copy(runtime, operation, out, a);
 		else
 			tn_array_touch(out);
 	} else if (a->dtype == out->dtype) {
@@ -215,6 +160,18 @@ static tn_status compose_fill(void *argument)
 	return status ? status : tn_map_run(fill->runtime, &run);
 }
 
+static tn_status fill_parts(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+			    const struct tn_value_bits *bits)
+{
+	struct tn_parts parts = {0};
+	tn_status status = tn_parts_add(&parts, out);
+	for (uint32_t k = 0; k < parts.n && !status; k++)
+		status = tn_fill_bits(runtime, operation, parts.views[k],
+				      &(struct tn_value_bits){{bits->part[k], 0}});
+	tn_parts_release(&parts);
+	return status;
+}
+
 tn_status tn_fill_bits(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 		       const struct tn_value_bits *bits)
 {
@@ -235,7 +192,7 @@ tn_status tn_fill_bits(struct tn_runtime *runtime, uint32_t operation, tn_array 
 	if (status || !out->size)
 		return status;
 	if (tn_is_complex(out->dtype))
-		return fill_pairs(runtime, operation, out, bits);
+		return fill_parts(runtime, operation, out, bits);
 	args.call = (struct tn_call){.struct_size = sizeof(args)};
 	args.value = fill.value;
 	tn_operand_of(&args.output, out);
@@ -260,7 +217,7 @@ tn_array *tn_array_copied(const tn_array *a, tn_array *out, const char *operatio
 	struct tn_runtime *runtime = a->runtime;
 	struct tn_record record = {.kind = TN_RECORD_COPY, .operation = operation};
 	tn_status status = out ? tn_copy_run(runtime, TN_DO_COPY, out, a) : runtime->report.status;
-	if (!status && tn_is_floating(out->dtype))
+	if (!status && tn_is_inexact(out->dtype))
 		status = tn_record_made(runtime, &record, 1, &a, out);
 	return tn_end(runtime, status, out);
 }

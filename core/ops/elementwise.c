@@ -11,45 +11,12 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/power.h"
+#include "ops/complex.h"
 #include "ops/layout.h"
 #include "ops/map.h"
 #include "program/cast.h"
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
-
-/* The output of a program over inputs: their broadcast shape, in the axis order common to the
- * inputs that are not broadcast. */
-static tn_array *make_output(struct tn_runtime *runtime, const char *name, tn_dtype dtype,
-			     uint32_t n, const tn_array *const *inputs)
-{
-	const tn_array *whole[MOST_INPUTS];
-	int64_t shape[TN_MAX_RANK], size;
-	uint32_t n_whole = 0;
-	int rank = inputs[0]->rank;
-	char so_far[TN_SHAPE_TEXT], next[TN_SHAPE_TEXT];
-	memcpy(shape, inputs[0]->shape, (size_t)rank * sizeof(*shape));
-	for (uint32_t i = 1; i < n; i++) {
-		int64_t before[TN_MAX_RANK];
-		int before_rank = rank;
-		memcpy(before, shape, (size_t)rank * sizeof(*shape));
-		if (!tn_shape_broadcast(&rank, shape, inputs[i]->rank, inputs[i]->shape)) {
-			tn_fail(&runtime->report, TN_SHAPE, name,
-				"shapes %s and %s do not broadcast",
-				tn_shape_print(before_rank, before, so_far),
-				tn_array_text(inputs[i], next));
-			return NULL;
-		}
-	}
-	if (tn_shape_check(runtime, name, dtype, rank, shape, &size))
-		return NULL;
-	for (uint32_t i = 0; i < n; i++) {
-		if (tn_shape_equal(inputs[i]->rank, inputs[i]->shape, rank, shape))
-			whole[n_whole++] = inputs[i];
-	}
-	if (!n_whole)
-		return tn_array_make(runtime, tn_array_home(inputs[0]), dtype, rank, shape);
-	return tn_array_make_common(runtime, dtype, rank, shape, n_whole, whole);
-}
 
 static tn_array *run_element(enum tn_operation operation, const tn_array *const *inputs,
 			     const double *values)
@@ -65,12 +32,15 @@ static tn_array *run_element(enum tn_operation operation, const tn_array *const 
 	tn_status status;
 	if (!runtime)
 		return NULL;
-	for (uint32_t i = 0; i < row->n_inputs; i++)
+	for (uint32_t i = 0; i < row->n_inputs; i++) {
 		dtypes[i] = inputs[i]->dtype;
+		if (tn_is_complex(dtypes[i]))
+			return tn_complex_element(runtime, operation, inputs, values);
+	}
 	status = tn_programs_element(runtime, operation, dtypes, &element);
 	if (status)
 		return tn_end(runtime, status, NULL);
-	out = make_output(runtime, name, element.result, row->n_inputs, inputs);
+	out = tn_array_make_broadcast(runtime, name, element.result, row->n_inputs, inputs);
 	if (!out)
 		return tn_end(runtime, runtime->report.status, NULL);
 	run.program = element.program;
@@ -137,6 +107,9 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 	}
 	dtypes[0] = a->dtype;
 	dtypes[1] = b->dtype;
+	if (tn_is_complex(out->dtype) || tn_is_complex(dtypes[0]) || tn_is_complex(dtypes[1]))
+		return tn_end_into(runtime,
+				   tn_complex_element_into(runtime, operation, inputs, out));
 	status = tn_programs_element(runtime, operation, dtypes, &element);
 	if (!status && out->dtype != element.result)
 		status = convert_result(runtime, operation, dtypes, out->dtype, &element);
@@ -260,6 +233,11 @@ tn_array *tn_negative(const tn_array *a)
 tn_array *tn_abs(const tn_array *a)
 {
 	return unary(TN_DO_ABS, a);
+}
+
+tn_array *tn_angle(const tn_array *a)
+{
+	return unary(TN_DO_ANGLE, a);
 }
 
 tn_array *tn_sign(const tn_array *a)
@@ -428,7 +406,8 @@ static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *
 		.operation = TN_DO_MAP, .program = program, .inputs = inputs, .scalars = scalars};
 	struct tn_record record = {
 		.kind = TN_RECORD_MAP, .operation = "map", .program = program, .scalars = scalars};
-	tn_array *out = make_output(runtime, "map", users_dtype(result, n, inputs), n, inputs);
+	tn_array *out =
+		tn_array_make_broadcast(runtime, "map", users_dtype(result, n, inputs), n, inputs);
 	tn_status status = TN_OK;
 	if (!out)
 		return NULL;

@@ -92,6 +92,38 @@ tn_array *tn_array_make_common(struct tn_runtime *runtime, tn_dtype dtype, int r
 	return made;
 }
 
+tn_array *tn_array_make_broadcast(struct tn_runtime *runtime, const char *operation, tn_dtype dtype,
+				  uint32_t n, const tn_array *const *arrays)
+{
+	const tn_array *whole[TN_PROGRAM_MAX_INPUTS];
+	int64_t shape[TN_MAX_RANK], size;
+	uint32_t n_whole = 0;
+	int rank = arrays[0]->rank;
+	char so_far[TN_SHAPE_TEXT], next[TN_SHAPE_TEXT];
+	memcpy(shape, arrays[0]->shape, (size_t)rank * sizeof(*shape));
+	for (uint32_t i = 1; i < n; i++) {
+		int64_t before[TN_MAX_RANK];
+		int before_rank = rank;
+		memcpy(before, shape, (size_t)rank * sizeof(*shape));
+		if (!tn_shape_broadcast(&rank, shape, arrays[i]->rank, arrays[i]->shape)) {
+			tn_fail(&runtime->report, TN_SHAPE, operation,
+				"shapes %s and %s do not broadcast",
+				tn_shape_print(before_rank, before, so_far),
+				tn_array_text(arrays[i], next));
+			return NULL;
+		}
+	}
+	if (tn_shape_check(runtime, operation, dtype, rank, shape, &size))
+		return NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		if (tn_shape_equal(arrays[i]->rank, arrays[i]->shape, rank, shape))
+			whole[n_whole++] = arrays[i];
+	}
+	if (!n_whole)
+		return tn_array_make(runtime, tn_array_home(arrays[0]), dtype, rank, shape);
+	return tn_array_make_common(runtime, dtype, rank, shape, n_whole, whole);
+}
+
 tn_array *tn_array_make_like(const tn_array *a, tn_dtype dtype)
 {
 	return tn_array_make_common(a->runtime, dtype, a->rank, a->shape, 1, &a);

@@ -44,6 +44,10 @@ static inline int tn_layout_prefers_channels_last(const struct tn_device *device
  * have in common: */
 tn_array *tn_array_make_common(struct tn_runtime *runtime, tn_dtype dtype, int rank,
 			       const int64_t *shape, uint32_t n, const tn_array *const *arrays);
+/* The same, of the shape that the arrays broadcast to, in the order of those that are not
+ * broadcast; NULL with runtime->report filled. */
+tn_array *tn_array_make_broadcast(struct tn_runtime *runtime, const char *operation, tn_dtype dtype,
+				  uint32_t n, const tn_array *const *arrays);
 /* of a's shape and order: */
 tn_array *tn_array_make_like(const tn_array *a, tn_dtype dtype);
 /* the same on another device: */

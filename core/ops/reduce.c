@@ -10,6 +10,8 @@
 #include "array/make.h"
 #include "array/result_type.h"
 #include "array/shape.h"
+#include "base/dtype.h"
+#include "ops/complex.h"
 #include "ops/copy.h"
 #include "ops/reduce_run.h"
 #include "program/cast.h"
@@ -79,9 +81,11 @@ static tn_status begin_reduction(struct reduction *r, enum tn_operation operatio
 	r->runtime = tn_begin(1, &a, tn_operation_names[operation]);
 	if (!r->runtime)
 		return TN_PENDING_ERROR;
-	if (tn_is_complex(a->dtype))
+	int takes_complex =
+		operation == TN_DO_SUM || operation == TN_DO_MEAN || operation == TN_DO_PROD;
+	if (tn_is_complex(a->dtype) && !takes_complex)
 		status = tn_fail(&r->runtime->report, TN_DTYPE, tn_operation_names[operation],
-				 "%s: programs cannot read complex numbers",
+				 "not defined for %s: complex numbers have no order",
 				 tn_dtype_name(a->dtype));
 	else
 		status = set_axes(r, n, axes);
@@ -127,6 +131,34 @@ static tn_status reduce_one(const struct reduction *r, tn_array *out,
 	return tn_short_reduce(r->runtime, r->operation, &reduction);
 }
 
+/* The sums of the parts, each multiplied by the scalar if there is an epilogue. */
+static tn_status reduce_parts(const struct reduction *r, tn_array *out,
+			      const struct tn_short_program *epilogue, double scalar)
+{
+	static const struct tn_short_program both = {"out0 = x; out1 = y", 2, 0, 2, 0};
+	struct tn_parts in = {0}, to = {0};
+	if (r->count == 0)
+		return fill_empty(r, out);
+	tn_status status = tn_parts_add(&in, r->a);
+	if (!status)
+		status = tn_parts_add(&to, out);
+	if (!status) {
+		struct tn_short_reduction reduction = {.prologue = &both,
+						       .epilogue = epilogue,
+						       .inputs = in.arrays,
+						       .outputs = to.views,
+						       .epilogue_scalars = &scalar,
+						       .axes = r->axes,
+						       .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
+		status = tn_short_reduce(r->runtime, r->operation, &reduction);
+	}
+	if (!status)
+		tn_array_touch(out);
+	tn_parts_release(&in);
+	tn_parts_release(&to);
+	return status;
+}
+
 static tn_array *make_output(const struct reduction *r, tn_dtype dtype)
 {
 	return tn_array_make(r->runtime, tn_array_home(r->a), dtype, r->rank, r->shape);
@@ -140,7 +172,7 @@ static tn_array *end_reduction(const struct reduction *r, tn_status status, tn_a
 				   .axes = r->axes,
 				   .keepdims = r->keepdims,
 				   .scale = scale};
-	if (!status && tn_is_floating(r->a->dtype))
+	if (!status && tn_is_inexact(r->a->dtype))
 		status = tn_record_made(r->runtime, &record, 1, &r->a, out);
 	return tn_end(r->runtime, status, out);
 }
@@ -151,7 +183,61 @@ static const struct tn_short_program as_i64 = {"z = i64(x)", 1, 0, 0, 0};
 /* Maps the order of u64 to that of i64, in which devices compare, and back. */
 static const struct tn_short_program flipped = {"z = i64(x) ^ (-0x7fffffffffffffff - 1)", 1, 0, 0,
 						0};
+static const struct tn_short_program both_times = {"out0 = x * a; out1 = y * a", 2, 1, 2, 0};
 static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
+
+/* Multiplies the two halves of the reduced elements until one is left, by recorded functions: the
+ * gradient follows. */
+static tn_array *multiply_halves(const struct reduction *r)
+{
+	int order[TN_MAX_RANK], n_kept = 0, to = 0;
+	int64_t shape[TN_MAX_RANK + 1];
+	for (int reduced = 0; reduced < 2; reduced++) {
+		for (int axis = 0; axis < r->a->rank; axis++) {
+			if ((int)(r->axes >> axis & 1) == reduced)
+				order[to++] = axis;
+		}
+		n_kept = reduced ? n_kept : to;
+	}
+	for (int i = 0; i < n_kept; i++)
+		shape[i] = r->a->shape[order[i]];
+	shape[n_kept] = r->count;
+	tn_array *left = tn_reshape(tn_transpose(r->a, order), n_kept + 1, shape);
+	for (int64_t n = r->count; n > 1; n -= n / 2) {
+		tn_array *low = tn_slice(left, n_kept, 0, n / 2, 1);
+		tn_array *high = tn_slice(left, n_kept, n - n / 2, n, 1);
+		tn_array *product = tn_multiply(low, high);
+		if (n % 2) {
+			tn_array *middle = tn_slice(left, n_kept, n / 2, n / 2 + 1, 1);
+			const tn_array *both[] = {product, middle};
+			product = tn_concatenate(2, both, n_kept);
+		}
+		left = product;
+	}
+	return tn_reshape(left, r->rank, r->shape);
+}
+
+static tn_array *complex_product(const struct reduction *r)
+{
+	tn_context *context = r->runtime->context;
+	if (!r->count || !r->axes || r->a->rank == TN_MAX_RANK) {
+		tn_array *out = make_output(r, r->a->dtype);
+		tn_status status = out ? TN_OK : r->runtime->report.status;
+		if (!status && r->count && r->axes)
+			status = tn_fail(&r->runtime->report, TN_UNSUPPORTED, "prod",
+					 "products of complex numbers need an axis more than %d",
+					 TN_MAX_RANK);
+		else if (!status)
+			status = r->count ? tn_copy_run(r->runtime, TN_DO_COPY, out, r->a)
+					  : fill_empty(r, out);
+		return end_reduction(r, status, out, TN_RECORD_COPY, 1);
+	}
+	if (tn_scope_begin(context))
+		return NULL;
+	tn_array *product = multiply_halves(r);
+	tn_scope_end(context, product);
+	return product;
+}
 
 static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 				enum tn_record_kind kind, const tn_array *a, int n, const int *axes,
@@ -162,10 +248,14 @@ static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 	tn_array *out;
 	if (begin_reduction(&r, operation, a, n, axes, keepdims))
 		return NULL;
+	if (tn_is_complex(a->dtype) && operation == TN_DO_PROD)
+		return complex_product(&r);
 	prologue = tn_is_floating(a->dtype) ? &as_is : &as_i64;
 	out = make_output(&r, tn_sum_type(a->dtype));
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
+	if (tn_is_complex(a->dtype))
+		return end_reduction(&r, reduce_parts(&r, out, NULL, 0), out, kind, 1);
 	return end_reduction(&r, reduce_one(&r, out, prologue, combiner, NULL, 0), out, kind, 1);
 }
 
@@ -190,11 +280,14 @@ tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 	if (begin_reduction(&r, TN_DO_MEAN, a, n, axes, keepdims))
 		return NULL;
 	prologue = tn_is_floating(a->dtype) ? &as_is : &as_f64;
-	out = make_output(&r, tn_is_floating(a->dtype) ? a->dtype : TN_F64);
+	out = make_output(&r, tn_is_inexact(a->dtype) ? a->dtype : TN_F64);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
 	scale = 1 / (double)r.count;
-	status = reduce_one(&r, out, prologue, TN_REDUCE_SUM, &times, scale);
+	if (tn_is_complex(a->dtype))
+		status = reduce_parts(&r, out, &both_times, scale);
+	else
+		status = reduce_one(&r, out, prologue, TN_REDUCE_SUM, &times, scale);
 	return end_reduction(&r, status, out, TN_RECORD_SUM, scale);
 }
 

@@ -12,6 +12,7 @@
 #include "dispatch/operand.h"
 #include "dispatch/operations.h"
 #include "dispatch/route.h"
+#include "ops/complex.h"
 
 struct scan {
 	enum tn_operation operation;
@@ -36,13 +37,37 @@ static tn_dtype result_dtype(const struct scan *scan)
 	return is_extreme ? scan->a->dtype : tn_sum_type(scan->a->dtype);
 }
 
+static tn_status scan_real(const struct scan *scan, const tn_array *a, tn_array *out)
+{
+	struct tn_scan_args args = {.call = {.struct_size = sizeof(args)},
+				    .combiner = scan->combiner,
+				    .reverse = scan->is_reverse != 0,
+				    .exclusive = scan->is_exclusive != 0,
+				    .accumulator = accumulator_of(a->dtype)};
+	struct tn_operand *operands[] = {&args.input, &args.output};
+	struct tn_route route = {.runtime = scan->runtime,
+				 .device = tn_array_home(out),
+				 .operation = scan->operation,
+				 .slot = TN_SLOT_SCAN,
+				 .call = &args.call};
+	tn_operand_of(&args.input, a);
+	tn_operand_of(&args.output, out);
+	/* Sums of unsigned dtypes are u64, with the bits of their i64 accumulators. */
+	if (args.output.dtype == TN_U64)
+		args.output.dtype = args.accumulator;
+	tn_operands_merge(operands, 2, (uint32_t)scan->axis + 1, args.input.rank);
+	args.axis = tn_operands_merge(operands, 2, 0, (uint32_t)scan->axis);
+	return tn_route_run(&route);
+}
+
 static tn_status run_scan(struct scan *scan, tn_array **out)
 {
 	const tn_array *a = scan->a;
 	struct tn_error_info *error = &scan->runtime->report;
 	const char *name = tn_operation_names[scan->operation];
-	if (tn_is_complex(a->dtype))
-		return tn_fail(error, TN_DTYPE, name, "%s: scans cannot read complex numbers",
+	struct tn_parts in = {0}, to = {0};
+	if (tn_is_complex(a->dtype) && scan->combiner != TN_REDUCE_SUM)
+		return tn_fail(error, TN_DTYPE, name, "not defined for %s",
 			       tn_dtype_name(a->dtype));
 	if (!tn_axis_normal(&scan->axis, a->rank))
 		return tn_fail(error, TN_INVALID_ARGUMENT, name, "axis %d: the array has rank %d",
@@ -54,25 +79,16 @@ static tn_status run_scan(struct scan *scan, tn_array **out)
 		return error->status ? error->status : TN_OUT_OF_MEMORY;
 	if (!a->size)
 		return TN_OK;
-	struct tn_scan_args args = {.call = {.struct_size = sizeof(args)},
-				    .combiner = scan->combiner,
-				    .reverse = scan->is_reverse != 0,
-				    .exclusive = scan->is_exclusive != 0,
-				    .accumulator = accumulator_of(a->dtype)};
-	struct tn_operand *operands[] = {&args.input, &args.output};
-	struct tn_route route = {.runtime = scan->runtime,
-				 .device = tn_array_home(*out),
-				 .operation = scan->operation,
-				 .slot = TN_SLOT_SCAN,
-				 .call = &args.call};
-	tn_operand_of(&args.input, a);
-	tn_operand_of(&args.output, *out);
-	/* Sums of unsigned dtypes are u64, with the bits of their i64 accumulators. */
-	if (args.output.dtype == TN_U64)
-		args.output.dtype = args.accumulator;
-	tn_operands_merge(operands, 2, (uint32_t)scan->axis + 1, args.input.rank);
-	args.axis = tn_operands_merge(operands, 2, 0, (uint32_t)scan->axis);
-	return tn_route_run(&route);
+	if (!tn_is_complex(a->dtype))
+		return scan_real(scan, a, *out);
+	tn_status status = tn_parts_add(&in, a);
+	if (!status)
+		status = tn_parts_add(&to, *out);
+	for (uint32_t k = 0; k < to.n && !status; k++)
+		status = scan_real(scan, in.arrays[k], to.views[k]);
+	tn_parts_release(&in);
+	tn_parts_release(&to);
+	return status;
 }
 
 /* A recorded forward scan. */
@@ -88,7 +104,7 @@ static tn_array *scan_forward(enum tn_operation operation, uint32_t combiner,
 		return NULL;
 	status = run_scan(&scan, &out);
 	record.axis = scan.axis;
-	if (!status && tn_is_floating(a->dtype))
+	if (!status && tn_is_inexact(a->dtype))
 		status = tn_record_made(scan.runtime, &record, 1, &a, out);
 	return tn_end(scan.runtime, status, out);
 }

@@ -161,7 +161,7 @@ tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis)
 		status = out ? gather(runtime, a, indices, axis, out) : runtime->report.status;
 	}
 	record.axis = axis;
-	if (!status && tn_is_floating(a->dtype))
+	if (!status && tn_is_inexact(a->dtype))
 		status = tn_record_made(runtime, &record, 2, inputs, out);
 	return tn_end(runtime, status, out);
 }
@@ -281,7 +281,7 @@ tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis)
 		status = out ? copy_parts(runtime, n, arrays, axis, out) : runtime->report.status;
 	}
 	record.axis = axis;
-	if (!status && tn_is_floating(out->dtype))
+	if (!status && tn_is_inexact(out->dtype))
 		status = tn_record_made(runtime, &record, (uint32_t)n, arrays, out);
 	return tn_end(runtime, status, out);
 }

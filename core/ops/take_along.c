@@ -129,7 +129,7 @@ tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axi
 			     : failed(runtime);
 	}
 	record.axis = axis;
-	if (!status && tn_is_floating(a->dtype))
+	if (!status && tn_is_inexact(a->dtype))
 		status = tn_record_made(runtime, &record, 2, inputs, out);
 	return tn_end(runtime, status, out);
 }

@@ -213,7 +213,7 @@ tn_array *tn_to(const tn_array *array, tn_device *device)
 			status = copy_through_host(from, out);
 	}
 	tn_array_discard(compact);
-	if (!status && tn_is_floating(array->dtype))
+	if (!status && tn_is_inexact(array->dtype))
 		status = tn_record_made(runtime, &record, 1, &array, out);
 	return tn_end(runtime, status, out);
 }

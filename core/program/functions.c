@@ -86,6 +86,7 @@ static const struct function functions[] = {
 	 0,
 	 {"x", "low", "high"},
 	 "(x < low ? low : x) > high ? high : (x < low ? low : x)"},
+	{"copysign", 2, FORMULA, 0, {"x", "y"}, "y < 0 || 1.0 / y < 0 ? -abs(x) : abs(x)"},
 	{"elu", 2, FORMULA, 0, {"x", "alpha"}, "x > 0 ? x : alpha * expm1(x > 0 ? 0 : x)"},
 	{"gelu", 1, FORMULA, 0, {"x"}, "0.5 * x * (1 + erf(x * 0.70710678118654752))"},
 	{"gelu_tanh",
@@ -94,6 +95,14 @@ static const struct function functions[] = {
 	 0,
 	 {"x"},
 	 "0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)))"},
+	/* By the larger: nothing overflows.  A divisor of 1 where both are 0, as for elu. */
+	{"hypot",
+	 2,
+	 FORMULA,
+	 0,
+	 {"x", "y"},
+	 "abs(x) == inf || abs(y) == inf ? inf : max(abs(x), abs(y)) * sqrt(1.0 + "
+	 "square(min(abs(x), abs(y)) / (x == 0 && y == 0 ? 1.0 : max(abs(x), abs(y)))))"},
 	{"isfinite", 1, FORMULA, 0, {"x"}, "abs(x) < inf"},
 	{"isinf", 1, FORMULA, 0, {"x"}, "abs(x) == inf"},
 	{"isnan", 1, FORMULA, 0, {"x"}, "x != x"},

@@ -153,7 +153,7 @@ TN_API tn_status tn_subtract_into(tn_array *out, const tn_array *a, const tn_arr
 TN_API tn_status tn_multiply_into(tn_array *out, const tn_array *a, const tn_array *b);
 
 TN_API tn_array *tn_negative(const tn_array *a);
-TN_API tn_array *tn_abs(const tn_array *a);
+TN_API tn_array *tn_abs(const tn_array *a); /* of complex numbers real */
 TN_API tn_array *tn_sign(const tn_array *a);
 TN_API tn_array *tn_square(const tn_array *a);
 TN_API tn_array *tn_sqrt(const tn_array *a);
@@ -174,6 +174,13 @@ TN_API tn_array *tn_gelu_tanh(const tn_array *a);
 TN_API tn_array *tn_floor(const tn_array *a);
 TN_API tn_array *tn_ceil(const tn_array *a);
 TN_API tn_array *tn_round(const tn_array *a);
+/* Complex numbers: c64 has parts of f32, c128 of f64.  Real arrays have an imaginary part of 0.
+ * tn_real and tn_imag of a complex array are views. */
+TN_API tn_array *tn_complex(const tn_array *real, const tn_array *imaginary);
+TN_API tn_array *tn_real(const tn_array *a);
+TN_API tn_array *tn_imag(const tn_array *a);
+TN_API tn_array *tn_conj(const tn_array *a);
+TN_API tn_array *tn_angle(const tn_array *a); /* in radians, [-pi, pi] */
 /* alpha * a + beta */
 TN_API tn_array *tn_affine(const tn_array *a, double alpha, double beta);
 

@@ -8,8 +8,6 @@
 #include "array_fixture.h"
 #include "numpy_dtypes.h"
 
-enum { REAL = TN_C64 }; /* real dtypes are below it */
-
 /* Word `number` of a line of dtypes, as a dtype; 0: "-". */
 static tn_dtype nth(const char *line, int number)
 {
@@ -42,8 +40,6 @@ static void pairs_of_dtypes_give_numpys_result_type(void **state)
 	for (tn_dtype a = 1; a < TN_DTYPES; a++) {
 		for (tn_dtype b = 1; b < TN_DTYPES; b++) {
 			assert_int_equal(tn_result_type(a, b), numpy_result(a, b));
-			if (a >= REAL || b >= REAL)
-				continue;
 			tn_array *x = tn_ones(context_of(f), a, SHAPE(2));
 			tn_array *y = tn_full(context_of(f), b, SHAPE(2), b == TN_BOOL ? 1 : 3);
 			tn_array *sum = tn_add(x, y);
@@ -95,8 +91,11 @@ static tn_array *apply(const char *operation, const tn_array *a)
 /* Where Tenon departs from NumPy: the rows of tn_array(3)'s table. */
 static tn_dtype expected_dtype(const char *operation, tn_dtype dtype, tn_dtype numpys)
 {
+	int is_order = !strcmp(operation, "less") || !strncmp(operation, "max", 3);
 	if (!strcmp(operation, "round") && dtype == TN_BOOL)
 		return TN_BOOL;
+	if (tn_is_complex(dtype) && (is_order || !strcmp(operation, "round")))
+		return 0;
 	if (!strcmp(operation, "affine") && dtype == TN_BF16)
 		return TN_BF16;
 	/* Functions of the narrowest integers: NumPy has f16. */
@@ -111,7 +110,7 @@ static void operations_give_numpys_dtypes(void **state)
 	int seen = 0;
 	for (size_t i = 0; i < sizeof(numpy_operations) / sizeof(numpy_operations[0]); i++) {
 		const char *operation = numpy_operations[i].operation;
-		for (tn_dtype dtype = 1; dtype < REAL; dtype++) {
+		for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++) {
 			tn_dtype expected = expected_dtype(
 				operation, dtype, nth(numpy_operations[i].dtypes, dtype - 1));
 			tn_array *a = tn_ones(context_of(f), dtype, SHAPE(2, 2));
@@ -125,7 +124,7 @@ static void operations_give_numpys_dtypes(void **state)
 				assert_kept(f, TN_DTYPE, "not defined for");
 		}
 	}
-	assert_int_equal(seen, 27 * (REAL - 1));
+	assert_int_equal(seen, 27 * (TN_DTYPES - 1));
 }
 
 /* ---- u64 -------------------------------------------------------------------------------------*/

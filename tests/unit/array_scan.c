@@ -61,8 +61,8 @@ static void scans_run_from_the_other_end_and_without_the_element(void **state)
 static void what_has_no_scan_is_refused_by_name(void **state)
 {
 	struct fixture *f = *state;
-	assert_null(tn_cumsum(tn_zeros(context_of(f), TN_C64, SHAPE(2)), 0));
-	assert_kept(f, TN_DTYPE, "c64: scans cannot read complex numbers");
+	assert_null(tn_cummax(tn_zeros(context_of(f), TN_C64, SHAPE(2)), 0));
+	assert_kept(f, TN_DTYPE, "not defined for c64");
 	assert_null(tn_cumprod(counted(f, 0, SHAPE(2)), -2));
 	assert_kept(f, TN_INVALID_ARGUMENT, "axis -2: the array has rank 1");
 	assert_shape(tn_cummax(counted(f, 0, SHAPE(2, 0)), 1), 2, 0);

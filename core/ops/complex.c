@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Element operations on complex arrays.  A text reads the parts of its inputs as xr, xi, yr, yi,
+ * cr, ci and the scalars a, b; it assigns zr and zi, or z for a real or boolean result.  A real
+ * input has no second part: the text begins with the assignment of a literal 0.
+ */
+#include "ops/complex.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "array/make.h"
+#include "array/result_type.h"
+#include "array/shape.h"
+#include "dispatch/programs.h"
+#include "ops/copy.h"
+#include "ops/layout.h"
+#include "ops/map.h"
+
+enum { MOST_INPUTS = 3, TEXT = 1024 };
+enum gives { GIVES_NOTHING, GIVES_COMPLEX, GIVES_REAL, GIVES_BOOL };
+
+/* Where a choice guards a division, its divisor is 1 on the other branch: the derivatives of both
+ * branches are finite. */
+static const struct complex_operation {
+	const char *text;
+	enum gives gives;
+} operations[TN_ELEMENT_OPERATIONS] = {
+	[TN_DO_ADD] = {"zr = xr + yr; zi = xi + yi", GIVES_COMPLEX},
+	[TN_DO_SUBTRACT] = {"zr = xr - yr; zi = xi - yi", GIVES_COMPLEX},
+	[TN_DO_MULTIPLY] = {"zr = xr*yr - xi*yi; zi = xr*yi + xi*yr", GIVES_COMPLEX},
+	/* Smith, Algorithm 116 (1962): by the larger part of the divisor. */
+	[TN_DO_DIVIDE] = {"by_real = abs(yr) >= abs(yi)\n"
+			  "large = by_real ? yr : yi; small = by_real ? yi : yr\n"
+			  "by_zero = large == 0; ratio = small / (by_zero ? 1.0 : large)\n"
+			  "scale = 1.0 / (by_zero ? abs(yr) : large + small*ratio)\n"
+			  "zr = (by_real ? xr + xi*ratio : xr*ratio + xi) * scale\n"
+			  "zi = (by_real ? xi - xr*ratio : xi*ratio - xr) * scale",
+			  GIVES_COMPLEX},
+	/* exp(y log x); 0 to the power 0 is 1. */
+	[TN_DO_POWER] = {"is_zero = xr == 0 && xi == 0; sr = is_zero ? 1.0 : xr\n"
+			 "lr = log(hypot(sr, xi)); li = atan2(xi, sr)\n"
+			 "size = exp(yr*lr - yi*li); angle = yr*li + yi*lr\n"
+			 "zr = is_zero ? (yr == 0 && yi == 0 ? 1.0 : 0.0) : size*cos(angle)\n"
+			 "zi = is_zero ? 0.0 : size*sin(angle)",
+			 GIVES_COMPLEX},
+	[TN_DO_EQUAL] = {"z = xr == yr && xi == yi", GIVES_BOOL},
+	[TN_DO_NOT_EQUAL] = {"z = xr != yr || xi != yi", GIVES_BOOL},
+	[TN_DO_WHERE] = {"chosen = xr != 0 || xi != 0\n"
+			 "zr = chosen ? yr : cr; zi = chosen ? yi : ci",
+			 GIVES_COMPLEX},
+	[TN_DO_NEGATIVE] = {"zr = -xr; zi = -xi", GIVES_COMPLEX},
+	[TN_DO_CONJ] = {"zr = xr; zi = -xi", GIVES_COMPLEX},
+	[TN_DO_COMPLEX] = {"zr = xr; zi = yr", GIVES_COMPLEX},
+	[TN_DO_ABS] = {"z = hypot(xr, xi)", GIVES_REAL},
+	[TN_DO_ANGLE] = {"z = atan2(xi, xr)", GIVES_REAL},
+	[TN_DO_SIGN] = {"is_zero = xr == 0 && xi == 0\n"
+			"size = hypot(is_zero ? 1.0 : xr, xi)\n"
+			"zr = xr / size; zi = xi / size",
+			GIVES_COMPLEX},
+	[TN_DO_SQUARE] = {"zr = xr*xr - xi*xi; zi = xr*xi + xi*xr", GIVES_COMPLEX},
+	/* The root of the larger part first, so that nothing cancels. */
+	[TN_DO_SQRT] = {"is_zero = xr == 0 && xi == 0; sr = is_zero ? 1.0 : xr\n"
+			"root = sqrt(0.5*hypot(sr, xi) + 0.5*abs(sr))\n"
+			"other = abs(xi) / (2.0*root); is_right = xr >= 0\n"
+			"zr = is_zero ? 0.0 : is_right ? root : other\n"
+			"zi = is_zero ? xi : is_right ? xi / (2.0*root) : copysign(root, xi)",
+			GIVES_COMPLEX},
+	[TN_DO_EXP] = {"size = exp(xr); zr = size*cos(xi)\n"
+		       "zi = size == inf && xi == 0 ? xi : size*sin(xi)",
+		       GIVES_COMPLEX},
+	[TN_DO_LOG] = {"zr = log(hypot(xr, xi)); zi = atan2(xi, xr)", GIVES_COMPLEX},
+	[TN_DO_SIN] = {"zr = sin(xr)*cosh(xi); zi = cos(xr)*sinh(xi)", GIVES_COMPLEX},
+	[TN_DO_COS] = {"zr = cos(xr)*cosh(xi); zi = -sin(xr)*sinh(xi)", GIVES_COMPLEX},
+	/* tanh(x + iy) = (t (1 + u^2) + i u (1 - t^2)) / (1 + t^2 u^2), t = tanh x, u = tan y. */
+	[TN_DO_TANH] = {"t = tanh(xr); u = tan(xi); c = 1.0 / cosh(xr); d = 1.0 + t*t*u*u\n"
+			"zr = t*(1.0 + u*u) / d; zi = u*c*c / d",
+			GIVES_COMPLEX},
+	[TN_DO_AFFINE] = {"zr = a*xr + b; zi = a*xi", GIVES_COMPLEX},
+};
+
+/* ---- Parts -----------------------------------------------------------------------------------*/
+
+tn_array *tn_part_view(const tn_array *a, int part)
+{
+	int64_t strides[TN_MAX_RANK];
+	for (int i = 0; i < a->rank; i++)
+		strides[i] = 2 * a->strides[i];
+	tn_array *view = tn_array_view(a, a->rank, a->shape, strides, 2 * a->offset + part);
+	if (view)
+		view->dtype = tn_part_dtype(a->dtype);
+	return view;
+}
+
+tn_status tn_parts_add(struct tn_parts *parts, const tn_array *a)
+{
+	if (!tn_is_complex(a->dtype)) {
+		parts->views[parts->n] = NULL;
+		parts->arrays[parts->n++] = a;
+		return TN_OK;
+	}
+	for (int part = 0; part < 2; part++) {
+		tn_array *view = tn_part_view(a, part);
+		if (!view)
+			return a->runtime->report.status;
+		parts->views[parts->n] = view;
+		parts->arrays[parts->n++] = view;
+	}
+	return TN_OK;
+}
+
+void tn_parts_release(struct tn_parts *parts)
+{
+	while (parts->n)
+		tn_array_discard(parts->views[--parts->n]);
+}
+
+/* ---- The program -----------------------------------------------------------------------------*/
+
+struct lowered {
+	const struct tn_program *program;
+	tn_dtype result;
+};
+
+/* The program over the parts that inputs of those dtypes have. */
+static tn_status lower(struct tn_runtime *runtime, enum tn_operation operation,
+		       const tn_dtype *dtypes, struct lowered *lowered)
+{
+	static const char *const part_names[MOST_INPUTS][2] = {
+		{"xr", "xi"}, {"yr", "yi"}, {"cr", "ci"}};
+	static const char *const scalar_names[] = {"a", "b"}, *const real[] = {"z"},
+				 *const complex[] = {"zr", "zi"};
+	const struct tn_element_operation *element = &tn_element_operations[operation];
+	const struct complex_operation *own = &operations[operation];
+	const char *inputs[2 * MOST_INPUTS];
+	tn_dtype read[2 * MOST_INPUTS], scalar_dtypes[2], common = dtypes[element->typed_from];
+	char text[TEXT];
+	struct tn_program_names names = {.struct_size = sizeof(names),
+					 .n_scalars = element->n_scalars,
+					 .n_outputs = own->gives == GIVES_COMPLEX ? 2 : 1,
+					 .inputs = inputs,
+					 .input_dtypes = read,
+					 .scalars = scalar_names,
+					 .scalar_dtypes = scalar_dtypes,
+					 .outputs = own->gives == GIVES_COMPLEX ? complex : real};
+	if (own->gives == GIVES_NOTHING)
+		return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
+			       "not defined for complex numbers");
+	for (uint32_t i = element->typed_from; i < element->n_inputs; i++)
+		common = tn_result_type(common, dtypes[i]);
+	common = tn_result_type(common, TN_C64);
+	tn_dtype part = tn_part_dtype(common);
+	size_t length = 0;
+	for (uint32_t i = 0; i < element->n_inputs; i++) {
+		int n_parts = tn_is_complex(dtypes[i]) ? 2 : 1;
+		for (int k = 0; k < n_parts; k++) {
+			read[names.n_inputs] =
+				i < element->typed_from ? tn_part_dtype(dtypes[i]) : part;
+			inputs[names.n_inputs++] = part_names[i][k];
+		}
+		if (n_parts == 1)
+			length += (size_t)snprintf(text + length, TEXT - length, "%s = 0.0\n",
+						   part_names[i][1]);
+	}
+	snprintf(text + length, TEXT - length, "%s", own->text);
+	scalar_dtypes[0] = scalar_dtypes[1] = part;
+	lowered->result = own->gives == GIVES_BOOL   ? TN_BOOL
+			  : own->gives == GIVES_REAL ? part
+						     : common;
+	return tn_programs_get(runtime, tn_operation_names[operation], text, &names,
+			       &lowered->program);
+}
+
+static tn_status run_lowered(struct tn_runtime *runtime, enum tn_operation operation,
+			     const struct lowered *lowered, const tn_array *const *inputs,
+			     const struct tn_scalar *scalars, tn_array *out)
+{
+	struct tn_parts in = {0}, to = {0};
+	tn_array *outputs[2];
+	tn_status status = tn_parts_add(&to, out);
+	for (uint32_t i = 0; i < tn_element_operations[operation].n_inputs && !status; i++)
+		status = tn_parts_add(&in, inputs[i]);
+	for (uint32_t k = 0; k < to.n && !status; k++)
+		outputs[k] = to.views[k] ? to.views[k] : out;
+	if (!status)
+		status = tn_map_run(runtime, &(struct tn_map_run){.operation = operation,
+								  .program = lowered->program,
+								  .inputs = in.arrays,
+								  .outputs = outputs,
+								  .scalars = scalars,
+								  .are_apart = 1});
+	tn_parts_release(&in);
+	tn_parts_release(&to);
+	return status;
+}
+
+tn_array *tn_complex_element(struct tn_runtime *runtime, enum tn_operation operation,
+			     const tn_array *const *inputs, const double *values)
+{
+	uint32_t n = tn_element_operations[operation].n_inputs;
+	const char *name = tn_operation_names[operation];
+	struct tn_scalar scalars[2];
+	tn_dtype dtypes[MOST_INPUTS];
+	struct lowered lowered;
+	tn_array *out;
+	tn_status status;
+	for (uint32_t i = 0; i < n; i++)
+		dtypes[i] = inputs[i]->dtype;
+	status = lower(runtime, operation, dtypes, &lowered);
+	if (status)
+		return tn_end(runtime, status, NULL);
+	out = tn_array_make_broadcast(runtime, name, lowered.result, n, inputs);
+	if (!out)
+		return tn_end(runtime, runtime->report.status, NULL);
+	tn_scalars_of(lowered.program, values, scalars);
+	status = run_lowered(runtime, operation, &lowered, inputs, scalars, out);
+	if (!status && lowered.result != TN_BOOL) {
+		struct tn_record record = {.kind = TN_RECORD_COMPLEX,
+					   .operation = name,
+					   .program = lowered.program,
+					   .scalars = scalars};
+		status = tn_record_made(runtime, &record, n, inputs, out);
+	}
+	return tn_end(runtime, status, out);
+}
+
+tn_status tn_complex_element_into(struct tn_runtime *runtime, enum tn_operation operation,
+				  const tn_array *const *inputs, tn_array *out)
+{
+	tn_dtype dtypes[MOST_INPUTS];
+	struct lowered lowered;
+	for (uint32_t i = 0; i < tn_element_operations[operation].n_inputs; i++)
+		dtypes[i] = inputs[i]->dtype;
+	tn_status status = lower(runtime, operation, dtypes, &lowered);
+	if (!status && !tn_is_complex(out->dtype))
+		status = tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
+				 "the result is %s, the output %s: a lower kind needs tn_astype",
+				 tn_dtype_name(lowered.result), tn_dtype_name(out->dtype));
+	return status ? status : run_lowered(runtime, operation, &lowered, inputs, NULL, out);
+}
+
+/* ---- Copies ----------------------------------------------------------------------------------*/
+
+tn_status tn_complex_copy(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+			  const tn_array *a)
+{
+	struct tn_parts from = {0}, to = {0};
+	tn_status status = tn_parts_add(&from, a);
+	if (!status)
+		status = tn_parts_add(&to, out);
+	for (uint32_t k = 0; k < to.n && !status; k++) {
+		tn_array *part = to.views[k] ? to.views[k] : out;
+		if (k < from.n)
+			status = tn_copy_run(runtime, operation, part, from.arrays[k]);
+		else
+			status = tn_fill_run(runtime, operation, part, 0);
+	}
+	tn_parts_release(&from);
+	tn_parts_release(&to);
+	return status;
+}
+
+/* ---- Public functions ------------------------------------------------------------------------*/
+
+tn_array *tn_complex(const tn_array *real, const tn_array *imaginary)
+{
+	const tn_array *inputs[] = {real, imaginary};
+	struct tn_runtime *runtime = tn_begin(2, inputs, "complex");
+	if (!runtime)
+		return NULL;
+	if (tn_is_complex(real->dtype) || tn_is_complex(imaginary->dtype)) {
+		tn_runtime_fail(runtime, TN_DTYPE, "complex",
+				"expected real parts, found %s and %s", tn_dtype_name(real->dtype),
+				tn_dtype_name(imaginary->dtype));
+		return NULL;
+	}
+	return tn_complex_element(runtime, TN_DO_COMPLEX, inputs, NULL);
+}
+
+static tn_array *part(const char *operation, const tn_array *a, int which)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, operation);
+	struct tn_record record = {.kind = TN_RECORD_PART, .operation = operation, .axis = which};
+	tn_array *view;
+	tn_status status;
+	if (!runtime)
+		return NULL;
+	if (!tn_is_complex(a->dtype) && !which)
+		return tn_keep((tn_array *)(uintptr_t)a);
+	if (!tn_is_complex(a->dtype)) {
+		view = tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape);
+		status = view ? tn_fill_run(runtime, TN_DO_FILL, view, 0) : runtime->report.status;
+		return tn_end(runtime, status, view);
+	}
+	view = tn_part_view(a, which);
+	status = view ? tn_record_made(runtime, &record, 1, &a, view) : runtime->report.status;
+	return tn_end(runtime, status, view);
+}
+
+tn_array *tn_real(const tn_array *a)
+{
+	return part("real", a, 0);
+}
+
+tn_array *tn_imag(const tn_array *a)
+{
+	return part("imag", a, 1);
+}
+
+tn_array *tn_conj(const tn_array *a)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "conj");
+	if (!runtime)
+		return NULL;
+	if (!tn_is_complex(a->dtype))
+		return tn_keep((tn_array *)(uintptr_t)a);
+	return tn_complex_element(runtime, TN_DO_CONJ, &a, NULL);
+}
