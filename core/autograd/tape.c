@@ -14,6 +14,7 @@
 #include "array/array.h"
 #include "autograd/gradients.h"
 #include "autograd/node.h"
+#include "base/dtype.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 
@@ -76,9 +77,9 @@ static tn_status watch(struct tn_tape *tape, tn_array *array, struct tn_entry **
 	if (array->runtime != rt)
 		return tn_runtime_fail(rt, TN_DEVICE, "tape_watch",
 				       "the array belongs to another context");
-	if (array->dtype != TN_F32 && array->dtype != TN_F64)
+	if (!tn_is_floating(array->dtype))
 		return tn_runtime_fail(rt, TN_DTYPE, "tape_watch",
-				       "expected an f32 or f64 array, found %s",
+				       "expected an array of a floating type, found %s",
 				       tn_dtype_name(array->dtype));
 	if (tape->ran)
 		return tn_runtime_fail(rt, TN_STATE, "tape_watch", "backward has run on this tape");
