@@ -96,8 +96,11 @@ static void time_it(tn_context *context, const char *name, void (*step)(const st
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		if (tn_ledger_get(context, i, &row))
 			break;
-		if (row.composed | row.host | row.lent)
-			route = row.host ? "host" : row.lent ? "lent" : "composed";
+		if (row.composed | row.host | row.lent | row.widened)
+			route = row.host      ? "host"
+				: row.lent    ? "lent"
+				: row.widened ? "widened"
+					      : "composed";
 	}
 	printf("%-32s %8.3f ms  %s\n", name, best, route);
 }

@@ -41,7 +41,7 @@ static void see_where(const struct doctor_device *device, struct doctor_result *
 	int native = 0, composed = 0, host = 0;
 	for (size_t i = 0; !tn_ledger_get(device->context, i, &row); i++) {
 		native |= row.native > 0;
-		composed |= row.composed > 0 || row.lent > 0;
+		composed |= row.composed > 0 || row.widened > 0 || row.lent > 0;
 		host |= row.host > 0;
 	}
 	snprintf(result->where, sizeof(result->where), "%s%s%s%s%s", native ? "native" : "",

@@ -8,21 +8,21 @@
 
 #include "tool.h"
 
-enum { N_COLUMNS = 7, CELL = 64 };
+enum { N_COLUMNS = 8, CELL = 64 };
 
 typedef char ledger_line[N_COLUMNS][CELL];
 
-static const char *const titles[N_COLUMNS] = {"operation", "native",      "lent",   "composed",
-					      "host",      "bytes moved", "seconds"};
+static const char *const titles[N_COLUMNS] = {"operation", "native", "lent",  "widened",
+					      "composed",  "host",   "bytes", "seconds"};
 
 static void write_cells(const struct tn_ledger_row *row, ledger_line line)
 {
-	const uint64_t counts[] = {row->native, row->lent, row->composed, row->host,
-				   row->bytes_moved};
+	const uint64_t counts[] = {row->native,   row->lent, row->widened,
+				   row->composed, row->host, row->bytes_moved};
 	snprintf(line[0], CELL, "%s", row->operation);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 6; i++)
 		snprintf(line[1 + i], CELL, "%llu", (unsigned long long)counts[i]);
-	snprintf(line[6], CELL, "%.3f", row->seconds);
+	snprintf(line[7], CELL, "%.3f", row->seconds);
 }
 
 static void print_line(const char *const cells[N_COLUMNS], const int widths[N_COLUMNS])

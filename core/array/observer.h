@@ -31,6 +31,8 @@ struct tn_observer {
 		       struct tn_device *device, const struct tn_call *args);
 	/* An operation was composed of the calls before. */
 	void (*composed)(struct tn_runtime *runtime, uint32_t operation);
+	/* An operation was computed in f32 by the calls before. */
+	void (*widened)(struct tn_runtime *runtime, uint32_t operation);
 	/* The host did work other than calling an entry: a transfer, a run of the reference. */
 	void (*unrepeatable)(struct tn_runtime *runtime);
 };

@@ -107,8 +107,15 @@ static tn_status tape_gradients(struct check *check, tn_array **gradients)
 {
 	tn_tape *tape = tn_tape_begin(check->context);
 	tn_status status = tape ? TN_OK : tn_runtime_status(check->rt);
-	for (int i = 0; i < check->n_inputs && !status; i++)
-		status = tn_tape_watch(tape, check->inputs[i]);
+	for (int i = 0; i < check->n_inputs && !status; i++) {
+		const tn_array *x = check->inputs[i];
+		if (x && x->dtype != TN_F32 && x->dtype != TN_F64)
+			status = tn_runtime_fail(check->rt, TN_DTYPE, "gradient_check",
+						 "input %d: expected an f32 or f64 array, found %s",
+						 i, tn_dtype_name(x->dtype));
+		else
+			status = tn_tape_watch(tape, check->inputs[i]);
+	}
 	if (!status) {
 		tn_array *y = check->f(check->user, check->inputs);
 		status = y ? tn_tape_backward(tape, y, NULL) : tn_runtime_status(check->rt);

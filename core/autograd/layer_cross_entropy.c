@@ -14,14 +14,15 @@ struct entropy_state {
 	int32_t ignore_label;
 };
 
-/* The number of rows that are not ignored, 0-d, on the device. */
-static tn_array *count_rows(const tn_array *logits, const tn_array *labels, int32_t ignore_label)
+/* The number of rows that are not ignored, 0-d, on the device, in the type of the losses: f16 and
+ * bf16 cannot count many. */
+static tn_array *count_rows(const tn_array *losses, const tn_array *labels, int32_t ignore_label)
 {
-	tn_context *context = tn_array_context(logits);
+	tn_context *context = tn_array_context(losses);
 	if (ignore_label == TN_NO_LABEL)
-		return tn_full(context, logits->dtype, 0, NULL, (double)labels->shape[0]);
+		return tn_full(context, losses->dtype, 0, NULL, (double)labels->shape[0]);
 	tn_array *ignored = tn_full(context, TN_I32, 0, NULL, (double)ignore_label);
-	return tn_sum(tn_astype(tn_not_equal(labels, ignored), logits->dtype), TN_ALL_AXES, NULL,
+	return tn_sum(tn_astype(tn_not_equal(labels, ignored), losses->dtype), TN_ALL_AXES, NULL,
 		      0);
 }
 
@@ -48,7 +49,7 @@ tn_array *tn_cross_entropy(const tn_array *logits, const tn_array *labels, int32
 	tn_array *rows = NULL, *lse = NULL, *count = NULL, *loss = NULL;
 	if (!tn_cross_entropy_forward(logits, labels, ignore_label, &rows, &lse)) {
 		tn_array *sum = tn_sum(rows, TN_ALL_AXES, NULL, 0);
-		count = count_rows(logits, labels, ignore_label);
+		count = count_rows(rows, labels, ignore_label);
 		loss = tn_divide(sum, count);
 		tn_array_destroy(sum);
 		tn_array_destroy(rows);

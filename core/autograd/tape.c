@@ -77,9 +77,9 @@ static tn_status watch(struct tn_tape *tape, tn_array *array, struct tn_entry **
 	if (array->runtime != rt)
 		return tn_runtime_fail(rt, TN_DEVICE, "tape_watch",
 				       "the array belongs to another context");
-	if (!tn_is_inexact(array->dtype) || tn_is_narrow(array->dtype))
+	if (!tn_is_inexact(array->dtype))
 		return tn_runtime_fail(rt, TN_DTYPE, "tape_watch",
-				       "expected an f32, f64, c64 or c128 array, found %s",
+				       "expected an array of a floating or complex type, found %s",
 				       tn_dtype_name(array->dtype));
 	if (tape->ran)
 		return tn_runtime_fail(rt, TN_STATE, "tape_watch", "backward has run on this tape");

@@ -19,7 +19,7 @@
 /* ---- A replay --------------------------------------------------------------------------------*/
 
 /* What the ledger counts. */
-enum counted { NOT_COUNTED, NATIVE, LENT, COMPOSED };
+enum counted { NOT_COUNTED, NATIVE, LENT, WIDENED, COMPOSED };
 
 struct step {
 	struct tn_device *device;
@@ -192,18 +192,29 @@ static void add_call(struct tn_runtime *runtime, uint32_t operation, uint32_t sl
 		step->workspace = *args->workspace;
 }
 
-static void add_count(struct tn_runtime *runtime, uint32_t operation)
+static void add_count(struct tn_runtime *runtime, uint32_t operation, enum counted counted)
 {
 	struct step *step = add_step(runtime->writing);
 	if (step)
-		*step = (struct step){.operation = operation, .counted = COMPOSED};
+		*step = (struct step){.operation = operation, .counted = counted};
+}
+
+static void add_composed(struct tn_runtime *runtime, uint32_t operation)
+{
+	add_count(runtime, operation, COMPOSED);
+}
+
+static void add_widened(struct tn_runtime *runtime, uint32_t operation)
+{
+	add_count(runtime, operation, WIDENED);
 }
 
 static const struct tn_observer observer = {
 	.take = take_block,
 	.give = give_block,
 	.called = add_call,
-	.composed = add_count,
+	.composed = add_composed,
+	.widened = add_widened,
 	.unrepeatable = spoil,
 };
 
@@ -330,6 +341,7 @@ static tn_status repeat_steps(struct tn_replay *replay)
 		struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, step->operation);
 		row->native += step->counted == NATIVE;
 		row->lent += step->counted == LENT;
+		row->widened += step->counted == WIDENED;
 		row->composed += step->counted == COMPOSED;
 		if (!step->args)
 			continue;

@@ -64,7 +64,7 @@ uint32_t tn_operation_named(struct tn_runtime *runtime, const char *name)
 
 static int has_run(const struct tn_ledger_row *row)
 {
-	return (row->native | row->lent | row->composed | row->host) != 0;
+	return (row->native | row->lent | row->widened | row->composed | row->host) != 0;
 }
 
 size_t tn_ledger_count(const tn_context *context)

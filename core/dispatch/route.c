@@ -17,6 +17,7 @@
 #include "dispatch/host_copies.h"
 #include "dispatch/ledger.h"
 #include "dispatch/programs.h"
+#include "dispatch/widen.h"
 
 double tn_route_clock(void)
 {
@@ -196,7 +197,7 @@ static tn_status try_lenders(struct tn_route *route)
 	return TN_UNSUPPORTED;
 }
 
-/* Can the device, or a lender, run that slot on a small call of that dtype? */
+/* Can the device, or a lender unless the route is native only, run that slot on that call? */
 static int can_do(struct tn_route *route, enum tn_slot slot, struct tn_call *call)
 {
 	struct tn_runtime *runtime = route->runtime;
@@ -205,7 +206,8 @@ static int can_do(struct tn_route *route, enum tn_slot slot, struct tn_call *cal
 				 .operation = route->operation,
 				 .slot = slot,
 				 .call = call};
-	for (size_t i = 0; i <= runtime->n_lenders; i++) {
+	size_t n_lenders = route->is_native_only ? 0 : runtime->n_lenders;
+	for (size_t i = 0; i <= n_lenders; i++) {
 		struct tn_device *device = i ? runtime->lenders[i - 1] : route->device;
 		struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
 		if (i && (!route->device->host_memory || device == runtime->reference ||
@@ -305,6 +307,52 @@ static tn_status run_composition(struct tn_route *route)
 	return status ? adopt_error(route, status) : TN_OK;
 }
 
+/* Counts a run of an operation of the program, not one of a composition's steps. */
+static void count_composed(struct tn_route *route)
+{
+	struct tn_runtime *runtime = route->runtime;
+	if (runtime->depth)
+		return;
+	tn_ledger_at(runtime->ledger, route->operation)->composed++;
+	if (runtime->observer && runtime->observer->composed)
+		runtime->observer->composed(runtime, route->operation);
+}
+
+/* Runs the call in f32 when an operand is narrow, and the device can do that, or `anyway`.  The
+ * call in f32 has a route of its own, at the depth of a step. */
+static __attribute__((noinline)) tn_status run_widened(struct tn_route *route, int anyway)
+{
+	struct tn_runtime *runtime = route->runtime;
+	struct tn_widened widened;
+	if (runtime->fallback == TN_FALLBACK_NATIVE || !tn_can_widen(route->slot, route->call))
+		return TN_UNSUPPORTED;
+	tn_error_reset(&runtime->report);
+	tn_status status = tn_scope_begin(runtime->context);
+	if (status)
+		return status;
+	status = tn_widened_make(&widened, route, tn_route_run);
+	struct tn_route *wide = &widened.route;
+	if (!status && !anyway && !can_do(wide, wide->slot, wide->call) && !can_compose(wide))
+		status = TN_UNSUPPORTED;
+	if (!status)
+		status = tn_widened_read(&widened);
+	if (!status) {
+		runtime->depth++;
+		status = tn_route_run(wide);
+		runtime->depth--;
+	}
+	if (!status)
+		status = tn_widened_write(&widened);
+	tn_widened_end(&widened);
+	tn_scope_end(runtime->context, NULL);
+	if (status || runtime->depth)
+		return status;
+	tn_ledger_at(runtime->ledger, route->operation)->widened++;
+	if (runtime->observer && runtime->observer->widened)
+		runtime->observer->widened(runtime, route->operation);
+	return TN_OK;
+}
+
 /* Calls the slot of the reference, on copies where the host cannot read the device's memory. */
 static tn_status call_reference(struct tn_route *route, uint64_t *bytes_moved)
 {
@@ -360,6 +408,21 @@ static tn_status run_on_host(struct tn_route *route, uint64_t *bytes_moved)
 	return status;
 }
 
+/* After a refusal by the reference: f32, or the composition, with steps that the host can run. */
+static tn_status run_in_steps(struct tn_route *route)
+{
+	uint32_t fallback = route->runtime->fallback;
+	if (fallback == TN_FALLBACK_NATIVE || fallback == TN_FALLBACK_ERROR)
+		return TN_UNSUPPORTED;
+	tn_status status = run_widened(route, 1);
+	if (status != TN_UNSUPPORTED || !route->compose)
+		return status;
+	status = run_composition(route);
+	if (!status)
+		count_composed(route);
+	return status;
+}
+
 /* The steps after a refusal by the native slot.  A separate function, so that native calls do not
  * pay for its frame. */
 static __attribute__((noinline)) tn_status fall_back(struct tn_route *route)
@@ -367,22 +430,24 @@ static __attribute__((noinline)) tn_status fall_back(struct tn_route *route)
 	struct tn_ledger *ledger = route->runtime->ledger;
 	double start = tn_route_clock();
 	uint64_t bytes_moved = 0;
-	tn_status status = try_lenders(route);
-	if (!status) {
+	tn_status status = route->is_native_only ? TN_UNSUPPORTED : try_lenders(route);
+	if (!status)
 		tn_ledger_at(ledger, route->operation)->lent++;
-	} else if (status == TN_UNSUPPORTED && can_compose(route)) {
+	else if (status == TN_UNSUPPORTED)
+		status = run_widened(route, 0);
+	if (status == TN_UNSUPPORTED && route->is_native_only)
+		return status;
+	if (status == TN_UNSUPPORTED && can_compose(route)) {
 		status = run_composition(route);
-		if (!status && !route->runtime->depth) {
-			tn_ledger_at(ledger, route->operation)->composed++;
-			if (route->runtime->observer && route->runtime->observer->composed)
-				route->runtime->observer->composed(route->runtime,
-								   route->operation);
-		}
+		if (!status)
+			count_composed(route);
 	} else if (status == TN_UNSUPPORTED) {
 		tn_observe_unrepeatable(route->runtime);
 		status = run_on_host(route, &bytes_moved);
 		if (!status)
 			tn_ledger_at(ledger, route->operation)->host++;
+		else if (status == TN_UNSUPPORTED)
+			status = run_in_steps(route);
 	}
 	tn_ledger_at(ledger, route->operation)->bytes_moved += bytes_moved;
 	tn_ledger_at(ledger, route->operation)->seconds += tn_route_clock() - start;
@@ -401,7 +466,8 @@ tn_status tn_route_run(struct tn_route *route)
 	if (runtime->ledger_time)
 		start = tn_route_clock();
 	status = call_slot(route, route->device);
-	if (status == TN_UNSUPPORTED && !route->is_native_only)
+	if (status == TN_UNSUPPORTED &&
+	    (!route->is_native_only || tn_can_widen(route->slot, route->call)))
 		return fall_back(route);
 	if (status || runtime->depth)
 		return status;

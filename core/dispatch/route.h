@@ -6,10 +6,12 @@
  *
  *   1. native     the device's own slot;
  *   2. lent       in host memory, the slot of another host-memory backend, without a copy;
- *   3. composed   the core's composition, when the device can run its steps;
- *   4. host       the reference, with the operands copied where the host cannot read them.
+ *   3. widened    with f16 or bf16 operands: steps 1, 2 or 4 on f32 copies of them;
+ *   4. composed   the core's composition, when the device can run its steps;
+ *   5. host       the reference, with the operands copied where the host cannot read them; where it
+ *                 refuses too, 3 or 4 with steps that run on the host.
  *
- * TENON_FALLBACK cuts the list: `error` after 3, `native` after 2.  The ledger counts every run.
+ * TENON_FALLBACK cuts the list: `error` after 4, `native` after 2.  The ledger counts every run.
  */
 #ifndef TN_DISPATCH_ROUTE_H
 #define TN_DISPATCH_ROUTE_H
@@ -34,10 +36,13 @@ struct tn_route {
 	 * operation's. */
 	tn_status (*compose)(void *argument);
 	void *argument;
+	/* The offsets in `argument` of the composition's arrays (tn_array *), 0 last: a widened run
+	 * replaces the narrow ones.  NULL: it cannot be composed of f32 copies. */
+	const uint32_t *arrays;
 	uint32_t needs;
 	tn_dtype dtype; /* in which the composition computes */
-	/* Return TN_UNSUPPORTED when the native slot refuses, for callers with a simpler
-	 * alternative. */
+	/* Return TN_UNSUPPORTED when the native slot refuses, f32 copies too, for callers with a
+	 * simpler alternative. */
 	int is_native_only;
 };
 

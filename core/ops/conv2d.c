@@ -131,6 +131,11 @@ void tn_conv2d_args_of(struct tn_conv2d_args *args, const struct tn_conv2d *conv
 		tn_operand_of(&args->bias, conv->bias);
 }
 
+/* Those of a composition, for widened runs. */
+static const uint32_t arrays_of_conv2d[] = {
+	offsetof(struct tn_conv2d, x), offsetof(struct tn_conv2d, w), offsetof(struct tn_conv2d, y),
+	offsetof(struct tn_conv2d, bias), 0};
+
 static tn_status convolve(struct tn_conv2d *conv, enum tn_slot slot, tn_array *out,
 			  tn_status (*compose)(void *conv))
 {
@@ -142,6 +147,7 @@ static tn_status convolve(struct tn_conv2d *conv, enum tn_slot slot, tn_array *o
 				 .call = &args.call,
 				 .compose = compose,
 				 .argument = conv,
+				 .arrays = arrays_of_conv2d,
 				 .needs = TN_NEEDS_MAP | TN_NEEDS_MATMUL,
 				 .dtype = out->dtype};
 	tn_status status;

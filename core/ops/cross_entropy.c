@@ -137,6 +137,10 @@ static tn_status check_row(struct cross_entropy *e, const char *which, const tn_
 		       tn_dtype_name(row->dtype));
 }
 
+/* Those of a composition, for widened runs. */
+static const uint32_t arrays_of_cross_entropy[] = {offsetof(struct cross_entropy, x),
+						   offsetof(struct cross_entropy, dx), 0};
+
 static tn_status run_cross_entropy(struct cross_entropy *e)
 {
 	struct tn_cross_entropy_args args = {.call = {.struct_size = sizeof(args)},
@@ -150,6 +154,7 @@ static tn_status run_cross_entropy(struct cross_entropy *e)
 		.call = &args.call,
 		.compose = is_forward ? compose_forward : compose_backward,
 		.argument = e,
+		.arrays = arrays_of_cross_entropy,
 		.needs = is_forward ? TN_NEEDS_MAP | TN_NEEDS_REDUCE : TN_NEEDS_MAP,
 		.dtype = e->x->dtype};
 	tn_operand_of(&args.x, e->x);

@@ -8,6 +8,7 @@
 #include "ops/matmul.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "array/make.h"
@@ -16,6 +17,7 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/compose_matmul.h"
 #include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/map.h"
@@ -188,10 +190,38 @@ static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *
 static tn_status scale_c(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
 	static const struct tn_short_program times = {"z = a * x", 1, 1, 0, 0};
+	static const struct tn_short_program integer_times = {"z = a * i64(x)", 1, 1, 0, TN_I64};
 	const tn_array *c = run->c;
 	if (run->beta == 0)
 		return tn_fill_run(runtime, run->operation, run->c, 0);
-	return tn_short_map(runtime, run->operation, &times, &c, &run->c, &run->beta);
+	return tn_short_map(runtime, run->operation,
+			    tn_is_floating(c->dtype) ? &times : &integer_times, &c, &run->c,
+			    &run->beta);
+}
+
+/* c is NULL when it is not made yet. */
+static tn_status check_dtypes(struct tn_runtime *runtime, const char *name, const tn_array *a,
+			      const tn_array *b, const tn_array *c)
+{
+	if (a->dtype == b->dtype && (!c || a->dtype == c->dtype) && !tn_is_complex(a->dtype))
+		return TN_OK;
+	return tn_fail(&runtime->report, TN_DTYPE, name, "expected one real type, found %s%s%s%s%s",
+		       tn_dtype_name(a->dtype), c ? ", " : " and ", tn_dtype_name(b->dtype),
+		       c ? " and " : "", c ? tn_dtype_name(c->dtype) : "");
+}
+
+/* The factors of an integer product: whole, and exact as a double; of bool, 0 or 1. */
+static tn_status check_factor(struct tn_runtime *runtime, const char *name, const char *which,
+			      double factor, tn_dtype dtype)
+{
+	double largest = dtype == TN_BOOL ? 1 : 0x1p53;
+	double smallest = dtype == TN_BOOL ? 0 : -0x1p53;
+	if (tn_is_floating(dtype) ||
+	    (factor >= smallest && factor <= largest && factor == floor(factor)))
+		return TN_OK;
+	return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, name,
+		       "%s: expected a whole number from %g to %g for %s, found %g", which,
+		       smallest, largest, tn_dtype_name(dtype), factor);
 }
 
 static tn_status check_product(struct tn_runtime *runtime, const struct tn_matmul_run *run,
@@ -214,11 +244,13 @@ static tn_status check_product(struct tn_runtime *runtime, const struct tn_matmu
 	    !tn_shape_broadcast(&rank, batch, b->rank - 2, b->shape) ||
 	    !tn_shape_equal(rank, batch, c->rank - 2, c->shape))
 		goto misfit;
-	if (a->dtype != b->dtype || a->dtype != c->dtype || !tn_is_floating(a->dtype))
-		return tn_fail(&runtime->report, TN_DTYPE, name,
-			       "expected one floating type, found %s, %s and %s",
-			       tn_dtype_name(a->dtype), tn_dtype_name(b->dtype),
-			       tn_dtype_name(c->dtype));
+	status = check_dtypes(runtime, name, a, b, c);
+	if (!status)
+		status = check_factor(runtime, name, "alpha", run->alpha, c->dtype);
+	if (!status)
+		status = check_factor(runtime, name, "beta", run->beta, c->dtype);
+	if (status)
+		return status;
 	if (run->bias && (run->bias->rank != 1 || run->bias->shape[0] != c->shape[rank + 1] ||
 			  run->bias->dtype != c->dtype))
 		return tn_fail(&runtime->report, TN_SHAPE, name,
@@ -246,6 +278,10 @@ tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *
 				 .operation = run->operation,
 				 .slot = TN_SLOT_MATMUL,
 				 .call = &product.args.call};
+	struct tn_matmul_composition composition = {.runtime = runtime,
+						    .device = route.device,
+						    .operation = run->operation,
+						    .args = &product.args};
 	int is_finished = 0; /* the backend has done bias and activation too */
 	int64_t k = 0;
 	tn_status status = check_product(runtime, run, &k);
@@ -254,6 +290,13 @@ tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *
 	status = tn_scope_begin(runtime->context);
 	if (status)
 		return status;
+	/* Every backend multiplies f32. */
+	if (run->c->dtype != TN_F32) {
+		route.compose = tn_compose_matmul;
+		route.argument = &composition;
+		route.needs = TN_NEEDS_REDUCE;
+		route.dtype = run->c->dtype == TN_BOOL ? TN_I64 : run->c->dtype;
+	}
 	if (k) {
 		status = set_operands(&product);
 		if (!status && (run->bias || run->activation)) {
@@ -330,12 +373,9 @@ tn_array *tn_matmul(const tn_array *a, const tn_array *b)
 	tn_status status;
 	if (!runtime)
 		return NULL;
-	if (a->dtype != b->dtype || !tn_is_floating(a->dtype)) {
-		status = tn_fail(&runtime->report, TN_DTYPE, "matmul",
-				 "expected one floating type, found %s and %s",
-				 tn_dtype_name(a->dtype), tn_dtype_name(b->dtype));
+	status = check_dtypes(runtime, "matmul", a, b, NULL);
+	if (status)
 		return tn_end(runtime, status, NULL);
-	}
 	if (!a->rank || !b->rank) {
 		status = tn_fail(&runtime->report, TN_SHAPE, "matmul",
 				 "a single element is not a matrix: use multiply");
@@ -357,7 +397,7 @@ tn_array *tn_matmul(const tn_array *a, const tn_array *b)
 		tn_array_discard((tn_array *)(uintptr_t)run.a);
 	if (run.b != b)
 		tn_array_discard((tn_array *)(uintptr_t)run.b);
-	if (!status)
+	if (!status && tn_is_floating(a->dtype))
 		status = tn_record_made(runtime, &record, 2, inputs, run.c);
 	return tn_end(runtime, status, run.c);
 }

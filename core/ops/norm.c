@@ -175,6 +175,13 @@ static void set_route(struct tn_norm *n, struct tn_norm_args *args, struct tn_ro
 				   .call = &args->call};
 }
 
+/* Those of a composition, for widened runs. */
+static const uint32_t arrays_of_norm[] = {
+	offsetof(struct tn_norm, x),  offsetof(struct tn_norm, y),
+	offsetof(struct tn_norm, w),  offsetof(struct tn_norm, b),
+	offsetof(struct tn_norm, dx), offsetof(struct tn_norm, dw),
+	offsetof(struct tn_norm, db), 0};
+
 /* Without residual and activation. */
 static tn_status normalise_plainly(struct tn_norm *n)
 {
@@ -183,6 +190,7 @@ static tn_status normalise_plainly(struct tn_norm *n)
 	set_route(n, &args, &route);
 	route.compose = n->is_backward ? tn_compose_norm_backward : tn_compose_norm;
 	route.argument = n;
+	route.arrays = arrays_of_norm;
 	route.needs = TN_NEEDS_MAP | TN_NEEDS_REDUCE;
 	route.dtype = n->x->dtype;
 	return tn_route_run(&route);

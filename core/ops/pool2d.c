@@ -100,6 +100,10 @@ static tn_status check_y(struct tn_pool2d *pool, const char *which, const tn_arr
 	return TN_OK;
 }
 
+/* Those of a composition, for widened runs. */
+static const uint32_t arrays_of_pool2d[] = {offsetof(struct tn_pool2d, x),
+					    offsetof(struct tn_pool2d, y), 0};
+
 static tn_status run_pool2d(struct tn_pool2d *pool, int is_forward)
 {
 	struct tn_pool2d_args args = {.call = {.struct_size = sizeof(args)},
@@ -115,6 +119,7 @@ static tn_status run_pool2d(struct tn_pool2d *pool, int is_forward)
 		.call = &args.call,
 		.compose = is_forward ? tn_compose_pool2d : tn_compose_pool2d_backward,
 		.argument = pool,
+		.arrays = arrays_of_pool2d,
 		.needs = TN_NEEDS_MAP,
 		.dtype = out->dtype};
 	tn_status status;

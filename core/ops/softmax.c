@@ -124,6 +124,11 @@ static tn_status check_axis(struct softmax *s, const char *name, const tn_array 
 	return TN_OK;
 }
 
+/* Those of a composition, for widened runs. */
+static const uint32_t arrays_of_softmax[] = {
+	offsetof(struct softmax, x), offsetof(struct softmax, y), offsetof(struct softmax, dy),
+	offsetof(struct softmax, dx), 0};
+
 static tn_status run_softmax(struct softmax *s, tn_array *out, int is_forward)
 {
 	struct tn_softmax_args args = {.call = {.struct_size = sizeof(args)},
@@ -137,6 +142,7 @@ static tn_status run_softmax(struct softmax *s, tn_array *out, int is_forward)
 				 .call = &args.call,
 				 .compose = is_forward ? compose_forward : compose_backward,
 				 .argument = s,
+				 .arrays = arrays_of_softmax,
 				 .needs = TN_NEEDS_MAP | TN_NEEDS_REDUCE,
 				 .dtype = out->dtype};
 	tn_operand_of(&args.y, s->y);

@@ -226,9 +226,12 @@ TN_API tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int kee
 /* ---- Products, indexing ----------------------------------------------------------------------*/
 
 /* NumPy's matmul: the last two axes are matrices, the others broadcast; one-dimensional operands
- * are a row (a) and a column (b) whose axis is removed.  f32 or f64. */
+ * are a row (a) and a column (b) whose axis is removed.  Both have one real type, which the result
+ * has too.  f16 and bf16 are summed in f32; integers wrap modulo 2^width; of bool, a sum is the
+ * logical or. */
 TN_API tn_array *tn_matmul(const tn_array *a, const tn_array *b);
-/* c := alpha op(a) op(b) + beta c; op transposes the last two axes if its flag is 1. */
+/* c := alpha op(a) op(b) + beta c; op transposes the last two axes if its flag is 1.  For integers
+ * alpha and beta are whole numbers of at most 2^53, for bool 0 or 1 (TN_INVALID_ARGUMENT). */
 TN_API tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
 				int transpose_b, double alpha, double beta);
 /* The elements of a at `indices` (i32 or i64, any shape; negative ones count from the end) along

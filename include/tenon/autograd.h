@@ -36,7 +36,7 @@ TN_API tn_tape *tn_tape_begin(tn_context *context);
 TN_API void tn_tape_end(tn_tape *tape);
 
 /* Requests the gradient of `array`, which becomes a leaf.  Call it before the array is used.
- * TN_DTYPE: not f32 or f64.  TN_STATE: it is already a recorded result, or backward has run. */
+ * TN_DTYPE: its type is not floating.  TN_STATE: it is a recorded result, or backward has run. */
 TN_API tn_status tn_tape_watch(tn_tape *tape, tn_array *array);
 /* As tn_tape_watch; the gradient goes to `gradient`, of the same shape and dtype, on the same
  * device.  If *filled is 1, backward adds to gradient; if it is 0, backward overwrites gradient and

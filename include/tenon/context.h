@@ -39,7 +39,7 @@ enum {
 	TN_FALLBACK_ALLOW = 1,   /* every route */
 	TN_FALLBACK_WARN = 2,    /* every route; one warning per operation run on the host */
 	TN_FALLBACK_ERROR = 3,   /* no route through the host: TN_UNSUPPORTED */
-	TN_FALLBACK_NATIVE = 4,  /* no route through the host and no compositions */
+	TN_FALLBACK_NATIVE = 4,  /* only native and lent */
 };
 
 /* How to open a context; 0 in any member but struct_size (TN_OPTIONS) selects the default. */
@@ -176,15 +176,17 @@ TN_API void tn_random_state_set(tn_context *context, struct tn_random_state stat
 /* ---- The ledger ------------------------------------------------------------------------------*/
 
 /* The routes of one operation: how often it ran in the backend's own slot, was lent to another
- * backend, was composed by the core, or ran on the host with copies. */
+ * backend, was computed in f32 because neither takes its f16 or bf16 arrays, was composed by the
+ * core, or ran on the host with copies. */
 struct tn_ledger_row {
 	const char *operation; /* borrowed, valid until close */
 	uint64_t native;
 	uint64_t lent;
+	uint64_t widened;
 	uint64_t composed;
 	uint64_t host;
 	uint64_t bytes_moved; /* between host and device, for host runs */
-	double seconds;       /* of lent, composed and host runs; of all with ledger_time */
+	double seconds;       /* of all runs but native ones; of all with ledger_time */
 };
 TN_API size_t tn_ledger_count(const tn_context *context);
 /* TN_INVALID_ARGUMENT: no such row. */

@@ -21,7 +21,7 @@ if [ "${accuracy:-0}" -lt 80 ]; then
 	exit 1
 fi
 
-# row OPERATION COLUMN: a number of the ledger; columns are native, lent, composed, host.
+# row OPERATION COLUMN: a number of the ledger; columns are native, lent, widened, composed, host.
 row() {
 	awk -v operation="$1" -v column="$2" '
 		$1 == operation { print $column; n++ }
@@ -42,7 +42,7 @@ done
 for operation in relu sum adamw; do
 	expect $operation 3 lent
 done
-hosted=$(awk '$5 ~ /^[0-9]+$/ && $5 > 0 { print $1 }' check.out)
+hosted=$(awk '$6 ~ /^[0-9]+$/ && $6 > 0 { print $1 }' check.out)
 if [ -n "$hosted" ]; then
 	echo "ledger: ran on the host: $hosted"
 	failed=1

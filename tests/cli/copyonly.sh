@@ -13,7 +13,7 @@ cp "$plugin" "$dir/plugins/"
 export TENON_PLUGIN_PATH="$dir/plugins"
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'copyonly!' --ledger --metrics "$dir/a"
 err_has 'copyonly:0'
-awk '$1 == "matmul" && $2 == 0 && $5 > 0 && $6 > 0 { found = 1 } END { exit !found }' \
+awk '$1 == "matmul" && $2 == 0 && $6 > 0 && $7 > 0 { found = 1 } END { exit !found }' \
 	"$dir/out" || {
 	cat "$dir/out" >&2
 	fail "expected host runs of matmul and bytes moved"

@@ -35,8 +35,8 @@ passes() {
 }
 strict='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 # host_runs FILE: the sum of the ledger's column
-host_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $5 } END { print n + 0 }' "$1"; }
-native_runs() { awk 'NF == 7 && $2 ~ /^[0-9]+$/ { n += $2 } END { print n + 0 }' "$1"; }
+host_runs() { awk 'NF == 8 && $2 ~ /^[0-9]+$/ { n += $6 } END { print n + 0 }' "$1"; }
+native_runs() { awk 'NF == 8 && $2 ~ /^[0-9]+$/ { n += $2 } END { print n + 0 }' "$1"; }
 
 run 0 plugin new acme --directory "$project"
 out_has 'backend_acme.so'

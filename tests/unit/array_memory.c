@@ -30,6 +30,10 @@ static int work(struct fixture *f)
 	tn_array *dy = tn_pool2d_backward(pooled, index, y ? y->shape : NULL, &pooling);
 	if (!dy || tn_conv2d_weight_gradient(w, x, dy, &window, 1))
 		return 0;
+	tn_array *half = tn_astype(x, TN_F16), *whole = tn_astype(x, TN_I32);
+	if (!tn_conv2d_forward(half, tn_astype(w, TN_F16), NULL, &window) ||
+	    !tn_matmul(half, half) || !tn_matmul(whole, whole))
+		return 0;
 	tn_array *z = tn_transpose(tn_softmax_forward(dy, 1, 0), NULL);
 	tn_array *turned = tn_transpose(z, (const int[]){0, 1, 3, 2});
 	if (!tn_matmul(tn_slice(z, 0, 0, 3, 2), tn_slice(turned, 0, 0, 3, 2)))

@@ -188,7 +188,10 @@ enum route route_taken(tn_context *context, const char *operation)
 			continue;
 		/* Steps of a composition outside the device count too: the worst route is
 		 * returned. */
-		return row.host ? HOST : row.composed ? COMPOSED : row.lent ? LENT : NATIVE;
+		return row.host                      ? HOST
+		       : row.composed || row.widened ? COMPOSED
+		       : row.lent                    ? LENT
+						     : NATIVE;
 	}
 	return ROUTES;
 }
@@ -234,7 +237,8 @@ void kit_take_ledger(struct kit *kit, tn_context *context, char text[ROUTES_TEXT
 	size_t used = 0;
 	text[0] = 0;
 	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
-		const uint64_t by[ROUTES] = {row.native, row.lent, row.composed, row.host};
+		const uint64_t by[ROUTES] = {row.native, row.lent, row.composed + row.widened,
+					     row.host};
 		for (int route = 0; route < ROUTES; route++) {
 			if (!by[route])
 				continue;

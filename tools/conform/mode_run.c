@@ -41,10 +41,10 @@ enum route mode_route(tn_context *context)
 	struct tn_ledger_row row;
 	enum route worst = NATIVE;
 	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
-		enum route route = row.host       ? HOST
-				   : row.composed ? COMPOSED
-				   : row.lent     ? LENT
-						  : NATIVE;
+		enum route route = row.host                      ? HOST
+				   : row.composed || row.widened ? COMPOSED
+				   : row.lent                    ? LENT
+								 : NATIVE;
 		worst = route > worst ? route : worst;
 	}
 	return worst;

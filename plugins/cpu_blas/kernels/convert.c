@@ -76,6 +76,21 @@ static inline uint16_t bf16_of_f32(float x)
 #define NAME f32_to_bool
 #define VALUE(x) ((uint8_t)((x) != 0))
 #include "loop1.h"
+#define FROM int8_t
+#define TO int32_t
+#define NAME i8_to_i32
+#define VALUE(x) ((int32_t)(x))
+#include "loop1.h"
+#define FROM int16_t
+#define TO int32_t
+#define NAME i16_to_i32
+#define VALUE(x) ((int32_t)(x))
+#include "loop1.h"
+#define FROM uint16_t
+#define TO int32_t
+#define NAME u16_to_i32
+#define VALUE(x) ((int32_t)(x))
+#include "loop1.h"
 #define FROM uint8_t
 #define TO int32_t
 #define NAME u8_to_i32
@@ -137,6 +152,9 @@ const struct cpu_cast_row VARIANT(cpu_casts)[] = {
 	{TN_U8, TN_F32, u8_to_f32},
 	{TN_BOOL, TN_F32, bool_to_f32},
 	{TN_F32, TN_BOOL, f32_to_bool},
+	{TN_I8, TN_I32, i8_to_i32},
+	{TN_I16, TN_I32, i16_to_i32},
+	{TN_U16, TN_I32, u16_to_i32},
 	{TN_U8, TN_I32, u8_to_i32},
 	{TN_BOOL, TN_I32, bool_to_i32},
 	{TN_BF16, TN_F32, bf16_to_f32},

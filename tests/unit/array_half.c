@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * f16 and bf16 on every backend: the same numbers as in f32 to rounding, and the ledger's count of
+ * what was widened.
+ */
+/* First: the next one replaces its assert_kept. */
+#include "mock_fixture.h"
+
+#include "array_fixture.h"
+#include "capture/replay.h"
+#include "half_checks.h"
+
+static tn_array *half_of(tn_array *a)
+{
+	return tn_astype(a, TN_F16);
+}
+
+/* ---- Results ---------------------------------------------------------------------------------*/
+
+static void halves_agree_with_f32_on_devices_of_any_slots(void **state)
+{
+	static const struct {
+		uint64_t slots;
+		int is_far;
+	} cases[] = {{ALL_SLOTS, 0},
+		     {MANDATORY, 0},
+		     {SLOT(MAP) | SLOT(MATMUL), 0},
+		     {SLOT(MAP) | SLOT(REDUCE), 0},
+		     {MEMORY_ALONE, 0},
+		     {MEMORY_ALONE, 1}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		void *fresh = NULL;
+		open_fixture(&fresh);
+		struct fixture *f = fresh;
+		f->context.runtime.device = add_device(f, "odd", cases[i].slots, cases[i].is_far);
+		check_all_halves(context_of(f));
+		close_fixture(&fresh);
+	}
+}
+
+static void halves_agree_with_f32_where_slots_are_lent(void **state)
+{
+	struct fixture *f = *state;
+	f->context.runtime.device = add_device(f, "poor", SLOT(MAP), 0);
+	f->lenders[f->context.runtime.n_lenders++] = add_device(f, "rich", ALL_SLOTS, 0);
+	check_all_halves(context_of(f));
+}
+
+static void halves_agree_with_f32_on_the_cpu(void **state)
+{
+	const char *build = getenv("TENON_BUILD"), *found;
+	char relative[4096], path[4096];
+	(void)state;
+	set_faults("");
+	snprintf(relative, sizeof(relative), "%s/.libs/backend_cpu.so", build ? build : ".");
+	found = realpath(relative, path);
+	if (!found)
+		skip(); /* built without it */
+	struct tn_context_options options = {.struct_size = sizeof(options),
+					     .backend = "cpu",
+					     .plugin_paths = &found,
+					     .n_plugin_paths = 1};
+	tn_context *context = NULL;
+	assert_ok(tn_context_open(&options, &context, NULL));
+	check_all_halves(context);
+	tn_context_close(context);
+}
+
+static void halves_agree_with_f32_on_the_mock(void **state)
+{
+	(void)state;
+	tn_context *context = open_mock("");
+	check_all_halves(context);
+	tn_context_close(context);
+}
+
+/* ---- The ledger ------------------------------------------------------------------------------*/
+
+/* One product, then one convolution and one softmax; the row of one of them. */
+static struct tn_ledger_row run_three(struct fixture *f, const char *operation)
+{
+	tn_ledger_reset(context_of(f));
+	tn_array *x = half_of(noise(f, 1, SHAPE(2, 3, 4, 4)));
+	tn_array *w = half_of(noise(f, 2, SHAPE(3, 3, 3, 3)));
+	tn_array *matrix = half_of(noise(f, 3, SHAPE(3, 3)));
+	assert_non_null(tn_matmul(matrix, matrix));
+	assert_non_null(tn_conv2d_forward(x, w, NULL, &(struct tn_window){0}));
+	assert_non_null(tn_softmax_forward(x, 1, 0));
+	return ledger_row(f, operation);
+}
+
+static void check_row(struct tn_ledger_row row, uint64_t lent, uint64_t widened, uint64_t composed)
+{
+	assert_int_equal(row.native, 0);
+	assert_int_equal(row.lent, lent);
+	assert_int_equal(row.widened, widened);
+	assert_int_equal(row.composed, composed);
+	assert_int_equal(row.host, 0);
+}
+
+static void a_widened_run_is_counted_once(void **state)
+{
+	static const char *const operations[] = {"matmul", "conv2d", "softmax"};
+	struct fixture *f = *state;
+	struct tn_device *small = add_device(f, "small", MANDATORY, 0);
+	struct tn_device *poor = add_device(f, "poor", SLOT(MAP), 0);
+	struct tn_device *rich = add_device(f, "rich", ALL_SLOTS, 0);
+	for (int i = 0; i < 3; i++) {
+		f->context.runtime.n_lenders = 0;
+		f->context.runtime.device = f->context.runtime.reference;
+		check_row(run_three(f, operations[i]), 0, 1, 0);
+		assert_true(ledger_row(f, operations[i]).seconds > 0);
+		f->context.runtime.device = small;
+		check_row(run_three(f, operations[i]), 0, 1, 0);
+		/* A step that leaves the device counts too. */
+		f->context.runtime.device = poor;
+		f->lenders[f->context.runtime.n_lenders++] = rich;
+		check_row(run_three(f, operations[i]), 1, 1, 0);
+	}
+	/* f32 is as before. */
+	f->context.runtime.device = f->context.runtime.reference;
+	tn_ledger_reset(context_of(f));
+	tn_array *a = noise(f, 1, SHAPE(2, 2));
+	tn_matmul(a, a);
+	assert_int_equal(ledger_row(f, "matmul").native, 1);
+	assert_int_equal(ledger_row(f, "matmul").widened, 0);
+}
+
+/* Bias and activation are part of the call in f32: their sum is rounded once. */
+static void a_product_is_widened_with_its_bias(void **state)
+{
+	struct fixture *f = *state;
+	tn_array *x = half_of(noise(f, 1, SHAPE(4, 3))), *w = half_of(noise(f, 2, SHAPE(5, 3)));
+	assert_non_null(tn_linear(x, w, half_of(noise(f, 3, SHAPE(5)))));
+	check_row(ledger_row(f, "matmul"), 0, 1, 0);
+	assert_int_equal(ledger_row(f, "epilogue").native, 0);
+}
+
+static void a_forbidden_fallback_forbids_widening(void **state)
+{
+	struct fixture *f = *state;
+	tn_array *a = half_of(noise(f, 1, SHAPE(3, 3)));
+	f->context.runtime.fallback = TN_FALLBACK_NATIVE;
+	assert_null(tn_matmul(a, a));
+	assert_kept(f, TN_UNSUPPORTED, "TENON_FALLBACK=native");
+	f->context.runtime.fallback = TN_FALLBACK_ERROR;
+	check_row(run_three(f, "matmul"), 0, 1, 0);
+	f->context.runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
+	f->context.runtime.fallback = TN_FALLBACK_ALLOW;
+	a = half_of(noise(f, 1, SHAPE(3, 3)));
+	f->context.runtime.fallback = TN_FALLBACK_ERROR;
+	assert_null(tn_matmul(a, a));
+	assert_kept(f, TN_UNSUPPORTED, "TENON_FALLBACK=error");
+}
+
+static tn_status fail_in_f32(void *device, const struct tn_matmul_args *args)
+{
+	(void)device;
+	if (args->c.dtype != TN_F32)
+		return TN_UNSUPPORTED;
+	return args->call.flags & TN_DRY_RUN ? TN_OK : TN_BACKEND_FAILURE;
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------*/
+
+static void the_copies_are_freed_even_after_a_failure(void **state)
+{
+	struct fixture *f = *state;
+	tn_array *a = half_of(noise(f, 1, SHAPE(200, 200)));
+	struct tn_memory_use before, after;
+	tn_device_memory(f->context.runtime.reference, &before);
+	tn_array_destroy(tn_matmul(a, a));
+	tn_device_memory(f->context.runtime.reference, &after);
+	assert_int_equal(after.used, before.used);
+	f->backends[0].compute.matmul = fail_in_f32;
+	assert_null(tn_matmul(a, a));
+	assert_kept(f, TN_BACKEND_FAILURE, "");
+	tn_device_memory(f->context.runtime.reference, &after);
+	assert_int_equal(after.used, before.used);
+}
+
+/* ---- Capture and replay ----------------------------------------------------------------------*/
+
+static double first_of(const tn_array *a)
+{
+	double value = 0;
+	assert_ok(tn_item(tn_slice(tn_slice(a, 0, 0, 1, 1), 1, 0, 1, 1), &value));
+	return value;
+}
+
+static void a_captured_step_is_widened_in_each_replay(void **state)
+{
+	const int64_t shape[] = {4, 4};
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_array *x = tn_full(context, TN_F16, 2, shape, 1),
+		 *sum = tn_zeros(context, TN_F16, 2, shape);
+	assert_ok(tn_capture_begin(context));
+	assert_ok(tn_matmul_into(sum, x, 0, x, 0, 1, 1));
+	assert_ok(tn_capture_end(context, &graph));
+	assert_true(first_of(sum) == 0);
+	for (int i = 0; i < 20; i++)
+		(void)tn_full(context, TN_F32, 2, shape, i);
+	assert_ok(tn_graph_replay(graph));
+	assert_true(first_of(sum) == 4);
+	assert_ok(tn_fill(x, 2));
+	assert_ok(tn_graph_replay(graph));
+	assert_true(first_of(sum) == 20);
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+static tn_array *two_steps(const tn_array *x, const tn_array *w)
+{
+	tn_array *y = tn_matmul(x, w);
+	tn_array *z = tn_matmul(y, w);
+	tn_array_destroy(y);
+	return z;
+}
+
+static void a_recorded_call_is_widened_in_each_replay(void **state)
+{
+	struct fixture *f = *state;
+	struct tn_runtime *runtime = &f->context.runtime;
+	tn_array *w = half_of(counted(f, 1, SHAPE(2, 2)));
+	tn_array *x = half_of(counted(f, 0, SHAPE(2, 2)));
+	assert_ok(tn_replay_begin(runtime, x));
+	tn_array *y = two_steps(x, w);
+	struct tn_replay *replay = tn_replay_end(runtime, y);
+	assert_non_null(replay);
+	assert_elements(y, 15, 22, 59, 86);
+	tn_array *other = half_of(counted(f, 1, SHAPE(2, 2)));
+	tn_ledger_reset(context_of(f));
+	assert_elements(tn_replay_run(replay, other), 37, 54, 81, 118);
+	check_row(ledger_row(f, "matmul"), 0, 2, 0);
+	assert_elements(tn_replay_run(replay, x), 15, 22, 59, 86);
+	tn_replay_destroy(replay);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(halves_agree_with_f32_on_devices_of_any_slots),
+		TEST(halves_agree_with_f32_where_slots_are_lent),
+		cmocka_unit_test(halves_agree_with_f32_on_the_cpu),
+		cmocka_unit_test(halves_agree_with_f32_on_the_mock),
+		TEST(a_widened_run_is_counted_once),
+		TEST(a_product_is_widened_with_its_bias),
+		TEST(a_forbidden_fallback_forbids_widening),
+		TEST(the_copies_are_freed_even_after_a_failure),
+		cmocka_unit_test(a_captured_step_is_widened_in_each_replay),
+		TEST(a_recorded_call_is_widened_in_each_replay),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
