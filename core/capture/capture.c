@@ -215,7 +215,8 @@ tn_status tn_graph_replay(tn_graph *graph)
 			"work is being captured: a graph cannot contain another graph");
 	status = tn_stepped_next(&graph->stepped, runtime);
 	if (!status)
-		status = tn_device_graph_launch(graph->device, graph->handle, &runtime->report);
+		status = tn_device_graph_launch(graph->device, graph->handle, graph->store,
+						&runtime->report);
 	if (status) {
 		tn_stepped_take_back(&graph->stepped, runtime);
 		return tn_runtime_keep(runtime, &runtime->report);

@@ -264,8 +264,9 @@ tn_status tn_device_set_current(tn_context *context, tn_device *device)
 	return TN_OK;
 }
 
-/* Waits for every open device, even after an error of another.  A device whose loss was reported is
- * not waited for again: the context continues without it. */
+/* Waits for every open device, even after an error of another; a second error is left for the next
+ * call.  A device whose loss was reported is not waited for again: the context continues without
+ * it. */
 tn_status tn_sync(tn_context *context)
 {
 	struct tn_error_info error, first = {.status = TN_OK};
@@ -278,7 +279,9 @@ tn_status tn_sync(tn_context *context)
 		struct tn_device *device = context->assembly->devices[i];
 		if (!device->handle || (device->lost && !device->deferred.status))
 			continue;
-		if (tn_device_sync(device, &error) && !first.status)
+		if (first.status)
+			tn_device_settle(device);
+		else if (tn_device_sync(device, &error))
 			first = error;
 	}
 	return first.status ? tn_runtime_keep(&context->runtime, &first) : TN_OK;

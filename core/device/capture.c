@@ -8,6 +8,7 @@
 #include "device/capture.h"
 
 #include "base/memory.h"
+#include "device/checks.h"
 #include "device/open.h"
 #include "device/pool.h"
 #include "device/pool_parts.h"
@@ -66,11 +67,14 @@ tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct t
 	return tn_device_answer(device, status, error);
 }
 
-tn_status tn_device_graph_launch(struct tn_device *device, void *graph, struct tn_error_info *error)
+tn_status tn_device_graph_launch(struct tn_device *device, void *graph,
+				 const struct tn_store *store, struct tn_error_info *error)
 {
 	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = error},
 				     .graph = graph};
 	tn_status status = tn_device_ready(device, error);
+	if (!status && store->checks)
+		status = tn_checks_replay(device, store->checks, error);
 	if (status)
 		return status;
 	tn_error_reset(error);

@@ -18,7 +18,7 @@ int tn_device_captures(const struct tn_device *device, const struct tn_block *bl
 tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct tn_store **store,
 				struct tn_error_info *error);
 tn_status tn_device_graph_launch(struct tn_device *device, void *graph,
-				 struct tn_error_info *error);
+				 const struct tn_store *store, struct tn_error_info *error);
 /* Waits for the device, then gives back the graph (NULL: none) and the memory of the store. */
 void tn_device_graph_release(struct tn_device *device, void *graph, struct tn_store *store);
 

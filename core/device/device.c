@@ -13,9 +13,11 @@
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "device/checks.h"
 #include "device/chunk.h"
 #include "device/pool.h"
 #include "device/pool_parts.h"
+#include "device/transfer.h"
 
 tn_status tn_device_create(tn_context *context, const struct tn_backend *backend, uint32_t index,
 			   uint64_t memory_limit, const struct tn_logger *logger,
@@ -51,6 +53,8 @@ void tn_device_destroy(struct tn_device *device)
 {
 	if (!device)
 		return;
+	tn_device_end_transfers(device);
+	tn_checks_release(device);
 	tn_pool_destroy(device);
 	if (device->handle && device->fork_generation == tn_fork_generation())
 		device->backend->device.close(device->handle);

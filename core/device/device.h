@@ -18,6 +18,30 @@
 struct tn_pool;
 struct tn_piece;
 struct tn_store;
+struct tn_check;
+
+/* A piece of device memory, aligned to 256 bytes.  `address` is the host's view of it, NULL where
+ * the host cannot read it. */
+struct tn_block {
+	uint64_t buffer;
+	uint64_t offset;
+	uint64_t size; /* as requested */
+	void *address;
+	struct tn_piece *piece; /* for the pool alone */
+};
+
+/* The checks of values in the device's memory (checks.h). */
+enum { TN_MOST_CHECKS = 8 };
+struct tn_check_record {
+	struct tn_block block; /* size 0: none yet */
+	int is_clear;          /* it has been initialised */
+	int have_run;          /* checks, since it was last read */
+};
+struct tn_checks {
+	struct tn_check_record record;
+	uint32_t n;
+	const struct tn_check *all[TN_MOST_CHECKS]; /* number i + 1 is all[i] */
+};
 
 struct tn_device {
 	tn_context *context; /* the backend that owns the device */
@@ -37,16 +61,7 @@ struct tn_device {
 	/* An asynchronous error that appeared where it could not be reported, while the pool waited
 	 * for the device; the next sync or transfer reports it.  Status TN_OK: none. */
 	struct tn_error_info deferred;
-};
-
-/* A piece of device memory, aligned to 256 bytes.  `address` is the host's view of it, NULL where
- * the host cannot read it. */
-struct tn_block {
-	uint64_t buffer;
-	uint64_t offset;
-	uint64_t size; /* as requested */
-	void *address;
-	struct tn_piece *piece; /* for the pool alone */
+	struct tn_checks checks;
 };
 
 /* Describes device `index` without opening it.  memory_limit: the most bytes taken from the

@@ -51,7 +51,8 @@ enum tn_use {
 struct tn_store {
 	struct tn_piece **pieces; /* all its pieces */
 	size_t n, room;
-	struct tn_piece *free; /* pieces given back, the latest first */
+	struct tn_piece *free;          /* pieces given back, the latest first */
+	struct tn_check_record *checks; /* what checks in the work write (checks.h); NULL: none */
 };
 
 struct tn_chunk {

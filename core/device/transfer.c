@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies between host and device and between devices, and waiting.  An asynchronous error that
- * appeared earlier, where it could not be reported, is reported here first; it names the operation
- * that failed.
+ * Copies between host and device and between devices, and waiting.  These calls report the errors
+ * of earlier work, each once and with the name of the operation that failed:
+ *
+ *	all        an error that appeared where it could not be reported (device->deferred)
+ *	copies     errors of work that is done (async_error)
+ *	download,  all errors of earlier work, and failed checks (checks.h), because the host waits
+ *	sync
+ *
+ * A call that reports one does nothing else, except for a download whose own wait revealed it.
  */
 #include "device/transfer.h"
 
 #include <inttypes.h>
 
 #include "base/fork.h"
+#include "device/check_record.h"
 #include "device/open.h"
 
 /* Opens the device and reports a stored error.  If the device was lost meanwhile, the stored error
@@ -30,12 +37,26 @@ static tn_status begin_transfer(struct tn_device *device, const char *operation,
 	return status;
 }
 
+/* Reports the first error of work that is done. */
+static tn_status fetch_error(struct tn_device *device, struct tn_error_info *error)
+{
+	struct tn_error_info own;
+	if (device->synchronous || !tn_backend_has(device->backend, TN_SLOT_ASYNC_ERROR))
+		return TN_OK;
+	if (!error)
+		error = &own;
+	tn_error_reset(error);
+	return tn_device_answer(
+		device, device->backend->device.async_error(device->handle, NULL, error), error);
+}
+
 typedef tn_status transfer_fn(void *device, const struct tn_transfer_args *args);
 
 static tn_status transfer(struct tn_device *device, transfer_fn *entry, const char *operation,
 			  const struct tn_block *block, uint64_t offset, void *host, uint64_t size,
 			  uint32_t flags, struct tn_error_info *error)
 {
+	int is_upload = entry == device->backend->device.upload;
 	if (offset > block->size || size > block->size - offset)
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
 			       "%s: %" PRIu64 " bytes at %" PRIu64
@@ -43,6 +64,10 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 			       device->name, size, offset, block->size);
 	tn_status status = begin_transfer(device, operation, error);
 	if (status || size == 0)
+		return status;
+	status = is_upload ? fetch_error(device, error)
+			   : tn_check_record_fetch(device, &device->checks.record, error);
+	if (status)
 		return status;
 	tn_error_reset(error);
 	struct tn_transfer_args args = {
@@ -52,7 +77,8 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 		.size = size,
 		.host = host,
 	};
-	return tn_device_answer(device, entry(device->handle, &args), error);
+	status = tn_device_answer(device, entry(device->handle, &args), error);
+	return status || is_upload ? status : fetch_error(device, error);
 }
 
 tn_status tn_device_upload(struct tn_device *device, const struct tn_block *block, uint64_t offset,
@@ -87,7 +113,11 @@ tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block
 		return TN_UNSUPPORTED;
 	tn_status status = begin_transfer(from, "peer_copy", error);
 	if (!status)
+		status = fetch_error(from, error);
+	if (!status)
 		status = begin_transfer(to, "peer_copy", error);
+	if (!status)
+		status = fetch_error(to, error);
 	if (status)
 		return status;
 	tn_error_reset(error);
@@ -114,7 +144,16 @@ tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error)
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error)
 {
 	tn_status status = begin_transfer(device, "sync", error);
-	return status ? status : tn_device_wait(device, error);
+	if (!status)
+		status = tn_device_wait(device, error);
+	return status ? status : tn_check_record_fetch(device, &device->checks.record, error);
+}
+
+static void warn_unreported(const struct tn_device *device, const struct tn_error_info *error)
+{
+	tn_log_format(device->logger, TN_LOG_WARNING, "device",
+		      "%s: an error was not reported by any call: %s: %s", device->name,
+		      error->operation, error->text);
 }
 
 void tn_device_settle(struct tn_device *device)
@@ -122,6 +161,23 @@ void tn_device_settle(struct tn_device *device)
 	struct tn_error_info error;
 	if (device->synchronous || device->lost || device->store)
 		return;
-	if (tn_device_wait(device, &error) && !device->deferred.status)
+	if (!tn_device_wait(device, &error))
+		return;
+	if (device->deferred.status)
+		warn_unreported(device, &error);
+	else
 		device->deferred = error;
+}
+
+void tn_device_end_transfers(struct tn_device *device)
+{
+	struct tn_error_info error;
+	if (!device->handle || device->fork_generation != tn_fork_generation())
+		return;
+	tn_device_settle(device);
+	if (device->deferred.status)
+		warn_unreported(device, &device->deferred);
+	tn_error_reset(&device->deferred);
+	if (!device->lost && tn_check_record_fetch(device, &device->checks.record, &error))
+		warn_unreported(device, &error);
 }

@@ -28,8 +28,12 @@ tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block
 			      uint64_t offset, uint64_t size, struct tn_error_info *error);
 /* Waits for the device's work and reports its first asynchronous error. */
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error);
-/* The same where no error can be reported: it is kept for the next sync or transfer. */
+/* The same where no error can be reported: it is kept for the next sync or transfer, or logged if
+ * one is kept already. */
 void tn_device_settle(struct tn_device *device);
+/* Before the device is closed: waits for its work and logs the errors that are still to be
+ * reported. */
+void tn_device_end_transfers(struct tn_device *device);
 
 /* Waits for the work of an open device, even if an error is still to be reported. */
 tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error);

@@ -13,6 +13,7 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/indices.h"
 #include "ops/map.h"
 #include "ops/reduce_run.h"
 
@@ -166,6 +167,8 @@ static tn_status run_cross_entropy(struct cross_entropy *e)
 	return tn_route_run(&route);
 }
 
+static const struct tn_check check = {"cross_entropy", "label", "the number of classes is"};
+
 tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int32_t ignore_label,
 				   tn_array **loss, tn_array **lse)
 {
@@ -179,6 +182,13 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 		return status;
 	e.runtime = x->runtime;
 	status = check_logits(&e, "cross_entropy");
+	if (!status) {
+		const struct tn_index_range range = {.operation = TN_DO_CROSS_ENTROPY,
+						     .check = &check,
+						     .limit = x->shape[1],
+						     .ignored = ignore_label};
+		status = tn_indices_in_range(e.runtime, &range, labels);
+	}
 	if (status)
 		return tn_end_into(e.runtime, status);
 	dtype = x->dtype == TN_F64 ? TN_F64 : TN_F32;

@@ -8,7 +8,7 @@
 
 #include <tenon/array.h>
 
-/* loss and lse have one element a row. */
+/* loss and lse have one element a row.  Checks the labels; the backward takes the same ones. */
 tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int32_t ignore_label,
 				   tn_array **loss, tn_array **lse);
 tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, const tn_array *lse,

@@ -11,73 +11,13 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "device/transfer.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
 #include "ops/copy.h"
+#include "ops/indices.h"
 #include "ops/layout.h"
 
 /* ---- Take ------------------------------------------------------------------------------------*/
-
-/* Checks a line of indices that the host can read. */
-static tn_status check_indices(struct tn_runtime *runtime, const char *operation,
-			       const tn_array *indices, int64_t length)
-{
-	struct tn_device *device = tn_array_home(indices);
-	const unsigned char *data = indices->storage->block.address;
-	size_t size = tn_dtype_size(indices->dtype);
-	tn_status status;
-	if (!device->host_memory || !data)
-		return TN_OK;
-	status = tn_device_sync(device, &runtime->report);
-	data += (uint64_t)indices->offset * size;
-	for (int64_t i = 0; i < indices->size && !status; i++) {
-		int64_t index;
-		int32_t narrow;
-		if (indices->dtype == TN_I64) {
-			memcpy(&index, data + (size_t)i * size, size);
-		} else {
-			memcpy(&narrow, data + (size_t)i * size, size);
-			index = narrow;
-		}
-		if (index < -length || index >= length)
-			status = tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
-					 "index %" PRId64 " at position %" PRId64
-					 ": the axis has length %" PRId64,
-					 index, i, length);
-	}
-	return status;
-}
-
-tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line)
-{
-	const int64_t one = 1;
-	tn_array *compact = NULL;
-	*line = NULL;
-	if (!indices->contiguous) {
-		compact = tn_array_compact(runtime, indices);
-		if (!compact)
-			return runtime->report.status;
-		indices = compact;
-	}
-	*line = tn_array_view(indices, 1, &indices->size, &one, indices->offset);
-	tn_array_discard(compact);
-	return *line ? TN_OK : runtime->report.status;
-}
-
-tn_status tn_indices_look(struct tn_runtime *runtime, const char *operation,
-			  const tn_array *indices, int64_t length)
-{
-	tn_array *line;
-	tn_status status;
-	if (!indices->size || !tn_array_home(indices)->host_memory)
-		return TN_OK;
-	status = tn_indices_line(runtime, indices, &line);
-	if (!status)
-		status = check_indices(runtime, operation, line, length);
-	tn_array_discard(line);
-	return status;
-}
 
 tn_status tn_indices_check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
 			   const tn_array *indices, int *axis)
@@ -108,10 +48,16 @@ tn_status tn_gather_run(struct tn_runtime *runtime, enum tn_operation operation,
 	return tn_route_run(&route);
 }
 
+static const struct tn_check check = {"take", "index", "the axis has length"};
+
 static tn_status gather(struct tn_runtime *runtime, const tn_array *a, const tn_array *indices,
 			int axis, tn_array *out)
 {
 	int64_t shape[TN_MAX_RANK], strides[TN_MAX_RANK];
+	const struct tn_index_range range = {.operation = TN_DO_TAKE,
+					     .check = &check,
+					     .lowest = -a->shape[axis],
+					     .limit = a->shape[axis]};
 	tn_array *line, *flat;
 	tn_status status;
 	if (!out->size)
@@ -119,7 +65,7 @@ static tn_status gather(struct tn_runtime *runtime, const tn_array *a, const tn_
 	status = tn_indices_line(runtime, indices, &line);
 	if (status)
 		return status;
-	status = check_indices(runtime, "take", line, a->shape[axis]);
+	status = tn_indices_in_range(runtime, &range, line);
 	memcpy(shape, a->shape, sizeof(shape));
 	shape[axis] = indices->size;
 	tn_shape_compact(a->rank, shape, strides);
@@ -186,8 +132,6 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 	}
 	if (!status)
 		status = tn_indices_line(runtime, indices, &line);
-	if (!status)
-		status = check_indices(runtime, "scatter_add", line, out->shape[axis]);
 	if (!status) {
 		memcpy(shape, out->shape, sizeof(shape));
 		shape[axis] = indices->size;

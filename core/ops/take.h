@@ -12,7 +12,7 @@
 
 /* out[i, indices[j], k] += a[i, j, k], with i over the axes before `axis`, j over the elements of
  * `indices` (any shape) and k over the axes after; equal indices add up.  `a` has the shape that
- * tn_take(out, indices, axis) has.  Errors are kept. */
+ * tn_take(out, indices, axis) has, and the indices are in range.  Errors are kept. */
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a);
 
 /* The rest fills runtime->report on failure. */
@@ -20,12 +20,6 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 /* TN_DTYPE, TN_INVALID_ARGUMENT: indices are not i32 or i64, or `a` has no such axis. */
 tn_status tn_indices_check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
 			   const tn_array *indices, int *axis);
-/* TN_INVALID_ARGUMENT: one is out of range of an axis of that length.  Checks indices that the host
- * can read; others are not checked, and those out of range read as zero. */
-tn_status tn_indices_look(struct tn_runtime *runtime, const char *operation,
-			  const tn_array *indices, int64_t length);
-/* The indices as a compact line, which the caller discards. */
-tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line);
 /* A gather, or a scatter-add, which has the same arguments. */
 tn_status tn_gather_run(struct tn_runtime *runtime, enum tn_operation operation, enum tn_slot slot,
 			const tn_array *input, const tn_array *line, tn_array *output, int axis);

@@ -10,6 +10,7 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "ops/copy.h"
+#include "ops/indices.h"
 #include "ops/map.h"
 #include "ops/take.h"
 
@@ -106,6 +107,8 @@ static tn_status check_shapes(struct tn_runtime *runtime, const char *operation,
 		       tn_array_text(indices, found), tn_array_text(a, expected), axis);
 }
 
+static const struct tn_check check = {"take_along_axis", "index", "the axis has length"};
+
 tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axis)
 {
 	const tn_array *inputs[] = {a, indices};
@@ -119,8 +122,13 @@ tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axi
 	status = tn_indices_check(runtime, "take_along_axis", a, indices, &axis);
 	if (!status)
 		status = check_shapes(runtime, "take_along_axis", a, indices, axis);
-	if (!status)
-		status = tn_indices_look(runtime, "take_along_axis", indices, a->shape[axis]);
+	if (!status) {
+		const struct tn_index_range range = {.operation = TN_DO_TAKE_ALONG_AXIS,
+						     .check = &check,
+						     .lowest = -a->shape[axis],
+						     .limit = a->shape[axis]};
+		status = tn_indices_in_range(runtime, &range, indices);
+	}
 	if (!status) {
 		runtime->report.status = TN_OK;
 		out = tn_array_make(runtime, tn_array_home(a), a->dtype, indices->rank,

@@ -147,7 +147,9 @@ TN_API tn_array *tn_dropout(const tn_array *x, double p);
 /* No label is ignored. */
 #define TN_NO_LABEL INT32_MIN
 /* The mean over rows of -log softmax(logits)[label]: 0-d.  logits (N, C), labels (N) i32; rows
- * whose label is ignore_label are excluded; if all are, the mean is NaN, as in PyTorch. */
+ * whose label is ignore_label are excluded; if all are, the mean is NaN, as in PyTorch.
+ * TN_INVALID_ARGUMENT: another label is not in 0..C-1; reported as by tn_take (tenon/array.h), and
+ * the loss is NaN meanwhile. */
 TN_API tn_array *tn_cross_entropy(const tn_array *logits, const tn_array *labels,
 				  int32_t ignore_label);
 

@@ -343,8 +343,9 @@ struct tn_device_table {
 	tn_status (*sync)(void *device, const struct tn_sync_args *args);
 
 	/* Fetches and clears the first asynchronous error of `stream` without waiting; TN_OK: none.
-	 * `out` names the operation that failed.  Optional on a device that is
-	 * TN_DEVICE_SYNCHRONOUS.  [device] */
+	 * `out` names the operation that failed.  The host calls it before an upload or a peer
+	 * copy, and after a download; an error that another entry has answered is not fetched
+	 * again.  Optional on a device that is TN_DEVICE_SYNCHRONOUS.  [device] */
 	tn_status (*async_error)(void *device, void *stream, struct tn_error_info *out);
 };
 
@@ -441,7 +442,7 @@ struct tn_copy_args {
  * Scatter-add:  output[i, indices[j], k] += input[i, j, k], equal indices adding up
  * with i over the axes before `axis`, k over those after.  indices is i32 or i64, of rank 1;
  * negative ones count from the end.  An index out of range reads as zero (gather) or adds nothing
- * (scatter-add); the host checks indices where it can read them. */
+ * (scatter-add), and is no error of the entry: the host reports it. */
 struct tn_gather_args {
 	struct tn_call call;
 	struct tn_operand input;
@@ -894,7 +895,7 @@ struct tn_softmax_args {
  *   forward    lse = log sum_c exp(x[n,c]),   loss[n] = lse[n] - x[n, label]
  *   backward   dx[n,c] = (exp(x[n,c] - lse[n]) - (c == label)) dloss[n]
  * A row whose label is ignore_label has loss 0 and gradient 0; a label outside 0..C-1 otherwise
- * gives NaN for its row. */
+ * gives NaN for its row, and is no error of the entry: the host reports it. */
 struct tn_cross_entropy_args {
 	struct tn_call call;
 	struct tn_operand x;

@@ -133,9 +133,9 @@ TN_API TN_CHECKED tn_status tn_device_report_line(tn_device *device, size_t inde
 						  struct tn_report_line *line);
 
 /* Waits for the work of every open device and returns the first asynchronous error, which the
- * context keeps.  A device whose loss was reported earlier is skipped.  TN_PENDING_ERROR: the
- * context already keeps an error, and the call did not wait.  [thread: one per context | since
- * 0.1] */
+ * context keeps; an index out of range that the device found is one (tn_take).  A device whose loss
+ * was reported earlier is skipped.  TN_PENDING_ERROR: the context already keeps an error, and the
+ * call did not wait.  [thread: one per context | since 0.1] */
 TN_API tn_status tn_sync(tn_context *context);
 
 /* ---- Errors ----------------------------------------------------------------------------------*/

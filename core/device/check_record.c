@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The record of checks.  The entries of the backend are called directly: the functions of
+ * transfer.h would fetch the record first.
+ */
+#include "device/check_record.h"
+
+#include <inttypes.h>
+
+#include "device/checks.h"
+#include "device/open.h"
+
+tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record *record,
+				struct tn_error_info *error)
+{
+	static const int64_t zeros[TN_CHECK_CELLS]; /* unchanged until the transfer is done */
+	struct tn_transfer_args args = {
+		.call = {.struct_size = sizeof(args), .flags = TN_ASYNC, .error = error},
+		.buffer = record->block.buffer,
+		.offset = record->block.offset,
+		.size = sizeof(zeros),
+		.host = (void *)(uintptr_t)zeros,
+	};
+	tn_error_reset(error);
+	tn_status status = device->backend->device.upload(device->handle, &args);
+	record->is_clear = !status;
+	return tn_device_answer(device, status, error);
+}
+
+tn_status tn_check_record_fetch(struct tn_device *device, struct tn_check_record *record,
+				struct tn_error_info *error)
+{
+	const struct tn_checks *checks = &device->checks;
+	int64_t cells[TN_CHECK_CELLS] = {0};
+	if (!record->have_run)
+		return TN_OK;
+	struct tn_transfer_args args = {
+		.call = {.struct_size = sizeof(args), .error = error},
+		.buffer = record->block.buffer,
+		.offset = record->block.offset,
+		.size = sizeof(cells),
+		.host = cells,
+	};
+	tn_error_reset(error);
+	tn_status status = device->backend->device.download(device->handle, &args);
+	if (status)
+		return tn_device_answer(device, status, error);
+	record->have_run = 0;
+	if (!cells[TN_CHECK_NUMBER])
+		return TN_OK;
+	/* If this fails, the next check clears the record. */
+	(void)tn_check_record_clear(device, record, NULL);
+	if (cells[TN_CHECK_NUMBER] < 1 || cells[TN_CHECK_NUMBER] > (int64_t)checks->n)
+		return tn_fail(error, TN_INTERNAL, "check",
+			       "%s: the record of the checks has been overwritten", device->name);
+	const struct tn_check *check = checks->all[cells[TN_CHECK_NUMBER] - 1];
+	return tn_fail(error, TN_INVALID_ARGUMENT, check->operation,
+		       "%s: %s %" PRId64 " is out of range: %s %" PRId64, device->name,
+		       check->value, cells[TN_CHECK_VALUE], check->limit, cells[TN_CHECK_LIMIT]);
+}

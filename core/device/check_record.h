@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The record in a device's memory that checks write (checks.h): clearing and reading it.
+ */
+#ifndef TN_DEVICE_CHECK_RECORD_H
+#define TN_DEVICE_CHECK_RECORD_H
+
+#include "device/device.h"
+
+/* The cells of a record, i64: the number of the check that failed (0: none), the value that it
+ * found, and the limit. */
+enum { TN_CHECK_NUMBER, TN_CHECK_VALUE, TN_CHECK_LIMIT, TN_CHECK_CELLS };
+
+/* Writes zeros in stream order, without waiting. */
+tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record *record,
+				struct tn_error_info *error);
+/* Waits for the checks that have run since the last call, if any.  TN_INVALID_ARGUMENT: a value was
+ * out of range; it is reported once.  Also the errors of a download.  Not during a capture. */
+tn_status tn_check_record_fetch(struct tn_device *device, struct tn_check_record *record,
+				struct tn_error_info *error);
+
+#endif

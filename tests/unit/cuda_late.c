@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Errors that come later, on the CUDA backend with deferred streams.
+ */
+#include "cuda_fixture.h"
+#include "index_checks.h"
+
+static const char *const deferred[] = {"SIMCUDA_DEFER=1", NULL};
+
+static void indices_out_of_range_are_reported(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(deferred);
+	check_index_errors(context, LATER, LATER);
+	check_label_in_training(context, LATER);
+	tn_context_close(context);
+	assert_int_equal(simcudaLive(NULL, 0), 0);
+}
+
+/* The first check clears its record without waiting. */
+static void a_check_does_not_wait(void **state)
+{
+	(void)state;
+	const int32_t bad = 9;
+	tn_context *context = open_cuda(deferred);
+	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
+	tn_array *index = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &bad);
+	simcudaForgetCalls();
+	assert_non_null(tn_take(x, index, 0));
+	assert_non_null(tn_take(x, index, 0));
+	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
+	assert_status(tn_sync(context), TN_INVALID_ARGUMENT);
+	check_index_error(context, "take", "cuda:0: index 9 is out of range");
+	assert_ok(tn_sync(context));
+	/* Nothing is read back where no index was used. */
+	simcudaForgetCalls();
+	assert_non_null(tn_add(x, x));
+	assert_ok(tn_sync(context));
+	assert_int_equal(simcudaCalls("cudaMemcpyAsync"), 0);
+	tn_context_close(context);
+}
+
+static void a_label_of_a_later_replay_is_reported(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(deferred);
+	check_label_in_replay(context);
+	tn_context_close(context);
+	assert_int_equal(simcudaLive(NULL, 0), 0);
+}
+
+/* The same for an index, which CUDA takes natively. */
+static void an_index_of_a_later_replay_is_reported(void **state)
+{
+	(void)state;
+	const int64_t numbers[] = {3, -5};
+	tn_graph *graph = NULL;
+	double value;
+	tn_context *context = open_cuda(deferred);
+	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
+	tn_array *index = tn_from_host(context, TN_I64, 1, (int64_t[]){1}, numbers);
+	assert_ok(tn_capture_begin(context));
+	tn_array *taken = tn_take(x, index, 0);
+	assert_ok(tn_capture_end(context, &graph));
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_item(taken, &value));
+	assert_true(value == 1);
+	assert_ok(tn_assign_host(index, numbers + 1, sizeof(*numbers)));
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_graph_replay(graph));
+	assert_status(tn_item(taken, &value), TN_INVALID_ARGUMENT);
+	check_index_error(context, "take", "index -5 is out of range: the axis has length 4");
+	assert_ok(tn_item(taken, &value));
+	assert_true(value == 0);
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+/* An upload does not wait for earlier work, and reports its error. */
+static void a_copy_to_the_device_reports_what_is_known(void **state)
+{
+	(void)state;
+	const float values[4] = {0};
+	tn_context *context = open_cuda(deferred);
+	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
+	assert_ok(tn_sync(context));
+	assert_non_null(tn_add(x, x));
+	simcudaInject("cudaStreamQuery", 1, cudaErrorIllegalAddress, 1);
+	assert_status(tn_assign_host(x, values, sizeof(values)), TN_DEVICE_LOST);
+	assert_kept(context, TN_DEVICE_LOST, "map", "it failed on the device");
+	tn_context_close(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(indices_out_of_range_are_reported),
+		cmocka_unit_test(a_check_does_not_wait),
+		cmocka_unit_test(a_label_of_a_later_replay_is_reported),
+		cmocka_unit_test(an_index_of_a_later_replay_is_reported),
+		cmocka_unit_test(a_copy_to_the_device_reports_what_is_known),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
