@@ -79,13 +79,13 @@ tn_array *tn_array_make(struct tn_runtime *runtime, struct tn_device *device, tn
 	return array;
 }
 
-tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const int64_t *strides,
-			int64_t offset)
+tn_array *tn_array_over(struct tn_runtime *runtime, struct tn_storage *storage, tn_dtype dtype,
+			int rank, const int64_t *shape, const int64_t *strides, int64_t offset)
 {
-	tn_array *view = allocate(a->runtime);
+	tn_array *view = allocate(runtime);
 	if (!view)
 		return NULL;
-	view->dtype = a->dtype;
+	view->dtype = dtype;
 	view->rank = rank;
 	view->size = 1;
 	for (int i = 0; i < rank; i++) {
@@ -96,9 +96,18 @@ tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const
 	view->offset = offset;
 	view->contiguous = tn_shape_is_compact(rank, shape, strides);
 	view->dense = view->contiguous || tn_shape_is_dense(rank, shape, strides);
-	view->storage = a->storage;
-	view->storage->references++;
-	link_array(view, a->runtime->scope);
+	view->storage = storage;
+	link_array(view, runtime->scope);
+	return view;
+}
+
+tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const int64_t *strides,
+			int64_t offset)
+{
+	tn_array *view =
+		tn_array_over(a->runtime, a->storage, a->dtype, rank, shape, strides, offset);
+	if (view)
+		a->storage->references++;
 	return view;
 }
 

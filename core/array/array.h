@@ -51,6 +51,11 @@ tn_array *tn_array_make(struct tn_runtime *runtime, struct tn_device *device, tn
 tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const int64_t *strides,
 			int64_t offset);
 
+/* An array over a storage, whose reference passes to it; on failure it stays with the caller.  No
+ * element lies outside the storage. */
+tn_array *tn_array_over(struct tn_runtime *runtime, struct tn_storage *storage, tn_dtype dtype,
+			int rank, const int64_t *shape, const int64_t *strides, int64_t offset);
+
 /* The library's own reference, apart from scopes and tn_keep. */
 static inline tn_array *tn_array_hold(tn_array *array)
 {

@@ -34,6 +34,9 @@ tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, c
 		return tn_fail(&runtime->report, TN_STATE, operation,
 			       "out: a tape is recording and this array has a gradient: writing "
 			       "into it cannot be recorded");
+	if (tn_storage_is_read_only(out->storage))
+		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
+			       "out: its memory was wrapped as read-only");
 	if (out->contiguous || tn_shape_is_injective(out->rank, out->shape, out->strides))
 		return TN_OK;
 	return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,

@@ -24,6 +24,7 @@ struct tn_replay;
 struct tn_graph;
 struct tn_observer;
 struct tn_assembly;
+struct tn_host_buffer;
 
 /* The recorder of operations that have a derivative (the tape, in core/autograd). */
 struct tn_recorder {
@@ -64,6 +65,7 @@ struct tn_runtime {
 	 * tn_runtime_release calls release(attachment) first when it is set. */
 	void *attachment;
 	void (*release_attachment)(void *attachment);
+	struct tn_host_buffer *host_buffers; /* that were not destroyed, linked */
 };
 
 struct tn_context {

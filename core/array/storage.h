@@ -7,6 +7,19 @@
 #define TN_ARRAY_STORAGE_H
 
 #include "array/runtime.h"
+#include "device/later.h"
+
+/* Memory that a caller lends. */
+struct tn_foreign {
+	struct tn_later later;
+	struct tn_device *device;
+	uint64_t address; /* of its first byte, as the caller gave it */
+	int is_read_only;
+	uint64_t imported; /* its handle at the backend; 0: none, the address is the handle */
+	/* Called once, after the last use; NULL: not called. */
+	void (*release)(void *user);
+	void *user;
+};
 
 /* Device memory that views share.  `version` counts in-place changes: code that saved a value
  * compares it later. */
@@ -15,11 +28,29 @@ struct tn_storage {
 	struct tn_device *device;
 	struct tn_block block;
 	uint64_t version;
+	struct tn_foreign *foreign; /* NULL: memory of the device's pool */
 };
 
 /* Storage of `size` bytes on a device, with one reference.  Fills runtime->report on failure. */
 tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
 			    struct tn_storage **storage);
+/* The same over memory that a caller lends: `size` bytes at `address`, an address of host memory if
+ * the device takes any, else what the backend imports.  The caller sets foreign->release when all
+ * has succeeded.  TN_UNSUPPORTED: the backend cannot import memory. */
+tn_status tn_storage_wrap(struct tn_runtime *runtime, struct tn_device *device,
+			  const char *operation, uint64_t address, uint64_t size,
+			  struct tn_storage **storage);
 void tn_storage_release(struct tn_storage *storage);
+
+static inline int tn_storage_is_read_only(const struct tn_storage *storage)
+{
+	return storage->foreign && storage->foreign->is_read_only;
+}
+
+/* Do they share no byte?  Different storages over lent memory may share some. */
+static inline int tn_storages_are_apart(const struct tn_storage *a, const struct tn_storage *b)
+{
+	return a != b && !(a->foreign && b->foreign);
+}
 
 #endif

@@ -4,6 +4,7 @@
 #include "context/runtime.h"
 
 #include "array/array.h"
+#include "array/host_buffer.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "dispatch/ledger.h"
@@ -33,6 +34,7 @@ void tn_runtime_release(tn_context *context)
 	runtime->attachment = NULL;
 	runtime->release_attachment = NULL;
 	tn_runtime_free_arrays(runtime);
+	tn_runtime_free_host_buffers(runtime);
 	tn_programs_destroy(runtime->programs);
 	tn_ledger_destroy(runtime->ledger);
 	runtime->programs = NULL;

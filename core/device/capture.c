@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "device/checks.h"
+#include "device/later.h"
 #include "device/open.h"
 #include "device/pool.h"
 #include "device/pool_parts.h"
@@ -55,16 +56,18 @@ tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct t
 	*graph = NULL;
 	device->store = NULL;
 	tn_status status = tn_device_ready(device, error);
-	if (status)
-		return status;
-	tn_error_reset(error);
-	status = device->backend->capture.capture_end(device->handle, &args, graph);
-	if (!status && !*graph)
-		status = tn_fail(error, TN_BACKEND_FAILURE, "capture_end",
-				 "the backend returned no handle");
-	if (status)
-		*graph = NULL;
-	return tn_device_answer(device, status, error);
+	if (!status) {
+		tn_error_reset(error);
+		status = device->backend->capture.capture_end(device->handle, &args, graph);
+		if (!status && !*graph)
+			status = tn_fail(error, TN_BACKEND_FAILURE, "capture_end",
+					 "the backend returned no handle");
+		if (status)
+			*graph = NULL;
+		status = tn_device_answer(device, status, error);
+	}
+	tn_device_release_postponed(device);
+	return status;
 }
 
 tn_status tn_device_graph_launch(struct tn_device *device, void *graph,

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "loader/backend.h"
 
+struct tn_later;
 struct tn_pool;
 struct tn_piece;
 struct tn_store;
@@ -57,12 +58,20 @@ struct tn_device {
 	tn_status lost; /* TN_OK, or TN_DEVICE_LOST permanently */
 	struct tn_pool *pool;
 	struct tn_store *store; /* the memory of the current capture; NULL: none */
+	struct tn_later *postponed; /* releases that wait for the end of the capture (later.h) */
 	const struct tn_logger *logger;
 	/* An asynchronous error that appeared where it could not be reported, while the pool waited
 	 * for the device; the next sync or transfer reports it.  Status TN_OK: none. */
 	struct tn_error_info deferred;
 	struct tn_checks checks;
 };
+
+/* Does it work on any address of host memory? */
+static inline int tn_device_takes_any_address(const struct tn_device *device)
+{
+	return device->host_memory &&
+	       (device->description.flags & TN_DEVICE_TAKES_ANY_ADDRESS) != 0;
+}
 
 /* Describes device `index` without opening it.  memory_limit: the most bytes taken from the
  * backend, 0: unlimited.

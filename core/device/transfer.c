@@ -105,6 +105,14 @@ tn_status tn_device_download(struct tn_device *device, const struct tn_block *bl
 			size, 0, error);
 }
 
+tn_status tn_device_download_later(struct tn_device *device, const struct tn_block *block,
+				   uint64_t offset, void *host, uint64_t size,
+				   struct tn_error_info *error)
+{
+	return transfer(device, device->backend->device.download, "download", block, offset, host,
+			size, TN_ASYNC, error);
+}
+
 tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block,
 			      struct tn_device *from, const struct tn_block *source,
 			      uint64_t offset, uint64_t size, struct tn_error_info *error)

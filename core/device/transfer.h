@@ -20,6 +20,10 @@ tn_status tn_device_upload_later(struct tn_device *device, const struct tn_block
 tn_status tn_device_download(struct tn_device *device, const struct tn_block *block,
 			     uint64_t offset, void *host, uint64_t size,
 			     struct tn_error_info *error);
+/* The same, but may return early: the host's memory is filled after a wait for the device. */
+tn_status tn_device_download_later(struct tn_device *device, const struct tn_block *block,
+				   uint64_t offset, void *host, uint64_t size,
+				   struct tn_error_info *error);
 /* Copies from the start of a block of one device to that of another, directly and without a wait on
  * the host.  The copy is ordered with the work of both devices, so that either block may be given
  * back at once.  TN_UNSUPPORTED: the two devices have no direct path. */

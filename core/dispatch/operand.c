@@ -134,11 +134,19 @@ static void bytes_of(const tn_array *a, int64_t *low, int64_t *high)
 enum tn_overlap tn_array_overlap(const tn_array *a, const tn_array *b)
 {
 	int64_t a_low, a_high, b_low, b_high;
-	if (a->storage != b->storage || !a->size || !b->size)
+	if (tn_storages_are_apart(a->storage, b->storage) || !a->size || !b->size)
 		return TN_OVERLAP_NONE;
-	if (same_view(a, b))
+	if (a->storage == b->storage && same_view(a, b))
 		return TN_OVERLAP_SAME;
 	bytes_of(a, &a_low, &a_high);
 	bytes_of(b, &b_low, &b_high);
-	return a_high <= b_low || b_high <= a_low ? TN_OVERLAP_NONE : TN_OVERLAP_PARTIAL;
+	uint64_t a_start = 0, b_start = 0;
+	if (a->storage != b->storage) {
+		a_start = a->storage->foreign->address;
+		b_start = b->storage->foreign->address;
+	}
+	return a_start + (uint64_t)a_high <= b_start + (uint64_t)b_low ||
+			       b_start + (uint64_t)b_high <= a_start + (uint64_t)a_low
+		       ? TN_OVERLAP_NONE
+		       : TN_OVERLAP_PARTIAL;
 }

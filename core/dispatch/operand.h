@@ -26,7 +26,7 @@ uint32_t tn_operands_merge(struct tn_operand *const *operands, uint32_t n, uint3
 void tn_operands_sort(struct tn_operand *const *operands, uint32_t n, uint32_t leader,
 		      uint32_t first, uint32_t last);
 
-/* How two arrays of one storage overlap. */
+/* How two arrays overlap. */
 enum tn_overlap {
 	TN_OVERLAP_NONE,
 	TN_OVERLAP_SAME,    /* the exact same view, once b is broadcast to a's shape */

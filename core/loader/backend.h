@@ -70,6 +70,9 @@ enum tn_slot {
 	TN_SLOT_PEER_COPY,
 	TN_SLOT_SORT,
 	TN_SLOT_SCAN,
+	TN_SLOT_IMPORT_MEMORY,
+	TN_SLOT_IMPORT_RELEASE,
+	TN_SLOT_EXPORT_MEMORY,
 	TN_SLOT_COUNT,
 };
 
@@ -99,6 +102,7 @@ struct tn_backend {
 	struct tn_peer_table peer;
 	struct tn_sort_table sort;
 	struct tn_scan_table scan;
+	struct tn_import_table import;
 
 	/* Used by the loader alone. */
 	struct tn_backend_descriptor descriptor;

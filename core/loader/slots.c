@@ -403,6 +403,12 @@ const struct tn_slot_facts tn_slots[TN_SLOT_COUNT] = {
 			  .args_size = sizeof(struct tn_scan_args),
 			  .operands = of_scan,
 			  .asks = 1},
+	[TN_SLOT_IMPORT_MEMORY] = {.name = "import_memory",
+				   .entry = offsetof(struct tn_backend, import.import_memory)},
+	[TN_SLOT_IMPORT_RELEASE] = {.name = "import_release",
+				    .entry = offsetof(struct tn_backend, import.import_release)},
+	[TN_SLOT_EXPORT_MEMORY] = {.name = "export_memory",
+				   .entry = offsetof(struct tn_backend, import.export_memory)},
 };
 
 _Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");
@@ -423,6 +429,7 @@ static const struct {
 	{TN_TABLE_COMPILE, offsetof(struct tn_backend, compile), sizeof(struct tn_compile_table),
 	 0},
 	{TN_TABLE_COPY, offsetof(struct tn_backend, copy), sizeof(struct tn_copy_table), 0},
+	{TN_TABLE_IMPORT, offsetof(struct tn_backend, import), sizeof(struct tn_import_table), 0},
 	{TN_TABLE_MEMORY, offsetof(struct tn_backend, memory), sizeof(struct tn_memory_table), 0},
 	{TN_TABLE_NN, offsetof(struct tn_backend, nn), sizeof(struct tn_nn_table), 0},
 	{TN_TABLE_PEER, offsetof(struct tn_backend, peer), sizeof(struct tn_peer_table), 0},

@@ -60,8 +60,9 @@ static int is_line(const tn_array *a, const tn_array *first)
 
 static int lines_overlap(const tn_array *out, const tn_array *in)
 {
-	return out->storage == in->storage &&
-	       (out->offset != in->offset || out->dtype != in->dtype) &&
+	return !tn_storages_are_apart(out->storage, in->storage) &&
+	       (out->storage != in->storage || out->offset != in->offset ||
+		out->dtype != in->dtype) &&
 	       tn_array_overlap(out, in) != TN_OVERLAP_NONE;
 }
 
@@ -75,16 +76,19 @@ static void line_operand(struct tn_operand *operand, const tn_array *a)
 	operand->strides[0] = 1;
 }
 
-/* Fills the operands when all arrays have one shape, no gaps and one order of axes; else 0. */
+/* Fills the operands when all arrays have one shape, no gaps and one order of axes, and no output
+ * is read-only; else 0. */
 static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 {
 	const struct tn_program *program = run->program;
 	const tn_array *first = run->outputs[0];
 	for (uint32_t j = 0; j < program->n_outputs; j++) {
-		if (!is_line(run->outputs[j], first))
+		if (!is_line(run->outputs[j], first) ||
+		    tn_storage_is_read_only(run->outputs[j]->storage))
 			return 0;
 		for (uint32_t k = 0; k < j; k++) {
-			if (run->outputs[k]->storage == run->outputs[j]->storage)
+			if (!tn_storages_are_apart(run->outputs[k]->storage,
+						   run->outputs[j]->storage))
 				return 0;
 		}
 		line_operand(&p->outputs[j], run->outputs[j]);

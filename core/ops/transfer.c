@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "array/host_buffer.h"
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/memory.h"
@@ -35,35 +36,46 @@ static tn_status check_size(const tn_array *array, const char *operation, const 
 		       size_bytes, data ? "" : " at NULL");
 }
 
+/* Transfers: those that wait, and those that may return early. */
+typedef tn_status download_fn(struct tn_device *, const struct tn_block *, uint64_t, void *,
+			      uint64_t, struct tn_error_info *);
+typedef tn_status upload_fn(struct tn_device *, const struct tn_block *, uint64_t, const void *,
+			    uint64_t, struct tn_error_info *);
+
 /* The bytes of a dense array, as they lie. */
-static tn_status download(const tn_array *array, void *data)
+static tn_status download(const tn_array *array, void *data, download_fn *copy)
 {
 	uint64_t offset = (uint64_t)array->offset * tn_dtype_size(array->dtype);
 	if (!array->size)
 		return TN_OK;
 	tn_observe_unrepeatable(array->runtime);
-	return tn_device_download(tn_array_home(array), &array->storage->block, offset, data,
-				  bytes_of(array), &array->runtime->report);
+	return copy(tn_array_home(array), &array->storage->block, offset, data, bytes_of(array),
+		    &array->runtime->report);
+}
+
+/* All elements, compact and row-major. */
+static tn_status read_elements(const tn_array *array, void *data, download_fn *copy)
+{
+	if (array->contiguous)
+		return download(array, data, copy);
+	tn_array *compact = tn_array_compact(array->runtime, array);
+	tn_status status = compact ? download(compact, data, copy) : array->runtime->report.status;
+	tn_array_discard(compact);
+	return status;
 }
 
 tn_status tn_to_host(const tn_array *array, void *data, size_t size_bytes)
 {
-	tn_array *compact = NULL;
 	tn_status status = tn_begin_into(1, &array, "to_host");
 	if (status)
 		return status;
 	status = check_size(array, "to_host", data, size_bytes);
-	if (!status && !array->contiguous) {
-		compact = tn_array_compact(array->runtime, array);
-		status = compact ? TN_OK : array->runtime->report.status;
-	}
 	if (!status)
-		status = download(compact ? compact : array, data);
-	tn_array_discard(compact);
+		status = read_elements(array, data, tn_device_download);
 	return tn_end_into(array->runtime, status);
 }
 
-static tn_status write_elements(tn_array *array, const void *data)
+static tn_status write_elements(tn_array *array, const void *data, upload_fn *copy)
 {
 	struct tn_runtime *runtime = array->runtime;
 	struct tn_device *device = tn_array_home(array);
@@ -74,8 +86,8 @@ static tn_status write_elements(tn_array *array, const void *data)
 		return TN_OK;
 	tn_observe_unrepeatable(runtime);
 	if (array->contiguous) {
-		status = tn_device_upload(device, &array->storage->block, offset, data,
-					  bytes_of(array), &runtime->report);
+		status = copy(device, &array->storage->block, offset, data, bytes_of(array),
+			      &runtime->report);
 		if (!status)
 			tn_array_touch(array);
 		return status;
@@ -83,8 +95,7 @@ static tn_status write_elements(tn_array *array, const void *data)
 	compact = tn_array_make(runtime, device, array->dtype, array->rank, array->shape);
 	if (!compact)
 		return runtime->report.status;
-	status = tn_device_upload(device, &compact->storage->block, 0, data, bytes_of(array),
-				  &runtime->report);
+	status = copy(device, &compact->storage->block, 0, data, bytes_of(array), &runtime->report);
 	if (!status)
 		status = tn_copy_run(runtime, TN_DO_COPY, array, compact);
 	tn_array_discard(compact);
@@ -101,7 +112,65 @@ tn_status tn_assign_host(tn_array *array, const void *data, size_t size_bytes)
 	if (!status)
 		status = tn_array_writable(array->runtime, "assign_host", array);
 	if (!status)
-		status = write_elements(array, data);
+		status = write_elements(array, data, tn_device_upload);
+	return tn_end_into(array->runtime, status);
+}
+
+/* ---- Host buffers ----------------------------------------------------------------------------*/
+
+static tn_status check_buffer(const tn_array *array, const char *operation,
+			      const tn_host_buffer *buffer, size_t offset)
+{
+	struct tn_error_info *error = &array->runtime->report;
+	char text[TN_SHAPE_TEXT];
+	if (!buffer)
+		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "buffer is NULL");
+	if (buffer->device != tn_array_home(array))
+		return tn_fail(error, TN_DEVICE, operation,
+			       "the array is on %s, the buffer was made for %s%s",
+			       tn_array_home(array)->name, buffer->device->name,
+			       buffer->device->context == array->runtime->context
+				       ? ""
+				       : " of another context");
+	if (offset > buffer->size || bytes_of(array) > buffer->size - offset)
+		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
+			       "offset_bytes: an array of %s %s has %" PRIu64
+			       " bytes, which do not fit at %zu in a buffer of %zu",
+			       tn_dtype_name(array->dtype), tn_array_text(array, text),
+			       bytes_of(array), offset, buffer->size);
+	return TN_OK;
+}
+
+tn_status tn_to_host_async(const tn_array *array, tn_host_buffer *buffer, size_t offset)
+{
+	static const char operation[] = "to_host_async";
+	tn_status status = tn_begin_into(1, &array, operation);
+	if (status)
+		return status;
+	status = check_buffer(array, operation, buffer, offset);
+	if (!status) {
+		buffer->was_used = 1;
+		status = read_elements(array, (char *)buffer->data + offset,
+				       tn_device_download_later);
+	}
+	return tn_end_into(array->runtime, status);
+}
+
+tn_status tn_assign_host_async(tn_array *array, tn_host_buffer *buffer, size_t offset)
+{
+	static const char operation[] = "assign_host_async";
+	const tn_array *in = array;
+	tn_status status = tn_begin_into(1, &in, operation);
+	if (status)
+		return status;
+	status = check_buffer(array, operation, buffer, offset);
+	if (!status)
+		status = tn_array_writable(array->runtime, operation, array);
+	if (!status) {
+		buffer->was_used = 1;
+		status = write_elements(array, (char *)buffer->data + offset,
+					tn_device_upload_later);
+	}
 	return tn_end_into(array->runtime, status);
 }
 
@@ -114,7 +183,7 @@ static tn_status read_item(const tn_array *array, struct tn_value_bits *bits)
 	if (array->size != 1)
 		return tn_fail(&array->runtime->report, TN_SHAPE, "item",
 			       "expected one element, found shape %s", tn_array_text(array, text));
-	tn_status status = download(array, data);
+	tn_status status = download(array, data, tn_device_download);
 	for (int i = 0; i < 2; i++)
 		bits->part[i] = i && !tn_is_complex(array->dtype)
 					? 0
@@ -165,13 +234,13 @@ static tn_status copy_through_host(const tn_array *from, tn_array *to)
 			if (status)
 				return status;
 		}
-		return download(from, block->address);
+		return download(from, block->address, tn_device_download);
 	}
 	stop = tn_mem_alloc(size);
 	if (!stop)
 		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "to",
 			       "no host memory for %" PRIu64 " bytes", size);
-	status = download(from, stop);
+	status = download(from, stop, tn_device_download);
 	if (!status)
 		status =
 			tn_device_upload(tn_array_home(to), block, 0, stop, size, &runtime->report);

@@ -690,6 +690,44 @@ struct tn_peer_table {
 	tn_status (*peer_copy)(void *device, const struct tn_peer_args *args);
 };
 
+/* ---- Table "tenon.import/1": optional; absent ------------------------------------------------
+ *
+ * Memory of this device that others allocated, and the way back: a buffer as the vendor's interface
+ * names it (a pointer of CUDA, a cl_mem).  The memory is neither copied nor owned.  A plugin that
+ * has one of the slots that 1.0 has here has all of these.  They take no flags, and do not wait.  A
+ * device that is TN_DEVICE_TAKES_ANY_ADDRESS needs none: the address is the handle.
+ */
+struct tn_import_args {
+	struct tn_call call;
+	uint64_t pointer; /* as the vendor's interface names the memory, aligned as its elements */
+	uint64_t size;    /* in bytes, more than 0 */
+};
+
+struct tn_export_args {
+	struct tn_call call;
+	uint64_t buffer;
+};
+
+struct tn_import_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+
+	/* Gives a handle to the memory, which every entry but `free` then takes like one of alloc.
+	 * The memory outlives the handle.  TN_INVALID_ARGUMENT: as far as the vendor's interface
+	 * can say, it is not memory that this device can use.  [device] */
+	tn_status (*import_memory)(void *device, const struct tn_import_args *args,
+				   uint64_t *buffer);
+
+	/* Ends the handle, and leaves the memory as it is.  The host releases only handles whose
+	 * work is done.  TN_INVALID_ARGUMENT: it is not imported.  [device] */
+	tn_status (*import_release)(void *device, const struct tn_free_args *args);
+
+	/* *pointer := the vendor's name of a buffer from alloc or import_memory; import_memory
+	 * takes it.  [device] */
+	tn_status (*export_memory)(void *device, const struct tn_export_args *args,
+				   uint64_t *pointer);
+};
+
 /* ---- Table "tenon.sort/1": optional; host ----------------------------------------------------
  *
  * Along `axis`, for each line (all other indices fixed) of x = input, with n elements:
@@ -937,6 +975,7 @@ struct tn_nn_table {
 #define TN_TABLE_COMPILE "tenon.compile/1"
 #define TN_TABLE_COMPUTE "tenon.compute/1"
 #define TN_TABLE_COPY "tenon.copy/1"
+#define TN_TABLE_IMPORT "tenon.import/1"
 #define TN_TABLE_MEMORY "tenon.memory/1"
 #define TN_TABLE_PEER "tenon.peer/1"
 #define TN_TABLE_REPORT "tenon.report/1"

@@ -60,6 +60,7 @@ static const struct name runtime_names[] = {
 	RUNTIME(cudaHostAlloc),
 	RUNTIME(cudaFreeHost),
 	RUNTIME(cudaMemGetInfo),
+	RUNTIME(cudaPointerGetAttributes),
 	RUNTIME(cudaMemcpyAsync),
 	RUNTIME(cudaStreamCreateWithPriority),
 	RUNTIME(cudaStreamDestroy),

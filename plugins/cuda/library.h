@@ -41,6 +41,7 @@ struct cuda_runtime {
 	__typeof__(&cudaHostAlloc) cudaHostAlloc;
 	__typeof__(&cudaFreeHost) cudaFreeHost;
 	__typeof__(&cudaMemGetInfo) cudaMemGetInfo;
+	__typeof__(&cudaPointerGetAttributes) cudaPointerGetAttributes;
 	__typeof__(&cudaMemcpyAsync) cudaMemcpyAsync;
 	__typeof__(&cudaStreamCreateWithPriority) cudaStreamCreateWithPriority;
 	__typeof__(&cudaStreamDestroy) cudaStreamDestroy;

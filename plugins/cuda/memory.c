@@ -20,7 +20,7 @@
 
 struct buffer {
 	uint64_t address;
-	void *memory; /* as returned by the runtime: at or below the address */
+	void *memory; /* as returned by the runtime: at or below the address; NULL: imported */
 	uint32_t kind;
 };
 
@@ -61,6 +61,8 @@ static struct answer wait_for_pool(struct cuda_device *device, struct answer bef
 static struct answer give_back(struct cuda_device *device, const struct buffer *buffer)
 {
 	const struct cuda_runtime *rt = device->rt;
+	if (!buffer->memory)
+		return (struct answer){cudaSuccess, ""};
 	if (buffer->kind == TN_MEMORY_PINNED)
 		return (struct answer){rt->cudaFreeHost(buffer->memory), "cudaFreeHost"};
 	if (!device->has_pools)
@@ -191,29 +193,117 @@ int cuda_memory_find(const struct cuda_device *device, uint64_t buffer, uint32_t
 
 /* ---- free ------------------------------------------------------------------------------------*/
 
-tn_status cuda_memory_free(void *device, const struct tn_free_args *args)
+/* An imported buffer may have the address of an allocated one. */
+static tn_status remove_buffer(struct cuda_device *device, const struct tn_free_args *args,
+			       int is_imported, const char *operation)
 {
-	CUDA_RANGE range = cuda_range_begin(device, &args->call, "free");
-	struct cuda_device *own = device;
-	struct cuda_buffers *buffers = own->buffers;
-	struct tn_free_args taken;
-	tn_status status = cuda_take(own, &taken, sizeof(taken), args, TN_ASYNC, "free");
-	if (status)
-		return status;
+	struct cuda_buffers *buffers = device->buffers;
 	size_t i = buffers->n;
-	while (i > 0 && buffers->list[i - 1].address != taken.buffer)
+	while (i > 0 && (buffers->list[i - 1].address != args->buffer ||
+			 (buffers->list[i - 1].memory == NULL) != is_imported))
 		i--;
 	if (i == 0)
-		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
-				      "buffer %llu does not belong to this device",
-				      (unsigned long long)taken.buffer);
-	struct answer answer = give_back(own, &buffers->list[i - 1]);
+		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, operation,
+				      "buffer %llu was not %s on this device",
+				      (unsigned long long)args->buffer,
+				      is_imported ? "imported" : "allocated");
+	struct answer answer = give_back(device, &buffers->list[i - 1]);
 	buffers->list[i - 1] = buffers->list[--buffers->n];
 	if (answer.code != cudaSuccess)
-		return cuda_stream_fail(own, NULL, taken.call.error, answer.code, "free",
+		return cuda_stream_fail(device, NULL, args->call.error, answer.code, operation,
 					answer.function);
 	return TN_OK;
 }
+
+tn_status cuda_memory_free(void *device, const struct tn_free_args *args)
+{
+	CUDA_RANGE range = cuda_range_begin(device, &args->call, "free");
+	struct tn_free_args taken;
+	tn_status status = cuda_take(device, &taken, sizeof(taken), args, TN_ASYNC, "free");
+	return status ? status : remove_buffer(device, &taken, 0, "free");
+}
+
+/* ---- Table tenon.import/1 --------------------------------------------------------------------*/
+
+/* Is the byte in memory that the runtime allows this device to use at that address?  With unified
+ * addressing the runtime's pointers are those of the kernels. */
+static tn_status check_pointer(struct cuda_device *device, uint64_t address,
+			       const struct tn_import_args *args, uint32_t *kind)
+{
+	struct cudaPointerAttributes found;
+	cudaError_t code = device->rt->cudaPointerGetAttributes(&found, cuda_pointer(address));
+	if (code != cudaSuccess)
+		return cuda_stream_fail(device, NULL, args->call.error, code, "import_memory",
+					"cudaPointerGetAttributes");
+	if (found.type == cudaMemoryTypeDevice && found.device != device->ordinal)
+		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, "import_memory",
+				      "%#llx is memory of CUDA's device %d, not of %d",
+				      (unsigned long long)address, found.device, device->ordinal);
+	if (found.type == cudaMemoryTypeUnregistered ||
+	    found.devicePointer != cuda_pointer(address))
+		return tn_plugin_fail(args->call.error, TN_INVALID_ARGUMENT, "import_memory",
+				      "%#llx, in %llu bytes at %#llx, is not an address of this "
+				      "device",
+				      (unsigned long long)address, (unsigned long long)args->size,
+				      (unsigned long long)args->pointer);
+	*kind = found.type == cudaMemoryTypeHost ? TN_MEMORY_PINNED : TN_MEMORY_DEVICE;
+	return TN_OK;
+}
+
+static tn_status import_memory(void *device, const struct tn_import_args *args, uint64_t *buffer)
+{
+	struct cuda_device *own = device;
+	struct tn_import_args taken;
+	uint32_t kind;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "import_memory");
+	if (status)
+		return status;
+	if (!taken.pointer || !taken.size || taken.pointer > UINT64_MAX - taken.size)
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "import_memory",
+				      "%llu bytes at %#llx", (unsigned long long)taken.size,
+				      (unsigned long long)taken.pointer);
+	status = check_pointer(own, taken.pointer, &taken, &kind);
+	if (!status)
+		status = check_pointer(own, taken.pointer + taken.size - 1, &taken, &kind);
+	if (status)
+		return status;
+	if (!reserve(own))
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "import_memory",
+				      "no host memory for the table of buffers");
+	own->buffers->list[own->buffers->n++] =
+		(struct buffer){.address = taken.pointer, .kind = kind};
+	*buffer = taken.pointer;
+	return TN_OK;
+}
+
+static tn_status import_release(void *device, const struct tn_free_args *args)
+{
+	struct tn_free_args taken;
+	tn_status status = cuda_take(device, &taken, sizeof(taken), args, 0, "import_release");
+	return status ? status : remove_buffer(device, &taken, 1, "import_release");
+}
+
+static tn_status export_memory(void *device, const struct tn_export_args *args, uint64_t *pointer)
+{
+	struct tn_export_args taken;
+	uint32_t kind;
+	tn_status status = cuda_take(device, &taken, sizeof(taken), args, 0, "export_memory");
+	if (status)
+		return status;
+	if (!cuda_memory_find(device, taken.buffer, &kind))
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "export_memory",
+				      "buffer %llu does not belong to this device",
+				      (unsigned long long)taken.buffer);
+	*pointer = taken.buffer;
+	return TN_OK;
+}
+
+const struct tn_import_table cuda_import_table = {
+	.struct_size = sizeof(cuda_import_table),
+	.import_memory = import_memory,
+	.import_release = import_release,
+	.export_memory = export_memory,
+};
 
 /* ---- Table tenon.memory/1 --------------------------------------------------------------------*/
 

@@ -8,7 +8,7 @@
  *   library.c    NVIDIA's libraries and the tables of their functions
  *   count.c      finds the devices, without the runtime and the driver
  *   device.c     open, close, describe
- *   memory.c     buffers         transfer.c  copies between host and device
+ *   memory.c     buffers, imported ones too   transfer.c  copies between host and device
  *   ranges.c     NVTX: operations by name, for profilers
  *   report.c     versions, clocks, temperature, power
  *   stream.c     streams, events, asynchronous errors
@@ -128,6 +128,7 @@ tn_status cuda_download(void *device, const struct tn_transfer_args *args);
 extern const struct tn_device_table cuda_device_table;
 extern const struct tn_capture_table cuda_capture_table;
 extern const struct tn_compile_table cuda_compile_table;
+extern const struct tn_import_table cuda_import_table;
 extern const struct tn_memory_table cuda_memory_table;
 extern const struct tn_peer_table cuda_peer_table;
 extern const struct tn_scan_table cuda_scan_table;

@@ -34,7 +34,7 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	const struct mock_instance *mock = instance;
 	struct tn_device_description own = {
 		.kind = TN_DEVICE_ACCELERATOR,
-		.memory_kinds = 1u << TN_MEMORY_DEVICE,
+		.memory_kinds = 1u << TN_MEMORY_DEVICE | 1u << TN_MEMORY_PINNED,
 		.storage_dtypes = 0xfffe, /* all: they are bytes */
 		.program_dtypes = BIT(TN_BOOL) | BIT(TN_I32) | BIT(TN_U32) | BIT(TN_I64) |
 				  BIT(TN_F32) | BIT(TN_F64),

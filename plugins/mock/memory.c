@@ -10,6 +10,10 @@
  *	bits 47-0    the buffer's number times an odd constant: scattered, never reused
  *
  * Allocated memory is filled with 0xff bytes (NaN, -1), so that it is not mistaken for zeros.
+ *
+ * Pinned memory is the host's: its handle is its address.  For other memory what the vendor's
+ * interface would call a pointer is the address of the hidden memory, so that any memory of the
+ * host can be imported.
  */
 #include <string.h>
 #include <unistd.h>
@@ -27,22 +31,38 @@ uint64_t mock_memory_size(const struct mock_instance *instance)
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static struct mock_buffer *make_buffer(struct mock_device *device, uint64_t size,
-				       uint64_t alignment)
+/* A buffer over memory that is there, in the device's list.  NULL: no host memory. */
+static struct mock_buffer *make_buffer(struct mock_device *device, void *memory, uint64_t size)
 {
-	const struct tn_host *host = device->instance->host;
 	struct mock_buffer *buffer = mock_host_alloc(device, sizeof(*buffer));
 	if (!buffer)
 		return NULL;
 	memset(buffer, 0, sizeof(*buffer));
-	buffer->memory = host->alloc(host->context, size, alignment < 256 ? 256 : alignment);
-	if (!buffer->memory) {
-		mock_host_free(device, buffer);
-		return NULL;
-	}
-	memset(buffer->memory, 0xff, size);
+	buffer->memory = memory;
 	buffer->size = size;
 	buffer->handle = TAG | (mock_count(&device->instance->n_buffers) * SCATTER & ADDRESS_BITS);
+	buffer->next = device->buffers;
+	device->buffers = buffer;
+	return buffer;
+}
+
+static struct mock_buffer *allocate_buffer(struct mock_device *device,
+					   const struct tn_alloc_args *args)
+{
+	const struct tn_host *host = device->instance->host;
+	void *memory = host->alloc(host->context, args->size,
+				   args->alignment < 256 ? 256 : args->alignment);
+	struct mock_buffer *buffer = memory ? make_buffer(device, memory, args->size) : NULL;
+	if (!buffer) {
+		mock_host_free(device, memory);
+		return NULL;
+	}
+	memset(memory, 0xff, args->size);
+	buffer->is_pinned = args->memory_kind == TN_MEMORY_PINNED;
+	if (buffer->is_pinned)
+		buffer->handle = (uint64_t)(uintptr_t)memory;
+	else
+		device->used += buffer->size;
 	return buffer;
 }
 
@@ -53,9 +73,10 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 	tn_status status = mock_begin(mock, &own, sizeof(own), args, TN_DRY_RUN, "alloc");
 	if (status)
 		return status;
-	if (own.memory_kind != TN_MEMORY_DEVICE)
+	if (own.memory_kind != TN_MEMORY_DEVICE && own.memory_kind != TN_MEMORY_PINNED)
 		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "alloc",
-				      "memory kind %u: expected 0, the only kind", own.memory_kind);
+				      "memory kind %u: expected 0 (device) or 1 (pinned)",
+				      own.memory_kind);
 	if (own.size == 0 || own.alignment & (own.alignment - 1))
 		return tn_plugin_fail(
 			own.call.error, TN_INVALID_ARGUMENT, "alloc",
@@ -72,37 +93,37 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 				      "allocation %llu, of %llu bytes, fails (TENON_MOCK=oom:%llu)",
 				      (unsigned long long)number, (unsigned long long)own.size,
 				      (unsigned long long)number);
-	if (own.size > total || mock->used > total - own.size)
+	if (own.memory_kind == TN_MEMORY_DEVICE &&
+	    (own.size > total || mock->used > total - own.size))
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
 				      "%llu bytes requested, %llu of %llu used%s",
 				      (unsigned long long)own.size, (unsigned long long)mock->used,
 				      (unsigned long long)total,
 				      instance->faults.oom_after ? " (TENON_MOCK=oom-after)" : "");
-	struct mock_buffer *made = make_buffer(mock, own.size, own.alignment);
+	struct mock_buffer *made = allocate_buffer(mock, &own);
 	if (!made)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "no host memory for %llu bytes of hidden memory",
+				      "no host memory for %llu bytes of the device",
 				      (unsigned long long)own.size);
-	made->next = mock->buffers;
-	mock->buffers = made;
-	mock->used += made->size;
 	*buffer = made->handle;
 	return TN_OK;
 }
 
 static void free_buffer(struct mock_device *device, struct mock_buffer *buffer)
 {
-	device->used -= buffer->size;
-	mock_host_free(device, buffer->memory);
+	if (!buffer->is_imported)
+		mock_host_free(device, buffer->memory);
+	if (!buffer->is_imported && !buffer->is_pinned)
+		device->used -= buffer->size;
 	mock_host_free(device, buffer);
 }
 
 /* On a lost device too: its buffers are freed as well. */
-tn_status mock_free(void *device, const struct tn_free_args *args)
+static tn_status remove_buffer(struct mock_device *mock, const struct tn_free_args *args,
+			       int is_imported, const char *operation)
 {
-	struct mock_device *mock = device;
 	struct tn_free_args own;
-	tn_status status = mock_begin(NULL, &own, sizeof(own), args, 0, "free");
+	tn_status status = mock_begin(NULL, &own, sizeof(own), args, 0, operation);
 	if (status)
 		return status;
 	struct mock_buffer **link = &mock->buffers;
@@ -110,17 +131,83 @@ tn_status mock_free(void *device, const struct tn_free_args *args)
 		link = &(*link)->next;
 	struct mock_buffer *found = *link;
 	if (!found)
-		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "free",
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, operation,
 				      "buffer %#llx does not belong to this device",
 				      (unsigned long long)own.buffer);
+	if (found->is_imported != is_imported)
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, operation,
+				      "buffer %#llx was %s", (unsigned long long)own.buffer,
+				      is_imported ? "allocated, not imported"
+						  : "imported: use import_release");
 	if (found->n_users)
-		return tn_plugin_fail(own.call.error, TN_STATE, "free",
+		return tn_plugin_fail(own.call.error, TN_STATE, operation,
 				      "%llu pieces of work that use the buffer have not run",
 				      (unsigned long long)found->n_users);
 	*link = found->next;
 	free_buffer(mock, found);
 	return TN_OK;
 }
+
+tn_status mock_free(void *device, const struct tn_free_args *args)
+{
+	return remove_buffer(device, args, 0, "free");
+}
+
+/* ---- Table tenon.import/1 --------------------------------------------------------------------*/
+
+static tn_status import_memory(void *device, const struct tn_import_args *args, uint64_t *buffer)
+{
+	struct mock_device *mock = device;
+	struct tn_import_args own;
+	tn_status status = mock_begin(mock, &own, sizeof(own), args, 0, "import_memory");
+	if (status)
+		return status;
+	if (!own.pointer || !own.size || own.pointer > UINT64_MAX - own.size)
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "import_memory",
+				      "%llu bytes at %#llx", (unsigned long long)own.size,
+				      (unsigned long long)own.pointer);
+	if (own.pointer >> 48 == TAG >> 48)
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "import_memory",
+				      "%#llx is a handle, not a pointer",
+				      (unsigned long long)own.pointer);
+	struct mock_buffer *made = make_buffer(mock, (void *)(uintptr_t)own.pointer, own.size);
+	if (!made)
+		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "import_memory",
+				      "no host memory for the record of a buffer");
+	made->is_imported = 1;
+	*buffer = made->handle;
+	return TN_OK;
+}
+
+static tn_status import_release(void *device, const struct tn_free_args *args)
+{
+	return remove_buffer(device, args, 1, "import_release");
+}
+
+static tn_status export_memory(void *device, const struct tn_export_args *args, uint64_t *pointer)
+{
+	struct mock_device *mock = device;
+	struct tn_export_args own;
+	tn_status status = mock_begin(mock, &own, sizeof(own), args, 0, "export_memory");
+	if (status)
+		return status;
+	const struct mock_buffer *found = mock_buffer_find(mock, own.buffer);
+	if (!found)
+		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "export_memory",
+				      "buffer %#llx does not belong to this device",
+				      (unsigned long long)own.buffer);
+	*pointer = (uint64_t)(uintptr_t)found->memory;
+	return TN_OK;
+}
+
+const struct tn_import_table mock_import_table = {
+	.struct_size = sizeof(mock_import_table),
+	.import_memory = import_memory,
+	.import_release = import_release,
+	.export_memory = export_memory,
+};
+
+/* ---- Finding buffers, and table tenon.memory/1 -----------------------------------------------*/
 
 struct mock_buffer *mock_buffer_find(const struct mock_device *device, uint64_t handle)
 {

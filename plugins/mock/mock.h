@@ -6,7 +6,7 @@
  *	faults.c    reads TENON_MOCK
  *	plugin.c    the instance
  *	device.c    table tenon.device/1 except memory and transfers
- *	memory.c    handles and the hidden memory; tenon.memory/1
+ *	memory.c    handles, hidden and pinned memory; tenon.memory/1, tenon.import/1
  *	work.c      turns a call into a piece of work: copies arguments, resolves operands
  *	report.c    tenon.report/1
  *	queue.c     streams of work, marks in them, and running them
@@ -61,6 +61,8 @@ struct mock_buffer {
 	unsigned char *memory;
 	uint64_t size;
 	uint64_t n_users; /* pieces of work that wait to use it */
+	int is_pinned;    /* the handle is the address */
+	int is_imported;  /* the memory belongs to others */
 };
 
 /* A position in a stream's order. */
@@ -106,6 +108,7 @@ extern const struct tn_capture_table mock_capture_table;
 extern const struct tn_device_table mock_device_table;
 extern const struct tn_compute_table mock_compute_table;
 extern const struct tn_copy_table mock_copy_table;
+extern const struct tn_import_table mock_import_table;
 extern const struct tn_memory_table mock_memory_table;
 extern const struct tn_peer_table mock_peer_table;
 extern const struct tn_report_table mock_report_table;
@@ -181,6 +184,8 @@ tn_status mock_pack_operands(struct mock_packing *packing, const struct tn_opera
 			     uint32_t n, const char *role, const struct tn_operand **to);
 tn_status mock_pack_scalars(struct mock_packing *packing, const struct tn_scalar *from, uint32_t n,
 			    const struct tn_scalar **to);
+/* If these bytes of the host are in a pinned buffer, the work uses that. */
+void mock_pack_pinned(struct mock_packing *packing, const void *host, uint64_t size);
 /* Turns {buffer, offset, size} into an address. */
 tn_status mock_pack_bytes_at(struct mock_packing *packing, const char *what, uint64_t buffer,
 			     uint64_t offset, uint64_t size, unsigned char **address);

@@ -57,7 +57,7 @@ static tn_status queue(struct mock_device *device, const struct tn_transfer_args
 		.device = device, .error = own->call.error, .operation = operation};
 	struct transfer transfer = {.host = own->host, .size = own->size};
 	tn_status status = mock_pack_begin(
-		&packing, 1, mock_room(sizeof(transfer)) + (keep ? mock_room(own->size) : 0));
+		&packing, 2, mock_room(sizeof(transfer)) + (keep ? mock_room(own->size) : 0));
 	if (status)
 		return status;
 	status = mock_pack_bytes_at(&packing, "buffer", own->buffer, own->offset, own->size,
@@ -66,7 +66,9 @@ static tn_status queue(struct mock_device *device, const struct tn_transfer_args
 		mock_work_free(device, packing.work);
 		return status;
 	}
-	if (keep)
+	if (!keep)
+		mock_pack_pinned(&packing, own->host, own->size);
+	else
 		transfer.host = mock_pack_bytes(&packing, own->host, own->size);
 	packing.work->args = mock_pack_bytes(&packing, &transfer, sizeof(transfer));
 	return mock_pack_end(&packing, own->call.stream, run);

@@ -185,6 +185,19 @@ tn_status mock_pack_bytes_at(struct mock_packing *packing, const char *what, uin
 	return TN_OK;
 }
 
+void mock_pack_pinned(struct mock_packing *packing, const void *host, uint64_t size)
+{
+	struct mock_buffer *buffer = packing->device->buffers;
+	uint64_t low = (uint64_t)(uintptr_t)host;
+	while (buffer && !(buffer->is_pinned && low >= buffer->handle &&
+			   low + size <= buffer->handle + buffer->size))
+		buffer = buffer->next;
+	if (!buffer)
+		return;
+	packing->work->buffers[packing->work->n_buffers++] = buffer;
+	buffer->n_users++;
+}
+
 tn_status mock_pack_end(struct mock_packing *packing, void *stream, mock_run *run)
 {
 	packing->work->run = run;

@@ -323,6 +323,22 @@ OFFSET(tn_peer_table, struct_size, 0);
 OFFSET(tn_peer_table, reserved, 4);
 OFFSET(tn_peer_table, peer_copy, 8);
 
+SIZE(tn_import_args, 56);
+OFFSET(tn_import_args, call, 0);
+OFFSET(tn_import_args, pointer, 40);
+OFFSET(tn_import_args, size, 48);
+
+SIZE(tn_export_args, 48);
+OFFSET(tn_export_args, call, 0);
+OFFSET(tn_export_args, buffer, 40);
+
+SIZE(tn_import_table, 32);
+OFFSET(tn_import_table, struct_size, 0);
+OFFSET(tn_import_table, reserved, 4);
+OFFSET(tn_import_table, import_memory, 8);
+OFFSET(tn_import_table, import_release, 16);
+OFFSET(tn_import_table, export_memory, 24);
+
 SIZE(tn_sort_args, 896);
 OFFSET(tn_sort_args, call, 0);
 OFFSET(tn_sort_args, input, 40);

@@ -24,7 +24,9 @@ struct right {
 	struct tn_peer_table peer;
 	struct tn_sort_table sort; /* filled by right_lines.h only, as is the next */
 	struct tn_scan_table scan;
+	struct tn_import_table import;
 	uint32_t device_flags;
+	uint32_t memory_kinds;
 	uint32_t n_devices;
 	int is_copy; /* a device after the first: a copy of the instance */
 };
@@ -99,7 +101,7 @@ static inline tn_status right_describe(void *instance, uint32_t index,
 		.kind = TN_DEVICE_CPU,
 		.name = "a right device",
 		.flags = ((struct right *)instance)->device_flags,
-		.memory_kinds = 1u << TN_MEMORY_DEVICE,
+		.memory_kinds = ((struct right *)instance)->memory_kinds,
 		.storage_dtypes = 0xfffe,
 		.program_dtypes = 1u << TN_BOOL | 1u << TN_I32 | 1u << TN_U32 | 1u << TN_I64 |
 				  1u << TN_F32 | 1u << TN_F64,
@@ -379,7 +381,9 @@ static inline tn_status right_create(const struct tn_host *host, struct tn_error
 	right->peer.peer_copy = right_peer_copy;
 	right->sort.struct_size = sizeof(right->sort);
 	right->scan.struct_size = sizeof(right->scan);
+	right->import.struct_size = sizeof(right->import);
 	right->n_devices = 1;
+	right->memory_kinds = 1u << TN_MEMORY_DEVICE;
 	right->device_flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS;
 	break_it(right);
 	*instance = right;
@@ -415,6 +419,8 @@ static inline const void *right_query(void *instance, const char *table)
 		return &right->sort;
 	if (!strcmp(table, TN_TABLE_SCAN))
 		return &right->scan;
+	if (!strcmp(table, TN_TABLE_IMPORT))
+		return &right->import;
 	return NULL;
 }
 

@@ -115,7 +115,8 @@ static inline struct tn_device *add_device(struct fixture *f, const char *name, 
 	b->devices->struct_size = sizeof(*b->devices);
 	assert_ok(b->device.describe(f->instance, 0, b->devices));
 	if (is_far) {
-		b->devices->flags &= ~(uint32_t)TN_DEVICE_HOST_MEMORY;
+		b->devices->flags &=
+			~(uint32_t)(TN_DEVICE_HOST_MEMORY | TN_DEVICE_TAKES_ANY_ADDRESS);
 		b->device.alloc = far_alloc;
 		b->device.free = far_free;
 		b->device.upload = far_upload;

@@ -140,6 +140,16 @@ static tn_status batch_norm(const void *options)
 	return array(tn_batch_norm(picture, NULL, NULL, options));
 }
 
+static tn_status array_wrap(const void *options)
+{
+	return array(tn_array_wrap(context, options));
+}
+
+static tn_status array_import(const void *options)
+{
+	return array(tn_array_import(tn_device_current(context), options));
+}
+
 static tn_status kernel_compile(const void *source)
 {
 	tn_kernel *kernel = tn_kernel_compile(context, source);
@@ -225,6 +235,12 @@ static const struct {
 	 TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1), TN_OK},
 	{"struct tn_module_conv2d_options", module_conv2d,
 	 TN_OPTIONS(struct tn_module_conv2d_options, .no_bias = 1), TN_OK},
+	{"struct tn_wrap_options", array_wrap,
+	 TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8, .data = images, .size_bytes = 1),
+	 TN_OK},
+	{"struct tn_wrap_options", array_import,
+	 TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8, .data = images, .size_bytes = 1),
+	 TN_OK},
 	{"struct tn_pool2d_options", module_max_pool2d,
 	 TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}), TN_OK},
 	{"struct tn_pool2d_options", module_avg_pool2d,

@@ -69,5 +69,11 @@ const struct check level1_checks[] = {
 	 check_peer_order},
 	{"peer.refused", 1, "an invalid peer is refused, and a dry run has no effect",
 	 check_peer_refused},
+	{"import.table", 1, "a backend with one slot of tenon.import/1 has them all",
+	 check_import_table},
+	{"import.memory", 1, "imported memory is used in place, and stays when it is released",
+	 check_import_memory},
+	{"import.refused", 1, "invalid pointers, sizes and handles are refused",
+	 check_import_refused},
 	{NULL, 0, NULL, NULL},
 };

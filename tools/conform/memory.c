@@ -141,6 +141,38 @@ static void keeps_bytes(struct kit *kit, uint64_t buffer, size_t size)
 	free(found);
 }
 
+/* The handle of pinned memory is its address: the host and the device use the same bytes, and it
+ * is host memory of transfers. */
+static void is_host_memory(struct kit *kit, uint64_t handle, size_t size)
+{
+	unsigned char *pinned = (unsigned char *)(uintptr_t)handle; /* NOLINT */
+	unsigned char *found = memory(kit, size);
+	uint64_t buffer;
+	if (allocate(kit, size, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+		kit_give_up(kit, "alloc: %s", kit->error.text);
+	memset(pinned, 0x11, size);
+	transfer(kit, 0, handle, 0, size, found, 0);
+	for (size_t i = 0; i < size; i++)
+		if (found[i] != 0x11)
+			kit_fail(kit,
+				 "the host wrote 11 to the handle of pinned memory, the device "
+				 "has %02x there",
+				 found[i]);
+	transfer(kit, 1, buffer, 0, size, pinned, TN_ASYNC);
+	wait(kit);
+	memset(pinned, 0x22, size);
+	transfer(kit, 0, buffer, 0, size, pinned, TN_ASYNC);
+	wait(kit);
+	for (size_t i = 0; i < size; i++)
+		if (pinned[i] != 0x11)
+			kit_fail(kit,
+				 "an asynchronous download to pinned memory wrote %02x, "
+				 "expected 11",
+				 pinned[i]);
+	release(kit, buffer);
+	free(found);
+}
+
 void check_memory_kinds(struct kit *kit)
 {
 	for (uint32_t kind = 0; kind < 8; kind++) {
@@ -150,6 +182,8 @@ void check_memory_kinds(struct kit *kit)
 		tn_status status = allocate(kit, 5000, kind, &buffer);
 		if (status == TN_OK && claimed)
 			keeps_bytes(kit, buffer, 5000);
+		if (status == TN_OK && claimed && kind == TN_MEMORY_PINNED)
+			is_host_memory(kit, buffer, 5000);
 		if (claimed ? status != TN_OK || !buffer : status != TN_UNSUPPORTED)
 			kit_fail(kit, "%s, but the description has it %sclaimed: %s",
 				 tn_status_name(status), claimed ? "" : "un", kit->error.text);

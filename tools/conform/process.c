@@ -191,7 +191,8 @@ static void check_tables(struct kit *kit)
 	static const char *const ids[] = {TN_TABLE_DEVICE, TN_TABLE_COMPUTE, TN_TABLE_COPY,
 					  TN_TABLE_MEMORY, TN_TABLE_REPORT,  TN_TABLE_STREAM,
 					  TN_TABLE_NN,     TN_TABLE_COMPILE, TN_TABLE_CAPTURE,
-					  TN_TABLE_PEER,   TN_TABLE_SORT,    TN_TABLE_SCAN};
+					  TN_TABLE_PEER,   TN_TABLE_SORT,    TN_TABLE_SCAN,
+					  TN_TABLE_IMPORT};
 	enum { N = sizeof(ids) / sizeof(ids[0]), MOST = 4096 };
 	static unsigned char before[N][MOST];
 	const uint32_t *tables[N];

@@ -50,6 +50,11 @@ void check_peer_copy(struct kit *kit);
 void check_peer_order(struct kit *kit);
 void check_peer_refused(struct kit *kit);
 
+/* import.c */
+void check_import_table(struct kit *kit);
+void check_import_memory(struct kit *kit);
+void check_import_refused(struct kit *kit);
+
 /* compile.c */
 void check_compile_table(struct kit *kit);
 void check_compile_kernel(struct kit *kit);

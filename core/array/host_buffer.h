@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Host memory for transfers that do not wait.
+ */
+#ifndef TN_ARRAY_HOST_BUFFER_H
+#define TN_ARRAY_HOST_BUFFER_H
+
+#include <tenon/memory.h>
+
+#include "array/runtime.h"
+#include "device/later.h"
+
+struct tn_host_buffer {
+	struct tn_later later;
+	struct tn_device *device;
+	struct tn_host_buffer *next, *previous; /* in the runtime's list */
+	void *data;
+	size_t size;
+	int is_pinned;
+	int was_used; /* a transfer may not be done */
+};
+
+/* Frees all buffers of a runtime. */
+void tn_runtime_free_host_buffers(struct tn_runtime *runtime);
+
+#endif

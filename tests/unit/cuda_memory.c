@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Host buffers and memory of CUDA's own interface, on a simulated device whose streams are deferred
+ * until somebody waits.
+ */
+#include "cuda_fixture.h"
+
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+enum { N = 1000 };
+
+static void finish(tn_context *context)
+{
+	char report[512];
+	tn_context_close(context);
+	if (simcudaLive(report, sizeof(report)))
+		fail_msg("left: %s", report);
+}
+
+/* ---- Host buffers ----------------------------------------------------------------------------*/
+
+static void transfers_with_pinned_memory_do_not_wait(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	tn_device *device = tn_device_current(context);
+	simcudaForgetCalls();
+	tn_host_buffer *buffer = tn_host_buffer_create(device, 2 * N * sizeof(float));
+	assert_int_equal(simcudaCalls("cudaHostAlloc"), 1);
+	assert_true(tn_host_buffer_is_pinned(buffer));
+	float *data = tn_host_buffer_data(buffer);
+	memset(data, 0, 2 * N * sizeof(float));
+	for (int i = 0; i < N; i++)
+		data[i] = (float)i;
+	tn_array *x = tn_zeros(context, TN_F32, 1, (int64_t[]){N});
+	simcudaForgetCalls();
+	assert_ok(tn_assign_host_async(x, buffer, 0));
+	assert_ok(tn_to_host_async(tn_add(x, x), buffer, N * sizeof(float)));
+	assert_int_equal(simcudaCalls("cudaMemcpyAsync"), 2);
+	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
+	assert_true(data[2 * N - 1] == 0);
+	assert_ok(tn_sync(context));
+	for (int i = 0; i < N; i++)
+		assert_true(data[N + i] == (float)(2 * i));
+	tn_host_buffer_destroy(buffer);
+	assert_int_equal(simcudaCalls("cudaFreeHost"), 1);
+	finish(context);
+}
+
+static void pinned_memory_is_freed_after_its_transfers(void **state)
+{
+	float found[N];
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	tn_device *device = tn_device_current(context);
+	tn_host_buffer *buffer = tn_host_buffer_create(device, sizeof(found));
+	float *data = tn_host_buffer_data(buffer);
+	for (int i = 0; i < N; i++)
+		data[i] = (float)i;
+	tn_array *x = tn_zeros(context, TN_F32, 1, (int64_t[]){N});
+	assert_ok(tn_sync(context));
+	simcudaForgetCalls();
+	assert_ok(tn_assign_host_async(x, buffer, 0));
+	tn_host_buffer_destroy(buffer);
+	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 1);
+	assert_ok(tn_to_host(x, found, sizeof(found)));
+	assert_true(found[N - 1] == N - 1);
+	/* One that is left to the context. */
+	assert_ok(tn_to_host_async(x, tn_host_buffer_create(device, sizeof(found)), 0));
+	finish(context);
+}
+
+/* ---- Imported memory -------------------------------------------------------------------------*/
+
+static void count_up(void *user)
+{
+	++*(int *)user;
+}
+
+static tn_array *import(tn_context *context, void *memory, uint64_t bytes, int64_t offset,
+			int *returned)
+{
+	return tn_array_import(tn_device_current(context),
+			       TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32, .rank = 1,
+					  .shape = (const int64_t[]){N}, .offset = offset,
+					  .data = memory, .size_bytes = bytes, .release = count_up,
+					  .user = returned));
+}
+
+/* The offset gives an address that vectors of four elements do not allow. */
+static void memory_of_the_runtime_is_used_in_place(void **state)
+{
+	float numbers[N + 1], found[N + 1];
+	void *memory = NULL, *data = NULL;
+	uint64_t offset = 0;
+	int returned = 0;
+	(void)state;
+	for (int i = 0; i <= N; i++)
+		numbers[i] = (float)i;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	assert_cuda(cudaMalloc(&memory, sizeof(numbers)), cudaSuccess);
+	assert_cuda(cudaMemcpy(memory, numbers, sizeof(numbers), cudaMemcpyHostToDevice),
+		    cudaSuccess);
+	tn_array *x = import(context, memory, sizeof(numbers), 1, &returned);
+	assert_ok(tn_to_host(x, found, N * sizeof(float)));
+	assert_true(found[0] == 1 && found[N - 1] == N);
+	assert_ok(tn_add_into(x, x, x));
+	assert_ok(tn_array_export(x, &data, &offset));
+	assert_ptr_equal(data, memory);
+	assert_int_equal(offset, sizeof(float));
+	simcudaForgetCalls();
+	tn_array_destroy(x);
+	assert_int_equal(returned, 1);
+	assert_true(simcudaCalls("cudaStreamSynchronize") > 0);
+	assert_cuda(cudaMemcpy(found, memory, sizeof(found), cudaMemcpyDeviceToHost), cudaSuccess);
+	assert_true(found[0] == 0 && found[1] == 2 && found[N] == 2 * N);
+	assert_cuda(cudaFree(memory), cudaSuccess);
+	finish(context);
+}
+
+static void an_array_is_given_to_others_by_its_pointer(void **state)
+{
+	void *data = NULL;
+	uint64_t offset = 0;
+	float found = 0;
+	int returned = 0;
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){2 * N}, 3);
+	tn_array *half = tn_slice(x, 0, N, 2 * N, 1);
+	assert_ok(tn_array_export(half, &data, &offset));
+	assert_ok(tn_sync(context));
+	assert_cuda(
+		cudaMemcpy(&found, (char *)data + offset, sizeof(found), cudaMemcpyDeviceToHost),
+		cudaSuccess);
+	assert_true(found == 3);
+	/* And back in: the same memory under another array. */
+	tn_array *again = import(context, (char *)data + offset, N * sizeof(float), 0, &returned);
+	assert_ok(tn_fill(again, 5));
+	double sum = 0;
+	assert_ok(tn_item(tn_sum(x, TN_ALL_AXES, NULL, 0), &sum));
+	assert_true(sum == 8 * N);
+	tn_array_destroy(again);
+	assert_int_equal(returned, 1);
+	finish(context);
+}
+
+static void what_is_no_memory_of_the_device_is_refused(void **state)
+{
+	static float mine[N];
+	void *other = NULL, *here = NULL;
+	int returned = 0;
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEVICES=2"));
+	assert_null(import(context, mine, sizeof(mine), 0, &returned));
+	assert_kept(context, TN_INVALID_ARGUMENT, "import_memory", "is not an address of this");
+	assert_cuda(cudaSetDevice(1), cudaSuccess);
+	assert_cuda(cudaMalloc(&other, sizeof(mine)), cudaSuccess);
+	assert_null(import(context, other, sizeof(mine), 0, &returned));
+	assert_kept(context, TN_INVALID_ARGUMENT, "import_memory",
+		    "is memory of CUDA's device 1, not of 0");
+	assert_cuda(cudaFree(other), cudaSuccess);
+	assert_cuda(cudaSetDevice(0), cudaSuccess);
+	assert_cuda(cudaMalloc(&here, sizeof(mine)), cudaSuccess);
+	assert_null(import(context, here, UINT64_C(1) << 40, 0, &returned));
+	assert_kept(context, TN_INVALID_ARGUMENT, "import_memory", "is not an address of this");
+	assert_cuda(cudaFree(here), cudaSuccess);
+	assert_int_equal(returned, 0);
+	/* Pinned memory of the host is within its reach. */
+	assert_cuda(cudaHostAlloc(&here, sizeof(mine), cudaHostAllocMapped), cudaSuccess);
+	memset(here, 0, sizeof(mine));
+	tn_array *x = import(context, here, sizeof(mine), 0, &returned);
+	assert_ok(tn_fill(x, 4));
+	tn_array_destroy(x);
+	assert_int_equal(returned, 1);
+	assert_true(((float *)here)[N - 1] == 4);
+	assert_cuda(cudaFreeHost(here), cudaSuccess);
+	finish(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(transfers_with_pinned_memory_do_not_wait),
+		cmocka_unit_test(pinned_memory_is_freed_after_its_transfers),
+		cmocka_unit_test(memory_of_the_runtime_is_used_in_place),
+		cmocka_unit_test(an_array_is_given_to_others_by_its_pointer),
+		cmocka_unit_test(what_is_no_memory_of_the_device_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
