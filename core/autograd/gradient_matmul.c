@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Y = A B:  dA = dY B^T,  dB = A^T dY, summed over batch axes that were broadcast.
+ * Y = A B:  dA = dY B^H,  dB = A^H dY, summed over batch axes that were broadcast.
  */
 #include "autograd/gradient_matmul.h"
 
 #include "array/array.h"
 #include "autograd/gradient_reduce.h"
 #include "autograd/node.h"
+#include "base/dtype.h"
 
-/* The last two axes swapped. */
-static tn_array *transposed(const tn_array *a)
+/* The last two axes swapped, and complex numbers conjugated. */
+static tn_array *adjoint(const tn_array *a)
 {
 	int axes[TN_MAX_RANK];
 	int rank = tn_array_rank(a);
@@ -20,7 +21,8 @@ static tn_array *transposed(const tn_array *a)
 		axes[rank - 1] = rank - 2;
 		axes[rank - 2] = rank - 1;
 	}
-	return tn_transpose(a, axes);
+	tn_array *transposed = tn_transpose(a, axes);
+	return tn_is_complex(a->dtype) ? tn_conj(transposed) : transposed;
 }
 
 tn_status tn_matmul_backward(struct tn_node *node, tn_array *dy)
@@ -35,13 +37,13 @@ tn_status tn_matmul_backward(struct tn_node *node, tn_array *dy)
 		dy = tn_expand_dims(dy, -2);
 	tn_status status = TN_OK;
 	if (tn_node_wants(node, 0)) {
-		tn_array *g = tn_matmul(dy, transposed(B));
+		tn_array *g = tn_matmul(dy, adjoint(B));
 		if (a->rank == 1 && g)
 			g = tn_squeeze(g, -2);
 		status = tn_node_give(node, 0, g ? tn_sum_to_shape(g, a->rank, a->shape) : NULL);
 	}
 	if (tn_node_wants(node, 1) && !status) {
-		tn_array *g = tn_matmul(transposed(A), dy);
+		tn_array *g = tn_matmul(adjoint(A), dy);
 		if (b->rank == 1 && g)
 			g = tn_squeeze(g, -1);
 		status = tn_node_give(node, 1, g ? tn_sum_to_shape(g, b->rank, b->shape) : NULL);

@@ -140,8 +140,12 @@ tn_status tn_concatenate_backward(struct tn_node *node, tn_array *dy)
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		int64_t n = recorded->inputs[i].shape[axis];
 		tn_status status = TN_OK;
-		if (tn_node_wants(node, i))
-			status = tn_node_give(node, i, tn_slice(dy, axis, start, start + n, 1));
+		if (tn_node_wants(node, i)) {
+			tn_array *g = tn_slice(dy, axis, start, start + n, 1);
+			if (g && g->dtype != recorded->inputs[i].dtype)
+				g = tn_astype(g, recorded->inputs[i].dtype);
+			status = tn_node_give(node, i, g);
+		}
 		if (status)
 			return status;
 		start += n;

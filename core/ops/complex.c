@@ -278,6 +278,16 @@ tn_array *tn_complex(const tn_array *real, const tn_array *imaginary)
 	return tn_complex_element(runtime, TN_DO_COMPLEX, inputs, NULL);
 }
 
+/* A view of a real array as a whole. */
+static tn_array *whole(const char *operation, const tn_array *a)
+{
+	struct tn_record record = {.kind = TN_RECORD_RESHAPE, .operation = operation};
+	tn_array *view = tn_array_view(a, a->rank, a->shape, a->strides, a->offset);
+	tn_status status =
+		view ? tn_record_made(a->runtime, &record, 1, &a, view) : a->runtime->report.status;
+	return tn_end(a->runtime, status, view);
+}
+
 static tn_array *part(const char *operation, const tn_array *a, int which)
 {
 	struct tn_runtime *runtime = tn_begin(1, &a, operation);
@@ -287,7 +297,7 @@ static tn_array *part(const char *operation, const tn_array *a, int which)
 	if (!runtime)
 		return NULL;
 	if (!tn_is_complex(a->dtype) && !which)
-		return tn_keep((tn_array *)(uintptr_t)a);
+		return whole(operation, a);
 	if (!tn_is_complex(a->dtype)) {
 		view = tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape);
 		status = view ? tn_fill_run(runtime, TN_DO_FILL, view, 0) : runtime->report.status;
@@ -314,6 +324,6 @@ tn_array *tn_conj(const tn_array *a)
 	if (!runtime)
 		return NULL;
 	if (!tn_is_complex(a->dtype))
-		return tn_keep((tn_array *)(uintptr_t)a);
+		return whole("conj", a);
 	return tn_complex_element(runtime, TN_DO_CONJ, &a, NULL);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "array/make.h"
+#include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "dispatch/ledger.h"
@@ -20,7 +21,9 @@
 #include "ops/compose_matmul.h"
 #include "ops/copy.h"
 #include "ops/epilogue.h"
+#include "ops/layout.h"
 #include "ops/map.h"
+#include "program/cast.h"
 
 enum { MOST_BATCH_AXES = 4 };
 
@@ -199,15 +202,13 @@ static tn_status scale_c(struct tn_runtime *runtime, const struct tn_matmul_run 
 			    &run->beta);
 }
 
-/* c is NULL when it is not made yet. */
 static tn_status check_dtypes(struct tn_runtime *runtime, const char *name, const tn_array *a,
 			      const tn_array *b, const tn_array *c)
 {
-	if (a->dtype == b->dtype && (!c || a->dtype == c->dtype) && !tn_is_complex(a->dtype))
+	if (a->dtype == b->dtype && a->dtype == c->dtype)
 		return TN_OK;
-	return tn_fail(&runtime->report, TN_DTYPE, name, "expected one real type, found %s%s%s%s%s",
-		       tn_dtype_name(a->dtype), c ? ", " : " and ", tn_dtype_name(b->dtype),
-		       c ? " and " : "", c ? tn_dtype_name(c->dtype) : "");
+	return tn_fail(&runtime->report, TN_DTYPE, name, "expected one type, found %s, %s and %s",
+		       tn_dtype_name(a->dtype), tn_dtype_name(b->dtype), tn_dtype_name(c->dtype));
 }
 
 /* The factors of an integer product: whole, and exact as a double; of bool, 0 or 1. */
@@ -216,7 +217,7 @@ static tn_status check_factor(struct tn_runtime *runtime, const char *name, cons
 {
 	double largest = dtype == TN_BOOL ? 1 : 0x1p53;
 	double smallest = dtype == TN_BOOL ? 0 : -0x1p53;
-	if (tn_is_floating(dtype) ||
+	if (tn_is_inexact(dtype) ||
 	    (factor >= smallest && factor <= largest && factor == floor(factor)))
 		return TN_OK;
 	return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, name,
@@ -287,6 +288,8 @@ tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *
 	tn_status status = check_product(runtime, run, &k);
 	if (status || !run->c->size)
 		return status;
+	if (tn_is_complex(run->c->dtype))
+		return tn_complex_matmul(runtime, run);
 	status = tn_scope_begin(runtime->context);
 	if (status)
 		return status;
@@ -362,6 +365,17 @@ static void drop_axis(tn_array *c, int axis)
 	tn_shape_compact(c->rank, c->shape, c->strides);
 }
 
+/* Of arrays of two dtypes: both are converted to their common one. */
+static tn_array *multiply_promoted(struct tn_runtime *runtime, const tn_array *a, const tn_array *b)
+{
+	tn_dtype dtype = tn_result_type(a->dtype, b->dtype);
+	tn_context *context = runtime->context;
+	if (tn_scope_begin(context))
+		return NULL;
+	return tn_scope_end(context, tn_matmul(a->dtype == dtype ? a : tn_astype(a, dtype),
+					       b->dtype == dtype ? b : tn_astype(b, dtype)));
+}
+
 tn_array *tn_matmul(const tn_array *a, const tn_array *b)
 {
 	const tn_array *inputs[] = {a, b};
@@ -373,9 +387,8 @@ tn_array *tn_matmul(const tn_array *a, const tn_array *b)
 	tn_status status;
 	if (!runtime)
 		return NULL;
-	status = check_dtypes(runtime, "matmul", a, b, NULL);
-	if (status)
-		return tn_end(runtime, status, NULL);
+	if (a->dtype != b->dtype)
+		return multiply_promoted(runtime, a, b);
 	if (!a->rank || !b->rank) {
 		status = tn_fail(&runtime->report, TN_SHAPE, "matmul",
 				 "a single element is not a matrix: use multiply");
@@ -397,9 +410,41 @@ tn_array *tn_matmul(const tn_array *a, const tn_array *b)
 		tn_array_discard((tn_array *)(uintptr_t)run.a);
 	if (run.b != b)
 		tn_array_discard((tn_array *)(uintptr_t)run.b);
-	if (!status && tn_is_floating(a->dtype))
+	if (!status && tn_is_inexact(a->dtype))
 		status = tn_record_made(runtime, &record, 2, inputs, run.c);
 	return tn_end(runtime, status, run.c);
+}
+
+/* The product in the dtype that is common to all three, which is then stored as C's. */
+static tn_status multiply_converted(struct tn_runtime *runtime, struct tn_matmul_run run)
+{
+	tn_dtype result = tn_result_type(run.a->dtype, run.b->dtype);
+	tn_dtype dtype = tn_result_type(result, run.c->dtype);
+	tn_array *c = run.c, *a, *b;
+	tn_status status;
+	if (!tn_is_same_kind(result, c->dtype))
+		return tn_fail(&runtime->report, TN_DTYPE, "matmul",
+			       "the result is %s, the output %s: a lower kind needs tn_astype",
+			       tn_dtype_name(result), tn_dtype_name(c->dtype));
+	status = tn_scope_begin(runtime->context);
+	if (status)
+		return status;
+	a = tn_array_make_like(run.a, dtype);
+	b = a ? tn_array_make_like(run.b, dtype) : NULL;
+	run.c = b ? tn_array_make_like(c, dtype) : NULL;
+	status = run.c ? tn_copy_run(runtime, TN_DO_COPY, a, run.a) : runtime->report.status;
+	if (!status)
+		status = tn_copy_run(runtime, TN_DO_COPY, b, run.b);
+	if (!status && run.beta != 0)
+		status = tn_copy_run(runtime, TN_DO_COPY, run.c, c);
+	run.a = a;
+	run.b = b;
+	if (!status)
+		status = tn_matmul_run(runtime, &run);
+	if (!status)
+		status = tn_copy_run(runtime, TN_DO_COPY, c, run.c);
+	tn_scope_end(runtime->context, NULL);
+	return status;
 }
 
 tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
@@ -419,7 +464,9 @@ tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const 
 		return status;
 	status = tn_refuse_tracked(c->runtime, "matmul", 2, all);
 	if (!status)
-		status = tn_matmul_run(c->runtime, &run);
+		status = a->dtype == c->dtype && b->dtype == c->dtype
+				 ? tn_matmul_run(c->runtime, &run)
+				 : multiply_converted(c->runtime, run);
 	return tn_end_into(c->runtime, status);
 }
 

@@ -24,6 +24,8 @@ struct tn_matmul_run {
 	uint32_t activation; /* TN_ACTIVATION_... */
 };
 tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run);
+/* The same for complex arrays of fitting shapes. */
+tn_status tn_complex_matmul(struct tn_runtime *runtime, const struct tn_matmul_run *run);
 
 /* c := activation(op(a) op(b) + bias); bias may be NULL,
  * else it has as many elements as c's last axis. */

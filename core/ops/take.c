@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array/make.h"
+#include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "dispatch/operand.h"
@@ -158,7 +159,7 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 /* ---- Concatenate -----------------------------------------------------------------------------*/
 
 static tn_status joined_shape(struct tn_runtime *runtime, int n, const tn_array *const *arrays,
-			      int *axis, int64_t *shape)
+			      tn_dtype dtype, int *axis, int64_t *shape)
 {
 	const tn_array *first = arrays[0];
 	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
@@ -177,16 +178,12 @@ static tn_status joined_shape(struct tn_runtime *runtime, int n, const tn_array 
 				       "cannot join array %d of shape %s to shape %s along axis %d",
 				       i, tn_array_text(next, found),
 				       tn_array_text(first, expected), *axis);
-		if (next->dtype != first->dtype)
-			return tn_fail(&runtime->report, TN_DTYPE, "concatenate",
-				       "array %d is %s, array 0 %s", i, tn_dtype_name(next->dtype),
-				       tn_dtype_name(first->dtype));
 		if (next->shape[*axis] > INT64_MAX - shape[*axis])
 			return tn_fail(&runtime->report, TN_LIMIT, "concatenate",
 				       "axis %d: the sum of the lengths exceeds i64", *axis);
 		shape[*axis] += next->shape[*axis];
 	}
-	return tn_shape_check(runtime, "concatenate", first->dtype, first->rank, shape, &size);
+	return tn_shape_check(runtime, "concatenate", dtype, first->rank, shape, &size);
 }
 
 static tn_status copy_parts(struct tn_runtime *runtime, int n, const tn_array *const *arrays,
@@ -218,10 +215,13 @@ tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis)
 	runtime = tn_begin((uint32_t)n, arrays, "concatenate");
 	if (!runtime)
 		return NULL;
-	status = joined_shape(runtime, n, arrays, &axis, shape);
+	tn_dtype dtype = arrays[0]->dtype;
+	for (int i = 1; i < n; i++)
+		dtype = tn_result_type(dtype, arrays[i]->dtype);
+	status = joined_shape(runtime, n, arrays, dtype, &axis, shape);
 	if (!status) {
-		out = tn_array_make_common(runtime, arrays[0]->dtype, arrays[0]->rank, shape,
-					   (uint32_t)n, arrays);
+		out = tn_array_make_common(runtime, dtype, arrays[0]->rank, shape, (uint32_t)n,
+					   arrays);
 		status = out ? copy_parts(runtime, n, arrays, axis, out) : runtime->report.status;
 	}
 	record.axis = axis;

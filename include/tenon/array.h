@@ -174,8 +174,8 @@ TN_API tn_array *tn_gelu_tanh(const tn_array *a);
 TN_API tn_array *tn_floor(const tn_array *a);
 TN_API tn_array *tn_ceil(const tn_array *a);
 TN_API tn_array *tn_round(const tn_array *a);
-/* Complex numbers: c64 has parts of f32, c128 of f64.  Real arrays have an imaginary part of 0.
- * tn_real and tn_imag of a complex array are views. */
+/* Complex numbers: c64 has parts of f32, c128 of f64.  A real array is its own real part and
+ * conjugate, and has an imaginary part of 0.  Parts are views, but for that one. */
 TN_API tn_array *tn_complex(const tn_array *real, const tn_array *imaginary);
 TN_API tn_array *tn_real(const tn_array *a);
 TN_API tn_array *tn_imag(const tn_array *a);
@@ -226,9 +226,8 @@ TN_API tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int kee
 /* ---- Products, indexing ----------------------------------------------------------------------*/
 
 /* NumPy's matmul: the last two axes are matrices, the others broadcast; one-dimensional operands
- * are a row (a) and a column (b) whose axis is removed.  Both have one real type, which the result
- * has too.  f16 and bf16 are summed in f32; integers wrap modulo 2^width; of bool, a sum is the
- * logical or. */
+ * are a row (a) and a column (b) whose axis is removed.  The result has their common dtype.  f16
+ * and bf16 are summed in f32; integers wrap modulo 2^width; of bool, a sum is the logical or. */
 TN_API tn_array *tn_matmul(const tn_array *a, const tn_array *b);
 /* c := alpha op(a) op(b) + beta c; op transposes the last two axes if its flag is 1.  For integers
  * alpha and beta are whole numbers of at most 2^53, for bool 0 or 1 (TN_INVALID_ARGUMENT). */
@@ -240,7 +239,7 @@ TN_API tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a,
  * it (tn_to_host, tn_item, tn_sync, ...) reports this instead, with the name of this operation; the
  * element reads as zero. */
 TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis);
-/* n >= 1 arrays of one dtype, joined along an existing axis. */
+/* n >= 1 arrays, joined along an existing axis; the result has their common dtype. */
 TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);
 /* One element of a for each index along the axis: for the last of three axes, y[i, j, k] = a[i, j,
  * indices[i, j, k]].  indices (i32 or i64, negative ones count from the end) has a's shape, except

@@ -340,6 +340,40 @@ static void sums_means_and_products_reduce_any_axes(void **state)
 	assert_number(found[2], z[0] + z[1] + z[2], 1e-6);
 }
 
+static void products_of_matrices_broadcast_and_accumulate(void **state)
+{
+	struct fixture *f = *state;
+	number x[12], y[6], found[MOST], expected[8];
+	for (int i = 0; i < 12; i++)
+		x[i] = (1 + i) * cexp(I * i);
+	for (int i = 0; i < 6; i++)
+		y[i] = 2 - i * I;
+	tn_array *a = tn_reshape(of(f, TN_C64, 12, x), SHAPE(2, 2, 3));
+	tn_array *b = tn_reshape(of(f, TN_C128, 6, y), SHAPE(3, 2));
+	tn_array *c = tn_matmul(a, b);
+	assert_int_equal(tn_array_dtype(c), TN_C128);
+	assert_shape(c, 2, 2, 2);
+	for (int i = 0; i < 8; i++) {
+		expected[i] = 0;
+		for (int k = 0; k < 3; k++)
+			expected[i] += x[i / 2 * 3 + k] * y[k * 2 + i % 2];
+	}
+	numbers_of(c, found);
+	for (int i = 0; i < 8; i++)
+		assert_number(found[i], expected[i], 1e-6);
+	assert_ok(tn_matmul_into(c, a, 0, tn_transpose(b, NULL), 1, -2, 1));
+	numbers_of(c, found);
+	for (int i = 0; i < 8; i++)
+		assert_number(found[i], -expected[i], 1e-6);
+	tn_array *real = tn_ones(context_of(f), TN_F32, SHAPE(3));
+	numbers_of(tn_matmul(real, tn_reshape(of(f, TN_C64, 6, y), SHAPE(3, 2))), found);
+	assert_number(found[0], y[0] + y[2] + y[4], 1e-6);
+	assert_status(
+		tn_matmul_into(tn_zeros(context_of(f), TN_F32, SHAPE(2, 2, 2)), a, 0, b, 0, 1, 0),
+		TN_DTYPE);
+	assert_kept(f, TN_DTYPE, "the result is c128, the output f32");
+}
+
 /* ---- Gradients -------------------------------------------------------------------------------*/
 
 typedef tn_array *(*operation)(const tn_array *, const tn_array *);
@@ -370,6 +404,8 @@ static tn_array *loss_of(struct fixture *f, size_t which, const tn_array *x, con
 			    NULL, 0);
 	else if (which == 19)
 		z = tn_complex(tn_real(x), tn_astype(tn_multiply(y, x), TN_F64));
+	else if (which == 20)
+		z = tn_matmul(tn_transpose(x, NULL), tn_multiply(x, y));
 	else
 		z = tn_take(tn_cumsum(x, 0),
 			    tn_from_host(context_of(f), TN_I32, SHAPE(3), (int32_t[]){2, 0, 2}), 0);
@@ -389,7 +425,7 @@ static void gradients_are_those_of_the_parts(void **state)
 {
 	struct fixture *f = *state;
 	const double step = 1e-6;
-	for (size_t which = 0; which < 21; which++) {
+	for (size_t which = 0; which < 22; which++) {
 		number x[] = {1.2 + 0.3 * I, -0.7 + 1.1 * I, 0.4 - 0.9 * I};
 		number y[] = {0.8 - 0.6 * I, 1.5 + 0.2 * I}, gx[MOST], gy[MOST];
 		tn_array *ax = tn_reshape(of(f, TN_C128, 3, x), SHAPE(3, 1));
@@ -400,10 +436,10 @@ static void gradients_are_those_of_the_parts(void **state)
 		tn_array *loss = loss_of(f, which, ax, ay);
 		assert_ok(tn_tape_backward(tape, loss, NULL));
 		assert_int_equal(numbers_of(tn_tape_gradient(tape, ax), gx), 3);
-		if (which < 20)
+		if (which < 21)
 			assert_int_equal(numbers_of(tn_tape_gradient(tape, ay), gy), 2);
 		tn_tape_end(tape);
-		for (int i = 0; i < (which < 20 ? 5 : 3); i++) {
+		for (int i = 0; i < (which < 21 ? 5 : 3); i++) {
 			number *at = i < 3 ? &x[i] : &y[i - 3], before = *at, expected = 0;
 			for (int part = 0; part < 2; part++) {
 				number direction = part ? I : 1;
@@ -431,6 +467,7 @@ int main(void)
 		TEST(views_and_outputs_of_every_kind_work),
 		TEST(conversions_keep_what_the_dtype_holds),
 		TEST(sums_means_and_products_reduce_any_axes),
+		TEST(products_of_matrices_broadcast_and_accumulate),
 		TEST(gradients_are_those_of_the_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,6 +127,36 @@ static void operations_give_numpys_dtypes(void **state)
 	assert_int_equal(seen, 27 * (TN_DTYPES - 1));
 }
 
+static void products_and_joins_of_two_dtypes_have_the_common_one(void **state)
+{
+	static const tn_dtype dtypes[] = {TN_BOOL, TN_I8,   TN_U16, TN_I32,
+					  TN_U64,  TN_BF16, TN_F32, TN_F64};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < 8; i++) {
+		for (size_t j = 0; j < 8; j++) {
+			tn_dtype common = tn_result_type(dtypes[i], dtypes[j]);
+			int is_bool = common == TN_BOOL;
+			tn_array *a = tn_ones(context_of(f), dtypes[i], SHAPE(2, 3));
+			tn_array *b = tn_ones(context_of(f), dtypes[j], SHAPE(3, 1));
+			tn_array *product = tn_matmul(a, b);
+			assert_int_equal(tn_array_dtype(product), common);
+			assert_elements(tn_astype(product, TN_F32), is_bool ? 1 : 3,
+					is_bool ? 1 : 3);
+			const tn_array *both[] = {tn_slice(a, 0, 0, 1, 1), tn_transpose(b, NULL)};
+			tn_array *joined = tn_concatenate(2, both, 1);
+			assert_int_equal(tn_array_dtype(joined), common);
+			assert_shape(joined, 1, 6);
+		}
+	}
+	tn_array *i = tn_ones(context_of(f), TN_I32, SHAPE(2, 2));
+	tn_array *x = tn_full(context_of(f), TN_F32, SHAPE(2, 2), 0.5);
+	tn_array *c = tn_ones(context_of(f), TN_F32, SHAPE(2, 2));
+	assert_ok(tn_matmul_into(c, i, 0, x, 0, 2, 3));
+	assert_elements(c, 5, 5, 5, 5);
+	assert_status(tn_matmul_into(i, i, 0, x, 0, 1, 0), TN_DTYPE);
+	assert_kept(f, TN_DTYPE, "the result is f64, the output i32");
+}
+
 /* ---- u64 -------------------------------------------------------------------------------------*/
 
 static tn_array *u64s(struct fixture *f, int64_t n, const uint64_t *values)
@@ -295,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(pairs_of_dtypes_give_numpys_result_type),
 		TEST(operations_give_numpys_dtypes),
+		TEST(products_and_joins_of_two_dtypes_have_the_common_one),
 		TEST(u64_has_values_above_those_of_i64),
 		TEST(programs_compute_in_u64),
 		TEST(u64_compares_exactly_with_signed_integers),

@@ -17,6 +17,7 @@
 #include "failing_memory.h"
 
 /* A caller's memory, and how often it was returned. */
+/* Memory of the tests; static, since what a test leaves is returned when its fixture closes. */
 struct lent {
 	float elements[24];
 	int returned;
@@ -56,7 +57,7 @@ static tn_array *wrap(struct fixture *f, struct lent *lent)
 static void both_sides_see_what_the_other_writes(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	tn_array *x = wrap(f, &lent);
 	tn_array *row = tn_slice(x, 0, 1, 2, 1);
 	assert_elements(row, 6, 7, 8, 9, 10, 11);
@@ -78,7 +79,7 @@ static void both_sides_see_what_the_other_writes(void **state)
 static void strides_may_be_negative_or_0(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	count_up(&lent);
 	/* Columns of the 4 x 6 memory, rows from the last one up. */
 	tn_array *x = wrap_strided(f, &lent, SHAPE(2, 4), (const int64_t[]){2, -6}, 18);
@@ -173,7 +174,7 @@ static void overlapping_wraps_are_read_before_they_are_written(void **state)
 static void derivatives_flow_through(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	tn_array *x = wrap(f, &lent);
 	tn_tape *tape = tn_tape_begin(context_of(f));
 	assert_ok(tn_tape_watch(tape, x));
@@ -192,7 +193,7 @@ static void derivatives_flow_through(void **state)
 static void the_last_reference_returns_the_memory_once(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	assert_ok(tn_scope_begin(context_of(f)));
 	tn_array *x = wrap(f, &lent);
 	tn_array *view = tn_keep(tn_transpose(x, NULL));
@@ -208,7 +209,7 @@ static void the_last_reference_returns_the_memory_once(void **state)
 static void the_tape_keeps_the_memory(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	tn_array *x = wrap(f, &lent);
 	tn_tape *tape = tn_tape_begin(context_of(f));
 	tn_array *w = tn_ones(context_of(f), TN_F32, SHAPE(4, 6));
@@ -226,7 +227,7 @@ static void the_tape_keeps_the_memory(void **state)
 static void closing_returns_the_memory(void **state)
 {
 	struct fixture *f = NULL;
-	struct lent lent;
+	static struct lent lent;
 	(void)state;
 	open_fixture((void **)&f);
 	tn_array *x = wrap(f, &lent);
@@ -251,7 +252,7 @@ static tn_status sync_writes(void *device, const struct tn_sync_args *args)
 static void queued_work_is_waited_for(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	struct tn_device *device = add_device(f, "queueing", ALL_SLOTS, 0);
 	device->synchronous = 0;
 	f->backends[1].device.sync = sync_writes;
@@ -284,7 +285,7 @@ static tn_status end_capture(void *device, const struct tn_graph_args *args, voi
 static void a_capture_postpones_the_release(void **state)
 {
 	struct fixture *f = *state;
-	struct lent first, second;
+	static struct lent first, second;
 	struct tn_device *device = add_device(f, "queueing", ALL_SLOTS, 0);
 	struct tn_store *capture = tn_mem_zeroed(1, sizeof(struct tn_store));
 	void *graph = NULL;
@@ -327,7 +328,7 @@ static void memory_that_does_not_hold_the_elements_is_refused(void **state)
 		{2, {2, 2}, {INT64_MIN, -1}, 0, "are more than can be addressed"},
 		{2, {2, -2}, {1, 1}, 0, "shape[1]: expected 0 or more, found -2"},
 	};
-	struct lent lent;
+	static struct lent lent;
 	count_up(&lent);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_null(wrap_strided(f, &lent, cases[i].rank, cases[i].shape, cases[i].strides,
@@ -342,7 +343,7 @@ static void memory_that_does_not_hold_the_elements_is_refused(void **state)
 static void invalid_options_are_refused(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	struct tn_wrap_options good = {.struct_size = sizeof(good),
 				       .dtype = TN_F32,
 				       .rank = 1,
@@ -388,7 +389,7 @@ static void invalid_options_are_refused(void **state)
 static void host_memory_runs_out(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	tn_array *x = NULL;
 	int n = 0;
 	for (; !x; n++) {
@@ -407,7 +408,7 @@ static void host_memory_runs_out(void **state)
 static void an_empty_array_uses_no_memory(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent = {.returned = 0};
+	static struct lent lent;
 	tn_array *x =
 		tn_array_wrap(context_of(f), TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32,
 							.rank = 2, .shape = (const int64_t[]){0, 3},
@@ -421,7 +422,7 @@ static void an_empty_array_uses_no_memory(void **state)
 static void a_device_that_takes_no_address_refuses_it(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	f->context.runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
 	assert_null(wrap(f, &lent));
 	assert_kept(f, TN_UNSUPPORTED, "far:0 cannot use any address of host memory");
@@ -502,7 +503,7 @@ static tn_array *import(tn_device *device, struct lent *lent)
 static void a_handle_ends_before_its_memory_is_returned(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	struct tn_device *device = add_importing(f, &lent);
 	void *data = NULL;
 	uint64_t offset = 0;
@@ -526,7 +527,7 @@ static void a_handle_ends_before_its_memory_is_returned(void **state)
 static void an_import_that_fails_leaves_no_handle(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	struct tn_device *device = add_importing(f, &lent);
 	tn_array *x = NULL;
 	for (int n = 0; !x; n++) {
@@ -551,7 +552,7 @@ static void an_import_that_fails_leaves_no_handle(void **state)
 static void an_array_on_the_host_gives_its_address(void **state)
 {
 	struct fixture *f = *state;
-	struct lent lent;
+	static struct lent lent;
 	void *data = NULL;
 	uint64_t offset = 0;
 	tn_array *x = counted(f, 1, SHAPE(3, 4));
