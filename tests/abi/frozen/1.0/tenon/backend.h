@@ -343,8 +343,9 @@ struct tn_device_table {
 	tn_status (*sync)(void *device, const struct tn_sync_args *args);
 
 	/* Fetches and clears the first asynchronous error of `stream` without waiting; TN_OK: none.
-	 * `out` names the operation that failed.  Optional on a device that is
-	 * TN_DEVICE_SYNCHRONOUS.  [device] */
+	 * `out` names the operation that failed.  The host calls it before an upload or a peer
+	 * copy, and after a download; an error that another entry has answered is not fetched
+	 * again.  Optional on a device that is TN_DEVICE_SYNCHRONOUS.  [device] */
 	tn_status (*async_error)(void *device, void *stream, struct tn_error_info *out);
 };
 
@@ -441,7 +442,7 @@ struct tn_copy_args {
  * Scatter-add:  output[i, indices[j], k] += input[i, j, k], equal indices adding up
  * with i over the axes before `axis`, k over those after.  indices is i32 or i64, of rank 1;
  * negative ones count from the end.  An index out of range reads as zero (gather) or adds nothing
- * (scatter-add); the host checks indices where it can read them. */
+ * (scatter-add), and is no error of the entry: the host reports it. */
 struct tn_gather_args {
 	struct tn_call call;
 	struct tn_operand input;
@@ -689,6 +690,44 @@ struct tn_peer_table {
 	tn_status (*peer_copy)(void *device, const struct tn_peer_args *args);
 };
 
+/* ---- Table "tenon.import/1": optional; absent ------------------------------------------------
+ *
+ * Memory of this device that others allocated, and the way back: a buffer as the vendor's interface
+ * names it (a pointer of CUDA, a cl_mem).  The memory is neither copied nor owned.  A plugin that
+ * has one of the slots that 1.0 has here has all of these.  They take no flags, and do not wait.  A
+ * device that is TN_DEVICE_TAKES_ANY_ADDRESS needs none: the address is the handle.
+ */
+struct tn_import_args {
+	struct tn_call call;
+	uint64_t pointer; /* as the vendor's interface names the memory, aligned as its elements */
+	uint64_t size;    /* in bytes, more than 0 */
+};
+
+struct tn_export_args {
+	struct tn_call call;
+	uint64_t buffer;
+};
+
+struct tn_import_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+
+	/* Gives a handle to the memory, which every entry but `free` then takes like one of alloc.
+	 * The memory outlives the handle.  TN_INVALID_ARGUMENT: as far as the vendor's interface
+	 * can say, it is not memory that this device can use.  [device] */
+	tn_status (*import_memory)(void *device, const struct tn_import_args *args,
+				   uint64_t *buffer);
+
+	/* Ends the handle, and leaves the memory as it is.  The host releases only handles whose
+	 * work is done.  TN_INVALID_ARGUMENT: it is not imported.  [device] */
+	tn_status (*import_release)(void *device, const struct tn_free_args *args);
+
+	/* *pointer := the vendor's name of a buffer from alloc or import_memory; import_memory
+	 * takes it.  [device] */
+	tn_status (*export_memory)(void *device, const struct tn_export_args *args,
+				   uint64_t *pointer);
+};
+
 /* ---- Table "tenon.sort/1": optional; host ----------------------------------------------------
  *
  * Along `axis`, for each line (all other indices fixed) of x = input, with n elements:
@@ -894,7 +933,7 @@ struct tn_softmax_args {
  *   forward    lse = log sum_c exp(x[n,c]),   loss[n] = lse[n] - x[n, label]
  *   backward   dx[n,c] = (exp(x[n,c] - lse[n]) - (c == label)) dloss[n]
  * A row whose label is ignore_label has loss 0 and gradient 0; a label outside 0..C-1 otherwise
- * gives NaN for its row. */
+ * gives NaN for its row, and is no error of the entry: the host reports it. */
 struct tn_cross_entropy_args {
 	struct tn_call call;
 	struct tn_operand x;
@@ -936,6 +975,7 @@ struct tn_nn_table {
 #define TN_TABLE_COMPILE "tenon.compile/1"
 #define TN_TABLE_COMPUTE "tenon.compute/1"
 #define TN_TABLE_COPY "tenon.copy/1"
+#define TN_TABLE_IMPORT "tenon.import/1"
 #define TN_TABLE_MEMORY "tenon.memory/1"
 #define TN_TABLE_PEER "tenon.peer/1"
 #define TN_TABLE_REPORT "tenon.report/1"

@@ -124,7 +124,7 @@ enum {
 
 enum {
 	TN_MEMORY_DEVICE = 0,  /* the device's own; every device has it */
-	TN_MEMORY_PINNED = 1,  /* host memory that the device can reach */
+	TN_MEMORY_PINNED = 1,  /* host memory that the device can reach; a handle is its address */
 	TN_MEMORY_MANAGED = 2, /* the driver migrates it between host and device */
 };
 
