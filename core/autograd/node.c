@@ -30,17 +30,19 @@ struct tn_entry *tn_entry_add(struct tn_tape *tape, tn_array *array)
 tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_node_request *request,
 		      struct tn_error_info *error)
 {
-	struct tn_entry *inputs[TN_NODE_MAX_INPUTS] = {0};
 	int any_tracked = 0;
-	for (uint32_t i = 0; i < request->n_inputs; i++) {
-		inputs[i] = tn_entry_of(request->inputs[i]);
-		any_tracked |= inputs[i] != NULL;
-	}
+	for (uint32_t i = 0; i < request->n_inputs; i++)
+		any_tracked |= tn_entry_of(request->inputs[i]) != NULL;
 	if (tape->ran || !any_tracked)
 		return TN_OK;
 	struct tn_node *node = tn_arena_take(&tape->arena, sizeof(*node));
+	struct tn_entry **inputs =
+		tn_arena_take(&tape->arena, request->n_inputs * sizeof(struct tn_entry *));
+	struct tn_saved *saved =
+		tn_arena_take(&tape->arena, request->n_saved * sizeof(struct tn_saved));
 	void *state = tn_arena_take(&tape->arena, request->state_size);
-	struct tn_entry *entry = node && state ? tn_entry_add(tape, output) : NULL;
+	struct tn_entry *entry =
+		node && inputs && saved && state ? tn_entry_add(tape, output) : NULL;
 	if (!entry)
 		return tn_fail(error, TN_OUT_OF_MEMORY, request->operation,
 			       "no memory for the tape");
@@ -50,7 +52,10 @@ tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_no
 	node->tape = tape;
 	node->backward = request->backward;
 	node->n_inputs = request->n_inputs;
-	memcpy(node->inputs, inputs, sizeof(inputs));
+	for (uint32_t i = 0; i < request->n_inputs; i++)
+		inputs[i] = tn_entry_of(request->inputs[i]);
+	node->inputs = inputs;
+	node->saved = saved;
 	node->output = entry;
 	node->state = state;
 	node->n_saved = request->n_saved;

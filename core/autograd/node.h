@@ -29,8 +29,9 @@
 #include "array/record.h"
 #include "autograd/arena.h"
 
-#define TN_NODE_MAX_INPUTS 8
-#define TN_NODE_MAX_SAVED 10
+#define TN_NODE_MAX_INPUTS TN_PROGRAM_MAX_INPUTS
+/* All inputs, and up to two arrays more. */
+#define TN_NODE_MAX_SAVED (TN_NODE_MAX_INPUTS + 2)
 
 /* The tape's entry for an array; array->tracked points to it.  The first member is the array, which
  * is set to NULL when the array is freed (core/array/array.c). */
@@ -64,11 +65,11 @@ struct tn_node {
 	struct tn_tape *tape;
 	tn_status (*backward)(struct tn_node *node, tn_array *dy);
 	uint32_t n_inputs;
-	struct tn_entry *inputs[TN_NODE_MAX_INPUTS]; /* NULL: needs no gradient */
-	struct tn_entry *output;
 	uint32_t n_saved;
-	struct tn_saved saved[TN_NODE_MAX_SAVED];
-	void *state; /* a copy of the request's state, in the arena */
+	struct tn_entry **inputs; /* NULL: needs no gradient */
+	struct tn_saved *saved;
+	struct tn_entry *output;
+	void *state; /* a copy of the request's state; like the arrays above in the arena */
 };
 
 struct tn_node_request {

@@ -9,9 +9,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tenon/backend.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "data/dataset.h"
 #include "io/json_reader.h"
@@ -27,6 +29,14 @@ void tn_enlarge_plane(const struct tn_input_format *format, const uint8_t *from,
 		for (uint32_t x = 0; x < format->source_width * format->zoom; x++)
 			row[x] = source[x / format->zoom];
 	}
+}
+
+tn_status tn_input_format_take(struct tn_input_format *own, const struct tn_input_format *given,
+			       struct tn_error_info *error)
+{
+	*own = (struct tn_input_format){0};
+	return tn_options_take(own, sizeof(*own), given, "struct tn_input_format", OPERATION,
+			       error);
 }
 
 /* ---- Conversion ------------------------------------------------------------------------------ */
@@ -57,15 +67,18 @@ static tn_status normalise(const struct tn_input_format *format, const struct tn
 		      : TN_OK;
 }
 
-tn_status tn_input_format_apply(const struct tn_input_format *format, const struct tn_image *image,
+tn_status tn_input_format_apply(const struct tn_input_format *given, const struct tn_image *image,
 				int invert, float *out, struct tn_error_info *error)
 {
 	struct tn_image picture = {0};
+	struct tn_input_format own, *format = &own;
+	tn_status status = tn_input_format_take(&own, given, error);
+	if (status != TN_OK)
+		return status;
 	if (format->channels != 1 && format->channels != 3)
 		return tn_fail(error, TN_UNSUPPORTED, OPERATION,
 			       "expected a network of 1 or 3 channels, found %u", format->channels);
-	tn_status status =
-		tn_image_convert(image, format->channels, invert ? 255 : 0, &picture, error);
+	status = tn_image_convert(image, format->channels, invert ? 255 : 0, &picture, error);
 	if (status != TN_OK)
 		return status;
 	size_t n = (size_t)picture.width * picture.height * picture.channels;
@@ -141,9 +154,12 @@ static void add_floats(struct tn_text *text, const char *key, const float *value
 	tn_text_add(text, "]");
 }
 
-char *tn_input_format_text(const struct tn_input_format *format)
+char *tn_input_format_text(const struct tn_input_format *given)
 {
+	struct tn_input_format own, *format = &own;
 	struct tn_text text;
+	if (tn_input_format_take(&own, given, NULL) != TN_OK)
+		return NULL;
 	tn_text_init(&text);
 	for (size_t i = 0; i < N_NUMBERS; i++) {
 		uint32_t value;
@@ -310,6 +326,12 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 				struct tn_error_info *error)
 {
 	struct reading reading = {.format = {.struct_size = sizeof(reading.format)}};
+	uint32_t size = out->struct_size;
+	if (size < sizeof(size))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "struct tn_input_format: expected struct_size %zu, as sizeof sets "
+			       "it, found %u",
+			       sizeof(*out), size);
 	/* The reader modifies the text. */
 	char *copy = tn_mem_copy_string(text);
 	if (!copy)
@@ -329,6 +351,6 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 		status = check_format(&reading, error);
 	tn_mem_free(copy);
 	if (status == TN_OK)
-		*out = reading.format;
+		tn_struct_answer(out, &reading.format, sizeof(reading.format));
 	return status;
 }

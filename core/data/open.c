@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "data/dataset.h"
 #include "data/digits.h"
+#include "data/format.h"
 #include "data/idx_folder.h"
 #include "data/search.h"
 #include "io/file.h"
@@ -86,16 +87,19 @@ tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *giv
 			  const char *data_dir, tn_dataset **out, struct tn_error_info *error)
 {
 	struct tn_dataset_options options = {0};
+	struct tn_input_format as;
 	struct tn_dataset_raw raw = {0};
 	char *folder = NULL;
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_dataset_options", OPERATION, error);
+	if (status == TN_OK && options.normalise_as)
+		status = tn_input_format_take(&as, options.normalise_as, error);
 	if (status == TN_OK)
 		status = tn_dataset_find(name, data_dir, &folder, error);
 	if (status == TN_OK)
 		status = read_folder(folder, &options, &raw, error);
 	raw.validation_fraction = options.validation_fraction;
-	raw.normalise_as = options.normalise_as;
+	raw.normalise_as = options.normalise_as ? &as : NULL;
 	if (status == TN_OK && !raw.class_names)
 		status = add_known(folder, &raw, error);
 	if (status == TN_OK)

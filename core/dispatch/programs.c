@@ -208,10 +208,13 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
 
 /* ---- Programs of the library -----------------------------------------------------------------*/
 
-static const char *const input_names[TN_PROGRAM_MAX_INPUTS] = {"x", "y", "c", "d",
-							       "e", "f", "g", "h"};
-static const char *const scalar_names[TN_SHORT_SCALARS] = {"a", "b", "s", "t", "u", "v", "p", "q"};
-static const char *const output_names[TN_PROGRAM_MAX_OUTPUTS] = {"out0", "out1", "out2", "out3"};
+const char *const tn_short_inputs[TN_PROGRAM_MAX_INPUTS] = {"x",   "y",   "c",   "d",  "e",   "f",
+							    "g",   "h",   "x8",  "x9", "x10", "x11",
+							    "x12", "x13", "x14", "x15"};
+const char *const tn_short_scalars[TN_SHORT_SCALARS] = {"a", "b", "s", "t",  "u",
+							"v", "p", "q", "s8", "s9"};
+static const char *const output_names[TN_PROGRAM_MAX_OUTPUTS] = {"out0", "out1", "out2", "out3",
+								 "out4", "out5", "out6", "out7"};
 
 /* A comparison of a u64 with a signed integer, which have no common integer dtype: exact. */
 static const char *compare_signs(enum tn_operation operation, const tn_dtype *dtypes, char *text,
@@ -250,9 +253,9 @@ static tn_status find_element(struct tn_runtime *runtime, enum tn_operation oper
 		.n_inputs = element->n_inputs,
 		.n_scalars = element->n_scalars,
 		.n_outputs = 1,
-		.inputs = input_names,
+		.inputs = tn_short_inputs,
 		.input_dtypes = read,
-		.scalars = scalar_names,
+		.scalars = tn_short_scalars,
 		.scalar_dtypes = inferred,
 		.outputs = &output,
 		.output_dtypes = &stored,
@@ -319,9 +322,9 @@ tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,
 		.n_inputs = shorthand->n_inputs,
 		.n_scalars = shorthand->n_scalars,
 		.n_outputs = shorthand->n_outputs,
-		.inputs = input_names,
+		.inputs = tn_short_inputs,
 		.input_dtypes = dtypes,
-		.scalars = scalar_names,
+		.scalars = tn_short_scalars,
 		.scalar_dtypes = scalar_dtypes,
 		.outputs = output_names,
 	};

@@ -7,6 +7,7 @@
 #ifndef TN_DISPATCH_PROGRAMS_H
 #define TN_DISPATCH_PROGRAMS_H
 
+#include <tenon/backend.h>
 #include <tenon/program.h>
 
 #include "dispatch/operations.h"
@@ -56,8 +57,15 @@ tn_status tn_programs_element_as(struct tn_runtime *runtime, enum tn_operation o
 				 const tn_dtype *dtypes, tn_dtype stored,
 				 struct tn_element_program *element);
 
-/* A text over the inputs x, y, c, d, e, f, g, h and the scalars a, b, s, t, u, v, p, q: the form in
- * which compositions are written.  Several outputs are out0, out1, ... */
+enum { TN_SHORT_SCALARS = 10 };
+
+/* The names of inputs and scalars: x, y, c, d, e, f, g, h, x8, x9 and so on;
+ * a, b, s, t, u, v, p, q, s8, s9. */
+extern const char *const tn_short_inputs[TN_PROGRAM_MAX_INPUTS];
+extern const char *const tn_short_scalars[TN_SHORT_SCALARS];
+
+/* A text over those names: the form in which compositions are written.  Several outputs are out0,
+ * out1, ... */
 struct tn_short_program {
 	const char *text;
 	uint32_t n_inputs;
@@ -65,8 +73,6 @@ struct tn_short_program {
 	uint32_t n_outputs;    /* 0: one, the name assigned last */
 	tn_dtype scalar_dtype; /* 0: f64 when an input is f64, else f32 */
 };
-
-#define TN_SHORT_SCALARS 8
 
 /* Its program for inputs of those dtypes. */
 tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,

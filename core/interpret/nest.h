@@ -9,8 +9,9 @@
 
 #include <tenon/backend.h>
 
-/* Inputs, outputs and indices of a prologue and an epilogue, and accumulators: at most 58. */
-#define TN_MAX_VIEWS 64
+/* A reduction has most: the inputs of its prologue, those of its epilogue (accumulators are among
+ * them), its outputs, and for each program the indices of all axes and of the element. */
+#define TN_MAX_VIEWS (2 * TN_PROGRAM_MAX_INPUTS + TN_PROGRAM_MAX_OUTPUTS + 2 * (TN_MAX_RANK + 1))
 
 /* An operand in the form that the loops use, or an index: a "view" whose address is its value. */
 struct tn_view {

@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Pooling.  A large window is a reduction over the window view.  A small one is a map with an input
- * for each of its cells, which reads along rows of the output; a map takes eight inputs, so more
- * cells take several maps in a row.  The gradient is a map with an output for each cell, where
- * windows do not overlap, else one map for each cell; in neither case do elements share memory.
+ * for each of its cells, which reads along rows of the output; more cells than a map has inputs
+ * take several maps in a row.  The gradient is a map with an output for each cell, where windows do
+ * not overlap, else one map for each cell; in neither case do elements share memory.
  *
  * In all programs index(2) is p and index(3) is q.
  */
@@ -26,9 +26,6 @@ static tn_status failed(const struct tn_pool2d *pool)
 	tn_status status = pool->runtime->report.status;
 	return status ? status : TN_OUT_OF_MEMORY;
 }
-
-/* Of one map: the texts below and their scalars are made for so many. */
-enum { MOST_INPUTS = 8, MOST_OUTPUTS = 4 };
 
 /* ---- Padding ---------------------------------------------------------------------------------*/
 
@@ -175,8 +172,6 @@ static tn_status forward_average(const struct tn_pool2d *pool, const tn_array *x
 
 enum { MOST_TEXT = 2048 };
 
-static const char input_letters[] = "xycdefgh";
-
 /* A program's text while it is written. */
 struct text {
 	char data[MOST_TEXT];
@@ -216,8 +211,8 @@ static void write_max(struct text *text, const struct cells *cells, int width, i
 	if (wants_index)
 		write_text(text, cells->first ? "k0 = y\n" : "k0 = i32(0)\n");
 	for (int i = cells->first ? 0 : 1, step = 0; i < cells->n; i++, step++) {
-		char v = input_letters[cells->first ? n_before + i : i];
-		write_text(text, "t%d = !(%c <= m%d) && m%d == m%d\nm%d = t%d ? %c : m%d\n", step,
+		const char *v = tn_short_inputs[cells->first ? n_before + i : i];
+		write_text(text, "t%d = !(%s <= m%d) && m%d == m%d\nm%d = t%d ? %s : m%d\n", step,
 			   v, step, step, step, step + 1, step, v, step);
 		if (wants_index)
 			write_text(text, "k%d = t%d ? i32(%d) : k%d\n", step + 1, step,
@@ -243,7 +238,7 @@ static void write_sum(struct text *text, const struct cells *cells, int one_coun
 	int n_inputs = cells->n + (cells->first != 0);
 	write_text(text, "m = x");
 	for (int i = 1; i < n_inputs; i++)
-		write_text(text, " + %c", input_letters[i]);
+		write_text(text, " + %s", tn_short_inputs[i]);
 	if (!is_last(cells))
 		write_text(text, "\nout0 = m");
 	else if (one_count)
@@ -269,7 +264,7 @@ static tn_status map_cells(const struct tn_pool2d *pool, const tn_array *xw,
 	struct text text = {.length = 0};
 	struct tn_short_program program = {text.data, 0, 8, 1u + (uint32_t)wants_index, TN_I64};
 	tn_array *const outputs[] = {pool->y, pool->index};
-	const tn_array *inputs[MOST_INPUTS];
+	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS];
 	double scalars[8] = {0};
 	if (cells->first) {
 		inputs[program.n_inputs++] = pool->y;
@@ -299,14 +294,14 @@ static tn_status map_cells(const struct tn_pool2d *pool, const tn_array *xw,
 static tn_status forward_small(const struct tn_pool2d *pool, const tn_array *xw)
 {
 	struct cells cells = {.all = (int)(pool->window.kernel[0] * pool->window.kernel[1])};
-	int room = MOST_INPUTS;
+	int room = TN_PROGRAM_MAX_INPUTS;
 	tn_status status;
 	do {
 		int left = cells.all - cells.first;
 		cells.n = left < room ? left : room;
 		status = map_cells(pool, xw, &cells);
 		cells.first += cells.n;
-		room = MOST_INPUTS - (pool->index ? 2 : 1);
+		room = TN_PROGRAM_MAX_INPUTS - (pool->index ? 2 : 1);
 	} while (!status && cells.first < cells.all);
 	return status;
 }
@@ -379,17 +374,19 @@ static int is_covering(const struct tn_pool2d *pool)
 	       (pool->Q - 1) * window->stride[1] + window->kernel[1] == pool->W;
 }
 
-/* Cells [first, first + n), n <= 4, of a maximum's disjoint windows.  Inputs: x = dy, y = index;
- * scalars: a = stride0 W, b = stride1, then each cell's index in the first window. */
+/* Cells [first, first + n) of a maximum's disjoint windows.  Inputs: x = dy, y = index; scalars:
+ * a = stride0 W, b = stride1, then each cell's index in the first window. */
 static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windows, int64_t first,
 			     int n)
 {
 	const struct tn_window *window = &pool->window;
 	const tn_array *inputs[] = {pool->y, pool->index};
-	tn_array *outputs[MOST_OUTPUTS];
+	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS];
 	struct text text = {.length = 0};
-	struct tn_short_program program = {text.data, 2, 6, (uint32_t)n, TN_I32};
-	double scalars[6] = {(double)(window->stride[0] * pool->W), (double)window->stride[1]};
+	struct tn_short_program program = {text.data, 2, 2 + (uint32_t)n, (uint32_t)n, TN_I32};
+	double scalars[TN_SHORT_SCALARS] = {(double)(window->stride[0] * pool->W),
+					    (double)window->stride[1]};
+	_Static_assert(2 + TN_PROGRAM_MAX_OUTPUTS <= TN_SHORT_SCALARS, "a scalar for each cell");
 	write_text(&text, "l = y - i32(index(2)) * a - i32(index(3)) * b\n");
 	for (int i = 0; i < n; i++) {
 		int64_t r = (first + i) / window->kernel[1];
@@ -399,7 +396,7 @@ static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windo
 			return failed(pool);
 		scalars[2 + i] =
 			(double)((r - window->padding[0]) * pool->W + s - window->padding[1]);
-		write_text(&text, "out%d = l == %c ? x : 0\n", i, "stuv"[i]);
+		write_text(&text, "out%d = l == %s ? x : 0\n", i, tn_short_scalars[2 + i]);
 	}
 	return tn_short_map_apart(pool->runtime, pool->operation, &program, inputs, outputs,
 				  scalars);
@@ -423,7 +420,7 @@ tn_status tn_compose_pool2d_backward(void *argument)
 	if (!all)
 		return failed(pool);
 	int64_t n_cells = window->kernel[0] * window->kernel[1];
-	int64_t n_at_once = writes ? MOST_OUTPUTS : 1;
+	int64_t n_at_once = writes ? TN_PROGRAM_MAX_OUTPUTS : 1;
 	for (int64_t cell = 0; cell < n_cells && !status; cell += n_at_once) {
 		int64_t left = n_cells - cell, n = left < n_at_once ? left : n_at_once;
 		status = writes ? write_cells(pool, all, cell, (int)n) : add_cell(pool, all, cell);

@@ -51,7 +51,7 @@ static tn_status compose_copy(void *argument)
 static tn_status route_copy(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 			    const tn_array *a)
 {
-	struct tn_copy_args args;
+	struct tn_copy_args args = {.call = {.struct_size = sizeof(args)}};
 	struct tn_operand *all[] = {&args.output, &args.input};
 	struct copy copy = {runtime, operation, out, a};
 	struct tn_route route = {.runtime = runtime,
@@ -59,7 +59,6 @@ static tn_status route_copy(struct tn_runtime *runtime, uint32_t operation, tn_a
 				 .operation = operation,
 				 .slot = TN_SLOT_COPY,
 				 .call = &args.call};
-	args.call = (struct tn_call){.struct_size = sizeof(args)};
 	tn_operand_of(&args.output, out);
 	tn_operand_broadcast(&args.input, a, out->rank, out->shape);
 	tn_operands_sort(all, 2, 0, 0, args.output.rank);
@@ -177,7 +176,7 @@ tn_status tn_fill_bits(struct tn_runtime *runtime, uint32_t operation, tn_array 
 {
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
 	struct fill fill = {runtime, operation, out, {.dtype = out->dtype, .bits = bits->part[0]}};
-	struct tn_fill_args args;
+	struct tn_fill_args args = {.call = {.struct_size = sizeof(args)}};
 	struct tn_operand *all[] = {&args.output};
 	struct tn_route route = {.runtime = runtime,
 				 .device = tn_array_home(out),
@@ -193,7 +192,6 @@ tn_status tn_fill_bits(struct tn_runtime *runtime, uint32_t operation, tn_array 
 		return status;
 	if (tn_is_complex(out->dtype))
 		return fill_parts(runtime, operation, out, bits);
-	args.call = (struct tn_call){.struct_size = sizeof(args)};
 	args.value = fill.value;
 	tn_operand_of(&args.output, out);
 	tn_operands_sort(all, 1, 0, 0, args.output.rank);

@@ -195,11 +195,11 @@ static tn_status take_route(struct tn_runtime *runtime, const struct tn_map_run 
 				 .slot = TN_SLOT_MAP,
 				 .call = &p->args.call};
 	tn_status status;
-	p->args.call = (struct tn_call){.struct_size = sizeof(p->args)};
-	p->args.program = run->program;
-	p->args.inputs = p->inputs;
-	p->args.outputs = p->outputs;
-	p->args.scalars = run->scalars;
+	p->args = (struct tn_map_args){.call = {.struct_size = sizeof(p->args)},
+				       .program = run->program,
+				       .inputs = p->inputs,
+				       .outputs = p->outputs,
+				       .scalars = run->scalars};
 	status = tn_route_run(&route);
 	if (status)
 		return status;

@@ -161,15 +161,16 @@ tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *
 		return status;
 	status = prepare_operands(runtime, run, name, &p);
 	if (!status) {
-		p.args.call = (struct tn_call){.struct_size = sizeof(p.args)};
-		p.args.prologue = run->prologue;
-		p.args.epilogue = run->epilogue;
-		p.args.inputs = p.inputs;
-		p.args.epilogue_inputs = p.epilogue_inputs;
-		p.args.outputs = p.outputs;
-		p.args.scalars = run->scalars;
-		p.args.epilogue_scalars = run->epilogue_scalars;
-		p.args.n_values = run->n_values;
+		p.args = (struct tn_reduce_args){.call = {.struct_size = sizeof(p.args)},
+						 .prologue = run->prologue,
+						 .epilogue = run->epilogue,
+						 .inputs = p.inputs,
+						 .epilogue_inputs = p.epilogue_inputs,
+						 .outputs = p.outputs,
+						 .scalars = run->scalars,
+						 .epilogue_scalars = run->epilogue_scalars,
+						 .n_reduced = p.args.n_reduced,
+						 .n_values = run->n_values};
 		memcpy(p.args.combiners, run->combiners, sizeof(p.args.combiners));
 		status = tn_route_run(&route);
 	}

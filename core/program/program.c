@@ -4,7 +4,7 @@
  * One allocation: the struct, then its canonical bytes
  *     u32 n_inputs, n_outputs, n_scalars, n_constants, n_instructions, 0
  *     u64 constants[n_constants]
- *     u16 outputs[4], unused ones 0
+ *     u16 outputs[TN_PROGRAM_MAX_OUTPUTS], unused ones 0
  *     struct tn_instruction instructions[n_instructions]
  * into which the struct's pointers point.
  */

@@ -5,6 +5,7 @@
 
 #include "array/array.h"
 #include "base/memory.h"
+#include "data/format.h"
 #include "nn/module.h"
 #include "train/batches.h"
 
@@ -80,22 +81,26 @@ tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, ui
 	return status;
 }
 
-tn_status tn_predict(tn_module *module, const struct tn_input_format *format, uint32_t n,
+tn_status tn_predict(tn_module *module, const struct tn_input_format *given, uint32_t n,
 		     const float *images, float *probabilities)
 {
-	if (!module || !format || !images || !probabilities)
+	struct tn_input_format format;
+	struct tn_error_info error;
+	if (!module || !given || !images || !probabilities)
 		return TN_INVALID_ARGUMENT;
-	const int64_t shape[] = {n, format->channels, format->height, format->width};
 	int training = module->training;
 	tn_status status = tn_runtime_ready(module->runtime);
+	if (!status && tn_input_format_take(&format, given, &error))
+		status = tn_runtime_keep(module->runtime, &error);
 	if (!status)
 		status = tn_scope_begin(module->context);
 	if (status)
 		return status;
+	const int64_t shape[] = {n, format.channels, format.height, format.width};
 	tn_module_set_training(module, 0);
 	tn_array *x = tn_from_host(module->context, TN_F32, 4, shape, images);
 	tn_array *p = tn_softmax(tn_module_forward(module, x), 1);
-	status = p ? tn_to_host(p, probabilities, (size_t)n * format->n_classes * sizeof(float))
+	status = p ? tn_to_host(p, probabilities, (size_t)n * format.n_classes * sizeof(float))
 		   : module->runtime->error.status;
 	tn_module_set_training(module, training);
 	tn_scope_end(module->context, NULL);

@@ -155,8 +155,8 @@ struct tn_scalar {
 #define TN_PROGRAM_MAX_INSTRUCTIONS 256
 #define TN_PROGRAM_MAX_CONSTANTS 64
 #define TN_PROGRAM_MAX_SCALARS 16
-#define TN_PROGRAM_MAX_INPUTS 8
-#define TN_PROGRAM_MAX_OUTPUTS 4
+#define TN_PROGRAM_MAX_INPUTS 16
+#define TN_PROGRAM_MAX_OUTPUTS 8
 
 enum {
 	/* Sources.  `a` is a number, not a value. */

@@ -60,12 +60,14 @@ struct tn_input_format {
 };
 
 /* One line of JSON from which tn_input_format_parse restores the struct without loss.
- * Owned: free with tn_data_text_free.  NULL: out of memory.  [thread: any | since 0.1] */
+ * Owned: free with tn_data_text_free.  NULL: out of memory, or format->struct_size breaks the rule
+ * of options (<tenon/types.h>).  [thread: any | since 0.1] */
 TN_API char *tn_input_format_text(const struct tn_input_format *format);
 TN_API void tn_data_text_free(char *text); /* takes NULL */
 
-/* Reads such a line; *format is written only on success.  TN_FORMAT: the line is not valid, or its
- * numbers are inconsistent; the text names the key.  [thread: any | since 0.1] */
+/* Reads such a line; *format (its struct_size first set by the caller) is written only on success.
+ * TN_FORMAT: the line is not valid, or its numbers are inconsistent; the text names the key.
+ * TN_INVALID_ARGUMENT: no struct_size.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_input_format_parse(const char *text, struct tn_input_format *format,
 						  struct tn_error_info *error);
 
@@ -74,7 +76,8 @@ TN_API TN_CHECKED tn_status tn_input_format_parse(const char *text, struct tn_in
  * v then becomes 255 - v.  A picture of source size is zoomed and bordered like the training data;
  * any other is resized to height x width.  Then values become (v / 255 - mean) / deviation.  `out`
  * receives channels * height * width numbers, (channels, height, width), written only on success.
- * TN_UNSUPPORTED: the format has other than 1 or 3 channels.  TN_OUT_OF_MEMORY.
+ * TN_INVALID_ARGUMENT: the format has no struct_size.  TN_UNSUPPORTED: it is longer than this
+ * version's and not zero there, or has other than 1 or 3 channels.  TN_OUT_OF_MEMORY.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_input_format_apply(const struct tn_input_format *format,
 						  const struct tn_image *image, int invert,

@@ -218,9 +218,9 @@ struct tn_report_line {
  *
  * It is valid until the end of the enclosing block.  For a variable, set
  * .struct_size = sizeof(variable).  One rule applies to every struct of options, source, names,
- * wants or class that a function of the library takes: if it is shorter than the library's, the
- * missing members have their defaults; if it is longer, the rest must be zero (TN_UNSUPPORTED); a
- * struct_size of 0 always fails (TN_INVALID_ARGUMENT).
+ * wants, class or input format that a function of the library takes: if it is shorter than the
+ * library's, the missing members have their defaults; if it is longer, the rest must be zero
+ * (TN_UNSUPPORTED); a struct_size of 0 always fails (TN_INVALID_ARGUMENT).
  * C only: C++ has no such literals; set struct_size in a variable. */
 #ifndef __cplusplus
 #define TN_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})

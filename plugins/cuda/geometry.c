@@ -3,7 +3,8 @@
  */
 #include "geometry.h"
 
-#include "kernel.h"
+#include <string.h>
+
 #include "program.h"
 
 /* ---- Words -----------------------------------------------------------------------------------*/
@@ -11,8 +12,9 @@
 void cuda_word(struct cuda_words *words, const char *name, uint32_t number, uint32_t axis,
 	       uint64_t value)
 {
+	uint32_t n = words->n++;
 	if (!words->text) {
-		words->word[words->n++] = value;
+		words->word[n] = value;
 		return;
 	}
 	if (axis == CUDA_NO_AXIS)
@@ -60,6 +62,33 @@ void cuda_words_scalars(struct cuda_words *words, const struct tn_scalar *scalar
 		cuda_word(words, "x", first + s, CUDA_NO_AXIS,
 			  scalars[s].on_device ? scalars[s].buffer + scalars[s].offset
 					       : scalars[s].bits);
+}
+
+/* ---- Spilled words ---------------------------------------------------------------------------*/
+
+enum { PART = CUDA_PARAMETER_WORDS - 2 };
+
+tn_status cuda_words_kernel(struct cuda_job *job, struct cuda_kernel **kernel)
+{
+	const struct cuda_define defines[] = {{"COUNT", PART}};
+	return cuda_kernel_get(job, "words", "words_store", defines, 1, kernel);
+}
+
+tn_status cuda_words_store(struct cuda_job *job, const struct cuda_kernel *kernel,
+			   const struct cuda_words *words, uint64_t address)
+{
+	const struct cuda_grid grid = {1, 1, 1, PART, 1, 1, 0};
+	tn_status status = TN_OK;
+	for (uint32_t first = 0; first < words->n && !status; first += PART) {
+		struct {
+			uint64_t to, n, word[PART];
+		} part = {.to = address + first * UINT64_C(8)};
+		part.n = words->n - first < PART ? words->n - first : PART;
+		memcpy(part.word, words->word + first, part.n * sizeof(*part.word));
+		void *arguments[] = {&part};
+		status = cuda_kernel_launch(job, kernel, grid, arguments);
+	}
+	return status;
 }
 
 /* ---- Printing --------------------------------------------------------------------------------*/

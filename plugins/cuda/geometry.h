@@ -8,16 +8,36 @@
 #ifndef CUDA_GEOMETRY_H
 #define CUDA_GEOMETRY_H
 
+#include "kernel.h"
 #include "operand.h"
 
-/* Every family's words fit the 4096 bytes of a kernel's parameters. */
-#define CUDA_MAX_WORDS 512
+enum {
+	/* A family's own numbers, at most. */
+	CUDA_MAX_NUMBERS = 16,
+	CUDA_MAX_WORDS = CUDA_MAX_NUMBERS + 2 * TN_PLUGIN_MAX_AXES +
+			 TN_PLUGIN_MAX_VIEWS * (2 + TN_PLUGIN_MAX_AXES) +
+			 2 * TN_PROGRAM_MAX_SCALARS,
+	/* The parameters of a kernel have 4096 bytes on every device and driver. */
+	CUDA_PARAMETER_WORDS = 512,
+};
 
 struct cuda_words {
 	struct tn_plugin_text *text; /* NULL: the words are filled */
 	uint32_t n;
 	uint64_t word[CUDA_MAX_WORDS];
 };
+
+/* Bytes of device memory for words that do not fit a kernel's parameters; 0: they fit. */
+static inline uint64_t cuda_words_spilled(const struct cuda_words *words)
+{
+	return words->n > CUDA_PARAMETER_WORDS ? (words->n * UINT64_C(8) + 255) / 256 * 256 : 0;
+}
+
+/* Spilled words reach their memory in the stream's order, as parameters of kernels, so that this
+ * can be captured.  Gets the kernel for that; then writes the words to `address`. */
+tn_status cuda_words_kernel(struct cuda_job *job, struct cuda_kernel **kernel);
+tn_status cuda_words_store(struct cuda_job *job, const struct cuda_kernel *kernel,
+			   const struct cuda_words *words, uint64_t address);
 
 /* One word, called `name` and the number, followed by `_axis` unless axis is CUDA_NO_AXIS. */
 #define CUDA_NO_AXIS UINT32_MAX

@@ -99,6 +99,15 @@ static void plan_map(struct map *map, const struct tn_map_args *args)
 
 /* ---- The source ------------------------------------------------------------------------------*/
 
+/* Two numbers; for each axis its length and multiplier; for each view its address, strides and
+ * step. */
+_Static_assert(2 + 2 * TN_MAX_RANK +
+			       (TN_PROGRAM_MAX_INPUTS + TN_PROGRAM_MAX_OUTPUTS) *
+				       (2 + TN_MAX_RANK) +
+			       TN_PROGRAM_MAX_SCALARS <=
+		       CUDA_PARAMETER_WORDS,
+	       "the words of a map fit a kernel's parameters");
+
 static void say_words(struct cuda_words *words, const struct map *map)
 {
 	cuda_word(words, "n", 0, CUDA_NO_AXIS, tn_plugin_count(map->nest.rank, map->nest.lengths));

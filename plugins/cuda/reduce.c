@@ -257,15 +257,11 @@ static tn_status get_kernel(struct cuda_job *job, const struct cuda_reduction *r
 	return cuda_kernel_print(job, &printer, kernel);
 }
 
-static tn_status launch_kernel(struct cuda_job *job, const struct cuda_reduction *r,
-			       const struct cuda_kernel *kernel)
+static tn_status launch_kernel(struct cuda_job *job, struct cuda_reduction *r,
+			       struct cuda_words *words, const struct cuda_kernel *kernel)
 {
-	struct cuda_words words;
 	uint64_t blocks = (r->n_kept + r->lx - 1) / r->lx;
-	void *arguments[] = {words.word};
-	words.text = NULL;
-	words.n = 0;
-	cuda_reduce_words(&words, r);
+	void *arguments[] = {r->spilled ? (void *)&r->spilled : words->word};
 	if (blocks > INT32_MAX)
 		return tn_plugin_fail(job->call->error, TN_UNSUPPORTED, operation,
 				      "%llu results: more than one launch can take",
@@ -281,23 +277,29 @@ static tn_status launch_kernel(struct cuda_job *job, const struct cuda_reduction
 	return cuda_kernel_launch(job, kernel, grid, arguments);
 }
 
-/* Both kernels exist before the first is started: a failure to build has no side effect. */
-static tn_status run_two(struct cuda_job *job, struct cuda_reduction *r)
+/* All kernels exist before the first is started: a failure to build has no side effect. */
+static tn_status run_stages(struct cuda_job *job, struct cuda_reduction *r,
+			    struct cuda_words *words)
 {
-	struct cuda_kernel *first = NULL, *second = NULL;
+	struct cuda_kernel *first = NULL, *second = NULL, *store = NULL;
 	struct cuda_reduction join = *r;
-	r->stage = CUDA_PART;
-	/* The second stage: its elements are each result's chunks. */
-	join.stage = CUDA_JOIN;
-	join.is_rows = 1;
-	join.ly = power_of_two(join.n_chunks, CUDA_REDUCE_BLOCK);
-	join.lx = CUDA_REDUCE_BLOCK / join.ly;
+	r->stage = r->n_chunks > 1 ? CUDA_PART : CUDA_WHOLE;
 	tn_status status = get_kernel(job, r, &first);
-	if (!status)
+	if (!status && r->n_chunks > 1) {
+		/* The second stage: its elements are each result's chunks. */
+		join.stage = CUDA_JOIN;
+		join.is_rows = 1;
+		join.ly = power_of_two(join.n_chunks, CUDA_REDUCE_BLOCK);
+		join.lx = CUDA_REDUCE_BLOCK / join.ly;
 		status = get_kernel(job, &join, &second);
+	}
+	if (!status && r->spilled)
+		status = cuda_words_kernel(job, &store);
+	if (!status && r->spilled)
+		status = cuda_words_store(job, store, words, r->spilled);
 	if (!status)
-		status = launch_kernel(job, r, first);
-	return status ? status : launch_kernel(job, &join, second);
+		status = launch_kernel(job, r, words, first);
+	return status || !second ? status : launch_kernel(job, &join, words, second);
 }
 
 tn_status cuda_reduce(void *device, const struct tn_reduce_args *args)
@@ -306,7 +308,7 @@ tn_status cuda_reduce(void *device, const struct tn_reduce_args *args)
 	struct tn_reduce_args own;
 	struct cuda_reduction r;
 	struct cuda_job job;
-	struct cuda_kernel *kernel;
+	struct cuda_words words;
 	int goes_on = 0;
 	tn_status status = cuda_job_begin(&job, device, &own, sizeof(own), args, operation);
 	if (!status)
@@ -315,16 +317,21 @@ tn_status cuda_reduce(void *device, const struct tn_reduce_args *args)
 	if (status)
 		return status;
 	plan_reduction(&r, device, &own);
-	uint64_t bytes =
+	words.text = NULL;
+	words.n = 0;
+	cuda_reduce_words(&words, &r);
+	uint64_t spilled = cuda_words_spilled(&words);
+	uint64_t partial =
 		r.n_chunks > 1 ? CUDA_ACCUMULATOR * r.n_kept * r.n_chunks * own.n_values : 0;
-	status = tn_plugin_workspace(&own.call, operation, bytes, &goes_on);
+	status = tn_plugin_workspace(&own.call, operation, spilled + partial, &goes_on);
 	if (status || !goes_on)
 		return status;
-	if (r.n_chunks > 1) {
-		r.scratch = own.call.workspace->buffer + own.call.workspace->offset;
-		return run_two(&job, &r);
+	if (spilled)
+		r.spilled = (uint64_t)(uintptr_t)cuda_workspace_at(&own.call);
+	if (partial) {
+		r.scratch = (uint64_t)(uintptr_t)cuda_workspace_at(&own.call) + spilled;
+		words.n = 0;
+		cuda_reduce_words(&words, &r);
 	}
-	r.stage = CUDA_WHOLE;
-	status = get_kernel(&job, &r, &kernel);
-	return status ? status : launch_kernel(&job, &r, kernel);
+	return run_stages(&job, &r, &words);
 }

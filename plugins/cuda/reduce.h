@@ -29,9 +29,10 @@ struct cuda_reduction {
 		first_axis;
 	uint32_t n_named; /* how many they may name */
 	uint64_t n_kept, n_groups, n_elements;
-	uint64_t n_chunks, chunk; /* chunks for each result, groups in one */
-	int64_t n_last;           /* elements along the last axis */
-	uint64_t scratch;
+	uint64_t n_chunks, chunk;        /* chunks for each result, groups in one */
+	int64_t n_last;                  /* elements along the last axis */
+	uint64_t scratch;                /* of the accumulators */
+	uint64_t spilled;                /* where the words are; 0: among the parameters */
 	tn_dtype value[CUDA_MAX_VALUES]; /* of the prologue's outputs */
 	enum cuda_walk walk[TN_PROGRAM_MAX_INPUTS];
 	int64_t step[TN_PROGRAM_MAX_INPUTS];

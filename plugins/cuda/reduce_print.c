@@ -301,8 +301,10 @@ void cuda_reduce_print(struct tn_plugin_text *text, const void *argument)
 	cuda_reduce_words(&words, r);
 	tn_plugin_text_format(text,
 			      "};\nextern \"C\" __global__ void __launch_bounds__(%d)\n"
-			      "run(const geometry g)\n{\n",
-			      CUDA_REDUCE_BLOCK);
+			      "run(const geometry %s)\n{\n",
+			      CUDA_REDUCE_BLOCK, cuda_words_spilled(&words) ? "*spilled" : "g");
+	if (cuda_words_spilled(&words))
+		tn_plugin_text_add(text, "\tconst geometry &g = *spilled;\n");
 	print_body(text, r);
 	tn_plugin_text_add(text, "}\n");
 }

@@ -21,6 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	memset(&format, 0, sizeof(format));
+	format.struct_size = sizeof(format);
+	again = format;
 	if (tn_input_format_parse(text, &format, &error) == TN_OK) {
 		char *printed = tn_input_format_text(&format);
 		fuzz_require(printed && tn_input_format_parse(printed, &again, &error) == TN_OK);

@@ -139,6 +139,24 @@ static cudaError_t check_text(const char *text)
 	return cudaSuccess;
 }
 
+/* Drivers before 12.1, and devices before sm_70, take no more; the compiler of their code fails. */
+enum { PARAMETER_BYTES = 4096 };
+
+static cudaError_t check_parameters(const struct ptx_module *module)
+{
+	const struct ptx_kernel *kernel;
+	for (unsigned k = 0; (kernel = ptx_kernel_at(module, k)); k++) {
+		size_t bytes = 0;
+		for (size_t i = 0; i < ptx_parameters(kernel); i++)
+			bytes += ptx_parameter_size(kernel, i);
+		if (bytes > PARAMETER_BYTES)
+			return sim_say(cudaErrorInvalidPtx,
+				       "%s has %zu bytes of parameters, expected at most %d",
+				       ptx_kernel_name(kernel), bytes, PARAMETER_BYTES);
+	}
+	return cudaSuccess;
+}
+
 static cudaError_t load(cudaLibrary_t *handle, const char *text)
 {
 	char message[512] = "";
@@ -152,6 +170,12 @@ static cudaError_t load(cudaLibrary_t *handle, const char *text)
 	if (!library->module) {
 		free(library);
 		return sim_say(cudaErrorInvalidPtx, "%s", message);
+	}
+	error = check_parameters(library->module);
+	if (error) {
+		ptx_free(library->module);
+		free(library);
+		return error;
 	}
 	library->references = 1;
 	library->next = libraries;

@@ -329,10 +329,28 @@ static void libraries_are_loaded_and_unloaded(void **state)
 		    cudaErrorNoKernelImageForDevice);
 }
 
+static void parameters_have_at_most_4096_bytes(void **state)
+{
+	static const char text[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
+				   ".visible .entry large(.param .align 8 .b8 p[4104])\n{\n"
+				   "\tret;\n}\n";
+	char *fits = strdup(text);
+	cudaLibrary_t own;
+	(void)state;
+	assert_cuda(cudaLibraryLoadData(&own, text, NULL, NULL, 0, NULL, NULL, 0),
+		    cudaErrorInvalidPtx);
+	assert_contains(simcudaMessage(), "large has 4104 bytes of parameters");
+	memcpy(strstr(fits, "4104"), "4096", 4);
+	assert_cuda(cudaLibraryLoadData(&own, fits, NULL, NULL, 0, NULL, NULL, 0), cudaSuccess);
+	assert_cuda(cudaLibraryUnload(own), cudaSuccess);
+	free(fits);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_kernel_computes, restart),
+		cmocka_unit_test_setup(parameters_have_at_most_4096_bytes, restart),
 		cmocka_unit_test(arguments_are_read_at_the_call),
 		cmocka_unit_test_setup(a_graph_launches_kernels, restart),
 		cmocka_unit_test_setup(shared_memory_and_variables_are_there, restart),

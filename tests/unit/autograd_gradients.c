@@ -4,19 +4,23 @@
  * Every recorded operation's gradient against central differences in double, on the built-in
  * backend and on the preferred one in f32.
  */
+#include <tenon/backend.h>
 #include <tenon/tenon.h>
 
 #include "check.h"
 
 static tn_context *context;
 
-/* A test case: a function of up to two arrays, and their shapes. */
+/* The most inputs that a gradient program has beside the output's gradient. */
+enum { MOST = TN_PROGRAM_MAX_INPUTS - 1 };
+
+/* A test case: a function of some arrays, and their shapes. */
 struct row {
 	const char *name;
 	tn_array *(*f)(void *user, tn_array *const *x);
 	int n_inputs;
-	int rank[3];
-	int64_t shape[3][4];
+	int rank[MOST];
+	int64_t shape[MOST][4];
 	int positive; /* inputs in (0.5, 1.5) instead of (-1, 1) */
 };
 
@@ -112,6 +116,25 @@ static tn_array *f_map(void *u, tn_array *const *x)
 	return total(tn_map("d = x - y; z = k * d * d / (1 + exp(-x))", 2,
 			    (const char *[]){"x", "y"}, (const tn_array *[]){x[0], x[1]}, 1,
 			    (const char *[]){"k"}, (double[]){1.5}));
+}
+static tn_array *f_map_largest(void *u, tn_array *const *x)
+{
+	static const char *const names[MOST] = {"a", "b", "c", "d", "e", "f", "g", "h",
+						"i", "j", "k", "l", "m", "n", "o"};
+	const tn_array *inputs[MOST];
+	(void)u;
+	for (int i = 0; i < MOST; i++)
+		inputs[i] = x[i];
+	return total(tn_map("z = a*b*c + d*e - f*f*g + exp(h)*i - j*k*l + m*n*2 + sin(o)", MOST,
+			    names, inputs, 0, NULL, NULL));
+}
+static tn_array *f_map_of_eight(void *u, tn_array *const *x)
+{
+	static const char *const names[8] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+	(void)u;
+	return total(tn_map("z = a*b + c*d*d + e/(f*f + 1) + g*h", 8, names,
+			    (const tn_array *[]){x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]}, 0,
+			    NULL, NULL));
 }
 static tn_array *f_sum(void *u, tn_array *const *x)
 {
@@ -383,6 +406,32 @@ static const struct row rows[] = {
 	{"cos", f_cos, 1, {2}, {{3, 4}}, 0},
 	{"abs", f_abs, 1, {2}, {{3, 4}}, 0},
 	{"a user's program", f_map, 2, {2, 1}, {{3, 4}, {4}}, 0},
+	{"a program of 8 inputs",
+	 f_map_of_eight,
+	 8,
+	 {2, 1, 2, 0, 2, 1, 2, 2},
+	 {{3, 4}, {4}, {3, 1}, {0}, {3, 4}, {4}, {3, 4}, {1, 4}},
+	 0},
+	{"a program of 15 inputs",
+	 f_map_largest,
+	 MOST,
+	 {2, 1, 2, 0, 2, 1, 2, 2, 1, 2, 0, 2, 1, 2, 2},
+	 {{3, 4},
+	  {4},
+	  {3, 1},
+	  {0},
+	  {3, 4},
+	  {4},
+	  {3, 4},
+	  {1, 4},
+	  {4},
+	  {3, 1},
+	  {0},
+	  {3, 4},
+	  {4},
+	  {3, 4},
+	  {3, 4}},
+	 0},
 	{"sum", f_sum, 1, {3}, {{2, 3, 4}}, 0},
 	{"mean", f_mean, 1, {3}, {{2, 3, 4}}, 0},
 	{"max", f_max, 1, {3}, {{2, 3, 4}}, 0},
@@ -464,7 +513,7 @@ static tn_array *input(const struct row *row, int i, tn_dtype dtype)
 
 static void check_row(const struct row *row, tn_dtype dtype, double step, double tolerance)
 {
-	tn_array *x[3];
+	tn_array *x[MOST];
 	struct tn_gradient_report report;
 	assert_ok(tn_scope_begin(context));
 	for (int i = 0; i < row->n_inputs; i++)

@@ -243,7 +243,10 @@ static void options_of_a_later_version_are_refused_when_set(void **state)
 static void pictures_are_fed_with_the_mean_and_deviation_of_another_format(void **state)
 {
 	(void)state;
-	struct tn_input_format trained = {.channels = 1, .mean = {0.25f}, .deviation = {0.5f}};
+	struct tn_input_format trained = {.struct_size = sizeof(trained),
+					  .channels = 1,
+					  .mean = {0.25f},
+					  .deviation = {0.5f}};
 	const struct tn_dataset_options options = {.struct_size = sizeof(options),
 						   .normalise_as = &trained};
 	const struct tn_data_loader_options one = {.struct_size = sizeof(one), .batch_size = 1};

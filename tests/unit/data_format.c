@@ -21,7 +21,7 @@ static const struct tn_input_format digits = {.struct_size = sizeof(digits),
 static void a_format_is_read_back_to_the_bit(void **state)
 {
 	(void)state;
-	struct tn_input_format format = digits, back;
+	struct tn_input_format format = digits, back = {.struct_size = sizeof(back)};
 	for (int i = 0; i < 1000; i++) {
 		/* All magnitudes of f32, including subnormal ones. */
 		format.mean[0] = 1.0f / (float)(3 + i) * ldexpf(1, i % 275 - 148);
@@ -89,7 +89,7 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tn_error_info error;
-		struct tn_input_format format = {.zoom = 77};
+		struct tn_input_format format = {.struct_size = sizeof(format), .zoom = 77};
 		tn_error_reset(&error);
 		assert_status(tn_input_format_parse(cases[i].text, &format, &error), TN_FORMAT);
 		assert_contains(error.text, cases[i].part);
@@ -100,7 +100,7 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 static void numbers_are_read_however_they_are_written(void **state)
 {
 	(void)state;
-	struct tn_input_format format;
+	struct tn_input_format format = {.struct_size = sizeof(format)};
 	assert_ok(tn_input_format_parse(
 		GOOD " \"later\" : {\"a\":[true,false,null,-1.5e3,\"\\n\"],\"b\":{}} ,\n"
 		     "\"scale\":0.00000000000000000000000000025e28,\"mean\":[-1E-1],"

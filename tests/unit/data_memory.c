@@ -219,7 +219,7 @@ static tn_status print_format(struct tn_error_info *error)
 
 static tn_status parse_format(struct tn_error_info *error)
 {
-	struct tn_input_format back;
+	struct tn_input_format back = {.struct_size = sizeof(back)};
 	char *text = tn_input_format_text(&format);
 	if (!text)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "text", "no memory");

@@ -198,6 +198,29 @@ static tn_status data_loader_create(const void *options)
 	return status;
 }
 
+static const float pixels[64];
+
+static tn_status input_format_apply(const void *format)
+{
+	static uint8_t data[64];
+	const struct tn_image image = {.width = 8, .height = 8, .channels = 1, .data = data};
+	float x[64];
+	return tn_input_format_apply(format, &image, 0, x, &error);
+}
+
+static tn_status predict(const void *format)
+{
+	float probabilities[2];
+	tn_status status = tn_predict(net, format, 1, pixels, probabilities);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status normalise_as(const void *format)
+{
+	return dataset_open(TN_OPTIONS(struct tn_dataset_options, .normalise_as = format));
+}
+
 /* ---- What they are called with ---------------------------------------------------------------*/
 
 static void drop_message(void *user, int level, const char *subsystem, const char *text,
@@ -217,6 +240,11 @@ static const int32_t labels[4] = {0, 1, 0, 1};
 static const char *const names_of[] = {"x"};
 static const tn_dtype dtypes_of[] = {TN_F32};
 static const uint32_t first_input[] = {0};
+
+#define FORMAT                                                                                     \
+	TN_OPTIONS(struct tn_input_format, .channels = 1, .height = 8, .width = 8,                 \
+		   .source_height = 8, .source_width = 8, .zoom = 1, .scale = 1, .deviation = {1}, \
+		   .n_classes = 2)
 
 /* The type's name in errors, the function, a struct that it takes, and the expected error. */
 static const struct {
@@ -279,6 +307,9 @@ static const struct {
 	 TN_OPTIONS(struct tn_dataset_source, .channels = 1, .height = 8, .width = 8,
 		    .images = &images[0][0][0], .labels = labels, .n_images = 4, .n_classes = 2),
 	 TN_OK},
+	{"struct tn_input_format", input_format_apply, FORMAT, TN_OK},
+	{"struct tn_input_format", predict, FORMAT, TN_OK},
+	{"struct tn_input_format", normalise_as, FORMAT, TN_NOT_FOUND},
 	{"struct tn_data_loader_options", data_loader_create,
 	 TN_OPTIONS(struct tn_data_loader_options, .batch_size = 1), TN_OK},
 };
@@ -364,6 +395,34 @@ static void one_of_a_later_version_is_taken_unless_it_sets_what_is_not_known(voi
 	}
 }
 
+/* Neither has a context nor, for a text, an error. */
+static void the_text_of_a_format_and_its_reader_need_the_size(void **state)
+{
+	struct {
+		struct tn_input_format format;
+		uint64_t later;
+	} newer = {.format = *FORMAT, .later = 1};
+	struct tn_input_format whole = {.struct_size = sizeof(whole)}, none = {0};
+	struct tn_input_format part = {.struct_size = offsetof(struct tn_input_format, width),
+				       .width = 77};
+	(void)state;
+	char *text = tn_input_format_text(&newer.format);
+	assert_non_null(text);
+	assert_status(tn_input_format_parse(text, &none, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text, "struct_size");
+	assert_int_equal(none.height, 0);
+	assert_ok(tn_input_format_parse(text, &whole, &error));
+	assert_memory_equal(&whole, &newer.format, sizeof(whole));
+	/* A caller of an earlier version, whose struct ends before the width. */
+	assert_ok(tn_input_format_parse(text, &part, &error));
+	assert_int_equal(part.height, 8);
+	assert_int_equal(part.width, 77);
+	tn_data_text_free(text);
+	assert_null(tn_input_format_text(&none));
+	newer.format.struct_size = sizeof(newer);
+	assert_null(tn_input_format_text(&newer.format));
+}
+
 static int n_destroyed;
 
 static void count_destroyed(void *state)
@@ -394,6 +453,7 @@ int main(void)
 		cmocka_unit_test(one_of_this_version_is_taken),
 		cmocka_unit_test(one_without_its_size_is_refused),
 		cmocka_unit_test(one_of_a_later_version_is_taken_unless_it_sets_what_is_not_known),
+		cmocka_unit_test(the_text_of_a_format_and_its_reader_need_the_size),
 		cmocka_unit_test(the_state_of_a_class_that_is_too_new_is_destroyed),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);

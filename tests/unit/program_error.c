@@ -196,11 +196,11 @@ static void lists_and_dtypes_are_checked(void **state)
 	names.outputs = outputs;
 	names.output_dtypes = &complex_type;
 	check_refusal(&(struct refusal){"z = x", TN_DTYPE, {"output 'z' cannot be c64"}}, &names);
-	names.n_inputs = 9;
-	check_refusal(&(struct refusal){"z = x", TN_LIMIT, {"9 inputs are more than 8"}}, &names);
+	names.n_inputs = 17;
+	check_refusal(&(struct refusal){"z = x", TN_LIMIT, {"17 inputs are more than 16"}}, &names);
 	names.n_inputs = 1;
-	names.n_outputs = 5;
-	check_refusal(&(struct refusal){"z = x", TN_LIMIT, {"5 outputs are more than 4"}}, &names);
+	names.n_outputs = 9;
+	check_refusal(&(struct refusal){"z = x", TN_LIMIT, {"9 outputs are more than 8"}}, &names);
 	assert_status(tn_program_parse(NULL, &names, &program, NULL), TN_INVALID_ARGUMENT);
 	assert_status(tn_program_parse("z = 1", NULL, &program, NULL), TN_INVALID_ARGUMENT);
 }

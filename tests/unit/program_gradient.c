@@ -222,12 +222,12 @@ static void check_refusal(const char *text, const struct tn_program_wants *wants
 static void impossible_gradients_are_refused(void **state)
 {
 	(void)state;
-	const uint32_t five[] = {0, 0, 0, 0, 0}, third[] = {2}, ninth[] = {9};
+	const uint32_t nine[TN_PROGRAM_MAX_OUTPUTS + 1] = {0}, third[] = {2}, ninth[] = {9};
 	struct tn_program_wants wants = {.struct_size = sizeof(wants)};
 	check_refusal("z = x", &wants, TN_INVALID_ARGUMENT, "no gradient is requested");
-	wants.n_inputs = 5;
-	wants.inputs = five;
-	check_refusal("z = x", &wants, TN_LIMIT, "at most 4");
+	wants.n_inputs = TN_PROGRAM_MAX_OUTPUTS + 1;
+	wants.inputs = nine;
+	check_refusal("z = x", &wants, TN_LIMIT, "at most 8");
 	wants.n_inputs = 1;
 	wants.inputs = third;
 	check_refusal("z = x * k", &wants, TN_DTYPE, "input 2 is requested, which is i32");
@@ -238,16 +238,26 @@ static void impossible_gradients_are_refused(void **state)
 static void too_many_inputs_are_a_limit(void **state)
 {
 	(void)state;
-	const char *const eight[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-	const tn_dtype f32[] = {TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32};
+	const char *const sixteen[] = {"a", "b", "c", "d", "e", "f", "g", "h",
+				       "i", "j", "k", "l", "m", "n", "o", "p"};
+	const tn_dtype f32[] = {TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32,
+				TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32};
 	const struct tn_program_wants wants = {
 		.struct_size = sizeof(wants), .n_inputs = 1, .inputs = first};
 	struct tn_program_names n = {
-		.struct_size = sizeof(n), .n_inputs = 8, .inputs = eight, .input_dtypes = f32};
+		.struct_size = sizeof(n), .n_inputs = 16, .inputs = sixteen, .input_dtypes = f32};
 	struct tn_error_info error;
-	tn_program *program = parse_or_fail("z = a+b+c+d+e+f+g+h", &n), *gradient = NULL;
+	tn_program *program = parse_or_fail("z = a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p", &n);
+	tn_program *gradient = NULL;
 	assert_status(tn_program_differentiate(program, &wants, &gradient, &error), TN_LIMIT);
-	assert_contains(error.text, "8 inputs and the gradients of 1 outputs");
+	assert_contains(error.text, "16 inputs and the gradients of 1 outputs");
+	tn_program_destroy(program);
+	/* With one input less there is room for the gradient of the output. */
+	n.n_inputs = 15;
+	program = parse_or_fail("z = a*b+c+d+e+f+g+h+i+j+k+l+m+n+o", &n);
+	assert_ok(tn_program_differentiate(program, &wants, &gradient, &error));
+	assert_int_equal(gradient->n_inputs, 16);
+	tn_program_destroy(gradient);
 	tn_program_destroy(program);
 }
 

@@ -68,8 +68,11 @@ void check_map_in_place(struct kit *kit);
 void check_map_any_address(struct kit *kit);
 void check_map_index(struct kit *kit);
 void check_map_scalars(struct kit *kit);
-void check_map_largest(struct kit *kit);
 void check_map_long(struct kit *kit);
+
+/* largest.c */
+void check_map_largest(struct kit *kit);
+void check_reduce_largest(struct kit *kit);
 
 /* opcodes.c, random.c */
 void check_map_dtypes(struct kit *kit);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A plugin of any version: host memory, one device, small products.  It follows the rules of sizes,
- * uses everything in its header that the host provides, and checks that the host follows them too:
- * a broken guard is TN_INTERNAL.
+ * A plugin of any version: host memory, one device, programs through the host's interpreter, plain
+ * products: enough to train a network.  It follows the rules of sizes, uses everything in its
+ * header that the host provides, and checks that the host follows them too: a broken guard is
+ * TN_INTERNAL.
  */
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +70,8 @@ static int host_checks(const struct tn_host *host)
 static unsigned cores_of_host(const struct tn_host *host)
 {
 #if LEVEL >= 2
-	if (TN_HAS_FIELD(struct tn_host, host, cores))
+	/* train.sh's library has grown without giving the field a value. */
+	if (TN_HAS_FIELD(struct tn_host, host, cores) && host->cores)
 		return host->cores(host->context);
 #endif
 	(void)host;
@@ -85,6 +87,8 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 		.flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS,
 		.memory_kinds = 1u << TN_MEMORY_DEVICE,
 		.storage_dtypes = 0xfffe,
+		.program_dtypes = 1u << TN_BOOL | 1u << TN_I32 | 1u << TN_U32 | 1u << TN_I64 |
+				  1u << TN_F32 | 1u << TN_F64,
 		.matmul_dtypes = 1u << TN_F32,
 		.alignment = 256,
 	};
@@ -214,65 +218,111 @@ static tn_status try_printing(const struct tn_host *host, const struct tn_progra
 	return TN_OK;
 }
 
-/* Through the host's interpreter, with arguments, kernels and an error of this version's size. */
+/* An error of this version's size, which takes the place of the caller's, and kernels. */
+struct inner {
+	struct tn_error_info error;
+	unsigned char guard[GUARD_BYTES];
+	struct tn_block_kernels kernels;
+};
+
+static void begin_inner(struct inner *inner, struct tn_call *call)
+{
+	memset(inner, 0, sizeof(*inner));
+	memset(inner->guard, 0xa5, sizeof(inner->guard));
+	inner->error.struct_size = sizeof(inner->error);
+	inner->kernels.struct_size = sizeof(inner->kernels);
+#if LEVEL >= 2
+	inner->kernels.wish = 1;
+#endif
+	call->error = &inner->error;
+}
+
+static tn_status end_inner(const struct inner *inner, tn_status status, struct tn_error_info *error)
+{
+	if (!guard_is_whole(inner->guard) || inner->error.struct_size != sizeof(inner->error))
+		return TN_INTERNAL;
+	if (status && error)
+		tn_struct_answer(error, &inner->error, sizeof(inner->error));
+	return status;
+}
+
+/* Both through the host's interpreter, with arguments, kernels and an error of this version's size.
+ */
 static tn_status map(void *device, const struct tn_map_args *args)
 {
 	const struct tn_host *host = ((struct skew *)device)->host;
-	struct tn_block_kernels kernels = {.struct_size = sizeof(kernels)};
-	struct {
-		struct tn_error_info error;
-		unsigned char guard[GUARD_BYTES];
-	} mine = {.error = {.struct_size = sizeof(mine.error)}};
+	struct inner inner;
 	struct tn_map_args own;
-	memset(mine.guard, 0xa5, sizeof(mine.guard));
 	tn_status status = tn_arguments_take(&own, sizeof(own), args);
 	if (status)
 		return fail(&own.call, status, "map");
 	own.call.struct_size = sizeof(own);
-	own.call.error = &mine.error;
-#if LEVEL >= 2
-	kernels.wish = 1;
-#endif
+	begin_inner(&inner, &own.call);
 	status = try_printing(host, own.program);
 	if (!status)
-		status = host->interpret_map(host->context, &own, &kernels);
-	if (!guard_is_whole(mine.guard) || mine.error.struct_size != sizeof(mine.error))
-		return TN_INTERNAL;
-	if (status && args->call.error)
-		tn_struct_answer(args->call.error, &mine.error, sizeof(mine.error));
-	return status;
+		status = host->interpret_map(host->context, &own, &inner.kernels);
+	return end_inner(&inner, status, args->call.error);
 }
 
 static tn_status reduce(void *device, const struct tn_reduce_args *args)
 {
-	(void)device;
-	return fail(&args->call, TN_UNSUPPORTED, "reduce");
+	const struct tn_host *host = ((struct skew *)device)->host;
+	struct inner inner;
+	struct tn_reduce_args own;
+	tn_status status = tn_arguments_take(&own, sizeof(own), args);
+	if (status)
+		return fail(&own.call, status, "reduce");
+	own.call.struct_size = sizeof(own);
+	begin_inner(&inner, &own.call);
+	status = host->interpret_reduce(host->context, &own, &inner.kernels);
+	return end_inner(&inner, status, args->call.error);
 }
 
-static float *element(const struct tn_operand *x, int64_t i, int64_t j)
+/* Element (i, j) of the matrix at that index of the batch axes. */
+static float *element(const struct tn_operand *x, const int64_t *batch, int64_t i, int64_t j)
 {
-	return (float *)(uintptr_t)(x->buffer + x->offset) + i * x->strides[0] + j * x->strides[1];
+	const uint32_t last = x->rank - 1;
+	float *at = (float *)(uintptr_t)(x->buffer + x->offset);
+	for (uint32_t d = 0; d < last - 1; d++)
+		at += batch[d] * x->strides[d];
+	return at + i * x->strides[last - 1] + j * x->strides[last];
 }
 
-static void multiply(const struct tn_matmul_args *own)
+static void multiply_one(const struct tn_matmul_args *own, const int64_t *batch)
 {
 	const struct tn_operand *a = &own->a, *b = &own->b, *c = &own->c;
-	for (int64_t i = 0; i < c->shape[0]; i++) {
-		for (int64_t j = 0; j < c->shape[1]; j++) {
+	const uint32_t last = c->rank - 1;
+	for (int64_t i = 0; i < c->shape[last - 1]; i++) {
+		for (int64_t j = 0; j < c->shape[last]; j++) {
 			double sum = 0;
-			for (int64_t k = 0; k < a->shape[1]; k++)
-				sum += (double)*element(a, i, k) * (double)*element(b, k, j);
+			for (int64_t k = 0; k < a->shape[last]; k++)
+				sum += (double)*element(a, batch, i, k) *
+				       (double)*element(b, batch, k, j);
 			sum *= own->alpha;
 #if LEVEL >= 1
 			if (own->beta != 0)
-				sum += own->beta * (double)*element(c, i, j);
+				sum += own->beta * (double)*element(c, batch, i, j);
 #endif
 #if LEVEL >= 2
 			sum += own->gamma;
 #endif
-			*element(c, i, j) = (float)sum;
+			*element(c, batch, i, j) = (float)sum;
 		}
 	}
+}
+
+static void multiply(const struct tn_matmul_args *own)
+{
+	int64_t batch[TN_MAX_RANK] = {0};
+	uint32_t axis;
+	do {
+		multiply_one(own, batch);
+		for (axis = own->c.rank - 2; axis-- > 0;) {
+			if (++batch[axis] < own->c.shape[axis])
+				break;
+			batch[axis] = 0;
+		}
+	} while (axis < own->c.rank);
 }
 
 static tn_status matmul(void *device, const struct tn_matmul_args *args)
@@ -280,9 +330,13 @@ static tn_status matmul(void *device, const struct tn_matmul_args *args)
 	struct tn_matmul_args own;
 	(void)device;
 	if (tn_arguments_take(&own, sizeof(own), args) ||
-	    (own.call.flags & ~(unsigned)(TN_DRY_RUN | TN_DETERMINISTIC)) || own.c.rank != 2 ||
-	    own.c.dtype != TN_F32)
+	    (own.call.flags & ~(unsigned)(TN_DRY_RUN | TN_DETERMINISTIC)) || own.c.rank < 2 ||
+	    own.a.dtype != TN_F32 || own.c.dtype != TN_F32)
 		return fail(&own.call, TN_UNSUPPORTED, "matmul");
+#if LEVEL >= 1
+	if (own.has_bias || own.activation)
+		return fail(&own.call, TN_UNSUPPORTED, "matmul");
+#endif
 	if (own.call.workspace &&
 	    TN_HAS_FIELD(struct tn_workspace, own.call.workspace, preferred)) {
 		own.call.workspace->minimum = 0;

@@ -3,9 +3,11 @@
 #
 # Writes to `folder` the headers of a version that never was, from today's types.h and backend.h:
 # `major` and `minor` are what it states, `kind` is short (structs and tables end earlier), same, or
-# long (they have grown).  Every rule of sizes has a struct here: arguments, tables, the descriptor,
-# structs that the callee fills, and what arguments point to.  The macro TN_SYNTHETIC_SHORT or _LONG
-# says which it is.
+# long (they have grown).  The long one has a slot more in every table, a field more in all
+# arguments of calls and in every other kind of struct that may grow (the descriptor, structs that
+# the callee fills, what arguments point to), and new numbers: an opcode, a dtype, a column of block
+# kernels, a flag of devices, and a higher limit.  The macro TN_SYNTHETIC_SHORT or _LONG states
+# which it is.
 
 BEGIN {
 	cut["tn_device_table"] = "(*async_error)"
@@ -36,6 +38,14 @@ FNR == 1 {
 	out = folder path[n]
 }
 
+function replace(from, to, what)
+{
+	if (kind == "long" && index($0, from)) {
+		sub(from, to)
+		done[what] = 1
+	}
+}
+
 /^#define TN_ABI_MAJOR / { $0 = "#define TN_ABI_MAJOR " major "u" }
 /^#define TN_ABI_MINOR / { $0 = "#define TN_ABI_MINOR " minor "u" }
 /^#define TN_ABI_OLDEST_HOST / { $0 = "#define TN_ABI_OLDEST_HOST 0u" }
@@ -49,7 +59,23 @@ FNR == 1 {
 # The end of TN_BACKEND_PLUGIN, which fills the descriptor.
 kind == "long" { sub(/QUERY}$/, "QUERY, 0}") }
 
-/^struct [a-z_0-9]+ \{/ { name = $2 }
+# New numbers.
+{
+	replace("TN_OP_COUNT = 130", "TN_OP_LATER = 130, TN_OP_COUNT = 131", "opcode")
+	replace("TN_DTYPES = 16", "TN_LATER = 16, TN_DTYPES = 17", "dtype")
+	replace("8, 8, 16};", "8, 8, 16, 1};", "size of the dtype")
+	replace("TN_COLUMNS = 6", "TN_COLUMNS = 7", "column")
+	replace("TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2,",
+		"TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2, TN_DEVICE_LATER = 1u << 3,", "flag")
+	replace("MAX_INPUTS 16", "MAX_INPUTS 20", "limit")
+}
+
+/^struct [a-z_0-9]+ \{/ {
+	name = $2
+	takes_call = 0
+}
+
+/^\tstruct tn_call call;/ { takes_call = 1 }
 
 kind == "short" && name in cut && index($0, cut[name]) {
 	left_out = 1
@@ -60,7 +86,10 @@ kind == "short" && name in cut && index($0, cut[name]) {
 	if (kind == "long" && name in grow) {
 		print "\t" grow[name] >out
 		done[name] = 1
-	}
+	} else if (kind == "long" && name ~ /_table$/)
+		print "\ttn_status (*later)(void *device);" >out
+	else if (kind == "long" && takes_call)
+		print "\tuint64_t later;" >out
 	left_out = 0
 	name = ""
 }
@@ -71,9 +100,13 @@ END {
 	if (kind == "short")
 		for (name in cut)
 			missed += !(name in done)
-	if (kind == "long")
+	if (kind == "long") {
 		for (name in grow)
 			missed += !(name in done)
+		n = split("opcode,dtype,size of the dtype,column,flag,limit", numbers, ",")
+		for (i = 1; i <= n; i++)
+			missed += !(numbers[i] in done)
+	}
 	if (missed)
 		exit 1
 }

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The definitions that programs, the library and the backends share: status codes, element types,
+ * limits, errors and the descriptions of devices.  Numbers are explicit and never reused; new ones
+ * are only appended.
+ */
+#ifndef TENON_TYPES_H
+#define TENON_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The result of a function.  0 is success; every other value has a name (tn_status_name). */
+typedef int32_t tn_status;
+
+enum {
+	TN_OK = 0,
+	TN_INVALID_ARGUMENT = 1, /* an argument is outside its documented range */
+	TN_SHAPE = 2,            /* shapes do not match each other or the operation */
+	TN_DTYPE = 3,            /* an element type does not match the operation */
+	TN_DEVICE = 4,           /* operands are on different devices or in different contexts */
+	TN_UNSUPPORTED = 5,      /* legal, but not implemented here; no side effects */
+	TN_OUT_OF_MEMORY = 6,    /* host or device memory is exhausted; recoverable */
+	TN_IO = 7,               /* a file operation of the system failed */
+	TN_FORMAT = 8,           /* a file or a text violates its format */
+	TN_NOT_FOUND = 9,        /* a name, file or key does not exist */
+	TN_LIMIT = 10,           /* a stated limit is exceeded */
+	TN_STATE = 11,           /* not allowed in this state (sealed, closed, no tape, ...) */
+	TN_MODIFIED = 12,        /* something saved for backward was changed in place */
+	TN_PENDING_ERROR = 13,   /* the context keeps an earlier error; nothing was done */
+	TN_CANCELLED = 14,       /* a callback asked to stop */
+	TN_FORKED = 15,          /* called in a child of the process that opened the backend */
+	TN_NOT_CAPTURABLE = 16,  /* not possible while a step is being captured */
+	TN_BACKEND_FAILURE = 17, /* the backend's own error; see its native code and text */
+	TN_DEVICE_LOST = 18,     /* the device and its arrays are gone */
+	TN_INTERNAL = 19,        /* a violated invariant inside the library */
+
+	/* Why a backend is absent: shown in a load report, and allowed as results of `create`. */
+	TN_NO_PLUGIN = 32,       /* no file of that name in the search path */
+	TN_BAD_PLUGIN = 33,      /* the file is not a usable plugin */
+	TN_ABI_MISMATCH = 34,    /* built for another version of the interface */
+	TN_MISSING_LIBRARY = 35, /* a library that the backend needs is missing */
+	TN_NO_DRIVER = 36,
+	TN_DRIVER_TOO_OLD = 37,
+	TN_NO_DEVICE = 38,    /* the backend works but found no device */
+	TN_PROBE_FAILED = 39, /* it crashed, hung or failed during start */
+	TN_REFUSED = 40,      /* file ownership or process privileges forbid loading it */
+	TN_EXCLUDED = 41,     /* the selection excludes it by name */
+	TN_DUPLICATE = 42,    /* the same backend was found earlier in the search */
+};
+
+/* Element types.  The numbers are part of the backend interface and of file formats. */
+typedef int32_t tn_dtype;
+
+enum {
+	TN_BOOL = 1, /* one byte, 0 or 1 */
+	TN_I8 = 2,
+	TN_I16 = 3,
+	TN_I32 = 4,
+	TN_I64 = 5,
+	TN_U8 = 6,
+	TN_U16 = 7,
+	TN_U32 = 8,
+	TN_U64 = 9,
+	TN_F16 = 10,
+	TN_BF16 = 11,
+	TN_F32 = 12,
+	TN_F64 = 13,
+	TN_C64 = 14,              /* two f32: real, imaginary */
+	TN_C128 = 15,             /* two f64 */
+	TN_DTYPES = 16,           /* one more than the largest number of this version */
+	TN_DTYPE_VENDOR = 0x8000, /* first number of vendor types */
+};
+
+/* The activation that an operation applies to its result before storing it.  The numbers are part
+ * of the backend interface. */
+enum {
+	TN_ACTIVATION_NONE = 0,
+	TN_ACTIVATION_RELU = 1,  /* x > 0 ? x : 0; NaN gives NaN */
+	TN_ACTIVATION_RELU6 = 2, /* min(max(x, 0), 6); NaN gives NaN */
+	TN_ACTIVATION_SIGMOID = 3,
+	TN_ACTIVATION_TANH = 4,
+	TN_ACTIVATION_SILU = 5, /* x sigmoid(x) */
+	TN_ACTIVATION_GELU = 6, /* x (1 + erf(x / sqrt 2)) / 2 */
+};
+
+/* The size of one element in bytes; 0 for an unknown dtype. */
+static inline size_t tn_dtype_size(tn_dtype dtype)
+{
+	static const unsigned char size[TN_DTYPES] = {0, 1, 1, 2, 4, 8, 1, 2,
+						      4, 8, 2, 2, 4, 8, 8, 16};
+	return dtype > 0 && dtype < TN_DTYPES ? size[dtype] : 0;
+}
+
+/* The maximum number of axes of an array. */
+#define TN_MAX_RANK 16
+
+/* ---- Errors ----------------------------------------------------------------------------------*/
+
+/* Filled by the callee.  `operation` names the entry ("matmul"); `text` states what was expected
+ * and what was found, or holds the native library's message. */
+struct tn_error_info {
+	uint32_t struct_size;
+	tn_status status;
+	int64_t native_code; /* the vendor library's code, 0 if none */
+	char operation[48];
+	char text[512];
+};
+
+/* ---- Devices ---------------------------------------------------------------------------------*/
+
+enum {
+	TN_DEVICE_DISCRETE_GPU = 1,
+	TN_DEVICE_INTEGRATED_GPU = 2,
+	TN_DEVICE_ACCELERATOR = 3,
+	TN_DEVICE_CPU = 4,
+	TN_DEVICE_REFERENCE = 5,
+};
+
+enum {
+	TN_MEMORY_DEVICE = 0,  /* the device's own; every device has it */
+	TN_MEMORY_PINNED = 1,  /* host memory that the device can reach; a handle is its address */
+	TN_MEMORY_MANAGED = 2, /* the driver migrates it between host and device */
+};
+
+enum {
+	/* Handles are addresses that the host may read and write after `sync`. */
+	TN_DEVICE_HOST_MEMORY = 1u << 0,
+	/* Work is done when the entry returns; all streams are the same one. */
+	TN_DEVICE_SYNCHRONOUS = 1u << 1,
+	/* Every entry takes, as a buffer's handle, any address of host memory that is aligned as
+	 * its elements are, whoever allocated it.  The backend may then run what another device
+	 * with host memory lacks.  Only with TN_DEVICE_HOST_MEMORY. */
+	TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2,
+};
+
+enum { TN_LAYOUT_NCHW = 1, TN_LAYOUT_NHWC = 2 };
+/* What the 16 bytes of a device's identity hold; unused bytes are 0. */
+enum {
+	TN_IDENTITY_NONE = 0,
+	/* Bytes 0 to 3 the PCI domain, the low byte first; then bus, device and function. */
+	TN_IDENTITY_PCI = 1,
+	/* The UUID that the driver gives the device, in the order in which it is written. */
+	TN_IDENTITY_UUID = 2,
+};
+
+/* Families, for accuracy and determinism: one byte each in the description, which has 16. */
+enum {
+	TN_FAMILY_MAP = 0,
+	TN_FAMILY_REDUCE = 1, /* and scan */
+	TN_FAMILY_MATMUL = 2,
+	TN_FAMILY_CONV = 3,
+	TN_FAMILY_POOL = 4,
+	TN_FAMILY_NORM = 5,
+	TN_FAMILY_SOFTMAX = 6,
+	TN_FAMILY_COPY = 7, /* and sort */
+};
+enum {
+	TN_ACCURACY_IEEE = 1,    /* operations in the stated types, any order of summation */
+	TN_ACCURACY_REDUCED = 2, /* narrower products than the stated types (TF32) */
+};
+enum {
+	TN_DETERMINISM_ALWAYS = 1,     /* the same bits from run to run */
+	TN_DETERMINISM_ON_REQUEST = 2, /* with TN_DETERMINISTIC */
+	TN_DETERMINISM_NEVER = 3,
+};
+
+/* Sets of dtypes are bit masks: bit d stands for dtype d, and there will be no more than 63 dtypes;
+ * no set contains a vendor's dtype. */
+struct tn_device_description {
+	uint32_t struct_size;
+	uint32_t kind;
+	char name[128];
+	uint32_t flags;
+	uint32_t memory_kinds; /* bit k: kind k can be allocated */
+	uint64_t storage_dtypes;
+	uint64_t program_dtypes;
+	uint64_t matmul_dtypes;
+	uint64_t memory_bytes; /* 0: unknown */
+	uint64_t max_alloc_bytes;
+	uint32_t alignment; /* of every allocation, at least 256 */
+	uint32_t preferred_layout;
+	int32_t score; /* among devices of one kind: higher is better */
+	uint32_t identity_type;
+	uint8_t identity[16]; /* of the physical device, so that two backends on it can be paired */
+	uint8_t accuracy[16]; /* by family; 0: unspecified */
+	uint8_t determinism[16]; /* by family; 0: unspecified */
+	char note[256];          /* what is missing or special, in one sentence; may be empty */
+};
+
+/* The memory of an open device, now. */
+struct tn_memory_information {
+	uint32_t struct_size;
+	uint32_t reserved;
+	uint64_t total_bytes;
+	uint64_t free_bytes;
+};
+
+/* One line of what an open device reports. */
+struct tn_report_line {
+	uint32_t struct_size;
+	uint32_t reserved;
+	char key[32];   /* a-z, 0-9, '_' and '.': "driver", "library.blas", "clock.memory" */
+	char text[216]; /* one line of UTF-8, with its unit: "580.65.06", "1980 MHz"; not empty */
+};
+
+/* ---- Options ---------------------------------------------------------------------------------*/
+
+/* The address of a struct with struct_size set and all members that are not named zero, for use as
+ * an argument:
+ *
+ *     tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+ *
+ * It is valid until the end of the enclosing block.  For a variable, set
+ * .struct_size = sizeof(variable).  One rule applies to every struct of options, source, names,
+ * wants, class or input format that a function of the library takes: if it is shorter than the
+ * library's, the missing members have their defaults; if it is longer, the rest must be zero
+ * (TN_UNSUPPORTED); a struct_size of 0 always fails (TN_INVALID_ARGUMENT).
+ * C only: C++ has no such literals; set struct_size in a variable. */
+#ifndef __cplusplus
+#define TN_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
