@@ -16,8 +16,8 @@
 #include "dispatch/operand.h"
 #include "failing_memory.h"
 
-/* A caller's memory, and how often it was returned. */
-/* Memory of the tests; static, since what a test leaves is returned when its fixture closes. */
+/* A caller's memory, and how often it was returned.  The tests' is static: what they leave is
+ * returned when the fixture closes. */
 struct lent {
 	float elements[24];
 	int returned;
