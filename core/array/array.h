@@ -15,6 +15,7 @@
 #include "array/observer.h"
 #include "array/runtime.h"
 #include "array/storage.h"
+#include "device/use.h"
 
 struct tn_array {
 	struct tn_runtime *runtime;
@@ -83,6 +84,12 @@ static inline void tn_array_touch(tn_array *array)
 static inline struct tn_device *tn_array_home(const tn_array *array)
 {
 	return array->storage->device;
+}
+
+/* To be called before work of the current stream is given the array. */
+static inline void tn_array_use(const tn_array *array)
+{
+	tn_block_use(array->storage->device, &array->storage->block);
 }
 
 static inline uint64_t tn_array_byte_offset(const tn_array *array)

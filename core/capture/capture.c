@@ -213,6 +213,7 @@ tn_status tn_graph_replay(tn_graph *graph)
 		return tn_runtime_fail(
 			runtime, TN_NOT_CAPTURABLE, "graph_replay",
 			"work is being captured: a graph cannot contain another graph");
+	tn_device_graph_order(graph->device, graph->store);
 	status = tn_stepped_next(&graph->stepped, runtime);
 	if (!status)
 		status = tn_device_graph_launch(graph->device, graph->handle, graph->store,

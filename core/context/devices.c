@@ -281,7 +281,7 @@ tn_status tn_sync(tn_context *context)
 			continue;
 		if (first.status)
 			tn_device_settle(device);
-		else if (tn_device_sync(device, &error))
+		else if (tn_device_sync_all(device, &error))
 			first = error;
 	}
 	return first.status ? tn_runtime_keep(&context->runtime, &first) : TN_OK;

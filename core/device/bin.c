@@ -9,16 +9,16 @@
 
 #include "base/memory.h"
 
-struct tn_piece *tn_bin_find(struct tn_pool *pool, uint32_t class, uint32_t end)
+struct tn_piece *tn_bin_find(const struct tn_queue *queue, uint32_t class, uint32_t end)
 {
 	uint32_t word = class / 64;
-	uint64_t bits = pool->filled[word] & (UINT64_MAX << class % 64);
+	uint64_t bits = queue->filled[word] & (UINT64_MAX << class % 64);
 	while (!bits && (word + 1) * 64 < end)
-		bits = pool->filled[++word];
+		bits = queue->filled[++word];
 	if (!bits)
 		return NULL;
 	uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(bits);
-	return found < end ? pool->bins[found] : NULL;
+	return found < end ? queue->bins[found] : NULL;
 }
 
 struct tn_piece *tn_record_take(struct tn_pool *pool)

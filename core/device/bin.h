@@ -8,32 +8,34 @@
 
 #include "device/pool_parts.h"
 
-/* These two are inline because every block goes through them. */
-static inline void tn_bin_push(struct tn_pool *pool, struct tn_piece *piece)
+/* The bins of the piece's queue; inline because every block goes through them. */
+static inline void tn_bin_push(struct tn_piece *piece)
 {
-	struct tn_piece *head = pool->bins[piece->class];
+	struct tn_queue *queue = piece->queue;
+	struct tn_piece *head = queue->bins[piece->class];
 	piece->next = head;
 	piece->previous = NULL;
 	if (head)
 		head->previous = piece;
-	pool->bins[piece->class] = piece;
-	pool->filled[piece->class / 64] |= UINT64_C(1) << piece->class % 64;
+	queue->bins[piece->class] = piece;
+	queue->filled[piece->class / 64] |= UINT64_C(1) << piece->class % 64;
 }
 
-static inline void tn_bin_remove(struct tn_pool *pool, struct tn_piece *piece)
+static inline void tn_bin_remove(struct tn_piece *piece)
 {
+	struct tn_queue *queue = piece->queue;
 	if (piece->next)
 		piece->next->previous = piece->previous;
 	if (piece->previous)
 		piece->previous->next = piece->next;
 	else
-		pool->bins[piece->class] = piece->next;
-	if (!pool->bins[piece->class])
-		pool->filled[piece->class / 64] &= ~(UINT64_C(1) << piece->class % 64);
+		queue->bins[piece->class] = piece->next;
+	if (!queue->bins[piece->class])
+		queue->filled[piece->class / 64] &= ~(UINT64_C(1) << piece->class % 64);
 }
 
-/* The first piece of the lowest filled bin in [class, end), or NULL. */
-struct tn_piece *tn_bin_find(struct tn_pool *pool, uint32_t class, uint32_t end);
+/* The first piece of the queue's lowest filled bin in [class, end), or NULL. */
+struct tn_piece *tn_bin_find(const struct tn_queue *queue, uint32_t class, uint32_t end);
 
 /* Takes a piece record (NULL: no host memory), and gives one back. */
 struct tn_piece *tn_record_take(struct tn_pool *pool);

@@ -12,12 +12,16 @@
 #include "device/later.h"
 #include "device/open.h"
 #include "device/pool.h"
+#include "device/point.h"
 #include "device/pool_parts.h"
+#include "device/queue.h"
+#include "device/stream.h"
 #include "device/transfer.h"
 
 tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info *error)
 {
-	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	struct tn_graph_args args = {
+		.call = {.struct_size = sizeof(args), .stream = device->stream, .error = error}};
 	if (device->store)
 		return tn_fail(error, TN_STATE, "capture_begin",
 			       "%s: a capture is already in progress", device->name);
@@ -36,11 +40,15 @@ tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info
 			       "no host memory for the capture");
 	tn_error_reset(error);
 	status = device->backend->capture.capture_begin(device->handle, &args);
-	if (status)
+	if (status) {
 		tn_mem_free(store);
-	else
-		device->store = store;
-	return tn_device_answer(device, status, error);
+		return tn_device_answer(device, status, error);
+	}
+	/* The memory may have been used by this stream, and a replay may run in another. */
+	store->users = tn_queue_bit(device->queue);
+	device->store = store;
+	device->tracks_use |= tn_device_has_queues(device);
+	return TN_OK;
 }
 
 int tn_device_captures(const struct tn_device *device, const struct tn_block *block)
@@ -51,7 +59,8 @@ int tn_device_captures(const struct tn_device *device, const struct tn_block *bl
 tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct tn_store **store,
 				struct tn_error_info *error)
 {
-	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	struct tn_graph_args args = {
+		.call = {.struct_size = sizeof(args), .stream = device->stream, .error = error}};
 	*store = device->store;
 	*graph = NULL;
 	device->store = NULL;
@@ -67,14 +76,23 @@ tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct t
 		status = tn_device_answer(device, status, error);
 	}
 	tn_device_release_postponed(device);
+	tn_streams_leave(device);
 	return status;
+}
+
+void tn_device_graph_order(struct tn_device *device, struct tn_store *store)
+{
+	tn_queue_follow(device, store->users);
+	store->users = tn_queue_bit(device->queue);
+	device->replayers |= store->users;
 }
 
 tn_status tn_device_graph_launch(struct tn_device *device, void *graph,
 				 const struct tn_store *store, struct tn_error_info *error)
 {
-	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = error},
-				     .graph = graph};
+	struct tn_graph_args args = {
+		.call = {.struct_size = sizeof(args), .stream = device->stream, .error = error},
+		.graph = graph};
 	tn_status status = tn_device_ready(device, error);
 	if (!status && store->checks)
 		status = tn_checks_replay(device, store->checks, error);
@@ -91,8 +109,10 @@ void tn_device_graph_release(struct tn_device *device, void *graph, struct tn_st
 	struct tn_graph_args args = {.call = {.struct_size = sizeof(args), .error = &error},
 				     .graph = graph};
 	tn_error_reset(&error);
-	if (graph) {
+	/* Without a graph too: the store's pieces may have users on which only a replay waits. */
+	if (graph || store)
 		tn_device_settle(device);
+	if (graph) {
 		tn_status status = device->backend->capture.graph_release(device->handle, &args);
 		if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
 			tn_log_format(device->logger, TN_LOG_WARNING, "graph", "%s", error.text);

@@ -10,13 +10,17 @@
 
 #include "device/checks.h"
 #include "device/open.h"
+#include "device/pool_parts.h"
 
 tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record *record,
 				struct tn_error_info *error)
 {
 	static const int64_t zeros[TN_CHECK_CELLS]; /* unchanged until the transfer is done */
 	struct tn_transfer_args args = {
-		.call = {.struct_size = sizeof(args), .flags = TN_ASYNC, .error = error},
+		.call = {.struct_size = sizeof(args),
+			 .flags = TN_ASYNC,
+			 .stream = device->stream,
+			 .error = error},
 		.buffer = record->block.buffer,
 		.offset = record->block.offset,
 		.size = sizeof(zeros),
@@ -28,15 +32,16 @@ tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record
 	return tn_device_answer(device, status, error);
 }
 
-tn_status tn_check_record_fetch(struct tn_device *device, struct tn_check_record *record,
+tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue *queue,
 				struct tn_error_info *error)
 {
+	struct tn_check_record *record = &device->checks.record;
 	const struct tn_checks *checks = &device->checks;
 	int64_t cells[TN_CHECK_CELLS] = {0};
-	if (!record->have_run)
+	if (!(record->have_run & tn_queue_bit(queue)) || !record->is_clear)
 		return TN_OK;
 	struct tn_transfer_args args = {
-		.call = {.struct_size = sizeof(args), .error = error},
+		.call = {.struct_size = sizeof(args), .stream = queue->handle, .error = error},
 		.buffer = record->block.buffer,
 		.offset = record->block.offset,
 		.size = sizeof(cells),
@@ -46,11 +51,11 @@ tn_status tn_check_record_fetch(struct tn_device *device, struct tn_check_record
 	tn_status status = device->backend->device.download(device->handle, &args);
 	if (status)
 		return tn_device_answer(device, status, error);
-	record->have_run = 0;
+	record->have_run &= ~tn_queue_bit(queue);
 	if (!cells[TN_CHECK_NUMBER])
 		return TN_OK;
-	/* If this fails, the next check clears the record. */
-	(void)tn_check_record_clear(device, record, NULL);
+	/* The next check clears the record. */
+	record->is_clear = 0;
 	if (cells[TN_CHECK_NUMBER] < 1 || cells[TN_CHECK_NUMBER] > (int64_t)checks->n)
 		return tn_fail(error, TN_INTERNAL, "check",
 			       "%s: the record of the checks has been overwritten", device->name);

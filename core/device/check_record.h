@@ -12,12 +12,13 @@
  * found, and the limit. */
 enum { TN_CHECK_NUMBER, TN_CHECK_VALUE, TN_CHECK_LIMIT, TN_CHECK_CELLS };
 
-/* Writes zeros in stream order, without waiting. */
+/* Writes zeros in the current stream, without waiting. */
 tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record *record,
 				struct tn_error_info *error);
-/* Waits for the checks that have run since the last call, if any.  TN_INVALID_ARGUMENT: a value was
- * out of range; it is reported once.  Also the errors of a download.  Not during a capture. */
-tn_status tn_check_record_fetch(struct tn_device *device, struct tn_check_record *record,
+/* Waits for the device's checks that have run in the queue since the last call, if any.
+ * TN_INVALID_ARGUMENT: a value was out of range; it is reported once.  Also the errors of a
+ * download.  Not during a capture. */
+tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue *queue,
 				struct tn_error_info *error);
 
 #endif

@@ -7,8 +7,19 @@
 
 #include "device/check_record.h"
 #include "device/open.h"
+#include "device/point.h"
 #include "device/pool.h"
 #include "device/pool_parts.h"
+
+/* Later checks in any stream find it clear. */
+static tn_status clear_record(struct tn_device *device, struct tn_check_record *record,
+			      struct tn_error_info *error)
+{
+	tn_status status = tn_check_record_clear(device, record, error);
+	if (!status)
+		tn_device_align(device);
+	return status;
+}
 
 tn_status tn_check_begin(struct tn_device *device, const struct tn_check *check,
 			 struct tn_check_record **record, int64_t *number,
@@ -22,7 +33,7 @@ tn_status tn_check_begin(struct tn_device *device, const struct tn_check *check,
 					     error);
 	/* A record made during a capture is cleared before the first replay. */
 	if (!status && !own->is_clear && !device->store)
-		status = tn_check_record_clear(device, own, error);
+		status = clear_record(device, own, error);
 	if (status)
 		return status;
 	uint32_t i = 0;
@@ -43,15 +54,15 @@ void tn_check_end(struct tn_device *device, struct tn_check_record *record)
 	if (device->store)
 		device->store->checks = record;
 	else
-		record->have_run = 1;
+		record->have_run |= tn_queue_bit(device->queue);
 }
 
 tn_status tn_checks_replay(struct tn_device *device, struct tn_check_record *record,
 			   struct tn_error_info *error)
 {
-	tn_status status = record->is_clear ? TN_OK : tn_check_record_clear(device, record, error);
+	tn_status status = record->is_clear ? TN_OK : clear_record(device, record, error);
 	if (!status)
-		record->have_run = 1;
+		record->have_run |= tn_queue_bit(device->queue);
 	return status;
 }
 

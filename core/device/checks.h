@@ -7,8 +7,8 @@
  *
  *	record   three i64 in the device's memory (check_record.h), made by the first check.  Work
  *	         writes it only while no check has failed since it was cleared.
- *	marks    the host reads the record only when a check has run since the last reading; a
- *	         captured check runs with each replay.
+ *	marks    the host reads the record only when a check has run, since the last reading, in
+ *	         the stream that it waits for; a captured check runs with each replay.
  */
 #ifndef TN_DEVICE_CHECKS_H
 #define TN_DEVICE_CHECKS_H

@@ -16,7 +16,9 @@
 #include "device/checks.h"
 #include "device/chunk.h"
 #include "device/pool.h"
+#include "device/event.h"
 #include "device/pool_parts.h"
+#include "device/stream.h"
 #include "device/transfer.h"
 
 tn_status tn_device_create(tn_context *context, const struct tn_backend *backend, uint32_t index,
@@ -44,6 +46,7 @@ tn_status tn_device_create(tn_context *context, const struct tn_backend *backend
 	d->synchronous = (d->description.flags & TN_DEVICE_SYNCHRONOUS) != 0;
 	d->fork_generation = tn_fork_generation();
 	d->pool = pool;
+	tn_queue_enter(d, &pool->ordinary);
 	d->logger = logger;
 	*device = d;
 	return TN_OK;
@@ -55,6 +58,8 @@ void tn_device_destroy(struct tn_device *device)
 		return;
 	tn_device_end_transfers(device);
 	tn_checks_release(device);
+	tn_events_destroy(device);
+	tn_streams_destroy(device);
 	tn_pool_destroy(device);
 	if (device->handle && device->fork_generation == tn_fork_generation())
 		device->backend->device.close(device->handle);

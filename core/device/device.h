@@ -19,6 +19,9 @@ struct tn_later;
 struct tn_pool;
 struct tn_piece;
 struct tn_store;
+struct tn_queue;
+struct tn_stream;
+struct tn_event;
 struct tn_check;
 
 /* A piece of device memory, aligned to 256 bytes.  `address` is the host's view of it, NULL where
@@ -36,7 +39,7 @@ enum { TN_MOST_CHECKS = 8 };
 struct tn_check_record {
 	struct tn_block block; /* size 0: none yet */
 	int is_clear;          /* it has been initialised */
-	int have_run;          /* checks, since it was last read */
+	uint64_t have_run;     /* bit q: checks in queue q, since it was last read there */
 };
 struct tn_checks {
 	struct tn_check_record record;
@@ -57,8 +60,18 @@ struct tn_device {
 	uint64_t fork_generation;
 	tn_status lost; /* TN_OK, or TN_DEVICE_LOST permanently */
 	struct tn_pool *pool;
-	struct tn_store *store; /* the memory of the current capture; NULL: none */
+	struct tn_store *store;     /* the memory of the current capture; NULL: none */
 	struct tn_later *postponed; /* releases that wait for the end of the capture (later.h) */
+	/* The current stream, as calls get it (NULL: the ordinary one), and its queue (queue.h). */
+	void *stream;
+	struct tn_queue *queue;
+	int tracks_use;     /* there have been several queues or a capture: uses are noted */
+	uint64_t replayers; /* bit q: graphs are launched in queue q */
+	/* The program's streams and events, and the stack of pushed streams (stream.h). */
+	struct tn_stream *streams;
+	struct tn_event *events;
+	struct tn_stream **pushed;
+	size_t n_pushed, room_for_pushed;
 	const struct tn_logger *logger;
 	/* An asynchronous error that appeared where it could not be reported, while the pool waited
 	 * for the device; the next sync or transfer reports it.  Status TN_OK: none. */

@@ -77,3 +77,12 @@ tn_status tn_device_answer(struct tn_device *device, tn_status status, struct tn
 	error->status = status;
 	return status;
 }
+
+tn_status tn_device_refuse_capture(const struct tn_device *device, const char *operation,
+				   struct tn_error_info *error)
+{
+	if (!device->store)
+		return TN_OK;
+	return tn_fail(error, TN_NOT_CAPTURABLE, operation,
+		       "%s: work is captured, all of it in one stream", device->name);
+}

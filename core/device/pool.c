@@ -4,8 +4,9 @@
  * The pool's steady state: taking a block pops a bin and giving it back pushes it, without a system
  * call, a lock or a touched page.
  *
- * A block may be reused at once although queued work still uses it: with one in-order stream the
- * next use comes later.  Only memory returned to the backend waits for the device (chunk.c).  Under
+ * A block may be reused at once although queued work still uses it: in an in-order stream the next
+ * use comes later, and point.c orders the uses of several streams.  Only memory returned to the
+ * backend waits for the device (chunk.c).  Under
  * AddressSanitizer free pieces of host memory are poisoned, so that a use after free is detected
  * although the memory stays mapped.
  */
@@ -22,6 +23,7 @@
 #include "device/bin.h"
 #include "device/chunk.h"
 #include "device/open.h"
+#include "device/point.h"
 #include "device/store.h"
 
 /* A free piece may serve a request up to this many classes smaller: at most a quarter is wasted. */
@@ -30,8 +32,10 @@
 struct tn_pool *tn_pool_create(uint64_t limit)
 {
 	struct tn_pool *pool = tn_mem_zeroed(1, sizeof(*pool));
-	if (pool)
-		pool->limit = limit;
+	if (!pool)
+		return NULL;
+	pool->limit = limit;
+	pool->queues[0] = &pool->ordinary;
 	return pool;
 }
 
@@ -61,7 +65,6 @@ static tn_status out_of_memory(struct tn_device *device, uint64_t size,
 static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t class,
 			     struct tn_piece **piece, struct tn_error_info *error)
 {
-	struct tn_pool *pool = device->pool;
 	struct tn_error_info cause;
 	tn_status status = tn_device_ready(device, error);
 	if (status)
@@ -74,9 +77,9 @@ static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t c
 	if (status)
 		return status;
 	uint32_t end = class + NEIGHBOURS + 1;
-	*piece = tn_bin_find(pool, class, end < TN_POOL_CLASSES ? end : TN_POOL_CLASSES);
+	*piece = tn_bin_find(device->queue, class, end < TN_POOL_CLASSES ? end : TN_POOL_CLASSES);
 	if (*piece) {
-		tn_bin_remove(pool, *piece);
+		tn_bin_remove(*piece);
 		return TN_OK;
 	}
 	tn_error_reset(&cause);
@@ -106,20 +109,22 @@ static void fill_block(const struct tn_device *device, struct tn_piece *piece, u
 static tn_status take_from_pool(struct tn_device *device, uint64_t size, struct tn_piece **taken,
 				struct tn_error_info *error)
 {
-	struct tn_pool *pool = device->pool;
 	uint32_t class = size <= TN_POOL_MAX_SIZE ? tn_size_class(size) : TN_POOL_CLASSES - 1;
-	struct tn_piece *piece = pool->bins[class];
+	struct tn_piece *piece = device->queue->bins[class];
 	if (piece && size <= TN_POOL_MAX_SIZE && !tn_device_ready(device, NULL)) {
-		tn_bin_remove(pool, piece);
+		tn_bin_remove(piece);
 	} else {
 		tn_status status = take_slowly(device, size, class, &piece, error);
 		if (status)
 			return status;
 	}
+	if (piece->points || piece->queue != device->queue)
+		tn_piece_join(device, piece);
 	piece->used = TN_PIECE_USED;
 	piece->store = NULL;
+	piece->is_captured = 0;
 	piece->chunk->used_pieces++;
-	tn_pool_count(pool, piece->size);
+	tn_pool_count(device->pool, piece->size);
 	*taken = piece;
 	return TN_OK;
 }
@@ -175,6 +180,8 @@ void tn_block_give(struct tn_device *device, const struct tn_block *block)
 	}
 	if (block->address)
 		tn_pool_poison(block->address, piece->size);
+	if (device->tracks_use)
+		tn_piece_leave(device, piece);
 	/* All memory used during a capture is reserved for it, also blocks taken before it. */
 	if (device->store && !piece->store && !tn_store_adopt(device->store, piece))
 		return;
@@ -185,7 +192,7 @@ void tn_block_give(struct tn_device *device, const struct tn_block *block)
 	piece->used = TN_PIECE_FREE;
 	piece->chunk->used_pieces--;
 	pool->used -= piece->size;
-	tn_bin_push(pool, piece);
+	tn_bin_push(piece);
 }
 
 void tn_device_memory(const struct tn_device *device, struct tn_memory_use *use)

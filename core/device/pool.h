@@ -15,7 +15,8 @@ tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block
 /* The same, but never memory the captured work has used: for data that exists before a replay. */
 tn_status tn_block_take_apart(struct tn_device *device, uint64_t size, struct tn_block *block,
 			      struct tn_error_info *error);
-/* The device may still use the block: its next user works in the same stream. */
+/* The device may still use the block, in any stream whose use was noted (use.h): its next user
+ * comes after that work. */
 void tn_block_give(struct tn_device *device, const struct tn_block *block);
 
 struct tn_pool *tn_pool_create(uint64_t limit);

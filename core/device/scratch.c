@@ -16,29 +16,29 @@
 tn_status tn_scratch_take(struct tn_device *device, uint64_t size, struct tn_block *block,
 			  struct tn_error_info *error)
 {
-	struct tn_pool *pool = device->pool;
+	struct tn_queue *queue = device->queue;
 	struct tn_error_info ignored;
-	if (size < SMALLEST_SCRATCH || size > TN_POOL_MAX_SIZE || pool->scratch_is_taken ||
+	if (size < SMALLEST_SCRATCH || size > TN_POOL_MAX_SIZE || queue->scratch_is_taken ||
 	    device->store || tn_device_open(device, NULL))
 		return tn_block_take(device, size, block, error);
-	if ((!pool->scratch || pool->scratch->size < size) &&
+	if ((!queue->scratch || queue->scratch->size < size) &&
 	    tn_chunk_get_scratch(device, size, &ignored))
 		return tn_block_take(device, size, block, error);
-	*block = (struct tn_block){.buffer = pool->scratch->buffer, .size = size};
+	*block = (struct tn_block){.buffer = queue->scratch->buffer, .size = size};
 	if (device->host_memory)
 		block->address = (void *)(uintptr_t)block->buffer;
-	pool->scratch_is_taken = 1;
-	tn_pool_count(pool, pool->scratch->size);
+	queue->scratch_is_taken = 1;
+	tn_pool_count(device->pool, queue->scratch->size);
 	return TN_OK;
 }
 
 void tn_scratch_give(struct tn_device *device, const struct tn_block *block)
 {
-	struct tn_pool *pool = device->pool;
+	struct tn_queue *queue = device->queue;
 	if (block->piece) {
 		tn_block_give(device, block);
 		return;
 	}
-	pool->scratch_is_taken = 0;
-	pool->used -= pool->scratch->size;
+	queue->scratch_is_taken = 0;
+	device->pool->used -= queue->scratch->size;
 }

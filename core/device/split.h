@@ -8,8 +8,8 @@
 
 #include "device/pool_parts.h"
 
-/* A piece of that class, split from a larger free one; when there is none, free neighbours are
- * joined first.  Neither used nor in a bin; NULL: no free piece is suitable. */
-struct tn_piece *tn_piece_split(struct tn_pool *pool, uint32_t class);
+/* A piece of that class, split from a larger free one of the current queue; when there is none,
+ * free neighbours are joined first.  Neither used nor in a bin; NULL: no free piece is suitable. */
+struct tn_piece *tn_piece_split(struct tn_device *device, uint32_t class);
 
 #endif

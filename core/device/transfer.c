@@ -18,11 +18,12 @@
 #include "base/fork.h"
 #include "device/check_record.h"
 #include "device/open.h"
+#include "device/pool_parts.h"
+#include "device/use.h"
 
-/* Opens the device and reports a stored error.  If the device was lost meanwhile, the stored error
- * has the backend's text about it. */
-static tn_status begin_transfer(struct tn_device *device, const char *operation,
-				struct tn_error_info *error)
+/* If the device was lost meanwhile, the stored error has the backend's text about it. */
+tn_status tn_device_begin_wait(struct tn_device *device, const char *operation,
+			       struct tn_error_info *error)
 {
 	tn_status status = device->deferred.status;
 	if (device->store)
@@ -37,7 +38,7 @@ static tn_status begin_transfer(struct tn_device *device, const char *operation,
 	return status;
 }
 
-/* Reports the first error of work that is done. */
+/* Reports the first error of the current stream's work that is done. */
 static tn_status fetch_error(struct tn_device *device, struct tn_error_info *error)
 {
 	struct tn_error_info own;
@@ -47,7 +48,8 @@ static tn_status fetch_error(struct tn_device *device, struct tn_error_info *err
 		error = &own;
 	tn_error_reset(error);
 	return tn_device_answer(
-		device, device->backend->device.async_error(device->handle, NULL, error), error);
+		device, device->backend->device.async_error(device->handle, device->stream, error),
+		error);
 }
 
 typedef tn_status transfer_fn(void *device, const struct tn_transfer_args *args);
@@ -62,16 +64,20 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 			       "%s: %" PRIu64 " bytes at %" PRIu64
 			       " are outside the block of %" PRIu64,
 			       device->name, size, offset, block->size);
-	tn_status status = begin_transfer(device, operation, error);
+	tn_status status = tn_device_begin_wait(device, operation, error);
 	if (status || size == 0)
 		return status;
 	status = is_upload ? fetch_error(device, error)
-			   : tn_check_record_fetch(device, &device->checks.record, error);
+			   : tn_check_record_fetch(device, device->queue, error);
 	if (status)
 		return status;
 	tn_error_reset(error);
+	tn_block_use(device, block);
 	struct tn_transfer_args args = {
-		.call = {.struct_size = sizeof(args), .flags = flags, .error = error},
+		.call = {.struct_size = sizeof(args),
+			 .flags = flags,
+			 .stream = device->stream,
+			 .error = error},
 		.buffer = block->buffer,
 		.offset = block->offset + offset,
 		.size = size,
@@ -119,19 +125,22 @@ tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block
 {
 	if (to->backend != from->backend || !tn_backend_has(to->backend, TN_SLOT_PEER_COPY))
 		return TN_UNSUPPORTED;
-	tn_status status = begin_transfer(from, "peer_copy", error);
+	tn_status status = tn_device_begin_wait(from, "peer_copy", error);
 	if (!status)
 		status = fetch_error(from, error);
 	if (!status)
-		status = begin_transfer(to, "peer_copy", error);
+		status = tn_device_begin_wait(to, "peer_copy", error);
 	if (!status)
 		status = fetch_error(to, error);
 	if (status)
 		return status;
 	tn_error_reset(error);
+	tn_block_use(to, block);
+	tn_block_use(from, source);
 	struct tn_peer_args args = {
-		.call = {.struct_size = sizeof(args), .error = error},
+		.call = {.struct_size = sizeof(args), .stream = to->stream, .error = error},
 		.peer = from->handle,
+		.peer_stream = from->stream,
 		.buffer = block->buffer,
 		.offset = block->offset,
 		.peer_buffer = source->buffer,
@@ -142,19 +151,47 @@ tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block
 	return status == TN_UNSUPPORTED ? status : tn_device_answer(to, status, error);
 }
 
-tn_status tn_device_wait(struct tn_device *device, struct tn_error_info *error)
+/* Waits, even if an error is still to be reported. */
+static tn_status wait_for_queue(struct tn_device *device, const struct tn_queue *queue,
+				struct tn_error_info *error)
 {
 	tn_error_reset(error);
-	struct tn_sync_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	struct tn_sync_args args = {
+		.call = {.struct_size = sizeof(args), .stream = queue->handle, .error = error}};
+	device->replayers &= ~tn_queue_bit(queue);
 	return tn_device_answer(device, device->backend->device.sync(device->handle, &args), error);
+}
+
+tn_status tn_queue_sync(struct tn_device *device, const struct tn_queue *queue,
+			struct tn_error_info *error)
+{
+	tn_status status = tn_device_begin_wait(device, "sync", error);
+	if (!status)
+		status = wait_for_queue(device, queue, error);
+	return status ? status : tn_check_record_fetch(device, queue, error);
 }
 
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error)
 {
-	tn_status status = begin_transfer(device, "sync", error);
-	if (!status)
-		status = tn_device_wait(device, error);
-	return status ? status : tn_check_record_fetch(device, &device->checks.record, error);
+	return tn_queue_sync(device, device->queue, error);
+}
+
+tn_status tn_device_sync_all(struct tn_device *device, struct tn_error_info *error)
+{
+	struct tn_queue *const *queues = device->pool->queues;
+	struct tn_error_info later;
+	tn_status first = tn_device_begin_wait(device, "sync", error);
+	if (first)
+		return first;
+	for (uint32_t i = 0; i < TN_MOST_QUEUES && !device->lost; i++) {
+		if (!queues[i])
+			continue;
+		tn_status status = wait_for_queue(device, queues[i], first ? &later : error);
+		if (!status && !first)
+			status = tn_check_record_fetch(device, queues[i], error);
+		first = first ? first : status;
+	}
+	return first;
 }
 
 static void warn_unreported(const struct tn_device *device, const struct tn_error_info *error)
@@ -164,17 +201,25 @@ static void warn_unreported(const struct tn_device *device, const struct tn_erro
 		      error->operation, error->text);
 }
 
-void tn_device_settle(struct tn_device *device)
+void tn_queue_settle(struct tn_device *device, const struct tn_queue *queue)
 {
 	struct tn_error_info error;
-	if (device->synchronous || device->lost || device->store)
+	if (device->synchronous || device->store || tn_device_ready(device, NULL))
 		return;
-	if (!tn_device_wait(device, &error))
+	if (!wait_for_queue(device, queue, &error))
 		return;
 	if (device->deferred.status)
 		warn_unreported(device, &error);
 	else
 		device->deferred = error;
+}
+
+void tn_device_settle(struct tn_device *device)
+{
+	for (uint32_t i = 0; i < TN_MOST_QUEUES; i++) {
+		if (device->pool->queues[i])
+			tn_queue_settle(device, device->pool->queues[i]);
+	}
 }
 
 void tn_device_end_transfers(struct tn_device *device)
@@ -186,6 +231,9 @@ void tn_device_end_transfers(struct tn_device *device)
 	if (device->deferred.status)
 		warn_unreported(device, &device->deferred);
 	tn_error_reset(&device->deferred);
-	if (!device->lost && tn_check_record_fetch(device, &device->checks.record, &error))
-		warn_unreported(device, &error);
+	for (uint32_t i = 0; i < TN_MOST_QUEUES && !device->lost; i++) {
+		const struct tn_queue *queue = device->pool->queues[i];
+		if (queue && tn_check_record_fetch(device, queue, &error))
+			warn_unreported(device, &error);
+	}
 }

@@ -11,6 +11,7 @@
 
 static void begin_operand(struct tn_operand *operand, const tn_array *array, uint32_t rank)
 {
+	tn_array_use(array);
 	operand->buffer = array->storage->block.buffer;
 	operand->offset = tn_array_byte_offset(array);
 	operand->dtype = array->dtype;

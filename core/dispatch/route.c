@@ -147,6 +147,7 @@ static inline tn_status call_slot(struct tn_route *route, struct tn_device *devi
 	tn_status status = TN_UNSUPPORTED;
 	if (!(device->backend->native & bit))
 		return TN_UNSUPPORTED;
+	route->call->stream = device->stream;
 	if (!asks) {
 		route->call->error = report;
 		report->status = TN_OK;

@@ -112,13 +112,13 @@ static tn_status take_byte(struct parser *parser, unsigned char byte, struct tn_
 
 tn_status tn_csv_read(const char *path, struct tn_csv *out, struct tn_error_info *error)
 {
-	struct tn_stream *stream = NULL;
+	struct tn_byte_stream *stream = NULL;
 	struct parser parser = {.path = path, .line = 1, .byte = 1};
 	unsigned char chunk[CHUNK];
 	size_t got = CHUNK;
-	tn_status status = tn_stream_open(path, OPERATION, &stream, error);
+	tn_status status = tn_byte_stream_open(path, OPERATION, &stream, error);
 	while (status == TN_OK && got == CHUNK) {
-		status = tn_stream_read(stream, chunk, CHUNK, &got, error);
+		status = tn_byte_stream_read(stream, chunk, CHUNK, &got, error);
 		for (size_t i = 0; status == TN_OK && i < got; i++) {
 			status = take_byte(&parser, chunk[i], error);
 			parser.byte++;
@@ -128,7 +128,7 @@ tn_status tn_csv_read(const char *path, struct tn_csv *out, struct tn_error_info
 			}
 		}
 	}
-	tn_stream_close(stream);
+	tn_byte_stream_close(stream);
 	/* The last line may lack a line feed. */
 	if (status == TN_OK && parser.byte > 1)
 		status = take_byte(&parser, '\n', error);

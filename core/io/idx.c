@@ -28,23 +28,24 @@ static const tn_dtype types[] = {
 enum { N_TYPES = sizeof(types) / sizeof(types[0]) };
 
 /* Reads exactly the next `size` bytes, at `offset` of the content. */
-static tn_status read_exactly(struct tn_stream *stream, uint64_t offset, void *buffer, size_t size,
-			      const char *what, struct tn_error_info *error)
+static tn_status read_exactly(struct tn_byte_stream *stream, uint64_t offset, void *buffer,
+			      size_t size, const char *what, struct tn_error_info *error)
 {
 	size_t got = 0;
-	tn_status status = tn_stream_read(stream, buffer, size, &got, error);
+	tn_status status = tn_byte_stream_read(stream, buffer, size, &got, error);
 	if (status != TN_OK || got == size)
 		return status;
-	return tn_fail(
-		error, TN_FORMAT, OPERATION, "%s: offset %llu: expected %zu bytes of %s, found %zu",
-		tn_file_label(tn_stream_path(stream)), (unsigned long long)offset, size, what, got);
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: offset %llu: expected %zu bytes of %s, found %zu",
+		       tn_file_label(tn_byte_stream_path(stream)), (unsigned long long)offset, size,
+		       what, got);
 }
 
 /* The first four bytes. */
-static tn_status read_magic(struct tn_stream *stream, struct tn_host_array *array,
+static tn_status read_magic(struct tn_byte_stream *stream, struct tn_host_array *array,
 			    struct tn_error_info *error)
 {
-	const char *path = tn_file_label(tn_stream_path(stream));
+	const char *path = tn_file_label(tn_byte_stream_path(stream));
 	unsigned char magic[4];
 	tn_status status = read_exactly(stream, 0, magic, 4, "header", error);
 	if (status != TN_OK)
@@ -67,7 +68,7 @@ static tn_status read_magic(struct tn_stream *stream, struct tn_host_array *arra
 }
 
 /* Reads the axes' lengths and checks the size they give. */
-static tn_status read_shape(struct tn_stream *stream, struct tn_host_array *array,
+static tn_status read_shape(struct tn_byte_stream *stream, struct tn_host_array *array,
 			    struct tn_error_info *error)
 {
 	unsigned char lengths[4 * MAX_AXES];
@@ -84,34 +85,34 @@ static tn_status read_shape(struct tn_stream *stream, struct tn_host_array *arra
 	    array->size_bytes > TN_HOST_ARRAY_MAX_BYTES)
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "%s: offset 4: expected at most %llu bytes, found shape %s of %s",
-			       tn_file_label(tn_stream_path(stream)),
+			       tn_file_label(tn_byte_stream_path(stream)),
 			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES, shape,
 			       tn_dtype_name(array->dtype));
-	if (array->size_bytes > tn_stream_most(stream))
+	if (array->size_bytes > tn_byte_stream_most(stream))
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset %u: expected %llu bytes for shape %s of %s, found at "
 			       "most %llu",
-			       tn_file_label(tn_stream_path(stream)), 4 + 4 * array->rank,
+			       tn_file_label(tn_byte_stream_path(stream)), 4 + 4 * array->rank,
 			       (unsigned long long)array->size_bytes, shape,
 			       tn_dtype_name(array->dtype),
-			       (unsigned long long)tn_stream_most(stream));
-	if (array->size_bytes > tn_stream_limit(stream))
+			       (unsigned long long)tn_byte_stream_most(stream));
+	if (array->size_bytes > tn_byte_stream_limit(stream))
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "%s: offset 4: expected at most %llu bytes in a gzipped file of its "
 			       "size, found shape %s of %s",
-			       tn_file_label(tn_stream_path(stream)),
-			       (unsigned long long)tn_stream_limit(stream), shape,
+			       tn_file_label(tn_byte_stream_path(stream)),
+			       (unsigned long long)tn_byte_stream_limit(stream), shape,
 			       tn_dtype_name(array->dtype));
 	return TN_OK;
 }
 
-static tn_status read_elements(struct tn_stream *stream, struct tn_host_array *array,
+static tn_status read_elements(struct tn_byte_stream *stream, struct tn_host_array *array,
 			       struct tn_error_info *error)
 {
 	array->data = tn_mem_alloc((size_t)array->size_bytes);
 	if (!array->data)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for %llu bytes",
-			       tn_file_label(tn_stream_path(stream)),
+			       tn_file_label(tn_byte_stream_path(stream)),
 			       (unsigned long long)array->size_bytes);
 	uint64_t offset = 4 + 4 * (uint64_t)array->rank;
 	tn_status status = read_exactly(stream, offset, array->data, (size_t)array->size_bytes,
@@ -119,11 +120,11 @@ static tn_status read_elements(struct tn_stream *stream, struct tn_host_array *a
 	unsigned char extra;
 	size_t n_extra = 0;
 	if (status == TN_OK)
-		status = tn_stream_read(stream, &extra, 1, &n_extra, error);
+		status = tn_byte_stream_read(stream, &extra, 1, &n_extra, error);
 	if (status == TN_OK && n_extra)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset %llu: expected the end of the content, found more bytes",
-			       tn_file_label(tn_stream_path(stream)),
+			       tn_file_label(tn_byte_stream_path(stream)),
 			       (unsigned long long)(offset + array->size_bytes));
 	size_t size = tn_dtype_size(array->dtype);
 	if (status == TN_OK && size > 1 && tn_host_is_little_endian())
@@ -134,16 +135,16 @@ static tn_status read_elements(struct tn_stream *stream, struct tn_host_array *a
 tn_status tn_idx_read(const char *path, struct tn_host_array *out, struct tn_error_info *error)
 {
 	struct tn_host_array array;
-	struct tn_stream *stream = NULL;
+	struct tn_byte_stream *stream = NULL;
 	memset(&array, 0, sizeof(array));
-	tn_status status = tn_stream_open(path, OPERATION, &stream, error);
+	tn_status status = tn_byte_stream_open(path, OPERATION, &stream, error);
 	if (status == TN_OK)
 		status = read_magic(stream, &array, error);
 	if (status == TN_OK)
 		status = read_shape(stream, &array, error);
 	if (status == TN_OK)
 		status = read_elements(stream, &array, error);
-	tn_stream_close(stream);
+	tn_byte_stream_close(stream);
 	if (status == TN_OK)
 		*out = array;
 	else

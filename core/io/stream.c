@@ -28,7 +28,7 @@
 #define MOST_CONTENT ((uint64_t)1 << 26)
 #define MOST_RATIO 200
 
-struct tn_stream {
+struct tn_byte_stream {
 	struct tn_file file;
 	uint64_t next;  /* the first byte of the file not read yet */
 	uint64_t given; /* bytes inflated so far */
@@ -55,7 +55,7 @@ static void zlib_free(void *unused, void *memory)
 	tn_mem_free(memory);
 }
 
-static tn_status start_inflating(struct tn_stream *stream, struct tn_error_info *error)
+static tn_status start_inflating(struct tn_byte_stream *stream, struct tn_error_info *error)
 {
 	stream->zlib.zalloc = zlib_alloc;
 	stream->zlib.zfree = zlib_free;
@@ -68,7 +68,7 @@ static tn_status start_inflating(struct tn_stream *stream, struct tn_error_info 
 	return TN_OK;
 }
 
-static tn_status damaged(const struct tn_stream *stream, int code, struct tn_error_info *error)
+static tn_status damaged(const struct tn_byte_stream *stream, int code, struct tn_error_info *error)
 {
 	if (code == Z_MEM_ERROR)
 		return tn_fail(error, TN_OUT_OF_MEMORY, stream->file.operation,
@@ -81,7 +81,8 @@ static tn_status damaged(const struct tn_stream *stream, int code, struct tn_err
 }
 
 /* One call of inflate.  *ended: no input is left and the last member is complete. */
-static tn_status inflate_step(struct tn_stream *stream, int *ended, struct tn_error_info *error)
+static tn_status inflate_step(struct tn_byte_stream *stream, int *ended,
+			      struct tn_error_info *error)
 {
 	if (stream->zlib.avail_in == 0) {
 		uint64_t left = stream->file.size - stream->next;
@@ -114,7 +115,7 @@ static tn_status inflate_step(struct tn_stream *stream, int *ended, struct tn_er
 	return TN_OK;
 }
 
-static tn_status read_gzipped(struct tn_stream *stream, unsigned char *buffer, size_t size,
+static tn_status read_gzipped(struct tn_byte_stream *stream, unsigned char *buffer, size_t size,
 			      size_t *got, struct tn_error_info *error)
 {
 	size_t done = 0;
@@ -130,17 +131,17 @@ static tn_status read_gzipped(struct tn_stream *stream, unsigned char *buffer, s
 	}
 	*got = done;
 	stream->given += done;
-	if (stream->given > tn_stream_limit(stream))
+	if (stream->given > tn_byte_stream_limit(stream))
 		return tn_fail(error, TN_LIMIT, stream->file.operation,
 			       "%s: expected at most %llu bytes of content in a gzipped file of "
 			       "%llu, found more",
 			       tn_file_label(stream->file.path),
-			       (unsigned long long)tn_stream_limit(stream),
+			       (unsigned long long)tn_byte_stream_limit(stream),
 			       (unsigned long long)stream->file.size);
 	return TN_OK;
 }
 
-static void stop_inflating(struct tn_stream *stream)
+static void stop_inflating(struct tn_byte_stream *stream)
 {
 	if (stream->inflating)
 		inflateEnd(&stream->zlib);
@@ -148,7 +149,7 @@ static void stop_inflating(struct tn_stream *stream)
 
 #else
 
-static tn_status start_inflating(struct tn_stream *stream, struct tn_error_info *error)
+static tn_status start_inflating(struct tn_byte_stream *stream, struct tn_error_info *error)
 {
 	return tn_fail(
 		error, TN_UNSUPPORTED, stream->file.operation,
@@ -157,7 +158,7 @@ static tn_status start_inflating(struct tn_stream *stream, struct tn_error_info 
 		tn_file_label(stream->file.path));
 }
 
-static tn_status read_gzipped(struct tn_stream *stream, unsigned char *buffer, size_t size,
+static tn_status read_gzipped(struct tn_byte_stream *stream, unsigned char *buffer, size_t size,
 			      size_t *got, struct tn_error_info *error)
 {
 	(void)buffer;
@@ -166,17 +167,17 @@ static tn_status read_gzipped(struct tn_stream *stream, unsigned char *buffer, s
 	return start_inflating(stream, error);
 }
 
-static void stop_inflating(struct tn_stream *stream)
+static void stop_inflating(struct tn_byte_stream *stream)
 {
 	(void)stream;
 }
 
 #endif
 
-tn_status tn_stream_open(const char *path, const char *operation, struct tn_stream **out,
-			 struct tn_error_info *error)
+tn_status tn_byte_stream_open(const char *path, const char *operation, struct tn_byte_stream **out,
+			      struct tn_error_info *error)
 {
-	struct tn_stream *stream = tn_mem_zeroed(1, sizeof(*stream));
+	struct tn_byte_stream *stream = tn_mem_zeroed(1, sizeof(*stream));
 	if (!stream)
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
 			       tn_file_label(path));
@@ -188,14 +189,14 @@ tn_status tn_stream_open(const char *path, const char *operation, struct tn_stre
 	if (stream->gzipped)
 		status = start_inflating(stream, error);
 	if (status != TN_OK) {
-		tn_stream_close(stream);
+		tn_byte_stream_close(stream);
 		return status;
 	}
 	*out = stream;
 	return TN_OK;
 }
 
-void tn_stream_close(struct tn_stream *stream)
+void tn_byte_stream_close(struct tn_byte_stream *stream)
 {
 	if (!stream)
 		return;
@@ -204,8 +205,8 @@ void tn_stream_close(struct tn_stream *stream)
 	tn_mem_free(stream);
 }
 
-tn_status tn_stream_read(struct tn_stream *stream, void *buffer, size_t size, size_t *got,
-			 struct tn_error_info *error)
+tn_status tn_byte_stream_read(struct tn_byte_stream *stream, void *buffer, size_t size, size_t *got,
+			      struct tn_error_info *error)
 {
 	if (stream->gzipped)
 		return read_gzipped(stream, buffer, size, got, error);
@@ -220,7 +221,7 @@ tn_status tn_stream_read(struct tn_stream *stream, void *buffer, size_t size, si
 	return TN_OK;
 }
 
-uint64_t tn_stream_most(const struct tn_stream *stream)
+uint64_t tn_byte_stream_most(const struct tn_byte_stream *stream)
 {
 	if (!stream->gzipped)
 		return stream->file.size - stream->next;
@@ -228,7 +229,7 @@ uint64_t tn_stream_most(const struct tn_stream *stream)
 							       : stream->file.size * MOST_EXPANSION;
 }
 
-uint64_t tn_stream_limit(const struct tn_stream *stream)
+uint64_t tn_byte_stream_limit(const struct tn_byte_stream *stream)
 {
 	if (!stream->gzipped || stream->file.size > UINT64_MAX / MOST_RATIO)
 		return UINT64_MAX;
@@ -236,12 +237,12 @@ uint64_t tn_stream_limit(const struct tn_stream *stream)
 	return limit < MOST_CONTENT ? MOST_CONTENT : limit;
 }
 
-int tn_stream_is_gzipped(const struct tn_stream *stream)
+int tn_byte_stream_is_gzipped(const struct tn_byte_stream *stream)
 {
 	return stream->gzipped;
 }
 
-const char *tn_stream_path(const struct tn_stream *stream)
+const char *tn_byte_stream_path(const struct tn_byte_stream *stream)
 {
 	return stream->file.path;
 }

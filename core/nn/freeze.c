@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "capture/replay.h"
+#include "device/point.h"
 #include "dispatch/ledger.h"
 #include "nn/module.h"
 #include "nn/module_conv2d.h"
@@ -207,8 +208,12 @@ static tn_status at_home(tn_module *module, tn_status (*what)(tn_module *tree))
 /* Makes the copies again. */
 static tn_status refold(tn_module *module)
 {
+	struct tn_device *device = tn_array_home(module->arena.values);
 	drop_repeats(module->frozen);
 	tn_status status = at_home(module, compute_folds);
+	/* Later forwards read the copies in any stream.  Earlier ones read the parameters, too: the
+	 * program has ordered them before their change. */
+	tn_device_align(device);
 	if (!status)
 		module->frozen->version = version_of(module);
 	return status;

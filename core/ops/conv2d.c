@@ -175,10 +175,12 @@ static tn_status convolve_finished(struct tn_conv2d *conv)
 	args.has_residual = conv->residual != NULL;
 	if (conv->residual)
 		tn_operand_of(&args.residual, conv->residual);
-	if (conv->packed)
+	if (conv->packed) {
+		tn_array_use(conv->packed);
 		args.packed = (struct tn_packed){conv->packed->storage->block.buffer,
 						 tn_array_byte_offset(conv->packed),
 						 (uint64_t)conv->packed->size};
+	}
 	status = tn_route_run(&route);
 	if (!status)
 		tn_array_touch(conv->y);

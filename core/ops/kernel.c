@@ -192,12 +192,13 @@ static tn_status launch_filled(struct tn_kernel *kernel, const struct tn_kernel_
 {
 	struct tn_runtime *runtime = kernel->runtime;
 	struct tn_device *device = kernel->device;
-	struct tn_launch_args args = {
-		.call = {.struct_size = sizeof(args), .error = &runtime->report},
-		.kernel = kernel->handle,
-		.shared_bytes = grid->shared_bytes,
-		.n_arguments = (uint32_t)n,
-		.arguments = arguments};
+	struct tn_launch_args args = {.call = {.struct_size = sizeof(args),
+					       .stream = device->stream,
+					       .error = &runtime->report},
+				      .kernel = kernel->handle,
+				      .shared_bytes = grid->shared_bytes,
+				      .n_arguments = (uint32_t)n,
+				      .arguments = arguments};
 	tn_status status = tn_device_ready(device, &runtime->report);
 	if (status)
 		return status;
@@ -226,14 +227,15 @@ static tn_status fill_and_launch(struct tn_kernel *kernel, const struct tn_kerne
 	for (size_t i = 0; i < n && !status; i++) {
 		const tn_array *array = arguments[i].array;
 		status = check_argument(kernel, i, &arguments[i]);
-		if (array)
-			filled[i] =
-				(struct tn_launch_argument){.is_buffer = 1,
-							    .buffer = array->storage->block.buffer,
-							    .offset = tn_array_byte_offset(array)};
-		else
+		if (!array) {
 			filled[i] = (struct tn_launch_argument){.size = (uint32_t)arguments[i].size,
 								.value = arguments[i].value};
+			continue;
+		}
+		tn_array_use(array);
+		filled[i] = (struct tn_launch_argument){.is_buffer = 1,
+							.buffer = array->storage->block.buffer,
+							.offset = tn_array_byte_offset(array)};
 	}
 	if (!status)
 		status = keep_for_capture(kernel);

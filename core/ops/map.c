@@ -68,6 +68,7 @@ static int lines_overlap(const tn_array *out, const tn_array *in)
 
 static void line_operand(struct tn_operand *operand, const tn_array *a)
 {
+	tn_array_use(a);
 	operand->buffer = a->storage->block.buffer;
 	operand->offset = tn_array_byte_offset(a);
 	operand->dtype = a->dtype;

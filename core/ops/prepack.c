@@ -60,6 +60,7 @@ static tn_status prepack_weights(struct tn_conv2d *conv)
 		return status;
 	tn_conv2d_args_of(&args, conv);
 	args.call.flags |= conv->runtime->call_flags;
+	args.call.stream = device->stream;
 	args.call.error = &conv->runtime->report;
 	args.call.workspace = &workspace;
 	args.has_residual = conv->residual != NULL;

@@ -55,12 +55,14 @@ extern "C" {
 
 typedef struct tn_graph tn_graph;
 
-/* Starts recording work on the current device.  Errors are kept:
+/* Starts recording the work of the current device's current stream (tenon/stream.h).  Errors are
+ * kept:
  *   TN_UNSUPPORTED  the device's backend cannot capture work
  *   TN_STATE        a capture is already in progress, or a tape is open
  * While work is captured, these fail with TN_NOT_CAPTURABLE: reading an array or writing one from
  * the host, tn_sync, operations that run on the host, tn_optimizer_set_lr, tn_random_state_set,
- * replaying a graph.  [thread: one per context | since 0.1] */
+ * replaying a graph, and the functions of streams and events of that device.
+ * [thread: one per context | since 0.1] */
 TN_API tn_status tn_capture_begin(tn_context *context);
 
 /* Ends the capture in any case.  On TN_OK *graph is owned (tn_graph_destroy), and none of the work
@@ -71,15 +73,15 @@ TN_API tn_status tn_capture_begin(tn_context *context);
  * [thread: one per context | since 0.1] */
 TN_API tn_status tn_capture_end(tn_context *context, tn_graph **graph);
 
-/* Executes the work, in order with the other operations on its device, and returns before it is
- * done.  Arrays that it reads must still exist; the graph keeps those that it writes.  End a tape
- * that has used an array made inside the capture before the next replay: it does not detect that
- * the elements change.  TN_STATE: an optimizer whose step was captured has been destroyed, or
- * parameters that were updated together have since been updated separately; nothing is executed or
- * counted.  Errors are kept; a failure on the device is reported by the next synchronising call.
- * If an optimizer or random numbers change from step to step, that may be a replay: after every 16
- * replays of such a graph the next one first waits for all work of the device and returns any
- * failure of that work; it is then neither started nor counted itself.
+/* Executes the work in the current stream of its device, and after the graph's earlier replays in
+ * other streams; returns before it is done.  Arrays that it reads must still exist; the graph keeps
+ * those that it writes.  End a tape that has used an array made inside the capture before the next
+ * replay: it does not detect that the elements change.  TN_STATE: an optimizer whose step was
+ * captured has been destroyed, or parameters that were updated together have since been updated
+ * separately; nothing is executed or counted.  Errors are kept; a failure on the device is reported
+ * by the next synchronising call.  If an optimizer or random numbers change from step to step, that
+ * may be a replay: after every 16 replays of such a graph the next one first waits for all work of
+ * that stream and returns any failure of that work; it is then neither started nor counted itself.
  * [thread: one per context | may return before the result is ready | since 0.1] */
 TN_API tn_status tn_graph_replay(tn_graph *graph);
 

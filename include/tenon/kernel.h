@@ -86,8 +86,8 @@ struct tn_kernel_argument {
 	uint32_t reserved;
 };
 
-/* Starts the kernel on its device, in order with the other operations there, and returns before it
- * has run.  Errors are kept:
+/* Starts the kernel in the current stream of its device (tenon/stream.h) and returns before it has
+ * run.  Errors are kept:
  *   TN_INVALID_ARGUMENT  number or sizes of the arguments do not match the kernel's parameters, or
  *                        the grid exceeds the device's limits of threads or shared memory
  *   TN_DEVICE            an array is on another device

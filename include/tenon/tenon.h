@@ -21,6 +21,7 @@
 #include <tenon/program.h>
 #include <tenon/report.h>
 #include <tenon/status.h>
+#include <tenon/stream.h>
 #include <tenon/train.h>
 
 #endif

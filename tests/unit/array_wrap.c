@@ -238,12 +238,14 @@ static void closing_returns_the_memory(void **state)
 
 /* ---- Devices that are not synchronous --------------------------------------------------------*/
 
-/* Waiting changes the caller's memory, as queued work would. */
+/* Waiting changes the caller's memory, as queued work would; NULL: closing a device waits too. */
 static struct lent *waited_for;
 
 static tn_status sync_writes(void *device, const struct tn_sync_args *args)
 {
 	(void)device, (void)args;
+	if (!waited_for)
+		return TN_OK;
 	assert_int_equal(waited_for->returned, 0);
 	waited_for->elements[0] += 100;
 	return TN_OK;
@@ -272,6 +274,7 @@ static void queued_work_is_waited_for(void **state)
 	assert_close(lent.elements[0], 0, 0);
 	assert_int_equal(lent.returned, 1);
 	device->lost = TN_OK;
+	waited_for = NULL;
 }
 
 static tn_status end_capture(void *device, const struct tn_graph_args *args, void **graph)
@@ -305,6 +308,7 @@ static void a_capture_postpones_the_release(void **state)
 	assert_int_equal(second.returned, 1);
 	tn_device_release_postponed(device);
 	assert_int_equal(first.returned, 1);
+	waited_for = NULL;
 	tn_mem_free(capture);
 }
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The public functions of streams and events: the rules of kept errors over core/device.
+ */
+#include <tenon/stream.h>
+
+#include "array/runtime.h"
+#include "device/event.h"
+#include "device/stream.h"
+#include "device/transfer.h"
+
+static struct tn_runtime *runtime_of(const tn_device *device)
+{
+	return tn_runtime_of(device->context);
+}
+
+/* Keeps the error of a failure; returns status. */
+static tn_status keep(const tn_device *device, tn_status status, const struct tn_error_info *error)
+{
+	return status ? tn_runtime_keep(runtime_of(device), error) : TN_OK;
+}
+
+/* ---- Streams ---------------------------------------------------------------------------------*/
+
+tn_stream *tn_stream_create(tn_device *device)
+{
+	struct tn_error_info error;
+	struct tn_stream *stream = NULL;
+	if (!device || tn_runtime_ready(runtime_of(device)))
+		return NULL;
+	keep(device, tn_device_add_stream(device, &stream, &error), &error);
+	return stream;
+}
+
+void tn_stream_destroy(tn_stream *stream)
+{
+	if (stream)
+		tn_device_remove_stream(stream);
+}
+
+tn_status tn_stream_push(tn_stream *stream)
+{
+	struct tn_error_info error;
+	if (!stream)
+		return TN_INVALID_ARGUMENT;
+	return keep(stream->device, tn_device_push(stream, &error), &error);
+}
+
+tn_status tn_stream_pop(tn_device *device)
+{
+	struct tn_error_info error;
+	if (!device)
+		return TN_INVALID_ARGUMENT;
+	return keep(device, tn_device_pop(device, &error), &error);
+}
+
+tn_stream *tn_stream_current(const tn_device *device)
+{
+	return device && device->n_pushed ? device->pushed[device->n_pushed - 1] : NULL;
+}
+
+tn_status tn_stream_synchronize(tn_stream *stream)
+{
+	struct tn_error_info error;
+	if (!stream)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_runtime_ready(runtime_of(stream->device));
+	if (status)
+		return status;
+	return keep(stream->device, tn_queue_sync(stream->device, stream->queue, &error), &error);
+}
+
+/* ---- Events ----------------------------------------------------------------------------------*/
+
+tn_event *tn_event_create(tn_device *device)
+{
+	struct tn_error_info error;
+	struct tn_event *event = NULL;
+	if (!device || tn_runtime_ready(runtime_of(device)))
+		return NULL;
+	keep(device, tn_device_add_event(device, &event, &error), &error);
+	return event;
+}
+
+void tn_event_destroy(tn_event *event)
+{
+	if (event)
+		tn_device_remove_event(event);
+}
+
+typedef tn_status action(struct tn_event *event, struct tn_error_info *error);
+
+/* The functions that do nothing while an error is kept. */
+static tn_status act(tn_event *event, action *what)
+{
+	struct tn_error_info error;
+	if (!event)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_runtime_ready(runtime_of(event->device));
+	return status ? status : keep(event->device, what(event, &error), &error);
+}
+
+tn_status tn_event_record(tn_event *event)
+{
+	return act(event, tn_device_record_event);
+}
+
+tn_status tn_event_wait(tn_event *event)
+{
+	return act(event, tn_device_wait_event);
+}
+
+tn_status tn_event_synchronize(tn_event *event)
+{
+	return act(event, tn_device_sync_event);
+}
+
+tn_status tn_event_query(tn_event *event, int *reached)
+{
+	struct tn_error_info error;
+	if (!event || !reached)
+		return TN_INVALID_ARGUMENT;
+	return keep(event->device, tn_device_query_event(event, reached, &error), &error);
+}
+
+tn_status tn_event_elapsed(const tn_event *start, const tn_event *end, double *seconds)
+{
+	struct tn_error_info error;
+	if (!start || !end || !seconds)
+		return TN_INVALID_ARGUMENT;
+	return keep(end->device, tn_device_elapsed(start, end, seconds, &error), &error);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See queue.h.
+ */
+#include "device/queue.h"
+
+#include <tenon/stream.h>
+
+#include "base/fork.h"
+#include "base/memory.h"
+#include "device/chunk.h"
+#include "device/open.h"
+#include "device/pool_parts.h"
+#include "device/transfer.h"
+
+_Static_assert(TN_MAX_STREAMS + 1 == TN_MOST_QUEUES, "the ordinary queue is one more");
+
+int tn_device_has_queues(const struct tn_device *device)
+{
+	return !device->synchronous &&
+	       tn_backend_has_all(device->backend, TN_SLOT_STREAM_CREATE, TN_SLOT_EVENT_ELAPSED);
+}
+
+tn_status tn_queue_create(struct tn_device *device, struct tn_queue **result,
+			  struct tn_error_info *error)
+{
+	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	struct tn_queue **queues = device->pool->queues;
+	uint32_t number = 0;
+	while (number < TN_MOST_QUEUES && queues[number])
+		number++;
+	if (number == TN_MOST_QUEUES)
+		return tn_fail(error, TN_LIMIT, "stream_create",
+			       "%s: expected at most %d streams at a time", device->name,
+			       TN_MAX_STREAMS);
+	struct tn_queue *queue = tn_mem_zeroed(1, sizeof(*queue));
+	if (!queue)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "stream_create",
+			       "no host memory for a stream");
+	tn_error_reset(error);
+	tn_status status =
+		device->backend->stream.stream_create(device->handle, &args, &queue->handle);
+	if (!status && !queue->handle)
+		status = tn_fail(error, TN_BACKEND_FAILURE, "stream_create",
+				 "the backend returned no handle");
+	if (status) {
+		tn_mem_free(queue);
+		return tn_device_answer(device, status, error);
+	}
+	/* The record of checks may be cleared by work that another queue has not done. */
+	if (device->checks.record.block.size)
+		tn_device_settle(device);
+	queue->number = number;
+	queues[number] = queue;
+	device->replayers &= ~tn_queue_bit(queue);
+	device->tracks_use = 1;
+	*result = queue;
+	return TN_OK;
+}
+
+void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue)
+{
+	struct tn_error_info error;
+	struct tn_stream_args args = {
+		.call = {.struct_size = sizeof(args), .stream = queue->handle, .error = &error}};
+	tn_error_reset(&error);
+	tn_queue_settle(device, queue);
+	tn_pool_inherit(device, queue);
+	if (device->checks.record.have_run & tn_queue_bit(queue))
+		device->checks.record.have_run |= tn_queue_bit(&device->pool->ordinary);
+	device->checks.record.have_run &= ~tn_queue_bit(queue);
+	device->pool->queues[queue->number] = NULL;
+	if (device->fork_generation == tn_fork_generation()) {
+		tn_status status = device->backend->stream.stream_destroy(device->handle, &args);
+		if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
+			tn_log_format(device->logger, TN_LOG_WARNING, "stream", "%s", error.text);
+	}
+	tn_mem_free(queue);
+}
