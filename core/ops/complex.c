@@ -17,6 +17,7 @@
 #include "ops/copy.h"
 #include "ops/layout.h"
 #include "ops/map.h"
+#include "ops/parts.h"
 
 enum { MOST_INPUTS = 3, TEXT = 1024 };
 enum gives { GIVES_NOTHING, GIVES_COMPLEX, GIVES_REAL, GIVES_BOOL };
@@ -79,42 +80,6 @@ static const struct complex_operation {
 			GIVES_COMPLEX},
 	[TN_DO_AFFINE] = {"zr = a*xr + b; zi = a*xi", GIVES_COMPLEX},
 };
-
-/* ---- Parts -----------------------------------------------------------------------------------*/
-
-tn_array *tn_part_view(const tn_array *a, int part)
-{
-	int64_t strides[TN_MAX_RANK];
-	for (int i = 0; i < a->rank; i++)
-		strides[i] = 2 * a->strides[i];
-	tn_array *view = tn_array_view(a, a->rank, a->shape, strides, 2 * a->offset + part);
-	if (view)
-		view->dtype = tn_part_dtype(a->dtype);
-	return view;
-}
-
-tn_status tn_parts_add(struct tn_parts *parts, const tn_array *a)
-{
-	if (!tn_is_complex(a->dtype)) {
-		parts->views[parts->n] = NULL;
-		parts->arrays[parts->n++] = a;
-		return TN_OK;
-	}
-	for (int part = 0; part < 2; part++) {
-		tn_array *view = tn_part_view(a, part);
-		if (!view)
-			return a->runtime->report.status;
-		parts->views[parts->n] = view;
-		parts->arrays[parts->n++] = view;
-	}
-	return TN_OK;
-}
-
-void tn_parts_release(struct tn_parts *parts)
-{
-	while (parts->n)
-		tn_array_discard(parts->views[--parts->n]);
-}
 
 /* ---- The program -----------------------------------------------------------------------------*/
 
@@ -238,27 +203,6 @@ tn_status tn_complex_element_into(struct tn_runtime *runtime, enum tn_operation 
 				 "the result is %s, the output %s: a lower kind needs tn_astype",
 				 tn_dtype_name(lowered.result), tn_dtype_name(out->dtype));
 	return status ? status : run_lowered(runtime, operation, &lowered, inputs, NULL, out);
-}
-
-/* ---- Copies ----------------------------------------------------------------------------------*/
-
-tn_status tn_complex_copy(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
-			  const tn_array *a)
-{
-	struct tn_parts from = {0}, to = {0};
-	tn_status status = tn_parts_add(&from, a);
-	if (!status)
-		status = tn_parts_add(&to, out);
-	for (uint32_t k = 0; k < to.n && !status; k++) {
-		tn_array *part = to.views[k] ? to.views[k] : out;
-		if (k < from.n)
-			status = tn_copy_run(runtime, operation, part, from.arrays[k]);
-		else
-			status = tn_fill_run(runtime, operation, part, 0);
-	}
-	tn_parts_release(&from);
-	tn_parts_release(&to);
-	return status;
 }
 
 /* ---- Public functions ------------------------------------------------------------------------*/

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Complex arrays.  No backend knows them: an operation is a real program over views of the real and
- * the imaginary parts.
+ * Element operations on complex arrays.
  */
 #ifndef TN_OPS_COMPLEX_H
 #define TN_OPS_COMPLEX_H
@@ -10,36 +9,11 @@
 #include "array/array.h"
 #include "dispatch/operations.h"
 
-/* The dtype of the parts: f32 of c64, f64 of c128; a real dtype itself. */
-static inline tn_dtype tn_part_dtype(tn_dtype dtype)
-{
-	return dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : dtype;
-}
-
-/* The view of the real (part 0) or imaginary (part 1) elements of a complex array, not recorded;
- * NULL with runtime->report filled. */
-tn_array *tn_part_view(const tn_array *a, int part);
-
-/* The parts of arrays as operands of real programs. */
-struct tn_parts {
-	uint32_t n;
-	tn_array *views[2 * TN_PROGRAM_MAX_INPUTS];        /* made; NULL for a real array */
-	const tn_array *arrays[2 * TN_PROGRAM_MAX_INPUTS]; /* the views and the real arrays */
-};
-
-/* Adds a complex array's two parts, or a real array; at most TN_PROGRAM_MAX_INPUTS arrays. */
-tn_status tn_parts_add(struct tn_parts *parts, const tn_array *a);
-void tn_parts_release(struct tn_parts *parts);
-
 /* An element operation, one of whose inputs is complex, as a new array. */
 tn_array *tn_complex_element(struct tn_runtime *runtime, enum tn_operation operation,
 			     const tn_array *const *inputs, const double *scalars);
 /* The same into an existing array. */
 tn_status tn_complex_element_into(struct tn_runtime *runtime, enum tn_operation operation,
 				  const tn_array *const *inputs, tn_array *out);
-
-/* out[...] = a, where one of them is complex: converted; a real output takes the real part. */
-tn_status tn_complex_copy(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
-			  const tn_array *a);
 
 #endif

@@ -5,13 +5,13 @@
  *     Re C := alpha (Re A Re B - Im A Im B) + beta Re C
  *     Im C := alpha (Re A Im B + Im A Re B) + beta Im C
  */
-#include "ops/matmul.h"
+#include "ops/complex_matmul.h"
 
 #include "array/make.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operations.h"
-#include "ops/complex.h"
 #include "ops/copy.h"
+#include "ops/parts.h"
 
 /* A compact copy of each part, in the innermost scope; uninitialised unless `reads`. */
 static tn_status take_parts(struct tn_runtime *runtime, const tn_array *array, int reads,
@@ -55,7 +55,7 @@ tn_status tn_complex_matmul(struct tn_runtime *runtime, const struct tn_matmul_r
 		real.c = c[products[i].c];
 		real.alpha = products[i].sign * run->alpha;
 		real.beta = i % 2 ? 1 : run->beta;
-		status = tn_matmul_run(runtime, &real);
+		status = tn_matmul_real(runtime, &real);
 	}
 	for (int i = 0; i < 2 && !status; i++) {
 		tn_array *view = tn_part_view(run->c, i);

@@ -14,9 +14,9 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "ops/complex.h"
 #include "ops/layout.h"
 #include "ops/map.h"
+#include "ops/parts.h"
 #include "program/cast.h"
 
 /* ---- Copies ----------------------------------------------------------------------------------*/
@@ -91,6 +91,26 @@ static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, cons
 	return TN_OK;
 }
 
+/* Where one of the two is complex: a real output takes the real part. */
+static tn_status copy_by_parts(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+			       const tn_array *a)
+{
+	struct tn_parts from = {0}, to = {0};
+	tn_status status = tn_parts_add(&from, a);
+	if (!status)
+		status = tn_parts_add(&to, out);
+	for (uint32_t k = 0; k < to.n && !status; k++) {
+		tn_array *part = to.views[k] ? to.views[k] : out;
+		if (k < from.n)
+			status = tn_copy_run(runtime, operation, part, from.arrays[k]);
+		else
+			status = tn_fill_run(runtime, operation, part, 0);
+	}
+	tn_parts_release(&from);
+	tn_parts_release(&to);
+	return status;
+}
+
 tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 		      const tn_array *a)
 {
@@ -108,12 +128,12 @@ tn_status tn_copy_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 		a = apart;
 	}
 	if (a->dtype != out->dtype && (tn_is_complex(a->dtype) || tn_is_complex(out->dtype))) {
-		status = tn_complex_copy(runtime, operation, out, a);
+		status = copy_by_parts(runtime, operation, out, a);
 	} else if (tn_is_complex(a->dtype)) {
 		/* The slot copies bits; a backend without this type copies the parts. */
 		status = route_copy(runtime, operation, out, a);
 		if (status == TN_UNSUPPORTED)
-			status = tn_complex_copy(runtime, operation, out, a);
+			status = copy_by_parts(runtime, operation, out, a);
 		else
 			tn_array_touch(out);
 	} else if (a->dtype == out->dtype) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Matrix products.  A backend takes at most four batch axes and matrices with a unit stride: batch
- * axes are merged, a batch of rows laid out like one tall matrix becomes one, and unsupported
- * layouts are copied first.
+ * Matrix products: checks, dtypes, vectors as matrices.
  */
 #include "ops/matmul.h"
 
@@ -16,191 +14,15 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "dispatch/ledger.h"
-#include "dispatch/operand.h"
-#include "dispatch/route.h"
-#include "ops/compose_matmul.h"
+#include "dispatch/operations.h"
+#include "ops/complex_matmul.h"
 #include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/layout.h"
-#include "ops/map.h"
+#include "ops/matmul_real.h"
 #include "program/cast.h"
 
-enum { MOST_BATCH_AXES = 4 };
-
-/* ---- Operands --------------------------------------------------------------------------------*/
-
-/* The last two axes swapped. */
-static void transpose(struct tn_operand *operand)
-{
-	int64_t *shape = operand->shape + operand->rank - 2;
-	int64_t *strides = operand->strides + operand->rank - 2;
-	int64_t length = shape[0], stride = strides[0];
-	shape[0] = shape[1];
-	strides[0] = strides[1];
-	shape[1] = length;
-	strides[1] = stride;
-}
-
-/* Is one stride 1, and the other at least as large as that axis?  An axis of length 1 may have any
- * stride: it gets one that fits. */
-static int fit_strides(struct tn_operand *operand)
-{
-	int64_t *shape = operand->shape + operand->rank - 2;
-	int64_t *strides = operand->strides + operand->rank - 2;
-	if (shape[1] == 1 && strides[0] == 1) {
-		strides[1] = shape[0];
-		return 1;
-	}
-	if (shape[1] == 1)
-		strides[1] = 1;
-	if (shape[0] == 1 && strides[1] == 1)
-		strides[0] = shape[1];
-	else if (shape[0] == 1)
-		strides[0] = 1;
-	return (strides[1] == 1 && strides[0] >= shape[1]) ||
-	       (strides[0] == 1 && strides[1] >= shape[0]);
-}
-
-struct product {
-	struct tn_runtime *runtime;
-	const struct tn_matmul_run *run;
-	struct tn_matmul_args args;
-	tn_array *c_apart; /* a compact stand-in for C */
-};
-
-/* The operand of a matrix of A or B: batch axes broadcast to C's, the rest its own. */
-static void set_operand(struct tn_operand *operand, const tn_array *array, const tn_array *c)
-{
-	int64_t shape[TN_MAX_RANK];
-	memcpy(shape, c->shape, (size_t)c->rank * sizeof(*shape));
-	memcpy(shape + c->rank - 2, array->shape + array->rank - 2, 2 * sizeof(*shape));
-	tn_operand_broadcast(operand, array, c->rank, shape);
-}
-
-/* An operand of A or B that fits, after a copy if need be. */
-static tn_status set_input(struct product *product, struct tn_operand *operand,
-			   const tn_array *array, int is_transposed)
-{
-	const tn_array *c = product->run->c;
-	set_operand(operand, array, c);
-	if (tn_array_overlap(c, array) != TN_OVERLAP_NONE || !fit_strides(operand)) {
-		array = tn_array_compact(product->runtime, array);
-		if (!array)
-			return product->runtime->report.status;
-		set_operand(operand, array, c);
-		fit_strides(operand);
-	}
-	if (is_transposed)
-		transpose(operand);
-	return TN_OK;
-}
-
-/* A batch of matrices A stacked in memory, times one B, is one product. */
-static void fold_rows(struct tn_matmul_args *args)
-{
-	struct tn_operand *a = &args->a, *b = &args->b, *c = &args->c;
-	if (a->rank != 3 || b->strides[0] != 0 || a->strides[2] != 1 || c->strides[2] != 1 ||
-	    a->strides[0] != a->shape[1] * a->strides[1] ||
-	    c->strides[0] != c->shape[1] * c->strides[1])
-		return;
-	a->shape[1] *= a->shape[0];
-	c->shape[1] *= c->shape[0];
-	for (int i = 0; i < 2; i++) {
-		struct tn_operand *tall = i ? c : a;
-		memmove(tall->shape, tall->shape + 1, 2 * sizeof(int64_t));
-		memmove(tall->strides, tall->strides + 1, 2 * sizeof(int64_t));
-		tall->rank = 2;
-	}
-	memmove(b->shape, b->shape + 1, 2 * sizeof(int64_t));
-	memmove(b->strides, b->strides + 1, 2 * sizeof(int64_t));
-	b->rank = 2;
-}
-
-static tn_status set_operands(struct product *product)
-{
-	const struct tn_matmul_run *run = product->run;
-	struct tn_matmul_args *args = &product->args;
-	struct tn_operand *all[] = {&args->c, &args->a, &args->b};
-	tn_array *c = run->c, *apart;
-	tn_status status = TN_OK;
-	tn_operand_of(&args->c, c);
-	if (!fit_strides(&args->c)) {
-		apart = tn_array_make(product->runtime, tn_array_home(c), c->dtype, c->rank,
-				      c->shape);
-		product->c_apart = apart;
-		if (!apart)
-			return product->runtime->report.status;
-		tn_operand_of(&args->c, apart);
-		fit_strides(&args->c);
-		if (run->beta != 0)
-			status = tn_copy_run(product->runtime, TN_DO_COPY, apart, c);
-	}
-	if (!status)
-		status = set_input(product, &args->a, run->a, run->transpose_a);
-	if (!status)
-		status = set_input(product, &args->b, run->b, run->transpose_b);
-	if (status)
-		return status;
-	tn_operands_merge(all, 3, 0, args->c.rank - 2);
-	fold_rows(args);
-	return TN_OK;
-}
-
-/* ---- The call --------------------------------------------------------------------------------*/
-
-/* Tries bias and activation in the same call; after TN_UNSUPPORTED they are a separate step. */
-static tn_status multiply_with_epilogue(struct product *product, const struct tn_route *route)
-{
-	const struct tn_matmul_run *run = product->run;
-	struct tn_matmul_args args = product->args;
-	struct tn_route native = *route;
-	if (args.c.rank > 2 + MOST_BATCH_AXES)
-		return TN_UNSUPPORTED;
-	args.has_bias = run->bias != NULL;
-	args.activation = run->activation;
-	if (run->bias)
-		tn_operand_of(&args.bias, run->bias);
-	native.call = &args.call;
-	native.is_native_only = 1;
-	return tn_route_run(&native);
-}
-
-/* For more batch axes than a backend takes: one call for each index of the leading ones. */
-static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *route)
-{
-	struct tn_operand *all[] = {&args->a, &args->b, &args->c};
-	int64_t n = args->c.shape[0];
-	tn_status status = TN_OK;
-	for (int64_t i = 0; i < n && !status; i++) {
-		struct tn_matmul_args outer = *args;
-		for (int k = 0; k < 3; k++) {
-			struct tn_operand *operand = all[k];
-			uint32_t rest = operand->rank - 1;
-			operand->offset += (uint64_t)(i * operand->strides[0] *
-						      (int64_t)tn_dtype_size(operand->dtype));
-			memmove(operand->shape, operand->shape + 1, rest * sizeof(int64_t));
-			memmove(operand->strides, operand->strides + 1, rest * sizeof(int64_t));
-			operand->rank = rest;
-		}
-		status = args->c.rank <= 2 + MOST_BATCH_AXES ? tn_route_run(route)
-							     : multiply_batches(args, route);
-		*args = outer;
-	}
-	return status;
-}
-
-/* K = 0: the product is 0, and beta C remains. */
-static tn_status scale_c(struct tn_runtime *runtime, const struct tn_matmul_run *run)
-{
-	static const struct tn_short_program times = {"z = a * x", 1, 1, 0, 0};
-	static const struct tn_short_program integer_times = {"z = a * i64(x)", 1, 1, 0, TN_I64};
-	const tn_array *c = run->c;
-	if (run->beta == 0)
-		return tn_fill_run(runtime, run->operation, run->c, 0);
-	return tn_short_map(runtime, run->operation,
-			    tn_is_floating(c->dtype) ? &times : &integer_times, &c, &run->c,
-			    &run->beta);
-}
+/* ---- Checks ----------------------------------------------------------------------------------*/
 
 static tn_status check_dtypes(struct tn_runtime *runtime, const char *name, const tn_array *a,
 			      const tn_array *b, const tn_array *c)
@@ -225,8 +47,7 @@ static tn_status check_factor(struct tn_runtime *runtime, const char *name, cons
 		       smallest, largest, tn_dtype_name(dtype), factor);
 }
 
-static tn_status check_product(struct tn_runtime *runtime, const struct tn_matmul_run *run,
-			       int64_t *k)
+static tn_status check_product(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
 	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
 	const tn_array *a = run->a, *b = run->b, *c = run->c;
@@ -238,9 +59,9 @@ static tn_status check_product(struct tn_runtime *runtime, const struct tn_matmu
 		goto misfit;
 	rank = c->rank - 2;
 	memcpy(batch, c->shape, (size_t)rank * sizeof(*batch));
-	*k = a->shape[a->rank - 1 - ta];
 	if (c->shape[rank] != a->shape[a->rank - 2 + ta] ||
-	    c->shape[rank + 1] != b->shape[b->rank - 1 - tb] || *k != b->shape[b->rank - 2 + tb] ||
+	    c->shape[rank + 1] != b->shape[b->rank - 1 - tb] ||
+	    a->shape[a->rank - 1 - ta] != b->shape[b->rank - 2 + tb] ||
 	    !tn_shape_broadcast(&rank, batch, a->rank - 2, a->shape) ||
 	    !tn_shape_broadcast(&rank, batch, b->rank - 2, b->shape) ||
 	    !tn_shape_equal(rank, batch, c->rank - 2, c->shape))
@@ -269,59 +90,11 @@ misfit:
 
 tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
-	struct product product = {.runtime = runtime,
-				  .run = run,
-				  .args = {.call = {.struct_size = sizeof(product.args)},
-					   .alpha = run->alpha,
-					   .beta = run->beta}};
-	struct tn_route route = {.runtime = runtime,
-				 .device = tn_array_home(run->c),
-				 .operation = run->operation,
-				 .slot = TN_SLOT_MATMUL,
-				 .call = &product.args.call};
-	struct tn_matmul_composition composition = {.runtime = runtime,
-						    .device = route.device,
-						    .operation = run->operation,
-						    .args = &product.args};
-	int is_finished = 0; /* the backend has done bias and activation too */
-	int64_t k = 0;
-	tn_status status = check_product(runtime, run, &k);
+	tn_status status = check_product(runtime, run);
 	if (status || !run->c->size)
 		return status;
-	if (tn_is_complex(run->c->dtype))
-		return tn_complex_matmul(runtime, run);
-	status = tn_scope_begin(runtime->context);
-	if (status)
-		return status;
-	/* Every backend multiplies f32. */
-	if (run->c->dtype != TN_F32) {
-		route.compose = tn_compose_matmul;
-		route.argument = &composition;
-		route.needs = TN_NEEDS_REDUCE;
-		route.dtype = run->c->dtype == TN_BOOL ? TN_I64 : run->c->dtype;
-	}
-	if (k) {
-		status = set_operands(&product);
-		if (!status && (run->bias || run->activation)) {
-			status = multiply_with_epilogue(&product, &route);
-			is_finished = !status;
-			status = status == TN_UNSUPPORTED ? TN_OK : status;
-		}
-		if (!status && !is_finished)
-			status = product.args.c.rank <= 2 + MOST_BATCH_AXES
-					 ? tn_route_run(&route)
-					 : multiply_batches(&product.args, &route);
-		if (!status && product.c_apart)
-			status = tn_copy_run(runtime, TN_DO_COPY, run->c, product.c_apart);
-	} else {
-		status = scale_c(runtime, run);
-	}
-	if (!status && !is_finished)
-		status = tn_epilogue_run(runtime, run->c, run->bias, NULL, run->activation);
-	if (!status)
-		tn_array_touch(run->c);
-	tn_scope_end(runtime->context, NULL);
-	return status;
+	return tn_is_complex(run->c->dtype) ? tn_complex_matmul(runtime, run)
+					    : tn_matmul_real(runtime, run);
 }
 
 /* ---- Public functions ------------------------------------------------------------------------*/

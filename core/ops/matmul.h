@@ -6,26 +6,10 @@
 #ifndef TN_OPS_MATMUL_H
 #define TN_OPS_MATMUL_H
 
-#include "array/array.h"
+#include "ops/matmul_real.h"
 
-/* C := activation(alpha op(A) op(B) + beta C + bias) for arrays of rank 2 and more; op transposes
- * the last two axes.  Batch axes of A and B broadcast to those of C; the bias, which may be NULL,
- * has as many elements as C's last axis. */
-struct tn_matmul_run {
-	uint32_t operation;
-	tn_array *c;
-	const tn_array *a;
-	const tn_array *b;
-	int transpose_a;
-	int transpose_b;
-	double alpha;
-	double beta;
-	const tn_array *bias;
-	uint32_t activation; /* TN_ACTIVATION_... */
-};
+/* Checks and runs it, for every dtype. */
 tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run);
-/* The same for complex arrays of fitting shapes. */
-tn_status tn_complex_matmul(struct tn_runtime *runtime, const struct tn_matmul_run *run);
 
 /* c := activation(op(a) op(b) + bias); bias may be NULL,
  * else it has as many elements as c's last axis. */

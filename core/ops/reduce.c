@@ -11,7 +11,7 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "ops/complex.h"
+#include "ops/parts.h"
 #include "ops/copy.h"
 #include "ops/reduce_run.h"
 #include "program/cast.h"

@@ -12,7 +12,7 @@
 #include "dispatch/operand.h"
 #include "dispatch/operations.h"
 #include "dispatch/route.h"
-#include "ops/complex.h"
+#include "ops/parts.h"
 
 struct scan {
 	enum tn_operation operation;
