@@ -151,13 +151,13 @@ __extension__ typedef __int128 wide_integer;
 
 static wide_integer wide(tn_number number)
 {
-	return number.dtype == TN_U64 ? (wide_integer)number.as.u64 : (wide_integer)number.as.i64;
+	return number.dtype == TN_U64 ? (wide_integer)number.u64 : (wide_integer)number.i64;
 }
 
 static double real(tn_number number)
 {
 	if (number.dtype == TN_F64)
-		return number.as.f64;
+		return number.f64;
 	return (double)wide(number);
 }
 

@@ -14,6 +14,7 @@
 #include "ops/complex.h"
 #include "ops/layout.h"
 #include "ops/map.h"
+#include "ops/number.h"
 #include "program/cast.h"
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
@@ -414,8 +415,7 @@ static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *
 	for (uint32_t i = 0; i < program->n_scalars; i++) {
 		tn_dtype dtype = tn_program_scalar_dtype(program, i);
 		scalars[i] = (struct tn_scalar){.dtype = dtype ? dtype : TN_F32};
-		scalars[i].bits = tn_cast_bits(map->scalars[i].dtype, scalars[i].dtype,
-					       map->scalars[i].as.u64);
+		scalars[i].bits = tn_number_cast(map->scalars[i], scalars[i].dtype);
 	}
 	run.outputs = &out;
 	for (uint32_t i = 0; i < program->n_instructions && !status; i++) {

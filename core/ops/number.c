@@ -23,19 +23,32 @@ struct tn_value_bits tn_bits_of_double(tn_dtype dtype, double value)
 		{tn_cast_bits(TN_F64, part_of(dtype), tn_bits_of_f64(value)), 0}};
 }
 
+/* Of an integer: i64 by its bits. */
+static uint64_t bits_of(tn_number number)
+{
+	return number.dtype == TN_I64 ? (uint64_t)number.i64 : number.u64;
+}
+
 /* Does the integer, i64 or u64, keep its value in that dtype? */
 static int fits(tn_number number, tn_dtype dtype)
 {
-	int is_negative = number.dtype == TN_I64 && number.as.i64 < 0;
+	uint64_t bits = bits_of(number);
+	int is_negative = number.dtype == TN_I64 && number.i64 < 0;
 	unsigned width = 8 * (unsigned)tn_dtype_size(dtype);
 	if (dtype == TN_BOOL)
-		return number.as.u64 <= 1;
+		return bits <= 1;
 	if (!tn_is_integer(dtype))
 		return 1;
 	if (tn_is_unsigned(dtype))
-		return !is_negative && number.as.u64 <= UINT64_MAX >> (64 - width);
+		return !is_negative && bits <= UINT64_MAX >> (64 - width);
 	/* A negative number keeps its value when its complement does. */
-	return (is_negative ? ~number.as.u64 : number.as.u64) <= UINT64_MAX >> (65 - width);
+	return (is_negative ? ~bits : bits) <= UINT64_MAX >> (65 - width);
+}
+
+uint64_t tn_number_cast(tn_number number, tn_dtype dtype)
+{
+	uint64_t bits = number.dtype == TN_F64 ? tn_bits_of_f64(number.f64) : bits_of(number);
+	return tn_cast_bits(number.dtype, dtype, bits);
 }
 
 tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, const char *argument,
@@ -46,16 +59,15 @@ tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, cons
 	*bits = (struct tn_value_bits){{0, 0}};
 	switch (number.dtype) {
 	case TN_F64:
-		*bits = tn_bits_of_double(dtype, number.as.f64);
+		*bits = tn_bits_of_double(dtype, number.f64);
 		return TN_OK;
 	case TN_C128:
 		if (!tn_is_complex(dtype))
 			return tn_fail(&runtime->report, TN_DTYPE, operation,
 				       "%s: a complex number for %s", argument,
 				       tn_dtype_name(dtype));
-		for (int i = 0; i < 2; i++)
-			bits->part[i] =
-				tn_cast_bits(TN_F64, part, tn_bits_of_f64(number.as.c128[i]));
+		bits->part[0] = tn_cast_bits(TN_F64, part, tn_bits_of_f64(number.f64));
+		bits->part[1] = tn_cast_bits(TN_F64, part, tn_bits_of_f64(number.imaginary));
 		return TN_OK;
 	case TN_I64:
 	case TN_U64:
@@ -67,11 +79,11 @@ tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, cons
 	}
 	if (!fits(number, dtype)) {
 		snprintf(text, sizeof(text), number.dtype == TN_I64 ? "%" PRId64 : "%" PRIu64,
-			 number.as.u64);
+			 bits_of(number));
 		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
 			       "%s: %s does not fit %s", argument, text, tn_dtype_name(dtype));
 	}
-	bits->part[0] = tn_cast_bits(number.dtype, part, number.as.u64);
+	bits->part[0] = tn_number_cast(number, part);
 	return TN_OK;
 }
 

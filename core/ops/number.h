@@ -25,6 +25,9 @@ struct tn_value_bits tn_bits_of_double(tn_dtype dtype, double value);
 tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, const char *argument,
 			 tn_number number, tn_dtype dtype, struct tn_value_bits *bits);
 
+/* A real number as the bits of a real dtype, by the rules of the cast. */
+uint64_t tn_number_cast(tn_number number, tn_dtype dtype);
+
 /* The number that those bits of a dtype are. */
 tn_number tn_number_of_bits(tn_dtype dtype, const struct tn_value_bits *bits);
 

@@ -20,51 +20,39 @@
 extern "C" {
 #endif
 
-typedef struct tn_number {
-	tn_dtype dtype; /* TN_I64, TN_U64, TN_F64 or TN_C128: the member of `as` that counts */
+typedef struct tn_number tn_number;
+
+/* The dtype says which member counts; the others are 0. */
+struct tn_number {
+	tn_dtype dtype; /* TN_I64, TN_U64, TN_F64 or TN_C128 */
 	uint32_t reserved;
-	union {
-		int64_t i64;
-		uint64_t u64;
-		double f64;
-		double c128[2]; /* real, imaginary */
-	} as;
-} tn_number;
+	int64_t i64;
+	uint64_t u64;
+	double f64;       /* of TN_C128 the real part */
+	double imaginary; /* of TN_C128 */
+};
 
 static inline tn_number tn_number_i64(int64_t value)
 {
-	tn_number number;
-	number.dtype = TN_I64;
-	number.reserved = 0;
-	number.as.i64 = value;
+	tn_number number = {TN_I64, 0, value, 0, 0, 0};
 	return number;
 }
 
 static inline tn_number tn_number_u64(uint64_t value)
 {
-	tn_number number;
-	number.dtype = TN_U64;
-	number.reserved = 0;
-	number.as.u64 = value;
+	tn_number number = {TN_U64, 0, 0, value, 0, 0};
 	return number;
 }
 
 static inline tn_number tn_number_f64(double value)
 {
-	tn_number number;
-	number.dtype = TN_F64;
-	number.reserved = 0;
-	number.as.f64 = value;
+	tn_number number = {TN_F64, 0, 0, 0, value, 0};
 	return number;
 }
 
 static inline tn_number tn_number_c128(double real, double imaginary)
 {
-	tn_number number;
-	number.dtype = TN_C128;
-	number.reserved = 0;
-	number.as.c128[0] = real;
-	number.as.c128[1] = imaginary;
+	tn_number number = {TN_C128, 0, 0, 0, real, imaginary};
 	return number;
 }
 

@@ -20,14 +20,14 @@ static void assert_i64(const tn_array *array, int64_t expected)
 {
 	tn_number number = item(array);
 	assert_int_equal(number.dtype, TN_I64);
-	assert_true(number.as.i64 == expected);
+	assert_true(number.i64 == expected);
 }
 
 static void assert_u64(const tn_array *array, uint64_t expected)
 {
 	tn_number number = item(array);
 	assert_int_equal(number.dtype, TN_U64);
-	assert_true(number.as.u64 == expected);
+	assert_true(number.u64 == expected);
 }
 
 static tn_array *full(struct fixture *f, tn_dtype dtype, tn_number number)
@@ -54,9 +54,9 @@ static void floating_numbers_keep_all_their_bits(void **state)
 	struct fixture *f = *state;
 	tn_number third = item(full(f, TN_F64, tn_number_f64(1.0 / 3)));
 	assert_int_equal(third.dtype, TN_F64);
-	assert_true(third.as.f64 == 1.0 / 3);
-	assert_true(item(full(f, TN_F16, tn_number_f64(1.5))).as.f64 == 1.5);
-	assert_true(isnan(item(full(f, TN_F32, tn_number_f64(NAN))).as.f64));
+	assert_true(third.f64 == 1.0 / 3);
+	assert_true(item(full(f, TN_F16, tn_number_f64(1.5))).f64 == 1.5);
+	assert_true(isnan(item(full(f, TN_F32, tn_number_f64(NAN))).f64));
 }
 
 static void complex_numbers_have_two_parts(void **state)
@@ -64,11 +64,11 @@ static void complex_numbers_have_two_parts(void **state)
 	struct fixture *f = *state;
 	tn_number z = item(full(f, TN_C128, tn_number_c128(0.1, -2)));
 	assert_int_equal(z.dtype, TN_C128);
-	assert_true(z.as.c128[0] == 0.1 && z.as.c128[1] == -2);
+	assert_true(z.f64 == 0.1 && z.imaginary == -2);
 	z = item(full(f, TN_C64, tn_number_c128(0.1, -2)));
-	assert_true(z.as.c128[0] == (double)0.1f && z.as.c128[1] == -2);
+	assert_true(z.f64 == (double)0.1f && z.imaginary == -2);
 	z = item(full(f, TN_C64, tn_number_i64(7)));
-	assert_true(z.as.c128[0] == 7 && z.as.c128[1] == 0);
+	assert_true(z.f64 == 7 && z.imaginary == 0);
 }
 
 static void a_number_that_the_dtype_does_not_hold_is_an_error(void **state)
@@ -78,13 +78,13 @@ static void a_number_that_the_dtype_does_not_hold_is_an_error(void **state)
 		tn_number number;
 		const char *text;
 	} cases[] = {
-		{TN_I8, {TN_I64, 0, {.i64 = 128}}, "128 does not fit i8"},
-		{TN_I8, {TN_I64, 0, {.i64 = -129}}, "-129 does not fit i8"},
-		{TN_U8, {TN_I64, 0, {.i64 = -1}}, "-1 does not fit u8"},
-		{TN_U64, {TN_I64, 0, {.i64 = -1}}, "-1 does not fit u64"},
-		{TN_I64, {TN_U64, 0, {.u64 = UINT64_MAX}}, "18446744073709551615 does not fit i64"},
-		{TN_BOOL, {TN_I64, 0, {.i64 = 2}}, "2 does not fit bool"},
-		{TN_F32, {TN_F32, 0, {.f64 = 2}}, "found dtype 12"},
+		{TN_I8, {TN_I64, .i64 = 128}, "128 does not fit i8"},
+		{TN_I8, {TN_I64, .i64 = -129}, "-129 does not fit i8"},
+		{TN_U8, {TN_I64, .i64 = -1}, "-1 does not fit u8"},
+		{TN_U64, {TN_I64, .i64 = -1}, "-1 does not fit u64"},
+		{TN_I64, {TN_U64, .u64 = UINT64_MAX}, "18446744073709551615 does not fit i64"},
+		{TN_BOOL, {TN_I64, .i64 = 2}, "2 does not fit bool"},
+		{TN_F32, {TN_F32, .f64 = 2}, "found dtype 12"},
 	};
 	struct fixture *f = *state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
