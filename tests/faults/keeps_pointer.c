@@ -10,14 +10,23 @@
 struct later {
 	struct right right;
 	struct tn_map_args pending;
+	struct tn_operand inputs[TN_PROGRAM_MAX_INPUTS]; /* as they were */
+	struct tn_operand outputs[TN_PROGRAM_MAX_OUTPUTS];
 	int is_pending;
 };
 
+/* Operands that have changed since could be anything, an invalid address too: then the work is
+ * lost, so that the fault never crashes the program that is to find it. */
 static void flush(void *device)
 {
 	struct later *later = (struct later *)device;
-	if (later->is_pending)
-		right_map(device, &later->pending);
+	const struct tn_map_args *args = &later->pending;
+	if (later->is_pending &&
+	    memcmp(args->inputs, later->inputs,
+		   args->program->n_inputs * sizeof(*args->inputs)) == 0 &&
+	    memcmp(args->outputs, later->outputs,
+		   args->program->n_outputs * sizeof(*args->outputs)) == 0)
+		right_map(device, args);
 	later->is_pending = 0;
 }
 
@@ -31,6 +40,8 @@ static tn_status map(void *device, const struct tn_map_args *args)
 	dry.call.flags |= TN_DRY_RUN;
 	tn_status status = right_map(device, &dry);
 	later->pending = dry;
+	memcpy(later->inputs, dry.inputs, dry.program->n_inputs * sizeof(*dry.inputs));
+	memcpy(later->outputs, dry.outputs, dry.program->n_outputs * sizeof(*dry.outputs));
 	later->pending.call.flags = 0;
 	later->pending.call.error = NULL;
 	later->pending.call.workspace = NULL;

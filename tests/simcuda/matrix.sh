@@ -43,6 +43,15 @@ record_convolutions() {
 		exit 1
 	}
 }
+# Doctor has no reduction whose geometry exceeds the parameters of a kernel.
+record_largest() {
+	"$simulated" env TENON_CACHE_DIR="$work/cache" "$TENON_BUILD/tenon-conform" \
+		--filter reduce.largest "$plugin" >"$work/log" 2>&1 || {
+		cat "$work/log"
+		exit 1
+	}
+}
+record_largest
 if [ -n "${TENON_MATRIX:-}" ]; then
 	record
 	if [ -x "$TENON_BUILD/tests/simcuda/plugin_conv2d_test" ]; then
