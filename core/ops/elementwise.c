@@ -108,12 +108,14 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 	}
 	dtypes[0] = a->dtype;
 	dtypes[1] = b->dtype;
-	if (tn_is_complex(out->dtype) || tn_is_complex(dtypes[0]) || tn_is_complex(dtypes[1]))
-		return tn_end_into(runtime,
-				   tn_complex_element_into(runtime, operation, inputs, out));
 	status = tn_programs_element(runtime, operation, dtypes, &element);
-	if (!status && out->dtype != element.result)
-		status = convert_result(runtime, operation, dtypes, out->dtype, &element);
+	if (status || out->dtype != element.result) {
+		if (tn_is_complex(out->dtype) || tn_is_complex(a->dtype) || tn_is_complex(b->dtype))
+			return tn_end_into(
+				runtime, tn_complex_element_into(runtime, operation, inputs, out));
+		if (!status)
+			status = convert_result(runtime, operation, dtypes, out->dtype, &element);
+	}
 	run.program = element.program;
 	if (!status)
 		status = tn_map_run(runtime, &run);

@@ -66,15 +66,23 @@ static int lines_overlap(const tn_array *out, const tn_array *in)
 	       tn_array_overlap(out, in) != TN_OVERLAP_NONE;
 }
 
-static void line_operand(struct tn_operand *operand, const tn_array *a)
+static inline void line_operand(struct tn_operand *operand, const tn_array *a)
 {
-	tn_array_use(a);
 	operand->buffer = a->storage->block.buffer;
 	operand->offset = tn_array_byte_offset(a);
 	operand->dtype = a->dtype;
 	operand->rank = a->size != 1;
 	operand->shape[0] = a->size;
 	operand->strides[0] = 1;
+}
+
+/* A separate function: few programs have streams. */
+static __attribute__((noinline)) void use_arrays(const struct tn_map_run *run)
+{
+	for (uint32_t j = 0; j < run->program->n_outputs; j++)
+		tn_array_use(run->outputs[j]);
+	for (uint32_t i = 0; i < run->program->n_inputs; i++)
+		tn_array_use(run->inputs[i]);
 }
 
 /* Fills the operands when all arrays have one shape, no gaps and one order of axes, and no output
@@ -103,7 +111,11 @@ static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 		}
 		line_operand(&p->inputs[i], run->inputs[i]);
 	}
-	return !uses(program, TN_OP_INDEX) && (first->contiguous || !uses(program, TN_OP_ELEMENT));
+	if (uses(program, TN_OP_INDEX) || (!first->contiguous && uses(program, TN_OP_ELEMENT)))
+		return 0;
+	if (tn_array_home(first)->tracks_use)
+		use_arrays(run);
+	return 1;
 }
 
 /* Checks: one device; outputs of one shape that share no memory, to which the inputs broadcast. */

@@ -39,8 +39,7 @@ static tn_status check_factor(struct tn_runtime *runtime, const char *name, cons
 {
 	double largest = dtype == TN_BOOL ? 1 : 0x1p53;
 	double smallest = dtype == TN_BOOL ? 0 : -0x1p53;
-	if (tn_is_inexact(dtype) ||
-	    (factor >= smallest && factor <= largest && factor == floor(factor)))
+	if (factor >= smallest && factor <= largest && factor == floor(factor))
 		return TN_OK;
 	return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, name,
 		       "%s: expected a whole number from %g to %g for %s, found %g", which,
@@ -67,9 +66,9 @@ static tn_status check_product(struct tn_runtime *runtime, const struct tn_matmu
 	    !tn_shape_equal(rank, batch, c->rank - 2, c->shape))
 		goto misfit;
 	status = check_dtypes(runtime, name, a, b, c);
-	if (!status)
+	if (!status && !tn_is_inexact(c->dtype))
 		status = check_factor(runtime, name, "alpha", run->alpha, c->dtype);
-	if (!status)
+	if (!status && !tn_is_inexact(c->dtype))
 		status = check_factor(runtime, name, "beta", run->beta, c->dtype);
 	if (status)
 		return status;
