@@ -22,8 +22,8 @@ static void flush(void *device)
 	struct later *later = (struct later *)device;
 	const struct tn_map_args *args = &later->pending;
 	if (later->is_pending &&
-	    memcmp(args->inputs, later->inputs,
-		   args->program->n_inputs * sizeof(*args->inputs)) == 0 &&
+	    memcmp(args->inputs, later->inputs, args->program->n_inputs * sizeof(*args->inputs)) ==
+		    0 &&
 	    memcmp(args->outputs, later->outputs,
 		   args->program->n_outputs * sizeof(*args->outputs)) == 0)
 		right_map(device, args);
