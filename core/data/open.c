@@ -87,7 +87,7 @@ tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *giv
 			  const char *data_dir, tn_dataset **out, struct tn_error_info *error)
 {
 	struct tn_dataset_options options = {0};
-	struct tn_input_format as;
+	struct tn_input_format as = {0};
 	struct tn_dataset_raw raw = {0};
 	char *folder = NULL;
 	tn_status status = tn_options_take(&options, sizeof(options), given,

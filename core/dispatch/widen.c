@@ -50,7 +50,7 @@ static uint64_t distance(int64_t stride)
  * repeat keep stride 0.  Returns the number of its elements. */
 static int64_t lay_out(const struct tn_operand *narrow, struct tn_operand *wide)
 {
-	uint32_t order[TN_MAX_RANK];
+	uint32_t order[TN_MAX_RANK] = {0};
 	int64_t n = 1;
 	*wide = *narrow;
 	wide->dtype = TN_F32;

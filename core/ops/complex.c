@@ -166,7 +166,7 @@ tn_array *tn_complex_element(struct tn_runtime *runtime, enum tn_operation opera
 	uint32_t n = tn_element_operations[operation].n_inputs;
 	const char *name = tn_operation_names[operation];
 	struct tn_scalar scalars[2];
-	tn_dtype dtypes[MOST_INPUTS];
+	tn_dtype dtypes[MOST_INPUTS] = {0};
 	struct lowered lowered;
 	tn_array *out;
 	tn_status status;
@@ -193,7 +193,7 @@ tn_array *tn_complex_element(struct tn_runtime *runtime, enum tn_operation opera
 tn_status tn_complex_element_into(struct tn_runtime *runtime, enum tn_operation operation,
 				  const tn_array *const *inputs, tn_array *out)
 {
-	tn_dtype dtypes[MOST_INPUTS];
+	tn_dtype dtypes[MOST_INPUTS] = {0};
 	struct lowered lowered;
 	for (uint32_t i = 0; i < tn_element_operations[operation].n_inputs; i++)
 		dtypes[i] = inputs[i]->dtype;

@@ -190,7 +190,7 @@ static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
  * gradient follows. */
 static tn_array *multiply_halves(const struct reduction *r)
 {
-	int order[TN_MAX_RANK], n_kept = 0, to = 0;
+	int order[TN_MAX_RANK] = {0}, n_kept = 0, to = 0;
 	int64_t shape[TN_MAX_RANK + 1];
 	for (int reduced = 0; reduced < 2; reduced++) {
 		for (int axis = 0; axis < r->a->rank; axis++) {

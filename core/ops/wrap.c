@@ -19,7 +19,7 @@ static tn_status check_layout(struct tn_runtime *runtime, const char *operation,
 	struct tn_error_info *error = &runtime->report;
 	const int rank = options->rank;
 	const uint64_t most = options->size_bytes / tn_dtype_size(options->dtype);
-	int64_t low = options->offset, high = options->offset;
+	int64_t low = options->offset, high = low;
 	char shape[TN_SHAPE_TEXT], steps[TN_SHAPE_TEXT];
 	tn_shape_compact(rank, options->shape, strides);
 	if (!n)

@@ -12,7 +12,7 @@
 
 /* op over values of i64 that hold the bits of u64; a comparison gives bool.  Operands that the op
  * does not have are 0. */
-tn_value tn_u64_op(struct tn_builder *builder, uint16_t op, tn_value a, tn_value b, tn_value c);
+tn_value tn_u64_op(struct tn_builder *builder, uint16_t op, tn_value x, tn_value y, tn_value z);
 
 /* The bits of u64(a), for `a` of any compute dtype: integers modulo 2^64; floating values toward
  * zero, saturated, NaN as 0. */

@@ -26,7 +26,7 @@ trap 'rm -f "$log"' EXIT
 tenon train lenet --data digits --epochs 4 --seed 1 --ledger | tee "$log"
 awk '
 	/^test accuracy/ { accuracy = $3 + 0 }
-	ledger && NF { host += $5 }
+	ledger && NF { host += $6 }
 	/^operation/ { ledger = 1 }
 	END {
 		if (accuracy < 85 || !ledger || host > 0) {
