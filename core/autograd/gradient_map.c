@@ -82,7 +82,10 @@ static tn_status give_gradients(struct tn_node *node, tn_array *dy, const uint32
 	for (uint32_t k = 0; k < count; k++)
 		outputs[k] = dy;
 	tn_status status = TN_OK;
-	if (!all_upstream(gradient, node->n_inputs))
+	int is_dy = all_upstream(gradient, node->n_inputs);
+	for (uint32_t k = 0; k < count; k++)
+		is_dy = is_dy && recorded->inputs[wanted[k]].dtype == dy->dtype;
+	if (!is_dy)
 		status = run_gradient(node, dy, gradient, wanted, last, outputs);
 	for (uint32_t k = 0; k < count && !status; k++) {
 		const struct tn_recorded_input *x = &recorded->inputs[wanted[k]];

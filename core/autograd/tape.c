@@ -184,9 +184,18 @@ static tn_array *first_gradient(struct tn_tape *tape, const tn_array *output, co
 				tn_array_home(given)->name, tn_array_home(output)->name);
 		return NULL;
 	}
+	if (tn_is_complex(given ? given->dtype : output->dtype) &&
+	    (!given || !tn_is_complex(output->dtype))) {
+		tn_runtime_fail(rt, TN_DTYPE, "tape_backward",
+				given ? "output_gradient is %s, the output %s"
+				      : "an output of %s needs an output_gradient",
+				tn_dtype_name(given ? given->dtype : output->dtype),
+				tn_dtype_name(output->dtype));
+		return NULL;
+	}
 	if (given && given->rank == output->rank &&
 	    !memcmp(given->shape, output->shape, (size_t)output->rank * sizeof(int64_t)))
-		return tn_astype(given, given->dtype); /* a copy in its memory order */
+		return tn_astype(given, output->dtype); /* a copy in its memory order */
 	if (!given && tn_array_size(output) == 1) {
 		tn_array *one = tn_empty(tn_array_context(output), output->dtype, output->rank,
 					 output->shape);

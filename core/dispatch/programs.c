@@ -239,11 +239,9 @@ static const char *compare_signs(enum tn_operation operation, const tn_dtype *dt
 }
 
 static tn_status find_element(struct tn_runtime *runtime, enum tn_operation operation,
-			      const tn_dtype *dtypes, tn_dtype stored,
-			      struct tn_element_program *found)
+			      const tn_dtype *dtypes, struct tn_element_program *found)
 {
 	static const tn_dtype inferred[TN_PROGRAM_MAX_SCALARS];
-	static const char *const output = "z";
 	const struct tn_element_operation *element = &tn_element_operations[operation];
 	char text[TN_POWER_TEXT];
 	const char *chosen = element->text;
@@ -252,13 +250,10 @@ static tn_status find_element(struct tn_runtime *runtime, enum tn_operation oper
 		.struct_size = sizeof(names),
 		.n_inputs = element->n_inputs,
 		.n_scalars = element->n_scalars,
-		.n_outputs = 1,
 		.inputs = tn_short_inputs,
 		.input_dtypes = read,
 		.scalars = tn_short_scalars,
 		.scalar_dtypes = inferred,
-		.outputs = &output,
-		.output_dtypes = &stored,
 	};
 	for (uint32_t i = element->typed_from; i < element->n_inputs; i++)
 		loop = tn_result_type(loop, dtypes[i]);
@@ -279,7 +274,7 @@ static tn_status find_element(struct tn_runtime *runtime, enum tn_operation oper
 		chosen = text;
 		memcpy(read, dtypes, 2 * sizeof(*dtypes));
 	}
-	found->result = stored ? stored : element->gives_bool ? TN_BOOL : loop;
+	found->result = element->gives_bool ? TN_BOOL : loop;
 	return tn_programs_get(runtime, tn_operation_names[operation], chosen, &names,
 			       &found->program);
 }
@@ -293,23 +288,16 @@ tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation oper
 	tn_status status;
 	for (uint32_t i = 1; i < n; i++) {
 		if (dtypes[i] != dtypes[0])
-			return find_element(runtime, operation, dtypes, 0, element);
+			return find_element(runtime, operation, dtypes, element);
 	}
 	if (!same->program) {
-		status = find_element(runtime, operation, dtypes, 0, element);
+		status = find_element(runtime, operation, dtypes, element);
 		if (status)
 			return status;
 		*same = *element;
 	}
 	*element = *same;
 	return TN_OK;
-}
-
-tn_status tn_programs_element_as(struct tn_runtime *runtime, enum tn_operation operation,
-				 const tn_dtype *dtypes, tn_dtype stored,
-				 struct tn_element_program *element)
-{
-	return find_element(runtime, operation, dtypes, stored, element);
 }
 
 tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,

@@ -52,10 +52,6 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
  * does not take them. */
 tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
 			      const tn_dtype *dtypes, struct tn_element_program *element);
-/* The same where the result is converted to `stored`, a floating dtype. */
-tn_status tn_programs_element_as(struct tn_runtime *runtime, enum tn_operation operation,
-				 const tn_dtype *dtypes, tn_dtype stored,
-				 struct tn_element_program *element);
 
 enum { TN_SHORT_SCALARS = 10 };
 

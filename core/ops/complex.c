@@ -39,12 +39,15 @@ static const struct complex_operation {
 			  "zr = (by_real ? xr + xi*ratio : xr*ratio + xi) * scale\n"
 			  "zi = (by_real ? xi - xr*ratio : xi*ratio - xr) * scale",
 			  GIVES_COMPLEX},
-	/* exp(y log x); 0 to the power 0 is 1. */
+	/* exp(y log x), x itself for y = 1; 0 to the power 0 is 1, to a power of no positive real part
+	 * NaN. */
 	[TN_DO_POWER] = {"is_zero = xr == 0 && xi == 0; sr = is_zero ? 1.0 : xr\n"
+			 "is_one = yr == 1 && yi == 0; is_none = yr == 0 && yi == 0\n"
 			 "lr = log(hypot(sr, xi)); li = atan2(xi, sr)\n"
 			 "size = exp(yr*lr - yi*li); angle = yr*li + yi*lr\n"
-			 "zr = is_zero ? (yr == 0 && yi == 0 ? 1.0 : 0.0) : size*cos(angle)\n"
-			 "zi = is_zero ? 0.0 : size*sin(angle)",
+			 "at_zero = is_none ? 1.0 : yr > 0 ? 0.0 : nan\n"
+			 "zr = is_one ? xr : is_zero ? at_zero : size*cos(angle)\n"
+			 "zi = is_one ? xi : is_zero ? (is_none ? 0.0 : at_zero) : size*sin(angle)",
 			 GIVES_COMPLEX},
 	[TN_DO_EQUAL] = {"z = xr == yr && xi == yi", GIVES_BOOL},
 	[TN_DO_NOT_EQUAL] = {"z = xr != yr || xi != yi", GIVES_BOOL},
@@ -55,25 +58,52 @@ static const struct complex_operation {
 	[TN_DO_CONJ] = {"zr = xr; zi = -xi", GIVES_COMPLEX},
 	[TN_DO_COMPLEX] = {"zr = xr; zi = yr", GIVES_COMPLEX},
 	[TN_DO_ABS] = {"z = hypot(xr, xi)", GIVES_REAL},
-	[TN_DO_ANGLE] = {"z = atan2(xi, xr)", GIVES_REAL},
-	[TN_DO_SIGN] = {"is_zero = xr == 0 && xi == 0\n"
-			"size = hypot(is_zero ? 1.0 : xr, xi)\n"
-			"zr = xr / size; zi = xi / size",
+	/* The derivative at 0 is 0. */
+	[TN_DO_ANGLE] = {"is_zero = xr == 0 && xi == 0; sr = is_zero ? 1.0 : xr\n"
+			 "at_zero = copysign(copysign(1.0, xr) < 0 ? pi : 0.0, xi)\n"
+			 "z = is_zero ? at_zero : atan2(xi, sr)",
+			 GIVES_REAL},
+	[TN_DO_SIGN] = {"is_zero = xr == 0 && xi == 0; large = max(abs(xr), abs(xi))\n"
+			"scale = is_zero ? 1.0 : large; sr = is_zero ? 1.0 : xr / scale\n"
+			"si = xi / scale; size = hypot(sr, si)\n"
+			"zr = is_zero ? 0.0 : sr / size; zi = is_zero ? 0.0 : si / size",
 			GIVES_COMPLEX},
 	[TN_DO_SQUARE] = {"zr = xr*xr - xi*xi; zi = xr*xi + xi*xr", GIVES_COMPLEX},
-	/* The root of the larger part first, so that nothing cancels. */
-	[TN_DO_SQRT] = {"is_zero = xr == 0 && xi == 0; sr = is_zero ? 1.0 : xr\n"
-			"root = sqrt(0.5*hypot(sr, xi) + 0.5*abs(sr))\n"
-			"other = abs(xi) / (2.0*root); is_right = xr >= 0\n"
-			"zr = is_zero ? 0.0 : is_right ? root : other\n"
-			"zi = is_zero ? xi : is_right ? xi / (2.0*root) : copysign(root, xi)",
-			GIVES_COMPLEX},
-	[TN_DO_EXP] = {"size = exp(xr); zr = size*cos(xi)\n"
-		       "zi = size == inf && xi == 0 ? xi : size*sin(xi)",
+	/* Of x scaled by its larger part, so that nothing overflows; the root of the larger part of the
+	 * result first, so that nothing cancels. */
+	[TN_DO_SQRT] =
+		{"is_zero = xr == 0 && xi == 0; is_right = xr >= 0\n"
+		 "is_tall = abs(xi) == inf; is_wide = abs(xr) == inf\n"
+		 "scale = is_zero || is_tall || is_wide ? 1.0 : max(abs(xr), abs(xi))\n"
+		 "sr = is_zero ? 1.0 : xr / scale; si = xi / scale; outer = sqrt(scale)\n"
+		 "inner = sqrt(0.5*hypot(sr, si) + 0.5*(is_right ? sr : -sr))\n"
+		 "root = outer*inner; other = outer*(si / (2.0*inner))\n"
+		 "real = is_right ? root : other*copysign(1.0, xi)\n"
+		 "imaginary = is_right ? other : copysign(root, xi)\n"
+		 "zr = is_zero ? 0.0 : is_tall ? inf : is_wide ? (is_right ? inf : 0.0) : real\n"
+		 "end = copysign(is_right ? 0.0 : inf, xi)\n"
+		 "zi = is_zero || is_tall ? xi : is_wide ? end : imaginary",
+		 GIVES_COMPLEX},
+	/* By the square of exp(x / 2), which overflows later. */
+	[TN_DO_EXP] = {"half = exp(0.5*xr); is_zero = half == 0\n"
+		       "zr = is_zero ? 0.0 : half*(half*cos(xi))\n"
+		       "zi = is_zero ? 0.0 : half == inf && xi == 0 ? xi : half*(half*sin(xi))",
 		       GIVES_COMPLEX},
-	[TN_DO_LOG] = {"zr = log(hypot(xr, xi)); zi = atan2(xi, xr)", GIVES_COMPLEX},
-	[TN_DO_SIN] = {"zr = sin(xr)*cosh(xi); zi = cos(xr)*sinh(xi)", GIVES_COMPLEX},
-	[TN_DO_COS] = {"zr = cos(xr)*cosh(xi); zi = -sin(xr)*sinh(xi)", GIVES_COMPLEX},
+	[TN_DO_LOG] =
+		{"large = max(abs(xr), abs(xi)); small = min(abs(xr), abs(xi))\n"
+		 "is_far = large == inf; ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
+		 "zr = is_far ? inf : log(large) + 0.5*log1p(ratio*ratio)\n"
+		 "zi = atan2(xi, xr)",
+		 GIVES_COMPLEX},
+	/* Where cosh overflows, a factor of 0 stays 0. */
+	[TN_DO_SIN] =
+		{"s = sin(xr); c = cos(xr); h = cosh(xi)\n"
+		 "zr = s == 0 && h == inf ? s : s*h; zi = c == 0 && h == inf ? c : c*sinh(xi)",
+		 GIVES_COMPLEX},
+	[TN_DO_COS] =
+		{"s = sin(xr); c = cos(xr); h = cosh(xi)\n"
+		 "zr = c == 0 && h == inf ? c : c*h; zi = s == 0 && h == inf ? s : -s*sinh(xi)",
+		 GIVES_COMPLEX},
 	/* tanh(x + iy) = (t (1 + u^2) + i u (1 - t^2)) / (1 + t^2 u^2), t = tanh x, u = tan y. */
 	[TN_DO_TANH] = {"t = tanh(xr); u = tan(xi); c = 1.0 / cosh(xr); d = 1.0 + t*t*u*u\n"
 			"zr = t*(1.0 + u*u) / d; zi = u*c*c / d",

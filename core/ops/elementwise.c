@@ -12,6 +12,7 @@
 #include "dispatch/operand.h"
 #include "dispatch/power.h"
 #include "ops/complex.h"
+#include "ops/copy.h"
 #include "ops/layout.h"
 #include "ops/map.h"
 #include "ops/number.h"
@@ -72,19 +73,30 @@ static tn_array *binary(enum tn_operation operation, const tn_array *a, const tn
 	return run_element(operation, inputs, NULL);
 }
 
-/* For an output of another dtype than the result's, which must not be of a lower kind. */
-static tn_status convert_result(struct tn_runtime *runtime, enum tn_operation operation,
-				const tn_dtype *dtypes, tn_dtype stored,
-				struct tn_element_program *element)
+/* For an output of another dtype than the result's, which must not be of a lower kind.  A result
+ * that the program computes in another dtype (a narrow or unsigned one) wraps or is rounded in its
+ * own first: then it is an array of its own. */
+static tn_status store_converted(struct tn_runtime *runtime, struct tn_map_run *run,
+				 tn_dtype result, tn_array *out)
 {
-	if (!tn_is_same_kind(element->result, stored))
-		return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
+	const char *name = tn_operation_names[run->operation];
+	tn_array *apart;
+	tn_status status;
+	if (!tn_is_same_kind(result, out->dtype))
+		return tn_fail(&runtime->report, TN_DTYPE, name,
 			       "the result is %s, the output %s: a lower kind needs tn_astype",
-			       tn_dtype_name(element->result), tn_dtype_name(stored));
-	/* The program holds a u64 as an i64, which a store would convert with its sign. */
-	if (element->result != TN_U64 || !tn_is_floating(stored))
-		return TN_OK;
-	return tn_programs_element_as(runtime, operation, dtypes, stored, element);
+			       tn_dtype_name(result), tn_dtype_name(out->dtype));
+	if (tn_is_compute_dtype(result) && !tn_is_complex(out->dtype))
+		return tn_map_run(runtime, run);
+	apart = tn_array_make(runtime, tn_array_home(out), result, out->rank, out->shape);
+	if (!apart)
+		return runtime->report.status;
+	run->outputs = &apart;
+	status = tn_map_run(runtime, run);
+	if (!status)
+		status = tn_copy_run(runtime, run->operation, out, apart);
+	tn_array_discard(apart);
+	return status;
 }
 
 /* Does only what the backend's call needs: this is the cost of dispatch. */
@@ -95,7 +107,7 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 	struct tn_map_run run = {.operation = operation, .inputs = inputs, .outputs = &out};
 	const char *name = tn_operation_names[operation];
 	tn_status status = tn_begin_into(3, inputs, name);
-	struct tn_element_program element;
+	struct tn_element_program element = {NULL, 0};
 	struct tn_runtime *runtime;
 	tn_dtype dtypes[2];
 	if (status)
@@ -109,16 +121,13 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 	dtypes[0] = a->dtype;
 	dtypes[1] = b->dtype;
 	status = tn_programs_element(runtime, operation, dtypes, &element);
-	if (status || out->dtype != element.result) {
-		if (tn_is_complex(out->dtype) || tn_is_complex(a->dtype) || tn_is_complex(b->dtype))
-			return tn_end_into(
-				runtime, tn_complex_element_into(runtime, operation, inputs, out));
-		if (!status)
-			status = convert_result(runtime, operation, dtypes, out->dtype, &element);
-	}
 	run.program = element.program;
-	if (!status)
+	if (!status && out->dtype == element.result)
 		status = tn_map_run(runtime, &run);
+	else if (tn_is_complex(a->dtype) || tn_is_complex(b->dtype))
+		status = tn_complex_element_into(runtime, operation, inputs, out);
+	else if (!status)
+		status = store_converted(runtime, &run, element.result, out);
 	return status ? tn_end_into(runtime, status) : TN_OK;
 }
 
@@ -396,7 +405,8 @@ static tn_dtype users_dtype(tn_dtype result, uint32_t n, const tn_array *const *
 		if (inputs[i]->dtype != common)
 			return result;
 	}
-	return tn_compute_dtype(common) == result ? common : result;
+	/* The language has u64, though programs compute it in i64. */
+	return common != TN_U64 && tn_compute_dtype(common) == result ? common : result;
 }
 
 static tn_array *map_users(struct tn_runtime *runtime, const struct tn_program *program,

@@ -111,7 +111,11 @@ static tn_status fill_empty(const struct reduction *r, tn_array *out)
 		return tn_fail(&r->runtime->report, TN_SHAPE, tn_operation_names[r->operation],
 			       "shape %s: an axis of length 0 has no extreme element",
 			       tn_array_text(r->a, text));
-	return tn_fill_run(r->runtime, r->operation, out, value);
+	struct tn_value_bits bits = tn_bits_of_double(out->dtype, value);
+	/* NumPy's mean of no complex numbers is NaN in both parts. */
+	if (r->operation == TN_DO_MEAN)
+		bits.part[1] = bits.part[0];
+	return tn_fill_bits(r->runtime, r->operation, out, &bits);
 }
 
 /* One value with one combiner and, unless it is NULL, an epilogue with a scalar. */
@@ -220,17 +224,13 @@ static tn_array *multiply_halves(const struct reduction *r)
 static tn_array *complex_product(const struct reduction *r)
 {
 	tn_context *context = r->runtime->context;
-	if (!r->count || !r->axes || r->a->rank == TN_MAX_RANK) {
+	if (r->count <= 1) {
 		tn_array *out = make_output(r, r->a->dtype);
-		tn_status status = out ? TN_OK : r->runtime->report.status;
-		if (!status && r->count && r->axes)
-			status = tn_fail(&r->runtime->report, TN_UNSUPPORTED, "prod",
-					 "products of complex numbers need an axis more than %d",
-					 TN_MAX_RANK);
-		else if (!status)
-			status = r->count ? tn_copy_run(r->runtime, TN_DO_COPY, out, r->a)
-					  : fill_empty(r, out);
-		return end_reduction(r, status, out, TN_RECORD_COPY, 1);
+		if (!out)
+			return tn_end(r->runtime, r->runtime->report.status, NULL);
+		/* Of no elements it is constant; of one, the sum. */
+		return end_reduction(r, reduce_parts(r, out, NULL, 0), out, TN_RECORD_SUM,
+				     (double)r->count);
 	}
 	if (tn_scope_begin(context))
 		return NULL;

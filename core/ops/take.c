@@ -158,6 +158,21 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 
 /* ---- Concatenate -----------------------------------------------------------------------------*/
 
+/* The common dtype of all, in any order: an integer is compared with the widest of the floating
+ * and complex dtypes, and not with what two integers have in common. */
+static tn_dtype arrays_result_type(int n, const tn_array *const *arrays)
+{
+	tn_dtype inexact = TN_BOOL, dtype;
+	for (int i = 0; i < n; i++) {
+		if (tn_is_inexact(arrays[i]->dtype))
+			inexact = tn_result_type(inexact, arrays[i]->dtype);
+	}
+	dtype = inexact;
+	for (int i = 0; i < n; i++)
+		dtype = tn_result_type(dtype, tn_result_type(inexact, arrays[i]->dtype));
+	return dtype;
+}
+
 static tn_status joined_shape(struct tn_runtime *runtime, int n, const tn_array *const *arrays,
 			      tn_dtype dtype, int *axis, int64_t *shape)
 {
@@ -215,9 +230,7 @@ tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis)
 	runtime = tn_begin((uint32_t)n, arrays, "concatenate");
 	if (!runtime)
 		return NULL;
-	tn_dtype dtype = arrays[0]->dtype;
-	for (int i = 1; i < n; i++)
-		dtype = tn_result_type(dtype, arrays[i]->dtype);
+	const tn_dtype dtype = arrays_result_type(n, arrays);
 	status = joined_shape(runtime, n, arrays, dtype, &axis, shape);
 	if (!status) {
 		out = tn_array_make_common(runtime, dtype, arrays[0]->rank, shape, (uint32_t)n,
