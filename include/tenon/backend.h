@@ -45,7 +45,11 @@
  * use.
  *
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
- * [instance] one thread at a time per instance.  It need not always be the same thread.
+ * [instance] one thread at a time per instance.  It need not always be the same thread.  An
+ * [instance] entry may run beside [device] entries of the instance's open devices.
+ *
+ * The table in section "EVERY SLOT" of tenon-backend(7) has a row for each slot: thread tag, dry
+ * run, aliasing, order, limits, tolerance.
  *
  * Strides are in elements, sizes and offsets in bytes.  This version is for 64-bit hosts.
  */
@@ -55,6 +59,10 @@
 #include <string.h>
 
 #include <tenon/types.h>
+
+#if SIZE_MAX != UINT64_MAX || UINTPTR_MAX != UINT64_MAX
+#error "this version of Tenon's backend interface is for 64-bit hosts"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +79,15 @@ extern "C" {
  * it includes this header. */
 #ifndef TN_ABI_OLDEST_HOST
 #define TN_ABI_OLDEST_HOST 11u
+#endif
+/* The minor that the plugin is built for and states (<tenon/types.h>).  With a lower one than this
+ * header's it cannot use, unguarded, what a host of that minor lacks. */
+#ifndef TN_ABI_TARGET
+#define TN_ABI_TARGET TN_ABI_MINOR
+#elif TN_ABI_TARGET > TN_ABI_MINOR
+#error "TN_ABI_TARGET is a later minor than this header's"
+#elif TN_ABI_MAJOR == 0 && TN_ABI_TARGET != TN_ABI_MINOR
+#error "TN_ABI_TARGET: before 1.0 a plugin can be built for the header's own minor only"
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
@@ -89,7 +106,9 @@ enum {
 	TN_DETERMINISTIC = 1u << 2,
 	/* Gradients: add to the output instead of writing it. */
 	TN_ACCUMULATE = 1u << 3,
+	TN_CALL_FLAG_UNASSIGNED = 1u << 23, /* no flag will be this bit: for tests */
 };
+#define TN_CALL_FLAGS_VENDOR 0xff000000u /* of vendors, which the host does not set */
 
 /* Scratch memory, allocated by the host on the same device.  A dry run writes `minimum` and
  * `preferred`; a call finds `size` bytes at {buffer, offset}, aligned to 256.  The host makes a dry
@@ -1073,7 +1092,8 @@ struct tn_print_args {
 };
 
 /* The host's services for a plugin.  Valid as long as the instance.  All are [any] except
- * parallel_for and the interpreter, which a device calls inside one of its own entries. */
+ * parallel_for, which is called inside an entry, create and open included, and the interpreter,
+ * which a device calls inside one of its own entries. */
 struct tn_host {
 	uint32_t struct_size;
 	uint32_t abi_minor; /* the effective one */
@@ -1206,7 +1226,7 @@ struct tn_backend_note_section {
 					    TN_BACKEND_NOTE_OWNER,                                 \
 					    TN_BACKEND_MAGIC,                                      \
 					    TN_ABI_MAJOR,                                          \
-					    TN_ABI_MINOR,                                          \
+					    TN_ABI_TARGET,                                         \
 					    TN_ABI_OLDEST_HOST,                                    \
 					    {UUID},                                                \
 					    {0, 0}};                                               \
@@ -1215,7 +1235,7 @@ struct tn_backend_note_section {
 	const struct tn_backend_descriptor tenon_backend = {sizeof(struct tn_backend_descriptor),  \
 							    TN_BACKEND_MAGIC,                      \
 							    TN_ABI_MAJOR,                          \
-							    TN_ABI_MINOR,                          \
+							    TN_ABI_TARGET,                         \
 							    TN_ABI_OLDEST_HOST,                    \
 							    0,                                     \
 							    0,                                     \
