@@ -109,6 +109,7 @@ static inline tn_status right_describe(void *instance, uint32_t index,
 		.max_alloc_bytes = UINT64_MAX,
 		.alignment = 256,
 		.preferred_layout = TN_LAYOUT_NCHW,
+		.numerics = TN_NUMERICS_F32_SUBNORMALS | TN_NUMERICS_F16_SUBNORMALS,
 	};
 	if (index >= ((struct right *)instance)->n_devices)
 		return TN_INVALID_ARGUMENT;
