@@ -20,7 +20,11 @@
  *     starts leaves outputs untouched.
  *   - Pointers in arguments are borrowed until the entry returns, even when its work is not done.
  *     One exception: the host memory of a transfer with TN_ASYNC, until its work is done.
- *   - A dry run looks at everything but buffer handles, which may then be 0.
+ *   - A dry run looks at everything but buffer handles, which may then be 0.  The host makes none
+ *     of the entries of tenon.device/1, stream/1, compile/1, capture/1 and import/1; they have no
+ *     effect in one, or answer TN_UNSUPPORTED.
+ *   - It leaves the floating-point modes as they are.  The host does not set them either: results
+ *     have their accuracy in the default ones (to nearest, subnormals kept, no traps).
  *   - Strings that a plugin hands out live as long as the instance.
  *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined, and so
  *     is more of anything than a limit of this header allows (rank; inputs, outputs, scalars,
@@ -141,8 +145,10 @@ struct tn_call {
  * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap each other.  An
  * output addresses each element once and shares no byte with another output, nor with an input, but
  * for one case: where an entry says so, it may be the exact view of an input, that is, equal to it
- * in every member.  Entries beyond rank are unspecified.  No axis has length 0: the host handles
- * empty arrays itself. */
+ * in every member.  Memory before the first and after the last element is not read, unless it is of
+ * a buffer that the entry's backend allocated: imported memory, and any address of host memory, may
+ * end there.  Entries beyond rank are unspecified.  No axis has length 0: the host handles empty
+ * arrays itself. */
 struct tn_operand {
 	uint64_t buffer;
 	uint64_t offset;
@@ -340,22 +346,24 @@ struct tn_device_table {
 	/* Opens device args->index and gives its handle.  [instance] */
 	tn_status (*open)(void *instance, const struct tn_open_args *args, void **device);
 
-	/* Waits for the device's work and closes it.  The host has freed its buffers.  [device] */
+	/* Waits for the device's work and closes it.  The host has freed its buffers.  It calls
+	 * `free` and `close` on a lost device too.  [device] */
 	void (*close)(void *device);
 
-	/* Gives a handle to `size` > 0 bytes.  0 is never a handle.  TN_OUT_OF_MEMORY is
-	 * recoverable.  [device] */
+	/* Gives a handle to `size` > 0 bytes, which work of any stream may use at once; call.stream
+	 * is NULL, for `free` too.  0 is never a handle.  TN_OUT_OF_MEMORY is recoverable.
+	 * [device] */
 	tn_status (*alloc)(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
 
 	/* Frees the buffer.  The host frees only buffers whose work is done.  [device] */
 	tn_status (*free)(void *device, const struct tn_free_args *args);
 
-	/* Copies `size` bytes from host memory, in stream order; without TN_ASYNC it returns when
-	 * the source may be reused.  [device] */
+	/* Copies `size` > 0 bytes from host memory, in stream order; without TN_ASYNC it returns
+	 * when the source may be reused.  [device] */
 	tn_status (*upload)(void *device, const struct tn_transfer_args *args);
 
-	/* Copies `size` bytes to host memory, in stream order; without TN_ASYNC it returns when the
-	 * data has arrived.  [device] */
+	/* Copies `size` > 0 bytes to host memory, in stream order; without TN_ASYNC it returns when
+	 * the data has arrived.  [device] */
 	tn_status (*download)(void *device, const struct tn_transfer_args *args);
 
 	/* Waits for all work of call.stream and answers its first asynchronous error.  [device] */

@@ -63,7 +63,7 @@ enum {
 	TN_EXCLUDED = 41,     /* the selection excludes it by name */
 	TN_DUPLICATE = 42,    /* the same backend was found earlier in the search */
 
-	/* First of the statuses of vendors; the host takes them for TN_BACKEND_FAILURE. */
+	/* First of the statuses of vendors: failures to the host, as every unknown one. */
 	TN_STATUS_VENDOR = 0x8000,
 };
 
