@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # A page lists the members of every struct of options as the headers declare them:
-# .Ss "struct NAME", and below it .It Fa "DECLARATION" for each, in order.  Every struct_size has one
-# type.
+# .Ss "struct NAME", and below it .It Fa "DECLARATION" for each, in order.  Every
+# struct_size has one type.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)
