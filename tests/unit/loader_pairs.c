@@ -3,6 +3,7 @@
  *
  * One physical device found by two backends: paired, and never hidden.
  */
+#include "loader/report_json.h"
 #include "loader_fixture.h"
 
 static void the_identity_tells(void **state)
@@ -85,6 +86,15 @@ static void both_backends_keep_the_device_and_the_report_pairs_them(void **state
 	const char *json = tn_load_report_json(opened.report);
 	assert_contains(json, "\"paired:0\"");
 	assert_contains(json, "\"same_device_as\": []");
+	/* As it comes back from the probe's helper program. */
+	struct tn_load_report *again = tn_report_from_json(json, strlen(json));
+	assert_non_null(again);
+	json = tn_load_report_json(again);
+	assert_contains(json, "\"identity\": \"09000000000000000000000000000000\"");
+	assert_contains(json, "\"identity2_type\": 1");
+	assert_contains(json, "\"identity2\": \"00000000010000000000000000000000\"");
+	assert_contains(json, "\"two_devices:1\"");
+	tn_load_report_destroy(again);
 	release(&opened);
 }
 
