@@ -9,11 +9,28 @@
 
 #include "loader/report.h"
 
+struct identity {
+	uint32_t type;
+	const uint8_t *bytes; /* 16 */
+};
+
 int tn_device_same(const struct tn_device_description *a, const struct tn_device_description *b)
 {
-	return a && b && a->identity_type != TN_IDENTITY_NONE &&
-	       a->identity_type == b->identity_type &&
-	       !memcmp(a->identity, b->identity, sizeof(a->identity));
+	if (!a || !b)
+		return 0;
+	const struct identity of_a[] = {{a->identity_type, a->identity},
+					{a->identity2_type, a->identity2}},
+			      of_b[] = {{b->identity_type, b->identity},
+					{b->identity2_type, b->identity2}};
+	for (size_t i = 0; i < 4; i++) {
+		const struct identity *x = &of_a[i / 2], *y = &of_b[i % 2];
+		/* The parts of one GPU have one PCI address. */
+		if (x->type != TN_IDENTITY_NONE && x->type == y->type &&
+		    !memcmp(x->bytes, y->bytes, sizeof(a->identity)) &&
+		    (x->type != TN_IDENTITY_PCI || a->slice == b->slice))
+			return 1;
+	}
+	return 0;
 }
 
 size_t tn_report_pairs(const struct tn_load_report *report, const struct tn_load_row *row,

@@ -28,13 +28,19 @@ static json_int_t clamped(uint64_t value)
 	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
 }
 
+/* 16 bytes as 32 hexadecimal digits. */
+static json_t *hex(const uint8_t *bytes)
+{
+	char text[33];
+	for (size_t i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	return json_string(text);
+}
+
 static json_t *device_to_json(const tn_load_report *report, const struct tn_load_row *row,
 			      uint32_t i)
 {
 	const struct tn_device_description *device = &row->devices[i];
-	char identity[2 * sizeof(device->identity) + 1];
-	for (size_t j = 0; j < sizeof(device->identity); j++)
-		snprintf(identity + 2 * j, 3, "%02x", device->identity[j]);
 	/* ["cuda:0"]: the device's other names. */
 	struct tn_report_pair pairs[TN_MOST_PAIRS];
 	size_t n = tn_report_pairs(report, row, i, pairs, TN_MOST_PAIRS);
@@ -42,13 +48,15 @@ static json_t *device_to_json(const tn_load_report *report, const struct tn_load
 	for (size_t j = 0; j < n; j++)
 		json_array_append_new(names,
 				      json_sprintf("%s:%u", pairs[j].row->name, pairs[j].device));
-	return json_pack("{s:I, s:o, s:I, s:i, s:I, s:I, s:i, s:I, s:s, s:o, s:o}", "kind",
-			 (json_int_t)device->kind, "name", string(device->name), "flags",
+	return json_pack("{s:I, s:o, s:I, s:i, s:I, s:I, s:i, s:I, s:o, s:i, s:o, s:I, s:o, s:o}",
+			 "kind", (json_int_t)device->kind, "name", string(device->name), "flags",
 			 (json_int_t)device->flags, "score", (int)device->score, "memory_bytes",
 			 clamped(device->memory_bytes), "max_alloc_bytes",
 			 clamped(device->max_alloc_bytes), "identity_type",
 			 (int)device->identity_type, "storage_dtypes",
-			 clamped(device->storage_dtypes), "identity", identity, "note",
+			 clamped(device->storage_dtypes), "identity", hex(device->identity),
+			 "identity2_type", (int)device->identity2_type, "identity2",
+			 hex(device->identity2), "slice", (json_int_t)device->slice, "note",
 			 string(device->note), "same_device_as", names);
 }
 
@@ -113,6 +121,13 @@ static void copy_text(char *field, size_t size, const json_t *object, const char
 	snprintf(field, size, "%s", text ? text : "");
 }
 
+static void copy_identity(uint8_t identity[16], const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	for (size_t i = 0; text && i < 16 && strlen(text) == 32; i++)
+		sscanf(text + 2 * i, "%2hhx", &identity[i]);
+}
+
 /* The position of a name in a list of names, else 0. */
 static uint32_t position(const json_t *object, const char *key, const char *(*name)(uint32_t),
 			 uint32_t last)
@@ -145,12 +160,13 @@ static int devices_from_json(struct tn_load_row *row, const json_t *devices)
 			.max_alloc_bytes = number(object, "max_alloc_bytes", INT64_MAX),
 			.storage_dtypes = number(object, "storage_dtypes", INT64_MAX),
 			.identity_type = (uint32_t)number(object, "identity_type", UINT32_MAX),
+			.identity2_type = (uint32_t)number(object, "identity2_type", UINT32_MAX),
+			.slice = (uint32_t)number(object, "slice", UINT32_MAX),
 		};
 		copy_text(device->name, sizeof(device->name), object, "name");
 		copy_text(device->note, sizeof(device->note), object, "note");
-		const char *identity = json_string_value(json_object_get(object, "identity"));
-		for (size_t j = 0; identity && j < 16 && strlen(identity) == 32; j++)
-			sscanf(identity + 2 * j, "%2hhx", &device->identity[j]);
+		copy_identity(device->identity, object, "identity");
+		copy_identity(device->identity2, object, "identity2");
 	}
 	int done = tn_report_set_devices(row, list, (uint32_t)n);
 	tn_mem_free(list);

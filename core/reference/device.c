@@ -55,6 +55,7 @@ tn_status tn_reference_describe(void *instance, uint32_t index, struct tn_device
 		.preferred_layout = TN_LAYOUT_NCHW,
 		.identity_type = TN_IDENTITY_NONE,
 		.note = "one thread, written for clarity",
+		.numerics = TN_NUMERICS_F32_SUBNORMALS | TN_NUMERICS_F16_SUBNORMALS,
 	};
 	(void)instance;
 	if (index)

@@ -96,9 +96,10 @@ TN_API const char *tn_load_report_notice(const tn_load_report *report, size_t i)
 TN_API const char *tn_load_report_text(const tn_load_report *report);
 TN_API const char *tn_load_report_json(const tn_load_report *report);
 
-/* 1: the two descriptions are of the same physical device, reported by two backends: both have an
- * identity, and it is equal.  Devices without an identity are never the same.  Either may be NULL:
- * 0.  Both remain in the report and can be used.  [thread: any | since 0.1] */
+/* 1: the two descriptions are of the same physical device, reported by two backends: they have an
+ * identity in common, and it is not the PCI address of two different parts (`slice`).  Devices
+ * without an identity are never the same.  Either may be NULL: 0.  Both remain in the report and
+ * can be used.  [thread: any | since 0.1] */
 TN_API int tn_device_same(const struct tn_device_description *a,
 			  const struct tn_device_description *b);
 

@@ -44,6 +44,7 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	own.preferred_layout = TN_LAYOUT_NHWC;
 	own.identity_type = TN_IDENTITY_NONE;
 	own.score = 100;
+	own.numerics = TN_NUMERICS_F32_SUBNORMALS | TN_NUMERICS_F16_SUBNORMALS;
 	uint64_t available;
 	cpu_memory_size(&own.memory_bytes, &available);
 	own.max_alloc_bytes = own.memory_bytes;

@@ -36,9 +36,31 @@ static void set_absence(struct cuda_instance *instance, tn_status status, const 
 
 /* ---- Identity --------------------------------------------------------------------------------*/
 
+/* "GPU-" or "MIG-" and 32 digits with dashes between them; the older names of slices
+ * ("MIG-GPU-.../1/0") have the UUID of the whole device. */
+static void identify_by_uuid(struct cuda_facts *facts)
+{
+	static const char form[] = "00000000-0000-0000-0000-000000000000";
+	const char *text = facts->uuid + 4;
+	uint8_t bytes[16];
+	if (strlen(facts->uuid) != sizeof(form) - 1 + 4)
+		return;
+	for (size_t i = 0, n = 0; form[i]; i++) {
+		if (form[i] == '-' ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
+			return;
+		if (form[i] == '-' || n++ % 2 == 0)
+			continue;
+		const char digits[] = {text[i - 1], text[i], 0};
+		bytes[n / 2 - 1] = (uint8_t)strtoul(digits, NULL, 16);
+	}
+	facts->identity2_type = TN_IDENTITY_UUID;
+	memcpy(facts->identity2, bytes, sizeof(bytes));
+}
+
 static void identify(struct cuda_facts *facts)
 {
 	unsigned domain, bus, device, function;
+	identify_by_uuid(facts);
 	if (sscanf(facts->pci, "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
 		return;
 	/* In the runtime's format: NVML gives the domain eight digits. */
@@ -224,10 +246,12 @@ static int add_entry(const struct search *search, const char *text, size_t lengt
 	memcpy(word, text, length);
 	word[length] = 0;
 	if (!strncmp(word, "MIG-", 4)) {
-		/* Only the runtime has the facts of a MIG slice. */
+		/* Only the runtime has the facts of a MIG slice; its own UUID is its name. */
 		struct cuda_facts *facts = &instance->devices[instance->n_devices++];
 		memset(facts, 0, sizeof(*facts));
 		snprintf(facts->name, sizeof(facts->name), "NVIDIA MIG device");
+		snprintf(facts->uuid, sizeof(facts->uuid), "%.63s", word);
+		identify_by_uuid(facts);
 		return 0; /* a process can use only one */
 	}
 	long index = isdigit((unsigned char)word[0]) ? strtol(word, &end, 10)

@@ -79,6 +79,9 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	description.score = score_of(facts);
 	description.identity_type = facts->identity_type;
 	memcpy(description.identity, facts->identity, sizeof(description.identity));
+	description.identity2_type = facts->identity2_type;
+	memcpy(description.identity2, facts->identity2, sizeof(description.identity2));
+	description.numerics = TN_NUMERICS_F32_SUBNORMALS | TN_NUMERICS_F16_SUBNORMALS;
 	memset(description.accuracy, TN_ACCURACY_IEEE, sizeof(description.accuracy));
 	memset(description.determinism, TN_DETERMINISM_ALWAYS, sizeof(description.determinism));
 	/* Which of the two computes depends on timing, or on the free memory. */

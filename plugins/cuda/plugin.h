@@ -42,8 +42,9 @@ struct cuda_facts {
 	char name[96];
 	char pci[32];  /* "0000:17:00.0"; empty: unknown */
 	char uuid[64]; /* "GPU-..."; empty: unknown */
-	uint32_t identity_type;
-	uint8_t identity[16];
+	/* Of the PCI address and of the UUID; TN_IDENTITY_NONE: unknown. */
+	uint32_t identity_type, identity2_type;
+	uint8_t identity[16], identity2[16];
 	uint64_t memory_bytes; /* 0: unknown */
 	uint32_t architecture; /* 90 for compute capability 9.0; 0: unknown */
 };

@@ -51,7 +51,11 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	if (index == 0) {
 		own.identity_type = mock->faults.identity_type;
 		memcpy(own.identity, mock->faults.identity, sizeof(own.identity));
+		own.identity2_type = mock->faults.identity2_type;
+		memcpy(own.identity2, mock->faults.identity2, sizeof(own.identity2));
+		own.slice = mock->faults.slice;
 	}
+	own.numerics = TN_NUMERICS_F32_SUBNORMALS | TN_NUMERICS_F16_SUBNORMALS;
 	memset(own.accuracy, TN_ACCURACY_IEEE, sizeof(own.accuracy));
 	memset(own.determinism, TN_DETERMINISM_ALWAYS, sizeof(own.determinism));
 	tn_struct_answer(out, &own, sizeof(own));

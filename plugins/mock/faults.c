@@ -99,13 +99,13 @@ static tn_status read_pci(const struct reader *reader, struct mock_faults *fault
 		return expected(reader, what);
 	for (size_t i = 0; i < sizeof(form) - 1; i++) {
 		int digit = hex_value(reader->at[i]);
-		uint8_t *byte = &faults->identity[byte_of[i]];
+		uint8_t *byte = &faults->identity2[byte_of[i]];
 		if (form[i] == '0' ? digit < 0 : reader->at[i] != form[i])
 			return expected(reader, what);
 		if (form[i] == '0')
 			*byte = (uint8_t)(*byte << 4 | digit);
 	}
-	faults->identity_type = TN_IDENTITY_PCI;
+	faults->identity2_type = TN_IDENTITY_PCI;
 	return TN_OK;
 }
 
@@ -114,6 +114,14 @@ static tn_status read_devices(const struct reader *reader, struct mock_faults *f
 	uint64_t n;
 	tn_status status = read_number(reader, MOCK_MOST_DEVICES, 0, "a number from 1 to 16", &n);
 	faults->devices = (uint32_t)n;
+	return status;
+}
+
+static tn_status read_slice(const struct reader *reader, struct mock_faults *faults)
+{
+	uint64_t n;
+	tn_status status = read_number(reader, UINT32_MAX, 0, "a number from 1 on", &n);
+	faults->slice = (uint32_t)n;
 	return status;
 }
 
@@ -134,6 +142,7 @@ enum item {
 	NO_PEERS,
 	IDENTITY,
 	PCI,
+	SLICE,
 	N_ITEMS,
 };
 
@@ -156,6 +165,7 @@ static const struct {
 	[NO_PEERS] = {"no-peers", 0, TN_OK},
 	[IDENTITY] = {"identity", 1, TN_OK},
 	[PCI] = {"pci", 1, TN_OK},
+	[SLICE] = {"slice", 1, TN_OK},
 };
 
 static enum item find_item(const char *name, size_t length)
@@ -188,6 +198,8 @@ static tn_status read_value(const struct reader *value, enum item item, struct m
 		return read_devices(value, faults);
 	case IDENTITY:
 		return read_uuid(value, faults);
+	case SLICE:
+		return read_slice(value, faults);
 	default:
 		return read_pci(value, faults);
 	}
@@ -198,7 +210,7 @@ static tn_status read_item(const struct reader *item, struct mock_faults *faults
 	static const char names[] =
 		"no-driver, no-device, driver-too-old, missing-library, old-abi, oom:N, "
 		"oom-after:BYTES, lost:N, async-error:N, slow, slow:MS, devices:N, no-peers, "
-		"identity:HEX or pci:ADDRESS";
+		"identity:HEX, pci:ADDRESS or slice:N";
 	struct reader name = *item, value = *item;
 	const char *colon = memchr(item->at, ':', item->length);
 	if (colon) {
@@ -250,8 +262,5 @@ tn_status mock_faults_parse(const char *text, struct mock_faults *faults,
 			break;
 		item.at += item.length + 1;
 	}
-	if (seen >> IDENTITY & 1 && seen >> PCI & 1)
-		return tn_plugin_fail(error, TN_FORMAT, "create",
-				      "TENON_MOCK '%.200s': identity or pci, not both", text);
 	return TN_OK;
 }

@@ -38,8 +38,9 @@ struct mock_faults {
 	uint64_t async_error; /* the piece of work that fails */
 	uint64_t slow_ms;     /* minimum duration of each piece of work */
 	int no_peers;         /* the devices cannot reach each other */
-	uint32_t identity_type;
-	uint8_t identity[16]; /* of device 0 */
+	/* Of device 0: its UUID, its PCI address, its part. */
+	uint32_t identity_type, identity2_type, slice;
+	uint8_t identity[16], identity2[16];
 };
 
 /* Reads the variable's text; NULL is no fault.  TN_FORMAT: the error names the column. */

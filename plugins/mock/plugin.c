@@ -74,7 +74,7 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 		host->context, "TENON_MOCK",
 		"mock: faults on request, with commas between: no-driver, no-device, "
 		"driver-too-old, missing-library, old-abi, oom:N, oom-after:BYTES, lost:N, "
-		"async-error:N, slow, slow:MS, devices:N, no-peers, identity:HEX, "
+		"async-error:N, slow, slow:MS, devices:N, no-peers, identity:HEX, slice:N, "
 		"pci:ADDRESS");
 	tn_status status = mock_faults_parse(text, &faults, error);
 	if (!status)

@@ -41,7 +41,8 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 		.alignment = ONEDNN_ALIGNMENT,
 		.preferred_layout = TN_LAYOUT_NCHW,
 		.score = 50, /* below the cpu backend, which needs no lender */
-		.identity_type = TN_IDENTITY_NONE};
+		.identity_type = TN_IDENTITY_NONE,
+		.numerics = TN_NUMERICS_F32_SUBNORMALS | TN_NUMERICS_F16_SUBNORMALS};
 	if (index != 0)
 		return TN_INVALID_ARGUMENT;
 	own.max_alloc_bytes = own.memory_bytes;

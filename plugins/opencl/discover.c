@@ -121,11 +121,12 @@ static void identify(const struct opencl_library *cl, struct opencl_facts *facts
 		facts->identity[4] = (uint8_t)pci.bus;
 		facts->identity[5] = (uint8_t)pci.device;
 		facts->identity[6] = (uint8_t)pci.function;
-	} else if (has_extension(extensions, "cl_khr_device_uuid") &&
-		   ask_device(cl, facts->id, DEVICE_UUID_KHR, facts->identity,
-			      sizeof(facts->identity)) &&
-		   !is_zero(facts->identity, sizeof(facts->identity)))
-		facts->identity_type = TN_IDENTITY_UUID;
+	}
+	if (has_extension(extensions, "cl_khr_device_uuid") &&
+	    ask_device(cl, facts->id, DEVICE_UUID_KHR, facts->identity2,
+		       sizeof(facts->identity2)) &&
+	    !is_zero(facts->identity2, sizeof(facts->identity2)))
+		facts->identity2_type = TN_IDENTITY_UUID;
 }
 
 /* NULL, or the reason why the device cannot be used. */
@@ -296,6 +297,13 @@ void opencl_describe(const struct opencl_facts *facts, struct tn_device_descript
 	out->score = facts->type & CL_DEVICE_TYPE_CPU ? -100 : -10;
 	out->identity_type = facts->identity_type;
 	memcpy(out->identity, facts->identity, sizeof(out->identity));
+	out->identity2_type = facts->identity2_type;
+	memcpy(out->identity2, facts->identity2, sizeof(out->identity2));
+	/* Programs convert f16 by integer arithmetic.  16 is what OpenCL allows pow and erf; no
+	 * other function may err by more. */
+	out->numerics = TN_NUMERICS_F16_SUBNORMALS |
+			(facts->keeps_subnormals ? TN_NUMERICS_F32_SUBNORMALS : 0);
+	out->function_ulps = 16;
 	memset(out->accuracy, TN_ACCURACY_IEEE, sizeof(out->accuracy));
 	memset(out->determinism, TN_DETERMINISM_ALWAYS, sizeof(out->determinism));
 	snprintf(out->name, sizeof(out->name), "%s", facts->name);

@@ -38,8 +38,9 @@ struct opencl_facts {
 	size_t max_group;
 	size_t max_parameter_bytes;
 	uint32_t compute_units;
-	uint32_t identity_type;
-	uint8_t identity[16];
+	/* Of the PCI address and of the UUID; TN_IDENTITY_NONE: unknown. */
+	uint32_t identity_type, identity2_type;
+	uint8_t identity[16], identity2[16];
 	uint8_t is_unified;
 	uint8_t has_f64;
 	uint8_t divides_exactly; /* f32 division and square root are correctly rounded on request */

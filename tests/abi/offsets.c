@@ -81,7 +81,7 @@ OFFSET(tn_device_count, status, 8);
 OFFSET(tn_device_count, reserved, 12);
 OFFSET(tn_device_count, text, 16);
 
-SIZE(tn_device_description, 504);
+SIZE(tn_device_description, 536);
 OFFSET(tn_device_description, struct_size, 0);
 OFFSET(tn_device_description, kind, 4);
 OFFSET(tn_device_description, name, 8);
@@ -100,6 +100,11 @@ OFFSET(tn_device_description, identity, 200);
 OFFSET(tn_device_description, accuracy, 216);
 OFFSET(tn_device_description, determinism, 232);
 OFFSET(tn_device_description, note, 248);
+OFFSET(tn_device_description, identity2_type, 504);
+OFFSET(tn_device_description, slice, 508);
+OFFSET(tn_device_description, identity2, 512);
+OFFSET(tn_device_description, numerics, 528);
+OFFSET(tn_device_description, function_ulps, 532);
 
 SIZE(tn_open_args, 48);
 OFFSET(tn_open_args, call, 0);

@@ -3,7 +3,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # A page lists the members of every struct of options as the headers declare them:
-# .Ss "struct NAME", and below it .It Fa "DECLARATION" for each, in order.
+# .Ss "struct NAME", and below it .It Fa "DECLARATION" for each, in order.  Every
+# struct_size has one type.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)
@@ -32,6 +33,10 @@ sort -s -t: -k1,1 "$dir/headers" >"$dir/headers.sorted"
 sort -s -t: -k1,1 "$dir/pages" >"$dir/pages.sorted"
 diff "$dir/headers.sorted" "$dir/pages.sorted" || {
 	echo "(< in a header and in no page, > in a page and in no header)"
+	exit 1
+}
+grep -hn '[a-z0-9_] struct_size;' include/tenon/*.h | grep -v 'uint32_t struct_size;' && {
+	echo "(a struct_size that is not uint32_t)"
 	exit 1
 }
 [ -s "$dir/headers" ] || { echo "no struct of options was found"; exit 1; }

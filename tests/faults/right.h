@@ -109,6 +109,7 @@ static inline tn_status right_describe(void *instance, uint32_t index,
 		.max_alloc_bytes = UINT64_MAX,
 		.alignment = 256,
 		.preferred_layout = TN_LAYOUT_NCHW,
+		.numerics = TN_NUMERICS_F32_SUBNORMALS | TN_NUMERICS_F16_SUBNORMALS,
 	};
 	if (index >= ((struct right *)instance)->n_devices)
 		return TN_INVALID_ARGUMENT;
@@ -127,6 +128,8 @@ static inline tn_status right_open(void *instance, const struct tn_open_args *ar
 		return status;
 	if (own.index >= right->n_devices)
 		return right_fail(&own.call, TN_INVALID_ARGUMENT, "open", "no such device");
+	if (right_is_dry(&own.call))
+		return TN_OK;
 	*device = instance;
 	if (own.index == 0)
 		return TN_OK;
@@ -158,6 +161,8 @@ static inline tn_status right_alloc(void *device, const struct tn_alloc_args *ar
 	size_t alignment = own.alignment < 256 ? 256 : own.alignment;
 	if (own.memory_kind != TN_MEMORY_DEVICE)
 		return right_fail(&own.call, TN_UNSUPPORTED, "alloc", "one kind of memory");
+	if (right_is_dry(&own.call))
+		return TN_OK;
 	void *memory = host->alloc(host->context, own.size, alignment);
 	if (!memory)
 		return right_fail(&own.call, TN_OUT_OF_MEMORY, "alloc", "no host memory");
@@ -170,7 +175,7 @@ static inline tn_status right_free(void *device, const struct tn_free_args *args
 	const struct tn_host *host = ((struct right *)device)->host;
 	struct tn_free_args own;
 	tn_status status = right_take(&own, sizeof(own), args, "free");
-	if (!status)
+	if (!status && !right_is_dry(&own.call))
 		host->free(host->context, (void *)(uintptr_t)own.buffer);
 	return status;
 }
@@ -180,7 +185,7 @@ static inline tn_status right_upload(void *device, const struct tn_transfer_args
 	struct tn_transfer_args own;
 	tn_status status = right_take(&own, sizeof(own), args, "upload");
 	(void)device;
-	if (!status)
+	if (!status && !right_is_dry(&own.call))
 		memcpy((char *)(uintptr_t)own.buffer + own.offset, own.host, own.size);
 	return status;
 }
@@ -190,7 +195,7 @@ static inline tn_status right_download(void *device, const struct tn_transfer_ar
 	struct tn_transfer_args own;
 	tn_status status = right_take(&own, sizeof(own), args, "download");
 	(void)device;
-	if (!status)
+	if (!status && !right_is_dry(&own.call))
 		memcpy(own.host, (char *)(uintptr_t)own.buffer + own.offset, own.size);
 	return status;
 }

@@ -11,8 +11,10 @@ static inline tn_status minimal_describe(void *instance, uint32_t index,
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
 {
 	tn_status status = minimal_describe(instance, index, out);
-	out->identity_type = TN_IDENTITY_PCI;
-	out->identity[4] = 1;
+	out->identity_type = TN_IDENTITY_UUID;
+	out->identity[0] = 9;
+	out->identity2_type = TN_IDENTITY_PCI;
+	out->identity2[4] = 1;
 	return status;
 }
 

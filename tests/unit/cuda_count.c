@@ -102,6 +102,41 @@ static void devices_that_will_be_used_are_asked(void **state)
 	assert_string_equal(instance.devices[0].pci, "0000:02:00.0");
 }
 
+static void a_gpu_has_its_address_and_its_uuid(void **state)
+{
+	static const uint8_t uuid[16] = {0x22, 0,    0,    0,    0x01, 0x23, 0x45, 0x67,
+					 0x89, 0xab, 0xcd, 0xef, 0xab, 0xcd, 0xef, 0x01};
+	const struct cuda_facts *facts = &instance.devices[0];
+	(void)state;
+	count("1", TN_OK);
+	assert_int_equal(facts->identity_type, TN_IDENTITY_PCI);
+	assert_int_equal(facts->identity[4], 2);
+	assert_int_equal(facts->identity2_type, TN_IDENTITY_UUID);
+	assert_memory_equal(facts->identity2, uuid, sizeof(uuid));
+}
+
+/* The address is that of all slices of the GPU. */
+static void a_slice_has_only_its_uuid(void **state)
+{
+	static const uint8_t uuid[16] = {0xf0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+	static const char *const without[] = {"MIG-GPU-f0010203-0405-0607-0809-0a0b0c0d0e0f/1/0",
+					      "MIG-f0010203-0405-0607-0809-0a0b0c0d0e0",
+					      "MIG-f0010203-0405-0607-08090-a0b0c0d0e0f",
+					      "MIG-x0010203-0405-0607-0809-0a0b0c0d0e0f"};
+	const struct cuda_facts *facts = &instance.devices[0];
+	(void)state;
+	count("MIG-f0010203-0405-0607-0809-0a0b0c0d0e0f", TN_OK);
+	assert_int_equal(instance.n_devices, 1);
+	assert_int_equal(facts->identity_type, TN_IDENTITY_NONE);
+	assert_int_equal(facts->identity2_type, TN_IDENTITY_UUID);
+	assert_memory_equal(facts->identity2, uuid, sizeof(uuid));
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
+		count(without[i], TN_OK);
+		assert_int_equal(instance.n_devices, 1);
+		assert_int_equal(facts->identity2_type, TN_IDENTITY_NONE);
+	}
+}
+
 /* ---- The folder ------------------------------------------------------------------------------*/
 
 static char top[] = "/tmp/tenon-cuda-count-XXXXXX";
@@ -123,7 +158,8 @@ static int set_up(void **state)
 		if (!stream)
 			return -1;
 		fprintf(stream,
-			"Model: \t\t Test GPU %d\nGPU UUID: \t GPU-%d%d\n"
+			"Model: \t\t Test GPU %d\n"
+			"GPU UUID: \t GPU-%d%d000000-0123-4567-89ab-cdefABCDEF01\n"
 			"Bus Location: \t 0000:%02d:00.0\n",
 			i, i, i, i);
 		if (fclose(stream))
@@ -150,6 +186,8 @@ int main(void)
 		cmocka_unit_test(devices_that_are_hidden_are_not_woken),
 		cmocka_unit_test(devices_without_a_runtime_are_not_woken),
 		cmocka_unit_test(devices_that_will_be_used_are_asked),
+		cmocka_unit_test(a_gpu_has_its_address_and_its_uuid),
+		cmocka_unit_test(a_slice_has_only_its_uuid),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

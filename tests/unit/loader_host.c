@@ -4,6 +4,7 @@
  * The services as seen by a plugin: through struct tn_host only.
  */
 #include "loader/host.h"
+#include "../plugins/minimal.h"
 #include "loader_fixture.h"
 
 #include <stdatomic.h>
@@ -89,6 +90,71 @@ static void the_pool_does_the_whole_range(void **state)
 	assert_int_equal(host->thread_count(host->context), 3);
 	host->parallel_for(host->context, 1000, 7, count, &done);
 	assert_int_equal(done, 1000);
+}
+
+/* 1: parallel_for did all of it. */
+static int works_in_parallel(const struct tn_host *own)
+{
+	_Atomic uint64_t done = 0;
+	own->parallel_for(own->context, 1000, 7, count, &done);
+	return done == 1000;
+}
+
+static tn_status create_in_parallel(const struct tn_host *own, struct tn_error_info *error,
+				    void **instance)
+{
+	return works_in_parallel(own) && own->thread_count(own->context) == 3
+		       ? minimal_create(own, error, instance)
+		       : TN_INTERNAL;
+}
+
+static tn_status open_in_parallel(void *instance, const struct tn_open_args *args, void **device)
+{
+	if (!works_in_parallel(((const struct minimal *)instance)->host))
+		return TN_INTERNAL;
+	return minimal_open(instance, args, device);
+}
+
+static struct tn_device_table parallel_device;
+
+static const void *query_parallel(void *instance, const char *table)
+{
+	return strcmp(table, TN_TABLE_DEVICE) ? minimal_query(instance, table) : &parallel_device;
+}
+
+static void the_pool_works_for_create_and_open(void **state)
+{
+	static const struct tn_backend_descriptor descriptor = {
+		.struct_size = sizeof(descriptor),
+		.magic = TN_BACKEND_MAGIC,
+		.abi_major = TN_ABI_MAJOR,
+		.abi_minor = TN_ABI_MINOR,
+		.oldest_host = TN_ABI_OLDEST_HOST,
+		.uuid = {8},
+		.name = "parallel",
+		.version = "1",
+		.licence = "Apache-2.0",
+		.create = create_in_parallel,
+		.destroy = minimal_destroy,
+		.query = query_parallel,
+	};
+	static const struct tn_backend_descriptor *const built_in[] = {&descriptor};
+	struct tn_open_args args = {.call = {.struct_size = sizeof(args)}};
+	struct opened opened;
+	void *device;
+	(void)state;
+	memcpy(&parallel_device, minimal_query(NULL, TN_TABLE_DEVICE), sizeof(parallel_device));
+	parallel_device.open = open_in_parallel;
+	prepare(&opened);
+	opened.options.n_paths = 0;
+	opened.options.built_in = built_in;
+	opened.options.n_built_in = 1;
+	opened.options.threads = threads;
+	assert_ok(open_prepared(&opened));
+	const struct tn_backend *backend = tn_registry_find(opened.registry, "parallel");
+	assert_ok(backend->device.open(backend->instance, &args, &device));
+	backend->device.close(device);
+	release(&opened);
 }
 
 static void a_parameter_is_declared_with_its_help(void **state)
@@ -177,6 +243,7 @@ int main(void)
 		test(messages_carry_the_backends_name),
 		test(memory_is_aligned_as_asked),
 		test(the_pool_does_the_whole_range),
+		test(the_pool_works_for_create_and_open),
 		test(a_parameter_is_declared_with_its_help),
 		test(the_interpreter_is_reached),
 		test(a_program_is_printed),

@@ -3,6 +3,7 @@
  *
  * One physical device found by two backends: paired, and never hidden.
  */
+#include "loader/report_json.h"
 #include "loader_fixture.h"
 
 static void the_identity_tells(void **state)
@@ -19,6 +20,52 @@ static void the_identity_tells(void **state)
 	a.identity_type = b.identity_type = TN_IDENTITY_NONE;
 	assert_int_equal(tn_device_same(&a, &b), 0);
 	assert_int_equal(tn_device_same(NULL, &b), 0);
+}
+
+static void any_identity_of_one_may_be_any_of_the_other(void **state)
+{
+	static const uint8_t uuid[16] = {7, 6, 5};
+	struct tn_device_description both = {.identity_type = TN_IDENTITY_PCI,
+					     .identity = {[4] = 1},
+					     .identity2_type = TN_IDENTITY_UUID};
+	struct tn_device_description pci = {.identity_type = TN_IDENTITY_PCI,
+					    .identity = {[4] = 1}},
+				     named = {.identity_type = TN_IDENTITY_UUID}, other = both;
+	(void)state;
+	memcpy(both.identity2, uuid, sizeof(uuid));
+	memcpy(named.identity, uuid, sizeof(uuid));
+	assert_int_equal(tn_device_same(&both, &pci), 1);
+	assert_int_equal(tn_device_same(&both, &named), 1);
+	assert_int_equal(tn_device_same(&named, &both), 1);
+	assert_int_equal(tn_device_same(&pci, &named), 0);
+	/* Drivers may disagree about the UUID, not about the PCI address. */
+	other.identity2[0] = 99;
+	assert_int_equal(tn_device_same(&both, &other), 1);
+	/* The second identity alone. */
+	pci.identity_type = TN_IDENTITY_NONE;
+	pci.identity2_type = TN_IDENTITY_PCI;
+	pci.identity2[4] = 1;
+	assert_int_equal(tn_device_same(&both, &pci), 1);
+}
+
+static void parts_of_a_device_are_not_one_device(void **state)
+{
+	static const uint8_t uuid[16] = {7, 6, 5};
+	struct tn_device_description whole = {.identity_type = TN_IDENTITY_PCI,
+					      .identity = {[4] = 1}},
+				     first = whole, second = whole, named = {0};
+	(void)state;
+	first.slice = 1;
+	second.slice = 2;
+	assert_int_equal(tn_device_same(&first, &second), 0);
+	assert_int_equal(tn_device_same(&first, &whole), 0);
+	assert_int_equal(tn_device_same(&first, &first), 1);
+	/* A part's UUID is its own, for a backend that does not number parts, too. */
+	first.identity2_type = named.identity2_type = TN_IDENTITY_UUID;
+	memcpy(first.identity2, uuid, sizeof(uuid));
+	memcpy(named.identity2, uuid, sizeof(uuid));
+	assert_int_equal(tn_device_same(&first, &named), 1);
+	assert_int_equal(tn_device_same(&second, &named), 0);
 }
 
 static void both_backends_keep_the_device_and_the_report_pairs_them(void **state)
@@ -39,6 +86,15 @@ static void both_backends_keep_the_device_and_the_report_pairs_them(void **state
 	const char *json = tn_load_report_json(opened.report);
 	assert_contains(json, "\"paired:0\"");
 	assert_contains(json, "\"same_device_as\": []");
+	/* As it comes back from the probe's helper program. */
+	struct tn_load_report *again = tn_report_from_json(json, strlen(json));
+	assert_non_null(again);
+	json = tn_load_report_json(again);
+	assert_contains(json, "\"identity\": \"09000000000000000000000000000000\"");
+	assert_contains(json, "\"identity2_type\": 1");
+	assert_contains(json, "\"identity2\": \"00000000010000000000000000000000\"");
+	assert_contains(json, "\"two_devices:1\"");
+	tn_load_report_destroy(again);
 	release(&opened);
 }
 
@@ -46,6 +102,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_identity_tells),
+		cmocka_unit_test(any_identity_of_one_may_be_any_of_the_other),
+		cmocka_unit_test(parts_of_a_device_are_not_one_device),
 		cmocka_unit_test_setup_teardown(
 			both_backends_keep_the_device_and_the_report_pairs_them, make_folder,
 			remove_folder),

@@ -228,7 +228,7 @@ static void a_text_that_is_not_understood_is_named_by_its_column(void **state)
 		{"lost:1,lost:2", "column 8"},
 		{"identity:00", "column 10"},
 		{"pci:0000-01:00.0", "column 5"},
-		{"pci:0000:01:00.0,identity:000102030405060708090a0b0c0d0e0f", "not both"},
+		{"slice:0", "column 7"},
 	};
 	const char *path = mock_file();
 	struct tn_context_options options = {.struct_size = sizeof(options),
@@ -259,8 +259,17 @@ static void the_first_device_states_the_identity_that_was_asked_for(void **state
 	tn_context_close(context);
 	context = open_mock("pci:1203:0a:1f.7");
 	device = tn_device_describe(tn_context_device(context, 0));
-	assert_int_equal(device->identity_type, TN_IDENTITY_PCI);
-	assert_memory_equal(device->identity, "\x03\x12\0\0\x0a\x1f\x07\0\0\0\0\0\0\0\0", 16);
+	assert_int_equal(device->identity_type, TN_IDENTITY_NONE);
+	assert_int_equal(device->identity2_type, TN_IDENTITY_PCI);
+	assert_memory_equal(device->identity2, "\x03\x12\0\0\x0a\x1f\x07\0\0\0\0\0\0\0\0", 16);
+	assert_int_equal(device->slice, 0);
+	tn_context_close(context);
+	context = open_mock("pci:1203:0a:1f.7,identity:000102030405060708090a0b0c0d0e0f,slice:3");
+	device = tn_device_describe(tn_context_device(context, 0));
+	assert_int_equal(device->identity_type, TN_IDENTITY_UUID);
+	assert_memory_equal(device->identity, expected, sizeof(expected));
+	assert_int_equal(device->identity2_type, TN_IDENTITY_PCI);
+	assert_int_equal(device->slice, 3);
 	tn_context_close(context);
 }
 

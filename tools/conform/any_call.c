@@ -7,7 +7,7 @@
 #include "samples.h"
 #include "slots.h"
 
-enum { UNKNOWN_FLAG = 1 << 29 };
+enum { UNKNOWN_FLAG = TN_CALL_FLAG_UNASSIGNED };
 
 /* Runs every sample; skips the check if there is none. */
 static void on_every_sample(struct kit *kit, const char *what, void (*run)(struct sample *sample))

@@ -56,7 +56,7 @@ static void refuses_the_unknown(struct sample *s, const void *args, size_t size)
 	memset(&u, 0, sizeof(u));
 	memcpy(&u, args, size);
 	kit_case(kit, slot, "%s: an unknown flag", name);
-	u.call.flags |= 1u << 29;
+	u.call.flags |= TN_CALL_FLAG_UNASSIGNED;
 	kit_run_refused(kit, &u, s->all, 3, TN_UNSUPPORTED);
 
 	memcpy(&u, args, size);

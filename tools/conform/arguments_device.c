@@ -2,11 +2,11 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Unknown flags and fields of a later version in the calls of tenon.device/1: refused without
- * effect, and taken if the field is zero.
+ * effect, and taken if the field is zero; and dry runs, which an entry may refuse.
  */
 #include "slots.h"
 
-enum { SIZE = 64, TAIL = 8, UNKNOWN_FLAG = 1 << 29 };
+enum { SIZE = 64, TAIL = 8, UNKNOWN_FLAG = TN_CALL_FLAG_UNASSIGNED };
 
 /* Arguments in a struct of a later version. */
 union later {
@@ -155,6 +155,25 @@ static void is_refused(struct scene *scene, const struct entry *entry, uint32_t 
 	*scene = before;
 }
 
+/* The host makes no dry run of these entries: one may be refused, and has no effect. */
+static void may_be_dry(struct scene *scene, const struct entry *entry)
+{
+	struct kit *kit = scene->kit;
+	const struct scene before = *scene;
+	kit_case(kit, entry->slot, "%s: a dry run", entry->name);
+	tn_status status = enter(scene, entry, TN_DRY_RUN, 0);
+	if (status != TN_OK && status != TN_UNSUPPORTED)
+		kit_fail(kit, "it returned %s, expected OK or UNSUPPORTED", tn_status_name(status));
+	else if (scene->buffer != before.buffer || scene->device != before.device ||
+		 memcmp(scene->host, before.host, SIZE) != 0)
+		kit_fail(kit, "it returned %s, and had an effect", tn_status_name(status));
+	else if (status == TN_OK)
+		kit_pass(kit);
+	else
+		kit_unsupported(kit);
+	*scene = before;
+}
+
 void check_arguments_device(struct kit *kit)
 {
 	struct scene scene = {.kit = kit, .host = {1, 2, 3}};
@@ -167,6 +186,7 @@ void check_arguments_device(struct kit *kit)
 		const struct scene before = scene;
 		is_refused(&scene, entry, UNKNOWN_FLAG, 0, "an unknown flag");
 		is_refused(&scene, entry, 0, 1, "a later version's field that is set");
+		may_be_dry(&scene, entry);
 		kit_case(kit, entry->slot, "%s: a later version's field that is zero", entry->name);
 		tn_status status = enter(&scene, entry, 0, 0);
 		if (status != TN_OK)

@@ -19,6 +19,7 @@ enum { CHUNK = 1 << 24, MOST_THREADS = 64 };
  * `last`. */
 struct part {
 	pthread_t thread;
+	const struct kit *kit;
 	uint16_t op;
 	const uint32_t *results;
 	uint32_t base; /* the value at index 0 */
@@ -35,10 +36,9 @@ static void *compare(void *argument)
 	struct part *part = argument;
 	size_t i = part->first;
 	for (; i < part->last; i++) {
-		uint32_t bits = part->base + (uint32_t)i;
-		uint64_t expected = tn_op_evaluate(part->op, TN_F32, TN_F32, bits, 0, 0);
-		if (!is_signalling(bits) &&
-		    !opcode_is_close(part->op, TN_F32, expected, part->results[i]))
+		const uint64_t v[3] = {part->base + (uint32_t)i};
+		if (!is_signalling((uint32_t)v[0]) &&
+		    !opcode_is_right(part->kit, part->op, TN_F32, TN_F32, v, part->results[i]))
 			break;
 	}
 	part->wrong = i;
@@ -53,7 +53,8 @@ static void compare_chunk(struct kit *kit, uint16_t op, const uint32_t *results,
 		   : processors > MOST_THREADS ? MOST_THREADS
 					       : (size_t)processors;
 	for (size_t i = 0; i < n; i++) {
-		parts[i] = (struct part){.op = op,
+		parts[i] = (struct part){.kit = kit,
+					 .op = op,
 					 .results = results,
 					 .base = base,
 					 .first = CHUNK / n * i,

@@ -22,7 +22,8 @@ void check_describe(struct kit *kit)
 {
 	const struct tn_device_description *d = &kit->description;
 	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device %u", kit->index);
-	if (d->kind < TN_DEVICE_DISCRETE_GPU || d->kind > TN_DEVICE_REFERENCE)
+	if (d->kind < TN_DEVICE_DISCRETE_GPU ||
+	    (d->kind > TN_DEVICE_REFERENCE && d->kind < TN_DEVICE_KIND_VENDOR))
 		kit_fail(kit, "kind %u is not known", d->kind);
 	if (!d->name[0] || !memchr(d->name, 0, sizeof(d->name)))
 		kit_fail(kit, "the name is empty or unterminated");
@@ -48,6 +49,11 @@ void check_describe(struct kit *kit)
 		if (d->program_dtypes && !kit_claims_program(kit, needed_programs[i]))
 			kit_fail(kit, "programs do not compute in %s",
 				 tn_dtype_name(needed_programs[i]));
+	if (d->identity_type && d->identity_type == d->identity2_type)
+		kit_fail(kit, "both identities are of type %u", d->identity_type);
+	if (d->function_ulps > TN_MOST_FUNCTION_ULPS)
+		kit_fail(kit, "functions err by %u units in the last place: expected at most %d",
+			 d->function_ulps, TN_MOST_FUNCTION_ULPS);
 	if (d->matmul_dtypes && !kit_claims_matmul(kit, TN_F32))
 		kit_fail(kit, "matmul is not supported in f32");
 	kit->tallies[TN_SLOT_DESCRIBE].done++;

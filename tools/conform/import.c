@@ -7,7 +7,7 @@
 #include "frame.h"
 #include "slots.h"
 
-enum { SIZE = 5000, UNKNOWN_FLAG = 1 << 29 };
+enum { SIZE = 5000, UNKNOWN_FLAG = TN_CALL_FLAG_UNASSIGNED };
 
 /* A buffer, its name at the vendor's interface, and a second handle of it. */
 struct memory {

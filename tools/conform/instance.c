@@ -6,6 +6,8 @@
 #include "instance.h"
 
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "loader/host.h"
@@ -57,13 +59,26 @@ long host_memory_live(void)
 	return atomic_load(&live);
 }
 
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void release_host(struct instance *instance)
+{
+	const size_t page = page_size();
+	if (instance->given != &instance->host)
+		munmap((void *)((uintptr_t)instance->given / page * page), 2 * page);
+	instance->given = &instance->host;
+}
+
 static tn_status open_all(struct instance *instance, const struct kit *like, uint32_t index)
 {
 	struct tn_backend *backend = &instance->backend;
 	struct kit *kit = &instance->kit;
 	instance->stage = "create";
 	tn_status status =
-		backend->descriptor.create(&instance->host, &kit->error, &backend->instance);
+		backend->descriptor.create(instance->given, &kit->error, &backend->instance);
 	if (status != TN_OK)
 		return status;
 	instance->stage = "query";
@@ -78,7 +93,7 @@ static tn_status open_all(struct instance *instance, const struct kit *like, uin
 	return status;
 }
 
-tn_status instance_open(struct instance *instance, const struct kit *like, uint32_t index)
+static void prepare(struct instance *instance, const struct kit *like)
 {
 	memset(instance, 0, sizeof(*instance));
 	instance->kit.check = like->check;
@@ -92,16 +107,46 @@ tn_status instance_open(struct instance *instance, const struct kit *like, uint3
 	instance->host = like->backend->services->host;
 	instance->host.alloc = counted_alloc;
 	instance->host.free = counted_free;
+	instance->given = &instance->host;
+}
+
+static tn_status finish(struct instance *instance, const struct kit *like, uint32_t index)
+{
 	tn_status status = open_all(instance, like, index);
 	if (status == TN_OK)
 		instance->stage = "";
+	else
+		release_host(instance);
 	return status;
+}
+
+tn_status instance_open(struct instance *instance, const struct kit *like, uint32_t index)
+{
+	prepare(instance, like);
+	return finish(instance, like, index);
+}
+
+tn_status instance_open_under(struct instance *instance, const struct kit *like, uint32_t index,
+			      uint32_t minor, size_t size)
+{
+	const size_t page = page_size();
+	prepare(instance, like);
+	unsigned char *pages =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE))
+		kit_give_up(&instance->kit, "the kit is out of memory");
+	instance->host.struct_size = (uint32_t)size;
+	instance->host.abi_minor = minor;
+	instance->given = (struct tn_host *)(void *)(pages + page - size);
+	memcpy(instance->given, &instance->host, size);
+	return finish(instance, like, index);
 }
 
 void instance_close(struct instance *instance)
 {
 	kit_close(&instance->kit);
 	instance->backend.descriptor.destroy(instance->backend.instance);
+	release_host(instance);
 }
 
 void instance_report(const struct instance *instance, struct kit *kit)

@@ -13,11 +13,16 @@ struct instance {
 	struct kit kit; /* kit.device is open if `stage` is "" */
 	struct tn_backend backend;
 	struct tn_host host;
-	const char *stage; /* the failed stage: "create", "query", "open"; "": none */
+	struct tn_host *given; /* to create: &host, or one of another size */
+	const char *stage;     /* the failed stage: "create", "query", "open"; "": none */
 };
 
 /* Makes an instance and opens device `index`.  On failure everything is undone. */
 tn_status instance_open(struct instance *instance, const struct kit *like, uint32_t index);
+/* The same with a struct tn_host of `size` bytes, behind which no memory is mapped, as a host of
+ * interface minor `minor` has it. */
+tn_status instance_open_under(struct instance *instance, const struct kit *like, uint32_t index,
+			      uint32_t minor, size_t size);
 void instance_close(struct instance *instance);
 
 /* Adds its tallies to those of the kit. */

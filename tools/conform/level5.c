@@ -30,6 +30,8 @@ const struct check level5_checks[] = {
 	{"memory.exhausted_calls", 5,
 	 "a call without host memory reports it or manages without, and works afterwards",
 	 check_memory_exhausted_calls},
+	{"host.oldest", 5, "it works under the oldest host that its note accepts",
+	 check_oldest_host},
 	{"threads.instances", 5, "instances in different threads do not disturb one another",
 	 check_threads_instances},
 	{"threads.devices", 5, "two open devices of an instance may be used at once by two threads",

@@ -319,7 +319,7 @@ void check_peer_refused(struct kit *kit)
 	fill(kit, pair.bytes[1]);
 	const struct tn_peer_args right = copy_args(&pair.here, &pair.there);
 	struct tn_peer_args args = right;
-	args.call.flags = 1u << 29;
+	args.call.flags = TN_CALL_FLAG_UNASSIGNED;
 	expect_refused(&pair, &args, TN_UNSUPPORTED, "an unknown flag");
 	args = right;
 	args.peer = pair.here.device;

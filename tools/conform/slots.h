@@ -80,9 +80,10 @@ void check_map_opcodes(struct kit *kit);
 void check_map_casts(struct kit *kit);
 void check_map_random(struct kit *kit);
 
-/* opcodes.c: does the result of an opcode have these bits, or is it within the opcode's tolerance?
- */
-int opcode_is_close(uint16_t op, tn_dtype dtype, uint64_t expected, uint64_t found);
+/* opcodes.c: is that the result of an opcode for operands v, within the tolerance that the device
+ * states? */
+int opcode_is_right(const struct kit *kit, uint16_t op, tn_dtype result, tn_dtype operand,
+		    const uint64_t *v, uint64_t found);
 
 /* random_programs.c */
 void check_map_programs(struct kit *kit);
@@ -149,6 +150,9 @@ void check_call_deterministic(struct kit *kit);
 void check_memory_host_balance(struct kit *kit);
 void check_memory_exhausted_open(struct kit *kit);
 void check_memory_exhausted_calls(struct kit *kit);
+
+/* oldest_host.c */
+void check_oldest_host(struct kit *kit);
 
 /* threads.c */
 void check_threads_instances(struct kit *kit);

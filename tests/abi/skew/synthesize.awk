@@ -6,8 +6,8 @@
 # long (they have grown).  The long one has a slot more in every table, a field more in all
 # arguments of calls and in every other kind of struct that may grow (the descriptor, structs that
 # the callee fills, what arguments point to), and new numbers: an opcode, a dtype, a column of block
-# kernels, a flag of devices, and a higher limit.  The macro TN_SYNTHETIC_SHORT or _LONG states
-# which it is.
+# kernels, a flag of devices, and a higher limit; all of it is hidden from a plugin that defines an
+# earlier TN_ABI_TARGET.  The macro TN_SYNTHETIC_SHORT or _LONG states which it is.
 
 BEGIN {
 	cut["tn_device_table"] = "(*async_error)"
@@ -38,9 +38,16 @@ FNR == 1 {
 	out = folder path[n]
 }
 
+# Declared from this version on.
+function add(text)
+{
+	print "#if TN_ABI_HAS(" minor ")\n" text "\n#endif" >out
+}
+
 function replace(from, to, what)
 {
 	if (kind == "long" && index($0, from)) {
+		before = $0
 		sub(from, to)
 		done[what] = 1
 	}
@@ -52,12 +59,17 @@ function replace(from, to, what)
 
 /^#define TENON_BACKEND_H/ && kind != "same" {
 	print >out
+	print "#if !defined TN_ABI_TARGET || TN_ABI_TARGET >= " minor >out
 	print "#define TN_SYNTHETIC_" toupper(kind) >out
+	print "#define TN_SYNTHETIC_HOMEPAGE , 0" >out
+	print "#else" >out
+	print "#define TN_SYNTHETIC_HOMEPAGE" >out
+	print "#endif" >out
 	next
 }
 
 # The end of TN_BACKEND_PLUGIN, which fills the descriptor.
-kind == "long" { sub(/QUERY}$/, "QUERY, 0}") }
+kind == "long" { sub(/QUERY}$/, "QUERY TN_SYNTHETIC_HOMEPAGE}") }
 
 # New numbers.
 {
@@ -84,14 +96,20 @@ kind == "short" && name in cut && index($0, cut[name]) {
 
 /^};/ {
 	if (kind == "long" && name in grow) {
-		print "\t" grow[name] >out
+		add("\t" grow[name])
 		done[name] = 1
 	} else if (kind == "long" && name ~ /_table$/)
-		print "\ttn_status (*later)(void *device);" >out
+		add("\ttn_status (*later)(void *device);")
 	else if (kind == "long" && takes_call)
-		print "\tuint64_t later;" >out
+		add("\tuint64_t later;")
 	left_out = 0
 	name = ""
+}
+
+before != "" {
+	print "#if TN_ABI_HAS(" minor ")\n" $0 "\n#else\n" before "\n#endif" >out
+	before = ""
+	next
 }
 
 !left_out { print >out }

@@ -62,10 +62,53 @@ static void plant_complex_programs(void)
 	faulty.device.describe = describe;
 }
 
+static uint32_t stated_ulps;
+
+static void with_stated_ulps(struct tn_device_description *description)
+{
+	description->function_ulps = stated_ulps;
+}
+
+void state_function_ulps(uint32_t ulps)
+{
+	stated_ulps = ulps;
+	change = with_stated_ulps;
+	faulty.device.describe = describe;
+}
+
+static void plant_many_ulps(void)
+{
+	state_function_ulps(TN_MOST_FUNCTION_ULPS + 1);
+}
+
+static void without_subnormals(struct tn_device_description *description)
+{
+	description->numerics = 0;
+}
+
+void state_no_subnormals(void)
+{
+	change = without_subnormals;
+	faulty.device.describe = describe;
+}
+
+static void two_uuids(struct tn_device_description *description)
+{
+	description->identity_type = description->identity2_type = TN_IDENTITY_UUID;
+}
+
+static void plant_two_uuids(void)
+{
+	change = two_uuids;
+	faulty.device.describe = describe;
+}
+
 const struct fault device_faults[] = {
 	{"alignment_not_kept", plant_alignment},
 	{"memory_1_pib", plant_memory},
 	{"programs_in_f16", plant_half_programs},
 	{"programs_in_c64", plant_complex_programs},
+	{"functions_17_ulps", plant_many_ulps},
+	{"two_uuids", plant_two_uuids},
 	{NULL, NULL},
 };

@@ -38,6 +38,10 @@ extern const struct fault layer_faults[];
 extern const struct fault device_faults[];
 extern const struct fault process_faults[];
 
+/* The description then says so (device.c). */
+void state_function_ulps(uint32_t ulps);
+void state_no_subnormals(void);
+
 /* Element i in row-major order of an operand in host memory. */
 void *operand_at(const struct tn_operand *operand, int64_t i);
 int64_t operand_count(const struct tn_operand *operand);

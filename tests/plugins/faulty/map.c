@@ -4,6 +4,7 @@
  * Programs of one instruction that are wrong for a few values, conversions that round wrongly, and
  * sizes that are computed in 32 bits.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -86,6 +87,41 @@ static float clipped(float result, float a, float b)
 static void plant_tanh(void)
 {
 	plant_value(TN_OP_TANH, clipped);
+}
+
+static float several_ulps(float result, float a, float b)
+{
+	(void)a, (void)b;
+	return isfinite(result) && result != 0 ? result * (1 + 6 * FLT_EPSILON) : result;
+}
+
+/* 6 units in the last place of 1, up to 12 of those below. */
+static void plant_rough_sin(void)
+{
+	plant_value(TN_OP_SIN, several_ulps);
+}
+
+static void plant_stated_sin(void)
+{
+	plant_rough_sin();
+	state_function_ulps(16);
+}
+
+static float without_subnormals(float result, float a, float b)
+{
+	(void)a, (void)b;
+	return fpclassify(result) == FP_SUBNORMAL ? copysignf(0, result) : result;
+}
+
+static void plant_flushed(void)
+{
+	plant_value(TN_OP_MUL, without_subnormals);
+}
+
+static void plant_stated_flushed(void)
+{
+	plant_flushed();
+	state_no_subnormals();
 }
 
 static float wrong_once(float result, float a, float b)
@@ -267,6 +303,10 @@ const struct fault map_faults[] = {
 	{"sin_large", plant_sin},
 	{"tanh_clipped", plant_tanh},
 	{"exp_once", plant_exp},
+	{"sin_rough", plant_rough_sin},
+	{"sin_rough_stated", plant_stated_sin},
+	{"mul_flushed", plant_flushed},
+	{"mul_flushed_stated", plant_stated_flushed},
 	{"f16_ties", plant_f16_ties},
 	{"bf16_ties", plant_bf16_ties},
 	{"nan_payload", plant_nan_payload},
