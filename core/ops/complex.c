@@ -39,8 +39,8 @@ static const struct complex_operation {
 			  "zr = (by_real ? xr + xi*ratio : xr*ratio + xi) * scale\n"
 			  "zi = (by_real ? xi - xr*ratio : xi*ratio - xr) * scale",
 			  GIVES_COMPLEX},
-	/* exp(y log x), x itself for y = 1; 0 to the power 0 is 1, to a power of no positive real part
-	 * NaN. */
+	/* exp(y log x), x itself for y = 1; 0 to the power 0 is 1, and NaN to a power without a
+	 * positive real part. */
 	[TN_DO_POWER] = {"is_zero = xr == 0 && xi == 0; sr = is_zero ? 1.0 : xr\n"
 			 "is_one = yr == 1 && yi == 0; is_none = yr == 0 && yi == 0\n"
 			 "lr = log(hypot(sr, xi)); li = atan2(xi, sr)\n"
@@ -69,8 +69,8 @@ static const struct complex_operation {
 			"zr = is_zero ? 0.0 : sr / size; zi = is_zero ? 0.0 : si / size",
 			GIVES_COMPLEX},
 	[TN_DO_SQUARE] = {"zr = xr*xr - xi*xi; zi = xr*xi + xi*xr", GIVES_COMPLEX},
-	/* Of x scaled by its larger part, so that nothing overflows; the root of the larger part of the
-	 * result first, so that nothing cancels. */
+	/* Of x scaled by its larger part, so that nothing overflows; the larger part of the result
+	 * first, so that nothing cancels. */
 	[TN_DO_SQRT] =
 		{"is_zero = xr == 0 && xi == 0; is_right = xr >= 0\n"
 		 "is_tall = abs(xi) == inf; is_wide = abs(xr) == inf\n"

@@ -148,6 +148,111 @@ static void extreme_values_neither_overflow_nor_cancel(void **state)
 	assert_true(isinf(creal(found[0])) && creal(found[0]) < 0);
 }
 
+static void ends_of_the_range_have_numpys_values(void **state)
+{
+	static const struct {
+		tn_array *(*function)(const tn_array *);
+		number z, expected;
+	} cases[] = {
+		{tn_sqrt, CMPLX(1, INFINITY), CMPLX(INFINITY, INFINITY)},
+		{tn_sqrt, CMPLX(-1, INFINITY), CMPLX(INFINITY, INFINITY)},
+		{tn_sqrt, CMPLX(-INFINITY, 1), CMPLX(0, INFINITY)},
+		{tn_sqrt, CMPLX(1.5e308, 1.5e308), CMPLX(1.3456e154, 5.5737e153)},
+		{tn_sqrt, CMPLX(5e-324, 0), CMPLX(2.2227587494850775e-162, 0)},
+		{tn_exp, CMPLX(-INFINITY, INFINITY), 0},
+		{tn_exp, CMPLX(710, 1.57), CMPLX(1.7790e305, INFINITY)},
+		{tn_sin, CMPLX(0, 1000), CMPLX(0, INFINITY)},
+		{tn_cos, CMPLX(0, 1000), CMPLX(INFINITY, 0)},
+		{tn_sign, CMPLX(1.5e308, 1.5e308), CMPLX(0.70710678118654752, 0.70710678118654752)},
+		{tn_log, CMPLX(1.5e308, 1.5e308), CMPLX(709.9488, 0.78539816339744831)},
+		{tn_log, CMPLX(1, 1e-9), CMPLX(5e-19, 1e-9)},
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		number found;
+		numbers_of(cases[i].function(of(f, TN_C128, 1, &cases[i].z)), &found);
+		const double got[] = {creal(found), cimag(found)};
+		const double wanted[] = {creal(cases[i].expected), cimag(cases[i].expected)};
+		for (int k = 0; k < 2; k++) {
+			if (isinf(wanted[k]) && i != 6)
+				assert_true(got[k] == wanted[k]);
+			else if (!isinf(wanted[k]))
+				assert_true(fabs(got[k] - wanted[k]) <= 1e-4 * fabs(wanted[k]));
+		}
+	}
+	number found[MOST];
+	tn_array *zero = tn_zeros(context_of(f), TN_C128, SHAPE(1));
+	numbers_of(tn_power(zero, of(f, TN_C128, 1, (number[]){-1})), found);
+	assert_true(isnan(creal(found[0])) && isnan(cimag(found[0])));
+	numbers_of(tn_mean(tn_zeros(context_of(f), TN_C64, SHAPE(0)), TN_ALL_AXES, NULL, 0), found);
+	assert_true(isnan(creal(found[0])) && isnan(cimag(found[0])));
+}
+
+/* On the axes, where parts are 0, and at 0: PyTorch's values. */
+static void gradients_at_kinks_are_pytorchs(void **state)
+{
+	static const struct {
+		tn_array *(*function)(const tn_array *);
+		number z, seed, expected;
+	} cases[] = {
+		{tn_sqrt, -4, 1, 0.25 * I}, {tn_sqrt, 4, 1, 0.25}, {tn_sqrt, 1, I, 0.5 * I},
+		{tn_sign, 0, 1 + I, 0},     {tn_abs, 0, 1, 0},     {tn_angle, 0, 1, 0},
+		{tn_angle, 2, 1, 0.5 * I},  {tn_log, I, 1, I},
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		number found[MOST];
+		tn_array *z = of(f, TN_C128, 1, &cases[i].z);
+		tn_tape *tape = tn_tape_begin(context_of(f));
+		assert_ok(tn_tape_watch(tape, z));
+		tn_array *y = cases[i].function(z);
+		assert_ok(tn_tape_backward(tape, y, of(f, tn_array_dtype(y), 1, &cases[i].seed)));
+		numbers_of(tn_tape_gradient(tape, z), found);
+		assert_number(found[0], cases[i].expected, 1e-14);
+		tn_tape_end(tape);
+	}
+}
+
+static void seeds_have_the_outputs_dtype(void **state)
+{
+	struct fixture *f = *state;
+	number found[MOST];
+	tn_array *z = of(f, TN_C64, 1, (number[]){1 + I});
+	tn_tape *tape = tn_tape_begin(context_of(f));
+	assert_ok(tn_tape_watch(tape, z));
+	assert_ok(tn_tape_backward(tape, tn_square(z), tn_ones(context_of(f), TN_F32, SHAPE(1))));
+	numbers_of(tn_tape_gradient(tape, z), found);
+	assert_number(found[0], 2 - 2 * I, 1e-6);
+	tn_tape_end(tape);
+	tape = tn_tape_begin(context_of(f));
+	assert_ok(tn_tape_watch(tape, z));
+	assert_status(tn_tape_backward(tape, tn_square(z), NULL), TN_DTYPE);
+	assert_kept(f, TN_DTYPE, "an output of c64 needs an output_gradient");
+	tn_tape_end(tape);
+	tape = tn_tape_begin(context_of(f));
+	assert_ok(tn_tape_watch(tape, z));
+	assert_status(tn_tape_backward(tape, tn_abs(z), z), TN_DTYPE);
+	assert_kept(f, TN_DTYPE, "output_gradient is c64, the output f32");
+	tn_tape_end(tape);
+}
+
+static void a_product_of_one_element_is_a_copy(void **state)
+{
+	struct fixture *f = *state;
+	number found[MOST];
+	int64_t shape[TN_MAX_RANK];
+	tn_array *a = tn_reshape(of(f, TN_C64, 2, (number[]){2, 3}), SHAPE(2, 1));
+	tn_array *product = tn_prod(a, 1, (int[]){1}, 0);
+	assert_ok(tn_fill(a, 9));
+	numbers_of(product, found);
+	assert_number(found[0], 2, 0);
+	for (int i = 0; i < TN_MAX_RANK; i++)
+		shape[i] = i % 8 ? 1 : 2;
+	a = tn_full(context_of(f), TN_C64, TN_MAX_RANK, shape, 3);
+	numbers_of(tn_prod(a, TN_ALL_AXES, NULL, 0), found);
+	assert_number(found[0], 81, 0);
+}
+
 static number add_of(number x, number y)
 {
 	return x + y;
@@ -461,6 +566,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(functions_agree_with_cs),
 		TEST(extreme_values_neither_overflow_nor_cancel),
+		TEST(ends_of_the_range_have_numpys_values),
+		TEST(gradients_at_kinks_are_pytorchs),
+		TEST(seeds_have_the_outputs_dtype),
+		TEST(a_product_of_one_element_is_a_copy),
 		TEST(pairs_agree_with_cs_and_broadcast),
 		TEST(real_operands_are_promoted),
 		TEST(equality_compares_both_parts_and_there_is_no_order),

@@ -4,6 +4,10 @@
  * Dtypes of results, against those that NumPy gives (numpy_dtypes.h), and values that only the
  * right dtype holds.
  */
+#include <math.h>
+
+#include <tenon/autograd.h>
+
 #include "array/result_type.h"
 #include "array_fixture.h"
 #include "numpy_dtypes.h"
@@ -309,14 +313,71 @@ static void powers_of_integers_are_integers(void **state)
 	assert_elements(tn_astype(tn_power(x, y), TN_F32), 1, -1, 1, 0, 0);
 }
 
-/* The _into forms store the result's own value, whatever the output's dtype. */
-static void a_u64_result_keeps_its_value_in_a_floating_output(void **state)
+/* The _into forms store the result as its own dtype holds it. */
+static void a_result_wraps_in_its_own_width_before_it_is_stored(void **state)
+{
+	static const struct {
+		tn_dtype dtype, out;
+		double value, stored;
+	} cases[] = {
+		{TN_U8, TN_F32, 255, 254},        {TN_U8, TN_I32, 255, 254},
+		{TN_I8, TN_I64, 127, -2},         {TN_F16, TN_F64, 60000, INFINITY},
+		{TN_U64, TN_F32, 0x1p62, 0x1p63}, {TN_I32, TN_I64, 0x1p30, -0x1p31},
+		{TN_U8, TN_C64, 255, 254},        {TN_BOOL, TN_C64, 1, 1},
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		tn_array *a = tn_full(context_of(f), cases[i].dtype, SHAPE(1), cases[i].value);
+		tn_array *out = tn_zeros(context_of(f), cases[i].out, SHAPE(1));
+		assert_ok(tn_add_into(out, a, a));
+		assert_elements(tn_astype(out, TN_F64), cases[i].stored);
+	}
+}
+
+static void a_concatenation_has_one_dtype_in_any_order(void **state)
+{
+	static const tn_dtype orders[][3] = {{TN_I16, TN_U16, TN_F32},
+					     {TN_F32, TN_I16, TN_U16},
+					     {TN_U16, TN_F32, TN_I16},
+					     {TN_I8, TN_U8, TN_F16}};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < 4; i++) {
+		const tn_array *arrays[3];
+		for (int k = 0; k < 3; k++)
+			arrays[k] = tn_ones(context_of(f), orders[i][k], SHAPE(1));
+		assert_int_equal(tn_array_dtype(tn_concatenate(3, arrays, 0)),
+				 i < 3 ? TN_F32 : TN_F16);
+	}
+}
+
+static void a_map_gives_the_dtype_of_the_language(void **state)
 {
 	struct fixture *f = *state;
-	tn_array *a = U64S(f, UINT64_C(1) << 63), *zero = U64S(f, 0);
-	tn_array *out = tn_zeros(context_of(f), TN_F32, SHAPE(1));
-	assert_ok(tn_add_into(out, a, zero));
-	assert_elements(out, 0x1p63);
+	const char *const names[] = {"x"};
+	const tn_array *u[] = {U64S(f, 1)}, *b[] = {tn_ones(context_of(f), TN_U8, SHAPE(1))};
+	assert_int_equal(tn_array_dtype(tn_map("z = i64(x)", 1, names, u, 0, NULL, NULL)), TN_I64);
+	assert_int_equal(tn_array_dtype(tn_map("z = x + 1", 1, names, u, 0, NULL, NULL)), TN_U64);
+	assert_int_equal(tn_array_dtype(tn_map("z = x + 1", 1, names, b, 0, NULL, NULL)), TN_U8);
+	assert_int_equal(tn_array_dtype(tn_map("z = x / 2.0", 1, names, b, 0, NULL, NULL)), TN_F32);
+}
+
+/* The gradient of a sum is dy itself, in the dtype of each input. */
+static void gradients_have_their_inputs_dtypes(void **state)
+{
+	struct fixture *f = *state;
+	tn_array *a = tn_ones(context_of(f), TN_F32, SHAPE(2));
+	tn_array *b = tn_ones(context_of(f), TN_F64, SHAPE(2));
+	tn_array *c = tn_ones(context_of(f), TN_F16, SHAPE(2));
+	tn_tape *tape = tn_tape_begin(context_of(f));
+	assert_ok(tn_tape_watch(tape, a));
+	assert_ok(tn_tape_watch(tape, b));
+	assert_ok(tn_tape_watch(tape, c));
+	tn_array *sum = tn_sum(tn_add(tn_add(a, b), c), TN_ALL_AXES, NULL, 0);
+	assert_ok(tn_tape_backward(tape, sum, NULL));
+	assert_int_equal(tn_array_dtype(tn_tape_gradient(tape, a)), TN_F32);
+	assert_int_equal(tn_array_dtype(tn_tape_gradient(tape, b)), TN_F64);
+	assert_int_equal(tn_array_dtype(tn_tape_gradient(tape, c)), TN_F16);
+	tn_tape_end(tape);
 }
 
 int main(void)
@@ -331,7 +392,10 @@ int main(void)
 		TEST(u64_compares_exactly_with_signed_integers),
 		TEST(narrow_integers_wrap_in_their_own_width),
 		TEST(powers_of_integers_are_integers),
-		TEST(a_u64_result_keeps_its_value_in_a_floating_output),
+		TEST(a_result_wraps_in_its_own_width_before_it_is_stored),
+		TEST(a_concatenation_has_one_dtype_in_any_order),
+		TEST(a_map_gives_the_dtype_of_the_language),
+		TEST(gradients_have_their_inputs_dtypes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
