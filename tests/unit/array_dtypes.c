@@ -310,13 +310,20 @@ static void powers_of_integers_are_integers(void **state)
 }
 
 /* The _into forms store the result's own value, whatever the output's dtype. */
-static void a_u64_result_keeps_its_value_in_a_floating_output(void **state)
+static void a_result_keeps_its_value_in_an_output_of_another_dtype(void **state)
 {
 	struct fixture *f = *state;
 	tn_array *a = U64S(f, UINT64_C(1) << 63), *zero = U64S(f, 0);
 	tn_array *out = tn_zeros(context_of(f), TN_F32, SHAPE(1));
 	assert_ok(tn_add_into(out, a, zero));
 	assert_elements(out, 0x1p63);
+	/* Wrapped and rounded in its own dtype first. */
+	tn_array *i8 = tn_full(context_of(f), TN_I8, SHAPE(1), 100);
+	assert_ok(tn_add_into(out, i8, i8));
+	assert_elements(out, -56);
+	tn_array *f16 = tn_full(context_of(f), TN_F16, SHAPE(1), 2047);
+	assert_ok(tn_add_into(out, f16, tn_full(context_of(f), TN_F16, SHAPE(1), 2)));
+	assert_elements(out, 2048);
 }
 
 int main(void)
@@ -331,7 +338,7 @@ int main(void)
 		TEST(u64_compares_exactly_with_signed_integers),
 		TEST(narrow_integers_wrap_in_their_own_width),
 		TEST(powers_of_integers_are_integers),
-		TEST(a_u64_result_keeps_its_value_in_a_floating_output),
+		TEST(a_result_keeps_its_value_in_an_output_of_another_dtype),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
