@@ -398,6 +398,20 @@ def chosen(x, y):
     return np.where(wide(x) != 0, y, zero), "="
 
 
+def concatenate(x, y):
+    name = common(NAMES[x.dtype], NAMES[y.dtype])
+    return np.concatenate([convert(x, name), convert(y, name)]), "="
+
+
+def matmul(x, y):
+    name = common(NAMES[x.dtype], NAMES[y.dtype])
+    n_rows = ROWS if len(x) == N else 2
+    x, y = convert(x, name).reshape(n_rows, -1), convert(y, name).reshape(-1, n_rows)
+    if name in EXACT:
+        return np.matmul(x, y), "="
+    return convert(np.matmul(wide(x), wide(y)), name), "="
+
+
 BINARY = {
     "add": arithmetic(np.add, np.logical_or), "subtract": arithmetic(np.subtract),
     "multiply": arithmetic(np.multiply, np.logical_and), "divide": divide, "power": power,
@@ -406,14 +420,26 @@ BINARY = {
     "less": comparison(np.less, True), "less_equal": comparison(np.less_equal, True),
     "greater": comparison(np.greater, True),
     "greater_equal": comparison(np.greater_equal, True), "where": where,
+    "concatenate": concatenate, "matmul": matmul,
 }
 # Of two dtypes; of those that commute, in one order.
 OF_ALL_PAIRS = ("divide", "power", "less", "where")
-COMMUTING = ("add", "multiply", "maximum", "equal")
+COMMUTING = ("add", "multiply", "maximum", "equal", "concatenate", "matmul")
 
 
 def rows(x):
     return x.reshape(ROWS, COLUMNS)
+
+
+def add_into(a, to):
+    """a + a written to an array of another dtype: NumPy's casting="same_kind", bf16 as f16."""
+    f16 = lambda name: np.float16 if name == "bf16" else TYPES[name]
+    if not np.can_cast(f16(a), f16(to), "same_kind"):
+        return None
+    x = POOLS["few", a]
+    if "bf16" in (a, to):
+        return convert(np.add(x, x), to), "="
+    return np.add(x, x, out=np.zeros(len(x), TYPES[to]), casting="same_kind"), "="
 
 
 def folded(ufunc, scan):
@@ -474,6 +500,7 @@ def logsumexp(x):
 
 
 ALONG = {
+    "sum_over_no_axes": lambda x: (convert(x, sum_type(NAMES[x.dtype])), "="),
     "sum": folded(np.add, False), "prod": folded(np.multiply, False), "mean": mean,
     "max": ordered(lambda y: y.max(axis=1), "0"), "min": ordered(lambda y: y.min(axis=1), "0"),
     "argmax": ordered(lambda y: y.argmax(axis=1)), "argmin": ordered(lambda y: y.argmin(axis=1)),
@@ -486,19 +513,6 @@ ALONG = {
     "argsort_descending": ordered(lambda y: first_argsort(y, True)),
     "take": lambda x: (rows(x)[[2, 0, -1]], "="),
 }
-
-
-def concatenate(x, y):
-    name = common(NAMES[x.dtype], NAMES[y.dtype])
-    return np.concatenate([convert(x, name), convert(y, name)]), "="
-
-
-def matmul(x, y):
-    name = common(NAMES[x.dtype], NAMES[y.dtype])
-    x, y = convert(x, name).reshape(ROWS, COLUMNS), convert(y, name).reshape(COLUMNS, ROWS)
-    if name in EXACT:
-        return np.matmul(x, y), "="
-    return convert(np.matmul(wide(x), wide(y)), name), "="
 
 
 # ---- Output ---------------------------------------------------------------------------------
@@ -528,7 +542,7 @@ def cell(operation, a, b, kind, outcome):
 
 
 def binary(operation, formula, a, b):
-    is_tame = a in COMPLEX or b in COMPLEX or (operation == "matmul" and a in FLOATING)
+    is_tame = a in COMPLEX or b in COMPLEX or (operation == "matmul" and common(a, b) not in EXACT)
     kind = ("tame" if is_tame else "full") if a == b else "mild" if is_tame else "few"
     cell(operation, a, b, kind, formula(POOLS[kind, a], second(POOLS[kind, b])))
 
@@ -544,10 +558,11 @@ for name in TYPES:
             cell(operation, name, "-", kind, formula(POOLS[kind, name]))
     for to in TYPES:
         cell("astype", name, to, kinds[0], (convert(POOLS[kinds[0], name], to), "="))
+    if name in ("bool", "i16", "u64", "f32", "c64"):
+        for to in TYPES:
+            cell("add_into", name, to, "few", add_into(name, to))
     for operation, formula in ALONG.items():
         cell(operation, name, "-", kinds[0], formula(POOLS[kinds[0], name]))
-    for operation, formula in (("concatenate", concatenate), ("matmul", matmul)):
-        binary(operation, formula, name, name)
     cell("where_nonzero", name, "i32", "full", chosen(POOLS["full", name],
                                                       second(POOLS["full", "i32"])))
 for operation, formula in BINARY.items():

@@ -36,6 +36,8 @@ const struct check level3_checks[] = {
 	 check_layers},
 	{"layers.indexing", 3, "embeddings and takes agree, including negative indices",
 	 check_layers},
+	{"layers.range", 3, "an index or label out of range is an error of the operation",
+	 check_range},
 	{"layers.reductions", 3, "sums, means, maxima and indices agree", check_layers},
 	{"layers.elementwise", 3, "operations on broadcast operands agree", check_layers},
 	{"layers.views", 3, "operations on slices, transposes and windows agree", check_layers},
