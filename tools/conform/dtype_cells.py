@@ -452,7 +452,7 @@ def folded(ufunc, scan):
         fold = ufunc.accumulate if scan else ufunc.reduce
         if name in EXACT:
             return fold(rows(x), axis=1, dtype=TYPES[sum_type(name)]), "="
-        return convert(fold(wide(rows(x)), axis=1), name), "="
+        return convert(fold(wide(rows(x)), axis=1), name), "0"
     return apply
 
 
@@ -500,7 +500,7 @@ def logsumexp(x):
 
 
 ALONG = {
-    "sum_over_no_axes": lambda x: (convert(x, sum_type(NAMES[x.dtype])), "="),
+    "sum_over_no_axes": lambda x: (convert(x, sum_type(NAMES[x.dtype])), "0"),
     "sum": folded(np.add, False), "prod": folded(np.multiply, False), "mean": mean,
     "max": ordered(lambda y: y.max(axis=1), "0"), "min": ordered(lambda y: y.min(axis=1), "0"),
     "argmax": ordered(lambda y: y.argmax(axis=1)), "argmin": ordered(lambda y: y.argmin(axis=1)),
