@@ -184,8 +184,12 @@ int cell_is_close(const struct cell *cell, const struct values *found, const str
 	if (tolerance[0] == '=' || !tn_is_floating(part))
 		return is_same;
 	if (tolerance[0] == 'x') {
+		double x = fabs(number(operand, i, 0));
+		/* Infinity times 0, or times the rounding error of that 0. */
+		if (isinf(x) && isnan(size))
+			return 1;
 		tolerance++;
-		size = fmax(size, fabs(number(operand, i, 0)));
+		size = fmax(size, x);
 	}
 	allowed = isfinite(size) ? atof(tolerance) * unit(part, size) : 0;
 	for (size_t p = 0; p < n_parts(expected->dtype); p++) {

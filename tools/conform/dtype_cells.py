@@ -17,7 +17,8 @@ second that of B in the order (5 i + 3) mod n.  A complex value is two numbers. 
     =    the same bits; a NaN for a NaN
     0    the same number; the sign of a zero is free
     N    within N units in the last place; of a complex number, in those of its magnitude
-    xN   within N units in the last place of the operand, or of the result if that is larger
+    xN   within N units in the last place of the operand, or of the result if that is larger; any
+         result where the operand is infinite and the result NaN
 
 Functions are evaluated in f64 and rounded to the result's dtype.  DEPARTURES, below, are the rules
 of tn_array(3) that are not NumPy's.
