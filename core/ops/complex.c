@@ -51,9 +51,7 @@ static const struct complex_operation {
 			 GIVES_COMPLEX},
 	[TN_DO_EQUAL] = {"z = xr == yr && xi == yi", GIVES_BOOL},
 	[TN_DO_NOT_EQUAL] = {"z = xr != yr || xi != yi", GIVES_BOOL},
-	[TN_DO_WHERE] = {"chosen = xr != 0 || xi != 0\n"
-			 "zr = chosen ? yr : cr; zi = chosen ? yi : ci",
-			 GIVES_COMPLEX},
+	[TN_DO_WHERE] = {"zr = bool(xr) ? yr : cr; zi = bool(xr) ? yi : ci", GIVES_COMPLEX},
 	[TN_DO_NEGATIVE] = {"zr = -xr; zi = -xi", GIVES_COMPLEX},
 	[TN_DO_CONJ] = {"zr = xr; zi = -xi", GIVES_COMPLEX},
 	[TN_DO_COMPLEX] = {"zr = xr; zi = yr", GIVES_COMPLEX},

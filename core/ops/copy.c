@@ -91,12 +91,19 @@ static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, cons
 	return TN_OK;
 }
 
-/* Where one of the two is complex: a real output takes the real part. */
+/* Where one of the two is complex: a real output takes the real part, a bool whether one of both is
+ * not 0. */
 static tn_status copy_by_parts(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 			       const tn_array *a)
 {
+	static const struct tn_short_program is_nonzero = {"z = x != 0 || y != 0", 2, 0, 0, 0};
 	struct tn_parts from = {0}, to = {0};
 	tn_status status = tn_parts_add(&from, a);
+	if (!status && out->dtype == TN_BOOL) {
+		status = tn_short_map(runtime, operation, &is_nonzero, from.arrays, &out, NULL);
+		tn_parts_release(&from);
+		return status;
+	}
 	if (!status)
 		status = tn_parts_add(&to, out);
 	for (uint32_t k = 0; k < to.n && !status; k++) {

@@ -219,7 +219,14 @@ tn_array *tn_greater_equal(const tn_array *a, const tn_array *b)
 tn_array *tn_where(const tn_array *condition, const tn_array *a, const tn_array *b)
 {
 	const tn_array *inputs[] = {condition, a, b};
-	return run_element(TN_DO_WHERE, inputs, NULL);
+	if (!condition || !tn_is_complex(condition->dtype))
+		return run_element(TN_DO_WHERE, inputs, NULL);
+	/* Else the result would be complex too. */
+	tn_array *nonzero = tn_astype(condition, TN_BOOL);
+	inputs[0] = nonzero;
+	tn_array *out = run_element(TN_DO_WHERE, inputs, NULL);
+	tn_array_destroy(nonzero);
+	return out;
 }
 
 tn_status tn_add_into(tn_array *out, const tn_array *a, const tn_array *b)

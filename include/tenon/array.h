@@ -266,7 +266,7 @@ TN_API tn_array *tn_topk(const tn_array *a, int64_t k, int axis, int largest, tn
  * Sums and products have the dtypes of tn_sum and tn_prod, with f32 accumulators for f16 and bf16;
  * extremes have a's dtype, and are NaN from the first NaN on.  The same call gives the same bits
  * for any number of threads.  The gradient of an extreme goes to the last of equal elements so far.
- * TN_DTYPE: complex.  TN_INVALID_ARGUMENT: there is no such axis. */
+ * TN_DTYPE: complex, except in tn_cumsum.  TN_INVALID_ARGUMENT: there is no such axis. */
 
 TN_API tn_array *tn_cumsum(const tn_array *a, int axis);
 TN_API tn_array *tn_cumprod(const tn_array *a, int axis);

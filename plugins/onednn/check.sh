@@ -11,6 +11,7 @@ PATH=$prefix/bin:$PATH
 export PATH
 
 tenon-conform --require "$level" ./backend_onednn.so || exit
+tenon-conform --mode=large --filter=dtypes.pairs ./backend_onednn.so || exit
 
 TENON_PLUGIN_PATH=$PWD TENON_BACKEND=onednn \
 	tenon train lenet --data digits --epochs 2 --seed 1 --ledger >check.out || exit 1

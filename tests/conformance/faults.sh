@@ -77,6 +77,9 @@ fault bf16_ties map.dtypes
 fault nan_payload map.dtypes
 fault f16_of_f64 map.dtypes
 fault f32_of_i64 map.dtypes
+fault u64_signed dtypes.casts
+fault u8_wraps dtypes.casts
+fault f16_flushed dtypes.casts
 fault elements_24_bits large.many
 # To be run by hand, since they take minutes or gigabytes:
 #	bytes_31_bits large.bytes, elements_31_bits large.elements, offset_32_bits large.offset,

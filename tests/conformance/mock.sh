@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# A device with deferred work; then two of them.
+# A device with deferred work, and all pairs of dtypes; then two of them.
 unset TENON_MOCK
 mock=$TENON_BUILD/plugins/mock/.libs/backend_mock.so
 "$TENON_BUILD/tenon-conform" --require=L5 "$mock" || exit
+"$TENON_BUILD/tenon-conform" --mode=large --filter=dtypes.pairs "$mock" || exit
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 for family in threads peer; do

@@ -31,7 +31,7 @@ say 'open it with tn_regular_open'
 # and the page that quotes long errors.
 files=$(git ls-files 2>/dev/null | grep -v -e '^data/' -e '^LICENSE$' -e '\.expected$' \
 	-e '^bench/results/' -e '^tests/abi/.*\.abi$' -e '^tests/fuzz/corpus/' \
-	-e '^tests/parity/.*\.\(h\|txt\)$' \
+	-e '^tests/parity/.*\.\(h\|txt\)$' -e '^tools/conform/dtype_cells\.txt$' \
 	-e '^man/tenon-troubleshooting\.7$' -e '/conform\.exclude$')
 # File names of this tree have no blanks.
 # shellcheck disable=SC2086

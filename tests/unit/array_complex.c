@@ -393,6 +393,12 @@ static void conversions_keep_what_the_dtype_holds(void **state)
 	tn_array *a = of(f, TN_C64, 2, z);
 	assert_elements(tn_astype(a, TN_F32), 1.5, -3);
 	assert_elements(tn_astype(tn_astype(a, TN_I32), TN_F32), 1, -3);
+	const number zeros[] = {0, 2 * I};
+	tn_array *imaginary = of(f, TN_C128, 2, zeros);
+	assert_elements(tn_astype(tn_astype(imaginary, TN_BOOL), TN_F32), 0, 1);
+	/* Such a condition does not make a choice of real numbers complex. */
+	tn_array *real = tn_arange(context_of(f), TN_F32, 5, 7, 1);
+	assert_elements(tn_where(imaginary, real, tn_negative(real)), -5, 6);
 	numbers_of(tn_astype(tn_full(context_of(f), TN_U8, SHAPE(2), 7), TN_C64), found);
 	assert_number(found[1], 7, 0);
 	numbers_of(tn_astype(a, TN_C128), found);

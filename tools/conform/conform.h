@@ -53,6 +53,7 @@ extern const struct check level5_checks[];
 extern const struct check process_checks[];
 extern const struct check large_checks[];
 extern const struct check bits_checks[];
+extern const struct check dtype_pair_checks[]; /* of --mode=large, as the two before */
 
 /* What happened to the cases of one slot. */
 struct tally {

@@ -111,5 +111,13 @@ void check_optimizers(struct kit *kit);
 void check_train(struct kit *kit);
 void check_train_lent(struct kit *kit);
 void check_repeatable(struct kit *kit);
+void check_range(struct kit *kit); /* indexing.c */
+/* dtypes.c: against recorded results of NumPy. */
+void check_dtypes_unary(struct kit *kit);
+void check_dtypes_binary(struct kit *kit);
+void check_dtypes_mixed(struct kit *kit);
+void check_dtypes_casts(struct kit *kit);
+void check_dtypes_axes(struct kit *kit);
+void check_dtypes_products(struct kit *kit);
 
 #endif

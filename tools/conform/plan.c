@@ -14,7 +14,7 @@ static const struct {
 	{level2_checks, WITH_DEVICE, 0}, {level3_checks, WITH_DEVICE, 0},
 	{level4_checks, WITH_DEVICE, 0}, {level5_checks, WITH_DEVICE, 0},
 	{process_checks, ALONE, 0},      {large_checks, WITH_DEVICE, 1},
-	{bits_checks, WITH_DEVICE, 1},
+	{bits_checks, WITH_DEVICE, 1},   {dtype_pair_checks, WITH_DEVICE, 1},
 };
 
 const struct check *check_at(size_t n, enum place *place)

@@ -236,6 +236,41 @@ static void plant_f32_of_i64(void)
 	plant_conversion(TN_I64, TN_F32, f32_through_f64);
 }
 
+/* u64 from 2^63 on as a negative number. */
+static void f64_of_signed(void *result, const void *value)
+{
+	if (*(double *)result == (double)*(const uint64_t *)value)
+		*(double *)result = (double)*(const int64_t *)value;
+}
+
+static void plant_u64_signed(void)
+{
+	plant_conversion(TN_U64, TN_F64, f64_of_signed);
+}
+
+/* 256 becomes 0 where it must become 255. */
+static void u8_modulo(void *result, const void *value)
+{
+	float x = *(const float *)value;
+	*(uint8_t *)result = fabsf(x) < 0x1p31f ? (uint8_t)(int32_t)x : 0;
+}
+
+static void plant_u8_wraps(void)
+{
+	plant_conversion(TN_F32, TN_U8, u8_modulo);
+}
+
+static void f32_without_subnormals(void *result, const void *value)
+{
+	if ((*(const uint16_t *)value & 0x7c00) == 0)
+		*(float *)result *= 0;
+}
+
+static void plant_f16_flushed(void)
+{
+	plant_conversion(TN_F16, TN_F32, f32_without_subnormals);
+}
+
 /* ---- Sizes -----------------------------------------------------------------------------------*/
 
 static int (*is_too_large)(const struct tn_operand *output);
@@ -312,6 +347,9 @@ const struct fault map_faults[] = {
 	{"nan_payload", plant_nan_payload},
 	{"f16_of_f64", plant_f16_of_f64},
 	{"f32_of_i64", plant_f32_of_i64},
+	{"u64_signed", plant_u64_signed},
+	{"u8_wraps", plant_u8_wraps},
+	{"f16_flushed", plant_f16_flushed},
 	{"offset_32_bits", plant_offset},
 	{"elements_31_bits", plant_elements},
 	{"bytes_31_bits", plant_bytes},
