@@ -20,7 +20,11 @@
  *     starts leaves outputs untouched.
  *   - Pointers in arguments are borrowed until the entry returns, even when its work is not done.
  *     One exception: the host memory of a transfer with TN_ASYNC, until its work is done.
- *   - A dry run looks at everything but buffer handles, which may then be 0.
+ *   - A dry run looks at everything but buffer handles, which may then be 0.  The host makes none
+ *     of the entries of tenon.device/1, stream/1, compile/1, capture/1 and import/1; they have no
+ *     effect in one, or answer TN_UNSUPPORTED.
+ *   - It leaves the floating-point modes as they are.  The host does not set them either: results
+ *     have their accuracy in the default ones (to nearest, subnormals kept, no traps).
  *   - Strings that a plugin hands out live as long as the instance.
  *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined, and so
  *     is more of anything than a limit of this header allows (rank; inputs, outputs, scalars,
@@ -45,7 +49,11 @@
  * use.
  *
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
- * [instance] one thread at a time per instance.  It need not always be the same thread.
+ * [instance] one thread at a time per instance.  It need not always be the same thread.  An
+ * [instance] entry may run beside [device] entries of the instance's open devices.
+ *
+ * The table in section "EVERY SLOT" of tenon-backend(7) has a row for each slot: thread tag, dry
+ * run, aliasing, order, limits, tolerance.
  *
  * Strides are in elements, sizes and offsets in bytes.  This version is for 64-bit hosts.
  */
@@ -55,6 +63,10 @@
 #include <string.h>
 
 #include <tenon/types.h>
+
+#if SIZE_MAX != UINT64_MAX || UINTPTR_MAX != UINT64_MAX
+#error "this version of Tenon's backend interface is for 64-bit hosts"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +83,15 @@ extern "C" {
  * it includes this header. */
 #ifndef TN_ABI_OLDEST_HOST
 #define TN_ABI_OLDEST_HOST 0u
+#endif
+/* The minor that the plugin is built for and states (<tenon/types.h>).  With a lower one than this
+ * header's it cannot use, unguarded, what a host of that minor lacks. */
+#ifndef TN_ABI_TARGET
+#define TN_ABI_TARGET TN_ABI_MINOR
+#elif TN_ABI_TARGET > TN_ABI_MINOR
+#error "TN_ABI_TARGET is a later minor than this header's"
+#elif TN_ABI_MAJOR == 0 && TN_ABI_TARGET != TN_ABI_MINOR
+#error "TN_ABI_TARGET: before 1.0 a plugin can be built for the header's own minor only"
 #endif
 
 #define TN_BACKEND_MAGIC 0x4e4f4e54u /* "TNON" */
@@ -89,7 +110,9 @@ enum {
 	TN_DETERMINISTIC = 1u << 2,
 	/* Gradients: add to the output instead of writing it. */
 	TN_ACCUMULATE = 1u << 3,
+	TN_CALL_FLAG_UNASSIGNED = 1u << 23, /* no flag will be this bit: for tests */
 };
+#define TN_CALL_FLAGS_VENDOR 0xff000000u /* of vendors, which the host does not set */
 
 /* Scratch memory, allocated by the host on the same device.  A dry run writes `minimum` and
  * `preferred`; a call finds `size` bytes at {buffer, offset}, aligned to 256.  The host makes a dry
@@ -122,8 +145,10 @@ struct tn_call {
  * handle is the address.  Input strides may be 0 or negative.  Inputs may overlap each other.  An
  * output addresses each element once and shares no byte with another output, nor with an input, but
  * for one case: where an entry says so, it may be the exact view of an input, that is, equal to it
- * in every member.  Entries beyond rank are unspecified.  No axis has length 0: the host handles
- * empty arrays itself. */
+ * in every member.  Memory before the first and after the last element is not read, unless it is of
+ * a buffer that the entry's backend allocated: imported memory, and any address of host memory, may
+ * end there.  Entries beyond rank are unspecified.  No axis has length 0: the host handles empty
+ * arrays itself. */
 struct tn_operand {
 	uint64_t buffer;
 	uint64_t offset;
@@ -321,22 +346,24 @@ struct tn_device_table {
 	/* Opens device args->index and gives its handle.  [instance] */
 	tn_status (*open)(void *instance, const struct tn_open_args *args, void **device);
 
-	/* Waits for the device's work and closes it.  The host has freed its buffers.  [device] */
+	/* Waits for the device's work and closes it.  The host has freed its buffers.  It calls
+	 * `free` and `close` on a lost device too.  [device] */
 	void (*close)(void *device);
 
-	/* Gives a handle to `size` > 0 bytes.  0 is never a handle.  TN_OUT_OF_MEMORY is
-	 * recoverable.  [device] */
+	/* Gives a handle to `size` > 0 bytes, which work of any stream may use at once; call.stream
+	 * is NULL, for `free` too.  0 is never a handle.  TN_OUT_OF_MEMORY is recoverable.
+	 * [device] */
 	tn_status (*alloc)(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
 
 	/* Frees the buffer.  The host frees only buffers whose work is done.  [device] */
 	tn_status (*free)(void *device, const struct tn_free_args *args);
 
-	/* Copies `size` bytes from host memory, in stream order; without TN_ASYNC it returns when
-	 * the source may be reused.  [device] */
+	/* Copies `size` > 0 bytes from host memory, in stream order; without TN_ASYNC it returns
+	 * when the source may be reused.  [device] */
 	tn_status (*upload)(void *device, const struct tn_transfer_args *args);
 
-	/* Copies `size` bytes to host memory, in stream order; without TN_ASYNC it returns when the
-	 * data has arrived.  [device] */
+	/* Copies `size` > 0 bytes to host memory, in stream order; without TN_ASYNC it returns when
+	 * the data has arrived.  [device] */
 	tn_status (*download)(void *device, const struct tn_transfer_args *args);
 
 	/* Waits for all work of call.stream and answers its first asynchronous error.  [device] */
@@ -1073,7 +1100,8 @@ struct tn_print_args {
 };
 
 /* The host's services for a plugin.  Valid as long as the instance.  All are [any] except
- * parallel_for and the interpreter, which a device calls inside one of its own entries. */
+ * parallel_for, which is called inside an entry, create and open included, and the interpreter,
+ * which a device calls inside one of its own entries. */
 struct tn_host {
 	uint32_t struct_size;
 	uint32_t abi_minor; /* the effective one */
@@ -1206,7 +1234,7 @@ struct tn_backend_note_section {
 					    TN_BACKEND_NOTE_OWNER,                                 \
 					    TN_BACKEND_MAGIC,                                      \
 					    TN_ABI_MAJOR,                                          \
-					    TN_ABI_MINOR,                                          \
+					    TN_ABI_TARGET,                                         \
 					    TN_ABI_OLDEST_HOST,                                    \
 					    {UUID},                                                \
 					    {0, 0}};                                               \
@@ -1215,7 +1243,7 @@ struct tn_backend_note_section {
 	const struct tn_backend_descriptor tenon_backend = {sizeof(struct tn_backend_descriptor),  \
 							    TN_BACKEND_MAGIC,                      \
 							    TN_ABI_MAJOR,                          \
-							    TN_ABI_MINOR,                          \
+							    TN_ABI_TARGET,                         \
 							    TN_ABI_OLDEST_HOST,                    \
 							    0,                                     \
 							    0,                                     \

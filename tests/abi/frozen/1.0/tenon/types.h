@@ -3,7 +3,8 @@
  *
  * The definitions that programs, the library and the backends share: status codes, element types,
  * limits, errors and the descriptions of devices.  Numbers are explicit and never reused; new ones
- * are only appended.
+ * are only appended.  Numbers from a TN_..._VENDOR on, and the bits of a TN_..._VENDOR mask, are
+ * vendors' own: no version of the interface will assign them.
  */
 #ifndef TENON_TYPES_H
 #define TENON_TYPES_H
@@ -13,6 +14,15 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* A plugin may define TN_ABI_TARGET as a minor N, before it includes any header of Tenon: the
+ * headers are then those of minor N, and what was added later is not declared.  Every addition
+ * after 1.0 stands between #if TN_ABI_HAS(its minor) and #endif. */
+#ifdef TN_ABI_TARGET
+#define TN_ABI_HAS(minor) (TN_ABI_TARGET >= (minor))
+#else
+#define TN_ABI_HAS(minor) 1
 #endif
 
 /* The result of a function.  0 is success; every other value has a name (tn_status_name). */
@@ -52,9 +62,14 @@ enum {
 	TN_REFUSED = 40,      /* file ownership or process privileges forbid loading it */
 	TN_EXCLUDED = 41,     /* the selection excludes it by name */
 	TN_DUPLICATE = 42,    /* the same backend was found earlier in the search */
+
+	/* First of the statuses of vendors: failures to the host, as every unknown one. */
+	TN_STATUS_VENDOR = 0x8000,
 };
 
-/* Element types.  The numbers are part of the backend interface and of file formats. */
+/* Element types.  The numbers are part of the backend interface and of file formats.  An element is
+ * one or more whole bytes, and offsets and strides count elements or bytes; types that pack several
+ * elements into a byte will come in tables of their own, never as numbers of this list. */
 typedef int32_t tn_dtype;
 
 enum {
@@ -120,14 +135,17 @@ enum {
 	TN_DEVICE_ACCELERATOR = 3,
 	TN_DEVICE_CPU = 4,
 	TN_DEVICE_REFERENCE = 5,
+	TN_DEVICE_KIND_VENDOR = 0x8000, /* first number of vendors; for the host an accelerator */
 };
 
 enum {
 	TN_MEMORY_DEVICE = 0,  /* the device's own; every device has it */
 	TN_MEMORY_PINNED = 1,  /* host memory that the device can reach; a handle is its address */
 	TN_MEMORY_MANAGED = 2, /* the driver migrates it between host and device */
+	TN_MEMORY_VENDOR = 24, /* 24 to 31: kinds of vendors, which the host does not ask for */
 };
 
+/* A flag adds a guarantee or an ability; none takes one away. */
 enum {
 	/* Handles are addresses that the host may read and write after `sync`. */
 	TN_DEVICE_HOST_MEMORY = 1u << 0,
@@ -138,14 +156,17 @@ enum {
 	 * with host memory lacks.  Only with TN_DEVICE_HOST_MEMORY. */
 	TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2,
 };
+#define TN_DEVICE_FLAGS_VENDOR 0xff000000u /* of vendors, which the host ignores */
 
 enum { TN_LAYOUT_NCHW = 1, TN_LAYOUT_NHWC = 2 };
 /* What the 16 bytes of a device's identity hold; unused bytes are 0. */
 enum {
 	TN_IDENTITY_NONE = 0,
-	/* Bytes 0 to 3 the PCI domain, the low byte first; then bus, device and function. */
+	/* Bytes 0 to 3 the PCI domain, the low byte first; then bus, device and function.  The
+	 * parts of one device share it: it names one of them only together with `slice`. */
 	TN_IDENTITY_PCI = 1,
-	/* The UUID that the driver gives the device, in the order in which it is written. */
+	/* The UUID that the driver gives the device, in the order in which it is written.  Of a
+	 * part of a device it is the part's own. */
 	TN_IDENTITY_UUID = 2,
 };
 
@@ -170,6 +191,17 @@ enum {
 	TN_DETERMINISM_NEVER = 3,
 };
 
+/* What a device adds to the accuracy that tenon-program(7) requires of programs. */
+enum {
+	/* Subnormal numbers are kept as operands and results.  Without the flag they may count as
+	 * zeros.  Those of f64 are always kept. */
+	TN_NUMERICS_F32_SUBNORMALS = 1u << 0, /* f32 and bf16 */
+	TN_NUMERICS_F16_SUBNORMALS = 1u << 1,
+};
+
+#define TN_FUNCTION_ULPS 4
+#define TN_MOST_FUNCTION_ULPS 16
+
 /* Sets of dtypes are bit masks: bit d stands for dtype d, and there will be no more than 63 dtypes;
  * no set contains a vendor's dtype. */
 struct tn_device_description {
@@ -191,6 +223,17 @@ struct tn_device_description {
 	uint8_t accuracy[16]; /* by family; 0: unspecified */
 	uint8_t determinism[16]; /* by family; 0: unspecified */
 	char note[256];          /* what is missing or special, in one sentence; may be empty */
+	/* A second identity, of another type; two devices are the same if one of the identities of
+	 * the first is one of the second's. */
+	uint32_t identity2_type;
+	/* A part of a physical device (a MIG slice): its number plus 1, as its driver counts.  0:
+	 * the whole device.  A part whose number is unknown states no PCI address. */
+	uint32_t slice;
+	uint8_t identity2[16];
+	uint32_t numerics; /* TN_NUMERICS_... */
+	/* The most units in the last place by which functions of programs err, at most
+	 * TN_MOST_FUNCTION_ULPS; 0: TN_FUNCTION_ULPS, the tolerance of tenon-program(7). */
+	uint32_t function_ulps;
 };
 
 /* The memory of an open device, now. */
