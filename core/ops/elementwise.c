@@ -94,7 +94,7 @@ static tn_status store_converted(struct tn_runtime *runtime, struct tn_map_run *
 	run->outputs = &apart;
 	status = tn_map_run(runtime, run);
 	if (!status)
-		status = tn_copy_run(runtime, run->operation, out, apart);
+		status = tn_copy_run(runtime, TN_DO_COPY, out, apart);
 	tn_array_discard(apart);
 	return status;
 }

@@ -237,7 +237,9 @@ void kit_take_ledger(struct kit *kit, tn_context *context, char text[ROUTES_TEXT
 	size_t used = 0;
 	text[0] = 0;
 	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
-		const uint64_t by[ROUTES] = {row.native, row.lent, row.composed + row.widened,
+		/* A widened run is the device's own unless a step of it ran elsewhere. */
+		uint64_t widened = row.lent || row.host ? 0 : row.widened;
+		const uint64_t by[ROUTES] = {row.native, row.lent, row.composed + widened,
 					     row.host};
 		for (int route = 0; route < ROUTES; route++) {
 			if (!by[route])
