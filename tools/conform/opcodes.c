@@ -135,8 +135,8 @@ static uint64_t listed_bits(tn_dtype dtype, size_t i)
 	return tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(reals[i]));
 }
 
-/* Where conversions saturate and wrap: 2^n and -2^n for n of 0 to 64, each with the next value below
- * and above it. */
+/* Where conversions saturate and wrap: 2^n and -2^n for n of 0 to 64, each with the value before
+ * and the value after it. */
 enum { MOST_POWER = 64, N_LIMITS = (MOST_POWER + 1) * 2 * 3 };
 
 /* The bits of limit number i; the dtype is not bool. */
