@@ -190,8 +190,9 @@ TN_API tn_array *tn_affine(const tn_array *a, double alpha, double beta);
  *     tn_array *z = tn_map("z = a*x + y", 2, (const char *[]){"x", "y"},
  *                          (const tn_array *[]){x, y}, 1, (const char *[]){"a"}, (double[]){2.0});
  *
- * TN_FORMAT: the text is not a valid program; the error gives line, column and what was
- * expected. */
+ * A recorded program of 16 inputs has no gradient, whose program would read one input more:
+ * tn_tape_backward fails with TN_LIMIT.  TN_FORMAT: the text is not a valid program; the error
+ * gives line, column and what was expected. */
 TN_API tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 			const tn_array *const *inputs, int n_scalars,
 			const char *const *scalar_names, const double *scalars);

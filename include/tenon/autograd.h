@@ -36,7 +36,8 @@ TN_API tn_tape *tn_tape_begin(tn_context *context);
 TN_API void tn_tape_end(tn_tape *tape);
 
 /* Requests the gradient of `array`, which becomes a leaf.  Call it before the array is used.
- * TN_DTYPE: its type is not floating.  TN_STATE: it is a recorded result, or backward has run. */
+ * TN_DTYPE: its type is neither floating nor complex.  TN_STATE: it is a recorded result, or
+ * backward has run. */
 TN_API tn_status tn_tape_watch(tn_tape *tape, tn_array *array);
 /* As tn_tape_watch; the gradient goes to `gradient`, of the same shape and dtype, on the same
  * device.  If *filled is 1, backward adds to gradient; if it is 0, backward overwrites gradient and
@@ -45,9 +46,12 @@ TN_API tn_status tn_tape_watch_into(tn_tape *tape, tn_array *array, tn_array *gr
 				    int *filled);
 
 /* Computes the gradients of all leaves that `output` depends on, starting from `output_gradient` of
- * its shape, or from 1 if that is NULL (then output must have one element).  Once per tape.
+ * its shape, or from 1 if that is NULL (then output must be real and have one element).
+ * output_gradient is converted to output's dtype.  Once per tape.
  * TN_STATE: nothing that leads to output was watched, or backward has run.  TN_SHAPE.  TN_MODIFIED.
- * TN_DEVICE: output_gradient is on another device than output. */
+ * TN_DEVICE: output_gradient is on another device than output.  TN_DTYPE: output is complex and
+ * output_gradient NULL, or output is real and output_gradient complex.  TN_LIMIT: a recorded
+ * program has 16 inputs (tn_map). */
 TN_API tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *output_gradient);
 
 /* The gradient of a watched array after backward; NULL, without an error, if the output does not

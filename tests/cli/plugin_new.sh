@@ -33,6 +33,10 @@ passes() {
 			"$dir/log" || { cat "$dir/log" >&2; fail "$pattern: expected native runs"; }
 	done
 }
+# exports: how many symbols the plugin exports
+exports() {
+	nm -D --defined-only "$project/backend_acme.so" | grep -c -v -e asan -e ubsan
+}
 strict='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 # host_runs FILE: the sum of the ledger's column
 host_runs() { awk 'NF == 8 && $2 ~ /^[0-9]+$/ { n += $6 } END { print n + 0 }' "$1"; }
@@ -45,8 +49,7 @@ grep -rl '@[A-Z]*@' "$project" && fail "marks are left in the project"
 # No warnings, in the strict standard and with the headers only.
 make_in all WARNINGS="$strict"
 nm -D "$project/backend_acme.so" | grep -q ' tenon_backend$' || fail "tenon_backend is not exported"
-[ "$(nm -D --defined-only "$project/backend_acme.so" | grep -c -v -e asan -e ubsan)" -eq 1 ] ||
-	fail "more than tenon_backend is exported"
+[ "$(exports)" -eq 1 ] || fail "more than tenon_backend is exported"
 ! readelf -d "$project/backend_acme.so" | grep NEEDED | grep tenon || fail "it is linked to Tenon"
 make_in check
 
@@ -74,21 +77,26 @@ TENON_FALLBACK=error run 0 train lenet --data digits --validation 0.9 --epochs 1
 	--backend 'acme!' --quiet
 
 # The code of the manual page builds in the project, and the slot that it adds is used.
+# piece NAME SUFFIX
 piece() {
-	sed -n "/^\.\\\\\" file $1/,/^\.\\\\\" end of file/{
+	sed -n "/^\.\\\\\" file $1\.c/,/^\.\\\\\" end of file/{
 		/^\./d
 		s/\\\\e/\\\\/g
 		p
-	}" "${TENON_SOURCE:?}/man/tenon-plugin.7" >"$project/$1"
-	[ -s "$project/$1" ] || fail "$1 is not in tenon-plugin(7)"
+	}" "${TENON_SOURCE:?}/man/tenon-plugin.7" >"$project/$1.$2"
+	[ -s "$project/$1.$2" ] || fail "$1.c is not in tenon-plugin(7)"
 }
-piece program_text.c
-piece copy.c
-sed 's/^#endif$/extern const struct tn_copy_table copy_table;\n&/' "$project/plugin.h" \
-	>"$dir/plugin.h"
-use_it='	{TN_TABLE_COPY, \&copy_table},'
-sed "s/^	{TN_TABLE_COMPUTE, .*/&\n$use_it/" "$project/plugin.c" >"$dir/plugin.c"
-cp "$dir/plugin.h" "$dir/plugin.c" "$project/"
+# add_pieces SUFFIX: of the project's files
+add_pieces() {
+	piece program_text "$1"
+	piece copy "$1"
+	sed 's/^#endif$/extern const struct tn_copy_table copy_table;\n&/' "$project/plugin.h" \
+		>"$dir/plugin.h"
+	use_it='	{TN_TABLE_COPY, \&copy_table},'
+	sed "s/^	{TN_TABLE_COMPUTE, .*/&\n$use_it/" "$project/plugin.$1" >"$dir/plugin.$1"
+	cp "$dir/plugin.h" "$dir/plugin.$1" "$project/"
+}
+add_pieces c
 make_in all WARNINGS="$strict"
 check_in 2 # what copies belong to
 run 0 train mlp --data digits --epochs 1 --seed 1 --backend 'acme!' --ledger
@@ -147,8 +155,19 @@ if command -v c++ >/dev/null 2>&1; then
 	make_in all WARNINGS="$strict -fno-exceptions"
 	make_in check
 	cp "$project/steps/compute_host.cc" "$project/compute.cc"
+	# An instance of a template of the C++ library, which is exported without exports.map.
+	echo '#include <vector>
+extern void grow(std::vector<int> &v);
+void grow(std::vector<int> &v) { v.push_back(1); }' >"$project/grow.cc"
+	add_pieces cc
 	make_in all WARNINGS="$strict"
+	[ "$(exports)" -eq 1 ] || fail "the C++ project exports more than tenon_backend"
+	rm "$project/grow.cc"
 	check_in 2
+	awk '$1 == "fill" && $2 > 0 { found = 1 } END { exit !found }' "$dir/log" || {
+		cat "$dir/log" >&2
+		fail "expected native runs of fill in the C++ project"
+	}
 	cp "$project/steps/compute_printed.cc" "$project/compute.cc"
 	cp "$project"/steps/print.* "$project"/steps/kernel.* "$project/"
 	for compiler in c++ clang++; do

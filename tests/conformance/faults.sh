@@ -80,6 +80,8 @@ fault f32_of_i64 map.dtypes
 fault u64_signed dtypes.casts
 fault u8_wraps dtypes.casts
 fault f16_flushed dtypes.casts
+fault i32_limit map.casts
+fault seed_32_bits map.random
 fault elements_24_bits large.many
 # To be run by hand, since they take minutes or gigabytes:
 #	bytes_31_bits large.bytes, elements_31_bits large.elements, offset_32_bits large.offset,

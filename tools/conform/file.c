@@ -139,7 +139,11 @@ void check_file_exports(struct kit *kit)
 	if (!read_dynamic(kit, &dynamic, take_export, &exports))
 		return;
 	if (exports.other[0])
-		kit_fail(kit, "it exports '%s': hide it (-fvisibility=hidden)", exports.other);
+		kit_fail(kit,
+			 "it exports '%s': hide it (-fvisibility=hidden; for templates of the C++ "
+			 "library also -Wl,--version-script=FILE, with "
+			 "{ global: " TN_BACKEND_SYMBOL "; local: *; }; in FILE)",
+			 exports.other);
 	if (!exports.found)
 		kit_fail(kit, "it does not export '%s'", TN_BACKEND_SYMBOL);
 	kit_pass(kit);

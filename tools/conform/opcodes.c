@@ -135,6 +135,22 @@ static uint64_t listed_bits(tn_dtype dtype, size_t i)
 	return tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(reals[i]));
 }
 
+/* Where conversions saturate and wrap: 2^n and -2^n for n of 0 to 64, each with the value before
+ * and the value after it. */
+enum { MOST_POWER = 64, N_LIMITS = (MOST_POWER + 1) * 2 * 3 };
+
+/* The bits of limit number i; the dtype is not bool. */
+static uint64_t limit_bits(tn_dtype dtype, size_t i)
+{
+	const int power = (int)(i / 6), is_negative = i / 3 % 2 != 0;
+	const uint64_t neighbour = (uint64_t)(i % 3) - 1;
+	uint64_t whole = power < MOST_POWER ? UINT64_C(1) << power : 0;
+	if (!tn_is_floating(dtype))
+		return tn_cast_bits(TN_I64, dtype, (is_negative ? 0 - whole : whole) + neighbour);
+	double number = ldexp(is_negative ? -1 : 1, power);
+	return tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(number)) + neighbour;
+}
+
 static uint64_t random_bits(struct kit *kit, tn_dtype dtype)
 {
 	uint64_t bits = kit_random(kit);
@@ -331,7 +347,8 @@ static uint64_t converted(uint16_t op, tn_dtype from, tn_dtype read, tn_dtype wr
 static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read, tn_dtype written,
 		     tn_dtype to)
 {
-	int64_t listed = (int64_t)n_listed(from), count = listed + N_RANDOM;
+	int64_t listed = (int64_t)n_listed(from), limits = from == TN_BOOL ? 0 : N_LIMITS;
+	int64_t count = listed + limits + N_RANDOM;
 	struct array in, out, *all[2] = {&in, &out};
 	struct tn_program *program =
 		op ? operation_program(op, 1, read, written) : identity_program(read, 1);
@@ -342,7 +359,9 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 	array_make(kit, &out, OUTPUT, to, 1, &count, COMPACT);
 	for (int64_t i = 0; i < count; i++)
 		array_set_bits(&in, (uint64_t)i,
-			       i < listed ? listed_bits(from, (size_t)i) : random_bits(kit, from));
+			       i < listed            ? listed_bits(from, (size_t)i)
+			       : i < listed + limits ? limit_bits(from, (size_t)(i - listed))
+						     : random_bits(kit, from));
 	struct tn_map_args args = {.call = CALL(struct tn_map_args),
 				   .program = program,
 				   .inputs = &in.operand,

@@ -109,5 +109,10 @@ void check_map_random(struct kit *kit)
 	draws(kit, UINT64_MAX, UINT64_MAX, 0x3fffffffe,
 	      1001); /* counters carry into the high word */
 	draws(kit, 42, 7, 0xfffffffffffffff0, 9);
+	/* High words: of the seed, the stream and the counter alone, then of all three. */
+	draws(kit, 0x9e3779b900000000, 0, 0, 1001);
+	draws(kit, 0, 0x8000000100000000, 0, 1001);
+	draws(kit, 0, 0, 0xc000000500000000, 1001);
+	draws(kit, 0x85ebca6b00000001, 0xc2b2ae3500000002, 0xfffffff300000003, 1001);
 	knows_the_whole_table(kit);
 }

@@ -37,6 +37,7 @@ void check_stream_order(struct kit *kit);
 void check_stream_life(struct kit *kit);
 void check_stream_compute(struct kit *kit);
 void check_event_state(struct kit *kit);
+void check_event_query(struct kit *kit);
 void check_event_order(struct kit *kit);
 void check_event_elapsed(struct kit *kit);
 

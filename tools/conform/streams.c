@@ -6,6 +6,8 @@
  * To detect a wrong order, work must take time: a chain of maps over a large array, each adding 1
  * in place, so that a reader that does not wait sees fewer steps.
  */
+#include <time.h>
+
 #include "loader/slots.h"
 #include "programs.h"
 #include "samples.h"
@@ -319,6 +321,44 @@ void check_event_state(struct kit *kit)
 	end_event(kit, event);
 	if (end_stream(kit, stream) != TN_OK)
 		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+}
+
+/* Queries until the event is reached; 0: it was not within QUERY_SECONDS. */
+static int is_reached_in_time(struct kit *kit, void *event)
+{
+	enum { QUERY_SECONDS = 60 };
+	const struct timespec pause = {.tv_nsec = 100000};
+	struct timespec begin, now;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		if (is_reached(kit, event) == 1)
+			return 1;
+		nanosleep(&pause, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec - begin.tv_sec < QUERY_SECONDS);
+	return 0;
+}
+
+/* A queue that starts its work only when the host waits would never reach the event. */
+void check_event_query(struct kit *kit)
+{
+	struct work w;
+	if (!has_streams(kit))
+		return;
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it supports no programs");
+	kit_case(kit, TN_SLOT_EVENT_QUERY, "an event behind work, and no other call");
+	void *event = make_event(kit), *stream = make_stream(kit, 0);
+	begin_work(kit, &w);
+	count_up(&w, stream);
+	record(kit, stream, event);
+	if (!is_reached_in_time(kit, event))
+		kit_fail(kit, "the event is not reached, however often it is queried");
+	kit_pass(kit);
+	end_event(kit, event);
+	if (end_stream(kit, stream) != TN_OK)
+		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	end_work(&w);
 }
 
 /* One stream adds steps, another waits for the event after them; then in reverse with the event

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Programs of one instruction that are wrong for a few values, conversions that round wrongly, and
- * sizes that are computed in 32 bits.
+ * Programs of one instruction that are wrong for a few values, conversions that round or saturate
+ * wrongly, random numbers of half a seed, and sizes that are computed in 32 bits.
  */
 #include <float.h>
 #include <math.h>
@@ -271,6 +271,41 @@ static void plant_f16_flushed(void)
 	plant_conversion(TN_F16, TN_F32, f32_without_subnormals);
 }
 
+/* As `x > 2^31` saturates, where `x >= 2^31` is right. */
+static void i32_of_limit(void *result, const void *value)
+{
+	if (*(const float *)value == 0x1p31f && *(int32_t *)result == INT32_MAX)
+		*(int32_t *)result = INT32_MIN;
+}
+
+static void plant_i32_limit(void)
+{
+	plant_conversion(TN_F32, TN_I32, i32_of_limit);
+}
+
+/* ---- Random numbers --------------------------------------------------------------------------*/
+
+/* The scalar of a program that draws is its seed. */
+static tn_status map_of_low_seed(void *device, const struct tn_map_args *args)
+{
+	struct tn_map_args own = *args;
+	struct tn_scalar seed;
+	int draws = 0;
+	for (uint32_t i = 0; i < args->program->n_instructions; i++)
+		draws |= args->program->instructions[i].op == TN_OP_RANDOM;
+	if (!draws || args->program->n_scalars != 1)
+		return right.compute.map(device, args);
+	seed = args->scalars[0];
+	seed.bits &= UINT32_MAX;
+	own.scalars = &seed;
+	return right.compute.map(device, &own);
+}
+
+static void plant_low_seed(void)
+{
+	faulty.compute.map = map_of_low_seed;
+}
+
 /* ---- Sizes -----------------------------------------------------------------------------------*/
 
 static int (*is_too_large)(const struct tn_operand *output);
@@ -350,6 +385,8 @@ const struct fault map_faults[] = {
 	{"u64_signed", plant_u64_signed},
 	{"u8_wraps", plant_u8_wraps},
 	{"f16_flushed", plant_f16_flushed},
+	{"i32_limit", plant_i32_limit},
+	{"seed_32_bits", plant_low_seed},
 	{"offset_32_bits", plant_offset},
 	{"elements_31_bits", plant_elements},
 	{"bytes_31_bits", plant_bytes},
