@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "device/chunk.h"
 #include "device/open.h"
+#include "device/point.h"
 #include "device/pool_parts.h"
 #include "device/transfer.h"
 
@@ -48,11 +49,10 @@ tn_status tn_queue_create(struct tn_device *device, struct tn_queue **result,
 		tn_mem_free(queue);
 		return tn_device_answer(device, status, error);
 	}
-	/* The record of checks may be cleared by work that another queue has not done. */
-	if (device->checks.record.block.size)
-		tn_device_settle(device);
 	queue->number = number;
 	queues[number] = queue;
+	/* What the library wrote for all queues (tn_device_align) may not be done yet. */
+	tn_queue_begin(device, queue);
 	device->replayers &= ~tn_queue_bit(queue);
 	device->tracks_use = 1;
 	*result = queue;
