@@ -10,6 +10,7 @@
 #include "base/fork.h"
 #include "base/memory.h"
 #include "device/chunk.h"
+#include "device/event.h"
 #include "device/open.h"
 #include "device/point.h"
 #include "device/pool_parts.h"
@@ -70,6 +71,7 @@ void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue)
 	if (device->checks.record.have_run & tn_queue_bit(queue))
 		device->checks.record.have_run |= tn_queue_bit(&device->pool->ordinary);
 	device->checks.record.have_run &= ~tn_queue_bit(queue);
+	tn_events_leave(device, queue);
 	device->pool->queues[queue->number] = NULL;
 	if (device->fork_generation == tn_fork_generation()) {
 		tn_status status = device->backend->stream.stream_destroy(device->handle, &args);

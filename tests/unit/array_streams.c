@@ -211,6 +211,88 @@ static void checks_are_reported_by_their_stream(void **state)
 	tn_context_close(context);
 }
 
+/* The loss of one example whose label may be out of range. */
+static tn_array *loss_of(tn_context *context, int32_t label)
+{
+	tn_array *logits = tn_ones(context, TN_F32, 2, (int64_t[]){1, 3});
+	tn_array *labels = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &label);
+	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
+	tn_array_destroy(logits);
+	tn_array_destroy(labels);
+	return loss;
+}
+
+/* Also when the stream in which it was recorded is gone. */
+static void a_wait_for_an_event_reports_checks_before_it(void **state)
+{
+	(void)state;
+	for (int is_gone = 0; is_gone < 2; is_gone++) {
+		tn_context *context = open_mock("");
+		tn_device *device = tn_device_current(context);
+		tn_stream *side = tn_stream_create(device);
+		tn_event *event = tn_event_create(device);
+		assert_ok(tn_stream_push(side));
+		assert_non_null(loss_of(context, 7));
+		assert_ok(tn_event_record(event));
+		assert_ok(tn_stream_pop(device));
+		if (is_gone)
+			tn_stream_destroy(side);
+		assert_int_equal(tn_event_synchronize(event), TN_INVALID_ARGUMENT);
+		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
+		assert_ok(tn_event_synchronize(event));
+		assert_ok(tn_sync(context));
+		tn_context_close(context);
+	}
+}
+
+/* A download that does not wait does not read checks either. */
+static void a_download_into_a_buffer_does_not_wait_after_a_check(void **state)
+{
+	int reached = 1;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_device *device = tn_device_current(context);
+	tn_host_buffer *buffer = tn_host_buffer_create(device, sizeof(float));
+	tn_event *event = tn_event_create(device);
+	tn_array *loss = loss_of(context, 7);
+	assert_ok(tn_event_record(event));
+	assert_ok(tn_to_host_async(loss, buffer, 0));
+	assert_ok(tn_event_query(event, &reached));
+	assert_int_equal(reached, 0);
+	assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+	assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
+	tn_context_close(context);
+}
+
+/* tn_sync finds a check that failed in one stream, then a failure of the backend in another, which
+ * the next call reports. */
+static void tn_sync_keeps_the_error_of_a_second_stream(void **state)
+{
+	int found = 0;
+	(void)state;
+	for (int n = 1; !found; n++) {
+		char faults[32];
+		snprintf(faults, sizeof(faults), "async-error:%d", n);
+		tn_context *context = open_mock(faults);
+		tn_device *device = tn_device_current(context);
+		tn_stream *side = tn_stream_create(device);
+		loss_of(context, 7);
+		tn_error_clear(context);
+		assert_ok(tn_stream_push(side));
+		assert_non_null(stream_numbers(context, 1));
+		assert_ok(tn_stream_pop(device));
+		if (tn_sync(context) == TN_INVALID_ARGUMENT) {
+			assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7");
+			assert_int_equal(tn_sync(context), TN_BACKEND_FAILURE);
+			assert_error(context, TN_BACKEND_FAILURE, "fill", "piece of work");
+			assert_ok(tn_sync(context));
+			found = 1;
+		}
+		tn_context_close(context);
+		assert_true(n < 100);
+	}
+}
+
 /* Each device has its own current stream; a copy is ordered with both. */
 static void copies_between_devices_are_in_both_current_streams(void **state)
 {
@@ -914,6 +996,9 @@ int main(void)
 		cmocka_unit_test(tn_sync_waits_for_all_streams),
 		cmocka_unit_test(an_error_is_reported_by_the_stream_that_had_it),
 		cmocka_unit_test(checks_are_reported_by_their_stream),
+		cmocka_unit_test(a_wait_for_an_event_reports_checks_before_it),
+		cmocka_unit_test(a_download_into_a_buffer_does_not_wait_after_a_check),
+		cmocka_unit_test(tn_sync_keeps_the_error_of_a_second_stream),
 		cmocka_unit_test(copies_between_devices_are_in_both_current_streams),
 		cmocka_unit_test(a_stream_gets_the_memory_of_another_when_there_is_no_other),
 		cmocka_unit_test(a_stream_does_not_wait_for_another_while_there_is_memory),
