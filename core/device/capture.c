@@ -75,6 +75,9 @@ tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct t
 			*graph = NULL;
 		status = tn_device_answer(device, status, error);
 	}
+	/* Free memory that the capture cut or took over without a wait may now be used by the
+	 * queue. */
+	tn_queue_follow(device, (*store)->users);
 	tn_device_release_postponed(device);
 	tn_streams_leave(device);
 	return status;

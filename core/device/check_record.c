@@ -29,7 +29,24 @@ tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record
 	tn_error_reset(error);
 	tn_status status = device->backend->device.upload(device->handle, &args);
 	record->is_clear = !status;
+	record->cleared_in = device->queue;
 	return tn_device_answer(device, status, error);
+}
+
+void tn_check_record_trust(struct tn_device *device, const struct tn_queue *queue)
+{
+	struct tn_check_record *record = &device->checks.record;
+	if (record->cleared_in == queue)
+		record->cleared_in = NULL;
+}
+
+void tn_check_record_doubt(struct tn_device *device, const struct tn_queue *queue)
+{
+	struct tn_check_record *record = &device->checks.record;
+	if (record->cleared_in != queue)
+		return;
+	record->is_clear = 0;
+	record->cleared_in = NULL;
 }
 
 tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue *queue,
@@ -49,8 +66,11 @@ tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue 
 	};
 	tn_error_reset(error);
 	tn_status status = device->backend->device.download(device->handle, &args);
-	if (status)
+	if (status) {
+		tn_check_record_doubt(device, queue);
 		return tn_device_answer(device, status, error);
+	}
+	tn_check_record_trust(device, queue);
 	record->have_run &= ~tn_queue_bit(queue);
 	if (!cells[TN_CHECK_NUMBER])
 		return TN_OK;

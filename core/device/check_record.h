@@ -15,6 +15,10 @@ enum { TN_CHECK_NUMBER, TN_CHECK_VALUE, TN_CHECK_LIMIT, TN_CHECK_CELLS };
 /* Writes zeros in the current stream, without waiting. */
 tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record *record,
 				struct tn_error_info *error);
+/* The queue's work so far is done (trust), or some of it failed, perhaps the clearing (doubt): then
+ * the next check clears the record, and what it holds is not reported. */
+void tn_check_record_trust(struct tn_device *device, const struct tn_queue *queue);
+void tn_check_record_doubt(struct tn_device *device, const struct tn_queue *queue);
 /* Waits for the device's checks that have run in the queue since the last call, if any.
  * TN_INVALID_ARGUMENT: a value was out of range; it is reported once.  Also the errors of a
  * download.  Not during a capture. */

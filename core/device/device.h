@@ -40,6 +40,7 @@ struct tn_check_record {
 	struct tn_block block; /* size 0: none yet */
 	int is_clear;          /* it has been initialised */
 	uint64_t have_run;     /* bit q: checks in queue q, since it was last read there */
+	const struct tn_queue *cleared_in; /* NULL: it was cleared by work that is done */
 };
 struct tn_checks {
 	struct tn_check_record record;

@@ -9,7 +9,9 @@
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "device/check_record.h"
 #include "device/open.h"
+#include "device/pool_parts.h"
 #include "device/queue.h"
 #include "device/transfer.h"
 
@@ -66,6 +68,14 @@ void tn_events_destroy(struct tn_device *device)
 		tn_device_remove_event(device->events);
 }
 
+void tn_events_leave(struct tn_device *device, const struct tn_queue *queue)
+{
+	for (struct tn_event *event = device->events; event; event = event->next) {
+		if (event->queue == queue)
+			event->queue = &device->pool->ordinary;
+	}
+}
+
 /* Is the device usable, and does it not capture? */
 static tn_status begin_event(const struct tn_event *event, const char *operation,
 			     struct tn_error_info *error)
@@ -103,6 +113,8 @@ tn_status tn_device_record_event(struct tn_event *event, struct tn_error_info *e
 		event->seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 	}
 	event->is_recorded = 1;
+	event->queue = device->queue;
+	event->has_checks = (device->checks.record.have_run & tn_queue_bit(device->queue)) != 0;
 	return TN_OK;
 }
 
@@ -119,7 +131,12 @@ tn_status tn_device_sync_event(struct tn_event *event, struct tn_error_info *err
 	tn_status status = tn_device_begin_wait(event->device, "event_synchronize", error);
 	if (status || !event->handle || !event->is_recorded)
 		return status;
-	return call_entry(event, event->device->backend->stream.event_sync, error);
+	status = call_entry(event, event->device->backend->stream.event_sync, error);
+	if (status)
+		tn_check_record_doubt(event->device, event->queue);
+	if (status || !event->has_checks)
+		return status;
+	return tn_check_record_fetch(event->device, event->queue, error);
 }
 
 tn_status tn_device_query_event(struct tn_event *event, int *reached, struct tn_error_info *error)

@@ -97,15 +97,17 @@ void tn_points_destroy(struct tn_device *device)
 
 void tn_piece_leave(struct tn_device *device, struct tn_piece *piece)
 {
+	/* Captured work uses the piece next. */
+	struct tn_store *store = piece->store ? piece->store : device->store;
 	uint64_t users = piece->users;
 	if (piece->is_captured)
 		users |= device->replayers;
-	users &= ~tn_queue_bit(piece->queue);
 	piece->users = 0;
-	if (device->store) {
-		device->store->users |= users;
+	if (store) {
+		store->users |= users | tn_queue_bit(piece->queue);
 		return;
 	}
+	users &= ~tn_queue_bit(piece->queue);
 	for (; users; users &= users - 1) {
 		struct tn_queue *queue = device->pool->queues[__builtin_ctzll(users)];
 		struct tn_point *point = queue ? point_at_end(device, queue) : NULL;
@@ -185,6 +187,20 @@ void tn_queue_follow(struct tn_device *device, uint64_t queues)
 		if (!point)
 			continue;
 		wait_for_point(device, device->queue, point);
+		give_point(device->pool, point);
+	}
+}
+
+void tn_queue_begin(struct tn_device *device, const struct tn_queue *queue)
+{
+	struct tn_queue **queues = device->pool->queues;
+	for (uint32_t i = 0; i < TN_MOST_QUEUES; i++) {
+		struct tn_point *point = queues[i] && queues[i] != queue
+						 ? point_at_end(device, queues[i])
+						 : NULL;
+		if (!point)
+			continue;
+		wait_for_point(device, queue, point);
 		give_point(device->pool, point);
 	}
 }

@@ -10,7 +10,9 @@
 #include "base/fork.h"
 #include "base/memory.h"
 #include "device/chunk.h"
+#include "device/event.h"
 #include "device/open.h"
+#include "device/point.h"
 #include "device/pool_parts.h"
 #include "device/transfer.h"
 
@@ -48,11 +50,10 @@ tn_status tn_queue_create(struct tn_device *device, struct tn_queue **result,
 		tn_mem_free(queue);
 		return tn_device_answer(device, status, error);
 	}
-	/* The record of checks may be cleared by work that another queue has not done. */
-	if (device->checks.record.block.size)
-		tn_device_settle(device);
 	queue->number = number;
 	queues[number] = queue;
+	/* What the library wrote for all queues (tn_device_align) may not be done yet. */
+	tn_queue_begin(device, queue);
 	device->replayers &= ~tn_queue_bit(queue);
 	device->tracks_use = 1;
 	*result = queue;
@@ -70,6 +71,7 @@ void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue)
 	if (device->checks.record.have_run & tn_queue_bit(queue))
 		device->checks.record.have_run |= tn_queue_bit(&device->pool->ordinary);
 	device->checks.record.have_run &= ~tn_queue_bit(queue);
+	tn_events_leave(device, queue);
 	device->pool->queues[queue->number] = NULL;
 	if (device->fork_generation == tn_fork_generation()) {
 		tn_status status = device->backend->stream.stream_destroy(device->handle, &args);

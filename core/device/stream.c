@@ -15,6 +15,8 @@ tn_status tn_device_add_stream(struct tn_device *device, struct tn_stream **resu
 			       struct tn_error_info *error)
 {
 	tn_status status = tn_device_open(device, error);
+	if (!status)
+		status = tn_device_refuse_capture(device, "stream_create", error);
 	if (status)
 		return status;
 	struct tn_stream *stream = tn_mem_zeroed(1, sizeof(*stream));

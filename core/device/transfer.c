@@ -6,8 +6,8 @@
  *
  *	all        an error that appeared where it could not be reported (device->deferred)
  *	copies     errors of work that is done (async_error)
- *	download,  all errors of earlier work, and failed checks (checks.h), because the host waits
- *	sync
+ *	download,  all errors of earlier work, and failed checks (checks.h), because the host waits;
+ *	sync       a download that does not wait is like an upload
  *
  * A call that reports one does nothing else, except for a download whose own wait revealed it.
  */
@@ -47,9 +47,12 @@ static tn_status fetch_error(struct tn_device *device, struct tn_error_info *err
 	if (!error)
 		error = &own;
 	tn_error_reset(error);
-	return tn_device_answer(
+	tn_status status = tn_device_answer(
 		device, device->backend->device.async_error(device->handle, device->stream, error),
 		error);
+	if (status)
+		tn_check_record_doubt(device, device->queue);
+	return status;
 }
 
 typedef tn_status transfer_fn(void *device, const struct tn_transfer_args *args);
@@ -67,8 +70,9 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 	tn_status status = tn_device_begin_wait(device, operation, error);
 	if (status || size == 0)
 		return status;
-	status = is_upload ? fetch_error(device, error)
-			   : tn_check_record_fetch(device, device->queue, error);
+	status = is_upload || (flags & TN_ASYNC)
+			 ? fetch_error(device, error)
+			 : tn_check_record_fetch(device, device->queue, error);
 	if (status)
 		return status;
 	tn_error_reset(error);
@@ -84,6 +88,8 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 		.host = host,
 	};
 	status = tn_device_answer(device, entry(device->handle, &args), error);
+	if (status)
+		tn_check_record_doubt(device, device->queue);
 	return status || is_upload ? status : fetch_error(device, error);
 }
 
@@ -159,7 +165,13 @@ static tn_status wait_for_queue(struct tn_device *device, const struct tn_queue 
 	struct tn_sync_args args = {
 		.call = {.struct_size = sizeof(args), .stream = queue->handle, .error = error}};
 	device->replayers &= ~tn_queue_bit(queue);
-	return tn_device_answer(device, device->backend->device.sync(device->handle, &args), error);
+	tn_status status =
+		tn_device_answer(device, device->backend->device.sync(device->handle, &args), error);
+	if (status)
+		tn_check_record_doubt(device, queue);
+	else
+		tn_check_record_trust(device, queue);
+	return status;
 }
 
 tn_status tn_queue_sync(struct tn_device *device, const struct tn_queue *queue,
@@ -176,6 +188,22 @@ tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error)
 	return tn_queue_sync(device, device->queue, error);
 }
 
+static void warn_unreported(const struct tn_device *device, const struct tn_error_info *error)
+{
+	tn_log_format(device->logger, TN_LOG_WARNING, "device",
+		      "%s: an error was not reported by any call: %s: %s", device->name,
+		      error->operation, error->text);
+}
+
+/* For the next call that can report it. */
+static void keep_unreported(struct tn_device *device, const struct tn_error_info *error)
+{
+	if (device->deferred.status)
+		warn_unreported(device, error);
+	else
+		device->deferred = *error;
+}
+
 tn_status tn_device_sync_all(struct tn_device *device, struct tn_error_info *error)
 {
 	struct tn_queue *const *queues = device->pool->queues;
@@ -189,16 +217,11 @@ tn_status tn_device_sync_all(struct tn_device *device, struct tn_error_info *err
 		tn_status status = wait_for_queue(device, queues[i], first ? &later : error);
 		if (!status && !first)
 			status = tn_check_record_fetch(device, queues[i], error);
+		if (status && first)
+			keep_unreported(device, &later);
 		first = first ? first : status;
 	}
 	return first;
-}
-
-static void warn_unreported(const struct tn_device *device, const struct tn_error_info *error)
-{
-	tn_log_format(device->logger, TN_LOG_WARNING, "device",
-		      "%s: an error was not reported by any call: %s: %s", device->name,
-		      error->operation, error->text);
 }
 
 void tn_queue_settle(struct tn_device *device, const struct tn_queue *queue)
@@ -206,12 +229,8 @@ void tn_queue_settle(struct tn_device *device, const struct tn_queue *queue)
 	struct tn_error_info error;
 	if (device->synchronous || device->store || tn_device_ready(device, NULL))
 		return;
-	if (!wait_for_queue(device, queue, &error))
-		return;
-	if (device->deferred.status)
-		warn_unreported(device, &error);
-	else
-		device->deferred = error;
+	if (wait_for_queue(device, queue, &error))
+		keep_unreported(device, &error);
 }
 
 void tn_device_settle(struct tn_device *device)

@@ -32,8 +32,8 @@ tn_status tn_device_download_later(struct tn_device *device, const struct tn_blo
 tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block,
 			      struct tn_device *from, const struct tn_block *source,
 			      uint64_t offset, uint64_t size, struct tn_error_info *error);
-/* Waits for the work of a stream, the current one or all, and reports the first asynchronous
- * error. */
+/* Waits for the work of a stream, the current one or all, and reports the first asynchronous error;
+ * that of another stream is kept as by tn_queue_settle. */
 tn_status tn_queue_sync(struct tn_device *device, const struct tn_queue *queue,
 			struct tn_error_info *error);
 tn_status tn_device_sync(struct tn_device *device, struct tn_error_info *error);

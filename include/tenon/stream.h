@@ -38,8 +38,8 @@
  * synchronous waits.
  *
  * While the work of a device is captured (tenon/capture.h), all of it is in the stream that was
- * current when the capture began.  During the capture the functions below that return a status
- * answer TN_NOT_CAPTURABLE for that device, tn_event_elapsed excepted.  A replay runs in the stream
+ * current when the capture began.  During the capture tn_stream_create and the functions below that
+ * return a status fail with TN_NOT_CAPTURABLE for that device, tn_event_elapsed excepted.  A replay runs in the stream
  * that is current then; a replay waits for the graph's earlier replays in other streams.
  *
  * Errors are kept, and NULL as an argument is TN_INVALID_ARGUMENT, which is not kept.  The
@@ -63,9 +63,11 @@ typedef struct tn_event tn_event;
 
 /* ---- Streams ---------------------------------------------------------------------------------*/
 
-/* Makes a stream on the device, which is opened if necessary.  Owned (tn_stream_destroy), at most
+/* Makes a stream on the device, which is opened if necessary.  Its work waits, on the device, for
+ * all work given to the device's other streams before the call.  Owned (tn_stream_destroy), at most
  * until the context is closed, which destroys it.  NULL on failure, or while an error is kept:
  *   TN_LIMIT          the device has TN_MAX_STREAMS streams already
+ *   TN_NOT_CAPTURABLE the device's work is captured
  *   TN_OUT_OF_MEMORY  no memory on the host or, for the backend's stream, on the device
  * or the reason why the device does not open.
  * [thread: one per context | since 0.1] */

@@ -211,6 +211,88 @@ static void checks_are_reported_by_their_stream(void **state)
 	tn_context_close(context);
 }
 
+/* The loss of one example whose label may be out of range. */
+static tn_array *loss_of(tn_context *context, int32_t label)
+{
+	tn_array *logits = tn_ones(context, TN_F32, 2, (int64_t[]){1, 3});
+	tn_array *labels = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &label);
+	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
+	tn_array_destroy(logits);
+	tn_array_destroy(labels);
+	return loss;
+}
+
+/* Also when the stream in which it was recorded is gone. */
+static void a_wait_for_an_event_reports_checks_before_it(void **state)
+{
+	(void)state;
+	for (int is_gone = 0; is_gone < 2; is_gone++) {
+		tn_context *context = open_mock("");
+		tn_device *device = tn_device_current(context);
+		tn_stream *side = tn_stream_create(device);
+		tn_event *event = tn_event_create(device);
+		assert_ok(tn_stream_push(side));
+		assert_non_null(loss_of(context, 7));
+		assert_ok(tn_event_record(event));
+		assert_ok(tn_stream_pop(device));
+		if (is_gone)
+			tn_stream_destroy(side);
+		assert_int_equal(tn_event_synchronize(event), TN_INVALID_ARGUMENT);
+		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
+		assert_ok(tn_event_synchronize(event));
+		assert_ok(tn_sync(context));
+		tn_context_close(context);
+	}
+}
+
+/* A download that does not wait does not read checks either. */
+static void a_download_into_a_buffer_does_not_wait_after_a_check(void **state)
+{
+	int reached = 1;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_device *device = tn_device_current(context);
+	tn_host_buffer *buffer = tn_host_buffer_create(device, sizeof(float));
+	tn_event *event = tn_event_create(device);
+	tn_array *loss = loss_of(context, 7);
+	assert_ok(tn_event_record(event));
+	assert_ok(tn_to_host_async(loss, buffer, 0));
+	assert_ok(tn_event_query(event, &reached));
+	assert_int_equal(reached, 0);
+	assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+	assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
+	tn_context_close(context);
+}
+
+/* tn_sync finds a check that failed in one stream, then a failure of the backend in another, which
+ * the next call reports. */
+static void tn_sync_keeps_the_error_of_a_second_stream(void **state)
+{
+	int found = 0;
+	(void)state;
+	for (int n = 1; !found; n++) {
+		char faults[32];
+		snprintf(faults, sizeof(faults), "async-error:%d", n);
+		tn_context *context = open_mock(faults);
+		tn_device *device = tn_device_current(context);
+		tn_stream *side = tn_stream_create(device);
+		loss_of(context, 7);
+		tn_error_clear(context);
+		assert_ok(tn_stream_push(side));
+		assert_non_null(stream_numbers(context, 1));
+		assert_ok(tn_stream_pop(device));
+		if (tn_sync(context) == TN_INVALID_ARGUMENT) {
+			assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7");
+			assert_int_equal(tn_sync(context), TN_BACKEND_FAILURE);
+			assert_error(context, TN_BACKEND_FAILURE, "fill", "piece of work");
+			assert_ok(tn_sync(context));
+			found = 1;
+		}
+		tn_context_close(context);
+		assert_true(n < 100);
+	}
+}
+
 /* Each device has its own current stream; a copy is ordered with both. */
 static void copies_between_devices_are_in_both_current_streams(void **state)
 {
@@ -667,6 +749,68 @@ static void memory_of_a_failed_capture_still_waits(void **state)
 	tn_context_close(context);
 }
 
+/* The part of a split piece that a capture leaves still has its earlier users. */
+static void memory_that_a_capture_splits_still_waits(void **state)
+{
+	enum { WHOLE = 1 << 20, TAKEN = 75000, REST = 700000 };
+	static float values[WHOLE];
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_device *device = tn_device_current(context);
+	tn_stream *side = tn_stream_create(device);
+	tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){WHOLE}, 3);
+	const uint64_t chunk = x->storage->block.buffer;
+	order_streams(device, NULL, side);
+	assert_ok(tn_stream_push(side));
+	tn_array *y = tn_add(x, x);
+	assert_ok(tn_stream_pop(device));
+	tn_array_destroy(x);
+	assert_ok(tn_capture_begin(context));
+	tn_array *taken = tn_full(context, TN_F32, 1, (int64_t[]){TAKEN}, 1);
+	assert_int_equal(taken->storage->block.buffer, chunk);
+	assert_ok(tn_capture_end(context, &graph));
+	tn_array *rest = tn_full(context, TN_F32, 1, (int64_t[]){REST}, 9);
+	assert_int_equal(rest->storage->block.buffer, chunk);
+	assert_ok(tn_to_host(rest, values, REST * sizeof(float)));
+	assert_ok(tn_stream_push(side));
+	assert_ok(tn_to_host(y, values, sizeof(values)));
+	for (int i = 0; i < WHOLE; i++)
+		assert_true(values[i] == 6);
+	assert_ok(tn_stream_pop(device));
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+/* An array made in a capture is freed before another stream has read it; the next replay writes its
+ * memory. */
+static void a_replay_waits_for_readers_of_a_freed_array(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_device *device = tn_device_current(context);
+	tn_stream *side = tn_stream_create(device);
+	tn_array *x = stream_numbers(context, 1);
+	assert_ok(tn_capture_begin(context));
+	tn_array *y = tn_add(x, x);
+	assert_ok(tn_capture_end(context, &graph));
+	assert_ok(tn_graph_replay(graph));
+	order_streams(device, NULL, side);
+	assert_ok(tn_stream_push(side));
+	tn_array *z = tn_add(y, y);
+	assert_ok(tn_stream_pop(device));
+	tn_array_destroy(y);
+	assert_ok(tn_fill(x, 10));
+	assert_ok(tn_graph_replay(graph));
+	assert_true(value_of(x) == 10);
+	assert_ok(tn_stream_push(side));
+	assert_true(value_of(z) == 4);
+	assert_ok(tn_stream_pop(device));
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
 static void a_stream_destroyed_in_a_capture_lives_until_its_end(void **state)
 {
 	tn_graph *graph = NULL;
@@ -681,6 +825,8 @@ static void a_stream_destroyed_in_a_capture_lives_until_its_end(void **state)
 	assert_ok(tn_capture_begin(context));
 	tn_stream_destroy(other);
 	tn_stream_destroy(side);
+	assert_null(tn_stream_create(device));
+	assert_error(context, TN_NOT_CAPTURABLE, "stream_create", "work is captured");
 	assert_int_equal(tn_event_record(event), TN_NOT_CAPTURABLE);
 	assert_error(context, TN_NOT_CAPTURABLE, "event_record", "work is captured");
 	assert_int_equal(tn_event_wait(event), TN_NOT_CAPTURABLE);
@@ -740,6 +886,36 @@ static void folded_weights_are_ready_in_every_stream(void **state)
 		/* The next fill waits for the side stream's forward. */
 		order_streams(device, side, NULL);
 	}
+	tn_module_destroy(net);
+	tn_context_close(context);
+}
+
+/* Weights folded before a stream was made are ready in it, and making it does not wait. */
+static void a_new_stream_follows_the_others(void **state)
+{
+	float values[2];
+	int reached = 1;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_device *device = tn_device_current(context);
+	tn_event *end = tn_event_create(device);
+	tn_module *net = tn_sequential(context);
+	assert_ok(tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, 1, 1, 1, NULL)));
+	assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm2d(context, 1, NULL)));
+	assert_ok(tn_module_build(net));
+	tn_module_set_training(net, 0);
+	tn_array *x = tn_ones(context, TN_F32, 4, (int64_t[]){1, 1, 1, 1});
+	assert_ok(tn_sync(context));
+	assert_ok(tn_module_freeze(net));
+	assert_ok(tn_event_record(end));
+	tn_stream *side = tn_stream_create(device);
+	assert_ok(tn_event_query(end, &reached));
+	assert_int_equal(reached, 0);
+	assert_ok(tn_stream_push(side));
+	assert_ok(tn_to_host(tn_module_forward(net, x), &values[0], sizeof(float)));
+	assert_ok(tn_stream_pop(device));
+	assert_ok(tn_to_host(tn_module_forward(net, x), &values[1], sizeof(float)));
+	assert_true(values[0] == values[1]);
 	tn_module_destroy(net);
 	tn_context_close(context);
 }
@@ -820,6 +996,9 @@ int main(void)
 		cmocka_unit_test(tn_sync_waits_for_all_streams),
 		cmocka_unit_test(an_error_is_reported_by_the_stream_that_had_it),
 		cmocka_unit_test(checks_are_reported_by_their_stream),
+		cmocka_unit_test(a_wait_for_an_event_reports_checks_before_it),
+		cmocka_unit_test(a_download_into_a_buffer_does_not_wait_after_a_check),
+		cmocka_unit_test(tn_sync_keeps_the_error_of_a_second_stream),
 		cmocka_unit_test(copies_between_devices_are_in_both_current_streams),
 		cmocka_unit_test(a_stream_gets_the_memory_of_another_when_there_is_no_other),
 		cmocka_unit_test(a_stream_does_not_wait_for_another_while_there_is_memory),
@@ -833,8 +1012,11 @@ int main(void)
 		cmocka_unit_test(captured_work_waits_for_the_users_of_its_memory),
 		cmocka_unit_test(a_replay_waits_for_the_stream_that_was_captured),
 		cmocka_unit_test(memory_of_a_failed_capture_still_waits),
+		cmocka_unit_test(memory_that_a_capture_splits_still_waits),
+		cmocka_unit_test(a_replay_waits_for_readers_of_a_freed_array),
 		cmocka_unit_test(a_stream_destroyed_in_a_capture_lives_until_its_end),
 		cmocka_unit_test(folded_weights_are_ready_in_every_stream),
+		cmocka_unit_test(a_new_stream_follows_the_others),
 		cmocka_unit_test(streams_of_a_lost_device_can_be_destroyed),
 		cmocka_unit_test(a_forked_child_can_only_destroy),
 	};

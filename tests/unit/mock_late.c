@@ -117,6 +117,36 @@ static void each_of_two_devices_is_heard(void **state)
 	}
 }
 
+/* Any piece of a check's work fails, also that which clears the record: later checks still work. */
+static void checks_work_after_a_failure(void **state)
+{
+	const int32_t good = 1, bad = 3;
+	int has_failed = 1;
+	(void)state;
+	for (int n = 1; has_failed; n++) {
+		char faults[32];
+		snprintf(faults, sizeof(faults), "async-error:%d", n);
+		tn_context *context = open_mock(faults);
+		tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){1, 3});
+		tn_array *label = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &good);
+		if (label)
+			tn_cross_entropy(x, label, TN_NO_LABEL);
+		tn_sync(context);
+		has_failed = tn_error(context) != NULL;
+		if (has_failed)
+			assert_kept(context, TN_BACKEND_FAILURE, "piece of work");
+		assert_ok(tn_sync(context));
+		if (has_failed) {
+			label = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &bad);
+			assert_non_null(tn_cross_entropy(x, label, TN_NO_LABEL));
+			assert_status(tn_sync(context), TN_INVALID_ARGUMENT);
+			check_index_error(context, "cross_entropy", "label 3");
+		}
+		tn_context_close(context);
+		assert_true(n < 100);
+	}
+}
+
 /* ---- The end of a context --------------------------------------------------------------------*/
 
 static char messages[2048];
@@ -179,6 +209,7 @@ int main(void)
 		cmocka_unit_test(replays_alone_report_it_in_the_end),
 		cmocka_unit_test(every_call_that_waits_reports_once),
 		cmocka_unit_test(each_of_two_devices_is_heard),
+		cmocka_unit_test(checks_work_after_a_failure),
 		cmocka_unit_test(closing_a_context_logs_what_was_not_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
