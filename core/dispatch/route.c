@@ -382,16 +382,37 @@ static tn_status call_reference(struct tn_route *route, uint64_t *bytes_moved)
 	return status;
 }
 
+tn_status tn_route_allow_host(struct tn_runtime *runtime, uint32_t operation,
+			      const struct tn_device *device, const char *what)
+{
+	const char *mode = runtime->fallback == TN_FALLBACK_NATIVE ? "native" : "error";
+	if (runtime->fallback != TN_FALLBACK_NATIVE && runtime->fallback != TN_FALLBACK_ERROR)
+		return TN_OK;
+	return tn_fail(&runtime->report, TN_UNSUPPORTED,
+		       tn_ledger_at(runtime->ledger, operation)->operation,
+		       "%s cannot %s, and TENON_FALLBACK=%s forbids the other routes", device->name,
+		       what, mode);
+}
+
+void tn_route_count_host(struct tn_runtime *runtime, uint32_t operation,
+			 const struct tn_device *device)
+{
+	struct tn_ledger_entry *entry = &runtime->ledger->entries[operation];
+	entry->row.host++;
+	if (runtime->fallback != TN_FALLBACK_WARN || entry->warned)
+		return;
+	entry->warned = 1;
+	tn_log_format(runtime->logger, TN_LOG_WARNING, "route",
+		      "%s runs on the host: %s cannot do it", entry->row.operation, device->name);
+}
+
 static tn_status run_on_host(struct tn_route *route, uint64_t *bytes_moved)
 {
 	struct tn_runtime *runtime = route->runtime;
-	struct tn_ledger_entry *entry = &runtime->ledger->entries[route->operation];
-	const char *mode = runtime->fallback == TN_FALLBACK_NATIVE ? "native" : "error";
-	tn_status status;
-	if (runtime->fallback == TN_FALLBACK_NATIVE || runtime->fallback == TN_FALLBACK_ERROR)
-		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
-			       "%s cannot do it, and TENON_FALLBACK=%s forbids the other routes",
-			       route->device->name, mode);
+	tn_status status =
+		tn_route_allow_host(runtime, route->operation, route->device, "do it");
+	if (status)
+		return status;
 	if (route->device == runtime->reference)
 		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
 			       "%s, the last resort, cannot do it", route->device->name);
@@ -400,12 +421,8 @@ static tn_status run_on_host(struct tn_route *route, uint64_t *bytes_moved)
 		return tn_fail(&runtime->report, TN_UNSUPPORTED, name_of(route),
 			       "neither %s nor %s can do it", route->device->name,
 			       runtime->reference->name);
-	if (!status && runtime->fallback == TN_FALLBACK_WARN && !entry->warned) {
-		entry->warned = 1;
-		tn_log_format(runtime->logger, TN_LOG_WARNING, "route",
-			      "%s runs on the host: %s cannot do it", name_of(route),
-			      route->device->name);
-	}
+	if (!status)
+		tn_route_count_host(runtime, route->operation, route->device);
 	return status;
 }
 
@@ -445,9 +462,7 @@ static __attribute__((noinline)) tn_status fall_back(struct tn_route *route)
 	} else if (status == TN_UNSUPPORTED) {
 		tn_observe_unrepeatable(route->runtime);
 		status = run_on_host(route, &bytes_moved);
-		if (!status)
-			tn_ledger_at(ledger, route->operation)->host++;
-		else if (status == TN_UNSUPPORTED)
+		if (status == TN_UNSUPPORTED)
 			status = run_in_steps(route);
 	}
 	tn_ledger_at(ledger, route->operation)->bytes_moved += bytes_moved;

@@ -49,6 +49,14 @@ struct tn_route {
 /* Runs it.  On failure runtime->report is filled. */
 tn_status tn_route_run(struct tn_route *route);
 
+/* For what the core itself does on the host because the device cannot.  TN_UNSUPPORTED:
+ * TENON_FALLBACK forbids it ("DEVICE cannot WHAT, and ..."). */
+tn_status tn_route_allow_host(struct tn_runtime *runtime, uint32_t operation,
+			      const struct tn_device *device, const char *what);
+/* Counts it, and warns once with TENON_FALLBACK=warn. */
+void tn_route_count_host(struct tn_runtime *runtime, uint32_t operation,
+			 const struct tn_device *device);
+
 /* Seconds of a monotonic clock. */
 double tn_route_clock(void);
 

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "device/check_record.h"
 #include "device/transfer.h"
+#include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/programs.h"
 #include "dispatch/route.h"
@@ -61,31 +62,48 @@ static tn_status compare(struct tn_runtime *runtime, const struct tn_index_range
 	return TN_OK;
 }
 
-/* In place where the host can read the memory, else a copy. */
-static tn_status check_on_host(struct tn_runtime *runtime, const struct tn_index_range *range,
-			       const tn_array *indices, int in_place)
+static tn_status check_in_place(struct tn_runtime *runtime, const struct tn_index_range *range,
+				const tn_array *indices)
 {
 	tn_array *line;
-	unsigned char *copy = NULL;
 	tn_status status = tn_indices_line(runtime, indices, &line);
 	if (status)
 		return status;
-	const struct tn_block *block = &line->storage->block;
-	size_t size = tn_dtype_size(line->dtype);
-	const unsigned char *data = block->address;
-	if (in_place) {
-		data += (size_t)line->offset * size;
-	} else {
-		size *= (size_t)line->size;
-		data = copy = tn_mem_alloc(size);
-		status = copy ? tn_device_download(tn_array_home(line), block,
-						   tn_array_byte_offset(line) - block->offset, copy,
-						   size, &runtime->report)
-			      : tn_fail(&runtime->report, TN_OUT_OF_MEMORY, range->check->operation,
-					"no host memory for %zu bytes of indices", size);
-	}
+	const unsigned char *start = line->storage->block.address;
+	status = compare(runtime, range, line->dtype, line->size,
+			 start + (size_t)line->offset * tn_dtype_size(line->dtype));
+	tn_array_discard(line);
+	return status;
+}
+
+/* On a copy: a fallback, which the ledger counts. */
+static tn_status check_on_host(struct tn_runtime *runtime, const struct tn_index_range *range,
+			       const tn_array *indices)
+{
+	struct tn_device *device = tn_array_home(indices);
+	const double start = tn_route_clock();
+	tn_array *line;
+	tn_status status =
+		tn_route_allow_host(runtime, range->operation, device, "check its indices");
 	if (!status)
-		status = compare(runtime, range, line->dtype, line->size, data);
+		status = tn_indices_line(runtime, indices, &line);
+	if (status)
+		return status;
+	const struct tn_block *block = &line->storage->block;
+	const size_t size = (size_t)line->size * tn_dtype_size(line->dtype);
+	unsigned char *copy = tn_mem_alloc(size);
+	status = copy ? tn_device_download(device, block,
+					   tn_array_byte_offset(line) - block->offset, copy, size,
+					   &runtime->report)
+		      : tn_fail(&runtime->report, TN_OUT_OF_MEMORY, range->check->operation,
+				"no host memory for %zu bytes of indices", size);
+	if (!status) {
+		struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, range->operation);
+		tn_route_count_host(runtime, range->operation, device);
+		row->bytes_moved += size;
+		row->seconds += tn_route_clock() - start;
+		status = compare(runtime, range, line->dtype, line->size, copy);
+	}
 	tn_mem_free(copy);
 	tn_array_discard(line);
 	return status;
@@ -190,6 +208,8 @@ tn_status tn_indices_in_range(struct tn_runtime *runtime, const struct tn_index_
 		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, range->check->operation,
 			       "%s at position 0 is out of range: %s %" PRId64, range->check->value,
 			       range->check->limit, range->limit);
-	tn_status status = is_near ? TN_UNSUPPORTED : check_on_device(runtime, range, indices);
-	return status == TN_UNSUPPORTED ? check_on_host(runtime, range, indices, is_near) : status;
+	if (is_near)
+		return check_in_place(runtime, range, indices);
+	tn_status status = check_on_device(runtime, range, indices);
+	return status == TN_UNSUPPORTED ? check_on_host(runtime, range, indices) : status;
 }

@@ -259,6 +259,31 @@ static void host_runs_count_the_bytes_that_move(void **state)
 	assert_elements(rows, 32, 36, -1, 44, 48, 52, 56, 60, 48, 52, -1, 60, 64, 68, 72, 76);
 }
 
+/* A device that is not synchronous gathers, but cannot check the indices. */
+static void a_check_of_indices_on_the_host_is_counted_or_forbidden(void **state)
+{
+	struct fixture *f = *state;
+	f->context.runtime.device = add_device(f, "late", SLOT(MAP) | SLOT(GATHER), 0);
+	f->context.runtime.device->synchronous = 0;
+	tn_array *a = counted(f, 0, SHAPE(4));
+	tn_array *indices = tn_full(context_of(f), TN_I32, SHAPE(2), 3);
+	assert_elements(tn_take(a, indices, 0), 3, 3);
+	assert_int_equal(ledger_row(f, "take").native, 1);
+	assert_int_equal(ledger_row(f, "take").host, 1);
+	assert_int_equal(ledger_row(f, "take").bytes_moved, 2 * 4);
+	assert_true(ledger_row(f, "take").seconds > 0);
+	f->context.runtime.fallback = TN_FALLBACK_WARN;
+	assert_elements(tn_take(a, indices, 0), 3, 3);
+	assert_contains(f->log, "route: take runs on the host: late:0 cannot do it\n");
+	tn_ledger_reset(context_of(f));
+	f->context.runtime.fallback = TN_FALLBACK_ERROR;
+	assert_null(tn_take(a, indices, 0));
+	assert_string_equal(tn_error(context_of(f))->operation, "take");
+	assert_kept(f, TN_UNSUPPORTED,
+		    "late:0 cannot check its indices, and TENON_FALLBACK=error forbids");
+	assert_int_equal(ledger_row(f, "take").host, 0);
+}
+
 static void a_host_memory_device_moves_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -362,6 +387,7 @@ int main(void)
 		TEST(a_failure_of_a_lender_names_the_lender),
 		TEST(a_copy_and_a_fill_are_composed_of_a_map),
 		TEST(host_runs_count_the_bytes_that_move),
+		TEST(a_check_of_indices_on_the_host_is_counted_or_forbidden),
 		TEST(a_host_memory_device_moves_nothing),
 		TEST(the_mode_error_forbids_host_runs),
 		TEST(a_draw_that_fails_uses_up_no_stream),
