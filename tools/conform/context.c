@@ -232,21 +232,20 @@ static int is_lending(tn_context *context)
 
 void kit_take_ledger(struct kit *kit, tn_context *context, char text[ROUTES_TEXT])
 {
-	const enum route composed = is_lending(context) ? LENT : COMPOSED;
+	const int lends = is_lending(context);
 	struct tn_ledger_row row;
 	size_t used = 0;
 	text[0] = 0;
 	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
-		/* A widened run is the device's own unless a step of it ran elsewhere. */
-		uint64_t widened = row.lent || row.host ? 0 : row.widened;
-		const uint64_t by[ROUTES] = {row.native, row.lent, row.composed + widened,
-					     row.host};
+		/* Runs in steps are counted as the worst of the steps, and a widened operation's
+		 * steps are counted in its row. */
+		const enum route in_steps = row.host ? HOST : lends ? LENT : COMPOSED;
+		uint64_t by[ROUTES] = {row.native, row.lent, 0, row.host};
+		by[in_steps] += row.composed + row.widened;
 		for (int route = 0; route < ROUTES; route++) {
 			if (!by[route])
 				continue;
-			kit_cover(kit, row.operation,
-				  route == COMPOSED ? composed : (enum route)route,
-				  (unsigned)by[route]);
+			kit_cover(kit, row.operation, (enum route)route, (unsigned)by[route]);
 			if (used < ROUTES_TEXT)
 				used += (size_t)snprintf(text + used, ROUTES_TEXT - used, "%s%s %s",
 							 used ? ", " : "", row.operation,
