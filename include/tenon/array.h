@@ -237,8 +237,8 @@ TN_API tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a,
 /* The elements of a at `indices` (i32 or i64, any shape; negative ones count from the end) along
  * one axis, which the axes of indices replace.  TN_INVALID_ARGUMENT: an index is out of range.  On
  * a device that is asynchronous, or whose memory the host cannot read, the next call that waits for
- * it (tn_to_host, tn_item, tn_sync, ...) reports this instead, with the name of this operation; the
- * element reads as zero. */
+ * the current stream (tn_to_host, tn_item, tn_sync, ...) reports this instead, with the name of
+ * this operation; the element reads as zero. */
 TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis);
 /* n >= 1 arrays, joined along an existing axis; the result has their common dtype. */
 TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);

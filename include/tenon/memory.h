@@ -100,10 +100,11 @@ TN_API size_t tn_host_buffer_size(const tn_host_buffer *buffer);
 TN_API int tn_host_buffer_is_pinned(const tn_host_buffer *buffer);
 
 /* tn_to_host into the buffer, from `offset_bytes` on, and tn_assign_host from it, which may return
- * before the bytes are copied.  They are copied in order with the device's other work.  Until the
- * next call that waits for the device (tn_sync, tn_to_host, tn_item) do not read the bytes of the
- * first, and do not change those of the second; that call also reports an error of the copy.  On a
- * synchronous device they are copied on return.
+ * before the bytes are copied.  They are copied in order with the other work of the current stream
+ * (tenon/stream.h).  Until the next call that waits for it (tn_sync; tn_stream_synchronize,
+ * tn_to_host and tn_item in that stream; tn_event_synchronize on an event recorded there later) do
+ * not read the bytes of the first, and do not change those of the second; that call also reports an
+ * error of the copy.  On a synchronous device they are copied on return.
  *   TN_INVALID_ARGUMENT  the array's bytes do not fit in the buffer at that offset
  *   TN_DEVICE            the buffer was made for another device
  *   TN_NOT_CAPTURABLE    work is being captured
