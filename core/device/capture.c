@@ -77,7 +77,7 @@ tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct t
 	}
 	/* Free memory that the capture cut or took over without a wait may now be used by the
 	 * queue. */
-	tn_queue_follow(device, (*store)->users);
+	tn_queue_follow(device, device->queue, (*store)->users);
 	tn_device_release_postponed(device);
 	tn_streams_leave(device);
 	return status;
@@ -85,7 +85,7 @@ tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct t
 
 void tn_device_graph_order(struct tn_device *device, struct tn_store *store)
 {
-	tn_queue_follow(device, store->users);
+	tn_queue_follow(device, device->queue, store->users);
 	store->users = tn_queue_bit(device->queue);
 	device->replayers |= store->users;
 }
@@ -122,6 +122,7 @@ void tn_device_graph_release(struct tn_device *device, void *graph, struct tn_st
 	}
 	if (!store)
 		return;
+	tn_checks_disown(device, store);
 	/* Free pieces return to the pool now, those of arrays when the arrays release them. */
 	for (size_t i = 0; i < store->n; i++) {
 		struct tn_piece *piece = store->pieces[i];

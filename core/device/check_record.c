@@ -10,6 +10,7 @@
 
 #include "device/checks.h"
 #include "device/open.h"
+#include "device/point.h"
 #include "device/pool_parts.h"
 
 tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record *record,
@@ -35,28 +36,38 @@ tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record
 
 void tn_check_record_trust(struct tn_device *device, const struct tn_queue *queue)
 {
-	struct tn_check_record *record = &device->checks.record;
-	if (record->cleared_in == queue)
-		record->cleared_in = NULL;
+	for (struct tn_check_record *record = device->checks.records; record;
+	     record = record->next) {
+		if (record->cleared_in == queue)
+			record->cleared_in = NULL;
+	}
 }
 
 void tn_check_record_doubt(struct tn_device *device, const struct tn_queue *queue)
 {
-	struct tn_check_record *record = &device->checks.record;
-	if (record->cleared_in != queue)
-		return;
-	record->is_clear = 0;
-	record->cleared_in = NULL;
+	for (struct tn_check_record *record = device->checks.records; record;
+	     record = record->next) {
+		if (record->cleared_in == queue) {
+			record->is_clear = 0;
+			record->cleared_in = NULL;
+		}
+	}
 }
 
-tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue *queue,
-				struct tn_error_info *error)
+int tn_checks_have_run(const struct tn_device *device, const struct tn_queue *queue)
 {
-	struct tn_check_record *record = &device->checks.record;
+	const struct tn_check_record *record = device->checks.records;
+	while (record && !(record->have_run & tn_queue_bit(queue)))
+		record = record->next;
+	return record != NULL;
+}
+
+/* Waits for the checks that have run in the queue. */
+static tn_status read_record(struct tn_device *device, struct tn_check_record *record,
+			     const struct tn_queue *queue, struct tn_error_info *error)
+{
 	const struct tn_checks *checks = &device->checks;
 	int64_t cells[TN_CHECK_CELLS] = {0};
-	if (!(record->have_run & tn_queue_bit(queue)) || !record->is_clear)
-		return TN_OK;
 	struct tn_transfer_args args = {
 		.call = {.struct_size = sizeof(args), .stream = queue->handle, .error = error},
 		.buffer = record->block.buffer,
@@ -64,6 +75,8 @@ tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue 
 		.size = sizeof(cells),
 		.host = cells,
 	};
+	/* Replays in other queues may be writing it. */
+	tn_queue_follow(device, queue, record->have_run);
 	tn_error_reset(error);
 	tn_status status = device->backend->device.download(device->handle, &args);
 	if (status) {
@@ -83,4 +96,16 @@ tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue 
 	return tn_fail(error, TN_INVALID_ARGUMENT, check->operation,
 		       "%s: %s %" PRId64 " is out of range: %s %" PRId64, device->name,
 		       check->value, cells[TN_CHECK_VALUE], check->limit, cells[TN_CHECK_LIMIT]);
+}
+
+tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue *queue,
+				struct tn_error_info *error)
+{
+	tn_status status = TN_OK;
+	for (struct tn_check_record *record = device->checks.records; record && !status;
+	     record = record->next) {
+		if (record->have_run & tn_queue_bit(queue) && record->is_clear)
+			status = read_record(device, record, queue, error);
+	}
+	return status;
 }

@@ -5,20 +5,45 @@
  */
 #include "device/checks.h"
 
+#include "base/memory.h"
 #include "device/check_record.h"
 #include "device/open.h"
-#include "device/point.h"
 #include "device/pool.h"
 #include "device/pool_parts.h"
 
-/* Later checks in any stream find it clear. */
-static tn_status clear_record(struct tn_device *device, struct tn_check_record *record,
-			      struct tn_error_info *error)
+/* The record of the current queue or of the captured work, perhaps not clear. */
+static tn_status take_record(struct tn_device *device, struct tn_check_record **result,
+			     struct tn_error_info *error)
 {
-	tn_status status = tn_check_record_clear(device, record, error);
-	if (!status)
-		tn_device_align(device);
-	return status;
+	const void *owner = device->store ? (const void *)device->store : device->queue;
+	struct tn_check_record *unused = NULL;
+	for (struct tn_check_record *record = device->checks.records; record;
+	     record = record->next) {
+		if (record->owner == owner) {
+			*result = record;
+			return TN_OK;
+		}
+		if (!record->owner && !record->have_run)
+			unused = record;
+	}
+	if (!unused) {
+		unused = tn_mem_zeroed(1, sizeof(*unused));
+		if (!unused)
+			return tn_fail(error, TN_OUT_OF_MEMORY, "check",
+				       "no host memory for the record of checks");
+		tn_status status = tn_block_take_apart(device, TN_CHECK_CELLS * sizeof(int64_t),
+						       &unused->block, error);
+		if (status) {
+			tn_mem_free(unused);
+			return status;
+		}
+		unused->next = device->checks.records;
+		device->checks.records = unused;
+	}
+	unused->owner = owner;
+	unused->is_clear = 0;
+	*result = unused;
+	return TN_OK;
 }
 
 tn_status tn_check_begin(struct tn_device *device, const struct tn_check *check,
@@ -26,14 +51,12 @@ tn_status tn_check_begin(struct tn_device *device, const struct tn_check *check,
 			 struct tn_error_info *error)
 {
 	struct tn_checks *checks = &device->checks;
-	struct tn_check_record *own = &checks->record;
 	tn_status status = tn_device_ready(device, error);
-	if (!status && !own->block.size)
-		status = tn_block_take_apart(device, TN_CHECK_CELLS * sizeof(int64_t), &own->block,
-					     error);
-	/* A record made during a capture is cleared before the first replay. */
-	if (!status && !own->is_clear && !device->store)
-		status = clear_record(device, own, error);
+	if (!status)
+		status = take_record(device, record, error);
+	/* That of captured work is cleared before a replay. */
+	if (!status && !(*record)->is_clear && !device->store)
+		status = tn_check_record_clear(device, *record, error);
 	if (status)
 		return status;
 	uint32_t i = 0;
@@ -44,7 +67,6 @@ tn_status tn_check_begin(struct tn_device *device, const struct tn_check *check,
 			       "%s: more than %d kinds of checks", device->name, TN_MOST_CHECKS);
 	if (i == checks->n)
 		checks->all[checks->n++] = check;
-	*record = own;
 	*number = (int64_t)i + 1;
 	return TN_OK;
 }
@@ -60,16 +82,41 @@ void tn_check_end(struct tn_device *device, struct tn_check_record *record)
 tn_status tn_checks_replay(struct tn_device *device, struct tn_check_record *record,
 			   struct tn_error_info *error)
 {
-	tn_status status = record->is_clear ? TN_OK : clear_record(device, record, error);
+	tn_status status =
+		record->is_clear ? TN_OK : tn_check_record_clear(device, record, error);
 	if (!status)
 		record->have_run |= tn_queue_bit(device->queue);
 	return status;
 }
 
+void tn_checks_disown(struct tn_device *device, const void *owner)
+{
+	for (struct tn_check_record *record = device->checks.records; record;
+	     record = record->next) {
+		if (record->owner == owner)
+			record->owner = NULL;
+	}
+}
+
+void tn_checks_leave(struct tn_device *device, const struct tn_queue *queue)
+{
+	tn_checks_disown(device, queue);
+	for (struct tn_check_record *record = device->checks.records; record;
+	     record = record->next) {
+		if (record->have_run & tn_queue_bit(queue))
+			record->have_run |= tn_queue_bit(&device->pool->ordinary);
+		record->have_run &= ~tn_queue_bit(queue);
+		if (record->cleared_in == queue)
+			record->cleared_in = NULL;
+	}
+}
+
 void tn_checks_release(struct tn_device *device)
 {
-	struct tn_check_record *record = &device->checks.record;
-	if (record->block.size)
+	while (device->checks.records) {
+		struct tn_check_record *record = device->checks.records;
+		device->checks.records = record->next;
 		tn_block_give(device, &record->block);
-	record->block.size = 0;
+		tn_mem_free(record);
+	}
 }

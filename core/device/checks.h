@@ -5,8 +5,10 @@
  * device compares the values and notes the first one out of range in the device's record; the next
  * call that waits for the device (transfer.h) reads the record and reports the error.
  *
- *	record   three i64 in the device's memory (check_record.h), made by the first check.  Work
- *	         writes it only while no check has failed since it was cleared.
+ *	record   three i64 in the device's memory (check_record.h): one for each queue with checks
+ *	         and one for each captured work with checks, whose replays are ordered, so that no
+ *	         two write it at a time.  Work writes it only while no check has failed since it
+ *	         was cleared.
  *	marks    the host reads the record only when a check has run, since the last reading, in
  *	         the stream that it waits for; a captured check runs with each replay.
  */
@@ -23,7 +25,7 @@ struct tn_check {
 	const char *limit;
 };
 
-/* The record, and the number that the check's work writes to it.  TN_OUT_OF_MEMORY, or an error of
+/* The current queue's record, and the number that the check's work writes to it.  TN_OUT_OF_MEMORY, or an error of
  * the device. */
 tn_status tn_check_begin(struct tn_device *device, const struct tn_check *check,
 			 struct tn_check_record **record, int64_t *number,
@@ -34,7 +36,11 @@ void tn_check_end(struct tn_device *device, struct tn_check_record *record);
 tn_status tn_checks_replay(struct tn_device *device, struct tn_check_record *record,
 			   struct tn_error_info *error);
 
-/* Gives the record back. */
+/* The owner of a record, captured work, is gone: its failed checks are still reported. */
+void tn_checks_disown(struct tn_device *device, const void *owner);
+/* The queue is destroyed, its work is done, and the ordinary one reports its failed checks. */
+void tn_checks_leave(struct tn_device *device, const struct tn_queue *queue);
+/* Gives the records back. */
 void tn_checks_release(struct tn_device *device);
 
 #endif

@@ -92,7 +92,7 @@ static void take_over(struct tn_device *device, struct tn_chunk *chunk)
 		queues |= tn_queue_bit(piece->queue);
 		tn_piece_await(device, piece);
 	}
-	tn_queue_follow(device, queues);
+	tn_queue_follow(device, device->queue, queues);
 	if (chunk->queue->current == chunk && chunk->queue != device->queue)
 		chunk->queue->current = NULL;
 	chunk->queue = device->queue;

@@ -37,13 +37,15 @@ struct tn_block {
 /* The checks of values in the device's memory (checks.h). */
 enum { TN_MOST_CHECKS = 8 };
 struct tn_check_record {
-	struct tn_block block; /* size 0: none yet */
-	int is_clear;          /* it has been initialised */
-	uint64_t have_run;     /* bit q: checks in queue q, since it was last read there */
+	struct tn_check_record *next;
+	struct tn_block block;
+	const void *owner; /* the queue or store whose work alone writes it; NULL: it is gone */
+	int is_clear;
+	uint64_t have_run; /* bit q: checks in queue q, since it was last read there */
 	const struct tn_queue *cleared_in; /* NULL: it was cleared by work that is done */
 };
 struct tn_checks {
-	struct tn_check_record record;
+	struct tn_check_record *records;
 	uint32_t n;
 	const struct tn_check *all[TN_MOST_CHECKS]; /* number i + 1 is all[i] */
 };

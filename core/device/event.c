@@ -114,7 +114,7 @@ tn_status tn_device_record_event(struct tn_event *event, struct tn_error_info *e
 	}
 	event->is_recorded = 1;
 	event->queue = device->queue;
-	event->has_checks = (device->checks.record.have_run & tn_queue_bit(device->queue)) != 0;
+	event->has_checks = tn_checks_have_run(device, device->queue);
 	return TN_OK;
 }
 

@@ -136,7 +136,7 @@ void tn_piece_join(struct tn_device *device, struct tn_piece *piece)
 	struct tn_queue *queue = device->queue;
 	tn_piece_await(device, piece);
 	if (piece->queue != queue) {
-		tn_queue_follow(device, tn_queue_bit(piece->queue));
+		tn_queue_follow(device, queue, tn_queue_bit(piece->queue));
 		piece->queue = queue;
 	}
 }
@@ -174,30 +174,16 @@ void tn_piece_forget(struct tn_device *device, struct tn_piece *piece, const str
 
 /* ---- Queues ----------------------------------------------------------------------------------*/
 
-void tn_queue_follow(struct tn_device *device, uint64_t queues)
+void tn_queue_follow(struct tn_device *device, const struct tn_queue *queue, uint64_t queues)
 {
-	queues &= ~tn_queue_bit(device->queue);
+	queues &= ~tn_queue_bit(queue);
 	if (device->store) {
 		device->store->users |= queues;
 		return;
 	}
 	for (; queues; queues &= queues - 1) {
-		struct tn_queue *queue = device->pool->queues[__builtin_ctzll(queues)];
-		struct tn_point *point = queue ? point_at_end(device, queue) : NULL;
-		if (!point)
-			continue;
-		wait_for_point(device, device->queue, point);
-		give_point(device->pool, point);
-	}
-}
-
-void tn_queue_begin(struct tn_device *device, const struct tn_queue *queue)
-{
-	struct tn_queue **queues = device->pool->queues;
-	for (uint32_t i = 0; i < TN_MOST_QUEUES; i++) {
-		struct tn_point *point = queues[i] && queues[i] != queue
-						 ? point_at_end(device, queues[i])
-						 : NULL;
+		struct tn_queue *other = device->pool->queues[__builtin_ctzll(queues)];
+		struct tn_point *point = other ? point_at_end(device, other) : NULL;
 		if (!point)
 			continue;
 		wait_for_point(device, queue, point);

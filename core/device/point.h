@@ -14,8 +14,9 @@
  *
  * During a capture nothing can be waited for.  Queues are noted in the store instead (users), and a
  * replay and the captured queue's work after the capture first wait for those.  Users of captured
- * work's memory are noted there after the capture too.  Captured work may run in any queue in which graphs are launched
- * (replayers): they count as users of the pieces that captured work was given (is_captured).
+ * work's memory are noted there after the capture too.  Captured work may run in any queue in which
+ * graphs are launched (replayers): they count as users of the pieces that captured work was given
+ * (is_captured).
  *
  * When the backend cannot record an event or wait for one, the host waits for the queue instead.
  */
@@ -37,10 +38,8 @@ void tn_piece_settle(struct tn_device *device, struct tn_piece *piece);
 void tn_piece_forget(struct tn_device *device, struct tn_piece *piece,
 		     const struct tn_queue *queue);
 
-/* Later work of the current queue waits for the work so far of those queues (bits). */
-void tn_queue_follow(struct tn_device *device, uint64_t queues);
-/* All work of the new queue waits for the work so far of the others.  Not during a capture. */
-void tn_queue_begin(struct tn_device *device, const struct tn_queue *queue);
+/* Later work of the queue waits for the work so far of the others among those queues (bits). */
+void tn_queue_follow(struct tn_device *device, const struct tn_queue *queue, uint64_t queues);
 /* Later work of all queues waits for the work so far of the current one. */
 void tn_device_align(struct tn_device *device);
 

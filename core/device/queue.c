@@ -9,8 +9,8 @@
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "device/checks.h"
 #include "device/chunk.h"
-#include "device/event.h"
 #include "device/open.h"
 #include "device/point.h"
 #include "device/pool_parts.h"
@@ -53,7 +53,7 @@ tn_status tn_queue_create(struct tn_device *device, struct tn_queue **result,
 	queue->number = number;
 	queues[number] = queue;
 	/* What the library wrote for all queues (tn_device_align) may not be done yet. */
-	tn_queue_begin(device, queue);
+	tn_queue_follow(device, queue, UINT64_MAX);
 	device->replayers &= ~tn_queue_bit(queue);
 	device->tracks_use = 1;
 	*result = queue;
@@ -68,10 +68,7 @@ void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue)
 	tn_error_reset(&error);
 	tn_queue_settle(device, queue);
 	tn_pool_inherit(device, queue);
-	if (device->checks.record.have_run & tn_queue_bit(queue))
-		device->checks.record.have_run |= tn_queue_bit(&device->pool->ordinary);
-	device->checks.record.have_run &= ~tn_queue_bit(queue);
-	tn_events_leave(device, queue);
+	tn_checks_leave(device, queue);
 	device->pool->queues[queue->number] = NULL;
 	if (device->fork_generation == tn_fork_generation()) {
 		tn_status status = device->backend->stream.stream_destroy(device->handle, &args);

@@ -6,6 +6,7 @@
 #include "device/stream.h"
 
 #include "base/memory.h"
+#include "device/event.h"
 #include "device/open.h"
 #include "device/pool_parts.h"
 #include "device/queue.h"
@@ -93,10 +94,12 @@ void tn_device_remove_stream(struct tn_stream *stream)
 			device->pushed[i] = i ? device->pushed[i - 1] : NULL;
 	}
 	enter_top(device);
-	if (stream->queue == &device->pool->ordinary)
+	if (stream->queue == &device->pool->ordinary) {
 		tn_queue_settle(device, stream->queue);
-	else
+	} else {
+		tn_events_leave(device, stream->queue);
 		tn_queue_destroy(device, stream->queue);
+	}
 	struct tn_stream **link = &device->streams;
 	while (*link != stream)
 		link = &(*link)->next;

@@ -70,9 +70,9 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 	tn_status status = tn_device_begin_wait(device, operation, error);
 	if (status || size == 0)
 		return status;
-	status = is_upload || (flags & TN_ASYNC)
-			 ? fetch_error(device, error)
-			 : tn_check_record_fetch(device, device->queue, error);
+	int waits = !is_upload && !(flags & TN_ASYNC);
+	status = waits ? tn_check_record_fetch(device, device->queue, error)
+		       : fetch_error(device, error);
 	if (status)
 		return status;
 	tn_error_reset(error);
@@ -90,7 +90,7 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 	status = tn_device_answer(device, entry(device->handle, &args), error);
 	if (status)
 		tn_check_record_doubt(device, device->queue);
-	return status || is_upload ? status : fetch_error(device, error);
+	return status || !waits ? status : fetch_error(device, error);
 }
 
 tn_status tn_device_upload(struct tn_device *device, const struct tn_block *block, uint64_t offset,

@@ -39,8 +39,9 @@
  *
  * While the work of a device is captured (tenon/capture.h), all of it is in the stream that was
  * current when the capture began.  During the capture tn_stream_create and the functions below that
- * return a status fail with TN_NOT_CAPTURABLE for that device, tn_event_elapsed excepted.  A replay runs in the stream
- * that is current then; a replay waits for the graph's earlier replays in other streams.
+ * return a status fail with TN_NOT_CAPTURABLE for that device, tn_event_elapsed excepted.  A replay
+ * runs in the stream that is current then; a replay waits for the graph's earlier replays in other
+ * streams.
  *
  * Errors are kept, and NULL as an argument is TN_INVALID_ARGUMENT, which is not kept.  The
  * functions that call the device answer TN_FORKED in a child process and TN_DEVICE_LOST once the

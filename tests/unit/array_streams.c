@@ -222,6 +222,68 @@ static tn_array *loss_of(tn_context *context, int32_t label)
 	return loss;
 }
 
+/* Checks of two streams fail at the same time: each stream reports its own, and one that is made
+ * in the place of another only its own too. */
+static void each_stream_reports_its_own_failed_check(void **state)
+{
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_device *device = tn_device_current(context);
+	for (int i = 0; i < 3; i++) {
+		tn_stream *side = tn_stream_create(device);
+		assert_non_null(loss_of(context, 7));
+		assert_ok(tn_stream_push(side));
+		assert_non_null(loss_of(context, 8));
+		assert_ok(tn_stream_pop(device));
+		assert_int_equal(tn_stream_synchronize(side), TN_INVALID_ARGUMENT);
+		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 8 is out of");
+		assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
+		assert_ok(tn_sync(context));
+		tn_stream_destroy(side);
+	}
+	tn_context_close(context);
+}
+
+/* Two graphs, in two streams; the check of one that is destroyed is still reported. */
+static void each_graph_has_its_own_failed_check(void **state)
+{
+	static const int32_t wrong[] = {7, 8};
+	tn_graph *graphs[2];
+	(void)state;
+	for (int is_gone = 0; is_gone < 2; is_gone++) {
+		tn_context *context = open_mock("");
+		tn_device *device = tn_device_current(context);
+		tn_stream *side = tn_stream_create(device);
+		tn_array *logits = tn_ones(context, TN_F32, 2, (int64_t[]){1, 3});
+		for (int i = 0; i < 2; i++) {
+			tn_array *label =
+				tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &wrong[i]);
+			assert_ok(tn_capture_begin(context));
+			assert_non_null(tn_cross_entropy(logits, label, TN_NO_LABEL));
+			assert_ok(tn_capture_end(context, &graphs[i]));
+		}
+		assert_ok(tn_graph_replay(graphs[0]));
+		assert_ok(tn_stream_push(side));
+		assert_ok(tn_graph_replay(graphs[1]));
+		assert_ok(tn_stream_pop(device));
+		if (is_gone)
+			tn_graph_destroy(graphs[1]);
+		assert_int_equal(tn_stream_synchronize(side), TN_INVALID_ARGUMENT);
+		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 8 is out of");
+		assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
+		assert_ok(tn_sync(context));
+		/* Reported again by the next replay, also in another stream. */
+		assert_ok(tn_stream_push(side));
+		assert_ok(tn_graph_replay(graphs[0]));
+		assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
+		assert_ok(tn_sync(context));
+		tn_context_close(context);
+	}
+}
+
 /* Also when the stream in which it was recorded is gone. */
 static void a_wait_for_an_event_reports_checks_before_it(void **state)
 {
@@ -996,6 +1058,8 @@ int main(void)
 		cmocka_unit_test(tn_sync_waits_for_all_streams),
 		cmocka_unit_test(an_error_is_reported_by_the_stream_that_had_it),
 		cmocka_unit_test(checks_are_reported_by_their_stream),
+		cmocka_unit_test(each_stream_reports_its_own_failed_check),
+		cmocka_unit_test(each_graph_has_its_own_failed_check),
 		cmocka_unit_test(a_wait_for_an_event_reports_checks_before_it),
 		cmocka_unit_test(a_download_into_a_buffer_does_not_wait_after_a_check),
 		cmocka_unit_test(tn_sync_keeps_the_error_of_a_second_stream),
