@@ -82,8 +82,7 @@ void tn_check_end(struct tn_device *device, struct tn_check_record *record)
 tn_status tn_checks_replay(struct tn_device *device, struct tn_check_record *record,
 			   struct tn_error_info *error)
 {
-	tn_status status =
-		record->is_clear ? TN_OK : tn_check_record_clear(device, record, error);
+	tn_status status = record->is_clear ? TN_OK : tn_check_record_clear(device, record, error);
 	if (!status)
 		record->have_run |= tn_queue_bit(device->queue);
 	return status;

@@ -165,8 +165,8 @@ static tn_status wait_for_queue(struct tn_device *device, const struct tn_queue 
 	struct tn_sync_args args = {
 		.call = {.struct_size = sizeof(args), .stream = queue->handle, .error = error}};
 	device->replayers &= ~tn_queue_bit(queue);
-	tn_status status =
-		tn_device_answer(device, device->backend->device.sync(device->handle, &args), error);
+	tn_status status = tn_device_answer(
+		device, device->backend->device.sync(device->handle, &args), error);
 	if (status)
 		tn_check_record_doubt(device, queue);
 	else

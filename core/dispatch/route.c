@@ -409,8 +409,7 @@ void tn_route_count_host(struct tn_runtime *runtime, uint32_t operation,
 static tn_status run_on_host(struct tn_route *route, uint64_t *bytes_moved)
 {
 	struct tn_runtime *runtime = route->runtime;
-	tn_status status =
-		tn_route_allow_host(runtime, route->operation, route->device, "do it");
+	tn_status status = tn_route_allow_host(runtime, route->operation, route->device, "do it");
 	if (status)
 		return status;
 	if (route->device == runtime->reference)
