@@ -12,7 +12,7 @@
  *     tn_tape_end(tape);
  *
  * The tape records every function of <tenon/array.h> that has a derivative, including user programs
- * (tn_map) of up to 7 inputs; while it records, writing to an array that has a gradient fails with
+ * (tn_map) of up to 15 inputs; while it records, writing to an array that has a gradient fails with
  * TN_STATE; comparisons, argmax, rounding and integer results are constants.  A context has one
  * tape at a time.  If an array that an operation saved was changed in place since, backward fails
  * with TN_MODIFIED and names the operation.
