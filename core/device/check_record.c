@@ -10,7 +10,6 @@
 
 #include "device/checks.h"
 #include "device/open.h"
-#include "device/point.h"
 #include "device/pool_parts.h"
 
 tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record *record,
@@ -62,29 +61,29 @@ int tn_checks_have_run(const struct tn_device *device, const struct tn_queue *qu
 	return record != NULL;
 }
 
-/* Waits for the checks that have run in the queue. */
+/* In the queue of the latest check, which runs after those of other queues (checks.h). */
 static tn_status read_record(struct tn_device *device, struct tn_check_record *record,
-			     const struct tn_queue *queue, struct tn_error_info *error)
+			     struct tn_error_info *error)
 {
 	const struct tn_checks *checks = &device->checks;
 	int64_t cells[TN_CHECK_CELLS] = {0};
 	struct tn_transfer_args args = {
-		.call = {.struct_size = sizeof(args), .stream = queue->handle, .error = error},
+		.call = {.struct_size = sizeof(args),
+			 .stream = record->latest->handle,
+			 .error = error},
 		.buffer = record->block.buffer,
 		.offset = record->block.offset,
 		.size = sizeof(cells),
 		.host = cells,
 	};
-	/* Replays in other queues may be writing it. */
-	tn_queue_follow(device, queue, record->have_run);
 	tn_error_reset(error);
 	tn_status status = device->backend->device.download(device->handle, &args);
 	if (status) {
-		tn_check_record_doubt(device, queue);
+		tn_check_record_doubt(device, record->latest);
 		return tn_device_answer(device, status, error);
 	}
-	tn_check_record_trust(device, queue);
-	record->have_run &= ~tn_queue_bit(queue);
+	tn_check_record_trust(device, record->latest);
+	record->have_run = 0;
 	if (!cells[TN_CHECK_NUMBER])
 		return TN_OK;
 	/* The next check clears the record. */
@@ -105,7 +104,7 @@ tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue 
 	for (struct tn_check_record *record = device->checks.records; record && !status;
 	     record = record->next) {
 		if (record->have_run & tn_queue_bit(queue) && record->is_clear)
-			status = read_record(device, record, queue, error);
+			status = read_record(device, record, error);
 	}
 	return status;
 }

@@ -20,7 +20,7 @@ tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record
 void tn_check_record_trust(struct tn_device *device, const struct tn_queue *queue);
 void tn_check_record_doubt(struct tn_device *device, const struct tn_queue *queue);
 int tn_checks_have_run(const struct tn_device *device, const struct tn_queue *queue);
-/* Waits for the checks that have run in the queue since the last call, if any.
+/* Waits for the checks that have run in the queue and were not read, if any.
  * TN_INVALID_ARGUMENT: a value was out of range; it is reported once.  Also the errors of a
  * download.  Not during a capture. */
 tn_status tn_check_record_fetch(struct tn_device *device, const struct tn_queue *queue,

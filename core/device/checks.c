@@ -71,12 +71,18 @@ tn_status tn_check_begin(struct tn_device *device, const struct tn_check *check,
 	return TN_OK;
 }
 
+static void note_run(const struct tn_device *device, struct tn_check_record *record)
+{
+	record->have_run |= tn_queue_bit(device->queue);
+	record->latest = device->queue;
+}
+
 void tn_check_end(struct tn_device *device, struct tn_check_record *record)
 {
 	if (device->store)
 		device->store->checks = record;
 	else
-		record->have_run |= tn_queue_bit(device->queue);
+		note_run(device, record);
 }
 
 tn_status tn_checks_replay(struct tn_device *device, struct tn_check_record *record,
@@ -84,7 +90,7 @@ tn_status tn_checks_replay(struct tn_device *device, struct tn_check_record *rec
 {
 	tn_status status = record->is_clear ? TN_OK : tn_check_record_clear(device, record, error);
 	if (!status)
-		record->have_run |= tn_queue_bit(device->queue);
+		note_run(device, record);
 	return status;
 }
 
@@ -105,6 +111,8 @@ void tn_checks_leave(struct tn_device *device, const struct tn_queue *queue)
 		if (record->have_run & tn_queue_bit(queue))
 			record->have_run |= tn_queue_bit(&device->pool->ordinary);
 		record->have_run &= ~tn_queue_bit(queue);
+		if (record->latest == queue)
+			record->latest = &device->pool->ordinary;
 		if (record->cleared_in == queue)
 			record->cleared_in = NULL;
 	}

@@ -25,8 +25,8 @@ struct tn_check {
 	const char *limit;
 };
 
-/* The current queue's record, and the number that the check's work writes to it.  TN_OUT_OF_MEMORY, or an error of
- * the device. */
+/* The current queue's record, and the number that the check's work writes to it.  TN_OUT_OF_MEMORY,
+ * or an error of the device. */
 tn_status tn_check_begin(struct tn_device *device, const struct tn_check *check,
 			 struct tn_check_record **record, int64_t *number,
 			 struct tn_error_info *error);

@@ -76,11 +76,12 @@ static tn_status check_in_place(struct tn_runtime *runtime, const struct tn_inde
 	return status;
 }
 
-/* On a copy: a fallback, which the ledger counts. */
+/* On a copy: a fallback, which the ledger counts in a row of its own. */
 static tn_status check_on_host(struct tn_runtime *runtime, const struct tn_index_range *range,
 			       const tn_array *indices)
 {
 	struct tn_device *device = tn_array_home(indices);
+	const uint32_t operation = tn_operation_named(runtime, "index_check");
 	const double start = tn_route_clock();
 	tn_array *line;
 	tn_status status =
@@ -92,14 +93,14 @@ static tn_status check_on_host(struct tn_runtime *runtime, const struct tn_index
 	const struct tn_block *block = &line->storage->block;
 	const size_t size = (size_t)line->size * tn_dtype_size(line->dtype);
 	unsigned char *copy = tn_mem_alloc(size);
-	status = copy ? tn_device_download(device, block,
-					   tn_array_byte_offset(line) - block->offset, copy, size,
-					   &runtime->report)
-		      : tn_fail(&runtime->report, TN_OUT_OF_MEMORY, range->check->operation,
-				"no host memory for %zu bytes of indices", size);
+	status =
+		copy ? tn_device_download(device, block, tn_array_byte_offset(line) - block->offset,
+					  copy, size, &runtime->report)
+		     : tn_fail(&runtime->report, TN_OUT_OF_MEMORY, range->check->operation,
+			       "no host memory for %zu bytes of indices", size);
 	if (!status) {
-		struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, range->operation);
-		tn_route_count_host(runtime, range->operation, device);
+		struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, operation);
+		tn_route_count_host(runtime, operation, device);
 		row->bytes_moved += size;
 		row->seconds += tn_route_clock() - start;
 		status = compare(runtime, range, line->dtype, line->size, copy);
