@@ -40,9 +40,10 @@ struct tn_wrap_options {
  * (TN_DEVICE_TAKES_ANY_ADDRESS); tn_from_host copies to any device.
  *
  * The program keeps the memory until `release` is called: when the last reference to it ends (the
- * array, its views, the tape, a captured graph), at the latest when the context closes.  On a
- * device that is not synchronous that call waits for the device's work.  If tn_array_wrap fails,
- * `release` is not called.
+ * array, its views, the tape, a captured graph that writes it), at the latest when the context
+ * closes.  Destroy a graph that only reads it before the array.  On a device that is not
+ * synchronous that call waits for the device's work.  If tn_array_wrap fails, `release` is not
+ * called.
  *
  * The array is an ordinary one, with these differences.  Before the program reads or writes the
  * memory itself, tn_sync waits for work that uses it; tn_tape_backward does not notice such writes.
