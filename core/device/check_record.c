@@ -53,6 +53,23 @@ void tn_check_record_doubt(struct tn_device *device, const struct tn_queue *queu
 	}
 }
 
+tn_status tn_queue_error(struct tn_device *device, const struct tn_queue *queue,
+			 struct tn_error_info *error)
+{
+	struct tn_error_info own;
+	if (device->synchronous || !tn_backend_has(device->backend, TN_SLOT_ASYNC_ERROR))
+		return TN_OK;
+	if (!error)
+		error = &own;
+	tn_error_reset(error);
+	tn_status status = tn_device_answer(
+		device, device->backend->device.async_error(device->handle, queue->handle, error),
+		error);
+	if (status)
+		tn_check_record_doubt(device, queue);
+	return status;
+}
+
 int tn_checks_have_run(const struct tn_device *device, const struct tn_queue *queue)
 {
 	const struct tn_check_record *record = device->checks.records;
@@ -82,12 +99,18 @@ static tn_status read_record(struct tn_device *device, struct tn_check_record *r
 		tn_check_record_doubt(device, record->latest);
 		return tn_device_answer(device, status, error);
 	}
-	tn_check_record_trust(device, record->latest);
 	record->have_run = 0;
-	if (!cells[TN_CHECK_NUMBER])
+	if (!cells[TN_CHECK_NUMBER]) {
+		tn_check_record_trust(device, record->latest);
 		return TN_OK;
+	}
 	/* The next check clears the record. */
 	record->is_clear = 0;
+	/* If work failed, perhaps it wrote what was read. */
+	status = tn_queue_error(device, record->latest, error);
+	if (status)
+		return status;
+	tn_check_record_trust(device, record->latest);
 	if (cells[TN_CHECK_NUMBER] < 1 || cells[TN_CHECK_NUMBER] > (int64_t)checks->n)
 		return tn_fail(error, TN_INTERNAL, "check",
 			       "%s: the record of the checks has been overwritten", device->name);

@@ -19,6 +19,9 @@ tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record
  * the next check clears its record, and what it holds is not reported. */
 void tn_check_record_trust(struct tn_device *device, const struct tn_queue *queue);
 void tn_check_record_doubt(struct tn_device *device, const struct tn_queue *queue);
+/* The first error of the queue's work that is done. */
+tn_status tn_queue_error(struct tn_device *device, const struct tn_queue *queue,
+			 struct tn_error_info *error);
 int tn_checks_have_run(const struct tn_device *device, const struct tn_queue *queue);
 /* Waits for the checks that have run in the queue and were not read, if any.
  * TN_INVALID_ARGUMENT: a value was out of range; it is reported once.  Also the errors of a

@@ -38,23 +38,6 @@ tn_status tn_device_begin_wait(struct tn_device *device, const char *operation,
 	return status;
 }
 
-/* Reports the first error of the current stream's work that is done. */
-static tn_status fetch_error(struct tn_device *device, struct tn_error_info *error)
-{
-	struct tn_error_info own;
-	if (device->synchronous || !tn_backend_has(device->backend, TN_SLOT_ASYNC_ERROR))
-		return TN_OK;
-	if (!error)
-		error = &own;
-	tn_error_reset(error);
-	tn_status status = tn_device_answer(
-		device, device->backend->device.async_error(device->handle, device->stream, error),
-		error);
-	if (status)
-		tn_check_record_doubt(device, device->queue);
-	return status;
-}
-
 typedef tn_status transfer_fn(void *device, const struct tn_transfer_args *args);
 
 static tn_status transfer(struct tn_device *device, transfer_fn *entry, const char *operation,
@@ -72,7 +55,7 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 		return status;
 	int waits = !is_upload && !(flags & TN_ASYNC);
 	status = waits ? tn_check_record_fetch(device, device->queue, error)
-		       : fetch_error(device, error);
+		       : tn_queue_error(device, device->queue, error);
 	if (status)
 		return status;
 	tn_error_reset(error);
@@ -90,7 +73,7 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 	status = tn_device_answer(device, entry(device->handle, &args), error);
 	if (status)
 		tn_check_record_doubt(device, device->queue);
-	return status || !waits ? status : fetch_error(device, error);
+	return status || !waits ? status : tn_queue_error(device, device->queue, error);
 }
 
 tn_status tn_device_upload(struct tn_device *device, const struct tn_block *block, uint64_t offset,
@@ -133,11 +116,11 @@ tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block
 		return TN_UNSUPPORTED;
 	tn_status status = tn_device_begin_wait(from, "peer_copy", error);
 	if (!status)
-		status = fetch_error(from, error);
+		status = tn_queue_error(from, from->queue, error);
 	if (!status)
 		status = tn_device_begin_wait(to, "peer_copy", error);
 	if (!status)
-		status = fetch_error(to, error);
+		status = tn_queue_error(to, to->queue, error);
 	if (status)
 		return status;
 	tn_error_reset(error);
