@@ -78,6 +78,16 @@ int tn_checks_have_run(const struct tn_device *device, const struct tn_queue *qu
 	return record != NULL;
 }
 
+/* Work of these queues (bits) wrote the record: their first failure. */
+static tn_status error_of(struct tn_device *device, uint64_t queues, struct tn_error_info *error)
+{
+	tn_status status = TN_OK;
+	for (; queues && !status; queues &= queues - 1)
+		status = tn_queue_error(device, device->pool->queues[__builtin_ctzll(queues)],
+					error);
+	return status;
+}
+
 /* In the queue of the latest check, which runs after those of other queues (checks.h). */
 static tn_status read_record(struct tn_device *device, struct tn_check_record *record,
 			     struct tn_error_info *error)
@@ -99,6 +109,9 @@ static tn_status read_record(struct tn_device *device, struct tn_check_record *r
 		tn_check_record_doubt(device, record->latest);
 		return tn_device_answer(device, status, error);
 	}
+	uint64_t writers = record->have_run;
+	if (record->cleared_in)
+		writers |= tn_queue_bit(record->cleared_in);
 	record->have_run = 0;
 	if (!cells[TN_CHECK_NUMBER]) {
 		tn_check_record_trust(device, record->latest);
@@ -107,7 +120,7 @@ static tn_status read_record(struct tn_device *device, struct tn_check_record *r
 	/* The next check clears the record. */
 	record->is_clear = 0;
 	/* If work failed, perhaps it wrote what was read. */
-	status = tn_queue_error(device, record->latest, error);
+	status = error_of(device, writers, error);
 	if (status)
 		return status;
 	tn_check_record_trust(device, record->latest);

@@ -284,6 +284,53 @@ static void each_graph_has_its_own_failed_check(void **state)
 	}
 }
 
+/* Each piece of work fails in turn, in one of the two streams that replay a graph whose check finds
+ * nothing: the failure is reported, not what it left in the record of the check. */
+static void a_failure_is_not_reported_as_a_failed_check(void **state)
+{
+	const int32_t good = 1;
+	int has_failed = 1;
+	(void)state;
+	for (int n = 1; has_failed; n++) {
+		char faults[32];
+		tn_graph *graph = NULL;
+		snprintf(faults, sizeof(faults), "async-error:%d", n);
+		tn_context *context = open_mock(faults);
+		tn_device *device = tn_device_current(context);
+		tn_stream *side = tn_stream_create(device);
+		tn_array *logits = tn_ones(context, TN_F32, 2, (int64_t[]){1, 3});
+		tn_array *label = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &good);
+		tn_sync(context);
+		has_failed = tn_error(context) != NULL;
+		if (has_failed) { /* before the check */
+			tn_error_clear(context);
+			tn_context_close(context);
+			continue;
+		}
+		assert_ok(tn_capture_begin(context));
+		assert_non_null(tn_cross_entropy(logits, label, TN_NO_LABEL));
+		assert_ok(tn_capture_end(context, &graph));
+		assert_ok(tn_stream_push(side));
+		assert_ok(tn_graph_replay(graph));
+		assert_ok(tn_stream_pop(device));
+		assert_ok(tn_graph_replay(graph));
+		tn_stream *streams[] = {NULL, side, NULL};
+		for (int i = 0; i < 3; i++) {
+			tn_status status = streams[i] ? tn_stream_synchronize(streams[i])
+						      : tn_item(label, &(double){0});
+			if (!status)
+				continue;
+			assert_error(context, TN_BACKEND_FAILURE, tn_error(context)->operation,
+				     "piece of work");
+			has_failed++;
+		}
+		assert_ok(tn_sync(context));
+		assert_true(has_failed <= 1);
+		tn_context_close(context);
+		assert_true(n < 100);
+	}
+}
+
 /* Also when the stream in which it was recorded is gone. */
 static void a_wait_for_an_event_reports_checks_before_it(void **state)
 {
@@ -1060,6 +1107,7 @@ int main(void)
 		cmocka_unit_test(checks_are_reported_by_their_stream),
 		cmocka_unit_test(each_stream_reports_its_own_failed_check),
 		cmocka_unit_test(each_graph_has_its_own_failed_check),
+		cmocka_unit_test(a_failure_is_not_reported_as_a_failed_check),
 		cmocka_unit_test(a_wait_for_an_event_reports_checks_before_it),
 		cmocka_unit_test(a_download_into_a_buffer_does_not_wait_after_a_check),
 		cmocka_unit_test(tn_sync_keeps_the_error_of_a_second_stream),
