@@ -41,7 +41,6 @@ static tn_status take_record(struct tn_device *device, struct tn_check_record **
 		device->checks.records = unused;
 	}
 	unused->owner = owner;
-	unused->is_clear = 0;
 	*result = unused;
 	return TN_OK;
 }

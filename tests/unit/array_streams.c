@@ -284,6 +284,36 @@ static void each_graph_has_its_own_failed_check(void **state)
 	}
 }
 
+/* Graphs and streams with checks come and go: the memory of their records is used again. */
+static void records_of_checks_are_used_again(void **state)
+{
+	struct tn_memory_use before, after;
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_device *device = tn_device_current(context);
+	for (int i = 0; i < 20; i++) {
+		tn_graph *graph = NULL;
+		tn_stream *side = tn_stream_create(device);
+		tn_array *logits = tn_ones(context, TN_F32, 2, (int64_t[]){1, 3});
+		tn_array *label = tn_full(context, TN_I32, 1, (int64_t[]){1}, 1);
+		assert_ok(tn_stream_push(side));
+		tn_array_destroy(tn_cross_entropy(logits, label, TN_NO_LABEL));
+		assert_ok(tn_capture_begin(context));
+		tn_array_destroy(tn_cross_entropy(logits, label, TN_NO_LABEL));
+		assert_ok(tn_capture_end(context, &graph));
+		assert_ok(tn_graph_replay(graph));
+		assert_ok(tn_stream_pop(device));
+		assert_ok(tn_sync(context));
+		tn_graph_destroy(graph);
+		tn_stream_destroy(side);
+		tn_array_destroy(logits);
+		tn_array_destroy(label);
+		tn_device_memory(device, i ? &after : &before);
+	}
+	assert_int_equal(after.used, before.used);
+	tn_context_close(context);
+}
+
 /* Each piece of work fails in turn, in one of the two streams that replay a graph whose check finds
  * nothing: the failure is reported, not what it left in the record of the check. */
 static void a_failure_is_not_reported_as_a_failed_check(void **state)
@@ -1107,6 +1137,7 @@ int main(void)
 		cmocka_unit_test(checks_are_reported_by_their_stream),
 		cmocka_unit_test(each_stream_reports_its_own_failed_check),
 		cmocka_unit_test(each_graph_has_its_own_failed_check),
+		cmocka_unit_test(records_of_checks_are_used_again),
 		cmocka_unit_test(a_failure_is_not_reported_as_a_failed_check),
 		cmocka_unit_test(a_wait_for_an_event_reports_checks_before_it),
 		cmocka_unit_test(a_download_into_a_buffer_does_not_wait_after_a_check),
