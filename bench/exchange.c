@@ -114,7 +114,7 @@ static int run(tn_context *context, tn_module *net, const struct network *networ
 {
 	static struct results results;
 	struct tn_error_info error;
-	if (tn_module_build(net) || tn_module_load(net, files[0]))
+	if (tn_module_build(net) || tn_module_load(net, files[0], NULL))
 		return 0;
 	tn_array *x = pictures(context, &network->shape, batch);
 	int done = keep(&results, "evaluated", "", tn_module_forward(net, x)) &&

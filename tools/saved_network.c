@@ -46,7 +46,7 @@ static int make_network(tn_context *context, const char *path, const char *model
 					     network->format.width, network->format.n_classes};
 	network->module = tn_model_create(context, model, &shape);
 	if (network->module && !tn_module_build(network->module))
-		tn_module_load(network->module, path);
+		tn_module_load(network->module, path, NULL);
 	return finish(context);
 }
 

@@ -228,7 +228,7 @@ TN_API tn_status tn_module_set_trainable(tn_module *module, const char *prefix, 
 
 /* ---- Files -----------------------------------------------------------------------------------*/
 
-/* A key and its value in a file's metadata. */
+/* A key and its value: in a file's metadata, or what replaces what. */
 struct tn_pair {
 	const char *key;
 	const char *value;
@@ -237,10 +237,37 @@ struct tn_pair {
  * atomically.  TN_IO. */
 TN_API tn_status tn_module_save(const tn_module *module, const char *path, size_t n_pairs,
 				const struct tn_pair *pairs);
-/* Reads all parameters and buffers from a safetensors file.  Changes nothing unless the file
- * contains all of them with their shapes (TN_NOT_FOUND, TN_SHAPE, TN_DTYPE name the tensor); an
- * additional tensor is TN_FORMAT. */
-TN_API tn_status tn_module_load(tn_module *module, const char *path);
+
+/* What tn_module_load finds that does not match, and the status if that is not allowed. */
+enum {
+	TN_LOAD_MISSING = 1,    /* the file lacks a tensor of the network: TN_NOT_FOUND */
+	TN_LOAD_UNEXPECTED = 2, /* the network lacks a tensor of the file: TN_FORMAT */
+	TN_LOAD_MISMATCH = 3,   /* another shape or type: TN_SHAPE, TN_DTYPE */
+};
+struct tn_module_load_options {
+	uint32_t struct_size;
+	/* 1: such tensors are skipped; those of the network keep their values. */
+	int allow_missing;
+	int allow_unexpected;
+	int allow_mismatch;
+	int convert; /* 1: between the floating types, rounded as by tn_astype */
+	/* A name of the file that begins with `key` gets `value` in its place, by the first such
+	 * pair: {"module.", ""}, or {"backbone.", "net."}. */
+	size_t n_renames;
+	const struct tn_pair *renames;
+	/* Called for each tensor that does not match, under the network's name, whether it is
+	 * allowed or not, before anything is changed.  problem: TN_LOAD_...; text: what was
+	 * expected and found.  It must not call functions that take an object of the context.  May
+	 * be NULL. */
+	void (*report)(void *user, uint32_t problem, const char *name, const char *text);
+	void *user;
+};
+/* Reads parameters and buffers from a safetensors file.  `options` may be NULL: the file must have
+ * exactly the network's tensors with their shapes and types.  On failure nothing is changed; the
+ * error names the first tensor that does not match and counts the others.  TN_FORMAT also: two
+ * tensors are renamed to one.  TN_IO, TN_OUT_OF_MEMORY. */
+TN_API tn_status tn_module_load(tn_module *module, const char *path,
+				const struct tn_module_load_options *options);
 
 /* A tree of names, shapes and counts, one line per module, as an owned string (tn_string_free). */
 TN_API char *tn_module_summary(const tn_module *module);

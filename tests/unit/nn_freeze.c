@@ -201,7 +201,7 @@ static void a_frozen_network_follows_its_parameters_and_buffers(void **state)
 		}
 		/* The expected values, through a file. */
 		assert_ok(tn_module_save(net, path, 0, NULL));
-		assert_ok(tn_module_load(same, path));
+		assert_ok(tn_module_load(same, path, NULL));
 		read_values(tn_module_forward(same, x), expected);
 		expect_same(tn_module_forward(net, x), expected);
 		expect_same(tn_module_forward(net, x), expected);

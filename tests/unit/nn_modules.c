@@ -204,7 +204,7 @@ static void a_saved_network_is_read_back_to_the_bit(void **state)
 	assert_ok(tn_module_build(other));
 	const struct tn_pair pair = {"note", "hello"};
 	assert_ok(tn_module_save(net, path(), 1, &pair));
-	assert_ok(tn_module_load(other, path()));
+	assert_ok(tn_module_load(other, path(), NULL));
 	assert_ok(tn_module_parameter(net, "block.fc.weight", &view));
 	assert_ok(tn_to_host(view.value, before, sizeof(before)));
 	assert_ok(tn_module_parameter(other, "block.fc.weight", &view));
@@ -227,15 +227,141 @@ static void a_file_of_another_network_changes_nothing(void **state)
 	assert_ok(tn_module_parameter(other, "head.weight", &view));
 	assert_ok(tn_to_host(view.value, before, sizeof(before)));
 	assert_ok(tn_module_save(net, path(), 0, NULL));
-	assert_status(tn_module_load(other, path()), TN_FORMAT); /* tensors too many */
-	expect_error(TN_FORMAT, "2 tensors, found 4");
+	assert_status(tn_module_load(other, path(), NULL), TN_FORMAT); /* tensors too many */
+	expect_error(TN_FORMAT,
+		     "tensor 'block.fc.bias': the network has no such tensor (and 1 more)");
 	assert_ok(tn_to_host(view.value, after, sizeof(after)));
 	assert_memory_equal(before, after, sizeof(before));
 	assert_ok(tn_module_save(other, path(), 0, NULL));
-	assert_status(tn_module_load(net, path()), TN_NOT_FOUND);
-	expect_error(TN_NOT_FOUND, "block.fc.weight");
+	assert_status(tn_module_load(net, path(), NULL), TN_NOT_FOUND);
+	expect_error(TN_NOT_FOUND,
+		     "tensor 'block.fc.bias': the file has no such tensor (and 1 more)");
 	tn_module_destroy(net);
 	tn_module_destroy(other);
+	unlink(path());
+}
+
+/* What a load reported: "1 name;" for each problem. */
+struct reports {
+	char text[512];
+	char words[512];
+};
+
+static void note_report(void *user, uint32_t problem, const char *name, const char *text)
+{
+	struct reports *reports = user;
+	size_t at = strlen(reports->text);
+	snprintf(reports->text + at, sizeof(reports->text) - at, "%u %s;", problem, name);
+	snprintf(reports->words, sizeof(reports->words), "%s", text);
+}
+
+static tn_module *linear_under(const char *name, int64_t in, int64_t out, int no_bias)
+{
+	tn_module *net = tn_sequential(context);
+	assert_ok(tn_sequential_add(
+		net, name,
+		tn_module_linear(context, in, out,
+				 TN_OPTIONS(struct tn_module_linear_options, .no_bias = no_bias))));
+	assert_ok(tn_module_build(net));
+	return net;
+}
+
+static void values_of(tn_module *net, const char *name, float *values, size_t size)
+{
+	struct tn_parameter_view view;
+	assert_ok(tn_module_parameter(net, name, &view));
+	assert_ok(tn_to_host(view.value, values, size));
+}
+
+static void what_does_not_match_is_reported_and_may_be_allowed(void **state)
+{
+	float before[12], after[12];
+	struct reports reports = {.text = ""};
+	struct tn_module_load_options options = {
+		.struct_size = sizeof(options), .report = note_report, .user = &reports};
+	(void)state;
+	tn_module *saved = linear_under("a", 3, 4, 1), *missing = linear_under("a", 3, 4, 0);
+	tn_module *wide = linear_under("a", 6, 2, 1);
+	assert_ok(tn_module_save(saved, path(), 0, NULL));
+	values_of(saved, "a.weight", before, sizeof(before));
+	/* missing */
+	assert_status(tn_module_load(missing, path(), &options), TN_NOT_FOUND);
+	expect_error(TN_NOT_FOUND, "tensor 'a.bias': the file has no such tensor");
+	assert_string_equal(reports.text, "1 a.bias;");
+	options.allow_missing = 1;
+	assert_ok(tn_module_load(missing, path(), &options));
+	assert_string_equal(reports.text, "1 a.bias;1 a.bias;");
+	values_of(missing, "a.weight", after, sizeof(after));
+	assert_memory_equal(before, after, sizeof(before));
+	/* unexpected */
+	assert_ok(tn_module_save(missing, path(), 0, NULL));
+	reports.text[0] = 0;
+	assert_status(tn_module_load(saved, path(), &options), TN_FORMAT);
+	expect_error(TN_FORMAT, "tensor 'a.bias': the network has no such tensor");
+	options.allow_unexpected = 1;
+	assert_ok(tn_module_load(saved, path(), &options));
+	assert_string_equal(reports.text, "2 a.bias;2 a.bias;");
+	/* another shape */
+	values_of(wide, "a.weight", before, sizeof(before));
+	reports.text[0] = 0;
+	assert_status(tn_module_load(wide, path(), &options), TN_SHAPE);
+	expect_error(TN_SHAPE, "tensor 'a.weight': expected shape (2, 6), found (4, 3)");
+	assert_string_equal(reports.text, "2 a.bias;3 a.weight;");
+	assert_string_equal(reports.words, "expected shape (2, 6), found (4, 3)");
+	options.allow_mismatch = 1;
+	assert_ok(tn_module_load(wide, path(), &options));
+	values_of(wide, "a.weight", after, sizeof(after));
+	assert_memory_equal(before, after, sizeof(before));
+	tn_module_destroy(saved);
+	tn_module_destroy(missing);
+	tn_module_destroy(wide);
+	unlink(path());
+}
+
+static void tensors_are_renamed_and_converted(void **state)
+{
+	static const uint16_t halves[] = {0x3c00, 0xc000, 0x3555}; /* 1, -2, 0.333251953125 */
+	const struct tn_tensor_source source = {.name = "model.fc.weight",
+						.dtype = TN_F16,
+						.rank = 2,
+						.shape = (const int64_t[]){1, 3},
+						.data = halves};
+	const struct tn_pair renames[] = {{"other.", "x."}, {"model.", "net."}, {"m", "y"}};
+	const struct tn_pair same[] = {{"a.", "net.fc."}, {"b.", "net.fc."}};
+	const struct tn_pair half = {"a", NULL};
+	struct tn_module_load_options options = {
+		.struct_size = sizeof(options), .n_renames = 3, .renames = renames};
+	float values[3];
+	(void)state;
+	tn_module *net = tn_sequential(context), *inner = tn_sequential(context);
+	assert_ok(tn_sequential_add(
+		inner, "fc",
+		tn_module_linear(context, 3, 1,
+				 TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1))));
+	assert_ok(tn_sequential_add(net, "net", inner));
+	assert_ok(tn_module_build(net));
+	assert_ok(tn_safetensors_write(path(), &source, 1, NULL, 0, NULL));
+	assert_status(tn_module_load(net, path(), &options), TN_DTYPE);
+	expect_error(TN_DTYPE, "tensor 'net.fc.weight': expected f32, found F16");
+	options.convert = 1;
+	assert_ok(tn_module_load(net, path(), &options));
+	values_of(net, "net.fc.weight", values, sizeof(values));
+	assert_true(values[0] == 1 && values[1] == -2 && values[2] == 0.333251953125F);
+	/* Two tensors of one name, and half a pair. */
+	struct tn_tensor_source two[] = {source, source};
+	two[0].name = "a.weight";
+	two[1].name = "b.weight";
+	assert_ok(tn_safetensors_write(path(), two, 2, NULL, 0, NULL));
+	options.renames = same;
+	options.n_renames = 2;
+	assert_status(tn_module_load(net, path(), &options), TN_FORMAT);
+	expect_error(TN_FORMAT, "two tensors, the second is 'b.weight', are renamed to "
+				"'net.fc.weight'");
+	options.renames = &half;
+	options.n_renames = 1;
+	assert_status(tn_module_load(net, path(), &options), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "renames[0]: expected a key and a value");
+	tn_module_destroy(net);
 	unlink(path());
 }
 
@@ -247,8 +373,8 @@ static void a_tensor_of_another_shape_is_named(void **state)
 	assert_ok(tn_module_build(a));
 	assert_ok(tn_module_build(b));
 	assert_ok(tn_module_save(a, path(), 0, NULL));
-	assert_status(tn_module_load(b, path()), TN_SHAPE);
-	expect_error(TN_SHAPE, "'weight': expected shape (3, 4), found (4, 3)");
+	assert_status(tn_module_load(b, path(), NULL), TN_SHAPE);
+	expect_error(TN_SHAPE, "tensor 'bias': expected shape (3), found (4) (and 1 more)");
 	tn_module_destroy(a);
 	tn_module_destroy(b);
 	unlink(path());
@@ -377,7 +503,7 @@ static void buffers_are_saved_and_read_back(void **state)
 		assert_ok(tn_fill(view.value, 7.0 + (double)i));
 	}
 	assert_ok(tn_module_save(net, path(), 0, NULL));
-	assert_ok(tn_module_load(other, path()));
+	assert_ok(tn_module_load(other, path(), NULL));
 	for (size_t i = 0; i < 3; i++) {
 		assert_ok(tn_module_buffer_at(other, i, &view));
 		assert_ok(tn_item(tn_sum(view.value, TN_ALL_AXES, NULL, 0), &value));
@@ -555,6 +681,8 @@ int main(void)
 		cmocka_unit_test(dropout_works_only_in_training),
 		cmocka_unit_test(a_saved_network_is_read_back_to_the_bit),
 		cmocka_unit_test(a_file_of_another_network_changes_nothing),
+		cmocka_unit_test(what_does_not_match_is_reported_and_may_be_allowed),
+		cmocka_unit_test(tensors_are_renamed_and_converted),
 		cmocka_unit_test(a_tensor_of_another_shape_is_named),
 		cmocka_unit_test(the_summary_shows_the_tree),
 		cmocka_unit_test(buffers_are_no_parameters_and_have_their_paths),
