@@ -280,6 +280,9 @@ static void each_graph_has_its_own_failed_check(void **state)
 		assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
 		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
 		assert_ok(tn_sync(context));
+		tn_graph_destroy(graphs[0]);
+		if (!is_gone)
+			tn_graph_destroy(graphs[1]);
 		tn_context_close(context);
 	}
 }
@@ -356,6 +359,7 @@ static void a_failure_is_not_reported_as_a_failed_check(void **state)
 		}
 		assert_ok(tn_sync(context));
 		assert_true(has_failed <= 1);
+		tn_graph_destroy(graph);
 		tn_context_close(context);
 		assert_true(n < 100);
 	}
