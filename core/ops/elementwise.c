@@ -91,8 +91,9 @@ static tn_status store_converted(struct tn_runtime *runtime, struct tn_map_run *
 	apart = tn_array_make(runtime, tn_array_home(out), result, out->rank, out->shape);
 	if (!apart)
 		return runtime->report.status;
-	run->outputs = &apart;
-	status = tn_map_run(runtime, run);
+	struct tn_map_run into_apart = *run;
+	into_apart.outputs = &apart;
+	status = tn_map_run(runtime, &into_apart);
 	if (!status)
 		status = tn_copy_run(runtime, TN_DO_COPY, out, apart);
 	tn_array_discard(apart);
