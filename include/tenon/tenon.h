@@ -11,6 +11,7 @@
 #include <tenon/capture.h>
 #include <tenon/context.h>
 #include <tenon/data.h>
+#include <tenon/init.h>
 #include <tenon/io.h>
 #include <tenon/kernel.h>
 #include <tenon/loss.h>

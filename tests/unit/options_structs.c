@@ -155,6 +155,20 @@ static tn_status binary_cross_entropy(const void *options)
 	return array(tn_binary_cross_entropy_with_logits(scores, scores, options));
 }
 
+static tn_status init_kaiming(const void *options)
+{
+	tn_status status = tn_init_kaiming_uniform(picture, options);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status module_init(const void *options)
+{
+	tn_status status = tn_module_init_parameters(net, "*.bias", options);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
 static tn_status array_wrap(const void *options)
 {
 	return array(tn_array_wrap(context, options));
@@ -312,6 +326,10 @@ static const struct {
 	 TN_OPTIONS(struct tn_nll_loss_options, .reduction = TN_REDUCTION_SUM), TN_OK},
 	{"struct tn_binary_cross_entropy_options", binary_cross_entropy,
 	 TN_OPTIONS(struct tn_binary_cross_entropy_options, .reduction = TN_REDUCTION_SUM), TN_OK},
+	{"struct tn_kaiming_options", init_kaiming,
+	 TN_OPTIONS(struct tn_kaiming_options, .mode = TN_FAN_OUT), TN_OK},
+	{"struct tn_init_options", module_init, TN_OPTIONS(struct tn_init_options, .value = 1),
+	 TN_OK},
 	/* The reference has no compiler. */
 	{"struct tn_kernel_source", kernel_compile,
 	 TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c", .text = "", .name = "none"),
